@@ -1,0 +1,24 @@
+# intaglio_test(NAME SOURCES file... [LIBS target...] [LABELS label...]): a GoogleTest program over
+# intaglio::gemm, and one CTest entry that runs it.
+#
+# Labels with a meaning:
+#   threads     worth running under the thread sanitizer; `intaglio_tests_threads` builds just these
+#   exhaustive  minutes under a sanitizer: scripts/test leaves it to the release build by default
+add_custom_target(intaglio_tests_threads)
+
+function(intaglio_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LIBS;LABELS")
+  add_executable(${name} ${arg_SOURCES})
+  target_link_libraries(${name} PRIVATE intaglio::gemm ${arg_LIBS} GTest::gtest_main)
+  target_compile_definitions(${name} PRIVATE INTAGLIO_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  intaglio_compile_options(${name})
+  add_test(NAME ${name} COMMAND ${name})
+  set_tests_properties(${name} PROPERTIES TIMEOUT 600 LABELS "${arg_LABELS}")
+  foreach(file IN LISTS arg_SOURCES)
+    cmake_path(ABSOLUTE_PATH file BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} OUTPUT_VARIABLE path)
+    set_property(GLOBAL APPEND PROPERTY INTAGLIO_TEST_SOURCES ${path})
+  endforeach()
+  if("threads" IN_LIST arg_LABELS)
+    add_dependencies(intaglio_tests_threads ${name})
+  endif()
+endfunction()

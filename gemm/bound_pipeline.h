@@ -1,0 +1,35 @@
+// A standard pipeline bound to the packed matrix whose products it finishes: all that does not
+// change from call to call, found once. Calls with one skip the checks and the per-channel
+// preparation that dominate small products.
+#ifndef INTAGLIO_GEMM_BOUND_PIPELINE_H_
+#define INTAGLIO_GEMM_BOUND_PIPELINE_H_
+
+#include <cstddef>
+#include <memory>
+
+#include "intaglio/fixedpoint/status.h"
+#include "intaglio/pack/packed_matrix.h"
+#include "intaglio/pipeline/standard.h"
+
+namespace intaglio {
+
+// Immutable; copies share. What the pipeline's pointers point to must outlive it.
+class BoundPipeline {
+ public:
+  // For products of `matrix` with operands of this type and zero point.
+  static Result<BoundPipeline> Bind(const PackedMatrix& matrix, const StandardPipeline& pipeline,
+                                    Type operand_type, int32_t operand_zero_point);
+
+  const StandardPipeline& pipeline() const;
+  size_t bytes() const;
+
+  struct Storage;
+  const Storage& storage() const { return *storage_; }
+
+ private:
+  std::shared_ptr<const Storage> storage_;
+};
+
+}  // namespace intaglio
+
+#endif  // INTAGLIO_GEMM_BOUND_PIPELINE_H_

@@ -1,0 +1,140 @@
+#include "intaglio/gemm/context.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include "intaglio/pack/aligned_buffer.h"
+
+namespace intaglio {
+namespace {
+
+constexpr std::chrono::microseconds kSpin{50};
+
+// Threads that wait for numbered rounds of work: each round gives every worker one task.
+class WorkerPool {
+ public:
+  explicit WorkerPool(int workers) {
+    try {
+      for (int i = 0; i < workers; ++i) {
+        threads_.emplace_back([this, i] { Work(i); });
+      }
+    } catch (const std::system_error&) {
+      // The machine has no more threads to give: the caller runs what they would have run.
+    }
+  }
+
+  ~WorkerPool() {
+    {
+      const std::lock_guard lock(mutex_);
+      stop_.store(true);
+      round_.fetch_add(1);
+    }
+    wake_.notify_all();
+    for (std::thread& thread : threads_) thread.join();
+  }
+
+  // Runs task(1), task(2), ... on one worker each, the others here; returns when all are done.
+  void Run(int count, const std::function<void(int)>& task) {
+    {
+      const std::lock_guard lock(mutex_);
+      task_ = &task;
+      count_ = count;
+      pending_.store(static_cast<int>(threads_.size()));
+      round_.fetch_add(1);
+    }
+    wake_.notify_all();
+    task(0);
+    for (int i = static_cast<int>(threads_.size()) + 1; i < count; ++i) task(i);
+    SpinWhile([&] { return pending_.load() != 0; });
+    std::unique_lock lock(mutex_);
+    done_.wait(lock, [&] { return pending_.load() == 0; });
+  }
+
+ private:
+  template <class Condition>
+  static void SpinWhile(const Condition& condition) {
+    const auto until = std::chrono::steady_clock::now() + kSpin;
+    while (condition() && std::chrono::steady_clock::now() < until) std::this_thread::yield();
+  }
+
+  void Work(int index) {
+    for (uint64_t seen = 0;;) {
+      SpinWhile([&] { return round_.load() == seen; });
+      {
+        std::unique_lock lock(mutex_);
+        wake_.wait(lock, [&] { return round_.load() != seen; });
+        seen = round_.load();
+      }
+      if (stop_.load()) return;
+      if (index + 1 < count_) (*task_)(index + 1);
+      if (pending_.fetch_sub(1) == 1) {
+        const std::lock_guard lock(mutex_);
+        done_.notify_one();
+      }
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::condition_variable done_;
+  std::atomic<uint64_t> round_{0};
+  std::atomic<int> pending_{0};
+  std::atomic<bool> stop_{false};
+  const std::function<void(int)>* task_ = nullptr;  // of the round, as is count_
+  int count_ = 0;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace
+
+struct Context::Impl {
+  int threads;
+  ParallelFor parallel_for;
+  std::unique_ptr<WorkerPool> pool;
+  std::vector<AlignedBuffer> scratch;
+};
+
+Context::Context(int threads) : Context(threads, nullptr) {}
+
+Context::Context(int threads, ParallelFor parallel_for)
+    : impl_(std::make_unique<Impl>(
+          Impl{std::max(1, threads), std::move(parallel_for), nullptr, {}})) {}
+
+Context::~Context() = default;
+
+int Context::threads() const { return impl_->threads; }
+
+size_t Context::scratch_bytes() const {
+  size_t bytes = 0;
+  for (const AlignedBuffer& buffer : impl_->scratch) bytes += buffer.bytes();
+  return bytes;
+}
+
+void Context::Run(int count, const std::function<void(int)>& task) {
+  if (count <= 1) {
+    for (int i = 0; i < count; ++i) task(i);
+  } else if (impl_->parallel_for) {
+    impl_->parallel_for(count, task);
+  } else {
+    if (!impl_->pool) impl_->pool = std::make_unique<WorkerPool>(impl_->threads - 1);
+    impl_->pool->Run(count, task);
+  }
+}
+
+void* Context::Scratch(int index, size_t bytes) {
+  const auto at = static_cast<size_t>(index);
+  if (impl_->scratch.size() <= at) impl_->scratch.resize(at + 1);
+  AlignedBuffer& buffer = impl_->scratch[at];
+  if (buffer.bytes() < bytes || buffer.data() == nullptr) {
+    buffer = AlignedBuffer::Allocate(std::max<size_t>(bytes, AlignedBuffer::kAlignment));
+  }
+  return buffer.data();
+}
+
+}  // namespace intaglio

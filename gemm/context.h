@@ -1,0 +1,50 @@
+// Threads and scratch memory for products.
+#ifndef INTAGLIO_GEMM_CONTEXT_H_
+#define INTAGLIO_GEMM_CONTEXT_H_
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+
+#include "intaglio/fixedpoint/status.h"
+
+namespace intaglio {
+
+// Runs task(0) ... task(count - 1), in any order, on any threads, and returns when all have
+// returned.
+using ParallelFor = std::function<void(int count, const std::function<void(int)>& task)>;
+
+// Serves one caller at a time; several contexts may run at once, and share packed matrices. Results
+// do not depend on the number of threads.
+class Context {
+ public:
+  // Uses `threads` threads, the caller's among them. The others are started on first need and sleep
+  // between products: an idle worker spins for at most 50 microseconds.
+  explicit Context(int threads = 1);
+
+  // Adds no threads: blocks are run through the caller's own pool, `threads` of them at a time.
+  Context(int threads, ParallelFor parallel_for);
+
+  ~Context();
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
+
+  int threads() const;
+
+  // Bytes of scratch held now.
+  size_t scratch_bytes() const;
+
+  // For the engine: runs task(0 .. count-1) on the context's threads.
+  void Run(int count, const std::function<void(int)>& task);
+  // For the engine: 64-byte aligned scratch of block `index`, which keeps its content only during
+  // one product; null where memory is short.
+  void* Scratch(int index, size_t bytes);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace intaglio
+
+#endif  // INTAGLIO_GEMM_CONTEXT_H_

@@ -1,0 +1,83 @@
+#include "intaglio/gemm/cpu.h"
+
+#include <unistd.h>
+
+#include "intaglio/kernels/kernel.h"
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+namespace intaglio {
+namespace {
+
+#if defined(__x86_64__)
+struct Registers {
+  uint32_t eax, ebx, ecx, edx;
+};
+
+Registers CpuId(uint32_t leaf, uint32_t subleaf) {
+  Registers r{};
+  __get_cpuid_count(leaf, subleaf, &r.eax, &r.ebx, &r.ecx, &r.edx);
+  return r;
+}
+
+constexpr bool Bit(uint32_t word, int bit) { return ((word >> bit) & 1) != 0; }
+
+// The register sets that the OS saves (XCR0): without it an instruction exists but must not be
+// used.
+uint32_t SavedState() {
+  uint32_t low;
+  uint32_t high;
+  asm("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+  return low;
+}
+
+uint32_t Features() {
+  const Registers basic = CpuId(1, 0);
+  const Registers extended = CpuId(7, 0);
+  const Registers more = CpuId(7, 1);
+  const bool os_saves = Bit(basic.ecx, 27);
+  const uint32_t saved = os_saves ? SavedState() : 0;
+  const bool ymm = (saved & 0x06) == 0x06;
+  const bool zmm = (saved & 0xe6) == 0xe6;
+
+  uint32_t features = 0;
+  if (Bit(basic.ecx, 19)) features |= kSse41;
+  if (ymm && Bit(extended.ebx, 5)) features |= kAvx2;
+  if (ymm && Bit(more.eax, 4)) features |= kAvxVnni;
+  const bool avx512 = Bit(extended.ebx, 16) && Bit(extended.ebx, 17) && Bit(extended.ebx, 30) &&
+                      Bit(extended.ebx, 31);  // F, DQ, BW, VL
+  if (zmm && avx512) features |= kAvx512Bw;
+  if (zmm && avx512 && Bit(extended.ecx, 11)) features |= kAvx512Vnni;
+  return features;
+}
+#else
+uint32_t Features() { return 0; }
+#endif
+
+size_t CacheBytes([[maybe_unused]] int name, size_t otherwise) {
+#if defined(_SC_LEVEL1_DCACHE_SIZE)
+  const long bytes = sysconf(name);
+  if (bytes > 0) return static_cast<size_t>(bytes);
+#endif
+  return otherwise;
+}
+
+CpuInfo Ask() {
+#if defined(_SC_LEVEL1_DCACHE_SIZE)
+  return {Features(), CacheBytes(_SC_LEVEL1_DCACHE_SIZE, 32 << 10),
+          CacheBytes(_SC_LEVEL2_CACHE_SIZE, 512 << 10)};
+#else
+  return {Features(), CacheBytes(0, 32 << 10), CacheBytes(0, 512 << 10)};
+#endif
+}
+
+}  // namespace
+
+const CpuInfo& Cpu() {
+  static const CpuInfo info = Ask();
+  return info;
+}
+
+}  // namespace intaglio

@@ -1,0 +1,53 @@
+// Depthwise convolution: each input channel has its own filters. Not a matrix product, but it
+// shares the packing discipline, the output pipelines and the threads of one.
+#ifndef INTAGLIO_GEMM_DEPTHWISE_H_
+#define INTAGLIO_GEMM_DEPTHWISE_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "intaglio/fixedpoint/status.h"
+#include "intaglio/gemm/context.h"
+#include "intaglio/pack/im2col.h"
+#include "intaglio/pack/matrix.h"
+#include "intaglio/pipeline/standard.h"
+#include "intaglio/pipeline/tile.h"
+
+namespace intaglio {
+
+// Depthwise filters, packed. Immutable, copies share the storage.
+class PackedDepthwise {
+ public:
+  // `filters` is the (kernel_height * kernel_width) x (channels * multiplier) matrix that TFLite's
+  // [1, H, W, C * multiplier] filter tensor is: row-major, int8 or uint8. Output channel o reads
+  // input channel o / multiplier.
+  static Result<PackedDepthwise> Pack(const ConstMatrix& filters, int multiplier,
+                                      const std::string& kernel = {});
+
+  int taps() const;      // kernel_height * kernel_width
+  int channels() const;  // of the output
+  int multiplier() const;
+  size_t bytes() const;
+  const char* kernel_name() const;
+
+  struct Storage;
+  const Storage& storage() const { return *storage_; }
+
+ private:
+  std::shared_ptr<const Storage> storage_;
+};
+
+// dst (NHWC, dense: batch * out_height * out_width rows of `filters.channels()` elements of the
+// pipeline's output type) = pipeline(input (*) filters). The pipeline's axis is kCols. In the view,
+// first_channel is 0 and group_channels is channels.
+Status Depthwise(Context& context, const Im2col& input, const PackedDepthwise& filters, void* dst,
+                 const StandardPipeline& pipeline);
+
+// The same with any pipeline, over tiles of one pixel.
+Status Depthwise(Context& context, const Im2col& input, const PackedDepthwise& filters, void* dst,
+                 const TilePipeline& pipeline);
+
+}  // namespace intaglio
+
+#endif  // INTAGLIO_GEMM_DEPTHWISE_H_

@@ -1,0 +1,110 @@
+#include "intaglio/gemm/dispatch.h"
+
+#include <cstdlib>
+
+#include "intaglio/gemm/cpu.h"
+#include "intaglio/kernels/kernel_table.h"
+
+namespace intaglio {
+namespace {
+
+const char* Environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+std::string KernelNames() {
+  std::string names;
+  for (const Kernel* kernel : KernelTable()) {
+    names += names.empty() ? "" : ", ";
+    names += kernel->name;
+  }
+  return names;
+}
+
+// The row of the table that INTAGLIO_ISA names: 0, the first, where it is not set; -1 for no such
+// row.
+int FirstAllowedRow() {
+  static const int row = [] {
+    const std::string_view cap = Environment("INTAGLIO_ISA");
+    if (cap.empty()) return 0;
+    int index = 0;
+    for (const Kernel* kernel : KernelTable()) {
+      if (cap == kernel->name) return index;
+      ++index;
+    }
+    return -1;
+  }();
+  return row;
+}
+
+std::string MissingFeatures(const Kernel& kernel) {
+  static constexpr struct {
+    CpuFeature bit;
+    const char* name;
+  } kNames[] = {{kSse41, "SSE4.1"},
+                {kAvx2, "AVX2"},
+                {kAvxVnni, "AVX-VNNI"},
+                {kAvx512Bw, "AVX-512 F, BW, DQ, VL"},
+                {kAvx512Vnni, "AVX512-VNNI"}};
+  std::string missing;
+  for (const auto& [bit, name] : kNames) {
+    if ((kernel.needs & ~Cpu().features & bit) == 0) continue;
+    missing += missing.empty() ? "" : ", ";
+    missing += name;
+  }
+  return missing;
+}
+
+}  // namespace
+
+std::string WhyNot(const Kernel& kernel) {
+  const std::string missing = MissingFeatures(kernel);
+  if (!missing.empty()) return "this CPU has no " + missing;
+  const auto table = KernelTable();
+  for (size_t row = 0; row < table.size(); ++row) {
+    if (table[row] == &kernel && static_cast<int>(row) < FirstAllowedRow()) {
+      return std::string("INTAGLIO_ISA=") + Environment("INTAGLIO_ISA");
+    }
+  }
+  return "";
+}
+
+Result<const Kernel*> BestKernel() {
+  if (FirstAllowedRow() < 0) {
+    return InvalidArgument(std::string("INTAGLIO_ISA=") + Environment("INTAGLIO_ISA") +
+                           " is none of " + KernelNames());
+  }
+  static const Kernel* const best = [] {
+    for (const Kernel* kernel : KernelTable()) {
+      if (WhyNot(*kernel).empty()) return kernel;
+    }
+    return KernelTable().back();  // the scalar kernel, which needs nothing
+  }();
+  return best;
+}
+
+Result<const Kernel*> KernelNamed(std::string_view name) {
+  if (name.empty()) return BestKernel();
+  for (const Kernel* kernel : KernelTable()) {
+    if (name != kernel->name) continue;
+    const std::string missing = MissingFeatures(*kernel);
+    if (missing.empty()) return kernel;
+    return Unsupported("kernel " + std::string(name) + ": this CPU has no " + missing);
+  }
+  return InvalidArgument("kernel " + std::string(name) + " is none of " + KernelNames());
+}
+
+Result<const Kernel*> KernelFor(const PanelFormat& format) {
+  for (const Kernel* kernel : KernelTable()) {
+    if (kernel->panel == format && MissingFeatures(*kernel).empty()) return kernel;
+  }
+  return Unsupported("packed matrix: no kernel of this machine reads its panels");
+}
+
+bool Verbose() {
+  static const bool verbose = std::string_view(Environment("INTAGLIO_VERBOSE")) == "1";
+  return verbose;
+}
+
+}  // namespace intaglio

@@ -1,0 +1,31 @@
+// Which kernel serves.
+#ifndef INTAGLIO_GEMM_DISPATCH_H_
+#define INTAGLIO_GEMM_DISPATCH_H_
+
+#include <string>
+#include <string_view>
+
+#include "intaglio/fixedpoint/status.h"
+#include "intaglio/kernels/kernel.h"
+
+namespace intaglio {
+
+// Why this process does not use a kernel; empty where it may.
+std::string WhyNot(const Kernel& kernel);
+
+// The first kernel of the table that may be used. INTAGLIO_ISA names the best one allowed: the rows
+// before it are passed over. A name that no kernel has is an error.
+Result<const Kernel*> BestKernel();
+
+// The kernel of that name, whether or not INTAGLIO_ISA allows it; the best one for an empty name.
+Result<const Kernel*> KernelNamed(std::string_view name);
+
+// The usable kernel that reads panels of this format, the best one first.
+Result<const Kernel*> KernelFor(const PanelFormat& format);
+
+// One line to stderr where INTAGLIO_VERBOSE=1.
+bool Verbose();
+
+}  // namespace intaglio
+
+#endif  // INTAGLIO_GEMM_DISPATCH_H_

@@ -1,0 +1,245 @@
+// Cuts a product into tasks and runs the kernel over each.
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <functional>
+
+#include "intaglio/gemm/cpu.h"
+#include "intaglio/gemm/product.h"
+
+namespace intaglio {
+namespace {
+
+constexpr int kMaxTileRows = 8;
+
+constexpr size_t RoundUp(size_t n, size_t to) { return (n + to - 1) / to * to; }
+
+// What every task of a product reads.
+struct Plan {
+  const Product& product;
+  Blocking blocking;
+  EpilogueParams epilogue;
+  const PanelParams* params;  // per extent
+  int groups;
+  int padded_depth;
+  size_t packed_row_bytes;
+  bool direct;  // whole tiles go straight to dst; else by way of scratch
+};
+
+// A thread's scratch: packed rows, their sums, one tile.
+struct Scratch {
+  std::byte* rows;
+  int32_t* sums;
+  std::byte* tile;
+};
+
+size_t TileBytes() { return size_t{kMaxTileRows} * kMaxPanelWidth * sizeof(int32_t); }
+
+Scratch CarveScratch(void* memory, const Blocking& blocking) {
+  auto* bytes = static_cast<std::byte*>(memory);
+  auto* sums = reinterpret_cast<int32_t*>(bytes + TileBytes());
+  return {bytes + TileBytes() + RoundUp(static_cast<size_t>(blocking.rows) * sizeof(int32_t), 64),
+          sums, bytes};
+}
+
+// The rows [first, first + count) of a task as the kernel reads them.
+struct RowBlock {
+  const std::byte* data;
+  ptrdiff_t stride;  // bytes
+  const int32_t* sums;
+  int first;
+  int count;
+};
+
+RowBlock ReadyRows(const Plan& plan, int first, const Scratch& scratch) {
+  const Product& p = plan.product;
+  const int count = std::min(plan.blocking.rows, p.row_count() - first);
+  RowBlock block{scratch.rows, static_cast<ptrdiff_t>(plan.packed_row_bytes), nullptr, first,
+                 count};
+  if (plan.blocking.in_place) {
+    block.stride = p.rows.matrix.stride;
+    block.data = static_cast<const std::byte*>(p.rows.matrix.data) + first * block.stride;
+  } else {
+    PackRows(p.rows, p.kernel->row_format, first, count, plan.padded_depth, scratch.rows);
+  }
+  if (p.panels->has_zero_points) {
+    SumRows(p.kernel->row_format, block.data, block.stride, count, p.depth(), scratch.sums);
+    block.sums = scratch.sums;
+  }
+  return block;
+}
+
+// Copies a tile of finished elements to its place in dst.
+template <class Element>
+void Scatter(const Product& p, const std::byte* tile, size_t tile_stride, int row, int rows,
+             int channel, int channels) {
+  auto* dst = reinterpret_cast<Element*>(p.dst) + row * p.row_stride + channel * p.channel_stride;
+  for (int r = 0; r < rows; ++r, tile += tile_stride, dst += p.row_stride) {
+    const auto* from = reinterpret_cast<const Element*>(tile);
+    if (p.channel_stride == 1) {
+      std::memcpy(dst, from, static_cast<size_t>(channels) * sizeof(Element));
+    } else {
+      for (int c = 0; c < channels; ++c) dst[c * p.channel_stride] = from[c];
+    }
+  }
+}
+
+void ScatterTile(const Product& p, const std::byte* tile, size_t tile_stride, int row, int rows,
+                 const PanelExtent& extent) {
+  const auto scatter = SizeOf(p.dst_type) == 1   ? Scatter<uint8_t>
+                       : SizeOf(p.dst_type) == 2 ? Scatter<uint16_t>
+                                                 : Scatter<uint32_t>;
+  scatter(p, tile, tile_stride, row, rows, extent.first_channel, extent.channels);
+}
+
+// Runs a pipeline of the caller's over a tile of accumulators.
+void RunTilePipeline(const Product& p, const std::byte* tile, size_t tile_stride, int row, int rows,
+                     const PanelExtent& extent) {
+  const auto size = static_cast<ptrdiff_t>(SizeOf(p.dst_type));
+  p.tile.run(p.tile.pipeline,
+             {reinterpret_cast<const int32_t*>(tile),
+              static_cast<ptrdiff_t>(tile_stride / sizeof(int32_t)), rows, extent.channels,
+              p.channels_along, row, extent.first_channel,
+              p.dst + (row * p.row_stride + extent.first_channel * p.channel_stride) * size,
+              p.row_stride, p.channel_stride});
+}
+
+// One panel against a block of rows.
+void RunPanel(const Plan& plan, const RowBlock& block, int extent_index, const Scratch& scratch) {
+  const Product& p = plan.product;
+  const PanelExtent& extent = p.panels->extents[static_cast<size_t>(extent_index)];
+  const int width = p.panels->format.lanes * extent.vectors;
+  const bool direct = plan.direct && extent.channels == width;
+  const size_t element = SizeOf(plan.epilogue.output);
+  const size_t tile_stride = static_cast<size_t>(width) * element;
+
+  TileArgs args;
+  args.panel = p.panels->Panel(extent);
+  args.vectors = extent.vectors;
+  args.row_stride = block.stride;
+  args.groups = plan.groups;
+  args.params = plan.params + extent_index;
+  args.epilogue = plan.epilogue;
+  args.dst_stride =
+      direct ? p.row_stride * static_cast<ptrdiff_t>(element) : static_cast<ptrdiff_t>(tile_stride);
+  for (int r = 0; r < block.count; r += p.kernel->max_rows) {
+    const int row = block.first + r;
+    args.rows = block.data + r * block.stride;
+    args.row_count = std::min(p.kernel->max_rows, block.count - r);
+    args.row_sums = block.sums == nullptr ? nullptr : block.sums + r;
+    args.dst = direct ? p.dst + (row * p.row_stride + extent.first_channel) *
+                                    static_cast<ptrdiff_t>(element)
+                      : scratch.tile;
+    p.kernel->tile(args);
+    if (direct) continue;
+    if (p.standard != nullptr) {
+      ScatterTile(p, scratch.tile, tile_stride, row, args.row_count, extent);
+    } else {
+      RunTilePipeline(p, scratch.tile, tile_stride, row, args.row_count, extent);
+    }
+  }
+}
+
+void RunTask(const Plan& plan, int task, const Scratch& scratch) {
+  // Neighbouring tasks share their panels, which stay in the cache: rows are what streams.
+  const int extent_task = task / plan.blocking.row_tasks;
+  const int row_task = task % plan.blocking.row_tasks;
+  const RowBlock block = ReadyRows(plan, row_task * plan.blocking.rows, scratch);
+  const int first = extent_task * plan.blocking.extents;
+  const int last = std::min(first + plan.blocking.extents,
+                            static_cast<int>(plan.product.panels->extents.size()));
+  for (int e = first; e < last; ++e) RunPanel(plan, block, e, scratch);
+}
+
+// The epilogue's parameters per panel, made for this call where they were not made before. Null
+// where memory is short.
+const PanelParams* ParamsOf(Context& context, const Product& product) {
+  if (product.params != nullptr) return product.params;
+  const std::vector<PanelExtent>& extents = product.panels->extents;
+  auto* params =
+      static_cast<PanelParams*>(context.Scratch(0, extents.size() * sizeof(PanelParams)));
+  for (size_t e = 0; params != nullptr && e < extents.size(); ++e) {
+    FillPanelParams(*product.panels, extents[e], product.row_facts(), product.standard, params[e]);
+  }
+  return params;
+}
+
+}  // namespace
+
+Blocking Block(const Product& p, int threads) {
+  const Kernel& kernel = *p.kernel;
+  const PanelFormat& format = p.panels->format;
+  const auto padded_depth = static_cast<size_t>(format.Groups(p.depth()) * format.depth_step);
+  const size_t row_bytes = std::max<size_t>(1, padded_depth * RowElementBytes(kernel.row_format));
+  const size_t panel_bytes =
+      std::max<size_t>(1, padded_depth * static_cast<size_t>(format.width()));
+  const auto extents = static_cast<int>(p.panels->extents.size());
+
+  Blocking b{};
+  b.in_place = p.rows.ServesInPlace(kernel.row_format, format.depth_step);
+  // A task's panels stay in L2 beside its rows, which every panel reads again.
+  b.extents = static_cast<int>(std::clamp<size_t>(Cpu().l2_bytes / 2 / panel_bytes, 1,
+                                                  static_cast<size_t>(std::max(1, extents))));
+  b.extent_tasks = (extents + b.extents - 1) / b.extents;
+  const auto rows_in_cache =
+      static_cast<int>(std::clamp<size_t>(Cpu().l2_bytes / 8 / row_bytes, 1, 512));
+  // At least four tasks a thread, so that they end together.
+  const int wanted_tasks = threads == 1 ? 1 : 4 * threads;
+  const int rows_for_balance =
+      static_cast<int>(int64_t{p.row_count()} * b.extent_tasks / wanted_tasks) + 1;
+  b.rows = static_cast<int>(RoundUp(static_cast<size_t>(std::min(rows_in_cache, rows_for_balance)),
+                                    static_cast<size_t>(kernel.max_rows)));
+  b.row_tasks = (p.row_count() + b.rows - 1) / b.rows;
+  // Too few rows to keep the threads busy: share out the panels.
+  if (b.row_tasks * b.extent_tasks < wanted_tasks) {
+    const int shares =
+        std::min(extents, (wanted_tasks + b.row_tasks - 1) / std::max(1, b.row_tasks));
+    b.extents = (extents + shares - 1) / std::max(1, shares);
+    b.extent_tasks = (extents + b.extents - 1) / std::max(1, b.extents);
+  }
+  b.scratch_bytes = TileBytes() + RoundUp(static_cast<size_t>(b.rows) * sizeof(int32_t), 64) +
+                    (b.in_place ? 0 : static_cast<size_t>(b.rows) * row_bytes);
+  return b;
+}
+
+Status Execute(Context& context, const Product& product) {
+  if (product.row_count() == 0 || product.channel_count() == 0) return {};
+  const Blocking blocking = Block(product, context.threads());
+  const int tasks = blocking.row_tasks * blocking.extent_tasks;
+  const int workers = std::min(context.threads(), tasks);
+
+  bool have_memory = true;
+  for (int w = 0; w < workers; ++w) {
+    have_memory = have_memory && context.Scratch(w + 1, blocking.scratch_bytes) != nullptr;
+  }
+  const PanelParams* params = have_memory ? ParamsOf(context, product) : nullptr;
+  if (params == nullptr) return OutOfMemory("no memory for the scratch of a product");
+
+  const PanelFormat& format = product.panels->format;
+  const int groups = format.Groups(product.depth());
+  const int padded_depth = groups * format.depth_step;
+  const Plan plan{product,
+                  blocking,
+                  MakeEpilogue(product.standard),
+                  params,
+                  groups,
+                  padded_depth,
+                  static_cast<size_t>(padded_depth) * RowElementBytes(product.kernel->row_format),
+                  product.standard != nullptr && product.channel_stride == 1};
+  if (workers == 1) {
+    const Scratch scratch = CarveScratch(context.Scratch(1, 0), blocking);
+    for (int task = 0; task < tasks; ++task) RunTask(plan, task, scratch);
+    return {};
+  }
+  std::atomic<int> next{0};
+  const auto work = [&](int worker) {
+    const Scratch scratch = CarveScratch(context.Scratch(worker + 1, 0), blocking);
+    for (int task = next.fetch_add(1); task < tasks; task = next.fetch_add(1)) {
+      RunTask(plan, task, scratch);
+    }
+  };
+  context.Run(workers, std::ref(work));  // by reference: a copy would be allocated
+  return {};
+}
+
+}  // namespace intaglio

@@ -1,0 +1,51 @@
+#include "intaglio/gemm/gemm.h"
+
+#include <cstdio>
+#include <new>
+
+#include "intaglio/gemm/describe.h"
+#include "intaglio/gemm/dispatch.h"
+#include "intaglio/gemm/prepare.h"
+
+namespace intaglio {
+namespace {
+
+Status Multiply(Context& context, const Operand& lhs, const Operand& rhs, const MutableMatrix& dst,
+                const Finish& finish) {
+  try {
+    PreparedProduct prepared;
+    INTAGLIO_RETURN_IF_ERROR(Prepare(context, lhs, rhs, dst, finish, prepared));
+    if (Verbose()) std::fprintf(stderr, "intaglio: %s\n", Describe(context, prepared).text.c_str());
+    return Execute(context, prepared.product);
+  } catch (const std::bad_alloc&) {
+    return OutOfMemory("no memory for a product");
+  }
+}
+
+}  // namespace
+
+Status Gemm(Context& context, const Operand& lhs, const Operand& rhs, const MutableMatrix& dst,
+            const StandardPipeline& pipeline) {
+  INTAGLIO_RETURN_IF_ERROR(Validate(pipeline, dst.rows, dst.cols));
+  return Multiply(context, lhs, rhs, dst, {AsTilePipeline(pipeline), &pipeline, nullptr});
+}
+
+Status Gemm(Context& context, const Operand& lhs, const Operand& rhs, const MutableMatrix& dst,
+            const TilePipeline& pipeline) {
+  return Multiply(context, lhs, rhs, dst, {pipeline, nullptr, nullptr});
+}
+
+Status Gemm(Context& context, const Operand& lhs, const Operand& rhs, const MutableMatrix& dst,
+            const BoundPipeline& pipeline) {
+  const BoundPipeline::Storage& bound = pipeline.storage();
+  return Multiply(context, lhs, rhs, dst,
+                  {AsTilePipeline(bound.pipeline), &bound.pipeline, &bound});
+}
+
+Result<PackedMatrix> Prepack(Side side, const ConstMatrix& matrix, const PackOptions& options) {
+  auto kernel = KernelNamed(options.kernel);
+  if (!kernel.ok()) return kernel.status();
+  return PackedMatrix::Pack(side, matrix, (*kernel)->panel, options.channel_zero_points);
+}
+
+}  // namespace intaglio

@@ -1,0 +1,89 @@
+// dst = pipeline(lhs x rhs): the product of two 8-bit matrices, finished by an output pipeline.
+// Start reading here.
+#ifndef INTAGLIO_GEMM_GEMM_H_
+#define INTAGLIO_GEMM_GEMM_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "intaglio/fixedpoint/status.h"
+#include "intaglio/gemm/bound_pipeline.h"
+#include "intaglio/gemm/context.h"
+#include "intaglio/kernels/native_registers.h"
+#include "intaglio/pack/im2col.h"
+#include "intaglio/pack/matrix.h"
+#include "intaglio/pack/packed_matrix.h"
+#include "intaglio/pipeline/pipeline.h"
+#include "intaglio/pipeline/standard.h"
+#include "intaglio/pipeline/tile.h"
+
+namespace intaglio {
+
+// One side of a product: a matrix that may change on every call, a convolution's input (left-hand
+// side only), or a constant packed before. Holds pointers; what they point to must outlive the
+// call.
+class Operand {
+ public:
+  Operand(const ConstMatrix& matrix) : matrix_(matrix) {}               // NOLINT: implicit
+  Operand(const Im2col& view) : im2col_(view), kind_(Kind::kIm2col) {}  // NOLINT: implicit
+  Operand(const PackedMatrix& packed)
+      : packed_(&packed), kind_(Kind::kPacked) {}  // NOLINT: implicit
+
+  enum class Kind { kMatrix, kIm2col, kPacked };
+  Kind kind() const { return kind_; }
+  const ConstMatrix& matrix() const { return matrix_; }
+  const Im2col& im2col() const { return im2col_; }
+  const PackedMatrix& packed() const { return *packed_; }
+
+ private:
+  ConstMatrix matrix_;
+  Im2col im2col_;
+  const PackedMatrix* packed_ = nullptr;
+  Kind kind_ = Kind::kMatrix;
+};
+
+// Computes dst = pipeline(lhs x rhs) with lhs M x K, rhs K x N, dst M x N. Operands are int8 or
+// uint8 in any combination; at most one is packed.
+//
+// Accumulators are int32 modulo 2^32, exact where the true sum fits. K is refused where operands of
+// these types and zero points could overflow int32, K * max|l - zl| * max|r - zr| > 2^31 - 1; of a
+// packed side, its own values count.
+//
+// Errors: kInvalidArgument for shapes that do not fit, null data, strides too short, a K over the
+// bound, pipeline parameters out of range, or a dst that overlaps an operand; kOutOfMemory. dst is
+// untouched then.
+Status Gemm(Context& context, const Operand& lhs, const Operand& rhs, const MutableMatrix& dst,
+            const StandardPipeline& pipeline);
+
+// The same with a pipeline bound to the packed operand before (gemm/bound_pipeline.h).
+Status Gemm(Context& context, const Operand& lhs, const Operand& rhs, const MutableMatrix& dst,
+            const BoundPipeline& pipeline);
+
+// The same with any pipeline, given by pointer, that is run over tiles of accumulators.
+Status Gemm(Context& context, const Operand& lhs, const Operand& rhs, const MutableMatrix& dst,
+            const TilePipeline& pipeline);
+
+// The same with a Pipeline of stages (pipeline/pipeline.h). Compositions that amount to the
+// standard pipeline run in the kernels' registers, all others over tiles in L1.
+template <class... Stages>
+Status Gemm(Context& context, const Operand& lhs, const Operand& rhs, const MutableMatrix& dst,
+            const Pipeline<Stages...>& pipeline) {
+  if (const auto standard = pipeline.Standard()) return Gemm(context, lhs, rhs, dst, *standard);
+  return Gemm(context, lhs, rhs, dst, AsTilePipeline<NativeRegisters>(pipeline));
+}
+
+// The constant side of many products, packed for the kernel that will serve them.
+struct PackOptions {
+  // Zero points per channel, which replace the matrix's own: one per row of a left-hand matrix, one
+  // per column of a right-hand one. Empty: the matrix's zero_point for all.
+  std::vector<int32_t> channel_zero_points;
+  // The name of a kernel (`intaglio cpu` lists them). Empty: the fastest that this CPU supports and
+  // INTAGLIO_ISA allows.
+  std::string kernel;
+};
+Result<PackedMatrix> Prepack(Side side, const ConstMatrix& matrix, const PackOptions& options = {});
+
+}  // namespace intaglio
+
+#endif  // INTAGLIO_GEMM_GEMM_H_

@@ -1,0 +1,50 @@
+// From a caller's product to its canonical form: checked once, then run blind.
+#ifndef INTAGLIO_GEMM_PREPARE_H_
+#define INTAGLIO_GEMM_PREPARE_H_
+
+#include "intaglio/fixedpoint/status.h"
+#include "intaglio/gemm/bound_pipeline.h"
+#include "intaglio/gemm/gemm.h"
+#include "intaglio/gemm/product.h"
+
+namespace intaglio {
+
+// A product and, where neither side was packed before, the panels made for it. Not to be moved: the
+// product points into it.
+struct PreparedProduct {
+  Product product;
+  Side side = Side::kRhs;  // the one in panels
+  bool packed_for_call = false;
+  Panels panels;
+
+  PreparedProduct() = default;
+  PreparedProduct(const PreparedProduct&) = delete;
+  PreparedProduct& operator=(const PreparedProduct&) = delete;
+};
+
+struct BoundPipeline::Storage {
+  PackedMatrix matrix;
+  StandardPipeline pipeline;
+  Type operand_type;
+  int32_t operand_zero_point;
+  AlignedBuffer params;  // PanelParams, per extent
+};
+
+// Gives the product the parameters that were bound. Refuses another matrix or kind of operand than
+// the pipeline was bound to.
+Status UseBound(const BoundPipeline::Storage& bound, Product& product);
+
+// How a result is finished. Every pipeline can be run over tiles.
+struct Finish {
+  TilePipeline tile;
+  const StandardPipeline* standard = nullptr;     // where it is one
+  const BoundPipeline::Storage* bound = nullptr;  // and was bound before
+};
+
+// The parameters of `finish` are already validated.
+Status Prepare(Context& context, const Operand& lhs, const Operand& rhs, const MutableMatrix& dst,
+               const Finish& finish, PreparedProduct& prepared);
+
+}  // namespace intaglio
+
+#endif  // INTAGLIO_GEMM_PREPARE_H_

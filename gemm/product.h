@@ -1,0 +1,62 @@
+// One product in canonical form: plain numbers and pointers, below which nothing is templated on
+// the matrix types.
+//
+// The *panel side* is packed into panels and its vectors are the channels of the result; the *row
+// side* is read row by row. Either operand can be either side: lhs x rhs with the right-hand side
+// in panels is computed as it stands, with the left-hand side in panels as its transpose.
+#ifndef INTAGLIO_GEMM_PRODUCT_H_
+#define INTAGLIO_GEMM_PRODUCT_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "intaglio/fixedpoint/status.h"
+#include "intaglio/gemm/context.h"
+#include "intaglio/gemm/panel_params.h"
+#include "intaglio/kernels/kernel.h"
+#include "intaglio/pack/panels.h"
+#include "intaglio/pack/rows.h"
+#include "intaglio/pipeline/tile.h"
+
+namespace intaglio {
+
+struct Product {
+  const Kernel* kernel = nullptr;
+  const Panels* panels = nullptr;
+  RowSource rows;
+
+  // Element (row r, channel c) of the result is dst[r * row_stride + c * channel_stride].
+  std::byte* dst = nullptr;
+  Type dst_type = Type::kInt8;
+  ptrdiff_t row_stride = 0;  // elements
+  ptrdiff_t channel_stride = 0;
+  Axis channels_along = Axis::kCols;  // of the caller's result
+
+  // The standard pipeline, where the kernel can run it in registers; else null, and `tile` is run.
+  const StandardPipeline* standard = nullptr;
+  TilePipeline tile{};
+  const PanelParams* params = nullptr;  // per panel, where they were made before the call
+
+  int row_count() const { return rows.rows(); }
+  int channel_count() const { return panels->channels; }
+  int depth() const { return panels->depth; }
+  RowFacts row_facts() const { return {rows.ZeroPoint(kernel->row_format), rows.Magnitude()}; }
+};
+
+// How a product is cut into tasks, which threads take one after the other.
+struct Blocking {
+  int rows;     // of a task: a multiple of the kernel's rows
+  int extents;  // panels of a task
+  int row_tasks;
+  int extent_tasks;
+  bool in_place;         // the rows are read where they lie
+  size_t scratch_bytes;  // per thread
+};
+Blocking Block(const Product& product, int threads);
+
+// Computes the result. The only error is a lack of memory, found before dst is touched.
+Status Execute(Context& context, const Product& product);
+
+}  // namespace intaglio
+
+#endif  // INTAGLIO_GEMM_PRODUCT_H_

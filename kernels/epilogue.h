@@ -1,0 +1,45 @@
+// What a kernel does with its accumulators: the standard pipeline in the order of a panel's lanes.
+#ifndef INTAGLIO_KERNELS_EPILOGUE_H_
+#define INTAGLIO_KERNELS_EPILOGUE_H_
+
+#include <cstdint>
+
+#include "intaglio/fixedpoint/type.h"
+#include "intaglio/pack/panels.h"
+
+namespace intaglio {
+
+// How accumulators are scaled. The bounded forms are cheaper, and right only where the accumulators
+// and multipliers of a panel are known to stay within the bounds of fixedpoint/requantize.h.
+enum class ScalingForm : uint8_t {
+  kNone,
+  kDoubleRounding,
+  kDoubleRoundingBounded,
+  kSingleRounding,
+  kSingleRoundingBounded,
+  kFloatHalfEven,
+  kFloatHalfEvenBounded,
+  kToFloat,
+};
+
+// Per channel of one panel, element vector * lanes + lane.
+struct PanelParams {
+  ScalingForm form = ScalingForm::kNone;
+  alignas(64) int32_t offset[kMaxPanelWidth];               // bias and zero-point terms
+  alignas(64) int32_t negative_zero_point[kMaxPanelWidth];  // of the panel side; times a row's sum
+  alignas(64) int32_t mantissa[kMaxPanelWidth];
+  alignas(64) int32_t left_shift[kMaxPanelWidth];
+  alignas(64) int32_t right_shift[kMaxPanelWidth];  // kSingleRounding: the total shift
+  alignas(64) float scale[kMaxPanelWidth];
+};
+
+struct EpilogueParams {
+  Type output = Type::kInt32;
+  int32_t zero_point = 0;
+  int32_t clamp_min = 0;  // within the output type
+  int32_t clamp_max = 0;
+};
+
+}  // namespace intaglio
+
+#endif  // INTAGLIO_KERNELS_EPILOGUE_H_

@@ -1,0 +1,147 @@
+// The epilogue of every kernel, written once over the register vocabulary.
+//
+// V is a *kernel vocabulary*: a register vocabulary with, for panels of kVectors vectors,
+//   StoreRuns(int32_t* p, ptrdiff_t step, I32 a)         runs of min(4, kLanes) lanes, `step` apart
+//   StoreBytes<kVectors, kSigned>(void*, const I32*, zero_point, min, max)   saturating
+//   StoreInt16<kVectors>(int16_t*, const I32*)           of values that fit
+//   FloatBits(F32)                                       the same bits as an I32
+#ifndef INTAGLIO_KERNELS_FINISH_H_
+#define INTAGLIO_KERNELS_FINISH_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "intaglio/fixedpoint/requantize.h"
+#include "intaglio/kernels/epilogue.h"
+
+// Accumulators live in registers only where every loop over them is unrolled.
+#if defined(__clang__)
+#define INTAGLIO_UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define INTAGLIO_UNROLL _Pragma("GCC unroll 32")
+#endif
+
+namespace intaglio {
+
+// acc = scaled(acc) for kRows rows of one panel. make(at) gives the function for the lanes from
+// `at`.
+template <class V, int kVectors, int kRows, class Make>
+INTAGLIO_INLINE void ScaleRows(typename V::I32 (&acc)[kRows][kVectors], const Make& make) {
+  INTAGLIO_UNROLL
+  for (int j = 0; j < kVectors; ++j) {
+    const auto scaled = make(j * V::kLanes);
+    INTAGLIO_UNROLL
+    for (int r = 0; r < kRows; ++r) acc[r][j] = scaled(acc[r][j]);
+  }
+}
+
+template <class V>
+struct DoubleRounding {
+  typename V::I32 mantissa, left_shift, right_shift;
+  INTAGLIO_INLINE typename V::I32 operator()(typename V::I32 acc) const {
+    return RequantizeDoubleRounding<V>(acc, mantissa, left_shift, right_shift);
+  }
+};
+template <class V>
+struct SingleRounding {
+  typename V::I32 mantissa, total_shift;
+  INTAGLIO_INLINE typename V::I32 operator()(typename V::I32 acc) const {
+    return RequantizeSingleRounding<V>(acc, mantissa, total_shift);
+  }
+};
+template <class V>
+struct FloatHalfEven {
+  typename V::F32 scale;
+  INTAGLIO_INLINE typename V::I32 operator()(typename V::I32 acc) const {
+    return RequantizeFloatHalfEven<V>(acc, scale);
+  }
+};
+template <class V>
+struct FloatHalfEvenBounded {
+  typename V::F32 scale;
+  INTAGLIO_INLINE typename V::I32 operator()(typename V::I32 acc) const {
+    return RequantizeFloatHalfEvenBounded<V>(acc, scale);
+  }
+};
+template <class V>
+struct ToFloat {
+  typename V::F32 scale;
+  INTAGLIO_INLINE typename V::I32 operator()(typename V::I32 acc) const {
+    return V::FloatBits(V::MulF(V::ToFloat(acc), scale));
+  }
+};
+
+template <class V, int kVectors, int kRows>
+INTAGLIO_INLINE void ApplyScaling(const PanelParams& p, typename V::I32 (&acc)[kRows][kVectors]) {
+  switch (p.form) {
+    case ScalingForm::kNone:
+      return;
+    case ScalingForm::kDoubleRounding:
+      return ScaleRows<V>(acc, [&](int at) {
+        return DoubleRounding<V>{V::Load(p.mantissa + at), V::Load(p.left_shift + at),
+                                 V::Load(p.right_shift + at)};
+      });
+    case ScalingForm::kDoubleRoundingBounded:
+      return ScaleRows<V>(acc, [&](int at) {
+        return DoubleRoundingBounded<V>(V::Load(p.mantissa + at), V::Load(p.right_shift + at));
+      });
+    case ScalingForm::kSingleRounding:
+      return ScaleRows<V>(acc, [&](int at) {
+        return SingleRounding<V>{V::Load(p.mantissa + at), V::Load(p.right_shift + at)};
+      });
+    case ScalingForm::kSingleRoundingBounded:
+      return ScaleRows<V>(acc, [&](int at) {
+        return SingleRoundingBounded<V>(V::Load(p.mantissa + at), V::Load(p.right_shift + at));
+      });
+    case ScalingForm::kFloatHalfEven:
+      return ScaleRows<V>(acc, [&](int at) { return FloatHalfEven<V>{V::LoadF(p.scale + at)}; });
+    case ScalingForm::kFloatHalfEvenBounded:
+      return ScaleRows<V>(acc,
+                          [&](int at) { return FloatHalfEvenBounded<V>{V::LoadF(p.scale + at)}; });
+    case ScalingForm::kToFloat:
+      return ScaleRows<V>(acc, [&](int at) { return ToFloat<V>{V::LoadF(p.scale + at)}; });
+  }
+}
+
+// clamp(acc + zero_point), saturating, in int32: clamping first leaves the sum no way to overflow.
+template <class V>
+INTAGLIO_INLINE typename V::I32 ShiftAndClamp(typename V::I32 acc, const EpilogueParams& e) {
+  const int64_t low = int64_t{e.clamp_min} - e.zero_point;
+  const int64_t high = int64_t{e.clamp_max} - e.zero_point;
+  acc = V::Max(acc, V::Set(low < INT32_MIN ? INT32_MIN : static_cast<int32_t>(low)));
+  acc = V::Min(acc, V::Set(high > INT32_MAX ? INT32_MAX : static_cast<int32_t>(high)));
+  return V::Add(acc, V::Set(e.zero_point));
+}
+
+// Writes kRows rows of scaled accumulators.
+template <class V, int kVectors, int kRows>
+INTAGLIO_INLINE void StoreRows(const EpilogueParams& e, typename V::I32 (&acc)[kRows][kVectors],
+                               void* dst, ptrdiff_t dst_stride) {
+  auto* row = static_cast<char*>(dst);
+  INTAGLIO_UNROLL
+  for (int r = 0; r < kRows; ++r, row += dst_stride) {
+    if (e.output == Type::kInt8) {
+      V::template StoreBytes<kVectors, true>(row, acc[r], e.zero_point, e.clamp_min, e.clamp_max);
+    } else if (e.output == Type::kUInt8) {
+      V::template StoreBytes<kVectors, false>(row, acc[r], e.zero_point, e.clamp_min, e.clamp_max);
+    } else {
+      if (e.output != Type::kFloat32) {
+        INTAGLIO_UNROLL
+        for (int j = 0; j < kVectors; ++j) acc[r][j] = ShiftAndClamp<V>(acc[r][j], e);
+      }
+      if (e.output == Type::kInt16) {
+        V::template StoreInt16<kVectors>(reinterpret_cast<int16_t*>(row), acc[r]);
+      } else {
+        constexpr int kRun = V::kLanes < 4 ? V::kLanes : 4;
+        INTAGLIO_UNROLL
+        for (int j = 0; j < kVectors; ++j) {
+          V::StoreRuns(reinterpret_cast<int32_t*>(row) + j * kRun, kRun * kVectors, acc[r][j]);
+        }
+      }
+    }
+  }
+}
+
+}  // namespace intaglio
+
+#endif  // INTAGLIO_KERNELS_FINISH_H_

@@ -1,0 +1,51 @@
+// The portable kernel: the same loops over the scalar vocabulary, for every CPU.
+#include "intaglio/kernels/depthwise_tile.h"
+#include "intaglio/kernels/tile.h"
+
+namespace intaglio {
+namespace {
+
+struct KernelScalar : Scalar {
+  static constexpr int kMaxVectors = 4;
+  static constexpr int kMaxRows = 2;
+  static constexpr int kDepthStep = 1;
+  static constexpr int kRowBytes = 2;
+  using Operand = int32_t;
+
+  static INTAGLIO_INLINE Operand LoadPanel(const int8_t* p) { return *p; }
+  static INTAGLIO_INLINE Operand LoadRow(const void* p) { return *static_cast<const int16_t*>(p); }
+  static INTAGLIO_INLINE I32 Dot(I32 acc, Operand panel, Operand row) {
+    return Add(acc, Mul(panel, row));
+  }
+  static INTAGLIO_INLINE void Keep(I32&) {}
+  static INTAGLIO_INLINE I32 FloatBits(F32 a) { return std::bit_cast<int32_t>(a); }
+
+  static INTAGLIO_INLINE void StoreRuns(int32_t* p, ptrdiff_t, I32 a) { Store(p, a); }
+  static INTAGLIO_INLINE I32 LoadRuns(const int32_t* p, ptrdiff_t) { return Load(p); }
+
+  template <int kVectors>
+  static INTAGLIO_INLINE void StoreInt16(int16_t* p, const I32* a) {
+    for (int j = 0; j < kVectors; ++j) p[j] = static_cast<int16_t>(a[j]);
+  }
+  template <int kVectors, bool kSigned>
+  static INTAGLIO_INLINE void StoreBytes(void* p, const I32* a, int32_t zero_point, int32_t min,
+                                         int32_t max) {
+    for (int j = 0; j < kVectors; ++j) {
+      const int32_t word = Min(Max(a[j], -32768), 32767) + zero_point;
+      static_cast<uint8_t*>(p)[j] = static_cast<uint8_t>(Min(Max(word, min), max));
+    }
+  }
+
+  template <bool kSigned>
+  static INTAGLIO_INLINE I32 LoadWidened(const uint8_t* p) {
+    return kSigned ? static_cast<int8_t>(*p) : *p;
+  }
+  static INTAGLIO_INLINE I32 MulInt16(I32 a, I32 b) { return a * static_cast<int16_t>(b); }
+};
+
+}  // namespace
+
+extern const Kernel kKernelScalar = {
+    "scalar", 0, {1, 4, 1}, RowFormat::kWidened16, 2, Tile<KernelScalar>, Depthwise<KernelScalar>};
+
+}  // namespace intaglio

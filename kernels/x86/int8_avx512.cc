@@ -1,0 +1,34 @@
+// AVX-512BW without VNNI: as the AVX2 kernel, VPMADDWD over widened bytes.
+#include "intaglio/kernels/depthwise_tile.h"
+#include "intaglio/kernels/tile.h"
+#include "intaglio/kernels/x86/panel_avx512.h"
+
+namespace intaglio {
+namespace {
+
+struct KernelAvx512Bw : PanelAvx512 {
+  static constexpr int kDepthStep = 2;
+  static constexpr int kRowBytes = 4;
+
+  static INTAGLIO_INLINE Operand LoadPanel(const int8_t* p) {
+    return _mm512_cvtepi8_epi16(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)));
+  }
+  static INTAGLIO_INLINE Operand LoadRow(const void* p) {
+    return _mm512_castps_si512(_mm512_set1_ps(*static_cast<const float*>(p)));
+  }
+  static INTAGLIO_INLINE I32 Dot(I32 acc, Operand panel, Operand row) {
+    return Add(acc, _mm512_madd_epi16(panel, row));
+  }
+};
+
+}  // namespace
+
+extern const Kernel kKernelAvx512Bw = {"avx512bw",
+                                       kAvx512Bw,
+                                       {16, 4, 2},
+                                       RowFormat::kWidened16,
+                                       6,
+                                       Tile<KernelAvx512Bw>,
+                                       Depthwise<KernelAvx512Bw>};
+
+}  // namespace intaglio

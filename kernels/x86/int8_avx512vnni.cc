@@ -1,0 +1,28 @@
+// AVX512-VNNI: VPDPBUSD adds four exact products of a uint8 row and an int8 panel per lane.
+#include "intaglio/kernels/depthwise_tile.h"
+#include "intaglio/kernels/tile.h"
+#include "intaglio/kernels/x86/panel_avx512.h"
+
+namespace intaglio {
+namespace {
+
+struct KernelAvx512Vnni : PanelAvx512 {
+  static constexpr int kDepthStep = 4;
+  static constexpr int kRowBytes = 4;
+
+  static INTAGLIO_INLINE Operand LoadPanel(const int8_t* p) { return _mm512_loadu_si512(p); }
+  static INTAGLIO_INLINE Operand LoadRow(const void* p) {
+    return _mm512_castps_si512(_mm512_set1_ps(*static_cast<const float*>(p)));
+  }
+  static INTAGLIO_INLINE I32 Dot(I32 acc, Operand panel, Operand row) {
+    return _mm512_dpbusd_epi32(acc, row, panel);
+  }
+};
+
+}  // namespace
+
+extern const Kernel kKernelAvx512Vnni = {
+    "avx512-vnni",          kAvx512Bw | kAvx512Vnni,    {16, 4, 4}, RowFormat::kUnsigned8, 6,
+    Tile<KernelAvx512Vnni>, Depthwise<KernelAvx512Vnni>};
+
+}  // namespace intaglio

@@ -1,0 +1,31 @@
+// AVX-VNNI: VPDPBUSD (VEX-encoded) adds four exact products of a uint8 row and an int8 panel per
+// lane.
+#include "intaglio/kernels/depthwise_tile.h"
+#include "intaglio/kernels/tile.h"
+#include "intaglio/kernels/x86/panel_avx2.h"
+
+namespace intaglio {
+namespace {
+
+struct KernelAvxVnni : PanelAvx2 {
+  static constexpr int kDepthStep = 4;
+  static constexpr int kRowBytes = 4;
+
+  static INTAGLIO_INLINE Operand LoadPanel(const int8_t* p) {
+    return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
+  }
+  static INTAGLIO_INLINE Operand LoadRow(const void* p) {
+    return _mm256_castps_si256(_mm256_broadcast_ss(static_cast<const float*>(p)));
+  }
+  static INTAGLIO_INLINE I32 Dot(I32 acc, Operand panel, Operand row) {
+    return _mm256_dpbusd_avx_epi32(acc, row, panel);
+  }
+};
+
+}  // namespace
+
+extern const Kernel kKernelAvxVnni = {
+    "avx-vnni",          kAvx2 | kAvxVnni,        {8, 2, 4}, RowFormat::kUnsigned8, 6,
+    Tile<KernelAvxVnni>, Depthwise<KernelAvxVnni>};
+
+}  // namespace intaglio

@@ -1,0 +1,81 @@
+// SSE4.1: PMADDWD over widened bytes, panels of one or two vectors of four channels.
+#include "intaglio/kernels/depthwise_tile.h"
+#include "intaglio/kernels/tile.h"
+#include "intaglio/kernels/x86/registers_sse41.h"
+
+namespace intaglio {
+namespace {
+
+struct KernelSse41 : Sse41 {
+  static constexpr int kMaxVectors = 2;
+  static constexpr int kMaxRows = 4;  // 8 accumulators, 2 panel vectors, 1 row, 1 product
+  static constexpr int kDepthStep = 2;
+  static constexpr int kRowBytes = 4;
+  using Operand = __m128i;
+
+  static INTAGLIO_INLINE Operand LoadPanel(const int8_t* p) {
+    return _mm_cvtepi8_epi16(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p)));
+  }
+  static INTAGLIO_INLINE Operand LoadRow(const void* p) {
+    return _mm_castps_si128(_mm_load1_ps(static_cast<const float*>(p)));
+  }
+  static INTAGLIO_INLINE I32 Dot(I32 acc, Operand panel, Operand row) {
+    return Add(acc, _mm_madd_epi16(panel, row));
+  }
+  static INTAGLIO_INLINE void Keep(I32& acc) { asm("" : "+x"(acc)); }
+  static INTAGLIO_INLINE I32 FloatBits(F32 a) { return _mm_castps_si128(a); }
+
+  static INTAGLIO_INLINE void StoreRuns(int32_t* p, ptrdiff_t, I32 a) { Store(p, a); }
+  static INTAGLIO_INLINE I32 LoadRuns(const int32_t* p, ptrdiff_t) { return Load(p); }
+
+  template <int kVectors>
+  static INTAGLIO_INLINE void StoreInt16(int16_t* p, const I32* a) {
+    const __m128i words = _mm_packs_epi32(a[0], a[kVectors - 1]);
+    if constexpr (kVectors == 2) {
+      _mm_storeu_si128(reinterpret_cast<__m128i*>(p), words);
+    } else {
+      _mm_storel_epi64(reinterpret_cast<__m128i*>(p), words);
+    }
+  }
+
+  template <int kVectors, bool kSigned>
+  static INTAGLIO_INLINE void StoreBytes(void* p, const I32* a, int32_t zero_point, int32_t min,
+                                         int32_t max) {
+    const __m128i words = _mm_adds_epi16(_mm_packs_epi32(a[0], a[kVectors - 1]),
+                                         _mm_set1_epi16(static_cast<int16_t>(zero_point)));
+    __m128i bytes;
+    if constexpr (kSigned) {
+      bytes = _mm_packs_epi16(words, words);
+      bytes = _mm_max_epi8(bytes, _mm_set1_epi8(static_cast<char>(min)));
+      bytes = _mm_min_epi8(bytes, _mm_set1_epi8(static_cast<char>(max)));
+    } else {
+      bytes = _mm_packus_epi16(words, words);
+      bytes = _mm_max_epu8(bytes, _mm_set1_epi8(static_cast<char>(min)));
+      bytes = _mm_min_epu8(bytes, _mm_set1_epi8(static_cast<char>(max)));
+    }
+    if constexpr (kVectors == 2) {
+      _mm_storel_epi64(static_cast<__m128i*>(p), bytes);
+    } else {
+      _mm_storeu_si32(p, bytes);
+    }
+  }
+
+  template <bool kSigned>
+  static INTAGLIO_INLINE I32 LoadWidened(const uint8_t* p) {
+    const __m128i bytes = _mm_loadu_si32(p);
+    return kSigned ? _mm_cvtepi8_epi32(bytes) : _mm_cvtepu8_epi32(bytes);
+  }
+  static INTAGLIO_INLINE I32 MulInt16(I32 a, I32 b) { return _mm_madd_epi16(a, b); }
+};
+
+}  // namespace
+
+extern const Kernel kKernelSse41 = {"sse4.1",
+                                    kSse41,
+                                    {4, 2, 2},
+                                    RowFormat::kWidened16,
+                                    4,
+                                    Tile<KernelSse41>,
+                                    Depthwise<KernelSse41>};
+
+}  // namespace intaglio

@@ -1,0 +1,99 @@
+// The kernel vocabulary that the AVX-512 kernels share: panels of one, two or four vectors of
+// sixteen channels.
+#ifndef INTAGLIO_KERNELS_X86_PANEL_AVX512_H_
+#define INTAGLIO_KERNELS_X86_PANEL_AVX512_H_
+
+#include "intaglio/kernels/x86/registers_avx512.h"
+
+namespace intaglio {
+
+struct PanelAvx512 : Avx512 {
+  static constexpr int kMaxVectors = 4;
+  static constexpr int kMaxRows = 6;  // 24 accumulators, 4 panel vectors, 1 row
+  using Operand = __m512i;
+
+  static INTAGLIO_INLINE void Keep(I32& acc) { asm("" : "+v"(acc)); }
+  static INTAGLIO_INLINE I32 FloatBits(F32 a) { return _mm512_castps_si512(a); }
+
+  static INTAGLIO_INLINE void StoreRuns(int32_t* p, ptrdiff_t step, I32 a) {
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(p), _mm512_castsi512_si128(a));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(p + step), _mm512_extracti32x4_epi32(a, 1));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(p + 2 * step), _mm512_extracti32x4_epi32(a, 2));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(p + 3 * step), _mm512_extracti32x4_epi32(a, 3));
+  }
+  static INTAGLIO_INLINE I32 LoadRuns(const int32_t* p, ptrdiff_t step) {
+    const auto run = [&](ptrdiff_t i) {
+      return _mm_loadu_si128(reinterpret_cast<const __m128i*>(p + i * step));
+    };
+    __m512i a = _mm512_castsi128_si512(run(0));
+    a = _mm512_inserti32x4(a, run(1), 1);
+    a = _mm512_inserti32x4(a, run(2), 2);
+    return _mm512_inserti32x4(a, run(3), 3);
+  }
+
+  template <int kVectors>
+  static INTAGLIO_INLINE void StoreInt16(int16_t* p, const I32* a) {
+    if constexpr (kVectors == 1) {
+      _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), _mm512_cvtsepi32_epi16(a[0]));
+    } else {
+      // Each pair of vectors gives four runs of eight int16, that is, of four int32.
+      for (int j = 0; j < kVectors; j += 2) {
+        StoreRuns(reinterpret_cast<int32_t*>(p + 4 * j), 2 * kVectors,
+                  _mm512_packs_epi32(a[j], a[j + 1]));
+      }
+    }
+  }
+
+  // The saturating pack to int16 may come before the zero point is added: a value that it changes
+  // is clamped to the same byte either way.
+  template <int kVectors, bool kSigned>
+  static INTAGLIO_INLINE void StoreBytes(void* p, const I32* a, int32_t zero_point, int32_t min,
+                                         int32_t max) {
+    const __m512i zp = _mm512_set1_epi16(static_cast<int16_t>(zero_point));
+    const auto low = _mm_set1_epi8(static_cast<char>(min));
+    const auto high = _mm_set1_epi8(static_cast<char>(max));
+    if constexpr (kVectors == 4) {
+      const __m512i ab = _mm512_adds_epi16(_mm512_packs_epi32(a[0], a[1]), zp);
+      const __m512i cd = _mm512_adds_epi16(_mm512_packs_epi32(a[2], a[3]), zp);
+      const __m512i lows = _mm512_broadcast_i32x4(low);
+      const __m512i highs = _mm512_broadcast_i32x4(high);
+      const __m512i bytes =
+          kSigned ? _mm512_min_epi8(_mm512_max_epi8(_mm512_packs_epi16(ab, cd), lows), highs)
+                  : _mm512_min_epu8(_mm512_max_epu8(_mm512_packus_epi16(ab, cd), lows), highs);
+      _mm512_storeu_si512(p, bytes);
+    } else if constexpr (kVectors == 2) {
+      const __m512i ab = _mm512_adds_epi16(_mm512_packs_epi32(a[0], a[1]), zp);
+      const __m256i lows = _mm256_broadcastsi128_si256(low);
+      const __m256i highs = _mm256_broadcastsi128_si256(high);
+      const __m256i bytes =
+          kSigned ? _mm256_min_epi8(_mm256_max_epi8(_mm512_cvtsepi16_epi8(ab), lows), highs)
+                  : _mm256_min_epu8(_mm256_max_epu8(Unsigned(ab), lows), highs);
+      _mm256_storeu_si256(static_cast<__m256i*>(p), bytes);
+    } else {
+      const __m256i sum =
+          _mm256_adds_epi16(_mm512_cvtsepi32_epi16(a[0]), _mm512_castsi512_si256(zp));
+      const __m128i even = _mm256_castsi256_si128(sum);
+      const __m128i odd = _mm256_extracti128_si256(sum, 1);
+      const __m128i bytes =
+          kSigned ? _mm_min_epi8(_mm_max_epi8(_mm_packs_epi16(even, odd), low), high)
+                  : _mm_min_epu8(_mm_max_epu8(_mm_packus_epi16(even, odd), low), high);
+      _mm_storeu_si128(static_cast<__m128i*>(p), bytes);
+    }
+  }
+
+  template <bool kSigned>
+  static INTAGLIO_INLINE I32 LoadWidened(const uint8_t* p) {
+    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
+    return kSigned ? _mm512_cvtepi8_epi32(bytes) : _mm512_cvtepu8_epi32(bytes);
+  }
+  static INTAGLIO_INLINE I32 MulInt16(I32 a, I32 b) { return _mm512_madd_epi16(a, b); }
+
+ private:
+  static INTAGLIO_INLINE __m256i Unsigned(__m512i words) {
+    return _mm512_cvtusepi16_epi8(_mm512_max_epi16(words, _mm512_setzero_si512()));
+  }
+};
+
+}  // namespace intaglio
+
+#endif  // INTAGLIO_KERNELS_X86_PANEL_AVX512_H_

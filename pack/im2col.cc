@@ -1,0 +1,80 @@
+#include "intaglio/pack/im2col.h"
+
+#include <limits>
+#include <string>
+
+#include "intaglio/pack/validate.h"
+
+namespace intaglio {
+namespace {
+
+constexpr int kIntMax = std::numeric_limits<int>::max();
+
+// a * b, or -1 where that is not an int (or an operand is negative).
+int Product(int a, int b) {
+  if (a < 0 || b < 0) return -1;
+  const int64_t product = int64_t{a} * b;
+  return product > kIntMax ? -1 : static_cast<int>(product);
+}
+
+Status Positive(const char* name, int value) {
+  if (value > 0) return {};
+  return InvalidArgument(std::string("im2col: ") + name + " is " + std::to_string(value));
+}
+Status NotNegative(const char* name, int value) {
+  if (value >= 0) return {};
+  return InvalidArgument(std::string("im2col: ") + name + " is " + std::to_string(value));
+}
+
+// Input coordinates reach out * stride + kernel * dilation: keep them ints.
+Status Reach(const char* name, int out, int stride, int kernel, int dilation, int pad) {
+  const int64_t reach = int64_t{out} * stride + int64_t{kernel} * dilation + pad;
+  if (int64_t{out} * stride <= kIntMax && int64_t{kernel} * dilation <= kIntMax &&
+      reach <= kIntMax) {
+    return {};
+  }
+  return InvalidArgument(std::string("im2col: ") + name + " coordinates overflow");
+}
+
+}  // namespace
+
+Status Validate(const Im2col& v) {
+  if (v.type != Type::kInt8 && v.type != Type::kUInt8) {
+    return Unsupported(std::string("im2col: input is ") + NameOf(v.type) + ", not int8 or uint8");
+  }
+  INTAGLIO_RETURN_IF_ERROR(ValidateZeroPoint(v.zero_point, v.type));
+  INTAGLIO_RETURN_IF_ERROR(NotNegative("batch", v.batch));
+  INTAGLIO_RETURN_IF_ERROR(NotNegative("height", v.height));
+  INTAGLIO_RETURN_IF_ERROR(NotNegative("width", v.width));
+  INTAGLIO_RETURN_IF_ERROR(NotNegative("channels", v.channels));
+  INTAGLIO_RETURN_IF_ERROR(NotNegative("first channel", v.first_channel));
+  INTAGLIO_RETURN_IF_ERROR(NotNegative("group channels", v.group_channels));
+  INTAGLIO_RETURN_IF_ERROR(NotNegative("padding at the top", v.pad_top));
+  INTAGLIO_RETURN_IF_ERROR(NotNegative("padding at the left", v.pad_left));
+  INTAGLIO_RETURN_IF_ERROR(NotNegative("output height", v.out_height));
+  INTAGLIO_RETURN_IF_ERROR(NotNegative("output width", v.out_width));
+  INTAGLIO_RETURN_IF_ERROR(Positive("kernel height", v.kernel_height));
+  INTAGLIO_RETURN_IF_ERROR(Positive("kernel width", v.kernel_width));
+  INTAGLIO_RETURN_IF_ERROR(Positive("stride height", v.stride_height));
+  INTAGLIO_RETURN_IF_ERROR(Positive("stride width", v.stride_width));
+  INTAGLIO_RETURN_IF_ERROR(Positive("dilation height", v.dilation_height));
+  INTAGLIO_RETURN_IF_ERROR(Positive("dilation width", v.dilation_width));
+  if (int64_t{v.first_channel} + v.group_channels > v.channels) {
+    return InvalidArgument("im2col: channels " + std::to_string(v.first_channel) + " + " +
+                           std::to_string(v.group_channels) + " of " + std::to_string(v.channels));
+  }
+  if (Product(Product(v.batch, v.out_height), v.out_width) < 0 ||
+      Product(Product(v.kernel_height, v.kernel_width), v.channels) < 0 ||
+      Product(Product(Product(v.batch, v.height), v.width), v.channels) < 0) {
+    return InvalidArgument("im2col: more elements than an int counts");
+  }
+  INTAGLIO_RETURN_IF_ERROR(Reach("vertical", v.out_height, v.stride_height, v.kernel_height,
+                                 v.dilation_height, v.pad_top));
+  INTAGLIO_RETURN_IF_ERROR(Reach("horizontal", v.out_width, v.stride_width, v.kernel_width,
+                                 v.dilation_width, v.pad_left));
+  const bool reads = v.batch > 0 && v.height > 0 && v.width > 0 && v.group_channels > 0;
+  if (reads && v.data == nullptr) return InvalidArgument("im2col: null data");
+  return {};
+}
+
+}  // namespace intaglio

@@ -1,0 +1,44 @@
+// The constant side of a product, packed once for the kernel that will read it.
+#ifndef INTAGLIO_PACK_PACKED_MATRIX_H_
+#define INTAGLIO_PACK_PACKED_MATRIX_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "intaglio/fixedpoint/status.h"
+#include "intaglio/pack/matrix.h"
+#include "intaglio/pack/panels.h"
+
+namespace intaglio {
+
+enum class Side : uint8_t { kLhs, kRhs };
+
+// Immutable after packing. Copies share the storage, so that models, contexts and threads can use
+// one packed matrix at once. gemm/gemm.h's Prepack makes one for the kernel that this machine will
+// use.
+class PackedMatrix {
+ public:
+  // Packs an int8 or uint8 matrix, of any order and stride, that will stand on `side` of products.
+  // `channel_zero_points` replaces the matrix's own: one per row of a left-hand matrix, one per
+  // column of a right-hand one; empty: the matrix's zero_point for all.
+  static Result<PackedMatrix> Pack(Side side, const ConstMatrix& matrix, const PanelFormat& format,
+                                   std::span<const int32_t> channel_zero_points = {});
+
+  Side side() const { return side_; }
+  int rows() const { return side_ == Side::kLhs ? panels_->channels : panels_->depth; }
+  int cols() const { return side_ == Side::kLhs ? panels_->depth : panels_->channels; }
+  size_t bytes() const { return panels_->bytes(); }  // held: panels, sums and zero points
+  const Panels& panels() const { return *panels_; }
+
+ private:
+  PackedMatrix(Side side, std::shared_ptr<const Panels> panels)
+      : side_(side), panels_(std::move(panels)) {}
+  Side side_;
+  std::shared_ptr<const Panels> panels_;
+};
+
+}  // namespace intaglio
+
+#endif  // INTAGLIO_PACK_PACKED_MATRIX_H_

@@ -1,0 +1,101 @@
+// Packed panels: the layout in which micro-kernels read one side of a product.
+//
+// The *panel side* contributes `channels` vectors of `depth` elements. A panel holds up to
+// lanes * vectors channels, interleaved so that one load feeds one multiply instruction: for each
+// group of `depth_step` depths, for each vector j, for each lane l, the group's depth_step
+// consecutive bytes of one channel. Bytes are int8; uint8 input is moved by 128. Depth is padded
+// with zeros to a whole number of groups, channels to a whole panel.
+//
+//   panel:  | group 0: vector 0 [lane 0: k0 k1 k2 k3][lane 1: ...] ... vector 1 ... | group 1: ...
+//
+// Lane l of vector j holds channel (l / 4) * 4 * v + 4 * j + l % 4 of the panel, v being the
+// panel's vectors. It is the order that the in-lane pack instructions of x86 (PACKSSDW, PACKUSWB)
+// undo, so that a tile narrows to bytes in memory order without a permutation.
+#ifndef INTAGLIO_PACK_PANELS_H_
+#define INTAGLIO_PACK_PANELS_H_
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "intaglio/fixedpoint/status.h"
+#include "intaglio/pack/aligned_buffer.h"
+#include "intaglio/pack/matrix.h"
+
+namespace intaglio {
+
+// The widest panel of any kernel, in channels.
+inline constexpr int kMaxPanelWidth = 64;
+
+// The most channels, and the most depth, that panels are made of: padding them stays within an int.
+inline constexpr int kMaxExtent = 1 << 30;
+
+struct PanelFormat {
+  int lanes = 1;       // int32 lanes of a vector
+  int vectors = 1;     // of a full panel: a power of two, as the narrower panels at the end are
+  int depth_step = 1;  // depths multiplied by one instruction
+
+  bool operator==(const PanelFormat&) const = default;
+
+  int width() const { return lanes * vectors; }
+  int Groups(int depth) const { return (depth + depth_step - 1) / depth_step; }
+};
+
+// Channel (within its panel of `vectors` vectors) of lane `lane` of vector `vector`.
+constexpr int ChannelOfLane(const PanelFormat& format, int vectors, int vector, int lane) {
+  const int run = std::min(4, format.lanes);
+  return (lane / run) * run * vectors + run * vector + lane % run;
+}
+
+// Which channels a panel holds. All panels but the last are full; the rest of the channels are
+// covered by narrower ones, each half as wide as the one before.
+struct PanelExtent {
+  int first_channel;
+  int vectors;
+  int channels;   // really present, at most lanes * vectors
+  size_t offset;  // of the panel's bytes
+  // The largest sum over depth of |value - zero point| of its channels, which bounds accumulators.
+  int64_t magnitude = 0;
+};
+
+// One packed side.
+struct Panels {
+  PanelFormat format;
+  int channels = 0;
+  int depth = 0;
+  std::vector<PanelExtent> extents;
+  AlignedBuffer data;
+  // Per channel, of the stored (int8) values: the sum over depth, and the zero point moved as they
+  // were.
+  std::vector<int32_t> sums;
+  std::vector<int32_t> zero_points;
+  bool has_zero_points = false;  // any of them is not 0
+
+  size_t bytes() const;
+  // The largest of the extents' magnitudes.
+  int64_t magnitude() const;
+  const int8_t* Panel(const PanelExtent& extent) const {
+    return static_cast<const int8_t*>(data.data()) + extent.offset;
+  }
+};
+
+// The extents of `channels` channels of `depth`, and the bytes they take.
+struct PanelLayout {
+  std::vector<PanelExtent> extents;
+  size_t bytes;
+};
+Result<PanelLayout> LayOutPanels(const PanelFormat& format, int channels, int depth);
+
+// Allocates and lays out panels for `channels` channels of `depth`, not yet filled.
+Result<Panels> MakePanels(const PanelFormat& format, int channels, int depth);
+
+// Fills extents [first, last) of `panels` from `matrix`, whose rows are the channels. Safe to call
+// for disjoint ranges from several threads.
+void PackExtents(const ConstMatrix& matrix, std::span<const int32_t> zero_points, int first,
+                 int last, Panels& panels);
+
+}  // namespace intaglio
+
+#endif  // INTAGLIO_PACK_PANELS_H_

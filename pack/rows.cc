@@ -1,0 +1,201 @@
+#include "intaglio/pack/rows.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "intaglio/pack/validate.h"
+
+namespace intaglio {
+namespace {
+
+// Turns source bytes into row elements: the same bytes, with the top bit flipped, or widened.
+struct SameBytes {
+  using Element = uint8_t;
+  static void Copy(const uint8_t* from, int n, uint8_t* to) {
+    std::memcpy(to, from, static_cast<size_t>(n));
+  }
+};
+struct FlippedBytes {
+  using Element = uint8_t;
+  static void Copy(const uint8_t* from, int n, uint8_t* to) {
+    for (int i = 0; i < n; ++i) to[i] = from[i] ^ 0x80;
+  }
+};
+struct WidenedUnsigned {
+  using Element = int16_t;
+  static void Copy(const uint8_t* from, int n, int16_t* to) {
+    for (int i = 0; i < n; ++i) to[i] = from[i];
+  }
+};
+struct WidenedSigned {
+  using Element = int16_t;
+  static void Copy(const uint8_t* from, int n, int16_t* to) {
+    for (int i = 0; i < n; ++i) to[i] = static_cast<int8_t>(from[i]);
+  }
+};
+
+template <class Elements>
+typename Elements::Element Converted(int32_t value) {
+  const auto byte = static_cast<uint8_t>(value);
+  typename Elements::Element element;
+  Elements::Copy(&byte, 1, &element);
+  return element;
+}
+
+template <class Elements>
+void PackMatrixRows(const ConstMatrix& m, int first, int count, int padded_depth,
+                    typename Elements::Element* packed) {
+  const auto* data = static_cast<const uint8_t*>(m.data);
+  const bool contiguous = RowsAreContiguous(m);
+  for (int r = 0; r < count; ++r) {
+    auto* row = packed + static_cast<ptrdiff_t>(r) * padded_depth;
+    if (contiguous) {
+      const ptrdiff_t stride = m.order == Order::kRowMajor ? m.stride : 1;
+      Elements::Copy(data + (first + r) * stride, m.cols, row);
+    } else {
+      const uint8_t* from = data + (first + r);
+      for (int k = 0; k < m.cols; ++k) Elements::Copy(from + k * m.stride, 1, row + k);
+    }
+    std::fill(row + m.cols, row + padded_depth, typename Elements::Element{0});
+  }
+}
+
+// One output position of an im2col view.
+struct Position {
+  int batch;
+  int y;
+  int x;
+};
+
+Position PositionOf(const Im2col& v, int row) {
+  const int plane = v.out_height * v.out_width;
+  const int within = row % plane;
+  return {row / plane, within / v.out_width, within % v.out_width};
+}
+
+// The taps [begin, end) along x whose input lies inside the image.
+struct Inside {
+  int begin;
+  int end;
+};
+Inside TapsInside(int origin, int dilation, int taps, int extent) {
+  const int begin = origin >= 0 ? 0 : std::min(taps, (-origin + dilation - 1) / dilation);
+  const int end =
+      origin >= extent ? begin : std::min(taps, (extent - origin + dilation - 1) / dilation);
+  return {begin, std::max(begin, end)};
+}
+
+template <class Elements>
+void PackIm2colRow(const Im2col& v, const Position& at, typename Elements::Element padding,
+                   typename Elements::Element* row) {
+  const int c = v.group_channels;
+  const int x0 = at.x * v.stride_width - v.pad_left;
+  const int y0 = at.y * v.stride_height - v.pad_top;
+  const Inside inside = TapsInside(x0, v.dilation_width, v.kernel_width, v.width);
+  const bool runs_on = v.dilation_width == 1 && c == v.channels;
+  for (int ky = 0; ky < v.kernel_height; ++ky, row += static_cast<ptrdiff_t>(v.kernel_width) * c) {
+    const int y = y0 + ky * v.dilation_height;
+    if (y < 0 || y >= v.height || inside.begin == inside.end) {
+      std::fill_n(row, static_cast<ptrdiff_t>(v.kernel_width) * c, padding);
+      continue;
+    }
+    std::fill_n(row, static_cast<ptrdiff_t>(inside.begin) * c, padding);
+    const auto* line = static_cast<const uint8_t*>(v.data) + v.first_channel +
+                       (static_cast<ptrdiff_t>(at.batch) * v.height + y) * v.width * v.channels;
+    if (runs_on) {
+      Elements::Copy(line + static_cast<ptrdiff_t>(x0 + inside.begin) * c,
+                     (inside.end - inside.begin) * c,
+                     row + static_cast<ptrdiff_t>(inside.begin) * c);
+    } else {
+      for (int kx = inside.begin; kx < inside.end; ++kx) {
+        const int x = x0 + kx * v.dilation_width;
+        Elements::Copy(line + static_cast<ptrdiff_t>(x) * v.channels, c,
+                       row + static_cast<ptrdiff_t>(kx) * c);
+      }
+    }
+    std::fill_n(row + static_cast<ptrdiff_t>(inside.end) * c,
+                static_cast<ptrdiff_t>(v.kernel_width - inside.end) * c, padding);
+  }
+}
+
+template <class Elements>
+void PackIm2colRows(const Im2col& v, int first, int count, int padded_depth,
+                    typename Elements::Element* packed) {
+  const auto padding = Converted<Elements>(v.zero_point);
+  const int depth = Cols(v);
+  Position at = PositionOf(v, first);
+  for (int r = 0; r < count; ++r, packed += padded_depth) {
+    PackIm2colRow<Elements>(v, at, padding, packed);
+    std::fill(packed + depth, packed + padded_depth, typename Elements::Element{0});
+    if (++at.x < v.out_width) continue;
+    at.x = 0;
+    if (++at.y < v.out_height) continue;
+    at.y = 0;
+    ++at.batch;
+  }
+}
+
+template <class Elements>
+void PackAs(const RowSource& source, int first, int count, int padded_depth, void* packed) {
+  auto* elements = static_cast<typename Elements::Element*>(packed);
+  if (source.is_im2col) {
+    PackIm2colRows<Elements>(source.im2col, first, count, padded_depth, elements);
+  } else {
+    PackMatrixRows<Elements>(source.matrix, first, count, padded_depth, elements);
+  }
+}
+
+template <class Element>
+int32_t SumRow(const Element* row, int depth) {
+  int32_t sum = 0;
+  for (int k = 0; k < depth; ++k) sum += row[k];
+  return sum;
+}
+
+}  // namespace
+
+RowSource RowSource::From(const Im2col& v) {
+  const bool is_matrix = v.kernel_height == 1 && v.kernel_width == 1 && v.stride_height == 1 &&
+                         v.stride_width == 1 && v.pad_top == 0 && v.pad_left == 0 &&
+                         v.out_height == v.height && v.out_width == v.width;
+  if (!is_matrix) return {{}, v, true};
+  const auto* data = static_cast<const uint8_t*>(v.data) + v.first_channel;
+  return From(ConstMatrix{data, v.type, Rows(v), v.group_channels, v.channels, Order::kRowMajor,
+                          v.zero_point});
+}
+
+int64_t RowSource::Magnitude() const { return LargestDistance(type(), raw_zero_point()); }
+
+int32_t RowSource::ZeroPoint(RowFormat format) const {
+  const bool moved = format == RowFormat::kUnsigned8 && type() == Type::kInt8;
+  return raw_zero_point() + (moved ? 128 : 0);
+}
+
+bool RowSource::ServesInPlace(RowFormat format, int depth_step) const {
+  return format == RowFormat::kUnsigned8 && type() == Type::kUInt8 && !is_im2col &&
+         matrix.order == Order::kRowMajor && matrix.cols % depth_step == 0;
+}
+
+void PackRows(const RowSource& source, RowFormat format, int first, int count, int padded_depth,
+              void* packed) {
+  const bool is_signed = source.type() == Type::kInt8;
+  if (format == RowFormat::kUnsigned8) {
+    is_signed ? PackAs<FlippedBytes>(source, first, count, padded_depth, packed)
+              : PackAs<SameBytes>(source, first, count, padded_depth, packed);
+  } else {
+    is_signed ? PackAs<WidenedSigned>(source, first, count, padded_depth, packed)
+              : PackAs<WidenedUnsigned>(source, first, count, padded_depth, packed);
+  }
+}
+
+void SumRows(RowFormat format, const void* rows, ptrdiff_t stride_bytes, int count, int depth,
+             int32_t* sums) {
+  const auto* bytes = static_cast<const std::byte*>(rows);
+  for (int r = 0; r < count; ++r, bytes += stride_bytes) {
+    sums[r] = format == RowFormat::kUnsigned8
+                  ? SumRow(reinterpret_cast<const uint8_t*>(bytes), depth)
+                  : SumRow(reinterpret_cast<const int16_t*>(bytes), depth);
+  }
+}
+
+}  // namespace intaglio

@@ -1,0 +1,60 @@
+// The row side of a product: the operand whose rows, `depth` elements each, are broadcast against
+// packed panels. Kernels read rows that lie contiguous, padded with zeros to whole depth groups; a
+// source that does not lie so is packed, a block of rows at a time.
+#ifndef INTAGLIO_PACK_ROWS_H_
+#define INTAGLIO_PACK_ROWS_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "intaglio/pack/im2col.h"
+#include "intaglio/pack/matrix.h"
+
+namespace intaglio {
+
+enum class RowFormat : uint8_t {
+  kUnsigned8,  // uint8; int8 input is moved by 128
+  kWidened16,  // int16, the input's own values
+};
+
+constexpr size_t RowElementBytes(RowFormat format) {
+  return format == RowFormat::kUnsigned8 ? 1 : 2;
+}
+
+// A matrix whose rows are the rows, or a convolution's input.
+struct RowSource {
+  ConstMatrix matrix;
+  Im2col im2col;
+  bool is_im2col = false;
+
+  // A 1x1 convolution without padding or stride is turned into the matrix that it is.
+  static RowSource From(const Im2col& view);
+  static RowSource From(const ConstMatrix& matrix) { return {matrix, {}, false}; }
+
+  int32_t raw_zero_point() const { return is_im2col ? im2col.zero_point : matrix.zero_point; }
+  Type type() const { return is_im2col ? im2col.type : matrix.type; }
+  int rows() const { return is_im2col ? Rows(im2col) : matrix.rows; }
+  int depth() const { return is_im2col ? Cols(im2col) : matrix.cols; }
+
+  // The zero point, moved as the format moves the values.
+  int32_t ZeroPoint(RowFormat format) const;
+
+  // The largest |value - zero point| of the type.
+  int64_t Magnitude() const;
+
+  // Whether kernels can read the rows where they lie.
+  bool ServesInPlace(RowFormat format, int depth_step) const;
+};
+
+// Rows [first, first + count) of `source` in `format`, each `padded_depth` elements with zeros
+// after the first depth(), one after the other.
+void PackRows(const RowSource& source, RowFormat format, int first, int count, int padded_depth,
+              void* packed);
+
+// sums[i] = the sum of the first `depth` elements of row i, modulo 2^32.
+void SumRows(RowFormat format, const void* rows, ptrdiff_t stride_bytes, int count, int depth,
+             int32_t* sums);
+
+}  // namespace intaglio
+
+#endif  // INTAGLIO_PACK_ROWS_H_

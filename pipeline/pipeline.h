@@ -1,0 +1,152 @@
+// Composition of output stages: Pipeline(AddBias{...}, Requantize{...}, Clamp{...},
+// CastTo<int8_t>{}).
+#ifndef INTAGLIO_PIPELINE_PIPELINE_H_
+#define INTAGLIO_PIPELINE_PIPELINE_H_
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include "intaglio/pipeline/stages.h"
+#include "intaglio/pipeline/tile.h"
+
+namespace intaglio {
+
+template <class Stage>
+inline constexpr bool kIsCast = false;
+template <class T>
+inline constexpr bool kIsCast<CastTo<T>> = true;
+
+// True where Stage takes a Value of the vocabulary R.
+template <class R, class Stage, class Value>
+concept TakesValue = requires(const Stage& stage, Value value, const Place& at) {
+  stage.template Apply<R>(value, at);
+};
+
+template <class... Stages>
+class Pipeline {
+  static constexpr size_t kCount = sizeof...(Stages);
+  static constexpr size_t kCasts = (size_t{kIsCast<Stages>} + ... + 0);
+  static_assert(kCount > 0 && kIsCast<std::tuple_element_t<kCount - 1, std::tuple<Stages...>>>,
+                "a pipeline ends with CastTo<T>{}, which names the type of its result");
+  static_assert(kCasts == 1, "only the last stage of a pipeline may be a CastTo<T>");
+
+ public:
+  using Output = typename std::tuple_element_t<kCount - 1, std::tuple<Stages...>>::Output;
+  static_assert(std::is_same_v<Output, int8_t> || std::is_same_v<Output, uint8_t> ||
+                    std::is_same_v<Output, int16_t> || std::is_same_v<Output, int32_t> ||
+                    std::is_same_v<Output, float>,
+                "CastTo<T> takes int8_t, uint8_t, int16_t, int32_t or float");
+
+  constexpr explicit Pipeline(Stages... stages) : stages_(std::move(stages)...) {}
+
+  // All stages but the cast.
+  template <class R>
+  INTAGLIO_INLINE auto Apply(typename R::I32 acc, const Place& at) const {
+    return ApplyFrom<R, 0>(acc, at);
+  }
+
+  // The same as numbers, where these stages are, in order, stages of the standard pipeline. Points
+  // into this object.
+  std::optional<StandardPipeline> Standard() const {
+    if constexpr (IsInStandardOrder()) {
+      StandardBuilder builder;
+      const bool fits = std::apply(
+          [&](const Stages&... stages) { return (stages.AddTo(builder) && ...); }, stages_);
+      if (fits) return builder.pipeline;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  template <class R, size_t kIndex, class Value>
+  INTAGLIO_INLINE auto ApplyFrom(Value value, const Place& at) const {
+    using Stage = std::tuple_element_t<kIndex, std::tuple<Stages...>>;
+    if constexpr (kIsCast<Stage>) {
+      static_assert(
+          std::is_same_v<Output, float> == std::is_same_v<Value, typename R::F32> ||
+              std::is_same_v<typename R::I32, typename R::F32>,
+          "CastTo<float> takes what ScaleToFloat gives, CastTo of an integer takes integers: "
+          "put Requantize or ScaleToFloat before the cast");
+      return value;
+    } else {
+      static_assert(
+          TakesValue<R, Stage, Value>,
+          "this stage does not take the value of the stage before it (int32 accumulators, or "
+          "float32 after ScaleToFloat): give it `template <class R> auto Apply(typename "
+          "R::I32, const Place&) const`, or change the order");
+      return ApplyFrom<R, kIndex + 1>(std::get<kIndex>(stages_).template Apply<R>(value, at), at);
+    }
+  }
+
+  static constexpr bool IsInStandardOrder() {
+    if constexpr ((requires { Stages::kPosition; } && ...)) {
+      constexpr StandardPosition kPositions[] = {Stages::kPosition...};
+      for (size_t i = 1; i < kCount; ++i) {
+        if (kPositions[i - 1] >= kPositions[i]) return false;
+      }
+      return true;
+    }
+    return false;
+  }
+
+  std::tuple<Stages...> stages_;
+};
+
+namespace detail {
+
+// Finishes R::kLanes elements of one line.
+template <class R, class AnyPipeline>
+INTAGLIO_INLINE void FinishLanes(const AnyPipeline& pipeline, const AccumulatorTile& tile, int line,
+                                 int element) {
+  using Output = typename AnyPipeline::Output;
+  const int l = tile.first_line + line;
+  const int e = tile.first_element + element;
+  const Place at = tile.along == Axis::kCols ? Place{l, e, tile.along} : Place{e, l, tile.along};
+  const auto value =
+      pipeline.template Apply<R>(R::Load(tile.acc + line * tile.acc_stride + element), at);
+  Output* dst =
+      static_cast<Output*>(tile.dst) + line * tile.line_stride + element * tile.element_stride;
+  if constexpr (std::is_same_v<Output, float>) {
+    float lanes[R::kLanes];
+    R::StoreF(lanes, value);
+    for (int i = 0; i < R::kLanes; ++i) dst[i * tile.element_stride] = lanes[i];
+  } else {
+    int32_t lanes[R::kLanes];
+    R::Store(lanes, R::Min(R::Max(value, R::Set(std::numeric_limits<Output>::min())),
+                           R::Set(std::numeric_limits<Output>::max())));
+    for (int i = 0; i < R::kLanes; ++i) {
+      dst[i * tile.element_stride] = static_cast<Output>(lanes[i]);
+    }
+  }
+}
+
+template <class R, class AnyPipeline>
+void RunTile(const void* pipeline, const AccumulatorTile& tile) {
+  const auto& p = *static_cast<const AnyPipeline*>(pipeline);
+  for (int line = 0; line < tile.lines; ++line) {
+    int element = 0;
+    for (; element + R::kLanes <= tile.length; element += R::kLanes) {
+      FinishLanes<R>(p, tile, line, element);
+    }
+    for (; element < tile.length; ++element) FinishLanes<Scalar>(p, tile, line, element);
+  }
+}
+
+}  // namespace detail
+
+// A pipeline by pointer, compiled over the vocabulary R.
+template <class R, class... Stages>
+TilePipeline AsTilePipeline(const Pipeline<Stages...>& pipeline) {
+  using Output = typename Pipeline<Stages...>::Output;
+  return {&pipeline, &detail::RunTile<R, Pipeline<Stages...>>, TypeOf<Output>};
+}
+
+}  // namespace intaglio
+
+#endif  // INTAGLIO_PIPELINE_PIPELINE_H_

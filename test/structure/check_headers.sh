@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# check_headers.sh SOURCE ARCH ISA_FLAGS WITHOUT COMPILER [option...]
+# Compiles a file that includes nothing but one header, for each header of the tree. ISA_FLAGS holds
+# lines "isa flag...": a header x_<isa>.h of kernels/ARCH gets these flags. Rooms of other
+# architectures are left out; with WITHOUT = nn, so is what needs FlatBuffers.
+set -euo pipefail
+source=$1 arch=$2 isa_flags=$3 without=$4
+shift 4
+cd "$source"
+
+headers() {
+  find fixedpoint pipeline pack kernels gemm nn tools examples bench test -name '*.h' | sort |
+    grep -vE "^kernels/cuda/" |
+    grep -E "^kernels/$arch/|^kernels/reference/|^kernels/[^/]*$|^[^k]" |
+    if [ "$without" = nn ]; then grep -vE '^(nn|tools|examples|test/nn|test/tools|bench/nn)/'; else cat; fi
+}
+
+# "header flag..." per line.
+with_flags() {
+  local header isa
+  while read -r header; do
+    isa=$(basename "$header" .h)
+    isa=${isa##*_}
+    echo "$header $(sed -n "s/^$isa //p" "$isa_flags")"
+  done
+}
+
+check() {  # "HEADER FLAG..." COMPILER [option...]
+  local line=$1
+  shift
+  local -a words
+  local errors
+  read -ra words <<< "$line"
+  if ! errors=$("$@" "${words[@]:1}" -fsyntax-only -x c++ - 2>&1 \
+    <<< "#include \"intaglio/${words[0]}\""); then
+    printf 'does not compile alone: %s\n%s\n' "${words[0]}" "$(head -n 8 <<< "$errors")"
+    return 1
+  fi
+}
+export -f check
+
+count=$(headers | wc -l)
+headers | with_flags | xargs -r -d '\n' -P 2 -I LINE bash -c 'check "$@"' check LINE "$@"
+echo "$count headers compile alone"

@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# check_listed.sh SOURCE WITHOUT LISTED
+# LISTED names the files that CMake builds, one per line. Fails for a kernel or a test that lies in the
+# tree and that nobody builds, and for a kernel that has no row in the table.
+set -euo pipefail
+source=$1 without=$2 listed=$3
+status=0
+missing=$(
+  {
+    find "$source"/kernels -name '*.cc' -not -path '*/cuda/*'
+    find "$source"/test -name '*_test.cc'
+  } | if [ "$without" = nn ]; then grep -vE '/test/(nn|tools)/'; else cat; fi |
+    sort | comm -23 - <(sort -u "$listed")
+)
+if [ -n "$missing" ]; then
+  echo "in the tree, but in no CMakeLists.txt (a kernel's name ends in its instruction set):"
+  echo "$missing"
+  status=1
+fi
+
+kernels=0
+while read -r file; do
+  rows=$(sed -nE 's/^extern const Kernel (k[A-Za-z0-9]+) = .*/\1/p' "$file")
+  if [ -z "$rows" ]; then
+    echo "$file: defines no kernel (extern const Kernel kName = {...})"
+    status=1
+  fi
+  for row in $rows; do
+    kernels=$((kernels + 1))
+    if ! grep -qE "\b$row\b" "$source/kernels/kernel_table.cc"; then
+      echo "$file: $row has no row in kernels/kernel_table.cc"
+      status=1
+    fi
+  done
+done < <(find "$source"/kernels -mindepth 2 -name '*.cc' -not -path '*/cuda/*')
+echo "$kernels kernels"
+exit $status
