@@ -66,7 +66,6 @@ Status UseBound(const BoundPipeline::Storage& bound, Product& product) {
   return {};
 }
 
-const StandardPipeline& BoundPipeline::pipeline() const { return storage_->pipeline; }
-size_t BoundPipeline::bytes() const { return storage_->params.bytes(); }
+size_t BoundPipeline::bytes() const { return storage_ == nullptr ? 0 : storage_->params.bytes(); }
 
 }  // namespace intaglio

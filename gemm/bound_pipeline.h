@@ -13,18 +13,18 @@
 
 namespace intaglio {
 
-// Immutable; copies share. What the pipeline's pointers point to must outlive it.
+// Immutable; copies share. One made by default is bound to nothing, and refused. What the
+// pipeline's pointers point to must outlive it.
 class BoundPipeline {
  public:
   // For products of `matrix` with operands of this type and zero point.
   static Result<BoundPipeline> Bind(const PackedMatrix& matrix, const StandardPipeline& pipeline,
                                     Type operand_type, int32_t operand_zero_point);
 
-  const StandardPipeline& pipeline() const;
   size_t bytes() const;
 
   struct Storage;
-  const Storage& storage() const { return *storage_; }
+  const Storage* storage() const { return storage_.get(); }
 
  private:
   std::shared_ptr<const Storage> storage_;

@@ -41,16 +41,17 @@ class WorkerPool {
 
   // Runs task(1), task(2), ... on one worker each, the others here; returns when all are done.
   void Run(int count, const std::function<void(int)>& task) {
+    const int workers = static_cast<int>(threads_.size());
     {
       const std::lock_guard lock(mutex_);
       task_ = &task;
-      count_ = count;
-      pending_.store(static_cast<int>(threads_.size()));
+      busy_ = std::min(count - 1, workers);
+      pending_.store(busy_);
       round_.fetch_add(1);
     }
     wake_.notify_all();
     task(0);
-    for (int i = static_cast<int>(threads_.size()) + 1; i < count; ++i) task(i);
+    for (int i = workers + 1; i < count; ++i) task(i);
     SpinWhile([&] { return pending_.load() != 0; });
     std::unique_lock lock(mutex_);
     done_.wait(lock, [&] { return pending_.load() == 0; });
@@ -63,16 +64,20 @@ class WorkerPool {
     while (condition() && std::chrono::steady_clock::now() < until) std::this_thread::yield();
   }
 
+  // Only the first busy_ workers have a part in a round; nobody waits for the others.
   void Work(int index) {
     for (uint64_t seen = 0;;) {
       SpinWhile([&] { return round_.load() == seen; });
+      const std::function<void(int)>* task = nullptr;
       {
         std::unique_lock lock(mutex_);
         wake_.wait(lock, [&] { return round_.load() != seen; });
         seen = round_.load();
+        if (index < busy_) task = task_;
       }
       if (stop_.load()) return;
-      if (index + 1 < count_) (*task_)(index + 1);
+      if (task == nullptr) continue;
+      (*task)(index + 1);
       if (pending_.fetch_sub(1) == 1) {
         const std::lock_guard lock(mutex_);
         done_.notify_one();
@@ -86,8 +91,8 @@ class WorkerPool {
   std::atomic<uint64_t> round_{0};
   std::atomic<int> pending_{0};
   std::atomic<bool> stop_{false};
-  const std::function<void(int)>* task_ = nullptr;  // of the round, as is count_
-  int count_ = 0;
+  const std::function<void(int)>* task_ = nullptr;  // of the round
+  int busy_ = 0;                                    // workers with a part in it
   std::vector<std::thread> threads_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
@@ -12,6 +13,7 @@
 
 #include "intaglio/gemm/dispatch.h"
 #include "intaglio/gemm/panel_params.h"
+#include "intaglio/kernels/depthwise_args.h"
 #include "intaglio/pack/aligned_buffer.h"
 #include "intaglio/pack/validate.h"
 #include "intaglio/pipeline/tile.h"
@@ -169,6 +171,11 @@ void RunPanel(const Job& job, size_t extent_index, int row, const Scratch& scrat
 
 Status ValidateCall(const Im2col& input, const Storage& filters, const void* dst, Type output) {
   INTAGLIO_RETURN_IF_ERROR(Validate(input));
+  if (input.first_channel != 0 || input.group_channels != input.channels) {
+    return InvalidArgument("depthwise: a view of channels " + std::to_string(input.first_channel) +
+                           " + " + std::to_string(input.group_channels) + " of " +
+                           std::to_string(input.channels) + ", not of all");
+  }
   const Panels& panels = filters.panels;
   const int taps = input.kernel_height * input.kernel_width;
   if (taps != panels.depth || int64_t{input.channels} * filters.multiplier != panels.channels) {
@@ -196,9 +203,19 @@ Status ValidateCall(const Im2col& input, const Storage& filters, const void* dst
   return {};
 }
 
-Status Run(Context& context, const Im2col& input, const Storage& filters, void* dst,
+void Announce(const Im2col& input, const Storage& filters, bool in_registers) {
+  std::fprintf(stderr,
+               "intaglio: depthwise, %d pixels x %d channels x %d taps, kernel %s, pipeline %s\n",
+               Rows(input), filters.panels.channels, filters.panels.depth, filters.kernel->name,
+               in_registers ? "in registers" : "over tiles");
+}
+
+Status Run(Context& context, const Im2col& input, const Storage* packed, void* dst,
            const StandardPipeline* standard, const TilePipeline& tile) {
+  if (packed == nullptr) return InvalidArgument("depthwise: the filters are empty");
+  const Storage& filters = *packed;
   INTAGLIO_RETURN_IF_ERROR(ValidateCall(input, filters, dst, tile.output));
+  if (Verbose()) Announce(input, filters, standard != nullptr);
   const Panels& panels = filters.panels;
   if (Rows(input) == 0 || panels.channels == 0) return {};
   Job job{input,   filters, standard, tile, MakeEpilogue(standard), static_cast<std::byte*>(dst),
@@ -280,13 +297,13 @@ Result<PackedDepthwise> PackedDepthwise::Pack(const ConstMatrix& filters, int mu
   }
 }
 
-int PackedDepthwise::taps() const { return storage_->panels.depth; }
-int PackedDepthwise::channels() const { return storage_->panels.channels; }
-int PackedDepthwise::multiplier() const { return storage_->multiplier; }
+int PackedDepthwise::taps() const { return storage_ ? storage_->panels.depth : 0; }
+int PackedDepthwise::channels() const { return storage_ ? storage_->panels.channels : 0; }
+int PackedDepthwise::multiplier() const { return storage_ ? storage_->multiplier : 1; }
 size_t PackedDepthwise::bytes() const {
-  return storage_->panels.bytes() + storage_->weights.bytes();
+  return storage_ ? storage_->panels.bytes() + storage_->weights.bytes() : 0;
 }
-const char* PackedDepthwise::kernel_name() const { return storage_->kernel->name; }
+const char* PackedDepthwise::kernel_name() const { return storage_ ? storage_->kernel->name : ""; }
 
 Status Depthwise(Context& context, const Im2col& input, const PackedDepthwise& filters, void* dst,
                  const StandardPipeline& pipeline) {

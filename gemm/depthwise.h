@@ -16,7 +16,8 @@
 
 namespace intaglio {
 
-// Depthwise filters, packed. Immutable, copies share the storage.
+// Depthwise filters, packed. Immutable; copies share the storage. Made by default they are empty:
+// no filters, refused by Depthwise.
 class PackedDepthwise {
  public:
   // `filters` is the (kernel_height * kernel_width) x (channels * multiplier) matrix that TFLite's
@@ -32,7 +33,7 @@ class PackedDepthwise {
   const char* kernel_name() const;
 
   struct Storage;
-  const Storage& storage() const { return *storage_; }
+  const Storage* storage() const { return storage_.get(); }
 
  private:
   std::shared_ptr<const Storage> storage_;

@@ -71,7 +71,6 @@ GemmDescription Describe(Context& context, const PreparedProduct& prepared) {
 
 Result<GemmDescription> DescribeGemm(Context& context, const Operand& lhs, const Operand& rhs,
                                      const MutableMatrix& dst, const StandardPipeline& pipeline) {
-  INTAGLIO_RETURN_IF_ERROR(Validate(pipeline, dst.rows, dst.cols));
   try {
     PreparedProduct prepared;
     INTAGLIO_RETURN_IF_ERROR(

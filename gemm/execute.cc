@@ -167,6 +167,7 @@ const PanelParams* ParamsOf(Context& context, const Product& product) {
 }  // namespace
 
 Blocking Block(const Product& p, int threads) {
+  if (p.row_count() == 0 || p.channel_count() == 0) return {};
   const Kernel& kernel = *p.kernel;
   const PanelFormat& format = p.panels->format;
   const auto padded_depth = static_cast<size_t>(format.Groups(p.depth()) * format.depth_step);
@@ -178,8 +179,8 @@ Blocking Block(const Product& p, int threads) {
   Blocking b{};
   b.in_place = p.rows.ServesInPlace(kernel.row_format, format.depth_step);
   // A task's panels stay in L2 beside its rows, which every panel reads again.
-  b.extents = static_cast<int>(std::clamp<size_t>(Cpu().l2_bytes / 2 / panel_bytes, 1,
-                                                  static_cast<size_t>(std::max(1, extents))));
+  b.extents = static_cast<int>(
+      std::clamp<size_t>(Cpu().l2_bytes / 2 / panel_bytes, 1, static_cast<size_t>(extents)));
   b.extent_tasks = (extents + b.extents - 1) / b.extents;
   const auto rows_in_cache =
       static_cast<int>(std::clamp<size_t>(Cpu().l2_bytes / 8 / row_bytes, 1, 512));
@@ -192,10 +193,9 @@ Blocking Block(const Product& p, int threads) {
   b.row_tasks = (p.row_count() + b.rows - 1) / b.rows;
   // Too few rows to keep the threads busy: share out the panels.
   if (b.row_tasks * b.extent_tasks < wanted_tasks) {
-    const int shares =
-        std::min(extents, (wanted_tasks + b.row_tasks - 1) / std::max(1, b.row_tasks));
-    b.extents = (extents + shares - 1) / std::max(1, shares);
-    b.extent_tasks = (extents + b.extents - 1) / std::max(1, b.extents);
+    const int shares = std::min(extents, (wanted_tasks + b.row_tasks - 1) / b.row_tasks);
+    b.extents = (extents + shares - 1) / shares;
+    b.extent_tasks = (extents + b.extents - 1) / b.extents;
   }
   b.scratch_bytes = TileBytes() + RoundUp(static_cast<size_t>(b.rows) * sizeof(int32_t), 64) +
                     (b.in_place ? 0 : static_cast<size_t>(b.rows) * row_bytes);

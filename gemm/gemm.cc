@@ -26,7 +26,6 @@ Status Multiply(Context& context, const Operand& lhs, const Operand& rhs, const 
 
 Status Gemm(Context& context, const Operand& lhs, const Operand& rhs, const MutableMatrix& dst,
             const StandardPipeline& pipeline) {
-  INTAGLIO_RETURN_IF_ERROR(Validate(pipeline, dst.rows, dst.cols));
   return Multiply(context, lhs, rhs, dst, {AsTilePipeline(pipeline), &pipeline, nullptr});
 }
 
@@ -37,9 +36,10 @@ Status Gemm(Context& context, const Operand& lhs, const Operand& rhs, const Muta
 
 Status Gemm(Context& context, const Operand& lhs, const Operand& rhs, const MutableMatrix& dst,
             const BoundPipeline& pipeline) {
-  const BoundPipeline::Storage& bound = pipeline.storage();
-  return Multiply(context, lhs, rhs, dst,
-                  {AsTilePipeline(bound.pipeline), &bound.pipeline, &bound});
+  const BoundPipeline::Storage* bound = pipeline.storage();
+  if (bound == nullptr) return InvalidArgument("the pipeline is bound to nothing");
+  const StandardPipeline& standard = bound->pipeline;
+  return Multiply(context, lhs, rhs, dst, {AsTilePipeline(standard), &standard, bound});
 }
 
 Result<PackedMatrix> Prepack(Side side, const ConstMatrix& matrix, const PackOptions& options) {

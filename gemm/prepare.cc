@@ -72,6 +72,9 @@ Status Prepare(Context& context, const Operand& lhs, const Operand& rhs, const M
                            NameOf(finish.tile.output));
   }
   const StandardPipeline* standard = finish.standard;
+  if (standard != nullptr && finish.bound == nullptr) {
+    INTAGLIO_RETURN_IF_ERROR(Validate(*standard, dst.rows, dst.cols));
+  }
   const bool lhs_packed = lhs.kind() == Operand::Kind::kPacked;
   const bool rhs_packed = rhs.kind() == Operand::Kind::kPacked;
   const Side side = lhs_packed   ? Side::kLhs

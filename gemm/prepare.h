@@ -41,7 +41,7 @@ struct Finish {
   const BoundPipeline::Storage* bound = nullptr;  // and was bound before
 };
 
-// The parameters of `finish` are already validated.
+// Checks everything, the pipeline's parameters included unless they were checked when it was bound.
 Status Prepare(Context& context, const Operand& lhs, const Operand& rhs, const MutableMatrix& dst,
                const Finish& finish, PreparedProduct& prepared);
 

@@ -6,6 +6,7 @@
 #ifndef INTAGLIO_KERNELS_DEPTHWISE_TILE_H_
 #define INTAGLIO_KERNELS_DEPTHWISE_TILE_H_
 
+#include "intaglio/kernels/depthwise_args.h"
 #include "intaglio/kernels/finish.h"
 #include "intaglio/kernels/kernel.h"
 

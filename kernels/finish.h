@@ -103,14 +103,13 @@ INTAGLIO_INLINE void ApplyScaling(const PanelParams& p, typename V::I32 (&acc)[k
   }
 }
 
-// clamp(acc + zero_point), saturating, in int32: clamping first leaves the sum no way to overflow.
+// clamp(acc + zero_point) in int32, where the sum saturates.
 template <class V>
 INTAGLIO_INLINE typename V::I32 ShiftAndClamp(typename V::I32 acc, const EpilogueParams& e) {
-  const int64_t low = int64_t{e.clamp_min} - e.zero_point;
-  const int64_t high = int64_t{e.clamp_max} - e.zero_point;
-  acc = V::Max(acc, V::Set(low < INT32_MIN ? INT32_MIN : static_cast<int32_t>(low)));
-  acc = V::Min(acc, V::Set(high > INT32_MAX ? INT32_MAX : static_cast<int32_t>(high)));
-  return V::Add(acc, V::Set(e.zero_point));
+  if (e.zero_point > 0) acc = V::Min(acc, V::Set(INT32_MAX - e.zero_point));
+  if (e.zero_point < 0) acc = V::Max(acc, V::Set(INT32_MIN - e.zero_point));
+  acc = V::Add(acc, V::Set(e.zero_point));
+  return V::Min(V::Max(acc, V::Set(e.clamp_min)), V::Set(e.clamp_max));
 }
 
 // Writes kRows rows of scaled accumulators.

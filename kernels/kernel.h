@@ -37,19 +37,7 @@ struct TileArgs {
   ptrdiff_t dst_stride;  // bytes between rows
 };
 
-// One pixel of a depthwise convolution over one block of channels: acc[c] = sum over taps of
-// input[tap][c] * weights[tap][c].
-struct DepthwiseArgs {
-  const int32_t* weights;  // [tap][lanes * vectors], each an int16 in the low half, zero above
-  int vectors;
-  const uint8_t* const* taps;  // per tap, the input at the pixel; read at `first_channel`
-  int tap_count;
-  int first_channel;
-  bool input_is_signed;
-  const PanelParams* params;
-  EpilogueParams epilogue;
-  void* dst;
-};
+struct DepthwiseArgs;  // kernels/depthwise_args.h
 
 // CPU features that a kernel may ask for, as bits.
 enum CpuFeature : uint32_t {

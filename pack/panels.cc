@@ -8,42 +8,90 @@
 namespace intaglio {
 namespace {
 
-// Reads elements of an 8-bit matrix as int8, uint8 moved by 128.
-struct SignedReader {
-  const uint8_t* data;
+// One panel on its way: where its channels lie in the source, and where in the panel.
+struct PanelSource {
+  const uint8_t* data;  // of the panel's first channel
   ptrdiff_t channel_stride;
   ptrdiff_t depth_stride;
   uint8_t flip;  // the top bit of a uint8: q ^ 0x80 is q - 128 as an int8
-
-  explicit SignedReader(const ConstMatrix& m)
-      : data(static_cast<const uint8_t*>(m.data)),
-        channel_stride(m.order == Order::kRowMajor ? m.stride : 1),
-        depth_stride(m.order == Order::kRowMajor ? 1 : m.stride),
-        flip(m.type == Type::kUInt8 ? 0x80 : 0) {}
-
-  int8_t At(int channel, int depth) const {
-    const ptrdiff_t at = channel * channel_stride + depth * depth_stride;
-    return static_cast<int8_t>(data[at] ^ flip);
-  }
+  int depth;
+  int channels;
+  int step;                      // of depth
+  size_t group_bytes;            // from one group to the next
+  size_t place[kMaxPanelWidth];  // of each channel within a group
 };
 
-// Packs one channel into every step-th place of its lane; returns what its column of the tables
-// needs.
-struct ChannelTotals {
-  int32_t sum = 0;
-  int64_t magnitude = 0;
-};
-ChannelTotals PackChannel(const SignedReader& reader, int channel, int depth, int32_t zero_point,
-                          const PanelFormat& format, size_t group_bytes, int8_t* lane) {
-  ChannelTotals totals;
-  const int step = format.depth_step;
-  for (int k = 0; k < depth; ++k) {
-    const int8_t value = reader.At(channel, k);
-    lane[static_cast<size_t>(k / step) * group_bytes + static_cast<size_t>(k % step)] = value;
-    totals.sum += value;
-    totals.magnitude += std::abs(value - zero_point);
+PanelSource SourceOf(const ConstMatrix& m, const PanelFormat& format, const PanelExtent& extent) {
+  const bool depth_runs = m.order == Order::kRowMajor;
+  PanelSource s{};
+  s.channel_stride = depth_runs ? m.stride : 1;
+  s.depth_stride = depth_runs ? 1 : m.stride;
+  s.data = static_cast<const uint8_t*>(m.data) + extent.first_channel * s.channel_stride;
+  s.flip = m.type == Type::kUInt8 ? 0x80 : 0;
+  s.depth = m.cols;
+  s.channels = extent.channels;
+  s.step = format.depth_step;
+  s.group_bytes = static_cast<size_t>(format.lanes * extent.vectors * format.depth_step);
+  for (int v = 0; v < extent.vectors; ++v) {
+    for (int lane = 0; lane < format.lanes; ++lane) {
+      s.place[ChannelOfLane(format, extent.vectors, v, lane)] =
+          static_cast<size_t>((v * format.lanes + lane) * format.depth_step);
+    }
   }
-  return totals;
+  return s;
+}
+
+// A source whose channels lie contiguous: channel by channel, a group at a time.
+template <int kStep>
+void PackChannels(const PanelSource& s, int8_t* panel) {
+  for (int c = 0; c < s.channels; ++c) {
+    const uint8_t* from = s.data + c * s.channel_stride;
+    int8_t* to = panel + s.place[c];
+    int k = 0;
+    for (; k + kStep <= s.depth; k += kStep, from += kStep, to += s.group_bytes) {
+      for (int t = 0; t < kStep; ++t) to[t] = static_cast<int8_t>(from[t] ^ s.flip);
+    }
+    for (int t = 0; k + t < s.depth; ++t) to[t] = static_cast<int8_t>(from[t] ^ s.flip);
+  }
+}
+
+// Any other source: depth by depth, all channels of the panel at a time.
+void PackDepths(const PanelSource& s, int8_t* panel) {
+  for (int k = 0; k < s.depth; ++k) {
+    const uint8_t* from = s.data + k * s.depth_stride;
+    int8_t* to = panel + static_cast<size_t>(k / s.step) * s.group_bytes + k % s.step;
+    for (int c = 0; c < s.channels; ++c) {
+      to[s.place[c]] = static_cast<int8_t>(from[c * s.channel_stride] ^ s.flip);
+    }
+  }
+}
+
+// The sums over depth of each channel's values, and the largest sum of |value - zero point|, from
+// the packed panel: groups are read as they lie.
+int64_t SumChannels(const PanelSource& s, const int8_t* panel, const int32_t* zero_points,
+                    int32_t* sums) {
+  int64_t largest = 0;
+  for (int c = 0; c < s.channels; ++c) {
+    const int8_t* from = panel + s.place[c];
+    int64_t sum = 0;
+    int64_t magnitude = 0;
+    const int groups = s.depth / s.step;
+    for (int g = 0; g < groups; ++g, from += s.group_bytes) {
+      int32_t part = 0;
+      for (int t = 0; t < s.step; ++t) {
+        sum += from[t];
+        part += std::abs(from[t] - zero_points[c]);
+      }
+      magnitude += part;
+    }
+    for (int t = 0; t < s.depth % s.step; ++t) {
+      sum += from[t];
+      magnitude += std::abs(from[t] - zero_points[c]);
+    }
+    sums[c] = static_cast<int32_t>(static_cast<uint32_t>(sum));  // modulo 2^32
+    largest = std::max(largest, magnitude);
+  }
+  return largest;
 }
 
 }  // namespace
@@ -105,32 +153,34 @@ Result<Panels> MakePanels(const PanelFormat& format, int channels, int depth) {
 
 void PackExtents(const ConstMatrix& matrix, std::span<const int32_t> zero_points, int first,
                  int last, Panels& panels) {
-  const SignedReader reader(matrix);
   const PanelFormat& format = panels.format;
   const int32_t shift = matrix.type == Type::kUInt8 ? 128 : 0;
   for (int e = first; e < last; ++e) {
     PanelExtent& extent = panels.extents[static_cast<size_t>(e)];
+    const PanelSource source = SourceOf(matrix, format, extent);
     int8_t* panel = static_cast<int8_t*>(panels.data.data()) + extent.offset;
-    const size_t vector_bytes = static_cast<size_t>(format.lanes * format.depth_step);
-    const size_t group_bytes = vector_bytes * static_cast<size_t>(extent.vectors);
-    std::memset(panel, 0, group_bytes * static_cast<size_t>(format.Groups(panels.depth)));
-    for (int vector = 0; vector < extent.vectors; ++vector) {
-      for (int lane = 0; lane < format.lanes; ++lane) {
-        const int within = ChannelOfLane(format, extent.vectors, vector, lane);
-        if (within >= extent.channels) continue;
-        const int channel = extent.first_channel + within;
-        const auto c = static_cast<size_t>(channel);
-        const int32_t zero_point =
-            (zero_points.empty() ? matrix.zero_point : zero_points[c]) - shift;
-        int8_t* place = panel + static_cast<size_t>(vector) * vector_bytes +
-                        static_cast<size_t>(lane * format.depth_step);
-        const ChannelTotals totals =
-            PackChannel(reader, channel, panels.depth, zero_point, format, group_bytes, place);
-        panels.sums[c] = totals.sum;
-        panels.zero_points[c] = zero_point;
-        extent.magnitude = std::max(extent.magnitude, totals.magnitude);
-      }
+    const auto groups = static_cast<size_t>(format.Groups(panels.depth));
+    if (extent.channels < format.lanes * extent.vectors || panels.depth % format.depth_step != 0) {
+      std::memset(panel, 0, source.group_bytes * groups);
     }
+    if (source.depth_stride == 1 && format.depth_step == 4) {
+      PackChannels<4>(source, panel);
+    } else if (source.depth_stride == 1 && format.depth_step == 2) {
+      PackChannels<2>(source, panel);
+    } else if (source.depth_stride == 1 && format.depth_step == 1) {
+      PackChannels<1>(source, panel);
+    } else {
+      PackDepths(source, panel);
+    }
+
+    const auto c = static_cast<size_t>(extent.first_channel);
+    for (int i = 0; i < extent.channels; ++i) {
+      const size_t channel = c + static_cast<size_t>(i);
+      panels.zero_points[channel] =
+          (zero_points.empty() ? matrix.zero_point : zero_points[channel]) - shift;
+    }
+    extent.magnitude =
+        SumChannels(source, panel, panels.zero_points.data() + c, panels.sums.data() + c);
   }
 }
 

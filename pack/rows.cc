@@ -12,7 +12,7 @@ namespace {
 struct SameBytes {
   using Element = uint8_t;
   static void Copy(const uint8_t* from, int n, uint8_t* to) {
-    std::memcpy(to, from, static_cast<size_t>(n));
+    if (n > 0) std::memcpy(to, from, static_cast<size_t>(n));  // null data of no elements
   }
 };
 struct FlippedBytes {
@@ -147,9 +147,9 @@ void PackAs(const RowSource& source, int first, int count, int padded_depth, voi
 
 template <class Element>
 int32_t SumRow(const Element* row, int depth) {
-  int32_t sum = 0;
-  for (int k = 0; k < depth; ++k) sum += row[k];
-  return sum;
+  uint32_t sum = 0;
+  for (int k = 0; k < depth; ++k) sum += static_cast<uint32_t>(row[k]);
+  return static_cast<int32_t>(sum);
 }
 
 }  // namespace

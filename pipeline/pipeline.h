@@ -22,22 +22,38 @@ inline constexpr bool kIsCast = false;
 template <class T>
 inline constexpr bool kIsCast<CastTo<T>> = true;
 
-// True where Stage takes a Value of the vocabulary R.
+// True where Stage takes a Value of the vocabulary R. For Scalar, whose values are plain numbers,
+// braces refuse the conversion between integers and float that the language would make.
 template <class R, class Stage, class Value>
-concept TakesValue = requires(const Stage& stage, Value value, const Place& at) {
-  stage.template Apply<R>(value, at);
+concept TakesValue = (R::kLanes > 1 &&
+                      requires(const Stage& stage, Value value, const Place& at) {
+                        stage.template Apply<R>(value, at);
+                      }) ||
+                     requires(const Stage& stage, Value value, const Place& at) {
+  stage.template Apply<R>({value}, at);
+};
+
+// The stage that a pipeline ends with.
+template <class... Stages>
+struct LastStage {
+  using Type = CastTo<int8_t>;  // so that only the message about an empty pipeline is given
+};
+template <class First, class... Rest>
+struct LastStage<First, Rest...> {
+  using Type = std::tuple_element_t<sizeof...(Rest), std::tuple<First, Rest...>>;
 };
 
 template <class... Stages>
 class Pipeline {
   static constexpr size_t kCount = sizeof...(Stages);
   static constexpr size_t kCasts = (size_t{kIsCast<Stages>} + ... + 0);
-  static_assert(kCount > 0 && kIsCast<std::tuple_element_t<kCount - 1, std::tuple<Stages...>>>,
+  using Last = typename LastStage<Stages...>::Type;
+  static_assert(kCount > 0 && kIsCast<Last>,
                 "a pipeline ends with CastTo<T>{}, which names the type of its result");
   static_assert(kCasts == 1, "only the last stage of a pipeline may be a CastTo<T>");
 
  public:
-  using Output = typename std::tuple_element_t<kCount - 1, std::tuple<Stages...>>::Output;
+  using Output = typename Last::Output;
   static_assert(std::is_same_v<Output, int8_t> || std::is_same_v<Output, uint8_t> ||
                     std::is_same_v<Output, int16_t> || std::is_same_v<Output, int32_t> ||
                     std::is_same_v<Output, float>,
@@ -68,11 +84,14 @@ class Pipeline {
   INTAGLIO_INLINE auto ApplyFrom(Value value, const Place& at) const {
     using Stage = std::tuple_element_t<kIndex, std::tuple<Stages...>>;
     if constexpr (kIsCast<Stage>) {
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wignored-attributes"  // g++, of vectors as template arguments
       static_assert(
           std::is_same_v<Output, float> == std::is_same_v<Value, typename R::F32> ||
               std::is_same_v<typename R::I32, typename R::F32>,
           "CastTo<float> takes what ScaleToFloat gives, CastTo of an integer takes integers: "
           "put Requantize or ScaleToFloat before the cast");
+#pragma GCC diagnostic pop
       return value;
     } else {
       static_assert(

@@ -41,16 +41,11 @@ struct StandardBuilder {
   }
 };
 
-constexpr Scaling ScalingOf(RequantMode mode) {
-  switch (mode) {
-    case RequantMode::kDoubleRounding:
-      return Scaling::kDoubleRounding;
-    case RequantMode::kSingleRounding:
-      return Scaling::kSingleRounding;
-    case RequantMode::kFloatHalfEven:
-      return Scaling::kFloatHalfEven;
-  }
-  return Scaling::kNone;
+// The fixed-point modes of RequantMode. The float one has stages of its own.
+enum class Rounding : uint8_t { kDouble, kSingle };
+
+constexpr Scaling ScalingOf(Rounding rounding) {
+  return rounding == Rounding::kDouble ? Scaling::kDoubleRounding : Scaling::kSingleRounding;
 }
 
 // x + bias[channel], modulo 2^32.
@@ -72,12 +67,12 @@ struct AddBias {
 // x * mantissa * 2^(exponent - 31), rounded by one of the two fixed-point modes.
 struct Requantize {
   QuantizedMultiplier multiplier;
-  RequantMode mode = RequantMode::kDoubleRounding;
+  Rounding rounding = Rounding::kDouble;
 
   template <class R>
   INTAGLIO_INLINE typename R::I32 Apply(typename R::I32 x, const Place&) const {
     const auto mantissa = R::Set(multiplier.mantissa);
-    if (mode == RequantMode::kSingleRounding) {
+    if (rounding == Rounding::kSingle) {
       return RequantizeSingleRounding<R>(x, mantissa, R::Set(multiplier.total_shift()));
     }
     return RequantizeDoubleRounding<R>(x, mantissa, R::Set(multiplier.left_shift()),
@@ -85,10 +80,10 @@ struct Requantize {
   }
   static constexpr auto kPosition = StandardPosition::kScaling;
   bool AddTo(StandardBuilder& b) const {
-    b.pipeline.scaling = ScalingOf(mode);
+    b.pipeline.scaling = ScalingOf(rounding);
     b.pipeline.mantissa = &multiplier.mantissa;
     b.pipeline.exponent = &multiplier.exponent;
-    return mode != RequantMode::kFloatHalfEven;
+    return true;
   }
 };
 
@@ -97,25 +92,25 @@ struct RequantizeChannels {
   const int32_t* mantissa;
   const int32_t* exponent;
   Axis axis = Axis::kCols;
-  RequantMode mode = RequantMode::kDoubleRounding;
+  Rounding rounding = Rounding::kDouble;
 
   template <class R>
   INTAGLIO_INLINE typename R::I32 Apply(typename R::I32 x, const Place& at) const {
     const auto m = LoadAlong<R>(mantissa, axis, at);
     const auto e = LoadAlong<R>(exponent, axis, at);
     const auto zero = R::Set(0);
-    if (mode == RequantMode::kSingleRounding) {
+    if (rounding == Rounding::kSingle) {
       return RequantizeSingleRounding<R>(x, m, R::Sub(R::Set(31), e));
     }
     return RequantizeDoubleRounding<R>(x, m, R::Max(e, zero), R::Max(R::Sub(zero, e), zero));
   }
   static constexpr auto kPosition = StandardPosition::kScaling;
   bool AddTo(StandardBuilder& b) const {
-    b.pipeline.scaling = ScalingOf(mode);
+    b.pipeline.scaling = ScalingOf(rounding);
     b.pipeline.mantissa = mantissa;
     b.pipeline.exponent = exponent;
     b.pipeline.per_channel = true;
-    return b.Along(axis) && mode != RequantMode::kFloatHalfEven;
+    return b.Along(axis);
   }
 };
 

@@ -34,8 +34,10 @@ int32_t Scaled(const StandardPipeline& p, int32_t acc, int channel) {
 
 template <class Out>
 void RunAs(const StandardPipeline& p, const AccumulatorTile& tile) {
-  const int64_t low = std::max<int64_t>(p.clamp_min, std::numeric_limits<Out>::min());
-  const int64_t high = std::min<int64_t>(p.clamp_max, std::numeric_limits<Out>::max());
+  constexpr int64_t kMin = std::numeric_limits<Out>::min();
+  constexpr int64_t kMax = std::numeric_limits<Out>::max();
+  const int64_t low = std::clamp<int64_t>(p.clamp_min, kMin, kMax);
+  const int64_t high = std::clamp<int64_t>(p.clamp_max, kMin, kMax);
   for (int l = 0; l < tile.lines; ++l) {
     auto* dst = static_cast<Out*>(tile.dst) + l * tile.line_stride;
     for (int i = 0; i < tile.length; ++i, dst += tile.element_stride) {
@@ -169,6 +171,7 @@ Status Validate(const StandardPipeline& p, int rows, int cols) {
                            NameOf(p.output));
   }
   const int channels = p.axis == Axis::kRows ? rows : cols;
+  if (p.per_channel && channels == 0) return {};
   return ValidateScaling(p, p.per_channel ? channels : 1);
 }
 

@@ -14,7 +14,7 @@ struct KernelAvx512Bw : PanelAvx512 {
     return _mm512_cvtepi8_epi16(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)));
   }
   static INTAGLIO_INLINE Operand LoadRow(const void* p) {
-    return _mm512_castps_si512(_mm512_set1_ps(*static_cast<const float*>(p)));
+    return _mm512_broadcastd_epi32(_mm_loadu_si32(p));
   }
   static INTAGLIO_INLINE I32 Dot(I32 acc, Operand panel, Operand row) {
     return Add(acc, _mm512_madd_epi16(panel, row));

@@ -12,7 +12,7 @@ struct KernelAvx512Vnni : PanelAvx512 {
 
   static INTAGLIO_INLINE Operand LoadPanel(const int8_t* p) { return _mm512_loadu_si512(p); }
   static INTAGLIO_INLINE Operand LoadRow(const void* p) {
-    return _mm512_castps_si512(_mm512_set1_ps(*static_cast<const float*>(p)));
+    return _mm512_broadcastd_epi32(_mm_loadu_si32(p));
   }
   static INTAGLIO_INLINE I32 Dot(I32 acc, Operand panel, Operand row) {
     return _mm512_dpbusd_epi32(acc, row, panel);
