@@ -1,0 +1,137 @@
+// Contexts: threads, the caller's pool, several at once over one packed matrix. Runs under the
+// thread sanitizer.
+#include "intaglio/gemm/context.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+#include "intaglio/gemm/bound_pipeline.h"
+#include "intaglio/gemm/depthwise.h"
+#include "intaglio/test/gemm/image.h"
+
+namespace intaglio::test {
+namespace {
+
+TEST(Context, RunsEveryTaskOnce) {
+  for (int threads = 1; threads <= 8; ++threads) {
+    Context context(threads);
+    EXPECT_EQ(context.threads(), threads);
+    for (int round = 0; round < 8; ++round) {
+      for (int count = 0; count <= threads; ++count) {
+        std::vector<std::atomic<int>> seen(static_cast<size_t>(count));
+        context.Run(count, [&](int i) { seen[static_cast<size_t>(i)].fetch_add(1); });
+        for (const auto& times : seen) ASSERT_EQ(times.load(), 1);
+      }
+    }
+  }
+}
+
+TEST(Context, ThreadsBelowOneAreOne) {
+  EXPECT_EQ(Context(0).threads(), 1);
+  EXPECT_EQ(Context(-3).threads(), 1);
+}
+
+TEST(Context, WorkersSleepAndWakeAgain) {
+  Context context(3);
+  for (int round = 0; round < 5; ++round) {
+    std::atomic<int> sum{0};
+    context.Run(3, [&](int i) { sum += i + 1; });
+    EXPECT_EQ(sum.load(), 6);
+    std::this_thread::sleep_for(std::chrono::milliseconds(3));  // over the time that they spin
+  }
+}
+
+TEST(Context, ScratchIsAlignedAndCounted) {
+  Context context(2);
+  EXPECT_EQ(context.scratch_bytes(), 0u);
+  for (const size_t bytes : {size_t{0}, size_t{1}, size_t{100}, size_t{5000}}) {
+    void* p = context.Scratch(1, bytes);
+    ASSERT_NE(p, nullptr);
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(p) % 64, 0u);
+    std::memset(p, 1, bytes);
+    EXPECT_GE(context.scratch_bytes(), bytes);
+  }
+  void* kept = context.Scratch(1, 10);
+  EXPECT_EQ(context.Scratch(1, 4000), kept);  // grows only
+}
+
+// A product does not make scratch grow once it has run.
+TEST(Context, SameProductTakesNoMoreMemory) {
+  Random random(1);
+  Context context(3);
+  const TestMatrix lhs(random, Type::kInt8, 50, 60, Order::kRowMajor, 0, 3);
+  const TestMatrix rhs(random, Type::kInt8, 60, 70, Order::kRowMajor, 0, 0);
+  const auto packed = Prepack(Side::kRhs, rhs.view());
+  ASSERT_TRUE(packed.ok());
+  std::vector<int32_t> dst(50 * 70);
+  const MutableMatrix out = MakeMatrix(dst.data(), 50, 70);
+  ASSERT_TRUE(Gemm(context, lhs.view(), *packed, out, StandardPipeline{}).ok());
+  const size_t bytes = context.scratch_bytes();
+  for (int i = 0; i < 5; ++i)
+    ASSERT_TRUE(Gemm(context, lhs.view(), *packed, out, StandardPipeline{}).ok());
+  EXPECT_EQ(context.scratch_bytes(), bytes);
+}
+
+// Four callers, a context of three threads each, one packed matrix, one set of packed filters.
+TEST(Concurrency, ContextsShareOnePackedMatrix) {
+  Random random(2);
+  const int m = 33;
+  const int n = 150;
+  const int k = 70;
+  const TestMatrix lhs(random, Type::kUInt8, m, k, Order::kRowMajor, 0, 100);
+  const TestMatrix rhs(random, Type::kInt8, k, n, Order::kColMajor, 0, -4);
+  TestPipeline pipeline;
+  pipeline.Randomize(random, Scaling::kDoubleRounding, Type::kInt8, n, Axis::kCols, 0.001);
+  const std::vector<int64_t> sums = Sums(lhs.ToIntegers(), rhs.ToIntegers());
+  const auto packed = Prepack(Side::kRhs, rhs.view());
+  TestImage image(random, Type::kInt8, 1, 6, 6, 40, 5);
+  const TestMatrix filters(random, Type::kInt8, 1, 40, Order::kRowMajor, 0, 0);
+  const auto depthwise = PackedDepthwise::Pack(filters.view(), 1);
+  ASSERT_TRUE(packed.ok() && depthwise.ok());
+  const auto bound = BoundPipeline::Bind(*packed, pipeline.standard, Type::kUInt8, 100);
+  ASSERT_TRUE(bound.ok());
+  const Im2col view = image.view();
+
+  std::atomic<int> wrong{0};
+  std::vector<std::thread> callers;
+  for (int caller = 0; caller < 4; ++caller) {
+    callers.emplace_back([&, caller, mine = *packed] {  // a copy shares the storage
+      Context context(3);
+      TestResult dst(Type::kInt8, m, n, caller % 2 == 0 ? Order::kRowMajor : Order::kColMajor, 0);
+      dst.Want(pipeline.standard, sums);
+      std::vector<int32_t> out(36 * 40);
+      for (int round = 0; round < 12; ++round) {
+        if (!Gemm(context, lhs.view(), mine, dst.view(), pipeline.standard).ok() || !dst.Same())
+          ++wrong;
+        if (!Gemm(context, lhs.view(), mine, dst.view(), *bound).ok() || !dst.Same()) ++wrong;
+        if (!Depthwise(context, view, *depthwise, out.data(), StandardPipeline{}).ok()) ++wrong;
+      }
+    });
+  }
+  for (std::thread& caller : callers) caller.join();
+  EXPECT_EQ(wrong.load(), 0);
+}
+
+// The first products of a process, at once: dispatch and CPU detection are made on first use.
+TEST(Concurrency, CallersOwnPool) {
+  Random random(3);
+  const TestMatrix lhs(random, Type::kInt8, 40, 30, Order::kRowMajor, 0, 0);
+  const TestMatrix rhs(random, Type::kInt8, 30, 90, Order::kRowMajor, 0, 0);
+  const std::vector<int64_t> sums = Sums(lhs.ToIntegers(), rhs.ToIntegers());
+  Context context(4, [](int count, const std::function<void(int)>& task) {
+    std::vector<std::thread> threads;
+    for (int i = 0; i < count; ++i) threads.emplace_back(task, i);
+    for (std::thread& t : threads) t.join();
+  });
+  for (int round = 0; round < 10; ++round) {
+    TestResult dst(Type::kInt32, 40, 90, Order::kRowMajor, 0);
+    ASSERT_TRUE(Gemm(context, lhs.view(), rhs.view(), dst.view(), StandardPipeline{}).ok());
+    dst.Want(StandardPipeline{}, sums);
+    ASSERT_TRUE(dst.Same()) << dst.Difference();
+  }
+}
+
+}  // namespace
+}  // namespace intaglio::test

@@ -1,0 +1,268 @@
+// Depthwise convolution against the naive sum.
+#include "intaglio/gemm/depthwise.h"
+
+#include <gtest/gtest.h>
+
+#include "intaglio/pipeline/pipeline.h"
+#include "intaglio/pipeline/stages.h"
+#include "intaglio/test/gemm/image.h"
+
+namespace intaglio::test {
+namespace {
+
+std::vector<int64_t> DepthwiseSums(TestImage& image, const TestMatrix& filters, int multiplier) {
+  const Im2col& v = image.view();
+  const ConstMatrix f = filters.view();
+  std::vector<int64_t> sums;
+  for (int b = 0; b < v.batch; ++b) {
+    for (int oy = 0; oy < v.out_height; ++oy) {
+      for (int ox = 0; ox < v.out_width; ++ox) {
+        for (int o = 0; o < f.cols; ++o) {
+          int64_t sum = 0;
+          for (int t = 0; t < f.rows; ++t) {
+            const int y = oy * v.stride_height - v.pad_top + t / v.kernel_width * v.dilation_height;
+            const int x = ox * v.stride_width - v.pad_left + t % v.kernel_width * v.dilation_width;
+            sum += int64_t{image.Quantized(b, y, x, o / multiplier) - v.zero_point} *
+                   (filters.Quantized(t, o) - f.zero_point);
+          }
+          sums.push_back(sum);
+        }
+      }
+    }
+  }
+  return sums;
+}
+
+int Rows(TestImage& image) {
+  return image.view().batch * image.view().out_height * image.view().out_width;
+}
+
+void RunDepthwise(unsigned seed, Context& context) {
+  Random random(seed);
+  const Type types[] = {Type::kInt8, Type::kUInt8};
+  const Type type = types[random() % 2];
+  const Type filter_type = types[random() % 2];
+  const std::vector<int> some_channels = {1,  2,  3,  4,  5,  7,  8,  9,  15, 16, 17,
+                                          24, 31, 32, 33, 48, 63, 64, 65, 96, 100};
+  const int channels = OneOf(random, some_channels);
+  const int multiplier = random() % 3 == 0 ? Uniform(random, 2, 5) : 1;
+  const Values values = random() % 3 == 0 ? Values::kExtremes : Values::kUniform;
+  TestImage image(random, type, Uniform(random, 1, 2), Uniform(random, 1, 7), Uniform(random, 1, 7),
+                  channels, RandomZeroPoint(random, type), values);
+  if (random() % 6 != 0) image.RandomWindow(random);
+  const Im2col& v = image.view();
+  const int taps = v.kernel_height * v.kernel_width;
+  const TestMatrix filters(random, filter_type, taps, channels * multiplier,
+                           random() % 4 == 0 ? Order::kColMajor : Order::kRowMajor,
+                           Uniform(random, 0, 3), RandomZeroPoint(random, filter_type), values);
+  const Scaling scalings[] = {Scaling::kDoubleRounding, Scaling::kSingleRounding,
+                              Scaling::kFloatHalfEven,  Scaling::kReal64,
+                              Scaling::kNone,           Scaling::kToFloat};
+  const Scaling scaling = scalings[random() % 6];
+  const Type outputs[] = {Type::kInt8, Type::kUInt8, Type::kInt16, Type::kInt32};
+  const Type output = scaling == Scaling::kToFloat ? Type::kFloat32 : outputs[random() % 4];
+  TestPipeline pipeline;
+  pipeline.Randomize(random, scaling, output, channels * multiplier, Axis::kCols,
+                     0.01 / std::sqrt(taps));
+  const auto names = KernelNames();
+  const std::string kernel = random() % 4 == 0 ? "" : OneOf(random, names);
+  SCOPED_TRACE("seed " + std::to_string(seed) + ": " + image.Text() + ", multiplier " +
+               std::to_string(multiplier) + ", " + NameOf(output) + ", " + kernel);
+
+  const auto packed = PackedDepthwise::Pack(filters.view(), multiplier, kernel);
+  ASSERT_TRUE(packed.ok()) << packed.status().message();
+  EXPECT_EQ(packed->taps(), taps);
+  EXPECT_EQ(packed->channels(), channels * multiplier);
+  EXPECT_EQ(packed->multiplier(), multiplier);
+  EXPECT_EQ(packed->kernel_name(), kernel.empty() ? KernelNames(true)[0] : kernel);
+  TestResult dst(output, Rows(image), channels * multiplier, Order::kRowMajor, 0);
+  const std::vector<int64_t> sums = DepthwiseSums(image, filters, multiplier);
+  dst.Want(pipeline.standard, sums);
+  const Status status = Depthwise(context, v, *packed, dst.view().data, pipeline.standard);
+  ASSERT_TRUE(status.ok()) << status.message();
+  ASSERT_TRUE(dst.Same()) << dst.Difference();
+
+  // The same through tiles.
+  TestResult tiled(output, Rows(image), channels * multiplier, Order::kRowMajor, 0);
+  tiled.Want(pipeline.standard, sums);
+  ASSERT_TRUE(
+      Depthwise(context, v, *packed, tiled.view().data, AsTilePipeline(pipeline.standard)).ok());
+  ASSERT_TRUE(tiled.Same()) << tiled.Difference();
+}
+
+TEST(Depthwise, EqualsNaiveSums) {
+  std::vector<std::unique_ptr<Context>> contexts;
+  for (int t = 1; t <= 8; ++t) contexts.push_back(std::make_unique<Context>(t));
+  for (unsigned seed = 0; seed < 1500; ++seed) {
+    RunDepthwise(seed, *contexts[seed % 10 < 8 ? 0 : seed % 8]);
+    if (HasFatalFailure()) return;
+  }
+}
+
+struct Negate {
+  template <class R>
+  typename R::I32 Apply(typename R::I32 x, const Place&) const {
+    return R::Sub(R::Set(0), x);
+  }
+};
+
+TEST(Depthwise, CustomPipeline) {
+  Random random(1);
+  Context context(2);
+  TestImage image(random, Type::kUInt8, 1, 6, 5, 19, 100);
+  image.view().kernel_height = image.view().kernel_width = 3;
+  image.view().pad_top = image.view().pad_left = 1;
+  const TestMatrix filters(random, Type::kInt8, 9, 38, Order::kRowMajor, 0, 0);
+  const auto packed = PackedDepthwise::Pack(filters.view(), 2);
+  ASSERT_TRUE(packed.ok());
+  std::vector<int32_t> bias;
+  for (int c = 0; c < 38; ++c) bias.push_back(1000 * c);
+  const Pipeline pipeline(AddBias{bias.data()}, Negate{}, CastTo<int32_t>{});
+  TestResult dst(Type::kInt32, 30, 38, Order::kRowMajor, 0);
+  std::vector<int64_t> sums = DepthwiseSums(image, filters, 2);
+  for (size_t i = 0; i < sums.size(); ++i) sums[i] = -(sums[i] + bias[i % 38]);
+  dst.Want(StandardPipeline{}, sums);
+  ASSERT_TRUE(Depthwise(context, image.view(), *packed, dst.view().data,
+                        AsTilePipeline<NativeRegisters>(pipeline))
+                  .ok());
+  EXPECT_TRUE(dst.Same()) << dst.Difference();
+}
+
+TEST(Depthwise, NothingToDo) {
+  Random random(2);
+  Context context;
+  TestImage image(random, Type::kInt8, 1, 3, 3, 8, 0);
+  const TestMatrix filters(random, Type::kInt8, 1, 8, Order::kRowMajor, 0, 0);
+  const auto packed = PackedDepthwise::Pack(filters.view(), 1);
+  ASSERT_TRUE(packed.ok());
+  image.view().out_height = 0;
+  EXPECT_TRUE(Depthwise(context, image.view(), *packed, nullptr, StandardPipeline{}).ok());
+  image.view().out_height = 3;
+  image.view().batch = 0;
+  EXPECT_TRUE(Depthwise(context, image.view(), *packed, nullptr, StandardPipeline{}).ok());
+}
+
+TEST(Depthwise, CopiesShareStorage) {
+  Random random(3);
+  const TestMatrix filters(random, Type::kInt8, 9, 40, Order::kRowMajor, 0, 0);
+  const auto packed = PackedDepthwise::Pack(filters.view(), 1);
+  ASSERT_TRUE(packed.ok());
+  const PackedDepthwise copy = *packed;  // NOLINT: what is tested
+  EXPECT_EQ(copy.storage(), packed->storage());
+  EXPECT_GE(copy.bytes(), size_t{9 * 40 * 4});
+}
+
+// Each refusal names what is wrong and leaves dst alone.
+class DepthwiseErrors : public testing::Test {
+ protected:
+  DepthwiseErrors()
+      : random_(4),
+        image_(random_, Type::kInt8, 1, 4, 4, 6, 0),
+        filters_(random_, Type::kInt8, 1, 12, Order::kRowMajor, 0, 0),
+        packed_(*PackedDepthwise::Pack(filters_.view(), 2)),
+        dst_(Type::kInt8, 16, 12, Order::kRowMajor, 0) {
+    pipeline_.output = Type::kInt8;
+  }
+  void Refused(const Im2col& view, const char* message) {
+    const Status status = Depthwise(context_, view, packed_, dst_.view().data, pipeline_);
+    EXPECT_FALSE(status.ok()) << "expected: " << message;
+    EXPECT_NE(status.message().find(message), std::string::npos) << status.message();
+    EXPECT_TRUE(dst_.Untouched());
+  }
+
+  Random random_;
+  Context context_;
+  TestImage image_;
+  TestMatrix filters_;
+  PackedDepthwise packed_;
+  TestResult dst_;
+  StandardPipeline pipeline_;
+};
+
+TEST_F(DepthwiseErrors, Shapes) {
+  Im2col view = image_.view();
+  view.kernel_width = 2;
+  Refused(view, "2 taps");
+  TestImage other(random_, Type::kInt8, 1, 4, 4, 5, 0);
+  Refused(other.view(), "5 channels");
+  view = image_.view();
+  view.stride_width = 0;
+  Refused(view, "stride width is 0");
+}
+
+// The documentation asks for first_channel = 0 and group_channels = channels.
+TEST_F(DepthwiseErrors, Groups) {
+  Im2col view = image_.view();
+  view.first_channel = 1;
+  view.group_channels = 5;
+  Refused(view, "channel");
+  view = image_.view();
+  view.group_channels = 3;
+  Refused(view, "channel");
+}
+
+TEST_F(DepthwiseErrors, NullData) {
+  Im2col view = image_.view();
+  view.data = nullptr;
+  Refused(view, "null data");
+  view.group_channels = 0;  // reads nothing, says the view
+  Refused(view, "");
+  EXPECT_FALSE(Depthwise(context_, image_.view(), packed_, nullptr, pipeline_).ok());
+}
+
+TEST_F(DepthwiseErrors, Aliasing) {
+  const Im2col view = image_.view();
+  EXPECT_NE(Depthwise(context_, view, packed_, const_cast<void*>(view.data), pipeline_)
+                .message()
+                .find("overlaps"),
+            std::string::npos);
+}
+
+TEST_F(DepthwiseErrors, Pipeline) {
+  const std::vector<int32_t> bias(12, 1);
+  pipeline_.bias = bias.data();
+  pipeline_.axis = Axis::kRows;
+  Refused(image_.view(), "rows");
+  pipeline_ = {};
+  pipeline_.output = Type::kInt8;
+  pipeline_.scaling = Scaling::kFloatHalfEven;
+  Refused(image_.view(), "pipeline: null ");
+  const float nan = NAN;
+  pipeline_.scale = &nan;
+  Refused(image_.view(), "scale nan");
+}
+
+TEST_F(DepthwiseErrors, TooManyTaps) {
+  const int taps = 33100;
+  TestImage image(random_, Type::kUInt8, 1, 1, 1, 1, 0);
+  image.view().kernel_width = taps;
+  const TestMatrix filters(random_, Type::kUInt8, taps, 1, Order::kRowMajor, 0, 0,
+                           Values::kAllHighest);
+  packed_ = *PackedDepthwise::Pack(filters.view(), 1);
+  Refused(image.view(), "over int32");
+}
+
+TEST_F(DepthwiseErrors, Packing) {
+  const auto refused = [&](const ConstMatrix& m, int multiplier, const std::string& kernel,
+                           const char* message) {
+    const auto packed = PackedDepthwise::Pack(m, multiplier, kernel);
+    ASSERT_FALSE(packed.ok()) << message;
+    EXPECT_NE(packed.status().message().find(message), std::string::npos)
+        << packed.status().message();
+  };
+  refused(filters_.view(), 5, "", "multiplier 5 for 12");
+  refused(filters_.view(), 0, "", "multiplier 0");
+  refused(filters_.view(), 1, "avx9", "avx9 is none of");
+  ConstMatrix m = filters_.view();
+  m.type = Type::kInt16;
+  refused(m, 1, "", "int16");
+  m = filters_.view();
+  m.data = nullptr;
+  refused(m, 1, "", "null data");
+  m = filters_.view();
+  m.zero_point = 200;
+  refused(m, 1, "", "zero point 200");
+}
+
+}  // namespace
+}  // namespace intaglio::test

@@ -1,0 +1,48 @@
+// The fixture of tests that have one body for every row of the kernel table.
+#ifndef INTAGLIO_TEST_KERNELS_EVERY_KERNEL_H_
+#define INTAGLIO_TEST_KERNELS_EVERY_KERNEL_H_
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "intaglio/gemm/cpu.h"
+#include "intaglio/kernels/kernel_table.h"
+
+namespace intaglio::test {
+
+class EveryKernel : public testing::TestWithParam<const Kernel*> {
+ protected:
+  void SetUp() override {
+    if ((GetParam()->needs & ~Cpu().features) != 0) {
+      GTEST_SKIP() << "this CPU has not what " << GetParam()->name << " needs";
+    }
+  }
+
+  const Kernel& kernel() const { return *GetParam(); }
+  int lanes() const { return kernel().panel.lanes; }
+
+  // The vectors that a panel of this kernel may have.
+  std::vector<int> PanelVectors() const {
+    std::vector<int> all;
+    for (int v = 1; v <= kernel().panel.vectors; v *= 2) all.push_back(v);
+    return all;
+  }
+};
+
+inline std::string KernelName(const testing::TestParamInfo<const Kernel*>& info) {
+  std::string name = info.param->name;
+  std::replace_if(
+      name.begin(), name.end(), [](char c) { return !std::isalnum(c); }, '_');
+  return name;
+}
+
+#define INTAGLIO_INSTANTIATE_EVERY_KERNEL(suite) \
+  INSTANTIATE_TEST_SUITE_P(                      \
+      Table, suite, testing::ValuesIn(KernelTable().begin(), KernelTable().end()), KernelName)
+
+}  // namespace intaglio::test
+
+#endif  // INTAGLIO_TEST_KERNELS_EVERY_KERNEL_H_

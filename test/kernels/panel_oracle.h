@@ -1,0 +1,124 @@
+// A panel and its parameters packed by hand, from the words of pack/panels.h and kernels/kernel.h.
+#ifndef INTAGLIO_TEST_KERNELS_PANEL_ORACLE_H_
+#define INTAGLIO_TEST_KERNELS_PANEL_ORACLE_H_
+
+#include <cstdint>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "intaglio/kernels/kernel.h"
+#include "intaglio/test/pipeline/oracle.h"
+
+namespace intaglio::test {
+
+using Random = std::mt19937;
+
+inline int Uniform(Random& random, int low, int high) {
+  return std::uniform_int_distribution<int>(low, high)(random);
+}
+
+// The channel in lane `lane` of vector `vector`: runs of four, or of one where lanes are fewer.
+inline int HandChannel(int lanes, int vectors, int vector, int lane) {
+  if (lanes < 4) return vector;
+  return (lane / 4) * 4 * vectors + 4 * vector + lane % 4;
+}
+
+// Per channel, in channel order.
+struct ChannelParams {
+  ScalingForm form = ScalingForm::kNone;
+  std::vector<int32_t> offset, negative_zero_point, mantissa, left_shift, right_shift;
+  std::vector<float> scale;
+
+  explicit ChannelParams(int width) {
+    const auto n = static_cast<size_t>(width);
+    offset.assign(n, 0);
+    negative_zero_point.assign(n, 0);
+    mantissa.assign(n, 1 << 30);
+    left_shift.assign(n, 0);
+    right_shift.assign(n, 0);
+    scale.assign(n, 1.0f);
+  }
+
+  PanelParams InLanes(int lanes, int vectors) const {
+    PanelParams p;
+    p.form = form;
+    for (int j = 0; j < vectors; ++j) {
+      for (int l = 0; l < lanes; ++l) {
+        const auto c = static_cast<size_t>(HandChannel(lanes, vectors, j, l));
+        const int at = j * lanes + l;
+        p.offset[at] = offset[c];
+        p.negative_zero_point[at] = negative_zero_point[c];
+        p.mantissa[at] = mantissa[c];
+        p.left_shift[at] = left_shift[c];
+        p.right_shift[at] = right_shift[c];
+        p.scale[at] = scale[c];
+      }
+    }
+    return p;
+  }
+
+  // What the epilogue has to make of the accumulator of a channel.
+  void Finish(const EpilogueParams& e, int32_t acc, int channel, void* array, int64_t index) const {
+    const auto c = static_cast<size_t>(channel);
+    int64_t scaled = acc;
+    switch (form) {
+      case ScalingForm::kNone:
+        break;
+      case ScalingForm::kDoubleRounding:
+      case ScalingForm::kDoubleRoundingBounded:
+        scaled = DoublyRounded(acc, mantissa[c], left_shift[c] - right_shift[c]);
+        break;
+      case ScalingForm::kSingleRounding:
+      case ScalingForm::kSingleRoundingBounded:
+        scaled = SinglyRounded(acc, mantissa[c], 31 - right_shift[c]);
+        break;
+      case ScalingForm::kFloatHalfEven:
+      case ScalingForm::kFloatHalfEvenBounded:
+        scaled = FloatRounded(acc, scale[c]);
+        break;
+      case ScalingForm::kToFloat: {
+        const float value = static_cast<float>(acc) * scale[c];
+        std::memcpy(static_cast<char*>(array) + 4 * index, &value, 4);
+        return;
+      }
+    }
+    PutElement(e.output, array, index,
+               ShiftedAndClamped(e.output, scaled, e.zero_point, e.clamp_min, e.clamp_max));
+  }
+};
+
+// The dst of a kernel between guards: rows of `width` elements, `gap` bytes after each.
+class GuardedRows {
+ public:
+  GuardedRows(Type type, int rows, int width, int gap)
+      : type_(type),
+        stride_(static_cast<ptrdiff_t>(SizeOf(type)) * width + gap),
+        got_(static_cast<size_t>(2 * kGuard + rows * stride_), 0x5a),
+        want_(got_) {}
+
+  void* dst() { return got_.data() + kGuard; }
+  ptrdiff_t stride() const { return stride_; }
+  void* want(int row) { return want_.data() + kGuard + row * stride_; }
+  bool Same() const { return got_ == want_; }
+  std::string Difference() const {
+    for (size_t i = 0; i < got_.size(); ++i) {
+      if (got_[i] == want_[i]) continue;
+      const auto at = static_cast<ptrdiff_t>(i) - kGuard;
+      return "byte " + std::to_string(at) + " (row " + std::to_string(at / stride_) + ", element " +
+             std::to_string(at % stride_ / static_cast<ptrdiff_t>(SizeOf(type_))) +
+             "): " + std::to_string(got_[i]) + ", not " + std::to_string(want_[i]);
+    }
+    return "";
+  }
+
+ private:
+  static constexpr int kGuard = 128;
+  Type type_;
+  ptrdiff_t stride_;
+  std::vector<uint8_t> got_, want_;
+};
+
+}  // namespace intaglio::test
+
+#endif  // INTAGLIO_TEST_KERNELS_PANEL_ORACLE_H_

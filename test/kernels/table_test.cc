@@ -1,0 +1,41 @@
+// What every row of the kernel table promises about itself.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <set>
+#include <string>
+
+#include "intaglio/kernels/kernel_table.h"
+
+namespace intaglio::test {
+namespace {
+
+TEST(KernelTable, RowsAreWellFormed) {
+  std::set<std::string> names;
+  for (const Kernel* kernel : KernelTable()) {
+    SCOPED_TRACE(kernel->name);
+    EXPECT_TRUE(names.insert(kernel->name).second) << "a second kernel of this name";
+    EXPECT_NE(kernel->tile, nullptr);
+    EXPECT_NE(kernel->depthwise, nullptr);
+    EXPECT_GE(kernel->max_rows, 1);
+    EXPECT_LE(kernel->panel.width(), kMaxPanelWidth);
+    EXPECT_EQ(kernel->panel.vectors & (kernel->panel.vectors - 1), 0);
+    EXPECT_GE(kernel->panel.depth_step, 1);
+  }
+}
+
+TEST(KernelTable, PanelFormatsNameOneKernel) {
+  for (const Kernel* a : KernelTable()) {
+    for (const Kernel* b : KernelTable()) {
+      EXPECT_TRUE(a == b || !(a->panel == b->panel)) << a->name << " and " << b->name;
+    }
+  }
+}
+
+TEST(KernelTable, EndsWithTheKernelThatEveryCpuRuns) {
+  ASSERT_FALSE(KernelTable().empty());
+  EXPECT_EQ(KernelTable().back()->needs, 0u);
+}
+
+}  // namespace
+}  // namespace intaglio::test

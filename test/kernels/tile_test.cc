@@ -1,0 +1,271 @@
+// Kernel::tile of every row of the table, called directly on panels packed by hand.
+#include "intaglio/test/kernels/every_kernel.h"
+#include "intaglio/test/kernels/panel_oracle.h"
+
+namespace intaglio::test {
+namespace {
+
+// One call: operands by depth, as the numbers that a kernel sees (int8 panels; rows of its format).
+struct TileCase {
+  const Kernel& kernel;
+  int vectors;
+  int rows;
+  int depth;
+  ChannelParams params;
+  EpilogueParams epilogue{Type::kInt32, 0, INT32_MIN, INT32_MAX};
+  std::vector<int> panel;  // [channel][depth]
+  std::vector<int> row;    // [row][depth]
+  std::vector<int32_t> row_sums;
+  int gap = 24;
+
+  TileCase(const Kernel& k, int vectors, int rows, int depth)
+      : kernel(k), vectors(vectors), rows(rows), depth(depth), params(k.panel.lanes * vectors) {
+    panel.resize(static_cast<size_t>(width() * depth));
+    row.resize(static_cast<size_t>(rows * depth));
+  }
+
+  int width() const { return kernel.panel.lanes * vectors; }
+  int lowest_row() const { return kernel.row_format == RowFormat::kUnsigned8 ? 0 : -128; }
+
+  template <class PanelValue, class RowValue>
+  void Fill(const PanelValue& panel_value, const RowValue& row_value) {
+    for (int c = 0; c < width(); ++c) {
+      for (int k = 0; k < depth; ++k) panel[static_cast<size_t>(c * depth + k)] = panel_value(c, k);
+    }
+    for (int r = 0; r < rows; ++r) {
+      for (int k = 0; k < depth; ++k) row[static_cast<size_t>(r * depth + k)] = row_value(r, k);
+    }
+  }
+  void FillRandom(Random& random) {
+    Fill([&](int, int) { return Uniform(random, -128, 127); },
+         [&](int, int) { return Uniform(random, lowest_row(), 255); });
+  }
+
+  int groups() const { return (depth + kernel.panel.depth_step - 1) / kernel.panel.depth_step; }
+
+  std::vector<int8_t> PackedPanel() const {
+    const int step = kernel.panel.depth_step;
+    const int lanes = kernel.panel.lanes;
+    std::vector<int8_t> bytes(static_cast<size_t>(groups() * width() * step), 0);
+    for (int j = 0; j < vectors; ++j) {
+      for (int l = 0; l < lanes; ++l) {
+        const int c = HandChannel(lanes, vectors, j, l);
+        for (int k = 0; k < depth; ++k) {
+          const int at = ((k / step * vectors + j) * lanes + l) * step + k % step;
+          bytes[static_cast<size_t>(at)] =
+              static_cast<int8_t>(panel[static_cast<size_t>(c * depth + k)]);
+        }
+      }
+    }
+    return bytes;
+  }
+
+  // Rows of the kernel's format, `extra` bytes between them.
+  std::vector<uint8_t> PackedRows(ptrdiff_t& stride, int extra) const {
+    const size_t element = RowElementBytes(kernel.row_format);
+    stride = static_cast<ptrdiff_t>(element) * groups() * kernel.panel.depth_step + extra;
+    std::vector<uint8_t> bytes(static_cast<size_t>(rows * stride - extra), 0);
+    for (int r = 0; r < rows; ++r) {
+      for (int k = 0; k < depth; ++k) {
+        const int value = row[static_cast<size_t>(r * depth + k)];
+        uint8_t* to = bytes.data() + r * stride + static_cast<ptrdiff_t>(element) * k;
+        if (element == 1) {
+          *to = static_cast<uint8_t>(value);
+        } else {
+          const auto word = static_cast<int16_t>(value);
+          std::memcpy(to, &word, 2);
+        }
+      }
+    }
+    return bytes;
+  }
+
+  int32_t Accumulator(int r, int c) const {
+    int64_t sum = params.offset[static_cast<size_t>(c)];
+    for (int k = 0; k < depth; ++k) {
+      sum += int64_t{panel[static_cast<size_t>(c * depth + k)]} *
+             row[static_cast<size_t>(r * depth + k)];
+    }
+    if (!row_sums.empty()) {
+      sum += int64_t{params.negative_zero_point[static_cast<size_t>(c)]} *
+             row_sums[static_cast<size_t>(r)];
+    }
+    return Wrap(sum);
+  }
+
+  void Check() const {
+    GuardedRows out(epilogue.output, rows, width(), gap);
+    const std::vector<int8_t> panel_bytes = PackedPanel();
+    ptrdiff_t row_stride = 0;
+    const std::vector<uint8_t> row_bytes = PackedRows(row_stride, 4);
+    const PanelParams lanes = params.InLanes(kernel.panel.lanes, vectors);
+    TileArgs args;
+    args.panel = panel_bytes.data();
+    args.vectors = vectors;
+    args.rows = row_bytes.data();
+    args.row_stride = row_stride;
+    args.row_count = rows;
+    args.groups = groups();
+    args.row_sums = row_sums.empty() ? nullptr : row_sums.data();
+    args.params = &lanes;
+    args.epilogue = epilogue;
+    args.dst = out.dst();
+    args.dst_stride = out.stride();
+    kernel.tile(args);
+    for (int r = 0; r < rows; ++r) {
+      for (int c = 0; c < width(); ++c)
+        params.Finish(epilogue, Accumulator(r, c), c, out.want(r), c);
+    }
+    ASSERT_TRUE(out.Same()) << kernel.name << ", " << vectors << " vectors, " << rows
+                            << " rows, depth " << depth << ", form "
+                            << static_cast<int>(params.form) << ", " << NameOf(epilogue.output)
+                            << ": " << out.Difference();
+  }
+};
+
+class Tile : public EveryKernel {};
+
+TEST_P(Tile, EveryRowCountPanelWidthAndDepth) {
+  Random random(1);
+  for (const int vectors : PanelVectors()) {
+    for (int rows = 1; rows <= kernel().max_rows; ++rows) {
+      for (const int depth : {0, 1, 2, 3, 4, 5, 7, 8, 15, 16, 17, 64, 129}) {
+        TileCase test(kernel(), vectors, rows, depth);
+        test.FillRandom(random);
+        for (int32_t& o : test.params.offset) o = static_cast<int32_t>(random());
+        test.gap = 4 * Uniform(random, 0, 16);
+        ASSERT_NO_FATAL_FAILURE(test.Check());
+      }
+    }
+  }
+}
+
+// Pairs of extremes in neighbouring depths are where an instruction that saturates would be wrong.
+TEST_P(Tile, ExtremeOperands) {
+  const int panel_values[] = {-128, -127, -1, 0, 1, 127};
+  const int row_values[] = {0, 1, 127, 128, 254, 255, -1, -127, -128};
+  for (const int vectors : PanelVectors()) {
+    for (const int p0 : panel_values) {
+      for (const int p1 : panel_values) {
+        for (const int r0 : row_values) {
+          for (const int r1 : row_values) {
+            TileCase test(kernel(), vectors, kernel().max_rows, 8);
+            if (r0 < test.lowest_row() || r1 < test.lowest_row()) continue;
+            test.Fill([&](int c, int k) { return (c + k) % 2 == 0 ? p0 : p1; },
+                      [&](int r, int k) { return (r + k / 2) % 2 == 0 ? r0 : r1; });
+            ASSERT_NO_FATAL_FAILURE(test.Check());
+          }
+        }
+      }
+    }
+  }
+}
+
+// Sums at the ends of int32, and beyond them modulo 2^32.
+TEST_P(Tile, DepthUpToTheOverflowBound) {
+  for (const int depth : {33025, 65793, 65800}) {  // 255 * 255 * 33025 and 255 * 128 * 65793 < 2^31
+    for (const int value : {-128, 127}) {
+      TileCase test(kernel(), kernel().panel.vectors, 2, depth);
+      test.Fill([&](int, int) { return value; }, [&](int r, int) { return r == 0 ? 255 : 254; });
+      ASSERT_NO_FATAL_FAILURE(test.Check());
+    }
+  }
+}
+
+TEST_P(Tile, RowSums) {
+  Random random(2);
+  for (const int vectors : PanelVectors()) {
+    for (int rows = 1; rows <= kernel().max_rows; ++rows) {
+      TileCase test(kernel(), vectors, rows, 9);
+      test.FillRandom(random);
+      for (int32_t& z : test.params.negative_zero_point) z = Uniform(random, -255, 255);
+      for (int r = 0; r < rows; ++r) test.row_sums.push_back(Uniform(random, -8421504, 8421504));
+      ASSERT_NO_FATAL_FAILURE(test.Check());
+    }
+  }
+}
+
+// Accumulators at the ends of what a form takes, given by the offsets.
+int32_t ExtremeAccumulator(Random& random, int64_t bound) {
+  const int64_t ends[] = {-bound, -bound + 1, -1, 0, 1, bound - 2, bound - 1};
+  if (Uniform(random, 0, 2) == 0) return static_cast<int32_t>(ends[Uniform(random, 0, 6)]);
+  const auto bits = static_cast<int32_t>(random()) >> Uniform(random, 0, 30);
+  return static_cast<int32_t>(std::clamp<int64_t>(bits, -bound, bound - 1));
+}
+
+void RandomMultipliers(Random& random, ScalingForm form, ChannelParams& p) {
+  const bool single =
+      form == ScalingForm::kSingleRounding || form == ScalingForm::kSingleRoundingBounded;
+  for (size_t c = 0; c < p.offset.size(); ++c) {
+    const int mantissas[] = {0, 1 << 30, INT32_MAX, (1 << 30) + Uniform(random, 0, (1 << 30) - 1)};
+    p.mantissa[c] = mantissas[Uniform(random, 0, 3)];
+    int exponent = Uniform(random, 0, 3) == 0 ? -31 : -Uniform(random, 0, 31);
+    if (form == ScalingForm::kDoubleRounding || form == ScalingForm::kSingleRounding) {
+      if (Uniform(random, 0, 1) == 0) exponent = Uniform(random, 0, 30);
+    }
+    if (form == ScalingForm::kSingleRoundingBounded) exponent = std::min(exponent, -1);
+    p.left_shift[c] = std::max(exponent, 0);
+    p.right_shift[c] = single ? 31 - exponent : std::max(-exponent, 0);
+    p.scale[c] =
+        std::ldexp(1.0f + static_cast<float>(random() % 8388608) / 8388608.0f,
+                   Uniform(random, -40, form == ScalingForm::kFloatHalfEvenBounded ? -1 : 40));
+  }
+}
+
+struct Range {
+  int32_t zero_point, low, high;
+};
+std::vector<Range> RangesOf(Type type) {
+  switch (type) {
+    case Type::kInt8:
+      return {{0, -128, 127},   {-128, -128, 127}, {127, -100, 100},
+              {255, -128, 127}, {-255, 5, 5},      {3, 3, 90}};
+    case Type::kUInt8:
+      return {{0, 0, 255},     {255, 0, 255}, {-255, 1, 254},
+              {128, 128, 200}, {7, 0, 0},     {-3, 255, 255}};
+    case Type::kInt16:
+      return {{0, -32768, 32767}, {-32768, -32768, 32767}, {32767, -1000, 20000}, {5, 5, 5}};
+    default:
+      return {{0, INT32_MIN, INT32_MAX},
+              {255, INT32_MIN, INT32_MAX},
+              {-255, INT32_MIN, INT32_MAX},
+              {1000000, -5, 2000000},
+              {-7, 9, 9}};
+  }
+}
+
+TEST_P(Tile, EveryScalingFormAndOutputType) {
+  Random random(3);
+  for (const auto form :
+       {ScalingForm::kNone, ScalingForm::kDoubleRounding, ScalingForm::kDoubleRoundingBounded,
+        ScalingForm::kSingleRounding, ScalingForm::kSingleRoundingBounded,
+        ScalingForm::kFloatHalfEven, ScalingForm::kFloatHalfEvenBounded, ScalingForm::kToFloat}) {
+    const int64_t bound = form == ScalingForm::kDoubleRoundingBounded ? 1 << 30 : int64_t{1} << 31;
+    for (const auto output :
+         {Type::kInt8, Type::kUInt8, Type::kInt16, Type::kInt32, Type::kFloat32}) {
+      if ((output == Type::kFloat32) != (form == ScalingForm::kToFloat)) continue;
+      for (const Range& range : RangesOf(output)) {
+        for (const int vectors : PanelVectors()) {
+          for (int rows = 1; rows <= kernel().max_rows; ++rows) {
+            TileCase test(kernel(), vectors, rows, 1);
+            test.params.form = form;
+            test.epilogue = {output, range.zero_point, range.low, range.high};
+            RandomMultipliers(random, form, test.params);
+            for (int32_t& o : test.params.offset) o = ExtremeAccumulator(random, bound);
+            ASSERT_NO_FATAL_FAILURE(test.Check());
+            // The same with a product that differs from row to row.
+            test.Fill([&](int, int) { return Uniform(random, -128, 127); },
+                      [&](int r, int) { return 17 * (r + 1); });
+            for (int32_t& o : test.params.offset) o /= 2;
+            ASSERT_NO_FATAL_FAILURE(test.Check());
+          }
+        }
+      }
+    }
+  }
+}
+
+INTAGLIO_INSTANTIATE_EVERY_KERNEL(Tile);
+
+}  // namespace
+}  // namespace intaglio::test

@@ -1,0 +1,149 @@
+// The row side: plain matrices and im2col views, against a naive reading.
+#include "intaglio/pack/rows.h"
+
+#include <gtest/gtest.h>
+
+#include "intaglio/test/gemm/image.h"
+
+namespace intaglio::test {
+namespace {
+
+// Rows [first, first + count) packed between guards; want(row, k) is the quantized value.
+template <class Want>
+void CheckRows(const RowSource& source, RowFormat format, int first, int count, int padded,
+               const Want& want) {
+  const size_t element = RowElementBytes(format);
+  const size_t bytes = static_cast<size_t>(count * padded) * element;
+  const size_t guard = 32;
+  std::vector<uint8_t> got(bytes + 2 * guard, 0xa5);
+  std::vector<uint8_t> expected = got;
+  PackRows(source, format, first, count, padded, got.data() + guard);
+  const int moved = format == RowFormat::kUnsigned8 && source.type() == Type::kInt8 ? 128 : 0;
+  std::vector<int64_t> sums(static_cast<size_t>(count), 0);
+  for (int r = 0; r < count; ++r) {
+    for (int k = 0; k < padded; ++k) {
+      const int value = k < source.depth() ? want(first + r, k) + moved : 0;
+      sums[static_cast<size_t>(r)] += value;
+      PutElement(element == 1 ? Type::kUInt8 : Type::kInt16, expected.data() + guard,
+                 r * padded + k, value);
+    }
+  }
+  ASSERT_EQ(got, expected);
+
+  // Sums leave out what follows the depth.
+  std::vector<int32_t> got_sums(static_cast<size_t>(count) + 1, 77);
+  SumRows(format, got.data() + guard, static_cast<ptrdiff_t>(element) * padded, count,
+          source.depth(), got_sums.data());
+  for (int r = 0; r < count; ++r)
+    ASSERT_EQ(got_sums[static_cast<size_t>(r)], sums[static_cast<size_t>(r)]);
+  ASSERT_EQ(got_sums.back(), 77);
+}
+
+constexpr RowFormat kFormats[] = {RowFormat::kUnsigned8, RowFormat::kWidened16};
+
+TEST(Rows, PlainMatrices) {
+  Random random(1);
+  for (int round = 0; round < 400; ++round) {
+    const Type type = round % 2 == 0 ? Type::kInt8 : Type::kUInt8;
+    const Order order = round / 2 % 2 == 0 ? Order::kRowMajor : Order::kColMajor;
+    const int rows = Uniform(random, 1, 12);
+    const int depth = Uniform(random, 0, 40);
+    const TestMatrix matrix(random, type, rows, depth, order, Uniform(random, 0, 3),
+                            RandomZeroPoint(random, type));
+    const RowSource source = RowSource::From(matrix.view());
+    EXPECT_EQ(source.rows(), rows);
+    EXPECT_EQ(source.depth(), depth);
+    const int first = Uniform(random, 0, rows - 1);
+    for (const RowFormat format : kFormats) {
+      CheckRows(source, format, first, Uniform(random, 1, rows - first),
+                depth + Uniform(random, 0, 5),
+                [&](int r, int k) { return matrix.Quantized(r, k); });
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
+TEST(Rows, Im2colViews) {
+  Random random(2);
+  for (int round = 0; round < 1500; ++round) {
+    const Type type = round % 2 == 0 ? Type::kInt8 : Type::kUInt8;
+    const int channels = Uniform(random, 1, 9);
+    TestImage image(random, type, Uniform(random, 1, 3), Uniform(random, 1, 8),
+                    Uniform(random, 1, 8), channels, RandomZeroPoint(random, type));
+    if (round % 8 != 0) image.RandomWindow(random);
+    if (round % 3 == 0) {
+      const int first = Uniform(random, 0, channels - 1);
+      image.Group(first, Uniform(random, 1, channels - first));
+    }
+    SCOPED_TRACE("round " + std::to_string(round) + ": " + image.Text());
+    ASSERT_TRUE(Validate(image.view()).ok());
+    const RowSource source = RowSource::From(image.view());
+    const int rows = Rows(image.view());
+    ASSERT_EQ(source.rows(), rows);
+    ASSERT_EQ(source.depth(), Cols(image.view()));
+    const int first = Uniform(random, 0, rows - 1);
+    for (const RowFormat format : kFormats) {
+      CheckRows(source, format, first, rows - first, source.depth() + Uniform(random, 0, 3),
+                [&](int r, int k) { return image.Quantized(r, k); });
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
+// Only a 1x1 window of stride 1 without padding is a matrix; of a group it has the whole image's
+// stride.
+TEST(Rows, OneByOneConvolutionIsAMatrix) {
+  Random random(3);
+  TestImage image(random, Type::kUInt8, 2, 3, 4, 8, 9);
+  EXPECT_FALSE(RowSource::From(image.view()).is_im2col);
+  image.Group(2, 4);
+  const RowSource group = RowSource::From(image.view());
+  EXPECT_FALSE(group.is_im2col);
+  EXPECT_EQ(group.matrix.stride, 8);
+  EXPECT_EQ(group.matrix.cols, 4);
+  EXPECT_EQ(group.matrix.rows, 24);
+  const auto is_window = [&](auto&& change) {
+    Im2col view = image.view();
+    change(view);
+    return RowSource::From(view).is_im2col;
+  };
+  EXPECT_TRUE(is_window([](Im2col& v) { v.kernel_width = 2; }));
+  EXPECT_TRUE(is_window([](Im2col& v) { v.stride_height = 2; }));
+  EXPECT_TRUE(is_window([](Im2col& v) { v.pad_left = 1; }));
+  EXPECT_TRUE(is_window([](Im2col& v) { v.out_height = 2; }));
+  EXPECT_FALSE(is_window([](Im2col& v) { v.dilation_height = 2; }));
+}
+
+// Kernels read uint8 rows where they lie, if they are contiguous and a whole number of groups.
+TEST(Rows, InPlace) {
+  Random random(4);
+  const auto serves = [&](Type type, Order order, int depth, RowFormat format, int step) {
+    const TestMatrix matrix(random, type, 5, depth, order, 1, 0);
+    return RowSource::From(matrix.view()).ServesInPlace(format, step);
+  };
+  EXPECT_TRUE(serves(Type::kUInt8, Order::kRowMajor, 8, RowFormat::kUnsigned8, 4));
+  EXPECT_FALSE(serves(Type::kUInt8, Order::kRowMajor, 9, RowFormat::kUnsigned8, 4));
+  EXPECT_FALSE(serves(Type::kInt8, Order::kRowMajor, 8, RowFormat::kUnsigned8, 4));
+  EXPECT_FALSE(serves(Type::kUInt8, Order::kColMajor, 8, RowFormat::kUnsigned8, 4));
+  EXPECT_FALSE(serves(Type::kUInt8, Order::kRowMajor, 8, RowFormat::kWidened16, 2));
+  TestImage image(random, Type::kUInt8, 1, 3, 3, 4, 0);
+  image.view().kernel_width = 2;
+  EXPECT_FALSE(RowSource::From(image.view()).ServesInPlace(RowFormat::kUnsigned8, 4));
+}
+
+TEST(Rows, ZeroPointsAndMagnitudes) {
+  Random random(5);
+  for (const Type type : {Type::kInt8, Type::kUInt8}) {
+    const int low = type == Type::kInt8 ? -128 : 0;
+    for (int zero = low; zero <= low + 255; ++zero) {
+      const TestMatrix matrix(random, type, 1, 1, Order::kRowMajor, 0, zero);
+      const RowSource source = RowSource::From(matrix.view());
+      EXPECT_EQ(source.ZeroPoint(RowFormat::kWidened16), zero);
+      EXPECT_EQ(source.ZeroPoint(RowFormat::kUnsigned8), zero - low);
+      EXPECT_EQ(source.Magnitude(), std::max(zero - low, low + 255 - zero));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace intaglio::test
