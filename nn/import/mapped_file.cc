@@ -1,0 +1,57 @@
+#include "intaglio/nn/import/mapped_file.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <limits>
+#include <new>
+
+namespace intaglio::nn {
+namespace {
+
+class Descriptor {
+ public:
+  // O_NONBLOCK: opening a pipe must not wait for a writer.
+  explicit Descriptor(const std::string& path)
+      : fd_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {}
+  ~Descriptor() {
+    if (fd_ >= 0) close(fd_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  int get() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+Status Failed(const std::string& what) { return IoError(what + ": " + std::strerror(errno)); }
+
+}  // namespace
+
+Result<MappedFile> MapFile(const std::string& path) {
+  const Descriptor file(path);
+  if (file.get() < 0) return Failed("cannot open");
+  struct stat info = {};
+  if (fstat(file.get(), &info) != 0) return Failed("cannot read");
+  if (!S_ISREG(info.st_mode)) return IoError("not a regular file");
+  if (info.st_size <= 0) return InvalidArgument("the file is empty");
+  if (static_cast<uintmax_t>(info.st_size) > std::numeric_limits<size_t>::max() / 2) {
+    return OutOfMemory("the file does not fit the address space");
+  }
+  const auto size = static_cast<size_t>(info.st_size);
+  void* const address = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.get(), 0);
+  if (address == MAP_FAILED) return Failed("cannot map");
+  try {
+    std::shared_ptr<const void> owner(address, [size](void* start) { munmap(start, size); });
+    return MappedFile{{static_cast<const uint8_t*>(address), size}, std::move(owner)};
+  } catch (const std::bad_alloc&) {  // the shared_ptr has unmapped
+    return OutOfMemory("no memory to map the file");
+  }
+}
+
+}  // namespace intaglio::nn

@@ -1,0 +1,24 @@
+// A file seen as memory.
+#ifndef INTAGLIO_NN_IMPORT_MAPPED_FILE_H_
+#define INTAGLIO_NN_IMPORT_MAPPED_FILE_H_
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "intaglio/fixedpoint/status.h"
+
+namespace intaglio::nn {
+
+struct MappedFile {
+  std::span<const uint8_t> bytes;
+  std::shared_ptr<const void> owner;  // unmaps when the last copy goes
+};
+
+// Maps a regular file, read-only. Refuses empty ones.
+Result<MappedFile> MapFile(const std::string& path);
+
+}  // namespace intaglio::nn
+
+#endif  // INTAGLIO_NN_IMPORT_MAPPED_FILE_H_

@@ -1,0 +1,151 @@
+#include "intaglio/nn/import/tflite_operators.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "intaglio/nn/import/translate.h"
+
+namespace intaglio::nn {
+namespace {
+
+using Code = tflite::BuiltinOperator;
+
+struct Row {
+  Code code;
+  // A version says which types and options a converter used; types and options are checked as such.
+  // Above this version are ones that did not exist when the row was written.
+  int max_version;
+  Status (*translate)(Translation& t);
+};
+
+constexpr Row kRows[] = {
+    {Code::CONV_2D, 8, TranslateConv2D},
+    {Code::DEPTHWISE_CONV_2D, 7, TranslateDepthwiseConv2D},
+    {Code::FULLY_CONNECTED, 14, TranslateFullyConnected},
+    {Code::ADD, 5, TranslateAdd},
+    {Code::AVERAGE_POOL_2D, 3, TranslateAveragePool2D},
+    {Code::MAX_POOL_2D, 3, TranslateMaxPool2D},
+    {Code::PAD, 6, TranslatePad},
+    {Code::PADV2, 6, TranslatePadV2},
+    {Code::RESHAPE, 1, TranslateReshape},
+    {Code::SOFTMAX, 3, TranslateSoftmax},
+    {Code::LOGISTIC, 3, TranslatePlain<Logistic>},
+    {Code::TANH, 3, TranslatePlain<Tanh>},
+    {Code::RELU, 3, TranslatePlain<Relu>},
+    {Code::RELU6, 3, TranslatePlain<Relu6>},
+    {Code::MEAN, 3, TranslateMean},
+    {Code::CONCATENATION, 7, TranslateConcatenation},
+    {Code::QUANTIZE, 6, TranslatePlain<Quantize>},
+    {Code::DEQUANTIZE, 9, TranslatePlain<Dequantize>},
+};
+
+// Files before 2020-07 have the code in a byte only; newer ones have it in both where it fits.
+Code CodeOf(const tflite::OperatorCode& code) {
+  return static_cast<Code>(
+      std::max(int32_t{code.deprecated_builtin_code()}, static_cast<int32_t>(code.builtin_code())));
+}
+
+const Row* FindRow(const tflite::OperatorCode& code) {
+  const auto* const row =
+      std::find_if(std::begin(kRows), std::end(kRows), [&](const Row& candidate) {
+        return candidate.code == CodeOf(code) && code.version() >= 1 &&
+               code.version() <= candidate.max_version;
+      });
+  return row == std::end(kRows) ? nullptr : row;
+}
+
+// "operator #12 RESIZE_BILINEAR v3", "operator #0 CUSTOM 'edgetpu-custom-op' v1"
+std::string Describe(size_t index, const tflite::OperatorCode& code) {
+  std::string name = tflite::EnumNameBuiltinOperator(CodeOf(code));
+  if (name.empty()) name = "number " + std::to_string(static_cast<int32_t>(CodeOf(code)));
+  if (CodeOf(code) == Code::CUSTOM) name += " '" + Printable(code.custom_code()) + "'";
+  return "operator #" + std::to_string(index) + " " + name + " v" + std::to_string(code.version());
+}
+
+const tflite::OperatorCode& CodeOf(const TfliteFile& file, const tflite::Operator& op) {
+  return *file.model->operator_codes()->Get(op.opcode_index());
+}
+
+Status CheckOperator(const TfliteFile& file, size_t index, const tflite::Operator& op) {
+  const size_t codes = Length(file.model->operator_codes());
+  if (op.opcode_index() >= codes) {
+    return InvalidArgument("operator #" + std::to_string(index) + ": code index " +
+                           std::to_string(op.opcode_index()) + " does not exist (there are " +
+                           std::to_string(codes) + ")");
+  }
+  const tflite::OperatorCode& code = CodeOf(file, op);
+  if (FindRow(code) == nullptr) return Unsupported(Describe(index, code) + ": not supported");
+  return {};
+}
+
+Status ReadIds(const flatbuffers::Vector<int32_t>* from, const Graph& graph, bool optional,
+               const char* what, std::vector<TensorId>& to) {
+  for (uint32_t i = 0; i < Length(from); ++i) {
+    const int32_t id = from->Get(i);
+    const bool exists = id >= 0 && std::cmp_less(id, graph.tensors.size());
+    if (!exists && !(optional && id == kNoTensor)) {
+      return InvalidArgument(std::string(what) + " " + std::to_string(i) + " is tensor #" +
+                             std::to_string(id) + ", which does not exist (there are " +
+                             std::to_string(graph.tensors.size()) + ")");
+    }
+    to.push_back(id);
+  }
+  return {};
+}
+
+Status CheckNotWritingWhatItReads(const Layer& layer) {
+  for (const TensorId id : layer.outputs) {
+    if (std::find(layer.inputs.begin(), layer.inputs.end(), id) != layer.inputs.end()) {
+      return InvalidArgument("tensor #" + std::to_string(id) + " is both input and output");
+    }
+  }
+  return {};
+}
+
+Status ReadOperator(const TfliteFile& file, const tflite::Operator& from, Graph& graph) {
+  Layer& layer = graph.layers.emplace_back();
+  INTAGLIO_RETURN_IF_ERROR(ReadIds(from.inputs(), graph, true, "input", layer.inputs));
+  INTAGLIO_RETURN_IF_ERROR(ReadIds(from.outputs(), graph, false, "output", layer.outputs));
+  INTAGLIO_RETURN_IF_ERROR(CheckNotWritingWhatItReads(layer));
+  Translation translation(graph, from, layer);
+  return FindRow(CodeOf(file, from))->translate(translation);
+}
+
+Status SetOutputShapes(Graph& graph) {
+  const size_t index = graph.layers.size() - 1;
+  Result<std::vector<Shape>> shapes = InferShapes(graph, index);
+  if (!shapes.ok()) return shapes.status();
+  const std::vector<TensorId>& outputs = graph.layers[index].outputs;
+  for (size_t i = 0; i < std::min(outputs.size(), shapes->size()); ++i) {
+    Tensor& output = graph.tensors[static_cast<size_t>(outputs[i])];
+    if (!output.constant) output.shape = std::move((*shapes)[i]);
+  }
+  return {};
+}
+
+}  // namespace
+
+Status CheckOperators(const TfliteFile& file, const tflite::SubGraph& subgraph, Budget& budget) {
+  for (uint32_t i = 0; i < Length(subgraph.operators()); ++i) {
+    const tflite::Operator& op = *subgraph.operators()->Get(i);
+    INTAGLIO_RETURN_IF_ERROR(budget.Charge(1, sizeof(Layer)));
+    INTAGLIO_RETURN_IF_ERROR(
+        budget.Charge(Length(op.inputs()) + Length(op.outputs()), sizeof(TensorId)));
+    INTAGLIO_RETURN_IF_ERROR(CheckOperator(file, i, op));
+  }
+  return {};
+}
+
+Status ReadOperators(const TfliteFile& file, const tflite::SubGraph& subgraph, Graph& graph) {
+  for (uint32_t i = 0; i < Length(subgraph.operators()); ++i) {
+    const tflite::Operator& op = *subgraph.operators()->Get(i);
+    const Status status = ReadOperator(file, op, graph);
+    if (!status.ok()) {
+      return {status.code(), Describe(i, CodeOf(file, op)) + ": " + status.message()};
+    }
+    INTAGLIO_RETURN_IF_ERROR(SetOutputShapes(graph));
+  }
+  return {};
+}
+
+}  // namespace intaglio::nn

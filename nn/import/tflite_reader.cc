@@ -1,0 +1,149 @@
+#include "intaglio/nn/import/tflite_reader.h"
+
+#include <bit>
+#include <cstring>
+#include <new>
+#include <utility>
+
+#include "intaglio/nn/import/mapped_file.h"
+#include "intaglio/nn/import/tflite_file.h"
+#include "intaglio/nn/import/tflite_operators.h"
+#include "intaglio/nn/import/tflite_tensors.h"
+
+namespace intaglio::nn {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "constants are read where they lie");
+
+constexpr uint32_t kSchemaVersion = 3;
+constexpr size_t kAlignment = 16;         // the largest that the schema forces
+constexpr uint32_t kMaxDepth = 16;        // the schema nests 6 deep
+constexpr uint32_t kMaxTables = 1000000;  // a bound on the verifier's work
+// FlatBuffers' own offsets end here; what files over 2 GB hold behind it are plain bytes.
+constexpr size_t kMaxFlatBuffer = FLATBUFFERS_MAX_BUFFER_SIZE - 1;
+
+constexpr size_t kBudgetPerByte = 16;  // an order of magnitude over what real files come to
+constexpr size_t kBudgetBase = 1 << 16;
+
+Status Verify(std::span<const uint8_t> bytes) {
+  // The root offset and the identifier.
+  if (bytes.size() < 8 || !tflite::ModelBufferHasIdentifier(bytes.data())) {
+    return InvalidArgument("not a .tflite file (no TFL3 identifier)");
+  }
+  flatbuffers::Verifier verifier(bytes.data(), std::min(bytes.size(), kMaxFlatBuffer), kMaxDepth,
+                                 kMaxTables);
+  if (!tflite::VerifyModelBuffer(verifier)) {
+    return InvalidArgument("the file is damaged or cut short (FlatBuffers verification failed)");
+  }
+  return {};
+}
+
+Status ReadIds(const flatbuffers::Vector<int32_t>* from, const char* what, Budget& budget,
+               const Graph& graph, std::vector<TensorId>& to) {
+  INTAGLIO_RETURN_IF_ERROR(budget.Charge(Length(from), sizeof(TensorId)));
+  for (uint32_t i = 0; i < Length(from); ++i) {
+    const int32_t id = from->Get(i);
+    if (id < 0 || std::cmp_greater_equal(id, graph.tensors.size())) {
+      return InvalidArgument(std::string(what) + " " + std::to_string(i) +
+                             " of the model is tensor #" + std::to_string(id) +
+                             ", which does not exist (there are " +
+                             std::to_string(graph.tensors.size()) + ")");
+    }
+    to.push_back(id);
+  }
+  return {};
+}
+
+Status CheckActivationBytes(const Graph& graph, size_t limit) {
+  size_t left = limit;
+  for (const Tensor& tensor : graph.tensors) {
+    if (tensor.constant) continue;
+    const Result<size_t> bytes = CountBytes(tensor.shape, tensor.type);
+    if (!bytes.ok()) return bytes.status();
+    if (*bytes > left) {
+      return OutOfMemory("its tensors need more than the limit of " + std::to_string(limit) +
+                         " bytes (tensor '" + tensor.name + "' is " + NameOf(tensor.type) + " " +
+                         ToString(tensor.shape) + ")");
+    }
+    left -= *bytes;
+  }
+  return {};
+}
+
+Status ReadModel(const TfliteFile& file, const ImportOptions& options, Graph& graph) {
+  if (file.model->version() != kSchemaVersion) {
+    return Unsupported("schema version " + std::to_string(file.model->version()) +
+                       " is not supported (3 is)");
+  }
+  if (Length(file.model->subgraphs()) == 0) return InvalidArgument("the model has no subgraph");
+  // The first subgraph is the model; others are bodies of control flow, which no operator here has.
+  const tflite::SubGraph& subgraph = *file.model->subgraphs()->Get(0);
+  Budget budget(file.bytes.size() * kBudgetPerByte + kBudgetBase);
+  INTAGLIO_RETURN_IF_ERROR(CheckOperators(file, subgraph, budget));
+  INTAGLIO_RETURN_IF_ERROR(ReadTensors(file, subgraph, budget, graph));
+  INTAGLIO_RETURN_IF_ERROR(ReadIds(subgraph.inputs(), "input", budget, graph, graph.inputs));
+  INTAGLIO_RETURN_IF_ERROR(ReadIds(subgraph.outputs(), "output", budget, graph, graph.outputs));
+  INTAGLIO_RETURN_IF_ERROR(ReadOperators(file, subgraph, graph));
+  INTAGLIO_RETURN_IF_ERROR(CheckActivationBytes(graph, options.max_activation_bytes));
+  return Validate(graph);
+}
+
+// Bytes at an address that the generated code may read from.
+Result<TfliteFile> Align(std::span<const uint8_t> bytes, std::shared_ptr<const void> owner) {
+  TfliteFile file;
+  file.bytes = bytes;
+  file.owner = std::move(owner);
+  if (reinterpret_cast<uintptr_t>(bytes.data()) % kAlignment == 0) return file;
+  struct alignas(kAlignment) Block {
+    uint8_t bytes[kAlignment];
+  };
+  const size_t blocks = bytes.size() / kAlignment + 1;
+  const std::shared_ptr<Block[]> copy(new Block[blocks]);
+  auto* const start = reinterpret_cast<uint8_t*>(copy.get());
+  std::memcpy(start, bytes.data(), bytes.size());
+  file.bytes = {start, bytes.size()};
+  file.owner = copy;
+  return file;
+}
+
+Result<Graph> Import(std::span<const uint8_t> bytes, std::shared_ptr<const void> owner,
+                     const ImportOptions& options) {
+  if (bytes.empty()) return InvalidArgument("the file is empty");
+  Result<TfliteFile> file = Align(bytes, std::move(owner));
+  if (!file.ok()) return file.status();
+  INTAGLIO_RETURN_IF_ERROR(Verify(file->bytes));
+  file->model = tflite::GetModel(file->bytes.data());
+  Graph graph;
+  INTAGLIO_RETURN_IF_ERROR(ReadModel(*file, options, graph));
+  return graph;
+}
+
+}  // namespace
+
+std::string Printable(const flatbuffers::String* name) {
+  std::string text = name == nullptr ? std::string() : name->str();
+  for (char& c : text) {
+    if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') c = '?';
+  }
+  return text;
+}
+
+Result<Graph> ImportTflite(std::span<const uint8_t> bytes, std::shared_ptr<const void> owner,
+                           const std::string& name, const ImportOptions& options) {
+  try {
+    Result<Graph> graph = Import(bytes, std::move(owner), options);
+    if (!graph.ok()) return Status(graph.status().code(), name + ": " + graph.status().message());
+    graph->name = name;
+    return graph;
+  } catch (const std::bad_alloc&) {
+    return OutOfMemory(name + ": no memory to read the model");
+  }
+}
+
+Result<Graph> LoadTflite(const std::string& path, const ImportOptions& options) {
+  Result<MappedFile> file = MapFile(path);
+  if (!file.ok()) return Status(file.status().code(), path + ": " + file.status().message());
+  return ImportTflite(file->bytes, std::move(file->owner), path, options);
+}
+
+}  // namespace intaglio::nn

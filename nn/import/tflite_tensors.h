@@ -1,0 +1,18 @@
+// Inside the .tflite reader: tensors.
+#ifndef INTAGLIO_NN_IMPORT_TFLITE_TENSORS_H_
+#define INTAGLIO_NN_IMPORT_TFLITE_TENSORS_H_
+
+#include "intaglio/fixedpoint/status.h"
+#include "intaglio/nn/graph.h"
+#include "intaglio/nn/import/tflite_file.h"
+
+namespace intaglio::nn {
+
+// Reads all tensors of a subgraph into graph.tensors, which is empty. A tensor is a constant where
+// its buffer holds data, and where it has no elements and nothing writes it.
+Status ReadTensors(const TfliteFile& file, const tflite::SubGraph& subgraph, Budget& budget,
+                   Graph& graph);
+
+}  // namespace intaglio::nn
+
+#endif  // INTAGLIO_NN_IMPORT_TFLITE_TENSORS_H_

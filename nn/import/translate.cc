@@ -1,0 +1,72 @@
+#include "intaglio/nn/import/translate.h"
+
+#include <cstring>
+#include <limits>
+
+namespace intaglio::nn {
+namespace {
+
+constexpr size_t kMaxInts = 64;  // far more than any shape, list of axes or paddings needs
+
+// Element i of dense int32 or int64 data, at any address.
+int64_t IntAt(const Tensor& tensor, size_t i) {
+  const auto* const bytes = static_cast<const uint8_t*>(tensor.data) + i * SizeOf(tensor.type);
+  if (tensor.type == Type::kInt32) {
+    int32_t value = 0;
+    std::memcpy(&value, bytes, sizeof(value));
+    return value;
+  }
+  int64_t value = 0;
+  std::memcpy(&value, bytes, sizeof(value));
+  return value;
+}
+
+}  // namespace
+
+Result<std::vector<int>> Translation::ConstantInts(size_t i, const std::string& what) const {
+  if (!has_input(i))
+    return InvalidArgument("has no " + what + " (input " + std::to_string(i) + ")");
+  const Tensor& tensor = input(i);
+  if (!tensor.constant) return Unsupported(what + " that are not constant are not supported");
+  if (tensor.type != Type::kInt32 && tensor.type != Type::kInt64) {
+    return InvalidArgument(what + " are " + NameOf(tensor.type) + ", not int32 or int64");
+  }
+  const size_t count = tensor.data_bytes / SizeOf(tensor.type);
+  if (count > kMaxInts) {
+    return InvalidArgument(what + " has " + std::to_string(count) + " elements");
+  }
+  std::vector<int> values;
+  for (size_t k = 0; k < count; ++k) {
+    const int64_t value = IntAt(tensor, k);
+    if (value < std::numeric_limits<int>::min() || value > std::numeric_limits<int>::max()) {
+      return InvalidArgument(what + " hold " + std::to_string(value));
+    }
+    values.push_back(static_cast<int>(value));
+  }
+  return values;
+}
+
+Result<Activation> ActivationFrom(tflite::ActivationFunctionType from) {
+  switch (from) {
+    case tflite::ActivationFunctionType::NONE:
+      return Activation::kNone;
+    case tflite::ActivationFunctionType::RELU:
+      return Activation::kRelu;
+    case tflite::ActivationFunctionType::RELU6:
+      return Activation::kRelu6;
+    case tflite::ActivationFunctionType::RELU_N1_TO_1:
+      return Activation::kReluN1To1;
+    default:
+      return Unsupported("fused activation number " + std::to_string(static_cast<int>(from)) +
+                         " is not supported");
+  }
+}
+
+Result<Padding> PaddingFrom(tflite::Padding from) {
+  if (from == tflite::Padding::SAME) return Padding::Same();
+  if (from == tflite::Padding::VALID) return Padding::Valid();
+  return InvalidArgument("padding number " + std::to_string(static_cast<int>(from)) +
+                         " does not exist");
+}
+
+}  // namespace intaglio::nn

@@ -1,0 +1,75 @@
+// Inside the .tflite reader: what a translation of one operator sees and makes. To add an operator:
+// its options table in tflite.fbs if it has one, its Translate function in one of the
+// translate_*.cc, its line below, and its row in tflite_operators.cc.
+#ifndef INTAGLIO_NN_IMPORT_TRANSLATE_H_
+#define INTAGLIO_NN_IMPORT_TRANSLATE_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "intaglio/fixedpoint/status.h"
+#include "intaglio/nn/graph.h"
+#include "intaglio/nn/import/tflite_file.h"
+
+namespace intaglio::nn {
+
+// An operator of the file whose tensor ids have been checked. Inputs and outputs start out as the
+// file's.
+class Translation {
+ public:
+  Translation(const Graph& graph, const tflite::Operator& from, Layer& layer)
+      : graph_(graph), from_(from), layer_(layer) {}
+
+  // The options of the operator; null where the file has none, or another operator's.
+  template <class Options>
+  const Options* options() const {
+    return from_.builtin_options_as<Options>();
+  }
+  bool has_options() const { return from_.builtin_options() != nullptr; }
+
+  size_t input_count() const { return layer_.inputs.size(); }
+  bool has_input(size_t i) const { return i < input_count() && layer_.inputs[i] != kNoTensor; }
+  const Tensor& input(size_t i) const {  // only where has_input(i)
+    return graph_.tensors[static_cast<size_t>(layer_.inputs[i])];
+  }
+
+  // The elements of an int32 or int64 constant that fixes the layer's shape; `what` names it in
+  // messages. The layer does not read it when it runs: drop it with KeepInputs.
+  Result<std::vector<int>> ConstantInts(size_t i, const std::string& what) const;
+
+  void KeepInputs(size_t count) { layer_.inputs.resize(count); }
+  void set(Operator op) { layer_.op = std::move(op); }
+
+ private:
+  const Graph& graph_;
+  const tflite::Operator& from_;
+  Layer& layer_;
+};
+
+Result<Activation> ActivationFrom(tflite::ActivationFunctionType from);
+Result<Padding> PaddingFrom(tflite::Padding from);
+
+Status TranslateConv2D(Translation& t);
+Status TranslateDepthwiseConv2D(Translation& t);
+Status TranslateFullyConnected(Translation& t);
+Status TranslateAveragePool2D(Translation& t);
+Status TranslateMaxPool2D(Translation& t);
+Status TranslateAdd(Translation& t);
+Status TranslateConcatenation(Translation& t);
+Status TranslateMean(Translation& t);
+Status TranslatePad(Translation& t);
+Status TranslatePadV2(Translation& t);
+Status TranslateReshape(Translation& t);
+Status TranslateSoftmax(Translation& t);
+
+// Operators without parameters.
+template <class Op>
+Status TranslatePlain(Translation& t) {
+  t.set(Op{});
+  return {};
+}
+
+}  // namespace intaglio::nn
+
+#endif  // INTAGLIO_NN_IMPORT_TRANSLATE_H_

@@ -1,0 +1,93 @@
+// One layer of a graph as the operators see it, and what they make of it. Every operator of nn/ops
+// implements two functions over a LayerView: one infers its output shapes, one prepares its
+// routine.
+#ifndef INTAGLIO_NN_LAYER_H_
+#define INTAGLIO_NN_LAYER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "intaglio/fixedpoint/status.h"
+#include "intaglio/gemm/context.h"
+#include "intaglio/nn/graph.h"
+
+namespace intaglio::nn {
+
+class LayerView {
+ public:
+  LayerView(const Graph& graph, size_t index) : graph_(&graph), index_(index) {}
+
+  // The parameters. Only for the operator that the layer has.
+  template <class Op>
+  const Op& op() const {
+    return *std::get_if<Op>(&layer().op);
+  }
+
+  const Layer& layer() const { return graph_->layers[index_]; }
+  size_t input_count() const { return layer().inputs.size(); }
+  bool has_input(size_t i) const {
+    return i < layer().inputs.size() && layer().inputs[i] != kNoTensor;
+  }
+  const Tensor& input(size_t i) const {  // only where has_input(i)
+    return graph_->tensors[static_cast<size_t>(layer().inputs[i])];
+  }
+  const Tensor& output(size_t i = 0) const {
+    return graph_->tensors[static_cast<size_t>(layer().outputs[i])];
+  }
+
+  // Errors whose message starts with the layer's label.
+  Status Invalid(const std::string& what) const;
+  Status Unsupported(const std::string& what) const;
+  // The label before the message of an error from elsewhere.
+  Status Wrap(const Status& status) const;
+
+ private:
+  const Graph* graph_;
+  size_t index_;
+};
+
+// What a routine gets for one run: dense tensors in the order of the layer (null where an optional
+// input is absent), and scratch in the arena, as much as its preparation asked for, aligned to 64
+// bytes.
+struct RunArguments {
+  Context& context;
+  std::span<const void* const> inputs;
+  std::span<void* const> outputs;
+  void* scratch;
+};
+
+// One way to compute one layer, with everything it needs packed and computed. Immutable: instances
+// of a model run it at once.
+class Routine {
+ public:
+  virtual ~Routine() = default;
+  virtual Status Run(const RunArguments& arguments) const = 0;
+};
+
+struct PreparedLayer {
+  std::shared_ptr<const Routine> routine;
+  std::string name;    // backend:type/algorithm
+  std::string kernel;  // of packed constants, or empty
+  int64_t macs = 0;
+  size_t constant_bytes = 0;
+  size_t scratch_bytes = 0;
+  // The inputs whose memory output 0 may take: bit i is input i. The routine must read each element
+  // of that input before it writes an element at the same byte or a later one.
+  uint32_t in_place_inputs = 0;
+  // Output 0 has the bytes of input 0. The routine copies unless both are the same memory.
+  bool alias = false;
+};
+
+// What operators take from the options of Model::Prepare.
+struct LayerOptions {
+  std::string kernel;  // for packed constants
+};
+
+}  // namespace intaglio::nn
+
+#endif  // INTAGLIO_NN_LAYER_H_

@@ -1,0 +1,274 @@
+#include "intaglio/nn/model.h"
+
+#include <cstring>
+#include <new>
+#include <string>
+#include <utility>
+
+#include "intaglio/gemm/describe.h"
+#include "intaglio/nn/layer.h"
+#include "intaglio/nn/operator_table.h"
+#include "intaglio/nn/plan.h"
+
+namespace intaglio::nn {
+namespace {
+
+struct FreeArena {
+  void operator()(std::byte* p) const { ::operator delete (p, std::align_val_t{kArenaAlignment}); }
+};
+using Arena = std::unique_ptr<std::byte, FreeArena>;
+
+// The pointers of one layer, made once.
+struct BoundLayer {
+  std::vector<const void*> inputs;
+  std::vector<void*> outputs;
+  void* scratch = nullptr;
+};
+
+// Makes strings only where there is an error.
+Status CheckBuffer(const char* kind, size_t index, const Tensor& tensor, const void* data,
+                   size_t bytes, Type type) {
+  const size_t expected = *CountBytes(tensor.shape, tensor.type);
+  if (type == tensor.type && bytes == expected && (bytes == 0 || data != nullptr)) return {};
+  const std::string name =
+      std::string(kind) + " " + std::to_string(index) + " '" + tensor.name + "'";
+  if (type != tensor.type) {
+    return InvalidArgument(name + " is " + NameOf(tensor.type) + ", but a buffer of " +
+                           NameOf(type) + " was given");
+  }
+  if (bytes == expected) return InvalidArgument(name + ": the buffer is null");
+  return InvalidArgument(name + " has " + std::to_string(expected) + " bytes, " +
+                         ToString(tensor.shape) + ", but a buffer of " + std::to_string(bytes) +
+                         " was given");
+}
+
+Status CheckCount(const char* kind, size_t expected, size_t given) {
+  if (expected == given) return {};
+  return InvalidArgument("the model has " + std::to_string(expected) + " " + kind + "s, but " +
+                         std::to_string(given) + " were given");
+}
+
+// The name of the kernel for all layers; empty, for the engine to explain, where none is usable.
+std::string KernelOf(const PrepareOptions& options) {
+  if (!options.kernel.empty()) return options.kernel;
+  for (const KernelInfo& kernel : ListKernels()) {
+    if (kernel.usable) return kernel.name;
+  }
+  return {};
+}
+
+std::vector<Placement> PlacementsOf(const MemoryPlan& plan) {
+  std::vector<Placement> placements;
+  for (size_t i = 0; i < plan.tensor_block.size(); ++i) {
+    if (plan.tensor_block[i] == MemoryPlan::kNoBlock) continue;
+    const Block& block = plan.blocks[static_cast<size_t>(plan.tensor_block[i])];
+    placements.push_back(
+        {static_cast<TensorId>(i), block.offset, block.bytes, plan.first[i], plan.last[i]});
+  }
+  return placements;
+}
+
+}  // namespace
+
+struct Model::Prepared {
+  Graph graph;
+  PrepareOptions options;
+  std::vector<PreparedLayer> layers;
+  MemoryPlan plan;
+  std::vector<LayerInfo> infos;
+  std::vector<Placement> placements;
+  size_t constant_bytes = 0;
+
+  // Where a tensor lies in an arena at `base`; null for what nothing writes.
+  void* Address(std::byte* base, TensorId id) const {
+    const int block = plan.tensor_block[static_cast<size_t>(id)];
+    if (block == MemoryPlan::kNoBlock) return nullptr;
+    return base + plan.blocks[static_cast<size_t>(block)].offset;
+  }
+
+  void Describe();
+};
+
+struct Model::Instance {
+  Instance(std::shared_ptr<const Prepared> p, Arena a)
+      : prepared(std::move(p)),
+        arena(std::move(a)),
+        context(MakeContext(prepared->options)),
+        layers(prepared->graph.layers.size()) {
+    const Graph& graph = prepared->graph;
+    for (size_t i = 0; i < layers.size(); ++i) {
+      for (const TensorId id : graph.layers[i].inputs) layers[i].inputs.push_back(Read(id));
+      for (const TensorId id : graph.layers[i].outputs) {
+        layers[i].outputs.push_back(prepared->Address(arena.get(), id));
+      }
+      const int block = prepared->plan.scratch_block[i];
+      if (block == MemoryPlan::kNoBlock) continue;
+      layers[i].scratch = arena.get() + prepared->plan.blocks[static_cast<size_t>(block)].offset;
+    }
+  }
+
+  static std::unique_ptr<Context> MakeContext(const PrepareOptions& options) {
+    if (options.parallel_for)
+      return std::make_unique<Context>(options.threads, options.parallel_for);
+    return std::make_unique<Context>(options.threads);
+  }
+
+  const void* Read(TensorId id) const {
+    if (id == kNoTensor) return nullptr;
+    const Tensor& tensor = prepared->graph.tensors[static_cast<size_t>(id)];
+    return tensor.constant ? tensor.data : prepared->Address(arena.get(), id);
+  }
+
+  static Result<std::unique_ptr<Instance>> Make(std::shared_ptr<const Prepared> prepared) {
+    const size_t bytes = prepared->plan.arena_bytes + kArenaAlignment;
+    void* const memory = ::operator new (bytes, std::align_val_t{kArenaAlignment}, std::nothrow);
+    if (memory == nullptr) {
+      return OutOfMemory("the arena of " + std::to_string(bytes) + " bytes cannot be allocated");
+    }
+    Arena arena(static_cast<std::byte*>(memory));
+    std::memset(memory, 0, bytes);
+    return std::make_unique<Instance>(std::move(prepared), std::move(arena));
+  }
+
+  std::shared_ptr<const Prepared> prepared;
+  Arena arena;
+  std::unique_ptr<Context> context;
+  std::vector<BoundLayer> layers;
+};
+
+void Model::Prepared::Describe() {
+  placements = PlacementsOf(plan);
+  for (size_t i = 0; i < layers.size(); ++i) {
+    const PreparedLayer& layer = layers[i];
+    LayerInfo info;
+    info.label = LabelOf(graph, i);
+    info.operator_name = NameOf(graph.layers[i].op);
+    info.routine = layer.name;
+    info.kernel = layer.kernel;
+    info.macs = layer.macs;
+    info.constant_bytes = layer.constant_bytes;
+    info.scratch_bytes = layer.scratch_bytes;
+    if (plan.scratch_block[i] != MemoryPlan::kNoBlock) {
+      info.scratch_offset = plan.blocks[static_cast<size_t>(plan.scratch_block[i])].offset;
+    }
+    info.in_place = plan.in_place[i];
+    info.output = graph.layers[i].outputs.empty() ? kNoTensor : graph.layers[i].outputs[0];
+    constant_bytes += layer.constant_bytes;
+    infos.push_back(std::move(info));
+  }
+}
+
+Result<Model> Model::Prepare(Graph graph, const PrepareOptions& options) try {
+  if (options.threads < 1) {
+    return InvalidArgument("threads is " + std::to_string(options.threads) +
+                           "; at least 1 is needed");
+  }
+  INTAGLIO_RETURN_IF_ERROR(Validate(graph));
+  const auto prepared = std::make_shared<Prepared>();
+  prepared->graph = std::move(graph);
+  prepared->options = options;
+  const LayerOptions layer_options{KernelOf(options)};
+  for (size_t i = 0; i < prepared->graph.layers.size(); ++i) {
+    Result<PreparedLayer> layer =
+        ::intaglio::nn::Prepare(LayerView(prepared->graph, i), layer_options);
+    if (!layer.ok()) return layer.status();
+    prepared->layers.push_back(std::move(*layer));
+  }
+  Result<MemoryPlan> plan = PlanMemory(prepared->graph, prepared->layers, options.keep_all_tensors);
+  if (!plan.ok()) return plan.status();
+  if (plan->arena_bytes > options.max_arena_bytes) {
+    return OutOfMemory("the model needs an arena of " + std::to_string(plan->arena_bytes) +
+                       " bytes, but " + std::to_string(options.max_arena_bytes) + " are allowed");
+  }
+  prepared->plan = std::move(*plan);
+  prepared->Describe();
+  Result<std::unique_ptr<Instance>> instance = Instance::Make(prepared);
+  if (!instance.ok()) return instance.status();
+  return Model(std::move(*instance));
+} catch (const std::bad_alloc&) {
+  return OutOfMemory("memory ran out while the model was prepared");
+}
+
+Result<Model> Model::Share() const try {
+  Result<std::unique_ptr<Instance>> instance = Instance::Make(instance_->prepared);
+  if (!instance.ok()) return instance.status();
+  return Model(std::move(*instance));
+} catch (const std::bad_alloc&) {
+  return OutOfMemory("memory ran out while the model was shared");
+}
+
+Model::Model(std::unique_ptr<Instance> instance) : instance_(std::move(instance)) {}
+Model::Model(Model&&) noexcept = default;
+Model& Model::operator=(Model&&) noexcept = default;
+Model::~Model() = default;
+
+Status Model::Run(std::span<const InputBuffer> inputs, std::span<const OutputBuffer> outputs,
+                  std::span<std::chrono::nanoseconds> layer_times) {
+  const Prepared& prepared = *instance_->prepared;
+  INTAGLIO_RETURN_IF_ERROR(CheckCount("input", input_count(), inputs.size()));
+  INTAGLIO_RETURN_IF_ERROR(CheckCount("output", output_count(), outputs.size()));
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    INTAGLIO_RETURN_IF_ERROR(
+        CheckBuffer("input", i, input(i), inputs[i].data, inputs[i].bytes, inputs[i].type));
+  }
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    INTAGLIO_RETURN_IF_ERROR(
+        CheckBuffer("output", i, output(i), outputs[i].data, outputs[i].bytes, outputs[i].type));
+  }
+  if (!layer_times.empty() && layer_times.size() != instance_->layers.size()) {
+    return InvalidArgument("layer_times has " + std::to_string(layer_times.size()) +
+                           " elements; the model has " + std::to_string(instance_->layers.size()) +
+                           " layers");
+  }
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (inputs[i].bytes == 0) continue;
+    std::memcpy(prepared.Address(instance_->arena.get(), graph().inputs[i]), inputs[i].data,
+                inputs[i].bytes);
+  }
+  INTAGLIO_RETURN_IF_ERROR(RunLayers(layer_times));
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (outputs[i].bytes == 0) continue;
+    std::memcpy(outputs[i].data, instance_->Read(graph().outputs[i]), outputs[i].bytes);
+  }
+  return {};
+}
+
+Status Model::RunLayers(std::span<std::chrono::nanoseconds> layer_times) {
+  using Clock = std::chrono::steady_clock;
+  const Prepared& prepared = *instance_->prepared;
+  for (size_t i = 0; i < instance_->layers.size(); ++i) {
+    const BoundLayer& layer = instance_->layers[i];
+    const Clock::time_point start = layer_times.empty() ? Clock::time_point() : Clock::now();
+    const Status status = prepared.layers[i].routine->Run(
+        {*instance_->context, layer.inputs, layer.outputs, layer.scratch});
+    if (!status.ok()) return LayerView(prepared.graph, i).Wrap(status);
+    if (!layer_times.empty()) layer_times[i] = Clock::now() - start;
+  }
+  return {};
+}
+
+Status Model::WarmUp() {
+  for (const TensorId id : graph().inputs) {
+    const Tensor& tensor = graph().tensors[static_cast<size_t>(id)];
+    std::memset(instance_->prepared->Address(instance_->arena.get(), id), 0,
+                *CountBytes(tensor.shape, tensor.type));
+  }
+  return RunLayers({});
+}
+
+const Graph& Model::graph() const { return instance_->prepared->graph; }
+const std::vector<LayerInfo>& Model::layers() const { return instance_->prepared->infos; }
+size_t Model::arena_bytes() const { return instance_->prepared->plan.arena_bytes; }
+const std::vector<Placement>& Model::placements() const { return instance_->prepared->placements; }
+size_t Model::constant_bytes() const { return instance_->prepared->constant_bytes; }
+
+const void* Model::TensorData(TensorId tensor) const {
+  const Prepared& prepared = *instance_->prepared;
+  if (tensor < 0 || static_cast<size_t>(tensor) >= prepared.graph.tensors.size()) return nullptr;
+  const size_t i = static_cast<size_t>(tensor);
+  const bool lasts = prepared.options.keep_all_tensors || prepared.graph.tensors[i].constant ||
+                     prepared.plan.last[i] == static_cast<int>(prepared.graph.layers.size());
+  return lasts ? instance_->Read(tensor) : nullptr;
+}
+
+}  // namespace intaglio::nn

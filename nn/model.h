@@ -1,0 +1,137 @@
+// A graph made ready to run on this machine: shapes and types checked, constants packed,
+// multipliers computed, one arena planned. Start reading nn/ here.
+#ifndef INTAGLIO_NN_MODEL_H_
+#define INTAGLIO_NN_MODEL_H_
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "intaglio/fixedpoint/status.h"
+#include "intaglio/gemm/context.h"
+#include "intaglio/nn/graph.h"
+
+namespace intaglio::nn {
+
+struct PrepareOptions {
+  int threads = 1;  // the caller's among them
+  // Runs the blocks of a layer through the caller's pool instead of threads of our own.
+  ParallelFor parallel_for = {};
+  // The GEMM kernel for all layers (`intaglio cpu` lists them). Empty: the best for this CPU.
+  std::string kernel = {};
+  // Gives every tensor memory of its own, so that TensorData shows it after a run. For debugging.
+  bool keep_all_tensors = false;
+  // A larger arena is refused before anything is allocated.
+  size_t max_arena_bytes = std::numeric_limits<size_t>::max();
+};
+
+// A caller's buffer for one input or output: dense, row-major, any alignment. The type and the
+// number of bytes must be exactly the model's.
+struct InputBuffer {
+  const void* data = nullptr;
+  size_t bytes = 0;
+  Type type = Type::kInt8;
+};
+struct OutputBuffer {
+  void* data = nullptr;
+  size_t bytes = 0;
+  Type type = Type::kInt8;
+};
+template <class T>
+InputBuffer MakeInput(std::span<const T> values) {
+  return {values.data(), values.size_bytes(), TypeOf<T>};
+}
+template <class T>
+OutputBuffer MakeOutput(std::span<T> values) {
+  return {values.data(), values.size_bytes(), TypeOf<T>};
+}
+
+// Where a tensor lies in the arena, and from which layer's run to which it is alive. Layers count
+// from 0; inputs of the graph are alive from -1, outputs to the number of layers.
+struct Placement {
+  TensorId tensor = kNoTensor;
+  size_t offset = 0;
+  size_t bytes = 0;
+  int first = 0;
+  int last = 0;
+};
+
+// What was decided for a layer.
+struct LayerInfo {
+  std::string label;
+  std::string operator_name;  // "CONV_2D"
+  std::string routine;        // "cpu:qint8/gemm"
+  std::string kernel = {};    // the micro-kernel of a packed layer, else empty
+  int64_t macs = 0;           // multiply-accumulates of one run
+  size_t constant_bytes = 0;  // packed weights, tables, multipliers
+  size_t scratch_bytes = 0;   // in the arena, during this layer
+  size_t scratch_offset = 0;
+  bool in_place = false;        // the first output takes the memory of an input
+  TensorId output = kNoTensor;  // the first output: shape and type stand in graph().tensors
+};
+
+class Model {
+ public:
+  // Takes the graph (pass std::move). Errors name the layer and the offending value.
+  static Result<Model> Prepare(Graph graph, const PrepareOptions& options = {});
+
+  // A second instance of the same model, with an arena and threads of its own, which shares
+  // everything constant. Instances may run at once; one instance serves one caller at a time.
+  Result<Model> Share() const;
+
+  Model(Model&&) noexcept;
+  Model& operator=(Model&&) noexcept;
+  ~Model();
+
+  // Inputs and outputs stand in the graph's order. Allocates nothing; only in the first run, unless
+  // WarmUp came before, does the context start its threads and make their scratch. Where
+  // `layer_times` is not empty, it has one element per layer, which receives the time of that
+  // layer. An error leaves the outputs undefined and the model usable.
+  Status Run(std::span<const InputBuffer> inputs, std::span<const OutputBuffer> outputs,
+             std::span<std::chrono::nanoseconds> layer_times = {});
+
+  // Runs once on zeros, so that the first Run finds all that it needs.
+  Status WarmUp();
+
+  const Graph& graph() const;
+  size_t input_count() const { return graph().inputs.size(); }
+  size_t output_count() const { return graph().outputs.size(); }
+  const Tensor& input(size_t i) const {
+    return graph().tensors[static_cast<size_t>(graph().inputs[i])];
+  }
+  const Tensor& output(size_t i) const {
+    return graph().tensors[static_cast<size_t>(graph().outputs[i])];
+  }
+
+  // One per layer of the graph, in its order.
+  const std::vector<LayerInfo>& layers() const;
+
+  // The memory plan, known before the first run: the arena is all the memory that tensors and
+  // routines use; the context's scratch for threads comes on top.
+  size_t arena_bytes() const;
+  const std::vector<Placement>& placements() const;
+
+  // Packed weights, tables and multipliers of all layers.
+  size_t constant_bytes() const;
+
+  // The elements of a tensor after a run: constants, outputs of the graph, and with
+  // keep_all_tensors everything; else null.
+  const void* TensorData(TensorId tensor) const;
+
+ private:
+  Status RunLayers(std::span<std::chrono::nanoseconds> layer_times);
+
+  struct Prepared;  // immutable, shared
+  struct Instance;  // arena, pointers, context
+  explicit Model(std::unique_ptr<Instance> instance);
+  std::unique_ptr<Instance> instance_;
+};
+
+}  // namespace intaglio::nn
+
+#endif  // INTAGLIO_NN_MODEL_H_

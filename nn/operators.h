@@ -1,0 +1,140 @@
+// The operators: one small struct of parameters each. A layer says what is computed; how is a
+// routine's business.
+//
+// Everything that fixes shapes or constants of the arithmetic stands here as a plain value: an
+// importer resolves parameters that a file stores as constant tensors (paddings, axes, new shapes),
+// so that the inputs of a layer are only data, weights and biases.
+#ifndef INTAGLIO_NN_OPERATORS_H_
+#define INTAGLIO_NN_OPERATORS_H_
+
+#include <cstdint>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "intaglio/nn/tensor.h"
+
+namespace intaglio::nn {
+
+// Clamps the real value of the output: kRelu to [0, inf), kRelu6 to [0, 6], kReluN1To1 to [-1, 1].
+enum class Activation : uint8_t { kNone, kRelu, kRelu6, kReluN1To1 };
+
+struct Extent {
+  int height = 1;
+  int width = 1;
+};
+
+// How a window meets the border, per spatial dimension, with e = (kernel - 1) * dilation + 1:
+//   kValid     out = (in - e) / stride + 1, no padding;
+//   kSame      out = ceil(in / stride); the total padding max(0, (out - 1) * stride + e - in) is
+//   split
+//              with the odd element at the bottom and right (TensorFlow's rule);
+//   kExplicit  the four numbers below.
+struct Padding {
+  enum class Kind : uint8_t { kValid, kSame, kExplicit };
+  Kind kind = Kind::kValid;
+  int top = 0;
+  int bottom = 0;
+  int left = 0;
+  int right = 0;
+
+  static Padding Valid() { return {}; }
+  static Padding Same() { return {Kind::kSame, 0, 0, 0, 0}; }
+  static Padding Explicit(int top, int bottom, int left, int right) {
+    return {Kind::kExplicit, top, bottom, left, right};
+  }
+};
+
+// Inputs: x [N, H, W, C]; filter [O, KH, KW, C / groups], per tensor or per axis 0; optional bias
+// [O], int32. The number of groups is what the channels of x and of the filter say.
+struct Conv2D {
+  Extent stride = {};
+  Extent dilation = {};
+  Padding padding = {};
+  Activation activation = Activation::kNone;
+};
+
+// Inputs: x [N, H, W, C]; filter [1, KH, KW, C * multiplier], per tensor or per axis 3; optional
+// bias [C * multiplier], int32. Output channel o reads input channel o / multiplier.
+struct DepthwiseConv2D {
+  Extent stride = {};
+  Extent dilation = {};
+  Padding padding = {};
+  Activation activation = Activation::kNone;
+};
+
+// Inputs: x of any shape with K elements per row; weights [O, K], per tensor or per axis 0;
+// optional bias [O], int32. Output [elements / K, O], or x's shape with the last dimension O where
+// keep_num_dims.
+struct FullyConnected {
+  Activation activation = Activation::kNone;
+  bool keep_num_dims = false;
+};
+
+// Two inputs whose shapes broadcast as NumPy's do.
+struct Add {
+  Activation activation = Activation::kNone;
+};
+
+// x [N, H, W, C]. Padding does not count in the average. Input and output share one quantization.
+struct AveragePool2D {
+  Extent filter = {};
+  Extent stride = {};
+  Padding padding = {};
+  Activation activation = Activation::kNone;
+};
+struct MaxPool2D {
+  Extent filter = {};
+  Extent stride = {};
+  Padding padding = {};
+  Activation activation = Activation::kNone;
+};
+
+// Elements before and after, per dimension of x. They are filled with `value`, a quantized number,
+// or with the output's zero point. Any element type.
+struct Pad {
+  std::vector<std::pair<int, int>> paddings = {};
+  bool has_value = false;
+  int32_t value = 0;
+};
+
+// The same elements under a new shape, of which one dimension may be -1. Any element type.
+struct Reshape {
+  Shape shape = {};
+};
+
+// Over the last dimension.
+struct Softmax {
+  float beta = 1.0f;
+};
+
+struct Logistic {};
+struct Tanh {};
+struct Relu {};
+struct Relu6 {};
+
+// Over the axes (negative ones count from the end; duplicates count once; none: x itself).
+struct Mean {
+  std::vector<int> axes = {};
+  bool keep_dims = false;
+};
+
+// Any number >= 1 of inputs along one axis (negative ones count from the end).
+struct Concatenation {
+  int axis = 0;
+  Activation activation = Activation::kNone;
+};
+
+// From float32 to a quantized type, or from one quantization to another (requantization).
+struct Quantize {};
+// From a quantized type to float32.
+struct Dequantize {};
+
+// The order is that of the rows of the operator table.
+using Operator = std::variant<Conv2D, DepthwiseConv2D, FullyConnected, Add, AveragePool2D,
+                              MaxPool2D, Pad, Reshape, Softmax, Logistic, Tanh, Relu, Relu6, Mean,
+                              Concatenation, Quantize, Dequantize>;
+
+}  // namespace intaglio::nn
+
+#endif  // INTAGLIO_NN_OPERATORS_H_

@@ -1,0 +1,147 @@
+#include <cmath>
+#include <cstddef>
+#include <cstring>
+#include <limits>
+#include <optional>
+#include <string>
+
+#include "intaglio/nn/ops/ops.h"
+#include "intaglio/nn/ops/table.h"
+
+namespace intaglio::nn {
+namespace {
+
+// One input: in each of the outer steps, `bytes` of it are copied, through a table where its
+// quantization is not the output's.
+struct Part {
+  size_t bytes = 0;
+  std::optional<ByteTable> table;
+};
+
+class ConcatenationRoutine final : public Routine {
+ public:
+  Status Run(const RunArguments& arguments) const override {
+    size_t offset = 0;
+    for (size_t i = 0; i < parts.size(); ++i) {
+      const Part& part = parts[i];
+      const auto* in = static_cast<const std::byte*>(arguments.inputs[i]);
+      std::byte* out = static_cast<std::byte*>(arguments.outputs[0]) + offset;
+      offset += part.bytes;
+      if (part.bytes == 0) continue;
+      for (int64_t step = 0; step < steps; ++step, in += part.bytes, out += stride) {
+        if (part.table.has_value()) {
+          Apply(*part.table, in, out, part.bytes);
+        } else {
+          std::memcpy(out, in, part.bytes);
+        }
+      }
+    }
+    return {};
+  }
+
+  int64_t steps = 1;
+  size_t stride = 0;  // bytes of the output per step
+  std::vector<Part> parts;
+};
+
+Result<size_t> AxisOf(const LayerView& layer) {
+  const int axis = layer.op<Concatenation>().axis;
+  const int rank = static_cast<int>(layer.input(0).shape.size());
+  if (axis < -rank || axis >= rank) {
+    return layer.Invalid("the axis " + std::to_string(axis) + " is no dimension of " +
+                         ToString(layer.input(0).shape));
+  }
+  return static_cast<size_t>(axis < 0 ? axis + rank : axis);
+}
+
+// TFLite requantizes uint8 in float32, element by element; this is that for all 256 elements.
+ByteTable RequantizingTable(const Affine& from, const Affine& to) {
+  const float inverse_scale = 1.0f / to.scale;
+  const float scale = from.scale * inverse_scale;
+  const float bias = static_cast<float>(-from.zero_point) * scale;
+  return MakeTable(Type::kUInt8, [&](int32_t x) {
+    const float product = static_cast<float>(x) * scale;
+    const float value = std::round(product + bias) + static_cast<float>(to.zero_point);
+    return static_cast<int32_t>(std::fmin(std::fmax(value, 0.0f), 255.0f));
+  });
+}
+
+Result<Part> MakePart(const LayerView& layer, size_t i, size_t bytes) {
+  Part part;
+  part.bytes = bytes;
+  const Type type = layer.output().type;
+  if (layer.input(i).type != type) {
+    return layer.Unsupported("input " + std::to_string(i) + " is " + NameOf(layer.input(i).type) +
+                             ", but the output is " + NameOf(type));
+  }
+  if (type != Type::kInt8 && type != Type::kUInt8) return part;
+  const Result<Affine> from = AffineOf(layer, layer.input(i));
+  if (!from.ok()) return from.status();
+  const Result<Affine> to = AffineOf(layer, layer.output());
+  if (!to.ok()) return to.status();
+  if (*from == *to) return part;
+  if (type == Type::kInt8) {
+    return layer.Unsupported("the quantizations of input " + std::to_string(i) +
+                             " and of the output differ");
+  }
+  part.table = RequantizingTable(*from, *to);
+  return part;
+}
+
+}  // namespace
+
+ShapesResult InferConcatenation(const LayerView& layer) {
+  const Result<size_t> axis = AxisOf(layer);
+  if (!axis.ok()) return axis.status();
+  Shape shape = layer.input(0).shape;
+  int64_t extent = 0;
+  for (size_t i = 0; i < layer.input_count(); ++i) {
+    if (!layer.has_input(i)) return layer.Invalid("input " + std::to_string(i) + " is absent");
+    Shape other = layer.input(i).shape;
+    if (other.size() == shape.size()) {
+      extent += other[*axis];
+      other[*axis] = shape[*axis];
+    }
+    if (other != shape) {
+      return layer.Invalid("the shapes " + ToString(shape) + " and " +
+                           ToString(layer.input(i).shape) + " cannot be joined along axis " +
+                           std::to_string(*axis));
+    }
+  }
+  if (extent > std::numeric_limits<int>::max()) {
+    return layer.Invalid("the output has " + std::to_string(extent) + " elements along axis " +
+                         std::to_string(*axis));
+  }
+  shape[*axis] = static_cast<int>(extent);
+  return std::vector<Shape>{shape};
+}
+
+Result<PreparedLayer> PrepareConcatenation(const LayerView& layer, const LayerOptions&) {
+  const Result<size_t> axis = AxisOf(layer);
+  if (!axis.ok()) return axis.status();
+  if (layer.op<Concatenation>().activation != Activation::kNone) {
+    return layer.Unsupported("a fused activation is not supported");
+  }
+  auto routine = std::make_shared<ConcatenationRoutine>();
+  PreparedLayer prepared;
+  for (size_t i = 0; i < layer.input_count(); ++i) {
+    const Shape& shape = layer.input(i).shape;
+    const Shape outer(shape.begin(), shape.begin() + static_cast<ptrdiff_t>(*axis));
+    const Shape inner(shape.begin() + static_cast<ptrdiff_t>(*axis), shape.end());
+    const Result<size_t> bytes = CountBytes(inner, layer.output().type);
+    const Result<int64_t> steps = CountElements(outer);
+    if (!bytes.ok()) return layer.Wrap(bytes.status());
+    if (!steps.ok()) return layer.Wrap(steps.status());
+    Result<Part> part = MakePart(layer, i, *bytes);
+    if (!part.ok()) return part.status();
+    if (part->table.has_value()) prepared.constant_bytes += sizeof(ByteTable);
+    routine->parts.push_back(std::move(*part));
+    routine->steps = *steps;
+    routine->stride += *bytes;
+  }
+  prepared.routine = std::move(routine);
+  prepared.name = RoutineName(layer.output().type, "copy");
+  return prepared;
+}
+
+}  // namespace intaglio::nn

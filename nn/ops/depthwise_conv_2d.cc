@@ -1,0 +1,98 @@
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "intaglio/gemm/depthwise.h"
+#include "intaglio/nn/ops/linear.h"
+#include "intaglio/nn/ops/ops.h"
+#include "intaglio/nn/ops/window.h"
+
+namespace intaglio::nn {
+namespace {
+
+Result<Window> WindowOf(const LayerView& layer) {
+  const DepthwiseConv2D& op = layer.op<DepthwiseConv2D>();
+  const Shape& filter = layer.input(1).shape;
+  if (filter.size() != 4 || filter[0] != 1) {
+    return layer.Invalid("the filter '" + layer.input(1).name + "' has the shape " +
+                         ToString(filter) + "; [1, height, width, outputs] is needed");
+  }
+  return PlaceWindow(layer, {filter[1], filter[2]}, op.stride, op.dilation, op.padding);
+}
+
+class DepthwiseRoutine final : public Routine {
+ public:
+  explicit DepthwiseRoutine(PackedDepthwise packed) : filters(std::move(packed)) {}
+
+  Status Run(const RunArguments& arguments) const override {
+    Im2col source = view;
+    source.data = arguments.inputs[0];
+    return Depthwise(arguments.context, source, filters, arguments.outputs[0], pipeline);
+  }
+
+  LinearLayer linear;
+  Multipliers multipliers;
+  StandardPipeline pipeline;
+  PackedDepthwise filters;
+  Im2col view;
+};
+
+}  // namespace
+
+ShapesResult InferDepthwiseConv2D(const LayerView& layer) {
+  const Result<Window> window = WindowOf(layer);
+  if (!window.ok()) return window.status();
+  const int channels = layer.input(0).shape[3];
+  const int outputs = layer.input(1).shape[3];
+  if (channels < 1 || outputs < 1 || outputs % channels != 0) {
+    return layer.Invalid("the filter has " + std::to_string(outputs) +
+                         " outputs, which is no multiple of the " + std::to_string(channels) +
+                         " channels of the input");
+  }
+  return std::vector<Shape>{{layer.input(0).shape[0], window->y.out, window->x.out, outputs}};
+}
+
+Result<PreparedLayer> PrepareDepthwiseConv2D(const LayerView& layer, const LayerOptions& options) {
+  const Result<Window> window = WindowOf(layer);
+  if (!window.ok()) return window.status();
+  const Tensor& filter = layer.input(1);
+  const int outputs = filter.shape[3];
+  const int64_t taps = *CountElements({filter.shape[1], filter.shape[2]});
+
+  Result<LinearLayer> linear =
+      CheckLinear(layer, layer.op<DepthwiseConv2D>().activation, 3, outputs, taps);
+  if (!linear.ok()) return linear.status();
+  Result<Multipliers> multipliers =
+      MakeMultipliers(layer, RealMultipliers(*linear, linear->type == Type::kUInt8));
+  if (!multipliers.ok()) return multipliers.status();
+  const Result<Im2col> view = MakeView(layer, *linear, *window);
+  if (!view.ok()) return view.status();
+
+  for (const int32_t zero_point : linear->weight_zero_points) {
+    if (zero_point == linear->weight_zero_points[0]) continue;
+    return layer.Unsupported("the filter has zero points that differ per channel");
+  }
+
+  const ConstMatrix matrix{filter.data, filter.type,      static_cast<int>(taps),       outputs,
+                           outputs,     Order::kRowMajor, linear->weight_zero_points[0]};
+  Result<PackedDepthwise> packed =
+      PackedDepthwise::Pack(matrix, outputs / layer.input(0).shape[3], options.kernel);
+  if (!packed.ok()) return layer.Wrap(packed.status());
+
+  auto routine = std::make_shared<DepthwiseRoutine>(std::move(*packed));
+  routine->linear = std::move(*linear);
+  routine->multipliers = std::move(*multipliers);
+  routine->pipeline = MakePipeline(routine->linear, routine->multipliers, 0);
+  routine->view = *view;
+
+  PreparedLayer prepared;
+  prepared.name = RoutineName(routine->linear.type, "depthwise");
+  prepared.kernel = options.kernel;
+  prepared.macs = CountMacs(layer.output().shape, taps);
+  prepared.constant_bytes = routine->filters.bytes();
+  prepared.routine = std::move(routine);
+  return prepared;
+}
+
+}  // namespace intaglio::nn

@@ -1,0 +1,109 @@
+// FULLY_CONNECTED: the product of x, one row per sample, and the weights. TFLite's reference kernel
+// requantizes here by a float64 multiplier, unlike in convolutions.
+#include <cstddef>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "intaglio/gemm/gemm.h"
+#include "intaglio/nn/ops/linear.h"
+#include "intaglio/nn/ops/ops.h"
+
+namespace intaglio::nn {
+namespace {
+
+// x as a matrix: as many columns as the weights.
+struct Sizes {
+  int rows = 0;
+  int depth = 0;
+  int outputs = 0;
+};
+
+Result<Sizes> SizesOf(const LayerView& layer) {
+  const Shape& shape = layer.input(0).shape;
+  const Shape& weights = layer.input(1).shape;
+  if (weights.size() != 2 || weights[1] < 1) {
+    return layer.Invalid("the weights '" + layer.input(1).name + "' have the shape " +
+                         ToString(weights) + "; [outputs, inputs] is needed");
+  }
+  const Result<int64_t> count = CountElements(shape);
+  if (!count.ok()) return layer.Wrap(count.status());
+  if (*count % weights[1] != 0 || *count / weights[1] > std::numeric_limits<int>::max()) {
+    return layer.Invalid("an input of the shape " + ToString(shape) +
+                         " does not fit weights of the shape " + ToString(weights));
+  }
+  return Sizes{static_cast<int>(*count / weights[1]), weights[1], weights[0]};
+}
+
+class FullyConnectedRoutine final : public Routine {
+ public:
+  explicit FullyConnectedRoutine(PackedMatrix packed) : weights(std::move(packed)) {}
+
+  Status Run(const RunArguments& arguments) const override {
+    const ConstMatrix x{
+        arguments.inputs[0],    linear.type, sizes.rows, sizes.depth, sizes.depth, Order::kRowMajor,
+        linear.input.zero_point};
+    const MutableMatrix dst{arguments.outputs[0], linear.type,   sizes.rows,
+                            sizes.outputs,        sizes.outputs, Order::kRowMajor};
+    return Gemm(arguments.context, x, weights, dst, pipeline);
+  }
+
+  Sizes sizes;
+  LinearLayer linear;
+  std::vector<double> multipliers;
+  StandardPipeline pipeline;
+  PackedMatrix weights;
+};
+
+}  // namespace
+
+ShapesResult InferFullyConnected(const LayerView& layer) {
+  const Result<Sizes> sizes = SizesOf(layer);
+  if (!sizes.ok()) return sizes.status();
+  if (!layer.op<FullyConnected>().keep_num_dims) {
+    return std::vector<Shape>{{sizes->rows, sizes->outputs}};
+  }
+  Shape shape = layer.input(0).shape;
+  if (shape.empty() || shape.back() != sizes->depth) {
+    return layer.Invalid("an input of the shape " + ToString(shape) + " cannot keep it: weights " +
+                         ToString(layer.input(1).shape) + " need " + std::to_string(sizes->depth) +
+                         " as its last dimension");
+  }
+  shape.back() = sizes->outputs;
+  return std::vector<Shape>{shape};
+}
+
+Result<PreparedLayer> PrepareFullyConnected(const LayerView& layer, const LayerOptions& options) {
+  const Result<Sizes> sizes = SizesOf(layer);
+  if (!sizes.ok()) return sizes.status();
+  Result<LinearLayer> linear =
+      CheckLinear(layer, layer.op<FullyConnected>().activation, 0, sizes->outputs, sizes->depth);
+  if (!linear.ok()) return linear.status();
+  const ConstMatrix matrix{layer.input(1).data,
+                           linear->type,
+                           sizes->depth,
+                           sizes->outputs,
+                           sizes->depth,
+                           Order::kColMajor,
+                           linear->weight_zero_points[0]};
+  Result<PackedMatrix> packed =
+      Prepack(Side::kRhs, matrix, MakePackOptions(*linear, options, 0, sizes->outputs));
+  if (!packed.ok()) return layer.Wrap(packed.status());
+
+  auto routine = std::make_shared<FullyConnectedRoutine>(std::move(*packed));
+  routine->sizes = *sizes;
+  routine->linear = std::move(*linear);
+  routine->multipliers = RealMultipliers(routine->linear, false);
+  routine->pipeline = MakePipeline(routine->linear, routine->multipliers);
+
+  PreparedLayer prepared;
+  prepared.name = RoutineName(routine->linear.type, "gemm");
+  prepared.kernel = options.kernel;
+  prepared.macs = CountMacs({sizes->rows, sizes->outputs}, sizes->depth);
+  prepared.constant_bytes = routine->weights.bytes();
+  prepared.routine = std::move(routine);
+  return prepared;
+}
+
+}  // namespace intaglio::nn

@@ -1,0 +1,96 @@
+// Nested loops over several tensors at once, each with strides of its own: broadcasting, padding
+// and reductions are this and a body for the innermost dimension.
+#ifndef INTAGLIO_NN_OPS_LOOPS_H_
+#define INTAGLIO_NN_OPS_LOOPS_H_
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "intaglio/nn/tensor.h"
+
+namespace intaglio::nn {
+
+// kTensors tensors walked together; offsets and strides are in elements.
+template <size_t kTensors>
+class Loops {
+ public:
+  using Offsets = std::array<ptrdiff_t, kTensors>;
+
+  // Dimensions are added outermost first. Those of extent 1 vanish, and those that continue the one
+  // before in every tensor merge with it, so that the innermost loop is as long as it can be.
+  void Add(int extent, const Offsets& strides) {
+    if (extent == 1) return;
+    ptrdiff_t merged = 0;
+    if (!extents_.empty() && Continues(extent, strides) &&
+        !__builtin_mul_overflow(extents_.back(), extent, &merged)) {
+      extents_.back() = merged;
+      strides_.back() = strides;
+      return;
+    }
+    extents_.push_back(extent);
+    strides_.push_back(strides);
+  }
+
+  // Makes the innermost loop one over adjacent elements of every tensor, of one element if need be.
+  void MakeInnerDense() {
+    Offsets dense;
+    dense.fill(1);
+    if (!extents_.empty() && strides_.back() == dense) return;
+    extents_.push_back(1);
+    strides_.push_back(dense);
+  }
+
+  // The innermost dimension. There is always one.
+  ptrdiff_t inner_extent() const { return extents_.empty() ? 1 : extents_.back(); }
+  Offsets inner_strides() const { return strides_.empty() ? Offsets{} : strides_.back(); }
+
+  // Calls body(offsets) for the start of every innermost loop. Allocates nothing.
+  template <class Body>
+  void Run(const Body& body) const {
+    for (const ptrdiff_t extent : extents_) {
+      if (extent == 0) return;
+    }
+    RunFrom(0, Offsets{}, body);
+  }
+
+ private:
+  bool Continues(int extent, const Offsets& strides) const {
+    for (size_t t = 0; t < kTensors; ++t) {
+      if (strides_.back()[t] != extent * strides[t]) return false;
+    }
+    return true;
+  }
+
+  // The depth is at most 64: no more than 63 dimensions have 2 elements and more.
+  template <class Body>
+  void RunFrom(size_t dimension, Offsets offsets, const Body& body) const {
+    if (dimension + 1 >= extents_.size()) return body(offsets);
+    for (ptrdiff_t i = 0; i < extents_[dimension]; ++i) {
+      RunFrom(dimension + 1, offsets, body);
+      for (size_t t = 0; t < kTensors; ++t) offsets[t] += strides_[dimension][t];
+    }
+  }
+
+  std::vector<ptrdiff_t> extents_;
+  std::vector<Offsets> strides_;
+};
+
+// The strides of a dense row-major tensor; 0 for one without elements, whose extents may be
+// anything.
+inline std::vector<ptrdiff_t> DenseStrides(const Shape& shape) {
+  std::vector<ptrdiff_t> strides(shape.size(), 0);
+  if (std::count(shape.begin(), shape.end(), 0) > 0) return strides;
+  ptrdiff_t stride = 1;
+  for (size_t i = shape.size(); i-- > 0;) {
+    strides[i] = stride;
+    stride *= shape[i];
+  }
+  return strides;
+}
+
+}  // namespace intaglio::nn
+
+#endif  // INTAGLIO_NN_OPS_LOOPS_H_

@@ -1,0 +1,185 @@
+// AVERAGE_POOL_2D and MAX_POOL_2D. Both work on the quantized numbers as they are: input and output
+// have one quantization.
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <limits>
+#include <string>
+
+#include "intaglio/nn/ops/divider.h"
+#include "intaglio/nn/ops/ops.h"
+#include "intaglio/nn/ops/window.h"
+#include "intaglio/nn/quantization.h"
+
+namespace intaglio::nn {
+namespace {
+
+// The taps of one window that lie inside the image: [begin, end).
+struct Taps {
+  int begin = 0;
+  int end = 0;
+
+  Taps(const WindowAxis& w, int out) {
+    const int start = out * w.stride - w.pad;
+    begin = std::max(start, 0);
+    end = std::min(start + w.kernel, w.in);
+  }
+  int count() const { return std::max(0, end - begin); }
+};
+
+// Sums and means as int32, one per channel, in scratch.
+template <class T>
+struct AveragePixel {
+  explicit AveragePixel(void* scratch) : sums(static_cast<int32_t*>(scratch)) {}
+
+  void Start(int channels) { std::fill_n(sums, channels, 0); }
+  void Take(const T* pixel, int channels) {
+    for (int c = 0; c < channels; ++c) sums[c] += pixel[c];
+  }
+  void Finish(T* out, int channels, int count, Range clamp) {
+    const Divider divider(count);
+    for (int c = 0; c < channels; ++c) {
+      out[c] = static_cast<T>(std::clamp(divider.Round(sums[c]), clamp.min, clamp.max));
+    }
+  }
+
+  int32_t* sums;
+};
+
+// The maximum so far, in scratch, so that output and input may be one memory.
+template <class T>
+struct MaxPixel {
+  explicit MaxPixel(void* scratch) : best(static_cast<T*>(scratch)) {}
+
+  void Start(int channels) { std::fill_n(best, channels, std::numeric_limits<T>::min()); }
+  void Take(const T* pixel, int channels) {
+    for (int c = 0; c < channels; ++c) best[c] = std::max(best[c], pixel[c]);
+  }
+  void Finish(T* out, int channels, int, Range clamp) {
+    const T low = static_cast<T>(clamp.min);
+    const T high = static_cast<T>(clamp.max);
+    for (int c = 0; c < channels; ++c) out[c] = std::clamp(best[c], low, high);
+  }
+
+  T* best;
+};
+
+struct PoolShape {
+  int batch = 0;
+  int channels = 0;
+  Window window;
+  Range clamp;
+};
+
+template <class T, template <class> class Pixel>
+class PoolRoutine final : public Routine {
+ public:
+  explicit PoolRoutine(const PoolShape& shape) : shape_(shape) {}
+
+  Status Run(const RunArguments& arguments) const override {
+    const auto* const in = static_cast<const T*>(arguments.inputs[0]);
+    auto* out = static_cast<T*>(arguments.outputs[0]);
+    if (shape_.channels == 0) return {};
+    Pixel<T> pixel(arguments.scratch);
+    const WindowAxis& y = shape_.window.y;
+    const WindowAxis& x = shape_.window.x;
+    for (int n = 0; n < shape_.batch; ++n) {
+      const T* const image = in + ptrdiff_t{n} * y.in * x.in * shape_.channels;
+      for (int oy = 0; oy < y.out; ++oy) {
+        for (int ox = 0; ox < x.out; ++ox) {
+          PoolWindow(image, Taps(y, oy), Taps(x, ox), pixel, out);
+          out += shape_.channels;
+        }
+      }
+    }
+    return {};
+  }
+
+ private:
+  void PoolWindow(const T* image, const Taps& rows, const Taps& cols, Pixel<T>& pixel,
+                  T* out) const {
+    const int channels = shape_.channels;
+    pixel.Start(channels);
+    for (int y = rows.begin; y < rows.end; ++y) {
+      const T* in = image + (ptrdiff_t{y} * shape_.window.x.in + cols.begin) * channels;
+      for (int x = cols.begin; x < cols.end; ++x, in += channels) pixel.Take(in, channels);
+    }
+    pixel.Finish(out, channels, rows.count() * cols.count(), shape_.clamp);
+  }
+
+  PoolShape shape_;
+};
+
+template <class Op>
+Result<Window> WindowOf(const LayerView& layer) {
+  const Op& op = layer.op<Op>();
+  return PlaceWindow(layer, op.filter, op.stride, {1, 1}, op.padding);
+}
+
+template <class Op>
+ShapesResult InferPool(const LayerView& layer) {
+  const Result<Window> window = WindowOf<Op>(layer);
+  if (!window.ok()) return window.status();
+  const Shape& shape = layer.input(0).shape;
+  return std::vector<Shape>{{shape[0], window->y.out, window->x.out, shape[3]}};
+}
+
+// Every window must meet the image, and an average must not overflow: at most 2^22 taps of 8 bits.
+Status CheckWindows(const LayerView& layer, const Window& window) {
+  for (const WindowAxis& axis : {window.y, window.x}) {
+    for (const int out : {0, axis.out - 1}) {
+      if (axis.out > 0 && Taps(axis, out).count() == 0) {
+        return layer.Invalid("a window of " + std::to_string(axis.kernel) +
+                             " elements lies in the padding only");
+      }
+    }
+  }
+  const int64_t taps =
+      std::min<int64_t>(window.y.kernel, window.y.in) * std::min(window.x.kernel, window.x.in);
+  if (taps <= int64_t{1} << 22) return {};
+  return layer.Unsupported("a window covers " + std::to_string(taps) +
+                           " elements; at most 2^22 are supported");
+}
+
+template <class Op, template <class> class Pixel>
+Result<PreparedLayer> PreparePool(const LayerView& layer, const char* algorithm,
+                                  size_t scratch_per_channel) {
+  const Result<Window> window = WindowOf<Op>(layer);
+  if (!window.ok()) return window.status();
+  INTAGLIO_RETURN_IF_ERROR(CheckWindows(layer, *window));
+  const Result<InOut> q = SameTypeInOut(layer);
+  if (!q.ok()) return q.status();
+  if (!(q->input == q->output)) {
+    return layer.Unsupported("the quantizations of input and output differ");
+  }
+  const Type type = layer.output().type;
+  const Result<Range> clamp = ActivationRange(layer, layer.op<Op>().activation, type, q->output);
+  if (!clamp.ok()) return clamp.status();
+
+  const Shape& shape = layer.input(0).shape;
+  const PoolShape pool{shape[0], shape[3], *window, *clamp};
+  PreparedLayer prepared;
+  if (type == Type::kInt8) {
+    prepared.routine = std::make_shared<PoolRoutine<int8_t, Pixel>>(pool);
+  } else {
+    prepared.routine = std::make_shared<PoolRoutine<uint8_t, Pixel>>(pool);
+  }
+  prepared.name = RoutineName(type, algorithm);
+  prepared.scratch_bytes = static_cast<size_t>(shape[3]) * scratch_per_channel;
+  return prepared;
+}
+
+}  // namespace
+
+ShapesResult InferAveragePool2D(const LayerView& layer) { return InferPool<AveragePool2D>(layer); }
+ShapesResult InferMaxPool2D(const LayerView& layer) { return InferPool<MaxPool2D>(layer); }
+
+Result<PreparedLayer> PrepareAveragePool2D(const LayerView& layer, const LayerOptions&) {
+  return PreparePool<AveragePool2D, AveragePixel>(layer, "average_pool", sizeof(int32_t));
+}
+
+Result<PreparedLayer> PrepareMaxPool2D(const LayerView& layer, const LayerOptions&) {
+  return PreparePool<MaxPool2D, MaxPixel>(layer, "max_pool", 1);
+}
+
+}  // namespace intaglio::nn

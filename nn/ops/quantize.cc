@@ -1,0 +1,179 @@
+// QUANTIZE and DEQUANTIZE: the borders between real and quantized numbers, and between two
+// quantizations.
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <string>
+
+#include "intaglio/nn/ops/ops.h"
+#include "intaglio/nn/ops/table.h"
+#include "intaglio/nn/quantization.h"
+
+namespace intaglio::nn {
+namespace {
+
+// round(x / scale) + zero point in float32, clamped; NaN gives the zero point.
+template <class T>
+class QuantizeRoutine final : public Routine {
+ public:
+  QuantizeRoutine(const Affine& q, size_t count) : q_(q), count_(count) {}
+
+  Status Run(const RunArguments& arguments) const override {
+    const auto* const in = static_cast<const float*>(arguments.inputs[0]);
+    auto* const out = static_cast<T*>(arguments.outputs[0]);
+    for (size_t i = 0; i < count_; ++i) out[i] = Convert(in[i]);
+    return {};
+  }
+
+ private:
+  T Convert(float x) const {
+    constexpr float kLimit = 1 << 24;  // beyond every result, and exact
+    const float scaled = std::round(x / q_.scale);
+    const float limited = scaled > kLimit ? kLimit : scaled > -kLimit ? scaled : -kLimit;
+    const int32_t rounded = scaled == scaled ? static_cast<int32_t>(limited) : 0;
+    return static_cast<T>(AddAndClamp(rounded, q_.zero_point, RangeOf(TypeOf<T>)));
+  }
+
+  Affine q_;
+  size_t count_;
+};
+
+// x - zero point, requantized.
+struct Requantization {
+  QuantizedMultiplier multiplier;
+  int32_t from = 0;
+  int32_t to = 0;
+
+  int32_t operator()(int32_t x, Range range) const {
+    const int32_t centered = AddAndClamp(x, -from, RangeOf(Type::kInt32));
+    return AddAndClamp(Requantize(centered, multiplier), to, range);
+  }
+};
+
+template <class From, class To>
+class RequantizeRoutine final : public Routine {
+ public:
+  RequantizeRoutine(const Requantization& r, size_t count) : r_(r), count_(count) {}
+
+  Status Run(const RunArguments& arguments) const override {
+    const auto* const in = static_cast<const From*>(arguments.inputs[0]);
+    auto* const out = static_cast<To*>(arguments.outputs[0]);
+    constexpr Type kTo = TypeOf<To>;
+    for (size_t i = 0; i < count_; ++i) out[i] = static_cast<To>(r_(in[i], RangeOf(kTo)));
+    return {};
+  }
+
+ private:
+  Requantization r_;
+  size_t count_;
+};
+
+template <class From>
+class DequantizeRoutine final : public Routine {
+ public:
+  DequantizeRoutine(const Affine& q, size_t count) : q_(q), count_(count) {}
+
+  Status Run(const RunArguments& arguments) const override {
+    const auto* const in = static_cast<const From*>(arguments.inputs[0]);
+    auto* const out = static_cast<float*>(arguments.outputs[0]);
+    for (size_t i = 0; i < count_; ++i) {
+      out[i] = q_.scale * static_cast<float>(in[i] - q_.zero_point);  // both factors are exact
+    }
+    return {};
+  }
+
+ private:
+  Affine q_;
+  size_t count_;
+};
+
+// A routine of the class template for a type known at run time only.
+template <template <class> class R, class... Arguments>
+std::shared_ptr<Routine> MakeFor(Type type, const Arguments&... arguments) {
+  switch (type) {
+    case Type::kInt8:
+      return std::make_shared<R<int8_t>>(arguments...);
+    case Type::kUInt8:
+      return std::make_shared<R<uint8_t>>(arguments...);
+    case Type::kInt16:
+      return std::make_shared<R<int16_t>>(arguments...);
+    default:
+      return nullptr;
+  }
+}
+
+template <class From>
+struct RequantizeFrom {
+  template <class To>
+  using Routine = RequantizeRoutine<From, To>;
+};
+
+bool IsEightBit(Type type) { return type == Type::kInt8 || type == Type::kUInt8; }
+
+Result<PreparedLayer> PrepareRequantize(const LayerView& layer, const Affine& to, size_t count) {
+  const Type in = layer.input(0).type;
+  const Type out = layer.output().type;
+  const Result<Affine> from = AffineOf(layer, layer.input(0));
+  if (!from.ok()) return from.status();
+  const Result<QuantizedMultiplier> multiplier =
+      MakeMultiplier(layer, static_cast<double>(from->scale) / static_cast<double>(to.scale));
+  if (!multiplier.ok()) return multiplier.status();
+  const Requantization r{*multiplier, from->zero_point, to.zero_point};
+  if (IsEightBit(in) && IsEightBit(out)) {
+    return PrepareTable(layer, MakeTable(in, [&](int32_t x) { return r(x, RangeOf(out)); }));
+  }
+  PreparedLayer prepared;
+  prepared.name = RoutineName(in, "elementwise");
+  switch (in) {
+    case Type::kInt8:
+      prepared.routine = MakeFor<RequantizeFrom<int8_t>::Routine>(out, r, count);
+      break;
+    case Type::kUInt8:
+      prepared.routine = MakeFor<RequantizeFrom<uint8_t>::Routine>(out, r, count);
+      break;
+    case Type::kInt16:
+      prepared.routine = MakeFor<RequantizeFrom<int16_t>::Routine>(out, r, count);
+      if (out == Type::kInt32) {
+        prepared.routine = std::make_shared<RequantizeRoutine<int16_t, int32_t>>(r, count);
+      }
+      break;
+    default:
+      prepared.routine = MakeFor<RequantizeFrom<int32_t>::Routine>(out, r, count);
+  }
+  if (prepared.routine == nullptr) {
+    return layer.Unsupported(std::string("from ") + NameOf(in) + " to " + NameOf(out));
+  }
+  return prepared;
+}
+
+}  // namespace
+
+Result<PreparedLayer> PrepareQuantize(const LayerView& layer, const LayerOptions&) {
+  const Result<Affine> to = AffineOf(layer, layer.output());
+  if (!to.ok()) return to.status();
+  const auto count = static_cast<size_t>(*CountElements(layer.output().shape));
+  if (layer.input(0).type != Type::kFloat32) return PrepareRequantize(layer, *to, count);
+  PreparedLayer prepared;
+  prepared.routine = MakeFor<QuantizeRoutine>(layer.output().type, *to, count);
+  if (prepared.routine == nullptr) {
+    return layer.Unsupported(std::string("from float32 to ") + NameOf(layer.output().type));
+  }
+  prepared.name = RoutineName(Type::kFloat32, "quantize");
+  return prepared;
+}
+
+Result<PreparedLayer> PrepareDequantize(const LayerView& layer, const LayerOptions&) {
+  const Result<Affine> from = AffineOf(layer, layer.input(0));
+  if (!from.ok()) return from.status();
+  if (layer.output().type != Type::kFloat32) {
+    return layer.Unsupported(std::string("from ") + NameOf(layer.input(0).type) + " to " +
+                             NameOf(layer.output().type));
+  }
+  const auto count = static_cast<size_t>(*CountElements(layer.output().shape));
+  PreparedLayer prepared;
+  prepared.routine = MakeFor<DequantizeRoutine>(layer.input(0).type, *from, count);
+  prepared.name = RoutineName(layer.input(0).type, "dequantize");
+  return prepared;
+}
+
+}  // namespace intaglio::nn

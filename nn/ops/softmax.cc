@@ -1,0 +1,143 @@
+// SOFTMAX over the last dimension in fixed point, as gemmlowp's functions give it: exp of the
+// differences to the row's maximum, their sum, and the sum's reciprocal.
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <string>
+
+#include "intaglio/fixedpoint/transcendental.h"
+#include "intaglio/nn/ops/ops.h"
+#include "intaglio/nn/quantization.h"
+
+namespace intaglio::nn {
+namespace {
+
+// Differences are in [-32, 0) with 26 fraction bits, sums have 19.
+constexpr int kDifferenceIntegers = 5;
+constexpr int kSumIntegers = 12;
+
+template <class T>
+class SoftmaxRoutine final : public Routine {
+ public:
+  Status Run(const RunArguments& arguments) const override {
+    const auto* in = static_cast<const T*>(arguments.inputs[0]);
+    auto* out = static_cast<T*>(arguments.outputs[0]);
+    for (int64_t row = 0; row < rows; ++row, in += depth, out += depth) RunRow(in, out);
+    return {};
+  }
+
+  int64_t rows = 0;
+  int depth = 0;
+  // By -difference: exp(difference * beta * scale) with 31 fraction bits, and rounded to a
+  // sum's 19. 0 where the difference is out of range.
+  std::array<int32_t, 256> exps = {};
+  std::array<int32_t, 256> terms = {};
+
+ private:
+  void RunRow(const T* in, T* out) const {
+    int32_t max = std::numeric_limits<T>::min();
+    for (int i = 0; i < depth; ++i) max = std::max<int32_t>(max, in[i]);
+    int64_t sum = 0;
+    for (int i = 0; i < depth; ++i) sum += terms[static_cast<size_t>(max - in[i])];
+    constexpr int32_t kMin = std::numeric_limits<T>::min();
+    constexpr int32_t kMax = std::numeric_limits<T>::max();
+    // Results below 2^-12 round to 0.
+    if (sum > std::numeric_limits<int32_t>::max()) {
+      std::fill_n(out, depth, static_cast<T>(kMin));
+      return;
+    }
+    // sum = (1 + fraction) * 2^bits, with the fraction in [0, 1).
+    const int zeros = std::countl_zero(static_cast<uint32_t>(sum));
+    const int bits = kSumIntegers - zeros;
+    const auto fraction =
+        static_cast<int32_t>((static_cast<uint32_t>(sum) << zeros) - (uint32_t{1} << 31));
+    const int32_t reciprocal = OneOverOnePlusX(FixedPoint<Scalar, 0>::FromRaw(fraction)).raw();
+    const int shift = bits + 31 - 8;  // to 8 fraction bits
+    for (int i = 0; i < depth; ++i) {
+      const int32_t product = SaturatingRoundingDoublingHighMul<Scalar>(
+          reciprocal, exps[static_cast<size_t>(max - in[i])]);
+      const int32_t value = shift > 31 ? 0 : RoundingDivideByPowerOfTwo<Scalar>(product, shift);
+      out[i] = static_cast<T>(std::clamp(value + kMin, kMin, kMax));
+    }
+  }
+};
+
+// exp of every difference that 8 bits can have.
+Result<std::array<int32_t, 256>> MakeExps(const LayerView& layer, float beta, float scale) {
+  const double real = std::min(
+      static_cast<double>(beta) * static_cast<double>(scale) * (1 << (31 - kDifferenceIntegers)),
+      static_cast<double>(std::numeric_limits<int32_t>::max()));
+  if (!(real > 1)) {
+    return layer.Invalid("beta " + std::to_string(beta) + " and input scale " +
+                         std::to_string(scale) + " are too small");
+  }
+  // A real number just below 2^31 may round up to the exponent 32, which QuantizeMultiplier
+  // refuses.
+  int exponent = 0;
+  const double mantissa = std::frexp(real, &exponent);
+  int64_t fixed = std::llround(mantissa * 2147483648.0);
+  if (fixed == int64_t{1} << 31) {
+    fixed /= 2;
+    ++exponent;
+  }
+  const double limit =
+      std::floor(31.0 * (1 << (31 - kDifferenceIntegers)) / std::ldexp(1, exponent));
+  std::array<int32_t, 256> exps{};
+  for (int32_t difference = 0; difference < 256 && difference <= limit; ++difference) {
+    const auto shifted = static_cast<int32_t>(-(int64_t{difference} << exponent));
+    const int32_t scaled =
+        SaturatingRoundingDoublingHighMul<Scalar>(shifted, static_cast<int32_t>(fixed));
+    exps[static_cast<size_t>(difference)] =
+        ExpOnNegativeValues(FixedPoint<Scalar, kDifferenceIntegers>::FromRaw(scaled)).raw();
+  }
+  return exps;
+}
+
+// The output is 0 to 255/256 in steps of 1/256. TFLite ignores what a uint8 output says of itself.
+Status CheckOutput(const LayerView& layer) {
+  const Result<InOut> q = SameTypeInOut(layer);
+  if (!q.ok()) return q.status();
+  if (layer.output().type == Type::kUInt8) return {};
+  if (q->output.zero_point == -128 && std::fabs(q->output.scale * 256 - 1) <= 0.001f) return {};
+  return layer.Unsupported("the output has the scale " + std::to_string(q->output.scale) +
+                           " and the zero point " + std::to_string(q->output.zero_point) +
+                           "; 1/256 and -128 are supported");
+}
+
+template <class T>
+std::shared_ptr<Routine> MakeRoutine(int64_t rows, int depth,
+                                     const std::array<int32_t, 256>& exps) {
+  auto routine = std::make_shared<SoftmaxRoutine<T>>();
+  routine->rows = rows;
+  routine->depth = depth;
+  routine->exps = exps;
+  for (size_t i = 0; i < exps.size(); ++i) {
+    routine->terms[i] = RoundingDivideByPowerOfTwo<Scalar, kSumIntegers>(exps[i]);
+  }
+  return routine;
+}
+
+}  // namespace
+
+Result<PreparedLayer> PrepareSoftmax(const LayerView& layer, const LayerOptions&) {
+  INTAGLIO_RETURN_IF_ERROR(CheckOutput(layer));
+  const Tensor& in = layer.input(0);
+  if (in.shape.empty()) return layer.Invalid("the input has no dimension");
+  const Result<std::array<int32_t, 256>> exps =
+      MakeExps(layer, layer.op<Softmax>().beta, in.quantization.scales[0]);
+  if (!exps.ok()) return exps.status();
+  const int depth = in.shape.back();
+  const int64_t rows = depth == 0 ? 0 : *CountElements(in.shape) / depth;
+  PreparedLayer prepared;
+  prepared.routine = in.type == Type::kInt8 ? MakeRoutine<int8_t>(rows, depth, *exps)
+                                            : MakeRoutine<uint8_t>(rows, depth, *exps);
+  prepared.name = RoutineName(in.type, "softmax");
+  prepared.constant_bytes = 2 * sizeof(*exps);
+  prepared.in_place_inputs = 1;
+  return prepared;
+}
+
+}  // namespace intaglio::nn

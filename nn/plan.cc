@@ -1,0 +1,175 @@
+#include "intaglio/nn/plan.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <string>
+
+namespace intaglio::nn {
+namespace {
+
+constexpr size_t kMaxArena = static_cast<size_t>(std::numeric_limits<ptrdiff_t>::max());
+
+Result<size_t> Aligned(size_t bytes) {
+  if (bytes > kMaxArena - kArenaAlignment) {
+    return OutOfMemory("a block of " + std::to_string(bytes) + " bytes is too large");
+  }
+  return (bytes + kArenaAlignment - 1) / kArenaAlignment * kArenaAlignment;
+}
+
+bool Meet(const Block& a, const Block& b) { return a.first <= b.last && b.first <= a.last; }
+
+// The best offset for a block of `bytes` beside `neighbours`, which are sorted by offset.
+size_t BestFit(const std::vector<const Block*>& neighbours, size_t bytes) {
+  size_t best = std::numeric_limits<size_t>::max();
+  size_t best_gap = std::numeric_limits<size_t>::max();
+  size_t end = 0;  // of the neighbours so far
+  for (const Block* neighbour : neighbours) {
+    if (neighbour->offset > end) {
+      const size_t gap = neighbour->offset - end;
+      if (gap >= bytes && gap < best_gap) {
+        best = end;
+        best_gap = gap;
+      }
+    }
+    end = std::max(end, neighbour->offset + neighbour->bytes);
+  }
+  return best_gap == std::numeric_limits<size_t>::max() ? end : best;
+}
+
+// Which tensors share memory: shares a block with each other the tensors of one group.
+class Groups {
+ public:
+  Groups(const Graph& graph, bool keep_all) : graph_(graph), keep_all_(keep_all) {
+    const int layers = static_cast<int>(graph.layers.size());
+    plan_.tensor_block.assign(graph.tensors.size(), MemoryPlan::kNoBlock);
+    plan_.first.assign(graph.tensors.size(), -1);
+    plan_.last.assign(graph.tensors.size(), -1);
+    plan_.in_place.assign(graph.layers.size(), false);
+    plan_.scratch_block.assign(graph.layers.size(), MemoryPlan::kNoBlock);
+    for (int i = 0; i < layers; ++i) {
+      const Layer& layer = graph.layers[static_cast<size_t>(i)];
+      for (const TensorId id : layer.outputs) At(plan_.first, id) = At(plan_.last, id) = i;
+      for (const TensorId id : layer.inputs) {
+        if (id != kNoTensor) At(plan_.last, id) = i;
+      }
+    }
+    for (const TensorId id : graph.outputs) At(plan_.last, id) = layers;
+  }
+
+  Status Build(const std::vector<PreparedLayer>& layers) {
+    for (const TensorId id : graph_.inputs) INTAGLIO_RETURN_IF_ERROR(NewBlock(id));
+    for (size_t i = 0; i < layers.size(); ++i) {
+      const std::vector<TensorId>& outputs = graph_.layers[i].outputs;
+      for (size_t j = 0; j < outputs.size(); ++j) {
+        if (j == 0 && !keep_all_ && TakeInput(i, layers[i])) continue;
+        INTAGLIO_RETURN_IF_ERROR(NewBlock(outputs[j]));
+      }
+    }
+    for (size_t i = 0; i < layers.size(); ++i) {
+      if (layers[i].scratch_bytes == 0) continue;
+      const int step = static_cast<int>(i);
+      INTAGLIO_RETURN_IF_ERROR(Add(layers[i].scratch_bytes, step, step));
+      plan_.scratch_block[i] = static_cast<int>(plan_.blocks.size()) - 1;
+    }
+    return {};
+  }
+
+  MemoryPlan& plan() { return plan_; }
+
+ private:
+  template <class T>
+  static T& At(std::vector<T>& values, TensorId id) {
+    return values[static_cast<size_t>(id)];
+  }
+
+  Status Add(size_t bytes, int first, int last) {
+    const Result<size_t> aligned = Aligned(bytes);
+    if (!aligned.ok()) return aligned.status();
+    plan_.blocks.push_back({*aligned, first, last, 0});
+    return {};
+  }
+
+  Status NewBlock(TensorId id) {
+    const Tensor& tensor = graph_.tensors[static_cast<size_t>(id)];
+    const Result<size_t> bytes = CountBytes(tensor.shape, tensor.type);
+    if (!bytes.ok()) return bytes.status();
+    const int layers = static_cast<int>(graph_.layers.size());
+    INTAGLIO_RETURN_IF_ERROR(keep_all_ ? Add(*bytes, -1, layers)
+                                       : Add(*bytes, At(plan_.first, id), At(plan_.last, id)));
+    At(plan_.tensor_block, id) = static_cast<int>(plan_.blocks.size()) - 1;
+    return {};
+  }
+
+  // Puts output 0 of a layer into the block of an input, where that is legal.
+  bool TakeInput(size_t layer, const PreparedLayer& prepared) {
+    const Layer& l = graph_.layers[layer];
+    const TensorId output = l.outputs[0];
+    for (size_t i = 0; i < l.inputs.size() && i < 32; ++i) {
+      const TensorId input = l.inputs[i];
+      if (input == kNoTensor || At(plan_.tensor_block, input) == MemoryPlan::kNoBlock) continue;
+      Block& block = plan_.blocks[static_cast<size_t>(At(plan_.tensor_block, input))];
+      const bool alias = prepared.alias && i == 0;
+      // Memory may be overwritten where no tensor of the block is read after this layer.
+      const bool in_place = (prepared.in_place_inputs >> i & 1) != 0 &&
+                            block.last == static_cast<int>(layer) && Fits(output, block);
+      if (!alias && !in_place) continue;
+      block.last = std::max(block.last, At(plan_.last, output));
+      At(plan_.tensor_block, output) = At(plan_.tensor_block, input);
+      plan_.in_place[layer] = true;
+      return true;
+    }
+    return false;
+  }
+
+  bool Fits(TensorId id, const Block& block) const {
+    const Tensor& tensor = graph_.tensors[static_cast<size_t>(id)];
+    const Result<size_t> bytes = CountBytes(tensor.shape, tensor.type);
+    return bytes.ok() && *bytes <= block.bytes;
+  }
+
+  const Graph& graph_;
+  bool keep_all_;
+  MemoryPlan plan_;
+};
+
+}  // namespace
+
+Result<size_t> PlaceBlocks(std::vector<Block>& blocks) {
+  std::vector<size_t> order(blocks.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return blocks[a].bytes > blocks[b].bytes; });
+  std::vector<const Block*> placed;  // sorted by offset
+  std::vector<const Block*> neighbours;
+  size_t arena = 0;
+  for (const size_t i : order) {
+    Block& block = blocks[i];
+    neighbours.clear();
+    std::copy_if(placed.begin(), placed.end(), std::back_inserter(neighbours),
+                 [&](const Block* other) { return Meet(*other, block); });
+    block.offset = BestFit(neighbours, block.bytes);
+    if (block.bytes > kMaxArena - block.offset) {
+      return OutOfMemory("the tensors need more memory than can be addressed");
+    }
+    arena = std::max(arena, block.offset + block.bytes);
+    const auto position =
+        std::upper_bound(placed.begin(), placed.end(), &block,
+                         [](const Block* a, const Block* b) { return a->offset < b->offset; });
+    placed.insert(position, &block);
+  }
+  return arena;
+}
+
+Result<MemoryPlan> PlanMemory(const Graph& graph, const std::vector<PreparedLayer>& layers,
+                              bool keep_all) {
+  Groups groups(graph, keep_all);
+  INTAGLIO_RETURN_IF_ERROR(groups.Build(layers));
+  MemoryPlan& plan = groups.plan();
+  const Result<size_t> arena = PlaceBlocks(plan.blocks);
+  if (!arena.ok()) return arena.status();
+  plan.arena_bytes = *arena;
+  return std::move(plan);
+}
+
+}  // namespace intaglio::nn

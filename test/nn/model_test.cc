@@ -1,0 +1,238 @@
+// The executor: what Run checks, what it costs, and who may run at once.
+#include <thread>
+
+#include "intaglio/test/nn/count_allocations.h"
+#include "intaglio/test/nn/testing.h"
+
+namespace intaglio::nn {
+namespace {
+
+// A network with every kind of routine.
+Graph MakeNetwork(Random& random) {
+  Builder b("network");
+  const auto weights = [&](Shape shape, int axis, int channels) {
+    const Q q = random.Tensor(Type::kInt8, shape);
+    std::vector<float> scales;
+    for (int i = 0; i < channels; ++i) scales.push_back(random.Scale(0.002, 0.02));
+    return Const(b, q, PerAxis(scales, axis));
+  };
+  const Value image = b.Input("image", Type::kFloat32, {1, 16, 16, 3});
+  const Value x = b.Quantize(image, Type::kInt8, PerTensor(0.02f, 3));
+  const Value stem = b.Conv2D(x, weights({8, 3, 3, 3}, 0, 8), kNoBias,
+                              {.stride = {2, 2}, .padding = Padding::Same()}, PerTensor(0.1f, -5));
+  const Value wide = b.Conv2D(stem, weights({8, 1, 1, 8}, 0, 8), kNoBias,
+                              {.activation = Activation::kRelu6}, PerTensor(6.0f / 255, -128));
+  const Value deep = b.DepthwiseConv2D(wide, weights({1, 3, 3, 8}, 3, 8), kNoBias,
+                                       {.padding = Padding::Same()}, PerTensor(0.1f, 1));
+  const Value sum = b.Add(stem, deep, {Activation::kRelu}, PerTensor(0.15f, -100));
+  const Value joined[] = {b.MaxPool2D(sum, {.filter = {2, 2}, .stride = {2, 2}}),
+                          b.AveragePool2D(sum, {.filter = {2, 2}, .stride = {2, 2}})};
+  const Value both = b.Concatenation(joined, {-1, Activation::kNone}, PerTensor(0.15f, -100));
+  const Value padded = b.Pad(both, {{{0, 0}, {1, 1}, {1, 1}, {0, 0}}});
+  const Value mean = b.Mean(padded, {{1, 2}, false}, PerTensor(0.1f, 0));
+  const Value dense =
+      b.FullyConnected(mean, weights({10, 16}, 0, 10), kNoBias, {}, PerTensor(0.2f, 0));
+  b.Output(b.Dequantize(b.Softmax(b.Reshape(b.Tanh(dense), {10}))), "probabilities");
+  Result<Graph> graph = b.Finish();
+  EXPECT_TRUE(graph.ok()) << graph.status().message();
+  return std::move(*graph);
+}
+
+std::vector<float> MakeImage(Random& random) {
+  std::vector<float> image;
+  for (int i = 0; i < 16 * 16 * 3; ++i) {
+    image.push_back(static_cast<float>(random.Int(-1000, 1000)) / 500);
+  }
+  return image;
+}
+
+std::vector<float> RunImage(Model& model, const std::vector<float>& image) {
+  std::vector<float> result(10, -1.0f);
+  const InputBuffer in[] = {MakeInput<float>(image)};
+  const OutputBuffer out[] = {MakeOutput<float>(result)};
+  const Status status = model.Run(in, out);
+  EXPECT_TRUE(status.ok()) << status.message();
+  return result;
+}
+
+TEST(Model, AllocatesNothingDuringInference) {
+  for (const int threads : {1, 3}) {
+    Random random(1);
+    Result<Model> model = Model::Prepare(MakeNetwork(random), {.threads = threads});
+    ASSERT_TRUE(model.ok()) << model.status().message();
+    const std::vector<float> image = MakeImage(random);
+    std::vector<float> result(10);
+    const InputBuffer in[] = {MakeInput<float>(image)};
+    const OutputBuffer out[] = {MakeOutput<float>(result)};
+    std::vector<std::chrono::nanoseconds> times(model->layers().size());
+    ASSERT_TRUE(model->WarmUp().ok());
+    for (int run = 0; run < 20; ++run) {
+      const int64_t before = CountAllocations();
+      const bool ok = model->Run(in, out, times).ok();
+      const int64_t after = CountAllocations();
+      ASSERT_TRUE(ok);
+      EXPECT_EQ(after - before, 0) << "in run " << run << " with " << threads << " threads";
+    }
+    for (const auto time : times) EXPECT_GE(time.count(), 0);
+  }
+}
+
+TEST(Model, InstancesRunAtOnce) {
+  Random random(2);
+  Result<Model> model = Model::Prepare(MakeNetwork(random), {.threads = 2});
+  ASSERT_TRUE(model.ok());
+  std::vector<std::vector<float>> images;
+  std::vector<std::vector<float>> expected;
+  for (int i = 0; i < 4; ++i) {
+    images.push_back(MakeImage(random));
+    expected.push_back(RunImage(*model, images.back()));
+  }
+  EXPECT_NE(expected[0], expected[1]);
+  std::vector<std::thread> threads;
+  for (size_t i = 0; i < images.size(); ++i) {
+    Result<Model> instance = model->Share();
+    ASSERT_TRUE(instance.ok());
+    threads.emplace_back([&images, &expected, i, own = std::move(*instance)]() mutable {
+      for (int run = 0; run < 20; ++run) EXPECT_EQ(RunImage(own, images[i]), expected[i]);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+TEST(Model, SharesConstantsBeyondTheFirstInstance) {
+  Random random(3);
+  const std::vector<float> image = MakeImage(random);
+  std::vector<float> expected;
+  Result<Model> survivor = Status(StatusCode::kInvalidArgument, "none");
+  {
+    Result<Model> model = Model::Prepare(MakeNetwork(random));
+    ASSERT_TRUE(model.ok());
+    expected = RunImage(*model, image);
+    survivor = model->Share();
+  }
+  ASSERT_TRUE(survivor.ok());
+  EXPECT_EQ(RunImage(*survivor, image), expected);
+}
+
+TEST(Model, SameBitsOnAnyNumberOfThreadsAndInACallersPool) {
+  Random random(4);
+  const Graph graph = MakeNetwork(random);
+  const std::vector<float> image = MakeImage(random);
+  Result<Model> one = Model::Prepare(graph);
+  ASSERT_TRUE(one.ok());
+  const std::vector<float> expected = RunImage(*one, image);
+  for (int threads = 2; threads <= 8; ++threads) {
+    Result<Model> model = Model::Prepare(graph, {.threads = threads});
+    ASSERT_TRUE(model.ok());
+    EXPECT_EQ(RunImage(*model, image), expected) << threads;
+  }
+  const ParallelFor backwards = [](int count, const std::function<void(int)>& task) {
+    while (count > 0) task(--count);
+  };
+  Result<Model> pooled = Model::Prepare(graph, {.threads = 4, .parallel_for = backwards});
+  ASSERT_TRUE(pooled.ok());
+  EXPECT_EQ(RunImage(*pooled, image), expected);
+}
+
+TEST(Model, DescribesItsLayers) {
+  Random random(5);
+  Result<Model> model = Model::Prepare(MakeNetwork(random));
+  ASSERT_TRUE(model.ok());
+  const std::vector<LayerInfo>& layers = model->layers();
+  ASSERT_EQ(layers.size(), model->graph().layers.size());
+  EXPECT_EQ(layers[1].label, "CONV_2D #1 'CONV_2D_1'");
+  EXPECT_EQ(layers[1].operator_name, "CONV_2D");
+  EXPECT_EQ(layers[1].routine, "cpu:qint8/gemm");
+  EXPECT_FALSE(layers[1].kernel.empty());
+  EXPECT_EQ(layers[1].macs, 8 * 8 * 8 * 27);
+  EXPECT_EQ(layers[3].routine, "cpu:qint8/depthwise");
+  EXPECT_EQ(layers[3].macs, 8 * 8 * 8 * 9);
+  EXPECT_EQ(layers[4].routine, "cpu:qint8/elementwise");
+  size_t constants = 0;
+  for (const LayerInfo& layer : layers) constants += layer.constant_bytes;
+  EXPECT_EQ(model->constant_bytes(), constants);
+  EXPECT_GT(constants, 0u);
+}
+
+TEST(Model, KeepsTensorsWhereAsked) {
+  Builder b;
+  const Value x = b.Input("x", Type::kInt8, {3}, PerTensor(1, 0));
+  const Value y = b.Relu(x, PerTensor(1, 0));
+  b.Output(b.Relu6(y, PerTensor(1, 0)), "z");
+  const Graph graph = *b.Finish();
+  const Q in{Type::kInt8, {3}, 1, 0, {-5, 3, 100}};
+  Result<Model> kept = Model::Prepare(graph, {.keep_all_tensors = true});
+  ASSERT_TRUE(kept.ok());
+  EXPECT_EQ(RunModel(*kept, {in}), (std::vector<int>{0, 3, 6}));
+  const auto* const middle = static_cast<const int8_t*>(kept->TensorData(y.id));
+  ASSERT_NE(middle, nullptr);
+  EXPECT_EQ((std::vector<int>{middle[0], middle[1], middle[2]}), (std::vector<int>{0, 3, 100}));
+  Result<Model> planned = Model::Prepare(graph);
+  ASSERT_TRUE(planned.ok());
+  EXPECT_EQ(RunModel(*planned, {in}), (std::vector<int>{0, 3, 6}));
+  EXPECT_EQ(planned->TensorData(y.id), nullptr);
+  EXPECT_EQ(planned->TensorData(-1), nullptr);
+  EXPECT_EQ(planned->TensorData(99), nullptr);
+}
+
+TEST(Model, InputsAndConstantsMayBeOutputs) {
+  Builder b;
+  const Value x = b.Input("x", Type::kInt8, {2}, PerTensor(1, 0));
+  const Constant c = b.Const<int8_t>("c", {7, 8}, {2}, PerTensor(1, 0));
+  b.Output(b.Relu(x, PerTensor(1, 0)), "y");
+  b.Output(x, "x");
+  b.Output(Value{c.id}, "c");
+  Result<Model> model = Model::Prepare(*b.Finish());
+  ASSERT_TRUE(model.ok());
+  const std::vector<int8_t> in = {-1, 1};
+  std::vector<int8_t> out[3] = {{9, 9}, {9, 9}, {9, 9}};
+  const InputBuffer inputs[] = {MakeInput<int8_t>(in)};
+  const OutputBuffer outputs[] = {MakeOutput<int8_t>(out[0]), MakeOutput<int8_t>(out[1]),
+                                  MakeOutput<int8_t>(out[2])};
+  ASSERT_TRUE(model->Run(inputs, outputs).ok());
+  EXPECT_EQ(out[0], (std::vector<int8_t>{0, 1}));
+  EXPECT_EQ(out[1], in);
+  EXPECT_EQ(out[2], (std::vector<int8_t>{7, 8}));
+}
+
+TEST(Model, RunRefusesWrongBuffers) {
+  Builder b;
+  const Value x = b.Input("image", Type::kInt8, {1, 4}, PerTensor(1, 0));
+  b.Output(b.Relu(x, PerTensor(1, 0)), "scores");
+  Result<Model> model = Model::Prepare(*b.Finish());
+  ASSERT_TRUE(model.ok());
+  std::vector<int8_t> data(4, 1);
+  const InputBuffer in = MakeInput<int8_t>(data);
+  const OutputBuffer out = MakeOutput<int8_t>(data);
+  const auto message = [&](std::vector<InputBuffer> inputs, std::vector<OutputBuffer> outputs,
+                           size_t times = 0) {
+    std::vector<std::chrono::nanoseconds> layer_times(times);
+    const Status status = model->Run(inputs, outputs, layer_times);
+    return status.ok() ? "ok" : status.message();
+  };
+  EXPECT_EQ(message({in}, {out}), "ok");
+  EXPECT_EQ(message({}, {out}), "the model has 1 inputs, but 0 were given");
+  EXPECT_EQ(message({in}, {out, out}), "the model has 1 outputs, but 2 were given");
+  EXPECT_EQ(message({{data.data(), 4, Type::kUInt8}}, {out}),
+            "input 0 'image' is int8, but a buffer of uint8 was given");
+  EXPECT_EQ(message({{data.data(), 5, Type::kInt8}}, {out}),
+            "input 0 'image' has 4 bytes, [1, 4], but a buffer of 5 was given");
+  EXPECT_EQ(message({{nullptr, 4, Type::kInt8}}, {out}), "input 0 'image': the buffer is null");
+  EXPECT_EQ(message({in}, {{data.data(), 3, Type::kInt8}}),
+            "output 0 'scores' has 4 bytes, [1, 4], but a buffer of 3 was given");
+  EXPECT_EQ(message({in}, {out}, 2), "layer_times has 2 elements; the model has 1 layers");
+  EXPECT_EQ(message({in}, {out}, 1), "ok");
+}
+
+TEST(Model, PrepareRefusesOptions) {
+  Random random(6);
+  const Graph graph = MakeNetwork(random);
+  EXPECT_EQ(Model::Prepare(graph, {.threads = 0}).status().message(),
+            "threads is 0; at least 1 is needed");
+  const Result<Model> model = Model::Prepare(graph, {.kernel = "no such kernel"});
+  ASSERT_FALSE(model.ok());
+  EXPECT_NE(model.status().message().find("no such kernel"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace intaglio::nn
