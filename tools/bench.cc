@@ -1,0 +1,166 @@
+// intaglio bench: the latency of a model, whole and per layer.
+//
+// One run after the other on the same random input, so weights and activations are as warm as they
+// are in a program that does nothing else. After the warm-up, runs go on for --seconds and for at
+// least 5. Reported: the minimum, which disturbances by other programs cannot lower, and the
+// median.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <memory>
+
+#include "intaglio/tools/commands.h"
+#include "intaglio/tools/json.h"
+#include "intaglio/tools/model_io.h"
+#include "intaglio/tools/progress.h"
+
+namespace intaglio::tools {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::nanoseconds;
+
+constexpr size_t kWarmUpRuns = 2;
+constexpr size_t kMinRuns = 5;
+constexpr size_t kMaxRuns = 100000;
+constexpr uint64_t kSeed = 1;
+
+struct Options {
+  std::string model;
+  std::string kernel;
+  int threads = DefaultThreads();
+  double seconds = 1;
+  bool json = false;
+};
+
+struct Times {
+  double min_ms = 0;
+  double median_ms = 0;
+};
+
+Times Summarize(std::vector<nanoseconds> samples) {
+  std::sort(samples.begin(), samples.end());
+  const auto ms = [](nanoseconds t) {
+    return std::chrono::duration<double, std::milli>(t).count();
+  };
+  return {ms(samples.front()), ms(samples[samples.size() / 2])};
+}
+
+struct Measurement {
+  size_t runs = 0;
+  Times whole;
+  std::vector<Times> layers;
+};
+
+// Runs per layer are timed within the same runs; the clock costs tens of nanoseconds per layer.
+Result<Measurement> Measure(nn::Model& model, const Options& options) {
+  Buffers buffers(model);
+  FillRandom(kSeed, model, buffers);
+  const size_t layers = model.layers().size();
+  std::vector<nanoseconds> layer_times(layers);
+  std::vector<nanoseconds> whole;
+  std::vector<std::vector<nanoseconds>> each(layers);
+  Progress progress;
+  for (size_t i = 0; i < kWarmUpRuns; ++i) INTAGLIO_RETURN_IF_ERROR(buffers.Run(model));
+  const auto end = Clock::now() + std::chrono::duration<double>(options.seconds);
+  while (whole.size() < kMaxRuns && (whole.size() < kMinRuns || Clock::now() < end)) {
+    const auto start = Clock::now();
+    INTAGLIO_RETURN_IF_ERROR(buffers.Run(model, layer_times));
+    whole.push_back(Clock::now() - start);
+    for (size_t i = 0; i < layers; ++i) each[i].push_back(layer_times[i]);
+    if (whole.size() % 16 == 0) progress.Show(std::to_string(whole.size()) + " runs");
+  }
+  Measurement measurement{whole.size(), Summarize(std::move(whole)), {}};
+  for (std::vector<nanoseconds>& samples : each) {
+    measurement.layers.push_back(Summarize(std::move(samples)));
+  }
+  return measurement;
+}
+
+// 10^9 operations a second, a multiplication and an addition being two.
+double Gops(int64_t macs, double ms) {
+  return ms > 0 ? 2.0 * static_cast<double>(macs) / (ms * 1e6) : 0;
+}
+
+int64_t TotalMacs(const nn::Model& model) {
+  int64_t macs = 0;
+  for (const nn::LayerInfo& layer : model.layers()) macs += layer.macs;
+  return macs;
+}
+
+void Print(const nn::Model& model, const Options& options, const Measurement& m) {
+  const int64_t macs = TotalMacs(model);
+  std::printf("model    %s\n", options.model.c_str());
+  std::printf("runs     %zu on %d %s, after %zu to warm up\n", m.runs, options.threads,
+              options.threads == 1 ? "thread" : "threads", kWarmUpRuns);
+  std::printf("whole    min %.3f ms, median %.3f ms, %.1f GOPS (%lld MACs, by the minimum)\n\n",
+              m.whole.min_ms, m.whole.median_ms, Gops(macs, m.whole.min_ms),
+              static_cast<long long>(macs));
+  std::printf("%4s  %-18s %-22s %9s %9s %6s %8s  %s\n", "#", "layer", "routine", "min ms",
+              "median ms", "share", "GOPS", "kernel");
+  double sum = 0;
+  for (const Times& times : m.layers) sum += times.median_ms;
+  for (size_t i = 0; i < m.layers.size(); ++i) {
+    const nn::LayerInfo& layer = model.layers()[i];
+    std::printf("%4zu  %-18s %-22s %9.4f %9.4f %5.1f%% %8.1f  %s\n", i, layer.operator_name.c_str(),
+                layer.routine.c_str(), m.layers[i].min_ms, m.layers[i].median_ms,
+                sum > 0 ? 100 * m.layers[i].median_ms / sum : 0,
+                Gops(layer.macs, m.layers[i].min_ms), layer.kernel.c_str());
+  }
+}
+
+Json ToJson(const nn::Model& model, const Options& options, const Measurement& m) {
+  Json json = {{"format", "intaglio-bench-1"},   {"model", options.model},
+               {"threads", options.threads},     {"runs", m.runs},
+               {"macs", TotalMacs(model)},       {"min_ms", m.whole.min_ms},
+               {"median_ms", m.whole.median_ms}, {"gops", Gops(TotalMacs(model), m.whole.min_ms)}};
+  for (size_t i = 0; i < m.layers.size(); ++i) {
+    const nn::LayerInfo& layer = model.layers()[i];
+    json["layers"].push_back({{"operator", layer.operator_name},
+                              {"label", layer.label},
+                              {"routine", layer.routine},
+                              {"kernel", layer.kernel},
+                              {"macs", layer.macs},
+                              {"min_ms", m.layers[i].min_ms},
+                              {"median_ms", m.layers[i].median_ms},
+                              {"gops", Gops(layer.macs, m.layers[i].min_ms)}});
+  }
+  return json;
+}
+
+Status Bench(const Options& options) {
+  nn::PrepareOptions prepare;
+  prepare.threads = options.threads;
+  prepare.kernel = options.kernel;
+  Result<nn::Model> model = LoadModel(options.model, prepare);
+  if (!model.ok()) return model.status();
+  const Result<Measurement> measurement = Measure(*model, options);
+  if (!measurement.ok()) return measurement.status();
+  if (options.json) {
+    PrintJson(ToJson(*model, options, *measurement));
+  } else {
+    Print(*model, options, *measurement);
+  }
+  return {};
+}
+
+}  // namespace
+
+void AddBench(CLI::App& app, Work& work) {
+  const auto options = std::make_shared<Options>();
+  CLI::App* const bench =
+      app.add_subcommand("bench", "Measure a model's latency, whole and per layer");
+  bench->add_option("MODEL", options->model, "A .tflite file")->required();
+  bench->add_option("--threads", options->threads, "Threads to use")
+      ->check(CLI::Range(1, 256))
+      ->capture_default_str();
+  bench->add_option("--kernel", options->kernel, "The kernel to use (intaglio cpu lists them)");
+  bench->add_option("--seconds", options->seconds, "How long to measure")
+      ->check(CLI::Range(0.0, 3600.0))
+      ->capture_default_str();
+  bench->add_flag("--json", options->json, "Print JSON (docs/cli.md describes it)");
+  bench->callback([options, &work] { work = [options] { return Bench(*options); }; });
+}
+
+}  // namespace intaglio::tools

@@ -1,0 +1,59 @@
+// intaglio cpu: what this machine offers, and which kernels would be used.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <thread>
+
+#include "intaglio/gemm/describe.h"
+#include "intaglio/tools/commands.h"
+#include "intaglio/tools/json.h"
+
+namespace intaglio::tools {
+namespace {
+
+void Print(const std::vector<KernelInfo>& kernels) {
+  std::printf("threads  %u\n\n", std::thread::hardware_concurrency());
+  std::printf("%-20s %-10s %s\n", "kernel", "tile", "");
+  bool first = true;
+  for (const KernelInfo& kernel : kernels) {
+    const std::string tile = std::to_string(kernel.rows) + "x" +
+                             std::to_string(kernel.panel_width) + "x" +
+                             std::to_string(kernel.depth_step);
+    const char* const use = !kernel.usable ? kernel.why_not.c_str() : first ? "used" : "usable";
+    std::printf("%-20s %-10s %s\n", kernel.name.c_str(), tile.c_str(), use);
+    first = first && !kernel.usable;
+  }
+}
+
+Json ToJson(const std::vector<KernelInfo>& kernels) {
+  Json json = {{"format", "intaglio-cpu-1"}, {"threads", std::thread::hardware_concurrency()}};
+  for (const KernelInfo& kernel : kernels) {
+    json["kernels"].push_back({{"name", kernel.name},
+                               {"rows", kernel.rows},
+                               {"panel_width", kernel.panel_width},
+                               {"depth_step", kernel.depth_step},
+                               {"usable", kernel.usable},
+                               {"why_not", kernel.why_not}});
+  }
+  return json;
+}
+
+}  // namespace
+
+void AddCpu(CLI::App& app, Work& work) {
+  const auto json = std::make_shared<bool>(false);
+  CLI::App* const cpu =
+      app.add_subcommand("cpu", "Show the kernels of this build and which of them run here");
+  cpu->add_flag("--json", *json, "Print JSON (docs/cli.md describes it)");
+  cpu->callback([json, &work] {
+    work = [json]() -> Status {
+      if (*json) {
+        PrintJson(ToJson(ListKernels()));
+      } else {
+        Print(ListKernels());
+      }
+      return {};
+    };
+  });
+}
+
+}  // namespace intaglio::tools

@@ -1,0 +1,142 @@
+// intaglio inspect: what a model is made of, and how it would run here.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "intaglio/tools/commands.h"
+#include "intaglio/tools/json.h"
+#include "intaglio/tools/model_io.h"
+
+namespace intaglio::tools {
+namespace {
+
+struct Options {
+  std::string model;
+  bool json = false;
+};
+
+std::string DescribeQuantization(const nn::Quantization& q) {
+  if (!q.quantized()) return "";
+  if (q.per_axis()) {
+    return ", " + std::to_string(q.scales.size()) + " scales on axis " + std::to_string(q.axis);
+  }
+  char text[64];
+  std::snprintf(text, sizeof(text), ", scale %.9g, zero point %d", static_cast<double>(q.scales[0]),
+                q.zero_points[0]);
+  return text;
+}
+
+void PrintTensor(const char* what, size_t index, const nn::Tensor& tensor) {
+  std::printf("%-8s %zu '%s' %s%s\n", what, index, tensor.name.c_str(), Describe(tensor).c_str(),
+              DescribeQuantization(tensor.quantization).c_str());
+}
+
+struct Totals {
+  int64_t macs = 0;
+  size_t file_constants = 0;
+};
+
+Totals Sum(const nn::Model& model) {
+  Totals totals;
+  for (const nn::LayerInfo& layer : model.layers()) totals.macs += layer.macs;
+  for (const nn::Tensor& tensor : model.graph().tensors) totals.file_constants += tensor.data_bytes;
+  return totals;
+}
+
+void Print(const nn::Model& model) {
+  for (size_t i = 0; i < model.input_count(); ++i) PrintTensor("input", i, model.input(i));
+  for (size_t i = 0; i < model.output_count(); ++i) PrintTensor("output", i, model.output(i));
+  const Totals totals = Sum(model);
+  std::printf("MACs     %lld\n", static_cast<long long>(totals.macs));
+  std::printf("weights  %s in the file, %s packed\n", FormatBytes(totals.file_constants).c_str(),
+              FormatBytes(model.constant_bytes()).c_str());
+  std::printf("arena    %s (%zu bytes)\n\n", FormatBytes(model.arena_bytes()).c_str(),
+              model.arena_bytes());
+  std::printf("%4s  %-18s %-22s %-24s %12s  %s\n", "#", "layer", "output", "routine", "MACs",
+              "kernel");
+  for (size_t i = 0; i < model.layers().size(); ++i) {
+    const nn::LayerInfo& layer = model.layers()[i];
+    const nn::Tensor& output = model.graph().tensors[static_cast<size_t>(layer.output)];
+    std::printf("%4zu  %-18s %-22s %-24s %12lld  %s%s\n", i, layer.operator_name.c_str(),
+                Describe(output).c_str(), layer.routine.c_str(), static_cast<long long>(layer.macs),
+                layer.kernel.c_str(), layer.in_place ? " (in place)" : "");
+  }
+}
+
+Json TensorJson(const nn::Tensor& tensor) {
+  Json json = {{"name", tensor.name}, {"type", NameOf(tensor.type)}, {"shape", tensor.shape}};
+  const nn::Quantization& q = tensor.quantization;
+  if (q.quantized()) {
+    json["quantization"] = {{"scales", q.scales}, {"zero_points", q.zero_points}};
+    if (q.per_axis()) json["quantization"]["axis"] = q.axis;
+  }
+  return json;
+}
+
+Json LayerJson(const nn::Model& model, size_t index) {
+  const nn::LayerInfo& info = model.layers()[index];
+  const nn::Layer& layer = model.graph().layers[index];
+  return {{"operator", info.operator_name},
+          {"label", info.label},
+          {"inputs", layer.inputs},
+          {"outputs", layer.outputs},
+          {"routine", info.routine},
+          {"kernel", info.kernel},
+          {"macs", info.macs},
+          {"constant_bytes", info.constant_bytes},
+          {"scratch_bytes", info.scratch_bytes},
+          {"in_place", info.in_place}};
+}
+
+Json ToJson(const nn::Model& model) {
+  const Totals totals = Sum(model);
+  Json json = {{"format", "intaglio-inspect-1"},
+               {"model", model.graph().name},
+               {"inputs", model.graph().inputs},
+               {"outputs", model.graph().outputs},
+               {"macs", totals.macs},
+               {"file_constant_bytes", totals.file_constants},
+               {"packed_constant_bytes", model.constant_bytes()},
+               {"arena_bytes", model.arena_bytes()}};
+  for (const nn::Tensor& tensor : model.graph().tensors) {
+    Json entry = TensorJson(tensor);
+    entry["constant"] = tensor.constant;
+    json["tensors"].push_back(std::move(entry));
+  }
+  for (size_t i = 0; i < model.layers().size(); ++i) {
+    json["layers"].push_back(LayerJson(model, i));
+  }
+  for (const nn::Placement& place : model.placements()) {
+    json["memory_plan"].push_back({{"tensor", place.tensor},
+                                   {"offset", place.offset},
+                                   {"bytes", place.bytes},
+                                   {"first_layer", place.first},
+                                   {"last_layer", place.last}});
+  }
+  return json;
+}
+
+Status Inspect(const Options& options) {
+  Result<nn::Model> model = LoadModel(options.model, {});
+  if (!model.ok()) return model.status();
+  if (options.json) {
+    PrintJson(ToJson(*model));
+  } else {
+    Print(*model);
+  }
+  return {};
+}
+
+}  // namespace
+
+void AddInspect(CLI::App& app, Work& work) {
+  const auto options = std::make_shared<Options>();
+  CLI::App* const inspect =
+      app.add_subcommand("inspect", "Show a model's tensors, layers, costs and memory plan");
+  inspect->add_option("MODEL", options->model, "A .tflite file")->required();
+  inspect->add_flag("--json", options->json, "Print JSON (docs/cli.md describes it)");
+  inspect->callback([options, &work] { work = [options] { return Inspect(*options); }; });
+}
+
+}  // namespace intaglio::tools

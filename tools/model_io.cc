@@ -1,0 +1,129 @@
+#include "intaglio/tools/model_io.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <thread>
+#include <utility>
+
+#include "intaglio/nn/import/tflite_reader.h"
+
+namespace intaglio::tools {
+namespace {
+
+// Sebastiano Vigna's splitmix64: one state, full period, the same everywhere.
+uint64_t Next(uint64_t& state) {
+  state += 0x9e3779b97f4a7c15;
+  uint64_t z = state;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+  return z ^ (z >> 31);
+}
+
+template <class T>
+T Load(const std::vector<uint8_t>& bytes, size_t i) {
+  T value;
+  std::memcpy(&value, bytes.data() + i * sizeof(T), sizeof(T));
+  return value;
+}
+
+double StoredValue(Type type, const std::vector<uint8_t>& bytes, size_t i) {
+  switch (type) {
+    case Type::kInt8:
+      return Load<int8_t>(bytes, i);
+    case Type::kUInt8:
+    case Type::kBool:
+      return Load<uint8_t>(bytes, i);
+    case Type::kInt16:
+      return Load<int16_t>(bytes, i);
+    case Type::kInt32:
+      return Load<int32_t>(bytes, i);
+    case Type::kInt64:
+      return static_cast<double>(Load<int64_t>(bytes, i));
+    case Type::kFloat32:
+      return static_cast<double>(Load<float>(bytes, i));
+  }
+  return 0;
+}
+
+size_t BytesOf(const nn::Tensor& tensor) { return *nn::CountBytes(tensor.shape, tensor.type); }
+
+}  // namespace
+
+Result<nn::Model> LoadModel(const std::string& path, const nn::PrepareOptions& options) {
+  Result<nn::Graph> graph = nn::LoadTflite(path);
+  if (!graph.ok()) return graph.status();
+  Result<nn::Model> model = nn::Model::Prepare(std::move(*graph), options);
+  if (!model.ok()) return Status(model.status().code(), path + ": " + model.status().message());
+  return model;
+}
+
+Buffers::Buffers(const nn::Model& model) {
+  for (size_t i = 0; i < model.input_count(); ++i) {
+    inputs.emplace_back(BytesOf(model.input(i)));
+    input_types_.push_back(model.input(i).type);
+  }
+  for (size_t i = 0; i < model.output_count(); ++i) {
+    outputs.emplace_back(BytesOf(model.output(i)));
+    output_types_.push_back(model.output(i).type);
+  }
+}
+
+Status Buffers::Run(nn::Model& model, std::span<std::chrono::nanoseconds> layer_times) {
+  std::vector<nn::InputBuffer> in;
+  std::vector<nn::OutputBuffer> out;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    in.push_back({inputs[i].data(), inputs[i].size(), input_types_[i]});
+  }
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    out.push_back({outputs[i].data(), outputs[i].size(), output_types_[i]});
+  }
+  return model.Run(in, out, layer_times);
+}
+
+void FillRandom(uint64_t seed, const nn::Model& model, Buffers& buffers) {
+  uint64_t state = seed;
+  for (size_t i = 0; i < buffers.inputs.size(); ++i) {
+    std::vector<uint8_t>& bytes = buffers.inputs[i];
+    const Type type = model.input(i).type;
+    const size_t size = SizeOf(type);
+    for (size_t at = 0; at < bytes.size(); at += size) {
+      const uint64_t random = Next(state);
+      if (type == Type::kFloat32) {
+        const float value = static_cast<float>(random >> 40) / 0x1p23f - 1.0f;
+        std::memcpy(&bytes[at], &value, size);
+      } else if (type == Type::kBool) {
+        bytes[at] = static_cast<uint8_t>(random >> 63);
+      } else {
+        std::memcpy(&bytes[at], &random, size);
+      }
+    }
+  }
+}
+
+std::string Describe(const nn::Tensor& tensor) {
+  return std::string(NameOf(tensor.type)) + " " + nn::ToString(tensor.shape);
+}
+
+double RealValue(const nn::Tensor& tensor, const std::vector<uint8_t>& bytes, size_t i) {
+  const double stored = StoredValue(tensor.type, bytes, i);
+  const nn::Quantization& q = tensor.quantization;
+  if (q.scales.size() != 1) return stored;
+  return static_cast<double>(q.scales[0]) * (stored - q.zero_points[0]);
+}
+
+std::string FormatBytes(size_t bytes) {
+  static constexpr const char* kUnits[] = {"B", "kB", "MB", "GB", "TB"};
+  double value = static_cast<double>(bytes);
+  size_t unit = 0;
+  for (; value >= 1000 && unit + 1 < std::size(kUnits); ++unit) value /= 1000;
+  char text[32];
+  std::snprintf(text, sizeof(text), unit == 0 ? "%.0f %s" : "%.1f %s", value, kUnits[unit]);
+  return text;
+}
+
+int DefaultThreads() {
+  return std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, 8);
+}
+
+}  // namespace intaglio::tools

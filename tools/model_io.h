@@ -1,0 +1,50 @@
+// Models and the tensors that go in and out of them, for the subcommands.
+#ifndef INTAGLIO_TOOLS_MODEL_IO_H_
+#define INTAGLIO_TOOLS_MODEL_IO_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "intaglio/fixedpoint/status.h"
+#include "intaglio/nn/model.h"
+
+namespace intaglio::tools {
+
+// Imports and prepares. Messages start with the path.
+Result<nn::Model> LoadModel(const std::string& path, const nn::PrepareOptions& options);
+
+// One buffer per input and output of a model.
+class Buffers {
+ public:
+  explicit Buffers(const nn::Model& model);
+
+  std::vector<std::vector<uint8_t>> inputs;
+  std::vector<std::vector<uint8_t>> outputs;
+
+  Status Run(nn::Model& model, std::span<std::chrono::nanoseconds> layer_times = {});
+
+ private:
+  std::vector<Type> input_types_;
+  std::vector<Type> output_types_;
+};
+
+// Fills every input from one generator: integers uniform over their type's 8, 16 or 32 bits, floats
+// in [-1, 1).
+void FillRandom(uint64_t seed, const nn::Model& model, Buffers& buffers);
+
+// "uint8 [1, 224, 224, 3]"
+std::string Describe(const nn::Tensor& tensor);
+
+// Element i as a real number: dequantized where the tensor has one scale.
+double RealValue(const nn::Tensor& tensor, const std::vector<uint8_t>& bytes, size_t i);
+
+// "12.3 MB", "640 B"; 1 kB is 1000 B.
+std::string FormatBytes(size_t bytes);
+
+// Threads that --threads means where it is absent: all of the machine's, at most 8.
+int DefaultThreads();
+
+}  // namespace intaglio::tools
+
+#endif  // INTAGLIO_TOOLS_MODEL_IO_H_

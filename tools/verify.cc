@@ -1,0 +1,105 @@
+// intaglio verify: a model gives the same bits with every kernel of this machine and every thread
+// count.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <memory>
+
+#include "intaglio/gemm/describe.h"
+#include "intaglio/tools/commands.h"
+#include "intaglio/tools/model_io.h"
+#include "intaglio/tools/progress.h"
+
+namespace intaglio::tools {
+namespace {
+
+constexpr int kMaxThreads = 8;
+
+struct Options {
+  std::string model;
+  int inputs = 4;
+};
+
+using Outputs = std::vector<std::vector<std::vector<uint8_t>>>;  // by input, by output
+
+Result<Outputs> RunAll(const Options& options, const std::string& kernel, int threads) {
+  nn::PrepareOptions prepare;
+  prepare.threads = threads;
+  prepare.kernel = kernel;
+  Result<nn::Model> model = LoadModel(options.model, prepare);
+  if (!model.ok()) return model.status();
+  Outputs outputs;
+  Buffers buffers(*model);
+  for (int i = 0; i < options.inputs; ++i) {
+    FillRandom(static_cast<uint64_t>(i), *model, buffers);
+    INTAGLIO_RETURN_IF_ERROR(buffers.Run(*model));
+    outputs.push_back(buffers.outputs);
+  }
+  return outputs;
+}
+
+// FNV-1a over all outputs, for comparing machines.
+uint64_t Digest(const Outputs& outputs) {
+  uint64_t hash = 0xcbf29ce484222325;
+  for (const auto& run : outputs) {
+    for (const std::vector<uint8_t>& output : run) {
+      for (const uint8_t byte : output) hash = (hash ^ byte) * 0x100000001b3;
+    }
+  }
+  return hash;
+}
+
+Status Verify(const Options& options) {
+  const std::vector<KernelInfo> kernels = ListKernels();
+  const std::string& reference = kernels.back().name;  // the slowest: portable C++
+  Progress progress;
+  progress.Show(reference);
+  const Result<Outputs> expected = RunAll(options, reference, 1);
+  if (!expected.ok()) return expected.status();
+  int combinations = 0;
+  int wrong = 0;
+  for (const KernelInfo& kernel : kernels) {
+    if (!kernel.usable) {
+      progress.Show("");
+      std::printf("%-20s skipped: %s\n", kernel.name.c_str(), kernel.why_not.c_str());
+      continue;
+    }
+    std::string differing;
+    for (int threads = 1; threads <= kMaxThreads; ++threads) {
+      progress.Show(kernel.name + ", " + std::to_string(threads) + " threads");
+      const Result<Outputs> got = RunAll(options, kernel.name, threads);
+      if (!got.ok()) return got.status();
+      ++combinations;
+      if (*got == *expected) continue;
+      ++wrong;
+      differing += " " + std::to_string(threads);
+    }
+    progress.Show("");
+    if (differing.empty()) {
+      std::printf("%-20s same bits with 1 to %d threads\n", kernel.name.c_str(), kMaxThreads);
+    } else {
+      std::printf("%-20s DIFFERS with threads:%s\n", kernel.name.c_str(), differing.c_str());
+    }
+  }
+  std::printf("outputs of %d random inputs: %016llx\n", options.inputs,
+              static_cast<unsigned long long>(Digest(*expected)));
+  if (wrong == 0) return {};
+  return InvalidArgument(options.model + ": " + std::to_string(wrong) + " of " +
+                         std::to_string(combinations) +
+                         " combinations of kernel and threads give other bits than the kernel " +
+                         reference + "; please report this");
+}
+
+}  // namespace
+
+void AddVerify(CLI::App& app, Work& work) {
+  const auto options = std::make_shared<Options>();
+  CLI::App* const verify = app.add_subcommand(
+      "verify", "Check that every kernel and thread count gives the same bits here");
+  verify->add_option("MODEL", options->model, "A .tflite file")->required();
+  verify->add_option("--inputs", options->inputs, "How many random inputs to try")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  verify->callback([options, &work] { work = [options] { return Verify(*options); }; });
+}
+
+}  // namespace intaglio::tools
