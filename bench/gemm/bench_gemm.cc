@@ -1,0 +1,258 @@
+// Products: ours, in every way asked for, and the peers', in turns with each other and with the
+// peak loops that they are shares of.
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "intaglio/bench/gemm/engine.h"
+#include "intaglio/bench/gemm/ours.h"
+#include "intaglio/bench/gemm/problem.h"
+#include "intaglio/bench/gemm/shapes.h"
+#include "intaglio/bench/harness/options.h"
+#include "intaglio/bench/harness/report.h"
+#include "intaglio/bench/peak/peak.h"
+#include "intaglio/bench/peers/peers.h"
+
+namespace intaglio::bench {
+namespace {
+
+constexpr char kUsage[] =
+    R"(bench_gemm: products of 8-bit matrices, as shares of the machine's peak. Flags, each a
+comma-separated list unless said otherwise:
+  --shapes=targets      groups (targets square resnet50 mobilenet gemv transformer lstm attention
+                        tiny growth, or all) and shapes MxNxK: M output channels (the constant
+                        side), N rows of activations, K depth
+  --types=u8s8          activations and weights: u8s8 s8s8 u8u8 (both zero points)
+  --outputs=byte        byte int32 float
+  --modes=halfeven,double,single    for bytes
+  --pipelines=standard  standard custom
+  --threads=1
+  --kernels=            rows of the kernel table (`best` for the one that dispatch picks); best
+  --peers=all           all, none, or their names
+)";
+
+constexpr const char* kFlags[] = {"shapes",    "types",   "outputs", "modes",
+                                  "pipelines", "threads", "kernels", "peers"};
+
+struct Settings {
+  std::vector<Shape> shapes;
+  std::vector<std::string> types, outputs, modes, pipelines, threads, kernels, peers;
+};
+
+[[noreturn]] void Refuse(const std::string& message) {
+  std::fprintf(stderr, "%s\n", message.c_str());
+  std::exit(2);
+}
+
+Type TypeNamed(std::string_view name) {
+  if (name == "u8") return Type::kUInt8;
+  if (name == "s8") return Type::kInt8;
+  Refuse("types are u8s8, s8s8, u8u8 and s8u8");
+}
+
+OutputKind OutputNamed(std::string_view name) {
+  for (OutputKind kind : {OutputKind::kByte, OutputKind::kInt32, OutputKind::kFloat}) {
+    if (name == NameOf(kind)) return kind;
+  }
+  Refuse("outputs are byte, int32 and float");
+}
+
+Arithmetic ModeNamed(std::string_view name) {
+  for (Arithmetic mode : {Arithmetic::kHalfEven, Arithmetic::kDouble, Arithmetic::kSingle}) {
+    if (name == NameOf(mode)) return mode;
+  }
+  Refuse("modes are halfeven, double and single");
+}
+
+Settings Read(const Options& options) {
+  Settings s;
+  for (const std::string& name : options.List("shapes", "targets")) {
+    for (const std::string& group : name == "all" ? GroupNames() : std::vector{name}) {
+      const auto shapes = ShapesOf(group);
+      if (shapes.empty()) Refuse("--shapes: there is no " + group);
+      s.shapes.insert(s.shapes.end(), shapes.begin(), shapes.end());
+    }
+  }
+  s.types = options.List("types", "u8s8");
+  s.outputs = options.List("outputs", "byte");
+  s.modes = options.List("modes", "halfeven,double,single");
+  s.pipelines = options.List("pipelines", "standard");
+  s.threads = options.List("threads", "1");
+  s.kernels = options.List("kernels", "best");
+  s.peers = options.List("peers", "all");
+  return s;
+}
+
+std::vector<OurWay> WaysOf(const Settings& s, OutputKind output) {
+  std::vector<OurWay> ways;
+  for (const std::string& name : s.kernels) {
+    const std::string kernel = name == "best" ? "" : name;
+    if (output != OutputKind::kByte) {
+      ways.push_back(
+          {kernel, output == OutputKind::kInt32 ? Arithmetic::kInteger : Arithmetic::kReal, false});
+      continue;
+    }
+    if (Contains(s.pipelines, "standard")) {
+      for (const std::string& mode : s.modes) ways.push_back({kernel, ModeNamed(mode), false});
+    }
+    if (Contains(s.pipelines, "custom")) ways.push_back({kernel, Arithmetic::kHalfEven, true});
+  }
+  return ways;
+}
+
+// The engines of one problem whose results were found right.
+std::vector<std::unique_ptr<Engine>> MakeEngines(const Problem& problem, const Settings& s,
+                                                 Context& context, bool& all_right) {
+  std::vector<std::unique_ptr<Engine>> engines;
+  const auto add = [&](MadeEngine made, const std::string& name) {
+    if (made.engine == nullptr) {
+      std::printf("  %-36s left out: %s\n", name.c_str(), made.why_not.c_str());
+      return;
+    }
+    const auto same = std::find_if(engines.begin(), engines.end(), [&](const auto& engine) {
+      return engine->arithmetic == made.engine->arithmetic;
+    });
+    const std::string wrong =
+        Check(problem, *made.engine, same == engines.end() ? nullptr : same->get());
+    if (wrong.empty()) {
+      engines.push_back(std::move(made.engine));
+      return;
+    }
+    all_right = false;
+    std::printf("  WRONG RESULT: %s\n", wrong.c_str());
+  };
+  for (const OurWay& way : WaysOf(s, problem.output)) {
+    add(MakeOurs(problem, way, context), "intaglio." + way.kernel);
+  }
+  for (const Peer* peer : Peers()) {
+    if (Contains(s.peers, "all") || Contains(s.peers, peer->name)) {
+      add(peer->make(problem), peer->name);
+    }
+  }
+  return engines;
+}
+
+const PeakLoop* PeakOf(const Engine& engine) {
+  return engine.is_float ? PeakOfFloat() : PeakOfKernel(engine.kernel);
+}
+
+// What bounds the engines of a case, timed in turns with them: each peak loop once and, for a
+// single row of activations, a plain read of as many bytes as there are weights.
+class Bounds {
+ public:
+  Bounds(const Problem& p, const std::vector<std::unique_ptr<Engine>>& engines, Context& context) {
+    for (const auto& engine : engines) {
+      const PeakLoop* loop = PeakOf(*engine);
+      if (loop != nullptr && !peaks_.contains(loop)) {
+        peaks_.emplace(loop, MakePeakContender(*loop, context));
+      }
+    }
+    for (const auto& [loop, peak] : peaks_) contenders_.push_back(peak.contender);
+    if (p.n() == 1 && BestRead() != nullptr) {
+      contenders_.push_back(MakeReadContender(p.weights.size(), context));
+    }
+  }
+
+  const std::vector<Contender>& contenders() const { return contenders_; }
+
+  void Take(std::span<const Timing> timings) {
+    size_t next = 0;
+    for (const auto& [loop, peak] : peaks_) {
+      gops_[loop] = peak.ops_per_call / timings[next].min;
+      std::printf("  %-36s %10.1f GOPS\n", contenders_[next].name.c_str(), gops_[loop]);
+      ++next;
+    }
+    if (next < timings.size()) read_ns_ = timings[next].min;
+  }
+
+  double GopsFor(const Engine& engine) const {
+    const auto found = gops_.find(PeakOf(engine));
+    return found == gops_.end() ? 0 : found->second;
+  }
+  double read_ns() const { return read_ns_; }  // 0: not measured
+
+ private:
+  std::map<const PeakLoop*, PeakContender> peaks_;
+  std::map<const PeakLoop*, double> gops_;
+  std::vector<Contender> contenders_;
+  double read_ns_ = 0;
+};
+
+void Tell(Report& report, const Problem& p, Engine& engine, const Timing& timing,
+          const Bounds& bounds) {
+  const double gops = p.shape.ops() / timing.min;
+  const double peak = bounds.GopsFor(engine);
+  const double share = peak > 0 ? gops / peak : 0;
+  std::printf("  %-36s %10.1f GOPS %6.1f%% of peak %12.0f ns (median %.0f)\n", engine.name.c_str(),
+              gops, 100 * share, timing.min, timing.median);
+  Row row{"gemm/" + p.shape.group + "/" + p.shape.name() + "/" + p.types() + "/" +
+              NameOf(p.output) + "/t" + std::to_string(p.threads) + "/" + engine.name,
+          timing, p.threads, std::move(engine.counters), std::move(engine.label)};
+  row.counters.insert(
+      row.counters.end(),
+      {{"gops", gops}, {"peak_gops", peak}, {"share", share}, {"is_float", engine.is_float}});
+  if (bounds.read_ns() > 0) {
+    const double of_reads = bounds.read_ns() / timing.min;
+    std::printf("  %36s %6.1f%% of a plain read of the weights\n", "", 100 * of_reads);
+    row.counters.emplace_back("share_of_read", of_reads);
+  }
+  report.Add(row);
+}
+
+void RunCase(const Problem& problem, const Settings& settings, const Options& options,
+             Context& context, Report& report, bool& all_right) {
+  std::printf("%s %s %s -> %s, %d thread%s\n", problem.shape.group.c_str(),
+              problem.shape.name().c_str(), problem.types().c_str(), NameOf(problem.output),
+              problem.threads, problem.threads == 1 ? "" : "s");
+  const auto engines = MakeEngines(problem, settings, context, all_right);
+  Bounds bounds(problem, engines, context);
+  std::vector<Contender> contenders;
+  for (const auto& engine : engines) {
+    contenders.push_back({engine->name, [&engine] { engine->Run(); }});
+  }
+  contenders.insert(contenders.end(), bounds.contenders().begin(), bounds.contenders().end());
+  const auto timings = Interleave(contenders, options.MakeBudget(problem.threads));
+  bounds.Take(std::span(timings).subspan(engines.size()));
+  for (size_t i = 0; i < engines.size(); ++i) {
+    Tell(report, problem, *engines[i], timings[i], bounds);
+  }
+  std::fflush(stdout);
+}
+
+int Main(int argc, char** argv) {
+  const Options options(argc, argv, {std::begin(kFlags), std::end(kFlags)}, kUsage);
+  const Settings settings = Read(options);
+  Report report(options);
+  for (const Peer* peer : Peers()) {
+    report.Note(std::string("peer ") + peer->name, peer->version());
+    std::printf("peer %s %s\n", peer->name, peer->version().c_str());
+  }
+  report.Note("absent peers", AbsentPeers());
+  std::printf("absent peers: %s\n%s\n", AbsentPeers().c_str(), CpuModel().c_str());
+
+  bool all_right = true;
+  for (const std::string& threads : settings.threads) {
+    Context context(std::max(1, std::atoi(threads.c_str())));
+    for (const Shape& shape : settings.shapes) {
+      for (const std::string& types : settings.types) {
+        for (const std::string& output : settings.outputs) {
+          const Problem problem = MakeProblem(shape, TypeNamed(types.substr(0, 2)),
+                                              TypeNamed(types.size() > 2 ? types.substr(2) : ""),
+                                              OutputNamed(output), context.threads());
+          RunCase(problem, settings, options, context, report, all_right);
+        }
+      }
+    }
+  }
+  return all_right ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace intaglio::bench
+
+int main(int argc, char** argv) { return intaglio::bench::Main(argc, argv); }

@@ -1,0 +1,26 @@
+// Intaglio as a contender.
+#ifndef INTAGLIO_BENCH_GEMM_OURS_H_
+#define INTAGLIO_BENCH_GEMM_OURS_H_
+
+#include <string>
+
+#include "intaglio/bench/gemm/engine.h"
+#include "intaglio/gemm/context.h"
+
+namespace intaglio::bench {
+
+// Activations are the left-hand side, read where they lie; weights the right-hand side, packed
+// before for `kernel` (empty: the best one). Where both sides change, neither is packed before and
+// the kernel is the best one, whatever the name.
+struct OurWay {
+  std::string kernel;
+  Arithmetic arithmetic;
+  bool custom_pipeline = false;  // custom_pipeline.h; half-even bytes only
+};
+
+// `problem` and `context` must outlive the engine.
+MadeEngine MakeOurs(const Problem& problem, const OurWay& way, Context& context);
+
+}  // namespace intaglio::bench
+
+#endif  // INTAGLIO_BENCH_GEMM_OURS_H_

@@ -1,0 +1,113 @@
+#include "intaglio/bench/peak/peak.h"
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <string>
+
+#include "intaglio/bench/harness/aligned.h"
+#include "intaglio/gemm/cpu.h"
+
+namespace intaglio::bench {
+namespace {
+
+// Which loop a kernel's inner loop is made of.
+constexpr struct {
+  const char* kernel;
+  const char* loop;
+} kLoopOfKernel[] = {
+    {"avx512-vnni", "vpdpbusd-zmm"},     {"avx-vnni", "vpdpbusd-ymm"},
+    {"avx512bw", "vpmaddwd+vpaddd-zmm"}, {"avx2", "vpmaddwd+vpaddd-ymm"},
+    {"sse4.1", "pmaddwd+paddd-xmm"},
+};
+
+template <class Loop>
+const Loop* Named(std::span<const Loop> loops, std::string_view name) {
+  for (const Loop& loop : loops) {
+    if (name == loop.name && Runs(loop)) return &loop;
+  }
+  return nullptr;
+}
+
+double Seconds(const auto& work) {
+  const auto start = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+// Of each thread, in whole iterations of a read loop.
+size_t ShareOf(size_t bytes, const Context& context) {
+  constexpr size_t kIteration = 1024;
+  const auto threads = static_cast<size_t>(context.threads());
+  return std::max(kIteration, bytes / threads / kIteration * kIteration);
+}
+
+bool Has(uint32_t needs) { return (needs & ~Cpu().features) == 0; }
+
+}  // namespace
+
+bool Runs(const PeakLoop& loop) { return Has(loop.needs); }
+bool Runs(const ReadLoop& loop) { return Has(loop.needs); }
+
+const PeakLoop* PeakOfKernel(std::string_view kernel) {
+  if (kernel.empty()) {
+    for (const PeakLoop& loop : PeakLoops()) {
+      if (!loop.needs_fma && Runs(loop)) return &loop;
+    }
+    return nullptr;
+  }
+  for (const auto& row : kLoopOfKernel) {
+    if (kernel == row.kernel) return Named(PeakLoops(), row.loop);
+  }
+  return nullptr;
+}
+
+const PeakLoop* PeakOfFloat() {
+  for (const PeakLoop& loop : PeakLoops()) {
+    if (loop.needs_fma && Runs(loop)) return &loop;
+  }
+  return nullptr;
+}
+
+const ReadLoop* BestRead() {
+  for (const ReadLoop& loop : ReadLoops()) {
+    if (Runs(loop)) return &loop;
+  }
+  return nullptr;
+}
+
+PeakContender MakePeakContender(const PeakLoop& loop, Context& context) {
+  const int threads = context.threads();
+  const double seconds = threads == 1 ? 50e-6 : 1e-3;  // beside which waking a thread is little
+  constexpr int64_t kTrial = 20000;
+  loop.run(kTrial);
+  const double each = Seconds([&] { loop.run(kTrial); }) / static_cast<double>(kTrial);
+  const auto iterations = std::max<int64_t>(1, static_cast<int64_t>(seconds / each));
+  return {{std::string("peak ") + loop.name,
+           [&loop, &context, iterations, threads] {
+             if (threads == 1) return loop.run(iterations);
+             context.Run(threads, [&](int) { loop.run(iterations); });
+           }},
+          loop.ops * static_cast<double>(iterations) * threads};
+}
+
+Contender MakeReadContender(size_t bytes, Context& context) {
+  const ReadLoop* loop = BestRead();
+  const size_t share = ShareOf(bytes, context);
+  const auto threads = static_cast<size_t>(context.threads());
+  const auto memory = std::make_shared<AlignedVector<char>>(share * threads, char{1});
+  return {"plain read", [loop, memory, share, &context] {
+            context.Run(context.threads(), [&](int thread) {
+              loop->run(memory->data() + static_cast<size_t>(thread) * share, share);
+            });
+          }};
+}
+
+double ReadBandwidth(Context& context, size_t bytes, double seconds) {
+  if (BestRead() == nullptr) return 0;
+  const Contender reader = MakeReadContender(bytes, context);
+  const Timing timing = Interleave({&reader, 1}, Budget{seconds, 1}).front();
+  return static_cast<double>(ShareOf(bytes, context)) * context.threads() / timing.min;
+}
+
+}  // namespace intaglio::bench
