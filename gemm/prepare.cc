@@ -34,6 +34,8 @@ void SetDestination(const MutableMatrix& dst, Side panel_side, Product& product)
 Side ChoosePanelSide(const Operand& lhs, const MutableMatrix& dst,
                      const StandardPipeline* standard) {
   if (lhs.kind() == Operand::Kind::kIm2col) return Side::kRhs;
+  // A vector makes one narrow panel; packing the matrix would cost more than the product.
+  if (dst.rows == 1 || dst.cols == 1) return dst.cols == 1 ? Side::kRhs : Side::kLhs;
   const bool per_channel =
       standard != nullptr && (standard->bias != nullptr || standard->per_channel);
   if (per_channel) return standard->axis == Axis::kRows ? Side::kLhs : Side::kRhs;

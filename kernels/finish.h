@@ -35,51 +35,18 @@ INTAGLIO_INLINE void ScaleRows(typename V::I32 (&acc)[kRows][kVectors], const Ma
   }
 }
 
-template <class V>
-struct DoubleRounding {
-  typename V::I32 mantissa, left_shift, right_shift;
-  INTAGLIO_INLINE typename V::I32 operator()(typename V::I32 acc) const {
-    return RequantizeDoubleRounding<V>(acc, mantissa, left_shift, right_shift);
-  }
-};
-template <class V>
-struct SingleRounding {
-  typename V::I32 mantissa, total_shift;
-  INTAGLIO_INLINE typename V::I32 operator()(typename V::I32 acc) const {
-    return RequantizeSingleRounding<V>(acc, mantissa, total_shift);
-  }
-};
-template <class V>
-struct FloatHalfEven {
-  typename V::F32 scale;
-  INTAGLIO_INLINE typename V::I32 operator()(typename V::I32 acc) const {
-    return RequantizeFloatHalfEven<V>(acc, scale);
-  }
-};
-template <class V>
-struct FloatHalfEvenBounded {
-  typename V::F32 scale;
-  INTAGLIO_INLINE typename V::I32 operator()(typename V::I32 acc) const {
-    return RequantizeFloatHalfEvenBounded<V>(acc, scale);
-  }
-};
-template <class V>
-struct ToFloat {
-  typename V::F32 scale;
-  INTAGLIO_INLINE typename V::I32 operator()(typename V::I32 acc) const {
-    return V::FloatBits(V::MulF(V::ToFloat(acc), scale));
-  }
-};
-
 template <class V, int kVectors, int kRows>
 INTAGLIO_INLINE void ApplyScaling(const PanelParams& p, typename V::I32 (&acc)[kRows][kVectors]) {
+  using I32 = typename V::I32;
   switch (p.form) {
     case ScalingForm::kNone:
       return;
     case ScalingForm::kDoubleRounding:
       return ScaleRows<V>(acc, [&](int at) {
-        return DoubleRounding<V>{V::Load(p.mantissa + at), V::Load(p.left_shift + at),
-                                 V::Load(p.right_shift + at)};
+        const I32 mantissa = V::Load(p.mantissa + at);
+        const I32 left = V::Load(p.left_shift + at);
+        const I32 right = V::Load(p.right_shift + at);
+        return [=](I32 a) { return RequantizeDoubleRounding<V>(a, mantissa, left, right); };
       });
     case ScalingForm::kDoubleRoundingBounded:
       return ScaleRows<V>(acc, [&](int at) {
@@ -87,19 +54,29 @@ INTAGLIO_INLINE void ApplyScaling(const PanelParams& p, typename V::I32 (&acc)[k
       });
     case ScalingForm::kSingleRounding:
       return ScaleRows<V>(acc, [&](int at) {
-        return SingleRounding<V>{V::Load(p.mantissa + at), V::Load(p.right_shift + at)};
+        const I32 mantissa = V::Load(p.mantissa + at);
+        const I32 shift = V::Load(p.right_shift + at);
+        return [=](I32 a) { return RequantizeSingleRounding<V>(a, mantissa, shift); };
       });
     case ScalingForm::kSingleRoundingBounded:
       return ScaleRows<V>(acc, [&](int at) {
         return SingleRoundingBounded<V>(V::Load(p.mantissa + at), V::Load(p.right_shift + at));
       });
     case ScalingForm::kFloatHalfEven:
-      return ScaleRows<V>(acc, [&](int at) { return FloatHalfEven<V>{V::LoadF(p.scale + at)}; });
+      return ScaleRows<V>(acc, [&](int at) {
+        const auto scale = V::LoadF(p.scale + at);
+        return [=](I32 a) { return RequantizeFloatHalfEven<V>(a, scale); };
+      });
     case ScalingForm::kFloatHalfEvenBounded:
-      return ScaleRows<V>(acc,
-                          [&](int at) { return FloatHalfEvenBounded<V>{V::LoadF(p.scale + at)}; });
+      return ScaleRows<V>(acc, [&](int at) {
+        const auto scale = V::LoadF(p.scale + at);
+        return [=](I32 a) { return RequantizeFloatHalfEvenBounded<V>(a, scale); };
+      });
     case ScalingForm::kToFloat:
-      return ScaleRows<V>(acc, [&](int at) { return ToFloat<V>{V::LoadF(p.scale + at)}; });
+      return ScaleRows<V>(acc, [&](int at) {
+        const auto scale = V::LoadF(p.scale + at);
+        return [=](I32 a) { return V::FloatBits(V::MulF(V::ToFloat(a), scale)); };
+      });
   }
 }
 

@@ -12,18 +12,45 @@
 
 namespace intaglio {
 
+// each(row, vector) for every accumulator of a tile.
+template <int kVectors, int kRows, class Each>
+INTAGLIO_INLINE void ForTile(const Each& each) {
+  INTAGLIO_UNROLL
+  for (int r = 0; r < kRows; ++r) {
+    INTAGLIO_UNROLL
+    for (int j = 0; j < kVectors; ++j) each(r, j);
+  }
+}
+
+// Adds the products of one depth group, `at` bytes into the rows.
+template <class V, int kVectors, int kRows>
+INTAGLIO_INLINE void AddGroup(const int8_t* panel, const char* const (&row)[kRows], ptrdiff_t at,
+                              typename V::I32 (&acc)[kRows][kVectors]) {
+  typename V::Operand weights[kVectors];
+  INTAGLIO_UNROLL
+  for (int j = 0; j < kVectors; ++j) {
+    weights[j] = V::LoadPanel(panel + j * V::kLanes * V::kDepthStep);
+  }
+  INTAGLIO_UNROLL
+  for (int r = 0; r < kRows; ++r) {
+    const typename V::Operand x = V::LoadRow(row[r] + at);
+    INTAGLIO_UNROLL
+    for (int j = 0; j < kVectors; ++j) {
+      acc[r][j] = V::Dot(acc[r][j], weights[j], x);
+      V::Keep(acc[r][j]);
+    }
+  }
+}
+
 template <class V, int kVectors, int kRows>
 void ComputeTile(const TileArgs& args) {
   using I32 = typename V::I32;
-  constexpr int kVectorBytes = V::kLanes * V::kDepthStep;
+  constexpr int kGroupBytes = kVectors * V::kLanes * V::kDepthStep;
   const PanelParams& params = *args.params;
 
   I32 acc[kRows][kVectors];
-  INTAGLIO_UNROLL
-  for (int j = 0; j < kVectors; ++j) {
-    INTAGLIO_UNROLL
-    for (int r = 0; r < kRows; ++r) acc[r][j] = V::Load(params.offset + j * V::kLanes);
-  }
+  ForTile<kVectors, kRows>(
+      [&](int r, int j) { acc[r][j] = V::Load(params.offset + j * V::kLanes); });
 
   const char* row[kRows];
   INTAGLIO_UNROLL
@@ -31,32 +58,26 @@ void ComputeTile(const TileArgs& args) {
     row[r] = static_cast<const char*>(args.rows) + r * args.row_stride;
   }
   const int8_t* panel = args.panel;
-  for (ptrdiff_t at = 0; at < ptrdiff_t{args.groups} * V::kRowBytes; at += V::kRowBytes) {
-    typename V::Operand weights[kVectors];
-    INTAGLIO_UNROLL
-    for (int j = 0; j < kVectors; ++j) weights[j] = V::LoadPanel(panel + j * kVectorBytes);
-    INTAGLIO_UNROLL
-    for (int r = 0; r < kRows; ++r) {
-      const typename V::Operand x = V::LoadRow(row[r] + at);
-      INTAGLIO_UNROLL
-      for (int j = 0; j < kVectors; ++j) {
-        acc[r][j] = V::Dot(acc[r][j], weights[j], x);
-        V::Keep(acc[r][j]);
-      }
+  const ptrdiff_t end = ptrdiff_t{args.groups} * V::kRowBytes;
+  ptrdiff_t at = 0;
+  if constexpr (kRows * kVectors < 8) {
+    // GEMV and other slim tiles: a second set of accumulators, so that a group's products do not
+    // wait for those of the group before.
+    I32 odd[kRows][kVectors];
+    ForTile<kVectors, kRows>([&](int r, int j) { odd[r][j] = V::Set(0); });
+    for (; at + 2 * V::kRowBytes <= end; at += 2 * V::kRowBytes, panel += 2 * kGroupBytes) {
+      AddGroup<V>(panel, row, at, acc);
+      AddGroup<V>(panel + kGroupBytes, row, at + V::kRowBytes, odd);
     }
-    panel += kVectors * kVectorBytes;
+    ForTile<kVectors, kRows>([&](int r, int j) { acc[r][j] = V::Add(acc[r][j], odd[r][j]); });
   }
+  for (; at < end; at += V::kRowBytes, panel += kGroupBytes) AddGroup<V>(panel, row, at, acc);
 
   if (args.row_sums != nullptr) {
-    INTAGLIO_UNROLL
-    for (int r = 0; r < kRows; ++r) {
-      const I32 sum = V::Set(args.row_sums[r]);
-      INTAGLIO_UNROLL
-      for (int j = 0; j < kVectors; ++j) {
-        const I32 zero_point = V::Load(params.negative_zero_point + j * V::kLanes);
-        acc[r][j] = V::Add(acc[r][j], V::Mul(zero_point, sum));
-      }
-    }
+    ForTile<kVectors, kRows>([&](int r, int j) {
+      const I32 zero_point = V::Load(params.negative_zero_point + j * V::kLanes);
+      acc[r][j] = V::Add(acc[r][j], V::Mul(zero_point, V::Set(args.row_sums[r])));
+    });
   }
   ApplyScaling<V, kVectors, kRows>(params, acc);
   StoreRows<V, kVectors, kRows>(args.epilogue, acc, args.dst, args.dst_stride);
