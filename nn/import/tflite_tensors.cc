@@ -2,9 +2,9 @@
 
 #include <cmath>
 #include <cstring>
-#include <limits>
 #include <optional>
-#include <utility>
+
+#include "intaglio/nn/quantization.h"
 
 namespace intaglio::nn {
 namespace {
@@ -35,20 +35,6 @@ std::optional<Type> TypeFrom(tflite::TensorType type) {
 std::string NameOf(tflite::TensorType type) {
   const char* const name = tflite::EnumNameTensorType(type);
   return *name != '\0' ? name : "number " + std::to_string(static_cast<int>(type));
-}
-
-// The zero points a type can have; wider integers keep 32-bit ones.
-std::pair<int64_t, int64_t> ZeroPointRange(Type type) {
-  switch (type) {
-    case Type::kInt8:
-      return {-128, 127};
-    case Type::kUInt8:
-      return {0, 255};
-    case Type::kInt16:
-      return {-32768, 32767};
-    default:
-      return {std::numeric_limits<int32_t>::min(), std::numeric_limits<int32_t>::max()};
-  }
 }
 
 Status ReadShape(const tflite::Tensor& from, Budget& budget, Tensor& tensor) {
@@ -112,7 +98,7 @@ Status ReadQuantization(const tflite::Tensor& from, Budget& budget, Tensor& tens
     to.axis = QuantizedAxis(*parameters, tensor);
     INTAGLIO_RETURN_IF_ERROR(CheckAxis(count, to.axis, tensor.shape));
   }
-  const auto [lowest, highest] = ZeroPointRange(tensor.type);
+  const Range range = RangeOf(tensor.type);  // wider integers keep 32-bit zero points
   for (uint32_t i = 0; i < count; ++i) {
     const float scale = parameters->scale()->Get(i);
     const int64_t zero_point = ZeroPointAt(*parameters->zero_point(), zero_points == 1 ? 0 : i);
@@ -120,7 +106,7 @@ Status ReadQuantization(const tflite::Tensor& from, Budget& budget, Tensor& tens
       return InvalidArgument("scale " + std::to_string(i) + " is " + std::to_string(scale) +
                              "; scales are finite and above 0");
     }
-    if (zero_point < lowest || zero_point > highest) {
+    if (zero_point < range.min || zero_point > range.max) {
       return InvalidArgument("zero point " + std::to_string(zero_point) + " is not in " +
                              NameOf(tensor.type));
     }
