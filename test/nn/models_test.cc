@@ -285,5 +285,45 @@ TEST(Digits, EveryOutputIsTheReferences) {
   }
 }
 
+// Single-operator int16 models, with inputs and golden outputs beside them as lines of numbers.
+template <class T>
+Bytes ReadNumbers(const fs::path& path) {
+  std::ifstream file(path);
+  Bytes bytes;
+  for (std::string number; std::getline(file, number, ',');) {
+    const T value = static_cast<T>(std::stoll(number));
+    const auto* begin = reinterpret_cast<const uint8_t*>(&value);
+    bytes.insert(bytes.end(), begin, begin + sizeof(T));
+  }
+  return bytes;
+}
+
+Bytes ReadNumbers(const std::string& prefix, Type type) {
+  const std::string path = prefix + NameOf(type) + ".csv";
+  return type == Type::kInt16 ? ReadNumbers<int16_t>(path) : ReadNumbers<int32_t>(path);
+}
+
+TEST(SingleOperators, PadAndQuantizeOfInt16) {
+  const fs::path folder = Shared() / "models" / "tflite_micro" / "seanet";
+  if (!fs::exists(folder)) GTEST_SKIP() << Skipped();
+  int models = 0;
+  for (const char* op : {"pad", "quantize"}) {
+    for (const auto& entry : fs::directory_iterator(folder / op)) {
+      if (entry.path().extension() != ".tflite") continue;
+      const std::string stem = (folder / op / entry.path().stem()).string();
+      SCOPED_TRACE(stem);
+      Result<Graph> graph = LoadTflite(entry.path().string());
+      ASSERT_TRUE(graph.ok()) << graph.status().message();
+      Result<Model> model = Model::Prepare(std::move(*graph));
+      ASSERT_TRUE(model.ok()) << model.status().message();
+      const Bytes input = ReadNumbers(stem + "_input0_", model->input(0).type);
+      const Bytes golden = ReadNumbers(stem + "_golden_", model->output(0).type);
+      EXPECT_EQ(Outputs(*model, {input}), std::vector<Bytes>{golden});
+      ++models;
+    }
+  }
+  EXPECT_EQ(models, 11);
+}
+
 }  // namespace
 }  // namespace intaglio::nn
