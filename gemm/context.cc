@@ -16,13 +16,13 @@ namespace {
 
 constexpr std::chrono::microseconds kSpin{50};
 
-// Threads that wait for numbered rounds of work: each round gives every worker one task.
+// Threads that wait for numbered rounds of work.
 class WorkerPool {
  public:
   explicit WorkerPool(int workers) {
     try {
       for (int i = 0; i < workers; ++i) {
-        threads_.emplace_back([this, i] { Work(i); });
+        threads_.emplace_back([this] { Work(); });
       }
     } catch (const std::system_error&) {
       // The machine has no more threads to give: the caller runs what they would have run.
@@ -39,22 +39,25 @@ class WorkerPool {
     for (std::thread& thread : threads_) thread.join();
   }
 
-  // Runs task(1), task(2), ... on one worker each, the others here; returns when all are done.
+  // Runs task(0 .. count - 1), here and on whichever workers wake in time; returns when all are
+  // done.
   void Run(int count, const std::function<void(int)>& task) {
-    const int workers = static_cast<int>(threads_.size());
     {
       const std::lock_guard lock(mutex_);
       task_ = &task;
-      busy_ = std::min(count - 1, workers);
-      pending_.store(busy_);
+      count_ = count;
+      next_.store(0);
       round_.fetch_add(1);
     }
     wake_.notify_all();
-    task(0);
-    for (int i = workers + 1; i < count; ++i) task(i);
-    SpinWhile([&] { return pending_.load() != 0; });
+    RunTasks(task, count);
+    {
+      const std::lock_guard lock(mutex_);
+      task_ = nullptr;  // whoever wakes now is too late: nobody waits for a sleeper
+    }
+    SpinWhile([&] { return active_.load() != 0; });
     std::unique_lock lock(mutex_);
-    done_.wait(lock, [&] { return pending_.load() == 0; });
+    done_.wait(lock, [&] { return active_.load() == 0; });
   }
 
  private:
@@ -64,21 +67,27 @@ class WorkerPool {
     while (condition() && std::chrono::steady_clock::now() < until) std::this_thread::yield();
   }
 
-  // Only the first busy_ workers have a part in a round; nobody waits for the others.
-  void Work(int index) {
+  void RunTasks(const std::function<void(int)>& task, int count) {
+    for (int i = next_.fetch_add(1); i < count; i = next_.fetch_add(1)) task(i);
+  }
+
+  void Work() {
     for (uint64_t seen = 0;;) {
       SpinWhile([&] { return round_.load() == seen; });
       const std::function<void(int)>* task = nullptr;
+      int count = 0;
       {
         std::unique_lock lock(mutex_);
         wake_.wait(lock, [&] { return round_.load() != seen; });
         seen = round_.load();
-        if (index < busy_) task = task_;
+        task = task_;
+        count = count_;
+        if (task != nullptr) active_.fetch_add(1);
       }
       if (stop_.load()) return;
       if (task == nullptr) continue;
-      (*task)(index + 1);
-      if (pending_.fetch_sub(1) == 1) {
+      RunTasks(*task, count);
+      if (active_.fetch_sub(1) == 1) {
         const std::lock_guard lock(mutex_);
         done_.notify_one();
       }
@@ -89,10 +98,11 @@ class WorkerPool {
   std::condition_variable wake_;
   std::condition_variable done_;
   std::atomic<uint64_t> round_{0};
-  std::atomic<int> pending_{0};
+  std::atomic<int> next_{0};    // task of the round
+  std::atomic<int> active_{0};  // workers with a part in it
   std::atomic<bool> stop_{false};
-  const std::function<void(int)>* task_ = nullptr;  // of the round
-  int busy_ = 0;                                    // workers with a part in it
+  const std::function<void(int)>* task_ = nullptr;  // of the round; null between rounds
+  int count_ = 0;
   std::vector<std::thread> threads_;
 };
 
