@@ -9,10 +9,9 @@ int main() {
   const int8_t rhs[] = {5, 6, 7, -128};
   int32_t dst[4] = {};
   intaglio::Context context(2);
-  const intaglio::Status status =
-      intaglio::Gemm(context, intaglio::MakeConstMatrix(lhs, 2, 2),
-                     intaglio::MakeConstMatrix(rhs, 2, 2), intaglio::MakeMatrix(dst, 2, 2),
-                     intaglio::StandardPipeline{});
+  const intaglio::Status status = intaglio::Gemm(
+      context, intaglio::MakeConstMatrix(lhs, 2, 2), intaglio::MakeConstMatrix(rhs, 2, 2),
+      intaglio::MakeMatrix(dst, 2, 2), intaglio::StandardPipeline{});
   if (!status.ok()) {
     std::fprintf(stderr, "%s\n", status.message().c_str());
     return 1;
