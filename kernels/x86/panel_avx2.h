@@ -3,6 +3,9 @@
 #ifndef INTAGLIO_KERNELS_X86_PANEL_AVX2_H_
 #define INTAGLIO_KERNELS_X86_PANEL_AVX2_H_
 
+#include <cstddef>
+#include <cstdint>
+
 #include "intaglio/kernels/x86/registers_avx2.h"
 
 namespace intaglio {

@@ -3,6 +3,9 @@
 #ifndef INTAGLIO_KERNELS_X86_PANEL_AVX512_H_
 #define INTAGLIO_KERNELS_X86_PANEL_AVX512_H_
 
+#include <cstddef>
+#include <cstdint>
+
 #include "intaglio/kernels/x86/registers_avx512.h"
 
 namespace intaglio {
@@ -22,13 +25,10 @@ struct PanelAvx512 : Avx512 {
     _mm_storeu_si128(reinterpret_cast<__m128i*>(p + 3 * step), _mm512_extracti32x4_epi32(a, 3));
   }
   static INTAGLIO_INLINE I32 LoadRuns(const int32_t* p, ptrdiff_t step) {
-    const auto run = [&](ptrdiff_t i) {
-      return _mm_loadu_si128(reinterpret_cast<const __m128i*>(p + i * step));
-    };
-    __m512i a = _mm512_castsi128_si512(run(0));
-    a = _mm512_inserti32x4(a, run(1), 1);
-    a = _mm512_inserti32x4(a, run(2), 2);
-    return _mm512_inserti32x4(a, run(3), 3);
+    __m512i a = _mm512_castsi128_si512(LoadRun(p));
+    a = _mm512_inserti32x4(a, LoadRun(p + step), 1);
+    a = _mm512_inserti32x4(a, LoadRun(p + 2 * step), 2);
+    return _mm512_inserti32x4(a, LoadRun(p + 3 * step), 3);
   }
 
   template <int kVectors>
@@ -89,6 +89,9 @@ struct PanelAvx512 : Avx512 {
   static INTAGLIO_INLINE I32 MulInt16(I32 a, I32 b) { return _mm512_madd_epi16(a, b); }
 
  private:
+  static INTAGLIO_INLINE __m128i LoadRun(const int32_t* p) {
+    return _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
+  }
   static INTAGLIO_INLINE __m256i Unsigned(__m512i words) {
     return _mm512_cvtusepi16_epi8(_mm512_max_epi16(words, _mm512_setzero_si512()));
   }
