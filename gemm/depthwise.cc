@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <limits>
@@ -14,7 +13,7 @@
 #include "intaglio/gemm/dispatch.h"
 #include "intaglio/gemm/panel_params.h"
 #include "intaglio/kernels/depthwise_args.h"
-#include "intaglio/pack/aligned_buffer.h"
+#include "intaglio/pack/depthwise_filters.h"
 #include "intaglio/pack/validate.h"
 #include "intaglio/pipeline/tile.h"
 
@@ -22,14 +21,18 @@ namespace intaglio {
 
 struct PackedDepthwise::Storage {
   const Kernel* kernel;
-  int multiplier;
-  Panels panels;          // of depth `taps`, one byte a weight; all but the bytes themselves
-  AlignedBuffer weights;  // [extent][tap][width] int32: filter - zero point in the low half
+  DepthwiseFilters filters;
 };
 
 namespace {
 
 using Storage = PackedDepthwise::Storage;
+
+// Bytes of interleaved columns that one run of pixels may take: a good part of any L1.
+constexpr size_t kColumnBudget = 12 << 10;
+
+// The most pixels of input under one output line, over all kernel rows.
+constexpr int64_t kMostColumns = 1 << 26;
 
 std::string Shape(int rows, int cols) {
   return std::to_string(rows) + " x " + std::to_string(cols);
@@ -37,152 +40,199 @@ std::string Shape(int rows, int cols) {
 
 constexpr size_t RoundUp(size_t n, size_t to) { return (n + to - 1) / to * to; }
 
-// Fills one extent's weights and its channels' sums.
-void PackExtent(const ConstMatrix& filters, PanelExtent& extent, int width, int32_t* weights,
-                Panels& panels) {
-  const auto* data = static_cast<const uint8_t*>(filters.data);
-  const bool row_major = filters.order == Order::kRowMajor;
-  std::memset(weights, 0,
-              static_cast<size_t>(panels.depth) * static_cast<size_t>(width) * sizeof(int32_t));
-  for (int i = 0; i < extent.channels; ++i) {
-    const int channel = extent.first_channel + i;
-    const auto c = static_cast<size_t>(channel);
-    int64_t magnitude = 0;
-    for (int tap = 0; tap < panels.depth; ++tap) {
-      const uint8_t byte =
-          row_major ? data[tap * filters.stride + channel] : data[channel * filters.stride + tap];
-      const int32_t q = filters.type == Type::kUInt8 ? byte : static_cast<int8_t>(byte);
-      const int32_t value = q - filters.zero_point;  // fits int16
-      weights[tap * width + i] = value & 0xffff;
-      panels.sums[c] += value;
-      magnitude += std::abs(value);
-    }
-    extent.magnitude = std::max(extent.magnitude, magnitude);
-  }
+// Kernels take uint8 taps: the top bits of int8 are flipped on the way.
+RowFacts FactsOf(const Im2col& input) {
+  return {input.zero_point + (input.type == Type::kInt8 ? 128 : 0),
+          LargestDistance(input.type, input.zero_point)};
+}
+
+// Input columns under `pixels` neighbouring pixels.
+int64_t ColumnsUnder(const Im2col& v, int pixels) {
+  return int64_t{pixels - 1} * v.stride_width + int64_t{v.kernel_width - 1} * v.dilation_width + 1;
 }
 
 // All that a task reads.
 struct Job {
   const Im2col& input;
-  const Storage& filters;
+  const Storage& packed;
   const StandardPipeline* standard;  // or null, and `tile` is run
   TilePipeline tile;
   EpilogueParams epilogue;
   std::byte* dst;
   const PanelParams* params;  // per extent
   const uint8_t* outside;     // one pixel of zero points
+  int run;                    // pixels of a line that a kernel is given at once
+
+  const DepthwiseFilters& filters() const { return packed.filters; }
+  int Columns(int pixels) const { return static_cast<int>(ColumnsUnder(input, pixels)); }
+  size_t ColumnBytes(int vectors) const {
+    return DepthwiseColumnBytes(vectors, packed.kernel->panel.lanes, filters().groups());
+  }
 };
+
+// As many pixels as the budget has columns for, but enough for a kernel's tile.
+int PixelsOfRun(const Job& job) {
+  const auto columns =
+      static_cast<int64_t>(kColumnBudget / job.ColumnBytes(job.packed.kernel->panel.vectors));
+  const int64_t pixels = (columns - job.Columns(1)) / job.input.stride_width + 1;
+  const auto least = static_cast<int64_t>(job.packed.kernel->max_rows);
+  return static_cast<int>(
+      std::min(std::max(pixels, least), static_cast<int64_t>(job.input.out_width)));
+}
 
 // A thread's scratch, carved from one piece of memory.
 struct Scratch {
-  const uint8_t** taps;  // [out_width][taps]
-  uint8_t* pixel;        // [taps][kMaxPanelWidth], where the image cannot be read in place
-  const uint8_t** pixel_taps;
-  std::byte* out;  // one pixel's panel of results
+  const uint8_t** taps;         // [column of a line][padded kernel row]
+  const uint8_t** copied_taps;  // [column of a run][padded kernel row]
+  uint8_t* copies;              // of them, kMaxPanelWidth each, where no panel can be read in place
+  std::byte* columns;           // interleaved
+  std::byte* out;               // a run's panels of results
 
-  static size_t Bytes(const Job& job) {
-    const auto taps = static_cast<size_t>(job.filters.panels.depth);
-    const auto width = static_cast<size_t>(job.input.out_width);
-    return RoundUp((width + 1) * taps * sizeof(void*), 64) + taps * kMaxPanelWidth +
-           kMaxPanelWidth * sizeof(int32_t);
-  }
-  Scratch(void* memory, const Job& job) {
-    const auto count = static_cast<size_t>(job.filters.panels.depth);
-    const auto width = static_cast<size_t>(job.input.out_width);
-    taps = static_cast<const uint8_t**>(memory);
-    pixel_taps = taps + width * count;
-    pixel = static_cast<uint8_t*>(memory) + RoundUp((width + 1) * count * sizeof(void*), 64);
-    out = reinterpret_cast<std::byte*>(pixel + count * kMaxPanelWidth);
+  static size_t Carve(std::byte* memory, const Job& job, Scratch* scratch) {
+    size_t at = 0;
+    const auto take = [&](size_t bytes) {
+      std::byte* piece = memory == nullptr ? nullptr : memory + at;
+      at += RoundUp(bytes, 64);
+      return piece;
+    };
+    const auto rows = static_cast<size_t>(job.filters().padded_height());
+    const size_t line = static_cast<size_t>(job.Columns(job.input.out_width)) * rows;
+    const size_t run = static_cast<size_t>(job.Columns(job.run)) * rows;
+    const Scratch carved{reinterpret_cast<const uint8_t**>(take(line * sizeof(void*))),
+                         reinterpret_cast<const uint8_t**>(take(run * sizeof(void*))),
+                         reinterpret_cast<uint8_t*>(take(run * kMaxPanelWidth)),
+                         take(static_cast<size_t>(job.Columns(job.run)) *
+                              job.ColumnBytes(job.packed.kernel->panel.vectors)),
+                         take(static_cast<size_t>(job.run) * kMaxPanelWidth * sizeof(int32_t))};
+    if (scratch != nullptr) *scratch = carved;
+    return at;
   }
 };
 
-// The input of each tap of each pixel of one output line: a place in the image, or the pixel
+// The input under each column and kernel row of one output line: a pixel of the image, or the one
 // outside.
 void FindTaps(const Job& job, int batch, int out_y, const uint8_t** taps) {
   const Im2col& v = job.input;
   const auto* image = static_cast<const uint8_t*>(v.data) +
                       static_cast<ptrdiff_t>(batch) * v.height * v.width * v.channels;
-  for (int out_x = 0; out_x < v.out_width; ++out_x) {
-    for (int ky = 0; ky < v.kernel_height; ++ky) {
-      const int y = out_y * v.stride_height - v.pad_top + ky * v.dilation_height;
-      for (int kx = 0; kx < v.kernel_width; ++kx) {
-        const int x = out_x * v.stride_width - v.pad_left + kx * v.dilation_width;
-        const bool inside = y >= 0 && y < v.height && x >= 0 && x < v.width;
-        *taps++ =
-            inside ? image + (static_cast<ptrdiff_t>(y) * v.width + x) * v.channels : job.outside;
-      }
-    }
+  const int columns = job.Columns(v.out_width);
+  const int rows = job.filters().padded_height();
+  const int begin = std::min(v.pad_left, columns);
+  const int end = std::clamp(v.width + v.pad_left, begin, columns);
+  for (int ky = 0; ky < rows; ++ky) {
+    const int y = out_y * v.stride_height - v.pad_top + ky * v.dilation_height;
+    const bool inside = ky < v.kernel_height && y >= 0 && y < v.height;
+    const uint8_t** to = taps + ky;
+    const uint8_t** const inside_from = to + (inside ? static_cast<ptrdiff_t>(begin) * rows : 0);
+    const uint8_t** const inside_to = to + (inside ? static_cast<ptrdiff_t>(end) * rows : 0);
+    const uint8_t** const last = to + static_cast<ptrdiff_t>(columns) * rows;
+    for (; to < inside_from; to += rows) *to = job.outside;
+    const uint8_t* pixel = image + static_cast<ptrdiff_t>(y) * v.width * v.channels;
+    for (; to < inside_to; to += rows, pixel += v.channels) *to = pixel;
+    for (; to < last; to += rows) *to = job.outside;
   }
 }
 
 // Copies the input of one panel's channels, each repeated for its `multiplier` outputs, to where
 // the kernel may read a whole panel's width.
-void CopyTaps(const Job& job, const PanelExtent& extent, const uint8_t* const* taps,
+void CopyTaps(const Job& job, const PanelExtent& extent, const uint8_t* const* taps, int count,
               const Scratch& scratch) {
-  const int count = job.filters.panels.depth;
-  const int multiplier = job.filters.multiplier;
+  const int multiplier = job.filters().multiplier;
   for (int t = 0; t < count; ++t) {
-    uint8_t* to = scratch.pixel + t * kMaxPanelWidth;
+    uint8_t* to = scratch.copies + static_cast<ptrdiff_t>(t) * kMaxPanelWidth;
     if (multiplier == 1) {
       std::memcpy(to, taps[t] + extent.first_channel, static_cast<size_t>(extent.channels));
     } else {
       for (int i = 0; i < extent.channels; ++i)
         to[i] = taps[t][(extent.first_channel + i) / multiplier];
     }
-    scratch.pixel_taps[t] = to;
+    scratch.copied_taps[t] = to;
+  }
+}
+
+// Brings a run of finished panels from scratch to dst.
+void Deliver(const Job& job, const PanelExtent& extent, int width, int row, int pixels,
+             const Scratch& scratch) {
+  const Panels& panels = job.filters().panels;
+  const ptrdiff_t at = static_cast<ptrdiff_t>(row) * panels.channels + extent.first_channel;
+  if (job.standard == nullptr) {
+    const auto size = static_cast<ptrdiff_t>(SizeOf(job.tile.output));
+    job.tile.run(job.tile.pipeline,
+                 {reinterpret_cast<const int32_t*>(scratch.out), width, pixels, extent.channels,
+                  Axis::kCols, row, extent.first_channel, job.dst + at * size, panels.channels, 1});
+    return;
+  }
+  const auto size = static_cast<ptrdiff_t>(SizeOf(job.epilogue.output));
+  for (int p = 0; p < pixels; ++p) {
+    std::memcpy(job.dst + (at + static_cast<ptrdiff_t>(p) * panels.channels) * size,
+                scratch.out + p * width * size, static_cast<size_t>(extent.channels * size));
   }
 }
 
 // One panel of channels along one output line, whose first pixel is row `row` of the result.
 void RunPanel(const Job& job, size_t extent_index, int row, const Scratch& scratch) {
-  const Panels& panels = job.filters.panels;
+  const DepthwiseFilters& filters = job.filters();
+  const Panels& panels = filters.panels;
   const PanelExtent& extent = panels.extents[extent_index];
   const int width = panels.format.lanes * extent.vectors;
   const bool whole = extent.channels == width;
-  const bool in_place = whole && job.filters.multiplier == 1;
+  const bool in_place = whole && filters.multiplier == 1;
   const bool direct = whole && job.standard != nullptr;
-  const auto size = static_cast<ptrdiff_t>(
-      SizeOf(job.standard != nullptr ? job.epilogue.output : job.tile.output));
+  const auto size = static_cast<ptrdiff_t>(SizeOf(job.epilogue.output));
+
+  const int padded_height = filters.padded_height();
 
   DepthwiseArgs args;
-  args.weights = static_cast<const int32_t*>(job.filters.weights.data()) + extent.offset;
+  args.weights = filters.Panel(extent_index);
+  args.terms = filters.weights[extent_index].terms;
   args.vectors = extent.vectors;
-  args.tap_count = panels.depth;
   args.first_channel = in_place ? extent.first_channel : 0;
-  args.input_is_signed = job.input.type == Type::kInt8;
+  args.groups = filters.groups();
+  args.kernel_width = job.input.kernel_width;
+  args.pixel_step = job.input.stride_width;
+  args.tap_step = job.input.dilation_width;
+  args.flip = job.input.type == Type::kInt8 ? 0x80 : 0;
   args.params = job.params + extent_index;
   args.epilogue = job.epilogue;
-  for (int x = 0; x < job.input.out_width; ++x) {
-    const uint8_t* const* taps = scratch.taps + static_cast<ptrdiff_t>(x) * panels.depth;
-    if (!in_place) CopyTaps(job, extent, taps, scratch);
-    const ptrdiff_t at = static_cast<ptrdiff_t>(row + x) * panels.channels + extent.first_channel;
-    args.taps = in_place ? taps : scratch.pixel_taps;
-    args.dst = direct ? job.dst + at * size : scratch.out;
-    job.filters.kernel->depthwise(args);
-    if (job.standard == nullptr) {
-      job.tile.run(job.tile.pipeline, {reinterpret_cast<const int32_t*>(scratch.out), width, 1,
-                                       extent.channels, Axis::kCols, row + x, extent.first_channel,
-                                       job.dst + at * size, panels.channels, 1});
-    } else if (!direct) {
-      std::memcpy(job.dst + at * size, scratch.out, static_cast<size_t>(extent.channels * size));
+  args.dst_stride = (direct ? panels.channels : width) * size;
+  args.scratch = scratch.columns;
+  for (int x = 0; x < job.input.out_width; x += job.run) {
+    args.pixels = std::min(job.run, job.input.out_width - x);
+    args.columns = job.Columns(args.pixels);
+    args.taps = scratch.taps + static_cast<ptrdiff_t>(x) * args.pixel_step * padded_height;
+    if (!in_place) {
+      CopyTaps(job, extent, args.taps, args.columns * padded_height, scratch);
+      args.taps = scratch.copied_taps;
     }
+    const ptrdiff_t at = static_cast<ptrdiff_t>(row + x) * panels.channels + extent.first_channel;
+    args.dst = direct ? job.dst + at * size : scratch.out;
+    job.packed.kernel->depthwise(args);
+    if (!direct) Deliver(job, extent, width, row + x, args.pixels, scratch);
   }
 }
 
-Status ValidateCall(const Im2col& input, const Storage& filters, const void* dst, Type output) {
+Status ValidateCall(const Im2col& input, const Storage& packed, const void* dst, Type output) {
   INTAGLIO_RETURN_IF_ERROR(Validate(input));
   if (input.first_channel != 0 || input.group_channels != input.channels) {
     return InvalidArgument("depthwise: a view of channels " + std::to_string(input.first_channel) +
                            " + " + std::to_string(input.group_channels) + " of " +
                            std::to_string(input.channels) + ", not of all");
   }
+  const DepthwiseFilters& filters = packed.filters;
   const Panels& panels = filters.panels;
   const int taps = input.kernel_height * input.kernel_width;
-  if (taps != panels.depth || int64_t{input.channels} * filters.multiplier != panels.channels) {
-    return InvalidArgument("depthwise: " + Shape(panels.depth, panels.channels) +
-                           " filters of multiplier " + std::to_string(filters.multiplier) +
-                           " for " + std::to_string(taps) + " taps of " +
+  if (input.kernel_height != filters.kernel_height || input.kernel_width != filters.kernel_width ||
+      int64_t{input.channels} * filters.multiplier != panels.channels) {
+    return InvalidArgument("depthwise: " + std::to_string(panels.channels) + " filters of " +
+                           Shape(filters.kernel_height, filters.kernel_width) +
+                           " taps and multiplier " + std::to_string(filters.multiplier) + " for " +
+                           Shape(input.kernel_height, input.kernel_width) + " taps of " +
                            std::to_string(input.channels) + " channels");
+  }
+  if (ColumnsUnder(input, input.out_width) > kMostColumns / filters.padded_height()) {
+    return InvalidArgument("depthwise: a line of " +
+                           std::to_string(ColumnsUnder(input, input.out_width)) +
+                           " columns of input, too long for this kernel height");
   }
   const int rows = Rows(input);
   if (rows > 0 && panels.channels > std::numeric_limits<int>::max() / rows) {
@@ -203,23 +253,24 @@ Status ValidateCall(const Im2col& input, const Storage& filters, const void* dst
   return {};
 }
 
-void Announce(const Im2col& input, const Storage& filters, bool in_registers) {
+void Announce(const Im2col& input, const Storage& packed, bool in_registers) {
+  const Panels& panels = packed.filters.panels;
   std::fprintf(stderr,
                "intaglio: depthwise, %d pixels x %d channels x %d taps, kernel %s, pipeline %s\n",
-               Rows(input), filters.panels.channels, filters.panels.depth, filters.kernel->name,
+               Rows(input), panels.channels, panels.depth, packed.kernel->name,
                in_registers ? "in registers" : "over tiles");
 }
 
 Status Run(Context& context, const Im2col& input, const Storage* packed, void* dst,
            const StandardPipeline* standard, const TilePipeline& tile) {
   if (packed == nullptr) return InvalidArgument("depthwise: the filters are empty");
-  const Storage& filters = *packed;
-  INTAGLIO_RETURN_IF_ERROR(ValidateCall(input, filters, dst, tile.output));
-  if (Verbose()) Announce(input, filters, standard != nullptr);
-  const Panels& panels = filters.panels;
+  INTAGLIO_RETURN_IF_ERROR(ValidateCall(input, *packed, dst, tile.output));
+  if (Verbose()) Announce(input, *packed, standard != nullptr);
+  const Panels& panels = packed->filters.panels;
   if (Rows(input) == 0 || panels.channels == 0) return {};
-  Job job{input,   filters, standard, tile, MakeEpilogue(standard), static_cast<std::byte*>(dst),
-          nullptr, nullptr};
+  Job job{input,   *packed, standard, tile, MakeEpilogue(standard), static_cast<std::byte*>(dst),
+          nullptr, nullptr, 0};
+  job.run = PixelsOfRun(job);
 
   const size_t extents = panels.extents.size();
   const size_t params_bytes = extents * sizeof(PanelParams);
@@ -227,14 +278,15 @@ Status Run(Context& context, const Im2col& input, const Storage* packed, void* d
   auto* shared = static_cast<std::byte*>(context.Scratch(0, params_bytes + outside_bytes));
   const int lines = input.batch * input.out_height;
   const int workers = std::min(context.threads(), lines);
+  const size_t scratch_bytes = Scratch::Carve(nullptr, job, nullptr);
   bool have_memory = shared != nullptr;
   for (int w = 0; w < workers; ++w) {
-    have_memory = have_memory && context.Scratch(w + 1, Scratch::Bytes(job)) != nullptr;
+    have_memory = have_memory && context.Scratch(w + 1, scratch_bytes) != nullptr;
   }
   if (!have_memory) return OutOfMemory("no memory for the scratch of a depthwise convolution");
 
   auto* params = reinterpret_cast<PanelParams*>(shared);
-  const RowFacts rows{input.zero_point, LargestDistance(input.type, input.zero_point)};
+  const RowFacts rows = FactsOf(input);
   for (size_t e = 0; e < extents; ++e) {
     FillPanelParams(panels, panels.extents[e], rows, standard, params[e]);
   }
@@ -245,7 +297,8 @@ Status Run(Context& context, const Im2col& input, const Storage* packed, void* d
 
   std::atomic<int> next{0};
   const auto work = [&](int worker) {
-    const Scratch scratch(context.Scratch(worker + 1, 0), job);
+    Scratch scratch;
+    Scratch::Carve(static_cast<std::byte*>(context.Scratch(worker + 1, 0)), job, &scratch);
     for (int line = next.fetch_add(1); line < lines; line = next.fetch_add(1)) {
       FindTaps(job, line / input.out_height, line % input.out_height, scratch.taps);
       for (size_t e = 0; e < extents; ++e) RunPanel(job, e, line * input.out_width, scratch);
@@ -257,52 +310,27 @@ Status Run(Context& context, const Im2col& input, const Storage* packed, void* d
 
 }  // namespace
 
-Result<PackedDepthwise> PackedDepthwise::Pack(const ConstMatrix& filters, int multiplier,
-                                              const std::string& kernel_name) {
-  INTAGLIO_RETURN_IF_ERROR(ValidateOperand(filters, "depthwise filters"));
-  if (multiplier < 1 || filters.cols % multiplier != 0) {
-    return InvalidArgument("depthwise: multiplier " + std::to_string(multiplier) + " for " +
-                           std::to_string(filters.cols) + " output channels");
-  }
+Result<PackedDepthwise> PackedDepthwise::Pack(const ConstMatrix& filters, int kernel_width,
+                                              int multiplier, const std::string& kernel_name) {
   auto kernel = KernelNamed(kernel_name);
   if (!kernel.ok()) return kernel.status();
   try {
-    const PanelFormat format{(*kernel)->panel.lanes, (*kernel)->panel.vectors, 1};
-    auto layout = LayOutPanels(format, filters.cols, filters.rows);
-    if (!layout.ok()) return layout.status();
-    if (layout->bytes > std::numeric_limits<size_t>::max() / sizeof(int32_t)) {
-      return OutOfMemory("depthwise: filters do not fit the address space");
-    }
-    auto storage = std::make_shared<Storage>(Storage{*kernel, multiplier, {}, {}});
-    Panels& panels = storage->panels;
-    panels.format = format;
-    panels.channels = filters.cols;
-    panels.depth = filters.rows;
-    panels.extents = std::move(layout->extents);
-    panels.sums.resize(static_cast<size_t>(filters.cols));
-    panels.zero_points.resize(static_cast<size_t>(filters.cols));
-    storage->weights = AlignedBuffer::Allocate(layout->bytes * sizeof(int32_t));
-    if (layout->bytes > 0 && storage->weights.data() == nullptr) {
-      return OutOfMemory("no memory for depthwise filters");
-    }
-    for (PanelExtent& extent : panels.extents) {
-      PackExtent(filters, extent, format.lanes * extent.vectors,
-                 static_cast<int32_t*>(storage->weights.data()) + extent.offset, panels);
-    }
+    const PanelFormat& panel = (*kernel)->panel;
+    auto made = PackDepthwiseFilters(filters, kernel_width, multiplier, panel.lanes, panel.vectors,
+                                     (*kernel)->tap_step);
+    if (!made.ok()) return made.status();
     PackedDepthwise packed;
-    packed.storage_ = std::move(storage);
+    packed.storage_ = std::make_shared<const Storage>(Storage{*kernel, std::move(*made)});
     return packed;
   } catch (const std::bad_alloc&) {
     return OutOfMemory("no memory for depthwise filters");
   }
 }
 
-int PackedDepthwise::taps() const { return storage_ ? storage_->panels.depth : 0; }
-int PackedDepthwise::channels() const { return storage_ ? storage_->panels.channels : 0; }
-int PackedDepthwise::multiplier() const { return storage_ ? storage_->multiplier : 1; }
-size_t PackedDepthwise::bytes() const {
-  return storage_ ? storage_->panels.bytes() + storage_->weights.bytes() : 0;
-}
+int PackedDepthwise::taps() const { return storage_ ? storage_->filters.panels.depth : 0; }
+int PackedDepthwise::channels() const { return storage_ ? storage_->filters.panels.channels : 0; }
+int PackedDepthwise::multiplier() const { return storage_ ? storage_->filters.multiplier : 1; }
+size_t PackedDepthwise::bytes() const { return storage_ ? storage_->filters.bytes() : 0; }
 const char* PackedDepthwise::kernel_name() const { return storage_ ? storage_->kernel->name : ""; }
 
 Status Depthwise(Context& context, const Im2col& input, const PackedDepthwise& filters, void* dst,

@@ -23,7 +23,7 @@ class PackedDepthwise {
   // `filters` is the (kernel_height * kernel_width) x (channels * multiplier) matrix that TFLite's
   // [1, H, W, C * multiplier] filter tensor is: row-major, int8 or uint8. Output channel o reads
   // input channel o / multiplier.
-  static Result<PackedDepthwise> Pack(const ConstMatrix& filters, int multiplier,
+  static Result<PackedDepthwise> Pack(const ConstMatrix& filters, int kernel_width, int multiplier,
                                       const std::string& kernel = {});
 
   int taps() const;      // kernel_height * kernel_width

@@ -55,6 +55,7 @@ struct Kernel {
   RowFormat row_format;
   int max_rows;  // of one tile
   void (*tile)(const TileArgs&);
+  int tap_step;  // kernel rows that a depthwise convolution multiplies at once
   void (*depthwise)(const DepthwiseArgs&);
 };
 

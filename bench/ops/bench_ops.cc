@@ -32,8 +32,7 @@ bool RunCase(const OpCase& op, const Options& options, Context& context, Report&
   const auto timings = Interleave(contenders, options.MakeBudget(threads));
   const double bandwidth = ReadBandwidth(context, static_cast<size_t>(op.bytes));
   const double memory_ns = bandwidth > 0 ? op.bytes / bandwidth : 0;
-  const double compute_ns =
-      op.loop == nullptr ? 0 : op.ops / (peak.ops_per_call / timings[1].min * op.loop_share);
+  const double compute_ns = op.loop == nullptr ? 0 : op.ops / (peak.ops_per_call / timings[1].min);
   const double bound_ns = std::max(memory_ns, compute_ns);
   const double share = bound_ns / timings[0].min;
   std::printf("%-34s t%d %10.0f ns %8.1f GOPS %6.1f%% of the %s bound, %.0f ns\n", op.name.c_str(),

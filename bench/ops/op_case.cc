@@ -33,11 +33,6 @@ std::string BestName() {
   return kernel.ok() ? (*kernel)->name : "";
 }
 
-// The 16-bit multiply-add of the widest vectors that the best kernel uses.
-const PeakLoop* SixteenBitPeak() {
-  return PeakOfKernel(BestName().starts_with("avx512") ? "avx512bw" : "avx2");
-}
-
 OpCase Common(const char* kind, const std::shared_ptr<Layer>& layer) {
   OpCase made;
   made.name = std::string(kind) + "/" + layer->name();
@@ -54,10 +49,10 @@ std::vector<OpCase> DepthwiseCases(Context& context) {
   for (const LayerSize& size : kDepthwise) {
     const auto layer = std::make_shared<Layer>(size, true);
     OpCase made = Common("depthwise", layer);
-    made.loop = SixteenBitPeak();
-    made.loop_share = 0.5;
+    made.loop = PeakOfKernel(BestName());
     const auto packed = PackedDepthwise::Pack(
-        MakeConstMatrix(layer->filters(), layer->taps(), layer->out_channels()), 1);
+        MakeConstMatrix(layer->filters(), layer->taps(), layer->out_channels()), size.kernel_side,
+        1);
     if (!packed.ok()) Stop(packed.status());
     made.run = [layer, filters = *packed, &context] {
       StopUnlessOk(Depthwise(context, layer->view(), filters, layer->result(), layer->pipeline()));

@@ -13,13 +13,12 @@
 namespace intaglio::bench {
 
 // No way of computing it takes less than
-//   max(ops / (loop's rate * loop_share), bytes / rate of plain reads of that many bytes).
+//   max(ops / loop's rate, bytes / rate of plain reads of that many bytes).
 struct OpCase {
   std::string name;
   double ops = 0;
   double bytes = 0;  // input and output, each once
   const PeakLoop* loop = nullptr;
-  double loop_share = 1;
   std::function<void()> run;
   std::function<std::string()> check;  // empty where a sample of results is right
 };

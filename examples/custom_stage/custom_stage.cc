@@ -86,8 +86,8 @@ int main() {
     image.push_back(static_cast<int8_t>(i * 29 % 256 - 128));
   }
   const int8_t filters[kChannels] = {-90, -3, 0, 5, 40, 127};  // one tap each
-  const auto packed =
-      PackedDepthwise::Pack(MakeConstMatrix(filters, 1, kChannels), /*multiplier=*/1);
+  const auto packed = PackedDepthwise::Pack(MakeConstMatrix(filters, 1, kChannels),
+                                            /*kernel_width=*/1, /*multiplier=*/1);
   if (!packed.ok()) return 1;
   Im2col view;
   view.data = image.data();

@@ -22,7 +22,6 @@ struct KernelScalar : Scalar {
   static INTAGLIO_INLINE I32 FloatBits(F32 a) { return std::bit_cast<int32_t>(a); }
 
   static INTAGLIO_INLINE void StoreRuns(int32_t* p, ptrdiff_t, I32 a) { Store(p, a); }
-  static INTAGLIO_INLINE I32 LoadRuns(const int32_t* p, ptrdiff_t) { return Load(p); }
 
   template <int kVectors>
   static INTAGLIO_INLINE void StoreInt16(int16_t* p, const I32* a) {
@@ -36,17 +35,28 @@ struct KernelScalar : Scalar {
       static_cast<uint8_t*>(p)[j] = static_cast<uint8_t>(Min(Max(word, min), max));
     }
   }
+};
 
-  template <bool kSigned>
-  static INTAGLIO_INLINE I32 LoadWidened(const uint8_t* p) {
-    return kSigned ? static_cast<int8_t>(*p) : *p;
+struct TapsScalar {
+  static constexpr int kStep = 1;
+  using Operand = int32_t;
+
+  template <int kVectors>
+  static INTAGLIO_INLINE void Interleave(const uint8_t* const (&rows)[kStep], uint8_t flip,
+                                         Operand* groups) {
+    for (int j = 0; j < kVectors; ++j) groups[j] = rows[0][j] ^ flip;
   }
-  static INTAGLIO_INLINE I32 MulInt16(I32 a, I32 b) { return a * static_cast<int16_t>(b); }
+  static INTAGLIO_INLINE Operand LoadWeights(const int8_t* p) { return *p; }
+  static INTAGLIO_INLINE int32_t Dot(int32_t acc, Operand w, Operand x) {
+    return KernelScalar::Dot(acc, w, x);
+  }
 };
 
 }  // namespace
 
-extern const Kernel kKernelScalar = {
-    "scalar", 0, {1, 4, 1}, RowFormat::kWidened16, 2, Tile<KernelScalar>, Depthwise<KernelScalar>};
+extern const Kernel kKernelScalar = {"scalar",  0,
+                                     {1, 4, 1}, RowFormat::kWidened16,
+                                     2,         Tile<KernelScalar>,
+                                     1,         Depthwise<KernelScalar, TapsScalar>};
 
 }  // namespace intaglio

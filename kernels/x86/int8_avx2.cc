@@ -3,6 +3,7 @@
 #include "intaglio/kernels/depthwise_tile.h"
 #include "intaglio/kernels/tile.h"
 #include "intaglio/kernels/x86/panel_avx2.h"
+#include "intaglio/kernels/x86/taps.h"
 
 namespace intaglio {
 namespace {
@@ -24,7 +25,9 @@ struct KernelAvx2 : PanelAvx2 {
 
 }  // namespace
 
-extern const Kernel kKernelAvx2 = {
-    "avx2", kAvx2, {8, 2, 2}, RowFormat::kWidened16, 6, Tile<KernelAvx2>, Depthwise<KernelAvx2>};
+extern const Kernel kKernelAvx2 = {"avx2",    kAvx2,
+                                   {8, 2, 2}, RowFormat::kWidened16,
+                                   6,         Tile<KernelAvx2>,
+                                   2,         Depthwise<KernelAvx2, TapPairs<KernelAvx2>>};
 
 }  // namespace intaglio

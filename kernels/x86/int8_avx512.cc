@@ -2,6 +2,7 @@
 #include "intaglio/kernels/depthwise_tile.h"
 #include "intaglio/kernels/tile.h"
 #include "intaglio/kernels/x86/panel_avx512.h"
+#include "intaglio/kernels/x86/taps.h"
 
 namespace intaglio {
 namespace {
@@ -23,12 +24,10 @@ struct KernelAvx512Bw : PanelAvx512 {
 
 }  // namespace
 
-extern const Kernel kKernelAvx512Bw = {"avx512bw",
-                                       kAvx512Bw,
-                                       {16, 4, 2},
-                                       RowFormat::kWidened16,
-                                       6,
-                                       Tile<KernelAvx512Bw>,
-                                       Depthwise<KernelAvx512Bw>};
+extern const Kernel kKernelAvx512Bw = {
+    "avx512bw", kAvx512Bw,
+    {16, 4, 2}, RowFormat::kWidened16,
+    6,          Tile<KernelAvx512Bw>,
+    2,          Depthwise<KernelAvx512Bw, TapPairs<KernelAvx512Bw>>};
 
 }  // namespace intaglio

@@ -2,6 +2,7 @@
 #include "intaglio/kernels/depthwise_tile.h"
 #include "intaglio/kernels/tile.h"
 #include "intaglio/kernels/x86/panel_avx512.h"
+#include "intaglio/kernels/x86/taps.h"
 
 namespace intaglio {
 namespace {
@@ -21,8 +22,13 @@ struct KernelAvx512Vnni : PanelAvx512 {
 
 }  // namespace
 
-extern const Kernel kKernelAvx512Vnni = {
-    "avx512-vnni",          kAvx512Bw | kAvx512Vnni,    {16, 4, 4}, RowFormat::kUnsigned8, 6,
-    Tile<KernelAvx512Vnni>, Depthwise<KernelAvx512Vnni>};
+extern const Kernel kKernelAvx512Vnni = {"avx512-vnni",
+                                         kAvx512Bw | kAvx512Vnni,
+                                         {16, 4, 4},
+                                         RowFormat::kUnsigned8,
+                                         6,
+                                         Tile<KernelAvx512Vnni>,
+                                         4,
+                                         Depthwise<KernelAvx512Vnni, TapQuads<KernelAvx512Vnni>>};
 
 }  // namespace intaglio

@@ -3,6 +3,7 @@
 #include "intaglio/kernels/depthwise_tile.h"
 #include "intaglio/kernels/tile.h"
 #include "intaglio/kernels/x86/panel_avx2.h"
+#include "intaglio/kernels/x86/taps.h"
 
 namespace intaglio {
 namespace {
@@ -25,7 +26,7 @@ struct KernelAvxVnni : PanelAvx2 {
 }  // namespace
 
 extern const Kernel kKernelAvxVnni = {
-    "avx-vnni",          kAvx2 | kAvxVnni,        {8, 2, 4}, RowFormat::kUnsigned8, 6,
-    Tile<KernelAvxVnni>, Depthwise<KernelAvxVnni>};
+    "avx-vnni", kAvx2 | kAvxVnni,    {8, 2, 4}, RowFormat::kUnsigned8,
+    6,          Tile<KernelAvxVnni>, 4,         Depthwise<KernelAvxVnni, TapQuads<KernelAvxVnni>>};
 
 }  // namespace intaglio

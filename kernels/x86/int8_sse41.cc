@@ -2,6 +2,7 @@
 #include "intaglio/kernels/depthwise_tile.h"
 #include "intaglio/kernels/tile.h"
 #include "intaglio/kernels/x86/registers_sse41.h"
+#include "intaglio/kernels/x86/taps.h"
 
 namespace intaglio {
 namespace {
@@ -26,7 +27,6 @@ struct KernelSse41 : Sse41 {
   static INTAGLIO_INLINE I32 FloatBits(F32 a) { return _mm_castps_si128(a); }
 
   static INTAGLIO_INLINE void StoreRuns(int32_t* p, ptrdiff_t, I32 a) { Store(p, a); }
-  static INTAGLIO_INLINE I32 LoadRuns(const int32_t* p, ptrdiff_t) { return Load(p); }
 
   template <int kVectors>
   static INTAGLIO_INLINE void StoreInt16(int16_t* p, const I32* a) {
@@ -60,22 +60,26 @@ struct KernelSse41 : Sse41 {
     }
   }
 
-  template <bool kSigned>
-  static INTAGLIO_INLINE I32 LoadWidened(const uint8_t* p) {
-    const __m128i bytes = _mm_loadu_si32(p);
-    return kSigned ? _mm_cvtepi8_epi32(bytes) : _mm_cvtepu8_epi32(bytes);
+  template <int kVectors>
+  static INTAGLIO_INLINE Operand LoadSpread(const uint8_t* p) {
+    return kVectors == 2 ? _mm_loadl_epi64(reinterpret_cast<const __m128i*>(p)) : _mm_loadu_si32(p);
   }
-  static INTAGLIO_INLINE I32 MulInt16(I32 a, I32 b) { return _mm_madd_epi16(a, b); }
+  static INTAGLIO_INLINE Operand Broadcast8(uint8_t byte) {
+    return _mm_set1_epi8(static_cast<char>(byte));
+  }
+  static INTAGLIO_INLINE Operand UnpackLow8(Operand a, Operand b) {
+    return _mm_unpacklo_epi8(a, b);
+  }
+  static INTAGLIO_INLINE Operand UnpackHigh8(Operand a, Operand b) {
+    return _mm_unpackhi_epi8(a, b);
+  }
 };
 
 }  // namespace
 
-extern const Kernel kKernelSse41 = {"sse4.1",
-                                    kSse41,
-                                    {4, 2, 2},
-                                    RowFormat::kWidened16,
-                                    4,
-                                    Tile<KernelSse41>,
-                                    Depthwise<KernelSse41>};
+extern const Kernel kKernelSse41 = {"sse4.1",  kSse41,
+                                    {4, 2, 2}, RowFormat::kWidened16,
+                                    4,         Tile<KernelSse41>,
+                                    2,         Depthwise<KernelSse41, TapPairs<KernelSse41>>};
 
 }  // namespace intaglio

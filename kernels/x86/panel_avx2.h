@@ -22,10 +22,6 @@ struct PanelAvx2 : Avx2 {
     _mm_storeu_si128(reinterpret_cast<__m128i*>(p), _mm256_castsi256_si128(a));
     _mm_storeu_si128(reinterpret_cast<__m128i*>(p + step), _mm256_extracti128_si256(a, 1));
   }
-  static INTAGLIO_INLINE I32 LoadRuns(const int32_t* p, ptrdiff_t step) {
-    return _mm256_loadu2_m128i(reinterpret_cast<const __m128i*>(p + step),
-                               reinterpret_cast<const __m128i*>(p));
-  }
 
   template <int kVectors>
   static INTAGLIO_INLINE void StoreInt16(int16_t* p, const I32* a) {
@@ -67,12 +63,32 @@ struct PanelAvx2 : Avx2 {
     }
   }
 
-  template <bool kSigned>
-  static INTAGLIO_INLINE I32 LoadWidened(const uint8_t* p) {
-    const __m128i bytes = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(p));
-    return kSigned ? _mm256_cvtepi8_epi32(bytes) : _mm256_cvtepu8_epi32(bytes);
+  template <int kVectors>
+  static INTAGLIO_INLINE Operand LoadSpread(const uint8_t* p) {
+    if constexpr (kVectors == 2) {
+      const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
+      return _mm256_permute4x64_epi64(_mm256_castsi128_si256(bytes), 0b01010000);
+    } else {
+      const __m128i bytes = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(p));
+      return _mm256_permutevar8x32_epi32(_mm256_castsi128_si256(bytes),
+                                         _mm256_setr_epi32(0, 0, 0, 0, 1, 1, 1, 1));
+    }
   }
-  static INTAGLIO_INLINE I32 MulInt16(I32 a, I32 b) { return _mm256_madd_epi16(a, b); }
+  static INTAGLIO_INLINE Operand Broadcast8(uint8_t byte) {
+    return _mm256_set1_epi8(static_cast<char>(byte));
+  }
+  static INTAGLIO_INLINE Operand UnpackLow8(Operand a, Operand b) {
+    return _mm256_unpacklo_epi8(a, b);
+  }
+  static INTAGLIO_INLINE Operand UnpackHigh8(Operand a, Operand b) {
+    return _mm256_unpackhi_epi8(a, b);
+  }
+  static INTAGLIO_INLINE Operand UnpackLow16(Operand a, Operand b) {
+    return _mm256_unpacklo_epi16(a, b);
+  }
+  static INTAGLIO_INLINE Operand UnpackHigh16(Operand a, Operand b) {
+    return _mm256_unpackhi_epi16(a, b);
+  }
 
  private:
   static INTAGLIO_INLINE __m128i Pack(I32 a) {

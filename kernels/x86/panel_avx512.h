@@ -24,12 +24,6 @@ struct PanelAvx512 : Avx512 {
     _mm_storeu_si128(reinterpret_cast<__m128i*>(p + 2 * step), _mm512_extracti32x4_epi32(a, 2));
     _mm_storeu_si128(reinterpret_cast<__m128i*>(p + 3 * step), _mm512_extracti32x4_epi32(a, 3));
   }
-  static INTAGLIO_INLINE I32 LoadRuns(const int32_t* p, ptrdiff_t step) {
-    __m512i a = _mm512_castsi128_si512(LoadRun(p));
-    a = _mm512_inserti32x4(a, LoadRun(p + step), 1);
-    a = _mm512_inserti32x4(a, LoadRun(p + 2 * step), 2);
-    return _mm512_inserti32x4(a, LoadRun(p + 3 * step), 3);
-  }
 
   template <int kVectors>
   static INTAGLIO_INLINE void StoreInt16(int16_t* p, const I32* a) {
@@ -81,17 +75,38 @@ struct PanelAvx512 : Avx512 {
     }
   }
 
-  template <bool kSigned>
-  static INTAGLIO_INLINE I32 LoadWidened(const uint8_t* p) {
-    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
-    return kSigned ? _mm512_cvtepi8_epi32(bytes) : _mm512_cvtepu8_epi32(bytes);
+  template <int kVectors>
+  static INTAGLIO_INLINE Operand LoadSpread(const uint8_t* p) {
+    if constexpr (kVectors == 4) {
+      return _mm512_loadu_si512(p);
+    } else if constexpr (kVectors == 2) {
+      const __m256i bytes = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
+      return _mm512_permutexvar_epi64(_mm512_setr_epi64(0, 0, 1, 1, 2, 2, 3, 3),
+                                      _mm512_castsi256_si512(bytes));
+    } else {
+      const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
+      return _mm512_permutexvar_epi32(
+          _mm512_setr_epi32(0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3),
+          _mm512_castsi128_si512(bytes));
+    }
   }
-  static INTAGLIO_INLINE I32 MulInt16(I32 a, I32 b) { return _mm512_madd_epi16(a, b); }
+  static INTAGLIO_INLINE Operand Broadcast8(uint8_t byte) {
+    return _mm512_set1_epi8(static_cast<char>(byte));
+  }
+  static INTAGLIO_INLINE Operand UnpackLow8(Operand a, Operand b) {
+    return _mm512_unpacklo_epi8(a, b);
+  }
+  static INTAGLIO_INLINE Operand UnpackHigh8(Operand a, Operand b) {
+    return _mm512_unpackhi_epi8(a, b);
+  }
+  static INTAGLIO_INLINE Operand UnpackLow16(Operand a, Operand b) {
+    return _mm512_unpacklo_epi16(a, b);
+  }
+  static INTAGLIO_INLINE Operand UnpackHigh16(Operand a, Operand b) {
+    return _mm512_unpackhi_epi16(a, b);
+  }
 
  private:
-  static INTAGLIO_INLINE __m128i LoadRun(const int32_t* p) {
-    return _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
-  }
   static INTAGLIO_INLINE __m256i Unsigned(__m512i words) {
     return _mm512_cvtusepi16_epi8(_mm512_max_epi16(words, _mm512_setzero_si512()));
   }

@@ -77,7 +77,7 @@ Result<PreparedLayer> PrepareDepthwiseConv2D(const LayerView& layer, const Layer
   const ConstMatrix matrix{filter.data, filter.type,      static_cast<int>(taps),       outputs,
                            outputs,     Order::kRowMajor, linear->weight_zero_points[0]};
   Result<PackedDepthwise> packed =
-      PackedDepthwise::Pack(matrix, outputs / layer.input(0).shape[3], options.kernel);
+      PackedDepthwise::Pack(matrix, filter.shape[2], outputs / layer.input(0).shape[3], options.kernel);
   if (!packed.ok()) return layer.Wrap(packed.status());
 
   auto routine = std::make_shared<DepthwiseRoutine>(std::move(*packed));

@@ -88,7 +88,7 @@ TEST(Concurrency, ContextsShareOnePackedMatrix) {
   const auto packed = Prepack(Side::kRhs, rhs.view());
   TestImage image(random, Type::kInt8, 1, 6, 6, 40, 5);
   const TestMatrix filters(random, Type::kInt8, 1, 40, Order::kRowMajor, 0, 0);
-  const auto depthwise = PackedDepthwise::Pack(filters.view(), 1);
+  const auto depthwise = PackedDepthwise::Pack(filters.view(), 1, 1);
   ASSERT_TRUE(packed.ok() && depthwise.ok());
   const auto bound = BoundPipeline::Bind(*packed, pipeline.standard, Type::kUInt8, 100);
   ASSERT_TRUE(bound.ok());

@@ -69,7 +69,7 @@ void RunDepthwise(unsigned seed, Context& context) {
   SCOPED_TRACE("seed " + std::to_string(seed) + ": " + image.Text() + ", multiplier " +
                std::to_string(multiplier) + ", " + NameOf(output) + ", " + kernel);
 
-  const auto packed = PackedDepthwise::Pack(filters.view(), multiplier, kernel);
+  const auto packed = PackedDepthwise::Pack(filters.view(), v.kernel_width, multiplier, kernel);
   ASSERT_TRUE(packed.ok()) << packed.status().message();
   EXPECT_EQ(packed->taps(), taps);
   EXPECT_EQ(packed->channels(), channels * multiplier);
@@ -113,7 +113,7 @@ TEST(Depthwise, CustomPipeline) {
   image.view().kernel_height = image.view().kernel_width = 3;
   image.view().pad_top = image.view().pad_left = 1;
   const TestMatrix filters(random, Type::kInt8, 9, 38, Order::kRowMajor, 0, 0);
-  const auto packed = PackedDepthwise::Pack(filters.view(), 2);
+  const auto packed = PackedDepthwise::Pack(filters.view(), 3, 2);
   ASSERT_TRUE(packed.ok());
   std::vector<int32_t> bias;
   for (int c = 0; c < 38; ++c) bias.push_back(1000 * c);
@@ -133,7 +133,7 @@ TEST(Depthwise, NothingToDo) {
   Context context;
   TestImage image(random, Type::kInt8, 1, 3, 3, 8, 0);
   const TestMatrix filters(random, Type::kInt8, 1, 8, Order::kRowMajor, 0, 0);
-  const auto packed = PackedDepthwise::Pack(filters.view(), 1);
+  const auto packed = PackedDepthwise::Pack(filters.view(), 1, 1);
   ASSERT_TRUE(packed.ok());
   image.view().out_height = 0;
   EXPECT_TRUE(Depthwise(context, image.view(), *packed, nullptr, StandardPipeline{}).ok());
@@ -145,11 +145,11 @@ TEST(Depthwise, NothingToDo) {
 TEST(Depthwise, CopiesShareStorage) {
   Random random(3);
   const TestMatrix filters(random, Type::kInt8, 9, 40, Order::kRowMajor, 0, 0);
-  const auto packed = PackedDepthwise::Pack(filters.view(), 1);
+  const auto packed = PackedDepthwise::Pack(filters.view(), 3, 1);
   ASSERT_TRUE(packed.ok());
   const PackedDepthwise copy = *packed;  // NOLINT: what is tested
   EXPECT_EQ(copy.storage(), packed->storage());
-  EXPECT_GE(copy.bytes(), size_t{9 * 40 * 4});
+  EXPECT_GE(copy.bytes(), size_t{9 * 40});
 }
 
 // Each refusal names what is wrong and leaves dst alone.
@@ -159,7 +159,7 @@ class DepthwiseErrors : public testing::Test {
       : random_(4),
         image_(random_, Type::kInt8, 1, 4, 4, 6, 0),
         filters_(random_, Type::kInt8, 1, 12, Order::kRowMajor, 0, 0),
-        packed_(*PackedDepthwise::Pack(filters_.view(), 2)),
+        packed_(*PackedDepthwise::Pack(filters_.view(), 1, 2)),
         dst_(Type::kInt8, 16, 12, Order::kRowMajor, 0) {
     pipeline_.output = Type::kInt8;
   }
@@ -182,7 +182,7 @@ class DepthwiseErrors : public testing::Test {
 TEST_F(DepthwiseErrors, Shapes) {
   Im2col view = image_.view();
   view.kernel_width = 2;
-  Refused(view, "2 taps");
+  Refused(view, "1 x 2 taps");
   TestImage other(random_, Type::kInt8, 1, 4, 4, 5, 0);
   Refused(other.view(), "5 channels");
   view = image_.view();
@@ -238,14 +238,14 @@ TEST_F(DepthwiseErrors, TooManyTaps) {
   image.view().kernel_width = taps;
   const TestMatrix filters(random_, Type::kUInt8, taps, 1, Order::kRowMajor, 0, 0,
                            Values::kAllHighest);
-  packed_ = *PackedDepthwise::Pack(filters.view(), 1);
+  packed_ = *PackedDepthwise::Pack(filters.view(), taps, 1);
   Refused(image.view(), "over int32");
 }
 
 TEST_F(DepthwiseErrors, Packing) {
   const auto refused = [&](const ConstMatrix& m, int multiplier, const std::string& kernel,
-                           const char* message) {
-    const auto packed = PackedDepthwise::Pack(m, multiplier, kernel);
+                           const char* message, int width = 1) {
+    const auto packed = PackedDepthwise::Pack(m, width, multiplier, kernel);
     ASSERT_FALSE(packed.ok()) << message;
     EXPECT_NE(packed.status().message().find(message), std::string::npos)
         << packed.status().message();
@@ -253,6 +253,8 @@ TEST_F(DepthwiseErrors, Packing) {
   refused(filters_.view(), 5, "", "multiplier 5 for 12");
   refused(filters_.view(), 0, "", "multiplier 0");
   refused(filters_.view(), 1, "avx9", "avx9 is none of");
+  refused(filters_.view(), 1, "", "1 taps in rows of 2", 2);
+  refused(filters_.view(), 1, "", "in rows of 0", 0);
   ConstMatrix m = filters_.view();
   m.type = Type::kInt16;
   refused(m, 1, "", "int16");

@@ -1,5 +1,6 @@
 // Kernel::depthwise of every row of the table, called directly.
 #include "intaglio/kernels/depthwise_args.h"
+#include "intaglio/pack/depthwise_filters.h"
 #include "intaglio/test/kernels/every_kernel.h"
 #include "intaglio/test/kernels/panel_oracle.h"
 
@@ -9,84 +10,138 @@ namespace {
 struct DepthwiseCase {
   const Kernel& kernel;
   int vectors;
-  int taps;
+  int kernel_height;
+  int kernel_width;
+  int pixels;
   bool is_signed;
-  int first_channel;
+  int first_channel = 0;
+  int pixel_step = 1;
+  int tap_step = 1;
   ChannelParams params;
   EpilogueParams epilogue{Type::kInt32, 0, INT32_MIN, INT32_MAX};
-  std::vector<int> weights;                 // [tap][channel]
-  std::vector<std::vector<uint8_t>> input;  // [tap], first_channel + width bytes
+  std::vector<int8_t> weights;              // [ky][kx][channel]
+  std::vector<std::vector<uint8_t>> input;  // [column][ky], first_channel + width bytes
 
-  DepthwiseCase(const Kernel& k, int vectors, int taps, bool is_signed, int first_channel)
+  DepthwiseCase(const Kernel& k, int vectors, int height, int width, int pixels, bool is_signed)
       : kernel(k),
         vectors(vectors),
-        taps(taps),
+        kernel_height(height),
+        kernel_width(width),
+        pixels(pixels),
         is_signed(is_signed),
-        first_channel(first_channel),
-        params(k.panel.lanes * vectors),
-        weights(static_cast<size_t>(taps * width())),
-        input(static_cast<size_t>(taps)) {
-    for (auto& tap : input) tap.resize(static_cast<size_t>(first_channel + width()));
+        params(k.panel.lanes * vectors) {
+    Resize();
   }
 
-  int width() const { return kernel.panel.lanes * vectors; }
-  int Input(int tap, int channel) const {
-    const uint8_t byte =
-        input[static_cast<size_t>(tap)][static_cast<size_t>(first_channel + channel)];
-    return is_signed ? static_cast<int8_t>(byte) : byte;
+  void Resize() {
+    weights.assign(static_cast<size_t>(kernel_height * kernel_width * width()), 0);
+    input.assign(static_cast<size_t>(columns() * kernel_height), {});
+    for (auto& tap : input) tap.resize(static_cast<size_t>(first_channel + width()));
   }
-  int32_t Accumulator(int channel) const {
+  int columns() const { return (pixels - 1) * pixel_step + (kernel_width - 1) * tap_step + 1; }
+  int width() const { return kernel.panel.lanes * vectors; }
+  int Input(int column, int ky, int channel) const {
+    const uint8_t byte = input[static_cast<size_t>(column * kernel_height + ky)]
+                              [static_cast<size_t>(first_channel + channel)];
+    // As the kernel sees it: int8 is moved by 128.
+    return is_signed ? static_cast<int8_t>(byte) + 128 : byte;
+  }
+  int Weight(int ky, int kx, int channel) const {
+    return weights[static_cast<size_t>((ky * kernel_width + kx) * width() + channel)];
+  }
+  int32_t Accumulator(int pixel, int channel) const {
     int64_t sum = params.offset[static_cast<size_t>(channel)];
-    for (int t = 0; t < taps; ++t) {
-      sum += int64_t{weights[static_cast<size_t>(t * width() + channel)]} * Input(t, channel);
+    for (int ky = 0; ky < kernel_height; ++ky) {
+      for (int kx = 0; kx < kernel_width; ++kx) {
+        sum += int64_t{Weight(ky, kx, channel)} *
+               Input(pixel * pixel_step + kx * tap_step, ky, channel);
+      }
     }
     return Wrap(sum);
   }
   void FillRandom(Random& random) {
-    for (int& w : weights) w = Uniform(random, -255, 255);
+    for (int8_t& w : weights) w = static_cast<int8_t>(random());
     for (auto& tap : input) {
       for (uint8_t& byte : tap) byte = static_cast<uint8_t>(random());
     }
   }
 
   void Check() const {
-    std::vector<int32_t> packed;
-    for (const int w : weights) packed.push_back(w & 0xffff);
+    const ConstMatrix matrix =
+        MakeConstMatrix(weights.data(), kernel_height * kernel_width, width());
+    const auto packed =
+        PackDepthwiseFilters(matrix, kernel_width, 1, kernel.panel.lanes, vectors, kernel.tap_step);
+    ASSERT_TRUE(packed.ok()) << packed.status().message();
     std::vector<const uint8_t*> pointers;
-    for (const auto& tap : input) pointers.push_back(tap.data());
+    for (int c = 0; c < columns(); ++c) {
+      for (int ky = 0; ky < packed->padded_height(); ++ky) {
+        const int row = std::min(ky, kernel_height - 1);
+        pointers.push_back(input[static_cast<size_t>(c * kernel_height + row)].data());
+      }
+    }
     const PanelParams lanes = params.InLanes(kernel.panel.lanes, vectors);
-    GuardedRows out(epilogue.output, 1, width(), 0);
+    GuardedRows out(epilogue.output, pixels, width(), 8);
+    const AlignedBuffer scratch = AlignedBuffer::Allocate(
+        static_cast<size_t>(columns()) *
+        DepthwiseColumnBytes(vectors, kernel.panel.lanes, packed->groups()));
     DepthwiseArgs args;
-    args.weights = packed.data();
+    args.weights = packed->Panel(0);
+    args.terms = packed->weights[0].terms;
     args.vectors = vectors;
     args.taps = pointers.data();
-    args.tap_count = taps;
     args.first_channel = first_channel;
-    args.input_is_signed = is_signed;
+    args.columns = columns();
+    args.groups = packed->groups();
+    args.kernel_width = kernel_width;
+    args.pixel_step = pixel_step;
+    args.tap_step = tap_step;
+    args.pixels = pixels;
+    args.flip = is_signed ? 0x80 : 0;
     args.params = &lanes;
     args.epilogue = epilogue;
     args.dst = out.dst();
+    args.dst_stride = out.stride();
+    args.scratch = scratch.data();
     kernel.depthwise(args);
-    for (int c = 0; c < width(); ++c) params.Finish(epilogue, Accumulator(c), c, out.want(0), c);
-    ASSERT_TRUE(out.Same()) << kernel.name << ", " << vectors << " vectors, " << taps << " taps, "
+    for (int p = 0; p < pixels; ++p) {
+      for (int c = 0; c < width(); ++c) {
+        params.Finish(epilogue, Accumulator(p, c), c, out.want(p), c);
+      }
+    }
+    ASSERT_TRUE(out.Same()) << kernel.name << ", " << vectors << " vectors, " << kernel_height
+                            << " x " << kernel_width << " taps, " << pixels << " pixels, "
                             << NameOf(epilogue.output) << ": " << out.Difference();
   }
 };
 
 class DepthwiseTile : public EveryKernel {};
 
-TEST_P(DepthwiseTile, EveryWidthTapCountAndSign) {
+TEST_P(DepthwiseTile, EveryWidthFilterAndSign) {
   Random random(1);
   for (const int vectors : PanelVectors()) {
-    for (const int taps : {0, 1, 2, 3, 9, 25, 49}) {
-      for (const bool is_signed : {false, true}) {
-        for (const int first : {0, 1, 5, 64}) {
-          DepthwiseCase test(kernel(), vectors, taps, is_signed, first);
-          test.FillRandom(random);
-          for (int32_t& o : test.params.offset) o = static_cast<int32_t>(random());
-          ASSERT_NO_FATAL_FAILURE(test.Check());
-        }
+    for (const int height : {1, 2, 3, 4, 5, 9}) {
+      for (const int width : {1, 2, 3, 5}) {
+        DepthwiseCase test(kernel(), vectors, height, width, Uniform(random, 1, 20),
+                           random() % 2 == 0);
+        test.first_channel = Uniform(random, 0, 65);
+        test.pixel_step = Uniform(random, 1, 3);
+        test.tap_step = Uniform(random, 1, 3);
+        test.Resize();
+        test.FillRandom(random);
+        for (int32_t& o : test.params.offset) o = static_cast<int32_t>(random());
+        ASSERT_NO_FATAL_FAILURE(test.Check());
       }
+    }
+  }
+}
+
+TEST_P(DepthwiseTile, EveryNumberOfPixels) {
+  Random random(3);
+  for (const int vectors : PanelVectors()) {
+    for (int pixels = 1; pixels <= 3 * kernel().max_rows + 1; ++pixels) {
+      DepthwiseCase test(kernel(), vectors, 3, 3, pixels, true);
+      test.FillRandom(random);
+      ASSERT_NO_FATAL_FAILURE(test.Check());
     }
   }
 }
@@ -94,12 +149,13 @@ TEST_P(DepthwiseTile, EveryWidthTapCountAndSign) {
 TEST_P(DepthwiseTile, ExtremeOperands) {
   for (const int vectors : PanelVectors()) {
     for (const bool is_signed : {false, true}) {
-      for (const int weight : {-255, -128, -1, 0, 1, 127, 255}) {
+      for (const int weight : {-128, -1, 0, 1, 127}) {
         for (const int byte : {0, 1, 127, 128, 129, 255}) {
           const bool longest =
-              weight % 255 == 0 && byte % 255 == 0;  // 33025 * 255 * 255 fits int32
-          DepthwiseCase test(kernel(), vectors, longest && vectors == 1 ? 33025 : 9, is_signed, 0);
-          std::fill(test.weights.begin(), test.weights.end(), weight);
+              (weight < -1 || weight > 1) && byte % 255 == 0;  // 65793 * 128 * 255 fits int32
+          DepthwiseCase test(kernel(), vectors, longest && vectors == 1 ? 65793 : 9, 1, 1,
+                             is_signed);
+          std::fill(test.weights.begin(), test.weights.end(), static_cast<int8_t>(weight));
           for (auto& tap : test.input)
             std::fill(tap.begin(), tap.end(), static_cast<uint8_t>(byte));
           ASSERT_NO_FATAL_FAILURE(test.Check());
@@ -115,7 +171,7 @@ TEST_P(DepthwiseTile, OutputTypesAndScaling) {
        {Type::kInt8, Type::kUInt8, Type::kInt16, Type::kInt32, Type::kFloat32}) {
     for (const int vectors : PanelVectors()) {
       for (int round = 0; round < 8; ++round) {
-        DepthwiseCase test(kernel(), vectors, 9, round % 2 == 0, 3);
+        DepthwiseCase test(kernel(), vectors, 3, 3, 7, round % 2 == 0);
         test.FillRandom(random);
         test.params.form = output == Type::kFloat32 ? ScalingForm::kToFloat
                            : round < 2              ? ScalingForm::kSingleRounding

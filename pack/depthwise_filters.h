@@ -1,0 +1,57 @@
+// Depthwise filters, packed into panels of output channels.
+//
+// Taps are stored in groups of `step` kernel rows of one kernel column (kernels/depthwise_args.h):
+//
+//   panel:  | term 0: column 0: group 0: vector 0 [lane 0: rows 0 .. step-1][lane 1: ...] ... | ...
+//
+// with lanes in the order of pack/panels.h and zeros beyond the last row. What is stored is the
+// weight less its zero point, which needs no correction by sums of the input but may leave int8:
+// the terms of a panel are its first addends within int8, where that is not all of them the rest's,
+// and so on.
+#ifndef INTAGLIO_PACK_DEPTHWISE_FILTERS_H_
+#define INTAGLIO_PACK_DEPTHWISE_FILTERS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "intaglio/fixedpoint/status.h"
+#include "intaglio/pack/aligned_buffer.h"
+#include "intaglio/pack/matrix.h"
+#include "intaglio/pack/panels.h"
+
+namespace intaglio {
+
+struct DepthwiseFilters {
+  struct Weights {
+    size_t offset;  // of a panel's bytes
+    int terms;      // 1 .. 3
+  };
+
+  int kernel_height = 0;
+  int kernel_width = 0;
+  int multiplier = 1;
+  int step = 1;
+  // Of depth kernel_height * kernel_width: extents, sums and magnitudes of the weights less their
+  // zero points, no bytes.
+  Panels panels;
+  std::vector<Weights> weights;  // of each extent
+  AlignedBuffer data;
+
+  int groups() const { return (kernel_height + step - 1) / step; }
+  int padded_height() const { return groups() * step; }
+  size_t bytes() const;
+  const int8_t* Panel(size_t extent) const {
+    return static_cast<const int8_t*>(data.data()) + weights[extent].offset;
+  }
+};
+
+// Packs the (kernel_height * kernel_width) x (channels * multiplier) matrix `filters`, int8 or
+// uint8, for kernels of `lanes` x `vectors` panels that take `step` rows at once. Throws
+// std::bad_alloc.
+Result<DepthwiseFilters> PackDepthwiseFilters(const ConstMatrix& filters, int kernel_width,
+                                              int multiplier, int lanes, int vectors, int step);
+
+}  // namespace intaglio
+
+#endif  // INTAGLIO_PACK_DEPTHWISE_FILTERS_H_
