@@ -2,10 +2,15 @@
 
 #include <unistd.h>
 
-#include "intaglio/kernels/kernel.h"
+#include "intaglio/gemm/cpu_arm.h"
+#include "intaglio/kernels/cpu_feature.h"
 
 #if defined(__x86_64__)
 #include <cpuid.h>
+#elif defined(__linux__) && (defined(__aarch64__) || defined(__arm__))
+#define INTAGLIO_ASK_LINUX_ON_ARM
+#include <sched.h>
+#include <sys/auxv.h>
 #endif
 
 namespace intaglio {
@@ -52,7 +57,36 @@ uint32_t Features() {
   if (zmm && avx512 && Bit(extended.ecx, 11)) features |= kAvx512Vnni;
   return features;
 }
+#endif
+
+#if defined(INTAGLIO_ASK_LINUX_ON_ARM)
+uint64_t MainIdRegister([[maybe_unused]] uint64_t hwcap) {
+  uint64_t midr = 0;
+#if defined(__aarch64__)
+  constexpr uint64_t kHwcapCpuid = 1u << 11;  // the OS answers reads of ID registers
+  if ((hwcap & kHwcapCpuid) != 0) asm("mrs %0, midr_el1" : "=r"(midr));
+#endif
+  return midr;
+}
+
+std::vector<int> AllowedCpus() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  std::vector<int> cpus;
+  if (sched_getaffinity(0, sizeof set, &set) != 0) return cpus;
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (CPU_ISSET(cpu, &set)) cpus.push_back(cpu);
+  }
+  return cpus;
+}
+
+CpuInfo Ask() {
+  const uint64_t hwcap = getauxval(AT_HWCAP);
+  return Interpret({sizeof(void*) == 8, hwcap, getauxval(AT_HWCAP2), MainIdRegister(hwcap),
+                    "/sys/devices/system/cpu", AllowedCpus()});
+}
 #else
+#if !defined(__x86_64__)
 uint32_t Features() { return 0; }
 #endif
 
@@ -66,12 +100,13 @@ size_t CacheBytes([[maybe_unused]] int name, size_t otherwise) {
 
 CpuInfo Ask() {
 #if defined(_SC_LEVEL1_DCACHE_SIZE)
-  return {Features(), CacheBytes(_SC_LEVEL1_DCACHE_SIZE, 32 << 10),
-          CacheBytes(_SC_LEVEL2_CACHE_SIZE, 512 << 10)};
+  return {Features(), CacheBytes(_SC_LEVEL1_DCACHE_SIZE, kDefaultL1Bytes),
+          CacheBytes(_SC_LEVEL2_CACHE_SIZE, kDefaultL2Bytes)};
 #else
-  return {Features(), CacheBytes(0, 32 << 10), CacheBytes(0, 512 << 10)};
+  return {Features(), kDefaultL1Bytes, kDefaultL2Bytes};
 #endif
 }
+#endif
 
 }  // namespace
 

@@ -8,10 +8,15 @@
 namespace intaglio {
 
 struct CpuInfo {
-  uint32_t features;  // CpuFeature bits of kernels/kernel.h, as far as the OS saves the registers
-  size_t l1_bytes;    // data caches of one core
+  uint32_t
+      features;  // CpuFeature bits of kernels/cpu_feature.h, as far as the OS saves the registers
+  size_t l1_bytes;  // data caches of one core
   size_t l2_bytes;
 };
+
+// Where the machine does not tell.
+inline constexpr size_t kDefaultL1Bytes = 32 << 10;
+inline constexpr size_t kDefaultL2Bytes = 512 << 10;
 
 // Asked once, on first use.
 const CpuInfo& Cpu();

@@ -4,7 +4,6 @@
 
 #include "intaglio/gemm/dispatch.h"
 #include "intaglio/gemm/prepare.h"
-#include "intaglio/kernels/kernel_table.h"
 
 namespace intaglio {
 namespace {
@@ -33,7 +32,7 @@ std::string Text(const GemmDescription& d, const Product& p) {
 
 std::vector<KernelInfo> ListKernels() {
   std::vector<KernelInfo> list;
-  for (const Kernel* kernel : KernelTable()) {
+  for (const Kernel* kernel : RankedKernels()) {
     const std::string why_not = WhyNot(*kernel);
     list.push_back({kernel->name, kernel->panel.width(), kernel->max_rows, kernel->panel.depth_step,
                     why_not.empty(), why_not});
@@ -46,7 +45,7 @@ GemmDescription Describe(Context& context, const PreparedProduct& prepared) {
   const Blocking blocking = Block(p, context.threads());
   GemmDescription d{};
   d.kernel = p.kernel->name;
-  for (const Kernel* faster : KernelTable()) {
+  for (const Kernel* faster : RankedKernels()) {
     if (faster == p.kernel) break;
     const std::string why_not = WhyNot(*faster);
     d.skipped.push_back(std::string(faster->name) + ": " +

@@ -1,6 +1,8 @@
 #include "intaglio/gemm/dispatch.h"
 
+#include <algorithm>
 #include <cstdlib>
+#include <vector>
 
 #include "intaglio/gemm/cpu.h"
 #include "intaglio/kernels/kernel_table.h"
@@ -15,7 +17,7 @@ const char* Environment(const char* name) {
 
 std::string KernelNames() {
   std::string names;
-  for (const Kernel* kernel : KernelTable()) {
+  for (const Kernel* kernel : RankedKernels()) {
     names += names.empty() ? "" : ", ";
     names += kernel->name;
   }
@@ -29,7 +31,7 @@ int FirstAllowedRow() {
     const std::string_view cap = Environment("INTAGLIO_ISA");
     if (cap.empty()) return 0;
     int index = 0;
-    for (const Kernel* kernel : KernelTable()) {
+    for (const Kernel* kernel : RankedKernels()) {
       if (cap == kernel->name) return index;
       ++index;
     }
@@ -42,11 +44,10 @@ std::string MissingFeatures(const Kernel& kernel) {
   static constexpr struct {
     CpuFeature bit;
     const char* name;
-  } kNames[] = {{kSse41, "SSE4.1"},
-                {kAvx2, "AVX2"},
-                {kAvxVnni, "AVX-VNNI"},
-                {kAvx512Bw, "AVX-512 F, BW, DQ, VL"},
-                {kAvx512Vnni, "AVX512-VNNI"}};
+  } kNames[] = {{kSse41, "SSE4.1"},           {kAvx2, "AVX2"},
+                {kAvxVnni, "AVX-VNNI"},       {kAvx512Bw, "AVX-512 F, BW, DQ, VL"},
+                {kAvx512Vnni, "AVX512-VNNI"}, {kNeon, "NEON"},
+                {kDotprod, "dotprod"},        {kI8mm, "i8mm"}};
   std::string missing;
   for (const auto& [bit, name] : kNames) {
     if ((kernel.needs & ~Cpu().features & bit) == 0) continue;
@@ -58,10 +59,23 @@ std::string MissingFeatures(const Kernel& kernel) {
 
 }  // namespace
 
+std::span<const Kernel* const> RankedKernels() {
+  static const std::vector<const Kernel*> ranked = [] {
+    const auto table = KernelTable();
+    std::vector<const Kernel*> rows(table.begin(), table.end() - 1);
+    std::stable_partition(rows.begin(), rows.end(), [](const Kernel* kernel) {
+      return (kernel->needs & kPreferences & ~Cpu().features) == 0;
+    });
+    rows.push_back(table.back());
+    return rows;
+  }();
+  return ranked;
+}
+
 std::string WhyNot(const Kernel& kernel) {
   const std::string missing = MissingFeatures(kernel);
   if (!missing.empty()) return "this CPU has no " + missing;
-  const auto table = KernelTable();
+  const auto table = RankedKernels();
   for (size_t row = 0; row < table.size(); ++row) {
     if (table[row] == &kernel && static_cast<int>(row) < FirstAllowedRow()) {
       return std::string("INTAGLIO_ISA=") + Environment("INTAGLIO_ISA");
@@ -76,17 +90,17 @@ Result<const Kernel*> BestKernel() {
                            " is none of " + KernelNames());
   }
   static const Kernel* const best = [] {
-    for (const Kernel* kernel : KernelTable()) {
+    for (const Kernel* kernel : RankedKernels()) {
       if (WhyNot(*kernel).empty()) return kernel;
     }
-    return KernelTable().back();  // the scalar kernel, which needs nothing
+    return RankedKernels().back();  // the scalar kernel, which needs nothing
   }();
   return best;
 }
 
 Result<const Kernel*> KernelNamed(std::string_view name) {
   if (name.empty()) return BestKernel();
-  for (const Kernel* kernel : KernelTable()) {
+  for (const Kernel* kernel : RankedKernels()) {
     if (name != kernel->name) continue;
     const std::string missing = MissingFeatures(*kernel);
     if (missing.empty()) return kernel;
@@ -96,7 +110,7 @@ Result<const Kernel*> KernelNamed(std::string_view name) {
 }
 
 Result<const Kernel*> KernelFor(const PanelFormat& format) {
-  for (const Kernel* kernel : KernelTable()) {
+  for (const Kernel* kernel : RankedKernels()) {
     if (kernel->panel == format && MissingFeatures(*kernel).empty()) return kernel;
   }
   return Unsupported("packed matrix: no kernel of this machine reads its panels");

@@ -2,6 +2,7 @@
 #ifndef INTAGLIO_GEMM_DISPATCH_H_
 #define INTAGLIO_GEMM_DISPATCH_H_
 
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -10,10 +11,14 @@
 
 namespace intaglio {
 
+// The rows of the kernel table in the order in which this CPU prefers them: the table's own, but
+// rows with a preference (kPreferences) that it does not meet come just before the last.
+std::span<const Kernel* const> RankedKernels();
+
 // Why this process does not use a kernel; empty where it may.
 std::string WhyNot(const Kernel& kernel);
 
-// The first kernel of the table that may be used. INTAGLIO_ISA names the best one allowed: the rows
+// The first of these that may be used. INTAGLIO_ISA names the best one allowed: the rows
 // before it are passed over. A name that no kernel has is an error.
 Result<const Kernel*> BestKernel();
 

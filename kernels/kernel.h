@@ -17,6 +17,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "intaglio/kernels/cpu_feature.h"
 #include "intaglio/kernels/epilogue.h"
 #include "intaglio/pack/panels.h"
 #include "intaglio/pack/rows.h"
@@ -38,15 +39,6 @@ struct TileArgs {
 };
 
 struct DepthwiseArgs;  // kernels/depthwise_args.h
-
-// CPU features that a kernel may ask for, as bits.
-enum CpuFeature : uint32_t {
-  kSse41 = 1u << 0,
-  kAvx2 = 1u << 1,
-  kAvxVnni = 1u << 2,
-  kAvx512Bw = 1u << 3,  // with F, DQ and VL
-  kAvx512Vnni = 1u << 4,
-};
 
 struct Kernel {
   const char* name;   // also what INTAGLIO_ISA accepts

@@ -16,7 +16,7 @@ namespace intaglio::test {
 class EveryKernel : public testing::TestWithParam<const Kernel*> {
  protected:
   void SetUp() override {
-    if ((GetParam()->needs & ~Cpu().features) != 0) {
+    if ((GetParam()->needs & ~kPreferences & ~Cpu().features) != 0) {
       GTEST_SKIP() << "this CPU has not what " << GetParam()->name << " needs";
     }
   }

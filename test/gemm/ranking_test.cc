@@ -1,0 +1,35 @@
+// The order in which kernels are preferred.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "intaglio/gemm/cpu.h"
+#include "intaglio/gemm/dispatch.h"
+#include "intaglio/kernels/kernel_table.h"
+
+namespace intaglio {
+namespace {
+
+TEST(Ranking, IsTheTableWithUnmetPreferencesLast) {
+  const auto table = KernelTable();
+  const auto ranked = RankedKernels();
+  ASSERT_EQ(ranked.size(), table.size());
+  EXPECT_TRUE(std::is_permutation(ranked.begin(), ranked.end(), table.begin()));
+  EXPECT_EQ(ranked.back(), table.back());
+  const auto unmet = [](const Kernel* k) {
+    return (k->needs & kPreferences & ~Cpu().features) != 0;
+  };
+  EXPECT_TRUE(std::is_partitioned(ranked.begin(), ranked.end() - 1,
+                                  [&](const Kernel* k) { return !unmet(k); }));
+}
+
+// A preference is no need: such kernels can be asked for by name on every CPU that has the rest.
+TEST(Ranking, PreferencesDoNotHideAKernel) {
+  for (const Kernel* kernel : KernelTable()) {
+    const bool runs = (kernel->needs & ~kPreferences & ~Cpu().features) == 0;
+    EXPECT_EQ(KernelNamed(kernel->name).ok(), runs) << kernel->name;
+  }
+}
+
+}  // namespace
+}  // namespace intaglio
