@@ -1,6 +1,7 @@
 // Products: ours, in every way asked for, and the peers', in turns with each other and with the
 // peak loops that they are shares of.
 #include <algorithm>
+#include <bit>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
@@ -34,14 +35,16 @@ comma-separated list unless said otherwise:
   --threads=1
   --kernels=            rows of the kernel table (`best` for the one that dispatch picks); best
   --peers=all           all, none, or their names
+  --digests             one number that stands for all bits of a result, for comparing machines
 )";
 
-constexpr const char* kFlags[] = {"shapes",    "types",   "outputs", "modes",
-                                  "pipelines", "threads", "kernels", "peers"};
+constexpr const char* kFlags[] = {"shapes",  "types",   "outputs", "modes",  "pipelines",
+                                  "threads", "kernels", "peers",   "digests"};
 
 struct Settings {
   std::vector<Shape> shapes;
   std::vector<std::string> types, outputs, modes, pipelines, threads, kernels, peers;
+  bool digests;
 };
 
 [[noreturn]] void Refuse(const std::string& message) {
@@ -85,6 +88,7 @@ Settings Read(const Options& options) {
   s.threads = options.List("threads", "1");
   s.kernels = options.List("kernels", "best");
   s.peers = options.List("peers", "all");
+  s.digests = options.Has("digests");
   return s;
 }
 
@@ -105,6 +109,20 @@ std::vector<OurWay> WaysOf(const Settings& s, OutputKind output) {
   return ways;
 }
 
+// FNV-1a over the elements of a result as 64-bit floating-point numbers, row by row.
+uint64_t Digest(const Problem& problem, Engine& engine) {
+  uint64_t hash = 0xcbf29ce484222325;
+  for (int row = 0; row < problem.n(); ++row) {
+    for (int channel = 0; channel < problem.m(); ++channel) {
+      const auto bits = std::bit_cast<uint64_t>(engine.Value(row, channel));
+      for (int shift = 0; shift < 64; shift += 8) {
+        hash = (hash ^ ((bits >> shift) & 0xff)) * 0x100000001b3;
+      }
+    }
+  }
+  return hash;
+}
+
 // The engines of one problem whose results were found right.
 std::vector<std::unique_ptr<Engine>> MakeEngines(const Problem& problem, const Settings& s,
                                                  Context& context, bool& all_right) {
@@ -120,6 +138,10 @@ std::vector<std::unique_ptr<Engine>> MakeEngines(const Problem& problem, const S
     const std::string wrong =
         Check(problem, *made.engine, same == engines.end() ? nullptr : same->get());
     if (wrong.empty()) {
+      if (s.digests) {
+        std::printf("  %-36s digest %016llx\n", made.engine->name.c_str(),
+                    static_cast<unsigned long long>(Digest(problem, *made.engine)));
+      }
       engines.push_back(std::move(made.engine));
       return;
     }
