@@ -54,7 +54,7 @@ class Cli : public testing::Test {
 
   // Arguments are words of a shell, in the test's folder.
   Outcome Run(const std::string& arguments) const {
-    const std::string command = "cd '" + folder_.string() + "' && '" INTAGLIO_PROGRAM "' " +
+    const std::string command = "cd '" + folder_.string() + "' && " INTAGLIO_PROGRAM " " +
                                 arguments + " > stdout.txt 2> stderr.txt";
     const int status = std::system(command.c_str());
     return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, Text(In("stdout.txt")),
@@ -236,7 +236,7 @@ TEST_F(Cli, CpuListsKernels) {
 
 TEST_F(Cli, AFullDiskIsStatus1) {
   if (!fs::exists("/dev/full")) GTEST_SKIP() << "there is no /dev/full here";
-  const std::string command = "'" INTAGLIO_PROGRAM "' cpu > /dev/full 2> '" + In("err.txt") + "'";
+  const std::string command = INTAGLIO_PROGRAM " cpu > /dev/full 2> '" + In("err.txt") + "'";
   const int status = std::system(command.c_str());
   EXPECT_EQ(WEXITSTATUS(status), 1);
   EXPECT_EQ(Text(In("err.txt")), "intaglio: cannot write to standard output\n");
