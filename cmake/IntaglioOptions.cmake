@@ -47,11 +47,32 @@ function(intaglio_library target export_name)
     SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
 endfunction()
 
-# Finds a package that an option asks for, or says how to go on without it.
+# Finds a package that an option asks for, or says how to go on without it. Where INTAGLIO_<package>_SOURCE
+# names a source tree, the package is built from it: for targets that no binary package is made for.
 macro(intaglio_find package debian_package option)
-  find_package(${package} QUIET)
-  if(NOT ${package}_FOUND)
-    message(FATAL_ERROR "${package} was not found: install ${debian_package} (scripts/setup does), "
-                        "or configure with -D${option}=OFF")
+  set(INTAGLIO_${package}_SOURCE "" CACHE PATH "Source tree to build ${package} from, instead of finding it")
+  if(INTAGLIO_${package}_SOURCE)
+    intaglio_build_from_source(${package} ${INTAGLIO_${package}_SOURCE} ${option})
+  else()
+    find_package(${package} QUIET)
+    if(NOT ${package}_FOUND)
+      message(FATAL_ERROR "${package} was not found: install ${debian_package} (scripts/setup does), "
+                          "or configure with -D${option}=OFF")
+    endif()
   endif()
 endmacro()
+
+function(intaglio_build_from_source package source option)
+  if(NOT EXISTS ${source}/CMakeLists.txt)
+    message(FATAL_ERROR "There is no source tree of ${package} in ${source}: scripts/setup_arm brings "
+                        "it there; or configure with -D${option}=OFF")
+  endif()
+  # Neither their tests nor their install rules.
+  set(CMAKE_POLICY_DEFAULT_CMP0077 NEW)
+  set(CMAKE_MESSAGE_LOG_LEVEL ERROR)
+  foreach(unwanted BUILD_GMOCK INSTALL_GTEST BENCHMARK_ENABLE_TESTING BENCHMARK_ENABLE_GTEST_TESTS
+                   BENCHMARK_ENABLE_INSTALL BENCHMARK_ENABLE_WERROR)
+    set(${unwanted} OFF)
+  endforeach()
+  add_subdirectory(${source} ${PROJECT_BINARY_DIR}/dependencies/${package} EXCLUDE_FROM_ALL SYSTEM)
+endfunction()
