@@ -34,9 +34,7 @@ Result<BoundPipeline> BoundPipeline::Bind(const PackedMatrix& matrix,
     if (bytes > 0 && storage->params.data() == nullptr) {
       return OutOfMemory("no memory to bind a pipeline");
     }
-    const bool moved =
-        (*kernel)->row_format == RowFormat::kUnsigned8 && operand_type == Type::kInt8;
-    const RowFacts rows{operand_zero_point + (moved ? 128 : 0),
+    const RowFacts rows{operand_zero_point + RowMove((*kernel)->row_format, operand_type),
                         LargestDistance(operand_type, operand_zero_point)};
     auto* params = static_cast<PanelParams*>(storage->params.data());
     for (const PanelExtent& extent : panels.extents) {

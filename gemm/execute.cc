@@ -198,7 +198,7 @@ Blocking Block(const Product& p, int threads) {
     b.extent_tasks = (extents + b.extents - 1) / b.extents;
   }
   b.scratch_bytes = TileBytes() + RoundUp(static_cast<size_t>(b.rows) * sizeof(int32_t), 64) +
-                    (b.in_place ? 0 : static_cast<size_t>(b.rows) * row_bytes);
+                    (b.in_place ? 0 : PackedRowsBytes(kernel.row_format, b.rows, padded_depth));
   return b;
 }
 

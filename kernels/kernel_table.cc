@@ -8,6 +8,13 @@
   ROW(kKernelAvx512Bw)             \
   ROW(kKernelAvx2)                 \
   ROW(kKernelSse41)
+#elif defined(__aarch64__)
+#define INTAGLIO_ARCH_KERNELS(ROW) \
+  ROW(kKernelI8mm)                 \
+  ROW(kKernelDotprod)              \
+  ROW(kKernelNeon)
+#elif defined(__arm__)
+#define INTAGLIO_ARCH_KERNELS(ROW) ROW(kKernelNeon)
 #else
 #define INTAGLIO_ARCH_KERNELS(ROW)
 #endif

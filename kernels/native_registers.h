@@ -9,6 +9,8 @@
 #include "intaglio/kernels/x86/registers_avx2.h"
 #elif defined(__SSE4_1__)
 #include "intaglio/kernels/x86/registers_sse41.h"
+#elif defined(__ARM_NEON)
+#include "intaglio/kernels/arm/registers_neon.h"
 #else
 #include "intaglio/fixedpoint/registers.h"
 #endif
@@ -21,6 +23,8 @@ using NativeRegisters = Avx512;
 using NativeRegisters = Avx2;
 #elif defined(__SSE4_1__)
 using NativeRegisters = Sse41;
+#elif defined(__ARM_NEON)
+using NativeRegisters = Neon;
 #else
 using NativeRegisters = Scalar;
 #endif

@@ -4,6 +4,7 @@
 //   LoadRow(const void*)          one depth group of a row, in every lane
 //   Dot(acc, panel, row)          acc + the products of a group, summed; exact for all operands
 //   Keep(acc)                     keeps g++ from spilling accumulators inside the loop
+// or, in their place, AddDepth(args, acc), a loop of its own.
 #ifndef INTAGLIO_KERNELS_TILE_H_
 #define INTAGLIO_KERNELS_TILE_H_
 
@@ -42,16 +43,10 @@ INTAGLIO_INLINE void AddGroup(const int8_t* panel, const char* const (&row)[kRow
   }
 }
 
+// acc += the products of the whole depth.
 template <class V, int kVectors, int kRows>
-void ComputeTile(const TileArgs& args) {
-  using I32 = typename V::I32;
+INTAGLIO_INLINE void AddDepth(const TileArgs& args, typename V::I32 (&acc)[kRows][kVectors]) {
   constexpr int kGroupBytes = kVectors * V::kLanes * V::kDepthStep;
-  const PanelParams& params = *args.params;
-
-  I32 acc[kRows][kVectors];
-  ForTile<kVectors, kRows>(
-      [&](int r, int j) { acc[r][j] = V::Load(params.offset + j * V::kLanes); });
-
   const char* row[kRows];
   INTAGLIO_UNROLL
   for (int r = 0; r < kRows; ++r) {
@@ -63,7 +58,7 @@ void ComputeTile(const TileArgs& args) {
   if constexpr (kRows * kVectors < 8) {
     // GEMV and other slim tiles: a second set of accumulators, so that a group's products do not
     // wait for those of the group before.
-    I32 odd[kRows][kVectors];
+    typename V::I32 odd[kRows][kVectors];
     ForTile<kVectors, kRows>([&](int r, int j) { odd[r][j] = V::Set(0); });
     for (; at + 2 * V::kRowBytes <= end; at += 2 * V::kRowBytes, panel += 2 * kGroupBytes) {
       AddGroup<V>(panel, row, at, acc);
@@ -72,7 +67,20 @@ void ComputeTile(const TileArgs& args) {
     ForTile<kVectors, kRows>([&](int r, int j) { acc[r][j] = V::Add(acc[r][j], odd[r][j]); });
   }
   for (; at < end; at += V::kRowBytes, panel += kGroupBytes) AddGroup<V>(panel, row, at, acc);
+}
 
+template <class V, int kVectors, int kRows>
+void ComputeTile(const TileArgs& args) {
+  using I32 = typename V::I32;
+  const PanelParams& params = *args.params;
+  I32 acc[kRows][kVectors];
+  ForTile<kVectors, kRows>(
+      [&](int r, int j) { acc[r][j] = V::Load(params.offset + j * V::kLanes); });
+  if constexpr (requires { V::AddDepth(args, acc); }) {
+    V::AddDepth(args, acc);
+  } else {
+    AddDepth<V>(args, acc);
+  }
   if (args.row_sums != nullptr) {
     ForTile<kVectors, kRows>([&](int r, int j) {
       const I32 zero_point = V::Load(params.negative_zero_point + j * V::kLanes);

@@ -145,10 +145,44 @@ void PackAs(const RowSource& source, int first, int count, int padded_depth, voi
   }
 }
 
+constexpr int kBy = 8;  // of kSigned8By8: rows, and depths of each in turn
+
+// `count` rows of whole eights of depth, read where they lie.
+void InterleaveRows(const std::byte* rows, ptrdiff_t stride, int count, int depth, std::byte* to) {
+  for (int k = 0; k < depth; k += kBy, rows += kBy, to += kBy * kBy) {
+    for (int r = 0; r < count; ++r) std::memcpy(to + r * kBy, rows + r * stride, kBy);
+  }
+}
+
+// Eight rows at a time; those that cannot be read where they lie are laid out in the place of the
+// next eight first.
+void PackInterleaved(const RowSource& source, int first, int count, int padded_depth,
+                     std::byte* packed) {
+  const ptrdiff_t bytes = ptrdiff_t{kBy} * padded_depth;
+  const bool in_place = source.ServesInPlace(RowFormat::kSigned8, kBy);
+  for (int r = 0; r < count; r += kBy, packed += bytes) {
+    const int rows = std::min(kBy, count - r);
+    if (in_place) {
+      const ConstMatrix& m = source.matrix;
+      const auto* from = static_cast<const std::byte*>(m.data) + (first + r) * m.stride;
+      InterleaveRows(from, m.stride, rows, m.cols, packed);
+    } else {
+      PackRows(source, RowFormat::kSigned8, first + r, rows, padded_depth, packed + bytes);
+      InterleaveRows(packed + bytes, padded_depth, rows, padded_depth, packed);
+    }
+  }
+}
+
 template <class Element>
 int32_t SumRow(const Element* row, int depth) {
   uint32_t sum = 0;
   for (int k = 0; k < depth; ++k) sum += static_cast<uint32_t>(row[k]);
+  return static_cast<int32_t>(sum);
+}
+
+int32_t SumInterleaved(const int8_t* row, int depth) {
+  uint32_t sum = 0;
+  for (int k = 0; k < depth; ++k) sum += static_cast<uint32_t>(row[k / kBy * kBy * kBy + k % kBy]);
   return static_cast<int32_t>(sum);
 }
 
@@ -167,21 +201,31 @@ RowSource RowSource::From(const Im2col& v) {
 int64_t RowSource::Magnitude() const { return LargestDistance(type(), raw_zero_point()); }
 
 int32_t RowSource::ZeroPoint(RowFormat format) const {
-  const bool moved = format == RowFormat::kUnsigned8 && type() == Type::kInt8;
-  return raw_zero_point() + (moved ? 128 : 0);
+  return raw_zero_point() + RowMove(format, type());
 }
 
 bool RowSource::ServesInPlace(RowFormat format, int depth_step) const {
-  return format == RowFormat::kUnsigned8 && type() == Type::kUInt8 && !is_im2col &&
-         matrix.order == Order::kRowMajor && matrix.cols % depth_step == 0;
+  const bool own_bytes = (format == RowFormat::kUnsigned8 && type() == Type::kUInt8) ||
+                         (format == RowFormat::kSigned8 && type() == Type::kInt8);
+  return own_bytes && !is_im2col && matrix.order == Order::kRowMajor &&
+         matrix.cols % depth_step == 0;
+}
+
+size_t PackedRowsBytes(RowFormat format, int count, size_t padded_depth) {
+  // Of interleaved rows whole eights, and place for eight more.
+  const int rows = format == RowFormat::kSigned8By8 ? (count + 2 * kBy - 1) / kBy * kBy : count;
+  return static_cast<size_t>(rows) * padded_depth * RowElementBytes(format);
 }
 
 void PackRows(const RowSource& source, RowFormat format, int first, int count, int padded_depth,
               void* packed) {
   const bool is_signed = source.type() == Type::kInt8;
-  if (format == RowFormat::kUnsigned8) {
-    is_signed ? PackAs<FlippedBytes>(source, first, count, padded_depth, packed)
-              : PackAs<SameBytes>(source, first, count, padded_depth, packed);
+  if (format == RowFormat::kSigned8By8) {
+    PackInterleaved(source, first, count, padded_depth, static_cast<std::byte*>(packed));
+  } else if (format != RowFormat::kWidened16) {
+    RowMove(format, source.type()) != 0
+        ? PackAs<FlippedBytes>(source, first, count, padded_depth, packed)
+        : PackAs<SameBytes>(source, first, count, padded_depth, packed);
   } else {
     is_signed ? PackAs<WidenedSigned>(source, first, count, padded_depth, packed)
               : PackAs<WidenedUnsigned>(source, first, count, padded_depth, packed);
@@ -190,11 +234,23 @@ void PackRows(const RowSource& source, RowFormat format, int first, int count, i
 
 void SumRows(RowFormat format, const void* rows, ptrdiff_t stride_bytes, int count, int depth,
              int32_t* sums) {
-  const auto* bytes = static_cast<const std::byte*>(rows);
-  for (int r = 0; r < count; ++r, bytes += stride_bytes) {
-    sums[r] = format == RowFormat::kUnsigned8
-                  ? SumRow(reinterpret_cast<const uint8_t*>(bytes), depth)
-                  : SumRow(reinterpret_cast<const int16_t*>(bytes), depth);
+  for (int r = 0; r < count; ++r) {
+    const auto* row = static_cast<const std::byte*>(rows) + r * stride_bytes;
+    switch (format) {
+      case RowFormat::kUnsigned8:
+        sums[r] = SumRow(reinterpret_cast<const uint8_t*>(row), depth);
+        break;
+      case RowFormat::kSigned8:
+        sums[r] = SumRow(reinterpret_cast<const int8_t*>(row), depth);
+        break;
+      case RowFormat::kWidened16:
+        sums[r] = SumRow(reinterpret_cast<const int16_t*>(row), depth);
+        break;
+      case RowFormat::kSigned8By8:
+        row -= r % kBy * (stride_bytes - kBy);
+        sums[r] = SumInterleaved(reinterpret_cast<const int8_t*>(row), depth);
+        break;
+    }
   }
 }
 

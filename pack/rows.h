@@ -14,11 +14,22 @@ namespace intaglio {
 
 enum class RowFormat : uint8_t {
   kUnsigned8,  // uint8; int8 input is moved by 128
+  kSigned8,    // int8; uint8 input is moved by -128
   kWidened16,  // int16, the input's own values
+  // As kSigned8, but eight rows interleaved: of each 8 depths in turn, 8 bytes of every row. Rows
+  // that are missing from the last eight are unspecified.
+  kSigned8By8,
 };
 
 constexpr size_t RowElementBytes(RowFormat format) {
-  return format == RowFormat::kUnsigned8 ? 1 : 2;
+  return format == RowFormat::kWidened16 ? 2 : 1;
+}
+
+// What a format adds to the values of a type, and so to their zero point.
+constexpr int32_t RowMove(RowFormat format, Type type) {
+  if (format == RowFormat::kWidened16) return 0;
+  if (format == RowFormat::kUnsigned8) return type == Type::kInt8 ? 128 : 0;
+  return type == Type::kUInt8 ? -128 : 0;
 }
 
 // A matrix whose rows are the rows, or a convolution's input.
@@ -46,12 +57,16 @@ struct RowSource {
   bool ServesInPlace(RowFormat format, int depth_step) const;
 };
 
+// The memory that PackRows needs.
+size_t PackedRowsBytes(RowFormat format, int count, size_t padded_depth);
+
 // Rows [first, first + count) of `source` in `format`, each `padded_depth` elements with zeros
 // after the first depth(), one after the other.
 void PackRows(const RowSource& source, RowFormat format, int first, int count, int padded_depth,
               void* packed);
 
-// sums[i] = the sum of the first `depth` elements of row i, modulo 2^32.
+// sums[i] = the sum of the first `depth` elements of row i, modulo 2^32. The stride of interleaved
+// rows is padded_depth.
 void SumRows(RowFormat format, const void* rows, ptrdiff_t stride_bytes, int count, int depth,
              int32_t* sums);
 

@@ -28,6 +28,8 @@ inline std::vector<Isa> Isas() {
        },
        Avx512Operations},
   };
+#elif defined(__aarch64__) || defined(__arm__)
+  return {{"neon", [] { return true; }, NeonOperations}};
 #else
   return {};
 #endif

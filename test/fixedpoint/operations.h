@@ -43,6 +43,7 @@ OperationTable ScalarOperations();
 OperationTable Sse41Operations();
 OperationTable Avx2Operations();
 OperationTable Avx512Operations();
+OperationTable NeonOperations();
 
 }  // namespace intaglio::test
 

@@ -26,6 +26,11 @@ struct TileCase {
 
   int width() const { return kernel.panel.lanes * vectors; }
   int lowest_row() const { return kernel.row_format == RowFormat::kUnsigned8 ? 0 : -128; }
+  int highest_row() const {
+    const bool narrow =
+        kernel.row_format == RowFormat::kSigned8 || kernel.row_format == RowFormat::kSigned8By8;
+    return narrow ? 127 : 255;
+  }
 
   template <class PanelValue, class RowValue>
   void Fill(const PanelValue& panel_value, const RowValue& row_value) {
@@ -38,7 +43,7 @@ struct TileCase {
   }
   void FillRandom(Random& random) {
     Fill([&](int, int) { return Uniform(random, -128, 127); },
-         [&](int, int) { return Uniform(random, lowest_row(), 255); });
+         [&](int, int) { return Uniform(random, lowest_row(), highest_row()); });
   }
 
   int groups() const { return (depth + kernel.panel.depth_step - 1) / kernel.panel.depth_step; }
@@ -60,10 +65,23 @@ struct TileCase {
     return bytes;
   }
 
+  // Eight rows, of each 8 depths in turn.
+  std::vector<uint8_t> InterleavedRows() const {
+    std::vector<uint8_t> bytes(static_cast<size_t>(groups()) * 64, 0x5a);
+    for (int r = 0; r < rows; ++r) {
+      for (int k = 0; k < groups() * 8; ++k) {
+        bytes[static_cast<size_t>(k / 8 * 64 + r * 8 + k % 8)] =
+            static_cast<uint8_t>(k < depth ? row[static_cast<size_t>(r * depth + k)] : 0);
+      }
+    }
+    return bytes;
+  }
+
   // Rows of the kernel's format, `extra` bytes between them.
   std::vector<uint8_t> PackedRows(ptrdiff_t& stride, int extra) const {
     const size_t element = RowElementBytes(kernel.row_format);
     stride = static_cast<ptrdiff_t>(element) * groups() * kernel.panel.depth_step + extra;
+    if (kernel.row_format == RowFormat::kSigned8By8) return InterleavedRows();
     std::vector<uint8_t> bytes(static_cast<size_t>(rows * stride - extra), 0);
     for (int r = 0; r < rows; ++r) {
       for (int k = 0; k < depth; ++k) {
@@ -149,8 +167,9 @@ TEST_P(Tile, ExtremeOperands) {
       for (const int p1 : panel_values) {
         for (const int r0 : row_values) {
           for (const int r1 : row_values) {
-            TileCase test(kernel(), vectors, kernel().max_rows, 8);
-            if (r0 < test.lowest_row() || r1 < test.lowest_row()) continue;
+            TileCase test(kernel(), vectors, kernel().max_rows, 16);
+            if (std::min(r0, r1) < test.lowest_row()) continue;
+            if (std::max(r0, r1) > test.highest_row()) continue;
             test.Fill([&](int c, int k) { return (c + k) % 2 == 0 ? p0 : p1; },
                       [&](int r, int k) { return (r + k / 2) % 2 == 0 ? r0 : r1; });
             ASSERT_NO_FATAL_FAILURE(test.Check());
@@ -166,7 +185,8 @@ TEST_P(Tile, DepthUpToTheOverflowBound) {
   for (const int depth : {33025, 65793, 65800}) {  // 255 * 255 * 33025 and 255 * 128 * 65793 < 2^31
     for (const int value : {-128, 127}) {
       TileCase test(kernel(), kernel().panel.vectors, 2, depth);
-      test.Fill([&](int, int) { return value; }, [&](int r, int) { return r == 0 ? 255 : 254; });
+      test.Fill([&](int, int) { return value; },
+                [&](int r, int) { return r == 0 ? test.highest_row() : test.lowest_row(); });
       ASSERT_NO_FATAL_FAILURE(test.Check());
     }
   }
@@ -255,7 +275,7 @@ TEST_P(Tile, EveryScalingFormAndOutputType) {
             ASSERT_NO_FATAL_FAILURE(test.Check());
             // The same with a product that differs from row to row.
             test.Fill([&](int, int) { return Uniform(random, -128, 127); },
-                      [&](int r, int) { return 17 * (r + 1); });
+                      [&](int r, int) { return 15 * (r + 1); });
             for (int32_t& o : test.params.offset) o /= 2;
             ASSERT_NO_FATAL_FAILURE(test.Check());
           }

@@ -18,7 +18,10 @@ void CheckRows(const RowSource& source, RowFormat format, int first, int count, 
   std::vector<uint8_t> got(bytes + 2 * guard, 0xa5);
   std::vector<uint8_t> expected = got;
   PackRows(source, format, first, count, padded, got.data() + guard);
-  const int moved = format == RowFormat::kUnsigned8 && source.type() == Type::kInt8 ? 128 : 0;
+  const bool is_signed = source.type() == Type::kInt8;
+  const int moved = format == RowFormat::kUnsigned8 && is_signed  ? 128
+                    : format == RowFormat::kSigned8 && !is_signed ? -128
+                                                                  : 0;
   std::vector<int64_t> sums(static_cast<size_t>(count), 0);
   for (int r = 0; r < count; ++r) {
     for (int k = 0; k < padded; ++k) {
@@ -39,7 +42,30 @@ void CheckRows(const RowSource& source, RowFormat format, int first, int count, 
   ASSERT_EQ(got_sums.back(), 77);
 }
 
-constexpr RowFormat kFormats[] = {RowFormat::kUnsigned8, RowFormat::kWidened16};
+constexpr RowFormat kFormats[] = {RowFormat::kUnsigned8, RowFormat::kSigned8,
+                                  RowFormat::kWidened16};
+
+// Interleaved rows are the bytes of kSigned8, element (r, k) elsewhere.
+void CheckInterleaved(const RowSource& source, int first, int count) {
+  const int padded = (source.depth() + 7) / 8 * 8;
+  std::vector<uint8_t> plain(static_cast<size_t>(count * padded));
+  PackRows(source, RowFormat::kSigned8, first, count, padded, plain.data());
+  const size_t bytes = PackedRowsBytes(RowFormat::kSigned8By8, count, static_cast<size_t>(padded));
+  std::vector<uint8_t> got(bytes + 32, 0xa5);
+  PackRows(source, RowFormat::kSigned8By8, first, count, padded, got.data());
+  for (int r = 0; r < count; ++r) {
+    for (int k = 0; k < padded; ++k) {
+      const int at = r / 8 * 8 * padded + k / 8 * 64 + r % 8 * 8 + k % 8;
+      ASSERT_EQ(got[static_cast<size_t>(at)], plain[static_cast<size_t>(r * padded + k)])
+          << "row " << r << ", depth " << k;
+    }
+  }
+  for (size_t i = bytes; i < got.size(); ++i) ASSERT_EQ(got[i], 0xa5);
+  std::vector<int32_t> sums(static_cast<size_t>(count)), want(static_cast<size_t>(count));
+  SumRows(RowFormat::kSigned8By8, got.data(), padded, count, source.depth(), sums.data());
+  SumRows(RowFormat::kSigned8, plain.data(), padded, count, source.depth(), want.data());
+  ASSERT_EQ(sums, want);
+}
 
 TEST(Rows, PlainMatrices) {
   Random random(1);
@@ -60,6 +86,7 @@ TEST(Rows, PlainMatrices) {
                 [&](int r, int k) { return matrix.Quantized(r, k); });
       if (HasFatalFailure()) return;
     }
+    ASSERT_NO_FATAL_FAILURE(CheckInterleaved(source, first, rows - first));
   }
 }
 
@@ -87,6 +114,7 @@ TEST(Rows, Im2colViews) {
                 [&](int r, int k) { return image.Quantized(r, k); });
       if (HasFatalFailure()) return;
     }
+    ASSERT_NO_FATAL_FAILURE(CheckInterleaved(source, first, rows - first));
   }
 }
 
@@ -126,6 +154,9 @@ TEST(Rows, InPlace) {
   EXPECT_FALSE(serves(Type::kInt8, Order::kRowMajor, 8, RowFormat::kUnsigned8, 4));
   EXPECT_FALSE(serves(Type::kUInt8, Order::kColMajor, 8, RowFormat::kUnsigned8, 4));
   EXPECT_FALSE(serves(Type::kUInt8, Order::kRowMajor, 8, RowFormat::kWidened16, 2));
+  EXPECT_TRUE(serves(Type::kInt8, Order::kRowMajor, 8, RowFormat::kSigned8, 4));
+  EXPECT_FALSE(serves(Type::kUInt8, Order::kRowMajor, 8, RowFormat::kSigned8, 4));
+  EXPECT_FALSE(serves(Type::kInt8, Order::kRowMajor, 8, RowFormat::kSigned8By8, 8));
   TestImage image(random, Type::kUInt8, 1, 3, 3, 4, 0);
   image.view().kernel_width = 2;
   EXPECT_FALSE(RowSource::From(image.view()).ServesInPlace(RowFormat::kUnsigned8, 4));
@@ -140,6 +171,8 @@ TEST(Rows, ZeroPointsAndMagnitudes) {
       const RowSource source = RowSource::From(matrix.view());
       EXPECT_EQ(source.ZeroPoint(RowFormat::kWidened16), zero);
       EXPECT_EQ(source.ZeroPoint(RowFormat::kUnsigned8), zero - low);
+      EXPECT_EQ(source.ZeroPoint(RowFormat::kSigned8), zero - low - 128);
+      EXPECT_EQ(source.ZeroPoint(RowFormat::kSigned8By8), zero - low - 128);
       EXPECT_EQ(source.Magnitude(), std::max(zero - low, low + 255 - zero));
     }
   }

@@ -188,6 +188,8 @@ const Vocabulary kVocabularies[] = {
               __builtin_cpu_supports("avx512dq") != 0 && __builtin_cpu_supports("avx512vl") != 0;
      },
      RunAvx512},
+#elif defined(__aarch64__) || defined(__arm__)
+    {"Neon", [] { return true; }, RunNeon},
 #endif
 };
 
