@@ -40,10 +40,9 @@ std::string Shape(int rows, int cols) {
 
 constexpr size_t RoundUp(size_t n, size_t to) { return (n + to - 1) / to * to; }
 
-// Kernels take uint8 taps: the top bits of int8 are flipped on the way.
-RowFacts FactsOf(const Im2col& input) {
-  return {input.zero_point + (input.type == Type::kInt8 ? 128 : 0),
-          LargestDistance(input.type, input.zero_point)};
+// What kernels read taps as: the top bits of the other 8-bit type are flipped on the way.
+int32_t TapMove(const Kernel& kernel, Type type) {
+  return RowMove(TakesSignedTaps(kernel) ? RowFormat::kSigned8 : RowFormat::kUnsigned8, type);
 }
 
 // Input columns under `pixels` neighbouring pixels.
@@ -191,7 +190,7 @@ void RunPanel(const Job& job, size_t extent_index, int row, const Scratch& scrat
   args.kernel_width = job.input.kernel_width;
   args.pixel_step = job.input.stride_width;
   args.tap_step = job.input.dilation_width;
-  args.flip = job.input.type == Type::kInt8 ? 0x80 : 0;
+  args.flip = TapMove(*job.packed.kernel, job.input.type) == 0 ? 0 : 0x80;
   args.params = job.params + extent_index;
   args.epilogue = job.epilogue;
   args.dst_stride = (direct ? panels.channels : width) * size;
@@ -286,7 +285,8 @@ Status Run(Context& context, const Im2col& input, const Storage* packed, void* d
   if (!have_memory) return OutOfMemory("no memory for the scratch of a depthwise convolution");
 
   auto* params = reinterpret_cast<PanelParams*>(shared);
-  const RowFacts rows = FactsOf(input);
+  const RowFacts rows{input.zero_point + TapMove(*packed->kernel, input.type),
+                      LargestDistance(input.type, input.zero_point)};
   for (size_t e = 0; e < extents; ++e) {
     FillPanelParams(panels, panels.extents[e], rows, standard, params[e]);
   }

@@ -51,6 +51,11 @@ struct Kernel {
   void (*depthwise)(const DepthwiseArgs&);
 };
 
+// Whether depthwise convolutions take int8 taps; else uint8 ones.
+constexpr bool TakesSignedTaps(const Kernel& kernel) {
+  return kernel.row_format == RowFormat::kSigned8 || kernel.row_format == RowFormat::kSigned8By8;
+}
+
 }  // namespace intaglio
 
 #endif  // INTAGLIO_KERNELS_KERNEL_H_

@@ -1,6 +1,7 @@
 // SDOT adds four exact products of a row and a panel per lane. Its row operand is one lane of a
 // register: 16 depths of a row are loaded at once and serve four groups.
 #include "intaglio/kernels/arm/panel_neon.h"
+#include "intaglio/kernels/arm/taps_neon.h"
 #include "intaglio/kernels/depthwise_tile.h"
 #include "intaglio/kernels/tile.h"
 
@@ -72,7 +73,7 @@ struct KernelDotprod : PanelNeon {
 }  // namespace
 
 extern const Kernel kKernelDotprod = {
-    "dotprod",           kNeon | kDotprod,        {4, 2, 4}, RowFormat::kSigned8, 8,
-    Tile<KernelDotprod>, Depthwise<KernelDotprod>};
+    "dotprod", kNeon | kDotprod,    {4, 2, 4}, RowFormat::kSigned8,
+    8,         Tile<KernelDotprod>, 4,         Depthwise<KernelDotprod, TapsDotprod>};
 
 }  // namespace intaglio

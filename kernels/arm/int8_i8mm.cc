@@ -1,5 +1,6 @@
 // SMMLA adds the exact products of two rows and two channels over eight depths.
 #include "intaglio/kernels/arm/panel_neon.h"
+#include "intaglio/kernels/arm/taps_neon.h"
 #include "intaglio/kernels/depthwise_tile.h"
 #include "intaglio/kernels/tile.h"
 
@@ -46,7 +47,7 @@ struct KernelI8mm : PanelNeon {
 }  // namespace
 
 extern const Kernel kKernelI8mm = {
-    "i8mm",           kNeon | kI8mm,        {4, 2, 8}, RowFormat::kSigned8By8, 8,
-    Tile<KernelI8mm>, Depthwise<KernelI8mm>};
+    "i8mm", kNeon | kDotprod | kI8mm, {4, 2, 8}, RowFormat::kSigned8By8,
+    8,      Tile<KernelI8mm>,         4,         Depthwise<KernelI8mm, TapsDotprod>};
 
 }  // namespace intaglio

@@ -2,6 +2,7 @@
 // pairs into four int32 sums, which are joined at the end. One product at a time: two of
 // (-128)(-128) do not fit int16.
 #include "intaglio/kernels/arm/panel_neon.h"
+#include "intaglio/kernels/arm/taps_neon.h"
 #include "intaglio/kernels/depthwise_tile.h"
 #include "intaglio/kernels/tile.h"
 
@@ -94,6 +95,7 @@ extern const Kernel kKernelNeon = {"neon",
                                    RowFormat::kSigned8,
                                    KernelNeon::kMaxRows,
                                    Tile<KernelNeon>,
-                                   Depthwise<KernelNeon>};
+                                   1,
+                                   Depthwise<KernelNeon, TapsNeon>};
 
 }  // namespace intaglio

@@ -18,7 +18,6 @@ struct PanelNeon : Neon {
   static INTAGLIO_INLINE I32 FloatBits(F32 a) { return vreinterpretq_s32_f32(a); }
 
   static INTAGLIO_INLINE void StoreRuns(int32_t* p, ptrdiff_t, I32 a) { Store(p, a); }
-  static INTAGLIO_INLINE I32 LoadRuns(const int32_t* p, ptrdiff_t) { return Load(p); }
 
   template <int kVectors>
   static INTAGLIO_INLINE void StoreInt16(int16_t* p, const I32* a) {
@@ -47,21 +46,6 @@ struct PanelNeon : Neon {
       }
       StoreLanes<kVectors>(p, bytes);
     }
-  }
-
-  template <bool kSigned>
-  static INTAGLIO_INLINE I32 LoadWidened(const uint8_t* p) {
-    uint32_t word;
-    std::memcpy(&word, p, sizeof word);
-    const uint8x8_t bytes = vreinterpret_u8_u32(vdup_n_u32(word));
-    if constexpr (kSigned) {
-      return vmovl_s16(vget_low_s16(vmovl_s8(vreinterpret_s8_u8(bytes))));
-    } else {
-      return vreinterpretq_s32_u32(vmovl_u16(vget_low_u16(vmovl_u8(bytes))));
-    }
-  }
-  static INTAGLIO_INLINE I32 MulInt16(I32 a, I32 b) {
-    return vmull_s16(vmovn_s32(a), vmovn_s32(b));
   }
 
  private:

@@ -43,8 +43,12 @@ struct DepthwiseCase {
   int Input(int column, int ky, int channel) const {
     const uint8_t byte = input[static_cast<size_t>(column * kernel_height + ky)]
                               [static_cast<size_t>(first_channel + channel)];
-    // As the kernel sees it: int8 is moved by 128.
-    return is_signed ? static_cast<int8_t>(byte) + 128 : byte;
+    return (is_signed ? static_cast<int8_t>(byte) : byte) + Move();
+  }
+  // What the kernel moves the input by, into its own 8-bit type.
+  int Move() const {
+    if (TakesSignedTaps(kernel)) return is_signed ? 0 : -128;
+    return is_signed ? 128 : 0;
   }
   int Weight(int ky, int kx, int channel) const {
     return weights[static_cast<size_t>((ky * kernel_width + kx) * width() + channel)];
@@ -96,7 +100,7 @@ struct DepthwiseCase {
     args.pixel_step = pixel_step;
     args.tap_step = tap_step;
     args.pixels = pixels;
-    args.flip = is_signed ? 0x80 : 0;
+    args.flip = Move() == 0 ? 0 : 0x80;
     args.params = &lanes;
     args.epilogue = epilogue;
     args.dst = out.dst();
