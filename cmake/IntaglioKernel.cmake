@@ -5,7 +5,7 @@
 
 set(INTAGLIO_ISAS sse41 avx2 avxvnni avx512 avx512vnni)
 set(INTAGLIO_FLAGS_sse41 -msse4.1)
-set(INTAGLIO_FLAGS_avx2 ${INTAGLIO_FLAGS_sse41} -mavx2)
+set(INTAGLIO_FLAGS_avx2 ${INTAGLIO_FLAGS_sse41} -mavx2 -mfma)
 set(INTAGLIO_FLAGS_avxvnni ${INTAGLIO_FLAGS_avx2} -mavxvnni)
 set(INTAGLIO_FLAGS_avx512 ${INTAGLIO_FLAGS_avx2} -mavx512f -mavx512bw -mavx512dq -mavx512vl)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")

@@ -18,6 +18,7 @@
 #ifndef INTAGLIO_FIXEDPOINT_REGISTERS_H_
 #define INTAGLIO_FIXEDPOINT_REGISTERS_H_
 
+#include <bit>
 #include <cmath>
 #include <cstdint>
 
@@ -92,8 +93,13 @@ struct Scalar {
   static INTAGLIO_INLINE F32 ToFloat(I32 a) { return static_cast<float>(a); }  // ties to even
   // Ties to even. The caller promises -2^31 <= a < 2^31, or that the lane is not used.
   static INTAGLIO_INLINE I32 RoundToInt(F32 a) { return static_cast<int32_t>(std::nearbyintf(a)); }
+  // Towards zero. The caller promises -2^31 <= a < 2^31, or that the lane is not used.
+  static INTAGLIO_INLINE I32 TruncateToInt(F32 a) { return static_cast<int32_t>(a); }
+  static INTAGLIO_INLINE F32 FloatOfBits(I32 a) { return std::bit_cast<float>(a); }
   static INTAGLIO_INLINE F32 MulF(F32 a, F32 b) { return a * b; }
   static INTAGLIO_INLINE F32 AddF(F32 a, F32 b) { return a + b; }
+  // a * b + c, rounded once.
+  static INTAGLIO_INLINE F32 FusedMulAdd(F32 a, F32 b, F32 c) { return std::fmaf(a, b, c); }
   static INTAGLIO_INLINE F32 MinF(F32 a, F32 b) { return a < b ? a : b; }
   static INTAGLIO_INLINE F32 MaxF(F32 a, F32 b) { return a > b ? a : b; }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "intaglio/gemm/dispatch.h"
+#include "intaglio/gemm/fit_panel.h"
 #include "intaglio/gemm/prepare.h"
 #include "intaglio/pack/validate.h"
 
@@ -12,7 +13,7 @@ namespace intaglio {
 
 Result<BoundPipeline> BoundPipeline::Bind(const PackedMatrix& matrix,
                                           const StandardPipeline& pipeline, Type operand_type,
-                                          int32_t operand_zero_point) {
+                                          int32_t operand_zero_point, const BindOptions& options) {
   const Panels& panels = matrix.panels();
   const bool along_rows = matrix.side() == Side::kLhs;
   INTAGLIO_RETURN_IF_ERROR(
@@ -38,7 +39,9 @@ Result<BoundPipeline> BoundPipeline::Bind(const PackedMatrix& matrix,
                         LargestDistance(operand_type, operand_zero_point)};
     auto* params = static_cast<PanelParams*>(storage->params.data());
     for (const PanelExtent& extent : panels.extents) {
-      FillPanelParams(panels, extent, rows, &storage->pipeline, *params++);
+      FillPanelParams(panels, extent, rows, &storage->pipeline, *params);
+      if (options.fit && (*kernel)->has_fma) FitPanel(panels, extent, rows, pipeline, *params);
+      ++params;
     }
     BoundPipeline bound;
     bound.storage_ = std::move(storage);

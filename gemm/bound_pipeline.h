@@ -13,13 +13,20 @@
 
 namespace intaglio {
 
+struct BindOptions {
+  // Whether to look, per channel, for a cheaper arithmetic that is proven to give the same bits
+  // (fixedpoint/fit_double_rounding.h), which takes some microseconds a channel.
+  bool fit = true;
+};
+
 // Immutable; copies share. One made by default is bound to nothing, and refused. What the
 // pipeline's pointers point to must outlive it.
 class BoundPipeline {
  public:
   // For products of `matrix` with operands of this type and zero point.
   static Result<BoundPipeline> Bind(const PackedMatrix& matrix, const StandardPipeline& pipeline,
-                                    Type operand_type, int32_t operand_zero_point);
+                                    Type operand_type, int32_t operand_zero_point,
+                                    const BindOptions& options = {});
 
   size_t bytes() const;
 

@@ -49,7 +49,7 @@ uint32_t Features() {
 
   uint32_t features = 0;
   if (Bit(basic.ecx, 19)) features |= kSse41;
-  if (ymm && Bit(extended.ebx, 5)) features |= kAvx2;
+  if (ymm && Bit(extended.ebx, 5) && Bit(basic.ecx, 12)) features |= kAvx2;
   if (ymm && Bit(more.eax, 4)) features |= kAvxVnni;
   const bool avx512 = Bit(extended.ebx, 16) && Bit(extended.ebx, 17) && Bit(extended.ebx, 30) &&
                       Bit(extended.ebx, 31);  // F, DQ, BW, VL

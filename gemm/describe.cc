@@ -3,6 +3,7 @@
 #include <new>
 
 #include "intaglio/gemm/dispatch.h"
+#include "intaglio/gemm/fit_panel.h"
 #include "intaglio/gemm/prepare.h"
 
 namespace intaglio {
@@ -10,6 +11,7 @@ namespace {
 
 bool IsBounded(ScalingForm form) {
   return form == ScalingForm::kDoubleRoundingBounded ||
+         form == ScalingForm::kDoubleRoundingFitted ||
          form == ScalingForm::kSingleRoundingBounded || form == ScalingForm::kFloatHalfEvenBounded;
 }
 
@@ -21,11 +23,24 @@ std::string Text(const GemmDescription& d, const Product& p) {
   text += d.packs_panels ? " packed for this call" : " packed before";
   text += d.rows_in_place ? ", rows in place" : ", rows packed";
   text += d.in_registers ? ", pipeline in registers (" + std::to_string(d.bounded_panels) + " of " +
-                               std::to_string(d.panels) + " panels bounded)"
+                               std::to_string(d.panels) + " panels bounded, " +
+                               std::to_string(d.fitted_channels) + " of " +
+                               std::to_string(p.channel_count()) + " channels fitted)"
                          : ", pipeline over tiles";
   text += ", " + std::to_string(d.row_tasks) + " x " + std::to_string(d.panel_tasks) + " tasks";
   for (const std::string& reason : d.skipped) text += "; not " + reason;
   return text;
+}
+
+Result<GemmDescription> DescribeFinished(Context& context, const Operand& lhs, const Operand& rhs,
+                                         const MutableMatrix& dst, const Finish& finish) {
+  try {
+    PreparedProduct prepared;
+    INTAGLIO_RETURN_IF_ERROR(Prepare(context, lhs, rhs, dst, finish, prepared));
+    return Describe(context, prepared);
+  } catch (const std::bad_alloc&) {
+    return OutOfMemory("no memory to describe a product");
+  }
 }
 
 }  // namespace
@@ -56,10 +71,15 @@ GemmDescription Describe(Context& context, const PreparedProduct& prepared) {
   d.rows_in_place = blocking.in_place;
   d.in_registers = p.standard != nullptr;
   d.panels = static_cast<int>(p.panels->extents.size());
-  for (const PanelExtent& extent : p.panels->extents) {
-    PanelParams params;
-    FillPanelParams(*p.panels, extent, p.row_facts(), p.standard, params);
+  for (size_t e = 0; e < p.panels->extents.size(); ++e) {
+    const PanelExtent& extent = p.panels->extents[e];
+    PanelParams made;
+    if (p.params == nullptr) {
+      FillPanelParams(*p.panels, extent, p.row_facts(), p.standard, made);
+    }
+    const PanelParams& params = p.params == nullptr ? made : p.params[e];
     d.bounded_panels += IsBounded(params.form) ? 1 : 0;
+    d.fitted_channels += CountFitted(p.panels->format, extent, params);
   }
   d.row_tasks = blocking.row_tasks;
   d.panel_tasks = blocking.extent_tasks;
@@ -70,14 +90,15 @@ GemmDescription Describe(Context& context, const PreparedProduct& prepared) {
 
 Result<GemmDescription> DescribeGemm(Context& context, const Operand& lhs, const Operand& rhs,
                                      const MutableMatrix& dst, const StandardPipeline& pipeline) {
-  try {
-    PreparedProduct prepared;
-    INTAGLIO_RETURN_IF_ERROR(
-        Prepare(context, lhs, rhs, dst, {AsTilePipeline(pipeline), &pipeline, nullptr}, prepared));
-    return Describe(context, prepared);
-  } catch (const std::bad_alloc&) {
-    return OutOfMemory("no memory to describe a product");
-  }
+  return DescribeFinished(context, lhs, rhs, dst, {AsTilePipeline(pipeline), &pipeline, nullptr});
+}
+
+Result<GemmDescription> DescribeGemm(Context& context, const Operand& lhs, const Operand& rhs,
+                                     const MutableMatrix& dst, const BoundPipeline& pipeline) {
+  const BoundPipeline::Storage* bound = pipeline.storage();
+  if (bound == nullptr) return InvalidArgument("the pipeline is bound to nothing");
+  return DescribeFinished(context, lhs, rhs, dst,
+                          {AsTilePipeline(bound->pipeline), &bound->pipeline, bound});
 }
 
 }  // namespace intaglio

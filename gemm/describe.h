@@ -35,6 +35,8 @@ struct GemmDescription {
   bool in_registers;                 // the pipeline runs in the kernel's registers
   int bounded_panels;                // panels whose accumulators allow a cheaper exact rounding
   int panels;
+  int fitted_channels;  // of bound pipelines: finished by an arithmetic proven to give the same
+                        // bits
   int row_tasks;
   int panel_tasks;
   size_t scratch_bytes;  // per thread
@@ -44,6 +46,8 @@ struct GemmDescription {
 // Checks the call as Gemm would, and describes it instead of running it.
 Result<GemmDescription> DescribeGemm(Context& context, const Operand& lhs, const Operand& rhs,
                                      const MutableMatrix& dst, const StandardPipeline& pipeline);
+Result<GemmDescription> DescribeGemm(Context& context, const Operand& lhs, const Operand& rhs,
+                                     const MutableMatrix& dst, const BoundPipeline& pipeline);
 
 // For the engine: the same of a product that is prepared.
 GemmDescription Describe(Context& context, const PreparedProduct& prepared);

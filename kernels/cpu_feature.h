@@ -8,7 +8,7 @@ namespace intaglio {
 
 enum CpuFeature : uint32_t {
   kSse41 = 1u << 0,
-  kAvx2 = 1u << 1,
+  kAvx2 = 1u << 1,  // with FMA
   kAvxVnni = 1u << 2,
   kAvx512Bw = 1u << 3,  // with F, DQ and VL
   kAvx512Vnni = 1u << 4,

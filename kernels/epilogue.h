@@ -15,6 +15,7 @@ enum class ScalingForm : uint8_t {
   kNone,
   kDoubleRounding,
   kDoubleRoundingBounded,
+  kDoubleRoundingFitted,  // vectors of `fitted` channels by their fit, the others bounded
   kSingleRounding,
   kSingleRoundingBounded,
   kFloatHalfEven,
@@ -31,6 +32,11 @@ struct PanelParams {
   alignas(64) int32_t left_shift[kMaxPanelWidth];
   alignas(64) int32_t right_shift[kMaxPanelWidth];  // kSingleRounding: the total shift
   alignas(64) float scale[kMaxPanelWidth];
+  // kDoubleRoundingFitted (fixedpoint/fit_double_rounding.h): bit j for vector j. Its scales are
+  // above, and its offsets include the bases.
+  uint32_t fitted = 0;
+  alignas(64) float addend[kMaxPanelWidth];
+  alignas(64) int32_t origin[kMaxPanelWidth];
 };
 
 struct EpilogueParams {

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "intaglio/fixedpoint/fit_double_rounding.h"
 #include "intaglio/fixedpoint/requantize.h"
 #include "intaglio/kernels/epilogue.h"
 
@@ -23,21 +24,26 @@
 
 namespace intaglio {
 
-// acc = scaled(acc) for kRows rows of one panel. make(at) gives the function for the lanes from
-// `at`.
+// acc = scaled(acc) for kRows rows of vector j of a panel.
+template <int kVectors, int kRows, class I32, class Scaled>
+INTAGLIO_INLINE void ScaleVector(I32 (&acc)[kRows][kVectors], int j, const Scaled& scaled) {
+  INTAGLIO_UNROLL
+  for (int r = 0; r < kRows; ++r) acc[r][j] = scaled(acc[r][j]);
+}
+
+// The same for a whole panel. make(at) gives the function for the lanes from `at`.
 template <class V, int kVectors, int kRows, class Make>
 INTAGLIO_INLINE void ScaleRows(typename V::I32 (&acc)[kRows][kVectors], const Make& make) {
   INTAGLIO_UNROLL
-  for (int j = 0; j < kVectors; ++j) {
-    const auto scaled = make(j * V::kLanes);
-    INTAGLIO_UNROLL
-    for (int r = 0; r < kRows; ++r) acc[r][j] = scaled(acc[r][j]);
-  }
+  for (int j = 0; j < kVectors; ++j) ScaleVector(acc, j, make(j * V::kLanes));
 }
 
 template <class V, int kVectors, int kRows>
 INTAGLIO_INLINE void ApplyScaling(const PanelParams& p, typename V::I32 (&acc)[kRows][kVectors]) {
   using I32 = typename V::I32;
+  const auto bounded = [&](int at) {
+    return DoubleRoundingBounded<V>(V::Load(p.mantissa + at), V::Load(p.right_shift + at));
+  };
   switch (p.form) {
     case ScalingForm::kNone:
       return;
@@ -49,9 +55,20 @@ INTAGLIO_INLINE void ApplyScaling(const PanelParams& p, typename V::I32 (&acc)[k
         return [=](I32 a) { return RequantizeDoubleRounding<V>(a, mantissa, left, right); };
       });
     case ScalingForm::kDoubleRoundingBounded:
-      return ScaleRows<V>(acc, [&](int at) {
-        return DoubleRoundingBounded<V>(V::Load(p.mantissa + at), V::Load(p.right_shift + at));
-      });
+      return ScaleRows<V>(acc, bounded);
+    case ScalingForm::kDoubleRoundingFitted:
+      INTAGLIO_UNROLL
+      for (int j = 0; j < kVectors; ++j) {
+        const int at = j * V::kLanes;
+        if ((p.fitted >> j & 1) != 0) {
+          ScaleVector(acc, j,
+                      DoubleRoundingFitted<V>(V::LoadF(p.scale + at), V::LoadF(p.addend + at),
+                                              V::Load(p.origin + at)));
+        } else {
+          ScaleVector(acc, j, bounded(at));
+        }
+      }
+      return;
     case ScalingForm::kSingleRounding:
       return ScaleRows<V>(acc, [&](int at) {
         const I32 mantissa = V::Load(p.mantissa + at);

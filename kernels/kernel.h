@@ -49,6 +49,7 @@ struct Kernel {
   void (*tile)(const TileArgs&);
   int tap_step;  // kernel rows that a depthwise convolution multiplies at once
   void (*depthwise)(const DepthwiseArgs&);
+  bool has_fma = false;  // FusedMulAdd is one instruction, so that fitted scalings pay
 };
 
 // Whether depthwise convolutions take int8 taps; else uint8 ones.

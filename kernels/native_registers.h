@@ -5,7 +5,7 @@
 
 #if defined(__AVX512BW__) && defined(__AVX512DQ__) && defined(__AVX512VL__)
 #include "intaglio/kernels/x86/registers_avx512.h"
-#elif defined(__AVX2__)
+#elif defined(__AVX2__) && defined(__FMA__)
 #include "intaglio/kernels/x86/registers_avx2.h"
 #elif defined(__SSE4_1__)
 #include "intaglio/kernels/x86/registers_sse41.h"
@@ -19,7 +19,7 @@ namespace intaglio {
 
 #if defined(__AVX512BW__) && defined(__AVX512DQ__) && defined(__AVX512VL__)
 using NativeRegisters = Avx512;
-#elif defined(__AVX2__)
+#elif defined(__AVX2__) && defined(__FMA__)
 using NativeRegisters = Avx2;
 #elif defined(__SSE4_1__)
 using NativeRegisters = Sse41;

@@ -30,7 +30,7 @@ comma-separated list unless said otherwise:
                         side), N rows of activations, K depth
   --types=u8s8          activations and weights: u8s8 s8s8 u8u8 (both zero points)
   --outputs=byte        byte int32 float
-  --modes=halfeven,double,single    for bytes
+  --modes=halfeven,double,double.fitted,single    for bytes; `fitted` to the weights, per channel
   --pipelines=standard  standard custom
   --threads=1
   --kernels=            rows of the kernel table (`best` for the one that dispatch picks); best
@@ -65,11 +65,12 @@ OutputKind OutputNamed(std::string_view name) {
   Refuse("outputs are byte, int32 and float");
 }
 
-Arithmetic ModeNamed(std::string_view name) {
-  for (Arithmetic mode : {Arithmetic::kHalfEven, Arithmetic::kDouble, Arithmetic::kSingle}) {
-    if (name == NameOf(mode)) return mode;
+OurWay WayNamed(const std::string& kernel, std::string_view mode) {
+  if (mode == "double.fitted") return {kernel, Arithmetic::kDouble, false, true};
+  for (Arithmetic arithmetic : {Arithmetic::kHalfEven, Arithmetic::kDouble, Arithmetic::kSingle}) {
+    if (mode == NameOf(arithmetic)) return {kernel, arithmetic};
   }
-  Refuse("modes are halfeven, double and single");
+  Refuse("modes are halfeven, double, double.fitted and single");
 }
 
 Settings Read(const Options& options) {
@@ -83,7 +84,7 @@ Settings Read(const Options& options) {
   }
   s.types = options.List("types", "u8s8");
   s.outputs = options.List("outputs", "byte");
-  s.modes = options.List("modes", "halfeven,double,single");
+  s.modes = options.List("modes", "halfeven,double,double.fitted,single");
   s.pipelines = options.List("pipelines", "standard");
   s.threads = options.List("threads", "1");
   s.kernels = options.List("kernels", "best");
@@ -102,7 +103,7 @@ std::vector<OurWay> WaysOf(const Settings& s, OutputKind output) {
       continue;
     }
     if (Contains(s.pipelines, "standard")) {
-      for (const std::string& mode : s.modes) ways.push_back({kernel, ModeNamed(mode), false});
+      for (const std::string& mode : s.modes) ways.push_back(WayNamed(kernel, mode));
     }
     if (Contains(s.pipelines, "custom")) ways.push_back({kernel, Arithmetic::kHalfEven, true});
   }

@@ -70,16 +70,21 @@ class Ours : public Engine {
       auto packed = Prepack(Side::kRhs, rhs_, PackOptions{{}, way.kernel});
       if (!packed.ok()) return packed.status();
       packed_ = *packed;
+      auto bound = BoundPipeline::Bind(*packed_, pipeline_, lhs_.type, lhs_.zero_point, {way.fit});
+      if (!bound.ok()) return bound.status();
+      bound_ = *bound;
       counters.emplace_back("packed_bytes", static_cast<double>(packed_->bytes()));
     }
-    const auto description = DescribeGemm(context_, lhs_, Rhs(), dst_, pipeline_);
+    const auto description = bound_ ? DescribeGemm(context_, lhs_, Rhs(), dst_, *bound_)
+                                    : DescribeGemm(context_, lhs_, Rhs(), dst_, pipeline_);
     if (!description.ok()) return description.status();
     kernel = description->kernel;
     label = description->text;
     counters.emplace_back("panels", description->panels);
     counters.emplace_back("bounded_panels", description->bounded_panels);
+    counters.emplace_back("fitted_channels", description->fitted_channels);
     counters.emplace_back("scratch_bytes", static_cast<double>(description->scratch_bytes));
-    name = "intaglio." + kernel + "." + NameOf(arithmetic);
+    name = "intaglio." + kernel + "." + NameOf(arithmetic) + (way.fit ? ".fitted" : "");
     if (way.custom_pipeline) {
       custom_ = MakeCustomFor(kernel, p);
       name += ".custom";
@@ -88,8 +93,9 @@ class Ours : public Engine {
   }
 
   void Run() override {
-    const Status status = custom_ ? Gemm(context_, lhs_, Rhs(), dst_, custom_->tile)
-                                  : Gemm(context_, lhs_, Rhs(), dst_, pipeline_);
+    const Status status = custom_  ? Gemm(context_, lhs_, Rhs(), dst_, custom_->tile)
+                          : bound_ ? Gemm(context_, lhs_, Rhs(), dst_, *bound_)
+                                   : Gemm(context_, lhs_, Rhs(), dst_, pipeline_);
     if (status.ok()) return;
     std::fprintf(stderr, "%s: %s\n", name.c_str(), status.message().c_str());
     std::exit(1);
@@ -120,6 +126,7 @@ class Ours : public Engine {
   MutableMatrix dst_;
   StandardPipeline pipeline_;
   std::optional<PackedMatrix> packed_;
+  std::optional<BoundPipeline> bound_;
   std::optional<CustomPipeline> custom_;
 };
 
@@ -129,6 +136,7 @@ MadeEngine MakeOurs(const Problem& problem, const OurWay& way, Context& context)
   if (way.custom_pipeline && way.arithmetic != Arithmetic::kHalfEven) {
     return {nullptr, "the custom pipeline is half-even"};
   }
+  if (way.fit && problem.shape.both_change) return {nullptr, "nothing to fit to"};
   const auto kernel = KernelNamed(way.kernel);
   if (!kernel.ok()) return {nullptr, kernel.status().message()};
   auto ours = std::make_unique<Ours>(problem, way, context);

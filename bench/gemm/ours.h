@@ -10,12 +10,13 @@
 namespace intaglio::bench {
 
 // Activations are the left-hand side, read where they lie; weights the right-hand side, packed
-// before for `kernel` (empty: the best one). Where both sides change, neither is packed before and
-// the kernel is the best one, whatever the name.
+// before for `kernel` (empty: the best one), and standard pipelines bound to them. Where both sides
+// change, neither is packed before and the kernel is the best one, whatever the name.
 struct OurWay {
   std::string kernel;
   Arithmetic arithmetic;
   bool custom_pipeline = false;  // custom_pipeline.h; half-even bytes only
+  bool fit = false;              // of kDouble: arithmetic fitted and proven when it is bound
 };
 
 // `problem` and `context` must outlive the engine.

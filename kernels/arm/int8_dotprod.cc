@@ -72,8 +72,13 @@ struct KernelDotprod : PanelNeon {
 
 }  // namespace
 
-extern const Kernel kKernelDotprod = {
-    "dotprod", kNeon | kDotprod,    {4, 2, 4}, RowFormat::kSigned8,
-    8,         Tile<KernelDotprod>, 4,         Depthwise<KernelDotprod, TapsDotprod>};
+extern const Kernel kKernelDotprod = {.name = "dotprod",
+                                      .needs = kNeon | kDotprod,
+                                      .panel = {4, 2, 4},
+                                      .row_format = RowFormat::kSigned8,
+                                      .max_rows = 8,
+                                      .tile = Tile<KernelDotprod>,
+                                      .tap_step = 4,
+                                      .depthwise = Depthwise<KernelDotprod, TapsDotprod>};
 
 }  // namespace intaglio

@@ -46,8 +46,13 @@ struct KernelI8mm : PanelNeon {
 
 }  // namespace
 
-extern const Kernel kKernelI8mm = {
-    "i8mm", kNeon | kDotprod | kI8mm, {4, 2, 8}, RowFormat::kSigned8By8,
-    8,      Tile<KernelI8mm>,         4,         Depthwise<KernelI8mm, TapsDotprod>};
+extern const Kernel kKernelI8mm = {.name = "i8mm",
+                                   .needs = kNeon | kDotprod | kI8mm,
+                                   .panel = {4, 2, 8},
+                                   .row_format = RowFormat::kSigned8By8,
+                                   .max_rows = 8,
+                                   .tile = Tile<KernelI8mm>,
+                                   .tap_step = 4,
+                                   .depthwise = Depthwise<KernelI8mm, TapsDotprod>};
 
 }  // namespace intaglio

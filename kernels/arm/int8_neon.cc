@@ -89,13 +89,13 @@ struct KernelNeon : PanelNeon {
 
 }  // namespace
 
-extern const Kernel kKernelNeon = {"neon",
-                                   kNeon,
-                                   {4, 2, 16},
-                                   RowFormat::kSigned8,
-                                   KernelNeon::kMaxRows,
-                                   Tile<KernelNeon>,
-                                   1,
-                                   Depthwise<KernelNeon, TapsNeon>};
+extern const Kernel kKernelNeon = {.name = "neon",
+                                   .needs = kNeon,
+                                   .panel = {4, 2, 16},
+                                   .row_format = RowFormat::kSigned8,
+                                   .max_rows = KernelNeon::kMaxRows,
+                                   .tile = Tile<KernelNeon>,
+                                   .tap_step = 1,
+                                   .depthwise = Depthwise<KernelNeon, TapsNeon>};
 
 }  // namespace intaglio

@@ -54,9 +54,13 @@ struct TapsScalar {
 
 }  // namespace
 
-extern const Kernel kKernelScalar = {"scalar",  0,
-                                     {1, 4, 1}, RowFormat::kWidened16,
-                                     2,         Tile<KernelScalar>,
-                                     1,         Depthwise<KernelScalar, TapsScalar>};
+extern const Kernel kKernelScalar = {.name = "scalar",
+                                     .needs = 0,
+                                     .panel = {1, 4, 1},
+                                     .row_format = RowFormat::kWidened16,
+                                     .max_rows = 2,
+                                     .tile = Tile<KernelScalar>,
+                                     .tap_step = 1,
+                                     .depthwise = Depthwise<KernelScalar, TapsScalar>};
 
 }  // namespace intaglio

@@ -25,9 +25,14 @@ struct KernelAvx2 : PanelAvx2 {
 
 }  // namespace
 
-extern const Kernel kKernelAvx2 = {"avx2",    kAvx2,
-                                   {8, 2, 2}, RowFormat::kWidened16,
-                                   6,         Tile<KernelAvx2>,
-                                   2,         Depthwise<KernelAvx2, TapPairs<KernelAvx2>>};
+extern const Kernel kKernelAvx2 = {.name = "avx2",
+                                   .needs = kAvx2,
+                                   .panel = {8, 2, 2},
+                                   .row_format = RowFormat::kWidened16,
+                                   .max_rows = 6,
+                                   .tile = Tile<KernelAvx2>,
+                                   .tap_step = 2,
+                                   .depthwise = Depthwise<KernelAvx2, TapPairs<KernelAvx2>>,
+                                   .has_fma = true};
 
 }  // namespace intaglio

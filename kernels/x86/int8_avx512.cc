@@ -25,9 +25,14 @@ struct KernelAvx512Bw : PanelAvx512 {
 }  // namespace
 
 extern const Kernel kKernelAvx512Bw = {
-    "avx512bw", kAvx512Bw,
-    {16, 4, 2}, RowFormat::kWidened16,
-    6,          Tile<KernelAvx512Bw>,
-    2,          Depthwise<KernelAvx512Bw, TapPairs<KernelAvx512Bw>>};
+    .name = "avx512bw",
+    .needs = kAvx512Bw,
+    .panel = {16, 4, 2},
+    .row_format = RowFormat::kWidened16,
+    .max_rows = 6,
+    .tile = Tile<KernelAvx512Bw>,
+    .tap_step = 2,
+    .depthwise = Depthwise<KernelAvx512Bw, TapPairs<KernelAvx512Bw>>,
+    .has_fma = true};
 
 }  // namespace intaglio

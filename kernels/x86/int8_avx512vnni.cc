@@ -22,13 +22,15 @@ struct KernelAvx512Vnni : PanelAvx512 {
 
 }  // namespace
 
-extern const Kernel kKernelAvx512Vnni = {"avx512-vnni",
-                                         kAvx512Bw | kAvx512Vnni,
-                                         {16, 4, 4},
-                                         RowFormat::kUnsigned8,
-                                         6,
-                                         Tile<KernelAvx512Vnni>,
-                                         4,
-                                         Depthwise<KernelAvx512Vnni, TapQuads<KernelAvx512Vnni>>};
+extern const Kernel kKernelAvx512Vnni = {
+    .name = "avx512-vnni",
+    .needs = kAvx512Bw | kAvx512Vnni,
+    .panel = {16, 4, 4},
+    .row_format = RowFormat::kUnsigned8,
+    .max_rows = 6,
+    .tile = Tile<KernelAvx512Vnni>,
+    .tap_step = 4,
+    .depthwise = Depthwise<KernelAvx512Vnni, TapQuads<KernelAvx512Vnni>>,
+    .has_fma = true};
 
 }  // namespace intaglio

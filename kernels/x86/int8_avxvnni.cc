@@ -26,7 +26,14 @@ struct KernelAvxVnni : PanelAvx2 {
 }  // namespace
 
 extern const Kernel kKernelAvxVnni = {
-    "avx-vnni", kAvx2 | kAvxVnni,    {8, 2, 4}, RowFormat::kUnsigned8,
-    6,          Tile<KernelAvxVnni>, 4,         Depthwise<KernelAvxVnni, TapQuads<KernelAvxVnni>>};
+    .name = "avx-vnni",
+    .needs = kAvx2 | kAvxVnni,
+    .panel = {8, 2, 4},
+    .row_format = RowFormat::kUnsigned8,
+    .max_rows = 6,
+    .tile = Tile<KernelAvxVnni>,
+    .tap_step = 4,
+    .depthwise = Depthwise<KernelAvxVnni, TapQuads<KernelAvxVnni>>,
+    .has_fma = true};
 
 }  // namespace intaglio

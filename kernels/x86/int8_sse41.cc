@@ -77,9 +77,13 @@ struct KernelSse41 : Sse41 {
 
 }  // namespace
 
-extern const Kernel kKernelSse41 = {"sse4.1",  kSse41,
-                                    {4, 2, 2}, RowFormat::kWidened16,
-                                    4,         Tile<KernelSse41>,
-                                    2,         Depthwise<KernelSse41, TapPairs<KernelSse41>>};
+extern const Kernel kKernelSse41 = {.name = "sse4.1",
+                                    .needs = kSse41,
+                                    .panel = {4, 2, 2},
+                                    .row_format = RowFormat::kWidened16,
+                                    .max_rows = 4,
+                                    .tile = Tile<KernelSse41>,
+                                    .tap_step = 2,
+                                    .depthwise = Depthwise<KernelSse41, TapPairs<KernelSse41>>};
 
 }  // namespace intaglio

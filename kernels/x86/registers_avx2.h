@@ -1,4 +1,5 @@
-// The register vocabulary of AVX2: eight lanes. What each operation means is said at Scalar.
+// The register vocabulary of AVX2 and FMA: eight lanes. What each operation means is said at
+// Scalar.
 #ifndef INTAGLIO_KERNELS_X86_REGISTERS_AVX2_H_
 #define INTAGLIO_KERNELS_X86_REGISTERS_AVX2_H_
 
@@ -93,8 +94,11 @@ struct Avx2 {
 
   static INTAGLIO_INLINE F32 ToFloat(I32 a) { return _mm256_cvtepi32_ps(a); }
   static INTAGLIO_INLINE I32 RoundToInt(F32 a) { return _mm256_cvtps_epi32(a); }
+  static INTAGLIO_INLINE I32 TruncateToInt(F32 a) { return _mm256_cvttps_epi32(a); }
+  static INTAGLIO_INLINE F32 FloatOfBits(I32 a) { return _mm256_castsi256_ps(a); }
   static INTAGLIO_INLINE F32 MulF(F32 a, F32 b) { return _mm256_mul_ps(a, b); }
   static INTAGLIO_INLINE F32 AddF(F32 a, F32 b) { return _mm256_add_ps(a, b); }
+  static INTAGLIO_INLINE F32 FusedMulAdd(F32 a, F32 b, F32 c) { return _mm256_fmadd_ps(a, b, c); }
   static INTAGLIO_INLINE F32 MinF(F32 a, F32 b) { return _mm256_min_ps(a, b); }
   static INTAGLIO_INLINE F32 MaxF(F32 a, F32 b) { return _mm256_max_ps(a, b); }
 

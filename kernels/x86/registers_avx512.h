@@ -93,8 +93,11 @@ struct Avx512 {
 
   static INTAGLIO_INLINE F32 ToFloat(I32 a) { return _mm512_cvtepi32_ps(a); }
   static INTAGLIO_INLINE I32 RoundToInt(F32 a) { return _mm512_cvtps_epi32(a); }
+  static INTAGLIO_INLINE I32 TruncateToInt(F32 a) { return _mm512_cvttps_epi32(a); }
+  static INTAGLIO_INLINE F32 FloatOfBits(I32 a) { return _mm512_castsi512_ps(a); }
   static INTAGLIO_INLINE F32 MulF(F32 a, F32 b) { return _mm512_mul_ps(a, b); }
   static INTAGLIO_INLINE F32 AddF(F32 a, F32 b) { return _mm512_add_ps(a, b); }
+  static INTAGLIO_INLINE F32 FusedMulAdd(F32 a, F32 b, F32 c) { return _mm512_fmadd_ps(a, b, c); }
   static INTAGLIO_INLINE F32 MinF(F32 a, F32 b) { return _mm512_min_ps(a, b); }
   static INTAGLIO_INLINE F32 MaxF(F32 a, F32 b) { return _mm512_max_ps(a, b); }
 

@@ -97,8 +97,21 @@ struct Sse41 {
 
   static INTAGLIO_INLINE F32 ToFloat(I32 a) { return _mm_cvtepi32_ps(a); }
   static INTAGLIO_INLINE I32 RoundToInt(F32 a) { return _mm_cvtps_epi32(a); }
+  static INTAGLIO_INLINE I32 TruncateToInt(F32 a) { return _mm_cvttps_epi32(a); }
+  static INTAGLIO_INLINE F32 FloatOfBits(I32 a) { return _mm_castsi128_ps(a); }
   static INTAGLIO_INLINE F32 MulF(F32 a, F32 b) { return _mm_mul_ps(a, b); }
   static INTAGLIO_INLINE F32 AddF(F32 a, F32 b) { return _mm_add_ps(a, b); }
+  // SSE4.1 has no such instruction; this is correct, not fast.
+  static INTAGLIO_INLINE F32 FusedMulAdd(F32 a, F32 b, F32 c) {
+    alignas(16) float x[4];
+    alignas(16) float y[4];
+    alignas(16) float z[4];
+    _mm_store_ps(x, a);
+    _mm_store_ps(y, b);
+    _mm_store_ps(z, c);
+    for (int i = 0; i < 4; ++i) z[i] = Scalar::FusedMulAdd(x[i], y[i], z[i]);
+    return _mm_load_ps(z);
+  }
   static INTAGLIO_INLINE F32 MinF(F32 a, F32 b) { return _mm_min_ps(a, b); }
   static INTAGLIO_INLINE F32 MaxF(F32 a, F32 b) { return _mm_max_ps(a, b); }
 

@@ -20,7 +20,9 @@ inline std::vector<Isa> Isas() {
 #if defined(__x86_64__)
   return {
       {"sse41", [] { return __builtin_cpu_supports("sse4.1") != 0; }, Sse41Operations},
-      {"avx2", [] { return __builtin_cpu_supports("avx2") != 0; }, Avx2Operations},
+      {"avx2",
+       [] { return __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0; },
+       Avx2Operations},
       {"avx512",
        [] {
          return __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512bw") != 0 &&

@@ -103,7 +103,8 @@ TEST(KernelsAgree, CallersParallelFor) {
 TEST(KernelsAgree, CpuFeaturesAreThoseOfTheCompilersOwnDetection) {
 #if defined(__x86_64__)
   EXPECT_EQ((Cpu().features & kSse41) != 0, __builtin_cpu_supports("sse4.1") != 0);
-  EXPECT_EQ((Cpu().features & kAvx2) != 0, __builtin_cpu_supports("avx2") != 0);
+  EXPECT_EQ((Cpu().features & kAvx2) != 0,
+            __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0);
   EXPECT_EQ((Cpu().features & kAvx512Bw) != 0, __builtin_cpu_supports("avx512bw") != 0 &&
                                                    __builtin_cpu_supports("avx512dq") != 0 &&
                                                    __builtin_cpu_supports("avx512vl") != 0);

@@ -33,7 +33,7 @@ fi
 } > all_headers.cc
 build_and_run all_headers "$module" all_headers.cc
 if [[ $("$compiler" -dumpmachine) == x86_64* ]]; then
-  for flags in -msse4.1 -mavx2 '-mavx512bw -mavx512dq -mavx512vl'; do
+  for flags in -msse4.1 '-mavx2 -mfma' '-mavx512bw -mavx512dq -mavx512vl'; do
     # shellcheck disable=SC2086,SC2046  # the flags are words
     "$compiler" -std=c++20 -fsyntax-only $flags $(pkg-config --cflags "$module") all_headers.cc
   done

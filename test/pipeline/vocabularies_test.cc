@@ -181,7 +181,9 @@ const Vocabulary kVocabularies[] = {
     {"Scalar", [] { return true; }, RunScalar},
 #if defined(__x86_64__)
     {"Sse41", [] { return __builtin_cpu_supports("sse4.1") != 0; }, RunSse41},
-    {"Avx2", [] { return __builtin_cpu_supports("avx2") != 0; }, RunAvx2},
+    {"Avx2",
+     [] { return __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0; },
+     RunAvx2},
     {"Avx512",
      [] {
        return __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512bw") != 0 &&

@@ -1,0 +1,22 @@
+// A cheaper arithmetic for the channels of a panel, where it is proven to give the same bits.
+#ifndef INTAGLIO_GEMM_FIT_PANEL_H_
+#define INTAGLIO_GEMM_FIT_PANEL_H_
+
+#include "intaglio/gemm/panel_params.h"
+#include "intaglio/kernels/epilogue.h"
+#include "intaglio/pack/panels.h"
+#include "intaglio/pipeline/standard.h"
+
+namespace intaglio {
+
+// Turns vectors of kDoubleRoundingBounded params, filled before, to fits (fixedpoint/
+// fit_double_rounding.h): those vectors all of whose channels have one. For 8-bit output.
+void FitPanel(const Panels& panels, const PanelExtent& extent, const RowFacts& rows,
+              const StandardPipeline& pipeline, PanelParams& params);
+
+// The channels of a panel that are finished by their fit.
+int CountFitted(const PanelFormat& format, const PanelExtent& extent, const PanelParams& params);
+
+}  // namespace intaglio
+
+#endif  // INTAGLIO_GEMM_FIT_PANEL_H_
