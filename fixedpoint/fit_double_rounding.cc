@@ -11,7 +11,6 @@ namespace intaglio {
 namespace {
 
 constexpr int32_t kBitsOfTwoTo23 = 0x4b000000;
-constexpr int32_t kTwoTo23 = 1 << 23;
 
 int64_t CeilDivide(int64_t a, int64_t b) { return a / b + (a % b > 0 ? 1 : 0); }  // b > 0
 
@@ -46,25 +45,44 @@ class Thresholds {
   int first_ = 0;
 };
 
-// The search is done in integers, in units of 2^-(24 + right_shift): a scale is one of at most 24
-// bits, the distance of the float32 numbers around any addend that is looked at is 2^25, and n is
-// 2^23.
-constexpr int64_t kSpacing = int64_t{1} << 25;
-constexpr int64_t kN = int64_t{1} << 23;
+// Below and above, the origin has no integers, or not enough of them, on both sides.
+constexpr int kLeastShift = 2;
+constexpr int kMostShift = 16;
 
-// The values of scale * M + addend - origin for which every threshold is met: [low, high).
+constexpr int kMostStretch = 63;  // that is tried
+
+// A slope of fits: stretch * scale, the latter in units of 2^-(24 + right_shift + finer), of which
+// it takes 2^23 to 2^24. The search is done in integers of this unit.
+struct Slope {
+  int64_t stretch;
+  int64_t scale;
+  int finer = 0;
+  int64_t spacing;  // of the float32 numbers around addends: below the origin, or on both sides
+  int64_t n;
+  int64_t one;
+
+  Slope(const DoubleRoundingTask& task, int stretch) : stretch(stretch) {
+    while (int64_t{task.mantissa} << finer < int64_t{stretch} << 30) ++finer;
+    scale = ((int64_t{task.mantissa} << finer) / stretch + 64) >> 7;
+    spacing = int64_t{1} << (stretch == 1 ? 25 : 26 + finer);
+    n = int64_t{1} << (23 + finer);
+    one = int64_t{1} << (24 + task.right_shift + finer);
+  }
+};
+
+// The values of scale * d + addend - origin for which every threshold is met: [low, high).
 struct Room {
   int64_t low = std::numeric_limits<int64_t>::min();
   int64_t high = std::numeric_limits<int64_t>::max();
 
-  Room(const Thresholds& thresholds, int right_shift, int64_t scale) {
-    const int64_t one = int64_t{1} << (24 + right_shift);
-    for (int i = 0; i < thresholds.count(); ++i) {
+  Room(const Thresholds& thresholds, const Slope& slope) {
+    const int64_t step = slope.scale * slope.stretch;
+    for (int i = 0; i < thresholds.count() && low < high; ++i) {
       const int q = thresholds.result(i);
-      const int64_t reached = q * one - (q > 0 ? 4 * kN : 2 * kN);
-      const int64_t product = scale * thresholds.at(i);
+      const int64_t reached = q * slope.one - (q > 0 ? 4 : 2) * slope.n;
+      const int64_t product = step * thresholds.at(i);
       low = std::max(low, reached - product);
-      high = std::min(high, reached - product + scale);
+      high = std::min(high, reached - product + step);
     }
   }
 };
@@ -85,66 +103,86 @@ int64_t FirstWithin(int64_t step, int64_t modulus, int64_t low, int64_t high) {
 
 int64_t Modulo(int64_t a, int64_t b) { return (a % b + b) % b; }
 
-// Finds M: scale * M modulo the spacing of addends takes as many values as there are Ms.
-std::optional<DoubleRoundingFit> FitScale(const DoubleRoundingTask& task,
-                                          const Thresholds& thresholds, int64_t scale) {
-  const Room room(thresholds, task.right_shift, scale);
-  // M + acc is in [2^23, 2^24) on both sides of every threshold.
-  const int64_t least_m = int64_t{kTwoTo23} + 1 - thresholds.lowest();
-  const int64_t most_m = 2 * int64_t{kTwoTo23} - 1 - thresholds.highest();
-  if (room.low >= room.high || least_m > most_m) return std::nullopt;
-  const int64_t low = Modulo(room.low - scale * least_m, kSpacing);
+// Finds d: scale * d modulo the spacing of addends takes as many values as there are ds.
+std::optional<DoubleRoundingFit> FitSlope(const DoubleRoundingTask& task,
+                                          const Thresholds& thresholds, const Slope& slope) {
+  const Room room(thresholds, slope);
+  if (room.low >= room.high) return std::nullopt;
+  // On both sides of every threshold stretch * acc + d is an integer of at most 24 bits and, where
+  // it is F itself, in [2^23, 2^24).
+  const bool plain = slope.stretch == 1;
+  const int64_t least = (plain ? int64_t{1} << 23 : 1 - (int64_t{1} << 24)) -
+                        slope.stretch * (thresholds.lowest() - 1);
+  const int64_t most = (int64_t{1} << 24) - 1 - slope.stretch * thresholds.highest();
+  if (least > most) return std::nullopt;
+  const int64_t low = Modulo(room.low - slope.scale * least, slope.spacing);
   const int64_t high = low + room.high - 1 - room.low;
-  const int64_t steps = high >= kSpacing ? 0 : FirstWithin(scale % kSpacing, kSpacing, low, high);
-  const int64_t m = least_m + steps;
-  if (steps < 0 || m > most_m) return std::nullopt;
+  const int64_t steps =
+      high >= slope.spacing ? 0 : FirstWithin(slope.scale, slope.spacing, low, high);
+  const int64_t d = least + steps;
+  if (steps < 0 || d > most) return std::nullopt;
 
+  // The even half of the room's end is taken off, to get a multiple of the spacing.
+  const int64_t last = room.high - 1 - slope.scale * d;
+  const int64_t addend = last - Modulo(last, slope.spacing);
+  // A multiple of 64 that M times the stretch is away from d, so that the shift is a float32.
+  int64_t m = plain ? d : (int64_t{3} << 22) - (thresholds.lowest() + thresholds.highest()) / 2;
+  while ((d - slope.stretch * m) % 64 != 0) ++m;
+
+  const int exponent = -24 - task.right_shift - slope.finer;
   const int32_t origin = 1 << (25 - task.right_shift);
-  const int64_t addend = room.high - 1 - Modulo(room.high - 1 - scale * m, kSpacing) - scale * m;
-  const int exponent = -24 - task.right_shift;
-  const DoubleRoundingFit fit{
-      kBitsOfTwoTo23 + static_cast<int32_t>(m - kTwoTo23),
-      static_cast<float>(std::ldexp(static_cast<double>(scale), exponent)),
-      static_cast<float>(origin + std::ldexp(static_cast<double>(addend), exponent)), origin};
+  DoubleRoundingFit fit;
+  fit.base = kBitsOfTwoTo23 + static_cast<int32_t>(m - (int64_t{1} << 23));
+  fit.stretch = static_cast<float>(slope.stretch);
+  fit.shift = static_cast<float>(d - slope.stretch * m);
+  fit.scale = static_cast<float>(std::ldexp(static_cast<double>(slope.scale), exponent));
+  fit.addend = static_cast<float>(origin + std::ldexp(static_cast<double>(addend), exponent));
+  fit.origin = origin;
   return IsDoubleRounding(fit, task) ? std::optional(fit) : std::nullopt;
 }
 
+float Stretched(const DoubleRoundingFit& fit, int32_t sum) {
+  return Scalar::FusedMulAdd(Scalar::FloatOfBits(sum), fit.stretch, fit.shift);
+}
+
 // Where the sums are positive finite floats, and no result leaves int32.
-bool StaysInRange(const DoubleRoundingFit& fit, int32_t bound) {
+bool StaysInRange(const DoubleRoundingFit& fit, int64_t bound) {
   constexpr int64_t kBitsOfInfinity = 0x7f800000;
-  if (!(fit.scale > 0) || fit.origin < 0) return false;
-  if (fit.base - int64_t{bound} < 0 || fit.base + int64_t{bound} >= kBitsOfInfinity) return false;
-  const auto x = [&](int32_t sum) {
-    return Scalar::FusedMulAdd(Scalar::FloatOfBits(sum), fit.scale, fit.addend);
+  if (!(fit.scale > 0) || !(fit.stretch > 0) || fit.origin < 0) return false;
+  if (fit.base - bound < 0 || fit.base + bound >= kBitsOfInfinity) return false;
+  const auto x = [&](int64_t sum) {
+    return Scalar::FusedMulAdd(Stretched(fit, static_cast<int32_t>(sum)), fit.scale, fit.addend);
   };
   return x(fit.base - bound) >= 0 && x(fit.base + bound) < 2147483648.0f;
+}
+
+bool IsWithinReach(const DoubleRoundingTask& task) {
+  return task.mantissa > 0 && task.right_shift <= kMostShift &&
+         task.highest - task.lowest <= DoubleRoundingTask::kMostSteps;
 }
 
 }  // namespace
 
 bool IsDoubleRounding(const DoubleRoundingFit& fit, const DoubleRoundingTask& task) {
-  if (task.bound > std::numeric_limits<int32_t>::max() ||
-      task.highest - task.lowest > DoubleRoundingTask::kMostSteps || task.mantissa <= 0 ||
-      task.right_shift > 16) {
-    return false;
-  }
+  if (!IsWithinReach(task) || !StaysInRange(fit, task.bound)) return false;
   const auto bound = static_cast<int32_t>(task.bound);
-  if (!StaysInRange(fit, bound)) return false;
-  const DoubleRoundingFitted<Scalar> fitted(fit.scale, fit.addend, fit.origin);
   const auto clamped = [&](int32_t y) { return std::clamp(y, task.lowest, task.highest); };
   const auto truth = [&](int32_t acc) {
     return clamped(RequantizeDoubleRounding<Scalar>(acc, task.mantissa, 0, task.right_shift));
   };
+  const auto fitted = [&](int32_t acc) {
+    return clamped(DoubleRoundingFitted<Scalar>(Stretched(fit, fit.base + acc), fit.scale,
+                                                fit.addend, fit.origin));
+  };
   const auto agree = [&](int32_t first, int32_t last) {
     const int32_t y = truth(first);
-    return truth(last) == y && clamped(fitted(fit.base + first)) == y &&
-           clamped(fitted(fit.base + last)) == y;
+    return truth(last) == y && fitted(first) == y && fitted(last) == y;
   };
   const Thresholds thresholds(task);
   int32_t first = -bound;
   for (int i = 0; i < thresholds.count(); ++i) {
     const int32_t next = thresholds.at(i);
-    if (next == first) continue;
+    if (next <= first) continue;
     if (!agree(first, next - 1)) return false;
     first = next;
   }
@@ -152,16 +190,11 @@ bool IsDoubleRounding(const DoubleRoundingFit& fit, const DoubleRoundingTask& ta
 }
 
 std::optional<DoubleRoundingFit> FitDoubleRounding(const DoubleRoundingTask& task) {
-  // Below 2 and above 16 the origin has no integers, or not enough of them, on both sides.
-  if (task.mantissa == 0 || task.right_shift < 2 || task.right_shift > 16 ||
-      task.highest - task.lowest > DoubleRoundingTask::kMostSteps) {
-    return std::nullopt;
-  }
+  if (!IsWithinReach(task) || task.right_shift < kLeastShift) return std::nullopt;
   const Thresholds thresholds(task);
   if (thresholds.count() == 0) return std::nullopt;
-  const int64_t nearest = (int64_t{task.mantissa} + 64) >> 7;
-  for (const int64_t scale : {nearest, nearest - 1, nearest + 1}) {
-    if (const auto fit = FitScale(task, thresholds, scale)) return fit;
+  for (int stretch = 1; stretch <= kMostStretch; stretch += 2) {
+    if (const auto fit = FitSlope(task, thresholds, Slope(task, stretch))) return fit;
   }
   return std::nullopt;
 }

@@ -44,30 +44,20 @@ struct DoubleRoundingTask {
 // Numbers that equal it, but for the clamping to [lowest, highest], which is left to do.
 struct DoubleRoundingFit {
   int32_t base = 0;
+  float stretch = 1;  // 1 with shift 0 where one multiply-add does
+  float shift = 0;
   float scale = 0;
   float addend = 0;
   int32_t origin = 0;
 };
 
-// The sum base + acc to y, over any register vocabulary.
+// From F, or F * stretch + shift, to y; over any register vocabulary.
 template <class R>
-class DoubleRoundingFitted {
- public:
-  using I32 = typename R::I32;
-  using F32 = typename R::F32;
-
-  INTAGLIO_INLINE DoubleRoundingFitted(F32 scale, F32 addend, I32 origin)
-      : scale_(scale), addend_(addend), origin_(origin) {}
-
-  INTAGLIO_INLINE I32 operator()(I32 sum) const {
-    return R::Sub(R::TruncateToInt(R::FusedMulAdd(R::FloatOfBits(sum), scale_, addend_)), origin_);
-  }
-
- private:
-  F32 scale_;
-  F32 addend_;
-  I32 origin_;
-};
+INTAGLIO_INLINE typename R::I32 DoubleRoundingFitted(typename R::F32 f, typename R::F32 scale,
+                                                     typename R::F32 addend,
+                                                     typename R::I32 origin) {
+  return R::Sub(R::TruncateToInt(R::FusedMulAdd(f, scale, addend)), origin);
+}
 
 // A fit for which IsDoubleRounding holds, or none: for some multipliers float32 has no number near
 // enough. Takes some microseconds. Always the same for the same task, on every machine.

@@ -33,6 +33,7 @@ class Fitter {
 void FitPanel(const Panels& panels, const PanelExtent& extent, const RowFacts& rows,
               const StandardPipeline& pipeline, PanelParams& params) {
   params.fitted = 0;
+  params.stretched = 0;
   if (params.form != ScalingForm::kDoubleRoundingBounded || SizeOf(pipeline.output) != 1) return;
   const EpilogueParams epilogue = MakeEpilogue(&pipeline);
   DoubleRoundingTask task;
@@ -44,6 +45,7 @@ void FitPanel(const Panels& panels, const PanelExtent& extent, const RowFacts& r
   for (int v = 0; v < extent.vectors; ++v) {
     DoubleRoundingFit fits[kMaxPanelWidth];
     bool all = true;
+    bool stretched = false;
     for (int l = 0; all && l < lanes; ++l) {
       if (ChannelAt(panels.format, extent, v, l) < 0) continue;
       task.mantissa = params.mantissa[v * lanes + l];
@@ -51,16 +53,20 @@ void FitPanel(const Panels& panels, const PanelExtent& extent, const RowFacts& r
       const auto& fit = fitter.Fit(task);
       all = fit.has_value();
       if (all) fits[l] = *fit;
+      stretched = stretched || (all && fit->stretch != 1);
     }
     if (!all) continue;
     for (int l = 0; l < lanes; ++l) {
       const int at = v * lanes + l;
       params.offset[at] = Scalar::Add(params.offset[at], fits[l].base);
+      params.stretch[at] = fits[l].stretch;
+      params.shift[at] = fits[l].shift;
       params.scale[at] = fits[l].scale;
       params.addend[at] = fits[l].addend;
       params.origin[at] = fits[l].origin;
     }
     params.fitted |= 1u << v;
+    if (stretched) params.stretched |= 1u << v;
     params.form = ScalingForm::kDoubleRoundingFitted;
   }
 }

@@ -32,9 +32,12 @@ struct PanelParams {
   alignas(64) int32_t left_shift[kMaxPanelWidth];
   alignas(64) int32_t right_shift[kMaxPanelWidth];  // kSingleRounding: the total shift
   alignas(64) float scale[kMaxPanelWidth];
-  // kDoubleRoundingFitted (fixedpoint/fit_double_rounding.h): bit j for vector j. Its scales are
-  // above, and its offsets include the bases.
+  // kDoubleRoundingFitted (fixedpoint/fit_double_rounding.h): bit j for vector j, which has a fit,
+  // or one that is stretched. Its scales are above, and its offsets include the bases.
   uint32_t fitted = 0;
+  uint32_t stretched = 0;
+  alignas(64) float stretch[kMaxPanelWidth];
+  alignas(64) float shift[kMaxPanelWidth];
   alignas(64) float addend[kMaxPanelWidth];
   alignas(64) int32_t origin[kMaxPanelWidth];
 };

@@ -38,12 +38,37 @@ INTAGLIO_INLINE void ScaleRows(typename V::I32 (&acc)[kRows][kVectors], const Ma
   for (int j = 0; j < kVectors; ++j) ScaleVector(acc, j, make(j * V::kLanes));
 }
 
+template <class V>
+INTAGLIO_INLINE DoubleRoundingBounded<V> MakeBounded(const PanelParams& p, int at) {
+  return {V::Load(p.mantissa + at), V::Load(p.right_shift + at)};
+}
+
+// Vector j of kDoubleRoundingFitted.
+template <class V, int kVectors, int kRows>
+INTAGLIO_INLINE void ScaleFitted(const PanelParams& p, typename V::I32 (&acc)[kRows][kVectors],
+                                 int j) {
+  using I32 = typename V::I32;
+  const int at = j * V::kLanes;
+  if ((p.fitted >> j & 1) == 0) return ScaleVector(acc, j, MakeBounded<V>(p, at));
+  const auto scale = V::LoadF(p.scale + at);
+  const auto addend = V::LoadF(p.addend + at);
+  const I32 origin = V::Load(p.origin + at);
+  if ((p.stretched >> j & 1) == 0) {
+    return ScaleVector(acc, j, [=](I32 a) {
+      return DoubleRoundingFitted<V>(V::FloatOfBits(a), scale, addend, origin);
+    });
+  }
+  const auto stretch = V::LoadF(p.stretch + at);
+  const auto shift = V::LoadF(p.shift + at);
+  ScaleVector(acc, j, [=](I32 a) {
+    const auto f = V::FusedMulAdd(V::FloatOfBits(a), stretch, shift);
+    return DoubleRoundingFitted<V>(f, scale, addend, origin);
+  });
+}
+
 template <class V, int kVectors, int kRows>
 INTAGLIO_INLINE void ApplyScaling(const PanelParams& p, typename V::I32 (&acc)[kRows][kVectors]) {
   using I32 = typename V::I32;
-  const auto bounded = [&](int at) {
-    return DoubleRoundingBounded<V>(V::Load(p.mantissa + at), V::Load(p.right_shift + at));
-  };
   switch (p.form) {
     case ScalingForm::kNone:
       return;
@@ -55,19 +80,10 @@ INTAGLIO_INLINE void ApplyScaling(const PanelParams& p, typename V::I32 (&acc)[k
         return [=](I32 a) { return RequantizeDoubleRounding<V>(a, mantissa, left, right); };
       });
     case ScalingForm::kDoubleRoundingBounded:
-      return ScaleRows<V>(acc, bounded);
+      return ScaleRows<V>(acc, [&](int at) { return MakeBounded<V>(p, at); });
     case ScalingForm::kDoubleRoundingFitted:
       INTAGLIO_UNROLL
-      for (int j = 0; j < kVectors; ++j) {
-        const int at = j * V::kLanes;
-        if ((p.fitted >> j & 1) != 0) {
-          ScaleVector(acc, j,
-                      DoubleRoundingFitted<V>(V::LoadF(p.scale + at), V::LoadF(p.addend + at),
-                                              V::Load(p.origin + at)));
-        } else {
-          ScaleVector(acc, j, bounded(at));
-        }
-      }
+      for (int j = 0; j < kVectors; ++j) ScaleFitted<V>(p, acc, j);
       return;
     case ScalingForm::kSingleRounding:
       return ScaleRows<V>(acc, [&](int at) {

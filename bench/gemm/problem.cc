@@ -77,8 +77,9 @@ Problem MakeProblem(const Shape& shape, Type activations, Type weights, OutputKi
     const auto bias = static_cast<int32_t>(random() % 20001) - 10000;
     p.bias.push_back(output == OutputKind::kInt32 ? 0 : bias);
     const double channel = weights == Type::kUInt8 ? common : factor(random);
-    p.scale.push_back(static_cast<float>(channel / (150 * std::sqrt(p.k()))));
-    const auto multiplier = QuantizeMultiplier(p.scale.back());
+    const double real = channel / (150 * std::sqrt(p.k()));
+    p.scale.push_back(static_cast<float>(real));
+    const auto multiplier = QuantizeMultiplier(real);
     p.mantissa.push_back(multiplier->mantissa);
     p.exponent.push_back(multiplier->exponent);
   }
