@@ -79,6 +79,7 @@ extern const Kernel kKernelDotprod = {.name = "dotprod",
                                       .max_rows = 8,
                                       .tile = Tile<KernelDotprod>,
                                       .tap_step = 4,
-                                      .depthwise = Depthwise<KernelDotprod, TapsDotprod>};
+                                      .depthwise = Depthwise<KernelDotprod, TapsDotprod>,
+                                      .has_fma = true};
 
 }  // namespace intaglio

@@ -53,6 +53,7 @@ extern const Kernel kKernelI8mm = {.name = "i8mm",
                                    .max_rows = 8,
                                    .tile = Tile<KernelI8mm>,
                                    .tap_step = 4,
-                                   .depthwise = Depthwise<KernelI8mm, TapsDotprod>};
+                                   .depthwise = Depthwise<KernelI8mm, TapsDotprod>,
+                                   .has_fma = true};
 
 }  // namespace intaglio

@@ -96,6 +96,10 @@ extern const Kernel kKernelNeon = {.name = "neon",
                                    .max_rows = KernelNeon::kMaxRows,
                                    .tile = Tile<KernelNeon>,
                                    .tap_step = 1,
-                                   .depthwise = Depthwise<KernelNeon, TapsNeon>};
+                                   .depthwise = Depthwise<KernelNeon, TapsNeon>,
+#if defined(__aarch64__)
+                                   .has_fma = true
+#endif
+};
 
 }  // namespace intaglio

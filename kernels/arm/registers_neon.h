@@ -98,10 +98,13 @@ struct Neon {
   }
 
   static INTAGLIO_INLINE F32 ToFloat(I32 a) { return vcvtq_f32_s32(a); }
+  static INTAGLIO_INLINE I32 TruncateToInt(F32 a) { return vcvtq_s32_f32(a); }
+  static INTAGLIO_INLINE F32 FloatOfBits(I32 a) { return vreinterpretq_f32_s32(a); }
 #if defined(__aarch64__)
   static INTAGLIO_INLINE I32 RoundToInt(F32 a) { return vcvtnq_s32_f32(a); }
   static INTAGLIO_INLINE F32 MulF(F32 a, F32 b) { return vmulq_f32(a, b); }
   static INTAGLIO_INLINE F32 AddF(F32 a, F32 b) { return vaddq_f32(a, b); }
+  static INTAGLIO_INLINE F32 FusedMulAdd(F32 a, F32 b, F32 c) { return vfmaq_f32(c, a, b); }
   // FMIN would order -0 below +0.
   static INTAGLIO_INLINE F32 MinF(F32 a, F32 b) { return vbslq_f32(vcltq_f32(a, b), a, b); }
   static INTAGLIO_INLINE F32 MaxF(F32 a, F32 b) { return vbslq_f32(vcgtq_f32(a, b), a, b); }
@@ -117,6 +120,10 @@ struct Neon {
   }
   static INTAGLIO_INLINE F32 MulF(F32 a, F32 b) { return ByLane<Scalar::MulF>(a, b); }
   static INTAGLIO_INLINE F32 AddF(F32 a, F32 b) { return ByLane<Scalar::AddF>(a, b); }
+  static INTAGLIO_INLINE F32 FusedMulAdd(F32 a, F32 b, F32 c) {
+    for (int i = 0; i < kLanes; ++i) c[i] = Scalar::FusedMulAdd(a[i], b[i], c[i]);
+    return c;
+  }
   static INTAGLIO_INLINE F32 MinF(F32 a, F32 b) { return ByLane<Scalar::MinF>(a, b); }
   static INTAGLIO_INLINE F32 MaxF(F32 a, F32 b) { return ByLane<Scalar::MaxF>(a, b); }
 #endif
