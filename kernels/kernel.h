@@ -56,6 +56,7 @@ struct Kernel {
   int max_rows;  // of one tile
   void (*tile)(const TileArgs&);
   void (*depthwise)(const DepthwiseArgs&);
+  PanelRoutines pack = {};
 };
 
 }  // namespace intaglio

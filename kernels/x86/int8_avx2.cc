@@ -1,7 +1,9 @@
 // AVX2: bytes are widened to int16, and VPMADDWD adds two exact products per lane. VPMADDUBSW would
 // do four, but saturates: 2 * 255 * 127 does not fit int16.
 #include "intaglio/kernels/depthwise_tile.h"
+#include "intaglio/kernels/panel_totals.h"
 #include "intaglio/kernels/tile.h"
+#include "intaglio/kernels/x86/fill_panel_sse41.h"
 #include "intaglio/kernels/x86/panel_avx2.h"
 
 namespace intaglio {
@@ -20,11 +22,21 @@ struct KernelAvx2 : PanelAvx2 {
   static INTAGLIO_INLINE I32 Dot(I32 acc, Operand panel, Operand row) {
     return Add(acc, _mm256_madd_epi16(panel, row));
   }
+  static INTAGLIO_INLINE Operand Distance(Operand panel, Operand zero) {
+    return _mm256_abs_epi16(_mm256_sub_epi16(panel, zero));
+  }
 };
 
 }  // namespace
 
 extern const Kernel kKernelAvx2 = {
-    "avx2", kAvx2, {8, 2, 2}, RowFormat::kWidened16, 6, Tile<KernelAvx2>, Depthwise<KernelAvx2>};
+    "avx2",
+    kAvx2,
+    {8, 2, 2},
+    RowFormat::kWidened16,
+    6,
+    Tile<KernelAvx2>,
+    Depthwise<KernelAvx2>,
+    {FillPanelSse41<KernelAvx2>, SumPanelOf<KernelAvx2>, MeasurePanelOf<KernelAvx2>}};
 
 }  // namespace intaglio

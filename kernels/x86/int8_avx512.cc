@@ -1,6 +1,8 @@
 // AVX-512BW without VNNI: as the AVX2 kernel, VPMADDWD over widened bytes.
 #include "intaglio/kernels/depthwise_tile.h"
+#include "intaglio/kernels/panel_totals.h"
 #include "intaglio/kernels/tile.h"
+#include "intaglio/kernels/x86/fill_panel_sse41.h"
 #include "intaglio/kernels/x86/panel_avx512.h"
 
 namespace intaglio {
@@ -19,16 +21,21 @@ struct KernelAvx512Bw : PanelAvx512 {
   static INTAGLIO_INLINE I32 Dot(I32 acc, Operand panel, Operand row) {
     return Add(acc, _mm512_madd_epi16(panel, row));
   }
+  static INTAGLIO_INLINE Operand Distance(Operand panel, Operand zero) {
+    return _mm512_abs_epi16(_mm512_sub_epi16(panel, zero));
+  }
 };
 
 }  // namespace
 
-extern const Kernel kKernelAvx512Bw = {"avx512bw",
-                                       kAvx512Bw,
-                                       {16, 4, 2},
-                                       RowFormat::kWidened16,
-                                       6,
-                                       Tile<KernelAvx512Bw>,
-                                       Depthwise<KernelAvx512Bw>};
+extern const Kernel kKernelAvx512Bw = {
+    "avx512bw",
+    kAvx512Bw,
+    {16, 4, 2},
+    RowFormat::kWidened16,
+    6,
+    Tile<KernelAvx512Bw>,
+    Depthwise<KernelAvx512Bw>,
+    {FillPanelSse41<KernelAvx512Bw>, SumPanelOf<KernelAvx512Bw>, MeasurePanelOf<KernelAvx512Bw>}};
 
 }  // namespace intaglio

@@ -1,6 +1,8 @@
 // AVX512-VNNI: VPDPBUSD adds four exact products of a uint8 row and an int8 panel per lane.
 #include "intaglio/kernels/depthwise_tile.h"
+#include "intaglio/kernels/panel_totals.h"
 #include "intaglio/kernels/tile.h"
+#include "intaglio/kernels/x86/fill_panel_sse41.h"
 #include "intaglio/kernels/x86/panel_avx512.h"
 
 namespace intaglio {
@@ -17,12 +19,25 @@ struct KernelAvx512Vnni : PanelAvx512 {
   static INTAGLIO_INLINE I32 Dot(I32 acc, Operand panel, Operand row) {
     return _mm512_dpbusd_epi32(acc, row, panel);
   }
+  static INTAGLIO_INLINE Operand Distance(Operand panel, Operand zero) {
+    const Operand top = _mm512_set1_epi8(-128);
+    const Operand a = _mm512_xor_si512(panel, top);
+    const Operand b = _mm512_xor_si512(zero, top);
+    return _mm512_or_si512(_mm512_subs_epu8(a, b), _mm512_subs_epu8(b, a));
+  }
 };
 
 }  // namespace
 
 extern const Kernel kKernelAvx512Vnni = {
-    "avx512-vnni",          kAvx512Bw | kAvx512Vnni,    {16, 4, 4}, RowFormat::kUnsigned8, 6,
-    Tile<KernelAvx512Vnni>, Depthwise<KernelAvx512Vnni>};
+    "avx512-vnni",
+    kAvx512Bw | kAvx512Vnni,
+    {16, 4, 4},
+    RowFormat::kUnsigned8,
+    6,
+    Tile<KernelAvx512Vnni>,
+    Depthwise<KernelAvx512Vnni>,
+    {FillPanelSse41<KernelAvx512Vnni>, SumPanelOf<KernelAvx512Vnni>,
+     MeasurePanelOf<KernelAvx512Vnni>}};
 
 }  // namespace intaglio

@@ -1,7 +1,9 @@
 // AVX-VNNI: VPDPBUSD (VEX-encoded) adds four exact products of a uint8 row and an int8 panel per
 // lane.
 #include "intaglio/kernels/depthwise_tile.h"
+#include "intaglio/kernels/panel_totals.h"
 #include "intaglio/kernels/tile.h"
+#include "intaglio/kernels/x86/fill_panel_sse41.h"
 #include "intaglio/kernels/x86/panel_avx2.h"
 
 namespace intaglio {
@@ -20,12 +22,24 @@ struct KernelAvxVnni : PanelAvx2 {
   static INTAGLIO_INLINE I32 Dot(I32 acc, Operand panel, Operand row) {
     return _mm256_dpbusd_avx_epi32(acc, row, panel);
   }
+  static INTAGLIO_INLINE Operand Distance(Operand panel, Operand zero) {
+    const Operand top = _mm256_set1_epi8(-128);
+    const Operand a = _mm256_xor_si256(panel, top);
+    const Operand b = _mm256_xor_si256(zero, top);
+    return _mm256_or_si256(_mm256_subs_epu8(a, b), _mm256_subs_epu8(b, a));
+  }
 };
 
 }  // namespace
 
 extern const Kernel kKernelAvxVnni = {
-    "avx-vnni",          kAvx2 | kAvxVnni,        {8, 2, 4}, RowFormat::kUnsigned8, 6,
-    Tile<KernelAvxVnni>, Depthwise<KernelAvxVnni>};
+    "avx-vnni",
+    kAvx2 | kAvxVnni,
+    {8, 2, 4},
+    RowFormat::kUnsigned8,
+    6,
+    Tile<KernelAvxVnni>,
+    Depthwise<KernelAvxVnni>,
+    {FillPanelSse41<KernelAvxVnni>, SumPanelOf<KernelAvxVnni>, MeasurePanelOf<KernelAvxVnni>}};
 
 }  // namespace intaglio

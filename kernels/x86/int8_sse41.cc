@@ -1,6 +1,8 @@
 // SSE4.1: PMADDWD over widened bytes, panels of one or two vectors of four channels.
 #include "intaglio/kernels/depthwise_tile.h"
+#include "intaglio/kernels/panel_totals.h"
 #include "intaglio/kernels/tile.h"
+#include "intaglio/kernels/x86/fill_panel_sse41.h"
 #include "intaglio/kernels/x86/registers_sse41.h"
 
 namespace intaglio {
@@ -21,6 +23,9 @@ struct KernelSse41 : Sse41 {
   }
   static INTAGLIO_INLINE I32 Dot(I32 acc, Operand panel, Operand row) {
     return Add(acc, _mm_madd_epi16(panel, row));
+  }
+  static INTAGLIO_INLINE Operand Distance(Operand panel, Operand zero) {
+    return _mm_abs_epi16(_mm_sub_epi16(panel, zero));
   }
   static INTAGLIO_INLINE void Keep(I32& acc) { asm("" : "+x"(acc)); }
   static INTAGLIO_INLINE I32 FloatBits(F32 a) { return _mm_castps_si128(a); }
@@ -70,12 +75,14 @@ struct KernelSse41 : Sse41 {
 
 }  // namespace
 
-extern const Kernel kKernelSse41 = {"sse4.1",
-                                    kSse41,
-                                    {4, 2, 2},
-                                    RowFormat::kWidened16,
-                                    4,
-                                    Tile<KernelSse41>,
-                                    Depthwise<KernelSse41>};
+extern const Kernel kKernelSse41 = {
+    "sse4.1",
+    kSse41,
+    {4, 2, 2},
+    RowFormat::kWidened16,
+    4,
+    Tile<KernelSse41>,
+    Depthwise<KernelSse41>,
+    {FillPanelSse41<KernelSse41>, SumPanelOf<KernelSse41>, MeasurePanelOf<KernelSse41>}};
 
 }  // namespace intaglio
