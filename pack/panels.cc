@@ -175,15 +175,16 @@ void PackExtents(const ConstMatrix& matrix, std::span<const int32_t> zero_points
     routines.fill(source, panel);
     const auto c = static_cast<size_t>(extent.first_channel);
     routines.sum(source, panel, panels.sums.data() + c);
-    int64_t distance = 0;
-    for (size_t i = c; i < c + static_cast<size_t>(extent.channels); ++i) {
-      const int32_t zero_point = zero_points.empty() ? matrix.zero_point : zero_points[i];
-      panels.zero_points[i] = zero_point - shift;
+    int32_t* zeros = panels.zero_points.data() + c;
+    int64_t distance = LargestDistance(matrix.type, matrix.zero_point);
+    std::fill_n(zeros, extent.channels, matrix.zero_point - shift);
+    for (int i = 0; !zero_points.empty() && i < extent.channels; ++i) {
+      const int32_t zero_point = zero_points[c + static_cast<size_t>(i)];
       distance = std::max(distance, LargestDistance(matrix.type, zero_point));
+      zeros[i] = zero_point - shift;
     }
-    extent.magnitude = magnitudes == Magnitudes::kExact
-                           ? routines.measure(source, panel, panels.zero_points.data() + c)
-                           : distance * panels.depth;
+    extent.magnitude = magnitudes == Magnitudes::kExact ? routines.measure(source, panel, zeros)
+                                                        : distance * panels.depth;
   }
 }
 

@@ -1,9 +1,11 @@
 // AVX512-VNNI: VPDPBUSD adds four exact products of a uint8 row and an int8 panel per lane.
 #include "intaglio/kernels/depthwise_tile.h"
+#include "intaglio/kernels/fill_panel.h"
 #include "intaglio/kernels/panel_totals.h"
 #include "intaglio/kernels/tile.h"
-#include "intaglio/kernels/x86/fill_panel_sse41.h"
 #include "intaglio/kernels/x86/panel_avx512.h"
+#include "intaglio/kernels/x86/shuffles_avx512.h"
+#include "intaglio/kernels/x86/shuffles_sse41.h"
 
 namespace intaglio {
 namespace {
@@ -37,7 +39,7 @@ extern const Kernel kKernelAvx512Vnni = {
     6,
     Tile<KernelAvx512Vnni>,
     Depthwise<KernelAvx512Vnni>,
-    {FillPanelSse41<KernelAvx512Vnni>, SumPanelOf<KernelAvx512Vnni>,
+    {FillPanelOf<KernelAvx512Vnni, ShufflesAvx512, ShufflesSse41>, SumPanelOf<KernelAvx512Vnni>,
      MeasurePanelOf<KernelAvx512Vnni>}};
 
 }  // namespace intaglio

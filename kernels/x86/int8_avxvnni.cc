@@ -1,10 +1,12 @@
 // AVX-VNNI: VPDPBUSD (VEX-encoded) adds four exact products of a uint8 row and an int8 panel per
 // lane.
 #include "intaglio/kernels/depthwise_tile.h"
+#include "intaglio/kernels/fill_panel.h"
 #include "intaglio/kernels/panel_totals.h"
 #include "intaglio/kernels/tile.h"
-#include "intaglio/kernels/x86/fill_panel_sse41.h"
 #include "intaglio/kernels/x86/panel_avx2.h"
+#include "intaglio/kernels/x86/shuffles_avx2.h"
+#include "intaglio/kernels/x86/shuffles_sse41.h"
 
 namespace intaglio {
 namespace {
@@ -32,14 +34,14 @@ struct KernelAvxVnni : PanelAvx2 {
 
 }  // namespace
 
-extern const Kernel kKernelAvxVnni = {
-    "avx-vnni",
-    kAvx2 | kAvxVnni,
-    {8, 2, 4},
-    RowFormat::kUnsigned8,
-    6,
-    Tile<KernelAvxVnni>,
-    Depthwise<KernelAvxVnni>,
-    {FillPanelSse41<KernelAvxVnni>, SumPanelOf<KernelAvxVnni>, MeasurePanelOf<KernelAvxVnni>}};
+extern const Kernel kKernelAvxVnni = {"avx-vnni",
+                                      kAvx2 | kAvxVnni,
+                                      {8, 2, 4},
+                                      RowFormat::kUnsigned8,
+                                      6,
+                                      Tile<KernelAvxVnni>,
+                                      Depthwise<KernelAvxVnni>,
+                                      {FillPanelOf<KernelAvxVnni, ShufflesAvx2, ShufflesSse41>,
+                                       SumPanelOf<KernelAvxVnni>, MeasurePanelOf<KernelAvxVnni>}};
 
 }  // namespace intaglio

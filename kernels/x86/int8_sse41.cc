@@ -1,9 +1,10 @@
 // SSE4.1: PMADDWD over widened bytes, panels of one or two vectors of four channels.
 #include "intaglio/kernels/depthwise_tile.h"
+#include "intaglio/kernels/fill_panel.h"
 #include "intaglio/kernels/panel_totals.h"
 #include "intaglio/kernels/tile.h"
-#include "intaglio/kernels/x86/fill_panel_sse41.h"
 #include "intaglio/kernels/x86/registers_sse41.h"
+#include "intaglio/kernels/x86/shuffles_sse41.h"
 
 namespace intaglio {
 namespace {
@@ -75,14 +76,14 @@ struct KernelSse41 : Sse41 {
 
 }  // namespace
 
-extern const Kernel kKernelSse41 = {
-    "sse4.1",
-    kSse41,
-    {4, 2, 2},
-    RowFormat::kWidened16,
-    4,
-    Tile<KernelSse41>,
-    Depthwise<KernelSse41>,
-    {FillPanelSse41<KernelSse41>, SumPanelOf<KernelSse41>, MeasurePanelOf<KernelSse41>}};
+extern const Kernel kKernelSse41 = {"sse4.1",
+                                    kSse41,
+                                    {4, 2, 2},
+                                    RowFormat::kWidened16,
+                                    4,
+                                    Tile<KernelSse41>,
+                                    Depthwise<KernelSse41>,
+                                    {FillPanelOf<KernelSse41, ShufflesSse41, ShufflesSse41>,
+                                     SumPanelOf<KernelSse41>, MeasurePanelOf<KernelSse41>}};
 
 }  // namespace intaglio
