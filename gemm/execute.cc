@@ -4,6 +4,7 @@
 #include <cstring>
 #include <functional>
 
+#include "intaglio/fixedpoint/registers.h"
 #include "intaglio/gemm/cpu.h"
 #include "intaglio/gemm/product.h"
 
@@ -45,8 +46,9 @@ Scratch CarveScratch(void* memory, const Blocking& blocking) {
 // The rows [first, first + count) of a task as the kernel reads them.
 struct RowBlock {
   const std::byte* data;
-  ptrdiff_t stride;  // bytes
-  const int32_t* sums;
+  ptrdiff_t stride;      // bytes
+  const int32_t* sums;   // as TileArgs::row_sums
+  const int32_t* terms;  // as TileArgs::row_terms
   int first;
   int count;
 };
@@ -54,8 +56,8 @@ struct RowBlock {
 RowBlock ReadyRows(const Plan& plan, int first, const Scratch& scratch) {
   const Product& p = plan.product;
   const int count = std::min(plan.blocking.rows, p.row_count() - first);
-  RowBlock block{scratch.rows, static_cast<ptrdiff_t>(plan.packed_row_bytes), nullptr, first,
-                 count};
+  RowBlock block{
+      scratch.rows, static_cast<ptrdiff_t>(plan.packed_row_bytes), nullptr, nullptr, first, count};
   if (plan.blocking.in_place) {
     block.stride = p.rows.matrix.stride;
     block.data = static_cast<const std::byte*>(p.rows.matrix.data) + first * block.stride;
@@ -63,8 +65,15 @@ RowBlock ReadyRows(const Plan& plan, int first, const Scratch& scratch) {
     PackRows(p.rows, p.kernel->row_format, first, count, plan.padded_depth, scratch.rows);
   }
   if (p.panels->has_zero_points) {
-    SumRows(p.kernel->row_format, block.data, block.stride, count, p.depth(), scratch.sums);
-    block.sums = scratch.sums;
+    p.kernel->sum_rows(p.kernel->row_format, block.data, block.stride, count, p.depth(),
+                       scratch.sums);
+    if (p.panels->one_zero_point) {
+      const int32_t negative = -p.panels->zero_points[0];
+      for (int r = 0; r < count; ++r) scratch.sums[r] = Scalar::Mul(negative, scratch.sums[r]);
+      block.terms = scratch.sums;
+    } else {
+      block.sums = scratch.sums;
+    }
   }
   return block;
 }
@@ -127,6 +136,7 @@ void RunPanel(const Plan& plan, const RowBlock& block, int extent_index, const S
     args.rows = block.data + r * block.stride;
     args.row_count = std::min(p.kernel->max_rows, block.count - r);
     args.row_sums = block.sums == nullptr ? nullptr : block.sums + r;
+    args.row_terms = block.terms == nullptr ? nullptr : block.terms + r;
     args.dst = direct ? p.dst + (row * p.row_stride + extent.first_channel) *
                                     static_cast<ptrdiff_t>(element)
                       : scratch.tile;

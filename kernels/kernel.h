@@ -25,12 +25,15 @@ namespace intaglio {
 
 struct TileArgs {
   const int8_t* panel;
-  int vectors;              // of the panel
-  const void* rows;         // in the kernel's row format
-  ptrdiff_t row_stride;     // bytes
-  int row_count;            // 1 .. Kernel::max_rows
-  int groups;               // of depth
-  const int32_t* row_sums;  // of each row; null where no channel has a zero point
+  int vectors;           // of the panel
+  const void* rows;      // in the kernel's row format
+  ptrdiff_t row_stride;  // bytes
+  int row_count;         // 1 .. Kernel::max_rows
+  int groups;            // of depth
+  // What the panel side's zero points ask of each row, where there are any: its sum, which
+  // negative_zero_point multiplies, or where that is one for all channels their product.
+  const int32_t* row_sums = nullptr;
+  const int32_t* row_terms = nullptr;
   const PanelParams* params;
   EpilogueParams epilogue;
   void* dst;
@@ -57,6 +60,9 @@ struct Kernel {
   void (*tile)(const TileArgs&);
   void (*depthwise)(const DepthwiseArgs&);
   PanelRoutines pack = {};
+  // As SumRows of pack/rows.h.
+  void (*sum_rows)(RowFormat format, const void* rows, ptrdiff_t stride_bytes, int count, int depth,
+                   int32_t* sums) = SumRows;
 };
 
 }  // namespace intaglio

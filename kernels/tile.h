@@ -51,6 +51,10 @@ void ComputeTile(const TileArgs& args) {
   I32 acc[kRows][kVectors];
   ForTile<kVectors, kRows>(
       [&](int r, int j) { acc[r][j] = V::Load(params.offset + j * V::kLanes); });
+  if (args.row_terms != nullptr) {
+    ForTile<kVectors, kRows>(
+        [&](int r, int j) { acc[r][j] = V::Add(acc[r][j], V::Set(args.row_terms[r])); });
+  }
 
   const char* row[kRows];
   INTAGLIO_UNROLL

@@ -31,6 +31,7 @@ Result<PackedMatrix> PackedMatrix::Pack(Side side, const ConstMatrix& matrix,
                 static_cast<int>(panels.extents.size()), panels);
     for (const int32_t zero_point : panels.zero_points) {
       panels.has_zero_points |= zero_point != 0;
+      panels.one_zero_point &= zero_point == panels.zero_points[0];
     }
     return PackedMatrix(side, std::make_shared<const Panels>(std::move(panels)));
   } catch (const std::bad_alloc&) {

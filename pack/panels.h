@@ -72,6 +72,7 @@ struct Panels {
   std::vector<int32_t> sums;
   std::vector<int32_t> zero_points;
   bool has_zero_points = false;  // any of them is not 0
+  bool one_zero_point = true;    // all of them are the same
 
   size_t bytes() const;
   // The largest of the extents' magnitudes.

@@ -11,26 +11,26 @@ namespace {
 // Turns source bytes into row elements: the same bytes, with the top bit flipped, or widened.
 struct SameBytes {
   using Element = uint8_t;
-  static void Copy(const uint8_t* from, int n, uint8_t* to) {
+  static void Copy(const uint8_t* from, ptrdiff_t n, uint8_t* to) {
     if (n > 0) std::memcpy(to, from, static_cast<size_t>(n));  // null data of no elements
   }
 };
 struct FlippedBytes {
   using Element = uint8_t;
-  static void Copy(const uint8_t* from, int n, uint8_t* to) {
-    for (int i = 0; i < n; ++i) to[i] = from[i] ^ 0x80;
+  static void Copy(const uint8_t* from, ptrdiff_t n, uint8_t* to) {
+    for (ptrdiff_t i = 0; i < n; ++i) to[i] = from[i] ^ 0x80;
   }
 };
 struct WidenedUnsigned {
   using Element = int16_t;
-  static void Copy(const uint8_t* from, int n, int16_t* to) {
-    for (int i = 0; i < n; ++i) to[i] = from[i];
+  static void Copy(const uint8_t* from, ptrdiff_t n, int16_t* to) {
+    for (ptrdiff_t i = 0; i < n; ++i) to[i] = from[i];
   }
 };
 struct WidenedSigned {
   using Element = int16_t;
-  static void Copy(const uint8_t* from, int n, int16_t* to) {
-    for (int i = 0; i < n; ++i) to[i] = static_cast<int8_t>(from[i]);
+  static void Copy(const uint8_t* from, ptrdiff_t n, int16_t* to) {
+    for (ptrdiff_t i = 0; i < n; ++i) to[i] = static_cast<int8_t>(from[i]);
   }
 };
 
@@ -47,6 +47,10 @@ void PackMatrixRows(const ConstMatrix& m, int first, int count, int padded_depth
                     typename Elements::Element* packed) {
   const auto* data = static_cast<const uint8_t*>(m.data);
   const bool contiguous = RowsAreContiguous(m);
+  if (contiguous && m.order == Order::kRowMajor && m.stride == m.cols && padded_depth == m.cols) {
+    // All rows are one run.
+    return Elements::Copy(data + first * m.stride, ptrdiff_t{count} * m.cols, packed);
+  }
   for (int r = 0; r < count; ++r) {
     auto* row = packed + static_cast<ptrdiff_t>(r) * padded_depth;
     if (contiguous) {

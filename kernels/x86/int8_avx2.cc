@@ -7,6 +7,7 @@
 #include "intaglio/kernels/x86/panel_avx2.h"
 #include "intaglio/kernels/x86/shuffles_avx2.h"
 #include "intaglio/kernels/x86/shuffles_sse41.h"
+#include "intaglio/kernels/x86/sum_rows_sse41.h"
 
 namespace intaglio {
 namespace {
@@ -39,6 +40,7 @@ extern const Kernel kKernelAvx2 = {"avx2",
                                    Tile<KernelAvx2>,
                                    Depthwise<KernelAvx2>,
                                    {FillPanelOf<KernelAvx2, ShufflesAvx2, ShufflesSse41>,
-                                    SumPanelOf<KernelAvx2>, MeasurePanelOf<KernelAvx2>}};
+                                    SumPanelOf<KernelAvx2>, MeasurePanelOf<KernelAvx2>},
+                                   SumRowsOf<KernelAvx2>};
 
 }  // namespace intaglio

@@ -6,6 +6,7 @@
 #include "intaglio/kernels/x86/panel_avx512.h"
 #include "intaglio/kernels/x86/shuffles_avx512.h"
 #include "intaglio/kernels/x86/shuffles_sse41.h"
+#include "intaglio/kernels/x86/sum_rows_sse41.h"
 
 namespace intaglio {
 namespace {
@@ -30,15 +31,15 @@ struct KernelAvx512Bw : PanelAvx512 {
 
 }  // namespace
 
-extern const Kernel kKernelAvx512Bw = {
-    "avx512bw",
-    kAvx512Bw,
-    {16, 4, 2},
-    RowFormat::kWidened16,
-    6,
-    Tile<KernelAvx512Bw>,
-    Depthwise<KernelAvx512Bw>,
-    {FillPanelOf<KernelAvx512Bw, ShufflesAvx512, ShufflesSse41>, SumPanelOf<KernelAvx512Bw>,
-     MeasurePanelOf<KernelAvx512Bw>}};
+extern const Kernel kKernelAvx512Bw = {"avx512bw",
+                                       kAvx512Bw,
+                                       {16, 4, 2},
+                                       RowFormat::kWidened16,
+                                       6,
+                                       Tile<KernelAvx512Bw>,
+                                       Depthwise<KernelAvx512Bw>,
+                                       {FillPanelOf<KernelAvx512Bw, ShufflesAvx512, ShufflesSse41>,
+                                        SumPanelOf<KernelAvx512Bw>, MeasurePanelOf<KernelAvx512Bw>},
+                                       SumRowsOf<KernelAvx512Bw>};
 
 }  // namespace intaglio

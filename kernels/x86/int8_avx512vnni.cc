@@ -6,6 +6,7 @@
 #include "intaglio/kernels/x86/panel_avx512.h"
 #include "intaglio/kernels/x86/shuffles_avx512.h"
 #include "intaglio/kernels/x86/shuffles_sse41.h"
+#include "intaglio/kernels/x86/sum_rows_sse41.h"
 
 namespace intaglio {
 namespace {
@@ -40,6 +41,7 @@ extern const Kernel kKernelAvx512Vnni = {
     Tile<KernelAvx512Vnni>,
     Depthwise<KernelAvx512Vnni>,
     {FillPanelOf<KernelAvx512Vnni, ShufflesAvx512, ShufflesSse41>, SumPanelOf<KernelAvx512Vnni>,
-     MeasurePanelOf<KernelAvx512Vnni>}};
+     MeasurePanelOf<KernelAvx512Vnni>},
+    SumRowsOf<KernelAvx512Vnni>};
 
 }  // namespace intaglio

@@ -7,6 +7,7 @@
 #include "intaglio/kernels/x86/panel_avx2.h"
 #include "intaglio/kernels/x86/shuffles_avx2.h"
 #include "intaglio/kernels/x86/shuffles_sse41.h"
+#include "intaglio/kernels/x86/sum_rows_sse41.h"
 
 namespace intaglio {
 namespace {
@@ -42,6 +43,7 @@ extern const Kernel kKernelAvxVnni = {"avx-vnni",
                                       Tile<KernelAvxVnni>,
                                       Depthwise<KernelAvxVnni>,
                                       {FillPanelOf<KernelAvxVnni, ShufflesAvx2, ShufflesSse41>,
-                                       SumPanelOf<KernelAvxVnni>, MeasurePanelOf<KernelAvxVnni>}};
+                                       SumPanelOf<KernelAvxVnni>, MeasurePanelOf<KernelAvxVnni>},
+                                      SumRowsOf<KernelAvxVnni>};
 
 }  // namespace intaglio

@@ -5,6 +5,7 @@
 #include "intaglio/kernels/tile.h"
 #include "intaglio/kernels/x86/registers_sse41.h"
 #include "intaglio/kernels/x86/shuffles_sse41.h"
+#include "intaglio/kernels/x86/sum_rows_sse41.h"
 
 namespace intaglio {
 namespace {
@@ -84,6 +85,7 @@ extern const Kernel kKernelSse41 = {"sse4.1",
                                     Tile<KernelSse41>,
                                     Depthwise<KernelSse41>,
                                     {FillPanelOf<KernelSse41, ShufflesSse41, ShufflesSse41>,
-                                     SumPanelOf<KernelSse41>, MeasurePanelOf<KernelSse41>}};
+                                     SumPanelOf<KernelSse41>, MeasurePanelOf<KernelSse41>},
+                                    SumRowsOf<KernelSse41>};
 
 }  // namespace intaglio

@@ -1,4 +1,4 @@
-// Kernel::pack of every row of the table against the routines of pack/panels.h.
+// Kernel::pack and Kernel::sum_rows of every row of the table against the routines of pack/.
 #include <cstring>
 
 #include "intaglio/test/kernels/every_kernel.h"
@@ -82,6 +82,31 @@ TEST_P(PanelRoutinesTest, DeeperThanOneTotal) {
   Random random(2);
   Check(kernel(), random, 1, std::min(3, lanes()), (1 << 18) * kernel().panel.depth_step + 5, 0,
         true, false, true);
+}
+
+TEST_P(PanelRoutinesTest, RowSumsEqualTheDefinition) {
+  Random random(3);
+  const RowFormat format = kernel().row_format;
+  const auto element = static_cast<int>(RowElementBytes(format));
+  for (int round = 0; round < 300 && !HasFailure(); ++round) {
+    const int count = Uniform(random, 1, 10);
+    const int depth = round % 8 == 0 ? Uniform(random, 240, 530) : Uniform(random, 0, 70);
+    const int stride = (depth + Uniform(random, 0, 3)) * element;
+    SCOPED_TRACE(std::to_string(count) + " rows of " + std::to_string(depth));
+    const int bytes = (count - 1) * stride + depth * element;
+    const Guarded memory(static_cast<size_t>(bytes));
+    for (int i = 0; i < bytes; ++i) {
+      const int byte = round % 16 == 0 ? 0xff : Uniform(random, 0, 255);
+      // An int16 holds no more than an 8-bit type does.
+      memory.data()[i] =
+          static_cast<uint8_t>(element == 2 && i % 2 == 1 ? (byte % 2 == 0 ? 0 : 0xff) : byte);
+    }
+    std::vector<int32_t> want(static_cast<size_t>(count) + 1, 77);
+    std::vector<int32_t> got = want;
+    SumRows(format, memory.data(), stride, count, depth, want.data());
+    kernel().sum_rows(format, memory.data(), stride, count, depth, got.data());
+    EXPECT_EQ(got, want);
+  }
 }
 
 INTAGLIO_INSTANTIATE_EVERY_KERNEL(PanelRoutinesTest);
