@@ -24,7 +24,8 @@ struct Plan {
   int groups;
   int padded_depth;
   size_t packed_row_bytes;
-  bool direct;  // whole tiles go straight to dst; else by way of scratch
+  bool panels_stream;  // they do not stay in L2 from one task to the next
+  bool direct;         // whole tiles go straight to dst; else by way of scratch
 };
 
 // A thread's scratch: packed rows, their sums, one tile.
@@ -134,6 +135,7 @@ void RunPanel(const Plan& plan, const RowBlock& block, int extent_index, const S
   for (int r = 0; r < block.count; r += p.kernel->max_rows) {
     const int row = block.first + r;
     args.rows = block.data + r * block.stride;
+    args.fetch_ahead = plan.panels_stream && r == 0;
     args.row_count = std::min(p.kernel->max_rows, block.count - r);
     args.row_sums = block.sums == nullptr ? nullptr : block.sums + r;
     args.row_terms = block.terms == nullptr ? nullptr : block.terms + r;
@@ -235,6 +237,7 @@ Status Execute(Context& context, const Product& product) {
                   groups,
                   padded_depth,
                   static_cast<size_t>(padded_depth) * RowElementBytes(product.kernel->row_format),
+                  product.panels->data.bytes() > Cpu().l2_bytes,
                   product.standard != nullptr && product.channel_stride == 1};
   if (workers == 1) {
     const Scratch scratch = CarveScratch(context.Scratch(1, 0), blocking);

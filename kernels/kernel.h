@@ -25,11 +25,12 @@ namespace intaglio {
 
 struct TileArgs {
   const int8_t* panel;
-  int vectors;           // of the panel
-  const void* rows;      // in the kernel's row format
-  ptrdiff_t row_stride;  // bytes
-  int row_count;         // 1 .. Kernel::max_rows
-  int groups;            // of depth
+  int vectors;               // of the panel
+  const void* rows;          // in the kernel's row format
+  ptrdiff_t row_stride;      // bytes
+  int row_count;             // 1 .. Kernel::max_rows
+  int groups;                // of depth
+  bool fetch_ahead = false;  // the panel, and what lies behind it, is read from beyond L2
   // What the panel side's zero points ask of each row, where there are any: its sum, which
   // negative_zero_point multiplies, or where that is one for all channels their product.
   const int32_t* row_sums = nullptr;
