@@ -97,7 +97,7 @@ Result<const Kernel*> KernelNamed(std::string_view name) {
 
 Result<const Kernel*> KernelFor(const PanelFormat& format) {
   for (const Kernel* kernel : KernelTable()) {
-    if (kernel->panel == format && MissingFeatures(*kernel).empty()) return kernel;
+    if (kernel->panel == format && (kernel->needs & ~Cpu().features) == 0) return kernel;
   }
   return Unsupported("packed matrix: no kernel of this machine reads its panels");
 }

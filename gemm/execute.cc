@@ -12,6 +12,7 @@ namespace intaglio {
 namespace {
 
 constexpr int kMaxTileRows = 8;
+constexpr size_t kMaxTaskRows = 512;
 
 constexpr size_t RoundUp(size_t n, size_t to) { return (n + to - 1) / to * to; }
 
@@ -36,6 +37,11 @@ struct Scratch {
 };
 
 size_t TileBytes() { return size_t{kMaxTileRows} * kMaxPanelWidth * sizeof(int32_t); }
+
+size_t ScratchBytes(const Blocking& b, size_t row_bytes) {
+  return TileBytes() + RoundUp(static_cast<size_t>(b.rows) * sizeof(int32_t), 64) +
+         (b.in_place ? 0 : static_cast<size_t>(b.rows) * row_bytes);
+}
 
 Scratch CarveScratch(void* memory, const Blocking& blocking) {
   auto* bytes = static_cast<std::byte*>(memory);
@@ -191,11 +197,22 @@ Blocking Block(const Product& p, int threads) {
   Blocking b{};
   b.in_place = p.rows.ServesInPlace(kernel.row_format, format.depth_step);
   // A task's panels stay in L2 beside its rows, which every panel reads again.
+  const size_t panels_room = Cpu().l2_bytes / 2;
+  const size_t rows_room = std::min(Cpu().l2_bytes / 8, kMaxTaskRows * row_bytes);
+  const auto row_count = static_cast<size_t>(p.row_count());
+  if (threads == 1 && row_count * row_bytes <= rows_room &&
+      static_cast<size_t>(extents) * panel_bytes <= panels_room) {
+    // One task: of a small product the divisions below would be a good part.
+    b.rows = p.row_count();
+    b.extents = extents;
+    b.row_tasks = b.extent_tasks = 1;
+    b.scratch_bytes = ScratchBytes(b, row_bytes);
+    return b;
+  }
   b.extents = static_cast<int>(
-      std::clamp<size_t>(Cpu().l2_bytes / 2 / panel_bytes, 1, static_cast<size_t>(extents)));
+      std::clamp<size_t>(panels_room / panel_bytes, 1, static_cast<size_t>(extents)));
   b.extent_tasks = (extents + b.extents - 1) / b.extents;
-  const auto rows_in_cache =
-      static_cast<int>(std::clamp<size_t>(Cpu().l2_bytes / 8 / row_bytes, 1, 512));
+  const auto rows_in_cache = static_cast<int>(std::max<size_t>(rows_room / row_bytes, 1));
   // At least four tasks a thread, so that they end together.
   const int wanted_tasks = threads == 1 ? 1 : 4 * threads;
   const int rows_for_balance =
@@ -209,8 +226,7 @@ Blocking Block(const Product& p, int threads) {
     b.extents = (extents + shares - 1) / shares;
     b.extent_tasks = (extents + b.extents - 1) / b.extents;
   }
-  b.scratch_bytes = TileBytes() + RoundUp(static_cast<size_t>(b.rows) * sizeof(int32_t), 64) +
-                    (b.in_place ? 0 : static_cast<size_t>(b.rows) * row_bytes);
+  b.scratch_bytes = ScratchBytes(b, row_bytes);
   return b;
 }
 

@@ -11,9 +11,12 @@
 namespace intaglio {
 namespace {
 
-RowSource RowsFrom(const Operand& o, Side side) {
-  if (o.kind() == Operand::Kind::kIm2col) return RowSource::From(o.im2col());
-  return RowSource::From(side == Side::kLhs ? o.matrix() : Transposed(o.matrix()));
+void SetRows(const Operand& o, Side side, RowSource& rows) {
+  if (o.kind() == Operand::Kind::kIm2col) {
+    rows = RowSource::From(o.im2col());
+  } else {
+    rows.matrix = side == Side::kLhs ? o.matrix() : Transposed(o.matrix());
+  }
 }
 
 void SetDestination(const MutableMatrix& dst, Side panel_side, Product& product) {
@@ -89,8 +92,11 @@ Status Prepare(Context& context, const Operand& lhs, const Operand& rhs, const M
   const Operand& panel_operand = side == Side::kLhs ? lhs : rhs;
 
   Product& product = prepared.product;
-  product.rows =
-      RowsFrom(side == Side::kLhs ? rhs : lhs, side == Side::kLhs ? Side::kRhs : Side::kLhs);
+  if (side == Side::kLhs) {
+    SetRows(rhs, Side::kRhs, product.rows);
+  } else {
+    SetRows(lhs, Side::kLhs, product.rows);
+  }
   SetDestination(dst, side, product);
   product.tile = finish.tile;
   product.standard = standard != nullptr && RunsInRegisters(*standard, product.channels_along)
