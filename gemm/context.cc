@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "intaglio/pack/aligned_buffer.h"
+#include "intaglio/pack/panels.h"
 
 namespace intaglio {
 namespace {
@@ -113,20 +114,21 @@ struct Context::Impl {
   ParallelFor parallel_for;
   std::unique_ptr<WorkerPool> pool;
   std::vector<AlignedBuffer> scratch;
+  Panels call_panels;
 };
 
 Context::Context(int threads) : Context(threads, nullptr) {}
 
 Context::Context(int threads, ParallelFor parallel_for)
     : impl_(std::make_unique<Impl>(
-          Impl{std::max(1, threads), std::move(parallel_for), nullptr, {}})) {}
+          Impl{std::max(1, threads), std::move(parallel_for), nullptr, {}, {}})) {}
 
 Context::~Context() = default;
 
 int Context::threads() const { return impl_->threads; }
 
 size_t Context::scratch_bytes() const {
-  size_t bytes = 0;
+  size_t bytes = impl_->call_panels.bytes();
   for (const AlignedBuffer& buffer : impl_->scratch) bytes += buffer.bytes();
   return bytes;
 }
@@ -151,5 +153,7 @@ void* Context::Scratch(int index, size_t bytes) {
   }
   return buffer.data();
 }
+
+Panels& Context::CallPanels() { return impl_->call_panels; }
 
 }  // namespace intaglio

@@ -10,6 +10,8 @@
 
 namespace intaglio {
 
+struct Panels;
+
 // Runs task(0) ... task(count - 1), in any order, on any threads, and returns when all have
 // returned.
 using ParallelFor = std::function<void(int count, const std::function<void(int)>& task)>;
@@ -31,7 +33,7 @@ class Context {
 
   int threads() const;
 
-  // Bytes of scratch held now.
+  // Bytes held now, from the largest product on: scratch, and panels packed for one call.
   size_t scratch_bytes() const;
 
   // For the engine: runs task(0 .. count-1) on the context's threads.
@@ -39,6 +41,8 @@ class Context {
   // For the engine: 64-byte aligned scratch of block `index`, which keeps its content only during
   // one product; null where memory is short.
   void* Scratch(int index, size_t bytes);
+  // For the engine: the panels of a product neither side of which was packed before.
+  Panels& CallPanels();
 
  private:
   struct Impl;

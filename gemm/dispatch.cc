@@ -111,7 +111,8 @@ Result<const Kernel*> KernelNamed(std::string_view name) {
 
 Result<const Kernel*> KernelFor(const PanelFormat& format) {
   for (const Kernel* kernel : RankedKernels()) {
-    if (kernel->panel == format && MissingFeatures(*kernel).empty()) return kernel;
+    const uint32_t missing = kernel->needs & ~kPreferences & ~Cpu().features;
+    if (kernel->panel == format && missing == 0) return kernel;
   }
   return Unsupported("packed matrix: no kernel of this machine reads its panels");
 }

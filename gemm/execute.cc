@@ -4,6 +4,7 @@
 #include <cstring>
 #include <functional>
 
+#include "intaglio/fixedpoint/registers.h"
 #include "intaglio/gemm/cpu.h"
 #include "intaglio/gemm/product.h"
 
@@ -11,6 +12,7 @@ namespace intaglio {
 namespace {
 
 constexpr int kMaxTileRows = 8;
+constexpr size_t kMaxTaskRows = 512;
 
 constexpr size_t RoundUp(size_t n, size_t to) { return (n + to - 1) / to * to; }
 
@@ -23,7 +25,8 @@ struct Plan {
   int groups;
   int padded_depth;
   size_t packed_row_bytes;
-  bool direct;  // whole tiles go straight to dst; else by way of scratch
+  bool panels_stream;  // they do not stay in L2 from one task to the next
+  bool direct;         // whole tiles go straight to dst; else by way of scratch
 };
 
 // A thread's scratch: packed rows, their sums, one tile.
@@ -35,6 +38,11 @@ struct Scratch {
 
 size_t TileBytes() { return size_t{kMaxTileRows} * kMaxPanelWidth * sizeof(int32_t); }
 
+size_t ScratchBytes(const Blocking& b, RowFormat format, size_t padded_depth) {
+  return TileBytes() + RoundUp(static_cast<size_t>(b.rows) * sizeof(int32_t), 64) +
+         (b.in_place ? 0 : PackedRowsBytes(format, b.rows, padded_depth));
+}
+
 Scratch CarveScratch(void* memory, const Blocking& blocking) {
   auto* bytes = static_cast<std::byte*>(memory);
   auto* sums = reinterpret_cast<int32_t*>(bytes + TileBytes());
@@ -45,8 +53,9 @@ Scratch CarveScratch(void* memory, const Blocking& blocking) {
 // The rows [first, first + count) of a task as the kernel reads them.
 struct RowBlock {
   const std::byte* data;
-  ptrdiff_t stride;  // bytes
-  const int32_t* sums;
+  ptrdiff_t stride;      // bytes
+  const int32_t* sums;   // as TileArgs::row_sums
+  const int32_t* terms;  // as TileArgs::row_terms
   int first;
   int count;
 };
@@ -54,8 +63,8 @@ struct RowBlock {
 RowBlock ReadyRows(const Plan& plan, int first, const Scratch& scratch) {
   const Product& p = plan.product;
   const int count = std::min(plan.blocking.rows, p.row_count() - first);
-  RowBlock block{scratch.rows, static_cast<ptrdiff_t>(plan.packed_row_bytes), nullptr, first,
-                 count};
+  RowBlock block{
+      scratch.rows, static_cast<ptrdiff_t>(plan.packed_row_bytes), nullptr, nullptr, first, count};
   if (plan.blocking.in_place) {
     block.stride = p.rows.matrix.stride;
     block.data = static_cast<const std::byte*>(p.rows.matrix.data) + first * block.stride;
@@ -63,8 +72,15 @@ RowBlock ReadyRows(const Plan& plan, int first, const Scratch& scratch) {
     PackRows(p.rows, p.kernel->row_format, first, count, plan.padded_depth, scratch.rows);
   }
   if (p.panels->has_zero_points) {
-    SumRows(p.kernel->row_format, block.data, block.stride, count, p.depth(), scratch.sums);
-    block.sums = scratch.sums;
+    p.kernel->sum_rows(p.kernel->row_format, block.data, block.stride, count, p.depth(),
+                       scratch.sums);
+    if (p.panels->one_zero_point) {
+      const int32_t negative = -p.panels->zero_points[0];
+      for (int r = 0; r < count; ++r) scratch.sums[r] = Scalar::Mul(negative, scratch.sums[r]);
+      block.terms = scratch.sums;
+    } else {
+      block.sums = scratch.sums;
+    }
   }
   return block;
 }
@@ -125,8 +141,10 @@ void RunPanel(const Plan& plan, const RowBlock& block, int extent_index, const S
   for (int r = 0; r < block.count; r += p.kernel->max_rows) {
     const int row = block.first + r;
     args.rows = block.data + r * block.stride;
+    args.fetch_ahead = plan.panels_stream && r == 0;
     args.row_count = std::min(p.kernel->max_rows, block.count - r);
     args.row_sums = block.sums == nullptr ? nullptr : block.sums + r;
+    args.row_terms = block.terms == nullptr ? nullptr : block.terms + r;
     args.dst = direct ? p.dst + (row * p.row_stride + extent.first_channel) *
                                     static_cast<ptrdiff_t>(element)
                       : scratch.tile;
@@ -179,11 +197,22 @@ Blocking Block(const Product& p, int threads) {
   Blocking b{};
   b.in_place = p.rows.ServesInPlace(kernel.row_format, format.depth_step);
   // A task's panels stay in L2 beside its rows, which every panel reads again.
+  const size_t panels_room = Cpu().l2_bytes / 2;
+  const size_t rows_room = std::min(Cpu().l2_bytes / 8, kMaxTaskRows * row_bytes);
+  const auto row_count = static_cast<size_t>(p.row_count());
+  if (threads == 1 && row_count * row_bytes <= rows_room &&
+      static_cast<size_t>(extents) * panel_bytes <= panels_room) {
+    // One task: of a small product the divisions below would be a good part.
+    b.rows = p.row_count();
+    b.extents = extents;
+    b.row_tasks = b.extent_tasks = 1;
+    b.scratch_bytes = ScratchBytes(b, kernel.row_format, padded_depth);
+    return b;
+  }
   b.extents = static_cast<int>(
-      std::clamp<size_t>(Cpu().l2_bytes / 2 / panel_bytes, 1, static_cast<size_t>(extents)));
+      std::clamp<size_t>(panels_room / panel_bytes, 1, static_cast<size_t>(extents)));
   b.extent_tasks = (extents + b.extents - 1) / b.extents;
-  const auto rows_in_cache =
-      static_cast<int>(std::clamp<size_t>(Cpu().l2_bytes / 8 / row_bytes, 1, 512));
+  const auto rows_in_cache = static_cast<int>(std::max<size_t>(rows_room / row_bytes, 1));
   // At least four tasks a thread, so that they end together.
   const int wanted_tasks = threads == 1 ? 1 : 4 * threads;
   const int rows_for_balance =
@@ -197,8 +226,7 @@ Blocking Block(const Product& p, int threads) {
     b.extents = (extents + shares - 1) / shares;
     b.extent_tasks = (extents + b.extents - 1) / b.extents;
   }
-  b.scratch_bytes = TileBytes() + RoundUp(static_cast<size_t>(b.rows) * sizeof(int32_t), 64) +
-                    (b.in_place ? 0 : PackedRowsBytes(kernel.row_format, b.rows, padded_depth));
+  b.scratch_bytes = ScratchBytes(b, kernel.row_format, padded_depth);
   return b;
 }
 
@@ -225,6 +253,7 @@ Status Execute(Context& context, const Product& product) {
                   groups,
                   padded_depth,
                   static_cast<size_t>(padded_depth) * RowElementBytes(product.kernel->row_format),
+                  product.panels->data.bytes() > Cpu().l2_bytes,
                   product.standard != nullptr && product.channel_stride == 1};
   if (workers == 1) {
     const Scratch scratch = CarveScratch(context.Scratch(1, 0), blocking);

@@ -45,7 +45,8 @@ Status Gemm(Context& context, const Operand& lhs, const Operand& rhs, const Muta
 Result<PackedMatrix> Prepack(Side side, const ConstMatrix& matrix, const PackOptions& options) {
   auto kernel = KernelNamed(options.kernel);
   if (!kernel.ok()) return kernel.status();
-  return PackedMatrix::Pack(side, matrix, (*kernel)->panel, options.channel_zero_points);
+  return PackedMatrix::Pack(side, matrix, (*kernel)->panel, options.channel_zero_points,
+                            (*kernel)->pack);
 }
 
 }  // namespace intaglio

@@ -1,6 +1,7 @@
 #include "intaglio/gemm/panel_params.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -24,7 +25,12 @@ void ToLanes(const PanelFormat& format, int vectors, const T* channels, int coun
   }
   for (int v = 0; v < vectors; ++v) {
     for (int r = 0; r < runs; ++r, lanes += run) {
-      std::memcpy(lanes, channels + (r * vectors + v) * run, static_cast<size_t>(run) * sizeof(T));
+      const T* from = channels + (r * vectors + v) * run;
+      if (run == 4) {
+        std::memcpy(lanes, from, 4 * sizeof(T));  // a size that the compiler knows
+      } else {
+        std::copy_n(from, run, lanes);
+      }
     }
   }
 }
@@ -116,8 +122,12 @@ class Multipliers {
     float repeated[kMaxPanelWidth];
     const float* scales = Gather(s_.scale, repeated);
     Copy(scales, params_.scale);
-    float highest = 0;
-    for (int i = 0; i < extent_.channels; ++i) highest = std::max(highest, scales[i]);
+    // Of numbers that are not negative the bits are in the same order.
+    int32_t highest_bits = 0;
+    for (int i = 0; i < extent_.channels; ++i) {
+      highest_bits = std::max(highest_bits, std::bit_cast<int32_t>(scales[i]));
+    }
+    const auto highest = std::bit_cast<float>(highest_bits);
     // Two roundings to float32 lift a product by less than one part in 2^22.
     const double product = static_cast<double>(bound_) * static_cast<double>(highest);
     return product < 2147483648.0 * (1 - std::ldexp(1.0, -22)) ? ScalingForm::kFloatHalfEvenBounded

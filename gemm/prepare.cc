@@ -11,9 +11,12 @@
 namespace intaglio {
 namespace {
 
-RowSource RowsFrom(const Operand& o, Side side) {
-  if (o.kind() == Operand::Kind::kIm2col) return RowSource::From(o.im2col());
-  return RowSource::From(side == Side::kLhs ? o.matrix() : Transposed(o.matrix()));
+void SetRows(const Operand& o, Side side, RowSource& rows) {
+  if (o.kind() == Operand::Kind::kIm2col) {
+    rows = RowSource::From(o.im2col());
+  } else {
+    rows.matrix = side == Side::kLhs ? o.matrix() : Transposed(o.matrix());
+  }
 }
 
 void SetDestination(const MutableMatrix& dst, Side panel_side, Product& product) {
@@ -48,18 +51,22 @@ bool RunsInRegisters(const StandardPipeline& s, Axis channels_along) {
   return s.scaling != Scaling::kReal64 && (!per_channel || s.axis == channels_along);
 }
 
+// Packs a matrix that may be another one in the next call.
 Status PackForCall(Context& context, const ConstMatrix& channels, const Kernel& kernel,
                    Panels& panels) {
-  auto made = MakePanels(kernel.panel, channels.rows, channels.cols);
-  if (!made.ok()) return made.status();
-  panels = std::move(*made);
+  INTAGLIO_RETURN_IF_ERROR(LayOutPanels(kernel.panel, channels.rows, channels.cols, panels));
+  const auto pack = [&](int first, int last) {
+    PackExtents(channels, {}, Magnitudes::kOfType, kernel.pack, first, last, panels);
+  };
   const auto extents = static_cast<int>(panels.extents.size());
-  std::atomic<int> next{0};
-  context.Run(std::min(context.threads(), extents), [&](int) {
-    for (int e = next.fetch_add(1); e < extents; e = next.fetch_add(1)) {
-      PackExtents(channels, {}, e, e + 1, panels);
-    }
-  });
+  if (const int workers = std::min(context.threads(), extents); workers <= 1) {
+    pack(0, extents);
+  } else {
+    std::atomic<int> next{0};
+    context.Run(workers, [&](int) {
+      for (int e = next.fetch_add(1); e < extents; e = next.fetch_add(1)) pack(e, e + 1);
+    });
+  }
   panels.has_zero_points = !panels.zero_points.empty() && panels.zero_points[0] != 0;
   return {};
 }
@@ -85,8 +92,11 @@ Status Prepare(Context& context, const Operand& lhs, const Operand& rhs, const M
   const Operand& panel_operand = side == Side::kLhs ? lhs : rhs;
 
   Product& product = prepared.product;
-  product.rows =
-      RowsFrom(side == Side::kLhs ? rhs : lhs, side == Side::kLhs ? Side::kRhs : Side::kLhs);
+  if (side == Side::kLhs) {
+    SetRows(rhs, Side::kRhs, product.rows);
+  } else {
+    SetRows(lhs, Side::kLhs, product.rows);
+  }
   SetDestination(dst, side, product);
   product.tile = finish.tile;
   product.standard = standard != nullptr && RunsInRegisters(*standard, product.channels_along)
@@ -108,8 +118,9 @@ Status Prepare(Context& context, const Operand& lhs, const Operand& rhs, const M
     auto kernel = BestKernel();
     if (!kernel.ok()) return kernel.status();
     product.kernel = *kernel;
-    INTAGLIO_RETURN_IF_ERROR(PackForCall(context, channels, **kernel, prepared.panels));
-    product.panels = &prepared.panels;
+    Panels& panels = context.CallPanels();
+    INTAGLIO_RETURN_IF_ERROR(PackForCall(context, channels, **kernel, panels));
+    product.panels = &panels;
   }
   return finish.bound == nullptr ? Status() : UseBound(*finish.bound, product);
 }

@@ -9,17 +9,11 @@
 
 namespace intaglio {
 
-// A product and, where neither side was packed before, the panels made for it. Not to be moved: the
-// product points into it.
+// A product, whose panels are the context's own where neither side was packed before.
 struct PreparedProduct {
   Product product;
   Side side = Side::kRhs;  // the one in panels
   bool packed_for_call = false;
-  Panels panels;
-
-  PreparedProduct() = default;
-  PreparedProduct(const PreparedProduct&) = delete;
-  PreparedProduct& operator=(const PreparedProduct&) = delete;
 };
 
 struct BoundPipeline::Storage {

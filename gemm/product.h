@@ -45,7 +45,7 @@ struct Product {
 
 // How a product is cut into tasks, which threads take one after the other.
 struct Blocking {
-  int rows;     // of a task: a multiple of the kernel's rows
+  int rows;     // of a task: all, or a multiple of the kernel's
   int extents;  // panels of a task
   int row_tasks;
   int extent_tasks;

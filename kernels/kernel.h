@@ -26,12 +26,16 @@ namespace intaglio {
 
 struct TileArgs {
   const int8_t* panel;
-  int vectors;              // of the panel
-  const void* rows;         // in the kernel's row format
-  ptrdiff_t row_stride;     // bytes
-  int row_count;            // 1 .. Kernel::max_rows
-  int groups;               // of depth
-  const int32_t* row_sums;  // of each row; null where no channel has a zero point
+  int vectors;               // of the panel
+  const void* rows;          // in the kernel's row format
+  ptrdiff_t row_stride;      // bytes
+  int row_count;             // 1 .. Kernel::max_rows
+  int groups;                // of depth
+  bool fetch_ahead = false;  // the panel, and what lies behind it, is read from beyond L2
+  // What the panel side's zero points ask of each row, where there are any: its sum, which
+  // negative_zero_point multiplies, or where that is one for all channels their product.
+  const int32_t* row_sums = nullptr;
+  const int32_t* row_terms = nullptr;
   const PanelParams* params;
   EpilogueParams epilogue;
   void* dst;
@@ -50,6 +54,10 @@ struct Kernel {
   int tap_step;  // kernel rows that a depthwise convolution multiplies at once
   void (*depthwise)(const DepthwiseArgs&);
   bool has_fma = false;  // FusedMulAdd is one instruction, so that fitted scalings pay
+  PanelRoutines pack = {};
+  // As SumRows of pack/rows.h.
+  void (*sum_rows)(RowFormat format, const void* rows, ptrdiff_t stride_bytes, int count, int depth,
+                   int32_t* sums) = SumRows;
 };
 
 // Whether depthwise convolutions take int8 taps; else uint8 ones.

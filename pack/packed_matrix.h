@@ -22,9 +22,11 @@ class PackedMatrix {
  public:
   // Packs an int8 or uint8 matrix, of any order and stride, that will stand on `side` of products.
   // `channel_zero_points` replaces the matrix's own: one per row of a left-hand matrix, one per
-  // column of a right-hand one; empty: the matrix's zero_point for all.
+  // column of a right-hand one; empty: the matrix's zero_point for all. `routines` only make it
+  // faster.
   static Result<PackedMatrix> Pack(Side side, const ConstMatrix& matrix, const PanelFormat& format,
-                                   std::span<const int32_t> channel_zero_points = {});
+                                   std::span<const int32_t> channel_zero_points = {},
+                                   const PanelRoutines& routines = {});
 
   Side side() const { return side_; }
   int rows() const { return side_ == Side::kLhs ? panels_->channels : panels_->depth; }

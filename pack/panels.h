@@ -72,6 +72,7 @@ struct Panels {
   std::vector<int32_t> sums;
   std::vector<int32_t> zero_points;
   bool has_zero_points = false;  // any of them is not 0
+  bool one_zero_point = true;    // all of them are the same
 
   size_t bytes() const;
   // The largest of the extents' magnitudes.
@@ -81,6 +82,37 @@ struct Panels {
   }
 };
 
+// The values that one panel is made of. One of the strides is 1; both are in bytes.
+struct PanelSource {
+  const uint8_t* data;  // of the panel's first channel
+  ptrdiff_t channel_stride;
+  ptrdiff_t depth_stride;
+  uint8_t flip;  // the top bit of a uint8: q ^ 0x80 is q - 128 as an int8
+  int channels;
+  int depth;
+  int vectors;
+  PanelFormat format;
+
+  int groups() const { return format.Groups(depth); }
+  ptrdiff_t group_bytes() const { return ptrdiff_t{format.lanes} * vectors * format.depth_step; }
+};
+
+// What packing does for any format: the definition of what a kernel's own, faster routines do.
+//
+// Writes the whole panel, padding included.
+void FillPanel(const PanelSource& source, int8_t* panel);
+// The sum over depth of each channel's packed values, modulo 2^32.
+void SumPanel(const PanelSource& source, const int8_t* panel, int32_t* sums);
+// The largest sum over depth of a channel's |value - zero point|.
+int64_t MeasurePanel(const PanelSource& source, const int8_t* panel, const int32_t* zero_points);
+
+struct PanelRoutines {
+  void (*fill)(const PanelSource& source, int8_t* panel) = FillPanel;
+  void (*sum)(const PanelSource& source, const int8_t* panel, int32_t* sums) = SumPanel;
+  int64_t (*measure)(const PanelSource& source, const int8_t* panel,
+                     const int32_t* zero_points) = MeasurePanel;
+};
+
 // The extents of `channels` channels of `depth`, and the bytes they take.
 struct PanelLayout {
   std::vector<PanelExtent> extents;
@@ -88,13 +120,21 @@ struct PanelLayout {
 };
 Result<PanelLayout> LayOutPanels(const PanelFormat& format, int channels, int depth);
 
-// Allocates and lays out panels for `channels` channels of `depth`, not yet filled.
-Result<Panels> MakePanels(const PanelFormat& format, int channels, int depth);
+// Lays out panels for `channels` channels of `depth`, not yet filled. Memory that `panels` holds
+// from before is used again where it suffices.
+Status LayOutPanels(const PanelFormat& format, int channels, int depth, Panels& panels);
+
+// How well an extent's magnitude is to be known.
+enum class Magnitudes : uint8_t {
+  kExact,
+  kOfType,  // what a zero point and the type allow, at no cost
+};
 
 // Fills extents [first, last) of `panels` from `matrix`, whose rows are the channels. Safe to call
 // for disjoint ranges from several threads.
-void PackExtents(const ConstMatrix& matrix, std::span<const int32_t> zero_points, int first,
-                 int last, Panels& panels);
+void PackExtents(const ConstMatrix& matrix, std::span<const int32_t> zero_points,
+                 Magnitudes magnitudes, const PanelRoutines& routines, int first, int last,
+                 Panels& panels);
 
 }  // namespace intaglio
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
 
 #include "intaglio/pack/validate.h"
 
@@ -11,35 +12,74 @@ namespace {
 // Turns source bytes into row elements: the same bytes, with the top bit flipped, or widened.
 struct SameBytes {
   using Element = uint8_t;
-  static void Copy(const uint8_t* from, int n, uint8_t* to) {
-    if (n > 0) std::memcpy(to, from, static_cast<size_t>(n));  // null data of no elements
-  }
+  static Element Convert(uint8_t byte) { return byte; }
 };
 struct FlippedBytes {
   using Element = uint8_t;
-  static void Copy(const uint8_t* from, int n, uint8_t* to) {
-    for (int i = 0; i < n; ++i) to[i] = from[i] ^ 0x80;
-  }
+  static Element Convert(uint8_t byte) { return byte ^ 0x80; }
 };
 struct WidenedUnsigned {
   using Element = int16_t;
-  static void Copy(const uint8_t* from, int n, int16_t* to) {
-    for (int i = 0; i < n; ++i) to[i] = from[i];
-  }
+  static Element Convert(uint8_t byte) { return byte; }
 };
 struct WidenedSigned {
   using Element = int16_t;
-  static void Copy(const uint8_t* from, int n, int16_t* to) {
-    for (int i = 0; i < n; ++i) to[i] = static_cast<int8_t>(from[i]);
-  }
+  static Element Convert(uint8_t byte) { return static_cast<int8_t>(byte); }
 };
 
 template <class Elements>
 typename Elements::Element Converted(int32_t value) {
-  const auto byte = static_cast<uint8_t>(value);
-  typename Elements::Element element;
-  Elements::Copy(&byte, 1, &element);
-  return element;
+  return Elements::Convert(static_cast<uint8_t>(value));
+}
+
+template <class Elements>
+void Copy(const uint8_t* from, ptrdiff_t n, typename Elements::Element* to) {
+  if constexpr (std::is_same_v<Elements, SameBytes>) {
+    if (n > 0) std::memcpy(to, from, static_cast<size_t>(n));  // null data of no elements
+  } else {
+    for (ptrdiff_t i = 0; i < n; ++i) to[i] = Elements::Convert(from[i]);
+  }
+}
+
+// A number of elements that the compiler knows, by way of registers.
+template <class Elements, int kCount>
+void CopyPiece(const uint8_t* from, typename Elements::Element* to) {
+  uint8_t bytes[kCount];
+  typename Elements::Element elements[kCount];
+  std::memcpy(bytes, from, sizeof(bytes));
+  for (int i = 0; i < kCount; ++i) elements[i] = Elements::Convert(bytes[i]);
+  std::memcpy(to, elements, sizeof(elements));
+}
+
+// `count` runs of `length` >= kPiece elements, in pieces of which the last overlaps the one before.
+template <class Elements, int kPiece>
+void CopyInPieces(const uint8_t* from, ptrdiff_t from_step, int length, int count,
+                  typename Elements::Element* to, ptrdiff_t to_step) {
+  for (int r = 0; r < count; ++r, from += from_step, to += to_step) {
+    int i = 0;
+    for (; i + kPiece < length; i += kPiece) CopyPiece<Elements, kPiece>(from + i, to + i);
+    CopyPiece<Elements, kPiece>(from + length - kPiece, to + length - kPiece);
+  }
+}
+
+// `count` runs of `length` elements, the beginnings `from_step` and `to_step` apart. For short runs
+// a call of memcpy each would take longer than the copying.
+template <class Elements>
+void CopyRuns(const uint8_t* from, ptrdiff_t from_step, int length, int count,
+              typename Elements::Element* to, ptrdiff_t to_step) {
+  if (length >= 128) {
+    for (int r = 0; r < count; ++r, from += from_step, to += to_step) {
+      Copy<Elements>(from, length, to);
+    }
+  } else if (length >= 16) {
+    CopyInPieces<Elements, 16>(from, from_step, length, count, to, to_step);
+  } else if (length >= 8) {
+    CopyInPieces<Elements, 8>(from, from_step, length, count, to, to_step);
+  } else if (length >= 4) {
+    CopyInPieces<Elements, 4>(from, from_step, length, count, to, to_step);
+  } else if (length > 0) {
+    CopyInPieces<Elements, 1>(from, from_step, length, count, to, to_step);
+  }
 }
 
 template <class Elements>
@@ -47,14 +87,18 @@ void PackMatrixRows(const ConstMatrix& m, int first, int count, int padded_depth
                     typename Elements::Element* packed) {
   const auto* data = static_cast<const uint8_t*>(m.data);
   const bool contiguous = RowsAreContiguous(m);
+  if (contiguous && m.order == Order::kRowMajor && m.stride == m.cols && padded_depth == m.cols) {
+    // All rows are one run.
+    return Copy<Elements>(data + first * m.stride, ptrdiff_t{count} * m.cols, packed);
+  }
   for (int r = 0; r < count; ++r) {
     auto* row = packed + static_cast<ptrdiff_t>(r) * padded_depth;
     if (contiguous) {
       const ptrdiff_t stride = m.order == Order::kRowMajor ? m.stride : 1;
-      Elements::Copy(data + (first + r) * stride, m.cols, row);
+      Copy<Elements>(data + (first + r) * stride, m.cols, row);
     } else {
       const uint8_t* from = data + (first + r);
-      for (int k = 0; k < m.cols; ++k) Elements::Copy(from + k * m.stride, 1, row + k);
+      for (int k = 0; k < m.cols; ++k) Copy<Elements>(from + k * m.stride, 1, row + k);
     }
     std::fill(row + m.cols, row + padded_depth, typename Elements::Element{0});
   }
@@ -103,13 +147,13 @@ void PackIm2colRow(const Im2col& v, const Position& at, typename Elements::Eleme
     const auto* line = static_cast<const uint8_t*>(v.data) + v.first_channel +
                        (static_cast<ptrdiff_t>(at.batch) * v.height + y) * v.width * v.channels;
     if (runs_on) {
-      Elements::Copy(line + static_cast<ptrdiff_t>(x0 + inside.begin) * c,
+      Copy<Elements>(line + static_cast<ptrdiff_t>(x0 + inside.begin) * c,
                      (inside.end - inside.begin) * c,
                      row + static_cast<ptrdiff_t>(inside.begin) * c);
     } else {
       for (int kx = inside.begin; kx < inside.end; ++kx) {
         const int x = x0 + kx * v.dilation_width;
-        Elements::Copy(line + static_cast<ptrdiff_t>(x) * v.channels, c,
+        Copy<Elements>(line + static_cast<ptrdiff_t>(x) * v.channels, c,
                        row + static_cast<ptrdiff_t>(kx) * c);
       }
     }
@@ -118,16 +162,71 @@ void PackIm2colRow(const Im2col& v, const Position& at, typename Elements::Eleme
   }
 }
 
+// Output positions [begin, end) of a line all of whose taps lie inside the image along x.
+Inside PositionsInside(const Im2col& v) {
+  const int reach = (v.kernel_width - 1) * v.dilation_width;
+  const int begin = (v.pad_left + v.stride_width - 1) / v.stride_width;
+  const int64_t last = int64_t{v.width} - 1 - reach + v.pad_left;  // the largest x * stride
+  const auto end =
+      last < 0 ? 0 : static_cast<int>(std::min<int64_t>(v.out_width, last / v.stride_width + 1));
+  return {begin, std::max(begin, end)};
+}
+
+// `count` neighbouring positions from `at` on, all inside along x: tap by tap, each a run of the
+// same length for all of them.
+template <class Elements>
+void PackInsideRows(const Im2col& v, const Position& at, int count, int padded_depth,
+                    typename Elements::Element* packed) {
+  const bool runs_on = v.dilation_width == 1 && v.group_channels == v.channels;
+  const int runs = runs_on ? 1 : v.kernel_width;
+  const int length = runs_on ? v.kernel_width * v.channels : v.group_channels;
+  const ptrdiff_t step = ptrdiff_t{v.stride_width} * v.channels;
+  const int x0 = at.x * v.stride_width - v.pad_left;
+  const auto padding = Converted<Elements>(v.zero_point);
+  auto* to = packed;
+  for (int ky = 0; ky < v.kernel_height; ++ky) {
+    const int y = at.y * v.stride_height - v.pad_top + ky * v.dilation_height;
+    const bool inside = y >= 0 && y < v.height;
+    const auto* line =
+        static_cast<const uint8_t*>(v.data) + v.first_channel +
+        ((ptrdiff_t{at.batch} * v.height + (inside ? y : 0)) * v.width + x0) * v.channels;
+    for (int kx = 0; kx < runs; ++kx, to += length) {
+      if (inside) {
+        CopyRuns<Elements>(line + ptrdiff_t{kx} * v.dilation_width * v.channels, step, length,
+                           count, to, padded_depth);
+      } else {
+        for (int r = 0; r < count; ++r) {
+          std::fill_n(to + ptrdiff_t{r} * padded_depth, length, padding);
+        }
+      }
+    }
+  }
+  const int depth = Cols(v);
+  for (int r = 0; depth < padded_depth && r < count; ++r, packed += padded_depth) {
+    std::fill(packed + depth, packed + padded_depth, typename Elements::Element{0});
+  }
+}
+
 template <class Elements>
 void PackIm2colRows(const Im2col& v, int first, int count, int padded_depth,
                     typename Elements::Element* packed) {
   const auto padding = Converted<Elements>(v.zero_point);
   const int depth = Cols(v);
+  const Inside inside = PositionsInside(v);
   Position at = PositionOf(v, first);
-  for (int r = 0; r < count; ++r, packed += padded_depth) {
-    PackIm2colRow<Elements>(v, at, padding, packed);
-    std::fill(packed + depth, packed + padded_depth, typename Elements::Element{0});
-    if (++at.x < v.out_width) continue;
+  for (int r = 0; r < count;) {
+    int done = 1;
+    if (at.x >= inside.begin && at.x < inside.end) {
+      done = std::min(inside.end - at.x, count - r);
+      PackInsideRows<Elements>(v, at, done, padded_depth, packed);
+    } else {
+      PackIm2colRow<Elements>(v, at, padding, packed);
+      std::fill(packed + depth, packed + padded_depth, typename Elements::Element{0});
+    }
+    r += done;
+    packed += ptrdiff_t{done} * padded_depth;
+    at.x += done;
+    if (at.x < v.out_width) continue;
     at.x = 0;
     if (++at.y < v.out_height) continue;
     at.y = 0;

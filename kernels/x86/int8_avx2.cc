@@ -1,8 +1,13 @@
 // AVX2: bytes are widened to int16, and VPMADDWD adds two exact products per lane. VPMADDUBSW would
 // do four, but saturates: 2 * 255 * 127 does not fit int16.
 #include "intaglio/kernels/depthwise_tile.h"
+#include "intaglio/kernels/fill_panel.h"
+#include "intaglio/kernels/panel_totals.h"
 #include "intaglio/kernels/tile.h"
 #include "intaglio/kernels/x86/panel_avx2.h"
+#include "intaglio/kernels/x86/shuffles_avx2.h"
+#include "intaglio/kernels/x86/shuffles_sse41.h"
+#include "intaglio/kernels/x86/sum_rows_sse41.h"
 #include "intaglio/kernels/x86/taps.h"
 
 namespace intaglio {
@@ -21,6 +26,9 @@ struct KernelAvx2 : PanelAvx2 {
   static INTAGLIO_INLINE I32 Dot(I32 acc, Operand panel, Operand row) {
     return Add(acc, _mm256_madd_epi16(panel, row));
   }
+  static INTAGLIO_INLINE Operand Distance(Operand panel, Operand zero) {
+    return _mm256_abs_epi16(_mm256_sub_epi16(panel, zero));
+  }
 };
 
 }  // namespace
@@ -33,6 +41,9 @@ extern const Kernel kKernelAvx2 = {.name = "avx2",
                                    .tile = Tile<KernelAvx2>,
                                    .tap_step = 2,
                                    .depthwise = Depthwise<KernelAvx2, TapPairs<KernelAvx2>>,
-                                   .has_fma = true};
+                                   .has_fma = true,
+                                   .pack = {FillPanelOf<KernelAvx2, ShufflesAvx2, ShufflesSse41>,
+                                            SumPanelOf<KernelAvx2>, MeasurePanelOf<KernelAvx2>},
+                                   .sum_rows = SumRowsOf<KernelAvx2>};
 
 }  // namespace intaglio

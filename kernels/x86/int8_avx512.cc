@@ -1,7 +1,12 @@
 // AVX-512BW without VNNI: as the AVX2 kernel, VPMADDWD over widened bytes.
 #include "intaglio/kernels/depthwise_tile.h"
+#include "intaglio/kernels/fill_panel.h"
+#include "intaglio/kernels/panel_totals.h"
 #include "intaglio/kernels/tile.h"
 #include "intaglio/kernels/x86/panel_avx512.h"
+#include "intaglio/kernels/x86/shuffles_avx512.h"
+#include "intaglio/kernels/x86/shuffles_sse41.h"
+#include "intaglio/kernels/x86/sum_rows_sse41.h"
 #include "intaglio/kernels/x86/taps.h"
 
 namespace intaglio {
@@ -20,6 +25,9 @@ struct KernelAvx512Bw : PanelAvx512 {
   static INTAGLIO_INLINE I32 Dot(I32 acc, Operand panel, Operand row) {
     return Add(acc, _mm512_madd_epi16(panel, row));
   }
+  static INTAGLIO_INLINE Operand Distance(Operand panel, Operand zero) {
+    return _mm512_abs_epi16(_mm512_sub_epi16(panel, zero));
+  }
 };
 
 }  // namespace
@@ -33,6 +41,9 @@ extern const Kernel kKernelAvx512Bw = {
     .tile = Tile<KernelAvx512Bw>,
     .tap_step = 2,
     .depthwise = Depthwise<KernelAvx512Bw, TapPairs<KernelAvx512Bw>>,
-    .has_fma = true};
+    .has_fma = true,
+    .pack = {FillPanelOf<KernelAvx512Bw, ShufflesAvx512, ShufflesSse41>, SumPanelOf<KernelAvx512Bw>,
+             MeasurePanelOf<KernelAvx512Bw>},
+    .sum_rows = SumRowsOf<KernelAvx512Bw>};
 
 }  // namespace intaglio

@@ -1,7 +1,12 @@
 // AVX512-VNNI: VPDPBUSD adds four exact products of a uint8 row and an int8 panel per lane.
 #include "intaglio/kernels/depthwise_tile.h"
+#include "intaglio/kernels/fill_panel.h"
+#include "intaglio/kernels/panel_totals.h"
 #include "intaglio/kernels/tile.h"
 #include "intaglio/kernels/x86/panel_avx512.h"
+#include "intaglio/kernels/x86/shuffles_avx512.h"
+#include "intaglio/kernels/x86/shuffles_sse41.h"
+#include "intaglio/kernels/x86/sum_rows_sse41.h"
 #include "intaglio/kernels/x86/taps.h"
 
 namespace intaglio {
@@ -18,6 +23,12 @@ struct KernelAvx512Vnni : PanelAvx512 {
   static INTAGLIO_INLINE I32 Dot(I32 acc, Operand panel, Operand row) {
     return _mm512_dpbusd_epi32(acc, row, panel);
   }
+  static INTAGLIO_INLINE Operand Distance(Operand panel, Operand zero) {
+    const Operand top = _mm512_set1_epi8(-128);
+    const Operand a = _mm512_xor_si512(panel, top);
+    const Operand b = _mm512_xor_si512(zero, top);
+    return _mm512_or_si512(_mm512_subs_epu8(a, b), _mm512_subs_epu8(b, a));
+  }
 };
 
 }  // namespace
@@ -31,6 +42,9 @@ extern const Kernel kKernelAvx512Vnni = {
     .tile = Tile<KernelAvx512Vnni>,
     .tap_step = 4,
     .depthwise = Depthwise<KernelAvx512Vnni, TapQuads<KernelAvx512Vnni>>,
-    .has_fma = true};
+    .has_fma = true,
+    .pack = {FillPanelOf<KernelAvx512Vnni, ShufflesAvx512, ShufflesSse41>,
+             SumPanelOf<KernelAvx512Vnni>, MeasurePanelOf<KernelAvx512Vnni>},
+    .sum_rows = SumRowsOf<KernelAvx512Vnni>};
 
 }  // namespace intaglio

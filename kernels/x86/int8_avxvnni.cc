@@ -1,8 +1,13 @@
 // AVX-VNNI: VPDPBUSD (VEX-encoded) adds four exact products of a uint8 row and an int8 panel per
 // lane.
 #include "intaglio/kernels/depthwise_tile.h"
+#include "intaglio/kernels/fill_panel.h"
+#include "intaglio/kernels/panel_totals.h"
 #include "intaglio/kernels/tile.h"
 #include "intaglio/kernels/x86/panel_avx2.h"
+#include "intaglio/kernels/x86/shuffles_avx2.h"
+#include "intaglio/kernels/x86/shuffles_sse41.h"
+#include "intaglio/kernels/x86/sum_rows_sse41.h"
 #include "intaglio/kernels/x86/taps.h"
 
 namespace intaglio {
@@ -21,6 +26,12 @@ struct KernelAvxVnni : PanelAvx2 {
   static INTAGLIO_INLINE I32 Dot(I32 acc, Operand panel, Operand row) {
     return _mm256_dpbusd_avx_epi32(acc, row, panel);
   }
+  static INTAGLIO_INLINE Operand Distance(Operand panel, Operand zero) {
+    const Operand top = _mm256_set1_epi8(-128);
+    const Operand a = _mm256_xor_si256(panel, top);
+    const Operand b = _mm256_xor_si256(zero, top);
+    return _mm256_or_si256(_mm256_subs_epu8(a, b), _mm256_subs_epu8(b, a));
+  }
 };
 
 }  // namespace
@@ -34,6 +45,9 @@ extern const Kernel kKernelAvxVnni = {
     .tile = Tile<KernelAvxVnni>,
     .tap_step = 4,
     .depthwise = Depthwise<KernelAvxVnni, TapQuads<KernelAvxVnni>>,
-    .has_fma = true};
+    .has_fma = true,
+    .pack = {FillPanelOf<KernelAvxVnni, ShufflesAvx2, ShufflesSse41>, SumPanelOf<KernelAvxVnni>,
+             MeasurePanelOf<KernelAvxVnni>},
+    .sum_rows = SumRowsOf<KernelAvxVnni>};
 
 }  // namespace intaglio

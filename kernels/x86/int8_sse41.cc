@@ -1,7 +1,11 @@
 // SSE4.1: PMADDWD over widened bytes, panels of one or two vectors of four channels.
 #include "intaglio/kernels/depthwise_tile.h"
+#include "intaglio/kernels/fill_panel.h"
+#include "intaglio/kernels/panel_totals.h"
 #include "intaglio/kernels/tile.h"
 #include "intaglio/kernels/x86/registers_sse41.h"
+#include "intaglio/kernels/x86/shuffles_sse41.h"
+#include "intaglio/kernels/x86/sum_rows_sse41.h"
 #include "intaglio/kernels/x86/taps.h"
 
 namespace intaglio {
@@ -22,6 +26,9 @@ struct KernelSse41 : Sse41 {
   }
   static INTAGLIO_INLINE I32 Dot(I32 acc, Operand panel, Operand row) {
     return Add(acc, _mm_madd_epi16(panel, row));
+  }
+  static INTAGLIO_INLINE Operand Distance(Operand panel, Operand zero) {
+    return _mm_abs_epi16(_mm_sub_epi16(panel, zero));
   }
   static INTAGLIO_INLINE void Keep(I32& acc) { asm("" : "+x"(acc)); }
   static INTAGLIO_INLINE I32 FloatBits(F32 a) { return _mm_castps_si128(a); }
@@ -84,6 +91,9 @@ extern const Kernel kKernelSse41 = {.name = "sse4.1",
                                     .max_rows = 4,
                                     .tile = Tile<KernelSse41>,
                                     .tap_step = 2,
-                                    .depthwise = Depthwise<KernelSse41, TapPairs<KernelSse41>>};
+                                    .depthwise = Depthwise<KernelSse41, TapPairs<KernelSse41>>,
+                                    .pack = {FillPanelOf<KernelSse41, ShufflesSse41, ShufflesSse41>,
+                                             SumPanelOf<KernelSse41>, MeasurePanelOf<KernelSse41>},
+                                    .sum_rows = SumRowsOf<KernelSse41>};
 
 }  // namespace intaglio

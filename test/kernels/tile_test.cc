@@ -16,6 +16,7 @@ struct TileCase {
   std::vector<int> panel;  // [channel][depth]
   std::vector<int> row;    // [row][depth]
   std::vector<int32_t> row_sums;
+  std::vector<int32_t> row_terms;
   int gap = 24;
 
   TileCase(const Kernel& k, int vectors, int rows, int depth)
@@ -108,6 +109,7 @@ struct TileCase {
       sum += int64_t{params.negative_zero_point[static_cast<size_t>(c)]} *
              row_sums[static_cast<size_t>(r)];
     }
+    if (!row_terms.empty()) sum += row_terms[static_cast<size_t>(r)];
     return Wrap(sum);
   }
 
@@ -125,6 +127,7 @@ struct TileCase {
     args.row_count = rows;
     args.groups = groups();
     args.row_sums = row_sums.empty() ? nullptr : row_sums.data();
+    args.row_terms = row_terms.empty() ? nullptr : row_terms.data();
     args.params = &lanes;
     args.epilogue = epilogue;
     args.dst = out.dst();
@@ -200,6 +203,18 @@ TEST_P(Tile, RowSums) {
       test.FillRandom(random);
       for (int32_t& z : test.params.negative_zero_point) z = Uniform(random, -255, 255);
       for (int r = 0; r < rows; ++r) test.row_sums.push_back(Uniform(random, -8421504, 8421504));
+      ASSERT_NO_FATAL_FAILURE(test.Check());
+    }
+  }
+}
+
+TEST_P(Tile, RowTerms) {
+  Random random(3);
+  for (const int vectors : PanelVectors()) {
+    for (int rows = 1; rows <= kernel().max_rows; ++rows) {
+      TileCase test(kernel(), vectors, rows, 9);
+      test.FillRandom(random);
+      for (int r = 0; r < rows; ++r) test.row_terms.push_back(static_cast<int32_t>(random()));
       ASSERT_NO_FATAL_FAILURE(test.Check());
     }
   }

@@ -1,0 +1,91 @@
+// Sums of rows (SumRows of pack/rows.h) for every x86 kernel.
+#ifndef INTAGLIO_KERNELS_X86_SUM_ROWS_SSE41_H_
+#define INTAGLIO_KERNELS_X86_SUM_ROWS_SSE41_H_
+
+#include <cstring>
+
+#include "intaglio/fixedpoint/registers.h"
+#include "intaglio/kernels/x86/intrinsics.h"
+#include "intaglio/pack/rows.h"
+
+namespace intaglio {
+
+// Of rows of V, a kernel vocabulary: V::kRowBytes / V::kDepthStep bytes an element.
+template <class V>
+class RowSums {
+ public:
+  RowSums(const void* rows, ptrdiff_t stride, int depth)
+      : rows_(static_cast<const char*>(rows)),
+        stride_(stride),
+        bytes_(ptrdiff_t{depth} * kElement) {}
+
+  void Sum(int count, int32_t* sums) const {
+    int r = 0;
+    for (; r + 4 <= count; r += 4) {
+      __m128i parts[4];
+      SumRows<4>(r, parts);
+      Store(sums + r, Add(parts));
+    }
+    for (; r < count; ++r) {
+      __m128i parts[4] = {};
+      SumRows<1>(r, parts);
+      sums[r] = _mm_cvtsi128_si32(Add(parts));
+    }
+  }
+
+ private:
+  static constexpr int kElement = V::kRowBytes / V::kDepthStep;
+
+  static INTAGLIO_INLINE __m128i Load(const char* p) {
+    return _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
+  }
+  static INTAGLIO_INLINE void Store(int32_t* p, __m128i a) {
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(p), a);
+  }
+
+  // The sums of each row's lanes.
+  static INTAGLIO_INLINE __m128i Add(const __m128i (&parts)[4]) {
+    return _mm_hadd_epi32(_mm_hadd_epi32(parts[0], parts[1]), _mm_hadd_epi32(parts[2], parts[3]));
+  }
+
+  // Sixteen bytes of elements, added up to four lanes.
+  static INTAGLIO_INLINE __m128i AddUp(__m128i elements) {
+    if constexpr (kElement == 1) {
+      return _mm_sad_epu8(elements, _mm_setzero_si128());
+    } else {
+      return _mm_madd_epi16(elements, _mm_set1_epi16(1));
+    }
+  }
+
+  template <int kRows>
+  INTAGLIO_INLINE void SumRows(int first, __m128i* parts) const {
+    const char* row = rows_ + first * stride_;
+    for (int r = 0; r < kRows; ++r) parts[r] = _mm_setzero_si128();
+    ptrdiff_t k = 0;
+    for (; k + 16 <= bytes_; k += 16) {
+      for (int r = 0; r < kRows; ++r) {
+        parts[r] = _mm_add_epi32(parts[r], AddUp(Load(row + r * stride_ + k)));
+      }
+    }
+    if (k == bytes_) return;
+    for (int r = 0; r < kRows; ++r) {
+      __m128i rest = _mm_setzero_si128();
+      std::memcpy(&rest, row + r * stride_ + k, static_cast<size_t>(bytes_ - k));
+      parts[r] = _mm_add_epi32(parts[r], AddUp(rest));
+    }
+  }
+
+  const char* rows_;
+  ptrdiff_t stride_;
+  ptrdiff_t bytes_;
+};
+
+template <class V>
+void SumRowsOf(RowFormat, const void* rows, ptrdiff_t stride_bytes, int count, int depth,
+               int32_t* sums) {
+  RowSums<V>(rows, stride_bytes, depth).Sum(count, sums);
+}
+
+}  // namespace intaglio
+
+#endif  // INTAGLIO_KERNELS_X86_SUM_ROWS_SSE41_H_
