@@ -1,7 +1,6 @@
 #include "intaglio/fixedpoint/fit_double_rounding.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -57,7 +56,7 @@ struct Slope {
   int64_t stretch;
   int64_t scale;
   int finer = 0;
-  int64_t spacing;  // of the float32 numbers around addends: below the origin, or on both sides
+  int64_t spacing;  // of addends: 8n for those below the origin, 16n for those on both sides
   int64_t n;
   int64_t one;
 
@@ -157,7 +156,9 @@ bool StaysInRange(const DoubleRoundingFit& fit, int64_t bound) {
 }
 
 bool IsWithinReach(const DoubleRoundingTask& task) {
-  return task.mantissa > 0 && task.right_shift <= kMostShift &&
+  constexpr int kFarthest = 1 << 10;
+  return task.mantissa > 0 && task.right_shift <= kMostShift && task.lowest >= -kFarthest &&
+         task.highest <= kFarthest && task.lowest <= task.highest &&
          task.highest - task.lowest <= DoubleRoundingTask::kMostSteps;
 }
 

@@ -1,22 +1,27 @@
 // Double rounding by one fused multiply-add: a cheaper arithmetic for one multiplier, found by
-// search and proven equal, result by result, before it is used.
+// search and proven equal before it is used.
 //
 //   F = the float32 whose bits are base + acc
-//   y = trunc(x) - origin,  x = float32(F * scale + addend), rounded once, ties to even
+//   x = F * scale + addend, rounded to float32 once, ties to even
+//   y = trunc(x) - origin
 //
-// Why it can be right. Let s = mantissa * 2^(-31 - e) be the real multiplier. Double rounding gives
-// at least q where acc * s >= q - 1/2 - n for q > 0, and where acc * s >= q - 1/2 + n for q <= 0,
-// with n = 2^-(e + 1): its first rounding reaches down by n, and ties go away from zero. Where base
-// is M - 2^23 + the bits of 2^23, F is M + acc, exactly, without a conversion. The origin is
-// 2^(25-e): float32 numbers above it are 8n apart, those below it 4n, and rounding to them reaches
-// down to q by 4n and by 2n: the 2n between the two sides of zero that are wanted. The rest is to
-// have scale near s, and scale * M + addend near origin + 1/2 - 3n; M is free to make it so.
+// Why it can be right. Let s = mantissa * 2^(-31 - e) be the real multiplier, e the right shift.
+// With n = 2^-(e + 1), double rounding gives at least q where acc * s >= q - 1/2 - n if q > 0, and
+// where acc * s >= q - 1/2 + n if q <= 0: its first rounding reaches down by n, and ties of the
+// second go away from zero. The origin is 2^(25 - e). Float32 numbers are 8n apart above it and 4n
+// below, so that rounding to them reaches down by 4n and by 2n: the same difference of 2n between
+// the two sides. And F needs no conversion: with the bits of 2^23 + d as its base it is acc + d. So
+// the scale is to be near s, and scale * d + addend near origin + 1/2 - 3n, which choosing d among
+// some million makes it, though addends of that size are 8n apart.
 //
-// Why it is right where IsDoubleRounding says so. Both results are nondecreasing in acc: the bits
-// of positive floats are ordered as they are, and a correctly rounded fma with a positive scale,
-// trunc and the clamp keep the order. Two nondecreasing functions that agree at both ends of a
-// range on which one of them is constant agree all over that range; the test covers all
-// accumulators by such ranges. Nothing is assumed of how a fit was found.
+// A float32 has 24 bits, s up to 31. Where no scale is near enough, F * stretch + shift, an odd
+// multiple of acc and exact, takes the place of F: another 24 bits for each stretch.
+//
+// Why it is right where IsDoubleRounding says so. Both results are nondecreasing in acc: positive
+// floats are ordered as their bits are, and a correctly rounded fma with a positive factor, trunc
+// and a clamp keep the order. Two nondecreasing functions that agree at both ends of a range on
+// which one of them is constant agree all over it, and such ranges cover all accumulators. Nothing
+// is assumed of how a fit was found.
 #ifndef INTAGLIO_FIXEDPOINT_FIT_DOUBLE_ROUNDING_H_
 #define INTAGLIO_FIXEDPOINT_FIT_DOUBLE_ROUNDING_H_
 
@@ -32,11 +37,11 @@ namespace intaglio {
 struct DoubleRoundingTask {
   int32_t mantissa = 0;     // 0 or in [2^30, 2^31)
   int32_t right_shift = 0;  // [0, 31]
-  int64_t bound = 0;
-  int32_t lowest = 0;  // at most kMostSteps below highest
+  int64_t bound = 0;        // not negative
+  int32_t lowest = 0;
   int32_t highest = 0;
 
-  static constexpr int kMostSteps = 255;
+  static constexpr int kMostSteps = 255;  // from lowest to highest, where there may be a fit
 
   bool operator==(const DoubleRoundingTask&) const = default;
 };
@@ -60,11 +65,12 @@ INTAGLIO_INLINE typename R::I32 DoubleRoundingFitted(typename R::F32 f, typename
 }
 
 // A fit for which IsDoubleRounding holds, or none: for some multipliers float32 has no number near
-// enough. Takes some microseconds. Always the same for the same task, on every machine.
+// enough. Takes three microseconds as a rule, ten at most. Always the same for the same task, on
+// every machine.
 std::optional<DoubleRoundingFit> FitDoubleRounding(const DoubleRoundingTask& task);
 
-// Whether the fit equals the task at every accumulator: a proof where it says yes. No is also said
-// of steps or bounds beyond those of which there are proofs.
+// Whether the fit equals the task at every accumulator: a proof where it says yes. Says no, without
+// a look, where there are no fits: more steps, results beyond 2^10, right_shift > 16.
 bool IsDoubleRounding(const DoubleRoundingFit& fit, const DoubleRoundingTask& task);
 
 }  // namespace intaglio

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "intaglio/fixedpoint/fit_double_rounding.h"
 #include "intaglio/fixedpoint/fixed_point.h"
 #include "intaglio/fixedpoint/inverse_sqrt.h"
 #include "intaglio/fixedpoint/multiply.h"
@@ -154,6 +155,19 @@ OperationTable MakeOperationTable() {
       {"RoundToInt",
        {Domain{INT32_MIN, 2147483520, Domain::kFloat}},
        Run<R, [](auto a, auto...) { return R::RoundToInt(FloatOfBits<R>(a)); }>},
+      {"TruncateToInt",
+       {Domain{INT32_MIN, 2147483520, Domain::kFloat}},
+       Run<R, [](auto a, auto...) { return R::TruncateToInt(FloatOfBits<R>(a)); }>},
+      {"FloatOfBits",
+       {kAny},
+       Run<R, [](auto a, auto...) { return BitsOfFloat<R>(R::FloatOfBits(a)); }>},
+      {"FusedMulAdd",
+       {kAnyFloat, kAnyFloat, kAnyFloat},
+       Run<R,
+           [](auto a, auto b, auto c, auto...) {
+             return BitsOfFloat<R>(
+                 R::FusedMulAdd(FloatOfBits<R>(a), FloatOfBits<R>(b), FloatOfBits<R>(c)));
+           }>},
       {"SetF",
        {kAnyFloat},
        Run<R, [](auto a,
@@ -230,6 +244,16 @@ OperationTable MakeOperationTable() {
       {"SaturatingShiftLeft<31>",
        {kAny},
        Run<R, [](auto a, auto...) { return SaturatingShiftLeft<R, 31>(a); }>},
+
+      // fit_double_rounding.h, of values that stay within int32
+      {"DoubleRoundingFitted",
+       {Domain{-(1 << 24), 1 << 24, Domain::kFloat}, Domain{-1, 1, Domain::kFloat},
+        Domain{0, 1 << 24, Domain::kFloat}, Domain{0, 1 << 24}},
+       Run<R,
+           [](auto a, auto b, auto c, auto d) {
+             return DoubleRoundingFitted<R>(FloatOfBits<R>(a), FloatOfBits<R>(b), FloatOfBits<R>(c),
+                                            d);
+           }>},
 
       // requantize.h
       {"RequantizeDoubleRounding",

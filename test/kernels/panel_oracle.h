@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "intaglio/fixedpoint/fit_double_rounding.h"
 #include "intaglio/kernels/kernel.h"
 #include "intaglio/test/pipeline/oracle.h"
 
@@ -29,6 +30,8 @@ struct ChannelParams {
   ScalingForm form = ScalingForm::kNone;
   std::vector<int32_t> offset, negative_zero_point, mantissa, left_shift, right_shift;
   std::vector<float> scale;
+  std::vector<DoubleRoundingFit> fit;  // of kDoubleRoundingFitted
+  uint32_t fitted = 0;
 
   explicit ChannelParams(int width) {
     const auto n = static_cast<size_t>(width);
@@ -38,6 +41,7 @@ struct ChannelParams {
     left_shift.assign(n, 0);
     right_shift.assign(n, 0);
     scale.assign(n, 1.0f);
+    fit.resize(n);
   }
 
   PanelParams InLanes(int lanes, int vectors) const {
@@ -53,9 +57,23 @@ struct ChannelParams {
         p.left_shift[at] = left_shift[c];
         p.right_shift[at] = right_shift[c];
         p.scale[at] = scale[c];
+        if (form == ScalingForm::kDoubleRoundingFitted && (fitted >> j & 1) != 0) {
+          SetFit(fit[c], j, at, p);
+        }
       }
     }
     return p;
+  }
+
+  static void SetFit(const DoubleRoundingFit& f, int vector, int at, PanelParams& p) {
+    p.fitted |= 1u << vector;
+    if (f.stretch != 1) p.stretched |= 1u << vector;
+    p.offset[at] = Scalar::Add(p.offset[at], f.base);
+    p.stretch[at] = f.stretch;
+    p.shift[at] = f.shift;
+    p.scale[at] = f.scale;
+    p.addend[at] = f.addend;
+    p.origin[at] = f.origin;
   }
 
   // What the epilogue has to make of the accumulator of a channel.
@@ -67,6 +85,7 @@ struct ChannelParams {
         break;
       case ScalingForm::kDoubleRounding:
       case ScalingForm::kDoubleRoundingBounded:
+      case ScalingForm::kDoubleRoundingFitted:
         scaled = DoublyRounded(acc, mantissa[c], left_shift[c] - right_shift[c]);
         break;
       case ScalingForm::kSingleRounding:

@@ -300,6 +300,45 @@ TEST_P(Tile, EveryScalingFormAndOutputType) {
   }
 }
 
+// Vectors with fits, plain and stretched, beside vectors without.
+TEST_P(Tile, FittedDoubleRounding) {
+  Random random(4);
+  constexpr int kBound = 1 << 20;
+  for (const auto output : {Type::kInt8, Type::kUInt8}) {
+    for (const Range& range : RangesOf(output)) {
+      const DoubleRoundingTask like{0, 0, kBound, range.low - range.zero_point,
+                                    range.high - range.zero_point};
+      for (const int vectors : PanelVectors()) {
+        for (uint32_t fitted = 0; fitted < 1u << vectors; ++fitted) {
+          const int rows = Uniform(random, 1, kernel().max_rows);
+          TileCase test(kernel(), vectors, rows, 1);
+          test.params.form = ScalingForm::kDoubleRoundingFitted;
+          test.epilogue = {output, range.zero_point, range.low, range.high};
+          RandomMultipliers(random, ScalingForm::kDoubleRoundingBounded, test.params);
+          test.params.fitted = like.lowest < like.highest ? fitted : 0;
+          for (size_t c = 0; c < test.params.fit.size() && test.params.fitted != 0; ++c) {
+            DoubleRoundingTask task = like;
+            std::optional<DoubleRoundingFit> fit;
+            while (!fit) {
+              task.mantissa = (1 << 30) + Uniform(random, 0, (1 << 30) - 1);
+              task.right_shift = Uniform(random, fitted % 3 == 0 ? 2 : 9, 11);
+              fit = FitDoubleRounding(task);
+            }
+            test.params.mantissa[c] = task.mantissa;
+            test.params.right_shift[c] = task.right_shift;
+            test.params.fit[c] = *fit;
+          }
+          for (int32_t& o : test.params.offset) o = ExtremeAccumulator(random, kBound / 2);
+          ASSERT_NO_FATAL_FAILURE(test.Check());
+          test.Fill([&](int, int) { return Uniform(random, -128, 127); },
+                    [&](int r, int) { return 17 * (r + 1); });
+          ASSERT_NO_FATAL_FAILURE(test.Check());
+        }
+      }
+    }
+  }
+}
+
 INTAGLIO_INSTANTIATE_EVERY_KERNEL(Tile);
 
 }  // namespace

@@ -1,0 +1,120 @@
+// Pipelines bound with fits: the same bits as without, vectors of channels by their fit or not.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "intaglio/kernels/kernel_table.h"
+#include "intaglio/test/gemm/problem.h"
+
+namespace intaglio::test {
+namespace {
+
+const Kernel& KernelOf(const std::string& name) {
+  for (const Kernel* kernel : KernelTable()) {
+    if (name == kernel->name) return *kernel;
+  }
+  return *KernelTable().back();
+}
+
+// A convolution-like product, 9 x 96 x 50, whose multipliers are those of kSpread or given.
+class Fits : public testing::TestWithParam<std::string> {
+ protected:
+  static constexpr int kRows = 9, kChannels = 96, kDepth = 50;
+
+  Fits() {
+    for (int c = 0; c < kChannels; ++c) {
+      bias_.push_back(Uniform(random_, -30000, 30000));
+      mantissa_.push_back((1 << 30) + Uniform(random_, 0, (1 << 30) - 1));
+      exponent_.push_back(-Uniform(random_, 6, 9));
+    }
+    standard_.bias = bias_.data();
+    standard_.scaling = Scaling::kDoubleRounding;
+    standard_.per_channel = true;
+    standard_.mantissa = mantissa_.data();
+    standard_.exponent = exponent_.data();
+    standard_.zero_point = 3;
+    standard_.output = Type::kInt8;
+  }
+
+  // Runs a product with the pipeline bound, and returns how many channels had a fit.
+  int FittedChannels(const BindOptions& options = {}) {
+    const TestMatrix lhs(random_, Type::kUInt8, kRows, kDepth, Order::kRowMajor, 0, 12);
+    const TestMatrix rhs(random_, Type::kInt8, kDepth, kChannels, Order::kColMajor, 0, zero_);
+    PackOptions pack;
+    pack.kernel = GetParam();
+    const auto packed = Prepack(Side::kRhs, rhs.view(), pack);
+    EXPECT_TRUE(packed.ok());
+    const auto bound = BoundPipeline::Bind(*packed, standard_, Type::kUInt8, 12, options);
+    EXPECT_TRUE(bound.ok());
+    TestResult dst(standard_.output, kRows, kChannels, Order::kRowMajor, 0);
+    EXPECT_TRUE(Gemm(context_, lhs.view(), *packed, dst.view(), *bound).ok());
+    dst.Want(standard_, Sums(lhs.ToIntegers(), rhs.ToIntegers()));
+    EXPECT_TRUE(dst.Same()) << dst.Difference();
+
+    const auto plain = DescribeGemm(context_, lhs.view(), *packed, dst.view(), standard_);
+    EXPECT_TRUE(plain.ok() && plain->fitted_channels == 0);
+    const auto description = DescribeGemm(context_, lhs.view(), *packed, dst.view(), *bound);
+    EXPECT_TRUE(description.ok());
+    EXPECT_EQ(description->bounded_panels, plain->bounded_panels);
+    const std::string text =
+        std::to_string(description->fitted_channels) + " of 96 channels fitted";
+    EXPECT_NE(description->text.find(text), std::string::npos) << description->text;
+    return description->fitted_channels;
+  }
+
+  int lanes() const { return KernelOf(GetParam()).panel.lanes; }
+  int all() const { return KernelOf(GetParam()).has_fma ? kChannels : 0; }
+
+  Random random_{11};
+  Context context_{1};
+  int32_t zero_ = 0;
+  std::vector<int32_t> bias_, mantissa_, exponent_;
+  StandardPipeline standard_;
+};
+
+TEST_P(Fits, EveryChannel) {
+  EXPECT_EQ(FittedChannels(), all());
+  zero_ = -5;
+  EXPECT_EQ(FittedChannels(), all());
+  standard_.zero_point = -128;
+  standard_.clamp_min = -100;
+  EXPECT_EQ(FittedChannels(), all());
+  standard_.output = Type::kUInt8;
+  standard_.zero_point = 128;
+  EXPECT_EQ(FittedChannels(), all());
+  standard_.per_channel = false;
+  EXPECT_EQ(FittedChannels(), all());
+}
+
+TEST_P(Fits, NoneWhereForbidden) { EXPECT_EQ(FittedChannels({.fit = false}), 0); }
+
+TEST_P(Fits, NoneForWiderOutput) {
+  standard_.output = Type::kInt16;
+  EXPECT_EQ(FittedChannels(), 0);
+  standard_.output = Type::kInt32;
+  EXPECT_EQ(FittedChannels(), 0);
+}
+
+// One channel without a fit leaves the others of its vector to the general form, and no more.
+TEST_P(Fits, OneFailureSpoilsItsVectorOnly) {
+  if (all() == 0) GTEST_SKIP() << GetParam() << " has no fused multiply-add";
+  for (const int channel : {0, 17, 63, 95}) {
+    const int32_t exponent = exponent_[static_cast<size_t>(channel)];
+    exponent_[static_cast<size_t>(channel)] = -30;
+    EXPECT_EQ(FittedChannels(), all() - lanes()) << channel;
+    exponent_[static_cast<size_t>(channel)] = exponent;
+  }
+  exponent_.assign(exponent_.size(), 0);
+  EXPECT_EQ(FittedChannels(), 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(EveryKernel, Fits, testing::ValuesIn(KernelNames()), [](const auto& info) {
+  std::string name = info.param;
+  std::replace_if(
+      name.begin(), name.end(), [](char c) { return !std::isalnum(c); }, '_');
+  return name;
+});
+
+}  // namespace
+}  // namespace intaglio::test
