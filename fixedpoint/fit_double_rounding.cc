@@ -10,6 +10,11 @@ namespace intaglio {
 namespace {
 
 constexpr int32_t kBitsOfTwoTo23 = 0x4b000000;
+constexpr int kFarthest = 1 << 10;  // of results
+
+// Below and above, the origin has no integers, or not enough of them, on both sides.
+constexpr int kLeastShift = 2;
+constexpr int kMostShift = 20;
 
 int64_t CeilDivide(int64_t a, int64_t b) { return a / b + (a % b > 0 ? 1 : 0); }  // b > 0
 
@@ -19,10 +24,12 @@ int64_t Threshold(const DoubleRoundingTask& task, int q) {
   return CeilDivide(middle + (q > 0 ? -(int64_t{1} << 30) : int64_t{1} << 30), task.mantissa);
 }
 
-// The thresholds that some accumulator within the bound crosses, in order.
+// The thresholds that some accumulator within the bound crosses, in order. None of shifts beyond
+// kMostShift.
 class Thresholds {
  public:
   explicit Thresholds(const DoubleRoundingTask& task) {
+    if (task.mantissa == 0 || task.right_shift > kMostShift) return;
     for (int q = task.lowest + 1; q <= task.highest; ++q) {
       const int64_t at = Threshold(task, q);
       if (at > task.bound) break;
@@ -43,10 +50,6 @@ class Thresholds {
   int count_ = 0;
   int first_ = 0;
 };
-
-// Below and above, the origin has no integers, or not enough of them, on both sides.
-constexpr int kLeastShift = 2;
-constexpr int kMostShift = 16;
 
 constexpr int kMostStretch = 63;  // that is tried
 
@@ -156,10 +159,24 @@ bool StaysInRange(const DoubleRoundingFit& fit, int64_t bound) {
 }
 
 bool IsWithinReach(const DoubleRoundingTask& task) {
-  constexpr int kFarthest = 1 << 10;
-  return task.mantissa > 0 && task.right_shift <= kMostShift && task.lowest >= -kFarthest &&
-         task.highest <= kFarthest && task.lowest <= task.highest &&
+  return task.lowest >= -kFarthest && task.highest <= kFarthest && task.lowest <= task.highest &&
          task.highest - task.lowest <= DoubleRoundingTask::kMostSteps;
+}
+
+int32_t Truth(const DoubleRoundingTask& task, int64_t acc) {
+  const int32_t y = RequantizeDoubleRounding<Scalar>(static_cast<int32_t>(acc), task.mantissa, 0,
+                                                     task.right_shift);
+  return std::clamp(y, task.lowest, task.highest);
+}
+
+// Channels whose weights are all but zero have multipliers so small that one result is all.
+std::optional<DoubleRoundingFit> FitConstant(const DoubleRoundingTask& task) {
+  DoubleRoundingFit fit;
+  fit.base = kBitsOfTwoTo23;
+  fit.scale = std::ldexp(1.0f, -40);
+  fit.addend = static_cast<float>(2 * kFarthest + Truth(task, 0)) + 0.25f;
+  fit.origin = 2 * kFarthest;
+  return IsDoubleRounding(fit, task) ? std::optional(fit) : std::nullopt;
 }
 
 }  // namespace
@@ -167,17 +184,14 @@ bool IsWithinReach(const DoubleRoundingTask& task) {
 bool IsDoubleRounding(const DoubleRoundingFit& fit, const DoubleRoundingTask& task) {
   if (!IsWithinReach(task) || !StaysInRange(fit, task.bound)) return false;
   const auto bound = static_cast<int32_t>(task.bound);
-  const auto clamped = [&](int32_t y) { return std::clamp(y, task.lowest, task.highest); };
-  const auto truth = [&](int32_t acc) {
-    return clamped(RequantizeDoubleRounding<Scalar>(acc, task.mantissa, 0, task.right_shift));
-  };
   const auto fitted = [&](int32_t acc) {
-    return clamped(DoubleRoundingFitted<Scalar>(Stretched(fit, fit.base + acc), fit.scale,
-                                                fit.addend, fit.origin));
+    const int32_t y = DoubleRoundingFitted<Scalar>(Stretched(fit, fit.base + acc), fit.scale,
+                                                   fit.addend, fit.origin);
+    return std::clamp(y, task.lowest, task.highest);
   };
   const auto agree = [&](int32_t first, int32_t last) {
-    const int32_t y = truth(first);
-    return truth(last) == y && fitted(first) == y && fitted(last) == y;
+    const int32_t y = Truth(task, first);
+    return Truth(task, last) == y && fitted(first) == y && fitted(last) == y;
   };
   const Thresholds thresholds(task);
   int32_t first = -bound;
@@ -191,9 +205,12 @@ bool IsDoubleRounding(const DoubleRoundingFit& fit, const DoubleRoundingTask& ta
 }
 
 std::optional<DoubleRoundingFit> FitDoubleRounding(const DoubleRoundingTask& task) {
-  if (!IsWithinReach(task) || task.right_shift < kLeastShift) return std::nullopt;
+  if (!IsWithinReach(task) || task.bound > std::numeric_limits<int32_t>::max()) {
+    return std::nullopt;
+  }
+  if (Truth(task, -task.bound) == Truth(task, task.bound)) return FitConstant(task);
   const Thresholds thresholds(task);
-  if (thresholds.count() == 0) return std::nullopt;
+  if (task.right_shift < kLeastShift || thresholds.count() == 0) return std::nullopt;
   for (int stretch = 1; stretch <= kMostStretch; stretch += 2) {
     if (const auto fit = FitSlope(task, thresholds, Slope(task, stretch))) return fit;
   }

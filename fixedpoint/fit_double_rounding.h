@@ -70,7 +70,7 @@ INTAGLIO_INLINE typename R::I32 DoubleRoundingFitted(typename R::F32 f, typename
 std::optional<DoubleRoundingFit> FitDoubleRounding(const DoubleRoundingTask& task);
 
 // Whether the fit equals the task at every accumulator: a proof where it says yes. Says no, without
-// a look, where there are no fits: more steps, results beyond 2^10, right_shift > 16.
+// a look, of more steps, results beyond 2^10, and right_shift > 20 unless the result is constant.
 bool IsDoubleRounding(const DoubleRoundingFit& fit, const DoubleRoundingTask& task);
 
 }  // namespace intaglio

@@ -192,13 +192,32 @@ TEST(FitDoubleRounding, RefusesWhatHasNoFit) {
   const auto refused = [](const Task& task) {
     EXPECT_FALSE(FitDoubleRounding(task).has_value()) << Text(task);
   };
-  for (const int shift : {0, 1, 17, 31}) refused({t.mantissa, shift, t.bound, -128, 127});
-  refused({0, t.right_shift, t.bound, -128, 127});
+  for (const int shift : {0, 1}) refused({t.mantissa, shift, t.bound, -128, 127});
+  for (const int shift : {21, 24}) refused({t.mantissa, shift, 1 << 25, -128, 127});
   refused({t.mantissa, t.right_shift, t.bound, -128, 128});
   refused({t.mantissa, t.right_shift, t.bound, INT32_MIN, INT32_MAX});
   refused({t.mantissa, t.right_shift, t.bound, 2000, 2255});
   refused({t.mantissa, t.right_shift, t.bound, 1, 0});
-  refused({t.mantissa, t.right_shift, 0, -128, 127});
+}
+
+// Of all accumulators, whatever the shift.
+TEST(FitDoubleRounding, ConstantResults) {
+  const OperationTable table = WidestOperations();
+  const auto fits = [&](const Task& t) {
+    const auto fit = FitDoubleRounding(t);
+    ASSERT_TRUE(fit.has_value()) << Text(t);
+    EXPECT_TRUE(Gives(table, *fit, t, Staircase(t))) << Text(t);
+  };
+  for (const int shift : {0, 1, 8, 16, 17, 31}) {
+    for (const int32_t mantissa : {0, 1 << 30, 1234567890, INT32_MAX}) {
+      fits({mantissa, shift, 0, -128, 127});
+      fits({mantissa, shift, 100, 101, 300});
+      fits({mantissa, shift, 100, -7, -7});
+    }
+    fits({0, shift, 1 << 20, -128, 127});
+  }
+  for (const int shift : {22, 25, 30, 31}) fits({INT32_MAX, shift, 1 << 20, -100, 100});
+  EXPECT_FALSE(FitDoubleRounding({INT32_MAX, 21, 1 << 20, -100, 100}).has_value());
 }
 
 }  // namespace
