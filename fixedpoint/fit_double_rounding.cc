@@ -24,7 +24,7 @@ int64_t Threshold(const DoubleRoundingTask& task, int q) {
   return CeilDivide(middle + (q > 0 ? -(int64_t{1} << 30) : int64_t{1} << 30), task.mantissa);
 }
 
-// The thresholds that some accumulator within the bound crosses, in order. None of shifts beyond
+// The thresholds that some accumulator crosses, in order. None of shifts beyond
 // kMostShift.
 class Thresholds {
  public:
@@ -32,8 +32,8 @@ class Thresholds {
     if (task.mantissa == 0 || task.right_shift > kMostShift) return;
     for (int q = task.lowest + 1; q <= task.highest; ++q) {
       const int64_t at = Threshold(task, q);
-      if (at > task.bound) break;
-      if (at <= -task.bound) continue;
+      if (at > task.most) break;
+      if (at <= task.least) continue;
       if (count_ == 0) first_ = q;
       at_[count_++] = static_cast<int32_t>(at);
     }
@@ -148,18 +148,20 @@ float Stretched(const DoubleRoundingFit& fit, int32_t sum) {
 }
 
 // Where the sums are positive finite floats, and no result leaves int32.
-bool StaysInRange(const DoubleRoundingFit& fit, int64_t bound) {
+bool StaysInRange(const DoubleRoundingFit& fit, int64_t least, int64_t most) {
   constexpr int64_t kBitsOfInfinity = 0x7f800000;
   if (!(fit.scale > 0) || !(fit.stretch > 0) || fit.origin < 0) return false;
-  if (fit.base - bound < 0 || fit.base + bound >= kBitsOfInfinity) return false;
+  if (fit.base + least < 0 || fit.base + most >= kBitsOfInfinity) return false;
   const auto x = [&](int64_t sum) {
     return Scalar::FusedMulAdd(Stretched(fit, static_cast<int32_t>(sum)), fit.scale, fit.addend);
   };
-  return x(fit.base - bound) >= 0 && x(fit.base + bound) < 2147483648.0f;
+  return x(fit.base + least) >= 0 && x(fit.base + most) < 2147483648.0f;
 }
 
 bool IsWithinReach(const DoubleRoundingTask& task) {
-  return task.lowest >= -kFarthest && task.highest <= kFarthest && task.lowest <= task.highest &&
+  return task.least >= std::numeric_limits<int32_t>::min() && task.least <= task.most &&
+         task.most <= std::numeric_limits<int32_t>::max() && task.lowest >= -kFarthest &&
+         task.highest <= kFarthest && task.lowest <= task.highest &&
          task.highest - task.lowest <= DoubleRoundingTask::kMostSteps;
 }
 
@@ -172,9 +174,12 @@ int32_t Truth(const DoubleRoundingTask& task, int64_t acc) {
 // Channels whose weights are all but zero have multipliers so small that one result is all.
 std::optional<DoubleRoundingFit> FitConstant(const DoubleRoundingTask& task) {
   DoubleRoundingFit fit;
-  fit.base = kBitsOfTwoTo23;
+  // Sums around the bits of 2^23, wherever the accumulators lie.
+  const int64_t base = kBitsOfTwoTo23 - (task.least + task.most) / 2;
+  if (base > std::numeric_limits<int32_t>::max()) return std::nullopt;
+  fit.base = static_cast<int32_t>(base);
   fit.scale = std::ldexp(1.0f, -40);
-  fit.addend = static_cast<float>(2 * kFarthest + Truth(task, 0)) + 0.25f;
+  fit.addend = static_cast<float>(2 * kFarthest + Truth(task, task.least)) + 0.25f;
   fit.origin = 2 * kFarthest;
   return IsDoubleRounding(fit, task) ? std::optional(fit) : std::nullopt;
 }
@@ -182,8 +187,7 @@ std::optional<DoubleRoundingFit> FitConstant(const DoubleRoundingTask& task) {
 }  // namespace
 
 bool IsDoubleRounding(const DoubleRoundingFit& fit, const DoubleRoundingTask& task) {
-  if (!IsWithinReach(task) || !StaysInRange(fit, task.bound)) return false;
-  const auto bound = static_cast<int32_t>(task.bound);
+  if (!IsWithinReach(task) || !StaysInRange(fit, task.least, task.most)) return false;
   const auto fitted = [&](int32_t acc) {
     const int32_t y = DoubleRoundingFitted<Scalar>(Stretched(fit, fit.base + acc), fit.scale,
                                                    fit.addend, fit.origin);
@@ -194,21 +198,19 @@ bool IsDoubleRounding(const DoubleRoundingFit& fit, const DoubleRoundingTask& ta
     return Truth(task, last) == y && fitted(first) == y && fitted(last) == y;
   };
   const Thresholds thresholds(task);
-  int32_t first = -bound;
+  auto first = static_cast<int32_t>(task.least);
   for (int i = 0; i < thresholds.count(); ++i) {
     const int32_t next = thresholds.at(i);
     if (next <= first) continue;
     if (!agree(first, next - 1)) return false;
     first = next;
   }
-  return agree(first, bound);
+  return agree(first, static_cast<int32_t>(task.most));
 }
 
 std::optional<DoubleRoundingFit> FitDoubleRounding(const DoubleRoundingTask& task) {
-  if (!IsWithinReach(task) || task.bound > std::numeric_limits<int32_t>::max()) {
-    return std::nullopt;
-  }
-  if (Truth(task, -task.bound) == Truth(task, task.bound)) return FitConstant(task);
+  if (!IsWithinReach(task)) return std::nullopt;
+  if (Truth(task, task.least) == Truth(task, task.most)) return FitConstant(task);
   const Thresholds thresholds(task);
   if (task.right_shift < kLeastShift || thresholds.count() == 0) return std::nullopt;
   for (int stretch = 1; stretch <= kMostStretch; stretch += 2) {

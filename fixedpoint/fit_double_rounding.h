@@ -33,11 +33,12 @@
 namespace intaglio {
 
 // What is to be equalled: RequantizeDoubleRounding(acc, mantissa, 0, right_shift), clamped to
-// [lowest, highest], for all |acc| <= bound.
+// [lowest, highest], for all accumulators from least to most.
 struct DoubleRoundingTask {
   int32_t mantissa = 0;     // 0 or in [2^30, 2^31)
   int32_t right_shift = 0;  // [0, 31]
-  int64_t bound = 0;        // not negative
+  int64_t least = 0;
+  int64_t most = 0;
   int32_t lowest = 0;
   int32_t highest = 0;
 

@@ -10,8 +10,7 @@ namespace intaglio {
 namespace {
 
 bool IsBounded(ScalingForm form) {
-  return form == ScalingForm::kDoubleRoundingBounded ||
-         form == ScalingForm::kDoubleRoundingFitted ||
+  return form == ScalingForm::kDoubleRoundingBounded || form == ScalingForm::kByVector ||
          form == ScalingForm::kSingleRoundingBounded || form == ScalingForm::kFloatHalfEvenBounded;
 }
 

@@ -32,30 +32,40 @@ class Fitter {
 
 void FitPanel(const Panels& panels, const PanelExtent& extent, const RowFacts& rows,
               const StandardPipeline& pipeline, PanelParams& params) {
-  params.fitted = 0;
-  params.stretched = 0;
-  if (params.form != ScalingForm::kDoubleRoundingBounded || SizeOf(pipeline.output) != 1) return;
+  const ScalingForm form = params.form;
+  const bool bounded = form == ScalingForm::kDoubleRoundingBounded;
+  if ((!bounded && form != ScalingForm::kDoubleRounding) || SizeOf(pipeline.output) != 1) return;
   const EpilogueParams epilogue = MakeEpilogue(&pipeline);
-  DoubleRoundingTask task;
-  task.bound = AccumulatorBound(extent, rows.magnitude, pipeline.bias);
-  task.lowest = epilogue.clamp_min - epilogue.zero_point;
-  task.highest = epilogue.clamp_max - epilogue.zero_point;
+  const int64_t reach = extent.magnitude * rows.magnitude;
   const int lanes = panels.format.lanes;
   Fitter fitter;
   for (int v = 0; v < extent.vectors; ++v) {
     DoubleRoundingFit fits[kMaxPanelWidth];
-    bool all = true;
-    bool stretched = false;
-    for (int l = 0; all && l < lanes; ++l) {
-      if (ChannelAt(panels.format, extent, v, l) < 0) continue;
-      task.mantissa = params.mantissa[v * lanes + l];
-      task.right_shift = params.right_shift[v * lanes + l];
-      const auto& fit = fitter.Fit(task);
-      all = fit.has_value();
-      if (all) fits[l] = *fit;
-      stretched = stretched || (all && fit->stretch != 1);
+    ScalingForm fitted = ScalingForm::kDoubleRoundingFitted;
+    for (int l = 0; l < lanes; ++l) {
+      const int channel = ChannelAt(panels.format, extent, v, l);
+      if (channel < 0) continue;
+      const int at = v * lanes + l;
+      const int64_t bias =
+          pipeline.bias == nullptr ? 0 : pipeline.bias[extent.first_channel + channel];
+      const DoubleRoundingTask task{params.mantissa[at],
+                                    params.right_shift[at],
+                                    bias - reach,
+                                    bias + reach,
+                                    epilogue.clamp_min - epilogue.zero_point,
+                                    epilogue.clamp_max - epilogue.zero_point};
+      const bool left = !bounded && params.left_shift[at] > 0;
+      const auto fit = left ? std::nullopt : fitter.Fit(task);
+      if (!fit) {
+        fitted = form;
+        break;
+      }
+      fits[l] = *fit;
+      if (fit->stretch != 1) fitted = ScalingForm::kDoubleRoundingStretched;
     }
-    if (!all) continue;
+    params.vector_form[v] = fitted;
+    if (fitted == form) continue;
+    params.form = ScalingForm::kByVector;
     for (int l = 0; l < lanes; ++l) {
       const int at = v * lanes + l;
       params.offset[at] = Scalar::Add(params.offset[at], fits[l].base);
@@ -65,17 +75,16 @@ void FitPanel(const Panels& panels, const PanelExtent& extent, const RowFacts& r
       params.addend[at] = fits[l].addend;
       params.origin[at] = fits[l].origin;
     }
-    params.fitted |= 1u << v;
-    if (stretched) params.stretched |= 1u << v;
-    params.form = ScalingForm::kDoubleRoundingFitted;
   }
 }
 
 int CountFitted(const PanelFormat& format, const PanelExtent& extent, const PanelParams& params) {
-  if (params.form != ScalingForm::kDoubleRoundingFitted) return 0;
+  if (params.form != ScalingForm::kByVector) return 0;
   int count = 0;
   for (int v = 0; v < extent.vectors; ++v) {
-    for (int l = 0; (params.fitted >> v & 1) != 0 && l < format.lanes; ++l) {
+    const bool fitted = params.vector_form[v] == ScalingForm::kDoubleRoundingFitted ||
+                        params.vector_form[v] == ScalingForm::kDoubleRoundingStretched;
+    for (int l = 0; fitted && l < format.lanes; ++l) {
       count += ChannelAt(format, extent, v, l) >= 0 ? 1 : 0;
     }
   }

@@ -9,7 +9,7 @@
 
 namespace intaglio {
 
-// Turns vectors of kDoubleRoundingBounded params, filled before, to fits (fixedpoint/
+// Turns vectors of double rounding params, filled before, to fits (fixedpoint/
 // fit_double_rounding.h): those vectors all of whose channels have one. For 8-bit output.
 void FitPanel(const Panels& panels, const PanelExtent& extent, const RowFacts& rows,
               const StandardPipeline& pipeline, PanelParams& params);

@@ -60,6 +60,16 @@ void FillOffsets(const Panels& panels, const PanelExtent& extent, int32_t row_ze
   }
 }
 
+// At least the largest |accumulator| of a panel, bias included.
+int64_t AccumulatorBound(const PanelExtent& extent, int64_t row_magnitude, const int32_t* bias) {
+  int32_t bits = 0;  // of every |bias|, or |bias| - 1
+  for (int i = 0; bias != nullptr && i < extent.channels; ++i) {
+    const int32_t b = bias[extent.first_channel + i];
+    bits |= b ^ (b >> 31);
+  }
+  return extent.magnitude * row_magnitude + bits + 1;
+}
+
 // Fills the multipliers and returns the cheapest form that is exact for all of them. The parameters
 // of a pipeline are one value or one per channel.
 class Multipliers {
@@ -142,15 +152,6 @@ class Multipliers {
 };
 
 }  // namespace
-
-int64_t AccumulatorBound(const PanelExtent& extent, int64_t row_magnitude, const int32_t* bias) {
-  int32_t bits = 0;  // of every |bias|, or |bias| - 1
-  for (int i = 0; bias != nullptr && i < extent.channels; ++i) {
-    const int32_t b = bias[extent.first_channel + i];
-    bits |= b ^ (b >> 31);
-  }
-  return extent.magnitude * row_magnitude + bits + 1;
-}
 
 void FillPanelParams(const Panels& panels, const PanelExtent& extent, const RowFacts& rows,
                      const StandardPipeline* standard, PanelParams& params) {

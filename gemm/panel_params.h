@@ -22,9 +22,6 @@ struct RowFacts {
 void FillPanelParams(const Panels& panels, const PanelExtent& extent, const RowFacts& rows,
                      const StandardPipeline* standard, PanelParams& params);
 
-// At least the largest |accumulator| of a panel, bias included.
-int64_t AccumulatorBound(const PanelExtent& extent, int64_t row_magnitude, const int32_t* bias);
-
 // The epilogue's part that all panels share.
 EpilogueParams MakeEpilogue(const StandardPipeline* standard);
 

@@ -15,27 +15,27 @@ enum class ScalingForm : uint8_t {
   kNone,
   kDoubleRounding,
   kDoubleRoundingBounded,
-  kDoubleRoundingFitted,  // vectors of `fitted` channels by their fit, the others bounded
+  kDoubleRoundingFitted,     // by fixedpoint/fit_double_rounding.h, all stretches 1
+  kDoubleRoundingStretched,  // the same, any stretches
   kSingleRounding,
   kSingleRoundingBounded,
   kFloatHalfEven,
   kFloatHalfEvenBounded,
   kToFloat,
+  kByVector,  // each vector by its own form of double rounding
 };
 
 // Per channel of one panel, element vector * lanes + lane.
 struct PanelParams {
   ScalingForm form = ScalingForm::kNone;
+  ScalingForm vector_form[kMaxPanelVectors];                // of kByVector
   alignas(64) int32_t offset[kMaxPanelWidth];               // bias and zero-point terms
   alignas(64) int32_t negative_zero_point[kMaxPanelWidth];  // of the panel side; times a row's sum
   alignas(64) int32_t mantissa[kMaxPanelWidth];
   alignas(64) int32_t left_shift[kMaxPanelWidth];
   alignas(64) int32_t right_shift[kMaxPanelWidth];  // kSingleRounding: the total shift
   alignas(64) float scale[kMaxPanelWidth];
-  // kDoubleRoundingFitted (fixedpoint/fit_double_rounding.h): bit j for vector j, which has a fit,
-  // or one that is stretched. Its scales are above, and its offsets include the bases.
-  uint32_t fitted = 0;
-  uint32_t stretched = 0;
+  // Of fits: scales are above, and offsets include the bases.
   alignas(64) float stretch[kMaxPanelWidth];
   alignas(64) float shift[kMaxPanelWidth];
   alignas(64) float addend[kMaxPanelWidth];

@@ -38,32 +38,49 @@ INTAGLIO_INLINE void ScaleRows(typename V::I32 (&acc)[kRows][kVectors], const Ma
   for (int j = 0; j < kVectors; ++j) ScaleVector(acc, j, make(j * V::kLanes));
 }
 
+// What a vector is scaled by, from the lanes at `at`.
 template <class V>
-INTAGLIO_INLINE DoubleRoundingBounded<V> MakeBounded(const PanelParams& p, int at) {
-  return {V::Load(p.mantissa + at), V::Load(p.right_shift + at)};
-}
-
-// Vector j of kDoubleRoundingFitted.
-template <class V, int kVectors, int kRows>
-INTAGLIO_INLINE void ScaleFitted(const PanelParams& p, typename V::I32 (&acc)[kRows][kVectors],
-                                 int j) {
+INTAGLIO_INLINE auto General(const PanelParams& p, int at) {
   using I32 = typename V::I32;
-  const int at = j * V::kLanes;
-  if ((p.fitted >> j & 1) == 0) return ScaleVector(acc, j, MakeBounded<V>(p, at));
+  const I32 mantissa = V::Load(p.mantissa + at);
+  const I32 left = V::Load(p.left_shift + at);
+  const I32 right = V::Load(p.right_shift + at);
+  return [=](I32 a) { return RequantizeDoubleRounding<V>(a, mantissa, left, right); };
+}
+template <class V>
+INTAGLIO_INLINE auto Bounded(const PanelParams& p, int at) {
+  return DoubleRoundingBounded<V>(V::Load(p.mantissa + at), V::Load(p.right_shift + at));
+}
+template <class V, bool kStretched>
+INTAGLIO_INLINE auto Fitted(const PanelParams& p, int at) {
+  using I32 = typename V::I32;
+  const auto stretch = V::LoadF(p.stretch + at);
+  const auto shift = V::LoadF(p.shift + at);
   const auto scale = V::LoadF(p.scale + at);
   const auto addend = V::LoadF(p.addend + at);
   const I32 origin = V::Load(p.origin + at);
-  if ((p.stretched >> j & 1) == 0) {
-    return ScaleVector(acc, j, [=](I32 a) {
-      return DoubleRoundingFitted<V>(V::FloatOfBits(a), scale, addend, origin);
-    });
-  }
-  const auto stretch = V::LoadF(p.stretch + at);
-  const auto shift = V::LoadF(p.shift + at);
-  ScaleVector(acc, j, [=](I32 a) {
-    const auto f = V::FusedMulAdd(V::FloatOfBits(a), stretch, shift);
+  return [=](I32 a) {
+    auto f = V::FloatOfBits(a);
+    if constexpr (kStretched) f = V::FusedMulAdd(f, stretch, shift);
     return DoubleRoundingFitted<V>(f, scale, addend, origin);
-  });
+  };
+}
+
+// Vector j of a panel by its own form.
+template <class V, int kVectors, int kRows>
+INTAGLIO_INLINE void ScaleByVector(const PanelParams& p, typename V::I32 (&acc)[kRows][kVectors],
+                                   int j) {
+  const int at = j * V::kLanes;
+  switch (p.vector_form[j]) {
+    case ScalingForm::kDoubleRoundingFitted:
+      return ScaleVector(acc, j, Fitted<V, false>(p, at));
+    case ScalingForm::kDoubleRoundingStretched:
+      return ScaleVector(acc, j, Fitted<V, true>(p, at));
+    case ScalingForm::kDoubleRoundingBounded:
+      return ScaleVector(acc, j, Bounded<V>(p, at));
+    default:
+      return ScaleVector(acc, j, General<V>(p, at));
+  }
 }
 
 template <class V, int kVectors, int kRows>
@@ -73,17 +90,16 @@ INTAGLIO_INLINE void ApplyScaling(const PanelParams& p, typename V::I32 (&acc)[k
     case ScalingForm::kNone:
       return;
     case ScalingForm::kDoubleRounding:
-      return ScaleRows<V>(acc, [&](int at) {
-        const I32 mantissa = V::Load(p.mantissa + at);
-        const I32 left = V::Load(p.left_shift + at);
-        const I32 right = V::Load(p.right_shift + at);
-        return [=](I32 a) { return RequantizeDoubleRounding<V>(a, mantissa, left, right); };
-      });
+      return ScaleRows<V>(acc, [&](int at) { return General<V>(p, at); });
     case ScalingForm::kDoubleRoundingBounded:
-      return ScaleRows<V>(acc, [&](int at) { return MakeBounded<V>(p, at); });
+      return ScaleRows<V>(acc, [&](int at) { return Bounded<V>(p, at); });
     case ScalingForm::kDoubleRoundingFitted:
+      return ScaleRows<V>(acc, [&](int at) { return Fitted<V, false>(p, at); });
+    case ScalingForm::kDoubleRoundingStretched:
+      return ScaleRows<V>(acc, [&](int at) { return Fitted<V, true>(p, at); });
+    case ScalingForm::kByVector:
       INTAGLIO_UNROLL
-      for (int j = 0; j < kVectors; ++j) ScaleFitted<V>(p, acc, j);
+      for (int j = 0; j < kVectors; ++j) ScaleByVector<V>(p, acc, j);
       return;
     case ScalingForm::kSingleRounding:
       return ScaleRows<V>(acc, [&](int at) {

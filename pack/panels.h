@@ -28,6 +28,7 @@ namespace intaglio {
 
 // The widest panel of any kernel, in channels.
 inline constexpr int kMaxPanelWidth = 64;
+inline constexpr int kMaxPanelVectors = 16;
 
 // The most channels, and the most depth, that panels are made of: padding them stays within an int.
 inline constexpr int kMaxExtent = 1 << 30;

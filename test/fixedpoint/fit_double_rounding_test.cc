@@ -22,8 +22,8 @@ using Fit = DoubleRoundingFit;
 
 std::string Text(const Task& t) {
   return "mantissa " + std::to_string(t.mantissa) + ", shift " + std::to_string(t.right_shift) +
-         ", |acc| <= " + std::to_string(t.bound) + ", [" + std::to_string(t.lowest) + ", " +
-         std::to_string(t.highest) + "]";
+         ", acc " + std::to_string(t.least) + " .. " + std::to_string(t.most) + ", [" +
+         std::to_string(t.lowest) + ", " + std::to_string(t.highest) + "]";
 }
 
 // All accumulators of a task, or every `step`th, a multiple of 64 of them, and what they have to
@@ -32,8 +32,8 @@ struct Staircase {
   std::vector<int32_t> acc, want;
 
   explicit Staircase(const Task& t, int step = 1) {
-    for (int64_t a = -t.bound; a <= t.bound; a += step) Add(t, static_cast<int32_t>(a));
-    while (acc.size() % 64 != 0) Add(t, static_cast<int32_t>(t.bound));
+    for (int64_t a = t.least; a <= t.most; a += step) Add(t, static_cast<int32_t>(a));
+    while (acc.size() % 64 != 0) Add(t, static_cast<int32_t>(t.most));
   }
   void Add(const Task& t, int32_t a) {
     acc.push_back(a);
@@ -70,7 +70,10 @@ Task RandomTask(std::mt19937& random) {
   t.right_shift = static_cast<int>(random() % 15);
   const auto bits = static_cast<int32_t>(random() & ((1 << 30) - 1));
   t.mantissa = (1 << 30) + (random() % 4 == 0 ? bits & ~0xffffff : bits);
-  t.bound = 1 + random() % (1u << std::min(18, 8 + t.right_shift));
+  const auto reach = static_cast<int64_t>(random() % (1u << std::min(18, 8 + t.right_shift)));
+  const int64_t middle = random() % 2 == 0 ? 0 : static_cast<int64_t>(random() % 10000) - 5000;
+  t.least = middle - reach;
+  t.most = middle + reach;
   const int zero_point = static_cast<int>(random() % 511) - 255;
   t.lowest = -zero_point + (random() % 2 == 0 ? 0 : static_cast<int>(random() % 100));
   t.highest = 255 - zero_point - (random() % 2 == 0 ? 0 : static_cast<int>(random() % 100));
@@ -94,7 +97,8 @@ TEST_P(FitOn, EveryAccumulator) {
   for (int shift = 0; shift <= 31; ++shift) {
     for (const int32_t mantissa : {1 << 30, (1 << 30) + 1, 3 << 29, INT32_MAX, any, any + 64}) {
       for (const auto& [lowest, highest] : kWindows) {
-        const Task t{mantissa, shift, int64_t{1} << std::clamp(shift + 9, 10, 17), lowest, highest};
+        const int64_t bound = int64_t{1} << std::clamp(shift + 9, 10, 17);
+        const Task t{mantissa, shift, -bound, bound, lowest, highest};
         const auto fit = FitDoubleRounding(t);
         if (!fit) continue;
         (fit->stretch == 1 ? plain : stretched) += 1;
@@ -156,17 +160,19 @@ TEST(FitDoubleRounding, ProofSaysYesToWhatIsRightAndToNothingElse) {
 // Accumulators to which F grows by whole binades, and all others of 32 bits.
 TEST(FitDoubleRounding, LargeBounds) {
   const OperationTable table = WidestOperations();
-  Task t{1234567890, 10, 1 << 20, -128, 127};
+  Task t{1234567890, 10, -(1 << 20), 1 << 20, -128, 127};
   const auto fit = FitDoubleRounding(t);
   ASSERT_TRUE(fit.has_value());
   EXPECT_TRUE(Gives(table, *fit, t, Staircase(t)));
-  t.bound = 40000000;
+  t.least = -40000000;
+  t.most = 40000000;
   const auto wide = FitDoubleRounding(t);
   ASSERT_TRUE(wide.has_value());
   EXPECT_TRUE(Gives(table, *wide, t, Staircase(t, 97)));
   for (const int64_t bound : {int64_t{1} << 29, int64_t{1} << 30, int64_t{INT32_MAX},
                               int64_t{1} << 31, int64_t{1} << 40}) {
-    t.bound = bound;
+    t.least = -bound;
+    t.most = bound;
     EXPECT_FALSE(FitDoubleRounding(t).has_value()) << bound;
     EXPECT_FALSE(IsDoubleRounding(*fit, t)) << bound;
   }
@@ -179,7 +185,7 @@ TEST(FitDoubleRounding, FindsOneForNearlyEveryMultiplierThatMatters) {
       int found = 0;
       for (int i = 0; i < 100; ++i) {
         const auto mantissa = static_cast<int32_t>((1 << 30) + (random() & ((1 << 30) - 1)));
-        found += FitDoubleRounding({mantissa, shift, 1 << 21, lowest, highest}) ? 1 : 0;
+        found += FitDoubleRounding({mantissa, shift, -(1 << 21), 1 << 21, lowest, highest}) ? 1 : 0;
       }
       EXPECT_GE(found, shift < 10 ? 100 : shift < 12 ? 98 : 88) << shift;
     }
@@ -187,17 +193,17 @@ TEST(FitDoubleRounding, FindsOneForNearlyEveryMultiplierThatMatters) {
 }
 
 TEST(FitDoubleRounding, RefusesWhatHasNoFit) {
-  const Task t{1234567890, 8, 1 << 20, -128, 127};
+  const Task t{1234567890, 8, -(1 << 20), 1 << 20, -128, 127};
   ASSERT_TRUE(FitDoubleRounding(t).has_value());
   const auto refused = [](const Task& task) {
     EXPECT_FALSE(FitDoubleRounding(task).has_value()) << Text(task);
   };
-  for (const int shift : {0, 1}) refused({t.mantissa, shift, t.bound, -128, 127});
-  for (const int shift : {21, 24}) refused({t.mantissa, shift, 1 << 25, -128, 127});
-  refused({t.mantissa, t.right_shift, t.bound, -128, 128});
-  refused({t.mantissa, t.right_shift, t.bound, INT32_MIN, INT32_MAX});
-  refused({t.mantissa, t.right_shift, t.bound, 2000, 2255});
-  refused({t.mantissa, t.right_shift, t.bound, 1, 0});
+  for (const int shift : {0, 1}) refused({t.mantissa, shift, t.least, t.most, -128, 127});
+  for (const int shift : {21, 24}) refused({t.mantissa, shift, -(1 << 25), 1 << 25, -128, 127});
+  refused({t.mantissa, t.right_shift, t.least, t.most, -128, 128});
+  refused({t.mantissa, t.right_shift, t.least, t.most, INT32_MIN, INT32_MAX});
+  refused({t.mantissa, t.right_shift, t.least, t.most, 2000, 2255});
+  refused({t.mantissa, t.right_shift, t.least, t.most, 1, 0});
 }
 
 // Of all accumulators, whatever the shift.
@@ -210,14 +216,18 @@ TEST(FitDoubleRounding, ConstantResults) {
   };
   for (const int shift : {0, 1, 8, 16, 17, 31}) {
     for (const int32_t mantissa : {0, 1 << 30, 1234567890, INT32_MAX}) {
-      fits({mantissa, shift, 0, -128, 127});
-      fits({mantissa, shift, 100, 101, 300});
-      fits({mantissa, shift, 100, -7, -7});
+      fits({mantissa, shift, 5, 5, -128, 127});
+      fits({mantissa, shift, -100, 100, 101, 300});
+      fits({mantissa, shift, -100, 100, -7, -7});
     }
-    fits({0, shift, 1 << 20, -128, 127});
+    fits({0, shift, -(1 << 18), 1 << 18, -128, 127});
   }
-  for (const int shift : {22, 25, 30, 31}) fits({INT32_MAX, shift, 1 << 20, -100, 100});
-  EXPECT_FALSE(FitDoubleRounding({INT32_MAX, 21, 1 << 20, -100, 100}).has_value());
+  for (const int shift : {20, 25, 30, 31}) {
+    fits({INT32_MAX, shift, -(1 << 18), 1 << 18, -100, 100});
+  }
+  fits({INT32_MAX, 4, 470000000, 470010000, -128, 127});
+  fits({INT32_MAX, 4, -470010000, -470000000, -128, 127});
+  EXPECT_FALSE(FitDoubleRounding({INT32_MAX, 21, -(1 << 20), 1 << 20, -100, 100}).has_value());
 }
 
 }  // namespace

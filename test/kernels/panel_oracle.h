@@ -30,8 +30,9 @@ struct ChannelParams {
   ScalingForm form = ScalingForm::kNone;
   std::vector<int32_t> offset, negative_zero_point, mantissa, left_shift, right_shift;
   std::vector<float> scale;
-  std::vector<DoubleRoundingFit> fit;  // of kDoubleRoundingFitted
+  std::vector<DoubleRoundingFit> fit;  // of kByVector, vectors of `fitted`
   uint32_t fitted = 0;
+  ScalingForm not_fitted = ScalingForm::kDoubleRounding;
 
   explicit ChannelParams(int width) {
     const auto n = static_cast<size_t>(width);
@@ -57,8 +58,9 @@ struct ChannelParams {
         p.left_shift[at] = left_shift[c];
         p.right_shift[at] = right_shift[c];
         p.scale[at] = scale[c];
-        if (form == ScalingForm::kDoubleRoundingFitted && (fitted >> j & 1) != 0) {
-          SetFit(fit[c], j, at, p);
+        if (form == ScalingForm::kByVector) {
+          if (l == 0) p.vector_form[j] = not_fitted;
+          if ((fitted >> j & 1) != 0) SetFit(fit[c], j, at, p);
         }
       }
     }
@@ -66,8 +68,10 @@ struct ChannelParams {
   }
 
   static void SetFit(const DoubleRoundingFit& f, int vector, int at, PanelParams& p) {
-    p.fitted |= 1u << vector;
-    if (f.stretch != 1) p.stretched |= 1u << vector;
+    if (p.vector_form[vector] != ScalingForm::kDoubleRoundingStretched) {
+      p.vector_form[vector] = f.stretch == 1 ? ScalingForm::kDoubleRoundingFitted
+                                             : ScalingForm::kDoubleRoundingStretched;
+    }
     p.offset[at] = Scalar::Add(p.offset[at], f.base);
     p.stretch[at] = f.stretch;
     p.shift[at] = f.shift;
@@ -86,6 +90,8 @@ struct ChannelParams {
       case ScalingForm::kDoubleRounding:
       case ScalingForm::kDoubleRoundingBounded:
       case ScalingForm::kDoubleRoundingFitted:
+      case ScalingForm::kDoubleRoundingStretched:
+      case ScalingForm::kByVector:
         scaled = DoublyRounded(acc, mantissa[c], left_shift[c] - right_shift[c]);
         break;
       case ScalingForm::kSingleRounding:

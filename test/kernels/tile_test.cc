@@ -306,13 +306,14 @@ TEST_P(Tile, FittedDoubleRounding) {
   constexpr int kBound = 1 << 20;
   for (const auto output : {Type::kInt8, Type::kUInt8}) {
     for (const Range& range : RangesOf(output)) {
-      const DoubleRoundingTask like{0, 0, kBound, range.low - range.zero_point,
-                                    range.high - range.zero_point};
+      const DoubleRoundingTask like{
+          0, 0, -kBound, kBound, range.low - range.zero_point, range.high - range.zero_point};
       for (const int vectors : PanelVectors()) {
         for (uint32_t fitted = 0; fitted < 1u << vectors; ++fitted) {
           const int rows = Uniform(random, 1, kernel().max_rows);
           TileCase test(kernel(), vectors, rows, 1);
-          test.params.form = ScalingForm::kDoubleRoundingFitted;
+          test.params.form = ScalingForm::kByVector;
+          if (fitted % 2 == 0) test.params.not_fitted = ScalingForm::kDoubleRoundingBounded;
           test.epilogue = {output, range.zero_point, range.low, range.high};
           RandomMultipliers(random, ScalingForm::kDoubleRoundingBounded, test.params);
           test.params.fitted = like.lowest < like.highest ? fitted : 0;
