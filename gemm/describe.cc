@@ -10,8 +10,17 @@ namespace intaglio {
 namespace {
 
 bool IsBounded(ScalingForm form) {
-  return form == ScalingForm::kDoubleRoundingBounded || form == ScalingForm::kByVector ||
-         form == ScalingForm::kSingleRoundingBounded || form == ScalingForm::kFloatHalfEvenBounded;
+  switch (form) {
+    case ScalingForm::kDoubleRoundingBounded:
+    case ScalingForm::kDoubleRoundingFitted:
+    case ScalingForm::kDoubleRoundingStretched:
+    case ScalingForm::kByVector:
+    case ScalingForm::kSingleRoundingBounded:
+    case ScalingForm::kFloatHalfEvenBounded:
+      return true;
+    default:
+      return false;
+  }
 }
 
 std::string Text(const GemmDescription& d, const Product& p) {

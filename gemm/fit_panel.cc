@@ -1,5 +1,6 @@
 #include "intaglio/gemm/fit_panel.h"
 
+#include <algorithm>
 #include <optional>
 
 #include "intaglio/fixedpoint/fit_double_rounding.h"
@@ -65,7 +66,6 @@ void FitPanel(const Panels& panels, const PanelExtent& extent, const RowFacts& r
     }
     params.vector_form[v] = fitted;
     if (fitted == form) continue;
-    params.form = ScalingForm::kByVector;
     for (int l = 0; l < lanes; ++l) {
       const int at = v * lanes + l;
       params.offset[at] = Scalar::Add(params.offset[at], fits[l].base);
@@ -76,14 +76,18 @@ void FitPanel(const Panels& panels, const PanelExtent& extent, const RowFacts& r
       params.origin[at] = fits[l].origin;
     }
   }
+  const bool all_same = std::all_of(params.vector_form, params.vector_form + extent.vectors,
+                                    [&](ScalingForm f) { return f == params.vector_form[0]; });
+  params.form = all_same ? params.vector_form[0] : ScalingForm::kByVector;
 }
 
 int CountFitted(const PanelFormat& format, const PanelExtent& extent, const PanelParams& params) {
-  if (params.form != ScalingForm::kByVector) return 0;
   int count = 0;
   for (int v = 0; v < extent.vectors; ++v) {
-    const bool fitted = params.vector_form[v] == ScalingForm::kDoubleRoundingFitted ||
-                        params.vector_form[v] == ScalingForm::kDoubleRoundingStretched;
+    const ScalingForm form =
+        params.form == ScalingForm::kByVector ? params.vector_form[v] : params.form;
+    const bool fitted =
+        form == ScalingForm::kDoubleRoundingFitted || form == ScalingForm::kDoubleRoundingStretched;
     for (int l = 0; fitted && l < format.lanes; ++l) {
       count += ChannelAt(format, extent, v, l) >= 0 ? 1 : 0;
     }
