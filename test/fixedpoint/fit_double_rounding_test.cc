@@ -94,9 +94,12 @@ TEST_P(FitOn, EveryAccumulator) {
   const auto any = static_cast<int32_t>((1 << 30) + (random() & ((1 << 30) - 1)));
   int plain = 0;
   int stretched = 0;
+  int turn = 0;
   for (int shift = 0; shift <= 31; ++shift) {
     for (const int32_t mantissa : {1 << 30, (1 << 30) + 1, 3 << 29, INT32_MAX, any, any + 64}) {
       for (const auto& [lowest, highest] : kWindows) {
+        // Of the long ones a fifth, each shift with other windows and mantissas.
+        if (shift > 5 && turn++ % 5 != shift % 5) continue;
         const int64_t bound = int64_t{1} << std::clamp(shift + 9, 10, 17);
         const Task t{mantissa, shift, -bound, bound, lowest, highest};
         const auto fit = FitDoubleRounding(t);
@@ -106,8 +109,8 @@ TEST_P(FitOn, EveryAccumulator) {
       }
     }
   }
-  EXPECT_GT(plain, 400);
-  EXPECT_GT(stretched, 20);
+  EXPECT_GT(plain, 300);
+  EXPECT_GT(stretched, 5);
 }
 
 std::vector<Isa> AllIsas() {
