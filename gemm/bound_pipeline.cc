@@ -11,48 +11,60 @@
 
 namespace intaglio {
 
-Result<BoundPipeline> BoundPipeline::Bind(const PackedMatrix& matrix,
-                                          const StandardPipeline& pipeline, Type operand_type,
-                                          int32_t operand_zero_point, const BindOptions& options) {
-  const Panels& panels = matrix.panels();
-  const bool along_rows = matrix.side() == Side::kLhs;
+Result<std::shared_ptr<const BoundPipeline::Storage>> BindPanels(const BindTarget& target,
+                                                                 const StandardPipeline& pipeline,
+                                                                 Type operand_type,
+                                                                 int32_t operand_zero_point,
+                                                                 const BindOptions& options) {
+  const Panels& panels = *target.panels;
+  const bool along_rows = target.channels_along == Axis::kRows;
   INTAGLIO_RETURN_IF_ERROR(
       Validate(pipeline, along_rows ? panels.channels : 1, along_rows ? 1 : panels.channels));
   if (operand_type != Type::kInt8 && operand_type != Type::kUInt8) {
     return Unsupported(std::string("bound pipeline: operands of ") + NameOf(operand_type));
   }
   INTAGLIO_RETURN_IF_ERROR(ValidateZeroPoint(operand_zero_point, operand_type));
-  const Axis axis = along_rows ? Axis::kRows : Axis::kCols;
-  if ((pipeline.bias != nullptr || pipeline.per_channel) && pipeline.axis != axis) {
+  if ((pipeline.bias != nullptr || pipeline.per_channel) &&
+      pipeline.axis != target.channels_along) {
     return InvalidArgument("bound pipeline: its channels are not those of the packed matrix");
   }
-  auto kernel = KernelFor(panels.format);
+  const size_t bytes = panels.extents.size() * sizeof(PanelParams);
+  auto storage = std::make_shared<BoundPipeline::Storage>(
+      BoundPipeline::Storage{target.packed, target.panels, pipeline, operand_type,
+                             operand_zero_point, AlignedBuffer::Allocate(bytes)});
+  if (bytes > 0 && storage->params.data() == nullptr) {
+    return OutOfMemory("no memory to bind a pipeline");
+  }
+  const RowFacts rows{operand_zero_point + target.operand_move,
+                      LargestDistance(operand_type, operand_zero_point)};
+  auto* params = static_cast<PanelParams*>(storage->params.data());
+  for (const PanelExtent& extent : panels.extents) {
+    FillPanelParams(panels, extent, rows, &storage->pipeline, *params);
+    if (options.fit && target.kernel->has_fma) FitPanel(panels, extent, rows, pipeline, *params);
+    ++params;
+  }
+  return std::shared_ptr<const BoundPipeline::Storage>(std::move(storage));
+}
+
+Result<BoundPipeline> BoundPipeline::Bind(const PackedMatrix& matrix,
+                                          const StandardPipeline& pipeline, Type operand_type,
+                                          int32_t operand_zero_point, const BindOptions& options) {
+  auto kernel = KernelFor(matrix.panels().format);
   if (!kernel.ok()) return kernel.status();
   try {
-    const size_t bytes = panels.extents.size() * sizeof(PanelParams);
-    auto storage = std::make_shared<Storage>(Storage{
-        matrix, pipeline, operand_type, operand_zero_point, AlignedBuffer::Allocate(bytes)});
-    if (bytes > 0 && storage->params.data() == nullptr) {
-      return OutOfMemory("no memory to bind a pipeline");
-    }
-    const RowFacts rows{operand_zero_point + RowMove((*kernel)->row_format, operand_type),
-                        LargestDistance(operand_type, operand_zero_point)};
-    auto* params = static_cast<PanelParams*>(storage->params.data());
-    for (const PanelExtent& extent : panels.extents) {
-      FillPanelParams(panels, extent, rows, &storage->pipeline, *params);
-      if (options.fit && (*kernel)->has_fma) FitPanel(panels, extent, rows, pipeline, *params);
-      ++params;
-    }
-    BoundPipeline bound;
-    bound.storage_ = std::move(storage);
-    return bound;
+    const BindTarget target{std::make_shared<const PackedMatrix>(matrix), &matrix.panels(), *kernel,
+                            RowMove((*kernel)->row_format, operand_type),
+                            matrix.side() == Side::kLhs ? Axis::kRows : Axis::kCols};
+    auto storage = BindPanels(target, pipeline, operand_type, operand_zero_point, options);
+    if (!storage.ok()) return storage.status();
+    return BoundPipeline(std::move(*storage));
   } catch (const std::bad_alloc&) {
     return OutOfMemory("no memory to bind a pipeline");
   }
 }
 
 Status UseBound(const BoundPipeline::Storage& bound, Product& product) {
-  if (product.panels != &bound.matrix.panels()) {
+  if (product.panels != bound.panels) {
     return InvalidArgument("the pipeline was bound to another packed matrix");
   }
   if (product.rows.type() != bound.operand_type ||
@@ -62,7 +74,7 @@ Status UseBound(const BoundPipeline::Storage& bound, Product& product) {
                            std::to_string(bound.operand_zero_point));
   }
   if (product.standard != nullptr) {
-    product.params = static_cast<const PanelParams*>(bound.params.data());
+    product.params = bound.panel_params();
   }
   return {};
 }

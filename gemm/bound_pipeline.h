@@ -1,17 +1,20 @@
-// A standard pipeline bound to the packed matrix whose products it finishes: all that does not
-// change from call to call, found once. Calls with one skip the checks and the per-channel
+// A standard pipeline bound to the packed matrix or filters whose products it finishes: all that
+// does not change from call to call, found once. Calls with one skip the checks and the per-channel
 // preparation that dominate small products.
 #ifndef INTAGLIO_GEMM_BOUND_PIPELINE_H_
 #define INTAGLIO_GEMM_BOUND_PIPELINE_H_
 
 #include <cstddef>
 #include <memory>
+#include <utility>
 
 #include "intaglio/fixedpoint/status.h"
 #include "intaglio/pack/packed_matrix.h"
 #include "intaglio/pipeline/standard.h"
 
 namespace intaglio {
+
+class PackedDepthwise;  // gemm/depthwise.h
 
 struct BindOptions {
   // Whether to look, per channel, for a cheaper arithmetic that is proven to give the same bits
@@ -28,12 +31,21 @@ class BoundPipeline {
                                     Type operand_type, int32_t operand_zero_point,
                                     const BindOptions& options = {});
 
+  // For depthwise convolutions of such an operand with `filters`.
+  static Result<BoundPipeline> Bind(const PackedDepthwise& filters,
+                                    const StandardPipeline& pipeline, Type operand_type,
+                                    int32_t operand_zero_point, const BindOptions& options = {});
+
+  BoundPipeline() = default;
+
   size_t bytes() const;
 
   struct Storage;
   const Storage* storage() const { return storage_.get(); }
 
  private:
+  explicit BoundPipeline(std::shared_ptr<const Storage> storage) : storage_(std::move(storage)) {}
+
   std::shared_ptr<const Storage> storage_;
 };
 

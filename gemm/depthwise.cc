@@ -12,6 +12,7 @@
 
 #include "intaglio/gemm/dispatch.h"
 #include "intaglio/gemm/panel_params.h"
+#include "intaglio/gemm/prepare.h"
 #include "intaglio/kernels/depthwise_args.h"
 #include "intaglio/pack/depthwise_filters.h"
 #include "intaglio/pack/validate.h"
@@ -260,8 +261,9 @@ void Announce(const Im2col& input, const Storage& packed, bool in_registers) {
                in_registers ? "in registers" : "over tiles");
 }
 
+// `params` are null where the pipeline was not bound before.
 Status Run(Context& context, const Im2col& input, const Storage* packed, void* dst,
-           const StandardPipeline* standard, const TilePipeline& tile) {
+           const StandardPipeline* standard, const TilePipeline& tile, const PanelParams* params) {
   if (packed == nullptr) return InvalidArgument("depthwise: the filters are empty");
   INTAGLIO_RETURN_IF_ERROR(ValidateCall(input, *packed, dst, tile.output));
   if (Verbose()) Announce(input, *packed, standard != nullptr);
@@ -272,7 +274,7 @@ Status Run(Context& context, const Im2col& input, const Storage* packed, void* d
   job.run = PixelsOfRun(job);
 
   const size_t extents = panels.extents.size();
-  const size_t params_bytes = extents * sizeof(PanelParams);
+  const size_t params_bytes = params == nullptr ? extents * sizeof(PanelParams) : 0;
   const size_t outside_bytes = static_cast<size_t>(input.channels) + kMaxPanelWidth;
   auto* shared = static_cast<std::byte*>(context.Scratch(0, params_bytes + outside_bytes));
   const int lines = input.batch * input.out_height;
@@ -284,15 +286,15 @@ Status Run(Context& context, const Im2col& input, const Storage* packed, void* d
   }
   if (!have_memory) return OutOfMemory("no memory for the scratch of a depthwise convolution");
 
-  auto* params = reinterpret_cast<PanelParams*>(shared);
+  auto* made = reinterpret_cast<PanelParams*>(shared);
   const RowFacts rows{input.zero_point + TapMove(*packed->kernel, input.type),
                       LargestDistance(input.type, input.zero_point)};
-  for (size_t e = 0; e < extents; ++e) {
-    FillPanelParams(panels, panels.extents[e], rows, standard, params[e]);
+  for (size_t e = 0; params == nullptr && e < extents; ++e) {
+    FillPanelParams(panels, panels.extents[e], rows, standard, made[e]);
   }
   auto* outside = reinterpret_cast<uint8_t*>(shared + params_bytes);
   std::memset(outside, static_cast<uint8_t>(input.zero_point), outside_bytes);
-  job.params = params;
+  job.params = params == nullptr ? made : params;
   job.outside = outside;
 
   std::atomic<int> next{0};
@@ -306,6 +308,17 @@ Status Run(Context& context, const Im2col& input, const Storage* packed, void* d
   };
   context.Run(workers, std::ref(work));  // by reference: a copy would be allocated
   return {};
+}
+
+Status RunStandard(Context& context, const Im2col& input, const PackedDepthwise& filters, void* dst,
+                   const StandardPipeline& pipeline, const PanelParams* params) {
+  const bool in_registers = pipeline.scaling != Scaling::kReal64;
+  try {
+    return Run(context, input, filters.storage(), dst, in_registers ? &pipeline : nullptr,
+               AsTilePipeline(pipeline), in_registers ? params : nullptr);
+  } catch (const std::bad_alloc&) {
+    return OutOfMemory("no memory for a depthwise convolution");
+  }
 }
 
 }  // namespace
@@ -333,25 +346,50 @@ int PackedDepthwise::multiplier() const { return storage_ ? storage_->filters.mu
 size_t PackedDepthwise::bytes() const { return storage_ ? storage_->filters.bytes() : 0; }
 const char* PackedDepthwise::kernel_name() const { return storage_ ? storage_->kernel->name : ""; }
 
+Result<BoundPipeline> BoundPipeline::Bind(const PackedDepthwise& filters,
+                                          const StandardPipeline& pipeline, Type operand_type,
+                                          int32_t operand_zero_point, const BindOptions& options) {
+  const PackedDepthwise::Storage* packed = filters.storage();
+  if (packed == nullptr) return InvalidArgument("bound pipeline: the filters are empty");
+  try {
+    const BindTarget target{filters.shared_storage(), &packed->filters.panels, packed->kernel,
+                            TapMove(*packed->kernel, operand_type), Axis::kCols};
+    auto storage = BindPanels(target, pipeline, operand_type, operand_zero_point, options);
+    if (!storage.ok()) return storage.status();
+    return BoundPipeline(std::move(*storage));
+  } catch (const std::bad_alloc&) {
+    return OutOfMemory("no memory to bind a pipeline");
+  }
+}
+
 Status Depthwise(Context& context, const Im2col& input, const PackedDepthwise& filters, void* dst,
                  const StandardPipeline& pipeline) {
   INTAGLIO_RETURN_IF_ERROR(Validate(pipeline, 1, filters.channels()));
   if (pipeline.axis != Axis::kCols && (pipeline.bias != nullptr || pipeline.per_channel)) {
     return InvalidArgument("depthwise: a pipeline whose channels run along rows");
   }
-  const bool in_registers = pipeline.scaling != Scaling::kReal64;
-  try {
-    return Run(context, input, filters.storage(), dst, in_registers ? &pipeline : nullptr,
-               AsTilePipeline(pipeline));
-  } catch (const std::bad_alloc&) {
-    return OutOfMemory("no memory for a depthwise convolution");
+  return RunStandard(context, input, filters, dst, pipeline, nullptr);
+}
+
+Status Depthwise(Context& context, const Im2col& input, const PackedDepthwise& filters, void* dst,
+                 const BoundPipeline& pipeline) {
+  const BoundPipeline::Storage* bound = pipeline.storage();
+  if (bound == nullptr) return InvalidArgument("the pipeline is bound to nothing");
+  if (filters.storage() == nullptr || bound->panels != &filters.storage()->filters.panels) {
+    return InvalidArgument("the pipeline was bound to other filters");
   }
+  if (input.type != bound->operand_type || input.zero_point != bound->operand_zero_point) {
+    return InvalidArgument(std::string("the pipeline was bound to operands of ") +
+                           NameOf(bound->operand_type) + " with zero point " +
+                           std::to_string(bound->operand_zero_point));
+  }
+  return RunStandard(context, input, filters, dst, bound->pipeline, bound->panel_params());
 }
 
 Status Depthwise(Context& context, const Im2col& input, const PackedDepthwise& filters, void* dst,
                  const TilePipeline& pipeline) {
   try {
-    return Run(context, input, filters.storage(), dst, nullptr, pipeline);
+    return Run(context, input, filters.storage(), dst, nullptr, pipeline, nullptr);
   } catch (const std::bad_alloc&) {
     return OutOfMemory("no memory for a depthwise convolution");
   }

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "intaglio/fixedpoint/status.h"
+#include "intaglio/gemm/bound_pipeline.h"
 #include "intaglio/gemm/context.h"
 #include "intaglio/pack/im2col.h"
 #include "intaglio/pack/matrix.h"
@@ -34,6 +35,7 @@ class PackedDepthwise {
 
   struct Storage;
   const Storage* storage() const { return storage_.get(); }
+  const std::shared_ptr<const Storage>& shared_storage() const { return storage_; }
 
  private:
   std::shared_ptr<const Storage> storage_;
@@ -45,7 +47,11 @@ class PackedDepthwise {
 Status Depthwise(Context& context, const Im2col& input, const PackedDepthwise& filters, void* dst,
                  const StandardPipeline& pipeline);
 
-// The same with any pipeline, over tiles of one pixel.
+// The same with a pipeline bound to the filters before (gemm/bound_pipeline.h).
+Status Depthwise(Context& context, const Im2col& input, const PackedDepthwise& filters, void* dst,
+                 const BoundPipeline& pipeline);
+
+// The same with any pipeline, over tiles of pixels.
 Status Depthwise(Context& context, const Im2col& input, const PackedDepthwise& filters, void* dst,
                  const TilePipeline& pipeline);
 

@@ -17,12 +17,32 @@ struct PreparedProduct {
 };
 
 struct BoundPipeline::Storage {
-  PackedMatrix matrix;
+  std::shared_ptr<const void> packed;  // what holds the panels
+  const Panels* panels;
   StandardPipeline pipeline;
   Type operand_type;
   int32_t operand_zero_point;
   AlignedBuffer params;  // PanelParams, per extent
+
+  const PanelParams* panel_params() const { return static_cast<const PanelParams*>(params.data()); }
 };
+
+// What a pipeline is bound to: panels, the kernel that reads them, and what that adds to the values
+// of an operand.
+struct BindTarget {
+  std::shared_ptr<const void> packed;
+  const Panels* panels;
+  const Kernel* kernel;
+  int32_t operand_move;
+  Axis channels_along;
+};
+
+// Checks the pipeline, the operand's type and its zero point, and makes the parameters.
+Result<std::shared_ptr<const BoundPipeline::Storage>> BindPanels(const BindTarget& target,
+                                                                 const StandardPipeline& pipeline,
+                                                                 Type operand_type,
+                                                                 int32_t operand_zero_point,
+                                                                 const BindOptions& options);
 
 // Gives the product the parameters that were bound. Refuses another matrix or kind of operand than
 // the pipeline was bound to.

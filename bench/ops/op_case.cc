@@ -54,8 +54,11 @@ std::vector<OpCase> DepthwiseCases(Context& context) {
         MakeConstMatrix(layer->filters(), layer->taps(), layer->out_channels()), size.kernel_side,
         1);
     if (!packed.ok()) Stop(packed.status());
-    made.run = [layer, filters = *packed, &context] {
-      StopUnlessOk(Depthwise(context, layer->view(), filters, layer->result(), layer->pipeline()));
+    const auto bound = BoundPipeline::Bind(*packed, layer->pipeline(), layer->view().type,
+                                           layer->view().zero_point);
+    if (!bound.ok()) Stop(bound.status());
+    made.run = [layer, filters = *packed, pipeline = *bound, &context] {
+      StopUnlessOk(Depthwise(context, layer->view(), filters, layer->result(), pipeline));
     };
     cases.push_back(std::move(made));
   }
@@ -72,10 +75,13 @@ std::vector<OpCase> ConvolutionCases(Context& context) {
         Prepack(Side::kRhs, MakeConstMatrix(layer->filters(), layer->taps() * size.in_channels,
                                             size.out_channels, Order::kColMajor));
     if (!packed.ok()) Stop(packed.status());
-    made.run = [layer, filters = *packed, &context] {
+    const auto bound = BoundPipeline::Bind(*packed, layer->pipeline(), layer->view().type,
+                                           layer->view().zero_point);
+    if (!bound.ok()) Stop(bound.status());
+    made.run = [layer, filters = *packed, pipeline = *bound, &context] {
       StopUnlessOk(Gemm(context, layer->view(), filters,
                         MakeMatrix(layer->result(), layer->out_pixels(), layer->out_channels()),
-                        layer->pipeline()));
+                        pipeline));
     };
     cases.push_back(std::move(made));
   }

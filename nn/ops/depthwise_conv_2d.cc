@@ -33,7 +33,7 @@ class DepthwiseRoutine final : public Routine {
 
   LinearLayer linear;
   Multipliers multipliers;
-  StandardPipeline pipeline;
+  BoundPipeline pipeline;
   PackedDepthwise filters;
   Im2col view;
 };
@@ -76,21 +76,25 @@ Result<PreparedLayer> PrepareDepthwiseConv2D(const LayerView& layer, const Layer
 
   const ConstMatrix matrix{filter.data, filter.type,      static_cast<int>(taps),       outputs,
                            outputs,     Order::kRowMajor, linear->weight_zero_points[0]};
-  Result<PackedDepthwise> packed =
-      PackedDepthwise::Pack(matrix, filter.shape[2], outputs / layer.input(0).shape[3], options.kernel);
+  Result<PackedDepthwise> packed = PackedDepthwise::Pack(
+      matrix, filter.shape[2], outputs / layer.input(0).shape[3], options.kernel);
   if (!packed.ok()) return layer.Wrap(packed.status());
 
   auto routine = std::make_shared<DepthwiseRoutine>(std::move(*packed));
   routine->linear = std::move(*linear);
   routine->multipliers = std::move(*multipliers);
-  routine->pipeline = MakePipeline(routine->linear, routine->multipliers, 0);
+  Result<BoundPipeline> bound =
+      BoundPipeline::Bind(routine->filters, MakePipeline(routine->linear, routine->multipliers, 0),
+                          view->type, view->zero_point);
+  if (!bound.ok()) return layer.Wrap(bound.status());
+  routine->pipeline = std::move(*bound);
   routine->view = *view;
 
   PreparedLayer prepared;
   prepared.name = RoutineName(routine->linear.type, "depthwise");
   prepared.kernel = options.kernel;
   prepared.macs = CountMacs(layer.output().shape, taps);
-  prepared.constant_bytes = routine->filters.bytes();
+  prepared.constant_bytes = routine->filters.bytes() + routine->pipeline.bytes();
   prepared.routine = std::move(routine);
   return prepared;
 }

@@ -82,6 +82,14 @@ void RunDepthwise(unsigned seed, Context& context) {
   ASSERT_TRUE(status.ok()) << status.message();
   ASSERT_TRUE(dst.Same()) << dst.Difference();
 
+  // The same with the pipeline bound before.
+  const auto bound = BoundPipeline::Bind(*packed, pipeline.standard, type, v.zero_point);
+  ASSERT_TRUE(bound.ok()) << bound.status().message();
+  TestResult again(output, Rows(image), channels * multiplier, Order::kRowMajor, 0);
+  again.Want(pipeline.standard, sums);
+  ASSERT_TRUE(Depthwise(context, v, *packed, again.view().data, *bound).ok());
+  ASSERT_TRUE(again.Same()) << again.Difference();
+
   // The same through tiles.
   TestResult tiled(output, Rows(image), channels * multiplier, Order::kRowMajor, 0);
   tiled.Want(pipeline.standard, sums);
@@ -230,6 +238,22 @@ TEST_F(DepthwiseErrors, Pipeline) {
   const float nan = NAN;
   pipeline_.scale = &nan;
   Refused(image_.view(), "scale nan");
+}
+
+TEST_F(DepthwiseErrors, BoundPipelines) {
+  const auto bound = BoundPipeline::Bind(packed_, pipeline_, Type::kInt8, 0);
+  ASSERT_TRUE(bound.ok()) << bound.status().message();
+  const auto refused = [&](const BoundPipeline& pipeline, const PackedDepthwise& filters,
+                           const char* message) {
+    const Status status = Depthwise(context_, image_.view(), filters, dst_.view().data, pipeline);
+    EXPECT_NE(status.message().find(message), std::string::npos) << status.message();
+    EXPECT_TRUE(dst_.Untouched());
+  };
+  refused(BoundPipeline(), packed_, "bound to nothing");
+  refused(*bound, *PackedDepthwise::Pack(filters_.view(), 1, 2), "other filters");
+  refused(*BoundPipeline::Bind(packed_, pipeline_, Type::kInt8, 1), packed_, "zero point 1");
+  refused(*BoundPipeline::Bind(packed_, pipeline_, Type::kUInt8, 0), packed_, "uint8");
+  EXPECT_FALSE(BoundPipeline::Bind(PackedDepthwise(), pipeline_, Type::kInt8, 0).ok());
 }
 
 TEST_F(DepthwiseErrors, TooManyTaps) {
