@@ -1,13 +1,10 @@
 // AVX2: bytes are widened to int16, and VPMADDWD adds two exact products per lane. VPMADDUBSW would
 // do four, but saturates: 2 * 255 * 127 does not fit int16.
 #include "intaglio/kernels/depthwise_tile.h"
-#include "intaglio/kernels/fill_panel.h"
-#include "intaglio/kernels/panel_totals.h"
 #include "intaglio/kernels/tile.h"
+#include "intaglio/kernels/x86/packing_sse41.h"
 #include "intaglio/kernels/x86/panel_avx2.h"
 #include "intaglio/kernels/x86/shuffles_avx2.h"
-#include "intaglio/kernels/x86/shuffles_sse41.h"
-#include "intaglio/kernels/x86/sum_rows_sse41.h"
 
 namespace intaglio {
 namespace {
@@ -39,8 +36,7 @@ extern const Kernel kKernelAvx2 = {"avx2",
                                    6,
                                    Tile<KernelAvx2>,
                                    Depthwise<KernelAvx2>,
-                                   {FillPanelOf<KernelAvx2, ShufflesAvx2, ShufflesSse41>,
-                                    SumPanelOf<KernelAvx2>, MeasurePanelOf<KernelAvx2>},
+                                   kPanelRoutines<KernelAvx2, ShufflesAvx2>,
                                    SumRowsOf<KernelAvx2>};
 
 }  // namespace intaglio

@@ -1,12 +1,9 @@
 // AVX-512BW without VNNI: as the AVX2 kernel, VPMADDWD over widened bytes.
 #include "intaglio/kernels/depthwise_tile.h"
-#include "intaglio/kernels/fill_panel.h"
-#include "intaglio/kernels/panel_totals.h"
 #include "intaglio/kernels/tile.h"
+#include "intaglio/kernels/x86/packing_sse41.h"
 #include "intaglio/kernels/x86/panel_avx512.h"
 #include "intaglio/kernels/x86/shuffles_avx512.h"
-#include "intaglio/kernels/x86/shuffles_sse41.h"
-#include "intaglio/kernels/x86/sum_rows_sse41.h"
 
 namespace intaglio {
 namespace {
@@ -38,8 +35,7 @@ extern const Kernel kKernelAvx512Bw = {"avx512bw",
                                        6,
                                        Tile<KernelAvx512Bw>,
                                        Depthwise<KernelAvx512Bw>,
-                                       {FillPanelOf<KernelAvx512Bw, ShufflesAvx512, ShufflesSse41>,
-                                        SumPanelOf<KernelAvx512Bw>, MeasurePanelOf<KernelAvx512Bw>},
+                                       kPanelRoutines<KernelAvx512Bw, ShufflesAvx512>,
                                        SumRowsOf<KernelAvx512Bw>};
 
 }  // namespace intaglio

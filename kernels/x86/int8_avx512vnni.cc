@@ -1,12 +1,9 @@
 // AVX512-VNNI: VPDPBUSD adds four exact products of a uint8 row and an int8 panel per lane.
 #include "intaglio/kernels/depthwise_tile.h"
-#include "intaglio/kernels/fill_panel.h"
-#include "intaglio/kernels/panel_totals.h"
 #include "intaglio/kernels/tile.h"
+#include "intaglio/kernels/x86/packing_sse41.h"
 #include "intaglio/kernels/x86/panel_avx512.h"
 #include "intaglio/kernels/x86/shuffles_avx512.h"
-#include "intaglio/kernels/x86/shuffles_sse41.h"
-#include "intaglio/kernels/x86/sum_rows_sse41.h"
 
 namespace intaglio {
 namespace {
@@ -32,16 +29,14 @@ struct KernelAvx512Vnni : PanelAvx512 {
 
 }  // namespace
 
-extern const Kernel kKernelAvx512Vnni = {
-    "avx512-vnni",
-    kAvx512Bw | kAvx512Vnni,
-    {16, 4, 4},
-    RowFormat::kUnsigned8,
-    6,
-    Tile<KernelAvx512Vnni>,
-    Depthwise<KernelAvx512Vnni>,
-    {FillPanelOf<KernelAvx512Vnni, ShufflesAvx512, ShufflesSse41>, SumPanelOf<KernelAvx512Vnni>,
-     MeasurePanelOf<KernelAvx512Vnni>},
-    SumRowsOf<KernelAvx512Vnni>};
+extern const Kernel kKernelAvx512Vnni = {"avx512-vnni",
+                                         kAvx512Bw | kAvx512Vnni,
+                                         {16, 4, 4},
+                                         RowFormat::kUnsigned8,
+                                         6,
+                                         Tile<KernelAvx512Vnni>,
+                                         Depthwise<KernelAvx512Vnni>,
+                                         kPanelRoutines<KernelAvx512Vnni, ShufflesAvx512>,
+                                         SumRowsOf<KernelAvx512Vnni>};
 
 }  // namespace intaglio

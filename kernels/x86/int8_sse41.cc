@@ -1,11 +1,8 @@
 // SSE4.1: PMADDWD over widened bytes, panels of one or two vectors of four channels.
 #include "intaglio/kernels/depthwise_tile.h"
-#include "intaglio/kernels/fill_panel.h"
-#include "intaglio/kernels/panel_totals.h"
 #include "intaglio/kernels/tile.h"
+#include "intaglio/kernels/x86/packing_sse41.h"
 #include "intaglio/kernels/x86/registers_sse41.h"
-#include "intaglio/kernels/x86/shuffles_sse41.h"
-#include "intaglio/kernels/x86/sum_rows_sse41.h"
 
 namespace intaglio {
 namespace {
@@ -84,8 +81,7 @@ extern const Kernel kKernelSse41 = {"sse4.1",
                                     4,
                                     Tile<KernelSse41>,
                                     Depthwise<KernelSse41>,
-                                    {FillPanelOf<KernelSse41, ShufflesSse41, ShufflesSse41>,
-                                     SumPanelOf<KernelSse41>, MeasurePanelOf<KernelSse41>},
+                                    kPanelRoutines<KernelSse41, ShufflesSse41>,
                                     SumRowsOf<KernelSse41>};
 
 }  // namespace intaglio
