@@ -1,12 +1,12 @@
 // Cuts a product into tasks and runs the kernel over each.
 #include <algorithm>
 #include <atomic>
-#include <cstring>
 #include <functional>
 
 #include "intaglio/fixedpoint/registers.h"
 #include "intaglio/gemm/cpu.h"
 #include "intaglio/gemm/product.h"
+#include "intaglio/gemm/write_tile.h"
 
 namespace intaglio {
 namespace {
@@ -85,41 +85,6 @@ RowBlock ReadyRows(const Plan& plan, int first, const Scratch& scratch) {
   return block;
 }
 
-// Copies a tile of finished elements to its place in dst.
-template <class Element>
-void Scatter(const Product& p, const std::byte* tile, size_t tile_stride, int row, int rows,
-             int channel, int channels) {
-  auto* dst = reinterpret_cast<Element*>(p.dst) + row * p.row_stride + channel * p.channel_stride;
-  for (int r = 0; r < rows; ++r, tile += tile_stride, dst += p.row_stride) {
-    const auto* from = reinterpret_cast<const Element*>(tile);
-    if (p.channel_stride == 1) {
-      std::memcpy(dst, from, static_cast<size_t>(channels) * sizeof(Element));
-    } else {
-      for (int c = 0; c < channels; ++c) dst[c * p.channel_stride] = from[c];
-    }
-  }
-}
-
-void ScatterTile(const Product& p, const std::byte* tile, size_t tile_stride, int row, int rows,
-                 const PanelExtent& extent) {
-  const auto scatter = SizeOf(p.dst_type) == 1   ? Scatter<uint8_t>
-                       : SizeOf(p.dst_type) == 2 ? Scatter<uint16_t>
-                                                 : Scatter<uint32_t>;
-  scatter(p, tile, tile_stride, row, rows, extent.first_channel, extent.channels);
-}
-
-// Runs a pipeline of the caller's over a tile of accumulators.
-void RunTilePipeline(const Product& p, const std::byte* tile, size_t tile_stride, int row, int rows,
-                     const PanelExtent& extent) {
-  const auto size = static_cast<ptrdiff_t>(SizeOf(p.dst_type));
-  p.tile.run(p.tile.pipeline,
-             {reinterpret_cast<const int32_t*>(tile),
-              static_cast<ptrdiff_t>(tile_stride / sizeof(int32_t)), rows, extent.channels,
-              p.channels_along, row, extent.first_channel,
-              p.dst + (row * p.row_stride + extent.first_channel * p.channel_stride) * size,
-              p.row_stride, p.channel_stride});
-}
-
 // One panel against a block of rows.
 void RunPanel(const Plan& plan, const RowBlock& block, int extent_index, const Scratch& scratch) {
   const Product& p = plan.product;
@@ -150,11 +115,7 @@ void RunPanel(const Plan& plan, const RowBlock& block, int extent_index, const S
                       : scratch.tile;
     p.kernel->tile(args);
     if (direct) continue;
-    if (p.standard != nullptr) {
-      ScatterTile(p, scratch.tile, tile_stride, row, args.row_count, extent);
-    } else {
-      RunTilePipeline(p, scratch.tile, tile_stride, row, args.row_count, extent);
-    }
+    WriteTile(p, scratch.tile, tile_stride, row, args.row_count, extent);
   }
 }
 

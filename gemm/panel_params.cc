@@ -26,11 +26,8 @@ void ToLanes(const PanelFormat& format, int vectors, const T* channels, int coun
   for (int v = 0; v < vectors; ++v) {
     for (int r = 0; r < runs; ++r, lanes += run) {
       const T* from = channels + (r * vectors + v) * run;
-      if (run == 4) {
-        std::memcpy(lanes, from, 4 * sizeof(T));  // a size that the compiler knows
-      } else {
-        std::copy_n(from, run, lanes);
-      }
+      if (run == 4) std::memcpy(lanes, from, 4 * sizeof(T));  // a size that the compiler knows
+      if (run != 4) std::copy_n(from, run, lanes);
     }
   }
 }

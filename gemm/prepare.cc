@@ -1,12 +1,10 @@
 #include "intaglio/gemm/prepare.h"
 
-#include <algorithm>
-#include <atomic>
 #include <string>
-#include <utility>
 
 #include "intaglio/gemm/check.h"
 #include "intaglio/gemm/dispatch.h"
+#include "intaglio/gemm/pack_for_call.h"
 
 namespace intaglio {
 namespace {
@@ -32,43 +30,10 @@ void SetDestination(const MutableMatrix& dst, Side panel_side, Product& product)
   if (view.cols == 1) product.channel_stride = 1;
 }
 
-// The side that is packed for this call, where none was packed before: the one whose vectors lie
-// contiguous in dst, unless only the other lets the kernel apply the pipeline in registers.
-Side ChoosePanelSide(const Operand& lhs, const MutableMatrix& dst,
-                     const StandardPipeline* standard) {
-  if (lhs.kind() == Operand::Kind::kIm2col) return Side::kRhs;
-  // A vector makes one narrow panel; packing the matrix would cost more than the product.
-  if (dst.rows == 1 || dst.cols == 1) return dst.cols == 1 ? Side::kRhs : Side::kLhs;
-  const bool per_channel =
-      standard != nullptr && (standard->bias != nullptr || standard->per_channel);
-  if (per_channel) return standard->axis == Axis::kRows ? Side::kLhs : Side::kRhs;
-  return RowsAreContiguous(dst) ? Side::kRhs : Side::kLhs;
-}
-
 // The kernel runs the standard pipeline where its channels are the panel side's.
 bool RunsInRegisters(const StandardPipeline& s, Axis channels_along) {
   const bool per_channel = s.bias != nullptr || s.per_channel;
   return s.scaling != Scaling::kReal64 && (!per_channel || s.axis == channels_along);
-}
-
-// Packs a matrix that may be another one in the next call.
-Status PackForCall(Context& context, const ConstMatrix& channels, const Kernel& kernel,
-                   Panels& panels) {
-  INTAGLIO_RETURN_IF_ERROR(LayOutPanels(kernel.panel, channels.rows, channels.cols, panels));
-  const auto pack = [&](int first, int last) {
-    PackExtents(channels, {}, Magnitudes::kOfType, kernel.pack, first, last, panels);
-  };
-  const auto extents = static_cast<int>(panels.extents.size());
-  if (const int workers = std::min(context.threads(), extents); workers <= 1) {
-    pack(0, extents);
-  } else {
-    std::atomic<int> next{0};
-    context.Run(workers, [&](int) {
-      for (int e = next.fetch_add(1); e < extents; e = next.fetch_add(1)) pack(e, e + 1);
-    });
-  }
-  panels.has_zero_points = !panels.zero_points.empty() && panels.zero_points[0] != 0;
-  return {};
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 
 #include <cassert>
 #include <cstdlib>
-#include <cstring>
 #include <limits>
 #include <string>
 #include <type_traits>
@@ -69,7 +68,7 @@ void ForValues(const PanelSource& s, const int8_t* from, const Each& each) {
 
 void FillPanel(const PanelSource& s, int8_t* panel) {
   const Places places(s);
-  std::memset(panel, 0, static_cast<size_t>(s.group_bytes()) * static_cast<size_t>(s.groups()));
+  std::fill_n(panel, s.group_bytes() * s.groups(), int8_t{0});
   WithStep(s, [&](auto step) {
     for (int c = 0; c < s.channels; ++c) {
       const uint8_t* from = s.data + c * s.channel_stride;

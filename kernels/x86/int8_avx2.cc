@@ -1,13 +1,10 @@
 // AVX2: bytes are widened to int16, and VPMADDWD adds two exact products per lane. VPMADDUBSW would
 // do four, but saturates: 2 * 255 * 127 does not fit int16.
 #include "intaglio/kernels/depthwise_tile.h"
-#include "intaglio/kernels/fill_panel.h"
-#include "intaglio/kernels/panel_totals.h"
 #include "intaglio/kernels/tile.h"
+#include "intaglio/kernels/x86/packing_sse41.h"
 #include "intaglio/kernels/x86/panel_avx2.h"
 #include "intaglio/kernels/x86/shuffles_avx2.h"
-#include "intaglio/kernels/x86/shuffles_sse41.h"
-#include "intaglio/kernels/x86/sum_rows_sse41.h"
 #include "intaglio/kernels/x86/taps.h"
 
 namespace intaglio {
@@ -42,8 +39,7 @@ extern const Kernel kKernelAvx2 = {.name = "avx2",
                                    .tap_step = 2,
                                    .depthwise = Depthwise<KernelAvx2, TapPairs<KernelAvx2>>,
                                    .has_fma = true,
-                                   .pack = {FillPanelOf<KernelAvx2, ShufflesAvx2, ShufflesSse41>,
-                                            SumPanelOf<KernelAvx2>, MeasurePanelOf<KernelAvx2>},
+                                   .pack = kPanelRoutines<KernelAvx2, ShufflesAvx2>,
                                    .sum_rows = SumRowsOf<KernelAvx2>};
 
 }  // namespace intaglio

@@ -1,12 +1,9 @@
 // AVX-512BW without VNNI: as the AVX2 kernel, VPMADDWD over widened bytes.
 #include "intaglio/kernels/depthwise_tile.h"
-#include "intaglio/kernels/fill_panel.h"
-#include "intaglio/kernels/panel_totals.h"
 #include "intaglio/kernels/tile.h"
+#include "intaglio/kernels/x86/packing_sse41.h"
 #include "intaglio/kernels/x86/panel_avx512.h"
 #include "intaglio/kernels/x86/shuffles_avx512.h"
-#include "intaglio/kernels/x86/shuffles_sse41.h"
-#include "intaglio/kernels/x86/sum_rows_sse41.h"
 #include "intaglio/kernels/x86/taps.h"
 
 namespace intaglio {
@@ -42,8 +39,7 @@ extern const Kernel kKernelAvx512Bw = {
     .tap_step = 2,
     .depthwise = Depthwise<KernelAvx512Bw, TapPairs<KernelAvx512Bw>>,
     .has_fma = true,
-    .pack = {FillPanelOf<KernelAvx512Bw, ShufflesAvx512, ShufflesSse41>, SumPanelOf<KernelAvx512Bw>,
-             MeasurePanelOf<KernelAvx512Bw>},
+    .pack = kPanelRoutines<KernelAvx512Bw, ShufflesAvx512>,
     .sum_rows = SumRowsOf<KernelAvx512Bw>};
 
 }  // namespace intaglio

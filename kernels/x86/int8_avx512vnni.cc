@@ -1,12 +1,9 @@
 // AVX512-VNNI: VPDPBUSD adds four exact products of a uint8 row and an int8 panel per lane.
 #include "intaglio/kernels/depthwise_tile.h"
-#include "intaglio/kernels/fill_panel.h"
-#include "intaglio/kernels/panel_totals.h"
 #include "intaglio/kernels/tile.h"
+#include "intaglio/kernels/x86/packing_sse41.h"
 #include "intaglio/kernels/x86/panel_avx512.h"
 #include "intaglio/kernels/x86/shuffles_avx512.h"
-#include "intaglio/kernels/x86/shuffles_sse41.h"
-#include "intaglio/kernels/x86/sum_rows_sse41.h"
 #include "intaglio/kernels/x86/taps.h"
 
 namespace intaglio {
@@ -43,8 +40,7 @@ extern const Kernel kKernelAvx512Vnni = {
     .tap_step = 4,
     .depthwise = Depthwise<KernelAvx512Vnni, TapQuads<KernelAvx512Vnni>>,
     .has_fma = true,
-    .pack = {FillPanelOf<KernelAvx512Vnni, ShufflesAvx512, ShufflesSse41>,
-             SumPanelOf<KernelAvx512Vnni>, MeasurePanelOf<KernelAvx512Vnni>},
+    .pack = kPanelRoutines<KernelAvx512Vnni, ShufflesAvx512>,
     .sum_rows = SumRowsOf<KernelAvx512Vnni>};
 
 }  // namespace intaglio

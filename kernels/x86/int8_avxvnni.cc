@@ -1,13 +1,10 @@
 // AVX-VNNI: VPDPBUSD (VEX-encoded) adds four exact products of a uint8 row and an int8 panel per
 // lane.
 #include "intaglio/kernels/depthwise_tile.h"
-#include "intaglio/kernels/fill_panel.h"
-#include "intaglio/kernels/panel_totals.h"
 #include "intaglio/kernels/tile.h"
+#include "intaglio/kernels/x86/packing_sse41.h"
 #include "intaglio/kernels/x86/panel_avx2.h"
 #include "intaglio/kernels/x86/shuffles_avx2.h"
-#include "intaglio/kernels/x86/shuffles_sse41.h"
-#include "intaglio/kernels/x86/sum_rows_sse41.h"
 #include "intaglio/kernels/x86/taps.h"
 
 namespace intaglio {
@@ -46,8 +43,7 @@ extern const Kernel kKernelAvxVnni = {
     .tap_step = 4,
     .depthwise = Depthwise<KernelAvxVnni, TapQuads<KernelAvxVnni>>,
     .has_fma = true,
-    .pack = {FillPanelOf<KernelAvxVnni, ShufflesAvx2, ShufflesSse41>, SumPanelOf<KernelAvxVnni>,
-             MeasurePanelOf<KernelAvxVnni>},
+    .pack = kPanelRoutines<KernelAvxVnni, ShufflesAvx2>,
     .sum_rows = SumRowsOf<KernelAvxVnni>};
 
 }  // namespace intaglio

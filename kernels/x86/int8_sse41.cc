@@ -1,11 +1,8 @@
 // SSE4.1: PMADDWD over widened bytes, panels of one or two vectors of four channels.
 #include "intaglio/kernels/depthwise_tile.h"
-#include "intaglio/kernels/fill_panel.h"
-#include "intaglio/kernels/panel_totals.h"
 #include "intaglio/kernels/tile.h"
+#include "intaglio/kernels/x86/packing_sse41.h"
 #include "intaglio/kernels/x86/registers_sse41.h"
-#include "intaglio/kernels/x86/shuffles_sse41.h"
-#include "intaglio/kernels/x86/sum_rows_sse41.h"
 #include "intaglio/kernels/x86/taps.h"
 
 namespace intaglio {
@@ -92,8 +89,7 @@ extern const Kernel kKernelSse41 = {.name = "sse4.1",
                                     .tile = Tile<KernelSse41>,
                                     .tap_step = 2,
                                     .depthwise = Depthwise<KernelSse41, TapPairs<KernelSse41>>,
-                                    .pack = {FillPanelOf<KernelSse41, ShufflesSse41, ShufflesSse41>,
-                                             SumPanelOf<KernelSse41>, MeasurePanelOf<KernelSse41>},
+                                    .pack = kPanelRoutines<KernelSse41, ShufflesSse41>,
                                     .sum_rows = SumRowsOf<KernelSse41>};
 
 }  // namespace intaglio
