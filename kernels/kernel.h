@@ -9,8 +9,9 @@
 //   row r-1      +--------------------------------------------+           row r-1
 //
 // A kernel computes row_count x width accumulators over the whole depth and finishes them by the
-// epilogue. It always writes whole panel widths: the caller owns edges, and gives a scratch dst
-// where there are fewer channels. It knows nothing of threads, cache blocks or matrices.
+// epilogue, tile by tile. It always writes whole panel widths: the caller owns edges, and gives a
+// scratch dst where there are fewer channels. It knows nothing of threads, cache blocks or
+// matrices.
 #ifndef INTAGLIO_KERNELS_KERNEL_H_
 #define INTAGLIO_KERNELS_KERNEL_H_
 
@@ -28,13 +29,16 @@ struct TileArgs {
   int vectors;              // of the panel
   const void* rows;         // in the kernel's row format
   ptrdiff_t row_stride;     // bytes
-  int row_count;            // 1 .. Kernel::max_rows
+  int row_count;            // at least 1
   int groups;               // of depth
   const int32_t* row_sums;  // of each row; null where no channel has a zero point
   const PanelParams* params;
   EpilogueParams epilogue;
   void* dst;
   ptrdiff_t dst_stride;  // bytes between rows
+  // Memory of twice the panel's bytes, 64-byte aligned, for kernels that widen their operands to
+  // keep the panel's in from tile to tile. May be null.
+  void* operands = nullptr;
 };
 
 struct DepthwiseArgs;  // kernels/depthwise_args.h
@@ -53,7 +57,7 @@ struct Kernel {
   uint32_t needs;     // CpuFeature bits
   PanelFormat panel;  // of the widest panels
   RowFormat row_format;
-  int max_rows;  // of one tile
+  int max_rows;  // of one tile: more rows are taken tile by tile
   void (*tile)(const TileArgs&);
   void (*depthwise)(const DepthwiseArgs&);
 };

@@ -9,6 +9,7 @@ namespace {
 
 struct KernelAvx2 : PanelAvx2 {
   static constexpr int kDepthStep = 2;
+  static constexpr bool kWidens = true;
   static constexpr int kRowBytes = 4;
 
   static INTAGLIO_INLINE Operand LoadPanel(const int8_t* p) {
@@ -18,7 +19,10 @@ struct KernelAvx2 : PanelAvx2 {
     return _mm256_castps_si256(_mm256_broadcast_ss(static_cast<const float*>(p)));
   }
   static INTAGLIO_INLINE I32 Dot(I32 acc, Operand panel, Operand row) {
-    return Add(acc, _mm256_madd_epi16(panel, row));
+    // By hand, since g++ 12 adds to a copy of the accumulator and moves the sum back.
+    const __m256i products = _mm256_madd_epi16(panel, row);
+    asm("vpaddd %1, %0, %0" : "+x"(acc) : "x"(products));
+    return acc;
   }
 };
 

@@ -17,6 +17,7 @@ struct TileCase {
   std::vector<int> row;    // [row][depth]
   std::vector<int32_t> row_sums;
   int gap = 24;
+  bool with_operands = true;
 
   TileCase(const Kernel& k, int vectors, int rows, int depth)
       : kernel(k), vectors(vectors), rows(rows), depth(depth), params(k.panel.lanes * vectors) {
@@ -111,6 +112,8 @@ struct TileCase {
     args.epilogue = epilogue;
     args.dst = out.dst();
     args.dst_stride = out.stride();
+    const AlignedBuffer operands = AlignedBuffer::Allocate(2 * panel_bytes.size() + 1);
+    args.operands = with_operands ? operands.data() : nullptr;
     kernel.tile(args);
     for (int r = 0; r < rows; ++r) {
       for (int c = 0; c < width(); ++c)
@@ -135,6 +138,37 @@ TEST_P(Tile, EveryRowCountPanelWidthAndDepth) {
         for (int32_t& o : test.params.offset) o = static_cast<int32_t>(random());
         test.gap = 4 * Uniform(random, 0, 16);
         ASSERT_NO_FATAL_FAILURE(test.Check());
+      }
+    }
+  }
+}
+
+// More rows than a tile has, with and without memory for a panel's operands.
+TEST_P(Tile, ManyTiles) {
+  Random random(4);
+  const int tile = kernel().max_rows;
+  for (const int vectors : PanelVectors()) {
+    for (const int rows : {tile + 1, 2 * tile, 3 * tile - 1, 4 * tile}) {
+      for (const int depth : {0, 1, 5, 32, 67}) {
+        for (const auto output : {Type::kInt8, Type::kUInt8, Type::kInt32}) {
+          for (const bool with_operands : {false, true}) {
+            TileCase test(kernel(), vectors, rows, depth);
+            test.with_operands = with_operands;
+            test.FillRandom(random);
+            if (output != Type::kInt32) {
+              test.params.form = ScalingForm::kFloatHalfEvenBounded;
+              std::fill(test.params.scale.begin(), test.params.scale.end(), 0.001f);
+              test.epilogue = output == Type::kInt8 ? EpilogueParams{output, 3, -128, 120}
+                                                    : EpilogueParams{output, 3, 5, 255};
+            }
+            for (int32_t& o : test.params.offset) o = Uniform(random, -100000, 100000);
+            if (with_operands == (depth == 5)) {
+              for (int32_t& z : test.params.negative_zero_point) z = Uniform(random, -255, 255);
+              for (int r = 0; r < rows; ++r) test.row_sums.push_back(Uniform(random, -999, 999));
+            }
+            ASSERT_NO_FATAL_FAILURE(test.Check());
+          }
+        }
       }
     }
   }
