@@ -97,7 +97,10 @@ Result<const Kernel*> KernelNamed(std::string_view name) {
 
 Result<const Kernel*> KernelFor(const PanelFormat& format) {
   for (const Kernel* kernel : KernelTable()) {
-    if (kernel->panel == format && MissingFeatures(*kernel).empty()) return kernel;
+    if (!MissingFeatures(*kernel).empty()) continue;
+    if (kernel->panel == format) return kernel;
+    const Kernel* safe_pairs = kernel->for_safe_pairs;
+    if (safe_pairs != nullptr && safe_pairs->panel == format) return safe_pairs;
   }
   return Unsupported("packed matrix: no kernel of this machine reads its panels");
 }

@@ -60,6 +60,9 @@ struct Kernel {
   int max_rows;  // of one tile: more rows are taken tile by tile
   void (*tile)(const TileArgs&);
   void (*depthwise)(const DepthwiseArgs&);
+  // A faster kernel for constant operands of safe pairs (pack/safe_pairs.h); it has no row of its
+  // own in the table. Null where there is none.
+  const Kernel* for_safe_pairs = nullptr;
 };
 
 }  // namespace intaglio

@@ -1,11 +1,17 @@
-// AVX2: bytes are widened to int16, and VPMADDWD adds two exact products per lane. VPMADDUBSW would
-// do four, but saturates: 2 * 255 * 127 does not fit int16.
+// AVX2: bytes are widened to int16, and VPMADDWD adds two exact products per lane. VPMADDUBSW does
+// four, but saturates, since 2 * 255 * 127 does not fit int16: it serves safe pairs only.
 #include "intaglio/kernels/depthwise_tile.h"
 #include "intaglio/kernels/tile.h"
 #include "intaglio/kernels/x86/panel_avx2.h"
 
 namespace intaglio {
 namespace {
+
+// g++ 12 would add to a copy of the accumulator, and move the sum back.
+INTAGLIO_INLINE __m256i AddInPlace(__m256i acc, __m256i a) {
+  asm("vpaddd %1, %0, %0" : "+x"(acc) : "x"(a));
+  return acc;
+}
 
 struct KernelAvx2 : PanelAvx2 {
   static constexpr int kDepthStep = 2;
@@ -19,16 +25,38 @@ struct KernelAvx2 : PanelAvx2 {
     return _mm256_castps_si256(_mm256_broadcast_ss(static_cast<const float*>(p)));
   }
   static INTAGLIO_INLINE I32 Dot(I32 acc, Operand panel, Operand row) {
-    // By hand, since g++ 12 adds to a copy of the accumulator and moves the sum back.
-    const __m256i products = _mm256_madd_epi16(panel, row);
-    asm("vpaddd %1, %0, %0" : "+x"(acc) : "x"(products));
-    return acc;
+    return AddInPlace(acc, _mm256_madd_epi16(panel, row));
   }
 };
+
+struct KernelAvx2SafePairs : PanelAvx2 {
+  static constexpr int kDepthStep = 4;
+  static constexpr int kRowBytes = 4;
+
+  static INTAGLIO_INLINE Operand LoadPanel(const int8_t* p) {
+    return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
+  }
+  static INTAGLIO_INLINE Operand LoadRow(const void* p) {
+    return _mm256_castps_si256(_mm256_broadcast_ss(static_cast<const float*>(p)));
+  }
+  static INTAGLIO_INLINE I32 Dot(I32 acc, Operand panel, Operand row) {
+    const __m256i pairs = _mm256_maddubs_epi16(row, panel);
+    return AddInPlace(acc, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
+  }
+};
+
+constexpr Kernel kSafePairs = {"avx2-safe-pairs",
+                               kAvx2,
+                               {8, 2, 4, true},
+                               RowFormat::kUnsigned8,
+                               6,
+                               Tile<KernelAvx2SafePairs>,
+                               Depthwise<KernelAvx2SafePairs>};
 
 }  // namespace
 
 extern const Kernel kKernelAvx2 = {
-    "avx2", kAvx2, {8, 2, 2}, RowFormat::kWidened16, 6, Tile<KernelAvx2>, Depthwise<KernelAvx2>};
+    "avx2",     kAvx2, {8, 2, 2}, RowFormat::kWidened16, 6, Tile<KernelAvx2>, Depthwise<KernelAvx2>,
+    &kSafePairs};
 
 }  // namespace intaglio

@@ -195,6 +195,32 @@ TEST_P(Tile, ExtremeOperands) {
   }
 }
 
+// The kernel for safe pairs, on pairs at the ends of what is safe.
+TEST_P(Tile, SafePairs) {
+  if (kernel().for_safe_pairs == nullptr) GTEST_SKIP() << "one kernel serves all weights";
+  const Kernel& safe = *kernel().for_safe_pairs;
+  const std::pair<int, int> pairs[] = {{64, 64},   {127, 1},   {1, 127},    {-128, 0},  {0, -128},
+                                       {-127, -1}, {-64, -64}, {127, -128}, {-128, 127}};
+  const int row_values[] = {0, 1, 127, 128, 255};
+  for (const int vectors : PanelVectors()) {
+    for (const std::pair<int, int>& pair : pairs) {
+      for (const int r0 : row_values) {
+        for (const int r1 : row_values) {
+          for (const int rows : {1, 3, safe.max_rows, 2 * safe.max_rows + 1}) {
+            TileCase test(safe, vectors, rows, 9);
+            test.Fill(
+                [&](int, int k) { return k == 8       ? -128
+                                         : k % 2 == 0 ? pair.first
+                                                      : pair.second; },
+                [&](int, int k) { return k % 2 == 0 ? r0 : r1; });
+            ASSERT_NO_FATAL_FAILURE(test.Check());
+          }
+        }
+      }
+    }
+  }
+}
+
 // Sums at the ends of int32, and beyond them modulo 2^32.
 TEST_P(Tile, DepthUpToTheOverflowBound) {
   for (const int depth : {33025, 65793, 65800}) {  // 255 * 255 * 33025 and 255 * 128 * 65793 < 2^31
