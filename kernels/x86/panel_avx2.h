@@ -83,8 +83,11 @@ struct PanelAvx2 : Avx2 {
     constexpr int kLast = kVectors - 1;
     const __m256i words_a = _mm256_adds_epi16(_mm256_packs_epi32(a[0], a[kLast]), zp);
     const __m256i words_b = _mm256_adds_epi16(_mm256_packs_epi32(b[0], b[kLast]), zp);
-    const __m256i bytes = _mm256_xor_si256(
-        _mm256_min_epi8(_mm256_max_epi8(_mm256_packs_epi16(words_a, words_b), low), high), flip);
+    __m256i bytes = _mm256_packs_epi16(words_a, words_b);
+    if (e.clamp_min - moved > -128 || e.clamp_max - moved < 127) {
+      bytes = _mm256_min_epi8(_mm256_max_epi8(bytes, low), high);
+    }
+    bytes = _mm256_xor_si256(bytes, flip);
     if constexpr (kVectors == 2) {
       StoreHalves(p, q, _mm256_castsi256_si128(bytes));
       StoreHalves(p + 8, q + 8, _mm256_extracti128_si256(bytes, 1));
