@@ -111,8 +111,10 @@ Result<const Kernel*> KernelNamed(std::string_view name) {
 
 Result<const Kernel*> KernelFor(const PanelFormat& format) {
   for (const Kernel* kernel : RankedKernels()) {
-    const uint32_t missing = kernel->needs & ~kPreferences & ~Cpu().features;
-    if (kernel->panel == format && missing == 0) return kernel;
+    if ((kernel->needs & ~kPreferences & ~Cpu().features) != 0) continue;
+    if (kernel->panel == format) return kernel;
+    const Kernel* safe_pairs = kernel->for_safe_pairs;
+    if (safe_pairs != nullptr && safe_pairs->panel == format) return safe_pairs;
   }
   return Unsupported("packed matrix: no kernel of this machine reads its panels");
 }

@@ -29,25 +29,30 @@ struct Plan {
   bool direct;         // whole tiles go straight to dst; else by way of scratch
 };
 
-// A thread's scratch: packed rows, their sums, one tile.
+// A thread's scratch: one tile, the rows' sums, packed rows, a panel's operands.
 struct Scratch {
-  std::byte* rows;
-  int32_t* sums;
   std::byte* tile;
+  int32_t* sums;
+  std::byte* rows;
+  std::byte* operands;
 };
 
 size_t TileBytes() { return size_t{kMaxTileRows} * kMaxPanelWidth * sizeof(int32_t); }
 
-size_t ScratchBytes(const Blocking& b, RowFormat format, size_t padded_depth) {
-  return TileBytes() + RoundUp(static_cast<size_t>(b.rows) * sizeof(int32_t), 64) +
-         (b.in_place ? 0 : PackedRowsBytes(format, b.rows, padded_depth));
+void SetScratch(const Kernel& kernel, size_t padded_depth, size_t panel_bytes, Blocking& b) {
+  b.row_bytes =
+      b.in_place ? 0 : RoundUp(PackedRowsBytes(kernel.row_format, b.rows, padded_depth), 64);
+  b.operand_bytes = kernel.row_format == RowFormat::kWidened16 ? 2 * panel_bytes : 0;
+  b.scratch_bytes = TileBytes() + RoundUp(static_cast<size_t>(b.rows) * sizeof(int32_t), 64) +
+                    b.row_bytes + b.operand_bytes;
 }
 
 Scratch CarveScratch(void* memory, const Blocking& blocking) {
-  auto* bytes = static_cast<std::byte*>(memory);
-  auto* sums = reinterpret_cast<int32_t*>(bytes + TileBytes());
-  return {bytes + TileBytes() + RoundUp(static_cast<size_t>(blocking.rows) * sizeof(int32_t), 64),
-          sums, bytes};
+  auto* tile = static_cast<std::byte*>(memory);
+  auto* sums = tile + TileBytes();
+  auto* rows = sums + RoundUp(static_cast<size_t>(blocking.rows) * sizeof(int32_t), 64);
+  auto* operands = blocking.operand_bytes == 0 ? nullptr : rows + blocking.row_bytes;
+  return {tile, reinterpret_cast<int32_t*>(sums), rows, operands};
 }
 
 // The rows [first, first + count) of a task as the kernel reads them.
@@ -101,13 +106,15 @@ void RunPanel(const Plan& plan, const RowBlock& block, int extent_index, const S
   args.groups = plan.groups;
   args.params = plan.params + extent_index;
   args.epilogue = plan.epilogue;
+  args.operands = scratch.operands;
   args.dst_stride =
       direct ? p.row_stride * static_cast<ptrdiff_t>(element) : static_cast<ptrdiff_t>(tile_stride);
-  for (int r = 0; r < block.count; r += p.kernel->max_rows) {
+  const int rows_each = direct ? block.count : p.kernel->max_rows;
+  for (int r = 0; r < block.count; r += rows_each) {
     const int row = block.first + r;
     args.rows = block.data + r * block.stride;
     args.fetch_ahead = plan.panels_stream && r == 0;
-    args.row_count = std::min(p.kernel->max_rows, block.count - r);
+    args.row_count = std::min(rows_each, block.count - r);
     args.row_sums = block.sums == nullptr ? nullptr : block.sums + r;
     args.row_terms = block.terms == nullptr ? nullptr : block.terms + r;
     args.dst = direct ? p.dst + (row * p.row_stride + extent.first_channel) *
@@ -167,7 +174,7 @@ Blocking Block(const Product& p, int threads) {
     b.rows = p.row_count();
     b.extents = extents;
     b.row_tasks = b.extent_tasks = 1;
-    b.scratch_bytes = ScratchBytes(b, kernel.row_format, padded_depth);
+    SetScratch(kernel, padded_depth, panel_bytes, b);
     return b;
   }
   b.extents = static_cast<int>(
@@ -187,7 +194,7 @@ Blocking Block(const Product& p, int threads) {
     b.extents = (extents + shares - 1) / shares;
     b.extent_tasks = (extents + b.extents - 1) / b.extents;
   }
-  b.scratch_bytes = ScratchBytes(b, kernel.row_format, padded_depth);
+  SetScratch(kernel, padded_depth, panel_bytes, b);
   return b;
 }
 

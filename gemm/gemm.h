@@ -79,7 +79,7 @@ struct PackOptions {
   // per column of a right-hand one. Empty: the matrix's zero_point for all.
   std::vector<int32_t> channel_zero_points;
   // The name of a kernel (`intaglio cpu` lists them). Empty: the fastest that this CPU supports and
-  // INTAGLIO_ISA allows.
+  // INTAGLIO_ISA allows. Values of safe pairs (pack/safe_pairs.h) may get a faster relative of it.
   std::string kernel;
 };
 Result<PackedMatrix> Prepack(Side side, const ConstMatrix& matrix, const PackOptions& options = {});

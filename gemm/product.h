@@ -50,6 +50,8 @@ struct Blocking {
   int row_tasks;
   int extent_tasks;
   bool in_place;         // the rows are read where they lie
+  size_t row_bytes;      // of packed rows, per thread
+  size_t operand_bytes;  // of a panel widened, per thread
   size_t scratch_bytes;  // per thread
 };
 Blocking Block(const Product& product, int threads);

@@ -15,7 +15,6 @@
 #include "intaglio/kernels/depthwise_args.h"
 #include "intaglio/kernels/finish.h"
 #include "intaglio/kernels/kernel.h"
-#include "intaglio/kernels/tile.h"
 
 namespace intaglio {
 
@@ -41,8 +40,11 @@ void ComputePixels(const DepthwiseArgs& args, int pixel) {
   using Operand = typename T::Operand;
   const PanelParams& params = *args.params;
   typename V::I32 acc[kPixels][kVectors];
-  ForTile<kVectors, kPixels>(
-      [&](int p, int j) { acc[p][j] = V::Load(params.offset + j * V::kLanes); });
+  INTAGLIO_UNROLL
+  for (int p = 0; p < kPixels; ++p) {
+    INTAGLIO_UNROLL
+    for (int j = 0; j < kVectors; ++j) acc[p][j] = V::Load(params.offset + j * V::kLanes);
+  }
 
   const ptrdiff_t column = ptrdiff_t{args.groups} * kVectors;
   const Operand* first =

@@ -5,6 +5,8 @@
 //   StoreBytes<kVectors, kSigned>(void*, const I32*, zero_point, min, max)   saturating
 //   StoreInt16<kVectors>(int16_t*, const I32*)           of values that fit
 //   FloatBits(F32)                                       the same bits as an I32
+// and, where it has kStoresPairs, StoreBytes for two rows of either signedness at once,
+//   StoreBytePair<kVectors>(char*, char*, const I32*, const I32*, const EpilogueParams&)
 #ifndef INTAGLIO_KERNELS_FINISH_H_
 #define INTAGLIO_KERNELS_FINISH_H_
 
@@ -23,6 +25,35 @@ template <class V, int kVectors, int kRows, class Make>
 INTAGLIO_INLINE void ScaleRows(typename V::I32 (&acc)[kRows][kVectors], const Make& make) {
   INTAGLIO_UNROLL
   for (int j = 0; j < kVectors; ++j) ScaleVector(acc, j, make(j * V::kLanes));
+}
+
+// use(make) if the form of a panel is a bounded one, as nearly all are; else false.
+template <class V, class Use>
+INTAGLIO_INLINE bool WithBoundedScaling(const PanelParams& p, const Use& use) {
+  switch (p.form) {
+    case ScalingForm::kDoubleRoundingBounded:
+      use([&](int at) { return Bounded<V>(p, at); });
+      return true;
+    case ScalingForm::kDoubleRoundingFitted:
+      use([&](int at) { return Fitted<V, false>(p, at); });
+      return true;
+    case ScalingForm::kDoubleRoundingStretched:
+      use([&](int at) { return Fitted<V, true>(p, at); });
+      return true;
+    case ScalingForm::kSingleRoundingBounded:
+      use([&](int at) {
+        return SingleRoundingBounded<V>(V::Load(p.mantissa + at), V::Load(p.right_shift + at));
+      });
+      return true;
+    case ScalingForm::kFloatHalfEvenBounded:
+      use([&](int at) {
+        const auto scale = V::LoadF(p.scale + at);
+        return [=](typename V::I32 a) { return RequantizeFloatHalfEvenBounded<V>(a, scale); };
+      });
+      return true;
+    default:
+      return false;
+  }
 }
 
 template <class V, int kVectors, int kRows>
@@ -78,6 +109,26 @@ INTAGLIO_INLINE typename V::I32 ShiftAndClamp(typename V::I32 acc, const Epilogu
   if (e.zero_point < 0) acc = V::Max(acc, V::Set(INT32_MIN - e.zero_point));
   acc = V::Add(acc, V::Set(e.zero_point));
   return V::Min(V::Max(acc, V::Set(e.clamp_min)), V::Set(e.clamp_max));
+}
+
+// Scales and writes kRows rows of bytes, two at a time: the dependent steps of two rows fit into
+// the scheduler of a CPU beside the products of the next tile, those of all rows do not. scaled[j]
+// scales vector j.
+template <class V, int kVectors, int kRows, class Scaled>
+INTAGLIO_INLINE void FinishBytes(const EpilogueParams& e,
+                                 const typename V::I32 (&acc)[kRows][kVectors],
+                                 const Scaled (&scaled)[kVectors], char* row, ptrdiff_t stride) {
+  INTAGLIO_UNROLL
+  for (int r = 0; r < kRows; r += 2) {
+    typename V::I32 a[kVectors];
+    typename V::I32 b[kVectors];
+    INTAGLIO_UNROLL
+    for (int j = 0; j < kVectors; ++j) {
+      a[j] = scaled[j](acc[r][j]);
+      b[j] = scaled[j](acc[r + 1][j]);
+    }
+    V::template StoreBytePair<kVectors>(row + r * stride, row + (r + 1) * stride, a, b, e);
+  }
 }
 
 // Writes kRows rows of scaled accumulators.

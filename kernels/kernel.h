@@ -9,8 +9,9 @@
 //   row r-1      +--------------------------------------------+           row r-1
 //
 // A kernel computes row_count x width accumulators over the whole depth and finishes them by the
-// epilogue. It always writes whole panel widths: the caller owns edges, and gives a scratch dst
-// where there are fewer channels. It knows nothing of threads, cache blocks or matrices.
+// epilogue, tile by tile. It always writes whole panel widths: the caller owns edges, and gives a
+// scratch dst where there are fewer channels. It knows nothing of threads, cache blocks or
+// matrices.
 #ifndef INTAGLIO_KERNELS_KERNEL_H_
 #define INTAGLIO_KERNELS_KERNEL_H_
 
@@ -29,7 +30,7 @@ struct TileArgs {
   int vectors;               // of the panel
   const void* rows;          // in the kernel's row format
   ptrdiff_t row_stride;      // bytes
-  int row_count;             // 1 .. Kernel::max_rows
+  int row_count;             // at least 1
   int groups;                // of depth
   bool fetch_ahead = false;  // the panel, and what lies behind it, is read from beyond L2
   // What the panel side's zero points ask of each row, where there are any: its sum, which
@@ -40,6 +41,9 @@ struct TileArgs {
   EpilogueParams epilogue;
   void* dst;
   ptrdiff_t dst_stride;  // bytes between rows
+  // Memory of twice the panel's bytes, 64-byte aligned, for kernels that widen their operands to
+  // keep the panel's in from tile to tile. May be null.
+  void* operands = nullptr;
 };
 
 struct DepthwiseArgs;  // kernels/depthwise_args.h
@@ -49,7 +53,7 @@ struct Kernel {
   uint32_t needs;     // CpuFeature bits
   PanelFormat panel;  // of the widest panels
   RowFormat row_format;
-  int max_rows;  // of one tile
+  int max_rows;  // of one tile: more rows are taken tile by tile
   void (*tile)(const TileArgs&);
   int tap_step;  // kernel rows that a depthwise convolution multiplies at once
   void (*depthwise)(const DepthwiseArgs&);
@@ -58,6 +62,9 @@ struct Kernel {
   // As SumRows of pack/rows.h.
   void (*sum_rows)(RowFormat format, const void* rows, ptrdiff_t stride_bytes, int count, int depth,
                    int32_t* sums) = SumRows;
+  // A faster kernel for constant operands of safe pairs (pack/safe_pairs.h); it has no row of its
+  // own in the table. Null where there is none.
+  const Kernel* for_safe_pairs = nullptr;
 };
 
 // Whether depthwise convolutions take int8 taps; else uint8 ones.

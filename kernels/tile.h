@@ -4,42 +4,71 @@
 //   LoadRow(const void*)          one depth group of a row, in every lane
 //   Dot(acc, panel, row)          acc + the products of a group, summed; exact for all operands
 //   Keep(acc)                     keeps g++ from spilling accumulators inside the loop
-// or, in their place, AddDepth(args, acc), a loop of its own.
+// or, in place of these, AddDepth(args, first, acc), a loop of its own over the whole depth of the
+// rows from `first` on; and, where they pay,
+//   kStoresPairs                  it has StoreBytePair, and kMaxRows is even
+//   kWidens                       LoadPanel is more than a load: its results are kept for all rows
 #ifndef INTAGLIO_KERNELS_TILE_H_
 #define INTAGLIO_KERNELS_TILE_H_
+
+#include <cstring>
+#include <utility>
 
 #include "intaglio/kernels/finish.h"
 #include "intaglio/kernels/kernel.h"
 
 namespace intaglio {
 
-// each(row, vector) for every accumulator of a tile.
-template <int kVectors, int kRows, class Each>
-INTAGLIO_INLINE void ForTile(const Each& each) {
-  INTAGLIO_UNROLL
-  for (int r = 0; r < kRows; ++r) {
-    INTAGLIO_UNROLL
-    for (int j = 0; j < kVectors; ++j) each(r, j);
-  }
-}
+// How products read a panel, vector j of one depth group after the other: as it was packed,
+template <class V, int kVectors>
+struct AsPacked {
+  static constexpr ptrdiff_t kVectorBytes = V::kLanes * V::kDepthStep;
+  const int8_t* at;
 
-// Asks for the kBytes of panels that are read 2 KiB later: hardware does not see the stream soon
-// enough where it comes from beyond L2.
-template <int kBytes>
-INTAGLIO_INLINE void FetchAhead(const int8_t* panel) {
-  INTAGLIO_UNROLL
-  for (int i = 0; i < kBytes; i += 64) __builtin_prefetch(panel + 2048 + i);
-}
+  INTAGLIO_INLINE typename V::Operand Load(int j) const {
+    return V::LoadPanel(at + j * kVectorBytes);
+  }
+  INTAGLIO_INLINE void Next() { at += kVectors * kVectorBytes; }
+
+  // Asks for what is read 2 KiB later: hardware does not see the stream soon enough where it comes
+  // from beyond L2.
+  INTAGLIO_INLINE void FetchAhead() const {
+    INTAGLIO_UNROLL
+    for (ptrdiff_t i = 0; i < kVectors * kVectorBytes; i += 64) __builtin_prefetch(at + 2048 + i);
+  }
+};
+
+// as operands, which took the instructions to make them before,
+template <class V, int kVectors>
+struct AsOperands {
+  const typename V::Operand* at;
+
+  INTAGLIO_INLINE typename V::Operand Load(int j) const { return at[j]; }
+  INTAGLIO_INLINE void Next() { at += kVectors; }
+};
+
+// or as packed, leaving the operands for others.
+template <class V, int kVectors>
+struct MakingOperands {
+  AsPacked<V, kVectors> packed;
+  typename V::Operand* operands;
+
+  INTAGLIO_INLINE typename V::Operand Load(int j) const { return operands[j] = packed.Load(j); }
+  INTAGLIO_INLINE void Next() {
+    packed.Next();
+    operands += kVectors;
+  }
+};
 
 // Adds the products of one depth group, `at` bytes into the rows.
-template <class V, int kVectors, int kRows>
-INTAGLIO_INLINE void AddGroup(const int8_t* panel, const char* const (&row)[kRows], ptrdiff_t at,
+template <class V, bool kFetchAhead, class Panel, int kVectors, int kRows>
+INTAGLIO_INLINE void AddGroup(Panel& panel, const char* const (&row)[kRows], ptrdiff_t at,
                               typename V::I32 (&acc)[kRows][kVectors]) {
+  if constexpr (kFetchAhead) panel.FetchAhead();
   typename V::Operand weights[kVectors];
   INTAGLIO_UNROLL
-  for (int j = 0; j < kVectors; ++j) {
-    weights[j] = V::LoadPanel(panel + j * V::kLanes * V::kDepthStep);
-  }
+  for (int j = 0; j < kVectors; ++j) weights[j] = panel.Load(j);
+  panel.Next();
   INTAGLIO_UNROLL
   for (int r = 0; r < kRows; ++r) {
     const typename V::Operand x = V::LoadRow(row[r] + at);
@@ -51,73 +80,111 @@ INTAGLIO_INLINE void AddGroup(const int8_t* panel, const char* const (&row)[kRow
   }
 }
 
-// acc += the products of the whole depth.
-template <class V, bool kFetchAhead, int kVectors, int kRows>
-INTAGLIO_INLINE void AddDepth(const TileArgs& args, typename V::I32 (&acc)[kRows][kVectors]) {
-  constexpr int kGroupBytes = kVectors * V::kLanes * V::kDepthStep;
+// Plain loops, here and below: what a lambda refers to through the reference to the accumulators,
+// g++ 12 leaves in memory.
+
+// acc += the products of kRows rows from `first` on.
+template <class V, bool kFetchAhead, class Panel, int kVectors, int kRows>
+INTAGLIO_INLINE void AddDepth(const TileArgs& args, Panel panel, int first,
+                              typename V::I32 (&acc)[kRows][kVectors]) {
   const char* row[kRows];
   INTAGLIO_UNROLL
   for (int r = 0; r < kRows; ++r) {
-    row[r] = static_cast<const char*>(args.rows) + r * args.row_stride;
+    row[r] = static_cast<const char*>(args.rows) + (first + r) * args.row_stride;
   }
-  const int8_t* panel = args.panel;
   const ptrdiff_t end = ptrdiff_t{args.groups} * V::kRowBytes;
   ptrdiff_t at = 0;
   if constexpr (kRows * kVectors < 8) {
     // GEMV and other slim tiles: a second set of accumulators, so that a group's products do not
     // wait for those of the group before.
     typename V::I32 odd[kRows][kVectors];
-    ForTile<kVectors, kRows>([&](int r, int j) { odd[r][j] = V::Set(0); });
-    for (; at + 2 * V::kRowBytes <= end; at += 2 * V::kRowBytes, panel += 2 * kGroupBytes) {
-      if constexpr (kFetchAhead) FetchAhead<2 * kGroupBytes>(panel);
-      AddGroup<V>(panel, row, at, acc);
-      AddGroup<V>(panel + kGroupBytes, row, at + V::kRowBytes, odd);
+    INTAGLIO_UNROLL
+    for (int r = 0; r < kRows; ++r) {
+      INTAGLIO_UNROLL
+      for (int j = 0; j < kVectors; ++j) odd[r][j] = V::Set(0);
     }
-    ForTile<kVectors, kRows>([&](int r, int j) { acc[r][j] = V::Add(acc[r][j], odd[r][j]); });
+    for (; at + 2 * V::kRowBytes <= end; at += 2 * V::kRowBytes) {
+      AddGroup<V, kFetchAhead>(panel, row, at, acc);
+      AddGroup<V, kFetchAhead>(panel, row, at + V::kRowBytes, odd);
+    }
+    INTAGLIO_UNROLL
+    for (int r = 0; r < kRows; ++r) {
+      INTAGLIO_UNROLL
+      for (int j = 0; j < kVectors; ++j) acc[r][j] = V::Add(acc[r][j], odd[r][j]);
+    }
   }
-  for (; at < end; at += V::kRowBytes, panel += kGroupBytes) {
-    if constexpr (kFetchAhead) FetchAhead<kGroupBytes>(panel);
-    AddGroup<V>(panel, row, at, acc);
-  }
+  for (; at < end; at += V::kRowBytes) AddGroup<V, kFetchAhead>(panel, row, at, acc);
 }
 
-template <class V, int kVectors, int kRows>
-void ComputeTile(const TileArgs& args) {
+// acc = offsets + products + zero-point terms of kRows rows from `first` on.
+template <class V, bool kFetchAhead, int kVectors, int kRows, class Panel>
+INTAGLIO_INLINE void Accumulate(const TileArgs& args, Panel panel, int first,
+                                typename V::I32 (&acc)[kRows][kVectors]) {
   using I32 = typename V::I32;
   const PanelParams& params = *args.params;
 
-  I32 acc[kRows][kVectors];
-  ForTile<kVectors, kRows>(
-      [&](int r, int j) { acc[r][j] = V::Load(params.offset + j * V::kLanes); });
+  INTAGLIO_UNROLL
+  for (int r = 0; r < kRows; ++r) {
+    INTAGLIO_UNROLL
+    for (int j = 0; j < kVectors; ++j) acc[r][j] = V::Load(params.offset + j * V::kLanes);
+  }
   if (args.row_terms != nullptr) {
-    ForTile<kVectors, kRows>(
-        [&](int r, int j) { acc[r][j] = V::Add(acc[r][j], V::Set(args.row_terms[r])); });
+    INTAGLIO_UNROLL
+    for (int r = 0; r < kRows; ++r) {
+      const I32 term = V::Set(args.row_terms[first + r]);
+      INTAGLIO_UNROLL
+      for (int j = 0; j < kVectors; ++j) acc[r][j] = V::Add(acc[r][j], term);
+    }
   }
-
-  if constexpr (requires { V::AddDepth(args, acc); }) {
-    V::AddDepth(args, acc);
-  } else if (args.fetch_ahead) {
-    AddDepth<V, true>(args, acc);
+  if constexpr (requires { V::AddDepth(args, first, acc); }) {
+    V::AddDepth(args, first, acc);
   } else {
-    AddDepth<V, false>(args, acc);
+    AddDepth<V, kFetchAhead>(args, panel, first, acc);
   }
-
   if (args.row_sums != nullptr) {
-    ForTile<kVectors, kRows>([&](int r, int j) {
-      const I32 zero_point = V::Load(params.negative_zero_point + j * V::kLanes);
-      acc[r][j] = V::Add(acc[r][j], V::Mul(zero_point, V::Set(args.row_sums[r])));
-    });
+    INTAGLIO_UNROLL
+    for (int r = 0; r < kRows; ++r) {
+      const I32 row_sum = V::Set(args.row_sums[first + r]);
+      INTAGLIO_UNROLL
+      for (int j = 0; j < kVectors; ++j) {
+        const I32 zero_point = V::Load(params.negative_zero_point + j * V::kLanes);
+        acc[r][j] = V::Add(acc[r][j], V::Mul(zero_point, row_sum));
+      }
+    }
   }
-  ApplyScaling<V, kVectors, kRows>(params, acc);
-  StoreRows<V, kVectors, kRows>(args.epilogue, acc, args.dst, args.dst_stride);
 }
 
+// A tile of at most kRows rows, any scaling and output.
 template <class V, int kVectors, int kRows>
-void ChooseRows(const TileArgs& args) {
+void ComputeTile(const TileArgs& args, int first, int count) {
   if constexpr (kRows > 1) {
-    if (args.row_count < kRows) return ChooseRows<V, kVectors, kRows - 1>(args);
+    if (count < kRows) return ComputeTile<V, kVectors, kRows - 1>(args, first, count);
   }
-  ComputeTile<V, kVectors, kRows>(args);
+  typename V::I32 acc[kRows][kVectors];
+  const AsPacked<V, kVectors> panel{args.panel};
+  if (args.fetch_ahead && first == 0) {
+    Accumulate<V, true>(args, panel, first, acc);
+  } else {
+    Accumulate<V, false>(args, panel, first, acc);
+  }
+  ApplyScaling<V, kVectors, kRows>(*args.params, acc);
+  StoreRows<V, kVectors, kRows>(
+      args.epilogue, acc, static_cast<char*>(args.dst) + first * args.dst_stride, args.dst_stride);
+}
+
+// The tiles of bytes from row `first` up to `last`. The switch over the scalings lies outside of
+// all loops; inside, after the products, g++ 12 would keep the accumulators in memory.
+template <class V, class Panel, class Make, size_t... kVector>
+void ComputeByteTiles(const TileArgs& args, Panel panel, int first, int last, const Make& make,
+                      std::index_sequence<kVector...>) {
+  constexpr int kVectors = sizeof...(kVector);
+  const decltype(make(0)) scaled[] = {make(static_cast<int>(kVector) * V::kLanes)...};
+  for (int r = first; r < last; r += V::kMaxRows) {
+    typename V::I32 acc[V::kMaxRows][kVectors];
+    Accumulate<V, false>(args, panel, r, acc);
+    FinishBytes<V>(args.epilogue, acc, scaled, static_cast<char*>(args.dst) + r * args.dst_stride,
+                   args.dst_stride);
+  }
 }
 
 // The entry of a kernel: finds the instance for the panel's vectors and the number of rows.
@@ -126,7 +193,31 @@ void Tile(const TileArgs& args) {
   if constexpr (kVectors > 1) {
     if (args.vectors < kVectors) return Tile<V, kVectors / 2>(args);
   }
-  ChooseRows<V, kVectors, V::kMaxRows>(args);
+  constexpr int kRows = V::kMaxRows;
+  int first = 0;
+  if constexpr (requires { V::kStoresPairs; }) {
+    const bool bytes = args.epilogue.output == Type::kUInt8 || args.epilogue.output == Type::kInt8;
+    const int last = bytes ? args.row_count / kRows * kRows : 0;
+    const bool done = last > 0 && WithBoundedScaling<V>(*args.params, [&](const auto& make) {
+                        constexpr auto kEach = std::make_index_sequence<kVectors>();
+                        const AsPacked<V, kVectors> packed{args.panel};
+                        if constexpr (requires { V::kWidens; }) {
+                          auto* operands = static_cast<typename V::Operand*>(args.operands);
+                          if (operands != nullptr && last > kRows) {
+                            ComputeByteTiles<V>(args, MakingOperands<V, kVectors>{packed, operands},
+                                                0, kRows, make, kEach);
+                            ComputeByteTiles<V>(args, AsOperands<V, kVectors>{operands}, kRows,
+                                                last, make, kEach);
+                            return;
+                          }
+                        }
+                        ComputeByteTiles<V>(args, packed, 0, last, make, kEach);
+                      });
+    if (done) first = last;
+  }
+  for (; first < args.row_count; first += kRows) {
+    ComputeTile<V, kVectors, kRows>(args, first, args.row_count - first);
+  }
 }
 
 }  // namespace intaglio

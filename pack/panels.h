@@ -37,6 +37,7 @@ struct PanelFormat {
   int lanes = 1;       // int32 lanes of a vector
   int vectors = 1;     // of a full panel: a power of two, as the narrower panels at the end are
   int depth_step = 1;  // depths multiplied by one instruction
+  bool safe_pairs = false;  // only for values of which PairsAreSafe (pack/safe_pairs.h) says so
 
   bool operator==(const PanelFormat&) const = default;
 

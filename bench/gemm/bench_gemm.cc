@@ -28,7 +28,8 @@ comma-separated list unless said otherwise:
   --shapes=targets      groups (targets square resnet50 mobilenet gemv transformer lstm attention
                         tiny growth, or all) and shapes MxNxK: M output channels (the constant
                         side), N rows of activations, K depth
-  --types=u8s8          activations and weights: u8s8 s8s8 u8u8 (both zero points)
+  --types=u8s8          activations and weights: u8s8 s8s8 u8u8 (both zero points), u8s7
+                        (weights in [-64, 63])
   --outputs=byte        byte int32 float
   --modes=halfeven,double,double.fitted,single    for bytes; `fitted` to the weights, per channel
   --pipelines=standard  standard custom
@@ -264,9 +265,11 @@ int Main(int argc, char** argv) {
     for (const Shape& shape : settings.shapes) {
       for (const std::string& types : settings.types) {
         for (const std::string& output : settings.outputs) {
-          const Problem problem = MakeProblem(shape, TypeNamed(types.substr(0, 2)),
-                                              TypeNamed(types.size() > 2 ? types.substr(2) : ""),
-                                              OutputNamed(output), context.threads());
+          const bool seven_bits = types.ends_with("s7");
+          const std::string weights = seven_bits ? "s8" : types.size() > 2 ? types.substr(2) : "";
+          Problem problem = MakeProblem(shape, TypeNamed(types.substr(0, 2)), TypeNamed(weights),
+                                        OutputNamed(output), context.threads());
+          if (seven_bits) UseSevenBits(problem);
           RunCase(problem, settings, options, context, report, all_right);
         }
       }

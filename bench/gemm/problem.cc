@@ -45,7 +45,7 @@ Type Problem::output_type() const {
 
 std::string Problem::types() const {
   const auto name = [](Type type) { return std::string(type == Type::kInt8 ? "s8" : "u8"); };
-  return name(activation_type) + name(weight_type);
+  return name(activation_type) + (seven_bits ? "s7" : name(weight_type));
 }
 
 int32_t Problem::Activation(int row, int depth) const {
@@ -58,7 +58,7 @@ int32_t Problem::Weight(int channel, int depth) const {
 
 Problem MakeProblem(const Shape& shape, Type activations, Type weights, OutputKind output,
                     int threads) {
-  Problem p{shape, activations, weights, output, threads, 0, 0, 0, {}, {}, {}, {}, {}, {}};
+  Problem p{shape, activations, weights, output, threads, false, 0, 0, 0, {}, {}, {}, {}, {}, {}};
   std::mt19937 random(1234);
   p.activations.resize(Size(p.n(), p.k()));
   p.weights.resize(Size(p.m(), p.k()));
@@ -84,6 +84,13 @@ Problem MakeProblem(const Shape& shape, Type activations, Type weights, OutputKi
     p.exponent.push_back(multiplier->exponent);
   }
   return p;
+}
+
+void UseSevenBits(Problem& problem) {
+  problem.seven_bits = true;
+  for (uint8_t& byte : problem.weights) {
+    byte = static_cast<uint8_t>(static_cast<int8_t>(byte) >> 1);
+  }
 }
 
 double Expected(const Problem& p, Arithmetic arithmetic, int row, int channel) {

@@ -18,7 +18,7 @@ constexpr struct {
 } kLoopOfKernel[] = {
     {"avx512-vnni", "vpdpbusd-zmm"},     {"avx-vnni", "vpdpbusd-ymm"},
     {"avx512bw", "vpmaddwd+vpaddd-zmm"}, {"avx2", "vpmaddwd+vpaddd-ymm"},
-    {"sse4.1", "pmaddwd+paddd-xmm"},
+    {"sse4.1", "pmaddwd+paddd-xmm"},     {"avx2-safe-pairs", "vpmaddubsw+vpmaddwd+vpaddd-ymm"},
 };
 
 template <class Loop>

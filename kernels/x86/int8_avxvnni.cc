@@ -23,12 +23,6 @@ struct KernelAvxVnni : PanelAvx2 {
   static INTAGLIO_INLINE I32 Dot(I32 acc, Operand panel, Operand row) {
     return _mm256_dpbusd_avx_epi32(acc, row, panel);
   }
-  static INTAGLIO_INLINE Operand Distance(Operand panel, Operand zero) {
-    const Operand top = _mm256_set1_epi8(-128);
-    const Operand a = _mm256_xor_si256(panel, top);
-    const Operand b = _mm256_xor_si256(zero, top);
-    return _mm256_or_si256(_mm256_subs_epu8(a, b), _mm256_subs_epu8(b, a));
-  }
 };
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "intaglio/kernels/epilogue.h"
 #include "intaglio/kernels/x86/registers_avx2.h"
 
 namespace intaglio {
@@ -13,6 +14,7 @@ namespace intaglio {
 struct PanelAvx2 : Avx2 {
   static constexpr int kMaxVectors = 2;
   static constexpr int kMaxRows = 6;  // 12 accumulators, 2 panel vectors, 1 row
+  static constexpr bool kStoresPairs = true;
   using Operand = __m256i;
 
   static INTAGLIO_INLINE void Keep(I32& acc) { asm("" : "+x"(acc)); }
@@ -63,6 +65,42 @@ struct PanelAvx2 : Avx2 {
     }
   }
 
+  // StoreBytes for two rows of either signedness: one saturating pack for both, whose lanes hold
+  // half a row of each. Unsigned bytes are packed as signed ones, 128 less, and flipped.
+  template <int kVectors>
+  static INTAGLIO_INLINE void StoreBytePair(char* p, char* q, const I32* a, const I32* b,
+                                            const EpilogueParams& e) {
+    const int32_t moved = e.output == Type::kUInt8 ? 128 : 0;
+    const __m256i zp = _mm256_set1_epi16(static_cast<int16_t>(e.zero_point - moved));
+    const __m256i low = _mm256_set1_epi8(static_cast<char>(e.clamp_min - moved));
+    const __m256i high = _mm256_set1_epi8(static_cast<char>(e.clamp_max - moved));
+    const __m256i flip = _mm256_set1_epi8(static_cast<char>(moved));
+    // One vector to a row is packed with itself.
+    constexpr int kLast = kVectors - 1;
+    const __m256i words_a = _mm256_adds_epi16(_mm256_packs_epi32(a[0], a[kLast]), zp);
+    const __m256i words_b = _mm256_adds_epi16(_mm256_packs_epi32(b[0], b[kLast]), zp);
+    __m256i bytes = _mm256_packs_epi16(words_a, words_b);
+    if (e.clamp_min - moved > -128 || e.clamp_max - moved < 127) {
+      bytes = _mm256_min_epi8(_mm256_max_epi8(bytes, low), high);
+    }
+    bytes = _mm256_xor_si256(bytes, flip);
+    if constexpr (kVectors == 2) {
+      StoreHalves(p, q, _mm256_castsi256_si128(bytes));
+      StoreHalves(p + 8, q + 8, _mm256_extracti128_si256(bytes, 1));
+    } else {
+      StoreQuarters(p, q, _mm256_castsi256_si128(bytes));
+      StoreQuarters(p + 4, q + 4, _mm256_extracti128_si256(bytes, 1));
+    }
+  }
+
+  // Of bytes.
+  static INTAGLIO_INLINE Operand Distance(Operand panel, Operand zero) {
+    const Operand top = _mm256_set1_epi8(-128);
+    const Operand a = _mm256_xor_si256(panel, top);
+    const Operand b = _mm256_xor_si256(zero, top);
+    return _mm256_or_si256(_mm256_subs_epu8(a, b), _mm256_subs_epu8(b, a));
+  }
+
   template <int kVectors>
   static INTAGLIO_INLINE Operand LoadSpread(const uint8_t* p) {
     if constexpr (kVectors == 2) {
@@ -91,6 +129,14 @@ struct PanelAvx2 : Avx2 {
   }
 
  private:
+  static INTAGLIO_INLINE void StoreHalves(void* low, void* high, __m128i a) {
+    _mm_storel_pi(static_cast<__m64*>(low), _mm_castsi128_ps(a));
+    _mm_storeh_pi(static_cast<__m64*>(high), _mm_castsi128_ps(a));
+  }
+  static INTAGLIO_INLINE void StoreQuarters(void* first, void* third, __m128i a) {
+    _mm_storeu_si32(first, a);
+    _mm_storeu_si32(third, _mm_shuffle_epi32(a, 2));
+  }
   static INTAGLIO_INLINE __m128i Pack(I32 a) {
     return _mm_packs_epi32(_mm256_castsi256_si128(a), _mm256_extracti128_si256(a, 1));
   }

@@ -18,6 +18,7 @@ struct TileCase {
   std::vector<int32_t> row_sums;
   std::vector<int32_t> row_terms;
   int gap = 24;
+  bool with_operands = true;
 
   TileCase(const Kernel& k, int vectors, int rows, int depth)
       : kernel(k), vectors(vectors), rows(rows), depth(depth), params(k.panel.lanes * vectors) {
@@ -132,6 +133,8 @@ struct TileCase {
     args.epilogue = epilogue;
     args.dst = out.dst();
     args.dst_stride = out.stride();
+    const AlignedBuffer operands = AlignedBuffer::Allocate(2 * panel_bytes.size() + 1);
+    args.operands = with_operands ? operands.data() : nullptr;
     kernel.tile(args);
     for (int r = 0; r < rows; ++r) {
       for (int c = 0; c < width(); ++c)
@@ -161,6 +164,37 @@ TEST_P(Tile, EveryRowCountPanelWidthAndDepth) {
   }
 }
 
+// More rows than a tile has, with and without memory for a panel's operands.
+TEST_P(Tile, ManyTiles) {
+  Random random(4);
+  const int tile = kernel().max_rows;
+  for (const int vectors : PanelVectors()) {
+    for (const int rows : {tile + 1, 2 * tile, 3 * tile - 1, 4 * tile}) {
+      for (const int depth : {0, 1, 5, 32, 67}) {
+        for (const auto output : {Type::kInt8, Type::kUInt8, Type::kInt32}) {
+          for (const bool with_operands : {false, true}) {
+            TileCase test(kernel(), vectors, rows, depth);
+            test.with_operands = with_operands;
+            test.FillRandom(random);
+            if (output != Type::kInt32) {
+              test.params.form = ScalingForm::kFloatHalfEvenBounded;
+              std::fill(test.params.scale.begin(), test.params.scale.end(), 0.001f);
+              test.epilogue = output == Type::kInt8 ? EpilogueParams{output, 3, -128, 120}
+                                                    : EpilogueParams{output, 3, 5, 255};
+            }
+            for (int32_t& o : test.params.offset) o = Uniform(random, -100000, 100000);
+            if (with_operands == (depth == 5)) {
+              for (int32_t& z : test.params.negative_zero_point) z = Uniform(random, -255, 255);
+              for (int r = 0; r < rows; ++r) test.row_sums.push_back(Uniform(random, -999, 999));
+            }
+            ASSERT_NO_FATAL_FAILURE(test.Check());
+          }
+        }
+      }
+    }
+  }
+}
+
 // Pairs of extremes in neighbouring depths are where an instruction that saturates would be wrong.
 TEST_P(Tile, ExtremeOperands) {
   const int panel_values[] = {-128, -127, -1, 0, 1, 127};
@@ -175,6 +209,32 @@ TEST_P(Tile, ExtremeOperands) {
             if (std::max(r0, r1) > test.highest_row()) continue;
             test.Fill([&](int c, int k) { return (c + k) % 2 == 0 ? p0 : p1; },
                       [&](int r, int k) { return (r + k / 2) % 2 == 0 ? r0 : r1; });
+            ASSERT_NO_FATAL_FAILURE(test.Check());
+          }
+        }
+      }
+    }
+  }
+}
+
+// The kernel for safe pairs, on pairs at the ends of what is safe.
+TEST_P(Tile, SafePairs) {
+  if (kernel().for_safe_pairs == nullptr) GTEST_SKIP() << "one kernel serves all weights";
+  const Kernel& safe = *kernel().for_safe_pairs;
+  const std::pair<int, int> pairs[] = {{64, 64},   {127, 1},   {1, 127},    {-128, 0},  {0, -128},
+                                       {-127, -1}, {-64, -64}, {127, -128}, {-128, 127}};
+  const int row_values[] = {0, 1, 127, 128, 255};
+  for (const int vectors : PanelVectors()) {
+    for (const std::pair<int, int>& pair : pairs) {
+      for (const int r0 : row_values) {
+        for (const int r1 : row_values) {
+          for (const int rows : {1, 3, safe.max_rows, 2 * safe.max_rows + 1}) {
+            TileCase test(safe, vectors, rows, 9);
+            test.Fill(
+                [&](int, int k) { return k == 8       ? -128
+                                         : k % 2 == 0 ? pair.first
+                                                      : pair.second; },
+                [&](int, int k) { return k % 2 == 0 ? r0 : r1; });
             ASSERT_NO_FATAL_FAILURE(test.Check());
           }
         }
