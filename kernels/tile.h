@@ -83,39 +83,6 @@ INTAGLIO_INLINE void AddGroup(Panel& panel, const char* const (&row)[kRows], ptr
 // Plain loops, here and below: what a lambda refers to through the reference to the accumulators,
 // g++ 12 leaves in memory.
 
-// acc += the products of kRows rows from `first` on.
-template <class V, bool kFetchAhead, class Panel, int kVectors, int kRows>
-INTAGLIO_INLINE void AddDepth(const TileArgs& args, Panel panel, int first,
-                              typename V::I32 (&acc)[kRows][kVectors]) {
-  const char* row[kRows];
-  INTAGLIO_UNROLL
-  for (int r = 0; r < kRows; ++r) {
-    row[r] = static_cast<const char*>(args.rows) + (first + r) * args.row_stride;
-  }
-  const ptrdiff_t end = ptrdiff_t{args.groups} * V::kRowBytes;
-  ptrdiff_t at = 0;
-  if constexpr (kRows * kVectors < 8) {
-    // GEMV and other slim tiles: a second set of accumulators, so that a group's products do not
-    // wait for those of the group before.
-    typename V::I32 odd[kRows][kVectors];
-    INTAGLIO_UNROLL
-    for (int r = 0; r < kRows; ++r) {
-      INTAGLIO_UNROLL
-      for (int j = 0; j < kVectors; ++j) odd[r][j] = V::Set(0);
-    }
-    for (; at + 2 * V::kRowBytes <= end; at += 2 * V::kRowBytes) {
-      AddGroup<V, kFetchAhead>(panel, row, at, acc);
-      AddGroup<V, kFetchAhead>(panel, row, at + V::kRowBytes, odd);
-    }
-    INTAGLIO_UNROLL
-    for (int r = 0; r < kRows; ++r) {
-      INTAGLIO_UNROLL
-      for (int j = 0; j < kVectors; ++j) acc[r][j] = V::Add(acc[r][j], odd[r][j]);
-    }
-  }
-  for (; at < end; at += V::kRowBytes) AddGroup<V, kFetchAhead>(panel, row, at, acc);
-}
-
 // acc = offsets + products + zero-point terms of kRows rows from `first` on.
 template <class V, bool kFetchAhead, int kVectors, int kRows, class Panel>
 INTAGLIO_INLINE void Accumulate(const TileArgs& args, Panel panel, int first,
@@ -128,6 +95,37 @@ INTAGLIO_INLINE void Accumulate(const TileArgs& args, Panel panel, int first,
     INTAGLIO_UNROLL
     for (int j = 0; j < kVectors; ++j) acc[r][j] = V::Load(params.offset + j * V::kLanes);
   }
+  if constexpr (requires { V::AddDepth(args, first, acc); }) {
+    V::AddDepth(args, first, acc);
+  } else {
+    const char* row[kRows];
+    INTAGLIO_UNROLL
+    for (int r = 0; r < kRows; ++r) {
+      row[r] = static_cast<const char*>(args.rows) + (first + r) * args.row_stride;
+    }
+    const ptrdiff_t end = ptrdiff_t{args.groups} * V::kRowBytes;
+    ptrdiff_t at = 0;
+    if constexpr (kRows * kVectors < 8) {
+      // GEMV and other slim tiles: a second set of accumulators, so that a group's products do not
+      // wait for those of the group before.
+      typename V::I32 odd[kRows][kVectors];
+      INTAGLIO_UNROLL
+      for (int r = 0; r < kRows; ++r) {
+        INTAGLIO_UNROLL
+        for (int j = 0; j < kVectors; ++j) odd[r][j] = V::Set(0);
+      }
+      for (; at + 2 * V::kRowBytes <= end; at += 2 * V::kRowBytes) {
+        AddGroup<V, kFetchAhead>(panel, row, at, acc);
+        AddGroup<V, kFetchAhead>(panel, row, at + V::kRowBytes, odd);
+      }
+      INTAGLIO_UNROLL
+      for (int r = 0; r < kRows; ++r) {
+        INTAGLIO_UNROLL
+        for (int j = 0; j < kVectors; ++j) acc[r][j] = V::Add(acc[r][j], odd[r][j]);
+      }
+    }
+    for (; at < end; at += V::kRowBytes) AddGroup<V, kFetchAhead>(panel, row, at, acc);
+  }
   if (args.row_terms != nullptr) {
     INTAGLIO_UNROLL
     for (int r = 0; r < kRows; ++r) {
@@ -135,11 +133,6 @@ INTAGLIO_INLINE void Accumulate(const TileArgs& args, Panel panel, int first,
       INTAGLIO_UNROLL
       for (int j = 0; j < kVectors; ++j) acc[r][j] = V::Add(acc[r][j], term);
     }
-  }
-  if constexpr (requires { V::AddDepth(args, first, acc); }) {
-    V::AddDepth(args, first, acc);
-  } else {
-    AddDepth<V, kFetchAhead>(args, panel, first, acc);
   }
   if (args.row_sums != nullptr) {
     INTAGLIO_UNROLL
@@ -173,10 +166,12 @@ void ComputeTile(const TileArgs& args, int first, int count) {
 }
 
 // The tiles of bytes from row `first` up to `last`. The switch over the scalings lies outside of
-// all loops; inside, after the products, g++ 12 would keep the accumulators in memory.
+// all loops, and each of them is a function of its own: otherwise g++ 12 keeps accumulators in
+// memory.
 template <class V, class Panel, class Make, size_t... kVector>
-void ComputeByteTiles(const TileArgs& args, Panel panel, int first, int last, const Make& make,
-                      std::index_sequence<kVector...>) {
+__attribute__((noinline)) void ComputeByteTiles(const TileArgs& args, Panel panel, int first,
+                                                int last, const Make& make,
+                                                std::index_sequence<kVector...>) {
   constexpr int kVectors = sizeof...(kVector);
   const decltype(make(0)) scaled[] = {make(static_cast<int>(kVector) * V::kLanes)...};
   for (int r = first; r < last; r += V::kMaxRows) {
