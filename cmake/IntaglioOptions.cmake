@@ -15,6 +15,10 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_L
   # g++ 12 sees overlapping copies in the sum of a literal and a std::string (GCC bug 105651).
   list(APPEND INTAGLIO_COMPILE_OPTIONS -Wno-restrict)
 endif()
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_SYSTEM_PROCESSOR MATCHES "^arm")
+  # Or else g++ notes each argument that its version 7 passed in another way.
+  list(APPEND INTAGLIO_COMPILE_OPTIONS -Wno-psabi)
+endif()
 if(INTAGLIO_WERROR)
   list(APPEND INTAGLIO_COMPILE_OPTIONS -Werror)
 endif()

@@ -12,7 +12,6 @@ namespace intaglio {
 // float64, ties to even, as hardware does. It is what LiteRT's reference FULLY_CONNECTED computes.
 // The multiplier is finite and not negative.
 inline int32_t RequantizeReal64(int32_t acc, double real) {
-  __extension__ using Wide = unsigned __int128;
   // real = significand * 2^exponent, significand < 2^53.
   const auto bits = std::bit_cast<uint64_t>(real);
   const auto biased = static_cast<int>(bits >> 52);
@@ -20,16 +19,17 @@ inline int32_t RequantizeReal64(int32_t acc, double real) {
   const uint64_t significand = biased == 0 ? fraction : fraction | (uint64_t{1} << 52);
   int exponent = (biased == 0 ? 1 : biased) - 1075;
 
-  // The product, at most 2^84, rounded to 53 bits. (Results too small to be a normal float64 are
-  // far below one half; where they are rounded does not matter.)
+  // The product, below 2^84, is upper * 2^32 + lower; rounded to 53 bits. (Results too small to be
+  // a normal float64 are far below one half; where they are rounded does not matter.)
   const uint32_t magnitude = acc < 0 ? 0u - static_cast<uint32_t>(acc) : static_cast<uint32_t>(acc);
-  const Wide product = static_cast<Wide>(magnitude) * significand;
-  const auto top = static_cast<uint64_t>(product >> 53);
-  const int drop = static_cast<int>(std::bit_width(top));
-  auto rounded = static_cast<uint64_t>(product >> drop);
+  const uint64_t low = magnitude * (significand & 0xffffffff);
+  const uint64_t upper = magnitude * (significand >> 32) + (low >> 32);
+  const uint64_t lower = low & 0xffffffff;
+  const int drop = static_cast<int>(std::bit_width(upper >> 21));  // at most 31
+  uint64_t rounded = (upper << (32 - drop)) | (lower >> drop);
   if (drop > 0) {
-    const Wide rest = product & ((Wide{1} << drop) - 1);
-    const Wide half = Wide{1} << (drop - 1);
+    const uint64_t rest = lower & ((uint64_t{1} << drop) - 1);
+    const uint64_t half = uint64_t{1} << (drop - 1);
     if (rest > half || (rest == half && (rounded & 1) != 0)) ++rounded;
   }
   exponent += drop;

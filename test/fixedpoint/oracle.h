@@ -1,4 +1,4 @@
-// What fixedpoint/ has to give, from the definitions: rational arithmetic on __int128, written
+// What fixedpoint/ has to give, from the definitions: rational arithmetic on 128 bits, written
 // without a look at the implementation. docs/numerics.md is the same in words.
 #ifndef INTAGLIO_TEST_FIXEDPOINT_ORACLE_H_
 #define INTAGLIO_TEST_FIXEDPOINT_ORACLE_H_
@@ -8,9 +8,9 @@
 #include <random>
 #include <vector>
 
-namespace intaglio::test {
+#include "intaglio/test/fixedpoint/wide.h"
 
-using Wide = __int128;
+namespace intaglio::test {
 
 inline Wide PowerOfTwo(int exponent) { return Wide{1} << exponent; }
 

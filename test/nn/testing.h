@@ -16,6 +16,7 @@
 
 #include "intaglio/nn/builder.h"
 #include "intaglio/nn/model.h"
+#include "intaglio/test/fixedpoint/wide.h"
 
 namespace intaglio::nn {
 
@@ -191,7 +192,7 @@ inline std::string ErrorOf(Builder& b, Value y) {
 }
 
 // The oracle of requantization: x times a real number, by a 31-bit mantissa, rounded twice.
-__extension__ using Wide = __int128;
+using intaglio::test::Wide;
 
 struct Multiplier {
   int64_t mantissa = 0;
