@@ -15,9 +15,22 @@ constexpr const char* kCompiler = "clang " __clang_version__;
 constexpr const char* kCompiler = "g++ " __VERSION__;
 #endif
 
+// The kinds of Arm cores, by their part numbers, as the OS names no model there; empty elsewhere.
+std::string ArmParts() {
+  std::ifstream info("/proc/cpuinfo");
+  std::string parts;
+  for (std::string line; std::getline(info, line);) {
+    if (!line.starts_with("CPU part")) continue;
+    const std::string part = " " + line.substr(line.rfind(' ') + 1);
+    if (parts.find(part) == parts.npos) parts += part;
+  }
+  return parts.empty() ? "" : "Arm cores, parts" + parts;
+}
+
 }  // namespace
 
 std::string CpuModel() {
+  if (const std::string parts = ArmParts(); !parts.empty()) return parts;
   std::ifstream info("/proc/cpuinfo");
   std::string model = "unknown CPU";
   std::string family;
