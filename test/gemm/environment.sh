@@ -20,9 +20,9 @@ expect "silent where it is 0" '^ok$' "$(INTAGLIO_VERBOSE=0 "${probe[@]}" 2>&1)"
 
 line=$(INTAGLIO_VERBOSE=1 "${probe[@]}" 2>&1 > /dev/null)
 expect "one line per call" '^1$' "$(wc -l <<< "$line")"
-expect "what ran" '^intaglio: 3 rows x 3 channels x K 4, kernel [a-z0-9.-]+, panels of rhs' "$line"
+expect "what ran" '^intaglio: 3 rows x 3 channels x K 4, kernel [a-z0-9._-]+, panels of rhs' "$line"
 
-best=$(sed -E 's/.*, kernel ([a-z0-9.-]+),.*/\1/' <<< "$line")
+best=$(sed -E 's/.*, kernel ([a-z0-9._-]+),.*/\1/' <<< "$line")
 line=$(INTAGLIO_ISA=scalar INTAGLIO_VERBOSE=1 "${probe[@]}" 2>&1 > /dev/null)
 expect "the forced kernel" 'kernel scalar,' "$line"
 if [ "$best" != scalar ]; then
