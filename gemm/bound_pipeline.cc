@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "intaglio/gemm/check.h"
 #include "intaglio/gemm/dispatch.h"
 #include "intaglio/gemm/fit_panel.h"
 #include "intaglio/gemm/prepare.h"
@@ -28,9 +29,10 @@ Result<std::shared_ptr<const BoundPipeline::Storage>> BindPanels(const BindTarge
       pipeline.axis != target.channels_along) {
     return InvalidArgument("bound pipeline: its channels are not those of the packed matrix");
   }
+  INTAGLIO_RETURN_IF_ERROR(CheckDepth(panels, LargestDistance(operand_type, operand_zero_point)));
   const size_t bytes = panels.extents.size() * sizeof(PanelParams);
   auto storage = std::make_shared<BoundPipeline::Storage>(
-      BoundPipeline::Storage{target.packed, target.panels, pipeline, operand_type,
+      BoundPipeline::Storage{target.packed, target.panels, target.kernel, pipeline, operand_type,
                              operand_zero_point, AlignedBuffer::Allocate(bytes)});
   if (bytes > 0 && storage->params.data() == nullptr) {
     return OutOfMemory("no memory to bind a pipeline");
@@ -73,6 +75,7 @@ Status UseBound(const BoundPipeline::Storage& bound, Product& product) {
                            NameOf(bound.operand_type) + " with zero point " +
                            std::to_string(bound.operand_zero_point));
   }
+  product.kernel = bound.kernel;
   if (product.standard != nullptr) {
     product.params = bound.panel_params();
   }

@@ -89,8 +89,8 @@ Status CheckOperands(const Operand& lhs, const Operand& rhs, const MutableMatrix
   return {};
 }
 
-Status CheckDepth(const RowSource& rows, const Panels& panels) {
-  const int64_t worst = panels.magnitude() * rows.Magnitude();
+Status CheckDepth(const Panels& panels, int64_t row_magnitude) {
+  const int64_t worst = panels.magnitude() * row_magnitude;
   if (worst <= std::numeric_limits<int32_t>::max()) return {};
   return DepthError(panels.depth, worst);
 }

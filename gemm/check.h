@@ -14,7 +14,7 @@ Status CheckOperands(const Operand& lhs, const Operand& rhs, const MutableMatrix
 
 // That no sum can leave int32. Of packed panels their own values count; of a matrix whose rows are
 // the channels, the worst of its type.
-Status CheckDepth(const RowSource& rows, const Panels& panels);
+Status CheckDepth(const Panels& panels, int64_t row_magnitude);
 Status CheckDepth(const RowSource& rows, const ConstMatrix& channels);
 
 }  // namespace intaglio

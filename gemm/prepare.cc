@@ -72,11 +72,14 @@ Status Prepare(Context& context, const Operand& lhs, const Operand& rhs, const M
   prepared.packed_for_call = !lhs_packed && !rhs_packed;
   if (!prepared.packed_for_call) {
     product.panels = &panel_operand.packed().panels();
-    INTAGLIO_RETURN_IF_ERROR(CheckDepth(product.rows, *product.panels));
+    if (finish.bound != nullptr) return UseBound(*finish.bound, product);
+    INTAGLIO_RETURN_IF_ERROR(CheckDepth(*product.panels, product.rows.Magnitude()));
     auto kernel = KernelFor(product.panels->format);
     if (!kernel.ok()) return kernel.status();
     product.kernel = *kernel;
   } else {
+    if (finish.bound != nullptr)
+      return InvalidArgument("the pipeline was bound to another packed matrix");
     const ConstMatrix channels =
         side == Side::kLhs ? panel_operand.matrix() : Transposed(panel_operand.matrix());
     INTAGLIO_RETURN_IF_ERROR(CheckDepth(product.rows, channels));
@@ -87,7 +90,7 @@ Status Prepare(Context& context, const Operand& lhs, const Operand& rhs, const M
     INTAGLIO_RETURN_IF_ERROR(PackForCall(context, channels, **kernel, panels));
     product.panels = &panels;
   }
-  return finish.bound == nullptr ? Status() : UseBound(*finish.bound, product);
+  return {};
 }
 
 }  // namespace intaglio

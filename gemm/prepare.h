@@ -19,6 +19,7 @@ struct PreparedProduct {
 struct BoundPipeline::Storage {
   std::shared_ptr<const void> packed;  // what holds the panels
   const Panels* panels;
+  const Kernel* kernel;
   StandardPipeline pipeline;
   Type operand_type;
   int32_t operand_zero_point;
@@ -37,15 +38,16 @@ struct BindTarget {
   Axis channels_along;
 };
 
-// Checks the pipeline, the operand's type and its zero point, and makes the parameters.
+// Checks the pipeline, the operand's type and its zero point, and that no sum can leave int32;
+// makes the parameters.
 Result<std::shared_ptr<const BoundPipeline::Storage>> BindPanels(const BindTarget& target,
                                                                  const StandardPipeline& pipeline,
                                                                  Type operand_type,
                                                                  int32_t operand_zero_point,
                                                                  const BindOptions& options);
 
-// Gives the product the parameters that were bound. Refuses another matrix or kind of operand than
-// the pipeline was bound to.
+// Gives the product the kernel and the parameters that were bound. Refuses another matrix or kind
+// of operand than the pipeline was bound to.
 Status UseBound(const BoundPipeline::Storage& bound, Product& product);
 
 // How a result is finished. Every pipeline can be run over tiles.
