@@ -12,10 +12,21 @@
 
 namespace intaglio {
 
+// A vocabulary may have, beside what Scalar has, these instructions of Arm:
+//   SaturatingDoublingHighMul(a, b)          floor(a * b / 2^31); 2^31 - 1 for a = b = -2^31
+//   SaturatingRoundingDoublingHighMul(a, b)  as the function of this name below
+//   SaturatingAdd(a, b)
+//   RoundingShiftRight(x, exponent)          floor((x + 2^exponent / 2) / 2^exponent), per lane in
+//                                            [0, 31]; the sum does not overflow
+template <class R>
+concept HasHighMul =
+    requires(typename R::I32 a) { R::SaturatingRoundingDoublingHighMul(a, R::SaturatingAdd(a, a)); };
+
 // floor((a * b + 2^30) / 2^31): the product of two numbers in units of 2^-31, to nearest, ties
 // towards plus infinity. Not for a = b = -2^31, whose product 2^31 is no int32.
 template <class R>
 INTAGLIO_INLINE typename R::I32 RoundingDoublingHighMul(typename R::I32 a, typename R::I32 b) {
+  if constexpr (HasHighMul<R>) return R::SaturatingRoundingDoublingHighMul(a, b);
   return R::template NarrowShift<31>(R::AddWide(R::MulWide(a, b), R::SetWide(int64_t{1} << 30)));
 }
 
@@ -23,6 +34,7 @@ INTAGLIO_INLINE typename R::I32 RoundingDoublingHighMul(typename R::I32 a, typen
 template <class R>
 INTAGLIO_INLINE typename R::I32 SaturatingRoundingDoublingHighMul(typename R::I32 a,
                                                                   typename R::I32 b) {
+  if constexpr (HasHighMul<R>) return R::SaturatingRoundingDoublingHighMul(a, b);
   // Unsaturated, -2^31 comes from a = b = -2^31 only: |a * b| < 2^62 otherwise.
   const typename R::I32 y = RoundingDoublingHighMul<R>(a, b);
   const typename R::I32 lowest = R::Set(INT32_MIN);
@@ -40,10 +52,16 @@ INTAGLIO_INLINE typename R::I16 SaturatingRoundingDoublingHighMul16(typename R::
 //
 // The remainder of the floor, in [0, 2^exponent), is compared with one half of 2^exponent, of which
 // a negative x needs one more to round towards zero. Adding the half to x first would be shorter,
-// but overflows.
+// but overflows. Where an instruction does that without overflow, it is given x - 1 for a negative x
+// (Jacob et al., appendix B): that takes ties down, and nothing else. -2^31, which is no tie, stays.
 template <class R>
 INTAGLIO_INLINE typename R::I32 RoundingDivideByPowerOfTwo(typename R::I32 x,
                                                            typename R::I32 exponent) {
+  if constexpr (HasHighMul<R>) {
+    const typename R::I32 divides = R::Sub(R::Set(0), exponent);  // negative, or 0
+    const typename R::I32 fix = R::template ShiftRight<31>(R::And(x, divides));
+    return R::RoundingShiftRight(R::SaturatingAdd(x, fix), exponent);
+  }
   const typename R::I32 mask = R::Sub(R::ShiftLeft(R::Set(1), exponent), R::Set(1));
   const typename R::I32 remainder = R::And(x, mask);
   const typename R::I32 negative = R::template ShiftRight<31>(x);  // 0 or -1

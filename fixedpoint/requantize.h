@@ -84,6 +84,31 @@ class DoubleRoundingBounded {
   typename R::I64 rounding_;
 };
 
+// The same by Arm's instructions: h rounds to nearest, and so does its division by 2^e, of ties
+// towards plus infinity; [acc < 0] as above.
+template <class R>
+  requires HasHighMul<R>
+class DoubleRoundingBounded<R> {
+ public:
+  using I32 = typename R::I32;
+
+  INTAGLIO_INLINE DoubleRoundingBounded(I32 mantissa, I32 right_shift)
+      : mantissa_(mantissa),
+        right_shift_(right_shift),
+        divides_(R::Greater(right_shift, R::Set(0))) {}
+
+  INTAGLIO_INLINE I32 operator()(I32 acc) const {
+    const I32 high = R::SaturatingRoundingDoublingHighMul(acc, mantissa_);
+    const I32 negative = R::template ShiftRight<31>(R::And(acc, divides_));  // 0 or -1
+    return R::RoundingShiftRight(R::Add(high, negative), right_shift_);
+  }
+
+ private:
+  I32 mantissa_;
+  I32 right_shift_;
+  I32 divides_;  // a mask
+};
+
 // floor((acc * mantissa + 2^(total_shift - 1)) / 2^total_shift), saturated to int32; total_shift in
 // [1, 62].
 template <class R>
@@ -122,6 +147,26 @@ class SingleRoundingBounded {
   I32 mantissa_;
   I32 high_shift_;
   typename R::I64 rounding_;
+};
+
+// The same by Arm's instructions: floors nest, so the rounding may follow the floor of the product
+// by 2^31.
+template <class R>
+  requires HasHighMul<R>
+class SingleRoundingBounded<R> {
+ public:
+  using I32 = typename R::I32;
+
+  INTAGLIO_INLINE SingleRoundingBounded(I32 mantissa, I32 total_shift)
+      : mantissa_(mantissa), shift_(R::Sub(total_shift, R::Set(31))) {}
+
+  INTAGLIO_INLINE I32 operator()(I32 acc) const {
+    return R::RoundingShiftRight(R::SaturatingDoublingHighMul(acc, mantissa_), shift_);
+  }
+
+ private:
+  I32 mantissa_;
+  I32 shift_;
 };
 
 // The float32 product float32(acc) * scale, both steps rounded to nearest, ties to even; then

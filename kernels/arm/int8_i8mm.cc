@@ -1,6 +1,9 @@
-// SMMLA adds the exact products of two rows and two channels over eight depths.
+// SMMLA adds the exact products of two rows and two channels over eight depths. Accumulators stay
+// as it leaves them, row 0 and row 1 of a pair in the halves of a register, until they are bytes.
+#include <cstring>
+#include <type_traits>
+
 #include "intaglio/kernels/arm/panel_neon.h"
-#include "intaglio/kernels/arm/taps_neon.h"
 #include "intaglio/kernels/depthwise_tile.h"
 #include "intaglio/kernels/tile.h"
 
@@ -9,51 +12,160 @@ namespace {
 
 struct KernelI8mm : PanelNeon {
   static constexpr int kDepthStep = 8;
-  static constexpr int kMaxRows = 8;  // 16 accumulators of 2 x 2, 4 pairs of rows, 4 of channels
+  static constexpr int kMaxRows = 8;
+};
 
-  template <int kVectors, int kRows>
-  static INTAGLIO_INLINE void AddDepth(const TileArgs& args, I32 (&acc)[kRows][kVectors]) {
-    constexpr int kPairs = (kRows + 1) / 2;
-    I32 sum[kPairs][2 * kVectors];  // row 0 of a pair in the low half, row 1 in the high
-    ForTile<2 * kVectors, kPairs>([&](int r, int j) { sum[r][j] = Set(0); });
-    const auto* rows = static_cast<const int8_t*>(args.rows);
-    const int8_t* panel = args.panel;
-    for (int g = 0; g < args.groups; ++g, rows += 64, panel += kVectors * 32) {
-      int8x16_t x[kPairs];
-      INTAGLIO_UNROLL
-      for (int r = 0; r < kPairs; ++r) x[r] = vld1q_s8(rows + r * 16);
-      INTAGLIO_UNROLL
-      for (int j = 0; j < 2 * kVectors; ++j) {
-        const int8x16_t w = vld1q_s8(panel + j * 16);
-        INTAGLIO_UNROLL
-        for (int r = 0; r < kPairs; ++r) {
-          sum[r][j] = vmmlaq_s32(sum[r][j], x[r], w);
-          Keep(sum[r][j]);
-        }
-      }
-    }
-    ForTile<kVectors, kPairs>([&](int r, int j) {
-      const int64x2_t left = vreinterpretq_s64_s32(sum[r][2 * j]);
-      const int64x2_t right = vreinterpretq_s64_s32(sum[r][2 * j + 1]);
-      const auto row = [&](int i, int64x2_t s) {
-        acc[i][j] = Add(acc[i][j], vreinterpretq_s32_s64(s));
-      };
-      row(2 * r, vzip1q_s64(left, right));
-      if (2 * r + 1 < kRows) row(2 * r + 1, vzip2q_s64(left, right));
-    });
+// Two channels of two rows: a "row" of this vocabulary is a pair of rows. What is loaded per
+// channel is doubled by general registers and memory, beside which the vector units work on.
+struct Pairs : PanelNeon {
+  static constexpr int kLanes = 2;
+
+  static INTAGLIO_INLINE I32 Load(const int32_t* p) {
+    int64_t channels;
+    std::memcpy(&channels, p, sizeof channels);
+    const int64_t twice[2] = {channels, channels};
+    return PanelNeon::Load(reinterpret_cast<const int32_t*>(twice));
+  }
+  static INTAGLIO_INLINE F32 LoadF(const float* p) {
+    return vreinterpretq_f32_s32(Load(reinterpret_cast<const int32_t*>(p)));
   }
 };
 
+// acc[p][j] = what the accumulators of pair p and channels 2j, 2j + 1 start from.
+template <int kPairs, int kColumns>
+INTAGLIO_INLINE void Start(const int32_t* offset, int32x4_t (&acc)[kPairs][kColumns]) {
+  int32_t twice[kColumns][4];
+  INTAGLIO_UNROLL
+  for (int j = 0; j < kColumns; ++j) {
+    std::memcpy(&twice[j][0], offset + 2 * j, 8);
+    std::memcpy(&twice[j][2], offset + 2 * j, 8);
+  }
+  ForTile<kColumns, kPairs>([&](int p, int j) { acc[p][j] = PanelNeon::Load(twice[j]); });
+}
+
+template <int kPairs, int kColumns>
+INTAGLIO_INLINE void AddProducts(const TileArgs& args, int32x4_t (&acc)[kPairs][kColumns]) {
+  const auto* rows = static_cast<const int8_t*>(args.rows);
+  const int8_t* panel = args.panel;
+  for (int g = 0; g < args.groups; ++g, rows += 64, panel += kColumns * 16) {
+    int8x16_t x[kPairs];
+    INTAGLIO_UNROLL
+    for (int p = 0; p < kPairs; ++p) x[p] = vld1q_s8(rows + p * 16);
+    INTAGLIO_UNROLL
+    for (int j = 0; j < kColumns; ++j) {
+      const int8x16_t w = vld1q_s8(panel + j * 16);
+      INTAGLIO_UNROLL
+      for (int p = 0; p < kPairs; ++p) {
+        acc[p][j] = vmmlaq_s32(acc[p][j], x[p], w);
+      }
+    }
+  }
+}
+
+template <int kPairs, int kColumns>
+INTAGLIO_INLINE void AddRowSums(const TileArgs& args, int32x4_t (&acc)[kPairs][kColumns]) {
+  int32_t sums[2 * kPairs] = {};
+  std::memcpy(sums, args.row_sums, static_cast<size_t>(args.row_count) * sizeof(int32_t));
+  ForTile<kColumns, kPairs>([&](int p, int j) {
+    const int32x4_t zero_points = Pairs::Load(args.params->negative_zero_point + 2 * j);
+    const int32x4_t of_rows = vcombine_s32(vdup_n_s32(sums[2 * p]), vdup_n_s32(sums[2 * p + 1]));
+    acc[p][j] = vmlaq_s32(acc[p][j], zero_points, of_rows);
+  });
+}
+
+// The bytes of one pair of rows, eight channels (or four, twice): two of row 0, two of row 1, two
+// of row 0, ...
+template <bool kSigned, int kColumns>
+INTAGLIO_INLINE uint16x8_t PairBytes(const EpilogueParams& e, const int32x4_t (&acc)[kColumns]) {
+  const int16x8_t low =
+      KernelI8mm::AddWords(KernelI8mm::NarrowToWords(acc[0], acc[1]), e.zero_point);
+  const int16x8_t high =
+      kColumns == 2
+          ? low
+          : KernelI8mm::AddWords(KernelI8mm::NarrowToWords(acc[kColumns - 2], acc[kColumns - 1]),
+                                 e.zero_point);
+  return kSigned ? vreinterpretq_u16_s8(vqmovn_high_s16(vqmovn_s16(low), high))
+                 : vreinterpretq_u16_u8(vqmovun_high_s16(vqmovun_s16(low), high));
+}
+
+template <bool kSigned>
+INTAGLIO_INLINE uint8x16_t Clamped(uint8x16_t bytes, int32_t min, int32_t max) {
+  return vcombine_u8(PanelNeon::Clamped<kSigned>(vget_low_u8(bytes), min, max),
+                     PanelNeon::Clamped<kSigned>(vget_high_u8(bytes), min, max));
+}
+
+// One half of a register: a row of eight channels, or of four, which it holds twice.
+// By assembly: g++ would take the upper half out of the register first.
+template <int kHalf, int kColumns>
+INTAGLIO_INLINE void StoreHalf(uint8x16_t bytes, uint8_t* dst) {
+  if constexpr (kColumns == 2) {
+    vst1q_lane_u32(reinterpret_cast<uint32_t*>(dst), vreinterpretq_u32_u8(bytes), 2 * kHalf);
+  } else if constexpr (kHalf == 0) {
+    asm volatile("str %d1, %0" : "=m"(*reinterpret_cast<uint8_t(*)[8]>(dst)) : "w"(bytes));
+  } else {
+    asm volatile("st1 {%1.d}[1], %0" : "=Q"(*reinterpret_cast<uint8_t(*)[8]>(dst)) : "w"(bytes));
+  }
+}
+
+template <bool kSigned, int kRows, int kPairs, int kColumns>
+INTAGLIO_INLINE void StoreBytes(const EpilogueParams& e, const int32x4_t (&acc)[kPairs][kColumns],
+                                uint8_t* dst, ptrdiff_t stride) {
+  const bool clamps = e.clamp_max - e.clamp_min < 255;
+  INTAGLIO_UNROLL
+  for (int p = 0; p < kPairs; p += 2) {
+    const uint16x8_t first = PairBytes<kSigned>(e, acc[p]);
+    const uint16x8_t second = p + 1 < kPairs ? PairBytes<kSigned>(e, acc[p + 1]) : first;
+    uint8x16_t rows[2] = {vreinterpretq_u8_u16(vuzp1q_u16(first, second)),   // 0 and 2
+                          vreinterpretq_u8_u16(vuzp2q_u16(first, second))};  // 1 and 3
+    INTAGLIO_UNROLL
+    for (int i = 0; i < 2; ++i) {
+      if (clamps) rows[i] = Clamped<kSigned>(rows[i], e.clamp_min, e.clamp_max);
+      const int r = 2 * p + i;
+      if (r < kRows) StoreHalf<0, kColumns>(rows[i], dst + r * stride);
+      if (r + 2 < kRows) StoreHalf<1, kColumns>(rows[i], dst + (r + 2) * stride);
+    }
+  }
+}
+
+// Any other output: row by row.
+template <int kRows, int kPairs, int kColumns>
+INTAGLIO_INLINE void StoreWider(const EpilogueParams& e, const int32x4_t (&acc)[kPairs][kColumns],
+                                void* dst, ptrdiff_t stride) {
+  int32x4_t rows[kRows][kColumns / 2];
+  ForTile<kColumns / 2, kRows>([&](int r, int j) {
+    const int64x2_t left = vreinterpretq_s64_s32(acc[r / 2][2 * j]);
+    const int64x2_t right = vreinterpretq_s64_s32(acc[r / 2][2 * j + 1]);
+    rows[r][j] =
+        vreinterpretq_s32_s64(r % 2 == 0 ? vzip1q_s64(left, right) : vzip2q_s64(left, right));
+  });
+  StoreRows<PanelNeon, kColumns / 2, kRows>(e, rows, dst, stride);
+}
+
+template <int kVectors, int kRows>
+void ComputePairs(const TileArgs& args) {
+  constexpr int kPairs = (kRows + 1) / 2;
+  constexpr int kColumns = 2 * kVectors;
+  int32x4_t acc[kPairs][kColumns];
+  Start(args.params->offset, acc);
+  AddProducts(args, acc);
+  if (args.row_sums != nullptr) AddRowSums(args, acc);
+  ApplyScaling<Pairs, kColumns, kPairs>(*args.params, acc);
+  const EpilogueParams e = args.epilogue;
+  auto* dst = static_cast<uint8_t*>(args.dst);
+  if (e.output == Type::kInt8) return StoreBytes<true, kRows>(e, acc, dst, args.dst_stride);
+  if (e.output == Type::kUInt8) return StoreBytes<false, kRows>(e, acc, dst, args.dst_stride);
+  StoreWider<kRows>(e, acc, dst, args.dst_stride);
+}
+
 }  // namespace
 
-extern const Kernel kKernelI8mm = {.name = "i8mm",
-                                   .needs = kNeon | kDotprod | kI8mm,
-                                   .panel = {4, 2, 8},
-                                   .row_format = RowFormat::kSigned8By8,
-                                   .max_rows = 8,
-                                   .tile = Tile<KernelI8mm>,
-                                   .tap_step = 4,
-                                   .depthwise = Depthwise<KernelI8mm, TapsDotprod>,
-                                   .has_fma = true};
+// The tile of this kernel, which ChooseRows (tile.h) finds in place of the general one.
+template <class V, int kVectors, int kRows>
+requires std::is_same_v<V, KernelI8mm>
+void ComputeTile(const TileArgs& args) { ComputePairs<kVectors, kRows>(args); }
+
+extern const Kernel kKernelI8mm = {
+    "i8mm",           kNeon | kI8mm,        {4, 2, 8}, RowFormat::kSigned8By8, 8,
+    Tile<KernelI8mm>, Depthwise<KernelI8mm>};
 
 }  // namespace intaglio

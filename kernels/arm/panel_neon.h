@@ -14,10 +14,20 @@ namespace intaglio {
 struct PanelNeon : Neon {
   static constexpr int kMaxVectors = 2;
 
+#if defined(__aarch64__)
+  // Loaded every time that it is asked for: cores load beside what they compute, and a copy of a
+  // register takes as long as a multiplication.
+  static INTAGLIO_INLINE I32 Load(const int32_t* p) {
+    I32 a;
+    asm volatile("ldr %q0, %1" : "=w"(a) : "m"(*reinterpret_cast<const int32_t(*)[kLanes]>(p)));
+    return a;
+  }
+#endif
   static INTAGLIO_INLINE void Keep(I32& acc) { asm("" : "+w"(acc)); }
   static INTAGLIO_INLINE I32 FloatBits(F32 a) { return vreinterpretq_s32_f32(a); }
 
   static INTAGLIO_INLINE void StoreRuns(int32_t* p, ptrdiff_t, I32 a) { Store(p, a); }
+  static INTAGLIO_INLINE I32 LoadRuns(const int32_t* p, ptrdiff_t) { return Load(p); }
 
   template <int kVectors>
   static INTAGLIO_INLINE void StoreInt16(int16_t* p, const I32* a) {
@@ -25,44 +35,59 @@ struct PanelNeon : Neon {
     if constexpr (kVectors == 2) vst1_s16(p + 4, vqmovn_s32(a[1]));
   }
 
-  // Most output is not clamped to less than its type: the clamp is passed over then.
   template <int kVectors, bool kSigned>
   static INTAGLIO_INLINE void StoreBytes(void* p, const I32* a, int32_t zero_point, int32_t min,
                                          int32_t max) {
-    const int16x8_t words =
-        vqaddq_s16(Narrow(a[0], a[kVectors - 1]), vdupq_n_s16(static_cast<int16_t>(zero_point)));
+    const int16x8_t words = AddWords(NarrowToWords(a[0], a[kVectors - 1]), zero_point);
+    uint8x8_t bytes;
     if constexpr (kSigned) {
-      int8x8_t bytes = vqmovn_s16(words);
-      if (max - min < 255) {
-        bytes = vmax_s8(bytes, vdup_n_s8(static_cast<int8_t>(min)));
-        bytes = vmin_s8(bytes, vdup_n_s8(static_cast<int8_t>(max)));
-      }
-      StoreLanes<kVectors>(p, vreinterpret_u8_s8(bytes));
+      bytes = vreinterpret_u8_s8(vqmovn_s16(words));
     } else {
-      uint8x8_t bytes = vqmovun_s16(words);
-      if (max - min < 255) {
-        bytes = vmax_u8(bytes, vdup_n_u8(static_cast<uint8_t>(min)));
-        bytes = vmin_u8(bytes, vdup_n_u8(static_cast<uint8_t>(max)));
-      }
-      StoreLanes<kVectors>(p, bytes);
+      bytes = vqmovun_s16(words);
+    }
+    if (max - min < 255) bytes = Clamped<kSigned>(bytes, min, max);
+    if constexpr (kVectors == 2) {
+      vst1_u8(static_cast<uint8_t*>(p), bytes);
+    } else {
+      vst1_lane_u32(static_cast<uint32_t*>(p), vreinterpret_u32_u8(bytes), 0);
     }
   }
 
- private:
-  static INTAGLIO_INLINE int16x8_t Narrow(I32 low, I32 high) {
+  template <bool kSigned>
+  static INTAGLIO_INLINE I32 LoadWidened(const uint8_t* p) {
+    uint32_t word;
+    std::memcpy(&word, p, sizeof word);
+    const uint8x8_t bytes = vreinterpret_u8_u32(vdup_n_u32(word));
+    if constexpr (kSigned) {
+      return vmovl_s16(vget_low_s16(vmovl_s8(vreinterpret_s8_u8(bytes))));
+    } else {
+      return vreinterpretq_s32_u32(vmovl_u16(vget_low_u16(vmovl_u8(bytes))));
+    }
+  }
+  static INTAGLIO_INLINE I32 MulInt16(I32 a, I32 b) {
+    return vmull_s16(vmovn_s32(a), vmovn_s32(b));
+  }
+
+  static INTAGLIO_INLINE int16x8_t NarrowToWords(I32 low, I32 high) {
 #if defined(__aarch64__)
     return vqmovn_high_s32(vqmovn_s32(low), high);
 #else
     return vcombine_s16(vqmovn_s32(low), vqmovn_s32(high));
 #endif
   }
-  template <int kVectors>
-  static INTAGLIO_INLINE void StoreLanes(void* p, uint8x8_t bytes) {
-    if constexpr (kVectors == 2) {
-      vst1_u8(static_cast<uint8_t*>(p), bytes);
+  static INTAGLIO_INLINE int16x8_t AddWords(int16x8_t words, int32_t zero_point) {
+    return vqaddq_s16(words, vdupq_n_s16(static_cast<int16_t>(zero_point)));
+  }
+  // Called only where the range is less than the type's: in most products it is not.
+  template <bool kSigned>
+  static INTAGLIO_INLINE uint8x8_t Clamped(uint8x8_t bytes, int32_t min, int32_t max) {
+    if constexpr (kSigned) {
+      const int8x8_t low = vdup_n_s8(static_cast<int8_t>(min));
+      const int8x8_t high = vdup_n_s8(static_cast<int8_t>(max));
+      return vreinterpret_u8_s8(vmin_s8(vmax_s8(vreinterpret_s8_u8(bytes), low), high));
     } else {
-      const uint32_t word = vget_lane_u32(vreinterpret_u32_u8(bytes), 0);
-      std::memcpy(p, &word, sizeof word);
+      return vmin_u8(vmax_u8(bytes, vdup_n_u8(static_cast<uint8_t>(min))),
+                     vdup_n_u8(static_cast<uint8_t>(max)));
     }
   }
 };

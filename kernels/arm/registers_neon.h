@@ -87,12 +87,12 @@ struct Neon {
     return {vshlq_s64(one, left.low), vshlq_s64(one, left.high)};
   }
 
-  // What multiply.h uses in place of 64-bit products: SQRDMULH, SQDMULH and SRSHL. Counts of the
-  // last are in [0, 31].
+  // What multiply.h uses in place of 64-bit products: SQRDMULH, SQDMULH, SQADD and SRSHL.
   static INTAGLIO_INLINE I32 SaturatingRoundingDoublingHighMul(I32 a, I32 b) {
     return vqrdmulhq_s32(a, b);
   }
   static INTAGLIO_INLINE I32 SaturatingDoublingHighMul(I32 a, I32 b) { return vqdmulhq_s32(a, b); }
+  static INTAGLIO_INLINE I32 SaturatingAdd(I32 a, I32 b) { return vqaddq_s32(a, b); }
   static INTAGLIO_INLINE I32 RoundingShiftRight(I32 a, I32 count) {
     return vrshlq_s32(a, vnegq_s32(count));
   }
