@@ -102,6 +102,7 @@ void RunPanel(const Plan& plan, const RowBlock& block, int extent_index, const S
   TileArgs args;
   args.panel = p.panels->Panel(extent);
   args.vectors = extent.vectors;
+  args.panel_has_lowest = extent.has_lowest;
   args.row_stride = block.stride;
   args.groups = plan.groups;
   args.params = plan.params + extent_index;

@@ -28,6 +28,7 @@ namespace intaglio {
 struct TileArgs {
   const int8_t* panel;
   int vectors;               // of the panel
+  bool panel_has_lowest;     // it may hold -128
   const void* rows;          // in the kernel's row format
   ptrdiff_t row_stride;      // bytes
   int row_count;             // at least 1

@@ -11,7 +11,9 @@
 #elif defined(__aarch64__)
 #define INTAGLIO_ARCH_KERNELS(ROW) \
   ROW(kKernelI8mm)                 \
+  ROW(kKernelDotprodA55)           \
   ROW(kKernelDotprod)              \
+  ROW(kKernelNeonA53)              \
   ROW(kKernelNeon)
 #elif defined(__arm__)
 #define INTAGLIO_ARCH_KERNELS(ROW) ROW(kKernelNeon)

@@ -136,7 +136,7 @@ Result<PanelLayout> LayOutPanels(const PanelFormat& format, int channels, int de
     // The widest panel that is not left with an unused vector.
     while (vectors > 1 && left <= format.lanes * (vectors - 1)) vectors /= 2;
     const int width = format.lanes * vectors;
-    layout.extents.push_back({first, vectors, std::min(width, left), layout.bytes, 0});
+    layout.extents.push_back({first, vectors, std::min(width, left), layout.bytes});
     layout.bytes += static_cast<size_t>(vector_bytes) * static_cast<size_t>(vectors);
     first += width;
   }
@@ -184,6 +184,8 @@ void PackExtents(const ConstMatrix& matrix, std::span<const int32_t> zero_points
     }
     extent.magnitude = magnitudes == Magnitudes::kExact ? routines.measure(source, panel, zeros)
                                                         : distance * panels.depth;
+    extent.has_lowest = format.depth_step != 16 ||
+                        std::memchr(panel, 0x80, source.group_bytes * groups) != nullptr;
   }
 }
 

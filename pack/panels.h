@@ -60,6 +60,7 @@ struct PanelExtent {
   size_t offset;  // of the panel's bytes
   // The largest sum over depth of |value - zero point| of its channels, which bounds accumulators.
   int64_t magnitude = 0;
+  bool has_lowest = true;  // of the panel's bytes may be -128; known better only of 16-deep groups
 };
 
 // One packed side.

@@ -1,85 +1,17 @@
-// SDOT adds four exact products of a row and a panel per lane. Its row operand is one lane of a
-// register: 16 depths of a row are loaded at once and serve four groups.
-#include "intaglio/kernels/arm/panel_neon.h"
-#include "intaglio/kernels/arm/taps_neon.h"
+// SDOT, in the order that suits cores which issue out of order.
+#include "intaglio/kernels/arm/panel_dotprod.h"
 #include "intaglio/kernels/depthwise_tile.h"
 #include "intaglio/kernels/tile.h"
 
 namespace intaglio {
 namespace {
 
-struct KernelDotprod : PanelNeon {
-  static constexpr int kDepthStep = 4;
-  static constexpr int kMaxRows = 8;  // 16 accumulators, 8 rows, up to 8 panel vectors
-
-  template <int kVectors, int kRows>
-  static INTAGLIO_INLINE void AddDepth(const TileArgs& args, I32 (&acc)[kRows][kVectors]) {
-    // Slim tiles: every other group has accumulators of its own, not to wait for the one before.
-    constexpr int kSets = kRows * kVectors < 8 ? 2 : 1;
-    I32 odd[kRows][kVectors];
-    if constexpr (kSets == 2) ForTile<kVectors, kRows>([&](int r, int j) { odd[r][j] = Set(0); });
-
-    const int8_t* row[kRows];
-    INTAGLIO_UNROLL
-    for (int r = 0; r < kRows; ++r) {
-      row[r] = static_cast<const int8_t*>(args.rows) + r * args.row_stride;
-    }
-    const int8_t* panel = args.panel;
-    int groups = args.groups;
-    for (; groups >= 4; groups -= 4, panel += 4 * kVectors * 16) {
-      int8x16_t x[kRows];
-      INTAGLIO_UNROLL
-      for (int r = 0; r < kRows; ++r) {
-        x[r] = vld1q_s8(row[r]);
-        row[r] += 16;
-      }
-      AddGroup<0>(panel, x, acc);
-      AddGroup<1>(panel + kVectors * 16, x, kSets == 2 ? odd : acc);
-      AddGroup<2>(panel + kVectors * 32, x, acc);
-      AddGroup<3>(panel + kVectors * 48, x, kSets == 2 ? odd : acc);
-    }
-    for (; groups > 0; --groups, panel += kVectors * 16) {
-      int8x16_t x[kRows];
-      INTAGLIO_UNROLL
-      for (int r = 0; r < kRows; ++r) {
-        int32_t word;
-        std::memcpy(&word, row[r], sizeof word);
-        x[r] = vreinterpretq_s8_s32(vdupq_n_s32(word));
-        row[r] += 4;
-      }
-      AddGroup<0>(panel, x, acc);
-    }
-    if constexpr (kSets == 2) {
-      ForTile<kVectors, kRows>([&](int r, int j) { acc[r][j] = Add(acc[r][j], odd[r][j]); });
-    }
-  }
-
- private:
-  template <int kGroup, int kVectors, int kRows>
-  static INTAGLIO_INLINE void AddGroup(const int8_t* panel, const int8x16_t (&x)[kRows],
-                                       I32 (&acc)[kRows][kVectors]) {
-    INTAGLIO_UNROLL
-    for (int j = 0; j < kVectors; ++j) {
-      const int8x16_t w = vld1q_s8(panel + j * 16);
-      INTAGLIO_UNROLL
-      for (int r = 0; r < kRows; ++r) {
-        acc[r][j] = vdotq_laneq_s32(acc[r][j], w, x[r], kGroup);
-        Keep(acc[r][j]);
-      }
-    }
-  }
-};
+struct KernelDotprod : PanelDotprod {};
 
 }  // namespace
 
-extern const Kernel kKernelDotprod = {.name = "dotprod",
-                                      .needs = kNeon | kDotprod,
-                                      .panel = {4, 2, 4},
-                                      .row_format = RowFormat::kSigned8,
-                                      .max_rows = 8,
-                                      .tile = Tile<KernelDotprod>,
-                                      .tap_step = 4,
-                                      .depthwise = Depthwise<KernelDotprod, TapsDotprod>,
-                                      .has_fma = true};
+extern const Kernel kKernelDotprod = {
+    "dotprod",           kNeon | kDotprod,        {4, 2, 4}, RowFormat::kSigned8, 8,
+    Tile<KernelDotprod>, Depthwise<KernelDotprod>};
 
 }  // namespace intaglio

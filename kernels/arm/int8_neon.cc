@@ -1,105 +1,21 @@
-// Plain NEON: the products of 16 depths of a row and of a channel are made in int16 and added in
-// pairs into four int32 sums, which are joined at the end. One product at a time: two of
-// (-128)(-128) do not fit int16.
-#include "intaglio/kernels/arm/panel_neon.h"
-#include "intaglio/kernels/arm/taps_neon.h"
+// Plain NEON, in the order that suits cores which issue out of order, and those of 32 bits.
+#include "intaglio/kernels/arm/panel_dot16_neon.h"
 #include "intaglio/kernels/depthwise_tile.h"
 #include "intaglio/kernels/tile.h"
 
 namespace intaglio {
 namespace {
 
-struct KernelNeon : PanelNeon {
-  static constexpr int kDepthStep = 16;
-#if defined(__aarch64__)
-  static constexpr int kMaxRows = 4;  // 16 accumulators, 4 rows, 4 channels, products
-#else
-  static constexpr int kMaxRows = 2;  // 8 accumulators, of 16 registers
-#endif
-
-  // Each vector of the panel, four channels, in a pass of its own.
-  template <int kVectors, int kRows>
-  static INTAGLIO_INLINE void AddDepth(const TileArgs& args, I32 (&acc)[kRows][kVectors]) {
-    for (int j = 0; j < kVectors; ++j) {
-      I32 sum[kRows];
-      AddVector<kVectors>(args, args.panel + j * kLanes * kDepthStep, sum);
-      INTAGLIO_UNROLL
-      for (int r = 0; r < kRows; ++r) acc[r][j] = Add(acc[r][j], sum[r]);
-    }
-  }
-
- private:
-  template <int kVectors, int kRows>
-  static INTAGLIO_INLINE void AddVector(const TileArgs& args, const int8_t* panel,
-                                        I32 (&sum)[kRows]) {
-    I32 part[kRows][kLanes];
-    ForTile<kLanes, kRows>([&](int r, int c) { part[r][c] = Set(0); });
-    const auto* row = static_cast<const int8_t*>(args.rows);
-    for (int g = 0; g < args.groups; ++g) {
-      int8x16_t x[kRows];
-      INTAGLIO_UNROLL
-      for (int r = 0; r < kRows; ++r) x[r] = vld1q_s8(row + r * args.row_stride);
-      INTAGLIO_UNROLL
-      for (int c = 0; c < kLanes; ++c) {
-        const int8x16_t w = vld1q_s8(panel + c * kDepthStep);
-        int16x8_t product[kRows];
-        INTAGLIO_UNROLL
-        for (int r = 0; r < kRows; ++r) product[r] = InOrder(MulLow(w, x[r]));
-        INTAGLIO_UNROLL
-        for (int r = 0; r < kRows; ++r) part[r][c] = vpadalq_s16(part[r][c], product[r]);
-        INTAGLIO_UNROLL
-        for (int r = 0; r < kRows; ++r) product[r] = InOrder(MulHigh(w, x[r]));
-        INTAGLIO_UNROLL
-        for (int r = 0; r < kRows; ++r) part[r][c] = vpadalq_s16(part[r][c], product[r]);
-      }
-      row += kDepthStep;
-      panel += kVectors * kLanes * kDepthStep;
-    }
-    INTAGLIO_UNROLL
-    for (int r = 0; r < kRows; ++r) sum[r] = SumEach(part[r]);
-  }
-
-  static INTAGLIO_INLINE int16x8_t MulLow(int8x16_t a, int8x16_t b) {
-    return vmull_s8(vget_low_s8(a), vget_low_s8(b));
-  }
-  static INTAGLIO_INLINE int16x8_t MulHigh(int8x16_t a, int8x16_t b) {
-#if defined(__aarch64__)
-    return vmull_high_s8(a, b);
-#else
-    return vmull_s8(vget_high_s8(a), vget_high_s8(b));
-#endif
-  }
-  // Keeps g++ from making all products before it adds any, for which registers do not suffice.
-  static INTAGLIO_INLINE int16x8_t InOrder(int16x8_t product) {
-    asm volatile("" : "+w"(product));
-    return product;
-  }
-
-  // Lane l is the sum of the lanes of part[l].
-  static INTAGLIO_INLINE I32 SumEach(const I32 (&part)[kLanes]) {
-#if defined(__aarch64__)
-    return vpaddq_s32(vpaddq_s32(part[0], part[1]), vpaddq_s32(part[2], part[3]));
-#else
-    const auto halves = [](I32 a) { return vpadd_s32(vget_low_s32(a), vget_high_s32(a)); };
-    return vcombine_s32(vpadd_s32(halves(part[0]), halves(part[1])),
-                        vpadd_s32(halves(part[2]), halves(part[3])));
-#endif
-  }
-};
+struct KernelNeon : PanelDot16Neon {};
 
 }  // namespace
 
-extern const Kernel kKernelNeon = {.name = "neon",
-                                   .needs = kNeon,
-                                   .panel = {4, 2, 16},
-                                   .row_format = RowFormat::kSigned8,
-                                   .max_rows = KernelNeon::kMaxRows,
-                                   .tile = Tile<KernelNeon>,
-                                   .tap_step = 1,
-                                   .depthwise = Depthwise<KernelNeon, TapsNeon>,
-#if defined(__aarch64__)
-                                   .has_fma = true
-#endif
-};
+extern const Kernel kKernelNeon = {"neon",
+                                   kNeon,
+                                   {4, 2, 16},
+                                   RowFormat::kSigned8,
+                                   KernelNeon::kMaxRows,
+                                   Tile<KernelNeon>,
+                                   Depthwise<KernelNeon>};
 
 }  // namespace intaglio

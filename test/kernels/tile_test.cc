@@ -123,6 +123,7 @@ struct TileCase {
     TileArgs args;
     args.panel = panel_bytes.data();
     args.vectors = vectors;
+    args.panel_has_lowest = std::find(panel.begin(), panel.end(), -128) != panel.end();
     args.rows = row_bytes.data();
     args.row_stride = row_stride;
     args.row_count = rows;
