@@ -110,6 +110,9 @@ Result<const Kernel*> KernelNamed(std::string_view name) {
 }
 
 Result<const Kernel*> KernelFor(const PanelFormat& format) {
+  // Of several that read the format, the one that this process uses otherwise.
+  const auto best = BestKernel();
+  if (best.ok() && (*best)->panel == format) return best;
   for (const Kernel* kernel : RankedKernels()) {
     if ((kernel->needs & ~kPreferences & ~Cpu().features) != 0) continue;
     if (kernel->panel == format) return kernel;

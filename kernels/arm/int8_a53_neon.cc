@@ -179,7 +179,7 @@ struct KernelNeonA53 : PanelDot16Neon {
 }  // namespace
 
 extern const Kernel kKernelNeonA53 = {
-    "neon-a53",          kNeon | kInOrder,        {4, 2, 16}, RowFormat::kSigned8, 4,
+    "neon_a53",          kNeon | kInOrder,        {4, 2, 16}, RowFormat::kSigned8, 4,
     Tile<KernelNeonA53>, Depthwise<KernelNeonA53>};
 
 }  // namespace intaglio

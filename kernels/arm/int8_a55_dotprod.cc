@@ -119,7 +119,7 @@ struct KernelDotprodA55 : PanelDotprod {
 }  // namespace
 
 extern const Kernel kKernelDotprodA55 = {
-    "dotprod-a55",          kNeon | kDotprod | kInOrder, {4, 2, 4}, RowFormat::kSigned8, 8,
+    "dotprod_a55",          kNeon | kDotprod | kInOrder, {4, 2, 4}, RowFormat::kSigned8, 8,
     Tile<KernelDotprodA55>, Depthwise<KernelDotprodA55>};
 
 }  // namespace intaglio

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "intaglio/gemm/describe.h"
+#include "intaglio/gemm/dispatch.h"
 #include "intaglio/gemm/gemm.h"
 #include "intaglio/test/pipeline/oracle.h"
 
@@ -282,12 +283,20 @@ struct TestPipeline {
   }
 };
 
+// Whether packing for the kernel of that name makes panels that it will be the one to read.
+inline bool ReadsItsPanels(const std::string& name) {
+  const auto kernel = KernelNamed(name);
+  const auto reader = kernel.ok() ? KernelFor((*kernel)->panel) : kernel;
+  return reader.ok() && name == (*reader)->name;
+}
+
 // The kernels that this process can run, all of them or those that INTAGLIO_ISA allows.
 inline std::vector<std::string> KernelNames(bool allowed_only = false) {
   std::vector<std::string> names;
   for (const KernelInfo& info : ListKernels()) {
     const bool by_choice = info.why_not.rfind("INTAGLIO_ISA", 0) == 0;
-    if (info.usable || (by_choice && !allowed_only)) names.push_back(info.name);
+    if (!info.usable && (!by_choice || allowed_only)) continue;
+    if (ReadsItsPanels(info.name)) names.push_back(info.name);
   }
   return names;
 }
