@@ -1,0 +1,57 @@
+// tile KERNEL FORM ROWS CHANNELS DEPTH: one call of Kernel::tile, between two functions that an
+// instruction trace can be cut at. FORM: single, double, float (the bounded forms). Output is int8.
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+
+#include "intaglio/kernels/kernel_table.h"
+
+using namespace intaglio;
+
+extern "C" {
+__attribute__((noinline)) void TraceBegin() { asm volatile("" ::: "memory"); }
+__attribute__((noinline)) void TraceEnd() { asm volatile("" ::: "memory"); }
+}
+
+int main(int argc, char** argv) {
+  if (argc != 6) return 2;
+  const Kernel* kernel = nullptr;
+  for (const Kernel* row : KernelTable()) {
+    if (std::strcmp(row->name, argv[1]) == 0) kernel = row;
+  }
+  const int rows = std::atoi(argv[3]);
+  const int channels = std::atoi(argv[4]);
+  const int depth = std::atoi(argv[5]);
+  if (kernel == nullptr || rows < 1 || rows > kernel->max_rows) return 2;
+
+  PanelParams params{};
+  params.form = argv[2][0] == 's'   ? ScalingForm::kSingleRoundingBounded
+                : argv[2][0] == 'd' ? ScalingForm::kDoubleRoundingBounded
+                                    : ScalingForm::kFloatHalfEvenBounded;
+  for (int i = 0; i < kMaxPanelWidth; ++i) {
+    params.mantissa[i] = 1518500250 + i;
+    params.right_shift[i] = params.form == ScalingForm::kSingleRoundingBounded ? 39 : 8;
+    params.scale[i] = 0.003f;
+  }
+  const auto bytes = static_cast<size_t>(depth) * 64 + 64;
+  const std::vector<int8_t> panel(bytes, 1);
+  const std::vector<int8_t> row_bytes(bytes, 1);
+  std::vector<int8_t> dst(bytes);
+
+  TileArgs args{};
+  args.panel = panel.data();
+  args.vectors = channels / kernel->panel.lanes;
+  args.panel_has_lowest = false;
+  args.rows = row_bytes.data();
+  args.row_stride = depth;
+  args.row_count = rows;
+  args.groups = kernel->panel.Groups(depth);
+  args.params = &params;
+  args.epilogue = {Type::kInt8, -5, -128, 127};
+  args.dst = dst.data();
+  args.dst_stride = channels;
+  TraceBegin();
+  kernel->tile(args);
+  TraceEnd();
+  return 0;
+}
