@@ -116,6 +116,8 @@ class Multipliers {
       shifts[i] = is_double ? std::max(-exponents[i], 0) : 31 - exponents[i];
     }
     Copy(shifts, params_.right_shift);
+    // Multipliers are below 2^highest, and roundings add at most 1.
+    params_.fits_int16 = highest <= 0 && bound_ >> -highest < INT16_MAX - 1;
     if (!is_double) {
       return highest < 0 ? ScalingForm::kSingleRoundingBounded : ScalingForm::kSingleRounding;
     }
@@ -137,6 +139,7 @@ class Multipliers {
     const auto highest = std::bit_cast<float>(highest_bits);
     // Two roundings to float32 lift a product by less than one part in 2^22.
     const double product = static_cast<double>(bound_) * static_cast<double>(highest);
+    params_.fits_int16 = product < INT16_MAX - 1;
     return product < 2147483648.0 * (1 - std::ldexp(1.0, -22)) ? ScalingForm::kFloatHalfEvenBounded
                                                                : ScalingForm::kFloatHalfEven;
   }
@@ -155,6 +158,7 @@ void FillPanelParams(const Panels& panels, const PanelExtent& extent, const RowF
   const int32_t* bias = standard == nullptr ? nullptr : standard->bias;
   FillOffsets(panels, extent, rows.zero_point, bias, params);
   params.form = ScalingForm::kNone;
+  params.fits_int16 = false;
   if (standard == nullptr || standard->scaling == Scaling::kNone) return;
   const int64_t bound = AccumulatorBound(extent, rows.magnitude, bias);
   params.form = Multipliers(*standard, panels, extent, bound, params).Fill();

@@ -29,6 +29,7 @@ enum class ScalingForm : uint8_t {
 struct PanelParams {
   ScalingForm form = ScalingForm::kNone;
   ScalingForm vector_form[kMaxPanelVectors];                // of kByVector
+  bool fits_int16 = false;                                  // every scaled accumulator does
   alignas(64) int32_t offset[kMaxPanelWidth];               // bias and zero-point terms
   alignas(64) int32_t negative_zero_point[kMaxPanelWidth];  // of the panel side; times a row's sum
   alignas(64) int32_t mantissa[kMaxPanelWidth];

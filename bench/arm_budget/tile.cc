@@ -28,6 +28,7 @@ int main(int argc, char** argv) {
   params.form = argv[2][0] == 's'   ? ScalingForm::kSingleRoundingBounded
                 : argv[2][0] == 'd' ? ScalingForm::kDoubleRoundingBounded
                                     : ScalingForm::kFloatHalfEvenBounded;
+  params.fits_int16 = true;  // as FillPanelParams finds it for this depth and these multipliers
   for (int i = 0; i < kMaxPanelWidth; ++i) {
     params.mantissa[i] = 1518500250 + i;
     params.right_shift[i] = params.form == ScalingForm::kSingleRoundingBounded ? 39 : 8;

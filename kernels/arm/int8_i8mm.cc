@@ -75,15 +75,21 @@ INTAGLIO_INLINE void AddRowSums(const TileArgs& args, int32x4_t (&acc)[kPairs][k
 
 // The bytes of one pair of rows, eight channels (or four, twice): two of row 0, two of row 1, two
 // of row 0, ...
-template <bool kSigned, int kColumns>
+template <bool kFits>
+INTAGLIO_INLINE int16x8_t ToWords(int32x4_t low, int32x4_t high, int32_t zero_point) {
+  if constexpr (kFits) {
+    const int16x8_t words = vuzp1q_s16(vreinterpretq_s16_s32(low), vreinterpretq_s16_s32(high));
+    return PanelNeon::AddWords(words, zero_point);
+  } else {
+    return PanelNeon::AddWords(PanelNeon::NarrowToWords(low, high), zero_point);
+  }
+}
+
+template <bool kSigned, bool kFits, int kColumns>
 INTAGLIO_INLINE uint16x8_t PairBytes(const EpilogueParams& e, const int32x4_t (&acc)[kColumns]) {
-  const int16x8_t low =
-      KernelI8mm::AddWords(KernelI8mm::NarrowToWords(acc[0], acc[1]), e.zero_point);
+  const int16x8_t low = ToWords<kFits>(acc[0], acc[1], e.zero_point);
   const int16x8_t high =
-      kColumns == 2
-          ? low
-          : KernelI8mm::AddWords(KernelI8mm::NarrowToWords(acc[kColumns - 2], acc[kColumns - 1]),
-                                 e.zero_point);
+      kColumns == 2 ? low : ToWords<kFits>(acc[kColumns - 2], acc[kColumns - 1], e.zero_point);
   return kSigned ? vreinterpretq_u16_s8(vqmovn_high_s16(vqmovn_s16(low), high))
                  : vreinterpretq_u16_u8(vqmovun_high_s16(vqmovun_s16(low), high));
 }
@@ -107,14 +113,14 @@ INTAGLIO_INLINE void StoreHalf(uint8x16_t bytes, uint8_t* dst) {
   }
 }
 
-template <bool kSigned, int kRows, int kPairs, int kColumns>
+template <bool kSigned, bool kFits, int kRows, int kPairs, int kColumns>
 INTAGLIO_INLINE void StoreBytes(const EpilogueParams& e, const int32x4_t (&acc)[kPairs][kColumns],
                                 uint8_t* dst, ptrdiff_t stride) {
   const bool clamps = e.clamp_max - e.clamp_min < 255;
   INTAGLIO_UNROLL
   for (int p = 0; p < kPairs; p += 2) {
-    const uint16x8_t first = PairBytes<kSigned>(e, acc[p]);
-    const uint16x8_t second = p + 1 < kPairs ? PairBytes<kSigned>(e, acc[p + 1]) : first;
+    const uint16x8_t first = PairBytes<kSigned, kFits>(e, acc[p]);
+    const uint16x8_t second = p + 1 < kPairs ? PairBytes<kSigned, kFits>(e, acc[p + 1]) : first;
     uint8x16_t rows[2] = {vreinterpretq_u8_u16(vuzp1q_u16(first, second)),   // 0 and 2
                           vreinterpretq_u8_u16(vuzp2q_u16(first, second))};  // 1 and 3
     INTAGLIO_UNROLL
@@ -152,8 +158,15 @@ void ComputePairs(const TileArgs& args) {
   ApplyScaling<Pairs, kColumns, kPairs>(*args.params, acc);
   const EpilogueParams e = args.epilogue;
   auto* dst = static_cast<uint8_t*>(args.dst);
-  if (e.output == Type::kInt8) return StoreBytes<true, kRows>(e, acc, dst, args.dst_stride);
-  if (e.output == Type::kUInt8) return StoreBytes<false, kRows>(e, acc, dst, args.dst_stride);
+  if (SizeOf(e.output) == 1) {
+    const bool is_signed = e.output == Type::kInt8;
+    if (args.params->fits_int16) {
+      return is_signed ? StoreBytes<true, true, kRows>(e, acc, dst, args.dst_stride)
+                       : StoreBytes<false, true, kRows>(e, acc, dst, args.dst_stride);
+    }
+    return is_signed ? StoreBytes<true, false, kRows>(e, acc, dst, args.dst_stride)
+                     : StoreBytes<false, false, kRows>(e, acc, dst, args.dst_stride);
+  }
   StoreWider<kRows>(e, acc, dst, args.dst_stride);
 }
 

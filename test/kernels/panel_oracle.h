@@ -28,6 +28,7 @@ inline int HandChannel(int lanes, int vectors, int vector, int lane) {
 // Per channel, in channel order.
 struct ChannelParams {
   ScalingForm form = ScalingForm::kNone;
+  bool fits_int16 = false;
   std::vector<int32_t> offset, negative_zero_point, mantissa, left_shift, right_shift;
   std::vector<float> scale;
   std::vector<DoubleRoundingFit> fit;  // of kByVector, vectors of `fitted`
@@ -48,6 +49,7 @@ struct ChannelParams {
   PanelParams InLanes(int lanes, int vectors) const {
     PanelParams p;
     p.form = form;
+    p.fits_int16 = fits_int16;
     for (int j = 0; j < vectors; ++j) {
       for (int l = 0; l < lanes; ++l) {
         const auto c = static_cast<size_t>(HandChannel(lanes, vectors, j, l));

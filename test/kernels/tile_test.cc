@@ -361,6 +361,37 @@ TEST_P(Tile, EveryScalingFormAndOutputType) {
   }
 }
 
+// Kernels may narrow without saturation what they are told fits int16.
+TEST_P(Tile, ResultsThatFitInt16) {
+  Random random(4);
+  for (const auto form : {ScalingForm::kDoubleRounding, ScalingForm::kDoubleRoundingBounded,
+                          ScalingForm::kSingleRounding, ScalingForm::kSingleRoundingBounded}) {
+    const int64_t bound = form == ScalingForm::kDoubleRoundingBounded ? 1 << 30 : int64_t{1} << 31;
+    for (const auto output : {Type::kInt8, Type::kUInt8, Type::kInt16, Type::kInt32}) {
+      for (const Range& range : RangesOf(output)) {
+        for (const int vectors : PanelVectors()) {
+          for (int rows = 1; rows <= kernel().max_rows; ++rows) {
+            TileCase test(kernel(), vectors, rows, 1);
+            test.params.form = form;
+            test.params.fits_int16 = true;
+            test.epilogue = {output, range.zero_point, range.low, range.high};
+            RandomMultipliers(random, form, test.params);
+            const bool single =
+                form == ScalingForm::kSingleRounding || form == ScalingForm::kSingleRoundingBounded;
+            for (int32_t& shift : test.params.right_shift) {
+              shift = (single ? 31 : 0) + Uniform(random, 16, 31);
+            }
+            for (int32_t& shift : test.params.left_shift) shift = 0;
+            for (int32_t& o : test.params.offset) o = ExtremeAccumulator(random, bound) / 2;
+            test.FillRandom(random);
+            ASSERT_NO_FATAL_FAILURE(test.Check());
+          }
+        }
+      }
+    }
+  }
+}
+
 // Vectors with fits, plain and stretched, beside vectors without.
 TEST_P(Tile, FittedDoubleRounding) {
   Random random(4);
