@@ -11,8 +11,8 @@
 namespace intaglio::test {
 namespace {
 
-const PanelFormat kFormats[] = {{1, 4, 1},  {4, 2, 2},  {8, 2, 2}, {8, 2, 4},
-                                {16, 4, 2}, {16, 4, 4}, {16, 1, 8}};
+const PanelFormat kFormats[] = {{4, 2, 4}, {4, 2, 8}, {4, 2, 16}, {1, 4, 1},  {4, 2, 2},
+                                {8, 2, 2}, {8, 2, 4}, {16, 4, 2}, {16, 4, 4}, {16, 1, 8}};
 
 // Panels cover every channel once, in order, with no vector that holds none; all but the last are
 // full.
@@ -195,6 +195,27 @@ TEST(PackedMatrix, Refusals) {
   m = MakeConstMatrix(data.data(), 3, 4);
   m.rows = -3;
   refused(m, {}, "-3 x 4");
+}
+
+// Kernels of 16-deep groups add two products in int16 where no byte is -128.
+TEST(Panels, TellsWhetherAPanelHoldsTheLowestValue) {
+  for (const Type type : {Type::kInt8, Type::kUInt8}) {
+    for (const int lowest_at : {-1, 0, 7, 8, 20 * 12 - 1}) {
+      const uint8_t lowest = type == Type::kInt8 ? 0x80 : 0;
+      std::vector<uint8_t> bytes(20 * 12, lowest + 1);
+      if (lowest_at >= 0) bytes[static_cast<size_t>(lowest_at)] = lowest;
+      const ConstMatrix matrix{bytes.data(), type, 12, 20, 20, Order::kRowMajor, 0};
+      auto panels = MakePanels({4, 2, 16}, 12, 20);
+      ASSERT_TRUE(panels.ok());
+      PackExtents(matrix, {}, 0, static_cast<int>(panels->extents.size()), *panels);
+      for (const PanelExtent& extent : panels->extents) {
+        const int row = lowest_at / 20;
+        const bool holds = lowest_at >= 0 && row >= extent.first_channel &&
+                           row < extent.first_channel + extent.channels;
+        EXPECT_EQ(extent.has_lowest, holds) << lowest_at;
+      }
+    }
+  }
 }
 
 }  // namespace
