@@ -11,7 +11,6 @@ namespace intaglio {
 namespace {
 
 struct KernelI8mm : PanelNeon {
-  static constexpr int kDepthStep = 8;
   static constexpr int kMaxRows = 8;
 };
 
