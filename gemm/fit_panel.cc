@@ -66,6 +66,7 @@ void FitPanel(const Panels& panels, const PanelExtent& extent, const RowFacts& r
     }
     params.vector_form[v] = fitted;
     if (fitted == form) continue;
+    params.fits_int16 = false;  // a fit is proven only after clamping
     for (int l = 0; l < lanes; ++l) {
       const int at = v * lanes + l;
       params.offset[at] = Scalar::Add(params.offset[at], fits[l].base);

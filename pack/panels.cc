@@ -2,6 +2,7 @@
 
 #include <cassert>
 #include <cstdlib>
+#include <cstring>
 #include <limits>
 #include <string>
 #include <type_traits>
@@ -49,6 +50,8 @@ void WithStep(const PanelSource& s, const Body& body) {
       return body(std::integral_constant<int, 4>());
     case 8:
       return body(std::integral_constant<int, 8>());
+    case 16:
+      return body(std::integral_constant<int, 16>());
     default:
       assert(false && "a depth step that no kernel has");
   }
@@ -184,8 +187,8 @@ void PackExtents(const ConstMatrix& matrix, std::span<const int32_t> zero_points
     }
     extent.magnitude = magnitudes == Magnitudes::kExact ? routines.measure(source, panel, zeros)
                                                         : distance * panels.depth;
-    extent.has_lowest = format.depth_step != 16 ||
-                        std::memchr(panel, 0x80, source.group_bytes * groups) != nullptr;
+    extent.has_lowest = panels.format.depth_step != 16 ||
+                        std::memchr(panel, 0x80, source.group_bytes() * source.groups()) != nullptr;
   }
 }
 

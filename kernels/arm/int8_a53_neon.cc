@@ -9,6 +9,7 @@
 // general load does. So a vector is loaded as its lower half, in a cycle together with the INS of
 // the upper half of the vector before, which came by way of a general register.
 #include "intaglio/kernels/arm/panel_dot16_neon.h"
+#include "intaglio/kernels/arm/taps_neon.h"
 #include "intaglio/kernels/depthwise_tile.h"
 #include "intaglio/kernels/tile.h"
 
@@ -178,8 +179,13 @@ struct KernelNeonA53 : PanelDot16Neon {
 
 }  // namespace
 
-extern const Kernel kKernelNeonA53 = {
-    "neon_a53",          kNeon | kInOrder,        {4, 2, 16}, RowFormat::kSigned8, 4,
-    Tile<KernelNeonA53>, Depthwise<KernelNeonA53>};
+extern const Kernel kKernelNeonA53 = {.name = "neon_a53",
+                                      .needs = kNeon | kInOrder,
+                                      .panel = {4, 2, 16},
+                                      .row_format = RowFormat::kSigned8,
+                                      .max_rows = 4,
+                                      .tile = Tile<KernelNeonA53>,
+                                      .tap_step = 1,
+                                      .depthwise = Depthwise<KernelNeonA53, TapsNeon>};
 
 }  // namespace intaglio

@@ -5,6 +5,7 @@
 // INS; rows are loaded 8 bytes at a time, two groups. Each of these issues beside an SDOT: a step
 // of two groups, 32 SDOTs, takes 32 cycles.
 #include "intaglio/kernels/arm/panel_dotprod.h"
+#include "intaglio/kernels/arm/taps_neon.h"
 #include "intaglio/kernels/depthwise_tile.h"
 #include "intaglio/kernels/tile.h"
 
@@ -118,8 +119,13 @@ struct KernelDotprodA55 : PanelDotprod {
 
 }  // namespace
 
-extern const Kernel kKernelDotprodA55 = {
-    "dotprod_a55",          kNeon | kDotprod | kInOrder, {4, 2, 4}, RowFormat::kSigned8, 8,
-    Tile<KernelDotprodA55>, Depthwise<KernelDotprodA55>};
+extern const Kernel kKernelDotprodA55 = {.name = "dotprod_a55",
+                                         .needs = kNeon | kDotprod | kInOrder,
+                                         .panel = {4, 2, 4},
+                                         .row_format = RowFormat::kSigned8,
+                                         .max_rows = 8,
+                                         .tile = Tile<KernelDotprodA55>,
+                                         .tap_step = 4,
+                                         .depthwise = Depthwise<KernelDotprodA55, TapsDotprod>};
 
 }  // namespace intaglio

@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include "intaglio/kernels/arm/panel_neon.h"
+#include "intaglio/kernels/arm/taps_neon.h"
 #include "intaglio/kernels/depthwise_tile.h"
 #include "intaglio/kernels/tile.h"
 
@@ -61,10 +62,20 @@ INTAGLIO_INLINE void AddProducts(const TileArgs& args, int32x4_t (&acc)[kPairs][
   }
 }
 
-template <int kPairs, int kColumns>
+template <int kRows, int kPairs, int kColumns>
+INTAGLIO_INLINE void AddRowTerms(const TileArgs& args, int32x4_t (&acc)[kPairs][kColumns]) {
+  int32_t terms[2 * kPairs] = {};
+  std::memcpy(terms, args.row_terms, kRows * sizeof(int32_t));
+  ForTile<kColumns, kPairs>([&](int p, int j) {
+    const int32x4_t of_rows = vcombine_s32(vdup_n_s32(terms[2 * p]), vdup_n_s32(terms[2 * p + 1]));
+    acc[p][j] = vaddq_s32(acc[p][j], of_rows);
+  });
+}
+
+template <int kRows, int kPairs, int kColumns>
 INTAGLIO_INLINE void AddRowSums(const TileArgs& args, int32x4_t (&acc)[kPairs][kColumns]) {
   int32_t sums[2 * kPairs] = {};
-  std::memcpy(sums, args.row_sums, static_cast<size_t>(args.row_count) * sizeof(int32_t));
+  std::memcpy(sums, args.row_sums, kRows * sizeof(int32_t));
   ForTile<kColumns, kPairs>([&](int p, int j) {
     const int32x4_t zero_points = Pairs::Load(args.params->negative_zero_point + 2 * j);
     const int32x4_t of_rows = vcombine_s32(vdup_n_s32(sums[2 * p]), vdup_n_s32(sums[2 * p + 1]));
@@ -153,7 +164,8 @@ void ComputePairs(const TileArgs& args) {
   int32x4_t acc[kPairs][kColumns];
   Start(args.params->offset, acc);
   AddProducts(args, acc);
-  if (args.row_sums != nullptr) AddRowSums(args, acc);
+  if (args.row_terms != nullptr) AddRowTerms<kRows>(args, acc);
+  if (args.row_sums != nullptr) AddRowSums<kRows>(args, acc);
   ApplyScaling<Pairs, kColumns, kPairs>(*args.params, acc);
   const EpilogueParams e = args.epilogue;
   auto* dst = static_cast<uint8_t*>(args.dst);
@@ -171,13 +183,28 @@ void ComputePairs(const TileArgs& args) {
 
 }  // namespace
 
-// The tile of this kernel, which ChooseRows (tile.h) finds in place of the general one.
+// The tile of this kernel, which Tile (tile.h) finds in place of the general one.
 template <class V, int kVectors, int kRows>
 requires std::is_same_v<V, KernelI8mm>
-void ComputeTile(const TileArgs& args) { ComputePairs<kVectors, kRows>(args); }
+void ComputeTile(const TileArgs& args, int first, int count) {
+  if constexpr (kRows > 1) {
+    if (count < kRows) return ComputeTile<V, kVectors, kRows - 1>(args, first, count);
+  }
+  TileArgs tile = args;
+  tile.rows = static_cast<const char*>(args.rows) + first * args.row_stride;
+  if (args.row_sums != nullptr) tile.row_sums = args.row_sums + first;
+  if (args.row_terms != nullptr) tile.row_terms = args.row_terms + first;
+  tile.dst = static_cast<char*>(args.dst) + first * args.dst_stride;
+  ComputePairs<kVectors, kRows>(tile);
+}
 
-extern const Kernel kKernelI8mm = {
-    "i8mm",           kNeon | kI8mm,        {4, 2, 8}, RowFormat::kSigned8By8, 8,
-    Tile<KernelI8mm>, Depthwise<KernelI8mm>};
+extern const Kernel kKernelI8mm = {.name = "i8mm",
+                                   .needs = kNeon | kDotprod | kI8mm,
+                                   .panel = {4, 2, 8},
+                                   .row_format = RowFormat::kSigned8By8,
+                                   .max_rows = 8,
+                                   .tile = Tile<KernelI8mm>,
+                                   .tap_step = 4,
+                                   .depthwise = Depthwise<KernelI8mm, TapsDotprod>};
 
 }  // namespace intaglio

@@ -1,5 +1,6 @@
 // Plain NEON, in the order that suits cores which issue out of order, and those of 32 bits.
 #include "intaglio/kernels/arm/panel_dot16_neon.h"
+#include "intaglio/kernels/arm/taps_neon.h"
 #include "intaglio/kernels/depthwise_tile.h"
 #include "intaglio/kernels/tile.h"
 
@@ -10,12 +11,13 @@ struct KernelNeon : PanelDot16Neon {};
 
 }  // namespace
 
-extern const Kernel kKernelNeon = {"neon",
-                                   kNeon,
-                                   {4, 2, 16},
-                                   RowFormat::kSigned8,
-                                   KernelNeon::kMaxRows,
-                                   Tile<KernelNeon>,
-                                   Depthwise<KernelNeon>};
+extern const Kernel kKernelNeon = {.name = "neon",
+                                   .needs = kNeon,
+                                   .panel = {4, 2, 16},
+                                   .row_format = RowFormat::kSigned8,
+                                   .max_rows = KernelNeon::kMaxRows,
+                                   .tile = Tile<KernelNeon>,
+                                   .tap_step = 1,
+                                   .depthwise = Depthwise<KernelNeon, TapsNeon>};
 
 }  // namespace intaglio

@@ -8,11 +8,23 @@
 #include <cstring>
 
 #include "intaglio/kernels/arm/registers_neon.h"
+#include "intaglio/kernels/finish.h"
 
 namespace intaglio {
 
+// each(row, vector) for every accumulator of a tile.
+template <int kVectors, int kRows, class Each>
+INTAGLIO_INLINE void ForTile(const Each& each) {
+  INTAGLIO_UNROLL
+  for (int r = 0; r < kRows; ++r) {
+    INTAGLIO_UNROLL
+    for (int j = 0; j < kVectors; ++j) each(r, j);
+  }
+}
+
 struct PanelNeon : Neon {
   static constexpr int kMaxVectors = 2;
+  using Operand = int8x16_t;
 
 #if defined(__aarch64__)
   // Loaded every time that it is asked for: cores load beside what they compute, and a copy of a
@@ -27,7 +39,6 @@ struct PanelNeon : Neon {
   static INTAGLIO_INLINE I32 FloatBits(F32 a) { return vreinterpretq_s32_f32(a); }
 
   static INTAGLIO_INLINE void StoreRuns(int32_t* p, ptrdiff_t, I32 a) { Store(p, a); }
-  static INTAGLIO_INLINE I32 LoadRuns(const int32_t* p, ptrdiff_t) { return Load(p); }
 
   template <int kVectors>
   static INTAGLIO_INLINE void StoreInt16(int16_t* p, const I32* a) {
@@ -51,21 +62,6 @@ struct PanelNeon : Neon {
     } else {
       vst1_lane_u32(static_cast<uint32_t*>(p), vreinterpret_u32_u8(bytes), 0);
     }
-  }
-
-  template <bool kSigned>
-  static INTAGLIO_INLINE I32 LoadWidened(const uint8_t* p) {
-    uint32_t word;
-    std::memcpy(&word, p, sizeof word);
-    const uint8x8_t bytes = vreinterpret_u8_u32(vdup_n_u32(word));
-    if constexpr (kSigned) {
-      return vmovl_s16(vget_low_s16(vmovl_s8(vreinterpret_s8_u8(bytes))));
-    } else {
-      return vreinterpretq_s32_u32(vmovl_u16(vget_low_u16(vmovl_u8(bytes))));
-    }
-  }
-  static INTAGLIO_INLINE I32 MulInt16(I32 a, I32 b) {
-    return vmull_s16(vmovn_s32(a), vmovn_s32(b));
   }
 
   static INTAGLIO_INLINE int16x8_t NarrowToWords(I32 low, I32 high) {

@@ -85,6 +85,7 @@ TEST_P(PanelRoutinesTest, DeeperThanOneTotal) {
 }
 
 TEST_P(PanelRoutinesTest, RowSumsEqualTheDefinition) {
+  if (kernel().sum_rows == SumRows) GTEST_SKIP() << kernel().name << " has no routine of its own";
   Random random(3);
   const RowFormat format = kernel().row_format;
   const auto element = static_cast<int>(RowElementBytes(format));

@@ -205,10 +205,11 @@ TEST(Panels, TellsWhetherAPanelHoldsTheLowestValue) {
       std::vector<uint8_t> bytes(20 * 12, lowest + 1);
       if (lowest_at >= 0) bytes[static_cast<size_t>(lowest_at)] = lowest;
       const ConstMatrix matrix{bytes.data(), type, 12, 20, 20, Order::kRowMajor, 0};
-      auto panels = MakePanels({4, 2, 16}, 12, 20);
-      ASSERT_TRUE(panels.ok());
-      PackExtents(matrix, {}, 0, static_cast<int>(panels->extents.size()), *panels);
-      for (const PanelExtent& extent : panels->extents) {
+      Panels panels;
+      ASSERT_TRUE(LayOutPanels({4, 2, 16}, 12, 20, panels).ok());
+      PackExtents(matrix, {}, Magnitudes::kExact, {}, 0, static_cast<int>(panels.extents.size()),
+                  panels);
+      for (const PanelExtent& extent : panels.extents) {
         const int row = lowest_at / 20;
         const bool holds = lowest_at >= 0 && row >= extent.first_channel &&
                            row < extent.first_channel + extent.channels;
