@@ -5,6 +5,7 @@
 //   StoreBytes<kVectors, kSigned>(void*, const I32*, zero_point, min, max)   saturating
 //   StoreInt16<kVectors>(int16_t*, const I32*)           of values that fit
 //   FloatBits(F32)                                       the same bits as an I32
+//   StoreInt32<kVectors>(int32_t*, const I32*)           if that is faster than StoreRuns
 // and, where it has kStoresPairs, StoreBytes for two rows of either signedness at once,
 //   StoreBytePair<kVectors>(char*, char*, const I32*, const I32*, const EpilogueParams&)
 #ifndef INTAGLIO_KERNELS_FINISH_H_
@@ -136,6 +137,8 @@ template <class V, int kVectors, int kRows>
 INTAGLIO_INLINE void StoreRows(const EpilogueParams& e, typename V::I32 (&acc)[kRows][kVectors],
                                void* dst, ptrdiff_t dst_stride) {
   auto* row = static_cast<char*>(dst);
+  const bool is_plain = e.output == Type::kFloat32 ||
+                        (e.zero_point == 0 && e.clamp_min == INT32_MIN && e.clamp_max == INT32_MAX);
   INTAGLIO_UNROLL
   for (int r = 0; r < kRows; ++r, row += dst_stride) {
     if (e.output == Type::kInt8) {
@@ -143,12 +146,14 @@ INTAGLIO_INLINE void StoreRows(const EpilogueParams& e, typename V::I32 (&acc)[k
     } else if (e.output == Type::kUInt8) {
       V::template StoreBytes<kVectors, false>(row, acc[r], e.zero_point, e.clamp_min, e.clamp_max);
     } else {
-      if (e.output != Type::kFloat32) {
+      if (!is_plain) {
         INTAGLIO_UNROLL
         for (int j = 0; j < kVectors; ++j) acc[r][j] = ShiftAndClamp<V>(acc[r][j], e);
       }
       if (e.output == Type::kInt16) {
         V::template StoreInt16<kVectors>(reinterpret_cast<int16_t*>(row), acc[r]);
+      } else if constexpr (requires { V::template StoreInt32<kVectors>(nullptr, acc[r]); }) {
+        V::template StoreInt32<kVectors>(reinterpret_cast<int32_t*>(row), acc[r]);
       } else {
         constexpr int kRun = V::kLanes < 4 ? V::kLanes : 4;
         INTAGLIO_UNROLL

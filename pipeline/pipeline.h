@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <optional>
 #include <tuple>
@@ -119,6 +120,19 @@ class Pipeline {
 
 namespace detail {
 
+// dst[i * stride] = lanes[i], which fits. Compilers narrow a whole vector where they see that the
+// stride is 1.
+template <int kLanes, class Lane, class Output>
+INTAGLIO_INLINE void StoreLanes(const Lane* lanes, Output* dst, ptrdiff_t stride) {
+  if (stride == 1) {
+    Output narrow[kLanes];
+    for (int i = 0; i < kLanes; ++i) narrow[i] = static_cast<Output>(lanes[i]);
+    std::memcpy(dst, narrow, sizeof narrow);
+  } else {
+    for (int i = 0; i < kLanes; ++i) dst[i * stride] = static_cast<Output>(lanes[i]);
+  }
+}
+
 // Finishes R::kLanes elements of one line.
 template <class R, class AnyPipeline>
 INTAGLIO_INLINE void FinishLanes(const AnyPipeline& pipeline, const AccumulatorTile& tile, int line,
@@ -134,14 +148,12 @@ INTAGLIO_INLINE void FinishLanes(const AnyPipeline& pipeline, const AccumulatorT
   if constexpr (std::is_same_v<Output, float>) {
     float lanes[R::kLanes];
     R::StoreF(lanes, value);
-    for (int i = 0; i < R::kLanes; ++i) dst[i * tile.element_stride] = lanes[i];
+    StoreLanes<R::kLanes>(lanes, dst, tile.element_stride);
   } else {
     int32_t lanes[R::kLanes];
     R::Store(lanes, R::Min(R::Max(value, R::Set(std::numeric_limits<Output>::min())),
                            R::Set(std::numeric_limits<Output>::max())));
-    for (int i = 0; i < R::kLanes; ++i) {
-      dst[i * tile.element_stride] = static_cast<Output>(lanes[i]);
-    }
+    StoreLanes<R::kLanes>(lanes, dst, tile.element_stride);
   }
 }
 

@@ -25,6 +25,28 @@ struct PanelAvx512 : Avx512 {
     _mm_storeu_si128(reinterpret_cast<__m128i*>(p + 3 * step), _mm512_extracti32x4_epi32(a, 3));
   }
 
+  // Four vectors of four runs are transposed to whole lines, by two steps of VSHUFI32X4.
+  template <int kVectors>
+  static INTAGLIO_INLINE void StoreInt32(int32_t* p, const I32* a) {
+    if constexpr (kVectors == 4) {
+      const __m512i even01 = _mm512_shuffle_i32x4(a[0], a[1], 0x88);  // runs 0, 2 of both
+      const __m512i odd01 = _mm512_shuffle_i32x4(a[0], a[1], 0xdd);   // runs 1, 3
+      const __m512i even23 = _mm512_shuffle_i32x4(a[2], a[3], 0x88);
+      const __m512i odd23 = _mm512_shuffle_i32x4(a[2], a[3], 0xdd);
+      _mm512_storeu_si512(p, _mm512_shuffle_i32x4(even01, even23, 0x88));
+      _mm512_storeu_si512(p + 16, _mm512_shuffle_i32x4(odd01, odd23, 0x88));
+      _mm512_storeu_si512(p + 32, _mm512_shuffle_i32x4(even01, even23, 0xdd));
+      _mm512_storeu_si512(p + 48, _mm512_shuffle_i32x4(odd01, odd23, 0xdd));
+    } else if constexpr (kVectors == 2) {
+      const __m512i low = _mm512_shuffle_i32x4(a[0], a[1], 0x44);   // runs 0, 1 of both
+      const __m512i high = _mm512_shuffle_i32x4(a[0], a[1], 0xee);  // runs 2, 3
+      _mm512_storeu_si512(p, _mm512_shuffle_i32x4(low, low, 0xd8));
+      _mm512_storeu_si512(p + 16, _mm512_shuffle_i32x4(high, high, 0xd8));
+    } else {
+      _mm512_storeu_si512(p, a[0]);
+    }
+  }
+
   template <int kVectors>
   static INTAGLIO_INLINE void StoreInt16(int16_t* p, const I32* a) {
     if constexpr (kVectors == 1) {
