@@ -11,6 +11,9 @@ namespace {
 
 constexpr TypeSet kEightBit = SetOf(Type::kInt8) | SetOf(Type::kUInt8);
 constexpr TypeSet kQuantized = kEightBit | SetOf(Type::kInt16);
+constexpr TypeSet kInteger = SetOf(Type::kInt32) | SetOf(Type::kInt64);
+constexpr TypeSet kFloat = SetOf(Type::kFloat32);
+constexpr TypeSet kArgTypes = kEightBit | SetOf(Type::kInt32) | SetOf(Type::kBool) | kFloat;
 constexpr TypeSet kAny = ~TypeSet{0};
 constexpr size_t kMany = 1 << 20;
 
@@ -19,7 +22,7 @@ constexpr OperatorRow kRows[] = {
     {"CONV_2D", 2, 3, kEightBit, InferConv2D, PrepareConv2D},
     {"DEPTHWISE_CONV_2D", 2, 3, kEightBit, InferDepthwiseConv2D, PrepareDepthwiseConv2D},
     {"FULLY_CONNECTED", 2, 3, kEightBit, InferFullyConnected, PrepareFullyConnected},
-    {"ADD", 2, 2, kEightBit, InferAdd, PrepareAdd},
+    {"ADD", 2, 2, kEightBit, InferBroadcast, PrepareAdd},
     {"AVERAGE_POOL_2D", 1, 1, kEightBit, InferAveragePool2D, PrepareAveragePool2D},
     {"MAX_POOL_2D", 1, 1, kEightBit, InferMaxPool2D, PrepareMaxPool2D},
     {"PAD", 1, 1, kAny, InferPad, PreparePad},
@@ -31,9 +34,42 @@ constexpr OperatorRow kRows[] = {
     {"RELU6", 1, 1, kEightBit, InferUnary, PrepareRelu6},
     {"MEAN", 1, 1, kEightBit, InferMean, PrepareMean},
     {"CONCATENATION", 1, kMany, kAny, InferConcatenation, PrepareConcatenation},
-    {"QUANTIZE", 1, 1, kQuantized | SetOf(Type::kInt32) | SetOf(Type::kFloat32), InferUnary,
-     PrepareQuantize},
+    {"QUANTIZE", 1, 1, kQuantized | SetOf(Type::kInt32) | kFloat, InferUnary, PrepareQuantize},
     {"DEQUANTIZE", 1, 1, kQuantized, InferUnary, PrepareDequantize},
+    {"SQUEEZE", 1, 1, kAny, InferSqueeze, PrepareReshape},
+    {"EXPAND_DIMS", 1, 1, kAny, InferExpandDims, PrepareReshape},
+    {"MIRROR_PAD", 1, 1, kAny, InferMirrorPad, PrepareMirrorPad},
+    {"TRANSPOSE", 1, 1, kAny, InferTranspose, PrepareTranspose},
+    {"SPLIT", 1, 1, kAny, InferSplit, PrepareSplit},
+    {"SPLIT_V", 1, 1, kAny, InferSplitV, PrepareSplitV},
+    {"PACK", 1, kMany, kAny, InferPack, PreparePack},
+    {"UNPACK", 1, 1, kAny, InferUnpack, PrepareUnpack},
+    {"SLICE", 1, 1, kAny, InferSlice, PrepareSlice},
+    {"STRIDED_SLICE", 1, 1, kAny, InferStridedSlice, PrepareStridedSlice},
+    {"GATHER", 2, 2, kAny, InferGather, PrepareGather},
+    {"GATHER_ND", 2, 2, kAny, InferGatherNd, PrepareGatherNd},
+    {"EMBEDDING_LOOKUP", 2, 2, SetOf(Type::kInt32), InferEmbeddingLookup, PrepareEmbeddingLookup},
+    {"TILE", 1, 1, kAny, InferTile, PrepareTile},
+    {"BROADCAST_TO", 1, 1, kAny, InferBroadcastTo, PrepareBroadcastTo},
+    {"FILL", 1, 1, kAny, InferFill, PrepareFill},
+    {"SHAPE", 1, 1, kAny, InferShapeOf, PrepareShapeOf},
+    {"RANGE", 3, 3, kInteger | kFloat, InferSequence, PrepareSequence},
+    {"CAST", 1, 1, kAny, InferUnary, PrepareCast},
+    {"ONE_HOT", 3, 3, kInteger, InferOneHot, PrepareOneHot},
+    {"TOPK_V2", 1, 1, kQuantized | kInteger | kFloat, InferTopK, PrepareTopK},
+    {"RESIZE_BILINEAR", 1, 1, kQuantized | kFloat, InferResizeBilinear, PrepareResizeBilinear},
+    {"RESIZE_NEAREST_NEIGHBOR", 1, 1, kAny, InferResizeNearestNeighbor,
+     PrepareResizeNearestNeighbor},
+    {"SPACE_TO_DEPTH", 1, 1, kAny, InferSpaceToDepth, PrepareSpaceToDepth},
+    {"DEPTH_TO_SPACE", 1, 1, kAny, InferDepthToSpace, PrepareDepthToSpace},
+    {"SPACE_TO_BATCH_ND", 1, 1, kAny, InferSpaceToBatch, PrepareSpaceToBatch},
+    {"BATCH_TO_SPACE_ND", 1, 1, kAny, InferBatchToSpace, PrepareBatchToSpace},
+    {"REVERSE_V2", 1, 1, kAny, InferReverse, PrepareReverse},
+    {"ARG_MAX", 1, 1, kArgTypes, InferArgMax, PrepareArgMax},
+    {"ARG_MIN", 1, 1, kArgTypes, InferArgMin, PrepareArgMin},
+    {"SELECT", 3, 3, SetOf(Type::kBool), InferSelect, PrepareSelect},
+    {"SELECT_V2", 3, 3, SetOf(Type::kBool), InferBroadcast, PrepareSelectV2},
+    {"CUMSUM", 1, 1, kInteger | kFloat, InferCumsum, PrepareCumsum},
 };
 static_assert(std::variant_size_v<Operator> == std::size(kRows));
 

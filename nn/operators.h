@@ -12,6 +12,7 @@
 #include <variant>
 #include <vector>
 
+#include "intaglio/nn/operators_movement.h"
 #include "intaglio/nn/tensor.h"
 
 namespace intaglio::nn {
@@ -90,19 +91,6 @@ struct MaxPool2D {
   Activation activation = Activation::kNone;
 };
 
-// Elements before and after, per dimension of x. They are filled with `value`, a quantized number,
-// or with the output's zero point. Any element type.
-struct Pad {
-  std::vector<std::pair<int, int>> paddings = {};
-  bool has_value = false;
-  int32_t value = 0;
-};
-
-// The same elements under a new shape, of which one dimension may be -1. Any element type.
-struct Reshape {
-  Shape shape = {};
-};
-
 // Over the last dimension.
 struct Softmax {
   float beta = 1.0f;
@@ -131,9 +119,14 @@ struct Quantize {};
 struct Dequantize {};
 
 // The order is that of the rows of the operator table.
-using Operator = std::variant<Conv2D, DepthwiseConv2D, FullyConnected, Add, AveragePool2D,
-                              MaxPool2D, Pad, Reshape, Softmax, Logistic, Tanh, Relu, Relu6, Mean,
-                              Concatenation, Quantize, Dequantize>;
+using Operator =
+    std::variant<Conv2D, DepthwiseConv2D, FullyConnected, Add, AveragePool2D, MaxPool2D, Pad,
+                 Reshape, Softmax, Logistic, Tanh, Relu, Relu6, Mean, Concatenation, Quantize,
+                 Dequantize, Squeeze, ExpandDims, MirrorPad, Transpose, Split, SplitV, Pack, Unpack,
+                 Slice, StridedSlice, Gather, GatherNd, EmbeddingLookup, Tile, BroadcastTo, Fill,
+                 ShapeOf, Sequence, Cast, OneHot, TopK, ResizeBilinear, ResizeNearestNeighbor,
+                 SpaceToDepth, DepthToSpace, SpaceToBatch, BatchToSpace, Reverse, ArgMax, ArgMin,
+                 Select, SelectV2, Cumsum>;
 
 }  // namespace intaglio::nn
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "intaglio/nn/import/fold.h"
 #include "intaglio/nn/import/translate.h"
 
 namespace intaglio::nn {
@@ -37,6 +38,39 @@ constexpr Row kRows[] = {
     {Code::CONCATENATION, 7, TranslateConcatenation},
     {Code::QUANTIZE, 6, TranslatePlain<Quantize>},
     {Code::DEQUANTIZE, 9, TranslatePlain<Dequantize>},
+    {Code::ARG_MAX, 3, TranslateArgMax},
+    {Code::ARG_MIN, 3, TranslateArgMin},
+    {Code::BATCH_TO_SPACE_ND, 4, TranslateBatchToSpace},
+    {Code::BROADCAST_TO, 4, TranslateBroadcastTo},
+    {Code::CAST, 9, TranslatePlain<Cast>},
+    {Code::CUMSUM, 1, TranslateCumsum},
+    {Code::DEPTH_TO_SPACE, 2, TranslateDepthToSpace},
+    {Code::EMBEDDING_LOOKUP, 5, TranslatePlain<EmbeddingLookup>},
+    {Code::EXPAND_DIMS, 1, TranslateExpandDims},
+    {Code::FILL, 5, TranslateFill},
+    {Code::GATHER, 8, TranslateGather},
+    {Code::GATHER_ND, 6, TranslatePlain<GatherNd>},
+    {Code::MIRROR_PAD, 3, TranslateMirrorPad},
+    {Code::ONE_HOT, 1, TranslateOneHot},
+    {Code::PACK, 5, TranslatePack},
+    {Code::RANGE, 2, TranslatePlain<Sequence>},
+    {Code::RESIZE_BILINEAR, 4, TranslateResizeBilinear},
+    {Code::RESIZE_NEAREST_NEIGHBOR, 4, TranslateResizeNearestNeighbor},
+    {Code::REVERSE_V2, 4, TranslateReverse},
+    {Code::SELECT, 4, TranslatePlain<Select>},
+    {Code::SELECT_V2, 2, TranslatePlain<SelectV2>},
+    {Code::SHAPE, 1, TranslatePlain<ShapeOf>},
+    {Code::SLICE, 8, TranslateSlice},
+    {Code::SPACE_TO_BATCH_ND, 4, TranslateSpaceToBatch},
+    {Code::SPACE_TO_DEPTH, 2, TranslateSpaceToDepth},
+    {Code::SPLIT, 5, TranslateSplit},
+    {Code::SPLIT_V, 3, TranslateSplitV},
+    {Code::SQUEEZE, 2, TranslateSqueeze},
+    {Code::STRIDED_SLICE, 8, TranslateStridedSlice},
+    {Code::TILE, 3, TranslateTile},
+    {Code::TOPK_V2, 3, TranslateTopK},
+    {Code::TRANSPOSE, 8, TranslateTranspose},
+    {Code::UNPACK, 6, TranslateUnpack},
 };
 
 // Files before 2020-07 have the code in a byte only; newer ones have it in both where it fits.
@@ -123,6 +157,14 @@ Status SetOutputShapes(Graph& graph) {
   return {};
 }
 
+// The label of the last layer, with its place in the file.
+std::string LabelAt(const Graph& graph, size_t place) {
+  const Layer& layer = graph.layers.back();
+  std::string label = std::string(NameOf(layer.op)) + " #" + std::to_string(place);
+  if (layer.outputs.empty()) return label;
+  return label + " '" + graph.tensors[static_cast<size_t>(layer.outputs[0])].name + "'";
+}
+
 }  // namespace
 
 Status CheckOperators(const TfliteFile& file, const tflite::SubGraph& subgraph, Budget& budget) {
@@ -137,13 +179,17 @@ Status CheckOperators(const TfliteFile& file, const tflite::SubGraph& subgraph, 
 }
 
 Status ReadOperators(const TfliteFile& file, const tflite::SubGraph& subgraph, Graph& graph) {
+  bool folded = false;
   for (uint32_t i = 0; i < Length(subgraph.operators()); ++i) {
     const tflite::Operator& op = *subgraph.operators()->Get(i);
     const Status status = ReadOperator(file, op, graph);
     if (!status.ok()) {
       return {status.code(), Describe(i, CodeOf(file, op)) + ": " + status.message()};
     }
+    // Once a layer is gone, the others would lose their place in the file.
+    if (folded) graph.layers.back().label = LabelAt(graph, i);
     INTAGLIO_RETURN_IF_ERROR(SetOutputShapes(graph));
+    folded = FoldLastLayer(graph) || folded;
   }
   return {};
 }

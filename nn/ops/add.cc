@@ -5,7 +5,7 @@
 #include <array>
 #include <string>
 
-#include "intaglio/nn/ops/loops.h"
+#include "intaglio/nn/ops/broadcast.h"
 #include "intaglio/nn/ops/ops.h"
 #include "intaglio/nn/quantization.h"
 
@@ -73,42 +73,7 @@ Result<TermTable> MakeTerms(const LayerView& layer, Type type, const Affine& q, 
   return terms;
 }
 
-// The stride of a dimension counted from the innermost; 0 where it is broadcast.
-ptrdiff_t BroadcastStride(const Shape& shape, const std::vector<ptrdiff_t>& strides, size_t back) {
-  if (back >= shape.size() || shape[shape.size() - 1 - back] == 1) return 0;
-  return strides[shape.size() - 1 - back];
-}
-
-Loops<3> MakeLoops(const Shape& a, const Shape& b, const Shape& out) {
-  const std::vector<ptrdiff_t> strides_a = DenseStrides(a);
-  const std::vector<ptrdiff_t> strides_b = DenseStrides(b);
-  const std::vector<ptrdiff_t> strides_out = DenseStrides(out);
-  Loops<3> loops;
-  for (size_t i = 0; i < out.size(); ++i) {
-    const size_t back = out.size() - 1 - i;
-    loops.Add(out[i], {BroadcastStride(a, strides_a, back), BroadcastStride(b, strides_b, back),
-                       strides_out[i]});
-  }
-  return loops;
-}
-
 }  // namespace
-
-ShapesResult InferAdd(const LayerView& layer) {
-  const Shape& a = layer.input(0).shape;
-  const Shape& b = layer.input(1).shape;
-  Shape out(std::max(a.size(), b.size()));
-  for (size_t back = 0; back < out.size(); ++back) {
-    const int x = back < a.size() ? a[a.size() - 1 - back] : 1;
-    const int y = back < b.size() ? b[b.size() - 1 - back] : 1;
-    if (x != y && x != 1 && y != 1) {
-      return layer.Invalid("the shapes " + ToString(a) + " and " + ToString(b) +
-                           " do not broadcast");
-    }
-    out[out.size() - 1 - back] = x == 1 ? y : x;
-  }
-  return std::vector<Shape>{out};
-}
 
 Result<PreparedLayer> PrepareAdd(const LayerView& layer, const LayerOptions&) {
   const Type type = layer.output().type;
@@ -133,7 +98,7 @@ Result<PreparedLayer> PrepareAdd(const LayerView& layer, const LayerOptions&) {
   if (!multiplier.ok()) return multiplier.status();
 
   auto routine = std::make_shared<AddRoutine>();
-  routine->loops = MakeLoops(layer.input(0).shape, layer.input(1).shape, layer.output().shape);
+  routine->loops = BroadcastLoops<3>(layer);
   routine->first = *terms_a;
   routine->second = *terms_b;
   routine->multiplier = *multiplier;

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <string>
 
+#include "intaglio/nn/ops/checks.h"
 #include "intaglio/nn/ops/loops.h"
 #include "intaglio/nn/ops/ops.h"
 #include "intaglio/nn/quantization.h"
@@ -54,20 +55,6 @@ class MeanRoutine final : public Routine {
   }
 };
 
-// Per dimension of the input, whether it is reduced.
-Result<std::vector<bool>> ReducedOf(const LayerView& layer) {
-  const int rank = static_cast<int>(layer.input(0).shape.size());
-  std::vector<bool> reduced(static_cast<size_t>(rank), false);
-  for (const int axis : layer.op<Mean>().axes) {
-    if (axis < -rank || axis >= rank) {
-      return layer.Invalid("the axis " + std::to_string(axis) + " is no dimension of " +
-                           ToString(layer.input(0).shape));
-    }
-    reduced[static_cast<size_t>(axis < 0 ? axis + rank : axis)] = true;
-  }
-  return reduced;
-}
-
 // As TFLite folds 1 / count into the multiplier: the mantissa is made longer by as many bits as the
 // division will take, as far as 64 bits and the exponent allow, and the quotient is truncated.
 QuantizedMultiplier DividedBy(QuantizedMultiplier multiplier, int64_t count) {
@@ -93,7 +80,7 @@ std::shared_ptr<Routine> MakeRoutine(const Loops<2>& loops, size_t count, int32_
 }  // namespace
 
 ShapesResult InferMean(const LayerView& layer) {
-  const Result<std::vector<bool>> reduced = ReducedOf(layer);
+  const Result<std::vector<bool>> reduced = AxesOf(layer, layer.op<Mean>().axes);
   if (!reduced.ok()) return reduced.status();
   Shape shape;
   for (size_t i = 0; i < reduced->size(); ++i) {
@@ -107,7 +94,7 @@ ShapesResult InferMean(const LayerView& layer) {
 }
 
 Result<PreparedLayer> PrepareMean(const LayerView& layer, const LayerOptions&) {
-  const Result<std::vector<bool>> reduced = ReducedOf(layer);
+  const Result<std::vector<bool>> reduced = AxesOf(layer, layer.op<Mean>().axes);
   if (!reduced.ok()) return reduced.status();
   const Result<InOut> q = SameTypeInOut(layer);
   if (!q.ok()) return q.status();
