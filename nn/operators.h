@@ -12,13 +12,11 @@
 #include <variant>
 #include <vector>
 
+#include "intaglio/nn/operators_elementwise.h"
 #include "intaglio/nn/operators_movement.h"
 #include "intaglio/nn/tensor.h"
 
 namespace intaglio::nn {
-
-// Clamps the real value of the output: kRelu to [0, inf), kRelu6 to [0, 6], kReluN1To1 to [-1, 1].
-enum class Activation : uint8_t { kNone, kRelu, kRelu6, kReluN1To1 };
 
 struct Extent {
   int height = 1;
@@ -72,11 +70,6 @@ struct FullyConnected {
   bool keep_num_dims = false;
 };
 
-// Two inputs whose shapes broadcast as NumPy's do.
-struct Add {
-  Activation activation = Activation::kNone;
-};
-
 // x [N, H, W, C]. Padding does not count in the average. Input and output share one quantization.
 struct AveragePool2D {
   Extent filter = {};
@@ -91,22 +84,6 @@ struct MaxPool2D {
   Activation activation = Activation::kNone;
 };
 
-// Over the last dimension.
-struct Softmax {
-  float beta = 1.0f;
-};
-
-struct Logistic {};
-struct Tanh {};
-struct Relu {};
-struct Relu6 {};
-
-// Over the axes (negative ones count from the end; duplicates count once; none: x itself).
-struct Mean {
-  std::vector<int> axes = {};
-  bool keep_dims = false;
-};
-
 // Any number >= 1 of inputs along one axis (negative ones count from the end).
 struct Concatenation {
   int axis = 0;
@@ -119,14 +96,17 @@ struct Quantize {};
 struct Dequantize {};
 
 // The order is that of the rows of the operator table.
-using Operator =
-    std::variant<Conv2D, DepthwiseConv2D, FullyConnected, Add, AveragePool2D, MaxPool2D, Pad,
-                 Reshape, Softmax, Logistic, Tanh, Relu, Relu6, Mean, Concatenation, Quantize,
-                 Dequantize, Squeeze, ExpandDims, MirrorPad, Transpose, Split, SplitV, Pack, Unpack,
-                 Slice, StridedSlice, Gather, GatherNd, EmbeddingLookup, Tile, BroadcastTo, Fill,
-                 ShapeOf, Sequence, Cast, OneHot, TopK, ResizeBilinear, ResizeNearestNeighbor,
-                 SpaceToDepth, DepthToSpace, SpaceToBatch, BatchToSpace, Reverse, ArgMax, ArgMin,
-                 Select, SelectV2, Cumsum>;
+using Operator = std::variant<
+    Conv2D, DepthwiseConv2D, FullyConnected, Add, AveragePool2D, MaxPool2D, Pad, Reshape, Softmax,
+    Logistic, Tanh, Relu, Relu6, Mean, Concatenation, Quantize, Dequantize, Squeeze, ExpandDims,
+    MirrorPad, Transpose, Split, SplitV, Pack, Unpack, Slice, StridedSlice, Gather, GatherNd,
+    EmbeddingLookup, Tile, BroadcastTo, Fill, ShapeOf, Sequence, Cast, OneHot, TopK, ResizeBilinear,
+    ResizeNearestNeighbor, SpaceToDepth, DepthToSpace, SpaceToBatch, BatchToSpace, Reverse, ArgMax,
+    ArgMin, Select, SelectV2, Cumsum, Sub, Mul, Div, Maximum, Minimum, SquaredDifference, FloorDiv,
+    FloorMod, Pow, Equal, NotEqual, Less, LessEqual, Greater, GreaterEqual, LogicalAnd, LogicalOr,
+    LogicalNot, Abs, Neg, Exp, Log, Sqrt, Rsqrt, Square, Floor, Ceil, Round, Sin, Cos, ReluN1To1,
+    HardSwish, Elu, Gelu, LeakyRelu, Prelu, LogSoftmax, L2Normalization, Sum, ReduceMax, ReduceMin,
+    ReduceProd, ReduceAny, ReduceAll>;
 
 }  // namespace intaglio::nn
 

@@ -4,7 +4,9 @@
 #include <utility>
 
 #include "intaglio/nn/import/fold.h"
+#include "intaglio/nn/import/tflite_registry.h"
 #include "intaglio/nn/import/translate.h"
+#include "intaglio/nn/operator_table.h"
 
 namespace intaglio::nn {
 namespace {
@@ -34,7 +36,7 @@ constexpr Row kRows[] = {
     {Code::TANH, 3, TranslatePlain<Tanh>},
     {Code::RELU, 3, TranslatePlain<Relu>},
     {Code::RELU6, 3, TranslatePlain<Relu6>},
-    {Code::MEAN, 3, TranslateMean},
+    {Code::MEAN, 3, TranslateReduction<Mean>},
     {Code::CONCATENATION, 7, TranslateConcatenation},
     {Code::QUANTIZE, 6, TranslatePlain<Quantize>},
     {Code::DEQUANTIZE, 9, TranslatePlain<Dequantize>},
@@ -71,6 +73,50 @@ constexpr Row kRows[] = {
     {Code::TOPK_V2, 3, TranslateTopK},
     {Code::TRANSPOSE, 8, TranslateTranspose},
     {Code::UNPACK, 6, TranslateUnpack},
+    {Code::SUB, 5, TranslateSub},
+    {Code::MUL, 7, TranslateMul},
+    {Code::DIV, 2, TranslateDiv},
+    {Code::MAXIMUM, 4, TranslatePlain<Maximum>},
+    {Code::MINIMUM, 4, TranslatePlain<Minimum>},
+    {Code::SQUARED_DIFFERENCE, 2, TranslatePlain<SquaredDifference>},
+    {Code::FLOOR_DIV, 3, TranslatePlain<FloorDiv>},
+    {Code::FLOOR_MOD, 2, TranslatePlain<FloorMod>},
+    {Code::POW, 1, TranslatePlain<Pow>},
+    {Code::EQUAL, 5, TranslatePlain<Equal>},
+    {Code::NOT_EQUAL, 4, TranslatePlain<NotEqual>},
+    {Code::LESS, 3, TranslatePlain<Less>},
+    {Code::LESS_EQUAL, 2, TranslatePlain<LessEqual>},
+    {Code::GREATER, 2, TranslatePlain<Greater>},
+    {Code::GREATER_EQUAL, 3, TranslatePlain<GreaterEqual>},
+    {Code::LOGICAL_AND, 1, TranslatePlain<LogicalAnd>},
+    {Code::LOGICAL_OR, 1, TranslatePlain<LogicalOr>},
+    {Code::LOGICAL_NOT, 1, TranslatePlain<LogicalNot>},
+    {Code::ABS, 5, TranslatePlain<Abs>},
+    {Code::NEG, 2, TranslatePlain<Neg>},
+    {Code::EXP, 2, TranslatePlain<Exp>},
+    {Code::LOG, 2, TranslatePlain<Log>},
+    {Code::SQRT, 2, TranslatePlain<Sqrt>},
+    {Code::RSQRT, 3, TranslatePlain<Rsqrt>},
+    {Code::SQUARE, 1, TranslatePlain<Square>},
+    {Code::FLOOR, 2, TranslatePlain<Floor>},
+    {Code::CEIL, 2, TranslatePlain<Ceil>},
+    {Code::ROUND, 2, TranslatePlain<Round>},
+    {Code::SIN, 2, TranslatePlain<Sin>},
+    {Code::COS, 2, TranslatePlain<Cos>},
+    {Code::RELU_N1_TO_1, 1, TranslatePlain<ReluN1To1>},
+    {Code::HARD_SWISH, 1, TranslatePlain<HardSwish>},
+    {Code::ELU, 1, TranslatePlain<Elu>},
+    {Code::GELU, 2, TranslateGelu},
+    {Code::LEAKY_RELU, 2, TranslateLeakyRelu},
+    {Code::PRELU, 1, TranslatePlain<Prelu>},
+    {Code::LOG_SOFTMAX, 2, TranslatePlain<LogSoftmax>},
+    {Code::L2_NORMALIZATION, 2, TranslateL2Normalization},
+    {Code::SUM, 2, TranslateReduction<Sum>},
+    {Code::REDUCE_MAX, 3, TranslateReduction<ReduceMax>},
+    {Code::REDUCE_MIN, 3, TranslateReduction<ReduceMin>},
+    {Code::REDUCE_PROD, 2, TranslateReduction<ReduceProd>},
+    {Code::REDUCE_ANY, 1, TranslateReduction<ReduceAny>},
+    {Code::REDUCE_ALL, 1, TranslateReduction<ReduceAll>},
 };
 
 // Files before 2020-07 have the code in a byte only; newer ones have it in both where it fits.
@@ -166,6 +212,19 @@ std::string LabelAt(const Graph& graph, size_t place) {
 }
 
 }  // namespace
+
+std::vector<TfliteOperator> ListTfliteOperators() {
+  std::vector<TfliteOperator> operators;
+  for (const Row& row : kRows) {
+    const std::string name = tflite::EnumNameBuiltinOperator(row.code);
+    const OperatorRow* const op = FindRow(row.code == Code::PADV2 ? "PAD" : name);
+    operators.push_back({name, row.max_version, op == nullptr ? "" : ListTypes(op->types),
+                         op == nullptr ? "" : op->remark});
+  }
+  std::sort(operators.begin(), operators.end(),
+            [](const TfliteOperator& a, const TfliteOperator& b) { return a.name < b.name; });
+  return operators;
+}
 
 Status CheckOperators(const TfliteFile& file, const tflite::SubGraph& subgraph, Budget& budget) {
   for (uint32_t i = 0; i < Length(subgraph.operators()); ++i) {

@@ -73,11 +73,16 @@ Status TranslateAveragePool2D(Translation& t);
 Status TranslateMaxPool2D(Translation& t);
 Status TranslateAdd(Translation& t);
 Status TranslateConcatenation(Translation& t);
-Status TranslateMean(Translation& t);
 Status TranslatePad(Translation& t);
 Status TranslatePadV2(Translation& t);
 Status TranslateReshape(Translation& t);
 Status TranslateSoftmax(Translation& t);
+Status TranslateDiv(Translation& t);
+Status TranslateGelu(Translation& t);
+Status TranslateL2Normalization(Translation& t);
+Status TranslateLeakyRelu(Translation& t);
+Status TranslateMul(Translation& t);
+Status TranslateSub(Translation& t);
 
 // Data movement.
 Status TranslateArgMax(Translation& t);
@@ -106,6 +111,18 @@ Status TranslateTile(Translation& t);
 Status TranslateTopK(Translation& t);
 Status TranslateTranspose(Translation& t);
 Status TranslateUnpack(Translation& t);
+
+// The axes of a reduction are input 1.
+Result<bool> KeepsDimensions(const Translation& t);
+template <class Op>
+Status TranslateReduction(Translation& t) {
+  Result<std::vector<int>> axes = t.ConstantInts(1, "axes");
+  if (!axes.ok()) return axes.status();
+  const Result<bool> keep_dims = KeepsDimensions(t);
+  if (!keep_dims.ok()) return keep_dims.status();
+  t.set(Op{std::move(*axes), *keep_dims});
+  return t.PickInputs({0});
+}
 
 // Operators without parameters.
 template <class Op>

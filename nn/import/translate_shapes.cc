@@ -90,15 +90,12 @@ Status TranslateReshape(Translation& t) {
   return {};
 }
 
-Status TranslateMean(Translation& t) {
-  Result<std::vector<int>> axes = t.ConstantInts(1, "axes");
-  if (!axes.ok()) return axes.status();
+Result<bool> KeepsDimensions(const Translation& t) {
   const auto* const options = t.options<tflite::ReducerOptions>();
-  if (options == nullptr && t.has_options())
+  if (options == nullptr && t.has_options()) {
     return InvalidArgument("has another operator's options");
-  t.KeepInputs(1);
-  t.set(Mean{std::move(*axes), options != nullptr && options->keep_dims()});
-  return {};
+  }
+  return options != nullptr && options->keep_dims();
 }
 
 }  // namespace intaglio::nn

@@ -3,6 +3,7 @@
 #include <string>
 #include <type_traits>
 
+#include "intaglio/nn/ops/binary.h"
 #include "intaglio/nn/ops/checks.h"
 #include "intaglio/nn/ops/loops.h"
 #include "intaglio/nn/ops/ops.h"
@@ -12,23 +13,13 @@
 namespace intaglio::nn {
 namespace {
 
-template <class T>
-T Add(T a, T b) {
-  if constexpr (std::is_integral_v<T>) {
-    using U = std::make_unsigned_t<T>;
-    return static_cast<T>(static_cast<U>(a) + static_cast<U>(b));
-  } else {
-    return a + b;
-  }
-}
-
 // `extent` elements `stride` apart, from `first` on.
 template <class T>
 void Accumulate(const T* in, T* out, ptrdiff_t extent, ptrdiff_t stride, bool exclusive) {
   T sum = 0;
   for (ptrdiff_t i = 0; i < extent; ++i) {
     const T element = in[i * stride];
-    const T with = Add(sum, element);
+    const T with = WrappingAdd(sum, element);
     out[i * stride] = exclusive ? sum : with;
     sum = with;
   }

@@ -8,6 +8,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "intaglio/nn/ops/binary.h"
 #include "intaglio/nn/ops/checks.h"
 #include "intaglio/nn/ops/moves.h"
 #include "intaglio/nn/ops/ops.h"
@@ -73,16 +74,6 @@ Result<Progression<T>> ProgressionOf(const LayerView& layer) {
   }
   return layer.Invalid("cannot count from " + std::to_string(start) + " to " +
                        std::to_string(limit) + " in steps of " + std::to_string(step));
-}
-
-template <class T>
-T Sum(T a, T b) {
-  if constexpr (std::is_integral_v<T>) {
-    using U = std::make_unsigned_t<T>;
-    return static_cast<T>(static_cast<U>(a) + static_cast<U>(b));  // wraps after the last element
-  } else {
-    return a + b;
-  }
 }
 
 // f(T()) for the type of the sequence, or nothing.
@@ -188,7 +179,7 @@ Result<PreparedLayer> PrepareSequence(const LayerView& layer, const LayerOptions
     return RoutineOf([p = *ProgressionOf<T>(layer)](const RunArguments& arguments) {
       auto* out = static_cast<T*>(arguments.outputs[0]);
       T value = p.start;
-      for (int i = 0; i < p.count; ++i, value = Sum(value, p.step)) out[i] = value;
+      for (int i = 0; i < p.count; ++i, value = WrappingAdd(value, p.step)) out[i] = value;
     });
   });
   return prepared;

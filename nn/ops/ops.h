@@ -50,8 +50,9 @@ ShapesResult InferArgMax(const LayerView& layer);
 ShapesResult InferArgMin(const LayerView& layer);
 ShapesResult InferSelect(const LayerView& layer);
 ShapesResult InferCumsum(const LayerView& layer);
-ShapesResult InferMean(const LayerView& layer);
 ShapesResult InferConcatenation(const LayerView& layer);
+ShapesResult InferPrelu(const LayerView& layer);
+ShapesResult InferRows(const LayerView& layer);  // the shape of input 0, not a scalar
 
 Result<PreparedLayer> PrepareConv2D(const LayerView& layer, const LayerOptions& options);
 Result<PreparedLayer> PrepareDepthwiseConv2D(const LayerView& layer, const LayerOptions& options);
@@ -104,6 +105,52 @@ Result<PreparedLayer> PrepareArgMin(const LayerView& layer, const LayerOptions& 
 Result<PreparedLayer> PrepareSelect(const LayerView& layer, const LayerOptions& options);
 Result<PreparedLayer> PrepareSelectV2(const LayerView& layer, const LayerOptions& options);
 Result<PreparedLayer> PrepareCumsum(const LayerView& layer, const LayerOptions& options);
+
+// Element by element, along rows, or reducing.
+Result<PreparedLayer> PrepareSub(const LayerView& layer, const LayerOptions& options);
+Result<PreparedLayer> PrepareMul(const LayerView& layer, const LayerOptions& options);
+Result<PreparedLayer> PrepareDiv(const LayerView& layer, const LayerOptions& options);
+Result<PreparedLayer> PrepareMaximum(const LayerView& layer, const LayerOptions& options);
+Result<PreparedLayer> PrepareMinimum(const LayerView& layer, const LayerOptions& options);
+Result<PreparedLayer> PrepareSquaredDifference(const LayerView& layer, const LayerOptions& options);
+Result<PreparedLayer> PrepareFloorDiv(const LayerView& layer, const LayerOptions& options);
+Result<PreparedLayer> PrepareFloorMod(const LayerView& layer, const LayerOptions& options);
+Result<PreparedLayer> PreparePow(const LayerView& layer, const LayerOptions& options);
+Result<PreparedLayer> PrepareEqual(const LayerView& layer, const LayerOptions& options);
+Result<PreparedLayer> PrepareNotEqual(const LayerView& layer, const LayerOptions& options);
+Result<PreparedLayer> PrepareLess(const LayerView& layer, const LayerOptions& options);
+Result<PreparedLayer> PrepareLessEqual(const LayerView& layer, const LayerOptions& options);
+Result<PreparedLayer> PrepareGreater(const LayerView& layer, const LayerOptions& options);
+Result<PreparedLayer> PrepareGreaterEqual(const LayerView& layer, const LayerOptions& options);
+Result<PreparedLayer> PrepareLogicalAnd(const LayerView& layer, const LayerOptions& options);
+Result<PreparedLayer> PrepareLogicalOr(const LayerView& layer, const LayerOptions& options);
+Result<PreparedLayer> PrepareLogicalNot(const LayerView& layer, const LayerOptions& options);
+Result<PreparedLayer> PrepareAbs(const LayerView& layer, const LayerOptions& options);
+Result<PreparedLayer> PrepareNeg(const LayerView& layer, const LayerOptions& options);
+Result<PreparedLayer> PrepareExp(const LayerView& layer, const LayerOptions& options);
+Result<PreparedLayer> PrepareLog(const LayerView& layer, const LayerOptions& options);
+Result<PreparedLayer> PrepareSqrt(const LayerView& layer, const LayerOptions& options);
+Result<PreparedLayer> PrepareRsqrt(const LayerView& layer, const LayerOptions& options);
+Result<PreparedLayer> PrepareSquare(const LayerView& layer, const LayerOptions& options);
+Result<PreparedLayer> PrepareFloor(const LayerView& layer, const LayerOptions& options);
+Result<PreparedLayer> PrepareCeil(const LayerView& layer, const LayerOptions& options);
+Result<PreparedLayer> PrepareRound(const LayerView& layer, const LayerOptions& options);
+Result<PreparedLayer> PrepareSin(const LayerView& layer, const LayerOptions& options);
+Result<PreparedLayer> PrepareCos(const LayerView& layer, const LayerOptions& options);
+Result<PreparedLayer> PrepareReluN1To1(const LayerView& layer, const LayerOptions& options);
+Result<PreparedLayer> PrepareHardSwish(const LayerView& layer, const LayerOptions& options);
+Result<PreparedLayer> PrepareElu(const LayerView& layer, const LayerOptions& options);
+Result<PreparedLayer> PrepareGelu(const LayerView& layer, const LayerOptions& options);
+Result<PreparedLayer> PrepareLeakyRelu(const LayerView& layer, const LayerOptions& options);
+Result<PreparedLayer> PreparePrelu(const LayerView& layer, const LayerOptions& options);
+Result<PreparedLayer> PrepareLogSoftmax(const LayerView& layer, const LayerOptions& options);
+Result<PreparedLayer> PrepareL2Normalization(const LayerView& layer, const LayerOptions& options);
+Result<PreparedLayer> PrepareSum(const LayerView& layer, const LayerOptions& options);
+Result<PreparedLayer> PrepareReduceMax(const LayerView& layer, const LayerOptions& options);
+Result<PreparedLayer> PrepareReduceMin(const LayerView& layer, const LayerOptions& options);
+Result<PreparedLayer> PrepareReduceProd(const LayerView& layer, const LayerOptions& options);
+Result<PreparedLayer> PrepareReduceAny(const LayerView& layer, const LayerOptions& options);
+Result<PreparedLayer> PrepareReduceAll(const LayerView& layer, const LayerOptions& options);
 
 }  // namespace intaglio::nn
 

@@ -7,109 +7,23 @@
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <optional>
-#include <span>
-#include <stdexcept>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "intaglio/gemm/describe.h"
 #include "intaglio/nn/import/tflite_reader.h"
 #include "intaglio/nn/model.h"
+#include "intaglio/test/nn/import/exercise.h"
+#include "intaglio/test/nn/ops/golden_file.h"
 
 namespace intaglio::nn {
 namespace {
 
-namespace fs = std::filesystem;
-using Bytes = std::vector<uint8_t>;
-
-struct Expected {
-  uint8_t type = 0;  // of the .tflite format
-  Shape shape;
-  Bytes bytes;
-};
-
-struct RunOfCase {
-  std::vector<Bytes> inputs;
-  std::vector<Expected> outputs;
-};
-
-struct Case {
-  std::string name;
-  Bytes model;
-  std::string error;
-  float bound = 0;
-  std::vector<RunOfCase> runs;
-};
-
-// Reads values one after the other; a file that ends early fails the test.
-class Reader {
- public:
-  explicit Reader(Bytes bytes) : bytes_(std::move(bytes)) {}
-
-  template <class T>
-  T Number() {
-    T value = {};
-    std::memcpy(&value, Take(sizeof(T)).data(), sizeof(T));
-    return value;
-  }
-  Bytes Blob() {
-    const auto blob = Take(Number<uint32_t>());
-    return {blob.begin(), blob.end()};
-  }
-  std::string Text() {
-    const Bytes blob = Blob();
-    return {blob.begin(), blob.end()};
-  }
-  std::span<const uint8_t> Take(size_t count) {
-    if (count > bytes_.size() - position_) throw std::out_of_range("the golden file is cut short");
-    position_ += count;
-    return std::span<const uint8_t>(bytes_).subspan(position_ - count, count);
-  }
-  bool AtEnd() const { return position_ == bytes_.size(); }
-
- private:
-  Bytes bytes_;
-  size_t position_ = 0;
-};
-
-Expected ReadOutput(Reader& reader) {
-  Expected output;
-  output.type = reader.Number<uint8_t>();
-  const auto rank = reader.Number<uint8_t>();
-  for (int i = 0; i < rank; ++i) output.shape.push_back(reader.Number<int32_t>());
-  output.bytes = reader.Blob();
-  return output;
-}
-
-Case ReadCase(Reader& reader) {
-  Case c;
-  c.name = reader.Text();
-  c.model = reader.Blob();
-  c.error = reader.Text();
-  c.bound = reader.Number<float>();
-  c.runs.resize(reader.Number<uint32_t>());
-  for (RunOfCase& run : c.runs) {
-    for (auto i = reader.Number<uint32_t>(); i > 0; --i) run.inputs.push_back(reader.Blob());
-    for (auto i = reader.Number<uint32_t>(); i > 0; --i) run.outputs.push_back(ReadOutput(reader));
-  }
-  return c;
-}
-
-std::vector<Case> ReadCases(const std::string& path) {
-  std::ifstream stream(path, std::ios::binary);
-  Reader reader(Bytes(std::istreambuf_iterator<char>(stream), {}));
-  const std::string magic = "intaglio-golden";
-  EXPECT_EQ(std::memcmp(reader.Take(16).data(), magic.c_str(), 16), 0) << path;
-  EXPECT_EQ(reader.Number<uint32_t>(), 1u);
-  std::vector<Case> cases(reader.Number<uint32_t>());
-  for (Case& c : cases) c = ReadCase(reader);
-  EXPECT_TRUE(reader.AtEnd()) << path;
-  return cases;
-}
+using Bytes = test::GoldenBytes;
+using Case = test::GoldenCase;
+using Expected = test::GoldenOutput;
+using RunOfCase = test::GoldenRun;
 
 uint8_t NumberOf(Type type) {
   switch (type) {
@@ -223,25 +137,15 @@ void ExpectError(const Case& c) {
   EXPECT_EQ(status.message().find('\n'), std::string::npos);
 }
 
-std::vector<std::string> Families() {
-  std::vector<std::string> paths;
-  const fs::path folder = fs::path(INTAGLIO_SOURCE_DIR) / "test" / "nn" / "ops" / "golden";
-  for (const auto& entry : fs::directory_iterator(folder)) {
-    if (entry.path().extension() == ".golden") paths.push_back(entry.path().string());
-  }
-  std::sort(paths.begin(), paths.end());
-  return paths;
-}
-
 class Golden : public testing::TestWithParam<std::string> {};
 
-INSTANTIATE_TEST_SUITE_P(Families, Golden, testing::ValuesIn(Families()),
+INSTANTIATE_TEST_SUITE_P(Families, Golden, testing::ValuesIn(test::GoldenFiles()),
                          [](const testing::TestParamInfo<std::string>& info) {
-                           return fs::path(info.param).stem().string();
+                           return std::filesystem::path(info.param).stem().string();
                          });
 
 TEST_P(Golden, IsWhatTheReferenceMade) {
-  const std::vector<Case> cases = ReadCases(GetParam());
+  const std::vector<Case> cases = test::ReadGoldenFile(GetParam());
   ASSERT_FALSE(cases.empty());
   for (const Case& c : cases) {
     SCOPED_TRACE(c.name);
@@ -263,6 +167,27 @@ TEST_P(Golden, IsWhatTheReferenceMade) {
       ExpectCase(c, options);
     }
   }
+}
+
+// Right models with one bit flipped, here and there: whatever comes of it must be a model that runs
+// or one line that says why not; the address sanitizer sees the rest.
+TEST_P(Golden, SurvivesFlippedBits) {
+  const std::vector<Case> cases = test::ReadGoldenFile(GetParam());
+  constexpr size_t kStep = 211;
+  size_t refused = 0;
+  for (size_t i = 0; i < cases.size(); ++i) {
+    SCOPED_TRACE(cases[i].name);
+    Bytes bytes = cases[i].model;
+    for (size_t bit = i % kStep; bit < 8 * bytes.size(); bit += kStep) {
+      const auto mask = static_cast<uint8_t>(1 << (bit % 8));
+      bytes[bit / 8] ^= mask;
+      const std::string error = test::Exercise(bytes);
+      bytes[bit / 8] ^= mask;
+      ASSERT_EQ(error.find('\n'), std::string::npos) << error;
+      refused += error.empty() ? 0 : 1;
+    }
+  }
+  EXPECT_GT(refused, cases.size());
 }
 
 }  // namespace

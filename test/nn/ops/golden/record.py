@@ -157,28 +157,39 @@ class Family:
         self.name, self.cases, self.refused = name, [], []
 
     def case(self, operator, inputs, outputs, options=None, version=1, runs=1, feeds=None,
-             bound=0.0, error=None, note=""):
-        """One model. feeds: a list of runs, each a list of arrays, instead of `runs` random ones."""
+             bound=0.0, error=None, note="", resolver="BUILTIN_REF", same_as=None):
+        """One model. feeds: a list of runs, each a list of arrays, instead of `runs` random ones.
+
+        resolver is BUILTIN_WITHOUT_DEFAULT_DELEGATES for operators that BUILTIN_REF has not.
+        same_as=(inputs, outputs, to, back) records, instead of what the model itself gives, what
+        the one of these tensors gives for to(feed), as back(result) of the outputs' type.
+        """
         fed = [t for t in inputs if t is not None and t.data is None]
         name = operator + " " + ",".join(
             "-" if t is None else f"{t.dtype}{list(t.shape)}" for t in inputs)
         name = (name + " " + note).strip()
         model = write_model(operator, inputs, outputs, options, version)
         rng = np.random.default_rng(zlib.crc32(f"{name} {len(self.cases)}".encode()))
-        if feeds is None:
+        if feeds is None:  # an error that comes before a run needs no inputs
+            runs = 0 if error is not None else runs
             feeds = [[random_values(rng, t) for t in fed] for _ in range(runs)]
         feeds = [[np.ascontiguousarray(np.broadcast_to(np.asarray(v, dtype=t.dtype), t.shape))
                   .reshape(t.shape) for v, t in zip(feed, fed, strict=True)] for feed in feeds]
         results = [[] for _ in feeds]
-        if error is None:
-            results = self._reference(name, model, feeds)
+        if error is None and same_as is None:
+            results = self._reference(name, model, feeds, resolver)
+        if same_as is not None:
+            other_inputs, other_outputs, to, back = same_as
+            other = write_model(operator, other_inputs, other_outputs, options, version)
+            results = self._reference(name, other, [[to(v) for v in f] for f in feeds], resolver)
+            results = [[back(v).astype(t.dtype) for v, t in zip(r, outputs)] for r in results]
         self.cases.append((name, model, error or "", bound, list(zip(feeds, results))))
 
-    def _reference(self, name, model, feeds):
+    def _reference(self, name, model, feeds, resolver):
         try:
             interpreter = litert.Interpreter(
                 model_content=model, num_threads=1,
-                experimental_op_resolver_type=litert.OpResolverType.BUILTIN_REF)
+                experimental_op_resolver_type=getattr(litert.OpResolverType, resolver))
             interpreter.allocate_tensors()
             results = []
             for feed in feeds:
