@@ -249,10 +249,97 @@ def reductions():
            error="quantizations of input and output differ")
 
 
+def requantized(x, real):
+    """x * real, by a 31-bit mantissa, rounded twice: what a multiplier gives."""
+    fraction, exponent = np.frexp(real)
+    mantissa = int(np.floor(float(fraction) * 2**31 + 0.5))
+    x = np.asarray(x, dtype=np.int64) << max(int(exponent), 0)
+    high = (x * mantissa + 2**30) >> 31
+    shift = max(-int(exponent), 0)
+    half = 2**shift >> 1
+    return np.where(high < 0, -((-high + half) >> shift), (high + half) >> shift)
+
+
+def near_ties():
+    """Where float32 and double products of scales give different results, which random elements
+    would hardly meet: scales are drawn until some elements tell the two apart."""
+    rng = np.random.default_rng(11)
+
+    def scales(count):
+        return [np.float32(np.exp(v)) for v in rng.uniform(np.log(0.01), np.log(0.2), count)]
+
+    def search(make):
+        found = 0
+        while found < 4:
+            found += 1 if make() else 0
+
+    x = np.arange(-128, 128)
+    pairs = np.stack(np.meshgrid(x, x, indexing="ij")).reshape(2, -1)
+
+    def mul():
+        a, b, out = scales(3)
+        single = requantized(pairs[0] * pairs[1], float(np.float32(a * b) / out))
+        double = requantized(pairs[0] * pairs[1], float(a) * float(b) / float(out))
+        at = np.nonzero((single != double) & (np.abs(double) < 100))[0][:64]
+        if not len(at):
+            return False
+        F.case("MUL", [q("int8", (len(at),), a, 0), q("int8", (len(at),), b, 0)],
+               [q("int8", (), out, 0)], ("MulOptions", activation(0)), 2,
+               feeds=[[pairs[0][at], pairs[1][at]]], note=f"near ties {a} {b} {out}")
+        return True
+
+    def prelu():
+        a, b, out = scales(3)
+        product = np.where(pairs[0] < 0, pairs[0] * pairs[1], 0)
+        single = requantized(product, float(np.float32(a * b) / out))
+        double = requantized(product, float(a) * float(b) / float(out))
+        at = np.nonzero((single != double) & (np.abs(double) < 100))[0][:64]
+        if not len(at):
+            return False
+        F.case("PRELU", [q("int8", (len(at),), a, 0), q("int8", (len(at),), b, 0)],
+               [q("int8", (), out, 0)], feeds=[[pairs[0][at], pairs[1][at]]],
+               note=f"near ties {a} {b} {out}")
+        return True
+
+    def leaky():
+        a, alpha, out = scales(3)
+        wide = np.arange(-32768, 0)
+        single = requantized(wide, float(np.float32(a * alpha) / out))
+        double = requantized(wide, float(a) * float(alpha) / float(out))
+        at = np.nonzero(single != double)[0][:64]
+        if not len(at):
+            return False
+        F.case("LEAKY_RELU", [q("int16", (len(at),), a)], [q("int16", (), out)],
+               ("LeakyReluOptions", dict(alpha=float(alpha))), 2, feeds=[[wide[at]]],
+               note=f"near ties {a} {alpha} {out}")
+        return True
+
+    def quotients(operator, version):
+        def make():
+            a, out = scales(2)
+            wide = np.arange(1, 32768)
+            single = requantized(wide, float(a / out))
+            double = requantized(wide, float(a) / float(out))
+            at = np.nonzero((single != double) & (double < 32767))[0][:64]
+            if not len(at):
+                return False
+            F.case(operator, [q("int16", (len(at),), a)], [q("int16", (), out)], None, version,
+                   feeds=[[wide[at]]], note=f"near ties {a} {out}")
+            return True
+        return make
+
+    search(mul)
+    search(prelu)
+    search(leaky)
+    search(quotients("ABS", 3))
+    search(quotients("RELU", 3))
+
+
 if __name__ == "__main__":
     arithmetic()
     comparison()
     functions()
     activations()
     reductions()
+    near_ties()
     F.write()
