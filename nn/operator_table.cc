@@ -137,6 +137,9 @@ constexpr OperatorRow kRows[] = {
     {"REDUCE_PROD", 1, 1, kInteger | kFloat, InferReduce<ReduceProd>, PrepareReduceProd},
     {"REDUCE_ANY", 1, 1, kBool, InferReduce<ReduceAny>, PrepareReduceAny},
     {"REDUCE_ALL", 1, 1, kBool, InferReduce<ReduceAll>, PrepareReduceAll},
+    {"TRANSPOSE_CONV", 2, 3, kEightBit, InferTransposeConv, PrepareTransposeConv,
+     "constant weights"},
+    {"BATCH_MATMUL", 2, 2, SetOf(Type::kInt8), InferBatchMatMul, PrepareBatchMatMul},
 };
 static_assert(std::variant_size_v<Operator> == std::size(kRows));
 

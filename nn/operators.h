@@ -70,6 +70,23 @@ struct FullyConnected {
   bool keep_num_dims = false;
 };
 
+// Inputs: x [N, H, W, C]; filter [O, KH, KW, C], per tensor or per axis 0; optional bias [O],
+// int32. The output has the shape `shape`, [N, OH, OW, O], which a convolution with this filter,
+// stride and padding (kValid or kSame) would bring to that of x.
+struct TransposeConv {
+  Shape shape = {};
+  Extent stride = {};
+  Padding padding = {};
+  Activation activation = Activation::kNone;
+};
+
+// Inputs: a [..., M, K], or [..., K, M] where adjoint_a; b [..., K, N], or [..., N, K] where
+// adjoint_b. The other dimensions broadcast.
+struct BatchMatMul {
+  bool adjoint_a = false;
+  bool adjoint_b = false;
+};
+
 // x [N, H, W, C]. Padding does not count in the average. Input and output share one quantization.
 struct AveragePool2D {
   Extent filter = {};
@@ -106,7 +123,7 @@ using Operator = std::variant<
     FloorMod, Pow, Equal, NotEqual, Less, LessEqual, Greater, GreaterEqual, LogicalAnd, LogicalOr,
     LogicalNot, Abs, Neg, Exp, Log, Sqrt, Rsqrt, Square, Floor, Ceil, Round, Sin, Cos, ReluN1To1,
     HardSwish, Elu, Gelu, LeakyRelu, Prelu, LogSoftmax, L2Normalization, Sum, ReduceMax, ReduceMin,
-    ReduceProd, ReduceAny, ReduceAll>;
+    ReduceProd, ReduceAny, ReduceAll, TransposeConv, BatchMatMul>;
 
 }  // namespace intaglio::nn
 

@@ -25,6 +25,8 @@ constexpr Row kRows[] = {
     {Code::CONV_2D, 8, TranslateConv2D},
     {Code::DEPTHWISE_CONV_2D, 7, TranslateDepthwiseConv2D},
     {Code::FULLY_CONNECTED, 14, TranslateFullyConnected},
+    {Code::TRANSPOSE_CONV, 5, TranslateTransposeConv},
+    {Code::BATCH_MATMUL, 4, TranslateBatchMatMul},
     {Code::ADD, 5, TranslateAdd},
     {Code::AVERAGE_POOL_2D, 3, TranslateAveragePool2D},
     {Code::MAX_POOL_2D, 3, TranslateMaxPool2D},

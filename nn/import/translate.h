@@ -69,6 +69,8 @@ Result<Padding> PaddingFrom(tflite::Padding from);
 Status TranslateConv2D(Translation& t);
 Status TranslateDepthwiseConv2D(Translation& t);
 Status TranslateFullyConnected(Translation& t);
+Status TranslateTransposeConv(Translation& t);
+Status TranslateBatchMatMul(Translation& t);
 Status TranslateAveragePool2D(Translation& t);
 Status TranslateMaxPool2D(Translation& t);
 Status TranslateAdd(Translation& t);

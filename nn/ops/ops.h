@@ -15,6 +15,8 @@ ShapesResult InferBroadcast(const LayerView& layer);  // that to which all input
 ShapesResult InferConv2D(const LayerView& layer);
 ShapesResult InferDepthwiseConv2D(const LayerView& layer);
 ShapesResult InferFullyConnected(const LayerView& layer);
+ShapesResult InferTransposeConv(const LayerView& layer);
+ShapesResult InferBatchMatMul(const LayerView& layer);
 ShapesResult InferAveragePool2D(const LayerView& layer);
 ShapesResult InferMaxPool2D(const LayerView& layer);
 ShapesResult InferPad(const LayerView& layer);
@@ -57,6 +59,8 @@ ShapesResult InferRows(const LayerView& layer);  // the shape of input 0, not a 
 Result<PreparedLayer> PrepareConv2D(const LayerView& layer, const LayerOptions& options);
 Result<PreparedLayer> PrepareDepthwiseConv2D(const LayerView& layer, const LayerOptions& options);
 Result<PreparedLayer> PrepareFullyConnected(const LayerView& layer, const LayerOptions& options);
+Result<PreparedLayer> PrepareTransposeConv(const LayerView& layer, const LayerOptions& options);
+Result<PreparedLayer> PrepareBatchMatMul(const LayerView& layer, const LayerOptions& options);
 Result<PreparedLayer> PrepareAveragePool2D(const LayerView& layer, const LayerOptions& options);
 Result<PreparedLayer> PrepareMaxPool2D(const LayerView& layer, const LayerOptions& options);
 Result<PreparedLayer> PrepareAdd(const LayerView& layer, const LayerOptions& options);

@@ -328,7 +328,22 @@ def near_ties():
             return True
         return make
 
+    def matmul():
+        a, b, out = scales(3)
+        single = requantized(pairs[0] * pairs[1], float(np.float32(a * b)) / float(out))
+        double = requantized(pairs[0] * pairs[1], float(a) * float(b) / float(out))
+        at = np.nonzero((single != double) & (np.abs(double) < 100))[0][:64]
+        if not len(at):
+            return False
+        n = len(at)
+        F.case("BATCH_MATMUL", [q("int8", (n, 1, 1), a, 0), q("int8", (n, 1, 1), b, 0)],
+               [q("int8", (), out, 0)], ("BatchMatMulOptions", dict()), 2,
+               feeds=[[pairs[0][at].reshape(n, 1, 1), pairs[1][at].reshape(n, 1, 1)]],
+               note=f"near ties {a} {b} {out}")
+        return True
+
     search(mul)
+    search(matmul)
     search(prelu)
     search(leaky)
     search(quotients("ABS", 3))
