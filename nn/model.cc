@@ -57,6 +57,19 @@ std::string KernelOf(const PrepareOptions& options) {
   return {};
 }
 
+// Copies the constants that do not lie at a multiple of their elements' size, so that routines can
+// read them in place.
+void AlignConstants(Graph& graph) {
+  for (Tensor& tensor : graph.tensors) {
+    const auto address = reinterpret_cast<uintptr_t>(tensor.data);
+    if (!tensor.constant || address % SizeOf(tensor.type) == 0) continue;
+    const auto copy = std::make_shared<std::vector<int64_t>>(tensor.data_bytes / 8 + 1);
+    std::memcpy(copy->data(), tensor.data, tensor.data_bytes);
+    tensor.data = copy->data();
+    tensor.owner = copy;
+  }
+}
+
 std::vector<Placement> PlacementsOf(const MemoryPlan& plan) {
   std::vector<Placement> placements;
   for (size_t i = 0; i < plan.tensor_block.size(); ++i) {
@@ -164,6 +177,7 @@ Result<Model> Model::Prepare(Graph graph, const PrepareOptions& options) try {
                            "; at least 1 is needed");
   }
   INTAGLIO_RETURN_IF_ERROR(Validate(graph));
+  AlignConstants(graph);
   const auto prepared = std::make_shared<Prepared>();
   prepared->graph = std::move(graph);
   prepared->options = options;

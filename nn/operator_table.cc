@@ -1,39 +1,145 @@
 #include "intaglio/nn/operator_table.h"
 
+#include <algorithm>
 #include <iterator>
 #include <string>
 #include <variant>
 
 #include "intaglio/nn/ops/ops.h"
+#include "intaglio/nn/ops/reduce.h"
+#include "intaglio/nn/ops/routine.h"
 
 namespace intaglio::nn {
 namespace {
 
 constexpr TypeSet kEightBit = SetOf(Type::kInt8) | SetOf(Type::kUInt8);
 constexpr TypeSet kQuantized = kEightBit | SetOf(Type::kInt16);
+constexpr TypeSet kInteger = SetOf(Type::kInt32) | SetOf(Type::kInt64);
+constexpr TypeSet kFloat = SetOf(Type::kFloat32);
+constexpr TypeSet kBool = SetOf(Type::kBool);
+constexpr TypeSet kNumbers = kQuantized | kInteger | kFloat;
+constexpr TypeSet kSigned = SetOf(Type::kInt8) | SetOf(Type::kInt16) | SetOf(Type::kInt32) | kFloat;
+constexpr TypeSet kReal = SetOf(Type::kInt8) | SetOf(Type::kInt16) | kFloat;
+constexpr TypeSet kArgTypes = kEightBit | SetOf(Type::kInt32) | SetOf(Type::kBool) | kFloat;
 constexpr TypeSet kAny = ~TypeSet{0};
 constexpr size_t kMany = 1 << 20;
 
 // In the order of the variant Operator.
 constexpr OperatorRow kRows[] = {
-    {"CONV_2D", 2, 3, kEightBit, InferConv2D, PrepareConv2D},
-    {"DEPTHWISE_CONV_2D", 2, 3, kEightBit, InferDepthwiseConv2D, PrepareDepthwiseConv2D},
-    {"FULLY_CONNECTED", 2, 3, kEightBit, InferFullyConnected, PrepareFullyConnected},
-    {"ADD", 2, 2, kEightBit, InferAdd, PrepareAdd},
-    {"AVERAGE_POOL_2D", 1, 1, kEightBit, InferAveragePool2D, PrepareAveragePool2D},
-    {"MAX_POOL_2D", 1, 1, kEightBit, InferMaxPool2D, PrepareMaxPool2D},
+    {"CONV_2D", 2, 3, kEightBit, InferConv2D, PrepareConv2D,
+     "constant weights; grouped and dilated too"},
+    {"DEPTHWISE_CONV_2D", 2, 3, kEightBit, InferDepthwiseConv2D, PrepareDepthwiseConv2D,
+     "constant weights"},
+    {"FULLY_CONNECTED", 2, 3, kEightBit, InferFullyConnected, PrepareFullyConnected,
+     "constant weights"},
+    {"ADD", 2, 2, kNumbers, InferBroadcast, PrepareAdd, "int16 with zero points 0"},
+    {"AVERAGE_POOL_2D", 1, 1, kQuantized, InferAveragePool2D, PrepareAveragePool2D,
+     "one quantization"},
+    {"MAX_POOL_2D", 1, 1, kQuantized, InferMaxPool2D, PrepareMaxPool2D, "one quantization"},
     {"PAD", 1, 1, kAny, InferPad, PreparePad},
     {"RESHAPE", 1, 1, kAny, InferReshape, PrepareReshape},
-    {"SOFTMAX", 1, 1, kEightBit, InferUnary, PrepareSoftmax},
-    {"LOGISTIC", 1, 1, kEightBit, InferUnary, PrepareLogistic},
-    {"TANH", 1, 1, kEightBit, InferUnary, PrepareTanh},
-    {"RELU", 1, 1, kEightBit, InferUnary, PrepareRelu},
-    {"RELU6", 1, 1, kEightBit, InferUnary, PrepareRelu6},
-    {"MEAN", 1, 1, kEightBit, InferMean, PrepareMean},
-    {"CONCATENATION", 1, kMany, kAny, InferConcatenation, PrepareConcatenation},
-    {"QUANTIZE", 1, 1, kQuantized | SetOf(Type::kInt32) | SetOf(Type::kFloat32), InferUnary,
-     PrepareQuantize},
-    {"DEQUANTIZE", 1, 1, kQuantized, InferUnary, PrepareDequantize},
+    {"SOFTMAX", 1, 1, kEightBit, InferUnary, PrepareSoftmax, "output in steps of 1/256"},
+    {"LOGISTIC", 1, 1, kEightBit | kFloat, InferUnary, PrepareLogistic},
+    {"TANH", 1, 1, kEightBit | kFloat, InferUnary, PrepareTanh},
+    {"RELU", 1, 1, kQuantized | kFloat, InferUnary, PrepareRelu},
+    {"RELU6", 1, 1, kQuantized | kFloat, InferUnary, PrepareRelu6},
+    {"MEAN", 1, 1, kQuantized | kFloat, InferReduce<Mean>, PrepareMean},
+    {"CONCATENATION", 1, kMany, kAny, InferConcatenation, PrepareConcatenation,
+     "uint8 is requantized where quantizations differ; other types need one"},
+    {"QUANTIZE", 1, 1, kQuantized | SetOf(Type::kInt32) | kFloat, InferUnary, PrepareQuantize,
+     "to int8, uint8, int16; int16 to int32"},
+    {"DEQUANTIZE", 1, 1, kQuantized, InferUnary, PrepareDequantize, "to float32"},
+    {"SQUEEZE", 1, 1, kAny, InferSqueeze, PrepareReshape},
+    {"EXPAND_DIMS", 1, 1, kAny, InferExpandDims, PrepareReshape},
+    {"MIRROR_PAD", 1, 1, kAny, InferMirrorPad, PrepareMirrorPad},
+    {"TRANSPOSE", 1, 1, kAny, InferTranspose, PrepareTranspose},
+    {"SPLIT", 1, 1, kAny, InferSplit, PrepareSplit},
+    {"SPLIT_V", 1, 1, kAny, InferSplitV, PrepareSplitV},
+    {"PACK", 1, kMany, kAny, InferPack, PreparePack},
+    {"UNPACK", 1, 1, kAny, InferUnpack, PrepareUnpack},
+    {"SLICE", 1, 1, kAny, InferSlice, PrepareSlice},
+    {"STRIDED_SLICE", 1, 1, kAny, InferStridedSlice, PrepareStridedSlice},
+    {"GATHER", 2, 2, kAny, InferGather, PrepareGather, "indices int16, int32, int64"},
+    {"GATHER_ND", 2, 2, kAny, InferGatherNd, PrepareGatherNd, "indices int16, int32, int64"},
+    {"EMBEDDING_LOOKUP", 2, 2, SetOf(Type::kInt32), InferEmbeddingLookup, PrepareEmbeddingLookup,
+     "the indices; rows of any type, or int8 and uint8 to float32"},
+    {"TILE", 1, 1, kAny, InferTile, PrepareTile},
+    {"BROADCAST_TO", 1, 1, kAny, InferBroadcastTo, PrepareBroadcastTo},
+    {"FILL", 1, 1, kAny, InferFill, PrepareFill},
+    {"SHAPE", 1, 1, kAny, InferShapeOf, PrepareShapeOf},
+    {"RANGE", 3, 3, kInteger | kFloat, InferSequence, PrepareSequence, "constants"},
+    {"CAST", 1, 1, kAny, InferUnary, PrepareCast, "every pair of types"},
+    {"ONE_HOT", 3, 3, kInteger, InferOneHot, PrepareOneHot, "the indices; values of any type"},
+    {"TOPK_V2", 1, 1, kQuantized | kInteger | kFloat, InferTopK, PrepareTopK},
+    {"RESIZE_BILINEAR", 1, 1, kQuantized | kFloat, InferResizeBilinear, PrepareResizeBilinear},
+    {"RESIZE_NEAREST_NEIGHBOR", 1, 1, kAny, InferResizeNearestNeighbor,
+     PrepareResizeNearestNeighbor},
+    {"SPACE_TO_DEPTH", 1, 1, kAny, InferSpaceToDepth, PrepareSpaceToDepth},
+    {"DEPTH_TO_SPACE", 1, 1, kAny, InferDepthToSpace, PrepareDepthToSpace},
+    {"SPACE_TO_BATCH_ND", 1, 1, kAny, InferSpaceToBatch, PrepareSpaceToBatch,
+     "at most 65536 blocks"},
+    {"BATCH_TO_SPACE_ND", 1, 1, kAny, InferBatchToSpace, PrepareBatchToSpace,
+     "at most 65536 blocks"},
+    {"REVERSE_V2", 1, 1, kAny, InferReverse, PrepareReverse},
+    {"ARG_MAX", 1, 1, kArgTypes, InferArgMax, PrepareArgMax},
+    {"ARG_MIN", 1, 1, kArgTypes, InferArgMin, PrepareArgMin},
+    {"SELECT", 3, 3, SetOf(Type::kBool), InferSelect, PrepareSelect,
+     "the condition; values of any type"},
+    {"SELECT_V2", 3, 3, SetOf(Type::kBool), InferBroadcast, PrepareSelectV2,
+     "the condition; values of any type"},
+    {"CUMSUM", 1, 1, kInteger | kFloat, InferCumsum, PrepareCumsum},
+    {"SUB", 2, 2, kNumbers, InferBroadcast, PrepareSub, "int16 with zero points 0"},
+    {"MUL", 2, 2, kNumbers, InferBroadcast, PrepareMul},
+    {"DIV", 2, 2, kQuantized | SetOf(Type::kInt32) | kFloat, InferBroadcast, PrepareDiv},
+    {"MAXIMUM", 2, 2, kNumbers, InferBroadcast, PrepareMaximum, "one quantization"},
+    {"MINIMUM", 2, 2, kNumbers, InferBroadcast, PrepareMinimum, "one quantization"},
+    {"SQUARED_DIFFERENCE", 2, 2, SetOf(Type::kInt8) | SetOf(Type::kInt32) | kFloat, InferBroadcast,
+     PrepareSquaredDifference},
+    {"FLOOR_DIV", 2, 2, kSigned, InferBroadcast, PrepareFloorDiv, "not quantized"},
+    {"FLOOR_MOD", 2, 2, kSigned | SetOf(Type::kInt64), InferBroadcast, PrepareFloorMod,
+     "not quantized"},
+    {"POW", 2, 2, SetOf(Type::kInt32) | kFloat, InferBroadcast, PreparePow},
+    {"EQUAL", 2, 2, kNumbers | kBool, InferBroadcast, PrepareEqual, "quantized scales below 1"},
+    {"NOT_EQUAL", 2, 2, kNumbers | kBool, InferBroadcast, PrepareNotEqual,
+     "quantized scales below 1"},
+    {"LESS", 2, 2, kNumbers, InferBroadcast, PrepareLess, "quantized scales below 1"},
+    {"LESS_EQUAL", 2, 2, kNumbers, InferBroadcast, PrepareLessEqual, "quantized scales below 1"},
+    {"GREATER", 2, 2, kNumbers, InferBroadcast, PrepareGreater, "quantized scales below 1"},
+    {"GREATER_EQUAL", 2, 2, kNumbers, InferBroadcast, PrepareGreaterEqual,
+     "quantized scales below 1"},
+    {"LOGICAL_AND", 2, 2, kBool, InferBroadcast, PrepareLogicalAnd},
+    {"LOGICAL_OR", 2, 2, kBool, InferBroadcast, PrepareLogicalOr},
+    {"LOGICAL_NOT", 1, 1, kBool, InferUnary, PrepareLogicalNot},
+    {"ABS", 1, 1, kSigned, InferUnary, PrepareAbs},
+    {"NEG", 1, 1, kInteger | kFloat, InferUnary, PrepareNeg},
+    {"EXP", 1, 1, kReal, InferUnary, PrepareExp},
+    {"LOG", 1, 1, kReal, InferUnary, PrepareLog},
+    {"SQRT", 1, 1, kReal, InferUnary, PrepareSqrt},
+    {"RSQRT", 1, 1, kReal, InferUnary, PrepareRsqrt},
+    {"SQUARE", 1, 1, kFloat, InferUnary, PrepareSquare},
+    {"FLOOR", 1, 1, kFloat, InferUnary, PrepareFloor},
+    {"CEIL", 1, 1, kFloat, InferUnary, PrepareCeil},
+    {"ROUND", 1, 1, kFloat, InferUnary, PrepareRound},
+    {"SIN", 1, 1, kFloat, InferUnary, PrepareSin},
+    {"COS", 1, 1, kFloat, InferUnary, PrepareCos},
+    {"RELU_N1_TO_1", 1, 1, kQuantized | kFloat, InferUnary, PrepareReluN1To1},
+    {"HARD_SWISH", 1, 1, kEightBit | kFloat, InferUnary, PrepareHardSwish},
+    {"ELU", 1, 1, SetOf(Type::kInt8) | kFloat, InferUnary, PrepareElu},
+    {"GELU", 1, 1, kQuantized | kFloat, InferUnary, PrepareGelu},
+    {"LEAKY_RELU", 1, 1, kQuantized | kFloat, InferUnary, PrepareLeakyRelu},
+    {"PRELU", 2, 2, kQuantized | kFloat, InferPrelu, PreparePrelu, "int16 with int8 slopes"},
+    {"LOG_SOFTMAX", 1, 1, kFloat, InferRows, PrepareLogSoftmax},
+    {"L2_NORMALIZATION", 1, 1, kEightBit | kFloat, InferRows, PrepareL2Normalization,
+     "output in steps of 1/128"},
+    {"SUM", 1, 1, kNumbers, InferReduce<Sum>, PrepareSum},
+    {"REDUCE_MAX", 1, 1, kNumbers, InferReduce<ReduceMax>, PrepareReduceMax, "one quantization"},
+    {"REDUCE_MIN", 1, 1, kNumbers, InferReduce<ReduceMin>, PrepareReduceMin, "one quantization"},
+    {"REDUCE_PROD", 1, 1, kInteger | kFloat, InferReduce<ReduceProd>, PrepareReduceProd},
+    {"REDUCE_ANY", 1, 1, kBool, InferReduce<ReduceAny>, PrepareReduceAny},
+    {"REDUCE_ALL", 1, 1, kBool, InferReduce<ReduceAll>, PrepareReduceAll},
+    {"TRANSPOSE_CONV", 2, 3, kEightBit, InferTransposeConv, PrepareTransposeConv,
+     "constant weights"},
+    {"BATCH_MATMUL", 2, 2, SetOf(Type::kInt8), InferBatchMatMul, PrepareBatchMatMul},
 };
 static_assert(std::variant_size_v<Operator> == std::size(kRows));
 
@@ -50,7 +156,38 @@ std::string NamesOf(TypeSet types) {
   return text;
 }
 
+bool MakesNothing(const LayerView& layer) {
+  for (size_t i = 0; i < layer.layer().outputs.size(); ++i) {
+    if (*CountElements(layer.output(i).shape) > 0) return false;
+  }
+  return true;
+}
+
+// Other dimensions of an empty output may be anything: nobody shall loop over them.
+PreparedLayer Nothing() {
+  PreparedLayer prepared;
+  prepared.name = "cpu:none";
+  prepared.routine = RoutineOf([](const RunArguments&) {});
+  return prepared;
+}
+
 }  // namespace
+
+const OperatorRow* FindRow(std::string_view name) {
+  const auto* const row = std::find_if(std::begin(kRows), std::end(kRows),
+                                       [&](const OperatorRow& r) { return r.name == name; });
+  return row == std::end(kRows) ? nullptr : row;
+}
+
+std::string ListTypes(TypeSet types) {
+  if (types == kAny) return "any";
+  std::string text;
+  for (int type = 0; type <= static_cast<int>(Type::kBool); ++type) {
+    if ((types & SetOf(static_cast<Type>(type))) == 0) continue;
+    text += (text.empty() ? "" : ", ") + std::string(NameOf(static_cast<Type>(type)));
+  }
+  return text;
+}
 
 const OperatorRow& RowOf(const Operator& op) { return kRows[op.index()]; }
 
@@ -75,6 +212,7 @@ Result<PreparedLayer> Prepare(const LayerView& layer, const LayerOptions& option
     return layer.Unsupported("input '" + input.name + "' is " + NameOf(input.type) + "; " +
                              NamesOf(row.types) + " is supported");
   }
+  if (MakesNothing(layer)) return Nothing();
   return row.prepare(layer, options);
 }
 

@@ -5,6 +5,8 @@
 #define INTAGLIO_NN_OPERATOR_TABLE_H_
 
 #include <cstdint>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "intaglio/fixedpoint/status.h"
@@ -27,9 +29,13 @@ struct OperatorRow {
   Result<std::vector<Shape>> (*infer)(const LayerView& layer);
   // Called on graphs that passed Validate, with input 0 of an accepted type.
   Result<PreparedLayer> (*prepare)(const LayerView& layer, const LayerOptions& options);
+  // What else a user must know, for lists of operators.
+  const char* remark = "";
 };
 
 const OperatorRow& RowOf(const Operator& op);
+const OperatorRow* FindRow(std::string_view name);  // null where there is none
+std::string ListTypes(TypeSet types);               // "int8, uint8", or "any"
 
 // InferShapes and the row's prepare, after the checks that the table states.
 Result<std::vector<Shape>> Infer(const LayerView& layer);

@@ -12,12 +12,11 @@
 #include <variant>
 #include <vector>
 
+#include "intaglio/nn/operators_elementwise.h"
+#include "intaglio/nn/operators_movement.h"
 #include "intaglio/nn/tensor.h"
 
 namespace intaglio::nn {
-
-// Clamps the real value of the output: kRelu to [0, inf), kRelu6 to [0, 6], kReluN1To1 to [-1, 1].
-enum class Activation : uint8_t { kNone, kRelu, kRelu6, kReluN1To1 };
 
 struct Extent {
   int height = 1;
@@ -71,9 +70,21 @@ struct FullyConnected {
   bool keep_num_dims = false;
 };
 
-// Two inputs whose shapes broadcast as NumPy's do.
-struct Add {
+// Inputs: x [N, H, W, C]; filter [O, KH, KW, C], per tensor or per axis 0; optional bias [O],
+// int32. The output has the shape `shape`, [N, OH, OW, O], which a convolution with this filter,
+// stride and padding (kValid or kSame) would bring to that of x.
+struct TransposeConv {
+  Shape shape = {};
+  Extent stride = {};
+  Padding padding = {};
   Activation activation = Activation::kNone;
+};
+
+// Inputs: a [..., M, K], or [..., K, M] where adjoint_a; b [..., K, N], or [..., N, K] where
+// adjoint_b. The other dimensions broadcast.
+struct BatchMatMul {
+  bool adjoint_a = false;
+  bool adjoint_b = false;
 };
 
 // x [N, H, W, C]. Padding does not count in the average. Input and output share one quantization.
@@ -90,35 +101,6 @@ struct MaxPool2D {
   Activation activation = Activation::kNone;
 };
 
-// Elements before and after, per dimension of x. They are filled with `value`, a quantized number,
-// or with the output's zero point. Any element type.
-struct Pad {
-  std::vector<std::pair<int, int>> paddings = {};
-  bool has_value = false;
-  int32_t value = 0;
-};
-
-// The same elements under a new shape, of which one dimension may be -1. Any element type.
-struct Reshape {
-  Shape shape = {};
-};
-
-// Over the last dimension.
-struct Softmax {
-  float beta = 1.0f;
-};
-
-struct Logistic {};
-struct Tanh {};
-struct Relu {};
-struct Relu6 {};
-
-// Over the axes (negative ones count from the end; duplicates count once; none: x itself).
-struct Mean {
-  std::vector<int> axes = {};
-  bool keep_dims = false;
-};
-
 // Any number >= 1 of inputs along one axis (negative ones count from the end).
 struct Concatenation {
   int axis = 0;
@@ -131,9 +113,17 @@ struct Quantize {};
 struct Dequantize {};
 
 // The order is that of the rows of the operator table.
-using Operator = std::variant<Conv2D, DepthwiseConv2D, FullyConnected, Add, AveragePool2D,
-                              MaxPool2D, Pad, Reshape, Softmax, Logistic, Tanh, Relu, Relu6, Mean,
-                              Concatenation, Quantize, Dequantize>;
+using Operator = std::variant<
+    Conv2D, DepthwiseConv2D, FullyConnected, Add, AveragePool2D, MaxPool2D, Pad, Reshape, Softmax,
+    Logistic, Tanh, Relu, Relu6, Mean, Concatenation, Quantize, Dequantize, Squeeze, ExpandDims,
+    MirrorPad, Transpose, Split, SplitV, Pack, Unpack, Slice, StridedSlice, Gather, GatherNd,
+    EmbeddingLookup, Tile, BroadcastTo, Fill, ShapeOf, Sequence, Cast, OneHot, TopK, ResizeBilinear,
+    ResizeNearestNeighbor, SpaceToDepth, DepthToSpace, SpaceToBatch, BatchToSpace, Reverse, ArgMax,
+    ArgMin, Select, SelectV2, Cumsum, Sub, Mul, Div, Maximum, Minimum, SquaredDifference, FloorDiv,
+    FloorMod, Pow, Equal, NotEqual, Less, LessEqual, Greater, GreaterEqual, LogicalAnd, LogicalOr,
+    LogicalNot, Abs, Neg, Exp, Log, Sqrt, Rsqrt, Square, Floor, Ceil, Round, Sin, Cos, ReluN1To1,
+    HardSwish, Elu, Gelu, LeakyRelu, Prelu, LogSoftmax, L2Normalization, Sum, ReduceMax, ReduceMin,
+    ReduceProd, ReduceAny, ReduceAll, TransposeConv, BatchMatMul>;
 
 }  // namespace intaglio::nn
 

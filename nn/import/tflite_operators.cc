@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "intaglio/nn/import/fold.h"
+#include "intaglio/nn/import/tflite_registry.h"
 #include "intaglio/nn/import/translate.h"
+#include "intaglio/nn/operator_table.h"
 
 namespace intaglio::nn {
 namespace {
@@ -22,6 +25,8 @@ constexpr Row kRows[] = {
     {Code::CONV_2D, 8, TranslateConv2D},
     {Code::DEPTHWISE_CONV_2D, 7, TranslateDepthwiseConv2D},
     {Code::FULLY_CONNECTED, 14, TranslateFullyConnected},
+    {Code::TRANSPOSE_CONV, 5, TranslateTransposeConv},
+    {Code::BATCH_MATMUL, 4, TranslateBatchMatMul},
     {Code::ADD, 5, TranslateAdd},
     {Code::AVERAGE_POOL_2D, 3, TranslateAveragePool2D},
     {Code::MAX_POOL_2D, 3, TranslateMaxPool2D},
@@ -33,10 +38,87 @@ constexpr Row kRows[] = {
     {Code::TANH, 3, TranslatePlain<Tanh>},
     {Code::RELU, 3, TranslatePlain<Relu>},
     {Code::RELU6, 3, TranslatePlain<Relu6>},
-    {Code::MEAN, 3, TranslateMean},
+    {Code::MEAN, 3, TranslateReduction<Mean>},
     {Code::CONCATENATION, 7, TranslateConcatenation},
     {Code::QUANTIZE, 6, TranslatePlain<Quantize>},
     {Code::DEQUANTIZE, 9, TranslatePlain<Dequantize>},
+    {Code::ARG_MAX, 3, TranslateArgMax},
+    {Code::ARG_MIN, 3, TranslateArgMin},
+    {Code::BATCH_TO_SPACE_ND, 4, TranslateBatchToSpace},
+    {Code::BROADCAST_TO, 4, TranslateBroadcastTo},
+    {Code::CAST, 9, TranslatePlain<Cast>},
+    {Code::CUMSUM, 1, TranslateCumsum},
+    {Code::DEPTH_TO_SPACE, 2, TranslateDepthToSpace},
+    {Code::EMBEDDING_LOOKUP, 5, TranslatePlain<EmbeddingLookup>},
+    {Code::EXPAND_DIMS, 1, TranslateExpandDims},
+    {Code::FILL, 5, TranslateFill},
+    {Code::GATHER, 8, TranslateGather},
+    {Code::GATHER_ND, 6, TranslatePlain<GatherNd>},
+    {Code::MIRROR_PAD, 3, TranslateMirrorPad},
+    {Code::ONE_HOT, 1, TranslateOneHot},
+    {Code::PACK, 5, TranslatePack},
+    {Code::RANGE, 2, TranslatePlain<Sequence>},
+    {Code::RESIZE_BILINEAR, 4, TranslateResizeBilinear},
+    {Code::RESIZE_NEAREST_NEIGHBOR, 4, TranslateResizeNearestNeighbor},
+    {Code::REVERSE_V2, 4, TranslateReverse},
+    {Code::SELECT, 4, TranslatePlain<Select>},
+    {Code::SELECT_V2, 2, TranslatePlain<SelectV2>},
+    {Code::SHAPE, 1, TranslatePlain<ShapeOf>},
+    {Code::SLICE, 8, TranslateSlice},
+    {Code::SPACE_TO_BATCH_ND, 4, TranslateSpaceToBatch},
+    {Code::SPACE_TO_DEPTH, 2, TranslateSpaceToDepth},
+    {Code::SPLIT, 5, TranslateSplit},
+    {Code::SPLIT_V, 3, TranslateSplitV},
+    {Code::SQUEEZE, 2, TranslateSqueeze},
+    {Code::STRIDED_SLICE, 8, TranslateStridedSlice},
+    {Code::TILE, 3, TranslateTile},
+    {Code::TOPK_V2, 3, TranslateTopK},
+    {Code::TRANSPOSE, 8, TranslateTranspose},
+    {Code::UNPACK, 6, TranslateUnpack},
+    {Code::SUB, 5, TranslateSub},
+    {Code::MUL, 7, TranslateMul},
+    {Code::DIV, 2, TranslateDiv},
+    {Code::MAXIMUM, 4, TranslatePlain<Maximum>},
+    {Code::MINIMUM, 4, TranslatePlain<Minimum>},
+    {Code::SQUARED_DIFFERENCE, 2, TranslatePlain<SquaredDifference>},
+    {Code::FLOOR_DIV, 3, TranslatePlain<FloorDiv>},
+    {Code::FLOOR_MOD, 2, TranslatePlain<FloorMod>},
+    {Code::POW, 1, TranslatePlain<Pow>},
+    {Code::EQUAL, 5, TranslatePlain<Equal>},
+    {Code::NOT_EQUAL, 4, TranslatePlain<NotEqual>},
+    {Code::LESS, 3, TranslatePlain<Less>},
+    {Code::LESS_EQUAL, 2, TranslatePlain<LessEqual>},
+    {Code::GREATER, 2, TranslatePlain<Greater>},
+    {Code::GREATER_EQUAL, 3, TranslatePlain<GreaterEqual>},
+    {Code::LOGICAL_AND, 1, TranslatePlain<LogicalAnd>},
+    {Code::LOGICAL_OR, 1, TranslatePlain<LogicalOr>},
+    {Code::LOGICAL_NOT, 1, TranslatePlain<LogicalNot>},
+    {Code::ABS, 5, TranslatePlain<Abs>},
+    {Code::NEG, 2, TranslatePlain<Neg>},
+    {Code::EXP, 2, TranslatePlain<Exp>},
+    {Code::LOG, 2, TranslatePlain<Log>},
+    {Code::SQRT, 2, TranslatePlain<Sqrt>},
+    {Code::RSQRT, 3, TranslatePlain<Rsqrt>},
+    {Code::SQUARE, 1, TranslatePlain<Square>},
+    {Code::FLOOR, 2, TranslatePlain<Floor>},
+    {Code::CEIL, 2, TranslatePlain<Ceil>},
+    {Code::ROUND, 2, TranslatePlain<Round>},
+    {Code::SIN, 2, TranslatePlain<Sin>},
+    {Code::COS, 2, TranslatePlain<Cos>},
+    {Code::RELU_N1_TO_1, 1, TranslatePlain<ReluN1To1>},
+    {Code::HARD_SWISH, 1, TranslatePlain<HardSwish>},
+    {Code::ELU, 1, TranslatePlain<Elu>},
+    {Code::GELU, 2, TranslateGelu},
+    {Code::LEAKY_RELU, 2, TranslateLeakyRelu},
+    {Code::PRELU, 1, TranslatePlain<Prelu>},
+    {Code::LOG_SOFTMAX, 2, TranslatePlain<LogSoftmax>},
+    {Code::L2_NORMALIZATION, 2, TranslateL2Normalization},
+    {Code::SUM, 2, TranslateReduction<Sum>},
+    {Code::REDUCE_MAX, 3, TranslateReduction<ReduceMax>},
+    {Code::REDUCE_MIN, 3, TranslateReduction<ReduceMin>},
+    {Code::REDUCE_PROD, 2, TranslateReduction<ReduceProd>},
+    {Code::REDUCE_ANY, 1, TranslateReduction<ReduceAny>},
+    {Code::REDUCE_ALL, 1, TranslateReduction<ReduceAll>},
 };
 
 // Files before 2020-07 have the code in a byte only; newer ones have it in both where it fits.
@@ -123,7 +205,28 @@ Status SetOutputShapes(Graph& graph) {
   return {};
 }
 
+// The label of the last layer, with its place in the file.
+std::string LabelAt(const Graph& graph, size_t place) {
+  const Layer& layer = graph.layers.back();
+  std::string label = std::string(NameOf(layer.op)) + " #" + std::to_string(place);
+  if (layer.outputs.empty()) return label;
+  return label + " '" + graph.tensors[static_cast<size_t>(layer.outputs[0])].name + "'";
+}
+
 }  // namespace
+
+std::vector<TfliteOperator> ListTfliteOperators() {
+  std::vector<TfliteOperator> operators;
+  for (const Row& row : kRows) {
+    const std::string name = tflite::EnumNameBuiltinOperator(row.code);
+    const OperatorRow* const op = FindRow(row.code == Code::PADV2 ? "PAD" : name);
+    operators.push_back({name, row.max_version, op == nullptr ? "" : ListTypes(op->types),
+                         op == nullptr ? "" : op->remark});
+  }
+  std::sort(operators.begin(), operators.end(),
+            [](const TfliteOperator& a, const TfliteOperator& b) { return a.name < b.name; });
+  return operators;
+}
 
 Status CheckOperators(const TfliteFile& file, const tflite::SubGraph& subgraph, Budget& budget) {
   for (uint32_t i = 0; i < Length(subgraph.operators()); ++i) {
@@ -137,13 +240,17 @@ Status CheckOperators(const TfliteFile& file, const tflite::SubGraph& subgraph, 
 }
 
 Status ReadOperators(const TfliteFile& file, const tflite::SubGraph& subgraph, Graph& graph) {
+  bool folded = false;
   for (uint32_t i = 0; i < Length(subgraph.operators()); ++i) {
     const tflite::Operator& op = *subgraph.operators()->Get(i);
     const Status status = ReadOperator(file, op, graph);
     if (!status.ok()) {
       return {status.code(), Describe(i, CodeOf(file, op)) + ": " + status.message()};
     }
+    // Once a layer is gone, the others would lose their place in the file.
+    if (folded) graph.layers.back().label = LabelAt(graph, i);
     INTAGLIO_RETURN_IF_ERROR(SetOutputShapes(graph));
+    folded = FoldLastLayer(graph) || folded;
   }
   return {};
 }

@@ -8,17 +8,18 @@ namespace {
 
 constexpr size_t kMaxInts = 64;  // far more than any shape, list of axes or paddings needs
 
-// Element i of dense int32 or int64 data, at any address.
-int64_t IntAt(const Tensor& tensor, size_t i) {
-  const auto* const bytes = static_cast<const uint8_t*>(tensor.data) + i * SizeOf(tensor.type);
-  if (tensor.type == Type::kInt32) {
-    int32_t value = 0;
-    std::memcpy(&value, bytes, sizeof(value));
-    return value;
-  }
-  int64_t value = 0;
+template <class T>
+int64_t Load(const uint8_t* bytes) {
+  T value = 0;
   std::memcpy(&value, bytes, sizeof(value));
   return value;
+}
+
+// Element i of dense int16, int32 or int64 data, at any address.
+int64_t IntAt(const Tensor& tensor, size_t i) {
+  const auto* const bytes = static_cast<const uint8_t*>(tensor.data) + i * SizeOf(tensor.type);
+  if (tensor.type == Type::kInt16) return Load<int16_t>(bytes);
+  return tensor.type == Type::kInt32 ? Load<int32_t>(bytes) : Load<int64_t>(bytes);
 }
 
 }  // namespace
@@ -28,7 +29,7 @@ Result<std::vector<int>> Translation::ConstantInts(size_t i, const std::string& 
     return InvalidArgument("has no " + what + " (input " + std::to_string(i) + ")");
   const Tensor& tensor = input(i);
   if (!tensor.constant) return Unsupported(what + " that are not constant are not supported");
-  if (tensor.type != Type::kInt32 && tensor.type != Type::kInt64) {
+  if (tensor.type != Type::kInt16 && tensor.type != Type::kInt32 && tensor.type != Type::kInt64) {
     return InvalidArgument(what + " are " + NameOf(tensor.type) + ", not int32 or int64");
   }
   const size_t count = tensor.data_bytes / SizeOf(tensor.type);
@@ -44,6 +45,38 @@ Result<std::vector<int>> Translation::ConstantInts(size_t i, const std::string& 
     values.push_back(static_cast<int>(value));
   }
   return values;
+}
+
+Result<int> Translation::ConstantInt(size_t i, const std::string& what) const {
+  const Result<std::vector<int>> values = ConstantInts(i, what);
+  if (!values.ok()) return values.status();
+  if (values->size() == 1) return values->front();
+  return InvalidArgument(what + " has " + std::to_string(values->size()) + " elements, not one");
+}
+
+Result<std::vector<std::pair<int, int>>> Translation::ConstantPairs(size_t i,
+                                                                    const std::string& what) const {
+  const Result<std::vector<int>> values = ConstantInts(i, what);
+  if (!values.ok()) return values.status();
+  const Shape& shape = input(i).shape;
+  if (shape.size() != 2 || shape[1] != 2) {
+    return InvalidArgument(what + " have shape " + ToString(shape) + ", not [rank, 2]");
+  }
+  std::vector<std::pair<int, int>> pairs;
+  for (size_t k = 0; k + 1 < values->size(); k += 2) {
+    pairs.emplace_back((*values)[k], (*values)[k + 1]);
+  }
+  return pairs;
+}
+
+Status Translation::PickInputs(std::initializer_list<size_t> picked) {
+  std::vector<TensorId> inputs;
+  for (const size_t i : picked) {
+    if (!has_input(i)) return InvalidArgument("input " + std::to_string(i) + " is absent");
+    inputs.push_back(layer_.inputs[i]);
+  }
+  layer_.inputs = std::move(inputs);
+  return {};
 }
 
 Result<Activation> ActivationFrom(tflite::ActivationFunctionType from) {

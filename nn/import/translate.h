@@ -5,7 +5,9 @@
 #define INTAGLIO_NN_IMPORT_TRANSLATE_H_
 
 #include <cstdint>
+#include <initializer_list>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "intaglio/fixedpoint/status.h"
@@ -27,6 +29,12 @@ class Translation {
     return from_.builtin_options_as<Options>();
   }
   bool has_options() const { return from_.builtin_options() != nullptr; }
+  // The options of an operator that needs them.
+  template <class Options>
+  Result<const Options*> RequiredOptions() const {
+    if (const Options* const found = options<Options>(); found != nullptr) return found;
+    return InvalidArgument("its options are missing or another operator's");
+  }
 
   size_t input_count() const { return layer_.inputs.size(); }
   bool has_input(size_t i) const { return i < input_count() && layer_.inputs[i] != kNoTensor; }
@@ -37,8 +45,16 @@ class Translation {
   // The elements of an int32 or int64 constant that fixes the layer's shape; `what` names it in
   // messages. The layer does not read it when it runs: drop it with KeepInputs.
   Result<std::vector<int>> ConstantInts(size_t i, const std::string& what) const;
+  // The only element of such a constant.
+  Result<int> ConstantInt(size_t i, const std::string& what) const;
+  // The pairs of a [n, 2] constant.
+  Result<std::vector<std::pair<int, int>>> ConstantPairs(size_t i, const std::string& what) const;
 
-  void KeepInputs(size_t count) { layer_.inputs.resize(count); }
+  void KeepInputs(size_t count) {
+    while (input_count() > count) layer_.inputs.pop_back();
+  }
+  // Makes these inputs of the file those of the layer.
+  Status PickInputs(std::initializer_list<size_t> picked);
   void set(Operator op) { layer_.op = std::move(op); }
 
  private:
@@ -53,15 +69,62 @@ Result<Padding> PaddingFrom(tflite::Padding from);
 Status TranslateConv2D(Translation& t);
 Status TranslateDepthwiseConv2D(Translation& t);
 Status TranslateFullyConnected(Translation& t);
+Status TranslateTransposeConv(Translation& t);
+Status TranslateBatchMatMul(Translation& t);
 Status TranslateAveragePool2D(Translation& t);
 Status TranslateMaxPool2D(Translation& t);
 Status TranslateAdd(Translation& t);
 Status TranslateConcatenation(Translation& t);
-Status TranslateMean(Translation& t);
 Status TranslatePad(Translation& t);
 Status TranslatePadV2(Translation& t);
 Status TranslateReshape(Translation& t);
 Status TranslateSoftmax(Translation& t);
+Status TranslateDiv(Translation& t);
+Status TranslateGelu(Translation& t);
+Status TranslateL2Normalization(Translation& t);
+Status TranslateLeakyRelu(Translation& t);
+Status TranslateMul(Translation& t);
+Status TranslateSub(Translation& t);
+
+// Data movement.
+Status TranslateArgMax(Translation& t);
+Status TranslateArgMin(Translation& t);
+Status TranslateBatchToSpace(Translation& t);
+Status TranslateBroadcastTo(Translation& t);
+Status TranslateCumsum(Translation& t);
+Status TranslateDepthToSpace(Translation& t);
+Status TranslateExpandDims(Translation& t);
+Status TranslateFill(Translation& t);
+Status TranslateGather(Translation& t);
+Status TranslateMirrorPad(Translation& t);
+Status TranslateOneHot(Translation& t);
+Status TranslatePack(Translation& t);
+Status TranslateResizeBilinear(Translation& t);
+Status TranslateResizeNearestNeighbor(Translation& t);
+Status TranslateReverse(Translation& t);
+Status TranslateSlice(Translation& t);
+Status TranslateSpaceToBatch(Translation& t);
+Status TranslateSpaceToDepth(Translation& t);
+Status TranslateSplit(Translation& t);
+Status TranslateSplitV(Translation& t);
+Status TranslateSqueeze(Translation& t);
+Status TranslateStridedSlice(Translation& t);
+Status TranslateTile(Translation& t);
+Status TranslateTopK(Translation& t);
+Status TranslateTranspose(Translation& t);
+Status TranslateUnpack(Translation& t);
+
+// The axes of a reduction are input 1.
+Result<bool> KeepsDimensions(const Translation& t);
+template <class Op>
+Status TranslateReduction(Translation& t) {
+  Result<std::vector<int>> axes = t.ConstantInts(1, "axes");
+  if (!axes.ok()) return axes.status();
+  const Result<bool> keep_dims = KeepsDimensions(t);
+  if (!keep_dims.ok()) return keep_dims.status();
+  t.set(Op{std::move(*axes), *keep_dims});
+  return t.PickInputs({0});
+}
 
 // Operators without parameters.
 template <class Op>

@@ -20,7 +20,57 @@ Result<Activation> FusedActivation(const Translation& t) {
 Status TranslateAdd(Translation& t) {
   const Result<Activation> activation = FusedActivation<tflite::AddOptions>(t);
   if (!activation.ok()) return activation.status();
-  t.set(Add{*activation});
+  const auto* const options = t.options<tflite::AddOptions>();
+  t.set(Add{*activation, options == nullptr || options->pot_scale_int16()});
+  return {};
+}
+
+Status TranslateSub(Translation& t) {
+  const Result<Activation> activation = FusedActivation<tflite::SubOptions>(t);
+  if (!activation.ok()) return activation.status();
+  const auto* const options = t.options<tflite::SubOptions>();
+  t.set(Sub{*activation, options == nullptr || options->pot_scale_int16()});
+  return {};
+}
+
+Status TranslateMul(Translation& t) {
+  const Result<Activation> activation = FusedActivation<tflite::MulOptions>(t);
+  if (!activation.ok()) return activation.status();
+  t.set(Mul{*activation});
+  return {};
+}
+
+Status TranslateDiv(Translation& t) {
+  const Result<Activation> activation = FusedActivation<tflite::DivOptions>(t);
+  if (!activation.ok()) return activation.status();
+  t.set(Div{*activation});
+  return {};
+}
+
+Status TranslateL2Normalization(Translation& t) {
+  const Result<Activation> activation = FusedActivation<tflite::L2NormOptions>(t);
+  if (!activation.ok()) return activation.status();
+  if (*activation != Activation::kNone) return Unsupported("a fused activation");
+  t.set(L2Normalization{});
+  return {};
+}
+
+Status TranslateLeakyRelu(Translation& t) {
+  const auto options = t.RequiredOptions<tflite::LeakyReluOptions>();
+  if (!options.ok()) return options.status();
+  if (!std::isfinite((*options)->alpha())) {
+    return InvalidArgument("alpha is " + std::to_string((*options)->alpha()));
+  }
+  t.set(LeakyRelu{(*options)->alpha()});
+  return {};
+}
+
+Status TranslateGelu(Translation& t) {
+  const auto* const options = t.options<tflite::GeluOptions>();
+  if (options == nullptr && t.has_options()) {
+    return InvalidArgument("has another operator's options");
+  }
+  t.set(Gelu{options != nullptr && options->approximate()});
   return {};
 }
 

@@ -1,25 +1,12 @@
 // Operators whose constant inputs are shapes, axes and paddings.
 #include <algorithm>
+#include <cstring>
+#include <utility>
 
 #include "intaglio/nn/import/translate.h"
 
 namespace intaglio::nn {
 namespace {
-
-// Paddings are a [rank, 2] tensor: before and after, for each dimension.
-Result<Pad> PaddingsFrom(const Translation& t) {
-  const Result<std::vector<int>> values = t.ConstantInts(1, "paddings");
-  if (!values.ok()) return values.status();
-  const Shape& shape = t.input(1).shape;
-  if (shape.size() != 2 || shape[1] != 2) {
-    return InvalidArgument("paddings have shape " + ToString(shape) + ", not [rank, 2]");
-  }
-  Pad pad;
-  for (size_t i = 0; i + 1 < values->size(); i += 2) {
-    pad.paddings.emplace_back((*values)[i], (*values)[i + 1]);
-  }
-  return pad;
-}
 
 Result<Shape> NewShape(const Translation& t) {
   const auto* const options = t.options<tflite::ReshapeOptions>();
@@ -39,54 +26,76 @@ Result<Shape> NewShape(const Translation& t) {
 
 }  // namespace
 
+namespace {
+
+template <class T>
+double NumberOf(const Tensor& constant) {
+  T value = 0;
+  std::memcpy(&value, constant.data, sizeof(value));
+  return static_cast<double>(value);
+}
+
+double NumberOf(const Tensor& constant) {
+  switch (constant.type) {
+    case Type::kInt8:
+      return NumberOf<int8_t>(constant);
+    case Type::kInt16:
+      return NumberOf<int16_t>(constant);
+    case Type::kInt32:
+      return NumberOf<int32_t>(constant);
+    case Type::kInt64:
+      return NumberOf<int64_t>(constant);
+    case Type::kFloat32:
+      return static_cast<double>(NumberOf<float>(constant));
+    default:
+      return NumberOf<uint8_t>(constant);
+  }
+}
+
+}  // namespace
+
 Status TranslatePad(Translation& t) {
-  Result<Pad> pad = PaddingsFrom(t);
-  if (!pad.ok()) return pad.status();
+  Result<std::vector<std::pair<int, int>>> pairs = t.ConstantPairs(1, "paddings");
+  if (!pairs.ok()) return pairs.status();
   t.KeepInputs(1);
-  t.set(std::move(*pad));
+  t.set(Pad{std::move(*pairs)});
   return {};
 }
 
 // PADV2's value is a constant with the output's quantization, which for us is the input's.
 Status TranslatePadV2(Translation& t) {
-  Result<Pad> pad = PaddingsFrom(t);
-  if (!pad.ok()) return pad.status();
+  Result<std::vector<std::pair<int, int>>> pairs = t.ConstantPairs(1, "paddings");
+  if (!pairs.ok()) return pairs.status();
   if (!t.has_input(0) || !t.has_input(2)) return InvalidArgument("has no input or no value");
   const Tensor& x = t.input(0);
   const Tensor& value = t.input(2);
-  if (!value.constant || value.data_bytes != 1 || value.type != x.type ||
-      (value.type != Type::kInt8 && value.type != Type::kUInt8)) {
-    return Unsupported("a padding value other than one int8 or uint8 constant of the input's type");
+  if (!value.constant || value.data_bytes != SizeOf(value.type) || value.type != x.type) {
+    return Unsupported("a padding value other than one constant of the input's type");
   }
   if (value.quantization.scales != x.quantization.scales ||
       value.quantization.zero_points != x.quantization.zero_points) {
     return Unsupported("a padding value quantized otherwise than the input");
   }
-  pad->has_value = true;
-  pad->value = value.type == Type::kInt8 ? *static_cast<const int8_t*>(value.data)
-                                         : *static_cast<const uint8_t*>(value.data);
+  const double number = NumberOf(value);
   t.KeepInputs(1);
-  t.set(std::move(*pad));
+  t.set(Pad{std::move(*pairs), true, number});
   return {};
 }
 
 Status TranslateReshape(Translation& t) {
   Result<Shape> shape = NewShape(t);
   if (!shape.ok()) return shape.status();
-  t.KeepInputs(std::min<size_t>(t.input_count(), 1));
+  t.KeepInputs(1);
   t.set(Reshape{std::move(*shape)});
   return {};
 }
 
-Status TranslateMean(Translation& t) {
-  Result<std::vector<int>> axes = t.ConstantInts(1, "axes");
-  if (!axes.ok()) return axes.status();
+Result<bool> KeepsDimensions(const Translation& t) {
   const auto* const options = t.options<tflite::ReducerOptions>();
-  if (options == nullptr && t.has_options())
+  if (options == nullptr && t.has_options()) {
     return InvalidArgument("has another operator's options");
-  t.KeepInputs(1);
-  t.set(Mean{std::move(*axes), options != nullptr && options->keep_dims()});
-  return {};
+  }
+  return options != nullptr && options->keep_dims();
 }
 
 }  // namespace intaglio::nn

@@ -1,4 +1,6 @@
 // Operators that slide a window over an image, and the one whose window is the whole image.
+#include <utility>
+
 #include "intaglio/nn/import/translate.h"
 
 namespace intaglio::nn {
@@ -50,6 +52,31 @@ Status TranslateConv2D(Translation& t) {
 // The depth multiplier in the options is not read: TFLite takes it from the shapes.
 Status TranslateDepthwiseConv2D(Translation& t) {
   return TranslateConvolution<DepthwiseConv2D, tflite::DepthwiseConv2DOptions>(t);
+}
+
+// The shape of the output comes first, then the filter.
+Status TranslateTransposeConv(Translation& t) {
+  Result<Shape> shape = t.ConstantInts(0, "shapes");
+  if (!shape.ok()) return shape.status();
+  const auto options = t.RequiredOptions<tflite::TransposeConvOptions>();
+  if (!options.ok()) return options.status();
+  const Result<Padding> padding = PaddingFrom((*options)->padding());
+  if (!padding.ok()) return padding.status();
+  const Result<Activation> activation = ActivationFrom((*options)->fused_activation_function());
+  if (!activation.ok()) return activation.status();
+  t.set(TransposeConv{
+      std::move(*shape), {(*options)->stride_h(), (*options)->stride_w()}, *padding, *activation});
+  if (t.has_input(3)) return t.PickInputs({2, 1, 3});
+  return t.PickInputs({2, 1});
+}
+
+Status TranslateBatchMatMul(Translation& t) {
+  const auto* const options = t.options<tflite::BatchMatMulOptions>();
+  if (options == nullptr && t.has_options()) {
+    return InvalidArgument("has another operator's options");
+  }
+  t.set(options == nullptr ? BatchMatMul{} : BatchMatMul{options->adj_x(), options->adj_y()});
+  return {};
 }
 
 Status TranslateAveragePool2D(Translation& t) { return TranslatePool<AveragePool2D>(t); }

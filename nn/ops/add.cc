@@ -1,18 +1,24 @@
-// ADD. Both operands are brought to the scale 2 max(S1, S2) / 2^20, added there, and the sum is
-// brought to the output's scale, each time by a fixed-point multiplier. An operand has 256 values,
-// so its first step is a table.
+// ADD and SUB. Both operands are brought to the scale 2 max(S1, S2) / 2^20, added there, and the
+// sum is brought to the output's scale, each time by a fixed-point multiplier. An operand of 8 bits
+// has 256 values, so its first step is a table; SUB negates the second. int16 has 2^15 for 2^20.
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 
-#include "intaglio/nn/ops/loops.h"
+#include "intaglio/fixedpoint/multiply.h"
+#include "intaglio/nn/ops/binary.h"
 #include "intaglio/nn/ops/ops.h"
 #include "intaglio/nn/quantization.h"
 
 namespace intaglio::nn {
 namespace {
 
-constexpr int kLeftShift = 20;
+constexpr int kShiftOf8Bit = 20;
+constexpr int kShiftOfInt16 = 15;
 
 using TermTable = std::array<int32_t, 256>;
 
@@ -60,94 +66,156 @@ Result<QuantizedMultiplier> MultiplierBelowOne(const LayerView& layer, double re
                            "; it must be below 1");
 }
 
-Result<TermTable> MakeTerms(const LayerView& layer, Type type, const Affine& q, double twice_max) {
+// What brings an operand to the common scale.
+struct Term {
+  Affine q;
+  QuantizedMultiplier multiplier;
+  int shift = 0;
+
+  int32_t operator()(int32_t x) const {
+    return Requantize((x - q.zero_point) * (1 << shift), multiplier);
+  }
+};
+
+Result<Term> MakeTerm(const LayerView& layer, const Affine& q, double twice_max, int shift) {
   const Result<QuantizedMultiplier> multiplier =
       MultiplierBelowOne(layer, static_cast<double>(q.scale) / twice_max);
   if (!multiplier.ok()) return multiplier.status();
-  TermTable terms{};
+  return Term{q, *multiplier, shift};
+}
+
+struct Terms {
+  Term a;
+  Term b;
+  QuantizedMultiplier out;
+};
+
+Result<Terms> MakeTerms(const LayerView& layer, const ThreeAffines& q, int shift) {
+  const double twice_max = static_cast<double>(2 * std::max(q.a.scale, q.b.scale));
+  const Result<Term> a = MakeTerm(layer, q.a, twice_max, shift);
+  if (!a.ok()) return a.status();
+  const Result<Term> b = MakeTerm(layer, q.b, twice_max, shift);
+  if (!b.ok()) return b.status();
+  const Result<QuantizedMultiplier> out = MultiplierBelowOne(
+      layer, twice_max / static_cast<double>(static_cast<float>(1 << shift) * q.out.scale));
+  if (!out.ok()) return out.status();
+  return Terms{*a, *b, *out};
+}
+
+TermTable Tabulate(const Term& term, Type type, int sign) {
+  TermTable table{};
   const Range range = RangeOf(type);
   for (int32_t x = range.min; x <= range.max; ++x) {
-    terms[static_cast<uint8_t>(x)] =
-        Requantize((x - q.zero_point) * (1 << kLeftShift), *multiplier);
+    table[static_cast<uint8_t>(x)] = sign * term(x);
   }
-  return terms;
+  return table;
 }
 
-// The stride of a dimension counted from the innermost; 0 where it is broadcast.
-ptrdiff_t BroadcastStride(const Shape& shape, const std::vector<ptrdiff_t>& strides, size_t back) {
-  if (back >= shape.size() || shape[shape.size() - 1 - back] == 1) return 0;
-  return strides[shape.size() - 1 - back];
+// log2 of a scale that is a power of two, as near as TFLite asks; else nothing.
+std::optional<int> PowerOfTwo(float scale) {
+  const float exponent = std::log(scale) * (1.0f / std::log(2.0f));
+  const float rounded = std::round(exponent);
+  if (!(std::fabs(exponent - rounded) < 1e-3f)) return {};
+  return static_cast<int>(rounded);
 }
 
-Loops<3> MakeLoops(const Shape& a, const Shape& b, const Shape& out) {
-  const std::vector<ptrdiff_t> strides_a = DenseStrides(a);
-  const std::vector<ptrdiff_t> strides_b = DenseStrides(b);
-  const std::vector<ptrdiff_t> strides_out = DenseStrides(out);
-  Loops<3> loops;
-  for (size_t i = 0; i < out.size(); ++i) {
-    const size_t back = out.size() - 1 - i;
-    loops.Add(out[i], {BroadcastStride(a, strides_a, back), BroadcastStride(b, strides_b, back),
-                       strides_out[i]});
+// Right shifts that bring both operands to the output's scale. TFLite takes this way where all
+// scales are powers of two, and then asks that no operand is coarser than the output, and that one
+// has its scale.
+struct Shifts {
+  int a = 0;
+  int b = 0;
+};
+
+Result<std::optional<Shifts>> ShiftsOf(const LayerView& layer, const ThreeAffines& q) {
+  const std::optional<int> a = PowerOfTwo(q.a.scale);
+  const std::optional<int> b = PowerOfTwo(q.b.scale);
+  const std::optional<int> out = PowerOfTwo(q.out.scale);
+  if (!a.has_value() || !b.has_value() || !out.has_value()) return std::optional<Shifts>();
+  const Shifts shifts{*out - *a, *out - *b};
+  const bool valid = shifts.a >= 0 && shifts.b >= 0 && shifts.a <= 31 && shifts.b <= 31 &&
+                     (shifts.a == 0 || shifts.b == 0);
+  if (valid) return std::optional(shifts);
+  return layer.Unsupported(
+      "an output whose scale is not that of the coarser operand, among scales "
+      "that are powers of two");
+}
+
+Result<PreparedLayer> PrepareInt16(const LayerView& layer, const ThreeAffines& q, Range clamp,
+                                   int sign, bool may_shift) {
+  if (q.a.zero_point != 0 || q.b.zero_point != 0 || q.out.zero_point != 0) {
+    return layer.Unsupported("int16 with other zero points than 0");
   }
-  return loops;
+  const Result<std::optional<Shifts>> shifts =
+      may_shift ? ShiftsOf(layer, q) : Result<std::optional<Shifts>>(std::optional<Shifts>());
+  if (!shifts.ok()) return shifts.status();
+  if (shifts->has_value()) {
+    return PrepareBinary(layer, BinaryRoutine<int16_t, int16_t, int16_t>(
+                                    layer, [s = **shifts, sign, clamp](int32_t x, int32_t y) {
+                                      const int32_t sum =
+                                          RoundingDivideByPowerOfTwo<Scalar>(x, s.a) +
+                                          sign * RoundingDivideByPowerOfTwo<Scalar>(y, s.b);
+                                      return AddAndClamp(sum, 0, clamp);
+                                    }));
+  }
+  const Result<Terms> terms = MakeTerms(layer, q, kShiftOfInt16);
+  if (!terms.ok()) return terms.status();
+  return PrepareBinary(layer, BinaryRoutine<int16_t, int16_t, int16_t>(
+                                  layer, [t = *terms, sign, clamp](int32_t x, int32_t y) {
+                                    return AddAndClamp(Requantize(t.a(x) + sign * t.b(y), t.out), 0,
+                                                       clamp);
+                                  }));
+}
+
+template <class T>
+std::shared_ptr<const Routine> PlainRoutine(const LayerView& layer, Activation activation,
+                                            int sign) {
+  const Bounds<T> bounds(activation);
+  if (sign < 0) {
+    return BinaryRoutine<T, T, T>(layer, [bounds](T x, T y) { return bounds(WrappingSub(x, y)); });
+  }
+  return BinaryRoutine<T, T, T>(layer, [bounds](T x, T y) { return bounds(WrappingAdd(x, y)); });
+}
+
+Result<PreparedLayer> PrepareAddition(const LayerView& layer, Activation activation, int sign,
+                                      bool may_shift) {
+  INTAGLIO_RETURN_IF_ERROR(CheckOneType(layer));
+  const Type type = layer.output().type;
+  if (!IsQuantized(type)) {
+    return PrepareBinary(layer, VisitType<int32_t, int64_t, float>(type, [&](auto zero) {
+                           return PlainRoutine<decltype(zero)>(layer, activation, sign);
+                         }));
+  }
+  const Result<ThreeAffines> q = AffinesOf(layer);
+  if (!q.ok()) return q.status();
+  const Result<Range> clamp = ActivationRange(layer, activation, type, q->out);
+  if (!clamp.ok()) return clamp.status();
+  if (type == Type::kInt16) return PrepareInt16(layer, *q, *clamp, sign, may_shift);
+  const Result<Terms> terms = MakeTerms(layer, *q, kShiftOf8Bit);
+  if (!terms.ok()) return terms.status();
+
+  auto routine = std::make_shared<AddRoutine>();
+  routine->loops = BroadcastLoops<3>(layer);
+  routine->first = Tabulate(terms->a, type, 1);
+  routine->second = Tabulate(terms->b, type, sign);
+  routine->multiplier = terms->out;
+  routine->zero_point = q->out.zero_point;
+  routine->clamp = *clamp;
+  Result<PreparedLayer> prepared = PrepareBinary(layer, std::move(routine));
+  if (prepared.ok()) prepared->constant_bytes = 2 * sizeof(TermTable);
+  return prepared;
 }
 
 }  // namespace
 
-ShapesResult InferAdd(const LayerView& layer) {
-  const Shape& a = layer.input(0).shape;
-  const Shape& b = layer.input(1).shape;
-  Shape out(std::max(a.size(), b.size()));
-  for (size_t back = 0; back < out.size(); ++back) {
-    const int x = back < a.size() ? a[a.size() - 1 - back] : 1;
-    const int y = back < b.size() ? b[b.size() - 1 - back] : 1;
-    if (x != y && x != 1 && y != 1) {
-      return layer.Invalid("the shapes " + ToString(a) + " and " + ToString(b) +
-                           " do not broadcast");
-    }
-    out[out.size() - 1 - back] = x == 1 ? y : x;
-  }
-  return std::vector<Shape>{out};
+Result<PreparedLayer> PrepareAdd(const LayerView& layer, const LayerOptions&) {
+  const Add& op = layer.op<Add>();
+  return PrepareAddition(layer, op.activation, 1, op.pot_scale_int16);
 }
 
-Result<PreparedLayer> PrepareAdd(const LayerView& layer, const LayerOptions&) {
-  const Type type = layer.output().type;
-  const Result<InOut> q = SameTypeInOut(layer);
-  if (!q.ok()) return q.status();
-  if (layer.input(1).type != type) {
-    return layer.Unsupported(std::string("the inputs are ") + NameOf(type) + " and " +
-                             NameOf(layer.input(1).type));
-  }
-  const Result<Affine> second = AffineOf(layer, layer.input(1));
-  if (!second.ok()) return second.status();
-  const Result<Range> clamp = ActivationRange(layer, layer.op<Add>().activation, type, q->output);
-  if (!clamp.ok()) return clamp.status();
-
-  const double twice_max = static_cast<double>(2 * std::max(q->input.scale, second->scale));
-  const Result<TermTable> terms_a = MakeTerms(layer, type, q->input, twice_max);
-  if (!terms_a.ok()) return terms_a.status();
-  const Result<TermTable> terms_b = MakeTerms(layer, type, *second, twice_max);
-  if (!terms_b.ok()) return terms_b.status();
-  const Result<QuantizedMultiplier> multiplier = MultiplierBelowOne(
-      layer, twice_max / static_cast<double>((1 << kLeftShift) * q->output.scale));
-  if (!multiplier.ok()) return multiplier.status();
-
-  auto routine = std::make_shared<AddRoutine>();
-  routine->loops = MakeLoops(layer.input(0).shape, layer.input(1).shape, layer.output().shape);
-  routine->first = *terms_a;
-  routine->second = *terms_b;
-  routine->multiplier = *multiplier;
-  routine->zero_point = q->output.zero_point;
-  routine->clamp = *clamp;
-
-  PreparedLayer prepared;
-  prepared.name = RoutineName(type, "elementwise");
-  prepared.constant_bytes = 2 * sizeof(TermTable);
-  for (size_t i = 0; i < 2; ++i) {
-    if (layer.input(i).shape == layer.output().shape) prepared.in_place_inputs |= 1u << i;
-  }
-  prepared.routine = std::move(routine);
-  return prepared;
+Result<PreparedLayer> PrepareSub(const LayerView& layer, const LayerOptions&) {
+  const Sub& op = layer.op<Sub>();
+  return PrepareAddition(layer, op.activation, -1, op.pot_scale_int16);
 }
 
 }  // namespace intaglio::nn

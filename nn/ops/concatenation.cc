@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "intaglio/nn/ops/checks.h"
 #include "intaglio/nn/ops/ops.h"
 #include "intaglio/nn/ops/table.h"
 
@@ -45,13 +46,7 @@ class ConcatenationRoutine final : public Routine {
 };
 
 Result<size_t> AxisOf(const LayerView& layer) {
-  const int axis = layer.op<Concatenation>().axis;
-  const int rank = static_cast<int>(layer.input(0).shape.size());
-  if (axis < -rank || axis >= rank) {
-    return layer.Invalid("the axis " + std::to_string(axis) + " is no dimension of " +
-                         ToString(layer.input(0).shape));
-  }
-  return static_cast<size_t>(axis < 0 ? axis + rank : axis);
+  return AxisOf(layer, layer.op<Concatenation>().axis, layer.input(0).shape.size());
 }
 
 // TFLite requantizes uint8 in float32, element by element; this is that for all 256 elements.

@@ -1,12 +1,15 @@
-// MEAN: sums per output element, then one requantization, whose multiplier holds the division by
-// the number of elements.
+// MEAN and quantized SUM: sums per output element, then one requantization, whose multiplier holds
+// the division by the number of elements.
 #include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <string>
 
+#include "intaglio/nn/ops/binary.h"
 #include "intaglio/nn/ops/loops.h"
 #include "intaglio/nn/ops/ops.h"
+#include "intaglio/nn/ops/reduce.h"
+#include "intaglio/nn/ops/routine.h"
 #include "intaglio/nn/quantization.h"
 
 namespace intaglio::nn {
@@ -54,20 +57,6 @@ class MeanRoutine final : public Routine {
   }
 };
 
-// Per dimension of the input, whether it is reduced.
-Result<std::vector<bool>> ReducedOf(const LayerView& layer) {
-  const int rank = static_cast<int>(layer.input(0).shape.size());
-  std::vector<bool> reduced(static_cast<size_t>(rank), false);
-  for (const int axis : layer.op<Mean>().axes) {
-    if (axis < -rank || axis >= rank) {
-      return layer.Invalid("the axis " + std::to_string(axis) + " is no dimension of " +
-                           ToString(layer.input(0).shape));
-    }
-    reduced[static_cast<size_t>(axis < 0 ? axis + rank : axis)] = true;
-  }
-  return reduced;
-}
-
 // As TFLite folds 1 / count into the multiplier: the mantissa is made longer by as many bits as the
 // division will take, as far as 64 bits and the exponent allow, and the quotient is truncated.
 QuantizedMultiplier DividedBy(QuantizedMultiplier multiplier, int64_t count) {
@@ -78,8 +67,8 @@ QuantizedMultiplier DividedBy(QuantizedMultiplier multiplier, int64_t count) {
 }
 
 template <class T>
-std::shared_ptr<Routine> MakeRoutine(const Loops<2>& loops, size_t count, int32_t zero_sum,
-                                     QuantizedMultiplier multiplier, const Affine& out) {
+std::shared_ptr<const Routine> MakeRoutine(const Loops<2>& loops, size_t count, int32_t zero_sum,
+                                           QuantizedMultiplier multiplier, const Affine& out) {
   auto routine = std::make_shared<MeanRoutine<T>>();
   routine->loops = loops;
   routine->count = count;
@@ -90,61 +79,63 @@ std::shared_ptr<Routine> MakeRoutine(const Loops<2>& loops, size_t count, int32_
   return routine;
 }
 
-}  // namespace
-
-ShapesResult InferMean(const LayerView& layer) {
-  const Result<std::vector<bool>> reduced = ReducedOf(layer);
-  if (!reduced.ok()) return reduced.status();
-  Shape shape;
-  for (size_t i = 0; i < reduced->size(); ++i) {
-    if (!(*reduced)[i]) {
-      shape.push_back(layer.input(0).shape[i]);
-    } else if (layer.op<Mean>().keep_dims) {
-      shape.push_back(1);
-    }
-  }
-  return std::vector<Shape>{shape};
-}
-
-Result<PreparedLayer> PrepareMean(const LayerView& layer, const LayerOptions&) {
-  const Result<std::vector<bool>> reduced = ReducedOf(layer);
-  if (!reduced.ok()) return reduced.status();
+// Sums, requantized; `divide`s them by their number of elements on the way.
+Result<PreparedLayer> PrepareQuantizedSum(const LayerView& layer, const std::vector<int>& axes,
+                                          bool divide) {
+  const Result<Reduction> reduction = ReductionOf(layer, axes);
+  if (!reduction.ok()) return reduction.status();
   const Result<InOut> q = SameTypeInOut(layer);
   if (!q.ok()) return q.status();
-  const Shape& shape = layer.input(0).shape;
-  Shape summed;
-  Shape kept;
-  for (size_t i = 0; i < shape.size(); ++i) {
-    summed.push_back((*reduced)[i] ? shape[i] : 1);
-    kept.push_back((*reduced)[i] ? 1 : shape[i]);
-  }
-  const Result<int64_t> divisor = CountElements(summed);
-  if (!divisor.ok()) return layer.Wrap(divisor.status());
-  if (*divisor < 1 || *divisor > int64_t{1} << 22) {
-    return layer.Unsupported("averages " + std::to_string(*divisor) +
-                             " elements; 1 to 2^22 are supported");
+  const Type type = layer.output().type;
+  // No sum may overflow int32.
+  const int64_t most = int64_t{1} << (type == Type::kInt16 ? 15 : 22);
+  if (reduction->count < 1 || reduction->count > most) {
+    return layer.Unsupported("averages " + std::to_string(reduction->count) + " elements; 1 to " +
+                             std::to_string(most) + " are supported");
   }
   const Result<QuantizedMultiplier> multiplier = MakeMultiplier(
       layer, static_cast<double>(q->input.scale) / static_cast<double>(q->output.scale));
   if (!multiplier.ok()) return multiplier.status();
-
-  Loops<2> loops;
-  const std::vector<ptrdiff_t> in_strides = DenseStrides(shape);
-  const std::vector<ptrdiff_t> out_strides = DenseStrides(kept);
-  for (size_t i = 0; i < shape.size(); ++i) {
-    loops.Add(shape[i], {in_strides[i], (*reduced)[i] ? 0 : out_strides[i]});
-  }
-
   const auto count = static_cast<size_t>(*CountElements(layer.output().shape));
-  const int32_t zero_sum = static_cast<int32_t>(q->input.zero_point * *divisor);
-  const QuantizedMultiplier divided = DividedBy(*multiplier, *divisor);
+  const auto zero_sum = static_cast<int32_t>(q->input.zero_point * reduction->count);
+  const QuantizedMultiplier last = divide ? DividedBy(*multiplier, reduction->count) : *multiplier;
   PreparedLayer prepared;
-  prepared.routine = layer.output().type == Type::kInt8
-                         ? MakeRoutine<int8_t>(loops, count, zero_sum, divided, q->output)
-                         : MakeRoutine<uint8_t>(loops, count, zero_sum, divided, q->output);
-  prepared.name = RoutineName(layer.output().type, "mean");
+  prepared.routine = VisitType<int8_t, uint8_t, int16_t>(type, [&](auto zero) {
+    return MakeRoutine<decltype(zero)>(reduction->loops, count, zero_sum, last, q->output);
+  });
+  prepared.name = RoutineName(type, divide ? "mean" : "sum");
   prepared.scratch_bytes = *CountBytes(layer.output().shape, Type::kInt32);
   return prepared;
+}
+
+Result<PreparedLayer> PrepareFloatMean(const LayerView& layer, const std::vector<int>& axes) {
+  Result<PreparedLayer> prepared = PreparePlainSum(layer, axes);
+  const Result<Reduction> reduction = ReductionOf(layer, axes);
+  if (!prepared.ok() || !reduction.ok()) return prepared;
+  if (reduction->count < 1) return layer.Unsupported("averages 0 elements");
+  const auto count = static_cast<size_t>(*CountElements(layer.output().shape));
+  prepared->routine = RoutineOf([count, divisor = static_cast<float>(reduction->count),
+                                 sums = prepared->routine](const RunArguments& arguments) {
+    const Status status = sums->Run(arguments);
+    auto* const out = static_cast<float*>(arguments.outputs[0]);
+    for (size_t i = 0; i < count; ++i) out[i] /= divisor;
+    return status;
+  });
+  return prepared;
+}
+
+}  // namespace
+
+Result<PreparedLayer> PrepareMean(const LayerView& layer, const LayerOptions&) {
+  const std::vector<int>& axes = layer.op<Mean>().axes;
+  if (layer.input(0).type == Type::kFloat32) return PrepareFloatMean(layer, axes);
+  return PrepareQuantizedSum(layer, axes, true);
+}
+
+Result<PreparedLayer> PrepareSum(const LayerView& layer, const LayerOptions&) {
+  const std::vector<int>& axes = layer.op<Sum>().axes;
+  if (!IsQuantized(layer.input(0).type)) return PreparePlainSum(layer, axes);
+  return PrepareQuantizedSum(layer, axes, false);
 }
 
 }  // namespace intaglio::nn

@@ -1,67 +1,60 @@
-#include <algorithm>
+// PAD and PADV2.
+#include <cmath>
 #include <cstddef>
+#include <cstdio>
 #include <cstring>
 #include <limits>
 #include <string>
+#include <type_traits>
 
-#include "intaglio/nn/ops/loops.h"
+#include "intaglio/nn/ops/moves.h"
 #include "intaglio/nn/ops/ops.h"
 #include "intaglio/nn/quantization.h"
 
 namespace intaglio::nn {
 namespace {
 
-class PadRoutine final : public Routine {
- public:
-  Status Run(const RunArguments& arguments) const override {
-    auto* const out = static_cast<std::byte*>(arguments.outputs[0]);
-    const auto* const in = static_cast<const std::byte*>(arguments.inputs[0]);
-    Fill(out);
-    const size_t row = static_cast<size_t>(loops.inner_extent()) * element;
-    loops.Run([&](const Loops<2>::Offsets& offsets) {
-      std::memcpy(out + static_cast<size_t>(offsets[1] + start) * element,
-                  in + static_cast<size_t>(offsets[0]) * element, row);
-    });
-    return {};
+// The bytes of a number, which must be one of the type.
+template <class T>
+Result<Element> ElementFrom(const LayerView& layer, double value) {
+  // Bounds that are exact as doubles; NaN is legal for floats only.
+  constexpr double kLow = static_cast<double>(std::numeric_limits<T>::lowest());
+  constexpr double kHigh = static_cast<double>(std::numeric_limits<T>::max());
+  const bool fits = std::is_floating_point_v<T> || (value >= kLow && value <= kHigh &&
+                                                    value == std::floor(value) && value < 0x1p62);
+  if (!fits) {
+    char text[32];
+    std::snprintf(text, sizeof(text), "%.17g", value);
+    return layer.Invalid(std::string("the padding value ") + text + " is no " +
+                         NameOf(layer.output().type));
   }
-
-  Loops<2> loops;       // the input, its place in the output
-  ptrdiff_t start = 0;  // the place of the input's first element
-  size_t element = 1;   // bytes
-  size_t bytes = 0;     // of the output
-  std::byte value[8] = {};
-
- private:
-  void Fill(std::byte* out) const {
-    if (element == 1) {
-      std::memset(out, std::to_integer<int>(value[0]), bytes);
-      return;
-    }
-    for (size_t i = 0; i < bytes; i += element) std::memcpy(out + i, value, element);
-  }
-};
+  const T number = static_cast<T>(value);
+  Element element;
+  std::memcpy(element.bytes, &number, sizeof(number));
+  return element;
+}
 
 // The filling element: the stated number, the output's zero point, or 0 without quantization.
-Result<int32_t> ValueOf(const LayerView& layer) {
+Result<Element> FillOf(const LayerView& layer) {
   const Pad& op = layer.op<Pad>();
-  const Tensor& out = layer.output();
-  if (out.type == Type::kFloat32 || out.type == Type::kInt64 || out.type == Type::kBool) {
-    if (op.has_value && op.value != 0) {
-      return layer.Unsupported(std::string("padding ") + NameOf(out.type) +
-                               " with another value than 0 is not supported");
-    }
-    return 0;
+  if (!op.has_value) return ZeroOf(layer);
+  const double value = op.value;
+  switch (layer.output().type) {
+    case Type::kInt8:
+      return ElementFrom<int8_t>(layer, value);
+    case Type::kUInt8:
+      return ElementFrom<uint8_t>(layer, value);
+    case Type::kInt16:
+      return ElementFrom<int16_t>(layer, value);
+    case Type::kInt32:
+      return ElementFrom<int32_t>(layer, value);
+    case Type::kInt64:
+      return ElementFrom<int64_t>(layer, value);
+    case Type::kFloat32:
+      return ElementFrom<float>(layer, value);
+    default:
+      return ElementFrom<uint8_t>(layer, value);
   }
-  if (op.has_value) {
-    const Range range = RangeOf(out.type);
-    if (op.value >= range.min && op.value <= range.max) return op.value;
-    return layer.Invalid("the padding value " + std::to_string(op.value) + " is no " +
-                         NameOf(out.type));
-  }
-  if (!out.quantization.quantized()) return 0;
-  const Result<Affine> q = AffineOf(layer, out);
-  if (!q.ok()) return q.status();
-  return q->zero_point;
 }
 
 }  // namespace
@@ -86,31 +79,17 @@ ShapesResult InferPad(const LayerView& layer) {
 }
 
 Result<PreparedLayer> PreparePad(const LayerView& layer, const LayerOptions&) {
-  const Tensor& in = layer.input(0);
-  const Tensor& out = layer.output();
-  if (in.type != out.type) {
-    return layer.Unsupported(std::string("the input is ") + NameOf(in.type) +
-                             ", but the output is " + NameOf(out.type));
+  const Result<Element> fill = FillOf(layer);
+  if (!fill.ok()) return fill.status();
+  const Shape& in = layer.input(0).shape;
+  const std::vector<ptrdiff_t> from = DenseStrides(in);
+  const std::vector<ptrdiff_t> to = DenseStrides(layer.output().shape);
+  Move move;
+  for (size_t i = 0; i < in.size(); ++i) {
+    move.loops.Add(in[i], {from[i], to[i]});
+    move.to += layer.op<Pad>().paddings[i].first * to[i];
   }
-  const Result<int32_t> value = ValueOf(layer);
-  if (!value.ok()) return value.status();
-
-  auto routine = std::make_shared<PadRoutine>();
-  const std::vector<ptrdiff_t> in_strides = DenseStrides(in.shape);
-  const std::vector<ptrdiff_t> out_strides = DenseStrides(out.shape);
-  for (size_t i = 0; i < in.shape.size(); ++i) {
-    routine->loops.Add(in.shape[i], {in_strides[i], out_strides[i]});
-    routine->start += layer.op<Pad>().paddings[i].first * out_strides[i];
-  }
-  routine->loops.MakeInnerDense();
-  routine->element = SizeOf(out.type);
-  routine->bytes = *CountBytes(out.shape, out.type);
-  std::memcpy(routine->value, &*value, std::min(sizeof(int32_t), routine->element));
-
-  PreparedLayer prepared;
-  prepared.routine = std::move(routine);
-  prepared.name = RoutineName(out.type, "copy");
-  return prepared;
+  return PrepareMoves(layer, {move}, *fill);
 }
 
 }  // namespace intaglio::nn

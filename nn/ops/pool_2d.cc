@@ -8,6 +8,7 @@
 
 #include "intaglio/nn/ops/divider.h"
 #include "intaglio/nn/ops/ops.h"
+#include "intaglio/nn/ops/routine.h"
 #include "intaglio/nn/ops/window.h"
 #include "intaglio/nn/quantization.h"
 
@@ -124,7 +125,8 @@ ShapesResult InferPool(const LayerView& layer) {
   return std::vector<Shape>{{shape[0], window->y.out, window->x.out, shape[3]}};
 }
 
-// Every window must meet the image, and an average must not overflow: at most 2^22 taps of 8 bits.
+// Every window must meet the image, and an average must not overflow: at most 2^22 taps of 8 bits,
+// or 2^15 of 16.
 Status CheckWindows(const LayerView& layer, const Window& window) {
   for (const WindowAxis& axis : {window.y, window.x}) {
     for (const int out : {0, axis.out - 1}) {
@@ -136,9 +138,10 @@ Status CheckWindows(const LayerView& layer, const Window& window) {
   }
   const int64_t taps =
       std::min<int64_t>(window.y.kernel, window.y.in) * std::min(window.x.kernel, window.x.in);
-  if (taps <= int64_t{1} << 22) return {};
-  return layer.Unsupported("a window covers " + std::to_string(taps) +
-                           " elements; at most 2^22 are supported");
+  const int bits = layer.output().type == Type::kInt16 ? 15 : 22;
+  if (taps <= int64_t{1} << bits) return {};
+  return layer.Unsupported("a window covers " + std::to_string(taps) + " elements; at most 2^" +
+                           std::to_string(bits) + " are supported");
 }
 
 template <class Op, template <class> class Pixel>
@@ -159,11 +162,10 @@ Result<PreparedLayer> PreparePool(const LayerView& layer, const char* algorithm,
   const Shape& shape = layer.input(0).shape;
   const PoolShape pool{shape[0], shape[3], *window, *clamp};
   PreparedLayer prepared;
-  if (type == Type::kInt8) {
-    prepared.routine = std::make_shared<PoolRoutine<int8_t, Pixel>>(pool);
-  } else {
-    prepared.routine = std::make_shared<PoolRoutine<uint8_t, Pixel>>(pool);
-  }
+  prepared.routine =
+      VisitType<int8_t, uint8_t, int16_t>(type, [&](auto zero) -> std::shared_ptr<const Routine> {
+        return std::make_shared<PoolRoutine<decltype(zero), Pixel>>(pool);
+      });
   prepared.name = RoutineName(type, algorithm);
   prepared.scratch_bytes = static_cast<size_t>(shape[3]) * scratch_per_channel;
   return prepared;
@@ -179,7 +181,7 @@ Result<PreparedLayer> PrepareAveragePool2D(const LayerView& layer, const LayerOp
 }
 
 Result<PreparedLayer> PrepareMaxPool2D(const LayerView& layer, const LayerOptions&) {
-  return PreparePool<MaxPool2D, MaxPixel>(layer, "max_pool", 1);
+  return PreparePool<MaxPool2D, MaxPixel>(layer, "max_pool", SizeOf(layer.output().type));
 }
 
 }  // namespace intaglio::nn

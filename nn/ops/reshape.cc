@@ -1,29 +1,14 @@
+// RESHAPE, SQUEEZE, EXPAND_DIMS: the same elements under another shape.
 #include <cstring>
 #include <limits>
 #include <string>
 
+#include "intaglio/nn/ops/checks.h"
 #include "intaglio/nn/ops/ops.h"
+#include "intaglio/nn/ops/routine.h"
 #include "intaglio/nn/quantization.h"
 
 namespace intaglio::nn {
-namespace {
-
-class CopyRoutine final : public Routine {
- public:
-  explicit CopyRoutine(size_t bytes) : bytes_(bytes) {}
-
-  Status Run(const RunArguments& arguments) const override {
-    if (arguments.outputs[0] != arguments.inputs[0] && bytes_ > 0) {
-      std::memcpy(arguments.outputs[0], arguments.inputs[0], bytes_);
-    }
-    return {};
-  }
-
- private:
-  size_t bytes_;
-};
-
-}  // namespace
 
 ShapesResult InferReshape(const LayerView& layer) {
   const Shape& from = layer.input(0).shape;
@@ -51,14 +36,38 @@ ShapesResult InferReshape(const LayerView& layer) {
   return std::vector<Shape>{shape};
 }
 
+ShapesResult InferSqueeze(const LayerView& layer) {
+  const Shape& from = layer.input(0).shape;
+  const std::vector<int>& axes = layer.op<Squeeze>().axes;
+  const Result<std::vector<bool>> named = AxesOf(layer, axes);
+  if (!named.ok()) return named.status();
+  Shape shape;
+  for (size_t i = 0; i < from.size(); ++i) {
+    if ((*named)[i] && from[i] != 1) {
+      return layer.Invalid("cannot drop dimension " + std::to_string(i) + " of " + ToString(from));
+    }
+    if (axes.empty() ? from[i] != 1 : !(*named)[i]) shape.push_back(from[i]);
+  }
+  return std::vector<Shape>{shape};
+}
+
+ShapesResult InferExpandDims(const LayerView& layer) {
+  Shape shape = layer.input(0).shape;
+  const Result<size_t> axis = AxisOf(layer, layer.op<ExpandDims>().axis, shape.size() + 1);
+  if (!axis.ok()) return axis.status();
+  shape.insert(shape.begin() + static_cast<ptrdiff_t>(*axis), 1);
+  return std::vector<Shape>{shape};
+}
+
 Result<PreparedLayer> PrepareReshape(const LayerView& layer, const LayerOptions&) {
   const Tensor& in = layer.input(0);
-  if (in.type != layer.output().type) {
-    return layer.Unsupported(std::string("the input is ") + NameOf(in.type) +
-                             ", but the output is " + NameOf(layer.output().type));
-  }
+  INTAGLIO_RETURN_IF_ERROR(CheckOneType(layer));
   PreparedLayer prepared;
-  prepared.routine = std::make_shared<CopyRoutine>(*CountBytes(in.shape, in.type));
+  prepared.routine =
+      RoutineOf([bytes = *CountBytes(in.shape, in.type)](const RunArguments& arguments) {
+        if (arguments.outputs[0] == arguments.inputs[0] || bytes == 0) return;
+        std::memcpy(arguments.outputs[0], arguments.inputs[0], bytes);
+      });
   prepared.name = RoutineName(in.type, "copy");
   prepared.alias = true;
   return prepared;

@@ -1,24 +1,8 @@
 #include "intaglio/nn/ops/table.h"
 
+#include "intaglio/nn/ops/routine.h"
+
 namespace intaglio::nn {
-namespace {
-
-class TableRoutine final : public Routine {
- public:
-  TableRoutine(const ByteTable& table, size_t count) : table_(table), count_(count) {}
-
-  Status Run(const RunArguments& arguments) const override {
-    Apply(table_, arguments.inputs[0], arguments.outputs[0], count_);
-    return {};
-  }
-
- private:
-  ByteTable table_;
-  size_t count_;
-};
-
-}  // namespace
-
 void Apply(const ByteTable& table, const void* in, void* out, size_t count) {
   const auto* const source = static_cast<const uint8_t*>(in);
   auto* const target = static_cast<uint8_t*>(out);
@@ -28,9 +12,31 @@ void Apply(const ByteTable& table, const void* in, void* out, size_t count) {
 PreparedLayer PrepareTable(const LayerView& layer, const ByteTable& table) {
   PreparedLayer prepared;
   const size_t count = *CountBytes(layer.output().shape, layer.output().type);
-  prepared.routine = std::make_shared<TableRoutine>(table, count);
+  prepared.routine = RoutineOf([table, count](const RunArguments& arguments) {
+    Apply(table, arguments.inputs[0], arguments.outputs[0], count);
+  });
   prepared.name = RoutineName(layer.input(0).type, "table");
   prepared.constant_bytes = sizeof(ByteTable);
+  prepared.in_place_inputs = 1;
+  return prepared;
+}
+
+PreparedLayer PrepareInterpolated(const LayerView& layer, const InterpolatedTable& table) {
+  PreparedLayer prepared;
+  const auto count = static_cast<size_t>(*CountElements(layer.output().shape));
+  prepared.routine = RoutineOf([table, count](const RunArguments& arguments) {
+    const auto* const in = static_cast<const int16_t*>(arguments.inputs[0]);
+    auto* const out = static_cast<int16_t*>(arguments.outputs[0]);
+    for (size_t i = 0; i < count; ++i) {
+      const auto place = static_cast<uint32_t>(in[i] + 32768);
+      const int32_t base = table[place >> 7];
+      const auto slope = static_cast<int16_t>(table[(place >> 7) + 1] - base);
+      const int32_t part = static_cast<int32_t>(place & 127);
+      out[i] = static_cast<int16_t>(base + ((slope * part + 64) >> 7));
+    }
+  });
+  prepared.name = RoutineName(Type::kInt16, "table");
+  prepared.constant_bytes = sizeof(InterpolatedTable);
   prepared.in_place_inputs = 1;
   return prepared;
 }

@@ -155,9 +155,9 @@ TEST(EmptyTensors, OfAnyOtherExtents) {
   EXPECT_TRUE(
       RunGraph(mean, mean.Mean(Input(mean, few), {{1}, true}, PerTensor(1, 0)), {few}).empty());
   Builder sum;
-  EXPECT_NE(ErrorOf(sum, sum.Mean(Input(sum, empty), {{0, 1, 2}, true}, PerTensor(1, 0)))
-                .find("more elements than memory"),
-            std::string::npos);
+  EXPECT_TRUE(
+      RunGraph(sum, sum.Mean(Input(sum, empty), {{0, 1, 2}, true}, PerTensor(1, 0)), {empty})
+          .empty());
   Builder soft;
   EXPECT_TRUE(RunGraph(soft, soft.Softmax(Input(soft, empty)), {empty}).empty());
 }

@@ -7,7 +7,7 @@
 MODELS_DIR is searched for *.tflite; INPUTS_DIR/<model name>/<case>.npy holds the real inputs of a
 model with one input. Each model runs on TFLite's reference kernels (BUILTIN_REF, one thread).
 A model is covered when it uses only the operators in OPERATORS and its activations are int8 or
-uint8 (float32 only on the outer side of QUANTIZE and DEQUANTIZE); OUTPUT_DIR/index.txt lists what
+uint8 (float32 only on the outer side of QUANTIZE and DEQUANTIZE, integers behind ARG_MAX); OUTPUT_DIR/index.txt lists what
 was covered, and why the rest was not. With --float, models
 with float activations (pure float, or hybrid: int8 weights) are written too; their outputs
 depend on the machine's float arithmetic, so they are to be compared with a tolerance.
@@ -65,8 +65,9 @@ MASK64 = (1 << 64) - 1
 OPERATORS = {
     "CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED", "ADD", "AVERAGE_POOL_2D", "MAX_POOL_2D",
     "PAD", "PADV2", "RESHAPE", "SOFTMAX", "LOGISTIC", "TANH", "RELU", "RELU6", "MEAN",
-    "CONCATENATION", "QUANTIZE", "DEQUANTIZE",
+    "CONCATENATION", "QUANTIZE", "DEQUANTIZE", "ARG_MAX", "RESIZE_BILINEAR", "SPLIT",
 }
+DATA_INPUT = {"SPLIT": 1}  # elsewhere the activations are input 0
 WITH_WEIGHTS = {"CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED"}
 FLOAT_BOUNDARY = {"QUANTIZE", "DEQUANTIZE"}
 
@@ -113,7 +114,8 @@ def reason_to_skip(model, with_float):
     foreign = sorted({name for name, _, _ in operators} - OPERATORS)
     if foreign:
         return "operators " + ", ".join(foreign)
-    types = {t for _, inputs, outputs in operators for t in (inputs[0], outputs[0])}
+    types = {t for name, inputs, outputs in operators
+             for t in (inputs[DATA_INPUT.get(name, 0)], *(() if name == "ARG_MAX" else outputs))}
     if types - {"INT8", "UINT8", "FLOAT32"}:
         return "activations " + ", ".join(sorted(types))
     float_operators = [(name, inputs) for name, inputs, outputs in operators

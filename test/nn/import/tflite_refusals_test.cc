@@ -78,13 +78,13 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         Case{"unsupported", SmallNetwork,
              [](ModelSpec& m) {
-               m.operators[2].code = Code::RESIZE_BILINEAR;
+               m.operators[2].code = Code::SVDF;
                m.operators[2].version = 3;
              },
-             "bytes: operator #2 RESIZE_BILINEAR v3: not supported"},
+             "bytes: operator #2 SVDF v3: not supported"},
         Case{"unsupported, code over 127", SmallNetwork,
-             [](ModelSpec& m) { m.operators[1].code = Code::GELU; },
-             "operator #1 GELU v3: not supported"},
+             [](ModelSpec& m) { m.operators[1].code = Code::STABLEHLO_ADD; },
+             "operator #1 STABLEHLO_ADD v3: not supported"},
         Case{"newer version", SmallNetwork, [](ModelSpec& m) { m.operators[3].version = 99; },
              "operator #3 ADD v99: not supported"},
         Case{"version 0", SmallNetwork, [](ModelSpec& m) { m.operators[3].version = 0; },

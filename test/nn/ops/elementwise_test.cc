@@ -102,7 +102,7 @@ TEST(Add, RefusesWithAReason) {
   EXPECT_EQ(message({2, 3}, {3}, Type::kInt8, 8), "ok");
   EXPECT_EQ(message({2, 3}, {2}, Type::kInt8, 8),
             "ADD #0 'ADD_0': the shapes [2, 3] and [2] do not broadcast");
-  EXPECT_EQ(message({2}, {2}, Type::kUInt8, 8), "ADD #0 'y': the inputs are int8 and uint8");
+  EXPECT_EQ(message({2}, {2}, Type::kUInt8, 8), "ADD #0 'y': input 1 is uint8, but the output is int8");
   EXPECT_NE(message({2}, {2}, Type::kInt8, 1e-5f).find("it must be below 1"), std::string::npos);
 }
 
@@ -271,8 +271,8 @@ TEST(Dequantize, IsTheRoundedProduct) {
 
 TEST(Elementwise, RefusesTypes) {
   Builder b;
-  EXPECT_EQ(ErrorOf(b, b.Relu(b.Input("x", Type::kFloat32, {3}), PerTensor(1, 0))),
-            "RELU #0 'y': input 'x' is float32; int8 or uint8 is supported");
+  EXPECT_EQ(ErrorOf(b, b.Relu(b.Input("x", Type::kBool, {3}), PerTensor(1, 0))),
+            "RELU #0 'y': input 'x' is bool; int8, uint8, int16 or float32 is supported");
   Builder c;
   EXPECT_EQ(
       ErrorOf(c, c.Quantize(c.Input("x", Type::kFloat32, {3}), Type::kInt32, PerTensor(1, 0))),

@@ -222,7 +222,7 @@ TEST(Pad, MatchesDefinition) {
         i[d] -= op.paddings[d].first;
         inside = inside && i[d] >= 0 && i[d] < shape[d];
       }
-      expected.push_back(inside ? x.At(i) : op.has_value ? op.value : x.zero_point);
+      expected.push_back(inside ? x.At(i) : op.has_value ? static_cast<int>(op.value) : x.zero_point);
     });
     Builder b;
     Shape actual;
@@ -245,8 +245,9 @@ TEST(Pad, RefusesWithAReason) {
   EXPECT_NE(message({{{1, 1}, {2147483647, 1}}}).find("cannot pad dimension 1"), std::string::npos);
   EXPECT_NE(message({{{1, 1}, {0, 0}}, true, 128}).find("the padding value 128 is no int8"),
             std::string::npos);
-  EXPECT_NE(message({{{1, 1}, {0, 0}}, true, 1}, Type::kFloat32).find("another value than 0"),
+  EXPECT_NE(message({{{1, 1}, {0, 0}}, true, 0.5}).find("the padding value 0.5 is no int8"),
             std::string::npos);
+  EXPECT_EQ(message({{{1, 1}, {0, 0}}, true, 0.5}, Type::kFloat32), "ok");
 }
 
 TEST(Reshape, KeepsElementsAndInfersOneDimension) {

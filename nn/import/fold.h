@@ -1,0 +1,17 @@
+// Inside the readers: layers that need no run.
+#ifndef INTAGLIO_NN_IMPORT_FOLD_H_
+#define INTAGLIO_NN_IMPORT_FOLD_H_
+
+#include "intaglio/nn/graph.h"
+
+namespace intaglio::nn {
+
+// Files compute shapes with operators. Where the last layer of the graph reads only constants, or
+// only the shape of a tensor, and makes a few int32 or int64 numbers, they become constants and the
+// layer goes. A layer that cannot be prepared or fails stays, and Model::Prepare says why. Returns
+// whether the layer went. The shapes of its outputs must be set.
+bool FoldLastLayer(Graph& graph);
+
+}  // namespace intaglio::nn
+
+#endif  // INTAGLIO_NN_IMPORT_FOLD_H_

@@ -1,0 +1,170 @@
+// ARG_MAX, ARG_MIN, TOPK_V2: the places of the greatest and smallest elements.
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <functional>
+#include <limits>
+#include <numeric>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "intaglio/nn/ops/checks.h"
+#include "intaglio/nn/ops/ops.h"
+#include "intaglio/nn/ops/routine.h"
+#include "intaglio/nn/quantization.h"
+
+namespace intaglio::nn {
+namespace {
+
+// [outer, extent, inner], of which the middle disappears.
+struct Sizes {
+  ptrdiff_t outer = 1;
+  ptrdiff_t extent = 1;
+  ptrdiff_t inner = 1;
+};
+
+Sizes SizesOf(const Shape& shape, size_t axis) {
+  const auto middle = shape.begin() + static_cast<ptrdiff_t>(axis);
+  return {static_cast<ptrdiff_t>(*CountElements(Shape(shape.begin(), middle))), *middle,
+          static_cast<ptrdiff_t>(*CountElements(Shape(middle + 1, shape.end())))};
+}
+
+template <class T, class Place, class Better>
+void RunArg(const Sizes& s, const T* in, Place* out) {
+  const Better better;
+  for (ptrdiff_t o = 0; o < s.outer; ++o, in += s.extent * s.inner) {
+    for (ptrdiff_t i = 0; i < s.inner; ++i) {
+      T best = in[i];
+      Place place = 0;
+      for (ptrdiff_t a = 1; a < s.extent; ++a) {
+        const T element = in[a * s.inner + i];
+        if (!better(element, best)) continue;
+        best = element;
+        place = static_cast<Place>(a);
+      }
+      *out++ = place;
+    }
+  }
+}
+
+ShapesResult InferArg(const LayerView& layer, int axis) {
+  Shape shape = layer.input(0).shape;
+  const Result<size_t> dimension = AxisOf(layer, axis, shape.size());
+  if (!dimension.ok()) return dimension.status();
+  shape.erase(shape.begin() + static_cast<ptrdiff_t>(*dimension));
+  return std::vector<Shape>{shape};
+}
+
+template <template <class> class Better>
+Result<PreparedLayer> PrepareArg(const LayerView& layer, int axis) {
+  const Tensor& x = layer.input(0);
+  const Result<size_t> dimension = AxisOf(layer, axis, x.shape.size());
+  if (!dimension.ok()) return dimension.status();
+  const Sizes sizes = SizesOf(x.shape, *dimension);
+  if (sizes.extent == 0) {
+    return layer.Invalid("there are no elements along axis " + std::to_string(axis) + " of " +
+                         ToString(x.shape));
+  }
+  PreparedLayer prepared;
+  prepared.name = RoutineName(x.type, "arg");
+  const Type element = x.type == Type::kBool ? Type::kUInt8 : x.type;
+  prepared.routine = VisitType<int8_t, uint8_t, int32_t, float>(element, [&](auto zero) {
+    using T = decltype(zero);
+    return VisitType<int32_t, int64_t>(layer.output().type, [&](auto place) {
+      using Place = decltype(place);
+      return RoutineOf([sizes](const RunArguments& arguments) {
+        RunArg<T, Place, Better<T>>(sizes, static_cast<const T*>(arguments.inputs[0]),
+                                    static_cast<Place*>(arguments.outputs[0]));
+      });
+    });
+  });
+  if (prepared.routine != nullptr) return prepared;
+  return layer.Unsupported(std::string("places of ") + NameOf(x.type) + " as " +
+                           NameOf(layer.output().type));
+}
+
+// NaN comes last; of equal elements the first comes first.
+template <class T>
+bool ComesBefore(const T* values, int32_t a, int32_t b) {
+  if constexpr (std::is_floating_point_v<T>) {
+    if (std::isnan(values[a]) != std::isnan(values[b])) return std::isnan(values[b]);
+  }
+  if (values[b] < values[a]) return true;
+  if (values[a] < values[b]) return false;
+  return a < b;
+}
+
+template <class T, class Place>
+void RunTopK(ptrdiff_t rows, int32_t extent, int32_t k, const RunArguments& arguments) {
+  const auto* in = static_cast<const T*>(arguments.inputs[0]);
+  auto* values = static_cast<T*>(arguments.outputs[0]);
+  auto* places = static_cast<Place*>(arguments.outputs[1]);
+  auto* const order = static_cast<int32_t*>(arguments.scratch);
+  for (ptrdiff_t row = 0; row < rows; ++row, in += extent) {
+    std::iota(order, order + extent, 0);
+    std::partial_sort(order, order + k, order + extent,
+                      [in](int32_t a, int32_t b) { return ComesBefore(in, a, b); });
+    for (int32_t i = 0; i < k; ++i) {
+      *values++ = in[order[i]];
+      *places++ = static_cast<Place>(order[i]);
+    }
+  }
+}
+
+}  // namespace
+
+ShapesResult InferArgMax(const LayerView& layer) {
+  return InferArg(layer, layer.op<ArgMax>().axis);
+}
+ShapesResult InferArgMin(const LayerView& layer) {
+  return InferArg(layer, layer.op<ArgMin>().axis);
+}
+
+Result<PreparedLayer> PrepareArgMax(const LayerView& layer, const LayerOptions&) {
+  return PrepareArg<std::greater>(layer, layer.op<ArgMax>().axis);
+}
+Result<PreparedLayer> PrepareArgMin(const LayerView& layer, const LayerOptions&) {
+  return PrepareArg<std::less>(layer, layer.op<ArgMin>().axis);
+}
+
+ShapesResult InferTopK(const LayerView& layer) {
+  Shape shape = layer.input(0).shape;
+  const int k = layer.op<TopK>().k;
+  if (shape.empty() || k < 0 || k > shape.back()) {
+    return layer.Invalid("there are no " + std::to_string(k) + " elements in the rows of " +
+                         ToString(shape));
+  }
+  shape.back() = k;
+  return std::vector<Shape>{shape, shape};
+}
+
+Result<PreparedLayer> PrepareTopK(const LayerView& layer, const LayerOptions&) {
+  const Tensor& x = layer.input(0);
+  INTAGLIO_RETURN_IF_ERROR(CheckType(layer, x, layer.output().type));
+  const Type place_type = layer.output(1).type;
+  const int extent = x.shape.back();
+  const int k = layer.op<TopK>().k;
+  if (place_type == Type::kInt16 && extent > std::numeric_limits<int16_t>::max()) {
+    return layer.Invalid("rows of " + std::to_string(extent) + " elements have no int16 places");
+  }
+  const auto rows =
+      static_cast<ptrdiff_t>(*CountElements(Shape(x.shape.begin(), x.shape.end() - 1)));
+  PreparedLayer prepared;
+  prepared.name = RoutineName(x.type, "sort");
+  prepared.scratch_bytes = static_cast<size_t>(extent) * sizeof(int32_t);
+  prepared.routine =
+      VisitType<int8_t, uint8_t, int16_t, int32_t, int64_t, float>(x.type, [&](auto zero) {
+        using T = decltype(zero);
+        return VisitType<int16_t, int32_t>(place_type, [&](auto place) {
+          using Place = decltype(place);
+          return RoutineOf([=](const RunArguments& arguments) {
+            RunTopK<T, Place>(k == 0 ? 0 : rows, extent, k, arguments);
+          });
+        });
+      });
+  if (prepared.routine != nullptr) return prepared;
+  return layer.Unsupported(std::string("places as ") + NameOf(place_type));
+}
+
+}  // namespace intaglio::nn

@@ -1,0 +1,111 @@
+// L2_NORMALIZATION and LOG_SOFTMAX: along the last dimension.
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <string>
+
+#include "intaglio/fixedpoint/inverse_sqrt.h"
+#include "intaglio/nn/ops/checks.h"
+#include "intaglio/nn/ops/ops.h"
+#include "intaglio/nn/ops/routine.h"
+#include "intaglio/nn/quantization.h"
+
+namespace intaglio::nn {
+namespace {
+
+// row(in, out, depth) for each row.
+template <class T, class Row>
+std::shared_ptr<const Routine> RowRoutine(const LayerView& layer, const Row& row) {
+  const Shape& shape = layer.input(0).shape;
+  const auto count = static_cast<ptrdiff_t>(*CountElements(shape));
+  const ptrdiff_t depth = shape.back();
+  return RoutineOf([=](const RunArguments& arguments) {
+    const auto* in = static_cast<const T*>(arguments.inputs[0]);
+    auto* out = static_cast<T*>(arguments.outputs[0]);
+    for (ptrdiff_t at = 0; at < count; at += depth) row(in + at, out + at, depth);
+  });
+}
+
+void NormalizeFloat(const float* in, float* out, ptrdiff_t depth) {
+  float sum = 0;
+  for (ptrdiff_t i = 0; i < depth; ++i) sum += in[i] * in[i];
+  const float norm = std::max(std::sqrt(sum), 1e-6f);
+  for (ptrdiff_t i = 0; i < depth; ++i) out[i] = in[i] / norm;
+}
+
+void LogSoftmaxFloat(const float* in, float* out, ptrdiff_t depth) {
+  float max = std::numeric_limits<float>::lowest();
+  for (ptrdiff_t i = 0; i < depth; ++i) max = std::max(max, in[i]);
+  float sum = 0;
+  for (ptrdiff_t i = 0; i < depth; ++i) sum += std::exp(in[i] - max);
+  const float log = std::log(sum);
+  for (ptrdiff_t i = 0; i < depth; ++i) out[i] = in[i] - max - log;
+}
+
+// 128 x / |x|: the input's scale cancels out.
+template <class T>
+struct Normalize8 {
+  int32_t zero_point = 0;
+
+  void operator()(const T* in, T* out, ptrdiff_t depth) const {
+    int32_t sum = 0;
+    for (ptrdiff_t i = 0; i < depth; ++i) {
+      const int32_t x = in[i] - zero_point;
+      sum += x * x;
+    }
+    const InverseSqrtMultiplier root = TfliteInverseSqrt(sum);
+    const Range range = RangeOf(TypeOf<T>);
+    for (ptrdiff_t i = 0; i < depth; ++i) {
+      const int32_t x = in[i] - zero_point;
+      if constexpr (TypeOf<T> == Type::kUInt8) {
+        const int32_t scaled = Requantize(128 * x, {root.multiplier, -root.right_shift});
+        out[i] = static_cast<T>(AddAndClamp(scaled, 128, range));
+      } else {
+        const int32_t scaled = Requantize(x, {root.multiplier, 7 - root.right_shift});
+        out[i] = static_cast<T>(AddAndClamp(scaled, 0, range));
+      }
+    }
+  }
+};
+
+}  // namespace
+
+ShapesResult InferRows(const LayerView& layer) {
+  if (!layer.input(0).shape.empty()) return std::vector<Shape>{layer.input(0).shape};
+  return layer.Invalid("the input has no dimension");
+}
+
+Result<PreparedLayer> PrepareL2Normalization(const LayerView& layer, const LayerOptions&) {
+  INTAGLIO_RETURN_IF_ERROR(CheckOneType(layer));
+  const Type type = layer.output().type;
+  PreparedLayer prepared;
+  prepared.name = RoutineName(type, "normalize");
+  if (type == Type::kFloat32) {
+    prepared.routine = RowRoutine<float>(layer, NormalizeFloat);
+    return prepared;
+  }
+  const Result<InOut> q = SameTypeInOut(layer);
+  if (!q.ok()) return q.status();
+  if (q->output.scale != 1.0f / 128 || q->output.zero_point != (type == Type::kUInt8 ? 128 : 0)) {
+    return layer.Unsupported("an output with another quantization than steps of 1/128 around 0");
+  }
+  if (layer.input(0).shape.back() > 1 << 15) {
+    return layer.Unsupported("rows of more than 2^15 elements");
+  }
+  prepared.routine = VisitType<int8_t, uint8_t>(type, [&](auto zero) {
+    using T = decltype(zero);
+    return RowRoutine<T>(layer, Normalize8<T>{q->input.zero_point});
+  });
+  return prepared;
+}
+
+Result<PreparedLayer> PrepareLogSoftmax(const LayerView& layer, const LayerOptions&) {
+  INTAGLIO_RETURN_IF_ERROR(CheckOneType(layer));
+  PreparedLayer prepared;
+  prepared.name = RoutineName(Type::kFloat32, "log_softmax");
+  prepared.routine = RowRoutine<float>(layer, LogSoftmaxFloat);
+  return prepared;
+}
+
+}  // namespace intaglio::nn

@@ -1,0 +1,111 @@
+// Shapes that a file computes with operators.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "intaglio/nn/import/tflite_reader.h"
+#include "intaglio/nn/model.h"
+#include "intaglio/test/nn/import/crafted_models.h"
+
+namespace intaglio::nn::test {
+namespace {
+
+using Code = tflite::BuiltinOperator;
+using tflite::TensorType;
+
+TensorSpec Plain(const std::string& name, const std::vector<int>& shape,
+                 const std::vector<int32_t>& values = {}) {
+  TensorSpec tensor;
+  tensor.name = name;
+  tensor.type = TensorType::INT32;
+  tensor.shape = shape;
+  tensor.scales.clear();
+  tensor.zero_points.clear();
+  tensor.data = Bytes(values);
+  return tensor;
+}
+
+Options FirstOnly(Builder& b) {  // x[0]
+  return {tflite::BuiltinOptions::StridedSliceOptions,
+          tflite::CreateStridedSliceOptions(b, 0, 0, 0, 0, 1).Union()};
+}
+
+Options PackTwo(Builder& b) {
+  return {tflite::BuiltinOptions::PackOptions, tflite::CreatePackOptions(b, 2, 0).Union()};
+}
+
+// x [2, 3, 4], reshaped to [its first extent, the rest].
+ModelSpec Flatten() {
+  ModelSpec m;
+  TensorSpec x;
+  x.name = "x";
+  x.shape = {2, 3, 4};
+  TensorSpec y = x;
+  y.name = "y";
+  y.shape = {2, 12};
+  m.tensors = {x,
+               Plain("shape", {3}),
+               Plain("zero", {1}, {0}),
+               Plain("one", {1}, {1}),
+               Plain("batch", {}),
+               Plain("rest", {}, {-1}),
+               Plain("new_shape", {2}),
+               y};
+  m.operators = {
+      {Code::SHAPE, {0}, {1}, nullptr, 1, "", {}},
+      {Code::STRIDED_SLICE, {1, 2, 3, 3}, {4}, FirstOnly, 1, "", {}},
+      {Code::PACK, {4, 5}, {6}, PackTwo, 1, "", {}},
+      {Code::RESHAPE, {0, 6}, {7}, nullptr, 1, "", {}},
+  };
+  m.inputs = {0};
+  m.outputs = {7};
+  return m;
+}
+
+TEST(Fold, LeavesNoLayerThatComputesShapes) {
+  const std::vector<uint8_t> bytes = Build(Flatten());
+  Result<Graph> graph = ImportTflite(bytes, nullptr, "bytes");
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  ASSERT_EQ(graph->layers.size(), 1u);
+  EXPECT_EQ(LabelOf(*graph, 0), "RESHAPE #3 'y'") << "its place in the file";
+  EXPECT_EQ(graph->tensors[7].shape, (Shape{2, 12}));
+  const Result<Model> model = Model::Prepare(std::move(*graph));
+  EXPECT_TRUE(model.ok()) << model.status().message();
+}
+
+TEST(Fold, GivesConstantOutputs) {
+  ModelSpec m = Flatten();
+  m.outputs = {6, 1};
+  m.operators.pop_back();
+  const std::vector<uint8_t> bytes = Build(m);
+  Result<Graph> graph = ImportTflite(bytes, nullptr, "bytes");
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  EXPECT_TRUE(graph->layers.empty());
+  Result<Model> model = Model::Prepare(std::move(*graph));
+  ASSERT_TRUE(model.ok()) << model.status().message();
+  const std::vector<int8_t> x(24);
+  std::vector<int32_t> packed(2);
+  std::vector<int32_t> shape(3);
+  const InputBuffer in[] = {MakeInput<int8_t>(x)};
+  const OutputBuffer out[] = {MakeOutput<int32_t>(packed), MakeOutput<int32_t>(shape)};
+  const Status status = model->Run(in, out);
+  EXPECT_TRUE(status.ok()) << status.message();
+  EXPECT_EQ(packed, (std::vector<int32_t>{2, -1}));
+  EXPECT_EQ(shape, (std::vector<int32_t>{2, 3, 4}));
+}
+
+TEST(Fold, LeavesWhatDependsOnInputs) {
+  ModelSpec m = Flatten();
+  m.inputs = {0, 4};
+  m.operators.erase(m.operators.begin() + 1);  // the first extent comes from outside
+  const std::vector<uint8_t> bytes = Build(m);
+  const Result<Graph> graph = ImportTflite(bytes, nullptr, "bytes");
+  ASSERT_FALSE(graph.ok());
+  EXPECT_EQ(graph.status().message(),
+            "bytes: operator #2 RESHAPE v1: shapes that are not constant are not supported");
+}
+
+}  // namespace
+}  // namespace intaglio::nn::test

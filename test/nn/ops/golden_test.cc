@@ -1,0 +1,194 @@
+// Models of one operator against what TFLite's reference kernels made of them, bit for bit: every
+// file of the folder golden/, whose format golden/record.py describes.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "intaglio/gemm/describe.h"
+#include "intaglio/nn/import/tflite_reader.h"
+#include "intaglio/nn/model.h"
+#include "intaglio/test/nn/import/exercise.h"
+#include "intaglio/test/nn/ops/golden_file.h"
+
+namespace intaglio::nn {
+namespace {
+
+using Bytes = test::GoldenBytes;
+using Case = test::GoldenCase;
+using Expected = test::GoldenOutput;
+using RunOfCase = test::GoldenRun;
+
+uint8_t NumberOf(Type type) {
+  switch (type) {
+    case Type::kFloat32:
+      return 0;
+    case Type::kInt32:
+      return 2;
+    case Type::kUInt8:
+      return 3;
+    case Type::kInt64:
+      return 4;
+    case Type::kBool:
+      return 6;
+    case Type::kInt16:
+      return 7;
+    case Type::kInt8:
+      return 9;
+  }
+  return 255;
+}
+
+Result<Model> Load(const Case& c, const PrepareOptions& options) {
+  Result<Graph> graph = ImportTflite(c.model, nullptr, "case");
+  if (!graph.ok()) return graph.status();
+  return Model::Prepare(std::move(*graph), options);
+}
+
+Status RunModel(Model& model, const RunOfCase& run, std::vector<Bytes>& outputs) {
+  std::vector<InputBuffer> in;
+  std::vector<OutputBuffer> out;
+  for (size_t i = 0; i < run.inputs.size(); ++i) {
+    const Type type = i < model.input_count() ? model.input(i).type : Type::kInt8;
+    in.push_back({run.inputs[i].data(), run.inputs[i].size(), type});
+  }
+  outputs.clear();
+  for (size_t i = 0; i < model.output_count(); ++i) {
+    const Tensor& tensor = model.output(i);
+    outputs.emplace_back(*CountBytes(tensor.shape, tensor.type));
+  }
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    out.push_back({outputs[i].data(), outputs[i].size(), model.output(i).type});
+  }
+  return model.Run(in, out);
+}
+
+// Where two tensors differ by more than the bound, or nothing.
+std::optional<size_t> FirstDifference(const Bytes& actual, const Expected& expected, float bound) {
+  if (actual == expected.bytes) return {};
+  if (bound == 0 || expected.type != NumberOf(Type::kFloat32) ||
+      actual.size() != expected.bytes.size()) {
+    const auto [at, other] =
+        std::mismatch(actual.begin(), actual.end(), expected.bytes.begin(), expected.bytes.end());
+    return static_cast<size_t>(at - actual.begin());
+  }
+  for (size_t i = 0; i < actual.size(); i += sizeof(float)) {
+    float a = 0;
+    float e = 0;
+    std::memcpy(&a, actual.data() + i, sizeof(a));
+    std::memcpy(&e, expected.bytes.data() + i, sizeof(e));
+    const bool same = a == e || (std::isnan(a) && std::isnan(e));
+    if (!same && !(std::fabs(a - e) <= bound * std::max(1.0f, std::fabs(e)))) return i;
+  }
+  return {};
+}
+
+void ExpectOutputs(const Case& c, const Model& model, const RunOfCase& run,
+                   const std::vector<Bytes>& outputs) {
+  ASSERT_EQ(outputs.size(), run.outputs.size());
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    EXPECT_EQ(NumberOf(model.output(i).type), run.outputs[i].type);
+    EXPECT_EQ(model.output(i).shape, run.outputs[i].shape);
+    const std::optional<size_t> at = FirstDifference(outputs[i], run.outputs[i], c.bound);
+    EXPECT_FALSE(at.has_value()) << "output " << i << " differs at byte " << *at << ": "
+                                 << testing::PrintToString(outputs[i]) << " instead of "
+                                 << testing::PrintToString(run.outputs[i].bytes);
+  }
+}
+
+// Every run, twice over: what a run leaves behind must not matter.
+void ExpectRuns(const Case& c, Model& model) {
+  for (int round = 0; round < 2; ++round) {
+    for (const RunOfCase& run : c.runs) {
+      std::vector<Bytes> outputs;
+      const Status status = RunModel(model, run, outputs);
+      ASSERT_TRUE(status.ok()) << status.message();
+      ExpectOutputs(c, model, run, outputs);
+    }
+  }
+}
+
+// With this kernel, or the best one; returns whether a layer uses a kernel.
+bool ExpectCase(const Case& c, const PrepareOptions& options) {
+  Result<Model> model = Load(c, options);
+  if (!model.ok()) {
+    ADD_FAILURE() << model.status().message();
+    return false;
+  }
+  ExpectRuns(c, *model);
+  const std::vector<LayerInfo>& layers = model->layers();
+  return std::any_of(layers.begin(), layers.end(),
+                     [](const LayerInfo& layer) { return !layer.kernel.empty(); });
+}
+
+void ExpectError(const Case& c) {
+  Result<Model> model = Load(c, {});
+  Status status = model.ok() ? Status() : model.status();
+  std::vector<Bytes> outputs;
+  if (model.ok() && !c.runs.empty()) status = RunModel(*model, c.runs[0], outputs);
+  EXPECT_NE(status.message().find(c.error), std::string::npos)
+      << "the error is: " << status.message() << "\ninstead of: " << c.error;
+  EXPECT_EQ(status.message().find('\n'), std::string::npos);
+}
+
+class Golden : public testing::TestWithParam<std::string> {};
+
+INSTANTIATE_TEST_SUITE_P(Families, Golden, testing::ValuesIn(test::GoldenFiles()),
+                         [](const testing::TestParamInfo<std::string>& info) {
+                           return std::filesystem::path(info.param).stem().string();
+                         });
+
+TEST_P(Golden, IsWhatTheReferenceMade) {
+  const std::vector<Case> cases = test::ReadGoldenFile(GetParam());
+  ASSERT_FALSE(cases.empty());
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.name);
+    if (!c.error.empty()) {
+      ExpectError(c);
+      continue;
+    }
+    EXPECT_FALSE(c.runs.empty());
+    PrepareOptions apart;
+    apart.keep_all_tensors = true;
+    ExpectCase(c, apart);
+    if (!ExpectCase(c, {})) continue;
+    for (const KernelInfo& kernel : ListKernels()) {
+      if (!kernel.usable) continue;
+      SCOPED_TRACE(kernel.name);
+      PrepareOptions options;
+      options.kernel = kernel.name;
+      options.threads = 2;
+      ExpectCase(c, options);
+    }
+  }
+}
+
+// Right models with one bit flipped, here and there: whatever comes of it must be a model that runs
+// or one line that says why not; the address sanitizer sees the rest.
+TEST_P(Golden, SurvivesFlippedBits) {
+  const std::vector<Case> cases = test::ReadGoldenFile(GetParam());
+  constexpr size_t kStep = 211;
+  size_t refused = 0;
+  for (size_t i = 0; i < cases.size(); ++i) {
+    SCOPED_TRACE(cases[i].name);
+    Bytes bytes = cases[i].model;
+    for (size_t bit = i % kStep; bit < 8 * bytes.size(); bit += kStep) {
+      const auto mask = static_cast<uint8_t>(1 << (bit % 8));
+      bytes[bit / 8] ^= mask;
+      const std::string error = test::Exercise(bytes);
+      bytes[bit / 8] ^= mask;
+      ASSERT_EQ(error.find('\n'), std::string::npos) << error;
+      refused += error.empty() ? 0 : 1;
+    }
+  }
+  EXPECT_GT(refused, cases.size());
+}
+
+}  // namespace
+}  // namespace intaglio::nn

@@ -1,0 +1,38 @@
+// intaglio operators: what the reader of .tflite files takes, as the text of docs/operators.md.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "intaglio/nn/import/tflite_registry.h"
+#include "intaglio/tools/commands.h"
+
+namespace intaglio::tools {
+namespace {
+
+void Print() {
+  std::printf(
+      "# Operators\n\n"
+      "What runs of the `.tflite` format, printed by `intaglio operators`. Types are those of the\n"
+      "data; every other type follows from them. Shapes, axes, paddings and the like must be\n"
+      "constant, or computed from constants and shapes.\n\n"
+      "| operator | versions | types | |\n|---|---|---|---|\n");
+  for (const nn::TfliteOperator& op : nn::ListTfliteOperators()) {
+    const std::string versions = op.max_version == 1 ? "1" : "1-" + std::to_string(op.max_version);
+    std::printf("| %s | %s | %s | %s |\n", op.name.c_str(), versions.c_str(), op.types.c_str(),
+                op.remark.c_str());
+  }
+}
+
+}  // namespace
+
+void AddOperators(CLI::App& app, Work& work) {
+  CLI::App* const operators =
+      app.add_subcommand("operators", "List the operators and types that models may use");
+  operators->callback([&work] {
+    work = []() -> Status {
+      Print();
+      return {};
+    };
+  });
+}
+
+}  // namespace intaglio::tools
