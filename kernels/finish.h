@@ -14,66 +14,61 @@
 #include "intaglio/fixedpoint/requantize.h"
 #include "intaglio/kernels/epilogue.h"
 
-// Accumulators live in registers only where every loop over them is unrolled.
-#if defined(__clang__)
-#define INTAGLIO_UNROLL _Pragma("clang loop unroll(full)")
-#else
-#define INTAGLIO_UNROLL _Pragma("GCC unroll 32")
-#endif
-
 namespace intaglio {
 
-// acc = scaled(acc) for kRows rows of one panel. make(at) gives the function for the lanes from
-// `at`.
+// acc = scaled(acc) for kRows rows of one panel, from lane `first` on. make(at) gives the function
+// for the lanes from `at`.
 template <class V, int kVectors, int kRows, class Make>
-INTAGLIO_INLINE void ScaleRows(typename V::I32 (&acc)[kRows][kVectors], const Make& make) {
+INTAGLIO_INLINE void ScaleRows(typename V::I32 (&acc)[kRows][kVectors], int first,
+                               const Make& make) {
   INTAGLIO_UNROLL
   for (int j = 0; j < kVectors; ++j) {
-    const auto scaled = make(j * V::kLanes);
+    const auto scaled = make(first + j * V::kLanes);
     INTAGLIO_UNROLL
     for (int r = 0; r < kRows; ++r) acc[r][j] = scaled(acc[r][j]);
   }
 }
 
 template <class V, int kVectors, int kRows>
-INTAGLIO_INLINE void ApplyScaling(const PanelParams& p, typename V::I32 (&acc)[kRows][kVectors]) {
+INTAGLIO_INLINE void ApplyScaling(const PanelParams& p, typename V::I32 (&acc)[kRows][kVectors],
+                                  int first = 0) {
   using I32 = typename V::I32;
   switch (p.form) {
     case ScalingForm::kNone:
       return;
     case ScalingForm::kDoubleRounding:
-      return ScaleRows<V>(acc, [&](int at) {
+      return ScaleRows<V>(acc, first, [&](int at) {
         const I32 mantissa = V::Load(p.mantissa + at);
         const I32 left = V::Load(p.left_shift + at);
         const I32 right = V::Load(p.right_shift + at);
         return [=](I32 a) { return RequantizeDoubleRounding<V>(a, mantissa, left, right); };
       });
     case ScalingForm::kDoubleRoundingBounded:
-      return ScaleRows<V>(acc, [&](int at) {
+      return ScaleRows<V>(acc, first, [&](int at) {
         return DoubleRoundingBounded<V>(V::Load(p.mantissa + at), V::Load(p.right_shift + at));
       });
     case ScalingForm::kSingleRounding:
-      return ScaleRows<V>(acc, [&](int at) {
+      return ScaleRows<V>(acc, first, [&](int at) {
         const I32 mantissa = V::Load(p.mantissa + at);
         const I32 shift = V::Load(p.right_shift + at);
         return [=](I32 a) { return RequantizeSingleRounding<V>(a, mantissa, shift); };
       });
     case ScalingForm::kSingleRoundingBounded:
-      return ScaleRows<V>(acc, [&](int at) {
+      return ScaleRows<V>(acc, first, [&](int at) {
         return SingleRoundingBounded<V>(V::Load(p.mantissa + at), V::Load(p.right_shift + at));
       });
     case ScalingForm::kFloatHalfEven:
-      return ScaleRows<V>(acc, [&](int at) {
+      return ScaleRows<V>(acc, first, [&](int at) {
         const auto scale = V::LoadF(p.scale + at);
         return [=](I32 a) { return RequantizeFloatHalfEven<V>(a, scale); };
       });
     case ScalingForm::kFloatHalfEvenBounded:
-      return ScaleRows<V>(acc, [&](int at) {
+      return ScaleRows<V>(acc, first, [&](int at) {
         const auto scale = V::LoadF(p.scale + at);
         return [=](I32 a) { return RequantizeFloatHalfEvenBounded<V>(a, scale); };
       });
     case ScalingForm::kToFloat:
-      return ScaleRows<V>(acc, [&](int at) {
+      return ScaleRows<V>(acc, first, [&](int at) {
         const auto scale = V::LoadF(p.scale + at);
         return [=](I32 a) { return V::FloatBits(V::MulF(V::ToFloat(a), scale)); };
       });
