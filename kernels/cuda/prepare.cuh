@@ -54,14 +54,7 @@ cudaError_t Magnitude(const int8_t* lines, ptrdiff_t stride, int channels, int d
 
 cudaError_t MakeParams(const ParamsJob& job, cudaStream_t stream);
 
-// What a pipeline's per-channel arrays hold, as far as the choice of a ScalingForm and the check of
-// the multipliers ask for it. To be zeroed before.
-struct PipelineFacts {
-  int32_t bias_bits;         // of every |bias|, or |bias| - 1
-  int32_t exponent_plus_32;  // the highest exponent + 32
-  int32_t scale_bits;        // of the highest scale
-  int32_t bad_channel;       // channels - its index, for the first bad multiplier; 0: none is bad
-};
+// *facts += what the arrays of a job hold.
 cudaError_t Inspect(const ParamsJob& job, PipelineFacts* facts, cudaStream_t stream);
 
 }  // namespace intaglio::cuda
