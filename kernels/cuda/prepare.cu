@@ -51,14 +51,13 @@ __global__ void __launch_bounds__(256) SumKernel(const __grid_constant__ SumJob 
   const int line = static_cast<int>(blockIdx.x) * 8 + static_cast<int>(threadIdx.x / 32);
   if (line >= job.lines) return;
   const int lane = static_cast<int>(threadIdx.x % 32);
-  const ChunkSource source{static_cast<const char*>(job.data) + blockIdx.y * job.data_batch,
-                           job.stride, job.lines, job.depth};
-  const Chunk ones{{0x01010101u, 0x01010101u, 0x01010101u, 0x01010101u}};
   const int at_line = job.reordered ? LineOfChannel(line) : line;
-  const ChunkSource all{source.data, source.stride, at_line + 1, source.depth};
+  const ChunkSource source{static_cast<const char*>(job.data) + blockIdx.y * job.data_batch,
+                           job.stride, at_line + 1, job.depth};
+  const Chunk ones{{0x01010101u, 0x01010101u, 0x01010101u, 0x01010101u}};
   uint32_t sum = 0;
   for (int at = lane * kChunk; at < job.depth; at += 32 * kChunk) {
-    sum += static_cast<uint32_t>(DotChunk<kSigned>(LoadChunk(all, at_line, at), ones, 0));
+    sum += static_cast<uint32_t>(DotChunk<kSigned>(LoadChunk(source, at_line, at), ones, 0));
   }
   for (int step = 16; step > 0; step /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, step);
   if (lane == 0) {
