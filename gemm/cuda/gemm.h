@@ -10,12 +10,14 @@
 #include "intaglio/fixedpoint/status.h"
 #include "intaglio/gemm/cuda/packed_matrix.h"
 #include "intaglio/gemm/cuda/stream.h"
+#include "intaglio/pack/im2col.h"
 #include "intaglio/pack/matrix.h"
 #include "intaglio/pipeline/standard.h"
 
 namespace intaglio::cuda {
 
-// One side of a product: a matrix in device memory, or a constant packed before.
+// One side of a product: a matrix in device memory, a convolution's input there (left-hand side
+// only), or a constant packed before.
 class Operand {
  public:
   Operand(const ConstMatrix& matrix) : matrix_(matrix) {}  // NOLINT: implicit
@@ -24,12 +26,22 @@ class Operand {
     matrix_.cols = packed.cols();
   }
 
+  // Numbers that intaglio::Validate refuses are refused by Gemm.
+  Operand(const Im2col& view) : im2col_(view), is_im2col_(true) {  // NOLINT: implicit
+    matrix_.type = view.type;
+    matrix_.zero_point = view.zero_point;
+  }
+
+  const Im2col* im2col() const { return is_im2col_ ? &im2col_ : nullptr; }
   const PackedChannels* packed() const { return packed_; }
-  Side side() const { return side_; }                    // of a packed one
-  const ConstMatrix& matrix() const { return matrix_; }  // of a packed one, the shape
+  Side side() const { return side_; }  // of a packed one
+  // Of a packed one, the shape; of a convolution's input, type and zero point.
+  const ConstMatrix& matrix() const { return matrix_; }
 
  private:
   ConstMatrix matrix_;
+  Im2col im2col_;
+  bool is_im2col_ = false;
   const PackedChannels* packed_ = nullptr;
   Side side_ = Side::kLhs;
 };
@@ -53,6 +65,10 @@ struct Batch {
 //   - a workspace too small is kOutOfMemory, and the message says what is needed;
 //   - what goes wrong on the device later is reported by CUDA to whoever waits for the stream.
 // The first call of a kernel on a device loads its code, which CUDA may wait for.
+//
+// A convolution of 1x1 windows that moves by one pixel and has no padding is the product of its
+// input as a matrix. The rows of every other one are gathered in the workspace first. Convolutions
+// have no batch but that of their input.
 //
 // Without a copy or a packing of its own, a product takes its rows where they lie: the side that is
 // not packed, contiguous along K, its start and stride at multiples of 16 bytes.

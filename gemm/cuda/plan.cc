@@ -19,9 +19,26 @@ std::string Shape(int rows, int cols) {
 
 Status CheckSide(const Operand& o, Side side) {
   const char* name = side == Side::kLhs ? "lhs" : "rhs";
+  if (o.im2col() != nullptr) {
+    if (side == Side::kRhs) return Unsupported("rhs is an im2col view; it may only be lhs");
+    return Validate(*o.im2col());
+  }
   if (o.packed() == nullptr) return ValidateOperand(o.matrix(), name);
   if (o.side() == side) return {};
   return InvalidArgument(std::string(name) + " was packed for the other side");
+}
+
+// The operand as a matrix: of a convolution's input, the rows that are to be gathered, or, where
+// they lie in the input as they are, the input itself.
+ConstMatrix AsMatrix(const Operand& o) {
+  if (o.im2col() == nullptr) return o.matrix();
+  const Im2col& v = *o.im2col();
+  return {v.data, v.type, Rows(v), Cols(v), Cols(v), Order::kRowMajor, v.zero_point};
+}
+bool IsMatrix(const Im2col& v) {
+  return v.kernel_height == 1 && v.kernel_width == 1 && v.stride_height == 1 &&
+         v.stride_width == 1 && v.pad_top == 0 && v.pad_left == 0 && v.out_height == v.height &&
+         v.out_width == v.width && v.group_channels == v.channels;
 }
 
 // Bytes from the first of a batch's matrices to the end of the last.
@@ -32,8 +49,19 @@ size_t BatchBytes(const Matrix& m, ptrdiff_t stride, int count) {
   return one + static_cast<size_t>(stride) * SizeOf(m.type) * static_cast<size_t>(count - 1);
 }
 
+size_t BytesOf(const Operand& o, ptrdiff_t stride, int count) {
+  if (o.packed() != nullptr) return 0;
+  if (o.im2col() == nullptr) return BatchBytes(o.matrix(), stride, count);
+  const Im2col& v = *o.im2col();
+  return static_cast<size_t>(v.batch) * static_cast<size_t>(v.height) *
+         static_cast<size_t>(v.width) * static_cast<size_t>(v.channels);
+}
+
 Status CheckBatch(const Operand& lhs, const Operand& rhs, const MutableMatrix& dst,
                   const Batch& batch) {
+  if (lhs.im2col() != nullptr && batch.count != 1) {
+    return Unsupported("a batch of convolutions; their input has a batch of its own");
+  }
   if (batch.count < 0 || batch.count > 65535) {
     return InvalidArgument("a batch of " + std::to_string(batch.count));
   }
@@ -47,13 +75,11 @@ Status CheckBatch(const Operand& lhs, const Operand& rhs, const MutableMatrix& d
   }
   if (batch.count == 0) return {};
   const size_t dst_bytes = BatchBytes(dst, batch.dst_stride, batch.count);
-  if (lhs.packed() == nullptr &&
-      Overlap(lhs.matrix().data, BatchBytes(lhs.matrix(), batch.lhs_stride, batch.count), dst.data,
+  if (Overlap(AsMatrix(lhs).data, BytesOf(lhs, batch.lhs_stride, batch.count), dst.data,
               dst_bytes)) {
     return InvalidArgument("dst overlaps lhs");
   }
-  if (rhs.packed() == nullptr &&
-      Overlap(rhs.matrix().data, BatchBytes(rhs.matrix(), batch.rhs_stride, batch.count), dst.data,
+  if (Overlap(rhs.matrix().data, BytesOf(rhs, batch.rhs_stride, batch.count), dst.data,
               dst_bytes)) {
     return InvalidArgument("dst overlaps rhs");
   }
@@ -67,7 +93,7 @@ Status Check(const Operand& lhs, const Operand& rhs, const MutableMatrix& dst, c
   if (lhs.packed() != nullptr && rhs.packed() != nullptr) {
     return InvalidArgument("lhs and rhs are both packed; leave one as it is");
   }
-  const ConstMatrix& l = lhs.matrix();
+  const ConstMatrix l = AsMatrix(lhs);
   const ConstMatrix& r = rhs.matrix();
   if (l.cols != r.rows || dst.rows != l.rows || dst.cols != r.cols) {
     return InvalidArgument("shapes do not fit: dst " + Shape(dst.rows, dst.cols) + " = lhs " +
@@ -104,6 +130,7 @@ Side ChooseChannelSide(const MutableMatrix& dst, const StandardPipeline* standar
 // The rows can be read where they lie.
 bool InPlace(const Canonical& c) {
   const ConstMatrix& m = c.rows;
+  if (c.gathered) return false;
   if (m.order != Order::kRowMajor && c.depth() != 1) return false;
   const auto at = reinterpret_cast<uintptr_t>(m.data);
   const bool aligned = at % kChunk == 0 && (m.rows == 1 || m.stride % kChunk == 0);
@@ -225,13 +252,18 @@ Status CheckPipeline(const StandardPipeline& pipeline) {
 Result<Canonical> Canonicalize(const Operand& lhs, const Operand& rhs, const MutableMatrix& dst,
                                const StandardPipeline* standard, const Batch& batch) {
   INTAGLIO_RETURN_IF_ERROR(Check(lhs, rhs, dst, batch));
-  const Side side = lhs.packed() != nullptr   ? Side::kLhs
-                    : rhs.packed() != nullptr ? Side::kRhs
-                                              : ChooseChannelSide(dst, standard);
+  const Side side = lhs.packed() != nullptr ? Side::kLhs
+                    : rhs.packed() != nullptr || lhs.im2col() != nullptr
+                        ? Side::kRhs
+                        : ChooseChannelSide(dst, standard);
   const bool on_right = side == Side::kRhs;
   const Operand& channels = on_right ? rhs : lhs;
   Canonical c;
-  c.rows = on_right ? lhs.matrix() : Transposed(rhs.matrix());
+  c.rows = on_right ? AsMatrix(lhs) : Transposed(rhs.matrix());
+  if (lhs.im2col() != nullptr) {
+    c.im2col = *lhs.im2col();
+    c.gathered = !IsMatrix(c.im2col);
+  }
   c.channels = on_right ? Transposed(channels.matrix()) : channels.matrix();
   c.packed = channels.packed();
   c.dst = on_right ? dst : Transposed(dst);
@@ -296,7 +328,7 @@ Result<Plan> MakePlan(const DeviceInfo& device, const Canonical& c, const Pipeli
 std::string Describe(const Plan& plan) {
   std::string text = plan.kernel->name;
   if (plan.splits > 1) text += ", " + std::to_string(plan.splits) + " splits";
-  if (plan.rows != Plan::kNone) text += ", rows copied";
+  if (plan.rows != Plan::kNone) text += ", rows copied or gathered";
   if (plan.channels != Plan::kNone) text += ", channels packed";
   if (plan.through_memory) text += ", finished from memory";
   return text + ", " + std::to_string(plan.workspace_bytes) + " bytes of workspace";

@@ -19,8 +19,10 @@ struct Canonical {
   ConstMatrix rows;                        // row_count x depth
   ConstMatrix channels;                    // channel_count x depth, where not packed
   const PackedChannels* packed = nullptr;  // else
-  MutableMatrix dst;                       // row_count x channel_count
-  Axis channels_along = Axis::kCols;       // of the caller's result
+  bool gathered = false;                   // the rows are those of im2col, which are to be gathered
+  Im2col im2col;
+  MutableMatrix dst;                  // row_count x channel_count
+  Axis channels_along = Axis::kCols;  // of the caller's result
   int batch = 1;
   ptrdiff_t row_batch = 0;  // elements
   ptrdiff_t channel_batch = 0;

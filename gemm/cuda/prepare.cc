@@ -63,7 +63,12 @@ class Preparation {
 
   cudaError_t PrepareRows() {
     p_.rows = c_.rows.data;
-    if (plan_.rows != Plan::kNone) {
+    if (c_.gathered) {
+      p_.rows = Part<char>(plan_.rows);
+      const cudaError_t error =
+          Gather(c_.im2col, Part<char>(plan_.rows), plan_.row_stride, stream_);
+      if (error != cudaSuccess) return error;
+    } else if (plan_.rows != Plan::kNone) {
       PackJob job = JobOf(c_.rows);
       job.batch = c_.row_batch == 0 ? 1 : c_.batch;
       job.src_batch = c_.row_batch;

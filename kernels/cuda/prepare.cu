@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "intaglio/kernels/cuda/chunk.h"
+#include "intaglio/kernels/cuda/im2col_chunk.h"
 #include "intaglio/kernels/cuda/layout.h"
 #include "intaglio/kernels/cuda/prepare.cuh"
 #include "intaglio/kernels/cuda/registers_cuda.h"
@@ -42,6 +43,18 @@ __global__ void __launch_bounds__(256) PackKernel(const __grid_constant__ PackJo
       }
     }
     __syncthreads();
+  }
+}
+
+// One chunk per thread; neighbours along depth.
+__global__ void __launch_bounds__(256)
+    GatherKernel(const __grid_constant__ Im2col view, bool whole_chunks, Chunk* dst,
+                 int chunks_per_row, long long chunks) {
+  const long long step = static_cast<long long>(gridDim.x) * 256;
+  for (long long i = static_cast<long long>(blockIdx.x) * 256 + threadIdx.x; i < chunks;
+       i += step) {
+    dst[i] = Im2colChunk(view, whole_chunks, static_cast<int>(i / chunks_per_row),
+                         static_cast<int>(i % chunks_per_row) * kChunk);
   }
 }
 
@@ -120,6 +133,16 @@ cudaError_t Pack(const PackJob& job, cudaStream_t stream) {
   const dim3 grid(Blocks(job.dst_lines, kTile), std::min(tiles, 65535u),
                   static_cast<unsigned>(job.batch));
   PackKernel<<<grid, 256, 0, stream>>>(job);
+  return cudaGetLastError();
+}
+
+cudaError_t Gather(const Im2col& view, void* dst, ptrdiff_t stride, cudaStream_t stream) {
+  const auto chunks_per_row = static_cast<int>(stride / kChunk);
+  const long long chunks = static_cast<long long>(Rows(view)) * chunks_per_row;
+  if (chunks == 0) return cudaSuccess;
+  const auto blocks = static_cast<unsigned>(std::min((chunks + 255) / 256, 1LL << 20));
+  GatherKernel<<<blocks, 256, 0, stream>>>(view, HasWholeChunks(view), static_cast<Chunk*>(dst),
+                                           chunks_per_row, chunks);
   return cudaGetLastError();
 }
 

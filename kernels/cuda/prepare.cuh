@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "intaglio/kernels/cuda/params.h"
+#include "intaglio/pack/im2col.h"
 
 namespace intaglio::cuda {
 
@@ -30,6 +31,9 @@ struct PackJob {
   bool flip;      // uint8 to int8: subtracts 128
 };
 cudaError_t Pack(const PackJob& job, cudaStream_t stream);
+
+// The rows of a convolution's input, `stride` bytes apart: a multiple of 16, at least their length.
+cudaError_t Gather(const Im2col& view, void* dst, ptrdiff_t stride, cudaStream_t stream);
 
 // sums[line] = the sum over depth. Lines as kernels read them: at multiples of 16 bytes. With
 // `reordered` lines, the sums are by channel.

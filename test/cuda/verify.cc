@@ -98,6 +98,7 @@ int Main(int cases) {
     run([&] { return VerifyKernel(*stream, row.name, cases); });
     run([&] { return VerifyFused(*stream, row.name, cases / 4 + 1); });
   }
+  run([&] { return VerifyConvolutions(*stream, cases); });
   run([&] { return VerifyKernel(*stream, "", 4 * cases); });  // the kernels as they are chosen
   return Report(all);
 }

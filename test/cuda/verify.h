@@ -48,6 +48,8 @@ class DeviceMemory {
 
 // Products with the standard pipeline by one kernel of the table.
 Tally VerifyKernel(cuda::Stream& stream, const std::string& kernel, int cases);
+// Convolutions by the kernels as they are chosen.
+Tally VerifyConvolutions(const cuda::Stream& stream, int cases);
 // What must be refused, and captured in a graph.
 Tally VerifyContracts(cuda::Stream& stream);
 // Every stage, over accumulators in memory; and a pipeline of the caller's own in every kernel.

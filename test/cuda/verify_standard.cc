@@ -3,6 +3,7 @@
 #include "intaglio/gemm/cuda/gemm.h"
 #include "intaglio/kernels/cuda/kernel_table_cuda.h"
 #include "intaglio/test/cuda/device_problem.h"
+#include "intaglio/test/gemm/image.h"
 
 namespace intaglio::test {
 namespace {
@@ -129,6 +130,44 @@ std::string CheckBatch(cuda::Stream& stream, Context& context, Random& random,
   return result.Same() ? "" : "a batch: " + result.Difference();
 }
 
+std::string CheckConvolution(const cuda::Stream& stream, Context& context, Random& random) {
+  const int channels = random() % 2 == 0 ? 16 * Uniform(random, 1, 4) : Uniform(random, 1, 40);
+  const Type type = random() % 2 == 0 ? Type::kInt8 : Type::kUInt8;
+  TestImage image(random, type, Uniform(random, 1, 3), Uniform(random, 1, 14),
+                  Uniform(random, 1, 14), channels, RandomZeroPoint(random, type));
+  if (random() % 4 != 0) image.RandomWindow(random);
+  Im2col view = image.view();
+  const int filters = Uniform(random, 1, 100);
+  const TestMatrix weights(random, Type::kInt8, Cols(view), filters, Order::kColMajor, 0, 0);
+  TestPipeline host;
+  host.Randomize(random, Scaling::kDoubleRounding, Type::kInt8, filters, Axis::kCols,
+                 0.01 / (Cols(view) + 1));
+  TestResult result(Type::kInt8, Rows(view), filters, Order::kRowMajor, 0);
+  MutableMatrix want = result.view();
+  want.data = result.want();
+  const Status reference = Gemm(context, view, weights.view(), want, host.standard);
+  if (!reference.ok()) return reference.message();
+  const auto bytes = static_cast<size_t>(view.batch * view.height * view.width * view.channels);
+  DeviceMemory device_image(bytes, random() % 2 == 0 ? 0 : 3);
+  DeviceMemory device_weights(SpanBytes(weights.view()));
+  DeviceMemory device_dst(SpanBytes(result.view()));
+  device_image.Upload(view.data, bytes);
+  device_weights.Upload(weights.view().data, SpanBytes(weights.view()));
+  view.data = device_image.data();
+  ConstMatrix w = weights.view();
+  w.data = device_weights.data();
+  MutableMatrix dst = result.view();
+  dst.data = device_dst.data();
+  const DevicePipeline device(host);
+  const auto packed = cuda::PackedMatrix::Pack(stream, Side::kRhs, w);
+  if (!packed.ok()) return packed.status().message();
+  const Status status = Gemm(stream, view, *packed, dst, device.standard);
+  if (!status.ok()) return status.message();
+  const std::string error = device_dst.Download(result.view().data, SpanBytes(result.view()));
+  if (!error.empty()) return error;
+  return result.Same() ? "" : "a convolution: " + result.Difference();
+}
+
 int MaxRows(const std::string& kernel) {
   const cuda::KernelRow* row = cuda::FindKernel(kernel);
   return row == nullptr ? 0 : row->max_rows;
@@ -145,6 +184,14 @@ Tally VerifyKernel(cuda::Stream& stream, const std::string& kernel, int cases) {
     if (i % 8 == 0) tally.Count(CheckBatch(stream, context, random, kernel, MaxRows(kernel)));
   }
   (void)stream.Force("", 0);
+  return tally;
+}
+
+Tally VerifyConvolutions(const cuda::Stream& stream, int cases) {
+  Tally tally{"convolutions"};
+  Context context(8);
+  Random random(13);
+  for (int i = 0; i < cases; ++i) tally.Count(CheckConvolution(stream, context, random));
   return tally;
 }
 

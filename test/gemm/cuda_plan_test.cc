@@ -181,6 +181,33 @@ TEST(CudaPlan, CanonicalForm) {
   }
 }
 
+TEST(CudaPlan, ConvolutionsAreGatheredUnlessTheyAreMatrices) {
+  Im2col view;
+  view.data = At(1 << 20);
+  view.batch = 2;
+  view.height = view.width = view.out_height = view.out_width = 8;
+  view.channels = view.group_channels = 32;
+  const ConstMatrix weights = Matrix(1 << 24, 32, 10, Order::kColMajor);
+  auto call = Canonicalize(view, weights, Result8(128, 10, Order::kColMajor), nullptr, {});
+  ASSERT_TRUE(call.ok()) << call.status().message();
+  EXPECT_EQ(call->channels_along, Axis::kCols) << "whatever the order of the result";
+  auto plan = MakePlan(kHopper, *call, {}, "", 0, All);
+  ASSERT_TRUE(plan.ok());
+  EXPECT_EQ(plan->rows, Plan::kNone);
+  EXPECT_EQ(call->rows.data, view.data);
+  view.stride_height = view.stride_width = 2;
+  view.out_height = view.out_width = 4;
+  call = Canonicalize(view, weights, Result8(32, 10), nullptr, {});
+  ASSERT_TRUE(call.ok()) << call.status().message();
+  plan = MakePlan(kHopper, *call, {}, "", 0, All);
+  ASSERT_TRUE(plan.ok());
+  EXPECT_NE(plan->rows, Plan::kNone);
+  EXPECT_GE(plan->workspace_bytes, 32u * 32u);
+  EXPECT_FALSE(Canonicalize(view, weights, Result8(32, 10), nullptr, {2, 0, 0, 320}).ok());
+  view.stride_width = 0;
+  EXPECT_FALSE(Canonicalize(view, weights, Result8(32, 10), nullptr, {}).ok());
+}
+
 std::string Refusal(const ConstMatrix& lhs, const ConstMatrix& rhs, const MutableMatrix& dst,
                     const Batch& batch = {}) {
   const auto call = Canonicalize(lhs, rhs, dst, nullptr, batch);

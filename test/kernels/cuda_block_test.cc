@@ -8,8 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "intaglio/kernels/cuda/im2col_chunk.h"
 #include "intaglio/kernels/cuda/kernel_table_cuda.h"
 #include "intaglio/kernels/cuda/params.h"
+#include "intaglio/test/gemm/image.h"
 #include "intaglio/test/gemm/problem.h"
 #include "intaglio/test/kernels/cuda_emulator.h"
 
@@ -65,8 +67,8 @@ struct Sample {
     for (int c = 0; c < channels; ++c) {
       zero_points.push_back(with_zero_points ? Uniform(random, -128, 127) : 0);
     }
-    // Past the end of every line lies what must not count.
-    row_bytes.resize(static_cast<size_t>(batch * rows * row_stride) + 16);
+    // Past the end of every line but the last lies what must not count; past that, nothing.
+    row_bytes.resize(static_cast<size_t>((batch * rows - 1) * row_stride + depth));
     for (auto& b : row_bytes) b = RandomByte(random, type, values);
     lines.assign(static_cast<size_t>(batch * p.groups() * kChannelGroup * padded_depth), 0);
     p.row_batch = rows * row_stride;
@@ -87,17 +89,14 @@ struct Sample {
         row_sums.push_back(sum);
       }
     }
-    p.rows = Aligned();
+    p.rows = row_bytes.data();
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(p.rows) % kChunk, 0u);
     p.channels = lines.data();
     if (with_zero_points) p.row_sums = row_sums.data();
   }
 
-  // The rows at a multiple of 16 bytes.
-  const uint8_t* Aligned() const {
-    return row_bytes.data() + (16 - reinterpret_cast<uintptr_t>(row_bytes.data()) % 16) % 16;
-  }
   int Row(int b, int r, int k) const {
-    const uint8_t byte = Aligned()[b * p.row_batch + r * row_stride + k];
+    const uint8_t byte = row_bytes[static_cast<size_t>(b * p.row_batch + r * row_stride + k)];
     return type == Type::kInt8 ? static_cast<int8_t>(byte) : byte;
   }
   int8_t* Line(int b, int c) {
@@ -258,6 +257,30 @@ TEST_P(CudaBlocks, Batches) {
     const std::vector<int64_t> sums = sample.TrueSums(b);
     for (size_t i = 0; i < sums.size(); ++i) {
       ASSERT_EQ(got[static_cast<size_t>(b * rows * 70) + i], sums[i]) << b << " " << i;
+    }
+  }
+}
+
+// Rows gathered from an image, by whole chunks and byte by byte.
+TEST(CudaIm2col, ChunksAreTheRowsOfTheView) {
+  Random random(10);
+  for (int i = 0; i < 200; ++i) {
+    const int channels = random() % 2 == 0 ? 16 * Uniform(random, 1, 3) : Uniform(random, 1, 20);
+    const Type type = random() % 2 == 0 ? Type::kInt8 : Type::kUInt8;
+    TestImage image(random, type, Uniform(random, 1, 2), Uniform(random, 1, 6),
+                    Uniform(random, 1, 6), channels, RandomZeroPoint(random, type));
+    image.RandomWindow(random);
+    if (channels > 16 && random() % 2 == 0) image.Group(16, channels - 16);
+    const Im2col& v = image.view();
+    for (int row = 0; row < Rows(v); row += 1 + Uniform(random, 0, 5)) {
+      for (int at = 0; at < Cols(v); at += kChunk) {
+        const Chunk chunk = Im2colChunk(v, HasWholeChunks(v), row, at);
+        for (int k = 0; k < kChunk; ++k) {
+          const auto byte = static_cast<uint8_t>(chunk.word[k / 4] >> (8 * (k % 4)));
+          const int want = at + k < Cols(v) ? image.Quantized(row, at + k) : 0;
+          ASSERT_EQ(byte, static_cast<uint8_t>(want)) << row << " " << at + k;
+        }
+      }
     }
   }
 }
