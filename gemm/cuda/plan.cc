@@ -208,21 +208,24 @@ int32_t StoredZeroPoint(const ConstMatrix& channels) {
 
 double ExpectedClocks(const KernelRow& row, const DeviceInfo& device, int rows, int channels,
                       int depth, int batch, int splits) {
-  constexpr double kStart = 2000;  // of a tile: latencies until the first and after the last round
+  constexpr double kStart = 2000;          // of a tile: until the first round, and after the last
+  constexpr double kLatency = 1000;        // of a copy
   constexpr double kFinishLaunch = 4000;   // of the kernel that adds splits
   constexpr double kBytesPerClock = 2400;  // of device memory
   const double tiles = static_cast<double>(DivideUp(rows, row.tile_rows)) *
                        DivideUp(channels, row.tile_channels) * batch * splits;
   const double on_each = std::ceil(tiles / device.multiprocessors);
-  const double depth_of_tile = RoundUp(DivideUp(depth, splits), row.tile_depth);
-  const double macs = static_cast<double>(row.tile_rows) * row.tile_channels * depth_of_tile;
+  const double rounds = DivideUp(DivideUp(depth, splits), row.tile_depth);
+  const double macs =
+      static_cast<double>(row.tile_rows) * row.tile_channels * row.tile_depth * rounds;
   // Blocks that share a multiprocessor hide each other's latencies.
-  const double compute = on_each * macs / row.rate + std::ceil(on_each / row.blocks) * kStart;
-  const double bytes = (static_cast<double>(rows) + channels) * depth * batch;
-  double clocks = std::max(compute, bytes / kBytesPerClock + kStart);
-  if (splits > 1) {
-    clocks += kFinishLaunch + 8.0 * rows * channels * batch * splits / kBytesPerClock;
-  }
+  const double waves = std::ceil(on_each / row.blocks);
+  const double compute = on_each * macs / row.rate + waves * kStart;
+  const double copies = waves * (rounds * kLatency / (row.stages - 1) + kStart);
+  const double results = static_cast<double>(rows) * channels * batch;
+  const double bytes = (static_cast<double>(rows) + channels) * depth * batch + results;
+  double clocks = std::max({compute, copies, bytes / kBytesPerClock + kStart});
+  if (splits > 1) clocks += kFinishLaunch + 8.0 * results * splits / kBytesPerClock;
   return clocks;
 }
 

@@ -59,6 +59,12 @@ INTAGLIO_INLINE Chunk LoadChunk(const ChunkSource& source, int line, int at) {
   return chunk;
 }
 
+// The same of channels, which are padded to whole chunks.
+INTAGLIO_INLINE Chunk LoadWholeChunk(const ChunkSource& source, int line, int at) {
+  if (source.Bytes(line, at) < kChunk) return {};
+  return *reinterpret_cast<const Chunk*>(source.At(line, at));
+}
+
 // acc + the products of four bytes, `rows` signed or not, `channels` signed.
 template <bool kSignedRows>
 INTAGLIO_INLINE int32_t Dot4(uint32_t rows, uint32_t channels, int32_t acc) {

@@ -21,6 +21,7 @@ struct Dp4aTile {
   static constexpr int kChannels = 64;
   static constexpr int kDepth = 64;
   static constexpr int kThreads = 256;
+  static constexpr int kStages = 2;
   static constexpr int kSide = kRows * kDepth;  // bytes of one operand
   static constexpr int kHalf = 2 * kSide;
   static constexpr int kSharedBytes = 2 * kHalf;
@@ -43,7 +44,7 @@ class Dp4aThread {
   // Each thread moves one chunk of either operand.
   INTAGLIO_INLINE void Load(int depth) {
     row_chunk_ = LoadChunk(rows_, first_row_ + line(), depth + chunk() * kChunk);
-    channel_chunk_ = LoadChunk(channels_, first_channel_ + line(), depth + chunk() * kChunk);
+    channel_chunk_ = LoadWholeChunk(channels_, first_channel_ + line(), depth + chunk() * kChunk);
   }
   INTAGLIO_INLINE void Store(char* half) const {
     At(half, Dp4aTile::LineOf(line()), chunk()) = row_chunk_;

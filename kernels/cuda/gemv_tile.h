@@ -16,6 +16,7 @@ struct GemvTile {
   static constexpr int kChannels = 4;
   static constexpr int kThreads = 256;
   static constexpr int kDepth = kThreads * kChunk;  // of one round
+  static constexpr int kStages = 2;
   static constexpr int kSharedBytes = 0;
 };
 
@@ -29,7 +30,7 @@ INTAGLIO_INLINE void GemvThread(const DeviceProduct& p, const Slice& slice, Tile
     Chunk channel[Tile::kChannels];
     INTAGLIO_UNROLL
     for (int j = 0; j < Tile::kChannels; ++j) {
-      channel[j] = LoadChunk(channels, LineOfChannel(tile.channel * Tile::kChannels + j), at);
+      channel[j] = LoadWholeChunk(channels, LineOfChannel(tile.channel * Tile::kChannels + j), at);
     }
     INTAGLIO_UNROLL
     for (int i = 0; i < Tile::kRows; ++i) {

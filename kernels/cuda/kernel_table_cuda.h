@@ -33,6 +33,7 @@ struct KernelRow {
   int tile_rows;
   int tile_channels;
   int tile_depth;  // of one round of copies
+  int stages;      // rounds whose copies have their place at one time
   int threads;
   int shared_bytes;  // of a block, dynamic
   int max_rows;      // of a product; 0: any number
@@ -52,21 +53,32 @@ using Mma16x128 = MmaTile<16, 128, 16, 32, 4>;
 template <class Tile>
 constexpr KernelRow MakeRow(KernelId id, const char* name, int capability, bool only, int max_rows,
                             int blocks, int rate) {
-  return {id,           name,           capability,         only,     Tile::kRows, Tile::kChannels,
-          Tile::kDepth, Tile::kThreads, Tile::kSharedBytes, max_rows, blocks,      rate};
+  return {id,
+          name,
+          capability,
+          only,
+          Tile::kRows,
+          Tile::kChannels,
+          Tile::kDepth,
+          Tile::kStages,
+          Tile::kThreads,
+          Tile::kSharedBytes,
+          max_rows,
+          blocks,
+          rate};
 }
 
 // The rates order the kernels of one device; they are no promise. A round figure for each unit:
 // 4096 for wgmma, 2048 for mma.sync on sm_80, 256 for dp4a, less for tiles that reuse less.
 inline constexpr KernelRow kKernelTable[] = {
-    MakeRow<Gemv1>(KernelId::kGemv1, "gemv_1", 75, false, 1, 8, 100),
-    MakeRow<Gemv4>(KernelId::kGemv4, "gemv_4", 75, false, 4, 4, 200),
+    MakeRow<Gemv1>(KernelId::kGemv1, "gemv_1", 75, false, 1, 3, 100),
+    MakeRow<Gemv4>(KernelId::kGemv4, "gemv_4", 75, false, 4, 3, 200),
     MakeRow<Wgmma128x256>(KernelId::kWgmma128x256, "wgmma_128x256", 90, true, 0, 1, 3400),
     MakeRow<Wgmma128x128>(KernelId::kWgmma128x128, "wgmma_128x128", 90, true, 0, 1, 2800),
     MakeRow<Mma128x128>(KernelId::kMma128x128, "mma_128x128", 80, false, 0, 2, 1700),
     MakeRow<Mma64x64>(KernelId::kMma64x64, "mma_64x64", 80, false, 0, 4, 1100),
     MakeRow<Mma16x128>(KernelId::kMma16x128, "mma_16x128", 80, false, 0, 4, 500),
-    MakeRow<Dp4aTile>(KernelId::kDp4a64x64, "dp4a_64x64", 75, false, 0, 4, 180),
+    MakeRow<Dp4aTile>(KernelId::kDp4a64x64, "dp4a_64x64", 75, false, 0, 2, 180),
 };
 
 // Null where no kernel has this name.
