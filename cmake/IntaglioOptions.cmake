@@ -34,7 +34,7 @@ endif()
 function(intaglio_compile_options target)
   target_compile_features(${target} PRIVATE cxx_std_20)
   set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF)
-  target_compile_options(${target} PRIVATE ${INTAGLIO_COMPILE_OPTIONS})
+  target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:${INTAGLIO_COMPILE_OPTIONS}>")
 endfunction()
 
 # What both libraries have in common; they are exported as intaglio::<export_name>.

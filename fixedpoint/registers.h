@@ -23,8 +23,24 @@
 #include <cstdint>
 
 // Kernels are compiled with flags of their own; what they inline must not leave a copy behind that
-// the linker could give to code for older CPUs.
+// the linker could give to code for older CPUs. For nvcc, all that is written over a vocabulary is
+// code for the device as well.
+#if defined(__CUDACC__)
+#define INTAGLIO_INLINE __host__ __device__ inline __attribute__((always_inline))
+#else
 #define INTAGLIO_INLINE inline __attribute__((always_inline))
+#endif
+
+// Before a loop whose arrays are to live in registers.
+#if defined(__CUDA_ARCH__)
+#define INTAGLIO_UNROLL _Pragma("unroll")
+#elif defined(__CUDACC__)
+#define INTAGLIO_UNROLL
+#elif defined(__clang__)
+#define INTAGLIO_UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define INTAGLIO_UNROLL _Pragma("GCC unroll 32")
+#endif
 
 namespace intaglio {
 

@@ -6,12 +6,14 @@
 #include <cstdint>
 #include <limits>
 
+#include "intaglio/fixedpoint/registers.h"
+
 namespace intaglio {
 
 // round(float64(acc) * real), ties away from zero, saturated to int32; the product is rounded to
 // float64, ties to even, as hardware does. It is what LiteRT's reference FULLY_CONNECTED computes.
 // The multiplier is finite and not negative.
-inline int32_t RequantizeReal64(int32_t acc, double real) {
+INTAGLIO_INLINE int32_t RequantizeReal64(int32_t acc, double real) {
   // real = significand * 2^exponent, significand < 2^53.
   const auto bits = std::bit_cast<uint64_t>(real);
   const auto biased = static_cast<int>(bits >> 52);

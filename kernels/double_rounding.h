@@ -8,13 +8,6 @@
 #include "intaglio/fixedpoint/requantize.h"
 #include "intaglio/kernels/epilogue.h"
 
-// Accumulators live in registers only where every loop over them is unrolled.
-#if defined(__clang__)
-#define INTAGLIO_UNROLL _Pragma("clang loop unroll(full)")
-#else
-#define INTAGLIO_UNROLL _Pragma("GCC unroll 32")
-#endif
-
 namespace intaglio {
 
 // acc = scaled(acc) for kRows rows of vector j of a panel.
@@ -52,12 +45,12 @@ INTAGLIO_INLINE auto Fitted(const PanelParams& p, int at) {
   };
 }
 
-// Vector j of a panel by its own form.
+// Vector j of the lanes from `first` of a panel, by its own form.
 template <class V, int kVectors, int kRows>
 INTAGLIO_INLINE void ScaleByVector(const PanelParams& p, typename V::I32 (&acc)[kRows][kVectors],
-                                   int j) {
-  const int at = j * V::kLanes;
-  switch (p.vector_form[j]) {
+                                   int j, int first) {
+  const int at = first + j * V::kLanes;
+  switch (p.vector_form[at / V::kLanes]) {
     case ScalingForm::kDoubleRoundingFitted:
       return ScaleVector(acc, j, Fitted<V, false>(p, at));
     case ScalingForm::kDoubleRoundingStretched:

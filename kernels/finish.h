@@ -20,12 +20,19 @@
 
 namespace intaglio {
 
-// acc = scaled(acc) for kRows rows of one panel. make(at) gives the function for the lanes from
-// `at`.
+// Whether a kernel's panels may have fits (Kernel::has_fma): V has kHasFma.
+template <class V>
+inline constexpr bool kTakesFits = requires {
+  V::kHasFma;
+};
+
+// acc = scaled(acc) for kRows rows of one panel, from lane `first` on. make(at) gives the function
+// for the lanes from `at`.
 template <class V, int kVectors, int kRows, class Make>
-INTAGLIO_INLINE void ScaleRows(typename V::I32 (&acc)[kRows][kVectors], const Make& make) {
+INTAGLIO_INLINE void ScaleRows(typename V::I32 (&acc)[kRows][kVectors], int first,
+                               const Make& make) {
   INTAGLIO_UNROLL
-  for (int j = 0; j < kVectors; ++j) ScaleVector(acc, j, make(j * V::kLanes));
+  for (int j = 0; j < kVectors; ++j) ScaleVector(acc, j, make(first + j * V::kLanes));
 }
 
 // use(make) if the form of a panel is a bounded one, as nearly all are; else false.
@@ -58,45 +65,54 @@ INTAGLIO_INLINE bool WithBoundedScaling(const PanelParams& p, const Use& use) {
 }
 
 template <class V, int kVectors, int kRows>
-INTAGLIO_INLINE void ApplyScaling(const PanelParams& p, typename V::I32 (&acc)[kRows][kVectors]) {
+INTAGLIO_INLINE void ApplyScaling(const PanelParams& p, typename V::I32 (&acc)[kRows][kVectors],
+                                  int first = 0) {
   using I32 = typename V::I32;
   switch (p.form) {
     case ScalingForm::kNone:
       return;
     case ScalingForm::kDoubleRounding:
-      return ScaleRows<V>(acc, [&](int at) { return General<V>(p, at); });
+      return ScaleRows<V>(acc, first, [&](int at) { return General<V>(p, at); });
     case ScalingForm::kDoubleRoundingBounded:
-      return ScaleRows<V>(acc, [&](int at) { return Bounded<V>(p, at); });
+      return ScaleRows<V>(acc, first, [&](int at) { return Bounded<V>(p, at); });
     case ScalingForm::kDoubleRoundingFitted:
-      return ScaleRows<V>(acc, [&](int at) { return Fitted<V, false>(p, at); });
+      if constexpr (kTakesFits<V>) {
+        ScaleRows<V>(acc, first, [&](int at) { return Fitted<V, false>(p, at); });
+      }
+      return;
     case ScalingForm::kDoubleRoundingStretched:
-      return ScaleRows<V>(acc, [&](int at) { return Fitted<V, true>(p, at); });
+      if constexpr (kTakesFits<V>) {
+        ScaleRows<V>(acc, first, [&](int at) { return Fitted<V, true>(p, at); });
+      }
+      return;
     case ScalingForm::kByVector:
-      INTAGLIO_UNROLL
-      for (int j = 0; j < kVectors; ++j) ScaleByVector<V>(p, acc, j);
+      if constexpr (kTakesFits<V>) {
+        INTAGLIO_UNROLL
+        for (int j = 0; j < kVectors; ++j) ScaleByVector<V>(p, acc, j, first);
+      }
       return;
     case ScalingForm::kSingleRounding:
-      return ScaleRows<V>(acc, [&](int at) {
+      return ScaleRows<V>(acc, first, [&](int at) {
         const I32 mantissa = V::Load(p.mantissa + at);
         const I32 shift = V::Load(p.right_shift + at);
         return [=](I32 a) { return RequantizeSingleRounding<V>(a, mantissa, shift); };
       });
     case ScalingForm::kSingleRoundingBounded:
-      return ScaleRows<V>(acc, [&](int at) {
+      return ScaleRows<V>(acc, first, [&](int at) {
         return SingleRoundingBounded<V>(V::Load(p.mantissa + at), V::Load(p.right_shift + at));
       });
     case ScalingForm::kFloatHalfEven:
-      return ScaleRows<V>(acc, [&](int at) {
+      return ScaleRows<V>(acc, first, [&](int at) {
         const auto scale = V::LoadF(p.scale + at);
         return [=](I32 a) { return RequantizeFloatHalfEven<V>(a, scale); };
       });
     case ScalingForm::kFloatHalfEvenBounded:
-      return ScaleRows<V>(acc, [&](int at) {
+      return ScaleRows<V>(acc, first, [&](int at) {
         const auto scale = V::LoadF(p.scale + at);
         return [=](I32 a) { return RequantizeFloatHalfEvenBounded<V>(a, scale); };
       });
     case ScalingForm::kToFloat:
-      return ScaleRows<V>(acc, [&](int at) {
+      return ScaleRows<V>(acc, first, [&](int at) {
         const auto scale = V::LoadF(p.scale + at);
         return [=](I32 a) { return V::FloatBits(V::MulF(V::ToFloat(a), scale)); };
       });

@@ -22,8 +22,9 @@ struct LeakyRelu {
 
   // `at` is the place of lane 0 in the result; a stage with parameters per channel, or one that
   // adds another tensor, reads them there. This one needs none.
+  // (INTAGLIO_INLINE makes it code for a GPU as well, where nvcc compiles it.)
   template <class R>
-  typename R::I32 Apply(typename R::I32 x, const intaglio::Place&) const {
+  INTAGLIO_INLINE typename R::I32 Apply(typename R::I32 x, const intaglio::Place&) const {
     const auto below = intaglio::RequantizeDoubleRounding<R>(
         x, R::Set(slope.mantissa), R::Set(slope.left_shift()), R::Set(slope.right_shift()));
     return R::Select(R::Greater(R::Set(0), x), below, x);

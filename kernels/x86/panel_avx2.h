@@ -15,6 +15,7 @@ struct PanelAvx2 : Avx2 {
   static constexpr int kMaxVectors = 2;
   static constexpr int kMaxRows = 6;  // 12 accumulators, 2 panel vectors, 1 row
   static constexpr bool kStoresPairs = true;
+  static constexpr bool kHasFma = true;
   using Operand = __m256i;
 
   static INTAGLIO_INLINE void Keep(I32& acc) { asm("" : "+x"(acc)); }

@@ -13,6 +13,7 @@ namespace intaglio {
 struct PanelAvx512 : Avx512 {
   static constexpr int kMaxVectors = 4;
   static constexpr int kMaxRows = 6;  // 24 accumulators, 4 panel vectors, 1 row
+  static constexpr bool kHasFma = true;
   using Operand = __m512i;
 
   static INTAGLIO_INLINE void Keep(I32& acc) { asm("" : "+v"(acc)); }

@@ -11,7 +11,7 @@ namespace intaglio::test {
 // A stage of the user's own: x where it is even, else -x - 1.
 struct FlipOdd {
   template <class R>
-  typename R::I32 Apply(typename R::I32 x, const Place&) const {
+  INTAGLIO_INLINE typename R::I32 Apply(typename R::I32 x, const Place&) const {
     const auto odd = R::Equal(R::And(x, R::Set(1)), R::Set(1));
     return R::Xor(x, odd);
   }

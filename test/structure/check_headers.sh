@@ -10,8 +10,7 @@ cd "$source"
 
 headers() {
   find fixedpoint pipeline pack kernels gemm nn tools examples bench test -name '*.h' | sort |
-    grep -vE "^kernels/cuda/" |
-    grep -E "^kernels/$arch/|^kernels/reference/|^kernels/[^/]*$|^[^k]" |
+    grep -E "^kernels/$arch/|^kernels/(cuda|reference)/|^kernels/[^/]*$|^[^k]" |
     if [ "$without" = nn ]; then grep -vE '^(nn|tools|examples|test/nn|test/tools|bench/nn)/'; else cat; fi
 }
 

@@ -15,7 +15,7 @@ complain() {
 }
 
 includes() {  # ROOM: every include line of the room, as file:line:text
-  grep -rnE --include='*.h' --include='*.cc' --include='*.inc' '^[[:space:]]*#[[:space:]]*include' \
+  grep -rnE --include='*.h' --include='*.cc' --include='*.inc' --include='*.cuh' --include='*.cu' '^[[:space:]]*#[[:space:]]*include' \
     "$1" || true
 }
 

@@ -8,7 +8,7 @@ status=0
 missing=$(
   {
     find "$source"/kernels -name '*.cc' -not -path '*/cuda/*'
-    find "$source"/test -name '*_test.cc'
+    find "$source"/test -name '*_test.cc' -not -path '*/cuda/*'
   } | if [ "$without" = nn ]; then grep -vE '/test/(nn|tools)/'; else cat; fi |
     sort | comm -23 - <(sort -u "$listed")
 )

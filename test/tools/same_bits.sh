@@ -44,7 +44,7 @@ verify() {  # MODEL INPUTS: what the command prints of the outputs
 
 products() {  # the digest of the digests of all results
   "${emulator[@]}" "$bench" --shapes=64x784x32,512x49x512,1001x1x1024 --types=u8s8,u8u8 --peers=none \
-    --outputs=byte,int32,float --digests --seconds=0 --rounds=1 > "$work/bench" || cat "$work/bench" >&2
+    --outputs=byte,int32,float --modes=halfeven,double,single --digests --seconds=0 --rounds=1 > "$work/bench" || cat "$work/bench" >&2
   # Names of kernels differ; "intaglio.<kernel>.<arithmetic> digest <number>".
   sed -nE 's/^ *intaglio\..*\.([a-z]+) +digest ([0-9a-f]+)$/\1 \2/p' "$work/bench" > "$work/digests"
   expect "results" 30 "$(wc -l < "$work/digests")"

@@ -1,0 +1,92 @@
+// What a call does on the device, decided without touching it: canonical form, kernel, splits, and
+// the layout of the workspace.
+#ifndef INTAGLIO_GEMM_CUDA_PLAN_H_
+#define INTAGLIO_GEMM_CUDA_PLAN_H_
+
+#include <cstddef>
+#include <functional>
+#include <string>
+
+#include "intaglio/fixedpoint/status.h"
+#include "intaglio/gemm/cuda/gemm.h"
+#include "intaglio/kernels/cuda/kernel_table_cuda.h"
+
+namespace intaglio::cuda {
+
+// A call in canonical form (kernels/cuda/product.h): dst[row][channel], operands with their vectors
+// as rows.
+struct Canonical {
+  ConstMatrix rows;                        // row_count x depth
+  ConstMatrix channels;                    // channel_count x depth, where not packed
+  const PackedChannels* packed = nullptr;  // else
+  bool gathered = false;                   // the rows are those of im2col, which are to be gathered
+  Im2col im2col;
+  MutableMatrix dst;                  // row_count x channel_count
+  Axis channels_along = Axis::kCols;  // of the caller's result
+  int batch = 1;
+  ptrdiff_t row_batch = 0;  // elements
+  ptrdiff_t channel_batch = 0;
+  ptrdiff_t dst_batch = 0;
+
+  int row_count() const { return rows.rows; }
+  int depth() const { return rows.cols; }
+  int channel_count() const { return dst.cols; }
+};
+
+// What the pipeline asks of the plan.
+struct PipelineNeeds {
+  Type output = Type::kInt32;
+  bool params = false;     // PanelParams, zero points or not
+  bool bound = false;      // they are there already
+  bool in_memory = false;  // the pipeline cannot be run in the kernels' registers
+};
+
+// Whether a kernel has code for the device.
+using IsThere = std::function<bool(const KernelRow&)>;
+
+struct Plan {
+  const KernelRow* kernel = nullptr;
+  int splits = 1;
+  int depth_per_split = 0;
+  bool through_memory = false;  // accumulators are stored, and finished by another kernel
+
+  // Parts of the workspace, as offsets; kNone: not needed.
+  static constexpr size_t kNone = ~size_t{0};
+  size_t rows = kNone;
+  size_t channels = kNone;
+  size_t channel_sums = kNone;
+  size_t row_sums = kNone;
+  size_t params = kNone;
+  size_t partials = kNone;
+  size_t workspace_bytes = 0;
+  // Of the operands as the kernel reads them, bytes.
+  ptrdiff_t row_stride = 0;
+  ptrdiff_t row_batch = 0;
+  int padded_depth = 0;
+  ptrdiff_t channel_batch = 0;
+};
+
+// A standard pipeline as far as it can be checked without its arrays, which are on the device;
+// single multipliers are checked.
+Status CheckPipeline(const StandardPipeline& pipeline);
+
+// Checks a call and brings it into canonical form. `standard` may be null; it helps to choose the
+// side whose vectors are the channels where neither is packed.
+Result<Canonical> Canonicalize(const Operand& lhs, const Operand& rhs, const MutableMatrix& dst,
+                               const StandardPipeline* standard, const Batch& batch);
+
+Result<Plan> MakePlan(const DeviceInfo& device, const Canonical& call, const PipelineNeeds& needs,
+                      const std::string& forced_kernel, int forced_splits, const IsThere& is_there);
+
+// The zero point of the channels that are not packed, as they are stored.
+int32_t StoredZeroPoint(const ConstMatrix& channels);
+
+// The time that a product is expected to take, in clocks of the device. Only to compare kernels.
+double ExpectedClocks(const KernelRow& row, const DeviceInfo& device, int rows, int channels,
+                      int depth, int batch, int splits);
+
+std::string Describe(const Plan& plan);
+
+}  // namespace intaglio::cuda
+
+#endif  // INTAGLIO_GEMM_CUDA_PLAN_H_

@@ -1,0 +1,244 @@
+#include <cuda_runtime_api.h>
+
+#include "intaglio/gemm/cuda/gemm.h"
+#include "intaglio/kernels/cuda/kernel_table_cuda.h"
+#include "intaglio/test/cuda/device_problem.h"
+#include "intaglio/test/gemm/image.h"
+
+namespace intaglio::test {
+namespace {
+
+// A pipeline with its arrays on the device.
+struct DevicePipeline {
+  StandardPipeline standard;
+  DeviceArray<int32_t> bias, mantissa, exponent;
+  DeviceArray<float> scale;
+  DeviceArray<double> real;
+
+  explicit DevicePipeline(const TestPipeline& host)
+      : standard(host.standard),
+        bias(host.bias),
+        mantissa(host.mantissa),
+        exponent(host.exponent),
+        scale(host.scale),
+        real(host.real) {
+    if (standard.bias != nullptr) standard.bias = bias.data();
+    if (!standard.per_channel) return;  // one value, read on the host
+    standard.mantissa = mantissa.data();
+    standard.exponent = exponent.data();
+    standard.scale = scale.data();
+    standard.real = real.data();
+  }
+};
+
+struct Outcome {
+  Scaling scaling;
+  Type output;
+};
+constexpr Outcome kOutcomes[] = {
+    {Scaling::kDoubleRounding, Type::kInt8},  {Scaling::kDoubleRounding, Type::kUInt8},
+    {Scaling::kSingleRounding, Type::kInt8},  {Scaling::kFloatHalfEven, Type::kUInt8},
+    {Scaling::kDoubleRounding, Type::kInt16}, {Scaling::kReal64, Type::kInt8},
+    {Scaling::kToFloat, Type::kFloat32},      {Scaling::kNone, Type::kInt32}};
+
+// How the call is made.
+enum class Form { kUnpacked, kPackedRight, kBound };
+
+std::string RunOnce(const cuda::Stream& stream, DeviceProblem& p, const StandardPipeline& s,
+                    Form form) {
+  if (form == Form::kUnpacked) {
+    const Status status = Gemm(stream, p.lhs_view, p.rhs_view, p.dst_view, s);
+    return status.ok() ? "" : status.message();
+  }
+  const auto packed = cuda::PackedMatrix::Pack(stream, Side::kRhs, p.rhs_view);
+  if (!packed.ok()) return packed.status().message();
+  if (form == Form::kPackedRight) {
+    const Status status = Gemm(stream, p.lhs_view, *packed, p.dst_view, s);
+    return status.ok() ? "" : status.message();
+  }
+  const auto bound =
+      cuda::BoundPipeline::Bind(stream, *packed, s, p.lhs_view.type, p.lhs_view.zero_point);
+  if (!bound.ok()) return bound.status().message();
+  const Status status = Gemm(stream, p.lhs_view, *packed, p.dst_view, *bound);
+  return status.ok() ? "" : status.message();
+}
+
+std::string CheckOne(cuda::Stream& stream, Context& context, Random& random,
+                     const std::string& kernel, int max_rows) {
+  const Outcome outcome = kOutcomes[random() % std::size(kOutcomes)];
+  DeviceProblem p(random, max_rows, outcome.output);
+  const Axis axis = max_rows == 0 && random() % 4 == 0 ? Axis::kRows : Axis::kCols;
+  TestPipeline host;
+  host.Randomize(random, outcome.scaling, outcome.output, axis == Axis::kCols ? p.n : p.m, axis,
+                 0.01 / (p.k + 1));
+  const Status reference = Gemm(context, p.lhs->view(), p.rhs->view(), p.want(), host.standard);
+  if (!reference.ok()) return reference.message();
+  const DevicePipeline device(host);
+  Form form = static_cast<Form>(random() % 3);
+  if (form == Form::kBound && (axis == Axis::kRows || outcome.scaling == Scaling::kReal64)) {
+    form = Form::kPackedRight;
+  }
+  const int splits = random() % 3 == 0 ? Uniform(random, 1, 5) : 0;
+  if (const Status s = stream.Force(kernel, splits); !s.ok()) return s.message();
+  const std::string error = RunOnce(stream, p, device.standard, form);
+  if (!error.empty()) return p.Text() + ": " + error;
+  const std::string difference = p.Compare();
+  if (difference.empty()) return "";
+  return difference + ", form " + std::to_string(static_cast<int>(form)) + ", splits " +
+         std::to_string(splits) + ", scaling " + std::to_string(static_cast<int>(outcome.scaling));
+}
+
+std::string CheckBatch(cuda::Stream& stream, Context& context, Random& random,
+                       const std::string& kernel, int max_rows) {
+  constexpr int kBatch = 3;
+  const int m = std::min(7, max_rows > 0 ? max_rows : 7);
+  const int n = Uniform(random, 1, 150);
+  const int k = Uniform(random, 1, 300);
+  const TestMatrix lhs(random, Type::kUInt8, kBatch * m, k, Order::kRowMajor, (16 - k % 16) % 16,
+                       9);
+  const TestMatrix rhs(random, Type::kInt8, k, kBatch * n, Order::kColMajor, 0, -3);
+  TestResult result(Type::kInt32, kBatch * m, n, Order::kRowMajor, 0);
+  DeviceMemory device_lhs(SpanBytes(lhs.view()));
+  DeviceMemory device_rhs(SpanBytes(rhs.view()));
+  DeviceMemory device_dst(SpanBytes(result.view()));
+  device_lhs.Upload(lhs.view().data, SpanBytes(lhs.view()));
+  device_rhs.Upload(rhs.view().data, SpanBytes(rhs.view()));
+  ConstMatrix l = lhs.view();
+  ConstMatrix r = rhs.view();
+  MutableMatrix d = result.view();
+  l.rows = d.rows = m;
+  r.cols = n;
+  const cuda::Batch batch{kBatch, m * l.stride, n * r.stride, m * d.stride};
+  for (int b = 0; b < kBatch; ++b) {
+    ConstMatrix left = l;
+    ConstMatrix right = r;
+    MutableMatrix want = d;
+    left.data = static_cast<const uint8_t*>(l.data) + b * batch.lhs_stride;
+    right.data = static_cast<const int8_t*>(r.data) + b * batch.rhs_stride;
+    want.data = static_cast<int32_t*>(result.want()) + b * batch.dst_stride;
+    const Status status = Gemm(context, left, right, want, StandardPipeline{});
+    if (!status.ok()) return status.message();
+  }
+  l.data = device_lhs.data();
+  r.data = device_rhs.data();
+  d.data = device_dst.data();
+  if (const Status s = stream.Force(kernel, Uniform(random, 0, 2)); !s.ok()) return s.message();
+  const Status status = Gemm(stream, l, r, d, StandardPipeline{}, batch);
+  if (!status.ok()) return status.message();
+  const std::string error = device_dst.Download(result.view().data, SpanBytes(result.view()));
+  if (!error.empty()) return error;
+  return result.Same() ? "" : "a batch: " + result.Difference();
+}
+
+std::string CheckConvolution(const cuda::Stream& stream, Context& context, Random& random) {
+  const int channels = random() % 2 == 0 ? 16 * Uniform(random, 1, 4) : Uniform(random, 1, 40);
+  const Type type = random() % 2 == 0 ? Type::kInt8 : Type::kUInt8;
+  TestImage image(random, type, Uniform(random, 1, 3), Uniform(random, 1, 14),
+                  Uniform(random, 1, 14), channels, RandomZeroPoint(random, type));
+  if (random() % 4 != 0) image.RandomWindow(random);
+  Im2col view = image.view();
+  const int filters = Uniform(random, 1, 100);
+  const TestMatrix weights(random, Type::kInt8, Cols(view), filters, Order::kColMajor, 0, 0);
+  TestPipeline host;
+  host.Randomize(random, Scaling::kDoubleRounding, Type::kInt8, filters, Axis::kCols,
+                 0.01 / (Cols(view) + 1));
+  TestResult result(Type::kInt8, Rows(view), filters, Order::kRowMajor, 0);
+  MutableMatrix want = result.view();
+  want.data = result.want();
+  const Status reference = Gemm(context, view, weights.view(), want, host.standard);
+  if (!reference.ok()) return reference.message();
+  const auto bytes = static_cast<size_t>(view.batch * view.height * view.width * view.channels);
+  DeviceMemory device_image(bytes, random() % 2 == 0 ? 0 : 3);
+  DeviceMemory device_weights(SpanBytes(weights.view()));
+  DeviceMemory device_dst(SpanBytes(result.view()));
+  device_image.Upload(view.data, bytes);
+  device_weights.Upload(weights.view().data, SpanBytes(weights.view()));
+  view.data = device_image.data();
+  ConstMatrix w = weights.view();
+  w.data = device_weights.data();
+  MutableMatrix dst = result.view();
+  dst.data = device_dst.data();
+  const DevicePipeline device(host);
+  const auto packed = cuda::PackedMatrix::Pack(stream, Side::kRhs, w);
+  if (!packed.ok()) return packed.status().message();
+  const Status status = Gemm(stream, view, *packed, dst, device.standard);
+  if (!status.ok()) return status.message();
+  const std::string error = device_dst.Download(result.view().data, SpanBytes(result.view()));
+  if (!error.empty()) return error;
+  return result.Same() ? "" : "a convolution: " + result.Difference();
+}
+
+int MaxRows(const std::string& kernel) {
+  const cuda::KernelRow* row = cuda::FindKernel(kernel);
+  return row == nullptr ? 0 : row->max_rows;
+}
+
+}  // namespace
+
+Tally VerifyKernel(cuda::Stream& stream, const std::string& kernel, int cases) {
+  Tally tally{kernel.empty() ? "as chosen" : kernel};
+  Context context(8);
+  Random random(static_cast<unsigned>(kernel.size()) + 1);
+  for (int i = 0; i < cases; ++i) {
+    tally.Count(CheckOne(stream, context, random, kernel, MaxRows(kernel)));
+    if (i % 8 == 0) tally.Count(CheckBatch(stream, context, random, kernel, MaxRows(kernel)));
+  }
+  (void)stream.Force("", 0);
+  return tally;
+}
+
+Tally VerifyConvolutions(const cuda::Stream& stream, int cases) {
+  Tally tally{"convolutions"};
+  Context context(8);
+  Random random(13);
+  for (int i = 0; i < cases; ++i) tally.Count(CheckConvolution(stream, context, random));
+  return tally;
+}
+
+Tally VerifyContracts(cuda::Stream& stream) {
+  Tally tally{"contracts"};
+  Random random(3);
+  Context context(4);
+  DeviceProblem p(random, 0, Type::kInt32);
+  // A product in a graph: nothing in it waits or allocates.
+  const Status reference =
+      Gemm(context, p.lhs->view(), p.rhs->view(), p.want(), StandardPipeline{});
+  tally.Count(reference.ok() ? "" : reference.message());
+  cudaStream_t captured = nullptr;
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t executable = nullptr;
+  tally.Count(cudaStreamCreate(&captured) == cudaSuccess ? "" : "cudaStreamCreate");
+  auto wrapped = cuda::Stream::Wrap(captured);
+  tally.Count(wrapped.ok() ? "" : wrapped.status().message());
+  if (!wrapped.ok()) return tally;
+  const auto bytes =
+      cuda::WorkspaceBytes(*wrapped, p.lhs_view, p.rhs_view, p.dst_view, StandardPipeline{});
+  tally.Count(bytes.ok() ? "" : bytes.status().message());
+  if (!bytes.ok()) return tally;
+  const Status small = Gemm(*wrapped, p.lhs_view, p.rhs_view, p.dst_view, StandardPipeline{});
+  tally.Count(small.code() == StatusCode::kOutOfMemory ? "" : "no workspace was enough");
+  const Status reserved = wrapped->Reserve(*bytes);
+  tally.Count(reserved.ok() ? "" : reserved.message());
+  tally.Count(cudaStreamBeginCapture(captured, cudaStreamCaptureModeThreadLocal) == cudaSuccess
+                  ? ""
+                  : "cudaStreamBeginCapture");
+  const Status status = Gemm(*wrapped, p.lhs_view, p.rhs_view, p.dst_view, StandardPipeline{});
+  tally.Count(status.ok() ? "" : status.message());
+  tally.Count(cudaStreamEndCapture(captured, &graph) == cudaSuccess ? "" : "capturing a product");
+  tally.Count(cudaGraphInstantiate(&executable, graph, 0) == cudaSuccess ? "" : "instantiating");
+  tally.Count(cudaGraphLaunch(executable, captured) == cudaSuccess ? "" : "launching a graph");
+  tally.Count(p.Compare());
+  // Out of memory is a status, and the device goes on.
+  const Status huge = wrapped->Reserve(size_t{1} << 46);
+  tally.Count(huge.code() == StatusCode::kOutOfMemory ? "" : "64 TiB were allocated");
+  tally.Count(cudaGetLastError() == cudaSuccess ? "" : "an error was left behind");
+  const Status after = Gemm(stream, p.lhs_view, p.rhs_view, p.dst_view, StandardPipeline{});
+  tally.Count(after.ok() ? "" : after.message());
+  tally.Count(p.Compare());
+  (void)cudaGraphExecDestroy(executable);
+  (void)cudaGraphDestroy(graph);
+  (void)cudaStreamDestroy(captured);
+  return tally;
+}
+
+}  // namespace intaglio::test
