@@ -4,8 +4,8 @@
 //   LoadRow(const void*)          one depth group of a row, in every lane
 //   Dot(acc, panel, row)          acc + the products of a group, summed; exact for all operands
 //   Keep(acc)                     keeps g++ from spilling accumulators inside the loop
-// or, in place of these, AddDepth(args, acc), a loop of its own over the whole depth of a tile
-// whose accumulators hold the offsets of args.params; and, where they pay,
+// or, in place of these, AddDepth(args, rows, acc), a loop of its own over the whole depth of the
+// tile of these rows, whose accumulators hold the offsets of args.params; and, where they pay,
 //   kStoresPairs                  it has StoreBytePair, and kMaxRows is even
 //   kWidens                       LoadPanel is more than a load: its results are kept for all rows
 #ifndef INTAGLIO_KERNELS_TILE_H_
@@ -95,10 +95,8 @@ INTAGLIO_INLINE void Accumulate(const TileArgs& args, Panel panel, int first,
     INTAGLIO_UNROLL
     for (int j = 0; j < kVectors; ++j) acc[r][j] = V::Load(params.offset + j * V::kLanes);
   }
-  if constexpr (requires { V::AddDepth(args, acc); }) {
-    TileArgs tile = args;
-    tile.rows = static_cast<const char*>(args.rows) + first * args.row_stride;
-    V::AddDepth(tile, acc);
+  if constexpr (requires { V::AddDepth(args, args.rows, acc); }) {
+    V::AddDepth(args, static_cast<const char*>(args.rows) + first * args.row_stride, acc);
   } else {
     const char* row[kRows];
     INTAGLIO_UNROLL

@@ -154,24 +154,26 @@ INTAGLIO_INLINE void AddSteps(const int8_t* panel, ptrdiff_t stride, const int8_
 
 struct KernelNeonA53 : PanelDot16Neon {
   template <int kVectors, int kRows>
-  static INTAGLIO_INLINE void AddDepth(const TileArgs& args, I32 (&acc)[kRows][kVectors]) {
+  static INTAGLIO_INLINE void AddDepth(const TileArgs& args, const void* rows,
+                                       I32 (&acc)[kRows][kVectors]) {
     if constexpr (kRows == 4) {
-      if (args.groups > 0 && !args.panel_has_lowest) return AddPairs(args, acc);
+      if (args.groups > 0 && !args.panel_has_lowest) return AddPairs(args, rows, acc);
     }
-    PanelDot16Neon::AddDepth(args, acc);
+    PanelDot16Neon::AddDepth(args, rows, acc);
   }
 
  private:
   template <int kVectors>
-  static INTAGLIO_INLINE void AddPairs(const TileArgs& args, I32 (&acc)[4][kVectors]) {
-    const int8_t* rows[4];
+  static INTAGLIO_INLINE void AddPairs(const TileArgs& args, const void* rows,
+                                       I32 (&acc)[4][kVectors]) {
+    const int8_t* row[4];
     for (int r = 0; r < 4; ++r) {
-      rows[r] = static_cast<const int8_t*>(args.rows) + r * args.row_stride;
+      row[r] = static_cast<const int8_t*>(rows) + r * args.row_stride;
     }
     constexpr int kVectorBytes = kLanes * kDepthStep;
     for (int j = 0; j < kVectors; ++j) {
       I32 part[4][kLanes];
-      AddSteps(args.panel + j * kVectorBytes, kVectors * kVectorBytes, rows, args.groups, part);
+      AddSteps(args.panel + j * kVectorBytes, kVectors * kVectorBytes, row, args.groups, part);
       for (int r = 0; r < 4; ++r) acc[r][j] = Add(acc[r][j], SumEach(part[r]));
     }
   }

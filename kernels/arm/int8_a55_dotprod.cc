@@ -98,16 +98,16 @@ struct KernelDotprodA55 : PanelDotprod {
   static INTAGLIO_INLINE I32 Load(const int32_t* p) { return vld1q_s32(p); }
 
   template <int kVectors, int kRows>
-  static INTAGLIO_INLINE void AddDepth(const TileArgs& args, I32 (&acc)[kRows][kVectors]) {
+  static INTAGLIO_INLINE void AddDepth(const TileArgs& args, const void* rows,
+                                       I32 (&acc)[kRows][kVectors]) {
     if constexpr (kVectors == 2 && kRows == 8) {
-      if (args.groups >= 2) return AddWhole(args, acc);
+      if (args.groups >= 2) return AddWhole(args, static_cast<const int8_t*>(rows), acc);
     }
-    PanelDotprod::AddDepth(args, acc);
+    PanelDotprod::AddDepth(args, rows, acc);
   }
 
  private:
-  static INTAGLIO_INLINE void AddWhole(const TileArgs& args, I32 (&acc)[8][2]) {
-    const auto* rows = static_cast<const int8_t*>(args.rows);
+  static INTAGLIO_INLINE void AddWhole(const TileArgs& args, const int8_t* rows, I32 (&acc)[8][2]) {
     const int8_t* row[8];
     for (int r = 0; r < 8; ++r) row[r] = rows + r * args.row_stride;
     const int32_t* offset = args.params->offset;

@@ -44,8 +44,9 @@ INTAGLIO_INLINE void Start(const int32_t* offset, int32x4_t (&acc)[kPairs][kColu
 }
 
 template <int kPairs, int kColumns>
-INTAGLIO_INLINE void AddProducts(const TileArgs& args, int32x4_t (&acc)[kPairs][kColumns]) {
-  const auto* rows = static_cast<const int8_t*>(args.rows);
+INTAGLIO_INLINE void AddProducts(const TileArgs& args, int first,
+                                 int32x4_t (&acc)[kPairs][kColumns]) {
+  const auto* rows = static_cast<const int8_t*>(args.rows) + first * args.row_stride;
   const int8_t* panel = args.panel;
   for (int g = 0; g < args.groups; ++g, rows += 64, panel += kColumns * 16) {
     int8x16_t x[kPairs];
@@ -63,9 +64,9 @@ INTAGLIO_INLINE void AddProducts(const TileArgs& args, int32x4_t (&acc)[kPairs][
 }
 
 template <int kRows, int kPairs, int kColumns>
-INTAGLIO_INLINE void AddRowTerms(const TileArgs& args, int32x4_t (&acc)[kPairs][kColumns]) {
+INTAGLIO_INLINE void AddRowTerms(const int32_t* row_terms, int32x4_t (&acc)[kPairs][kColumns]) {
   int32_t terms[2 * kPairs] = {};
-  std::memcpy(terms, args.row_terms, kRows * sizeof(int32_t));
+  std::memcpy(terms, row_terms, kRows * sizeof(int32_t));
   ForTile<kColumns, kPairs>([&](int p, int j) {
     const int32x4_t of_rows = vcombine_s32(vdup_n_s32(terms[2 * p]), vdup_n_s32(terms[2 * p + 1]));
     acc[p][j] = vaddq_s32(acc[p][j], of_rows);
@@ -73,9 +74,10 @@ INTAGLIO_INLINE void AddRowTerms(const TileArgs& args, int32x4_t (&acc)[kPairs][
 }
 
 template <int kRows, int kPairs, int kColumns>
-INTAGLIO_INLINE void AddRowSums(const TileArgs& args, int32x4_t (&acc)[kPairs][kColumns]) {
+INTAGLIO_INLINE void AddRowSums(const TileArgs& args, int first,
+                                int32x4_t (&acc)[kPairs][kColumns]) {
   int32_t sums[2 * kPairs] = {};
-  std::memcpy(sums, args.row_sums, kRows * sizeof(int32_t));
+  std::memcpy(sums, args.row_sums + first, kRows * sizeof(int32_t));
   ForTile<kColumns, kPairs>([&](int p, int j) {
     const int32x4_t zero_points = Pairs::Load(args.params->negative_zero_point + 2 * j);
     const int32x4_t of_rows = vcombine_s32(vdup_n_s32(sums[2 * p]), vdup_n_s32(sums[2 * p + 1]));
@@ -158,17 +160,17 @@ INTAGLIO_INLINE void StoreWider(const EpilogueParams& e, const int32x4_t (&acc)[
 }
 
 template <int kVectors, int kRows>
-void ComputePairs(const TileArgs& args) {
+void ComputePairs(const TileArgs& args, int first) {
   constexpr int kPairs = (kRows + 1) / 2;
   constexpr int kColumns = 2 * kVectors;
   int32x4_t acc[kPairs][kColumns];
   Start(args.params->offset, acc);
-  AddProducts(args, acc);
-  if (args.row_terms != nullptr) AddRowTerms<kRows>(args, acc);
-  if (args.row_sums != nullptr) AddRowSums<kRows>(args, acc);
+  AddProducts(args, first, acc);
+  if (args.row_terms != nullptr) AddRowTerms<kRows>(args.row_terms + first, acc);
+  if (args.row_sums != nullptr) AddRowSums<kRows>(args, first, acc);
   ApplyScaling<Pairs, kColumns, kPairs>(*args.params, acc);
   const EpilogueParams e = args.epilogue;
-  auto* dst = static_cast<uint8_t*>(args.dst);
+  auto* dst = static_cast<uint8_t*>(args.dst) + first * args.dst_stride;
   if (SizeOf(e.output) == 1) {
     const bool is_signed = e.output == Type::kInt8;
     if (args.params->fits_int16) {
@@ -190,12 +192,7 @@ void ComputeTile(const TileArgs& args, int first, int count) {
   if constexpr (kRows > 1) {
     if (count < kRows) return ComputeTile<V, kVectors, kRows - 1>(args, first, count);
   }
-  TileArgs tile = args;
-  tile.rows = static_cast<const char*>(args.rows) + first * args.row_stride;
-  if (args.row_sums != nullptr) tile.row_sums = args.row_sums + first;
-  if (args.row_terms != nullptr) tile.row_terms = args.row_terms + first;
-  tile.dst = static_cast<char*>(args.dst) + first * args.dst_stride;
-  ComputePairs<kVectors, kRows>(tile);
+  ComputePairs<kVectors, kRows>(args, first);
 }
 
 extern const Kernel kKernelI8mm = {.name = "i8mm",

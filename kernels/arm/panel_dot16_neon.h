@@ -18,10 +18,11 @@ struct PanelDot16Neon : PanelNeon {
 
   // Each vector of the panel, four channels, in a pass of its own.
   template <int kVectors, int kRows>
-  static INTAGLIO_INLINE void AddDepth(const TileArgs& args, I32 (&acc)[kRows][kVectors]) {
+  static INTAGLIO_INLINE void AddDepth(const TileArgs& args, const void* rows,
+                                       I32 (&acc)[kRows][kVectors]) {
     for (int j = 0; j < kVectors; ++j) {
       I32 sum[kRows];
-      AddVector<kVectors>(args, args.panel + j * kLanes * kDepthStep, sum);
+      AddVector<kVectors>(args, rows, args.panel + j * kLanes * kDepthStep, sum);
       INTAGLIO_UNROLL
       for (int r = 0; r < kRows; ++r) acc[r][j] = Add(acc[r][j], sum[r]);
     }
@@ -42,11 +43,11 @@ struct PanelDot16Neon : PanelNeon {
   // One product at a time: two of (-128)(-128) do not fit int16. Cores that issue out of order add
   // beside the multiplications.
   template <int kVectors, int kRows>
-  static INTAGLIO_INLINE void AddVector(const TileArgs& args, const int8_t* panel,
+  static INTAGLIO_INLINE void AddVector(const TileArgs& args, const void* rows, const int8_t* panel,
                                         I32 (&sum)[kRows]) {
     I32 part[kRows][kLanes];
     ForTile<kLanes, kRows>([&](int r, int c) { part[r][c] = Set(0); });
-    const auto* row = static_cast<const int8_t*>(args.rows);
+    const auto* row = static_cast<const int8_t*>(rows);
     for (int g = 0; g < args.groups; ++g) {
       int8x16_t x[kRows];
       INTAGLIO_UNROLL

@@ -14,8 +14,9 @@ struct PanelDotprod : PanelNeon {
   static constexpr int kMaxRows = 8;  // 16 accumulators, 8 rows, up to 8 panel vectors
 
   template <int kVectors, int kRows>
-  static INTAGLIO_INLINE void AddDepth(const TileArgs& args, I32 (&acc)[kRows][kVectors]) {
-    AddGroups(args.panel, static_cast<const int8_t*>(args.rows), args.row_stride, args.groups, acc);
+  static INTAGLIO_INLINE void AddDepth(const TileArgs& args, const void* rows,
+                                       I32 (&acc)[kRows][kVectors]) {
+    AddGroups(args.panel, static_cast<const int8_t*>(rows), args.row_stride, args.groups, acc);
   }
 
   template <int kVectors, int kRows>
