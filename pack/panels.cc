@@ -187,10 +187,10 @@ void PackExtents(const ConstMatrix& matrix, std::span<const int32_t> zero_points
     }
     extent.magnitude = magnitudes == Magnitudes::kExact ? routines.measure(source, panel, zeros)
                                                         : distance * panels.depth;
-    extent.has_lowest = panels.format.depth_step != 16 ||
-                        std::memchr(panel, 0x80,
-                                    static_cast<size_t>(source.group_bytes()) *
-                                        static_cast<size_t>(source.groups())) != nullptr;
+    const size_t bytes =
+        static_cast<size_t>(source.group_bytes()) * static_cast<size_t>(source.groups());
+    extent.has_lowest =
+        panels.format.depth_step != 16 || (bytes > 0 && std::memchr(panel, 0x80, bytes) != nullptr);
   }
 }
 
