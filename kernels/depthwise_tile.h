@@ -20,7 +20,7 @@ namespace intaglio {
 
 // Brings every column of the run into scratch, group by group.
 template <class T, int kVectors>
-void InterleaveColumns(const DepthwiseArgs& args) {
+INTAGLIO_INLINE void InterleaveColumns(const DepthwiseArgs& args) {
   auto* group = static_cast<typename T::Operand*>(args.scratch);
   const uint8_t* const* taps = args.taps;
   const ptrdiff_t channel = args.first_channel;

@@ -2,15 +2,21 @@
 # check_headers.sh SOURCE ARCH ISA_FLAGS WITHOUT COMPILER [option...]
 # Compiles a file that includes nothing but one header, for each header of the tree. ISA_FLAGS holds
 # lines "isa flag...": a header x_<isa>.h of kernels/ARCH gets these flags. Rooms of other
-# architectures are left out; with WITHOUT = nn, so is what needs FlatBuffers.
+# architectures are left out; with WITHOUT = nn, so is what needs FlatBuffers; where the compiler finds no
+# CUDA Toolkit, bench/cuda.
 set -euo pipefail
 source=$1 arch=$2 isa_flags=$3 without=$4
 shift 4
 cd "$source"
 
+no_cuda='^$'
+if ! "$@" -fsyntax-only -x c++ - <<< '#include <cuda_runtime_api.h>' 2> /dev/null; then
+  no_cuda='^bench/cuda/'
+fi
+
 headers() {
   find fixedpoint pipeline pack kernels gemm nn tools examples bench test -name '*.h' | sort |
-    grep -E "^kernels/$arch/|^kernels/(cuda|reference)/|^kernels/[^/]*$|^[^k]" |
+    grep -E "^kernels/$arch/|^kernels/(cuda|reference)/|^kernels/[^/]*$|^[^k]" | grep -vE "$no_cuda" |
     if [ "$without" = nn ]; then grep -vE '^(nn|tools|examples|test/nn|test/tools|bench/nn)/'; else cat; fi
 }
 
