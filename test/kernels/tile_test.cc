@@ -69,10 +69,10 @@ struct TileCase {
 
   // Eight rows, of each 8 depths in turn.
   std::vector<uint8_t> InterleavedRows() const {
-    std::vector<uint8_t> bytes(static_cast<size_t>(groups()) * 64, 0x5a);
+    std::vector<uint8_t> bytes(static_cast<size_t>((rows + 7) / 8 * groups()) * 64, 0x5a);
     for (int r = 0; r < rows; ++r) {
       for (int k = 0; k < groups() * 8; ++k) {
-        bytes[static_cast<size_t>(k / 8 * 64 + r * 8 + k % 8)] =
+        bytes[static_cast<size_t>((r / 8 * groups() + k / 8) * 64 + r % 8 * 8 + k % 8)] =
             static_cast<uint8_t>(k < depth ? row[static_cast<size_t>(r * depth + k)] : 0);
       }
     }
@@ -83,7 +83,10 @@ struct TileCase {
   std::vector<uint8_t> PackedRows(ptrdiff_t& stride, int extra) const {
     const size_t element = RowElementBytes(kernel.row_format);
     stride = static_cast<ptrdiff_t>(element) * groups() * kernel.panel.depth_step + extra;
-    if (kernel.row_format == RowFormat::kSigned8By8) return InterleavedRows();
+    if (kernel.row_format == RowFormat::kSigned8By8) {
+      stride -= extra;
+      return InterleavedRows();
+    }
     std::vector<uint8_t> bytes(static_cast<size_t>(rows * stride - extra), 0);
     for (int r = 0; r < rows; ++r) {
       for (int k = 0; k < depth; ++k) {
