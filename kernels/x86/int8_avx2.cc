@@ -19,13 +19,9 @@ INTAGLIO_INLINE __m256i AddInPlace(__m256i acc, __m256i a) {
 struct KernelAvx2 : PanelAvx2 {
   static constexpr int kDepthStep = 2;
   static constexpr bool kWidens = true;
-  static constexpr int kRowBytes = 4;
 
   static INTAGLIO_INLINE Operand LoadPanel(const int8_t* p) {
     return _mm256_cvtepi8_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
-  }
-  static INTAGLIO_INLINE Operand LoadRow(const void* p) {
-    return _mm256_castps_si256(_mm256_broadcast_ss(static_cast<const float*>(p)));
   }
   static INTAGLIO_INLINE I32 Dot(I32 acc, Operand panel, Operand row) {
     return AddInPlace(acc, _mm256_madd_epi16(panel, row));
@@ -35,16 +31,7 @@ struct KernelAvx2 : PanelAvx2 {
   }
 };
 
-struct KernelAvx2SafePairs : PanelAvx2 {
-  static constexpr int kDepthStep = 4;
-  static constexpr int kRowBytes = 4;
-
-  static INTAGLIO_INLINE Operand LoadPanel(const int8_t* p) {
-    return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
-  }
-  static INTAGLIO_INLINE Operand LoadRow(const void* p) {
-    return _mm256_castps_si256(_mm256_broadcast_ss(static_cast<const float*>(p)));
-  }
+struct KernelAvx2SafePairs : BytesAvx2 {
   static INTAGLIO_INLINE I32 Dot(I32 acc, Operand panel, Operand row) {
     const __m256i pairs = _mm256_maddubs_epi16(row, panel);
     return AddInPlace(acc, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));

@@ -11,13 +11,9 @@ namespace {
 
 struct KernelAvx512Bw : PanelAvx512 {
   static constexpr int kDepthStep = 2;
-  static constexpr int kRowBytes = 4;
 
   static INTAGLIO_INLINE Operand LoadPanel(const int8_t* p) {
     return _mm512_cvtepi8_epi16(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)));
-  }
-  static INTAGLIO_INLINE Operand LoadRow(const void* p) {
-    return _mm512_broadcastd_epi32(_mm_loadu_si32(p));
   }
   static INTAGLIO_INLINE I32 Dot(I32 acc, Operand panel, Operand row) {
     return Add(acc, _mm512_madd_epi16(panel, row));

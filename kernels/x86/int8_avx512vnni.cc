@@ -11,12 +11,8 @@ namespace {
 
 struct KernelAvx512Vnni : PanelAvx512 {
   static constexpr int kDepthStep = 4;
-  static constexpr int kRowBytes = 4;
 
   static INTAGLIO_INLINE Operand LoadPanel(const int8_t* p) { return _mm512_loadu_si512(p); }
-  static INTAGLIO_INLINE Operand LoadRow(const void* p) {
-    return _mm512_broadcastd_epi32(_mm_loadu_si32(p));
-  }
   static INTAGLIO_INLINE I32 Dot(I32 acc, Operand panel, Operand row) {
     return _mm512_dpbusd_epi32(acc, row, panel);
   }

@@ -10,16 +10,7 @@
 namespace intaglio {
 namespace {
 
-struct KernelAvxVnni : PanelAvx2 {
-  static constexpr int kDepthStep = 4;
-  static constexpr int kRowBytes = 4;
-
-  static INTAGLIO_INLINE Operand LoadPanel(const int8_t* p) {
-    return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
-  }
-  static INTAGLIO_INLINE Operand LoadRow(const void* p) {
-    return _mm256_castps_si256(_mm256_broadcast_ss(static_cast<const float*>(p)));
-  }
+struct KernelAvxVnni : BytesAvx2 {
   static INTAGLIO_INLINE I32 Dot(I32 acc, Operand panel, Operand row) {
     return _mm256_dpbusd_avx_epi32(acc, row, panel);
   }

@@ -14,9 +14,14 @@ namespace intaglio {
 struct PanelAvx2 : Avx2 {
   static constexpr int kMaxVectors = 2;
   static constexpr int kMaxRows = 6;  // 12 accumulators, 2 panel vectors, 1 row
+  static constexpr int kRowBytes = 4;
   static constexpr bool kStoresPairs = true;
   static constexpr bool kHasFma = true;
   using Operand = __m256i;
+
+  static INTAGLIO_INLINE Operand LoadRow(const void* p) {
+    return _mm256_castps_si256(_mm256_broadcast_ss(static_cast<const float*>(p)));
+  }
 
   static INTAGLIO_INLINE void Keep(I32& acc) { asm("" : "+x"(acc)); }
   static INTAGLIO_INLINE I32 FloatBits(F32 a) { return _mm256_castps_si256(a); }
@@ -94,14 +99,6 @@ struct PanelAvx2 : Avx2 {
     }
   }
 
-  // Of bytes.
-  static INTAGLIO_INLINE Operand Distance(Operand panel, Operand zero) {
-    const Operand top = _mm256_set1_epi8(-128);
-    const Operand a = _mm256_xor_si256(panel, top);
-    const Operand b = _mm256_xor_si256(zero, top);
-    return _mm256_or_si256(_mm256_subs_epu8(a, b), _mm256_subs_epu8(b, a));
-  }
-
   template <int kVectors>
   static INTAGLIO_INLINE Operand LoadSpread(const uint8_t* p) {
     if constexpr (kVectors == 2) {
@@ -140,6 +137,21 @@ struct PanelAvx2 : Avx2 {
   }
   static INTAGLIO_INLINE __m128i Pack(I32 a) {
     return _mm_packs_epi32(_mm256_castsi256_si128(a), _mm256_extracti128_si256(a, 1));
+  }
+};
+
+// Panels of bytes, four depths a lane.
+struct BytesAvx2 : PanelAvx2 {
+  static constexpr int kDepthStep = 4;
+
+  static INTAGLIO_INLINE Operand LoadPanel(const int8_t* p) {
+    return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
+  }
+  static INTAGLIO_INLINE Operand Distance(Operand panel, Operand zero) {
+    const Operand top = _mm256_set1_epi8(-128);
+    const Operand a = _mm256_xor_si256(panel, top);
+    const Operand b = _mm256_xor_si256(zero, top);
+    return _mm256_or_si256(_mm256_subs_epu8(a, b), _mm256_subs_epu8(b, a));
   }
 };
 

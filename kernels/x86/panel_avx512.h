@@ -14,7 +14,12 @@ struct PanelAvx512 : Avx512 {
   static constexpr int kMaxVectors = 4;
   static constexpr int kMaxRows = 6;  // 24 accumulators, 4 panel vectors, 1 row
   static constexpr bool kHasFma = true;
+  static constexpr int kRowBytes = 4;
   using Operand = __m512i;
+
+  static INTAGLIO_INLINE Operand LoadRow(const void* p) {
+    return _mm512_broadcastd_epi32(_mm_loadu_si32(p));
+  }
 
   static INTAGLIO_INLINE void Keep(I32& acc) { asm("" : "+v"(acc)); }
   static INTAGLIO_INLINE I32 FloatBits(F32 a) { return _mm512_castps_si512(a); }
