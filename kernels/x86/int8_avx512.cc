@@ -36,6 +36,7 @@ extern const Kernel kKernelAvx512Bw = {
     .depthwise = Depthwise<KernelAvx512Bw, TapPairs<KernelAvx512Bw>>,
     .has_fma = true,
     .pack = kPanelRoutines<KernelAvx512Bw, ShufflesAvx512>,
+    .pack_rows = PackRowsOf<KernelAvx512Bw>,
     .sum_rows = SumRowsOf<KernelAvx512Bw>};
 
 }  // namespace intaglio

@@ -29,6 +29,7 @@ extern const Kernel kKernelAvxVnni = {
     .depthwise = Depthwise<KernelAvxVnni, TapQuads<KernelAvxVnni>>,
     .has_fma = true,
     .pack = kPanelRoutines<KernelAvxVnni, ShufflesAvx2>,
+    .pack_rows = PackRowsOf<KernelAvxVnni>,
     .sum_rows = SumRowsOf<KernelAvxVnni>};
 
 }  // namespace intaglio
