@@ -2,6 +2,7 @@
 
 #include <new>
 
+#include "intaglio/gemm/blocking.h"
 #include "intaglio/gemm/dispatch.h"
 #include "intaglio/gemm/fit_panel.h"
 #include "intaglio/gemm/prepare.h"

@@ -4,8 +4,10 @@
 
 #include <cstdint>
 
+#include "intaglio/fixedpoint/registers.h"
 #include "intaglio/fixedpoint/type.h"
 #include "intaglio/pack/panels.h"
+#include "intaglio/pack/validate.h"
 
 namespace intaglio {
 
@@ -49,6 +51,11 @@ struct EpilogueParams {
   int32_t clamp_min = 0;  // within the output type
   int32_t clamp_max = 0;
 };
+
+// Whether clamping leaves out any value of the output, a type of bytes.
+INTAGLIO_INLINE constexpr bool Clamps(const EpilogueParams& e) {
+  return e.clamp_min > LowestOf(e.output) || e.clamp_max < HighestOf(e.output);
+}
 
 }  // namespace intaglio
 
