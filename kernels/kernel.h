@@ -58,7 +58,8 @@ struct Kernel {
   void (*tile)(const TileArgs&);
   int tap_step;  // kernel rows that a depthwise convolution multiplies at once
   void (*depthwise)(const DepthwiseArgs&);
-  bool has_fma = false;  // FusedMulAdd is one instruction, so that fitted scalings pay
+  bool has_fma = false;             // FusedMulAdd is one instruction, so that fitted scalings pay
+  bool takes_multiply_add = false;  // panels may have ScalingForm::kMultiplyAdd
   PanelRoutines pack = {};
   // As SumRows of pack/rows.h.
   void (*sum_rows)(RowFormat format, const void* rows, ptrdiff_t stride_bytes, int count, int depth,

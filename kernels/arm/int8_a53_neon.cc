@@ -188,6 +188,7 @@ extern const Kernel kKernelNeonA53 = {.name = "neon_a53",
                                       .max_rows = 4,
                                       .tile = Tile<KernelNeonA53>,
                                       .tap_step = 1,
-                                      .depthwise = Depthwise<KernelNeonA53, TapsNeon>};
+                                      .depthwise = Depthwise<KernelNeonA53, TapsNeon>,
+                                      .takes_multiply_add = kTakesMultiplyAdd<KernelNeonA53>};
 
 }  // namespace intaglio

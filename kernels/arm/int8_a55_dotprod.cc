@@ -126,6 +126,7 @@ extern const Kernel kKernelDotprodA55 = {.name = "dotprod_a55",
                                          .max_rows = 8,
                                          .tile = Tile<KernelDotprodA55>,
                                          .tap_step = 4,
-                                         .depthwise = Depthwise<KernelDotprodA55, TapsDotprod>};
+                                         .depthwise = Depthwise<KernelDotprodA55, TapsDotprod>,
+                                         .takes_multiply_add = kTakesMultiplyAdd<KernelDotprodA55>};
 
 }  // namespace intaglio

@@ -18,6 +18,7 @@ extern const Kernel kKernelNeon = {.name = "neon",
                                    .max_rows = KernelNeon::kMaxRows,
                                    .tile = Tile<KernelNeon>,
                                    .tap_step = 1,
-                                   .depthwise = Depthwise<KernelNeon, TapsNeon>};
+                                   .depthwise = Depthwise<KernelNeon, TapsNeon>,
+                                   .takes_multiply_add = kTakesMultiplyAdd<KernelNeon>};
 
 }  // namespace intaglio
