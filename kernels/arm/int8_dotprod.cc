@@ -1,7 +1,9 @@
 // SDOT, in the order that suits cores which issue out of order.
+#include "intaglio/kernels/arm/bytes_neon.h"
 #include "intaglio/kernels/arm/panel_dotprod.h"
 #include "intaglio/kernels/arm/taps_neon.h"
 #include "intaglio/kernels/depthwise_tile.h"
+#include "intaglio/kernels/lines.h"
 #include "intaglio/kernels/tile.h"
 
 namespace intaglio {
@@ -140,6 +142,7 @@ extern const Kernel kKernelDotprod = {.name = "dotprod",
                                       .tile = TileDotprod,
                                       .tap_step = 4,
                                       .depthwise = Depthwise<KernelDotprod, TapsDotprod>,
-                                      .takes_multiply_add = kTakesMultiplyAdd<KernelDotprod>};
+                                      .takes_multiply_add = kTakesMultiplyAdd<KernelDotprod>,
+                                      .lines = &kLines<KernelDotprod, BytesNeon>};
 
 }  // namespace intaglio

@@ -3,9 +3,11 @@
 #include <cstring>
 #include <type_traits>
 
+#include "intaglio/kernels/arm/bytes_neon.h"
 #include "intaglio/kernels/arm/panel_neon.h"
 #include "intaglio/kernels/arm/taps_neon.h"
 #include "intaglio/kernels/depthwise_tile.h"
+#include "intaglio/kernels/lines.h"
 #include "intaglio/kernels/tile.h"
 
 namespace intaglio {
@@ -267,6 +269,7 @@ extern const Kernel kKernelI8mm = {.name = "i8mm",
                                    .tile = Tile<KernelI8mm>,
                                    .tap_step = 4,
                                    .depthwise = Depthwise<KernelI8mm, TapsDotprod>,
-                                   .takes_multiply_add = kTakesMultiplyAdd<KernelI8mm>};
+                                   .takes_multiply_add = kTakesMultiplyAdd<KernelI8mm>,
+                                   .lines = &kLines<KernelI8mm, BytesNeon>};
 
 }  // namespace intaglio
