@@ -1,5 +1,6 @@
 // SDOT, in the order that suits cores which issue out of order.
 #include "intaglio/kernels/arm/bytes_neon.h"
+#include "intaglio/kernels/arm/packing_neon.h"
 #include "intaglio/kernels/arm/panel_dotprod.h"
 #include "intaglio/kernels/arm/taps_neon.h"
 #include "intaglio/kernels/depthwise_tile.h"
@@ -143,6 +144,7 @@ extern const Kernel kKernelDotprod = {.name = "dotprod",
                                       .tap_step = 4,
                                       .depthwise = Depthwise<KernelDotprod, TapsDotprod>,
                                       .takes_multiply_add = kTakesMultiplyAdd<KernelDotprod>,
+                                      .pack = kPanelRoutinesNeon<KernelDotprod>,
                                       .lines = &kLines<KernelDotprod, BytesNeon>};
 
 }  // namespace intaglio

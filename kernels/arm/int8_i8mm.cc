@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include "intaglio/kernels/arm/bytes_neon.h"
+#include "intaglio/kernels/arm/packing_neon.h"
 #include "intaglio/kernels/arm/panel_neon.h"
 #include "intaglio/kernels/arm/taps_neon.h"
 #include "intaglio/kernels/depthwise_tile.h"
@@ -14,6 +15,7 @@ namespace intaglio {
 namespace {
 
 struct KernelI8mm : PanelNeon {
+  static constexpr int kDepthStep = 8;
   static constexpr int kMaxRows = 8;
 };
 
@@ -270,6 +272,7 @@ extern const Kernel kKernelI8mm = {.name = "i8mm",
                                    .tap_step = 4,
                                    .depthwise = Depthwise<KernelI8mm, TapsDotprod>,
                                    .takes_multiply_add = kTakesMultiplyAdd<KernelI8mm>,
+                                   .pack = kPanelRoutinesNeon<KernelI8mm>,
                                    .lines = &kLines<KernelI8mm, BytesNeon>};
 
 }  // namespace intaglio
