@@ -59,7 +59,8 @@ struct Kernel {
   void (*tile)(const TileArgs&);
   int tap_step = 0;  // kernel rows that a depthwise convolution multiplies at once
   void (*depthwise)(const DepthwiseArgs&) = nullptr;  // of every row of the table
-  bool has_fma = false;  // FusedMulAdd is one instruction, so that fitted scalings pay
+  bool has_fma = false;             // FusedMulAdd is one instruction, so that fitted scalings pay
+  bool takes_multiply_add = false;  // panels may have ScalingForm::kMultiplyAdd
   PanelRoutines pack = {};
   // As PackRows and SumRows of pack/rows.h.
   void (*pack_rows)(const RowSource& source, RowFormat format, int first, int count,
