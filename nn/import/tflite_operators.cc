@@ -30,6 +30,7 @@ constexpr Row kRows[] = {
     {Code::ADD, 5, TranslateAdd},
     {Code::AVERAGE_POOL_2D, 3, TranslateAveragePool2D},
     {Code::MAX_POOL_2D, 3, TranslateMaxPool2D},
+    {Code::L2_POOL_2D, 1, TranslateL2Pool2D},
     {Code::PAD, 6, TranslatePad},
     {Code::PADV2, 6, TranslatePadV2},
     {Code::RESHAPE, 1, TranslateReshape},
@@ -113,6 +114,7 @@ constexpr Row kRows[] = {
     {Code::PRELU, 1, TranslatePlain<Prelu>},
     {Code::LOG_SOFTMAX, 2, TranslatePlain<LogSoftmax>},
     {Code::L2_NORMALIZATION, 2, TranslateL2Normalization},
+    {Code::LOCAL_RESPONSE_NORMALIZATION, 1, TranslateLocalResponseNormalization},
     {Code::SUM, 2, TranslateReduction<Sum>},
     {Code::REDUCE_MAX, 3, TranslateReduction<ReduceMax>},
     {Code::REDUCE_MIN, 3, TranslateReduction<ReduceMin>},
@@ -239,7 +241,8 @@ Status CheckOperators(const TfliteFile& file, const tflite::SubGraph& subgraph, 
   return {};
 }
 
-Status ReadOperators(const TfliteFile& file, const tflite::SubGraph& subgraph, Graph& graph) {
+Status ReadOperators(const TfliteFile& file, const tflite::SubGraph& subgraph, Budget& budget,
+                     Graph& graph) {
   bool folded = false;
   for (uint32_t i = 0; i < Length(subgraph.operators()); ++i) {
     const tflite::Operator& op = *subgraph.operators()->Get(i);
@@ -250,7 +253,7 @@ Status ReadOperators(const TfliteFile& file, const tflite::SubGraph& subgraph, G
     // Once a layer is gone, the others would lose their place in the file.
     if (folded) graph.layers.back().label = LabelAt(graph, i);
     INTAGLIO_RETURN_IF_ERROR(SetOutputShapes(graph));
-    folded = FoldLastLayer(graph) || folded;
+    folded = FoldLastLayer(graph, budget) || folded;
   }
   return {};
 }

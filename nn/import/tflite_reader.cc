@@ -83,7 +83,7 @@ Status ReadModel(const TfliteFile& file, const ImportOptions& options, Graph& gr
   INTAGLIO_RETURN_IF_ERROR(ReadTensors(file, subgraph, budget, graph));
   INTAGLIO_RETURN_IF_ERROR(ReadIds(subgraph.inputs(), "input", budget, graph, graph.inputs));
   INTAGLIO_RETURN_IF_ERROR(ReadIds(subgraph.outputs(), "output", budget, graph, graph.outputs));
-  INTAGLIO_RETURN_IF_ERROR(ReadOperators(file, subgraph, graph));
+  INTAGLIO_RETURN_IF_ERROR(ReadOperators(file, subgraph, budget, graph));
   INTAGLIO_RETURN_IF_ERROR(CheckActivationBytes(graph, options.max_activation_bytes));
   return Validate(graph);
 }
