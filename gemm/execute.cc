@@ -11,7 +11,7 @@
 namespace intaglio {
 namespace {
 
-constexpr int kMaxTileRows = 8;
+constexpr int kMaxTileRows = 32;
 constexpr size_t kMaxTaskRows = 512;
 
 constexpr size_t RoundUp(size_t n, size_t to) { return (n + to - 1) / to * to; }

@@ -83,11 +83,36 @@ INTAGLIO_INLINE void AddGroup(Panel& panel, const char* const (&row)[kRows], ptr
 // Plain loops, here and below: what a lambda refers to through the reference to the accumulators,
 // g++ 12 leaves in memory.
 
+// acc += what the panel side's zero points ask of kRows rows from `first` on.
+template <class V, int kVectors, int kRows>
+INTAGLIO_INLINE void AddZeroPointTerms(const TileArgs& args, int first,
+                                       typename V::I32 (&acc)[kRows][kVectors]) {
+  using I32 = typename V::I32;
+  if (args.row_terms != nullptr) {
+    INTAGLIO_UNROLL
+    for (int r = 0; r < kRows; ++r) {
+      const I32 term = V::Set(args.row_terms[first + r]);
+      INTAGLIO_UNROLL
+      for (int j = 0; j < kVectors; ++j) acc[r][j] = V::Add(acc[r][j], term);
+    }
+  }
+  if (args.row_sums != nullptr) {
+    INTAGLIO_UNROLL
+    for (int r = 0; r < kRows; ++r) {
+      const I32 row_sum = V::Set(args.row_sums[first + r]);
+      INTAGLIO_UNROLL
+      for (int j = 0; j < kVectors; ++j) {
+        const I32 zero_point = V::Load(args.params->negative_zero_point + j * V::kLanes);
+        acc[r][j] = V::Add(acc[r][j], V::Mul(zero_point, row_sum));
+      }
+    }
+  }
+}
+
 // acc = offsets + products + zero-point terms of kRows rows from `first` on.
 template <class V, bool kFetchAhead, int kVectors, int kRows, class Panel>
 INTAGLIO_INLINE void Accumulate(const TileArgs& args, Panel panel, int first,
                                 typename V::I32 (&acc)[kRows][kVectors]) {
-  using I32 = typename V::I32;
   const PanelParams& params = *args.params;
 
   INTAGLIO_UNROLL
@@ -126,25 +151,7 @@ INTAGLIO_INLINE void Accumulate(const TileArgs& args, Panel panel, int first,
     }
     for (; at < end; at += V::kRowBytes) AddGroup<V, kFetchAhead>(panel, row, at, acc);
   }
-  if (args.row_terms != nullptr) {
-    INTAGLIO_UNROLL
-    for (int r = 0; r < kRows; ++r) {
-      const I32 term = V::Set(args.row_terms[first + r]);
-      INTAGLIO_UNROLL
-      for (int j = 0; j < kVectors; ++j) acc[r][j] = V::Add(acc[r][j], term);
-    }
-  }
-  if (args.row_sums != nullptr) {
-    INTAGLIO_UNROLL
-    for (int r = 0; r < kRows; ++r) {
-      const I32 row_sum = V::Set(args.row_sums[first + r]);
-      INTAGLIO_UNROLL
-      for (int j = 0; j < kVectors; ++j) {
-        const I32 zero_point = V::Load(params.negative_zero_point + j * V::kLanes);
-        acc[r][j] = V::Add(acc[r][j], V::Mul(zero_point, row_sum));
-      }
-    }
-  }
+  AddZeroPointTerms<V>(args, first, acc);
 }
 
 // A tile of at most kRows rows, any scaling and output.

@@ -27,11 +27,11 @@ constexpr size_t kMany = 1 << 20;
 // In the order of the variant Operator.
 constexpr OperatorRow kRows[] = {
     {"CONV_2D", 2, 3, kQuantized | kFloat, InferConv2D, PrepareConv2D,
-     "constant weights; grouped and dilated too"},
+     "constant weights, int8 with int16, also int8 with float32; grouped and dilated too"},
     {"DEPTHWISE_CONV_2D", 2, 3, kQuantized | kFloat, InferDepthwiseConv2D, PrepareDepthwiseConv2D,
-     "constant weights"},
+     "constant weights, int8 with int16, also int8 with float32"},
     {"FULLY_CONNECTED", 2, 3, kQuantized | kFloat, InferFullyConnected, PrepareFullyConnected,
-     "constant weights"},
+     "constant weights, int8 with int16, also int8 with float32"},
     {"ADD", 2, 2, kNumbers, InferBroadcast, PrepareAdd, "int16 with zero points 0"},
     {"AVERAGE_POOL_2D", 1, 1, kQuantized | kFloat, InferAveragePool2D, PrepareAveragePool2D,
      "one quantization"},
@@ -142,7 +142,7 @@ constexpr OperatorRow kRows[] = {
     {"REDUCE_ANY", 1, 1, kBool, InferReduce<ReduceAny>, PrepareReduceAny},
     {"REDUCE_ALL", 1, 1, kBool, InferReduce<ReduceAll>, PrepareReduceAll},
     {"TRANSPOSE_CONV", 2, 4, kQuantized | kFloat, InferTransposeConv, PrepareTransposeConv,
-     "constant weights"},
+     "constant weights, int8 with int16"},
     {"BATCH_MATMUL", 2, 2, SetOf(Type::kInt8) | kFloat, InferBatchMatMul, PrepareBatchMatMul},
     {"L2_POOL_2D", 1, 1, kFloat, InferL2Pool2D, PrepareL2Pool2D},
     {"LOCAL_RESPONSE_NORMALIZATION", 1, 1, kFloat, InferRows, PrepareLocalResponseNormalization},

@@ -3,9 +3,11 @@
 #include <cstring>
 #include <type_traits>
 
+#include "intaglio/kernels/arm/bytes_neon.h"
 #include "intaglio/kernels/arm/panel_neon.h"
 #include "intaglio/kernels/arm/taps_neon.h"
 #include "intaglio/kernels/depthwise_tile.h"
+#include "intaglio/kernels/lines.h"
 #include "intaglio/kernels/tile.h"
 
 namespace intaglio {
@@ -202,6 +204,7 @@ extern const Kernel kKernelI8mm = {.name = "i8mm",
                                    .max_rows = 8,
                                    .tile = Tile<KernelI8mm>,
                                    .tap_step = 4,
-                                   .depthwise = Depthwise<KernelI8mm, TapsDotprod>};
+                                   .depthwise = Depthwise<KernelI8mm, TapsDotprod>,
+                                   .lines = &kLines<KernelI8mm, BytesNeon>};
 
 }  // namespace intaglio

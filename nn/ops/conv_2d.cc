@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "intaglio/gemm/gemm.h"
+#include "intaglio/nn/ops/fitting.h"
 #include "intaglio/nn/ops/linear.h"
 #include "intaglio/nn/ops/ops.h"
 #include "intaglio/nn/ops/products.h"
@@ -71,7 +72,7 @@ Status BindPipelines(const LayerView& layer, ConvRoutine& routine) {
     const int first = static_cast<int>(g) * routine.shape.group_outputs();
     Result<BoundPipeline> bound = BoundPipeline::Bind(
         routine.filters[g], MakePipeline(routine.linear, routine.multipliers, first),
-        routine.linear.type, routine.linear.input.zero_point);
+        routine.linear.type, routine.linear.input.zero_point, FitFor(routine.shape.view));
     if (!bound.ok()) return layer.Wrap(bound.status());
     routine.pipelines.push_back(std::move(*bound));
   }

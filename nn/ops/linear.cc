@@ -233,6 +233,17 @@ Result<Im2col> MakeView(const LayerView& layer, Type type, int32_t zero_point,
   return view;
 }
 
+PackOptions MakePackOptions(const LinearLayer& linear, const LayerOptions& options, int first,
+                            int count) {
+  PackOptions pack;
+  pack.kernel = options.kernel;
+  if (linear.weight_zero_points.size() > 1) {
+    const auto begin = linear.weight_zero_points.begin() + first;
+    pack.channel_zero_points.assign(begin, begin + count);
+  }
+  return pack;
+}
+
 Result<std::vector<PackedMatrix>> PackWeights(const LayerView& layer, const LinearLayer& linear,
                                               const LayerOptions& options, int groups, int depth) {
   const Tensor& weights = layer.input(1);
@@ -247,13 +258,8 @@ Result<std::vector<PackedMatrix>> PackWeights(const LayerView& layer, const Line
                              depth,
                              Order::kColMajor,
                              linear.weight_zero_points[0]};
-    PackOptions pack;
-    pack.kernel = options.kernel;
-    if (linear.weight_zero_points.size() > 1) {
-      const auto begin = linear.weight_zero_points.begin() + first;
-      pack.channel_zero_points.assign(begin, begin + channels);
-    }
-    Result<PackedMatrix> packed = Prepack(Side::kRhs, matrix, pack);
+    Result<PackedMatrix> packed = Prepack(
+        Side::kRhs, matrix, MakePackOptions(linear, options, static_cast<int>(first), channels));
     if (!packed.ok()) return layer.Wrap(packed.status());
     matrices.push_back(std::move(*packed));
   }

@@ -53,6 +53,10 @@ StandardPipeline MakePipeline(const LinearLayer& linear, const std::vector<doubl
 Result<Im2col> MakeView(const LayerView& layer, Type type, int32_t zero_point,
                         const Window& window);
 
+// Options to pack the channels [first, first + count).
+PackOptions MakePackOptions(const LinearLayer& linear, const LayerOptions& options, int first,
+                            int count);
+
 // The weights, one channel of `depth` numbers after the other, as the right-hand sides of `groups`
 // products.
 Result<std::vector<PackedMatrix>> PackWeights(const LayerView& layer, const LinearLayer& linear,

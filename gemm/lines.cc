@@ -1,0 +1,15 @@
+#include "intaglio/gemm/lines.h"
+
+#include "intaglio/gemm/dispatch.h"
+#include "intaglio/kernels/kernel_table.h"
+
+namespace intaglio {
+
+Result<const LineRoutines*> LinesOf(std::string_view name) {
+  const auto kernel = KernelNamed(name);
+  if (!kernel.ok()) return kernel.status();
+  if ((*kernel)->lines != nullptr) return (*kernel)->lines;
+  return KernelTable().back()->lines;  // the scalar kernel's
+}
+
+}  // namespace intaglio
