@@ -45,6 +45,18 @@ bool CanFold(Graph& graph, const Layer& layer) {
   return !layer.inputs.empty() && !layer.outputs.empty();
 }
 
+// Weights that the file holds in fewer bits than the layers take.
+bool CanDequantize(Graph& graph, const Layer& layer, Budget& budget) {
+  if (!std::holds_alternative<Dequantize>(layer.op) || layer.inputs.size() != 1 ||
+      layer.outputs.size() != 1 || layer.inputs[0] == kNoTensor) {
+    return false;
+  }
+  const Tensor& output = At(graph, layer.outputs[0]);
+  if (!At(graph, layer.inputs[0]).constant || output.constant) return false;
+  const Result<size_t> bytes = CountBytes(output.shape, output.type);
+  return bytes.ok() && budget.Charge(*bytes, 1).ok();
+}
+
 Result<std::vector<Numbers>> RunAlone(Graph graph) {
   Result<Model> model = Model::Prepare(std::move(graph));
   if (!model.ok()) return model.status();
@@ -92,9 +104,9 @@ Graph Alone(const Graph& graph, const Layer& layer) {
   return alone;
 }
 
-bool FoldLastLayer(Graph& graph) {
+bool FoldLastLayer(Graph& graph, Budget& budget) {
   const Layer& layer = graph.layers.back();
-  if (!CanFold(graph, layer)) return false;
+  if (!CanFold(graph, layer) && !CanDequantize(graph, layer, budget)) return false;
   std::vector<Numbers> results;
   if (std::holds_alternative<ShapeOf>(layer.op)) {
     results = DimensionsOf(At(graph, layer.inputs[0]), At(graph, layer.outputs[0]).type);

@@ -31,6 +31,7 @@ constexpr Row kRows[] = {
     {Code::ADD, 5, TranslateAdd},
     {Code::AVERAGE_POOL_2D, 3, TranslateAveragePool2D},
     {Code::MAX_POOL_2D, 3, TranslateMaxPool2D},
+    {Code::L2_POOL_2D, 1, TranslateL2Pool2D},
     {Code::PAD, 6, TranslatePad},
     {Code::PADV2, 6, TranslatePadV2},
     {Code::RESHAPE, 1, TranslateReshape},
@@ -114,6 +115,7 @@ constexpr Row kRows[] = {
     {Code::PRELU, 1, TranslatePlain<Prelu>},
     {Code::LOG_SOFTMAX, 2, TranslatePlain<LogSoftmax>},
     {Code::L2_NORMALIZATION, 2, TranslateL2Normalization},
+    {Code::LOCAL_RESPONSE_NORMALIZATION, 1, TranslateLocalResponseNormalization},
     {Code::SUM, 2, TranslateReduction<Sum>},
     {Code::REDUCE_MAX, 3, TranslateReduction<ReduceMax>},
     {Code::REDUCE_MIN, 3, TranslateReduction<ReduceMin>},
@@ -263,7 +265,8 @@ Status Try(const Graph& graph) {
 }
 
 // Adds the operator's layer to the graph, if it can be translated, and tries it.
-Status TryOperator(const TfliteFile& file, const tflite::Operator& op, Graph& graph) {
+Status TryOperator(const TfliteFile& file, const tflite::Operator& op, Budget& budget,
+                   Graph& graph) {
   const size_t before = graph.layers.size();
   Status status = ReadOperator(file, op, graph);
   if (status.ok()) {
@@ -275,7 +278,7 @@ Status TryOperator(const TfliteFile& file, const tflite::Operator& op, Graph& gr
     return WithoutLabel(status);
   }
   status = WithoutLabel(Try(graph));
-  if (status.ok()) FoldLastLayer(graph);
+  if (status.ok()) FoldLastLayer(graph, budget);
   return status;
 }
 
@@ -289,7 +292,7 @@ std::string TypeOfFirstInput(const tflite::Operator& op, const Graph& graph) {
 
 Result<std::vector<SurveyedOperator>> SurveyOperators(const TfliteFile& file,
                                                       const tflite::SubGraph& subgraph,
-                                                      Graph& graph) {
+                                                      Budget& budget, Graph& graph) {
   std::vector<SurveyedOperator> operators;
   for (uint32_t i = 0; i < Length(subgraph.operators()); ++i) {
     const tflite::Operator& op = *subgraph.operators()->Get(i);
@@ -299,7 +302,7 @@ Result<std::vector<SurveyedOperator>> SurveyOperators(const TfliteFile& file,
     const tflite::OperatorCode& code = CodeOf(file, op);
     SurveyedOperator row{NameOf(code), code.version(), TypeOfFirstInput(op, graph), {}};
     row.status = FindTranslate(code) == nullptr ? Unsupported("not supported")
-                                                : TryOperator(file, op, graph);
+                                                : TryOperator(file, op, budget, graph);
     operators.push_back(std::move(row));
   }
   return operators;
@@ -334,7 +337,8 @@ Status CheckOperators(const TfliteFile& file, const tflite::SubGraph& subgraph, 
   return {};
 }
 
-Status ReadOperators(const TfliteFile& file, const tflite::SubGraph& subgraph, Graph& graph) {
+Status ReadOperators(const TfliteFile& file, const tflite::SubGraph& subgraph, Budget& budget,
+                     Graph& graph) {
   bool folded = false;
   for (uint32_t i = 0; i < Length(subgraph.operators()); ++i) {
     const tflite::Operator& op = *subgraph.operators()->Get(i);
@@ -345,7 +349,7 @@ Status ReadOperators(const TfliteFile& file, const tflite::SubGraph& subgraph, G
     // Once a layer is gone, the others would lose their place in the file.
     if (folded) graph.layers.back().label = LabelAt(graph, i);
     INTAGLIO_RETURN_IF_ERROR(SetOutputShapes(graph));
-    folded = FoldLastLayer(graph) || folded;
+    folded = FoldLastLayer(graph, budget) || folded;
   }
   return {};
 }

@@ -26,11 +26,12 @@ struct SurveyedOperator {
 // file's behind the others.
 Result<std::vector<SurveyedOperator>> SurveyOperators(const TfliteFile& file,
                                                       const tflite::SubGraph& subgraph,
-                                                      Graph& graph);
+                                                      Budget& budget, Graph& graph);
 
 // Translates every operator, one layer each, in the file's order, after CheckOperators and
 // ReadTensors. Output tensors take the shapes that follow from the inputs, as they do in TFLite.
-Status ReadOperators(const TfliteFile& file, const tflite::SubGraph& subgraph, Graph& graph);
+Status ReadOperators(const TfliteFile& file, const tflite::SubGraph& subgraph, Budget& budget,
+                     Graph& graph);
 
 }  // namespace intaglio::nn
 

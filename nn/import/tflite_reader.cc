@@ -113,7 +113,7 @@ Status ReadModel(const TfliteFile& file, const ImportOptions& options, Graph& gr
   INTAGLIO_RETURN_IF_ERROR(ReadIds(subgraph.inputs(), "input", budget, graph, graph.inputs));
   INTAGLIO_RETURN_IF_ERROR(ReadIds(subgraph.outputs(), "output", budget, graph, graph.outputs));
   INTAGLIO_RETURN_IF_ERROR(SetInputShapes(options.input_shapes, graph));
-  INTAGLIO_RETURN_IF_ERROR(ReadOperators(file, subgraph, graph));
+  INTAGLIO_RETURN_IF_ERROR(ReadOperators(file, subgraph, budget, graph));
   INTAGLIO_RETURN_IF_ERROR(CheckActivationBytes(graph, options.max_activation_bytes));
   return Validate(graph);
 }
@@ -184,7 +184,8 @@ Result<std::vector<SurveyRow>> Survey(const std::string& path) {
   Budget budget(file->bytes.size() * kBudgetPerByte + kBudgetBase);
   Graph graph;
   INTAGLIO_RETURN_IF_ERROR(ReadTensors(*file, subgraph, budget, graph));
-  const Result<std::vector<SurveyedOperator>> operators = SurveyOperators(*file, subgraph, graph);
+  const Result<std::vector<SurveyedOperator>> operators =
+      SurveyOperators(*file, subgraph, budget, graph);
   if (!operators.ok()) return operators.status();
   std::vector<SurveyRow> rows;
   for (const SurveyedOperator& op : *operators) {

@@ -47,6 +47,11 @@ Result<std::vector<int>> Translation::ConstantInts(size_t i, const std::string& 
   return values;
 }
 
+Result<Shape> Translation::DeclaredShape() const {
+  if (layer_.outputs.empty()) return InvalidArgument("has no output");
+  return graph_.tensors[static_cast<size_t>(layer_.outputs[0])].shape;
+}
+
 Result<int> Translation::ConstantInt(size_t i, const std::string& what) const {
   const Result<std::vector<int>> values = ConstantInts(i, what);
   if (!values.ok()) return values.status();

@@ -44,6 +44,12 @@ class Translation {
     return graph_.tensors[static_cast<size_t>(layer_.inputs[i])];
   }
 
+  // The id of an input, kNoTensor where it is absent.
+  TensorId id(size_t i) const { return i < input_count() ? layer_.inputs[i] : kNoTensor; }
+  void AddInput(TensorId id) { layer_.inputs.push_back(id); }
+  // The shape that the file declares for output 0.
+  Result<Shape> DeclaredShape() const;
+
   // The elements of an int32 or int64 constant that fixes the layer's shape; `what` names it in
   // messages. The layer does not read it when it runs: drop it with KeepInputs.
   Result<std::vector<int>> ConstantInts(size_t i, const std::string& what) const;
@@ -78,6 +84,7 @@ Status TranslateTransposeConv(Translation& t);
 Status TranslateBatchMatMul(Translation& t);
 Status TranslateAveragePool2D(Translation& t);
 Status TranslateMaxPool2D(Translation& t);
+Status TranslateL2Pool2D(Translation& t);
 Status TranslateAdd(Translation& t);
 Status TranslateConcatenation(Translation& t);
 Status TranslatePad(Translation& t);
@@ -87,6 +94,7 @@ Status TranslateSoftmax(Translation& t);
 Status TranslateDiv(Translation& t);
 Status TranslateGelu(Translation& t);
 Status TranslateL2Normalization(Translation& t);
+Status TranslateLocalResponseNormalization(Translation& t);
 Status TranslateLeakyRelu(Translation& t);
 Status TranslateMul(Translation& t);
 Status TranslateSub(Translation& t);

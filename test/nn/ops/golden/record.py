@@ -45,7 +45,7 @@ TYPES = {
     "float32": schema.TensorType.FLOAT32, "int32": schema.TensorType.INT32,
     "uint8": schema.TensorType.UINT8, "int64": schema.TensorType.INT64,
     "bool": schema.TensorType.BOOL, "int16": schema.TensorType.INT16,
-    "int8": schema.TensorType.INT8,
+    "int8": schema.TensorType.INT8, "float16": schema.TensorType.FLOAT16,
 }
 
 
@@ -56,6 +56,7 @@ class Tensor:
 
     def __init__(self, dtype, shape=(), scale=None, zero=0, data=None, axis=0, variable=False):
         self.dtype, self.shape, self.scale, self.zero, self.axis = dtype, shape, scale, zero, axis
+        self.stored = None  # the constant that this tensor is a DEQUANTIZE of
         self.data, self.variable = None, variable
         if data is not None:
             self.data = np.asarray(data, dtype=dtype)
@@ -64,6 +65,14 @@ class Tensor:
 
 def const(dtype, data, **quantization):
     return Tensor(dtype, data=data, **quantization)
+
+
+def dequantized(dtype, data, **quantization):
+    """A constant of float32 that the model stores in another type, before a DEQUANTIZE."""
+    stored = const(dtype, data, **quantization)
+    tensor = Tensor("float32", stored.shape)
+    tensor.stored = stored
+    return tensor
 
 
 def ints(*values):
@@ -95,6 +104,14 @@ def _options(name, fields):
     return options, getattr(schema.BuiltinOptions, name)
 
 
+def _code(operator, version):
+    code = schema.OperatorCodeT()
+    code.builtinCode = getattr(schema.BuiltinOperator, operator, schema.BuiltinOperator.CUSTOM)
+    code.deprecatedBuiltinCode = min(code.builtinCode, 127)
+    code.version = version
+    return code
+
+
 def write_model(operator, inputs, outputs, options=None, version=1, intermediates=()):
     """The bytes of a model of one operator. inputs may hold None: an optional one, absent.
 
@@ -106,6 +123,7 @@ def write_model(operator, inputs, outputs, options=None, version=1, intermediate
     graph.tensors, graph.inputs = [], []
     op = schema.OperatorT()
     op.inputs, op.outputs = [], []
+    graph.operators = []
 
     def add(tensor, name):
         t = schema.TensorT()
@@ -125,24 +143,28 @@ def write_model(operator, inputs, outputs, options=None, version=1, intermediate
             op.inputs.append(-1)
             continue
         op.inputs.append(add(tensor, f"x{i}"))
-        if tensor.data is None and not tensor.variable:
+        if tensor.stored is not None:
+            dequantize = schema.OperatorT()
+            dequantize.opcodeIndex = 1
+            dequantize.inputs, dequantize.outputs = [add(tensor.stored, f"s{i}")], [op.inputs[-1]]
+            graph.operators.append(dequantize)
+        elif tensor.data is None and not tensor.variable:
             graph.inputs.append(op.inputs[-1])
     for i, tensor in enumerate(outputs):
         op.outputs.append(add(tensor, f"y{i}"))
     graph.outputs = list(op.outputs)
     if intermediates:
         op.intermediates = [add(tensor, f"i{i}") for i, tensor in enumerate(intermediates)]
-    code = schema.OperatorCodeT()
+    code = _code(operator, version)
     if isinstance(options, bytes):
         op.customOptions = np.frombuffer(options, dtype=np.uint8)
         code.customCode = operator
     elif options is not None:
         op.builtinOptions, op.builtinOptionsType = _options(*options)
-    graph.operators = [op]
-    code.builtinCode = getattr(schema.BuiltinOperator, operator, schema.BuiltinOperator.CUSTOM)
-    code.deprecatedBuiltinCode = min(code.builtinCode, 127)
-    code.version = version
     model.operatorCodes, model.subgraphs = [code], [graph]
+    if graph.operators:
+        model.operatorCodes.append(_code("DEQUANTIZE", 3))
+    graph.operators.append(op)
     builder = flatbuffers.Builder(1024)
     builder.Finish(model.Pack(builder), b"TFL3")
     return bytes(builder.Output())
@@ -176,7 +198,8 @@ class Family:
         same_as=(inputs, outputs, to, back) records, instead of what the model itself gives, what
         the one of these tensors gives for to(feed), as back(result) of the outputs' type.
         """
-        fed = [t for t in inputs if t is not None and t.data is None and not t.variable]
+        fed = [t for t in inputs
+               if t is not None and t.data is None and t.stored is None and not t.variable]
         name = operator + " " + ",".join(
             "-" if t is None else f"{t.dtype}{list(t.shape)}" for t in inputs)
         name = (name + " " + note).strip()
