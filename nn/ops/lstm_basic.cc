@@ -228,6 +228,7 @@ Result<PreparedLayer> PrepareUint8(const LayerView& layer, const BasicSizes& siz
                                    const LayerOptions& options) {
   INTAGLIO_RETURN_IF_ERROR(CheckTypes(layer, Type::kUInt8, Type::kInt32, Type::kInt16));
   INTAGLIO_RETURN_IF_ERROR(CheckQuantizations(layer));
+  INTAGLIO_RETURN_IF_ERROR(CheckDepth(layer, sizes.depth()));
   const Result<Affine> weights = AffineOf(layer, layer.input(kWeights));
   if (!weights.ok()) return weights.status();
   const Result<Affine> bias = AffineOf(layer, layer.input(kBias));
