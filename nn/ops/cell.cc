@@ -81,6 +81,11 @@ Status CheckVariable(const LayerView& layer, size_t i, int64_t elements) {
                        std::to_string(elements) + " elements are needed");
 }
 
+Status CheckDepth(const LayerView& layer, int depth) {
+  if (depth <= 1 << 15) return {};
+  return layer.Unsupported("sums " + std::to_string(depth) + " products; at most 2^15");
+}
+
 Status CheckSizes(const LayerView& layer, int64_t rows, int64_t columns) {
   constexpr int64_t kMax = std::numeric_limits<int32_t>::max() / 16;
   if (rows < 1 || columns < 1 || rows <= kMax / columns) return {};

@@ -57,6 +57,9 @@ Status CheckConstant(const LayerView& layer, size_t i, const Shape& shape);
 // Input i is a variable of so many elements.
 Status CheckVariable(const LayerView& layer, size_t i, int64_t elements);
 
+// Sums of so many products of 8-bit numbers fit int32.
+Status CheckDepth(const LayerView& layer, int depth);
+
 // A number of elements that the arena, as an int, and sums of products can hold.
 Status CheckSizes(const LayerView& layer, int64_t rows, int64_t columns);
 

@@ -51,7 +51,7 @@ RowScale QuantizeAsymmetric(const float* x, int count, int8_t* q) {
   const auto [low, high] = std::minmax_element(x, x + count);
   const auto min = static_cast<double>(std::min(0.0f, *low));
   const auto max = static_cast<double>(std::max(0.0f, *high));
-  if (min == max) {
+  if (min == max || !std::isfinite(max - min)) {
     std::fill_n(q, count, int8_t{0});
     return {};
   }
@@ -124,6 +124,7 @@ Result<FloatProduct> FloatProduct::Make(const LayerView& layer, const std::vecto
     product.scales_.insert(product.scales_.end(), static_cast<size_t>(outputs), *scale);
   }
   if (!quantized) return product;
+  INTAGLIO_RETURN_IF_ERROR(CheckDepth(layer, product.depth_));
   const Result<std::vector<int8_t>> stacked = Stack(layer, inputs);
   if (!stacked.ok()) return stacked.status();
   for (int o = 0; o < product.outputs_; ++o) {

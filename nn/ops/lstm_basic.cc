@@ -125,10 +125,14 @@ class Uint8BasicRoutine final : public Routine {
                         sizes.depth(),
                         Order::kRowMajor,
                         128};
-    const MutableMatrix dst{
-        arguments.outputs[kSums], Type::kInt16, sizes.batch, sizes.sums(), sizes.sums(),
-        Order::kRowMajor};
+    const MutableMatrix dst{arguments.scratch, Type::kInt32, sizes.batch,
+                            sizes.sums(),      sizes.sums(), Order::kRowMajor};
     INTAGLIO_RETURN_IF_ERROR(Gemm(arguments.context, x, weights, dst, pipeline));
+    const auto* const accumulators = static_cast<const int32_t*>(arguments.scratch);
+    auto* const sums = static_cast<int16_t*>(arguments.outputs[kSums]);
+    for (ptrdiff_t i = 0; i < ptrdiff_t{sizes.batch} * sizes.sums(); ++i) {
+      sums[i] = Scale(accumulators[i]);
+    }
     for (int b = 0; b < sizes.batch; ++b) Update(arguments, b);
     const auto states = static_cast<size_t>(sizes.states());
     StoreStates(arguments, states, sizeof(int16_t) * states);
@@ -146,6 +150,16 @@ class Uint8BasicRoutine final : public Routine {
   static int32_t Saturate(int32_t x) { return std::clamp(x, -32768, 32767); }
   // Of numbers in units of 2^-15.
   static int32_t Multiply(int32_t a, int32_t b) { return Saturate((a * b + (1 << 14)) >> 15); }
+
+  // TFLite leaves this product to ruy, which rounds twice as others do, but the second time ties
+  // upwards.
+  int16_t Scale(int32_t accumulator) const {
+    const int32_t shifted = Scalar::ShiftLeft(accumulator, multiplier.left_shift());
+    const int64_t product = SaturatingRoundingDoublingHighMul<Scalar>(shifted, multiplier.mantissa);
+    const int right = multiplier.right_shift();
+    const int64_t half = right == 0 ? 0 : int64_t{1} << (right - 1);
+    return static_cast<int16_t>(std::clamp<int64_t>((product + half) >> right, -32768, 32767));
+  }
 
   // Gates are in units of 2^-12, cells of 2^-11.
   void Update(const RunArguments& arguments, ptrdiff_t b) const {
@@ -214,6 +228,7 @@ Result<PreparedLayer> PrepareUint8(const LayerView& layer, const BasicSizes& siz
                                    const LayerOptions& options) {
   INTAGLIO_RETURN_IF_ERROR(CheckTypes(layer, Type::kUInt8, Type::kInt32, Type::kInt16));
   INTAGLIO_RETURN_IF_ERROR(CheckQuantizations(layer));
+  INTAGLIO_RETURN_IF_ERROR(CheckDepth(layer, sizes.depth()));
   const Result<Affine> weights = AffineOf(layer, layer.input(kWeights));
   if (!weights.ok()) return weights.status();
   const Result<Affine> bias = AffineOf(layer, layer.input(kBias));
@@ -231,15 +246,12 @@ Result<PreparedLayer> PrepareUint8(const LayerView& layer, const BasicSizes& siz
   auto routine = std::make_shared<Uint8BasicRoutine>(sizes, std::move(*packed));
   routine->multiplier = *multiplier;
   routine->pipeline.bias = static_cast<const int32_t*>(layer.input(kBias).data);
-  // Unlike in its other operators: TFLite leaves this product to ruy, which rounds once.
-  routine->pipeline.scaling = Scaling::kSingleRounding;
-  routine->pipeline.mantissa = &routine->multiplier.mantissa;
-  routine->pipeline.exponent = &routine->multiplier.exponent;
-  routine->pipeline.output = Type::kInt16;
   PreparedLayer prepared;
   prepared.name = RoutineName(Type::kUInt8, "lstm-basic");
   prepared.kernel = options.kernel;
   prepared.constant_bytes = routine->weights.bytes();
+  prepared.scratch_bytes =
+      sizeof(int32_t) * static_cast<size_t>(sizes.batch) * static_cast<size_t>(sizes.sums());
   prepared.routine = std::move(routine);
   return prepared;
 }

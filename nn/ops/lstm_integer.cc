@@ -303,6 +303,9 @@ class IntegerLstmMaker {
 
   Result<std::shared_ptr<IntegerLstmRoutine>> Make() {
     INTAGLIO_RETURN_IF_ERROR(CheckTypes());
+    for (const int depth : {sizes().inputs, sizes().outputs, sizes().cells}) {
+      INTAGLIO_RETURN_IF_ERROR(CheckDepth(layer_, depth));
+    }
     INTAGLIO_RETURN_IF_ERROR(ReadQuantizations());
     INTAGLIO_RETURN_IF_ERROR(
         MakeProduct(x_, lstm::kWeights, !sizes().norm, Type::kInt16, routine_->of_x));

@@ -122,6 +122,7 @@ Status CheckIntegerTypes(const LayerView& layer) {
 Result<PreparedLayer> PrepareInteger(const LayerView& layer, const SvdfSizes& sizes,
                                      const LayerOptions& options) {
   INTAGLIO_RETURN_IF_ERROR(CheckIntegerTypes(layer));
+  INTAGLIO_RETURN_IF_ERROR(CheckDepth(layer, sizes.inputs));
   const Result<InOut> q = SameTypeInOut(layer);
   if (!q.ok()) return q.status();
   const Result<float> feature = SymmetricScale(layer, layer.input(kFeature));

@@ -49,7 +49,7 @@ Graph MakeEcho() {
   return graph;
 }
 
-float Run(Model& model, float x) {
+float RunOnce(Model& model, float x) {
   float y = 0;
   const Status status =
       model.Run(std::vector<InputBuffer>{MakeInput(std::span<const float>(&x, 1))},
@@ -62,16 +62,16 @@ TEST(State, LastsFromRunToRunUntilItIsReset) {
   Result<Model> model = Model::Prepare(MakeEcho());
   ASSERT_TRUE(model.ok()) << model.status().message();
   for (int round = 0; round < 2; ++round) {
-    EXPECT_EQ(Run(*model, 8), 16);
-    EXPECT_EQ(Run(*model, 0), 8);
-    EXPECT_EQ(Run(*model, 2), 8);
+    EXPECT_EQ(RunOnce(*model, 8), 16);
+    EXPECT_EQ(RunOnce(*model, 0), 8);
+    EXPECT_EQ(RunOnce(*model, 2), 8);
     EXPECT_EQ(*static_cast<const float*>(model->TensorData(4)), 4);
     model->ResetState();
     EXPECT_EQ(*static_cast<const float*>(model->TensorData(4)), 0);
   }
-  EXPECT_EQ(Run(*model, 8), 16);
+  EXPECT_EQ(RunOnce(*model, 8), 16);
   ASSERT_TRUE(model->WarmUp().ok());
-  EXPECT_EQ(Run(*model, 0), 0);
+  EXPECT_EQ(RunOnce(*model, 0), 0);
 }
 
 TEST(State, StartsAtTheZeroPointOfInt8) {
@@ -98,11 +98,11 @@ TEST(State, StartsAtTheZeroPointOfInt8) {
 TEST(State, IsEachInstancesOwn) {
   Result<Model> model = Model::Prepare(MakeEcho());
   ASSERT_TRUE(model.ok());
-  EXPECT_EQ(Run(*model, 8), 16);
+  EXPECT_EQ(RunOnce(*model, 8), 16);
   Result<Model> other = model->Share();
   ASSERT_TRUE(other.ok());
-  EXPECT_EQ(Run(*other, 0), 0);
-  EXPECT_EQ(Run(*model, 0), 8);
+  EXPECT_EQ(RunOnce(*other, 0), 0);
+  EXPECT_EQ(RunOnce(*model, 0), 8);
 
   std::vector<std::thread> threads;
   for (int i = 1; i <= 4; ++i) {
@@ -110,10 +110,10 @@ TEST(State, IsEachInstancesOwn) {
     ASSERT_TRUE(instance.ok());
     threads.emplace_back([i, own = std::move(*instance)]() mutable {
       auto expected = static_cast<float>(2 * i);
-      EXPECT_EQ(Run(own, static_cast<float>(i)), expected);
+      EXPECT_EQ(RunOnce(own, static_cast<float>(i)), expected);
       for (int step = 0; step < 20; ++step) {
         expected /= 2;
-        EXPECT_EQ(Run(own, 0), expected);
+        EXPECT_EQ(RunOnce(own, 0), expected);
       }
     });
   }

@@ -78,10 +78,10 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         Case{"unsupported", SmallNetwork,
              [](ModelSpec& m) {
-               m.operators[2].code = Code::SVDF;
+               m.operators[2].code = Code::RFFT2D;
                m.operators[2].version = 3;
              },
-             "bytes: operator #2 SVDF v3: not supported"},
+             "bytes: operator #2 RFFT2D v3: not supported"},
         Case{"unsupported, code over 127", SmallNetwork,
              [](ModelSpec& m) { m.operators[1].code = Code::STABLEHLO_ADD; },
              "operator #1 STABLEHLO_ADD v3: not supported"},

@@ -18,7 +18,7 @@ Result<Graph> Import(const std::vector<uint8_t>& bytes, Shapes shapes) {
   return ImportTflite(bytes, nullptr, "model", options);
 }
 
-std::vector<float> Run(Model& model, const std::vector<float>& x) {
+std::vector<float> RunOnce(Model& model, const std::vector<float>& x) {
   std::vector<float> y(static_cast<size_t>(*CountElements(model.output(0).shape)));
   const Status status = model.Run(std::vector<InputBuffer>{MakeInput(std::span<const float>(x))},
                                   std::vector<OutputBuffer>{MakeOutput(std::span<float>(y))});
@@ -38,10 +38,10 @@ TEST(Resize, ABatchGivesWhatItsPartsGive) {
   Result<Model> single = Model::Prepare(std::move(*one));
   ASSERT_TRUE(single.ok());
   const std::vector<float> x = {1, -2, 3, 0.5f, 4, 4, 4, 4, -1, -1, 0, 7};
-  const std::vector<float> y = Run(*model, x);
+  const std::vector<float> y = RunOnce(*model, x);
   for (size_t i = 0; i < 3; ++i) {
     const auto begin = x.begin() + static_cast<ptrdiff_t>(4 * i);
-    EXPECT_EQ(Run(*single, {begin, begin + 4}), (std::vector<float>{y[i]}));
+    EXPECT_EQ(RunOnce(*single, {begin, begin + 4}), (std::vector<float>{y[i]}));
   }
 }
 
