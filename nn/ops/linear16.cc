@@ -1,8 +1,9 @@
 #include "intaglio/nn/ops/linear16.h"
 
-#include <cstdlib>
+#include <algorithm>
 #include <cstring>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <variant>
 
@@ -60,18 +61,60 @@ Status CheckBias(const LayerView& layer, int channels, Linear16& to) {
 
 }  // namespace
 
-int16_t Linear16::Finish(int64_t sum, size_t channel) const {
-  if (!bias.empty()) sum += bias[channel];
-  if (narrow) sum = static_cast<int32_t>(sum);
-  const size_t i = linear.weight_scales.size() > 1 ? channel : 0;
-  return static_cast<int16_t>(AddAndClamp(Scale(sum, i), 0, linear.clamp));
+namespace {
+
+// From the sum of a channel's products to its output, by scale(sum, i), i the index of the
+// channel's multiplier.
+template <class Scale>
+struct Finisher {
+  Scale scale;
+  const int64_t* bias;
+  bool narrow;
+  bool per_channel;
+  Range clamp;
+
+  int16_t operator()(int64_t sum, size_t channel) const {
+    if (bias != nullptr) sum += bias[channel];
+    if (narrow) sum = static_cast<int32_t>(sum);
+    const int32_t scaled = scale(sum, per_channel ? channel : 0);
+    return static_cast<int16_t>(std::clamp(scaled, clamp.min, clamp.max));
+  }
+};
+
+// body(finisher), chosen once for many sums.
+template <class Body>
+void WithFinisher(const Linear16& layer, const Body& body) {
+  const auto run = [&](const auto& scale) {
+    body(Finisher<std::decay_t<decltype(scale)>>{
+        scale, layer.bias.empty() ? nullptr : layer.bias.data(), layer.narrow,
+        layer.linear.weight_scales.size() > 1, layer.linear.clamp});
+  };
+  if (!layer.real.empty()) {
+    return run([real = layer.real.data()](int64_t sum, size_t i) {
+      return RequantizeReal64(sum, real[i]);
+    });
+  }
+  const int32_t* const mantissa = layer.multipliers.mantissa.data();
+  const int32_t* const exponent = layer.multipliers.exponent.data();
+  if (layer.narrow) {
+    return run([=](int64_t sum, size_t i) {
+      return Requantize(static_cast<int32_t>(sum), {mantissa[i], exponent[i]});
+    });
+  }
+  run([=](int64_t sum, size_t i) { return RequantizeWide(sum, {mantissa[i], exponent[i]}); });
 }
 
-int32_t Linear16::Scale(int64_t sum, size_t i) const {
-  if (!real.empty()) return RequantizeReal64(sum, real[i]);
-  const QuantizedMultiplier multiplier{multipliers.mantissa[i], multipliers.exponent[i]};
-  return narrow ? Requantize(static_cast<int32_t>(sum), multiplier)
-                : RequantizeWide(sum, multiplier);
+}  // namespace
+
+void Linear16::Finish(const int64_t* sums, ptrdiff_t count, int16_t* out) const {
+  const size_t channels = static_cast<size_t>(this->channels);
+  WithFinisher(*this, [=](const auto& finish) {
+    size_t channel = 0;
+    for (ptrdiff_t i = 0; i < count; ++i) {
+      out[i] = finish(sums[i], channel);
+      if (++channel == channels) channel = 0;
+    }
+  });
 }
 
 Result<Linear16> CheckLinear16(const LayerView& layer, Activation activation, int axis,
@@ -80,6 +123,7 @@ Result<Linear16> CheckLinear16(const LayerView& layer, Activation activation, in
   if (!q.ok()) return q.status();
   Linear16 to;
   to.linear.type = Type::kInt16;
+  to.channels = channels;
   to.linear.input = q->input;
   to.linear.output = q->output;
   const Result<Range> clamp = ActivationRange(layer, activation, Type::kInt16, q->output);
@@ -131,19 +175,22 @@ void Split(const int16_t* x, int64_t elements, const Halves& halves) {
 void AddHighHalves::Run(const void* self, const AccumulatorTile& tile) {
   const auto& at = *static_cast<const AddHighHalves*>(self);
   const bool along_channels = tile.along == Axis::kCols;
-  for (int l = 0; l < tile.lines; ++l) {
-    const int32_t* const low = tile.acc + l * tile.acc_stride;
-    int16_t* const out = static_cast<int16_t*>(tile.dst) + l * tile.line_stride;
-    for (int i = 0; i < tile.length; ++i) {
-      const int line = tile.first_line + l;
-      const int element = tile.first_element + i;
-      const int row = along_channels ? line : element;
-      const int channel = along_channels ? element : line;
-      const int64_t sum = 256 * int64_t{at.high[row * at.stride + channel]} + low[i];
-      out[i * tile.element_stride] =
-          at.layer.Finish(sum, static_cast<size_t>(at.first_channel + channel));
+  const int first_row = along_channels ? tile.first_line : tile.first_element;
+  const int first_channel = along_channels ? tile.first_element : tile.first_line;
+  const ptrdiff_t high_line = along_channels ? at.stride : 1;
+  const ptrdiff_t high_element = along_channels ? 1 : at.stride;
+  const int32_t* high = at.high + first_row * at.stride + first_channel;
+  WithFinisher(at.layer, [&](const auto& finish) {
+    for (int l = 0; l < tile.lines; ++l, high += high_line) {
+      const int32_t* const low = tile.acc + l * tile.acc_stride;
+      int16_t* const out = static_cast<int16_t*>(tile.dst) + l * tile.line_stride;
+      for (int i = 0; i < tile.length; ++i) {
+        const int64_t sum = 256 * int64_t{high[i * high_element]} + low[i];
+        const int channel = at.first_channel + first_channel + (along_channels ? i : l);
+        out[i * tile.element_stride] = finish(sum, static_cast<size_t>(channel));
+      }
     }
-  }
+  });
 }
 
 }  // namespace intaglio::nn

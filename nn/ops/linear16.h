@@ -25,11 +25,10 @@ struct Linear16 {
   // by these any sum by RequantizeReal64.
   std::vector<double> real;
 
-  // The output for the sum of a channel's products.
-  int16_t Finish(int64_t sum, size_t channel) const;
+  int channels = 0;
 
- private:
-  int32_t Scale(int64_t sum, size_t i) const;
+  // The outputs for sums of products, of all channels in turn.
+  void Finish(const int64_t* sums, ptrdiff_t count, int16_t* out) const;
 };
 
 // As CheckLinear; with real multipliers as FULLY_CONNECTED has them.

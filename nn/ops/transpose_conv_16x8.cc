@@ -27,7 +27,7 @@ class TransposeConvRoutine final : public Routine {
             AddRow(arguments, halves, {Type::kInt8, halves.high, 256}, y, sums));
         INTAGLIO_RETURN_IF_ERROR(AddRow(arguments, halves, {Type::kUInt8, halves.low, 1}, y, sums));
       }
-      Finish(sums, out);
+      layer.Finish(sums, scatter.image(), out);
     }
     return {};
   }
@@ -52,13 +52,6 @@ class TransposeConvRoutine final : public Routine {
     INTAGLIO_RETURN_IF_ERROR(Gemm(arguments.context, x, filters, to, StandardPipeline()));
     scatter.AddRow(halves.products, row, half.weight, sums);
     return {};
-  }
-
-  void Finish(const int64_t* sums, int16_t* out) const {
-    const auto channels = static_cast<size_t>(scatter.channels);
-    for (ptrdiff_t pixel = 0; pixel < scatter.image(); pixel += scatter.channels) {
-      for (size_t c = 0; c < channels; ++c) *out++ = layer.Finish(*sums++, c);
-    }
   }
 };
 
