@@ -14,6 +14,7 @@
 namespace intaglio {
 
 extern const Kernel kKernelAvx512Vnni;
+extern const LineRoutines kLinesAvx512Vnni;
 
 namespace {
 
@@ -191,8 +192,8 @@ class Blocks {
     const ptrdiff_t at = ptrdiff_t{args_.groups - kStepGroups} * 4;
     for (int r = 0; r < kRowTiles; ++r) {
       for (int line = 0; line < tiles_.lines(); ++line) {
-        const __m512i bytes = _mm512_maskz_loadu_epi8(~__mmask64{0} << zeros,
-                                                      rows.row[r] + line * rows.stride + at);
+        const __m512i bytes =
+            _mm512_maskz_loadu_epi8(~__mmask64{0} << zeros, rows.row[r] + line * rows.stride + at);
         _mm512_store_si512(tails_[r * kTileLines + line], bytes);
       }
     }
@@ -310,10 +311,10 @@ void MultiplyTiles(const TileArgs& args, int rows) {
     if (args.vectors < kVectors) return MultiplyTiles<kVectors / 2>(args, rows);
   }
   const bool bytes = args.epilogue.output == Type::kUInt8 || args.epilogue.output == Type::kInt8;
-  const bool done = bytes && WithBoundedScaling<PanelAvx512>(*args.params, [&](const auto& make) {
-                      RunByteBlocks<kVectors>(args, rows, make,
-                                              std::make_index_sequence<kVectors>());
-                    });
+  const bool done =
+      bytes && WithBoundedScaling<PanelAvx512>(*args.params, [&](const auto& make) {
+        RunByteBlocks<kVectors>(args, rows, make, std::make_index_sequence<kVectors>());
+      });
   if (!done) RunBlocks<kVectors>(args, rows, FinishAnyPairs<kVectors>{args});
 }
 
@@ -357,6 +358,7 @@ extern const Kernel kKernelAmx = {
         [](RowFormat format, const void* rows, ptrdiff_t stride_bytes, int count, int depth,
            int32_t* sums) {
           kKernelAvx512Vnni.sum_rows(format, rows, stride_bytes, count, depth, sums);
-        }};
+        },
+    .lines = &kLinesAvx512Vnni};
 
 }  // namespace intaglio
