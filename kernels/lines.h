@@ -15,7 +15,6 @@ struct Lines {
   using I32 = typename V::I32;
   static constexpr int kVectors = V::kMaxVectors;
   static constexpr ptrdiff_t kBlock = kVectors * V::kLanes;  // bytes
-  static constexpr int kCopies = 64;                         // of lines narrower than a block
 
   // out[i] = output(f(a[i], b[i])), block by block; the last bytes by way of memory.
   template <bool kSigned, class Function>
@@ -85,99 +84,92 @@ struct Lines {
         output, line);
   }
 
-  template <class T>
-  static INTAGLIO_INLINE void LargestOf(const void* const* in, int taps, const LineOutput& output,
-                                        T* out, ptrdiff_t count) {
-    constexpr ptrdiff_t kRun = 256;
-    const T low = static_cast<T>(output.clamp_min);
-    const T high = static_cast<T>(output.clamp_max);
-    for (ptrdiff_t at = 0; at < count; at += kRun) {
-      T best[kRun];
-      const ptrdiff_t run = count - at < kRun ? count - at : kRun;
-      for (ptrdiff_t i = 0; i < run; ++i) best[i] = low;
-      for (int t = 0; t < taps; ++t) {
-        const T* tap = static_cast<const T*>(in[t]) + at;
-        for (ptrdiff_t i = 0; i < run; ++i) best[i] = best[i] < tap[i] ? tap[i] : best[i];
-      }
-      for (ptrdiff_t i = 0; i < run; ++i) out[at + i] = best[i] < high ? best[i] : high;
+  // Calls block(load, out) for every block of a line of windows: load(t) is where the bytes of tap
+  // t can be read. The last bytes are computed again rather than in a narrower block; a line
+  // narrower than a block goes by way of memory.
+  template <class Block>
+  static INTAGLIO_INLINE void ForBlocks(const void* const* in, void* out, ptrdiff_t count,
+                                        const Block& block) {
+    auto* to = static_cast<uint8_t*>(out);
+    if (count < kBlock) {
+      alignas(64) uint8_t tap[kBlock] = {};
+      alignas(64) uint8_t result[kBlock];
+      block(
+          [&](int t) {
+            std::memcpy(tap, in[t], static_cast<size_t>(count));
+            return static_cast<const uint8_t*>(tap);
+          },
+          result);
+      std::memcpy(to, result, static_cast<size_t>(count));
+      return;
     }
+    for (ptrdiff_t at = 0; at < count; at += kBlock) {
+      const ptrdiff_t from = at < count - kBlock ? at : count - kBlock;
+      block([&](int t) { return static_cast<const uint8_t*>(in[t]) + from; }, to + from);
+    }
+  }
+
+  // acc = combine(acc, tap) over all taps, of bytes that are moved where kSigned.
+  template <bool kSigned, class Load, class Combine>
+  static INTAGLIO_INLINE void Reduce(int taps, const Load& load, I32 (&acc)[kVectors],
+                                     const Combine& combine) {
+    for (int t = 0; t < taps; ++t) {
+      I32 tap[kVectors];
+      B::template Widen<kVectors>(load(t), kSigned ? 0x80 : 0, tap);
+      INTAGLIO_UNROLL
+      for (int j = 0; j < kVectors; ++j) acc[j] = combine(acc[j], tap[j]);
+    }
+  }
+
+  template <bool kSigned>
+  static INTAGLIO_INLINE void LargestOf(const void* const* in, int taps, const LineOutput& output,
+                                        void* out, ptrdiff_t count) {
+    ForBlocks(in, out, count, [&](const auto& load, uint8_t* to) {
+      I32 best[kVectors];
+      INTAGLIO_UNROLL
+      for (int j = 0; j < kVectors; ++j) best[j] = V::Set(0);
+      Reduce<kSigned>(taps, load, best, [](I32 a, I32 b) { return V::Max(a, b); });
+      V::template StoreBytes<kVectors, kSigned>(to, best, kSigned ? -128 : 0, output.clamp_min,
+                                                output.clamp_max);
+    });
   }
 
   static void Largest(const void* const* in, int taps, const LineOutput& output, void* out,
                       ptrdiff_t count) {
-    if (output.is_signed) {
-      return LargestOf(in, taps, output, static_cast<int8_t*>(out), count);
-    }
-    LargestOf(in, taps, output, static_cast<uint8_t*>(out), count);
+    if (output.is_signed) return LargestOf<true>(in, taps, output, out, count);
+    LargestOf<false>(in, taps, output, out, count);
   }
 
-  // One block of means. x = |sum| + floor(taps / 2) is below 2^20, and exact in float32; floor(x /
-  // taps) is that of (x + 1/2) / taps, which is at least 2^-13 away from any integer and below 2^8:
-  // the two roundings to float32 do not reach so far.
+  // sum / taps. x = |sum| + floor(taps / 2) is below 2^20, and exact in float32; floor(x / taps) is
+  // that of (x + 1/2) / taps, which is at least 2^-13 away from any integer and below 2^8: the
+  // roundings to float32 do not reach so far.
+  static INTAGLIO_INLINE I32 Mean(I32 sum, I32 half, typename V::F32 inverse) {
+    const I32 sign = V::template ShiftRight<31>(sum);
+    const I32 x = V::Add(V::Sub(V::Xor(sum, sign), sign), half);
+    const I32 mean = V::TruncateToInt(V::MulF(V::AddF(V::ToFloat(x), V::SetF(0.5f)), inverse));
+    return V::Sub(V::Xor(mean, sign), sign);
+  }
+
   template <bool kSigned>
-  static INTAGLIO_INLINE void AverageBlock(const uint8_t* const* in, ptrdiff_t at, int taps,
-                                           const LineOutput& output, uint8_t* out) {
-    constexpr uint8_t kFlip = kSigned ? 0x80 : 0;
-    I32 sum[kVectors];
-    INTAGLIO_UNROLL
-    for (int j = 0; j < kVectors; ++j) sum[j] = V::Set(kSigned ? -128 * taps : 0);
-    for (int t = 0; t < taps; ++t) {
-      I32 tap[kVectors];
-      B::template Widen<kVectors>(in[t] + at, kFlip, tap);
-      INTAGLIO_UNROLL
-      for (int j = 0; j < kVectors; ++j) sum[j] = V::Add(sum[j], tap[j]);
-    }
+  static INTAGLIO_INLINE void AverageOf(const void* const* in, int taps, const LineOutput& output,
+                                        void* out, ptrdiff_t count) {
     const I32 half = V::Set(taps / 2);
     const auto inverse = V::SetF(1.0f / static_cast<float>(taps));
-    INTAGLIO_UNROLL
-    for (int j = 0; j < kVectors; ++j) {
-      const I32 sign = V::template ShiftRight<31>(sum[j]);
-      const I32 x = V::Add(V::Sub(V::Xor(sum[j], sign), sign), half);
-      const I32 mean = V::TruncateToInt(V::MulF(V::AddF(V::ToFloat(x), V::SetF(0.5f)), inverse));
-      sum[j] = V::Sub(V::Xor(mean, sign), sign);
-    }
-    V::template StoreBytes<kVectors, kSigned>(out, sum, 0, output.clamp_min, output.clamp_max);
-  }
-
-  template <bool kSigned>
-  static INTAGLIO_INLINE void AverageOf(const uint8_t* const* in, int taps,
-                                        const LineOutput& output, uint8_t* out, ptrdiff_t count) {
-    if (count < kBlock) {
-      alignas(64) uint8_t last[kBlock];
-      uint8_t copies[kCopies][kBlock];
-      const uint8_t* narrow[kCopies];
-      // Too narrow to be read in place; more taps than copies are averaged byte by byte.
-      for (ptrdiff_t at = 0; taps > kCopies && at < count; ++at) {
-        int32_t sum = 0;
-        for (int t = 0; t < taps; ++t) {
-          sum += kSigned ? static_cast<int8_t>(in[t][at]) : static_cast<int32_t>(in[t][at]);
-        }
-        const int32_t mean = (sum < 0 ? sum - taps / 2 : sum + taps / 2) / taps;
-        const int32_t low = mean < output.clamp_min ? output.clamp_min : mean;
-        out[at] = static_cast<uint8_t>(low > output.clamp_max ? output.clamp_max : low);
-      }
-      if (taps > kCopies) return;
-      for (int t = 0; t < taps; ++t) {
-        std::memcpy(copies[t], in[t], static_cast<size_t>(count));
-        narrow[t] = copies[t];
-      }
-      AverageBlock<kSigned>(narrow, 0, taps, output, last);
-      std::memcpy(out, last, static_cast<size_t>(count));
-      return;
-    }
-    for (ptrdiff_t at = 0; at < count; at += kBlock) {
-      // The last bytes are computed again rather than in a narrower block.
-      const ptrdiff_t from = at < count - kBlock ? at : count - kBlock;
-      AverageBlock<kSigned>(in, from, taps, output, out + from);
-    }
+    ForBlocks(in, out, count, [&](const auto& load, uint8_t* to) {
+      I32 sum[kVectors];
+      INTAGLIO_UNROLL
+      for (int j = 0; j < kVectors; ++j) sum[j] = V::Set(kSigned ? -128 * taps : 0);
+      Reduce<kSigned>(taps, load, sum, [](I32 a, I32 b) { return V::Add(a, b); });
+      INTAGLIO_UNROLL
+      for (int j = 0; j < kVectors; ++j) sum[j] = Mean(sum[j], half, inverse);
+      V::template StoreBytes<kVectors, kSigned>(to, sum, 0, output.clamp_min, output.clamp_max);
+    });
   }
 
   static void Average(const void* const* in, int taps, const LineOutput& output, void* out,
                       ptrdiff_t count) {
-    const auto* from = reinterpret_cast<const uint8_t* const*>(in);
-    auto* to = static_cast<uint8_t*>(out);
-    if (output.is_signed) return AverageOf<true>(from, taps, output, to, count);
-    AverageOf<false>(from, taps, output, to, count);
+    if (output.is_signed) return AverageOf<true>(in, taps, output, out, count);
+    AverageOf<false>(in, taps, output, out, count);
   }
 
   template <class T>

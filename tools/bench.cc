@@ -10,7 +10,9 @@
 #include <cstdio>
 #include <memory>
 
+#include "intaglio/tools/bench_report.h"
 #include "intaglio/tools/commands.h"
+#include "intaglio/tools/file.h"
 #include "intaglio/tools/json.h"
 #include "intaglio/tools/model_io.h"
 #include "intaglio/tools/progress.h"
@@ -32,11 +34,8 @@ struct Options {
   int threads = DefaultThreads();
   double seconds = 1;
   bool json = false;
-};
-
-struct Times {
-  double min_ms = 0;
-  double median_ms = 0;
+  std::string html;
+  std::string trace;
 };
 
 Times Summarize(std::vector<nanoseconds> samples) {
@@ -51,6 +50,7 @@ struct Measurement {
   size_t runs = 0;
   Times whole;
   std::vector<Times> layers;
+  std::vector<nanoseconds> fastest;  // the layers of the fastest run
 };
 
 // Runs per layer are timed within the same runs; the clock costs tens of nanoseconds per layer.
@@ -71,16 +71,17 @@ Result<Measurement> Measure(nn::Model& model, const Options& options) {
     for (size_t i = 0; i < layers; ++i) each[i].push_back(layer_times[i]);
     if (whole.size() % 16 == 0) progress.Show(std::to_string(whole.size()) + " runs");
   }
-  Measurement measurement{whole.size(), Summarize(std::move(whole)), {}};
+  Measurement measurement;
+  measurement.runs = whole.size();
+  const auto fastest = std::min_element(whole.begin(), whole.end()) - whole.begin();
+  for (const auto& samples : each) {
+    measurement.fastest.push_back(samples[static_cast<size_t>(fastest)]);
+  }
+  measurement.whole = Summarize(std::move(whole));
   for (std::vector<nanoseconds>& samples : each) {
     measurement.layers.push_back(Summarize(std::move(samples)));
   }
   return measurement;
-}
-
-// 10^9 operations a second, a multiplication and an addition being two.
-double Gops(int64_t macs, double ms) {
-  return ms > 0 ? 2.0 * static_cast<double>(macs) / (ms * 1e6) : 0;
 }
 
 int64_t TotalMacs(const nn::Model& model) {
@@ -129,6 +130,60 @@ Json ToJson(const nn::Model& model, const Options& options, const Measurement& m
   return json;
 }
 
+// Inputs, outputs and constants, each once.
+size_t BytesOf(const nn::Model& model, size_t index) {
+  const nn::Graph& graph = model.graph();
+  size_t bytes = model.layers()[index].constant_bytes;
+  const auto add = [&](const std::vector<nn::TensorId>& ids) {
+    for (const nn::TensorId id : ids) {
+      if (id == nn::kNoTensor) continue;
+      const nn::Tensor& tensor = graph.tensors[static_cast<size_t>(id)];
+      if (!tensor.constant) bytes += *nn::CountBytes(tensor.shape, tensor.type);
+    }
+  };
+  add(graph.layers[index].inputs);
+  add(graph.layers[index].outputs);
+  return bytes;
+}
+
+BenchReport MakeReport(const nn::Model& model, const Options& options, const Measurement& m) {
+  BenchReport report;
+  report.model = options.model;
+  report.threads = options.threads;
+  report.runs = m.runs;
+  report.macs = TotalMacs(model);
+  report.whole = m.whole;
+  report.ceilings = MeasureCeilings(options.kernel, options.threads);
+  report.arena_bytes = model.arena_bytes();
+  report.constant_bytes = model.constant_bytes();
+  for (size_t i = 0; i < m.layers.size(); ++i) {
+    const nn::LayerInfo& layer = model.layers()[i];
+    report.layers.push_back({layer.operator_name, layer.label, layer.routine, layer.kernel,
+                             layer.macs, BytesOf(model, i), m.layers[i],
+                             std::chrono::duration<double, std::milli>(m.fastest[i]).count()});
+  }
+  report.placements = model.placements();
+  for (const nn::Placement& placement : report.placements) {
+    report.tensor_names.push_back(
+        model.graph().tensors[static_cast<size_t>(placement.tensor)].name);
+  }
+  return report;
+}
+
+Status WriteText(const std::string& path, const std::string& text) {
+  return WriteFile(path, {reinterpret_cast<const uint8_t*>(text.data()), text.size()});
+}
+
+Status WriteReports(const nn::Model& model, const Options& options, const Measurement& m) {
+  if (options.html.empty() && options.trace.empty()) return {};
+  const BenchReport report = MakeReport(model, options, m);
+  if (!options.html.empty()) {
+    INTAGLIO_RETURN_IF_ERROR(WriteText(options.html, HtmlPage(report)));
+  }
+  if (options.trace.empty()) return {};
+  return WriteText(options.trace, ChromeTrace(report));
+}
+
 Status Bench(const Options& options) {
   nn::PrepareOptions prepare;
   prepare.threads = options.threads;
@@ -142,7 +197,7 @@ Status Bench(const Options& options) {
   } else {
     Print(*model, options, *measurement);
   }
-  return {};
+  return WriteReports(*model, options, *measurement);
 }
 
 }  // namespace
@@ -159,6 +214,8 @@ void AddBench(CLI::App& app, Work& work) {
   bench->add_option("--seconds", options->seconds, "How long to measure")
       ->check(CLI::Range(0.0, 3600.0))
       ->capture_default_str();
+  bench->add_option("--html", options->html, "Write a page with plots");
+  bench->add_option("--trace", options->trace, "Write Chrome trace events, which Perfetto opens");
   bench->add_flag("--json", options->json, "Print JSON (docs/cli.md describes it)");
   bench->callback([options, &work] { work = [options] { return Bench(*options); }; });
 }

@@ -28,6 +28,8 @@ struct KernelAvx512Vnni : PanelAvx512 {
 
 }  // namespace
 
+extern const LineRoutines kLinesAvx512Vnni = kLines<KernelAvx512Vnni, BytesX86<KernelAvx512Vnni>>;
+
 extern const Kernel kKernelAvx512Vnni = {
     .name = "avx512-vnni",
     .needs = kAvx512Bw | kAvx512Vnni,
@@ -41,6 +43,6 @@ extern const Kernel kKernelAvx512Vnni = {
     .pack = kPanelRoutines<KernelAvx512Vnni, ShufflesAvx512>,
     .pack_rows = PackRowsOf<KernelAvx512Vnni>,
     .sum_rows = SumRowsOf<KernelAvx512Vnni>,
-    .lines = &kLines<KernelAvx512Vnni, BytesX86<KernelAvx512Vnni>>};
+    .lines = &kLinesAvx512Vnni};
 
 }  // namespace intaglio

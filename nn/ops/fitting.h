@@ -10,7 +10,7 @@ namespace intaglio::nn {
 // A fit takes microseconds per channel once and saves some 20 picoseconds per result: layers of few
 // pixels would need thousands of runs to win that back, and most channels are in those.
 inline BindOptions FitFor(const Im2col& view) {
-  constexpr int kManyPixels = 3000;
+  constexpr int kManyPixels = 10000;
   return {.fit = Rows(view) >= kManyPixels};
 }
 
