@@ -100,9 +100,9 @@ Status PackFilters(const LayerView& layer, const LayerOptions& options, int dept
     Result<PackedMatrix> packed = Prepack(
         Side::kRhs, matrix, MakePackOptions(routine.linear, options, first, routine.group_outputs));
     if (!packed.ok()) return layer.Wrap(packed.status());
-    Result<BoundPipeline> bound =
-        BoundPipeline::Bind(*packed, MakePipeline(routine.linear, routine.multipliers, first),
-                            routine.linear.type, routine.linear.input.zero_point);
+    Result<BoundPipeline> bound = BoundPipeline::Bind(
+        *packed, MakePipeline(routine.linear, routine.multipliers, first), routine.linear.type,
+        routine.linear.input.zero_point, {.fit = options.fit});
     if (!bound.ok()) return layer.Wrap(bound.status());
     routine.filters.push_back(std::move(*packed));
     routine.pipelines.push_back(std::move(*bound));

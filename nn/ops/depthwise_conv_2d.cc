@@ -85,7 +85,7 @@ Result<PreparedLayer> PrepareDepthwiseConv2D(const LayerView& layer, const Layer
   routine->multipliers = std::move(*multipliers);
   Result<BoundPipeline> bound =
       BoundPipeline::Bind(routine->filters, MakePipeline(routine->linear, routine->multipliers, 0),
-                          view->type, view->zero_point);
+                          view->type, view->zero_point, {.fit = options.fit});
   if (!bound.ok()) return layer.Wrap(bound.status());
   routine->pipeline = std::move(*bound);
   routine->view = *view;
