@@ -1,6 +1,5 @@
 #include "intaglio/gemm/lines.h"
 
-#include "intaglio/gemm/cpu.h"
 #include "intaglio/gemm/dispatch.h"
 #include "intaglio/kernels/kernel_table.h"
 
@@ -9,11 +8,7 @@ namespace intaglio {
 Result<const LineRoutines*> LinesOf(std::string_view name) {
   const auto kernel = KernelNamed(name);
   if (!kernel.ok()) return kernel.status();
-  bool reached = false;
-  for (const Kernel* k : RankedKernels()) {
-    reached = reached || k == *kernel;
-    if (reached && k->lines != nullptr && MayUse(k->needs)) return k->lines;
-  }
+  if ((*kernel)->lines != nullptr) return (*kernel)->lines;
   return KernelTable().back()->lines;  // the scalar kernel's
 }
 

@@ -9,8 +9,7 @@
 
 namespace intaglio {
 
-// The routines of the kernel of this name, the best one for an empty name, or else those of the next
-// kernel that has any.
+// The routines of the kernel of this name; of the best one for an empty name.
 Result<const LineRoutines*> LinesOf(std::string_view kernel);
 
 }  // namespace intaglio

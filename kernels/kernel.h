@@ -67,7 +67,7 @@ struct Kernel {
                     int padded_depth, void* packed) = PackRows;
   void (*sum_rows)(RowFormat format, const void* rows, ptrdiff_t stride_bytes, int count, int depth,
                    int32_t* sums) = SumRows;
-  // Element-wise functions; those of a slower kernel serve where there are none.
+  // Element-wise functions; the scalar kernel's serve where there are none.
   const LineRoutines* lines = nullptr;
   // A faster kernel for constant operands of safe pairs (pack/safe_pairs.h); it has no row of its
   // own in the table. Null where there is none.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "intaglio/gemm/describe.h"
+#include "intaglio/nn/integer_only.h"
 #include "intaglio/nn/layer.h"
 #include "intaglio/nn/operator_table.h"
 #include "intaglio/nn/plan.h"
@@ -201,11 +202,12 @@ Result<Model> Model::Prepare(Graph graph, const PrepareOptions& options) try {
                            "; at least 1 is needed");
   }
   INTAGLIO_RETURN_IF_ERROR(Validate(graph));
+  if (options.integer_only) INTAGLIO_RETURN_IF_ERROR(CheckIntegerOnly(graph));
   AlignConstants(graph);
   const auto prepared = std::make_shared<Prepared>();
   prepared->graph = std::move(graph);
   prepared->options = options;
-  const LayerOptions layer_options{KernelOf(options)};
+  const LayerOptions layer_options{KernelOf(options), !options.integer_only};
   for (size_t i = 0; i < prepared->graph.layers.size(); ++i) {
     Result<PreparedLayer> layer =
         ::intaglio::nn::Prepare(LayerView(prepared->graph, i), layer_options);

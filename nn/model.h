@@ -26,6 +26,9 @@ struct PrepareOptions {
   std::string kernel = {};
   // Gives every tensor memory of its own, so that TensorData shows it after a run. For debugging.
   bool keep_all_tensors = false;
+  // Refuses what CheckIntegerOnly (nn/integer_only.h) refuses, and runs the rest without a
+  // floating-point instruction, for CPUs without such a unit. The results are the same bits.
+  bool integer_only = false;
   // A larger arena is refused before anything is allocated.
   size_t max_arena_bytes = std::numeric_limits<size_t>::max();
 };

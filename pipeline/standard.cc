@@ -1,9 +1,11 @@
 #include "intaglio/pipeline/standard.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstdlib>
 #include <limits>
 #include <string>
+#include <type_traits>
 
 #include "intaglio/fixedpoint/requantize.h"
 #include "intaglio/fixedpoint/requantize_real64.h"
@@ -82,9 +84,15 @@ std::string At(int channel) { return " of channel " + std::to_string(channel); }
 
 constexpr bool IsMantissa(int32_t mantissa) { return mantissa == 0 || mantissa >= 1 << 30; }
 constexpr bool IsExponent(int32_t exponent) { return exponent >= -31 && exponent <= 30; }
+// Not negative and finite. Compares bits, whose order is that of such numbers: a product with
+// integer scalings has no floating-point instruction.
 template <class Real>
 bool IsScale(Real scale) {
-  return scale >= 0 && scale <= std::numeric_limits<Real>::max();
+  using Bits = std::conditional_t<sizeof(Real) == 8, uint64_t, uint32_t>;
+  constexpr auto kMax = std::bit_cast<Bits>(std::numeric_limits<Real>::max());
+  constexpr auto kMinusZero = std::bit_cast<Bits>(Real{-0.0});
+  const auto bits = std::bit_cast<Bits>(scale);
+  return bits <= kMax || bits == kMinusZero;
 }
 
 // The index of the first value that `is_good` refuses, or -1. Looks for it only where there is one:

@@ -19,6 +19,7 @@ void AddRun(CLI::App& app, Work& work);
 void AddInspect(CLI::App& app, Work& work);
 void AddBench(CLI::App& app, Work& work);
 void AddVerify(CLI::App& app, Work& work);
+void AddPartition(CLI::App& app, Work& work);
 void AddOperators(CLI::App& app, Work& work);
 void AddCpu(CLI::App& app, Work& work);
 

@@ -44,6 +44,7 @@ int Main(int argc, char** argv) {
   intaglio::tools::AddInspect(app, work);
   intaglio::tools::AddBench(app, work);
   intaglio::tools::AddVerify(app, work);
+  intaglio::tools::AddPartition(app, work);
   intaglio::tools::AddOperators(app, work);
   intaglio::tools::AddCpu(app, work);
   try {

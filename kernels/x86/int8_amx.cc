@@ -14,6 +14,7 @@
 namespace intaglio {
 
 extern const Kernel kKernelAvx512Vnni;
+extern const LineRoutines kLinesAvx512Vnni;
 
 namespace {
 
@@ -363,6 +364,7 @@ extern const Kernel kKernelAmx = {
         [](RowFormat format, const void* rows, ptrdiff_t stride_bytes, int count, int depth,
            int32_t* sums) {
           kKernelAvx512Vnni.sum_rows(format, rows, stride_bytes, count, depth, sums);
-        }};
+        },
+    .lines = &kLinesAvx512Vnni};
 
 }  // namespace intaglio

@@ -67,12 +67,12 @@ class ConvRoutine final : public Routine {
 
 bool IsPointwise(const WindowAxis& w) { return w.kernel == 1 && w.stride == 1 && w.in == w.out; }
 
-Status BindPipelines(const LayerView& layer, ConvRoutine& routine) {
+Status BindPipelines(const LayerView& layer, const LayerOptions& options, ConvRoutine& routine) {
   for (size_t g = 0; g < routine.filters.size(); ++g) {
     const int first = static_cast<int>(g) * routine.shape.group_outputs();
     Result<BoundPipeline> bound = BoundPipeline::Bind(
         routine.filters[g], MakePipeline(routine.linear, routine.multipliers, first),
-        routine.linear.type, routine.linear.input.zero_point, FitFor(routine.shape.view));
+        routine.linear.type, routine.linear.input.zero_point, FitFor(options, routine.shape.view));
     if (!bound.ok()) return layer.Wrap(bound.status());
     routine.pipelines.push_back(std::move(*bound));
   }
@@ -149,7 +149,7 @@ Result<PreparedLayer> PrepareConv2D(const LayerView& layer, const LayerOptions& 
       PackWeights(layer, routine->linear, options, shape->groups, shape->depth());
   if (!filters.ok()) return filters.status();
   routine->filters = std::move(*filters);
-  INTAGLIO_RETURN_IF_ERROR(BindPipelines(layer, *routine));
+  INTAGLIO_RETURN_IF_ERROR(BindPipelines(layer, options, *routine));
 
   PreparedLayer prepared;
   prepared.name = RoutineName(routine->linear.type, "gemm");

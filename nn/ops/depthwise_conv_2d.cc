@@ -71,7 +71,7 @@ Result<PreparedLayer> Finish(const LayerView& layer, const LayerOptions& options
   routine->view = view;
   Result<BoundPipeline> bound =
       BoundPipeline::Bind(routine->filters, MakePipeline(routine->linear, routine->multipliers, 0),
-                          view.type, view.zero_point, FitFor(view));
+                          view.type, view.zero_point, FitFor(options, view));
   if (!bound.ok()) return layer.Wrap(bound.status());
   routine->pipeline = std::move(*bound);
   PreparedLayer prepared;

@@ -3,15 +3,16 @@
 #define INTAGLIO_NN_OPS_FITTING_H_
 
 #include "intaglio/gemm/bound_pipeline.h"
+#include "intaglio/nn/layer.h"
 #include "intaglio/pack/im2col.h"
 
 namespace intaglio::nn {
 
 // A fit takes microseconds per channel once and saves some 20 picoseconds per result: layers of few
 // pixels would need thousands of runs to win that back, and most channels are in those.
-inline BindOptions FitFor(const Im2col& view) {
+inline BindOptions FitFor(const LayerOptions& options, const Im2col& view) {
   constexpr int kManyPixels = 10000;
-  return {.fit = Rows(view) >= kManyPixels};
+  return {.fit = options.fit && Rows(view) >= kManyPixels};
 }
 
 }  // namespace intaglio::nn

@@ -1,5 +1,5 @@
-// Makes .tflite files, right and wrong ones, from a plain description. For tests only: the readers
-// of this project never write files.
+// Makes .tflite files, right and wrong ones, from a plain description. For tests only: it shares
+// nothing with nn/export, which makes no wrong ones.
 #ifndef INTAGLIO_TEST_NN_IMPORT_CRAFTED_MODELS_H_
 #define INTAGLIO_TEST_NN_IMPORT_CRAFTED_MODELS_H_
 

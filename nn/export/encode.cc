@@ -1,0 +1,116 @@
+#include "intaglio/nn/export/encode.h"
+
+#include <memory>
+
+namespace intaglio::nn {
+namespace {
+
+template <class T>
+std::shared_ptr<const void> One(double value) {
+  return std::make_shared<const T>(static_cast<T>(value));
+}
+
+std::shared_ptr<const void> One(Type type, double value) {
+  switch (type) {
+    case Type::kInt8:
+      return One<int8_t>(value);
+    case Type::kInt16:
+      return One<int16_t>(value);
+    case Type::kInt32:
+      return One<int32_t>(value);
+    case Type::kInt64:
+      return One<int64_t>(value);
+    case Type::kFloat32:
+      return One<float>(value);
+    case Type::kUInt8:
+    case Type::kBool:
+      break;
+  }
+  return One<uint8_t>(value);
+}
+
+}  // namespace
+
+TensorId Encoding::Add(Tensor tensor, const char* what) {
+  const Layer& layer = layer_.layer();
+  if (!layer.outputs.empty()) tensor.name = layer_.output().name + "/";
+  tensor.name += what;
+  tensor.constant = true;
+  new_tensors_.push_back(std::move(tensor));
+  return static_cast<TensorId>(graph_tensors_ + new_tensors_.size()) - 1;
+}
+
+TensorId Encoding::Ints(const char* what, std::vector<int32_t> values, Shape shape) {
+  const auto owned = std::make_shared<const std::vector<int32_t>>(std::move(values));
+  Tensor tensor;
+  tensor.type = Type::kInt32;
+  tensor.shape = std::move(shape);
+  tensor.data = owned->data();
+  tensor.data_bytes = owned->size() * sizeof(int32_t);
+  tensor.owner = owned;
+  return Add(std::move(tensor), what);
+}
+
+TensorId Encoding::Pairs(const char* what, const std::vector<std::pair<int, int>>& pairs) {
+  std::vector<int32_t> values;
+  for (const auto& [before, after] : pairs) {
+    values.push_back(before);
+    values.push_back(after);
+  }
+  return Ints(what, std::move(values), {static_cast<int>(pairs.size()), 2});
+}
+
+TensorId Encoding::NumberLike(const char* what, const Tensor& like, double value) {
+  Tensor tensor;
+  tensor.type = like.type;
+  tensor.shape = {1};
+  tensor.quantization = like.quantization;
+  tensor.owner = One(like.type, value);
+  tensor.data = tensor.owner.get();
+  tensor.data_bytes = SizeOf(like.type);
+  return Add(std::move(tensor), what);
+}
+
+tflite::ActivationFunctionType ToTflite(Activation activation) {
+  switch (activation) {
+    case Activation::kRelu:
+      return tflite::ActivationFunctionType::RELU;
+    case Activation::kRelu6:
+      return tflite::ActivationFunctionType::RELU6;
+    case Activation::kReluN1To1:
+      return tflite::ActivationFunctionType::RELU_N1_TO_1;
+    case Activation::kNone:
+      break;
+  }
+  return tflite::ActivationFunctionType::NONE;
+}
+
+Result<tflite::Padding> ToTflite(const LayerView& layer, const Padding& padding) {
+  if (padding.kind == Padding::Kind::kSame) return tflite::Padding::SAME;
+  const bool none =
+      padding.top == 0 && padding.bottom == 0 && padding.left == 0 && padding.right == 0;
+  if (padding.kind == Padding::Kind::kValid || none) return tflite::Padding::VALID;
+  return layer.Unsupported("explicit padding cannot be written; pad in a layer of its own");
+}
+
+tflite::TensorType ToTflite(Type type) {
+  switch (type) {
+    case Type::kInt8:
+      return tflite::TensorType::INT8;
+    case Type::kUInt8:
+      return tflite::TensorType::UINT8;
+    case Type::kInt16:
+      return tflite::TensorType::INT16;
+    case Type::kInt32:
+      return tflite::TensorType::INT32;
+    case Type::kInt64:
+      return tflite::TensorType::INT64;
+    case Type::kBool:
+      return tflite::TensorType::BOOL;
+    case Type::kFloat32:
+      break;
+  }
+  return tflite::TensorType::FLOAT32;
+}
+
+}  // namespace intaglio::nn

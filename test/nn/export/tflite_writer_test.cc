@@ -1,0 +1,156 @@
+// What the writer refuses, and how files come to be.
+#include "intaglio/nn/export/tflite_writer.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "intaglio/nn/builder.h"
+#include "intaglio/nn/import/tflite_reader.h"
+#include "intaglio/test/nn/raw_run.h"
+
+namespace intaglio::nn {
+namespace {
+
+namespace fs = std::filesystem;
+
+Result<Graph> Convolution(const Padding& padding) {
+  Builder b("convolution");
+  const Value x = b.Input("x", Type::kInt8, {1, 4, 4, 1}, PerTensor(0.5f, 1));
+  const Constant filter =
+      b.Const<int8_t>("filter", {1, 2, 3, 4, 5, 6, 7, 8}, {2, 2, 2, 1}, PerAxis({0.5f, 0.25f}, 0));
+  b.Output(b.Conv2D(x, filter, kNoBias, {.padding = padding}, PerTensor(2.0f, -3)), "y");
+  return b.Finish();
+}
+
+std::string ErrorOf(const Graph& graph) {
+  const Result<std::vector<uint8_t>> bytes = ExportTflite(graph);
+  return bytes.ok() ? "ok" : bytes.status().message();
+}
+
+TEST(TfliteWriter, WritesPaddingThatTheFormatKnows) {
+  for (const Padding& padding :
+       {Padding::Same(), Padding::Valid(), Padding::Explicit(0, 0, 0, 0)}) {
+    const Result<Graph> graph = Convolution(padding);
+    ASSERT_TRUE(graph.ok()) << graph.status().message();
+    const Result<std::vector<uint8_t>> bytes = ExportTflite(*graph);
+    ASSERT_TRUE(bytes.ok()) << bytes.status().message();
+    const Result<Graph> again = ImportTflite(*bytes, nullptr, "again");
+    ASSERT_TRUE(again.ok()) << again.status().message();
+    const test::RawTensors inputs = test::RandomInputs(*graph, 3);
+    EXPECT_EQ(test::RunGraph(*again, inputs), test::RunGraph(*graph, inputs));
+  }
+  const Result<Graph> graph = Convolution(Padding::Explicit(1, 0, 1, 0));
+  ASSERT_TRUE(graph.ok());
+  EXPECT_EQ(ErrorOf(*graph),
+            "CONV_2D #0 'y': explicit padding cannot be written; pad in a layer of its own");
+}
+
+TEST(TfliteWriter, RefusesWhatIsNoGraph) {
+  Result<Graph> graph = Convolution(Padding::Same());
+  ASSERT_TRUE(graph.ok());
+  Graph cycle = *graph;
+  cycle.layers[0].inputs[0] = cycle.layers[0].outputs[0];
+  EXPECT_NE(ErrorOf(cycle).find("which nothing has written before"), std::string::npos);
+  Graph no_tensor = *graph;
+  no_tensor.outputs[0] = 99;
+  EXPECT_NE(ErrorOf(no_tensor).find("tensor #99"), std::string::npos);
+  Graph no_data = *graph;
+  for (Tensor& tensor : no_data.tensors) tensor.data = nullptr;
+  EXPECT_NE(ErrorOf(no_data).find("is a constant without data"), std::string::npos);
+  Graph scale = *graph;
+  scale.tensors[0].quantization.scales[0] = std::numeric_limits<float>::quiet_NaN();
+  EXPECT_NE(ErrorOf(scale).find("has the scale nan"), std::string::npos);
+}
+
+// The data is never looked at: no such amount is there.
+TEST(TfliteWriter, RefusesMoreThanAFileHolds) {
+  Result<Graph> graph = Convolution(Padding::Same());
+  ASSERT_TRUE(graph.ok());
+  Tensor& huge = graph->tensors.emplace_back();
+  huge.name = "huge";
+  huge.shape = {1 << 15, 1 << 15};
+  huge.constant = true;
+  huge.data = &huge;
+  huge.data_bytes = size_t{1} << 30;
+  graph->outputs.push_back(static_cast<TensorId>(graph->tensors.size()) - 1);
+  EXPECT_NE(ErrorOf(*graph).find("files of less than 1 GiB are written"), std::string::npos);
+}
+
+TEST(TfliteWriter, LeavesOutWhatIsNotUsed) {
+  Result<Graph> graph = Convolution(Padding::Same());
+  ASSERT_TRUE(graph.ok());
+  const Result<std::vector<uint8_t>> before = ExportTflite(*graph);
+  Tensor unused;
+  unused.type = Type::kFloat32;
+  unused.shape = {7};
+  graph->tensors.push_back(unused);
+  const Result<std::vector<uint8_t>> after = ExportTflite(*graph);
+  ASSERT_TRUE(before.ok() && after.ok());
+  EXPECT_EQ(*before, *after);
+}
+
+// A part of a model may be nothing but its inputs.
+TEST(TfliteWriter, WritesGraphsWithoutLayers) {
+  Builder b("nothing");
+  const Value x = b.Input("x", Type::kInt8, {2, 3}, PerTensor(0.5f, 1));
+  b.Output(x, "x");
+  b.Output(x, "x");
+  const Result<Graph> graph = b.Finish();
+  ASSERT_TRUE(graph.ok());
+  const Result<std::vector<uint8_t>> bytes = ExportTflite(*graph);
+  ASSERT_TRUE(bytes.ok()) << bytes.status().message();
+  const Result<Graph> again = ImportTflite(*bytes, nullptr, "again");
+  ASSERT_TRUE(again.ok()) << again.status().message();
+  const test::RawTensors inputs = test::RandomInputs(*graph, 4);
+  EXPECT_EQ(test::RunGraph(*again, inputs), (test::RawTensors{inputs[0], inputs[0]}));
+}
+
+class SavedFile : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = fs::path(testing::TempDir()) / "intaglio_saved_file";
+    fs::remove_all(folder_);
+    fs::create_directories(folder_);
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  fs::path folder_;
+};
+
+TEST_F(SavedFile, MayReplaceTheOneThatWasRead) {
+  const std::string path = (folder_ / "model.tflite").string();
+  const Result<Graph> graph = Convolution(Padding::Same());
+  ASSERT_TRUE(graph.ok());
+  ASSERT_TRUE(SaveTflite(*graph, path).ok());
+  const Result<Graph> loaded = LoadTflite(path);
+  ASSERT_TRUE(loaded.ok()) << loaded.status().message();
+  const test::RawTensors inputs = test::RandomInputs(*loaded, 5);
+  const test::RawTensors expected = test::RunGraph(*loaded, inputs);
+  const Status status = SaveTflite(*loaded, path);
+  ASSERT_TRUE(status.ok()) << status.message();
+  EXPECT_EQ(test::RunGraph(*loaded, inputs), expected) << "its constants are in the old file";
+  const Result<Graph> again = LoadTflite(path);
+  ASSERT_TRUE(again.ok()) << again.status().message();
+  EXPECT_EQ(test::RunGraph(*again, inputs), expected);
+}
+
+TEST_F(SavedFile, IsWholeOrNotThere) {
+  const Result<Graph> graph = Convolution(Padding::Same());
+  ASSERT_TRUE(graph.ok());
+  const std::string nowhere = (folder_ / "no" / "model.tflite").string();
+  const Status status = SaveTflite(*graph, nowhere);
+  EXPECT_EQ(status.code(), StatusCode::kIoError);
+  EXPECT_EQ(status.message(), nowhere + ": cannot write: No such file or directory");
+  const fs::path taken = folder_ / "taken.tflite";  // a folder
+  fs::create_directories(taken / "full");
+  EXPECT_EQ(SaveTflite(*graph, taken.string()).code(), StatusCode::kIoError);
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}), 1) << "something was left behind";
+}
+
+}  // namespace
+}  // namespace intaglio::nn
