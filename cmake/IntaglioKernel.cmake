@@ -3,7 +3,7 @@
 #
 # The suffix of a file's name is its instruction set: kernels/x86/int8_avx2.cc, registers_avx2.h.
 
-set(INTAGLIO_ISAS sse41 avx2 avxvnni avx512 avx512vnni)
+set(INTAGLIO_ISAS sse41 avx2 avxvnni avx512 avx512vnni amx)
 set(INTAGLIO_FLAGS_sse41 -msse4.1)
 set(INTAGLIO_FLAGS_avx2 ${INTAGLIO_FLAGS_sse41} -mavx2 -mfma)
 set(INTAGLIO_FLAGS_avxvnni ${INTAGLIO_FLAGS_avx2} -mavxvnni)
@@ -13,6 +13,7 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   list(APPEND INTAGLIO_FLAGS_avx512 -Wno-maybe-uninitialized)
 endif()
 set(INTAGLIO_FLAGS_avx512vnni ${INTAGLIO_FLAGS_avx512} -mavx512vnni)
+set(INTAGLIO_FLAGS_amx ${INTAGLIO_FLAGS_avx512vnni} -mamx-tile -mamx-int8)
 
 # Arm: `_neon` is the baseline of AArch64, and asked for on 32-bit Arm; the others are of AArch64 only.
 list(APPEND INTAGLIO_ISAS neon)

@@ -7,7 +7,7 @@
 namespace intaglio {
 namespace {
 
-constexpr int kMaxTileRows = 8;
+constexpr int kMaxTileRows = 32;
 constexpr size_t kMaxTaskRows = 512;
 constexpr size_t kTileBytes = size_t{kMaxTileRows} * kMaxPanelWidth * sizeof(int32_t);
 

@@ -7,6 +7,9 @@
 
 #if defined(__x86_64__)
 #include <cpuid.h>
+#if defined(__linux__)
+#include <sys/syscall.h>
+#endif
 #elif defined(__linux__) && (defined(__aarch64__) || defined(__arm__))
 #define INTAGLIO_ASK_LINUX_ON_ARM
 #include <sched.h>
@@ -55,7 +58,19 @@ uint32_t Features() {
                       Bit(extended.ebx, 31);  // F, DQ, BW, VL
   if (zmm && avx512) features |= kAvx512Bw;
   if (zmm && avx512 && Bit(extended.ecx, 11)) features |= kAvx512Vnni;
+  const bool tiles = (saved & 0x60000) == 0x60000;
+  if (tiles && Bit(extended.edx, 24) && Bit(extended.edx, 25)) features |= kAmxInt8;
   return features;
+}
+
+bool AskForTiles() {
+#if defined(__linux__)
+  constexpr int kRequestPermission = 0x1023;  // ARCH_REQ_XCOMP_PERM
+  constexpr int kTileData = 18;               // its bit of XCR0
+  return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
+#else
+  return false;
+#endif
 }
 #endif
 
@@ -113,6 +128,17 @@ CpuInfo Ask() {
 const CpuInfo& Cpu() {
   static const CpuInfo info = Ask();
   return info;
+}
+
+bool MayUse(uint32_t features) {
+  if ((features & ~Cpu().features) != 0) return false;
+#if defined(__x86_64__)
+  if ((features & kAmxInt8) != 0) {
+    static const bool given = AskForTiles();
+    return given;
+  }
+#endif
+  return true;
 }
 
 }  // namespace intaglio

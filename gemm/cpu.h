@@ -21,6 +21,11 @@ inline constexpr size_t kDefaultL2Bytes = 512 << 10;
 // Asked once, on first use.
 const CpuInfo& Cpu();
 
+// Whether this process may run what needs these features. For AMX that asks Linux (5.16 and later)
+// for its tile registers, once for the whole process and for good: signal stacks that are too small
+// to save them, 8 KiB, are refused from then on.
+bool MayUse(uint32_t features);
+
 }  // namespace intaglio
 
 #endif  // INTAGLIO_GEMM_CPU_H_

@@ -46,15 +46,21 @@ std::string MissingFeatures(const Kernel& kernel) {
     const char* name;
   } kNames[] = {{kSse41, "SSE4.1"},           {kAvx2, "AVX2 and FMA"},
                 {kAvxVnni, "AVX-VNNI"},       {kAvx512Bw, "AVX-512 F, BW, DQ, VL"},
-                {kAvx512Vnni, "AVX512-VNNI"}, {kNeon, "NEON"},
-                {kDotprod, "dotprod"},        {kI8mm, "i8mm"}};
+                {kAvx512Vnni, "AVX512-VNNI"}, {kAmxInt8, "AMX-INT8"},
+                {kNeon, "NEON"},              {kDotprod, "dotprod"},
+                {kI8mm, "i8mm"}};
   std::string missing;
   for (const auto& [bit, name] : kNames) {
     if ((kernel.needs & ~Cpu().features & bit) == 0) continue;
     missing += missing.empty() ? "" : ", ";
     missing += name;
   }
-  return missing;
+  return missing.empty() ? "" : "this CPU has no " + missing;
+}
+
+// Last, because it may ask the OS.
+std::string Refused(const Kernel& kernel) {
+  return MayUse(kernel.needs & ~kPreferences) ? "" : "the OS does not let this process use it";
 }
 
 }  // namespace
@@ -74,14 +80,14 @@ std::span<const Kernel* const> RankedKernels() {
 
 std::string WhyNot(const Kernel& kernel) {
   const std::string missing = MissingFeatures(kernel);
-  if (!missing.empty()) return "this CPU has no " + missing;
+  if (!missing.empty()) return missing;
   const auto table = RankedKernels();
   for (size_t row = 0; row < table.size(); ++row) {
     if (table[row] == &kernel && static_cast<int>(row) < FirstAllowedRow()) {
       return std::string("INTAGLIO_ISA=") + Environment("INTAGLIO_ISA");
     }
   }
-  return "";
+  return Refused(kernel);
 }
 
 Result<const Kernel*> BestKernel() {
@@ -102,9 +108,10 @@ Result<const Kernel*> KernelNamed(std::string_view name) {
   if (name.empty()) return BestKernel();
   for (const Kernel* kernel : RankedKernels()) {
     if (name != kernel->name) continue;
-    const std::string missing = MissingFeatures(*kernel);
-    if (missing.empty()) return kernel;
-    return Unsupported("kernel " + std::string(name) + ": this CPU has no " + missing);
+    std::string why_not = MissingFeatures(*kernel);
+    if (why_not.empty()) why_not = Refused(*kernel);
+    if (why_not.empty()) return kernel;
+    return Unsupported("kernel " + std::string(name) + ": " + why_not);
   }
   return InvalidArgument("kernel " + std::string(name) + " is none of " + KernelNames());
 }
@@ -114,10 +121,12 @@ Result<const Kernel*> KernelFor(const PanelFormat& format) {
   const auto best = BestKernel();
   if (best.ok() && (*best)->panel == format) return best;
   for (const Kernel* kernel : RankedKernels()) {
-    if ((kernel->needs & ~kPreferences & ~Cpu().features) != 0) continue;
-    if (kernel->panel == format) return kernel;
     const Kernel* safe_pairs = kernel->for_safe_pairs;
-    if (safe_pairs != nullptr && safe_pairs->panel == format) return safe_pairs;
+    const bool reads = kernel->panel == format;
+    const bool reads_safe = safe_pairs != nullptr && safe_pairs->panel == format;
+    if ((reads || reads_safe) && MayUse(kernel->needs & ~kPreferences)) {
+      return reads ? kernel : safe_pairs;
+    }
   }
   return Unsupported("packed matrix: no kernel of this machine reads its panels");
 }

@@ -3,6 +3,7 @@
 // The kernels, fastest first: the name of each is the one that its file defines.
 #if defined(__x86_64__)
 #define INTAGLIO_ARCH_KERNELS(ROW) \
+  ROW(kKernelAmx)                  \
   ROW(kKernelAvx512Vnni)           \
   ROW(kKernelAvxVnni)              \
   ROW(kKernelAvx512Bw)             \

@@ -185,7 +185,7 @@ INTAGLIO_INLINE bool RunTiles(const TileArgs& args, int first, int last, Form fo
   return true;
 }
 
-// Computes these rows if they are finished in a way that pays.
+// Computes these rows if they are finished in a way that is worth code of its own.
 template <class V, int kVectors>
 bool ComputeWholeTiles(const TileArgs& args, int first, int last) {
   if (SizeOf(args.epilogue.output) == 1) {
@@ -193,13 +193,17 @@ bool ComputeWholeTiles(const TileArgs& args, int first, int last) {
       return RunTiles<V, typename V::ByteStore, kVectors>(args, first, last, bounded);
     });
   }
-  if (!StoresPlainWords(args.epilogue)) return false;
-  const ScalingForm form = args.params->form;
-  if (form == ScalingForm::kNone) {
-    return RunTiles<V, WordStore<V>, kVectors>(args, first, last, Unscaled<V>());
+  if constexpr (kVectors == V::kMaxVectors) {
+    if (!StoresPlainWords(args.epilogue)) return false;
+    const ScalingForm form = args.params->form;
+    if (form == ScalingForm::kNone) {
+      return RunTiles<V, WordStore<V>, kVectors>(args, first, last, Unscaled<V>());
+    }
+    if (form == ScalingForm::kToFloat) {
+      return RunTiles<V, WordStore<V>, kVectors>(args, first, last, ToReal<V>());
+    }
   }
-  if (form != ScalingForm::kToFloat) return false;
-  return RunTiles<V, WordStore<V>, kVectors>(args, first, last, ToReal<V>());
+  return false;
 }
 
 // The entry of a kernel: finds the instance for the panel's vectors and the number of rows.
@@ -215,9 +219,9 @@ void Tile(const TileArgs& args) {
       ComputeTile<V, kVectors, kRows>(args, 0, args.row_count);
       first = kRows;
     }
+    // A rest of several rows takes as long as a whole tile, unless the depth decides.
     const int rest = args.row_count % kRows;
-    // A rest of a few rows takes less time than a whole tile.
-    const int last = args.row_count - (rest < kRows - 2 ? rest : 0);
+    const int last = args.row_count - (rest < kRows - 2 || args.groups > 32 ? rest : 0);
     if (last - first >= kRows && ComputeWholeTiles<V, kVectors>(args, first, last)) first = last;
   }
   for (; first < args.row_count; first += kRows) {

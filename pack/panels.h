@@ -38,6 +38,7 @@ struct PanelFormat {
   int vectors = 1;     // of a full panel: a power of two, as the narrower panels at the end are
   int depth_step = 1;  // depths multiplied by one instruction
   bool safe_pairs = false;  // only for values of which PairsAreSafe (pack/safe_pairs.h) says so
+  bool tiles = false;       // of a kernel that multiplies tiles, and shares a layout with another
 
   bool operator==(const PanelFormat&) const = default;
 

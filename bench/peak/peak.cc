@@ -16,9 +16,13 @@ constexpr struct {
   const char* kernel;
   const char* loop;
 } kLoopOfKernel[] = {
-    {"avx512-vnni", "vpdpbusd-zmm"},     {"avx-vnni", "vpdpbusd-ymm"},
-    {"avx512bw", "vpmaddwd+vpaddd-zmm"}, {"avx2", "vpmaddwd+vpaddd-ymm"},
-    {"sse4.1", "pmaddwd+paddd-xmm"},     {"avx2-safe-pairs", "vpmaddubsw+vpmaddwd+vpaddd-ymm"},
+    {"amx-int8", "tdpbusd"},
+    {"avx512-vnni", "vpdpbusd-zmm"},
+    {"avx-vnni", "vpdpbusd-ymm"},
+    {"avx512bw", "vpmaddwd+vpaddd-zmm"},
+    {"avx2", "vpmaddwd+vpaddd-ymm"},
+    {"sse4.1", "pmaddwd+paddd-xmm"},
+    {"avx2-safe-pairs", "vpmaddubsw+vpmaddwd+vpaddd-ymm"},
 };
 
 template <class Loop>
@@ -42,12 +46,10 @@ size_t ShareOf(size_t bytes, const Context& context) {
   return std::max(kIteration, bytes / threads / kIteration * kIteration);
 }
 
-bool Has(uint32_t needs) { return (needs & ~Cpu().features) == 0; }
-
 }  // namespace
 
-bool Runs(const PeakLoop& loop) { return Has(loop.needs); }
-bool Runs(const ReadLoop& loop) { return Has(loop.needs); }
+bool Runs(const PeakLoop& loop) { return MayUse(loop.needs); }
+bool Runs(const ReadLoop& loop) { return MayUse(loop.needs); }
 
 const PeakLoop* PeakOfKernel(std::string_view kernel) {
   if (kernel.empty()) {

@@ -68,10 +68,33 @@ INTAGLIO_YMM_LOOP(MaddubsYmm, INTAGLIO_MADDUBS_YMM)
 INTAGLIO_ZMM_LOOP(FmaZmm, INTAGLIO_FMA_ZMM)
 INTAGLIO_YMM_LOOP(FmaYmm, INTAGLIO_FMA_YMM)
 
+// Four tiles of accumulators: the products of 16 rows, 16 channels and 64 depths each.
+constexpr double kTileOps = 4.0 * 16 * 16 * 64 * 2;
+
+void DotTiles(int64_t iterations) {
+  struct alignas(64) {
+    uint8_t palette_and_start[16] = {1};
+    uint16_t line_bytes[16] = {64, 64, 64, 64, 64, 64, 64, 64};
+    uint8_t lines[16] = {16, 16, 16, 16, 16, 16, 16, 16};
+  } shapes;
+  asm volatile(
+      "ldtilecfg (%1)\n\t"
+      "tileloadd (%2,%3,1), %%tmm4\n\ttileloadd (%2,%3,1), %%tmm5\n\t"
+      "tileloadd (%2,%3,1), %%tmm6\n\ttileloadd (%2,%3,1), %%tmm7\n\t"
+      ".p2align 6\n1:\n\t"
+      "tdpbusd %%tmm6, %%tmm4, %%tmm0\n\ttdpbusd %%tmm7, %%tmm4, %%tmm1\n\t"
+      "tdpbusd %%tmm6, %%tmm5, %%tmm2\n\ttdpbusd %%tmm7, %%tmm5, %%tmm3\n\t"
+      "dec %0\n\tjnz 1b\n\ttilerelease"
+      : "+r"(iterations)
+      : "r"(&shapes), "r"(kOperand), "r"(int64_t{0})
+      : "cc", "memory");
+}
+
 // Twelve vectors of `lanes` accumulators, `pairs` multiplications with additions in each.
 constexpr double Ops(int lanes, int pairs) { return 12.0 * lanes * pairs * 2; }
 
 constexpr PeakLoop kPeakLoops[] = {
+    {"tdpbusd", kTileOps, kAmxInt8, false, &DotTiles},
     {"vpdpbusd-zmm", Ops(16, 4), kAvx512Vnni, false, &DotZmm},
     {"vpdpbusd-ymm", Ops(8, 4), kAvxVnni, false, &DotYmm},
     {"vpmaddwd+vpaddd-zmm", Ops(16, 2), kAvx512Bw, false, &MaddZmm},

@@ -16,8 +16,8 @@ namespace intaglio::test {
 class EveryKernel : public testing::TestWithParam<const Kernel*> {
  protected:
   void SetUp() override {
-    if ((GetParam()->needs & ~kPreferences & ~Cpu().features) != 0) {
-      GTEST_SKIP() << "this CPU has not what " << GetParam()->name << " needs";
+    if (!MayUse(GetParam()->needs & ~kPreferences)) {
+      GTEST_SKIP() << "this machine has not what " << GetParam()->name << " needs";
     }
   }
 

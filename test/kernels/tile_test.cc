@@ -1,5 +1,6 @@
 // Kernel::tile of every row of the table, called directly on panels packed by hand.
 #include "intaglio/test/kernels/every_kernel.h"
+#include "intaglio/test/kernels/guarded.h"
 #include "intaglio/test/kernels/panel_oracle.h"
 
 namespace intaglio::test {
@@ -19,6 +20,7 @@ struct TileCase {
   std::vector<int32_t> row_terms;
   int gap = 24;
   bool with_operands = true;
+  bool guarded = false;  // panel and rows end where memory does
 
   TileCase(const Kernel& k, int vectors, int rows, int depth)
       : kernel(k), vectors(vectors), rows(rows), depth(depth), params(k.panel.lanes * vectors) {
@@ -124,10 +126,16 @@ struct TileCase {
     const std::vector<uint8_t> row_bytes = PackedRows(row_stride, 4);
     const PanelParams lanes = params.InLanes(kernel.panel.lanes, vectors);
     TileArgs args;
-    args.panel = panel_bytes.data();
+    const Guarded panel_memory(guarded ? panel_bytes.size() : 0);
+    const Guarded row_memory(guarded ? row_bytes.size() : 0);
+    if (guarded) {
+      std::copy(panel_bytes.begin(), panel_bytes.end(), panel_memory.data());
+      std::copy(row_bytes.begin(), row_bytes.end(), row_memory.data());
+    }
+    args.panel = guarded ? reinterpret_cast<const int8_t*>(panel_memory.data()) : panel_bytes.data();
     args.vectors = vectors;
     args.panel_has_lowest = std::find(panel.begin(), panel.end(), -128) != panel.end();
-    args.rows = row_bytes.data();
+    args.rows = guarded ? row_memory.data() : row_bytes.data();
     args.row_stride = row_stride;
     args.fetch_ahead = depth % 2 == 1;  // which changes nothing but the speed
     args.row_count = rows;
@@ -198,6 +206,31 @@ TEST_P(Tile, ManyTiles) {
           }
         }
       }
+    }
+  }
+}
+
+// Nothing beyond the panel and the rows is read, whatever the depth and the number of rows leave of
+// whole steps and tiles.
+TEST_P(Tile, EndsOfMemory) {
+  Random random(5);
+  const auto check = [&](int vectors, int rows, int depth) {
+    TileCase test(kernel(), vectors, rows, depth);
+    test.guarded = true;
+    test.FillRandom(random);
+    for (int32_t& o : test.params.offset) o = static_cast<int32_t>(random());
+    test.Check();
+  };
+  for (const int vectors : PanelVectors()) {
+    for (int depth = 1; depth <= 130; ++depth) {
+      ASSERT_NO_FATAL_FAILURE(check(vectors, Uniform(random, 1, 70), depth));
+    }
+    for (int rows = 1; rows <= 70; ++rows) {
+      ASSERT_NO_FATAL_FAILURE(check(vectors, rows, Uniform(random, 1, 200)));
+    }
+    // Panels that are larger than a first-level cache.
+    for (const int rows : {20, 35, 64}) {
+      for (const int depth : {704, 770}) ASSERT_NO_FATAL_FAILURE(check(vectors, rows, depth));
     }
   }
 }
@@ -357,7 +390,7 @@ TEST_P(Tile, EveryScalingFormAndOutputType) {
             ASSERT_NO_FATAL_FAILURE(test.Check());
             // The same with a product that differs from row to row.
             test.Fill([&](int, int) { return Uniform(random, -128, 127); },
-                      [&](int r, int) { return 15 * (r + 1); });
+                      [&](int r, int) { return 15 * (r % 16 + 1); });
             for (int32_t& o : test.params.offset) o /= 2;
             ASSERT_NO_FATAL_FAILURE(test.Check());
           }
@@ -431,7 +464,7 @@ TEST_P(Tile, FittedDoubleRounding) {
           for (int32_t& o : test.params.offset) o = ExtremeAccumulator(random, kBound / 2);
           ASSERT_NO_FATAL_FAILURE(test.Check());
           test.Fill([&](int, int) { return Uniform(random, -128, 127); },
-                    [&](int r, int) { return 17 * (r + 1); });
+                    [&](int r, int) { return 17 * (r % 15 + 1); });
           ASSERT_NO_FATAL_FAILURE(test.Check());
         }
       }

@@ -1,0 +1,50 @@
+// The instructions of AMX on tile registers that are template arguments: <immintrin.h> takes
+// literals.
+#ifndef INTAGLIO_KERNELS_X86_TILES_AMX_H_
+#define INTAGLIO_KERNELS_X86_TILES_AMX_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "intaglio/fixedpoint/registers.h"
+#include "intaglio/kernels/x86/intrinsics.h"
+
+namespace intaglio {
+
+// The largest tile.
+inline constexpr int kTileLines = 16;
+inline constexpr int kTileLineBytes = 64;
+
+// What LDTILECFG reads: the shape of each register. Loading it zeroes all of them.
+struct alignas(64) TileShapes {
+  uint8_t palette = 1;
+  uint8_t start_line = 0;
+  uint8_t reserved[14] = {};
+  uint16_t line_bytes[16] = {};
+  uint8_t lines[16] = {};
+
+  INTAGLIO_INLINE void Set(int tile, int line_count, int bytes) {
+    lines[tile] = static_cast<uint8_t>(line_count);
+    line_bytes[tile] = static_cast<uint16_t>(bytes);
+  }
+};
+
+template <int kTile>
+INTAGLIO_INLINE void LoadTile(const void* p, ptrdiff_t stride) {
+  asm volatile("tileloadd (%1,%2,1), %%tmm%c0" : : "i"(kTile), "r"(p), "r"(stride) : "memory");
+}
+
+template <int kTile>
+INTAGLIO_INLINE void StoreTile(void* p, ptrdiff_t stride) {
+  asm volatile("tilestored %%tmm%c0, (%1,%2,1)" : : "i"(kTile), "r"(p), "r"(stride) : "memory");
+}
+
+// Adds the products of uint8 rows and int8 channels, groups of four depths at a time.
+template <int kSum, int kRows, int kChannels>
+INTAGLIO_INLINE void DotTiles() {
+  asm volatile("tdpbusd %%tmm%c2, %%tmm%c1, %%tmm%c0" : : "i"(kSum), "i"(kRows), "i"(kChannels));
+}
+
+}  // namespace intaglio
+
+#endif  // INTAGLIO_KERNELS_X86_TILES_AMX_H_
