@@ -18,6 +18,7 @@ bool IsBounded(ScalingForm form) {
     case ScalingForm::kByVector:
     case ScalingForm::kSingleRoundingBounded:
     case ScalingForm::kFloatHalfEvenBounded:
+    case ScalingForm::kMultiplyAdd:
       return true;
     default:
       return false;

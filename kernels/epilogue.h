@@ -23,6 +23,7 @@ enum class ScalingForm : uint8_t {
   kSingleRoundingBounded,
   kFloatHalfEven,
   kFloatHalfEvenBounded,
+  kMultiplyAdd,  // any mode to 8 bits, by fixedpoint/fit_multiply_add.h
   kToFloat,
   kByVector,  // each vector by its own form of double rounding
 };
@@ -38,7 +39,8 @@ struct PanelParams {
   alignas(64) int32_t left_shift[kMaxPanelWidth];
   alignas(64) int32_t right_shift[kMaxPanelWidth];  // kSingleRounding: the total shift
   alignas(64) float scale[kMaxPanelWidth];
-  // Of fits: scales are above, and offsets include the bases.
+  // Of fits: scales are above, and offsets include the bases. kMultiplyAdd has no more than
+  // addends.
   alignas(64) float stretch[kMaxPanelWidth];
   alignas(64) float shift[kMaxPanelWidth];
   alignas(64) float addend[kMaxPanelWidth];

@@ -6,6 +6,9 @@
 //   StoreInt16<kVectors>(int16_t*, const I32*)           of values that fit
 //   FloatBits(F32)                                       the same bits as an I32
 //   StoreInt32<kVectors>(int32_t*, const I32*)           if that is faster than StoreRuns
+//   StoreLowBytes<kVectors, kSigned, kClamps>(void*, const F32*, min, max)   where its kernel takes
+//                                                        kMultiplyAdd: of the low 16 bits,
+//                                                        saturated
 #ifndef INTAGLIO_KERNELS_FINISH_H_
 #define INTAGLIO_KERNELS_FINISH_H_
 
@@ -26,6 +29,12 @@ inline constexpr bool kTakesFits = requires {
   V::kHasFma;
 };
 
+// Whether a kernel's panels may have kMultiplyAdd (Kernel::takes_multiply_add).
+template <class V>
+inline constexpr bool kTakesMultiplyAdd = requires {
+  V::kHasMultiplyAdd;
+};
+
 // acc = scaled(acc) for all vectors of kRows rows of one panel, from lane `first` on.
 template <class V, class Form, int kVectors, int kRows>
 INTAGLIO_INLINE void ScaleRows(Form form, const PanelParams& p,
@@ -39,6 +48,7 @@ INTAGLIO_INLINE void ApplyScaling(const PanelParams& p, typename V::I32 (&acc)[k
                                   int first = 0) {
   switch (p.form) {
     case ScalingForm::kNone:
+    case ScalingForm::kMultiplyAdd:  // StoreMultiplyAdd's
       return;
     case ScalingForm::kDoubleRounding:
       return ScaleRows<V>(General<V>(), p, acc, first);
@@ -64,6 +74,40 @@ INTAGLIO_INLINE void ApplyScaling(const PanelParams& p, typename V::I32 (&acc)[k
     case ScalingForm::kToFloat:
       return ScaleRows<V>(ToReal<V>(), p, acc, first);
   }
+}
+
+// Scales kRows rows by kMultiplyAdd and writes them.
+template <class V, bool kSigned, bool kClamps, int kVectors, int kRows>
+INTAGLIO_INLINE void MultiplyAddRows(const PanelParams& p, const EpilogueParams& e,
+                                     const typename V::I32 (&acc)[kRows][kVectors], char* row,
+                                     ptrdiff_t stride) {
+  typename V::F32 scale[kVectors];
+  INTAGLIO_UNROLL
+  for (int j = 0; j < kVectors; ++j) scale[j] = V::LoadF(p.scale + j * V::kLanes);
+  INTAGLIO_UNROLL
+  for (int r = 0; r < kRows; ++r) {
+    typename V::F32 x[kVectors];
+    INTAGLIO_UNROLL
+    for (int j = 0; j < kVectors; ++j) {
+      const auto addend = V::LoadF(p.addend + j * V::kLanes);
+      x[j] = V::FusedMulAdd(V::FloatOfBits(acc[r][j]), scale[j], addend);
+    }
+    V::template StoreLowBytes<kVectors, kSigned, kClamps>(row + r * stride, x, e.clamp_min,
+                                                          e.clamp_max);
+  }
+}
+
+template <class V, int kVectors, int kRows>
+INTAGLIO_INLINE void StoreMultiplyAdd(const PanelParams& p, const EpilogueParams& e,
+                                      const typename V::I32 (&acc)[kRows][kVectors], char* dst,
+                                      ptrdiff_t stride) {
+  const bool clamps = e.clamp_max - e.clamp_min < 255;
+  if (e.output == Type::kInt8) {
+    if (clamps) return MultiplyAddRows<V, true, true>(p, e, acc, dst, stride);
+    return MultiplyAddRows<V, true, false>(p, e, acc, dst, stride);
+  }
+  if (clamps) return MultiplyAddRows<V, false, true>(p, e, acc, dst, stride);
+  return MultiplyAddRows<V, false, false>(p, e, acc, dst, stride);
 }
 
 // Writes kRows rows of scaled accumulators.

@@ -60,6 +60,12 @@ INTAGLIO_INLINE void AddGroup(Panel& panel, const char* const (&row)[kRows], ptr
   }
 }
 
+// Whether a vocabulary has a loop of its own.
+template <class V>
+inline constexpr bool kAddsDepth = requires(const TileArgs& args, typename V::I32 (&acc)[1][1]) {
+  V::AddDepth(args, args.rows, acc);
+};
+
 // Plain loops, here and below: what a lambda refers to through the reference to the accumulators,
 // g++ 12 leaves in memory.
 
@@ -72,7 +78,7 @@ INTAGLIO_INLINE void Accumulate(const TileArgs& args, Panel panel, int first,
     INTAGLIO_UNROLL
     for (int j = 0; j < kVectors; ++j) acc[r][j] = V::Load(args.params->offset + j * V::kLanes);
   }
-  if constexpr (requires { V::AddDepth(args, args.rows, acc); }) {
+  if constexpr (kAddsDepth<V>) {
     V::AddDepth(args, static_cast<const char*>(args.rows) + first * args.row_stride, acc);
   } else {
     const char* row[kRows];
@@ -132,7 +138,7 @@ void ComputeTile(const TileArgs& args, int first, int count) {
   }
   typename V::I32 acc[kRows][kVectors];
   const AsPacked<V, kVectors> panel{args.panel};
-  if (args.fetch_ahead && first == 0) {
+  if (!kAddsDepth<V> && args.fetch_ahead && first == 0) {
     Accumulate<V, true>(args, panel, first, acc);
   } else {
     Accumulate<V, false>(args, panel, first, acc);
@@ -147,10 +153,14 @@ void ComputeTile(const TileArgs& args, int first, int count) {
     }
     FinishRows<V, kVectors>(args, tile, first, kRows);
   } else {
+    char* dst = static_cast<char*>(args.dst) + first * args.dst_stride;
+    if constexpr (kTakesMultiplyAdd<V>) {
+      if (args.params->form == ScalingForm::kMultiplyAdd) {
+        return StoreMultiplyAdd<V>(*args.params, args.epilogue, acc, dst, args.dst_stride);
+      }
+    }
     ApplyScaling<V, kVectors, kRows>(*args.params, acc);
-    StoreRows<V, kVectors, kRows>(args.epilogue, acc,
-                                  static_cast<char*>(args.dst) + first * args.dst_stride,
-                                  args.dst_stride);
+    StoreRows<V, kVectors, kRows>(args.epilogue, acc, dst, args.dst_stride);
   }
 }
 

@@ -283,13 +283,14 @@ void RunBlocks(const TileArgs& args, int rows, const Finish& finish) {
 }
 
 template <int kVectors, class Form, size_t... kVector>
-void RunByteBlocks(const TileArgs& args, int rows, Form form, std::index_sequence<kVector...>) {
+bool RunByteBlocks(const TileArgs& args, int rows, Form form, std::index_sequence<kVector...>) {
   using Scaled = decltype(form(*args.params, 0));
   RunBlocks<kVectors>(args, rows,
                       FinishBytePairs<kVectors, Scaled>{
                           args,
                           PanelAvx512::ByteStore(args.epilogue),
                           {form(*args.params, static_cast<int>(kVector) * kLanes)...}});
+  return true;
 }
 
 template <int kVectors = PanelAvx512::kMaxVectors>
@@ -297,11 +298,10 @@ void MultiplyTiles(const TileArgs& args, int rows) {
   if constexpr (kVectors > 1) {
     if (args.vectors < kVectors) return MultiplyTiles<kVectors / 2>(args, rows);
   }
-  const bool bytes = args.epilogue.output == Type::kUInt8 || args.epilogue.output == Type::kInt8;
+  const bool bytes = SizeOf(args.epilogue.output) == 1;
   const bool done =
       bytes && WithBoundedScaling<PanelAvx512, kVectors>(*args.params, [&](auto form) {
-        RunByteBlocks<kVectors>(args, rows, form, std::make_index_sequence<kVectors>());
-        return true;
+        return RunByteBlocks<kVectors>(args, rows, form, std::make_index_sequence<kVectors>());
       });
   if (!done) RunBlocks<kVectors>(args, rows, FinishAnyPairs<kVectors>{args});
 }

@@ -1,7 +1,9 @@
 // AVX2: bytes are widened to int16, and VPMADDWD adds two exact products per lane. VPMADDUBSW does
 // four, but saturates, since 2 * 255 * 127 does not fit int16: it serves safe pairs only.
 #include "intaglio/kernels/depthwise_tile.h"
+#include "intaglio/kernels/lines.h"
 #include "intaglio/kernels/tile.h"
+#include "intaglio/kernels/x86/bytes.h"
 #include "intaglio/kernels/x86/packing_sse41.h"
 #include "intaglio/kernels/x86/panel_avx2.h"
 #include "intaglio/kernels/x86/shuffles_avx2.h"
@@ -41,6 +43,7 @@ extern const Kernel kKernelAvx2 = {.name = "avx2",
                                    .pack = kPanelRoutines<KernelAvx2, ShufflesAvx2>,
                                    .pack_rows = PackRowsOf<KernelAvx2>,
                                    .sum_rows = SumRowsOf<KernelAvx2>,
+                                   .lines = &kLines<KernelAvx2, BytesX86<KernelAvx2>>,
                                    .for_safe_pairs = &kKernelAvx2SafePairs};
 
 }  // namespace intaglio
