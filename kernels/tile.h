@@ -11,7 +11,6 @@
 #ifndef INTAGLIO_KERNELS_TILE_H_
 #define INTAGLIO_KERNELS_TILE_H_
 
-#include <algorithm>
 #include <utility>
 
 #include "intaglio/kernels/finish.h"
@@ -165,9 +164,9 @@ void ComputeTile(const TileArgs& args, int first, int count) {
   }
 }
 
-// The rows from `first` up to `last`, at least a tile of them, scaled and stored in one way; the
-// last tile begins earlier where it would not be whole. The choice of the way lies outside of all
-// loops, and each is a function of its own: otherwise g++ 12 keeps accumulators in memory.
+// The whole tiles from row `first` up to `last`, scaled and stored in one way. The choice of the
+// way lies outside of all loops, and each is a function of its own: otherwise g++ 12 keeps
+// accumulators in memory.
 template <class V, class Store, class Panel, class Form, size_t... kVector>
 __attribute__((noinline)) void ComputeTiles(const TileArgs& args, Panel panel, int first, int last,
                                             Form form, std::index_sequence<kVector...>) {
@@ -175,8 +174,7 @@ __attribute__((noinline)) void ComputeTiles(const TileArgs& args, Panel panel, i
   using Scaled = decltype(form(*args.params, 0));
   const Scaled scaled[] = {form(*args.params, static_cast<int>(kVector) * V::kLanes)...};
   const Store store(args.epilogue);
-  for (int next = first; next < last; next += V::kMaxRows) {
-    const int r = std::min(next, last - V::kMaxRows);
+  for (int r = first; r < last; r += V::kMaxRows) {
     typename V::I32 acc[V::kMaxRows][kVectors];
     Accumulate<V, false>(args, panel, r, acc);
     FinishPairs(store, acc, scaled, static_cast<char*>(args.dst) + r * args.dst_stride,
@@ -195,7 +193,7 @@ INTAGLIO_INLINE bool RunTiles(const TileArgs& args, int first, int last, Form fo
   return true;
 }
 
-// Computes these rows if they are finished in a way that pays.
+// Computes these tiles if they are finished in a way that is worth code of its own.
 template <class V, int kVectors>
 bool ComputeWholeTiles(const TileArgs& args, int first, int last) {
   if (SizeOf(args.epilogue.output) == 1) {
@@ -203,13 +201,17 @@ bool ComputeWholeTiles(const TileArgs& args, int first, int last) {
       return RunTiles<V, typename V::ByteStore, kVectors>(args, first, last, bounded);
     });
   }
-  if (!StoresPlainWords(args.epilogue)) return false;
-  const ScalingForm form = args.params->form;
-  if (form == ScalingForm::kNone) {
-    return RunTiles<V, WordStore<V>, kVectors>(args, first, last, Unscaled<V>());
+  if constexpr (kVectors == V::kMaxVectors) {
+    if (!StoresPlainWords(args.epilogue)) return false;
+    const ScalingForm form = args.params->form;
+    if (form == ScalingForm::kNone) {
+      return RunTiles<V, WordStore<V>, kVectors>(args, first, last, Unscaled<V>());
+    }
+    if (form == ScalingForm::kToFloat) {
+      return RunTiles<V, WordStore<V>, kVectors>(args, first, last, ToReal<V>());
+    }
   }
-  if (form != ScalingForm::kToFloat) return false;
-  return RunTiles<V, WordStore<V>, kVectors>(args, first, last, ToReal<V>());
+  return false;
 }
 
 // The entry of a kernel: finds the instance for the panel's vectors and the number of rows.
@@ -225,10 +227,8 @@ void Tile(const TileArgs& args) {
       ComputeTile<V, kVectors, kRows>(args, 0, args.row_count);
       first = kRows;
     }
-    const int rest = args.row_count % kRows;
-    // A rest of a few rows takes less time than a whole tile.
-    const int last = args.row_count - (rest < kRows - 2 ? rest : 0);
-    if (last - first >= kRows && ComputeWholeTiles<V, kVectors>(args, first, last)) first = last;
+    const int last = args.row_count / kRows * kRows;
+    if (last > first && ComputeWholeTiles<V, kVectors>(args, first, last)) first = last;
   }
   for (; first < args.row_count; first += kRows) {
     ComputeTile<V, kVectors, kRows>(args, first, args.row_count - first);

@@ -35,7 +35,7 @@ struct MakingOperands {
 template <class V, int kVectors, class Packed, class Run>
 INTAGLIO_INLINE bool RunWidened(const TileArgs& args, Packed packed, int first, int last,
                                 const Run& run) {
-  if constexpr (requires { V::kWidens; }) {
+  if constexpr (requires { requires V::kWidens && kVectors == V::kMaxVectors; }) {
     auto* operands = static_cast<typename V::Operand*>(args.operands);
     const int second = first + V::kMaxRows;
     if (operands == nullptr || last <= second) return false;

@@ -58,29 +58,16 @@ INTAGLIO_INLINE void FinishPair(const TileArgs& args, const int32_t* block, int 
   store(acc, static_cast<char*>(args.dst) + row * args.dst_stride);
 }
 
-// The epilogue for bytes by one of the bounded scalings, whose parameters stay in registers.
+// The epilogue for bytes by one of the bounded scalings, whose parameters stay at hand.
 template <int kVectors, class Scaled>
 struct FinishBytePairs {
   const TileArgs& args;
-  EpilogueParams epilogue;
+  PanelAvx512::ByteStore bytes;
   Scaled scaled[kVectors];
 
   INTAGLIO_INLINE void operator()(const int32_t* block, int row) const {
     FinishPair<kVectors>(args, block, row, [&](auto& acc, char* dst) {
-      INTAGLIO_UNROLL
-      for (int r = 0; r < 2; ++r) {
-        INTAGLIO_UNROLL
-        for (int j = 0; j < kVectors; ++j) acc[r][j] = scaled[j](acc[r][j]);
-        const EpilogueParams& e = epilogue;
-        void* to = dst + r * args.dst_stride;
-        if (e.output == Type::kInt8) {
-          PanelAvx512::StoreBytes<kVectors, true>(to, acc[r], e.zero_point, e.clamp_min,
-                                                  e.clamp_max);
-        } else {
-          PanelAvx512::StoreBytes<kVectors, false>(to, acc[r], e.zero_point, e.clamp_min,
-                                                   e.clamp_max);
-        }
-      }
+      FinishPairs(bytes, acc, scaled, dst, args.dst_stride);
     });
   }
 };
@@ -299,10 +286,11 @@ void RunBlocks(const TileArgs& args, int rows, const Finish& finish) {
 template <int kVectors, class Form, size_t... kVector>
 bool RunByteBlocks(const TileArgs& args, int rows, Form form, std::index_sequence<kVector...>) {
   using Scaled = decltype(form(*args.params, 0));
-  RunBlocks<kVectors>(
-      args, rows,
-      FinishBytePairs<kVectors, Scaled>{
-          args, args.epilogue, {form(*args.params, static_cast<int>(kVector) * kLanes)...}});
+  RunBlocks<kVectors>(args, rows,
+                      FinishBytePairs<kVectors, Scaled>{
+                          args,
+                          PanelAvx512::ByteStore(args.epilogue),
+                          {form(*args.params, static_cast<int>(kVector) * kLanes)...}});
   return true;
 }
 
