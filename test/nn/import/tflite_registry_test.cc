@@ -21,7 +21,7 @@ TEST(TfliteRegistry, SaysForEveryOperatorWhatItTakes) {
   const auto conv = std::find_if(operators.begin(), operators.end(),
                                  [](const TfliteOperator& op) { return op.name == "CONV_2D"; });
   ASSERT_NE(conv, operators.end());
-  EXPECT_EQ(conv->types, "int8, uint8");
+  EXPECT_EQ(conv->types, "int8, uint8, int16, float32");
 }
 
 }  // namespace
