@@ -1,4 +1,7 @@
 // TFLite_Detection_PostProcess: its options are a FlexBuffer, a map of names.
+// Numbers that stand as text in the options are read by the C library: what FlatBuffers has of its
+// own for that is not in its headers, and nothing links its library.
+#define FLATBUFFERS_LOCALE_INDEPENDENT 0
 #include <flatbuffers/flexbuffers.h>
 
 #include <cstring>
