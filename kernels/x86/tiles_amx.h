@@ -34,6 +34,12 @@ INTAGLIO_INLINE void LoadTile(const void* p, ptrdiff_t stride) {
   asm volatile("tileloadd (%1,%2,1), %%tmm%c0" : : "i"(kTile), "r"(p), "r"(stride) : "memory");
 }
 
+// All lines from the same place.
+template <int kTile>
+INTAGLIO_INLINE void LoadTileOfOneLine(const void* p) {
+  asm volatile("tileloadd (%1), %%tmm%c0" : : "i"(kTile), "r"(p) : "memory");
+}
+
 template <int kTile>
 INTAGLIO_INLINE void StoreTile(void* p, ptrdiff_t stride) {
   asm volatile("tilestored %%tmm%c0, (%1,%2,1)" : : "i"(kTile), "r"(p), "r"(stride) : "memory");
