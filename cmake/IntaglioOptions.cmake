@@ -37,6 +37,9 @@ function(intaglio_compile_options target)
   target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:${INTAGLIO_COMPILE_OPTIONS}>")
 endfunction()
 
+# For code that need not be fast, where most of the compile time goes into optimizing headers.
+set(INTAGLIO_QUICK_BUILD $<$<CONFIG:Release>:-O1>)
+
 # What both libraries have in common; they are exported as intaglio::<export_name>.
 function(intaglio_library target export_name)
   intaglio_compile_options(${target})

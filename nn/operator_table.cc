@@ -23,6 +23,8 @@ constexpr TypeSet kReal = SetOf(Type::kInt8) | SetOf(Type::kInt16) | kFloat;
 constexpr TypeSet kArgTypes = kEightBit | SetOf(Type::kInt32) | SetOf(Type::kBool) | kFloat;
 constexpr TypeSet kAny = ~TypeSet{0};
 constexpr size_t kMany = 1 << 20;
+constexpr char kLstmRemark[] =
+    "int8 with int16 cells; float32 also with int8 weights; the basic form of uint8 and float32";
 
 // In the order of the variant Operator.
 constexpr OperatorRow kRows[] = {
@@ -140,6 +142,17 @@ constexpr OperatorRow kRows[] = {
     {"TRANSPOSE_CONV", 2, 3, kEightBit, InferTransposeConv, PrepareTransposeConv,
      "constant weights"},
     {"BATCH_MATMUL", 2, 2, SetOf(Type::kInt8), InferBatchMatMul, PrepareBatchMatMul},
+    {"LSTM", 1, 24, SetOf(Type::kInt8) | kFloat, InferLstm, PrepareLstm, kLstmRemark},
+    {"LSTM", 5, 5, SetOf(Type::kUInt8) | kFloat, InferBasicLstm, PrepareBasicLstm},
+    {"UNIDIRECTIONAL_SEQUENCE_LSTM", 1, 24, SetOf(Type::kInt8) | kFloat, InferLstm, PrepareLstm,
+     "int8 with int16 cells; float32 also with int8 weights; not diagonal"},
+    {"RNN", 5, 5, kFloat, InferRnn, PrepareRnn, "also with int8 weights"},
+    {"UNIDIRECTIONAL_SEQUENCE_RNN", 5, 5, kFloat, InferRnn, PrepareUnidirectionalSequenceRnn,
+     "also with int8 weights"},
+    {"SVDF", 3, 5, SetOf(Type::kInt8) | kFloat, InferSvdf, PrepareSvdf,
+     "int8 with int16 states; float32 also with int8 weights"},
+    {"TFLite_Detection_PostProcess", 3, 3, kEightBit | kFloat, InferDetectionPostProcess,
+     PrepareDetectionPostProcess, "custom; anchors and scores of the same types"},
 };
 static_assert(std::variant_size_v<Operator> == std::size(kRows));
 

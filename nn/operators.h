@@ -12,8 +12,10 @@
 #include <variant>
 #include <vector>
 
+#include "intaglio/nn/operators_detection.h"
 #include "intaglio/nn/operators_elementwise.h"
 #include "intaglio/nn/operators_movement.h"
+#include "intaglio/nn/operators_recurrent.h"
 #include "intaglio/nn/tensor.h"
 
 namespace intaglio::nn {
@@ -123,7 +125,8 @@ using Operator = std::variant<
     FloorMod, Pow, Equal, NotEqual, Less, LessEqual, Greater, GreaterEqual, LogicalAnd, LogicalOr,
     LogicalNot, Abs, Neg, Exp, Log, Sqrt, Rsqrt, Square, Floor, Ceil, Round, Sin, Cos, ReluN1To1,
     HardSwish, Elu, Gelu, LeakyRelu, Prelu, LogSoftmax, L2Normalization, Sum, ReduceMax, ReduceMin,
-    ReduceProd, ReduceAny, ReduceAll, TransposeConv, BatchMatMul>;
+    ReduceProd, ReduceAny, ReduceAll, TransposeConv, BatchMatMul, Lstm, BasicLstm,
+    UnidirectionalSequenceLstm, Rnn, UnidirectionalSequenceRnn, Svdf, DetectionPostProcess>;
 
 }  // namespace intaglio::nn
 

@@ -34,6 +34,10 @@ struct Neon {
   static INTAGLIO_INLINE I32 Add(I32 a, I32 b) { return vaddq_s32(a, b); }
   static INTAGLIO_INLINE I32 Sub(I32 a, I32 b) { return vsubq_s32(a, b); }
   static INTAGLIO_INLINE I32 Mul(I32 a, I32 b) { return vmulq_s32(a, b); }
+  static INTAGLIO_INLINE I32 DotPairs(I32 a, I32 b) {
+    const int32x4_t low = vmulq_s32(Low16(a), Low16(b));
+    return vmlaq_s32(low, vshrq_n_s32(a, 16), vshrq_n_s32(b, 16));
+  }
   static INTAGLIO_INLINE I32 And(I32 a, I32 b) { return vandq_s32(a, b); }
   static INTAGLIO_INLINE I32 Or(I32 a, I32 b) { return vorrq_s32(a, b); }
   static INTAGLIO_INLINE I32 Xor(I32 a, I32 b) { return veorq_s32(a, b); }
@@ -140,6 +144,7 @@ struct Neon {
   }
 
  private:
+  static INTAGLIO_INLINE I32 Low16(I32 a) { return vshrq_n_s32(vshlq_n_s32(a, 16), 16); }
   static INTAGLIO_INLINE I32 Signed(uint32x4_t a) { return vreinterpretq_s32_u32(a); }
   static INTAGLIO_INLINE I64 Widened(I32 a) {
     return {vmovl_s32(vget_low_s32(a)), vmovl_s32(vget_high_s32(a))};

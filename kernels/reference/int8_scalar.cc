@@ -1,5 +1,6 @@
 // The portable kernel: the same loops over the scalar vocabulary, for every CPU.
 #include "intaglio/kernels/depthwise_tile.h"
+#include "intaglio/kernels/lines.h"
 #include "intaglio/kernels/tile.h"
 
 namespace intaglio {
@@ -37,6 +38,13 @@ struct KernelScalar : Scalar {
   }
 };
 
+struct BytesScalar {
+  template <int kVectors>
+  static INTAGLIO_INLINE void Widen(const uint8_t* p, uint8_t flip, int32_t* a) {
+    for (int j = 0; j < kVectors; ++j) a[j] = p[j] ^ flip;
+  }
+};
+
 struct TapsScalar {
   static constexpr int kStep = 1;
   using Operand = int32_t;
@@ -61,6 +69,7 @@ extern const Kernel kKernelScalar = {.name = "scalar",
                                      .max_rows = 2,
                                      .tile = Tile<KernelScalar>,
                                      .tap_step = 1,
-                                     .depthwise = Depthwise<KernelScalar, TapsScalar>};
+                                     .depthwise = Depthwise<KernelScalar, TapsScalar>,
+                                     .lines = &kLines<KernelScalar, BytesScalar>};
 
 }  // namespace intaglio

@@ -1,9 +1,9 @@
 // AMX-INT8: TDPBUSD adds the exact products of 16 uint8 rows and 16 int8 channels over 64 depths.
 //
 // The panels are those of AVX512-VNNI: 16 groups of one vector are what TDPBUSD multiplies by. Four
-// tiles of accumulators, a *block*, leave registers for their operands. Accumulators reach the
-// epilogue through memory that stays in L1; it finishes them two rows at a time between the
-// products of later blocks, so that neither waits for the other.
+// of the eight tile registers accumulate, the others hold operands. Accumulators reach the epilogue
+// through memory that stays in L1; it finishes them two rows at a time between the products of
+// later blocks, so that neither waits for the other.
 #include <algorithm>
 #include <utility>
 
@@ -55,22 +55,15 @@ INTAGLIO_INLINE void FinishPair(const TileArgs& args, const int32_t* block, int 
 }
 
 // The epilogue for bytes by one of the bounded scalings, whose parameters stay in registers.
-template <int kVectors, bool kSigned, class Scaled>
+template <int kVectors, class Scaled>
 struct FinishBytePairs {
   const TileArgs& args;
-  int32_t zero_point, min, max;
+  PanelAvx512::ByteStore bytes;
   Scaled scaled[kVectors];
 
   INTAGLIO_INLINE void operator()(const int32_t* block, int row, char* dst) const {
-    FinishPair<kVectors>(args, block, row, [&](auto& acc) {
-      INTAGLIO_UNROLL
-      for (int r = 0; r < 2; ++r) {
-        INTAGLIO_UNROLL
-        for (int j = 0; j < kVectors; ++j) acc[r][j] = scaled[j](acc[r][j]);
-        PanelAvx512::StoreBytes<kVectors, kSigned>(dst + r * args.dst_stride, acc[r], zero_point,
-                                                   min, max);
-      }
-    });
+    FinishPair<kVectors>(args, block, row,
+                         [&](auto& acc) { FinishPairs(bytes, acc, scaled, dst, args.dst_stride); });
   }
 };
 
@@ -86,7 +79,8 @@ struct FinishAnyPairs {
   }
 };
 
-// Blocks of kRowTiles tiles of rows by all kVectors of a panel, kPassVectors of them at a time.
+// Blocks of kRowTiles tiles of rows by all kVectors of a panel, in passes of kPassVectors, whose
+// products are all that the registers accumulate.
 template <int kRowTiles, int kPassVectors, int kVectors, class Finish>
 class Blocks {
  public:
@@ -290,34 +284,34 @@ void RunBlocks(const TileArgs& args, int rows, const Finish& finish) {
   _tile_release();
 }
 
-template <int kVectors, bool kSigned, class Make, size_t... kVector>
-void RunByteBlocks(const TileArgs& args, int rows, const Make& make,
-                   std::index_sequence<kVector...>) {
-  const EpilogueParams& e = args.epilogue;
+template <int kVectors, class Form, size_t... kVector>
+bool RunByteBlocks(const TileArgs& args, int rows, Form form, std::index_sequence<kVector...>) {
+  using Scaled = decltype(form(*args.params, 0));
   RunBlocks<kVectors>(args, rows,
-                      FinishBytePairs<kVectors, kSigned, decltype(make(0))>{
+                      FinishBytePairs<kVectors, Scaled>{
                           args,
-                          e.zero_point,
-                          e.clamp_min,
-                          e.clamp_max,
-                          {make(static_cast<int>(kVector) * kLanes)...}});
+                          PanelAvx512::ByteStore(args.epilogue),
+                          {form(*args.params, static_cast<int>(kVector) * kLanes)...}});
+  return true;
 }
 
+// Whether the rows are finished as bytes by a bounded scaling: then it is done.
+template <int kVectors>
+bool MultiplyToBytes(const TileArgs& args, int rows) {
+  if (SizeOf(args.epilogue.output) != 1) return false;
+  return WithBoundedScaling<PanelAvx512, kVectors>(*args.params, [&](auto form) {
+    return RunByteBlocks<kVectors>(args, rows, form, std::make_index_sequence<kVectors>());
+  });
+}
+
+// Panels of one vector are the edges of matrices: not worth instances for each scaling.
 template <int kVectors = PanelAvx512::kMaxVectors>
 void MultiplyTiles(const TileArgs& args, int rows) {
   if constexpr (kVectors > 1) {
     if (args.vectors < kVectors) return MultiplyTiles<kVectors / 2>(args, rows);
+    if (MultiplyToBytes<kVectors>(args, rows)) return;
   }
-  const bool is_signed = args.epilogue.output == Type::kInt8;
-  bool done = false;
-  if (kVectors > 1 && (is_signed || args.epilogue.output == Type::kUInt8)) {
-    constexpr auto kEach = std::make_index_sequence<kVectors>();
-    done = WithBoundedScaling<PanelAvx512>(*args.params, [&](const auto& make) {
-      is_signed ? RunByteBlocks<kVectors, true>(args, rows, make, kEach)
-                : RunByteBlocks<kVectors, false>(args, rows, make, kEach);
-    });
-  }
-  if (!done) RunBlocks<kVectors>(args, rows, FinishAnyPairs<kVectors>{args});
+  RunBlocks<kVectors>(args, rows, FinishAnyPairs<kVectors>{args});
 }
 
 void TileAmx(const TileArgs& args) {
@@ -356,6 +350,11 @@ extern const Kernel kKernelAmx = {
                  [](const PanelSource& s, const int8_t* panel, const int32_t* zero_points) {
                    return kKernelAvx512Vnni.pack.measure(s, panel, zero_points);
                  }},
+    .pack_rows =
+        [](const RowSource& source, RowFormat format, int first, int count, int padded_depth,
+           void* packed) {
+          kKernelAvx512Vnni.pack_rows(source, format, first, count, padded_depth, packed);
+        },
     .sum_rows =
         [](RowFormat format, const void* rows, ptrdiff_t stride_bytes, int count, int depth,
            int32_t* sums) {

@@ -1,6 +1,8 @@
 // AVX-512BW without VNNI: as the AVX2 kernel, VPMADDWD over widened bytes.
 #include "intaglio/kernels/depthwise_tile.h"
+#include "intaglio/kernels/lines.h"
 #include "intaglio/kernels/tile.h"
+#include "intaglio/kernels/x86/bytes.h"
 #include "intaglio/kernels/x86/packing_sse41.h"
 #include "intaglio/kernels/x86/panel_avx512.h"
 #include "intaglio/kernels/x86/shuffles_avx512.h"
@@ -36,6 +38,8 @@ extern const Kernel kKernelAvx512Bw = {
     .depthwise = Depthwise<KernelAvx512Bw, TapPairs<KernelAvx512Bw>>,
     .has_fma = true,
     .pack = kPanelRoutines<KernelAvx512Bw, ShufflesAvx512>,
-    .sum_rows = SumRowsOf<KernelAvx512Bw>};
+    .pack_rows = PackRowsOf<KernelAvx512Bw>,
+    .sum_rows = SumRowsOf<KernelAvx512Bw>,
+    .lines = &kLines<KernelAvx512Bw, BytesX86<KernelAvx512Bw>>};
 
 }  // namespace intaglio

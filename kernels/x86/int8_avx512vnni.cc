@@ -1,6 +1,8 @@
 // AVX512-VNNI: VPDPBUSD adds four exact products of a uint8 row and an int8 panel per lane.
 #include "intaglio/kernels/depthwise_tile.h"
+#include "intaglio/kernels/lines.h"
 #include "intaglio/kernels/tile.h"
+#include "intaglio/kernels/x86/bytes.h"
 #include "intaglio/kernels/x86/packing_sse41.h"
 #include "intaglio/kernels/x86/panel_avx512.h"
 #include "intaglio/kernels/x86/shuffles_avx512.h"
@@ -37,6 +39,8 @@ extern const Kernel kKernelAvx512Vnni = {
     .depthwise = Depthwise<KernelAvx512Vnni, TapQuads<KernelAvx512Vnni>>,
     .has_fma = true,
     .pack = kPanelRoutines<KernelAvx512Vnni, ShufflesAvx512>,
-    .sum_rows = SumRowsOf<KernelAvx512Vnni>};
+    .pack_rows = PackRowsOf<KernelAvx512Vnni>,
+    .sum_rows = SumRowsOf<KernelAvx512Vnni>,
+    .lines = &kLines<KernelAvx512Vnni, BytesX86<KernelAvx512Vnni>>};
 
 }  // namespace intaglio

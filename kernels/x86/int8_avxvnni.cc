@@ -1,7 +1,9 @@
 // AVX-VNNI: VPDPBUSD (VEX-encoded) adds four exact products of a uint8 row and an int8 panel per
 // lane.
 #include "intaglio/kernels/depthwise_tile.h"
+#include "intaglio/kernels/lines.h"
 #include "intaglio/kernels/tile.h"
+#include "intaglio/kernels/x86/bytes.h"
 #include "intaglio/kernels/x86/packing_sse41.h"
 #include "intaglio/kernels/x86/panel_avx2.h"
 #include "intaglio/kernels/x86/shuffles_avx2.h"
@@ -29,6 +31,8 @@ extern const Kernel kKernelAvxVnni = {
     .depthwise = Depthwise<KernelAvxVnni, TapQuads<KernelAvxVnni>>,
     .has_fma = true,
     .pack = kPanelRoutines<KernelAvxVnni, ShufflesAvx2>,
-    .sum_rows = SumRowsOf<KernelAvxVnni>};
+    .pack_rows = PackRowsOf<KernelAvxVnni>,
+    .sum_rows = SumRowsOf<KernelAvxVnni>,
+    .lines = &kLines<KernelAvxVnni, BytesX86<KernelAvxVnni>>};
 
 }  // namespace intaglio

@@ -1,6 +1,8 @@
 // SSE4.1: PMADDWD over widened bytes, panels of one or two vectors of four channels.
 #include "intaglio/kernels/depthwise_tile.h"
+#include "intaglio/kernels/lines.h"
 #include "intaglio/kernels/tile.h"
+#include "intaglio/kernels/x86/bytes.h"
 #include "intaglio/kernels/x86/packing_sse41.h"
 #include "intaglio/kernels/x86/registers_sse41.h"
 #include "intaglio/kernels/x86/taps.h"
@@ -77,6 +79,12 @@ struct KernelSse41 : Sse41 {
   static INTAGLIO_INLINE Operand UnpackHigh8(Operand a, Operand b) {
     return _mm_unpackhi_epi8(a, b);
   }
+  static INTAGLIO_INLINE Operand UnpackLow16(Operand a, Operand b) {
+    return _mm_unpacklo_epi16(a, b);
+  }
+  static INTAGLIO_INLINE Operand UnpackHigh16(Operand a, Operand b) {
+    return _mm_unpackhi_epi16(a, b);
+  }
 };
 
 }  // namespace
@@ -90,6 +98,8 @@ extern const Kernel kKernelSse41 = {.name = "sse4.1",
                                     .tap_step = 2,
                                     .depthwise = Depthwise<KernelSse41, TapPairs<KernelSse41>>,
                                     .pack = kPanelRoutines<KernelSse41, ShufflesSse41>,
-                                    .sum_rows = SumRowsOf<KernelSse41>};
+                                    .pack_rows = PackRowsOf<KernelSse41>,
+                                    .sum_rows = SumRowsOf<KernelSse41>,
+                                    .lines = &kLines<KernelSse41, BytesX86<KernelSse41>>};
 
 }  // namespace intaglio

@@ -33,6 +33,7 @@ struct Avx2 {
   static INTAGLIO_INLINE I32 Add(I32 a, I32 b) { return _mm256_add_epi32(a, b); }
   static INTAGLIO_INLINE I32 Sub(I32 a, I32 b) { return _mm256_sub_epi32(a, b); }
   static INTAGLIO_INLINE I32 Mul(I32 a, I32 b) { return _mm256_mullo_epi32(a, b); }
+  static INTAGLIO_INLINE I32 DotPairs(I32 a, I32 b) { return _mm256_madd_epi16(a, b); }
   static INTAGLIO_INLINE I32 And(I32 a, I32 b) { return _mm256_and_si256(a, b); }
   static INTAGLIO_INLINE I32 Or(I32 a, I32 b) { return _mm256_or_si256(a, b); }
   static INTAGLIO_INLINE I32 Xor(I32 a, I32 b) { return _mm256_xor_si256(a, b); }

@@ -29,6 +29,7 @@ struct Avx512 {
   static INTAGLIO_INLINE I32 Add(I32 a, I32 b) { return _mm512_add_epi32(a, b); }
   static INTAGLIO_INLINE I32 Sub(I32 a, I32 b) { return _mm512_sub_epi32(a, b); }
   static INTAGLIO_INLINE I32 Mul(I32 a, I32 b) { return _mm512_mullo_epi32(a, b); }
+  static INTAGLIO_INLINE I32 DotPairs(I32 a, I32 b) { return _mm512_madd_epi16(a, b); }
   static INTAGLIO_INLINE I32 And(I32 a, I32 b) { return _mm512_and_si512(a, b); }
   static INTAGLIO_INLINE I32 Or(I32 a, I32 b) { return _mm512_or_si512(a, b); }
   static INTAGLIO_INLINE I32 Xor(I32 a, I32 b) { return _mm512_xor_si512(a, b); }

@@ -35,6 +35,7 @@ struct Sse41 {
   static INTAGLIO_INLINE I32 Add(I32 a, I32 b) { return _mm_add_epi32(a, b); }
   static INTAGLIO_INLINE I32 Sub(I32 a, I32 b) { return _mm_sub_epi32(a, b); }
   static INTAGLIO_INLINE I32 Mul(I32 a, I32 b) { return _mm_mullo_epi32(a, b); }
+  static INTAGLIO_INLINE I32 DotPairs(I32 a, I32 b) { return _mm_madd_epi16(a, b); }
   static INTAGLIO_INLINE I32 And(I32 a, I32 b) { return _mm_and_si128(a, b); }
   static INTAGLIO_INLINE I32 Or(I32 a, I32 b) { return _mm_or_si128(a, b); }
   static INTAGLIO_INLINE I32 Xor(I32 a, I32 b) { return _mm_xor_si128(a, b); }

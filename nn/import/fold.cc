@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <new>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -44,21 +45,6 @@ bool CanFold(Graph& graph, const Layer& layer) {
   return !layer.inputs.empty() && !layer.outputs.empty();
 }
 
-// The layer as a graph of its own, without inputs.
-Graph Alone(Graph& graph, const Layer& layer) {
-  Graph alone;
-  Layer& copy = alone.layers.emplace_back(layer);
-  const auto add = [&](TensorId& id) {
-    if (id == kNoTensor) return;
-    alone.tensors.push_back(At(graph, id));
-    id = static_cast<TensorId>(alone.tensors.size()) - 1;
-  };
-  for (TensorId& id : copy.inputs) add(id);
-  for (TensorId& id : copy.outputs) add(id);
-  alone.outputs = copy.outputs;
-  return alone;
-}
-
 Result<std::vector<Numbers>> RunAlone(Graph graph) {
   Result<Model> model = Model::Prepare(std::move(graph));
   if (!model.ok()) return model.status();
@@ -92,6 +78,20 @@ void MakeConstant(Tensor& tensor, const Numbers& numbers) {
 
 }  // namespace
 
+Graph Alone(const Graph& graph, const Layer& layer) {
+  Graph alone;
+  Layer& copy = alone.layers.emplace_back(layer);
+  const auto add = [&](TensorId& id) {
+    if (id == kNoTensor) return;
+    alone.tensors.push_back(graph.tensors[static_cast<size_t>(id)]);
+    id = static_cast<TensorId>(alone.tensors.size()) - 1;
+  };
+  for (TensorId& id : copy.inputs) add(id);
+  for (TensorId& id : copy.outputs) add(id);
+  alone.outputs = copy.outputs;
+  return alone;
+}
+
 bool FoldLastLayer(Graph& graph) {
   const Layer& layer = graph.layers.back();
   if (!CanFold(graph, layer)) return false;
@@ -100,6 +100,7 @@ bool FoldLastLayer(Graph& graph) {
     results = DimensionsOf(At(graph, layer.inputs[0]), At(graph, layer.outputs[0]).type);
   } else {
     Result<std::vector<Numbers>> run = RunAlone(Alone(graph, layer));
+    if (run.status().code() == StatusCode::kOutOfMemory) throw std::bad_alloc();
     if (!run.ok()) return false;
     results = std::move(*run);
   }

@@ -12,6 +12,9 @@ namespace intaglio::nn {
 // whether the layer went. The shapes of its outputs must be set.
 bool FoldLastLayer(Graph& graph);
 
+// A layer as a graph of its own. Nothing writes its inputs that are not constant.
+Graph Alone(const Graph& graph, const Layer& layer);
+
 }  // namespace intaglio::nn
 
 #endif  // INTAGLIO_NN_IMPORT_FOLD_H_

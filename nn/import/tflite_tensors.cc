@@ -144,6 +144,7 @@ Status ReadData(const TfliteFile& file, const tflite::Tensor& from, Tensor& tens
   const Result<std::span<const uint8_t>> data = FindData(file, from.buffer());
   if (!data.ok()) return data.status();
   if (data->empty()) return {};
+  if (tensor.variable) return Unsupported("is a variable with data of its own");
   const Result<size_t> needed = CountBytes(tensor.shape, tensor.type);
   if (!needed.ok()) return needed.status();
   if (data->size() != *needed) {
@@ -163,7 +164,7 @@ Status ReadTensor(const TfliteFile& file, const tflite::Tensor& from, Budget& bu
   const std::optional<Type> type = TypeFrom(from.type());
   if (!type) return Unsupported("type " + NameOf(from.type()) + " is not supported");
   tensor.type = *type;
-  if (from.is_variable()) return Unsupported("variable tensors are not supported");
+  tensor.variable = from.is_variable();
   if (from.sparsity() != nullptr) return Unsupported("sparse tensors are not supported");
   INTAGLIO_RETURN_IF_ERROR(ReadShape(from, budget, tensor));
   INTAGLIO_RETURN_IF_ERROR(ReadQuantization(from, budget, tensor));
@@ -187,7 +188,8 @@ void MarkEmptyConstants(const tflite::SubGraph& subgraph, Graph& graph) {
   for (size_t i = 0; i < graph.tensors.size(); ++i) {
     Tensor& tensor = graph.tensors[i];
     const Result<int64_t> elements = CountElements(tensor.shape);
-    if (!written[i] && elements.ok() && *elements == 0) tensor.constant = true;
+    if (tensor.variable || written[i]) continue;
+    if (elements.ok() && *elements == 0) tensor.constant = true;
   }
 }
 

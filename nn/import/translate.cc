@@ -69,6 +69,21 @@ Result<std::vector<std::pair<int, int>>> Translation::ConstantPairs(size_t i,
   return pairs;
 }
 
+Result<Quantization> Translation::IntermediateQuantization(size_t i) const {
+  const auto* const ids = from_.intermediates();
+  if (i >= Length(ids)) {
+    return InvalidArgument("has no intermediate tensor " + std::to_string(i) + " (there are " +
+                           std::to_string(Length(ids)) + ")");
+  }
+  const int32_t id = ids->Get(static_cast<uint32_t>(i));
+  if (id < 0 || std::cmp_greater_equal(id, graph_.tensors.size())) {
+    return InvalidArgument("intermediate tensor " + std::to_string(i) + " is tensor #" +
+                           std::to_string(id) + ", which does not exist (there are " +
+                           std::to_string(graph_.tensors.size()) + ")");
+  }
+  return graph_.tensors[static_cast<size_t>(id)].quantization;
+}
+
 Status Translation::PickInputs(std::initializer_list<size_t> picked) {
   std::vector<TensorId> inputs;
   for (const size_t i : picked) {

@@ -28,6 +28,8 @@ class Translation {
   const Options* options() const {
     return from_.builtin_options_as<Options>();
   }
+  // The bytes of a custom operator's options; null where the file has none.
+  const flatbuffers::Vector<uint8_t>* custom_options() const { return from_.custom_options(); }
   bool has_options() const { return from_.builtin_options() != nullptr; }
   // The options of an operator that needs them.
   template <class Options>
@@ -53,6 +55,9 @@ class Translation {
   void KeepInputs(size_t count) {
     while (input_count() > count) layer_.inputs.pop_back();
   }
+  // The quantization of a tensor that the operator names beside its inputs and outputs.
+  Result<Quantization> IntermediateQuantization(size_t i) const;
+
   // Makes these inputs of the file those of the layer.
   Status PickInputs(std::initializer_list<size_t> picked);
   void set(Operator op) { layer_.op = std::move(op); }
@@ -113,6 +118,16 @@ Status TranslateTile(Translation& t);
 Status TranslateTopK(Translation& t);
 Status TranslateTranspose(Translation& t);
 Status TranslateUnpack(Translation& t);
+
+// Recurrent.
+Status TranslateLstm(Translation& t);
+Status TranslateRnn(Translation& t);
+Status TranslateSvdf(Translation& t);
+Status TranslateUnidirectionalSequenceLstm(Translation& t);
+Status TranslateUnidirectionalSequenceRnn(Translation& t);
+
+// Custom operators.
+Status TranslateDetectionPostProcess(Translation& t);
 
 // The axes of a reduction are input 1.
 Result<bool> KeepsDimensions(const Translation& t);

@@ -1,62 +1,26 @@
 // ADD and SUB. Both operands are brought to the scale 2 max(S1, S2) / 2^20, added there, and the
-// sum is brought to the output's scale, each time by a fixed-point multiplier. An operand of 8 bits
-// has 256 values, so its first step is a table; SUB negates the second. int16 has 2^15 for 2^20.
+// sum is brought to the output's scale, each time by a fixed-point multiplier. SUB negates the
+// second. int16 has 2^15 for 2^20.
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
 
 #include "intaglio/fixedpoint/multiply.h"
 #include "intaglio/nn/ops/binary.h"
+#include "intaglio/nn/ops/byte_lines.h"
 #include "intaglio/nn/ops/ops.h"
 #include "intaglio/nn/quantization.h"
 
 namespace intaglio::nn {
 namespace {
 
-constexpr int kShiftOf8Bit = 20;
+constexpr int kShiftOf8Bit = SumOfBytes::kTermShift;
 constexpr int kShiftOfInt16 = 15;
-
-using TermTable = std::array<int32_t, 256>;
-
-class AddRoutine final : public Routine {
- public:
-  Status Run(const RunArguments& arguments) const override {
-    const auto* const a = static_cast<const uint8_t*>(arguments.inputs[0]);
-    const auto* const b = static_cast<const uint8_t*>(arguments.inputs[1]);
-    auto* const out = static_cast<uint8_t*>(arguments.outputs[0]);
-    const ptrdiff_t step_a = loops.inner_strides()[0];
-    const ptrdiff_t step_b = loops.inner_strides()[1];
-    const ptrdiff_t extent = loops.inner_extent();
-    // Copies, because the compiler must take a byte written for a part of any object.
-    const int32_t* const table_a = first.data();
-    const int32_t* const table_b = second.data();
-    const int32_t zero = zero_point;
-    const Range range = clamp;
-    // Terms are below 255 * 2^20 / 2, and the multiplier is below 1.
-    const DoubleRoundingBounded<Scalar> scale(multiplier.mantissa, multiplier.right_shift());
-    loops.Run([=](const Loops<3>::Offsets& offsets) {
-      const uint8_t* in_a = a + offsets[0];
-      const uint8_t* in_b = b + offsets[1];
-      uint8_t* const row = out + offsets[2];
-      for (ptrdiff_t i = 0; i < extent; ++i, in_a += step_a, in_b += step_b) {
-        const int32_t sum = scale(table_a[*in_a] + table_b[*in_b]) + zero;
-        row[i] = static_cast<uint8_t>(std::clamp(sum, range.min, range.max));
-      }
-    });
-    return {};
-  }
-
-  Loops<3> loops;  // the operands, the output
-  TermTable first;
-  TermTable second;
-  QuantizedMultiplier multiplier;
-  int32_t zero_point = 0;
-  Range clamp;
-};
 
 // Below 1, as TFLite asks: no sum of terms can overflow then.
 Result<QuantizedMultiplier> MultiplierBelowOne(const LayerView& layer, double real) {
@@ -102,13 +66,29 @@ Result<Terms> MakeTerms(const LayerView& layer, const ThreeAffines& q, int shift
   return Terms{*a, *b, *out};
 }
 
-TermTable Tabulate(const Term& term, Type type, int sign) {
-  TermTable table{};
-  const Range range = RangeOf(type);
-  for (int32_t x = range.min; x <= range.max; ++x) {
-    table[static_cast<uint8_t>(x)] = sign * term(x);
+// Whether both arithmetics of a sum give the same bytes for all operands.
+bool LinearIsRight(const LineRoutines& lines, const SumOfBytes& linear, const LineOutput& output) {
+  SumOfBytes definition = linear;
+  definition.linear = false;
+  std::array<uint8_t, 256> all{};
+  std::iota(all.begin(), all.end(), uint8_t{0});
+  for (const uint8_t b : all) {
+    std::array<uint8_t, 256> fast{};
+    std::array<uint8_t, 256> right{};
+    lines.add(linear, output, {all.data(), &b, true, fast.data(), 256});
+    lines.add(definition, output, {all.data(), &b, true, right.data(), 256});
+    if (fast != right) return false;
   }
-  return table;
+  return true;
+}
+
+// The linear function where one is found that is right.
+SumOfBytes FitSum(const LineRoutines& lines, const SumOfBytes& sum, const LineOutput& output) {
+  for (const int nudge : {0, 1, -1, 3, -3, 8, -8, 20, -20}) {
+    const SumOfBytes linear = WithLinear(sum, nudge);
+    if (linear.linear && LinearIsRight(lines, linear, output)) return linear;
+  }
+  return sum;
 }
 
 // log2 of a scale that is a power of two, as near as TFLite asks; else nothing.
@@ -177,8 +157,8 @@ std::shared_ptr<const Routine> PlainRoutine(const LayerView& layer, Activation a
   return BinaryRoutine<T, T, T>(layer, [bounds](T x, T y) { return bounds(WrappingAdd(x, y)); });
 }
 
-Result<PreparedLayer> PrepareAddition(const LayerView& layer, Activation activation, int sign,
-                                      bool may_shift) {
+Result<PreparedLayer> PrepareAddition(const LayerView& layer, const LayerOptions& options,
+                                      Activation activation, int sign, bool may_shift) {
   INTAGLIO_RETURN_IF_ERROR(CheckOneType(layer));
   const Type type = layer.output().type;
   if (!IsQuantized(type)) {
@@ -194,28 +174,33 @@ Result<PreparedLayer> PrepareAddition(const LayerView& layer, Activation activat
   const Result<Terms> terms = MakeTerms(layer, *q, kShiftOf8Bit);
   if (!terms.ok()) return terms.status();
 
-  auto routine = std::make_shared<AddRoutine>();
-  routine->loops = BroadcastLoops<3>(layer);
-  routine->first = Tabulate(terms->a, type, 1);
-  routine->second = Tabulate(terms->b, type, sign);
-  routine->multiplier = terms->out;
-  routine->zero_point = q->out.zero_point;
-  routine->clamp = *clamp;
-  Result<PreparedLayer> prepared = PrepareBinary(layer, std::move(routine));
-  if (prepared.ok()) prepared->constant_bytes = 2 * sizeof(TermTable);
-  return prepared;
+  const Result<const LineRoutines*> lines = LinesOf(options.kernel);
+  if (!lines.ok()) return layer.Wrap(lines.status());
+  const LineOutput output = MakeLineOutput(type, q->out, *clamp);
+  SumOfBytes sum;
+  sum.zero_a = MovedZero(type, q->a.zero_point);
+  sum.zero_b = MovedZero(type, q->b.zero_point);
+  sum.scale_a = terms->a.multiplier;
+  sum.scale_b = terms->b.multiplier;
+  sum.scale = terms->out;
+  sum.subtract = sign < 0;
+  sum = FitSum(**lines, sum, output);
+  return PrepareBinary(
+      layer, ByteLinesRoutine(layer, [sum, output, add = (*lines)->add](const LinePair& line) {
+        add(sum, output, line);
+      }));
 }
 
 }  // namespace
 
-Result<PreparedLayer> PrepareAdd(const LayerView& layer, const LayerOptions&) {
+Result<PreparedLayer> PrepareAdd(const LayerView& layer, const LayerOptions& options) {
   const Add& op = layer.op<Add>();
-  return PrepareAddition(layer, op.activation, 1, op.pot_scale_int16);
+  return PrepareAddition(layer, options, op.activation, 1, op.pot_scale_int16);
 }
 
-Result<PreparedLayer> PrepareSub(const LayerView& layer, const LayerOptions&) {
+Result<PreparedLayer> PrepareSub(const LayerView& layer, const LayerOptions& options) {
   const Sub& op = layer.op<Sub>();
-  return PrepareAddition(layer, op.activation, -1, op.pot_scale_int16);
+  return PrepareAddition(layer, options, op.activation, -1, op.pot_scale_int16);
 }
 
 }  // namespace intaglio::nn

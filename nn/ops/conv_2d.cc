@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "intaglio/gemm/gemm.h"
+#include "intaglio/nn/ops/fitting.h"
 #include "intaglio/nn/ops/linear.h"
 #include "intaglio/nn/ops/ops.h"
 #include "intaglio/nn/ops/window.h"
@@ -100,9 +101,9 @@ Status PackFilters(const LayerView& layer, const LayerOptions& options, int dept
     Result<PackedMatrix> packed = Prepack(
         Side::kRhs, matrix, MakePackOptions(routine.linear, options, first, routine.group_outputs));
     if (!packed.ok()) return layer.Wrap(packed.status());
-    Result<BoundPipeline> bound =
-        BoundPipeline::Bind(*packed, MakePipeline(routine.linear, routine.multipliers, first),
-                            routine.linear.type, routine.linear.input.zero_point);
+    Result<BoundPipeline> bound = BoundPipeline::Bind(
+        *packed, MakePipeline(routine.linear, routine.multipliers, first), routine.linear.type,
+        routine.linear.input.zero_point, FitFor(routine.view));
     if (!bound.ok()) return layer.Wrap(bound.status());
     routine.filters.push_back(std::move(*packed));
     routine.pipelines.push_back(std::move(*bound));

@@ -1,9 +1,11 @@
 #include <cstddef>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "intaglio/gemm/depthwise.h"
+#include "intaglio/nn/ops/fitting.h"
 #include "intaglio/nn/ops/linear.h"
 #include "intaglio/nn/ops/ops.h"
 #include "intaglio/nn/ops/window.h"
@@ -37,6 +39,47 @@ class DepthwiseRoutine final : public Routine {
   PackedDepthwise filters;
   Im2col view;
 };
+
+// One input channel: all outputs read the same taps, which is a matrix product.
+class OneChannelRoutine final : public Routine {
+ public:
+  explicit OneChannelRoutine(PackedMatrix packed) : filters(std::move(packed)) {}
+
+  Status Run(const RunArguments& arguments) const override {
+    Im2col source = view;
+    source.data = arguments.inputs[0];
+    const MutableMatrix dst{arguments.outputs[0], linear.type,    Rows(view),
+                            filters.cols(),       filters.cols(), Order::kRowMajor};
+    return Gemm(arguments.context, source, filters, dst, pipeline);
+  }
+
+  LinearLayer linear;
+  Multipliers multipliers;
+  BoundPipeline pipeline;
+  PackedMatrix filters;
+  Im2col view;
+};
+
+// Binds the pipeline of packed filters, and describes the layer.
+template <class R>
+Result<PreparedLayer> Finish(const LayerView& layer, const LayerOptions& options,
+                             std::shared_ptr<R> routine, LinearLayer linear,
+                             Multipliers multipliers, const Im2col& view, int64_t taps) {
+  routine->linear = std::move(linear);
+  routine->multipliers = std::move(multipliers);
+  routine->view = view;
+  Result<BoundPipeline> bound =
+      BoundPipeline::Bind(routine->filters, MakePipeline(routine->linear, routine->multipliers, 0),
+                          view.type, view.zero_point, FitFor(view));
+  if (!bound.ok()) return layer.Wrap(bound.status());
+  routine->pipeline = std::move(*bound);
+  PreparedLayer prepared;
+  prepared.kernel = options.kernel;
+  prepared.macs = CountMacs(layer.output().shape, taps);
+  prepared.constant_bytes = routine->filters.bytes() + routine->pipeline.bytes();
+  prepared.routine = std::move(routine);
+  return prepared;
+}
 
 }  // namespace
 
@@ -76,26 +119,23 @@ Result<PreparedLayer> PrepareDepthwiseConv2D(const LayerView& layer, const Layer
 
   const ConstMatrix matrix{filter.data, filter.type,      static_cast<int>(taps),       outputs,
                            outputs,     Order::kRowMajor, linear->weight_zero_points[0]};
-  Result<PackedDepthwise> packed = PackedDepthwise::Pack(
-      matrix, filter.shape[2], outputs / layer.input(0).shape[3], options.kernel);
-  if (!packed.ok()) return layer.Wrap(packed.status());
-
-  auto routine = std::make_shared<DepthwiseRoutine>(std::move(*packed));
-  routine->linear = std::move(*linear);
-  routine->multipliers = std::move(*multipliers);
-  Result<BoundPipeline> bound =
-      BoundPipeline::Bind(routine->filters, MakePipeline(routine->linear, routine->multipliers, 0),
-                          view->type, view->zero_point);
-  if (!bound.ok()) return layer.Wrap(bound.status());
-  routine->pipeline = std::move(*bound);
-  routine->view = *view;
-
-  PreparedLayer prepared;
-  prepared.name = RoutineName(routine->linear.type, "depthwise");
-  prepared.kernel = options.kernel;
-  prepared.macs = CountMacs(layer.output().shape, taps);
-  prepared.constant_bytes = routine->filters.bytes() + routine->pipeline.bytes();
-  prepared.routine = std::move(routine);
+  const char* const algorithm = layer.input(0).shape[3] == 1 ? "gemm" : "depthwise";
+  const std::string name = RoutineName(linear->type, algorithm);
+  Result<PreparedLayer> prepared = PreparedLayer();
+  if (layer.input(0).shape[3] == 1) {
+    Result<PackedMatrix> packed =
+        Prepack(Side::kRhs, matrix, MakePackOptions(*linear, options, 0, outputs));
+    if (!packed.ok()) return layer.Wrap(packed.status());
+    prepared = Finish(layer, options, std::make_shared<OneChannelRoutine>(std::move(*packed)),
+                      std::move(*linear), std::move(*multipliers), *view, taps);
+  } else {
+    Result<PackedDepthwise> packed = PackedDepthwise::Pack(
+        matrix, filter.shape[2], outputs / layer.input(0).shape[3], options.kernel);
+    if (!packed.ok()) return layer.Wrap(packed.status());
+    prepared = Finish(layer, options, std::make_shared<DepthwiseRoutine>(std::move(*packed)),
+                      std::move(*linear), std::move(*multipliers), *view, taps);
+  }
+  if (prepared.ok()) prepared->name = name;
   return prepared;
 }
 

@@ -2,6 +2,7 @@
 // requantizes here by a float64 multiplier, unlike in convolutions.
 #include <cstddef>
 #include <limits>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "intaglio/gemm/gemm.h"
 #include "intaglio/nn/ops/linear.h"
 #include "intaglio/nn/ops/ops.h"
+#include "intaglio/nn/ops/single_rounding.h"
 
 namespace intaglio::nn {
 namespace {
@@ -46,13 +48,31 @@ class FullyConnectedRoutine final : public Routine {
         linear.input.zero_point};
     const MutableMatrix dst{arguments.outputs[0], linear.type,   sizes.rows,
                             sizes.outputs,        sizes.outputs, Order::kRowMajor};
-    return Gemm(arguments.context, x, weights, dst, pipeline);
+    return single.has_value() ? Gemm(arguments.context, x, weights, dst, bound)
+                              : Gemm(arguments.context, x, weights, dst, pipeline);
+  }
+
+  // Finds integers that stand for the float64 multipliers.
+  Status BindPipeline(const LayerView& layer) {
+    pipeline = MakePipeline(linear, multipliers);
+    single = SingleRoundingMultipliers(multipliers, linear.output.zero_point, linear.clamp);
+    if (!single.has_value()) return {};
+    pipeline.scaling = Scaling::kSingleRounding;
+    pipeline.mantissa = single->mantissa.data();
+    pipeline.exponent = single->exponent.data();
+    Result<BoundPipeline> made =
+        BoundPipeline::Bind(weights, pipeline, linear.type, linear.input.zero_point);
+    if (!made.ok()) return layer.Wrap(made.status());
+    bound = std::move(*made);
+    return {};
   }
 
   Sizes sizes;
   LinearLayer linear;
   std::vector<double> multipliers;
+  std::optional<Multipliers> single;  // that give the same bits
   StandardPipeline pipeline;
+  BoundPipeline bound;  // where there are any
   PackedMatrix weights;
 };
 
@@ -95,13 +115,13 @@ Result<PreparedLayer> PrepareFullyConnected(const LayerView& layer, const LayerO
   routine->sizes = *sizes;
   routine->linear = std::move(*linear);
   routine->multipliers = RealMultipliers(routine->linear, false);
-  routine->pipeline = MakePipeline(routine->linear, routine->multipliers);
+  INTAGLIO_RETURN_IF_ERROR(routine->BindPipeline(layer));
 
   PreparedLayer prepared;
   prepared.name = RoutineName(routine->linear.type, "gemm");
   prepared.kernel = options.kernel;
   prepared.macs = CountMacs({sizes->rows, sizes->outputs}, sizes->depth);
-  prepared.constant_bytes = routine->weights.bytes();
+  prepared.constant_bytes = routine->weights.bytes() + routine->bound.bytes();
   prepared.routine = std::move(routine);
   return prepared;
 }

@@ -47,6 +47,31 @@ class Loops {
   ptrdiff_t inner_extent() const { return extents_.empty() ? 1 : extents_.back(); }
   Offsets inner_strides() const { return strides_.empty() ? Offsets{} : strides_.back(); }
 
+  // The outermost dimension, where it is not the innermost; else 1.
+  ptrdiff_t outer_extent() const { return extents_.size() < 2 ? 1 : extents_[0]; }
+
+  // Elements in one step of it.
+  ptrdiff_t outer_size() const {
+    ptrdiff_t size = 1;
+    for (size_t i = 1; i < extents_.size(); ++i) size *= extents_[i];
+    return size;
+  }
+
+  // Run for [first, last) of the outermost dimension only.
+  template <class Body>
+  void RunPart(ptrdiff_t first, ptrdiff_t last, const Body& body) const {
+    for (const ptrdiff_t extent : extents_) {
+      if (extent == 0) return;
+    }
+    if (extents_.size() < 2) return body(Offsets{});
+    Offsets offsets{};
+    for (size_t t = 0; t < kTensors; ++t) offsets[t] = first * strides_[0][t];
+    for (ptrdiff_t i = first; i < last; ++i) {
+      RunFrom(1, offsets, body);
+      for (size_t t = 0; t < kTensors; ++t) offsets[t] += strides_[0][t];
+    }
+  }
+
   // Calls body(offsets) for the start of every innermost loop. Allocates nothing.
   template <class Body>
   void Run(const Body& body) const {

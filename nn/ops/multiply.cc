@@ -8,6 +8,7 @@
 
 #include "intaglio/fixedpoint/transcendental.h"
 #include "intaglio/nn/ops/binary.h"
+#include "intaglio/nn/ops/byte_lines.h"
 #include "intaglio/nn/ops/ops.h"
 #include "intaglio/nn/quantization.h"
 
@@ -138,9 +139,24 @@ int32_t IntegerPower(int32_t x, int32_t y) {
   return power;
 }
 
+Result<PreparedLayer> PrepareProductOfBytes(const LayerView& layer, const LayerOptions& options,
+                                            const ThreeAffines& q, Range range,
+                                            QuantizedMultiplier multiplier) {
+  const Result<const LineRoutines*> lines = LinesOf(options.kernel);
+  if (!lines.ok()) return layer.Wrap(lines.status());
+  const Type type = layer.output().type;
+  const ProductOfBytes product{MovedZero(type, q.a.zero_point), MovedZero(type, q.b.zero_point),
+                               multiplier};
+  const LineOutput output = MakeLineOutput(type, q.out, range);
+  return PrepareBinary(
+      layer, ByteLinesRoutine(layer, [=, multiply = (*lines)->multiply](const LinePair& line) {
+        multiply(product, output, line);
+      }));
+}
+
 }  // namespace
 
-Result<PreparedLayer> PrepareMul(const LayerView& layer, const LayerOptions&) {
+Result<PreparedLayer> PrepareMul(const LayerView& layer, const LayerOptions& options) {
   const Activation activation = layer.op<Mul>().activation;
   const Type type = layer.output().type;
   if (!IsQuantized(type) || (type == Type::kInt16 && !layer.output().quantization.quantized())) {
@@ -155,6 +171,9 @@ Result<PreparedLayer> PrepareMul(const LayerView& layer, const LayerOptions&) {
   const Result<QuantizedMultiplier> multiplier =
       MakeMultiplier(layer, static_cast<double>(q->a.scale * q->b.scale / q->out.scale));
   if (!multiplier.ok()) return multiplier.status();
+  if (SizeOf(type) == 1 && multiplier->exponent <= 0) {
+    return PrepareProductOfBytes(layer, options, *q, *range, *multiplier);
+  }
   return PrepareQuantized<int8_t, uint8_t, int16_t>(
       layer, *q, *range,
       [m = *multiplier](int32_t x, int32_t y) { return Requantize(WrappingMul(x, y), m); });

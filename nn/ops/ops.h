@@ -55,6 +55,11 @@ ShapesResult InferCumsum(const LayerView& layer);
 ShapesResult InferConcatenation(const LayerView& layer);
 ShapesResult InferPrelu(const LayerView& layer);
 ShapesResult InferRows(const LayerView& layer);  // the shape of input 0, not a scalar
+ShapesResult InferDetectionPostProcess(const LayerView& layer);
+ShapesResult InferLstm(const LayerView& layer);
+ShapesResult InferBasicLstm(const LayerView& layer);
+ShapesResult InferRnn(const LayerView& layer);
+ShapesResult InferSvdf(const LayerView& layer);
 
 Result<PreparedLayer> PrepareConv2D(const LayerView& layer, const LayerOptions& options);
 Result<PreparedLayer> PrepareDepthwiseConv2D(const LayerView& layer, const LayerOptions& options);
@@ -155,6 +160,17 @@ Result<PreparedLayer> PrepareReduceMin(const LayerView& layer, const LayerOption
 Result<PreparedLayer> PrepareReduceProd(const LayerView& layer, const LayerOptions& options);
 Result<PreparedLayer> PrepareReduceAny(const LayerView& layer, const LayerOptions& options);
 Result<PreparedLayer> PrepareReduceAll(const LayerView& layer, const LayerOptions& options);
+
+Result<PreparedLayer> PrepareDetectionPostProcess(const LayerView& layer,
+                                                  const LayerOptions& options);
+
+// Recurrent.
+Result<PreparedLayer> PrepareLstm(const LayerView& layer, const LayerOptions& options);
+Result<PreparedLayer> PrepareBasicLstm(const LayerView& layer, const LayerOptions& options);
+Result<PreparedLayer> PrepareRnn(const LayerView& layer, const LayerOptions& options);
+Result<PreparedLayer> PrepareUnidirectionalSequenceRnn(const LayerView& layer,
+                                                       const LayerOptions& options);
+Result<PreparedLayer> PrepareSvdf(const LayerView& layer, const LayerOptions& options);
 
 }  // namespace intaglio::nn
 

@@ -6,8 +6,10 @@
 #include <limits>
 #include <string>
 
+#include "intaglio/gemm/lines.h"
 #include "intaglio/nn/ops/divider.h"
 #include "intaglio/nn/ops/ops.h"
+#include "intaglio/nn/ops/parallel.h"
 #include "intaglio/nn/ops/routine.h"
 #include "intaglio/nn/ops/window.h"
 #include "intaglio/nn/quantization.h"
@@ -111,6 +113,56 @@ class PoolRoutine final : public Routine {
   PoolShape shape_;
 };
 
+// 8-bit windows, by the kernel's routines on lines of channels; rows of windows are shared out to
+// threads.
+class BytePoolRoutine final : public Routine {
+ public:
+  using Function = decltype(LineRoutines::largest);
+
+  static constexpr int kMostTaps = 256;  // of a window
+
+  BytePoolRoutine(const PoolShape& shape, Type type, Function function)
+      : shape_(shape),
+        output_{type == Type::kInt8, 0, shape.clamp.min, shape.clamp.max},
+        function_(function) {}
+
+  Status Run(const RunArguments& arguments) const override {
+    const auto* const in = static_cast<const uint8_t*>(arguments.inputs[0]);
+    auto* const out = static_cast<uint8_t*>(arguments.outputs[0]);
+    const ptrdiff_t row_bytes = ptrdiff_t{shape_.window.x.out} * shape_.channels;
+    const ptrdiff_t rows = ptrdiff_t{shape_.batch} * shape_.window.y.out;
+    if (row_bytes == 0) return {};
+    ForParts(arguments.context, rows, kLeastBytesOfThread / row_bytes + 1,
+             [&](ptrdiff_t first, ptrdiff_t last) {
+               for (ptrdiff_t row = first; row < last; ++row)
+                 RunRow(in, row, out + row * row_bytes);
+             });
+    return {};
+  }
+
+ private:
+  void RunRow(const uint8_t* in, ptrdiff_t row, uint8_t* out) const {
+    const Window& w = shape_.window;
+    const uint8_t* const image = in + row / w.y.out * w.y.in * w.x.in * shape_.channels;
+    const Taps rows(w.y, static_cast<int>(row % w.y.out));
+    for (int ox = 0; ox < w.x.out; ++ox, out += shape_.channels) {
+      const Taps cols(w.x, ox);
+      const void* taps[kMostTaps];
+      int count = 0;
+      for (int y = rows.begin; y < rows.end; ++y) {
+        for (int x = cols.begin; x < cols.end; ++x) {
+          taps[count++] = image + (ptrdiff_t{y} * w.x.in + x) * shape_.channels;
+        }
+      }
+      function_(taps, count, output_, out, shape_.channels);
+    }
+  }
+
+  PoolShape shape_;
+  LineOutput output_;
+  Function function_;
+};
+
 template <class Op>
 Result<Window> WindowOf(const LayerView& layer) {
   const Op& op = layer.op<Op>();
@@ -145,8 +197,9 @@ Status CheckWindows(const LayerView& layer, const Window& window) {
 }
 
 template <class Op, template <class> class Pixel>
-Result<PreparedLayer> PreparePool(const LayerView& layer, const char* algorithm,
-                                  size_t scratch_per_channel) {
+Result<PreparedLayer> PreparePool(const LayerView& layer, const LayerOptions& options,
+                                  const char* algorithm, size_t scratch_per_channel,
+                                  BytePoolRoutine::Function LineRoutines::*function) {
   const Result<Window> window = WindowOf<Op>(layer);
   if (!window.ok()) return window.status();
   INTAGLIO_RETURN_IF_ERROR(CheckWindows(layer, *window));
@@ -162,11 +215,18 @@ Result<PreparedLayer> PreparePool(const LayerView& layer, const char* algorithm,
   const Shape& shape = layer.input(0).shape;
   const PoolShape pool{shape[0], shape[3], *window, *clamp};
   PreparedLayer prepared;
+  prepared.name = RoutineName(type, algorithm);
+  if (SizeOf(type) == 1 &&
+      int64_t{window->y.kernel} * window->x.kernel <= BytePoolRoutine::kMostTaps) {
+    const Result<const LineRoutines*> lines = LinesOf(options.kernel);
+    if (!lines.ok()) return layer.Wrap(lines.status());
+    prepared.routine = std::make_shared<BytePoolRoutine>(pool, type, (*lines)->*function);
+    return prepared;
+  }
   prepared.routine =
       VisitType<int8_t, uint8_t, int16_t>(type, [&](auto zero) -> std::shared_ptr<const Routine> {
         return std::make_shared<PoolRoutine<decltype(zero), Pixel>>(pool);
       });
-  prepared.name = RoutineName(type, algorithm);
   prepared.scratch_bytes = static_cast<size_t>(shape[3]) * scratch_per_channel;
   return prepared;
 }
@@ -176,12 +236,14 @@ Result<PreparedLayer> PreparePool(const LayerView& layer, const char* algorithm,
 ShapesResult InferAveragePool2D(const LayerView& layer) { return InferPool<AveragePool2D>(layer); }
 ShapesResult InferMaxPool2D(const LayerView& layer) { return InferPool<MaxPool2D>(layer); }
 
-Result<PreparedLayer> PrepareAveragePool2D(const LayerView& layer, const LayerOptions&) {
-  return PreparePool<AveragePool2D, AveragePixel>(layer, "average_pool", sizeof(int32_t));
+Result<PreparedLayer> PrepareAveragePool2D(const LayerView& layer, const LayerOptions& options) {
+  return PreparePool<AveragePool2D, AveragePixel>(layer, options, "average_pool", sizeof(int32_t),
+                                                  &LineRoutines::average);
 }
 
-Result<PreparedLayer> PrepareMaxPool2D(const LayerView& layer, const LayerOptions&) {
-  return PreparePool<MaxPool2D, MaxPixel>(layer, "max_pool", SizeOf(layer.output().type));
+Result<PreparedLayer> PrepareMaxPool2D(const LayerView& layer, const LayerOptions& options) {
+  return PreparePool<MaxPool2D, MaxPixel>(layer, options, "max_pool", SizeOf(layer.output().type),
+                                          &LineRoutines::largest);
 }
 
 }  // namespace intaglio::nn

@@ -72,6 +72,7 @@ OperationTable MakeOperationTable() {
       {"Add", {kAny, kAny}, Run<R, [](auto a, auto b, auto...) { return R::Add(a, b); }>},
       {"Sub", {kAny, kAny}, Run<R, [](auto a, auto b, auto...) { return R::Sub(a, b); }>},
       {"Mul", {kAny, kAny}, Run<R, [](auto a, auto b, auto...) { return R::Mul(a, b); }>},
+      {"DotPairs", {kAny, kAny}, Run<R, [](auto a, auto b, auto...) { return R::DotPairs(a, b); }>},
       {"And", {kAny, kAny}, Run<R, [](auto a, auto b, auto...) { return R::And(a, b); }>},
       {"Or", {kAny, kAny}, Run<R, [](auto a, auto b, auto...) { return R::Or(a, b); }>},
       {"Xor", {kAny, kAny}, Run<R, [](auto a, auto b, auto...) { return R::Xor(a, b); }>},

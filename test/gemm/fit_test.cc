@@ -109,6 +109,42 @@ TEST_P(Fits, OneFailureSpoilsItsVectorOnly) {
   EXPECT_EQ(FittedChannels(), 0);
 }
 
+// Any mode of requantization by one multiply-add, panel by panel.
+TEST_P(Fits, MultiplyAdd) {
+  const Kernel& kernel = KernelOf(GetParam());
+  if (!kernel.takes_multiply_add) GTEST_SKIP() << GetParam() << " is not given this form";
+  std::vector<float> scale;
+  for (size_t c = 0; c < mantissa_.size(); ++c) {
+    exponent_[c] = -Uniform(random_, 5, 7);
+    scale.push_back(std::ldexp(static_cast<float>(mantissa_[c]), exponent_[c] - 31));
+  }
+  standard_.scale = scale.data();
+  for (const auto scaling : {Scaling::kSingleRounding, Scaling::kFloatHalfEven}) {
+    standard_.scaling = scaling;
+    for (const int zero_point : {-128, 3}) {
+      standard_.zero_point = zero_point;
+      EXPECT_EQ(FittedChannels(), kChannels);
+      EXPECT_EQ(FittedChannels({.fit = false}), 0);
+    }
+    zero_ = -5;
+    EXPECT_EQ(FittedChannels(), kChannels);
+    standard_.per_channel = false;
+    EXPECT_EQ(FittedChannels(), kChannels);
+    standard_.per_channel = true;
+    standard_.output = Type::kInt16;
+    EXPECT_EQ(FittedChannels(), 0);
+    standard_.output = Type::kInt8;
+  }
+  standard_.scaling = Scaling::kDoubleRounding;
+  standard_.zero_point = -128;
+  EXPECT_EQ(FittedChannels(), kChannels);
+  // One channel without a fit leaves its panel to the general form.
+  const int32_t exponent = exponent_[17];
+  exponent_[17] = 0;
+  EXPECT_EQ(FittedChannels(), kChannels - kernel.panel.width());
+  exponent_[17] = exponent;
+}
+
 INSTANTIATE_TEST_SUITE_P(EveryKernel, Fits, testing::ValuesIn(KernelNames()), [](const auto& info) {
   std::string name = info.param;
   std::replace_if(

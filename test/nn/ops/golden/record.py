@@ -7,8 +7,9 @@ A family of operators is a script here: it makes a Family, adds cases, and write
 golden_test.cc replays without Python or LiteRT. Families do not know of each other.
 
 A case is one model of one operator and its runs. The models are written with FlatBuffers from
-plain descriptions (Tensor, options as a dict); outputs need no shape: the runtime under test finds
+plain descriptions (Tensor, options as a dict, or bytes for custom operators); outputs need no shape: the runtime under test finds
 it, and the file records what the reference found. Inputs are made by NumPy from the case's name.
+Runs of a case follow each other: the state that one leaves is that with which the next starts.
 A case with `error` is never run by the reference: loading, preparing or running the model must fail
 with a message that holds that text.
 
@@ -49,11 +50,13 @@ TYPES = {
 
 
 class Tensor:
-    """A tensor of a model; with data, a constant. scale may be a list: per axis."""
+    """A tensor of a model; with data, a constant. scale may be a list: per axis.
 
-    def __init__(self, dtype, shape=(), scale=None, zero=0, data=None, axis=0):
+    A variable keeps its elements from run to run."""
+
+    def __init__(self, dtype, shape=(), scale=None, zero=0, data=None, axis=0, variable=False):
         self.dtype, self.shape, self.scale, self.zero, self.axis = dtype, shape, scale, zero, axis
-        self.data = None
+        self.data, self.variable = None, variable
         if data is not None:
             self.data = np.asarray(data, dtype=dtype)
             self.shape = self.data.shape
@@ -92,8 +95,10 @@ def _options(name, fields):
     return options, getattr(schema.BuiltinOptions, name)
 
 
-def write_model(operator, inputs, outputs, options=None, version=1):
-    """The bytes of a model of one operator. inputs may hold None: an optional one, absent."""
+def write_model(operator, inputs, outputs, options=None, version=1, intermediates=()):
+    """The bytes of a model of one operator. inputs may hold None: an optional one, absent.
+
+    An operator that the schema does not know is a custom one."""
     model = schema.ModelT()
     model.version = 3
     model.buffers = [schema.BufferT()]
@@ -106,6 +111,7 @@ def write_model(operator, inputs, outputs, options=None, version=1):
         t = schema.TensorT()
         t.name, t.type, t.shape = name, TYPES[tensor.dtype], list(tensor.shape)
         t.quantization = _quantization(tensor)
+        t.isVariable = tensor.variable
         if tensor.data is not None and tensor.data.size > 0:
             buffer = schema.BufferT()
             buffer.data = np.frombuffer(tensor.data.tobytes(), dtype=np.uint8)
@@ -119,16 +125,21 @@ def write_model(operator, inputs, outputs, options=None, version=1):
             op.inputs.append(-1)
             continue
         op.inputs.append(add(tensor, f"x{i}"))
-        if tensor.data is None:
+        if tensor.data is None and not tensor.variable:
             graph.inputs.append(op.inputs[-1])
     for i, tensor in enumerate(outputs):
         op.outputs.append(add(tensor, f"y{i}"))
     graph.outputs = list(op.outputs)
-    if options is not None:
+    if intermediates:
+        op.intermediates = [add(tensor, f"i{i}") for i, tensor in enumerate(intermediates)]
+    code = schema.OperatorCodeT()
+    if isinstance(options, bytes):
+        op.customOptions = np.frombuffer(options, dtype=np.uint8)
+        code.customCode = operator
+    elif options is not None:
         op.builtinOptions, op.builtinOptionsType = _options(*options)
     graph.operators = [op]
-    code = schema.OperatorCodeT()
-    code.builtinCode = getattr(schema.BuiltinOperator, operator)
+    code.builtinCode = getattr(schema.BuiltinOperator, operator, schema.BuiltinOperator.CUSTOM)
     code.deprecatedBuiltinCode = min(code.builtinCode, 127)
     code.version = version
     model.operatorCodes, model.subgraphs = [code], [graph]
@@ -157,18 +168,19 @@ class Family:
         self.name, self.cases, self.refused = name, [], []
 
     def case(self, operator, inputs, outputs, options=None, version=1, runs=1, feeds=None,
-             bound=0.0, error=None, note="", resolver="BUILTIN_REF", same_as=None):
+             bound=0.0, error=None, note="", resolver="BUILTIN_REF", same_as=None,
+             intermediates=()):
         """One model. feeds: a list of runs, each a list of arrays, instead of `runs` random ones.
 
         resolver is BUILTIN_WITHOUT_DEFAULT_DELEGATES for operators that BUILTIN_REF has not.
         same_as=(inputs, outputs, to, back) records, instead of what the model itself gives, what
         the one of these tensors gives for to(feed), as back(result) of the outputs' type.
         """
-        fed = [t for t in inputs if t is not None and t.data is None]
+        fed = [t for t in inputs if t is not None and t.data is None and not t.variable]
         name = operator + " " + ",".join(
             "-" if t is None else f"{t.dtype}{list(t.shape)}" for t in inputs)
         name = (name + " " + note).strip()
-        model = write_model(operator, inputs, outputs, options, version)
+        model = write_model(operator, inputs, outputs, options, version, intermediates)
         rng = np.random.default_rng(zlib.crc32(f"{name} {len(self.cases)}".encode()))
         if feeds is None:  # an error that comes before a run needs no inputs
             runs = 0 if error is not None else runs

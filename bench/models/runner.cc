@@ -1,0 +1,132 @@
+// The contender "intaglio" of bench/models: a process that loads a model, runs it, and then times
+// it whenever a line on stdin says so. engine.py is the same for the peers.
+//
+//   model_runner MODEL THREADS cpu|wall FOLDER
+//
+// FOLDER holds input0, input1, ... (the tensors' bytes) and receives output0, ... The first line on
+// stdout is a JSON object: the time from opening the file to the first result, and memory. After
+// that, each line on stdin is a number of seconds; it is answered by the fastest run's nanoseconds.
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <fstream>
+#include <iterator>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "intaglio/nn/import/tflite_reader.h"
+#include "intaglio/nn/model.h"
+
+namespace intaglio::bench {
+namespace {
+
+using Bytes = std::vector<char>;
+
+[[noreturn]] void Stop(const std::string& message) {
+  std::fprintf(stderr, "%s\n", message.c_str());
+  std::exit(1);
+}
+
+double Nanoseconds(clockid_t clock) {
+  timespec time{};
+  clock_gettime(clock, &time);
+  return static_cast<double>(time.tv_sec) * 1e9 + static_cast<double>(time.tv_nsec);
+}
+
+// A figure of /proc/self/status in bytes, 0 where there is none.
+size_t StatusBytes(const std::string& key) {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.rfind(key + ":", 0) != 0) continue;
+    return std::strtoull(line.c_str() + key.size() + 1, nullptr, 10) * 1024;
+  }
+  return 0;
+}
+
+// Makes the peak of resident memory start from what is resident.
+void ResetPeak() { std::ofstream("/proc/self/clear_refs") << "5"; }
+
+struct Runner {
+  Runner(nn::Model m, const std::string& folder) : model(std::move(m)) {
+    for (size_t i = 0; i < model.input_count(); ++i) {
+      std::ifstream file(folder + "/input" + std::to_string(i), std::ios::binary);
+      in.emplace_back(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+    }
+    for (size_t i = 0; i < model.output_count(); ++i) {
+      out.emplace_back(*nn::CountBytes(model.output(i).shape, model.output(i).type));
+    }
+    for (size_t i = 0; i < in.size(); ++i) {
+      inputs.push_back({in[i].data(), in[i].size(), model.input(i).type});
+    }
+    for (size_t i = 0; i < out.size(); ++i) {
+      outputs.push_back({out[i].data(), out[i].size(), model.output(i).type});
+    }
+  }
+
+  void Run() {
+    const Status status = model.Run(inputs, outputs);
+    if (!status.ok()) Stop(status.message());
+  }
+
+  nn::Model model;
+  std::vector<Bytes> in, out;
+  std::vector<nn::InputBuffer> inputs;
+  std::vector<nn::OutputBuffer> outputs;
+};
+
+double Fastest(Runner& runner, double seconds, clockid_t clock) {
+  runner.Run();
+  double best = std::numeric_limits<double>::infinity();
+  for (double start = Nanoseconds(clock), end = start + seconds * 1e9; start < end;) {
+    runner.Run();
+    const double stop = Nanoseconds(clock);
+    best = std::min(best, stop - start);
+    start = stop;
+  }
+  return best;
+}
+
+int Main(const char* path, int threads, bool cpu, const std::string& folder) {
+  const clockid_t clock = cpu ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC;
+  ResetPeak();
+  const size_t resident = StatusBytes("VmRSS");
+  const double opened = Nanoseconds(clock);
+  Result<nn::Graph> graph = nn::LoadTflite(path);
+  if (!graph.ok()) Stop(graph.status().message());
+  nn::PrepareOptions options;
+  options.threads = threads;
+  Result<nn::Model> model = nn::Model::Prepare(std::move(*graph), options);
+  if (!model.ok()) Stop(model.status().message());
+  Runner runner(std::move(*model), folder);
+  runner.Run();
+  const double first = Nanoseconds(clock) - opened;
+  const size_t peak = StatusBytes("VmHWM");
+  for (size_t i = 0; i < runner.out.size(); ++i) {
+    std::ofstream file(folder + "/output" + std::to_string(i), std::ios::binary);
+    file.write(runner.out[i].data(), static_cast<std::streamsize>(runner.out[i].size()));
+  }
+  std::printf(
+      "{\"first_ms\": %.3f, \"peak_bytes\": %zu, \"arena_bytes\": %zu, "
+      "\"constant_bytes\": %zu}\n",
+      first / 1e6, peak - resident, runner.model.arena_bytes(), runner.model.constant_bytes());
+  std::fflush(stdout);
+  for (double seconds = 0; std::scanf("%lf", &seconds) == 1;) {
+    std::printf("%.0f\n", Fastest(runner, seconds, clock));
+    std::fflush(stdout);
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace intaglio::bench
+
+int main(int argc, char** argv) {
+  if (argc != 5) {
+    std::fprintf(stderr, "model_runner MODEL THREADS cpu|wall FOLDER\n");
+    return 2;
+  }
+  return intaglio::bench::Main(argv[1], std::atoi(argv[2]), std::string(argv[3]) == "cpu", argv[4]);
+}

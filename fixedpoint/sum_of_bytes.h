@@ -1,0 +1,119 @@
+// The sum of two quantized numbers of 8 bits, as TFLite's ADD and SUB have it, over any register
+// vocabulary; and a cheaper arithmetic for it.
+//
+// With x = a - zero_a and y = b - zero_b:
+//   term(x) = double rounding of x * 2^20 by a multiplier of at most 1; term(y) likewise, negated
+//             by SUB
+//   sum     = double rounding of term(x) + term(y) by a multiplier below 1
+//
+// The cheaper one is a linear function in fixed point. With a factor split into high * 2^15 + low,
+// both int16, the products of both operands with either half are one DotPairs:
+//   h    = high . (a, b) + high_addend
+//   l    = low . (a, b) + low_addend - [h < 0]
+//   sum  = (h + (l >> 15) + half) >> shift
+// where - [h < 0] takes ties away from zero. There are only 2^16 operands: whoever uses it compares
+// all of its results with those of the definition first.
+#ifndef INTAGLIO_FIXEDPOINT_SUM_OF_BYTES_H_
+#define INTAGLIO_FIXEDPOINT_SUM_OF_BYTES_H_
+
+#include <cstdint>
+
+#include "intaglio/fixedpoint/requantize.h"
+
+namespace intaglio {
+
+// Operands are bytes in [0, 255]: int8 numbers and their zero points are moved up by 128.
+struct SumOfBytes {
+  static constexpr int kTermShift = 20;
+  static constexpr int kLowBits = 15;
+
+  // The definition. No multiplier has a left shift.
+  int32_t zero_a = 0;
+  int32_t zero_b = 0;
+  QuantizedMultiplier scale_a;
+  QuantizedMultiplier scale_b;
+  QuantizedMultiplier scale;
+  bool subtract = false;
+
+  // The linear function.
+  bool linear = false;  // whether it is to be used
+  int32_t high = 0;     // of b in the upper half
+  int32_t low = 0;
+  int32_t high_addend = 0;
+  int32_t low_addend = 0;
+  int32_t half = 0;
+  int32_t shift = 0;
+};
+
+// `sum` with a linear function near its definition, whose result before rounding is off by
+// `nudge` * 2^-(15 + shift).
+SumOfBytes WithLinear(SumOfBytes sum, int nudge);
+
+// The definition, with its constants made once.
+template <class R>
+class DefinedSumOfBytes {
+ public:
+  using I32 = typename R::I32;
+
+  explicit INTAGLIO_INLINE DefinedSumOfBytes(const SumOfBytes& s)
+      : zero_a_(R::Set(s.zero_a)),
+        zero_b_(R::Set(s.zero_b)),
+        negate_(R::Set(s.subtract ? -1 : 0)),
+        scale_a_(Scale(s.scale_a)),
+        scale_b_(Scale(s.scale_b)),
+        scale_(Scale(s.scale)) {}
+
+  // Without the output's zero point.
+  INTAGLIO_INLINE I32 operator()(I32 a, I32 b) const {
+    const I32 x = scale_a_(R::template ShiftLeft<SumOfBytes::kTermShift>(R::Sub(a, zero_a_)));
+    const I32 y = scale_b_(R::template ShiftLeft<SumOfBytes::kTermShift>(R::Sub(b, zero_b_)));
+    return scale_(R::Add(x, R::Sub(R::Xor(y, negate_), negate_)));
+  }
+
+ private:
+  static INTAGLIO_INLINE DoubleRoundingBounded<R> Scale(const QuantizedMultiplier& m) {
+    return DoubleRoundingBounded<R>(R::Set(m.mantissa), R::Set(m.right_shift()));
+  }
+
+  I32 zero_a_;
+  I32 zero_b_;
+  I32 negate_;
+  DoubleRoundingBounded<R> scale_a_;
+  DoubleRoundingBounded<R> scale_b_;
+  DoubleRoundingBounded<R> scale_;
+};
+
+template <class R>
+class LinearSumOfBytes {
+ public:
+  using I32 = typename R::I32;
+
+  explicit INTAGLIO_INLINE LinearSumOfBytes(const SumOfBytes& s)
+      : high_(R::Set(s.high)),
+        low_(R::Set(s.low)),
+        high_addend_(R::Set(s.high_addend)),
+        low_addend_(R::Set(s.low_addend)),
+        half_(R::Set(s.half)),
+        shift_(R::Set(s.shift)) {}
+
+  INTAGLIO_INLINE I32 operator()(I32 a, I32 b) const {
+    const I32 pair = R::Or(a, R::template ShiftLeft<16>(b));
+    const I32 h = R::Add(R::DotPairs(pair, high_), high_addend_);
+    const I32 l =
+        R::Add(R::Add(R::DotPairs(pair, low_), low_addend_), R::template ShiftRight<31>(h));
+    const I32 sum = R::Add(h, R::template ShiftRight<SumOfBytes::kLowBits>(l));
+    return R::ShiftRight(R::Add(sum, half_), shift_);
+  }
+
+ private:
+  I32 high_;
+  I32 low_;
+  I32 high_addend_;
+  I32 low_addend_;
+  I32 half_;
+  I32 shift_;
+};
+
+}  // namespace intaglio
+
+#endif  // INTAGLIO_FIXEDPOINT_SUM_OF_BYTES_H_

@@ -1,0 +1,23 @@
+// Bytes widened to the lanes of NEON vectors, in their natural order.
+#ifndef INTAGLIO_KERNELS_ARM_BYTES_NEON_H_
+#define INTAGLIO_KERNELS_ARM_BYTES_NEON_H_
+
+#include <cstdint>
+
+#include "intaglio/kernels/arm/registers_neon.h"
+
+namespace intaglio {
+
+struct BytesNeon {
+  template <int kVectors>
+  static INTAGLIO_INLINE void Widen(const uint8_t* p, uint8_t flip, int32x4_t* a) {
+    static_assert(kVectors == 2);
+    const uint16x8_t words = vmovl_u8(veor_u8(vld1_u8(p), vdup_n_u8(flip)));
+    a[0] = vreinterpretq_s32_u32(vmovl_u16(vget_low_u16(words)));
+    a[1] = vreinterpretq_s32_u32(vmovl_u16(vget_high_u16(words)));
+  }
+};
+
+}  // namespace intaglio
+
+#endif  // INTAGLIO_KERNELS_ARM_BYTES_NEON_H_

@@ -1,0 +1,61 @@
+// The contract of the element-wise half of a kernel: functions of *lines*, runs of adjacent bytes.
+//
+// Lines may have any length and alignment. The output may be an input: elements are read before
+// those at the same place are written. Numbers are int8 or uint8; in parameters, int8 numbers and
+// their zero points are moved up by 128 (`flip` is 0x80 then, else 0).
+#ifndef INTAGLIO_KERNELS_LINE_ARGS_H_
+#define INTAGLIO_KERNELS_LINE_ARGS_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "intaglio/fixedpoint/requantize.h"
+#include "intaglio/fixedpoint/sum_of_bytes.h"
+
+namespace intaglio {
+
+// What follows the arithmetic: the zero point is added, the sum clamped; not moved.
+struct LineOutput {
+  bool is_signed = true;
+  int32_t zero_point = 0;
+  int32_t clamp_min = -128;
+  int32_t clamp_max = 127;
+
+  uint8_t flip() const { return is_signed ? 0x80 : 0; }  // of inputs, which have the output's type
+};
+
+// (a - zero_a) * (b - zero_b), requantized by double rounding without a left shift.
+struct ProductOfBytes {
+  int32_t zero_a = 0;
+  int32_t zero_b = 0;
+  QuantizedMultiplier scale;
+};
+
+// Two lines of `count` bytes; where `repeats_b`, the second is one byte for all.
+struct LinePair {
+  const void* a;
+  const void* b;
+  bool repeats_b;
+  void* out;
+  ptrdiff_t count;
+};
+
+struct LineRoutines {
+  static constexpr int kMostTaps = 1 << 12;  // of averages
+
+  void (*add)(const SumOfBytes& sum, const LineOutput& output, const LinePair& line);
+  void (*multiply)(const ProductOfBytes& product, const LineOutput& output, const LinePair& line);
+  // out[i] = the largest of in[t][i] over `taps` lines, at least 1; clamped.
+  void (*largest)(const void* const* in, int taps, const LineOutput& output, void* out,
+                  ptrdiff_t count);
+  // out[i] = the mean of in[t][i] over `taps` lines, 1 to kMostTaps, to nearest, ties away from
+  // zero; clamped. The output must not be an input.
+  void (*average)(const void* const* in, int taps, const LineOutput& output, void* out,
+                  ptrdiff_t count);
+  // sums[i] += in[t][i] over `taps` lines; bytes as they are, not moved.
+  void (*add_up)(const void* const* in, int taps, bool is_signed, int32_t* sums, ptrdiff_t count);
+};
+
+}  // namespace intaglio
+
+#endif  // INTAGLIO_KERNELS_LINE_ARGS_H_

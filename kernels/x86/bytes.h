@@ -1,0 +1,31 @@
+// Bytes widened to the lanes of x86 vectors, over a kernel vocabulary V as taps.h names it.
+#ifndef INTAGLIO_KERNELS_X86_BYTES_H_
+#define INTAGLIO_KERNELS_X86_BYTES_H_
+
+#include <cstdint>
+
+#include "intaglio/fixedpoint/registers.h"
+
+namespace intaglio {
+
+template <class V>
+struct BytesX86 {
+  template <int kVectors>
+  static INTAGLIO_INLINE void Widen(const uint8_t* p, uint8_t flip, typename V::I32* a) {
+    using Operand = typename V::Operand;
+    const Operand zero = V::Broadcast8(0);
+    const Operand bytes = V::Xor(V::template LoadSpread<kVectors>(p), V::Broadcast8(flip));
+    const Operand low = V::UnpackLow8(bytes, zero);
+    a[0] = V::UnpackLow16(low, zero);
+    if constexpr (kVectors > 1) a[1] = V::UnpackHigh16(low, zero);
+    if constexpr (kVectors > 2) {
+      const Operand high = V::UnpackHigh8(bytes, zero);
+      a[2] = V::UnpackLow16(high, zero);
+      a[3] = V::UnpackHigh16(high, zero);
+    }
+  }
+};
+
+}  // namespace intaglio
+
+#endif  // INTAGLIO_KERNELS_X86_BYTES_H_

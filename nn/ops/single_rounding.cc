@@ -1,0 +1,61 @@
+#include "intaglio/nn/ops/single_rounding.h"
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include "intaglio/fixedpoint/quantize_multiplier.h"
+#include "intaglio/fixedpoint/requantize_real64.h"
+
+namespace intaglio::nn {
+namespace {
+
+constexpr int64_t kLeast = std::numeric_limits<int32_t>::min();
+constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
+
+// The least accumulator whose result is at least q; kMost + 1 for none.
+int64_t Threshold(double real, int32_t q) {
+  const double estimate = std::ceil((q - 0.5) / real);
+  if (!(estimate < static_cast<double>(kMost))) return kMost + 1;
+  if (!(estimate > static_cast<double>(kLeast))) return kLeast;
+  auto at = static_cast<int64_t>(estimate);
+  const auto reaches = [&](int64_t acc) {
+    return RequantizeReal64(static_cast<int32_t>(acc), real) >= q;
+  };
+  while (at > kLeast && reaches(at - 1)) --at;
+  while (at <= kMost && !reaches(at)) ++at;
+  return at;
+}
+
+// Both results are nondecreasing in the accumulator: they agree everywhere where every result
+// begins at the same one.
+bool SameResults(const QuantizedMultiplier& m, double real, Range results) {
+  const auto single = [&](int64_t acc) {
+    return RequantizeSingleRounding<Scalar>(static_cast<int32_t>(acc), m.mantissa, m.total_shift());
+  };
+  for (int32_t q = results.min + 1; q <= results.max; ++q) {
+    const int64_t at = Threshold(real, q);
+    if (at <= kMost && single(at) < q) return false;
+    if (at > kLeast && single(at - 1) >= q) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::optional<Multipliers> SingleRoundingMultipliers(const std::vector<double>& real,
+                                                     int32_t zero_point, Range clamp) {
+  // Thresholds of multipliers that are so small are not found by the estimate.
+  constexpr double kSmallest = 1e-9;
+  const Range results{clamp.min - zero_point, clamp.max - zero_point};
+  Multipliers multipliers;
+  for (const double r : real) {
+    const auto m = QuantizeMultiplier(r);
+    if (!m.ok() || m->exponent > 0 || r < kSmallest || !SameResults(*m, r, results)) return {};
+    multipliers.mantissa.push_back(m->mantissa);
+    multipliers.exponent.push_back(m->exponent);
+  }
+  return multipliers;
+}
+
+}  // namespace intaglio::nn

@@ -1,0 +1,247 @@
+// Kernel::lines of every row of the table, called directly, against definitions in plain numbers.
+#include <algorithm>
+#include <random>
+
+#include "intaglio/fixedpoint/quantize_multiplier.h"
+#include "intaglio/test/kernels/every_kernel.h"
+
+namespace intaglio::test {
+namespace {
+
+class EveryKernelLines : public EveryKernel {
+ protected:
+  const LineRoutines& lines() const {
+    return kernel().lines == nullptr ? *KernelTable().back()->lines : *kernel().lines;
+  }
+};
+INTAGLIO_INSTANTIATE_EVERY_KERNEL(EveryKernelLines);
+
+using Bytes = std::vector<uint8_t>;
+
+// Around every block and run of every kernel.
+constexpr int kCounts[] = {0,  1,  3,  7,   8,   9,   15,  16,  31, 33,
+                           63, 64, 65, 127, 200, 255, 256, 257, 519};
+
+Bytes RandomBytes(std::mt19937& random, int count) {
+  Bytes bytes(static_cast<size_t>(count));
+  for (uint8_t& byte : bytes) byte = static_cast<uint8_t>(random() >> 24);
+  return bytes;
+}
+
+int32_t Number(uint8_t byte, bool is_signed) {
+  return is_signed ? static_cast<int8_t>(byte) : static_cast<int32_t>(byte);
+}
+
+int32_t Scaled(int32_t x, const QuantizedMultiplier& m) {
+  return RequantizeDoubleRounding<Scalar>(x, m.mantissa, m.left_shift(), m.right_shift());
+}
+
+LineOutput RandomOutput(std::mt19937& random, bool is_signed) {
+  LineOutput output{is_signed, 0, is_signed ? -128 : 0, is_signed ? 127 : 255};
+  output.zero_point = output.clamp_min + static_cast<int32_t>(random() % 256);
+  if (random() % 2 == 0) output.clamp_min += static_cast<int32_t>(random() % 100);
+  if (random() % 2 == 0) output.clamp_max -= static_cast<int32_t>(random() % 100);
+  return output;
+}
+
+uint8_t Finished(int32_t x, const LineOutput& output) {
+  return static_cast<uint8_t>(
+      std::clamp(x + output.zero_point, output.clamp_min, output.clamp_max));
+}
+
+SumOfBytes RandomSum(std::mt19937& random) {
+  std::uniform_real_distribution<double> below_one(1e-3, 1);
+  const double a = below_one(random);
+  const double b = below_one(random);
+  SumOfBytes sum;
+  sum.zero_a = static_cast<int32_t>(random() % 256);
+  sum.zero_b = static_cast<int32_t>(random() % 256);
+  sum.scale_a = *QuantizeMultiplier(a / (2 * std::max(a, b)));
+  sum.scale_b = *QuantizeMultiplier(b / (2 * std::max(a, b)));
+  sum.scale = *QuantizeMultiplier(2 * std::max(a, b) / (1 << 20) / below_one(random));
+  sum.subtract = random() % 2 == 0;
+  return sum;
+}
+
+uint8_t DefinedSum(const SumOfBytes& sum, const LineOutput& output, uint8_t a, uint8_t b) {
+  const int32_t move = output.is_signed ? 128 : 0;
+  const int32_t x = Number(a, output.is_signed) + move - sum.zero_a;
+  const int32_t y = Number(b, output.is_signed) + move - sum.zero_b;
+  const int32_t term = Scaled(y * (1 << 20), sum.scale_b);
+  return Finished(
+      Scaled(Scaled(x * (1 << 20), sum.scale_a) + (sum.subtract ? -term : term), sum.scale),
+      output);
+}
+
+// The line of a and b, or of a and one byte, must be what element(a, b) is.
+template <class Run, class Element>
+void ExpectLines(std::mt19937& random, const Run& run, const Element& element) {
+  for (const int count : kCounts) {
+    for (const bool repeats_b : {false, true}) {
+      const Bytes a = RandomBytes(random, count);
+      const Bytes b = RandomBytes(random, count + 1);
+      Bytes out(static_cast<size_t>(count) + 1, 0x55);
+      run({a.data(), b.data(), repeats_b, out.data(), count});
+      for (size_t i = 0; i < a.size(); ++i) {
+        ASSERT_EQ(int{out[i]}, int{element(a[i], b[repeats_b ? 0 : i])}) << i << " of " << count;
+      }
+      ASSERT_EQ(out.back(), 0x55) << "behind " << count;
+      Bytes in_place = a;
+      run({in_place.data(), b.data(), repeats_b, in_place.data(), count});
+      ASSERT_TRUE(std::equal(in_place.begin(), in_place.end(), out.begin())) << count;
+    }
+  }
+}
+
+TEST_P(EveryKernelLines, AddByItsDefinition) {
+  std::mt19937 random(1);
+  for (int i = 0; i < 20; ++i) {
+    const LineOutput output = RandomOutput(random, i % 2 == 0);
+    const SumOfBytes sum = RandomSum(random);
+    ExpectLines(
+        random, [&](const LinePair& line) { lines().add(sum, output, line); },
+        [&](uint8_t a, uint8_t b) { return DefinedSum(sum, output, a, b); });
+  }
+}
+
+// The same bits as the scalar linear function; and for most sums those of the definition.
+TEST_P(EveryKernelLines, AddLinearly) {
+  std::mt19937 random(2);
+  int right = 0;
+  constexpr int kSums = 20;
+  for (int i = 0; i < kSums; ++i) {
+    const LineOutput output = RandomOutput(random, i % 2 == 0);
+    const SumOfBytes sum = WithLinear(RandomSum(random), 0);
+    ASSERT_TRUE(sum.linear);
+    const LinearSumOfBytes<Scalar> linear(sum);
+    const uint8_t flip = output.flip();
+    bool same = true;
+    ExpectLines(
+        random, [&](const LinePair& line) { lines().add(sum, output, line); },
+        [&](uint8_t a, uint8_t b) {
+          const uint8_t y = Finished(linear(a ^ flip, b ^ flip), output);
+          same = same && y == DefinedSum(sum, output, a, b);
+          return y;
+        });
+    right += same ? 1 : 0;
+  }
+  EXPECT_GE(right, kSums / 2);
+}
+
+TEST_P(EveryKernelLines, Multiply) {
+  std::mt19937 random(3);
+  std::uniform_real_distribution<double> real(1e-4, 0.99);
+  for (int i = 0; i < 20; ++i) {
+    const LineOutput output = RandomOutput(random, i % 2 == 0);
+    const ProductOfBytes product{static_cast<int32_t>(random() % 256),
+                                 static_cast<int32_t>(random() % 256),
+                                 *QuantizeMultiplier(real(random))};
+    const int32_t move = output.is_signed ? 128 : 0;
+    ExpectLines(
+        random, [&](const LinePair& line) { lines().multiply(product, output, line); },
+        [&](uint8_t a, uint8_t b) {
+          const int32_t x = Number(a, output.is_signed) + move - product.zero_a;
+          const int32_t y = Number(b, output.is_signed) + move - product.zero_b;
+          return Finished(Scaled(x * y, product.scale), output);
+        });
+  }
+}
+
+// Windows of these many taps, in lines of every count: element(numbers of a column) is expected.
+template <class Run, class Element>
+void ExpectWindows(std::mt19937& random, bool is_signed, const Run& run, const Element& element) {
+  for (const int taps : {1, 2, 9, 63, 64, 65, 200}) {
+    for (const int count : kCounts) {
+      std::vector<Bytes> in;
+      std::vector<const void*> pointers;
+      for (int t = 0; t < taps; ++t) in.push_back(RandomBytes(random, count));
+      if (taps == 9) std::fill(in.begin(), in.end(), Bytes(static_cast<size_t>(count), 0x80));
+      for (const Bytes& line : in) pointers.push_back(line.data());
+      Bytes out(static_cast<size_t>(count) + 1, 0x55);
+      run(pointers.data(), taps, out.data(), count);
+      for (size_t i = 0; i < static_cast<size_t>(count); ++i) {
+        std::vector<int32_t> column;
+        for (const Bytes& line : in) column.push_back(Number(line[i], is_signed));
+        ASSERT_EQ(int{out[i]}, int{element(column)}) << i << " of " << count << ", taps " << taps;
+      }
+      ASSERT_EQ(out.back(), 0x55) << "behind " << count;
+    }
+  }
+}
+
+TEST_P(EveryKernelLines, Largest) {
+  std::mt19937 random(4);
+  for (const bool is_signed : {false, true}) {
+    LineOutput output = RandomOutput(random, is_signed);
+    output.zero_point = 0;
+    ExpectWindows(
+        random, is_signed,
+        [&](auto in, int taps, uint8_t* out, int count) {
+          lines().largest(in, taps, output, out, count);
+        },
+        [&](const std::vector<int32_t>& column) {
+          return Finished(*std::max_element(column.begin(), column.end()), output);
+        });
+  }
+}
+
+int32_t Mean(const std::vector<int32_t>& numbers) {
+  int32_t sum = 0;
+  for (const int32_t n : numbers) sum += n;
+  const auto count = static_cast<int32_t>(numbers.size());
+  return (sum < 0 ? sum - count / 2 : sum + count / 2) / count;
+}
+
+TEST_P(EveryKernelLines, Average) {
+  std::mt19937 random(5);
+  for (const bool is_signed : {false, true}) {
+    LineOutput output = RandomOutput(random, is_signed);
+    output.zero_point = 0;
+    ExpectWindows(
+        random, is_signed,
+        [&](auto in, int taps, uint8_t* out, int count) {
+          lines().average(in, taps, output, out, count);
+        },
+        [&](const std::vector<int32_t>& column) { return Finished(Mean(column), output); });
+  }
+}
+
+// Every sum that the most taps can have, near ties and not.
+TEST_P(EveryKernelLines, AverageOfManyTaps) {
+  constexpr int kCount = 256;
+  for (const int taps : {3, 7, 49, 1000, 4095, 4096}) {
+    std::vector<Bytes> in(static_cast<size_t>(taps), Bytes(kCount));
+    std::mt19937 random(6);
+    for (size_t i = 0; i < kCount; ++i) {
+      for (auto& line : in) line[i] = static_cast<uint8_t>(i);
+      for (int t = 0; t < taps / 2; ++t) in[random() % in.size()][i] ^= 1;
+    }
+    std::vector<const void*> pointers;
+    for (const Bytes& line : in) pointers.push_back(line.data());
+    Bytes out(kCount);
+    lines().average(pointers.data(), taps, {false, 0, 0, 255}, out.data(), kCount);
+    for (size_t i = 0; i < kCount; ++i) {
+      std::vector<int32_t> column;
+      for (const Bytes& line : in) column.push_back(line[i]);
+      ASSERT_EQ(int{out[i]}, Mean(column)) << i << ", taps " << taps;
+    }
+  }
+}
+
+TEST_P(EveryKernelLines, AddUp) {
+  std::mt19937 random(7);
+  for (const bool is_signed : {false, true}) {
+    const Bytes a = RandomBytes(random, 519);
+    const Bytes b = RandomBytes(random, 519);
+    const void* const in[] = {a.data(), b.data()};
+    std::vector<int32_t> sums(520, 1000);
+    lines().add_up(in, 2, is_signed, sums.data(), 519);
+    for (size_t i = 0; i < a.size(); ++i) {
+      ASSERT_EQ(sums[i], 1000 + Number(a[i], is_signed) + Number(b[i], is_signed));
+    }
+    ASSERT_EQ(sums[519], 1000);
+  }
+}
+
+}  // namespace
+}  // namespace intaglio::test
