@@ -11,9 +11,9 @@
 
 namespace intaglio {
 
-// The largest tile.
-inline constexpr int kTileLines = 16;
-inline constexpr int kTileLineBytes = 64;
+// The largest tile. Not inline: a reference to such a constant would be a weak symbol.
+constexpr int kTileLines = 16;
+constexpr int kTileLineBytes = 64;
 
 // What LDTILECFG reads: the shape of each register. Loading it zeroes all of them.
 struct alignas(64) TileShapes {
