@@ -44,10 +44,14 @@ std::string MissingFeatures(const Kernel& kernel) {
   static constexpr struct {
     CpuFeature bit;
     const char* name;
-  } kNames[] = {{kSse41, "SSE4.1"},           {kAvx2, "AVX2 and FMA"},
-                {kAvxVnni, "AVX-VNNI"},       {kAvx512Bw, "AVX-512 F, BW, DQ, VL"},
-                {kAvx512Vnni, "AVX512-VNNI"}, {kAmxInt8, "AMX-INT8"},
-                {kNeon, "NEON"},              {kDotprod, "dotprod"},
+  } kNames[] = {{kSse41, "SSE4.1"},
+                {kAvx2, "AVX2 and FMA"},
+                {kAvxVnni, "AVX-VNNI"},
+                {kAvx512Bw, "AVX-512 F, BW, DQ, VL"},
+                {kAvx512Vnni, "AVX512-VNNI"},
+                {kAmxInt8, "AMX-INT8"},
+                {kNeon, "NEON"},
+                {kDotprod, "dotprod"},
                 {kI8mm, "i8mm"}};
   std::string missing;
   for (const auto& [bit, name] : kNames) {

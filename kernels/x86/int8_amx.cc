@@ -1,9 +1,9 @@
 // AMX-INT8: TDPBUSD adds the exact products of 16 uint8 rows and 16 int8 channels over 64 depths.
 //
 // The panels are those of AVX512-VNNI: 16 groups of one vector are what TDPBUSD multiplies by. Four
-// tiles of accumulators, a *block*, leave registers for their operands. Accumulators reach the
-// epilogue through memory that stays in L1; it finishes them two rows at a time between the
-// products of later blocks, so that neither waits for the other.
+// of the eight tile registers accumulate, the others hold operands. Accumulators reach the epilogue
+// through memory that stays in L1; it finishes them two rows at a time between the products of
+// later blocks, so that neither waits for the other.
 #include <algorithm>
 #include <utility>
 
@@ -24,9 +24,6 @@ constexpr int kStepGroups = kTileLines;  // of depth, that TDPBUSD multiplies at
 
 // This many rows, or fewer, are multiplied faster by AVX512-VNNI.
 constexpr int kFewRows = 2;
-
-// The bytes of a panel that L1 keeps beside its rows.
-constexpr ptrdiff_t kSmallPanel = 40 << 10;
 
 // The tiles of rows of a call. The last one, if it would be short, begins earlier and computes some
 // rows once more.
@@ -55,7 +52,7 @@ INTAGLIO_INLINE void FinishPair(const TileArgs& args, const int32_t* block, int 
     }
   }
   AddZeroPointTerms<PanelAvx512>(args, row, acc);
-  store(acc, static_cast<char*>(args.dst) + row * args.dst_stride);
+  store(acc);
 }
 
 // The epilogue for bytes by one of the bounded scalings, whose parameters stay at hand.
@@ -65,10 +62,9 @@ struct FinishBytePairs {
   PanelAvx512::ByteStore bytes;
   Scaled scaled[kVectors];
 
-  INTAGLIO_INLINE void operator()(const int32_t* block, int row) const {
-    FinishPair<kVectors>(args, block, row, [&](auto& acc, char* dst) {
-      FinishPairs(bytes, acc, scaled, dst, args.dst_stride);
-    });
+  INTAGLIO_INLINE void operator()(const int32_t* block, int row, char* dst) const {
+    FinishPair<kVectors>(args, block, row,
+                         [&](auto& acc) { FinishPairs(bytes, acc, scaled, dst, args.dst_stride); });
   }
 };
 
@@ -76,61 +72,55 @@ template <int kVectors>
 struct FinishAnyPairs {
   const TileArgs& args;
 
-  INTAGLIO_INLINE void operator()(const int32_t* block, int row) const {
-    FinishPair<kVectors>(args, block, row, [&](auto& acc, char* dst) {
+  INTAGLIO_INLINE void operator()(const int32_t* block, int row, char* dst) const {
+    FinishPair<kVectors>(args, block, row, [&](auto& acc) {
       ApplyScaling<PanelAvx512, kVectors, 2>(*args.params, acc);
       StoreRows<PanelAvx512, kVectors, 2>(args.epilogue, acc, dst, args.dst_stride);
     });
   }
 };
 
-// Blocks of kRowTiles tiles of rows by all kVectors of a panel, kPassVectors of them at a time.
+// Blocks of kRowTiles tiles of rows by all kVectors of a panel, in passes of kPassVectors, whose
+// products are all that the registers accumulate.
 template <int kRowTiles, int kPassVectors, int kVectors, class Finish>
 class Blocks {
  public:
-  Blocks(const TileArgs& args, const RowTiles& tiles, const Finish& finish)
-      : args_(args),
-        finish_(finish),
-        tiles_(tiles),
-        steps_((args.groups + kStepGroups - 1) / kStepGroups),
-        rest_(steps_ == 1 ? 0 : args.groups % kStepGroups) {
-    const int groups = std::min(args.groups, kStepGroups);
-    TileShapes shapes;
-    for (int i = 0; i < kAccumulators; ++i) shapes.Set(i, tiles.lines(), kTileLineBytes);
-    for (int r = 0; r < kRowTiles; ++r) shapes.Set(RowRegister(r), tiles.lines(), 4 * groups);
-    for (int v = 0; v < kPassVectors; ++v) shapes.Set(PanelRegister(v), groups, kTileLineBytes);
-    _tile_loadconfig(&shapes);
-  }
-
   // The tiles of rows [first, end), a multiple of kRowTiles.
-  __attribute__((noinline)) void Run(int first, int end) {
-    const int pairs_each = (kPairs + steps_ * kPasses - 1) / (steps_ * kPasses);
-    int32_t* place = Block(first + kRowTiles);  // of what is in the accumulators: nothing yet
+  __attribute__((noinline)) static void Run(const TileArgs& args, RowTiles tiles, int first,
+                                            int end, const Finish& finish_given) {
+    const int steps = (args.groups + kStepGroups - 1) / kStepGroups;
+    const int rest = steps == 1 ? 0 : args.groups % kStepGroups;  // groups of the last step, if few
+    const int pairs = (kPairs + steps * kPasses - 1) / (steps * kPasses);
+    Configure(args.groups, tiles.lines());
+    const Finish finish = finish_given;
+    Memory memory;
+    Progress finished{first, 0};
+    int32_t* place = memory.Place(first, 0);  // at first for nothing: it is written over
     for (int tile = first; tile < end; tile += kRowTiles) {
-      if (tile >= first + kDelay) BeginToFinish(tile - kDelay);
-      Operands rows = RowsOf(tile);
-      if (rest_ != 0) CopyTails(rows);
+      const Operands rows = RowsOf(args, tiles, tile);
+      if (rest != 0) memory.CopyTails(rows, tiles.lines(), args.groups, rest);
       for (int pass = 0; pass < kPasses; ++pass) {
         const int vector = pass * kPassVectors;
-        const int8_t* panel = args_.panel + vector * kTileLineBytes;
-        for (int step = 0; step < steps_; ++step, panel += kStepGroups * kGroupBytes) {
-          if (step > 0 && step == steps_ - 1 && rest_ != 0) {
-            Step<false>(Tails(), panel - (kStepGroups - rest_) * kGroupBytes);
-          } else if (step > 0) {
-            Step<false>(rows.At(step), panel);
+        // The block before is in memory once the first pass of this one has begun. Its rows are
+        // finished from the next pass on, up to the one that stores in their place.
+        const int finish_end = kPasses == 1 || pass == 0 ? tile - kRowTiles : tile;
+        const int8_t* panel = args.panel + vector * kTileLineBytes;
+        BeginPass(rows, panel, args.params->offset + vector * kLanes, place);
+        place = memory.Place(tile, vector);
+        FinishSome(args, finish, tiles, memory, pairs, finish_end, finished);
+        for (int step = 1; step < steps; ++step) {
+          panel += kStepGroups * kGroupBytes;
+          if (step == steps - 1 && rest != 0) {
+            Multiply(memory.Tails(), panel - (kStepGroups - rest) * kGroupBytes);
           } else {
-            Step<true>(rows, panel, place, args_.params->offset + vector * kLanes);
-            place = Block(tile) + vector * kLanes;
+            Multiply(rows.At(step), panel);
           }
-          FinishSome(pairs_each);
+          FinishSome(args, finish, tiles, memory, pairs, finish_end, finished);
         }
       }
     }
-    Store(place);
-    for (int tile = std::max(first, end - kDelay); tile < end; tile += kRowTiles) {
-      BeginToFinish(tile);
-      FinishSome(kPairs);
-    }
+    Store(place, kEach);
+    FinishSome(args, finish, tiles, memory, 2 * kPairs, end, finished);
   }
 
  private:
@@ -140,16 +130,21 @@ class Blocks {
   static constexpr ptrdiff_t kGroupBytes = kVectors * kTileLineBytes;
   static constexpr auto kEach = std::make_index_sequence<kRowTiles * kPassVectors>();
 
-  // The tiles between a block's products and its epilogue. A block of one pass is finished late
-  // enough for its stores to have reached L1.
-  static constexpr int kDelay = kPasses == 1 ? 2 * kRowTiles : kRowTiles;
-
   // Operands that several accumulators share keep their registers; the others take turns.
   static constexpr int RowRegister(int r) {
     return kPassVectors == 1 ? kAccumulators + 1 + r % 3 : kAccumulators + r;
   }
   static constexpr int PanelRegister(int v) {
     return kPassVectors == 1 ? kAccumulators : kAccumulators + kRowTiles + v % (4 - kRowTiles);
+  }
+
+  static INTAGLIO_INLINE void Configure(int groups, int lines) {
+    groups = std::min(groups, kStepGroups);
+    TileShapes shapes;
+    for (int i = 0; i < kAccumulators; ++i) shapes.Set(i, lines, kTileLineBytes);
+    for (int r = 0; r < kRowTiles; ++r) shapes.Set(RowRegister(r), lines, 4 * groups);
+    for (int v = 0; v < kPassVectors; ++v) shapes.Set(PanelRegister(v), groups, kTileLineBytes);
+    _tile_loadconfig(&shapes);
   }
 
   // One depth step of the rows of each tile.
@@ -163,122 +158,129 @@ class Blocks {
       return at;
     }
   };
-  Operands RowsOf(int tile) const {
+  static INTAGLIO_INLINE Operands RowsOf(const TileArgs& args, const RowTiles& tiles, int tile) {
     Operands rows;
-    rows.stride = args_.row_stride;
+    rows.stride = args.row_stride;
     for (int r = 0; r < kRowTiles; ++r) {
-      rows.row[r] = static_cast<const char*>(args_.rows) + tiles_.First(tile + r) * rows.stride;
+      rows.row[r] = static_cast<const char*>(args.rows) + tiles.First(tile + r) * rows.stride;
     }
     return rows;
   }
 
-  // A depth that is no multiple of the step ends with a step of its last groups, in which those
-  // that were multiplied before are zero: nothing beyond rows and panel is read.
-  void CopyTails(const Operands& rows) {
-    const int zeros = (kStepGroups - rest_) * 4;
-    const ptrdiff_t at = ptrdiff_t{args_.groups - kStepGroups} * 4;
-    for (int r = 0; r < kRowTiles; ++r) {
-      for (int line = 0; line < tiles_.lines(); ++line) {
-        const __m512i bytes =
-            _mm512_maskz_loadu_epi8(~__mmask64{0} << zeros, rows.row[r] + line * rows.stride + at);
-        _mm512_store_si512(tails_[r * kTileLines + line], bytes);
+  struct Memory {
+    // Of two blocks, one of which is finished while the other is multiplied.
+    alignas(64) int32_t places[2][kRowTiles * kTileLines * kWidth];
+    alignas(64) char tails[kRowTiles * kTileLines][kTileLineBytes];
+
+    // Where the accumulators of a tile of rows are stored, from a vector on.
+    INTAGLIO_INLINE int32_t* Place(int tile, int vector) {
+      return places[tile / kRowTiles % 2] + tile % kRowTiles * kTileLines * kWidth +
+             vector * kLanes;
+    }
+
+    // A depth that is no multiple of the step ends with a step of its last groups, in which those
+    // that were multiplied before are zero: nothing beyond rows and panel is read.
+    INTAGLIO_INLINE void CopyTails(const Operands& rows, int lines, int groups, int rest) {
+      const __mmask64 kept = ~__mmask64{0} << (kStepGroups - rest) * 4;
+      const ptrdiff_t at = ptrdiff_t{groups - kStepGroups} * 4;
+      for (int r = 0; r < kRowTiles; ++r) {
+        for (int line = 0; line < lines; ++line) {
+          _mm512_store_si512(tails[r * kTileLines + line],
+                             _mm512_maskz_loadu_epi8(kept, rows.row[r] + line * rows.stride + at));
+        }
       }
     }
+    INTAGLIO_INLINE Operands Tails() const {
+      Operands rows;
+      rows.stride = kTileLineBytes;
+      for (int r = 0; r < kRowTiles; ++r) rows.row[r] = tails[r * kTileLines];
+      return rows;
+    }
+  };
+
+  // The first step of a pass stores what the pass before has left in an accumulator, and begins
+  // again with the offsets, just before its product: the products of two passes overlap.
+  static INTAGLIO_INLINE void BeginPass(const Operands& rows, const int8_t* panel,
+                                        const int32_t* offset, int32_t* place) {
+    AddProducts<true>(rows, panel, offset, place, kEach);
   }
-  Operands Tails() const {
-    Operands tails;
-    tails.stride = kTileLineBytes;
-    for (int r = 0; r < kRowTiles; ++r) tails.row[r] = tails_[r * kTileLines];
-    return tails;
+  static INTAGLIO_INLINE void Multiply(const Operands& rows, const int8_t* panel) {
+    AddProducts<false>(rows, panel, nullptr, nullptr, kEach);
   }
 
-  int32_t* Block(int tile) { return blocks_[tile / kRowTiles % 2]; }
-
-  // The products of one step. The first step of a block stores what the accumulators hold of the
-  // block before, and begins again with the offsets, each just before its product: the products of
-  // two blocks overlap.
-  template <bool kFirst>
-  INTAGLIO_INLINE void Step(const Operands& rows, const int8_t* panel, int32_t* place = nullptr,
-                            const int32_t* offset = nullptr) {
-    AddProducts<kFirst>(rows, panel, place, offset, kEach);
-  }
   template <bool kFirst, size_t... kAt>
-  static INTAGLIO_INLINE void AddProducts(const Operands& rows, const int8_t* panel, int32_t* place,
-                                          const int32_t* offset, std::index_sequence<kAt...>) {
-    (AddProduct<kFirst, kAt / kPassVectors, kAt % kPassVectors>(rows, panel, place, offset), ...);
+  static INTAGLIO_INLINE void AddProducts(const Operands& rows, const int8_t* panel,
+                                          const int32_t* offset, int32_t* place,
+                                          std::index_sequence<kAt...>) {
+    (AddProduct<kFirst, kAt / kPassVectors, kAt % kPassVectors>(rows, panel, offset, place), ...);
   }
   template <bool kFirst, int kRow, int kVector>
-  static INTAGLIO_INLINE void AddProduct(const Operands& rows, const int8_t* panel, int32_t* place,
-                                         const int32_t* offset) {
+  static INTAGLIO_INLINE void AddProduct(const Operands& rows, const int8_t* panel,
+                                         const int32_t* offset, int32_t* place) {
     constexpr int kAcc = kRow * kPassVectors + kVector;
     if constexpr (kVector == 0) LoadTile<RowRegister(kRow)>(rows.row[kRow], rows.stride);
     if constexpr (kRow == 0) {
       LoadTile<PanelRegister(kVector)>(panel + kVector * kTileLineBytes, kGroupBytes);
     }
     if constexpr (kFirst) {
-      StoreAccumulator<kRow, kVector>(place);
-      LoadTile<kAcc>(offset + kVector * kLanes, 0);
+      StoreOne<kRow, kVector>(place);
+      LoadTileOfOneLine<kAcc>(offset + kVector * kLanes);
     }
     DotTiles<kAcc, RowRegister(kRow), PanelRegister(kVector)>();
   }
 
-  void Store(int32_t* place) { StoreAccumulators(place, kEach); }
   template <size_t... kAt>
-  static void StoreAccumulators(int32_t* place, std::index_sequence<kAt...>) {
-    (StoreAccumulator<kAt / kPassVectors, kAt % kPassVectors>(place), ...);
+  static INTAGLIO_INLINE void Store(int32_t* place, std::index_sequence<kAt...>) {
+    (StoreOne<kAt / kPassVectors, kAt % kPassVectors>(place), ...);
   }
   template <int kRow, int kVector>
-  static INTAGLIO_INLINE void StoreAccumulator(int32_t* place) {
+  static INTAGLIO_INLINE void StoreOne(int32_t* place) {
     StoreTile<kRow * kPassVectors + kVector>(place + kRow * kTileLines * kWidth + kVector * kLanes,
                                              kWidth * sizeof(int32_t));
   }
 
-  void BeginToFinish(int tile) {
-    finish_block_ = Block(tile);
-    finish_tile_ = tile;
-    finish_end_ = tile + kRowTiles;
-    finish_line_ = 0;
-  }
-  INTAGLIO_INLINE void FinishSome(int pairs) {
-    for (; pairs > 0 && finish_tile_ < finish_end_; --pairs) {
-      const int line = std::min(finish_line_, tiles_.lines() - 2);
-      finish_(finish_block_ + line * kWidth, tiles_.First(finish_tile_) + line);
-      finish_line_ += 2;
-      if (finish_line_ < tiles_.lines()) continue;
-      finish_line_ = 0;
-      finish_block_ += kTileLines * kWidth;
-      ++finish_tile_;
+  // The tile of rows and the line in it that is finished next.
+  struct Progress {
+    int tile;
+    int line;
+  };
+
+  // Finishes so many more pairs of rows, but no tile from `end` on.
+  static INTAGLIO_INLINE void FinishSome(const TileArgs& args, const Finish& finish,
+                                         const RowTiles& tiles, Memory& memory, int pairs, int end,
+                                         Progress& at) {
+    const int lines = tiles.lines();
+    while (pairs > 0 && at.tile < end) {
+      // Of a tile of few rows the last pair may begin in the one before.
+      const int line = std::min(at.line, lines - 2);
+      const int run = lines == kTileLines ? std::min(pairs, (lines - line) / 2) : 1;
+      const int32_t* block = memory.Place(at.tile, 0) + line * kWidth;
+      const int row = tiles.First(at.tile) + line;
+      char* dst = static_cast<char*>(args.dst) + row * args.dst_stride;
+      for (int r = 0; r < 2 * run; r += 2, block += 2 * kWidth, dst += 2 * args.dst_stride) {
+        finish(block, row + r, dst);
+      }
+      pairs -= run;
+      at.line += 2 * run;
+      if (at.line < lines) continue;
+      at.line = 0;
+      ++at.tile;
     }
   }
-
-  const TileArgs& args_;
-  const Finish& finish_;
-  const RowTiles tiles_;
-  const int steps_;
-  const int rest_;  // groups of the last step, where they are few
-  const int32_t* finish_block_ = nullptr;
-  int finish_tile_ = 0;
-  int finish_end_ = 0;
-  int finish_line_ = 0;
-  alignas(64) int32_t blocks_[2][kRowTiles * kTileLines * kWidth];
-  alignas(64) char tails_[kRowTiles * kTileLines][kTileLineBytes];
 };
 
-// The rows [0, rows) of a call, at least three. With a small panel L1 serves one tile of rows;
-// otherwise two share what L2 has to deliver, at the cost of a second pass over them.
+// The rows [0, rows) of a call, at least three.
 template <int kVectors, class Finish>
 void RunBlocks(const TileArgs& args, int rows, const Finish& finish) {
   constexpr int kRowTiles = kVectors == 1 ? 4 : 2;
   const RowTiles tiles(rows);
-  const bool wide =
-      kVectors < 4 || ptrdiff_t{args.groups} * kVectors * kTileLineBytes > kSmallPanel;
-  const int first = wide ? tiles.count() / kRowTiles * kRowTiles : 0;
-  if (first > 0) {
-    Blocks<kRowTiles, kAccumulators / kRowTiles, kVectors, Finish>(args, tiles, finish)
-        .Run(0, first);
+  const int whole = tiles.count() / kRowTiles * kRowTiles;
+  if (whole > 0) {
+    Blocks<kRowTiles, kAccumulators / kRowTiles, kVectors, Finish>::Run(args, tiles, 0, whole,
+                                                                        finish);
   }
-  if (first < tiles.count()) {
-    Blocks<1, kVectors, kVectors, Finish>(args, tiles, finish).Run(first, tiles.count());
+  if (whole < tiles.count()) {
+    Blocks<1, kVectors, kVectors, Finish>::Run(args, tiles, whole, tiles.count(), finish);
   }
   _tile_release();
 }
@@ -294,17 +296,23 @@ bool RunByteBlocks(const TileArgs& args, int rows, Form form, std::index_sequenc
   return true;
 }
 
+// Whether the rows are finished as bytes by a bounded scaling: then it is done.
+template <int kVectors>
+bool MultiplyToBytes(const TileArgs& args, int rows) {
+  if (SizeOf(args.epilogue.output) != 1) return false;
+  return WithBoundedScaling<PanelAvx512, kVectors>(*args.params, [&](auto form) {
+    return RunByteBlocks<kVectors>(args, rows, form, std::make_index_sequence<kVectors>());
+  });
+}
+
+// Panels of one vector are the edges of matrices: not worth instances for each scaling.
 template <int kVectors = PanelAvx512::kMaxVectors>
 void MultiplyTiles(const TileArgs& args, int rows) {
   if constexpr (kVectors > 1) {
     if (args.vectors < kVectors) return MultiplyTiles<kVectors / 2>(args, rows);
+    if (MultiplyToBytes<kVectors>(args, rows)) return;
   }
-  const bool bytes = SizeOf(args.epilogue.output) == 1;
-  const bool done =
-      bytes && WithBoundedScaling<PanelAvx512, kVectors>(*args.params, [&](auto form) {
-        return RunByteBlocks<kVectors>(args, rows, form, std::make_index_sequence<kVectors>());
-      });
-  if (!done) RunBlocks<kVectors>(args, rows, FinishAnyPairs<kVectors>{args});
+  RunBlocks<kVectors>(args, rows, FinishAnyPairs<kVectors>{args});
 }
 
 void TileAmx(const TileArgs& args) {

@@ -11,9 +11,9 @@
 
 namespace intaglio {
 
-// The largest tile.
-inline constexpr int kTileLines = 16;
-inline constexpr int kTileLineBytes = 64;
+// The largest tile. Not inline: a reference to such a constant would be a weak symbol.
+constexpr int kTileLines = 16;
+constexpr int kTileLineBytes = 64;
 
 // What LDTILECFG reads: the shape of each register. Loading it zeroes all of them.
 struct alignas(64) TileShapes {
@@ -32,6 +32,12 @@ struct alignas(64) TileShapes {
 template <int kTile>
 INTAGLIO_INLINE void LoadTile(const void* p, ptrdiff_t stride) {
   asm volatile("tileloadd (%1,%2,1), %%tmm%c0" : : "i"(kTile), "r"(p), "r"(stride) : "memory");
+}
+
+// All lines from the same place.
+template <int kTile>
+INTAGLIO_INLINE void LoadTileOfOneLine(const void* p) {
+  asm volatile("tileloadd (%1), %%tmm%c0" : : "i"(kTile), "r"(p) : "memory");
 }
 
 template <int kTile>

@@ -132,7 +132,8 @@ struct TileCase {
       std::copy(panel_bytes.begin(), panel_bytes.end(), panel_memory.data());
       std::copy(row_bytes.begin(), row_bytes.end(), row_memory.data());
     }
-    args.panel = guarded ? reinterpret_cast<const int8_t*>(panel_memory.data()) : panel_bytes.data();
+    args.panel =
+        guarded ? reinterpret_cast<const int8_t*>(panel_memory.data()) : panel_bytes.data();
     args.vectors = vectors;
     args.panel_has_lowest = std::find(panel.begin(), panel.end(), -128) != panel.end();
     args.rows = guarded ? row_memory.data() : row_bytes.data();
