@@ -13,6 +13,8 @@ endif()
 add_library(intaglio_flatbuffers INTERFACE)
 target_include_directories(intaglio_flatbuffers SYSTEM INTERFACE
   ${INTAGLIO_GENERATED_ROOT} ${INTAGLIO_FLATBUFFERS_INCLUDE})
+# Or else its conversions of text ask for a locale, which lies in its library.
+target_compile_definitions(intaglio_flatbuffers INTERFACE FLATBUFFERS_LOCALE_INDEPENDENT=0)
 
 # intaglio_flatbuffers(TARGET SCHEMA [flatc option...]): <room>/x.fbs of the calling room gives
 # "intaglio/<room>/x_generated.h", made before TARGET is compiled. Only TARGET's own sources see it;

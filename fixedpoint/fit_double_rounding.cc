@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "intaglio/fixedpoint/first_within.h"
 #include "intaglio/fixedpoint/requantize.h"
 
 namespace intaglio {
@@ -15,8 +16,6 @@ constexpr int kFarthest = 1 << 10;  // of results
 // Below and above, the origin has no integers, or not enough of them, on both sides.
 constexpr int kLeastShift = 2;
 constexpr int kMostShift = 20;
-
-int64_t CeilDivide(int64_t a, int64_t b) { return a / b + (a % b > 0 ? 1 : 0); }  // b > 0
 
 // The least accumulator whose result is at least q, by the formula of the header.
 int64_t Threshold(const DoubleRoundingTask& task, int q) {
@@ -88,22 +87,6 @@ struct Room {
     }
   }
 };
-
-// The least j >= 0 for which low <= step * j mod modulus <= high, or -1; 0 <= step < modulus,
-// 0 <= low <= high < modulus. Where no multiple of the step lies in [low, high], step * j -
-// modulus * k does for the least k that puts it there modulo the step.
-int64_t FirstWithin(int64_t step, int64_t modulus, int64_t low, int64_t high) {
-  if (low == 0) return 0;
-  if (step == 0) return -1;
-  if (2 * step > modulus)
-    return FirstWithin(modulus - step, modulus, modulus - high, modulus - low);
-  const int64_t steps = CeilDivide(low, step);
-  if (steps * step <= high) return steps;
-  const int64_t k = FirstWithin((step - modulus % step) % step, step, low % step, high % step);
-  return k < 0 ? -1 : CeilDivide(low + modulus * k, step);
-}
-
-int64_t Modulo(int64_t a, int64_t b) { return (a % b + b) % b; }
 
 // Finds d: scale * d modulo the spacing of addends takes as many values as there are ds.
 std::optional<DoubleRoundingFit> FitSlope(const DoubleRoundingTask& task,

@@ -42,7 +42,11 @@ Result<std::shared_ptr<const BoundPipeline::Storage>> BindPanels(const BindTarge
   auto* params = static_cast<PanelParams*>(storage->params.data());
   for (const PanelExtent& extent : panels.extents) {
     FillPanelParams(panels, extent, rows, &storage->pipeline, *params);
-    if (options.fit && target.kernel->has_fma) FitPanel(panels, extent, rows, pipeline, *params);
+    const bool fitted = options.fit && target.kernel->takes_multiply_add &&
+                        FitPanelByMultiplyAdd(panels, extent, rows, pipeline, *params);
+    if (options.fit && !fitted && target.kernel->has_fma) {
+      FitPanel(panels, extent, rows, pipeline, *params);
+    }
     ++params;
   }
   return std::shared_ptr<const BoundPipeline::Storage>(std::move(storage));

@@ -2,6 +2,7 @@
 
 #include <new>
 
+#include "intaglio/gemm/blocking.h"
 #include "intaglio/gemm/dispatch.h"
 #include "intaglio/gemm/fit_panel.h"
 #include "intaglio/gemm/prepare.h"
@@ -17,6 +18,7 @@ bool IsBounded(ScalingForm form) {
     case ScalingForm::kByVector:
     case ScalingForm::kSingleRoundingBounded:
     case ScalingForm::kFloatHalfEvenBounded:
+    case ScalingForm::kMultiplyAdd:
       return true;
     default:
       return false;

@@ -1,20 +1,16 @@
-// Cuts a product into tasks and runs the kernel over each.
+// Runs the kernel over the tasks of a product.
 #include <algorithm>
 #include <atomic>
 #include <functional>
 
 #include "intaglio/fixedpoint/registers.h"
+#include "intaglio/gemm/blocking.h"
 #include "intaglio/gemm/cpu.h"
 #include "intaglio/gemm/product.h"
 #include "intaglio/gemm/write_tile.h"
 
 namespace intaglio {
 namespace {
-
-constexpr int kMaxTileRows = 32;
-constexpr size_t kMaxTaskRows = 512;
-
-constexpr size_t RoundUp(size_t n, size_t to) { return (n + to - 1) / to * to; }
 
 // What every task of a product reads.
 struct Plan {
@@ -28,32 +24,6 @@ struct Plan {
   bool panels_stream;  // they do not stay in L2 from one task to the next
   bool direct;         // whole tiles go straight to dst; else by way of scratch
 };
-
-// A thread's scratch: one tile, the rows' sums, packed rows, a panel's operands.
-struct Scratch {
-  std::byte* tile;
-  int32_t* sums;
-  std::byte* rows;
-  std::byte* operands;
-};
-
-size_t TileBytes() { return size_t{kMaxTileRows} * kMaxPanelWidth * sizeof(int32_t); }
-
-void SetScratch(const Kernel& kernel, size_t padded_depth, size_t panel_bytes, Blocking& b) {
-  b.row_bytes =
-      b.in_place ? 0 : RoundUp(PackedRowsBytes(kernel.row_format, b.rows, padded_depth), 64);
-  b.operand_bytes = kernel.row_format == RowFormat::kWidened16 ? 2 * panel_bytes : 0;
-  b.scratch_bytes = TileBytes() + RoundUp(static_cast<size_t>(b.rows) * sizeof(int32_t), 64) +
-                    b.row_bytes + b.operand_bytes;
-}
-
-Scratch CarveScratch(void* memory, const Blocking& blocking) {
-  auto* tile = static_cast<std::byte*>(memory);
-  auto* sums = tile + TileBytes();
-  auto* rows = sums + RoundUp(static_cast<size_t>(blocking.rows) * sizeof(int32_t), 64);
-  auto* operands = blocking.operand_bytes == 0 ? nullptr : rows + blocking.row_bytes;
-  return {tile, reinterpret_cast<int32_t*>(sums), rows, operands};
-}
 
 // The rows [first, first + count) of a task as the kernel reads them.
 struct RowBlock {
@@ -74,7 +44,8 @@ RowBlock ReadyRows(const Plan& plan, int first, const Scratch& scratch) {
     block.stride = p.rows.matrix.stride;
     block.data = static_cast<const std::byte*>(p.rows.matrix.data) + first * block.stride;
   } else {
-    PackRows(p.rows, p.kernel->row_format, first, count, plan.padded_depth, scratch.rows);
+    p.kernel->pack_rows(p.rows, p.kernel->row_format, first, count, plan.padded_depth,
+                        scratch.rows);
   }
   if (p.panels->has_zero_points) {
     p.kernel->sum_rows(p.kernel->row_format, block.data, block.stride, count, p.depth(),
@@ -152,52 +123,6 @@ const PanelParams* ParamsOf(Context& context, const Product& product) {
 }
 
 }  // namespace
-
-Blocking Block(const Product& p, int threads) {
-  if (p.row_count() == 0 || p.channel_count() == 0) return {};
-  const Kernel& kernel = *p.kernel;
-  const PanelFormat& format = p.panels->format;
-  const auto padded_depth = static_cast<size_t>(format.Groups(p.depth()) * format.depth_step);
-  const size_t row_bytes = std::max<size_t>(1, padded_depth * RowElementBytes(kernel.row_format));
-  const size_t panel_bytes =
-      std::max<size_t>(1, padded_depth * static_cast<size_t>(format.width()));
-  const auto extents = static_cast<int>(p.panels->extents.size());
-
-  Blocking b{};
-  b.in_place = p.rows.ServesInPlace(kernel.row_format, format.depth_step);
-  // A task's panels stay in L2 beside its rows, which every panel reads again.
-  const size_t panels_room = Cpu().l2_bytes / 2;
-  const size_t rows_room = std::min(Cpu().l2_bytes / 8, kMaxTaskRows * row_bytes);
-  const auto row_count = static_cast<size_t>(p.row_count());
-  if (threads == 1 && row_count * row_bytes <= rows_room &&
-      static_cast<size_t>(extents) * panel_bytes <= panels_room) {
-    // One task: of a small product the divisions below would be a good part.
-    b.rows = p.row_count();
-    b.extents = extents;
-    b.row_tasks = b.extent_tasks = 1;
-    SetScratch(kernel, padded_depth, panel_bytes, b);
-    return b;
-  }
-  b.extents = static_cast<int>(
-      std::clamp<size_t>(panels_room / panel_bytes, 1, static_cast<size_t>(extents)));
-  b.extent_tasks = (extents + b.extents - 1) / b.extents;
-  const auto rows_in_cache = static_cast<int>(std::max<size_t>(rows_room / row_bytes, 1));
-  // At least four tasks a thread, so that they end together.
-  const int wanted_tasks = threads == 1 ? 1 : 4 * threads;
-  const int rows_for_balance =
-      static_cast<int>(int64_t{p.row_count()} * b.extent_tasks / wanted_tasks) + 1;
-  b.rows = static_cast<int>(RoundUp(static_cast<size_t>(std::min(rows_in_cache, rows_for_balance)),
-                                    static_cast<size_t>(kernel.max_rows)));
-  b.row_tasks = (p.row_count() + b.rows - 1) / b.rows;
-  // Too few rows to keep the threads busy: share out the panels.
-  if (b.row_tasks * b.extent_tasks < wanted_tasks) {
-    const int shares = std::min(extents, (wanted_tasks + b.row_tasks - 1) / b.row_tasks);
-    b.extents = (extents + shares - 1) / shares;
-    b.extent_tasks = (extents + b.extents - 1) / b.extents;
-  }
-  SetScratch(kernel, padded_depth, panel_bytes, b);
-  return b;
-}
 
 Status Execute(Context& context, const Product& product) {
   if (product.row_count() == 0 || product.channel_count() == 0) return {};

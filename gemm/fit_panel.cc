@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "intaglio/fixedpoint/fit_double_rounding.h"
+#include "intaglio/fixedpoint/fit_multiply_add.h"
 #include "intaglio/fixedpoint/registers.h"
 
 namespace intaglio {
@@ -29,7 +30,62 @@ class Fitter {
   std::optional<DoubleRoundingFit> fit_;
 };
 
+int64_t BiasOf(const StandardPipeline& pipeline, int channel) {
+  return pipeline.bias == nullptr ? 0 : pipeline.bias[channel];
+}
+
+std::optional<RequantMode> ModeOf(Scaling scaling) {
+  switch (scaling) {
+    case Scaling::kDoubleRounding:
+      return RequantMode::kDoubleRounding;
+    case Scaling::kSingleRounding:
+      return RequantMode::kSingleRounding;
+    case Scaling::kFloatHalfEven:
+      return RequantMode::kFloatHalfEven;
+    default:
+      return std::nullopt;
+  }
+}
+
 }  // namespace
+
+bool FitPanelByMultiplyAdd(const Panels& panels, const PanelExtent& extent, const RowFacts& rows,
+                           const StandardPipeline& pipeline, PanelParams& params) {
+  const auto mode = ModeOf(pipeline.scaling);
+  if (!mode || SizeOf(pipeline.output) != 1) return false;
+  const EpilogueParams epilogue = MakeEpilogue(&pipeline);
+  const int64_t reach = extent.magnitude * rows.magnitude;
+  const int lanes = panels.format.lanes;
+  MultiplyAddFit fits[kMaxPanelWidth];
+  for (int at = 0; at < lanes * extent.vectors; ++at) {
+    const int channel = ChannelAt(panels.format, extent, at / lanes, at % lanes);
+    if (channel < 0) continue;
+    MultiplyAddTask task;
+    task.mode = *mode;
+    const int place = pipeline.per_channel ? extent.first_channel + channel : 0;
+    if (*mode == RequantMode::kFloatHalfEven) {
+      task.scale = pipeline.scale[place];
+    } else {
+      task.multiplier = {pipeline.mantissa[place], pipeline.exponent[place]};
+    }
+    const int64_t bias = BiasOf(pipeline, extent.first_channel + channel);
+    task.least = bias - reach;
+    task.most = bias + reach;
+    task.zero_point = epilogue.zero_point;
+    task.lowest = epilogue.clamp_min;
+    task.highest = epilogue.clamp_max;
+    const auto fit = FitMultiplyAdd(task);
+    if (!fit) return false;
+    fits[at] = *fit;
+  }
+  for (int at = 0; at < lanes * extent.vectors; ++at) {
+    params.offset[at] = Scalar::Add(params.offset[at], fits[at].base);
+    params.scale[at] = fits[at].scale;
+    params.addend[at] = fits[at].addend;
+  }
+  params.form = ScalingForm::kMultiplyAdd;
+  return true;
+}
 
 void FitPanel(const Panels& panels, const PanelExtent& extent, const RowFacts& rows,
               const StandardPipeline& pipeline, PanelParams& params) {
@@ -47,8 +103,7 @@ void FitPanel(const Panels& panels, const PanelExtent& extent, const RowFacts& r
       const int channel = ChannelAt(panels.format, extent, v, l);
       if (channel < 0) continue;
       const int at = v * lanes + l;
-      const int64_t bias =
-          pipeline.bias == nullptr ? 0 : pipeline.bias[extent.first_channel + channel];
+      const int64_t bias = BiasOf(pipeline, extent.first_channel + channel);
       const DoubleRoundingTask task{params.mantissa[at],
                                     params.right_shift[at],
                                     bias - reach,
@@ -83,6 +138,7 @@ void FitPanel(const Panels& panels, const PanelExtent& extent, const RowFacts& r
 }
 
 int CountFitted(const PanelFormat& format, const PanelExtent& extent, const PanelParams& params) {
+  if (params.form == ScalingForm::kMultiplyAdd) return extent.channels;
   int count = 0;
   for (int v = 0; v < extent.vectors; ++v) {
     const ScalingForm form =

@@ -14,6 +14,11 @@ namespace intaglio {
 void FitPanel(const Panels& panels, const PanelExtent& extent, const RowFacts& rows,
               const StandardPipeline& pipeline, PanelParams& params);
 
+// Turns a panel to ScalingForm::kMultiplyAdd where each of its channels has such a fit (fixedpoint/
+// fit_multiply_add.h), and says whether. For 8-bit output.
+bool FitPanelByMultiplyAdd(const Panels& panels, const PanelExtent& extent, const RowFacts& rows,
+                           const StandardPipeline& pipeline, PanelParams& params);
+
 // The channels of a panel that are finished by their fit.
 int CountFitted(const PanelFormat& format, const PanelExtent& extent, const PanelParams& params);
 

@@ -6,8 +6,6 @@
 #include "intaglio/gemm/describe.h"
 #include "intaglio/gemm/dispatch.h"
 #include "intaglio/gemm/prepare.h"
-#include "intaglio/pack/safe_pairs.h"
-#include "intaglio/pack/validate.h"
 
 namespace intaglio {
 namespace {
@@ -42,18 +40,6 @@ Status Gemm(Context& context, const Operand& lhs, const Operand& rhs, const Muta
   if (bound == nullptr) return InvalidArgument("the pipeline is bound to nothing");
   const StandardPipeline& standard = bound->pipeline;
   return Multiply(context, lhs, rhs, dst, {AsTilePipeline(standard), &standard, bound});
-}
-
-Result<PackedMatrix> Prepack(Side side, const ConstMatrix& matrix, const PackOptions& options) {
-  auto kernel = KernelNamed(options.kernel);
-  if (!kernel.ok()) return kernel.status();
-  INTAGLIO_RETURN_IF_ERROR(ValidateOperand(matrix, "the matrix to pack"));
-  const Kernel* safe_pairs = (*kernel)->for_safe_pairs;
-  if (safe_pairs != nullptr && PairsAreSafe(side == Side::kLhs ? matrix : Transposed(matrix))) {
-    kernel = safe_pairs;
-  }
-  return PackedMatrix::Pack(side, matrix, (*kernel)->panel, options.channel_zero_points,
-                            (*kernel)->pack);
 }
 
 }  // namespace intaglio

@@ -3,13 +3,10 @@
 #ifndef INTAGLIO_GEMM_GEMM_H_
 #define INTAGLIO_GEMM_GEMM_H_
 
-#include <cstdint>
-#include <string>
-#include <vector>
-
 #include "intaglio/fixedpoint/status.h"
 #include "intaglio/gemm/bound_pipeline.h"
 #include "intaglio/gemm/context.h"
+#include "intaglio/gemm/prepack.h"
 #include "intaglio/kernels/native_registers.h"
 #include "intaglio/pack/im2col.h"
 #include "intaglio/pack/matrix.h"
@@ -72,17 +69,6 @@ Status Gemm(Context& context, const Operand& lhs, const Operand& rhs, const Muta
   if (const auto standard = pipeline.Standard()) return Gemm(context, lhs, rhs, dst, *standard);
   return Gemm(context, lhs, rhs, dst, AsTilePipeline<NativeRegisters>(pipeline));
 }
-
-// The constant side of many products, packed for the kernel that will serve them.
-struct PackOptions {
-  // Zero points per channel, which replace the matrix's own: one per row of a left-hand matrix, one
-  // per column of a right-hand one. Empty: the matrix's zero_point for all.
-  std::vector<int32_t> channel_zero_points;
-  // The name of a kernel (`intaglio cpu` lists them). Empty: the fastest that this CPU supports and
-  // INTAGLIO_ISA allows. Values of safe pairs (pack/safe_pairs.h) may get a faster relative of it.
-  std::string kernel;
-};
-Result<PackedMatrix> Prepack(Side side, const ConstMatrix& matrix, const PackOptions& options = {});
 
 }  // namespace intaglio
 

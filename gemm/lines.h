@@ -9,7 +9,8 @@
 
 namespace intaglio {
 
-// The routines of the kernel of this name; of the best one for an empty name.
+// The routines of the kernel of this name, the best one for an empty name, or else those of the next
+// kernel that has any.
 Result<const LineRoutines*> LinesOf(std::string_view kernel);
 
 }  // namespace intaglio

@@ -1,36 +1,15 @@
 #include "intaglio/gemm/panel_params.h"
 
 #include <algorithm>
-#include <bit>
-#include <cmath>
-#include <cstring>
 #include <limits>
 
 #include "intaglio/fixedpoint/registers.h"
+#include "intaglio/gemm/float_scales.h"
+#include "intaglio/gemm/lanes.h"
 #include "intaglio/pack/validate.h"
 
 namespace intaglio {
 namespace {
-
-// Copies `count` numbers of one panel to the order of its lanes, which hold channels in runs of
-// min(4, lanes); the rest is 0.
-template <class T>
-void ToLanes(const PanelFormat& format, int vectors, const T* channels, int count, T* lanes) {
-  const int run = std::min(4, format.lanes);
-  const int runs = format.lanes / run;
-  T padded[kMaxPanelWidth];
-  if (count < format.lanes * vectors) {
-    std::fill(std::copy_n(channels, count, padded), padded + kMaxPanelWidth, T{0});
-    channels = padded;
-  }
-  for (int v = 0; v < vectors; ++v) {
-    for (int r = 0; r < runs; ++r, lanes += run) {
-      const T* from = channels + (r * vectors + v) * run;
-      if (run == 4) std::memcpy(lanes, from, 4 * sizeof(T));  // a size that the compiler knows
-      if (run != 4) std::copy_n(from, run, lanes);
-    }
-  }
-}
 
 // sum (a - za)(b - zb) = sum ab - zb * sum a - za * sum b + depth * za * zb (Jacob et al., eq. 7):
 // all but the product with the row's sum is known per channel.
@@ -51,9 +30,9 @@ void FillOffsets(const Panels& panels, const PanelExtent& extent, int32_t row_ze
       offset[i] = Scalar::Add(offset[i], bias[extent.first_channel + i]);
     }
   }
-  ToLanes(panels.format, extent.vectors, offset, extent.channels, params.offset);
+  ToLanes(panels.format, extent, offset, params.offset);
   if (panels.has_zero_points) {
-    ToLanes(panels.format, extent.vectors, negative, extent.channels, params.negative_zero_point);
+    ToLanes(panels.format, extent, negative, params.negative_zero_point);
   }
 }
 
@@ -67,89 +46,49 @@ int64_t AccumulatorBound(const PanelExtent& extent, int64_t row_magnitude, const
   return extent.magnitude * row_magnitude + bits + 1;
 }
 
-// Fills the multipliers and returns the cheapest form that is exact for all of them. The parameters
-// of a pipeline are one value or one per channel.
-class Multipliers {
- public:
-  Multipliers(const StandardPipeline& pipeline, const Panels& panels, const PanelExtent& extent,
-              int64_t bound, PanelParams& params)
-      : s_(pipeline), panels_(panels), extent_(extent), bound_(bound), params_(params) {}
-
-  ScalingForm Fill() const {
-    switch (s_.scaling) {
-      case Scaling::kDoubleRounding:
-      case Scaling::kSingleRounding:
-        return FillFixed();
-      case Scaling::kFloatHalfEven:
-        return FillFloat();
-      case Scaling::kToFloat:
-        FillFloat();
-        return ScalingForm::kToFloat;
-      case Scaling::kNone:
-      case Scaling::kReal64:
-        break;
-    }
-    return ScalingForm::kNone;
+// Fills the multipliers of the fixed-point modes, and returns the cheapest form that is exact for
+// accumulators of at most `bound`.
+ScalingForm FillMultipliers(const StandardPipeline& s, const PanelFormat& format,
+                            const PanelExtent& extent, int64_t bound, PanelParams& params) {
+  const bool is_double = s.scaling == Scaling::kDoubleRounding;
+  int32_t repeated[kMaxPanelWidth];
+  ToLanes(format, extent, OfChannels(s.per_channel, s.mantissa, extent, repeated), params.mantissa);
+  const int32_t* exponents = OfChannels(s.per_channel, s.exponent, extent, repeated);
+  int32_t highest = -31;
+  int32_t shifts[kMaxPanelWidth];
+  for (int i = 0; i < extent.channels; ++i) {
+    highest = std::max(highest, exponents[i]);
+    shifts[i] = is_double ? std::max(-exponents[i], 0) : 31 - exponents[i];
   }
-
- private:
-  template <class T>
-  void Copy(const T* values, T* lanes) const {
-    ToLanes(panels_.format, extent_.vectors, values, extent_.channels, lanes);
+  ToLanes(format, extent, shifts, params.right_shift);
+  // Multipliers are below 2^highest, and roundings add at most 1.
+  params.fits_int16 = highest <= 0 && bound >> -highest < INT16_MAX - 1;
+  if (!is_double) {
+    return highest < 0 ? ScalingForm::kSingleRoundingBounded : ScalingForm::kSingleRounding;
   }
-  template <class T>
-  const T* Gather(const T* values, T* repeated) const {
-    if (s_.per_channel) return values + extent_.first_channel;
-    std::fill_n(repeated, extent_.channels, *values);
-    return repeated;
-  }
+  if (highest <= 0 && bound < (1 << 30)) return ScalingForm::kDoubleRoundingBounded;
+  for (int i = 0; i < extent.channels; ++i) shifts[i] = std::max(exponents[i], 0);
+  ToLanes(format, extent, shifts, params.left_shift);
+  return ScalingForm::kDoubleRounding;
+}
 
-  ScalingForm FillFixed() const {
-    const bool is_double = s_.scaling == Scaling::kDoubleRounding;
-    int32_t repeated[kMaxPanelWidth];
-    Copy(Gather(s_.mantissa, repeated), params_.mantissa);
-    const int32_t* exponents = Gather(s_.exponent, repeated);
-    int32_t highest = -31;
-    int32_t shifts[kMaxPanelWidth];
-    for (int i = 0; i < extent_.channels; ++i) {
-      highest = std::max(highest, exponents[i]);
-      shifts[i] = is_double ? std::max(-exponents[i], 0) : 31 - exponents[i];
-    }
-    Copy(shifts, params_.right_shift);
-    // Multipliers are below 2^highest, and roundings add at most 1.
-    params_.fits_int16 = highest <= 0 && bound_ >> -highest < INT16_MAX - 1;
-    if (!is_double) {
-      return highest < 0 ? ScalingForm::kSingleRoundingBounded : ScalingForm::kSingleRounding;
-    }
-    if (highest <= 0 && bound_ < (1 << 30)) return ScalingForm::kDoubleRoundingBounded;
-    for (int i = 0; i < extent_.channels; ++i) shifts[i] = std::max(exponents[i], 0);
-    Copy(shifts, params_.left_shift);
-    return ScalingForm::kDoubleRounding;
+ScalingForm FillScaling(const StandardPipeline& s, const PanelFormat& format,
+                        const PanelExtent& extent, int64_t bound, PanelParams& params) {
+  switch (s.scaling) {
+    case Scaling::kDoubleRounding:
+    case Scaling::kSingleRounding:
+      return FillMultipliers(s, format, extent, bound, params);
+    case Scaling::kFloatHalfEven:
+      return FillScales(s, format, extent, bound, params);
+    case Scaling::kToFloat:
+      FillScales(s, format, extent, bound, params);
+      return ScalingForm::kToFloat;
+    case Scaling::kNone:
+    case Scaling::kReal64:
+      break;
   }
-
-  ScalingForm FillFloat() const {
-    float repeated[kMaxPanelWidth];
-    const float* scales = Gather(s_.scale, repeated);
-    Copy(scales, params_.scale);
-    // Of numbers that are not negative the bits are in the same order.
-    int32_t highest_bits = 0;
-    for (int i = 0; i < extent_.channels; ++i) {
-      highest_bits = std::max(highest_bits, std::bit_cast<int32_t>(scales[i]));
-    }
-    const auto highest = std::bit_cast<float>(highest_bits);
-    // Two roundings to float32 lift a product by less than one part in 2^22.
-    const double product = static_cast<double>(bound_) * static_cast<double>(highest);
-    params_.fits_int16 = product < INT16_MAX - 1;
-    return product < 2147483648.0 * (1 - std::ldexp(1.0, -22)) ? ScalingForm::kFloatHalfEvenBounded
-                                                               : ScalingForm::kFloatHalfEven;
-  }
-
-  const StandardPipeline& s_;
-  const Panels& panels_;
-  const PanelExtent& extent_;
-  int64_t bound_;
-  PanelParams& params_;
-};
+  return ScalingForm::kNone;
+}
 
 }  // namespace
 
@@ -161,7 +100,7 @@ void FillPanelParams(const Panels& panels, const PanelExtent& extent, const RowF
   params.fits_int16 = false;
   if (standard == nullptr || standard->scaling == Scaling::kNone) return;
   const int64_t bound = AccumulatorBound(extent, rows.magnitude, bias);
-  params.form = Multipliers(*standard, panels, extent, bound, params).Fill();
+  params.form = FillScaling(*standard, panels.format, extent, bound, params);
 }
 
 EpilogueParams MakeEpilogue(const StandardPipeline* standard) {

@@ -43,19 +43,6 @@ struct Product {
   RowFacts row_facts() const { return {rows.ZeroPoint(kernel->row_format), rows.Magnitude()}; }
 };
 
-// How a product is cut into tasks, which threads take one after the other.
-struct Blocking {
-  int rows;     // of a task: all, or a multiple of the kernel's
-  int extents;  // panels of a task
-  int row_tasks;
-  int extent_tasks;
-  bool in_place;         // the rows are read where they lie
-  size_t row_bytes;      // of packed rows, per thread
-  size_t operand_bytes;  // of a panel widened, per thread
-  size_t scratch_bytes;  // per thread
-};
-Blocking Block(const Product& product, int threads);
-
 // Computes the result. The only error is a lack of memory, found before dst is touched.
 Status Execute(Context& context, const Product& product);
 

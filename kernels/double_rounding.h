@@ -1,4 +1,5 @@
-// The forms of double rounding, over the parameters of a panel.
+// The forms of double rounding: each makes, from a panel's parameters for the lanes from `at` on,
+// what a vector of accumulators is scaled by.
 #ifndef INTAGLIO_KERNELS_DOUBLE_ROUNDING_H_
 #define INTAGLIO_KERNELS_DOUBLE_ROUNDING_H_
 
@@ -10,57 +11,40 @@
 
 namespace intaglio {
 
-// acc = scaled(acc) for kRows rows of vector j of a panel.
-template <int kVectors, int kRows, class I32, class Scaled>
-INTAGLIO_INLINE void ScaleVector(I32 (&acc)[kRows][kVectors], int j, const Scaled& scaled) {
-  INTAGLIO_UNROLL
-  for (int r = 0; r < kRows; ++r) acc[r][j] = scaled(acc[r][j]);
-}
-
-// What a vector is scaled by, from the lanes at `at`.
 template <class V>
-INTAGLIO_INLINE auto General(const PanelParams& p, int at) {
+struct General {
   using I32 = typename V::I32;
-  const I32 mantissa = V::Load(p.mantissa + at);
-  const I32 left = V::Load(p.left_shift + at);
-  const I32 right = V::Load(p.right_shift + at);
-  return [=](I32 a) { return RequantizeDoubleRounding<V>(a, mantissa, left, right); };
-}
-template <class V>
-INTAGLIO_INLINE auto Bounded(const PanelParams& p, int at) {
-  return DoubleRoundingBounded<V>(V::Load(p.mantissa + at), V::Load(p.right_shift + at));
-}
-template <class V, bool kStretched>
-INTAGLIO_INLINE auto Fitted(const PanelParams& p, int at) {
-  using I32 = typename V::I32;
-  const auto stretch = V::LoadF(p.stretch + at);
-  const auto shift = V::LoadF(p.shift + at);
-  const auto scale = V::LoadF(p.scale + at);
-  const auto addend = V::LoadF(p.addend + at);
-  const I32 origin = V::Load(p.origin + at);
-  return [=](I32 a) {
-    auto f = V::FloatOfBits(a);
-    if constexpr (kStretched) f = V::FusedMulAdd(f, stretch, shift);
-    return DoubleRoundingFitted<V>(f, scale, addend, origin);
-  };
-}
-
-// Vector j of the lanes from `first` of a panel, by its own form.
-template <class V, int kVectors, int kRows>
-INTAGLIO_INLINE void ScaleByVector(const PanelParams& p, typename V::I32 (&acc)[kRows][kVectors],
-                                   int j, int first) {
-  const int at = first + j * V::kLanes;
-  switch (p.vector_form[at / V::kLanes]) {
-    case ScalingForm::kDoubleRoundingFitted:
-      return ScaleVector(acc, j, Fitted<V, false>(p, at));
-    case ScalingForm::kDoubleRoundingStretched:
-      return ScaleVector(acc, j, Fitted<V, true>(p, at));
-    case ScalingForm::kDoubleRoundingBounded:
-      return ScaleVector(acc, j, Bounded<V>(p, at));
-    default:
-      return ScaleVector(acc, j, General<V>(p, at));
+  INTAGLIO_INLINE auto operator()(const PanelParams& p, int at) const {
+    const I32 mantissa = V::Load(p.mantissa + at);
+    const I32 left = V::Load(p.left_shift + at);
+    const I32 right = V::Load(p.right_shift + at);
+    return [=](I32 a) { return RequantizeDoubleRounding<V>(a, mantissa, left, right); };
   }
-}
+};
+
+template <class V>
+struct Bounded {
+  INTAGLIO_INLINE auto operator()(const PanelParams& p, int at) const {
+    return DoubleRoundingBounded<V>(V::Load(p.mantissa + at), V::Load(p.right_shift + at));
+  }
+};
+
+template <class V, bool kStretched>
+struct Fitted {
+  using I32 = typename V::I32;
+  INTAGLIO_INLINE auto operator()(const PanelParams& p, int at) const {
+    const auto stretch = V::LoadF(p.stretch + at);
+    const auto shift = V::LoadF(p.shift + at);
+    const auto scale = V::LoadF(p.scale + at);
+    const auto addend = V::LoadF(p.addend + at);
+    const I32 origin = V::Load(p.origin + at);
+    return [=](I32 a) {
+      auto f = V::FloatOfBits(a);
+      if constexpr (kStretched) f = V::FusedMulAdd(f, stretch, shift);
+      return DoubleRoundingFitted<V>(f, scale, addend, origin);
+    };
+  }
+};
 
 }  // namespace intaglio
 

@@ -4,8 +4,10 @@
 
 #include <cstdint>
 
+#include "intaglio/fixedpoint/registers.h"
 #include "intaglio/fixedpoint/type.h"
 #include "intaglio/pack/panels.h"
+#include "intaglio/pack/validate.h"
 
 namespace intaglio {
 
@@ -21,6 +23,7 @@ enum class ScalingForm : uint8_t {
   kSingleRoundingBounded,
   kFloatHalfEven,
   kFloatHalfEvenBounded,
+  kMultiplyAdd,  // any mode to 8 bits, by fixedpoint/fit_multiply_add.h
   kToFloat,
   kByVector,  // each vector by its own form of double rounding
 };
@@ -36,7 +39,8 @@ struct PanelParams {
   alignas(64) int32_t left_shift[kMaxPanelWidth];
   alignas(64) int32_t right_shift[kMaxPanelWidth];  // kSingleRounding: the total shift
   alignas(64) float scale[kMaxPanelWidth];
-  // Of fits: scales are above, and offsets include the bases.
+  // Of fits: scales are above, and offsets include the bases. kMultiplyAdd has no more than
+  // addends.
   alignas(64) float stretch[kMaxPanelWidth];
   alignas(64) float shift[kMaxPanelWidth];
   alignas(64) float addend[kMaxPanelWidth];
@@ -49,6 +53,11 @@ struct EpilogueParams {
   int32_t clamp_min = 0;  // within the output type
   int32_t clamp_max = 0;
 };
+
+// Whether clamping leaves out any value of the output, a type of bytes.
+INTAGLIO_INLINE constexpr bool Clamps(const EpilogueParams& e) {
+  return e.clamp_min > LowestOf(e.output) || e.clamp_max < HighestOf(e.output);
+}
 
 }  // namespace intaglio
 

@@ -5,7 +5,8 @@
 //   Bytes                         B::kBlocks blocks of 16 bytes
 //   LoadBlocks(p, apart)          16 bytes each from p, p + apart, ..
 //   Store(p, a)
-//   StoreHalves(p, apart, a)      the low halves of all blocks to p, the high ones to p + apart
+//   StoreHalves(p, apart, a)      the low halves of all blocks to p, the high ones to p + apart;
+//                                 for depth steps of 2
 //   Set(byte)
 //   FlipKeep(a, flip, keep)       (a ^ flip) & keep
 //   InterleaveLow<bits>(a, b)     a0 b0 a1 b1 .. of the low halves of each block
@@ -45,8 +46,9 @@ class PanelFill {
  private:
   static constexpr int kStep = V::kDepthStep;
   static constexpr int kRunBytes = 4 * kStep;
+  static constexpr int kRunVectors = kRunBytes <= 16 ? 1 : kRunBytes / 16;  // of one block
   static constexpr int kLanes = V::kLanes;
-  static_assert(kStep == 2 || kStep == 4);
+  static_assert(kStep == 2 || kStep == 4 || (Wide::kBlocks == 1 && (kStep == 8 || kStep == 16)));
   static_assert(Narrow::kBlocks == 1 && (Wide::kBlocks == 1 || 4 * Wide::kBlocks == kLanes));
 
   ptrdiff_t PlaceOfRun(int q) const {
@@ -70,7 +72,8 @@ class PanelFill {
     const ptrdiff_t apart = 4 * s_.vectors * s_.channel_stride;
     const int channels = B::kBlocks > 1 ? 4 : std::clamp(s_.channels - 4 * q, 0, 4);
     const auto flip = B::Set(s_.flip);
-    const auto keep = Present<B>(channels);
+    typename B::Bytes keep[kRunVectors];
+    Present<B>(channels, keep);
     const uint8_t* from[4];  // what is not there is read from where something is
     for (int c = 0; c < 4; ++c) {
       from[c] = s_.data + (c < channels ? 4 * q + c : 0) * s_.channel_stride + first;
@@ -102,19 +105,46 @@ class PanelFill {
 
   // All bits of the first `channels` channels of runs.
   template <class B>
-  static INTAGLIO_INLINE typename B::Bytes Present(int channels) {
-    if (channels == 4) return B::Set(0xff);
-    uint8_t bits[16 * B::kBlocks];
-    for (int i = 0; i < 16 * B::kBlocks; ++i) {
-      bits[i] = i % kRunBytes < channels * kStep ? 0xff : 0;
+  static INTAGLIO_INLINE void Present(int channels, typename B::Bytes (&keep)[kRunVectors]) {
+    for (int v = 0; v < kRunVectors; ++v) {
+      keep[v] = B::Set(0xff);
+      if (channels == 4) continue;
+      uint8_t bits[16 * B::kBlocks];
+      for (int i = 0; i < 16 * B::kBlocks; ++i) {
+        bits[i] = (16 * v + i) % kRunBytes < channels * kStep ? 0xff : 0;
+      }
+      keep[v] = B::LoadBlocks(bits, 16);
     }
-    return B::LoadBlocks(bits, 16);
   }
 
   // Sixteen depths of four channels become the same run of 16 / kStep groups, in every block.
   template <class B, class Bytes = typename B::Bytes>
   static INTAGLIO_INLINE void Transpose(Bytes c0, Bytes c1, Bytes c2, Bytes c3, Bytes flip,
-                                        Bytes keep, int8_t* to, ptrdiff_t group_bytes) {
+                                        const Bytes (&keep)[kRunVectors], int8_t* to,
+                                        ptrdiff_t group_bytes) {
+    if constexpr (kStep >= 8) {
+      const auto store = [&](int group, int part, Bytes a) {
+        B::Store(to + group * group_bytes + 16 * part, B::FlipKeep(a, flip, keep[part]));
+      };
+      if constexpr (kStep == 16) {
+        store(0, 0, c0);
+        store(0, 1, c1);
+        store(0, 2, c2);
+        store(0, 3, c3);
+      } else {
+        store(0, 0, B::template InterleaveLow<64>(c0, c1));
+        store(0, 1, B::template InterleaveLow<64>(c2, c3));
+        store(1, 0, B::template InterleaveHigh<64>(c0, c1));
+        store(1, 1, B::template InterleaveHigh<64>(c2, c3));
+      }
+    } else {
+      TransposeShort<B>(c0, c1, c2, c3, flip, keep[0], to, group_bytes);
+    }
+  }
+
+  template <class B, class Bytes = typename B::Bytes>
+  static INTAGLIO_INLINE void TransposeShort(Bytes c0, Bytes c1, Bytes c2, Bytes c3, Bytes flip,
+                                             Bytes keep, int8_t* to, ptrdiff_t group_bytes) {
     constexpr int kBits = 8 * kStep;
     const auto store = [&](int group, Bytes a) {
       a = B::FlipKeep(a, flip, keep);
@@ -175,6 +205,22 @@ class PanelFill {
   template <class B, class Bytes = typename B::Bytes>
   static INTAGLIO_INLINE void Interleave(const Bytes (&d)[kStep], Bytes flip, int8_t* group,
                                          const ptrdiff_t* places, int runs) {
+    if constexpr (kStep >= 8) {
+      Bytes run[kStep];
+      Gather<B, 8, kStep>(d, run);
+      const auto keep = B::Set(0xff);
+      for (int i = 0; i < 4 * kRunVectors && i < runs * kRunVectors; ++i) {
+        B::Store(group + places[i / kRunVectors] + 16 * (i % kRunVectors),
+                 B::FlipKeep(run[i], flip, keep));
+      }
+    } else {
+      InterleaveShort<B>(d, flip, group, places, runs);
+    }
+  }
+
+  template <class B, class Bytes = typename B::Bytes>
+  static INTAGLIO_INLINE void InterleaveShort(const Bytes (&d)[kStep], Bytes flip, int8_t* group,
+                                              const ptrdiff_t* places, int runs) {
     const auto keep = B::Set(0xff);
     const Bytes ab = B::template InterleaveLow<8>(d[0], d[1]);
     const Bytes ab_high = B::template InterleaveHigh<8>(d[0], d[1]);
@@ -202,6 +248,26 @@ class PanelFill {
                          B::FlipKeep(run[i / 2], flip, keep));
         }
       }
+    }
+  }
+
+  // kStep vectors, kStep / kLeft parts of the channels in kLeft vectors each, become as many of all
+  // depths, in the order of channels.
+  template <class B, int kBits, int kLeft, class Bytes = typename B::Bytes>
+  static INTAGLIO_INLINE void Gather(const Bytes (&from)[kStep], Bytes (&to)[kStep]) {
+    Bytes next[kStep];
+    for (int part = 0; part < kStep / kLeft; ++part) {
+      for (int i = 0; i < kLeft / 2; ++i) {
+        const Bytes a = from[part * kLeft + 2 * i];
+        const Bytes b = from[part * kLeft + 2 * i + 1];
+        next[part * kLeft + i] = B::template InterleaveLow<kBits>(a, b);
+        next[part * kLeft + kLeft / 2 + i] = B::template InterleaveHigh<kBits>(a, b);
+      }
+    }
+    if constexpr (kLeft > 2) {
+      Gather<B, 2 * kBits, kLeft / 2>(next, to);
+    } else {
+      std::copy_n(next, kStep, to);
     }
   }
 

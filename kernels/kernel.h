@@ -57,14 +57,17 @@ struct Kernel {
   RowFormat row_format;
   int max_rows;  // of one tile: more rows are taken tile by tile
   void (*tile)(const TileArgs&);
-  int tap_step;  // kernel rows that a depthwise convolution multiplies at once
-  void (*depthwise)(const DepthwiseArgs&);
-  bool has_fma = false;  // FusedMulAdd is one instruction, so that fitted scalings pay
+  int tap_step = 0;  // kernel rows that a depthwise convolution multiplies at once
+  void (*depthwise)(const DepthwiseArgs&) = nullptr;  // of every row of the table
+  bool has_fma = false;             // FusedMulAdd is one instruction, so that fitted scalings pay
+  bool takes_multiply_add = false;  // panels may have ScalingForm::kMultiplyAdd
   PanelRoutines pack = {};
-  // As SumRows of pack/rows.h.
+  // As PackRows and SumRows of pack/rows.h.
+  void (*pack_rows)(const RowSource& source, RowFormat format, int first, int count,
+                    int padded_depth, void* packed) = PackRows;
   void (*sum_rows)(RowFormat format, const void* rows, ptrdiff_t stride_bytes, int count, int depth,
                    int32_t* sums) = SumRows;
-  // Element-wise functions; the scalar kernel's serve where there are none.
+  // Element-wise functions; those of a slower kernel serve where there are none.
   const LineRoutines* lines = nullptr;
   // A faster kernel for constant operands of safe pairs (pack/safe_pairs.h); it has no row of its
   // own in the table. Null where there is none.

@@ -6,20 +6,23 @@
 //   Keep(acc)                     keeps g++ from spilling accumulators inside the loop
 // or, in place of these, AddDepth(args, rows, acc), a loop of its own over the whole depth of the
 // tile of these rows, whose accumulators hold the offsets of args.params; and, where they pay,
-//   kStoresPairs                  it has StoreBytePair, and kMaxRows is even
+//   ByteStore                     of finish_pairs.h; kMaxRows is even
 //   kWidens                       LoadPanel is more than a load: its results are kept for all rows
 #ifndef INTAGLIO_KERNELS_TILE_H_
 #define INTAGLIO_KERNELS_TILE_H_
 
-#include <cstring>
+#include <algorithm>
 #include <utility>
 
 #include "intaglio/kernels/finish.h"
+#include "intaglio/kernels/finish_pairs.h"
 #include "intaglio/kernels/kernel.h"
+#include "intaglio/kernels/widened_panel.h"
+#include "intaglio/kernels/zero_point_terms.h"
 
 namespace intaglio {
 
-// How products read a panel, vector j of one depth group after the other: as it was packed,
+// How products read a panel, vector j of one depth group after the other.
 template <class V, int kVectors>
 struct AsPacked {
   static constexpr ptrdiff_t kVectorBytes = V::kLanes * V::kDepthStep;
@@ -35,28 +38,6 @@ struct AsPacked {
   INTAGLIO_INLINE void FetchAhead() const {
     INTAGLIO_UNROLL
     for (ptrdiff_t i = 0; i < kVectors * kVectorBytes; i += 64) __builtin_prefetch(at + 2048 + i);
-  }
-};
-
-// as operands, which took the instructions to make them before,
-template <class V, int kVectors>
-struct AsOperands {
-  const typename V::Operand* at;
-
-  INTAGLIO_INLINE typename V::Operand Load(int j) const { return at[j]; }
-  INTAGLIO_INLINE void Next() { at += kVectors; }
-};
-
-// or as packed, leaving the operands for others.
-template <class V, int kVectors>
-struct MakingOperands {
-  AsPacked<V, kVectors> packed;
-  typename V::Operand* operands;
-
-  INTAGLIO_INLINE typename V::Operand Load(int j) const { return operands[j] = packed.Load(j); }
-  INTAGLIO_INLINE void Next() {
-    packed.Next();
-    operands += kVectors;
   }
 };
 
@@ -80,47 +61,25 @@ INTAGLIO_INLINE void AddGroup(Panel& panel, const char* const (&row)[kRows], ptr
   }
 }
 
+// Whether a vocabulary has a loop of its own.
+template <class V>
+inline constexpr bool kAddsDepth = requires(const TileArgs& args, typename V::I32 (&acc)[1][1]) {
+  V::AddDepth(args, args.rows, acc);
+};
+
 // Plain loops, here and below: what a lambda refers to through the reference to the accumulators,
 // g++ 12 leaves in memory.
-
-// acc += what the panel side's zero points ask of kRows rows from `first` on.
-template <class V, int kVectors, int kRows>
-INTAGLIO_INLINE void AddZeroPointTerms(const TileArgs& args, int first,
-                                       typename V::I32 (&acc)[kRows][kVectors]) {
-  using I32 = typename V::I32;
-  if (args.row_terms != nullptr) {
-    INTAGLIO_UNROLL
-    for (int r = 0; r < kRows; ++r) {
-      const I32 term = V::Set(args.row_terms[first + r]);
-      INTAGLIO_UNROLL
-      for (int j = 0; j < kVectors; ++j) acc[r][j] = V::Add(acc[r][j], term);
-    }
-  }
-  if (args.row_sums != nullptr) {
-    INTAGLIO_UNROLL
-    for (int r = 0; r < kRows; ++r) {
-      const I32 row_sum = V::Set(args.row_sums[first + r]);
-      INTAGLIO_UNROLL
-      for (int j = 0; j < kVectors; ++j) {
-        const I32 zero_point = V::Load(args.params->negative_zero_point + j * V::kLanes);
-        acc[r][j] = V::Add(acc[r][j], V::Mul(zero_point, row_sum));
-      }
-    }
-  }
-}
 
 // acc = offsets + products + zero-point terms of kRows rows from `first` on.
 template <class V, bool kFetchAhead, int kVectors, int kRows, class Panel>
 INTAGLIO_INLINE void Accumulate(const TileArgs& args, Panel panel, int first,
                                 typename V::I32 (&acc)[kRows][kVectors]) {
-  const PanelParams& params = *args.params;
-
   INTAGLIO_UNROLL
   for (int r = 0; r < kRows; ++r) {
     INTAGLIO_UNROLL
-    for (int j = 0; j < kVectors; ++j) acc[r][j] = V::Load(params.offset + j * V::kLanes);
+    for (int j = 0; j < kVectors; ++j) acc[r][j] = V::Load(args.params->offset + j * V::kLanes);
   }
-  if constexpr (requires { V::AddDepth(args, args.rows, acc); }) {
+  if constexpr (kAddsDepth<V>) {
     V::AddDepth(args, static_cast<const char*>(args.rows) + first * args.row_stride, acc);
   } else {
     const char* row[kRows];
@@ -154,6 +113,24 @@ INTAGLIO_INLINE void Accumulate(const TileArgs& args, Panel panel, int first,
   AddZeroPointTerms<V>(args, first, acc);
 }
 
+// Finishes rows of accumulators that lie in memory, any scaling and output.
+template <class V, int kVectors, int kRows = 2>
+void FinishRows(const TileArgs& args, const int32_t* tile, int first, int count) {
+  for (; count >= kRows; count -= kRows, first += kRows) {
+    typename V::I32 acc[kRows][kVectors];
+    INTAGLIO_UNROLL
+    for (int r = 0; r < kRows; ++r) {
+      INTAGLIO_UNROLL
+      for (int j = 0; j < kVectors; ++j, tile += V::kLanes) acc[r][j] = V::Load(tile);
+    }
+    ApplyScaling<V, kVectors, kRows>(*args.params, acc);
+    StoreRows<V, kVectors, kRows>(args.epilogue, acc,
+                                  static_cast<char*>(args.dst) + first * args.dst_stride,
+                                  args.dst_stride);
+  }
+  if constexpr (kRows > 1) FinishRows<V, kVectors, 1>(args, tile, first, count);
+}
+
 // A tile of at most kRows rows, any scaling and output.
 template <class V, int kVectors, int kRows>
 void ComputeTile(const TileArgs& args, int first, int count) {
@@ -162,31 +139,77 @@ void ComputeTile(const TileArgs& args, int first, int count) {
   }
   typename V::I32 acc[kRows][kVectors];
   const AsPacked<V, kVectors> panel{args.panel};
-  if (args.fetch_ahead && first == 0) {
+  if (!kAddsDepth<V> && args.fetch_ahead && first == 0) {
     Accumulate<V, true>(args, panel, first, acc);
   } else {
     Accumulate<V, false>(args, panel, first, acc);
   }
-  ApplyScaling<V, kVectors, kRows>(*args.params, acc);
-  StoreRows<V, kVectors, kRows>(
-      args.epilogue, acc, static_cast<char*>(args.dst) + first * args.dst_stride, args.dst_stride);
+  if constexpr (kStoresPairs<V>) {
+    // By way of memory: what whole tiles seldom need is not worth an instance for each kRows.
+    alignas(64) int32_t tile[kRows * kVectors * V::kLanes];
+    INTAGLIO_UNROLL
+    for (int r = 0; r < kRows; ++r) {
+      INTAGLIO_UNROLL
+      for (int j = 0; j < kVectors; ++j) V::Store(tile + (r * kVectors + j) * V::kLanes, acc[r][j]);
+    }
+    FinishRows<V, kVectors>(args, tile, first, kRows);
+  } else {
+    char* dst = static_cast<char*>(args.dst) + first * args.dst_stride;
+    if constexpr (kTakesMultiplyAdd<V>) {
+      if (args.params->form == ScalingForm::kMultiplyAdd) {
+        return StoreMultiplyAdd<V>(*args.params, args.epilogue, acc, dst, args.dst_stride);
+      }
+    }
+    ApplyScaling<V, kVectors, kRows>(*args.params, acc);
+    StoreRows<V, kVectors, kRows>(args.epilogue, acc, dst, args.dst_stride);
+  }
 }
 
-// The tiles of bytes from row `first` up to `last`. The switch over the scalings lies outside of
-// all loops, and each of them is a function of its own: otherwise g++ 12 keeps accumulators in
-// memory.
-template <class V, class Panel, class Make, size_t... kVector>
-__attribute__((noinline)) void ComputeByteTiles(const TileArgs& args, Panel panel, int first,
-                                                int last, const Make& make,
-                                                std::index_sequence<kVector...>) {
+// The rows from `first` up to `last`, at least a tile of them, scaled and stored in one way; the
+// last tile begins earlier where it would not be whole. The choice of the way lies outside of all
+// loops, and each is a function of its own: otherwise g++ 12 keeps accumulators in memory.
+template <class V, class Store, class Panel, class Form, size_t... kVector>
+__attribute__((noinline)) void ComputeTiles(const TileArgs& args, Panel panel, int first, int last,
+                                            Form form, std::index_sequence<kVector...>) {
   constexpr int kVectors = sizeof...(kVector);
-  const decltype(make(0)) scaled[] = {make(static_cast<int>(kVector) * V::kLanes)...};
-  for (int r = first; r < last; r += V::kMaxRows) {
+  using Scaled = decltype(form(*args.params, 0));
+  const Scaled scaled[] = {form(*args.params, static_cast<int>(kVector) * V::kLanes)...};
+  const Store store(args.epilogue);
+  for (int next = first; next < last; next += V::kMaxRows) {
+    const int r = std::min(next, last - V::kMaxRows);
     typename V::I32 acc[V::kMaxRows][kVectors];
     Accumulate<V, false>(args, panel, r, acc);
-    FinishBytes<V>(args.epilogue, acc, scaled, static_cast<char*>(args.dst) + r * args.dst_stride,
-                   args.dst_stride);
+    FinishPairs(store, acc, scaled, static_cast<char*>(args.dst) + r * args.dst_stride,
+                args.dst_stride);
   }
+}
+
+// The same, with the panel's operands kept where that pays.
+template <class V, class Store, int kVectors, class Form>
+INTAGLIO_INLINE bool RunTiles(const TileArgs& args, int first, int last, Form form) {
+  const auto run = [&](auto panel, int from, int to) {
+    ComputeTiles<V, Store>(args, panel, from, to, form, std::make_index_sequence<kVectors>());
+  };
+  const AsPacked<V, kVectors> packed{args.panel};
+  if (!RunWidened<V, kVectors>(args, packed, first, last, run)) run(packed, first, last);
+  return true;
+}
+
+// Computes these rows if they are finished in a way that pays.
+template <class V, int kVectors>
+bool ComputeWholeTiles(const TileArgs& args, int first, int last) {
+  if (SizeOf(args.epilogue.output) == 1) {
+    return WithBoundedScaling<V, kVectors>(*args.params, [&](auto bounded) {
+      return RunTiles<V, typename V::ByteStore, kVectors>(args, first, last, bounded);
+    });
+  }
+  if (!StoresPlainWords(args.epilogue)) return false;
+  const ScalingForm form = args.params->form;
+  if (form == ScalingForm::kNone) {
+    return RunTiles<V, WordStore<V>, kVectors>(args, first, last, Unscaled<V>());
+  }
+  if (form != ScalingForm::kToFloat) return false;
+  return RunTiles<V, WordStore<V>, kVectors>(args, first, last, ToReal<V>());
 }
 
 // The entry of a kernel: finds the instance for the panel's vectors and the number of rows.
@@ -197,25 +220,15 @@ void Tile(const TileArgs& args) {
   }
   constexpr int kRows = V::kMaxRows;
   int first = 0;
-  if constexpr (requires { V::kStoresPairs; }) {
-    const bool bytes = args.epilogue.output == Type::kUInt8 || args.epilogue.output == Type::kInt8;
-    const int last = bytes ? args.row_count / kRows * kRows : 0;
-    const bool done = last > 0 && WithBoundedScaling<V>(*args.params, [&](const auto& make) {
-                        constexpr auto kEach = std::make_index_sequence<kVectors>();
-                        const AsPacked<V, kVectors> packed{args.panel};
-                        if constexpr (requires { V::kWidens; }) {
-                          auto* operands = static_cast<typename V::Operand*>(args.operands);
-                          if (operands != nullptr && last > kRows) {
-                            ComputeByteTiles<V>(args, MakingOperands<V, kVectors>{packed, operands},
-                                                0, kRows, make, kEach);
-                            ComputeByteTiles<V>(args, AsOperands<V, kVectors>{operands}, kRows,
-                                                last, make, kEach);
-                            return;
-                          }
-                        }
-                        ComputeByteTiles<V>(args, packed, 0, last, make, kEach);
-                      });
-    if (done) first = last;
+  if constexpr (kStoresPairs<V>) {
+    if (args.fetch_ahead) {
+      ComputeTile<V, kVectors, kRows>(args, 0, args.row_count);
+      first = kRows;
+    }
+    const int rest = args.row_count % kRows;
+    // A rest of a few rows takes less time than a whole tile.
+    const int last = args.row_count - (rest < kRows - 2 ? rest : 0);
+    if (last - first >= kRows && ComputeWholeTiles<V, kVectors>(args, first, last)) first = last;
   }
   for (; first < args.row_count; first += kRows) {
     ComputeTile<V, kVectors, kRows>(args, first, args.row_count - first);

@@ -37,6 +37,7 @@ Status CheckTensor(const Tensor& tensor) {
   if (!bytes.ok()) return bytes.status();
   INTAGLIO_RETURN_IF_ERROR(CheckQuantization(tensor.quantization));
   if (!tensor.constant) return {};
+  if (tensor.variable) return InvalidArgument("is a variable, but has the elements of a constant");
   if (tensor.data_bytes != *bytes) {
     return InvalidArgument("is a constant of " + std::to_string(tensor.data_bytes) +
                            " bytes, but " + NameOf(tensor.type) + ToString(tensor.shape) + " has " +
@@ -65,7 +66,7 @@ Status CheckLayer(const Graph& graph, size_t index, std::vector<bool>& written) 
       return view.Wrap(s);
     if (written[static_cast<size_t>(id)]) {
       return view.Invalid("writes " + DescribeTensor(graph, id) +
-                          ", which is a constant, an input or written before");
+                          ", which is a constant, a variable, an input or written before");
     }
     written[static_cast<size_t>(id)] = true;
   }
@@ -123,13 +124,14 @@ Status Validate(const Graph& graph) {
     if (const Status s = CheckTensor(tensor); !s.ok()) {
       return {s.code(), DescribeTensor(graph, static_cast<TensorId>(i)) + ": " + s.message()};
     }
-    written[i] = tensor.constant;
+    written[i] = tensor.constant || tensor.variable;
   }
   for (const TensorId id : graph.inputs) {
     INTAGLIO_RETURN_IF_ERROR(CheckId(graph, id, "an input of the graph"));
     if (written[static_cast<size_t>(id)]) {
-      return InvalidArgument(DescribeTensor(graph, id) +
-                             " cannot be an input: it is a constant or an input already");
+      return InvalidArgument(
+          DescribeTensor(graph, id) +
+          " cannot be an input: it is a constant, a variable or an input already");
     }
     written[static_cast<size_t>(id)] = true;
   }

@@ -52,13 +52,14 @@ class LayerView {
 };
 
 // What a routine gets for one run: dense tensors in the order of the layer (null where an optional
-// input is absent), and scratch in the arena, as much as its preparation asked for, aligned to 64
-// bytes.
+// input is absent), scratch in the arena, as much as its preparation asked for, aligned to 64
+// bytes, and the inputs once more, to be written, where they are variables (else null).
 struct RunArguments {
   Context& context;
   std::span<const void* const> inputs;
   std::span<void* const> outputs;
   void* scratch;
+  std::span<void* const> variables;
 };
 
 // One way to compute one layer, with everything it needs packed and computed. Immutable: instances

@@ -22,6 +22,7 @@ using Arena = std::unique_ptr<std::byte, FreeArena>;
 struct BoundLayer {
   std::vector<const void*> inputs;
   std::vector<void*> outputs;
+  std::vector<void*> variables;
   void* scratch = nullptr;
 };
 
@@ -110,7 +111,10 @@ struct Model::Instance {
         layers(prepared->graph.layers.size()) {
     const Graph& graph = prepared->graph;
     for (size_t i = 0; i < layers.size(); ++i) {
-      for (const TensorId id : graph.layers[i].inputs) layers[i].inputs.push_back(Read(id));
+      for (const TensorId id : graph.layers[i].inputs) {
+        layers[i].inputs.push_back(Read(id));
+        layers[i].variables.push_back(Variable(id));
+      }
       for (const TensorId id : graph.layers[i].outputs) {
         layers[i].outputs.push_back(prepared->Address(arena.get(), id));
       }
@@ -132,6 +136,24 @@ struct Model::Instance {
     return tensor.constant ? tensor.data : prepared->Address(arena.get(), id);
   }
 
+  void* Variable(TensorId id) const {
+    if (id == kNoTensor || !prepared->graph.tensors[static_cast<size_t>(id)].variable)
+      return nullptr;
+    return prepared->Address(arena.get(), id);
+  }
+
+  void ResetState() {
+    const std::vector<Tensor>& tensors = prepared->graph.tensors;
+    for (size_t i = 0; i < tensors.size(); ++i) {
+      const Tensor& tensor = tensors[i];
+      if (!tensor.variable) continue;
+      const bool has_zero_point = tensor.type == Type::kInt8 && tensor.quantization.quantized();
+      const int zero = has_zero_point ? tensor.quantization.zero_points[0] : 0;
+      std::memset(prepared->Address(arena.get(), static_cast<TensorId>(i)), zero,
+                  *CountBytes(tensor.shape, tensor.type));
+    }
+  }
+
   static Result<std::unique_ptr<Instance>> Make(std::shared_ptr<const Prepared> prepared) {
     const size_t bytes = prepared->plan.arena_bytes + kArenaAlignment;
     void* const memory = ::operator new (bytes, std::align_val_t{kArenaAlignment}, std::nothrow);
@@ -140,7 +162,9 @@ struct Model::Instance {
     }
     Arena arena(static_cast<std::byte*>(memory));
     std::memset(memory, 0, bytes);
-    return std::make_unique<Instance>(std::move(prepared), std::move(arena));
+    auto instance = std::make_unique<Instance>(std::move(prepared), std::move(arena));
+    instance->ResetState();
+    return instance;
   }
 
   std::shared_ptr<const Prepared> prepared;
@@ -217,7 +241,7 @@ Model& Model::operator=(Model&&) noexcept = default;
 Model::~Model() = default;
 
 Status Model::Run(std::span<const InputBuffer> inputs, std::span<const OutputBuffer> outputs,
-                  std::span<std::chrono::nanoseconds> layer_times) {
+                  std::span<std::chrono::nanoseconds> layer_times) try {
   const Prepared& prepared = *instance_->prepared;
   INTAGLIO_RETURN_IF_ERROR(CheckCount("input", input_count(), inputs.size()));
   INTAGLIO_RETURN_IF_ERROR(CheckCount("output", output_count(), outputs.size()));
@@ -245,6 +269,8 @@ Status Model::Run(std::span<const InputBuffer> inputs, std::span<const OutputBuf
     std::memcpy(outputs[i].data, instance_->Read(graph().outputs[i]), outputs[i].bytes);
   }
   return {};
+} catch (const std::bad_alloc&) {
+  return OutOfMemory("memory ran out during a run");
 }
 
 Status Model::RunLayers(std::span<std::chrono::nanoseconds> layer_times) {
@@ -254,21 +280,27 @@ Status Model::RunLayers(std::span<std::chrono::nanoseconds> layer_times) {
     const BoundLayer& layer = instance_->layers[i];
     const Clock::time_point start = layer_times.empty() ? Clock::time_point() : Clock::now();
     const Status status = prepared.layers[i].routine->Run(
-        {*instance_->context, layer.inputs, layer.outputs, layer.scratch});
+        {*instance_->context, layer.inputs, layer.outputs, layer.scratch, layer.variables});
     if (!status.ok()) return LayerView(prepared.graph, i).Wrap(status);
     if (!layer_times.empty()) layer_times[i] = Clock::now() - start;
   }
   return {};
 }
 
-Status Model::WarmUp() {
+Status Model::WarmUp() try {
   for (const TensorId id : graph().inputs) {
     const Tensor& tensor = graph().tensors[static_cast<size_t>(id)];
     std::memset(instance_->prepared->Address(instance_->arena.get(), id), 0,
                 *CountBytes(tensor.shape, tensor.type));
   }
-  return RunLayers({});
+  const Status status = RunLayers({});
+  ResetState();
+  return status;
+} catch (const std::bad_alloc&) {
+  return OutOfMemory("memory ran out during a run");
 }
+
+void Model::ResetState() { instance_->ResetState(); }
 
 const Graph& Model::graph() const { return instance_->prepared->graph; }
 const std::vector<LayerInfo>& Model::layers() const { return instance_->prepared->infos; }

@@ -95,8 +95,12 @@ class Model {
   Status Run(std::span<const InputBuffer> inputs, std::span<const OutputBuffer> outputs,
              std::span<std::chrono::nanoseconds> layer_times = {});
 
-  // Runs once on zeros, so that the first Run finds all that it needs.
+  // Runs once on zeros, so that the first Run finds all that it needs. Resets the state.
   Status WarmUp();
+
+  // Gives the variables of this instance their first values: those that a sequence starts with.
+  // Runs that follow each other continue it. After a run that failed, reset before the next.
+  void ResetState();
 
   const Graph& graph() const;
   size_t input_count() const { return graph().inputs.size(); }

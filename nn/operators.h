@@ -12,8 +12,10 @@
 #include <variant>
 #include <vector>
 
+#include "intaglio/nn/operators_detection.h"
 #include "intaglio/nn/operators_elementwise.h"
 #include "intaglio/nn/operators_movement.h"
+#include "intaglio/nn/operators_recurrent.h"
 #include "intaglio/nn/tensor.h"
 
 namespace intaglio::nn {
@@ -44,8 +46,14 @@ struct Padding {
   }
 };
 
+// The linear operators take x, weights and bias of these types:
+//   8 bits    x and weights int8 or uint8 (one of them), bias int32
+//   16x8      x int16, weights int8, bias int64 or int32
+//   hybrid    x float32, weights int8, bias float32; x is quantized on the fly, per batch item
+//   float32   all three; sums in the order of the filter, without fused multiply-adds
+//
 // Inputs: x [N, H, W, C]; filter [O, KH, KW, C / groups], per tensor or per axis 0; optional bias
-// [O], int32. The number of groups is what the channels of x and of the filter say.
+// [O]. The number of groups is what the channels of x and of the filter say.
 struct Conv2D {
   Extent stride = {};
   Extent dilation = {};
@@ -54,7 +62,7 @@ struct Conv2D {
 };
 
 // Inputs: x [N, H, W, C]; filter [1, KH, KW, C * multiplier], per tensor or per axis 3; optional
-// bias [C * multiplier], int32. Output channel o reads input channel o / multiplier.
+// bias [C * multiplier]. Output channel o reads input channel o / multiplier.
 struct DepthwiseConv2D {
   Extent stride = {};
   Extent dilation = {};
@@ -63,16 +71,19 @@ struct DepthwiseConv2D {
 };
 
 // Inputs: x of any shape with K elements per row; weights [O, K], per tensor or per axis 0;
-// optional bias [O], int32. Output [elements / K, O], or x's shape with the last dimension O where
+// optional bias [O]. Output [elements / K, O], or x's shape with the last dimension O where
 // keep_num_dims.
 struct FullyConnected {
   Activation activation = Activation::kNone;
   bool keep_num_dims = false;
+  // float32 inputs of int8 weights are quantized with a zero point.
+  bool asymmetric_inputs = false;
 };
 
-// Inputs: x [N, H, W, C]; filter [O, KH, KW, C], per tensor or per axis 0; optional bias [O],
-// int32. The output has the shape `shape`, [N, OH, OW, O], which a convolution with this filter,
-// stride and padding (kValid or kSame) would bring to that of x.
+// Inputs: x [N, H, W, C]; filter [O, KH, KW, C], per tensor or per axis 0; optional bias [O];
+// optional int32 [4], which must be `shape` when the layer runs. The output has the shape `shape`,
+// [N, OH, OW, O], which a convolution with this filter, stride and padding (kValid or kSame) would
+// bring to that of x.
 struct TransposeConv {
   Shape shape = {};
   Extent stride = {};
@@ -101,6 +112,22 @@ struct MaxPool2D {
   Activation activation = Activation::kNone;
 };
 
+// float32: the root of the mean of squares.
+struct L2Pool2D {
+  Extent filter = {};
+  Extent stride = {};
+  Padding padding = {};
+  Activation activation = Activation::kNone;
+};
+
+// x / (bias + alpha sum of x^2)^beta, the sum over the channels from c - radius to c + radius - 1.
+struct LocalResponseNormalization {
+  int radius = 0;
+  float bias = 1;
+  float alpha = 1;
+  float beta = 0.5f;
+};
+
 // Any number >= 1 of inputs along one axis (negative ones count from the end).
 struct Concatenation {
   int axis = 0;
@@ -123,7 +150,9 @@ using Operator = std::variant<
     FloorMod, Pow, Equal, NotEqual, Less, LessEqual, Greater, GreaterEqual, LogicalAnd, LogicalOr,
     LogicalNot, Abs, Neg, Exp, Log, Sqrt, Rsqrt, Square, Floor, Ceil, Round, Sin, Cos, ReluN1To1,
     HardSwish, Elu, Gelu, LeakyRelu, Prelu, LogSoftmax, L2Normalization, Sum, ReduceMax, ReduceMin,
-    ReduceProd, ReduceAny, ReduceAll, TransposeConv, BatchMatMul>;
+    ReduceProd, ReduceAny, ReduceAll, TransposeConv, BatchMatMul, Lstm, BasicLstm,
+    UnidirectionalSequenceLstm, Rnn, UnidirectionalSequenceRnn, Svdf, DetectionPostProcess,
+    L2Pool2D, LocalResponseNormalization>;
 
 }  // namespace intaglio::nn
 

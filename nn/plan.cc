@@ -55,10 +55,17 @@ class Groups {
       }
     }
     for (const TensorId id : graph.outputs) At(plan_.last, id) = layers;
+    for (size_t i = 0; i < graph.tensors.size(); ++i) {
+      if (graph.tensors[i].variable) plan_.last[i] = layers;
+    }
   }
 
   Status Build(const std::vector<PreparedLayer>& layers) {
     for (const TensorId id : graph_.inputs) INTAGLIO_RETURN_IF_ERROR(NewBlock(id));
+    for (size_t i = 0; i < graph_.tensors.size(); ++i) {
+      if (!graph_.tensors[i].variable) continue;
+      INTAGLIO_RETURN_IF_ERROR(NewBlock(static_cast<TensorId>(i)));
+    }
     for (size_t i = 0; i < layers.size(); ++i) {
       const std::vector<TensorId>& outputs = graph_.layers[i].outputs;
       for (size_t j = 0; j < outputs.size(); ++j) {
@@ -109,7 +116,9 @@ class Groups {
       const TensorId input = l.inputs[i];
       if (input == kNoTensor || At(plan_.tensor_block, input) == MemoryPlan::kNoBlock) continue;
       Block& block = plan_.blocks[static_cast<size_t>(At(plan_.tensor_block, input))];
-      const bool alias = prepared.alias && i == 0;
+      // A variable's elements may change while an alias of them is read.
+      const bool alias =
+          prepared.alias && i == 0 && !graph_.tensors[static_cast<size_t>(input)].variable;
       // Memory may be overwritten where no tensor of the block is read after this layer.
       const bool in_place = (prepared.in_place_inputs >> i & 1) != 0 &&
                             block.last == static_cast<int>(layer) && Fits(output, block);

@@ -35,8 +35,8 @@ struct MemoryPlan {
   std::vector<Block> blocks;  // of tensors, then of scratch
   std::vector<int>
       tensor_block;        // per tensor; kNoBlock for constants and tensors that nothing writes
-  std::vector<int> first;  // per tensor: the layer that writes it, -1 for inputs of the graph
-  std::vector<int> last;   // the last layer that reads it; the number of layers for outputs
+  std::vector<int> first;  // per tensor: the layer that writes it, -1 for inputs and variables
+  std::vector<int> last;   // the last layer that reads it; their number for outputs and variables
   std::vector<int> scratch_block;  // per layer; kNoBlock for none
   std::vector<bool> in_place;      // per layer: output 0 has the block of an input
   size_t arena_bytes = 0;

@@ -94,6 +94,13 @@ Result<Range> ActivationRange(const LayerView& layer, Activation activation, Typ
                AddAndClamp(*high, output.zero_point, all)};
 }
 
+std::optional<int> Log2OfScale(float scale) {
+  const float exponent = std::log(scale) * (1.0f / std::log(2.0f));
+  const float rounded = std::round(exponent);
+  if (!(std::fabs(exponent - rounded) < 1e-3f)) return {};
+  return static_cast<int>(rounded);
+}
+
 std::string RoutineName(Type type, const char* algorithm) {
   const char* const prefix = type == Type::kFloat32 ? "" : "q";
   return std::string("cpu:") + prefix + NameOf(type) + "/" + algorithm;

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <vector>
 
 #include "intaglio/fixedpoint/requantize.h"
@@ -59,6 +60,9 @@ inline int32_t AddAndClamp(int32_t x, int32_t zero_point, Range range) {
   const int64_t sum = int64_t{x} + zero_point;
   return static_cast<int32_t>(sum < range.min ? range.min : sum > range.max ? range.max : sum);
 }
+
+// log2 of a scale that is a power of two, as near as TFLite asks; else nothing.
+std::optional<int> Log2OfScale(float scale);
 
 // "cpu:qint8/" or "cpu:quint8/" with the algorithm.
 std::string RoutineName(Type type, const char* algorithm);

@@ -47,6 +47,11 @@ struct Tensor {
   const void* data = nullptr;
   size_t data_bytes = 0;  // what `data` points to; must equal the size that type and shape tell
   std::shared_ptr<const void> owner;
+
+  // Keeps its elements from one run of an instance to the next. They start as the zero point where
+  // the type is int8, else as 0. Recurrent operators update the variables among their inputs;
+  // nothing else writes them.
+  bool variable = false;
 };
 
 // The number of elements, and of bytes. An error, without a name, where a dimension is negative or

@@ -13,25 +13,31 @@ std::string Shape(int rows, int cols) {
   return std::to_string(rows) + " x " + std::to_string(cols);
 }
 
+template <class View>
+std::string Named(const View& m, const char* operand) {
+  return std::string(operand) + " (" + Shape(m.rows, m.cols) + ")";
+}
+
 // What a readable and a writable view have in common.
 template <class View>
-Status ValidateLayout(const View& m, const std::string& name) {
-  if (m.rows < 0 || m.cols < 0) return InvalidArgument(name + " is " + Shape(m.rows, m.cols));
+Status ValidateLayout(const View& m, const char* operand) {
+  if (m.rows < 0 || m.cols < 0) {
+    return InvalidArgument(std::string(operand) + " is " + Shape(m.rows, m.cols));
+  }
   if (m.rows == 0 || m.cols == 0) return {};
   if (m.data == nullptr) {
-    return InvalidArgument(name + " (" + Shape(m.rows, m.cols) + ") has null data");
+    return InvalidArgument(Named(m, operand) + " has null data");
   }
   if (m.stride < DenseStride(m.rows, m.cols, m.order)) {
-    return InvalidArgument(name + " (" + Shape(m.rows, m.cols) + ") has a stride of only " +
-                           std::to_string(m.stride));
+    return InvalidArgument(Named(m, operand) + " has a stride of only " + std::to_string(m.stride));
   }
   if (m.stride <= 1 << 28) return {};  // times an int of lines of 8-byte elements: no overflow
   const int64_t lines = m.order == Order::kRowMajor ? m.rows : m.cols;
   const int64_t limit =
       std::numeric_limits<ptrdiff_t>::max() / static_cast<int64_t>(SizeOf(m.type));
   if (m.stride > limit / lines) {
-    return InvalidArgument(name + " (" + Shape(m.rows, m.cols) + ") with a stride of " +
-                           std::to_string(m.stride) + " does not fit the address space");
+    return InvalidArgument(Named(m, operand) + " with a stride of " + std::to_string(m.stride) +
+                           " does not fit the address space");
   }
   return {};
 }

@@ -4,6 +4,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "intaglio/nn/import/tflite_survey.h"
 #include "intaglio/tools/commands.h"
 #include "intaglio/tools/json.h"
 #include "intaglio/tools/model_io.h"
@@ -30,6 +31,16 @@ std::string DescribeQuantization(const nn::Quantization& q) {
 void PrintTensor(const char* what, size_t index, const nn::Tensor& tensor) {
   std::printf("%-8s %zu '%s' %s%s\n", what, index, tensor.name.c_str(), Describe(tensor).c_str(),
               DescribeQuantization(tensor.quantization).c_str());
+}
+
+void PrintSurvey(const std::vector<nn::SurveyRow>& rows) {
+  std::printf("%5s  %-32s %-8s  %s\n", "count", "operator", "type", "runs");
+  for (const nn::SurveyRow& row : rows) {
+    const std::string name = row.name + " v" + std::to_string(row.version);
+    std::printf("%5d  %-32s %-8s  %s%s\n", row.count, name.c_str(), row.type.c_str(),
+                row.why_not.empty() ? "yes" : "no: ", row.why_not.c_str());
+  }
+  std::printf("\n");
 }
 
 struct Totals {
@@ -89,6 +100,19 @@ Json LayerJson(const nn::Model& model, size_t index) {
           {"in_place", info.in_place}};
 }
 
+Json SurveyJson(const std::vector<nn::SurveyRow>& rows) {
+  Json json = Json::array();
+  for (const nn::SurveyRow& row : rows) {
+    json.push_back({{"operator", row.name},
+                    {"version", row.version},
+                    {"type", row.type},
+                    {"count", row.count},
+                    {"runs", row.why_not.empty()},
+                    {"why_not", row.why_not}});
+  }
+  return json;
+}
+
 Json ToJson(const nn::Model& model) {
   const Totals totals = Sum(model);
   Json json = {{"format", "intaglio-inspect-1"},
@@ -118,14 +142,19 @@ Json ToJson(const nn::Model& model) {
 }
 
 Status Inspect(const Options& options) {
+  const Result<std::vector<nn::SurveyRow>> survey = nn::SurveyTflite(options.model);
+  if (!survey.ok()) return survey.status();
   Result<nn::Model> model = LoadModel(options.model, {});
-  if (!model.ok()) return model.status();
   if (options.json) {
-    PrintJson(ToJson(*model));
+    Json json = model.ok() ? ToJson(*model)
+                           : Json{{"format", "intaglio-inspect-1"}, {"model", options.model}};
+    json["operators"] = SurveyJson(*survey);
+    PrintJson(json);
   } else {
-    Print(*model);
+    PrintSurvey(*survey);
+    if (model.ok()) Print(*model);
   }
-  return {};
+  return model.status();
 }
 
 }  // namespace

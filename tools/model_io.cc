@@ -6,8 +6,6 @@
 #include <thread>
 #include <utility>
 
-#include "intaglio/nn/import/tflite_reader.h"
-
 namespace intaglio::tools {
 namespace {
 
@@ -50,8 +48,9 @@ size_t BytesOf(const nn::Tensor& tensor) { return *nn::CountBytes(tensor.shape, 
 
 }  // namespace
 
-Result<nn::Model> LoadModel(const std::string& path, const nn::PrepareOptions& options) {
-  Result<nn::Graph> graph = nn::LoadTflite(path);
+Result<nn::Model> LoadModel(const std::string& path, const nn::PrepareOptions& options,
+                            const nn::ImportOptions& import) {
+  Result<nn::Graph> graph = nn::LoadTflite(path, import);
   if (!graph.ok()) return graph.status();
   Result<nn::Model> model = nn::Model::Prepare(std::move(*graph), options);
   if (!model.ok()) return Status(model.status().code(), path + ": " + model.status().message());

@@ -7,12 +7,14 @@
 #include <vector>
 
 #include "intaglio/fixedpoint/status.h"
+#include "intaglio/nn/import/tflite_reader.h"
 #include "intaglio/nn/model.h"
 
 namespace intaglio::tools {
 
 // Imports and prepares. Messages start with the path.
-Result<nn::Model> LoadModel(const std::string& path, const nn::PrepareOptions& options);
+Result<nn::Model> LoadModel(const std::string& path, const nn::PrepareOptions& options,
+                            const nn::ImportOptions& import = {});
 
 // One buffer per input and output of a model.
 class Buffers {

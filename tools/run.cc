@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <system_error>
 
@@ -21,6 +22,7 @@ struct Options {
   std::string image;
   std::string labels;
   std::string output;
+  bool resize = false;
   int threads = DefaultThreads();
   int top = 5;
 };
@@ -66,6 +68,36 @@ Status FillFromNpy(const nn::Model& model, const Given& given, Buffers& buffers)
   }
   buffers.inputs[given.index] = std::move(array->data);
   return {};
+}
+
+// The shapes of the given files, for the inputs that they are for.
+Result<nn::ImportOptions> ShapesOfFiles(const nn::Model& model, const Options& options) {
+  nn::ImportOptions import;
+  import.input_shapes.resize(model.input_count());
+  size_t next = 0;
+  for (const std::string& argument : options.inputs) {
+    const Result<Given> given = Match(model, argument, next);
+    if (!given.ok()) return given.status();
+    const Result<NpyArray> array = ReadNpy(given->path);
+    if (!array.ok()) return array.status();
+    nn::Shape& shape = import.input_shapes[given->index];
+    for (const int64_t extent : array->shape) {
+      if (extent > std::numeric_limits<int>::max()) {
+        return InvalidArgument(given->path + ": holds " + Describe(*array) +
+                               ", which is too large");
+      }
+      shape.push_back(static_cast<int>(extent));
+    }
+  }
+  return import;
+}
+
+Result<nn::Model> Load(const Options& options, const nn::PrepareOptions& prepare) {
+  Result<nn::Model> model = LoadModel(options.model, prepare);
+  if (!model.ok() || !options.resize) return model;
+  const Result<nn::ImportOptions> import = ShapesOfFiles(*model, options);
+  if (!import.ok()) return import.status();
+  return LoadModel(options.model, prepare, *import);
 }
 
 Status FillFromFiles(const nn::Model& model, const Options& options, Buffers& buffers) {
@@ -175,7 +207,7 @@ Status Run(const Options& options) {
   }
   nn::PrepareOptions prepare;
   prepare.threads = options.threads;
-  Result<nn::Model> model = LoadModel(options.model, prepare);
+  Result<nn::Model> model = Load(options, prepare);
   if (!model.ok()) return model.status();
   Buffers buffers(*model);
   INTAGLIO_RETURN_IF_ERROR(options.image.empty() ? FillFromFiles(*model, options, buffers)
@@ -204,6 +236,9 @@ void AddRun(CLI::App& app, Work& work) {
                       "[NAME=]FILE.npy, for each input of the model, in its order or by name")
           ->expected(1)
           ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  run->add_flag("--resize", options->resize,
+                "Give the inputs the shapes of their files, and the rest what follows from them")
+      ->needs(inputs);
   run->add_option("--image", options->image, "A BMP, PGM or PPM file for the only input")
       ->excludes(inputs);
   run->add_option("--labels", options->labels,

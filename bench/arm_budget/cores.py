@@ -35,7 +35,7 @@ def _assembler(body):
         elif pre:
             lines += ["add {0}, {0}, {1}".format(pre.group(2), pre.group(3)),
                       pre.group(1) + pre.group(2) + "]"]
-        elif op in ("b", "bl", "ret", "br"):
+        elif op in ("b", "bl", "blr", "ret", "br"):
             lines.append("nop")
         else:
             lines.append(re.sub(r"0x[0-9a-f]+$", ".Lt", text) if re.match(r"(b\.|cbn?z |tbn?z )", text)

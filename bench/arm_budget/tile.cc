@@ -1,5 +1,6 @@
 // tile KERNEL FORM ROWS CHANNELS DEPTH: one call of Kernel::tile, between two functions that an
-// instruction trace can be cut at. FORM: single, double, float (the bounded forms). Output is int8.
+// instruction trace can be cut at. FORM: fitted (kMultiplyAdd), single, double, float (the bounded
+// forms). Output is int8.
 #include <cstdlib>
 #include <cstring>
 #include <vector>
@@ -25,7 +26,9 @@ int main(int argc, char** argv) {
   if (kernel == nullptr || rows < 1 || rows > kernel->max_rows) return 2;
 
   PanelParams params{};
-  params.form = argv[2][0] == 's'   ? ScalingForm::kSingleRoundingBounded
+  const bool fitted = std::strcmp(argv[2], "fitted") == 0;
+  params.form = fitted              ? ScalingForm::kMultiplyAdd
+                : argv[2][0] == 's' ? ScalingForm::kSingleRoundingBounded
                 : argv[2][0] == 'd' ? ScalingForm::kDoubleRoundingBounded
                                     : ScalingForm::kFloatHalfEvenBounded;
   params.fits_int16 = true;  // as FillPanelParams finds it for this depth and these multipliers

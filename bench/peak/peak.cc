@@ -22,6 +22,11 @@ constexpr struct {
     {"avx512bw", "vpmaddwd+vpaddd-zmm"},
     {"avx2", "vpmaddwd+vpaddd-ymm"},
     {"sse4.1", "pmaddwd+paddd-xmm"},
+    {"i8mm", "smmla"},
+    {"dotprod", "sdot"},
+    {"dotprod_a55", "sdot"},
+    {"neon", "smull+sadalp"},
+    {"neon_a53", "smull+smlal2+sadalp"},
     {"avx2-safe-pairs", "vpmaddubsw+vpmaddwd+vpaddd-ymm"},
 };
 

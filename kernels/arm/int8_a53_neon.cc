@@ -9,6 +9,7 @@
 // general load does. So a vector is loaded as its lower half, in a cycle together with the INS of
 // the upper half of the vector before, which came by way of a general register.
 #include "intaglio/kernels/arm/bytes_neon.h"
+#include "intaglio/kernels/arm/packing_neon.h"
 #include "intaglio/kernels/arm/panel_dot16_neon.h"
 #include "intaglio/kernels/arm/taps_neon.h"
 #include "intaglio/kernels/depthwise_tile.h"
@@ -191,6 +192,8 @@ extern const Kernel kKernelNeonA53 = {.name = "neon_a53",
                                       .tile = Tile<KernelNeonA53>,
                                       .tap_step = 1,
                                       .depthwise = Depthwise<KernelNeonA53, TapsNeon>,
+                                      .takes_multiply_add = kTakesMultiplyAdd<KernelNeonA53>,
+                                      .pack = kPanelRoutinesNeon<KernelNeonA53>,
                                       .lines = &kLines<KernelNeonA53, BytesNeon>};
 
 }  // namespace intaglio

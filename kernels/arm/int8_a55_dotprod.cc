@@ -5,6 +5,7 @@
 // INS; rows are loaded 8 bytes at a time, two groups. Each of these issues beside an SDOT: a step
 // of two groups, 32 SDOTs, takes 32 cycles.
 #include "intaglio/kernels/arm/bytes_neon.h"
+#include "intaglio/kernels/arm/packing_neon.h"
 #include "intaglio/kernels/arm/panel_dotprod.h"
 #include "intaglio/kernels/arm/taps_neon.h"
 #include "intaglio/kernels/depthwise_tile.h"
@@ -129,6 +130,8 @@ extern const Kernel kKernelDotprodA55 = {.name = "dotprod_a55",
                                          .tile = Tile<KernelDotprodA55>,
                                          .tap_step = 4,
                                          .depthwise = Depthwise<KernelDotprodA55, TapsDotprod>,
+                                         .takes_multiply_add = kTakesMultiplyAdd<KernelDotprodA55>,
+                                         .pack = kPanelRoutinesNeon<KernelDotprodA55>,
                                          .lines = &kLines<KernelDotprodA55, BytesNeon>};
 
 }  // namespace intaglio

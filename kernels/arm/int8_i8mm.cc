@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include "intaglio/kernels/arm/bytes_neon.h"
+#include "intaglio/kernels/arm/packing_neon.h"
 #include "intaglio/kernels/arm/panel_neon.h"
 #include "intaglio/kernels/arm/taps_neon.h"
 #include "intaglio/kernels/depthwise_tile.h"
@@ -14,6 +15,7 @@ namespace intaglio {
 namespace {
 
 struct KernelI8mm : PanelNeon {
+  static constexpr int kDepthStep = 8;
   static constexpr int kMaxRows = 8;
 };
 
@@ -33,16 +35,31 @@ struct Pairs : PanelNeon {
   }
 };
 
+// What is loaded per channel many times over, doubled in memory once.
+template <int kColumns>
+class Doubled {
+ public:
+  template <class T>
+  INTAGLIO_INLINE explicit Doubled(const T* channels) {
+    static_assert(sizeof(T) == sizeof(int32_t));
+    INTAGLIO_UNROLL
+    for (int j = 0; j < kColumns; ++j) {
+      std::memcpy(&twice_[j][0], channels + 2 * j, 8);
+      std::memcpy(&twice_[j][2], channels + 2 * j, 8);
+    }
+  }
+  INTAGLIO_INLINE int32x4_t Load(int j) const { return PanelNeon::Load(twice_[j]); }
+  INTAGLIO_INLINE float32x4_t LoadF(int j) const { return vreinterpretq_f32_s32(Load(j)); }
+
+ private:
+  int32_t twice_[kColumns][4];
+};
+
 // acc[p][j] = what the accumulators of pair p and channels 2j, 2j + 1 start from.
 template <int kPairs, int kColumns>
 INTAGLIO_INLINE void Start(const int32_t* offset, int32x4_t (&acc)[kPairs][kColumns]) {
-  int32_t twice[kColumns][4];
-  INTAGLIO_UNROLL
-  for (int j = 0; j < kColumns; ++j) {
-    std::memcpy(&twice[j][0], offset + 2 * j, 8);
-    std::memcpy(&twice[j][2], offset + 2 * j, 8);
-  }
-  ForTile<kColumns, kPairs>([&](int p, int j) { acc[p][j] = PanelNeon::Load(twice[j]); });
+  const Doubled<kColumns> offsets(offset);
+  ForTile<kColumns, kPairs>([&](int p, int j) { acc[p][j] = offsets.Load(j); });
 }
 
 template <int kPairs, int kColumns>
@@ -99,13 +116,18 @@ INTAGLIO_INLINE int16x8_t ToWords(int32x4_t low, int32x4_t high, int32_t zero_po
   }
 }
 
+template <bool kSigned>
+INTAGLIO_INLINE uint16x8_t NarrowPair(int16x8_t low, int16x8_t high) {
+  return kSigned ? vreinterpretq_u16_s8(vqmovn_high_s16(vqmovn_s16(low), high))
+                 : vreinterpretq_u16_u8(vqmovun_high_s16(vqmovun_s16(low), high));
+}
+
 template <bool kSigned, bool kFits, int kColumns>
 INTAGLIO_INLINE uint16x8_t PairBytes(const EpilogueParams& e, const int32x4_t (&acc)[kColumns]) {
   const int16x8_t low = ToWords<kFits>(acc[0], acc[1], e.zero_point);
   const int16x8_t high =
       kColumns == 2 ? low : ToWords<kFits>(acc[kColumns - 2], acc[kColumns - 1], e.zero_point);
-  return kSigned ? vreinterpretq_u16_s8(vqmovn_high_s16(vqmovn_s16(low), high))
-                 : vreinterpretq_u16_u8(vqmovun_high_s16(vqmovun_s16(low), high));
+  return NarrowPair<kSigned>(low, high);
 }
 
 template <bool kSigned>
@@ -127,14 +149,14 @@ INTAGLIO_INLINE void StoreHalf(uint8x16_t bytes, uint8_t* dst) {
   }
 }
 
-template <bool kSigned, bool kFits, int kRows, int kPairs, int kColumns>
-INTAGLIO_INLINE void StoreBytes(const EpilogueParams& e, const int32x4_t (&acc)[kPairs][kColumns],
+template <bool kSigned, int kRows, int kColumns, int kPairs>
+INTAGLIO_INLINE void StorePairs(const EpilogueParams& e, const uint16x8_t (&pairs)[kPairs],
                                 uint8_t* dst, ptrdiff_t stride) {
   const bool clamps = e.clamp_max - e.clamp_min < 255;
   INTAGLIO_UNROLL
   for (int p = 0; p < kPairs; p += 2) {
-    const uint16x8_t first = PairBytes<kSigned, kFits>(e, acc[p]);
-    const uint16x8_t second = p + 1 < kPairs ? PairBytes<kSigned, kFits>(e, acc[p + 1]) : first;
+    const uint16x8_t first = pairs[p];
+    const uint16x8_t second = pairs[p + 1 < kPairs ? p + 1 : p];
     uint8x16_t rows[2] = {vreinterpretq_u8_u16(vuzp1q_u16(first, second)),   // 0 and 2
                           vreinterpretq_u8_u16(vuzp2q_u16(first, second))};  // 1 and 3
     INTAGLIO_UNROLL
@@ -145,6 +167,45 @@ INTAGLIO_INLINE void StoreBytes(const EpilogueParams& e, const int32x4_t (&acc)[
       if (r + 2 < kRows) StoreHalf<1, kColumns>(rows[i], dst + (r + 2) * stride);
     }
   }
+}
+
+template <bool kSigned, bool kFits, int kRows, int kPairs, int kColumns>
+INTAGLIO_INLINE void StoreBytes(const EpilogueParams& e, const int32x4_t (&acc)[kPairs][kColumns],
+                                uint8_t* dst, ptrdiff_t stride) {
+  uint16x8_t bytes[kPairs];
+  INTAGLIO_UNROLL
+  for (int p = 0; p < kPairs; ++p) bytes[p] = PairBytes<kSigned, kFits>(e, acc[p]);
+  StorePairs<kSigned, kRows, kColumns>(e, bytes, dst, stride);
+}
+
+// Pair p scaled by kMultiplyAdd.
+template <bool kSigned, int kColumns>
+INTAGLIO_INLINE uint16x8_t FittedBytes(const float32x4_t (&scale)[kColumns],
+                                       const Doubled<kColumns>& addends,
+                                       const int32x4_t (&acc)[kColumns]) {
+  float32x4_t x[kColumns];
+  INTAGLIO_UNROLL
+  for (int j = 0; j < kColumns; ++j) {
+    x[j] = PanelNeon::FusedMulAdd(PanelNeon::FloatOfBits(acc[j]), scale[j], addends.LoadF(j));
+  }
+  const int16x8_t low = PanelNeon::LowWords(x[0], x[1]);
+  if constexpr (kColumns == 2) return NarrowPair<kSigned>(low, low);
+  return NarrowPair<kSigned>(low, PanelNeon::LowWords(x[kColumns - 2], x[kColumns - 1]));
+}
+
+template <bool kSigned, int kRows, int kPairs, int kColumns>
+INTAGLIO_INLINE void StoreFitted(const PanelParams& params, const EpilogueParams& e,
+                                 const int32x4_t (&acc)[kPairs][kColumns], uint8_t* dst,
+                                 ptrdiff_t stride) {
+  const Doubled<kColumns> scales(params.scale);
+  const Doubled<kColumns> addends(params.addend);
+  float32x4_t scale[kColumns];
+  INTAGLIO_UNROLL
+  for (int j = 0; j < kColumns; ++j) scale[j] = scales.LoadF(j);
+  uint16x8_t bytes[kPairs];
+  INTAGLIO_UNROLL
+  for (int p = 0; p < kPairs; ++p) bytes[p] = FittedBytes<kSigned>(scale, addends, acc[p]);
+  StorePairs<kSigned, kRows, kColumns>(e, bytes, dst, stride);
 }
 
 // Any other output: row by row.
@@ -170,9 +231,14 @@ void ComputePairs(const TileArgs& args, int first) {
   AddProducts(args, first, acc);
   if (args.row_terms != nullptr) AddRowTerms<kRows>(args.row_terms + first, acc);
   if (args.row_sums != nullptr) AddRowSums<kRows>(args, first, acc);
-  ApplyScaling<Pairs, kColumns, kPairs>(*args.params, acc);
   const EpilogueParams e = args.epilogue;
   auto* dst = static_cast<uint8_t*>(args.dst) + first * args.dst_stride;
+  if (args.params->form == ScalingForm::kMultiplyAdd) {
+    return e.output == Type::kInt8
+               ? StoreFitted<true, kRows>(*args.params, e, acc, dst, args.dst_stride)
+               : StoreFitted<false, kRows>(*args.params, e, acc, dst, args.dst_stride);
+  }
+  ApplyScaling<Pairs, kColumns, kPairs>(*args.params, acc);
   if (SizeOf(e.output) == 1) {
     const bool is_signed = e.output == Type::kInt8;
     if (args.params->fits_int16) {
@@ -205,6 +271,8 @@ extern const Kernel kKernelI8mm = {.name = "i8mm",
                                    .tile = Tile<KernelI8mm>,
                                    .tap_step = 4,
                                    .depthwise = Depthwise<KernelI8mm, TapsDotprod>,
+                                   .takes_multiply_add = kTakesMultiplyAdd<KernelI8mm>,
+                                   .pack = kPanelRoutinesNeon<KernelI8mm>,
                                    .lines = &kLines<KernelI8mm, BytesNeon>};
 
 }  // namespace intaglio

@@ -1,5 +1,6 @@
 // Plain NEON, in the order that suits cores which issue out of order, and those of 32 bits.
 #include "intaglio/kernels/arm/bytes_neon.h"
+#include "intaglio/kernels/arm/packing_neon.h"
 #include "intaglio/kernels/arm/panel_dot16_neon.h"
 #include "intaglio/kernels/arm/taps_neon.h"
 #include "intaglio/kernels/depthwise_tile.h"
@@ -21,6 +22,8 @@ extern const Kernel kKernelNeon = {.name = "neon",
                                    .tile = Tile<KernelNeon>,
                                    .tap_step = 1,
                                    .depthwise = Depthwise<KernelNeon, TapsNeon>,
+                                   .takes_multiply_add = kTakesMultiplyAdd<KernelNeon>,
+                                   .pack = kPanelRoutinesNeon<KernelNeon>,
                                    .lines = &kLines<KernelNeon, BytesNeon>};
 
 }  // namespace intaglio

@@ -50,13 +50,35 @@ struct PanelNeon : Neon {
   static INTAGLIO_INLINE void StoreBytes(void* p, const I32* a, int32_t zero_point, int32_t min,
                                          int32_t max) {
     const int16x8_t words = AddWords(NarrowToWords(a[0], a[kVectors - 1]), zero_point);
-    uint8x8_t bytes;
-    if constexpr (kSigned) {
-      bytes = vreinterpret_u8_s8(vqmovn_s16(words));
-    } else {
-      bytes = vqmovun_s16(words);
-    }
+    uint8x8_t bytes = NarrowToBytes<kSigned>(words);
     if (max - min < 255) bytes = Clamped<kSigned>(bytes, min, max);
+    StoreBytes<kVectors>(p, bytes);
+  }
+
+#if defined(__aarch64__)
+  static constexpr bool kHasMultiplyAdd = true;
+
+  static INTAGLIO_INLINE F32 LoadF(const float* p) {
+    return FloatOfBits(Load(reinterpret_cast<const int32_t*>(p)));
+  }
+  template <int kVectors, bool kSigned, bool kClamps>
+  static INTAGLIO_INLINE void StoreLowBytes(void* p, const F32* x, int32_t min, int32_t max) {
+    uint8x8_t bytes = NarrowToBytes<kSigned>(LowWords(x[0], x[kVectors - 1]));
+    if constexpr (kClamps) bytes = Clamped<kSigned>(bytes, min, max);
+    StoreBytes<kVectors>(p, bytes);
+  }
+  // The low 16 bits of each lane.
+  static INTAGLIO_INLINE int16x8_t LowWords(F32 low, F32 high) {
+    return vuzp1q_s16(vreinterpretq_s16_f32(low), vreinterpretq_s16_f32(high));
+  }
+#endif
+
+  template <bool kSigned>
+  static INTAGLIO_INLINE uint8x8_t NarrowToBytes(int16x8_t words) {
+    return kSigned ? vreinterpret_u8_s8(vqmovn_s16(words)) : vqmovun_s16(words);
+  }
+  template <int kVectors>
+  static INTAGLIO_INLINE void StoreBytes(void* p, uint8x8_t bytes) {
     if constexpr (kVectors == 2) {
       vst1_u8(static_cast<uint8_t*>(p), bytes);
     } else {

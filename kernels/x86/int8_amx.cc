@@ -14,7 +14,6 @@
 namespace intaglio {
 
 extern const Kernel kKernelAvx512Vnni;
-extern const LineRoutines kLinesAvx512Vnni;
 
 namespace {
 
@@ -296,13 +295,14 @@ void RunBlocks(const TileArgs& args, int rows, const Finish& finish) {
   _tile_release();
 }
 
-template <int kVectors, class Make, size_t... kVector>
-void RunByteBlocks(const TileArgs& args, int rows, const Make& make,
-                   std::index_sequence<kVector...>) {
-  using Scaled = decltype(make(0));
-  RunBlocks<kVectors>(args, rows,
-                      FinishBytePairs<kVectors, Scaled>{
-                          args, args.epilogue, {make(static_cast<int>(kVector) * kLanes)...}});
+template <int kVectors, class Form, size_t... kVector>
+bool RunByteBlocks(const TileArgs& args, int rows, Form form, std::index_sequence<kVector...>) {
+  using Scaled = decltype(form(*args.params, 0));
+  RunBlocks<kVectors>(
+      args, rows,
+      FinishBytePairs<kVectors, Scaled>{
+          args, args.epilogue, {form(*args.params, static_cast<int>(kVector) * kLanes)...}});
+  return true;
 }
 
 template <int kVectors = PanelAvx512::kMaxVectors>
@@ -310,10 +310,10 @@ void MultiplyTiles(const TileArgs& args, int rows) {
   if constexpr (kVectors > 1) {
     if (args.vectors < kVectors) return MultiplyTiles<kVectors / 2>(args, rows);
   }
-  const bool bytes = args.epilogue.output == Type::kUInt8 || args.epilogue.output == Type::kInt8;
+  const bool bytes = SizeOf(args.epilogue.output) == 1;
   const bool done =
-      bytes && WithBoundedScaling<PanelAvx512>(*args.params, [&](const auto& make) {
-        RunByteBlocks<kVectors>(args, rows, make, std::make_index_sequence<kVectors>());
+      bytes && WithBoundedScaling<PanelAvx512, kVectors>(*args.params, [&](auto form) {
+        return RunByteBlocks<kVectors>(args, rows, form, std::make_index_sequence<kVectors>());
       });
   if (!done) RunBlocks<kVectors>(args, rows, FinishAnyPairs<kVectors>{args});
 }
@@ -354,11 +354,15 @@ extern const Kernel kKernelAmx = {
                  [](const PanelSource& s, const int8_t* panel, const int32_t* zero_points) {
                    return kKernelAvx512Vnni.pack.measure(s, panel, zero_points);
                  }},
+    .pack_rows =
+        [](const RowSource& source, RowFormat format, int first, int count, int padded_depth,
+           void* packed) {
+          kKernelAvx512Vnni.pack_rows(source, format, first, count, padded_depth, packed);
+        },
     .sum_rows =
         [](RowFormat format, const void* rows, ptrdiff_t stride_bytes, int count, int depth,
            int32_t* sums) {
           kKernelAvx512Vnni.sum_rows(format, rows, stride_bytes, count, depth, sums);
-        },
-    .lines = &kLinesAvx512Vnni};
+        }};
 
 }  // namespace intaglio

@@ -12,12 +12,6 @@
 namespace intaglio {
 namespace {
 
-// g++ 12 would add to a copy of the accumulator, and move the sum back.
-INTAGLIO_INLINE __m256i AddInPlace(__m256i acc, __m256i a) {
-  asm("vpaddd %1, %0, %0" : "+x"(acc) : "x"(a));
-  return acc;
-}
-
 struct KernelAvx2 : PanelAvx2 {
   static constexpr int kDepthStep = 2;
   static constexpr bool kWidens = true;
@@ -33,26 +27,9 @@ struct KernelAvx2 : PanelAvx2 {
   }
 };
 
-struct KernelAvx2SafePairs : BytesAvx2 {
-  static INTAGLIO_INLINE I32 Dot(I32 acc, Operand panel, Operand row) {
-    const __m256i pairs = _mm256_maddubs_epi16(row, panel);
-    return AddInPlace(acc, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
-  }
-};
-
-constexpr Kernel kSafePairs = {.name = "avx2-safe-pairs",
-                               .needs = kAvx2,
-                               .panel = {8, 2, 4, true},
-                               .row_format = RowFormat::kUnsigned8,
-                               .max_rows = 6,
-                               .tile = Tile<KernelAvx2SafePairs>,
-                               .tap_step = 2,
-                               .depthwise = Depthwise<KernelAvx2, TapPairs<KernelAvx2>>,
-                               .has_fma = true,
-                               .pack = kPanelRoutines<KernelAvx2SafePairs, ShufflesAvx2>,
-                               .sum_rows = SumRowsOf<KernelAvx2SafePairs>};
-
 }  // namespace
+
+extern const Kernel kKernelAvx2SafePairs;
 
 extern const Kernel kKernelAvx2 = {.name = "avx2",
                                    .needs = kAvx2,
@@ -64,8 +41,9 @@ extern const Kernel kKernelAvx2 = {.name = "avx2",
                                    .depthwise = Depthwise<KernelAvx2, TapPairs<KernelAvx2>>,
                                    .has_fma = true,
                                    .pack = kPanelRoutines<KernelAvx2, ShufflesAvx2>,
+                                   .pack_rows = PackRowsOf<KernelAvx2>,
                                    .sum_rows = SumRowsOf<KernelAvx2>,
                                    .lines = &kLines<KernelAvx2, BytesX86<KernelAvx2>>,
-                                   .for_safe_pairs = &kSafePairs};
+                                   .for_safe_pairs = &kKernelAvx2SafePairs};
 
 }  // namespace intaglio

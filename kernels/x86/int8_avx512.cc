@@ -38,6 +38,7 @@ extern const Kernel kKernelAvx512Bw = {
     .depthwise = Depthwise<KernelAvx512Bw, TapPairs<KernelAvx512Bw>>,
     .has_fma = true,
     .pack = kPanelRoutines<KernelAvx512Bw, ShufflesAvx512>,
+    .pack_rows = PackRowsOf<KernelAvx512Bw>,
     .sum_rows = SumRowsOf<KernelAvx512Bw>,
     .lines = &kLines<KernelAvx512Bw, BytesX86<KernelAvx512Bw>>};
 

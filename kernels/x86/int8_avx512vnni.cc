@@ -41,6 +41,7 @@ extern const Kernel kKernelAvx512Vnni = {
     .depthwise = Depthwise<KernelAvx512Vnni, TapQuads<KernelAvx512Vnni>>,
     .has_fma = true,
     .pack = kPanelRoutines<KernelAvx512Vnni, ShufflesAvx512>,
+    .pack_rows = PackRowsOf<KernelAvx512Vnni>,
     .sum_rows = SumRowsOf<KernelAvx512Vnni>,
     .lines = &kLinesAvx512Vnni};
 

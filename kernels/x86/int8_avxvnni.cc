@@ -31,6 +31,7 @@ extern const Kernel kKernelAvxVnni = {
     .depthwise = Depthwise<KernelAvxVnni, TapQuads<KernelAvxVnni>>,
     .has_fma = true,
     .pack = kPanelRoutines<KernelAvxVnni, ShufflesAvx2>,
+    .pack_rows = PackRowsOf<KernelAvxVnni>,
     .sum_rows = SumRowsOf<KernelAvxVnni>,
     .lines = &kLines<KernelAvxVnni, BytesX86<KernelAvxVnni>>};
 

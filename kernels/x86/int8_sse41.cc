@@ -98,6 +98,7 @@ extern const Kernel kKernelSse41 = {.name = "sse4.1",
                                     .tap_step = 2,
                                     .depthwise = Depthwise<KernelSse41, TapPairs<KernelSse41>>,
                                     .pack = kPanelRoutines<KernelSse41, ShufflesSse41>,
+                                    .pack_rows = PackRowsOf<KernelSse41>,
                                     .sum_rows = SumRowsOf<KernelSse41>,
                                     .lines = &kLines<KernelSse41, BytesX86<KernelSse41>>};
 

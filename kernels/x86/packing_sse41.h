@@ -4,6 +4,7 @@
 
 #include "intaglio/kernels/fill_panel.h"
 #include "intaglio/kernels/panel_totals.h"
+#include "intaglio/kernels/x86/pack_rows.h"
 #include "intaglio/kernels/x86/shuffles_sse41.h"
 #include "intaglio/kernels/x86/sum_rows_sse41.h"
 

@@ -15,7 +15,6 @@ struct PanelAvx2 : Avx2 {
   static constexpr int kMaxVectors = 2;
   static constexpr int kMaxRows = 6;  // 12 accumulators, 2 panel vectors, 1 row
   static constexpr int kRowBytes = 4;
-  static constexpr bool kStoresPairs = true;
   static constexpr bool kHasFma = true;
   using Operand = __m256i;
 
@@ -24,6 +23,11 @@ struct PanelAvx2 : Avx2 {
   }
 
   static INTAGLIO_INLINE void Keep(I32& acc) { asm("" : "+x"(acc)); }
+  // Add, where g++ 12 would add to a copy of the accumulator, and move the sum back.
+  static INTAGLIO_INLINE I32 AddInPlace(I32 acc, I32 a) {
+    asm("vpaddd %1, %0, %0" : "+x"(acc) : "x"(a));
+    return acc;
+  }
   static INTAGLIO_INLINE I32 FloatBits(F32 a) { return _mm256_castps_si256(a); }
 
   static INTAGLIO_INLINE void StoreRuns(int32_t* p, ptrdiff_t step, I32 a) {
@@ -71,33 +75,46 @@ struct PanelAvx2 : Avx2 {
     }
   }
 
-  // StoreBytes for two rows of either signedness: one saturating pack for both, whose lanes hold
-  // half a row of each. Unsigned bytes are packed as signed ones, 128 less, and flipped.
-  template <int kVectors>
-  static INTAGLIO_INLINE void StoreBytePair(char* p, char* q, const I32* a, const I32* b,
-                                            const EpilogueParams& e) {
-    const int32_t moved = e.output == Type::kUInt8 ? 128 : 0;
-    const __m256i zp = _mm256_set1_epi16(static_cast<int16_t>(e.zero_point - moved));
-    const __m256i low = _mm256_set1_epi8(static_cast<char>(e.clamp_min - moved));
-    const __m256i high = _mm256_set1_epi8(static_cast<char>(e.clamp_max - moved));
-    const __m256i flip = _mm256_set1_epi8(static_cast<char>(moved));
-    // One vector to a row is packed with itself.
-    constexpr int kLast = kVectors - 1;
-    const __m256i words_a = _mm256_adds_epi16(_mm256_packs_epi32(a[0], a[kLast]), zp);
-    const __m256i words_b = _mm256_adds_epi16(_mm256_packs_epi32(b[0], b[kLast]), zp);
-    __m256i bytes = _mm256_packs_epi16(words_a, words_b);
-    if (e.clamp_min - moved > -128 || e.clamp_max - moved < 127) {
-      bytes = _mm256_min_epi8(_mm256_max_epi8(bytes, low), high);
+  // One saturating pack for two rows, whose lanes hold half of each.
+  class ByteStore {
+   public:
+    explicit INTAGLIO_INLINE ByteStore(const EpilogueParams& e)
+        : zero_point_(_mm256_set1_epi16(static_cast<int16_t>(e.zero_point))),
+          low_(_mm256_set1_epi8(static_cast<char>(e.clamp_min))),
+          high_(_mm256_set1_epi8(static_cast<char>(e.clamp_max))),
+          is_signed_(e.output == Type::kInt8),
+          clamps_(Clamps(e)) {}
+
+    template <int kVectors>
+    INTAGLIO_INLINE void Store(char* p, char* q, const I32* a, const I32* b) const {
+      // One vector to a row is packed with itself.
+      constexpr int kLast = kVectors - 1;
+      const __m256i words_a = _mm256_adds_epi16(_mm256_packs_epi32(a[0], a[kLast]), zero_point_);
+      const __m256i words_b = _mm256_adds_epi16(_mm256_packs_epi32(b[0], b[kLast]), zero_point_);
+      __m256i bytes;
+      if (is_signed_) {
+        bytes = _mm256_packs_epi16(words_a, words_b);
+        if (clamps_) bytes = _mm256_min_epi8(_mm256_max_epi8(bytes, low_), high_);
+      } else {
+        bytes = _mm256_packus_epi16(words_a, words_b);
+        if (clamps_) bytes = _mm256_min_epu8(_mm256_max_epu8(bytes, low_), high_);
+      }
+      if constexpr (kVectors == 2) {
+        StoreHalves(p, q, _mm256_castsi256_si128(bytes));
+        StoreHalves(p + 8, q + 8, _mm256_extracti128_si256(bytes, 1));
+      } else {
+        StoreQuarters(p, q, _mm256_castsi256_si128(bytes));
+        StoreQuarters(p + 4, q + 4, _mm256_extracti128_si256(bytes, 1));
+      }
     }
-    bytes = _mm256_xor_si256(bytes, flip);
-    if constexpr (kVectors == 2) {
-      StoreHalves(p, q, _mm256_castsi256_si128(bytes));
-      StoreHalves(p + 8, q + 8, _mm256_extracti128_si256(bytes, 1));
-    } else {
-      StoreQuarters(p, q, _mm256_castsi256_si128(bytes));
-      StoreQuarters(p + 4, q + 4, _mm256_extracti128_si256(bytes, 1));
-    }
-  }
+
+   private:
+    __m256i zero_point_;
+    __m256i low_;
+    __m256i high_;
+    bool is_signed_;
+    bool clamps_;
+  };
 
   template <int kVectors>
   static INTAGLIO_INLINE Operand LoadSpread(const uint8_t* p) {

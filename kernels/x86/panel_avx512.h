@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "intaglio/kernels/epilogue.h"
 #include "intaglio/kernels/x86/registers_avx512.h"
 
 namespace intaglio {
@@ -102,6 +103,61 @@ struct PanelAvx512 : Avx512 {
       _mm_storeu_si128(static_cast<__m128i*>(p), bytes);
     }
   }
+
+  class ByteStore {
+   public:
+    explicit INTAGLIO_INLINE ByteStore(const EpilogueParams& e)
+        : zero_point_(_mm512_set1_epi16(static_cast<int16_t>(e.zero_point))),
+          low_(_mm512_set1_epi8(static_cast<char>(e.clamp_min))),
+          high_(_mm512_set1_epi8(static_cast<char>(e.clamp_max))),
+          is_signed_(e.output == Type::kInt8),
+          clamps_(Clamps(e)) {}
+
+    template <int kVectors>
+    INTAGLIO_INLINE void Store(char* p, char* q, const I32* a, const I32* b) const {
+      if constexpr (kVectors == 4) {
+        _mm512_storeu_si512(p, Bytes(Words(a[0], a[1]), Words(a[2], a[3])));
+        _mm512_storeu_si512(q, Bytes(Words(b[0], b[1]), Words(b[2], b[3])));
+      } else if constexpr (kVectors == 2) {
+        // Both rows in one pack, whose lanes hold a quarter of each.
+        const __m512i bytes = Bytes(Words(a[0], a[1]), Words(b[0], b[1]));
+        StoreTwo(p, q, _mm512_permutexvar_epi64(_mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7), bytes));
+      } else {
+        const __m512i words = Words(a[0], b[0]);
+        const __m512i rows = _mm512_permutexvar_epi32(
+            _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 0, 0, 0, 0, 0, 0, 0, 0),
+            Bytes(words, words));
+        _mm_storeu_si128(reinterpret_cast<__m128i*>(p), _mm512_castsi512_si128(rows));
+        _mm_storeu_si128(reinterpret_cast<__m128i*>(q), _mm512_extracti32x4_epi32(rows, 1));
+      }
+    }
+
+   private:
+    INTAGLIO_INLINE __m512i Words(I32 a, I32 b) const {
+      return _mm512_adds_epi16(_mm512_packs_epi32(a, b), zero_point_);
+    }
+    INTAGLIO_INLINE __m512i Bytes(__m512i a, __m512i b) const {
+      __m512i bytes;
+      if (is_signed_) {
+        bytes = _mm512_packs_epi16(a, b);
+        if (clamps_) bytes = _mm512_min_epi8(_mm512_max_epi8(bytes, low_), high_);
+      } else {
+        bytes = _mm512_packus_epi16(a, b);
+        if (clamps_) bytes = _mm512_min_epu8(_mm512_max_epu8(bytes, low_), high_);
+      }
+      return bytes;
+    }
+    static INTAGLIO_INLINE void StoreTwo(char* p, char* q, __m512i rows) {
+      _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), _mm512_castsi512_si256(rows));
+      _mm256_storeu_si256(reinterpret_cast<__m256i*>(q), _mm512_extracti64x4_epi64(rows, 1));
+    }
+
+    __m512i zero_point_;
+    __m512i low_;
+    __m512i high_;
+    bool is_signed_;
+    bool clamps_;
+  };
 
   template <int kVectors>
   static INTAGLIO_INLINE Operand LoadSpread(const uint8_t* p) {

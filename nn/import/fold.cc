@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <new>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -44,19 +45,16 @@ bool CanFold(Graph& graph, const Layer& layer) {
   return !layer.inputs.empty() && !layer.outputs.empty();
 }
 
-// The layer as a graph of its own, without inputs.
-Graph Alone(Graph& graph, const Layer& layer) {
-  Graph alone;
-  Layer& copy = alone.layers.emplace_back(layer);
-  const auto add = [&](TensorId& id) {
-    if (id == kNoTensor) return;
-    alone.tensors.push_back(At(graph, id));
-    id = static_cast<TensorId>(alone.tensors.size()) - 1;
-  };
-  for (TensorId& id : copy.inputs) add(id);
-  for (TensorId& id : copy.outputs) add(id);
-  alone.outputs = copy.outputs;
-  return alone;
+// Weights that the file holds in fewer bits than the layers take.
+bool CanDequantize(Graph& graph, const Layer& layer, Budget& budget) {
+  if (!std::holds_alternative<Dequantize>(layer.op) || layer.inputs.size() != 1 ||
+      layer.outputs.size() != 1 || layer.inputs[0] == kNoTensor) {
+    return false;
+  }
+  const Tensor& output = At(graph, layer.outputs[0]);
+  if (!At(graph, layer.inputs[0]).constant || output.constant) return false;
+  const Result<size_t> bytes = CountBytes(output.shape, output.type);
+  return bytes.ok() && budget.Charge(*bytes, 1).ok();
 }
 
 Result<std::vector<Numbers>> RunAlone(Graph graph) {
@@ -92,14 +90,29 @@ void MakeConstant(Tensor& tensor, const Numbers& numbers) {
 
 }  // namespace
 
-bool FoldLastLayer(Graph& graph) {
+Graph Alone(const Graph& graph, const Layer& layer) {
+  Graph alone;
+  Layer& copy = alone.layers.emplace_back(layer);
+  const auto add = [&](TensorId& id) {
+    if (id == kNoTensor) return;
+    alone.tensors.push_back(graph.tensors[static_cast<size_t>(id)]);
+    id = static_cast<TensorId>(alone.tensors.size()) - 1;
+  };
+  for (TensorId& id : copy.inputs) add(id);
+  for (TensorId& id : copy.outputs) add(id);
+  alone.outputs = copy.outputs;
+  return alone;
+}
+
+bool FoldLastLayer(Graph& graph, Budget& budget) {
   const Layer& layer = graph.layers.back();
-  if (!CanFold(graph, layer)) return false;
+  if (!CanFold(graph, layer) && !CanDequantize(graph, layer, budget)) return false;
   std::vector<Numbers> results;
   if (std::holds_alternative<ShapeOf>(layer.op)) {
     results = DimensionsOf(At(graph, layer.inputs[0]), At(graph, layer.outputs[0]).type);
   } else {
     Result<std::vector<Numbers>> run = RunAlone(Alone(graph, layer));
+    if (run.status().code() == StatusCode::kOutOfMemory) throw std::bad_alloc();
     if (!run.ok()) return false;
     results = std::move(*run);
   }

@@ -6,6 +6,7 @@
 #include "intaglio/nn/import/fold.h"
 #include "intaglio/nn/import/tflite_registry.h"
 #include "intaglio/nn/import/translate.h"
+#include "intaglio/nn/model.h"
 #include "intaglio/nn/operator_table.h"
 
 namespace intaglio::nn {
@@ -30,6 +31,7 @@ constexpr Row kRows[] = {
     {Code::ADD, 5, TranslateAdd},
     {Code::AVERAGE_POOL_2D, 3, TranslateAveragePool2D},
     {Code::MAX_POOL_2D, 3, TranslateMaxPool2D},
+    {Code::L2_POOL_2D, 1, TranslateL2Pool2D},
     {Code::PAD, 6, TranslatePad},
     {Code::PADV2, 6, TranslatePadV2},
     {Code::RESHAPE, 1, TranslateReshape},
@@ -113,12 +115,28 @@ constexpr Row kRows[] = {
     {Code::PRELU, 1, TranslatePlain<Prelu>},
     {Code::LOG_SOFTMAX, 2, TranslatePlain<LogSoftmax>},
     {Code::L2_NORMALIZATION, 2, TranslateL2Normalization},
+    {Code::LOCAL_RESPONSE_NORMALIZATION, 1, TranslateLocalResponseNormalization},
     {Code::SUM, 2, TranslateReduction<Sum>},
     {Code::REDUCE_MAX, 3, TranslateReduction<ReduceMax>},
     {Code::REDUCE_MIN, 3, TranslateReduction<ReduceMin>},
     {Code::REDUCE_PROD, 2, TranslateReduction<ReduceProd>},
     {Code::REDUCE_ANY, 1, TranslateReduction<ReduceAny>},
     {Code::REDUCE_ALL, 1, TranslateReduction<ReduceAll>},
+    {Code::LSTM, 4, TranslateLstm},
+    {Code::RNN, 3, TranslateRnn},
+    {Code::SVDF, 4, TranslateSvdf},
+    {Code::UNIDIRECTIONAL_SEQUENCE_LSTM, 4, TranslateUnidirectionalSequenceLstm},
+    {Code::UNIDIRECTIONAL_SEQUENCE_RNN, 3, TranslateUnidirectionalSequenceRnn},
+};
+
+// Custom operators, by name; of version 1.
+struct CustomRow {
+  const char* name;
+  Status (*translate)(Translation& t);
+};
+
+constexpr CustomRow kCustomRows[] = {
+    {"TFLite_Detection_PostProcess", TranslateDetectionPostProcess},
 };
 
 // Files before 2020-07 have the code in a byte only; newer ones have it in both where it fits.
@@ -127,21 +145,33 @@ Code CodeOf(const tflite::OperatorCode& code) {
       std::max(int32_t{code.deprecated_builtin_code()}, static_cast<int32_t>(code.builtin_code())));
 }
 
-const Row* FindRow(const tflite::OperatorCode& code) {
-  const auto* const row =
-      std::find_if(std::begin(kRows), std::end(kRows), [&](const Row& candidate) {
-        return candidate.code == CodeOf(code) && code.version() >= 1 &&
-               code.version() <= candidate.max_version;
-      });
-  return row == std::end(kRows) ? nullptr : row;
+using Translate = Status (*)(Translation& t);
+
+// Null for an operator or version that is not known.
+Translate FindTranslate(const tflite::OperatorCode& code) {
+  for (const Row& row : kRows) {
+    if (row.code != CodeOf(code)) continue;
+    return code.version() >= 1 && code.version() <= row.max_version ? row.translate : nullptr;
+  }
+  if (CodeOf(code) != Code::CUSTOM || code.version() != 1) return nullptr;
+  for (const CustomRow& row : kCustomRows) {
+    if (Printable(code.custom_code()) == row.name) return row.translate;
+  }
+  return nullptr;
 }
 
-// "operator #12 RESIZE_BILINEAR v3", "operator #0 CUSTOM 'edgetpu-custom-op' v1"
-std::string Describe(size_t index, const tflite::OperatorCode& code) {
+// "RESIZE_BILINEAR", "CUSTOM 'edgetpu-custom-op'"
+std::string NameOf(const tflite::OperatorCode& code) {
   std::string name = tflite::EnumNameBuiltinOperator(CodeOf(code));
   if (name.empty()) name = "number " + std::to_string(static_cast<int32_t>(CodeOf(code)));
   if (CodeOf(code) == Code::CUSTOM) name += " '" + Printable(code.custom_code()) + "'";
-  return "operator #" + std::to_string(index) + " " + name + " v" + std::to_string(code.version());
+  return name;
+}
+
+// "operator #12 RESIZE_BILINEAR v3"
+std::string Describe(size_t index, const tflite::OperatorCode& code) {
+  return "operator #" + std::to_string(index) + " " + NameOf(code) + " v" +
+         std::to_string(code.version());
 }
 
 const tflite::OperatorCode& CodeOf(const TfliteFile& file, const tflite::Operator& op) {
@@ -156,7 +186,7 @@ Status CheckOperator(const TfliteFile& file, size_t index, const tflite::Operato
                            std::to_string(codes) + ")");
   }
   const tflite::OperatorCode& code = CodeOf(file, op);
-  if (FindRow(code) == nullptr) return Unsupported(Describe(index, code) + ": not supported");
+  if (FindTranslate(code) == nullptr) return Unsupported(Describe(index, code) + ": not supported");
   return {};
 }
 
@@ -190,7 +220,7 @@ Status ReadOperator(const TfliteFile& file, const tflite::Operator& from, Graph&
   INTAGLIO_RETURN_IF_ERROR(ReadIds(from.outputs(), graph, false, "output", layer.outputs));
   INTAGLIO_RETURN_IF_ERROR(CheckNotWritingWhatItReads(layer));
   Translation translation(graph, from, layer);
-  return FindRow(CodeOf(file, from))->translate(translation);
+  return FindTranslate(CodeOf(file, from))(translation);
 }
 
 Status SetOutputShapes(Graph& graph) {
@@ -213,7 +243,70 @@ std::string LabelAt(const Graph& graph, size_t place) {
   return label + " '" + graph.tensors[static_cast<size_t>(layer.outputs[0])].name + "'";
 }
 
+// What stands before the messages of a layer that is tried by itself.
+constexpr char kNoLabel[] = "-";
+
+Status WithoutLabel(const Status& status) {
+  const std::string prefix = std::string(kNoLabel) + ": ";
+  if (status.message().rfind(prefix, 0) != 0) return status;
+  return {status.code(), status.message().substr(prefix.size())};
+}
+
+// Prepares the last layer, alone.
+Status Try(const Graph& graph) {
+  Graph alone = Alone(graph, graph.layers.back());
+  for (size_t i = 0; i < alone.layers[0].inputs.size(); ++i) {
+    const TensorId id = alone.layers[0].inputs[i];
+    if (id == kNoTensor) continue;
+    const Tensor& tensor = alone.tensors[static_cast<size_t>(id)];
+    if (!tensor.constant && !tensor.variable) alone.inputs.push_back(id);
+  }
+  return Model::Prepare(std::move(alone)).status();
+}
+
+// Adds the operator's layer to the graph, if it can be translated, and tries it.
+Status TryOperator(const TfliteFile& file, const tflite::Operator& op, Budget& budget,
+                   Graph& graph) {
+  const size_t before = graph.layers.size();
+  Status status = ReadOperator(file, op, graph);
+  if (status.ok()) {
+    graph.layers.back().label = kNoLabel;
+    status = SetOutputShapes(graph);
+  }
+  if (!status.ok()) {
+    graph.layers.resize(before);
+    return WithoutLabel(status);
+  }
+  status = WithoutLabel(Try(graph));
+  if (status.ok()) FoldLastLayer(graph, budget);
+  return status;
+}
+
+std::string TypeOfFirstInput(const tflite::Operator& op, const Graph& graph) {
+  const int32_t id = Length(op.inputs()) == 0 ? kNoTensor : op.inputs()->Get(0);
+  if (id < 0 || std::cmp_greater_equal(id, graph.tensors.size())) return {};
+  return NameOf(graph.tensors[static_cast<size_t>(id)].type);
+}
+
 }  // namespace
+
+Result<std::vector<SurveyedOperator>> SurveyOperators(const TfliteFile& file,
+                                                      const tflite::SubGraph& subgraph,
+                                                      Budget& budget, Graph& graph) {
+  std::vector<SurveyedOperator> operators;
+  for (uint32_t i = 0; i < Length(subgraph.operators()); ++i) {
+    const tflite::Operator& op = *subgraph.operators()->Get(i);
+    if (op.opcode_index() >= Length(file.model->operator_codes())) {
+      return CheckOperator(file, i, op);
+    }
+    const tflite::OperatorCode& code = CodeOf(file, op);
+    SurveyedOperator row{NameOf(code), code.version(), TypeOfFirstInput(op, graph), {}};
+    row.status = FindTranslate(code) == nullptr ? Unsupported("not supported")
+                                                : TryOperator(file, op, budget, graph);
+    operators.push_back(std::move(row));
+  }
+  return operators;
+}
 
 std::vector<TfliteOperator> ListTfliteOperators() {
   std::vector<TfliteOperator> operators;
@@ -222,6 +315,11 @@ std::vector<TfliteOperator> ListTfliteOperators() {
     const OperatorRow* const op = FindRow(row.code == Code::PADV2 ? "PAD" : name);
     operators.push_back({name, row.max_version, op == nullptr ? "" : ListTypes(op->types),
                          op == nullptr ? "" : op->remark});
+  }
+  for (const CustomRow& row : kCustomRows) {
+    const OperatorRow* const op = FindRow(row.name);
+    operators.push_back(
+        {row.name, 1, op == nullptr ? "" : ListTypes(op->types), op == nullptr ? "" : op->remark});
   }
   std::sort(operators.begin(), operators.end(),
             [](const TfliteOperator& a, const TfliteOperator& b) { return a.name < b.name; });
@@ -239,7 +337,8 @@ Status CheckOperators(const TfliteFile& file, const tflite::SubGraph& subgraph, 
   return {};
 }
 
-Status ReadOperators(const TfliteFile& file, const tflite::SubGraph& subgraph, Graph& graph) {
+Status ReadOperators(const TfliteFile& file, const tflite::SubGraph& subgraph, Budget& budget,
+                     Graph& graph) {
   bool folded = false;
   for (uint32_t i = 0; i < Length(subgraph.operators()); ++i) {
     const tflite::Operator& op = *subgraph.operators()->Get(i);
@@ -250,7 +349,7 @@ Status ReadOperators(const TfliteFile& file, const tflite::SubGraph& subgraph, G
     // Once a layer is gone, the others would lose their place in the file.
     if (folded) graph.layers.back().label = LabelAt(graph, i);
     INTAGLIO_RETURN_IF_ERROR(SetOutputShapes(graph));
-    folded = FoldLastLayer(graph) || folded;
+    folded = FoldLastLayer(graph, budget) || folded;
   }
   return {};
 }

@@ -2,6 +2,9 @@
 #ifndef INTAGLIO_NN_IMPORT_TFLITE_OPERATORS_H_
 #define INTAGLIO_NN_IMPORT_TFLITE_OPERATORS_H_
 
+#include <string>
+#include <vector>
+
 #include "intaglio/fixedpoint/status.h"
 #include "intaglio/nn/graph.h"
 #include "intaglio/nn/import/tflite_file.h"
@@ -12,9 +15,23 @@ namespace intaglio::nn {
 // of all that may be wrong with a model, that is what its owner needs to know first.
 Status CheckOperators(const TfliteFile& file, const tflite::SubGraph& subgraph, Budget& budget);
 
+// One operator of the file, tried by itself.
+struct SurveyedOperator {
+  std::string name;
+  int version = 1;
+  std::string type;  // of its first input
+  Status status;
+};
+// All operators, after ReadTensors. Shapes follow from those that can be translated, and are the
+// file's behind the others.
+Result<std::vector<SurveyedOperator>> SurveyOperators(const TfliteFile& file,
+                                                      const tflite::SubGraph& subgraph,
+                                                      Budget& budget, Graph& graph);
+
 // Translates every operator, one layer each, in the file's order, after CheckOperators and
 // ReadTensors. Output tensors take the shapes that follow from the inputs, as they do in TFLite.
-Status ReadOperators(const TfliteFile& file, const tflite::SubGraph& subgraph, Graph& graph);
+Status ReadOperators(const TfliteFile& file, const tflite::SubGraph& subgraph, Budget& budget,
+                     Graph& graph);
 
 }  // namespace intaglio::nn
 

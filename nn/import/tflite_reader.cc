@@ -1,5 +1,6 @@
 #include "intaglio/nn/import/tflite_reader.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <new>
@@ -8,6 +9,7 @@
 #include "intaglio/nn/import/mapped_file.h"
 #include "intaglio/nn/import/tflite_file.h"
 #include "intaglio/nn/import/tflite_operators.h"
+#include "intaglio/nn/import/tflite_survey.h"
 #include "intaglio/nn/import/tflite_tensors.h"
 
 namespace intaglio::nn {
@@ -54,6 +56,33 @@ Status ReadIds(const flatbuffers::Vector<int32_t>* from, const char* what, Budge
   return {};
 }
 
+// Called before the operators are read, from which all other shapes follow.
+Status SetInputShapes(const std::vector<Shape>& shapes, Graph& graph) {
+  if (shapes.size() > graph.inputs.size()) {
+    return InvalidArgument("shapes for " + std::to_string(shapes.size()) +
+                           " inputs were given, but the model has " +
+                           std::to_string(graph.inputs.size()));
+  }
+  for (size_t i = 0; i < shapes.size(); ++i) {
+    if (shapes[i].empty()) continue;
+    Tensor& tensor = graph.tensors[static_cast<size_t>(graph.inputs[i])];
+    const Result<size_t> bytes = CountBytes(shapes[i], tensor.type);
+    const Status status = !bytes.ok()            ? bytes.status()
+                          : shapes[i].size() > 8 ? InvalidArgument("more than 8 dimensions")
+                          : tensor.constant      ? InvalidArgument("it is a constant")
+                          : tensor.quantization.per_axis()
+                              ? InvalidArgument("it is quantized per axis")
+                              : Status();
+    if (!status.ok()) {
+      return {status.code(), "input " + std::to_string(i) + " '" + tensor.name +
+                                 "' cannot have the shape " + ToString(shapes[i]) + ": " +
+                                 status.message()};
+    }
+    tensor.shape = shapes[i];
+  }
+  return {};
+}
+
 Status CheckActivationBytes(const Graph& graph, size_t limit) {
   size_t left = limit;
   for (const Tensor& tensor : graph.tensors) {
@@ -83,7 +112,8 @@ Status ReadModel(const TfliteFile& file, const ImportOptions& options, Graph& gr
   INTAGLIO_RETURN_IF_ERROR(ReadTensors(file, subgraph, budget, graph));
   INTAGLIO_RETURN_IF_ERROR(ReadIds(subgraph.inputs(), "input", budget, graph, graph.inputs));
   INTAGLIO_RETURN_IF_ERROR(ReadIds(subgraph.outputs(), "output", budget, graph, graph.outputs));
-  INTAGLIO_RETURN_IF_ERROR(ReadOperators(file, subgraph, graph));
+  INTAGLIO_RETURN_IF_ERROR(SetInputShapes(options.input_shapes, graph));
+  INTAGLIO_RETURN_IF_ERROR(ReadOperators(file, subgraph, budget, graph));
   INTAGLIO_RETURN_IF_ERROR(CheckActivationBytes(graph, options.max_activation_bytes));
   return Validate(graph);
 }
@@ -140,10 +170,54 @@ Result<Graph> ImportTflite(std::span<const uint8_t> bytes, std::shared_ptr<const
   }
 }
 
-Result<Graph> LoadTflite(const std::string& path, const ImportOptions& options) {
+namespace {
+
+Result<std::vector<SurveyRow>> Survey(const std::string& path) {
+  Result<MappedFile> mapped = MapFile(path);
+  if (!mapped.ok()) return mapped.status();
+  Result<TfliteFile> file = Align(mapped->bytes, std::move(mapped->owner));
+  if (!file.ok()) return file.status();
+  INTAGLIO_RETURN_IF_ERROR(Verify(file->bytes));
+  file->model = tflite::GetModel(file->bytes.data());
+  if (Length(file->model->subgraphs()) == 0) return InvalidArgument("the model has no subgraph");
+  const tflite::SubGraph& subgraph = *file->model->subgraphs()->Get(0);
+  Budget budget(file->bytes.size() * kBudgetPerByte + kBudgetBase);
+  Graph graph;
+  INTAGLIO_RETURN_IF_ERROR(ReadTensors(*file, subgraph, budget, graph));
+  const Result<std::vector<SurveyedOperator>> operators =
+      SurveyOperators(*file, subgraph, budget, graph);
+  if (!operators.ok()) return operators.status();
+  std::vector<SurveyRow> rows;
+  for (const SurveyedOperator& op : *operators) {
+    const auto same = [&](const SurveyRow& row) {
+      return row.name == op.name && row.version == op.version && row.type == op.type &&
+             row.why_not == op.status.message();
+    };
+    auto row = std::find_if(rows.begin(), rows.end(), same);
+    if (row == rows.end()) {
+      row = rows.insert(rows.end(), {op.name, op.version, op.type, 0, op.status.message()});
+    }
+    ++row->count;
+  }
+  return rows;
+}
+
+}  // namespace
+
+Result<std::vector<SurveyRow>> SurveyTflite(const std::string& path) try {
+  Result<std::vector<SurveyRow>> rows = Survey(path);
+  if (rows.ok()) return rows;
+  return Status(rows.status().code(), path + ": " + rows.status().message());
+} catch (const std::bad_alloc&) {
+  return OutOfMemory(path + ": no memory to read the model");
+}
+
+Result<Graph> LoadTflite(const std::string& path, const ImportOptions& options) try {
   Result<MappedFile> file = MapFile(path);
   if (!file.ok()) return Status(file.status().code(), path + ": " + file.status().message());
   return ImportTflite(file->bytes, std::move(file->owner), path, options);
+} catch (const std::bad_alloc&) {
+  return OutOfMemory(path + ": no memory to read the model");
 }
 
 }  // namespace intaglio::nn

@@ -8,6 +8,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "intaglio/fixedpoint/status.h"
 #include "intaglio/nn/graph.h"
@@ -18,6 +19,10 @@ struct ImportOptions {
   // The sum of all tensors that are not constant. A file of a kilobyte can name tensors of any
   // size; the sum bounds what preparing and running the graph will ask for.
   size_t max_activation_bytes = size_t{2} << 30;
+  // Other shapes than the file's for the inputs of the model, in its order; empty, or past the end:
+  // the file's. All shapes that follow from them change too. What the file fixes stays: an error
+  // names the layer where a new shape meets a constant one, or a state, that it does not fit.
+  std::vector<Shape> input_shapes = {};
 };
 
 // Maps the file; constants stay in the mapping, which lives as long as the graph's tensors. The

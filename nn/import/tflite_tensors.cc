@@ -2,7 +2,10 @@
 
 #include <cmath>
 #include <cstring>
+#include <limits>
+#include <memory>
 #include <optional>
+#include <vector>
 
 #include "intaglio/nn/quantization.h"
 
@@ -144,6 +147,7 @@ Status ReadData(const TfliteFile& file, const tflite::Tensor& from, Tensor& tens
   const Result<std::span<const uint8_t>> data = FindData(file, from.buffer());
   if (!data.ok()) return data.status();
   if (data->empty()) return {};
+  if (tensor.variable) return Unsupported("is a variable with data of its own");
   const Result<size_t> needed = CountBytes(tensor.shape, tensor.type);
   if (!needed.ok()) return needed.status();
   if (data->size() != *needed) {
@@ -158,12 +162,45 @@ Status ReadData(const TfliteFile& file, const tflite::Tensor& from, Tensor& tens
   return {};
 }
 
+float FloatOfHalf(uint16_t half) {
+  const int exponent = half >> 10 & 31;
+  const int fraction = half & 1023;
+  const float sign = half >> 15 != 0 ? -1.0f : 1.0f;
+  if (exponent == 0) return sign * std::ldexp(static_cast<float>(fraction), -24);
+  if (exponent < 31) return sign * std::ldexp(static_cast<float>(fraction + 1024), exponent - 25);
+  return fraction != 0 ? std::numeric_limits<float>::quiet_NaN()
+                       : sign * std::numeric_limits<float>::infinity();
+}
+
+// float16 is a way to store constants: they become float32.
+Status ReadHalves(const TfliteFile& file, const tflite::Tensor& from, Budget& budget,
+                  Tensor& tensor) {
+  tensor.type = Type::kInt16;  // until the numbers are
+  INTAGLIO_RETURN_IF_ERROR(ReadShape(from, budget, tensor));
+  INTAGLIO_RETURN_IF_ERROR(ReadData(file, from, tensor));
+  if (!tensor.constant) return Unsupported("float16 is supported for constants only");
+  const size_t count = tensor.data_bytes / sizeof(uint16_t);
+  INTAGLIO_RETURN_IF_ERROR(budget.Charge(count, sizeof(float)));
+  const auto floats = std::make_shared<std::vector<float>>(count);
+  for (size_t i = 0; i < count; ++i) {
+    uint16_t half = 0;
+    std::memcpy(&half, static_cast<const std::byte*>(tensor.data) + i * sizeof(half), sizeof(half));
+    (*floats)[i] = FloatOfHalf(half);
+  }
+  tensor.type = Type::kFloat32;
+  tensor.data = floats->data();
+  tensor.data_bytes = count * sizeof(float);
+  tensor.owner = floats;
+  return {};
+}
+
 Status ReadTensor(const TfliteFile& file, const tflite::Tensor& from, Budget& budget,
                   Tensor& tensor) {
+  if (from.type() == tflite::TensorType::FLOAT16) return ReadHalves(file, from, budget, tensor);
   const std::optional<Type> type = TypeFrom(from.type());
   if (!type) return Unsupported("type " + NameOf(from.type()) + " is not supported");
   tensor.type = *type;
-  if (from.is_variable()) return Unsupported("variable tensors are not supported");
+  tensor.variable = from.is_variable();
   if (from.sparsity() != nullptr) return Unsupported("sparse tensors are not supported");
   INTAGLIO_RETURN_IF_ERROR(ReadShape(from, budget, tensor));
   INTAGLIO_RETURN_IF_ERROR(ReadQuantization(from, budget, tensor));
@@ -187,7 +224,8 @@ void MarkEmptyConstants(const tflite::SubGraph& subgraph, Graph& graph) {
   for (size_t i = 0; i < graph.tensors.size(); ++i) {
     Tensor& tensor = graph.tensors[i];
     const Result<int64_t> elements = CountElements(tensor.shape);
-    if (!written[i] && elements.ok() && *elements == 0) tensor.constant = true;
+    if (tensor.variable || written[i]) continue;
+    if (elements.ok() && *elements == 0) tensor.constant = true;
   }
 }
 

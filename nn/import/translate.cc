@@ -47,6 +47,11 @@ Result<std::vector<int>> Translation::ConstantInts(size_t i, const std::string& 
   return values;
 }
 
+Result<Shape> Translation::DeclaredShape() const {
+  if (layer_.outputs.empty()) return InvalidArgument("has no output");
+  return graph_.tensors[static_cast<size_t>(layer_.outputs[0])].shape;
+}
+
 Result<int> Translation::ConstantInt(size_t i, const std::string& what) const {
   const Result<std::vector<int>> values = ConstantInts(i, what);
   if (!values.ok()) return values.status();
@@ -67,6 +72,21 @@ Result<std::vector<std::pair<int, int>>> Translation::ConstantPairs(size_t i,
     pairs.emplace_back((*values)[k], (*values)[k + 1]);
   }
   return pairs;
+}
+
+Result<Quantization> Translation::IntermediateQuantization(size_t i) const {
+  const auto* const ids = from_.intermediates();
+  if (i >= Length(ids)) {
+    return InvalidArgument("has no intermediate tensor " + std::to_string(i) + " (there are " +
+                           std::to_string(Length(ids)) + ")");
+  }
+  const int32_t id = ids->Get(static_cast<uint32_t>(i));
+  if (id < 0 || std::cmp_greater_equal(id, graph_.tensors.size())) {
+    return InvalidArgument("intermediate tensor " + std::to_string(i) + " is tensor #" +
+                           std::to_string(id) + ", which does not exist (there are " +
+                           std::to_string(graph_.tensors.size()) + ")");
+  }
+  return graph_.tensors[static_cast<size_t>(id)].quantization;
 }
 
 Status Translation::PickInputs(std::initializer_list<size_t> picked) {

@@ -28,6 +28,8 @@ class Translation {
   const Options* options() const {
     return from_.builtin_options_as<Options>();
   }
+  // The bytes of a custom operator's options; null where the file has none.
+  const flatbuffers::Vector<uint8_t>* custom_options() const { return from_.custom_options(); }
   bool has_options() const { return from_.builtin_options() != nullptr; }
   // The options of an operator that needs them.
   template <class Options>
@@ -42,6 +44,12 @@ class Translation {
     return graph_.tensors[static_cast<size_t>(layer_.inputs[i])];
   }
 
+  // The id of an input, kNoTensor where it is absent.
+  TensorId id(size_t i) const { return i < input_count() ? layer_.inputs[i] : kNoTensor; }
+  void AddInput(TensorId id) { layer_.inputs.push_back(id); }
+  // The shape that the file declares for output 0.
+  Result<Shape> DeclaredShape() const;
+
   // The elements of an int32 or int64 constant that fixes the layer's shape; `what` names it in
   // messages. The layer does not read it when it runs: drop it with KeepInputs.
   Result<std::vector<int>> ConstantInts(size_t i, const std::string& what) const;
@@ -53,6 +61,9 @@ class Translation {
   void KeepInputs(size_t count) {
     while (input_count() > count) layer_.inputs.pop_back();
   }
+  // The quantization of a tensor that the operator names beside its inputs and outputs.
+  Result<Quantization> IntermediateQuantization(size_t i) const;
+
   // Makes these inputs of the file those of the layer.
   Status PickInputs(std::initializer_list<size_t> picked);
   void set(Operator op) { layer_.op = std::move(op); }
@@ -73,6 +84,7 @@ Status TranslateTransposeConv(Translation& t);
 Status TranslateBatchMatMul(Translation& t);
 Status TranslateAveragePool2D(Translation& t);
 Status TranslateMaxPool2D(Translation& t);
+Status TranslateL2Pool2D(Translation& t);
 Status TranslateAdd(Translation& t);
 Status TranslateConcatenation(Translation& t);
 Status TranslatePad(Translation& t);
@@ -82,6 +94,7 @@ Status TranslateSoftmax(Translation& t);
 Status TranslateDiv(Translation& t);
 Status TranslateGelu(Translation& t);
 Status TranslateL2Normalization(Translation& t);
+Status TranslateLocalResponseNormalization(Translation& t);
 Status TranslateLeakyRelu(Translation& t);
 Status TranslateMul(Translation& t);
 Status TranslateSub(Translation& t);
@@ -113,6 +126,16 @@ Status TranslateTile(Translation& t);
 Status TranslateTopK(Translation& t);
 Status TranslateTranspose(Translation& t);
 Status TranslateUnpack(Translation& t);
+
+// Recurrent.
+Status TranslateLstm(Translation& t);
+Status TranslateRnn(Translation& t);
+Status TranslateSvdf(Translation& t);
+Status TranslateUnidirectionalSequenceLstm(Translation& t);
+Status TranslateUnidirectionalSequenceRnn(Translation& t);
+
+// Custom operators.
+Status TranslateDetectionPostProcess(Translation& t);
 
 // The axes of a reduction are input 1.
 Result<bool> KeepsDimensions(const Translation& t);

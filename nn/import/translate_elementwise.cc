@@ -65,6 +65,14 @@ Status TranslateLeakyRelu(Translation& t) {
   return {};
 }
 
+Status TranslateLocalResponseNormalization(Translation& t) {
+  const auto options = t.RequiredOptions<tflite::LocalResponseNormalizationOptions>();
+  if (!options.ok()) return options.status();
+  t.set(LocalResponseNormalization{(*options)->radius(), (*options)->bias(), (*options)->alpha(),
+                                   (*options)->beta()});
+  return {};
+}
+
 Status TranslateGelu(Translation& t) {
   const auto* const options = t.options<tflite::GeluOptions>();
   if (options == nullptr && t.has_options()) {

@@ -54,9 +54,13 @@ Status TranslateDepthwiseConv2D(Translation& t) {
   return TranslateConvolution<DepthwiseConv2D, tflite::DepthwiseConv2DOptions>(t);
 }
 
-// The shape of the output comes first, then the filter.
+// The shape of the output comes first, then the filter. A shape that is not constant must turn out
+// to be the declared one: it becomes the last input.
 Status TranslateTransposeConv(Translation& t) {
-  Result<Shape> shape = t.ConstantInts(0, "shapes");
+  const TensorId shape_id = t.id(0);
+  const TensorId bias = t.id(3);
+  const bool computed = t.has_input(0) && !t.input(0).constant;
+  Result<Shape> shape = computed ? t.DeclaredShape() : t.ConstantInts(0, "shapes");
   if (!shape.ok()) return shape.status();
   const auto options = t.RequiredOptions<tflite::TransposeConvOptions>();
   if (!options.ok()) return options.status();
@@ -66,8 +70,10 @@ Status TranslateTransposeConv(Translation& t) {
   if (!activation.ok()) return activation.status();
   t.set(TransposeConv{
       std::move(*shape), {(*options)->stride_h(), (*options)->stride_w()}, *padding, *activation});
-  if (t.has_input(3)) return t.PickInputs({2, 1, 3});
-  return t.PickInputs({2, 1});
+  INTAGLIO_RETURN_IF_ERROR(t.PickInputs({2, 1}));
+  if (bias != kNoTensor || computed) t.AddInput(bias);
+  if (computed) t.AddInput(shape_id);
+  return {};
 }
 
 Status TranslateBatchMatMul(Translation& t) {
@@ -81,6 +87,7 @@ Status TranslateBatchMatMul(Translation& t) {
 
 Status TranslateAveragePool2D(Translation& t) { return TranslatePool<AveragePool2D>(t); }
 Status TranslateMaxPool2D(Translation& t) { return TranslatePool<MaxPool2D>(t); }
+Status TranslateL2Pool2D(Translation& t) { return TranslatePool<L2Pool2D>(t); }
 
 Status TranslateFullyConnected(Translation& t) {
   const auto* const options = t.options<tflite::FullyConnectedOptions>();
@@ -90,7 +97,8 @@ Status TranslateFullyConnected(Translation& t) {
   }
   const Result<Activation> activation = ActivationFrom(options->fused_activation_function());
   if (!activation.ok()) return activation.status();
-  t.set(FullyConnected{*activation, options->keep_num_dims()});
+  t.set(
+      FullyConnected{*activation, options->keep_num_dims(), options->asymmetric_quantize_inputs()});
   return {};
 }
 

@@ -146,10 +146,12 @@ Result<PreparedLayer> PrepareReluN1To1(const LayerView& layer, const LayerOption
 }
 
 Result<PreparedLayer> PrepareLogistic(const LayerView& layer, const LayerOptions&) {
+  if (layer.input(0).type == Type::kInt16) return PrepareLogistic16(layer);
   return PrepareRealFunction(layer, [](float x) { return 1.0f / (1.0f + std::exp(-x)); });
 }
 
 Result<PreparedLayer> PrepareTanh(const LayerView& layer, const LayerOptions&) {
+  if (layer.input(0).type == Type::kInt16) return PrepareTanh16(layer);
   return PrepareRealFunction(layer, [](float x) { return std::tanh(x); });
 }
 

@@ -91,14 +91,6 @@ SumOfBytes FitSum(const LineRoutines& lines, const SumOfBytes& sum, const LineOu
   return sum;
 }
 
-// log2 of a scale that is a power of two, as near as TFLite asks; else nothing.
-std::optional<int> PowerOfTwo(float scale) {
-  const float exponent = std::log(scale) * (1.0f / std::log(2.0f));
-  const float rounded = std::round(exponent);
-  if (!(std::fabs(exponent - rounded) < 1e-3f)) return {};
-  return static_cast<int>(rounded);
-}
-
 // Right shifts that bring both operands to the output's scale. TFLite takes this way where all
 // scales are powers of two, and then asks that no operand is coarser than the output, and that one
 // has its scale.
@@ -108,9 +100,9 @@ struct Shifts {
 };
 
 Result<std::optional<Shifts>> ShiftsOf(const LayerView& layer, const ThreeAffines& q) {
-  const std::optional<int> a = PowerOfTwo(q.a.scale);
-  const std::optional<int> b = PowerOfTwo(q.b.scale);
-  const std::optional<int> out = PowerOfTwo(q.out.scale);
+  const std::optional<int> a = Log2OfScale(q.a.scale);
+  const std::optional<int> b = Log2OfScale(q.b.scale);
+  const std::optional<int> out = Log2OfScale(q.out.scale);
   if (!a.has_value() || !b.has_value() || !out.has_value()) return std::optional<Shifts>();
   const Shifts shifts{*out - *a, *out - *b};
   const bool valid = shifts.a >= 0 && shifts.b >= 0 && shifts.a <= 31 && shifts.b <= 31 &&

@@ -1,4 +1,6 @@
 // BATCH_MATMUL: a product of matrices for every index of the other dimensions, which broadcast.
+#include "intaglio/nn/ops/batch_matmul.h"
+
 #include <algorithm>
 #include <cstddef>
 #include <string>
@@ -12,18 +14,11 @@
 namespace intaglio::nn {
 namespace {
 
-struct Sizes {
-  int rows = 0;
-  int depth = 0;
-  int cols = 0;
-  Shape batch;  // that both broadcast to
-};
-
 // The extent of a shape, counted from its end.
 int FromEnd(const Shape& shape, size_t back) { return shape[shape.size() - back]; }
 Shape BatchOf(const Shape& shape) { return Shape(shape.begin(), shape.end() - 2); }
 
-Result<Sizes> SizesOf(const LayerView& layer) {
+Result<MatMulSizes> SizesOf(const LayerView& layer) {
   const BatchMatMul& op = layer.op<BatchMatMul>();
   const Shape& a = layer.input(0).shape;
   const Shape& b = layer.input(1).shape;
@@ -31,7 +26,7 @@ Result<Sizes> SizesOf(const LayerView& layer) {
       layer.Invalid("the shapes " + ToString(a) + (op.adjoint_a ? " transposed" : "") + " and " +
                     ToString(b) + (op.adjoint_b ? " transposed" : "") + " do not multiply");
   if (a.size() < 2 || b.size() < 2) return error;
-  Sizes sizes;
+  MatMulSizes sizes;
   sizes.rows = FromEnd(a, op.adjoint_a ? 1 : 2);
   sizes.depth = FromEnd(a, op.adjoint_a ? 2 : 1);
   sizes.cols = FromEnd(b, op.adjoint_b ? 2 : 1);
@@ -49,7 +44,7 @@ Result<Sizes> SizesOf(const LayerView& layer) {
 }
 
 // Over the batches: operands and output, in elements.
-Loops<3> BatchLoops(const LayerView& layer, const Sizes& sizes) {
+Loops<3> BatchLoops(const LayerView& layer, const MatMulSizes& sizes) {
   const std::vector<ptrdiff_t> a = BroadcastStrides(BatchOf(layer.input(0).shape), sizes.batch);
   const std::vector<ptrdiff_t> b = BroadcastStrides(BatchOf(layer.input(1).shape), sizes.batch);
   const std::vector<ptrdiff_t> out = DenseStrides(sizes.batch);
@@ -102,7 +97,7 @@ ConstMatrix Operand8(Type type, int rows, int cols, bool transposed, int32_t zer
 }  // namespace
 
 ShapesResult InferBatchMatMul(const LayerView& layer) {
-  Result<Sizes> sizes = SizesOf(layer);
+  Result<MatMulSizes> sizes = SizesOf(layer);
   if (!sizes.ok()) return sizes.status();
   Shape shape = std::move(sizes->batch);
   shape.push_back(sizes->rows);
@@ -112,8 +107,11 @@ ShapesResult InferBatchMatMul(const LayerView& layer) {
 
 Result<PreparedLayer> PrepareBatchMatMul(const LayerView& layer, const LayerOptions&) {
   const BatchMatMul& op = layer.op<BatchMatMul>();
-  const Result<Sizes> sizes = SizesOf(layer);
+  const Result<MatMulSizes> sizes = SizesOf(layer);
   if (!sizes.ok()) return sizes.status();
+  if (layer.input(0).type == Type::kFloat32) {
+    return PrepareBatchMatMulFloat(layer, *sizes, BatchLoops(layer, *sizes));
+  }
   const Result<ThreeAffines> q = AffinesOf(layer);
   if (!q.ok()) return q.status();
   // The product of the scales is rounded to float32, as in TFLite's uint8 convolutions.

@@ -10,6 +10,7 @@
 #include "intaglio/nn/ops/fitting.h"
 #include "intaglio/nn/ops/linear.h"
 #include "intaglio/nn/ops/ops.h"
+#include "intaglio/nn/ops/products.h"
 #include "intaglio/nn/ops/window.h"
 
 namespace intaglio::nn {
@@ -42,15 +43,17 @@ class ConvRoutine final : public Routine {
  public:
   Status Run(const RunArguments& arguments) const override {
     for (size_t g = 0; g < filters.size(); ++g) {
-      const int first = static_cast<int>(g) * group_outputs;
-      MutableMatrix dst{static_cast<std::byte*>(arguments.outputs[0]) + first,
+      const int group = static_cast<int>(g);
+      const int columns = shape.group_outputs();
+      MutableMatrix dst{static_cast<std::byte*>(arguments.outputs[0]) + ptrdiff_t{group} * columns,
                         linear.type,
-                        Rows(view),
-                        group_outputs,
-                        outputs,
+                        shape.rows(),
+                        columns,
+                        shape.outputs,
                         Order::kRowMajor};
-      INTAGLIO_RETURN_IF_ERROR(
-          Gemm(arguments.context, Source(arguments.inputs[0], g), filters[g], dst, pipelines[g]));
+      const Operand input =
+          shape.Input(arguments.inputs[0], linear.type, linear.input.zero_point, group);
+      INTAGLIO_RETURN_IF_ERROR(Gemm(arguments.context, input, filters[g], dst, pipelines[g]));
     }
     return {};
   }
@@ -59,53 +62,18 @@ class ConvRoutine final : public Routine {
   Multipliers multipliers;
   std::vector<BoundPipeline> pipelines;  // per group, as the filters
   std::vector<PackedMatrix> filters;
-  Im2col view;
-  bool pointwise = false;  // 1x1, no stride: the image is the matrix
-  int outputs = 0;
-  int group_outputs = 0;
-
- private:
-  Operand Source(const void* data, size_t group) const {
-    const int first = static_cast<int>(group) * view.group_channels;
-    if (pointwise) {
-      return ConstMatrix{static_cast<const std::byte*>(data) + first,
-                         linear.type,
-                         Rows(view),
-                         view.group_channels,
-                         view.channels,
-                         Order::kRowMajor,
-                         view.zero_point};
-    }
-    Im2col source = view;
-    source.data = data;
-    source.first_channel = first;
-    return source;
-  }
+  ProductShape shape;
 };
 
 bool IsPointwise(const WindowAxis& w) { return w.kernel == 1 && w.stride == 1 && w.in == w.out; }
 
-Status PackFilters(const LayerView& layer, const LayerOptions& options, int depth,
-                   ConvRoutine& routine) {
-  const Tensor& filter = layer.input(1);
-  const size_t groups = static_cast<size_t>(routine.outputs / std::max(1, routine.group_outputs));
-  for (size_t g = 0; g < groups; ++g) {
-    const int first = static_cast<int>(g) * routine.group_outputs;
-    const ConstMatrix matrix{static_cast<const std::byte*>(filter.data) + ptrdiff_t{first} * depth,
-                             filter.type,
-                             depth,
-                             routine.group_outputs,
-                             depth,
-                             Order::kColMajor,
-                             routine.linear.weight_zero_points[0]};
-    Result<PackedMatrix> packed = Prepack(
-        Side::kRhs, matrix, MakePackOptions(routine.linear, options, first, routine.group_outputs));
-    if (!packed.ok()) return layer.Wrap(packed.status());
+Status BindPipelines(const LayerView& layer, ConvRoutine& routine) {
+  for (size_t g = 0; g < routine.filters.size(); ++g) {
+    const int first = static_cast<int>(g) * routine.shape.group_outputs();
     Result<BoundPipeline> bound = BoundPipeline::Bind(
-        *packed, MakePipeline(routine.linear, routine.multipliers, first), routine.linear.type,
-        routine.linear.input.zero_point, FitFor(routine.view));
+        routine.filters[g], MakePipeline(routine.linear, routine.multipliers, first),
+        routine.linear.type, routine.linear.input.zero_point, FitFor(routine.shape.view));
     if (!bound.ok()) return layer.Wrap(bound.status());
-    routine.filters.push_back(std::move(*packed));
     routine.pipelines.push_back(std::move(*bound));
   }
   return {};
@@ -122,36 +90,70 @@ ShapesResult InferConv2D(const LayerView& layer) {
       {layer.input(0).shape[0], window->y.out, window->x.out, layer.input(1).shape[0]}};
 }
 
-Result<PreparedLayer> PrepareConv2D(const LayerView& layer, const LayerOptions& options) {
+Result<ProductShape> ShapeOfConv2D(const LayerView& layer) {
   const Result<Window> window = WindowOf(layer);
   if (!window.ok()) return window.status();
   const Result<int> groups = GroupsOf(layer);
   if (!groups.ok()) return groups.status();
-  const Shape& filter = layer.input(1).shape;
-  const int64_t depth = *CountElements({filter[1], filter[2], filter[3]});
+  const Result<Im2col> view = MakeView(layer, Type::kInt8, 0, *window);
+  if (!view.ok()) return view.status();
+  ProductShape shape;
+  shape.view = *view;
+  shape.view.group_channels = layer.input(1).shape[3];
+  shape.pointwise = IsPointwise(window->y) && IsPointwise(window->x);
+  shape.groups = *groups;
+  shape.outputs = layer.input(1).shape[0];
+  shape.activation = layer.op<Conv2D>().activation;
+  return shape;
+}
+
+Operand ProductShape::Input(const void* data, Type type, int32_t zero_point, int group) const {
+  const int first = group * view.group_channels;
+  if (pointwise) {
+    return ConstMatrix{static_cast<const std::byte*>(data) + first,
+                       type,
+                       rows(),
+                       view.group_channels,
+                       view.channels,
+                       Order::kRowMajor,
+                       zero_point};
+  }
+  Im2col source = view;
+  source.data = data;
+  source.type = type;
+  source.zero_point = zero_point;
+  source.first_channel = first;
+  return source;
+}
+
+Result<PreparedLayer> PrepareConv2D(const LayerView& layer, const LayerOptions& options) {
+  const Result<ProductShape> shape = ShapeOfConv2D(layer);
+  if (!shape.ok()) return shape.status();
+  if (layer.input(0).type == Type::kInt16) return PrepareProduct16x8(layer, options, *shape);
+  if (layer.input(0).type == Type::kFloat32 && layer.input(1).type == Type::kInt8) {
+    return PrepareProductHybrid(layer, options, *shape, layer.input(1).quantization.per_axis());
+  }
+  if (layer.input(0).type == Type::kFloat32) return PrepareProductFloat(layer, *shape);
 
   auto routine = std::make_shared<ConvRoutine>();
+  routine->shape = *shape;
   Result<LinearLayer> linear =
-      CheckLinear(layer, layer.op<Conv2D>().activation, 0, filter[0], depth);
+      CheckLinear(layer, shape->activation, 0, shape->outputs, shape->depth());
   if (!linear.ok()) return linear.status();
   routine->linear = std::move(*linear);
   Result<Multipliers> multipliers = MakeMultipliers(
       layer, RealMultipliers(routine->linear, routine->linear.type == Type::kUInt8));
   if (!multipliers.ok()) return multipliers.status();
   routine->multipliers = std::move(*multipliers);
-
-  Result<Im2col> view = MakeView(layer, routine->linear, *window);
-  if (!view.ok()) return view.status();
-  routine->view = *view;
-  routine->view.group_channels = filter[3];
-  routine->pointwise = IsPointwise(window->y) && IsPointwise(window->x);
-  routine->outputs = filter[0];
-  routine->group_outputs = filter[0] / *groups;
-  INTAGLIO_RETURN_IF_ERROR(PackFilters(layer, options, static_cast<int>(depth), *routine));
+  Result<std::vector<PackedMatrix>> filters =
+      PackWeights(layer, routine->linear, options, shape->groups, shape->depth());
+  if (!filters.ok()) return filters.status();
+  routine->filters = std::move(*filters);
+  INTAGLIO_RETURN_IF_ERROR(BindPipelines(layer, *routine));
 
   PreparedLayer prepared;
   prepared.name = RoutineName(routine->linear.type, "gemm");
-  prepared.macs = CountMacs(layer.output().shape, depth);
+  prepared.macs = CountMacs(layer.output().shape, shape->depth());
   prepared.kernel = options.kernel;
   for (size_t g = 0; g < routine->filters.size(); ++g) {
     prepared.constant_bytes += routine->filters[g].bytes() + routine->pipelines[g].bytes();

@@ -8,6 +8,7 @@
 #include "intaglio/nn/ops/fitting.h"
 #include "intaglio/nn/ops/linear.h"
 #include "intaglio/nn/ops/ops.h"
+#include "intaglio/nn/ops/products.h"
 #include "intaglio/nn/ops/window.h"
 
 namespace intaglio::nn {
@@ -102,6 +103,16 @@ Result<PreparedLayer> PrepareDepthwiseConv2D(const LayerView& layer, const Layer
   const Tensor& filter = layer.input(1);
   const int outputs = filter.shape[3];
   const int64_t taps = *CountElements({filter.shape[1], filter.shape[2]});
+  const Type type = layer.input(0).type;
+  if (type == Type::kInt16 || type == Type::kFloat32) {
+    const Result<Im2col> plain = MakeView(layer, Type::kInt8, 0, *window);
+    if (!plain.ok()) return plain.status();
+    if (type == Type::kFloat32 && filter.type == Type::kInt8) {
+      return PrepareDepthwiseHybrid(layer, options, *plain);
+    }
+    if (type == Type::kFloat32) return PrepareDepthwiseFloat(layer, *plain);
+    return PrepareDepthwise16x8(layer, options, *plain);
+  }
 
   Result<LinearLayer> linear =
       CheckLinear(layer, layer.op<DepthwiseConv2D>().activation, 3, outputs, taps);
@@ -109,7 +120,7 @@ Result<PreparedLayer> PrepareDepthwiseConv2D(const LayerView& layer, const Layer
   Result<Multipliers> multipliers =
       MakeMultipliers(layer, RealMultipliers(*linear, linear->type == Type::kUInt8));
   if (!multipliers.ok()) return multipliers.status();
-  const Result<Im2col> view = MakeView(layer, *linear, *window);
+  const Result<Im2col> view = MakeView(layer, linear->type, linear->input.zero_point, *window);
   if (!view.ok()) return view.status();
 
   for (const int32_t zero_point : linear->weight_zero_points) {

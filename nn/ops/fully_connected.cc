@@ -10,6 +10,7 @@
 #include "intaglio/gemm/gemm.h"
 #include "intaglio/nn/ops/linear.h"
 #include "intaglio/nn/ops/ops.h"
+#include "intaglio/nn/ops/products.h"
 #include "intaglio/nn/ops/single_rounding.h"
 
 namespace intaglio::nn {
@@ -94,24 +95,40 @@ ShapesResult InferFullyConnected(const LayerView& layer) {
   return std::vector<Shape>{shape};
 }
 
+Result<ProductShape> ShapeOfFullyConnected(const LayerView& layer) {
+  const Result<Sizes> sizes = SizesOf(layer);
+  if (!sizes.ok()) return sizes.status();
+  ProductShape shape;
+  shape.view.batch = sizes->rows;
+  shape.view.channels = shape.view.group_channels = sizes->depth;
+  shape.view.height = shape.view.width = 1;
+  shape.view.out_height = shape.view.out_width = 1;
+  shape.pointwise = true;
+  shape.outputs = sizes->outputs;
+  shape.activation = layer.op<FullyConnected>().activation;
+  return shape;
+}
+
 Result<PreparedLayer> PrepareFullyConnected(const LayerView& layer, const LayerOptions& options) {
   const Result<Sizes> sizes = SizesOf(layer);
   if (!sizes.ok()) return sizes.status();
+  if (layer.input(0).type == Type::kInt16) {
+    return PrepareProduct16x8(layer, options, *ShapeOfFullyConnected(layer));
+  }
+  if (layer.input(0).type == Type::kFloat32 && layer.input(1).type == Type::kInt8) {
+    return PrepareProductHybrid(layer, options, *ShapeOfFullyConnected(layer),
+                                layer.op<FullyConnected>().asymmetric_inputs);
+  }
+  if (layer.input(0).type == Type::kFloat32) {
+    return PrepareProductFloat(layer, *ShapeOfFullyConnected(layer));
+  }
   Result<LinearLayer> linear =
       CheckLinear(layer, layer.op<FullyConnected>().activation, 0, sizes->outputs, sizes->depth);
   if (!linear.ok()) return linear.status();
-  const ConstMatrix matrix{layer.input(1).data,
-                           linear->type,
-                           sizes->depth,
-                           sizes->outputs,
-                           sizes->depth,
-                           Order::kColMajor,
-                           linear->weight_zero_points[0]};
-  Result<PackedMatrix> packed =
-      Prepack(Side::kRhs, matrix, MakePackOptions(*linear, options, 0, sizes->outputs));
-  if (!packed.ok()) return layer.Wrap(packed.status());
+  Result<std::vector<PackedMatrix>> packed = PackWeights(layer, *linear, options, 1, sizes->depth);
+  if (!packed.ok()) return packed.status();
 
-  auto routine = std::make_shared<FullyConnectedRoutine>(std::move(*packed));
+  auto routine = std::make_shared<FullyConnectedRoutine>(std::move(packed->front()));
   routine->sizes = *sizes;
   routine->linear = std::move(*linear);
   routine->multipliers = RealMultipliers(routine->linear, false);

@@ -6,46 +6,10 @@
 #include <cstring>
 #include <limits>
 #include <string>
+#include <utility>
 
 namespace intaglio::nn {
 namespace {
-
-Status CheckWeights(const LayerView& layer, int axis, int channels, LinearLayer& linear) {
-  const Tensor& weights = layer.input(1);
-  const Quantization& q = weights.quantization;
-  const std::string name = "weights '" + weights.name + "'";
-  if (weights.type != linear.type) {
-    return layer.Unsupported(name + " are " + NameOf(weights.type) + ", but the input is " +
-                             NameOf(linear.type));
-  }
-  if (!weights.constant) return layer.Unsupported(name + " are not constant");
-  if (q.scales.empty()) return layer.Invalid(name + " have no quantization");
-  if (q.per_axis()) {
-    if (linear.type == Type::kUInt8) {
-      return layer.Unsupported(name + " are quantized per axis; uint8 weights have one scale");
-    }
-    if (q.axis != axis || q.scales.size() != static_cast<size_t>(channels)) {
-      return layer.Invalid(name + " have " + std::to_string(q.scales.size()) +
-                           " scales along axis " + std::to_string(q.axis) + "; " +
-                           std::to_string(channels) + " along axis " + std::to_string(axis) +
-                           " are needed");
-    }
-  }
-  const Range range = RangeOf(linear.type);
-  for (size_t i = 0; i < q.scales.size(); ++i) {
-    if (!(q.scales[i] > 0)) {
-      return layer.Invalid(name + " have the scale " + std::to_string(q.scales[i]) +
-                           " for channel " + std::to_string(i));
-    }
-    if (q.zero_points[i] < range.min || q.zero_points[i] > range.max) {
-      return layer.Invalid(name + " have the zero point " + std::to_string(q.zero_points[i]) +
-                           ", which " + NameOf(linear.type) + " cannot hold");
-    }
-  }
-  linear.weight_scales = q.scales;
-  linear.weight_zero_points = q.zero_points;
-  return {};
-}
 
 // A bias has the scale input * weights. TFLite refuses one that is off by more than a fiftieth of
 // an output step, where weights have one scale.
@@ -123,6 +87,44 @@ Status CheckDepth(const LayerView& layer, int axis, int channels, int64_t depth,
 
 }  // namespace
 
+Status CheckWeights(const LayerView& layer, Type type, int axis, int channels,
+                    LinearLayer& linear) {
+  const Tensor& weights = layer.input(1);
+  const Quantization& q = weights.quantization;
+  const std::string name = "weights '" + weights.name + "'";
+  if (weights.type != type) {
+    return layer.Unsupported(name + " are " + NameOf(weights.type) + ", but the input is " +
+                             NameOf(layer.input(0).type));
+  }
+  if (!weights.constant) return layer.Unsupported(name + " are not constant");
+  if (q.scales.empty()) return layer.Invalid(name + " have no quantization");
+  if (q.per_axis()) {
+    if (type == Type::kUInt8) {
+      return layer.Unsupported(name + " are quantized per axis; uint8 weights have one scale");
+    }
+    if (q.axis != axis || q.scales.size() != static_cast<size_t>(channels)) {
+      return layer.Invalid(name + " have " + std::to_string(q.scales.size()) +
+                           " scales along axis " + std::to_string(q.axis) + "; " +
+                           std::to_string(channels) + " along axis " + std::to_string(axis) +
+                           " are needed");
+    }
+  }
+  const Range range = RangeOf(type);
+  for (size_t i = 0; i < q.scales.size(); ++i) {
+    if (!(q.scales[i] > 0)) {
+      return layer.Invalid(name + " have the scale " + std::to_string(q.scales[i]) +
+                           " for channel " + std::to_string(i));
+    }
+    if (q.zero_points[i] < range.min || q.zero_points[i] > range.max) {
+      return layer.Invalid(name + " have the zero point " + std::to_string(q.zero_points[i]) +
+                           ", which " + NameOf(type) + " cannot hold");
+    }
+  }
+  linear.weight_scales = q.scales;
+  linear.weight_zero_points = q.zero_points;
+  return {};
+}
+
 Result<LinearLayer> CheckLinear(const LayerView& layer, Activation activation, int axis,
                                 int channels, int64_t depth) {
   const Result<InOut> in_out = SameTypeInOut(layer);
@@ -134,7 +136,7 @@ Result<LinearLayer> CheckLinear(const LayerView& layer, Activation activation, i
   const Result<Range> clamp = ActivationRange(layer, activation, linear.type, linear.output);
   if (!clamp.ok()) return clamp.status();
   linear.clamp = *clamp;
-  INTAGLIO_RETURN_IF_ERROR(CheckWeights(layer, axis, channels, linear));
+  INTAGLIO_RETURN_IF_ERROR(CheckWeights(layer, linear.type, axis, channels, linear));
   INTAGLIO_RETURN_IF_ERROR(CheckBias(layer, channels, linear));
   INTAGLIO_RETURN_IF_ERROR(CheckDepth(layer, axis, channels, depth, linear));
   return linear;
@@ -196,7 +198,8 @@ StandardPipeline MakePipeline(const LinearLayer& linear, const std::vector<doubl
   return pipeline;
 }
 
-Result<Im2col> MakeView(const LayerView& layer, const LinearLayer& linear, const Window& window) {
+Result<Im2col> MakeView(const LayerView& layer, Type type, int32_t zero_point,
+                        const Window& window) {
   const Shape& shape = layer.input(0).shape;
   const Result<int64_t> rows = CountElements({shape[0], window.y.out, window.x.out});
   if (!rows.ok()) return layer.Wrap(rows.status());
@@ -205,8 +208,8 @@ Result<Im2col> MakeView(const LayerView& layer, const LinearLayer& linear, const
                              " pixels; at most 2^31 - 1 are supported");
   }
   Im2col view;
-  view.type = linear.type;
-  view.zero_point = linear.input.zero_point;
+  view.type = type;
+  view.zero_point = zero_point;
   view.batch = shape[0];
   view.height = shape[1];
   view.width = shape[2];
@@ -239,6 +242,28 @@ PackOptions MakePackOptions(const LinearLayer& linear, const LayerOptions& optio
     pack.channel_zero_points.assign(begin, begin + count);
   }
   return pack;
+}
+
+Result<std::vector<PackedMatrix>> PackWeights(const LayerView& layer, const LinearLayer& linear,
+                                              const LayerOptions& options, int groups, int depth) {
+  const Tensor& weights = layer.input(1);
+  const int channels = weights.shape[0] / std::max(1, groups);
+  std::vector<PackedMatrix> matrices;
+  for (int g = 0; g < groups; ++g) {
+    const ptrdiff_t first = ptrdiff_t{g} * channels;
+    const ConstMatrix matrix{static_cast<const std::byte*>(weights.data) + first * depth,
+                             weights.type,
+                             depth,
+                             channels,
+                             depth,
+                             Order::kColMajor,
+                             linear.weight_zero_points[0]};
+    Result<PackedMatrix> packed = Prepack(
+        Side::kRhs, matrix, MakePackOptions(linear, options, static_cast<int>(first), channels));
+    if (!packed.ok()) return layer.Wrap(packed.status());
+    matrices.push_back(std::move(*packed));
+  }
+  return matrices;
 }
 
 int64_t CountMacs(const Shape& output, int64_t depth) {

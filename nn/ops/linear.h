@@ -30,6 +30,9 @@ struct LinearLayer {
 Result<LinearLayer> CheckLinear(const LayerView& layer, Activation activation, int axis,
                                 int channels, int64_t depth);
 
+// The weights' part of it: constant weights of this type, with one scale or one per channel.
+Status CheckWeights(const LayerView& layer, Type type, int axis, int channels, LinearLayer& linear);
+
 // input scale * weight scale / output scale, for one weight scale or for each. TFLite multiplies
 // the first two in float32 for uint8 convolutions (legacy_product), else in double.
 std::vector<double> RealMultipliers(const LinearLayer& linear, bool legacy_product);
@@ -46,12 +49,18 @@ Result<Multipliers> MakeMultipliers(const LayerView& layer, const std::vector<do
 StandardPipeline MakePipeline(const LinearLayer& linear, const Multipliers& multipliers, int first);
 StandardPipeline MakePipeline(const LinearLayer& linear, const std::vector<double>& real);
 
-// The view of a convolution's input, all but its data. Errors name the layer.
-Result<Im2col> MakeView(const LayerView& layer, const LinearLayer& linear, const Window& window);
+// The view of a convolution's input as numbers of 8 bits, all but its data. Errors name the layer.
+Result<Im2col> MakeView(const LayerView& layer, Type type, int32_t zero_point,
+                        const Window& window);
 
 // Options to pack the channels [first, first + count).
 PackOptions MakePackOptions(const LinearLayer& linear, const LayerOptions& options, int first,
                             int count);
+
+// The weights, one channel of `depth` numbers after the other, as the right-hand sides of `groups`
+// products.
+Result<std::vector<PackedMatrix>> PackWeights(const LayerView& layer, const LinearLayer& linear,
+                                              const LayerOptions& options, int groups, int depth);
 
 // Products of one run; saturates.
 int64_t CountMacs(const Shape& output, int64_t depth);

@@ -1,4 +1,4 @@
-// L2_NORMALIZATION and LOG_SOFTMAX: along the last dimension.
+// L2_NORMALIZATION, LOCAL_RESPONSE_NORMALIZATION and LOG_SOFTMAX: along the last dimension.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -7,6 +7,7 @@
 
 #include "intaglio/fixedpoint/inverse_sqrt.h"
 #include "intaglio/nn/ops/checks.h"
+#include "intaglio/nn/ops/log_softmax.h"
 #include "intaglio/nn/ops/ops.h"
 #include "intaglio/nn/ops/routine.h"
 #include "intaglio/nn/quantization.h"
@@ -101,10 +102,31 @@ Result<PreparedLayer> PrepareL2Normalization(const LayerView& layer, const Layer
 }
 
 Result<PreparedLayer> PrepareLogSoftmax(const LayerView& layer, const LayerOptions&) {
+  if (layer.input(0).type != Type::kFloat32) return PrepareLogSoftmax8(layer);
   INTAGLIO_RETURN_IF_ERROR(CheckOneType(layer));
   PreparedLayer prepared;
   prepared.name = RoutineName(Type::kFloat32, "log_softmax");
   prepared.routine = RowRoutine<float>(layer, LogSoftmaxFloat);
+  return prepared;
+}
+
+Result<PreparedLayer> PrepareLocalResponseNormalization(const LayerView& layer,
+                                                        const LayerOptions&) {
+  INTAGLIO_RETURN_IF_ERROR(CheckOneType(layer));
+  const LocalResponseNormalization op = layer.op<LocalResponseNormalization>();
+  if (op.radius < 0) return layer.Invalid("the radius is " + std::to_string(op.radius));
+  PreparedLayer prepared;
+  prepared.name = RoutineName(Type::kFloat32, "normalize");
+  prepared.routine = RowRoutine<float>(layer, [op](const float* in, float* out, ptrdiff_t depth) {
+    for (ptrdiff_t c = 0; c < depth; ++c) {
+      float sum = 0;
+      const ptrdiff_t end = std::min(depth, c + op.radius);
+      for (ptrdiff_t i = std::max<ptrdiff_t>(0, c - op.radius); i < end; ++i) {
+        sum += in[i] * in[i];
+      }
+      out[c] = in[c] * std::pow(op.bias + op.alpha * sum, -op.beta);
+    }
+  });
   return prepared;
 }
 

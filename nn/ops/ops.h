@@ -19,6 +19,7 @@ ShapesResult InferTransposeConv(const LayerView& layer);
 ShapesResult InferBatchMatMul(const LayerView& layer);
 ShapesResult InferAveragePool2D(const LayerView& layer);
 ShapesResult InferMaxPool2D(const LayerView& layer);
+ShapesResult InferL2Pool2D(const LayerView& layer);
 ShapesResult InferPad(const LayerView& layer);
 ShapesResult InferReshape(const LayerView& layer);
 ShapesResult InferSqueeze(const LayerView& layer);
@@ -55,6 +56,11 @@ ShapesResult InferCumsum(const LayerView& layer);
 ShapesResult InferConcatenation(const LayerView& layer);
 ShapesResult InferPrelu(const LayerView& layer);
 ShapesResult InferRows(const LayerView& layer);  // the shape of input 0, not a scalar
+ShapesResult InferDetectionPostProcess(const LayerView& layer);
+ShapesResult InferLstm(const LayerView& layer);
+ShapesResult InferBasicLstm(const LayerView& layer);
+ShapesResult InferRnn(const LayerView& layer);
+ShapesResult InferSvdf(const LayerView& layer);
 
 Result<PreparedLayer> PrepareConv2D(const LayerView& layer, const LayerOptions& options);
 Result<PreparedLayer> PrepareDepthwiseConv2D(const LayerView& layer, const LayerOptions& options);
@@ -63,6 +69,7 @@ Result<PreparedLayer> PrepareTransposeConv(const LayerView& layer, const LayerOp
 Result<PreparedLayer> PrepareBatchMatMul(const LayerView& layer, const LayerOptions& options);
 Result<PreparedLayer> PrepareAveragePool2D(const LayerView& layer, const LayerOptions& options);
 Result<PreparedLayer> PrepareMaxPool2D(const LayerView& layer, const LayerOptions& options);
+Result<PreparedLayer> PrepareL2Pool2D(const LayerView& layer, const LayerOptions& options);
 Result<PreparedLayer> PrepareAdd(const LayerView& layer, const LayerOptions& options);
 Result<PreparedLayer> PrepareSoftmax(const LayerView& layer, const LayerOptions& options);
 Result<PreparedLayer> PrepareLogistic(const LayerView& layer, const LayerOptions& options);
@@ -73,6 +80,14 @@ Result<PreparedLayer> PrepareMean(const LayerView& layer, const LayerOptions& op
 Result<PreparedLayer> PrepareConcatenation(const LayerView& layer, const LayerOptions& options);
 Result<PreparedLayer> PrepareQuantize(const LayerView& layer, const LayerOptions& options);
 Result<PreparedLayer> PrepareDequantize(const LayerView& layer, const LayerOptions& options);
+
+// The same for int16.
+Result<PreparedLayer> PrepareLogistic16(const LayerView& layer);
+Result<PreparedLayer> PrepareTanh16(const LayerView& layer);
+Result<PreparedLayer> PrepareSoftmax16(const LayerView& layer);
+
+// The same for float32.
+Result<PreparedLayer> PrepareSoftmaxFloat(const LayerView& layer);
 
 // Data movement.
 Result<PreparedLayer> PreparePad(const LayerView& layer, const LayerOptions& options);
@@ -149,12 +164,25 @@ Result<PreparedLayer> PrepareLeakyRelu(const LayerView& layer, const LayerOption
 Result<PreparedLayer> PreparePrelu(const LayerView& layer, const LayerOptions& options);
 Result<PreparedLayer> PrepareLogSoftmax(const LayerView& layer, const LayerOptions& options);
 Result<PreparedLayer> PrepareL2Normalization(const LayerView& layer, const LayerOptions& options);
+Result<PreparedLayer> PrepareLocalResponseNormalization(const LayerView& layer,
+                                                        const LayerOptions& options);
 Result<PreparedLayer> PrepareSum(const LayerView& layer, const LayerOptions& options);
 Result<PreparedLayer> PrepareReduceMax(const LayerView& layer, const LayerOptions& options);
 Result<PreparedLayer> PrepareReduceMin(const LayerView& layer, const LayerOptions& options);
 Result<PreparedLayer> PrepareReduceProd(const LayerView& layer, const LayerOptions& options);
 Result<PreparedLayer> PrepareReduceAny(const LayerView& layer, const LayerOptions& options);
 Result<PreparedLayer> PrepareReduceAll(const LayerView& layer, const LayerOptions& options);
+
+Result<PreparedLayer> PrepareDetectionPostProcess(const LayerView& layer,
+                                                  const LayerOptions& options);
+
+// Recurrent.
+Result<PreparedLayer> PrepareLstm(const LayerView& layer, const LayerOptions& options);
+Result<PreparedLayer> PrepareBasicLstm(const LayerView& layer, const LayerOptions& options);
+Result<PreparedLayer> PrepareRnn(const LayerView& layer, const LayerOptions& options);
+Result<PreparedLayer> PrepareUnidirectionalSequenceRnn(const LayerView& layer,
+                                                       const LayerOptions& options);
+Result<PreparedLayer> PrepareSvdf(const LayerView& layer, const LayerOptions& options);
 
 }  // namespace intaglio::nn
 

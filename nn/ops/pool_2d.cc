@@ -1,5 +1,7 @@
-// AVERAGE_POOL_2D and MAX_POOL_2D. Both work on the quantized numbers as they are: input and output
-// have one quantization.
+// AVERAGE_POOL_2D and MAX_POOL_2D of integers. Both work on the quantized numbers as they are:
+// input and output have one quantization.
+#include "intaglio/nn/ops/pool_2d.h"
+
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
@@ -16,19 +18,6 @@
 
 namespace intaglio::nn {
 namespace {
-
-// The taps of one window that lie inside the image: [begin, end).
-struct Taps {
-  int begin = 0;
-  int end = 0;
-
-  Taps(const WindowAxis& w, int out) {
-    const int start = out * w.stride - w.pad;
-    begin = std::max(start, 0);
-    end = std::min(start + w.kernel, w.in);
-  }
-  int count() const { return std::max(0, end - begin); }
-};
 
 // Sums and means as int32, one per channel, in scratch.
 template <class T>
@@ -177,8 +166,8 @@ ShapesResult InferPool(const LayerView& layer) {
   return std::vector<Shape>{{shape[0], window->y.out, window->x.out, shape[3]}};
 }
 
-// Every window must meet the image, and an average must not overflow: at most 2^22 taps of 8 bits,
-// or 2^15 of 16.
+// Every window must meet the image, and an average must not overflow: at most 2^22 taps of 8 bits
+// or float32, or 2^15 of 16.
 Status CheckWindows(const LayerView& layer, const Window& window) {
   for (const WindowAxis& axis : {window.y, window.x}) {
     for (const int out : {0, axis.out - 1}) {
@@ -196,13 +185,19 @@ Status CheckWindows(const LayerView& layer, const Window& window) {
                            std::to_string(bits) + " are supported");
 }
 
+template <class Op>
+Result<Window> CheckedWindow(const LayerView& layer) {
+  Result<Window> window = WindowOf<Op>(layer);
+  if (!window.ok()) return window;
+  INTAGLIO_RETURN_IF_ERROR(CheckWindows(layer, *window));
+  return window;
+}
+
 template <class Op, template <class> class Pixel>
 Result<PreparedLayer> PreparePool(const LayerView& layer, const LayerOptions& options,
-                                  const char* algorithm, size_t scratch_per_channel,
+                                  const Window& window, const char* algorithm,
+                                  size_t scratch_per_channel,
                                   BytePoolRoutine::Function LineRoutines::*function) {
-  const Result<Window> window = WindowOf<Op>(layer);
-  if (!window.ok()) return window.status();
-  INTAGLIO_RETURN_IF_ERROR(CheckWindows(layer, *window));
   const Result<InOut> q = SameTypeInOut(layer);
   if (!q.ok()) return q.status();
   if (!(q->input == q->output)) {
@@ -213,11 +208,11 @@ Result<PreparedLayer> PreparePool(const LayerView& layer, const LayerOptions& op
   if (!clamp.ok()) return clamp.status();
 
   const Shape& shape = layer.input(0).shape;
-  const PoolShape pool{shape[0], shape[3], *window, *clamp};
+  const PoolShape pool{shape[0], shape[3], window, *clamp};
   PreparedLayer prepared;
   prepared.name = RoutineName(type, algorithm);
   if (SizeOf(type) == 1 &&
-      int64_t{window->y.kernel} * window->x.kernel <= BytePoolRoutine::kMostTaps) {
+      int64_t{window.y.kernel} * window.x.kernel <= BytePoolRoutine::kMostTaps) {
     const Result<const LineRoutines*> lines = LinesOf(options.kernel);
     if (!lines.ok()) return layer.Wrap(lines.status());
     prepared.routine = std::make_shared<BytePoolRoutine>(pool, type, (*lines)->*function);
@@ -235,15 +230,28 @@ Result<PreparedLayer> PreparePool(const LayerView& layer, const LayerOptions& op
 
 ShapesResult InferAveragePool2D(const LayerView& layer) { return InferPool<AveragePool2D>(layer); }
 ShapesResult InferMaxPool2D(const LayerView& layer) { return InferPool<MaxPool2D>(layer); }
+ShapesResult InferL2Pool2D(const LayerView& layer) { return InferPool<L2Pool2D>(layer); }
 
 Result<PreparedLayer> PrepareAveragePool2D(const LayerView& layer, const LayerOptions& options) {
-  return PreparePool<AveragePool2D, AveragePixel>(layer, options, "average_pool", sizeof(int32_t),
-                                                  &LineRoutines::average);
+  const Result<Window> window = CheckedWindow<AveragePool2D>(layer);
+  if (!window.ok()) return window.status();
+  if (layer.input(0).type == Type::kFloat32) return PrepareAveragePoolFloat(layer, *window);
+  return PreparePool<AveragePool2D, AveragePixel>(layer, options, *window, "average_pool",
+                                                  sizeof(int32_t), &LineRoutines::average);
 }
 
 Result<PreparedLayer> PrepareMaxPool2D(const LayerView& layer, const LayerOptions& options) {
-  return PreparePool<MaxPool2D, MaxPixel>(layer, options, "max_pool", SizeOf(layer.output().type),
-                                          &LineRoutines::largest);
+  const Result<Window> window = CheckedWindow<MaxPool2D>(layer);
+  if (!window.ok()) return window.status();
+  if (layer.input(0).type == Type::kFloat32) return PrepareMaxPoolFloat(layer, *window);
+  return PreparePool<MaxPool2D, MaxPixel>(layer, options, *window, "max_pool",
+                                          SizeOf(layer.output().type), &LineRoutines::largest);
+}
+
+Result<PreparedLayer> PrepareL2Pool2D(const LayerView& layer, const LayerOptions&) {
+  const Result<Window> window = CheckedWindow<L2Pool2D>(layer);
+  if (!window.ok()) return window.status();
+  return PrepareL2PoolFloat(layer, *window);
 }
 
 }  // namespace intaglio::nn

@@ -3,9 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstring>
 #include <string>
+#include <utility>
 
+#include "intaglio/nn/ops/checks.h"
 #include "intaglio/nn/ops/ops.h"
+#include "intaglio/nn/ops/routine.h"
 #include "intaglio/nn/ops/table.h"
 #include "intaglio/nn/quantization.h"
 
@@ -87,6 +91,29 @@ class DequantizeRoutine final : public Routine {
   size_t count_;
 };
 
+// One scale and zero point for each index of an axis, whose elements are `inner` apart.
+template <class From>
+class DequantizeAxisRoutine final : public Routine {
+ public:
+  DequantizeAxisRoutine(const Quantization& q, size_t inner, size_t count)
+      : q_(q), inner_(inner), count_(count) {}
+
+  Status Run(const RunArguments& arguments) const override {
+    const auto* const in = static_cast<const From*>(arguments.inputs[0]);
+    auto* const out = static_cast<float*>(arguments.outputs[0]);
+    for (size_t i = 0; i < count_; ++i) {
+      const size_t channel = i / inner_ % q_.scales.size();
+      out[i] = q_.scales[channel] * static_cast<float>(in[i] - q_.zero_points[channel]);
+    }
+    return {};
+  }
+
+ private:
+  Quantization q_;
+  size_t inner_;
+  size_t count_;
+};
+
 // A routine of the class template for a type known at run time only.
 template <template <class> class R, class... Arguments>
 std::shared_ptr<Routine> MakeFor(Type type, const Arguments&... arguments) {
@@ -162,14 +189,47 @@ Result<PreparedLayer> PrepareQuantize(const LayerView& layer, const LayerOptions
   return prepared;
 }
 
+namespace {
+
+Result<PreparedLayer> PrepareDequantizeAxis(const LayerView& layer, size_t count) {
+  const Tensor& input = layer.input(0);
+  const Quantization& q = input.quantization;
+  const auto axis = static_cast<size_t>(q.axis);
+  if (axis >= input.shape.size() || q.zero_points.size() != q.scales.size() ||
+      std::cmp_not_equal(input.shape[axis], q.scales.size())) {
+    return layer.Invalid("the input has " + std::to_string(q.scales.size()) +
+                         " scales along axis " + std::to_string(q.axis));
+  }
+  size_t inner = 1;
+  for (size_t i = axis + 1; i < input.shape.size(); ++i) {
+    inner *= static_cast<size_t>(input.shape[i]);
+  }
+  PreparedLayer prepared;
+  prepared.routine = MakeFor<DequantizeAxisRoutine>(input.type, q, inner, count);
+  prepared.name = RoutineName(input.type, "dequantize");
+  return prepared;
+}
+
+// Constants of float16, which are float32 once they are read.
+PreparedLayer PrepareCopy(size_t count) {
+  PreparedLayer prepared;
+  prepared.routine = RoutineOf([count](const RunArguments& arguments) {
+    std::memmove(arguments.outputs[0], arguments.inputs[0], count * sizeof(float));
+  });
+  prepared.name = RoutineName(Type::kFloat32, "copy");
+  prepared.alias = true;
+  return prepared;
+}
+
+}  // namespace
+
 Result<PreparedLayer> PrepareDequantize(const LayerView& layer, const LayerOptions&) {
+  INTAGLIO_RETURN_IF_ERROR(CheckType(layer, layer.output(), Type::kFloat32));
+  const auto count = static_cast<size_t>(*CountElements(layer.output().shape));
+  if (layer.input(0).type == Type::kFloat32) return PrepareCopy(count);
+  if (layer.input(0).quantization.per_axis()) return PrepareDequantizeAxis(layer, count);
   const Result<Affine> from = AffineOf(layer, layer.input(0));
   if (!from.ok()) return from.status();
-  if (layer.output().type != Type::kFloat32) {
-    return layer.Unsupported(std::string("from ") + NameOf(layer.input(0).type) + " to " +
-                             NameOf(layer.output().type));
-  }
-  const auto count = static_cast<size_t>(*CountElements(layer.output().shape));
   PreparedLayer prepared;
   prepared.routine = MakeFor<DequantizeRoutine>(layer.input(0).type, *from, count);
   prepared.name = RoutineName(layer.input(0).type, "dequantize");

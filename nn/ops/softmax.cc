@@ -19,12 +19,12 @@ namespace {
 constexpr int kDifferenceIntegers = 5;
 constexpr int kSumIntegers = 12;
 
-template <class T>
+template <class T, class Out>
 class SoftmaxRoutine final : public Routine {
  public:
   Status Run(const RunArguments& arguments) const override {
     const auto* in = static_cast<const T*>(arguments.inputs[0]);
-    auto* out = static_cast<T*>(arguments.outputs[0]);
+    auto* out = static_cast<Out*>(arguments.outputs[0]);
     for (int64_t row = 0; row < rows; ++row, in += depth, out += depth) RunRow(in, out);
     return {};
   }
@@ -37,16 +37,16 @@ class SoftmaxRoutine final : public Routine {
   std::array<int32_t, 256> terms = {};
 
  private:
-  void RunRow(const T* in, T* out) const {
+  void RunRow(const T* in, Out* out) const {
     int32_t max = std::numeric_limits<T>::min();
     for (int i = 0; i < depth; ++i) max = std::max<int32_t>(max, in[i]);
     int64_t sum = 0;
     for (int i = 0; i < depth; ++i) sum += terms[static_cast<size_t>(max - in[i])];
-    constexpr int32_t kMin = std::numeric_limits<T>::min();
-    constexpr int32_t kMax = std::numeric_limits<T>::max();
-    // Results below 2^-12 round to 0.
+    constexpr int32_t kMin = std::numeric_limits<Out>::min();
+    constexpr int32_t kMax = std::numeric_limits<Out>::max();
+    // Results below 2^-12 round to 0 in 8 bits; int16 has shorter rows.
     if (sum > std::numeric_limits<int32_t>::max()) {
-      std::fill_n(out, depth, static_cast<T>(kMin));
+      std::fill_n(out, depth, static_cast<Out>(kMin));
       return;
     }
     // sum = (1 + fraction) * 2^bits, with the fraction in [0, 1).
@@ -55,12 +55,12 @@ class SoftmaxRoutine final : public Routine {
     const auto fraction =
         static_cast<int32_t>((static_cast<uint32_t>(sum) << zeros) - (uint32_t{1} << 31));
     const int32_t reciprocal = OneOverOnePlusX(FixedPoint<Scalar, 0>::FromRaw(fraction)).raw();
-    const int shift = bits + 31 - 8;  // to 8 fraction bits
+    const int shift = bits + 31 - 8 * static_cast<int>(sizeof(Out));  // to as many fraction bits
     for (int i = 0; i < depth; ++i) {
       const int32_t product = SaturatingRoundingDoublingHighMul<Scalar>(
           reciprocal, exps[static_cast<size_t>(max - in[i])]);
       const int32_t value = shift > 31 ? 0 : RoundingDivideByPowerOfTwo<Scalar>(product, shift);
-      out[i] = static_cast<T>(std::clamp(value + kMin, kMin, kMax));
+      out[i] = static_cast<Out>(std::clamp(value + kMin, kMin, kMax));
     }
   }
 };
@@ -96,21 +96,28 @@ Result<std::array<int32_t, 256>> MakeExps(const LayerView& layer, float beta, fl
   return exps;
 }
 
-// The output is 0 to 255/256 in steps of 1/256. TFLite ignores what a uint8 output says of itself.
+// The output is 0 to 255/256 in steps of 1/256, or of 2^-16 in int16. TFLite ignores what a uint8
+// output says of itself.
 Status CheckOutput(const LayerView& layer) {
-  const Result<InOut> q = SameTypeInOut(layer);
+  const Type type = layer.output().type;
+  const bool widens = layer.input(0).type == Type::kInt8 && type == Type::kInt16;
+  if (type != layer.input(0).type && !widens) return SameTypeInOut(layer).status();
+  const Result<Affine> input = AffineOf(layer, layer.input(0));
+  if (!input.ok()) return input.status();
+  const Result<Affine> q = AffineOf(layer, layer.output());
   if (!q.ok()) return q.status();
-  if (layer.output().type == Type::kUInt8) return {};
-  if (q->output.zero_point == -128 && std::fabs(q->output.scale * 256 - 1) <= 0.001f) return {};
-  return layer.Unsupported("the output has the scale " + std::to_string(q->output.scale) +
-                           " and the zero point " + std::to_string(q->output.zero_point) +
-                           "; 1/256 and -128 are supported");
+  if (type == Type::kUInt8) return {};
+  const float steps = widens ? 65536.0f : 256.0f;
+  if (q->zero_point == RangeOf(type).min && std::fabs(q->scale * steps - 1) <= 0.001f) return {};
+  return layer.Unsupported("the output has the scale " + std::to_string(q->scale) +
+                           " and the zero point " + std::to_string(q->zero_point) + "; 1/" +
+                           (widens ? "65536 and -32768" : "256 and -128") + " are supported");
 }
 
-template <class T>
+template <class T, class Out>
 std::shared_ptr<Routine> MakeRoutine(int64_t rows, int depth,
                                      const std::array<int32_t, 256>& exps) {
-  auto routine = std::make_shared<SoftmaxRoutine<T>>();
+  auto routine = std::make_shared<SoftmaxRoutine<T, Out>>();
   routine->rows = rows;
   routine->depth = depth;
   routine->exps = exps;
@@ -123,6 +130,8 @@ std::shared_ptr<Routine> MakeRoutine(int64_t rows, int depth,
 }  // namespace
 
 Result<PreparedLayer> PrepareSoftmax(const LayerView& layer, const LayerOptions&) {
+  if (layer.input(0).type == Type::kInt16) return PrepareSoftmax16(layer);
+  if (layer.input(0).type == Type::kFloat32) return PrepareSoftmaxFloat(layer);
   INTAGLIO_RETURN_IF_ERROR(CheckOutput(layer));
   const Tensor& in = layer.input(0);
   if (in.shape.empty()) return layer.Invalid("the input has no dimension");
@@ -131,12 +140,17 @@ Result<PreparedLayer> PrepareSoftmax(const LayerView& layer, const LayerOptions&
   if (!exps.ok()) return exps.status();
   const int depth = in.shape.back();
   const int64_t rows = depth == 0 ? 0 : *CountElements(in.shape) / depth;
+  const bool widens = layer.output().type == Type::kInt16;
+  if (widens && depth >= 1 << kSumIntegers) {
+    return layer.Unsupported("rows of " + std::to_string(depth) + " elements to int16");
+  }
   PreparedLayer prepared;
-  prepared.routine = in.type == Type::kInt8 ? MakeRoutine<int8_t>(rows, depth, *exps)
-                                            : MakeRoutine<uint8_t>(rows, depth, *exps);
+  prepared.routine = widens                   ? MakeRoutine<int8_t, int16_t>(rows, depth, *exps)
+                     : in.type == Type::kInt8 ? MakeRoutine<int8_t, int8_t>(rows, depth, *exps)
+                                              : MakeRoutine<uint8_t, uint8_t>(rows, depth, *exps);
   prepared.name = RoutineName(in.type, "softmax");
   prepared.constant_bytes = 2 * sizeof(*exps);
-  prepared.in_place_inputs = 1;
+  prepared.in_place_inputs = widens ? 0 : 1;
   return prepared;
 }
 

@@ -43,13 +43,7 @@ PreparedLayer PrepareInterpolated(const LayerView& layer, const InterpolatedTabl
   prepared.routine = RoutineOf([table, count](const RunArguments& arguments) {
     const auto* const in = static_cast<const int16_t*>(arguments.inputs[0]);
     auto* const out = static_cast<int16_t*>(arguments.outputs[0]);
-    for (size_t i = 0; i < count; ++i) {
-      const auto place = static_cast<uint32_t>(in[i] + 32768);
-      const int32_t base = table[place >> 7];
-      const auto slope = static_cast<int16_t>(table[(place >> 7) + 1] - base);
-      const int32_t part = static_cast<int32_t>(place & 127);
-      out[i] = static_cast<int16_t>(base + ((slope * part + 64) >> 7));
-    }
+    for (size_t i = 0; i < count; ++i) out[i] = Interpolate(table, in[i]);
   });
   prepared.name = RoutineName(Type::kInt16, "table");
   prepared.constant_bytes = sizeof(InterpolatedTable);

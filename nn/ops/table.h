@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <utility>
 
 #include "intaglio/nn/layer.h"
 #include "intaglio/nn/quantization.h"
@@ -37,34 +38,45 @@ PreparedLayer PrepareTable(const LayerView& layer, const ByteTable& table);
 // 512 values and one more for the end, at x = -2^15 + 128 i.
 using InterpolatedTable = std::array<int16_t, 513>;
 
-// f of real numbers as TFLite's reference kernels tabulate it, in float32: value i is taken half of
-// the way to where the middle between two values meets f.
-template <class Function>
-InterpolatedTable MakeInterpolatedTable(const InOut& q, const Function& f) {
-  constexpr float kLow = -32768.0f;
-  constexpr float kHigh = 32767.0f;
-  const auto real = [](const Affine& a, int32_t x) {
-    return a.scale * static_cast<float>(x - a.zero_point);
+// f of real numbers as TFLite's reference kernels tabulate it, in float32 or float64: value i is
+// taken half of the way to where the middle between two values meets f. Both quantizations are
+// (scale, zero point).
+template <class Real, class Function>
+InterpolatedTable MakeInterpolatedTable(std::pair<Real, int32_t> in, std::pair<Real, int32_t> out,
+                                        const Function& f) {
+  constexpr Real kLow = -32768;
+  constexpr Real kHigh = 32767;
+  const auto real = [](const std::pair<Real, int32_t>& q, int32_t x) {
+    return q.first * static_cast<Real>(x - q.second);
   };
-  const float start = real(q.input, -32768);
-  const float end = real(q.input, 32767);
-  const float step = (end - start) / 512;
-  const float half_step = step / 2;
-  const float inverse = 65536.0f / (real(q.output, 32767) - real(q.output, -32768));
-  const auto clamp = [=](float x) {
+  const Real start = real(in, -32768);
+  const Real end = real(in, 32767);
+  const Real step = (end - start) / 512;
+  const Real half_step = step / 2;
+  const Real inverse = 65536 / (real(out, 32767) - real(out, -32768));
+  const auto clamp = [=](Real x) {
     return static_cast<int16_t>(std::fmin(std::fmax(x, kLow), kHigh));
   };
   InterpolatedTable table{};
   for (int i = 0; i < 512; ++i) {
-    const float at = start + static_cast<float>(i) * step;
-    const float next = f(start + static_cast<float>(i + 1) * step);
-    const float value = std::round(f(at) * inverse);
-    const float middle = std::round((next * inverse + value) / 2);
-    const float error = middle - std::round(f(at + half_step) * inverse);
+    const Real at = start + static_cast<Real>(i) * step;
+    const Real next = f(start + static_cast<Real>(i + 1) * step);
+    const Real value = std::round(f(at) * inverse);
+    const Real middle = std::round((next * inverse + value) / 2);
+    const Real error = middle - std::round(f(at + half_step) * inverse);
     table[static_cast<size_t>(i)] = clamp(value - std::round(error / 2));
   }
   table[512] = clamp(std::round(f(end) * inverse));
   return table;
+}
+
+// The value at x.
+inline int16_t Interpolate(const InterpolatedTable& table, int16_t x) {
+  const auto place = static_cast<uint32_t>(x + 32768);
+  const int32_t base = table[place >> 7];
+  const auto slope = static_cast<int16_t>(table[(place >> 7) + 1] - base);
+  const int32_t part = static_cast<int32_t>(place & 127);
+  return static_cast<int16_t>(base + ((slope * part + 64) >> 7));
 }
 
 // A layer of int16 that applies such a table.

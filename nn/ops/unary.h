@@ -57,7 +57,9 @@ Result<PreparedLayer> PrepareRealFunction(const LayerView& layer, const Function
   const Result<InOut> q = SameTypeInOut(layer);
   if (!q.ok()) return q.status();
   if (layer.input(0).type == Type::kInt16) {
-    return PrepareInterpolated(layer, MakeInterpolatedTable(*q, f));
+    return PrepareInterpolated(
+        layer, MakeInterpolatedTable<float>({q->input.scale, q->input.zero_point},
+                                            {q->output.scale, q->output.zero_point}, f));
   }
   const Range range = RangeOf(layer.output().type);
   const float inverse_scale = 1.0f / q->output.scale;

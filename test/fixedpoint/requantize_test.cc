@@ -11,6 +11,7 @@
 
 #include "intaglio/fixedpoint/registers.h"
 #include "intaglio/fixedpoint/requantize_real64.h"
+#include "intaglio/fixedpoint/requantize_wide.h"
 #include "intaglio/test/fixedpoint/oracle.h"
 
 namespace intaglio::test {
@@ -142,6 +143,42 @@ TEST(Requantize, Real64) {
       const double product = std::round(acc * real);
       const double clamped = std::min(std::max(product, -2147483648.0), 2147483647.0);
       ASSERT_EQ(RequantizeReal64(acc, real), static_cast<int32_t>(clamped)) << acc << " * " << real;
+    }
+  }
+}
+
+TEST(Requantize, Real64OfInt64) {
+  std::mt19937_64 random_bits(19);
+  std::uniform_real_distribution<double> log2(-70, 10);
+  std::vector<int64_t> accumulators = {0, 1, -1, int64_t{1} << 43, -(int64_t{1} << 43)};
+  for (int i = 0; i < 2000; ++i) {
+    accumulators.push_back(static_cast<int64_t>(random_bits()) >> (20 + random_bits() % 40));
+  }
+  for (int i = 0; i < 300; ++i) {
+    const double real = i == 0 ? 0.5 : i == 1 ? 0.25 : std::exp2(log2(random_bits));
+    for (const int64_t acc : accumulators) {
+      const double product = std::round(static_cast<double>(acc) * real);
+      const double clamped = std::min(std::max(product, -2147483648.0), 2147483647.0);
+      ASSERT_EQ(RequantizeReal64(acc, real), static_cast<int32_t>(clamped)) << acc << " * " << real;
+    }
+  }
+}
+
+TEST(Requantize, WideAgainstTheOracle) {
+  std::vector<int64_t> accumulators;
+  for (const int32_t low : Boundaries(INT32_MIN, INT32_MAX, 40, 18)) {
+    for (const int64_t high : {0, 1, -1, 12345, 32767, -32768}) {
+      accumulators.push_back(high * (int64_t{1} << 32) + (low & 0xffffffff));
+    }
+  }
+  for (const int32_t mantissa : Mantissas()) {
+    const Wide reduced = std::min<Wide>(TiesUp(mantissa, PowerOfTwo(16)), 32767);
+    for (int32_t exponent = -31; exponent <= 7; ++exponent) {
+      for (const int64_t acc : accumulators) {
+        ASSERT_EQ(RequantizeWide(acc, {mantissa, exponent}),
+                  Saturate(TiesUp(acc * reduced, PowerOfTwo(15 - exponent))))
+            << acc << " * " << mantissa << " * 2^" << exponent - 31;
+      }
     }
   }
 }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "intaglio/fixedpoint/inverse_sqrt.h"
+#include "intaglio/fixedpoint/logarithm.h"
 #include "intaglio/fixedpoint/registers.h"
 #include "intaglio/test/fixedpoint/isa.h"
 #include "intaglio/test/fixedpoint/operations.h"
@@ -98,6 +99,15 @@ TEST(Transcendental, ErrorIsWithinItsBound) {
       std::printf("%s: at most %.2f units, at %d\n", function.operation, worst.error, worst.at);
       std::fflush(stdout);
     }
+  }
+}
+
+TEST(Transcendental, LogarithmIsWithinItsBound) {
+  using In = FixedPoint<Scalar, 12>;
+  constexpr double kOne = 1 << In::kFractionBits;
+  for (uint32_t raw = 1 << In::kFractionBits; raw < uint32_t{1} << 31; raw += 10007) {
+    const double y = LogOfOneOrMore<5>(In::FromRaw(static_cast<int32_t>(raw))).raw();
+    ASSERT_NEAR(y, std::ldexp(std::log(raw / kOne), 26), 3.1) << raw;
   }
 }
 

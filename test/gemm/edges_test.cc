@@ -52,7 +52,9 @@ TEST(EmptyProducts, NoRowsOrNoColumns) {
         ASSERT_TRUE(how.ok());
         EXPECT_GE(how->row_tasks, 0);
         EXPECT_GE(how->panel_tasks, 0);
-        EXPECT_EQ(how->text.find("-"), how->text.find("-vnni")) << how->text;
+        std::string counts = how->text;
+        counts.erase(counts.find(how->kernel), how->kernel.size());
+        EXPECT_EQ(counts.find('-'), std::string::npos) << how->text;
         const auto packed = Prepack(Side::kLhs, lhs.view());
         ASSERT_TRUE(packed.ok());
         EXPECT_TRUE(Gemm(context, *packed, rhs.view(), dst, StandardPipeline{}).ok());

@@ -63,6 +63,14 @@ class Fits : public testing::TestWithParam<std::string> {
     return description->fitted_channels;
   }
 
+  // Every channel, or none. Where there is another form, it takes as many panels as it can.
+  void ExpectAll() {
+    const int fitted = FittedChannels();
+    if (!KernelOf(GetParam()).takes_multiply_add) {
+      EXPECT_EQ(fitted, all());
+    }
+  }
+
   int lanes() const { return KernelOf(GetParam()).panel.lanes; }
   int all() const { return KernelOf(GetParam()).has_fma ? kChannels : 0; }
 
@@ -74,17 +82,17 @@ class Fits : public testing::TestWithParam<std::string> {
 };
 
 TEST_P(Fits, EveryChannel) {
-  EXPECT_EQ(FittedChannels(), all());
+  ExpectAll();
   zero_ = -5;
-  EXPECT_EQ(FittedChannels(), all());
+  ExpectAll();
   standard_.zero_point = -128;
   standard_.clamp_min = -100;
-  EXPECT_EQ(FittedChannels(), all());
+  ExpectAll();
   standard_.output = Type::kUInt8;
   standard_.zero_point = 128;
-  EXPECT_EQ(FittedChannels(), all());
+  ExpectAll();
   standard_.per_channel = false;
-  EXPECT_EQ(FittedChannels(), all());
+  ExpectAll();
 }
 
 TEST_P(Fits, NoneWhereForbidden) { EXPECT_EQ(FittedChannels({.fit = false}), 0); }
@@ -107,6 +115,42 @@ TEST_P(Fits, OneFailureSpoilsItsVectorOnly) {
   }
   exponent_.assign(exponent_.size(), 0);
   EXPECT_EQ(FittedChannels(), 0);
+}
+
+// Any mode of requantization by one multiply-add, panel by panel.
+TEST_P(Fits, MultiplyAdd) {
+  const Kernel& kernel = KernelOf(GetParam());
+  if (!kernel.takes_multiply_add) GTEST_SKIP() << GetParam() << " is not given this form";
+  std::vector<float> scale;
+  for (size_t c = 0; c < mantissa_.size(); ++c) {
+    exponent_[c] = -Uniform(random_, 5, 7);
+    scale.push_back(std::ldexp(static_cast<float>(mantissa_[c]), exponent_[c] - 31));
+  }
+  standard_.scale = scale.data();
+  const int most = kChannels - 2 * kernel.panel.width();  // but for a panel or two
+  for (const auto scaling : {Scaling::kSingleRounding, Scaling::kFloatHalfEven}) {
+    standard_.scaling = scaling;
+    for (const int zero_point : {-128, 3}) {
+      standard_.zero_point = zero_point;
+      EXPECT_GE(FittedChannels(), most);
+      EXPECT_EQ(FittedChannels({.fit = false}), 0);
+    }
+    zero_ = -5;
+    EXPECT_GE(FittedChannels(), most);
+    standard_.per_channel = false;
+    EXPECT_GE(FittedChannels(), most);
+    standard_.per_channel = true;
+    standard_.output = Type::kInt16;
+    EXPECT_EQ(FittedChannels(), 0);
+    standard_.output = Type::kInt8;
+  }
+  standard_.scaling = Scaling::kDoubleRounding;
+  standard_.zero_point = -128;
+  const int fitted = FittedChannels();
+  EXPECT_GE(fitted, most);
+  // One channel without a fit leaves its panel to another form, and no more.
+  exponent_[17] = 0;
+  EXPECT_EQ(FittedChannels(), fitted - kernel.panel.width());
 }
 
 INSTANTIATE_TEST_SUITE_P(EveryKernel, Fits, testing::ValuesIn(KernelNames()), [](const auto& info) {

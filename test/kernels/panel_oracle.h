@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "intaglio/fixedpoint/fit_double_rounding.h"
+#include "intaglio/fixedpoint/fit_multiply_add.h"
 #include "intaglio/kernels/kernel.h"
 #include "intaglio/test/pipeline/oracle.h"
 
@@ -33,6 +34,8 @@ struct ChannelParams {
   std::vector<float> scale;
   std::vector<DoubleRoundingFit> fit;  // of kByVector, vectors of `fitted`
   uint32_t fitted = 0;
+  std::vector<MultiplyAddFit> multiply_add;  // of kMultiplyAdd, for the mode of `scaled_as`
+  ScalingForm scaled_as = ScalingForm::kSingleRounding;
   ScalingForm not_fitted = ScalingForm::kDoubleRounding;
 
   explicit ChannelParams(int width) {
@@ -44,6 +47,7 @@ struct ChannelParams {
     right_shift.assign(n, 0);
     scale.assign(n, 1.0f);
     fit.resize(n);
+    multiply_add.resize(n);
   }
 
   PanelParams InLanes(int lanes, int vectors) const {
@@ -60,6 +64,11 @@ struct ChannelParams {
         p.left_shift[at] = left_shift[c];
         p.right_shift[at] = right_shift[c];
         p.scale[at] = scale[c];
+        if (form == ScalingForm::kMultiplyAdd) {
+          p.offset[at] = Scalar::Add(p.offset[at], multiply_add[c].base);
+          p.scale[at] = multiply_add[c].scale;
+          p.addend[at] = multiply_add[c].addend;
+        }
         if (form == ScalingForm::kByVector) {
           if (l == 0) p.vector_form[j] = not_fitted;
           if ((fitted >> j & 1) != 0) SetFit(fit[c], j, at, p);
@@ -86,8 +95,9 @@ struct ChannelParams {
   void Finish(const EpilogueParams& e, int32_t acc, int channel, void* array, int64_t index) const {
     const auto c = static_cast<size_t>(channel);
     int64_t scaled = acc;
-    switch (form) {
+    switch (form == ScalingForm::kMultiplyAdd ? scaled_as : form) {
       case ScalingForm::kNone:
+      case ScalingForm::kMultiplyAdd:
         break;
       case ScalingForm::kDoubleRounding:
       case ScalingForm::kDoubleRoundingBounded:

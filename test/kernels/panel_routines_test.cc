@@ -1,4 +1,5 @@
-// Kernel::pack and Kernel::sum_rows of every row of the table against the routines of pack/.
+// Kernel::pack, Kernel::pack_rows and Kernel::sum_rows of every row of the table against the
+// routines of pack/.
 #include <cstring>
 
 #include "intaglio/test/kernels/every_kernel.h"
@@ -106,6 +107,37 @@ TEST_P(PanelRoutinesTest, RowSumsEqualTheDefinition) {
     std::vector<int32_t> got = want;
     SumRows(format, memory.data(), stride, count, depth, want.data());
     kernel().sum_rows(format, memory.data(), stride, count, depth, got.data());
+    EXPECT_EQ(got, want);
+  }
+}
+
+TEST_P(PanelRoutinesTest, PackedRowsEqualTheDefinition) {
+  if (kernel().pack_rows == PackRows) GTEST_SKIP() << kernel().name << " has no routine of its own";
+  Random random(4);
+  const RowFormat format = kernel().row_format;
+  for (int round = 0; round < 300 && !HasFailure(); ++round) {
+    const int rows = Uniform(random, 1, 12);
+    const int depth = round % 8 == 0 ? Uniform(random, 240, 530) : Uniform(random, 1, 70);
+    const bool row_major = round % 4 != 0;
+    const int stride = (row_major ? depth : rows) + Uniform(random, 0, 1) * Uniform(random, 0, 3);
+    SCOPED_TRACE(std::to_string(rows) + " rows of " + std::to_string(depth));
+    const auto bytes_read =
+        static_cast<size_t>(((row_major ? rows : depth) - 1) * stride + (row_major ? depth : rows));
+    const Guarded memory(bytes_read);
+    for (size_t i = 0; i < bytes_read; ++i) {
+      memory.data()[i] = static_cast<uint8_t>(Uniform(random, 0, 255));
+    }
+    const ConstMatrix matrix{
+        memory.data(), round % 2 == 0 ? Type::kInt8 : Type::kUInt8,     rows, depth,
+        stride,        row_major ? Order::kRowMajor : Order::kColMajor, 0};
+    const RowSource source = RowSource::From(matrix);
+    const int first = Uniform(random, 0, rows - 1);
+    const int padded = kernel().panel.Groups(depth) * kernel().panel.depth_step;
+    const size_t bytes = static_cast<size_t>((rows - first) * padded) * RowElementBytes(format);
+    std::vector<uint8_t> want(bytes + 64, 0xa5);
+    std::vector<uint8_t> got = want;
+    PackRows(source, format, first, rows - first, padded, want.data());
+    kernel().pack_rows(source, format, first, rows - first, padded, got.data());
     EXPECT_EQ(got, want);
   }
 }

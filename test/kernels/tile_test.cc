@@ -472,6 +472,68 @@ TEST_P(Tile, FittedDoubleRounding) {
   }
 }
 
+// One task per channel for which there is a fit, as the oracle sees it.
+void FitEveryChannel(Random& random, MultiplyAddTask task, ChannelParams& p) {
+  for (size_t c = 0; c < p.multiply_add.size(); ++c) {
+    std::optional<MultiplyAddFit> fit;
+    while (!fit) {
+      task.multiplier = {(1 << 30) + Uniform(random, 0, (1 << 30) - 1), -Uniform(random, 5, 8)};
+      task.scale =
+          std::ldexp(static_cast<float>(task.multiplier.mantissa), task.multiplier.exponent - 31);
+      fit = FitMultiplyAdd(task);
+    }
+    const bool is_double = task.mode == RequantMode::kDoubleRounding;
+    p.mantissa[c] = task.multiplier.mantissa;
+    p.right_shift[c] = is_double ? -task.multiplier.exponent : 31 - task.multiplier.exponent;
+    p.scale[c] = task.scale;
+    p.multiply_add[c] = *fit;
+  }
+  p.form = ScalingForm::kMultiplyAdd;
+  p.scaled_as = task.mode == RequantMode::kDoubleRounding   ? ScalingForm::kDoubleRounding
+                : task.mode == RequantMode::kSingleRounding ? ScalingForm::kSingleRounding
+                                                            : ScalingForm::kFloatHalfEven;
+}
+
+TEST_P(Tile, MultiplyAdd) {
+  if (!kernel().takes_multiply_add) GTEST_SKIP() << kernel().name << " is not given this form";
+  Random random(5);
+  constexpr int kBound = 1 << 19;
+  for (const auto mode :
+       {RequantMode::kSingleRounding, RequantMode::kFloatHalfEven, RequantMode::kDoubleRounding}) {
+    for (const auto output : {Type::kInt8, Type::kUInt8}) {
+      for (const Range& range : RangesOf(output)) {
+        // Of double rounding, results on one side of 0.
+        const bool one_side = range.low == range.zero_point || range.high == range.zero_point;
+        if (mode == RequantMode::kDoubleRounding && !one_side) continue;
+        const MultiplyAddTask like{mode,      {},        0, -kBound, kBound, range.zero_point,
+                                   range.low, range.high};
+        for (const int vectors : PanelVectors()) {
+          ChannelParams fitted(kernel().panel.lanes * vectors);
+          FitEveryChannel(random, like, fitted);
+          for (const int rows : {1, 2, 3, 5, 7, 8, 9, 16, 19}) {
+            for (const int depth : {1, 8, 16, 20, 24, 40, 64}) {
+              TileCase test(kernel(), vectors, rows, depth);
+              test.epilogue = {output, range.zero_point, range.low, range.high};
+              test.params = fitted;
+              test.Fill([&](int, int) { return Uniform(random, -60, 60); },
+                        [&](int, int) { return Uniform(random, 0, 60); });
+              for (int32_t& o : test.params.offset) o = ExtremeAccumulator(random, kBound / 2);
+              if (depth == 24) {
+                for (int r = 0; r < rows; ++r) test.row_terms.push_back(Uniform(random, -99, 99));
+              }
+              if (depth == 40) {
+                for (int32_t& z : test.params.negative_zero_point) z = Uniform(random, -9, 9);
+                for (int r = 0; r < rows; ++r) test.row_sums.push_back(Uniform(random, -99, 99));
+              }
+              ASSERT_NO_FATAL_FAILURE(test.Check());
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
 INTAGLIO_INSTANTIATE_EVERY_KERNEL(Tile);
 
 }  // namespace

@@ -9,14 +9,21 @@
 namespace {
 
 std::atomic<int64_t> allocations{0};
+std::atomic<int64_t> until_failure{0};
+
+// Counts an allocation; whether it is to fail.
+bool Fails() {
+  ++allocations;
+  return until_failure > 0 && --until_failure == 0;
+}
 
 void* Allocate(size_t bytes) {
-  ++allocations;
+  if (Fails()) return nullptr;
   return std::malloc(bytes == 0 ? 1 : bytes);
 }
 
 void* Allocate(size_t bytes, std::align_val_t alignment) {
-  ++allocations;
+  if (Fails()) return nullptr;
   const auto align = static_cast<size_t>(alignment);
   return std::aligned_alloc(align, (bytes + align - 1) / align * align);
 }
@@ -31,6 +38,7 @@ void* OrThrow(void* p) {
 namespace intaglio::nn {
 
 int64_t CountAllocations() { return allocations; }
+bool FailAllocation(int64_t n) { return until_failure.exchange(n) > 0; }
 
 }  // namespace intaglio::nn
 

@@ -1,4 +1,4 @@
-// Counts the allocations of the whole program, by replacing operator new.
+// Counts the allocations of the whole program, and lets one fail, by replacing operator new.
 #ifndef INTAGLIO_TEST_NN_COUNT_ALLOCATIONS_H_
 #define INTAGLIO_TEST_NN_COUNT_ALLOCATIONS_H_
 
@@ -8,6 +8,10 @@ namespace intaglio::nn {
 
 // Calls of any operator new so far, on any thread.
 int64_t CountAllocations();
+
+// Lets the n-th of the following calls fail; 0: none. Whether a failure asked for before was still
+// to come.
+bool FailAllocation(int64_t n);
 
 }  // namespace intaglio::nn
 

@@ -63,19 +63,22 @@ TEST(Validate, RefusesOrders) {
   EXPECT_EQ(MessageAfter([](Graph& g) { g.inputs = {}; }),
             "RELU #0 'y': reads tensor #0 'x', which nothing has written before");
   EXPECT_EQ(MessageAfter([](Graph& g) { g.layers[0].outputs = {0}; }),
-            "RELU #0 'x': writes tensor #0 'x', which is a constant, an input or written before");
+            "RELU #0 'x': writes tensor #0 'x', which is a constant, a variable, an input or "
+            "written before");
   EXPECT_EQ(MessageAfter([](Graph& g) { g.layers[0].outputs = {2}; }),
-            "RELU #0 'c': writes tensor #2 'c', which is a constant, an input or written before");
+            "RELU #0 'c': writes tensor #2 'c', which is a constant, a variable, an input or "
+            "written before");
   EXPECT_EQ(MessageAfter([](Graph& g) { g.layers.push_back(g.layers[0]); }),
-            "RELU #1 'y': writes tensor #1 'y', which is a constant, an input or written before");
+            "RELU #1 'y': writes tensor #1 'y', which is a constant, a variable, an input or "
+            "written before");
   EXPECT_EQ(MessageAfter([](Graph& g) {
               g.inputs = {0, 0};
             }),
-            "tensor #0 'x' cannot be an input: it is a constant or an input already");
+            "tensor #0 'x' cannot be an input: it is a constant, a variable or an input already");
   EXPECT_EQ(MessageAfter([](Graph& g) {
               g.inputs = {0, 2};
             }),
-            "tensor #2 'c' cannot be an input: it is a constant or an input already");
+            "tensor #2 'c' cannot be an input: it is a constant, a variable or an input already");
   EXPECT_EQ(MessageAfter([](Graph& g) {
               g.tensors.push_back(MakeTensor("z", {1}));
               g.outputs = {3};

@@ -100,7 +100,7 @@ TEST_F(Cli, FailedWorkIsStatus1) {
   Write("half.tflite", {'h', 'a', 'l', 'f'});
   Write("text.npy", {'t', 'e', 'x', 't'});
   nn::test::ModelSpec unsupported = nn::test::SmallNetwork();
-  unsupported.operators[2].code = nn::tflite::BuiltinOperator::SVDF;
+  unsupported.operators[2].code = nn::tflite::BuiltinOperator::RFFT2D;
   Write("unsupported.tflite", nn::test::Build(unsupported));
   ASSERT_TRUE(WriteNpy(In("shape.npy"), Type::kInt8, std::vector<int64_t>{1, 4, 2, 4},
                        std::vector<uint8_t>(32))
@@ -112,8 +112,10 @@ TEST_F(Cli, FailedWorkIsStatus1) {
     const std::string c = std::string(command) + " ";
     ExpectError(c + "none.tflite", 1, "none.tflite: cannot open: No such file or directory");
     ExpectError(c + "half.tflite", 1, "half.tflite: not a .tflite file");
-    ExpectError(c + "unsupported.tflite", 1,
-                "unsupported.tflite: operator #2 SVDF v2: not supported");
+    if (command != std::string("inspect")) {
+      ExpectError(c + "unsupported.tflite", 1,
+                  "unsupported.tflite: operator #2 RFFT2D v2: not supported");
+    }
     ExpectError(c + ".", 1, ".: not a regular file");
   }
   const std::string run = "run network.tflite ";
@@ -202,6 +204,37 @@ TEST_F(Cli, InspectSurvivesNamesThatAreNotText) {
   ASSERT_EQ(outcome.status, 0) << outcome.err;
   EXPECT_TRUE(json::accept(outcome.out));
   EXPECT_EQ(outcome.out.find('\x1b'), std::string::npos);
+}
+
+TEST_F(Cli, InspectSaysWhatDoesNotRun) {
+  nn::test::ModelSpec spec = nn::test::SmallNetwork();
+  spec.operators[2].code = nn::tflite::BuiltinOperator::RFFT2D;
+  Write("unsupported.tflite", nn::test::Build(spec));
+  const Outcome text = Run("inspect unsupported.tflite");
+  EXPECT_EQ(text.status, 1);
+  EXPECT_NE(text.out.find("RFFT2D v2"), std::string::npos);
+  EXPECT_NE(text.out.find("no: not supported"), std::string::npos);
+  EXPECT_NE(text.err.find("operator #2 RFFT2D v2: not supported"), std::string::npos);
+  const Outcome outcome = Run("inspect unsupported.tflite --json");
+  EXPECT_EQ(outcome.status, 1);
+  const json report = json::parse(outcome.out);
+  EXPECT_EQ(report["operators"].size(), 8u);
+  EXPECT_EQ(report["operators"][0]["runs"], true);
+  EXPECT_EQ(report["operators"][2]["operator"], "RFFT2D");
+  EXPECT_EQ(report["operators"][2]["runs"], false);
+  EXPECT_EQ(report["operators"][2]["why_not"], "not supported");
+}
+
+TEST_F(Cli, RunResizes) {
+  Write("elementwise.tflite", nn::test::Build(nn::test::SmallElementwise()));
+  ASSERT_TRUE(WriteNpy(In("batch.npy"), Type::kFloat32, std::vector<int64_t>{3, 4},
+                       std::vector<uint8_t>(48))
+                  .ok());
+  const Outcome outcome = Run("run elementwise.tflite --input batch.npy --resize");
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_NE(outcome.out.find("float32 [3, 1]"), std::string::npos) << outcome.out;
+  ExpectError("run elementwise.tflite --input batch.npy", 1, "batch.npy: holds float32 [3, 4]");
+  ExpectError("run network.tflite --image x.bmp --resize", 2, "--resize");
 }
 
 TEST_F(Cli, BenchMeasures) {

@@ -51,12 +51,23 @@ int64_t PooledElements(const Graph& graph, const Layer& layer) {
   return *CountElements(out) * window;  // both are below kMaxBytes
 }
 
+// The pairs of boxes that a detector may compare; 0 for other operators.
+int64_t ComparedBoxes(const Graph& graph, const Layer& layer) {
+  const auto* const op = std::get_if<DetectionPostProcess>(&layer.op);
+  if (op == nullptr) return 0;
+  const int64_t boxes = graph.tensors[static_cast<size_t>(layer.inputs[0])].shape[1];
+  const int64_t pairs = boxes * std::min<int64_t>(boxes, op->max_detections);
+  return op->per_class ? std::min(pairs, kMaxWork + 1) * op->classes : pairs;
+}
+
 int64_t WorkOf(const Model& model) {
   int64_t work = 0;
   for (size_t i = 0; i < model.layers().size(); ++i) {
     const int64_t macs = model.layers()[i].macs;
-    const int64_t pooled = PooledElements(model.graph(), model.graph().layers[i]);
-    work = std::min(work + std::min(macs, kMaxWork + 1) + std::min(pooled, kMaxWork + 1),
+    const Layer& layer = model.graph().layers[i];
+    const int64_t others =
+        PooledElements(model.graph(), layer) + ComparedBoxes(model.graph(), layer);
+    work = std::min(work + std::min(macs, kMaxWork + 1) + std::min(others, kMaxWork + 1),
                     kMaxWork + 1);
   }
   return work;

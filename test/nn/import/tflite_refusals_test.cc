@@ -78,10 +78,10 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         Case{"unsupported", SmallNetwork,
              [](ModelSpec& m) {
-               m.operators[2].code = Code::SVDF;
+               m.operators[2].code = Code::RFFT2D;
                m.operators[2].version = 3;
              },
-             "bytes: operator #2 SVDF v3: not supported"},
+             "bytes: operator #2 RFFT2D v3: not supported"},
         Case{"unsupported, code over 127", SmallNetwork,
              [](ModelSpec& m) { m.operators[1].code = Code::STABLEHLO_ADD; },
              "operator #1 STABLEHLO_ADD v3: not supported"},
@@ -225,7 +225,7 @@ INSTANTIATE_TEST_SUITE_P(
              },
              "tensor #0 'x' cannot be an input"},
         Case{"variable", SmallNetwork, [](ModelSpec& m) { m.tensors[3].variable = true; },
-             "tensor #3 'conv': variable tensors are not supported"}));
+             "writes tensor #3 'conv', which is a constant, a variable"}));
 
 // Shapes and sizes. CVE-2021-29605, CVE-2022-23558, CVE-2022-23559, CVE-2021-29601 (products that
 // overflow), CVE-2020-15213, CVE-2026-34445 (huge allocations), CVE-2022-23560 (sparsity).

@@ -7,8 +7,9 @@ A family of operators is a script here: it makes a Family, adds cases, and write
 golden_test.cc replays without Python or LiteRT. Families do not know of each other.
 
 A case is one model of one operator and its runs. The models are written with FlatBuffers from
-plain descriptions (Tensor, options as a dict); outputs need no shape: the runtime under test finds
+plain descriptions (Tensor, options as a dict, or bytes for custom operators); outputs need no shape: the runtime under test finds
 it, and the file records what the reference found. Inputs are made by NumPy from the case's name.
+Runs of a case follow each other: the state that one leaves is that with which the next starts.
 A case with `error` is never run by the reference: loading, preparing or running the model must fail
 with a message that holds that text.
 
@@ -44,16 +45,19 @@ TYPES = {
     "float32": schema.TensorType.FLOAT32, "int32": schema.TensorType.INT32,
     "uint8": schema.TensorType.UINT8, "int64": schema.TensorType.INT64,
     "bool": schema.TensorType.BOOL, "int16": schema.TensorType.INT16,
-    "int8": schema.TensorType.INT8,
+    "int8": schema.TensorType.INT8, "float16": schema.TensorType.FLOAT16,
 }
 
 
 class Tensor:
-    """A tensor of a model; with data, a constant. scale may be a list: per axis."""
+    """A tensor of a model; with data, a constant. scale may be a list: per axis.
 
-    def __init__(self, dtype, shape=(), scale=None, zero=0, data=None, axis=0):
+    A variable keeps its elements from run to run."""
+
+    def __init__(self, dtype, shape=(), scale=None, zero=0, data=None, axis=0, variable=False):
         self.dtype, self.shape, self.scale, self.zero, self.axis = dtype, shape, scale, zero, axis
-        self.data = None
+        self.stored = None  # the constant that this tensor is a DEQUANTIZE of
+        self.data, self.variable = None, variable
         if data is not None:
             self.data = np.asarray(data, dtype=dtype)
             self.shape = self.data.shape
@@ -61,6 +65,14 @@ class Tensor:
 
 def const(dtype, data, **quantization):
     return Tensor(dtype, data=data, **quantization)
+
+
+def dequantized(dtype, data, **quantization):
+    """A constant of float32 that the model stores in another type, before a DEQUANTIZE."""
+    stored = const(dtype, data, **quantization)
+    tensor = Tensor("float32", stored.shape)
+    tensor.stored = stored
+    return tensor
 
 
 def ints(*values):
@@ -92,8 +104,18 @@ def _options(name, fields):
     return options, getattr(schema.BuiltinOptions, name)
 
 
-def write_model(operator, inputs, outputs, options=None, version=1):
-    """The bytes of a model of one operator. inputs may hold None: an optional one, absent."""
+def _code(operator, version):
+    code = schema.OperatorCodeT()
+    code.builtinCode = getattr(schema.BuiltinOperator, operator, schema.BuiltinOperator.CUSTOM)
+    code.deprecatedBuiltinCode = min(code.builtinCode, 127)
+    code.version = version
+    return code
+
+
+def write_model(operator, inputs, outputs, options=None, version=1, intermediates=()):
+    """The bytes of a model of one operator. inputs may hold None: an optional one, absent.
+
+    An operator that the schema does not know is a custom one."""
     model = schema.ModelT()
     model.version = 3
     model.buffers = [schema.BufferT()]
@@ -101,11 +123,13 @@ def write_model(operator, inputs, outputs, options=None, version=1):
     graph.tensors, graph.inputs = [], []
     op = schema.OperatorT()
     op.inputs, op.outputs = [], []
+    graph.operators = []
 
     def add(tensor, name):
         t = schema.TensorT()
         t.name, t.type, t.shape = name, TYPES[tensor.dtype], list(tensor.shape)
         t.quantization = _quantization(tensor)
+        t.isVariable = tensor.variable
         if tensor.data is not None and tensor.data.size > 0:
             buffer = schema.BufferT()
             buffer.data = np.frombuffer(tensor.data.tobytes(), dtype=np.uint8)
@@ -119,19 +143,28 @@ def write_model(operator, inputs, outputs, options=None, version=1):
             op.inputs.append(-1)
             continue
         op.inputs.append(add(tensor, f"x{i}"))
-        if tensor.data is None:
+        if tensor.stored is not None:
+            dequantize = schema.OperatorT()
+            dequantize.opcodeIndex = 1
+            dequantize.inputs, dequantize.outputs = [add(tensor.stored, f"s{i}")], [op.inputs[-1]]
+            graph.operators.append(dequantize)
+        elif tensor.data is None and not tensor.variable:
             graph.inputs.append(op.inputs[-1])
     for i, tensor in enumerate(outputs):
         op.outputs.append(add(tensor, f"y{i}"))
     graph.outputs = list(op.outputs)
-    if options is not None:
+    if intermediates:
+        op.intermediates = [add(tensor, f"i{i}") for i, tensor in enumerate(intermediates)]
+    code = _code(operator, version)
+    if isinstance(options, bytes):
+        op.customOptions = np.frombuffer(options, dtype=np.uint8)
+        code.customCode = operator
+    elif options is not None:
         op.builtinOptions, op.builtinOptionsType = _options(*options)
-    graph.operators = [op]
-    code = schema.OperatorCodeT()
-    code.builtinCode = getattr(schema.BuiltinOperator, operator)
-    code.deprecatedBuiltinCode = min(code.builtinCode, 127)
-    code.version = version
     model.operatorCodes, model.subgraphs = [code], [graph]
+    if graph.operators:
+        model.operatorCodes.append(_code("DEQUANTIZE", 3))
+    graph.operators.append(op)
     builder = flatbuffers.Builder(1024)
     builder.Finish(model.Pack(builder), b"TFL3")
     return bytes(builder.Output())
@@ -157,18 +190,20 @@ class Family:
         self.name, self.cases, self.refused = name, [], []
 
     def case(self, operator, inputs, outputs, options=None, version=1, runs=1, feeds=None,
-             bound=0.0, error=None, note="", resolver="BUILTIN_REF", same_as=None):
+             bound=0.0, error=None, note="", resolver="BUILTIN_REF", same_as=None,
+             intermediates=()):
         """One model. feeds: a list of runs, each a list of arrays, instead of `runs` random ones.
 
         resolver is BUILTIN_WITHOUT_DEFAULT_DELEGATES for operators that BUILTIN_REF has not.
         same_as=(inputs, outputs, to, back) records, instead of what the model itself gives, what
         the one of these tensors gives for to(feed), as back(result) of the outputs' type.
         """
-        fed = [t for t in inputs if t is not None and t.data is None]
+        fed = [t for t in inputs
+               if t is not None and t.data is None and t.stored is None and not t.variable]
         name = operator + " " + ",".join(
             "-" if t is None else f"{t.dtype}{list(t.shape)}" for t in inputs)
         name = (name + " " + note).strip()
-        model = write_model(operator, inputs, outputs, options, version)
+        model = write_model(operator, inputs, outputs, options, version, intermediates)
         rng = np.random.default_rng(zlib.crc32(f"{name} {len(self.cases)}".encode()))
         if feeds is None:  # an error that comes before a run needs no inputs
             runs = 0 if error is not None else runs

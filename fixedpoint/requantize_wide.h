@@ -1,0 +1,28 @@
+// Requantization of int64 accumulators, those of int16 activations.
+#ifndef INTAGLIO_FIXEDPOINT_REQUANTIZE_WIDE_H_
+#define INTAGLIO_FIXEDPOINT_REQUANTIZE_WIDE_H_
+
+#include <cstdint>
+#include <limits>
+
+#include "intaglio/fixedpoint/requantize.h"
+
+namespace intaglio {
+
+// floor((acc * m + 2^(s - 1)) / 2^s) with s = 15 - exponent and m the mantissa's upper 15 bits,
+// min(floor((mantissa + 2^15) / 2^16), 2^15 - 1); saturated to int32. It is what TFLite's reference
+// kernels compute for int16 activations and int64 accumulators.
+// -2^47 <= acc < 2^47, the exponent in [-31, 7].
+INTAGLIO_INLINE constexpr int32_t RequantizeWide(int64_t acc, QuantizedMultiplier multiplier) {
+  const int64_t mantissa =
+      multiplier.mantissa < 0x7fff0000 ? (multiplier.mantissa + (1 << 15)) >> 16 : 0x7fff;
+  const int shift = 15 - multiplier.exponent;
+  const int64_t scaled = (acc * mantissa + (int64_t{1} << (shift - 1))) >> shift;
+  constexpr int64_t kMin = std::numeric_limits<int32_t>::min();
+  constexpr int64_t kMax = std::numeric_limits<int32_t>::max();
+  return static_cast<int32_t>(scaled < kMin ? kMin : scaled > kMax ? kMax : scaled);
+}
+
+}  // namespace intaglio
+
+#endif  // INTAGLIO_FIXEDPOINT_REQUANTIZE_WIDE_H_

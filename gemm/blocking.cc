@@ -1,0 +1,83 @@
+#include "intaglio/gemm/blocking.h"
+
+#include <algorithm>
+
+#include "intaglio/gemm/cpu.h"
+
+namespace intaglio {
+namespace {
+
+constexpr int kMaxTileRows = 32;
+constexpr size_t kMaxTaskRows = 512;
+constexpr size_t kTileBytes = size_t{kMaxTileRows} * kMaxPanelWidth * sizeof(int32_t);
+
+constexpr size_t RoundUp(size_t n, size_t to) { return (n + to - 1) / to * to; }
+
+size_t SumBytes(const Blocking& b) {
+  return RoundUp(static_cast<size_t>(b.rows) * sizeof(int32_t), 64);
+}
+
+void SetScratch(const Kernel& kernel, size_t padded_depth, size_t panel_bytes, Blocking& b) {
+  b.row_bytes =
+      b.in_place ? 0 : RoundUp(PackedRowsBytes(kernel.row_format, b.rows, padded_depth), 64);
+  b.operand_bytes = kernel.row_format == RowFormat::kWidened16 ? 2 * panel_bytes : 0;
+  b.scratch_bytes = kTileBytes + SumBytes(b) + b.row_bytes + b.operand_bytes;
+}
+
+}  // namespace
+
+Blocking Block(const Product& p, int threads) {
+  if (p.row_count() == 0 || p.channel_count() == 0) return {};
+  const Kernel& kernel = *p.kernel;
+  const PanelFormat& format = p.panels->format;
+  const auto padded_depth = static_cast<size_t>(format.Groups(p.depth()) * format.depth_step);
+  const size_t row_bytes = std::max<size_t>(1, padded_depth * RowElementBytes(kernel.row_format));
+  const size_t panel_bytes =
+      std::max<size_t>(1, padded_depth * static_cast<size_t>(format.width()));
+  const auto extents = static_cast<int>(p.panels->extents.size());
+
+  Blocking b{};
+  b.in_place = p.rows.ServesInPlace(kernel.row_format, format.depth_step);
+  // A task's panels stay in L2 beside its rows, which every panel reads again.
+  const size_t panels_room = Cpu().l2_bytes / 2;
+  const size_t rows_room = std::min(Cpu().l2_bytes / 8, kMaxTaskRows * row_bytes);
+  const auto row_count = static_cast<size_t>(p.row_count());
+  if (threads == 1 && row_count * row_bytes <= rows_room &&
+      static_cast<size_t>(extents) * panel_bytes <= panels_room) {
+    // One task: of a small product the divisions below would be a good part.
+    b.rows = p.row_count();
+    b.extents = extents;
+    b.row_tasks = b.extent_tasks = 1;
+    SetScratch(kernel, padded_depth, panel_bytes, b);
+    return b;
+  }
+  b.extents = static_cast<int>(
+      std::clamp<size_t>(panels_room / panel_bytes, 1, static_cast<size_t>(extents)));
+  b.extent_tasks = (extents + b.extents - 1) / b.extents;
+  const auto rows_in_cache = static_cast<int>(std::max<size_t>(rows_room / row_bytes, 1));
+  // At least four tasks a thread, so that they end together.
+  const int wanted_tasks = threads == 1 ? 1 : 4 * threads;
+  const int rows_for_balance =
+      static_cast<int>(int64_t{p.row_count()} * b.extent_tasks / wanted_tasks) + 1;
+  b.rows = static_cast<int>(RoundUp(static_cast<size_t>(std::min(rows_in_cache, rows_for_balance)),
+                                    static_cast<size_t>(kernel.max_rows)));
+  b.row_tasks = (p.row_count() + b.rows - 1) / b.rows;
+  // Too few rows to keep the threads busy: share out the panels.
+  if (b.row_tasks * b.extent_tasks < wanted_tasks) {
+    const int shares = std::min(extents, (wanted_tasks + b.row_tasks - 1) / b.row_tasks);
+    b.extents = (extents + shares - 1) / shares;
+    b.extent_tasks = (extents + b.extents - 1) / b.extents;
+  }
+  SetScratch(kernel, padded_depth, panel_bytes, b);
+  return b;
+}
+
+Scratch CarveScratch(void* memory, const Blocking& blocking) {
+  auto* tile = static_cast<std::byte*>(memory);
+  auto* sums = tile + kTileBytes;
+  auto* rows = sums + SumBytes(blocking);
+  auto* operands = blocking.operand_bytes == 0 ? nullptr : rows + blocking.row_bytes;
+  return {tile, reinterpret_cast<int32_t*>(sums), rows, operands};
+}
+
+}  // namespace intaglio

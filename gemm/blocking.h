@@ -1,0 +1,37 @@
+// How a product is cut into tasks, and the scratch of the threads that run them.
+#ifndef INTAGLIO_GEMM_BLOCKING_H_
+#define INTAGLIO_GEMM_BLOCKING_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "intaglio/gemm/product.h"
+
+namespace intaglio {
+
+// Tasks are taken by threads one after the other. All zero for a result without elements.
+struct Blocking {
+  int rows;     // of a task: all, or a multiple of the kernel's
+  int extents;  // panels of a task
+  int row_tasks;
+  int extent_tasks;
+  bool in_place;         // the rows are read where they lie
+  size_t row_bytes;      // of packed rows, per thread
+  size_t operand_bytes;  // of a panel widened, per thread
+  size_t scratch_bytes;  // per thread
+};
+Blocking Block(const Product& product, int threads);
+
+// A thread's scratch.
+struct Scratch {
+  std::byte* tile;      // as many rows and channels as any kernel's, of int32
+  int32_t* sums;        // of the rows
+  std::byte* rows;      // packed
+  std::byte* operands;  // of a panel; null where the kernel takes it as packed
+};
+// Cuts `memory`, scratch_bytes of it aligned to 64, into its parts.
+Scratch CarveScratch(void* memory, const Blocking& blocking);
+
+}  // namespace intaglio
+
+#endif  // INTAGLIO_GEMM_BLOCKING_H_

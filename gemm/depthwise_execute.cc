@@ -1,0 +1,68 @@
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <functional>
+
+#include "intaglio/gemm/depthwise_line.h"
+#include "intaglio/gemm/depthwise_product.h"
+#include "intaglio/gemm/panel_params.h"
+#include "intaglio/pack/validate.h"
+
+namespace intaglio {
+namespace {
+
+// The parameters per panel of a pipeline that was not bound before.
+void FillParams(const DepthwiseProduct& product, PanelParams* params) {
+  const Im2col& input = product.input;
+  const RowFacts rows{input.zero_point + TapMove(*product.packed.kernel, input.type),
+                      LargestDistance(input.type, input.zero_point)};
+  const Panels& panels = product.packed.filters.panels;
+  for (const PanelExtent& extent : panels.extents) {
+    FillPanelParams(panels, extent, rows, product.standard, *params++);
+  }
+}
+
+}  // namespace
+
+Status ExecuteDepthwise(Context& context, const DepthwiseProduct& product) {
+  const Im2col& input = product.input;
+  const Panels& panels = product.packed.filters.panels;
+  if (Rows(input) == 0 || panels.channels == 0) return {};
+  DepthwiseJob job{product, MakeEpilogue(product.standard), product.params, nullptr, 0};
+  job.run = PixelsOfRun(job);
+
+  const bool bound = product.params != nullptr;
+  const size_t params_bytes = bound ? 0 : panels.extents.size() * sizeof(PanelParams);
+  const size_t outside_bytes = static_cast<size_t>(input.channels) + kMaxPanelWidth;
+  auto* shared = static_cast<std::byte*>(context.Scratch(0, params_bytes + outside_bytes));
+  const int lines = input.batch * input.out_height;
+  const int workers = std::min(context.threads(), lines);
+  const size_t scratch_bytes = DepthwiseScratch::Carve(nullptr, job, nullptr);
+  bool have_memory = shared != nullptr;
+  for (int w = 0; w < workers; ++w) {
+    have_memory = have_memory && context.Scratch(w + 1, scratch_bytes) != nullptr;
+  }
+  if (!have_memory) return OutOfMemory("no memory for the scratch of a depthwise convolution");
+
+  if (!bound) {
+    auto* params = reinterpret_cast<PanelParams*>(shared);
+    FillParams(product, params);
+    job.params = params;
+  }
+  auto* outside = reinterpret_cast<uint8_t*>(shared + params_bytes);
+  std::memset(outside, static_cast<uint8_t>(input.zero_point), outside_bytes);
+  job.outside = outside;
+
+  std::atomic<int> next{0};
+  const auto work = [&](int worker) {
+    DepthwiseScratch scratch;
+    DepthwiseScratch::Carve(static_cast<std::byte*>(context.Scratch(worker + 1, 0)), job, &scratch);
+    for (int line = next.fetch_add(1); line < lines; line = next.fetch_add(1)) {
+      RunDepthwiseLine(job, line / input.out_height, line % input.out_height, scratch);
+    }
+  };
+  context.Run(workers, std::ref(work));  // by reference: a copy would be allocated
+  return {};
+}
+
+}  // namespace intaglio

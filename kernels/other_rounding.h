@@ -1,0 +1,64 @@
+// The other forms of scaling, as double_rounding.h has those of double rounding.
+#ifndef INTAGLIO_KERNELS_OTHER_ROUNDING_H_
+#define INTAGLIO_KERNELS_OTHER_ROUNDING_H_
+
+#include "intaglio/fixedpoint/requantize.h"
+#include "intaglio/kernels/epilogue.h"
+
+namespace intaglio {
+
+template <class V>
+struct Unscaled {
+  using I32 = typename V::I32;
+  INTAGLIO_INLINE auto operator()(const PanelParams&, int) const {
+    return [](I32 a) { return a; };
+  }
+};
+
+template <class V>
+struct Single {
+  using I32 = typename V::I32;
+  INTAGLIO_INLINE auto operator()(const PanelParams& p, int at) const {
+    const I32 mantissa = V::Load(p.mantissa + at);
+    const I32 shift = V::Load(p.right_shift + at);
+    return [=](I32 a) { return RequantizeSingleRounding<V>(a, mantissa, shift); };
+  }
+};
+
+template <class V>
+struct SingleBounded {
+  INTAGLIO_INLINE auto operator()(const PanelParams& p, int at) const {
+    return SingleRoundingBounded<V>(V::Load(p.mantissa + at), V::Load(p.right_shift + at));
+  }
+};
+
+template <class V>
+struct HalfEven {
+  using I32 = typename V::I32;
+  INTAGLIO_INLINE auto operator()(const PanelParams& p, int at) const {
+    const auto scale = V::LoadF(p.scale + at);
+    return [=](I32 a) { return RequantizeFloatHalfEven<V>(a, scale); };
+  }
+};
+
+template <class V>
+struct HalfEvenBounded {
+  using I32 = typename V::I32;
+  INTAGLIO_INLINE auto operator()(const PanelParams& p, int at) const {
+    const auto scale = V::LoadF(p.scale + at);
+    return [=](I32 a) { return RequantizeFloatHalfEvenBounded<V>(a, scale); };
+  }
+};
+
+template <class V>
+struct ToReal {
+  using I32 = typename V::I32;
+  INTAGLIO_INLINE auto operator()(const PanelParams& p, int at) const {
+    const auto scale = V::LoadF(p.scale + at);
+    return [=](I32 a) { return V::FloatBits(V::MulF(V::ToFloat(a), scale)); };
+  }
+};
+
+}  // namespace intaglio
+
+#endif  // INTAGLIO_KERNELS_OTHER_ROUNDING_H_

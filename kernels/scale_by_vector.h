@@ -1,0 +1,86 @@
+// Panels whose vectors differ in the form of double rounding.
+#ifndef INTAGLIO_KERNELS_SCALE_BY_VECTOR_H_
+#define INTAGLIO_KERNELS_SCALE_BY_VECTOR_H_
+
+#include <utility>
+
+#include "intaglio/kernels/double_rounding.h"
+#include "intaglio/kernels/epilogue.h"
+
+namespace intaglio {
+
+// acc = scaled(acc) for kRows rows of vector j of a panel.
+template <int kVectors, int kRows, class I32, class Scaled>
+INTAGLIO_INLINE void ScaleVector(I32 (&acc)[kRows][kVectors], int j, const Scaled& scaled) {
+  INTAGLIO_UNROLL
+  for (int r = 0; r < kRows; ++r) acc[r][j] = scaled(acc[r][j]);
+}
+
+// Each vector of the lanes from `first` on by its own form.
+template <class V, int kVectors, int kRows>
+INTAGLIO_INLINE void ScaleByVector(const PanelParams& p, typename V::I32 (&acc)[kRows][kVectors],
+                                   int first) {
+  INTAGLIO_UNROLL
+  for (int j = 0; j < kVectors; ++j) {
+    const int at = first + j * V::kLanes;
+    switch (p.vector_form[at / V::kLanes]) {
+      case ScalingForm::kDoubleRoundingFitted:
+        ScaleVector(acc, j, Fitted<V, false>()(p, at));
+        break;
+      case ScalingForm::kDoubleRoundingStretched:
+        ScaleVector(acc, j, Fitted<V, true>()(p, at));
+        break;
+      case ScalingForm::kDoubleRoundingBounded:
+        ScaleVector(acc, j, Bounded<V>()(p, at));
+        break;
+      default:
+        ScaleVector(acc, j, General<V>()(p, at));
+    }
+  }
+}
+
+// Whether no vector of a panel is scaled by the general form.
+template <int kVectors>
+INTAGLIO_INLINE bool IsBounded(const PanelParams& p) {
+  bool bounded = true;
+  for (int j = 0; j < kVectors; ++j) bounded &= p.vector_form[j] != ScalingForm::kDoubleRounding;
+  return bounded;
+}
+
+// A vector's own form, one of the bounded ones, with the constants of all.
+template <class V>
+class OwnForm {
+ public:
+  using I32 = typename V::I32;
+
+  INTAGLIO_INLINE OwnForm(const PanelParams& p, int at)
+      : form_(p.vector_form[at / V::kLanes]),
+        bounded_(Bounded<V>()(p, at)),
+        fitted_(Fitted<V, false>()(p, at)),
+        stretched_(Fitted<V, true>()(p, at)) {}
+
+  INTAGLIO_INLINE I32 operator()(I32 a) const {
+    if (form_ == ScalingForm::kDoubleRoundingFitted) return fitted_(a);
+    if (form_ == ScalingForm::kDoubleRoundingStretched) return stretched_(a);
+    return bounded_(a);
+  }
+
+ private:
+  template <class Form>
+  using Scaled = decltype(Form()(std::declval<const PanelParams&>(), 0));
+
+  ScalingForm form_;
+  Scaled<Bounded<V>> bounded_;
+  Scaled<Fitted<V, false>> fitted_;
+  Scaled<Fitted<V, true>> stretched_;
+};
+
+// Of double_rounding.h's kind, for vectors that differ.
+template <class V>
+struct ByVector {
+  INTAGLIO_INLINE auto operator()(const PanelParams& p, int at) const { return OwnForm<V>(p, at); }
+};
+
+}  // namespace intaglio
+
+#endif  // INTAGLIO_KERNELS_SCALE_BY_VECTOR_H_

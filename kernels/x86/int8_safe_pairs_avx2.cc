@@ -1,0 +1,32 @@
+// AVX2 for safe pairs (pack/safe_pairs.h): VPMADDUBSW adds two exact products of a uint8 row and an
+// int8 panel per int16 lane, VPMADDWD by ones two of those.
+#include "intaglio/kernels/tile.h"
+#include "intaglio/kernels/x86/packing_sse41.h"
+#include "intaglio/kernels/x86/panel_avx2.h"
+#include "intaglio/kernels/x86/shuffles_avx2.h"
+
+namespace intaglio {
+namespace {
+
+struct KernelAvx2SafePairs : BytesAvx2 {
+  static INTAGLIO_INLINE I32 Dot(I32 acc, Operand panel, Operand row) {
+    const __m256i pairs = _mm256_maddubs_epi16(row, panel);
+    return AddInPlace(acc, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
+  }
+};
+
+}  // namespace
+
+extern const Kernel kKernelAvx2SafePairs = {
+    .name = "avx2-safe-pairs",
+    .needs = kAvx2,
+    .panel = {8, 2, 4, true},
+    .row_format = RowFormat::kUnsigned8,
+    .max_rows = 6,
+    .tile = Tile<KernelAvx2SafePairs>,
+    .has_fma = true,
+    .pack = kPanelRoutines<KernelAvx2SafePairs, ShufflesAvx2>,
+    .pack_rows = PackRowsOf<KernelAvx2SafePairs>,
+    .sum_rows = SumRowsOf<KernelAvx2SafePairs>};
+
+}  // namespace intaglio

@@ -1,0 +1,28 @@
+// Which operators of a file run here, and why the others do not.
+#ifndef INTAGLIO_NN_IMPORT_TFLITE_SURVEY_H_
+#define INTAGLIO_NN_IMPORT_TFLITE_SURVEY_H_
+
+#include <string>
+#include <vector>
+
+#include "intaglio/fixedpoint/status.h"
+
+namespace intaglio::nn {
+
+// Operators of one kind, version, type and fate.
+struct SurveyRow {
+  std::string name;  // "CONV_2D", "CUSTOM 'edgetpu-custom-op'"
+  int version = 1;
+  std::string type;  // of the first input: "int8"; empty where it has none
+  int count = 0;
+  std::string why_not;  // empty: they run
+};
+
+// Tries each operator of the file by itself, whether the ones before it run or not. In the order of
+// first appearance. An error only where no operator can be looked at: a damaged file, or tensors of
+// unknown types.
+Result<std::vector<SurveyRow>> SurveyTflite(const std::string& path);
+
+}  // namespace intaglio::nn
+
+#endif  // INTAGLIO_NN_IMPORT_TFLITE_SURVEY_H_

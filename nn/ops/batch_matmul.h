@@ -1,0 +1,23 @@
+// What the routines of BATCH_MATMUL share.
+#ifndef INTAGLIO_NN_OPS_BATCH_MATMUL_H_
+#define INTAGLIO_NN_OPS_BATCH_MATMUL_H_
+
+#include "intaglio/nn/layer.h"
+#include "intaglio/nn/ops/loops.h"
+
+namespace intaglio::nn {
+
+struct MatMulSizes {
+  int rows = 0;
+  int depth = 0;
+  int cols = 0;
+  Shape batch;  // that both broadcast to
+};
+
+// float32; the loops are over the batches: operands and output, in elements.
+Result<PreparedLayer> PrepareBatchMatMulFloat(const LayerView& layer, const MatMulSizes& sizes,
+                                              const Loops<3>& loops);
+
+}  // namespace intaglio::nn
+
+#endif  // INTAGLIO_NN_OPS_BATCH_MATMUL_H_

@@ -1,0 +1,47 @@
+// Products of float32 with constant right-hand sides. Every element is the sum of its products in
+// the order of the depth, each rounded: the bits of a plain loop, on every machine, however many
+// threads share the rows.
+#ifndef INTAGLIO_NN_OPS_FLOAT_PANELS_H_
+#define INTAGLIO_NN_OPS_FLOAT_PANELS_H_
+
+#include <cstddef>
+#include <vector>
+
+#include "intaglio/nn/ops/binary.h"
+
+namespace intaglio::nn {
+
+// bounds(sum + bias)
+struct FloatFinish {
+  std::vector<float> bias;  // one per channel
+  Bounds<float> bounds{Activation::kNone};
+
+  float operator()(float sum, size_t channel) const { return bounds(sum + bias[channel]); }
+};
+
+class FloatPanels {
+ public:
+  FloatPanels() = default;
+  // `count` channels of `depth` float32 each, one after the other, at any address.
+  FloatPanels(const void* channels, int count, int depth);
+
+  // out[r, c] = finish(sum over k of x[r, k] channels[c, k], first_channel + c) for `rows` rows.
+  void Multiply(const float* x, ptrdiff_t x_stride, int rows, const FloatFinish& finish,
+                int first_channel, float* out, ptrdiff_t out_stride) const;
+
+  size_t bytes() const { return panels_.size() * sizeof(float); }
+
+ private:
+  int count_ = 0;
+  int depth_ = 0;
+  std::vector<float> panels_;  // [panel, depth, channel of the panel]
+};
+
+// Of a layer whose float32 bias is input 2, a constant with one element per channel, or absent.
+Result<FloatFinish> MakeFloatFinish(const LayerView& layer, Activation activation, int channels);
+// The same for a layer of float32 alone, with constant weights (input 1).
+Result<FloatFinish> CheckFloatLayer(const LayerView& layer, Activation activation, int channels);
+
+}  // namespace intaglio::nn
+
+#endif  // INTAGLIO_NN_OPS_FLOAT_PANELS_H_

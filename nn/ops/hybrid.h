@@ -1,0 +1,56 @@
+// float32 inputs quantized to int8 on the fly, for products with int8 weights: each item of the
+// batch gets a scale of its own, and where it is asymmetric a zero point.
+#ifndef INTAGLIO_NN_OPS_HYBRID_H_
+#define INTAGLIO_NN_OPS_HYBRID_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "intaglio/nn/layer.h"
+#include "intaglio/nn/ops/float_panels.h"
+#include "intaglio/nn/ops/linear.h"
+#include "intaglio/pipeline/tile.h"
+
+namespace intaglio::nn {
+
+// A checked layer of float32 inputs and outputs and symmetric int8 weights.
+struct HybridLayer {
+  LinearLayer linear;  // the weights' part
+  FloatFinish finish;
+  bool asymmetric = false;  // the inputs
+};
+Result<HybridLayer> CheckHybrid(const LayerView& layer, Activation activation, int axis,
+                                int channels, int64_t depth, bool asymmetric);
+
+// Scratch of a run.
+struct QuantizedItems {
+  int8_t* values = nullptr;
+  float* scales = nullptr;         // one per item
+  int32_t* zero_points = nullptr;  // the same
+};
+// Of `items` times `size` elements; an error where that is too much.
+Result<size_t> QuantizedItemsBytes(const LayerView& layer, int64_t items, int64_t size);
+QuantizedItems QuantizeItems(const float* x, int64_t items, int64_t size, bool asymmetric,
+                             void* scratch);
+
+// A pipeline that gives back real numbers: finish((acc - correction) scale weight_scale). Row r of
+// the product is of item r / rows_per_item, whose scale is scales[r / rows_per_item].
+struct ToReal {
+  const HybridLayer& layer;
+  const float* scales;
+  // What the product left out: zero point times the sum of a channel's weights, both null where it
+  // has taken care of zero points itself.
+  const int32_t* zero_points;
+  const int32_t* weight_sums;
+  int rows_per_item;
+  int first_channel;
+
+  TilePipeline pipeline() const { return {this, Run, Type::kFloat32}; }
+  static void Run(const void* self, const AccumulatorTile& tile);
+  float operator()(int32_t acc, int row, int channel) const;
+};
+
+}  // namespace intaglio::nn
+
+#endif  // INTAGLIO_NN_OPS_HYBRID_H_

@@ -1,0 +1,32 @@
+// What the routines of pools share.
+#ifndef INTAGLIO_NN_OPS_POOL_2D_H_
+#define INTAGLIO_NN_OPS_POOL_2D_H_
+
+#include <algorithm>
+
+#include "intaglio/nn/layer.h"
+#include "intaglio/nn/ops/window.h"
+
+namespace intaglio::nn {
+
+// The taps of one window that lie inside the image: [begin, end).
+struct Taps {
+  int begin = 0;
+  int end = 0;
+
+  Taps(const WindowAxis& w, int out) {
+    const int start = out * w.stride - w.pad;
+    begin = std::max(start, 0);
+    end = std::min(start + w.kernel, w.in);
+  }
+  int count() const { return std::max(0, end - begin); }
+};
+
+// float32, with windows of which each meets the image.
+Result<PreparedLayer> PrepareAveragePoolFloat(const LayerView& layer, const Window& window);
+Result<PreparedLayer> PrepareMaxPoolFloat(const LayerView& layer, const Window& window);
+Result<PreparedLayer> PrepareL2PoolFloat(const LayerView& layer, const Window& window);
+
+}  // namespace intaglio::nn
+
+#endif  // INTAGLIO_NN_OPS_POOL_2D_H_

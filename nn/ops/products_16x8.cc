@@ -1,0 +1,124 @@
+// CONV_2D, FULLY_CONNECTED and DEPTHWISE_CONV_2D of int16 inputs and int8 weights: two products of
+// 8 bits each (linear16.h).
+#include <cstddef>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "intaglio/gemm/depthwise.h"
+#include "intaglio/nn/ops/linear16.h"
+#include "intaglio/nn/ops/products.h"
+
+namespace intaglio::nn {
+namespace {
+
+class ProductRoutine final : public Routine {
+ public:
+  Status Run(const RunArguments& arguments) const override {
+    const int64_t elements = shape.inputs();
+    const Halves halves = HalvesIn(arguments.scratch, elements);
+    Split(static_cast<const int16_t*>(arguments.inputs[0]), elements, halves);
+    const int columns = shape.group_outputs();
+    for (int g = 0; g < shape.groups; ++g) {
+      const PackedMatrix& weights = filters[static_cast<size_t>(g)];
+      const MutableMatrix products{halves.products, Type::kInt32, shape.rows(),
+                                   columns,         columns,      Order::kRowMajor};
+      INTAGLIO_RETURN_IF_ERROR(Gemm(arguments.context, shape.Input(halves.high, Type::kInt8, 0, g),
+                                    weights, products, StandardPipeline()));
+      const AddHighHalves add{layer, halves.products, columns, g * columns};
+      const MutableMatrix dst{static_cast<int16_t*>(arguments.outputs[0]) + add.first_channel,
+                              Type::kInt16,
+                              shape.rows(),
+                              columns,
+                              shape.outputs,
+                              Order::kRowMajor};
+      INTAGLIO_RETURN_IF_ERROR(Gemm(arguments.context, shape.Input(halves.low, Type::kUInt8, 0, g),
+                                    weights, dst, add.pipeline()));
+    }
+    return {};
+  }
+
+  ProductShape shape;
+  Linear16 layer;
+  std::vector<PackedMatrix> filters;  // per group
+};
+
+class DepthwiseRoutine final : public Routine {
+ public:
+  explicit DepthwiseRoutine(PackedDepthwise packed) : filters(std::move(packed)) {}
+
+  Status Run(const RunArguments& arguments) const override {
+    const int64_t elements = int64_t{view.batch} * view.height * view.width * view.channels;
+    const Halves halves = HalvesIn(arguments.scratch, elements);
+    Split(static_cast<const int16_t*>(arguments.inputs[0]), elements, halves);
+    Im2col source = view;
+    source.data = halves.high;
+    INTAGLIO_RETURN_IF_ERROR(
+        Depthwise(arguments.context, source, filters, halves.products, StandardPipeline()));
+    source.data = halves.low;
+    source.type = Type::kUInt8;
+    const AddHighHalves add{layer, halves.products, filters.channels(), 0};
+    return Depthwise(arguments.context, source, filters, arguments.outputs[0], add.pipeline());
+  }
+
+  Im2col view;
+  Linear16 layer;
+  PackedDepthwise filters;
+};
+
+}  // namespace
+
+Result<PreparedLayer> PrepareProduct16x8(const LayerView& layer, const LayerOptions& options,
+                                         const ProductShape& shape) {
+  Result<Linear16> linear = CheckLinear16(layer, shape.activation, 0, shape.outputs, shape.depth());
+  if (!linear.ok()) return linear.status();
+  Result<std::vector<PackedMatrix>> filters =
+      PackWeights(layer, linear->linear, options, shape.groups, shape.depth());
+  if (!filters.ok()) return filters.status();
+  const Result<size_t> scratch =
+      HalvesBytes(layer, shape.inputs(), int64_t{shape.rows()} * shape.group_outputs());
+  if (!scratch.ok()) return scratch.status();
+  PreparedLayer prepared;
+  prepared.name = RoutineName(Type::kInt16, "gemm");
+  prepared.kernel = options.kernel;
+  prepared.macs = CountMacs({shape.rows(), shape.outputs}, shape.depth());
+  prepared.scratch_bytes = *scratch;
+  for (const PackedMatrix& filter : *filters) prepared.constant_bytes += filter.bytes();
+  auto routine = std::make_shared<ProductRoutine>();
+  routine->shape = shape;
+  routine->layer = std::move(*linear);
+  routine->filters = std::move(*filters);
+  prepared.routine = std::move(routine);
+  return prepared;
+}
+
+Result<PreparedLayer> PrepareDepthwise16x8(const LayerView& layer, const LayerOptions& options,
+                                           const Im2col& view) {
+  const Tensor& filter = layer.input(1);
+  const int outputs = filter.shape[3];
+  const int64_t taps = int64_t{filter.shape[1]} * filter.shape[2];
+  Result<Linear16> linear =
+      CheckLinear16(layer, layer.op<DepthwiseConv2D>().activation, 3, outputs, taps);
+  if (!linear.ok()) return linear.status();
+  const ConstMatrix matrix{
+      filter.data, Type::kInt8, static_cast<int>(taps), outputs, outputs, Order::kRowMajor, 0};
+  Result<PackedDepthwise> packed =
+      PackedDepthwise::Pack(matrix, filter.shape[2], outputs / view.channels, options.kernel);
+  if (!packed.ok()) return layer.Wrap(packed.status());
+  const Result<size_t> scratch = HalvesBytes(layer, *CountElements(layer.input(0).shape),
+                                             *CountElements(layer.output().shape));
+  if (!scratch.ok()) return scratch.status();
+  PreparedLayer prepared;
+  prepared.name = RoutineName(Type::kInt16, "depthwise");
+  prepared.kernel = options.kernel;
+  prepared.macs = CountMacs(layer.output().shape, taps);
+  prepared.scratch_bytes = *scratch;
+  prepared.constant_bytes = packed->bytes();
+  auto routine = std::make_shared<DepthwiseRoutine>(std::move(*packed));
+  routine->view = view;
+  routine->layer = std::move(*linear);
+  prepared.routine = std::move(routine);
+  return prepared;
+}
+
+}  // namespace intaglio::nn

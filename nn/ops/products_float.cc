@@ -1,0 +1,182 @@
+// CONV_2D, FULLY_CONNECTED and DEPTHWISE_CONV_2D of float32. Rows of a convolution's matrix are
+// gathered a chunk at a time; threads share the blocks of a chunk.
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "intaglio/nn/ops/float_panels.h"
+#include "intaglio/nn/ops/linear.h"
+#include "intaglio/nn/ops/products.h"
+
+namespace intaglio::nn {
+namespace {
+
+constexpr int kBlock = 32;          // rows
+constexpr int kGathered = 1 << 18;  // elements of a chunk, or of a block if that is more
+
+// Row `row` of the view's matrix.
+void Gather(const Im2col& view, const float* in, int row, float* to) {
+  const int x = row % view.out_width * view.stride_width - view.pad_left;
+  const int y = row / view.out_width % view.out_height * view.stride_height - view.pad_top;
+  const int n = row / view.out_width / view.out_height;
+  const auto channels = static_cast<size_t>(view.group_channels);
+  for (int ky = 0; ky < view.kernel_height; ++ky) {
+    const int in_y = y + ky * view.dilation_height;
+    for (int kx = 0; kx < view.kernel_width; ++kx, to += channels) {
+      const int in_x = x + kx * view.dilation_width;
+      if (in_y < 0 || in_y >= view.height || in_x < 0 || in_x >= view.width) {
+        std::fill_n(to, channels, 0.0f);
+        continue;
+      }
+      const ptrdiff_t pixel = (ptrdiff_t{n} * view.height + in_y) * view.width + in_x;
+      std::memcpy(to, in + pixel * view.channels + view.first_channel, channels * sizeof(float));
+    }
+  }
+}
+
+class ProductRoutine final : public Routine {
+ public:
+  Status Run(const RunArguments& arguments) const override {
+    for (int g = 0; g < shape.groups; ++g) RunGroup(arguments, g);
+    return {};
+  }
+
+  size_t scratch_bytes() const {
+    if (shape.pointwise) return 0;
+    return static_cast<size_t>(chunk) * static_cast<size_t>(shape.depth()) * sizeof(float);
+  }
+
+  ProductShape shape;
+  int chunk = 0;  // rows
+  FloatFinish finish;
+  std::vector<FloatPanels> filters;  // per group
+
+ private:
+  void RunGroup(const RunArguments& arguments, int group) const {
+    const auto* const in = static_cast<const float*>(arguments.inputs[0]);
+    auto* const out = static_cast<float*>(arguments.outputs[0]);
+    Im2col view = shape.view;
+    view.first_channel = group * view.group_channels;
+    const int channel = group * shape.group_outputs();
+    for (int first = 0; first < shape.rows(); first += chunk) {
+      const int rows = std::min(chunk, shape.rows() - first);
+      const auto block = [&](int b) {
+        const int begin = b * kBlock;
+        const int count = std::min(kBlock, rows - begin);
+        const float* x = in + ptrdiff_t{first + begin} * view.channels + view.first_channel;
+        ptrdiff_t stride = view.channels;
+        if (!shape.pointwise) {
+          stride = shape.depth();
+          float* const to = static_cast<float*>(arguments.scratch) + begin * stride;
+          for (int r = 0; r < count; ++r) Gather(view, in, first + begin + r, to + r * stride);
+          x = to;
+        }
+        filters[static_cast<size_t>(group)].Multiply(
+            x, stride, count, finish, channel,
+            out + ptrdiff_t{first + begin} * shape.outputs + channel, shape.outputs);
+      };
+      arguments.context.Run((rows + kBlock - 1) / kBlock, std::ref(block));
+    }
+  }
+};
+
+class DepthwiseRoutine final : public Routine {
+ public:
+  Status Run(const RunArguments& arguments) const override {
+    const auto row = [&](int r) {
+      auto* out =
+          static_cast<float*>(arguments.outputs[0]) + ptrdiff_t{r} * view.out_width * outputs;
+      for (int x = 0; x < view.out_width; ++x, out += outputs) {
+        RunPixel(static_cast<const float*>(arguments.inputs[0]), r, x, out);
+      }
+    };
+    arguments.context.Run(view.batch * view.out_height, std::ref(row));
+    return {};
+  }
+
+  Im2col view;
+  int outputs = 0;
+  std::vector<float> filters;  // [taps, outputs]
+  FloatFinish finish;
+
+ private:
+  void RunPixel(const float* in, int row, int out_x, float* out) const {
+    std::fill_n(out, outputs, 0.0f);
+    const int y = row % view.out_height * view.stride_height - view.pad_top;
+    const int x = out_x * view.stride_width - view.pad_left;
+    const float* image =
+        in + ptrdiff_t{row / view.out_height} * view.height * view.width * view.channels;
+    const float* taps = filters.data();
+    for (int ky = 0; ky < view.kernel_height; ++ky) {
+      const int in_y = y + ky * view.dilation_height;
+      for (int kx = 0; kx < view.kernel_width; ++kx, taps += outputs) {
+        const int in_x = x + kx * view.dilation_width;
+        if (in_y < 0 || in_y >= view.height || in_x < 0 || in_x >= view.width) continue;
+        AddTap(image + (ptrdiff_t{in_y} * view.width + in_x) * view.channels, taps, out);
+      }
+    }
+    for (int c = 0; c < outputs; ++c) out[c] = finish(out[c], static_cast<size_t>(c));
+  }
+
+  void AddTap(const float* pixel, const float* taps, float* out) const {
+    const int multiplier = outputs / view.channels;
+    if (multiplier == 1) {
+      for (int c = 0; c < outputs; ++c) out[c] += pixel[c] * taps[c];
+      return;
+    }
+    for (int c = 0; c < view.channels; ++c) {
+      for (int m = 0; m < multiplier; ++m) *out++ += pixel[c] * *taps++;
+    }
+  }
+};
+
+}  // namespace
+
+Result<PreparedLayer> PrepareProductFloat(const LayerView& layer, const ProductShape& shape) {
+  Result<FloatFinish> finish = CheckFloatLayer(layer, shape.activation, shape.outputs);
+  if (!finish.ok()) return finish.status();
+  const int depth = shape.depth();
+  auto routine = std::make_shared<ProductRoutine>();
+  routine->shape = shape;
+  routine->finish = std::move(*finish);
+  const int most = std::max(1, kGathered / std::max(1, depth) / kBlock) * kBlock;
+  routine->chunk = std::max(1, shape.pointwise ? shape.rows() : std::min(most, shape.rows()));
+  PreparedLayer prepared;
+  for (int g = 0; g < shape.groups; ++g) {
+    const auto* const weights =
+        static_cast<const std::byte*>(layer.input(1).data) +
+        ptrdiff_t{g} * shape.group_outputs() * depth * ptrdiff_t{sizeof(float)};
+    routine->filters.emplace_back(weights, shape.group_outputs(), depth);
+    prepared.constant_bytes += routine->filters.back().bytes();
+  }
+  prepared.name = RoutineName(Type::kFloat32, "gemm");
+  prepared.macs = CountMacs({shape.rows(), shape.outputs}, depth);
+  prepared.scratch_bytes = routine->scratch_bytes();
+  prepared.routine = std::move(routine);
+  return prepared;
+}
+
+Result<PreparedLayer> PrepareDepthwiseFloat(const LayerView& layer, const Im2col& view) {
+  const Tensor& filter = layer.input(1);
+  const int outputs = filter.shape[3];
+  Result<FloatFinish> finish =
+      CheckFloatLayer(layer, layer.op<DepthwiseConv2D>().activation, outputs);
+  if (!finish.ok()) return finish.status();
+  auto routine = std::make_shared<DepthwiseRoutine>();
+  routine->view = view;
+  routine->outputs = outputs;
+  routine->finish = std::move(*finish);
+  routine->filters.resize(filter.data_bytes / sizeof(float));
+  std::memcpy(routine->filters.data(), filter.data, filter.data_bytes);
+  PreparedLayer prepared;
+  prepared.name = RoutineName(Type::kFloat32, "depthwise");
+  prepared.macs = CountMacs(layer.output().shape, int64_t{filter.shape[1]} * filter.shape[2]);
+  prepared.constant_bytes = filter.data_bytes;
+  prepared.routine = std::move(routine);
+  return prepared;
+}
+
+}  // namespace intaglio::nn

@@ -1,0 +1,156 @@
+// CONV_2D, FULLY_CONNECTED and DEPTHWISE_CONV_2D of float32 inputs and int8 weights (hybrid.h).
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "intaglio/gemm/depthwise.h"
+#include "intaglio/nn/ops/hybrid.h"
+#include "intaglio/nn/ops/products.h"
+
+namespace intaglio::nn {
+namespace {
+
+// One product of all items, whose zero points are corrected afterwards, where no padding has to be
+// told them; else one per item.
+class ProductRoutine final : public Routine {
+ public:
+  Status Run(const RunArguments& arguments) const override {
+    const int items = shape.view.batch;
+    const int64_t size = shape.inputs() / items;
+    const QuantizedItems x = QuantizeItems(static_cast<const float*>(arguments.inputs[0]), items,
+                                           size, hybrid.asymmetric, arguments.scratch);
+    auto* const out = static_cast<float*>(arguments.outputs[0]);
+    const int rows = shape.rows() / items;
+    const bool correct = hybrid.asymmetric && shape.pointwise;
+    if (correct || !hybrid.asymmetric) {
+      const ToReal real{hybrid, x.scales, correct ? x.zero_points : nullptr, weight_sums.data(),
+                        rows,   0};
+      return Multiply(arguments.context, shape, x.values, 0, real, out);
+    }
+    ProductShape one = shape;
+    one.view.batch = 1;
+    for (int item = 0; item < items; ++item) {
+      const ToReal real{hybrid, x.scales + item, nullptr, nullptr, rows, 0};
+      INTAGLIO_RETURN_IF_ERROR(Multiply(arguments.context, one, x.values + item * size,
+                                        x.zero_points[item], real,
+                                        out + ptrdiff_t{item} * rows * shape.outputs));
+    }
+    return {};
+  }
+
+  ProductShape shape;
+  HybridLayer hybrid;
+  std::vector<int32_t> weight_sums;
+  std::vector<PackedMatrix> filters;  // per group
+
+ private:
+  Status Multiply(Context& context, const ProductShape& part, const int8_t* x, int32_t zero_point,
+                  ToReal real, float* out) const {
+    for (int g = 0; g < part.groups; ++g) {
+      real.first_channel = g * part.group_outputs();
+      const MutableMatrix dst{out + real.first_channel, Type::kFloat32, part.rows(),
+                              part.group_outputs(),     part.outputs,   Order::kRowMajor};
+      INTAGLIO_RETURN_IF_ERROR(Gemm(context, part.Input(x, Type::kInt8, zero_point, g),
+                                    filters[static_cast<size_t>(g)], dst, real.pipeline()));
+    }
+    return {};
+  }
+};
+
+class DepthwiseRoutine final : public Routine {
+ public:
+  explicit DepthwiseRoutine(PackedDepthwise packed) : filters(std::move(packed)) {}
+
+  Status Run(const RunArguments& arguments) const override {
+    const int64_t size = int64_t{view.height} * view.width * view.channels;
+    const QuantizedItems x = QuantizeItems(static_cast<const float*>(arguments.inputs[0]),
+                                           view.batch, size, true, arguments.scratch);
+    const int rows = view.out_height * view.out_width;
+    auto* out = static_cast<float*>(arguments.outputs[0]);
+    Im2col one = view;
+    one.batch = 1;
+    for (int item = 0; item < view.batch; ++item, out += ptrdiff_t{rows} * filters.channels()) {
+      one.data = x.values + item * size;
+      one.zero_point = x.zero_points[item];
+      const ToReal real{hybrid, x.scales + item, nullptr, nullptr, rows, 0};
+      INTAGLIO_RETURN_IF_ERROR(Depthwise(arguments.context, one, filters, out, real.pipeline()));
+    }
+    return {};
+  }
+
+  Im2col view;
+  HybridLayer hybrid;
+  PackedDepthwise filters;
+};
+
+std::vector<int32_t> WeightSums(const Tensor& weights, int channels, int depth) {
+  std::vector<int32_t> sums;
+  const auto* channel = static_cast<const int8_t*>(weights.data);
+  for (int c = 0; c < channels; ++c, channel += depth) {
+    sums.push_back(std::accumulate(channel, channel + depth, 0));
+  }
+  return sums;
+}
+
+}  // namespace
+
+Result<PreparedLayer> PrepareProductHybrid(const LayerView& layer, const LayerOptions& options,
+                                           const ProductShape& shape, bool asymmetric) {
+  const int depth = shape.depth();
+  Result<HybridLayer> hybrid =
+      CheckHybrid(layer, shape.activation, 0, shape.outputs, depth, asymmetric);
+  if (!hybrid.ok()) return hybrid.status();
+  Result<std::vector<PackedMatrix>> filters =
+      PackWeights(layer, hybrid->linear, options, shape.groups, depth);
+  if (!filters.ok()) return filters.status();
+  const Result<size_t> scratch =
+      QuantizedItemsBytes(layer, shape.view.batch, shape.inputs() / shape.view.batch);
+  if (!scratch.ok()) return scratch.status();
+  PreparedLayer prepared;
+  prepared.name = "cpu:hybrid/gemm";
+  prepared.kernel = options.kernel;
+  prepared.macs = CountMacs({shape.rows(), shape.outputs}, depth);
+  prepared.scratch_bytes = *scratch;
+  for (const PackedMatrix& filter : *filters) prepared.constant_bytes += filter.bytes();
+  auto routine = std::make_shared<ProductRoutine>();
+  routine->shape = shape;
+  routine->hybrid = std::move(*hybrid);
+  routine->weight_sums = WeightSums(layer.input(1), shape.outputs, depth);
+  routine->filters = std::move(*filters);
+  prepared.routine = std::move(routine);
+  return prepared;
+}
+
+Result<PreparedLayer> PrepareDepthwiseHybrid(const LayerView& layer, const LayerOptions& options,
+                                             const Im2col& view) {
+  const Tensor& filter = layer.input(1);
+  const int outputs = filter.shape[3];
+  const int64_t taps = int64_t{filter.shape[1]} * filter.shape[2];
+  Result<HybridLayer> hybrid =
+      CheckHybrid(layer, layer.op<DepthwiseConv2D>().activation, 3, outputs, taps, true);
+  if (!hybrid.ok()) return hybrid.status();
+  const ConstMatrix matrix{
+      filter.data, Type::kInt8, static_cast<int>(taps), outputs, outputs, Order::kRowMajor, 0};
+  Result<PackedDepthwise> packed =
+      PackedDepthwise::Pack(matrix, filter.shape[2], outputs / view.channels, options.kernel);
+  if (!packed.ok()) return layer.Wrap(packed.status());
+  const Result<size_t> scratch =
+      QuantizedItemsBytes(layer, view.batch, int64_t{view.height} * view.width * view.channels);
+  if (!scratch.ok()) return scratch.status();
+  PreparedLayer prepared;
+  prepared.name = "cpu:hybrid/depthwise";
+  prepared.kernel = options.kernel;
+  prepared.macs = CountMacs(layer.output().shape, taps);
+  prepared.scratch_bytes = *scratch;
+  prepared.constant_bytes = packed->bytes();
+  auto routine = std::make_shared<DepthwiseRoutine>(std::move(*packed));
+  routine->view = view;
+  routine->hybrid = std::move(*hybrid);
+  prepared.routine = std::move(routine);
+  return prepared;
+}
+
+}  // namespace intaglio::nn

@@ -1,0 +1,41 @@
+#include "intaglio/nn/ops/table16.h"
+
+#include <mutex>
+
+#include "intaglio/fixedpoint/transcendental16.h"
+
+namespace intaglio::nn {
+namespace {
+
+// Static, of zeros in the file: only the tables that are used take memory.
+struct Made {
+  std::once_flag once;
+  Table16 table;
+};
+
+template <class Function>
+const Table16& Once(Made& made, const Function& f) {
+  std::call_once(made.once, [&] { made.table.Fill(f); });
+  return made.table;
+}
+
+template <int kIntegers>
+const Table16& Tanh() {
+  static Made made;
+  return Once(made, Tanh16<kIntegers>);
+}
+
+}  // namespace
+
+const Table16& LogisticTable() {
+  static Made made;
+  return Once(made, Logistic16<3>);
+}
+
+const Table16& TanhTable(int integer_bits) {
+  constexpr const Table16& (*kTables[])() = {Tanh<0>, Tanh<1>, Tanh<2>, Tanh<3>,
+                                             Tanh<4>, Tanh<5>, Tanh<6>};
+  return kTables[integer_bits]();
+}
+
+}  // namespace intaglio::nn

@@ -1,0 +1,52 @@
+// logistic and tanh on 16 bits: every operand against the real function. That the bits are
+// TFLite's is for the recorded models of test/nn/ops to say.
+#include "intaglio/fixedpoint/transcendental16.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+namespace intaglio {
+namespace {
+
+// The largest distance from f, in units of the result's last place.
+template <class Function, class Real>
+double Distance(const Function& function, const Real& f, int integer_bits) {
+  double distance = 0;
+  for (int32_t x = -32768; x <= 32767; ++x) {
+    const double real = f(std::ldexp(x, integer_bits - 15)) * 32768;
+    distance = std::max(distance, std::fabs(function(static_cast<int16_t>(x)) - real));
+  }
+  return distance;
+}
+
+double RealTanh(double x) { return std::tanh(x); }
+
+TEST(Transcendental16, StaysCloseToTheRealFunctions) {
+  EXPECT_LT(Distance(
+                Logistic16<3>, [](double x) { return 1 / (1 + std::exp(-x)); }, 3),
+            6.4);
+  EXPECT_LT(Distance(Tanh16<0>, RealTanh, 0), 12.1);
+  EXPECT_LT(Distance(Tanh16<1>, RealTanh, 1), 12.1);
+  EXPECT_LT(Distance(Tanh16<2>, RealTanh, 2), 12.1);
+  EXPECT_LT(Distance(Tanh16<3>, RealTanh, 3), 12.1);
+  EXPECT_LT(Distance(Tanh16<4>, RealTanh, 4), 12.1);
+  EXPECT_LT(Distance(Tanh16<5>, RealTanh, 5), 12.1);
+  EXPECT_LT(Distance(Tanh16<6>, RealTanh, 6), 12.1);
+}
+
+TEST(Transcendental16, IsSymmetric) {
+  for (int32_t x = 1; x <= 32767; ++x) {
+    const auto positive = static_cast<int16_t>(x);
+    const auto negative = static_cast<int16_t>(-x);
+    ASSERT_EQ(Tanh16<3>(negative), -Tanh16<3>(positive)) << x;
+    ASSERT_EQ(Logistic16<3>(negative), 32767 - Logistic16<3>(positive)) << x;
+  }
+  EXPECT_EQ(Tanh16<3>(0), 0);
+  EXPECT_EQ(Logistic16<3>(0), 1 << 14);
+}
+
+}  // namespace
+}  // namespace intaglio
