@@ -1,4 +1,5 @@
-// Depthwise convolutions and convolutions by im2col, each as a share of its bound.
+// Depthwise convolutions, convolutions by im2col and element-wise routines, each as a share of its
+// bound.
 #include <algorithm>
 #include <cstdio>
 #include <string>
@@ -56,7 +57,7 @@ int Main(int argc, char** argv) {
   bool all_right = true;
   for (const std::string& threads : options.List("threads", "1")) {
     Context context(std::max(1, std::atoi(threads.c_str())));
-    for (const auto& cases : {DepthwiseCases(context), ConvolutionCases(context)}) {
+    for (const auto& cases : {DepthwiseCases(context), ConvolutionCases(context), LineCases()}) {
       for (const OpCase& op : cases) {
         if (op.name.find(options.Text("filter", "")) == op.name.npos) continue;
         all_right = RunCase(op, options, context, report) && all_right;

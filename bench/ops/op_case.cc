@@ -7,6 +7,7 @@
 #include "intaglio/gemm/depthwise.h"
 #include "intaglio/gemm/dispatch.h"
 #include "intaglio/gemm/gemm.h"
+#include "intaglio/gemm/lines.h"
 
 namespace intaglio::bench {
 namespace {
@@ -63,6 +64,98 @@ std::vector<OpCase> DepthwiseCases(Context& context) {
     cases.push_back(std::move(made));
   }
   return cases;
+}
+
+namespace {
+
+// Two operands and results by two kernels, of which the scalar one is right.
+struct LineData {
+  static constexpr int kSide = 56;
+  static constexpr ptrdiff_t kChannels = 256;
+  static constexpr ptrdiff_t kCount = kSide * kSide * kChannels;
+
+  LineData() {
+    for (ptrdiff_t i = 0; i < kCount; ++i) {
+      a.push_back(static_cast<uint8_t>(i * 37 >> 3));
+      b.push_back(static_cast<uint8_t>(i * 101 >> 4));
+    }
+    out.resize(a.size());
+    right.resize(a.size());
+  }
+
+  AlignedVector<uint8_t> a, b, out, right;
+};
+
+// run(lines, out) with the best kernel is measured, and must give what it gives with the scalar
+// one.
+OpCase LineCase(const char* name, int operands, const std::shared_ptr<LineData>& data,
+                const std::function<void(const LineRoutines&, uint8_t*)>& run) {
+  const auto best = LinesOf("");
+  const auto scalar = LinesOf("scalar");
+  if (!best.ok() || !scalar.ok()) Stop(best.status());
+  OpCase made;
+  made.name = std::string(name) + "/56x56x256";
+  made.ops = static_cast<double>(LineData::kCount);
+  made.bytes = (operands + 1.0) * static_cast<double>(LineData::kCount);
+  made.run = [=, lines = *best] { run(*lines, data->out.data()); };
+  made.check = [=, lines = *scalar] {
+    run(*lines, data->right.data());
+    return data->out == data->right ? std::string() : "a line differs from the scalar kernel's";
+  };
+  return made;
+}
+
+// 3 x 3 windows inside the image.
+template <class Function>
+void Pool(const LineData& data, uint8_t* out, const Function& pool) {
+  constexpr int kSide = LineData::kSide;
+  for (int y = 1; y + 1 < kSide; ++y) {
+    for (int x = 1; x + 1 < kSide; ++x) {
+      const void* taps[9];
+      for (int t = 0; t < 9; ++t) {
+        taps[t] = data.a.data() + ((y - 1 + t / 3) * kSide + x - 1 + t % 3) * LineData::kChannels;
+      }
+      pool(taps, out + (y * kSide + x) * LineData::kChannels);
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<OpCase> LineCases() {
+  const auto data = std::make_shared<LineData>();
+  const LineOutput output{true, 3, -128, 127};
+  SumOfBytes sum;
+  sum.zero_a = 120;
+  sum.zero_b = 131;
+  sum.scale_a = sum.scale_b = {1 << 30, 0};
+  sum.scale = {1518500250, -19};
+  const LinePair line{data->a.data(), data->b.data(), false, nullptr, LineData::kCount};
+  const auto add = [=](const SumOfBytes& s) {
+    return [=](const LineRoutines& lines, uint8_t* out) {
+      LinePair to = line;
+      to.out = out;
+      lines.add(s, output, to);
+    };
+  };
+  const ProductOfBytes product{120, 131, {1518500250, -6}};
+  const auto multiply = [=](const LineRoutines& lines, uint8_t* out) {
+    LinePair to = line;
+    to.out = out;
+    lines.multiply(product, output, to);
+  };
+  const auto pool = [=](auto function) {
+    return [=](const LineRoutines& lines, uint8_t* out) {
+      Pool(*data, out, [&](const void* const* taps, uint8_t* to) {
+        (lines.*function)(taps, 9, output, to, LineData::kChannels);
+      });
+    };
+  };
+  return {LineCase("add, linear", 2, data, add(WithLinear(sum, 0))),
+          LineCase("add, by its definition", 2, data, add(sum)),
+          LineCase("multiply", 2, data, multiply),
+          LineCase("max pool 3x3", 1, data, pool(&LineRoutines::largest)),
+          LineCase("average pool 3x3", 1, data, pool(&LineRoutines::average))};
 }
 
 std::vector<OpCase> ConvolutionCases(Context& context) {

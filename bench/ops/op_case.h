@@ -30,6 +30,10 @@ std::vector<OpCase> DepthwiseCases(Context& context);
 // Convolutions of ResNet-50 by way of the im2col view; the bound is the product's.
 std::vector<OpCase> ConvolutionCases(Context& context);
 
+// Additions, products and pools of bytes, which are bound by memory: one thread, as the routines
+// are.
+std::vector<OpCase> LineCases();
+
 }  // namespace intaglio::bench
 
 #endif  // INTAGLIO_BENCH_OPS_OP_CASE_H_
