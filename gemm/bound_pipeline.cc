@@ -42,7 +42,7 @@ Result<std::shared_ptr<const BoundPipeline::Storage>> BindPanels(const BindTarge
   auto* params = static_cast<PanelParams*>(storage->params.data());
   for (const PanelExtent& extent : panels.extents) {
     FillPanelParams(panels, extent, rows, &storage->pipeline, *params);
-    const bool fitted = options.fit && target.kernel->takes_multiply_add &&
+    const bool fitted = options.fit && target.takes_multiply_add &&
                         FitPanelByMultiplyAdd(panels, extent, rows, pipeline, *params);
     if (options.fit && !fitted && target.kernel->has_fma) {
       FitPanel(panels, extent, rows, pipeline, *params);
@@ -58,9 +58,12 @@ Result<BoundPipeline> BoundPipeline::Bind(const PackedMatrix& matrix,
   auto kernel = KernelFor(matrix.panels().format);
   if (!kernel.ok()) return kernel.status();
   try {
-    const BindTarget target{std::make_shared<const PackedMatrix>(matrix), &matrix.panels(), *kernel,
+    const BindTarget target{std::make_shared<const PackedMatrix>(matrix),
+                            &matrix.panels(),
+                            *kernel,
                             RowMove((*kernel)->row_format, operand_type),
-                            matrix.side() == Side::kLhs ? Axis::kRows : Axis::kCols};
+                            matrix.side() == Side::kLhs ? Axis::kRows : Axis::kCols,
+                            (*kernel)->takes_multiply_add};
     auto storage = BindPanels(target, pipeline, operand_type, operand_zero_point, options);
     if (!storage.ok()) return storage.status();
     return BoundPipeline(std::move(*storage));

@@ -36,6 +36,7 @@ struct BindTarget {
   const Kernel* kernel;
   int32_t operand_move;
   Axis channels_along;
+  bool takes_multiply_add = false;  // its tiles are Kernel::tile's of a kernel that does
 };
 
 // Checks the pipeline, the operand's type and its zero point, and that no sum can leave int32;
