@@ -109,12 +109,21 @@ def operators_of(path):
     return graph.OperatorsLength() if types <= quantized else 0
 
 
+def litert_reads(path):
+    try:
+        litert.Interpreter(model_path=str(path))
+        return True
+    except ValueError as error:
+        print(f"{path.stem}: LiteRT cannot read it: {str(error)[:80]}", flush=True)
+        return False
+
+
 def found(folder, text):
     for path in sorted(Path(folder).rglob("*.tflite")):
         if text not in str(path):
             continue
         operators = operators_of(path)
-        if operators > 0:
+        if operators > 0 and litert_reads(path):
             yield Case(path.stem, path, kind="operator" if operators == 1 else "network")
 
 
