@@ -40,6 +40,13 @@ endfunction()
 # For code that need not be fast, where most of the compile time goes into optimizing headers.
 set(INTAGLIO_QUICK_BUILD $<$<CONFIG:Release>:-O1>)
 
+# intaglio_small(FILE...): sources of the engine in the calling directory that are no inner loops, and that
+# -O3 would only make larger.
+function(intaglio_small)
+  set_source_files_properties(${ARGN} TARGET_DIRECTORY intaglio_gemm
+                              PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Release>:-O2>)
+endfunction()
+
 # What both libraries have in common; they are exported as intaglio::<export_name>.
 function(intaglio_library target export_name)
   intaglio_compile_options(${target})
