@@ -35,6 +35,7 @@ class Splitter {
     for (size_t i = 0; i < part_.size(); ++i) {
       if (part_[i] == kMain) INTAGLIO_RETURN_IF_ERROR(CheckInteger(i));
     }
+    INTAGLIO_RETURN_IF_ERROR(CheckVariables());
     FindUses();
     RankTensors();
     for (const TensorId id : Crossing(kInputs)) INTAGLIO_RETURN_IF_ERROR(CheckCrossing(id));
@@ -120,6 +121,24 @@ class Splitter {
     if (why.empty()) return {};
     return LayerView(graph_, layer)
         .Unsupported("needs floating point between quantized layers: " + why);
+  }
+
+  // The parts would keep a state each.
+  Status CheckVariables() const {
+    std::vector<int> read_in(graph_.tensors.size(), -1);
+    for (size_t i = 0; i < part_.size(); ++i) {
+      for (const TensorId id : graph_.layers[i].inputs) {
+        if (!IsData(id) || !graph_.tensors[Index(id)].variable) continue;
+        int& part = read_in[Index(id)];
+        if (part >= 0 && part != part_[i]) {
+          return LayerView(graph_, i).Unsupported("shares the variable '" +
+                                                  graph_.tensors[Index(id)].name +
+                                                  "' with a layer of another part");
+        }
+        part = part_[i];
+      }
+    }
+    return {};
   }
 
   void FindUses() {

@@ -87,6 +87,11 @@ Status Encode(const Op&, Encoding& e) {
   return e.layer().Unsupported("the writer of .tflite files does not know this operator");
 }
 
+// Its options say which LSTM it is.
+inline Status Encode(const BasicLstm&, Encoding& e) {
+  return e.layer().Unsupported("the writer of .tflite files does not know this operator");
+}
+
 Status Encode(const Conv2D& op, Encoding& e);
 Status Encode(const DepthwiseConv2D& op, Encoding& e);
 Status Encode(const FullyConnected& op, Encoding& e);
@@ -94,6 +99,8 @@ Status Encode(const TransposeConv& op, Encoding& e);
 Status Encode(const BatchMatMul& op, Encoding& e);
 Status Encode(const AveragePool2D& op, Encoding& e);
 Status Encode(const MaxPool2D& op, Encoding& e);
+Status Encode(const L2Pool2D& op, Encoding& e);
+Status Encode(const LocalResponseNormalization& op, Encoding& e);
 
 Status Encode(const Add& op, Encoding& e);
 Status Encode(const Sub& op, Encoding& e);

@@ -38,13 +38,17 @@ Status Encode(const DepthwiseConv2D& op, Encoding& e) {
 }
 
 Status Encode(const FullyConnected& op, Encoding& e) {
-  e.SetOptions(tflite::CreateFullyConnectedOptions(
-      e.builder(), ToTflite(op.activation), tflite::WeightsFormat::DEFAULT, op.keep_num_dims));
+  e.SetOptions(tflite::CreateFullyConnectedOptions(e.builder(), ToTflite(op.activation),
+                                                   tflite::WeightsFormat::DEFAULT, op.keep_num_dims,
+                                                   op.asymmetric_inputs));
   return {};
 }
 
 // The shape of the output comes first, then the filter.
 Status Encode(const TransposeConv& op, Encoding& e) {
+  if (e.layer().has_input(3)) {
+    return e.layer().Unsupported("the writer of .tflite files does not know computed shapes");
+  }
   const Result<tflite::Padding> padding = ToTflite(e.layer(), op.padding);
   if (!padding.ok()) return padding.status();
   e.SetOptions(tflite::CreateTransposeConvOptions(e.builder(), *padding, op.stride.width,
@@ -61,5 +65,12 @@ Status Encode(const BatchMatMul& op, Encoding& e) {
 
 Status Encode(const AveragePool2D& op, Encoding& e) { return EncodePool(op, e); }
 Status Encode(const MaxPool2D& op, Encoding& e) { return EncodePool(op, e); }
+Status Encode(const L2Pool2D& op, Encoding& e) { return EncodePool(op, e); }
+
+Status Encode(const LocalResponseNormalization& op, Encoding& e) {
+  e.SetOptions(tflite::CreateLocalResponseNormalizationOptions(e.builder(), op.radius, op.bias,
+                                                               op.alpha, op.beta));
+  return {};
+}
 
 }  // namespace intaglio::nn

@@ -190,7 +190,8 @@ class Writer {
     const auto shape = b_.CreateVector(tensor.shape);
     const auto name = b_.CreateString(tensor.name);
     return tflite::CreateTensor(b_, shape, ToTflite(tensor.type), buffer, name,
-                                WriteQuantization(tensor.quantization), false, 0, 0, true);
+                                WriteQuantization(tensor.quantization), tensor.variable, 0, 0,
+                                true);
   }
 
   const Graph& graph_;

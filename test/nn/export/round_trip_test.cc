@@ -1,9 +1,11 @@
 // What was read, written and read again computes the same bits, and is written as the same bytes.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
-#include <span>
+#include <iterator>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "intaglio/nn/export/tflite_writer.h"
@@ -22,8 +24,27 @@ std::string Outcome(const Graph& graph, const test::RawTensors& inputs, test::Ra
   return model.ok() ? test::RunRaw(*model, inputs, outputs) : model.status().message();
 }
 
+// The writer does not know all operators.
+bool CanBeWritten(const Graph& graph) {
+  constexpr std::string_view kUnknown[] = {"LSTM", "UNIDIRECTIONAL_SEQUENCE_LSTM",
+                                           "RNN",  "UNIDIRECTIONAL_SEQUENCE_RNN",
+                                           "SVDF", "TFLite_Detection_PostProcess"};
+  return std::none_of(graph.layers.begin(), graph.layers.end(), [&](const Layer& layer) {
+    const auto* const end = std::end(kUnknown);
+    const bool computed_shape =
+        std::holds_alternative<TransposeConv>(layer.op) && layer.inputs.size() > 3;
+    return computed_shape || std::find(std::begin(kUnknown), end, NameOf(layer.op)) != end;
+  });
+}
+
 // Returns whether the model ran.
 bool ExpectRoundTrip(const Graph& graph, const test::RawTensors& inputs) {
+  if (!CanBeWritten(graph)) {
+    const Status status = ExportTflite(graph).status();
+    EXPECT_NE(status.message().find("the writer of .tflite files does not know"), std::string::npos)
+        << status.message();
+    return true;
+  }
   const Result<std::vector<uint8_t>> written = ExportTflite(graph);
   if (!written.ok()) {
     ADD_FAILURE() << written.status().message();
