@@ -5,6 +5,7 @@
 #   threads     worth running under the thread sanitizer; `intaglio_tests_threads` builds just these
 #   exhaustive  minutes under a sanitizer: scripts/test leaves it to the release build by default
 #   models      whole models, which lie in the folder ../shared or $INTAGLIO_SHARED
+#   full        many minutes anywhere: scripts/test leaves it to its level of this name
 #   compiler    looks at sources and at what the compiler makes of them: the same for every CPU
 add_custom_target(intaglio_tests_threads)
 

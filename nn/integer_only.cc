@@ -30,6 +30,9 @@ std::string WhatForcesFloat(const Graph& graph, size_t index) {
   if (std::holds_alternative<ResizeBilinear>(op) && type == Type::kUInt8) {
     return "it interpolates uint8 '" + layer.input(0).name + "' in float32";
   }
+  if (std::holds_alternative<LogSoftmax>(op) && type == Type::kUInt8) {
+    return "it takes the logarithms of uint8 '" + layer.input(0).name + "' in float32";
+  }
   if (std::holds_alternative<Sqrt>(op) && type == Type::kInt16) {
     return "it takes the roots of int16 '" + layer.input(0).name + "' in float32";
   }

@@ -87,7 +87,7 @@ struct PreparedLayer {
 // What operators take from the options of Model::Prepare.
 struct LayerOptions {
   std::string kernel;  // for packed constants
-  // Requantize in float32 where that is proven to give the same bits (BindOptions::fit).
+  // Compute in float32 where that is proven to give the same bits, as by BindOptions::fit.
   bool fit = true;
 };
 

@@ -211,7 +211,9 @@ Result<PreparedLayer> PreparePool(const LayerView& layer, const LayerOptions& op
   const PoolShape pool{shape[0], shape[3], window, *clamp};
   PreparedLayer prepared;
   prepared.name = RoutineName(type, algorithm);
-  if (SizeOf(type) == 1 &&
+  // The average divides in float32.
+  const bool allowed = options.fit || function != &LineRoutines::average;
+  if (allowed && SizeOf(type) == 1 &&
       int64_t{window.y.kernel} * window.x.kernel <= BytePoolRoutine::kMostTaps) {
     const Result<const LineRoutines*> lines = LinesOf(options.kernel);
     if (!lines.ok()) return layer.Wrap(lines.status());

@@ -1,8 +1,8 @@
 // trace_instructions fit|integer: runs models that have integers only, on every kernel of this
 // machine, and prints the addresses of all instructions that Model::Run executed: a line "module
 // PATH" per program or library, then its addresses as objdump counts them, one per line. With
-// `integer` models are prepared by PrepareOptions::integer_only; with `fit` as usual, and only
-// those that use a kernel.
+// `integer` models are prepared by PrepareOptions::integer_only; with `fit` one model as usual, on
+// the best kernel.
 //
 // The CPU stops after each instruction (the trap flag) and the signal's handler notes where.
 #include <dlfcn.h>
@@ -86,7 +86,7 @@ struct Case {
 
 // Convolutions of so many pixels that the engine looks for fits.
 Case ManyPixels() {
-  constexpr int kSize = 56;
+  constexpr int kSize = 100;
   Builder b("pixels");
   const Quantization q = PerTensor(0.5f, 3);
   std::vector<int8_t> weights(36);
@@ -101,14 +101,20 @@ Case ManyPixels() {
   return {*b.Finish(), {input}};
 }
 
-// Every operator with integers, from the golden files, and a few layers in a row.
-std::vector<Case> Cases() {
+// Every operator with integers, from the golden files, and a few layers in a row. A stop takes
+// microseconds: of each operator and type a few models must do.
+std::vector<Case> IntegerCases() {
+  constexpr int kOfEach = 6;
   std::vector<Case> cases;
+  std::map<std::string, int> taken_of;
   const auto add = [&](std::span<const uint8_t> bytes, const std::vector<test::GoldenRun>& runs) {
     Result<Graph> graph = ImportTflite(bytes, nullptr, "case");
-    if (graph.ok() && CheckIntegerOnly(*graph).ok()) {
-      cases.push_back({std::move(*graph), runs[0].inputs});
-    }
+    if (!graph.ok() || graph->layers.empty() || !CheckIntegerOnly(*graph).ok()) return;
+    const TensorId first = graph->layers[0].inputs.empty() ? kNoTensor : graph->layers[0].inputs[0];
+    const std::string type =
+        first == kNoTensor ? "" : NameOf(graph->tensors[static_cast<size_t>(first)].type);
+    if (++taken_of[NameOf(graph->layers[0].op) + type] > kOfEach) return;
+    cases.push_back({std::move(*graph), runs[0].inputs});
   };
   // The graphs refer to these bytes.
   static std::vector<std::vector<test::GoldenCase>> families;
@@ -122,7 +128,6 @@ std::vector<Case> Cases() {
   std::vector<uint8_t> ramp(32);
   for (size_t i = 0; i < ramp.size(); ++i) ramp[i] = static_cast<uint8_t>(i * 127);
   add(network, {{{ramp}, {}}});
-  cases.push_back(ManyPixels());
   return cases;
 }
 
@@ -145,7 +150,8 @@ int Main(const std::string& mode) {
   action.sa_sigaction = Note;
   action.sa_flags = SA_SIGINFO;
   sigaction(SIGTRAP, &action, nullptr);
-  const std::vector<Case> cases = Cases();
+  const bool integer = mode == "integer";
+  const std::vector<Case> cases = integer ? IntegerCases() : std::vector<Case>{ManyPixels()};
   size_t runs = 0;
   for (const Case& c : cases) {
     Result<Model> probe = Model::Prepare(c.graph);
@@ -157,14 +163,14 @@ int Main(const std::string& mode) {
       if (!kernel.usable) continue;
       PrepareOptions options;
       options.kernel = kernel.name;
-      options.integer_only = mode == "integer";
+      options.integer_only = integer;
       runs += RunTraced(c.graph, c.inputs, options) ? 1 : 0;
-      if (!has_kernel) break;
+      if (!has_kernel || !integer) break;
     }
   }
   Print();
   std::fprintf(stderr, "%zu models, %zu runs, %zu instructions\n", cases.size(), runs, taken);
-  return runs == 0 || (mode == "integer" && runs < cases.size()) ? 1 : 0;
+  return runs == 0 || (integer && runs < cases.size()) ? 1 : 0;
 }
 
 }  // namespace
