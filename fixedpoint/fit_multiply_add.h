@@ -50,7 +50,8 @@ struct MultiplyAddFit {
 };
 
 // A fit for which IsMultiplyAdd holds, or none: most multipliers from 2^-12 to 1/2 have one. Takes
-// some five microseconds. Always the same for the same task, on every machine.
+// some forty microseconds where std::fma is software. Always the same for the same task, on every
+// machine.
 std::optional<MultiplyAddFit> FitMultiplyAdd(const MultiplyAddTask& task);
 
 // Whether the fit equals the task at every accumulator: a proof where it says yes.

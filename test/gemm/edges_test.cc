@@ -52,9 +52,7 @@ TEST(EmptyProducts, NoRowsOrNoColumns) {
         ASSERT_TRUE(how.ok());
         EXPECT_GE(how->row_tasks, 0);
         EXPECT_GE(how->panel_tasks, 0);
-        std::string counts = how->text;
-        counts.erase(counts.find(how->kernel), how->kernel.size());
-        EXPECT_EQ(counts.find('-'), std::string::npos) << how->text;
+        EXPECT_EQ(how->text.find(" -"), std::string::npos) << how->text;  // no negative count
         const auto packed = Prepack(Side::kLhs, lhs.view());
         ASSERT_TRUE(packed.ok());
         EXPECT_TRUE(Gemm(context, *packed, rhs.view(), dst, StandardPipeline{}).ok());

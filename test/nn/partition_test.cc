@@ -18,6 +18,7 @@
 #include "intaglio/nn/import/tflite_reader.h"
 #include "intaglio/nn/integer_only.h"
 #include "intaglio/test/nn/raw_run.h"
+#include "intaglio/test/nn/shared_models.h"
 
 namespace intaglio::nn {
 namespace {

@@ -5,9 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <random>
 #include <string>
 #include <utility>
@@ -73,29 +71,6 @@ inline RawTensors RunGraph(const Graph& graph, const RawTensors& inputs,
   }
   EXPECT_EQ(RunRaw(*model, inputs, outputs), "");
   return outputs;
-}
-
-// The folder of models that are not part of the repository, and what a test says without it.
-inline std::filesystem::path SharedModels() {
-  const char* const path = std::getenv("INTAGLIO_SHARED");
-  const std::filesystem::path shared =
-      path != nullptr ? std::filesystem::path(path)
-                      : std::filesystem::path(INTAGLIO_SOURCE_DIR) / ".." / "shared";
-  return shared / "models";
-}
-
-inline std::string NoSharedModels() {
-  return "NO MODELS: " + SharedModels().string() +
-         " does not exist; set INTAGLIO_SHARED to a folder with models/ to run this test";
-}
-
-inline std::vector<std::filesystem::path> SharedModelFiles() {
-  std::vector<std::filesystem::path> files;
-  std::error_code absent;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(SharedModels(), absent)) {
-    if (entry.path().extension() == ".tflite") files.push_back(entry.path());
-  }
-  return files;
 }
 
 }  // namespace intaglio::nn::test

@@ -14,6 +14,7 @@
 #include "intaglio/test/nn/import/crafted_models.h"
 #include "intaglio/test/nn/ops/golden_file.h"
 #include "intaglio/test/nn/raw_run.h"
+#include "intaglio/test/nn/shared_models.h"
 
 namespace intaglio::nn {
 namespace {
