@@ -22,6 +22,7 @@ SumOfBytes WithLinear(SumOfBytes sum, int nudge) {
   const double factor_a = scale * RealValue(sum.scale_a);
   const double factor_b = scale * RealValue(sum.scale_b) * (sum.subtract ? -1 : 1);
   const double largest = std::max(factor_a, std::fabs(factor_b));
+  if (largest == 0) return sum;
   // The high halves of factors are to be below 2^14.
   sum.shift = std::clamp(13 - std::ilogb(largest), 1, 20);
   if (std::ldexp(largest, sum.shift) >= 1 << 15) return sum;

@@ -91,6 +91,7 @@ struct Lines {
   static INTAGLIO_INLINE void ForBlocks(const void* const* in, void* out, ptrdiff_t count,
                                         const Block& block) {
     auto* to = static_cast<uint8_t*>(out);
+    if (count == 0) return;
     if (count < kBlock) {
       alignas(64) uint8_t tap[kBlock] = {};
       alignas(64) uint8_t result[kBlock];
