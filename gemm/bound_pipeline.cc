@@ -40,13 +40,14 @@ Result<std::shared_ptr<const BoundPipeline::Storage>> BindPanels(const BindTarge
   const RowFacts rows{operand_zero_point + target.operand_move,
                       LargestDistance(operand_type, operand_zero_point)};
   auto* params = static_cast<PanelParams*>(storage->params.data());
+  const bool by_multiply_add =
+      options.fit && target.takes_multiply_add && options.rows >= kRowsWorthAMultiplyAdd;
+  const bool by_vector = options.fit && target.kernel->has_fma && options.rows >= kRowsWorthAFit;
   for (const PanelExtent& extent : panels.extents) {
     FillPanelParams(panels, extent, rows, &storage->pipeline, *params);
-    const bool fitted = options.fit && target.takes_multiply_add &&
-                        FitPanelByMultiplyAdd(panels, extent, rows, pipeline, *params);
-    if (options.fit && !fitted && target.kernel->has_fma) {
-      FitPanel(panels, extent, rows, pipeline, *params);
-    }
+    const bool fitted =
+        by_multiply_add && FitPanelByMultiplyAdd(panels, extent, rows, pipeline, *params);
+    if (!fitted && by_vector) FitPanel(panels, extent, rows, pipeline, *params);
     ++params;
   }
   return std::shared_ptr<const BoundPipeline::Storage>(std::move(storage));
