@@ -160,7 +160,7 @@ constexpr OperatorRow kRows[] = {
     {"L2_POOL_2D", 1, 1, kFloat, InferL2Pool2D, PrepareL2Pool2D},
     {"LOCAL_RESPONSE_NORMALIZATION", 1, 1, kFloat, InferRows, PrepareLocalResponseNormalization},
 };
-static_assert(std::variant_size_v<Operator> == std::size(kRows));
+static_assert(std::variant_size_v<OperatorVariant> == std::size(kRows));
 
 // "int8 or uint8"
 std::string NamesOf(TypeSet types) {
