@@ -77,8 +77,8 @@ std::vector<Placement> PlacementsOf(const MemoryPlan& plan) {
   for (size_t i = 0; i < plan.tensor_block.size(); ++i) {
     if (plan.tensor_block[i] == MemoryPlan::kNoBlock) continue;
     const Block& block = plan.blocks[static_cast<size_t>(plan.tensor_block[i])];
-    placements.push_back(
-        {static_cast<TensorId>(i), block.offset, block.bytes, plan.first[i], plan.last[i]});
+    placements.push_back({static_cast<TensorId>(i), block.offset + plan.tensor_offset[i],
+                          plan.tensor_bytes[i], plan.first[i], plan.last[i]});
   }
   return placements;
 }
@@ -98,7 +98,8 @@ struct Model::Prepared {
   void* Address(std::byte* base, TensorId id) const {
     const int block = plan.tensor_block[static_cast<size_t>(id)];
     if (block == MemoryPlan::kNoBlock) return nullptr;
-    return base + plan.blocks[static_cast<size_t>(block)].offset;
+    return base + plan.blocks[static_cast<size_t>(block)].offset +
+           plan.tensor_offset[static_cast<size_t>(id)];
   }
 
   void Describe();

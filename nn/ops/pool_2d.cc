@@ -108,7 +108,7 @@ class BytePoolRoutine final : public Routine {
  public:
   using Function = decltype(LineRoutines::largest);
 
-  static constexpr int kMostTaps = 256;  // of a window
+  static constexpr int kMostTaps = LineRoutines::kMostTaps;  // of a window
 
   BytePoolRoutine(const PoolShape& shape, Type type, Function function)
       : shape_(shape),

@@ -6,8 +6,10 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "intaglio/test/nn/import/crafted_models.h"
@@ -249,6 +251,38 @@ TEST_F(Cli, BenchMeasures) {
   EXPECT_GE(report["runs"], 5);
   EXPECT_GE(report["median_ms"], report["min_ms"]);
   EXPECT_EQ(report["layers"].size(), 8u);
+  const double peak = report["peak_gops"];
+  EXPECT_GT(peak, 0);
+  for (const json& layer : report["layers"]) {
+    const double gops = layer["gops"];
+    EXPECT_NEAR(layer["share_of_peak"], gops / peak, 1e-9) << layer["label"];
+  }
+}
+
+// What the Trace Event Format asks of complete events, and one layer at a time.
+TEST_F(Cli, BenchWritesATrace) {
+  const Outcome outcome = Run("bench network.tflite --seconds 0 --threads 1 --trace trace.json");
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const json trace = json::parse(Text(In("trace.json")));
+  size_t layers = 0;
+  std::map<std::pair<int, int>, double> end;  // of the last event, by process and thread
+  for (const json& event : trace.at("traceEvents")) {
+    EXPECT_TRUE(event.at("name").is_string());
+    EXPECT_TRUE(event.at("pid").is_number_integer());
+    if (event.at("ph") == "M") {
+      EXPECT_TRUE(event.at("args").at("name").is_string());
+      continue;
+    }
+    ASSERT_EQ(event.at("ph"), "X") << event;
+    ++layers;
+    const double start = event.at("ts");
+    const double duration = event.at("dur");
+    double& last = end[{event.at("pid"), event.at("tid")}];
+    EXPECT_GE(start, last) << event;
+    EXPECT_GE(duration, 0) << event;
+    last = start + duration;
+  }
+  EXPECT_EQ(layers, 8u);
 }
 
 TEST_F(Cli, VerifyFindsTheSameBits) {
