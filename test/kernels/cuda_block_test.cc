@@ -13,10 +13,6 @@
 #include "intaglio/test/gemm/problem.h"
 #include "intaglio/test/kernels/cuda_emulator.h"
 
-namespace intaglio::cuda {
-void PrintTo(const KernelRow& row, std::ostream* out) { *out << row.name; }
-}  // namespace intaglio::cuda
-
 namespace intaglio::test {
 namespace {
 

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <ostream>
 #include <vector>
 
 #include "intaglio/kernels/cuda/dp4a_tile.h"
@@ -15,6 +16,10 @@
 #include "intaglio/kernels/cuda/kernel_table_cuda.h"
 #include "intaglio/kernels/cuda/mma_tile.h"
 #include "intaglio/kernels/cuda/wgmma_tile.h"
+
+namespace intaglio::cuda {
+inline void PrintTo(const KernelRow& row, std::ostream* out) { *out << row.name; }
+}  // namespace intaglio::cuda
 
 namespace intaglio::test {
 
