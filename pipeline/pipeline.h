@@ -133,21 +133,21 @@ INTAGLIO_INLINE void StoreLanes(const Lane* lanes, Output* dst, ptrdiff_t stride
   }
 }
 
-// R::kLanes elements of one line before the cast.
-template <class R, class AnyPipeline>
+// R::kLanes elements of one line before the cast. `kAlong` is the tile's.
+template <class R, Axis kAlong, class AnyPipeline>
 INTAGLIO_INLINE auto Finished(const AnyPipeline& pipeline, const AccumulatorTile& tile, int line,
                               int element) {
   const int l = tile.first_line + line;
   const int e = tile.first_element + element;
-  const Place at = tile.along == Axis::kCols ? Place{l, e, tile.along} : Place{e, l, tile.along};
+  const Place at = kAlong == Axis::kCols ? Place{l, e, kAlong} : Place{e, l, kAlong};
   return pipeline.template Apply<R>(R::Load(tile.acc + line * tile.acc_stride + element), at);
 }
 
-template <class R, class AnyPipeline>
+template <class R, Axis kAlong, class AnyPipeline>
 INTAGLIO_INLINE void FinishLanes(const AnyPipeline& pipeline, const AccumulatorTile& tile, int line,
                                  int element, typename AnyPipeline::Output* dst) {
   using Output = typename AnyPipeline::Output;
-  const auto value = Finished<R>(pipeline, tile, line, element);
+  const auto value = Finished<R, kAlong>(pipeline, tile, line, element);
   if constexpr (std::is_same_v<Output, float>) {
     float lanes[R::kLanes];
     R::StoreF(lanes, value);
@@ -166,39 +166,56 @@ concept StoresTogether = requires(Output* dst, const typename R::I32* values) {
   R::StoreSaturated(dst, values);
 };
 
-// Finishes as many elements of a line as can be stored so; says how many.
-template <class R, class AnyPipeline>
-INTAGLIO_INLINE int FinishTogether(const AnyPipeline& pipeline, const AccumulatorTile& tile,
-                                   int line, typename AnyPipeline::Output* dst) {
+// As many vectors of one line as are stored so.
+template <class R, Axis kAlong, class AnyPipeline>
+INTAGLIO_INLINE void FinishTogether(const AnyPipeline& pipeline, const AccumulatorTile& tile,
+                                    int line, int element, typename AnyPipeline::Output* dst) {
+  typename R::I32 values[R::kStoredTogether];
+  INTAGLIO_UNROLL
+  for (int j = 0; j < R::kStoredTogether; ++j) {
+    values[j] = Finished<R, kAlong>(pipeline, tile, line, element + j * R::kLanes);
+  }
+  R::StoreSaturated(dst, values);
+}
+
+// Down the lines, of which a tile has more than a line has vectors.
+template <class R, Axis kAlong, class AnyPipeline>
+void RunTileAlong(const AnyPipeline& given, const AccumulatorTile tile) {
+  // A copy, which writing to dst cannot change: its numbers stay in registers.
+  const AnyPipeline pipeline = given;
+  using Output = typename AnyPipeline::Output;
+  const auto dst = [&](int line, int element) {
+    return static_cast<Output*>(tile.dst) + line * tile.line_stride + element * tile.element_stride;
+  };
   int e = 0;
-  if constexpr (StoresTogether<R, typename AnyPipeline::Output>) {
+  if constexpr (StoresTogether<R, Output>) {
     constexpr int kWidth = R::kStoredTogether * R::kLanes;
     for (; tile.element_stride == 1 && e + kWidth <= tile.length; e += kWidth) {
-      typename R::I32 values[R::kStoredTogether];
-      INTAGLIO_UNROLL
-      for (int j = 0; j < R::kStoredTogether; ++j) {
-        values[j] = Finished<R>(pipeline, tile, line, e + j * R::kLanes);
+      for (int line = 0; line < tile.lines; ++line) {
+        FinishTogether<R, kAlong>(pipeline, tile, line, e, dst(line, e));
       }
-      R::StoreSaturated(dst + e, values);
     }
   }
-  return e;
+  for (; e + R::kLanes <= tile.length; e += R::kLanes) {
+    for (int line = 0; line < tile.lines; ++line) {
+      FinishLanes<R, kAlong>(pipeline, tile, line, e, dst(line, e));
+    }
+  }
+  // Not of the copy, which compilers would make vector code for.
+  for (; e < tile.length; ++e) {
+    for (int line = 0; line < tile.lines; ++line) {
+      FinishLanes<Scalar, kAlong>(given, tile, line, e, dst(line, e));
+    }
+  }
 }
 
 template <class R, class AnyPipeline>
-void RunTile(const void* pipeline, const AccumulatorTile& given) {
-  // Copies, which writing to dst cannot change: their numbers stay in registers.
-  const AnyPipeline p = *static_cast<const AnyPipeline*>(pipeline);
-  const AccumulatorTile tile = given;
-  for (int line = 0; line < tile.lines; ++line) {
-    auto* dst = static_cast<typename AnyPipeline::Output*>(tile.dst) + line * tile.line_stride;
-    int e = FinishTogether<R>(p, tile, line, dst);
-    for (; e + R::kLanes <= tile.length; e += R::kLanes) {
-      FinishLanes<R>(p, tile, line, e, dst + e * tile.element_stride);
-    }
-    for (; e < tile.length; ++e) {
-      FinishLanes<Scalar>(p, tile, line, e, dst + e * tile.element_stride);
-    }
+void RunTile(const void* pipeline, const AccumulatorTile& tile) {
+  const auto& p = *static_cast<const AnyPipeline*>(pipeline);
+  if (tile.along == Axis::kCols) {
+    RunTileAlong<R, Axis::kCols>(p, tile);
+  } else {
+    RunTileAlong<R, Axis::kRows>(p, tile);
   }
 }
 
