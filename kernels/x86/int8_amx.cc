@@ -22,6 +22,9 @@ constexpr int kLanes = PanelAvx512::kLanes;
 constexpr int kAccumulators = 4;
 constexpr int kStepGroups = kTileLines;  // of depth, that TDPBUSD multiplies at once
 
+// Panels from this size on stream past L1, which keeps the rows: they would push each other out.
+constexpr ptrdiff_t kStreamBytes = 32 << 10;
+
 // This many rows, or fewer, are multiplied faster by AVX512-VNNI.
 constexpr int kFewRows = 2;
 
@@ -90,42 +93,52 @@ class Blocks {
                                             int end, const Finish& finish_given) {
     const int steps = (args.groups + kStepGroups - 1) / kStepGroups;
     const int rest = steps == 1 ? 0 : args.groups % kStepGroups;  // groups of the last step, if few
-    const int pairs = (kPairs + steps * kPasses - 1) / (steps * kPasses);
+    const int pairs = (kPassPairs + steps - 1) / steps;           // that each step finishes
+    const bool streams = args.groups * kGroupBytes >= kStreamBytes;
     Configure(args.groups, tiles.lines());
     const Finish finish = finish_given;
     Memory memory;
-    Progress finished{first, 0};
+    int done = first;
     int32_t* place = memory.Place(first, 0);  // at first for nothing: it is written over
     for (int tile = first; tile < end; tile += kRowTiles) {
       const Operands rows = RowsOf(args, tiles, tile);
       if (rest != 0) memory.CopyTails(rows, tiles.lines(), args.groups, rest);
       for (int pass = 0; pass < kPasses; ++pass) {
         const int vector = pass * kPassVectors;
-        // The block before is in memory once the first pass of this one has begun. Its rows are
-        // finished from the next pass on, up to the one that stores in their place.
-        const int finish_end = kPasses == 1 || pass == 0 ? tile - kRowTiles : tile;
+        // The block before is in memory once the first pass of this one has begun: its rows are
+        // finished from the next pass on.
+        Pairs ready{};
+        if (tile + pass * kPassTiles - done >= kLag) {
+          ready = PairsOf(args, memory, done);
+          done += kPassTiles;
+        }
         const int8_t* panel = args.panel + vector * kTileLineBytes;
         BeginPass(rows, panel, args.params->offset + vector * kLanes, place);
         place = memory.Place(tile, vector);
-        FinishSome(args, finish, tiles, memory, pairs, finish_end, finished);
+        ready.Advance(finish, pairs);
         for (int step = 1; step < steps; ++step) {
           panel += kStepGroups * kGroupBytes;
           if (step == steps - 1 && rest != 0) {
             Multiply(memory.Tails(), panel - (kStepGroups - rest) * kGroupBytes);
+          } else if (streams) {
+            Multiply<true>(rows.At(step), panel);
           } else {
             Multiply(rows.At(step), panel);
           }
-          FinishSome(args, finish, tiles, memory, pairs, finish_end, finished);
+          ready.Advance(finish, pairs);
         }
       }
     }
     Store(place, kEach);
-    FinishSome(args, finish, tiles, memory, 2 * kPairs, end, finished);
+    for (; done < end; ++done) FinishTile(args, tiles, memory, done, finish);
   }
 
  private:
   static constexpr int kPasses = kVectors / kPassVectors;
-  static constexpr int kPairs = kRowTiles * kTileLines / 2;
+  static constexpr int kPassTiles = kRowTiles / kPasses;  // that are finished in a pass
+  static constexpr int kPassPairs = kPassTiles * kTileLines / 2;
+  // How far they are behind those that are multiplied.
+  static constexpr int kLag = 2 * kRowTiles - (kPasses == 1 ? 0 : kPassTiles);
   static constexpr int kWidth = kVectors * kLanes;
   static constexpr ptrdiff_t kGroupBytes = kVectors * kTileLineBytes;
   static constexpr auto kEach = std::make_index_sequence<kRowTiles * kPassVectors>();
@@ -202,25 +215,28 @@ class Blocks {
   // again with the offsets, just before its product: the products of two passes overlap.
   static INTAGLIO_INLINE void BeginPass(const Operands& rows, const int8_t* panel,
                                         const int32_t* offset, int32_t* place) {
-    AddProducts<true>(rows, panel, offset, place, kEach);
+    AddProducts<true, false>(rows, panel, offset, place, kEach);
   }
+  template <bool kStreams = false>
   static INTAGLIO_INLINE void Multiply(const Operands& rows, const int8_t* panel) {
-    AddProducts<false>(rows, panel, nullptr, nullptr, kEach);
+    AddProducts<false, kStreams>(rows, panel, nullptr, nullptr, kEach);
   }
 
-  template <bool kFirst, size_t... kAt>
+  template <bool kFirst, bool kStreams, size_t... kAt>
   static INTAGLIO_INLINE void AddProducts(const Operands& rows, const int8_t* panel,
                                           const int32_t* offset, int32_t* place,
                                           std::index_sequence<kAt...>) {
-    (AddProduct<kFirst, kAt / kPassVectors, kAt % kPassVectors>(rows, panel, offset, place), ...);
+    (AddProduct<kFirst, kStreams, kAt / kPassVectors, kAt % kPassVectors>(rows, panel, offset,
+                                                                          place),
+     ...);
   }
-  template <bool kFirst, int kRow, int kVector>
+  template <bool kFirst, bool kStreams, int kRow, int kVector>
   static INTAGLIO_INLINE void AddProduct(const Operands& rows, const int8_t* panel,
                                          const int32_t* offset, int32_t* place) {
     constexpr int kAcc = kRow * kPassVectors + kVector;
     if constexpr (kVector == 0) LoadTile<RowRegister(kRow)>(rows.row[kRow], rows.stride);
     if constexpr (kRow == 0) {
-      LoadTile<PanelRegister(kVector)>(panel + kVector * kTileLineBytes, kGroupBytes);
+      LoadTile<PanelRegister(kVector), kStreams>(panel + kVector * kTileLineBytes, kGroupBytes);
     }
     if constexpr (kFirst) {
       StoreOne<kRow, kVector>(place);
@@ -239,32 +255,37 @@ class Blocks {
                                              kWidth * sizeof(int32_t));
   }
 
-  // The tile of rows and the line in it that is finished next.
-  struct Progress {
-    int tile;
-    int line;
-  };
+  // Pairs of rows, all of whole tiles, that are ready to be finished.
+  struct Pairs {
+    const int32_t* sums;
+    char* dst;
+    ptrdiff_t dst_step;
+    int row;
+    int left;
 
-  // Finishes so many more pairs of rows, but no tile from `end` on.
-  static INTAGLIO_INLINE void FinishSome(const TileArgs& args, const Finish& finish,
-                                         const RowTiles& tiles, Memory& memory, int pairs, int end,
-                                         Progress& at) {
-    const int lines = tiles.lines();
-    while (pairs > 0 && at.tile < end) {
-      // Of a tile of few rows the last pair may begin in the one before.
-      const int line = std::min(at.line, lines - 2);
-      const int run = lines == kTileLines ? std::min(pairs, (lines - line) / 2) : 1;
-      const int32_t* block = memory.Place(at.tile, 0) + line * kWidth;
-      const int row = tiles.First(at.tile) + line;
-      char* dst = static_cast<char*>(args.dst) + row * args.dst_stride;
-      for (int r = 0; r < 2 * run; r += 2, block += 2 * kWidth, dst += 2 * args.dst_stride) {
-        finish(block, row + r, dst);
+    INTAGLIO_INLINE void Advance(const Finish& finish, int pairs) {
+      pairs = std::min(pairs, left);
+      left -= pairs;
+      for (; pairs > 0; --pairs, sums += 2 * kWidth, dst += dst_step, row += 2) {
+        finish(sums, row, dst);
       }
-      pairs -= run;
-      at.line += 2 * run;
-      if (at.line < lines) continue;
-      at.line = 0;
-      ++at.tile;
+    }
+  };
+  static INTAGLIO_INLINE Pairs PairsOf(const TileArgs& args, Memory& memory, int tile) {
+    const int row = tile * kTileLines;
+    return {memory.Place(tile, 0), static_cast<char*>(args.dst) + row * args.dst_stride,
+            2 * args.dst_stride, row, kPassPairs};
+  }
+
+  static INTAGLIO_INLINE void FinishTile(const TileArgs& args, const RowTiles& tiles,
+                                         Memory& memory, int tile, const Finish& finish) {
+    const int lines = tiles.lines();
+    for (int line = 0; line < lines; line += 2) {
+      // Of few rows the last pair may begin in the one before.
+      const int from = std::min(line, lines - 2);
+      const int row = tiles.First(tile) + from;
+      finish(memory.Place(tile, 0) + from * kWidth, row,
+             static_cast<char*>(args.dst) + row * args.dst_stride);
     }
   }
 };

@@ -29,9 +29,14 @@ struct alignas(64) TileShapes {
   }
 };
 
-template <int kTile>
+// What streams is read through L1 without taking up room there.
+template <int kTile, bool kStreams = false>
 INTAGLIO_INLINE void LoadTile(const void* p, ptrdiff_t stride) {
-  asm volatile("tileloadd (%1,%2,1), %%tmm%c0" : : "i"(kTile), "r"(p), "r"(stride) : "memory");
+  if constexpr (kStreams) {
+    asm volatile("tileloaddt1 (%1,%2,1), %%tmm%c0" : : "i"(kTile), "r"(p), "r"(stride) : "memory");
+  } else {
+    asm volatile("tileloadd (%1,%2,1), %%tmm%c0" : : "i"(kTile), "r"(p), "r"(stride) : "memory");
+  }
 }
 
 // All lines from the same place.
