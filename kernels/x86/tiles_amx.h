@@ -14,6 +14,7 @@ namespace intaglio {
 // The largest tile. Not inline: a reference to such a constant would be a weak symbol.
 constexpr int kTileLines = 16;
 constexpr int kTileLineBytes = 64;
+constexpr int kTileLanes = 16;  // of int32, in a line
 
 // What LDTILECFG reads: the shape of each register. Loading it zeroes all of them.
 struct alignas(64) TileShapes {
