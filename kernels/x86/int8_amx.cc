@@ -1,15 +1,11 @@
 // AMX-INT8: TDPBUSD adds the exact products of 16 uint8 rows and 16 int8 channels over 64 depths.
 //
-// The panels are those of AVX512-VNNI: 16 groups of one vector are what TDPBUSD multiplies by. Four
-// of the eight tile registers accumulate, the others hold operands. Accumulators reach the epilogue
-// through memory that stays in L1; it finishes them two rows at a time between the products of
-// later blocks, so that neither waits for the other.
-#include <algorithm>
+// The panels are those of AVX512-VNNI: 16 groups of one vector are what TDPBUSD multiplies by.
 #include <utility>
 
 #include "intaglio/kernels/tile.h"
+#include "intaglio/kernels/x86/blocks_amx.h"
 #include "intaglio/kernels/x86/panel_avx512.h"
-#include "intaglio/kernels/x86/tiles_amx.h"
 
 namespace intaglio {
 
@@ -19,25 +15,9 @@ extern const LineRoutines kLinesAvx512Vnni;
 namespace {
 
 constexpr int kLanes = PanelAvx512::kLanes;
-constexpr int kAccumulators = 4;
-constexpr int kStepGroups = kTileLines;  // of depth, that TDPBUSD multiplies at once
 
 // This many rows, or fewer, are multiplied faster by AVX512-VNNI.
 constexpr int kFewRows = 2;
-
-// The tiles of rows of a call. The last one, if it would be short, begins earlier and computes some
-// rows once more.
-class RowTiles {
- public:
-  explicit RowTiles(int rows) : rows_(rows) {}
-
-  int lines() const { return std::min(rows_, kTileLines); }
-  int count() const { return (rows_ + kTileLines - 1) / kTileLines; }
-  int First(int tile) const { return std::min(tile * kTileLines, rows_ - lines()); }
-
- private:
-  int rows_;
-};
 
 // Loads, scales and stores two rows of accumulators, which hold offsets and products.
 template <int kVectors, class Store>
@@ -77,195 +57,6 @@ struct FinishAnyPairs {
       ApplyScaling<PanelAvx512, kVectors, 2>(*args.params, acc);
       StoreRows<PanelAvx512, kVectors, 2>(args.epilogue, acc, dst, args.dst_stride);
     });
-  }
-};
-
-// Blocks of kRowTiles tiles of rows by all kVectors of a panel, in passes of kPassVectors, whose
-// products are all that the registers accumulate.
-template <int kRowTiles, int kPassVectors, int kVectors, class Finish>
-class Blocks {
- public:
-  // The tiles of rows [first, end), a multiple of kRowTiles.
-  __attribute__((noinline)) static void Run(const TileArgs& args, RowTiles tiles, int first,
-                                            int end, const Finish& finish_given) {
-    const int steps = (args.groups + kStepGroups - 1) / kStepGroups;
-    const int rest = steps == 1 ? 0 : args.groups % kStepGroups;  // groups of the last step, if few
-    const int pairs = (kPairs + steps * kPasses - 1) / (steps * kPasses);
-    Configure(args.groups, tiles.lines());
-    const Finish finish = finish_given;
-    Memory memory;
-    Progress finished{first, 0};
-    int32_t* place = memory.Place(first, 0);  // at first for nothing: it is written over
-    for (int tile = first; tile < end; tile += kRowTiles) {
-      const Operands rows = RowsOf(args, tiles, tile);
-      if (rest != 0) memory.CopyTails(rows, tiles.lines(), args.groups, rest);
-      for (int pass = 0; pass < kPasses; ++pass) {
-        const int vector = pass * kPassVectors;
-        // The block before is in memory once the first pass of this one has begun. Its rows are
-        // finished from the next pass on, up to the one that stores in their place.
-        const int finish_end = kPasses == 1 || pass == 0 ? tile - kRowTiles : tile;
-        const int8_t* panel = args.panel + vector * kTileLineBytes;
-        BeginPass(rows, panel, args.params->offset + vector * kLanes, place);
-        place = memory.Place(tile, vector);
-        FinishSome(args, finish, tiles, memory, pairs, finish_end, finished);
-        for (int step = 1; step < steps; ++step) {
-          panel += kStepGroups * kGroupBytes;
-          if (step == steps - 1 && rest != 0) {
-            Multiply(memory.Tails(), panel - (kStepGroups - rest) * kGroupBytes);
-          } else {
-            Multiply(rows.At(step), panel);
-          }
-          FinishSome(args, finish, tiles, memory, pairs, finish_end, finished);
-        }
-      }
-    }
-    Store(place, kEach);
-    FinishSome(args, finish, tiles, memory, 2 * kPairs, end, finished);
-  }
-
- private:
-  static constexpr int kPasses = kVectors / kPassVectors;
-  static constexpr int kPairs = kRowTiles * kTileLines / 2;
-  static constexpr int kWidth = kVectors * kLanes;
-  static constexpr ptrdiff_t kGroupBytes = kVectors * kTileLineBytes;
-  static constexpr auto kEach = std::make_index_sequence<kRowTiles * kPassVectors>();
-
-  // Operands that several accumulators share keep their registers; the others take turns.
-  static constexpr int RowRegister(int r) {
-    return kPassVectors == 1 ? kAccumulators + 1 + r % 3 : kAccumulators + r;
-  }
-  static constexpr int PanelRegister(int v) {
-    return kPassVectors == 1 ? kAccumulators : kAccumulators + kRowTiles + v % (4 - kRowTiles);
-  }
-
-  static INTAGLIO_INLINE void Configure(int groups, int lines) {
-    groups = std::min(groups, kStepGroups);
-    TileShapes shapes;
-    for (int i = 0; i < kAccumulators; ++i) shapes.Set(i, lines, kTileLineBytes);
-    for (int r = 0; r < kRowTiles; ++r) shapes.Set(RowRegister(r), lines, 4 * groups);
-    for (int v = 0; v < kPassVectors; ++v) shapes.Set(PanelRegister(v), groups, kTileLineBytes);
-    _tile_loadconfig(&shapes);
-  }
-
-  // One depth step of the rows of each tile.
-  struct Operands {
-    const char* row[kRowTiles];
-    ptrdiff_t stride;
-
-    INTAGLIO_INLINE Operands At(int step) const {
-      Operands at = *this;
-      for (int r = 0; r < kRowTiles; ++r) at.row[r] += step * kTileLineBytes;
-      return at;
-    }
-  };
-  static INTAGLIO_INLINE Operands RowsOf(const TileArgs& args, const RowTiles& tiles, int tile) {
-    Operands rows;
-    rows.stride = args.row_stride;
-    for (int r = 0; r < kRowTiles; ++r) {
-      rows.row[r] = static_cast<const char*>(args.rows) + tiles.First(tile + r) * rows.stride;
-    }
-    return rows;
-  }
-
-  struct Memory {
-    // Of two blocks, one of which is finished while the other is multiplied.
-    alignas(64) int32_t places[2][kRowTiles * kTileLines * kWidth];
-    alignas(64) char tails[kRowTiles * kTileLines][kTileLineBytes];
-
-    // Where the accumulators of a tile of rows are stored, from a vector on.
-    INTAGLIO_INLINE int32_t* Place(int tile, int vector) {
-      return places[tile / kRowTiles % 2] + tile % kRowTiles * kTileLines * kWidth +
-             vector * kLanes;
-    }
-
-    // A depth that is no multiple of the step ends with a step of its last groups, in which those
-    // that were multiplied before are zero: nothing beyond rows and panel is read.
-    INTAGLIO_INLINE void CopyTails(const Operands& rows, int lines, int groups, int rest) {
-      const __mmask64 kept = ~__mmask64{0} << (kStepGroups - rest) * 4;
-      const ptrdiff_t at = ptrdiff_t{groups - kStepGroups} * 4;
-      for (int r = 0; r < kRowTiles; ++r) {
-        for (int line = 0; line < lines; ++line) {
-          _mm512_store_si512(tails[r * kTileLines + line],
-                             _mm512_maskz_loadu_epi8(kept, rows.row[r] + line * rows.stride + at));
-        }
-      }
-    }
-    INTAGLIO_INLINE Operands Tails() const {
-      Operands rows;
-      rows.stride = kTileLineBytes;
-      for (int r = 0; r < kRowTiles; ++r) rows.row[r] = tails[r * kTileLines];
-      return rows;
-    }
-  };
-
-  // The first step of a pass stores what the pass before has left in an accumulator, and begins
-  // again with the offsets, just before its product: the products of two passes overlap.
-  static INTAGLIO_INLINE void BeginPass(const Operands& rows, const int8_t* panel,
-                                        const int32_t* offset, int32_t* place) {
-    AddProducts<true>(rows, panel, offset, place, kEach);
-  }
-  static INTAGLIO_INLINE void Multiply(const Operands& rows, const int8_t* panel) {
-    AddProducts<false>(rows, panel, nullptr, nullptr, kEach);
-  }
-
-  template <bool kFirst, size_t... kAt>
-  static INTAGLIO_INLINE void AddProducts(const Operands& rows, const int8_t* panel,
-                                          const int32_t* offset, int32_t* place,
-                                          std::index_sequence<kAt...>) {
-    (AddProduct<kFirst, kAt / kPassVectors, kAt % kPassVectors>(rows, panel, offset, place), ...);
-  }
-  template <bool kFirst, int kRow, int kVector>
-  static INTAGLIO_INLINE void AddProduct(const Operands& rows, const int8_t* panel,
-                                         const int32_t* offset, int32_t* place) {
-    constexpr int kAcc = kRow * kPassVectors + kVector;
-    if constexpr (kVector == 0) LoadTile<RowRegister(kRow)>(rows.row[kRow], rows.stride);
-    if constexpr (kRow == 0) {
-      LoadTile<PanelRegister(kVector)>(panel + kVector * kTileLineBytes, kGroupBytes);
-    }
-    if constexpr (kFirst) {
-      StoreOne<kRow, kVector>(place);
-      LoadTileOfOneLine<kAcc>(offset + kVector * kLanes);
-    }
-    DotTiles<kAcc, RowRegister(kRow), PanelRegister(kVector)>();
-  }
-
-  template <size_t... kAt>
-  static INTAGLIO_INLINE void Store(int32_t* place, std::index_sequence<kAt...>) {
-    (StoreOne<kAt / kPassVectors, kAt % kPassVectors>(place), ...);
-  }
-  template <int kRow, int kVector>
-  static INTAGLIO_INLINE void StoreOne(int32_t* place) {
-    StoreTile<kRow * kPassVectors + kVector>(place + kRow * kTileLines * kWidth + kVector * kLanes,
-                                             kWidth * sizeof(int32_t));
-  }
-
-  // The tile of rows and the line in it that is finished next.
-  struct Progress {
-    int tile;
-    int line;
-  };
-
-  // Finishes so many more pairs of rows, but no tile from `end` on.
-  static INTAGLIO_INLINE void FinishSome(const TileArgs& args, const Finish& finish,
-                                         const RowTiles& tiles, Memory& memory, int pairs, int end,
-                                         Progress& at) {
-    const int lines = tiles.lines();
-    while (pairs > 0 && at.tile < end) {
-      // Of a tile of few rows the last pair may begin in the one before.
-      const int line = std::min(at.line, lines - 2);
-      const int run = lines == kTileLines ? std::min(pairs, (lines - line) / 2) : 1;
-      const int32_t* block = memory.Place(at.tile, 0) + line * kWidth;
-      const int row = tiles.First(at.tile) + line;
-      char* dst = static_cast<char*>(args.dst) + row * args.dst_stride;
-      for (int r = 0; r < 2 * run; r += 2, block += 2 * kWidth, dst += 2 * args.dst_stride) {
-        finish(block, row + r, dst);
-      }
-      pairs -= run;
-      at.line += 2 * run;
-      if (at.line < lines) continue;
-      at.line = 0;
-      ++at.tile;
-    }
   }
 };
 

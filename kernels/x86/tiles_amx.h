@@ -14,6 +14,7 @@ namespace intaglio {
 // The largest tile. Not inline: a reference to such a constant would be a weak symbol.
 constexpr int kTileLines = 16;
 constexpr int kTileLineBytes = 64;
+constexpr int kTileLanes = 16;  // of int32, in a line
 
 // What LDTILECFG reads: the shape of each register. Loading it zeroes all of them.
 struct alignas(64) TileShapes {
@@ -29,9 +30,14 @@ struct alignas(64) TileShapes {
   }
 };
 
-template <int kTile>
+// What streams is read through L1 without taking up room there.
+template <int kTile, bool kStreams = false>
 INTAGLIO_INLINE void LoadTile(const void* p, ptrdiff_t stride) {
-  asm volatile("tileloadd (%1,%2,1), %%tmm%c0" : : "i"(kTile), "r"(p), "r"(stride) : "memory");
+  if constexpr (kStreams) {
+    asm volatile("tileloaddt1 (%1,%2,1), %%tmm%c0" : : "i"(kTile), "r"(p), "r"(stride) : "memory");
+  } else {
+    asm volatile("tileloadd (%1,%2,1), %%tmm%c0" : : "i"(kTile), "r"(p), "r"(stride) : "memory");
+  }
 }
 
 // All lines from the same place.
