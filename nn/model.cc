@@ -6,18 +6,15 @@
 #include <utility>
 
 #include "intaglio/gemm/describe.h"
+#include "intaglio/nn/backend.h"
 #include "intaglio/nn/integer_only.h"
 #include "intaglio/nn/layer.h"
-#include "intaglio/nn/operator_table.h"
 #include "intaglio/nn/plan.h"
 
 namespace intaglio::nn {
 namespace {
 
-struct FreeArena {
-  void operator()(std::byte* p) const { ::operator delete (p, std::align_val_t{kArenaAlignment}); }
-};
-using Arena = std::unique_ptr<std::byte, FreeArena>;
+using Arena = std::shared_ptr<std::byte>;
 
 // The pointers of one layer, made once.
 struct BoundLayer {
@@ -88,6 +85,7 @@ std::vector<Placement> PlacementsOf(const MemoryPlan& plan) {
 struct Model::Prepared {
   Graph graph;
   PrepareOptions options;
+  std::shared_ptr<const Backend> backend;
   std::vector<PreparedLayer> layers;
   MemoryPlan plan;
   std::vector<LayerInfo> infos;
@@ -95,7 +93,7 @@ struct Model::Prepared {
   size_t constant_bytes = 0;
 
   // Where a tensor lies in an arena at `base`; null for what nothing writes.
-  void* Address(std::byte* base, TensorId id) const {
+  std::byte* Address(std::byte* base, TensorId id) const {
     const int block = plan.tensor_block[static_cast<size_t>(id)];
     if (block == MemoryPlan::kNoBlock) return nullptr;
     return base + plan.blocks[static_cast<size_t>(block)].offset +
@@ -151,20 +149,22 @@ struct Model::Instance {
       if (!tensor.variable) continue;
       const bool has_zero_point = tensor.type == Type::kInt8 && tensor.quantization.quantized();
       const int zero = has_zero_point ? tensor.quantization.zero_points[0] : 0;
-      std::memset(prepared->Address(arena.get(), static_cast<TensorId>(i)), zero,
-                  *CountBytes(tensor.shape, tensor.type));
+      Fill(static_cast<TensorId>(i), zero);
     }
+  }
+
+  // Every element of a tensor that the arena holds.
+  void Fill(TensorId id, int byte) {
+    const Tensor& tensor = prepared->graph.tensors[static_cast<size_t>(id)];
+    prepared->backend->Fill(prepared->Address(arena.get(), id), byte,
+                            *CountBytes(tensor.shape, tensor.type));
   }
 
   static Result<std::unique_ptr<Instance>> Make(std::shared_ptr<const Prepared> prepared) {
     const size_t bytes = prepared->plan.arena_bytes + kArenaAlignment;
-    void* const memory = ::operator new (bytes, std::align_val_t{kArenaAlignment}, std::nothrow);
-    if (memory == nullptr) {
-      return OutOfMemory("the arena of " + std::to_string(bytes) + " bytes cannot be allocated");
-    }
-    Arena arena(static_cast<std::byte*>(memory));
-    std::memset(memory, 0, bytes);
-    auto instance = std::make_unique<Instance>(std::move(prepared), std::move(arena));
+    Result<Arena> arena = prepared->backend->Allocate(bytes);
+    if (!arena.ok()) return arena.status();
+    auto instance = std::make_unique<Instance>(std::move(prepared), std::move(*arena));
     instance->ResetState();
     return instance;
   }
@@ -208,10 +208,11 @@ Result<Model> Model::Prepare(Graph graph, const PrepareOptions& options) try {
   const auto prepared = std::make_shared<Prepared>();
   prepared->graph = std::move(graph);
   prepared->options = options;
-  const LayerOptions layer_options{KernelOf(options), !options.integer_only};
+  prepared->backend = options.backend != nullptr
+                          ? options.backend
+                          : MakeHostBackend({KernelOf(options), !options.integer_only});
   for (size_t i = 0; i < prepared->graph.layers.size(); ++i) {
-    Result<PreparedLayer> layer =
-        ::intaglio::nn::Prepare(LayerView(prepared->graph, i), layer_options);
+    Result<PreparedLayer> layer = prepared->backend->Prepare(prepared->graph, i);
     if (!layer.ok()) return layer.status();
     prepared->layers.push_back(std::move(*layer));
   }
@@ -263,13 +264,15 @@ Status Model::Run(std::span<const InputBuffer> inputs, std::span<const OutputBuf
   }
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (inputs[i].bytes == 0) continue;
-    std::memcpy(prepared.Address(instance_->arena.get(), graph().inputs[i]), inputs[i].data,
-                inputs[i].bytes);
+    INTAGLIO_RETURN_IF_ERROR(
+        prepared.backend->CopyIn(prepared.Address(instance_->arena.get(), graph().inputs[i]),
+                                 inputs[i].data, inputs[i].bytes));
   }
   INTAGLIO_RETURN_IF_ERROR(RunLayers(layer_times));
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (outputs[i].bytes == 0) continue;
-    std::memcpy(outputs[i].data, instance_->Read(graph().outputs[i]), outputs[i].bytes);
+    INTAGLIO_RETURN_IF_ERROR(prepared.backend->CopyOut(
+        outputs[i].data, instance_->Read(graph().outputs[i]), outputs[i].bytes));
   }
   return {};
 } catch (const std::bad_alloc&) {
@@ -290,12 +293,12 @@ Status Model::RunLayers(std::span<std::chrono::nanoseconds> layer_times) {
   return {};
 }
 
+Status Model::RunLayersAgain() try { return RunLayers({}); } catch (const std::bad_alloc&) {
+  return OutOfMemory("memory ran out during a run");
+}
+
 Status Model::WarmUp() try {
-  for (const TensorId id : graph().inputs) {
-    const Tensor& tensor = graph().tensors[static_cast<size_t>(id)];
-    std::memset(instance_->prepared->Address(instance_->arena.get(), id), 0,
-                *CountBytes(tensor.shape, tensor.type));
-  }
+  for (const TensorId id : graph().inputs) instance_->Fill(id, 0);
   const Status status = RunLayers({});
   ResetState();
   return status;

@@ -154,13 +154,13 @@ constexpr OperatorRow kRows[] = {
     {"UNIDIRECTIONAL_SEQUENCE_RNN", 5, 5, kFloat, InferRnn, PrepareUnidirectionalSequenceRnn,
      "also with int8 weights"},
     {"SVDF", 3, 5, SetOf(Type::kInt8) | kFloat, InferSvdf, PrepareSvdf,
-     "int8 with int16 states; float32 also with int8 weights"},
+     "int8 with int16 or int8 states; float32 also with int8 weights"},
     {"TFLite_Detection_PostProcess", 3, 3, kEightBit | kFloat, InferDetectionPostProcess,
      PrepareDetectionPostProcess, "custom; anchors and scores of the same types"},
     {"L2_POOL_2D", 1, 1, kFloat, InferL2Pool2D, PrepareL2Pool2D},
     {"LOCAL_RESPONSE_NORMALIZATION", 1, 1, kFloat, InferRows, PrepareLocalResponseNormalization},
 };
-static_assert(std::variant_size_v<Operator> == std::size(kRows));
+static_assert(std::variant_size_v<OperatorVariant> == std::size(kRows));
 
 // "int8 or uint8"
 std::string NamesOf(TypeSet types) {

@@ -7,6 +7,7 @@
 #ifndef INTAGLIO_NN_OPERATORS_H_
 #define INTAGLIO_NN_OPERATORS_H_
 
+#include <concepts>
 #include <cstdint>
 #include <utility>
 #include <variant>
@@ -140,7 +141,7 @@ struct Quantize {};
 struct Dequantize {};
 
 // The order is that of the rows of the operator table.
-using Operator = std::variant<
+using OperatorVariant = std::variant<
     Conv2D, DepthwiseConv2D, FullyConnected, Add, AveragePool2D, MaxPool2D, Pad, Reshape, Softmax,
     Logistic, Tanh, Relu, Relu6, Mean, Concatenation, Quantize, Dequantize, Squeeze, ExpandDims,
     MirrorPad, Transpose, Split, SplitV, Pack, Unpack, Slice, StridedSlice, Gather, GatherNd,
@@ -153,6 +154,22 @@ using Operator = std::variant<
     ReduceProd, ReduceAny, ReduceAll, TransposeConv, BatchMatMul, Lstm, BasicLstm,
     UnidirectionalSequenceLstm, Rnn, UnidirectionalSequenceRnn, Svdf, DetectionPostProcess,
     L2Pool2D, LocalResponseNormalization>;
+
+// One of the above, read with std::get_if and std::holds_alternative. Compilers take seconds to
+// make the special members of a variant of a hundred types, and to choose the constructor for a
+// value: so the members are made once, in operators.cc, and a value names its type.
+class Operator : public OperatorVariant {
+ public:
+  Operator();  // Conv2D
+  template <class T>
+  requires(!std::derived_from<T, OperatorVariant>) Operator(T op)
+      : OperatorVariant(std::in_place_type<T>, std::move(op)) {}
+  Operator(const Operator& other);
+  Operator(Operator&& other) noexcept;
+  Operator& operator=(const Operator& other);
+  Operator& operator=(Operator&& other) noexcept;
+  ~Operator();
+};
 
 }  // namespace intaglio::nn
 

@@ -70,8 +70,8 @@ struct UnidirectionalSequenceRnn {
 
 // A dense layer and filters over time of its M last results, `rank` per output. Inputs: x [B, I];
 // weights [F, I]; weights over time [F, M]; optional bias [F / rank]; the variable [B, F * M] of
-// the results. float32, or with int8 weights as above; or int8 with weights over time and variable
-// of int16, bias of int32, and no other activation than kRelu, which is the output's range.
+// the results. float32, or with int8 weights as above; or int8, weights over time and variable both
+// of int16 or of int8, bias of int32, and no other activation than kRelu: the output's range.
 struct Svdf {
   int rank = 1;
   CellActivation activation = CellActivation::kNone;

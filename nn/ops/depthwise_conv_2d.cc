@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "intaglio/gemm/depthwise.h"
-#include "intaglio/nn/ops/fitting.h"
 #include "intaglio/nn/ops/linear.h"
 #include "intaglio/nn/ops/ops.h"
 #include "intaglio/nn/ops/products.h"
@@ -84,7 +83,7 @@ Result<PreparedLayer> Finish(const LayerView& layer, const LayerOptions& options
   routine->view = view;
   Result<BoundPipeline> bound =
       BoundPipeline::Bind(routine->filters, MakePipeline(routine->linear, routine->multipliers, 0),
-                          view.type, view.zero_point, FitFor(options, view));
+                          view.type, view.zero_point, {.fit = options.fit, .rows = Rows(view)});
   if (!bound.ok()) return layer.Wrap(bound.status());
   routine->pipeline = std::move(*bound);
   PreparedLayer prepared;

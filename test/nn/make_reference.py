@@ -32,7 +32,7 @@ THE .ref FORMAT (version 1): ASCII, '\\n' line ends, fields separated by one spa
 One bytes or digest line per output follows each case line, in output order, then the trace line.
 The trace finds the first operator that differs, and differences that a saturated softmax hides;
 a reader that only wants the outputs may ignore it. <index> counts the
-model's inputs or outputs from 0. <dtype> is int8, uint8, int32, int64 or float32; <shape> is the
+model's inputs or outputs from 0. <dtype> is int8, uint8, int16, int32, int64 or float32; <shape> is the
 extents separated by commas, or - for a scalar. <hex> is lower case, two digits per byte, in memory
 order (little endian, row major). <fnv> is 64-bit FNV-1a as 16 hex digits: h = 0xcbf29ce484222325;
 per byte: h = (h ^ byte) * 0x100000001b3.
@@ -43,8 +43,9 @@ Random inputs: one splitmix64 generator per case with initial state <seed>; next
     return z ^ z >> 31
 (seed 0 starts with e220a8397b1dcdaf). The model's inputs are filled in order, element by element
 in row-major order, one next() per element: an 8-bit element is the byte next() >> 56 (its bit
-pattern, so 0xff is -1 in an int8 tensor); a float32 element is (next() >> 40) / 2^23 - 1, exactly
-representable, in [-1, 1).
+pattern, so 0xff is -1 in an int8 tensor), a 16-bit one next() >> 48; a float32 element is
+(next() >> 40) / 2^23 - 1, exactly representable, in [-1, 1).
+Cases of a model that keeps a state follow each other.
 """
 
 import argparse
@@ -154,7 +155,8 @@ def random_inputs(details, seed):
         if detail["dtype"] == np.float32:
             flat = ((values >> np.uint64(40)).astype(np.float64) / 2**23 - 1).astype(np.float32)
         else:
-            flat = (values >> np.uint64(56)).astype(np.uint8).view(detail["dtype"])
+            bits = 8 * np.dtype(detail["dtype"]).itemsize
+            flat = (values >> np.uint64(64 - bits)).astype(f"uint{bits}").view(detail["dtype"])
         yield flat.reshape(detail["shape"])
 
 

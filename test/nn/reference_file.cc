@@ -114,6 +114,7 @@ std::vector<std::vector<uint8_t>> RandomInputs(const ReferenceFile& file, uint64
         bytes.resize(bytes.size() + sizeof(value));
         std::memcpy(bytes.data() + bytes.size() - sizeof(value), &value, sizeof(value));
       } else {
+        if (tensor.type == "int16") bytes.push_back(static_cast<uint8_t>(random >> 48));
         bytes.push_back(static_cast<uint8_t>(random >> 56));
       }
     }

@@ -84,6 +84,7 @@ TEST_F(Cli, WrongUsageIsStatus2) {
   ExpectError("run network.tflite --threads 0", 2, "--threads");
   ExpectError("run network.tflite --threads many", 2, "--threads");
   ExpectError("run network.tflite --input", 2, "--input");
+  ExpectError("run network.tflite --backend tpu", 2, "--backend");
   ExpectError("run network.tflite --input x.npy --image y.bmp", 2, "excludes");
   ExpectError("inspect", 2, "see intaglio inspect --help");
   ExpectError("verify network.tflite --inputs 0", 2, "--inputs");
@@ -134,6 +135,14 @@ TEST_F(Cli, FailedWorkIsStatus1) {
   ExpectError(run + "--input x.npy --labels none.txt", 1, "none.txt: cannot open");
   ExpectError(run + "--image x.npy", 1, "not an 8-bit picture; give it with --input");
   ExpectError("bench network.tflite --kernel none", 1, "none");
+}
+
+// Without CUDA in the build, or without a GPU, the reason is named and nothing else changes.
+TEST_F(Cli, BackendsThatAreNotThereAreErrors) {
+  const Outcome cuda = Run("run network.tflite --input x.npy --backend cuda");
+  if (cuda.status == 0) GTEST_SKIP() << "there is a GPU";
+  ExpectError("run network.tflite --input x.npy --backend cuda", 1, "intaglio: cuda: ");
+  EXPECT_EQ(Run("run network.tflite --input x.npy --backend cpu").status, 0);
 }
 
 TEST_F(Cli, RunWritesOutputsAndNamesTheClass) {

@@ -191,12 +191,13 @@ class Family:
 
     def case(self, operator, inputs, outputs, options=None, version=1, runs=1, feeds=None,
              bound=0.0, error=None, note="", resolver="BUILTIN_REF", same_as=None,
-             intermediates=()):
+             intermediates=(), oracle=None):
         """One model. feeds: a list of runs, each a list of arrays, instead of `runs` random ones.
 
         resolver is BUILTIN_WITHOUT_DEFAULT_DELEGATES for operators that BUILTIN_REF has not.
         same_as=(inputs, outputs, to, back) records, instead of what the model itself gives, what
         the one of these tensors gives for to(feed), as back(result) of the outputs' type.
+        oracle(arrays of a run) gives the outputs of that run, in place of the reference.
         """
         fed = [t for t in inputs
                if t is not None and t.data is None and t.stored is None and not t.variable]
@@ -211,7 +212,9 @@ class Family:
         feeds = [[np.ascontiguousarray(np.broadcast_to(np.asarray(v, dtype=t.dtype), t.shape))
                   .reshape(t.shape) for v, t in zip(feed, fed, strict=True)] for feed in feeds]
         results = [[] for _ in feeds]
-        if error is None and same_as is None:
+        if oracle is not None:
+            results = [oracle(*feed) for feed in feeds]
+        elif error is None and same_as is None:
             results = self._reference(name, model, feeds, resolver)
         if same_as is not None:
             other_inputs, other_outputs, to, back = same_as

@@ -3,6 +3,7 @@
 import numpy as np
 
 from record import Family, Tensor, const
+from svdf_int8 import Svdf
 
 F = Family("recurrent")
 FLOAT = 2e-5  # float32 sums in another order, and exp and tanh, fed back for some steps
@@ -263,9 +264,51 @@ def svdfs():
            ("SVDFOptions", dict(rank=3)), error="has 4 filters of rank 3")
 
 
+def svdf_of_int8_state(batch, inputs, units, rank, memory, state_zero, state_scale=0.2, bias=True,
+                       change=None, error=None, activation=1):
+    rng = np.random.default_rng(13)
+    filters = units * rank
+    x, y = dict(scale=0.03, zero=-7), dict(scale=0.04, zero=-20)
+    state = dict(scale=state_scale, zero=state_zero)
+    feature = const("int8", rng.integers(-127, 128, (filters, inputs)), scale=0.009)
+    time = const("int8", rng.integers(-127, 128, (filters, memory)), scale=0.002)
+    biases = const("int32", rng.integers(-2000, 2000, units), scale=state_scale * 0.002)
+    tensors = [Tensor("int8", (batch, inputs), **x), feature, time, biases if bias else None,
+               Tensor("int8", (batch, filters * memory), variable=True, **state)]
+    if change:
+        change(tensors)
+    layer = Svdf(rank, feature.data, 0.009, time.data, 0.002, biases.data if bias else None,
+                 (0.03, -7), (state_scale, state_zero), (0.04, -20), batch)
+    F.case("SVDF", tensors, [Tensor("int8", **y)],
+           ("SVDFOptions", dict(rank=rank, fusedActivationFunction=activation)), 4, runs=8,
+           error=error, oracle=None if error else lambda x: [layer(x)],
+           note=f"state int8 {rank} {state_zero} {state_scale}")
+
+
+def svdfs_of_int8_states():
+    svdf_of_int8_state(1, 16, 8, 1, 8, 0)
+    svdf_of_int8_state(2, 7, 5, 2, 3, -50)
+    svdf_of_int8_state(3, 40, 17, 1, 1, 37, bias=False)
+    svdf_of_int8_state(2, 40, 6, 3, 4, 25, state_scale=0.01)  # saturates, then wraps
+
+    def time_of_int16(tensors):
+        tensors[2] = const("int16", tensors[2].data.astype(np.int16), scale=0.002)
+
+    def state_of_int32(tensors):
+        tensors[4] = Tensor("int32", tensors[4].shape, variable=True, scale=0.2)
+
+    svdf_of_int8_state(1, 4, 4, 1, 2, 0, change=time_of_int16,
+                       error="tensor 'x2' is int16, not int8")
+    svdf_of_int8_state(1, 4, 4, 1, 2, 0, change=state_of_int32,
+                       error="the state 'x4' is int32, not int8 or int16")
+    svdf_of_int8_state(1, 4, 4, 1, 2, 0, activation=0,
+                       error="an activation other than RELU for int8")
+
+
 if __name__ == "__main__":
     lstms()
     basics()
     rnns()
     svdfs()
+    svdfs_of_int8_states()
     F.write()
