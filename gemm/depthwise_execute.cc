@@ -22,6 +22,17 @@ void FillParams(const DepthwiseProduct& product, PanelParams* params) {
   }
 }
 
+// Threads that are worth their waking: a multiplication takes some 50 picoseconds, a thread is
+// woken in microseconds.
+int MostWorkers(const DepthwiseProduct& product) {
+  constexpr int64_t kLeastOfThread = 1 << 17;  // multiplications
+  const DepthwiseFilters& filters = product.packed.filters;
+  const int64_t taps = int64_t{filters.kernel_height} * filters.kernel_width;
+  const int64_t each = taps * filters.panels.channels;
+  return static_cast<int>(
+      std::clamp<int64_t>(Rows(product.input) * each / kLeastOfThread, 1, 1024));
+}
+
 }  // namespace
 
 Status ExecuteDepthwise(Context& context, const DepthwiseProduct& product) {
@@ -36,7 +47,7 @@ Status ExecuteDepthwise(Context& context, const DepthwiseProduct& product) {
   const size_t outside_bytes = static_cast<size_t>(input.channels) + kMaxPanelWidth;
   auto* shared = static_cast<std::byte*>(context.Scratch(0, params_bytes + outside_bytes));
   const int lines = input.batch * input.out_height;
-  const int workers = std::min(context.threads(), lines);
+  const int workers = std::min({context.threads(), lines, MostWorkers(product)});
   const size_t scratch_bytes = DepthwiseScratch::Carve(nullptr, job, nullptr);
   bool have_memory = shared != nullptr;
   for (int w = 0; w < workers; ++w) {

@@ -40,7 +40,7 @@ struct LinePair {
   ptrdiff_t count;
 };
 
-// Bilinear interpolation: what an output pixel is made of, places in a line of columns and weights.
+// Bilinear interpolation: what an output is made of, places of elements and their weights.
 template <class W>
 struct Tap {
   ptrdiff_t low = 0;
@@ -49,18 +49,21 @@ struct Tap {
   W weight_high = 0;
 };
 
-// A line of `pixels` of the result, from two lines of the image that carry their weights already.
-// `upper` and `lower` hold kSlack elements more than the taps lead to, which are read.
-template <class W>
+// A line of `pixels` of the result, between two lines of the image of `elements` numbers T each.
+template <class T, class W>
 struct BlendLine {
   static constexpr ptrdiff_t kSlack = 16;
 
-  const W* upper;
-  const W* lower;
+  const T* upper;
+  const T* lower;
+  ptrdiff_t elements;
+  W weight_upper;
+  W weight_lower;
   const Tap<W>* taps;
   ptrdiff_t pixels;
   ptrdiff_t channels;
-  void* out;
+  T* out;
+  W* scratch;  // 2 (elements + kSlack)
 };
 
 struct LineRoutines {
@@ -75,12 +78,16 @@ struct LineRoutines {
   // zero; clamped. The output must not be an input.
   void (*average)(const void* const* in, int taps, const LineOutput& output, void* out,
                   ptrdiff_t count);
-  // int8, weights of 10 fractional bits: (upper[low] + lower[low]) * weight_low + (upper[high] +
-  // lower[high]) * weight_high, which must fit int32, over 2^20; to nearest, ties away from zero.
-  void (*blend_fixed)(const BlendLine<int32_t>& line);
-  // uint8: upper[low] * weight_low + lower[low] * weight_low + upper[high] * weight_high +
-  // lower[high] * weight_high + 1/2 in float32, in this order, less its fraction.
-  void (*blend_real)(const BlendLine<float>& line);
+  // Weights of 10 fractional bits; the sum of the four products, which must fit int32, over 2^20,
+  // to nearest, ties away from zero. Products may wrap.
+  void (*blend_fixed)(const BlendLine<int8_t, int32_t>& line);
+  // The products of columns low and high, each upper before lower, and 1/2 are added up in float32
+  // in this order, and the sum loses its fraction. Factors are multiplied in the order number,
+  // weight of the line, weight of the column.
+  void (*blend_real)(const BlendLine<uint8_t, float>& line);
+  // out[i] = in[i], requantized by double rounding without a left shift.
+  void (*requantize)(const int32_t* in, const QuantizedMultiplier& scale, const LineOutput& output,
+                     void* out, ptrdiff_t count);
 };
 
 }  // namespace intaglio

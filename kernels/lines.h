@@ -6,6 +6,7 @@
 #ifndef INTAGLIO_KERNELS_LINES_H_
 #define INTAGLIO_KERNELS_LINES_H_
 
+#include <algorithm>
 #include <cstring>
 
 #include "intaglio/kernels/blend.h"
@@ -110,6 +111,34 @@ struct Lines {
         },
         output, line);
   }
+
+  static void Requantize(const int32_t* in, const QuantizedMultiplier& scale,
+                         const LineOutput& output, void* out, ptrdiff_t count) {
+    const I32 mantissa = V::Set(scale.mantissa);
+    const I32 shift = V::Set(scale.right_shift());
+    auto* const to = static_cast<uint8_t*>(out);
+    const auto vector = [&](const int32_t* from, uint8_t* stored) {
+      const I32 x[] = {RequantizeDoubleRounding<V>(V::Load(from), mantissa, V::Set(0), shift)};
+      if (output.is_signed) return StoreVector<true>(output, x, stored);
+      StoreVector<false>(output, x, stored);
+    };
+    ptrdiff_t i = 0;
+    for (; i + V::kLanes <= count; i += V::kLanes) vector(in + i, to + i);
+    if (i >= count) return;
+    const auto left = static_cast<size_t>(count - i);
+    int32_t last[V::kLanes] = {};
+    uint8_t bytes[V::kLanes];
+    std::memcpy(last, in + i, left * sizeof *in);
+    vector(last, bytes);
+    std::memcpy(to + i, bytes, left);
+  }
+
+  template <bool kSigned>
+  static INTAGLIO_INLINE void StoreVector(const LineOutput& output, const I32 (&x)[1],
+                                          uint8_t* out) {
+    V::template StoreBytes<1, kSigned>(out, x, output.zero_point, output.clamp_min,
+                                       output.clamp_max);
+  }
 };
 
 template <class V, class B>
@@ -118,7 +147,8 @@ inline constexpr LineRoutines kLines = {Lines<V, B>::Add,
                                         Windows<V>::template Reduce<Windows<V>::template Largest>,
                                         Windows<V>::template Reduce<Windows<V>::template Average>,
                                         Blend<V>::Fixed,
-                                        Blend<V>::Real};
+                                        Blend<V>::Real,
+                                        Lines<V, B>::Requantize};
 
 }  // namespace intaglio
 

@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "intaglio/fixedpoint/registers.h"
 #include "intaglio/gemm/lines.h"
 #include "intaglio/nn/ops/checks.h"
 #include "intaglio/nn/ops/indexed.h"
@@ -141,14 +140,12 @@ std::shared_ptr<const Routine> WideRoutine(const Bilinear<W>& bilinear) {
   });
 }
 
-inline float Weighted(uint8_t x, float weight) { return static_cast<float>(x) * weight; }
-inline int32_t Weighted(int8_t x, int32_t weight) { return Scalar::Mul(x, weight); }
-
-// 8 bits: the rows' weights are applied to whole lines of the input, the columns' by the kernel.
+// 8 bits, line by line by the kernel.
 template <class T, class W>
 class BytesRoutine final : public Routine {
  public:
-  using Function = void (*)(const BlendLine<W>&);
+  using Line = BlendLine<T, W>;
+  using Function = void (*)(const Line&);
 
   BytesRoutine(const Bilinear<W>& bilinear, Function function)
       : b_(bilinear), function_(function) {}
@@ -157,34 +154,28 @@ class BytesRoutine final : public Routine {
     if (b_.rows == 0 || b_.out_line() == 0) return {};
     const ptrdiff_t least = kLeastBytesOfThread / b_.out_line() + 1;
     const int parts = PartsOf(arguments.context, b_.rows, least);
-    const ptrdiff_t elements = b_.line + BlendLine<W>::kSlack;
-    const size_t bytes = 2 * static_cast<size_t>(elements) * sizeof(W);
+    const size_t bytes = 2 * static_cast<size_t>(b_.line + Line::kSlack) * sizeof(W);
     for (int part = 0; part < parts; ++part) {
       if (arguments.context.Scratch(part, bytes) != nullptr) continue;
       return OutOfMemory("no memory for the scratch of an interpolation");
     }
-    ForNumberedParts(arguments.context, parts, b_.rows,
-                     [&](int part, ptrdiff_t first, ptrdiff_t last) {
-                       auto* const upper = static_cast<W*>(arguments.context.Scratch(part, bytes));
-                       for (ptrdiff_t row = first; row < last; ++row) {
-                         RunRow(arguments, row, upper, upper + elements);
-                       }
-                     });
+    ForNumberedParts(
+        arguments.context, parts, b_.rows, [&](int part, ptrdiff_t first, ptrdiff_t last) {
+          auto* const scratch = static_cast<W*>(arguments.context.Scratch(part, bytes));
+          for (ptrdiff_t row = first; row < last; ++row) {
+            RunRow(arguments, row, scratch);
+          }
+        });
     return {};
   }
 
  private:
-  void RunRow(const RunArguments& arguments, ptrdiff_t row, W* upper, W* lower) const {
+  void RunRow(const RunArguments& arguments, ptrdiff_t row, W* scratch) const {
     const Tap<W>& y = b_.RowTap(row);
     const T* const image = static_cast<const T*>(arguments.inputs[0]) + b_.ImageStart(row);
-    Weigh(image + y.low, y.weight_low, upper);
-    Weigh(image + y.high, y.weight_high, lower);
-    function_({upper, lower, b_.x.data(), static_cast<ptrdiff_t>(b_.x.size()), b_.channels,
-               static_cast<T*>(arguments.outputs[0]) + row * b_.out_line()});
-  }
-
-  void Weigh(const T* in, W weight, W* out) const {
-    for (ptrdiff_t i = 0; i < b_.line; ++i) out[i] = Weighted(in[i], weight);
+    T* const out = static_cast<T*>(arguments.outputs[0]) + row * b_.out_line();
+    function_({image + y.low, image + y.high, b_.line, y.weight_low, y.weight_high, b_.x.data(),
+               static_cast<ptrdiff_t>(b_.x.size()), b_.channels, out, scratch});
   }
 
   Bilinear<W> b_;

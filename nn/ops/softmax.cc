@@ -7,8 +7,10 @@
 #include <cstddef>
 #include <limits>
 #include <string>
+#include <type_traits>
 
 #include "intaglio/fixedpoint/transcendental.h"
+#include "intaglio/gemm/lines.h"
 #include "intaglio/nn/ops/ops.h"
 #include "intaglio/nn/ops/parallel.h"
 #include "intaglio/nn/quantization.h"
@@ -41,8 +43,7 @@ class SoftmaxRoutine final : public Routine {
   // sum's 19. 0 where the difference is out of range.
   std::array<int32_t, 256> exps = {};
   std::array<int32_t, 256> terms = {};
-  // Differences whose exp is not 0. A longer row has its results from a table of theirs.
-  int used = 0;
+  decltype(LineRoutines::requantize) requantize = nullptr;
 
  private:
   void RunRow(const T* in, Out* out) const {
@@ -64,19 +65,27 @@ class SoftmaxRoutine final : public Routine {
         static_cast<int32_t>((static_cast<uint32_t>(sum) << zeros) - (uint32_t{1} << 31));
     const int32_t reciprocal = OneOverOnePlusX(FixedPoint<Scalar, 0>::FromRaw(fraction)).raw();
     const int shift = bits + 31 - 8 * static_cast<int>(sizeof(Out));  // to as many fraction bits
-    const auto result = [=](int32_t exp) {
-      const int32_t product = SaturatingRoundingDoublingHighMul<Scalar>(reciprocal, exp);
-      const int32_t value = shift > 31 ? 0 : RoundingDivideByPowerOfTwo<Scalar>(product, shift);
-      return static_cast<Out>(std::clamp(value + kMin, kMin, kMax));
-    };
-    if (depth < 2 * used) {
-      for (int i = 0; i < depth; ++i) out[i] = result(exps[static_cast<size_t>(max - in[i])]);
+    if (shift > 31) {
+      std::fill_n(out, depth, static_cast<Out>(kMin));
       return;
     }
-    std::array<Out, 256> results;
-    results.fill(static_cast<Out>(kMin));
-    for (size_t i = 0; i < static_cast<size_t>(used); ++i) results[i] = result(exps[i]);
-    for (int i = 0; i < depth; ++i) out[i] = results[static_cast<size_t>(max - in[i])];
+    if constexpr (sizeof(Out) == 1) {
+      const LineOutput output{std::is_signed_v<Out>, kMin, kMin, kMax};
+      constexpr int kRun = 256;
+      int32_t run[kRun];
+      for (int i = 0; i < depth; i += kRun) {
+        const int count = std::min(kRun, depth - i);
+        for (int j = 0; j < count; ++j) run[j] = exps[static_cast<size_t>(max - in[i + j])];
+        requantize(run, {reciprocal, -shift}, output, out + i, count);
+      }
+      return;
+    }
+    for (int i = 0; i < depth; ++i) {
+      const int32_t product = SaturatingRoundingDoublingHighMul<Scalar>(
+          reciprocal, exps[static_cast<size_t>(max - in[i])]);
+      const int32_t value = RoundingDivideByPowerOfTwo<Scalar>(product, shift);
+      out[i] = static_cast<Out>(std::clamp(value + kMin, kMin, kMax));
+    }
   }
 };
 
@@ -130,22 +139,22 @@ Status CheckOutput(const LayerView& layer) {
 }
 
 template <class T, class Out>
-std::shared_ptr<Routine> MakeRoutine(int64_t rows, int depth,
-                                     const std::array<int32_t, 256>& exps) {
+std::shared_ptr<Routine> MakeRoutine(int64_t rows, int depth, const std::array<int32_t, 256>& exps,
+                                     const LineRoutines& lines) {
   auto routine = std::make_shared<SoftmaxRoutine<T, Out>>();
   routine->rows = static_cast<ptrdiff_t>(rows);
   routine->depth = depth;
+  routine->requantize = lines.requantize;
   routine->exps = exps;
   for (size_t i = 0; i < exps.size(); ++i) {
     routine->terms[i] = RoundingDivideByPowerOfTwo<Scalar, kSumIntegers>(exps[i]);
-    if (exps[i] != 0) routine->used = static_cast<int>(i) + 1;
   }
   return routine;
 }
 
 }  // namespace
 
-Result<PreparedLayer> PrepareSoftmax(const LayerView& layer, const LayerOptions&) {
+Result<PreparedLayer> PrepareSoftmax(const LayerView& layer, const LayerOptions& options) {
   if (layer.input(0).type == Type::kInt16) return PrepareSoftmax16(layer);
   if (layer.input(0).type == Type::kFloat32) return PrepareSoftmaxFloat(layer);
   INTAGLIO_RETURN_IF_ERROR(CheckOutput(layer));
@@ -160,10 +169,16 @@ Result<PreparedLayer> PrepareSoftmax(const LayerView& layer, const LayerOptions&
   if (widens && depth >= 1 << kSumIntegers) {
     return layer.Unsupported("rows of " + std::to_string(depth) + " elements to int16");
   }
+  const Result<const LineRoutines*> lines = LinesOf(options.kernel);
+  if (!lines.ok()) return layer.Wrap(lines.status());
   PreparedLayer prepared;
-  prepared.routine = widens                   ? MakeRoutine<int8_t, int16_t>(rows, depth, *exps)
-                     : in.type == Type::kInt8 ? MakeRoutine<int8_t, int8_t>(rows, depth, *exps)
-                                              : MakeRoutine<uint8_t, uint8_t>(rows, depth, *exps);
+  if (widens) {
+    prepared.routine = MakeRoutine<int8_t, int16_t>(rows, depth, *exps, **lines);
+  } else if (in.type == Type::kInt8) {
+    prepared.routine = MakeRoutine<int8_t, int8_t>(rows, depth, *exps, **lines);
+  } else {
+    prepared.routine = MakeRoutine<uint8_t, uint8_t>(rows, depth, *exps, **lines);
+  }
   prepared.name = RoutineName(in.type, "softmax");
   prepared.constant_bytes = 2 * sizeof(*exps);
   prepared.in_place_inputs = widens ? 0 : 1;

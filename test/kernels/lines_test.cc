@@ -1,6 +1,8 @@
 // Kernel::lines of every row of the table, called directly, against definitions in plain numbers.
 #include <algorithm>
 #include <random>
+#include <type_traits>
+#include <vector>
 
 #include "intaglio/fixedpoint/quantize_multiplier.h"
 #include "intaglio/test/kernels/every_kernel.h"
@@ -227,6 +229,83 @@ TEST_P(EveryKernelLines, AverageOfManyTaps) {
     }
   }
 }
+
+TEST_P(EveryKernelLines, Requantize) {
+  std::mt19937 random(7);
+  for (const int count : kCounts) {
+    for (const int shift : {0, 1, 7, 23, 31}) {
+      const LineOutput output = RandomOutput(random, shift % 2 == 0);
+      const QuantizedMultiplier scale{(1 << 30) + static_cast<int32_t>(random() >> 2), -shift};
+      std::vector<int32_t> in;
+      for (int i = 0; i < count; ++i) in.push_back(static_cast<int32_t>(random()) >> (i % 31));
+      Bytes out(static_cast<size_t>(count) + 1, 0x55);
+      lines().requantize(in.data(), scale, output, out.data(), count);
+      for (size_t i = 0; i < in.size(); ++i) {
+        // Moved zero points cannot bring back what is beyond 16 bits.
+        const int32_t scaled = std::clamp(Scaled(in[i], scale), -32768, 32767);
+        ASSERT_EQ(int{out[i]}, int{Finished(scaled, output)}) << i << " of " << count;
+      }
+      ASSERT_EQ(out.back(), 0x55);
+    }
+  }
+}
+
+int8_t Blended(const int8_t (&x)[4], int32_t upper, int32_t lower, const Tap<int32_t>& tap) {
+  const int64_t sum = int64_t{x[0] * upper + x[1] * lower} * tap.weight_low +
+                      int64_t{x[2] * upper + x[3] * lower} * tap.weight_high;
+  return static_cast<int8_t>((sum + (sum > 0 ? 1 << 19 : -(1 << 19))) / (1 << 20));
+}
+
+uint8_t Blended(const uint8_t (&x)[4], float upper, float lower, const Tap<float>& tap) {
+  const auto f = [](uint8_t n) { return static_cast<float>(n); };
+  return static_cast<uint8_t>(f(x[0]) * upper * tap.weight_low + f(x[1]) * lower * tap.weight_low +
+                              f(x[2]) * upper * tap.weight_high +
+                              f(x[3]) * lower * tap.weight_high + 0.5f);
+}
+
+// One line between two of random numbers, with `one` split into weights everywhere.
+template <class T, class W>
+void ExpectBlend(void (*blend)(const BlendLine<T, W>&), W one) {
+  std::mt19937 random(8);
+  const auto part = [&] {
+    return std::is_integral_v<W> ? static_cast<W>(random() % 1025)
+                                 : static_cast<W>(static_cast<double>(random()) / 4294967296.0);
+  };
+  for (const ptrdiff_t channels : {1, 3, 8, 15, 16, 17, 21, 64, 100}) {
+    constexpr ptrdiff_t kColumns = 5;
+    constexpr ptrdiff_t kPixels = 7;
+    const ptrdiff_t elements = kColumns * channels;
+    std::vector<T> upper;
+    std::vector<T> lower;
+    for (ptrdiff_t i = 0; i < elements; ++i) {
+      upper.push_back(static_cast<T>(random() >> 24));
+      lower.push_back(static_cast<T>(random() >> 24));
+    }
+    std::vector<Tap<W>> taps;
+    for (ptrdiff_t p = 0; p < kPixels; ++p) {
+      const W high = part();
+      taps.push_back({static_cast<ptrdiff_t>(random() % kColumns) * channels,
+                      static_cast<ptrdiff_t>(random() % kColumns) * channels, one - high, high});
+    }
+    const W weight = part();
+    std::vector<W> scratch(2 * static_cast<size_t>(elements + BlendLine<T, W>::kSlack));
+    std::vector<T> out(static_cast<size_t>(kPixels * channels) + 1, T{55});
+    blend({upper.data(), lower.data(), elements, one - weight, weight, taps.data(), kPixels,
+           channels, out.data(), scratch.data()});
+    for (size_t i = 0; i + 1 < out.size(); ++i) {
+      const Tap<W>& tap = taps[i / static_cast<size_t>(channels)];
+      const size_t c = i % static_cast<size_t>(channels);
+      const size_t low = static_cast<size_t>(tap.low) + c;
+      const size_t high = static_cast<size_t>(tap.high) + c;
+      const T x[] = {upper[low], lower[low], upper[high], lower[high]};
+      ASSERT_EQ(int{out[i]}, int{Blended(x, one - weight, weight, tap)}) << i << ", " << channels;
+    }
+    ASSERT_EQ(out.back(), T{55});
+  }
+}
+
+TEST_P(EveryKernelLines, BlendFixed) { ExpectBlend<int8_t>(lines().blend_fixed, 1024); }
+TEST_P(EveryKernelLines, BlendReal) { ExpectBlend<uint8_t>(lines().blend_real, 1.0f); }
 
 }  // namespace
 }  // namespace intaglio::test
