@@ -81,14 +81,6 @@ Result<PreparedLayer> PrepareConcatenation(const LayerView& layer, const LayerOp
 Result<PreparedLayer> PrepareQuantize(const LayerView& layer, const LayerOptions& options);
 Result<PreparedLayer> PrepareDequantize(const LayerView& layer, const LayerOptions& options);
 
-// The same for int16.
-Result<PreparedLayer> PrepareLogistic16(const LayerView& layer);
-Result<PreparedLayer> PrepareTanh16(const LayerView& layer);
-Result<PreparedLayer> PrepareSoftmax16(const LayerView& layer);
-
-// The same for float32.
-Result<PreparedLayer> PrepareSoftmaxFloat(const LayerView& layer);
-
 // Data movement.
 Result<PreparedLayer> PreparePad(const LayerView& layer, const LayerOptions& options);
 Result<PreparedLayer> PrepareReshape(const LayerView& layer, const LayerOptions& options);

@@ -10,6 +10,7 @@
 
 #include "intaglio/fixedpoint/transcendental.h"
 #include "intaglio/nn/ops/ops.h"
+#include "intaglio/nn/ops/softmax.h"
 #include "intaglio/nn/quantization.h"
 
 namespace intaglio::nn {
