@@ -148,10 +148,14 @@ struct Model::Instance {
     for (size_t i = 0; i < tensors.size(); ++i) {
       const Tensor& tensor = tensors[i];
       if (!tensor.variable) continue;
+      void* const elements = prepared->Address(arena.get(), static_cast<TensorId>(i));
+      if (tensor.data != nullptr) {
+        std::memcpy(elements, tensor.data, tensor.data_bytes);
+        continue;
+      }
       const bool has_zero_point = tensor.type == Type::kInt8 && tensor.quantization.quantized();
       const int zero = has_zero_point ? tensor.quantization.zero_points[0] : 0;
-      std::memset(prepared->Address(arena.get(), static_cast<TensorId>(i)), zero,
-                  *CountBytes(tensor.shape, tensor.type));
+      std::memset(elements, zero, *CountBytes(tensor.shape, tensor.type));
     }
   }
 

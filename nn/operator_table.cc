@@ -159,6 +159,8 @@ constexpr OperatorRow kRows[] = {
      PrepareDetectionPostProcess, "custom; anchors and scores of the same types"},
     {"L2_POOL_2D", 1, 1, kFloat, InferL2Pool2D, PrepareL2Pool2D},
     {"LOCAL_RESPONSE_NORMALIZATION", 1, 1, kFloat, InferRows, PrepareLocalResponseNormalization},
+    {"READ_VARIABLE", 1, 1, kAny, InferReadVariable, PrepareReshape},
+    {"ASSIGN_VARIABLE", 2, 2, kAny, InferAssignVariable, PrepareAssignVariable},
 };
 static_assert(std::variant_size_v<OperatorVariant> == std::size(kRows));
 
@@ -175,7 +177,9 @@ std::string NamesOf(TypeSet types) {
   return text;
 }
 
+// Of the outputs that there are.
 bool MakesNothing(const LayerView& layer) {
+  if (layer.layer().outputs.empty()) return false;
   for (size_t i = 0; i < layer.layer().outputs.size(); ++i) {
     if (*CountElements(layer.output(i).shape) > 0) return false;
   }

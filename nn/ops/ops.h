@@ -61,6 +61,8 @@ ShapesResult InferLstm(const LayerView& layer);
 ShapesResult InferBasicLstm(const LayerView& layer);
 ShapesResult InferRnn(const LayerView& layer);
 ShapesResult InferSvdf(const LayerView& layer);
+ShapesResult InferReadVariable(const LayerView& layer);
+ShapesResult InferAssignVariable(const LayerView& layer);
 
 Result<PreparedLayer> PrepareConv2D(const LayerView& layer, const LayerOptions& options);
 Result<PreparedLayer> PrepareDepthwiseConv2D(const LayerView& layer, const LayerOptions& options);
@@ -175,6 +177,7 @@ Result<PreparedLayer> PrepareRnn(const LayerView& layer, const LayerOptions& opt
 Result<PreparedLayer> PrepareUnidirectionalSequenceRnn(const LayerView& layer,
                                                        const LayerOptions& options);
 Result<PreparedLayer> PrepareSvdf(const LayerView& layer, const LayerOptions& options);
+Result<PreparedLayer> PrepareAssignVariable(const LayerView& layer, const LayerOptions& options);
 
 }  // namespace intaglio::nn
 
