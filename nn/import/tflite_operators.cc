@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "intaglio/nn/import/fold.h"
+#include "intaglio/nn/import/resources.h"
 #include "intaglio/nn/import/tflite_registry.h"
 #include "intaglio/nn/import/translate.h"
 #include "intaglio/nn/model.h"

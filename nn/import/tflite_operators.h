@@ -7,7 +7,6 @@
 
 #include "intaglio/fixedpoint/status.h"
 #include "intaglio/nn/graph.h"
-#include "intaglio/nn/import/resources.h"
 #include "intaglio/nn/import/tflite_file.h"
 
 namespace intaglio::nn {
