@@ -6,7 +6,7 @@ find_path(INTAGLIO_FLATBUFFERS_INCLUDE flatbuffers/flatbuffers.h)
 mark_as_advanced(INTAGLIO_FLATC INTAGLIO_FLATBUFFERS_INCLUDE)
 if(NOT INTAGLIO_FLATC OR NOT INTAGLIO_FLATBUFFERS_INCLUDE)
   message(FATAL_ERROR "FlatBuffers was not found: install flatbuffers-compiler and libflatbuffers-dev "
-                      "(scripts/setup does), or configure with -DINTAGLIO_BUILD_NN=OFF")
+                      "(scripts/setup does), or configure with -DINTAGLIO_NN_TFLITE=OFF or -DINTAGLIO_BUILD_NN=OFF")
 endif()
 
 # A target that includes what intaglio_flatbuffers made links this.

@@ -6,12 +6,10 @@
 
 #include "intaglio/fixedpoint/first_within.h"
 #include "intaglio/fixedpoint/requantize.h"
+#include "intaglio/fixedpoint/thresholds.h"
 
 namespace intaglio {
 namespace {
-
-constexpr int32_t kBitsOfTwoTo23 = 0x4b000000;
-constexpr int kFarthest = 1 << 10;  // of results
 
 // Below and above, the origin has no integers, or not enough of them, on both sides.
 constexpr int kLeastShift = 2;
@@ -23,32 +21,13 @@ int64_t Threshold(const DoubleRoundingTask& task, int q) {
   return CeilDivide(middle + (q > 0 ? -(int64_t{1} << 30) : int64_t{1} << 30), task.mantissa);
 }
 
-// The thresholds that some accumulator crosses, in order. None of shifts beyond
-// kMostShift.
-class Thresholds {
- public:
-  explicit Thresholds(const DoubleRoundingTask& task) {
-    if (task.mantissa == 0 || task.right_shift > kMostShift) return;
-    for (int q = task.lowest + 1; q <= task.highest; ++q) {
-      const int64_t at = Threshold(task, q);
-      if (at > task.most) break;
-      if (at <= task.least) continue;
-      if (count_ == 0) first_ = q;
-      at_[count_++] = static_cast<int32_t>(at);
-    }
-  }
+using Steps = Thresholds<DoubleRoundingTask>;
 
-  int count() const { return count_; }
-  int result(int i) const { return first_ + i; }  // from at(i) on
-  int32_t at(int i) const { return at_[i]; }
-  int32_t lowest() const { return at_[0]; }
-  int32_t highest() const { return at_[count_ - 1]; }
-
- private:
-  int32_t at_[DoubleRoundingTask::kMostSteps];
-  int count_ = 0;
-  int first_ = 0;
-};
+// None of shifts beyond kMostShift.
+Steps StepsOf(const DoubleRoundingTask& task) {
+  if (task.mantissa == 0 || task.right_shift > kMostShift) return {};
+  return {task, [&](int q) { return Threshold(task, q); }};
+}
 
 constexpr int kMostStretch = 63;  // that is tried
 
@@ -76,7 +55,7 @@ struct Room {
   int64_t low = std::numeric_limits<int64_t>::min();
   int64_t high = std::numeric_limits<int64_t>::max();
 
-  Room(const Thresholds& thresholds, const Slope& slope) {
+  Room(const Steps& thresholds, const Slope& slope) {
     const int64_t step = slope.scale * slope.stretch;
     for (int i = 0; i < thresholds.count() && low < high; ++i) {
       const int q = thresholds.result(i);
@@ -89,8 +68,8 @@ struct Room {
 };
 
 // Finds d: scale * d modulo the spacing of addends takes as many values as there are ds.
-std::optional<DoubleRoundingFit> FitSlope(const DoubleRoundingTask& task,
-                                          const Thresholds& thresholds, const Slope& slope) {
+std::optional<DoubleRoundingFit> FitSlope(const DoubleRoundingTask& task, const Steps& thresholds,
+                                          const Slope& slope) {
   const Room room(thresholds, slope);
   if (room.low >= room.high) return std::nullopt;
   // On both sides of every threshold stretch * acc + d is an integer of at most 24 bits and, where
@@ -141,13 +120,6 @@ bool StaysInRange(const DoubleRoundingFit& fit, int64_t least, int64_t most) {
   return x(fit.base + least) >= 0 && x(fit.base + most) < 2147483648.0f;
 }
 
-bool IsWithinReach(const DoubleRoundingTask& task) {
-  return task.least >= std::numeric_limits<int32_t>::min() && task.least <= task.most &&
-         task.most <= std::numeric_limits<int32_t>::max() && task.lowest >= -kFarthest &&
-         task.highest <= kFarthest && task.lowest <= task.highest &&
-         task.highest - task.lowest <= DoubleRoundingTask::kMostSteps;
-}
-
 int32_t Truth(const DoubleRoundingTask& task, int64_t acc) {
   const int32_t y = RequantizeDoubleRounding<Scalar>(static_cast<int32_t>(acc), task.mantissa, 0,
                                                      task.right_shift);
@@ -180,21 +152,13 @@ bool IsDoubleRounding(const DoubleRoundingFit& fit, const DoubleRoundingTask& ta
     const int32_t y = Truth(task, first);
     return Truth(task, last) == y && fitted(first) == y && fitted(last) == y;
   };
-  const Thresholds thresholds(task);
-  auto first = static_cast<int32_t>(task.least);
-  for (int i = 0; i < thresholds.count(); ++i) {
-    const int32_t next = thresholds.at(i);
-    if (next <= first) continue;
-    if (!agree(first, next - 1)) return false;
-    first = next;
-  }
-  return agree(first, static_cast<int32_t>(task.most));
+  return AgreeOnEveryStep(task, StepsOf(task), agree);
 }
 
 std::optional<DoubleRoundingFit> FitDoubleRounding(const DoubleRoundingTask& task) {
   if (!IsWithinReach(task)) return std::nullopt;
   if (Truth(task, task.least) == Truth(task, task.most)) return FitConstant(task);
-  const Thresholds thresholds(task);
+  const Steps thresholds = StepsOf(task);
   if (task.right_shift < kLeastShift || thresholds.count() == 0) return std::nullopt;
   for (int stretch = 1; stretch <= kMostStretch; stretch += 2) {
     if (const auto fit = FitSlope(task, thresholds, Slope(task, stretch))) return fit;

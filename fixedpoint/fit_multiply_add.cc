@@ -7,13 +7,12 @@
 
 #include "intaglio/fixedpoint/first_within.h"
 #include "intaglio/fixedpoint/registers.h"
+#include "intaglio/fixedpoint/thresholds.h"
 
 namespace intaglio {
 namespace {
 
-constexpr int32_t kBitsOfTwoTo23 = 0x4b000000;
 constexpr int32_t kMiddle = 3 << 22;  // its bits as a float32 end in 22 zeros
-constexpr int kFarthest = 1 << 10;    // of results
 
 // Multipliers of which thresholds are looked for.
 constexpr double kLeastMultiplier = 1.0 / (1 << 20);
@@ -35,60 +34,38 @@ int32_t Clamped(const MultiplyAddTask& task, int64_t result) {
 }
 
 bool IsWithinReach(const MultiplyAddTask& task) {
-  return task.least >= std::numeric_limits<int32_t>::min() && task.least <= task.most &&
-         task.most <= std::numeric_limits<int32_t>::max() && task.lowest >= -kFarthest &&
-         task.highest <= kFarthest && task.lowest <= task.highest &&
-         task.highest - task.lowest <= MultiplyAddTask::kMostSteps &&
-         std::abs(int64_t{task.zero_point}) <= kFarthest;
+  return intaglio::IsWithinReach(task) && std::abs(int64_t{task.zero_point}) <= kFarthest;
 }
 
-// The accumulators at which the clamped result changes, in order, and what it is from them on.
-class Thresholds {
- public:
-  explicit Thresholds(const MultiplyAddTask& task) {
-    const double multiplier = RealMultiplier(task);
-    if (!(multiplier >= kLeastMultiplier && multiplier < kMostMultiplier)) return;
-    for (int y = task.lowest + 1; y <= task.highest; ++y) {
-      const int64_t at = Find(task, y - task.zero_point, multiplier);
-      if (at > task.most) break;
-      if (at <= task.least) continue;
-      if (count_ == 0) first_ = y - task.zero_point;
-      at_[count_++] = static_cast<int32_t>(at);
-    }
-  }
+using Steps = Thresholds<MultiplyAddTask>;
 
-  int count() const { return count_; }
-  int result(int i) const { return first_ + i; }  // before the zero point
-  int32_t at(int i) const { return at_[i]; }
-  int32_t lowest() const { return at_[0]; }
-  int32_t highest() const { return at_[count_ - 1]; }
+// The least accumulator from least to most + 1 whose result is at least q: near where the real
+// product is q - 1/2, less far than the products' own roundings.
+int64_t Threshold(const MultiplyAddTask& task, int q, double multiplier) {
+  const auto near = static_cast<int64_t>(std::ceil((q - 0.5) / multiplier));
+  int64_t at = std::clamp(near, task.least, task.most + 1);
+  while (at > task.least && Truth(task, at - 1) >= q) --at;
+  while (at <= task.most && Truth(task, at) < q) ++at;
+  return at;
+}
 
- private:
-  // The least accumulator from least to most + 1 whose result is at least q: near where the real
-  // product is q - 1/2, less far than the products' own roundings.
-  static int64_t Find(const MultiplyAddTask& task, int q, double multiplier) {
-    const auto near = static_cast<int64_t>(std::ceil((q - 0.5) / multiplier));
-    int64_t at = std::clamp(near, task.least, task.most + 1);
-    while (at > task.least && Truth(task, at - 1) >= q) --at;
-    while (at <= task.most && Truth(task, at) < q) ++at;
-    return at;
-  }
-
-  int32_t at_[MultiplyAddTask::kMostSteps];
-  int count_ = 0;
-  int first_ = 0;
-};
+Steps StepsOf(const MultiplyAddTask& task) {
+  const double multiplier = RealMultiplier(task);
+  if (!(multiplier >= kLeastMultiplier && multiplier < kMostMultiplier)) return {};
+  return {task, [&](int y) { return Threshold(task, y - task.zero_point, multiplier); }};
+}
 
 // Looks for d and the addend with scale * one as the slope, where `one` is a power of two that
 // makes it an integer of 24 bits. Then scale * (acc + d) + addend is to lie above q - 1/2 from the
 // threshold of q on, and below it before.
-std::optional<MultiplyAddFit> FitSlope(const MultiplyAddTask& task, const Thresholds& thresholds,
+std::optional<MultiplyAddFit> FitSlope(const MultiplyAddTask& task, const Steps& thresholds,
                                        int64_t slope, int64_t one) {
   int64_t low =
       std::numeric_limits<int64_t>::min();  // slope * d less a multiple of one: [low, high)
   int64_t high = std::numeric_limits<int64_t>::max();
   for (int i = 0; i < thresholds.count() && low < high; ++i) {
-    const int64_t reached = thresholds.result(i) * one - one / 2 - slope * thresholds.at(i);
+    const int q = thresholds.result(i) - task.zero_point;
+    const int64_t reached = q * one - one / 2 - slope * thresholds.at(i);
     low = std::max(low, reached + 1);
     high = std::min(high, reached + slope);
   }
@@ -148,15 +125,7 @@ bool IsMultiplyAdd(const MultiplyAddFit& fit, const MultiplyAddTask& task) {
     };
     return Clamped(task, Truth(task, last)) == y && fitted(first) == y && fitted(last) == y;
   };
-  const Thresholds thresholds(task);
-  auto first = static_cast<int32_t>(task.least);
-  for (int i = 0; i < thresholds.count(); ++i) {
-    const int32_t next = thresholds.at(i);
-    if (next <= first) continue;
-    if (!agree(first, next - 1)) return false;
-    first = next;
-  }
-  return agree(first, static_cast<int32_t>(task.most));
+  return AgreeOnEveryStep(task, StepsOf(task), agree);
 }
 
 std::optional<MultiplyAddFit> FitMultiplyAdd(const MultiplyAddTask& task) {
@@ -164,7 +133,7 @@ std::optional<MultiplyAddFit> FitMultiplyAdd(const MultiplyAddTask& task) {
   if (Clamped(task, Truth(task, task.least)) == Clamped(task, Truth(task, task.most))) {
     return FitConstant(task);
   }
-  const Thresholds thresholds(task);
+  const Steps thresholds = StepsOf(task);
   if (thresholds.count() == 0) return std::nullopt;
   int exponent;
   const double fraction = std::frexp(RealMultiplier(task), &exponent);

@@ -87,7 +87,7 @@ class DoubleRoundingBounded {
 // The same by Arm's instructions: h rounds to nearest, and so does its division by 2^e, of ties
 // towards plus infinity; [acc < 0] as above.
 template <class R>
-  requires HasHighMul<R>
+requires HasHighMul<R>
 class DoubleRoundingBounded<R> {
  public:
   using I32 = typename R::I32;
@@ -152,7 +152,7 @@ class SingleRoundingBounded {
 // The same by Arm's instructions: floors nest, so the rounding may follow the floor of the product
 // by 2^31.
 template <class R>
-  requires HasHighMul<R>
+requires HasHighMul<R>
 class SingleRoundingBounded<R> {
  public:
   using I32 = typename R::I32;
@@ -171,12 +171,14 @@ class SingleRoundingBounded<R> {
 
 // The float32 product float32(acc) * scale, both steps rounded to nearest, ties to even; then
 // clamped to [-2^31, 2^31 - 128], whose ends are the outermost float32 that an int32 can hold; then
-// rounded to an integer, ties to even. The scale is finite.
+// rounded to an integer, ties to even. The scale is finite. Instructions that round what no int32
+// holds to INT32_MIN (kRoundsBelowToLowest, of x86) need no lower clamp.
 template <class R>
 INTAGLIO_INLINE typename R::I32 RequantizeFloatHalfEven(typename R::I32 acc,
                                                         typename R::F32 scale) {
   const typename R::F32 product = R::MulF(R::ToFloat(acc), scale);
   const typename R::F32 capped = R::MinF(product, R::SetF(2147483520.0f));
+  if constexpr (requires { R::kRoundsBelowToLowest; }) return R::RoundToInt(capped);
   return R::RoundToInt(R::MaxF(capped, R::SetF(-2147483648.0f)));
 }
 

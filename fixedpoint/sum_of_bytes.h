@@ -97,15 +97,27 @@ class LinearSumOfBytes {
         shift_(R::Set(s.shift)) {}
 
   INTAGLIO_INLINE I32 operator()(I32 a, I32 b) const {
-    const I32 pair = R::Or(a, R::template ShiftLeft<16>(b));
-    const I32 h = R::Add(R::DotPairs(pair, high_), high_addend_);
-    const I32 l =
-        R::Add(R::Add(R::DotPairs(pair, low_), low_addend_), R::template ShiftRight<31>(h));
+    return OfPairs(R::Or(a, R::template ShiftLeft<16>(b)));
+  }
+
+  // With b in the upper half of each lane.
+  INTAGLIO_INLINE I32 OfPairs(I32 pairs) const {
+    const I32 h = AddDotPairs(high_addend_, pairs, high_);
+    const I32 l = R::Add(AddDotPairs(low_addend_, pairs, low_), R::template ShiftRight<31>(h));
     const I32 sum = R::Add(h, R::template ShiftRight<SumOfBytes::kLowBits>(l));
     return R::ShiftRight(R::Add(sum, half_), shift_);
   }
 
  private:
+  // acc + DotPairs(a, b), which some vocabularies have in one.
+  static INTAGLIO_INLINE I32 AddDotPairs(I32 acc, I32 a, I32 b) {
+    if constexpr (requires { R::AddDotPairs(acc, a, b); }) {
+      return R::AddDotPairs(acc, a, b);
+    } else {
+      return R::Add(acc, R::DotPairs(a, b));
+    }
+  }
+
   I32 high_;
   I32 low_;
   I32 high_addend_;

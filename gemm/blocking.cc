@@ -7,11 +7,16 @@
 namespace intaglio {
 namespace {
 
-constexpr int kMaxTileRows = 32;
 constexpr size_t kMaxTaskRows = 512;
-constexpr size_t kTileBytes = size_t{kMaxTileRows} * kMaxPanelWidth * sizeof(int32_t);
+constexpr size_t kTileBytes = size_t{kScratchTileRows} * kMaxPanelWidth * sizeof(int32_t);
 
 constexpr size_t RoundUp(size_t n, size_t to) { return (n + to - 1) / to * to; }
+
+// Part `index` of `parts` even ones.
+Range Part(int count, int index, int parts) {
+  const auto begin = [&](int i) { return static_cast<int>(int64_t{count} * i / parts); };
+  return {begin(index), begin(index + 1)};
+}
 
 size_t SumBytes(const Blocking& b) {
   return RoundUp(static_cast<size_t>(b.rows) * sizeof(int32_t), 64);
@@ -29,18 +34,18 @@ void SetScratch(const Kernel& kernel, size_t padded_depth, size_t panel_bytes, B
 Blocking Block(const Product& p, int threads) {
   if (p.row_count() == 0 || p.channel_count() == 0) return {};
   const Kernel& kernel = *p.kernel;
-  const PanelFormat& format = p.panels->format;
-  const auto padded_depth = static_cast<size_t>(format.Groups(p.depth()) * format.depth_step);
+  const auto padded_depth = static_cast<size_t>(p.padded_depth());
   const size_t row_bytes = std::max<size_t>(1, padded_depth * RowElementBytes(kernel.row_format));
   const size_t panel_bytes =
-      std::max<size_t>(1, padded_depth * static_cast<size_t>(format.width()));
+      std::max<size_t>(1, padded_depth * static_cast<size_t>(p.panels->format.width()));
   const auto extents = static_cast<int>(p.panels->extents.size());
 
   Blocking b{};
-  b.in_place = p.rows.ServesInPlace(kernel.row_format, format.depth_step);
+  b.in_place = p.rows.ServesInPlace(kernel.row_format, p.padded_depth());
   // A task's panels stay in L2 beside its rows, which every panel reads again.
-  const size_t panels_room = Cpu().l2_bytes / 2;
-  const size_t rows_room = std::min(Cpu().l2_bytes / 8, kMaxTaskRows * row_bytes);
+  const size_t l2_bytes = Cpu().l2_bytes;
+  const size_t panels_room = l2_bytes / 2;
+  const size_t rows_room = std::min(l2_bytes / 8, kMaxTaskRows * row_bytes);
   const auto row_count = static_cast<size_t>(p.row_count());
   if (threads == 1 && row_count * row_bytes <= rows_room &&
       static_cast<size_t>(extents) * panel_bytes <= panels_room) {
@@ -70,6 +75,16 @@ Blocking Block(const Product& p, int threads) {
   }
   SetScratch(kernel, padded_depth, panel_bytes, b);
   return b;
+}
+
+Range RowsOf(const Product& p, const Blocking& b, int row_task) {
+  const int tile = p.kernel->max_rows;
+  const Range tiles = Part((p.row_count() + tile - 1) / tile, row_task, b.row_tasks);
+  return {tiles.first * tile, std::min(tiles.last * tile, p.row_count())};
+}
+
+Range ExtentsOf(const Product& p, const Blocking& b, int extent_task) {
+  return Part(static_cast<int>(p.panels->extents.size()), extent_task, b.extent_tasks);
 }
 
 Scratch CarveScratch(void* memory, const Blocking& blocking) {

@@ -9,12 +9,20 @@
 
 namespace intaglio {
 
+// From `first` up to `last`.
+struct Range {
+  int first;
+  int last;
+};
+
 // Tasks are taken by threads one after the other. All zero for a result without elements.
 struct Blocking {
-  int rows;     // of a task: all, or a multiple of the kernel's
-  int extents;  // panels of a task
+  int rows;     // of a task at most: all, or a multiple of the kernel's
+  int extents;  // panels of a task at most
   int row_tasks;
   int extent_tasks;
+  int tasks() const { return row_tasks * extent_tasks; }
+
   bool in_place;         // the rows are read where they lie
   size_t row_bytes;      // of packed rows, per thread
   size_t operand_bytes;  // of a panel widened, per thread
@@ -22,9 +30,16 @@ struct Blocking {
 };
 Blocking Block(const Product& product, int threads);
 
+// The rows and the panels of a task: parts as even as the tiles of the kernel allow.
+Range RowsOf(const Product& product, const Blocking& blocking, int row_task);
+Range ExtentsOf(const Product& product, const Blocking& blocking, int extent_task);
+
+// At least as many as any kernel's tiles have.
+inline constexpr int kScratchTileRows = 32;
+
 // A thread's scratch.
 struct Scratch {
-  std::byte* tile;      // as many rows and channels as any kernel's, of int32
+  std::byte* tile;      // kScratchTileRows x kMaxPanelWidth int32
   int32_t* sums;        // of the rows
   std::byte* rows;      // packed
   std::byte* operands;  // of a panel; null where the kernel takes it as packed

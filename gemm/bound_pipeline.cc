@@ -31,22 +31,23 @@ Result<std::shared_ptr<const BoundPipeline::Storage>> BindPanels(const BindTarge
   }
   INTAGLIO_RETURN_IF_ERROR(CheckDepth(panels, LargestDistance(operand_type, operand_zero_point)));
   const size_t bytes = panels.extents.size() * sizeof(PanelParams);
-  auto storage = std::make_shared<BoundPipeline::Storage>(
-      BoundPipeline::Storage{target.packed, target.panels, target.kernel, pipeline, operand_type,
-                             operand_zero_point, AlignedBuffer::Allocate(bytes)});
+  auto storage = std::make_shared<BoundPipeline::Storage>(BoundPipeline::Storage{
+      target.packed, target.panels, target.kernel, pipeline, operand_type, operand_zero_point,
+      MakeEpilogue(&pipeline), AlignedBuffer::Allocate(bytes)});
   if (bytes > 0 && storage->params.data() == nullptr) {
     return OutOfMemory("no memory to bind a pipeline");
   }
   const RowFacts rows{operand_zero_point + target.operand_move,
                       LargestDistance(operand_type, operand_zero_point)};
   auto* params = static_cast<PanelParams*>(storage->params.data());
+  const bool by_multiply_add =
+      options.fit && target.takes_multiply_add && options.rows >= kRowsWorthAMultiplyAdd;
+  const bool by_vector = options.fit && target.kernel->has_fma && options.rows >= kRowsWorthAFit;
   for (const PanelExtent& extent : panels.extents) {
     FillPanelParams(panels, extent, rows, &storage->pipeline, *params);
-    const bool fitted = options.fit && target.takes_multiply_add &&
-                        FitPanelByMultiplyAdd(panels, extent, rows, pipeline, *params);
-    if (options.fit && !fitted && target.kernel->has_fma) {
-      FitPanel(panels, extent, rows, pipeline, *params);
-    }
+    const bool fitted =
+        by_multiply_add && FitPanelByMultiplyAdd(panels, extent, rows, pipeline, *params);
+    if (!fitted && by_vector) FitPanel(panels, extent, rows, pipeline, *params);
     ++params;
   }
   return std::shared_ptr<const BoundPipeline::Storage>(std::move(storage));
@@ -72,18 +73,27 @@ Result<BoundPipeline> BoundPipeline::Bind(const PackedMatrix& matrix,
   }
 }
 
-Status UseBound(const BoundPipeline::Storage& bound, Product& product) {
+namespace {
+
+Status BoundToAnother(const BoundPipeline::Storage& bound, const Product& product) {
   if (product.panels != bound.panels) {
     return InvalidArgument("the pipeline was bound to another packed matrix");
   }
-  if (product.rows.type() != bound.operand_type ||
+  return InvalidArgument(std::string("the pipeline was bound to operands of ") +
+                         NameOf(bound.operand_type) + " with zero point " +
+                         std::to_string(bound.operand_zero_point));
+}
+
+}  // namespace
+
+Status UseBound(const BoundPipeline::Storage& bound, Product& product) {
+  if (product.panels != bound.panels || product.rows.type() != bound.operand_type ||
       product.rows.raw_zero_point() != bound.operand_zero_point) {
-    return InvalidArgument(std::string("the pipeline was bound to operands of ") +
-                           NameOf(bound.operand_type) + " with zero point " +
-                           std::to_string(bound.operand_zero_point));
+    return BoundToAnother(bound, product);
   }
   product.kernel = bound.kernel;
   if (product.standard != nullptr) {
+    product.epilogue = bound.epilogue;
     product.params = bound.panel_params();
   }
   return {};

@@ -5,6 +5,7 @@
 #define INTAGLIO_GEMM_BOUND_PIPELINE_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <utility>
 
@@ -18,8 +19,12 @@ class PackedDepthwise;  // gemm/depthwise.h
 
 struct BindOptions {
   // Whether to look, per channel, for a cheaper arithmetic that is proven to give the same bits
-  // (fixedpoint/fit_double_rounding.h), which takes some microseconds a channel.
+  // (fixedpoint/fit_double_rounding.h, fit_multiply_add.h), which takes some microseconds a
+  // channel...
   bool fit = true;
+  // ... if products have so many rows, or convolutions pixels, that it is won back within some tens
+  // of calls. As large as it may be where the caller does not say.
+  int64_t rows = INT64_MAX;
 };
 
 // Immutable; copies share. One made by default is bound to nothing, and refused. What the

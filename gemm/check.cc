@@ -8,27 +8,21 @@
 namespace intaglio {
 namespace {
 
-int RowsOf(const Operand& o) {
+struct Shape {
+  int rows;
+  int cols;
+};
+
+Shape ShapeOf(const Operand& o) {
   switch (o.kind()) {
     case Operand::Kind::kMatrix:
-      return o.matrix().rows;
+      return {o.matrix().rows, o.matrix().cols};
     case Operand::Kind::kIm2col:
-      return Rows(o.im2col());
+      return {Rows(o.im2col()), Cols(o.im2col())};
     case Operand::Kind::kPacked:
-      return o.packed().rows();
+      return {o.packed().rows(), o.packed().cols()};
   }
-  return 0;
-}
-int ColsOf(const Operand& o) {
-  switch (o.kind()) {
-    case Operand::Kind::kMatrix:
-      return o.matrix().cols;
-    case Operand::Kind::kIm2col:
-      return Cols(o.im2col());
-    case Operand::Kind::kPacked:
-      return o.packed().cols();
-  }
-  return 0;
+  return {};
 }
 
 Status ValidateSide(const Operand& o, Side side) {
@@ -46,23 +40,30 @@ Status ValidateSide(const Operand& o, Side side) {
   return {};
 }
 
+// Whether an operand is as nearly always, which is asked first: sound, and a matrix or packed.
+bool IsPlain(const Operand& o, Side side) {
+  if (o.kind() == Operand::Kind::kPacked) return o.packed().side() == side;
+  if (o.kind() == Operand::Kind::kIm2col) return false;
+  const ConstMatrix& m = o.matrix();
+  return IsByteType(m.type) && Holds(m.type, m.zero_point) && IsPlain(m);
+}
+
 // The memory that an operand reads while the product runs. A packed matrix is our own.
 bool Overlaps(const Operand& o, const MutableMatrix& dst) {
-  const size_t dst_bytes = SpanBytes(dst);
   if (o.kind() == Operand::Kind::kMatrix) {
-    return Overlap(o.matrix().data, SpanBytes(o.matrix()), dst.data, dst_bytes);
+    return Overlap(o.matrix().data, SpanBytes(o.matrix()), dst.data, SpanBytes(dst));
   }
   if (o.kind() == Operand::Kind::kIm2col) {
     const Im2col& v = o.im2col();
     const auto bytes = static_cast<size_t>(v.batch) * static_cast<size_t>(v.height) *
                        static_cast<size_t>(v.width) * static_cast<size_t>(v.channels);
-    return Overlap(v.data, bytes, dst.data, dst_bytes);
+    return Overlap(v.data, bytes, dst.data, SpanBytes(dst));
   }
   return false;
 }
 
-std::string Shape(int rows, int cols) {
-  return std::to_string(rows) + " x " + std::to_string(cols);
+std::string Text(const Shape& shape) {
+  return std::to_string(shape.rows) + " x " + std::to_string(shape.cols);
 }
 
 Status DepthError(int depth, int64_t worst) {
@@ -73,16 +74,17 @@ Status DepthError(int depth, int64_t worst) {
 }  // namespace
 
 Status CheckOperands(const Operand& lhs, const Operand& rhs, const MutableMatrix& dst) {
-  INTAGLIO_RETURN_IF_ERROR(ValidateSide(lhs, Side::kLhs));
-  INTAGLIO_RETURN_IF_ERROR(ValidateSide(rhs, Side::kRhs));
-  INTAGLIO_RETURN_IF_ERROR(ValidateResult(dst));
+  if (!IsPlain(lhs, Side::kLhs)) INTAGLIO_RETURN_IF_ERROR(ValidateSide(lhs, Side::kLhs));
+  if (!IsPlain(rhs, Side::kRhs)) INTAGLIO_RETURN_IF_ERROR(ValidateSide(rhs, Side::kRhs));
+  if (!IsPlain(dst)) INTAGLIO_RETURN_IF_ERROR(ValidateResult(dst));
   if (lhs.kind() == Operand::Kind::kPacked && rhs.kind() == Operand::Kind::kPacked) {
     return InvalidArgument("lhs and rhs are both packed; leave one as it is");
   }
-  if (ColsOf(lhs) != RowsOf(rhs) || dst.rows != RowsOf(lhs) || dst.cols != ColsOf(rhs)) {
-    return InvalidArgument("shapes do not fit: dst " + Shape(dst.rows, dst.cols) + " = lhs " +
-                           Shape(RowsOf(lhs), ColsOf(lhs)) + " times rhs " +
-                           Shape(RowsOf(rhs), ColsOf(rhs)));
+  const Shape l = ShapeOf(lhs);
+  const Shape r = ShapeOf(rhs);
+  if (l.cols != r.rows || dst.rows != l.rows || dst.cols != r.cols) {
+    return InvalidArgument("shapes do not fit: dst " + Text({dst.rows, dst.cols}) + " = lhs " +
+                           Text(l) + " times rhs " + Text(r));
   }
   if (Overlaps(lhs, dst)) return InvalidArgument("dst overlaps lhs");
   if (Overlaps(rhs, dst)) return InvalidArgument("dst overlaps rhs");

@@ -98,10 +98,11 @@ class WorkerPool {
   std::mutex mutex_;
   std::condition_variable wake_;
   std::condition_variable done_;
-  std::atomic<uint64_t> round_{0};
-  std::atomic<int> next_{0};    // task of the round
-  std::atomic<int> active_{0};  // workers with a part in it
-  std::atomic<bool> stop_{false};
+  // A cache line each: who spins on one is not held up by who writes another.
+  alignas(64) std::atomic<uint64_t> round_{0};
+  alignas(64) std::atomic<int> next_{0};    // task of the round
+  alignas(64) std::atomic<int> active_{0};  // workers with a part in it
+  alignas(64) std::atomic<bool> stop_{false};
   const std::function<void(int)>* task_ = nullptr;  // of the round; null between rounds
   int count_ = 0;
   std::vector<std::thread> threads_;

@@ -11,6 +11,31 @@ constexpr size_t kColumnBudget = 12 << 10;
 
 constexpr size_t RoundUp(size_t n, size_t to) { return (n + to - 1) / to * to; }
 
+// memcpy of the few bytes of a pixel, in pieces of constant size, the last of which overlaps: a
+// call would take longer.
+template <size_t kPiece = 16>
+void CopyFew(void* to, const void* from, size_t count) {
+  if constexpr (kPiece > 1) {
+    if (count < kPiece) return CopyFew<kPiece / 2>(to, from, count);
+  }
+  if (count == 0) return;
+  auto* const out = static_cast<std::byte*>(to);
+  const auto* const in = static_cast<const std::byte*>(from);
+  for (size_t at = 0; at < count - kPiece; at += kPiece) std::memcpy(out + at, in + at, kPiece);
+  std::memcpy(out + count - kPiece, in + count - kPiece, kPiece);
+}
+
+// Whether a whole panel can be read at every tap of an output line, whatever the panel's channels:
+// there is input enough behind the last row that the line reads.
+bool ReadsWholePanels(const DepthwiseJob& job, int batch, int out_y) {
+  const Im2col& v = job.input();
+  const int64_t reach = int64_t{out_y} * v.stride_height - v.pad_top +
+                        int64_t{v.kernel_height - 1} * v.dilation_height;
+  const int64_t rows =
+      int64_t{v.batch - batch} * v.height - 1 - std::min<int64_t>(reach, v.height - 1);
+  return rows * v.width * v.channels >= kMaxPanelWidth;
+}
+
 // The input under each column and kernel row of one output line: a pixel of the image, or the one
 // outside.
 void FindTaps(const DepthwiseJob& job, int batch, int out_y, const uint8_t** taps) {
@@ -43,7 +68,7 @@ void CopyTaps(const DepthwiseJob& job, const PanelExtent& extent, const uint8_t*
   for (int t = 0; t < count; ++t) {
     uint8_t* to = scratch.copies + static_cast<ptrdiff_t>(t) * kMaxPanelWidth;
     if (multiplier == 1) {
-      std::memcpy(to, taps[t] + extent.first_channel, static_cast<size_t>(extent.channels));
+      CopyFew(to, taps[t] + extent.first_channel, static_cast<size_t>(extent.channels));
     } else {
       for (int i = 0; i < extent.channels; ++i)
         to[i] = taps[t][(extent.first_channel + i) / multiplier];
@@ -68,21 +93,22 @@ void Deliver(const DepthwiseJob& job, const PanelExtent& extent, int width, int 
   }
   const auto size = static_cast<ptrdiff_t>(SizeOf(job.epilogue.output));
   for (int p = 0; p < pixels; ++p) {
-    std::memcpy(static_cast<std::byte*>(job.product.dst) +
-                    (at + static_cast<ptrdiff_t>(p) * panels.channels) * size,
-                scratch.out + p * width * size, static_cast<size_t>(extent.channels * size));
+    CopyFew(static_cast<std::byte*>(job.product.dst) +
+                (at + static_cast<ptrdiff_t>(p) * panels.channels) * size,
+            scratch.out + p * width * size, static_cast<size_t>(extent.channels * size));
   }
 }
 
 // One panel of channels along one output line, whose first pixel is row `row` of the result.
-void RunPanel(const DepthwiseJob& job, size_t extent_index, int row,
+// `readable`: as ReadsWholePanels.
+void RunPanel(const DepthwiseJob& job, size_t extent_index, int row, bool readable,
               const DepthwiseScratch& scratch) {
   const DepthwiseFilters& filters = job.filters();
   const Panels& panels = filters.panels;
   const PanelExtent& extent = panels.extents[extent_index];
   const int width = panels.format.lanes * extent.vectors;
   const bool whole = extent.channels == width;
-  const bool in_place = whole && filters.multiplier == 1;
+  const bool in_place = (whole || readable) && filters.multiplier == 1;
   const bool direct = whole && job.product.standard != nullptr;
   const auto size = static_cast<ptrdiff_t>(SizeOf(job.epilogue.output));
 
@@ -139,6 +165,7 @@ size_t DepthwiseScratch::Carve(std::byte* memory, const DepthwiseJob& job,
   if (scratch != nullptr) *scratch = carved;
   return at;
 }
+
 int PixelsOfRun(const DepthwiseJob& job) {
   const auto columns =
       static_cast<int64_t>(kColumnBudget / job.ColumnBytes(job.kernel().panel.vectors));
@@ -154,7 +181,8 @@ void RunDepthwiseLine(const DepthwiseJob& job, int batch, int out_y,
   FindTaps(job, batch, out_y, scratch.taps);
   const int row = (batch * v.out_height + out_y) * v.out_width;
   const size_t extents = job.filters().panels.extents.size();
-  for (size_t e = 0; e < extents; ++e) RunPanel(job, e, row, scratch);
+  const bool readable = ReadsWholePanels(job, batch, out_y);
+  for (size_t e = 0; e < extents; ++e) RunPanel(job, e, row, readable, scratch);
 }
 
 }  // namespace intaglio

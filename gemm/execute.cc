@@ -15,98 +15,93 @@ namespace {
 // What every task of a product reads.
 struct Plan {
   const Product& product;
-  Blocking blocking;
-  EpilogueParams epilogue;
+  const Blocking& blocking;
   const PanelParams* params;  // per extent
-  int groups;
-  int padded_depth;
-  size_t packed_row_bytes;
-  bool panels_stream;  // they do not stay in L2 from one task to the next
-  bool direct;         // whole tiles go straight to dst; else by way of scratch
+  bool panels_stream;         // they do not stay in L2 from one task to the next
+  bool direct;                // whole tiles go straight to dst; else by way of scratch
 };
 
-// The rows [first, first + count) of a task as the kernel reads them.
-struct RowBlock {
-  const std::byte* data;
-  ptrdiff_t stride;      // bytes
-  const int32_t* sums;   // as TileArgs::row_sums
-  const int32_t* terms;  // as TileArgs::row_terms
-  int first;
-  int count;
-};
-
-RowBlock ReadyRows(const Plan& plan, int first, const Scratch& scratch) {
+// Makes ready what the kernel reads of `count` rows from `first` on.
+void ReadyRows(const Plan& plan, int first, int count, const Scratch& scratch, TileArgs& args) {
   const Product& p = plan.product;
-  const int count = std::min(plan.blocking.rows, p.row_count() - first);
-  RowBlock block{
-      scratch.rows, static_cast<ptrdiff_t>(plan.packed_row_bytes), nullptr, nullptr, first, count};
+  const Kernel& kernel = *p.kernel;
   if (plan.blocking.in_place) {
-    block.stride = p.rows.matrix.stride;
-    block.data = static_cast<const std::byte*>(p.rows.matrix.data) + first * block.stride;
+    args.row_stride = p.rows.matrix.stride;
+    args.rows = static_cast<const std::byte*>(p.rows.matrix.data) + first * args.row_stride;
   } else {
-    p.kernel->pack_rows(p.rows, p.kernel->row_format, first, count, plan.padded_depth,
-                        scratch.rows);
+    const int depth = p.padded_depth();
+    args.row_stride = depth * static_cast<ptrdiff_t>(RowElementBytes(kernel.row_format));
+    args.rows = scratch.rows;
+    kernel.pack_rows(p.rows, kernel.row_format, first, count, depth, scratch.rows);
   }
-  if (p.panels->has_zero_points) {
-    p.kernel->sum_rows(p.kernel->row_format, block.data, block.stride, count, p.depth(),
-                       scratch.sums);
-    if (p.panels->one_zero_point) {
-      const int32_t negative = -p.panels->zero_points[0];
-      for (int r = 0; r < count; ++r) scratch.sums[r] = Scalar::Mul(negative, scratch.sums[r]);
-      block.terms = scratch.sums;
+  if (!p.panels->has_zero_points) return;
+  kernel.sum_rows(kernel.row_format, args.rows, args.row_stride, count, p.depth(), scratch.sums);
+  if (p.panels->one_zero_point) {
+    const int32_t negative = -p.panels->zero_points[0];
+    for (int r = 0; r < count; ++r) scratch.sums[r] = Scalar::Mul(negative, scratch.sums[r]);
+    args.row_terms = scratch.sums;
+  } else {
+    args.row_sums = scratch.sums;
+  }
+}
+
+// A panel whose tiles do not go straight to dst, for the rows of `args`, the first of which is
+// `first`.
+void RunByScratch(const Product& p, const PanelExtent& extent, int first, const Scratch& scratch,
+                  TileArgs args) {
+  const size_t stride =
+      static_cast<size_t>(p.panels->format.lanes * extent.vectors) * SizeOf(p.epilogue.output);
+  args.dst = scratch.tile;
+  args.dst_stride = static_cast<ptrdiff_t>(stride);
+  const int last = first + args.row_count;
+  const int rows_each = kScratchTileRows / p.kernel->max_rows * p.kernel->max_rows;
+  for (int row = first; row < last; row += rows_each) {
+    args.row_count = std::min(rows_each, last - row);
+    p.kernel->tile(args);
+    WriteTile(p, scratch.tile, stride, row, args.row_count, extent);
+    args.rows = static_cast<const std::byte*>(args.rows) + args.row_count * args.row_stride;
+    if (args.row_sums != nullptr) args.row_sums += args.row_count;
+    if (args.row_terms != nullptr) args.row_terms += args.row_count;
+    args.fetch_ahead = false;
+  }
+}
+
+void RunTask(const Plan& plan, Range rows, Range extents, const Scratch& scratch) {
+  const Product& p = plan.product;
+  const Panels& panels = *p.panels;
+  const auto element = static_cast<ptrdiff_t>(SizeOf(p.epilogue.output));
+  TileArgs args;
+  args.row_count = rows.last - rows.first;
+  args.groups = panels.groups;
+  args.fetch_ahead = plan.panels_stream;
+  args.epilogue = p.epilogue;
+  args.operands = scratch.operands;
+  args.dst_stride = p.row_stride * element;
+  ReadyRows(plan, rows.first, args.row_count, scratch, args);
+  std::byte* dst = p.dst + rows.first * args.dst_stride;
+  for (int e = extents.first; e < extents.last; ++e) {
+    const PanelExtent& extent = panels.extents[static_cast<size_t>(e)];
+    args.panel = panels.Panel(extent);
+    args.vectors = extent.vectors;
+    args.panel_has_lowest = extent.has_lowest;
+    args.params = plan.params + e;
+    if (plan.direct && extent.channels == panels.format.lanes * extent.vectors) {
+      args.dst = dst + extent.first_channel * element;
+      p.kernel->tile(args);
     } else {
-      block.sums = scratch.sums;
+      RunByScratch(p, extent, rows.first, scratch, args);
     }
   }
-  return block;
 }
 
-// One panel against a block of rows.
-void RunPanel(const Plan& plan, const RowBlock& block, int extent_index, const Scratch& scratch) {
-  const Product& p = plan.product;
-  const PanelExtent& extent = p.panels->extents[static_cast<size_t>(extent_index)];
-  const int width = p.panels->format.lanes * extent.vectors;
-  const bool direct = plan.direct && extent.channels == width;
-  const size_t element = SizeOf(plan.epilogue.output);
-  const size_t tile_stride = static_cast<size_t>(width) * element;
-
-  TileArgs args;
-  args.panel = p.panels->Panel(extent);
-  args.vectors = extent.vectors;
-  args.panel_has_lowest = extent.has_lowest;
-  args.row_stride = block.stride;
-  args.groups = plan.groups;
-  args.params = plan.params + extent_index;
-  args.epilogue = plan.epilogue;
-  args.operands = scratch.operands;
-  args.dst_stride =
-      direct ? p.row_stride * static_cast<ptrdiff_t>(element) : static_cast<ptrdiff_t>(tile_stride);
-  const int rows_each = direct ? block.count : p.kernel->max_rows;
-  for (int r = 0; r < block.count; r += rows_each) {
-    const int row = block.first + r;
-    args.rows = block.data + r * block.stride;
-    args.fetch_ahead = plan.panels_stream && r == 0;
-    args.row_count = std::min(rows_each, block.count - r);
-    args.row_sums = block.sums == nullptr ? nullptr : block.sums + r;
-    args.row_terms = block.terms == nullptr ? nullptr : block.terms + r;
-    args.dst = direct ? p.dst + (row * p.row_stride + extent.first_channel) *
-                                    static_cast<ptrdiff_t>(element)
-                      : scratch.tile;
-    p.kernel->tile(args);
-    if (direct) continue;
-    WriteTile(p, scratch.tile, tile_stride, row, args.row_count, extent);
+// The tasks of one thread, which are taken in turns with the others.
+void RunTasks(const Plan& plan, const Scratch& scratch, std::atomic<int>& next) {
+  const int tasks = plan.blocking.tasks();
+  for (int task = next.fetch_add(1); task < tasks; task = next.fetch_add(1)) {
+    // Neighbouring tasks share their panels, which stay in the cache: rows are what streams.
+    RunTask(plan, RowsOf(plan.product, plan.blocking, task % plan.blocking.row_tasks),
+            ExtentsOf(plan.product, plan.blocking, task / plan.blocking.row_tasks), scratch);
   }
-}
-
-void RunTask(const Plan& plan, int task, const Scratch& scratch) {
-  // Neighbouring tasks share their panels, which stay in the cache: rows are what streams.
-  const int extent_task = task / plan.blocking.row_tasks;
-  const int row_task = task % plan.blocking.row_tasks;
-  const RowBlock block = ReadyRows(plan, row_task * plan.blocking.rows, scratch);
-  const int first = extent_task * plan.blocking.extents;
-  const int last = std::min(first + plan.blocking.extents,
-                            static_cast<int>(plan.product.panels->extents.size()));
-  for (int e = first; e < last; ++e) RunPanel(plan, block, e, scratch);
 }
 
 // The epilogue's parameters per panel, made for this call where they were not made before. Null
@@ -127,39 +122,25 @@ const PanelParams* ParamsOf(Context& context, const Product& product) {
 Status Execute(Context& context, const Product& product) {
   if (product.row_count() == 0 || product.channel_count() == 0) return {};
   const Blocking blocking = Block(product, context.threads());
-  const int tasks = blocking.row_tasks * blocking.extent_tasks;
+  const int tasks = blocking.tasks();
   const int workers = std::min(context.threads(), tasks);
-
-  bool have_memory = true;
-  for (int w = 0; w < workers; ++w) {
-    have_memory = have_memory && context.Scratch(w + 1, blocking.scratch_bytes) != nullptr;
+  void* memory = context.Scratch(1, blocking.scratch_bytes);
+  for (int w = 1; w < workers && memory != nullptr; ++w) {
+    memory = context.Scratch(w + 1, blocking.scratch_bytes);
   }
-  const PanelParams* params = have_memory ? ParamsOf(context, product) : nullptr;
+  const PanelParams* params = memory == nullptr ? nullptr : ParamsOf(context, product);
   if (params == nullptr) return OutOfMemory("no memory for the scratch of a product");
 
-  const PanelFormat& format = product.panels->format;
-  const int groups = format.Groups(product.depth());
-  const int padded_depth = groups * format.depth_step;
-  const Plan plan{product,
-                  blocking,
-                  MakeEpilogue(product.standard),
-                  params,
-                  groups,
-                  padded_depth,
-                  static_cast<size_t>(padded_depth) * RowElementBytes(product.kernel->row_format),
-                  product.panels->data.bytes() > Cpu().l2_bytes,
+  const Plan plan{product, blocking, params, product.panels->data.bytes() > Cpu().l2_bytes,
                   product.standard != nullptr && product.channel_stride == 1};
-  if (workers == 1) {
-    const Scratch scratch = CarveScratch(context.Scratch(1, 0), blocking);
-    for (int task = 0; task < tasks; ++task) RunTask(plan, task, scratch);
+  if (tasks == 1) {
+    const auto extents = static_cast<int>(product.panels->extents.size());
+    RunTask(plan, {0, product.row_count()}, {0, extents}, CarveScratch(memory, blocking));
     return {};
   }
   std::atomic<int> next{0};
   const auto work = [&](int worker) {
-    const Scratch scratch = CarveScratch(context.Scratch(worker + 1, 0), blocking);
-    for (int task = next.fetch_add(1); task < tasks; task = next.fetch_add(1)) {
-      RunTask(plan, task, scratch);
-    }
+    RunTasks(plan, CarveScratch(context.Scratch(worker + 1, 0), blocking), next);
   };
   context.Run(workers, std::ref(work));  // by reference: a copy would be allocated
   return {};

@@ -2,12 +2,20 @@
 #ifndef INTAGLIO_GEMM_FIT_PANEL_H_
 #define INTAGLIO_GEMM_FIT_PANEL_H_
 
+#include <cstdint>
+
 #include "intaglio/gemm/panel_params.h"
 #include "intaglio/kernels/epilogue.h"
 #include "intaglio/pack/panels.h"
 #include "intaglio/pipeline/standard.h"
 
 namespace intaglio {
+
+// From how many rows of a product on a fit is won back soon. It takes some ten microseconds a
+// channel. On x86 it saves some 20 picoseconds per result: thousands of calls of few rows. On Arm
+// the multiply-add saves more than a cycle, by the models of bench/arm_budget: tens of calls.
+inline constexpr int64_t kRowsWorthAFit = 10000;
+inline constexpr int64_t kRowsWorthAMultiplyAdd = 500;
 
 // Turns vectors of double rounding params, filled before, to fits (fixedpoint/
 // fit_double_rounding.h): those vectors all of whose channels have one. For 8-bit output.

@@ -22,22 +22,27 @@ namespace intaglio {
 // call.
 class Operand {
  public:
-  Operand(const ConstMatrix& matrix) : matrix_(matrix) {}               // NOLINT: implicit
-  Operand(const Im2col& view) : im2col_(view), kind_(Kind::kIm2col) {}  // NOLINT: implicit
-  Operand(const PackedMatrix& packed)
-      : packed_(&packed), kind_(Kind::kPacked) {}  // NOLINT: implicit
-
   enum class Kind { kMatrix, kIm2col, kPacked };
+
+  Operand(const ConstMatrix& matrix)  // NOLINT: implicit
+      : matrix_(matrix), kind_(Kind::kMatrix) {}
+  Operand(const Im2col& view) : im2col_(view), kind_(Kind::kIm2col) {}  // NOLINT: implicit
+  Operand(const PackedMatrix& packed)                                   // NOLINT: implicit
+      : packed_(&packed), kind_(Kind::kPacked) {}
+
   Kind kind() const { return kind_; }
+  // Each only of its kind.
   const ConstMatrix& matrix() const { return matrix_; }
   const Im2col& im2col() const { return im2col_; }
   const PackedMatrix& packed() const { return *packed_; }
 
  private:
-  ConstMatrix matrix_;
-  Im2col im2col_;
-  const PackedMatrix* packed_ = nullptr;
-  Kind kind_ = Kind::kMatrix;
+  union {
+    ConstMatrix matrix_;
+    Im2col im2col_;
+    const PackedMatrix* packed_;
+  };
+  Kind kind_;
 };
 
 // Computes dst = pipeline(lhs x rhs) with lhs M x K, rhs K x N, dst M x N. Operands are int8 or

@@ -104,10 +104,7 @@ void FillPanelParams(const Panels& panels, const PanelExtent& extent, const RowF
 }
 
 EpilogueParams MakeEpilogue(const StandardPipeline* standard) {
-  if (standard == nullptr) {
-    return {Type::kInt32, 0, std::numeric_limits<int32_t>::min(),
-            std::numeric_limits<int32_t>::max()};
-  }
+  if (standard == nullptr) return {};
   const StandardPipeline& s = *standard;
   int32_t low = s.clamp_min;
   int32_t high = s.clamp_max;

@@ -30,6 +30,11 @@ void SetDestination(const MutableMatrix& dst, Side panel_side, Product& product)
   if (view.cols == 1) product.channel_stride = 1;
 }
 
+Status OutputOfAnotherType(Type dst, Type output) {
+  return InvalidArgument(std::string("dst is ") + NameOf(dst) + ", the pipeline's output " +
+                         NameOf(output));
+}
+
 // The kernel runs the standard pipeline where its channels are the panel side's.
 bool RunsInRegisters(const StandardPipeline& s, Axis channels_along) {
   const bool per_channel = s.bias != nullptr || s.per_channel;
@@ -41,10 +46,7 @@ bool RunsInRegisters(const StandardPipeline& s, Axis channels_along) {
 Status Prepare(Context& context, const Operand& lhs, const Operand& rhs, const MutableMatrix& dst,
                const Finish& finish, PreparedProduct& prepared) {
   INTAGLIO_RETURN_IF_ERROR(CheckOperands(lhs, rhs, dst));
-  if (dst.type != finish.tile.output) {
-    return InvalidArgument(std::string("dst is ") + NameOf(dst.type) + ", the pipeline's output " +
-                           NameOf(finish.tile.output));
-  }
+  if (dst.type != finish.tile.output) return OutputOfAnotherType(dst.type, finish.tile.output);
   const StandardPipeline* standard = finish.standard;
   if (standard != nullptr && finish.bound == nullptr) {
     INTAGLIO_RETURN_IF_ERROR(Validate(*standard, dst.rows, dst.cols));
@@ -73,6 +75,7 @@ Status Prepare(Context& context, const Operand& lhs, const Operand& rhs, const M
   if (!prepared.packed_for_call) {
     product.panels = &panel_operand.packed().panels();
     if (finish.bound != nullptr) return UseBound(*finish.bound, product);
+    product.epilogue = MakeEpilogue(product.standard);
     INTAGLIO_RETURN_IF_ERROR(CheckDepth(*product.panels, product.rows.Magnitude()));
     auto kernel = KernelFor(product.panels->format);
     if (!kernel.ok()) return kernel.status();
@@ -86,6 +89,7 @@ Status Prepare(Context& context, const Operand& lhs, const Operand& rhs, const M
     auto kernel = BestKernel();
     if (!kernel.ok()) return kernel.status();
     product.kernel = *kernel;
+    product.epilogue = MakeEpilogue(product.standard);
     Panels& panels = context.CallPanels();
     INTAGLIO_RETURN_IF_ERROR(PackForCall(context, channels, **kernel, panels));
     product.panels = &panels;

@@ -23,6 +23,7 @@ struct BoundPipeline::Storage {
   StandardPipeline pipeline;
   Type operand_type;
   int32_t operand_zero_point;
+  EpilogueParams epilogue;
   AlignedBuffer params;  // PanelParams, per extent
 
   const PanelParams* panel_params() const { return static_cast<const PanelParams*>(params.data()); }

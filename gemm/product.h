@@ -23,7 +23,7 @@ namespace intaglio {
 struct Product {
   const Kernel* kernel = nullptr;
   const Panels* panels = nullptr;
-  RowSource rows;
+  RowSource rows = RowSource::From(ConstMatrix{});
 
   // Element (row r, channel c) of the result is dst[r * row_stride + c * channel_stride].
   std::byte* dst = nullptr;
@@ -35,11 +35,13 @@ struct Product {
   // The standard pipeline, where the kernel can run it in registers; else null, and `tile` is run.
   const StandardPipeline* standard = nullptr;
   TilePipeline tile{};
+  EpilogueParams epilogue;              // of `standard`
   const PanelParams* params = nullptr;  // per panel, where they were made before the call
 
   int row_count() const { return rows.rows(); }
   int channel_count() const { return panels->channels; }
   int depth() const { return panels->depth; }
+  int padded_depth() const { return panels->groups * panels->format.depth_step; }
   RowFacts row_facts() const { return {rows.ZeroPoint(kernel->row_format), rows.Magnitude()}; }
 };
 

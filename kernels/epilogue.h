@@ -50,8 +50,8 @@ struct PanelParams {
 struct EpilogueParams {
   Type output = Type::kInt32;
   int32_t zero_point = 0;
-  int32_t clamp_min = 0;  // within the output type
-  int32_t clamp_max = 0;
+  int32_t clamp_min = INT32_MIN;  // within the output type
+  int32_t clamp_max = INT32_MAX;
 };
 
 // Whether clamping leaves out any value of the output, a type of bytes.

@@ -40,8 +40,31 @@ struct LinePair {
   ptrdiff_t count;
 };
 
+// Bilinear interpolation: what an output pixel is made of, places in a line of columns and weights.
+template <class W>
+struct Tap {
+  ptrdiff_t low = 0;
+  ptrdiff_t high = 0;
+  W weight_low = 0;
+  W weight_high = 0;
+};
+
+// A line of `pixels` of the result, from two lines of the image that carry their weights already.
+// `upper` and `lower` hold kSlack elements more than the taps lead to, which are read.
+template <class W>
+struct BlendLine {
+  static constexpr ptrdiff_t kSlack = 16;
+
+  const W* upper;
+  const W* lower;
+  const Tap<W>* taps;
+  ptrdiff_t pixels;
+  ptrdiff_t channels;
+  void* out;
+};
+
 struct LineRoutines {
-  static constexpr int kMostTaps = 1 << 12;  // of averages
+  static constexpr int kMostTaps = 1 << 8;  // of averages
 
   void (*add)(const SumOfBytes& sum, const LineOutput& output, const LinePair& line);
   void (*multiply)(const ProductOfBytes& product, const LineOutput& output, const LinePair& line);
@@ -52,8 +75,12 @@ struct LineRoutines {
   // zero; clamped. The output must not be an input.
   void (*average)(const void* const* in, int taps, const LineOutput& output, void* out,
                   ptrdiff_t count);
-  // sums[i] += in[t][i] over `taps` lines; bytes as they are, not moved.
-  void (*add_up)(const void* const* in, int taps, bool is_signed, int32_t* sums, ptrdiff_t count);
+  // int8, weights of 10 fractional bits: (upper[low] + lower[low]) * weight_low + (upper[high] +
+  // lower[high]) * weight_high, which must fit int32, over 2^20; to nearest, ties away from zero.
+  void (*blend_fixed)(const BlendLine<int32_t>& line);
+  // uint8: upper[low] * weight_low + lower[low] * weight_low + upper[high] * weight_high +
+  // lower[high] * weight_high + 1/2 in float32, in this order, less its fraction.
+  void (*blend_real)(const BlendLine<float>& line);
 };
 
 }  // namespace intaglio

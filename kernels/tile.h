@@ -82,10 +82,9 @@ INTAGLIO_INLINE void Accumulate(const TileArgs& args, Panel panel, int first,
     V::AddDepth(args, static_cast<const char*>(args.rows) + first * args.row_stride, acc);
   } else {
     const char* row[kRows];
+    row[0] = static_cast<const char*>(args.rows) + first * args.row_stride;
     INTAGLIO_UNROLL
-    for (int r = 0; r < kRows; ++r) {
-      row[r] = static_cast<const char*>(args.rows) + (first + r) * args.row_stride;
-    }
+    for (int r = 1; r < kRows; ++r) row[r] = row[r - 1] + args.row_stride;
     const ptrdiff_t end = ptrdiff_t{args.groups} * V::kRowBytes;
     ptrdiff_t at = 0;
     if constexpr (kRows * kVectors < 8) {
@@ -164,9 +163,9 @@ void ComputeTile(const TileArgs& args, int first, int count) {
   }
 }
 
-// The whole tiles from row `first` up to `last`, scaled and stored in one way. The choice of the
-// way lies outside of all loops, and each is a function of its own: otherwise g++ 12 keeps
-// accumulators in memory.
+// The whole tiles from row `first` up to `last`, scaled and stored in one way; the last tile begins
+// within the one before where rows are left over. The choice of the way lies outside of all loops,
+// and each is a function of its own: otherwise g++ 12 keeps accumulators in memory.
 template <class V, class Store, class Panel, class Form, size_t... kVector>
 __attribute__((noinline)) void ComputeTiles(const TileArgs& args, Panel panel, int first, int last,
                                             Form form, std::index_sequence<kVector...>) {
@@ -175,9 +174,11 @@ __attribute__((noinline)) void ComputeTiles(const TileArgs& args, Panel panel, i
   const Scaled scaled[] = {form(*args.params, static_cast<int>(kVector) * V::kLanes)...};
   const Store store(args.epilogue);
   for (int r = first; r < last; r += V::kMaxRows) {
+    // Not std::min, by whose references g++ 12 keeps accumulators in memory.
+    const int row = r + V::kMaxRows <= last ? r : last - V::kMaxRows;
     typename V::I32 acc[V::kMaxRows][kVectors];
-    Accumulate<V, false>(args, panel, r, acc);
-    FinishPairs(store, acc, scaled, static_cast<char*>(args.dst) + r * args.dst_stride,
+    Accumulate<V, false>(args, panel, row, acc);
+    FinishPairs(store, acc, scaled, static_cast<char*>(args.dst) + row * args.dst_stride,
                 args.dst_stride);
   }
 }
@@ -214,6 +215,16 @@ bool ComputeWholeTiles(const TileArgs& args, int first, int last) {
   return false;
 }
 
+// The rows of `count` that are computed as whole tiles. Where rows are left over, doing a few again
+// takes less than finishing the others by way of memory, unless the depth is large.
+template <class V>
+INTAGLIO_INLINE int WholeTileRows(int count, int groups) {
+  constexpr int kRowGroupsWorth = 64;
+  const int left_over = count % V::kMaxRows;
+  const bool whole = count > left_over && (V::kMaxRows - left_over) * groups <= kRowGroupsWorth;
+  return whole ? count : count - left_over;
+}
+
 // The entry of a kernel: finds the instance for the panel's vectors and the number of rows.
 template <class V, int kVectors = V::kMaxVectors>
 void Tile(const TileArgs& args) {
@@ -227,7 +238,7 @@ void Tile(const TileArgs& args) {
       ComputeTile<V, kVectors, kRows>(args, 0, args.row_count);
       first = kRows;
     }
-    const int last = args.row_count / kRows * kRows;
+    const int last = first + WholeTileRows<V>(args.row_count - first, args.groups);
     if (last > first && ComputeWholeTiles<V, kVectors>(args, first, last)) first = last;
   }
   for (; first < args.row_count; first += kRows) {

@@ -6,18 +6,15 @@
 #include <utility>
 
 #include "intaglio/gemm/describe.h"
+#include "intaglio/nn/backend.h"
 #include "intaglio/nn/integer_only.h"
 #include "intaglio/nn/layer.h"
-#include "intaglio/nn/operator_table.h"
 #include "intaglio/nn/plan.h"
 
 namespace intaglio::nn {
 namespace {
 
-struct FreeArena {
-  void operator()(std::byte* p) const { ::operator delete (p, std::align_val_t{kArenaAlignment}); }
-};
-using Arena = std::unique_ptr<std::byte, FreeArena>;
+using Arena = std::shared_ptr<std::byte>;
 
 // The pointers of one layer, made once.
 struct BoundLayer {
@@ -77,8 +74,8 @@ std::vector<Placement> PlacementsOf(const MemoryPlan& plan) {
   for (size_t i = 0; i < plan.tensor_block.size(); ++i) {
     if (plan.tensor_block[i] == MemoryPlan::kNoBlock) continue;
     const Block& block = plan.blocks[static_cast<size_t>(plan.tensor_block[i])];
-    placements.push_back(
-        {static_cast<TensorId>(i), block.offset, block.bytes, plan.first[i], plan.last[i]});
+    placements.push_back({static_cast<TensorId>(i), block.offset + plan.tensor_offset[i],
+                          plan.tensor_bytes[i], plan.first[i], plan.last[i]});
   }
   return placements;
 }
@@ -88,6 +85,7 @@ std::vector<Placement> PlacementsOf(const MemoryPlan& plan) {
 struct Model::Prepared {
   Graph graph;
   PrepareOptions options;
+  std::shared_ptr<const Backend> backend;
   std::vector<PreparedLayer> layers;
   MemoryPlan plan;
   std::vector<LayerInfo> infos;
@@ -95,10 +93,11 @@ struct Model::Prepared {
   size_t constant_bytes = 0;
 
   // Where a tensor lies in an arena at `base`; null for what nothing writes.
-  void* Address(std::byte* base, TensorId id) const {
+  std::byte* Address(std::byte* base, TensorId id) const {
     const int block = plan.tensor_block[static_cast<size_t>(id)];
     if (block == MemoryPlan::kNoBlock) return nullptr;
-    return base + plan.blocks[static_cast<size_t>(block)].offset;
+    return base + plan.blocks[static_cast<size_t>(block)].offset +
+           plan.tensor_offset[static_cast<size_t>(id)];
   }
 
   void Describe();
@@ -148,26 +147,30 @@ struct Model::Instance {
     for (size_t i = 0; i < tensors.size(); ++i) {
       const Tensor& tensor = tensors[i];
       if (!tensor.variable) continue;
-      void* const elements = prepared->Address(arena.get(), static_cast<TensorId>(i));
       if (tensor.data != nullptr) {
-        std::memcpy(elements, tensor.data, tensor.data_bytes);
+        // What goes wrong here shows in the next copy, as for Fill.
+        (void)prepared->backend->CopyIn(prepared->Address(arena.get(), static_cast<TensorId>(i)),
+                                        tensor.data, tensor.data_bytes);
         continue;
       }
       const bool has_zero_point = tensor.type == Type::kInt8 && tensor.quantization.quantized();
       const int zero = has_zero_point ? tensor.quantization.zero_points[0] : 0;
-      std::memset(elements, zero, *CountBytes(tensor.shape, tensor.type));
+      Fill(static_cast<TensorId>(i), zero);
     }
+  }
+
+  // Every element of a tensor that the arena holds.
+  void Fill(TensorId id, int byte) {
+    const Tensor& tensor = prepared->graph.tensors[static_cast<size_t>(id)];
+    prepared->backend->Fill(prepared->Address(arena.get(), id), byte,
+                            *CountBytes(tensor.shape, tensor.type));
   }
 
   static Result<std::unique_ptr<Instance>> Make(std::shared_ptr<const Prepared> prepared) {
     const size_t bytes = prepared->plan.arena_bytes + kArenaAlignment;
-    void* const memory = ::operator new (bytes, std::align_val_t{kArenaAlignment}, std::nothrow);
-    if (memory == nullptr) {
-      return OutOfMemory("the arena of " + std::to_string(bytes) + " bytes cannot be allocated");
-    }
-    Arena arena(static_cast<std::byte*>(memory));
-    std::memset(memory, 0, bytes);
-    auto instance = std::make_unique<Instance>(std::move(prepared), std::move(arena));
+    Result<Arena> arena = prepared->backend->Allocate(bytes);
+    if (!arena.ok()) return arena.status();
+    auto instance = std::make_unique<Instance>(std::move(prepared), std::move(*arena));
     instance->ResetState();
     return instance;
   }
@@ -211,10 +214,11 @@ Result<Model> Model::Prepare(Graph graph, const PrepareOptions& options) try {
   const auto prepared = std::make_shared<Prepared>();
   prepared->graph = std::move(graph);
   prepared->options = options;
-  const LayerOptions layer_options{KernelOf(options), !options.integer_only};
+  prepared->backend = options.backend != nullptr
+                          ? options.backend
+                          : MakeHostBackend({KernelOf(options), !options.integer_only});
   for (size_t i = 0; i < prepared->graph.layers.size(); ++i) {
-    Result<PreparedLayer> layer =
-        ::intaglio::nn::Prepare(LayerView(prepared->graph, i), layer_options);
+    Result<PreparedLayer> layer = prepared->backend->Prepare(prepared->graph, i);
     if (!layer.ok()) return layer.status();
     prepared->layers.push_back(std::move(*layer));
   }
@@ -266,13 +270,15 @@ Status Model::Run(std::span<const InputBuffer> inputs, std::span<const OutputBuf
   }
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (inputs[i].bytes == 0) continue;
-    std::memcpy(prepared.Address(instance_->arena.get(), graph().inputs[i]), inputs[i].data,
-                inputs[i].bytes);
+    INTAGLIO_RETURN_IF_ERROR(
+        prepared.backend->CopyIn(prepared.Address(instance_->arena.get(), graph().inputs[i]),
+                                 inputs[i].data, inputs[i].bytes));
   }
   INTAGLIO_RETURN_IF_ERROR(RunLayers(layer_times));
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (outputs[i].bytes == 0) continue;
-    std::memcpy(outputs[i].data, instance_->Read(graph().outputs[i]), outputs[i].bytes);
+    INTAGLIO_RETURN_IF_ERROR(prepared.backend->CopyOut(
+        outputs[i].data, instance_->Read(graph().outputs[i]), outputs[i].bytes));
   }
   return {};
 } catch (const std::bad_alloc&) {
@@ -293,12 +299,12 @@ Status Model::RunLayers(std::span<std::chrono::nanoseconds> layer_times) {
   return {};
 }
 
+Status Model::RunLayersAgain() try { return RunLayers({}); } catch (const std::bad_alloc&) {
+  return OutOfMemory("memory ran out during a run");
+}
+
 Status Model::WarmUp() try {
-  for (const TensorId id : graph().inputs) {
-    const Tensor& tensor = graph().tensors[static_cast<size_t>(id)];
-    std::memset(instance_->prepared->Address(instance_->arena.get(), id), 0,
-                *CountBytes(tensor.shape, tensor.type));
-  }
+  for (const TensorId id : graph().inputs) instance_->Fill(id, 0);
   const Status status = RunLayers({});
   ResetState();
   return status;

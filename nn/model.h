@@ -14,6 +14,7 @@
 
 #include "intaglio/fixedpoint/status.h"
 #include "intaglio/gemm/context.h"
+#include "intaglio/nn/backend.h"
 #include "intaglio/nn/graph.h"
 
 namespace intaglio::nn {
@@ -29,6 +30,9 @@ struct PrepareOptions {
   // Refuses what CheckIntegerOnly (nn/integer_only.h) refuses, and runs the rest without a
   // floating-point instruction, for CPUs without such a unit. The results are the same bits.
   bool integer_only = false;
+  // Runs the model elsewhere than on this CPU (nn/cuda/backend.h). The kernel is the backend's
+  // choice then.
+  std::shared_ptr<const Backend> backend = {};
   // A larger arena is refused before anything is allocated.
   size_t max_arena_bytes = std::numeric_limits<size_t>::max();
 };
@@ -94,9 +98,15 @@ class Model {
   // Inputs and outputs stand in the graph's order. Allocates nothing; only in the first run, unless
   // WarmUp came before, does the context start its threads and make their scratch. Where
   // `layer_times` is not empty, it has one element per layer, which receives the time of that
-  // layer. An error leaves the outputs undefined and the model usable.
+  // layer: on a backend that only enqueues, of that. An error leaves the outputs undefined and the
+  // model usable.
   Status Run(std::span<const InputBuffer> inputs, std::span<const OutputBuffer> outputs,
              std::span<std::chrono::nanoseconds> layer_times = {});
+
+  // The layers alone, on whatever the arena holds, and without waiting for a backend that only
+  // enqueues: to be timed. Inputs may have been overwritten by a run before: the results mean
+  // nothing.
+  Status RunLayersAgain();
 
   // Runs once on zeros, so that the first Run finds all that it needs. Resets the state.
   Status WarmUp();
@@ -127,7 +137,7 @@ class Model {
   size_t constant_bytes() const;
 
   // The elements of a tensor after a run: constants, outputs of the graph, and with
-  // keep_all_tensors everything; else null.
+  // keep_all_tensors everything; else null. In the backend's memory, but for constants.
   const void* TensorData(TensorId tensor) const;
 
  private:

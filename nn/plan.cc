@@ -4,6 +4,9 @@
 #include <limits>
 #include <numeric>
 #include <string>
+#include <variant>
+
+#include "intaglio/nn/join.h"
 
 namespace intaglio::nn {
 namespace {
@@ -40,9 +43,12 @@ size_t BestFit(const std::vector<const Block*>& neighbours, size_t bytes) {
 // Which tensors share memory: shares a block with each other the tensors of one group.
 class Groups {
  public:
-  Groups(const Graph& graph, bool keep_all) : graph_(graph), keep_all_(keep_all) {
+  Groups(const Graph& graph, bool keep_all, const std::vector<JoinedPlace>& joins)
+      : graph_(graph), keep_all_(keep_all), joins_(joins) {
     const int layers = static_cast<int>(graph.layers.size());
     plan_.tensor_block.assign(graph.tensors.size(), MemoryPlan::kNoBlock);
+    plan_.tensor_offset.assign(graph.tensors.size(), 0);
+    plan_.tensor_bytes.assign(graph.tensors.size(), 0);
     plan_.first.assign(graph.tensors.size(), -1);
     plan_.last.assign(graph.tensors.size(), -1);
     plan_.in_place.assign(graph.layers.size(), false);
@@ -66,9 +72,11 @@ class Groups {
       if (!graph_.tensors[i].variable) continue;
       INTAGLIO_RETURN_IF_ERROR(NewBlock(static_cast<TensorId>(i)));
     }
+    INTAGLIO_RETURN_IF_ERROR(AddJoins());
     for (size_t i = 0; i < layers.size(); ++i) {
       const std::vector<TensorId>& outputs = graph_.layers[i].outputs;
       for (size_t j = 0; j < outputs.size(); ++j) {
+        if (At(plan_.tensor_block, outputs[j]) != MemoryPlan::kNoBlock) continue;
         if (j == 0 && !keep_all_ && TakeInput(i, layers[i])) continue;
         INTAGLIO_RETURN_IF_ERROR(NewBlock(outputs[j]));
       }
@@ -89,6 +97,10 @@ class Groups {
   static T& At(std::vector<T>& values, TensorId id) {
     return values[static_cast<size_t>(id)];
   }
+  template <class T>
+  static const T& At(const std::vector<T>& values, TensorId id) {
+    return values[static_cast<size_t>(id)];
+  }
 
   Status Add(size_t bytes, int first, int last) {
     const Result<size_t> aligned = Aligned(bytes);
@@ -104,8 +116,54 @@ class Groups {
     const int layers = static_cast<int>(graph_.layers.size());
     INTAGLIO_RETURN_IF_ERROR(keep_all_ ? Add(*bytes, -1, layers)
                                        : Add(*bytes, At(plan_.first, id), At(plan_.last, id)));
-    At(plan_.tensor_block, id) = static_cast<int>(plan_.blocks.size()) - 1;
+    Share(id, static_cast<int>(plan_.blocks.size()) - 1, 0, plan_.blocks.back().bytes);
     return {};
+  }
+
+  void Share(TensorId id, int block, size_t offset, size_t bytes) {
+    At(plan_.tensor_block, id) = block;
+    At(plan_.tensor_offset, id) = offset;
+    At(plan_.tensor_bytes, id) = bytes;
+  }
+
+  // One block for each result with all that has a place in it, for as long as any of them lives.
+  Status AddJoins() {
+    first_joined_ = static_cast<int>(plan_.blocks.size());
+    for (size_t i = 0; i < joins_.size(); ++i) {
+      if (joins_[i].result == kNoTensor) continue;
+      const auto operand = static_cast<TensorId>(i);
+      TensorId result = operand;
+      size_t offset = 0;
+      for (; At(joins_, result).result != kNoTensor; result = At(joins_, result).result) {
+        offset += At(joins_, result).offset;
+      }
+      if (At(plan_.tensor_block, result) == MemoryPlan::kNoBlock) {
+        INTAGLIO_RETURN_IF_ERROR(NewBlock(result));
+      }
+      const int index = At(plan_.tensor_block, result);
+      Block& block = plan_.blocks[static_cast<size_t>(index)];
+      block.first = std::min(block.first, At(plan_.first, operand));
+      block.last = std::max(block.last, At(plan_.last, operand));
+      const Tensor& tensor = graph_.tensors[i];
+      Share(operand, index, offset, *CountBytes(tensor.shape, tensor.type));
+    }
+    end_joined_ = static_cast<int>(plan_.blocks.size());
+    for (size_t i = 0; i < graph_.layers.size(); ++i) {
+      plan_.in_place[i] = IsJoined(graph_.layers[i]);
+    }
+    return {};
+  }
+
+  // Whether all operands of a concatenation are written where they belong.
+  bool IsJoined(const Layer& layer) const {
+    if (!std::holds_alternative<Concatenation>(layer.op)) return false;
+    size_t end = 0;  // of the operands so far
+    for (const TensorId id : layer.inputs) {
+      const JoinedPlace& place = At(joins_, id);
+      if (place.result != layer.outputs[0] || place.offset != end) return false;
+      end += At(plan_.tensor_bytes, id);
+    }
+    return true;
   }
 
   // Puts output 0 of a layer into the block of an input, where that is legal.
@@ -115,16 +173,19 @@ class Groups {
     for (size_t i = 0; i < l.inputs.size() && i < 32; ++i) {
       const TensorId input = l.inputs[i];
       if (input == kNoTensor || At(plan_.tensor_block, input) == MemoryPlan::kNoBlock) continue;
-      Block& block = plan_.blocks[static_cast<size_t>(At(plan_.tensor_block, input))];
+      const int index = At(plan_.tensor_block, input);
+      Block& block = plan_.blocks[static_cast<size_t>(index)];
       // A variable's elements may change while an alias of them is read.
       const bool alias =
           prepared.alias && i == 0 && !graph_.tensors[static_cast<size_t>(input)].variable;
-      // Memory may be overwritten where no tensor of the block is read after this layer.
-      const bool in_place = (prepared.in_place_inputs >> i & 1) != 0 &&
+      // Memory may be overwritten where no tensor of the block is read after this layer, nor, at
+      // another place of the block, by it.
+      const bool joined = index >= first_joined_ && index < end_joined_;
+      const bool in_place = (prepared.in_place_inputs >> i & 1) != 0 && !joined &&
                             block.last == static_cast<int>(layer) && Fits(output, block);
       if (!alias && !in_place) continue;
       block.last = std::max(block.last, At(plan_.last, output));
-      At(plan_.tensor_block, output) = At(plan_.tensor_block, input);
+      Share(output, index, At(plan_.tensor_offset, input), At(plan_.tensor_bytes, input));
       plan_.in_place[layer] = true;
       return true;
     }
@@ -139,8 +200,22 @@ class Groups {
 
   const Graph& graph_;
   bool keep_all_;
+  const std::vector<JoinedPlace>& joins_;
+  int first_joined_ = 0;  // the blocks of joined tensors
+  int end_joined_ = 0;
   MemoryPlan plan_;
 };
+
+Result<MemoryPlan> PlanWith(const Graph& graph, const std::vector<PreparedLayer>& layers,
+                            bool keep_all, const std::vector<JoinedPlace>& joins) {
+  Groups groups(graph, keep_all, joins);
+  INTAGLIO_RETURN_IF_ERROR(groups.Build(layers));
+  MemoryPlan& plan = groups.plan();
+  const Result<size_t> arena = PlaceBlocks(plan.blocks);
+  if (!arena.ok()) return arena.status();
+  plan.arena_bytes = *arena;
+  return std::move(plan);
+}
 
 }  // namespace
 
@@ -172,13 +247,17 @@ Result<size_t> PlaceBlocks(std::vector<Block>& blocks) {
 
 Result<MemoryPlan> PlanMemory(const Graph& graph, const std::vector<PreparedLayer>& layers,
                               bool keep_all) {
-  Groups groups(graph, keep_all);
-  INTAGLIO_RETURN_IF_ERROR(groups.Build(layers));
-  MemoryPlan& plan = groups.plan();
-  const Result<size_t> arena = PlaceBlocks(plan.blocks);
-  if (!arena.ok()) return arena.status();
-  plan.arena_bytes = *arena;
-  return std::move(plan);
+  const std::vector<JoinedPlace> none(graph.tensors.size());
+  Result<MemoryPlan> apart = PlanWith(graph, layers, keep_all, none);
+  if (keep_all || !apart.ok()) return apart;
+  const std::vector<JoinedPlace> joins = FindJoins(graph, layers);
+  if (std::all_of(joins.begin(), joins.end(),
+                  [](const JoinedPlace& place) { return place.result == kNoTensor; })) {
+    return apart;
+  }
+  Result<MemoryPlan> joined = PlanWith(graph, layers, keep_all, joins);
+  return joined.ok() && joined->arena_bytes <= apart->arena_bytes ? std::move(joined)
+                                                                  : std::move(apart);
 }
 
 }  // namespace intaglio::nn

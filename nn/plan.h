@@ -28,17 +28,20 @@ inline constexpr size_t kArenaAlignment = 64;
 Result<size_t> PlaceBlocks(std::vector<Block>& blocks);
 
 // The plan of a graph. Tensors that are aliases of each other, or take each other's memory in
-// place, share one block.
+// place, share one block; so do the operands of a concatenation that lie in its result one behind
+// the other, and the result, where that costs no memory.
 struct MemoryPlan {
   static constexpr int kNoBlock = -1;
 
   std::vector<Block> blocks;  // of tensors, then of scratch
   std::vector<int>
-      tensor_block;        // per tensor; kNoBlock for constants and tensors that nothing writes
+      tensor_block;  // per tensor; kNoBlock for constants and tensors that nothing writes
+  std::vector<size_t> tensor_offset;  // per tensor: where in its block it starts
+  std::vector<size_t> tensor_bytes;   // per tensor: its block's, or those of its place in a result
   std::vector<int> first;  // per tensor: the layer that writes it, -1 for inputs and variables
   std::vector<int> last;   // the last layer that reads it; their number for outputs and variables
   std::vector<int> scratch_block;  // per layer; kNoBlock for none
-  std::vector<bool> in_place;      // per layer: output 0 has the block of an input
+  std::vector<bool> in_place;      // per layer: output 0 has the memory of an input, or of all
   size_t arena_bytes = 0;
 };
 

@@ -160,6 +160,7 @@ Status LayOutPanels(const PanelFormat& format, int channels, int depth, Panels& 
   panels.format = format;
   panels.channels = channels;
   panels.depth = depth;
+  panels.groups = format.Groups(depth);
   panels.extents = std::move(layout->extents);
   panels.sums.resize(static_cast<size_t>(channels));
   panels.zero_points.resize(static_cast<size_t>(channels));

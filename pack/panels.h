@@ -69,6 +69,7 @@ struct Panels {
   PanelFormat format;
   int channels = 0;
   int depth = 0;
+  int groups = 0;  // of depth
   std::vector<PanelExtent> extents;
   AlignedBuffer data;
   // Per channel, of the stored (int8) values: the sum over depth, and the zero point moved as they

@@ -258,7 +258,7 @@ void InterleaveRows(const std::byte* rows, ptrdiff_t stride, int count, int dept
 void PackInterleaved(const RowSource& source, int first, int count, int padded_depth,
                      std::byte* packed) {
   const ptrdiff_t bytes = ptrdiff_t{kBy} * padded_depth;
-  const bool in_place = source.ServesInPlace(RowFormat::kSigned8, kBy);
+  const bool in_place = source.ServesInPlace(RowFormat::kSigned8, padded_depth);
   for (int r = 0; r < count; r += kBy, packed += bytes) {
     const int rows = std::min(kBy, count - r);
     if (in_place) {
@@ -291,7 +291,7 @@ RowSource RowSource::From(const Im2col& v) {
   const bool is_matrix = v.kernel_height == 1 && v.kernel_width == 1 && v.stride_height == 1 &&
                          v.stride_width == 1 && v.pad_top == 0 && v.pad_left == 0 &&
                          v.out_height == v.height && v.out_width == v.width;
-  if (!is_matrix) return {{}, v, true};
+  if (!is_matrix) return {.im2col = v, .is_im2col = true};
   const auto* data = static_cast<const uint8_t*>(v.data) + v.first_channel;
   return From(ConstMatrix{data, v.type, Rows(v), v.group_channels, v.channels, Order::kRowMajor,
                           v.zero_point});
@@ -303,11 +303,10 @@ int32_t RowSource::ZeroPoint(RowFormat format) const {
   return raw_zero_point() + RowMove(format, type());
 }
 
-bool RowSource::ServesInPlace(RowFormat format, int depth_step) const {
+bool RowSource::ServesInPlace(RowFormat format, int padded_depth) const {
   const bool own_bytes = (format == RowFormat::kUnsigned8 && type() == Type::kUInt8) ||
                          (format == RowFormat::kSigned8 && type() == Type::kInt8);
-  return own_bytes && !is_im2col && matrix.order == Order::kRowMajor &&
-         matrix.cols % depth_step == 0;
+  return own_bytes && !is_im2col && matrix.order == Order::kRowMajor && matrix.cols == padded_depth;
 }
 
 size_t PackedRowsBytes(RowFormat format, int count, size_t padded_depth) {

@@ -34,13 +34,15 @@ constexpr int32_t RowMove(RowFormat format, Type type) {
 
 // A matrix whose rows are the rows, or a convolution's input.
 struct RowSource {
-  ConstMatrix matrix;
-  Im2col im2col;
+  union {
+    ConstMatrix matrix;
+    Im2col im2col;
+  };
   bool is_im2col = false;
 
   // A 1x1 convolution without padding or stride is turned into the matrix that it is.
   static RowSource From(const Im2col& view);
-  static RowSource From(const ConstMatrix& matrix) { return {matrix, {}, false}; }
+  static RowSource From(const ConstMatrix& matrix) { return {.matrix = matrix}; }
 
   int32_t raw_zero_point() const { return is_im2col ? im2col.zero_point : matrix.zero_point; }
   Type type() const { return is_im2col ? im2col.type : matrix.type; }
@@ -53,8 +55,8 @@ struct RowSource {
   // The largest |value - zero point| of the type.
   int64_t Magnitude() const;
 
-  // Whether kernels can read the rows where they lie.
-  bool ServesInPlace(RowFormat format, int depth_step) const;
+  // Whether kernels that read rows of this depth can read them where they lie.
+  bool ServesInPlace(RowFormat format, int padded_depth) const;
 };
 
 // The memory that PackRows needs.

@@ -21,6 +21,12 @@ constexpr int64_t LargestDistance(Type type, int32_t zero_point) {
   return std::max(HighestOf(type) - zero_point, zero_point - LowestOf(type));
 }
 
+constexpr bool IsByteType(Type type) { return type == Type::kInt8 || type == Type::kUInt8; }
+
+constexpr bool Holds(Type type, int32_t zero_point) {
+  return zero_point >= LowestOf(type) && zero_point <= HighestOf(type);
+}
+
 // A zero point is a number that its type holds.
 Status ValidateZeroPoint(int32_t zero_point, Type type);
 
@@ -31,12 +37,35 @@ Status ValidateOperand(const ConstMatrix& matrix, const char* name);
 // Extents, data and stride of a result.
 Status ValidateResult(const MutableMatrix& matrix);
 
+// How far it is from one line of a view to the next but for padding.
+template <class View>
+constexpr int LineLength(const View& m) {
+  return m.order == Order::kRowMajor ? m.cols : m.rows;
+}
+
+// Whether extents, data and stride are as nearly always: what every call of a product asks first.
+// Some good views are not.
+template <class View>
+constexpr bool IsPlain(const View& m) {
+  constexpr ptrdiff_t kShort = 1 << 28;  // times an int of lines of 8-byte elements: no overflow
+  return m.rows > 0 && m.cols > 0 && m.data != nullptr && m.stride >= LineLength(m) &&
+         m.stride <= kShort;
+}
+
 // One past the highest byte that a view touches, from its data; 0 for an empty one.
-size_t SpanBytes(const ConstMatrix& matrix);
-size_t SpanBytes(const MutableMatrix& matrix);
+template <class View>
+constexpr size_t SpanBytes(const View& m) {
+  if (m.rows == 0 || m.cols == 0) return 0;
+  const int lines = m.order == Order::kRowMajor ? m.rows : m.cols;
+  return static_cast<size_t>((lines - 1) * m.stride + LineLength(m)) * SizeOf(m.type);
+}
 
 // True where two stretches of memory share a byte.
-bool Overlap(const void* a, size_t a_bytes, const void* b, size_t b_bytes);
+inline bool Overlap(const void* a, size_t a_bytes, const void* b, size_t b_bytes) {
+  const auto first = reinterpret_cast<uintptr_t>(a);
+  const auto second = reinterpret_cast<uintptr_t>(b);
+  return a_bytes > 0 && b_bytes > 0 && first < second + b_bytes && second < first + a_bytes;
+}
 
 }  // namespace intaglio
 

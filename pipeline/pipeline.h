@@ -133,18 +133,21 @@ INTAGLIO_INLINE void StoreLanes(const Lane* lanes, Output* dst, ptrdiff_t stride
   }
 }
 
-// Finishes R::kLanes elements of one line.
+// R::kLanes elements of one line before the cast.
 template <class R, class AnyPipeline>
-INTAGLIO_INLINE void FinishLanes(const AnyPipeline& pipeline, const AccumulatorTile& tile, int line,
-                                 int element) {
-  using Output = typename AnyPipeline::Output;
+INTAGLIO_INLINE auto Finished(const AnyPipeline& pipeline, const AccumulatorTile& tile, int line,
+                              int element) {
   const int l = tile.first_line + line;
   const int e = tile.first_element + element;
   const Place at = tile.along == Axis::kCols ? Place{l, e, tile.along} : Place{e, l, tile.along};
-  const auto value =
-      pipeline.template Apply<R>(R::Load(tile.acc + line * tile.acc_stride + element), at);
-  Output* dst =
-      static_cast<Output*>(tile.dst) + line * tile.line_stride + element * tile.element_stride;
+  return pipeline.template Apply<R>(R::Load(tile.acc + line * tile.acc_stride + element), at);
+}
+
+template <class R, class AnyPipeline>
+INTAGLIO_INLINE void FinishLanes(const AnyPipeline& pipeline, const AccumulatorTile& tile, int line,
+                                 int element, typename AnyPipeline::Output* dst) {
+  using Output = typename AnyPipeline::Output;
+  const auto value = Finished<R>(pipeline, tile, line, element);
   if constexpr (std::is_same_v<Output, float>) {
     float lanes[R::kLanes];
     R::StoreF(lanes, value);
@@ -157,15 +160,45 @@ INTAGLIO_INLINE void FinishLanes(const AnyPipeline& pipeline, const AccumulatorT
   }
 }
 
+// Whether R has instructions that narrow a few vectors to neighbouring bytes.
+template <class R, class Output>
+concept StoresTogether = requires(Output* dst, const typename R::I32* values) {
+  R::StoreSaturated(dst, values);
+};
+
+// Finishes as many elements of a line as can be stored so; says how many.
 template <class R, class AnyPipeline>
-void RunTile(const void* pipeline, const AccumulatorTile& tile) {
-  const auto& p = *static_cast<const AnyPipeline*>(pipeline);
-  for (int line = 0; line < tile.lines; ++line) {
-    int element = 0;
-    for (; element + R::kLanes <= tile.length; element += R::kLanes) {
-      FinishLanes<R>(p, tile, line, element);
+INTAGLIO_INLINE int FinishTogether(const AnyPipeline& pipeline, const AccumulatorTile& tile,
+                                   int line, typename AnyPipeline::Output* dst) {
+  int e = 0;
+  if constexpr (StoresTogether<R, typename AnyPipeline::Output>) {
+    constexpr int kWidth = R::kStoredTogether * R::kLanes;
+    for (; tile.element_stride == 1 && e + kWidth <= tile.length; e += kWidth) {
+      typename R::I32 values[R::kStoredTogether];
+      INTAGLIO_UNROLL
+      for (int j = 0; j < R::kStoredTogether; ++j) {
+        values[j] = Finished<R>(pipeline, tile, line, e + j * R::kLanes);
+      }
+      R::StoreSaturated(dst + e, values);
     }
-    for (; element < tile.length; ++element) FinishLanes<Scalar>(p, tile, line, element);
+  }
+  return e;
+}
+
+template <class R, class AnyPipeline>
+void RunTile(const void* pipeline, const AccumulatorTile& given) {
+  // Copies, which writing to dst cannot change: their numbers stay in registers.
+  const AnyPipeline p = *static_cast<const AnyPipeline*>(pipeline);
+  const AccumulatorTile tile = given;
+  for (int line = 0; line < tile.lines; ++line) {
+    auto* dst = static_cast<typename AnyPipeline::Output*>(tile.dst) + line * tile.line_stride;
+    int e = FinishTogether<R>(p, tile, line, dst);
+    for (; e + R::kLanes <= tile.length; e += R::kLanes) {
+      FinishLanes<R>(p, tile, line, e, dst + e * tile.element_stride);
+    }
+    for (; e < tile.length; ++e) {
+      FinishLanes<Scalar>(p, tile, line, e, dst + e * tile.element_stride);
+    }
   }
 }
 

@@ -21,12 +21,16 @@ struct Place {
 template <class R>
 INTAGLIO_INLINE typename R::I32 LoadAlong(const int32_t* values, Axis axis, const Place& at) {
   const int32_t* p = values + (axis == Axis::kRows ? at.row : at.col);
-  return axis == at.along ? R::Load(p) : R::Set(*p);
+  if (axis == at.along) [[likely]]
+    return R::Load(p);
+  return R::Set(*p);
 }
 template <class R>
 INTAGLIO_INLINE typename R::F32 LoadAlong(const float* values, Axis axis, const Place& at) {
   const float* p = values + (axis == Axis::kRows ? at.row : at.col);
-  return axis == at.along ? R::LoadF(p) : R::SetF(*p);
+  if (axis == at.along) [[likely]]
+    return R::LoadF(p);
+  return R::SetF(*p);
 }
 
 }  // namespace intaglio

@@ -90,42 +90,54 @@ int64_t TotalMacs(const nn::Model& model) {
   return macs;
 }
 
-void Print(const nn::Model& model, const Options& options, const Measurement& m) {
+// Of what the machine reaches in products; 0 where that is not known.
+double ShareOfPeak(int64_t macs, double ms, const Ceilings& ceilings) {
+  return ceilings.gops > 0 ? Gops(macs, ms) / ceilings.gops : 0;
+}
+
+void Print(const nn::Model& model, const Options& options, const Measurement& m,
+           const Ceilings& ceilings) {
   const int64_t macs = TotalMacs(model);
   std::printf("model    %s\n", options.model.c_str());
   std::printf("runs     %zu on %d %s, after %zu to warm up\n", m.runs, options.threads,
               options.threads == 1 ? "thread" : "threads", kWarmUpRuns);
-  std::printf("whole    min %.3f ms, median %.3f ms, %.1f GOPS (%lld MACs, by the minimum)\n\n",
+  std::printf("whole    min %.3f ms, median %.3f ms, %.1f GOPS (%lld MACs, by the minimum)\n",
               m.whole.min_ms, m.whole.median_ms, Gops(macs, m.whole.min_ms),
               static_cast<long long>(macs));
-  std::printf("%4s  %-18s %-22s %9s %9s %6s %8s  %s\n", "#", "layer", "routine", "min ms",
-              "median ms", "share", "GOPS", "kernel");
+  std::printf("peak     %.1f GOPS, of a product that stays in cache\n\n", ceilings.gops);
+  std::printf("%4s  %-18s %-22s %9s %9s %6s %8s %7s  %s\n", "#", "layer", "routine", "min ms",
+              "median ms", "time", "GOPS", "of peak", "kernel");
   double sum = 0;
   for (const Times& times : m.layers) sum += times.median_ms;
   for (size_t i = 0; i < m.layers.size(); ++i) {
     const nn::LayerInfo& layer = model.layers()[i];
-    std::printf("%4zu  %-18s %-22s %9.4f %9.4f %5.1f%% %8.1f  %s\n", i, layer.operator_name.c_str(),
-                layer.routine.c_str(), m.layers[i].min_ms, m.layers[i].median_ms,
-                sum > 0 ? 100 * m.layers[i].median_ms / sum : 0,
-                Gops(layer.macs, m.layers[i].min_ms), layer.kernel.c_str());
+    std::printf("%4zu  %-18s %-22s %9.4f %9.4f %5.1f%% %8.1f %6.1f%%  %s\n", i,
+                layer.operator_name.c_str(), layer.routine.c_str(), m.layers[i].min_ms,
+                m.layers[i].median_ms, sum > 0 ? 100 * m.layers[i].median_ms / sum : 0,
+                Gops(layer.macs, m.layers[i].min_ms),
+                100 * ShareOfPeak(layer.macs, m.layers[i].min_ms, ceilings), layer.kernel.c_str());
   }
 }
 
-Json ToJson(const nn::Model& model, const Options& options, const Measurement& m) {
+Json ToJson(const nn::Model& model, const Options& options, const Measurement& m,
+            const Ceilings& ceilings) {
   Json json = {{"format", "intaglio-bench-1"},   {"model", options.model},
                {"threads", options.threads},     {"runs", m.runs},
                {"macs", TotalMacs(model)},       {"min_ms", m.whole.min_ms},
-               {"median_ms", m.whole.median_ms}, {"gops", Gops(TotalMacs(model), m.whole.min_ms)}};
+               {"median_ms", m.whole.median_ms}, {"gops", Gops(TotalMacs(model), m.whole.min_ms)},
+               {"peak_gops", ceilings.gops}};
   for (size_t i = 0; i < m.layers.size(); ++i) {
     const nn::LayerInfo& layer = model.layers()[i];
-    json["layers"].push_back({{"operator", layer.operator_name},
-                              {"label", layer.label},
-                              {"routine", layer.routine},
-                              {"kernel", layer.kernel},
-                              {"macs", layer.macs},
-                              {"min_ms", m.layers[i].min_ms},
-                              {"median_ms", m.layers[i].median_ms},
-                              {"gops", Gops(layer.macs, m.layers[i].min_ms)}});
+    json["layers"].push_back(
+        {{"operator", layer.operator_name},
+         {"label", layer.label},
+         {"routine", layer.routine},
+         {"kernel", layer.kernel},
+         {"macs", layer.macs},
+         {"min_ms", m.layers[i].min_ms},
+         {"median_ms", m.layers[i].median_ms},
+         {"gops", Gops(layer.macs, m.layers[i].min_ms)},
+         {"share_of_peak", ShareOfPeak(layer.macs, m.layers[i].min_ms, ceilings)}});
   }
   return json;
 }
@@ -146,14 +158,15 @@ size_t BytesOf(const nn::Model& model, size_t index) {
   return bytes;
 }
 
-BenchReport MakeReport(const nn::Model& model, const Options& options, const Measurement& m) {
+BenchReport MakeReport(const nn::Model& model, const Options& options, const Measurement& m,
+                       const Ceilings& ceilings) {
   BenchReport report;
   report.model = options.model;
   report.threads = options.threads;
   report.runs = m.runs;
   report.macs = TotalMacs(model);
   report.whole = m.whole;
-  report.ceilings = MeasureCeilings(options.kernel, options.threads);
+  report.ceilings = ceilings;
   report.arena_bytes = model.arena_bytes();
   report.constant_bytes = model.constant_bytes();
   for (size_t i = 0; i < m.layers.size(); ++i) {
@@ -174,9 +187,10 @@ Status WriteText(const std::string& path, const std::string& text) {
   return WriteFile(path, {reinterpret_cast<const uint8_t*>(text.data()), text.size()});
 }
 
-Status WriteReports(const nn::Model& model, const Options& options, const Measurement& m) {
+Status WriteReports(const nn::Model& model, const Options& options, const Measurement& m,
+                    const Ceilings& ceilings) {
   if (options.html.empty() && options.trace.empty()) return {};
-  const BenchReport report = MakeReport(model, options, m);
+  const BenchReport report = MakeReport(model, options, m, ceilings);
   if (!options.html.empty()) {
     INTAGLIO_RETURN_IF_ERROR(WriteText(options.html, HtmlPage(report)));
   }
@@ -192,12 +206,13 @@ Status Bench(const Options& options) {
   if (!model.ok()) return model.status();
   const Result<Measurement> measurement = Measure(*model, options);
   if (!measurement.ok()) return measurement.status();
+  const Ceilings ceilings = MeasureCeilings(options.kernel, options.threads);
   if (options.json) {
-    PrintJson(ToJson(*model, options, *measurement));
+    PrintJson(ToJson(*model, options, *measurement, ceilings));
   } else {
-    Print(*model, options, *measurement);
+    Print(*model, options, *measurement, ceilings);
   }
-  return WriteReports(*model, options, *measurement);
+  return WriteReports(*model, options, *measurement, ceilings);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <memory>
 #include <system_error>
 
+#include "intaglio/tools/backend.h"
 #include "intaglio/tools/classify.h"
 #include "intaglio/tools/commands.h"
 #include "intaglio/tools/image.h"
@@ -22,6 +23,7 @@ struct Options {
   std::string image;
   std::string labels;
   std::string output;
+  std::string backend = "cpu";
   bool resize = false;
   int threads = DefaultThreads();
   int top = 5;
@@ -194,8 +196,13 @@ void PrintSummary(const nn::Model& model, const Options& options,
     std::printf("output   %zu '%s' %s\n", i, model.output(i).name.c_str(),
                 Describe(model.output(i)).c_str());
   }
-  std::printf("time     %.3f ms on %d %s\n", time.count(), options.threads,
-              options.threads == 1 ? "thread" : "threads");
+  if (options.backend == "cpu") {
+    std::printf("time     %.3f ms on %d %s\n", time.count(), options.threads,
+                options.threads == 1 ? "thread" : "threads");
+  } else {
+    std::printf("time     %.3f ms on %s, copies and loading included\n", time.count(),
+                options.backend.c_str());
+  }
 }
 
 Status Run(const Options& options) {
@@ -207,6 +214,9 @@ Status Run(const Options& options) {
   }
   nn::PrepareOptions prepare;
   prepare.threads = options.threads;
+  Result<std::shared_ptr<const nn::Backend>> backend = BackendOf(options.backend);
+  if (!backend.ok()) return backend.status();
+  prepare.backend = *backend;
   Result<nn::Model> model = Load(options, prepare);
   if (!model.ok()) return model.status();
   Buffers buffers(*model);
@@ -250,6 +260,9 @@ void AddRun(CLI::App& app, Work& work) {
                   "The folder where outputs are written as .npy files");
   run->add_option("--threads", options->threads, "Threads to use")
       ->check(CLI::Range(1, 256))
+      ->capture_default_str();
+  run->add_option("--backend", options->backend, "Where to run: cpu or cuda")
+      ->check(CLI::IsMember({"cpu", "cuda"}))
       ->capture_default_str();
   run->callback([options, &work] { work = [options] { return Run(*options); }; });
 }

@@ -57,7 +57,8 @@ int Main(int argc, char** argv) {
   bool all_right = true;
   for (const std::string& threads : options.List("threads", "1")) {
     Context context(std::max(1, std::atoi(threads.c_str())));
-    for (const auto& cases : {DepthwiseCases(context), ConvolutionCases(context), LineCases()}) {
+    for (const auto& cases :
+         {DepthwiseCases(context), ConvolutionCases(context), LineCases(), NnCases(context)}) {
       for (const OpCase& op : cases) {
         if (op.name.find(options.Text("filter", "")) == op.name.npos) continue;
         all_right = RunCase(op, options, context, report) && all_right;

@@ -34,6 +34,9 @@ std::vector<OpCase> ConvolutionCases(Context& context);
 // are.
 std::vector<OpCase> LineCases();
 
+// The runtime's operators that move, convert and normalize bytes: bound by memory.
+std::vector<OpCase> NnCases(Context& context);
+
 }  // namespace intaglio::bench
 
 #endif  // INTAGLIO_BENCH_OPS_OP_CASE_H_

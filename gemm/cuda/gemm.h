@@ -66,9 +66,8 @@ struct Batch {
 //   - what goes wrong on the device later is reported by CUDA to whoever waits for the stream.
 // The first call of a kernel on a device loads its code, which CUDA may wait for.
 //
-// A convolution of 1x1 windows that moves by one pixel and has no padding is the product of its
-// input as a matrix. The rows of every other one are gathered in the workspace first. Convolutions
-// have no batch but that of their input.
+// The rows of a convolution are read from its input by the kernel; no matrix of them is made.
+// Convolutions have no batch but that of their input.
 //
 // Without a copy or a packing of its own, a product takes its rows where they lie: the side that is
 // not packed, contiguous along K, its start and stride at multiples of 16 bytes.

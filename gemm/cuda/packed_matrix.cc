@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "intaglio/gemm/cuda/memory.h"
 #include "intaglio/gemm/cuda/prepared.cuh"
 #include "intaglio/kernels/cuda/layout.h"
 #include "intaglio/pack/panels.h"
@@ -14,16 +15,6 @@
 
 namespace intaglio::cuda {
 namespace {
-
-void Free(void* p) { (void)cudaFree(p); }
-
-// Device memory with an owner; at least one byte of it.
-Result<std::shared_ptr<void>> Allocate(size_t bytes) {
-  void* memory = nullptr;
-  INTAGLIO_RETURN_IF_CUDA_ERROR(cudaMalloc(&memory, std::max<size_t>(bytes, 1)),
-                                "allocating " + std::to_string(bytes) + " bytes");
-  return std::shared_ptr<void>(memory, Free);
-}
 
 // One allocation, in parts.
 struct PackedStorage {

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "intaglio/kernels/cuda/finish_split.h"
+#include "intaglio/kernels/cuda/image_lines.h"
 #include "intaglio/pack/panels.h"
 #include "intaglio/pack/validate.h"
 
@@ -28,8 +29,8 @@ Status CheckSide(const Operand& o, Side side) {
   return InvalidArgument(std::string(name) + " was packed for the other side");
 }
 
-// The operand as a matrix: of a convolution's input, the rows that are to be gathered, or, where
-// they lie in the input as they are, the input itself.
+// The operand as a matrix: a convolution's input as its rows, which only where IsMatrix lie as they
+// are.
 ConstMatrix AsMatrix(const Operand& o) {
   if (o.im2col() == nullptr) return o.matrix();
   const Im2col& v = *o.im2col();
@@ -130,7 +131,7 @@ Side ChooseChannelSide(const MutableMatrix& dst, const StandardPipeline* standar
 // The rows can be read where they lie.
 bool InPlace(const Canonical& c) {
   const ConstMatrix& m = c.rows;
-  if (c.gathered) return false;
+  if (c.from_image) return true;
   if (m.order != Order::kRowMajor && c.depth() != 1) return false;
   const auto at = reinterpret_cast<uintptr_t>(m.data);
   const bool aligned = at % kChunk == 0 && (m.rows == 1 || m.stride % kChunk == 0);
@@ -161,6 +162,10 @@ bool Serves(const KernelRow& row, const DeviceInfo& device, const Canonical& c) 
   if (device.capability < row.capability) return false;
   if (row.only && device.capability != row.capability) return false;
   if (row.max_rows > 0 && c.row_count() > row.max_rows) return false;
+  if (c.from_image && row.images != Images::kAny &&
+      (row.images == Images::kNone || !HasWholeChunks(c.image))) {
+    return false;
+  }
   return c.depth() > 0 || row.id == KernelId::kDp4a64x64;
 }
 
@@ -264,8 +269,8 @@ Result<Canonical> Canonicalize(const Operand& lhs, const Operand& rhs, const Mut
   Canonical c;
   c.rows = on_right ? AsMatrix(lhs) : Transposed(rhs.matrix());
   if (lhs.im2col() != nullptr) {
-    c.im2col = *lhs.im2col();
-    c.gathered = !IsMatrix(c.im2col);
+    c.image = *lhs.im2col();
+    c.from_image = !IsMatrix(c.image);
   }
   c.channels = on_right ? Transposed(channels.matrix()) : channels.matrix();
   c.packed = channels.packed();
@@ -331,7 +336,7 @@ Result<Plan> MakePlan(const DeviceInfo& device, const Canonical& c, const Pipeli
 std::string Describe(const Plan& plan) {
   std::string text = plan.kernel->name;
   if (plan.splits > 1) text += ", " + std::to_string(plan.splits) + " splits";
-  if (plan.rows != Plan::kNone) text += ", rows copied or gathered";
+  if (plan.rows != Plan::kNone) text += ", rows copied";
   if (plan.channels != Plan::kNone) text += ", channels packed";
   if (plan.through_memory) text += ", finished from memory";
   return text + ", " + std::to_string(plan.workspace_bytes) + " bytes of workspace";

@@ -19,8 +19,8 @@ struct Canonical {
   ConstMatrix rows;                        // row_count x depth
   ConstMatrix channels;                    // channel_count x depth, where not packed
   const PackedChannels* packed = nullptr;  // else
-  bool gathered = false;                   // the rows are those of im2col, which are to be gathered
-  Im2col im2col;
+  bool from_image = false;                 // the rows are those of `image`
+  Im2col image;
   MutableMatrix dst;                  // row_count x channel_count
   Axis channels_along = Axis::kCols;  // of the caller's result
   int batch = 1;

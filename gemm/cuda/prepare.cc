@@ -3,6 +3,7 @@
 #include <string>
 
 #include "intaglio/gemm/cuda/prepared.cuh"
+#include "intaglio/kernels/cuda/image_lines.h"
 
 namespace intaglio::cuda {
 namespace {
@@ -45,6 +46,11 @@ class Preparation {
     p_.padded_depth = c_.packed != nullptr ? c_.packed->padded_depth : plan.padded_depth;
     p_.splits = plan.splits;
     p_.depth_per_split = plan.depth_per_split;
+    if (c_.from_image) {
+      p_.rows_are_image = true;
+      p_.image = c_.image;
+      p_.whole_chunks = HasWholeChunks(c_.image);
+    }
     SetDestination(c_, p_);
   }
 
@@ -63,12 +69,7 @@ class Preparation {
 
   cudaError_t PrepareRows() {
     p_.rows = c_.rows.data;
-    if (c_.gathered) {
-      p_.rows = Part<char>(plan_.rows);
-      const cudaError_t error =
-          Gather(c_.im2col, Part<char>(plan_.rows), plan_.row_stride, stream_);
-      if (error != cudaSuccess) return error;
-    } else if (plan_.rows != Plan::kNone) {
+    if (plan_.rows != Plan::kNone) {
       PackJob job = JobOf(c_.rows);
       job.batch = c_.row_batch == 0 ? 1 : c_.batch;
       job.src_batch = c_.row_batch;
@@ -81,6 +82,7 @@ class Preparation {
     }
     p_.row_sums = Part<int32_t>(plan_.row_sums);
     if (p_.row_sums == nullptr) return cudaSuccess;
+    if (c_.from_image) return SumWindows(p_, Part<int32_t>(plan_.row_sums), stream_);
     return Sum({p_.rows, p_.row_stride, p_.row_batch, p_.row_count, p_.depth, p_.batch,
                 p_.rows_are_signed, false, Part<int32_t>(plan_.row_sums)},
                stream_);

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "intaglio/gemm/cuda/error.cuh"
+#include "intaglio/gemm/cuda/memory.h"
 #include "intaglio/kernels/cuda/kernel_table_cuda.h"
 
 namespace intaglio::cuda {
@@ -43,11 +44,10 @@ Status Stream::Reserve(size_t bytes) {
   owned_.reset();
   workspace_ = nullptr;
   workspace_bytes_ = 0;
-  void* memory = nullptr;
-  INTAGLIO_RETURN_IF_CUDA_ERROR(cudaMalloc(&memory, bytes),
-                                "allocating " + std::to_string(bytes) + " bytes of workspace");
-  owned_ = std::shared_ptr<void>(memory, [](void* p) { (void)cudaFree(p); });
-  workspace_ = memory;
+  auto memory = Allocate(bytes);
+  if (!memory.ok()) return memory.status();
+  owned_ = *memory;
+  workspace_ = owned_.get();
   workspace_bytes_ = bytes;
   return {};
 }
@@ -61,6 +61,14 @@ Status Stream::UseWorkspace(void* memory, size_t bytes) {
   workspace_ = memory;
   workspace_bytes_ = bytes;
   return {};
+}
+
+Stream Stream::WithWorkspace(void* memory, size_t bytes) const {
+  Stream s = *this;
+  s.owned_.reset();
+  s.workspace_ = memory;
+  s.workspace_bytes_ = bytes;
+  return s;
 }
 
 Status Stream::Force(const std::string& kernel, int splits) {

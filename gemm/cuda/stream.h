@@ -32,6 +32,10 @@ class Stream {
   // The caller's memory in its place, which must be at a multiple of 256 bytes.
   Status UseWorkspace(void* memory, size_t bytes);
 
+  // This stream with the caller's memory, at a multiple of 16 bytes, as its workspace; waits for
+  // nothing. For callers that plan all memory themselves.
+  Stream WithWorkspace(void* memory, size_t bytes) const;
+
   // Products use only this kernel of kernels/cuda/kernel_table_cuda.h, in this many splits over
   // depth; an empty name or 0 leaves the choice. For tests and benchmarks.
   Status Force(const std::string& kernel, int splits);

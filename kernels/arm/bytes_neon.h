@@ -12,9 +12,23 @@ struct BytesNeon {
   template <int kVectors>
   static INTAGLIO_INLINE void Widen(const uint8_t* p, uint8_t flip, int32x4_t* a) {
     static_assert(kVectors == 2);
-    const uint16x8_t words = vmovl_u8(veor_u8(vld1_u8(p), vdup_n_u8(flip)));
+    const uint16x8_t words = Words(p, flip);
     a[0] = vreinterpretq_s32_u32(vmovl_u16(vget_low_u16(words)));
     a[1] = vreinterpretq_s32_u32(vmovl_u16(vget_high_u16(words)));
+  }
+
+  template <int kVectors>
+  static INTAGLIO_INLINE void WidenPairs(const uint8_t* a, const uint8_t* b, uint8_t flip,
+                                         int32x4_t* pairs) {
+    static_assert(kVectors == 2);
+    const uint16x8x2_t zipped = vzipq_u16(Words(a, flip), Words(b, flip));
+    pairs[0] = vreinterpretq_s32_u16(zipped.val[0]);
+    pairs[1] = vreinterpretq_s32_u16(zipped.val[1]);
+  }
+
+ private:
+  static INTAGLIO_INLINE uint16x8_t Words(const uint8_t* p, uint8_t flip) {
+    return vmovl_u8(veor_u8(vld1_u8(p), vdup_n_u8(flip)));
   }
 };
 

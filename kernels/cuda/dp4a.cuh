@@ -7,15 +7,15 @@
 
 namespace intaglio::cuda {
 
-template <bool kSignedRows, class Finish>
+template <bool kSignedRows, bool kFromImage, class Finish>
 __global__ void __launch_bounds__(Dp4aTile::kThreads)
     Dp4aKernel(const __grid_constant__ DeviceProduct p, const __grid_constant__ Finish finish) {
   extern __shared__ __align__(1024) char shared[];
   const TileGrid grid = p.Tiles(Dp4aTile::kRows, Dp4aTile::kChannels);
   const auto block = static_cast<int>(blockIdx.x);
   const Slice slice = SliceOf(p, block / grid.count());
-  Dp4aThread<kSignedRows> thread(p, slice, TileAt(grid, block % grid.count()),
-                                 static_cast<int>(threadIdx.x));
+  Dp4aThread<kSignedRows, kFromImage> thread(p, slice, TileAt(grid, block % grid.count()),
+                                             static_cast<int>(threadIdx.x));
   if (slice.depth.begin < slice.depth.end) {
     thread.Load(slice.depth.begin);
     thread.Store(shared);
@@ -35,8 +35,9 @@ __global__ void __launch_bounds__(Dp4aTile::kThreads)
 template <class Finish>
 cudaError_t LaunchDp4a(const KernelRow& row, const DeviceProduct& p, const Finish& finish,
                        const LaunchOptions& options) {
-  return p.rows_are_signed ? LaunchGrid<Finish, Dp4aKernel<true, Finish>>(row, p, finish, options)
-                           : LaunchGrid<Finish, Dp4aKernel<false, Finish>>(row, p, finish, options);
+  return ForRowsOf<Dp4aTile::kImages>(p, [&]<bool kSigned, bool kFromImage>() {
+    return LaunchGrid<Finish, Dp4aKernel<kSigned, kFromImage, Finish>>(row, p, finish, options);
+  });
 }
 
 extern template cudaError_t LaunchDp4a(const KernelRow&, const DeviceProduct&,

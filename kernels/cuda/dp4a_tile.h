@@ -11,6 +11,7 @@
 
 #include "intaglio/kernels/cuda/chunk.h"
 #include "intaglio/kernels/cuda/finish_run.h"
+#include "intaglio/kernels/cuda/image_lines.h"
 #include "intaglio/kernels/cuda/layout.h"
 #include "intaglio/kernels/cuda/product.h"
 
@@ -25,17 +26,18 @@ struct Dp4aTile {
   static constexpr int kSide = kRows * kDepth;  // bytes of one operand
   static constexpr int kHalf = 2 * kSide;
   static constexpr int kSharedBytes = 2 * kHalf;
+  static constexpr Images kImages = Images::kAny;
 
   // The line of shared memory that holds element `i`, a row or a channel of the tile: threads that
   // read at the same time, 4 elements apart, then read neighbouring lines, in different banks.
   static INTAGLIO_INLINE constexpr int LineOf(int i) { return i % 4 * 16 + i / 4; }
 };
 
-template <bool kSignedRows>
+template <bool kSignedRows, bool kFromImage>
 class Dp4aThread {
  public:
   INTAGLIO_INLINE Dp4aThread(const DeviceProduct& p, const Slice& slice, TileIndex tile, int thread)
-      : rows_(RowChunks(p, slice)),
+      : rows_(Rows::Of(p, slice, tile.row * Dp4aTile::kRows + thread / 4, 0)),
         channels_(ChannelChunks(p, slice)),
         first_row_(tile.row * Dp4aTile::kRows),
         first_channel_(tile.channel * Dp4aTile::kChannels),
@@ -43,7 +45,7 @@ class Dp4aThread {
 
   // Each thread moves one chunk of either operand.
   INTAGLIO_INLINE void Load(int depth) {
-    row_chunk_ = LoadChunk(rows_, first_row_ + line(), depth + chunk() * kChunk);
+    row_chunk_ = rows_.Load(0, depth + chunk() * kChunk);
     channel_chunk_ = LoadWholeChunk(channels_, first_channel_ + line(), depth + chunk() * kChunk);
   }
   INTAGLIO_INLINE void Store(char* half) const {
@@ -76,13 +78,15 @@ class Dp4aThread {
   }
 
  private:
+  using Rows = RowLines<kFromImage, 1>;
+
   INTAGLIO_INLINE int line() const { return thread_ / 4; }
   INTAGLIO_INLINE int chunk() const { return thread_ % 4; }
   static INTAGLIO_INLINE Chunk& At(char* side, int line, int chunk) {
     return *reinterpret_cast<Chunk*>(side + SwizzledOffset<4>(line, chunk));
   }
 
-  ChunkSource rows_;
+  typename Rows::Type rows_;
   ChunkSource channels_;
   int first_row_;
   int first_channel_;

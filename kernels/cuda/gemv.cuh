@@ -46,9 +46,9 @@ __global__ void __launch_bounds__(Tile::kThreads)
 template <class Tile, class Finish>
 cudaError_t LaunchGemv(const KernelRow& row, const DeviceProduct& p, const Finish& finish,
                        const LaunchOptions& options) {
-  return p.rows_are_signed
-             ? LaunchGrid<Finish, GemvKernel<Tile, true, Finish>>(row, p, finish, options)
-             : LaunchGrid<Finish, GemvKernel<Tile, false, Finish>>(row, p, finish, options);
+  return ForRowsOf<Tile::kImages>(p, [&]<bool kSigned, bool>() {
+    return LaunchGrid<Finish, GemvKernel<Tile, kSigned, Finish>>(row, p, finish, options);
+  });
 }
 
 extern template cudaError_t LaunchGemv<Gemv1>(const KernelRow&, const DeviceProduct&,

@@ -18,6 +18,7 @@ struct GemvTile {
   static constexpr int kDepth = kThreads * kChunk;  // of one round
   static constexpr int kStages = 2;
   static constexpr int kSharedBytes = 0;
+  static constexpr Images kImages = Images::kNone;
 };
 
 // Partial sums over the thread's chunks, to be added over the block.

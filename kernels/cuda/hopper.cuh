@@ -17,10 +17,14 @@ __device__ __forceinline__ uint32_t SharedAddress(const void* p) {
 __device__ __forceinline__ void InitBarrier(uint32_t barrier, int arrivals) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals) : "memory");
 }
+// Makes what this thread has stored in shared memory visible to the copy engine and to wgmma.
+__device__ __forceinline__ void FenceShared() {
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
 // Makes initialized barriers visible to the copy engine.
 __device__ __forceinline__ void FenceBarriers() {
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
-  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+  FenceShared();
 }
 __device__ __forceinline__ void Arrive(uint32_t barrier) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");

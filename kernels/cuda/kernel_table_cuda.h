@@ -37,6 +37,7 @@ struct KernelRow {
   int threads;
   int shared_bytes;  // of a block, dynamic
   int max_rows;      // of a product; 0: any number
+  Images images;     // whose rows it reads where they lie
   int blocks;        // that a multiprocessor holds at once
   // Expected 8-bit multiply-accumulates per clock of a multiprocessor that is full.
   int rate;
@@ -64,6 +65,7 @@ constexpr KernelRow MakeRow(KernelId id, const char* name, int capability, bool 
           Tile::kThreads,
           Tile::kSharedBytes,
           max_rows,
+          Tile::kImages,
           blocks,
           rate};
 }

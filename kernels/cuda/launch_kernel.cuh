@@ -59,6 +59,20 @@ cudaError_t LaunchGrid(const KernelRow& row, const DeviceProduct& p, const Finis
   return cudaGetLastError();
 }
 
+// Launches of a kernel template over the kind of a product's rows: launch.operator()<signed,
+// image>().
+template <Images kImages, class Launch>
+cudaError_t ForRowsOf(const DeviceProduct& p, const Launch& launch) {
+  if constexpr (kImages != Images::kNone) {
+    if (p.rows_are_image) {
+      return p.rows_are_signed ? launch.template operator()<true, true>()
+                               : launch.template operator()<false, true>();
+    }
+  }
+  return p.rows_are_signed ? launch.template operator()<true, false>()
+                           : launch.template operator()<false, false>();
+}
+
 }  // namespace intaglio::cuda
 
 #endif  // INTAGLIO_KERNELS_CUDA_LAUNCH_KERNEL_CUH_

@@ -18,6 +18,10 @@ inline constexpr int kDepthUnit = 64;
 // Bytes that one asynchronous copy, one row of a matrix fragment, and one vector load move.
 inline constexpr int kChunk = 16;
 
+// What a kernel reads the rows of a convolution from: no image, one whose rows are made of whole
+// chunks, or any.
+enum class Images : uint8_t { kNone, kWholeChunks, kAny };
+
 INTAGLIO_INLINE constexpr int DivideUp(int a, int b) { return a / b + (a % b != 0); }
 INTAGLIO_INLINE constexpr int RoundUp(int a, int b) { return DivideUp(a, b) * b; }
 

@@ -2,6 +2,7 @@
 #ifndef INTAGLIO_KERNELS_CUDA_MMA_CUH_
 #define INTAGLIO_KERNELS_CUDA_MMA_CUH_
 
+#include "intaglio/kernels/cuda/async_copy.cuh"
 #include "intaglio/kernels/cuda/launch_kernel.cuh"
 #include "intaglio/kernels/cuda/mma_tile.h"
 
@@ -26,22 +27,17 @@ __device__ __forceinline__ void Mma(const uint32_t (&a)[4], const uint32_t (&b)[
   }
 }
 
-template <int kPending>
-__device__ __forceinline__ void WaitForCopies() {
-  asm volatile("cp.async.wait_group %0;" ::"n"(kPending) : "memory");
-}
-
 // A round: waits for its stage, starts the copies of kStages - 1 rounds later to the stage that was
 // read in the round before, and multiplies. A group of copies is committed every round, be it
 // empty, so that the number of pending ones stands for rounds.
-template <class Tile, bool kSignedRows, class Finish>
+template <class Tile, bool kSignedRows, bool kFromImage, class Finish>
 __device__ __forceinline__ void MmaBlock(const DeviceProduct& p, const Finish& finish,
                                          char* shared) {
   const TileGrid grid = p.Tiles(Tile::kRows, Tile::kChannels);
   const auto block = static_cast<int>(blockIdx.x);
   const Slice slice = SliceOf(p, block / grid.count());
-  MmaThread<Tile> thread(p, slice, TileAt(grid, block % grid.count()),
-                         static_cast<int>(threadIdx.x));
+  using Thread = MmaThread<Tile, kFromImage>;
+  Thread thread(p, slice, TileAt(grid, block % grid.count()), static_cast<int>(threadIdx.x));
   const int rounds = DivideUp(slice.depth.end - slice.depth.begin, Tile::kDepth);
 
   const auto copy = [&](int round) {
@@ -49,7 +45,7 @@ __device__ __forceinline__ void MmaBlock(const DeviceProduct& p, const Finish& f
       thread.Copy(slice.depth.begin + round * Tile::kDepth,
                   shared + round % Tile::kStages * Tile::kStageBytes);
     }
-    asm volatile("cp.async.commit_group;" ::: "memory");
+    CommitCopies();
   };
 #pragma unroll
   for (int round = 0; round < Tile::kStages - 1; ++round) copy(round);
@@ -62,9 +58,9 @@ __device__ __forceinline__ void MmaBlock(const DeviceProduct& p, const Finish& f
     for (int k = 0; k < Tile::kDepth / 32; ++k) {
       thread.LoadFragments(stage, k);
 #pragma unroll
-      for (int i = 0; i < MmaThread<Tile>::kRowBlocks; ++i) {
+      for (int i = 0; i < Thread::kRowBlocks; ++i) {
 #pragma unroll
-        for (int j = 0; j < MmaThread<Tile>::kColBlocks; ++j) {
+        for (int j = 0; j < Thread::kColBlocks; ++j) {
           Mma<kSignedRows>(thread.a[i], thread.b[j], thread.acc[i][j]);
         }
       }
@@ -74,24 +70,25 @@ __device__ __forceinline__ void MmaBlock(const DeviceProduct& p, const Finish& f
 }
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
-template <class Tile, bool kSignedRows, class Finish>
+template <class Tile, bool kSignedRows, bool kFromImage, class Finish>
 __global__ void __launch_bounds__(kNoThreads)
     MmaKernel(const __grid_constant__ DeviceProduct, const __grid_constant__ Finish) {}
 #else
-template <class Tile, bool kSignedRows, class Finish>
+template <class Tile, bool kSignedRows, bool kFromImage, class Finish>
 __global__ void __launch_bounds__(Tile::kThreads)
     MmaKernel(const __grid_constant__ DeviceProduct p, const __grid_constant__ Finish finish) {
   extern __shared__ __align__(1024) char shared[];
-  MmaBlock<Tile, kSignedRows>(p, finish, shared);
+  MmaBlock<Tile, kSignedRows, kFromImage>(p, finish, shared);
 }
 #endif
 
 template <class Tile, class Finish>
 cudaError_t LaunchMma(const KernelRow& row, const DeviceProduct& p, const Finish& finish,
                       const LaunchOptions& options) {
-  return p.rows_are_signed
-             ? LaunchGrid<Finish, MmaKernel<Tile, true, Finish>>(row, p, finish, options)
-             : LaunchGrid<Finish, MmaKernel<Tile, false, Finish>>(row, p, finish, options);
+  return ForRowsOf<Tile::kImages>(p, [&]<bool kSigned, bool kFromImage>() {
+    return LaunchGrid<Finish, MmaKernel<Tile, kSigned, kFromImage, Finish>>(row, p, finish,
+                                                                            options);
+  });
 }
 
 extern template cudaError_t LaunchMma<Mma128x128>(const KernelRow&, const DeviceProduct&,

@@ -12,8 +12,9 @@
 #include <cstdint>
 #include <cstring>
 
-#include "intaglio/kernels/cuda/chunk.h"
+#include "intaglio/kernels/cuda/copy_lines.h"
 #include "intaglio/kernels/cuda/finish_run.h"
+#include "intaglio/kernels/cuda/image_lines.h"
 #include "intaglio/kernels/cuda/layout.h"
 #include "intaglio/kernels/cuda/product.h"
 
@@ -31,24 +32,10 @@ struct MmaTile {
   static constexpr int kThreads = 32 * kWarpsDown * (kChannels / kWarpChannels);
   static constexpr int kStageBytes = (kRows + kChannels) * kDepth;
   static constexpr int kSharedBytes = kStages * kStageBytes;
+  // Of the few rows that smaller tiles are for, no image has so few.
+  static constexpr Images kImages = kRows >= 64 ? Images::kAny : Images::kNone;
   static_assert(kWarpRows % 16 == 0 && kWarpChannels % 16 == 0 && kWarpChannels <= kChannelGroup);
 };
-
-// 16 bytes, `bytes` of them from `src` and the rest zeros, to shared memory: on the device some
-// time before the copies are waited for.
-INTAGLIO_INLINE void CopyChunk(const char* src, int bytes, char* dst) {
-#if defined(__CUDA_ARCH__)
-#if __CUDA_ARCH__ >= 800
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(
-                   static_cast<uint32_t>(__cvta_generic_to_shared(dst))),
-               "l"(src), "r"(bytes)
-               : "memory");
-#endif
-#else
-  std::memset(dst, 0, kChunk);
-  if (bytes > 0) std::memcpy(dst, src, static_cast<size_t>(bytes));
-#endif
-}
 
 // ldmatrix.x4 (layout.h); offset(lane) is the address that the lane gives.
 template <class OffsetOf>
@@ -85,23 +72,26 @@ INTAGLIO_INLINE void FinishBlocks(const DeviceProduct& p, const Slice& slice, co
             {row + first.row, 8, channel + ChannelOfLine(8 * first_block + first.col)}, run);
 }
 
-template <class Tile>
+template <class Tile, bool kFromImage>
 class MmaThread {
  public:
   static constexpr int kRowBlocks = Tile::kWarpRows / 16;
   static constexpr int kColBlocks = Tile::kWarpChannels / 8;
 
   INTAGLIO_INLINE MmaThread(const DeviceProduct& p, const Slice& slice, TileIndex tile, int thread)
-      : rows_(RowChunks(p, slice)),
-        channels_(ChannelChunks(p, slice)),
+      : rows_(Rows::Of(p, slice, tile.row * Tile::kRows + RowShare::Line(thread), RowShare::kStep)),
+        channels_{ChannelChunks(p, slice),
+                  tile.channel * Tile::kChannels + ChannelShare::Line(thread), ChannelShare::kStep},
         first_row_(tile.row * Tile::kRows),
         first_channel_(tile.channel * Tile::kChannels),
         thread_(thread) {}
 
   // This thread's part of the copies to one stage.
   INTAGLIO_INLINE void Copy(int depth, char* stage) const {
-    CopySide<Tile::kRows>(rows_, first_row_, depth, stage);
-    CopySide<Tile::kChannels>(channels_, first_channel_, depth, stage + Tile::kRows * Tile::kDepth);
+    RowShare::ForEach(thread_, depth, stage,
+                      [&](int i, int at, char* dst) { rows_.Copy(i, at, dst); });
+    ChannelShare::ForEach(thread_, depth, stage + Tile::kRows * Tile::kDepth,
+                          [&](int i, int at, char* dst) { channels_.Copy(i, at, dst); });
   }
 
   // The fragments of depths [32 k_step, 32 k_step + 32) of a stage.
@@ -147,31 +137,18 @@ class MmaThread {
   int32_t acc[kRowBlocks][kColBlocks][4] = {};
 
  private:
+  using RowShare = LineShare<Tile::kRows, Tile::kDepth / kChunk, Tile::kThreads>;
+  using ChannelShare = LineShare<Tile::kChannels, Tile::kDepth / kChunk, Tile::kThreads>;
+  using Rows = RowLines<kFromImage, RowShare::kCount>;
+
   INTAGLIO_INLINE int lane() const { return thread_ % 32; }
   INTAGLIO_INLINE int warp_row() const { return thread_ / 32 % Tile::kWarpsDown * Tile::kWarpRows; }
   INTAGLIO_INLINE int warp_channel() const {
     return thread_ / 32 / Tile::kWarpsDown * Tile::kWarpChannels;
   }
 
-  template <int kLines>
-  INTAGLIO_INLINE void CopySide(const ChunkSource& source, int first_line, int depth,
-                                char* side) const {
-    constexpr int kChunks = kLines * 4;
-    INTAGLIO_UNROLL
-    for (int i = 0; i < (kChunks + Tile::kThreads - 1) / Tile::kThreads; ++i) {
-      const int at = thread_ + i * Tile::kThreads;
-      if (kChunks % Tile::kThreads != 0 && at >= kChunks) break;
-      const int line = at / 4;
-      const int byte = depth + at % 4 * kChunk;
-      const int bytes = source.Bytes(first_line + line, byte);
-      // A copy of nothing still names an address: that of the first line.
-      CopyChunk(bytes > 0 ? source.At(first_line + line, byte) : source.data, bytes,
-                side + SwizzledOffset<4>(line, at % 4));
-    }
-  }
-
-  ChunkSource rows_;
-  ChunkSource channels_;
+  typename Rows::Type rows_;
+  MatrixLines channels_;
   int first_row_;
   int first_channel_;
   int thread_;

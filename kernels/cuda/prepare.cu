@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "intaglio/kernels/cuda/chunk.h"
-#include "intaglio/kernels/cuda/im2col_chunk.h"
+#include "intaglio/kernels/cuda/image_lines.h"
 #include "intaglio/kernels/cuda/layout.h"
 #include "intaglio/kernels/cuda/prepare.cuh"
 #include "intaglio/kernels/cuda/registers_cuda.h"
@@ -46,16 +46,16 @@ __global__ void __launch_bounds__(256) PackKernel(const __grid_constant__ PackJo
   }
 }
 
-// One chunk per thread; neighbours along depth.
-__global__ void __launch_bounds__(256)
-    GatherKernel(const __grid_constant__ Im2col view, bool whole_chunks, Chunk* dst,
-                 int chunks_per_row, long long chunks) {
-  const long long step = static_cast<long long>(gridDim.x) * 256;
-  for (long long i = static_cast<long long>(blockIdx.x) * 256 + threadIdx.x; i < chunks;
-       i += step) {
-    dst[i] = Im2colChunk(view, whole_chunks, static_cast<int>(i / chunks_per_row),
-                         static_cast<int>(i % chunks_per_row) * kChunk);
-  }
+// acc + the sum of a chunk's bytes.
+template <bool kSigned>
+__device__ __forceinline__ int32_t AddChunk(int32_t acc, const Chunk& chunk) {
+  return DotChunk<kSigned>(chunk, {{0x01010101u, 0x01010101u, 0x01010101u, 0x01010101u}}, acc);
+}
+
+// The sum over the lanes of a warp.
+__device__ __forceinline__ int32_t SumOverWarp(uint32_t sum) {
+  for (int step = 16; step > 0; step /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, step);
+  return static_cast<int32_t>(sum);
 }
 
 // One warp per line.
@@ -67,15 +67,27 @@ __global__ void __launch_bounds__(256) SumKernel(const __grid_constant__ SumJob 
   const int at_line = job.reordered ? LineOfChannel(line) : line;
   const ChunkSource source{static_cast<const char*>(job.data) + blockIdx.y * job.data_batch,
                            job.stride, at_line + 1, job.depth};
-  const Chunk ones{{0x01010101u, 0x01010101u, 0x01010101u, 0x01010101u}};
-  uint32_t sum = 0;
+  int32_t sum = 0;
   for (int at = lane * kChunk; at < job.depth; at += 32 * kChunk) {
-    sum += static_cast<uint32_t>(DotChunk<kSigned>(LoadChunk(source, at_line, at), ones, 0));
+    sum = AddChunk<kSigned>(sum, LoadChunk(source, at_line, at));
   }
-  for (int step = 16; step > 0; step /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, step);
-  if (lane == 0) {
-    job.sums[static_cast<ptrdiff_t>(blockIdx.y) * job.lines + line] = static_cast<int32_t>(sum);
+  sum = SumOverWarp(static_cast<uint32_t>(sum));
+  if (lane == 0) job.sums[static_cast<ptrdiff_t>(blockIdx.y) * job.lines + line] = sum;
+}
+
+template <bool kSigned>
+__global__ void __launch_bounds__(256)
+    WindowSumKernel(const __grid_constant__ DeviceProduct p, int32_t* sums) {
+  const int row = static_cast<int>(blockIdx.x) * 8 + static_cast<int>(threadIdx.x / 32);
+  if (row >= p.row_count) return;
+  const int lane = static_cast<int>(threadIdx.x % 32);
+  const ImageLines<1> line(p, row, 0);
+  int32_t sum = 0;
+  for (int at = lane * kChunk; at < p.depth; at += 32 * kChunk) {
+    sum = AddChunk<kSigned>(sum, line.Load(0, at));
   }
+  sum = SumOverWarp(static_cast<uint32_t>(sum));
+  if (lane == 0) sums[row] = sum;
 }
 
 __global__ void __launch_bounds__(256)
@@ -136,22 +148,22 @@ cudaError_t Pack(const PackJob& job, cudaStream_t stream) {
   return cudaGetLastError();
 }
 
-cudaError_t Gather(const Im2col& view, void* dst, ptrdiff_t stride, cudaStream_t stream) {
-  const auto chunks_per_row = static_cast<int>(stride / kChunk);
-  const long long chunks = static_cast<long long>(Rows(view)) * chunks_per_row;
-  if (chunks == 0) return cudaSuccess;
-  const auto blocks = static_cast<unsigned>(std::min((chunks + 255) / 256, 1LL << 20));
-  GatherKernel<<<blocks, 256, 0, stream>>>(view, HasWholeChunks(view), static_cast<Chunk*>(dst),
-                                           chunks_per_row, chunks);
-  return cudaGetLastError();
-}
-
 cudaError_t Sum(const SumJob& job, cudaStream_t stream) {
   const dim3 grid(Blocks(job.lines, 8), static_cast<unsigned>(job.batch));
   if (job.is_signed) {
     SumKernel<true><<<grid, 256, 0, stream>>>(job);
   } else {
     SumKernel<false><<<grid, 256, 0, stream>>>(job);
+  }
+  return cudaGetLastError();
+}
+
+cudaError_t SumWindows(const DeviceProduct& p, int32_t* sums, cudaStream_t stream) {
+  const unsigned blocks = Blocks(p.row_count, 8);
+  if (p.rows_are_signed) {
+    WindowSumKernel<true><<<blocks, 256, 0, stream>>>(p, sums);
+  } else {
+    WindowSumKernel<false><<<blocks, 256, 0, stream>>>(p, sums);
   }
   return cudaGetLastError();
 }

@@ -9,7 +9,7 @@
 #include <cstdint>
 
 #include "intaglio/kernels/cuda/params.h"
-#include "intaglio/pack/im2col.h"
+#include "intaglio/kernels/cuda/product.h"
 
 namespace intaglio::cuda {
 
@@ -32,9 +32,6 @@ struct PackJob {
 };
 cudaError_t Pack(const PackJob& job, cudaStream_t stream);
 
-// The rows of a convolution's input, `stride` bytes apart: a multiple of 16, at least their length.
-cudaError_t Gather(const Im2col& view, void* dst, ptrdiff_t stride, cudaStream_t stream);
-
 // sums[line] = the sum over depth. Lines as kernels read them: at multiples of 16 bytes. With
 // `reordered` lines, the sums are by channel.
 struct SumJob {
@@ -49,6 +46,8 @@ struct SumJob {
   int32_t* sums;  // `lines` per product
 };
 cudaError_t Sum(const SumJob& job, cudaStream_t stream);
+// The same of the rows of a product's image.
+cudaError_t SumWindows(const DeviceProduct& p, int32_t* sums, cudaStream_t stream);
 
 // *magnitude = max(*magnitude, the largest sum over depth of |value - zero point| of any channel).
 // zero_points may be null.

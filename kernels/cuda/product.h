@@ -3,7 +3,8 @@
 //   dst[row][channel] = finish(sum over depth of rows[row][depth] * channels[channel][depth])
 //
 // Both operands are contiguous along depth. The channels are packed (layout.h); the rows are int8
-// or uint8 as the caller has them, their start and stride multiples of 16 bytes.
+// or uint8 as the caller has them, their start and stride multiples of 16 bytes; those of a
+// convolution are read from its image, without ever being a matrix.
 #ifndef INTAGLIO_KERNELS_CUDA_PRODUCT_H_
 #define INTAGLIO_KERNELS_CUDA_PRODUCT_H_
 
@@ -13,6 +14,7 @@
 #include "intaglio/kernels/cuda/layout.h"
 #include "intaglio/kernels/cuda/schedule.h"
 #include "intaglio/kernels/epilogue.h"
+#include "intaglio/pack/im2col.h"
 #include "intaglio/pipeline/standard.h"
 
 namespace intaglio::cuda {
@@ -23,6 +25,9 @@ struct DeviceProduct {
   const void* rows = nullptr;
   ptrdiff_t row_stride = 0;  // bytes
   bool rows_are_signed = true;
+  bool rows_are_image = false;  // the rows are those of `image`, and the batch is 1
+  bool whole_chunks = false;    // of `image`: every 16 bytes of a row lie together (image_lines.h)
+  Im2col image;
   const int8_t* channels = nullptr;
   int padded_depth = 0;  // bytes from line to line of the channels
 

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 
+#include "intaglio/kernels/cuda/async_copy.cuh"
 #include "intaglio/kernels/cuda/finish_run.h"
 #include "intaglio/kernels/cuda/hopper.cuh"
+#include "intaglio/kernels/cuda/image_lines.h"
 #include "intaglio/kernels/cuda/launch_kernel.cuh"
 #include "intaglio/kernels/cuda/mma_tile.h"
 #include "intaglio/kernels/cuda/tensor_map.cuh"
@@ -69,6 +71,48 @@ __device__ __forceinline__ void Produce(const DeviceProduct& p, const CUtensorMa
   });
 }
 
+// The whole warpgroup. A stage's rows are there when every thread's copies are: each waits for its
+// own of kLag rounds before, and arrives for them. `memory` is where the stages begin.
+template <class Tile>
+__device__ __forceinline__ void ProduceFromImage(const DeviceProduct& p,
+                                                 const CUtensorMap& channel_map,
+                                                 const WgmmaShared<Tile>& shared, char* memory) {
+  using Share = ProducerShare<Tile>;
+  const auto thread = static_cast<int>(threadIdx.x);
+  const auto arrive = [&](const Ring<Tile>& at) {
+    hopper::FenceShared();
+    hopper::Arrive(shared.full(at.stage()));
+  };
+  Ring<Tile> ring;
+  Ring<Tile> copied;  // kLag rounds behind
+  int on_the_way = 0;
+  ForTilesOfBlock<Tile>(p, [&](int, const Slice& slice, TileIndex tile) {
+    const ImageLines<Share::kCount> rows(p, tile.row * Tile::kRows + Share::Line(thread),
+                                         Share::kStep);
+    for (int at = slice.depth.begin; at < slice.depth.end; at += Tile::kDepth, ring.Next()) {
+      const int stage = ring.stage();
+      hopper::Wait(shared.empty(stage), ring.empty_parity());
+      if (thread == 0) {
+        hopper::ArriveAndExpect(shared.full(stage), Tile::kChannelBytes);
+        hopper::CopyBox(channel_map, shared.channels(stage), shared.full(stage), at,
+                        tile.channel * Tile::kChannels, 0);
+      }
+      Share::ForEach(thread, at, memory + stage * Tile::kStageBytes,
+                     [&](int i, int depth, char* dst) { rows.CopyWhole(i, depth, dst); });
+      CommitCopies();
+      if (on_the_way < Tile::kLag) {
+        ++on_the_way;
+      } else {
+        WaitForCopies<Tile::kLag>();
+        arrive(copied);
+        copied.Next();
+      }
+    }
+  });
+  WaitForCopies<0>();
+  for (; on_the_way > 0; --on_the_way, copied.Next()) arrive(copied);
+}
+
 // One warpgroup: rows [64 half, 64 half + 64) of every tile. A stage is given back one round later,
 // when the multiplications that read it are known to have ended.
 template <class Tile, bool kSignedRows, class Finish>
@@ -112,15 +156,19 @@ __device__ __forceinline__ void Consume(const DeviceProduct& p, const Finish& fi
   });
 }
 
-template <class Tile, bool kSignedRows, class Finish>
+template <class Tile, bool kSignedRows, bool kFromImage, class Finish>
 __device__ __forceinline__ void WgmmaBlock(const DeviceProduct& p, const Finish& finish,
                                            const CUtensorMap& row_map,
-                                           const CUtensorMap& channel_map, const char* memory) {
+                                           const CUtensorMap& channel_map, char* memory) {
   constexpr int kConsumerWarps = 8;
+  constexpr int kProducers = kFromImage ? 128 + 1 : 1;  // the channels' copy arrives as one more
+  // Registers of a thread of each kind: 168 for three warpgroups.
+  constexpr int kOfProducer = kFromImage ? 72 : 40;
+  constexpr int kOfConsumer = (3 * 168 - kOfProducer) / 2;
   const WgmmaShared<Tile> shared(memory);
   if (threadIdx.x == 0) {
     for (int i = 0; i < Tile::kStages; ++i) {
-      hopper::InitBarrier(shared.full(i), 1);
+      hopper::InitBarrier(shared.full(i), kProducers);
       hopper::InitBarrier(shared.empty(i), kConsumerWarps);
     }
     hopper::FenceBarriers();
@@ -129,43 +177,50 @@ __device__ __forceinline__ void WgmmaBlock(const DeviceProduct& p, const Finish&
   // The same in all lanes, which the compiler would not see of threadIdx.
   const int warpgroup = __shfl_sync(0xffffffffu, static_cast<int>(threadIdx.x / 128), 0);
   if (warpgroup == 0) {
-    hopper::LowerRegisters<40>();
-    if (threadIdx.x == 0) Produce(p, row_map, channel_map, shared);
+    hopper::LowerRegisters<kOfProducer>();
+    if constexpr (kFromImage) {
+      ProduceFromImage(p, channel_map, shared,
+                       memory + (shared.base - hopper::SharedAddress(memory)));
+    } else if (threadIdx.x == 0) {
+      Produce(p, row_map, channel_map, shared);
+    }
   } else {
-    hopper::RaiseRegisters<232>();
+    hopper::RaiseRegisters<kOfConsumer>();
     Consume<Tile, kSignedRows>(p, finish, shared, warpgroup - 1);
   }
 }
 
 #if defined(__CUDA_ARCH__) && !defined(__CUDA_ARCH_FEAT_SM90_ALL)
-template <class Tile, bool kSignedRows, class Finish>
+template <class Tile, bool kSignedRows, bool kFromImage, class Finish>
 __global__ void __launch_bounds__(kNoThreads)
     WgmmaKernel(const __grid_constant__ DeviceProduct, const __grid_constant__ Finish,
                 const __grid_constant__ CUtensorMap, const __grid_constant__ CUtensorMap) {}
 #else
-template <class Tile, bool kSignedRows, class Finish>
+template <class Tile, bool kSignedRows, bool kFromImage, class Finish>
 __global__ void __launch_bounds__(Tile::kThreads, 1)
     WgmmaKernel(const __grid_constant__ DeviceProduct p, const __grid_constant__ Finish finish,
                 const __grid_constant__ CUtensorMap row_map,
                 const __grid_constant__ CUtensorMap channel_map) {
 #if defined(__CUDA_ARCH__)
   extern __shared__ __align__(1024) char shared[];
-  WgmmaBlock<Tile, kSignedRows>(p, finish, row_map, channel_map, shared);
+  WgmmaBlock<Tile, kSignedRows, kFromImage>(p, finish, row_map, channel_map, shared);
 #endif
 }
 #endif
 
-template <class Tile, bool kSignedRows, class Finish>
+template <class Tile, bool kSignedRows, bool kFromImage, class Finish>
 cudaError_t LaunchPersistent(const KernelRow& row, const DeviceProduct& p, const Finish& finish,
                              const LaunchOptions& options) {
-  constexpr auto kKernel = WgmmaKernel<Tile, kSignedRows, Finish>;
+  constexpr auto kKernel = WgmmaKernel<Tile, kSignedRows, kFromImage, Finish>;
   static std::atomic<uint64_t> asked{0};
   const cudaError_t ready = MakeReady(reinterpret_cast<const void*>(kKernel), row, asked);
   if (ready != cudaSuccess || options.only_ask) return ready;
-  CUtensorMap row_map;
+  CUtensorMap row_map{};
   CUtensorMap channel_map;
-  if (const cudaError_t e = MakeTensorMap(RowMap(p, Tile::kRows), &row_map); e != cudaSuccess)
-    return e;
+  if constexpr (!kFromImage) {
+    const cudaError_t e = MakeTensorMap(RowMap(p, Tile::kRows), &row_map);
+    if (e != cudaSuccess) return e;
+  }
   if (const cudaError_t e = MakeTensorMap(ChannelMap(p, Tile::kChannels), &channel_map);
       e != cudaSuccess) {
     return e;
@@ -179,8 +234,9 @@ cudaError_t LaunchPersistent(const KernelRow& row, const DeviceProduct& p, const
 template <class Tile, class Finish>
 cudaError_t LaunchWgmma(const KernelRow& row, const DeviceProduct& p, const Finish& finish,
                         const LaunchOptions& options) {
-  return p.rows_are_signed ? LaunchPersistent<Tile, true>(row, p, finish, options)
-                           : LaunchPersistent<Tile, false>(row, p, finish, options);
+  return ForRowsOf<Tile::kImages>(p, [&]<bool kSigned, bool kFromImage>() {
+    return LaunchPersistent<Tile, kSigned, kFromImage>(row, p, finish, options);
+  });
 }
 
 extern template cudaError_t LaunchWgmma<Wgmma128x256>(const KernelRow&, const DeviceProduct&,

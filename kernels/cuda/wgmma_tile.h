@@ -3,6 +3,9 @@
 //
 //   shared memory, kStages times:  | 128 rows x 128 depths | kChannels channels x 128 depths |
 //
+// The rows of a convolution are copied by the threads of the producing warpgroup, in the layout
+// that a bulk copy would give them.
+//
 // One warpgroup has the bulk tensor copies made, two multiply, 64 rows of the tile each. A stage is
 // *full* when its bytes have come, and *empty* when both have multiplied it. Every block walks over
 // tiles of its own; the ring runs on from tile to tile, so that the next tile's first rounds are
@@ -13,6 +16,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "intaglio/kernels/cuda/copy_lines.h"
 #include "intaglio/kernels/cuda/layout.h"
 #include "intaglio/kernels/cuda/product.h"
 #include "intaglio/kernels/cuda/schedule.h"
@@ -31,6 +35,10 @@ struct WgmmaTile {
   static constexpr int kStageBytes = kRowBytes + kChannelBytes;
   // Stages stand at multiples of 1024 bytes, the period of the swizzle; the barriers after them.
   static constexpr int kSharedBytes = 1024 + kStages * kStageBytes + 2 * kStages * 8;
+  // Rounds whose copies by threads are on their way while the next one's are started. A stage is
+  // given back a round after it was multiplied, so that two stages must be left to the readers.
+  static constexpr int kLag = kStages - 2;
+  static constexpr Images kImages = Images::kWholeChunks;
   static_assert(kSharedBytes <= 227 * 1024, "more than a block may have");
 };
 
@@ -54,6 +62,10 @@ class Ring {
   int stage_ = 0;
   uint32_t parity_ = 0;
 };
+
+// The chunks of a stage's rows that a thread of the producing warpgroup copies.
+template <class Tile>
+using ProducerShare = LineShare<Tile::kRows, Tile::kDepth / kChunk, 128>;
 
 // The rounds of one slice.
 INTAGLIO_INLINE constexpr int RoundsOf(const DepthRange& depth, int step) {

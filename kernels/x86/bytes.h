@@ -24,6 +24,24 @@ struct BytesX86 {
       a[3] = V::UnpackHigh16(high, zero);
     }
   }
+
+  template <int kVectors>
+  static INTAGLIO_INLINE void WidenPairs(const uint8_t* a, const uint8_t* b, uint8_t flip,
+                                         typename V::I32* pairs) {
+    using Operand = typename V::Operand;
+    const Operand zero = V::Broadcast8(0);
+    const Operand flips = V::Broadcast8(flip);
+    const Operand x = V::Xor(V::template LoadSpread<kVectors>(a), flips);
+    const Operand y = V::Xor(V::template LoadSpread<kVectors>(b), flips);
+    const Operand low = V::UnpackLow8(x, y);
+    pairs[0] = V::UnpackLow8(low, zero);
+    if constexpr (kVectors > 1) pairs[1] = V::UnpackHigh8(low, zero);
+    if constexpr (kVectors > 2) {
+      const Operand high = V::UnpackHigh8(x, y);
+      pairs[2] = V::UnpackLow8(high, zero);
+      pairs[3] = V::UnpackHigh8(high, zero);
+    }
+  }
 };
 
 }  // namespace intaglio

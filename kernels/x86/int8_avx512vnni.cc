@@ -18,6 +18,9 @@ struct KernelAvx512Vnni : PanelAvx512 {
   static INTAGLIO_INLINE I32 Dot(I32 acc, Operand panel, Operand row) {
     return _mm512_dpbusd_epi32(acc, row, panel);
   }
+  static INTAGLIO_INLINE I32 AddDotPairs(I32 acc, I32 a, I32 b) {
+    return _mm512_dpwssd_epi32(acc, a, b);
+  }
   static INTAGLIO_INLINE Operand Distance(Operand panel, Operand zero) {
     const Operand top = _mm512_set1_epi8(-128);
     const Operand a = _mm512_xor_si512(panel, top);

@@ -1,5 +1,7 @@
 // AVX2 for safe pairs (pack/safe_pairs.h): VPMADDUBSW adds two exact products of a uint8 row and an
 // int8 panel per int16 lane, VPMADDWD by ones two of those.
+#include <cstdint>
+
 #include "intaglio/kernels/tile.h"
 #include "intaglio/kernels/x86/packing_sse41.h"
 #include "intaglio/kernels/x86/panel_avx2.h"
@@ -8,10 +10,14 @@
 namespace intaglio {
 namespace {
 
+alignas(32) constexpr int16_t kOnes[16] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+
 struct KernelAvx2SafePairs : BytesAvx2 {
   static INTAGLIO_INLINE I32 Dot(I32 acc, Operand panel, Operand row) {
-    const __m256i pairs = _mm256_maddubs_epi16(row, panel);
-    return AddInPlace(acc, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
+    __m256i sums = _mm256_maddubs_epi16(row, panel);
+    // Ones from memory: in a register they would leave none for the twelfth accumulator.
+    asm("vpmaddwd %1, %0, %0" : "+x"(sums) : "m"(kOnes));
+    return AddInPlace(acc, sums);
   }
 };
 

@@ -12,6 +12,7 @@ namespace intaglio {
 
 struct Avx2 {
   static constexpr int kLanes = 8;
+  static constexpr bool kRoundsBelowToLowest = true;
   using I32 = __m256i;
   using F32 = __m256;
   struct I64 {
@@ -103,6 +104,21 @@ struct Avx2 {
   static INTAGLIO_INLINE F32 MinF(F32 a, F32 b) { return _mm256_min_ps(a, b); }
   static INTAGLIO_INLINE F32 MaxF(F32 a, F32 b) { return _mm256_max_ps(a, b); }
 
+  // Writes kStoredTogether vectors as neighbouring bytes, saturated.
+  static constexpr int kStoredTogether = 2;
+  static INTAGLIO_INLINE void StoreSaturated(int8_t* p, const I32* a) {
+    const __m256i words = WordsInOrder(a);
+    _mm_storeu_si128(
+        reinterpret_cast<__m128i*>(p),
+        _mm_packs_epi16(_mm256_castsi256_si128(words), _mm256_extracti128_si256(words, 1)));
+  }
+  static INTAGLIO_INLINE void StoreSaturated(uint8_t* p, const I32* a) {
+    const __m256i words = WordsInOrder(a);
+    _mm_storeu_si128(
+        reinterpret_cast<__m128i*>(p),
+        _mm_packus_epi16(_mm256_castsi256_si128(words), _mm256_extracti128_si256(words, 1)));
+  }
+
   static constexpr int k16Lanes = 16;
   using I16 = __m256i;
   static INTAGLIO_INLINE I16 Load16(const int16_t* p) {
@@ -121,6 +137,10 @@ struct Avx2 {
   }
 
  private:
+  // Two vectors as int16, saturated.
+  static INTAGLIO_INLINE __m256i WordsInOrder(const I32* a) {
+    return _mm256_permute4x64_epi64(_mm256_packs_epi32(a[0], a[1]), 0b11011000);
+  }
   // Lanes 1, 3, .. to lanes 0, 2, .. too. By a shuffle: from a 64-bit shift of a loop invariant
   // clang 14 makes an emulated 64-bit multiplication.
   static INTAGLIO_INLINE __m256i OddToEven(__m256i a) {

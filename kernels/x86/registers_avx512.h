@@ -12,6 +12,7 @@ namespace intaglio {
 
 struct Avx512 {
   static constexpr int kLanes = 16;
+  static constexpr bool kRoundsBelowToLowest = true;
   using I32 = __m512i;
   using F32 = __m512;
   struct I64 {
@@ -102,6 +103,17 @@ struct Avx512 {
   static INTAGLIO_INLINE F32 MinF(F32 a, F32 b) { return _mm512_min_ps(a, b); }
   static INTAGLIO_INLINE F32 MaxF(F32 a, F32 b) { return _mm512_max_ps(a, b); }
 
+  // Writes kStoredTogether vectors as neighbouring bytes, saturated.
+  static constexpr int kStoredTogether = 4;
+  static INTAGLIO_INLINE void StoreSaturated(int8_t* p, const I32* a) {
+    const __m512i words = _mm512_packs_epi32(a[0], a[1]);
+    StoreInOrder(p, _mm512_packs_epi16(words, _mm512_packs_epi32(a[2], a[3])));
+  }
+  static INTAGLIO_INLINE void StoreSaturated(uint8_t* p, const I32* a) {
+    const __m512i words = _mm512_packs_epi32(a[0], a[1]);
+    StoreInOrder(p, _mm512_packus_epi16(words, _mm512_packs_epi32(a[2], a[3])));
+  }
+
   static constexpr int k16Lanes = 32;
   using I16 = __m512i;
   static INTAGLIO_INLINE I16 Load16(const int16_t* p) { return _mm512_loadu_si512(p); }
@@ -120,6 +132,11 @@ struct Avx512 {
   // clang 14 makes an emulated 64-bit multiplication, and 512-bit shifts have but one port.
   static INTAGLIO_INLINE __m512i OddToEven(__m512i a) {
     return _mm512_shuffle_epi32(a, _MM_PERM_DDBB);
+  }
+  // Bytes whose fours the packs left lane by lane.
+  static INTAGLIO_INLINE void StoreInOrder(void* p, __m512i bytes) {
+    const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+    _mm512_storeu_si512(p, _mm512_permutexvar_epi32(order, bytes));
   }
   static constexpr __mmask16 kEvenLanes = 0x5555;
   // Even lanes of even, odd lanes of odd.

@@ -14,6 +14,7 @@ namespace intaglio {
 
 struct Sse41 {
   static constexpr int kLanes = 4;
+  static constexpr bool kRoundsBelowToLowest = true;
   using I32 = __m128i;
   using F32 = __m128;
   struct I64 {

@@ -13,6 +13,7 @@
 #include "intaglio/fixedpoint/multiply.h"
 #include "intaglio/nn/ops/binary.h"
 #include "intaglio/nn/ops/byte_lines.h"
+#include "intaglio/nn/ops/byte_sum.h"
 #include "intaglio/nn/ops/ops.h"
 #include "intaglio/nn/quantization.h"
 
@@ -163,20 +164,13 @@ Result<PreparedLayer> PrepareAddition(const LayerView& layer, const LayerOptions
   const Result<Range> clamp = ActivationRange(layer, activation, type, q->out);
   if (!clamp.ok()) return clamp.status();
   if (type == Type::kInt16) return PrepareInt16(layer, *q, *clamp, sign, may_shift);
-  const Result<Terms> terms = MakeTerms(layer, *q, kShiftOf8Bit);
-  if (!terms.ok()) return terms.status();
+  const Result<ByteSum> defined = ByteSumOf(layer, activation, sign);
+  if (!defined.ok()) return defined.status();
 
   const Result<const LineRoutines*> lines = LinesOf(options.kernel);
   if (!lines.ok()) return layer.Wrap(lines.status());
-  const LineOutput output = MakeLineOutput(type, q->out, *clamp);
-  SumOfBytes sum;
-  sum.zero_a = MovedZero(type, q->a.zero_point);
-  sum.zero_b = MovedZero(type, q->b.zero_point);
-  sum.scale_a = terms->a.multiplier;
-  sum.scale_b = terms->b.multiplier;
-  sum.scale = terms->out;
-  sum.subtract = sign < 0;
-  sum = FitSum(**lines, sum, output);
+  const LineOutput output = defined->output;
+  const SumOfBytes sum = FitSum(**lines, defined->sum, output);
   return PrepareBinary(
       layer, ByteLinesRoutine(layer, [sum, output, add = (*lines)->add](const LinePair& line) {
         add(sum, output, line);
@@ -184,6 +178,24 @@ Result<PreparedLayer> PrepareAddition(const LayerView& layer, const LayerOptions
 }
 
 }  // namespace
+
+Result<ByteSum> ByteSumOf(const LayerView& layer, Activation activation, int sign) {
+  const Type type = layer.output().type;
+  const Result<ThreeAffines> q = AffinesOf(layer);
+  if (!q.ok()) return q.status();
+  const Result<Range> clamp = ActivationRange(layer, activation, type, q->out);
+  if (!clamp.ok()) return clamp.status();
+  const Result<Terms> terms = MakeTerms(layer, *q, kShiftOf8Bit);
+  if (!terms.ok()) return terms.status();
+  SumOfBytes sum;
+  sum.zero_a = MovedZero(type, q->a.zero_point);
+  sum.zero_b = MovedZero(type, q->b.zero_point);
+  sum.scale_a = terms->a.multiplier;
+  sum.scale_b = terms->b.multiplier;
+  sum.scale = terms->out;
+  sum.subtract = sign < 0;
+  return ByteSum{sum, MakeLineOutput(type, q->out, *clamp)};
+}
 
 Result<PreparedLayer> PrepareAdd(const LayerView& layer, const LayerOptions& options) {
   const Add& op = layer.op<Add>();

@@ -28,7 +28,7 @@ class ConcatenationRoutine final : public Routine {
       const auto* in = static_cast<const std::byte*>(arguments.inputs[i]);
       std::byte* out = static_cast<std::byte*>(arguments.outputs[0]) + offset;
       offset += part.bytes;
-      if (part.bytes == 0) continue;
+      if (part.bytes == 0 || in == out) continue;  // empty, or written where it belongs
       for (int64_t step = 0; step < steps; ++step, in += part.bytes, out += stride) {
         if (part.table.has_value()) {
           Apply(*part.table, in, out, part.bytes);

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "intaglio/gemm/gemm.h"
-#include "intaglio/nn/ops/fitting.h"
 #include "intaglio/nn/ops/linear.h"
 #include "intaglio/nn/ops/ops.h"
 #include "intaglio/nn/ops/products.h"
@@ -72,7 +71,8 @@ Status BindPipelines(const LayerView& layer, const LayerOptions& options, ConvRo
     const int first = static_cast<int>(g) * routine.shape.group_outputs();
     Result<BoundPipeline> bound = BoundPipeline::Bind(
         routine.filters[g], MakePipeline(routine.linear, routine.multipliers, first),
-        routine.linear.type, routine.linear.input.zero_point, FitFor(options, routine.shape.view));
+        routine.linear.type, routine.linear.input.zero_point,
+        {.fit = options.fit, .rows = Rows(routine.shape.view)});
     if (!bound.ok()) return layer.Wrap(bound.status());
     routine.pipelines.push_back(std::move(*bound));
   }

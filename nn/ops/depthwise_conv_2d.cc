@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "intaglio/gemm/depthwise.h"
-#include "intaglio/nn/ops/fitting.h"
 #include "intaglio/nn/ops/linear.h"
 #include "intaglio/nn/ops/ops.h"
 #include "intaglio/nn/ops/products.h"
@@ -22,6 +21,19 @@ Result<Window> WindowOf(const LayerView& layer) {
                          ToString(filter) + "; [1, height, width, outputs] is needed");
   }
   return PlaceWindow(layer, {filter[1], filter[2]}, op.stride, op.dilation, op.padding);
+}
+
+// An image one pixel wide as the same image one pixel high, whose line holds all pixels; the taps
+// keep their order.
+Im2col AlongLines(Im2col view) {
+  if (view.width != 1 || view.kernel_width != 1 || view.out_width != 1) return view;
+  std::swap(view.height, view.width);
+  std::swap(view.kernel_height, view.kernel_width);
+  std::swap(view.stride_height, view.stride_width);
+  std::swap(view.dilation_height, view.dilation_width);
+  std::swap(view.pad_top, view.pad_left);
+  std::swap(view.out_height, view.out_width);
+  return view;
 }
 
 class DepthwiseRoutine final : public Routine {
@@ -71,7 +83,7 @@ Result<PreparedLayer> Finish(const LayerView& layer, const LayerOptions& options
   routine->view = view;
   Result<BoundPipeline> bound =
       BoundPipeline::Bind(routine->filters, MakePipeline(routine->linear, routine->multipliers, 0),
-                          view.type, view.zero_point, FitFor(options, view));
+                          view.type, view.zero_point, {.fit = options.fit, .rows = Rows(view)});
   if (!bound.ok()) return layer.Wrap(bound.status());
   routine->pipeline = std::move(*bound);
   PreparedLayer prepared;
@@ -120,8 +132,9 @@ Result<PreparedLayer> PrepareDepthwiseConv2D(const LayerView& layer, const Layer
   Result<Multipliers> multipliers =
       MakeMultipliers(layer, RealMultipliers(*linear, linear->type == Type::kUInt8));
   if (!multipliers.ok()) return multipliers.status();
-  const Result<Im2col> view = MakeView(layer, linear->type, linear->input.zero_point, *window);
-  if (!view.ok()) return view.status();
+  const Result<Im2col> made = MakeView(layer, linear->type, linear->input.zero_point, *window);
+  if (!made.ok()) return made.status();
+  const Im2col view = AlongLines(*made);
 
   for (const int32_t zero_point : linear->weight_zero_points) {
     if (zero_point == linear->weight_zero_points[0]) continue;
@@ -138,13 +151,13 @@ Result<PreparedLayer> PrepareDepthwiseConv2D(const LayerView& layer, const Layer
         Prepack(Side::kRhs, matrix, MakePackOptions(*linear, options, 0, outputs));
     if (!packed.ok()) return layer.Wrap(packed.status());
     prepared = Finish(layer, options, std::make_shared<OneChannelRoutine>(std::move(*packed)),
-                      std::move(*linear), std::move(*multipliers), *view, taps);
+                      std::move(*linear), std::move(*multipliers), view, taps);
   } else {
     Result<PackedDepthwise> packed = PackedDepthwise::Pack(
-        matrix, filter.shape[2], outputs / layer.input(0).shape[3], options.kernel);
+        matrix, view.kernel_width, outputs / layer.input(0).shape[3], options.kernel);
     if (!packed.ok()) return layer.Wrap(packed.status());
     prepared = Finish(layer, options, std::make_shared<DepthwiseRoutine>(std::move(*packed)),
-                      std::move(*linear), std::move(*multipliers), *view, taps);
+                      std::move(*linear), std::move(*multipliers), view, taps);
   }
   if (prepared.ok()) prepared->name = name;
   return prepared;

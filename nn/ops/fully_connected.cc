@@ -61,7 +61,7 @@ class FullyConnectedRoutine final : public Routine {
     pipeline.scaling = Scaling::kSingleRounding;
     pipeline.mantissa = single->mantissa.data();
     pipeline.exponent = single->exponent.data();
-    // Of the few rows of such layers a fit would not pay (fitting.h).
+    // Of the few rows of such layers a fit would not pay.
     Result<BoundPipeline> made = BoundPipeline::Bind(weights, pipeline, linear.type,
                                                      linear.input.zero_point, {.fit = false});
     if (!made.ok()) return layer.Wrap(made.status());

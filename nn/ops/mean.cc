@@ -1,5 +1,7 @@
 // MEAN and quantized SUM: sums per output element, then one requantization, whose multiplier holds
 // the division by the number of elements.
+#include "intaglio/nn/ops/mean.h"
+
 #include <algorithm>
 #include <bit>
 #include <cstddef>
@@ -79,29 +81,16 @@ std::shared_ptr<const Routine> MakeRoutine(const Loops<2>& loops, size_t count, 
   return routine;
 }
 
-// Sums, requantized; `divide`s them by their number of elements on the way.
 Result<PreparedLayer> PrepareQuantizedSum(const LayerView& layer, const std::vector<int>& axes,
                                           bool divide) {
-  const Result<Reduction> reduction = ReductionOf(layer, axes);
-  if (!reduction.ok()) return reduction.status();
-  const Result<InOut> q = SameTypeInOut(layer);
-  if (!q.ok()) return q.status();
+  const Result<QuantizedSum> sum = QuantizedSumOf(layer, axes, divide);
+  if (!sum.ok()) return sum.status();
   const Type type = layer.output().type;
-  // No sum may overflow int32.
-  const int64_t most = int64_t{1} << (type == Type::kInt16 ? 15 : 22);
-  if (reduction->count < 1 || reduction->count > most) {
-    return layer.Unsupported("averages " + std::to_string(reduction->count) + " elements; 1 to " +
-                             std::to_string(most) + " are supported");
-  }
-  const Result<QuantizedMultiplier> multiplier = MakeMultiplier(
-      layer, static_cast<double>(q->input.scale) / static_cast<double>(q->output.scale));
-  if (!multiplier.ok()) return multiplier.status();
   const auto count = static_cast<size_t>(*CountElements(layer.output().shape));
-  const auto zero_sum = static_cast<int32_t>(q->input.zero_point * reduction->count);
-  const QuantizedMultiplier last = divide ? DividedBy(*multiplier, reduction->count) : *multiplier;
   PreparedLayer prepared;
   prepared.routine = VisitType<int8_t, uint8_t, int16_t>(type, [&](auto zero) {
-    return MakeRoutine<decltype(zero)>(reduction->loops, count, zero_sum, last, q->output);
+    return MakeRoutine<decltype(zero)>(sum->reduction.loops, count, sum->zero_sum, sum->multiplier,
+                                       sum->out);
   });
   prepared.name = RoutineName(type, divide ? "mean" : "sum");
   prepared.scratch_bytes = *CountBytes(layer.output().shape, Type::kInt32);
@@ -125,6 +114,26 @@ Result<PreparedLayer> PrepareFloatMean(const LayerView& layer, const std::vector
 }
 
 }  // namespace
+
+Result<QuantizedSum> QuantizedSumOf(const LayerView& layer, const std::vector<int>& axes,
+                                    bool divide) {
+  const Result<Reduction> reduction = ReductionOf(layer, axes);
+  if (!reduction.ok()) return reduction.status();
+  const Result<InOut> q = SameTypeInOut(layer);
+  if (!q.ok()) return q.status();
+  // No sum may overflow int32.
+  const int64_t most = int64_t{1} << (layer.output().type == Type::kInt16 ? 15 : 22);
+  if (reduction->count < 1 || reduction->count > most) {
+    return layer.Unsupported("averages " + std::to_string(reduction->count) + " elements; 1 to " +
+                             std::to_string(most) + " are supported");
+  }
+  const Result<QuantizedMultiplier> multiplier = MakeMultiplier(
+      layer, static_cast<double>(q->input.scale) / static_cast<double>(q->output.scale));
+  if (!multiplier.ok()) return multiplier.status();
+  const auto zero_sum = static_cast<int32_t>(q->input.zero_point * reduction->count);
+  return QuantizedSum{*reduction, zero_sum,
+                      divide ? DividedBy(*multiplier, reduction->count) : *multiplier, q->output};
+}
 
 Result<PreparedLayer> PrepareMean(const LayerView& layer, const LayerOptions&) {
   const std::vector<int>& axes = layer.op<Mean>().axes;

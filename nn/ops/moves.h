@@ -35,6 +35,9 @@ Result<PreparedLayer> PrepareMoves(const LayerView& layer, std::vector<Move> mov
 // The bytes of the output's quantized zero, or of 0 where it has no quantization.
 Result<Element> ZeroOf(const LayerView& layer);
 
+// What PAD writes around its input: the stated number, or else the output's zero.
+Result<Element> PaddingOf(const LayerView& layer);
+
 // Fills `count` elements of `size` bytes.
 void FillWith(const Element& element, size_t size, size_t count, void* out);
 

@@ -34,8 +34,9 @@ Result<Element> ElementFrom(const LayerView& layer, double value) {
   return element;
 }
 
-// The filling element: the stated number, the output's zero point, or 0 without quantization.
-Result<Element> FillOf(const LayerView& layer) {
+}  // namespace
+
+Result<Element> PaddingOf(const LayerView& layer) {
   const Pad& op = layer.op<Pad>();
   if (!op.has_value) return ZeroOf(layer);
   const double value = op.value;
@@ -57,8 +58,6 @@ Result<Element> FillOf(const LayerView& layer) {
   }
 }
 
-}  // namespace
-
 ShapesResult InferPad(const LayerView& layer) {
   const Pad& op = layer.op<Pad>();
   Shape shape = layer.input(0).shape;
@@ -79,7 +78,7 @@ ShapesResult InferPad(const LayerView& layer) {
 }
 
 Result<PreparedLayer> PreparePad(const LayerView& layer, const LayerOptions&) {
-  const Result<Element> fill = FillOf(layer);
+  const Result<Element> fill = PaddingOf(layer);
   if (!fill.ok()) return fill.status();
   const Shape& in = layer.input(0).shape;
   const std::vector<ptrdiff_t> from = DenseStrides(in);

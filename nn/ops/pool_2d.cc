@@ -56,13 +56,6 @@ struct MaxPixel {
   T* best;
 };
 
-struct PoolShape {
-  int batch = 0;
-  int channels = 0;
-  Window window;
-  Range clamp;
-};
-
 template <class T, template <class> class Pixel>
 class PoolRoutine final : public Routine {
  public:
@@ -108,7 +101,7 @@ class BytePoolRoutine final : public Routine {
  public:
   using Function = decltype(LineRoutines::largest);
 
-  static constexpr int kMostTaps = 256;  // of a window
+  static constexpr int kMostTaps = LineRoutines::kMostTaps;  // of a window
 
   BytePoolRoutine(const PoolShape& shape, Type type, Function function)
       : shape_(shape),
@@ -193,22 +186,35 @@ Result<Window> CheckedWindow(const LayerView& layer) {
   return window;
 }
 
-template <class Op, template <class> class Pixel>
-Result<PreparedLayer> PreparePool(const LayerView& layer, const LayerOptions& options,
-                                  const Window& window, const char* algorithm,
-                                  size_t scratch_per_channel,
-                                  BytePoolRoutine::Function LineRoutines::*function) {
+Result<PoolShape> QuantizedPool(const LayerView& layer, const Window& window,
+                                Activation activation) {
   const Result<InOut> q = SameTypeInOut(layer);
   if (!q.ok()) return q.status();
   if (!(q->input == q->output)) {
     return layer.Unsupported("the quantizations of input and output differ");
   }
-  const Type type = layer.output().type;
-  const Result<Range> clamp = ActivationRange(layer, layer.op<Op>().activation, type, q->output);
+  const Result<Range> clamp = ActivationRange(layer, activation, layer.output().type, q->output);
   if (!clamp.ok()) return clamp.status();
-
   const Shape& shape = layer.input(0).shape;
-  const PoolShape pool{shape[0], shape[3], window, *clamp};
+  return PoolShape{shape[0], shape[3], window, *clamp};
+}
+
+template <class Op>
+Result<PoolShape> PoolShapeOf(const LayerView& layer) {
+  const Result<Window> window = CheckedWindow<Op>(layer);
+  if (!window.ok()) return window.status();
+  return QuantizedPool(layer, *window, layer.op<Op>().activation);
+}
+
+template <class Op, template <class> class Pixel>
+Result<PreparedLayer> PreparePool(const LayerView& layer, const LayerOptions& options,
+                                  const Window& window, const char* algorithm,
+                                  size_t scratch_per_channel,
+                                  BytePoolRoutine::Function LineRoutines::*function) {
+  const Result<PoolShape> checked = QuantizedPool(layer, window, layer.op<Op>().activation);
+  if (!checked.ok()) return checked.status();
+  const PoolShape& pool = *checked;
+  const Type type = layer.output().type;
   PreparedLayer prepared;
   prepared.name = RoutineName(type, algorithm);
   // The average divides in float32.
@@ -224,7 +230,7 @@ Result<PreparedLayer> PreparePool(const LayerView& layer, const LayerOptions& op
       VisitType<int8_t, uint8_t, int16_t>(type, [&](auto zero) -> std::shared_ptr<const Routine> {
         return std::make_shared<PoolRoutine<decltype(zero), Pixel>>(pool);
       });
-  prepared.scratch_bytes = static_cast<size_t>(shape[3]) * scratch_per_channel;
+  prepared.scratch_bytes = static_cast<size_t>(pool.channels) * scratch_per_channel;
   return prepared;
 }
 
@@ -233,6 +239,11 @@ Result<PreparedLayer> PreparePool(const LayerView& layer, const LayerOptions& op
 ShapesResult InferAveragePool2D(const LayerView& layer) { return InferPool<AveragePool2D>(layer); }
 ShapesResult InferMaxPool2D(const LayerView& layer) { return InferPool<MaxPool2D>(layer); }
 ShapesResult InferL2Pool2D(const LayerView& layer) { return InferPool<L2Pool2D>(layer); }
+
+Result<PoolShape> ShapeOfAveragePool2D(const LayerView& layer) {
+  return PoolShapeOf<AveragePool2D>(layer);
+}
+Result<PoolShape> ShapeOfMaxPool2D(const LayerView& layer) { return PoolShapeOf<MaxPool2D>(layer); }
 
 Result<PreparedLayer> PrepareAveragePool2D(const LayerView& layer, const LayerOptions& options) {
   const Result<Window> window = CheckedWindow<AveragePool2D>(layer);

@@ -6,6 +6,7 @@
 
 #include "intaglio/nn/layer.h"
 #include "intaglio/nn/ops/window.h"
+#include "intaglio/nn/quantization.h"
 
 namespace intaglio::nn {
 
@@ -21,6 +22,17 @@ struct Taps {
   }
   int count() const { return std::max(0, end - begin); }
 };
+
+// A pool of integers; each window meets the image.
+struct PoolShape {
+  int batch = 0;
+  int channels = 0;
+  Window window;
+  Range clamp;
+};
+// Errors name the layer.
+Result<PoolShape> ShapeOfAveragePool2D(const LayerView& layer);
+Result<PoolShape> ShapeOfMaxPool2D(const LayerView& layer);
 
 // float32, with windows of which each meets the image.
 Result<PreparedLayer> PrepareAveragePoolFloat(const LayerView& layer, const Window& window);

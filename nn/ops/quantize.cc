@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstring>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -30,12 +31,18 @@ class QuantizeRoutine final : public Routine {
   }
 
  private:
+  // Without a call or a branch, for compilers to vectorize. Half, less its last bit, rounds ties
+  // away from zero and nothing else beyond: what is limited is below 2^23.
   T Convert(float x) const {
-    constexpr float kLimit = 1 << 24;  // beyond every result, and exact
-    const float scaled = std::round(x / q_.scale);
-    const float limited = scaled > kLimit ? kLimit : scaled > -kLimit ? scaled : -kLimit;
-    const int32_t rounded = scaled == scaled ? static_cast<int32_t>(limited) : 0;
-    return static_cast<T>(AddAndClamp(rounded, q_.zero_point, RangeOf(TypeOf<T>)));
+    constexpr float kLimit = 1 << 22;  // beyond every result
+    constexpr float kAlmostHalf = 0x1.fffffep-2f;
+    const float scaled = x / q_.scale;
+    const float bounded = scaled > kLimit ? kLimit : scaled < -kLimit ? -kLimit : scaled;
+    const float limited = bounded == bounded ? bounded : 0;
+    const auto rounded = static_cast<int32_t>(limited + (limited < 0 ? -kAlmostHalf : kAlmostHalf));
+    constexpr int32_t kMin = std::numeric_limits<T>::min();
+    constexpr int32_t kMax = std::numeric_limits<T>::max();
+    return static_cast<T>(std::clamp(rounded + q_.zero_point, kMin, kMax));
   }
 
   Affine q_;

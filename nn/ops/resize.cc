@@ -5,12 +5,14 @@
 #include <cmath>
 #include <cstddef>
 #include <string>
-#include <type_traits>
 #include <vector>
 
+#include "intaglio/fixedpoint/registers.h"
+#include "intaglio/gemm/lines.h"
 #include "intaglio/nn/ops/checks.h"
 #include "intaglio/nn/ops/indexed.h"
 #include "intaglio/nn/ops/ops.h"
+#include "intaglio/nn/ops/parallel.h"
 #include "intaglio/nn/ops/routine.h"
 #include "intaglio/nn/quantization.h"
 
@@ -37,18 +39,11 @@ ShapesResult InferResize(const LayerView& layer) {
   return std::vector<Shape>{{shape[0], op.height, op.width, shape[3]}};
 }
 
-// What output `o` of one axis is made of: inputs low and high, and how much of each. W is float, or
-// int32_t with 10 fractional bits; the two weights add up to one.
-template <class W>
-struct Tap {
-  int low = 0;
-  int high = 0;
-  W weight_low = 0;
-  W weight_high = 0;
-};
-
+// The taps of each output of one axis, whose inputs are `step` elements apart. Weights are float,
+// or int32_t with 10 fractional bits; the two of a tap add up to one.
+//
 // All float32: position = (o + 1/2) scale - 1/2, or o scale.
-std::vector<Tap<float>> MakeTaps(int in, int out, const Options& options, float) {
+std::vector<Tap<float>> MakeTaps(int in, int out, ptrdiff_t step, const Options& options, float) {
   float scale = static_cast<float>(in) / static_cast<float>(out);
   if (options.align_corners && out > 1) {
     scale = static_cast<float>(in - 1) / static_cast<float>(out - 1);
@@ -57,19 +52,18 @@ std::vector<Tap<float>> MakeTaps(int in, int out, const Options& options, float)
   for (int o = 0; o < out; ++o) {
     const float at = static_cast<float>(o);
     const float position = options.half_pixel_centers ? (at + 0.5f) * scale - 0.5f : at * scale;
-    Tap<float> tap;
-    tap.low = std::clamp(static_cast<int>(std::floor(position)), 0, in - 1);
-    tap.high = std::clamp(static_cast<int>(std::ceil(position)), 0, in - 1);
-    tap.weight_high = position - static_cast<float>(tap.low);
-    tap.weight_low = 1 - tap.weight_high;
-    taps.push_back(tap);
+    const int low = std::clamp(static_cast<int>(std::floor(position)), 0, in - 1);
+    const int high = std::clamp(static_cast<int>(std::ceil(position)), 0, in - 1);
+    const float weight_high = position - static_cast<float>(low);
+    taps.push_back({low * step, high * step, 1 - weight_high, weight_high});
   }
   return taps;
 }
 
 // The same with 10 fractional bits; the scale is rounded to nearest, positions are cut off towards
 // zero.
-std::vector<Tap<int32_t>> MakeTaps(int in, int out, const Options& options, int32_t) {
+std::vector<Tap<int32_t>> MakeTaps(int in, int out, ptrdiff_t step, const Options& options,
+                                   int32_t) {
   constexpr int64_t kOne = 1 << 10;
   int64_t scale = (kOne * in + out / 2) / out;
   if (options.align_corners && out > 1) scale = (kOne * (in - 1) + (out - 1) / 2) / (out - 1);
@@ -77,59 +71,125 @@ std::vector<Tap<int32_t>> MakeTaps(int in, int out, const Options& options, int3
   for (int o = 0; o < out; ++o) {
     const int64_t position =
         o * scale + (options.half_pixel_centers ? scale / 2 - kOne / 2 : int64_t{0});
-    Tap<int32_t> tap;
-    tap.low = static_cast<int>(std::clamp<int64_t>(position / kOne, 0, in - 1));
-    tap.high = static_cast<int>(std::clamp<int64_t>((position + kOne - 1) / kOne, 0, in - 1));
-    const int64_t high = position - kOne * tap.low;
-    tap.weight_high = static_cast<int32_t>(high);
-    tap.weight_low = static_cast<int32_t>(kOne - high);
-    taps.push_back(tap);
+    const auto low = static_cast<int>(std::clamp<int64_t>(position / kOne, 0, in - 1));
+    const auto high =
+        static_cast<int>(std::clamp<int64_t>((position + kOne - 1) / kOne, 0, in - 1));
+    const int64_t weight_high = position - kOne * low;
+    taps.push_back({low * step, high * step, static_cast<int32_t>(kOne - weight_high),
+                    static_cast<int32_t>(weight_high)});
   }
   return taps;
 }
 
 // The four neighbours with their weights, in this order of operations.
-template <class T>
-T Blend(T a, T b, T c, T d, const Tap<float>& y, const Tap<float>& x) {
-  const auto f = [](T value) { return static_cast<float>(value); };
-  constexpr float kRounding = std::is_integral_v<T> ? 0.5f : 0.0f;
-  return static_cast<T>(f(a) * y.weight_low * x.weight_low + f(b) * y.weight_high * x.weight_low +
-                        f(c) * y.weight_low * x.weight_high + f(d) * y.weight_high * x.weight_high +
-                        kRounding);
+float Blend(float a, float b, float c, float d, const Tap<float>& y, const Tap<float>& x) {
+  return a * y.weight_low * x.weight_low + b * y.weight_high * x.weight_low +
+         c * y.weight_low * x.weight_high + d * y.weight_high * x.weight_high;
 }
 
-template <class T>
-T Blend(T a, T b, T c, T d, const Tap<int32_t>& y, const Tap<int32_t>& x) {
+int16_t Blend(int16_t a, int16_t b, int16_t c, int16_t d, const Tap<int32_t>& y,
+              const Tap<int32_t>& x) {
   const int64_t sum =
       int64_t{a} * y.weight_low * x.weight_low + int64_t{b} * y.weight_high * x.weight_low +
       int64_t{c} * y.weight_low * x.weight_high + int64_t{d} * y.weight_high * x.weight_high;
   constexpr int64_t kHalf = 1 << 19;
-  return static_cast<T>((sum + (sum > 0 ? kHalf : -kHalf)) / (2 * kHalf));
+  return static_cast<int16_t>((sum + (sum > 0 ? kHalf : -kHalf)) / (2 * kHalf));
 }
 
+// An image's shapes and the taps of both axes, in elements of the input.
+template <class W>
+struct Bilinear {
+  Bilinear(const Shape& in, const Shape& out, const Options& options)
+      : rows(ptrdiff_t{out[0]} * out[1]),
+        image(ptrdiff_t{in[1]} * in[2] * in[3]),
+        line(ptrdiff_t{in[2]} * in[3]),
+        channels(in[3]),
+        y(MakeTaps(in[1], out[1], line, options, W())),
+        x(MakeTaps(in[2], out[2], channels, options, W())) {}
+
+  ptrdiff_t out_line() const { return static_cast<ptrdiff_t>(x.size()) * channels; }
+  const Tap<W>& RowTap(ptrdiff_t row) const { return y[static_cast<size_t>(row) % y.size()]; }
+  // Of an output row's image.
+  ptrdiff_t ImageStart(ptrdiff_t row) const {
+    return row / static_cast<ptrdiff_t>(y.size()) * image;
+  }
+
+  ptrdiff_t rows;   // of all outputs
+  ptrdiff_t image;  // elements
+  ptrdiff_t line;
+  ptrdiff_t channels;
+  std::vector<Tap<W>> y;
+  std::vector<Tap<W>> x;
+};
+
 template <class T, class W>
-std::shared_ptr<const Routine> BilinearRoutine(const Shape& in, const Shape& out,
-                                               const Options& options) {
-  return RoutineOf([in, out, taps_y = MakeTaps(in[1], out[1], options, W()),
-                    taps_x = MakeTaps(in[2], out[2], options, W())](const RunArguments& arguments) {
-    const auto* image = static_cast<const T*>(arguments.inputs[0]);
+std::shared_ptr<const Routine> WideRoutine(const Bilinear<W>& bilinear) {
+  return RoutineOf([b = bilinear](const RunArguments& arguments) {
     auto* to = static_cast<T*>(arguments.outputs[0]);
-    const ptrdiff_t channels = in[3];
-    const ptrdiff_t row = in[2] * channels;
-    for (int n = 0; n < in[0]; ++n, image += in[1] * row) {
-      for (const Tap<W>& y : taps_y) {
-        for (const Tap<W>& x : taps_x) {
-          const T* const a = image + y.low * row + x.low * channels;
-          const T* const b = image + y.high * row + x.low * channels;
-          const T* const c = image + y.low * row + x.high * channels;
-          const T* const d = image + y.high * row + x.high * channels;
-          for (ptrdiff_t i = 0; i < channels; ++i) to[i] = Blend(a[i], b[i], c[i], d[i], y, x);
-          to += channels;
+    for (ptrdiff_t row = 0; row < b.rows; ++row) {
+      const Tap<W>& y = b.RowTap(row);
+      const T* const image = static_cast<const T*>(arguments.inputs[0]) + b.ImageStart(row);
+      const T* const upper = image + y.low;
+      const T* const lower = image + y.high;
+      for (const Tap<W>& x : b.x) {
+        for (ptrdiff_t i = 0; i < b.channels; ++i) {
+          *to++ =
+              Blend(upper[x.low + i], lower[x.low + i], upper[x.high + i], lower[x.high + i], y, x);
         }
       }
     }
   });
 }
+
+inline float Weighted(uint8_t x, float weight) { return static_cast<float>(x) * weight; }
+inline int32_t Weighted(int8_t x, int32_t weight) { return Scalar::Mul(x, weight); }
+
+// 8 bits: the rows' weights are applied to whole lines of the input, the columns' by the kernel.
+template <class T, class W>
+class BytesRoutine final : public Routine {
+ public:
+  using Function = void (*)(const BlendLine<W>&);
+
+  BytesRoutine(const Bilinear<W>& bilinear, Function function)
+      : b_(bilinear), function_(function) {}
+
+  Status Run(const RunArguments& arguments) const override {
+    if (b_.rows == 0 || b_.out_line() == 0) return {};
+    const ptrdiff_t least = kLeastBytesOfThread / b_.out_line() + 1;
+    const int parts = PartsOf(arguments.context, b_.rows, least);
+    const ptrdiff_t elements = b_.line + BlendLine<W>::kSlack;
+    const size_t bytes = 2 * static_cast<size_t>(elements) * sizeof(W);
+    for (int part = 0; part < parts; ++part) {
+      if (arguments.context.Scratch(part, bytes) != nullptr) continue;
+      return OutOfMemory("no memory for the scratch of an interpolation");
+    }
+    ForNumberedParts(arguments.context, parts, b_.rows,
+                     [&](int part, ptrdiff_t first, ptrdiff_t last) {
+                       auto* const upper = static_cast<W*>(arguments.context.Scratch(part, bytes));
+                       for (ptrdiff_t row = first; row < last; ++row) {
+                         RunRow(arguments, row, upper, upper + elements);
+                       }
+                     });
+    return {};
+  }
+
+ private:
+  void RunRow(const RunArguments& arguments, ptrdiff_t row, W* upper, W* lower) const {
+    const Tap<W>& y = b_.RowTap(row);
+    const T* const image = static_cast<const T*>(arguments.inputs[0]) + b_.ImageStart(row);
+    Weigh(image + y.low, y.weight_low, upper);
+    Weigh(image + y.high, y.weight_high, lower);
+    function_({upper, lower, b_.x.data(), static_cast<ptrdiff_t>(b_.x.size()), b_.channels,
+               static_cast<T*>(arguments.outputs[0]) + row * b_.out_line()});
+  }
+
+  void Weigh(const T* in, W weight, W* out) const {
+    for (ptrdiff_t i = 0; i < b_.line; ++i) out[i] = Weighted(in[i], weight);
+  }
+
+  Bilinear<W> b_;
+  Function function_;
+};
 
 std::vector<int> Nearest(int in, int out, const Options& options) {
   const float scale = options.align_corners && out > 1
@@ -161,19 +221,26 @@ ShapesResult InferResizeNearestNeighbor(const LayerView& layer) {
   return InferResize<ResizeNearestNeighbor>(layer);
 }
 
-Result<PreparedLayer> PrepareResizeBilinear(const LayerView& layer, const LayerOptions&) {
+Result<PreparedLayer> PrepareResizeBilinear(const LayerView& layer, const LayerOptions& options) {
   INTAGLIO_RETURN_IF_ERROR(CheckOneType(layer));
   const auto& op = layer.op<ResizeBilinear>();
-  const Options options{op.align_corners, op.half_pixel_centers};
+  const Options how{op.align_corners, op.half_pixel_centers};
   const Shape& in = layer.input(0).shape;
   const Shape& out = layer.output().shape;
   const Type type = layer.output().type;
+  const Result<const LineRoutines*> lines = LinesOf(options.kernel);
+  if (!lines.ok()) return layer.Wrap(lines.status());
   PreparedLayer prepared;
-  prepared.routine = VisitType<int8_t, int16_t>(
-      type, [&](auto zero) { return BilinearRoutine<decltype(zero), int32_t>(in, out, options); });
-  if (prepared.routine == nullptr) {
-    prepared.routine = VisitType<uint8_t, float>(
-        type, [&](auto zero) { return BilinearRoutine<decltype(zero), float>(in, out, options); });
+  if (type == Type::kInt8) {
+    prepared.routine = std::make_shared<BytesRoutine<int8_t, int32_t>>(
+        Bilinear<int32_t>(in, out, how), (*lines)->blend_fixed);
+  } else if (type == Type::kUInt8) {
+    prepared.routine = std::make_shared<BytesRoutine<uint8_t, float>>(Bilinear<float>(in, out, how),
+                                                                      (*lines)->blend_real);
+  } else if (type == Type::kInt16) {
+    prepared.routine = WideRoutine<int16_t>(Bilinear<int32_t>(in, out, how));
+  } else {
+    prepared.routine = WideRoutine<float>(Bilinear<float>(in, out, how));
   }
   prepared.name = RoutineName(type, "bilinear");
   prepared.constant_bytes =

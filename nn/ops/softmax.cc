@@ -1,5 +1,7 @@
 // SOFTMAX over the last dimension in fixed point, as gemmlowp's functions give it: exp of the
 // differences to the row's maximum, their sum, and the sum's reciprocal.
+#include "intaglio/nn/ops/softmax.h"
+
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -10,7 +12,7 @@
 
 #include "intaglio/fixedpoint/transcendental.h"
 #include "intaglio/nn/ops/ops.h"
-#include "intaglio/nn/ops/softmax.h"
+#include "intaglio/nn/ops/parallel.h"
 #include "intaglio/nn/quantization.h"
 
 namespace intaglio::nn {
@@ -24,18 +26,25 @@ template <class T, class Out>
 class SoftmaxRoutine final : public Routine {
  public:
   Status Run(const RunArguments& arguments) const override {
-    const auto* in = static_cast<const T*>(arguments.inputs[0]);
-    auto* out = static_cast<Out*>(arguments.outputs[0]);
-    for (int64_t row = 0; row < rows; ++row, in += depth, out += depth) RunRow(in, out);
+    const auto* const in = static_cast<const T*>(arguments.inputs[0]);
+    auto* const out = static_cast<Out*>(arguments.outputs[0]);
+    ForParts(arguments.context, rows, kLeastBytesOfThread / 4 / std::max(1, depth) + 1,
+             [&](ptrdiff_t first, ptrdiff_t last) {
+               for (ptrdiff_t row = first; row < last; ++row) {
+                 RunRow(in + row * depth, out + row * depth);
+               }
+             });
     return {};
   }
 
-  int64_t rows = 0;
+  ptrdiff_t rows = 0;
   int depth = 0;
   // By -difference: exp(difference * beta * scale) with 31 fraction bits, and rounded to a
   // sum's 19. 0 where the difference is out of range.
   std::array<int32_t, 256> exps = {};
   std::array<int32_t, 256> terms = {};
+  // Differences whose exp is not 0. A longer row has its results from a table of theirs.
+  int used = 0;
 
  private:
   void RunRow(const T* in, Out* out) const {
@@ -57,12 +66,19 @@ class SoftmaxRoutine final : public Routine {
         static_cast<int32_t>((static_cast<uint32_t>(sum) << zeros) - (uint32_t{1} << 31));
     const int32_t reciprocal = OneOverOnePlusX(FixedPoint<Scalar, 0>::FromRaw(fraction)).raw();
     const int shift = bits + 31 - 8 * static_cast<int>(sizeof(Out));  // to as many fraction bits
-    for (int i = 0; i < depth; ++i) {
-      const int32_t product = SaturatingRoundingDoublingHighMul<Scalar>(
-          reciprocal, exps[static_cast<size_t>(max - in[i])]);
+    const auto result = [=](int32_t exp) {
+      const int32_t product = SaturatingRoundingDoublingHighMul<Scalar>(reciprocal, exp);
       const int32_t value = shift > 31 ? 0 : RoundingDivideByPowerOfTwo<Scalar>(product, shift);
-      out[i] = static_cast<Out>(std::clamp(value + kMin, kMin, kMax));
+      return static_cast<Out>(std::clamp(value + kMin, kMin, kMax));
+    };
+    if (depth < 2 * used) {
+      for (int i = 0; i < depth; ++i) out[i] = result(exps[static_cast<size_t>(max - in[i])]);
+      return;
     }
+    std::array<Out, 256> results;
+    results.fill(static_cast<Out>(kMin));
+    for (size_t i = 0; i < static_cast<size_t>(used); ++i) results[i] = result(exps[i]);
+    for (int i = 0; i < depth; ++i) out[i] = results[static_cast<size_t>(max - in[i])];
   }
 };
 
@@ -119,11 +135,12 @@ template <class T, class Out>
 std::shared_ptr<Routine> MakeRoutine(int64_t rows, int depth,
                                      const std::array<int32_t, 256>& exps) {
   auto routine = std::make_shared<SoftmaxRoutine<T, Out>>();
-  routine->rows = rows;
+  routine->rows = static_cast<ptrdiff_t>(rows);
   routine->depth = depth;
   routine->exps = exps;
   for (size_t i = 0; i < exps.size(); ++i) {
     routine->terms[i] = RoundingDivideByPowerOfTwo<Scalar, kSumIntegers>(exps[i]);
+    if (exps[i] != 0) routine->used = static_cast<int>(i) + 1;
   }
   return routine;
 }

@@ -97,8 +97,13 @@ int Main(int cases) {
     }
     run([&] { return VerifyKernel(*stream, row.name, cases); });
     run([&] { return VerifyFused(*stream, row.name, cases / 4 + 1); });
+    if (row.images != cuda::Images::kNone) {
+      run([&] { return VerifyConvolutions(*stream, &row, cases / 2 + 1); });
+    }
   }
-  run([&] { return VerifyConvolutions(*stream, cases); });
+  run([&] { return VerifyConvolutions(*stream, nullptr, cases); });
+  run([&] { return VerifyJobs(*stream, cases); });
+  run([&] { return VerifyNetworks(*stream); });
   run([&] { return VerifyKernel(*stream, "", 4 * cases); });  // the kernels as they are chosen
   return Report(all);
 }

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "intaglio/gemm/cuda/stream.h"
+#include "intaglio/kernels/cuda/kernel_table_cuda.h"
 
 namespace intaglio::test {
 
@@ -48,8 +49,12 @@ class DeviceMemory {
 
 // Products with the standard pipeline by one kernel of the table.
 Tally VerifyKernel(cuda::Stream& stream, const std::string& kernel, int cases);
-// Convolutions by the kernels as they are chosen.
-Tally VerifyConvolutions(const cuda::Stream& stream, int cases);
+// Convolutions by one kernel, or, for null, by the kernels as they are chosen.
+Tally VerifyConvolutions(cuda::Stream& stream, const cuda::KernelRow* row, int cases);
+// Depthwise convolutions, pools, sums and the like.
+Tally VerifyJobs(const cuda::Stream& stream, int cases);
+// Whole networks on the device and on the CPU; nothing where nn is not built.
+Tally VerifyNetworks(const cuda::Stream& stream);
 // What must be refused, and captured in a graph.
 Tally VerifyContracts(cuda::Stream& stream);
 // Every stage, over accumulators in memory; and a pipeline of the caller's own in every kernel.

@@ -130,15 +130,20 @@ std::string CheckBatch(cuda::Stream& stream, Context& context, Random& random,
   return result.Same() ? "" : "a batch: " + result.Difference();
 }
 
-std::string CheckConvolution(const cuda::Stream& stream, Context& context, Random& random) {
-  const int channels = random() % 2 == 0 ? 16 * Uniform(random, 1, 4) : Uniform(random, 1, 40);
+// One of whole chunks (kernels/cuda/image_lines.h), or any.
+std::string CheckConvolution(const cuda::Stream& stream, Context& context, Random& random,
+                             bool whole) {
+  const int channels = whole ? 16 * Uniform(random, 1, 6) : Uniform(random, 1, 40);
   const Type type = random() % 2 == 0 ? Type::kInt8 : Type::kUInt8;
   TestImage image(random, type, Uniform(random, 1, 3), Uniform(random, 1, 14),
                   Uniform(random, 1, 14), channels, RandomZeroPoint(random, type));
   if (random() % 4 != 0) image.RandomWindow(random);
+  if (random() % 3 == 0 && channels >= 32) image.Group(16, channels - 16);
   Im2col view = image.view();
   const int filters = Uniform(random, 1, 100);
-  const TestMatrix weights(random, Type::kInt8, Cols(view), filters, Order::kColMajor, 0, 0);
+  const int32_t zero_point = random() % 2 == 0 ? 0 : RandomZeroPoint(random, Type::kInt8);
+  const TestMatrix weights(random, Type::kInt8, Cols(view), filters, Order::kColMajor, 0,
+                           zero_point);
   TestPipeline host;
   host.Randomize(random, Scaling::kDoubleRounding, Type::kInt8, filters, Axis::kCols,
                  0.01 / (Cols(view) + 1));
@@ -148,7 +153,7 @@ std::string CheckConvolution(const cuda::Stream& stream, Context& context, Rando
   const Status reference = Gemm(context, view, weights.view(), want, host.standard);
   if (!reference.ok()) return reference.message();
   const auto bytes = static_cast<size_t>(view.batch * view.height * view.width * view.channels);
-  DeviceMemory device_image(bytes, random() % 2 == 0 ? 0 : 3);
+  DeviceMemory device_image(bytes, whole || random() % 2 == 0 ? 0 : 3);
   DeviceMemory device_weights(SpanBytes(weights.view()));
   DeviceMemory device_dst(SpanBytes(result.view()));
   device_image.Upload(view.data, bytes);
@@ -187,11 +192,18 @@ Tally VerifyKernel(cuda::Stream& stream, const std::string& kernel, int cases) {
   return tally;
 }
 
-Tally VerifyConvolutions(const cuda::Stream& stream, int cases) {
-  Tally tally{"convolutions"};
+Tally VerifyConvolutions(cuda::Stream& stream, const cuda::KernelRow* row, int cases) {
+  Tally tally{std::string("convolutions, ") + (row == nullptr ? "as chosen" : row->name)};
   Context context(8);
-  Random random(13);
-  for (int i = 0; i < cases; ++i) tally.Count(CheckConvolution(stream, context, random));
+  Random random(5);
+  const std::string kernel = row == nullptr ? "" : row->name;
+  const bool whole_only = row != nullptr && row->images == cuda::Images::kWholeChunks;
+  for (int i = 0; i < cases; ++i) {
+    const Status forced = stream.Force(kernel, i % 4 == 0 ? 3 : 0);
+    tally.Count(forced.ok() ? CheckConvolution(stream, context, random, whole_only || i % 2 == 0)
+                            : forced.message());
+  }
+  (void)stream.Force("", 0);
   return tally;
 }
 

@@ -98,8 +98,9 @@ TEST_P(FitOn, EveryAccumulator) {
   for (int shift = 0; shift <= 31; ++shift) {
     for (const int32_t mantissa : {1 << 30, (1 << 30) + 1, 3 << 29, INT32_MAX, any, any + 64}) {
       for (const auto& [lowest, highest] : kWindows) {
-        // Of the long ones a fifth, each shift with other windows and mantissas.
-        if (shift > 5 && turn++ % 5 != shift % 5) continue;
+        // Of the long ones a part, each shift with other windows and mantissas.
+        constexpr int kEvery = 5 * kOneCaseIn;
+        if (shift > 5 && turn++ % kEvery != shift % 5) continue;
         const int64_t bound = int64_t{1} << std::clamp(shift + 9, 10, 17);
         const Task t{mantissa, shift, -bound, bound, lowest, highest};
         const auto fit = FitDoubleRounding(t);
@@ -109,8 +110,8 @@ TEST_P(FitOn, EveryAccumulator) {
       }
     }
   }
-  EXPECT_GT(plain, 300);
-  EXPECT_GT(stretched, 5);
+  EXPECT_GT(plain, 300 / kOneCaseIn);
+  EXPECT_GT(stretched, 5 / kOneCaseIn);
 }
 
 std::vector<Isa> AllIsas() {
@@ -127,7 +128,7 @@ TEST(FitDoubleRounding, ProofSaysYesToWhatIsRightAndToNothingElse) {
   std::mt19937 random(6);
   int right = 0;
   int wrong = 0;
-  for (int i = 0; i < 600; ++i) {
+  for (int i = 0; i < 2000 / (3 + kOneCaseIn); ++i) {
     Task t = RandomTask(random);
     auto fit = FitDoubleRounding(t);
     if (!fit) continue;
@@ -156,8 +157,8 @@ TEST(FitDoubleRounding, ProofSaysYesToWhatIsRightAndToNothingElse) {
     (is ? right : wrong) += 1;
     ASSERT_EQ(IsDoubleRounding(*fit, t), is) << Text(t);
   }
-  EXPECT_GT(right, 20);
-  EXPECT_GT(wrong, 100);
+  EXPECT_GT(right, 20 / kOneCaseIn);
+  EXPECT_GT(wrong, 100 / kOneCaseIn);
 }
 
 // Accumulators to which F grows by whole binades, and all others of 32 bits.

@@ -54,6 +54,14 @@ inline const Operation* Find(const OperationTable& table, std::string_view name)
   return nullptr;
 }
 
+// Of tests that take long, the share that runs in this program: fixedpoint_test, which also runs in
+// the emulator and under sanitizers, takes one case in eight of what the exhaustive program takes.
+#ifdef INTAGLIO_TEST_EXHAUSTIVE
+inline constexpr int kOneCaseIn = 1;
+#else
+inline constexpr int kOneCaseIn = 8;
+#endif
+
 }  // namespace intaglio::test
 
 #endif  // INTAGLIO_TEST_FIXEDPOINT_ISA_H_

@@ -181,7 +181,7 @@ TEST(CudaPlan, CanonicalForm) {
   }
 }
 
-TEST(CudaPlan, ConvolutionsAreGatheredUnlessTheyAreMatrices) {
+TEST(CudaPlan, ConvolutionsReadTheirImages) {
   Im2col view;
   view.data = At(1 << 20);
   view.batch = 2;
@@ -201,8 +201,23 @@ TEST(CudaPlan, ConvolutionsAreGatheredUnlessTheyAreMatrices) {
   ASSERT_TRUE(call.ok()) << call.status().message();
   plan = MakePlan(kHopper, *call, {}, "", 0, All);
   ASSERT_TRUE(plan.ok());
-  EXPECT_NE(plan->rows, Plan::kNone);
-  EXPECT_GE(plan->workspace_bytes, 32u * 32u);
+  EXPECT_EQ(plan->rows, Plan::kNone) << "no matrix is made";
+  EXPECT_NE(plan->kernel->images, Images::kNone);
+  for (const KernelRow& row : kKernelTable) {
+    const auto forced = MakePlan(kHopper, *call, {}, row.name, 0, All);
+    EXPECT_EQ(forced.ok(), row.images != Images::kNone) << row.name;
+  }
+  // Chunks that cross pixels are for the kernels that gather bytes.
+  Im2col narrow = view;
+  narrow.channels = narrow.group_channels = 3;
+  narrow.kernel_height = narrow.kernel_width = 7;
+  call = Canonicalize(narrow, Matrix(1 << 24, 147, 10, Order::kColMajor), Result8(32, 10), nullptr,
+                      {});
+  ASSERT_TRUE(call.ok()) << call.status().message();
+  plan = MakePlan(kHopper, *call, {}, "", 0, All);
+  ASSERT_TRUE(plan.ok());
+  EXPECT_EQ(plan->kernel->images, Images::kAny);
+  EXPECT_EQ(plan->rows, Plan::kNone);
   EXPECT_FALSE(Canonicalize(view, weights, Result8(32, 10), nullptr, {2, 0, 0, 320}).ok());
   view.stride_width = 0;
   EXPECT_FALSE(Canonicalize(view, weights, Result8(32, 10), nullptr, {}).ok());

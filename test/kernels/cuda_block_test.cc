@@ -8,45 +8,13 @@
 #include <string>
 #include <vector>
 
-#include "intaglio/kernels/cuda/im2col_chunk.h"
 #include "intaglio/kernels/cuda/kernel_table_cuda.h"
 #include "intaglio/kernels/cuda/params.h"
-#include "intaglio/test/gemm/image.h"
 #include "intaglio/test/gemm/problem.h"
 #include "intaglio/test/kernels/cuda_emulator.h"
 
-namespace intaglio::cuda {
-void PrintTo(const KernelRow& row, std::ostream* out) { *out << row.name; }
-}  // namespace intaglio::cuda
-
 namespace intaglio::test {
 namespace {
-
-template <bool kSigned, class Finish>
-void Emulate(KernelId id, const DeviceProduct& p, const Finish& finish) {
-  switch (id) {
-    case KernelId::kGemv1:
-      return EmulateGemv<Gemv1, kSigned>(p, finish);
-    case KernelId::kGemv4:
-      return EmulateGemv<Gemv4, kSigned>(p, finish);
-    case KernelId::kWgmma128x256:
-      return EmulateWgmma<Wgmma128x256, kSigned>(p, finish);
-    case KernelId::kWgmma128x128:
-      return EmulateWgmma<Wgmma128x128, kSigned>(p, finish);
-    case KernelId::kMma128x128:
-      return EmulateMmaKernel<Mma128x128, kSigned>(p, finish);
-    case KernelId::kMma64x64:
-      return EmulateMmaKernel<Mma64x64, kSigned>(p, finish);
-    case KernelId::kMma16x128:
-      return EmulateMmaKernel<Mma16x128, kSigned>(p, finish);
-    case KernelId::kDp4a64x64:
-      return EmulateDp4a<kSigned>(p, finish);
-  }
-}
-template <class Finish>
-void Emulate(KernelId id, const DeviceProduct& p, const Finish& finish) {
-  return p.rows_are_signed ? Emulate<true>(id, p, finish) : Emulate<false>(id, p, finish);
-}
 
 // Operands in the canonical form, with zero points, all at random.
 struct Sample {
@@ -257,30 +225,6 @@ TEST_P(CudaBlocks, Batches) {
     const std::vector<int64_t> sums = sample.TrueSums(b);
     for (size_t i = 0; i < sums.size(); ++i) {
       ASSERT_EQ(got[static_cast<size_t>(b * rows * 70) + i], sums[i]) << b << " " << i;
-    }
-  }
-}
-
-// Rows gathered from an image, by whole chunks and byte by byte.
-TEST(CudaIm2col, ChunksAreTheRowsOfTheView) {
-  Random random(10);
-  for (int i = 0; i < 200; ++i) {
-    const int channels = random() % 2 == 0 ? 16 * Uniform(random, 1, 3) : Uniform(random, 1, 20);
-    const Type type = random() % 2 == 0 ? Type::kInt8 : Type::kUInt8;
-    TestImage image(random, type, Uniform(random, 1, 2), Uniform(random, 1, 6),
-                    Uniform(random, 1, 6), channels, RandomZeroPoint(random, type));
-    image.RandomWindow(random);
-    if (channels > 16 && random() % 2 == 0) image.Group(16, channels - 16);
-    const Im2col& v = image.view();
-    for (int row = 0; row < Rows(v); row += 1 + Uniform(random, 0, 5)) {
-      for (int at = 0; at < Cols(v); at += kChunk) {
-        const Chunk chunk = Im2colChunk(v, HasWholeChunks(v), row, at);
-        for (int k = 0; k < kChunk; ++k) {
-          const auto byte = static_cast<uint8_t>(chunk.word[k / 4] >> (8 * (k % 4)));
-          const int want = at + k < Cols(v) ? image.Quantized(row, at + k) : 0;
-          ASSERT_EQ(byte, static_cast<uint8_t>(want)) << row << " " << at + k;
-        }
-      }
     }
   }
 }

@@ -6,13 +6,20 @@
 
 #include <cstdint>
 #include <cstring>
+#include <ostream>
 #include <vector>
 
 #include "intaglio/kernels/cuda/dp4a_tile.h"
 #include "intaglio/kernels/cuda/finish_split.h"
 #include "intaglio/kernels/cuda/gemv_tile.h"
+#include "intaglio/kernels/cuda/image_lines.h"
+#include "intaglio/kernels/cuda/kernel_table_cuda.h"
 #include "intaglio/kernels/cuda/mma_tile.h"
 #include "intaglio/kernels/cuda/wgmma_tile.h"
+
+namespace intaglio::cuda {
+inline void PrintTo(const KernelRow& row, std::ostream* out) { *out << row.name; }
+}  // namespace intaglio::cuda
 
 namespace intaglio::test {
 
@@ -40,11 +47,11 @@ void ForBlocks(const DeviceProduct& p, const Each& each) {
   }
 }
 
-template <bool kSigned, class Finish>
+template <bool kSigned, bool kFromImage, class Finish>
 void EmulateDp4a(const DeviceProduct& p, const Finish& finish) {
   ForBlocks<Dp4aTile>(p, [&](const Slice& slice, TileIndex tile) {
     SharedMemory shared(Dp4aTile::kSharedBytes);
-    std::vector<Dp4aThread<kSigned>> threads;
+    std::vector<Dp4aThread<kSigned, kFromImage>> threads;
     for (int t = 0; t < Dp4aTile::kThreads; ++t) threads.emplace_back(p, slice, tile, t);
     char* half = shared.data();
     for (int at = slice.depth.begin; at < slice.depth.end; at += Dp4aTile::kDepth) {
@@ -96,9 +103,9 @@ void EmulateMma(const uint32_t (*const a[32])[4], const uint32_t (*const b[32])[
   }
 }
 
-template <class Tile, bool kSigned, class Finish>
+template <class Tile, bool kSigned, bool kFromImage, class Finish>
 void EmulateMmaKernel(const DeviceProduct& p, const Finish& finish) {
-  using Thread = MmaThread<Tile>;
+  using Thread = MmaThread<Tile, kFromImage>;
   ForBlocks<Tile>(p, [&](const Slice& slice, TileIndex tile) {
     SharedMemory shared(Tile::kSharedBytes);
     std::vector<Thread> threads;
@@ -160,15 +167,25 @@ inline uint8_t DescribedByte(const char* shared, uint64_t descriptor, int line, 
   return static_cast<uint8_t>(shared[Swizzled(address)]);
 }
 
+// The rows of a stage as the threads of the producing warpgroup copy them.
+template <class Tile>
+void EmulateImageCopies(const DeviceProduct& p, TileIndex tile, int depth, char* stage) {
+  using Share = ProducerShare<Tile>;
+  for (int t = 0; t < 128; ++t) {
+    const ImageLines<Share::kCount> rows(p, tile.row * Tile::kRows + Share::Line(t), Share::kStep);
+    Share::ForEach(t, depth, stage, [&](int i, int at, char* dst) { rows.CopyWhole(i, at, dst); });
+  }
+}
+
 // The tiles of one block of the grid after the other, without the ring. `rows_of_batch` as the
 // kernel's producer has it.
-template <class Tile, bool kSigned, class Finish>
+template <class Tile, bool kSigned, bool kFromImage, class Finish>
 void EmulateWgmma(const DeviceProduct& p, const Finish& finish) {
   constexpr int kGroups = Tile::kChannels / kChannelGroup;
   const TensorMapArgs row_map = RowMap(p, Tile::kRows);
   const TensorMapArgs channel_map = ChannelMap(p, Tile::kChannels);
   const TileGrid grid = p.Tiles(Tile::kRows, Tile::kChannels);
-  std::vector<char> shared(static_cast<size_t>(Tile::kStageBytes), 0x5a);
+  SharedMemory shared(Tile::kStageBytes);
   for (int work = 0; work < grid.count() * p.batch * p.splits; ++work) {
     const int index = work / grid.count();
     const Slice slice = SliceOf(p, index);
@@ -177,8 +194,13 @@ void EmulateWgmma(const DeviceProduct& p, const Finish& finish) {
     const int rounds = RoundsOf(slice.depth, Tile::kDepth);
     for (int round = 0; round < rounds; ++round) {
       const int at = slice.depth.begin + round * Tile::kDepth;
-      EmulateCopyBox(row_map, {at, tile.row * Tile::kRows, p.row_batch == 0 ? 0 : index / p.splits},
-                     shared.data(), 0);
+      if constexpr (kFromImage) {
+        EmulateImageCopies<Tile>(p, tile, at, shared.data());
+      } else {
+        EmulateCopyBox(row_map,
+                       {at, tile.row * Tile::kRows, p.row_batch == 0 ? 0 : index / p.splits},
+                       shared.data(), 0);
+      }
       EmulateCopyBox(
           channel_map,
           {at, tile.channel * Tile::kChannels, p.channel_batch == 0 ? 0 : index / p.splits},
@@ -231,6 +253,38 @@ void EmulateFinish(const DeviceProduct& p, const Partials& partials, const Finis
   for (int b = 0; b < p.batch; ++b) {
     for (long long i = 0; i < runs; ++i) FinishPartials(p, partials, finish, b, i);
   }
+}
+
+// A product by the kernel of this name.
+template <bool kSigned, bool kFromImage, class Finish>
+void Emulate(KernelId id, const DeviceProduct& p, const Finish& finish) {
+  switch (id) {
+    case KernelId::kGemv1:
+      return EmulateGemv<Gemv1, kSigned>(p, finish);
+    case KernelId::kGemv4:
+      return EmulateGemv<Gemv4, kSigned>(p, finish);
+    case KernelId::kWgmma128x256:
+      return EmulateWgmma<Wgmma128x256, kSigned, kFromImage>(p, finish);
+    case KernelId::kWgmma128x128:
+      return EmulateWgmma<Wgmma128x128, kSigned, kFromImage>(p, finish);
+    case KernelId::kMma128x128:
+      return EmulateMmaKernel<Mma128x128, kSigned, kFromImage>(p, finish);
+    case KernelId::kMma64x64:
+      return EmulateMmaKernel<Mma64x64, kSigned, kFromImage>(p, finish);
+    case KernelId::kMma16x128:
+      return EmulateMmaKernel<Mma16x128, kSigned, false>(p, finish);
+    case KernelId::kDp4a64x64:
+      return EmulateDp4a<kSigned, kFromImage>(p, finish);
+  }
+}
+template <class Finish>
+void Emulate(KernelId id, const DeviceProduct& p, const Finish& finish) {
+  if (p.rows_are_image) {
+    return p.rows_are_signed ? Emulate<true, true>(id, p, finish)
+                             : Emulate<false, true>(id, p, finish);
+  }
+  return p.rows_are_signed ? Emulate<true, false>(id, p, finish)
+                           : Emulate<false, false>(id, p, finish);
 }
 
 }  // namespace intaglio::test

@@ -133,9 +133,10 @@ struct Barrier {
 };
 
 // The ring of the wgmma kernel in random order of events: no round is read before it was copied or
-// overwritten before both readers gave it back, and nobody waits for ever.
+// overwritten before both readers gave it back, and nobody waits for ever. The copies of a round
+// are announced `lag` rounds later, and what is still on the way at the end last of all.
 template <class Tile>
-void RunRing(int seed, int rounds) {
+void RunRing(int seed, int rounds, int lag) {
   std::mt19937 random(static_cast<unsigned>(seed));
   std::vector<Barrier> full(Tile::kStages, Barrier(1));
   std::vector<Barrier> empty(Tile::kStages, Barrier(2));
@@ -146,7 +147,9 @@ void RunRing(int seed, int rounds) {
     int held = -1;  // the stage of the round before
   };
   Ring<Tile> producer;
+  Ring<Tile> copied;
   int produced = 0;
+  int announced = 0;
   Consumer consumers[2];
   int idle = 0;
   while (produced < rounds || consumers[0].round < rounds || consumers[1].round < rounds) {
@@ -154,10 +157,15 @@ void RunRing(int seed, int rounds) {
     const auto who = random() % 3;
     if (who == 2) {
       const auto stage = static_cast<size_t>(producer.stage());
+      if (announced < produced && (produced == rounds || announced + lag < produced)) {
+        full[static_cast<size_t>(copied.stage())].Arrive();
+        copied.Next();
+        ++announced;
+        idle = 0;
+      }
       if (produced == rounds || !empty[stage].Ended(producer.empty_parity())) continue;
       for (const Consumer& c : consumers) ASSERT_NE(c.held, producer.stage());
       content[stage] = produced++;
-      full[stage].Arrive();
       producer.Next();
     } else {
       Consumer& c = consumers[who];
@@ -178,8 +186,12 @@ void RunRing(int seed, int rounds) {
 }
 TEST(CudaRing, NothingIsLostOrOverwritten) {
   for (int seed = 0; seed < 50; ++seed) {
-    ASSERT_NO_FATAL_FAILURE(RunRing<Wgmma128x256>(seed, 1 + seed * 3));
-    ASSERT_NO_FATAL_FAILURE(RunRing<Wgmma128x128>(seed, 1 + seed * 3));
+    for (const int lag : {0, Wgmma128x256::kLag}) {
+      ASSERT_NO_FATAL_FAILURE(RunRing<Wgmma128x256>(seed, 1 + seed * 3, lag));
+    }
+    for (const int lag : {0, Wgmma128x128::kLag}) {
+      ASSERT_NO_FATAL_FAILURE(RunRing<Wgmma128x128>(seed, 1 + seed * 3, lag));
+    }
   }
 }
 

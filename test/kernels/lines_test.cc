@@ -209,7 +209,7 @@ TEST_P(EveryKernelLines, Average) {
 // Every sum that the most taps can have, near ties and not.
 TEST_P(EveryKernelLines, AverageOfManyTaps) {
   constexpr int kCount = 256;
-  for (const int taps : {3, 7, 49, 1000, 4095, 4096}) {
+  for (const int taps : {3, 7, 49, 64, 255, 256}) {
     std::vector<Bytes> in(static_cast<size_t>(taps), Bytes(kCount));
     std::mt19937 random(6);
     for (size_t i = 0; i < kCount; ++i) {
@@ -225,21 +225,6 @@ TEST_P(EveryKernelLines, AverageOfManyTaps) {
       for (const Bytes& line : in) column.push_back(line[i]);
       ASSERT_EQ(int{out[i]}, Mean(column)) << i << ", taps " << taps;
     }
-  }
-}
-
-TEST_P(EveryKernelLines, AddUp) {
-  std::mt19937 random(7);
-  for (const bool is_signed : {false, true}) {
-    const Bytes a = RandomBytes(random, 519);
-    const Bytes b = RandomBytes(random, 519);
-    const void* const in[] = {a.data(), b.data()};
-    std::vector<int32_t> sums(520, 1000);
-    lines().add_up(in, 2, is_signed, sums.data(), 519);
-    for (size_t i = 0; i < a.size(); ++i) {
-      ASSERT_EQ(sums[i], 1000 + Number(a[i], is_signed) + Number(b[i], is_signed));
-    }
-    ASSERT_EQ(sums[519], 1000);
   }
 }
 

@@ -55,6 +55,60 @@ std::vector<float> RunImage(Model& model, const std::vector<float>& image) {
   return result;
 }
 
+// The CPU's routines, and a count of what the model asks for.
+class CountingBackend final : public Backend {
+ public:
+  Result<PreparedLayer> Prepare(const Graph& graph, size_t layer) const override {
+    ++prepared;
+    return host_->Prepare(graph, layer);
+  }
+  Result<std::shared_ptr<std::byte>> Allocate(size_t bytes) const override {
+    ++arenas;
+    return host_->Allocate(bytes);
+  }
+  Status CopyIn(std::byte* to, const void* from, size_t bytes) const override {
+    ++copies_in;
+    return host_->CopyIn(to, from, bytes);
+  }
+  Status CopyOut(void* to, const void* from, size_t bytes) const override {
+    if (fails) return Unsupported("the device fell off the bus");
+    ++copies_out;
+    return host_->CopyOut(to, from, bytes);
+  }
+  void Fill(std::byte* to, int byte, size_t bytes) const override { host_->Fill(to, byte, bytes); }
+
+  mutable int prepared = 0, arenas = 0, copies_in = 0, copies_out = 0;
+  bool fails = false;
+
+ private:
+  std::shared_ptr<const Backend> host_ = MakeHostBackend({});
+};
+
+TEST(Model, RunsOnTheBackendThatItIsGiven) {
+  Random random(1);
+  const Graph graph = MakeNetwork(random);
+  const std::vector<float> image = MakeImage(random);
+  Result<Model> plain = Model::Prepare(graph);
+  ASSERT_TRUE(plain.ok());
+  const auto backend = std::make_shared<CountingBackend>();
+  PrepareOptions options;
+  options.backend = backend;
+  Result<Model> model = Model::Prepare(graph, options);
+  ASSERT_TRUE(model.ok());
+  EXPECT_EQ(backend->prepared, static_cast<int>(graph.layers.size()));
+  EXPECT_EQ(RunImage(*model, image), RunImage(*plain, image));
+  EXPECT_TRUE(model->RunLayersAgain().ok());
+  EXPECT_TRUE(model->Share().ok());
+  EXPECT_EQ(backend->arenas, 2);
+  EXPECT_EQ(backend->copies_in, 1);
+  EXPECT_EQ(backend->copies_out, 1);
+  backend->fails = true;
+  std::vector<float> result(10);
+  const InputBuffer in[] = {MakeInput<float>(image)};
+  const OutputBuffer out[] = {MakeOutput<float>(result)};
+  EXPECT_EQ(model->Run(in, out).message(), "the device fell off the bus");
+}
+
 TEST(Model, AllocatesNothingDuringInference) {
   for (const int threads : {1, 3}) {
     Random random(1);

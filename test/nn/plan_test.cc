@@ -82,7 +82,7 @@ struct RandomGraph {
   Value AddLayer(Random& random, const std::vector<Value>& values) {
     const Value x = random.Of(values);
     const Quantization q = PerTensor(random.Scale(0.02, 0.1), random.Int(-20, 20));
-    switch (random.Int(0, 5)) {
+    switch (random.Int(0, 6)) {
       case 0:
         return builder.Add(x, random.Of(values), {}, q);
       case 1:
@@ -96,9 +96,19 @@ struct RandomGraph {
             builder.Const<int8_t>("f", {1, -2, 3, 4}, {2, 1, 1, 2}, PerTensor(0.3f, 0));
         return builder.Conv2D(x, filter, kNoBias, {}, q);
       }
+      case 5: {
+        const Value halves[] = {Half(x, q), Half(random.Of(values), q)};
+        return builder.Concatenation(halves, {1, Activation::kNone}, q);
+      }
       default:
         return builder.Tanh(x);
     }
+  }
+
+  // [1, 2, 4, 2]
+  Value Half(Value x, const Quantization& q) {
+    return builder.Relu(builder.MaxPool2D(x, {{2, 1}, {2, 1}, Padding::Same(), Activation::kNone}),
+                        q);
   }
 };
 
@@ -137,6 +147,10 @@ TEST(PlanMemory, ChangesNoResult) {
   EXPECT_GT(in_place, 100);
 }
 
+bool Inside(const Placement& a, const Placement& b) {
+  return b.offset <= a.offset && a.offset + a.bytes <= b.offset + b.bytes;
+}
+
 TEST(PlanMemory, PlacementsOfLivingTensorsOverlapOnlyInPlace) {
   Random random(3);
   for (int round = 0; round < 100; ++round) {
@@ -146,9 +160,11 @@ TEST(PlanMemory, PlacementsOfLivingTensorsOverlapOnlyInPlace) {
     for (const Placement& a : model->placements()) {
       EXPECT_LE(a.offset + a.bytes, model->arena_bytes());
       for (const Placement& b : model->placements()) {
-        // A tensor that dies where the other is born may give it its memory, and aliases share one.
+        // A tensor that dies where the other is born may give it its memory, aliases share one, and
+        // operands lie in the result of their concatenation.
         if (a.tensor >= b.tensor || a.offset == b.offset) continue;
         if (!Meet(a.first, a.last, b.first, b.last)) continue;
+        if (Inside(a, b) || Inside(b, a)) continue;
         EXPECT_TRUE(a.offset + a.bytes <= b.offset || b.offset + b.bytes <= a.offset);
       }
     }
@@ -178,6 +194,37 @@ TEST(PlanMemory, InPlaceOnlyWhereTheInputIsNotReadLater) {
   EXPECT_TRUE(model->layers()[1].in_place);
   EXPECT_TRUE(model->layers()[3].in_place);
   EXPECT_EQ(model->arena_bytes(), 2048u);
+}
+
+TEST(PlanMemory, OperandsLieInTheResultsOfConcatenations) {
+  Builder b;
+  const Quantization q = PerTensor(1, 0);
+  const Value x = b.Input("x", Type::kInt8, {1, 1000}, q);
+  const Value inner[] = {b.Relu(x, q), b.Relu6(x, q)};
+  const Value outer[] = {b.Concatenation(inner, {1, Activation::kNone}, q), b.Relu(x, q)};
+  b.Output(b.Concatenation(outer, {-1, Activation::kNone}, q), "y");
+  const Result<Model> model = Model::Prepare(*b.Finish());
+  ASSERT_TRUE(model.ok());
+  EXPECT_EQ(model->arena_bytes(), 1024u + 3008u);
+  for (const LayerInfo& layer : model->layers()) {
+    EXPECT_EQ(layer.in_place, layer.operator_name == "CONCATENATION") << layer.label;
+  }
+}
+
+TEST(PlanMemory, JoinsOnlyWhatIsOnePieceAndIsWrittenOnce) {
+  Builder b;
+  const Quantization q = PerTensor(1, 0);
+  const Value x = b.Input("x", Type::kInt8, {2, 500}, q);
+  const Value y = b.Relu(x, q);
+  const Value apart[] = {y, b.Relu6(x, q)};  // rows alternate
+  const Value twice[] = {y, y};              // one memory, two places
+  const Value input[] = {x, b.Relu6(x, q)};  // the caller's
+  b.Output(b.Concatenation(apart, {1, Activation::kNone}, q), "apart");
+  b.Output(b.Concatenation(twice, {0, Activation::kNone}, q), "twice");
+  b.Output(b.Concatenation(input, {0, Activation::kNone}, q), "input");
+  const Result<Model> model = Model::Prepare(*b.Finish());
+  ASSERT_TRUE(model.ok());
+  for (const LayerInfo& layer : model->layers()) EXPECT_FALSE(layer.in_place) << layer.label;
 }
 
 TEST(PlanMemory, RefusesAnArenaOverTheLimit) {

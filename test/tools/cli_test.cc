@@ -6,8 +6,10 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "intaglio/test/nn/import/crafted_models.h"
@@ -82,6 +84,7 @@ TEST_F(Cli, WrongUsageIsStatus2) {
   ExpectError("run network.tflite --threads 0", 2, "--threads");
   ExpectError("run network.tflite --threads many", 2, "--threads");
   ExpectError("run network.tflite --input", 2, "--input");
+  ExpectError("run network.tflite --backend tpu", 2, "--backend");
   ExpectError("run network.tflite --input x.npy --image y.bmp", 2, "excludes");
   ExpectError("inspect", 2, "see intaglio inspect --help");
   ExpectError("verify network.tflite --inputs 0", 2, "--inputs");
@@ -132,6 +135,14 @@ TEST_F(Cli, FailedWorkIsStatus1) {
   ExpectError(run + "--input x.npy --labels none.txt", 1, "none.txt: cannot open");
   ExpectError(run + "--image x.npy", 1, "not an 8-bit picture; give it with --input");
   ExpectError("bench network.tflite --kernel none", 1, "none");
+}
+
+// Without CUDA in the build, or without a GPU, the reason is named and nothing else changes.
+TEST_F(Cli, BackendsThatAreNotThereAreErrors) {
+  const Outcome cuda = Run("run network.tflite --input x.npy --backend cuda");
+  if (cuda.status == 0) GTEST_SKIP() << "there is a GPU";
+  ExpectError("run network.tflite --input x.npy --backend cuda", 1, "intaglio: cuda: ");
+  EXPECT_EQ(Run("run network.tflite --input x.npy --backend cpu").status, 0);
 }
 
 TEST_F(Cli, RunWritesOutputsAndNamesTheClass) {
@@ -249,6 +260,38 @@ TEST_F(Cli, BenchMeasures) {
   EXPECT_GE(report["runs"], 5);
   EXPECT_GE(report["median_ms"], report["min_ms"]);
   EXPECT_EQ(report["layers"].size(), 8u);
+  const double peak = report["peak_gops"];
+  EXPECT_GT(peak, 0);
+  for (const json& layer : report["layers"]) {
+    const double gops = layer["gops"];
+    EXPECT_NEAR(layer["share_of_peak"], gops / peak, 1e-9) << layer["label"];
+  }
+}
+
+// What the Trace Event Format asks of complete events, and one layer at a time.
+TEST_F(Cli, BenchWritesATrace) {
+  const Outcome outcome = Run("bench network.tflite --seconds 0 --threads 1 --trace trace.json");
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const json trace = json::parse(Text(In("trace.json")));
+  size_t layers = 0;
+  std::map<std::pair<int, int>, double> end;  // of the last event, by process and thread
+  for (const json& event : trace.at("traceEvents")) {
+    EXPECT_TRUE(event.at("name").is_string());
+    EXPECT_TRUE(event.at("pid").is_number_integer());
+    if (event.at("ph") == "M") {
+      EXPECT_TRUE(event.at("args").at("name").is_string());
+      continue;
+    }
+    ASSERT_EQ(event.at("ph"), "X") << event;
+    ++layers;
+    const double start = event.at("ts");
+    const double duration = event.at("dur");
+    double& last = end[{event.at("pid"), event.at("tid")}];
+    EXPECT_GE(start, last) << event;
+    EXPECT_GE(duration, 0) << event;
+    last = start + duration;
+  }
+  EXPECT_EQ(layers, 8u);
 }
 
 TEST_F(Cli, VerifyFindsTheSameBits) {

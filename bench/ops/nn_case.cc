@@ -1,0 +1,158 @@
+// Operators of the runtime, each as a model of one layer, repeated: the copies of the model's input
+// and output hardly count then.
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+#include "intaglio/bench/ops/op_case.h"
+#include "intaglio/nn/builder.h"
+#include "intaglio/nn/model.h"
+
+namespace intaglio::bench {
+namespace {
+
+using nn::Builder;
+using nn::Shape;
+using nn::Value;
+
+constexpr int kRepeats = 8;
+
+const nn::Quantization kInput{{0.05f}, {-3}, 0};
+const nn::Quantization kUnsigned{{0.05f}, {125}, 0};
+
+// One instance of a model and its buffers.
+struct Session {
+  Session(const nn::Graph& graph, int threads, const char* kernel)
+      : model(Make(graph, threads, kernel)) {
+    for (size_t i = 0; i < model.input_count(); ++i) {
+      const nn::Tensor& tensor = model.input(i);
+      in.emplace_back(*nn::CountBytes(tensor.shape, tensor.type));
+      FillBytes(tensor.type, in.back());
+      inputs.push_back({in.back().data(), in.back().size(), tensor.type});
+    }
+    const nn::Tensor& tensor = model.output(0);
+    out.resize(*nn::CountBytes(tensor.shape, tensor.type));
+    outputs.push_back({out.data(), out.size(), tensor.type});
+  }
+
+  static nn::Model Make(const nn::Graph& graph, int threads, const char* kernel) {
+    nn::PrepareOptions options;
+    options.threads = threads;
+    options.kernel = kernel;
+    Result<nn::Model> model = nn::Model::Prepare(graph, options);
+    if (model.ok()) return std::move(*model);
+    std::fprintf(stderr, "%s\n", model.status().message().c_str());
+    std::exit(1);
+  }
+
+  // Numbers over all of an 8-bit type; small real ones.
+  static void FillBytes(Type type, std::vector<std::byte>& bytes) {
+    uint32_t state = 1;
+    for (size_t i = 0; i < bytes.size(); i += SizeOf(type)) {
+      state = state * 1664525 + 1013904223;
+      const float real = static_cast<float>(state >> 16) / 8192 - 4;
+      if (type == Type::kFloat32) std::memcpy(&bytes[i], &real, sizeof real);
+      if (type != Type::kFloat32) bytes[i] = static_cast<std::byte>(state >> 24);
+    }
+  }
+
+  void Run() {
+    const Status status = model.Run(inputs, outputs);
+    if (status.ok()) return;
+    std::fprintf(stderr, "%s\n", status.message().c_str());
+    std::exit(1);
+  }
+
+  nn::Model model;
+  std::vector<std::vector<std::byte>> in;
+  std::vector<std::byte> out;
+  std::vector<nn::InputBuffer> inputs;
+  std::vector<nn::OutputBuffer> outputs;
+};
+
+size_t BytesOf(const nn::Tensor& tensor) { return *nn::CountBytes(tensor.shape, tensor.type); }
+
+// op(builder, inputs) adds the layer; the best kernel is measured and must give what the scalar one
+// gives.
+OpCase NnCase(Context& context, const char* name, Type type, const std::vector<Shape>& shapes,
+              const std::function<Value(Builder&, const std::vector<Value>&)>& op) {
+  Builder builder;
+  std::vector<Value> inputs;
+  for (const Shape& shape : shapes) {
+    nn::Quantization q = type == Type::kUInt8 ? kUnsigned : kInput;
+    if (type == Type::kFloat32) q = {};
+    inputs.push_back(builder.Input("x", type, shape, q));
+  }
+  Value last;
+  for (int i = 0; i < kRepeats; ++i) last = op(builder, inputs);
+  builder.Output(last, "y");
+  const Result<nn::Graph> graph = builder.Finish();
+  if (!graph.ok()) {
+    std::fprintf(stderr, "%s\n", graph.status().message().c_str());
+    std::exit(1);
+  }
+  const auto best = std::make_shared<Session>(*graph, context.threads(), "");
+  OpCase made;
+  made.name = name;
+  size_t bytes = BytesOf(best->model.output(0));
+  for (size_t i = 0; i < best->model.input_count(); ++i) bytes += BytesOf(best->model.input(i));
+  made.bytes = static_cast<double>(kRepeats * bytes);
+  made.ops = kRepeats * static_cast<double>(*nn::CountElements(best->model.output(0).shape));
+  made.run = [best] { best->Run(); };
+  made.check = [best, graph = *graph] {
+    Session scalar(graph, 1, "scalar");
+    scalar.Run();
+    return best->out == scalar.out ? std::string() : "the result differs from the scalar kernel's";
+  };
+  return made;
+}
+
+}  // namespace
+
+std::vector<OpCase> NnCases(Context& context) {
+  const auto softmax = [](Builder& b, const std::vector<Value>& x) { return b.Softmax(x[0]); };
+  const auto resize = [](auto op, Type type) {
+    return [=](Builder& b, const std::vector<Value>& x) {
+      return b.Layer(op, {x[0].id}, type, type == Type::kUInt8 ? kUnsigned : kInput);
+    };
+  };
+  const auto concatenate = [](int axis) {
+    return [axis](Builder& b, const std::vector<Value>& x) {
+      return b.Concatenation(x, {axis, nn::Activation::kNone}, kInput);
+    };
+  };
+  const nn::ResizeBilinear bilinear{65, 65, true, false};
+  const nn::ResizeBilinear narrow{257, 257, true, false};
+  const nn::ResizeNearestNeighbor nearest{56, 56, false, false};
+  return {
+      NnCase(context, "softmax/1576x197", Type::kInt8, {{1576, 197}}, softmax),
+      NnCase(context, "softmax/16641x21", Type::kInt8, {{16641, 21}}, softmax),
+      NnCase(context, "resize bilinear/33x33x256-65x65", Type::kInt8, {{1, 33, 33, 256}},
+             resize(bilinear, Type::kInt8)),
+      NnCase(context, "resize bilinear, uint8/33x33x256-65x65", Type::kUInt8, {{1, 33, 33, 256}},
+             resize(bilinear, Type::kUInt8)),
+      NnCase(context, "resize bilinear, uint8/33x33x21-257x257", Type::kUInt8, {{1, 33, 33, 21}},
+             resize(narrow, Type::kUInt8)),
+      NnCase(context, "resize nearest/28x28x256-56x56", Type::kInt8, {{1, 28, 28, 256}},
+             resize(nearest, Type::kInt8)),
+      NnCase(context, "concatenation/2 of 56x56x128", Type::kInt8,
+             {{1, 56, 56, 128}, {1, 56, 56, 128}}, concatenate(3)),
+      NnCase(context, "quantize/56x56x256", Type::kFloat32, {{1, 56, 56, 256}},
+             [](Builder& b, const std::vector<Value>& x) {
+               return b.Quantize(x[0], Type::kInt8, kInput);
+             }),
+      NnCase(context, "dequantize/56x56x256", Type::kInt8, {{1, 56, 56, 256}},
+             [](Builder& b, const std::vector<Value>& x) { return b.Dequantize(x[0]); }),
+      NnCase(context, "mean/56x56x256", Type::kInt8, {{1, 56, 56, 256}},
+             [](Builder& b, const std::vector<Value>& x) {
+               return b.Mean(x[0], {{1, 2}, true}, kInput);
+             }),
+      NnCase(context, "arg max/129x129x21", Type::kInt8, {{1, 129, 129, 21}},
+             [](Builder& b, const std::vector<Value>& x) {
+               return b.Layer(nn::ArgMax{3}, {x[0].id}, Type::kInt32, {});
+             }),
+  };
+}
+
+}  // namespace intaglio::bench

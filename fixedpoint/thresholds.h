@@ -1,0 +1,69 @@
+// What the searches for fits, and their proofs, have in common. A Task has the accumulators [least,
+// most] that it asks about, the results [lowest, highest] that they are clamped to, and kMostSteps,
+// the most steps from one of these to the next.
+#ifndef INTAGLIO_FIXEDPOINT_THRESHOLDS_H_
+#define INTAGLIO_FIXEDPOINT_THRESHOLDS_H_
+
+#include <cstdint>
+#include <limits>
+
+namespace intaglio {
+
+inline constexpr int32_t kBitsOfTwoTo23 = 0x4b000000;  // as a float32
+inline constexpr int kFarthest = 1 << 10;              // of results
+
+template <class Task>
+bool IsWithinReach(const Task& task) {
+  return task.least >= std::numeric_limits<int32_t>::min() && task.least <= task.most &&
+         task.most <= std::numeric_limits<int32_t>::max() && task.lowest >= -kFarthest &&
+         task.highest <= kFarthest && task.lowest <= task.highest &&
+         task.highest - task.lowest <= Task::kMostSteps;
+}
+
+// The accumulators at which the clamped result changes, in order, and what it is from them on.
+template <class Task>
+class Thresholds {
+ public:
+  Thresholds() = default;
+
+  // find(y): the least accumulator whose result is at least y.
+  template <class Find>
+  Thresholds(const Task& task, const Find& find) {
+    for (int y = task.lowest + 1; y <= task.highest; ++y) {
+      const int64_t at = find(y);
+      if (at > task.most) break;
+      if (at <= task.least) continue;
+      if (count_ == 0) first_ = y;
+      at_[count_++] = static_cast<int32_t>(at);
+    }
+  }
+
+  int count() const { return count_; }
+  int result(int i) const { return first_ + i; }  // from at(i) on
+  int32_t at(int i) const { return at_[i]; }
+  int32_t lowest() const { return at_[0]; }
+  int32_t highest() const { return at_[count_ - 1]; }
+
+ private:
+  int32_t at_[Task::kMostSteps];
+  int count_ = 0;
+  int first_ = 0;
+};
+
+// Whether agree(first, last) is true of every stretch that the thresholds cut [least, most] into.
+// Two monotone staircases are equal where they are at both ends of a step of one of them.
+template <class Task, class Agree>
+bool AgreeOnEveryStep(const Task& task, const Thresholds<Task>& thresholds, const Agree& agree) {
+  auto first = static_cast<int32_t>(task.least);
+  for (int i = 0; i < thresholds.count(); ++i) {
+    const int32_t next = thresholds.at(i);
+    if (next <= first) continue;
+    if (!agree(first, next - 1)) return false;
+    first = next;
+  }
+  return agree(first, static_cast<int32_t>(task.most));
+}
+
+}  // namespace intaglio
+
+#endif  // INTAGLIO_FIXEDPOINT_THRESHOLDS_H_

@@ -1,0 +1,189 @@
+#include "intaglio/nn/cuda/backend.h"
+
+#include <algorithm>
+#include <mutex>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "intaglio/nn/cuda/layers.h"
+#include "intaglio/nn/operators.h"
+#include "intaglio/nn/plan.h"
+
+namespace intaglio::nn::cuda {
+namespace {
+
+template <class Op, class... Ops>
+constexpr bool kIsOneOf = (std::is_same_v<Op, Ops> || ...);
+
+// Functions of one number.
+template <class Op>
+constexpr bool kIsTable =
+    kIsOneOf<Op, Quantize, Logistic, Tanh, Relu, Relu6, ReluN1To1, HardSwish, Elu, Gelu, LeakyRelu>;
+template <class Op>
+constexpr bool kIsAlias = kIsOneOf<Op, Reshape, Squeeze, ExpandDims>;
+
+// Prepares a layer by its operator.
+struct ByOperator {
+  const Stream& stream;
+  const LayerView& layer;
+
+  Result<PreparedLayer> operator()(const Conv2D&) const { return PrepareConv2D(stream, layer); }
+  Result<PreparedLayer> operator()(const DepthwiseConv2D&) const {
+    return PrepareDepthwiseConv2D(stream, layer);
+  }
+  Result<PreparedLayer> operator()(const FullyConnected&) const {
+    return PrepareFullyConnected(stream, layer);
+  }
+  Result<PreparedLayer> operator()(const Add&) const { return PrepareSum(stream, layer, 1); }
+  Result<PreparedLayer> operator()(const Sub&) const { return PrepareSum(stream, layer, -1); }
+  Result<PreparedLayer> operator()(const AveragePool2D&) const {
+    return PrepareAveragePool2D(stream, layer);
+  }
+  Result<PreparedLayer> operator()(const MaxPool2D&) const {
+    return PrepareMaxPool2D(stream, layer);
+  }
+  Result<PreparedLayer> operator()(const Mean&) const { return PrepareMean(stream, layer); }
+  Result<PreparedLayer> operator()(const Pad&) const { return PreparePad(stream, layer); }
+  template <class Op>
+  Result<PreparedLayer> operator()(const Op&) const {
+    if constexpr (kIsAlias<Op>) return PrepareAlias(stream, layer);
+    if constexpr (kIsTable<Op>) return PrepareTable(stream, layer);
+    return layer.Unsupported("the CUDA backend does not have this operator");
+  }
+};
+
+bool IsByte(const Tensor& tensor) {
+  return tensor.type == Type::kInt8 || tensor.type == Type::kUInt8;
+}
+
+// The inputs that a routine finds in the arena: all but weights and biases.
+size_t DataInputs(const LayerView& layer) {
+  const Operator& op = layer.layer().op;
+  const bool linear = std::holds_alternative<Conv2D>(op) ||
+                      std::holds_alternative<DepthwiseConv2D>(op) ||
+                      std::holds_alternative<FullyConnected>(op);
+  return linear ? 1 : layer.input_count();
+}
+
+Status CheckTensors(const LayerView& layer) {
+  for (size_t i = 0; i < DataInputs(layer); ++i) {
+    if (!layer.has_input(i)) continue;
+    const Tensor& input = layer.input(i);
+    if (!IsByte(input)) {
+      return layer.Unsupported("the CUDA backend computes int8 and uint8; input '" + input.name +
+                               "' is " + NameOf(input.type));
+    }
+    if (input.constant || input.variable) {
+      return layer.Unsupported("the CUDA backend reads no constant or variable, as input '" +
+                               input.name + "' is");
+    }
+  }
+  if (IsByte(layer.output())) return {};
+  return layer.Unsupported("the CUDA backend computes int8 and uint8; output '" +
+                           layer.output().name + "' is " + NameOf(layer.output().type));
+}
+
+// From here to the end of the network there is only what the CPU may do.
+bool IsTail(const Graph& graph, size_t layer) {
+  return std::all_of(
+      graph.layers.begin() + static_cast<ptrdiff_t>(layer), graph.layers.end(), [](const Layer& l) {
+        return std::holds_alternative<Softmax>(l.op) || std::holds_alternative<Dequantize>(l.op);
+      });
+}
+
+class CudaBackend final : public Backend {
+ public:
+  explicit CudaBackend(const Stream& stream)
+      : stream_(stream), host_(MakeHostBackend(LayerOptions{})) {}
+
+  Result<PreparedLayer> Prepare(const Graph& graph, size_t index) const override {
+    const LayerView layer(graph, index);
+    if (IsTail(graph, index)) {
+      Result<PreparedLayer> on_host = host_->Prepare(graph, index);
+      if (!on_host.ok()) return on_host;
+      return PrepareOnHost(stream_, layer, std::move(*on_host));
+    }
+    INTAGLIO_RETURN_IF_ERROR(CheckTensors(layer));
+    return std::visit(ByOperator{stream_, layer}, layer.layer().op);
+  }
+
+  Result<std::shared_ptr<std::byte>> Allocate(size_t bytes) const override {
+    static_assert(256 % kArenaAlignment == 0);
+    auto memory = intaglio::cuda::Allocate(bytes);
+    if (!memory.ok()) return memory.status();
+    INTAGLIO_RETURN_IF_ERROR(intaglio::cuda::Fill(stream_, memory->get(), 0, bytes));
+    return std::shared_ptr<std::byte>(*memory, static_cast<std::byte*>(memory->get()));
+  }
+
+  Status CopyIn(std::byte* to, const void* from, size_t bytes) const override {
+    return intaglio::cuda::Copy(stream_, to, from, bytes);
+  }
+  Status CopyOut(void* to, const void* from, size_t bytes) const override {
+    INTAGLIO_RETURN_IF_ERROR(intaglio::cuda::Copy(stream_, to, from, bytes));
+    return intaglio::cuda::Wait(stream_);
+  }
+  void Fill(std::byte* to, int byte, size_t bytes) const override {
+    (void)intaglio::cuda::Fill(stream_, to, byte, bytes);
+  }
+
+ private:
+  Stream stream_;
+  std::shared_ptr<const Backend> host_;
+};
+
+// A layer of one input on the CPU, between two copies.
+class HostRoutine final : public Routine {
+ public:
+  HostRoutine(const Stream& stream, const LayerView& layer, PreparedLayer on_host)
+      : stream_(stream),
+        on_host_(std::move(on_host)),
+        input_(*CountBytes(layer.input(0).shape, layer.input(0).type)),
+        output_(*CountBytes(layer.output().shape, layer.output().type)),
+        scratch_(on_host_.scratch_bytes) {}
+
+  Status Run(const RunArguments& arguments) const override {
+    const std::lock_guard lock(mutex_);
+    INTAGLIO_RETURN_IF_ERROR(
+        intaglio::cuda::Copy(stream_, input_.data(), arguments.inputs[0], input_.size()));
+    INTAGLIO_RETURN_IF_ERROR(intaglio::cuda::Wait(stream_));
+    const void* const inputs[] = {input_.data()};
+    void* const outputs[] = {output_.data()};
+    INTAGLIO_RETURN_IF_ERROR(on_host_.routine->Run(
+        {arguments.context, inputs, outputs, scratch_.data(), arguments.variables}));
+    return intaglio::cuda::Copy(stream_, arguments.outputs[0], output_.data(), output_.size());
+  }
+
+ private:
+  Stream stream_;
+  PreparedLayer on_host_;
+  mutable std::mutex mutex_;  // instances of a model share the buffers
+  mutable std::vector<std::byte> input_;
+  mutable std::vector<std::byte> output_;
+  mutable std::vector<std::byte> scratch_;
+};
+
+}  // namespace
+
+std::string DeviceRoutineName(Type type, const char* algorithm) {
+  return "cuda" + RoutineName(type, algorithm).substr(3);
+}
+
+Result<PreparedLayer> PrepareOnHost(const Stream& stream, const LayerView& layer,
+                                    PreparedLayer on_host) {
+  PreparedLayer prepared;
+  prepared.name = on_host.name;
+  prepared.constant_bytes = on_host.constant_bytes;
+  prepared.routine = std::make_shared<const HostRoutine>(stream, layer, std::move(on_host));
+  return prepared;
+}
+
+Result<std::shared_ptr<const Backend>> MakeBackend(CUstream_st* stream) {
+  auto wrapped = Stream::Wrap(stream);
+  if (!wrapped.ok()) return wrapped.status();
+  return std::shared_ptr<const Backend>(std::make_shared<const CudaBackend>(*wrapped));
+}
+
+}  // namespace intaglio::nn::cuda

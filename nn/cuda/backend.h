@@ -1,0 +1,35 @@
+// Networks of 8-bit integers on an NVIDIA GPU: pass the backend to Model::Prepare.
+//
+//   auto backend = cuda::MakeBackend(nullptr);
+//   PrepareOptions options;
+//   options.backend = *backend;
+//   auto model = Model::Prepare(std::move(graph), options);
+//   model->Run(inputs, outputs);
+//
+// The results are the bits of the CPU's. Weights are uploaded when the model is prepared; a run
+// copies its inputs, enqueues the layers, and waits once, for its outputs. It allocates nothing.
+//
+// Operators, of int8 and uint8: CONV_2D, DEPTHWISE_CONV_2D, FULLY_CONNECTED, ADD and SUB of equal
+// shapes, AVERAGE_POOL_2D, MAX_POOL_2D, MEAN over neighbouring axes, PAD, RESHAPE, SQUEEZE,
+// EXPAND_DIMS, and the functions of one number that the CPU has as tables. SOFTMAX and DEQUANTIZE
+// are computed on the CPU where they end the network. Any other operator is an error that names the
+// layer.
+#ifndef INTAGLIO_NN_CUDA_BACKEND_H_
+#define INTAGLIO_NN_CUDA_BACKEND_H_
+
+#include <memory>
+
+#include "intaglio/fixedpoint/status.h"
+#include "intaglio/gemm/cuda/stream.h"
+#include "intaglio/nn/backend.h"
+
+namespace intaglio::nn::cuda {
+
+// On the current device, which must be current wherever a model of it is prepared or run. Null is
+// the default stream. Runs of several instances follow each other in the stream. Errors are those
+// of Stream::Wrap.
+Result<std::shared_ptr<const Backend>> MakeBackend(CUstream_st* stream);
+
+}  // namespace intaglio::nn::cuda
+
+#endif  // INTAGLIO_NN_CUDA_BACKEND_H_

@@ -1,0 +1,64 @@
+// The layers that the device has, each made ready with its constants uploaded.
+#ifndef INTAGLIO_NN_CUDA_LAYERS_H_
+#define INTAGLIO_NN_CUDA_LAYERS_H_
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "intaglio/gemm/cuda/jobs.h"
+#include "intaglio/gemm/cuda/memory.h"
+#include "intaglio/gemm/cuda/stream.h"
+#include "intaglio/nn/layer.h"
+#include "intaglio/nn/ops/routine.h"
+#include "intaglio/nn/quantization.h"
+
+namespace intaglio::nn::cuda {
+
+using intaglio::cuda::Stream;
+
+// All of 8-bit types, with inputs that are no constants but for weights and biases. Errors name the
+// layer.
+Result<PreparedLayer> PrepareConv2D(const Stream& stream, const LayerView& layer);
+Result<PreparedLayer> PrepareFullyConnected(const Stream& stream, const LayerView& layer);
+Result<PreparedLayer> PrepareDepthwiseConv2D(const Stream& stream, const LayerView& layer);
+Result<PreparedLayer> PrepareAveragePool2D(const Stream& stream, const LayerView& layer);
+Result<PreparedLayer> PrepareMaxPool2D(const Stream& stream, const LayerView& layer);
+Result<PreparedLayer> PrepareMean(const Stream& stream, const LayerView& layer);
+Result<PreparedLayer> PrepareSum(const Stream& stream, const LayerView& layer, int sign);
+Result<PreparedLayer> PreparePad(const Stream& stream, const LayerView& layer);
+Result<PreparedLayer> PrepareAlias(const Stream& stream, const LayerView& layer);
+// A function of one number: a table of what the CPU's routine gives for each.
+Result<PreparedLayer> PrepareTable(const Stream& stream, const LayerView& layer);
+
+// By the CPU's routine: waits for the input, and has the output copied back.
+Result<PreparedLayer> PrepareOnHost(const Stream& stream, const LayerView& layer,
+                                    PreparedLayer on_host);
+
+// "cuda:qint8/" or "cuda:quint8/" with the algorithm.
+std::string DeviceRoutineName(Type type, const char* algorithm);
+
+// A layer that enqueues make(arguments), a job.
+template <class Make>
+PreparedLayer PrepareJob(const Stream& stream, Type type, const char* algorithm, Make make) {
+  PreparedLayer prepared;
+  prepared.routine = RoutineOf([stream, make = std::move(make)](const RunArguments& arguments) {
+    return intaglio::cuda::Enqueue(stream, make(arguments));
+  });
+  prepared.name = DeviceRoutineName(type, algorithm);
+  return prepared;
+}
+
+// Elements on the device. Waits for the copy.
+template <class T>
+Result<std::shared_ptr<const T>> Upload(const Stream& stream, const T* values, size_t count) {
+  auto memory = intaglio::cuda::Allocate(count * sizeof(T));
+  if (!memory.ok()) return memory.status();
+  INTAGLIO_RETURN_IF_ERROR(intaglio::cuda::Copy(stream, memory->get(), values, count * sizeof(T)));
+  INTAGLIO_RETURN_IF_ERROR(intaglio::cuda::Wait(stream));
+  return std::shared_ptr<const T>(*memory, static_cast<const T*>(memory->get()));
+}
+
+}  // namespace intaglio::nn::cuda
+
+#endif  // INTAGLIO_NN_CUDA_LAYERS_H_

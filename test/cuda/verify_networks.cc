@@ -1,0 +1,70 @@
+#include <random>
+#include <utility>
+#include <vector>
+
+#include "intaglio/bench/cuda/networks.h"
+#include "intaglio/nn/builder.h"
+#include "intaglio/nn/cuda/backend.h"
+#include "intaglio/nn/model.h"
+#include "intaglio/test/cuda/verify.h"
+
+namespace intaglio::test {
+namespace {
+
+// The operators that the two networks do not have.
+Result<nn::Graph> OtherOperators(int batch) {
+  nn::Builder b("others");
+  nn::Value x = b.Input("x", Type::kInt8, {batch, 9, 7, 5}, nn::PerTensor(0.1f, -7));
+  x = b.Pad(x, {{{0, 0}, {1, 2}, {0, 1}, {0, 3}}});
+  x = b.AveragePool2D(x, {{3, 2}, {2, 1}, nn::Padding::Same(), nn::Activation::kRelu6});
+  x = b.Tanh(x);
+  x = b.Quantize(x, Type::kUInt8, nn::PerTensor(0.01f, 120));
+  x = b.Reshape(x, {batch, -1});
+  x = b.Softmax(x);
+  b.Output(x, "y");
+  return b.Finish();
+}
+
+// An empty text, or what went wrong.
+std::string Compare(const cuda::Stream& stream, const Result<nn::Graph>& graph) {
+  if (!graph.ok()) return graph.status().message();
+  const auto backend = nn::cuda::MakeBackend(stream.get());
+  if (!backend.ok()) return backend.status().message();
+  std::vector<uint8_t> results[2];
+  for (const bool on_device : {false, true}) {
+    nn::PrepareOptions options;
+    if (on_device) options.backend = *backend;
+    auto model = nn::Model::Prepare(*graph, options);
+    if (!model.ok()) return model.status().message();
+    const nn::Tensor& input = model->input(0);
+    const nn::Tensor& output = model->output(0);
+    std::mt19937 random(3);
+    std::vector<uint8_t> in(*nn::CountBytes(input.shape, input.type));
+    for (auto& byte : in) byte = static_cast<uint8_t>(random());
+    std::vector<uint8_t>& out = results[on_device ? 1 : 0];
+    out.resize(*nn::CountBytes(output.shape, output.type));
+    const nn::InputBuffer from{in.data(), in.size(), input.type};
+    const nn::OutputBuffer to{out.data(), out.size(), output.type};
+    // The second run finds the memory as the first one left it.
+    for (int i = 0; i < 2; ++i) {
+      if (const Status s = model->Run({&from, 1}, {&to, 1}); !s.ok()) return s.message();
+    }
+  }
+  return results[0] == results[1] ? "" : graph->name + ": the results differ";
+}
+
+}  // namespace
+
+Tally VerifyNetworks(const cuda::Stream& stream) {
+  Tally tally{"networks"};
+  for (const int batch : {1, 3}) {
+    tally.Count(Compare(stream, OtherOperators(batch)));
+    for (const int width : {16, 4}) {
+      tally.Count(Compare(stream, bench::ResNet50(batch, 64, width)));
+      tally.Count(Compare(stream, bench::MobileNetV1(batch, 96, width)));
+    }
+  }
+  return tally;
+}
+
+}  // namespace intaglio::test
