@@ -36,11 +36,11 @@ Status CheckTensor(const Tensor& tensor) {
   const Result<size_t> bytes = CountBytes(tensor.shape, tensor.type);
   if (!bytes.ok()) return bytes.status();
   INTAGLIO_RETURN_IF_ERROR(CheckQuantization(tensor.quantization));
-  if (!tensor.constant) return {};
-  if (tensor.variable) return InvalidArgument("is a variable, but has the elements of a constant");
+  if (tensor.constant && tensor.variable) return InvalidArgument("is a constant and a variable");
+  if (!tensor.constant && !(tensor.variable && tensor.data != nullptr)) return {};
   if (tensor.data_bytes != *bytes) {
-    return InvalidArgument("is a constant of " + std::to_string(tensor.data_bytes) +
-                           " bytes, but " + NameOf(tensor.type) + ToString(tensor.shape) + " has " +
+    return InvalidArgument("is given " + std::to_string(tensor.data_bytes) + " bytes, but " +
+                           NameOf(tensor.type) + ToString(tensor.shape) + " has " +
                            std::to_string(*bytes));
   }
   if (*bytes > 0 && tensor.data == nullptr) return InvalidArgument("is a constant without data");

@@ -147,6 +147,12 @@ struct Model::Instance {
     for (size_t i = 0; i < tensors.size(); ++i) {
       const Tensor& tensor = tensors[i];
       if (!tensor.variable) continue;
+      if (tensor.data != nullptr) {
+        // What goes wrong here shows in the next copy, as for Fill.
+        (void)prepared->backend->CopyIn(prepared->Address(arena.get(), static_cast<TensorId>(i)),
+                                        tensor.data, tensor.data_bytes);
+        continue;
+      }
       const bool has_zero_point = tensor.type == Type::kInt8 && tensor.quantization.quantized();
       const int zero = has_zero_point ? tensor.quantization.zero_points[0] : 0;
       Fill(static_cast<TensorId>(i), zero);

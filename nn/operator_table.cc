@@ -140,12 +140,12 @@ constexpr OperatorRow kRows[] = {
     {"SUM", 1, 1, kNumbers, InferReduce<Sum>, PrepareSum},
     {"REDUCE_MAX", 1, 1, kNumbers, InferReduce<ReduceMax>, PrepareReduceMax, "one quantization"},
     {"REDUCE_MIN", 1, 1, kNumbers, InferReduce<ReduceMin>, PrepareReduceMin, "one quantization"},
-    {"REDUCE_PROD", 1, 1, kInteger | kFloat, InferReduce<ReduceProd>, PrepareReduceProd},
+    {"REDUCE_PROD", 1, 1, kReal | kInteger, InferReduce<ReduceProd>, PrepareReduceProd},
     {"REDUCE_ANY", 1, 1, kBool, InferReduce<ReduceAny>, PrepareReduceAny},
     {"REDUCE_ALL", 1, 1, kBool, InferReduce<ReduceAll>, PrepareReduceAll},
     {"TRANSPOSE_CONV", 2, 4, kQuantized | kFloat, InferTransposeConv, PrepareTransposeConv,
      "constant weights, int8 with int16"},
-    {"BATCH_MATMUL", 2, 2, SetOf(Type::kInt8) | kFloat, InferBatchMatMul, PrepareBatchMatMul},
+    {"BATCH_MATMUL", 2, 2, kReal, InferBatchMatMul, PrepareBatchMatMul, "int16 with zero points 0"},
     {"LSTM", 1, 24, SetOf(Type::kInt8) | kFloat, InferLstm, PrepareLstm, kLstmRemark},
     {"LSTM", 5, 5, SetOf(Type::kUInt8) | kFloat, InferBasicLstm, PrepareBasicLstm},
     {"UNIDIRECTIONAL_SEQUENCE_LSTM", 1, 24, SetOf(Type::kInt8) | kFloat, InferLstm, PrepareLstm,
@@ -159,6 +159,8 @@ constexpr OperatorRow kRows[] = {
      PrepareDetectionPostProcess, "custom; anchors and scores of the same types"},
     {"L2_POOL_2D", 1, 1, kFloat, InferL2Pool2D, PrepareL2Pool2D},
     {"LOCAL_RESPONSE_NORMALIZATION", 1, 1, kFloat, InferRows, PrepareLocalResponseNormalization},
+    {"READ_VARIABLE", 1, 1, kAny, InferReadVariable, PrepareReshape},
+    {"ASSIGN_VARIABLE", 2, 2, kAny, InferAssignVariable, PrepareAssignVariable},
 };
 static_assert(std::variant_size_v<OperatorVariant> == std::size(kRows));
 
@@ -175,7 +177,9 @@ std::string NamesOf(TypeSet types) {
   return text;
 }
 
+// Of the outputs that there are.
 bool MakesNothing(const LayerView& layer) {
+  if (layer.layer().outputs.empty()) return false;
   for (size_t i = 0; i < layer.layer().outputs.size(); ++i) {
     if (*CountElements(layer.output(i).shape) > 0) return false;
   }

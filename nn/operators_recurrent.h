@@ -78,6 +78,12 @@ struct Svdf {
   bool asymmetric_quantize_inputs = false;
 };
 
+// The elements of a variable, its only input, as they are when the layer runs.
+struct ReadVariable {};
+
+// Inputs: elements; the variable that takes them, of the same type and shape. No outputs.
+struct AssignVariable {};
+
 }  // namespace intaglio::nn
 
 #endif  // INTAGLIO_NN_OPERATORS_RECURRENT_H_

@@ -48,9 +48,9 @@ struct Tensor {
   size_t data_bytes = 0;  // what `data` points to; must equal the size that type and shape tell
   std::shared_ptr<const void> owner;
 
-  // Keeps its elements from one run of an instance to the next. They start as the zero point where
-  // the type is int8, else as 0. Recurrent operators update the variables among their inputs;
-  // nothing else writes them.
+  // Keeps its elements from one run of an instance to the next. They start as `data`, as long as a
+  // constant's, or, where that is null, as the zero point where the type is int8, else as 0. Only
+  // the recurrent operators and ASSIGN_VARIABLE write the variables among their inputs.
   bool variable = false;
 };
 

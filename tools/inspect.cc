@@ -68,9 +68,12 @@ void Print(const nn::Model& model) {
               "kernel");
   for (size_t i = 0; i < model.layers().size(); ++i) {
     const nn::LayerInfo& layer = model.layers()[i];
-    const nn::Tensor& output = model.graph().tensors[static_cast<size_t>(layer.output)];
+    const std::string output =
+        layer.output == nn::kNoTensor
+            ? "none"
+            : Describe(model.graph().tensors[static_cast<size_t>(layer.output)]);
     std::printf("%4zu  %-18s %-22s %-24s %12lld  %s%s\n", i, layer.operator_name.c_str(),
-                Describe(output).c_str(), layer.routine.c_str(), static_cast<long long>(layer.macs),
+                output.c_str(), layer.routine.c_str(), static_cast<long long>(layer.macs),
                 layer.kernel.c_str(), layer.in_place ? " (in place)" : "");
   }
 }

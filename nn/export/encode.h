@@ -80,15 +80,17 @@ tflite::ActivationFunctionType ToTflite(Activation activation);
 Result<tflite::Padding> ToTflite(const LayerView& layer, const Padding& padding);
 tflite::TensorType ToTflite(Type type);
 
-// Operators without parameters: their name is all. Others need a function below.
+// Operators without parameters: their name is all. But a file's options say which LSTM it is, and
+// its variables stand behind handles.
+template <class Op>
+inline constexpr bool kIsItsName =
+    std::is_empty_v<Op> && !std::is_same_v<Op, BasicLstm> && !std::is_same_v<Op, ReadVariable> &&
+    !std::is_same_v<Op, AssignVariable>;
+
+// Operators with parameters need a function below.
 template <class Op>
 Status Encode(const Op&, Encoding& e) {
-  if constexpr (std::is_empty_v<Op>) return {};
-  return e.layer().Unsupported("the writer of .tflite files does not know this operator");
-}
-
-// Its options say which LSTM it is.
-inline Status Encode(const BasicLstm&, Encoding& e) {
+  if constexpr (kIsItsName<Op>) return {};
   return e.layer().Unsupported("the writer of .tflite files does not know this operator");
 }
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "intaglio/nn/import/fold.h"
+#include "intaglio/nn/import/resources.h"
 #include "intaglio/nn/import/tflite_registry.h"
 #include "intaglio/nn/import/translate.h"
 #include "intaglio/nn/model.h"
@@ -20,6 +21,7 @@ struct Row {
   // Above this version are ones that did not exist when the row was written.
   int max_version;
   Status (*translate)(Translation& t);
+  const char* types = nullptr;  // of an operator that makes no layer
 };
 
 constexpr Row kRows[] = {
@@ -127,6 +129,10 @@ constexpr Row kRows[] = {
     {Code::SVDF, 4, TranslateSvdf},
     {Code::UNIDIRECTIONAL_SEQUENCE_LSTM, 4, TranslateUnidirectionalSequenceLstm},
     {Code::UNIDIRECTIONAL_SEQUENCE_RNN, 3, TranslateUnidirectionalSequenceRnn},
+    {Code::VAR_HANDLE, 1, TranslateVarHandle, "resource"},
+    {Code::READ_VARIABLE, 1, TranslateReadVariable},
+    {Code::ASSIGN_VARIABLE, 1, TranslateAssignVariable},
+    {Code::CALL_ONCE, 1, TranslateCallOnce, "resource"},
 };
 
 // Custom operators, by name; of version 1.
@@ -214,13 +220,17 @@ Status CheckNotWritingWhatItReads(const Layer& layer) {
   return {};
 }
 
-Status ReadOperator(const TfliteFile& file, const tflite::Operator& from, Graph& graph) {
+// Adds a layer, or none.
+Status ReadOperator(const TfliteFile& file, const tflite::Operator& from, Resources& resources,
+                    Graph& graph) {
   Layer& layer = graph.layers.emplace_back();
   INTAGLIO_RETURN_IF_ERROR(ReadIds(from.inputs(), graph, true, "input", layer.inputs));
   INTAGLIO_RETURN_IF_ERROR(ReadIds(from.outputs(), graph, false, "output", layer.outputs));
   INTAGLIO_RETURN_IF_ERROR(CheckNotWritingWhatItReads(layer));
-  Translation translation(graph, from, layer);
-  return FindTranslate(CodeOf(file, from))(translation);
+  Translation translation(graph, from, resources, layer);
+  INTAGLIO_RETURN_IF_ERROR(FindTranslate(CodeOf(file, from))(translation));
+  if (translation.dropped()) graph.layers.pop_back();
+  return {};
 }
 
 Status SetOutputShapes(Graph& graph) {
@@ -266,9 +276,10 @@ Status Try(const Graph& graph) {
 
 // Adds the operator's layer to the graph, if it can be translated, and tries it.
 Status TryOperator(const TfliteFile& file, const tflite::Operator& op, Budget& budget,
-                   Graph& graph) {
+                   Resources& resources, Graph& graph) {
   const size_t before = graph.layers.size();
-  Status status = ReadOperator(file, op, graph);
+  Status status = ReadOperator(file, op, resources, graph);
+  if (status.ok() && graph.layers.size() == before) return {};
   if (status.ok()) {
     graph.layers.back().label = kNoLabel;
     status = SetOutputShapes(graph);
@@ -294,6 +305,7 @@ Result<std::vector<SurveyedOperator>> SurveyOperators(const TfliteFile& file,
                                                       const tflite::SubGraph& subgraph,
                                                       Budget& budget, Graph& graph) {
   std::vector<SurveyedOperator> operators;
+  Resources resources(file, budget, graph);
   for (uint32_t i = 0; i < Length(subgraph.operators()); ++i) {
     const tflite::Operator& op = *subgraph.operators()->Get(i);
     if (op.opcode_index() >= Length(file.model->operator_codes())) {
@@ -302,7 +314,7 @@ Result<std::vector<SurveyedOperator>> SurveyOperators(const TfliteFile& file,
     const tflite::OperatorCode& code = CodeOf(file, op);
     SurveyedOperator row{NameOf(code), code.version(), TypeOfFirstInput(op, graph), {}};
     row.status = FindTranslate(code) == nullptr ? Unsupported("not supported")
-                                                : TryOperator(file, op, budget, graph);
+                                                : TryOperator(file, op, budget, resources, graph);
     operators.push_back(std::move(row));
   }
   return operators;
@@ -313,7 +325,10 @@ std::vector<TfliteOperator> ListTfliteOperators() {
   for (const Row& row : kRows) {
     const std::string name = tflite::EnumNameBuiltinOperator(row.code);
     const OperatorRow* const op = FindRow(row.code == Code::PADV2 ? "PAD" : name);
-    operators.push_back({name, row.max_version, op == nullptr ? "" : ListTypes(op->types),
+    operators.push_back({name, row.max_version,
+                         row.types != nullptr ? row.types
+                         : op == nullptr      ? ""
+                                              : ListTypes(op->types),
                          op == nullptr ? "" : op->remark});
   }
   for (const CustomRow& row : kCustomRows) {
@@ -324,6 +339,14 @@ std::vector<TfliteOperator> ListTfliteOperators() {
   std::sort(operators.begin(), operators.end(),
             [](const TfliteOperator& a, const TfliteOperator& b) { return a.name < b.name; });
   return operators;
+}
+
+Result<Code> CodeAt(const TfliteFile& file, const tflite::Operator& op) {
+  if (op.opcode_index() >= Length(file.model->operator_codes())) {
+    return InvalidArgument("operator code " + std::to_string(op.opcode_index()) +
+                           " does not exist");
+  }
+  return CodeOf(CodeOf(file, op));
 }
 
 Status CheckOperators(const TfliteFile& file, const tflite::SubGraph& subgraph, Budget& budget) {
@@ -339,19 +362,25 @@ Status CheckOperators(const TfliteFile& file, const tflite::SubGraph& subgraph, 
 
 Status ReadOperators(const TfliteFile& file, const tflite::SubGraph& subgraph, Budget& budget,
                      Graph& graph) {
-  bool folded = false;
+  bool dropped = false;
+  Resources resources(file, budget, graph);
   for (uint32_t i = 0; i < Length(subgraph.operators()); ++i) {
     const tflite::Operator& op = *subgraph.operators()->Get(i);
-    const Status status = ReadOperator(file, op, graph);
+    const size_t before = graph.layers.size();
+    const Status status = ReadOperator(file, op, resources, graph);
     if (!status.ok()) {
       return {status.code(), Describe(i, CodeOf(file, op)) + ": " + status.message()};
     }
+    if (graph.layers.size() == before) {
+      dropped = true;
+      continue;
+    }
     // Once a layer is gone, the others would lose their place in the file.
-    if (folded) graph.layers.back().label = LabelAt(graph, i);
+    if (dropped) graph.layers.back().label = LabelAt(graph, i);
     INTAGLIO_RETURN_IF_ERROR(SetOutputShapes(graph));
-    folded = FoldLastLayer(graph, budget) || folded;
+    dropped = FoldLastLayer(graph, budget) || dropped;
   }
-  return {};
+  return resources.CheckHandles(subgraph);
 }
 
 }  // namespace intaglio::nn

@@ -11,6 +11,9 @@
 
 namespace intaglio::nn {
 
+// What an operator of the file is; an error where it names none.
+Result<tflite::BuiltinOperator> CodeAt(const TfliteFile& file, const tflite::Operator& op);
+
 // Refuses a subgraph with an operator that cannot be translated, before anything else is looked at:
 // of all that may be wrong with a model, that is what its owner needs to know first.
 Status CheckOperators(const TfliteFile& file, const tflite::SubGraph& subgraph, Budget& budget);

@@ -197,6 +197,7 @@ Status ReadHalves(const TfliteFile& file, const tflite::Tensor& from, Budget& bu
 Status ReadTensor(const TfliteFile& file, const tflite::Tensor& from, Budget& budget,
                   Tensor& tensor) {
   if (from.type() == tflite::TensorType::FLOAT16) return ReadHalves(file, from, budget, tensor);
+  if (from.type() == tflite::TensorType::RESOURCE) return {};
   const std::optional<Type> type = TypeFrom(from.type());
   if (!type) return Unsupported("type " + NameOf(from.type()) + " is not supported");
   tensor.type = *type;

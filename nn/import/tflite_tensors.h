@@ -9,7 +9,8 @@
 namespace intaglio::nn {
 
 // Reads all tensors of a subgraph into graph.tensors, which is empty. A tensor is a constant where
-// its buffer holds data, and where it has no elements and nothing writes it.
+// its buffer holds data, and where it has no elements and nothing writes it. Handles of resources
+// become scalars, which no layer may use.
 Status ReadTensors(const TfliteFile& file, const tflite::SubGraph& subgraph, Budget& budget,
                    Graph& graph);
 

@@ -16,12 +16,14 @@
 
 namespace intaglio::nn {
 
+class Resources;
+
 // An operator of the file whose tensor ids have been checked. Inputs and outputs start out as the
 // file's.
 class Translation {
  public:
-  Translation(const Graph& graph, const tflite::Operator& from, Layer& layer)
-      : graph_(graph), from_(from), layer_(layer) {}
+  Translation(const Graph& graph, const tflite::Operator& from, Resources& resources, Layer& layer)
+      : graph_(graph), from_(from), resources_(resources), layer_(layer) {}
 
   // The options of the operator; null where the file has none, or another operator's.
   template <class Options>
@@ -68,10 +70,19 @@ class Translation {
   Status PickInputs(std::initializer_list<size_t> picked);
   void set(Operator op) { layer_.op = std::move(op); }
 
+  size_t output_count() const { return layer_.outputs.size(); }
+  TensorId output_id(size_t i) const { return layer_.outputs[i]; }
+  Resources& resources() const { return resources_; }
+  // The operator makes no layer.
+  void Drop() { dropped_ = true; }
+  bool dropped() const { return dropped_; }
+
  private:
   const Graph& graph_;
   const tflite::Operator& from_;
+  Resources& resources_;
   Layer& layer_;
+  bool dropped_ = false;
 };
 
 Result<Activation> ActivationFrom(tflite::ActivationFunctionType from);
@@ -131,6 +142,10 @@ Status TranslateUnpack(Translation& t);
 Status TranslateLstm(Translation& t);
 Status TranslateRnn(Translation& t);
 Status TranslateSvdf(Translation& t);
+Status TranslateVarHandle(Translation& t);
+Status TranslateReadVariable(Translation& t);
+Status TranslateAssignVariable(Translation& t);
+Status TranslateCallOnce(Translation& t);
 Status TranslateUnidirectionalSequenceLstm(Translation& t);
 Status TranslateUnidirectionalSequenceRnn(Translation& t);
 

@@ -8,6 +8,7 @@
 #include "intaglio/fixedpoint/multiply.h"
 #include "intaglio/nn/ops/binary.h"
 #include "intaglio/nn/ops/ops.h"
+#include "intaglio/nn/ops/sigmoid16.h"
 #include "intaglio/nn/ops/unary.h"
 #include "intaglio/nn/quantization.h"
 

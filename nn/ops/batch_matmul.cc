@@ -118,6 +118,12 @@ Result<PreparedLayer> PrepareBatchMatMul(const LayerView& layer, const LayerOpti
   const Result<QuantizedMultiplier> multiplier = MakeMultiplier(
       layer, static_cast<double>(q->a.scale * q->b.scale) / static_cast<double>(q->out.scale));
   if (!multiplier.ok()) return multiplier.status();
+  if (layer.output().type == Type::kInt16) {
+    if (q->a.zero_point != 0 || q->b.zero_point != 0 || q->out.zero_point != 0) {
+      return layer.Unsupported("int16 with zero points other than 0");
+    }
+    return PrepareBatchMatMul16(layer, *sizes, BatchLoops(layer, *sizes), *multiplier);
+  }
   if (sizes->depth > 1 << 15) {
     return layer.Unsupported("sums " + std::to_string(sizes->depth) + " products; at most 2^15");
   }

@@ -4,6 +4,7 @@
 
 #include "intaglio/nn/layer.h"
 #include "intaglio/nn/ops/loops.h"
+#include "intaglio/nn/quantization.h"
 
 namespace intaglio::nn {
 
@@ -14,9 +15,12 @@ struct MatMulSizes {
   Shape batch;  // that both broadcast to
 };
 
-// float32; the loops are over the batches: operands and output, in elements.
+// The loops are over the batches: operands and output, in elements.
 Result<PreparedLayer> PrepareBatchMatMulFloat(const LayerView& layer, const MatMulSizes& sizes,
                                               const Loops<3>& loops);
+Result<PreparedLayer> PrepareBatchMatMul16(const LayerView& layer, const MatMulSizes& sizes,
+                                           const Loops<3>& loops,
+                                           const QuantizedMultiplier& multiplier);
 
 }  // namespace intaglio::nn
 

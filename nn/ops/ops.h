@@ -61,6 +61,8 @@ ShapesResult InferLstm(const LayerView& layer);
 ShapesResult InferBasicLstm(const LayerView& layer);
 ShapesResult InferRnn(const LayerView& layer);
 ShapesResult InferSvdf(const LayerView& layer);
+ShapesResult InferReadVariable(const LayerView& layer);
+ShapesResult InferAssignVariable(const LayerView& layer);
 
 Result<PreparedLayer> PrepareConv2D(const LayerView& layer, const LayerOptions& options);
 Result<PreparedLayer> PrepareDepthwiseConv2D(const LayerView& layer, const LayerOptions& options);
@@ -80,14 +82,6 @@ Result<PreparedLayer> PrepareMean(const LayerView& layer, const LayerOptions& op
 Result<PreparedLayer> PrepareConcatenation(const LayerView& layer, const LayerOptions& options);
 Result<PreparedLayer> PrepareQuantize(const LayerView& layer, const LayerOptions& options);
 Result<PreparedLayer> PrepareDequantize(const LayerView& layer, const LayerOptions& options);
-
-// The same for int16.
-Result<PreparedLayer> PrepareLogistic16(const LayerView& layer);
-Result<PreparedLayer> PrepareTanh16(const LayerView& layer);
-Result<PreparedLayer> PrepareSoftmax16(const LayerView& layer);
-
-// The same for float32.
-Result<PreparedLayer> PrepareSoftmaxFloat(const LayerView& layer);
 
 // Data movement.
 Result<PreparedLayer> PreparePad(const LayerView& layer, const LayerOptions& options);
@@ -183,6 +177,7 @@ Result<PreparedLayer> PrepareRnn(const LayerView& layer, const LayerOptions& opt
 Result<PreparedLayer> PrepareUnidirectionalSequenceRnn(const LayerView& layer,
                                                        const LayerOptions& options);
 Result<PreparedLayer> PrepareSvdf(const LayerView& layer, const LayerOptions& options);
+Result<PreparedLayer> PrepareAssignVariable(const LayerView& layer, const LayerOptions& options);
 
 }  // namespace intaglio::nn
 

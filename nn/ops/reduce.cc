@@ -1,4 +1,4 @@
-// REDUCE_MAX, REDUCE_MIN, REDUCE_PROD, REDUCE_ANY, REDUCE_ALL, and SUM of numbers that are not
+// REDUCE_MAX, REDUCE_MIN, REDUCE_ANY, REDUCE_ALL, and SUM and REDUCE_PROD of numbers that are not
 // quantized: elements of the output gather those of the input one by one, in its order.
 #include "intaglio/nn/ops/reduce.h"
 
@@ -116,6 +116,9 @@ Result<PreparedLayer> PrepareReduceMin(const LayerView& layer, const LayerOption
 }
 
 Result<PreparedLayer> PrepareReduceProd(const LayerView& layer, const LayerOptions&) {
+  if (IsQuantized(layer.input(0).type)) {
+    return PrepareQuantizedProd(layer, layer.op<ReduceProd>().axes);
+  }
   return PrepareReduce<int32_t, int64_t, float>(
       layer, layer.op<ReduceProd>().axes, [](auto zero) { return decltype(zero)(1); },
       [](auto product, auto x) { return WrappingMul(product, x); });

@@ -25,6 +25,9 @@ ShapesResult InferReduce(const LayerView& layer) {
   return InferReduction(layer, layer.op<Op>().axes, layer.op<Op>().keep_dims);
 }
 
+// REDUCE_PROD of int8 and int16.
+Result<PreparedLayer> PrepareQuantizedProd(const LayerView& layer, const std::vector<int>& axes);
+
 // SUM of int32, int64 and float32.
 Result<PreparedLayer> PreparePlainSum(const LayerView& layer, const std::vector<int>& axes);
 

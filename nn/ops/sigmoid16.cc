@@ -1,5 +1,7 @@
 // LOGISTIC and TANH of int16, by interpolation in one table of the logistic function, as TFLite's
 // reference kernels do it: tanh(x) = 2 logistic(2 x) - 1.
+#include "intaglio/nn/ops/sigmoid16.h"
+
 #include <array>
 #include <cmath>
 #include <cstdint>
@@ -7,7 +9,6 @@
 #include <optional>
 #include <string>
 
-#include "intaglio/nn/ops/ops.h"
 #include "intaglio/nn/ops/unary.h"
 #include "intaglio/nn/quantization.h"
 

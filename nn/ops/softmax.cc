@@ -1,5 +1,7 @@
 // SOFTMAX over the last dimension in fixed point, as gemmlowp's functions give it: exp of the
 // differences to the row's maximum, their sum, and the sum's reciprocal.
+#include "intaglio/nn/ops/softmax.h"
+
 #include <algorithm>
 #include <array>
 #include <bit>

@@ -96,7 +96,7 @@ TEST(Validate, RefusesTensors) {
       "tensor #2 'c': shape [1073741824, 1073741824, 1073741824] has more elements than memory "
       "can hold");
   EXPECT_EQ(MessageAfter([](Graph& g) { g.tensors[2].data_bytes = 3; }),
-            "tensor #2 'c': is a constant of 3 bytes, but int8[4] has 4");
+            "tensor #2 'c': is given 3 bytes, but int8[4] has 4");
   EXPECT_EQ(MessageAfter([](Graph& g) { g.tensors[2].data = nullptr; }),
             "tensor #2 'c': is a constant without data");
   EXPECT_EQ(MessageAfter([](Graph& g) { g.tensors[2].quantization.zero_points = {}; }),

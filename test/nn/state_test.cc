@@ -132,7 +132,7 @@ TEST(State, IsNothingThatLayersWrite) {
   EXPECT_EQ(message_after([](Graph& g) { g.inputs.push_back(4); }),
             "tensor #4 'y' cannot be an input: it is a constant, a variable or an input already");
   EXPECT_EQ(message_after([](Graph& g) { g.tensors[1].variable = true; }),
-            "tensor #1 'w': is a variable, but has the elements of a constant");
+            "tensor #1 'w': is a constant and a variable");
   EXPECT_EQ(message_after([](Graph& g) { g.tensors[4].variable = false; }),
             "RNN #0 'out': reads tensor #4 'y', which nothing has written before");
 }

@@ -44,9 +44,9 @@ int64_t PooledElements(const Graph& graph, const Layer& layer) {
   Extent filter = {0, 0};
   if (const auto* average = std::get_if<AveragePool2D>(&layer.op)) filter = average->filter;
   if (const auto* max = std::get_if<MaxPool2D>(&layer.op)) filter = max->filter;
+  if (filter.height == 0) return 0;
   const Shape& in = graph.tensors[static_cast<size_t>(layer.inputs[0])].shape;
   const Shape& out = graph.tensors[static_cast<size_t>(layer.outputs[0])].shape;
-  if (filter.height == 0) return 0;
   const int64_t window = int64_t{std::min(filter.height, in[1])} * std::min(filter.width, in[2]);
   return *CountElements(out) * window;  // both are below kMaxBytes
 }

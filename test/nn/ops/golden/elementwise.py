@@ -237,6 +237,21 @@ def reductions():
                     F.case(operator, [x, ints(*axis)], [out], options,
                            1 if dtype == "bool" else 2, bound=1e-6, note=f"{axis} {keep}",
                            same_as=same_as)
+            if axis:
+                for dtype, zeros, scales in (("int8", (-5, 7), (0.02, 0.03)),
+                                             ("int16", (0, 0), (1 / 16000, 1 / 9000))):
+                    F.case("REDUCE_PROD", [Tensor(dtype, (2, 3, 4), scale=scales[0],
+                                                  zero=zeros[0]), ints(*axis)],
+                           [Tensor(dtype, scale=scales[1], zero=zeros[1])], options, 2, runs=3,
+                           note=f"{axis} {keep}")
+    F.case("REDUCE_PROD", [q("int8", (2, 1)), ints(1)], [q("int8", ())],
+           ("ReducerOptions", dict(keepDims=False)), 2)
+    F.case("REDUCE_PROD", [Tensor("int16", (2, 3), scale=0.1, zero=1), ints(1)],
+           [Tensor("int16", scale=0.1)], ("ReducerOptions", dict(keepDims=False)), 2,
+           error="int16 with zero points other than 0")
+    F.case("REDUCE_PROD", [Tensor("int8", (2, 3), scale=900.0), ints(1)],
+           [Tensor("int8", scale=0.1)], ("ReducerOptions", dict(keepDims=False)), 2,
+           error="are too far from each other")
     # CVE-2020-15207.
     for operator in ("SUM", "REDUCE_MAX", "REDUCE_ANY"):
         dtype = "bool" if operator == "REDUCE_ANY" else "int8"

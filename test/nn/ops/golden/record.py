@@ -46,6 +46,7 @@ TYPES = {
     "uint8": schema.TensorType.UINT8, "int64": schema.TensorType.INT64,
     "bool": schema.TensorType.BOOL, "int16": schema.TensorType.INT16,
     "int8": schema.TensorType.INT8, "float16": schema.TensorType.FLOAT16,
+    "resource": schema.TensorType.RESOURCE,
 }
 
 
@@ -84,7 +85,7 @@ def int_of(value):
     return const("int32", np.int32(value))
 
 
-def _quantization(tensor):
+def quantization_of(tensor):
     if tensor.scale is None:
         return None
     q = schema.QuantizationParametersT()
@@ -95,7 +96,7 @@ def _quantization(tensor):
     return q
 
 
-def _options(name, fields):
+def packed_options(name, fields):
     """The options object of the schema, and its tag."""
     options = getattr(schema, name + "T")()
     for key, value in fields.items():
@@ -104,7 +105,7 @@ def _options(name, fields):
     return options, getattr(schema.BuiltinOptions, name)
 
 
-def _code(operator, version):
+def operator_code(operator, version):
     code = schema.OperatorCodeT()
     code.builtinCode = getattr(schema.BuiltinOperator, operator, schema.BuiltinOperator.CUSTOM)
     code.deprecatedBuiltinCode = min(code.builtinCode, 127)
@@ -128,7 +129,7 @@ def write_model(operator, inputs, outputs, options=None, version=1, intermediate
     def add(tensor, name):
         t = schema.TensorT()
         t.name, t.type, t.shape = name, TYPES[tensor.dtype], list(tensor.shape)
-        t.quantization = _quantization(tensor)
+        t.quantization = quantization_of(tensor)
         t.isVariable = tensor.variable
         if tensor.data is not None and tensor.data.size > 0:
             buffer = schema.BufferT()
@@ -155,15 +156,15 @@ def write_model(operator, inputs, outputs, options=None, version=1, intermediate
     graph.outputs = list(op.outputs)
     if intermediates:
         op.intermediates = [add(tensor, f"i{i}") for i, tensor in enumerate(intermediates)]
-    code = _code(operator, version)
+    code = operator_code(operator, version)
     if isinstance(options, bytes):
         op.customOptions = np.frombuffer(options, dtype=np.uint8)
         code.customCode = operator
     elif options is not None:
-        op.builtinOptions, op.builtinOptionsType = _options(*options)
+        op.builtinOptions, op.builtinOptionsType = packed_options(*options)
     model.operatorCodes, model.subgraphs = [code], [graph]
     if graph.operators:
-        model.operatorCodes.append(_code("DEQUANTIZE", 3))
+        model.operatorCodes.append(operator_code("DEQUANTIZE", 3))
     graph.operators.append(op)
     builder = flatbuffers.Builder(1024)
     builder.Finish(model.Pack(builder), b"TFL3")
@@ -222,6 +223,11 @@ class Family:
             results = self._reference(name, other, [[to(v) for v in f] for f in feeds], resolver)
             results = [[back(v).astype(t.dtype) for v, t in zip(r, outputs)] for r in results]
         self.cases.append((name, model, error or "", bound, list(zip(feeds, results))))
+
+    def add(self, name, model, feeds=(), error=None):
+        """A model that was written elsewhere."""
+        results = self._reference(name, model, feeds, "BUILTIN_REF") if error is None else []
+        self.cases.append((name, model, error or "", 0.0, list(zip(feeds, results))))
 
     def _reference(self, name, model, feeds, resolver):
         try:

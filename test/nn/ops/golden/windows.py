@@ -70,6 +70,16 @@ def products():
                                 Tensor("int8", b, scale=0.03, zero=9)],
                [Tensor("int8", scale=0.21, zero=4)],
                ("BatchMatMulOptions", dict(adjX=x, adjY=y)), 2, runs=2, note=f"{x} {y}")
+        F.case("BATCH_MATMUL", [Tensor("int16", a, scale=2e-4), Tensor("int16", b, scale=3e-4)],
+               [Tensor("int16", scale=0.004)],
+               ("BatchMatMulOptions", dict(adjX=x, adjY=y)), 3, runs=2, note=f"{x} {y}")
+    F.case("BATCH_MATMUL", [Tensor("int16", (2, 3), scale=0.1), Tensor("int16", (3, 2), scale=0.1)],
+           [Tensor("int16", scale=1e-6)], ("BatchMatMulOptions", dict()), 3,
+           error="has a multiplier of exponent 14; -31 to 7 are supported")
+    F.case("BATCH_MATMUL", [Tensor("int16", (2, 3), scale=0.1, zero=1),
+                            Tensor("int16", (3, 2), scale=0.1)],
+           [Tensor("int16", scale=0.1)], ("BatchMatMulOptions", dict()), 3,
+           error="int16 with zero points other than 0")
     for a, b in (((3, 5), (4, 5)), ((3,), (3,)), ((2, 3, 5), (3, 5, 4)), ((3, 0), (0, 4))):
         F.case("BATCH_MATMUL", [Tensor("int8", a, scale=0.02), Tensor("int8", b, scale=0.03)],
                [Tensor("int8", scale=0.21)], ("BatchMatMulOptions", dict()), 2,
