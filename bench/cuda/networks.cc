@@ -17,6 +17,10 @@ using nn::Value;
 // and few saturate.
 class Network {
  public:
+  // The standard deviation of the weights, 73, by the mean of the scales' factors, 1.5, less what a
+  // ReLU takes from the spread.
+  static constexpr float kSpread = 72;
+
   Network(const char* name, int batch, int side) : builder_(name) {
     x_ = builder_.Input("x", Type::kInt8, {batch, side, side, 3}, nn::PerTensor(1.0f / 64, 3));
   }
@@ -24,7 +28,7 @@ class Network {
   Value input() const { return x_; }
 
   Value Conv(Value x, int inputs, int outputs, int kernel, int stride, Activation activation) {
-    const float scale = 1 / (100 * std::sqrt(static_cast<float>(kernel * kernel * inputs)));
+    const float scale = 1 / (kSpread * std::sqrt(static_cast<float>(kernel * kernel * inputs)));
     const auto filter = builder_.Const<int8_t>(
         "filter", Weights(outputs * kernel * kernel * inputs), {outputs, kernel, kernel, inputs},
         nn::PerAxis(Scales(outputs, scale), 0));
@@ -34,7 +38,7 @@ class Network {
   }
 
   Value Depthwise(Value x, int channels, int stride) {
-    const float scale = 1 / (100 * std::sqrt(9.0f));
+    const float scale = 1 / (kSpread * std::sqrt(9.0f));
     const auto filter = builder_.Const<int8_t>("filter", Weights(9 * channels), {1, 3, 3, channels},
                                                nn::PerAxis(Scales(channels, scale), 3));
     return builder_.DepthwiseConv2D(x, filter, Bias(channels, scale),
@@ -52,7 +56,7 @@ class Network {
 
   Result<nn::Graph> Finish(Value x, int channels, int classes) {
     x = builder_.Mean(x, {{1, 2}, false}, nn::PerTensor(1.0f / 64, -128));
-    const float scale = 1 / (100 * std::sqrt(static_cast<float>(channels)));
+    const float scale = 1 / (kSpread * std::sqrt(static_cast<float>(channels)));
     const auto weights =
         builder_.Const<int8_t>("weights", Weights(classes * channels), {classes, channels},
                                nn::PerAxis(Scales(classes, scale), 0));
