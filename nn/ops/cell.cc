@@ -5,6 +5,7 @@
 #include <limits>
 #include <string>
 
+#include "intaglio/nn/ops/checks.h"
 #include "intaglio/nn/quantization.h"
 
 namespace intaglio::nn {
@@ -58,6 +59,31 @@ Result<float> SymmetricScale(const LayerView& layer, const Tensor& tensor) {
   if (affine->zero_point == 0) return affine->scale;
   return layer.Unsupported("weights '" + tensor.name + "' have the zero point " +
                            std::to_string(affine->zero_point) + "; 0 is supported");
+}
+
+Result<std::vector<float>> RealNumbersOf(const LayerView& layer, size_t i, Type type) {
+  const Tensor& tensor = layer.input(i);
+  INTAGLIO_RETURN_IF_ERROR(CheckType(layer, tensor, type));
+  if (type == Type::kFloat32) {
+    const auto* const data = static_cast<const float*>(tensor.data);
+    return std::vector<float>(data, data + tensor.data_bytes / sizeof(float));
+  }
+  const Result<float> scale = SymmetricScale(layer, tensor);
+  if (!scale.ok()) return scale.status();
+  const auto* const data = static_cast<const int8_t*>(tensor.data);
+  std::vector<float> real(data, data + tensor.data_bytes);
+  for (float& v : real) v *= *scale;
+  return real;
+}
+
+Result<PackedMatrix> PackCellWeights(const LayerView& layer, const int8_t* weights, int outputs,
+                                     int depth, const LayerOptions& options) {
+  const ConstMatrix matrix{weights, Type::kInt8, depth, outputs, depth, Order::kColMajor, 0};
+  PackOptions pack;
+  pack.kernel = options.kernel;
+  Result<PackedMatrix> packed = Prepack(Side::kRhs, matrix, pack);
+  if (!packed.ok()) return layer.Wrap(packed.status());
+  return packed;
 }
 
 Status CheckConstant(const LayerView& layer, size_t i, const Shape& shape) {

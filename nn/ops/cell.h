@@ -4,7 +4,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
+#include "intaglio/gemm/gemm.h"
 #include "intaglio/nn/layer.h"
 #include "intaglio/nn/operators_recurrent.h"
 
@@ -50,6 +52,13 @@ Result<SequenceRows> RowsOf(const LayerView& layer, bool sequence, bool time_maj
 
 // The scale of weights that are quantized with one and the zero point 0.
 Result<float> SymmetricScale(const LayerView& layer, const Tensor& tensor);
+
+// The constant input i, float32 or int8, as real numbers.
+Result<std::vector<float>> RealNumbersOf(const LayerView& layer, size_t i, Type type);
+
+// Packs weights [outputs, depth], row by row, of zero point 0.
+Result<PackedMatrix> PackCellWeights(const LayerView& layer, const int8_t* weights, int outputs,
+                                     int depth, const LayerOptions& options);
 
 // Input i is there, constant, and has this shape.
 Status CheckConstant(const LayerView& layer, size_t i, const Shape& shape);

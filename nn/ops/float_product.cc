@@ -131,17 +131,9 @@ Result<FloatProduct> FloatProduct::Make(const LayerView& layer, const std::vecto
     const auto row = stacked->begin() + static_cast<ptrdiff_t>(o) * product.depth_;
     product.sums_.push_back(std::accumulate(row, row + product.depth_, 0));
   }
-  const ConstMatrix matrix{stacked->data(),
-                           Type::kInt8,
-                           product.depth_,
-                           product.outputs_,
-                           product.depth_,
-                           Order::kColMajor,
-                           0};
-  PackOptions pack;
-  pack.kernel = options.kernel;
-  Result<PackedMatrix> packed = Prepack(Side::kRhs, matrix, pack);
-  if (!packed.ok()) return layer.Wrap(packed.status());
+  Result<PackedMatrix> packed =
+      PackCellWeights(layer, stacked->data(), product.outputs_, product.depth_, options);
+  if (!packed.ok()) return packed.status();
   product.packed_ = std::move(*packed);
   return product;
 }

@@ -192,22 +192,6 @@ Status CheckTypes(const LayerView& layer, const LstmSizes& sizes) {
   return {};
 }
 
-// As real numbers.
-Result<std::vector<float>> PeepholeOf(const LayerView& layer, Gate gate, Type type) {
-  const Tensor& tensor = layer.input(lstm::kPeephole[gate]);
-  INTAGLIO_RETURN_IF_ERROR(CheckType(layer, tensor, type));
-  if (type == Type::kFloat32) {
-    const auto* const data = static_cast<const float*>(tensor.data);
-    return std::vector<float>(data, data + tensor.data_bytes / sizeof(float));
-  }
-  const Result<float> scale = SymmetricScale(layer, tensor);
-  if (!scale.ok()) return scale.status();
-  const auto* const data = static_cast<const int8_t*>(tensor.data);
-  std::vector<float> real(data, data + tensor.data_bytes);
-  for (float& v : real) v *= *scale;
-  return real;
-}
-
 const float* FloatsOf(const LayerView& layer, size_t i) {
   return layer.has_input(i) ? static_cast<const float*>(layer.input(i).data) : nullptr;
 }
@@ -236,7 +220,7 @@ Result<PreparedLayer> PrepareFloatLstm(const LayerView& layer, const LayerOption
     routine->biases[gate] = FloatsOf(layer, lstm::kBias + gate);
     routine->norms[gate] = FloatsOf(layer, lstm::kNorm + gate);
     if (!sizes->peephole || gate == kCellGate) continue;
-    Result<std::vector<float>> peephole = PeepholeOf(layer, gate, weights);
+    Result<std::vector<float>> peephole = RealNumbersOf(layer, lstm::kPeephole[gate], weights);
     if (!peephole.ok()) return peephole.status();
     routine->peepholes[gate] = std::move(*peephole);
   }

@@ -43,12 +43,9 @@ class ProductMaker {
   // Packs into `to`, where the pipeline's parameters stay.
   Status Finish(Type output, int32_t zero_point, const LayerOptions& options, GateProduct& to) {
     const auto outputs = static_cast<int>(product_.bias.size());
-    const ConstMatrix matrix{stacked_.data(), Type::kInt8,      depth_, outputs,
-                             depth_,          Order::kColMajor, 0};
-    PackOptions pack;
-    pack.kernel = options.kernel;
-    Result<PackedMatrix> packed = Prepack(Side::kRhs, matrix, pack);
-    if (!packed.ok()) return layer_.Wrap(packed.status());
+    Result<PackedMatrix> packed =
+        PackCellWeights(layer_, stacked_.data(), outputs, depth_, options);
+    if (!packed.ok()) return packed.status();
     to = std::move(product_);
     to.packed = std::move(*packed);
     to.pipeline.bias = to.bias.data();

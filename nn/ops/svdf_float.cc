@@ -64,22 +64,6 @@ class FloatSvdfRoutine final : public Routine {
   const float* bias = nullptr;
 };
 
-// The weights over time as real numbers.
-Result<std::vector<float>> TimeOf(const LayerView& layer, Type type) {
-  const Tensor& tensor = layer.input(kTime);
-  INTAGLIO_RETURN_IF_ERROR(CheckType(layer, tensor, type));
-  if (type == Type::kFloat32) {
-    const auto* const data = static_cast<const float*>(tensor.data);
-    return std::vector<float>(data, data + tensor.data_bytes / sizeof(float));
-  }
-  const Result<float> scale = SymmetricScale(layer, tensor);
-  if (!scale.ok()) return scale.status();
-  const auto* const data = static_cast<const int8_t*>(tensor.data);
-  std::vector<float> real(data, data + tensor.data_bytes);
-  for (float& v : real) v *= *scale;
-  return real;
-}
-
 }  // namespace
 
 Result<PreparedLayer> PrepareFloatSvdf(const LayerView& layer, const SvdfSizes& sizes,
@@ -91,7 +75,8 @@ Result<PreparedLayer> PrepareFloatSvdf(const LayerView& layer, const SvdfSizes& 
       FloatProduct::Make(layer, {kFeature}, op.asymmetric_quantize_inputs, options);
   if (!feature.ok()) return feature.status();
   const bool quantized = feature->quantized();
-  Result<std::vector<float>> time = TimeOf(layer, quantized ? Type::kInt8 : Type::kFloat32);
+  Result<std::vector<float>> time =
+      RealNumbersOf(layer, kTime, quantized ? Type::kInt8 : Type::kFloat32);
   if (!time.ok()) return time.status();
   auto routine = std::make_shared<FloatSvdfRoutine>(std::move(*feature));
   routine->sizes = sizes;

@@ -75,22 +75,6 @@ Status CheckTypes(const LayerView& layer, Type state) {
   return layer.Unsupported("an activation other than RELU for int8");
 }
 
-Result<PackedMatrix> PackFeature(const LayerView& layer, const SvdfSizes& sizes,
-                                 const LayerOptions& options) {
-  const ConstMatrix matrix{layer.input(kFeature).data,
-                           Type::kInt8,
-                           sizes.inputs,
-                           sizes.filters,
-                           sizes.inputs,
-                           Order::kColMajor,
-                           0};
-  PackOptions pack;
-  pack.kernel = options.kernel;
-  Result<PackedMatrix> packed = Prepack(Side::kRhs, matrix, pack);
-  if (!packed.ok()) return layer.Wrap(packed.status());
-  return packed;
-}
-
 // The quantizations, and the multipliers that follow from them.
 template <class State>
 Status SetArithmetic(const LayerView& layer, IntegerSvdfRoutine<State>& routine) {
@@ -129,7 +113,9 @@ Result<PreparedLayer> PrepareWithState(const LayerView& layer, const SvdfSizes& 
                                        const LayerOptions& options) {
   INTAGLIO_RETURN_IF_ERROR(CheckTypes(layer, TypeOf<State>));
   INTAGLIO_RETURN_IF_ERROR(CheckDepth(layer, sizes.inputs));
-  Result<PackedMatrix> packed = PackFeature(layer, sizes, options);
+  Result<PackedMatrix> packed =
+      PackCellWeights(layer, static_cast<const int8_t*>(layer.input(kFeature).data), sizes.filters,
+                      sizes.inputs, options);
   if (!packed.ok()) return packed.status();
   auto routine = std::make_shared<IntegerSvdfRoutine<State>>(std::move(*packed));
   INTAGLIO_RETURN_IF_ERROR(SetArithmetic(layer, *routine));

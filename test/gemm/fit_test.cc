@@ -97,6 +97,19 @@ TEST_P(Fits, EveryChannel) {
 
 TEST_P(Fits, NoneWhereForbidden) { EXPECT_EQ(FittedChannels({.fit = false}), 0); }
 
+// Few rows do not win back the search; how few depends on the kernel's form of a fit.
+TEST_P(Fits, NoneForFewRows) {
+  if (!KernelOf(GetParam()).takes_multiply_add) {
+    EXPECT_EQ(FittedChannels({.rows = 9999}), 0);
+    EXPECT_EQ(FittedChannels({.rows = 10000}), all());
+    return;
+  }
+  standard_.scaling = Scaling::kSingleRounding;
+  for (int32_t& e : exponent_) e = -6;
+  EXPECT_EQ(FittedChannels({.rows = 499}), 0);
+  EXPECT_GT(FittedChannels({.rows = 500}), 0);
+}
+
 TEST_P(Fits, NoneForWiderOutput) {
   standard_.output = Type::kInt16;
   EXPECT_EQ(FittedChannels(), 0);
