@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "intaglio/kernels/cuda/finish_split.h"
+#include "intaglio/kernels/cuda/start.cuh"
 
 namespace intaglio::cuda {
 
@@ -29,8 +30,7 @@ cudaError_t LaunchFinish(const DeviceProduct& p, const Partials& partials, const
   const long long runs =
       static_cast<long long>(DivideUp(p.channel_count, kFinishRun)) * p.row_count * p.batch;
   const auto blocks = static_cast<unsigned>(std::min((runs + 255) / 256, 1LL << 20));
-  FinishKernel<<<blocks, 256, 0, stream>>>(p, partials, finish);
-  return cudaGetLastError();
+  return Start(FinishKernel<Finish>, blocks, 256, 0, stream, p, partials, finish);
 }
 
 }  // namespace intaglio::cuda

@@ -62,6 +62,14 @@ __device__ __forceinline__ void PrefetchMap(const CUtensorMap& map) {
   asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory");
 }
 
+// threadIdx.x, read at every call: what is derived from it need not wait in a register while all of
+// them hold accumulators.
+__device__ __forceinline__ int ThreadOfBlock() {
+  int thread;
+  asm volatile("mov.u32 %0, %%tid.x;" : "=r"(thread));
+  return thread;
+}
+
 // Registers that a thread of the calling warpgroup may have from here on.
 template <int kRegisters>
 __device__ __forceinline__ void LowerRegisters() {

@@ -10,6 +10,7 @@
 #include "intaglio/kernels/cuda/kernel_table_cuda.h"
 #include "intaglio/kernels/cuda/product.h"
 #include "intaglio/kernels/cuda/standard.cuh"
+#include "intaglio/kernels/cuda/start.cuh"
 
 namespace intaglio::cuda {
 
@@ -54,9 +55,7 @@ cudaError_t LaunchGrid(const KernelRow& row, const DeviceProduct& p, const Finis
   static std::atomic<uint64_t> asked{0};
   const cudaError_t ready = MakeReady(reinterpret_cast<const void*>(kKernel), row, asked);
   if (ready != cudaSuccess || options.only_ask) return ready;
-  kKernel<<<BlocksOf(p, row), static_cast<unsigned>(row.threads),
-            static_cast<size_t>(row.shared_bytes), options.stream>>>(p, finish);
-  return cudaGetLastError();
+  return Start(kKernel, BlocksOf(p, row), row.threads, row.shared_bytes, options.stream, p, finish);
 }
 
 // Launches of a kernel template over the kind of a product's rows: launch.operator()<signed,

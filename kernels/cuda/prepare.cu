@@ -5,6 +5,7 @@
 #include "intaglio/kernels/cuda/layout.h"
 #include "intaglio/kernels/cuda/prepare.cuh"
 #include "intaglio/kernels/cuda/registers_cuda.h"
+#include "intaglio/kernels/cuda/start.cuh"
 
 namespace intaglio::cuda {
 namespace {
@@ -144,47 +145,33 @@ cudaError_t Pack(const PackJob& job, cudaStream_t stream) {
   const auto tiles = static_cast<unsigned>((job.dst_stride + kTile - 1) / kTile);
   const dim3 grid(Blocks(job.dst_lines, kTile), std::min(tiles, 65535u),
                   static_cast<unsigned>(job.batch));
-  PackKernel<<<grid, 256, 0, stream>>>(job);
-  return cudaGetLastError();
+  return Start(PackKernel, grid, 256, 0, stream, job);
 }
 
 cudaError_t Sum(const SumJob& job, cudaStream_t stream) {
   const dim3 grid(Blocks(job.lines, 8), static_cast<unsigned>(job.batch));
-  if (job.is_signed) {
-    SumKernel<true><<<grid, 256, 0, stream>>>(job);
-  } else {
-    SumKernel<false><<<grid, 256, 0, stream>>>(job);
-  }
-  return cudaGetLastError();
+  return Start(job.is_signed ? SumKernel<true> : SumKernel<false>, grid, 256, 0, stream, job);
 }
 
 cudaError_t SumWindows(const DeviceProduct& p, int32_t* sums, cudaStream_t stream) {
-  const unsigned blocks = Blocks(p.row_count, 8);
-  if (p.rows_are_signed) {
-    WindowSumKernel<true><<<blocks, 256, 0, stream>>>(p, sums);
-  } else {
-    WindowSumKernel<false><<<blocks, 256, 0, stream>>>(p, sums);
-  }
-  return cudaGetLastError();
+  return Start(p.rows_are_signed ? WindowSumKernel<true> : WindowSumKernel<false>,
+               Blocks(p.row_count, 8), 256, 0, stream, p, sums);
 }
 
 cudaError_t Magnitude(const int8_t* lines, ptrdiff_t stride, int channels, int depth,
                       const int32_t* zero_points, unsigned long long* magnitude,
                       cudaStream_t stream) {
-  MagnitudeKernel<<<Blocks(channels, 8), 256, 0, stream>>>(lines, stride, channels, depth,
-                                                           zero_points, magnitude);
-  return cudaGetLastError();
+  return Start(MagnitudeKernel, Blocks(channels, 8), 256, 0, stream, lines, stride, channels, depth,
+               zero_points, magnitude);
 }
 
 cudaError_t MakeParams(const ParamsJob& job, cudaStream_t stream) {
   const dim3 grid(Blocks(job.channels, kChannelGroup), static_cast<unsigned>(job.batch));
-  ParamsKernel<<<grid, kChannelGroup, 0, stream>>>(job);
-  return cudaGetLastError();
+  return Start(ParamsKernel, grid, kChannelGroup, 0, stream, job);
 }
 
 cudaError_t Inspect(const ParamsJob& job, PipelineFacts* facts, cudaStream_t stream) {
-  InspectKernel<<<Blocks(job.channels, 256), 256, 0, stream>>>(job, facts);
-  return cudaGetLastError();
+  return Start(InspectKernel, Blocks(job.channels, 256), 256, 0, stream, job, facts);
 }
 
 }  // namespace intaglio::cuda

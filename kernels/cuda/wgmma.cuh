@@ -119,8 +119,7 @@ template <class Tile, bool kSignedRows, class Finish>
 __device__ __forceinline__ void Consume(const DeviceProduct& p, const Finish& finish,
                                         const WgmmaShared<Tile>& shared, int half) {
   constexpr int kGroups = Tile::kChannels / kChannelGroup;
-  const auto lane = static_cast<int>(threadIdx.x % 32);
-  const auto warp = static_cast<int>(threadIdx.x / 32 % 4);
+  const bool arrives = threadIdx.x % 32 == 0;  // for its warp
   int32_t acc[kGroups][8][4] = {};
   Ring<Tile> ring;
   ForTilesOfBlock<Tile>(p, [&](int, const Slice& slice, TileIndex tile) {
@@ -142,15 +141,17 @@ __device__ __forceinline__ void Consume(const DeviceProduct& p, const Finish& fi
       hopper::WgmmaCommit();
       hopper::Pin(acc);
       hopper::WgmmaWait<1>();
-      if (round > 0 && lane == 0) hopper::Arrive(shared.empty(read));
+      if (round > 0 && arrives) hopper::Arrive(shared.empty(read));
       read = stage;
     }
     hopper::WgmmaWait<0>();
     hopper::Pin(acc);
-    if (lane == 0) hopper::Arrive(shared.empty(read));
+    if (arrives) hopper::Arrive(shared.empty(read));
+    const int thread = hopper::ThreadOfBlock();
+    const int row = tile.row * Tile::kRows + 64 * half + thread / 32 % 4 * 16;
 #pragma unroll
     for (int g = 0; g < kGroups; ++g) {
-      FinishBlocks(p, slice, finish, lane, tile.row * Tile::kRows + 64 * half + 16 * warp,
+      FinishBlocks(p, slice, finish, thread % 32, row,
                    tile.channel * Tile::kChannels + g * kChannelGroup, 0, acc[g]);
     }
   });
@@ -226,9 +227,8 @@ cudaError_t LaunchPersistent(const KernelRow& row, const DeviceProduct& p, const
     return e;
   }
   const unsigned blocks = std::min(BlocksOf(p, row), static_cast<unsigned>(options.blocks));
-  kKernel<<<blocks, static_cast<unsigned>(row.threads), static_cast<size_t>(row.shared_bytes),
-            options.stream>>>(p, finish, row_map, channel_map);
-  return cudaGetLastError();
+  return Start(kKernel, blocks, row.threads, row.shared_bytes, options.stream, p, finish, row_map,
+               channel_map);
 }
 
 template <class Tile, class Finish>
