@@ -5,23 +5,20 @@
 
 namespace intaglio::cuda {
 
-Status Enqueue(const Stream& stream, const AddJob& job) {
-  return ToStatus(LaunchJob(job, stream.get()), "launching an addition");
+template <class Job>
+Status Enqueue(const Stream& stream, const Job& job) {
+  return ToStatus(LaunchJob(job, stream.get()), "launching an operator's kernel");
 }
-Status Enqueue(const Stream& stream, const TableJob& job) {
-  return ToStatus(LaunchJob(job, stream.get()), "launching a table");
-}
-Status Enqueue(const Stream& stream, const PadJob& job) {
-  return ToStatus(LaunchJob(job, stream.get()), "launching a padding");
-}
-Status Enqueue(const Stream& stream, const DepthwiseJob& job) {
-  return ToStatus(LaunchJob(job, stream.get()), "launching a depthwise convolution");
-}
-Status Enqueue(const Stream& stream, const PoolJob& job) {
-  return ToStatus(LaunchJob(job, stream.get()), "launching a pool");
-}
-Status Enqueue(const Stream& stream, const MeanJob& job) {
-  return ToStatus(LaunchJob(job, stream.get()), "launching a mean");
-}
+
+template Status Enqueue(const Stream&, const PairJob<SumOfPair>&);
+template Status Enqueue(const Stream&, const PairJob<ProductOfPair>&);
+template Status Enqueue(const Stream&, const MapJob<Lookup>&);
+template Status Enqueue(const Stream&, const MapJob<FromReal>&);
+template Status Enqueue(const Stream&, const MapJob<ToReal>&);
+template Status Enqueue(const Stream&, const PadJob&);
+template Status Enqueue(const Stream&, const SoftmaxJob&);
+template Status Enqueue(const Stream&, const DepthwiseJob&);
+template Status Enqueue(const Stream&, const PoolJob&);
+template Status Enqueue(const Stream&, const MeanJob&);
 
 }  // namespace intaglio::cuda

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "intaglio/kernels/cuda/jobs.cuh"
+#include "intaglio/kernels/cuda/start.cuh"
 
 namespace intaglio::cuda {
 namespace {
@@ -17,18 +18,48 @@ __global__ void __launch_bounds__(kThreads) JobKernel(const __grid_constant__ Jo
   }
 }
 
+// A warp per row.
+__global__ void __launch_bounds__(kThreads) SoftmaxKernel(const __grid_constant__ SoftmaxJob job) {
+  constexpr int kWarps = kThreads / SoftmaxJob::kLanes;
+  const int lane = static_cast<int>(threadIdx.x) % SoftmaxJob::kLanes;
+  const long long first =
+      static_cast<long long>(blockIdx.x) * kWarps + threadIdx.x / SoftmaxJob::kLanes;
+  for (long long row = first; row < job.rows; row += static_cast<long long>(gridDim.x) * kWarps) {
+    int32_t largest = job.LargestOf(row, lane);
+    for (int step = 16; step > 0; step /= 2) {
+      largest = Cuda::Max(largest, __shfl_xor_sync(0xffffffffu, largest, step));
+    }
+    long long sum = job.SumOf(row, lane, largest);
+    for (int step = 16; step > 0; step /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, step);
+    job.Finish(row, lane, largest, SoftmaxJob::QuotientOf(sum));
+  }
+}
+
+// Blocks for `count` of what one of them does `per_block`; they go on where they are too few.
+unsigned BlocksFor(long long count, long long per_block) {
+  return static_cast<unsigned>(std::min((count + per_block - 1) / per_block, 1LL << 20));
+}
+
 }  // namespace
 
 template <class Job>
 cudaError_t LaunchJob(const Job& job, cudaStream_t stream) {
-  const long long blocks = (job.count() + kThreads - 1) / kThreads;
-  if (blocks == 0) return cudaSuccess;
-  JobKernel<<<static_cast<unsigned>(std::min(blocks, 1LL << 20)), kThreads, 0, stream>>>(job);
-  return cudaGetLastError();
+  if (job.count() == 0) return cudaSuccess;
+  return Start(JobKernel<Job>, BlocksFor(job.count(), kThreads), kThreads, 0, stream, job);
 }
 
-template cudaError_t LaunchJob(const AddJob&, cudaStream_t);
-template cudaError_t LaunchJob(const TableJob&, cudaStream_t);
+template <>
+cudaError_t LaunchJob(const SoftmaxJob& job, cudaStream_t stream) {
+  if (job.rows == 0 || job.depth == 0) return cudaSuccess;
+  return Start(SoftmaxKernel, BlocksFor(job.rows, kThreads / SoftmaxJob::kLanes), kThreads, 0,
+               stream, job);
+}
+
+template cudaError_t LaunchJob(const PairJob<SumOfPair>&, cudaStream_t);
+template cudaError_t LaunchJob(const PairJob<ProductOfPair>&, cudaStream_t);
+template cudaError_t LaunchJob(const MapJob<Lookup>&, cudaStream_t);
+template cudaError_t LaunchJob(const MapJob<FromReal>&, cudaStream_t);
+template cudaError_t LaunchJob(const MapJob<ToReal>&, cudaStream_t);
 template cudaError_t LaunchJob(const PadJob&, cudaStream_t);
 template cudaError_t LaunchJob(const DepthwiseJob&, cudaStream_t);
 template cudaError_t LaunchJob(const PoolJob&, cudaStream_t);

@@ -5,11 +5,12 @@
 #include <cuda_runtime_api.h>
 
 #include "intaglio/kernels/cuda/elementwise_jobs.h"
+#include "intaglio/kernels/cuda/softmax_job.h"
 #include "intaglio/kernels/cuda/window_jobs.h"
 
 namespace intaglio::cuda {
 
-// For the six jobs of those headers.
+// For the jobs of those headers.
 template <class Job>
 cudaError_t LaunchJob(const Job& job, cudaStream_t stream);
 

@@ -1,9 +1,8 @@
-// Four neighbouring bytes: what a thread of the element-wise operators reads and writes at once.
+// Four neighbouring elements: what a thread of the element-wise operators reads and writes at once.
 #ifndef INTAGLIO_KERNELS_CUDA_QUAD_H_
 #define INTAGLIO_KERNELS_CUDA_QUAD_H_
 
 #include <cstdint>
-#include <cstring>
 
 #include "intaglio/kernels/cuda/registers_cuda.h"
 
@@ -11,33 +10,46 @@ namespace intaglio::cuda {
 
 inline constexpr int kQuad = 4;
 
-INTAGLIO_INLINE bool IsWholeQuad(const void* p, int count) {
-  return count >= kQuad && reinterpret_cast<uintptr_t>(p) % kQuad == 0;
+template <class T>
+struct alignas(kQuad * sizeof(T)) Elements {
+  T of[kQuad];
+};
+
+template <class T>
+INTAGLIO_INLINE bool AreWhole(const T* p, long long count) {
+  return count >= kQuad && reinterpret_cast<uintptr_t>(p) % sizeof(Elements<T>) == 0;
 }
 
-// The bytes p[0] to p[3], as far as there are `count`; then zeros.
-INTAGLIO_INLINE uint32_t LoadQuad(const uint8_t* p, int count) {
-  uint32_t quad = 0;
-  if (IsWholeQuad(p, count)) {
-    std::memcpy(&quad, __builtin_assume_aligned(p, kQuad), kQuad);
+// The elements p[0] to p[3], as far as there are `count`; then zeros.
+template <class T>
+INTAGLIO_INLINE Elements<T> LoadElements(const T* p, long long count) {
+  if (AreWhole(p, count)) return *reinterpret_cast<const Elements<T>*>(p);
+  Elements<T> elements{};
+  INTAGLIO_UNROLL
+  for (int j = 0; j < kQuad; ++j) {
+    if (j < count) elements.of[j] = p[j];
+  }
+  return elements;
+}
+
+template <class T>
+INTAGLIO_INLINE void StoreElements(const Elements<T>& elements, T* p, long long count) {
+  if (AreWhole(p, count)) {
+    *reinterpret_cast<Elements<T>*>(p) = elements;
   } else {
     INTAGLIO_UNROLL
     for (int j = 0; j < kQuad; ++j) {
-      if (j < count) quad |= static_cast<uint32_t>(p[j]) << (8 * j);
+      if (j < count) p[j] = elements.of[j];
     }
   }
-  return quad;
 }
 
-INTAGLIO_INLINE void StoreQuad(uint32_t quad, uint8_t* p, int count) {
-  if (IsWholeQuad(p, count)) {
-    std::memcpy(__builtin_assume_aligned(p, kQuad), &quad, kQuad);
-  } else {
-    INTAGLIO_UNROLL
-    for (int j = 0; j < kQuad; ++j) {
-      if (j < count) p[j] = static_cast<uint8_t>(quad >> (8 * j));
-    }
-  }
+// Bytes as a word, the first lowest.
+INTAGLIO_INLINE uint32_t LoadQuad(const uint8_t* p, long long count) {
+  return __builtin_bit_cast(uint32_t, LoadElements(p, count));
+}
+INTAGLIO_INLINE void StoreQuad(uint32_t quad, uint8_t* p, long long count) {
+  StoreElements(__builtin_bit_cast(Elements<uint8_t>, quad), p, count);
 }
 
 INTAGLIO_INLINE int32_t ByteOf(uint32_t quad, int j) {

@@ -6,6 +6,7 @@
 #ifndef INTAGLIO_KERNELS_CUDA_REGISTERS_CUDA_H_
 #define INTAGLIO_KERNELS_CUDA_REGISTERS_CUDA_H_
 
+#include <bit>
 #include <cstdint>
 
 #include "intaglio/fixedpoint/registers.h"
@@ -17,6 +18,8 @@ struct Cuda : Scalar {
   static INTAGLIO_INLINE I32 FloatBits(F32 a) { return __builtin_bit_cast(I32, a); }
 
 #if defined(__CUDA_ARCH__)
+  static INTAGLIO_INLINE F32 DivF(F32 a, F32 b) { return __fdiv_rn(a, b); }
+  static INTAGLIO_INLINE int LeadingZeros(uint32_t a) { return __clz(static_cast<int>(a)); }
   static INTAGLIO_INLINE F32 ToFloat(I32 a) { return __int2float_rn(a); }
   static INTAGLIO_INLINE I32 RoundToInt(F32 a) { return __float2int_rn(a); }
   static INTAGLIO_INLINE F32 MulF(F32 a, F32 b) { return __fmul_rn(a, b); }
@@ -27,6 +30,9 @@ struct Cuda : Scalar {
     asm("shr.b32 %0, %1, %2;" : "=r"(result) : "r"(a), "r"(count));
     return result;
   }
+#else
+  static INTAGLIO_INLINE F32 DivF(F32 a, F32 b) { return a / b; }
+  static INTAGLIO_INLINE int LeadingZeros(uint32_t a) { return std::countl_zero(a); }
 #endif
 };
 

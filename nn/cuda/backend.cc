@@ -21,7 +21,7 @@ constexpr bool kIsOneOf = (std::is_same_v<Op, Ops> || ...);
 // Functions of one number.
 template <class Op>
 constexpr bool kIsTable =
-    kIsOneOf<Op, Quantize, Logistic, Tanh, Relu, Relu6, ReluN1To1, HardSwish, Elu, Gelu, LeakyRelu>;
+    kIsOneOf<Op, Logistic, Tanh, Relu, Relu6, ReluN1To1, HardSwish, Elu, Gelu, LeakyRelu>;
 template <class Op>
 constexpr bool kIsAlias = kIsOneOf<Op, Reshape, Squeeze, ExpandDims>;
 
@@ -39,6 +39,12 @@ struct ByOperator {
   }
   Result<PreparedLayer> operator()(const Add&) const { return PrepareSum(stream, layer, 1); }
   Result<PreparedLayer> operator()(const Sub&) const { return PrepareSum(stream, layer, -1); }
+  Result<PreparedLayer> operator()(const Mul&) const { return PrepareProduct(stream, layer); }
+  Result<PreparedLayer> operator()(const Quantize&) const { return PrepareQuantize(stream, layer); }
+  Result<PreparedLayer> operator()(const Dequantize&) const {
+    return PrepareDequantize(stream, layer);
+  }
+  Result<PreparedLayer> operator()(const Softmax&) const { return PrepareSoftmax(stream, layer); }
   Result<PreparedLayer> operator()(const AveragePool2D&) const {
     return PrepareAveragePool2D(stream, layer);
   }
@@ -55,43 +61,51 @@ struct ByOperator {
   }
 };
 
-bool IsByte(const Tensor& tensor) {
-  return tensor.type == Type::kInt8 || tensor.type == Type::kUInt8;
+bool Fits(const Tensor& tensor, bool may_be_real) {
+  return tensor.type == Type::kInt8 || tensor.type == Type::kUInt8 ||
+         (may_be_real && tensor.type == Type::kFloat32);
+}
+
+template <class... Ops>
+bool Holds(const LayerView& layer) {
+  return (std::holds_alternative<Ops>(layer.layer().op) || ...);
 }
 
 // The inputs that a routine finds in the arena: all but weights and biases.
 size_t DataInputs(const LayerView& layer) {
-  const Operator& op = layer.layer().op;
-  const bool linear = std::holds_alternative<Conv2D>(op) ||
-                      std::holds_alternative<DepthwiseConv2D>(op) ||
-                      std::holds_alternative<FullyConnected>(op);
-  return linear ? 1 : layer.input_count();
+  return Holds<Conv2D, DepthwiseConv2D, FullyConnected>(layer) ? 1 : layer.input_count();
 }
 
 Status CheckTensors(const LayerView& layer) {
+  const bool from_real = Holds<Quantize>(layer);
+  const bool to_real = Holds<Dequantize>(layer);
+  const bool may_be_constant = Holds<Add, Sub, Mul>(layer);
   for (size_t i = 0; i < DataInputs(layer); ++i) {
     if (!layer.has_input(i)) continue;
     const Tensor& input = layer.input(i);
-    if (!IsByte(input)) {
+    if (!Fits(input, from_real)) {
       return layer.Unsupported("the CUDA backend computes int8 and uint8; input '" + input.name +
                                "' is " + NameOf(input.type));
     }
-    if (input.constant || input.variable) {
+    if ((input.constant && !may_be_constant) || input.variable) {
       return layer.Unsupported("the CUDA backend reads no constant or variable, as input '" +
                                input.name + "' is");
     }
   }
-  if (IsByte(layer.output())) return {};
+  if (Fits(layer.output(), to_real)) return {};
   return layer.Unsupported("the CUDA backend computes int8 and uint8; output '" +
                            layer.output().name + "' is " + NameOf(layer.output().type));
 }
 
-// From here to the end of the network there is only what the CPU may do.
-bool IsTail(const Graph& graph, size_t layer) {
-  return std::all_of(
-      graph.layers.begin() + static_cast<ptrdiff_t>(layer), graph.layers.end(), [](const Layer& l) {
-        return std::holds_alternative<Softmax>(l.op) || std::holds_alternative<Dequantize>(l.op);
-      });
+// From here to the end of the network there is only SOFTMAX of real numbers, whose exponential is
+// the CPU's.
+bool IsRealTail(const Graph& graph, size_t layer) {
+  return std::all_of(graph.layers.begin() + static_cast<ptrdiff_t>(layer), graph.layers.end(),
+                     [&](const Layer& l) {
+                       return std::holds_alternative<Softmax>(l.op) &&
+                              graph.tensors[static_cast<size_t>(l.inputs[0])].type ==
+                                  Type::kFloat32;
+                     });
 }
 
 class CudaBackend final : public Backend {
@@ -101,7 +115,7 @@ class CudaBackend final : public Backend {
 
   Result<PreparedLayer> Prepare(const Graph& graph, size_t index) const override {
     const LayerView layer(graph, index);
-    if (IsTail(graph, index)) {
+    if (IsRealTail(graph, index)) {
       Result<PreparedLayer> on_host = host_->Prepare(graph, index);
       if (!on_host.ok()) return on_host;
       return PrepareOnHost(stream_, layer, std::move(*on_host));

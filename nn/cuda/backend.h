@@ -9,11 +9,12 @@
 // The results are the bits of the CPU's. Weights are uploaded when the model is prepared; a run
 // copies its inputs, enqueues the layers, and waits once, for its outputs. It allocates nothing.
 //
-// Operators, of int8 and uint8: CONV_2D, DEPTHWISE_CONV_2D, FULLY_CONNECTED, ADD and SUB of equal
-// shapes, AVERAGE_POOL_2D, MAX_POOL_2D, MEAN over neighbouring axes, PAD, RESHAPE, SQUEEZE,
-// EXPAND_DIMS, and the functions of one number that the CPU has as tables. SOFTMAX and DEQUANTIZE
-// are computed on the CPU where they end the network. Any other operator is an error that names the
-// layer.
+// Operators, of int8 and uint8: CONV_2D, DEPTHWISE_CONV_2D, FULLY_CONNECTED, ADD, SUB and MUL with
+// broadcasting over at most five dimensions that differ, AVERAGE_POOL_2D, MAX_POOL_2D, MEAN over
+// neighbouring axes, PAD, RESHAPE, SQUEEZE, EXPAND_DIMS, SOFTMAX, the functions of one number that
+// the CPU has as tables, and QUANTIZE and DEQUANTIZE from and to float32, per tensor. Any other
+// operator is an error that names the layer, but for SOFTMAX of float32 at the end of a network:
+// the CPU computes that.
 #ifndef INTAGLIO_NN_CUDA_BACKEND_H_
 #define INTAGLIO_NN_CUDA_BACKEND_H_
 

@@ -1,4 +1,5 @@
-// What works element by element: sums, padding, tables, and layers that only rename a shape.
+// What works element by element on one tensor: functions of one number, the borders to real
+// numbers, padding, SOFTMAX, and layers that only rename a shape.
 #include <algorithm>
 #include <cstring>
 #include <numeric>
@@ -8,16 +9,20 @@
 #include "intaglio/nn/cuda/layers.h"
 #include "intaglio/nn/model.h"
 #include "intaglio/nn/operators.h"
-#include "intaglio/nn/ops/byte_sum.h"
+#include "intaglio/nn/ops/byte_lines.h"
 #include "intaglio/nn/ops/checks.h"
 #include "intaglio/nn/ops/moves.h"
+#include "intaglio/nn/ops/softmax.h"
 
 namespace intaglio::nn::cuda {
 namespace {
 
-using intaglio::cuda::AddJob;
+using intaglio::cuda::FromReal;
+using intaglio::cuda::Lookup;
+using intaglio::cuda::MapJob;
 using intaglio::cuda::PadJob;
-using intaglio::cuda::TableJob;
+using intaglio::cuda::SoftmaxJob;
+using intaglio::cuda::ToReal;
 
 long long CountOf(const Tensor& tensor) { return *CountElements(tensor.shape); }
 
@@ -43,33 +48,21 @@ Result<std::vector<uint8_t>> TableOf(const LayerView& layer) {
   return table;
 }
 
-}  // namespace
-
-Result<PreparedLayer> PrepareSum(const Stream& stream, const LayerView& layer, int sign) {
-  INTAGLIO_RETURN_IF_ERROR(CheckOneType(layer));
-  if (layer.input(0).shape != layer.input(1).shape) {
-    return layer.Unsupported("the CUDA backend adds tensors of one shape only; these are " +
-                             ToString(layer.input(0).shape) + " and " +
-                             ToString(layer.input(1).shape));
-  }
-  const Activation activation = sign > 0 ? layer.op<Add>().activation : layer.op<Sub>().activation;
-  const Result<ByteSum> sum = ByteSumOf(layer, activation, sign);
-  if (!sum.ok()) return sum.status();
-  AddJob job{};
-  job.sum = sum->sum;
-  job.output = sum->output;
-  job.bytes = CountOf(layer.output());
-  auto prepared = PrepareJob(stream, layer.output().type, sign > 0 ? "add" : "sub",
-                             [job](const RunArguments& arguments) {
-                               AddJob now = job;
-                               now.a = static_cast<const uint8_t*>(arguments.inputs[0]);
-                               now.b = static_cast<const uint8_t*>(arguments.inputs[1]);
-                               now.out = static_cast<uint8_t*>(arguments.outputs[0]);
-                               return now;
-                             });
-  prepared.in_place_inputs = 3;
-  return prepared;
+// out = f(in), element by element. `kept` owns what f points to.
+template <class Function>
+PreparedLayer PrepareMap(const Stream& stream, const LayerView& layer, const Function& f,
+                         const char* algorithm, std::shared_ptr<const void> kept = nullptr) {
+  using Job = MapJob<Function>;
+  return PrepareJob(stream, layer.input(0).type, algorithm,
+                    [f, kept = std::move(kept),
+                     elements = CountOf(layer.output())](const RunArguments& arguments) {
+                      return Job{
+                          f, static_cast<const typename Function::From*>(arguments.inputs[0]),
+                          static_cast<typename Function::To*>(arguments.outputs[0]), elements};
+                    });
 }
+
+}  // namespace
 
 Result<PreparedLayer> PreparePad(const Stream& stream, const LayerView& layer) {
   INTAGLIO_RETURN_IF_ERROR(CheckOneType(layer));
@@ -111,19 +104,51 @@ Result<PreparedLayer> PrepareAlias(const Stream& stream, const LayerView& layer)
 }
 
 Result<PreparedLayer> PrepareTable(const Stream& stream, const LayerView& layer) {
-  const Result<std::vector<uint8_t>> table = TableOf(layer);
-  if (!table.ok()) return table.status();
-  TableJob job{};
-  std::copy(table->begin(), table->end(), job.table);
-  job.bytes = CountOf(layer.output());
-  auto prepared =
-      PrepareJob(stream, layer.input(0).type, "table", [job](const RunArguments& arguments) {
-        TableJob now = job;
-        now.in = static_cast<const uint8_t*>(arguments.inputs[0]);
-        now.out = static_cast<uint8_t*>(arguments.outputs[0]);
-        return now;
-      });
+  const Result<std::vector<uint8_t>> values = TableOf(layer);
+  if (!values.ok()) return values.status();
+  const auto table = Upload(stream, values->data(), values->size());
+  if (!table.ok()) return layer.Wrap(table.status());
+  PreparedLayer prepared = PrepareMap(stream, layer, Lookup{table->get()}, "table", *table);
+  prepared.constant_bytes = values->size();
   prepared.in_place_inputs = 1;
+  return prepared;
+}
+
+Result<PreparedLayer> PrepareQuantize(const Stream& stream, const LayerView& layer) {
+  if (layer.input(0).type != Type::kFloat32) return PrepareTable(stream, layer);
+  const Result<Affine> to = AffineOf(layer, layer.output());
+  if (!to.ok()) return to.status();
+  const Type type = layer.output().type;
+  return PrepareMap(stream, layer, FromReal{to->scale, MakeLineOutput(type, *to, RangeOf(type))},
+                    "quantize");
+}
+
+Result<PreparedLayer> PrepareDequantize(const Stream& stream, const LayerView& layer) {
+  const Result<Affine> from = AffineOf(layer, layer.input(0));
+  if (!from.ok()) return from.status();
+  const bool is_signed = layer.input(0).type == Type::kInt8;
+  return PrepareMap(stream, layer, ToReal{is_signed, from->zero_point, from->scale}, "dequantize");
+}
+
+Result<PreparedLayer> PrepareSoftmax(const Stream& stream, const LayerView& layer) {
+  const auto values = SoftmaxExpsOf(layer);
+  if (!values.ok()) return values.status();
+  const auto exps = Upload(stream, values->data(), values->size());
+  if (!exps.ok()) return layer.Wrap(exps.status());
+  SoftmaxJob job{};
+  job.exps = exps->get();
+  job.depth = layer.input(0).shape.back();
+  job.rows = job.depth == 0 ? 0 : CountOf(layer.input(0)) / job.depth;
+  job.is_signed = layer.input(0).type == Type::kInt8;
+  PreparedLayer prepared = PrepareJob(stream, layer.input(0).type, "softmax",
+                                      [job, kept = *exps](const RunArguments& arguments) {
+                                        SoftmaxJob now = job;
+                                        now.in = static_cast<const uint8_t*>(arguments.inputs[0]);
+                                        now.out = static_cast<uint8_t*>(arguments.outputs[0]);
+                                        return now;
+                                      });
+  prepared.constant_bytes = sizeof *values;
+  prepared.in_place_inputs = 1;  // a lane reads and writes the same elements
   return prepared;
 }
 

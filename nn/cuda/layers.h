@@ -17,8 +17,8 @@ namespace intaglio::nn::cuda {
 
 using intaglio::cuda::Stream;
 
-// All of 8-bit types, with inputs that are no constants but for weights and biases. Errors name the
-// layer.
+// All of 8-bit types, but for the real side of QUANTIZE and DEQUANTIZE, with inputs that are no
+// constants but for weights, biases and operands of sums and products. Errors name the layer.
 Result<PreparedLayer> PrepareConv2D(const Stream& stream, const LayerView& layer);
 Result<PreparedLayer> PrepareFullyConnected(const Stream& stream, const LayerView& layer);
 Result<PreparedLayer> PrepareDepthwiseConv2D(const Stream& stream, const LayerView& layer);
@@ -26,6 +26,10 @@ Result<PreparedLayer> PrepareAveragePool2D(const Stream& stream, const LayerView
 Result<PreparedLayer> PrepareMaxPool2D(const Stream& stream, const LayerView& layer);
 Result<PreparedLayer> PrepareMean(const Stream& stream, const LayerView& layer);
 Result<PreparedLayer> PrepareSum(const Stream& stream, const LayerView& layer, int sign);
+Result<PreparedLayer> PrepareProduct(const Stream& stream, const LayerView& layer);
+Result<PreparedLayer> PrepareQuantize(const Stream& stream, const LayerView& layer);
+Result<PreparedLayer> PrepareDequantize(const Stream& stream, const LayerView& layer);
+Result<PreparedLayer> PrepareSoftmax(const Stream& stream, const LayerView& layer);
 Result<PreparedLayer> PreparePad(const Stream& stream, const LayerView& layer);
 Result<PreparedLayer> PrepareAlias(const Stream& stream, const LayerView& layer);
 // A function of one number: a table of what the CPU's routine gives for each.

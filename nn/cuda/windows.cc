@@ -59,29 +59,14 @@ class DepthwiseRoutine final : public Routine {
   std::shared_ptr<const PanelParams> params;
 };
 
-Im2col ViewOf(const PoolShape& pool) {
-  Im2col view;
-  view.batch = pool.batch;
-  view.height = pool.window.y.in;
-  view.width = pool.window.x.in;
-  view.channels = view.group_channels = pool.channels;
-  view.kernel_height = pool.window.y.kernel;
-  view.kernel_width = pool.window.x.kernel;
-  view.stride_height = pool.window.y.stride;
-  view.stride_width = pool.window.x.stride;
-  view.pad_top = pool.window.y.pad;
-  view.pad_left = pool.window.x.pad;
-  view.out_height = pool.window.y.out;
-  view.out_width = pool.window.x.out;
-  return view;
-}
-
 Result<PreparedLayer> PreparePool(const Stream& stream, const LayerView& layer,
                                   const Result<PoolShape>& pool, bool average) {
   if (!pool.ok()) return pool.status();
   const Type type = layer.output().type;
+  const Result<Im2col> view = MakeView(layer, type, 0, pool->window);
+  if (!view.ok()) return view.status();
   PoolJob job{};
-  job.image = ViewOf(*pool);
+  job.image = *view;
   job.average = average;
   job.output = {type == Type::kInt8, 0, pool->clamp.min, pool->clamp.max};
   return PrepareJob(stream, type, average ? "average_pool" : "max_pool",

@@ -47,6 +47,11 @@ class Loops {
   ptrdiff_t inner_extent() const { return extents_.empty() ? 1 : extents_.back(); }
   Offsets inner_strides() const { return strides_.empty() ? Offsets{} : strides_.back(); }
 
+  // All dimensions, outermost first.
+  size_t rank() const { return extents_.size(); }
+  ptrdiff_t extent(size_t dimension) const { return extents_[dimension]; }
+  const Offsets& strides(size_t dimension) const { return strides_[dimension]; }
+
   // The outermost dimension, where it is not the innermost; else 1.
   ptrdiff_t outer_extent() const { return extents_.size() < 2 ? 1 : extents_[0]; }
 

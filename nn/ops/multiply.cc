@@ -9,6 +9,7 @@
 #include "intaglio/fixedpoint/transcendental.h"
 #include "intaglio/nn/ops/binary.h"
 #include "intaglio/nn/ops/byte_lines.h"
+#include "intaglio/nn/ops/byte_product.h"
 #include "intaglio/nn/ops/ops.h"
 #include "intaglio/nn/quantization.h"
 
@@ -139,22 +140,47 @@ int32_t IntegerPower(int32_t x, int32_t y) {
   return power;
 }
 
-Result<PreparedLayer> PrepareProductOfBytes(const LayerView& layer, const LayerOptions& options,
-                                            const ThreeAffines& q, Range range,
-                                            QuantizedMultiplier multiplier) {
+Result<PreparedLayer> PrepareByteLines(const LayerView& layer, const LayerOptions& options,
+                                       const ByteProduct& p) {
   const Result<const LineRoutines*> lines = LinesOf(options.kernel);
   if (!lines.ok()) return layer.Wrap(lines.status());
-  const Type type = layer.output().type;
-  const ProductOfBytes product{MovedZero(type, q.a.zero_point), MovedZero(type, q.b.zero_point),
-                               multiplier};
-  const LineOutput output = MakeLineOutput(type, q.out, range);
   return PrepareBinary(
-      layer, ByteLinesRoutine(layer, [=, multiply = (*lines)->multiply](const LinePair& line) {
-        multiply(product, output, line);
+      layer, ByteLinesRoutine(layer, [p, multiply = (*lines)->multiply](const LinePair& line) {
+        multiply(p.product, p.output, line);
       }));
 }
 
+// What MUL of quantized numbers is made of.
+struct Product {
+  ThreeAffines q;
+  Range range;
+  QuantizedMultiplier multiplier;
+};
+Result<Product> ProductOf(const LayerView& layer) {
+  const Result<ThreeAffines> q = AffinesOf(layer);
+  if (!q.ok()) return q.status();
+  const Result<Range> range =
+      ActivationRange(layer, layer.op<Mul>().activation, layer.output().type, q->out);
+  if (!range.ok()) return range.status();
+  // All in float32.
+  const Result<QuantizedMultiplier> multiplier =
+      MakeMultiplier(layer, static_cast<double>(q->a.scale * q->b.scale / q->out.scale));
+  if (!multiplier.ok()) return multiplier.status();
+  return Product{*q, *range, *multiplier};
+}
+
+ByteProduct AsByteProduct(Type type, const Product& p) {
+  return {{MovedZero(type, p.q.a.zero_point), MovedZero(type, p.q.b.zero_point), p.multiplier},
+          MakeLineOutput(type, p.q.out, p.range)};
+}
+
 }  // namespace
+
+Result<ByteProduct> ByteProductOf(const LayerView& layer) {
+  const Result<Product> product = ProductOf(layer);
+  if (!product.ok()) return product.status();
+  return AsByteProduct(layer.output().type, *product);
+}
 
 Result<PreparedLayer> PrepareMul(const LayerView& layer, const LayerOptions& options) {
   const Activation activation = layer.op<Mul>().activation;
@@ -163,20 +189,14 @@ Result<PreparedLayer> PrepareMul(const LayerView& layer, const LayerOptions& opt
     return PreparePlain<int16_t, int32_t, int64_t, float>(
         layer, activation, [](auto x, auto y) { return WrappingMul(x, y); });
   }
-  const Result<ThreeAffines> q = AffinesOf(layer);
-  if (!q.ok()) return q.status();
-  const Result<Range> range = ActivationRange(layer, activation, type, q->out);
-  if (!range.ok()) return range.status();
-  // All in float32.
-  const Result<QuantizedMultiplier> multiplier =
-      MakeMultiplier(layer, static_cast<double>(q->a.scale * q->b.scale / q->out.scale));
-  if (!multiplier.ok()) return multiplier.status();
-  if (SizeOf(type) == 1 && multiplier->exponent <= 0) {
-    return PrepareProductOfBytes(layer, options, *q, *range, *multiplier);
+  const Result<Product> product = ProductOf(layer);
+  if (!product.ok()) return product.status();
+  if (SizeOf(type) == 1 && product->multiplier.exponent <= 0) {
+    return PrepareByteLines(layer, options, AsByteProduct(type, *product));
   }
   return PrepareQuantized<int8_t, uint8_t, int16_t>(
-      layer, *q, *range,
-      [m = *multiplier](int32_t x, int32_t y) { return Requantize(WrappingMul(x, y), m); });
+      layer, product->q, product->range,
+      [m = product->multiplier](int32_t x, int32_t y) { return Requantize(WrappingMul(x, y), m); });
 }
 
 Result<PreparedLayer> PrepareDiv(const LayerView& layer, const LayerOptions&) {

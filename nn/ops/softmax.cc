@@ -156,15 +156,18 @@ std::shared_ptr<Routine> MakeRoutine(int64_t rows, int depth, const std::array<i
 
 }  // namespace
 
+Result<std::array<int32_t, 256>> SoftmaxExpsOf(const LayerView& layer) {
+  INTAGLIO_RETURN_IF_ERROR(CheckOutput(layer));
+  if (layer.input(0).shape.empty()) return layer.Invalid("the input has no dimension");
+  return MakeExps(layer, layer.op<Softmax>().beta, layer.input(0).quantization.scales[0]);
+}
+
 Result<PreparedLayer> PrepareSoftmax(const LayerView& layer, const LayerOptions& options) {
   if (layer.input(0).type == Type::kInt16) return PrepareSoftmax16(layer);
   if (layer.input(0).type == Type::kFloat32) return PrepareSoftmaxFloat(layer);
-  INTAGLIO_RETURN_IF_ERROR(CheckOutput(layer));
-  const Tensor& in = layer.input(0);
-  if (in.shape.empty()) return layer.Invalid("the input has no dimension");
-  const Result<std::array<int32_t, 256>> exps =
-      MakeExps(layer, layer.op<Softmax>().beta, in.quantization.scales[0]);
+  const Result<std::array<int32_t, 256>> exps = SoftmaxExpsOf(layer);
   if (!exps.ok()) return exps.status();
+  const Tensor& in = layer.input(0);
   const int depth = in.shape.back();
   const int64_t rows = depth == 0 ? 0 : *CountElements(in.shape) / depth;
   const bool widens = layer.output().type == Type::kInt16;

@@ -1,9 +1,12 @@
-#include <cstring>
+#include <algorithm>
 #include <string>
+#include <type_traits>
+#include <vector>
 
 #include "intaglio/gemm/cuda/jobs.h"
 #include "intaglio/test/cuda/verify.h"
-#include "intaglio/test/kernels/cuda_jobs.h"
+#include "intaglio/test/kernels/cuda_softmax.h"
+#include "intaglio/test/kernels/cuda_window_jobs.h"
 
 namespace intaglio::test {
 namespace {
@@ -21,33 +24,64 @@ class OnDevice {
   DeviceMemory memory_;
 };
 
-template <class Job>
+template <class Job, class T>
 std::string Compare(const cuda::Stream& stream, const Job& job, const DeviceMemory& out,
-                    const Bytes& want) {
+                    const std::vector<T>& want) {
   const Status status = cuda::Enqueue(stream, job);
   if (!status.ok()) return status.message();
-  Bytes got(want.size());
-  const std::string error = out.Download(got.data(), got.size());
+  std::vector<T> got(want.size());
+  const std::string error = out.Download(got.data(), got.size() * sizeof(T));
   if (!error.empty()) return error;
   return got == want ? "" : "differs";
 }
 
 // A job with one input.
-template <class Case, class Job>
-std::string CheckUnary(const cuda::Stream& stream, Random& random, const Job&) {
+template <class Case>
+std::string CheckUnary(const cuda::Stream& stream, Random& random) {
   Case c(random);
-  const OnDevice<uint8_t> in(c.in);
-  const DeviceMemory out(c.want.size(), random() % 4);
-  Job job = c.job;
-  job.in = in.data();
-  job.out = reinterpret_cast<uint8_t*>(out.data());
-  return Compare(stream, job, out, c.want);
+  const OnDevice in(c.in);
+  using Out = typename decltype(c.want)::value_type;
+  const DeviceMemory out(c.want.size() * sizeof(Out), random() % 4 * sizeof(Out));
+  c.job.in = in.data();
+  c.job.out = reinterpret_cast<Out*>(out.data());
+  if constexpr (std::is_same_v<Case, LookupCase>) {
+    const OnDevice table(c.table);
+    c.job.f.table = table.data();
+    return Compare(stream, c.job, out, c.want);
+  } else {
+    return Compare(stream, c.job, out, c.want);
+  }
 }
 
-std::string CheckAdd(const cuda::Stream& stream, Random& random) {
-  AddCase c(random);
-  const OnDevice<uint8_t> a(c.a);
-  const OnDevice<uint8_t> b(c.b);
+// Against the same steps on the host.
+std::string CheckSoftmax(const cuda::Stream& stream, Random& random) {
+  cuda::SoftmaxJob job{};
+  job.rows = Uniform(random, 1, 20);
+  job.depth = OneOf(random, std::vector<int>{1, 10, 31, 32, 33, 1000, 5000});
+  job.is_signed = random() % 2 == 0;
+  const Bytes in = RandomBytes(random, Type::kUInt8, static_cast<size_t>(job.rows * job.depth));
+  std::vector<int32_t> exps(256);
+  const int steep = Uniform(random, 0, 4);
+  for (int i = 0; i < 256; ++i) exps[static_cast<size_t>(i)] = INT32_MAX >> std::min(31, i * steep);
+  Bytes want(in.size());
+  job.exps = exps.data();
+  job.in = in.data();
+  job.out = want.data();
+  RunOnHost(job);
+  const OnDevice device_in(in);
+  const OnDevice device_exps(exps);
+  const DeviceMemory out(want.size());
+  job.exps = device_exps.data();
+  job.in = device_in.data();
+  job.out = reinterpret_cast<uint8_t*>(out.data());
+  return Compare(stream, job, out, want);
+}
+
+template <class Function>
+std::string CheckPair(const cuda::Stream& stream, Random& random) {
+  PairCase<Function> c(random);
+  const OnDevice a(c.a);
+  const OnDevice b(c.b);
   const DeviceMemory out(c.want.size(), random() % 4);
   c.job.a = a.data();
   c.job.b = b.data();
@@ -86,13 +120,17 @@ std::string CheckDepthwise(const cuda::Stream& stream, Random& random) {
 }  // namespace
 
 Tally VerifyJobs(const cuda::Stream& stream, int cases) {
-  Tally tally{"other operators"};
+  Tally tally;
   Random random(6);
   for (int i = 0; i < cases; ++i) {
-    tally.Count(CheckAdd(stream, random));
-    tally.Count(CheckUnary<TableCase>(stream, random, cuda::TableJob{}));
-    tally.Count(CheckUnary<PadCase>(stream, random, cuda::PadJob{}));
-    tally.Count(CheckUnary<MeanCase>(stream, random, cuda::MeanJob{}));
+    tally.Count(CheckPair<cuda::SumOfPair>(stream, random));
+    tally.Count(CheckPair<cuda::ProductOfPair>(stream, random));
+    tally.Count(CheckUnary<LookupCase>(stream, random));
+    tally.Count(CheckUnary<FromRealCase>(stream, random));
+    tally.Count(CheckUnary<ToRealCase>(stream, random));
+    tally.Count(CheckUnary<PadCase>(stream, random));
+    tally.Count(CheckUnary<MeanCase>(stream, random));
+    tally.Count(CheckSoftmax(stream, random));
     tally.Count(CheckPool(stream, random));
     tally.Count(CheckDepthwise(stream, random));
   }

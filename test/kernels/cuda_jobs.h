@@ -4,13 +4,12 @@
 #define INTAGLIO_TEST_KERNELS_CUDA_JOBS_H_
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <vector>
 
 #include "intaglio/fixedpoint/quantize_multiplier.h"
-#include "intaglio/kernels/cuda/params.h"
-#include "intaglio/kernels/cuda/window_jobs.h"
-#include "intaglio/test/gemm/image.h"
+#include "intaglio/kernels/cuda/elementwise_jobs.h"
 #include "intaglio/test/gemm/problem.h"
 
 namespace intaglio::test {
@@ -45,46 +44,145 @@ inline int64_t Scaled(int32_t x, const QuantizedMultiplier& m) {
   return RequantizeDoubleRounding<Scalar>(x, m.mantissa, m.left_shift(), m.right_shift());
 }
 
-// Each fills a job but for the memory that it reads and writes, and returns what that memory holds.
-struct AddCase {
-  explicit AddCase(Random& random) : type(RandomByteType(random)) {
-    const auto bytes = static_cast<size_t>(Uniform(random, 1, 500));
-    a = RandomBytes(random, type, bytes);
-    b = RandomBytes(random, type, bytes);
-    const int moved = type == Type::kInt8 ? 128 : 0;
-    const int zero_a = RandomZeroPoint(random, type);
-    const int zero_b = RandomZeroPoint(random, type);
-    job.sum.zero_a = zero_a + moved;
-    job.sum.zero_b = zero_b + moved;
-    job.sum.scale_a = RandomMultiplier(random, -3, 0);
-    job.sum.scale_b = RandomMultiplier(random, -3, 0);
-    job.sum.scale = RandomMultiplier(random, -20, -16);
-    job.sum.subtract = random() % 2 == 0;
-    job.output = RandomOutput(random, type);
-    job.bytes = static_cast<long long>(bytes);
-    for (size_t i = 0; i < bytes; ++i) {
-      const int64_t x = Scaled((NumberOf(type, a[i]) - zero_a) * (1 << 20), job.sum.scale_a);
-      const int64_t y = Scaled((NumberOf(type, b[i]) - zero_b) * (1 << 20), job.sum.scale_b);
-      const auto sum = static_cast<int32_t>(job.sum.subtract ? x - y : x + y);
-      want.push_back(Finished(job.output, Scaled(sum, job.sum.scale)));
+// Each fills a job but for the memory that it reads and writes, and says what that memory holds.
+
+// Operands that broadcast, and which of their elements belong to each of the output's.
+struct BroadcastCase {
+  explicit BroadcastCase(Random& random) {
+    const int outer = Uniform(random, 0, cuda::BroadcastLines::kOuter);
+    lines.line = Uniform(random, 1, outer == 0 ? 500 : 20);
+    for (int d = 0; d < outer; ++d) lines.lines *= lines.extent[d] = Uniform(random, 1, 4);
+    for (int o = 0; o < 2; ++o) {
+      lines.repeats[o] = random() % 4 == 0;
+      long long dense = lines.repeats[o] ? 1 : lines.line;
+      for (int d = 0; d < outer; ++d) {
+        if (random() % 3 == 0) continue;
+        lines.stride[o][d] = dense;
+        dense *= lines.extent[d];
+      }
+      count[o] = static_cast<size_t>(dense);
+    }
+    for (long long i = 0; i < lines.line * lines.lines; ++i) {
+      for (int o = 0; o < 2; ++o) {
+        long long at = lines.repeats[o] ? 0 : i % lines.line;
+        long long rest = i / lines.line;
+        for (int d = 0; d < outer; rest /= lines.extent[d], ++d) {
+          at += rest % lines.extent[d] * lines.stride[o][d];
+        }
+        from[o].push_back(static_cast<size_t>(at));
+      }
     }
   }
 
+  cuda::BroadcastLines lines;
+  size_t count[2];
+  std::vector<size_t> from[2];
+};
+
+// For SumOfPair and ProductOfPair.
+template <class Function>
+struct PairCase {
+  explicit PairCase(Random& random) : type(RandomByteType(random)) {
+    const BroadcastCase places(random);
+    job.lines = places.lines;
+    job.output = RandomOutput(random, type);
+    a = RandomBytes(random, type, places.count[0]);
+    b = RandomBytes(random, type, places.count[1]);
+    const int zero_a = RandomZeroPoint(random, type);
+    const int zero_b = RandomZeroPoint(random, type);
+    Randomize(random, job.f);
+    SetZeros(job.f, zero_a, zero_b);
+    for (size_t i = 0; i < places.from[0].size(); ++i) {
+      const int x = NumberOf(type, a[places.from[0][i]]) - zero_a;
+      const int y = NumberOf(type, b[places.from[1][i]]) - zero_b;
+      want.push_back(Finished(job.output, Want(job.f, x, y)));
+    }
+  }
+
+  void SetZeros(cuda::SumOfPair& f, int zero_a, int zero_b) const { Move(f.sum, zero_a, zero_b); }
+  void SetZeros(cuda::ProductOfPair& f, int zero_a, int zero_b) const {
+    Move(f.product, zero_a, zero_b);
+  }
+  template <class Parameters>
+  void Move(Parameters& p, int zero_a, int zero_b) const {
+    const int moved = type == Type::kInt8 ? 128 : 0;
+    p.zero_a = zero_a + moved;
+    p.zero_b = zero_b + moved;
+  }
+  static void Randomize(Random& random, cuda::SumOfPair& f) {
+    f.sum.scale_a = RandomMultiplier(random, -3, 0);
+    f.sum.scale_b = RandomMultiplier(random, -3, 0);
+    f.sum.scale = RandomMultiplier(random, -20, -16);
+    f.sum.subtract = random() % 2 == 0;
+  }
+  static void Randomize(Random& random, cuda::ProductOfPair& f) {
+    f.product.scale = RandomMultiplier(random, -10, 2);
+  }
+  static int64_t Want(const cuda::SumOfPair& f, int x, int y) {
+    const int64_t term_a = Scaled(x * (1 << 20), f.sum.scale_a);
+    const int64_t term_b = Scaled(y * (1 << 20), f.sum.scale_b);
+    const int64_t sum = f.sum.subtract ? term_a - term_b : term_a + term_b;
+    return Scaled(static_cast<int32_t>(sum), f.sum.scale);
+  }
+  static int64_t Want(const cuda::ProductOfPair& f, int x, int y) {
+    return Scaled(x * y, f.product.scale);
+  }
+
   Type type;
-  cuda::AddJob job{};
+  cuda::PairJob<Function> job{};
   Bytes a, b, want;
 };
 
-struct TableCase {
-  explicit TableCase(Random& random) {
+struct LookupCase {
+  explicit LookupCase(Random& random) {
     in = RandomBytes(random, Type::kUInt8, static_cast<size_t>(Uniform(random, 1, 500)));
-    for (auto& x : job.table) x = static_cast<uint8_t>(random());
-    job.bytes = static_cast<long long>(in.size());
-    for (const uint8_t x : in) want.push_back(job.table[x]);
+    table = RandomBytes(random, Type::kUInt8, 256);
+    job.elements = static_cast<long long>(in.size());
+    for (const uint8_t x : in) want.push_back(table[x]);
   }
 
-  cuda::TableJob job{};
-  Bytes in, want;
+  cuda::MapJob<cuda::Lookup> job{};
+  Bytes table, in, want;
+};
+
+struct FromRealCase {
+  explicit FromRealCase(Random& random) {
+    const Type type = RandomByteType(random);
+    job.f.output = RandomOutput(random, type);
+    job.f.scale = random() % 2 == 0 ? 0.25f : 0.0371f;
+    const float special[] = {NAN, INFINITY, -INFINITY, -0.0f, 1e-40f, 3e38f};
+    const int count = Uniform(random, 1, 500);
+    for (int i = 0; i < count; ++i) {
+      const float ties = static_cast<float>(Uniform(random, -600, 600)) * 0.5f * job.f.scale;
+      in.push_back(i < 6 ? special[i] : i % 2 == 0 ? ties : std::nextafter(ties, 1e3f));
+    }
+    job.elements = count;
+    for (const float x : in) {
+      const float rounded = std::isnan(x) ? 0.0f : std::round(x / job.f.scale);
+      const auto number = static_cast<int64_t>(std::clamp(rounded, -1e6f, 1e6f));
+      want.push_back(Finished(job.f.output, number));
+    }
+  }
+
+  cuda::MapJob<cuda::FromReal> job{};
+  std::vector<float> in;
+  Bytes want;
+};
+
+struct ToRealCase {
+  explicit ToRealCase(Random& random) {
+    const Type type = RandomByteType(random);
+    job.f = {type == Type::kInt8, RandomZeroPoint(random, type), 0.0371f};
+    in = RandomBytes(random, type, static_cast<size_t>(Uniform(random, 1, 500)));
+    job.elements = static_cast<long long>(in.size());
+    for (const uint8_t x : in) {
+      want.push_back(job.f.scale * static_cast<float>(NumberOf(type, x) - job.f.zero_point));
+    }
+  }
+
+  cuda::MapJob<cuda::ToReal> job{};
+  Bytes in;
+  std::vector<float> want;
 };
 
 struct PadCase {
@@ -117,156 +215,6 @@ struct PadCase {
 
   cuda::PadJob job{};
   Bytes in, want;
-};
-
-struct MeanCase {
-  explicit MeanCase(Random& random) : type(RandomByteType(random)) {
-    job.outer = Uniform(random, 1, 3);
-    job.reduced = Uniform(random, 1, 60);
-    job.inner = Uniform(random, 1, 20);
-    const int zero = RandomZeroPoint(random, type);
-    job.zero_sum = zero * job.reduced;
-    job.multiplier = RandomMultiplier(random, -7, 1);
-    job.output = RandomOutput(random, type);
-    in = RandomBytes(random, type, static_cast<size_t>(job.outer * job.reduced * job.inner));
-    for (int o = 0; o < job.outer; ++o) {
-      for (int c = 0; c < job.inner; ++c) {
-        int32_t sum = 0;
-        for (int r = 0; r < job.reduced; ++r) {
-          const auto at = static_cast<size_t>((o * job.reduced + r) * job.inner + c);
-          sum += NumberOf(type, in[at]) - zero;
-        }
-        want.push_back(Finished(job.output, Scaled(sum, job.multiplier)));
-      }
-    }
-  }
-
-  Type type;
-  cuda::MeanJob job{};
-  Bytes in, want;
-};
-
-// An image whose every window has a pixel of it.
-inline TestImage PooledImage(Random& random, Type type) {
-  const int stride = Uniform(random, 1, 3);
-  const int kernel = Uniform(random, stride, 4);
-  const int out = Uniform(random, 1, 5);
-  const int pad = Uniform(random, 0, kernel - 1);
-  TestImage image(random, type, Uniform(random, 1, 2), (out - 1) * stride + 1,
-                  (out - 1) * stride + 2, Uniform(random, 1, 20), 0);
-  Im2col& v = image.view();
-  v.kernel_height = v.kernel_width = kernel;
-  v.stride_height = v.stride_width = stride;
-  v.pad_top = v.pad_left = std::min(pad, kernel - 1);
-  v.out_height = v.out_width = out;
-  return image;
-}
-
-struct PoolCase {
-  explicit PoolCase(Random& random)
-      : type(RandomByteType(random)), image(PooledImage(random, type)) {
-    job.image = image.view();
-    job.average = random() % 2 == 0;
-    job.output = RandomOutput(random, type);
-    const Im2col& v = job.image;
-    for (int row = 0; row < Rows(v); ++row) {
-      for (int c = 0; c < v.channels; ++c) want.push_back(Want(row, c));
-    }
-  }
-
-  uint8_t Want(int row, int channel) {
-    const Im2col& v = job.image;
-    const int b = row / (v.out_height * v.out_width);
-    const int top = row / v.out_width % v.out_height * v.stride_height - v.pad_top;
-    const int left = row % v.out_width * v.stride_width - v.pad_left;
-    int best = -1000;
-    int sum = 0;
-    int taps = 0;
-    for (int y = std::max(top, 0); y < std::min(top + v.kernel_height, v.height); ++y) {
-      for (int x = std::max(left, 0); x < std::min(left + v.kernel_width, v.width); ++x, ++taps) {
-        best = std::max(best, image.Quantized(b, y, x, channel));
-        sum += image.Quantized(b, y, x, channel);
-      }
-    }
-    const auto mean = static_cast<int>(std::lround(static_cast<double>(sum) / taps));
-    return static_cast<uint8_t>(
-        std::clamp(job.average ? mean : best, job.output.clamp_min, job.output.clamp_max));
-  }
-
-  Type type;
-  TestImage image;
-  cuda::PoolJob job{};
-  Bytes want;
-};
-
-struct DepthwiseCase {
-  explicit DepthwiseCase(Random& random)
-      : type(RandomByteType(random)),
-        image(random, type, Uniform(random, 1, 2), Uniform(random, 1, 7), Uniform(random, 1, 7),
-              Uniform(random, 1, 14), RandomZeroPoint(random, type)) {
-    image.RandomWindow(random);
-    job.p.image = image.view();
-    const Im2col& v = job.p.image;
-    job.multiplier = random() % 2 == 0 ? 1 : Uniform(random, 2, 3);
-    const int channels = v.channels * job.multiplier;
-    const int taps = v.kernel_height * v.kernel_width;
-    filters = RandomBytes(random, type, static_cast<size_t>(taps * channels));
-    job.filter_zero_point = RandomZeroPoint(random, type);
-    job.p.rows_are_signed = type == Type::kInt8;
-    job.p.row_count = Rows(v);
-    job.p.channel_count = channels;
-    job.p.dst_row_stride = channels;
-    job.p.dst_channel_stride = 1;
-    job.p.wide_stores = channels % 4 == 0;
-    output = RandomOutput(random, type);
-    job.epilogue = {type, output.zero_point, output.clamp_min, output.clamp_max};
-    MakeParams(random, channels);
-    for (int row = 0; row < Rows(v); ++row) {
-      for (int c = 0; c < channels; ++c) {
-        int32_t sum = bias[static_cast<size_t>(c)];
-        for (int t = 0; t < taps; ++t) {
-          const int x = image.Quantized(row, t * v.channels + c / job.multiplier);
-          const int w = NumberOf(type, filters[static_cast<size_t>(t * channels + c)]);
-          sum += (x - v.zero_point) * (w - job.filter_zero_point);
-        }
-        want.push_back(Finished(output, Scaled(sum, multipliers[static_cast<size_t>(c)])));
-      }
-    }
-  }
-
-  void MakeParams(Random& random, int channels) {
-    std::vector<int32_t> mantissa;
-    std::vector<int32_t> exponent;
-    for (int c = 0; c < channels; ++c) {
-      bias.push_back(Uniform(random, -1000, 1000));
-      multipliers.push_back(RandomMultiplier(random, -14, -8));
-      mantissa.push_back(multipliers.back().mantissa);
-      exponent.push_back(multipliers.back().exponent);
-    }
-    params.resize(static_cast<size_t>(cuda::DivideUp(channels, cuda::kChannelGroup)));
-    cuda::ParamsJob make{};
-    make.channels = channels;
-    make.batch = 1;
-    make.bias = bias.data();
-    make.scaling = Scaling::kDoubleRounding;
-    make.form = ScalingForm::kDoubleRounding;
-    make.per_channel = true;
-    make.mantissa = mantissa.data();
-    make.exponent = exponent.data();
-    make.params = params.data();
-    for (int i = 0; i < static_cast<int>(params.size()) * cuda::kChannelGroup; ++i) {
-      FillParams(make, 0, i / cuda::kChannelGroup, i % cuda::kChannelGroup);
-    }
-  }
-
-  Type type;
-  TestImage image;
-  cuda::DepthwiseJob job{};
-  LineOutput output;
-  Bytes filters, want;
-  std::vector<int32_t> bias;
-  std::vector<QuantizedMultiplier> multipliers;
-  std::vector<PanelParams> params;
 };
 
 }  // namespace intaglio::test

@@ -1,7 +1,7 @@
 // The operators of networks that are no products, as the device computes them, thread by thread.
-#include "intaglio/test/kernels/cuda_jobs.h"
-
 #include <gtest/gtest.h>
+
+#include "intaglio/test/kernels/cuda_window_jobs.h"
 
 namespace intaglio::test {
 namespace {
@@ -10,52 +10,46 @@ constexpr int kCases = 200;
 constexpr uint8_t kGuard = 0xa5;
 
 // Runs a job that writes to `out`, and looks at what stands behind its result, too.
-template <class Job>
-void Check(Job job, uint8_t* Job::*out, const Bytes& want) {
-  Bytes got(want.size() + 16, kGuard);
+template <class Job, class T>
+void Check(Job job, T* Job::*out, const std::vector<T>& want) {
+  std::vector<T> got(want.size() + 16, T{kGuard});
   job.*out = got.data();
   for (long long i = 0; i < job.count(); ++i) job.Run(i);
-  Bytes all = want;
-  all.resize(got.size(), kGuard);
+  std::vector<T> all = want;
+  all.resize(got.size(), T{kGuard});
   ASSERT_EQ(got, all);
 }
 
-TEST(CudaJobs, Sums) {
-  Random random(1);
+template <class Function>
+void CheckPairs(unsigned seed) {
+  Random random(seed);
   for (int i = 0; i < kCases; ++i) {
-    AddCase c(random);
+    PairCase<Function> c(random);
     c.job.a = c.a.data();
     c.job.b = c.b.data();
-    ASSERT_NO_FATAL_FAILURE(Check(c.job, &cuda::AddJob::out, c.want)) << i;
+    ASSERT_NO_FATAL_FAILURE(Check(c.job, &cuda::PairJob<Function>::out, c.want)) << i;
   }
 }
 
-TEST(CudaJobs, Tables) {
-  Random random(2);
+TEST(CudaJobs, Sums) { CheckPairs<cuda::SumOfPair>(1); }
+TEST(CudaJobs, Products) { CheckPairs<cuda::ProductOfPair>(7); }
+
+template <class Case, class Job, class T>
+void CheckUnary(unsigned seed, T* Job::*out) {
+  Random random(seed);
   for (int i = 0; i < kCases; ++i) {
-    TableCase c(random);
+    Case c(random);
     c.job.in = c.in.data();
-    ASSERT_NO_FATAL_FAILURE(Check(c.job, &cuda::TableJob::out, c.want)) << i;
+    if constexpr (std::is_same_v<Case, LookupCase>) c.job.f.table = c.table.data();
+    ASSERT_NO_FATAL_FAILURE(Check(c.job, out, c.want)) << i;
   }
 }
 
-TEST(CudaJobs, Padding) {
-  Random random(3);
-  for (int i = 0; i < kCases; ++i) {
-    PadCase c(random);
-    c.job.in = c.in.data();
-    ASSERT_NO_FATAL_FAILURE(Check(c.job, &cuda::PadJob::out, c.want)) << i;
-  }
-}
-
-TEST(CudaJobs, Means) {
-  Random random(4);
-  for (int i = 0; i < kCases; ++i) {
-    MeanCase c(random);
-    c.job.in = c.in.data();
-    ASSERT_NO_FATAL_FAILURE(Check(c.job, &cuda::MeanJob::out, c.want)) << i;
-  }
-}
+TEST(CudaJobs, Tables) { CheckUnary<LookupCase>(2, &cuda::MapJob<cuda::Lookup>::out); }
+TEST(CudaJobs, FromReal) { CheckUnary<FromRealCase>(8, &cuda::MapJob<cuda::FromReal>::out); }
+TEST(CudaJobs, ToReal) { CheckUnary<ToRealCase>(9, &cuda::MapJob<cuda::ToReal>::out); }
+TEST(CudaJobs, Padding) { CheckUnary<PadCase>(3, &cuda::PadJob::out); }
+TEST(CudaJobs, Means) { CheckUnary<MeanCase>(4, &cuda::MeanJob::out); }
 
 TEST(CudaJobs, Pools) {
   Random random(5);

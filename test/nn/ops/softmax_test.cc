@@ -1,3 +1,6 @@
+#include "intaglio/nn/ops/softmax.h"
+
+#include "intaglio/test/kernels/cuda_softmax.h"
 #include "intaglio/test/nn/testing.h"
 
 namespace intaglio::nn {
@@ -82,6 +85,29 @@ TEST(Softmax, MatchesDefinition) {
                               random.Scale(0.0005, 1), random.Int(0, 100));
     Builder b;
     ASSERT_EQ(RunGraph(b, b.Softmax(Input(b, x), beta), {x}), SoftmaxOf(x, beta)) << round;
+  }
+}
+
+// With its steps on the host.
+TEST(Softmax, MatchesDefinitionOnDevices) {
+  Random random(13);
+  for (int round = 0; round < 200; ++round) {
+    const Type type = kEightBit[static_cast<size_t>(round % 2)];
+    const int depth = random.Of<int>({1, 2, 31, 32, 33, 100, 300, 5000});
+    const float beta = random.Of<float>({1, 0.5f, 2});
+    const Q x = random.Tensor(type, {random.Int(1, 3), depth}, random.Scale(0.0005, 1), 0);
+    Builder b;
+    b.Output(b.Softmax(Input(b, x), beta), "y");
+    const Result<Graph> graph = b.Finish();
+    ASSERT_TRUE(graph.ok()) << graph.status().message();
+    const auto exps = SoftmaxExpsOf(LayerView(*graph, 0));
+    ASSERT_TRUE(exps.ok()) << exps.status().message();
+    const std::vector<std::byte> in = Bytes(type, x.values);
+    std::vector<std::byte> out(in.size());
+    test::RunOnHost(cuda::SoftmaxJob{exps->data(), reinterpret_cast<const uint8_t*>(in.data()),
+                                     reinterpret_cast<uint8_t*>(out.data()), x.shape[0], depth,
+                                     type == Type::kInt8});
+    ASSERT_EQ(Ints(type, out), SoftmaxOf(x, beta)) << round;
   }
 }
 

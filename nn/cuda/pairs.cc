@@ -1,0 +1,97 @@
+// ADD, SUB and MUL of tensors that broadcast.
+#include <memory>
+#include <string>
+
+#include "intaglio/nn/cuda/layers.h"
+#include "intaglio/nn/operators.h"
+#include "intaglio/nn/ops/broadcast.h"
+#include "intaglio/nn/ops/byte_product.h"
+#include "intaglio/nn/ops/byte_sum.h"
+#include "intaglio/nn/ops/checks.h"
+
+namespace intaglio::nn::cuda {
+namespace {
+
+using intaglio::cuda::BroadcastLines;
+using intaglio::cuda::PairJob;
+using intaglio::cuda::ProductOfPair;
+using intaglio::cuda::SumOfPair;
+
+Result<BroadcastLines> LinesOf(const LayerView& layer) {
+  const Loops<3> loops = BroadcastLoops<3>(layer);
+  BroadcastLines lines;
+  lines.line = loops.inner_extent();
+  for (size_t o = 0; o < 2; ++o) lines.repeats[o] = loops.inner_strides()[o] == 0;
+  const size_t outer = loops.rank() == 0 ? 0 : loops.rank() - 1;
+  if (outer > BroadcastLines::kOuter) {
+    return layer.Unsupported("the CUDA backend does not broadcast " +
+                             ToString(layer.input(0).shape) + " and " +
+                             ToString(layer.input(1).shape) + ": too many dimensions change");
+  }
+  for (size_t d = 0; d < outer; ++d) {
+    const size_t from = outer - 1 - d;
+    lines.extent[d] = loops.extent(from);
+    lines.lines *= loops.extent(from);
+    for (size_t o = 0; o < 2; ++o) lines.stride[o][d] = loops.strides(from)[o];
+  }
+  return lines;
+}
+
+// A constant operand on the device; null for one that a run brings.
+Result<std::shared_ptr<const uint8_t>> ConstantOf(const Stream& stream, const LayerView& layer,
+                                                  size_t input) {
+  const Tensor& tensor = layer.input(input);
+  if (!tensor.constant) return std::shared_ptr<const uint8_t>();
+  auto uploaded = Upload(stream, static_cast<const uint8_t*>(tensor.data), tensor.data_bytes);
+  return uploaded.ok() ? uploaded : layer.Wrap(uploaded.status());
+}
+
+template <class Function>
+Result<PreparedLayer> PreparePair(const Stream& stream, const LayerView& layer, const Function& f,
+                                  const LineOutput& output, const char* algorithm) {
+  const Result<BroadcastLines> lines = LinesOf(layer);
+  if (!lines.ok()) return lines.status();
+  const auto a = ConstantOf(stream, layer, 0);
+  if (!a.ok()) return a.status();
+  const auto b = ConstantOf(stream, layer, 1);
+  if (!b.ok()) return b.status();
+  PreparedLayer prepared = PrepareJob(
+      stream, layer.output().type, algorithm,
+      [f, output, lines = *lines, a = *a, b = *b](const RunArguments& arguments) {
+        const auto operand = [&](const std::shared_ptr<const uint8_t>& constant, size_t input) {
+          return constant != nullptr ? constant.get()
+                                     : static_cast<const uint8_t*>(arguments.inputs[input]);
+        };
+        return PairJob<Function>{f,
+                                 output,
+                                 lines,
+                                 operand(a, 0),
+                                 operand(b, 1),
+                                 static_cast<uint8_t*>(arguments.outputs[0])};
+      });
+  for (size_t i = 0; i < 2; ++i) {
+    const Tensor& input = layer.input(i);
+    if (input.constant) prepared.constant_bytes += input.data_bytes;
+    if (!input.constant && input.shape == layer.output().shape) {
+      prepared.in_place_inputs |= 1u << i;
+    }
+  }
+  return prepared;
+}
+
+}  // namespace
+
+Result<PreparedLayer> PrepareSum(const Stream& stream, const LayerView& layer, int sign) {
+  const Activation activation = sign > 0 ? layer.op<Add>().activation : layer.op<Sub>().activation;
+  const Result<ByteSum> sum = ByteSumOf(layer, activation, sign);
+  if (!sum.ok()) return sum.status();
+  return PreparePair(stream, layer, SumOfPair{sum->sum}, sum->output, sign > 0 ? "add" : "sub");
+}
+
+Result<PreparedLayer> PrepareProduct(const Stream& stream, const LayerView& layer) {
+  const Result<ByteProduct> product = ByteProductOf(layer);
+  if (!product.ok()) return product.status();
+  return PreparePair(stream, layer, ProductOfPair{product->product}, product->output, "mul");
+}
+
+}  // namespace intaglio::nn::cuda
