@@ -1,10 +1,11 @@
 // intaglio verify: a model gives the same bits with every kernel of this machine and every thread
-// count.
+// count, or on a device.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <memory>
 
 #include "intaglio/gemm/describe.h"
+#include "intaglio/tools/backend.h"
 #include "intaglio/tools/commands.h"
 #include "intaglio/tools/model_io.h"
 #include "intaglio/tools/progress.h"
@@ -16,15 +17,13 @@ constexpr int kMaxThreads = 8;
 
 struct Options {
   std::string model;
+  std::string backend = "cpu";
   int inputs = 4;
 };
 
 using Outputs = std::vector<std::vector<std::vector<uint8_t>>>;  // by input, by output
 
-Result<Outputs> RunAll(const Options& options, const std::string& kernel, int threads) {
-  nn::PrepareOptions prepare;
-  prepare.threads = threads;
-  prepare.kernel = kernel;
+Result<Outputs> RunAll(const Options& options, const nn::PrepareOptions& prepare) {
   Result<nn::Model> model = LoadModel(options.model, prepare);
   if (!model.ok()) return model.status();
   Outputs outputs;
@@ -35,6 +34,13 @@ Result<Outputs> RunAll(const Options& options, const std::string& kernel, int th
     outputs.push_back(buffers.outputs);
   }
   return outputs;
+}
+
+nn::PrepareOptions OnKernel(const std::string& kernel, int threads) {
+  nn::PrepareOptions prepare;
+  prepare.threads = threads;
+  prepare.kernel = kernel;
+  return prepare;
 }
 
 // FNV-1a over all outputs, for comparing machines.
@@ -48,43 +54,80 @@ uint64_t Digest(const Outputs& outputs) {
   return hash;
 }
 
-Status Verify(const Options& options) {
-  const std::vector<KernelInfo> kernels = ListKernels();
-  const std::string& reference = kernels.back().name;  // the slowest: portable C++
-  Progress progress;
-  progress.Show(reference);
-  const Result<Outputs> expected = RunAll(options, reference, 1);
-  if (!expected.ok()) return expected.status();
+// What was compared with the outputs of the portable kernel, and how much of it differed.
+struct Comparison {
+  const Outputs& expected;
   int combinations = 0;
   int wrong = 0;
-  for (const KernelInfo& kernel : kernels) {
-    if (!kernel.usable) {
+
+  bool Same(const Outputs& got) {
+    ++combinations;
+    if (got == expected) return true;
+    ++wrong;
+    return false;
+  }
+};
+
+Status VerifyKernel(const Options& options, const std::string& kernel, Progress& progress,
+                    Comparison& comparison) {
+  std::string differing;
+  for (int threads = 1; threads <= kMaxThreads; ++threads) {
+    progress.Show(kernel + ", " + std::to_string(threads) + " threads");
+    const Result<Outputs> got = RunAll(options, OnKernel(kernel, threads));
+    if (!got.ok()) return got.status();
+    if (!comparison.Same(*got)) differing += " " + std::to_string(threads);
+  }
+  progress.Show("");
+  if (differing.empty()) {
+    std::printf("%-20s same bits with 1 to %d threads\n", kernel.c_str(), kMaxThreads);
+  } else {
+    std::printf("%-20s DIFFERS with threads:%s\n", kernel.c_str(), differing.c_str());
+  }
+  return {};
+}
+
+Status VerifyKernels(const Options& options, Progress& progress, Comparison& comparison) {
+  for (const KernelInfo& kernel : ListKernels()) {
+    if (kernel.usable) {
+      INTAGLIO_RETURN_IF_ERROR(VerifyKernel(options, kernel.name, progress, comparison));
+    } else {
       progress.Show("");
       std::printf("%-20s skipped: %s\n", kernel.name.c_str(), kernel.why_not.c_str());
-      continue;
-    }
-    std::string differing;
-    for (int threads = 1; threads <= kMaxThreads; ++threads) {
-      progress.Show(kernel.name + ", " + std::to_string(threads) + " threads");
-      const Result<Outputs> got = RunAll(options, kernel.name, threads);
-      if (!got.ok()) return got.status();
-      ++combinations;
-      if (*got == *expected) continue;
-      ++wrong;
-      differing += " " + std::to_string(threads);
-    }
-    progress.Show("");
-    if (differing.empty()) {
-      std::printf("%-20s same bits with 1 to %d threads\n", kernel.name.c_str(), kMaxThreads);
-    } else {
-      std::printf("%-20s DIFFERS with threads:%s\n", kernel.name.c_str(), differing.c_str());
     }
   }
+  return {};
+}
+
+Status VerifyDevice(const Options& options, const std::shared_ptr<const nn::Backend>& backend,
+                    Progress& progress, Comparison& comparison) {
+  progress.Show(options.backend);
+  nn::PrepareOptions prepare;
+  prepare.backend = backend;
+  const Result<Outputs> got = RunAll(options, prepare);
+  if (!got.ok()) return got.status();
+  progress.Show("");
+  std::printf("%-20s %s\n", options.backend.c_str(),
+              comparison.Same(*got) ? "same bits" : "DIFFERS");
+  return {};
+}
+
+Status Verify(const Options& options) {
+  const auto backend = BackendOf(options.backend);
+  if (!backend.ok()) return backend.status();
+  const std::string reference = ListKernels().back().name;  // the slowest: portable C++
+  Progress progress;
+  progress.Show(reference);
+  const Result<Outputs> expected = RunAll(options, OnKernel(reference, 1));
+  if (!expected.ok()) return expected.status();
+  Comparison comparison{*expected};
+  INTAGLIO_RETURN_IF_ERROR(*backend == nullptr
+                               ? VerifyKernels(options, progress, comparison)
+                               : VerifyDevice(options, *backend, progress, comparison));
   std::printf("outputs of %d random inputs: %016llx\n", options.inputs,
               static_cast<unsigned long long>(Digest(*expected)));
-  if (wrong == 0) return {};
-  return InvalidArgument(options.model + ": " + std::to_string(wrong) + " of " +
-                         std::to_string(combinations) +
+  if (comparison.wrong == 0) return {};
+  return InvalidArgument(options.model + ": " + std::to_string(comparison.wrong) + " of " +
+                         std::to_string(comparison.combinations) +
                          " combinations of kernel and threads give other bits than the kernel " +
                          reference + "; please report this");
 }
@@ -98,6 +141,9 @@ void AddVerify(CLI::App& app, Work& work) {
   verify->add_option("MODEL", options->model, "A .tflite file")->required();
   verify->add_option("--inputs", options->inputs, "How many random inputs to try")
       ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  verify->add_option("--backend", options->backend, "What to compare with the portable kernel")
+      ->check(CLI::IsMember({"cpu", "cuda"}))
       ->capture_default_str();
   verify->callback([options, &work] { work = [options] { return Verify(*options); }; });
 }

@@ -142,6 +142,7 @@ TEST_F(Cli, BackendsThatAreNotThereAreErrors) {
   const Outcome cuda = Run("run network.tflite --input x.npy --backend cuda");
   if (cuda.status == 0) GTEST_SKIP() << "there is a GPU";
   ExpectError("run network.tflite --input x.npy --backend cuda", 1, "intaglio: cuda: ");
+  ExpectError("verify network.tflite --backend cuda", 1, "intaglio: cuda: ");
   EXPECT_EQ(Run("run network.tflite --input x.npy --backend cpu").status, 0);
 }
 
