@@ -3,7 +3,8 @@
 // Contenders take turns; each is a graph of launches over sets of buffers that together are larger
 // than twice the L2 cache; times are medians of replays. The card's peak is multiprocessors x clock
 // x multiply-accumulates per clock as the vendor gives it. "fused" is the whole standard pipeline
-// to int8, per channel; "+ requantize" stores int32 and runs the pipeline in a kernel of its own.
+// to int8, per channel; "+ requantize" stores int32 and runs the pipeline in a kernel of its own;
+// "int8, one scale" is what cuBLASLt's own epilogue can do, which gives other numbers.
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
@@ -14,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "intaglio/bench/cuda/cases.h"
 #include "intaglio/bench/cuda/cublaslt.h"
 #include "intaglio/bench/cuda/timing.h"
 #include "intaglio/gemm/cuda/gemm.h"
@@ -21,43 +23,6 @@
 
 namespace intaglio::bench {
 namespace {
-
-struct Case {
-  const char* name;
-  int rows, channels, depth;
-};
-constexpr Case kCases[] = {
-    {"large 8192^3", 8192, 8192, 8192},
-    {"large 4096^3", 4096, 4096, 4096},
-    {"large 1024 x 8192 x 21760", 1024, 8192, 21760},
-    {"few rows 128", 128, 8192, 21760},
-    {"few rows 64", 64, 8192, 8192},
-    {"few rows 32", 32, 8192, 8192},
-    {"few rows 17", 17, 8192, 8192},
-    {"few rows 16", 16, 8192, 8192},
-    {"few rows 8", 8, 8192, 8192},
-    {"few rows 4", 4, 8192, 8192},
-    {"few rows 2", 2, 8192, 8192},
-    {"few rows 1", 1, 8192, 8192},
-    {"few rows 1, small", 1, 4096, 4096},
-    {"fused cost 4096 x 4096 x 1024", 4096, 4096, 1024},
-    // ResNet-50's 1x1 convolutions, batch 32.
-    {"resnet 56 64-64", 32 * 56 * 56, 64, 64},
-    {"resnet 56 64-256", 32 * 56 * 56, 256, 64},
-    {"resnet 56 256-64", 32 * 56 * 56, 64, 256},
-    {"resnet 28 512-128", 32 * 28 * 28, 128, 512},
-    {"resnet 28 128-512", 32 * 28 * 28, 512, 128},
-    {"resnet 14 1024-256", 32 * 14 * 14, 256, 1024},
-    {"resnet 14 256-1024", 32 * 14 * 14, 1024, 256},
-    {"resnet 7 2048-512", 32 * 7 * 7, 512, 2048},
-    {"resnet 7 512-2048", 32 * 7 * 7, 2048, 512},
-    {"resnet head", 32, 1000, 2048},
-    // BERT base, batch 32 of 128 tokens.
-    {"transformer 768-768", 32 * 128, 768, 768},
-    {"transformer 768-3072", 32 * 128, 3072, 768},
-    {"transformer 3072-768", 32 * 128, 768, 3072},
-    {"odd 4095 x 1001 x 777", 4095, 1001, 777},
-};
 
 void Require(const Status& status, const char* what) {
   if (status.ok()) return;
@@ -111,7 +76,8 @@ class Runner {
     for (int i = 0; i < sets; ++i) MakeSet();
     launches_ = std::max(sets, static_cast<int>(std::clamp<double>(
                                    2e12 / (double(c_.rows) * c_.channels * c_.depth), 2, 64)));
-    CublasLt lt(c_.rows, c_.channels, c_.depth);
+    const CublasLt lt(c_.rows, c_.channels, c_.depth, Type::kInt32);
+    const CublasLt lt_int8(c_.rows, c_.channels, c_.depth, Type::kInt8);
     std::vector<std::unique_ptr<Contender>> all;
     const auto add = [&](const char* name, const std::function<bool(const Set&)>& run) {
       all.push_back(std::make_unique<Contender>(name, stream_.get(), launches_, [&, run](int i) {
@@ -125,13 +91,18 @@ class Runner {
     bool same = !all.back()->works() || fused == Output();
     if (lt.works()) {
       const auto product = [&](const Set& s) {
-        return lt.Run(s.rows.as<int8_t>(), s.weights.as<int8_t>(), s.int32.as<int32_t>(),
-                      stream_.get());
+        return lt.Run(s.rows.as<int8_t>(), s.weights.as<int8_t>(), s.int32.as<>(), stream_.get());
       };
       add("cuBLASLt, int32", product);
       add("cuBLASLt, int32 + requantize",
           [&, product](const Set& s) { return product(s) && Requantize(s); });
       same = same && (!all.back()->works() || fused == Output());
+    }
+    if (lt_int8.works()) {
+      add("cuBLASLt, int8, one scale", [&](const Set& s) {
+        return lt_int8.Run(s.rows.as<int8_t>(), s.weights.as<int8_t>(), s.int8.as<>(),
+                           stream_.get());
+      });
     }
     for (int round = 0; round < 9; ++round) {
       for (auto& contender : all) contender->Measure();

@@ -16,9 +16,11 @@ struct CublasLt::State {
   cublasLtMatrixLayout_t d = nullptr;  // channels x rows by columns
   cublasLtMatmulHeuristicResult_t best{};
   Buffer workspace{kWorkspace};
+  Type output = Type::kInt32;
   bool works = false;
 
   bool Make(int rows, int channels, int depth) {
+    const bool to_int32 = output == Type::kInt32;
     const auto m = static_cast<uint64_t>(channels);
     const auto n = static_cast<uint64_t>(rows);
     const auto k = static_cast<uint64_t>(depth);
@@ -28,13 +30,14 @@ struct CublasLt::State {
     const size_t bytes = kWorkspace;
     bool good =
         cublasLtCreate(&handle) == CUBLAS_STATUS_SUCCESS &&
-        cublasLtMatmulDescCreate(&operation, CUBLAS_COMPUTE_32I, CUDA_R_32I) ==
-            CUBLAS_STATUS_SUCCESS &&
+        cublasLtMatmulDescCreate(&operation, CUBLAS_COMPUTE_32I,
+                                 to_int32 ? CUDA_R_32I : CUDA_R_32F) == CUBLAS_STATUS_SUCCESS &&
         cublasLtMatmulDescSetAttribute(operation, CUBLASLT_MATMUL_DESC_TRANSA, &transposed,
                                        sizeof transposed) == CUBLAS_STATUS_SUCCESS &&
         cublasLtMatrixLayoutCreate(&a, CUDA_R_8I, k, m, depth) == CUBLAS_STATUS_SUCCESS &&
         cublasLtMatrixLayoutCreate(&b, CUDA_R_8I, k, n, depth) == CUBLAS_STATUS_SUCCESS &&
-        cublasLtMatrixLayoutCreate(&d, CUDA_R_32I, m, n, channels) == CUBLAS_STATUS_SUCCESS &&
+        cublasLtMatrixLayoutCreate(&d, to_int32 ? CUDA_R_32I : CUDA_R_8I, m, n, channels) ==
+            CUBLAS_STATUS_SUCCESS &&
         cublasLtMatmulPreferenceCreate(&preference) == CUBLAS_STATUS_SUCCESS &&
         cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
                                              &bytes, sizeof bytes) == CUBLAS_STATUS_SUCCESS;
@@ -52,20 +55,27 @@ struct CublasLt::State {
   }
 };
 
-CublasLt::CublasLt(int rows, int channels, int depth) : state_(std::make_unique<State>()) {
+CublasLt::CublasLt(int rows, int channels, int depth, Type output)
+    : state_(std::make_unique<State>()) {
+  state_->output = output;
   state_->works = state_->Make(rows, channels, depth);
 }
 CublasLt::~CublasLt() = default;
 
 bool CublasLt::works() const { return state_->works; }
 
-bool CublasLt::Run(const int8_t* rows, const int8_t* channels, int32_t* dst,
+bool CublasLt::Run(const int8_t* rows, const int8_t* channels, void* dst,
                    cudaStream_t stream) const {
   if (!state_->works) return false;
+  const bool to_int32 = state_->output == Type::kInt32;
   const int32_t one = 1;
-  const int32_t zero = 0;
-  return cublasLtMatmul(state_->handle, state_->operation, &one, channels, state_->a, rows,
-                        state_->b, &zero, dst, state_->d, dst, state_->d, &state_->best.algo,
+  const int32_t none = 0;
+  const float scale = 1.0f / 256;
+  const float zero = 0;
+  const void* alpha = to_int32 ? static_cast<const void*>(&one) : &scale;
+  const void* beta = to_int32 ? static_cast<const void*>(&none) : &zero;
+  return cublasLtMatmul(state_->handle, state_->operation, alpha, channels, state_->a, rows,
+                        state_->b, beta, dst, state_->d, dst, state_->d, &state_->best.algo,
                         state_->workspace.as<>(), kWorkspace, stream) == CUBLAS_STATUS_SUCCESS;
 }
 
