@@ -1,3 +1,4 @@
+#include <cstring>
 #include <random>
 #include <utility>
 #include <vector>
@@ -14,15 +15,37 @@ namespace {
 // The operators that the two networks do not have.
 Result<nn::Graph> OtherOperators(int batch) {
   nn::Builder b("others");
-  nn::Value x = b.Input("x", Type::kInt8, {batch, 9, 7, 5}, nn::PerTensor(0.1f, -7));
+  nn::Value x = b.Input("x", Type::kFloat32, {batch, 9, 7, 5});
+  x = b.Quantize(x, Type::kInt8, nn::PerTensor(0.1f, -7));
+  const nn::Value gate = b.Logistic(b.Mean(x, {{1, 2}, true}, nn::PerTensor(0.05f, 3)));
+  x = b.Layer(nn::Mul{}, {x.id, gate.id}, Type::kInt8, nn::PerTensor(0.06f, -5));
+  x = b.Add(x, gate, {}, nn::PerTensor(0.07f, 11));
+  const nn::Constant shift =
+      b.Const<int8_t>("shift", {-7, 100, 3, -128, 55}, {5}, nn::PerTensor(0.02f, 1));
+  x = b.Layer(nn::Sub{}, {x.id, shift.id}, Type::kInt8, nn::PerTensor(0.08f, -2));
+  x = b.Softmax(x);
   x = b.Pad(x, {{{0, 0}, {1, 2}, {0, 1}, {0, 3}}});
   x = b.AveragePool2D(x, {{3, 2}, {2, 1}, nn::Padding::Same(), nn::Activation::kRelu6});
   x = b.Tanh(x);
   x = b.Quantize(x, Type::kUInt8, nn::PerTensor(0.01f, 120));
-  x = b.Reshape(x, {batch, -1});
-  x = b.Softmax(x);
-  b.Output(x, "y");
+  x = b.Reshape(x, {-1, 8});
+  b.Output(b.Dequantize(b.Softmax(x)), "y");
   return b.Finish();
+}
+
+std::vector<uint8_t> RandomNumbers(const nn::Tensor& tensor) {
+  std::mt19937 random(3);
+  std::vector<uint8_t> bytes(*nn::CountBytes(tensor.shape, tensor.type));
+  if (tensor.type != Type::kFloat32) {
+    for (auto& byte : bytes) byte = static_cast<uint8_t>(random());
+    return bytes;
+  }
+  std::uniform_real_distribution<float> numbers(-15, 15);
+  for (size_t i = 0; i < bytes.size(); i += sizeof(float)) {
+    const float x = numbers(random);
+    std::memcpy(&bytes[i], &x, sizeof x);
+  }
+  return bytes;
 }
 
 // An empty text, or what went wrong.
@@ -38,9 +61,7 @@ std::string Compare(const cuda::Stream& stream, const Result<nn::Graph>& graph) 
     if (!model.ok()) return model.status().message();
     const nn::Tensor& input = model->input(0);
     const nn::Tensor& output = model->output(0);
-    std::mt19937 random(3);
-    std::vector<uint8_t> in(*nn::CountBytes(input.shape, input.type));
-    for (auto& byte : in) byte = static_cast<uint8_t>(random());
+    const std::vector<uint8_t> in = RandomNumbers(input);
     std::vector<uint8_t>& out = results[on_device ? 1 : 0];
     out.resize(*nn::CountBytes(output.shape, output.type));
     const nn::InputBuffer from{in.data(), in.size(), input.type};
@@ -56,7 +77,7 @@ std::string Compare(const cuda::Stream& stream, const Result<nn::Graph>& graph) 
 }  // namespace
 
 Tally VerifyNetworks(const cuda::Stream& stream) {
-  Tally tally{"networks"};
+  Tally tally;
   for (const int batch : {1, 3}) {
     tally.Count(Compare(stream, OtherOperators(batch)));
     for (const int width : {16, 4}) {
