@@ -48,6 +48,14 @@ set(INTAGLIO_CUDA_SM90A -gencode=arch=compute_90a,code=sm_90a)
 # the program is for in the same way.
 set(INTAGLIO_CUDA_PROGRAM -gencode=arch=compute_80,code=[sm_80,compute_80]
   ${INTAGLIO_CUDA_SM90A})
+# What a device does not have is compiled to nothing for it.
+set(INTAGLIO_CUDA_ONLY "" CACHE STRING "The only device to compile for, as nvcc names it: 75, 86, 90a; empty: all")
+if(INTAGLIO_CUDA_ONLY)
+  foreach(devices COMMON SM80 SM90A PROGRAM)
+    set(INTAGLIO_CUDA_${devices}
+      -gencode=arch=compute_${INTAGLIO_CUDA_ONLY},code=sm_${INTAGLIO_CUDA_ONLY})
+  endforeach()
+endif()
 
 # intaglio_cuda_source(TARGET FILE OPTION...): a .cu file with its devices.
 function(intaglio_cuda_source target file)

@@ -1,9 +1,11 @@
-// Verifies intaglio::cuda on a GPU against the CPU engine: verify [cases per kernel].
-// Exit status: 0 all equal, 1 something differs, 77 skipped because there is no GPU.
+// Verifies intaglio::cuda on a GPU against the CPU engine: verify [cases per kernel [words...]],
+// all parts or those whose names start with a word. Exit status: 0 all equal, 1 something differs,
+// 77 skipped because there is no GPU.
 #include "intaglio/test/cuda/verify.h"
 
 #include <cuda_runtime_api.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -24,16 +26,6 @@ void Require(cudaError_t error, const char* what) {
 
 bool Runs(const cuda::KernelRow& row, const cuda::DeviceInfo& device) {
   return row.only ? device.capability == row.capability : device.capability >= row.capability;
-}
-
-int Report(const std::vector<Tally>& all) {
-  int failures = 0;
-  for (const Tally& t : all) {
-    failures += t.failures;
-    if (t.failures > 0) std::printf("FAILED %s: %s\n", t.name.c_str(), t.first.c_str());
-  }
-  std::printf("%s\n", failures == 0 ? "verify: all equal" : "verify: FAILED");
-  return failures == 0 ? 0 : 1;
 }
 
 }  // namespace
@@ -64,7 +56,60 @@ std::string DeviceMemory::Download(void* host, size_t bytes) const {
   return "";
 }
 
-int Main(int cases) {
+namespace {
+
+struct Part {
+  std::string name;
+  std::function<Tally()> run;  // null: not for this device
+};
+
+std::vector<Part> AllParts(cuda::Stream& stream, int cases) {
+  std::vector<Part> parts;
+  parts.push_back({"contracts", [&stream] { return VerifyContracts(stream); }});
+  parts.push_back({"stages", [&stream, cases] { return VerifyStages(stream, cases); }});
+  for (const cuda::KernelRow& row : cuda::kKernelTable) {
+    const std::string name = row.name;
+    if (!Runs(row, stream.device())) {
+      parts.push_back({name, nullptr});
+      continue;
+    }
+    parts.push_back({name, [&, name, cases] { return VerifyKernel(stream, name, cases); }});
+    parts.push_back({name + ", own stages",
+                     [&, name, cases] { return VerifyFused(stream, name, cases / 4 + 1); }});
+    if (row.max_rows == 0) {
+      parts.push_back({name + ", large", [&, name] { return VerifyLarge(stream, name); }});
+    }
+    if (row.images == cuda::Images::kNone) continue;
+    parts.push_back({name + ", convolutions",
+                     [&, cases] { return VerifyConvolutions(stream, &row, cases / 2 + 1); }});
+  }
+  parts.push_back({"convolutions as chosen",
+                   [&stream, cases] { return VerifyConvolutions(stream, nullptr, cases); }});
+  parts.push_back({"operators", [&stream, cases] { return VerifyJobs(stream, cases); }});
+  parts.push_back(
+      {"products as chosen", [&stream, cases] { return VerifyKernel(stream, "", 4 * cases); }});
+  parts.push_back({"networks", [&stream] { return VerifyNetworks(stream); }});
+  return parts;
+}
+
+bool IsWanted(const std::string& name, const std::vector<std::string>& words) {
+  return words.empty() || std::any_of(words.begin(), words.end(), [&](const std::string& word) {
+           return name.starts_with(word);
+         });
+}
+
+Tally Run(const Part& part) {
+  const auto start = std::chrono::steady_clock::now();
+  const Tally t = part.run();
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+  std::printf("%-30s %6d cases %6d failures %8.2f s\n", part.name.c_str(), t.cases, t.failures,
+              took.count());
+  if (t.failures > 0) std::printf("FAILED %s: %s\n", part.name.c_str(), t.first.c_str());
+  std::fflush(stdout);
+  return t;
+}
+
+int Main(int cases, const std::vector<std::string>& words) {
   auto stream = cuda::Stream::Wrap(nullptr);
   if (!stream.ok()) {
     std::printf("verify: SKIPPED, nothing was verified: %s\n", stream.status().message().c_str());
@@ -78,43 +123,33 @@ int Main(int cases) {
     std::fprintf(stderr, "verify: %s\n", s.message().c_str());
     return 1;
   }
-  std::vector<Tally> all;
-  const auto run = [&](const std::function<Tally()>& part) {
-    const auto start = std::chrono::steady_clock::now();
-    const Tally t = part();
-    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-    std::printf("%-24s %6d cases %6d failures %8.2f s\n", t.name.c_str(), t.cases, t.failures,
-                took.count());
-    std::fflush(stdout);
-    all.push_back(t);
-  };
-  run([&] { return VerifyContracts(*stream); });
-  run([&] { return VerifyStages(*stream, cases); });
-  for (const cuda::KernelRow& row : cuda::kKernelTable) {
-    if (!Runs(row, stream->device())) {
-      std::printf("%-24s SKIPPED: not for this device\n", row.name);
-      continue;
-    }
-    run([&] { return VerifyKernel(*stream, row.name, cases); });
-    run([&] { return VerifyFused(*stream, row.name, cases / 4 + 1); });
-    if (row.images != cuda::Images::kNone) {
-      run([&] { return VerifyConvolutions(*stream, &row, cases / 2 + 1); });
+  int ran = 0;
+  int failures = 0;
+  for (const Part& part : AllParts(*stream, cases)) {
+    if (!IsWanted(part.name, words)) continue;
+    ++ran;
+    if (part.run == nullptr) {
+      std::printf("%-30s SKIPPED: not for this device\n", part.name.c_str());
+    } else {
+      failures += Run(part).failures;
     }
   }
-  run([&] { return VerifyConvolutions(*stream, nullptr, cases); });
-  run([&] { return VerifyJobs(*stream, cases); });
-  run([&] { return VerifyNetworks(*stream); });
-  run([&] { return VerifyKernel(*stream, "", 4 * cases); });  // the kernels as they are chosen
-  return Report(all);
+  if (ran == 0) {
+    std::fprintf(stderr, "verify: no part has such a name\n");
+    return 2;
+  }
+  std::printf("%s\n", failures == 0 ? "verify: all equal" : "verify: FAILED");
+  return failures == 0 ? 0 : 1;
 }
 
+}  // namespace
 }  // namespace intaglio::test
 
 int main(int argc, char** argv) {
   const int cases = argc > 1 ? std::atoi(argv[1]) : 100;
-  if (argc > 2 || cases < 1) {
-    std::fprintf(stderr, "usage: verify [cases per kernel]\n");
+  if (cases < 1) {
+    std::fprintf(stderr, "usage: verify [cases per kernel, 100 [words...]]\n");
     return 2;
   }
-  return intaglio::test::Main(cases);
+  return intaglio::test::Main(cases, {argv + std::min(argc, 2), argv + argc});
 }

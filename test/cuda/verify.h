@@ -14,7 +14,6 @@ namespace intaglio::test {
 
 // Counts of one part.
 struct Tally {
-  std::string name;
   int cases = 0;
   int failures = 0;
   std::string first = "";  // what the first failure was
@@ -55,6 +54,8 @@ Tally VerifyConvolutions(cuda::Stream& stream, const cuda::KernelRow* row, int c
 Tally VerifyJobs(const cuda::Stream& stream, int cases);
 // Whole networks on the device and on the CPU; nothing where nn is not built.
 Tally VerifyNetworks(const cuda::Stream& stream);
+// Matrices of more than 2^31 bytes by one kernel; nothing where the device has no memory for them.
+Tally VerifyLarge(cuda::Stream& stream, const std::string& kernel);
 // What must be refused, and captured in a graph.
 Tally VerifyContracts(cuda::Stream& stream);
 // Every stage, over accumulators in memory; and a pipeline of the caller's own in every kernel.

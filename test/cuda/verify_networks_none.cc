@@ -2,6 +2,6 @@
 
 namespace intaglio::test {
 
-Tally VerifyNetworks(const cuda::Stream&) { return {"networks (nn is not built)"}; }
+Tally VerifyNetworks(const cuda::Stream&) { return {}; }  // nn is not built
 
 }  // namespace intaglio::test

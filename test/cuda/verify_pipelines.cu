@@ -156,7 +156,7 @@ std::string CheckFused(cuda::Stream& stream, Context& context, Random& random,
 }  // namespace
 
 Tally VerifyStages(cuda::Stream&, int cases) {
-  Tally tally{"stages"};
+  Tally tally;
   Random random(11);
   for (int i = 0; i < cases; ++i) {
     const StageCase c(random);
@@ -166,7 +166,7 @@ Tally VerifyStages(cuda::Stream&, int cases) {
 }
 
 Tally VerifyFused(cuda::Stream& stream, const std::string& kernel, int cases) {
-  Tally tally{kernel + ", own stages"};
+  Tally tally;
   Context context(8);
   Random random(12);
   for (int i = 0; i < cases; ++i) tally.Count(CheckFused(stream, context, random, kernel));

@@ -181,7 +181,7 @@ int MaxRows(const std::string& kernel) {
 }  // namespace
 
 Tally VerifyKernel(cuda::Stream& stream, const std::string& kernel, int cases) {
-  Tally tally{kernel.empty() ? "as chosen" : kernel};
+  Tally tally;
   Context context(8);
   Random random(static_cast<unsigned>(kernel.size()) + 1);
   for (int i = 0; i < cases; ++i) {
@@ -193,7 +193,7 @@ Tally VerifyKernel(cuda::Stream& stream, const std::string& kernel, int cases) {
 }
 
 Tally VerifyConvolutions(cuda::Stream& stream, const cuda::KernelRow* row, int cases) {
-  Tally tally{std::string("convolutions, ") + (row == nullptr ? "as chosen" : row->name)};
+  Tally tally;
   Context context(8);
   Random random(5);
   const std::string kernel = row == nullptr ? "" : row->name;
@@ -208,7 +208,7 @@ Tally VerifyConvolutions(cuda::Stream& stream, const cuda::KernelRow* row, int c
 }
 
 Tally VerifyContracts(cuda::Stream& stream) {
-  Tally tally{"contracts"};
+  Tally tally;
   Random random(3);
   Context context(4);
   DeviceProblem p(random, 0, Type::kInt32);
