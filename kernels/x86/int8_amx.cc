@@ -5,6 +5,7 @@
 
 #include "intaglio/kernels/tile.h"
 #include "intaglio/kernels/x86/blocks_amx.h"
+#include "intaglio/kernels/x86/lookups_amx.h"
 #include "intaglio/kernels/x86/panel_avx512.h"
 
 namespace intaglio {
@@ -152,6 +153,7 @@ extern const Kernel kKernelAmx = {
            int32_t* sums) {
           kKernelAvx512Vnni.sum_rows(format, rows, stride_bytes, count, depth, sums);
         },
-    .lines = &kLinesAvx512Vnni};
+    .lines = &kLinesAvx512Vnni,
+    .lookups = &kLookupsAmx};
 
 }  // namespace intaglio
