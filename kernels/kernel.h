@@ -21,6 +21,7 @@
 #include "intaglio/kernels/cpu_feature.h"
 #include "intaglio/kernels/epilogue.h"
 #include "intaglio/kernels/line_args.h"
+#include "intaglio/kernels/lookup_args.h"
 #include "intaglio/pack/panels.h"
 #include "intaglio/pack/rows.h"
 
@@ -71,8 +72,9 @@ struct Kernel {
                     int padded_depth, void* packed) = PackRows;
   void (*sum_rows)(RowFormat format, const void* rows, ptrdiff_t stride_bytes, int count, int depth,
                    int32_t* sums) = SumRows;
-  // Element-wise functions; the scalar kernel's serve where there are none.
+  // Element-wise functions and tables; the scalar kernel's serve where there are none.
   const LineRoutines* lines = nullptr;
+  const LookupRoutines* lookups = nullptr;
   // A faster kernel for constant operands of safe pairs (pack/safe_pairs.h); it has no row of its
   // own in the table. Null where there is none.
   const Kernel* for_safe_pairs = nullptr;

@@ -7,6 +7,7 @@
 
 #include "intaglio/kernels/tile.h"
 #include "intaglio/kernels/x86/blocks_amx.h"
+#include "intaglio/kernels/x86/lookups_amx.h"
 #include "intaglio/kernels/x86/panel_avx512.h"
 
 namespace intaglio {
@@ -174,7 +175,8 @@ constexpr Kernel MakeKernel(RowFormat format) {
                        [](const PanelSource& s, const int8_t* panel, const int32_t* zero_points) {
                          return kKernelAvx512Vnni.pack.measure(s, panel, zero_points);
                        }},
-          .lines = &kLinesAvx512Vnni};
+          .lines = &kLinesAvx512Vnni,
+          .lookups = &kLookupsAmx};
 }
 
 constexpr Kernel MakeUnsigned() {

@@ -8,7 +8,7 @@
 
 #include "intaglio/fixedpoint/transcendental.h"
 #include "intaglio/nn/ops/binary.h"
-#include "intaglio/nn/ops/byte_lines.h"
+#include "intaglio/nn/ops/line_pairs.h"
 #include "intaglio/nn/ops/ops.h"
 #include "intaglio/nn/quantization.h"
 
@@ -149,7 +149,7 @@ Result<PreparedLayer> PrepareProductOfBytes(const LayerView& layer, const LayerO
                                multiplier};
   const LineOutput output = MakeLineOutput(type, q.out, range);
   return PrepareBinary(
-      layer, ByteLinesRoutine(layer, [=, multiply = (*lines)->multiply](const LinePair& line) {
+      layer, LinesRoutine<uint8_t>(layer, [=, multiply = (*lines)->multiply](const LinePair& line) {
         multiply(product, output, line);
       }));
 }
