@@ -13,7 +13,7 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   list(APPEND INTAGLIO_FLAGS_avx512 -Wno-maybe-uninitialized)
 endif()
 set(INTAGLIO_FLAGS_avx512vnni ${INTAGLIO_FLAGS_avx512} -mavx512vnni)
-set(INTAGLIO_FLAGS_amx ${INTAGLIO_FLAGS_avx512vnni} -mamx-tile -mamx-int8)
+set(INTAGLIO_FLAGS_amx ${INTAGLIO_FLAGS_avx512vnni} -mavx512vbmi -mamx-tile -mamx-int8)
 
 # Arm: `_neon` is the baseline of AArch64, and asked for on 32-bit Arm; the others are of AArch64 only.
 list(APPEND INTAGLIO_ISAS neon)

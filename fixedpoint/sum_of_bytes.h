@@ -25,6 +25,7 @@ namespace intaglio {
 // Operands are bytes in [0, 255]: int8 numbers and their zero points are moved up by 128.
 struct SumOfBytes {
   static constexpr int kTermShift = 20;
+  static constexpr int kWordShift = 15;  // of int16 operands, which have no zero points
   static constexpr int kLowBits = 15;
 
   // The definition. No multiplier has a left shift.
@@ -50,7 +51,7 @@ struct SumOfBytes {
 SumOfBytes WithLinear(SumOfBytes sum, int nudge);
 
 // The definition, with its constants made once.
-template <class R>
+template <class R, int kTermShift = SumOfBytes::kTermShift>
 class DefinedSumOfBytes {
  public:
   using I32 = typename R::I32;
@@ -65,8 +66,8 @@ class DefinedSumOfBytes {
 
   // Without the output's zero point.
   INTAGLIO_INLINE I32 operator()(I32 a, I32 b) const {
-    const I32 x = scale_a_(R::template ShiftLeft<SumOfBytes::kTermShift>(R::Sub(a, zero_a_)));
-    const I32 y = scale_b_(R::template ShiftLeft<SumOfBytes::kTermShift>(R::Sub(b, zero_b_)));
+    const I32 x = scale_a_(R::template ShiftLeft<kTermShift>(R::Sub(a, zero_a_)));
+    const I32 y = scale_b_(R::template ShiftLeft<kTermShift>(R::Sub(b, zero_b_)));
     return scale_(R::Add(x, R::Sub(R::Xor(y, negate_), negate_)));
   }
 

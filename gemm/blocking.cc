@@ -1,6 +1,7 @@
 #include "intaglio/gemm/blocking.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "intaglio/gemm/cpu.h"
 
@@ -22,6 +23,43 @@ size_t SumBytes(const Blocking& b) {
   return RoundUp(static_cast<size_t>(b.rows) * sizeof(int32_t), 64);
 }
 
+// Clock cycles, roughly: the products at the rate of the kernel's instruction, and the results.
+int64_t CyclesOf(const Product& p) {
+  const PanelFormat& format = p.panels->format;
+  const int64_t rate = int64_t{format.lanes} * format.depth_step * (format.tiles ? 16 : 1);
+  return int64_t{p.row_count()} * p.channel_count() * (p.padded_depth() / rate + 1);
+}
+constexpr int64_t kLeastCyclesOfThread = 1 << 13;  // for which another one is woken
+
+// Cuts for several threads, no task having more than `most_tiles` tiles of rows and
+// `most_extents` panels. Work is counted in quarters of a tile by a panel.
+//
+// There are two to four tasks a thread, so that threads which are held up do not hold up the
+// others, and those that end the longest thread first are taken. A panel costs half a tile to start
+// with, and packing a tile a quarter of what multiplying it does, in each task that shares it.
+void CutForThreads(int threads, int tiles, int extents, int most_tiles, int most_extents,
+                   Blocking& b) {
+  int64_t least = std::numeric_limits<int64_t>::max();
+  const auto parts = [](int count, int most) { return (count + most - 1) / most; };
+  const int fewest_rows = parts(tiles, most_tiles);
+  const int fewest_extents = parts(extents, most_extents);
+  const int most_tasks = std::max(4 * threads, fewest_rows * fewest_extents);
+  for (int r = fewest_rows; r <= std::min(tiles, most_tasks); ++r) {
+    const int first = std::max(fewest_extents, std::min(extents, parts(2 * threads, r)));
+    for (int e = first; e <= std::min(extents, std::max(first, most_tasks / r)); ++e) {
+      const int64_t task_tiles = parts(tiles, r);
+      const int64_t task_extents = parts(extents, e);
+      const int64_t task =
+          task_tiles * (4 * task_extents + (b.in_place ? 0 : 1)) + 2 * task_extents;
+      const int64_t longest = task * parts(r * e, threads);
+      if (longest >= least) continue;
+      least = longest;
+      b.row_tasks = r;
+      b.extent_tasks = e;
+    }
+  }
+}
+
 void SetScratch(const Kernel& kernel, size_t padded_depth, size_t panel_bytes, Blocking& b) {
   b.row_bytes =
       b.in_place ? 0 : RoundUp(PackedRowsBytes(kernel.row_format, b.rows, padded_depth), 64);
@@ -29,10 +67,17 @@ void SetScratch(const Kernel& kernel, size_t padded_depth, size_t panel_bytes, B
   b.scratch_bytes = kTileBytes + SumBytes(b) + b.row_bytes + b.operand_bytes;
 }
 
+// Tiles are loaded again for each product, from L2 at half the rate of products. Where panels are
+// too deep to stay in L1, let one tile of rows stay while they pass.
+bool RowsStayInL1(const Kernel& kernel, size_t panel_bytes, int extents) {
+  return kernel.panel.tiles && extents > 1 && panel_bytes >= Cpu().l1_bytes;
+}
+
 }  // namespace
 
 Blocking Block(const Product& p, int threads) {
   if (p.row_count() == 0 || p.channel_count() == 0) return {};
+  if (CyclesOf(p) < kLeastCyclesOfThread * threads) threads = 1;
   const Kernel& kernel = *p.kernel;
   const auto padded_depth = static_cast<size_t>(p.padded_depth());
   const size_t row_bytes = std::max<size_t>(1, padded_depth * RowElementBytes(kernel.row_format));
@@ -45,7 +90,9 @@ Blocking Block(const Product& p, int threads) {
   // A task's panels stay in L2 beside its rows, which every panel reads again.
   const size_t l2_bytes = Cpu().l2_bytes;
   const size_t panels_room = l2_bytes / 2;
-  const size_t rows_room = std::min(l2_bytes / 8, kMaxTaskRows * row_bytes);
+  const size_t rows_room = RowsStayInL1(kernel, panel_bytes, extents)
+                               ? static_cast<size_t>(kernel.max_rows) * row_bytes
+                               : std::min(l2_bytes / 8, kMaxTaskRows * row_bytes);
   const auto row_count = static_cast<size_t>(p.row_count());
   if (threads == 1 && row_count * row_bytes <= rows_room &&
       static_cast<size_t>(extents) * panel_bytes <= panels_room) {
@@ -58,21 +105,15 @@ Blocking Block(const Product& p, int threads) {
   }
   b.extents = static_cast<int>(
       std::clamp<size_t>(panels_room / panel_bytes, 1, static_cast<size_t>(extents)));
+  const auto tile = static_cast<size_t>(kernel.max_rows);
+  const auto tiles = static_cast<int>((row_count + tile - 1) / tile);
+  const size_t rows_in_cache = std::max<size_t>(rows_room / row_bytes, 1);
+  const auto most_tiles = static_cast<int>((rows_in_cache + tile - 1) / tile);
+  b.row_tasks = (tiles + most_tiles - 1) / most_tiles;
   b.extent_tasks = (extents + b.extents - 1) / b.extents;
-  const auto rows_in_cache = static_cast<int>(std::max<size_t>(rows_room / row_bytes, 1));
-  // At least four tasks a thread, so that they end together.
-  const int wanted_tasks = threads == 1 ? 1 : 4 * threads;
-  const int rows_for_balance =
-      static_cast<int>(int64_t{p.row_count()} * b.extent_tasks / wanted_tasks) + 1;
-  b.rows = static_cast<int>(RoundUp(static_cast<size_t>(std::min(rows_in_cache, rows_for_balance)),
-                                    static_cast<size_t>(kernel.max_rows)));
-  b.row_tasks = (p.row_count() + b.rows - 1) / b.rows;
-  // Too few rows to keep the threads busy: share out the panels.
-  if (b.row_tasks * b.extent_tasks < wanted_tasks) {
-    const int shares = std::min(extents, (wanted_tasks + b.row_tasks - 1) / b.row_tasks);
-    b.extents = (extents + shares - 1) / shares;
-    b.extent_tasks = (extents + b.extents - 1) / b.extents;
-  }
+  if (threads > 1) CutForThreads(threads, tiles, extents, most_tiles, b.extents, b);
+  b.rows = (tiles + b.row_tasks - 1) / b.row_tasks * kernel.max_rows;
+  b.extents = (extents + b.extent_tasks - 1) / b.extent_tasks;
   SetScratch(kernel, padded_depth, panel_bytes, b);
   return b;
 }

@@ -56,15 +56,16 @@ Result<std::shared_ptr<const BoundPipeline::Storage>> BindPanels(const BindTarge
 Result<BoundPipeline> BoundPipeline::Bind(const PackedMatrix& matrix,
                                           const StandardPipeline& pipeline, Type operand_type,
                                           int32_t operand_zero_point, const BindOptions& options) {
-  auto kernel = KernelFor(matrix.panels().format);
-  if (!kernel.ok()) return kernel.status();
+  const auto of_format = KernelFor(matrix.panels().format);
+  if (!of_format.ok()) return of_format.status();
+  const Kernel* kernel = ForRowsOf(operand_type, *of_format);
   try {
     const BindTarget target{std::make_shared<const PackedMatrix>(matrix),
                             &matrix.panels(),
-                            *kernel,
-                            RowMove((*kernel)->row_format, operand_type),
+                            kernel,
+                            RowMove(kernel->row_format, operand_type),
                             matrix.side() == Side::kLhs ? Axis::kRows : Axis::kCols,
-                            (*kernel)->takes_multiply_add};
+                            kernel->takes_multiply_add};
     auto storage = BindPanels(target, pipeline, operand_type, operand_zero_point, options);
     if (!storage.ok()) return storage.status();
     return BoundPipeline(std::move(*storage));

@@ -59,7 +59,8 @@ uint32_t Features() {
   if (zmm && avx512) features |= kAvx512Bw;
   if (zmm && avx512 && Bit(extended.ecx, 11)) features |= kAvx512Vnni;
   const bool tiles = (saved & 0x60000) == 0x60000;
-  if (tiles && Bit(extended.edx, 24) && Bit(extended.edx, 25)) features |= kAmxInt8;
+  const bool amx = Bit(extended.edx, 24) && Bit(extended.edx, 25);
+  if (zmm && tiles && amx && Bit(extended.ecx, 1)) features |= kAmxInt8;
   return features;
 }
 

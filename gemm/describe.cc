@@ -71,7 +71,10 @@ GemmDescription Describe(Context& context, const PreparedProduct& prepared) {
   GemmDescription d{};
   d.kernel = p.kernel->name;
   for (const Kernel* faster : RankedKernels()) {
-    if (faster == p.kernel || faster->for_safe_pairs == p.kernel) break;
+    if (faster == p.kernel || faster->for_safe_pairs == p.kernel ||
+        faster->for_int8_rows == p.kernel) {
+      break;
+    }
     const std::string why_not = WhyNot(*faster);
     d.skipped.push_back(std::string(faster->name) + ": " +
                         (why_not.empty() ? "rhs or lhs was packed for another" : why_not));

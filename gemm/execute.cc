@@ -45,6 +45,14 @@ void ReadyRows(const Plan& plan, int first, int count, const Scratch& scratch, T
   }
 }
 
+void SetPanel(const Plan& plan, int e, TileArgs& args) {
+  const PanelExtent& extent = plan.product.panels->extents[static_cast<size_t>(e)];
+  args.panel = plan.product.panels->Panel(extent);
+  args.vectors = extent.vectors;
+  args.panel_has_lowest = extent.has_lowest;
+  args.params = plan.params + e;
+}
+
 // A panel whose tiles do not go straight to dst, for the rows of `args`, the first of which is
 // `first`.
 void RunByScratch(const Product& p, const PanelExtent& extent, int first, const Scratch& scratch,
@@ -57,7 +65,7 @@ void RunByScratch(const Product& p, const PanelExtent& extent, int first, const 
   const int rows_each = kScratchTileRows / p.kernel->max_rows * p.kernel->max_rows;
   for (int row = first; row < last; row += rows_each) {
     args.row_count = std::min(rows_each, last - row);
-    p.kernel->tile(args);
+    TileRun(*p.kernel, args).Tile(args);
     WriteTile(p, scratch.tile, stride, row, args.row_count, extent);
     args.rows = static_cast<const std::byte*>(args.rows) + args.row_count * args.row_stride;
     if (args.row_sums != nullptr) args.row_sums += args.row_count;
@@ -66,31 +74,38 @@ void RunByScratch(const Product& p, const PanelExtent& extent, int first, const 
   }
 }
 
+// The panels of `extents` whose tiles go straight to dst, which they fill: all but perhaps the
+// last. Returns the first of the others.
+int RunWholePanels(const Plan& plan, Range extents, std::byte* dst, TileArgs args) {
+  const Product& p = plan.product;
+  const TileRun run(*p.kernel, args);
+  int e = extents.first;
+  for (; e < extents.last; ++e) {
+    const PanelExtent& extent = p.panels->extents[static_cast<size_t>(e)];
+    if (extent.channels != p.panels->format.lanes * extent.vectors) break;
+    SetPanel(plan, e, args);
+    args.dst = dst + extent.first_channel * static_cast<ptrdiff_t>(SizeOf(p.epilogue.output));
+    run.Tile(args);
+  }
+  return e;
+}
+
 void RunTask(const Plan& plan, Range rows, Range extents, const Scratch& scratch) {
   const Product& p = plan.product;
-  const Panels& panels = *p.panels;
-  const auto element = static_cast<ptrdiff_t>(SizeOf(p.epilogue.output));
   TileArgs args;
   args.row_count = rows.last - rows.first;
-  args.groups = panels.groups;
+  args.groups = p.panels->groups;
   args.fetch_ahead = plan.panels_stream;
   args.epilogue = p.epilogue;
   args.operands = scratch.operands;
-  args.dst_stride = p.row_stride * element;
+  args.dst_stride = p.row_stride * static_cast<ptrdiff_t>(SizeOf(p.epilogue.output));
   ReadyRows(plan, rows.first, args.row_count, scratch, args);
-  std::byte* dst = p.dst + rows.first * args.dst_stride;
+  if (plan.direct) {
+    extents.first = RunWholePanels(plan, extents, p.dst + rows.first * args.dst_stride, args);
+  }
   for (int e = extents.first; e < extents.last; ++e) {
-    const PanelExtent& extent = panels.extents[static_cast<size_t>(e)];
-    args.panel = panels.Panel(extent);
-    args.vectors = extent.vectors;
-    args.panel_has_lowest = extent.has_lowest;
-    args.params = plan.params + e;
-    if (plan.direct && extent.channels == panels.format.lanes * extent.vectors) {
-      args.dst = dst + extent.first_channel * element;
-      p.kernel->tile(args);
-    } else {
-      RunByScratch(p, extent, rows.first, scratch, args);
-    }
+    SetPanel(plan, e, args);
+    RunByScratch(p, p.panels->extents[static_cast<size_t>(e)], rows.first, scratch, args);
   }
 }
 

@@ -1,4 +1,4 @@
-// Element-wise arithmetic on runs of bytes, by the kernel of a name.
+// Element-wise arithmetic on runs of bytes, and tables, by the kernel of a name.
 #ifndef INTAGLIO_GEMM_LINES_H_
 #define INTAGLIO_GEMM_LINES_H_
 
@@ -6,11 +6,13 @@
 
 #include "intaglio/fixedpoint/status.h"
 #include "intaglio/kernels/line_args.h"
+#include "intaglio/kernels/lookup_args.h"
 
 namespace intaglio {
 
 // The routines of the kernel of this name; of the best one for an empty name.
 Result<const LineRoutines*> LinesOf(std::string_view kernel);
+Result<const LookupRoutines*> LookupsOf(std::string_view kernel);
 
 }  // namespace intaglio
 

@@ -21,6 +21,7 @@
 #include "intaglio/kernels/cpu_feature.h"
 #include "intaglio/kernels/epilogue.h"
 #include "intaglio/kernels/line_args.h"
+#include "intaglio/kernels/lookup_args.h"
 #include "intaglio/pack/panels.h"
 #include "intaglio/pack/rows.h"
 
@@ -57,6 +58,10 @@ struct Kernel {
   RowFormat row_format;
   int max_rows;  // of one tile: more rows are taken tile by tile
   void (*tile)(const TileArgs&);
+  // Around calls of `tile` with as many rows and groups, where registers are set up for these
+  // (TileRun below). Null where they are not.
+  void (*begin)(int row_count, int groups) = nullptr;
+  void (*end)() = nullptr;
   int tap_step = 0;  // kernel rows that a depthwise convolution multiplies at once
   void (*depthwise)(const DepthwiseArgs&) = nullptr;  // of every row of the table
   bool has_fma = false;             // FusedMulAdd is one instruction, so that fitted scalings pay
@@ -67,11 +72,39 @@ struct Kernel {
                     int padded_depth, void* packed) = PackRows;
   void (*sum_rows)(RowFormat format, const void* rows, ptrdiff_t stride_bytes, int count, int depth,
                    int32_t* sums) = SumRows;
-  // Element-wise functions; the scalar kernel's serve where there are none.
+  // Element-wise functions and tables; the scalar kernel's serve where there are none.
   const LineRoutines* lines = nullptr;
+  const LookupRoutines* lookups = nullptr;
   // A faster kernel for constant operands of safe pairs (pack/safe_pairs.h); it has no row of its
   // own in the table. Null where there is none.
   const Kernel* for_safe_pairs = nullptr;
+  // Where row_format is kUnsigned8: the same for int8 rows, of the same panels, which reads them as
+  // they are. Null where there is none.
+  const Kernel* for_int8_rows = nullptr;
+};
+
+// What multiplies rows of a type by the panels of a kernel.
+constexpr const Kernel* ForRowsOf(Type type, const Kernel* kernel) {
+  return type == Type::kInt8 && kernel->for_int8_rows != nullptr ? kernel->for_int8_rows : kernel;
+}
+
+// Calls of a kernel's `tile` with as many rows and groups as these. While one lives, its thread
+// runs no code of the user's, which may want the registers.
+class TileRun {
+ public:
+  TileRun(const Kernel& kernel, const TileArgs& args) : kernel_(kernel) {
+    if (kernel.begin != nullptr) kernel.begin(args.row_count, args.groups);
+  }
+  ~TileRun() {
+    if (kernel_.end != nullptr) kernel_.end();
+  }
+  TileRun(const TileRun&) = delete;
+  TileRun& operator=(const TileRun&) = delete;
+
+  void Tile(const TileArgs& args) const { kernel_.tile(args); }
+
+ private:
+  const Kernel& kernel_;
 };
 
 // Whether depthwise convolutions take int8 taps; else uint8 ones.

@@ -31,7 +31,7 @@ struct ProductOfBytes {
   QuantizedMultiplier scale;
 };
 
-// Two lines of `count` bytes; where `repeats_b`, the second is one byte for all.
+// Two lines of `count` numbers; where `repeats_b`, the second is one number for all.
 struct LinePair {
   const void* a;
   const void* b;
@@ -70,6 +70,9 @@ struct LineRoutines {
   static constexpr int kMostTaps = 1 << 8;  // of averages
 
   void (*add)(const SumOfBytes& sum, const LineOutput& output, const LinePair& line);
+  // The same of int16 by the definition, with zero points 0 and terms of kWordShift; of the output
+  // only the clamp counts.
+  void (*add_words)(const SumOfBytes& sum, const LineOutput& output, const LinePair& line);
   void (*multiply)(const ProductOfBytes& product, const LineOutput& output, const LinePair& line);
   // out[i] = the largest of in[t][i] over `taps` lines, at least 1; clamped.
   void (*largest)(const void* const* in, int taps, const LineOutput& output, void* out,
@@ -85,9 +88,11 @@ struct LineRoutines {
   // in this order, and the sum loses its fraction. Factors are multiplied in the order number,
   // weight of the line, weight of the column.
   void (*blend_real)(const BlendLine<uint8_t, float>& line);
-  // out[i] = in[i], requantized by double rounding without a left shift.
+  // out[i] = in[i], which is not negative, requantized by double rounding without a left shift.
   void (*requantize)(const int32_t* in, const QuantizedMultiplier& scale, const LineOutput& output,
                      void* out, ptrdiff_t count);
+  // out[i] = 1 / (1 + in[i]) for numbers in [0, 1) of 31 fraction bits.
+  void (*reciprocals)(const int32_t* in, int32_t* out, ptrdiff_t count);
 };
 
 }  // namespace intaglio

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "intaglio/fixedpoint/transcendental.h"
 #include "intaglio/kernels/blend.h"
 #include "intaglio/kernels/line_args.h"
 #include "intaglio/kernels/windows.h"
@@ -96,6 +97,39 @@ struct Lines {
     AddLinearly<false>(sum, output, line);
   }
 
+  static void AddWords(const SumOfBytes& sum, const LineOutput& output, const LinePair& line) {
+    const DefinedSumOfBytes<V, SumOfBytes::kWordShift> defined(sum);
+    const I32 low = V::Set(output.clamp_min);
+    const I32 high = V::Set(output.clamp_max);
+    const auto vector = [&](const int16_t* a, const int16_t* b, int16_t* out) {
+      const I32 x[] = {V::Min(V::Max(defined(LoadWords(a), LoadWords(b)), low), high)};
+      V::template StoreInt16<1>(out, x);
+    };
+    const auto* a = static_cast<const int16_t*>(line.a);
+    const auto* b = static_cast<const int16_t*>(line.b);
+    auto* out = static_cast<int16_t*>(line.out);
+    int16_t repeated[V::kLanes];
+    if (line.repeats_b) b = std::fill_n(repeated, V::kLanes, *b) - V::kLanes;
+    const ptrdiff_t step_b = line.repeats_b ? 0 : V::kLanes;
+    ptrdiff_t left = line.count;
+    for (; left >= V::kLanes; left -= V::kLanes, a += V::kLanes, b += step_b, out += V::kLanes) {
+      vector(a, b, out);
+    }
+    if (left == 0) return;
+    int16_t last_a[V::kLanes] = {};
+    int16_t last_b[V::kLanes] = {};
+    std::copy_n(a, left, last_a);
+    std::copy_n(b, left, last_b);
+    vector(last_a, last_b, last_a);
+    std::copy_n(last_a, left, out);
+  }
+
+  static INTAGLIO_INLINE I32 LoadWords(const int16_t* p) {
+    int32_t words[V::kLanes];
+    for (int i = 0; i < V::kLanes; ++i) words[i] = p[i];
+    return V::Load(words);
+  }
+
   static void Multiply(const ProductOfBytes& product, const LineOutput& output,
                        const LinePair& line) {
     const I32 zero_a = V::Set(product.zero_a);
@@ -112,25 +146,39 @@ struct Lines {
         output, line);
   }
 
+  // The second rounding of a number that is not negative is an addition; the sum is below 2^32.
   static void Requantize(const int32_t* in, const QuantizedMultiplier& scale,
                          const LineOutput& output, void* out, ptrdiff_t count) {
     const I32 mantissa = V::Set(scale.mantissa);
     const I32 shift = V::Set(scale.right_shift());
-    auto* const to = static_cast<uint8_t*>(out);
-    const auto vector = [&](const int32_t* from, uint8_t* stored) {
-      const I32 x[] = {RequantizeDoubleRounding<V>(V::Load(from), mantissa, V::Set(0), shift)};
+    const I32 half = V::Set(static_cast<int32_t>((1u << scale.right_shift()) >> 1));
+    ForVectors(in, static_cast<uint8_t*>(out), count, [&](const int32_t* from, uint8_t* stored) {
+      const I32 product = RoundingDoublingHighMul<V>(V::Load(from), mantissa);
+      const I32 x[] = {V::ShiftRightLogical(V::Add(product, half), shift)};
       if (output.is_signed) return StoreVector<true>(output, x, stored);
       StoreVector<false>(output, x, stored);
-    };
+    });
+  }
+
+  static void Reciprocals(const int32_t* in, int32_t* out, ptrdiff_t count) {
+    ForVectors(in, out, count, [](const int32_t* from, int32_t* stored) {
+      V::Store(stored, OneOverOnePlusX(FixedPoint<V, 0>::FromRaw(V::Load(from))).raw());
+    });
+  }
+
+  // vector(in, out) for every vector of a line; the last lanes by way of memory.
+  template <class T, class Vector>
+  static INTAGLIO_INLINE void ForVectors(const int32_t* in, T* out, ptrdiff_t count,
+                                         const Vector& vector) {
     ptrdiff_t i = 0;
-    for (; i + V::kLanes <= count; i += V::kLanes) vector(in + i, to + i);
+    for (; i + V::kLanes <= count; i += V::kLanes) vector(in + i, out + i);
     if (i >= count) return;
     const auto left = static_cast<size_t>(count - i);
     int32_t last[V::kLanes] = {};
-    uint8_t bytes[V::kLanes];
+    T results[V::kLanes];
     std::memcpy(last, in + i, left * sizeof *in);
-    vector(last, bytes);
-    std::memcpy(to + i, bytes, left);
+    vector(last, results);
+    std::memcpy(out + i, results, left * sizeof *out);
   }
 
   template <bool kSigned>
@@ -142,13 +190,12 @@ struct Lines {
 };
 
 template <class V, class B>
-inline constexpr LineRoutines kLines = {Lines<V, B>::Add,
-                                        Lines<V, B>::Multiply,
-                                        Windows<V>::template Reduce<Windows<V>::template Largest>,
-                                        Windows<V>::template Reduce<Windows<V>::template Average>,
-                                        Blend<V>::Fixed,
-                                        Blend<V>::Real,
-                                        Lines<V, B>::Requantize};
+inline constexpr LineRoutines kLines = {
+    Lines<V, B>::Add,        Lines<V, B>::AddWords,
+    Lines<V, B>::Multiply,   Windows<V>::template Reduce<Windows<V>::template Largest>,
+    Windows<V>::Means,       Blend<V>::Fixed,
+    Blend<V>::Real,          Lines<V, B>::Requantize,
+    Lines<V, B>::Reciprocals};
 
 }  // namespace intaglio
 

@@ -10,6 +10,7 @@
 #include <type_traits>
 
 #include "intaglio/kernels/line_args.h"
+#include "intaglio/kernels/word_divider.h"
 
 namespace intaglio {
 
@@ -83,9 +84,7 @@ struct Windows {
   // below zero, which only an even number of taps has, go down when the sum is 1 less.
   //
   // Numbers are moved to [0, 255]. Then sums fit 16 bits, those of even and of odd bytes in vectors
-  // of their own; and the quotient is that of (x + 1/2) / taps for an integer x below 2^16, which
-  // float32 holds: it is below 2^8 and at least 2^-9 away from any integer, further than the
-  // roundings to float32 reach.
+  // of their own. There are at least two taps.
   template <class T>
   struct Average {
     static constexpr bool kSigned = std::is_signed_v<T>;
@@ -94,8 +93,9 @@ struct Windows {
     template <int kBytes, class Load>
     INTAGLIO_INLINE void Run(const Load& load, uint8_t* out) const {
       using Sums = typename Of<uint16_t, kBytes / 2>::Vector;
-      const auto half = static_cast<uint16_t>(taps / 2);
-      Sums even = half - Sums{};
+      const WordDivider divider(taps);
+      const auto start = static_cast<uint16_t>(taps / 2 + divider.addend);
+      Sums even = start - Sums{};
       Sums odd = even;
       for (int t = 0; t < taps; ++t) {
         Sums pairs;
@@ -105,24 +105,34 @@ struct Windows {
         odd += pairs >> 8;
       }
       if (kSigned && taps % 2 == 0) {
-        const auto zero = static_cast<uint16_t>(kMove * taps + half);
+        const auto zero = static_cast<uint16_t>(kMove * taps + start);
         even += even < zero;  // a comparison's true is -1
         odd += odd < zero;
       }
-      Store<kBytes>(even, odd, out);
+      Divide<kBytes / 2>(divider, even);
+      Divide<kBytes / 2>(divider, odd);
+      Store<kBytes>(even | odd << 8, out);
     }
 
-    template <int kBytes, class Sums>
-    INTAGLIO_INLINE void Store(const Sums& even, const Sums& odd, uint8_t* out) const {
+    template <int kCount>
+    static INTAGLIO_INLINE void Divide(const WordDivider& divider,
+                                       typename Of<uint16_t, kCount>::Vector& sums) {
+      // g++ knows the upper half of a product by this loop.
+      uint16_t words[kCount];
+      std::memcpy(words, &sums, sizeof words);
+      for (uint16_t& word : words) {
+        word = static_cast<uint16_t>(uint32_t{word} * divider.factor >> 16);
+      }
+      std::memcpy(&sums, words, sizeof words);
+      sums >>= divider.shift;
+    }
+
+    template <int kBytes>
+    INTAGLIO_INLINE void Store(const typename Of<uint16_t, kBytes / 2>::Vector& pairs,
+                               uint8_t* out) const {
       using Bytes = typename Of<uint8_t, kBytes>::Vector;
-      typename Of<int32_t, kBytes / 4>::Vector evens, odds;
-      std::memcpy(&evens, &even, sizeof evens);
-      std::memcpy(&odds, &odd, sizeof odds);
-      Divide<kBytes / 4>(evens);
-      Divide<kBytes / 4>(odds);
-      evens |= odds << 8;
       Bytes means;
-      std::memcpy(&means, &evens, sizeof means);
+      std::memcpy(&means, &pairs, sizeof means);
       const Bytes low = static_cast<uint8_t>(output.clamp_min + kMove) - Bytes{};
       const Bytes high = static_cast<uint8_t>(output.clamp_max + kMove) - Bytes{};
       means = means < low ? low : means;
@@ -131,21 +141,15 @@ struct Windows {
       std::memcpy(out, &means, sizeof means);
     }
 
-    // Both 16-bit halves of every element.
-    template <int kCount>
-    INTAGLIO_INLINE void Divide(typename Of<int32_t, kCount>::Vector& sums) const {
-      using Words = typename Of<int32_t, kCount>::Vector;
-      using Reals = typename Of<float, kCount>::Vector;
-      const float inverse = 1.0f / static_cast<float>(taps);
-      const Words halves[] = {sums & 0xffff, sums >> 16 & 0xffff};
-      const Reals low = (__builtin_convertvector(halves[0], Reals) + 0.5f) * inverse;
-      const Reals high = (__builtin_convertvector(halves[1], Reals) + 0.5f) * inverse;
-      sums = __builtin_convertvector(low, Words) | __builtin_convertvector(high, Words) << 16;
-    }
-
     int taps;
     LineOutput output;
   };
+
+  static void Means(const void* const* in, int taps, const LineOutput& output, void* out,
+                    ptrdiff_t count) {
+    if (taps == 1) return Reduce<Largest>(in, taps, output, out, count);  // the tap itself
+    Reduce<Average>(in, taps, output, out, count);
+  }
 
   // A reduction R of windows, for the type of the output's numbers.
   template <template <class> class R>

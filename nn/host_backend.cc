@@ -5,6 +5,7 @@
 #include "intaglio/nn/backend.h"
 #include "intaglio/nn/operator_table.h"
 #include "intaglio/nn/plan.h"
+#include "intaglio/pack/populate.h"
 
 namespace intaglio::nn {
 namespace {
@@ -23,6 +24,7 @@ class HostBackend final : public Backend {
     if (memory == nullptr) {
       return OutOfMemory("the arena of " + std::to_string(bytes) + " bytes cannot be allocated");
     }
+    Populate(memory, bytes);
     std::memset(memory, 0, bytes);
     return std::shared_ptr<std::byte>(static_cast<std::byte*>(memory),
                                       [](std::byte* p) { ::operator delete(p, kAlign); });

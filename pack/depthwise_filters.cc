@@ -50,23 +50,25 @@ int Measure(const ConstMatrix& filters, PanelExtent& extent, Panels& panels) {
 void Fill(const ConstMatrix& filters, const PanelExtent& extent, int terms,
           const DepthwiseFilters& packed, int8_t* panel) {
   const PanelFormat& format = packed.panels.format;
-  const int groups = packed.groups();
   const auto group_bytes = static_cast<size_t>(format.lanes * extent.vectors * packed.step);
-  const size_t term_bytes = group_bytes * static_cast<size_t>(groups * packed.kernel_width);
+  const size_t column_bytes = group_bytes * static_cast<size_t>(packed.groups());
+  const size_t term_bytes = column_bytes * static_cast<size_t>(packed.kernel_width);
   for (int v = 0; v < extent.vectors; ++v) {
     for (int lane = 0; lane < format.lanes; ++lane) {
       const int i = ChannelOfLane(format, extent.vectors, v, lane);
       if (i >= extent.channels) continue;
-      for (int tap = 0; tap < packed.panels.depth; ++tap) {
-        const int ky = tap / packed.kernel_width;
-        const int kx = tap % packed.kernel_width;
+      for (int ky = 0, tap = 0; ky < packed.kernel_height; ++ky) {
         int8_t* to =
-            panel + static_cast<size_t>(kx * groups + ky / packed.step) * group_bytes +
+            panel + static_cast<size_t>(ky / packed.step) * group_bytes +
             static_cast<size_t>((v * format.lanes + lane) * packed.step + ky % packed.step);
-        int32_t rest = WeightOf(filters, tap, extent.first_channel + i);
-        for (int term = 0; term < terms; ++term, to += term_bytes) {
-          *to = static_cast<int8_t>(std::clamp(rest, -128, 127));
-          rest -= *to;
+        for (int kx = 0; kx < packed.kernel_width; ++kx, ++tap) {
+          int32_t rest = WeightOf(filters, tap, extent.first_channel + i);
+          for (int term = 0; term < terms; ++term) {
+            int8_t& part =
+                to[static_cast<size_t>(kx) * column_bytes + static_cast<size_t>(term) * term_bytes];
+            part = static_cast<int8_t>(std::clamp(rest, -128, 127));
+            rest -= part;
+          }
         }
       }
     }

@@ -7,6 +7,7 @@
 #include <string>
 #include <type_traits>
 
+#include "intaglio/pack/populate.h"
 #include "intaglio/pack/validate.h"
 
 namespace intaglio {
@@ -152,6 +153,7 @@ Status LayOutPanels(const PanelFormat& format, int channels, int depth, Panels& 
   if (panels.data.bytes() < layout->bytes) {
     panels.data = {};  // before there is a second one
     panels.data = AlignedBuffer::Allocate(layout->bytes);
+    Populate(panels.data.data(), panels.data.bytes());
     if (panels.data.data() == nullptr) {
       return OutOfMemory("no memory for a packed matrix of " + std::to_string(layout->bytes) +
                          " bytes");

@@ -1,6 +1,7 @@
 // The portable kernel: the same loops over the scalar vocabulary, for every CPU.
 #include "intaglio/kernels/depthwise_tile.h"
 #include "intaglio/kernels/lines.h"
+#include "intaglio/kernels/reference/lookups.h"
 #include "intaglio/kernels/tile.h"
 
 namespace intaglio {
@@ -75,6 +76,7 @@ extern const Kernel kKernelScalar = {.name = "scalar",
                                      .tile = Tile<KernelScalar>,
                                      .tap_step = 1,
                                      .depthwise = Depthwise<KernelScalar, TapsScalar>,
-                                     .lines = &kLines<KernelScalar, BytesScalar>};
+                                     .lines = &kLines<KernelScalar, BytesScalar>,
+                                     .lookups = &kLookupsScalar};
 
 }  // namespace intaglio

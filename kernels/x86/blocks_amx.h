@@ -36,10 +36,25 @@ class RowTiles {
   int rows_;
 };
 
+// What each tile register is for.
+constexpr int kFirstRows = kAccumulators;
+constexpr int kFirstPanel = kFirstRows + 2;
+constexpr int kTileRegisters = kFirstPanel + 2;
+
+// For blocks of any form, of tiles of `lines` rows.
+INTAGLIO_INLINE void ConfigureTiles(int lines, int groups) {
+  groups = std::min(groups, kStepGroups);
+  TileShapes shapes;
+  for (int i = 0; i < kFirstRows; ++i) shapes.Set(i, lines, kTileLineBytes);
+  for (int i = kFirstRows; i < kFirstPanel; ++i) shapes.Set(i, lines, 4 * groups);
+  for (int i = kFirstPanel; i < kTileRegisters; ++i) shapes.Set(i, groups, kTileLineBytes);
+  LoadShapes(shapes);
+}
+
 // Blocks of kRowTiles tiles of rows by all kVectors of a panel, in passes of kPassVectors, whose
 // products are all that the registers accumulate. finish(sums, row, dst) is the epilogue of two
 // rows, whose accumulators hold offsets and products.
-template <int kRowTiles, int kPassVectors, int kVectors, class Finish>
+template <bool kSignedRows, int kRowTiles, int kPassVectors, int kVectors, class Finish>
 class Blocks {
  public:
   // The tiles of rows [first, end), a multiple of kRowTiles.
@@ -49,7 +64,6 @@ class Blocks {
     const int rest = steps == 1 ? 0 : args.groups % kStepGroups;  // groups of the last step, if few
     const int pairs = (kPassPairs + steps - 1) / steps;           // that each step finishes
     const bool streams = args.groups * kGroupBytes >= kStreamBytes;
-    Configure(args.groups, tiles.lines());
     const Finish finish = finish_given;
     Memory memory;
     int done = first;
@@ -97,22 +111,9 @@ class Blocks {
   static constexpr ptrdiff_t kGroupBytes = kVectors * kTileLineBytes;
   static constexpr auto kEach = std::make_index_sequence<kRowTiles * kPassVectors>();
 
-  // Operands that several accumulators share keep their registers; the others take turns.
-  static constexpr int RowRegister(int r) {
-    return kPassVectors == 1 ? kAccumulators + 1 + r % 3 : kAccumulators + r;
-  }
-  static constexpr int PanelRegister(int v) {
-    return kPassVectors == 1 ? kAccumulators : kAccumulators + kRowTiles + v % (4 - kRowTiles);
-  }
-
-  static INTAGLIO_INLINE void Configure(int groups, int lines) {
-    groups = std::min(groups, kStepGroups);
-    TileShapes shapes;
-    for (int i = 0; i < kAccumulators; ++i) shapes.Set(i, lines, kTileLineBytes);
-    for (int r = 0; r < kRowTiles; ++r) shapes.Set(RowRegister(r), lines, 4 * groups);
-    for (int v = 0; v < kPassVectors; ++v) shapes.Set(PanelRegister(v), groups, kTileLineBytes);
-    _tile_loadconfig(&shapes);
-  }
+  // Two of each kind, which take turns where a block has more.
+  static constexpr int RowRegister(int r) { return kFirstRows + r % 2; }
+  static constexpr int PanelRegister(int v) { return kFirstPanel + v % 2; }
 
   // One depth step of the rows of each tile.
   struct Operands {
@@ -196,7 +197,7 @@ class Blocks {
       StoreOne<kRow, kVector>(place);
       LoadTileOfOneLine<kAcc>(offset + kVector * kTileLanes);
     }
-    DotTiles<kAcc, RowRegister(kRow), PanelRegister(kVector)>();
+    DotTiles<kSignedRows, kAcc, RowRegister(kRow), PanelRegister(kVector)>();
   }
 
   template <size_t... kAt>

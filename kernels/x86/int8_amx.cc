@@ -1,16 +1,20 @@
-// AMX-INT8: TDPBUSD adds the exact products of 16 uint8 rows and 16 int8 channels over 64 depths.
+// AMX-INT8: TDPBUSD adds the exact products of 16 uint8 rows and 16 int8 channels over 64 depths,
+// TDPBSSD those of int8 rows.
 //
 // The panels are those of AVX512-VNNI: 16 groups of one vector are what TDPBUSD multiplies by.
+#include <algorithm>
 #include <utility>
 
 #include "intaglio/kernels/tile.h"
 #include "intaglio/kernels/x86/blocks_amx.h"
+#include "intaglio/kernels/x86/lookups_amx.h"
 #include "intaglio/kernels/x86/panel_avx512.h"
 
 namespace intaglio {
 
 extern const Kernel kKernelAvx512Vnni;
 extern const LineRoutines kLinesAvx512Vnni;
+extern const Kernel kKernelAmxInt8Rows;
 
 namespace {
 
@@ -60,56 +64,84 @@ struct FinishAnyPairs {
   }
 };
 
-// The rows [0, rows) of a call, at least three.
-template <int kVectors, class Finish>
+// The rows [0, rows) of a call, at least two.
+template <bool kSignedRows, int kVectors, class Finish>
 void RunBlocks(const TileArgs& args, int rows, const Finish& finish) {
   constexpr int kRowTiles = kVectors == 1 ? 4 : 2;
   const RowTiles tiles(rows);
   const int whole = tiles.count() / kRowTiles * kRowTiles;
   if (whole > 0) {
-    Blocks<kRowTiles, kAccumulators / kRowTiles, kVectors, Finish>::Run(args, tiles, 0, whole,
-                                                                        finish);
+    Blocks<kSignedRows, kRowTiles, kAccumulators / kRowTiles, kVectors, Finish>::Run(args, tiles, 0,
+                                                                                     whole, finish);
   }
   if (whole < tiles.count()) {
-    Blocks<1, kVectors, kVectors, Finish>::Run(args, tiles, whole, tiles.count(), finish);
+    Blocks<kSignedRows, 1, kVectors, kVectors, Finish>::Run(args, tiles, whole, tiles.count(),
+                                                            finish);
   }
-  _tile_release();
 }
 
-template <int kVectors, class Form, size_t... kVector>
+template <bool kSignedRows, int kVectors, class Form, size_t... kVector>
 bool RunByteBlocks(const TileArgs& args, int rows, Form form, std::index_sequence<kVector...>) {
   using Scaled = decltype(form(*args.params, 0));
-  RunBlocks<kVectors>(args, rows,
-                      FinishBytePairs<kVectors, Scaled>{
-                          args,
-                          PanelAvx512::ByteStore(args.epilogue),
-                          {form(*args.params, static_cast<int>(kVector) * kLanes)...}});
+  RunBlocks<kSignedRows, kVectors>(
+      args, rows,
+      FinishBytePairs<kVectors, Scaled>{
+          args,
+          PanelAvx512::ByteStore(args.epilogue),
+          {form(*args.params, static_cast<int>(kVector) * kLanes)...}});
   return true;
 }
 
 // Whether the rows are finished as bytes by a bounded scaling: then it is done.
-template <int kVectors>
+template <bool kSignedRows, int kVectors>
 bool MultiplyToBytes(const TileArgs& args, int rows) {
   if (SizeOf(args.epilogue.output) != 1) return false;
   return WithBoundedScaling<PanelAvx512, kVectors>(*args.params, [&](auto form) {
-    return RunByteBlocks<kVectors>(args, rows, form, std::make_index_sequence<kVectors>());
+    return RunByteBlocks<kSignedRows, kVectors>(args, rows, form,
+                                                std::make_index_sequence<kVectors>());
   });
 }
 
 // Panels of one vector are the edges of matrices: not worth instances for each scaling.
-template <int kVectors = PanelAvx512::kMaxVectors>
+template <bool kSignedRows, int kVectors = PanelAvx512::kMaxVectors>
 void MultiplyTiles(const TileArgs& args, int rows) {
   if constexpr (kVectors > 1) {
-    if (args.vectors < kVectors) return MultiplyTiles<kVectors / 2>(args, rows);
-    if (MultiplyToBytes<kVectors>(args, rows)) return;
+    if (args.vectors < kVectors) return MultiplyTiles<kSignedRows, kVectors / 2>(args, rows);
+    if (MultiplyToBytes<kSignedRows, kVectors>(args, rows)) return;
   }
-  RunBlocks<kVectors>(args, rows, FinishAnyPairs<kVectors>{args});
+  RunBlocks<kSignedRows, kVectors>(args, rows, FinishAnyPairs<kVectors>{args});
 }
 
+// How many of a call's rows are multiplied by tiles. AVX512-VNNI reads uint8 rows only.
+template <bool kSignedRows>
+int RowsOfTiles(int row_count, int groups) {
+  if (groups == 0) return 0;
+  const int few = row_count % kTileLines;
+  return kSignedRows || few > kFewRows ? row_count : row_count - few;
+}
+
+template <bool kSignedRows>
+void BeginAmx(int row_count, int groups) {
+  const int rows = RowsOfTiles<kSignedRows>(row_count, groups);
+  if (rows > 0) ConfigureTiles(RowTiles(std::max(rows, 2)).lines(), groups);
+}
+
+// Rows are finished two at a time: a single one as both of a pair.
+void MultiplySignedRow(TileArgs args) {
+  int32_t sums[2];
+  int32_t terms[2];
+  if (args.row_sums != nullptr) args.row_sums = std::fill_n(sums, 2, *args.row_sums) - 2;
+  if (args.row_terms != nullptr) args.row_terms = std::fill_n(terms, 2, *args.row_terms) - 2;
+  args.row_stride = 0;
+  args.dst_stride = 0;
+  MultiplyTiles<true>(args, 2);
+}
+
+template <bool kSignedRows>
 void TileAmx(const TileArgs& args) {
-  const int few = args.row_count % kTileLines <= kFewRows ? args.row_count % kTileLines : 0;
-  const int rows = args.groups == 0 ? 0 : args.row_count - few;
-  if (rows > 0) MultiplyTiles(args, rows);
+  const int rows = RowsOfTiles<kSignedRows>(args.row_count, args.groups);
+  if (kSignedRows && rows == 1) return MultiplySignedRow(args);
+  if (rows > 0) MultiplyTiles<kSignedRows>(args, rows);
   if (rows == args.row_count) return;
   TileArgs rest = args;
   rest.rows = static_cast<const char*>(args.rows) + rows * args.row_stride;
@@ -121,37 +153,49 @@ void TileAmx(const TileArgs& args) {
   kKernelAvx512Vnni.tile(rest);
 }
 
+// What is no product of tiles is done as by AVX512-VNNI.
+constexpr Kernel MakeKernel(RowFormat format) {
+  const bool is_signed = format == RowFormat::kSigned8;
+  return {.name = "amx-int8",
+          .needs = kAvx512Bw | kAvx512Vnni | kAmxInt8,
+          .panel = {.lanes = kLanes, .vectors = 4, .depth_step = 4, .tiles = true},
+          .row_format = format,
+          .max_rows = 2 * kTileLines,
+          .tile = is_signed ? TileAmx<true> : TileAmx<false>,
+          .begin = is_signed ? BeginAmx<true> : BeginAmx<false>,
+          .end = [] { _tile_release(); },
+          .tap_step = 4,
+          .depthwise = [](const DepthwiseArgs& args) { kKernelAvx512Vnni.depthwise(args); },
+          .has_fma = true,
+          .pack = {.fill = [](const PanelSource& s,
+                              int8_t* panel) { kKernelAvx512Vnni.pack.fill(s, panel); },
+                   .sum = [](const PanelSource& s, const int8_t* panel,
+                             int32_t* sums) { kKernelAvx512Vnni.pack.sum(s, panel, sums); },
+                   .measure =
+                       [](const PanelSource& s, const int8_t* panel, const int32_t* zero_points) {
+                         return kKernelAvx512Vnni.pack.measure(s, panel, zero_points);
+                       }},
+          .lines = &kLinesAvx512Vnni,
+          .lookups = &kLookupsAmx};
+}
+
+constexpr Kernel MakeUnsigned() {
+  Kernel kernel = MakeKernel(RowFormat::kUnsigned8);
+  kernel.pack_rows = [](const RowSource& source, RowFormat format, int first, int count,
+                        int padded_depth, void* packed) {
+    kKernelAvx512Vnni.pack_rows(source, format, first, count, padded_depth, packed);
+  };
+  kernel.sum_rows = [](RowFormat format, const void* rows, ptrdiff_t stride_bytes, int count,
+                       int depth, int32_t* sums) {
+    kKernelAvx512Vnni.sum_rows(format, rows, stride_bytes, count, depth, sums);
+  };
+  kernel.for_int8_rows = &kKernelAmxInt8Rows;
+  return kernel;
+}
+
 }  // namespace
 
-// What is no product of tiles is done as by AVX512-VNNI.
-extern const Kernel kKernelAmx = {
-    .name = "amx-int8",
-    .needs = kAvx512Bw | kAvx512Vnni | kAmxInt8,
-    .panel = {.lanes = kLanes, .vectors = 4, .depth_step = 4, .tiles = true},
-    .row_format = RowFormat::kUnsigned8,
-    .max_rows = 2 * kTileLines,
-    .tile = TileAmx,
-    .tap_step = 4,
-    .depthwise = [](const DepthwiseArgs& args) { kKernelAvx512Vnni.depthwise(args); },
-    .has_fma = true,
-    .pack = {.fill = [](const PanelSource& s,
-                        int8_t* panel) { kKernelAvx512Vnni.pack.fill(s, panel); },
-             .sum = [](const PanelSource& s, const int8_t* panel,
-                       int32_t* sums) { kKernelAvx512Vnni.pack.sum(s, panel, sums); },
-             .measure =
-                 [](const PanelSource& s, const int8_t* panel, const int32_t* zero_points) {
-                   return kKernelAvx512Vnni.pack.measure(s, panel, zero_points);
-                 }},
-    .pack_rows =
-        [](const RowSource& source, RowFormat format, int first, int count, int padded_depth,
-           void* packed) {
-          kKernelAvx512Vnni.pack_rows(source, format, first, count, padded_depth, packed);
-        },
-    .sum_rows =
-        [](RowFormat format, const void* rows, ptrdiff_t stride_bytes, int count, int depth,
-           int32_t* sums) {
-          kKernelAvx512Vnni.sum_rows(format, rows, stride_bytes, count, depth, sums);
-        },
-    .lines = &kLinesAvx512Vnni};
+extern const Kernel kKernelAmxInt8Rows = MakeKernel(RowFormat::kSigned8);
+extern const Kernel kKernelAmx = MakeUnsigned();
 
 }  // namespace intaglio

@@ -30,6 +30,11 @@ struct alignas(64) TileShapes {
   }
 };
 
+// <immintrin.h> of g++ 12 tells the compiler of the first 8 bytes only.
+INTAGLIO_INLINE void LoadShapes(const TileShapes& shapes) {
+  asm volatile("ldtilecfg %0" : : "m"(shapes));
+}
+
 // What streams is read through L1 without taking up room there.
 template <int kTile, bool kStreams = false>
 INTAGLIO_INLINE void LoadTile(const void* p, ptrdiff_t stride) {
@@ -51,10 +56,14 @@ INTAGLIO_INLINE void StoreTile(void* p, ptrdiff_t stride) {
   asm volatile("tilestored %%tmm%c0, (%1,%2,1)" : : "i"(kTile), "r"(p), "r"(stride) : "memory");
 }
 
-// Adds the products of uint8 rows and int8 channels, groups of four depths at a time.
-template <int kSum, int kRows, int kChannels>
+// Adds the products of rows, uint8 or int8, and int8 channels, groups of four depths at a time.
+template <bool kSignedRows, int kSum, int kRows, int kChannels>
 INTAGLIO_INLINE void DotTiles() {
-  asm volatile("tdpbusd %%tmm%c2, %%tmm%c1, %%tmm%c0" : : "i"(kSum), "i"(kRows), "i"(kChannels));
+  if constexpr (kSignedRows) {
+    asm volatile("tdpbssd %%tmm%c2, %%tmm%c1, %%tmm%c0" : : "i"(kSum), "i"(kRows), "i"(kChannels));
+  } else {
+    asm volatile("tdpbusd %%tmm%c2, %%tmm%c1, %%tmm%c0" : : "i"(kSum), "i"(kRows), "i"(kChannels));
+  }
 }
 
 }  // namespace intaglio

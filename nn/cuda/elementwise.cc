@@ -9,8 +9,8 @@
 #include "intaglio/nn/cuda/layers.h"
 #include "intaglio/nn/model.h"
 #include "intaglio/nn/operators.h"
-#include "intaglio/nn/ops/byte_lines.h"
 #include "intaglio/nn/ops/checks.h"
+#include "intaglio/nn/ops/line_pairs.h"
 #include "intaglio/nn/ops/moves.h"
 #include "intaglio/nn/ops/softmax.h"
 

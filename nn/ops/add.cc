@@ -12,16 +12,13 @@
 
 #include "intaglio/fixedpoint/multiply.h"
 #include "intaglio/nn/ops/binary.h"
-#include "intaglio/nn/ops/byte_lines.h"
 #include "intaglio/nn/ops/byte_sum.h"
+#include "intaglio/nn/ops/line_pairs.h"
 #include "intaglio/nn/ops/ops.h"
 #include "intaglio/nn/quantization.h"
 
 namespace intaglio::nn {
 namespace {
-
-constexpr int kShiftOf8Bit = SumOfBytes::kTermShift;
-constexpr int kShiftOfInt16 = 15;
 
 // Below 1, as TFLite asks: no sum of terms can overflow then.
 Result<QuantizedMultiplier> MultiplierBelowOne(const LayerView& layer, double real) {
@@ -31,40 +28,24 @@ Result<QuantizedMultiplier> MultiplierBelowOne(const LayerView& layer, double re
                            "; it must be below 1");
 }
 
-// What brings an operand to the common scale.
-struct Term {
-  Affine q;
-  QuantizedMultiplier multiplier;
-  int shift = 0;
-
-  int32_t operator()(int32_t x) const {
-    return Requantize((x - q.zero_point) * (1 << shift), multiplier);
-  }
-};
-
-Result<Term> MakeTerm(const LayerView& layer, const Affine& q, double twice_max, int shift) {
-  const Result<QuantizedMultiplier> multiplier =
-      MultiplierBelowOne(layer, static_cast<double>(q.scale) / twice_max);
-  if (!multiplier.ok()) return multiplier.status();
-  return Term{q, *multiplier, shift};
-}
-
-struct Terms {
-  Term a;
-  Term b;
-  QuantizedMultiplier out;
-};
-
-Result<Terms> MakeTerms(const LayerView& layer, const ThreeAffines& q, int shift) {
+// The sum of numbers without zero points.
+Result<SumOfBytes> MakeSum(const LayerView& layer, const ThreeAffines& q, int shift, int sign) {
   const double twice_max = static_cast<double>(2 * std::max(q.a.scale, q.b.scale));
-  const Result<Term> a = MakeTerm(layer, q.a, twice_max, shift);
+  const Result<QuantizedMultiplier> a =
+      MultiplierBelowOne(layer, static_cast<double>(q.a.scale) / twice_max);
   if (!a.ok()) return a.status();
-  const Result<Term> b = MakeTerm(layer, q.b, twice_max, shift);
+  const Result<QuantizedMultiplier> b =
+      MultiplierBelowOne(layer, static_cast<double>(q.b.scale) / twice_max);
   if (!b.ok()) return b.status();
   const Result<QuantizedMultiplier> out = MultiplierBelowOne(
       layer, twice_max / static_cast<double>(static_cast<float>(1 << shift) * q.out.scale));
   if (!out.ok()) return out.status();
-  return Terms{*a, *b, *out};
+  SumOfBytes sum;
+  sum.scale_a = *a;
+  sum.scale_b = *b;
+  sum.scale = *out;
+  sum.subtract = sign < 0;
+  return sum;
 }
 
 // Whether both arithmetics of a sum give the same bytes for all operands.
@@ -114,8 +95,8 @@ Result<std::optional<Shifts>> ShiftsOf(const LayerView& layer, const ThreeAffine
       "that are powers of two");
 }
 
-Result<PreparedLayer> PrepareInt16(const LayerView& layer, const ThreeAffines& q, Range clamp,
-                                   int sign, bool may_shift) {
+Result<PreparedLayer> PrepareInt16(const LayerView& layer, const LayerOptions& options,
+                                   const ThreeAffines& q, Range clamp, int sign, bool may_shift) {
   if (q.a.zero_point != 0 || q.b.zero_point != 0 || q.out.zero_point != 0) {
     return layer.Unsupported("int16 with other zero points than 0");
   }
@@ -131,13 +112,14 @@ Result<PreparedLayer> PrepareInt16(const LayerView& layer, const ThreeAffines& q
                                       return AddAndClamp(sum, 0, clamp);
                                     }));
   }
-  const Result<Terms> terms = MakeTerms(layer, q, kShiftOfInt16);
-  if (!terms.ok()) return terms.status();
-  return PrepareBinary(layer, BinaryRoutine<int16_t, int16_t, int16_t>(
-                                  layer, [t = *terms, sign, clamp](int32_t x, int32_t y) {
-                                    return AddAndClamp(Requantize(t.a(x) + sign * t.b(y), t.out), 0,
-                                                       clamp);
-                                  }));
+  const Result<SumOfBytes> sum = MakeSum(layer, q, SumOfBytes::kWordShift, sign);
+  if (!sum.ok()) return sum.status();
+  const Result<const LineRoutines*> lines = LinesOf(options.kernel);
+  if (!lines.ok()) return layer.Wrap(lines.status());
+  const LineOutput output{true, 0, clamp.min, clamp.max};
+  return PrepareBinary(
+      layer, LinesRoutine<int16_t>(layer, [sum = *sum, output, add = (*lines)->add_words](
+                                              const LinePair& line) { add(sum, output, line); }));
 }
 
 template <class T>
@@ -163,7 +145,7 @@ Result<PreparedLayer> PrepareAddition(const LayerView& layer, const LayerOptions
   if (!q.ok()) return q.status();
   const Result<Range> clamp = ActivationRange(layer, activation, type, q->out);
   if (!clamp.ok()) return clamp.status();
-  if (type == Type::kInt16) return PrepareInt16(layer, *q, *clamp, sign, may_shift);
+  if (type == Type::kInt16) return PrepareInt16(layer, options, *q, *clamp, sign, may_shift);
   const Result<ByteSum> defined = ByteSumOf(layer, activation, sign);
   if (!defined.ok()) return defined.status();
 
@@ -172,7 +154,7 @@ Result<PreparedLayer> PrepareAddition(const LayerView& layer, const LayerOptions
   const LineOutput output = defined->output;
   const SumOfBytes sum = FitSum(**lines, defined->sum, output);
   return PrepareBinary(
-      layer, ByteLinesRoutine(layer, [sum, output, add = (*lines)->add](const LinePair& line) {
+      layer, LinesRoutine<uint8_t>(layer, [sum, output, add = (*lines)->add](const LinePair& line) {
         add(sum, output, line);
       }));
 }
@@ -185,16 +167,11 @@ Result<ByteSum> ByteSumOf(const LayerView& layer, Activation activation, int sig
   if (!q.ok()) return q.status();
   const Result<Range> clamp = ActivationRange(layer, activation, type, q->out);
   if (!clamp.ok()) return clamp.status();
-  const Result<Terms> terms = MakeTerms(layer, *q, kShiftOf8Bit);
-  if (!terms.ok()) return terms.status();
-  SumOfBytes sum;
-  sum.zero_a = MovedZero(type, q->a.zero_point);
-  sum.zero_b = MovedZero(type, q->b.zero_point);
-  sum.scale_a = terms->a.multiplier;
-  sum.scale_b = terms->b.multiplier;
-  sum.scale = terms->out;
-  sum.subtract = sign < 0;
-  return ByteSum{sum, MakeLineOutput(type, q->out, *clamp)};
+  Result<SumOfBytes> sum = MakeSum(layer, *q, SumOfBytes::kTermShift, sign);
+  if (!sum.ok()) return sum.status();
+  sum->zero_a = MovedZero(type, q->a.zero_point);
+  sum->zero_b = MovedZero(type, q->b.zero_point);
+  return ByteSum{*sum, MakeLineOutput(type, q->out, *clamp)};
 }
 
 Result<PreparedLayer> PrepareAdd(const LayerView& layer, const LayerOptions& options) {

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstring>
@@ -7,6 +8,7 @@
 
 #include "intaglio/nn/ops/checks.h"
 #include "intaglio/nn/ops/ops.h"
+#include "intaglio/nn/ops/parallel.h"
 #include "intaglio/nn/ops/table.h"
 
 namespace intaglio::nn {
@@ -22,14 +24,26 @@ struct Part {
 class ConcatenationRoutine final : public Routine {
  public:
   Status Run(const RunArguments& arguments) const override {
-    size_t offset = 0;
+    ForParts(arguments.context, steps, kLeastBytesOfThread / std::max<ptrdiff_t>(1, stride) + 1,
+             [&](ptrdiff_t first, ptrdiff_t last) { CopySteps(arguments, first, last); });
+    return {};
+  }
+
+  ptrdiff_t steps = 1;
+  ptrdiff_t stride = 0;  // bytes of the output per step
+  std::vector<Part> parts;
+
+ private:
+  void CopySteps(const RunArguments& arguments, ptrdiff_t first, ptrdiff_t last) const {
+    std::byte* start = static_cast<std::byte*>(arguments.outputs[0]) + first * stride;
     for (size_t i = 0; i < parts.size(); ++i) {
       const Part& part = parts[i];
-      const auto* in = static_cast<const std::byte*>(arguments.inputs[i]);
-      std::byte* out = static_cast<std::byte*>(arguments.outputs[0]) + offset;
-      offset += part.bytes;
-      if (part.bytes == 0 || in == out) continue;  // empty, or written where it belongs
-      for (int64_t step = 0; step < steps; ++step, in += part.bytes, out += stride) {
+      const auto bytes = static_cast<ptrdiff_t>(part.bytes);
+      const auto* in = static_cast<const std::byte*>(arguments.inputs[i]) + first * bytes;
+      std::byte* out = start;
+      start += bytes;
+      if (bytes == 0 || in == out) continue;  // empty, or written where it belongs
+      for (ptrdiff_t step = first; step < last; ++step, in += bytes, out += stride) {
         if (part.table.has_value()) {
           Apply(*part.table, in, out, part.bytes);
         } else {
@@ -37,12 +51,7 @@ class ConcatenationRoutine final : public Routine {
         }
       }
     }
-    return {};
   }
-
-  int64_t steps = 1;
-  size_t stride = 0;  // bytes of the output per step
-  std::vector<Part> parts;
 };
 
 Result<size_t> AxisOf(const LayerView& layer) {
@@ -131,8 +140,8 @@ Result<PreparedLayer> PrepareConcatenation(const LayerView& layer, const LayerOp
     if (!part.ok()) return part.status();
     if (part->table.has_value()) prepared.constant_bytes += sizeof(ByteTable);
     routine->parts.push_back(std::move(*part));
-    routine->steps = *steps;
-    routine->stride += *bytes;
+    routine->steps = static_cast<ptrdiff_t>(*steps);
+    routine->stride += static_cast<ptrdiff_t>(*bytes);
   }
   prepared.routine = std::move(routine);
   prepared.name = RoutineName(layer.output().type, "copy");

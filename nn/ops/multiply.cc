@@ -8,8 +8,8 @@
 
 #include "intaglio/fixedpoint/transcendental.h"
 #include "intaglio/nn/ops/binary.h"
-#include "intaglio/nn/ops/byte_lines.h"
 #include "intaglio/nn/ops/byte_product.h"
+#include "intaglio/nn/ops/line_pairs.h"
 #include "intaglio/nn/ops/ops.h"
 #include "intaglio/nn/quantization.h"
 
@@ -145,7 +145,7 @@ Result<PreparedLayer> PrepareByteLines(const LayerView& layer, const LayerOption
   const Result<const LineRoutines*> lines = LinesOf(options.kernel);
   if (!lines.ok()) return layer.Wrap(lines.status());
   return PrepareBinary(
-      layer, ByteLinesRoutine(layer, [p, multiply = (*lines)->multiply](const LinePair& line) {
+      layer, LinesRoutine<uint8_t>(layer, [p, multiply = (*lines)->multiply](const LinePair& line) {
         multiply(p.product, p.output, line);
       }));
 }

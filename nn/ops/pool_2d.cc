@@ -217,9 +217,7 @@ Result<PreparedLayer> PreparePool(const LayerView& layer, const LayerOptions& op
   const Type type = layer.output().type;
   PreparedLayer prepared;
   prepared.name = RoutineName(type, algorithm);
-  // The average divides in float32.
-  const bool allowed = options.fit || function != &LineRoutines::average;
-  if (allowed && SizeOf(type) == 1 &&
+  if (SizeOf(type) == 1 &&
       int64_t{window.y.kernel} * window.x.kernel <= BytePoolRoutine::kMostTaps) {
     const Result<const LineRoutines*> lines = LinesOf(options.kernel);
     if (!lines.ok()) return layer.Wrap(lines.status());

@@ -15,6 +15,7 @@
 #include "intaglio/gemm/lines.h"
 #include "intaglio/nn/ops/ops.h"
 #include "intaglio/nn/ops/parallel.h"
+#include "intaglio/nn/ops/routine.h"
 #include "intaglio/nn/quantization.h"
 
 namespace intaglio::nn {
@@ -24,75 +25,121 @@ namespace {
 constexpr int kDifferenceIntegers = 5;
 constexpr int kSumIntegers = 12;
 
-template <class T, class Out>
+// By -difference: exp(difference * beta * scale) with 31 fraction bits. 0 where the difference is
+// out of range.
+using Exps = std::array<int32_t, 256>;
+
+// Inputs are bytes, int8 numbers among them moved up by 128.
+template <class Out>
 class SoftmaxRoutine final : public Routine {
  public:
+  SoftmaxRoutine(ptrdiff_t rows, ptrdiff_t depth, const Exps& exps, const LineRoutines& lines,
+                 const LookupRoutines& lookups)
+      : rows_(rows),
+        depth_(depth),
+        terms_([&](int i) {
+          return RoundingDivideByPowerOfTwo<Scalar, kSumIntegers>(exps[static_cast<size_t>(i)]);
+        }),
+        lines_(lines),
+        lookups_(lookups) {
+    std::reverse_copy(exps.begin(), exps.end(), reversed_exps_.begin());
+    live_ = std::count_if(exps.begin(), exps.end(), [](int32_t e) { return e >= kLeastLive; });
+  }
+
   Status Run(const RunArguments& arguments) const override {
-    const auto* const in = static_cast<const T*>(arguments.inputs[0]);
+    const auto* const in = static_cast<const uint8_t*>(arguments.inputs[0]);
     auto* const out = static_cast<Out*>(arguments.outputs[0]);
-    ForParts(arguments.context, rows, kLeastBytesOfThread / 4 / std::max(1, depth) + 1,
+    ForParts(arguments.context, rows_, kLeastBytesOfThread / 4 / std::max<ptrdiff_t>(1, depth_) + 1,
              [&](ptrdiff_t first, ptrdiff_t last) {
-               for (ptrdiff_t row = first; row < last; ++row) {
-                 RunRow(in + row * depth, out + row * depth);
+               for (ptrdiff_t row = first; row < last; row += kRowsAtOnce) {
+                 RunRows(in + row * depth_, out + row * depth_, std::min(kRowsAtOnce, last - row));
                }
              });
     return {};
   }
 
-  ptrdiff_t rows = 0;
-  int depth = 0;
-  // By -difference: exp(difference * beta * scale) with 31 fraction bits, and rounded to a
-  // sum's 19. 0 where the difference is out of range.
-  std::array<int32_t, 256> exps = {};
-  std::array<int32_t, 256> terms = {};
-  decltype(LineRoutines::requantize) requantize = nullptr;
-
  private:
-  void RunRow(const T* in, Out* out) const {
-    int32_t max = std::numeric_limits<T>::min();
-    for (int i = 0; i < depth; ++i) max = std::max<int32_t>(max, in[i]);
-    int64_t sum = 0;
-    for (int i = 0; i < depth; ++i) sum += terms[static_cast<size_t>(max - in[i])];
-    constexpr int32_t kMin = std::numeric_limits<Out>::min();
-    constexpr int32_t kMax = std::numeric_limits<Out>::max();
-    // Results below 2^-12 round to 0 in 8 bits; int16 has shorter rows.
-    if (sum > std::numeric_limits<int32_t>::max()) {
-      std::fill_n(out, depth, static_cast<Out>(kMin));
-      return;
+  static constexpr ptrdiff_t kRowsAtOnce = 64;
+  static constexpr uint8_t kFlip = std::is_same_v<Out, uint8_t> ? 0 : 0x80;
+  static constexpr int32_t kMin = std::numeric_limits<Out>::min();
+  static constexpr int32_t kMax = std::numeric_limits<Out>::max();
+  static constexpr int kResultBits = 8 * static_cast<int>(sizeof(Out));  // of fraction
+  static constexpr LineOutput kOutput = {std::is_signed_v<Out>, kMin, kMin, kMax};
+  // Larger sums, which int16's shorter rows do not have, give 0 in 8 bits as this one does.
+  static constexpr int64_t kMostSum = std::numeric_limits<int32_t>::max();
+  // Smaller ones give 0 in 8 bits, whatever the sum: it is at least 1.
+  static constexpr int32_t kLeastLive = 1 << 22;
+
+  void RunRows(const uint8_t* in, Out* out, ptrdiff_t count) const {
+    RowSum sums[kRowsAtOnce];
+    lookups_.sum_rows(terms_, {in, kFlip, count, depth_}, sums);
+    int32_t fractions[kRowsAtOnce];
+    int32_t reciprocals[kRowsAtOnce];
+    int zeros[kRowsAtOnce];
+    for (ptrdiff_t r = 0; r < count; ++r) {
+      // sum = (1 + fraction) * 2^(kSumIntegers - zeros), with the fraction in [0, 1).
+      const auto sum = static_cast<uint32_t>(std::min<int64_t>(sums[r].sum, kMostSum));
+      zeros[r] = std::countl_zero(sum);
+      fractions[r] = static_cast<int32_t>((sum << zeros[r]) - (uint32_t{1} << 31));
     }
-    // sum = (1 + fraction) * 2^bits, with the fraction in [0, 1).
-    const int zeros = std::countl_zero(static_cast<uint32_t>(sum));
-    const int bits = kSumIntegers - zeros;
-    const auto fraction =
-        static_cast<int32_t>((static_cast<uint32_t>(sum) << zeros) - (uint32_t{1} << 31));
-    const int32_t reciprocal = OneOverOnePlusX(FixedPoint<Scalar, 0>::FromRaw(fraction)).raw();
-    const int shift = bits + 31 - 8 * static_cast<int>(sizeof(Out));  // to as many fraction bits
-    if (shift > 31) {
-      std::fill_n(out, depth, static_cast<Out>(kMin));
-      return;
-    }
-    if constexpr (sizeof(Out) == 1) {
-      const LineOutput output{std::is_signed_v<Out>, kMin, kMin, kMax};
-      constexpr int kRun = 256;
-      int32_t run[kRun];
-      for (int i = 0; i < depth; i += kRun) {
-        const int count = std::min(kRun, depth - i);
-        for (int j = 0; j < count; ++j) run[j] = exps[static_cast<size_t>(max - in[i + j])];
-        requantize(run, {reciprocal, -shift}, output, out + i, count);
+    lines_.reciprocals(fractions, reciprocals, count);
+    for (ptrdiff_t r = 0; r < count; ++r, in += depth_, out += depth_) {
+      const int shift = kSumIntegers - zeros[r] + 31 - kResultBits;
+      if (shift > 31) {
+        std::fill_n(out, depth_, static_cast<Out>(kMin));  // below 2^-12, which rounds to 0
+      } else {
+        WriteRow(in, reversed_exps_.data() + 255 - sums[r].largest, sums[r].largest,
+                 {reciprocals[r], -shift}, out);
       }
-      return;
-    }
-    for (int i = 0; i < depth; ++i) {
-      const int32_t product = SaturatingRoundingDoublingHighMul<Scalar>(
-          reciprocal, exps[static_cast<size_t>(max - in[i])]);
-      const int32_t value = RoundingDivideByPowerOfTwo<Scalar>(product, shift);
-      out[i] = static_cast<Out>(std::clamp(value + kMin, kMin, kMax));
     }
   }
+
+  // exps[i] is that of the byte i, at most `largest`.
+  void WriteRow(const uint8_t* in, const int32_t* exps, int32_t largest,
+                const QuantizedMultiplier& scale, Out* out) const {
+    if constexpr (sizeof(Out) > 1) {
+      for (ptrdiff_t i = 0; i < depth_; ++i) {
+        const int32_t value = RequantizeDoubleRounding<Scalar>(exps[in[i] ^ kFlip], scale.mantissa,
+                                                               0, scale.right_shift());
+        out[i] = static_cast<Out>(std::min(value + kMin, kMax));
+      }
+    } else if (2 * depth_ >= live_) {
+      Translate(in, exps, largest, scale, out);
+    } else {
+      // In whole vectors, however wide, which spares the routine a tail.
+      constexpr ptrdiff_t kVector = 16;
+      int32_t found[128 + kVector] = {};
+      Out results[128 + kVector];
+      for (ptrdiff_t i = 0; i < depth_; ++i) found[i] = exps[in[i] ^ kFlip];
+      const ptrdiff_t whole = (depth_ + kVector - 1) / kVector * kVector;
+      lines_.requantize(found, scale, kOutput, results, whole);
+      std::copy_n(results, depth_, out);
+    }
+  }
+
+  // Computes the results of all bytes, and looks up those of the row.
+  void Translate(const uint8_t* in, const int32_t* exps, int32_t largest,
+                 const QuantizedMultiplier& scale, Out* out) const {
+    std::array<Out, 256> results;
+    results.fill(static_cast<Out>(kMin));
+    const ptrdiff_t first = std::max<ptrdiff_t>(0, largest + 1 - live_);
+    lines_.requantize(exps + first, scale, kOutput, results.data() + first, largest + 1 - first);
+    if (kFlip != 0) std::rotate(results.begin(), results.begin() + 128, results.end());
+    lookups_.translate(reinterpret_cast<const uint8_t*>(results.data()), in,
+                       reinterpret_cast<uint8_t*>(out), depth_);
+  }
+
+  ptrdiff_t rows_;
+  ptrdiff_t depth_;
+  Exps reversed_exps_;
+  TermTable terms_;  // exps rounded to a sum's fraction bits
+  ptrdiff_t live_;   // differences from 0 on that may give more than 0 in 8 bits
+  const LineRoutines& lines_;
+  const LookupRoutines& lookups_;
 };
 
 // exp of every difference that 8 bits can have.
-Result<std::array<int32_t, 256>> MakeExps(const LayerView& layer, float beta, float scale) {
+Result<Exps> MakeExps(const LayerView& layer, float beta, float scale) {
   const double real = std::min(
       static_cast<double>(beta) * static_cast<double>(scale) * (1 << (31 - kDifferenceIntegers)),
       static_cast<double>(std::numeric_limits<int32_t>::max()));
@@ -111,7 +158,7 @@ Result<std::array<int32_t, 256>> MakeExps(const LayerView& layer, float beta, fl
   }
   const double limit =
       std::floor(31.0 * (1 << (31 - kDifferenceIntegers)) / std::ldexp(1, exponent));
-  std::array<int32_t, 256> exps{};
+  Exps exps{};
   for (int32_t difference = 0; difference < 256 && difference <= limit; ++difference) {
     const auto shifted = static_cast<int32_t>(-(int64_t{difference} << exponent));
     const int32_t scaled =
@@ -140,20 +187,6 @@ Status CheckOutput(const LayerView& layer) {
                            (widens ? "65536 and -32768" : "256 and -128") + " are supported");
 }
 
-template <class T, class Out>
-std::shared_ptr<Routine> MakeRoutine(int64_t rows, int depth, const std::array<int32_t, 256>& exps,
-                                     const LineRoutines& lines) {
-  auto routine = std::make_shared<SoftmaxRoutine<T, Out>>();
-  routine->rows = static_cast<ptrdiff_t>(rows);
-  routine->depth = depth;
-  routine->requantize = lines.requantize;
-  routine->exps = exps;
-  for (size_t i = 0; i < exps.size(); ++i) {
-    routine->terms[i] = RoundingDivideByPowerOfTwo<Scalar, kSumIntegers>(exps[i]);
-  }
-  return routine;
-}
-
 }  // namespace
 
 Result<std::array<int32_t, 256>> SoftmaxExpsOf(const LayerView& layer) {
@@ -165,27 +198,28 @@ Result<std::array<int32_t, 256>> SoftmaxExpsOf(const LayerView& layer) {
 Result<PreparedLayer> PrepareSoftmax(const LayerView& layer, const LayerOptions& options) {
   if (layer.input(0).type == Type::kInt16) return PrepareSoftmax16(layer);
   if (layer.input(0).type == Type::kFloat32) return PrepareSoftmaxFloat(layer);
-  const Result<std::array<int32_t, 256>> exps = SoftmaxExpsOf(layer);
+  const Result<Exps> exps = SoftmaxExpsOf(layer);
   if (!exps.ok()) return exps.status();
   const Tensor& in = layer.input(0);
-  const int depth = in.shape.back();
-  const int64_t rows = depth == 0 ? 0 : *CountElements(in.shape) / depth;
-  const bool widens = layer.output().type == Type::kInt16;
+  const ptrdiff_t depth = in.shape.back();
+  const ptrdiff_t rows = depth == 0 ? 0 : static_cast<ptrdiff_t>(*CountElements(in.shape) / depth);
+  const Type type = layer.output().type;
+  const bool widens = type != in.type;
   if (widens && depth >= 1 << kSumIntegers) {
     return layer.Unsupported("rows of " + std::to_string(depth) + " elements to int16");
   }
   const Result<const LineRoutines*> lines = LinesOf(options.kernel);
   if (!lines.ok()) return layer.Wrap(lines.status());
+  const Result<const LookupRoutines*> lookups = LookupsOf(options.kernel);
+  if (!lookups.ok()) return layer.Wrap(lookups.status());
   PreparedLayer prepared;
-  if (widens) {
-    prepared.routine = MakeRoutine<int8_t, int16_t>(rows, depth, *exps, **lines);
-  } else if (in.type == Type::kInt8) {
-    prepared.routine = MakeRoutine<int8_t, int8_t>(rows, depth, *exps, **lines);
-  } else {
-    prepared.routine = MakeRoutine<uint8_t, uint8_t>(rows, depth, *exps, **lines);
-  }
+  prepared.routine =
+      VisitType<int8_t, uint8_t, int16_t>(type, [&](auto zero) -> std::shared_ptr<const Routine> {
+        return std::make_shared<SoftmaxRoutine<decltype(zero)>>(rows, depth, *exps, **lines,
+                                                                **lookups);
+      });
   prepared.name = RoutineName(in.type, "softmax");
-  prepared.constant_bytes = 2 * sizeof(*exps);
+  prepared.constant_bytes = sizeof(Exps) + sizeof(TermTable);
   prepared.in_place_inputs = widens ? 0 : 1;
   return prepared;
 }

@@ -1,23 +1,26 @@
 #include "intaglio/nn/ops/table.h"
 
-#include <cstring>
-
+#include "intaglio/gemm/lines.h"
 #include "intaglio/nn/ops/parallel.h"
 #include "intaglio/nn/ops/routine.h"
 
 namespace intaglio::nn {
+namespace {
+
+// Those of the best kernel, whichever a layer is to use: any kernel finds the same bytes.
+const LookupRoutines& BestLookups() {
+  static const LookupRoutines& routines = []() -> const LookupRoutines& {
+    const Result<const LookupRoutines*> best = LookupsOf("");
+    return best.ok() ? **best : **LookupsOf("scalar");
+  }();
+  return routines;
+}
+
+}  // namespace
+
 void Apply(const ByteTable& table, const void* in, void* out, size_t count) {
-  const auto* source = static_cast<const uint8_t*>(in);
-  auto* target = static_cast<uint8_t*>(out);
-  // Eight bytes by one load and one store.
-  for (; count >= 8; count -= 8, source += 8, target += 8) {
-    uint64_t bytes = 0;
-    std::memcpy(&bytes, source, sizeof bytes);
-    uint64_t found = 0;
-    for (int i = 0; i < 64; i += 8) found |= uint64_t{table[bytes >> i & 0xff]} << i;
-    std::memcpy(target, &found, sizeof found);
-  }
-  for (size_t i = 0; i < count; ++i) target[i] = table[source[i]];
+  BestLookups().translate(table.data(), static_cast<const uint8_t*>(in), static_cast<uint8_t*>(out),
+                          static_cast<ptrdiff_t>(count));
 }
 
 PreparedLayer PrepareTable(const LayerView& layer, const ByteTable& table) {

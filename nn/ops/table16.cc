@@ -14,22 +14,22 @@ struct Made {
 };
 
 template <class Function>
-const Table16& Once(Made& made, const Function& f) {
-  std::call_once(made.once, [&] { made.table.Fill(f); });
+const Table16& Once(Made& made, const Function& f, int mirror) {
+  std::call_once(made.once, [&] { made.table.Fill(f, mirror); });
   return made.table;
 }
 
 template <int kIntegers>
 const Table16& Tanh() {
   static Made made;
-  return Once(made, Tanh16<kIntegers>);
+  return Once(made, Tanh16<kIntegers>, 0);
 }
 
 }  // namespace
 
 const Table16& LogisticTable() {
   static Made made;
-  return Once(made, Logistic16<3>);
+  return Once(made, Logistic16<3>, q15::kOne);
 }
 
 const Table16& TanhTable(int integer_bits) {

@@ -3,6 +3,7 @@
 #define INTAGLIO_NN_OPS_TABLE16_H_
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 
 namespace intaglio::nn {
@@ -10,11 +11,14 @@ namespace intaglio::nn {
 class Table16 {
  public:
   int16_t operator()(int16_t x) const { return values_[static_cast<uint16_t>(x)]; }
+  // By f, for which f(-x) = mirror - f(x).
   template <class Function>
-  void Fill(const Function& f) {
-    for (int32_t x = -32768; x <= 32767; ++x) {
-      const auto operand = static_cast<int16_t>(x);
-      values_[static_cast<uint16_t>(operand)] = f(operand);
+  void Fill(const Function& f, int mirror) {
+    values_[0] = f(0);
+    values_[0x8000] = f(-0x8000);
+    for (size_t x = 1; x < 0x8000; ++x) {
+      values_[x] = f(static_cast<int16_t>(x));
+      values_[0x10000 - x] = static_cast<int16_t>(mirror - values_[x]);
     }
   }
 

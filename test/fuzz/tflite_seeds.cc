@@ -31,10 +31,9 @@ int main(int argc, char** argv) {
   test::ModelSpec old = test::SmallNetwork();
   old.deprecated_codes = true;
   const std::pair<const char*, test::ModelSpec> seeds[] = {
-      {"seed_network", test::SmallNetwork()},
-      {"seed_network_old_codes", old},
-      {"seed_elementwise", test::SmallElementwise()},
-      {"seed_uint8", test::SmallUint8()},
+      {"seed_network", test::SmallNetwork()},         {"seed_network_old_codes", old},
+      {"seed_elementwise", test::SmallElementwise()}, {"seed_uint8", test::SmallUint8()},
+      {"seed_stateful", test::SmallStateful()},
   };
   const std::string folder = argv[1];
   bool written = true;

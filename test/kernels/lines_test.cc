@@ -1,10 +1,13 @@
 // Kernel::lines of every row of the table, called directly, against definitions in plain numbers.
 #include <algorithm>
+#include <cmath>
 #include <random>
 #include <type_traits>
 #include <vector>
 
 #include "intaglio/fixedpoint/quantize_multiplier.h"
+#include "intaglio/fixedpoint/transcendental.h"
+#include "intaglio/kernels/word_divider.h"
 #include "intaglio/test/kernels/every_kernel.h"
 
 namespace intaglio::test {
@@ -230,6 +233,44 @@ TEST_P(EveryKernelLines, AverageOfManyTaps) {
   }
 }
 
+TEST(WordDivider, DividesEverySumOfBytes) {
+  for (int divisor = 2; divisor <= LineRoutines::kMostTaps; ++divisor) {
+    const WordDivider divider(divisor);
+    for (uint32_t x = 0; x < 65535; ++x) {
+      const uint32_t moved = x + static_cast<uint32_t>(divider.addend);
+      ASSERT_EQ(moved * divider.factor >> 16 >> divider.shift, x / static_cast<uint32_t>(divisor))
+          << x << " / " << divisor;
+    }
+  }
+}
+
+TEST_P(EveryKernelLines, AddWords) {
+  std::mt19937 random(9);
+  for (int i = 0; i < 20; ++i) {
+    SumOfBytes sum = RandomSum(random);
+    sum.scale = *QuantizeMultiplier(std::ldexp(0.9, -1 - static_cast<int>(random() % 16)));
+    const LineOutput output{true, 0, i % 2 == 0 ? -32768 : -1000, i % 2 == 0 ? 32767 : 20000};
+    for (const int count : kCounts) {
+      std::vector<int16_t> a;
+      for (int j = 0; j < count; ++j) a.push_back(static_cast<int16_t>(random() >> 16));
+      std::vector<int16_t> b(a.rbegin(), a.rend());
+      b.push_back(-32768);
+      if (count > 0) a[0] = b[0] = -32768;
+      for (const bool repeats_b : {false, true}) {
+        std::vector<int16_t> out = a;
+        lines().add_words(sum, output, {out.data(), b.data(), repeats_b, out.data(), count});
+        for (size_t j = 0; j < a.size(); ++j) {
+          const int32_t term = Scaled(b[repeats_b ? 0 : j] * (1 << 15), sum.scale_b);
+          const int32_t x = Scaled(
+              Scaled(a[j] * (1 << 15), sum.scale_a) + (sum.subtract ? -term : term), sum.scale);
+          ASSERT_EQ(out[j], std::clamp(x, output.clamp_min, output.clamp_max))
+              << j << " of " << count;
+        }
+      }
+    }
+  }
+}
+
 TEST_P(EveryKernelLines, Requantize) {
   std::mt19937 random(7);
   for (const int count : kCounts) {
@@ -237,7 +278,7 @@ TEST_P(EveryKernelLines, Requantize) {
       const LineOutput output = RandomOutput(random, shift % 2 == 0);
       const QuantizedMultiplier scale{(1 << 30) + static_cast<int32_t>(random() >> 2), -shift};
       std::vector<int32_t> in;
-      for (int i = 0; i < count; ++i) in.push_back(static_cast<int32_t>(random()) >> (i % 31));
+      for (int i = 0; i < count; ++i) in.push_back(static_cast<int32_t>(random() >> 1 >> (i % 31)));
       Bytes out(static_cast<size_t>(count) + 1, 0x55);
       lines().requantize(in.data(), scale, output, out.data(), count);
       for (size_t i = 0; i < in.size(); ++i) {
@@ -247,6 +288,20 @@ TEST_P(EveryKernelLines, Requantize) {
       }
       ASSERT_EQ(out.back(), 0x55);
     }
+  }
+}
+
+TEST_P(EveryKernelLines, Reciprocals) {
+  std::mt19937 random(10);
+  for (const int count : kCounts) {
+    std::vector<int32_t> in;
+    for (int i = 0; i < count; ++i) in.push_back(static_cast<int32_t>(random() >> 1));
+    std::vector<int32_t> out(in.size() + 1, 55);
+    lines().reciprocals(in.data(), out.data(), count);
+    for (size_t i = 0; i < in.size(); ++i) {
+      ASSERT_EQ(out[i], OneOverOnePlusX(FixedPoint<Scalar, 0>::FromRaw(in[i])).raw()) << in[i];
+    }
+    ASSERT_EQ(out.back(), 55);
   }
 }
 

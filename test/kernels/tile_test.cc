@@ -149,7 +149,7 @@ struct TileCase {
     args.dst_stride = out.stride();
     const AlignedBuffer operands = AlignedBuffer::Allocate(2 * panel_bytes.size() + 1);
     args.operands = with_operands ? operands.data() : nullptr;
-    kernel.tile(args);
+    TileRun(kernel, args).Tile(args);
     for (int r = 0; r < rows; ++r) {
       for (int c = 0; c < width(); ++c)
         params.Finish(epilogue, Accumulator(r, c), c, out.want(r), c);
@@ -391,7 +391,7 @@ TEST_P(Tile, EveryScalingFormAndOutputType) {
             ASSERT_NO_FATAL_FAILURE(test.Check());
             // The same with a product that differs from row to row.
             test.Fill([&](int, int) { return Uniform(random, -128, 127); },
-                      [&](int r, int) { return 15 * (r % 16 + 1); });
+                      [&](int r, int) { return test.highest_row() - 15 * (r % 16); });
             for (int32_t& o : test.params.offset) o /= 2;
             ASSERT_NO_FATAL_FAILURE(test.Check());
           }
@@ -465,7 +465,7 @@ TEST_P(Tile, FittedDoubleRounding) {
           for (int32_t& o : test.params.offset) o = ExtremeAccumulator(random, kBound / 2);
           ASSERT_NO_FATAL_FAILURE(test.Check());
           test.Fill([&](int, int) { return Uniform(random, -128, 127); },
-                    [&](int r, int) { return 17 * (r % 15 + 1); });
+                    [&](int r, int) { return test.highest_row() - 17 * (r % 15); });
           ASSERT_NO_FATAL_FAILURE(test.Check());
         }
       }
@@ -536,6 +536,16 @@ TEST_P(Tile, MultiplyAdd) {
 }
 
 INTAGLIO_INSTANTIATE_EVERY_KERNEL(Tile);
+
+// Those that have no row of the table.
+std::vector<const Kernel*> KernelsForInt8Rows() {
+  std::vector<const Kernel*> kernels;
+  for (const Kernel* kernel : KernelTable()) {
+    if (kernel->for_int8_rows != nullptr) kernels.push_back(kernel->for_int8_rows);
+  }
+  return kernels;
+}
+INSTANTIATE_TEST_SUITE_P(Int8Rows, Tile, testing::ValuesIn(KernelsForInt8Rows()), KernelName);
 
 }  // namespace
 }  // namespace intaglio::test

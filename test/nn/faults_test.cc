@@ -84,6 +84,7 @@ void ExpectCleanErrors(const std::vector<uint8_t>& bytes, int threads) {
 
 TEST(Faults, OfANetwork) { ExpectCleanErrors(test::Build(test::SmallNetwork()), 1); }
 TEST(Faults, OfANetworkOnTwoThreads) { ExpectCleanErrors(test::Build(test::SmallNetwork()), 2); }
+TEST(Faults, OfStatefulLayers) { ExpectCleanErrors(test::Build(test::SmallStateful()), 1); }
 TEST(Faults, OfElementwiseLayers) { ExpectCleanErrors(test::Build(test::SmallElementwise()), 1); }
 
 // The first model of every family of operators.

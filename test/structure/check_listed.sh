@@ -28,7 +28,7 @@ while read -r file; do
   for row in $rows; do
     kernels=$((kernels + 1))
     if ! grep -qE "\b$row\b" "$source/kernels/kernel_table.cc" &&
-      ! grep -qrE "\.for_safe_pairs = &$row\b" "$source/kernels"; then
+      ! grep -qrE "\.for_(safe_pairs|int8_rows) = &$row\b" "$source/kernels"; then
       echo "$file: $row has no row in kernels/kernel_table.cc"
       status=1
     fi

@@ -168,6 +168,20 @@ MakeOptions ReducerOptions(bool keep_dims) {
   };
 }
 
+MakeOptions SvdfOptions(int rank) {
+  return [rank](Builder& b) {
+    return Pack(tflite::BuiltinOptions::SVDFOptions,
+                tflite::CreateSVDFOptions(b, rank, tflite::ActivationFunctionType::RELU));
+  };
+}
+
+MakeOptions BatchMatMulOptions(bool adjoint_a, bool adjoint_b) {
+  return [=](Builder& b) {
+    return Pack(tflite::BuiltinOptions::BatchMatMulOptions,
+                tflite::CreateBatchMatMulOptions(b, adjoint_a, adjoint_b));
+  };
+}
+
 namespace {
 
 // Constants with some variety in them, the same in every run.
@@ -303,6 +317,33 @@ ModelSpec SmallUint8() {
   m.inputs = {0};
   m.outputs = {5};
   m.deprecated_codes = true;
+  return m;
+}
+
+ModelSpec SmallStateful() {
+  const TensorType i16 = TensorType::INT16;
+  ModelSpec m;
+  m.tensors = {
+      Activation("x", {1, 4}, 0.1f, 3),
+      Constant("feature", {4, 4}, Weights(16)),
+      Constant("time", {4, 3}, Weights(12)),
+      Unquantized(Constant("bias", {2}, Bytes<int32_t>({5, -5}), TensorType::INT32)),
+      Activation("state", {1, 12}, 0.1f, -2),
+      Activation("filtered", {1, 2}, 0.2f, -7),
+      Unquantized(Constant("axes", {1}, Bytes<int32_t>({-1}), TensorType::INT32)),
+      Activation("y", {1, 1}, 0.3f, 1),
+      Activation("a", {2, 1, 4}, 0.1f, 0, i16),
+      Activation("b", {1, 4, 3}, 0.1f, 0, i16),
+      Activation("product", {2, 1, 3}, 0.2f, 0, i16),
+  };
+  m.tensors[4].variable = true;
+  m.operators = {
+      {Code::SVDF, {0, 1, 2, 3, 4}, {5}, SvdfOptions(2), 3, "", {}},
+      {Code::REDUCE_PROD, {5, 6}, {7}, ReducerOptions(true), 2, "", {}},
+      {Code::BATCH_MATMUL, {8, 9}, {10}, BatchMatMulOptions(false, false), 3, "", {}},
+  };
+  m.inputs = {0, 8, 9};
+  m.outputs = {7, 10};
   return m;
 }
 

@@ -89,6 +89,8 @@ MakeOptions ConcatenationOptions(int axis);
 MakeOptions AddOptions();
 MakeOptions ReshapeOptions(const std::vector<int>& shape);
 MakeOptions ReducerOptions(bool keep_dims);
+MakeOptions SvdfOptions(int rank);  // with RELU
+MakeOptions BatchMatMulOptions(bool adjoint_a, bool adjoint_b);
 
 // Small models that are right.
 
@@ -100,6 +102,9 @@ ModelSpec SmallNetwork();
 ModelSpec SmallElementwise();
 // uint8, with zero points, one CONV_2D and one FULLY_CONNECTED.
 ModelSpec SmallUint8();
+// int8 [1,4] -> SVDF with a state of int8 -> REDUCE_PROD -> int8 [1,1]; int16 [2,1,4] and [1,4,3]
+// -> BATCH_MATMUL -> int16 [2,1,3].
+ModelSpec SmallStateful();
 
 }  // namespace intaglio::nn::test
 

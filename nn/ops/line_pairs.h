@@ -1,11 +1,11 @@
-// Functions of two 8-bit tensors that broadcast, line by line through the kernel's routines.
-#ifndef INTAGLIO_NN_OPS_BYTE_LINES_H_
-#define INTAGLIO_NN_OPS_BYTE_LINES_H_
+// Functions of two tensors of small integers that broadcast, line by line through the kernel's
+// routines.
+#ifndef INTAGLIO_NN_OPS_LINE_PAIRS_H_
+#define INTAGLIO_NN_OPS_LINE_PAIRS_H_
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <utility>
 
@@ -29,39 +29,39 @@ inline int32_t MovedZero(Type type, int32_t zero_point) {
 
 namespace internal {
 
-// f(line) for a line whose first operand may be one byte for all.
-template <class Function>
+// f(line) for a line whose first operand may be one number for all.
+template <class T, class Function>
 void RunLine(const Function& f, ptrdiff_t step_a, LinePair line) {
   if (step_a != 0) return f(line);
-  uint8_t repeated[1024];
-  constexpr auto kRun = static_cast<ptrdiff_t>(sizeof repeated);
-  std::memset(repeated, *static_cast<const uint8_t*>(line.a), sizeof repeated);
+  constexpr ptrdiff_t kRun = 1024;
+  T repeated[kRun];
+  std::fill_n(repeated, kRun, *static_cast<const T*>(line.a));
   line.a = repeated;
   for (ptrdiff_t left = line.count; left > 0; left -= kRun) {
     line.count = std::min(left, kRun);
     f(line);
-    if (!line.repeats_b) line.b = static_cast<const uint8_t*>(line.b) + line.count;
-    line.out = static_cast<uint8_t*>(line.out) + line.count;
+    if (!line.repeats_b) line.b = static_cast<const T*>(line.b) + line.count;
+    line.out = static_cast<T*>(line.out) + line.count;
   }
 }
 
 }  // namespace internal
 
-// out = f over lines, for the 8-bit inputs and output of a layer; f(LinePair).
-template <class Function>
-std::shared_ptr<const Routine> ByteLinesRoutine(const LayerView& layer, Function function) {
+// out = f over lines, for the inputs and the output of a layer, all of numbers T; f(LinePair).
+template <class T, class Function>
+std::shared_ptr<const Routine> LinesRoutine(const LayerView& layer, Function function) {
   return RoutineOf([f = std::move(function),
                     loops = BroadcastLoops<3>(layer)](const RunArguments& arguments) {
-    const auto* const a = static_cast<const uint8_t*>(arguments.inputs[0]);
-    const auto* const b = static_cast<const uint8_t*>(arguments.inputs[1]);
-    auto* const out = static_cast<uint8_t*>(arguments.outputs[0]);
+    const auto* const a = static_cast<const T*>(arguments.inputs[0]);
+    const auto* const b = static_cast<const T*>(arguments.inputs[1]);
+    auto* const out = static_cast<T*>(arguments.outputs[0]);
     const ptrdiff_t step_a = loops.inner_strides()[0];
     const ptrdiff_t step_b = loops.inner_strides()[1];
     // [begin, end) of the line at these offsets.
     const auto line = [&](const Loops<3>::Offsets& at, ptrdiff_t begin, ptrdiff_t end) {
-      internal::RunLine(f, step_a,
-                        {a + at[0] + begin * step_a, b + at[1] + begin * step_b, step_b == 0,
-                         out + at[2] + begin, end - begin});
+      internal::RunLine<T>(f, step_a,
+                           {a + at[0] + begin * step_a, b + at[1] + begin * step_b, step_b == 0,
+                            out + at[2] + begin, end - begin});
     };
     const ptrdiff_t extent = loops.inner_extent();
     if (loops.outer_extent() == 1) {
@@ -80,4 +80,4 @@ std::shared_ptr<const Routine> ByteLinesRoutine(const LayerView& layer, Function
 
 }  // namespace intaglio::nn
 
-#endif  // INTAGLIO_NN_OPS_BYTE_LINES_H_
+#endif  // INTAGLIO_NN_OPS_LINE_PAIRS_H_

@@ -1,0 +1,50 @@
+// The contract of a kernel's lookups: bytes that index tables of 256 entries.
+#ifndef INTAGLIO_KERNELS_LOOKUP_ARGS_H_
+#define INTAGLIO_KERNELS_LOOKUP_ARGS_H_
+
+#include <cstddef>
+#include <cstdint>
+
+namespace intaglio {
+
+// A number in [0, 2^24) for every byte, and the same split into bytes, the lowest first.
+struct TermTable {
+  static constexpr int kPlanes = 3;
+
+  // By the number's place: term(place) for each.
+  template <class Term>
+  explicit TermTable(const Term& term) {
+    for (int i = 0; i < 256; ++i) {
+      words[i] = term(i);
+      for (int p = 0; p < kPlanes; ++p) planes[p][i] = static_cast<uint8_t>(words[i] >> 8 * p);
+    }
+  }
+
+  int32_t words[256];
+  uint8_t planes[kPlanes][256];
+};
+
+// `rows` rows of `depth` bytes, at least 1, one behind the other. int8 numbers are moved up by 128
+// by the flip 0x80.
+struct ByteRows {
+  const uint8_t* bytes;
+  uint8_t flip;
+  ptrdiff_t rows;
+  ptrdiff_t depth;
+};
+
+// The largest byte m of a row, and the sum of the terms of m - byte.
+struct RowSum {
+  int32_t largest;
+  int64_t sum;
+};
+
+struct LookupRoutines {
+  // out[i] = table[in[i]]; in place, or apart.
+  void (*translate)(const uint8_t* table, const uint8_t* in, uint8_t* out, ptrdiff_t count);
+  void (*sum_rows)(const TermTable& terms, const ByteRows& rows, RowSum* sums);
+};
+
+}  // namespace intaglio
+
+#endif  // INTAGLIO_KERNELS_LOOKUP_ARGS_H_
