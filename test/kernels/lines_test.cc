@@ -248,6 +248,7 @@ TEST_P(EveryKernelLines, AddWords) {
   std::mt19937 random(9);
   for (int i = 0; i < 20; ++i) {
     SumOfBytes sum = RandomSum(random);
+    sum.zero_a = sum.zero_b = 0;
     sum.scale = *QuantizeMultiplier(std::ldexp(0.9, -1 - static_cast<int>(random() % 16)));
     const LineOutput output{true, 0, i % 2 == 0 ? -32768 : -1000, i % 2 == 0 ? 32767 : 20000};
     for (const int count : kCounts) {
