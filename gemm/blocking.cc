@@ -67,12 +67,6 @@ void SetScratch(const Kernel& kernel, size_t padded_depth, size_t panel_bytes, B
   b.scratch_bytes = kTileBytes + SumBytes(b) + b.row_bytes + b.operand_bytes;
 }
 
-// Tiles are loaded again for each product, from L2 at half the rate of products. Where panels are
-// too deep to stay in L1, let one tile of rows stay while they pass.
-bool RowsStayInL1(const Kernel& kernel, size_t panel_bytes, int extents) {
-  return kernel.panel.tiles && extents > 1 && panel_bytes >= Cpu().l1_bytes;
-}
-
 }  // namespace
 
 Blocking Block(const Product& p, int threads) {
@@ -90,9 +84,7 @@ Blocking Block(const Product& p, int threads) {
   // A task's panels stay in L2 beside its rows, which every panel reads again.
   const size_t l2_bytes = Cpu().l2_bytes;
   const size_t panels_room = l2_bytes / 2;
-  const size_t rows_room = RowsStayInL1(kernel, panel_bytes, extents)
-                               ? static_cast<size_t>(kernel.max_rows) * row_bytes
-                               : std::min(l2_bytes / 8, kMaxTaskRows * row_bytes);
+  const size_t rows_room = std::min(l2_bytes / 8, kMaxTaskRows * row_bytes);
   const auto row_count = static_cast<size_t>(p.row_count());
   if (threads == 1 && row_count * row_bytes <= rows_room &&
       static_cast<size_t>(extents) * panel_bytes <= panels_room) {
