@@ -71,7 +71,7 @@ void SetScratch(const Kernel& kernel, size_t padded_depth, size_t panel_bytes, B
 
 Blocking Block(const Product& p, int threads) {
   if (p.row_count() == 0 || p.channel_count() == 0) return {};
-  if (CyclesOf(p) < kLeastCyclesOfThread * threads) threads = 1;
+  if (threads > 1 && CyclesOf(p) < kLeastCyclesOfThread * threads) threads = 1;
   const Kernel& kernel = *p.kernel;
   const auto padded_depth = static_cast<size_t>(p.padded_depth());
   const size_t row_bytes = std::max<size_t>(1, padded_depth * RowElementBytes(kernel.row_format));
