@@ -2,12 +2,16 @@
 # intaglio::gemm, and one CTest entry that runs it.
 #
 # Labels with a meaning:
-#   threads     worth running under the thread sanitizer; `intaglio_tests_threads` builds just these
+#   threads     of the engine, worth running under the thread sanitizer; `intaglio_tests_threads` builds
+#               just these
+#   by_kernel   depends on the kernel that is chosen: worth running on every CPU;
+#               `intaglio_tests_by_kernel` builds just these
 #   exhaustive  minutes under a sanitizer: scripts/test leaves it to the release build by default
 #   models      whole models, which lie in the folder ../shared or $INTAGLIO_SHARED
 #   full        many minutes anywhere: scripts/test leaves it to its level of this name
 #   compiler    looks at sources and at what the compiler makes of them: the same for every CPU
 add_custom_target(intaglio_tests_threads)
+add_custom_target(intaglio_tests_by_kernel)
 
 function(intaglio_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LIBS;LABELS")
@@ -21,7 +25,9 @@ function(intaglio_test name)
     cmake_path(ABSOLUTE_PATH file BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} OUTPUT_VARIABLE path)
     set_property(GLOBAL APPEND PROPERTY INTAGLIO_TEST_SOURCES ${path})
   endforeach()
-  if("threads" IN_LIST arg_LABELS)
-    add_dependencies(intaglio_tests_threads ${name})
-  endif()
+  foreach(label threads by_kernel)
+    if(label IN_LIST arg_LABELS)
+      add_dependencies(intaglio_tests_${label} ${name})
+    endif()
+  endforeach()
 endfunction()

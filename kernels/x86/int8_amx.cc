@@ -153,49 +153,56 @@ void TileAmx(const TileArgs& args) {
   kKernelAvx512Vnni.tile(rest);
 }
 
-// What is no product of tiles is done as by AVX512-VNNI.
-constexpr Kernel MakeKernel(RowFormat format) {
-  const bool is_signed = format == RowFormat::kSigned8;
-  return {.name = "amx-int8",
-          .needs = kAvx512Bw | kAvx512Vnni | kAmxInt8,
-          .panel = {.lanes = kLanes, .vectors = 4, .depth_step = 4, .tiles = true},
-          .row_format = format,
-          .max_rows = 2 * kTileLines,
-          .tile = is_signed ? TileAmx<true> : TileAmx<false>,
-          .begin = is_signed ? BeginAmx<true> : BeginAmx<false>,
-          .end = [] { _tile_release(); },
-          .tap_step = 4,
-          .depthwise = [](const DepthwiseArgs& args) { kKernelAvx512Vnni.depthwise(args); },
-          .has_fma = true,
-          .pack = {.fill = [](const PanelSource& s,
-                              int8_t* panel) { kKernelAvx512Vnni.pack.fill(s, panel); },
-                   .sum = [](const PanelSource& s, const int8_t* panel,
-                             int32_t* sums) { kKernelAvx512Vnni.pack.sum(s, panel, sums); },
-                   .measure =
-                       [](const PanelSource& s, const int8_t* panel, const int32_t* zero_points) {
-                         return kKernelAvx512Vnni.pack.measure(s, panel, zero_points);
-                       }},
-          .lines = &kLinesAvx512Vnni,
-          .lookups = &kLookupsAmx};
-}
-
-constexpr Kernel MakeUnsigned() {
-  Kernel kernel = MakeKernel(RowFormat::kUnsigned8);
-  kernel.pack_rows = [](const RowSource& source, RowFormat format, int first, int count,
-                        int padded_depth, void* packed) {
-    kKernelAvx512Vnni.pack_rows(source, format, first, count, padded_depth, packed);
-  };
-  kernel.sum_rows = [](RowFormat format, const void* rows, ptrdiff_t stride_bytes, int count,
-                       int depth, int32_t* sums) {
-    kKernelAvx512Vnni.sum_rows(format, rows, stride_bytes, count, depth, sums);
-  };
-  kernel.for_int8_rows = &kKernelAmxInt8Rows;
-  return kernel;
-}
+constexpr uint32_t kNeeds = kAvx512Bw | kAvx512Vnni | kAmxInt8;
+constexpr PanelFormat kPanel = {.lanes = kLanes, .vectors = 4, .depth_step = 4, .tiles = true};
 
 }  // namespace
 
-extern const Kernel kKernelAmxInt8Rows = MakeKernel(RowFormat::kSigned8);
-extern const Kernel kKernelAmx = MakeUnsigned();
+extern const Kernel kKernelAmxInt8Rows = {.name = "amx-int8",
+                                          .needs = kNeeds,
+                                          .panel = kPanel,
+                                          .row_format = RowFormat::kSigned8,
+                                          .max_rows = 2 * kTileLines,
+                                          .tile = TileAmx<true>,
+                                          .begin = BeginAmx<true>,
+                                          .end = [] { _tile_release(); },
+                                          .has_fma = true,
+                                          .lines = &kLinesAvx512Vnni,
+                                          .lookups = &kLookupsAmx};
+
+// What is no product of tiles is done as by AVX512-VNNI.
+extern const Kernel kKernelAmx = {
+    .name = "amx-int8",
+    .needs = kNeeds,
+    .panel = kPanel,
+    .row_format = RowFormat::kUnsigned8,
+    .max_rows = 2 * kTileLines,
+    .tile = TileAmx<false>,
+    .begin = BeginAmx<false>,
+    .end = [] { _tile_release(); },
+    .tap_step = 4,
+    .depthwise = [](const DepthwiseArgs& args) { kKernelAvx512Vnni.depthwise(args); },
+    .has_fma = true,
+    .pack = {.fill = [](const PanelSource& s,
+                        int8_t* panel) { kKernelAvx512Vnni.pack.fill(s, panel); },
+             .sum = [](const PanelSource& s, const int8_t* panel,
+                       int32_t* sums) { kKernelAvx512Vnni.pack.sum(s, panel, sums); },
+             .measure =
+                 [](const PanelSource& s, const int8_t* panel, const int32_t* zero_points) {
+                   return kKernelAvx512Vnni.pack.measure(s, panel, zero_points);
+                 }},
+    .pack_rows =
+        [](const RowSource& source, RowFormat format, int first, int count, int padded_depth,
+           void* packed) {
+          kKernelAvx512Vnni.pack_rows(source, format, first, count, padded_depth, packed);
+        },
+    .sum_rows =
+        [](RowFormat format, const void* rows, ptrdiff_t stride_bytes, int count, int depth,
+           int32_t* sums) {
+          kKernelAvx512Vnni.sum_rows(format, rows, stride_bytes, count, depth, sums);
+        },
+    .lines = &kLinesAvx512Vnni,
+    .lookups = &kLookupsAmx,
+    .for_int8_rows = &kKernelAmxInt8Rows};
 
 }  // namespace intaglio
