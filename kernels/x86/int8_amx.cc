@@ -126,6 +126,8 @@ void BeginAmx(int row_count, int groups) {
   if (rows > 0) ConfigureTiles(RowTiles(std::max(rows, 2)).lines(), groups);
 }
 
+void EndAmx() { _tile_release(); }
+
 // Rows are finished two at a time: a single one as both of a pair.
 void MultiplySignedRow(TileArgs args) {
   int32_t sums[2];
@@ -165,7 +167,7 @@ extern const Kernel kKernelAmxInt8Rows = {.name = "amx-int8",
                                           .max_rows = 2 * kTileLines,
                                           .tile = TileAmx<true>,
                                           .begin = BeginAmx<true>,
-                                          .end = [] { _tile_release(); },
+                                          .end = EndAmx,
                                           .has_fma = true,
                                           .lines = &kLinesAvx512Vnni,
                                           .lookups = &kLookupsAmx};
@@ -179,7 +181,7 @@ extern const Kernel kKernelAmx = {
     .max_rows = 2 * kTileLines,
     .tile = TileAmx<false>,
     .begin = BeginAmx<false>,
-    .end = [] { _tile_release(); },
+    .end = EndAmx,
     .tap_step = 4,
     .depthwise = [](const DepthwiseArgs& args) { kKernelAvx512Vnni.depthwise(args); },
     .has_fma = true,
