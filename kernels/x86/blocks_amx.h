@@ -51,14 +51,20 @@ INTAGLIO_INLINE void ConfigureTiles(int lines, int groups) {
   LoadShapes(shapes);
 }
 
+// `signed_rows` is no template argument: instances of all blocks for both would be 150 KB more, and
+// a branch that is always foreseen is nothing beside the 16 cycles of a product.
+struct BlockArgs : TileArgs {
+  bool signed_rows;
+};
+
 // Blocks of kRowTiles tiles of rows by all kVectors of a panel, in passes of kPassVectors, whose
 // products are all that the registers accumulate. finish(sums, row, dst) is the epilogue of two
 // rows, whose accumulators hold offsets and products.
-template <bool kSignedRows, int kRowTiles, int kPassVectors, int kVectors, class Finish>
+template <int kRowTiles, int kPassVectors, int kVectors, class Finish>
 class Blocks {
  public:
   // The tiles of rows [first, end), a multiple of kRowTiles.
-  __attribute__((noinline)) static void Run(const TileArgs& args, RowTiles tiles, int first,
+  __attribute__((noinline)) static void Run(const BlockArgs& args, RowTiles tiles, int first,
                                             int end, const Finish& finish_given) {
     const int steps = (args.groups + kStepGroups - 1) / kStepGroups;
     const int rest = steps == 1 ? 0 : args.groups % kStepGroups;  // groups of the last step, if few
@@ -87,7 +93,7 @@ class Blocks {
         for (int step = 1; step < steps; ++step) {
           panel += kStepGroups * kGroupBytes;
           if (step == steps - 1 && rest != 0) {
-            Multiply(memory.Tails(), panel - (kStepGroups - rest) * kGroupBytes);
+            Multiply(memory.Tails(args.signed_rows), panel - (kStepGroups - rest) * kGroupBytes);
           } else if (streams) {
             Multiply<true>(rows.At(step), panel);
           } else {
@@ -119,6 +125,7 @@ class Blocks {
   struct Operands {
     const char* row[kRowTiles];
     ptrdiff_t stride;
+    bool are_signed;
 
     INTAGLIO_INLINE Operands At(int step) const {
       Operands at = *this;
@@ -126,9 +133,10 @@ class Blocks {
       return at;
     }
   };
-  static INTAGLIO_INLINE Operands RowsOf(const TileArgs& args, const RowTiles& tiles, int tile) {
+  static INTAGLIO_INLINE Operands RowsOf(const BlockArgs& args, const RowTiles& tiles, int tile) {
     Operands rows;
     rows.stride = args.row_stride;
+    rows.are_signed = args.signed_rows;
     for (int r = 0; r < kRowTiles; ++r) {
       rows.row[r] = static_cast<const char*>(args.rows) + tiles.First(tile + r) * rows.stride;
     }
@@ -158,9 +166,10 @@ class Blocks {
         }
       }
     }
-    INTAGLIO_INLINE Operands Tails() const {
+    INTAGLIO_INLINE Operands Tails(bool are_signed) const {
       Operands rows;
       rows.stride = kTileLineBytes;
+      rows.are_signed = are_signed;
       for (int r = 0; r < kRowTiles; ++r) rows.row[r] = tails[r * kTileLines];
       return rows;
     }
@@ -197,7 +206,7 @@ class Blocks {
       StoreOne<kRow, kVector>(place);
       LoadTileOfOneLine<kAcc>(offset + kVector * kTileLanes);
     }
-    DotTiles<kSignedRows, kAcc, RowRegister(kRow), PanelRegister(kVector)>();
+    DotTiles<kAcc, RowRegister(kRow), PanelRegister(kVector)>(rows.are_signed);
   }
 
   template <size_t... kAt>

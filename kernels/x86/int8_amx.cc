@@ -65,51 +65,48 @@ struct FinishAnyPairs {
 };
 
 // The rows [0, rows) of a call, at least two.
-template <bool kSignedRows, int kVectors, class Finish>
-void RunBlocks(const TileArgs& args, int rows, const Finish& finish) {
+template <int kVectors, class Finish>
+void RunBlocks(const BlockArgs& args, int rows, const Finish& finish) {
   constexpr int kRowTiles = kVectors == 1 ? 4 : 2;
   const RowTiles tiles(rows);
   const int whole = tiles.count() / kRowTiles * kRowTiles;
   if (whole > 0) {
-    Blocks<kSignedRows, kRowTiles, kAccumulators / kRowTiles, kVectors, Finish>::Run(args, tiles, 0,
-                                                                                     whole, finish);
+    Blocks<kRowTiles, kAccumulators / kRowTiles, kVectors, Finish>::Run(args, tiles, 0, whole,
+                                                                        finish);
   }
   if (whole < tiles.count()) {
-    Blocks<kSignedRows, 1, kVectors, kVectors, Finish>::Run(args, tiles, whole, tiles.count(),
-                                                            finish);
+    Blocks<1, kVectors, kVectors, Finish>::Run(args, tiles, whole, tiles.count(), finish);
   }
 }
 
-template <bool kSignedRows, int kVectors, class Form, size_t... kVector>
-bool RunByteBlocks(const TileArgs& args, int rows, Form form, std::index_sequence<kVector...>) {
+template <int kVectors, class Form, size_t... kVector>
+bool RunByteBlocks(const BlockArgs& args, int rows, Form form, std::index_sequence<kVector...>) {
   using Scaled = decltype(form(*args.params, 0));
-  RunBlocks<kSignedRows, kVectors>(
-      args, rows,
-      FinishBytePairs<kVectors, Scaled>{
-          args,
-          PanelAvx512::ByteStore(args.epilogue),
-          {form(*args.params, static_cast<int>(kVector) * kLanes)...}});
+  RunBlocks<kVectors>(args, rows,
+                      FinishBytePairs<kVectors, Scaled>{
+                          args,
+                          PanelAvx512::ByteStore(args.epilogue),
+                          {form(*args.params, static_cast<int>(kVector) * kLanes)...}});
   return true;
 }
 
 // Whether the rows are finished as bytes by a bounded scaling: then it is done.
-template <bool kSignedRows, int kVectors>
-bool MultiplyToBytes(const TileArgs& args, int rows) {
+template <int kVectors>
+bool MultiplyToBytes(const BlockArgs& args, int rows) {
   if (SizeOf(args.epilogue.output) != 1) return false;
   return WithBoundedScaling<PanelAvx512, kVectors>(*args.params, [&](auto form) {
-    return RunByteBlocks<kSignedRows, kVectors>(args, rows, form,
-                                                std::make_index_sequence<kVectors>());
+    return RunByteBlocks<kVectors>(args, rows, form, std::make_index_sequence<kVectors>());
   });
 }
 
 // Panels of one vector are the edges of matrices: not worth instances for each scaling.
-template <bool kSignedRows, int kVectors = PanelAvx512::kMaxVectors>
-void MultiplyTiles(const TileArgs& args, int rows) {
+template <int kVectors = PanelAvx512::kMaxVectors>
+void MultiplyTiles(const BlockArgs& args, int rows) {
   if constexpr (kVectors > 1) {
-    if (args.vectors < kVectors) return MultiplyTiles<kSignedRows, kVectors / 2>(args, rows);
-    if (MultiplyToBytes<kSignedRows, kVectors>(args, rows)) return;
+    if (args.vectors < kVectors) return MultiplyTiles<kVectors / 2>(args, rows);
+    if (MultiplyToBytes<kVectors>(args, rows)) return;
   }
-  RunBlocks<kSignedRows, kVectors>(args, rows, FinishAnyPairs<kVectors>{args});
+  RunBlocks<kVectors>(args, rows, FinishAnyPairs<kVectors>{args});
 }
 
 // How many of a call's rows are multiplied by tiles. AVX512-VNNI reads uint8 rows only.
@@ -136,14 +133,14 @@ void MultiplySignedRow(TileArgs args) {
   if (args.row_terms != nullptr) args.row_terms = std::fill_n(terms, 2, *args.row_terms) - 2;
   args.row_stride = 0;
   args.dst_stride = 0;
-  MultiplyTiles<true>(args, 2);
+  MultiplyTiles({args, true}, 2);
 }
 
 template <bool kSignedRows>
 void TileAmx(const TileArgs& args) {
   const int rows = RowsOfTiles<kSignedRows>(args.row_count, args.groups);
   if (kSignedRows && rows == 1) return MultiplySignedRow(args);
-  if (rows > 0) MultiplyTiles<kSignedRows>(args, rows);
+  if (rows > 0) MultiplyTiles({args, kSignedRows}, rows);
   if (rows == args.row_count) return;
   TileArgs rest = args;
   rest.rows = static_cast<const char*>(args.rows) + rows * args.row_stride;

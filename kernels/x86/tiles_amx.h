@@ -57,9 +57,9 @@ INTAGLIO_INLINE void StoreTile(void* p, ptrdiff_t stride) {
 }
 
 // Adds the products of rows, uint8 or int8, and int8 channels, groups of four depths at a time.
-template <bool kSignedRows, int kSum, int kRows, int kChannels>
-INTAGLIO_INLINE void DotTiles() {
-  if constexpr (kSignedRows) {
+template <int kSum, int kRows, int kChannels>
+INTAGLIO_INLINE void DotTiles(bool signed_rows) {
+  if (signed_rows) {
     asm volatile("tdpbssd %%tmm%c2, %%tmm%c1, %%tmm%c0" : : "i"(kSum), "i"(kRows), "i"(kChannels));
   } else {
     asm volatile("tdpbusd %%tmm%c2, %%tmm%c1, %%tmm%c0" : : "i"(kSum), "i"(kRows), "i"(kChannels));
