@@ -67,12 +67,28 @@ inline constexpr bool kAddsDepth = requires(const TileArgs& args, typename V::I3
   V::AddDepth(args, args.rows, acc);
 };
 
+// Where a tile's rows begin.
+struct TileRows {
+  const char* at;
+  ptrdiff_t stride;
+  int first;  // of the call's rows
+
+  explicit INTAGLIO_INLINE TileRows(const TileArgs& args, int row)
+      : at(static_cast<const char*>(args.rows) + row * args.row_stride),
+        stride(args.row_stride),
+        first(row) {}
+  INTAGLIO_INLINE void Advance(int count) {
+    at += count * stride;
+    first += count;
+  }
+};
+
 // Plain loops, here and below: what a lambda refers to through the reference to the accumulators,
 // g++ 12 leaves in memory.
 
-// acc = offsets + products + zero-point terms of kRows rows from `first` on.
+// acc = offsets + zero-point terms + products of kRows rows.
 template <class V, bool kFetchAhead, int kVectors, int kRows, class Panel>
-INTAGLIO_INLINE void Accumulate(const TileArgs& args, Panel panel, int first,
+INTAGLIO_INLINE void Accumulate(const TileArgs& args, Panel panel, const TileRows& rows,
                                 typename V::I32 (&acc)[kRows][kVectors]) {
   INTAGLIO_UNROLL
   for (int r = 0; r < kRows; ++r) {
@@ -80,12 +96,17 @@ INTAGLIO_INLINE void Accumulate(const TileArgs& args, Panel panel, int first,
     for (int j = 0; j < kVectors; ++j) acc[r][j] = V::Load(args.params->offset + j * V::kLanes);
   }
   if constexpr (kAddsDepth<V>) {
-    V::AddDepth(args, static_cast<const char*>(args.rows) + first * args.row_stride, acc);
+    V::AddDepth(args, rows.at, acc);
+    AddZeroPointTerms<V>(args, rows.first, acc);
   } else {
+    // Terms first: behind the loop they would take the registers that finish the tile.
+    AddZeroPointTerms<V>(args, rows.first, acc);
     const char* row[kRows];
-    row[0] = static_cast<const char*>(args.rows) + first * args.row_stride;
+    row[0] = rows.at;
     INTAGLIO_UNROLL
-    for (int r = 1; r < kRows; ++r) row[r] = row[r - 1] + args.row_stride;
+    for (int r = 1; r < kRows; ++r) {
+      row[r] = r == 1 ? rows.at + rows.stride : row[r - 2] + 2 * rows.stride;
+    }
     const ptrdiff_t end = ptrdiff_t{args.groups} * V::kRowBytes;
     ptrdiff_t at = 0;
     if constexpr (kRows * kVectors < 8) {
@@ -109,7 +130,6 @@ INTAGLIO_INLINE void Accumulate(const TileArgs& args, Panel panel, int first,
     }
     for (; at < end; at += V::kRowBytes) AddGroup<V, kFetchAhead>(panel, row, at, acc);
   }
-  AddZeroPointTerms<V>(args, first, acc);
 }
 
 // Finishes rows of accumulators that lie in memory, any scaling and output.
@@ -138,10 +158,11 @@ void ComputeTile(const TileArgs& args, int first, int count) {
   }
   typename V::I32 acc[kRows][kVectors];
   const AsPacked<V, kVectors> panel{args.panel};
+  const TileRows rows(args, first);
   if (!kAddsDepth<V> && args.fetch_ahead && first == 0) {
-    Accumulate<V, true>(args, panel, first, acc);
+    Accumulate<V, true>(args, panel, rows, acc);
   } else {
-    Accumulate<V, false>(args, panel, first, acc);
+    Accumulate<V, false>(args, panel, rows, acc);
   }
   if constexpr (kStoresPairs<V>) {
     // By way of memory: what whole tiles seldom need is not worth an instance for each kRows.
@@ -167,6 +188,9 @@ void ComputeTile(const TileArgs& args, int first, int count) {
 // The rows from `first` up to `last` by tiles of kRows, scaled and stored in one way; the last tile
 // begins within the one before where rows are left over. The choice of the way lies outside of all
 // loops, and each is a function of its own: otherwise g++ 12 keeps accumulators in memory.
+//
+// A full scheduler admits the next tile's instructions late, and then its first products wait for
+// their addresses: pointers take one addition from tile to tile.
 template <class V, class Store, int kRows, class Panel, class Form, size_t... kVector>
 __attribute__((noinline)) void ComputeTiles(const TileArgs& args, Panel panel, int first, int last,
                                             Form form, std::index_sequence<kVector...>) {
@@ -174,13 +198,24 @@ __attribute__((noinline)) void ComputeTiles(const TileArgs& args, Panel panel, i
   using Scaled = decltype(form(*args.params, 0));
   const Scaled scaled[] = {form(*args.params, static_cast<int>(kVector) * V::kLanes)...};
   const Store store(args.epilogue);
-  for (int r = first; r < last; r += kRows) {
-    // Not std::min, by whose references g++ 12 keeps accumulators in memory.
-    const int row = r + kRows <= last ? r : last - kRows;
+  const ptrdiff_t dst_stride = args.dst_stride;
+  const int start = first + kRows <= last ? first : last - kRows;
+  auto* dst = static_cast<char*>(args.dst) + start * dst_stride;
+  TileRows rows(args, start);
+  for (int left = last - start;;) {
     typename V::I32 acc[kRows][kVectors];
-    Accumulate<V, false>(args, panel, row, acc);
-    FinishPairs(store, acc, scaled, static_cast<char*>(args.dst) + row * args.dst_stride,
-                args.dst_stride);
+    Accumulate<V, false>(args, panel, rows, acc);
+    FinishPairs(store, acc, scaled, dst, dst_stride);
+    left -= kRows;
+    if (left <= 0) return;
+    if (__builtin_expect(left >= kRows, 1)) {
+      rows.Advance(kRows);
+      dst += kRows * dst_stride;
+    } else {
+      rows.Advance(left);
+      dst += left * dst_stride;
+      left = kRows;
+    }
   }
 }
 
