@@ -194,9 +194,13 @@ struct AddZeroPoint {
 
   template <class R>
   INTAGLIO_INLINE typename R::I32 Apply(typename R::I32 x, const Place&) const {
-    const auto low = R::Set(zero_point < 0 ? INT32_MIN - zero_point : INT32_MIN);
-    const auto high = R::Set(zero_point > 0 ? INT32_MAX - zero_point : INT32_MAX);
-    return R::Add(R::Min(R::Max(x, low), high), R::Set(zero_point));
+    // A branch that always goes the same way is less than the other of the two clamps.
+    if (zero_point < 0) {
+      x = R::Max(x, R::Set(INT32_MIN - zero_point));
+    } else {
+      x = R::Min(x, R::Set(INT32_MAX - zero_point));
+    }
+    return R::Add(x, R::Set(zero_point));
   }
   static constexpr auto kPosition = StandardPosition::kZeroPoint;
   bool AddTo(StandardBuilder& b) const {

@@ -4,6 +4,7 @@
 #include <omp.h>
 
 #include <optional>
+#include <type_traits>
 
 #include "intaglio/bench/peers/bytes.h"
 #include "intaglio/bench/peers/peers.h"
@@ -65,7 +66,12 @@ class Fbgemm : public Engine {
 
   template <class PackA>
   void RunThread(int thread, int threads) {
-    PackA rows(fbgemm::matrix_op_t::NoTranspose, p_.n(), p_.k(), activations_.data(), p_.k());
+    // FBGEMM's classes differ in the sign of their extents.
+    using Extent =
+        std::conditional_t<std::is_same_v<PackA, fbgemm::PackAMatrix<uint8_t>>, int32_t, uint32_t>;
+    const auto depth = static_cast<Extent>(p_.k());
+    PackA rows(fbgemm::matrix_op_t::NoTranspose, static_cast<Extent>(p_.n()), depth,
+               activations_.data(), depth);
     fbgemm::DoNothing<> nothing{};
     const Epilogue epilogue(nothing, p_.scale.data(), p_.output_zero + output_shift_,
                             activation_zero_, weight_zeros_.data(), rows.getRowOffsetBuffer(),

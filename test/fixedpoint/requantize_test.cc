@@ -168,7 +168,7 @@ TEST(Requantize, WideAgainstTheOracle) {
   std::vector<int64_t> accumulators;
   for (const int32_t low : Boundaries(INT32_MIN, INT32_MAX, 40, 18)) {
     for (const int64_t high : {0, 1, -1, 12345, 32767, -32768}) {
-      accumulators.push_back(high * (int64_t{1} << 32) + (low & 0xffffffff));
+      accumulators.push_back(high * (int64_t{1} << 32) + (int64_t{low} & 0xffffffff));
     }
   }
   for (const int32_t mantissa : Mantissas()) {
