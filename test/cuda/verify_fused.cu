@@ -1,19 +1,8 @@
-#include <cuda_runtime.h>
-
-#include "intaglio/gemm/cuda/gemm.cuh"
 #include "intaglio/test/cuda/device_problem.h"
-#include "intaglio/test/pipeline/composition_list.h"
+#include "intaglio/test/cuda/own_pipeline.cuh"
 
 namespace intaglio::test {
 namespace {
-
-// A pipeline that is not the standard one, in the kernels' registers.
-auto OwnPipeline(const int32_t* bias, const int32_t* mantissa, const int32_t* exponent,
-                 const int8_t* residual, int stride) {
-  return Pipeline(AddBias{bias}, RequantizeChannels{mantissa, exponent},
-                  AddResidual<int8_t>{residual, stride, 1, 3, {1 << 30, 1}}, FlipOdd{},
-                  AddZeroPoint{-5}, CastTo<int8_t>{});
-}
 
 std::string CheckFused(cuda::Stream& stream, Context& context, Random& random,
                        const std::string& kernel) {
