@@ -1,5 +1,6 @@
 #include "intaglio/test/cuda/host_runtime.cuh"
 
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <utility>
@@ -8,6 +9,7 @@
 namespace intaglio::test {
 namespace {
 
+using Clock = std::chrono::steady_clock;
 using Work = std::vector<std::function<void()>>;
 
 constexpr size_t kMemory = size_t{1} << 34;
@@ -40,6 +42,7 @@ cudaError_t Enqueue(std::function<void()> work) {
 
 using intaglio::test::captured;
 using intaglio::test::captures_well;
+using intaglio::test::Clock;
 using intaglio::test::Enqueue;
 using intaglio::test::Fail;
 using intaglio::test::UnlessCapturing;
@@ -63,6 +66,15 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* device, int) {
   std::strcpy(device->name, "the host");
   device->major = 9;
   device->multiProcessorCount = 132;
+  return cudaSuccess;
+}
+
+cudaError_t cudaDriverGetVersion(int* version) {
+  *version = CUDART_VERSION;
+  return cudaSuccess;
+}
+cudaError_t cudaRuntimeGetVersion(int* version) {
+  *version = CUDART_VERSION;
   return cudaSuccess;
 }
 
@@ -132,5 +144,25 @@ cudaError_t cudaGraphExecDestroy(cudaGraphExec_t executable) {
   return cudaSuccess;
 }
 cudaError_t cudaGraphDestroy(cudaGraph_t) { return cudaSuccess; }
+
+cudaError_t cudaEventCreate(cudaEvent_t* event) {
+  *event = reinterpret_cast<cudaEvent_t>(new Clock::time_point);
+  return cudaSuccess;
+}
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t) {
+  *reinterpret_cast<Clock::time_point*>(event) = Clock::now();
+  return cudaSuccess;
+}
+cudaError_t cudaEventSynchronize(cudaEvent_t) { return UnlessCapturing(); }
+cudaError_t cudaEventElapsedTime(float* ms, cudaEvent_t start, cudaEvent_t stop) {
+  *ms = std::chrono::duration<float, std::milli>(*reinterpret_cast<Clock::time_point*>(stop) -
+                                                 *reinterpret_cast<Clock::time_point*>(start))
+            .count();
+  return cudaSuccess;
+}
+cudaError_t cudaEventDestroy(cudaEvent_t event) {
+  delete reinterpret_cast<Clock::time_point*>(event);
+  return cudaSuccess;
+}
 
 }  // extern "C"
