@@ -3,8 +3,8 @@
 #include "intaglio/gemm/cuda/gemm.h"
 #include "intaglio/gemm/prepack.h"
 #include "intaglio/kernels/cuda/kernel_table_cuda.h"
+#include "intaglio/test/cuda/device_convolution.h"
 #include "intaglio/test/cuda/device_problem.h"
-#include "intaglio/test/gemm/image.h"
 
 namespace intaglio::test {
 namespace {
@@ -158,47 +158,19 @@ std::string CheckBatch(cuda::Stream& stream, Context& context, Random& random,
   return result.Same() ? "" : "a batch: " + result.Difference();
 }
 
-// One of whole chunks (kernels/cuda/image_lines.h), or any.
 std::string CheckConvolution(const cuda::Stream& stream, Context& context, Random& random,
                              bool whole) {
-  const int channels = whole ? 16 * Uniform(random, 1, 6) : Uniform(random, 1, 40);
-  const Type type = random() % 2 == 0 ? Type::kInt8 : Type::kUInt8;
-  TestImage image(random, type, Uniform(random, 1, 3), Uniform(random, 1, 14),
-                  Uniform(random, 1, 14), channels, RandomZeroPoint(random, type));
-  if (random() % 4 != 0) image.RandomWindow(random);
-  if (random() % 3 == 0 && channels >= 32) image.Group(16, channels - 16);
-  Im2col view = image.view();
-  const int filters = Uniform(random, 1, 100);
-  const int32_t zero_point = random() % 2 == 0 ? 0 : RandomZeroPoint(random, Type::kInt8);
-  const TestMatrix weights(random, Type::kInt8, Cols(view), filters, Order::kColMajor, 0,
-                           zero_point);
+  DeviceConvolution c(random, whole);
   TestPipeline host;
-  host.Randomize(random, Scaling::kDoubleRounding, Type::kInt8, filters, Axis::kCols,
-                 0.01 / (Cols(view) + 1));
-  TestResult result(Type::kInt8, Rows(view), filters, Order::kRowMajor, 0);
-  MutableMatrix want = result.view();
-  want.data = result.want();
-  const Status reference = Gemm(context, view, weights.view(), want, host.standard);
+  host.Randomize(random, Scaling::kDoubleRounding, Type::kInt8, c.filters, Axis::kCols,
+                 0.01 / (c.depth() + 1));
+  const Status reference = Gemm(context, c.host_view, c.weights->view(), c.want(), host.standard);
   if (!reference.ok()) return reference.message();
-  const auto bytes = static_cast<size_t>(view.batch * view.height * view.width * view.channels);
-  DeviceMemory device_image(bytes, whole || random() % 2 == 0 ? 0 : 3);
-  DeviceMemory device_weights(SpanBytes(weights.view()));
-  DeviceMemory device_dst(SpanBytes(result.view()));
-  device_image.Upload(view.data, bytes);
-  device_weights.Upload(weights.view().data, SpanBytes(weights.view()));
-  view.data = device_image.data();
-  ConstMatrix w = weights.view();
-  w.data = device_weights.data();
-  MutableMatrix dst = result.view();
-  dst.data = device_dst.data();
   const DevicePipeline device(host);
-  const auto packed = cuda::PackedMatrix::Pack(stream, Side::kRhs, w);
+  const auto packed = cuda::PackedMatrix::Pack(stream, Side::kRhs, c.weights_view);
   if (!packed.ok()) return packed.status().message();
-  const Status status = Gemm(stream, view, *packed, dst, device.standard);
-  if (!status.ok()) return status.message();
-  const std::string error = device_dst.Download(result.view().data, SpanBytes(result.view()));
-  if (!error.empty()) return error;
-  return result.Same() ? "" : "a convolution: " + result.Difference();
+  const Status status = Gemm(stream, c.view, *packed, c.dst_view, device.standard);
+  return status.ok() ? c.Compare() : status.message();
 }
 
 int MaxRows(const std::string& kernel) {
