@@ -9,8 +9,8 @@
 
 namespace intaglio::test {
 
-// From here on, the n-th call that can fail, from 0, does so with this error; of a negative n, none.
-// Freeing memory and ending what a graph is made of do not count.
+// From here on, the n-th call that can fail, from 0, does so with this error; of a negative n,
+// none. Freeing memory and ending what a graph is made of do not count.
 void FailCall(int n, cudaError_t error = cudaErrorInvalidValue);
 // How many calls there were since.
 int CallsMade();
