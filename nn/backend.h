@@ -29,8 +29,7 @@ class Backend {
   // with an error if any of it went wrong.
   virtual Status CopyIn(std::byte* to, const void* from, size_t bytes) const = 0;
   virtual Status CopyOut(void* to, const void* from, size_t bytes) const = 0;
-  // What goes wrong here shows in the next copy.
-  virtual void Fill(std::byte* to, int byte, size_t bytes) const = 0;
+  virtual Status Fill(std::byte* to, int byte, size_t bytes) const = 0;
 };
 
 // The CPU's: the routines of the operator table.

@@ -38,7 +38,10 @@ class HostBackend final : public Backend {
     std::memcpy(to, from, bytes);
     return {};
   }
-  void Fill(std::byte* to, int byte, size_t bytes) const override { std::memset(to, byte, bytes); }
+  Status Fill(std::byte* to, int byte, size_t bytes) const override {
+    std::memset(to, byte, bytes);
+    return {};
+  }
 
  private:
   LayerOptions options_;

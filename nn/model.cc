@@ -142,28 +142,29 @@ struct Model::Instance {
     return prepared->Address(arena.get(), id);
   }
 
-  void ResetState() {
+  Status ResetState() {
     const std::vector<Tensor>& tensors = prepared->graph.tensors;
     for (size_t i = 0; i < tensors.size(); ++i) {
       const Tensor& tensor = tensors[i];
       if (!tensor.variable) continue;
       if (tensor.data != nullptr) {
-        // What goes wrong here shows in the next copy, as for Fill.
-        (void)prepared->backend->CopyIn(prepared->Address(arena.get(), static_cast<TensorId>(i)),
-                                        tensor.data, tensor.data_bytes);
+        INTAGLIO_RETURN_IF_ERROR(
+            prepared->backend->CopyIn(prepared->Address(arena.get(), static_cast<TensorId>(i)),
+                                      tensor.data, tensor.data_bytes));
         continue;
       }
       const bool has_zero_point = tensor.type == Type::kInt8 && tensor.quantization.quantized();
       const int zero = has_zero_point ? tensor.quantization.zero_points[0] : 0;
-      Fill(static_cast<TensorId>(i), zero);
+      INTAGLIO_RETURN_IF_ERROR(Fill(static_cast<TensorId>(i), zero));
     }
+    return {};
   }
 
   // Every element of a tensor that the arena holds.
-  void Fill(TensorId id, int byte) {
+  Status Fill(TensorId id, int byte) {
     const Tensor& tensor = prepared->graph.tensors[static_cast<size_t>(id)];
-    prepared->backend->Fill(prepared->Address(arena.get(), id), byte,
-                            *CountBytes(tensor.shape, tensor.type));
+    return prepared->backend->Fill(prepared->Address(arena.get(), id), byte,
+                                   *CountBytes(tensor.shape, tensor.type));
   }
 
   static Result<std::unique_ptr<Instance>> Make(std::shared_ptr<const Prepared> prepared) {
@@ -171,7 +172,7 @@ struct Model::Instance {
     Result<Arena> arena = prepared->backend->Allocate(bytes);
     if (!arena.ok()) return arena.status();
     auto instance = std::make_unique<Instance>(std::move(prepared), std::move(*arena));
-    instance->ResetState();
+    INTAGLIO_RETURN_IF_ERROR(instance->ResetState());
     return instance;
   }
 
@@ -304,7 +305,7 @@ Status Model::RunLayersAgain() try { return RunLayers({}); } catch (const std::b
 }
 
 Status Model::WarmUp() try {
-  for (const TensorId id : graph().inputs) instance_->Fill(id, 0);
+  for (const TensorId id : graph().inputs) INTAGLIO_RETURN_IF_ERROR(instance_->Fill(id, 0));
   const Status status = RunLayers({});
   ResetState();
   return status;
@@ -312,7 +313,8 @@ Status Model::WarmUp() try {
   return OutOfMemory("memory ran out during a run");
 }
 
-void Model::ResetState() { instance_->ResetState(); }
+// Only the CPU's backend has variables, and what it does here cannot fail.
+void Model::ResetState() { (void)instance_->ResetState(); }
 
 const Graph& Model::graph() const { return instance_->prepared->graph; }
 const std::vector<LayerInfo>& Model::layers() const { return instance_->prepared->infos; }

@@ -1,232 +1,149 @@
-// Products on a GPU beside cuBLASLt: bench_cuda [words that cases' names contain...]
+// Products on a GPU beside the engines of others: bench_cuda [words that cases' names contain...]
 //
 // Contenders take turns; each is a graph of launches over sets of buffers that together are larger
 // than twice the L2 cache; times are medians of replays; bytes are those of the operands, each read
 // once: of few rows they are the floor. The card's peak is multiprocessors x clock
 // x multiply-accumulates per clock as the vendor gives it. "fused" is the whole standard pipeline
-// to int8, per channel; "+ requantize" stores int32 and runs the pipeline in a kernel of its own;
-// "int8, one scale" is what cuBLASLt's own epilogue can do, which gives other numbers.
+// to int8, per channel; "+ requantize" stores int32 and runs the pipeline in a kernel of its own.
+// "int8, one scale" and "int8, scales by row and channel" are what epilogues of others do, in
+// float32: other numbers than the pipeline's, and compared with the sums times these scales, up to
+// 1. Whoever gives int32 is compared exactly. "memset of 4 bytes" is the floor of all launches.
 #include <cuda_runtime_api.h>
 
-#include <cstdint>
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <functional>
 #include <memory>
-#include <random>
 #include <string>
 #include <vector>
 
 #include "intaglio/bench/cuda/cases.h"
-#include "intaglio/bench/cuda/cublaslt.h"
+#include "intaglio/bench/cuda/peers.h"
+#include "intaglio/bench/cuda/product.h"
+#include "intaglio/bench/cuda/targets.h"
 #include "intaglio/bench/cuda/timing.h"
 #include "intaglio/gemm/cuda/gemm.h"
-#include "intaglio/kernels/cuda/standard.cuh"
 
 namespace intaglio::bench {
 namespace {
 
-void Require(const Status& status, const char* what) {
-  if (status.ok()) return;
-  std::fprintf(stderr, "bench_cuda: %s: %s\n", what, status.message().c_str());
-  std::exit(1);
-}
-
 // 8-bit multiply-accumulates per clock of a multiprocessor, dense, from the vendor's rates.
 double RateOf(int capability) { return capability == 80 ? 2048 : capability >= 90 ? 4096 : 1024; }
 
-// Random bytes on the device.
-Buffer RandomBytes(size_t bytes, std::mt19937& random) {
-  static const std::vector<uint32_t> block = [] {
-    std::mt19937 source(1);
-    std::vector<uint32_t> words(1 << 22);
-    for (auto& w : words) w = static_cast<uint32_t>(source());
-    return words;
-  }();
-  Buffer buffer(bytes);
-  const size_t block_bytes = block.size() * 4;
-  for (size_t at = 0; at < bytes;) {
-    const size_t from = random() % 4096 * 4;
-    const size_t count = std::min(bytes - at, block_bytes - from);
-    bench::Require(
-        cudaMemcpy(buffer.as<char>() + at, reinterpret_cast<const char*>(block.data()) + from,
-                   count, cudaMemcpyHostToDevice),
-        "cudaMemcpy");
-    at += count;
+const char* NameOf(Epilogue epilogue) {
+  switch (epilogue) {
+    case Epilogue::kInt32:
+      return ", int32";
+    case Epilogue::kOneScale:
+      return ", int8, one scale";
+    case Epilogue::kScalesByRowAndChannel:
+      break;
   }
-  return buffer;
+  return ", int8, scales by row and channel";
 }
-
-// One set of buffers.
-struct Set {
-  Buffer rows, weights, int8, int32;
-  cuda::PackedMatrix packed;
-  cuda::BoundPipeline bound;
-};
 
 class Runner {
  public:
-  Runner(cuda::Stream& stream, const Case& c, double peak) : stream_(stream), c_(c), peak_(peak) {}
+  Runner(cuda::Stream& stream, const Case& c, double peak)
+      : stream_(stream),
+        case_(c),
+        peak_(peak),
+        product_(stream, c),
+        peers_(MakePeers(product_.peer_problem())),
+        launches_(std::max(product_.sets(),
+                           static_cast<int>(std::clamp<double>(
+                               2e12 / (double(c.rows) * c.channels * c.depth), 2, 64)))) {}
 
   // False where contenders that ought to agree do not.
   bool Run() {
-    MakePipeline();
-    const auto rows = static_cast<size_t>(c_.rows);
-    const auto channels = static_cast<size_t>(c_.channels);
-    const auto depth = static_cast<size_t>(c_.depth);
-    const size_t bytes = rows * depth + channels * depth + rows * channels;
-    const int sets = static_cast<int>(std::clamp<size_t>(2 * L2Bytes() / bytes + 1, 2, 32));
-    for (int i = 0; i < sets; ++i) MakeSet();
-    launches_ = std::max(sets, static_cast<int>(std::clamp<double>(
-                                   2e12 / (double(c_.rows) * c_.channels * c_.depth), 2, 64)));
-    const CublasLt lt(c_.rows, c_.channels, c_.depth, Type::kInt32);
-    const CublasLt lt_int8(c_.rows, c_.channels, c_.depth, Type::kInt8);
-    std::vector<std::unique_ptr<Contender>> all;
-    const auto add = [&](const char* name, const std::function<bool(const Set&)>& run) {
-      all.push_back(std::make_unique<Contender>(name, stream_.get(), launches_, [&, run](int i) {
-        return run(sets_[static_cast<size_t>(i) % sets_.size()]);
-      }));
-    };
-    add("ours, fused to int8", [&](const Set& s) { return Fused(s).ok(); });
-    const std::vector<int8_t> fused = Output();
-    add("ours, int32", [&](const Set& s) { return Raw(s).ok(); });
-    add("ours, int32 + requantize", [&](const Set& s) { return Raw(s).ok() && Requantize(s); });
-    bool same = !all.back()->works() || fused == Output();
-    if (lt.works()) {
-      const auto product = [&](const Set& s) {
-        return lt.Run(s.rows.as<int8_t>(), s.weights.as<int8_t>(), s.int32.as<>(), stream_.get());
-      };
-      add("cuBLASLt, int32", product);
-      add("cuBLASLt, int32 + requantize",
-          [&, product](const Set& s) { return product(s) && Requantize(s); });
-      same = same && (!all.back()->works() || fused == Output());
-    }
-    if (lt_int8.works()) {
-      add("cuBLASLt, int8, one scale", [&](const Set& s) {
-        return lt_int8.Run(s.rows.as<int8_t>(), s.weights.as<int8_t>(), s.int8.as<>(),
-                           stream_.get());
-      });
-    }
+    Add(kLaunch, [this](int) { return product_.Clear(); });
+    Add(kFused, [this](int i) { return product_.Fused(i); });
+    const std::vector<int8_t> fused = product_.TakeInt8();
+    Add(kRaw, [this](int i) { return product_.Raw(i); });
+    const std::vector<int32_t> sums = product_.TakeInt32();
+    const auto requantized = [this](int i) { return product_.Raw(i) && product_.Requantize(i); };
+    if (Add("ours, int32 + requantize", requantized)) Expect(fused == product_.TakeInt8());
+    for (const auto& peer : peers_) AddPeer(*peer, sums);
     for (int round = 0; round < 9; ++round) {
-      for (auto& contender : all) contender->Measure();
+      for (auto& contender : contenders_) contender->Measure();
     }
-    Print(all, same);
-    return same;
+    Print();
+    return differing_.empty();
+  }
+
+  Figures figures() const {
+    Figures f{case_, {}};
+    for (const auto& contender : contenders_) {
+      if (contender->Median() > 0) f.us[contender->name()] = contender->Median();
+    }
+    return f;
   }
 
  private:
-  static size_t L2Bytes() {
-    int device = 0;
-    int bytes = 0;
-    bench::Require(cudaGetDevice(&device), "cudaGetDevice");
-    bench::Require(cudaDeviceGetAttribute(&bytes, cudaDevAttrL2CacheSize, device), "attribute");
-    return static_cast<size_t>(bytes);
+  // Whether it works; it has run on every set then.
+  bool Add(const std::string& name, const std::function<bool(int)>& run) {
+    contenders_.push_back(std::make_unique<Contender>(name, stream_.get(), launches_, run));
+    return contenders_.back()->works();
   }
-
-  void MakePipeline() {
-    std::mt19937 random(2);
-    const auto n = static_cast<size_t>(c_.channels);
-    std::vector<int32_t> bias(n), mantissa(n), exponent(n, -8);
-    for (size_t i = 0; i < n; ++i) {
-      bias[i] = static_cast<int32_t>(random() % 20001) - 10000;
-      mantissa[i] = static_cast<int32_t>(random() >> 2 | 1u << 30);
+  void AddPeer(const Peer& peer, const std::vector<int32_t>& sums) {
+    const std::string name = peer.name() + NameOf(peer.epilogue());
+    const auto run = [this, &peer](int i) { return product_.RunPeer(peer, i); };
+    const bool works = Add(name, run);
+    if (peer.epilogue() != Epilogue::kInt32) {
+      if (works) Expect(product_.IsScaled(sums, product_.TakeInt8(), peer.epilogue()));
+      return;
     }
-    for (const auto* values : {&bias, &mantissa, &exponent}) {
-      numbers_.emplace_back(n * 4);
-      bench::Require(
-          cudaMemcpy(numbers_.back().as<>(), values->data(), n * 4, cudaMemcpyHostToDevice),
-          "cudaMemcpy");
-    }
-    standard_.bias = numbers_[0].as<int32_t>();
-    standard_.scaling = Scaling::kDoubleRounding;
-    standard_.per_channel = true;
-    standard_.mantissa = numbers_[1].as<int32_t>();
-    standard_.exponent = numbers_[2].as<int32_t>();
-    standard_.zero_point = -3;
-    standard_.output = Type::kInt8;
+    if (works) Expect(product_.TakeInt32() == sums);
+    Add(name + " + requantize", [this, run](int i) { return run(i) && product_.Requantize(i); });
+  }
+  // Of the last contender.
+  void Expect(bool same) {
+    if (!same) differing_ += (differing_.empty() ? "" : "; ") + contenders_.back()->name();
   }
 
-  void MakeSet() {
-    const auto rows = static_cast<size_t>(c_.rows);
-    const auto channels = static_cast<size_t>(c_.channels);
-    const auto depth = static_cast<size_t>(c_.depth);
-    Buffer weights = RandomBytes(channels * depth, random_);
-    auto packed = cuda::PackedMatrix::Pack(
-        stream_, Side::kRhs,
-        MakeConstMatrix(weights.as<const int8_t>(), c_.depth, c_.channels, Order::kColMajor));
-    Require(packed.status(), "Pack");
-    auto bound = cuda::BoundPipeline::Bind(stream_, *packed, standard_, Type::kInt8, 0);
-    Require(bound.status(), "Bind");
-    sets_.push_back({RandomBytes(rows * depth, random_), std::move(weights),
-                     Buffer(rows * channels), Buffer(rows * channels * 4), *packed, *bound});
-  }
-
-  ConstMatrix Rows(const Set& s) const {
-    return MakeConstMatrix(s.rows.as<const int8_t>(), c_.rows, c_.depth);
-  }
-  Status Fused(const Set& s) const {
-    const MutableMatrix dst = MakeMatrix(s.int8.as<int8_t>(), c_.rows, c_.channels);
-    return Gemm(stream_, Rows(s), s.packed, dst, s.bound);
-  }
-  Status Raw(const Set& s) const {
-    const MutableMatrix dst = MakeMatrix(s.int32.as<int32_t>(), c_.rows, c_.channels);
-    return Gemm(stream_, Rows(s), s.packed, dst, StandardPipeline{});
-  }
-  // int32 to int8, by the same pipeline.
-  bool Requantize(const Set& s) const {
-    cuda::DeviceProduct p;
-    p.row_count = c_.rows;
-    p.channel_count = c_.channels;
-    p.depth = c_.depth;
-    p.params = s.bound.storage()->params.get();
-    p.dst = s.int8.as<>();
-    p.dst_row_stride = c_.channels;
-    p.dst_channel_stride = 1;
-    p.wide_stores = c_.channels % 16 == 0;
-    if (c_.channels % 4 != 0) return false;  // the kernel loads 4 at once
-    const cuda::Partials from{s.int32.as<int32_t>(), 1, c_.channels, 0};
-    const cuda::StandardFinish finish{{Type::kInt8, -3, -128, 127}};
-    return cuda::FinishStandard(p, from, finish, stream_.get()) == cudaSuccess;
-  }
-  // The last result of the first set; clears it.
-  std::vector<int8_t> Output() {
-    const size_t bytes = static_cast<size_t>(c_.rows) * static_cast<size_t>(c_.channels);
-    std::vector<int8_t> values(bytes);
-    bench::Require(cudaMemcpy(values.data(), sets_[0].int8.as<>(), bytes, cudaMemcpyDeviceToHost),
-                   "cudaMemcpy");
-    bench::Require(cudaMemset(sets_[0].int8.as<>(), 0xa5, bytes), "cudaMemset");
-    return values;
-  }
-
-  void Print(const std::vector<std::unique_ptr<Contender>>& all, bool same) const {
-    const double operations = 2.0 * c_.rows * c_.channels * c_.depth;
-    const double operand_bytes = (double{1} * c_.rows + c_.channels) * c_.depth;
-    const MutableMatrix dst = MakeMatrix(sets_[0].int8.as<int8_t>(), c_.rows, c_.channels);
-    const auto how = DescribeGemm(stream_, Rows(sets_[0]), sets_[0].packed, dst, standard_);
-    std::printf("%s: %d x %d x %d, %s, results %s\n", c_.name, c_.rows, c_.channels, c_.depth,
-                how.ok() ? how->c_str() : how.status().message().c_str(),
-                same ? "equal" : "DIFFER");
-    for (const auto& contender : all) {
+  void Print() const {
+    const double operations = 2.0 * case_.rows * case_.channels * case_.depth;
+    const double operand_bytes = (double{1} * case_.rows + case_.channels) * case_.depth;
+    std::printf("%s: %d x %d x %d, %s, results %s%s\n", case_.name, case_.rows, case_.channels,
+                case_.depth, product_.Description().c_str(),
+                differing_.empty() ? "equal" : "DIFFER: ", differing_.c_str());
+    for (const auto& contender : contenders_) {
       const double us = contender->Median();
       if (us < 0) {
-        std::printf("  %-30s      n/a\n", contender->name().c_str());
+        std::printf("  %-48s      n/a\n", contender->name().c_str());
+        continue;
+      }
+      if (contender->name() == kLaunch) {
+        std::printf("  %-48s %10.2f us\n", kLaunch, us);
         continue;
       }
       const double tops = operations / us / 1e6;
-      std::printf("  %-30s %10.2f us %9.1f TOPS %5.1f%% %7.0f GB/s\n", contender->name().c_str(),
+      std::printf("  %-48s %10.2f us %9.1f TOPS %5.1f%% %7.0f GB/s\n", contender->name().c_str(),
                   us, tops, 100 * tops / peak_, operand_bytes / us / 1e3);
     }
     std::fflush(stdout);
   }
 
   cuda::Stream& stream_;
-  Case c_;
+  Case case_;
   double peak_;  // TOPS
-  int launches_ = 1;
-  std::mt19937 random_{3};
-  StandardPipeline standard_;
-  std::vector<Buffer> numbers_;
-  std::vector<Set> sets_;
+  Product product_;
+  PeerList peers_;
+  int launches_;
+  std::vector<std::unique_ptr<Contender>> contenders_;
+  std::string differing_;
 };
+
+// Of the card's memory, in bytes per microsecond.
+double MemoryBandwidth(int device) {
+  int khz = 0;
+  int bits = 0;
+  bench::Require(cudaDeviceGetAttribute(&khz, cudaDevAttrMemoryClockRate, device), "attribute");
+  bench::Require(cudaDeviceGetAttribute(&bits, cudaDevAttrGlobalMemoryBusWidth, device),
+                 "attribute");
+  return 2.0 * khz * 1e3 * bits / 8 / 1e6;  // both edges of the clock
+}
 
 bool Wanted(const char* name, int words, char** word) {
   if (words == 0) return true;
@@ -256,6 +173,7 @@ int Main(int words, char** word) {
                  "clock");
   bench::Require(cudaDriverGetVersion(&driver), "driver");
   bench::Require(cudaRuntimeGetVersion(&runtime), "runtime");
+  const double memory = MemoryBandwidth(stream->device().device);
   const double peak =
       2.0 * RateOf(stream->device().capability) * device.multiProcessorCount * clock * 1e3 / 1e12;
   std::printf(
@@ -264,9 +182,14 @@ int Main(int words, char** word) {
       device.name, device.major, device.minor, device.multiProcessorCount, clock / 1000, peak,
       driver, runtime);
   bool same = true;
-  for (const Case& c : kCases) {
-    if (Wanted(c.name, words, word)) same = Runner(*stream, c, peak).Run() && same;
+  std::vector<Figures> all;
+  for (const Case& c : Cases()) {
+    if (!Wanted(c.name, words, word)) continue;
+    Runner runner(*stream, c, peak);
+    same = runner.Run() && same;
+    all.push_back(runner.figures());
   }
+  std::printf("targets:\n%s", TargetLines(all, memory).c_str());
   return same ? 0 : 1;
 }
 

@@ -1,82 +1,87 @@
-#include "intaglio/bench/cuda/cublaslt.h"
-
+// cuBLASLt: int32, or int8 by one scale. It wants extents that are multiples of 16 (of 4 at least).
 #include <cublasLt.h>
 
+#include "intaglio/bench/cuda/peers.h"
 #include "intaglio/bench/cuda/timing.h"
 
 namespace intaglio::bench {
+namespace {
 
 constexpr size_t kWorkspace = size_t{64} << 20;
 
-struct CublasLt::State {
-  cublasLtHandle_t handle = nullptr;
-  cublasLtMatmulDesc_t operation = nullptr;
-  cublasLtMatrixLayout_t a = nullptr;  // the channels, as depth x channels by columns
-  cublasLtMatrixLayout_t b = nullptr;  // the rows, as depth x rows by columns
-  cublasLtMatrixLayout_t d = nullptr;  // channels x rows by columns
-  cublasLtMatmulHeuristicResult_t best{};
-  Buffer workspace{kWorkspace};
-  Type output = Type::kInt32;
-  bool works = false;
+class CublasLt final : public Peer {
+ public:
+  CublasLt(const PeerProblem& problem, Epilogue epilogue)
+      : Peer("cuBLASLt", epilogue),
+        to_int32_(epilogue == Epilogue::kInt32),
+        scale_(problem.scale),
+        works_(Make(problem)) {}
+  ~CublasLt() override {
+    if (d_ != nullptr) (void)cublasLtMatrixLayoutDestroy(d_);
+    if (b_ != nullptr) (void)cublasLtMatrixLayoutDestroy(b_);
+    if (a_ != nullptr) (void)cublasLtMatrixLayoutDestroy(a_);
+    if (operation_ != nullptr) (void)cublasLtMatmulDescDestroy(operation_);
+    if (handle_ != nullptr) (void)cublasLtDestroy(handle_);
+  }
 
-  bool Make(int rows, int channels, int depth) {
-    const bool to_int32 = output == Type::kInt32;
-    const auto m = static_cast<uint64_t>(channels);
-    const auto n = static_cast<uint64_t>(rows);
-    const auto k = static_cast<uint64_t>(depth);
+  bool Run(const int8_t* rows, const int8_t* channels, void* dst,
+           cudaStream_t stream) const override {
+    if (!works_) return false;
+    const int32_t one = 1;
+    const int32_t none = 0;
+    const float zero = 0;
+    const void* alpha = to_int32_ ? static_cast<const void*>(&one) : &scale_;
+    const void* beta = to_int32_ ? static_cast<const void*>(&none) : &zero;
+    return cublasLtMatmul(handle_, operation_, alpha, channels, a_, rows, b_, beta, dst, d_, dst,
+                          d_, &best_.algo, workspace_.as<>(), kWorkspace,
+                          stream) == CUBLAS_STATUS_SUCCESS;
+  }
+
+ private:
+  bool Make(const PeerProblem& problem) {
+    const auto m = static_cast<uint64_t>(problem.channels);
+    const auto n = static_cast<uint64_t>(problem.rows);
+    const auto k = static_cast<uint64_t>(problem.depth);
     const cublasOperation_t transposed = CUBLAS_OP_T;
     cublasLtMatmulPreference_t preference = nullptr;
     int found = 0;
     const size_t bytes = kWorkspace;
     bool good =
-        cublasLtCreate(&handle) == CUBLAS_STATUS_SUCCESS &&
-        cublasLtMatmulDescCreate(&operation, CUBLAS_COMPUTE_32I,
-                                 to_int32 ? CUDA_R_32I : CUDA_R_32F) == CUBLAS_STATUS_SUCCESS &&
-        cublasLtMatmulDescSetAttribute(operation, CUBLASLT_MATMUL_DESC_TRANSA, &transposed,
+        cublasLtCreate(&handle_) == CUBLAS_STATUS_SUCCESS &&
+        cublasLtMatmulDescCreate(&operation_, CUBLAS_COMPUTE_32I,
+                                 to_int32_ ? CUDA_R_32I : CUDA_R_32F) == CUBLAS_STATUS_SUCCESS &&
+        cublasLtMatmulDescSetAttribute(operation_, CUBLASLT_MATMUL_DESC_TRANSA, &transposed,
                                        sizeof transposed) == CUBLAS_STATUS_SUCCESS &&
-        cublasLtMatrixLayoutCreate(&a, CUDA_R_8I, k, m, depth) == CUBLAS_STATUS_SUCCESS &&
-        cublasLtMatrixLayoutCreate(&b, CUDA_R_8I, k, n, depth) == CUBLAS_STATUS_SUCCESS &&
-        cublasLtMatrixLayoutCreate(&d, to_int32 ? CUDA_R_32I : CUDA_R_8I, m, n, channels) ==
-            CUBLAS_STATUS_SUCCESS &&
+        cublasLtMatrixLayoutCreate(&a_, CUDA_R_8I, k, m, problem.depth) == CUBLAS_STATUS_SUCCESS &&
+        cublasLtMatrixLayoutCreate(&b_, CUDA_R_8I, k, n, problem.depth) == CUBLAS_STATUS_SUCCESS &&
+        cublasLtMatrixLayoutCreate(&d_, to_int32_ ? CUDA_R_32I : CUDA_R_8I, m, n,
+                                   problem.channels) == CUBLAS_STATUS_SUCCESS &&
         cublasLtMatmulPreferenceCreate(&preference) == CUBLAS_STATUS_SUCCESS &&
         cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
                                              &bytes, sizeof bytes) == CUBLAS_STATUS_SUCCESS;
-    good = good && cublasLtMatmulAlgoGetHeuristic(handle, operation, a, b, d, d, preference, 1,
-                                                  &best, &found) == CUBLAS_STATUS_SUCCESS;
+    good = good && cublasLtMatmulAlgoGetHeuristic(handle_, operation_, a_, b_, d_, d_, preference,
+                                                  1, &best_, &found) == CUBLAS_STATUS_SUCCESS;
     if (preference != nullptr) (void)cublasLtMatmulPreferenceDestroy(preference);
     return good && found > 0;
   }
-  ~State() {
-    if (d != nullptr) (void)cublasLtMatrixLayoutDestroy(d);
-    if (b != nullptr) (void)cublasLtMatrixLayoutDestroy(b);
-    if (a != nullptr) (void)cublasLtMatrixLayoutDestroy(a);
-    if (operation != nullptr) (void)cublasLtMatmulDescDestroy(operation);
-    if (handle != nullptr) (void)cublasLtDestroy(handle);
-  }
+
+  bool to_int32_;
+  float scale_;
+  cublasLtHandle_t handle_ = nullptr;
+  cublasLtMatmulDesc_t operation_ = nullptr;
+  cublasLtMatrixLayout_t a_ = nullptr;  // the channels, as depth x channels by columns
+  cublasLtMatrixLayout_t b_ = nullptr;  // the rows, as depth x rows by columns
+  cublasLtMatrixLayout_t d_ = nullptr;  // channels x rows by columns
+  cublasLtMatmulHeuristicResult_t best_{};
+  Buffer workspace_{kWorkspace};
+  bool works_;  // last: made from the others
 };
 
-CublasLt::CublasLt(int rows, int channels, int depth, Type output)
-    : state_(std::make_unique<State>()) {
-  state_->output = output;
-  state_->works = state_->Make(rows, channels, depth);
-}
-CublasLt::~CublasLt() = default;
+}  // namespace
 
-bool CublasLt::works() const { return state_->works; }
-
-bool CublasLt::Run(const int8_t* rows, const int8_t* channels, void* dst,
-                   cudaStream_t stream) const {
-  if (!state_->works) return false;
-  const bool to_int32 = state_->output == Type::kInt32;
-  const int32_t one = 1;
-  const int32_t none = 0;
-  const float scale = 1.0f / 256;
-  const float zero = 0;
-  const void* alpha = to_int32 ? static_cast<const void*>(&one) : &scale;
-  const void* beta = to_int32 ? static_cast<const void*>(&none) : &zero;
-  return cublasLtMatmul(state_->handle, state_->operation, alpha, channels, state_->a, rows,
-                        state_->b, beta, dst, state_->d, dst, state_->d, &state_->best.algo,
-                        state_->workspace.as<>(), kWorkspace, stream) == CUBLAS_STATUS_SUCCESS;
+void AddCublasLt(const PeerProblem& problem, PeerList& list) {
+  list.push_back(std::make_unique<CublasLt>(problem, Epilogue::kInt32));
+  list.push_back(std::make_unique<CublasLt>(problem, Epilogue::kOneScale));
 }
 
 }  // namespace intaglio::bench

@@ -1,5 +1,5 @@
-// What a call does on the device, decided without touching it: canonical form, kernel, splits, and
-// the layout of the workspace.
+// What a call does on the device, decided without touching it: kernel, splits, and the layout of
+// the workspace.
 #ifndef INTAGLIO_GEMM_CUDA_PLAN_H_
 #define INTAGLIO_GEMM_CUDA_PLAN_H_
 
@@ -8,30 +8,10 @@
 #include <string>
 
 #include "intaglio/fixedpoint/status.h"
-#include "intaglio/gemm/cuda/gemm.h"
+#include "intaglio/gemm/cuda/canonical.h"
 #include "intaglio/kernels/cuda/kernel_table_cuda.h"
 
 namespace intaglio::cuda {
-
-// A call in canonical form (kernels/cuda/product.h): dst[row][channel], operands with their vectors
-// as rows.
-struct Canonical {
-  ConstMatrix rows;                        // row_count x depth
-  ConstMatrix channels;                    // channel_count x depth, where not packed
-  const PackedChannels* packed = nullptr;  // else
-  bool from_image = false;                 // the rows are those of `image`
-  Im2col image;
-  MutableMatrix dst;                  // row_count x channel_count
-  Axis channels_along = Axis::kCols;  // of the caller's result
-  int batch = 1;
-  ptrdiff_t row_batch = 0;  // elements
-  ptrdiff_t channel_batch = 0;
-  ptrdiff_t dst_batch = 0;
-
-  int row_count() const { return rows.rows; }
-  int depth() const { return rows.cols; }
-  int channel_count() const { return dst.cols; }
-};
 
 // What the pipeline asks of the plan.
 struct PipelineNeeds {
@@ -66,20 +46,8 @@ struct Plan {
   ptrdiff_t channel_batch = 0;
 };
 
-// A standard pipeline as far as it can be checked without its arrays, which are on the device;
-// single multipliers are checked.
-Status CheckPipeline(const StandardPipeline& pipeline);
-
-// Checks a call and brings it into canonical form. `standard` may be null; it helps to choose the
-// side whose vectors are the channels where neither is packed.
-Result<Canonical> Canonicalize(const Operand& lhs, const Operand& rhs, const MutableMatrix& dst,
-                               const StandardPipeline* standard, const Batch& batch);
-
 Result<Plan> MakePlan(const DeviceInfo& device, const Canonical& call, const PipelineNeeds& needs,
                       const std::string& forced_kernel, int forced_splits, const IsThere& is_there);
-
-// The zero point of the channels that are not packed, as they are stored.
-int32_t StoredZeroPoint(const ConstMatrix& channels);
 
 // The time that a product is expected to take, in clocks of the device. Only to compare kernels.
 double ExpectedClocks(const KernelRow& row, const DeviceInfo& device, int rows, int channels,

@@ -142,8 +142,8 @@ class CudaBackend final : public Backend {
     INTAGLIO_RETURN_IF_ERROR(device::Copy(stream_, to, from, bytes));
     return device::Wait(stream_);
   }
-  void Fill(std::byte* to, int byte, size_t bytes) const override {
-    (void)device::Fill(stream_, to, byte, bytes);
+  Status Fill(std::byte* to, int byte, size_t bytes) const override {
+    return device::Fill(stream_, to, byte, bytes);
   }
 
  private:

@@ -43,7 +43,7 @@ struct DeviceProblem {
   ConstMatrix lhs_view, rhs_view;  // on the device
   MutableMatrix dst_view;
 
-  // `max_rows` of the canonical form, which is that of a row-major result.
+  // `max_rows` of the canonical form, 0 for any number.
   DeviceProblem(Random& random, int max_rows, Type output) {
     m = RandomExtent(random, max_rows > 0 ? max_rows : 400);
     n = RandomExtent(random, 400);
@@ -51,7 +51,8 @@ struct DeviceProblem {
     // Mostly what kernels read in place.
     lhs_order = random() % 4 == 0 ? Order::kColMajor : Order::kRowMajor;
     rhs_order = random() % 2 == 0 ? Order::kColMajor : Order::kRowMajor;
-    dst_order = Order::kRowMajor;
+    // The canonical form of a column-major result has other rows.
+    dst_order = max_rows == 0 && random() % 3 == 0 ? Order::kColMajor : Order::kRowMajor;
     const Type lhs_type = random() % 2 == 0 ? Type::kInt8 : Type::kUInt8;
     const Type rhs_type = random() % 2 == 0 ? Type::kInt8 : Type::kUInt8;
     const Values values = random() % 3 == 0 ? Values::kExtremes : Values::kUniform;

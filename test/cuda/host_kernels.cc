@@ -152,6 +152,6 @@ namespace intaglio::test {
 
 // Pipelines of one's own are for nvcc.
 Tally VerifyStages(cuda::Stream&, int) { return {}; }
-Tally VerifyFused(cuda::Stream&, const std::string&, int) { return {}; }
+Tally VerifyFused(cuda::Stream&, const cuda::KernelRow&, int) { return {}; }
 
 }  // namespace intaglio::test

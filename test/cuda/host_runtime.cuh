@@ -9,6 +9,15 @@
 
 namespace intaglio::test {
 
+// From here on, the n-th call that can fail, from 0, does so with this error; of a negative n,
+// none. Freeing memory and ending what a graph is made of do not count.
+void FailCall(int n, cudaError_t error = cudaErrorInvalidValue);
+// How many calls there were since.
+int CallsMade();
+
+// Of the device, 10 * major + minor; that of an H200 at first.
+void SetCapability(int capability);
+
 // Does what a call enqueues, or adds it to the graph that is being captured.
 cudaError_t Enqueue(std::function<void()> work);
 

@@ -74,8 +74,8 @@ std::vector<Part> AllParts(cuda::Stream& stream, int cases) {
       continue;
     }
     parts.push_back({name, [&, name, cases] { return VerifyKernel(stream, name, cases); }});
-    parts.push_back({name + ", own stages",
-                     [&, name, cases] { return VerifyFused(stream, name, cases / 4 + 1); }});
+    parts.push_back(
+        {name + ", own stages", [&, cases] { return VerifyFused(stream, row, cases / 4 + 1); }});
     if (row.images == cuda::Images::kNone) continue;
     parts.push_back({name + ", convolutions",
                      [&, cases] { return VerifyConvolutions(stream, &row, cases / 2 + 1); }});

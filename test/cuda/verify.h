@@ -60,7 +60,7 @@ Tally VerifyLarge(cuda::Stream& stream, const std::string& kernel);
 Tally VerifyContracts(cuda::Stream& stream);
 // Every stage, over accumulators in memory; and a pipeline of the caller's own in every kernel.
 Tally VerifyStages(cuda::Stream& stream, int cases);
-Tally VerifyFused(cuda::Stream& stream, const std::string& kernel, int cases);
+Tally VerifyFused(cuda::Stream& stream, const cuda::KernelRow& row, int cases);
 
 }  // namespace intaglio::test
 

@@ -1,9 +1,10 @@
 #include <cuda_runtime_api.h>
 
 #include "intaglio/gemm/cuda/gemm.h"
+#include "intaglio/gemm/prepack.h"
 #include "intaglio/kernels/cuda/kernel_table_cuda.h"
+#include "intaglio/test/cuda/device_convolution.h"
 #include "intaglio/test/cuda/device_problem.h"
-#include "intaglio/test/gemm/image.h"
 
 namespace intaglio::test {
 namespace {
@@ -41,51 +42,78 @@ constexpr Outcome kOutcomes[] = {
     {Scaling::kDoubleRounding, Type::kInt16}, {Scaling::kReal64, Type::kInt8},
     {Scaling::kToFloat, Type::kFloat32},      {Scaling::kNone, Type::kInt32}};
 
-// How the call is made.
-enum class Form { kUnpacked, kPackedRight, kBound };
+enum class Form { kUnpacked, kPacked, kBound };
 
-std::string RunOnce(const cuda::Stream& stream, DeviceProblem& p, const StandardPipeline& s,
-                    Form form) {
-  if (form == Form::kUnpacked) {
-    const Status status = Gemm(stream, p.lhs_view, p.rhs_view, p.dst_view, s);
-    return status.ok() ? "" : status.message();
+// How the call is made.
+struct Call {
+  Form form;
+  Side side;                              // that is packed
+  std::vector<int32_t> zero_points = {};  // of its channels, or none of their own
+
+  Call(Random& random, const DeviceProblem& p, const StandardPipeline& s, bool may_pack_left)
+      : form(static_cast<Form>(random() % 3)),
+        side(may_pack_left && random() % 2 == 0 ? Side::kLhs : Side::kRhs) {
+    const Axis axis = side == Side::kLhs ? Axis::kRows : Axis::kCols;
+    if (form == Form::kBound && (s.axis != axis || s.scaling == Scaling::kReal64)) {
+      form = Form::kPacked;
+    }
+    if (form == Form::kUnpacked || random() % 2 == 0) return;
+    for (int c = 0; c < (side == Side::kLhs ? p.m : p.n); ++c) {
+      zero_points.push_back(
+          RandomZeroPoint(random, (side == Side::kLhs ? p.lhs_view : p.rhs_view).type));
+    }
   }
-  const auto packed = cuda::PackedMatrix::Pack(stream, Side::kRhs, p.rhs_view);
-  if (!packed.ok()) return packed.status().message();
-  if (form == Form::kPackedRight) {
-    const Status status = Gemm(stream, p.lhs_view, *packed, p.dst_view, s);
-    return status.ok() ? "" : status.message();
-  }
-  const auto bound =
-      cuda::BoundPipeline::Bind(stream, *packed, s, p.lhs_view.type, p.lhs_view.zero_point);
-  if (!bound.ok()) return bound.status().message();
-  const Status status = Gemm(stream, p.lhs_view, *packed, p.dst_view, *bound);
-  return status.ok() ? "" : status.message();
+};
+
+Status RunOnCpu(Context& context, DeviceProblem& p, const StandardPipeline& s, const Call& call) {
+  const ConstMatrix lhs = p.lhs->view();
+  const ConstMatrix rhs = p.rhs->view();
+  if (call.form == Form::kUnpacked) return Gemm(context, lhs, rhs, p.want(), s);
+  const bool left = call.side == Side::kLhs;
+  const auto packed = Prepack(call.side, left ? lhs : rhs, {call.zero_points, ""});
+  if (!packed.ok()) return packed.status();
+  return left ? Gemm(context, *packed, rhs, p.want(), s) : Gemm(context, lhs, *packed, p.want(), s);
+}
+
+Status RunOnDevice(const cuda::Stream& stream, DeviceProblem& p, const StandardPipeline& s,
+                   const Call& call) {
+  const ConstMatrix& lhs = p.lhs_view;
+  const ConstMatrix& rhs = p.rhs_view;
+  if (call.form == Form::kUnpacked) return Gemm(stream, lhs, rhs, p.dst_view, s);
+  const bool left = call.side == Side::kLhs;
+  const auto packed =
+      cuda::PackedMatrix::Pack(stream, call.side, left ? lhs : rhs, call.zero_points);
+  if (!packed.ok()) return packed.status();
+  const auto multiply = [&](const auto& pipeline) {
+    return left ? Gemm(stream, *packed, rhs, p.dst_view, pipeline)
+                : Gemm(stream, lhs, *packed, p.dst_view, pipeline);
+  };
+  if (call.form == Form::kPacked) return multiply(s);
+  const ConstMatrix& other = left ? rhs : lhs;
+  const auto bound = cuda::BoundPipeline::Bind(stream, *packed, s, other.type, other.zero_point);
+  return bound.ok() ? multiply(*bound) : bound.status();
 }
 
 std::string CheckOne(cuda::Stream& stream, Context& context, Random& random,
                      const std::string& kernel, int max_rows) {
   const Outcome outcome = kOutcomes[random() % std::size(kOutcomes)];
   DeviceProblem p(random, max_rows, outcome.output);
-  const Axis axis = max_rows == 0 && random() % 4 == 0 ? Axis::kRows : Axis::kCols;
+  const Axis axis = max_rows == 0 && random() % 3 == 0 ? Axis::kRows : Axis::kCols;
   TestPipeline host;
   host.Randomize(random, outcome.scaling, outcome.output, axis == Axis::kCols ? p.n : p.m, axis,
                  0.01 / (p.k + 1));
-  const Status reference = Gemm(context, p.lhs->view(), p.rhs->view(), p.want(), host.standard);
+  const Call call(random, p, host.standard, max_rows == 0);
+  const Status reference = RunOnCpu(context, p, host.standard, call);
   if (!reference.ok()) return reference.message();
   const DevicePipeline device(host);
-  Form form = static_cast<Form>(random() % 3);
-  if (form == Form::kBound && (axis == Axis::kRows || outcome.scaling == Scaling::kReal64)) {
-    form = Form::kPackedRight;
-  }
   const int splits = random() % 3 == 0 ? Uniform(random, 1, 5) : 0;
   if (const Status s = stream.Force(kernel, splits); !s.ok()) return s.message();
-  const std::string error = RunOnce(stream, p, device.standard, form);
-  if (!error.empty()) return p.Text() + ": " + error;
-  const std::string difference = p.Compare();
+  const Status status = RunOnDevice(stream, p, device.standard, call);
+  const std::string difference = status.ok() ? p.Compare() : p.Text() + ": " + status.message();
   if (difference.empty()) return "";
-  return difference + ", form " + std::to_string(static_cast<int>(form)) + ", splits " +
-         std::to_string(splits) + ", scaling " + std::to_string(static_cast<int>(outcome.scaling));
+  return difference + ", form " + std::to_string(static_cast<int>(call.form)) + ", side " +
+         std::to_string(static_cast<int>(call.side)) + ", splits " + std::to_string(splits) +
+         ", scaling " + std::to_string(static_cast<int>(outcome.scaling));
 }
 
 std::string CheckBatch(cuda::Stream& stream, Context& context, Random& random,
@@ -130,47 +158,19 @@ std::string CheckBatch(cuda::Stream& stream, Context& context, Random& random,
   return result.Same() ? "" : "a batch: " + result.Difference();
 }
 
-// One of whole chunks (kernels/cuda/image_lines.h), or any.
 std::string CheckConvolution(const cuda::Stream& stream, Context& context, Random& random,
                              bool whole) {
-  const int channels = whole ? 16 * Uniform(random, 1, 6) : Uniform(random, 1, 40);
-  const Type type = random() % 2 == 0 ? Type::kInt8 : Type::kUInt8;
-  TestImage image(random, type, Uniform(random, 1, 3), Uniform(random, 1, 14),
-                  Uniform(random, 1, 14), channels, RandomZeroPoint(random, type));
-  if (random() % 4 != 0) image.RandomWindow(random);
-  if (random() % 3 == 0 && channels >= 32) image.Group(16, channels - 16);
-  Im2col view = image.view();
-  const int filters = Uniform(random, 1, 100);
-  const int32_t zero_point = random() % 2 == 0 ? 0 : RandomZeroPoint(random, Type::kInt8);
-  const TestMatrix weights(random, Type::kInt8, Cols(view), filters, Order::kColMajor, 0,
-                           zero_point);
+  DeviceConvolution c(random, whole);
   TestPipeline host;
-  host.Randomize(random, Scaling::kDoubleRounding, Type::kInt8, filters, Axis::kCols,
-                 0.01 / (Cols(view) + 1));
-  TestResult result(Type::kInt8, Rows(view), filters, Order::kRowMajor, 0);
-  MutableMatrix want = result.view();
-  want.data = result.want();
-  const Status reference = Gemm(context, view, weights.view(), want, host.standard);
+  host.Randomize(random, Scaling::kDoubleRounding, Type::kInt8, c.filters, Axis::kCols,
+                 0.01 / (c.depth() + 1));
+  const Status reference = Gemm(context, c.host_view, c.weights->view(), c.want(), host.standard);
   if (!reference.ok()) return reference.message();
-  const auto bytes = static_cast<size_t>(view.batch * view.height * view.width * view.channels);
-  DeviceMemory device_image(bytes, whole || random() % 2 == 0 ? 0 : 3);
-  DeviceMemory device_weights(SpanBytes(weights.view()));
-  DeviceMemory device_dst(SpanBytes(result.view()));
-  device_image.Upload(view.data, bytes);
-  device_weights.Upload(weights.view().data, SpanBytes(weights.view()));
-  view.data = device_image.data();
-  ConstMatrix w = weights.view();
-  w.data = device_weights.data();
-  MutableMatrix dst = result.view();
-  dst.data = device_dst.data();
   const DevicePipeline device(host);
-  const auto packed = cuda::PackedMatrix::Pack(stream, Side::kRhs, w);
+  const auto packed = cuda::PackedMatrix::Pack(stream, Side::kRhs, c.weights_view);
   if (!packed.ok()) return packed.status().message();
-  const Status status = Gemm(stream, view, *packed, dst, device.standard);
-  if (!status.ok()) return status.message();
-  const std::string error = device_dst.Download(result.view().data, SpanBytes(result.view()));
-  if (!error.empty()) return error;
-  return result.Same() ? "" : "a convolution: " + result.Difference();
+  const Status status = Gemm(stream, c.view, *packed, c.dst_view, device.standard);
+  return status.ok() ? c.Compare() : status.message();
 }
 
 int MaxRows(const std::string& kernel) {
@@ -204,58 +204,6 @@ Tally VerifyConvolutions(cuda::Stream& stream, const cuda::KernelRow* row, int c
                             : forced.message());
   }
   (void)stream.Force("", 0);
-  return tally;
-}
-
-Tally VerifyContracts(cuda::Stream& stream) {
-  Tally tally;
-  Random random(3);
-  Context context(4);
-  DeviceProblem p(random, 0, Type::kInt32);
-  // A product in a graph: nothing in it waits or allocates.
-  const Status reference =
-      Gemm(context, p.lhs->view(), p.rhs->view(), p.want(), StandardPipeline{});
-  tally.Count(reference.ok() ? "" : reference.message());
-  cudaStream_t captured = nullptr;
-  cudaGraph_t graph = nullptr;
-  cudaGraphExec_t executable = nullptr;
-  tally.Count(cudaStreamCreate(&captured) == cudaSuccess ? "" : "cudaStreamCreate");
-  auto wrapped = cuda::Stream::Wrap(captured);
-  tally.Count(wrapped.ok() ? "" : wrapped.status().message());
-  if (!wrapped.ok()) return tally;
-  const auto bytes =
-      cuda::WorkspaceBytes(*wrapped, p.lhs_view, p.rhs_view, p.dst_view, StandardPipeline{});
-  tally.Count(bytes.ok() ? "" : bytes.status().message());
-  if (!bytes.ok()) return tally;
-  const Status small = Gemm(*wrapped, p.lhs_view, p.rhs_view, p.dst_view, StandardPipeline{});
-  tally.Count(small.code() == StatusCode::kOutOfMemory ? "" : "no workspace was enough");
-  const Status reserved = wrapped->Reserve(*bytes);
-  tally.Count(reserved.ok() ? "" : reserved.message());
-  // The first call loads the kernels' code, which a graph cannot hold.
-  const Status first = Gemm(*wrapped, p.lhs_view, p.rhs_view, p.dst_view, StandardPipeline{});
-  tally.Count(first.ok() ? "" : first.message());
-  tally.Count(p.Compare());
-  p.Clear();
-  tally.Count(cudaStreamBeginCapture(captured, cudaStreamCaptureModeThreadLocal) == cudaSuccess
-                  ? ""
-                  : "cudaStreamBeginCapture");
-  const Status status = Gemm(*wrapped, p.lhs_view, p.rhs_view, p.dst_view, StandardPipeline{});
-  tally.Count(status.ok() ? "" : status.message());
-  tally.Count(cudaStreamEndCapture(captured, &graph) == cudaSuccess ? "" : "capturing a product");
-  tally.Count(cudaGraphInstantiate(&executable, graph, 0) == cudaSuccess ? "" : "instantiating");
-  tally.Count(cudaGraphLaunch(executable, captured) == cudaSuccess ? "" : "launching a graph");
-  tally.Count(p.Compare());
-  // Out of memory is a status, and the device goes on.
-  const Status huge = wrapped->Reserve(size_t{1} << 46);
-  tally.Count(huge.code() == StatusCode::kOutOfMemory ? "" : "64 TiB were allocated");
-  tally.Count(cudaGetLastError() == cudaSuccess ? "" : "an error was left behind");
-  p.Clear();
-  const Status after = Gemm(stream, p.lhs_view, p.rhs_view, p.dst_view, StandardPipeline{});
-  tally.Count(after.ok() ? "" : after.message());
-  tally.Count(p.Compare());
-  (void)cudaGraphExecDestroy(executable);
-  (void)cudaGraphDestroy(graph);
-  (void)cudaStreamDestroy(captured);
   return tally;
 }
 

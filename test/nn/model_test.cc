@@ -75,7 +75,9 @@ class CountingBackend final : public Backend {
     ++copies_out;
     return host_->CopyOut(to, from, bytes);
   }
-  void Fill(std::byte* to, int byte, size_t bytes) const override { host_->Fill(to, byte, bytes); }
+  Status Fill(std::byte* to, int byte, size_t bytes) const override {
+    return host_->Fill(to, byte, bytes);
+  }
 
   mutable int prepared = 0, arenas = 0, copies_in = 0, copies_out = 0;
   bool fails = false;
