@@ -75,13 +75,12 @@ Result<HybridLayer> CheckHybrid(const LayerView& layer, Activation activation, i
 }
 
 Result<size_t> QuantizedItemsBytes(const LayerView& layer, int64_t items, int64_t size) {
-  const Result<size_t> numbers = CountBytes({static_cast<int>(items), 2}, Type::kFloat32);
-  int64_t elements = 0;
-  if (!numbers.ok() || __builtin_mul_overflow(items, size, &elements) ||
-      !std::in_range<size_t>(elements)) {
+  constexpr int64_t kNumbers = sizeof(float) + sizeof(int32_t);
+  int64_t bytes = 0;
+  if (__builtin_mul_overflow(items, size + kNumbers, &bytes) || !std::in_range<size_t>(bytes)) {
     return layer.Unsupported("scratch beyond the address space");
   }
-  return *numbers + static_cast<size_t>(elements);
+  return static_cast<size_t>(bytes);
 }
 
 QuantizedItems QuantizeItems(const float* x, int64_t items, int64_t size, bool asymmetric,
@@ -99,6 +98,18 @@ QuantizedItems QuantizeItems(const float* x, int64_t items, int64_t size, bool a
     QuantizeItem(begin, size, q, to.values + item * size);
   }
   return to;
+}
+
+void AppendSums(const ConstMatrix& weights, std::vector<int32_t>& sums) {
+  const auto* const numbers = static_cast<const int8_t*>(weights.data);
+  const bool by_columns = weights.order == Order::kColMajor;
+  for (ptrdiff_t c = 0; c < weights.cols; ++c) {
+    int32_t sum = 0;
+    for (ptrdiff_t k = 0; k < weights.rows; ++k) {
+      sum += numbers[by_columns ? c * weights.stride + k : k * weights.stride + c];
+    }
+    sums.push_back(sum);
+  }
 }
 
 float ToReal::operator()(int32_t acc, int row, int channel) const {

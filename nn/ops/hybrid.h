@@ -34,6 +34,9 @@ Result<size_t> QuantizedItemsBytes(const LayerView& layer, int64_t items, int64_
 QuantizedItems QuantizeItems(const float* x, int64_t items, int64_t size, bool asymmetric,
                              void* scratch);
 
+// Appends the sum of each column of int8 weights [depth, channels].
+void AppendSums(const ConstMatrix& weights, std::vector<int32_t>& sums);
+
 // A pipeline that gives back real numbers: finish((acc - correction) scale weight_scale). Row r of
 // the product is of item r / rows_per_item, whose scale is scales[r / rows_per_item].
 struct ToReal {
