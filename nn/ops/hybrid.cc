@@ -43,6 +43,12 @@ ItemScale Asymmetric(float min, float max) {
           static_cast<int32_t>(std::round(zero_point)), -128, 127};
 }
 
+ItemScale ScaleOf(const float* x, int64_t size, bool asymmetric) {
+  if (size == 0) return {};
+  const auto [min, max] = std::minmax_element(x, x + size);
+  return asymmetric ? Asymmetric(*min, *max) : Symmetric(*min, *max);
+}
+
 void QuantizeItem(const float* x, int64_t size, const ItemScale& q, int8_t* to) {
   const auto zero_point = static_cast<float>(q.zero_point);
   for (int64_t i = 0; i < size; ++i) {
@@ -89,15 +95,19 @@ QuantizedItems QuantizeItems(const float* x, int64_t items, int64_t size, bool a
   to.scales = static_cast<float*>(scratch);
   to.zero_points = reinterpret_cast<int32_t*>(to.scales + items);
   to.values = reinterpret_cast<int8_t*>(to.zero_points + items);
+  QuantizeItems(x, items, size, asymmetric, to);
+  return to;
+}
+
+void QuantizeItems(const float* x, int64_t items, int64_t size, bool asymmetric,
+                   const QuantizedItems& to) {
   for (int64_t item = 0; item < items; ++item) {
     const float* const begin = x + item * size;
-    const auto [min, max] = std::minmax_element(begin, begin + size);
-    const ItemScale q = asymmetric ? Asymmetric(*min, *max) : Symmetric(*min, *max);
+    const ItemScale q = ScaleOf(begin, size, asymmetric);
     to.scales[item] = q.scale;
     to.zero_points[item] = q.zero_point;
     QuantizeItem(begin, size, q, to.values + item * size);
   }
-  return to;
 }
 
 void AppendSums(const ConstMatrix& weights, std::vector<int32_t>& sums) {
