@@ -1,10 +1,10 @@
 // The logistic function and tanh of int16, in the bits of gemmlowp's on int16, on which TFLite's
 // integer LSTM rests. The steps are those of transcendental.h on half as many bits; nothing else of
-// them carries over, because every step rounds.
+// them carries over, because every step rounds. Written without branches, for compilers to
+// vectorize loops over many numbers.
 #ifndef INTAGLIO_FIXEDPOINT_TRANSCENDENTAL16_H_
 #define INTAGLIO_FIXEDPOINT_TRANSCENDENTAL16_H_
 
-#include <algorithm>
 #include <cstdint>
 
 #include "intaglio/fixedpoint/multiply.h"
@@ -17,19 +17,22 @@ namespace q15 {
 
 inline constexpr int32_t kOne = 32767;  // of Q0, nearly
 
-inline int32_t Wrap(int32_t x) { return static_cast<int16_t>(x); }
-inline int32_t Saturate(int32_t x) { return std::clamp(x, -32768, 32767); }
+INTAGLIO_INLINE int32_t Wrap(int32_t x) { return static_cast<int16_t>(x); }
+// Not std::clamp, whose references g++ 12 does not vectorize.
+INTAGLIO_INLINE int32_t Saturate(int32_t x) { return x < -32768 ? -32768 : x > 32767 ? 32767 : x; }
 // A constant of transcendental.h, rounded to 16 bits.
 constexpr int32_t Constant(int32_t q31) { return (q31 + (1 << 15)) >> 16; }
 // floor((a * b + 2^14) / 2^15).
-inline int32_t Multiply(int32_t a, int32_t b) { return Saturate((a * b + (1 << 14)) >> 15); }
+INTAGLIO_INLINE int32_t Multiply(int32_t a, int32_t b) {
+  return Saturate((a * b + (1 << 14)) >> 15);
+}
 template <int kExponent>
-int32_t Divide(int32_t x) {
+INTAGLIO_INLINE int32_t Divide(int32_t x) {
   return RoundingDivideByPowerOfTwo<Scalar, kExponent>(x);
 }
 
 // exp(a) for a in [-1/4, 0), Q0.
-inline int32_t ExpFromMinusQuarterToZero(int32_t a) {
+INTAGLIO_INLINE int32_t ExpFromMinusQuarterToZero(int32_t a) {
   const int32_t x = a + (1 << 12);
   const int32_t x2 = Multiply(x, x);
   const int32_t x3 = Multiply(x2, x);
@@ -42,10 +45,8 @@ inline int32_t ExpFromMinusQuarterToZero(int32_t a) {
 
 // exp(a) for a <= 0 in Q kIntegers, as Q0.
 template <int kIntegers>
-int32_t ExpOnNegativeValues(int32_t a) {
+INTAGLIO_INLINE int32_t ExpOnNegativeValues(int32_t a) {
   constexpr int kFraction = 15 - kIntegers;
-  if (a == 0) return kOne;
-  if (kIntegers > 5 && a < -(1 << (kFraction + 5))) return 0;
   constexpr int32_t kQuarter = kFraction >= 2 ? 1 << (kFraction - 2) : 1;
   const int32_t rest = (a & (kQuarter - 1)) - kQuarter;
   const int32_t negated = Wrap(rest - a);
@@ -53,18 +54,21 @@ int32_t ExpOnNegativeValues(int32_t a) {
   constexpr int32_t kFactors[] = {1672461947, 1302514674, 790015084, 290630308,
                                   39332535,   720401,     242};
   int32_t result = ExpFromMinusQuarterToZero(rest * (1 << kIntegers));
-  for (int k = -2; k < std::min(kIntegers, 5); ++k) {
-    if ((negated >> (kFraction + k) & 1) != 0) {
-      result = Multiply(result, Constant(kFactors[k + 2]));
-    }
+  constexpr int kBits = kIntegers < 5 ? kIntegers : 5;
+  INTAGLIO_UNROLL
+  for (int k = -2; k < kBits; ++k) {
+    const int32_t times = Multiply(result, Constant(kFactors[k + 2]));
+    result = (negated >> (kFraction + k) & 1) != 0 ? times : result;
   }
-  return result;
+  if constexpr (kIntegers > 5) result = a < -(1 << (kFraction + 5)) ? 0 : result;
+  return a == 0 ? kOne : result;
 }
 
 // 2 / (1 + a) in Q2 for a in [0, 1) in Q0, by Newton-Raphson steps.
-inline int32_t TwoOverOnePlusX(int32_t a) {
+INTAGLIO_INLINE int32_t TwoOverOnePlusX(int32_t a) {
   const int32_t half = (a + kOne + 1) >> 1;
   int32_t x = Constant(1515870810) + Multiply(half, Constant(-1010580540));
+  INTAGLIO_UNROLL
   for (int step = 0; step < 3; ++step) {
     const int32_t rest = (1 << 13) - Multiply(half, x);
     x = Wrap(x + Saturate(Multiply(x, rest) * 4));
@@ -77,22 +81,22 @@ inline int32_t TwoOverOnePlusX(int32_t a) {
 // 1 / (1 + exp(-x)), from Q kIntegers to Q0, units of 2^-15; within 7 units for Q3, measured over
 // every x.
 template <int kIntegers>
-int16_t Logistic16(int16_t x) {
-  if (x == 0) return 1 << 14;
+INTAGLIO_INLINE int16_t Logistic16(int16_t x) {
   const int32_t negative = q15::Wrap(x > 0 ? -x : x);
   const int32_t e = q15::ExpOnNegativeValues<kIntegers>(negative);
   const int32_t upper = q15::Saturate(q15::TwoOverOnePlusX(e) * 2);
-  return static_cast<int16_t>(x > 0 ? upper : q15::kOne - upper);
+  const int32_t result = x > 0 ? upper : q15::kOne - upper;
+  return static_cast<int16_t>(x == 0 ? 1 << 14 : result);
 }
 
 // tanh(x), from Q kIntegers to Q0, within 13 units for kIntegers in [0, 6].
 template <int kIntegers>
-int16_t Tanh16(int16_t x) {
-  if (x == 0) return 0;
+INTAGLIO_INLINE int16_t Tanh16(int16_t x) {
   const int32_t negative = q15::Wrap(x < 0 ? x : -x);
   const int32_t e = q15::ExpOnNegativeValues<kIntegers + 1>(negative);
   const int32_t magnitude = q15::Saturate((q15::TwoOverOnePlusX(e) - (1 << 13)) * 4);
-  return static_cast<int16_t>(x < 0 ? -magnitude : magnitude);
+  const int32_t result = x < 0 ? -magnitude : magnitude;
+  return static_cast<int16_t>(x == 0 ? 0 : result);
 }
 
 }  // namespace intaglio

@@ -6,7 +6,7 @@
 //   Keep(acc)                     keeps g++ from spilling accumulators inside the loop
 // or, in place of these, AddDepth(args, rows, acc), a loop of its own over the whole depth of the
 // tile of these rows, whose accumulators hold the offsets of args.params; and, where they pay,
-//   ByteStore                     of finish_pairs.h; kMaxRows is even
+//   ByteStore                     of finish_pairs.h; kMaxRows is six (row_cut.h)
 //   kWidens                       LoadPanel is more than a load: its results are kept for all rows
 #ifndef INTAGLIO_KERNELS_TILE_H_
 #define INTAGLIO_KERNELS_TILE_H_
@@ -16,6 +16,7 @@
 #include "intaglio/kernels/finish.h"
 #include "intaglio/kernels/finish_pairs.h"
 #include "intaglio/kernels/kernel.h"
+#include "intaglio/kernels/row_cut.h"
 #include "intaglio/kernels/widened_panel.h"
 #include "intaglio/kernels/zero_point_terms.h"
 
@@ -66,12 +67,28 @@ inline constexpr bool kAddsDepth = requires(const TileArgs& args, typename V::I3
   V::AddDepth(args, args.rows, acc);
 };
 
+// Where a tile's rows begin.
+struct TileRows {
+  const char* at;
+  ptrdiff_t stride;
+  int first;  // of the call's rows
+
+  explicit INTAGLIO_INLINE TileRows(const TileArgs& args, int row)
+      : at(static_cast<const char*>(args.rows) + row * args.row_stride),
+        stride(args.row_stride),
+        first(row) {}
+  INTAGLIO_INLINE void Advance(int count) {
+    at += count * stride;
+    first += count;
+  }
+};
+
 // Plain loops, here and below: what a lambda refers to through the reference to the accumulators,
 // g++ 12 leaves in memory.
 
-// acc = offsets + products + zero-point terms of kRows rows from `first` on.
+// acc = offsets + zero-point terms + products of kRows rows.
 template <class V, bool kFetchAhead, int kVectors, int kRows, class Panel>
-INTAGLIO_INLINE void Accumulate(const TileArgs& args, Panel panel, int first,
+INTAGLIO_INLINE void Accumulate(const TileArgs& args, Panel panel, const TileRows& rows,
                                 typename V::I32 (&acc)[kRows][kVectors]) {
   INTAGLIO_UNROLL
   for (int r = 0; r < kRows; ++r) {
@@ -79,12 +96,17 @@ INTAGLIO_INLINE void Accumulate(const TileArgs& args, Panel panel, int first,
     for (int j = 0; j < kVectors; ++j) acc[r][j] = V::Load(args.params->offset + j * V::kLanes);
   }
   if constexpr (kAddsDepth<V>) {
-    V::AddDepth(args, static_cast<const char*>(args.rows) + first * args.row_stride, acc);
+    V::AddDepth(args, rows.at, acc);
+    AddZeroPointTerms<V>(args, rows.first, acc);
   } else {
+    // Terms first: behind the loop they would take the registers that finish the tile.
+    AddZeroPointTerms<V>(args, rows.first, acc);
     const char* row[kRows];
-    row[0] = static_cast<const char*>(args.rows) + first * args.row_stride;
+    row[0] = rows.at;
     INTAGLIO_UNROLL
-    for (int r = 1; r < kRows; ++r) row[r] = row[r - 1] + args.row_stride;
+    for (int r = 1; r < kRows; ++r) {
+      row[r] = r == 1 ? rows.at + rows.stride : row[r - 2] + 2 * rows.stride;
+    }
     const ptrdiff_t end = ptrdiff_t{args.groups} * V::kRowBytes;
     ptrdiff_t at = 0;
     if constexpr (kRows * kVectors < 8) {
@@ -108,7 +130,6 @@ INTAGLIO_INLINE void Accumulate(const TileArgs& args, Panel panel, int first,
     }
     for (; at < end; at += V::kRowBytes) AddGroup<V, kFetchAhead>(panel, row, at, acc);
   }
-  AddZeroPointTerms<V>(args, first, acc);
 }
 
 // Finishes rows of accumulators that lie in memory, any scaling and output.
@@ -137,10 +158,11 @@ void ComputeTile(const TileArgs& args, int first, int count) {
   }
   typename V::I32 acc[kRows][kVectors];
   const AsPacked<V, kVectors> panel{args.panel};
+  const TileRows rows(args, first);
   if (!kAddsDepth<V> && args.fetch_ahead && first == 0) {
-    Accumulate<V, true>(args, panel, first, acc);
+    Accumulate<V, true>(args, panel, rows, acc);
   } else {
-    Accumulate<V, false>(args, panel, first, acc);
+    Accumulate<V, false>(args, panel, rows, acc);
   }
   if constexpr (kStoresPairs<V>) {
     // By way of memory: what whole tiles seldom need is not worth an instance for each kRows.
@@ -163,66 +185,78 @@ void ComputeTile(const TileArgs& args, int first, int count) {
   }
 }
 
-// The whole tiles from row `first` up to `last`, scaled and stored in one way; the last tile begins
-// within the one before where rows are left over. The choice of the way lies outside of all loops,
-// and each is a function of its own: otherwise g++ 12 keeps accumulators in memory.
-template <class V, class Store, class Panel, class Form, size_t... kVector>
+// The rows from `first` up to `last` by tiles of kRows, scaled and stored in one way; the last tile
+// begins within the one before where rows are left over. The choice of the way lies outside of all
+// loops, and each is a function of its own: otherwise g++ 12 keeps accumulators in memory.
+//
+// A full scheduler admits the next tile's instructions late, and then its first products wait for
+// their addresses: pointers take one addition from tile to tile.
+template <class V, class Store, int kRows, class Panel, class Form, size_t... kVector>
 __attribute__((noinline)) void ComputeTiles(const TileArgs& args, Panel panel, int first, int last,
                                             Form form, std::index_sequence<kVector...>) {
   constexpr int kVectors = sizeof...(kVector);
   using Scaled = decltype(form(*args.params, 0));
   const Scaled scaled[] = {form(*args.params, static_cast<int>(kVector) * V::kLanes)...};
   const Store store(args.epilogue);
-  for (int r = first; r < last; r += V::kMaxRows) {
-    // Not std::min, by whose references g++ 12 keeps accumulators in memory.
-    const int row = r + V::kMaxRows <= last ? r : last - V::kMaxRows;
-    typename V::I32 acc[V::kMaxRows][kVectors];
-    Accumulate<V, false>(args, panel, row, acc);
-    FinishPairs(store, acc, scaled, static_cast<char*>(args.dst) + row * args.dst_stride,
-                args.dst_stride);
+  const ptrdiff_t dst_stride = args.dst_stride;
+  const int start = first + kRows <= last ? first : last - kRows;
+  auto* dst = static_cast<char*>(args.dst) + start * dst_stride;
+  TileRows rows(args, start);
+  for (int left = last - start;;) {
+    typename V::I32 acc[kRows][kVectors];
+    Accumulate<V, false>(args, panel, rows, acc);
+    FinishPairs(store, acc, scaled, dst, dst_stride);
+    left -= kRows;
+    if (left <= 0) return;
+    if (__builtin_expect(left >= kRows, 1)) {
+      rows.Advance(kRows);
+      dst += kRows * dst_stride;
+    } else {
+      rows.Advance(left);
+      dst += left * dst_stride;
+      left = kRows;
+    }
   }
 }
 
-// The same, with the panel's operands kept where that pays.
+// The same for both sizes of tiles, with the panel's operands kept where that pays.
 template <class V, class Store, int kVectors, class Form>
-INTAGLIO_INLINE bool RunTiles(const TileArgs& args, int first, int last, Form form) {
+INTAGLIO_INLINE bool RunTiles(const TileArgs& args, int first, RowCut cut, Form form) {
+  static_assert(V::kMaxRows == 6);
   const auto run = [&](auto panel, int from, int to) {
-    ComputeTiles<V, Store>(args, panel, from, to, form, std::make_index_sequence<kVectors>());
+    ComputeTiles<V, Store, 6>(args, panel, from, to, form, std::make_index_sequence<kVectors>());
   };
   const AsPacked<V, kVectors> packed{args.panel};
-  if (!RunWidened<V, kVectors>(args, packed, first, last, run)) run(packed, first, last);
+  const int fours = first + cut.six;
+  if (cut.six > 0 && !RunWidened<V, kVectors>(args, packed, first, fours, run)) {
+    run(packed, first, fours);
+  }
+  if (cut.four > 0) {
+    ComputeTiles<V, Store, 4>(args, packed, fours, fours + cut.four, form,
+                              std::make_index_sequence<kVectors>());
+  }
   return true;
 }
 
 // Computes these tiles if they are finished in a way that is worth code of its own.
 template <class V, int kVectors>
-bool ComputeWholeTiles(const TileArgs& args, int first, int last) {
+bool ComputeWholeTiles(const TileArgs& args, int first, RowCut cut) {
   if (SizeOf(args.epilogue.output) == 1) {
     return WithBoundedScaling<V, kVectors>(*args.params, [&](auto bounded) {
-      return RunTiles<V, typename V::ByteStore, kVectors>(args, first, last, bounded);
+      return RunTiles<V, typename V::ByteStore, kVectors>(args, first, cut, bounded);
     });
   }
   if constexpr (kVectors == V::kMaxVectors) {
     if (!StoresPlainWords(args.epilogue)) return false;
     const ScalingForm form = args.params->form;
     if (form == ScalingForm::kNone) {
-      return RunTiles<V, WordStore<V>, kVectors>(args, first, last, Unscaled<V>());
+      return RunTiles<V, WordStore<V>, kVectors>(args, first, cut, Unscaled<V>());
     }
     if (form == ScalingForm::kToFloat) {
-      return RunTiles<V, WordStore<V>, kVectors>(args, first, last, ToReal<V>());
+      return RunTiles<V, WordStore<V>, kVectors>(args, first, cut, ToReal<V>());
     }
   }
   return false;
-}
-
-// The rows of `count` that are computed as whole tiles. Where rows are left over, doing a few again
-// takes less than finishing the others by way of memory, unless the depth is large.
-template <class V>
-INTAGLIO_INLINE int WholeTileRows(int count, int groups) {
-  constexpr int kRowGroupsWorth = 64;
-  const int left_over = count % V::kMaxRows;
-  const bool whole = count > left_over && (V::kMaxRows - left_over) * groups <= kRowGroupsWorth;
-  return whole ? count : count - left_over;
 }
 
 // The entry of a kernel: finds the instance for the panel's vectors and the number of rows.
@@ -238,8 +272,9 @@ void Tile(const TileArgs& args) {
       ComputeTile<V, kVectors, kRows>(args, 0, args.row_count);
       first = kRows;
     }
-    const int last = first + WholeTileRows<V>(args.row_count - first, args.groups);
-    if (last > first && ComputeWholeTiles<V, kVectors>(args, first, last)) first = last;
+    const RowCut cut = CutRows(args.row_count - first, args.groups);
+    const int rows = cut.six + cut.four;
+    if (rows > 0 && ComputeWholeTiles<V, kVectors>(args, first, cut)) first += rows;
   }
   for (; first < args.row_count; first += kRows) {
     ComputeTile<V, kVectors, kRows>(args, first, args.row_count - first);

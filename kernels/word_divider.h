@@ -22,7 +22,7 @@ namespace intaglio {
 struct WordDivider {
   explicit INTAGLIO_INLINE WordDivider(int divisor) {
     const auto d = static_cast<uint32_t>(divisor);
-    shift = d <= 16 ? 0 : std::bit_width(d) - 1;
+    shift = d <= 16 ? 0 : static_cast<int>(std::bit_width(d)) - 1;
     const uint32_t power = uint32_t{1} << (16 + shift);
     const uint32_t rest = power % d;
     const bool rounds_up = rest != 0 && (shift == 0 || d - rest <= uint32_t{1} << shift);

@@ -36,11 +36,13 @@ comma-separated list unless said otherwise:
   --threads=1
   --kernels=            rows of the kernel table (`best` for the one that dispatch picks); best
   --peers=all           all, none, or their names
+  --quiet=0             seconds of each case to wait for quiet moments in, which turns then count
+                        in: while plain vector instructions run as fast as they did at best
   --digests             one number that stands for all bits of a result, for comparing machines
 )";
 
-constexpr const char* kFlags[] = {"shapes",  "types",   "outputs", "modes",  "pipelines",
-                                  "threads", "kernels", "peers",   "digests"};
+constexpr const char* kFlags[] = {"shapes",  "types",   "outputs", "modes",   "pipelines",
+                                  "threads", "kernels", "peers",   "digests", "quiet"};
 
 struct Settings {
   std::vector<Shape> shapes;
@@ -212,8 +214,10 @@ void Tell(Report& report, const Problem& p, Engine& engine, const Timing& timing
   const double gops = p.shape.ops() / timing.min;
   const double peak = bounds.GopsFor(engine);
   const double share = peak > 0 ? gops / peak : 0;
-  std::printf("  %-36s %10.1f GOPS %6.1f%% of peak %12.0f ns (median %.0f)\n", engine.name.c_str(),
+  std::printf("  %-36s %10.1f GOPS %6.1f%% of peak %12.0f ns (median %.0f)", engine.name.c_str(),
               gops, 100 * share, timing.min, timing.median);
+  if (timing.quiet < 1) std::printf(", %.0f%% of turns quiet", 100 * timing.quiet);
+  std::printf("\n");
   Row row{"gemm/" + p.shape.group + "/" + p.shape.name() + "/" + p.types() + "/" +
               NameOf(p.output) + "/t" + std::to_string(p.threads) + "/" + engine.name,
           timing, p.threads, std::move(engine.counters), std::move(engine.label)};
@@ -229,7 +233,7 @@ void Tell(Report& report, const Problem& p, Engine& engine, const Timing& timing
 }
 
 void RunCase(const Problem& problem, const Settings& settings, const Options& options,
-             Context& context, Report& report, bool& all_right) {
+             Context& context, QuietWatch* watch, Report& report, bool& all_right) {
   std::printf("%s %s %s -> %s, %d thread%s\n", problem.shape.group.c_str(),
               problem.shape.name().c_str(), problem.types().c_str(), NameOf(problem.output),
               problem.threads, problem.threads == 1 ? "" : "s");
@@ -240,7 +244,9 @@ void RunCase(const Problem& problem, const Settings& settings, const Options& op
     contenders.push_back({engine->name, [&engine] { engine->Run(); }});
   }
   contenders.insert(contenders.end(), bounds.contenders().begin(), bounds.contenders().end());
-  const auto timings = Interleave(contenders, options.MakeBudget(problem.threads));
+  Budget budget = options.MakeBudget(problem.threads);
+  budget.watch = watch;
+  const auto timings = Interleave(contenders, budget);
   bounds.Take(std::span(timings).subspan(engines.size()));
   for (size_t i = 0; i < engines.size(); ++i) {
     Tell(report, problem, *engines[i], timings[i], bounds);
@@ -262,6 +268,7 @@ int Main(int argc, char** argv) {
   bool all_right = true;
   for (const std::string& threads : settings.threads) {
     Context context(std::max(1, std::atoi(threads.c_str())));
+    const auto watch = MakeQuietWatch(options.Number("quiet", 0), context);
     for (const Shape& shape : settings.shapes) {
       for (const std::string& types : settings.types) {
         for (const std::string& output : settings.outputs) {
@@ -270,7 +277,7 @@ int Main(int argc, char** argv) {
           Problem problem = MakeProblem(shape, TypeNamed(types.substr(0, 2)), TypeNamed(weights),
                                         OutputNamed(output), context.threads());
           if (seven_bits) UseSevenBits(problem);
-          RunCase(problem, settings, options, context, report, all_right);
+          RunCase(problem, settings, options, context, watch.get(), report, all_right);
         }
       }
     }

@@ -45,10 +45,12 @@ class Racer {
   bool Done() const { return turns_ >= budget_.min_rounds && timed_ns_ >= budget_.seconds * 1e9; }
 
   void TakeTurn() {
+    if (budget_.watch != nullptr) budget_.watch->AwaitQuiet();
     if (budget_.settle_ms > 0) {
       std::this_thread::sleep_for(std::chrono::duration<double, std::milli>(budget_.settle_ms));
     }
     if (!budget_.cold) TimeCalls(calls_);
+    const size_t before = samples_.size();
     double turn_ns = 0;
     do {
       if (budget_.cold) SweepCaches();
@@ -56,14 +58,18 @@ class Racer {
       samples_.push_back(ns / static_cast<double>(calls_));
       turn_ns += ns;
     } while (turn_ns < kTurnNs);
+    const Turn turn = budget_.watch == nullptr ? Turn::kQuiet : budget_.watch->Judge();
+    if (turn == Turn::kAgain) return samples_.resize(before);
     timed_ns_ += turn_ns;
+    quiet_turns_ += turn == Turn::kQuiet ? 1 : 0;
     ++turns_;
   }
 
   Timing Finish() {
     std::sort(samples_.begin(), samples_.end());
     return {samples_.front(), samples_[samples_.size() / 2],
-            calls_ * static_cast<int64_t>(samples_.size())};
+            calls_ * static_cast<int64_t>(samples_.size()),
+            static_cast<double>(quiet_turns_) / turns_};
   }
 
  private:
@@ -77,6 +83,7 @@ class Racer {
   const Budget& budget_;
   int64_t calls_ = 1;
   int turns_ = 0;
+  int quiet_turns_ = 0;
   double timed_ns_ = 0;
   std::vector<double> samples_;
 };
@@ -84,6 +91,7 @@ class Racer {
 }  // namespace
 
 std::vector<Timing> Interleave(std::span<const Contender> contenders, const Budget& budget) {
+  if (budget.watch != nullptr) budget.watch->BeginCase();
   std::vector<Racer> racers;
   racers.reserve(contenders.size());
   for (const Contender& contender : contenders) racers.emplace_back(contender, budget);

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "intaglio/bench/harness/quiet_watch.h"
+
 namespace intaglio::bench {
 
 struct Contender {
@@ -22,6 +24,7 @@ struct Budget {
   double settle_ms = 0;   // pause before each turn: other contenders' idle threads stop spinning
   bool cold = false;      // caches are swept before every single call
   bool cpu_time = false;  // the calling thread's CPU time instead of time: for busy machines
+  QuietWatch* watch = nullptr;  // turns are to count in quiet moments only
 };
 
 // Of one call, in nanoseconds.
@@ -29,6 +32,7 @@ struct Timing {
   double min = 0;     // over all samples
   double median = 0;  // of all samples
   int64_t calls = 0;
+  double quiet = 1;  // the part of the turns that the watch found quiet
 };
 
 // A sample is as many calls as take about 100 microseconds (one where cold); a turn is an untimed

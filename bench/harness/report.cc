@@ -95,6 +95,7 @@ void Report::Add(const Row& row) {
   run.cpu_accumulated_time = run.real_accumulated_time;
   run.report_label = row.label;
   run.counters["min_ns"] = row.timing.min;
+  run.counters["quiet"] = row.timing.quiet;
   for (const auto& [name, value] : row.counters) run.counters[name] = value;
   impl_->json.ReportRuns({run});
   impl_->file.flush();

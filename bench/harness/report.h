@@ -13,7 +13,7 @@
 namespace intaglio::bench {
 
 // One measured figure. In the JSON, real_time is the median in ns, and the counters stand beside
-// `min_ns`.
+// `min_ns` and `quiet`, which are Timing's.
 struct Row {
   std::string name;  // program/group/case/.../contender
   Timing timing;

@@ -14,9 +14,11 @@ namespace {
 
 constexpr char kUsage[] =
     "bench_ops: operators, as shares of their bounds\n"
-    "  --threads=1\n  --filter=TEXT         layers with this text in their names\n";
+    "  --threads=1\n  --filter=TEXT         layers with this text in their names\n"
+    "  --quiet=0             seconds of each case to wait for quiet moments in (see bench_gemm)\n";
 
-bool RunCase(const OpCase& op, const Options& options, Context& context, Report& report) {
+bool RunCase(const OpCase& op, const Options& options, Context& context, QuietWatch* watch,
+             Report& report) {
   op.run();
   const std::string wrong = op.check();
   if (!wrong.empty()) {
@@ -34,7 +36,9 @@ bool RunCase(const OpCase& op, const Options& options, Context& context, Report&
     peak = MakePeakContender(*op.loop, context);
     contenders.push_back(peak.contender);
   }
-  const auto timings = Interleave(contenders, options.MakeBudget(threads));
+  Budget budget = options.MakeBudget(threads);
+  budget.watch = watch;
+  const auto timings = Interleave(contenders, budget);
   const double ns = timings[0].min / op.repeats;
   const double memory_ns = BestRead() == nullptr ? 0 : timings[1].min;
   const double compute_ns =
@@ -57,16 +61,17 @@ bool RunCase(const OpCase& op, const Options& options, Context& context, Report&
 }
 
 int Main(int argc, char** argv) {
-  const Options options(argc, argv, {"threads", "filter"}, kUsage);
+  const Options options(argc, argv, {"threads", "filter", "quiet"}, kUsage);
   Report report(options);
   bool all_right = true;
   for (const std::string& threads : options.List("threads", "1")) {
     Context context(std::max(1, std::atoi(threads.c_str())));
+    const auto watch = MakeQuietWatch(options.Number("quiet", 0), context);
     for (const auto& cases :
          {DepthwiseCases(context), ConvolutionCases(context), LineCases(), NnCases(context)}) {
       for (const OpCase& op : cases) {
         if (op.name.find(options.Text("filter", "")) == op.name.npos) continue;
-        all_right = RunCase(op, options, context, report) && all_right;
+        all_right = RunCase(op, options, context, watch.get(), report) && all_right;
       }
     }
   }

@@ -94,6 +94,12 @@ PeakContender MakePeakContender(const PeakLoop& loop, Context& context) {
           loop.ops * static_cast<double>(iterations) * threads};
 }
 
+std::unique_ptr<QuietWatch> MakeQuietWatch(double patience, Context& context) {
+  const PeakLoop* loop = BestPeak(PeakOf::kBytes);
+  if (patience <= 0 || loop == nullptr) return nullptr;
+  return std::make_unique<QuietWatch>(MakePeakContender(*loop, context).contender.run, patience);
+}
+
 Contender MakeReadContender(size_t bytes, Context& context, size_t written) {
   const ReadLoop* loop = BestRead();
   const auto threads = static_cast<size_t>(context.threads());

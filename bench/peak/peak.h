@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -63,6 +64,10 @@ PeakContender MakePeakContender(const PeakLoop& loop, Context& context);
 // Plain reads of `bytes` bytes in all, the same ones on every call, by all threads of a context,
 // and then plain writes of `written` others. Only where BestRead() is not null.
 Contender MakeReadContender(size_t bytes, Context& context, size_t written = 0);
+
+// What watches for quiet moments, by the rate of plain vector instructions on all threads of a
+// context, which must outlive it. Null for no patience, and where there is no such loop.
+std::unique_ptr<QuietWatch> MakeQuietWatch(double patience, Context& context);
 
 // GB/s (1e9) of plain reads by all threads of a context, each of its own `bytes / threads` bytes,
 // best of several passes.

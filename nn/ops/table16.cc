@@ -22,14 +22,16 @@ const Table16& Once(Made& made, const Function& f, int mirror) {
 template <int kIntegers>
 const Table16& Tanh() {
   static Made made;
-  return Once(made, Tanh16<kIntegers>, 0);
+  return Once(
+      made, [](int16_t x) { return Tanh16<kIntegers>(x); }, 0);
 }
 
 }  // namespace
 
 const Table16& LogisticTable() {
   static Made made;
-  return Once(made, Logistic16<3>, q15::kOne);
+  return Once(
+      made, [](int16_t x) { return Logistic16<3>(x); }, q15::kOne);
 }
 
 const Table16& TanhTable(int integer_bits) {

@@ -14,12 +14,10 @@ class Table16 {
   // By f, for which f(-x) = mirror - f(x).
   template <class Function>
   void Fill(const Function& f, int mirror) {
-    values_[0] = f(0);
-    values_[0x8000] = f(-0x8000);
-    for (size_t x = 1; x < 0x8000; ++x) {
-      values_[x] = f(static_cast<int16_t>(x));
-      values_[0x10000 - x] = static_cast<int16_t>(mirror - values_[x]);
-    }
+    int16_t* const values = values_.data();
+    for (int x = 0; x < 0x8000; ++x) values[x] = f(static_cast<int16_t>(x));
+    values[0x8000] = f(-0x8000);
+    for (int x = 1; x < 0x8000; ++x) values[0x10000 - x] = static_cast<int16_t>(mirror - values[x]);
   }
 
  private:

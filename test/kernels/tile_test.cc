@@ -180,13 +180,14 @@ TEST_P(Tile, EveryRowCountPanelWidthAndDepth) {
   }
 }
 
-// More rows than a tile has, with and without memory for a panel's operands.
+// Several tiles, of which whole ones may share the rows in many ways, with and without memory for a
+// panel's operands.
 TEST_P(Tile, ManyTiles) {
   Random random(4);
   const int tile = kernel().max_rows;
   for (const int vectors : PanelVectors()) {
-    for (const int rows : {tile + 1, 2 * tile, 3 * tile - 1, 4 * tile}) {
-      for (const int depth : {0, 1, 5, 32, 67}) {
+    for (int rows = 2; rows <= 4 * tile; rows += tile > 8 ? 9 : 1) {
+      for (const int depth : {0, 1, 5, 32, 67, 270}) {
         for (const auto output : {Type::kInt8, Type::kUInt8, Type::kInt32}) {
           for (const bool with_operands : {false, true}) {
             TileCase test(kernel(), vectors, rows, depth);
