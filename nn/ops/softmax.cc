@@ -45,7 +45,6 @@ class SoftmaxRoutine final : public Routine {
         lookups_(lookups) {
     std::reverse_copy(exps.begin(), exps.end(), reversed_exps_.begin());
     live_ = std::count_if(exps.begin(), exps.end(), [](int32_t e) { return e >= kLeastLive; });
-    most_scaled_ = live_ <= 128 ? 2 * live_ : live_ / 2;
   }
 
   Status Run(const RunArguments& arguments) const override {
@@ -93,7 +92,7 @@ class SoftmaxRoutine final : public Routine {
       scales[r] = {sums[r].largest, {reciprocals[r], -shift}};
       if (shift > 31) scales[r].scale = {};  // below 2^-12, which rounds to 0
     }
-    if (sizeof(Out) == 1 && depth_ < most_scaled_ && lookups_.scale_rows != nullptr) {
+    if (sizeof(Out) == 1 && 2 * depth_ < live_ && lookups_.scale_rows != nullptr) {
       return lookups_.scale_rows(exps_, {in, kFlip, count, depth_}, scales, kOutput,
                                  reinterpret_cast<uint8_t*>(out));
     }
@@ -149,8 +148,6 @@ class SoftmaxRoutine final : public Routine {
   TermTable terms_;  // exps rounded to a sum's fraction bits
   ExpTable exps_;
   ptrdiff_t live_;  // differences from 0 on that may give more than 0 in 8 bits
-  // Longer rows are looked up among the results of all bytes; lookups of few numbers are faster.
-  ptrdiff_t most_scaled_;
   const LineRoutines& lines_;
   const LookupRoutines& lookups_;
 };
