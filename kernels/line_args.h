@@ -54,7 +54,25 @@ struct WindowRun {
   void* out;
 };
 
-// Bilinear interpolation: what an output is made of, places of elements and their weights.
+// `lines` lines of `count` bytes, `stride` bytes apart. int8 numbers have the flip 0x80.
+struct LineStack {
+  const uint8_t* in;
+  ptrdiff_t stride;
+  ptrdiff_t lines;
+  ptrdiff_t count;
+  uint8_t flip;
+};
+
+// `rows` rows of `depth` bytes, at least 1, one behind the other. int8 numbers are moved up by 128
+// by the flip 0x80.
+struct ByteRows {
+  const uint8_t* bytes;
+  uint8_t flip;
+  ptrdiff_t rows;
+  ptrdiff_t depth;
+};
+
+// Bilinear interpolation: what an output is made of, two rows or columns and their weights.
 template <class W>
 struct Tap {
   ptrdiff_t low = 0;
@@ -63,21 +81,21 @@ struct Tap {
   W weight_high = 0;
 };
 
-// A line of `pixels` of the result, between two lines of the image of `elements` numbers T each.
+// A line of `pixels` of the result, between two lines of the image of `columns` pixels each.
 template <class T, class W>
 struct BlendLine {
   static constexpr ptrdiff_t kSlack = 16;
 
   const T* upper;
   const T* lower;
-  ptrdiff_t elements;
+  ptrdiff_t columns;
   W weight_upper;
   W weight_lower;
   const Tap<W>* taps;
   ptrdiff_t pixels;
   ptrdiff_t channels;
   T* out;
-  W* scratch;  // 2 (elements + kSlack)
+  W* scratch;  // 2 (columns * channels + kSlack)
 };
 
 struct LineRoutines {
@@ -92,8 +110,13 @@ struct LineRoutines {
   void (*largest)(const WindowRun& run, const LineOutput& output);
   // The mean, to nearest, ties away from zero; clamped.
   void (*average)(const WindowRun& run, const LineOutput& output);
-  // Weights of 10 fractional bits; the sum of the four products, which must fit int32, over 2^20,
-  // to nearest, ties away from zero. Products may wrap.
+  // sums[i] += the sum of number i of each line.
+  void (*add_lines)(const LineStack& lines, int32_t* sums);
+  // places[r] = the first of the largest bytes of row r, xored with the flip.
+  void (*places)(const ByteRows& rows, int32_t* places);
+  // Weights of 10 fractional bits, which add up to 1, of a tap and of the lines; the sum of the
+  // four products, which must fit int32, over 2^20, to nearest, ties away from zero. Products may
+  // wrap.
   void (*blend_fixed)(const BlendLine<int8_t, int32_t>& line);
   // The products of columns low and high, each upper before lower, and 1/2 are added up in float32
   // in this order, and the sum loses its fraction. Factors are multiplied in the order number,

@@ -3,6 +3,8 @@
 //        kVectors vectors of bytes, flipped and zero-extended, in the order that StoreBytes writes
 //   WidenPairs<kVectors>(const uint8_t* a, const uint8_t* b, uint8_t flip, I32* pairs)
 //        the same of two lines, b's bytes in the upper halves of the lanes
+//   LeastWord(words)
+//        the least of eight uint16, in a vector of the compiler's
 #ifndef INTAGLIO_KERNELS_LINES_H_
 #define INTAGLIO_KERNELS_LINES_H_
 
@@ -11,7 +13,9 @@
 
 #include "intaglio/fixedpoint/transcendental.h"
 #include "intaglio/kernels/blend.h"
+#include "intaglio/kernels/column_sums.h"
 #include "intaglio/kernels/line_args.h"
+#include "intaglio/kernels/places.h"
 #include "intaglio/kernels/windows.h"
 
 namespace intaglio {
@@ -201,7 +205,8 @@ template <class V, class B>
 inline constexpr LineRoutines kLines = {
     Lines<V, B>::Add,        Lines<V, B>::AddWords,
     Lines<V, B>::Multiply,   Windows<V>::template Reduce<Windows<V>::template Largest>,
-    Windows<V>::Means,       Blend<V>::Fixed,
+    Windows<V>::Means,       ColumnSums<V>::Add,
+    Places<V, B>::OfLargest, Blend<V>::Fixed,
     Blend<V>::Real,          Lines<V, B>::Requantize,
     Lines<V, B>::Reciprocals};
 

@@ -30,15 +30,6 @@ struct NumberTable {
 using TermTable = NumberTable<3>;
 using ExpTable = NumberTable<4>;  // below 2^31
 
-// `rows` rows of `depth` bytes, at least 1, one behind the other. int8 numbers are moved up by 128
-// by the flip 0x80.
-struct ByteRows {
-  const uint8_t* bytes;
-  uint8_t flip;
-  ptrdiff_t rows;
-  ptrdiff_t depth;
-};
-
 // The largest byte m of a row, and the sum of the terms of m - byte.
 struct RowSum {
   int32_t largest;

@@ -93,10 +93,12 @@ struct TransposeConv {
 };
 
 // Inputs: a [..., M, K], or [..., K, M] where adjoint_a; b [..., K, N], or [..., N, K] where
-// adjoint_b. The other dimensions broadcast.
+// adjoint_b. The other dimensions broadcast. Of float32 by constant int8, rows of a are quantized
+// as they come, with zero points where asymmetric_quantize_inputs.
 struct BatchMatMul {
   bool adjoint_a = false;
   bool adjoint_b = false;
+  bool asymmetric_quantize_inputs = false;
 };
 
 // x [N, H, W, C]. Padding does not count in the average. Input and output share one quantization.

@@ -123,21 +123,39 @@ constexpr double kMaxPool3x3 = 2 + 2;
 // Bytes are widened to two vectors of words, once, and flipped; sums of a row and of a column, half
 // a divisor; a product in the place of the division, and the vectors are joined.
 constexpr double kAveragePool3x3 = 2 + 1 + 4 + 4 + 2 + 2 + 2 + 1;
+// A lookup of 64 bytes in two registers takes as long as four instructions.
+constexpr double kLookup = 4;
 // Of 64 bytes: a maximum; a difference, and three bytes of its exponential's sum, each a table of
 // four registers (two lookups, a blend) and two additions.
-constexpr double kSumOfExps = 2 + 2 + 1 + 3 * (3 + 2);
+constexpr double kSumOfExps = 2 + 2 + 1 + 3 * (2 * kLookup + 1 + 2);
 constexpr double kRowOfExps = 16;  // maximum and sum over the lanes
 // Of 16 products of exponentials with the sum's reciprocal.
 constexpr double kScaledExps = 2 + 1 + 2 + 2 + 2 + 2;
 // Rows of 197: each byte's result, of 8 vectors that are not zero, and lookups.
-constexpr double kSoftmax197 = (4 * (kSumOfExps + 5) + kRowOfExps + 8 * kScaledExps) * 64 / 197;
-// Rows of 21: the four bytes of each exponential are looked up and interleaved.
-constexpr double kSoftmax21 = (kSumOfExps + kRowOfExps + 4 * 3 + 4 + 2 * kScaledExps) * 64 / 21;
+constexpr double kSoftmax197 =
+    (4 * (kSumOfExps + 2 * kLookup + 3) + kRowOfExps + 8 * kScaledExps) * 64 / 197;
+// Two rows of 21: the four bytes of each exponential, of the 128 that are not zero, are looked up
+// and interleaved.
+constexpr double kSoftmax21 =
+    (kSumOfExps + 2 * kRowOfExps + 4 * kLookup + 8 + 4 * kScaledExps) * 64 / 42;
 // Of 16 numbers: a quotient, which takes as long as 16 instructions, rounded away from zero, with
 // its zero point, clamped, converted.
 constexpr double kQuantize = 4 * (16 + 4 + 1 + 2 + 1) + 3;
 // A mean of 3136: bytes are widened and added.
 constexpr double kMean3136 = 3136 * (2 + 2);
+// Of 16 numbers between two columns: difference, product, shift and sum; rounded by four.
+constexpr double kBlendFixed = 4 + 4;
+// The same of real numbers: four products and their sum, the half, the conversion.
+constexpr double kBlendReal = 4 + 4 + 1;
+// 33 columns of 256 become 65, all packed; the columns, first, are widened and blended.
+constexpr double kColumnFixed = 2 + 4;
+constexpr double kColumnReal = 2 * (2 + 1);
+constexpr double kResizeFixed = 4 * kBlendFixed + 4 + 4 * kColumnFixed * 33 / 65;
+constexpr double kResizeReal = 4 * kBlendReal + 4 + 4 * kColumnReal * 33 / 65;
+// 33 columns of 21 become 257: two vectors of a pixel, packed.
+constexpr double kResize21 = (2 * kBlendReal + 2) * 64 / 21 + 4 * kColumnReal * 33 / 257;
+// A row of 21: two loads are moved and joined with their places, and one minimum is left of four.
+constexpr double kArgMax21 = (2 * 3 + 3 + 2) * 64;
 
 }  // namespace
 
@@ -170,12 +188,12 @@ std::vector<OpCase> NnCases(Context& context) {
              {{1, 56, 56, 256}}, pool(nn::AveragePool2D{})),
       NnCase(context, "softmax/1576x197", kSoftmax197, Type::kInt8, {{1576, 197}}, softmax),
       NnCase(context, "softmax/16641x21", kSoftmax21, Type::kInt8, {{16641, 21}}, softmax),
-      NnCase(context, "resize bilinear/33x33x256-65x65", 0, Type::kInt8, {{1, 33, 33, 256}},
-             resize(bilinear, Type::kInt8)),
-      NnCase(context, "resize bilinear, uint8/33x33x256-65x65", 0, Type::kUInt8, {{1, 33, 33, 256}},
-             resize(bilinear, Type::kUInt8)),
-      NnCase(context, "resize bilinear, uint8/33x33x21-257x257", 0, Type::kUInt8, {{1, 33, 33, 21}},
-             resize(narrow, Type::kUInt8)),
+      NnCase(context, "resize bilinear/33x33x256-65x65", kResizeFixed, Type::kInt8,
+             {{1, 33, 33, 256}}, resize(bilinear, Type::kInt8)),
+      NnCase(context, "resize bilinear, uint8/33x33x256-65x65", kResizeReal, Type::kUInt8,
+             {{1, 33, 33, 256}}, resize(bilinear, Type::kUInt8)),
+      NnCase(context, "resize bilinear, uint8/33x33x21-257x257", kResize21, Type::kUInt8,
+             {{1, 33, 33, 21}}, resize(narrow, Type::kUInt8)),
       NnCase(context, "resize nearest/28x28x256-56x56", 0, Type::kInt8, {{1, 28, 28, 256}},
              resize(nearest, Type::kInt8)),
       NnCase(context, "concatenation/2 of 56x56x128", 0, Type::kInt8,
@@ -190,7 +208,7 @@ std::vector<OpCase> NnCases(Context& context) {
              [](Builder& b, const std::vector<Value>& x) {
                return b.Mean(x[0], {{1, 2}, true}, kInput);
              }),
-      NnCase(context, "arg max/129x129x21", 0, Type::kInt8, {{1, 129, 129, 21}},
+      NnCase(context, "arg max/129x129x21", kArgMax21, Type::kInt8, {{1, 129, 129, 21}},
              [](Builder& b, const std::vector<Value>& x) {
                return b.Layer(nn::ArgMax{3}, {x[0].id}, Type::kInt32, {});
              }),

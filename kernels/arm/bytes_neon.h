@@ -2,6 +2,7 @@
 #ifndef INTAGLIO_KERNELS_ARM_BYTES_NEON_H_
 #define INTAGLIO_KERNELS_ARM_BYTES_NEON_H_
 
+#include <bit>
 #include <cstdint>
 
 #include "intaglio/kernels/arm/registers_neon.h"
@@ -24,6 +25,14 @@ struct BytesNeon {
     const uint16x8x2_t zipped = vzipq_u16(Words(a, flip), Words(b, flip));
     pairs[0] = vreinterpretq_s32_u16(zipped.val[0]);
     pairs[1] = vreinterpretq_s32_u16(zipped.val[1]);
+  }
+
+  template <class Words>
+  static INTAGLIO_INLINE int LeastWord(Words words) {
+    const auto all = std::bit_cast<uint16x8_t>(words);
+    uint16x4_t least = vmin_u16(vget_low_u16(all), vget_high_u16(all));
+    least = vpmin_u16(least, least);
+    return vget_lane_u16(vpmin_u16(least, least), 0);
   }
 
  private:

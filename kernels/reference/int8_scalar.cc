@@ -49,6 +49,12 @@ struct BytesScalar {
                                          int32_t* pairs) {
     for (int j = 0; j < kVectors; ++j) pairs[j] = (a[j] ^ flip) | (b[j] ^ flip) << 16;
   }
+  template <class Words>
+  static INTAGLIO_INLINE int LeastWord(Words words) {
+    int least = words[0];
+    for (int i = 1; i < 8; ++i) least = std::min<int>(least, words[i]);
+    return least;
+  }
 };
 
 struct TapsScalar {

@@ -2,9 +2,11 @@
 #ifndef INTAGLIO_KERNELS_X86_BYTES_H_
 #define INTAGLIO_KERNELS_X86_BYTES_H_
 
+#include <bit>
 #include <cstdint>
 
 #include "intaglio/fixedpoint/registers.h"
+#include "intaglio/kernels/x86/intrinsics.h"
 
 namespace intaglio {
 
@@ -41,6 +43,11 @@ struct BytesX86 {
       pairs[2] = V::UnpackLow8(high, zero);
       pairs[3] = V::UnpackHigh8(high, zero);
     }
+  }
+
+  template <class Words>
+  static INTAGLIO_INLINE int LeastWord(Words words) {
+    return _mm_cvtsi128_si32(_mm_minpos_epu16(std::bit_cast<__m128i>(words))) & 0xffff;
   }
 };
 

@@ -59,7 +59,8 @@ Status Encode(const TransposeConv& op, Encoding& e) {
 }
 
 Status Encode(const BatchMatMul& op, Encoding& e) {
-  e.SetOptions(tflite::CreateBatchMatMulOptions(e.builder(), op.adjoint_a, op.adjoint_b));
+  e.SetOptions(tflite::CreateBatchMatMulOptions(e.builder(), op.adjoint_a, op.adjoint_b,
+                                                op.asymmetric_quantize_inputs));
   return {};
 }
 

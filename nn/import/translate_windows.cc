@@ -81,7 +81,9 @@ Status TranslateBatchMatMul(Translation& t) {
   if (options == nullptr && t.has_options()) {
     return InvalidArgument("has another operator's options");
   }
-  t.set(options == nullptr ? BatchMatMul{} : BatchMatMul{options->adj_x(), options->adj_y()});
+  t.set(options == nullptr ? BatchMatMul{}
+                           : BatchMatMul{options->adj_x(), options->adj_y(),
+                                         options->asymmetric_quantize_inputs()});
   return {};
 }
 

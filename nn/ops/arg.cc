@@ -1,6 +1,5 @@
 // ARG_MAX, ARG_MIN, TOPK_V2: the places of the greatest and smallest elements.
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstddef>
 #include <functional>
@@ -10,6 +9,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "intaglio/gemm/lines.h"
 #include "intaglio/nn/ops/checks.h"
 #include "intaglio/nn/ops/ops.h"
 #include "intaglio/nn/ops/parallel.h"
@@ -32,47 +32,38 @@ Sizes SizesOf(const Shape& shape, size_t axis) {
           static_cast<ptrdiff_t>(*CountElements(Shape(middle + 1, shape.end())))};
 }
 
-// The order that an operator looks for the first place of, as int16 keys of 8-bit elements.
+// What makes the first best of 8-bit elements the first largest byte, by xor.
 template <class Better>
-struct KeyOf;
+struct FlipOf;
 template <class T>
-struct KeyOf<std::greater<T>> {
-  int operator()(T x) const { return x - (std::is_signed_v<T> ? 0 : 128); }
+struct FlipOf<std::greater<T>> {
+  static constexpr uint8_t kFlip = std::is_signed_v<T> ? 0x80 : 0;
 };
 template <class T>
-struct KeyOf<std::less<T>> {
-  int operator()(T x) const { return (std::is_signed_v<T> ? -1 : 127) - x; }
+struct FlipOf<std::less<T>> {
+  static constexpr uint8_t kFlip = std::is_signed_v<T> ? 0x7f : 0xff;
 };
 
-// In a key's low byte, so that of equal elements the first is greatest.
-constexpr ptrdiff_t kMostKeys = 256;
-constexpr std::array<int16_t, kMostKeys> kFirstFirst = [] {
-  std::array<int16_t, kMostKeys> places{};
-  for (size_t i = 0; i < places.size(); ++i) places[i] = static_cast<int16_t>(255 - i);
-  return places;
-}();
+using PlacesOfBytes = decltype(LineRoutines::places);
 
-// The place in a row of at most kMostKeys adjacent 8-bit elements, by one maximum that compilers
-// vectorize.
-template <class Better, class T>
-ptrdiff_t PlaceInRow(const T* in, ptrdiff_t extent) {
-  const KeyOf<Better> key;
-  int16_t best = std::numeric_limits<int16_t>::min();
-  for (ptrdiff_t a = 0; a < extent; ++a) {
-    best = std::max(best,
-                    static_cast<int16_t>(key(in[a]) * 256 + kFirstFirst[static_cast<size_t>(a)]));
+void RunBytes(PlacesOfBytes places, const ByteRows& rows, int32_t* out) { places(rows, out); }
+void RunBytes(PlacesOfBytes places, ByteRows rows, int64_t* out) {
+  constexpr ptrdiff_t kRows = 64;
+  int32_t some[kRows];
+  for (ptrdiff_t left = rows.rows; left > 0; left -= rows.rows) {
+    rows.rows = std::min(left, kRows);
+    places(rows, some);
+    out = std::copy_n(some, rows.rows, out);
+    rows.bytes += rows.rows * rows.depth;
   }
-  return 255 - (best & 255);
 }
 
 template <class T, class Place, class Better>
-void RunArg(const Sizes& s, const T* in, Place* out) {
+void RunArg(const Sizes& s, PlacesOfBytes places, const T* in, Place* out) {
   if constexpr (sizeof(T) == 1) {
-    if (s.inner == 1 && s.extent <= kMostKeys) {
-      for (ptrdiff_t o = 0; o < s.outer; ++o, in += s.extent) {
-        *out++ = static_cast<Place>(PlaceInRow<Better>(in, s.extent));
-      }
-      return;
+    if (s.inner == 1) {
+      const auto* const bytes = reinterpret_cast<const uint8_t*>(in);
+      return RunBytes(places, {bytes, FlipOf<Better>::kFlip, s.outer, s.extent}, out);
     }
   }
   const Better better;
@@ -100,7 +91,7 @@ ShapesResult InferArg(const LayerView& layer, int axis) {
 }
 
 template <template <class> class Better>
-Result<PreparedLayer> PrepareArg(const LayerView& layer, int axis) {
+Result<PreparedLayer> PrepareArg(const LayerView& layer, const LayerOptions& options, int axis) {
   const Tensor& x = layer.input(0);
   const Result<size_t> dimension = AxisOf(layer, axis, x.shape.size());
   if (!dimension.ok()) return dimension.status();
@@ -109,6 +100,8 @@ Result<PreparedLayer> PrepareArg(const LayerView& layer, int axis) {
     return layer.Invalid("there are no elements along axis " + std::to_string(axis) + " of " +
                          ToString(x.shape));
   }
+  const Result<const LineRoutines*> lines = LinesOf(options.kernel);
+  if (!lines.ok()) return layer.Wrap(lines.status());
   PreparedLayer prepared;
   prepared.name = RoutineName(x.type, "arg");
   const Type element = x.type == Type::kBool ? Type::kUInt8 : x.type;
@@ -116,14 +109,14 @@ Result<PreparedLayer> PrepareArg(const LayerView& layer, int axis) {
     using T = decltype(zero);
     return VisitType<int32_t, int64_t>(layer.output().type, [&](auto place) {
       using Place = decltype(place);
-      return RoutineOf([sizes](const RunArguments& arguments) {
+      return RoutineOf([sizes, places = (*lines)->places](const RunArguments& arguments) {
         const auto* const in = static_cast<const T*>(arguments.inputs[0]);
         auto* const out = static_cast<Place*>(arguments.outputs[0]);
         const ptrdiff_t size = sizes.extent * sizes.inner;
         ForParts(arguments.context, sizes.outer,
                  kLeastBytesOfThread / std::max<ptrdiff_t>(1, size) + 1,
                  [&](ptrdiff_t first, ptrdiff_t last) {
-                   RunArg<T, Place, Better<T>>({last - first, sizes.extent, sizes.inner},
+                   RunArg<T, Place, Better<T>>({last - first, sizes.extent, sizes.inner}, places,
                                                in + first * size, out + first * sizes.inner);
                  });
       });
@@ -171,11 +164,11 @@ ShapesResult InferArgMin(const LayerView& layer) {
   return InferArg(layer, layer.op<ArgMin>().axis);
 }
 
-Result<PreparedLayer> PrepareArgMax(const LayerView& layer, const LayerOptions&) {
-  return PrepareArg<std::greater>(layer, layer.op<ArgMax>().axis);
+Result<PreparedLayer> PrepareArgMax(const LayerView& layer, const LayerOptions& options) {
+  return PrepareArg<std::greater>(layer, options, layer.op<ArgMax>().axis);
 }
-Result<PreparedLayer> PrepareArgMin(const LayerView& layer, const LayerOptions&) {
-  return PrepareArg<std::less>(layer, layer.op<ArgMin>().axis);
+Result<PreparedLayer> PrepareArgMin(const LayerView& layer, const LayerOptions& options) {
+  return PrepareArg<std::less>(layer, options, layer.op<ArgMin>().axis);
 }
 
 ShapesResult InferTopK(const LayerView& layer) {

@@ -105,11 +105,14 @@ ShapesResult InferBatchMatMul(const LayerView& layer) {
   return std::vector<Shape>{shape};
 }
 
-Result<PreparedLayer> PrepareBatchMatMul(const LayerView& layer, const LayerOptions&) {
+Result<PreparedLayer> PrepareBatchMatMul(const LayerView& layer, const LayerOptions& options) {
   const BatchMatMul& op = layer.op<BatchMatMul>();
   const Result<MatMulSizes> sizes = SizesOf(layer);
   if (!sizes.ok()) return sizes.status();
   if (layer.input(0).type == Type::kFloat32) {
+    if (layer.input(1).type == Type::kInt8) {
+      return PrepareBatchMatMulHybrid(layer, options, *sizes, BatchLoops(layer, *sizes));
+    }
     return PrepareBatchMatMulFloat(layer, *sizes, BatchLoops(layer, *sizes));
   }
   const Result<ThreeAffines> q = AffinesOf(layer);

@@ -43,6 +43,12 @@ ItemScale Asymmetric(float min, float max) {
           static_cast<int32_t>(std::round(zero_point)), -128, 127};
 }
 
+ItemScale ScaleOf(const float* x, int64_t size, bool asymmetric) {
+  if (size == 0) return {};
+  const auto [min, max] = std::minmax_element(x, x + size);
+  return asymmetric ? Asymmetric(*min, *max) : Symmetric(*min, *max);
+}
+
 void QuantizeItem(const float* x, int64_t size, const ItemScale& q, int8_t* to) {
   const auto zero_point = static_cast<float>(q.zero_point);
   for (int64_t i = 0; i < size; ++i) {
@@ -75,13 +81,12 @@ Result<HybridLayer> CheckHybrid(const LayerView& layer, Activation activation, i
 }
 
 Result<size_t> QuantizedItemsBytes(const LayerView& layer, int64_t items, int64_t size) {
-  const Result<size_t> numbers = CountBytes({static_cast<int>(items), 2}, Type::kFloat32);
-  int64_t elements = 0;
-  if (!numbers.ok() || __builtin_mul_overflow(items, size, &elements) ||
-      !std::in_range<size_t>(elements)) {
+  constexpr int64_t kNumbers = sizeof(float) + sizeof(int32_t);
+  int64_t bytes = 0;
+  if (__builtin_mul_overflow(items, size + kNumbers, &bytes) || !std::in_range<size_t>(bytes)) {
     return layer.Unsupported("scratch beyond the address space");
   }
-  return *numbers + static_cast<size_t>(elements);
+  return static_cast<size_t>(bytes);
 }
 
 QuantizedItems QuantizeItems(const float* x, int64_t items, int64_t size, bool asymmetric,
@@ -90,15 +95,31 @@ QuantizedItems QuantizeItems(const float* x, int64_t items, int64_t size, bool a
   to.scales = static_cast<float*>(scratch);
   to.zero_points = reinterpret_cast<int32_t*>(to.scales + items);
   to.values = reinterpret_cast<int8_t*>(to.zero_points + items);
+  QuantizeItems(x, items, size, asymmetric, to);
+  return to;
+}
+
+void QuantizeItems(const float* x, int64_t items, int64_t size, bool asymmetric,
+                   const QuantizedItems& to) {
   for (int64_t item = 0; item < items; ++item) {
     const float* const begin = x + item * size;
-    const auto [min, max] = std::minmax_element(begin, begin + size);
-    const ItemScale q = asymmetric ? Asymmetric(*min, *max) : Symmetric(*min, *max);
+    const ItemScale q = ScaleOf(begin, size, asymmetric);
     to.scales[item] = q.scale;
     to.zero_points[item] = q.zero_point;
     QuantizeItem(begin, size, q, to.values + item * size);
   }
-  return to;
+}
+
+void AppendSums(const ConstMatrix& weights, std::vector<int32_t>& sums) {
+  const auto* const numbers = static_cast<const int8_t*>(weights.data);
+  const bool by_columns = weights.order == Order::kColMajor;
+  for (ptrdiff_t c = 0; c < weights.cols; ++c) {
+    int32_t sum = 0;
+    for (ptrdiff_t k = 0; k < weights.rows; ++k) {
+      sum += numbers[by_columns ? c * weights.stride + k : k * weights.stride + c];
+    }
+    sums.push_back(sum);
+  }
 }
 
 float ToReal::operator()(int32_t acc, int row, int channel) const {

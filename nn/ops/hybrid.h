@@ -33,6 +33,11 @@ struct QuantizedItems {
 Result<size_t> QuantizedItemsBytes(const LayerView& layer, int64_t items, int64_t size);
 QuantizedItems QuantizeItems(const float* x, int64_t items, int64_t size, bool asymmetric,
                              void* scratch);
+void QuantizeItems(const float* x, int64_t items, int64_t size, bool asymmetric,
+                   const QuantizedItems& to);
+
+// Appends the sum of each column of int8 weights [depth, channels].
+void AppendSums(const ConstMatrix& weights, std::vector<int32_t>& sums);
 
 // A pipeline that gives back real numbers: finish((acc - correction) scale weight_scale). Row r of
 // the product is of item r / rows_per_item, whose scale is scales[r / rows_per_item].

@@ -13,6 +13,9 @@
 
 #include "intaglio/fixedpoint/logarithm.h"
 #include "intaglio/fixedpoint/transcendental.h"
+#include "intaglio/gemm/lines.h"
+#include "intaglio/nn/ops/parallel.h"
+#include "intaglio/nn/ops/routine.h"
 #include "intaglio/nn/quantization.h"
 
 namespace intaglio::nn {
@@ -23,74 +26,143 @@ constexpr int kSumIntegers = 12;
 constexpr int kOutputIntegers = 4;
 constexpr int kMaxRow = 1 << (kSumIntegers - 1);  // terms that a sum holds for sure
 
-template <class T, class Row>
-class LogSoftmaxRoutine final : public Routine {
+// int8, which counts as uint8 moved by 128. Differences to the row's maximum by their magnitude.
+struct FixedTables {
+  std::array<int32_t, 256> scaled;     // with 26 fraction bits; the least number beyond `limit`
+  std::array<int32_t, 256> exps = {};  // with 19; 0 beyond `limit`
+  int32_t limit = 0;
+  QuantizedMultiplier back;  // from 26 fraction bits to differences
+};
+
+class FixedRoutine final : public Routine {
  public:
-  LogSoftmaxRoutine(const Shape& shape, const Row& row)
-      : rows_(*CountElements(shape) / shape.back()), depth_(shape.back()), row_(row) {}
+  FixedRoutine(ptrdiff_t rows, ptrdiff_t depth, const FixedTables& tables,
+               const LookupRoutines& lookups)
+      : rows_(rows),
+        depth_(depth),
+        tables_(tables),
+        terms_([&](int d) { return tables.exps[static_cast<size_t>(d)]; }),
+        lookups_(lookups) {
+    std::reverse_copy(tables.scaled.begin(), tables.scaled.end(), reversed_.begin());
+  }
 
   Status Run(const RunArguments& arguments) const override {
-    const auto* in = static_cast<const T*>(arguments.inputs[0]);
-    auto* out = static_cast<T*>(arguments.outputs[0]);
-    for (int64_t row = 0; row < rows_; ++row, in += depth_, out += depth_) {
-      row_(in, *std::max_element(in, in + depth_), depth_, out);
-    }
+    const auto* const in = static_cast<const uint8_t*>(arguments.inputs[0]);
+    auto* const out = static_cast<uint8_t*>(arguments.outputs[0]);
+    ForParts(arguments.context, rows_, kLeastBytesOfThread / 4 / std::max<ptrdiff_t>(1, depth_) + 1,
+             [&](ptrdiff_t first, ptrdiff_t last) {
+               for (ptrdiff_t row = first; row < last; row += kRowsAtOnce) {
+                 RunRows(in + row * depth_, out + row * depth_, std::min(kRowsAtOnce, last - row));
+               }
+             });
     return {};
   }
 
  private:
-  int64_t rows_;
-  int depth_;
-  Row row_;
-};
+  static constexpr ptrdiff_t kRowsAtOnce = 64;
+  static constexpr uint8_t kFlip = 0x80;
+  // From here on a row's results are looked up among those of all bytes.
+  static constexpr ptrdiff_t kLongRow = 128;
 
-// Differences to the row's maximum by their magnitude.
-struct FixedRow {
-  std::array<int32_t, 256> scaled = {};  // with 26 fraction bits
-  std::array<int32_t, 256> exps = {};    // with 19; 0 beyond `limit`
-  int32_t limit = 0;
-  QuantizedMultiplier back;  // from 26 fraction bits to differences
+  struct Row {
+    int32_t log;
+    int32_t dead;  // scaled differences from here down give the least number
+  };
 
-  void operator()(const int8_t* in, int32_t max, int depth, int8_t* out) const {
-    int32_t sum = 0;
-    for (int i = 0; i < depth; ++i) sum += exps[static_cast<size_t>(max - in[i])];
+  void RunRows(const uint8_t* in, uint8_t* out, ptrdiff_t count) const {
+    RowSum sums[kRowsAtOnce];
+    lookups_.sum_rows(terms_, {in, kFlip, count, depth_}, sums);
+    for (ptrdiff_t r = 0; r < count; ++r, in += depth_, out += depth_) {
+      const Row row = RowOf(static_cast<int32_t>(sums[r].sum));
+      // By the byte, up to the largest.
+      const int32_t* const scaled = reversed_.data() + 255 - sums[r].largest;
+      if (depth_ < kLongRow) {
+        WriteShort(row, scaled, in, out);
+      } else {
+        WriteLong(row, scaled, sums[r].largest, in, out);
+      }
+    }
+  }
+
+  Row RowOf(int32_t sum) const {
     const int32_t log =
         LogOfOneOrMore<kDifferenceIntegers>(FixedPoint<Scalar, kSumIntegers>::FromRaw(sum)).raw();
     // Below this, minus the logarithm, is no number of 5 integer bits.
-    const int32_t lowest = Requantize(log + std::numeric_limits<int32_t>::min(), back);
-    const int32_t least = std::max(-limit - 1, lowest);
-    for (int i = 0; i < depth; ++i) {
-      if (in[i] - max <= least) {
-        out[i] = -128;
-        continue;
-      }
+    const int32_t lowest = Requantize(log + std::numeric_limits<int32_t>::min(), tables_.back);
+    const int32_t dead = -std::max(-tables_.limit - 1, lowest);
+    if (dead > 255) return {log, std::numeric_limits<int32_t>::min()};
+    return {log, tables_.scaled[static_cast<size_t>(dead)]};
+  }
+
+  static void Finish(const Row& row, const int32_t* scaled, ptrdiff_t count, int8_t* out) {
+    for (ptrdiff_t i = 0; i < count; ++i) {
       const int32_t value =
-          RoundingDivideByPowerOfTwo<Scalar>(scaled[static_cast<size_t>(max - in[i])] - log,
-                                             31 - kDifferenceIntegers - kOutputIntegers);
-      out[i] = static_cast<int8_t>(AddAndClamp(value, 127, RangeOf(Type::kInt8)));
+          127 + RoundingDivideByPowerOfTwo<Scalar, 31 - kDifferenceIntegers - kOutputIntegers>(
+                    Scalar::Sub(scaled[i], row.log));
+      const int32_t limited = std::min(std::max(value, -128), 127);
+      out[i] = static_cast<int8_t>(scaled[i] <= row.dead ? -128 : limited);
     }
   }
+
+  void WriteShort(const Row& row, const int32_t* scaled, const uint8_t* in, uint8_t* out) const {
+    int32_t found[kLongRow];
+    for (ptrdiff_t i = 0; i < depth_; ++i) found[i] = scaled[in[i] ^ kFlip];
+    Finish(row, found, depth_, reinterpret_cast<int8_t*>(out));
+  }
+
+  void WriteLong(const Row& row, const int32_t* scaled, int32_t largest, const uint8_t* in,
+                 uint8_t* out) const {
+    std::array<int8_t, 256> results = {};
+    Finish(row, scaled, largest + 1, results.data());
+    std::rotate(results.begin(), results.begin() + kFlip, results.end());
+    lookups_.translate(reinterpret_cast<const uint8_t*>(results.data()), in, out, depth_);
+  }
+
+  ptrdiff_t rows_;
+  ptrdiff_t depth_;
+  FixedTables tables_;
+  std::array<int32_t, 256> reversed_;
+  TermTable terms_;
+  const LookupRoutines& lookups_;
 };
 
-struct FloatRow {
-  std::array<float, 256> exps = {};
-  float in_scale = 1;
-  float out_scale = 1;
+class FloatRoutine final : public Routine {
+ public:
+  FloatRoutine(ptrdiff_t rows, ptrdiff_t depth, float in_scale, float out_scale)
+      : rows_(rows), depth_(depth), in_scale_(in_scale), out_scale_(out_scale) {
+    for (size_t d = 0; d < exps_.size(); ++d)
+      exps_[d] = std::exp(-in_scale * static_cast<float>(d));
+  }
 
-  void operator()(const uint8_t* in, int32_t max, int depth, uint8_t* out) const {
+  Status Run(const RunArguments& arguments) const override {
+    const auto* in = static_cast<const uint8_t*>(arguments.inputs[0]);
+    auto* out = static_cast<uint8_t*>(arguments.outputs[0]);
+    for (ptrdiff_t row = 0; row < rows_; ++row, in += depth_, out += depth_) RunRow(in, out);
+    return {};
+  }
+
+ private:
+  void RunRow(const uint8_t* in, uint8_t* out) const {
+    const int32_t max = *std::max_element(in, in + depth_);
     float sum = 0;
-    for (int i = 0; i < depth; ++i) sum += exps[static_cast<size_t>(max - in[i])];
-    const float steps = in_scale / out_scale;
-    const float offset = (in_scale * static_cast<float>(max) + std::log(sum)) / out_scale;
-    for (int i = 0; i < depth; ++i) {
+    for (ptrdiff_t i = 0; i < depth_; ++i) sum += exps_[static_cast<size_t>(max - in[i])];
+    const float steps = in_scale_ / out_scale_;
+    const float offset = (in_scale_ * static_cast<float>(max) + std::log(sum)) / out_scale_;
+    for (ptrdiff_t i = 0; i < depth_; ++i) {
       const float value = std::rint(steps * static_cast<float>(in[i]) - offset);
       const auto limited = static_cast<int32_t>(std::fmax(value, -256.0f));
       out[i] = static_cast<uint8_t>(AddAndClamp(limited, 255, RangeOf(Type::kUInt8)));
     }
   }
+
+  ptrdiff_t rows_;
+  ptrdiff_t depth_;
+  float in_scale_;
+  float out_scale_;
+  std::array<float, 256> exps_ = {};  // of differences by their magnitude
 };
 
-Result<FixedRow> MakeFixedRow(const LayerView& layer, float scale) {
+Result<FixedTables> MakeFixedTables(const LayerView& layer, float scale) {
   const double real = static_cast<double>(scale) * (1 << (31 - kDifferenceIntegers));
   if (!(real > 1))
     return layer.Invalid("the input scale " + std::to_string(scale) + " is too small");
@@ -99,33 +171,24 @@ Result<FixedRow> MakeFixedRow(const LayerView& layer, float scale) {
   const Result<QuantizedMultiplier> back = MakeMultiplier(
       layer, static_cast<double>(int64_t{1} << (31 - multiplier->exponent)) / multiplier->mantissa);
   if (!back.ok()) return back.status();
-  FixedRow row;
-  row.back = *back;
-  row.limit = static_cast<int32_t>(
+  FixedTables tables;
+  tables.scaled.fill(std::numeric_limits<int32_t>::min());
+  tables.back = *back;
+  tables.limit = static_cast<int32_t>(
       std::floor(31.0 * (1 << (31 - kDifferenceIntegers)) / std::ldexp(1, multiplier->exponent)));
-  for (int32_t d = 0; d < 256 && d <= row.limit; ++d) {
+  for (int32_t d = 0; d < 256 && d <= tables.limit; ++d) {
     using Difference = FixedPoint<Scalar, kDifferenceIntegers>;
     const auto at = static_cast<size_t>(d);
-    row.scaled[at] = Requantize(-d, *multiplier);
-    row.exps[at] =
-        Rescale<kSumIntegers>(ExpOnNegativeValues(Difference::FromRaw(row.scaled[at]))).raw();
+    tables.scaled[at] = Requantize(-d, *multiplier);
+    tables.exps[at] =
+        Rescale<kSumIntegers>(ExpOnNegativeValues(Difference::FromRaw(tables.scaled[at]))).raw();
   }
-  return row;
-}
-
-FloatRow MakeFloatRow(const Affine& in, const Affine& out) {
-  FloatRow row;
-  row.in_scale = in.scale;
-  row.out_scale = out.scale;
-  for (int d = 0; d < 256; ++d) {
-    row.exps[static_cast<size_t>(d)] = std::exp(-in.scale * static_cast<float>(d));
-  }
-  return row;
+  return tables;
 }
 
 }  // namespace
 
-Result<PreparedLayer> PrepareLogSoftmax8(const LayerView& layer) {
+Result<PreparedLayer> PrepareLogSoftmax8(const LayerView& layer, const LayerOptions& options) {
   const Result<InOut> q = SameTypeInOut(layer);
   if (!q.ok()) return q.status();
   const Type type = layer.output().type;
@@ -133,23 +196,26 @@ Result<PreparedLayer> PrepareLogSoftmax8(const LayerView& layer) {
     return layer.Unsupported("an output with another quantization than steps of 1/16 below 0");
   }
   const Shape& shape = layer.input(0).shape;
+  const ptrdiff_t depth = shape.back();
+  const ptrdiff_t rows = depth == 0 ? 0 : static_cast<ptrdiff_t>(*CountElements(shape) / depth);
   PreparedLayer prepared;
   prepared.name = RoutineName(type, "log_softmax");
   prepared.in_place_inputs = 1;
   if (type == Type::kUInt8) {
-    prepared.constant_bytes = sizeof(FloatRow);
-    prepared.routine = std::make_shared<LogSoftmaxRoutine<uint8_t, FloatRow>>(
-        shape, MakeFloatRow(q->input, q->output));
+    prepared.constant_bytes = sizeof(FloatRoutine);
+    prepared.routine = std::make_shared<FloatRoutine>(rows, depth, q->input.scale, q->output.scale);
     return prepared;
   }
-  if (shape.back() > kMaxRow) {
-    return layer.Unsupported("rows of " + std::to_string(shape.back()) + " elements; at most " +
+  if (depth > kMaxRow) {
+    return layer.Unsupported("rows of " + std::to_string(depth) + " elements; at most " +
                              std::to_string(kMaxRow));
   }
-  const Result<FixedRow> row = MakeFixedRow(layer, q->input.scale);
-  if (!row.ok()) return row.status();
-  prepared.constant_bytes = sizeof(FixedRow);
-  prepared.routine = std::make_shared<LogSoftmaxRoutine<int8_t, FixedRow>>(shape, *row);
+  const Result<FixedTables> tables = MakeFixedTables(layer, q->input.scale);
+  if (!tables.ok()) return tables.status();
+  const Result<const LookupRoutines*> lookups = LookupsOf(options.kernel);
+  if (!lookups.ok()) return layer.Wrap(lookups.status());
+  prepared.constant_bytes = sizeof(FixedRoutine);
+  prepared.routine = std::make_shared<FixedRoutine>(rows, depth, *tables, **lookups);
   return prepared;
 }
 

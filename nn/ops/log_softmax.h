@@ -7,7 +7,7 @@
 namespace intaglio::nn {
 
 // Of an input with at least one dimension.
-Result<PreparedLayer> PrepareLogSoftmax8(const LayerView& layer);
+Result<PreparedLayer> PrepareLogSoftmax8(const LayerView& layer, const LayerOptions& options);
 
 }  // namespace intaglio::nn
 

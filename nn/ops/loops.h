@@ -43,6 +43,16 @@ class Loops {
     strides_.push_back(dense);
   }
 
+  // The same without the two innermost dimensions, in place of which there is one of one element.
+  Loops Outer() const {
+    Loops outer;
+    outer.extents_.assign(extents_.begin(), extents_.end() - 2);
+    outer.strides_.assign(strides_.begin(), strides_.end() - 2);
+    outer.extents_.push_back(1);
+    outer.strides_.push_back({});
+    return outer;
+  }
+
   // The innermost dimension. There is always one.
   ptrdiff_t inner_extent() const { return extents_.empty() ? 1 : extents_.back(); }
   Offsets inner_strides() const { return strides_.empty() ? Offsets{} : strides_.back(); }

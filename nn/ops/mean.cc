@@ -6,7 +6,9 @@
 #include <bit>
 #include <cstddef>
 #include <string>
+#include <type_traits>
 
+#include "intaglio/gemm/lines.h"
 #include "intaglio/nn/ops/binary.h"
 #include "intaglio/nn/ops/loops.h"
 #include "intaglio/nn/ops/ops.h"
@@ -24,15 +26,7 @@ class MeanRoutine final : public Routine {
     const auto* const in = static_cast<const T*>(arguments.inputs[0]);
     auto* const sums = static_cast<int32_t*>(arguments.scratch);
     std::fill_n(sums, count, 0);
-    const ptrdiff_t extent = loops.inner_extent();
-    const bool reduces = loops.inner_strides()[1] == 0;
-    loops.Run([&](const Loops<2>::Offsets& offsets) {
-      if (reduces) {
-        sums[offsets[1]] += SumOf(in + offsets[0], extent);
-      } else {
-        AddTo(sums + offsets[1], in + offsets[0], extent);
-      }
-    });
+    AddAll(in, sums);
     auto* const out = static_cast<T*>(arguments.outputs[0]);
     for (size_t i = 0; i < count; ++i) {
       const int32_t scaled = Requantize(sums[i] - zero_sum, multiplier);
@@ -42,6 +36,9 @@ class MeanRoutine final : public Routine {
   }
 
   Loops<2> loops;  // the input, the sums; a reduced dimension has stride 0 in the sums
+  // Where bytes of lines are added up, by the kernel: what lies inside `loops`.
+  LineStack lines{};
+  decltype(LineRoutines::add_lines) add_lines = nullptr;
   size_t count = 0;
   int32_t zero_sum = 0;  // input zero point times the number of elements of a sum
   QuantizedMultiplier multiplier;
@@ -49,6 +46,23 @@ class MeanRoutine final : public Routine {
   Range range;
 
  private:
+  void AddAll(const T* in, int32_t* sums) const {
+    const ptrdiff_t extent = loops.inner_extent();
+    const bool reduces = loops.inner_strides()[1] == 0;
+    loops.Run([&](const Loops<2>::Offsets& offsets) {
+      const T* const from = in + offsets[0];
+      int32_t* const to = sums + offsets[1];
+      if (add_lines != nullptr) {
+        LineStack stack = lines;
+        stack.in = reinterpret_cast<const uint8_t*>(from);
+        add_lines(stack, to);
+      } else if (reduces) {
+        *to += SumOf(from, extent);
+      } else {
+        AddTo(to, from, extent);
+      }
+    });
+  }
   static int32_t SumOf(const T* in, ptrdiff_t extent) {
     int32_t sum = 0;
     for (ptrdiff_t i = 0; i < extent; ++i) sum += in[i];
@@ -68,30 +82,44 @@ QuantizedMultiplier DividedBy(QuantizedMultiplier multiplier, int64_t count) {
   return {static_cast<int32_t>(mantissa), multiplier.exponent - shift};
 }
 
+// Whether the innermost dimension is of lines, which the one around it adds up.
+bool AddsLines(const Loops<2>& loops) {
+  return loops.rank() > 1 && loops.inner_strides() == Loops<2>::Offsets{1, 1} &&
+         loops.strides(loops.rank() - 2)[1] == 0;
+}
+
 template <class T>
-std::shared_ptr<const Routine> MakeRoutine(const Loops<2>& loops, size_t count, int32_t zero_sum,
-                                           QuantizedMultiplier multiplier, const Affine& out) {
+std::shared_ptr<const Routine> MakeRoutine(const QuantizedSum& sum, size_t count,
+                                           const LineRoutines& routines) {
   auto routine = std::make_shared<MeanRoutine<T>>();
+  const Loops<2>& loops = sum.reduction.loops;
   routine->loops = loops;
+  if (sizeof(T) == 1 && AddsLines(loops)) {
+    const size_t around = loops.rank() - 2;
+    routine->lines = {nullptr, loops.strides(around)[0], loops.extent(around), loops.inner_extent(),
+                      static_cast<uint8_t>(std::is_signed_v<T> ? 0x80 : 0)};
+    routine->add_lines = routines.add_lines;
+    routine->loops = loops.Outer();
+  }
   routine->count = count;
-  routine->zero_sum = zero_sum;
-  routine->multiplier = multiplier;
-  routine->zero_point = out.zero_point;
+  routine->zero_sum = sum.zero_sum;
+  routine->multiplier = sum.multiplier;
+  routine->zero_point = sum.out.zero_point;
   routine->range = RangeOf(TypeOf<T>);
   return routine;
 }
 
-Result<PreparedLayer> PrepareQuantizedSum(const LayerView& layer, const std::vector<int>& axes,
-                                          bool divide) {
+Result<PreparedLayer> PrepareQuantizedSum(const LayerView& layer, const LayerOptions& options,
+                                          const std::vector<int>& axes, bool divide) {
   const Result<QuantizedSum> sum = QuantizedSumOf(layer, axes, divide);
   if (!sum.ok()) return sum.status();
+  const Result<const LineRoutines*> routines = LinesOf(options.kernel);
+  if (!routines.ok()) return layer.Wrap(routines.status());
   const Type type = layer.output().type;
   const auto count = static_cast<size_t>(*CountElements(layer.output().shape));
   PreparedLayer prepared;
-  prepared.routine = VisitType<int8_t, uint8_t, int16_t>(type, [&](auto zero) {
-    return MakeRoutine<decltype(zero)>(sum->reduction.loops, count, sum->zero_sum, sum->multiplier,
-                                       sum->out);
-  });
+  prepared.routine = VisitType<int8_t, uint8_t, int16_t>(
+      type, [&](auto zero) { return MakeRoutine<decltype(zero)>(*sum, count, **routines); });
   prepared.name = RoutineName(type, divide ? "mean" : "sum");
   prepared.scratch_bytes = *CountBytes(layer.output().shape, Type::kInt32);
   return prepared;
@@ -135,16 +163,16 @@ Result<QuantizedSum> QuantizedSumOf(const LayerView& layer, const std::vector<in
                       divide ? DividedBy(*multiplier, reduction->count) : *multiplier, q->output};
 }
 
-Result<PreparedLayer> PrepareMean(const LayerView& layer, const LayerOptions&) {
+Result<PreparedLayer> PrepareMean(const LayerView& layer, const LayerOptions& options) {
   const std::vector<int>& axes = layer.op<Mean>().axes;
   if (layer.input(0).type == Type::kFloat32) return PrepareFloatMean(layer, axes);
-  return PrepareQuantizedSum(layer, axes, true);
+  return PrepareQuantizedSum(layer, options, axes, true);
 }
 
-Result<PreparedLayer> PrepareSum(const LayerView& layer, const LayerOptions&) {
+Result<PreparedLayer> PrepareSum(const LayerView& layer, const LayerOptions& options) {
   const std::vector<int>& axes = layer.op<Sum>().axes;
   if (!IsQuantized(layer.input(0).type)) return PreparePlainSum(layer, axes);
-  return PrepareQuantizedSum(layer, axes, false);
+  return PrepareQuantizedSum(layer, options, axes, false);
 }
 
 }  // namespace intaglio::nn

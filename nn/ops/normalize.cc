@@ -101,8 +101,8 @@ Result<PreparedLayer> PrepareL2Normalization(const LayerView& layer, const Layer
   return prepared;
 }
 
-Result<PreparedLayer> PrepareLogSoftmax(const LayerView& layer, const LayerOptions&) {
-  if (layer.input(0).type != Type::kFloat32) return PrepareLogSoftmax8(layer);
+Result<PreparedLayer> PrepareLogSoftmax(const LayerView& layer, const LayerOptions& options) {
+  if (layer.input(0).type != Type::kFloat32) return PrepareLogSoftmax8(layer, options);
   INTAGLIO_RETURN_IF_ERROR(CheckOneType(layer));
   PreparedLayer prepared;
   prepared.name = RoutineName(Type::kFloat32, "log_softmax");

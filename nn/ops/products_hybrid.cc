@@ -2,7 +2,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -86,15 +85,6 @@ class DepthwiseRoutine final : public Routine {
   PackedDepthwise filters;
 };
 
-std::vector<int32_t> WeightSums(const Tensor& weights, int channels, int depth) {
-  std::vector<int32_t> sums;
-  const auto* channel = static_cast<const int8_t*>(weights.data);
-  for (int c = 0; c < channels; ++c, channel += depth) {
-    sums.push_back(std::accumulate(channel, channel + depth, 0));
-  }
-  return sums;
-}
-
 }  // namespace
 
 Result<PreparedLayer> PrepareProductHybrid(const LayerView& layer, const LayerOptions& options,
@@ -118,7 +108,8 @@ Result<PreparedLayer> PrepareProductHybrid(const LayerView& layer, const LayerOp
   auto routine = std::make_shared<ProductRoutine>();
   routine->shape = shape;
   routine->hybrid = std::move(*hybrid);
-  routine->weight_sums = WeightSums(layer.input(1), shape.outputs, depth);
+  AppendSums({layer.input(1).data, Type::kInt8, depth, shape.outputs, depth, Order::kColMajor, 0},
+             routine->weight_sums);
   routine->filters = std::move(*filters);
   prepared.routine = std::move(routine);
   return prepared;

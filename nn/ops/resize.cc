@@ -38,11 +38,11 @@ ShapesResult InferResize(const LayerView& layer) {
   return std::vector<Shape>{{shape[0], op.height, op.width, shape[3]}};
 }
 
-// The taps of each output of one axis, whose inputs are `step` elements apart. Weights are float,
-// or int32_t with 10 fractional bits; the two of a tap add up to one.
+// The taps of each output of one axis. Weights are float, or int32_t with 10 fractional bits; the
+// two of a tap add up to one.
 //
 // All float32: position = (o + 1/2) scale - 1/2, or o scale.
-std::vector<Tap<float>> MakeTaps(int in, int out, ptrdiff_t step, const Options& options, float) {
+std::vector<Tap<float>> MakeTaps(int in, int out, const Options& options, float) {
   float scale = static_cast<float>(in) / static_cast<float>(out);
   if (options.align_corners && out > 1) {
     scale = static_cast<float>(in - 1) / static_cast<float>(out - 1);
@@ -54,15 +54,14 @@ std::vector<Tap<float>> MakeTaps(int in, int out, ptrdiff_t step, const Options&
     const int low = std::clamp(static_cast<int>(std::floor(position)), 0, in - 1);
     const int high = std::clamp(static_cast<int>(std::ceil(position)), 0, in - 1);
     const float weight_high = position - static_cast<float>(low);
-    taps.push_back({low * step, high * step, 1 - weight_high, weight_high});
+    taps.push_back({low, high, 1 - weight_high, weight_high});
   }
   return taps;
 }
 
 // The same with 10 fractional bits; the scale is rounded to nearest, positions are cut off towards
 // zero.
-std::vector<Tap<int32_t>> MakeTaps(int in, int out, ptrdiff_t step, const Options& options,
-                                   int32_t) {
+std::vector<Tap<int32_t>> MakeTaps(int in, int out, const Options& options, int32_t) {
   constexpr int64_t kOne = 1 << 10;
   int64_t scale = (kOne * in + out / 2) / out;
   if (options.align_corners && out > 1) scale = (kOne * (in - 1) + (out - 1) / 2) / (out - 1);
@@ -74,8 +73,8 @@ std::vector<Tap<int32_t>> MakeTaps(int in, int out, ptrdiff_t step, const Option
     const auto high =
         static_cast<int>(std::clamp<int64_t>((position + kOne - 1) / kOne, 0, in - 1));
     const int64_t weight_high = position - kOne * low;
-    taps.push_back({low * step, high * step, static_cast<int32_t>(kOne - weight_high),
-                    static_cast<int32_t>(weight_high)});
+    taps.push_back(
+        {low, high, static_cast<int32_t>(kOne - weight_high), static_cast<int32_t>(weight_high)});
   }
   return taps;
 }
@@ -95,7 +94,7 @@ int16_t Blend(int16_t a, int16_t b, int16_t c, int16_t d, const Tap<int32_t>& y,
   return static_cast<int16_t>((sum + (sum > 0 ? kHalf : -kHalf)) / (2 * kHalf));
 }
 
-// An image's shapes and the taps of both axes, in elements of the input.
+// An image's sizes, in elements, and the taps of both axes.
 template <class W>
 struct Bilinear {
   Bilinear(const Shape& in, const Shape& out, const Options& options)
@@ -103,8 +102,9 @@ struct Bilinear {
         image(ptrdiff_t{in[1]} * in[2] * in[3]),
         line(ptrdiff_t{in[2]} * in[3]),
         channels(in[3]),
-        y(MakeTaps(in[1], out[1], line, options, W())),
-        x(MakeTaps(in[2], out[2], channels, options, W())) {}
+        columns(in[2]),
+        y(MakeTaps(in[1], out[1], options, W())),
+        x(MakeTaps(in[2], out[2], options, W())) {}
 
   ptrdiff_t out_line() const { return static_cast<ptrdiff_t>(x.size()) * channels; }
   const Tap<W>& RowTap(ptrdiff_t row) const { return y[static_cast<size_t>(row) % y.size()]; }
@@ -113,10 +113,11 @@ struct Bilinear {
     return row / static_cast<ptrdiff_t>(y.size()) * image;
   }
 
-  ptrdiff_t rows;   // of all outputs
-  ptrdiff_t image;  // elements
+  ptrdiff_t rows;  // of all outputs
+  ptrdiff_t image;
   ptrdiff_t line;
   ptrdiff_t channels;
+  ptrdiff_t columns;
   std::vector<Tap<W>> y;
   std::vector<Tap<W>> x;
 };
@@ -128,12 +129,13 @@ std::shared_ptr<const Routine> WideRoutine(const Bilinear<W>& bilinear) {
     for (ptrdiff_t row = 0; row < b.rows; ++row) {
       const Tap<W>& y = b.RowTap(row);
       const T* const image = static_cast<const T*>(arguments.inputs[0]) + b.ImageStart(row);
-      const T* const upper = image + y.low;
-      const T* const lower = image + y.high;
+      const T* const upper = image + y.low * b.line;
+      const T* const lower = image + y.high * b.line;
       for (const Tap<W>& x : b.x) {
+        const ptrdiff_t low = x.low * b.channels;
+        const ptrdiff_t high = x.high * b.channels;
         for (ptrdiff_t i = 0; i < b.channels; ++i) {
-          *to++ =
-              Blend(upper[x.low + i], lower[x.low + i], upper[x.high + i], lower[x.high + i], y, x);
+          *to++ = Blend(upper[low + i], lower[low + i], upper[high + i], lower[high + i], y, x);
         }
       }
     }
@@ -174,8 +176,9 @@ class BytesRoutine final : public Routine {
     const Tap<W>& y = b_.RowTap(row);
     const T* const image = static_cast<const T*>(arguments.inputs[0]) + b_.ImageStart(row);
     T* const out = static_cast<T*>(arguments.outputs[0]) + row * b_.out_line();
-    function_({image + y.low, image + y.high, b_.line, y.weight_low, y.weight_high, b_.x.data(),
-               static_cast<ptrdiff_t>(b_.x.size()), b_.channels, out, scratch});
+    function_({image + y.low * b_.line, image + y.high * b_.line, b_.columns, y.weight_low,
+               y.weight_high, b_.x.data(), static_cast<ptrdiff_t>(b_.x.size()), b_.channels, out,
+               scratch});
   }
 
   Bilinear<W> b_;

@@ -40,7 +40,7 @@ class SoftmaxRoutine final : public Routine {
         terms_([&](int i) {
           return RoundingDivideByPowerOfTwo<Scalar, kSumIntegers>(exps[static_cast<size_t>(i)]);
         }),
-        exps_([&](int i) { return exps[static_cast<size_t>(i)]; }),
+        exps_([&](int i) { return LiveOrZero(exps[static_cast<size_t>(i)]); }),
         lines_(lines),
         lookups_(lookups) {
     std::reverse_copy(exps.begin(), exps.end(), reversed_exps_.begin());
@@ -70,6 +70,8 @@ class SoftmaxRoutine final : public Routine {
   static constexpr int64_t kMostSum = std::numeric_limits<int32_t>::max();
   // Smaller ones give 0 in 8 bits, whatever the sum: it is at least 1.
   static constexpr int32_t kLeastLive = 1 << 22;
+  // A table that ends in zeros may be looked up in half the registers.
+  static int32_t LiveOrZero(int32_t exp) { return exp < kLeastLive ? 0 : exp; }
 
   void RunRows(const uint8_t* in, Out* out, ptrdiff_t count) const {
     RowSum sums[kRowsAtOnce];

@@ -333,6 +333,58 @@ TEST_P(EveryKernelLines, Reciprocals) {
   }
 }
 
+TEST_P(EveryKernelLines, AddLines) {
+  std::mt19937 random(11);
+  for (const bool is_signed : {false, true}) {
+    for (const int count : kCounts) {
+      for (const int height : {0, 1, 2, 256, 257, 258, 600}) {
+        const int stride = count + height % 3;
+        Bytes in = RandomBytes(random, height * stride + count);
+        // The most that sums can be, where they leave 16 bits.
+        if (height / 2 == 128 || height == 258)
+          std::fill(in.begin(), in.end(), is_signed ? 0x7f : 0xff);
+        std::vector<int32_t> sums(static_cast<size_t>(count) + 1, 1000);
+        lines().add_lines(
+            {in.data(), stride, height, count, static_cast<uint8_t>(is_signed ? 0x80 : 0)},
+            sums.data());
+        for (int i = 0; i < count; ++i) {
+          int32_t sum = 1000;
+          for (int l = 0; l < height; ++l) {
+            sum += Number(in[static_cast<size_t>(l * stride + i)], is_signed);
+          }
+          ASSERT_EQ(sums[static_cast<size_t>(i)], sum) << i << " of " << count << " x " << height;
+        }
+        ASSERT_EQ(sums.back(), 1000);
+      }
+    }
+  }
+}
+
+// Of random rows, and of rows that hold two different bytes only, so that most are equal.
+TEST_P(EveryKernelLines, Places) {
+  constexpr int kRows = 5;
+  std::mt19937 random(12);
+  for (const int depth : {1, 2, 15, 16, 17, 21, 31, 32, 33, 255, 256, 257, 271, 272, 273, 600}) {
+    for (const int flip : {0, 0x80, 0xff, 0x7f}) {
+      for (const bool equal : {false, true}) {
+        Bytes in = RandomBytes(random, kRows * depth);
+        if (equal) {
+          for (uint8_t& byte : in) byte = random() % 100 == 0 ? 0x85 : 0x05;
+        }
+        std::vector<int32_t> places(kRows + 1, 55);
+        lines().places({in.data(), static_cast<uint8_t>(flip), kRows, depth}, places.data());
+        for (size_t r = 0; r < kRows; ++r) {
+          const auto row = in.begin() + static_cast<ptrdiff_t>(r) * depth;
+          const auto best = std::max_element(
+              row, row + depth, [&](uint8_t a, uint8_t b) { return (a ^ flip) < (b ^ flip); });
+          ASSERT_EQ(places[r], best - row) << r << ", depth " << depth << ", flip " << flip;
+        }
+        ASSERT_EQ(places.back(), 55);
+      }
+    }
+  }
+}
+
 int8_t Blended(const int8_t (&x)[4], int32_t upper, int32_t lower, const Tap<int32_t>& tap) {
   const int64_t sum = int64_t{x[0] * upper + x[1] * lower} * tap.weight_low +
                       int64_t{x[2] * upper + x[3] * lower} * tap.weight_high;
@@ -354,7 +406,7 @@ void ExpectBlend(void (*blend)(const BlendLine<T, W>&), W one) {
     return std::is_integral_v<W> ? static_cast<W>(random() % 1025)
                                  : static_cast<W>(static_cast<double>(random()) / 4294967296.0);
   };
-  for (const ptrdiff_t channels : {1, 3, 8, 15, 16, 17, 21, 64, 100}) {
+  for (const ptrdiff_t channels : {1, 3, 8, 15, 16, 17, 21, 63, 64, 65, 100, 128, 200}) {
     constexpr ptrdiff_t kColumns = 5;
     constexpr ptrdiff_t kPixels = 7;
     const ptrdiff_t elements = kColumns * channels;
@@ -367,19 +419,19 @@ void ExpectBlend(void (*blend)(const BlendLine<T, W>&), W one) {
     std::vector<Tap<W>> taps;
     for (ptrdiff_t p = 0; p < kPixels; ++p) {
       const W high = part();
-      taps.push_back({static_cast<ptrdiff_t>(random() % kColumns) * channels,
-                      static_cast<ptrdiff_t>(random() % kColumns) * channels, one - high, high});
+      taps.push_back({static_cast<ptrdiff_t>(random() % kColumns),
+                      static_cast<ptrdiff_t>(random() % kColumns), one - high, high});
     }
     const W weight = part();
     std::vector<W> scratch(2 * static_cast<size_t>(elements + BlendLine<T, W>::kSlack));
     std::vector<T> out(static_cast<size_t>(kPixels * channels) + 1, T{55});
-    blend({upper.data(), lower.data(), elements, one - weight, weight, taps.data(), kPixels,
+    blend({upper.data(), lower.data(), kColumns, one - weight, weight, taps.data(), kPixels,
            channels, out.data(), scratch.data()});
     for (size_t i = 0; i + 1 < out.size(); ++i) {
       const Tap<W>& tap = taps[i / static_cast<size_t>(channels)];
-      const size_t c = i % static_cast<size_t>(channels);
-      const size_t low = static_cast<size_t>(tap.low) + c;
-      const size_t high = static_cast<size_t>(tap.high) + c;
+      const auto c = static_cast<ptrdiff_t>(i) % channels;
+      const auto low = static_cast<size_t>(tap.low * channels + c);
+      const auto high = static_cast<size_t>(tap.high * channels + c);
       const T x[] = {upper[low], lower[low], upper[high], lower[high]};
       ASSERT_EQ(int{out[i]}, int{Blended(x, one - weight, weight, tap)}) << i << ", " << channels;
     }

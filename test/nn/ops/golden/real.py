@@ -117,6 +117,45 @@ def products():
                        ((2, 6, 2), (2, 3, 6), True, True)):
         F.case("BATCH_MATMUL", [Tensor("float32", a), Tensor("float32", b)], [Tensor("float32")],
                ("BatchMatMulOptions", dict(adjX=x, adjY=y)), 1, runs=2, note=f"{x} {y}")
+    matmuls()
+
+
+def matmuls():
+    """BATCH_MATMUL of float32 by int8."""
+    rng = np.random.default_rng(11)
+
+    def case(a, b, x=False, y=False, per_channel=False, asymmetric=False, **more):
+        axis = len(b) - (2 if y else 1)
+        weights = weights_of(rng, "int8", b, b[axis], axis, per_channel)
+        F.case("BATCH_MATMUL", [Tensor("float32", a), weights], [Tensor("float32")],
+               ("BatchMatMulOptions", dict(adjX=x, adjY=y,
+                                           asymmetricQuantizeInputs=asymmetric)),
+               4, bound=ROUNDING, note=f"hybrid {x} {y} {per_channel} {asymmetric}", **more)
+
+    for asymmetric in (False, True):
+        case((3, 20), (20, 7), asymmetric=asymmetric, runs=2)
+        case((2, 3, 33), (33, 18), asymmetric=asymmetric, runs=2)
+        case((2, 3, 33), (2, 33, 5), asymmetric=asymmetric, runs=2)
+        case((2, 1, 3, 5), (3, 4, 5), y=True, asymmetric=asymmetric, runs=2)
+        case((3, 20), (7, 20), y=True, per_channel=True, asymmetric=asymmetric, runs=2)
+        case((20, 3), (20, 7), x=True, asymmetric=asymmetric, runs=2)
+        case((2, 33, 3), (2, 5, 33), x=True, y=True, asymmetric=asymmetric, runs=2)
+        case((3, 2), (2, 3), feeds=[[[[0, 0], [1, 2], [-1, -3]]]], asymmetric=asymmetric)
+    case((3, 20), (20, 7), per_channel=True, runs=2)
+    F.case("BATCH_MATMUL", [Tensor("float32", (3, 4)), Tensor("int8", (4, 5), scale=0.1)],
+           [Tensor("float32")], ("BatchMatMulOptions", dict()), 4, error="are not constant")
+    F.case("BATCH_MATMUL", [Tensor("float32", (3, 4)),
+                            const("int8", np.ones((4, 5)), scale=0.1, zero=3)],
+           [Tensor("float32")], ("BatchMatMulOptions", dict()), 4,
+           error="weights with other zero points than 0")
+    F.case("BATCH_MATMUL", [Tensor("float32", (3, 4)),
+                            const("int8", np.ones((4, 5)), scale=[0.1] * 4, axis=0)],
+           [Tensor("float32")], ("BatchMatMulOptions", dict()), 4, error="axis")
+    F.case("BATCH_MATMUL", [Tensor("float32", (3, 4)), const("int8", np.ones((4, 5)), scale=0.1)],
+           [Tensor("int8", scale=0.1)], ("BatchMatMulOptions", dict()), 4, error="float32")
+    F.case("BATCH_MATMUL", [Tensor("float32", (3, 4)),
+                            const("uint8", np.ones((4, 5)), scale=0.1)],
+           [Tensor("float32")], ("BatchMatMulOptions", dict()), 4, error="uint8")
 
 
 def others():
