@@ -57,8 +57,8 @@ struct ColumnSums {
   // kBlocks blocks of kBytes bytes, of which those from `first` on are added. Sums of even and of
   // odd bytes are in vectors of their own; the former of numbers that signed ones are moved to.
   template <bool kSigned, int kBytes, int kBlocks>
-  static INTAGLIO_INLINE void AddBlocks(const LineStack& part, ptrdiff_t begin, ptrdiff_t first,
-                                        int32_t* sums) {
+  static __attribute__((noinline)) void AddBlocks(const LineStack& part, ptrdiff_t begin,
+                                                  ptrdiff_t first, int32_t* sums) {
     using Words = typename Of<kBytes>::Words;
     Words even[kBlocks] = {};
     Words odd[kBlocks] = {};
@@ -74,11 +74,14 @@ struct ColumnSums {
       }
     }
     const auto moved = static_cast<int32_t>(kSigned ? 128 * part.lines : 0);
+    // By way of memory, for a loop instead of as many extractions as there are bytes.
+    uint16_t words[2][kBlocks][kBytes / 2];
+    std::memcpy(words[0], even, sizeof even);
+    std::memcpy(words[1], odd, sizeof odd);
     for (int b = 0; b < kBlocks; ++b) {
       for (int i = 0; i < kBytes; ++i) {
         const ptrdiff_t at = begin + b * kBytes + i;
-        const int32_t sum = i % 2 == 0 ? even[b][i / 2] : odd[b][i / 2];
-        if (at >= first) sums[at] += sum - moved;
+        if (at >= first) sums[at] += words[i % 2][b][i / 2] - moved;
       }
     }
   }

@@ -80,9 +80,13 @@ void ComputePixels(const DepthwiseArgs& args, int pixel) {
   const auto* columns = static_cast<const typename T::Operand*>(args.scratch);
   AccumulatePixels<V, T>(
       args, columns + ptrdiff_t{pixel} * args.pixel_step * args.groups * kVectors, acc);
-  ApplyScaling<V, kVectors, kPixels>(*args.params, acc);
-  StoreRows<V, kVectors, kPixels>(
-      args.epilogue, acc, static_cast<char*>(args.dst) + pixel * args.dst_stride, args.dst_stride);
+  char* dst = static_cast<char*>(args.dst) + pixel * args.dst_stride;
+  if constexpr (kByMemory<V, kPixels>) {
+    FinishByMemory<V>(*args.params, args.epilogue, acc, dst, args.dst_stride);
+  } else {
+    ApplyScaling<V, kVectors, kPixels>(*args.params, acc);
+    StoreRows<V, kVectors, kPixels>(args.epilogue, acc, dst, args.dst_stride);
+  }
 }
 
 // All pixels of the run by tiles of V::kMaxRows, scaled in one way to bytes; the last tile begins

@@ -127,6 +127,53 @@ INTAGLIO_INLINE void StoreRows(const EpilogueParams& e, typename V::I32 (&acc)[k
   }
 }
 
+// Scales a row in memory, vector by vector: the same code for panels of all widths.
+template <class V>
+__attribute__((noinline)) void ScaleInMemory(const PanelParams& params, int32_t* row, int width) {
+  for (int at = 0; at < width; at += V::kLanes) {
+    typename V::I32 acc[1][1] = {{V::Load(row + at)}};
+    ApplyScaling<V, 1, 1>(params, acc, at);
+    V::Store(row + at, acc[0][0]);
+  }
+}
+
+// Finishes rows of accumulators that lie in memory, any scaling and output.
+template <class V, int kVectors>
+__attribute__((noinline)) void FinishRows(const PanelParams& params, const EpilogueParams& epilogue,
+                                          int32_t* tile, int count, char* dst,
+                                          ptrdiff_t dst_stride) {
+  for (; count > 0; --count, dst += dst_stride) {
+    ScaleInMemory<V>(params, tile, kVectors * V::kLanes);
+    typename V::I32 acc[1][kVectors];
+    INTAGLIO_UNROLL
+    for (int j = 0; j < kVectors; ++j, tile += V::kLanes) acc[0][j] = V::Load(tile);
+    StoreRows<V, kVectors, 1>(epilogue, acc, dst, dst_stride);
+  }
+}
+
+// Whether tiles of kRows rows are finished by FinishByMemory: where whole tiles have code of their
+// own (ByteStore), and where V says that tiles of fewer rows share theirs (kSharesTails).
+template <class V, int kRows>
+inline constexpr bool kByMemory = requires {
+  typename V::ByteStore;
+}
+|| (kRows < V::kMaxRows && requires { V::kSharesTails; });
+
+// Finishes rows in registers by way of memory: what is seldom needed is not worth an instance for
+// each number of rows.
+template <class V, int kVectors, int kRows>
+INTAGLIO_INLINE void FinishByMemory(const PanelParams& params, const EpilogueParams& epilogue,
+                                    const typename V::I32 (&acc)[kRows][kVectors], char* dst,
+                                    ptrdiff_t dst_stride) {
+  alignas(64) int32_t tile[kRows * kVectors * V::kLanes];
+  INTAGLIO_UNROLL
+  for (int r = 0; r < kRows; ++r) {
+    INTAGLIO_UNROLL
+    for (int j = 0; j < kVectors; ++j) V::Store(tile + (r * kVectors + j) * V::kLanes, acc[r][j]);
+  }
+  FinishRows<V, kVectors>(params, epilogue, tile, kRows, dst, dst_stride);
+}
+
 }  // namespace intaglio
 
 #endif  // INTAGLIO_KERNELS_FINISH_H_

@@ -4,6 +4,8 @@
 
 namespace intaglio {
 
+inline constexpr int kGroupsWorthRepeating = 64;  // a row
+
 // The first `six` rows go by tiles of six, the next `four` by tiles of four; the last tile begins
 // within the one before where it would be short. Others are left over, to be finished by way of
 // memory.
@@ -12,10 +14,17 @@ struct RowCut {
   int four;
 };
 
+// By tiles of six alone: the last one does rows again, unless that takes longer, by the depth, than
+// what is left over.
+constexpr RowCut CutBySixes(int count, int groups) {
+  const int rest = count % 6;
+  const bool repeats = count > rest && (6 - rest) * groups <= kGroupsWorthRepeating;
+  return {repeats ? count : count - rest, 0};
+}
+
 // Sixes and fours make up every even number but two. Of an odd one, a row is done again or left
 // over, by what takes less.
 constexpr RowCut CutRows(int count, int groups) {
-  constexpr int kGroupsWorthRepeating = 64;
   const int rest = count % 6;
   const bool repeats = count > rest && groups <= kGroupsWorthRepeating;
   switch (rest) {

@@ -8,9 +8,11 @@
 // tile of these rows, whose accumulators hold the offsets of args.params; and, where they pay,
 //   ByteStore                     of finish_pairs.h; kMaxRows is six (row_cut.h)
 //   kWidens                       LoadPanel is more than a load: its results are kept for all rows
+//   kSharesTails                  tiles of fewer rows are finished in code that they share
 #ifndef INTAGLIO_KERNELS_TILE_H_
 #define INTAGLIO_KERNELS_TILE_H_
 
+#include <type_traits>
 #include <utility>
 
 #include "intaglio/kernels/finish.h"
@@ -132,24 +134,6 @@ INTAGLIO_INLINE void Accumulate(const TileArgs& args, Panel panel, const TileRow
   }
 }
 
-// Finishes rows of accumulators that lie in memory, any scaling and output.
-template <class V, int kVectors, int kRows = 2>
-void FinishRows(const TileArgs& args, const int32_t* tile, int first, int count) {
-  for (; count >= kRows; count -= kRows, first += kRows) {
-    typename V::I32 acc[kRows][kVectors];
-    INTAGLIO_UNROLL
-    for (int r = 0; r < kRows; ++r) {
-      INTAGLIO_UNROLL
-      for (int j = 0; j < kVectors; ++j, tile += V::kLanes) acc[r][j] = V::Load(tile);
-    }
-    ApplyScaling<V, kVectors, kRows>(*args.params, acc);
-    StoreRows<V, kVectors, kRows>(args.epilogue, acc,
-                                  static_cast<char*>(args.dst) + first * args.dst_stride,
-                                  args.dst_stride);
-  }
-  if constexpr (kRows > 1) FinishRows<V, kVectors, 1>(args, tile, first, count);
-}
-
 // A tile of at most kRows rows, any scaling and output.
 template <class V, int kVectors, int kRows>
 void ComputeTile(const TileArgs& args, int first, int count) {
@@ -159,20 +143,16 @@ void ComputeTile(const TileArgs& args, int first, int count) {
   typename V::I32 acc[kRows][kVectors];
   const AsPacked<V, kVectors> panel{args.panel};
   const TileRows rows(args, first);
-  if (!kAddsDepth<V> && args.fetch_ahead && first == 0) {
-    Accumulate<V, true>(args, panel, rows, acc);
+  // Panels of fewer vectors are the edges of matrices, which count for single rows alone.
+  constexpr bool kFetches = !kAddsDepth<V> && (kVectors == V::kMaxVectors || kRows == 1);
+  if (kFetches && args.fetch_ahead && first == 0) {
+    Accumulate<V, kFetches>(args, panel, rows, acc);
   } else {
     Accumulate<V, false>(args, panel, rows, acc);
   }
-  if constexpr (kStoresPairs<V>) {
-    // By way of memory: what whole tiles seldom need is not worth an instance for each kRows.
-    alignas(64) int32_t tile[kRows * kVectors * V::kLanes];
-    INTAGLIO_UNROLL
-    for (int r = 0; r < kRows; ++r) {
-      INTAGLIO_UNROLL
-      for (int j = 0; j < kVectors; ++j) V::Store(tile + (r * kVectors + j) * V::kLanes, acc[r][j]);
-    }
-    FinishRows<V, kVectors>(args, tile, first, kRows);
+  if constexpr (kByMemory<V, kRows>) {
+    FinishByMemory<V>(*args.params, args.epilogue, acc,
+                      static_cast<char*>(args.dst) + first * args.dst_stride, args.dst_stride);
   } else {
     char* dst = static_cast<char*>(args.dst) + first * args.dst_stride;
     if constexpr (kTakesMultiplyAdd<V>) {
@@ -231,9 +211,11 @@ INTAGLIO_INLINE bool RunTiles(const TileArgs& args, int first, RowCut cut, Form 
   if (cut.six > 0 && !RunWidened<V, kVectors>(args, packed, first, fours, run)) {
     run(packed, first, fours);
   }
-  if (cut.four > 0) {
-    ComputeTiles<V, Store, 4>(args, packed, fours, fours + cut.four, form,
-                              std::make_index_sequence<kVectors>());
+  if constexpr (kVectors == V::kMaxVectors && std::is_same_v<Store, typename V::ByteStore>) {
+    if (cut.four > 0) {
+      ComputeTiles<V, Store, 4>(args, packed, fours, fours + cut.four, form,
+                                std::make_index_sequence<kVectors>());
+    }
   }
   return true;
 }
@@ -272,7 +254,9 @@ void Tile(const TileArgs& args) {
       ComputeTile<V, kVectors, kRows>(args, 0, args.row_count);
       first = kRows;
     }
-    const RowCut cut = CutRows(args.row_count - first, args.groups);
+    const int count = args.row_count - first;
+    const bool fours = kVectors == V::kMaxVectors && SizeOf(args.epilogue.output) == 1;
+    const RowCut cut = fours ? CutRows(count, args.groups) : CutBySixes(count, args.groups);
     const int rows = cut.six + cut.four;
     if (rows > 0 && ComputeWholeTiles<V, kVectors>(args, first, cut)) first += rows;
   }

@@ -27,6 +27,8 @@ struct KernelAvx512Bw : PanelAvx512 {
 
 }  // namespace
 
+extern const LineRoutines kLinesAvx512 = kLines<KernelAvx512Bw, BytesX86<KernelAvx512Bw>>;
+
 extern const Kernel kKernelAvx512Bw = {
     .name = "avx512bw",
     .needs = kAvx512Bw,
@@ -40,6 +42,6 @@ extern const Kernel kKernelAvx512Bw = {
     .pack = kPanelRoutines<KernelAvx512Bw, ShufflesAvx512>,
     .pack_rows = PackRowsOf<KernelAvx512Bw>,
     .sum_rows = SumRowsOf<KernelAvx512Bw>,
-    .lines = &kLines<KernelAvx512Bw, BytesX86<KernelAvx512Bw>>};
+    .lines = &kLinesAvx512};
 
 }  // namespace intaglio

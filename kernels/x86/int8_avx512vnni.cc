@@ -1,14 +1,15 @@
 // AVX512-VNNI: VPDPBUSD adds four exact products of a uint8 row and an int8 panel per lane.
 #include "intaglio/kernels/depthwise_tile.h"
-#include "intaglio/kernels/lines.h"
 #include "intaglio/kernels/tile.h"
-#include "intaglio/kernels/x86/bytes.h"
 #include "intaglio/kernels/x86/packing_sse41.h"
 #include "intaglio/kernels/x86/panel_avx512.h"
 #include "intaglio/kernels/x86/shuffles_avx512.h"
 #include "intaglio/kernels/x86/taps.h"
 
 namespace intaglio {
+
+extern const LineRoutines kLinesAvx512;
+
 namespace {
 
 struct KernelAvx512Vnni : PanelAvx512 {
@@ -17,9 +18,6 @@ struct KernelAvx512Vnni : PanelAvx512 {
   static INTAGLIO_INLINE Operand LoadPanel(const int8_t* p) { return _mm512_loadu_si512(p); }
   static INTAGLIO_INLINE I32 Dot(I32 acc, Operand panel, Operand row) {
     return _mm512_dpbusd_epi32(acc, row, panel);
-  }
-  static INTAGLIO_INLINE I32 AddDotPairs(I32 acc, I32 a, I32 b) {
-    return _mm512_dpwssd_epi32(acc, a, b);
   }
   static INTAGLIO_INLINE Operand Distance(Operand panel, Operand zero) {
     const Operand top = _mm512_set1_epi8(-128);
@@ -30,8 +28,6 @@ struct KernelAvx512Vnni : PanelAvx512 {
 };
 
 }  // namespace
-
-extern const LineRoutines kLinesAvx512Vnni = kLines<KernelAvx512Vnni, BytesX86<KernelAvx512Vnni>>;
 
 extern const Kernel kKernelAvx512Vnni = {
     .name = "avx512-vnni",
@@ -46,6 +42,6 @@ extern const Kernel kKernelAvx512Vnni = {
     .pack = kPanelRoutines<KernelAvx512Vnni, ShufflesAvx512>,
     .pack_rows = PackRowsOf<KernelAvx512Vnni>,
     .sum_rows = SumRowsOf<KernelAvx512Vnni>,
-    .lines = &kLinesAvx512Vnni};
+    .lines = &kLinesAvx512};
 
 }  // namespace intaglio

@@ -12,6 +12,7 @@ namespace {
 
 struct KernelSse41 : Sse41 {
   static constexpr int kMaxVectors = 2;
+  static constexpr bool kSharesTails = true;
   static constexpr int kMaxRows = 4;  // 8 accumulators, 2 panel vectors, 1 row, 1 product
   static constexpr int kDepthStep = 2;
   static constexpr int kRowBytes = 4;
