@@ -19,8 +19,8 @@ namespace intaglio {
 constexpr int kAccumulators = 4;
 constexpr int kStepGroups = kTileLines;  // of depth, that TDPBUSD multiplies at once
 
-// Panels from this size on stream past L1, which keeps the rows: they would push each other out.
-constexpr ptrdiff_t kStreamBytes = 32 << 10;
+// What is read past L1, so that it does not push out the other operand, which is read again soon.
+enum class Streams : uint8_t { kNothing, kPanels, kRows };
 
 // The tiles of rows of a call. The last one, if it would be short, begins earlier and computes some
 // rows once more.
@@ -55,47 +55,56 @@ INTAGLIO_INLINE void ConfigureTiles(int lines, int groups) {
 // a branch that is always foreseen is nothing beside the 16 cycles of a product.
 struct BlockArgs : TileArgs {
   bool signed_rows;
+  Streams streams = Streams::kNothing;
 };
 
 // Blocks of kRowTiles tiles of rows by all kVectors of a panel, in passes of kPassVectors, whose
-// products are all that the registers accumulate. finish(sums, row, dst) is the epilogue of two
-// rows, whose accumulators hold offsets and products.
-template <int kRowTiles, int kPassVectors, int kVectors, class Finish>
+// products are all that the registers accumulate. With finish = epilogue(panel), finish(sums, row,
+// dst) is the epilogue of two rows, whose accumulators hold offsets and products.
+template <int kRowTiles, int kPassVectors, int kVectors, class Epilogue>
 class Blocks {
  public:
-  // The tiles of rows [first, end), a multiple of kRowTiles.
+  // The tiles of rows [first, end), a multiple of kRowTiles, by each panel in turn. Tiles of less
+  // than 16 lines, and blocks of one pass for several tiles, take one panel only.
   __attribute__((noinline)) static void Run(const BlockArgs& args, RowTiles tiles, int first,
-                                            int end, const Finish& finish_given) {
+                                            int end, const Epilogue& epilogue) {
     const int steps = (args.groups + kStepGroups - 1) / kStepGroups;
     const int rest = steps == 1 ? 0 : args.groups % kStepGroups;  // groups of the last step, if few
     const int pairs = (kPassPairs + steps - 1) / steps;           // that each step finishes
-    const bool streams = args.groups * kGroupBytes >= kStreamBytes;
-    const Finish finish = finish_given;
     Memory memory;
-    int done = first;
-    int32_t* place = memory.Place(first, 0);  // at first for nothing: it is written over
-    for (int tile = first; tile < end; tile += kRowTiles) {
-      const Operands rows = RowsOf(args, tiles, tile);
-      if (rest != 0) memory.CopyTails(rows, tiles.lines(), args.groups, rest);
+    Operands rows;
+    Block block(first);
+    PassTiles waiting(block);
+    int32_t* place = memory.Place(block, 0, 0);  // at first for nothing: it is written over
+    for (int lead = 0; block.tile < end; block.Next(args.panel_count)) {
+      if (block.panel == 0) {
+        rows = RowsOf(args, tiles, block.tile);
+        if (rest != 0) memory.CopyTails(rows, tiles.lines(), args.groups, rest);
+      }
       for (int pass = 0; pass < kPasses; ++pass) {
         const int vector = pass * kPassVectors;
+        const auto finish = epilogue(waiting.block.panel);
         // The block before is in memory once the first pass of this one has begun: its rows are
         // finished from the next pass on.
         Pairs ready{};
-        if (tile + pass * kPassTiles - done >= kLag) {
-          ready = PairsOf(args, memory, done);
-          done += kPassTiles;
+        if (lead <= kPasses) {
+          ++lead;
+        } else {
+          ready = PairsOf(args, tiles, memory, waiting);
+          waiting.Next(args.panel_count);
         }
-        const int8_t* panel = args.panel + vector * kTileLineBytes;
-        BeginPass(rows, panel, args.params->offset + vector * kTileLanes, place);
-        place = memory.Place(tile, vector);
+        const int8_t* panel = PanelOf(args, block.panel) + vector * kTileLineBytes;
+        BeginPass(rows, panel, args.params[block.panel].offset + vector * kTileLanes, place);
+        place = memory.Place(block, 0, vector);
         ready.Advance(finish, pairs);
         for (int step = 1; step < steps; ++step) {
           panel += kStepGroups * kGroupBytes;
           if (step == steps - 1 && rest != 0) {
             Multiply(memory.Tails(args.signed_rows), panel - (kStepGroups - rest) * kGroupBytes);
-          } else if (streams) {
-            Multiply<true>(rows.At(step), panel);
+          } else if (args.streams == Streams::kPanels) {
+            Multiply<Streams::kPanels>(rows.At(step), panel);
+          } else if (kRowTiles == 1 && args.streams == Streams::kRows) {
+            Multiply<Streams::kRows>(rows.At(step), panel);
           } else {
             Multiply(rows.At(step), panel);
           }
@@ -104,15 +113,18 @@ class Blocks {
       }
     }
     Store(place, kEach);
-    for (; done < end; ++done) FinishTile(args, tiles, memory, done, finish);
+    for (; waiting.block.tile < end; waiting.Next(args.panel_count)) {
+      const auto finish = epilogue(waiting.block.panel);
+      for (int i = 0; i < kPassTiles; ++i) {
+        FinishTile(args, tiles, memory, waiting.block, waiting.first + i, finish);
+      }
+    }
   }
 
  private:
   static constexpr int kPasses = kVectors / kPassVectors;
   static constexpr int kPassTiles = kRowTiles / kPasses;  // that are finished in a pass
   static constexpr int kPassPairs = kPassTiles * kTileLines / 2;
-  // How far they are behind those that are multiplied.
-  static constexpr int kLag = 2 * kRowTiles - (kPasses == 1 ? 0 : kPassTiles);
   static constexpr int kWidth = kVectors * kTileLanes;
   static constexpr ptrdiff_t kGroupBytes = kVectors * kTileLineBytes;
   static constexpr auto kEach = std::make_index_sequence<kRowTiles * kPassVectors>();
@@ -120,6 +132,35 @@ class Blocks {
   // Two of each kind, which take turns where a block has more.
   static constexpr int RowRegister(int r) { return kFirstRows + r % 2; }
   static constexpr int PanelRegister(int v) { return kFirstPanel + v % 2; }
+
+  // In the order of computing. Their accumulators take turns in two places.
+  struct Block {
+    int tile;
+    int panel = 0;
+    int turn = 0;
+
+    explicit Block(int first_tile) : tile(first_tile) {}
+    INTAGLIO_INLINE void Next(int panels) {
+      turn ^= 1;
+      if (++panel < panels) return;
+      panel = 0;
+      tile += kRowTiles;
+    }
+  };
+
+  // The tiles of a block that are finished in one pass.
+  struct PassTiles {
+    Block block;
+    int first = 0;  // of the block's
+
+    explicit PassTiles(const Block& first_block) : block(first_block) {}
+    INTAGLIO_INLINE void Next(int panels) {
+      first += kPassTiles;
+      if (first < kRowTiles) return;
+      first = 0;
+      block.Next(panels);
+    }
+  };
 
   // One depth step of the rows of each tile.
   struct Operands {
@@ -148,10 +189,9 @@ class Blocks {
     alignas(64) int32_t places[2][kRowTiles * kTileLines * kWidth];
     alignas(64) char tails[kRowTiles * kTileLines][kTileLineBytes];
 
-    // Where the accumulators of a tile of rows are stored, from a vector on.
-    INTAGLIO_INLINE int32_t* Place(int tile, int vector) {
-      return places[tile / kRowTiles % 2] + tile % kRowTiles * kTileLines * kWidth +
-             vector * kTileLanes;
+    // Where the accumulators of one of a block's tiles of rows are stored, from a vector on.
+    INTAGLIO_INLINE int32_t* Place(const Block& block, int tile, int vector) {
+      return places[block.turn] + tile * kTileLines * kWidth + vector * kTileLanes;
     }
 
     // A depth that is no multiple of the step ends with a step of its last groups, in which those
@@ -179,14 +219,14 @@ class Blocks {
   // again with the offsets, just before its product: the products of two passes overlap.
   static INTAGLIO_INLINE void BeginPass(const Operands& rows, const int8_t* panel,
                                         const int32_t* offset, int32_t* place) {
-    AddProducts<true, false>(rows, panel, offset, place, kEach);
+    AddProducts<true, Streams::kNothing>(rows, panel, offset, place, kEach);
   }
-  template <bool kStreams = false>
+  template <Streams kStreams = Streams::kNothing>
   static INTAGLIO_INLINE void Multiply(const Operands& rows, const int8_t* panel) {
     AddProducts<false, kStreams>(rows, panel, nullptr, nullptr, kEach);
   }
 
-  template <bool kFirst, bool kStreams, size_t... kAt>
+  template <bool kFirst, Streams kStreams, size_t... kAt>
   static INTAGLIO_INLINE void AddProducts(const Operands& rows, const int8_t* panel,
                                           const int32_t* offset, int32_t* place,
                                           std::index_sequence<kAt...>) {
@@ -194,13 +234,16 @@ class Blocks {
                                                                           place),
      ...);
   }
-  template <bool kFirst, bool kStreams, int kRow, int kVector>
+  template <bool kFirst, Streams kStreams, int kRow, int kVector>
   static INTAGLIO_INLINE void AddProduct(const Operands& rows, const int8_t* panel,
                                          const int32_t* offset, int32_t* place) {
     constexpr int kAcc = kRow * kPassVectors + kVector;
-    if constexpr (kVector == 0) LoadTile<RowRegister(kRow)>(rows.row[kRow], rows.stride);
+    if constexpr (kVector == 0) {
+      LoadTile<RowRegister(kRow), kStreams == Streams::kRows>(rows.row[kRow], rows.stride);
+    }
     if constexpr (kRow == 0) {
-      LoadTile<PanelRegister(kVector), kStreams>(panel + kVector * kTileLineBytes, kGroupBytes);
+      LoadTile<PanelRegister(kVector), kStreams == Streams::kPanels>(
+          panel + kVector * kTileLineBytes, kGroupBytes);
     }
     if constexpr (kFirst) {
       StoreOne<kRow, kVector>(place);
@@ -227,6 +270,7 @@ class Blocks {
     int row;
     int left;
 
+    template <class Finish>
     INTAGLIO_INLINE void Advance(const Finish& finish, int pairs) {
       pairs = std::min(pairs, left);
       left -= pairs;
@@ -235,22 +279,30 @@ class Blocks {
       }
     }
   };
-  static INTAGLIO_INLINE Pairs PairsOf(const TileArgs& args, Memory& memory, int tile) {
-    const int row = tile * kTileLines;
-    return {memory.Place(tile, 0), static_cast<char*>(args.dst) + row * args.dst_stride,
+  static INTAGLIO_INLINE Pairs PairsOf(const TileArgs& args, const RowTiles& tiles, Memory& memory,
+                                       const PassTiles& waiting) {
+    const int row = tiles.First(waiting.block.tile + waiting.first);
+    return {memory.Place(waiting.block, waiting.first, 0), DstOf(args, waiting.block.panel, row),
             2 * args.dst_stride, row, kPassPairs};
   }
-
+  template <class Finish>
   static INTAGLIO_INLINE void FinishTile(const TileArgs& args, const RowTiles& tiles,
-                                         Memory& memory, int tile, const Finish& finish) {
+                                         Memory& memory, const Block& block, int tile,
+                                         const Finish& finish) {
     const int lines = tiles.lines();
     for (int line = 0; line < lines; line += 2) {
       // Of few rows the last pair may begin in the one before.
       const int from = std::min(line, lines - 2);
-      const int row = tiles.First(tile) + from;
-      finish(memory.Place(tile, 0) + from * kWidth, row,
-             static_cast<char*>(args.dst) + row * args.dst_stride);
+      const int row = tiles.First(block.tile + tile) + from;
+      finish(memory.Place(block, tile, 0) + from * kWidth, row, DstOf(args, block.panel, row));
     }
+  }
+  static INTAGLIO_INLINE const int8_t* PanelOf(const TileArgs& args, int panel) {
+    return args.panel + panel * args.groups * kGroupBytes;
+  }
+  static INTAGLIO_INLINE char* DstOf(const TileArgs& args, int panel, int row) {
+    return static_cast<char*>(args.dst) + row * args.dst_stride +
+           panel * kWidth * static_cast<ptrdiff_t>(SizeOf(args.epilogue.output));
   }
 };
 
