@@ -22,18 +22,24 @@ constexpr int kStepGroups = kTileLines;  // of depth, that TDPBUSD multiplies at
 // What is read past L1, so that it does not push out the other operand, which is read again soon.
 enum class Streams : uint8_t { kNothing, kPanels, kRows };
 
-// The tiles of rows of a call. The last one, if it would be short, begins earlier and computes some
-// rows once more.
+// The tiles of rows of a call, all of as many lines: a product takes as many cycles as they are,
+// but at least eight. Several tiles are of pairs of lines; the last one begins within the one
+// before where they are more than the rows.
 class RowTiles {
  public:
-  explicit RowTiles(int rows) : rows_(rows) {}
+  explicit RowTiles(int rows)
+      : rows_(rows),
+        count_((rows + kTileLines - 1) / kTileLines),
+        lines_(count_ == 1 ? rows : ((rows + count_ - 1) / count_ + 1) / 2 * 2) {}
 
-  INTAGLIO_INLINE int lines() const { return std::min(rows_, kTileLines); }
-  INTAGLIO_INLINE int count() const { return (rows_ + kTileLines - 1) / kTileLines; }
-  INTAGLIO_INLINE int First(int tile) const { return std::min(tile * kTileLines, rows_ - lines()); }
+  INTAGLIO_INLINE int lines() const { return lines_; }
+  INTAGLIO_INLINE int count() const { return count_; }
+  INTAGLIO_INLINE int First(int tile) const { return std::min(tile * lines_, rows_ - lines_); }
 
  private:
   int rows_;
+  int count_;
+  int lines_;
 };
 
 // What each tile register is for.
@@ -64,22 +70,22 @@ struct BlockArgs : TileArgs {
 template <int kRowTiles, int kPassVectors, int kVectors, class Epilogue>
 class Blocks {
  public:
-  // The tiles of rows [first, end), a multiple of kRowTiles, by each panel in turn. Tiles of less
-  // than 16 lines, and blocks of one pass for several tiles, take one panel only.
+  // The tiles of rows [first, end), a multiple of kRowTiles, by each panel in turn. Tiles of an odd
+  // number of lines, and blocks of one pass for several tiles, take one panel only.
   __attribute__((noinline)) static void Run(const BlockArgs& args, RowTiles tiles, int first,
                                             int end, const Epilogue& epilogue) {
     const int steps = (args.groups + kStepGroups - 1) / kStepGroups;
     const int rest = steps == 1 ? 0 : args.groups % kStepGroups;  // groups of the last step, if few
-    const int pairs = (kPassPairs + steps - 1) / steps;           // that each step finishes
-    Memory memory;
+    const int pairs = (kPassTiles * tiles.lines() / 2 + steps - 1) / steps;  // that a step finishes
+    Memory memory(tiles.lines());
     Operands rows;
     Block block(first);
     PassTiles waiting(block);
-    int32_t* place = memory.Place(block, 0, 0);  // at first for nothing: it is written over
+    Place place = memory.PlaceOf(block, 0, 0);  // at first for nothing: it is written over
     for (int lead = 0; block.tile < end; block.Next(args.panel_count)) {
       if (block.panel == 0) {
         rows = RowsOf(args, tiles, block.tile);
-        if (rest != 0) memory.CopyTails(rows, tiles.lines(), args.groups, rest);
+        if (rest != 0) memory.CopyTails(rows, args.groups, rest);
       }
       for (int pass = 0; pass < kPasses; ++pass) {
         const int vector = pass * kPassVectors;
@@ -95,7 +101,7 @@ class Blocks {
         }
         const int8_t* panel = PanelOf(args, block.panel) + vector * kTileLineBytes;
         BeginPass(rows, panel, args.params[block.panel].offset + vector * kTileLanes, place);
-        place = memory.Place(block, 0, vector);
+        place = memory.PlaceOf(block, 0, vector);
         ready.Advance(finish, pairs);
         for (int step = 1; step < steps; ++step) {
           panel += kStepGroups * kGroupBytes;
@@ -124,7 +130,6 @@ class Blocks {
  private:
   static constexpr int kPasses = kVectors / kPassVectors;
   static constexpr int kPassTiles = kRowTiles / kPasses;  // that are finished in a pass
-  static constexpr int kPassPairs = kPassTiles * kTileLines / 2;
   static constexpr int kWidth = kVectors * kTileLanes;
   static constexpr ptrdiff_t kGroupBytes = kVectors * kTileLineBytes;
   static constexpr auto kEach = std::make_index_sequence<kRowTiles * kPassVectors>();
@@ -184,19 +189,29 @@ class Blocks {
     return rows;
   }
 
+  // Where accumulators are stored, and how far from one tile of rows to the next.
+  struct Place {
+    int32_t* sums;
+    int tile_size;
+  };
+
   struct Memory {
+    int lines;  // of a tile
     // Of two blocks, one of which is finished while the other is multiplied.
     alignas(64) int32_t places[2][kRowTiles * kTileLines * kWidth];
     alignas(64) char tails[kRowTiles * kTileLines][kTileLineBytes];
 
+    explicit INTAGLIO_INLINE Memory(int tile_lines) : lines(tile_lines) {}
+
     // Where the accumulators of one of a block's tiles of rows are stored, from a vector on.
-    INTAGLIO_INLINE int32_t* Place(const Block& block, int tile, int vector) {
-      return places[block.turn] + tile * kTileLines * kWidth + vector * kTileLanes;
+    INTAGLIO_INLINE Place PlaceOf(const Block& block, int tile, int vector) {
+      const int tile_size = lines * kWidth;
+      return {places[block.turn] + tile * tile_size + vector * kTileLanes, tile_size};
     }
 
     // A depth that is no multiple of the step ends with a step of its last groups, in which those
     // that were multiplied before are zero: nothing beyond rows and panel is read.
-    INTAGLIO_INLINE void CopyTails(const Operands& rows, int lines, int groups, int rest) {
+    INTAGLIO_INLINE void CopyTails(const Operands& rows, int groups, int rest) {
       const __mmask64 kept = ~__mmask64{0} << (kStepGroups - rest) * 4;
       const ptrdiff_t at = ptrdiff_t{groups - kStepGroups} * 4;
       for (int r = 0; r < kRowTiles; ++r) {
@@ -218,17 +233,17 @@ class Blocks {
   // The first step of a pass stores what the pass before has left in an accumulator, and begins
   // again with the offsets, just before its product: the products of two passes overlap.
   static INTAGLIO_INLINE void BeginPass(const Operands& rows, const int8_t* panel,
-                                        const int32_t* offset, int32_t* place) {
+                                        const int32_t* offset, const Place& place) {
     AddProducts<true, Streams::kNothing>(rows, panel, offset, place, kEach);
   }
   template <Streams kStreams = Streams::kNothing>
   static INTAGLIO_INLINE void Multiply(const Operands& rows, const int8_t* panel) {
-    AddProducts<false, kStreams>(rows, panel, nullptr, nullptr, kEach);
+    AddProducts<false, kStreams>(rows, panel, nullptr, {}, kEach);
   }
 
   template <bool kFirst, Streams kStreams, size_t... kAt>
   static INTAGLIO_INLINE void AddProducts(const Operands& rows, const int8_t* panel,
-                                          const int32_t* offset, int32_t* place,
+                                          const int32_t* offset, const Place& place,
                                           std::index_sequence<kAt...>) {
     (AddProduct<kFirst, kStreams, kAt / kPassVectors, kAt % kPassVectors>(rows, panel, offset,
                                                                           place),
@@ -236,7 +251,7 @@ class Blocks {
   }
   template <bool kFirst, Streams kStreams, int kRow, int kVector>
   static INTAGLIO_INLINE void AddProduct(const Operands& rows, const int8_t* panel,
-                                         const int32_t* offset, int32_t* place) {
+                                         const int32_t* offset, const Place& place) {
     constexpr int kAcc = kRow * kPassVectors + kVector;
     if constexpr (kVector == 0) {
       LoadTile<RowRegister(kRow), kStreams == Streams::kRows>(rows.row[kRow], rows.stride);
@@ -253,16 +268,16 @@ class Blocks {
   }
 
   template <size_t... kAt>
-  static INTAGLIO_INLINE void Store(int32_t* place, std::index_sequence<kAt...>) {
+  static INTAGLIO_INLINE void Store(const Place& place, std::index_sequence<kAt...>) {
     (StoreOne<kAt / kPassVectors, kAt % kPassVectors>(place), ...);
   }
   template <int kRow, int kVector>
-  static INTAGLIO_INLINE void StoreOne(int32_t* place) {
+  static INTAGLIO_INLINE void StoreOne(const Place& place) {
     StoreTile<kRow * kPassVectors + kVector>(
-        place + kRow * kTileLines * kWidth + kVector * kTileLanes, kWidth * sizeof(int32_t));
+        place.sums + kRow * place.tile_size + kVector * kTileLanes, kWidth * sizeof(int32_t));
   }
 
-  // Pairs of rows, all of whole tiles, that are ready to be finished.
+  // Pairs of rows that are ready to be finished.
   struct Pairs {
     const int32_t* sums;
     char* dst;
@@ -282,8 +297,9 @@ class Blocks {
   static INTAGLIO_INLINE Pairs PairsOf(const TileArgs& args, const RowTiles& tiles, Memory& memory,
                                        const PassTiles& waiting) {
     const int row = tiles.First(waiting.block.tile + waiting.first);
-    return {memory.Place(waiting.block, waiting.first, 0), DstOf(args, waiting.block.panel, row),
-            2 * args.dst_stride, row, kPassPairs};
+    return {memory.PlaceOf(waiting.block, waiting.first, 0).sums,
+            DstOf(args, waiting.block.panel, row), 2 * args.dst_stride, row,
+            kPassTiles * tiles.lines() / 2};
   }
   template <class Finish>
   static INTAGLIO_INLINE void FinishTile(const TileArgs& args, const RowTiles& tiles,
@@ -294,7 +310,8 @@ class Blocks {
       // Of few rows the last pair may begin in the one before.
       const int from = std::min(line, lines - 2);
       const int row = tiles.First(block.tile + tile) + from;
-      finish(memory.Place(block, tile, 0) + from * kWidth, row, DstOf(args, block.panel, row));
+      finish(memory.PlaceOf(block, tile, 0).sums + from * kWidth, row,
+             DstOf(args, block.panel, row));
     }
   }
   static INTAGLIO_INLINE const int8_t* PanelOf(const TileArgs& args, int panel) {

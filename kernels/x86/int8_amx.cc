@@ -127,18 +127,22 @@ bool SameForm(const PanelParams& a, const PanelParams& b) {
          (a.form != ScalingForm::kByVector || IsBounded<kVectors>(a) == IsBounded<kVectors>(b));
 }
 
-// What shares L1, by the bytes of a panel: up to the first, panel and rows; up to the second, the
-// panel, past which rows stream.
+// What shares L1: panels up to the first with rows; a panel up to the second, past which rows
+// stream; all rows of a call, past which panels do.
 constexpr ptrdiff_t kBothInCache = 20 << 10;
 constexpr ptrdiff_t kPanelInCache = 40 << 10;
-// Beyond, a block's rows up to this, past which all panels stream in turn: the half that does not
-// fit comes from L2, as all of it would.
-constexpr ptrdiff_t kRowsInCache = 128 << 10;
+constexpr ptrdiff_t kRowsInCache = 32 << 10;
+// A block's rows up to this have all panels stream past: those that do not fit come from L2, as
+// they otherwise would for each panel.
+constexpr ptrdiff_t kRowsWorthKeeping = 128 << 10;
 
-Streams StreamsPast(int vectors, ptrdiff_t panel_bytes) {
-  if (panel_bytes > kPanelInCache) return Streams::kPanels;
-  const bool whole = vectors == PanelAvx512::kMaxVectors;
-  return whole && panel_bytes > kBothInCache ? Streams::kRows : Streams::kNothing;
+Streams StreamsPast(const TileArgs& args, int rows) {
+  const ptrdiff_t depth = ptrdiff_t{args.groups} * kPanel.depth_step;
+  const ptrdiff_t panel_bytes = depth * args.vectors * kLanes;
+  if (panel_bytes <= kBothInCache) return Streams::kNothing;
+  const bool panel_stays = panel_bytes <= kPanelInCache && rows * depth > kRowsInCache;
+  return panel_stays && args.vectors == PanelAvx512::kMaxVectors ? Streams::kRows
+                                                                 : Streams::kPanels;
 }
 
 void SkipPanels(TileArgs& args, int count) {
@@ -152,9 +156,9 @@ void SkipPanels(TileArgs& args, int count) {
 // The rows [0, rows) of a call by all of its panels.
 void MultiplyPanels(BlockArgs args, int rows) {
   const ptrdiff_t depth = ptrdiff_t{args.groups} * kPanel.depth_step;
-  args.streams = StreamsPast(args.vectors, depth * args.vectors * kLanes);
-  const bool in_turn = args.streams == Streams::kPanels && rows >= kTileLines &&
-                       2 * kTileLines * depth <= kRowsInCache;
+  args.streams = StreamsPast(args, rows);
+  const bool in_turn = args.streams == Streams::kPanels && RowTiles(rows).lines() % 2 == 0 &&
+                       2 * kTileLines * depth <= kRowsWorthKeeping;
   for (int left = args.panel_count; left > 0; left -= args.panel_count) {
     args.panel_count = 1;
     while (in_turn && args.panel_count < left &&
@@ -166,18 +170,16 @@ void MultiplyPanels(BlockArgs args, int rows) {
   }
 }
 
-// How many of a call's rows are multiplied by tiles. AVX512-VNNI reads uint8 rows only.
+// Whether tiles are used at all. AVX512-VNNI reads uint8 rows only.
 template <bool kSignedRows>
-int RowsOfTiles(int row_count, int groups) {
-  if (groups == 0) return 0;
-  const int few = row_count % kTileLines;
-  return kSignedRows || few > kFewRows ? row_count : row_count - few;
+bool UsesTiles(int row_count, int groups) {
+  return groups > 0 && (kSignedRows || row_count > kFewRows);
 }
 
 template <bool kSignedRows>
 void BeginAmx(int row_count, int groups) {
-  const int rows = RowsOfTiles<kSignedRows>(row_count, groups);
-  if (rows > 0) ConfigureTiles(RowTiles(std::max(rows, 2)).lines(), groups);
+  if (!UsesTiles<kSignedRows>(row_count, groups)) return;
+  ConfigureTiles(RowTiles(std::max(row_count, 2)).lines(), groups);
 }
 
 void EndAmx() { _tile_release(); }
@@ -195,18 +197,12 @@ void MultiplySignedRow(TileArgs args) {
 
 template <bool kSignedRows>
 void TileAmx(const TileArgs& args) {
-  const int rows = RowsOfTiles<kSignedRows>(args.row_count, args.groups);
-  if (kSignedRows && rows == 1) return MultiplySignedRow(args);
-  if (rows > 0) MultiplyPanels({args, kSignedRows}, rows);
-  if (rows == args.row_count) return;
-  TileArgs rest = args;
-  rest.rows = static_cast<const char*>(args.rows) + rows * args.row_stride;
-  rest.row_count -= rows;
-  rest.fetch_ahead = args.fetch_ahead && rows == 0;
-  if (args.row_sums != nullptr) rest.row_sums += rows;
-  if (args.row_terms != nullptr) rest.row_terms += rows;
-  rest.dst = static_cast<char*>(args.dst) + rows * args.dst_stride;
-  for (int i = 0; i < args.panel_count; ++i, SkipPanels(rest, 1)) kKernelAvx512Vnni.tile(rest);
+  if (UsesTiles<kSignedRows>(args.row_count, args.groups)) {
+    if (args.row_count == 1) return MultiplySignedRow(args);
+    return MultiplyPanels({args, kSignedRows}, args.row_count);
+  }
+  TileArgs panel = args;
+  for (int i = 0; i < args.panel_count; ++i, SkipPanels(panel, 1)) kKernelAvx512Vnni.tile(panel);
 }
 
 // Whether AVX512-VNNI is faster. Clock cycles, in tenths, as bench_gemm showed them on Sapphire
