@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <utility>
 
 #include "intaglio/kernels/kernel.h"
@@ -64,6 +65,19 @@ struct BlockArgs : TileArgs {
   Streams streams = Streams::kNothing;
 };
 
+// Finishes the lines of a tile, of which there are at least two, in code that forms of blocks
+// share.
+template <int kVectors, class Epilogue>
+__attribute__((noinline)) void FinishTile(const Epilogue& epilogue, int panel, const int32_t* sums,
+                                          int lines, int row, char* dst, ptrdiff_t dst_stride) {
+  const auto finish = epilogue(panel);
+  for (int line = 0; line < lines; line += 2) {
+    // Of an odd number the last pair begins in the one before.
+    const int from = std::min(line, lines - 2);
+    finish(sums + from * kVectors * kTileLanes, row + from, dst + from * dst_stride);
+  }
+}
+
 // Blocks of kRowTiles tiles of rows by all kVectors of a panel, in passes of kPassVectors, whose
 // products are all that the registers accumulate. With finish = epilogue(panel), finish(sums, row,
 // dst) is the epilogue of two rows, whose accumulators hold offsets and products.
@@ -78,18 +92,22 @@ class Blocks {
     const int rest = steps == 1 ? 0 : args.groups % kStepGroups;  // groups of the last step, if few
     const int pairs = (kPassTiles * tiles.lines() / 2 + steps - 1) / steps;  // that a step finishes
     Memory memory(tiles.lines());
-    Operands rows;
-    Block block(first);
-    PassTiles waiting(block);
-    Place place = memory.PlaceOf(block, 0, 0);  // at first for nothing: it is written over
-    for (int lead = 0; block.tile < end; block.Next(args.panel_count)) {
-      if (block.panel == 0) {
-        rows = RowsOf(args, tiles, block.tile);
-        if (rest != 0) memory.CopyTails(rows, args.groups, rest);
-      }
+    auto finish = epilogue(0);
+    Block coming(first);
+    PassTiles waiting(coming);
+    Place place = memory.PlaceOf(coming, 0, 0);  // at first for nothing: it is written over
+    // Products wait for the addresses of their operands: those of a block are made before the
+    // products of the one before.
+    Sources coming_from = SourcesOf(args, tiles, coming);
+    for (int lead = 0; coming.tile < end;) {
+      const Block block = coming;
+      const Sources from = coming_from;
+      if (block.panel == 0 && rest != 0) memory.CopyTails(from.rows, args.groups, rest);
+      coming.Next(args.panel_count);
+      coming_from = SourcesOf(args, tiles, coming);
       for (int pass = 0; pass < kPasses; ++pass) {
         const int vector = pass * kPassVectors;
-        const auto finish = epilogue(waiting.block.panel);
+        if (args.panel_count > 1) std::construct_at(&finish, epilogue(waiting.block.panel));
         // The block before is in memory once the first pass of this one has begun: its rows are
         // finished from the next pass on.
         Pairs ready{};
@@ -99,20 +117,19 @@ class Blocks {
           ready = PairsOf(args, tiles, memory, waiting);
           waiting.Next(args.panel_count);
         }
-        const int8_t* panel = PanelOf(args, block.panel) + vector * kTileLineBytes;
-        BeginPass(rows, panel, args.params[block.panel].offset + vector * kTileLanes, place);
-        place = memory.PlaceOf(block, 0, vector);
-        ready.Advance(finish, pairs);
-        for (int step = 1; step < steps; ++step) {
-          panel += kStepGroups * kGroupBytes;
-          if (step == steps - 1 && rest != 0) {
+        const int8_t* panel = from.panel + vector * kTileLineBytes;
+        for (int step = 0; step < steps; ++step, panel += kStepGroups * kGroupBytes) {
+          if (step == 0) {
+            BeginPass(from.rows, panel, from.offset + vector * kTileLanes, place);
+            place = memory.PlaceOf(block, 0, vector);
+          } else if (step == steps - 1 && rest != 0) {
             Multiply(memory.Tails(args.signed_rows), panel - (kStepGroups - rest) * kGroupBytes);
           } else if (args.streams == Streams::kPanels) {
-            Multiply<Streams::kPanels>(rows.At(step), panel);
+            Multiply<Streams::kPanels>(from.rows.At(step), panel);
           } else if (kRowTiles == 1 && args.streams == Streams::kRows) {
-            Multiply<Streams::kRows>(rows.At(step), panel);
+            Multiply<Streams::kRows>(from.rows.At(step), panel);
           } else {
-            Multiply(rows.At(step), panel);
+            Multiply(from.rows.At(step), panel);
           }
           ready.Advance(finish, pairs);
         }
@@ -120,9 +137,11 @@ class Blocks {
     }
     Store(place, kEach);
     for (; waiting.block.tile < end; waiting.Next(args.panel_count)) {
-      const auto finish = epilogue(waiting.block.panel);
-      for (int i = 0; i < kPassTiles; ++i) {
-        FinishTile(args, tiles, memory, waiting.block, waiting.first + i, finish);
+      const int panel = waiting.block.panel;
+      for (int i = waiting.first; i < waiting.first + kPassTiles; ++i) {
+        const int row = tiles.First(waiting.block.tile + i);
+        FinishTile<kVectors>(epilogue, panel, memory.PlaceOf(waiting.block, i, 0).sums,
+                             tiles.lines(), row, DstOf(args, panel, row), args.dst_stride);
       }
     }
   }
@@ -131,6 +150,7 @@ class Blocks {
   static constexpr int kPasses = kVectors / kPassVectors;
   static constexpr int kPassTiles = kRowTiles / kPasses;  // that are finished in a pass
   static constexpr int kWidth = kVectors * kTileLanes;
+  static constexpr ptrdiff_t kPlaceStride = kWidth * sizeof(int32_t);
   static constexpr ptrdiff_t kGroupBytes = kVectors * kTileLineBytes;
   static constexpr auto kEach = std::make_index_sequence<kRowTiles * kPassVectors>();
 
@@ -189,6 +209,18 @@ class Blocks {
     return rows;
   }
 
+  // What a block is the product of.
+  struct Sources {
+    Operands rows;
+    const int8_t* panel;
+    const int32_t* offset;
+  };
+  static INTAGLIO_INLINE Sources SourcesOf(const BlockArgs& args, const RowTiles& tiles,
+                                           const Block& block) {
+    return {RowsOf(args, tiles, block.tile), args.panel + block.panel * args.groups * kGroupBytes,
+            args.params[block.panel].offset};
+  }
+
   // Where accumulators are stored, and how far from one tile of rows to the next.
   struct Place {
     int32_t* sums;
@@ -205,7 +237,8 @@ class Blocks {
 
     // Where the accumulators of one of a block's tiles of rows are stored, from a vector on.
     INTAGLIO_INLINE Place PlaceOf(const Block& block, int tile, int vector) {
-      const int tile_size = lines * kWidth;
+      // Those that are finished in one pass lie one behind the other.
+      const int tile_size = (kPassTiles == 1 ? kTileLines : lines) * kWidth;
       return {places[block.turn] + tile * tile_size + vector * kTileLanes, tile_size};
     }
 
@@ -234,22 +267,32 @@ class Blocks {
   // again with the offsets, just before its product: the products of two passes overlap.
   static INTAGLIO_INLINE void BeginPass(const Operands& rows, const int8_t* panel,
                                         const int32_t* offset, const Place& place) {
-    AddProducts<true, Streams::kNothing>(rows, panel, offset, place, kEach);
+    AddProducts<true, Streams::kNothing>(rows, panel, offset, place);
   }
   template <Streams kStreams = Streams::kNothing>
   static INTAGLIO_INLINE void Multiply(const Operands& rows, const int8_t* panel) {
-    AddProducts<false, kStreams>(rows, panel, nullptr, {}, kEach);
+    AddProducts<false, kStreams>(rows, panel, nullptr, {});
   }
 
-  template <bool kFirst, Streams kStreams, size_t... kAt>
+  template <bool kFirst, Streams kStreams>
+  static INTAGLIO_INLINE void AddProducts(const Operands& rows, const int8_t* panel,
+                                          const int32_t* offset, const Place& place) {
+    if (rows.are_signed) {
+      AddProducts<true, kFirst, kStreams>(rows, panel, offset, place, kEach);
+    } else {
+      AddProducts<false, kFirst, kStreams>(rows, panel, offset, place, kEach);
+    }
+  }
+
+  template <bool kSigned, bool kFirst, Streams kStreams, size_t... kAt>
   static INTAGLIO_INLINE void AddProducts(const Operands& rows, const int8_t* panel,
                                           const int32_t* offset, const Place& place,
                                           std::index_sequence<kAt...>) {
-    (AddProduct<kFirst, kStreams, kAt / kPassVectors, kAt % kPassVectors>(rows, panel, offset,
-                                                                          place),
+    (AddProduct<kSigned, kFirst, kStreams, kAt / kPassVectors, kAt % kPassVectors>(rows, panel,
+                                                                                   offset, place),
      ...);
   }
-  template <bool kFirst, Streams kStreams, int kRow, int kVector>
+  template <bool kSigned, bool kFirst, Streams kStreams, int kRow, int kVector>
   static INTAGLIO_INLINE void AddProduct(const Operands& rows, const int8_t* panel,
                                          const int32_t* offset, const Place& place) {
     constexpr int kAcc = kRow * kPassVectors + kVector;
@@ -264,7 +307,7 @@ class Blocks {
       StoreOne<kRow, kVector>(place);
       LoadTileOfOneLine<kAcc>(offset + kVector * kTileLanes);
     }
-    DotTiles<kAcc, RowRegister(kRow), PanelRegister(kVector)>(rows.are_signed);
+    DotTiles<kAcc, RowRegister(kRow), PanelRegister(kVector), kSigned>();
   }
 
   template <size_t... kAt>
@@ -274,7 +317,7 @@ class Blocks {
   template <int kRow, int kVector>
   static INTAGLIO_INLINE void StoreOne(const Place& place) {
     StoreTile<kRow * kPassVectors + kVector>(
-        place.sums + kRow * place.tile_size + kVector * kTileLanes, kWidth * sizeof(int32_t));
+        place.sums + kRow * place.tile_size + kVector * kTileLanes, kPlaceStride);
   }
 
   // Pairs of rows that are ready to be finished.
@@ -300,22 +343,6 @@ class Blocks {
     return {memory.PlaceOf(waiting.block, waiting.first, 0).sums,
             DstOf(args, waiting.block.panel, row), 2 * args.dst_stride, row,
             kPassTiles * tiles.lines() / 2};
-  }
-  template <class Finish>
-  static INTAGLIO_INLINE void FinishTile(const TileArgs& args, const RowTiles& tiles,
-                                         Memory& memory, const Block& block, int tile,
-                                         const Finish& finish) {
-    const int lines = tiles.lines();
-    for (int line = 0; line < lines; line += 2) {
-      // Of few rows the last pair may begin in the one before.
-      const int from = std::min(line, lines - 2);
-      const int row = tiles.First(block.tile + tile) + from;
-      finish(memory.PlaceOf(block, tile, 0).sums + from * kWidth, row,
-             DstOf(args, block.panel, row));
-    }
-  }
-  static INTAGLIO_INLINE const int8_t* PanelOf(const TileArgs& args, int panel) {
-    return args.panel + panel * args.groups * kGroupBytes;
   }
   static INTAGLIO_INLINE char* DstOf(const TileArgs& args, int panel, int row) {
     return static_cast<char*>(args.dst) + row * args.dst_stride +

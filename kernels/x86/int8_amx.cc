@@ -47,7 +47,7 @@ struct ByteEpilogue {
   struct Finish {
     const TileArgs& args;
     const PanelParams& params;
-    const PanelAvx512::ByteStore& bytes;
+    PanelAvx512::ByteStore bytes;
     Scaled scaled[kVectors];
 
     INTAGLIO_INLINE void operator()(const int32_t* block, int row, char* dst) const {
