@@ -150,7 +150,6 @@ class Blocks {
   static constexpr int kPasses = kVectors / kPassVectors;
   static constexpr int kPassTiles = kRowTiles / kPasses;  // that are finished in a pass
   static constexpr int kWidth = kVectors * kTileLanes;
-  static constexpr ptrdiff_t kPlaceStride = kWidth * sizeof(int32_t);
   static constexpr ptrdiff_t kGroupBytes = kVectors * kTileLineBytes;
   static constexpr auto kEach = std::make_index_sequence<kRowTiles * kPassVectors>();
 
@@ -300,8 +299,8 @@ class Blocks {
       LoadTile<RowRegister(kRow), kStreams == Streams::kRows>(rows.row[kRow], rows.stride);
     }
     if constexpr (kRow == 0) {
-      LoadTile<PanelRegister(kVector), kStreams == Streams::kPanels>(
-          panel + kVector * kTileLineBytes, kGroupBytes);
+      LoadTileBy<PanelRegister(kVector), kGroupBytes, kStreams == Streams::kPanels>(
+          panel + kVector * kTileLineBytes);
     }
     if constexpr (kFirst) {
       StoreOne<kRow, kVector>(place);
@@ -316,8 +315,8 @@ class Blocks {
   }
   template <int kRow, int kVector>
   static INTAGLIO_INLINE void StoreOne(const Place& place) {
-    StoreTile<kRow * kPassVectors + kVector>(
-        place.sums + kRow * place.tile_size + kVector * kTileLanes, kPlaceStride);
+    StoreTileBy<kRow * kPassVectors + kVector, kWidth * sizeof(int32_t)>(
+        place.sums + kRow * place.tile_size + kVector * kTileLanes);
   }
 
   // Pairs of rows that are ready to be finished.

@@ -35,25 +35,34 @@ INTAGLIO_INLINE void LoadShapes(const TileShapes& shapes) {
   asm volatile("ldtilecfg %0" : : "m"(shapes));
 }
 
-// Lines that lie `stride` bytes apart: a constant, or what is kept in memory. It is no operand in a
-// register, since g++ keeps what lasts for long in mask and vector registers, and the way back from
-// there waits for vector instructions. What streams is read through L1 without taking up room
+// Lines that lie `stride` bytes apart. What streams is read through L1 without taking up room
 // there.
-#define INTAGLIO_TILE_BY_STRIDE(instruction)      \
-  asm volatile("mov %2, %%rax\n\t" instruction    \
-               :                                  \
-               : "i"(kTile), "r"(p), "im"(stride) \
-               : "rax", "memory")
 template <int kTile, bool kStreams = false>
-INTAGLIO_INLINE void LoadTile(const void* p, const ptrdiff_t& stride) {
+INTAGLIO_INLINE void LoadTile(const void* p, ptrdiff_t stride) {
+  if constexpr (kStreams) {
+    asm volatile("tileloaddt1 (%1,%2,1), %%tmm%c0" : : "i"(kTile), "r"(p), "r"(stride) : "memory");
+  } else {
+    asm volatile("tileloadd (%1,%2,1), %%tmm%c0" : : "i"(kTile), "r"(p), "r"(stride) : "memory");
+  }
+}
+
+// The same of a stride that is known. g++ would keep it in a vector or mask register, and the way
+// back from there waits for vector instructions.
+#define INTAGLIO_TILE_BY_STRIDE(instruction)      \
+  asm volatile("mov %2, %%eax\n\t" instruction    \
+               :                                  \
+               : "i"(kTile), "r"(p), "i"(kStride) \
+               : "rax", "memory")
+template <int kTile, int kStride, bool kStreams>
+INTAGLIO_INLINE void LoadTileBy(const void* p) {
   if constexpr (kStreams) {
     INTAGLIO_TILE_BY_STRIDE("tileloaddt1 (%1,%%rax,1), %%tmm%c0");
   } else {
     INTAGLIO_TILE_BY_STRIDE("tileloadd (%1,%%rax,1), %%tmm%c0");
   }
 }
-template <int kTile>
-INTAGLIO_INLINE void StoreTile(void* p, const ptrdiff_t& stride) {
+template <int kTile, int kStride>
+INTAGLIO_INLINE void StoreTileBy(void* p) {
   INTAGLIO_TILE_BY_STRIDE("tilestored %%tmm%c0, (%1,%%rax,1)");
 }
 #undef INTAGLIO_TILE_BY_STRIDE
