@@ -32,16 +32,20 @@ struct FixedTables {
   std::array<int32_t, 256> exps = {};  // with 19; 0 beyond `limit`
   int32_t limit = 0;
   QuantizedMultiplier back;  // from 26 fraction bits to differences
+  // A step of the input is more than 16. With finer ones, what is 32 or more below 0, rounded to a
+  // step, is below the least output, and needs no care.
+  bool coarse = false;
 };
 
 class FixedRoutine final : public Routine {
  public:
   FixedRoutine(ptrdiff_t rows, ptrdiff_t depth, const FixedTables& tables,
-               const LookupRoutines& lookups)
+               const LineRoutines& lines, const LookupRoutines& lookups)
       : rows_(rows),
         depth_(depth),
         tables_(tables),
         terms_([&](int d) { return tables.exps[static_cast<size_t>(d)]; }),
+        lines_(lines),
         lookups_(lookups) {
     std::reverse_copy(tables.scaled.begin(), tables.scaled.end(), reversed_.begin());
   }
@@ -66,14 +70,23 @@ class FixedRoutine final : public Routine {
 
   struct Row {
     int32_t log;
-    int32_t dead;  // scaled differences from here down give the least number
+    int32_t dead;  // scaled differences from here down give the least output
   };
 
   void RunRows(const uint8_t* in, uint8_t* out, ptrdiff_t count) const {
     RowSum sums[kRowsAtOnce];
     lookups_.sum_rows(terms_, {in, kFlip, count, depth_}, sums);
+    LogByReciprocal<kDifferenceIntegers> logs[kRowsAtOnce];
+    int32_t reciprocals[kRowsAtOnce];
+    for (ptrdiff_t r = 0; r < count; ++r) {
+      using Sum = FixedPoint<Scalar, kSumIntegers>;
+      logs[r] =
+          LogByReciprocal<kDifferenceIntegers>(Sum::FromRaw(static_cast<int32_t>(sums[r].sum)));
+      reciprocals[r] = logs[r].denominator_less_1().raw();
+    }
+    lines_.reciprocals(reciprocals, reciprocals, count);
     for (ptrdiff_t r = 0; r < count; ++r, in += depth_, out += depth_) {
-      const Row row = RowOf(static_cast<int32_t>(sums[r].sum));
+      const Row row = RowOf(logs[r].Log(FixedPoint<Scalar, 0>::FromRaw(reciprocals[r])).raw());
       // By the byte, up to the largest.
       const int32_t* const scaled = reversed_.data() + 255 - sums[r].largest;
       if (depth_ < kLongRow) {
@@ -84,23 +97,26 @@ class FixedRoutine final : public Routine {
     }
   }
 
-  Row RowOf(int32_t sum) const {
-    const int32_t log =
-        LogOfOneOrMore<kDifferenceIntegers>(FixedPoint<Scalar, kSumIntegers>::FromRaw(sum)).raw();
+  Row RowOf(int32_t log) const {
+    constexpr int32_t kNone = std::numeric_limits<int32_t>::min();
+    if (!tables_.coarse) return {log, kNone};
     // Below this, minus the logarithm, is no number of 5 integer bits.
-    const int32_t lowest = Requantize(log + std::numeric_limits<int32_t>::min(), tables_.back);
+    const int32_t lowest = Requantize(log + kNone, tables_.back);
     const int32_t dead = -std::max(-tables_.limit - 1, lowest);
-    if (dead > 255) return {log, std::numeric_limits<int32_t>::min()};
-    return {log, tables_.scaled[static_cast<size_t>(dead)]};
+    return {log, dead > 255 ? kNone : tables_.scaled[static_cast<size_t>(dead)]};
   }
 
+  // Logarithms may be some units below 0, no more: with the half no number is negative.
   static void Finish(const Row& row, const int32_t* scaled, ptrdiff_t count, int8_t* out) {
+    constexpr int kShift = 31 - kDifferenceIntegers - kOutputIntegers;
+    const uint32_t top = static_cast<uint32_t>(row.log) + (1u << (kShift - 1));
     for (ptrdiff_t i = 0; i < count; ++i) {
-      const int32_t value =
-          127 + RoundingDivideByPowerOfTwo<Scalar, 31 - kDifferenceIntegers - kOutputIntegers>(
-                    Scalar::Sub(scaled[i], row.log));
-      const int32_t limited = std::min(std::max(value, -128), 127);
-      out[i] = static_cast<int8_t>(scaled[i] <= row.dead ? -128 : limited);
+      const auto steps = static_cast<int32_t>((top - static_cast<uint32_t>(scaled[i])) >> kShift);
+      out[i] = static_cast<int8_t>(127 - std::min(steps, 255));
+    }
+    if (row.dead == std::numeric_limits<int32_t>::min()) return;
+    for (ptrdiff_t i = 0; i < count; ++i) {
+      if (scaled[i] <= row.dead) out[i] = -128;
     }
   }
 
@@ -123,6 +139,7 @@ class FixedRoutine final : public Routine {
   FixedTables tables_;
   std::array<int32_t, 256> reversed_;
   TermTable terms_;
+  const LineRoutines& lines_;
   const LookupRoutines& lookups_;
 };
 
@@ -172,6 +189,7 @@ Result<FixedTables> MakeFixedTables(const LayerView& layer, float scale) {
       layer, static_cast<double>(int64_t{1} << (31 - multiplier->exponent)) / multiplier->mantissa);
   if (!back.ok()) return back.status();
   FixedTables tables;
+  tables.coarse = scale > 16;
   tables.scaled.fill(std::numeric_limits<int32_t>::min());
   tables.back = *back;
   tables.limit = static_cast<int32_t>(
@@ -212,10 +230,12 @@ Result<PreparedLayer> PrepareLogSoftmax8(const LayerView& layer, const LayerOpti
   }
   const Result<FixedTables> tables = MakeFixedTables(layer, q->input.scale);
   if (!tables.ok()) return tables.status();
+  const Result<const LineRoutines*> lines = LinesOf(options.kernel);
+  if (!lines.ok()) return layer.Wrap(lines.status());
   const Result<const LookupRoutines*> lookups = LookupsOf(options.kernel);
   if (!lookups.ok()) return layer.Wrap(lookups.status());
   prepared.constant_bytes = sizeof(FixedRoutine);
-  prepared.routine = std::make_shared<FixedRoutine>(rows, depth, *tables, **lookups);
+  prepared.routine = std::make_shared<FixedRoutine>(rows, depth, *tables, **lines, **lookups);
   return prepared;
 }
 
