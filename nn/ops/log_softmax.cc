@@ -27,14 +27,13 @@ constexpr int kOutputIntegers = 4;
 constexpr int kMaxRow = 1 << (kSumIntegers - 1);  // terms that a sum holds for sure
 
 // int8, which counts as uint8 moved by 128. Differences to the row's maximum by their magnitude.
+//
+// TFLite gives the least output to differences whose sum with minus the logarithm is no number of 5
+// integer bits. They need no care here: the input's step is below 16, so that those are 24 or more
+// below 0, and the least output is 16 below.
 struct FixedTables {
-  std::array<int32_t, 256> scaled;     // with 26 fraction bits; the least number beyond `limit`
-  std::array<int32_t, 256> exps = {};  // with 19; 0 beyond `limit`
-  int32_t limit = 0;
-  QuantizedMultiplier back;  // from 26 fraction bits to differences
-  // A step of the input is more than 16. With finer ones, what is 32 or more below 0, rounded to a
-  // step, is below the least output, and needs no care.
-  bool coarse = false;
+  std::array<int32_t, 256> scaled;     // with 26 fraction bits; the least number out of range
+  std::array<int32_t, 256> exps = {};  // with 19; 0 out of range
 };
 
 class FixedRoutine final : public Routine {
@@ -43,7 +42,6 @@ class FixedRoutine final : public Routine {
                const LineRoutines& lines, const LookupRoutines& lookups)
       : rows_(rows),
         depth_(depth),
-        tables_(tables),
         terms_([&](int d) { return tables.exps[static_cast<size_t>(d)]; }),
         lines_(lines),
         lookups_(lookups) {
@@ -68,11 +66,6 @@ class FixedRoutine final : public Routine {
   // From here on a row's results are looked up among those of all bytes.
   static constexpr ptrdiff_t kLongRow = 128;
 
-  struct Row {
-    int32_t log;
-    int32_t dead;  // scaled differences from here down give the least output
-  };
-
   void RunRows(const uint8_t* in, uint8_t* out, ptrdiff_t count) const {
     RowSum sums[kRowsAtOnce];
     lookups_.sum_rows(terms_, {in, kFlip, count, depth_}, sums);
@@ -86,57 +79,43 @@ class FixedRoutine final : public Routine {
     }
     lines_.reciprocals(reciprocals, reciprocals, count);
     for (ptrdiff_t r = 0; r < count; ++r, in += depth_, out += depth_) {
-      const Row row = RowOf(logs[r].Log(FixedPoint<Scalar, 0>::FromRaw(reciprocals[r])).raw());
+      const int32_t log = logs[r].Log(FixedPoint<Scalar, 0>::FromRaw(reciprocals[r])).raw();
       // By the byte, up to the largest.
       const int32_t* const scaled = reversed_.data() + 255 - sums[r].largest;
       if (depth_ < kLongRow) {
-        WriteShort(row, scaled, in, out);
+        WriteShort(log, scaled, in, out);
       } else {
-        WriteLong(row, scaled, sums[r].largest, in, out);
+        WriteLong(log, scaled, sums[r].largest, in, out);
       }
     }
   }
 
-  Row RowOf(int32_t log) const {
-    constexpr int32_t kNone = std::numeric_limits<int32_t>::min();
-    if (!tables_.coarse) return {log, kNone};
-    // Below this, minus the logarithm, is no number of 5 integer bits.
-    const int32_t lowest = Requantize(log + kNone, tables_.back);
-    const int32_t dead = -std::max(-tables_.limit - 1, lowest);
-    return {log, dead > 255 ? kNone : tables_.scaled[static_cast<size_t>(dead)]};
-  }
-
   // Logarithms may be some units below 0, no more: with the half no number is negative.
-  static void Finish(const Row& row, const int32_t* scaled, ptrdiff_t count, int8_t* out) {
+  static void Finish(int32_t log, const int32_t* scaled, ptrdiff_t count, int8_t* out) {
     constexpr int kShift = 31 - kDifferenceIntegers - kOutputIntegers;
-    const uint32_t top = static_cast<uint32_t>(row.log) + (1u << (kShift - 1));
+    const uint32_t top = static_cast<uint32_t>(log) + (1u << (kShift - 1));
     for (ptrdiff_t i = 0; i < count; ++i) {
       const auto steps = static_cast<int32_t>((top - static_cast<uint32_t>(scaled[i])) >> kShift);
       out[i] = static_cast<int8_t>(127 - std::min(steps, 255));
     }
-    if (row.dead == std::numeric_limits<int32_t>::min()) return;
-    for (ptrdiff_t i = 0; i < count; ++i) {
-      if (scaled[i] <= row.dead) out[i] = -128;
-    }
   }
 
-  void WriteShort(const Row& row, const int32_t* scaled, const uint8_t* in, uint8_t* out) const {
+  void WriteShort(int32_t log, const int32_t* scaled, const uint8_t* in, uint8_t* out) const {
     int32_t found[kLongRow];
     for (ptrdiff_t i = 0; i < depth_; ++i) found[i] = scaled[in[i] ^ kFlip];
-    Finish(row, found, depth_, reinterpret_cast<int8_t*>(out));
+    Finish(log, found, depth_, reinterpret_cast<int8_t*>(out));
   }
 
-  void WriteLong(const Row& row, const int32_t* scaled, int32_t largest, const uint8_t* in,
+  void WriteLong(int32_t log, const int32_t* scaled, int32_t largest, const uint8_t* in,
                  uint8_t* out) const {
     std::array<int8_t, 256> results = {};
-    Finish(row, scaled, largest + 1, results.data());
+    Finish(log, scaled, largest + 1, results.data());
     std::rotate(results.begin(), results.begin() + kFlip, results.end());
     lookups_.translate(reinterpret_cast<const uint8_t*>(results.data()), in, out, depth_);
   }
 
   ptrdiff_t rows_;
   ptrdiff_t depth_;
-  FixedTables tables_;
   std::array<int32_t, 256> reversed_;
   TermTable terms_;
   const LineRoutines& lines_;
@@ -185,16 +164,11 @@ Result<FixedTables> MakeFixedTables(const LayerView& layer, float scale) {
     return layer.Invalid("the input scale " + std::to_string(scale) + " is too small");
   const Result<QuantizedMultiplier> multiplier = MakeMultiplier(layer, real);
   if (!multiplier.ok()) return multiplier.status();
-  const Result<QuantizedMultiplier> back = MakeMultiplier(
-      layer, static_cast<double>(int64_t{1} << (31 - multiplier->exponent)) / multiplier->mantissa);
-  if (!back.ok()) return back.status();
   FixedTables tables;
-  tables.coarse = scale > 16;
   tables.scaled.fill(std::numeric_limits<int32_t>::min());
-  tables.back = *back;
-  tables.limit = static_cast<int32_t>(
+  const auto limit = static_cast<int32_t>(
       std::floor(31.0 * (1 << (31 - kDifferenceIntegers)) / std::ldexp(1, multiplier->exponent)));
-  for (int32_t d = 0; d < 256 && d <= tables.limit; ++d) {
+  for (int32_t d = 0; d < 256 && d <= limit; ++d) {
     using Difference = FixedPoint<Scalar, kDifferenceIntegers>;
     const auto at = static_cast<size_t>(d);
     tables.scaled[at] = Requantize(-d, *multiplier);
