@@ -23,11 +23,14 @@ size_t SumBytes(const Blocking& b) {
   return RoundUp(static_cast<size_t>(b.rows) * sizeof(int32_t), 64);
 }
 
-// Clock cycles, roughly: the products at the rate of the kernel's instruction, and the results.
+// Clock cycles, roughly: an instruction for each vector and group of depth of a row, or of the rows
+// of a tile, few as they may be; and the results.
 int64_t CyclesOf(const Product& p) {
   const PanelFormat& format = p.panels->format;
-  const int64_t rate = int64_t{format.lanes} * format.depth_step * (format.tiles ? 16 : 1);
-  return int64_t{p.row_count()} * p.channel_count() * (p.padded_depth() / rate + 1);
+  const int64_t rows = p.row_count();
+  const int64_t lines = format.tiles ? (rows + 15) / 16 : rows;
+  const int64_t vectors = (p.channel_count() + format.lanes - 1) / format.lanes;
+  return lines * vectors * p.panels->groups + rows * p.channel_count();
 }
 constexpr int64_t kLeastCyclesOfThread = 1 << 13;  // for which another one is woken
 

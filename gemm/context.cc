@@ -20,7 +20,8 @@ constexpr std::chrono::microseconds kSpin{50};
 // Threads that wait for numbered rounds of work.
 class WorkerPool {
  public:
-  explicit WorkerPool(int workers) {
+  explicit WorkerPool(int workers)
+      : crowded_(static_cast<unsigned>(workers) >= std::thread::hardware_concurrency()) {
     try {
       for (int i = 0; i < workers; ++i) {
         threads_.emplace_back([this] { Work(); });
@@ -62,10 +63,14 @@ class WorkerPool {
   }
 
  private:
+  // With a core for each thread none is given away: a stranger would keep it for milliseconds,
+  // many times what is waited for.
   template <class Condition>
-  static void SpinWhile(const Condition& condition) {
+  void SpinWhile(const Condition& condition) const {
     const auto until = std::chrono::steady_clock::now() + kSpin;
-    while (condition() && std::chrono::steady_clock::now() < until) std::this_thread::yield();
+    while (condition() && std::chrono::steady_clock::now() < until) {
+      if (crowded_) std::this_thread::yield();
+    }
   }
 
   void RunTasks(const std::function<void(int)>& task, int count) {
@@ -95,6 +100,7 @@ class WorkerPool {
     }
   }
 
+  const bool crowded_;  // more threads than cores: who is waited for may need this one
   std::mutex mutex_;
   std::condition_variable wake_;
   std::condition_variable done_;

@@ -8,19 +8,6 @@
 
 namespace intaglio::nn {
 
-Range RangeOf(Type type) {
-  switch (type) {
-    case Type::kInt8:
-      return {-128, 127};
-    case Type::kUInt8:
-      return {0, 255};
-    case Type::kInt16:
-      return {-32768, 32767};
-    default:
-      return {std::numeric_limits<int32_t>::min(), std::numeric_limits<int32_t>::max()};
-  }
-}
-
 Result<Affine> AffineOf(const LayerView& layer, const Tensor& tensor) {
   const std::string name = "tensor '" + tensor.name + "'";
   const Quantization& q = tensor.quantization;

@@ -20,7 +20,19 @@ struct Range {
   int32_t min = 0;
   int32_t max = 0;
 };
-Range RangeOf(Type type);  // int8, uint8, int16 or int32
+// Of int8, uint8, int16 or int32. Inline: it stands in loops over elements.
+constexpr Range RangeOf(Type type) {
+  switch (type) {
+    case Type::kInt8:
+      return {-128, 127};
+    case Type::kUInt8:
+      return {0, 255};
+    case Type::kInt16:
+      return {-32768, 32767};
+    default:
+      return {INT32_MIN, INT32_MAX};
+  }
+}
 
 // A per-tensor quantization: real = scale * (q - zero_point).
 struct Affine {

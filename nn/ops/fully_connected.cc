@@ -62,8 +62,9 @@ class FullyConnectedRoutine final : public Routine {
     pipeline.mantissa = single->mantissa.data();
     pipeline.exponent = single->exponent.data();
     // Of the few rows of such layers a fit would not pay.
-    Result<BoundPipeline> made = BoundPipeline::Bind(weights, pipeline, linear.type,
-                                                     linear.input.zero_point, {.fit = false});
+    Result<BoundPipeline> made =
+        BoundPipeline::Bind(weights, pipeline, linear.type, linear.input.zero_point,
+                            {.fit = false, .rows = sizes.rows});
     if (!made.ok()) return layer.Wrap(made.status());
     bound = std::move(*made);
     return {};

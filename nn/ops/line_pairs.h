@@ -4,6 +4,7 @@
 #define INTAGLIO_NN_OPS_LINE_PAIRS_H_
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -29,19 +30,61 @@ inline int32_t MovedZero(Type type, int32_t zero_point) {
 
 namespace internal {
 
-// f(line) for a line whose first operand may be one number for all.
+constexpr ptrdiff_t kRepeated = 1024;
+
+// Loops over lines of two operands and the output. An operand may repeat along a line: its first
+// `period` elements are there over and over; 0 for one that does not.
+struct LineLoops {
+  Loops<3> loops;
+  std::array<ptrdiff_t, 2> period;
+};
+
+// Short lines, over each of which the same elements of an operand stretch, become one long one.
+inline LineLoops MakeLineLoops(const LayerView& layer) {
+  const Loops<3> loops = BroadcastLoops<3>(layer);
+  const auto [step_a, step_b, step] = loops.inner_strides();
+  const ptrdiff_t extent = loops.inner_extent();
+  if (loops.rank() > 1 && 2 * extent <= kRepeated && step_a == 1 && step_b == 1 && step == 1) {
+    const auto [a, b, out] = loops.strides(loops.rank() - 2);
+    if (out == extent && a == extent && b == 0) return {loops.InnerMerged(), {0, extent}};
+    if (out == extent && b == extent && a == 0) return {loops.InnerMerged(), {extent, 0}};
+  }
+  return {loops, {step_a == 0, step_b == 0}};
+}
+
+template <class T>
+struct LineOperand {
+  const T* at;
+  ptrdiff_t period;
+};
+
+// Writes `count` elements, or one period where that is more, of a repeating operand from `begin`
+// on.
+template <class T>
+void Repeat(const LineOperand<T>& x, ptrdiff_t begin, ptrdiff_t count, T* repeated) {
+  std::rotate_copy(x.at, x.at + begin % x.period, x.at + x.period, repeated);
+  for (ptrdiff_t done = x.period; done < count; done *= 2) {
+    std::copy_n(repeated, std::min(done, count - done), repeated + done);
+  }
+}
+
+// f(line) for [begin, end) of a line. Of operands that repeat, f takes but single numbers b.
 template <class T, class Function>
-void RunLine(const Function& f, ptrdiff_t step_a, LinePair line) {
-  if (step_a != 0) return f(line);
-  constexpr ptrdiff_t kRun = 1024;
-  T repeated[kRun];
-  std::fill_n(repeated, kRun, *static_cast<const T*>(line.a));
-  line.a = repeated;
-  for (ptrdiff_t left = line.count; left > 0; left -= kRun) {
-    line.count = std::min(left, kRun);
-    f(line);
-    if (!line.repeats_b) line.b = static_cast<const T*>(line.b) + line.count;
-    line.out = static_cast<T*>(line.out) + line.count;
+void RunLine(const Function& f, const LineOperand<T>& a, const LineOperand<T>& b, T* out,
+             ptrdiff_t begin, ptrdiff_t end) {
+  if (a.period == 0 && b.period <= 1) {
+    const bool repeats = b.period != 0;
+    return f(
+        LinePair{a.at + begin, repeats ? b.at : b.at + begin, repeats, out + begin, end - begin});
+  }
+  const LineOperand<T>& repeating = a.period != 0 ? a : b;
+  const ptrdiff_t run = kRepeated / repeating.period * repeating.period;
+  T repeated[kRepeated];
+  Repeat(repeating, begin, std::min(run, end - begin), repeated);
+  for (; begin < end; begin += run) {
+    const ptrdiff_t count = std::min(run, end - begin);
+    f(a.period != 0 ? LinePair{repeated, b.at + begin, false, out + begin, count}
+                    : LinePair{a.at + begin, repeated, false, out + begin, count});
   }
 }
 
@@ -51,17 +94,15 @@ void RunLine(const Function& f, ptrdiff_t step_a, LinePair line) {
 template <class T, class Function>
 std::shared_ptr<const Routine> LinesRoutine(const LayerView& layer, Function function) {
   return RoutineOf([f = std::move(function),
-                    loops = BroadcastLoops<3>(layer)](const RunArguments& arguments) {
+                    lines = internal::MakeLineLoops(layer)](const RunArguments& arguments) {
     const auto* const a = static_cast<const T*>(arguments.inputs[0]);
     const auto* const b = static_cast<const T*>(arguments.inputs[1]);
     auto* const out = static_cast<T*>(arguments.outputs[0]);
-    const ptrdiff_t step_a = loops.inner_strides()[0];
-    const ptrdiff_t step_b = loops.inner_strides()[1];
+    const Loops<3>& loops = lines.loops;
     // [begin, end) of the line at these offsets.
     const auto line = [&](const Loops<3>::Offsets& at, ptrdiff_t begin, ptrdiff_t end) {
-      internal::RunLine<T>(f, step_a,
-                           {a + at[0] + begin * step_a, b + at[1] + begin * step_b, step_b == 0,
-                            out + at[2] + begin, end - begin});
+      internal::RunLine<T>(f, {a + at[0], lines.period[0]}, {b + at[1], lines.period[1]},
+                           out + at[2], begin, end);
     };
     const ptrdiff_t extent = loops.inner_extent();
     if (loops.outer_extent() == 1) {

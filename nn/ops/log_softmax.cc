@@ -27,21 +27,23 @@ constexpr int kOutputIntegers = 4;
 constexpr int kMaxRow = 1 << (kSumIntegers - 1);  // terms that a sum holds for sure
 
 // int8, which counts as uint8 moved by 128. Differences to the row's maximum by their magnitude.
+//
+// TFLite gives the least output to differences whose sum with minus the logarithm is no number of 5
+// integer bits. They need no care here: the input's step is below 16, so that those are 24 or more
+// below 0, and the least output is 16 below.
 struct FixedTables {
-  std::array<int32_t, 256> scaled;     // with 26 fraction bits; the least number beyond `limit`
-  std::array<int32_t, 256> exps = {};  // with 19; 0 beyond `limit`
-  int32_t limit = 0;
-  QuantizedMultiplier back;  // from 26 fraction bits to differences
+  std::array<int32_t, 256> scaled;     // with 26 fraction bits; the least number out of range
+  std::array<int32_t, 256> exps = {};  // with 19; 0 out of range
 };
 
 class FixedRoutine final : public Routine {
  public:
   FixedRoutine(ptrdiff_t rows, ptrdiff_t depth, const FixedTables& tables,
-               const LookupRoutines& lookups)
+               const LineRoutines& lines, const LookupRoutines& lookups)
       : rows_(rows),
         depth_(depth),
-        tables_(tables),
         terms_([&](int d) { return tables.exps[static_cast<size_t>(d)]; }),
+        lines_(lines),
         lookups_(lookups) {
     std::reverse_copy(tables.scaled.begin(), tables.scaled.end(), reversed_.begin());
   }
@@ -64,65 +66,59 @@ class FixedRoutine final : public Routine {
   // From here on a row's results are looked up among those of all bytes.
   static constexpr ptrdiff_t kLongRow = 128;
 
-  struct Row {
-    int32_t log;
-    int32_t dead;  // scaled differences from here down give the least number
-  };
-
   void RunRows(const uint8_t* in, uint8_t* out, ptrdiff_t count) const {
     RowSum sums[kRowsAtOnce];
     lookups_.sum_rows(terms_, {in, kFlip, count, depth_}, sums);
+    LogByReciprocal<kDifferenceIntegers> logs[kRowsAtOnce];
+    int32_t reciprocals[kRowsAtOnce];
+    for (ptrdiff_t r = 0; r < count; ++r) {
+      using Sum = FixedPoint<Scalar, kSumIntegers>;
+      logs[r] =
+          LogByReciprocal<kDifferenceIntegers>(Sum::FromRaw(static_cast<int32_t>(sums[r].sum)));
+      reciprocals[r] = logs[r].denominator_less_1().raw();
+    }
+    lines_.reciprocals(reciprocals, reciprocals, count);
     for (ptrdiff_t r = 0; r < count; ++r, in += depth_, out += depth_) {
-      const Row row = RowOf(static_cast<int32_t>(sums[r].sum));
+      const int32_t log = logs[r].Log(FixedPoint<Scalar, 0>::FromRaw(reciprocals[r])).raw();
       // By the byte, up to the largest.
       const int32_t* const scaled = reversed_.data() + 255 - sums[r].largest;
       if (depth_ < kLongRow) {
-        WriteShort(row, scaled, in, out);
+        WriteShort(log, scaled, in, out);
       } else {
-        WriteLong(row, scaled, sums[r].largest, in, out);
+        WriteLong(log, scaled, sums[r].largest, in, out);
       }
     }
   }
 
-  Row RowOf(int32_t sum) const {
-    const int32_t log =
-        LogOfOneOrMore<kDifferenceIntegers>(FixedPoint<Scalar, kSumIntegers>::FromRaw(sum)).raw();
-    // Below this, minus the logarithm, is no number of 5 integer bits.
-    const int32_t lowest = Requantize(log + std::numeric_limits<int32_t>::min(), tables_.back);
-    const int32_t dead = -std::max(-tables_.limit - 1, lowest);
-    if (dead > 255) return {log, std::numeric_limits<int32_t>::min()};
-    return {log, tables_.scaled[static_cast<size_t>(dead)]};
-  }
-
-  static void Finish(const Row& row, const int32_t* scaled, ptrdiff_t count, int8_t* out) {
+  // Logarithms may be some units below 0, no more: with the half no number is negative.
+  static void Finish(int32_t log, const int32_t* scaled, ptrdiff_t count, int8_t* out) {
+    constexpr int kShift = 31 - kDifferenceIntegers - kOutputIntegers;
+    const uint32_t top = static_cast<uint32_t>(log) + (1u << (kShift - 1));
     for (ptrdiff_t i = 0; i < count; ++i) {
-      const int32_t value =
-          127 + RoundingDivideByPowerOfTwo<Scalar, 31 - kDifferenceIntegers - kOutputIntegers>(
-                    Scalar::Sub(scaled[i], row.log));
-      const int32_t limited = std::min(std::max(value, -128), 127);
-      out[i] = static_cast<int8_t>(scaled[i] <= row.dead ? -128 : limited);
+      const auto steps = static_cast<int32_t>((top - static_cast<uint32_t>(scaled[i])) >> kShift);
+      out[i] = static_cast<int8_t>(127 - std::min(steps, 255));
     }
   }
 
-  void WriteShort(const Row& row, const int32_t* scaled, const uint8_t* in, uint8_t* out) const {
+  void WriteShort(int32_t log, const int32_t* scaled, const uint8_t* in, uint8_t* out) const {
     int32_t found[kLongRow];
     for (ptrdiff_t i = 0; i < depth_; ++i) found[i] = scaled[in[i] ^ kFlip];
-    Finish(row, found, depth_, reinterpret_cast<int8_t*>(out));
+    Finish(log, found, depth_, reinterpret_cast<int8_t*>(out));
   }
 
-  void WriteLong(const Row& row, const int32_t* scaled, int32_t largest, const uint8_t* in,
+  void WriteLong(int32_t log, const int32_t* scaled, int32_t largest, const uint8_t* in,
                  uint8_t* out) const {
     std::array<int8_t, 256> results = {};
-    Finish(row, scaled, largest + 1, results.data());
+    Finish(log, scaled, largest + 1, results.data());
     std::rotate(results.begin(), results.begin() + kFlip, results.end());
     lookups_.translate(reinterpret_cast<const uint8_t*>(results.data()), in, out, depth_);
   }
 
   ptrdiff_t rows_;
   ptrdiff_t depth_;
-  FixedTables tables_;
   std::array<int32_t, 256> reversed_;
   TermTable terms_;
+  const LineRoutines& lines_;
   const LookupRoutines& lookups_;
 };
 
@@ -168,15 +164,11 @@ Result<FixedTables> MakeFixedTables(const LayerView& layer, float scale) {
     return layer.Invalid("the input scale " + std::to_string(scale) + " is too small");
   const Result<QuantizedMultiplier> multiplier = MakeMultiplier(layer, real);
   if (!multiplier.ok()) return multiplier.status();
-  const Result<QuantizedMultiplier> back = MakeMultiplier(
-      layer, static_cast<double>(int64_t{1} << (31 - multiplier->exponent)) / multiplier->mantissa);
-  if (!back.ok()) return back.status();
   FixedTables tables;
   tables.scaled.fill(std::numeric_limits<int32_t>::min());
-  tables.back = *back;
-  tables.limit = static_cast<int32_t>(
+  const auto limit = static_cast<int32_t>(
       std::floor(31.0 * (1 << (31 - kDifferenceIntegers)) / std::ldexp(1, multiplier->exponent)));
-  for (int32_t d = 0; d < 256 && d <= tables.limit; ++d) {
+  for (int32_t d = 0; d < 256 && d <= limit; ++d) {
     using Difference = FixedPoint<Scalar, kDifferenceIntegers>;
     const auto at = static_cast<size_t>(d);
     tables.scaled[at] = Requantize(-d, *multiplier);
@@ -212,10 +204,12 @@ Result<PreparedLayer> PrepareLogSoftmax8(const LayerView& layer, const LayerOpti
   }
   const Result<FixedTables> tables = MakeFixedTables(layer, q->input.scale);
   if (!tables.ok()) return tables.status();
+  const Result<const LineRoutines*> lines = LinesOf(options.kernel);
+  if (!lines.ok()) return layer.Wrap(lines.status());
   const Result<const LookupRoutines*> lookups = LookupsOf(options.kernel);
   if (!lookups.ok()) return layer.Wrap(lookups.status());
   prepared.constant_bytes = sizeof(FixedRoutine);
-  prepared.routine = std::make_shared<FixedRoutine>(rows, depth, *tables, **lookups);
+  prepared.routine = std::make_shared<FixedRoutine>(rows, depth, *tables, **lines, **lookups);
   return prepared;
 }
 

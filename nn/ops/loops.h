@@ -53,6 +53,16 @@ class Loops {
     return outer;
   }
 
+  // The same with the two innermost dimensions as one, over elements that are adjacent.
+  Loops InnerMerged() const {
+    Loops merged = *this;
+    merged.extents_.pop_back();
+    merged.strides_.pop_back();
+    merged.extents_.back() *= extents_.back();
+    merged.strides_.back().fill(1);
+    return merged;
+  }
+
   // The innermost dimension. There is always one.
   ptrdiff_t inner_extent() const { return extents_.empty() ? 1 : extents_.back(); }
   Offsets inner_strides() const { return strides_.empty() ? Offsets{} : strides_.back(); }

@@ -100,8 +100,9 @@ class RequantizeRoutine final : public Routine {
   Status Run(const RunArguments& arguments) const override {
     const auto* const in = static_cast<const From*>(arguments.inputs[0]);
     auto* const out = static_cast<To*>(arguments.outputs[0]);
+    const Requantization r = r_;  // whose fields no store to `out` can change
     constexpr Type kTo = TypeOf<To>;
-    for (size_t i = 0; i < count_; ++i) out[i] = static_cast<To>(r_(in[i], RangeOf(kTo)));
+    for (size_t i = 0; i < count_; ++i) out[i] = static_cast<To>(r(in[i], RangeOf(kTo)));
     return {};
   }
 

@@ -2,8 +2,6 @@
 
 #include <mutex>
 
-#include "intaglio/fixedpoint/transcendental16.h"
-
 namespace intaglio::nn {
 namespace {
 
@@ -13,25 +11,24 @@ struct Made {
   Table16 table;
 };
 
-template <class Function>
-const Table16& Once(Made& made, const Function& f, int mirror) {
-  std::call_once(made.once, [&] { made.table.Fill(f, mirror); });
-  return made.table;
-}
-
+// tanh(x) has the exponential of 2 x.
 template <int kIntegers>
 const Table16& Tanh() {
   static Made made;
-  return Once(
-      made, [](int16_t x) { return Tanh16<kIntegers>(x); }, 0);
+  std::call_once(made.once, [] {
+    made.table.Fill<kIntegers + 1>([](int32_t e) { return q15::TanhByExp(e); }, 0, 0);
+  });
+  return made.table;
 }
 
 }  // namespace
 
 const Table16& LogisticTable() {
   static Made made;
-  return Once(
-      made, [](int16_t x) { return Logistic16<3>(x); }, q15::kOne);
+  std::call_once(made.once, [] {
+    made.table.Fill<3>([](int32_t e) { return q15::LogisticByExp(e); }, 1 << 14, q15::kOne);
+  });
+  return made.table;
 }
 
 const Table16& TanhTable(int integer_bits) {

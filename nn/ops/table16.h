@@ -6,18 +6,25 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "intaglio/fixedpoint/transcendental16.h"
+
 namespace intaglio::nn {
 
 class Table16 {
  public:
   int16_t operator()(int16_t x) const { return values_[static_cast<uint16_t>(x)]; }
-  // By f, for which f(-x) = mirror - f(x).
-  template <class Function>
-  void Fill(const Function& f, int mirror) {
+  // Of a function with f(0) = zero and f(-x) = mirror - f(x). For x > 0 it is by_exp(e), e being
+  // exp(-x) where x has kIntegers integer bits.
+  template <int kIntegers, class Function>
+  void Fill(const Function& by_exp, int zero, int mirror) {
     int16_t* const values = values_.data();
-    for (int x = 0; x < 0x8000; ++x) values[x] = f(static_cast<int16_t>(x));
-    values[0x8000] = f(-0x8000);
+    const int16_t* const exps = values + 0x8000;  // until negative numbers take their place
+    q15::AllExpsOnNegativeValues<kIntegers>(values + 0x8000);
+    const auto lowest = static_cast<int16_t>(mirror - by_exp(exps[0x7fff]));
+    values[0] = static_cast<int16_t>(zero);
+    for (int x = 1; x < 0x8000; ++x) values[x] = static_cast<int16_t>(by_exp(exps[x - 1]));
     for (int x = 1; x < 0x8000; ++x) values[0x10000 - x] = static_cast<int16_t>(mirror - values[x]);
+    values[0x8000] = lowest;
   }
 
  private:

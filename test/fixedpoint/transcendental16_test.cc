@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <vector>
 
 namespace intaglio {
 namespace {
@@ -41,6 +42,25 @@ TEST(Transcendental16, StaysCloseToTheRealFunctions) {
   EXPECT_LT(DistanceOfTanh<4>(), 12.1);
   EXPECT_LT(DistanceOfTanh<5>(), 12.1);
   EXPECT_LT(DistanceOfTanh<6>(), 12.1);
+}
+
+template <int kIntegers>
+void ExpectTheExpsOfEach() {
+  std::vector<int16_t> exps(0x8000, -1);
+  q15::AllExpsOnNegativeValues<kIntegers>(exps.data());
+  for (int32_t i = 0; i < 0x8000; ++i) {
+    ASSERT_EQ(exps[static_cast<size_t>(i)], q15::ExpOnNegativeValues<kIntegers>(-(i + 1)))
+        << i << " of " << kIntegers << " integer bits";
+  }
+}
+
+TEST(Transcendental16, AllExpsAreThoseOfEach) {
+  ExpectTheExpsOfEach<0>();
+  ExpectTheExpsOfEach<1>();
+  ExpectTheExpsOfEach<3>();
+  ExpectTheExpsOfEach<5>();
+  ExpectTheExpsOfEach<6>();
+  ExpectTheExpsOfEach<7>();
 }
 
 TEST(Transcendental16, IsSymmetric) {

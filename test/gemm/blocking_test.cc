@@ -27,6 +27,21 @@ double LongestShare(const Product& product, const Blocking& blocking) {
   return static_cast<double>(*std::max_element(work.begin(), work.end())) * blocking.threads / all;
 }
 
+// Calls f(product) with one of uint8 rows, which nobody computes.
+template <class Function>
+void WithProduct(const std::string& kernel, int rows, int channels, int depth, const Function& f) {
+  const std::vector<int8_t> weights(static_cast<size_t>(channels) * static_cast<size_t>(depth));
+  const ConstMatrix right{weights.data(), Type::kInt8, depth, channels, depth, Order::kColMajor, 0};
+  const auto packed = Prepack(Side::kRhs, right, {{}, kernel});
+  ASSERT_TRUE(packed.ok()) << packed.status().message();
+  Product product;
+  product.panels = &packed->panels();
+  product.kernel = *KernelFor(product.panels->format);
+  product.rows = RowSource::From(
+      ConstMatrix{weights.data(), Type::kUInt8, rows, depth, depth, Order::kRowMajor, 0});
+  f(product);
+}
+
 TEST(Blocking, GivesThreadsEvenShares) {
   Random random(3);
   for (const std::string& kernel : KernelNames()) {
@@ -34,23 +49,25 @@ TEST(Blocking, GivesThreadsEvenShares) {
       const int rows = Uniform(random, 100, 4000);
       const int channels = Uniform(random, 64, 1024);
       const int depth = Uniform(random, 64, 1024);
-      const std::vector<int8_t> weights(static_cast<size_t>(channels) * static_cast<size_t>(depth));
-      const ConstMatrix right{weights.data(), Type::kInt8,      depth, channels,
-                              depth,          Order::kColMajor, 0};
-      const auto packed = Prepack(Side::kRhs, right, {{}, kernel});
-      ASSERT_TRUE(packed.ok()) << packed.status().message();
-      Product product;
-      product.panels = &packed->panels();
-      product.kernel = *KernelFor(product.panels->format);
-      product.rows = RowSource::From(
-          ConstMatrix{weights.data(), Type::kUInt8, rows, depth, depth, Order::kRowMajor, 0});
-      for (const int threads : {2, 3, 4, 8}) {
-        const Blocking blocking = Block(product, threads);
-        EXPECT_LE(LongestShare(product, blocking), 1.5)
-            << kernel << " " << rows << " x " << channels << " x " << depth << ", " << threads
-            << " threads, " << blocking.row_tasks << " x " << blocking.extent_tasks << " tasks";
-      }
+      WithProduct(kernel, rows, channels, depth, [&](const Product& product) {
+        for (const int threads : {2, 3, 4, 8}) {
+          const Blocking blocking = Block(product, threads);
+          EXPECT_LE(LongestShare(product, blocking), 1.5)
+              << kernel << " " << rows << " x " << channels << " x " << depth << ", " << threads
+              << " threads, " << blocking.row_tasks << " x " << blocking.extent_tasks << " tasks";
+        }
+      });
     }
+  }
+}
+
+// The weights of one row are read once, which takes as long as if it were some rows.
+TEST(Blocking, SharesOutManyWeightsOfOneRow) {
+  for (const std::string& kernel : KernelNames()) {
+    WithProduct(kernel, 1, 1000, 2048,
+                [&](const Product& product) { EXPECT_EQ(Block(product, 2).threads, 2) << kernel; });
+    WithProduct(kernel, 1, 64, 64,
+                [&](const Product& product) { EXPECT_EQ(Block(product, 2).threads, 1) << kernel; });
   }
 }
 

@@ -166,14 +166,16 @@ inline std::vector<int> RunModel(Model& model, const std::vector<Q>& inputs) {
 
 // Finishes a graph whose output is y, prepares it and runs it.
 inline std::vector<int> RunGraph(Builder& b, Value y, const std::vector<Q>& inputs,
-                                 Shape* shape = nullptr) {
+                                 Shape* shape = nullptr, int threads = 1) {
   b.Output(y, "y");
   Result<Graph> graph = b.Finish();
   if (!graph.ok()) {
     ADD_FAILURE() << graph.status().message();
     return {};
   }
-  Result<Model> model = Model::Prepare(std::move(*graph));
+  PrepareOptions options;
+  options.threads = threads;
+  Result<Model> model = Model::Prepare(std::move(*graph), options);
   if (!model.ok()) {
     ADD_FAILURE() << model.status().message();
     return {};

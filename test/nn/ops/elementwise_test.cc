@@ -25,6 +25,27 @@ int AddOne(const Q& a, int x, const Q& b, int y, const Q& out, Activation activa
   return Clamp(Scaled(term(a, x) + term(b, y), last) + out.zero_point, low, high);
 }
 
+// Adds random tensors of the first two of these shapes, and expects the third.
+void CheckAdd(Random& random, Type type, const std::vector<Shape>& s, int threads) {
+  const Q a = random.Tensor(type, s[0]);
+  const Q b = random.Tensor(type, s[1]);
+  const Q out = random.Tensor(type, {});
+  const Activation activation = random.Of(kActivations);
+  std::vector<int> expected;
+  ForEachIndex(s[2], [&](const std::vector<int>& i) {
+    expected.push_back(AddOne(a, BroadcastAt(a, i), b, BroadcastAt(b, i), out, activation));
+  });
+  Builder builder;
+  const Value x = Input(builder, a);
+  const Value y = Input(builder, b, "other");
+  Shape shape;
+  ASSERT_EQ(RunGraph(builder, builder.Add(x, y, {activation}, out.quantization()), {a, b}, &shape,
+                     threads),
+            expected)
+      << ToString(s[0]) << " + " << ToString(s[1]);
+  EXPECT_EQ(shape, s[2]);
+}
+
 TEST(Add, MatchesDefinitionWithBroadcasting) {
   const std::vector<std::vector<Shape>> shapes = {
       {{1, 3, 4, 5}, {1, 3, 4, 5}, {1, 3, 4, 5}},
@@ -41,25 +62,20 @@ TEST(Add, MatchesDefinitionWithBroadcasting) {
       {{2, 1, 2, 1, 2, 1}, {1, 3, 1, 3, 1, 3}, {2, 3, 2, 3, 2, 3}}};
   Random random(5);
   for (int round = 0; round < 300; ++round) {
-    const Type type = kEightBit[static_cast<size_t>(round % 2)];
     const std::vector<Shape>& s = shapes[static_cast<size_t>(round) % shapes.size()];
-    const Q a = random.Tensor(type, s[0]);
-    const Q b = random.Tensor(type, s[1]);
-    const Q out = random.Tensor(type, {});
-    const Activation activation = random.Of(kActivations);
-    std::vector<int> expected;
-    ForEachIndex(s[2], [&](const std::vector<int>& i) {
-      expected.push_back(AddOne(a, BroadcastAt(a, i), b, BroadcastAt(b, i), out, activation));
-    });
-    Builder builder;
-    const Value x = Input(builder, a);
-    const Value y = Input(builder, b, "other");
-    Shape shape;
-    ASSERT_EQ(
-        RunGraph(builder, builder.Add(x, y, {activation}, out.quantization()), {a, b}, &shape),
-        expected)
-        << ToString(s[0]) << " + " << ToString(s[1]);
-    EXPECT_EQ(shape, s[2]);
+    CheckAdd(random, kEightBit[static_cast<size_t>(round % 2)], s, 1);
+  }
+}
+
+// Lines that are merged, of more elements than are repeated at once, begun within a period by the
+// second thread.
+TEST(Add, MatchesDefinitionWhereShortLinesRepeat) {
+  Random random(7);
+  for (const std::vector<Shape>& s : {std::vector<Shape>{{5001, 7}, {7}, {5001, 7}},
+                                      {{7}, {5001, 7}, {5001, 7}},
+                                      {{3, 200, 9}, {3, 1, 9}, {3, 200, 9}},
+                                      {{1, 3, 511}, {2, 1, 511}, {2, 3, 511}}}) {
+    for (const int threads : {1, 2}) CheckAdd(random, Type::kInt8, s, threads);
   }
 }
 
@@ -102,7 +118,8 @@ TEST(Add, RefusesWithAReason) {
   EXPECT_EQ(message({2, 3}, {3}, Type::kInt8, 8), "ok");
   EXPECT_EQ(message({2, 3}, {2}, Type::kInt8, 8),
             "ADD #0 'ADD_0': the shapes [2, 3] and [2] do not broadcast");
-  EXPECT_EQ(message({2}, {2}, Type::kUInt8, 8), "ADD #0 'y': input 1 is uint8, but the output is int8");
+  EXPECT_EQ(message({2}, {2}, Type::kUInt8, 8),
+            "ADD #0 'y': input 1 is uint8, but the output is int8");
   EXPECT_NE(message({2}, {2}, Type::kInt8, 1e-5f).find("it must be below 1"), std::string::npos);
 }
 

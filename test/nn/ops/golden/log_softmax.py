@@ -8,7 +8,7 @@ F = Family("log_softmax")
 def rows():
     for dtype, zero, top in (("int8", -5, 127), ("uint8", 120, 255)):
         for shape in ((4, 7), (2, 1), (1, 300), (2, 3, 4)):
-            for scale in (0.0007, 0.05, 0.3, 1.7):
+            for scale in (0.0007, 0.05, 0.3, 1.7, 15.9):
                 F.case("LOG_SOFTMAX", [Tensor(dtype, shape, scale=scale, zero=zero)],
                        [Tensor(dtype, scale=1 / 16, zero=top)], None, 2, runs=2, note=f"{scale}")
         F.case("LOG_SOFTMAX", [Tensor(dtype, (2, 3), scale=0.1, zero=zero)],
