@@ -14,6 +14,11 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
 endif()
 set(INTAGLIO_FLAGS_avx512vnni ${INTAGLIO_FLAGS_avx512} -mavx512vnni)
 set(INTAGLIO_FLAGS_amx ${INTAGLIO_FLAGS_avx512vnni} -mavx512vbmi -mamx-tile -mamx-int8)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # Addresses of tiles stay out of vector registers, where they would wait for the epilogue.
+  list(APPEND INTAGLIO_FLAGS_amx -fno-tree-slp-vectorize
+       -mtune-ctrl=^general_regs_sse_spill,^inter_unit_moves_to_vec,^inter_unit_moves_from_vec)
+endif()
 
 # Arm: `_neon` is the baseline of AArch64, and asked for on 32-bit Arm; the others are of AArch64 only.
 list(APPEND INTAGLIO_ISAS neon)

@@ -77,21 +77,36 @@ void RunByScratch(const Product& p, const Kernel& kernel, const PanelExtent& ext
   }
 }
 
+// How many extents from the first on are whole panels of as many vectors, which `kernel` takes in
+// one call.
+int WholePanels(const Plan& plan, const Kernel& kernel, Range extents) {
+  const Panels& panels = *plan.product.panels;
+  const int vectors = panels.extents[static_cast<size_t>(extents.first)].vectors;
+  const auto is_whole = [&](int e) {
+    const PanelExtent& extent = panels.extents[static_cast<size_t>(e)];
+    return extent.vectors == vectors && extent.channels == panels.format.lanes * vectors;
+  };
+  int e = extents.first;
+  const int last = kernel.takes_panels ? extents.last : e + 1;
+  while (e < last && is_whole(e)) ++e;
+  return e - extents.first;
+}
+
 // The panels of `extents` whose tiles go straight to dst, which they fill: all but perhaps the
 // last. Returns the first of the others.
 int RunWholePanels(const Plan& plan, const Kernel& kernel, Range extents, std::byte* dst,
                    TileArgs args) {
   const Product& p = plan.product;
   TileRun run(kernel);
-  int e = extents.first;
-  for (; e < extents.last; ++e) {
-    const PanelExtent& extent = p.panels->extents[static_cast<size_t>(e)];
-    if (extent.channels != p.panels->format.lanes * extent.vectors) break;
-    SetPanel(plan, e, args);
+  for (; extents.first < extents.last; extents.first += args.panel_count) {
+    args.panel_count = WholePanels(plan, kernel, extents);
+    if (args.panel_count == 0) break;
+    SetPanel(plan, extents.first, args);
+    const PanelExtent& extent = p.panels->extents[static_cast<size_t>(extents.first)];
     args.dst = dst + extent.first_channel * static_cast<ptrdiff_t>(SizeOf(p.epilogue.output));
     run.Tile(args);
   }
-  return e;
+  return extents.first;
 }
 
 void RunTask(const Plan& plan, Range rows, Range extents, const Scratch& scratch) {

@@ -29,7 +29,10 @@ namespace intaglio {
 
 struct TileArgs {
   const int8_t* panel;
-  int vectors;               // of the panel
+  int vectors;  // of the panel
+  // Panels of as many vectors that lie one behind the other, as their params do; their results lie
+  // side by side. More than one where the kernel takes_panels.
+  int panel_count = 1;
   bool panel_has_lowest;     // it may hold -128
   const void* rows;          // in the kernel's row format
   ptrdiff_t row_stride;      // bytes
@@ -63,7 +66,8 @@ struct Kernel {
   uint32_t needs;     // CpuFeature bits
   PanelFormat panel;  // of the widest panels
   RowFormat row_format;
-  int max_rows;  // of one tile: more rows are taken tile by tile
+  int max_rows;               // of one tile: more rows are taken tile by tile
+  bool takes_panels = false;  // TileArgs::panel_count may be more than one
   void (*tile)(const TileArgs&);
   // Around calls of `tile` with as many rows and groups, where registers are set up for these
   // (TileRun below): `begin` again for others, `end` once. Null where they are not.

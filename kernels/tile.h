@@ -99,10 +99,10 @@ INTAGLIO_INLINE void Accumulate(const TileArgs& args, Panel panel, const TileRow
   }
   if constexpr (kAddsDepth<V>) {
     V::AddDepth(args, rows.at, acc);
-    AddZeroPointTerms<V>(args, rows.first, acc);
+    AddZeroPointTerms<V>(args, *args.params, rows.first, acc);
   } else {
     // Terms first: behind the loop they would take the registers that finish the tile.
-    AddZeroPointTerms<V>(args, rows.first, acc);
+    AddZeroPointTerms<V>(args, *args.params, rows.first, acc);
     const char* row[kRows];
     row[0] = rows.at;
     INTAGLIO_UNROLL

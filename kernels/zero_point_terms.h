@@ -9,7 +9,7 @@ namespace intaglio {
 
 // acc += what they ask of kRows rows from `first` on.
 template <class V, int kVectors, int kRows>
-INTAGLIO_INLINE void AddZeroPointTerms(const TileArgs& args, int first,
+INTAGLIO_INLINE void AddZeroPointTerms(const TileArgs& args, const PanelParams& params, int first,
                                        typename V::I32 (&acc)[kRows][kVectors]) {
   using I32 = typename V::I32;
   if (args.row_terms != nullptr) {
@@ -26,7 +26,7 @@ INTAGLIO_INLINE void AddZeroPointTerms(const TileArgs& args, int first,
       const I32 row_sum = V::Set(args.row_sums[first + r]);
       INTAGLIO_UNROLL
       for (int j = 0; j < kVectors; ++j) {
-        const I32 zero_point = V::Load(args.params->negative_zero_point + j * V::kLanes);
+        const I32 zero_point = V::Load(params.negative_zero_point + j * V::kLanes);
         acc[r][j] = V::Add(acc[r][j], V::Mul(zero_point, row_sum));
       }
     }

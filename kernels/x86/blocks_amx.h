@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <utility>
 
 #include "intaglio/kernels/kernel.h"
@@ -19,21 +20,27 @@ namespace intaglio {
 constexpr int kAccumulators = 4;
 constexpr int kStepGroups = kTileLines;  // of depth, that TDPBUSD multiplies at once
 
-// Panels from this size on stream past L1, which keeps the rows: they would push each other out.
-constexpr ptrdiff_t kStreamBytes = 32 << 10;
+// What is read past L1, so that it does not push out the other operand, which is read again soon.
+enum class Streams : uint8_t { kNothing, kPanels, kRows };
 
-// The tiles of rows of a call. The last one, if it would be short, begins earlier and computes some
-// rows once more.
+// The tiles of rows of a call, all of as many lines: a product takes as many cycles as they are,
+// but at least eight. Several tiles are of pairs of lines; the last one begins within the one
+// before where they are more than the rows.
 class RowTiles {
  public:
-  explicit RowTiles(int rows) : rows_(rows) {}
+  explicit RowTiles(int rows)
+      : rows_(rows),
+        count_((rows + kTileLines - 1) / kTileLines),
+        lines_(count_ == 1 ? rows : ((rows + count_ - 1) / count_ + 1) / 2 * 2) {}
 
-  INTAGLIO_INLINE int lines() const { return std::min(rows_, kTileLines); }
-  INTAGLIO_INLINE int count() const { return (rows_ + kTileLines - 1) / kTileLines; }
-  INTAGLIO_INLINE int First(int tile) const { return std::min(tile * kTileLines, rows_ - lines()); }
+  INTAGLIO_INLINE int lines() const { return lines_; }
+  INTAGLIO_INLINE int count() const { return count_; }
+  INTAGLIO_INLINE int First(int tile) const { return std::min(tile * lines_, rows_ - lines_); }
 
  private:
   int rows_;
+  int count_;
+  int lines_;
 };
 
 // What each tile register is for.
@@ -55,71 +62,130 @@ INTAGLIO_INLINE void ConfigureTiles(int lines, int groups) {
 // a branch that is always foreseen is nothing beside the 16 cycles of a product.
 struct BlockArgs : TileArgs {
   bool signed_rows;
+  Streams streams = Streams::kNothing;
 };
 
+// Finishes the lines of a tile, of which there are at least two, in code that forms of blocks
+// share.
+template <int kVectors, class Epilogue>
+__attribute__((noinline)) void FinishTile(const Epilogue& epilogue, int panel, const int32_t* sums,
+                                          int lines, int row, char* dst, ptrdiff_t dst_stride) {
+  const auto finish = epilogue(panel);
+  for (int line = 0; line < lines; line += 2) {
+    // Of an odd number the last pair begins in the one before.
+    const int from = std::min(line, lines - 2);
+    finish(sums + from * kVectors * kTileLanes, row + from, dst + from * dst_stride);
+  }
+}
+
 // Blocks of kRowTiles tiles of rows by all kVectors of a panel, in passes of kPassVectors, whose
-// products are all that the registers accumulate. finish(sums, row, dst) is the epilogue of two
-// rows, whose accumulators hold offsets and products.
-template <int kRowTiles, int kPassVectors, int kVectors, class Finish>
+// products are all that the registers accumulate. With finish = epilogue(panel), finish(sums, row,
+// dst) is the epilogue of two rows, whose accumulators hold offsets and products.
+template <int kRowTiles, int kPassVectors, int kVectors, class Epilogue>
 class Blocks {
  public:
-  // The tiles of rows [first, end), a multiple of kRowTiles.
+  // The tiles of rows [first, end), a multiple of kRowTiles, by each panel in turn. Tiles of an odd
+  // number of lines, and blocks of one pass for several tiles, take one panel only.
   __attribute__((noinline)) static void Run(const BlockArgs& args, RowTiles tiles, int first,
-                                            int end, const Finish& finish_given) {
+                                            int end, const Epilogue& epilogue) {
     const int steps = (args.groups + kStepGroups - 1) / kStepGroups;
     const int rest = steps == 1 ? 0 : args.groups % kStepGroups;  // groups of the last step, if few
-    const int pairs = (kPassPairs + steps - 1) / steps;           // that each step finishes
-    const bool streams = args.groups * kGroupBytes >= kStreamBytes;
-    const Finish finish = finish_given;
-    Memory memory;
-    int done = first;
-    int32_t* place = memory.Place(first, 0);  // at first for nothing: it is written over
-    for (int tile = first; tile < end; tile += kRowTiles) {
-      const Operands rows = RowsOf(args, tiles, tile);
-      if (rest != 0) memory.CopyTails(rows, tiles.lines(), args.groups, rest);
+    const int pairs = (kPassTiles * tiles.lines() / 2 + steps - 1) / steps;  // that a step finishes
+    Memory memory(tiles.lines());
+    auto finish = epilogue(0);
+    Block coming(first);
+    PassTiles waiting(coming);
+    Place place = memory.PlaceOf(coming, 0, 0);  // at first for nothing: it is written over
+    // Products wait for the addresses of their operands: those of a block are made before the
+    // products of the one before.
+    Sources coming_from = SourcesOf(args, tiles, coming);
+    for (int lead = 0; coming.tile < end;) {
+      const Block block = coming;
+      const Sources from = coming_from;
+      if (block.panel == 0 && rest != 0) memory.CopyTails(from.rows, args.groups, rest);
+      coming.Next(args.panel_count);
+      coming_from = SourcesOf(args, tiles, coming);
       for (int pass = 0; pass < kPasses; ++pass) {
         const int vector = pass * kPassVectors;
+        if (args.panel_count > 1) std::construct_at(&finish, epilogue(waiting.block.panel));
         // The block before is in memory once the first pass of this one has begun: its rows are
         // finished from the next pass on.
         Pairs ready{};
-        if (tile + pass * kPassTiles - done >= kLag) {
-          ready = PairsOf(args, memory, done);
-          done += kPassTiles;
+        if (lead <= kPasses) {
+          ++lead;
+        } else {
+          ready = PairsOf(args, tiles, memory, waiting);
+          waiting.Next(args.panel_count);
         }
-        const int8_t* panel = args.panel + vector * kTileLineBytes;
-        BeginPass(rows, panel, args.params->offset + vector * kTileLanes, place);
-        place = memory.Place(tile, vector);
-        ready.Advance(finish, pairs);
-        for (int step = 1; step < steps; ++step) {
-          panel += kStepGroups * kGroupBytes;
-          if (step == steps - 1 && rest != 0) {
+        const int8_t* panel = from.panel + vector * kTileLineBytes;
+        for (int step = 0; step < steps; ++step, panel += kStepGroups * kGroupBytes) {
+          if (step == 0) {
+            BeginPass(from.rows, panel, from.offset + vector * kTileLanes, place);
+            place = memory.PlaceOf(block, 0, vector);
+          } else if (step == steps - 1 && rest != 0) {
             Multiply(memory.Tails(args.signed_rows), panel - (kStepGroups - rest) * kGroupBytes);
-          } else if (streams) {
-            Multiply<true>(rows.At(step), panel);
+          } else if (args.streams == Streams::kPanels) {
+            Multiply<Streams::kPanels>(from.rows.At(step), panel);
+          } else if (kRowTiles == 1 && args.streams == Streams::kRows) {
+            Multiply<Streams::kRows>(from.rows.At(step), panel);
           } else {
-            Multiply(rows.At(step), panel);
+            Multiply(from.rows.At(step), panel);
           }
           ready.Advance(finish, pairs);
         }
       }
     }
     Store(place, kEach);
-    for (; done < end; ++done) FinishTile(args, tiles, memory, done, finish);
+    for (; waiting.block.tile < end; waiting.Next(args.panel_count)) {
+      const int panel = waiting.block.panel;
+      for (int i = waiting.first; i < waiting.first + kPassTiles; ++i) {
+        const int row = tiles.First(waiting.block.tile + i);
+        FinishTile<kVectors>(epilogue, panel, memory.PlaceOf(waiting.block, i, 0).sums,
+                             tiles.lines(), row, DstOf(args, panel, row), args.dst_stride);
+      }
+    }
   }
 
  private:
   static constexpr int kPasses = kVectors / kPassVectors;
   static constexpr int kPassTiles = kRowTiles / kPasses;  // that are finished in a pass
-  static constexpr int kPassPairs = kPassTiles * kTileLines / 2;
-  // How far they are behind those that are multiplied.
-  static constexpr int kLag = 2 * kRowTiles - (kPasses == 1 ? 0 : kPassTiles);
   static constexpr int kWidth = kVectors * kTileLanes;
+  static constexpr ptrdiff_t kPlaceStride = kWidth * sizeof(int32_t);
   static constexpr ptrdiff_t kGroupBytes = kVectors * kTileLineBytes;
   static constexpr auto kEach = std::make_index_sequence<kRowTiles * kPassVectors>();
 
   // Two of each kind, which take turns where a block has more.
   static constexpr int RowRegister(int r) { return kFirstRows + r % 2; }
   static constexpr int PanelRegister(int v) { return kFirstPanel + v % 2; }
+
+  // In the order of computing. Their accumulators take turns in two places.
+  struct Block {
+    int tile;
+    int panel = 0;
+    int turn = 0;
+
+    explicit Block(int first_tile) : tile(first_tile) {}
+    INTAGLIO_INLINE void Next(int panels) {
+      turn ^= 1;
+      if (++panel < panels) return;
+      panel = 0;
+      tile += kRowTiles;
+    }
+  };
+
+  // The tiles of a block that are finished in one pass.
+  struct PassTiles {
+    Block block;
+    int first = 0;  // of the block's
+
+    explicit PassTiles(const Block& first_block) : block(first_block) {}
+    INTAGLIO_INLINE void Next(int panels) {
+      first += kPassTiles;
+      if (first < kRowTiles) return;
+      first = 0;
+      block.Next(panels);
+    }
+  };
 
   // One depth step of the rows of each tile.
   struct Operands {
@@ -143,20 +209,42 @@ class Blocks {
     return rows;
   }
 
+  // What a block is the product of.
+  struct Sources {
+    Operands rows;
+    const int8_t* panel;
+    const int32_t* offset;
+  };
+  static INTAGLIO_INLINE Sources SourcesOf(const BlockArgs& args, const RowTiles& tiles,
+                                           const Block& block) {
+    return {RowsOf(args, tiles, block.tile), args.panel + block.panel * args.groups * kGroupBytes,
+            args.params[block.panel].offset};
+  }
+
+  // Where accumulators are stored, and how far from one tile of rows to the next.
+  struct Place {
+    int32_t* sums;
+    int tile_size;
+  };
+
   struct Memory {
+    int lines;  // of a tile
     // Of two blocks, one of which is finished while the other is multiplied.
     alignas(64) int32_t places[2][kRowTiles * kTileLines * kWidth];
     alignas(64) char tails[kRowTiles * kTileLines][kTileLineBytes];
 
-    // Where the accumulators of a tile of rows are stored, from a vector on.
-    INTAGLIO_INLINE int32_t* Place(int tile, int vector) {
-      return places[tile / kRowTiles % 2] + tile % kRowTiles * kTileLines * kWidth +
-             vector * kTileLanes;
+    explicit INTAGLIO_INLINE Memory(int tile_lines) : lines(tile_lines) {}
+
+    // Where the accumulators of one of a block's tiles of rows are stored, from a vector on.
+    INTAGLIO_INLINE Place PlaceOf(const Block& block, int tile, int vector) {
+      // Those that are finished in one pass lie one behind the other.
+      const int tile_size = (kPassTiles == 1 ? kTileLines : lines) * kWidth;
+      return {places[block.turn] + tile * tile_size + vector * kTileLanes, tile_size};
     }
 
     // A depth that is no multiple of the step ends with a step of its last groups, in which those
     // that were multiplied before are zero: nothing beyond rows and panel is read.
-    INTAGLIO_INLINE void CopyTails(const Operands& rows, int lines, int groups, int rest) {
+    INTAGLIO_INLINE void CopyTails(const Operands& rows, int groups, int rest) {
       const __mmask64 kept = ~__mmask64{0} << (kStepGroups - rest) * 4;
       const ptrdiff_t at = ptrdiff_t{groups - kStepGroups} * 4;
       for (int r = 0; r < kRowTiles; ++r) {
@@ -178,48 +266,61 @@ class Blocks {
   // The first step of a pass stores what the pass before has left in an accumulator, and begins
   // again with the offsets, just before its product: the products of two passes overlap.
   static INTAGLIO_INLINE void BeginPass(const Operands& rows, const int8_t* panel,
-                                        const int32_t* offset, int32_t* place) {
-    AddProducts<true, false>(rows, panel, offset, place, kEach);
+                                        const int32_t* offset, const Place& place) {
+    AddProducts<true, Streams::kNothing>(rows, panel, offset, place);
   }
-  template <bool kStreams = false>
+  template <Streams kStreams = Streams::kNothing>
   static INTAGLIO_INLINE void Multiply(const Operands& rows, const int8_t* panel) {
-    AddProducts<false, kStreams>(rows, panel, nullptr, nullptr, kEach);
+    AddProducts<false, kStreams>(rows, panel, nullptr, {});
   }
 
-  template <bool kFirst, bool kStreams, size_t... kAt>
+  template <bool kFirst, Streams kStreams>
   static INTAGLIO_INLINE void AddProducts(const Operands& rows, const int8_t* panel,
-                                          const int32_t* offset, int32_t* place,
+                                          const int32_t* offset, const Place& place) {
+    if (rows.are_signed) {
+      AddProducts<true, kFirst, kStreams>(rows, panel, offset, place, kEach);
+    } else {
+      AddProducts<false, kFirst, kStreams>(rows, panel, offset, place, kEach);
+    }
+  }
+
+  template <bool kSigned, bool kFirst, Streams kStreams, size_t... kAt>
+  static INTAGLIO_INLINE void AddProducts(const Operands& rows, const int8_t* panel,
+                                          const int32_t* offset, const Place& place,
                                           std::index_sequence<kAt...>) {
-    (AddProduct<kFirst, kStreams, kAt / kPassVectors, kAt % kPassVectors>(rows, panel, offset,
-                                                                          place),
+    (AddProduct<kSigned, kFirst, kStreams, kAt / kPassVectors, kAt % kPassVectors>(rows, panel,
+                                                                                   offset, place),
      ...);
   }
-  template <bool kFirst, bool kStreams, int kRow, int kVector>
+  template <bool kSigned, bool kFirst, Streams kStreams, int kRow, int kVector>
   static INTAGLIO_INLINE void AddProduct(const Operands& rows, const int8_t* panel,
-                                         const int32_t* offset, int32_t* place) {
+                                         const int32_t* offset, const Place& place) {
     constexpr int kAcc = kRow * kPassVectors + kVector;
-    if constexpr (kVector == 0) LoadTile<RowRegister(kRow)>(rows.row[kRow], rows.stride);
+    if constexpr (kVector == 0) {
+      LoadTile<RowRegister(kRow), kStreams == Streams::kRows>(rows.row[kRow], rows.stride);
+    }
     if constexpr (kRow == 0) {
-      LoadTile<PanelRegister(kVector), kStreams>(panel + kVector * kTileLineBytes, kGroupBytes);
+      LoadTile<PanelRegister(kVector), kStreams == Streams::kPanels>(
+          panel + kVector * kTileLineBytes, kGroupBytes);
     }
     if constexpr (kFirst) {
       StoreOne<kRow, kVector>(place);
       LoadTileOfOneLine<kAcc>(offset + kVector * kTileLanes);
     }
-    DotTiles<kAcc, RowRegister(kRow), PanelRegister(kVector)>(rows.are_signed);
+    DotTiles<kAcc, RowRegister(kRow), PanelRegister(kVector), kSigned>();
   }
 
   template <size_t... kAt>
-  static INTAGLIO_INLINE void Store(int32_t* place, std::index_sequence<kAt...>) {
+  static INTAGLIO_INLINE void Store(const Place& place, std::index_sequence<kAt...>) {
     (StoreOne<kAt / kPassVectors, kAt % kPassVectors>(place), ...);
   }
   template <int kRow, int kVector>
-  static INTAGLIO_INLINE void StoreOne(int32_t* place) {
+  static INTAGLIO_INLINE void StoreOne(const Place& place) {
     StoreTile<kRow * kPassVectors + kVector>(
-        place + kRow * kTileLines * kWidth + kVector * kTileLanes, kWidth * sizeof(int32_t));
+        place.sums + kRow * place.tile_size + kVector * kTileLanes, kPlaceStride);
   }
 
-  // Pairs of rows, all of whole tiles, that are ready to be finished.
+  // Pairs of rows that are ready to be finished.
   struct Pairs {
     const int32_t* sums;
     char* dst;
@@ -227,6 +328,7 @@ class Blocks {
     int row;
     int left;
 
+    template <class Finish>
     INTAGLIO_INLINE void Advance(const Finish& finish, int pairs) {
       pairs = std::min(pairs, left);
       left -= pairs;
@@ -235,22 +337,16 @@ class Blocks {
       }
     }
   };
-  static INTAGLIO_INLINE Pairs PairsOf(const TileArgs& args, Memory& memory, int tile) {
-    const int row = tile * kTileLines;
-    return {memory.Place(tile, 0), static_cast<char*>(args.dst) + row * args.dst_stride,
-            2 * args.dst_stride, row, kPassPairs};
+  static INTAGLIO_INLINE Pairs PairsOf(const TileArgs& args, const RowTiles& tiles, Memory& memory,
+                                       const PassTiles& waiting) {
+    const int row = tiles.First(waiting.block.tile + waiting.first);
+    return {memory.PlaceOf(waiting.block, waiting.first, 0).sums,
+            DstOf(args, waiting.block.panel, row), 2 * args.dst_stride, row,
+            kPassTiles * tiles.lines() / 2};
   }
-
-  static INTAGLIO_INLINE void FinishTile(const TileArgs& args, const RowTiles& tiles,
-                                         Memory& memory, int tile, const Finish& finish) {
-    const int lines = tiles.lines();
-    for (int line = 0; line < lines; line += 2) {
-      // Of few rows the last pair may begin in the one before.
-      const int from = std::min(line, lines - 2);
-      const int row = tiles.First(tile) + from;
-      finish(memory.Place(tile, 0) + from * kWidth, row,
-             static_cast<char*>(args.dst) + row * args.dst_stride);
-    }
+  static INTAGLIO_INLINE char* DstOf(const TileArgs& args, int panel, int row) {
+    return static_cast<char*>(args.dst) + row * args.dst_stride +
+           panel * kWidth * static_cast<ptrdiff_t>(SizeOf(args.epilogue.output));
   }
 };
 

@@ -19,14 +19,15 @@ extern const Kernel kKernelAmxInt8Rows;
 namespace {
 
 constexpr int kLanes = PanelAvx512::kLanes;
+constexpr PanelFormat kPanel = {.lanes = kLanes, .vectors = 4, .depth_step = 4, .tiles = true};
 
 // This many rows, or fewer, are multiplied faster by AVX512-VNNI.
 constexpr int kFewRows = 2;
 
 // Loads, scales and stores two rows of accumulators, which hold offsets and products.
 template <int kVectors, class Store>
-INTAGLIO_INLINE void FinishPair(const TileArgs& args, const int32_t* block, int row,
-                                const Store& store) {
+INTAGLIO_INLINE void FinishPair(const TileArgs& args, const PanelParams& params,
+                                const int32_t* block, int row, const Store& store) {
   __m512i acc[2][kVectors];
   INTAGLIO_UNROLL
   for (int r = 0; r < 2; ++r) {
@@ -35,59 +36,66 @@ INTAGLIO_INLINE void FinishPair(const TileArgs& args, const int32_t* block, int 
       acc[r][j] = PanelAvx512::Load(block + (r * kVectors + j) * kLanes);
     }
   }
-  AddZeroPointTerms<PanelAvx512>(args, row, acc);
+  AddZeroPointTerms<PanelAvx512>(args, params, row, acc);
   store(acc);
 }
 
 // The epilogue for bytes by one of the bounded scalings, whose parameters stay at hand.
-template <int kVectors, class Scaled>
-struct FinishBytePairs {
+template <int kVectors, class Form>
+struct ByteEpilogue {
+  using Scaled = decltype(Form()(PanelParams(), 0));
+  struct Finish {
+    const TileArgs& args;
+    const PanelParams& params;
+    PanelAvx512::ByteStore bytes;
+    Scaled scaled[kVectors];
+
+    INTAGLIO_INLINE void operator()(const int32_t* block, int row, char* dst) const {
+      FinishPair<kVectors>(args, params, block, row, [&](auto& acc) {
+        FinishPairs(bytes, acc, scaled, dst, args.dst_stride);
+      });
+    }
+  };
+
   const TileArgs& args;
   PanelAvx512::ByteStore bytes;
-  Scaled scaled[kVectors];
 
-  INTAGLIO_INLINE void operator()(const int32_t* block, int row, char* dst) const {
-    FinishPair<kVectors>(args, block, row,
-                         [&](auto& acc) { FinishPairs(bytes, acc, scaled, dst, args.dst_stride); });
+  INTAGLIO_INLINE Finish operator()(int panel) const {
+    return Of(args.params[panel], std::make_index_sequence<kVectors>());
+  }
+  template <size_t... kVector>
+  INTAGLIO_INLINE Finish Of(const PanelParams& params, std::index_sequence<kVector...>) const {
+    return {args, params, bytes, {Form()(params, static_cast<int>(kVector) * kLanes)...}};
   }
 };
 
 template <int kVectors>
-struct FinishAnyPairs {
+struct AnyEpilogue {
   const TileArgs& args;
 
-  INTAGLIO_INLINE void operator()(const int32_t* block, int row, char* dst) const {
-    FinishPair<kVectors>(args, block, row, [&](auto& acc) {
-      ApplyScaling<PanelAvx512, kVectors, 2>(*args.params, acc);
-      StoreRows<PanelAvx512, kVectors, 2>(args.epilogue, acc, dst, args.dst_stride);
-    });
+  INTAGLIO_INLINE auto operator()(int panel) const {
+    return [this, &params = args.params[panel]](const int32_t* block, int row, char* dst) {
+      FinishPair<kVectors>(args, params, block, row, [&](auto& acc) {
+        ApplyScaling<PanelAvx512, kVectors, 2>(params, acc);
+        StoreRows<PanelAvx512, kVectors, 2>(args.epilogue, acc, dst, args.dst_stride);
+      });
+    };
   }
 };
 
 // The rows [0, rows) of a call, at least two.
-template <int kVectors, class Finish>
-void RunBlocks(const BlockArgs& args, int rows, const Finish& finish) {
+template <int kVectors, class Epilogue>
+void RunBlocks(const BlockArgs& args, int rows, const Epilogue& epilogue) {
   constexpr int kRowTiles = kVectors == 1 ? 4 : 2;
   const RowTiles tiles(rows);
-  const int whole = tiles.count() / kRowTiles * kRowTiles;
+  const int whole = args.streams == Streams::kRows ? 0 : tiles.count() / kRowTiles * kRowTiles;
   if (whole > 0) {
-    Blocks<kRowTiles, kAccumulators / kRowTiles, kVectors, Finish>::Run(args, tiles, 0, whole,
-                                                                        finish);
+    Blocks<kRowTiles, kAccumulators / kRowTiles, kVectors, Epilogue>::Run(args, tiles, 0, whole,
+                                                                          epilogue);
   }
   if (whole < tiles.count()) {
-    Blocks<1, kVectors, kVectors, Finish>::Run(args, tiles, whole, tiles.count(), finish);
+    Blocks<1, kVectors, kVectors, Epilogue>::Run(args, tiles, whole, tiles.count(), epilogue);
   }
-}
-
-template <int kVectors, class Form, size_t... kVector>
-bool RunByteBlocks(const BlockArgs& args, int rows, Form form, std::index_sequence<kVector...>) {
-  using Scaled = decltype(form(*args.params, 0));
-  RunBlocks<kVectors>(args, rows,
-                      FinishBytePairs<kVectors, Scaled>{
-                          args,
-                          PanelAvx512::ByteStore(args.epilogue),
-                          {form(*args.params, static_cast<int>(kVector) * kLanes)...}});
-  return true;
 }
 
 // Whether the rows are finished as bytes by a bounded scaling: then it is done.
@@ -95,7 +103,10 @@ template <int kVectors>
 bool MultiplyToBytes(const BlockArgs& args, int rows) {
   if (SizeOf(args.epilogue.output) != 1) return false;
   return WithBoundedScaling<PanelAvx512, kVectors>(*args.params, [&](auto form) {
-    return RunByteBlocks<kVectors>(args, rows, form, std::make_index_sequence<kVectors>());
+    RunBlocks<kVectors>(
+        args, rows,
+        ByteEpilogue<kVectors, decltype(form)>{args, PanelAvx512::ByteStore(args.epilogue)});
+    return true;
   });
 }
 
@@ -106,21 +117,69 @@ void MultiplyTiles(const BlockArgs& args, int rows) {
     if (args.vectors < kVectors) return MultiplyTiles<kVectors / 2>(args, rows);
     if (MultiplyToBytes<kVectors>(args, rows)) return;
   }
-  RunBlocks<kVectors>(args, rows, FinishAnyPairs<kVectors>{args});
+  RunBlocks<kVectors>(args, rows, AnyEpilogue<kVectors>{args});
 }
 
-// How many of a call's rows are multiplied by tiles. AVX512-VNNI reads uint8 rows only.
+// Whether panels are finished in the same way.
+bool SameForm(const PanelParams& a, const PanelParams& b) {
+  constexpr int kVectors = PanelAvx512::kMaxVectors;
+  return a.form == b.form &&
+         (a.form != ScalingForm::kByVector || IsBounded<kVectors>(a) == IsBounded<kVectors>(b));
+}
+
+// What shares L1: panels up to the first with rows; a panel up to the second, past which rows
+// stream; all rows of a call, past which panels do.
+constexpr ptrdiff_t kBothInCache = 20 << 10;
+constexpr ptrdiff_t kPanelInCache = 40 << 10;
+constexpr ptrdiff_t kRowsInCache = 32 << 10;
+// A block's rows up to this have all panels stream past: those that do not fit come from L2, as
+// they otherwise would for each panel.
+constexpr ptrdiff_t kRowsWorthKeeping = 128 << 10;
+
+Streams StreamsPast(const TileArgs& args, int rows) {
+  const ptrdiff_t depth = ptrdiff_t{args.groups} * kPanel.depth_step;
+  const ptrdiff_t panel_bytes = depth * args.vectors * kLanes;
+  if (panel_bytes <= kBothInCache) return Streams::kNothing;
+  const bool panel_stays = panel_bytes <= kPanelInCache && rows * depth > kRowsInCache;
+  return panel_stays && args.vectors == PanelAvx512::kMaxVectors ? Streams::kRows
+                                                                 : Streams::kPanels;
+}
+
+void SkipPanels(TileArgs& args, int count) {
+  const ptrdiff_t channels = ptrdiff_t{count} * args.vectors * kLanes;
+  args.params += count;
+  args.panel += channels * args.groups * kPanel.depth_step;
+  args.dst = static_cast<char*>(args.dst) +
+             channels * static_cast<ptrdiff_t>(SizeOf(args.epilogue.output));
+}
+
+// The rows [0, rows) of a call by all of its panels.
+void MultiplyPanels(BlockArgs args, int rows) {
+  const ptrdiff_t depth = ptrdiff_t{args.groups} * kPanel.depth_step;
+  args.streams = StreamsPast(args, rows);
+  const bool in_turn = args.streams == Streams::kPanels && RowTiles(rows).lines() % 2 == 0 &&
+                       2 * kTileLines * depth <= kRowsWorthKeeping;
+  for (int left = args.panel_count; left > 0; left -= args.panel_count) {
+    args.panel_count = 1;
+    while (in_turn && args.panel_count < left &&
+           SameForm(args.params[0], args.params[args.panel_count])) {
+      ++args.panel_count;
+    }
+    MultiplyTiles(args, rows);
+    SkipPanels(args, args.panel_count);
+  }
+}
+
+// Whether tiles are used at all. AVX512-VNNI reads uint8 rows only.
 template <bool kSignedRows>
-int RowsOfTiles(int row_count, int groups) {
-  if (groups == 0) return 0;
-  const int few = row_count % kTileLines;
-  return kSignedRows || few > kFewRows ? row_count : row_count - few;
+bool UsesTiles(int row_count, int groups) {
+  return groups > 0 && (kSignedRows || row_count > kFewRows);
 }
 
 template <bool kSignedRows>
 void BeginAmx(int row_count, int groups) {
-  const int rows = RowsOfTiles<kSignedRows>(row_count, groups);
-  if (rows > 0) ConfigureTiles(RowTiles(std::max(rows, 2)).lines(), groups);
+  if (!UsesTiles<kSignedRows>(row_count, groups)) return;
+  ConfigureTiles(RowTiles(std::max(row_count, 2)).lines(), groups);
 }
 
 void EndAmx() { _tile_release(); }
@@ -133,23 +192,17 @@ void MultiplySignedRow(TileArgs args) {
   if (args.row_terms != nullptr) args.row_terms = std::fill_n(terms, 2, *args.row_terms) - 2;
   args.row_stride = 0;
   args.dst_stride = 0;
-  MultiplyTiles({args, true}, 2);
+  MultiplyPanels({args, true}, 2);
 }
 
 template <bool kSignedRows>
 void TileAmx(const TileArgs& args) {
-  const int rows = RowsOfTiles<kSignedRows>(args.row_count, args.groups);
-  if (kSignedRows && rows == 1) return MultiplySignedRow(args);
-  if (rows > 0) MultiplyTiles({args, kSignedRows}, rows);
-  if (rows == args.row_count) return;
-  TileArgs rest = args;
-  rest.rows = static_cast<const char*>(args.rows) + rows * args.row_stride;
-  rest.row_count -= rows;
-  rest.fetch_ahead = args.fetch_ahead && rows == 0;
-  if (args.row_sums != nullptr) rest.row_sums += rows;
-  if (args.row_terms != nullptr) rest.row_terms += rows;
-  rest.dst = static_cast<char*>(args.dst) + rows * args.dst_stride;
-  kKernelAvx512Vnni.tile(rest);
+  if (UsesTiles<kSignedRows>(args.row_count, args.groups)) {
+    if (args.row_count == 1) return MultiplySignedRow(args);
+    return MultiplyPanels({args, kSignedRows}, args.row_count);
+  }
+  TileArgs panel = args;
+  for (int i = 0; i < args.panel_count; ++i, SkipPanels(panel, 1)) kKernelAvx512Vnni.tile(panel);
 }
 
 // Whether AVX512-VNNI is faster. Clock cycles, in tenths, as bench_gemm showed them on Sapphire
@@ -167,7 +220,6 @@ bool IsLittle(const ProductSize& size) {
 }
 
 constexpr uint32_t kNeeds = kAvx512Bw | kAvx512Vnni | kAmxInt8;
-constexpr PanelFormat kPanel = {.lanes = kLanes, .vectors = 4, .depth_step = 4, .tiles = true};
 
 // What is no product of tiles is done as by AVX512-VNNI.
 void PackRowsVnni(const RowSource& source, RowFormat format, int first, int count, int padded_depth,
@@ -198,6 +250,7 @@ extern const Kernel kKernelAmxInt8Rows = {.name = "amx-int8",
                                           .panel = kPanel,
                                           .row_format = RowFormat::kSigned8,
                                           .max_rows = 2 * kTileLines,
+                                          .takes_panels = true,
                                           .tile = TileAmx<true>,
                                           .begin = BeginAmx<true>,
                                           .end = EndAmx,
@@ -211,6 +264,7 @@ extern const Kernel kKernelAmx = {
     .panel = kPanel,
     .row_format = RowFormat::kUnsigned8,
     .max_rows = 2 * kTileLines,
+    .takes_panels = true,
     .tile = TileAmx<false>,
     .begin = BeginAmx<false>,
     .end = EndAmx,

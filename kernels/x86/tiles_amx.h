@@ -35,15 +35,28 @@ INTAGLIO_INLINE void LoadShapes(const TileShapes& shapes) {
   asm volatile("ldtilecfg %0" : : "m"(shapes));
 }
 
-// What streams is read through L1 without taking up room there.
+// Lines that lie `stride` bytes apart: a constant, or what is kept in memory. It is no operand in a
+// register, since g++ keeps what lasts for long in mask and vector registers, and the way back from
+// there waits for vector instructions. What streams is read through L1 without taking up room
+// there.
+#define INTAGLIO_TILE_BY_STRIDE(instruction)      \
+  asm volatile("mov %2, %%rax\n\t" instruction    \
+               :                                  \
+               : "i"(kTile), "r"(p), "im"(stride) \
+               : "rax", "memory")
 template <int kTile, bool kStreams = false>
-INTAGLIO_INLINE void LoadTile(const void* p, ptrdiff_t stride) {
+INTAGLIO_INLINE void LoadTile(const void* p, const ptrdiff_t& stride) {
   if constexpr (kStreams) {
-    asm volatile("tileloaddt1 (%1,%2,1), %%tmm%c0" : : "i"(kTile), "r"(p), "r"(stride) : "memory");
+    INTAGLIO_TILE_BY_STRIDE("tileloaddt1 (%1,%%rax,1), %%tmm%c0");
   } else {
-    asm volatile("tileloadd (%1,%2,1), %%tmm%c0" : : "i"(kTile), "r"(p), "r"(stride) : "memory");
+    INTAGLIO_TILE_BY_STRIDE("tileloadd (%1,%%rax,1), %%tmm%c0");
   }
 }
+template <int kTile>
+INTAGLIO_INLINE void StoreTile(void* p, const ptrdiff_t& stride) {
+  INTAGLIO_TILE_BY_STRIDE("tilestored %%tmm%c0, (%1,%%rax,1)");
+}
+#undef INTAGLIO_TILE_BY_STRIDE
 
 // All lines from the same place.
 template <int kTile>
@@ -51,15 +64,10 @@ INTAGLIO_INLINE void LoadTileOfOneLine(const void* p) {
   asm volatile("tileloadd (%1), %%tmm%c0" : : "i"(kTile), "r"(p) : "memory");
 }
 
-template <int kTile>
-INTAGLIO_INLINE void StoreTile(void* p, ptrdiff_t stride) {
-  asm volatile("tilestored %%tmm%c0, (%1,%2,1)" : : "i"(kTile), "r"(p), "r"(stride) : "memory");
-}
-
 // Adds the products of rows, uint8 or int8, and int8 channels, groups of four depths at a time.
-template <int kSum, int kRows, int kChannels>
-INTAGLIO_INLINE void DotTiles(bool signed_rows) {
-  if (signed_rows) {
+template <int kSum, int kRows, int kChannels, bool kSignedRows>
+INTAGLIO_INLINE void DotTiles() {
+  if constexpr (kSignedRows) {
     asm volatile("tdpbssd %%tmm%c2, %%tmm%c1, %%tmm%c0" : : "i"(kSum), "i"(kRows), "i"(kChannels));
   } else {
     asm volatile("tdpbusd %%tmm%c2, %%tmm%c1, %%tmm%c0" : : "i"(kSum), "i"(kRows), "i"(kChannels));

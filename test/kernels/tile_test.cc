@@ -187,7 +187,7 @@ TEST_P(Tile, ManyTiles) {
   const int tile = kernel().max_rows;
   for (const int vectors : PanelVectors()) {
     for (int rows = 2; rows <= 4 * tile; rows += tile > 8 ? 9 : 1) {
-      for (const int depth : {0, 1, 5, 32, 67, 270}) {
+      for (const int depth : {0, 1, 5, 32, 67, 270, 401}) {
         for (const auto output : {Type::kInt8, Type::kUInt8, Type::kInt32}) {
           for (const bool with_operands : {false, true}) {
             TileCase test(kernel(), vectors, rows, depth);

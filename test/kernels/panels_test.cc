@@ -1,0 +1,113 @@
+// Kernels that take several panels in one call, beside calls of one panel each (tile_test.cc).
+#include <array>
+
+#include "intaglio/test/kernels/every_kernel.h"
+#include "intaglio/test/kernels/guarded.h"
+#include "intaglio/test/kernels/panel_oracle.h"
+
+namespace intaglio::test {
+namespace {
+
+class ManyPanels : public EveryKernel {
+ protected:
+  void SetUp() override {
+    EveryKernel::SetUp();
+    if (!IsSkipped() && !kernel().takes_panels) GTEST_SKIP() << "it takes one panel at a time";
+  }
+};
+
+struct PanelsCase {
+  const Kernel& kernel;
+  int panels;
+  int rows;
+  int depth;
+  Type output;
+
+  int vectors() const { return kernel.panel.vectors; }
+  int width() const { return kernel.panel.lanes * vectors(); }
+  int groups() const { return kernel.panel.Groups(depth); }
+  size_t panel_bytes() const {
+    return static_cast<size_t>(groups() * width() * kernel.panel.depth_step);
+  }
+
+  // Neighbours are finished in the same way or not.
+  std::vector<PanelParams> Params(Random& random) const {
+    std::vector<PanelParams> params;
+    for (int i = 0; i < panels; ++i) {
+      ChannelParams p(width());
+      for (int32_t& o : p.offset) o = Uniform(random, -100000, 100000);
+      for (int32_t& z : p.negative_zero_point) z = Uniform(random, -255, 255);
+      if (SizeOf(output) == 1) {
+        p.form = i % 3 == 2 ? ScalingForm::kDoubleRounding : ScalingForm::kFloatHalfEvenBounded;
+        for (float& s : p.scale) s = 1e-5f * static_cast<float>(Uniform(random, 1, 100));
+        for (int32_t& s : p.right_shift) s = Uniform(random, 8, 12);
+      }
+      params.push_back(p.InLanes(kernel.panel.lanes, vectors()));
+    }
+    return params;
+  }
+
+  void Check(const Kernel& form, Random& random, bool has_zero_points) const {
+    const std::vector<PanelParams> params = Params(random);
+    const Guarded panel(panel_bytes() * static_cast<size_t>(panels));
+    const int stride = groups() * kernel.panel.depth_step;
+    const Guarded row(static_cast<size_t>(rows) * static_cast<size_t>(stride));
+    for (size_t i = 0; i < panel_bytes() * static_cast<size_t>(panels); ++i) {
+      panel.data()[i] = static_cast<uint8_t>(random());
+    }
+    for (int i = 0; i < rows * stride; ++i) row.data()[i] = static_cast<uint8_t>(random());
+    std::vector<int32_t> sums;
+    for (int r = 0; r < rows; ++r) sums.push_back(Uniform(random, -99999, 99999));
+
+    GuardedRows out(output, rows, panels * width(), 24);
+    TileArgs args;
+    args.panel = reinterpret_cast<const int8_t*>(panel.data());
+    args.vectors = vectors();
+    args.panel_count = panels;
+    args.panel_has_lowest = true;
+    args.rows = row.data();
+    args.row_stride = stride;
+    args.row_count = rows;
+    args.groups = groups();
+    if (has_zero_points) args.row_sums = sums.data();
+    args.params = params.data();
+    args.epilogue = {output, 3, SizeOf(output) == 1 ? LowestOf(output) : INT32_MIN,
+                     SizeOf(output) == 1 ? HighestOf(output) : INT32_MAX};
+    args.dst = out.dst();
+    args.dst_stride = out.stride();
+    TileRun(form).Tile(args);
+
+    args.panel_count = 1;
+    for (int i = 0; i < panels; ++i) {
+      args.dst = static_cast<char*>(out.want(0)) +
+                 ptrdiff_t{i} * width() * static_cast<int>(SizeOf(output));
+      TileRun(form).Tile(args);
+      args.panel += panel_bytes();
+      ++args.params;
+    }
+    ASSERT_TRUE(out.Same()) << panels << " panels, " << rows << " rows, depth " << depth << ", "
+                            << NameOf(output) << ": " << out.Difference();
+  }
+};
+
+TEST_P(ManyPanels, AsOneByOne) {
+  Random random(1);
+  // 40 KB of a panel, and of the rows of a block, are where panels and rows begin to take turns.
+  for (const int depth : {0, 3, 64, 321, 512, 640, 641, 700, 1100, 4100}) {
+    for (const int rows : {1, 2, 3, 15, 16, 17, 18, 19, 32, 33, 47, 48, 64, 70}) {
+      for (const int panels : {1, 2, 3, 7}) {
+        const Type output = std::array{Type::kInt8, Type::kUInt8, Type::kInt32}[random() % 3];
+        const PanelsCase test{kernel(), panels, rows, depth, output};
+        ASSERT_NO_FATAL_FAILURE(test.Check(kernel(), random, panels % 2 == 1));
+        if (kernel().for_int8_rows != nullptr) {
+          ASSERT_NO_FATAL_FAILURE(test.Check(*kernel().for_int8_rows, random, panels % 2 == 0));
+        }
+      }
+    }
+  }
+}
+
+INTAGLIO_INSTANTIATE_EVERY_KERNEL(ManyPanels);
+
+}  // namespace
+}  // namespace intaglio::test
