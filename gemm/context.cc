@@ -17,6 +17,15 @@ namespace {
 
 constexpr std::chrono::microseconds kSpin{50};
 
+// Leaves the resources of a core to the other thread that it may run.
+void Pause() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
 // Threads that wait for numbered rounds of work.
 class WorkerPool {
  public:
@@ -69,7 +78,11 @@ class WorkerPool {
   void SpinWhile(const Condition& condition) const {
     const auto until = std::chrono::steady_clock::now() + kSpin;
     while (condition() && std::chrono::steady_clock::now() < until) {
-      if (crowded_) std::this_thread::yield();
+      if (crowded_) {
+        std::this_thread::yield();
+      } else {
+        Pause();
+      }
     }
   }
 
