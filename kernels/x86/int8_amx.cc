@@ -69,6 +69,24 @@ struct ByteEpilogue {
   }
 };
 
+// The epilogue for words of four bytes that are stored as they are, or as float32.
+template <int kVectors>
+struct WordEpilogue {
+  const TileArgs& args;
+
+  INTAGLIO_INLINE auto operator()(int panel) const {
+    return [this, &params = args.params[panel]](const int32_t* block, int row, char* dst) {
+      FinishPair<kVectors>(args, params, block, row, [&](auto& acc) {
+        if (params.form == ScalingForm::kToFloat) {
+          ScaleRows<PanelAvx512>(ToReal<PanelAvx512>(), params, acc, 0);
+        }
+        StorePlainWords<PanelAvx512, kVectors>(acc[0], dst);
+        StorePlainWords<PanelAvx512, kVectors>(acc[1], dst + args.dst_stride);
+      });
+    };
+  }
+};
+
 template <int kVectors>
 struct AnyEpilogue {
   const TileArgs& args;
@@ -110,12 +128,22 @@ bool MultiplyToBytes(const BlockArgs& args, int rows) {
   });
 }
 
-// Panels of one vector are the edges of matrices: not worth instances for each scaling.
+bool MultiplyToWords(const BlockArgs& args, int rows) {
+  const ScalingForm form = args.params->form;
+  const bool plain = form == ScalingForm::kNone || form == ScalingForm::kToFloat;
+  if (!plain || !StoresPlainWords(args.epilogue)) return false;
+  constexpr int kVectors = PanelAvx512::kMaxVectors;
+  RunBlocks<kVectors>(args, rows, WordEpilogue<kVectors>{args});
+  return true;
+}
+
+// Narrower panels are the edges of matrices: not worth instances for each scaling.
 template <int kVectors = PanelAvx512::kMaxVectors>
 void MultiplyTiles(const BlockArgs& args, int rows) {
   if constexpr (kVectors > 1) {
     if (args.vectors < kVectors) return MultiplyTiles<kVectors / 2>(args, rows);
     if (MultiplyToBytes<kVectors>(args, rows)) return;
+    if (kVectors == PanelAvx512::kMaxVectors && MultiplyToWords(args, rows)) return;
   }
   RunBlocks<kVectors>(args, rows, AnyEpilogue<kVectors>{args});
 }

@@ -37,6 +37,10 @@ struct PanelsCase {
       ChannelParams p(width());
       for (int32_t& o : p.offset) o = Uniform(random, -100000, 100000);
       for (int32_t& z : p.negative_zero_point) z = Uniform(random, -255, 255);
+      if (output == Type::kFloat32) {
+        p.form = ScalingForm::kToFloat;
+        for (float& f : p.scale) f = 1e-3f * static_cast<float>(Uniform(random, 1, 100));
+      }
       if (SizeOf(output) == 1) {
         p.form = i % 3 == 2 ? ScalingForm::kDoubleRounding : ScalingForm::kFloatHalfEvenBounded;
         for (float& s : p.scale) s = 1e-5f * static_cast<float>(Uniform(random, 1, 100));
@@ -96,7 +100,8 @@ TEST_P(ManyPanels, AsOneByOne) {
   for (const int depth : {0, 3, 64, 321, 512, 640, 641, 700, 1100, 4100}) {
     for (const int rows : {1, 2, 3, 15, 16, 17, 18, 19, 32, 33, 47, 48, 64, 70}) {
       for (const int panels : {1, 2, 3, 7}) {
-        const Type output = std::array{Type::kInt8, Type::kUInt8, Type::kInt32}[random() % 3];
+        const Type output =
+            std::array{Type::kInt8, Type::kUInt8, Type::kInt32, Type::kFloat32}[random() % 4];
         const PanelsCase test{kernel(), panels, rows, depth, output};
         ASSERT_NO_FATAL_FAILURE(test.Check(kernel(), random, panels % 2 == 1));
         if (kernel().for_int8_rows != nullptr) {
