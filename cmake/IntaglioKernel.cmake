@@ -3,6 +3,8 @@
 #
 # The suffix of a file's name is its instruction set: kernels/x86/int8_avx2.cc, registers_avx2.h.
 
+include(CheckCXXCompilerFlag)
+
 set(INTAGLIO_ISAS sse41 avx2 avxvnni avx512 avx512vnni amx)
 set(INTAGLIO_FLAGS_sse41 -msse4.1)
 set(INTAGLIO_FLAGS_avx2 ${INTAGLIO_FLAGS_sse41} -mavx2 -mfma)
@@ -14,10 +16,12 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
 endif()
 set(INTAGLIO_FLAGS_avx512vnni ${INTAGLIO_FLAGS_avx512} -mavx512vnni)
 set(INTAGLIO_FLAGS_amx ${INTAGLIO_FLAGS_avx512vnni} -mavx512vbmi -mamx-tile -mamx-int8)
-if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  # Addresses of tiles stay out of vector registers, where they would wait for the epilogue.
-  list(APPEND INTAGLIO_FLAGS_amx -fno-tree-slp-vectorize
-       -mtune-ctrl=^general_regs_sse_spill,^inter_unit_moves_to_vec,^inter_unit_moves_from_vec)
+# Addresses of tiles stay out of vector registers, where they would wait for the epilogue. The option
+# is g++'s, which may drop it in some version: it makes no difference but in speed.
+set(flag -mtune-ctrl=^general_regs_sse_spill,^inter_unit_moves_to_vec,^inter_unit_moves_from_vec)
+check_cxx_compiler_flag("${flag}" INTAGLIO_KEEPS_ADDRESSES_APART)
+if(INTAGLIO_KEEPS_ADDRESSES_APART)
+  list(APPEND INTAGLIO_FLAGS_amx -fno-tree-slp-vectorize ${flag})
 endif()
 
 # Arm: `_neon` is the baseline of AArch64, and asked for on 32-bit Arm; the others are of AArch64 only.
