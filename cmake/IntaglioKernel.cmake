@@ -18,11 +18,12 @@ set(INTAGLIO_FLAGS_avx512vnni ${INTAGLIO_FLAGS_avx512} -mavx512vnni)
 set(INTAGLIO_FLAGS_amx ${INTAGLIO_FLAGS_avx512vnni} -mavx512vbmi -mamx-tile -mamx-int8)
 # Addresses of tiles stay out of vector registers, where they would wait for the epilogue. The option
 # is g++'s, which may drop it in some version: it makes no difference but in speed.
-set(flag -mtune-ctrl=^general_regs_sse_spill,^inter_unit_moves_to_vec,^inter_unit_moves_from_vec)
-check_cxx_compiler_flag("${flag}" INTAGLIO_KEEPS_ADDRESSES_APART)
+set(apart -mtune-ctrl=^general_regs_sse_spill,^inter_unit_moves_to_vec,^inter_unit_moves_from_vec)
+check_cxx_compiler_flag("${apart}" INTAGLIO_KEEPS_ADDRESSES_APART)
 if(INTAGLIO_KEEPS_ADDRESSES_APART)
-  list(APPEND INTAGLIO_FLAGS_amx -fno-tree-slp-vectorize ${flag})
+  list(APPEND INTAGLIO_FLAGS_amx -fno-tree-slp-vectorize ${apart})
 endif()
+unset(apart)
 
 # Arm: `_neon` is the baseline of AArch64, and asked for on 32-bit Arm; the others are of AArch64 only.
 list(APPEND INTAGLIO_ISAS neon)

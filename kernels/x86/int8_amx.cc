@@ -69,33 +69,25 @@ struct ByteEpilogue {
   }
 };
 
-// The epilogue for words of four bytes that are stored as they are, or as float32.
-template <int kVectors>
-struct WordEpilogue {
-  const TileArgs& args;
-
-  INTAGLIO_INLINE auto operator()(int panel) const {
-    return [this, &params = args.params[panel]](const int32_t* block, int row, char* dst) {
-      FinishPair<kVectors>(args, params, block, row, [&](auto& acc) {
-        if (params.form == ScalingForm::kToFloat) {
-          ScaleRows<PanelAvx512>(ToReal<PanelAvx512>(), params, acc, 0);
-        }
-        StorePlainWords<PanelAvx512, kVectors>(acc[0], dst);
-        StorePlainWords<PanelAvx512, kVectors>(acc[1], dst + args.dst_stride);
-      });
-    };
-  }
-};
-
-template <int kVectors>
+// The epilogue for anything else. Words of four bytes that are stored as they are, or as float32,
+// have code of their own.
+template <int kVectors, bool kPlainWords = false>
 struct AnyEpilogue {
   const TileArgs& args;
 
   INTAGLIO_INLINE auto operator()(int panel) const {
     return [this, &params = args.params[panel]](const int32_t* block, int row, char* dst) {
       FinishPair<kVectors>(args, params, block, row, [&](auto& acc) {
-        ApplyScaling<PanelAvx512, kVectors, 2>(params, acc);
-        StoreRows<PanelAvx512, kVectors, 2>(args.epilogue, acc, dst, args.dst_stride);
+        if constexpr (kPlainWords) {
+          if (params.form == ScalingForm::kToFloat) {
+            ScaleRows<PanelAvx512>(ToReal<PanelAvx512>(), params, acc, 0);
+          }
+          StorePlainWords<PanelAvx512, kVectors>(acc[0], dst);
+          StorePlainWords<PanelAvx512, kVectors>(acc[1], dst + args.dst_stride);
+        } else {
+          ApplyScaling<PanelAvx512, kVectors, 2>(params, acc);
+          StoreRows<PanelAvx512, kVectors, 2>(args.epilogue, acc, dst, args.dst_stride);
+        }
       });
     };
   }
@@ -128,12 +120,13 @@ bool MultiplyToBytes(const BlockArgs& args, int rows) {
   });
 }
 
+// The same of plain words.
 bool MultiplyToWords(const BlockArgs& args, int rows) {
   const ScalingForm form = args.params->form;
   const bool plain = form == ScalingForm::kNone || form == ScalingForm::kToFloat;
   if (!plain || !StoresPlainWords(args.epilogue)) return false;
   constexpr int kVectors = PanelAvx512::kMaxVectors;
-  RunBlocks<kVectors>(args, rows, WordEpilogue<kVectors>{args});
+  RunBlocks<kVectors>(args, rows, AnyEpilogue<kVectors, true>{args});
   return true;
 }
 
