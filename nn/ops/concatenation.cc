@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "intaglio/nn/ops/checks.h"
+#include "intaglio/nn/ops/copy_lines.h"
 #include "intaglio/nn/ops/ops.h"
 #include "intaglio/nn/ops/parallel.h"
 
@@ -28,25 +29,32 @@ class ConcatenationRoutine final : public Routine {
   }
 
  private:
-  // Step by step, so that the output is written in order.
+  static constexpr ptrdiff_t kBlockBytes = 16 << 10;
+
+  // In blocks that stay in the cache until every part of their lines is there.
   void CopySteps(const RunArguments& arguments, ptrdiff_t first, ptrdiff_t last) const {
+    const ptrdiff_t most = kBlockBytes / std::max<ptrdiff_t>(1, joined_.stride) + 1;
+    for (; first < last; first += most) CopyBlock(arguments, first, std::min(most, last - first));
+  }
+
+  void CopyBlock(const RunArguments& arguments, ptrdiff_t first, ptrdiff_t steps) const {
     std::byte* out = static_cast<std::byte*>(arguments.outputs[0]) + first * joined_.stride;
-    for (ptrdiff_t step = first; step < last; ++step) {
-      for (size_t i = 0; i < joined_.parts.size(); ++i) {
-        const JoinedPart& part = joined_.parts[i];
-        const auto bytes = static_cast<ptrdiff_t>(part.bytes);
-        CopyPart(part, static_cast<const std::byte*>(arguments.inputs[i]) + step * bytes, out);
-        out += bytes;
-      }
+    for (size_t i = 0; i < joined_.parts.size(); ++i) {
+      const JoinedPart& part = joined_.parts[i];
+      const auto bytes = static_cast<ptrdiff_t>(part.bytes);
+      const auto* const in = static_cast<const std::byte*>(arguments.inputs[i]) + first * bytes;
+      const bool in_place = in == out;  // written where it belongs
+      if (!in_place) CopyPart(part, {in, bytes, out, joined_.stride, bytes, steps});
+      out += bytes;
     }
   }
 
-  static void CopyPart(const JoinedPart& part, const std::byte* in, std::byte* out) {
-    if (part.bytes == 0 || in == out) return;  // empty, or written where it belongs
-    if (part.table.has_value()) {
-      Apply(*part.table, in, out, part.bytes);
-    } else {
-      std::memcpy(out, in, part.bytes);
+  static void CopyPart(const JoinedPart& part, LineCopy copy) {
+    if (!part.table.has_value()) return CopyLines(copy);
+    for (; copy.lines > 0; --copy.lines) {
+      Apply(*part.table, copy.in, copy.out, part.bytes);
+      copy.in += copy.in_stride;
+      copy.out += copy.out_stride;
     }
   }
 

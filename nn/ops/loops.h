@@ -92,18 +92,19 @@ class Loops {
     Offsets offsets{};
     for (size_t t = 0; t < kTensors; ++t) offsets[t] = first * strides_[0][t];
     for (ptrdiff_t i = first; i < last; ++i) {
-      RunFrom(1, offsets, body);
+      RunFrom<1>(1, offsets, body);
       for (size_t t = 0; t < kTensors; ++t) offsets[t] += strides_[0][t];
     }
   }
 
-  // Calls body(offsets) for the start of every innermost loop. Allocates nothing.
-  template <class Body>
+  // Calls body(offsets) for the start of every innermost loop, or nest of kInner loops. Allocates
+  // nothing.
+  template <size_t kInner = 1, class Body>
   void Run(const Body& body) const {
     for (const ptrdiff_t extent : extents_) {
       if (extent == 0) return;
     }
-    RunFrom(0, Offsets{}, body);
+    RunFrom<kInner>(0, Offsets{}, body);
   }
 
  private:
@@ -115,11 +116,11 @@ class Loops {
   }
 
   // The depth is at most 64: no more than 63 dimensions have 2 elements and more.
-  template <class Body>
+  template <size_t kInner, class Body>
   void RunFrom(size_t dimension, Offsets offsets, const Body& body) const {
-    if (dimension + 1 >= extents_.size()) return body(offsets);
+    if (dimension + kInner >= extents_.size()) return body(offsets);
     for (ptrdiff_t i = 0; i < extents_[dimension]; ++i) {
-      RunFrom(dimension + 1, offsets, body);
+      RunFrom<kInner>(dimension + 1, offsets, body);
       for (size_t t = 0; t < kTensors; ++t) offsets[t] += strides_[dimension][t];
     }
   }

@@ -6,27 +6,37 @@
 #include <utility>
 
 #include "intaglio/nn/ops/checks.h"
+#include "intaglio/nn/ops/copy_lines.h"
 #include "intaglio/nn/ops/routine.h"
 #include "intaglio/nn/quantization.h"
 
 namespace intaglio::nn {
 namespace {
 
-// memcpy of a constant size is one load and one store, at any address.
+using Offsets = Loops<2>::Offsets;
+
+// Lines of adjacent elements: the innermost dimension, over the next one.
+void RunLines(ptrdiff_t size, const Move& move, const std::byte* in, std::byte* out) {
+  const size_t rank = move.loops.rank();
+  const ptrdiff_t bytes = move.loops.inner_extent() * size;
+  const ptrdiff_t lines = rank < 2 ? 1 : move.loops.extent(rank - 2);
+  const Offsets strides = rank < 2 ? Offsets{} : move.loops.strides(rank - 2);
+  move.loops.Run<2>([&](const Offsets& offsets) {
+    CopyLines({in + (move.from + offsets[0]) * size, strides[0] * size,
+               out + (move.to + offsets[1]) * size, strides[1] * size, bytes, lines});
+  });
+}
+
+// Elements apart; memcpy of a constant size is one load and one store, at any address.
 template <size_t kBytes>
-void Run(const Move& move, const std::byte* in, std::byte* out) {
+void RunElements(const Move& move, const std::byte* in, std::byte* out) {
   constexpr auto kSize = static_cast<ptrdiff_t>(kBytes);
   const ptrdiff_t extent = move.loops.inner_extent();
   const ptrdiff_t step_in = move.loops.inner_strides()[0] * kSize;
   const ptrdiff_t step_out = move.loops.inner_strides()[1] * kSize;
-  const bool dense = extent == 1 || (step_in == kSize && step_out == kSize);
-  move.loops.Run([&](const Loops<2>::Offsets& offsets) {
+  move.loops.Run([&](const Offsets& offsets) {
     const std::byte* from = in + (move.from + offsets[0]) * kSize;
     std::byte* to = out + (move.to + offsets[1]) * kSize;
-    if (dense) {
-      std::memcpy(to, from, static_cast<size_t>(extent * kSize));
-      return;
-    }
     for (ptrdiff_t i = 0; i < extent; ++i, from += step_in, to += step_out) {
       std::memcpy(to, from, kBytes);
     }
@@ -36,10 +46,13 @@ void Run(const Move& move, const std::byte* in, std::byte* out) {
 void Run(size_t size, const Move& move, const void* in, void* out) {
   const auto* const from = static_cast<const std::byte*>(in);
   auto* const to = static_cast<std::byte*>(out);
-  if (size == 1) return Run<1>(move, from, to);
-  if (size == 2) return Run<2>(move, from, to);
-  if (size == 4) return Run<4>(move, from, to);
-  Run<8>(move, from, to);
+  const bool adjacent =
+      move.loops.inner_extent() == 1 || move.loops.inner_strides() == Offsets{1, 1};
+  if (adjacent) return RunLines(static_cast<ptrdiff_t>(size), move, from, to);
+  if (size == 1) return RunElements<1>(move, from, to);
+  if (size == 2) return RunElements<2>(move, from, to);
+  if (size == 4) return RunElements<4>(move, from, to);
+  RunElements<8>(move, from, to);
 }
 
 }  // namespace

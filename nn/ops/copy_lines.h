@@ -1,0 +1,23 @@
+// Lines of bytes copied from one stride to another.
+#ifndef INTAGLIO_NN_OPS_COPY_LINES_H_
+#define INTAGLIO_NN_OPS_COPY_LINES_H_
+
+#include <cstddef>
+
+namespace intaglio::nn {
+
+// Strides are in bytes, of any sign. Lines are written in order; those of the output lie apart from
+// the input.
+struct LineCopy {
+  const std::byte* in;
+  ptrdiff_t in_stride;
+  std::byte* out;
+  ptrdiff_t out_stride;
+  ptrdiff_t bytes;  // of a line
+  ptrdiff_t lines;
+};
+void CopyLines(const LineCopy& copy);
+
+}  // namespace intaglio::nn
+
+#endif  // INTAGLIO_NN_OPS_COPY_LINES_H_
