@@ -16,7 +16,7 @@ using nn::Builder;
 using nn::Shape;
 using nn::Value;
 
-constexpr int kRepeats = 8;
+constexpr int kRepeats = 32;
 
 const nn::Quantization kInput{{0.05f}, {-3}, 0};
 const nn::Quantization kUnsigned{{0.05f}, {125}, 0};
@@ -198,6 +198,8 @@ std::vector<OpCase> NnCases(Context& context) {
              resize(nearest, Type::kInt8)),
       NnCase(context, "concatenation/2 of 56x56x128", 0, Type::kInt8,
              {{1, 56, 56, 128}, {1, 56, 56, 128}}, concatenate(3)),
+      NnCase(context, "concatenation/2 of 56x56x16", 0, Type::kInt8,
+             {{1, 56, 56, 16}, {1, 56, 56, 16}}, concatenate(3)),
       NnCase(context, "quantize/56x56x256", kQuantize, Type::kFloat32, {{1, 56, 56, 256}},
              [](Builder& b, const std::vector<Value>& x) {
                return b.Quantize(x[0], Type::kInt8, kInput);

@@ -12,10 +12,11 @@
 
 namespace intaglio::bench {
 
-// No way of computing it takes less than to read its input and to fill its output, in caches that
-// hold what is at hand; none that we know takes less than its ops at the loop's rate. Of
-// PeakOf::kBytes ops are the vector instructions that it takes, but for loads and stores, times the
-// bytes of a vector: so many per byte of the result. Then `elements` are what a rate is given of.
+// No way of computing it takes less than to copy its input to its output, and to read or to fill
+// what is left of the larger, in caches that hold what is at hand; none that we know takes less
+// than its ops at the loop's rate. Of PeakOf::kBytes ops are the vector instructions that it takes,
+// but for loads and stores, times the bytes of a vector: so many per byte of the result. Then
+// `elements` are what a rate is given of.
 struct OpCase {
   std::string name;
   double ops = 0;

@@ -45,11 +45,12 @@ double Seconds(const auto& work) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
+constexpr size_t kReadStep = 1024;  // of a read loop
+
 // Of each thread, in whole iterations of a read loop.
 size_t ShareOf(size_t bytes, const Context& context) {
-  constexpr size_t kIteration = 1024;
   const auto threads = static_cast<size_t>(context.threads());
-  return std::max(kIteration, bytes / threads / kIteration * kIteration);
+  return std::max(kReadStep, bytes / threads / kReadStep * kReadStep);
 }
 
 }  // namespace
@@ -105,12 +106,15 @@ Contender MakeReadContender(size_t bytes, Context& context, size_t written) {
   const auto threads = static_cast<size_t>(context.threads());
   const size_t read = ShareOf(bytes, context);
   const size_t write = written / threads;
+  const size_t copied = std::min(read, write) / kReadStep * kReadStep;
   const auto memory = std::make_shared<AlignedVector<char>>((read + write) * threads, char{1});
   return {"plain read", [=, &context] {
             context.Run(context.threads(), [&](int thread) {
-              char* const mine = memory->data() + static_cast<size_t>(thread) * (read + write);
-              loop->run(mine, read);
-              std::memset(mine + read, 1, write);
+              char* const in = memory->data() + static_cast<size_t>(thread) * (read + write);
+              char* const out = in + read;
+              std::memcpy(out, in, copied);
+              if (read > copied) loop->run(in + copied, read - copied);
+              std::memset(out + copied, 1, write - copied);
             });
           }};
 }

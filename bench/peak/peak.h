@@ -62,7 +62,8 @@ struct PeakContender {
 PeakContender MakePeakContender(const PeakLoop& loop, Context& context);
 
 // Plain reads of `bytes` bytes in all, the same ones on every call, by all threads of a context,
-// and then plain writes of `written` others. Only where BestRead() is not null.
+// and plain writes of `written` others: a copy of as many as both are. Only where BestRead() is not
+// null.
 Contender MakeReadContender(size_t bytes, Context& context, size_t written = 0);
 
 // What watches for quiet moments, by the rate of plain vector instructions on all threads of a
