@@ -46,10 +46,10 @@ struct LookupRoutines {
   // out[i] = table[in[i]]; in place, or apart.
   void (*translate)(const uint8_t* table, const uint8_t* in, uint8_t* out, ptrdiff_t count);
   void (*sum_rows)(const TermTable& terms, const ByteRows& rows, RowSum* sums);
-  // out[i] = the number of largest - byte, requantized by double rounding; in place, or apart. Null
-  // where numbers are looked up one by one.
+  // out[i] = the number of largest - byte, requantized by double rounding, saturated to a byte and
+  // flipped as the rows are; in place, or apart. Null where numbers are looked up one by one.
   void (*scale_rows)(const ExpTable& exps, const ByteRows& rows, const RowScale* scales,
-                     const LineOutput& output, uint8_t* out);
+                     uint8_t* out);
 };
 
 }  // namespace intaglio

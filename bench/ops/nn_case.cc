@@ -123,21 +123,30 @@ constexpr double kMaxPool3x3 = 2 + 2;
 // Bytes are widened to two vectors of words, once, and flipped; sums of a row and of a column, half
 // a divisor; a product in the place of the division, and the vectors are joined.
 constexpr double kAveragePool3x3 = 2 + 1 + 4 + 4 + 2 + 2 + 2 + 1;
-// A lookup of 64 bytes in two registers takes as long as four instructions.
-constexpr double kLookup = 4;
-// Of 64 bytes: a maximum; a difference, and three bytes of its exponential's sum, each a table of
-// four registers (two lookups, a blend) and two additions.
-constexpr double kSumOfExps = 2 + 2 + 1 + 3 * (2 * kLookup + 1 + 2);
-constexpr double kRowOfExps = 16;  // maximum and sum over the lanes
-// Of 16 products of exponentials with the sum's reciprocal.
-constexpr double kScaledExps = 2 + 1 + 2 + 2 + 2 + 2;
-// Rows of 197: each byte's result, of 8 vectors that are not zero, and lookups.
-constexpr double kSoftmax197 =
-    (4 * (kSumOfExps + 2 * kLookup + 3) + kRowOfExps + 8 * kScaledExps) * 64 / 197;
-// Two rows of 21: the four bytes of each exponential, of the 128 that are not zero, are looked up
-// and interleaved.
-constexpr double kSoftmax21 =
-    (kSumOfExps + 2 * kRowOfExps + 4 * kLookup + 8 + 4 * kScaledExps) * 64 / 42;
+// Softmax: of the three operations that a lookup of 64 bytes in two registers takes two go to one
+// of the two ports; everything together keeps both busy.
+constexpr double kLookup = 3;
+constexpr double kLongLookup = 2 * kLookup + 1;  // in four
+// Of 64 bytes: flipped, a maximum; a difference, its limit for a table of two registers, its upper
+// bit for the others; three bytes of an exponential, each added to a sum by two.
+constexpr double kSumOfExps = 2 + 3 + 2 * kLongLookup + kLookup + 3 * 2;
+// Maximum and sum over the lanes, half a vector at a time.
+constexpr double kRowOfExps = 5 * 2 + 4 + 2 * 2;
+// Of 16 exponentials by the sum's reciprocal: products, both roundings and shifts of the even and
+// the odd, their merge.
+constexpr double kScaledExps = 2 + 2 + 2 + 1;
+constexpr double kScale = 5;          // multiplier, shifts and roundings of a row
+constexpr double kNarrowing = 3 + 1;  // four vectors to a flipped one
+// Rows of 197: each byte's result, of 8 vectors that are not zero, in the order of the bytes;
+// lookups.
+constexpr double kSoftmax197 = (4 * kSumOfExps + kRowOfExps + 2 * 2 + kScale +
+                                2 * (4 * kScaledExps + kNarrowing + 1) + 4 * (2 + kLookup)) *
+                               64 / 197;
+// Two rows of 21, joined: the four bytes of each exponential, of the 128 that are not zero, are
+// looked up and interleaved; odd lanes are moved.
+constexpr double kSoftmax21 = (1 + kSumOfExps + kRowOfExps + 1 + kScale + 3 + 4 * kLookup + 8 +
+                               4 * (1 + kScaledExps) + kNarrowing) *
+                              64 / 42;
 // Of 16 numbers: a quotient, which takes as long as 16 instructions, rounded away from zero, with
 // its zero point, clamped, converted.
 constexpr double kQuantize = 4 * (16 + 4 + 1 + 2 + 1) + 3;

@@ -3,41 +3,38 @@
 #ifndef INTAGLIO_KERNELS_X86_LOOKUPS_AMX_H_
 #define INTAGLIO_KERNELS_X86_LOOKUPS_AMX_H_
 
-#include <algorithm>
+#include <bit>
 
-#include "intaglio/fixedpoint/multiply.h"
 #include "intaglio/fixedpoint/registers.h"
 #include "intaglio/kernels/lookup_args.h"
 #include "intaglio/kernels/x86/intrinsics.h"
-#include "intaglio/kernels/x86/panel_avx512.h"
 
 namespace intaglio {
 
 struct LookupsAmx {
   static constexpr ptrdiff_t kBlock = 64;
   static constexpr ptrdiff_t kHalf = kBlock / 2;
+  static constexpr int kShort = 2 * kBlock;  // of a table
 
+  // One lookup is enough where the upper half holds nothing but the number before it.
   struct Table {
     __m512i quarters[4];
+    bool is_short;
 
+    Table() = default;
     explicit INTAGLIO_INLINE Table(const uint8_t* bytes) {
       INTAGLIO_UNROLL
       for (int i = 0; i < 4; ++i) quarters[i] = _mm512_loadu_si512(bytes + i * kBlock);
+      const __m512i last = _mm512_set1_epi8(static_cast<char>(bytes[kShort - 1]));
+      is_short = (_mm512_cmpneq_epi8_mask(quarters[2], last) |
+                  _mm512_cmpneq_epi8_mask(quarters[3], last)) == 0;
     }
-    // Where kShort, the upper half holds zeros.
-    template <bool kShort = false>
     INTAGLIO_INLINE __m512i Find(__m512i places) const {
-      const __mmask64 upper = _mm512_movepi8_mask(places);
-      if constexpr (kShort) {
-        return _mm512_maskz_permutex2var_epi8(~upper, quarters[0], places, quarters[1]);
-      }
+      if (is_short) places = _mm512_min_epu8(places, _mm512_set1_epi8(kShort - 1));
       const __m512i low = _mm512_permutex2var_epi8(quarters[0], places, quarters[1]);
+      if (is_short) return low;
       const __m512i high = _mm512_permutex2var_epi8(quarters[2], places, quarters[3]);
-      return _mm512_mask_blend_epi8(upper, low, high);
-    }
-    INTAGLIO_INLINE bool is_short() const {
-      return _mm512_test_epi8_mask(_mm512_or_si512(quarters[2], quarters[3]),
-                                   _mm512_set1_epi8(-1)) == 0;
+      return _mm512_mask_blend_epi8(_mm512_movepi8_mask(places), low, high);
     }
   };
 
@@ -56,23 +53,33 @@ struct LookupsAmx {
     });
   }
 
-  static INTAGLIO_INLINE int32_t Largest(__m256i bytes) {
-    const __m128i quarter =
-        _mm_max_epu8(_mm256_castsi256_si128(bytes), _mm256_extracti128_si256(bytes, 1));
-    // The least of words is one instruction: of the complements of both bytes of each.
-    const __m128i complement = _mm_xor_si128(quarter, _mm_set1_epi8(-1));
-    const __m128i words = _mm_min_epu8(complement, _mm_srli_epi16(complement, 8));
-    return 255 - _mm_extract_epi16(_mm_minpos_epu16(words), 0);
+  static INTAGLIO_INLINE __m512i SwapHalves(__m512i a) { return _mm512_shuffle_i64x2(a, a, 0x4e); }
+  static INTAGLIO_INLINE __m512i SwapQuarters(__m512i a) {
+    return _mm512_shuffle_i64x2(a, a, 0xb1);
+  }
+
+  // The largest byte of either half, in all of that half.
+  static INTAGLIO_INLINE __m512i Largest(__m512i a) {
+    a = _mm512_max_epu8(a, SwapQuarters(a));
+    a = _mm512_max_epu8(a, _mm512_shuffle_epi32(a, _MM_PERM_BADC));
+    a = _mm512_max_epu8(a, _mm512_shuffle_epi32(a, _MM_PERM_CDAB));
+    a = _mm512_max_epu8(a, _mm512_rol_epi32(a, 16));
+    return _mm512_max_epu8(a, _mm512_rol_epi32(a, 8));
+  }
+  // The sum of the numbers of 64 bits of either half, in all of that half.
+  static INTAGLIO_INLINE __m512i Totals(__m512i a) {
+    a = _mm512_add_epi64(a, SwapQuarters(a));
+    return _mm512_add_epi64(a, _mm512_shuffle_epi32(a, _MM_PERM_BADC));
+  }
+  static INTAGLIO_INLINE RowSum Stored(__m256i largest, __m256i total) {
+    return {_mm_cvtsi128_si32(_mm256_castsi256_si128(largest)) & 0xff,
+            _mm_cvtsi128_si64(_mm256_castsi256_si128(total))};
   }
 
   static INTAGLIO_INLINE __m512i Join(__m256i low, __m256i high) {
     return _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
   }
   static INTAGLIO_INLINE __m256i Upper(__m512i a) { return _mm512_extracti64x4_epi64(a, 1); }
-  static INTAGLIO_INLINE __m256i Set(int32_t byte) {
-    return _mm256_set1_epi8(static_cast<char>(byte));
-  }
-
   // The sums of a row's terms, or of those in either half of a vector.
   class Terms {
    public:
@@ -95,46 +102,39 @@ struct LookupsAmx {
     Table planes_[TermTable::kPlanes];
   };
 
-  static INTAGLIO_INLINE int64_t Total(__m256i sums) {
-    const __m128i two =
-        _mm_add_epi64(_mm256_castsi256_si128(sums), _mm256_extracti128_si256(sums, 1));
-    return _mm_cvtsi128_si64(two) + _mm_extract_epi64(two, 1);
-  }
-
-  static INTAGLIO_INLINE RowSum SumRow(const Terms& terms, const uint8_t* row, ptrdiff_t depth,
-                                       __m512i flip) {
+  static INTAGLIO_INLINE int32_t LargestOf(const uint8_t* row, ptrdiff_t depth, __m512i flip) {
     // Bytes that are not there count as 0.
-    const auto load = [&](ptrdiff_t at, __mmask64 lanes) {
-      return _mm512_xor_si512(_mm512_mask_loadu_epi8(flip, lanes, row + at), flip);
-    };
     __m512i best = _mm512_setzero_si512();
     ForBlocks(depth, [&](ptrdiff_t at, __mmask64 lanes) {
-      best = _mm512_max_epu8(best, load(at, lanes));
+      const __m512i bytes = _mm512_mask_loadu_epi8(flip, lanes, row + at);
+      best = _mm512_max_epu8(best, _mm512_xor_si512(bytes, flip));
     });
-    const int32_t largest = Largest(_mm256_max_epu8(_mm512_castsi512_si256(best), Upper(best)));
-    const __m512i from = _mm512_set1_epi8(static_cast<char>(largest));
+    best = Largest(_mm512_max_epu8(best, SwapHalves(best)));
+    return _mm512_cvtsi512_si32(best) & 0xff;
+  }
+  static INTAGLIO_INLINE int64_t SumOf(const Terms& terms, const uint8_t* row, ptrdiff_t depth,
+                                       __m512i from) {
     __m512i sums[TermTable::kPlanes] = {};
     ForBlocks(depth, [&](ptrdiff_t at, __mmask64 lanes) {
-      terms.Add(_mm512_sub_epi8(from, load(at, lanes)), lanes, sums);
+      terms.Add(_mm512_sub_epi8(from, _mm512_maskz_loadu_epi8(lanes, row + at)), lanes, sums);
     });
-    return {largest, _mm512_reduce_add_epi64(Terms::Whole(sums))};
+    return _mm512_reduce_add_epi64(Terms::Whole(sums));
   }
 
   // Two rows of at most half a vector.
   static INTAGLIO_INLINE void SumTwoRows(const Terms& terms, const uint8_t* row, ptrdiff_t depth,
-                                         __m256i flip, RowSum* sums) {
+                                         __m512i flip, RowSum* sums) {
     const __mmask32 lanes = ~__mmask32{0} >> (kHalf - depth);
-    const __m256i a = _mm256_xor_si256(_mm256_mask_loadu_epi8(flip, lanes, row), flip);
-    const __m256i b = _mm256_xor_si256(_mm256_mask_loadu_epi8(flip, lanes, row + depth), flip);
-    const int32_t largest_a = Largest(a);
-    const int32_t largest_b = Largest(b);
-    const __m512i places =
-        Join(_mm256_sub_epi8(Set(largest_a), a), _mm256_sub_epi8(Set(largest_b), b));
+    const __m256i none = _mm512_castsi512_si256(flip);
+    const __m512i bytes = _mm512_xor_si512(Join(_mm256_mask_loadu_epi8(none, lanes, row),
+                                                _mm256_mask_loadu_epi8(none, lanes, row + depth)),
+                                           flip);
+    const __m512i largest = Largest(bytes);
     __m512i parts[TermTable::kPlanes] = {};
-    terms.Add(places, lanes | __mmask64{lanes} << kHalf, parts);
-    const __m512i whole = Terms::Whole(parts);
-    sums[0] = {largest_a, Total(_mm512_castsi512_si256(whole))};
-    sums[1] = {largest_b, Total(Upper(whole))};
+    terms.Add(_mm512_sub_epi8(largest, bytes), lanes | __mmask64{lanes} << kHalf, parts);
+    const __m512i totals = Totals(Terms::Whole(parts));
+    sums[0] = Stored(_mm512_castsi512_si256(largest), _mm512_castsi512_si256(totals));
+    sums[1] = Stored(Upper(largest), Upper(totals));
   }
 
   static void SumRows(const TermTable& table, const ByteRows& rows, RowSum* sums) {
@@ -144,109 +144,139 @@ struct LookupsAmx {
     ptrdiff_t r = 0;
     if (rows.depth <= kHalf) {
       for (; r + 2 <= rows.rows; r += 2, row += 2 * rows.depth) {
-        SumTwoRows(terms, row, rows.depth, _mm512_castsi512_si256(flip), sums + r);
+        SumTwoRows(terms, row, rows.depth, flip, sums + r);
       }
     }
+    // Apart, so that no row's sum waits for its largest byte.
+    for (ptrdiff_t i = r; i < rows.rows; ++i) {
+      sums[i].largest = LargestOf(rows.bytes + i * rows.depth, rows.depth, flip);
+    }
     for (; r < rows.rows; ++r, row += rows.depth) {
-      sums[r] = SumRow(terms, row, rows.depth, flip);
+      const __m512i from = _mm512_set1_epi8(static_cast<char>(sums[r].largest - rows.flip));
+      sums[r].sum = SumOf(terms, row, rows.depth, from);
     }
   }
 
-  // The multiplier of a row, or of two, in a half of a vector each. The second rounding of a number
-  // that is not negative is an addition.
+  // The multiplier of a row, or of two, in a half of a vector each. Of a number x that is not
+  // negative both roundings are one: (x * 2 mantissa + (1 << 31) + (1 << (31 + shift), where there
+  // is a shift)) >> (32 + shift).
   struct Scaling {
-    explicit INTAGLIO_INLINE Scaling(const QuantizedMultiplier& scale) : Scaling(scale, scale) {}
-    INTAGLIO_INLINE Scaling(const QuantizedMultiplier& a, const QuantizedMultiplier& b)
-        : mantissa(Halves(a.mantissa, b.mantissa)),
-          half(Halves(HalfOf(a), HalfOf(b))),
-          shift(Halves(a.right_shift(), b.right_shift())) {}
+    explicit INTAGLIO_INLINE Scaling(__m512i multipliers) {
+      const __m512i one = _mm512_set1_epi64(int64_t{1} << 31);
+      const __m512i exponents = _mm512_srli_epi64(multipliers, 32);
+      factor = _mm512_add_epi32(multipliers, multipliers);
+      odd_shift = _mm512_sub_epi32(_mm512_setzero_si512(), exponents);
+      even_shift = _mm512_add_epi64(odd_shift, _mm512_set1_epi64(32));
+      halves = _mm512_or_si512(_mm512_sllv_epi64(one, odd_shift), one);
+    }
+    // Of the even lanes of `even`, and of the numbers in the even lanes of `odd`, in odd lanes.
+    INTAGLIO_INLINE __m512i operator()(__m512i even, __m512i odd) const {
+      const __m512i a = _mm512_add_epi64(_mm512_mul_epu32(even, factor), halves);
+      const __m512i b = _mm512_add_epi64(_mm512_mul_epu32(odd, factor), halves);
+      return _mm512_mask_blend_epi32(0xaaaa, _mm512_srlv_epi64(a, even_shift),
+                                     _mm512_srlv_epi64(b, odd_shift));
+    }
     INTAGLIO_INLINE __m512i operator()(__m512i x) const {
-      return V::ShiftRightLogical(V::Add(RoundingDoublingHighMul<V>(x, mantissa), half), shift);
+      return (*this)(x, _mm512_srli_epi64(x, 32));
     }
-    static INTAGLIO_INLINE __m512i Halves(int32_t a, int32_t b) {
-      return Join(_mm256_set1_epi32(a), _mm256_set1_epi32(b));
-    }
-    static INTAGLIO_INLINE int32_t HalfOf(const QuantizedMultiplier& scale) {
-      return static_cast<int32_t>((1u << scale.right_shift()) >> 1);
-    }
-    __m512i mantissa;
-    __m512i half;
-    __m512i shift;
+    __m512i factor;
+    __m512i halves;
+    __m512i even_shift;
+    __m512i odd_shift;
   };
+  static INTAGLIO_INLINE long long Bits(const QuantizedMultiplier& scale) {
+    return std::bit_cast<long long>(scale);
+  }
 
-  // The results of a vector of places, as bytes.
-  template <bool kSigned, bool kShort>
+  // Four vectors of results as bytes, lane by lane.
+  static INTAGLIO_INLINE __m512i Narrowed(__m512i a, __m512i b, __m512i c, __m512i d,
+                                          __m512i flip) {
+    const __m512i ab = _mm512_packs_epi32(a, b);
+    return _mm512_xor_si512(_mm512_packus_epi16(ab, _mm512_packs_epi32(c, d)), flip);
+  }
+  static INTAGLIO_INLINE __m512i Set(int32_t byte) {
+    return _mm512_set1_epi8(static_cast<char>(byte));
+  }
+
+  // The results of a vector of places.
   static INTAGLIO_INLINE __m512i ScaleBlock(const Table (&planes)[ExpTable::kPlanes],
-                                            const Scaling& scaled, const LineOutput& output,
-                                            __m512i places) {
+                                            const Scaling& scaled, __m512i places, __m512i flip) {
     __m512i bytes[ExpTable::kPlanes];
     INTAGLIO_UNROLL
-    for (int p = 0; p < ExpTable::kPlanes; ++p) bytes[p] = planes[p].template Find<kShort>(places);
+    for (int p = 0; p < ExpTable::kPlanes; ++p) bytes[p] = planes[p].Find(places);
     const __m512i low = _mm512_unpacklo_epi8(bytes[0], bytes[1]);
     const __m512i high = _mm512_unpacklo_epi8(bytes[2], bytes[3]);
     const __m512i low2 = _mm512_unpackhi_epi8(bytes[0], bytes[1]);
     const __m512i high2 = _mm512_unpackhi_epi8(bytes[2], bytes[3]);
-    const __m512i x[] = {
-        scaled(_mm512_unpacklo_epi16(low, high)), scaled(_mm512_unpackhi_epi16(low, high)),
-        scaled(_mm512_unpacklo_epi16(low2, high2)), scaled(_mm512_unpackhi_epi16(low2, high2))};
-    alignas(64) uint8_t results[kBlock];
-    V::StoreBytes<4, kSigned>(results, x, output.zero_point, output.clamp_min, output.clamp_max);
-    return _mm512_load_si512(results);
+    return Narrowed(scaled(_mm512_unpacklo_epi16(low, high)),
+                    scaled(_mm512_unpackhi_epi16(low, high)),
+                    scaled(_mm512_unpacklo_epi16(low2, high2)),
+                    scaled(_mm512_unpackhi_epi16(low2, high2)), flip);
   }
 
-  template <bool kSigned, bool kShort>
-  static INTAGLIO_INLINE void ScaleRows(const Table (&planes)[ExpTable::kPlanes],
-                                        const ByteRows& rows, const RowScale* scales,
-                                        const LineOutput& output, uint8_t* out) {
-    const __m512i flip = _mm512_set1_epi8(static_cast<char>(rows.flip));
-    const ptrdiff_t depth = rows.depth;
-    const uint8_t* row = rows.bytes;
-    ptrdiff_t r = 0;
-    if (depth <= kHalf) {
-      const __mmask32 lanes = ~__mmask32{0} >> (kHalf - depth);
-      for (; r + 2 <= rows.rows; r += 2, row += 2 * depth, out += 2 * depth) {
-        const __m512i bytes =
-            Join(_mm256_maskz_loadu_epi8(lanes, row), _mm256_maskz_loadu_epi8(lanes, row + depth));
-        const __m512i from = Join(Set(scales[r].largest), Set(scales[r + 1].largest));
-        const __m512i results = ScaleBlock<kSigned, kShort>(
-            planes, Scaling(scales[r].scale, scales[r + 1].scale), output,
-            _mm512_sub_epi8(from, _mm512_xor_si512(bytes, flip)));
-        _mm256_mask_storeu_epi8(out, lanes, _mm512_castsi512_si256(results));
-        _mm256_mask_storeu_epi8(out + depth, lanes, Upper(results));
-      }
-    }
-    for (; r < rows.rows; ++r, row += depth, out += depth) {
-      const Scaling scaled(scales[r].scale);
-      const __m512i from = _mm512_set1_epi8(static_cast<char>(scales[r].largest));
-      ForBlocks(depth, [&](ptrdiff_t at, __mmask64 lanes) {
-        const __m512i bytes = _mm512_maskz_loadu_epi8(lanes, row + at);
-        const __m512i results = ScaleBlock<kSigned, kShort>(
-            planes, scaled, output, _mm512_sub_epi8(from, _mm512_xor_si512(bytes, flip)));
-        _mm512_mask_storeu_epi8(out + at, lanes, results);
-      });
-    }
-  }
-
-  template <bool kSigned>
-  static INTAGLIO_INLINE void ScaleSigned(const ExpTable& exps, const ByteRows& rows,
-                                          const RowScale* scales, const LineOutput& output,
-                                          uint8_t* out) {
+  // Pairs of rows of at most half a vector; returns how many rows.
+  static INTAGLIO_INLINE ptrdiff_t ScalePairs(const ExpTable& exps, const ByteRows& rows,
+                                              const RowScale* scales, uint8_t* out) {
     const Table planes[ExpTable::kPlanes] = {Table(exps.planes[0]), Table(exps.planes[1]),
                                              Table(exps.planes[2]), Table(exps.planes[3])};
-    const bool is_short = planes[0].is_short() && planes[1].is_short() && planes[2].is_short() &&
-                          planes[3].is_short();
-    if (is_short) return ScaleRows<kSigned, true>(planes, rows, scales, output, out);
-    ScaleRows<kSigned, false>(planes, rows, scales, output, out);
+    const __m512i flip = Set(rows.flip);
+    const __mmask32 lanes = ~__mmask32{0} >> (kHalf - rows.depth);
+    const uint8_t* row = rows.bytes;
+    ptrdiff_t r = 0;
+    for (; r + 2 <= rows.rows; r += 2, row += 2 * rows.depth, out += 2 * rows.depth) {
+      const RowScale& a = scales[r];
+      const RowScale& b = scales[r + 1];
+      const __m512i bytes = Join(_mm256_maskz_loadu_epi8(lanes, row),
+                                 _mm256_maskz_loadu_epi8(lanes, row + rows.depth));
+      const __m512i from = Join(_mm256_set1_epi8(static_cast<char>(a.largest)),
+                                _mm256_set1_epi8(static_cast<char>(b.largest)));
+      const Scaling scaled(
+          Join(_mm256_set1_epi64x(Bits(a.scale)), _mm256_set1_epi64x(Bits(b.scale))));
+      const __m512i results =
+          ScaleBlock(planes, scaled, _mm512_sub_epi8(from, _mm512_xor_si512(bytes, flip)), flip);
+      _mm256_mask_storeu_epi8(out, lanes, _mm512_castsi512_si256(results));
+      _mm256_mask_storeu_epi8(out + rows.depth, lanes, Upper(results));
+    }
+    return r;
+  }
+
+  // The results of all places.
+  static INTAGLIO_INLINE void FindResults(const ExpTable& exps, const Scaling& scaled, __m512i flip,
+                                          Table& results) {
+    // Narrowed lane by lane, four numbers of each vector lie together.
+    const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+    const int32_t* from = exps.words;
+    for (int q = 0; q < (results.is_short ? 2 : 4); ++q, from += kBlock) {
+      __m512i x[4];
+      INTAGLIO_UNROLL
+      for (int j = 0; j < 4; ++j) x[j] = scaled(_mm512_loadu_si512(from + 16 * j));
+      results.quarters[q] = _mm512_permutexvar_epi32(order, Narrowed(x[0], x[1], x[2], x[3], flip));
+    }
+  }
+
+  static INTAGLIO_INLINE void ScaleRow(const Table& results, const uint8_t* row, __m512i from,
+                                       ptrdiff_t depth, uint8_t* out) {
+    ForBlocks(depth, [&](ptrdiff_t at, __mmask64 lanes) {
+      const __m512i places = _mm512_sub_epi8(from, _mm512_maskz_loadu_epi8(lanes, row + at));
+      _mm512_mask_storeu_epi8(out + at, lanes, results.Find(places));
+    });
   }
 
   static void Scale(const ExpTable& exps, const ByteRows& rows, const RowScale* scales,
-                    const LineOutput& output, uint8_t* out) {
-    if (output.is_signed) return ScaleSigned<true>(exps, rows, scales, output, out);
-    ScaleSigned<false>(exps, rows, scales, output, out);
+                    uint8_t* out) {
+    const ptrdiff_t depth = rows.depth;
+    ptrdiff_t r = depth > kHalf ? 0 : ScalePairs(exps, rows, scales, out);
+    const __m512i flip = Set(rows.flip);
+    int32_t upper = 0;
+    for (int i = kShort - 1; i < 256; ++i) upper |= exps.words[i];
+    Table results;
+    results.is_short = upper == 0;
+    for (; r < rows.rows; ++r) {
+      FindResults(exps, Scaling(_mm512_set1_epi64(Bits(scales[r].scale))), flip, results);
+      const __m512i from = _mm512_set1_epi8(static_cast<char>(scales[r].largest - rows.flip));
+      ScaleRow(results, rows.bytes + r * depth, from, depth, out + r * depth);
+    }
   }
-
- private:
-  using V = PanelAvx512;
 };
 
 inline constexpr LookupRoutines kLookupsAmx = {LookupsAmx::Translate, LookupsAmx::SumRows,

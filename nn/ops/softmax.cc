@@ -92,8 +92,8 @@ class SoftmaxRoutine final : public Routine {
       scales[r] = {sums[r].largest, {reciprocals[r], -shift}};
       if (shift > 31) scales[r].scale = {};  // below 2^-12, which rounds to 0
     }
-    if (sizeof(Out) == 1 && 2 * depth_ < live_ && lookups_.scale_rows != nullptr) {
-      return lookups_.scale_rows(exps_, {in, kFlip, count, depth_}, scales, kOutput,
+    if (sizeof(Out) == 1 && lookups_.scale_rows != nullptr) {
+      return lookups_.scale_rows(exps_, {in, kFlip, count, depth_}, scales,
                                  reinterpret_cast<uint8_t*>(out));
     }
     for (ptrdiff_t r = 0; r < count; ++r, in += depth_, out += depth_) {
