@@ -127,6 +127,16 @@ struct LineRoutines {
                      void* out, ptrdiff_t count);
   // out[i] = 1 / (1 + in[i]) for numbers in [0, 1) of 31 fraction bits.
   void (*reciprocals)(const int32_t* in, int32_t* out, ptrdiff_t count);
+  // out[i] = in[i] / scale in float32, to nearest, ties away from zero, plus the zero point,
+  // saturated, which is all of the output that counts; of NaN the zero point. Scales are those of
+  // IsQuantizeScale. Null where this takes as long as divisions.
+  void (*quantize)(const float* in, float scale, const LineOutput& output, void* out,
+                   ptrdiff_t count) = nullptr;
+
+  // Neither reciprocals nor remainders leave the range of normal numbers.
+  static constexpr bool IsQuantizeScale(float scale) {
+    return scale >= 0x1p-60f && scale <= 0x1p60f;
+  }
 };
 
 }  // namespace intaglio

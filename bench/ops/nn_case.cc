@@ -147,9 +147,9 @@ constexpr double kSoftmax197 = (4 * kSumOfExps + kRowOfExps + 2 * 2 + kScale +
 constexpr double kSoftmax21 = (1 + kSumOfExps + kRowOfExps + 1 + kScale + 3 + 4 * kLookup + 8 +
                                4 * (1 + kScaledExps) + kNarrowing) *
                               64 / 42;
-// Of 16 numbers: a quotient, which takes as long as 16 instructions, rounded away from zero, with
-// its zero point, clamped, converted.
-constexpr double kQuantize = 4 * (16 + 4 + 1 + 2 + 1) + 3;
+// Of 16 numbers: NaN is found, limits; a quotient by a product and four that correct it; the half,
+// of their sign, added; the conversion. Of four such vectors: three packs, zero points, the order.
+constexpr double kQuantize = 4 * (1 + 2 + 5 + 2 + 1) + 3 + 2 + 1;
 // A mean of 3136: bytes are widened and added.
 constexpr double kMean3136 = 3136 * (2 + 2);
 // Of 16 numbers between two columns: difference, product, shift and sum; rounded by four.

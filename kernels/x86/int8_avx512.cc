@@ -5,6 +5,7 @@
 #include "intaglio/kernels/x86/bytes.h"
 #include "intaglio/kernels/x86/packing_sse41.h"
 #include "intaglio/kernels/x86/panel_avx512.h"
+#include "intaglio/kernels/x86/quantize_avx512.h"
 #include "intaglio/kernels/x86/shuffles_avx512.h"
 #include "intaglio/kernels/x86/taps.h"
 
@@ -27,7 +28,11 @@ struct KernelAvx512Bw : PanelAvx512 {
 
 }  // namespace
 
-extern const LineRoutines kLinesAvx512 = kLines<KernelAvx512Bw, BytesX86<KernelAvx512Bw>>;
+extern constinit const LineRoutines kLinesAvx512 = [] {
+  LineRoutines lines = kLines<KernelAvx512Bw, BytesX86<KernelAvx512Bw>>;
+  lines.quantize = QuantizeAvx512::Run;
+  return lines;
+}();
 
 extern const Kernel kKernelAvx512Bw = {
     .name = "avx512bw",

@@ -6,8 +6,10 @@
 #include <cstring>
 #include <limits>
 #include <string>
+#include <type_traits>
 #include <utility>
 
+#include "intaglio/gemm/lines.h"
 #include "intaglio/nn/ops/checks.h"
 #include "intaglio/nn/ops/ops.h"
 #include "intaglio/nn/ops/parallel.h"
@@ -22,7 +24,10 @@ namespace {
 template <class T>
 class QuantizeRoutine final : public Routine {
  public:
-  QuantizeRoutine(const Affine& q, size_t count) : q_(q), count_(static_cast<ptrdiff_t>(count)) {}
+  QuantizeRoutine(const Affine& q, size_t count, const LineRoutines& lines)
+      : q_(q), count_(static_cast<ptrdiff_t>(count)) {
+    if (sizeof(T) == 1 && LineRoutines::IsQuantizeScale(q.scale)) quantize_ = lines.quantize;
+  }
 
   Status Run(const RunArguments& arguments) const override {
     const auto* const in = static_cast<const float*>(arguments.inputs[0]);
@@ -34,6 +39,8 @@ class QuantizeRoutine final : public Routine {
 
  private:
   void Run(const float* in, T* out, ptrdiff_t count) const {
+    if (quantize_ != nullptr)
+      return quantize_(in, q_.scale, {std::is_signed_v<T>, q_.zero_point}, out, count);
     ptrdiff_t i = 0;
     for (; i + kLanes <= count; i += kLanes) Convert(in + i, out + i);
     if (i == count) return;
@@ -78,6 +85,7 @@ class QuantizeRoutine final : public Routine {
 
   Affine q_;
   ptrdiff_t count_;
+  decltype(LineRoutines::quantize) quantize_ = nullptr;
 };
 
 // x - zero point, requantized.
@@ -214,13 +222,15 @@ Result<PreparedLayer> PrepareRequantize(const LayerView& layer, const Affine& to
 
 }  // namespace
 
-Result<PreparedLayer> PrepareQuantize(const LayerView& layer, const LayerOptions&) {
+Result<PreparedLayer> PrepareQuantize(const LayerView& layer, const LayerOptions& options) {
   const Result<Affine> to = AffineOf(layer, layer.output());
   if (!to.ok()) return to.status();
   const auto count = static_cast<size_t>(*CountElements(layer.output().shape));
   if (layer.input(0).type != Type::kFloat32) return PrepareRequantize(layer, *to, count);
+  const Result<const LineRoutines*> lines = LinesOf(options.kernel);
+  if (!lines.ok()) return layer.Wrap(lines.status());
   PreparedLayer prepared;
-  prepared.routine = MakeFor<QuantizeRoutine>(layer.output().type, *to, count);
+  prepared.routine = MakeFor<QuantizeRoutine>(layer.output().type, *to, count, **lines);
   if (prepared.routine == nullptr) {
     return layer.Unsupported(std::string("from float32 to ") + NameOf(layer.output().type));
   }
