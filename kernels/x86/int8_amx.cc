@@ -188,6 +188,7 @@ void MultiplyPanels(BlockArgs args, int rows) {
     }
     MultiplyTiles(args, rows);
     SkipPanels(args, args.panel_count);
+    args.fetch_rows = false;
   }
 }
 
