@@ -19,6 +19,7 @@ struct Plan {
   const Blocking& blocking;
   const PanelParams* params;  // per extent
   bool panels_stream;         // they do not stay in L2 from one task to the next
+  bool rows_stream;           // they come from beyond L2
   bool direct;                // whole tiles go straight to dst; else by way of scratch
 };
 
@@ -105,6 +106,7 @@ int RunWholePanels(const Plan& plan, const Kernel& kernel, Range extents, std::b
     const PanelExtent& extent = p.panels->extents[static_cast<size_t>(extents.first)];
     args.dst = dst + extent.first_channel * static_cast<ptrdiff_t>(SizeOf(p.epilogue.output));
     run.Tile(args);
+    args.fetch_rows = false;
   }
   return extents.first;
 }
@@ -116,6 +118,7 @@ void RunTask(const Plan& plan, Range rows, Range extents, const Scratch& scratch
   args.row_count = rows.last - rows.first;
   args.groups = p.panels->groups;
   args.fetch_ahead = plan.panels_stream;
+  args.fetch_rows = plan.rows_stream && extents.first == 0;
   args.epilogue = p.epilogue;
   args.operands = scratch.operands;
   args.dst_stride = p.row_stride * static_cast<ptrdiff_t>(SizeOf(p.epilogue.output));
@@ -128,6 +131,7 @@ void RunTask(const Plan& plan, Range rows, Range extents, const Scratch& scratch
     SetPanel(plan, e, args);
     const PanelExtent& extent = p.panels->extents[static_cast<size_t>(e)];
     RunByScratch(p, kernel, extent, rows.first, scratch, args);
+    args.fetch_rows = false;
   }
 }
 
@@ -139,6 +143,13 @@ void RunTasks(const Plan& plan, const Scratch& scratch, std::atomic<int>& next) 
     RunTask(plan, RowsOf(plan.product, plan.blocking, task % plan.blocking.row_tasks),
             ExtentsOf(plan.product, plan.blocking, task / plan.blocking.row_tasks), scratch);
   }
+}
+
+// Whether rows come from beyond L2, which they share with panels and results.
+bool RowsStream(const Product& product, const Blocking& blocking) {
+  const size_t bytes = static_cast<size_t>(product.row_count()) *
+                       static_cast<size_t>(product.depth());  // of 8-bit elements
+  return blocking.in_place && bytes > Cpu().l2_bytes / 4 * 3;
 }
 
 // The epilogue's parameters per panel, made for this call where they were not made before. Null
@@ -168,7 +179,11 @@ Status Execute(Context& context, const Product& product) {
   const PanelParams* params = memory == nullptr ? nullptr : ParamsOf(context, product);
   if (params == nullptr) return OutOfMemory("no memory for the scratch of a product");
 
-  const Plan plan{product, blocking, params, product.panels->data.bytes() > Cpu().l2_bytes,
+  const Plan plan{product,
+                  blocking,
+                  params,
+                  product.panels->data.bytes() > Cpu().l2_bytes,
+                  RowsStream(product, blocking),
                   product.standard != nullptr && product.channel_stride == 1};
   if (tasks == 1) {
     const auto extents = static_cast<int>(product.panels->extents.size());

@@ -39,6 +39,7 @@ struct TileArgs {
   int row_count;             // at least 1
   int groups;                // of depth
   bool fetch_ahead = false;  // the panel, and what lies behind it, is read from beyond L2
+  bool fetch_rows = false;   // so are the rows
   // What the panel side's zero points ask of each row, where there are any: its sum, which
   // negative_zero_point multiplies, or where that is one for all channels their product.
   const int32_t* row_sums = nullptr;
