@@ -103,6 +103,11 @@ struct Lines {
 
   static void Add(const SumOfBytes& sum, const LineOutput& output, const LinePair& line) {
     if (!sum.linear) return Run(DefinedSumOfBytes<V>(sum), output, line);
+    AddLinear(sum, output, line);
+  }
+
+  static INTAGLIO_INLINE void AddLinear(const SumOfBytes& sum, const LineOutput& output,
+                                        const LinePair& line) {
     LineOutput moved = output;
     moved.zero_point += sum.offset;
     if (sum.ties_away) return RunLinearly(LinearSumOfBytes<V, true>(sum), moved, line);

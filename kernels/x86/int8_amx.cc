@@ -13,7 +13,7 @@
 namespace intaglio {
 
 extern const Kernel kKernelAvx512Vnni;
-extern const LineRoutines kLinesAvx512;
+extern const LineRoutines kLinesAvx512Vnni;
 extern const Kernel kKernelAmxInt8Rows;
 
 namespace {
@@ -266,7 +266,7 @@ constexpr Kernel kLittle = {.name = "amx-int8",
                             .has_fma = true,
                             .pack_rows = PackRowsVnni,
                             .sum_rows = SumRowsVnni,
-                            .lines = &kLinesAvx512,
+                            .lines = &kLinesAvx512Vnni,
                             .lookups = &kLookupsAmx};
 
 }  // namespace
@@ -281,7 +281,7 @@ extern const Kernel kKernelAmxInt8Rows = {.name = "amx-int8",
                                           .begin = BeginAmx<true>,
                                           .end = EndAmx,
                                           .has_fma = true,
-                                          .lines = &kLinesAvx512,
+                                          .lines = &kLinesAvx512Vnni,
                                           .lookups = &kLookupsAmx};
 
 extern const Kernel kKernelAmx = {
@@ -307,7 +307,7 @@ extern const Kernel kKernelAmx = {
             }},
     .pack_rows = PackRowsVnni,
     .sum_rows = SumRowsVnni,
-    .lines = &kLinesAvx512,
+    .lines = &kLinesAvx512Vnni,
     .lookups = &kLookupsAmx,
     .for_int8_rows = &kKernelAmxInt8Rows,
     .for_little = &kLittle,

@@ -28,11 +28,22 @@ struct KernelAvx512Bw : PanelAvx512 {
 
 }  // namespace
 
-extern constinit const LineRoutines kLinesAvx512 = [] {
+void AddLinesAvx512Vnni(const SumOfBytes& sum, const LineOutput& output, const LinePair& line);
+
+namespace {
+
+constexpr LineRoutines LinesOf(decltype(LineRoutines::add) add) {
   LineRoutines lines = kLines<KernelAvx512Bw, BytesX86<KernelAvx512Bw>>;
+  lines.add = add;
   lines.quantize = QuantizeAvx512::Run;
   return lines;
-}();
+}
+
+}  // namespace
+
+extern constinit const LineRoutines kLinesAvx512 =
+    LinesOf(Lines<KernelAvx512Bw, BytesX86<KernelAvx512Bw>>::Add);
+extern constinit const LineRoutines kLinesAvx512Vnni = LinesOf(AddLinesAvx512Vnni);
 
 extern const Kernel kKernelAvx512Bw = {
     .name = "avx512bw",

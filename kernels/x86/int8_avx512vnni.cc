@@ -1,6 +1,8 @@
 // AVX512-VNNI: VPDPBUSD adds four exact products of a uint8 row and an int8 panel per lane.
 #include "intaglio/kernels/depthwise_tile.h"
+#include "intaglio/kernels/lines.h"
 #include "intaglio/kernels/tile.h"
+#include "intaglio/kernels/x86/bytes.h"
 #include "intaglio/kernels/x86/packing_sse41.h"
 #include "intaglio/kernels/x86/panel_avx512.h"
 #include "intaglio/kernels/x86/shuffles_avx512.h"
@@ -9,6 +11,7 @@
 namespace intaglio {
 
 extern const LineRoutines kLinesAvx512;
+extern const LineRoutines kLinesAvx512Vnni;
 
 namespace {
 
@@ -19,6 +22,9 @@ struct KernelAvx512Vnni : PanelAvx512 {
   static INTAGLIO_INLINE I32 Dot(I32 acc, Operand panel, Operand row) {
     return _mm512_dpbusd_epi32(acc, row, panel);
   }
+  static INTAGLIO_INLINE I32 AddDotPairs(I32 acc, I32 a, I32 b) {
+    return _mm512_dpwssd_epi32(acc, a, b);
+  }
   static INTAGLIO_INLINE Operand Distance(Operand panel, Operand zero) {
     const Operand top = _mm512_set1_epi8(-128);
     const Operand a = _mm512_xor_si512(panel, top);
@@ -28,6 +34,12 @@ struct KernelAvx512Vnni : PanelAvx512 {
 };
 
 }  // namespace
+
+// VPDPWSSD adds the products of pairs.
+void AddLinesAvx512Vnni(const SumOfBytes& sum, const LineOutput& output, const LinePair& line) {
+  if (!sum.linear) return kLinesAvx512.add(sum, output, line);
+  Lines<KernelAvx512Vnni, BytesX86<KernelAvx512Vnni>>::AddLinear(sum, output, line);
+}
 
 extern const Kernel kKernelAvx512Vnni = {
     .name = "avx512-vnni",
@@ -42,6 +54,6 @@ extern const Kernel kKernelAvx512Vnni = {
     .pack = kPanelRoutines<KernelAvx512Vnni, ShufflesAvx512>,
     .pack_rows = PackRowsOf<KernelAvx512Vnni>,
     .sum_rows = SumRowsOf<KernelAvx512Vnni>,
-    .lines = &kLinesAvx512};
+    .lines = &kLinesAvx512Vnni};
 
 }  // namespace intaglio
