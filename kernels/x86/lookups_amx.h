@@ -8,6 +8,7 @@
 #include "intaglio/fixedpoint/registers.h"
 #include "intaglio/kernels/lookup_args.h"
 #include "intaglio/kernels/x86/intrinsics.h"
+#include "intaglio/kernels/x86/order_avx512.h"
 
 namespace intaglio {
 
@@ -243,14 +244,12 @@ struct LookupsAmx {
   // The results of all places.
   static INTAGLIO_INLINE void FindResults(const ExpTable& exps, const Scaling& scaled, __m512i flip,
                                           Table& results) {
-    // Narrowed lane by lane, four numbers of each vector lie together.
-    const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
     const int32_t* from = exps.words;
     for (int q = 0; q < (results.is_short ? 2 : 4); ++q, from += kBlock) {
       __m512i x[4];
       INTAGLIO_UNROLL
       for (int j = 0; j < 4; ++j) x[j] = scaled(_mm512_loadu_si512(from + 16 * j));
-      results.quarters[q] = _mm512_permutexvar_epi32(order, Narrowed(x[0], x[1], x[2], x[3], flip));
+      results.quarters[q] = InOrder(Narrowed(x[0], x[1], x[2], x[3], flip));
     }
   }
 

@@ -5,6 +5,7 @@
 #include "intaglio/fixedpoint/registers.h"
 #include "intaglio/kernels/line_args.h"
 #include "intaglio/kernels/x86/intrinsics.h"
+#include "intaglio/kernels/x86/order_avx512.h"
 
 namespace intaglio {
 
@@ -66,9 +67,7 @@ class QuantizeAvx512 {
     const __m512i ab = _mm512_add_epi16(_mm512_packs_epi32(x[0], x[1]), zero_point_);
     const __m512i cd = _mm512_add_epi16(_mm512_packs_epi32(x[2], x[3]), zero_point_);
     const __m512i bytes = _mm512_xor_si512(_mm512_packus_epi16(ab, cd), flip_);
-    // Packed lane by lane, four numbers of each vector lie together.
-    const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
-    return _mm512_permutexvar_epi32(order, bytes);
+    return InOrder(bytes);
   }
 
   __m512 scale_;
