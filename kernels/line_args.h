@@ -40,18 +40,21 @@ struct LinePair {
   ptrdiff_t count;
 };
 
-// Adjacent windows of rows * columns taps, 1 to LineRoutines::kMostTaps. A tap is a line of `count`
-// bytes, as is what becomes of a window. The output must not be an input.
+// Lines of adjacent windows of rows * columns taps, 1 to LineRoutines::kMostTaps. A tap is a line
+// of `count` bytes, as is what becomes of a window. The output must not be an input.
 struct WindowRun {
   const void* in;  // the first tap of the first window
   ptrdiff_t row_stride;
-  ptrdiff_t column_stride;  // `count`, where there is more than one window
+  ptrdiff_t column_stride;  // `count`, where a line has more than one window
   int rows;
   int columns;
   int step;    // columns from one window to the next
-  int pixels;  // windows, at least 1
+  int pixels;  // windows in a line, at least 1
   ptrdiff_t count;
   void* out;
+  int lines = 1;             // at least 1
+  int line_step = 0;         // rows from one line to the next
+  ptrdiff_t out_stride = 0;  // bytes of the output from one line to the next
 };
 
 // `lines` lines of `count` bytes, `stride` bytes apart. int8 numbers have the flip 0x80.

@@ -2,9 +2,8 @@
 // instruction set has: a kernel vocabulary V says only how wide they are to be.
 //
 // A reduction R has for blocks of kBytes bytes a type State<kBytes> and
-//   Start<kBytes>()                   that of no tap
-//   Take<kBytes>(state, pointer)      with the tap there
-//   Join<kBytes>(state, other)        with the other's taps
+//   Tap<kBytes>(pointer)              that of the tap there
+//   Join<kBytes>(state, other)        of the taps of both
 //   Finish<kBytes>(state, out)
 #ifndef INTAGLIO_KERNELS_WINDOWS_H_
 #define INTAGLIO_KERNELS_WINDOWS_H_
@@ -15,6 +14,7 @@
 #include <cstring>
 #include <limits>
 #include <type_traits>
+#include <utility>
 
 #include "intaglio/kernels/line_args.h"
 #include "intaglio/kernels/word_divider.h"
@@ -26,8 +26,7 @@ template <class V>
 struct Windows {
   static constexpr int kLeast = 16;  // bytes of the shortest block
   static constexpr int kBlock = std::max(kLeast, 4 * V::kLanes);
-  static constexpr int kMostKept = 8;    // columns
-  static constexpr int kKeptBlocks = 8;  // of each
+  static constexpr int kMostKept = 8;  // columns
 
   template <class T, int kCount>
   struct Of {
@@ -41,83 +40,165 @@ struct Windows {
       run.count *= run.pixels;
       run.pixels = 1;
     }
-    if (run.count >= kBlock) return RunBlocks<kBlock>(r, run);
-    if (run.count >= kLeast) return RunBlocks<kLeast>(r, run);
-    RunNarrow(r, run);
+    const bool is_3x3 = run.rows == 3 && run.columns == 3 && run.step == 1;
+    if (V::kLanes > 1 && is_3x3 && run.line_step == 1 && run.lines > 1 && run.count >= kBlock) {
+      return RunPairs(r, run);
+    }
+    for (int line = 0; line < run.lines; ++line) {
+      RunLine(r, run);
+      run.in = static_cast<const uint8_t*>(run.in) + run.line_step * run.row_stride;
+      run.out = static_cast<uint8_t*>(run.out) + run.out_stride;
+    }
+  }
+
+  template <class R>
+  static INTAGLIO_INLINE void RunLine(const R& r, const WindowRun& run) {
+    if (run.count < kLeast) return RunNarrow(r, run);
+    if (run.count < kBlock) return RunWhole<kLeast>(r, run);
+    if (run.step < run.columns && run.columns <= kMostKept && run.pixels > 1) return Slide(r, run);
+    RunWhole<kBlock>(r, run);
   }
 
   template <int kBytes, class R>
-  static INTAGLIO_INLINE void RunBlocks(const R& r, const WindowRun& run) {
-    if constexpr (kBytes == kBlock) {
-      if (run.step < run.columns && run.columns <= kMostKept && run.pixels > 1) {
-        return run.rows == 3 && run.columns == 3 ? Slide<kBytes, 3>(r, run)
-                                                 : Slide<kBytes, 0>(r, run);
-      }
-    }
+  static INTAGLIO_INLINE void RunWhole(const R& r, const WindowRun& run) {
     const auto* in = static_cast<const uint8_t*>(run.in);
     auto* out = static_cast<uint8_t*>(run.out);
     for (int p = 0; p < run.pixels; ++p, in += run.step * run.column_stride, out += run.count) {
-      ForBlocks<kBytes>(0, run.count, run.count, [&](int, ptrdiff_t from) {
+      ForBlocks<kBytes>(run.count, [&](ptrdiff_t from) {
         r.template Finish<kBytes>(Whole<kBytes>(r, run, in + from), out + from);
       });
     }
   }
 
-  // block(number, its first byte) for the blocks that hold the bytes [begin, end) of `count`. The
-  // last ones are computed again rather than in a narrower block.
+  // block(its first byte) for the blocks of `count` bytes. The last ones are computed again rather
+  // than in a narrower block.
   template <int kBytes, class Block>
-  static INTAGLIO_INLINE void ForBlocks(ptrdiff_t begin, ptrdiff_t end, ptrdiff_t count,
-                                        const Block& block) {
-    int number = 0;
-    for (ptrdiff_t at = begin; at < end; at += kBytes) {
-      block(number++, std::min(at, count - kBytes));
-    }
+  static INTAGLIO_INLINE void ForBlocks(ptrdiff_t count, const Block& block) {
+    for (ptrdiff_t at = 0; at < count; at += kBytes) block(std::min(at, count - kBytes));
   }
 
   template <int kBytes, class R>
   static INTAGLIO_INLINE auto Whole(const R& r, const WindowRun& run, const uint8_t* in) {
-    auto state = r.template Start<kBytes>();
-    for (int y = 0; y < run.rows; ++y, in += run.row_stride) {
-      const uint8_t* tap = in;
-      for (int x = 0; x < run.columns; ++x, tap += run.column_stride) {
-        r.template Take<kBytes>(state, tap);
-      }
+    auto state = Column<kBytes>(r, run, in);
+    for (int x = 1; x < run.columns; ++x) {
+      in += run.column_stride;
+      state = r.template Join<kBytes>(state, Column<kBytes>(r, run, in));
     }
     return state;
   }
 
-  // Columns are computed once, and kept for the windows that share them: of so many blocks of
-  // channels that memory is read in order. kSide: of every window, where it is not 0.
-  template <int kBytes, int kSide, class R>
+  template <int kBytes, class R>
+  static INTAGLIO_INLINE auto Column(const R& r, const WindowRun& run, const uint8_t* in) {
+    auto state = r.template Tap<kBytes>(in);
+    for (int y = 1; y < run.rows; ++y) {
+      in += run.row_stride;
+      state = r.template Join<kBytes>(state, r.template Tap<kBytes>(in));
+    }
+    return state;
+  }
+
+  // Columns are computed once, and kept for the windows that share them.
+  template <class R>
   static INTAGLIO_INLINE void Slide(const R& r, const WindowRun& run) {
-    using State = typename R::template State<kBytes>;
-    constexpr ptrdiff_t kPart = kKeptBlocks * kBytes;
-    const int rows = kSide > 0 ? kSide : run.rows;
-    const int columns = kSide > 0 ? kSide : run.columns;
-    State kept[kSide > 0 ? kSide : kMostKept][kKeptBlocks];
-    for (ptrdiff_t begin = 0; begin < run.count; begin += kPart) {
-      const ptrdiff_t end = std::min(begin + kPart, run.count);
-      const auto* in = static_cast<const uint8_t*>(run.in);
-      auto* out = static_cast<uint8_t*>(run.out);
-      int missing = columns;  // to the end of the next window
-      const int total = (run.pixels - 1) * run.step + columns;
+    const int total = (run.pixels - 1) * run.step + run.columns;
+    ForBlocks<kBlock>(run.count, [&](ptrdiff_t from) {
+      const auto* in = static_cast<const uint8_t*>(run.in) + from;
+      auto* out = static_cast<uint8_t*>(run.out) + from;
+      typename R::template State<kBlock> kept[kMostKept];
+      int missing = run.columns;  // to the end of the next window
       for (int x = 0, place = 0; x < total; ++x, in += run.column_stride) {
-        ForBlocks<kBytes>(begin, end, run.count, [&](int i, ptrdiff_t from) {
-          State state = r.template Start<kBytes>();
-          const uint8_t* tap = in + from;
-          for (int y = 0; y < rows; ++y, tap += run.row_stride) r.template Take<kBytes>(state, tap);
-          kept[place][i] = state;
-        });
-        if (++place == columns) place = 0;
+        kept[place] = Column<kBlock>(r, run, in);
+        if (++place == run.columns) place = 0;
         if (--missing > 0) continue;
         missing = run.step;
-        ForBlocks<kBytes>(begin, end, run.count, [&](int i, ptrdiff_t from) {
-          State state = kept[0][i];
-          for (int c = 1; c < columns; ++c) r.template Join<kBytes>(state, kept[c][i]);
-          r.template Finish<kBytes>(state, out + from);
-        });
+        auto state = kept[0];
+        for (int c = 1; c < run.columns; ++c) state = r.template Join<kBlock>(state, kept[c]);
+        r.template Finish<kBlock>(state, out);
         out += run.count;
       }
+    });
+  }
+
+  // A reduction of blocks twice as long.
+  template <class R>
+  struct Twice {
+    template <int kBytes>
+    struct State {
+      typename R::template State<kBytes / 2> low;
+      typename R::template State<kBytes / 2> high;
+    };
+
+    template <int kBytes>
+    INTAGLIO_INLINE State<kBytes> Tap(const uint8_t* in) const {
+      constexpr int kHalf = kBytes / 2;
+      return {r.template Tap<kHalf>(in), r.template Tap<kHalf>(in + kHalf)};
+    }
+    template <int kBytes>
+    INTAGLIO_INLINE State<kBytes> Join(const State<kBytes>& a, const State<kBytes>& b) const {
+      constexpr int kHalf = kBytes / 2;
+      return {r.template Join<kHalf>(a.low, b.low), r.template Join<kHalf>(a.high, b.high)};
+    }
+    template <int kBytes>
+    INTAGLIO_INLINE void Finish(const State<kBytes>& state, uint8_t* out) const {
+      constexpr int kHalf = kBytes / 2;
+      r.template Finish<kHalf>(state.low, out);
+      r.template Finish<kHalf>(state.high, out + kHalf);
+    }
+
+    explicit Twice(const WindowRun& run, const LineOutput& output) : r(run, output) {}
+    R r;
+  };
+
+  // Windows of 3 x 3 at each place, two lines at a time, which share two rows. Of neighbouring
+  // blocks, which arrive in L1 together, as many as there are registers for.
+  template <class R>
+  static INTAGLIO_INLINE void RunPairs(const R& r, const WindowRun& run) {
+    if constexpr (V::kLanes >= 16) {
+      if (run.count >= 2 * kBlock) return RunPairs<2 * kBlock, Twice<R>>(r.output, run);
+    }
+    RunPairs<kBlock, R>(r.output, run);
+  }
+
+  // An odd line at the end is computed with the one before again.
+  template <int kBytes, class R>
+  static INTAGLIO_INLINE void RunPairs(const LineOutput& output, const WindowRun& run) {
+    for (int line = 0; line < run.lines; line += 2) {
+      const int first = std::min(line, run.lines - 2);
+      ForBlocks<kBytes>(run.count, [&](ptrdiff_t from) {
+        RunPair<kBytes, R>(output, run,
+                           static_cast<const uint8_t*>(run.in) + first * run.row_stride + from,
+                           static_cast<uint8_t*>(run.out) + first * run.out_stride + from);
+      });
+    }
+  }
+
+  // One block of channels; what windows share stays in registers. The reduction is made here, where
+  // the compiler knows how many taps it has, and that no output can write to it.
+  template <int kBytes, class R>
+  static INTAGLIO_INLINE void RunPair(const LineOutput& output, WindowRun run, const uint8_t* in,
+                                      uint8_t* out) {
+    run.rows = run.columns = 3;
+    const R r(run, output);
+    using State = typename R::template State<kBytes>;
+    struct Pair {
+      State upper;
+      State lower;
+    };
+    const auto join = [&](const State& a, const State& b) { return r.template Join<kBytes>(a, b); };
+    const auto column = [&] {
+      const uint8_t* const p = std::exchange(in, in + run.column_stride);
+      const auto tap = [&](int y) { return r.template Tap<kBytes>(p + y * run.row_stride); };
+      const State shared = join(tap(1), tap(2));
+      return Pair{join(shared, tap(0)), join(shared, tap(3))};
+    };
+    Pair a = column();
+    Pair b = column();
+    for (int p = 0; p < run.pixels; ++p, out += run.count) {
+      const Pair c = column();
+      r.template Finish<kBytes>(join(join(a.upper, b.upper), c.upper), out);
+      r.template Finish<kBytes>(join(join(a.lower, b.lower), c.lower), out + run.out_stride);
+      a = b;
+      b = c;
     }
   }
 
@@ -144,6 +225,13 @@ struct Windows {
     }
   }
 
+  // Whether the output is less than all of T.
+  template <class T>
+  static bool Clamps(const LineOutput& output) {
+    using Limits = std::numeric_limits<T>;
+    return output.clamp_min > Limits::min() || output.clamp_max < Limits::max();
+  }
+
   // T is the type of the numbers.
   template <class T>
   struct Largest {
@@ -151,81 +239,76 @@ struct Windows {
     using State = typename Of<T, kBytes>::Vector;
 
     template <int kBytes>
-    INTAGLIO_INLINE State<kBytes> Start() const {
-      return std::numeric_limits<T>::min() - State<kBytes>{};
-    }
-    template <int kBytes>
-    INTAGLIO_INLINE void Take(State<kBytes>& best, const uint8_t* in) const {
+    INTAGLIO_INLINE State<kBytes> Tap(const uint8_t* in) const {
       State<kBytes> tap;
       std::memcpy(&tap, in, sizeof tap);
-      Join<kBytes>(best, tap);
+      return tap;
     }
     template <int kBytes>
-    INTAGLIO_INLINE void Join(State<kBytes>& best, const State<kBytes>& other) const {
-      best = other > best ? other : best;
+    INTAGLIO_INLINE State<kBytes> Join(const State<kBytes>& a, const State<kBytes>& b) const {
+      return a > b ? a : b;
     }
     template <int kBytes>
     INTAGLIO_INLINE void Finish(State<kBytes> best, uint8_t* out) const {
-      const State<kBytes> low = static_cast<T>(output.clamp_min) - State<kBytes>{};
-      const State<kBytes> high = static_cast<T>(output.clamp_max) - State<kBytes>{};
-      best = best < low ? low : best;
-      best = best > high ? high : best;
+      if (clamps) {
+        const State<kBytes> low = static_cast<T>(output.clamp_min) - State<kBytes>{};
+        const State<kBytes> high = static_cast<T>(output.clamp_max) - State<kBytes>{};
+        best = best < low ? low : best;
+        best = best > high ? high : best;
+      }
       std::memcpy(out, &best, sizeof best);
     }
 
-    explicit Largest(const WindowRun&, const LineOutput& o) : output(o) {}
+    explicit Largest(const WindowRun&, const LineOutput& o) : output(o), clamps(Clamps<T>(o)) {}
     LineOutput output;
+    bool clamps;
   };
 
   // floor((sum + floor(taps / 2)) / taps) is the mean to nearest, upwards where it is a tie. Ties
   // below zero, which only an even number of taps has, go down when the sum is 1 less.
   //
-  // Numbers are moved to [0, 255]. Then sums fit 16 bits, those of even and of odd bytes in vectors
-  // of their own. There are at least two taps.
+  // Numbers are moved to [0, 255]. Then sums of even and of odd bytes fit 16 bits each. There are
+  // at least two taps.
   template <class T>
   struct Average {
     static constexpr bool kSigned = std::is_signed_v<T>;
     static constexpr int kMove = kSigned ? 128 : 0;
 
+    // Sums modulo 2^16 of pairs of bytes, the odd ones in the upper half, and of the odd bytes.
     template <int kBytes>
     struct State {
       using Words = typename Of<uint16_t, kBytes / 2>::Vector;
-      Words even;
+      Words pairs;
       Words odd;
     };
 
     template <int kBytes>
-    INTAGLIO_INLINE State<kBytes> Start() const {
-      State<kBytes> sums;
-      sums.even = sums.odd = typename State<kBytes>::Words{};
-      return sums;
+    INTAGLIO_INLINE State<kBytes> Tap(const uint8_t* in) const {
+      State<kBytes> tap;
+      std::memcpy(&tap.pairs, in, sizeof tap.pairs);
+      if constexpr (kSigned) tap.pairs ^= 0x8080;
+      tap.odd = tap.pairs >> 8;
+      return tap;
     }
     template <int kBytes>
-    INTAGLIO_INLINE void Take(State<kBytes>& sums, const uint8_t* in) const {
-      typename State<kBytes>::Words pairs;
-      std::memcpy(&pairs, in, sizeof pairs);
-      if constexpr (kSigned) pairs ^= 0x8080;
-      sums.even += pairs & 0xff;
-      sums.odd += pairs >> 8;
+    INTAGLIO_INLINE State<kBytes> Join(const State<kBytes>& a, const State<kBytes>& b) const {
+      return {a.pairs + b.pairs, a.odd + b.odd};
     }
     template <int kBytes>
-    INTAGLIO_INLINE void Join(State<kBytes>& sums, const State<kBytes>& other) const {
-      sums.even += other.even;
-      sums.odd += other.odd;
-    }
-    template <int kBytes>
-    INTAGLIO_INLINE void Finish(State<kBytes> sums, uint8_t* out) const {
+    INTAGLIO_INLINE void Finish(const State<kBytes>& sums, uint8_t* out) const {
+      auto even = sums.pairs - (sums.odd << 8);
+      auto odd = sums.odd;
       const auto start = static_cast<uint16_t>(taps / 2 + divider.addend);
-      sums.even += start;
-      sums.odd += start;
+      even += start;
+      odd += start;
       if (kSigned && taps % 2 == 0) {
         const auto zero = static_cast<uint16_t>(kMove * taps + start);
-        sums.even += sums.even < zero;  // a comparison's true is -1
-        sums.odd += sums.odd < zero;
+        even += even < zero;  // a comparison's true is -1
+        odd += odd < zero;
       }
-      Divide<kBytes / 2>(sums.even);
-      Divide<kBytes / 2>(sums.odd);
-      Store<kBytes>(sums.even | sums.odd << 8, out);
+      Divide<kBytes / 2>(even);
+      Divide<kBytes / 2>(odd);
+      Store<kBytes>(even | odd << 8, out);
     }
 
     template <int kCount>
@@ -246,19 +329,22 @@ struct Windows {
       using Bytes = typename Of<uint8_t, kBytes>::Vector;
       Bytes means;
       std::memcpy(&means, &pairs, sizeof means);
-      const Bytes low = static_cast<uint8_t>(output.clamp_min + kMove) - Bytes{};
-      const Bytes high = static_cast<uint8_t>(output.clamp_max + kMove) - Bytes{};
-      means = means < low ? low : means;
-      means = means > high ? high : means;
+      if (clamps) {
+        const Bytes low = static_cast<uint8_t>(output.clamp_min + kMove) - Bytes{};
+        const Bytes high = static_cast<uint8_t>(output.clamp_max + kMove) - Bytes{};
+        means = means < low ? low : means;
+        means = means > high ? high : means;
+      }
       if constexpr (kSigned) means ^= 0x80;
       std::memcpy(out, &means, sizeof means);
     }
 
     explicit Average(const WindowRun& run, const LineOutput& o)
-        : taps(run.rows * run.columns), divider(taps), output(o) {}
+        : taps(run.rows * run.columns), divider(taps), output(o), clamps(Clamps<T>(o)) {}
     int taps;
     WordDivider divider;
     LineOutput output;
+    bool clamps;
   };
 
   static void Means(const WindowRun& run, const LineOutput& output) {
