@@ -87,7 +87,12 @@ struct Tap {
 // A line of `pixels` of the result, between two lines of the image of `columns` pixels each.
 template <class T, class W>
 struct BlendLine {
-  static constexpr ptrdiff_t kSlack = 16;
+  static constexpr ptrdiff_t kMostTogether = 64;  // channels that are blended at a time
+
+  // Numbers of the scratch: two for every channel of a column, in whole vectors.
+  static constexpr ptrdiff_t ScratchSize(ptrdiff_t columns, ptrdiff_t channels) {
+    return 2 * columns * (channels < kMostTogether ? (channels + 15) / 16 * 16 : kMostTogether);
+  }
 
   const T* upper;
   const T* lower;
@@ -98,7 +103,7 @@ struct BlendLine {
   ptrdiff_t pixels;
   ptrdiff_t channels;
   T* out;
-  W* scratch;  // 2 (columns * channels + kSlack)
+  W* scratch;  // ScratchSize(columns, channels)
 };
 
 struct LineRoutines {

@@ -430,7 +430,7 @@ void ExpectBlend(void (*blend)(const BlendLine<T, W>&), W one) {
                       static_cast<ptrdiff_t>(random() % kColumns), one - high, high});
     }
     const W weight = part();
-    std::vector<W> scratch(2 * static_cast<size_t>(elements + BlendLine<T, W>::kSlack));
+    std::vector<W> scratch(static_cast<size_t>(BlendLine<T, W>::ScratchSize(kColumns, channels)));
     std::vector<T> out(static_cast<size_t>(kPixels * channels) + 1, T{55});
     blend({upper.data(), lower.data(), kColumns, one - weight, weight, taps.data(), kPixels,
            channels, out.data(), scratch.data()});
