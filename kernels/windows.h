@@ -13,7 +13,6 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
-#include <type_traits>
 #include <utility>
 
 #include "intaglio/kernels/line_args.h"
@@ -26,7 +25,8 @@ template <class V>
 struct Windows {
   static constexpr int kLeast = 16;  // bytes of the shortest block
   static constexpr int kBlock = std::max(kLeast, 4 * V::kLanes);
-  static constexpr int kMostKept = 8;  // columns
+  static constexpr int kMostKept = 8;                           // columns
+  static constexpr int kKeptBlocks = std::max(1, 64 / kBlock);  // of each
 
   template <class T, int kCount>
   struct Of {
@@ -55,8 +55,10 @@ struct Windows {
   static INTAGLIO_INLINE void RunLine(const R& r, const WindowRun& run) {
     if (run.count < kLeast) return RunNarrow(r, run);
     if (run.count < kBlock) return RunWhole<kLeast>(r, run);
-    if (run.step < run.columns && run.columns <= kMostKept && run.pixels > 1) return Slide(r, run);
-    RunWhole<kBlock>(r, run);
+    const bool shares = run.step < run.columns && run.columns <= kMostKept && run.pixels > 1;
+    if (!shares) return RunWhole<kBlock>(r, run);
+    if (run.rows == 3 && run.columns == 3) return Slide<3>(r, run);
+    Slide<0>(r, run);
   }
 
   template <int kBytes, class R>
@@ -64,17 +66,21 @@ struct Windows {
     const auto* in = static_cast<const uint8_t*>(run.in);
     auto* out = static_cast<uint8_t*>(run.out);
     for (int p = 0; p < run.pixels; ++p, in += run.step * run.column_stride, out += run.count) {
-      ForBlocks<kBytes>(run.count, [&](ptrdiff_t from) {
+      ForBlocks<kBytes>(0, run.count, run.count, [&](int, ptrdiff_t from) {
         r.template Finish<kBytes>(Whole<kBytes>(r, run, in + from), out + from);
       });
     }
   }
 
-  // block(its first byte) for the blocks of `count` bytes. The last ones are computed again rather
-  // than in a narrower block.
+  // block(number, its first byte) for the blocks that hold the bytes [begin, end) of `count`. The
+  // last ones are computed again rather than in a narrower block.
   template <int kBytes, class Block>
-  static INTAGLIO_INLINE void ForBlocks(ptrdiff_t count, const Block& block) {
-    for (ptrdiff_t at = 0; at < count; at += kBytes) block(std::min(at, count - kBytes));
+  static INTAGLIO_INLINE void ForBlocks(ptrdiff_t begin, ptrdiff_t end, ptrdiff_t count,
+                                        const Block& block) {
+    int number = 0;
+    for (ptrdiff_t at = begin; at < end; at += kBytes) {
+      block(number++, std::min(at, count - kBytes));
+    }
   }
 
   template <int kBytes, class R>
@@ -97,26 +103,34 @@ struct Windows {
     return state;
   }
 
-  // Columns are computed once, and kept for the windows that share them.
-  template <class R>
-  static INTAGLIO_INLINE void Slide(const R& r, const WindowRun& run) {
+  // Columns are computed once, and kept for the windows that share them: of neighbouring blocks,
+  // which arrive in L1 together. kSide: of every window, where it is not 0.
+  template <int kSide, class R>
+  static INTAGLIO_INLINE void Slide(const R& r, WindowRun run) {
+    if constexpr (kSide > 0) run.rows = run.columns = kSide;
+    constexpr ptrdiff_t kPart = kKeptBlocks * kBlock;
+    typename R::template State<kBlock> kept[kSide > 0 ? kSide : kMostKept][kKeptBlocks];
     const int total = (run.pixels - 1) * run.step + run.columns;
-    ForBlocks<kBlock>(run.count, [&](ptrdiff_t from) {
-      const auto* in = static_cast<const uint8_t*>(run.in) + from;
-      auto* out = static_cast<uint8_t*>(run.out) + from;
-      typename R::template State<kBlock> kept[kMostKept];
+    for (ptrdiff_t begin = 0; begin < run.count; begin += kPart) {
+      const ptrdiff_t end = std::min(begin + kPart, run.count);
+      const auto* in = static_cast<const uint8_t*>(run.in);
+      auto* out = static_cast<uint8_t*>(run.out);
       int missing = run.columns;  // to the end of the next window
       for (int x = 0, place = 0; x < total; ++x, in += run.column_stride) {
-        kept[place] = Column<kBlock>(r, run, in);
+        ForBlocks<kBlock>(begin, end, run.count, [&](int i, ptrdiff_t from) {
+          kept[place][i] = Column<kBlock>(r, run, in + from);
+        });
         if (++place == run.columns) place = 0;
         if (--missing > 0) continue;
         missing = run.step;
-        auto state = kept[0];
-        for (int c = 1; c < run.columns; ++c) state = r.template Join<kBlock>(state, kept[c]);
-        r.template Finish<kBlock>(state, out);
+        ForBlocks<kBlock>(begin, end, run.count, [&](int i, ptrdiff_t from) {
+          auto state = kept[0][i];
+          for (int c = 1; c < run.columns; ++c) state = r.template Join<kBlock>(state, kept[c][i]);
+          r.template Finish<kBlock>(state, out + from);
+        });
         out += run.count;
       }
-    });
+    }
   }
 
   // A reduction of blocks twice as long.
@@ -164,7 +178,7 @@ struct Windows {
   static INTAGLIO_INLINE void RunPairs(const LineOutput& output, const WindowRun& run) {
     for (int line = 0; line < run.lines; line += 2) {
       const int first = std::min(line, run.lines - 2);
-      ForBlocks<kBytes>(run.count, [&](ptrdiff_t from) {
+      ForBlocks<kBytes>(0, run.count, run.count, [&](int, ptrdiff_t from) {
         RunPair<kBytes, R>(output, run,
                            static_cast<const uint8_t*>(run.in) + first * run.row_stride + from,
                            static_cast<uint8_t*>(run.out) + first * run.out_stride + from);
@@ -225,11 +239,9 @@ struct Windows {
     }
   }
 
-  // Whether the output is less than all of T.
-  template <class T>
   static bool Clamps(const LineOutput& output) {
-    using Limits = std::numeric_limits<T>;
-    return output.clamp_min > Limits::min() || output.clamp_max < Limits::max();
+    const int lowest = output.is_signed ? -128 : 0;
+    return output.clamp_min > lowest || output.clamp_max < lowest + 255;
   }
 
   // T is the type of the numbers.
@@ -259,7 +271,7 @@ struct Windows {
       std::memcpy(out, &best, sizeof best);
     }
 
-    explicit Largest(const WindowRun&, const LineOutput& o) : output(o), clamps(Clamps<T>(o)) {}
+    explicit Largest(const WindowRun&, const LineOutput& o) : output(o), clamps(Clamps(o)) {}
     LineOutput output;
     bool clamps;
   };
@@ -269,11 +281,7 @@ struct Windows {
   //
   // Numbers are moved to [0, 255]. Then sums of even and of odd bytes fit 16 bits each. There are
   // at least two taps.
-  template <class T>
   struct Average {
-    static constexpr bool kSigned = std::is_signed_v<T>;
-    static constexpr int kMove = kSigned ? 128 : 0;
-
     // Sums modulo 2^16 of pairs of bytes, the odd ones in the upper half, and of the odd bytes.
     template <int kBytes>
     struct State {
@@ -286,7 +294,7 @@ struct Windows {
     INTAGLIO_INLINE State<kBytes> Tap(const uint8_t* in) const {
       State<kBytes> tap;
       std::memcpy(&tap.pairs, in, sizeof tap.pairs);
-      if constexpr (kSigned) tap.pairs ^= 0x8080;
+      tap.pairs ^= static_cast<uint16_t>(output.flip() * 0x101);
       tap.odd = tap.pairs >> 8;
       return tap;
     }
@@ -295,27 +303,28 @@ struct Windows {
       return {a.pairs + b.pairs, a.odd + b.odd};
     }
     template <int kBytes>
-    INTAGLIO_INLINE void Finish(const State<kBytes>& sums, uint8_t* out) const {
-      auto even = sums.pairs - (sums.odd << 8);
-      auto odd = sums.odd;
+    INTAGLIO_INLINE void Finish(State<kBytes> sums, uint8_t* out) const {
+      auto& even = sums.pairs;
+      even -= sums.odd << 8;
       const auto start = static_cast<uint16_t>(taps / 2 + divider.addend);
       even += start;
-      odd += start;
-      if (kSigned && taps % 2 == 0) {
-        const auto zero = static_cast<uint16_t>(kMove * taps + start);
+      sums.odd += start;
+      if (output.is_signed && taps % 2 == 0) {
+        const auto zero = static_cast<uint16_t>(output.flip() * taps + start);
         even += even < zero;  // a comparison's true is -1
-        odd += odd < zero;
+        sums.odd += sums.odd < zero;
       }
       Divide<kBytes / 2>(even);
-      Divide<kBytes / 2>(odd);
-      Store<kBytes>(even | odd << 8, out);
+      Divide<kBytes / 2>(sums.odd);
+      Store<kBytes>(even | sums.odd << 8, out);
     }
 
     template <int kCount>
     INTAGLIO_INLINE void Divide(typename Of<uint16_t, kCount>::Vector& sums) const {
-      // g++ knows the upper half of a product by this loop.
+      // g++ knows the upper half of a product by this loop, unless it has unrolled it.
       uint16_t words[kCount];
       std::memcpy(words, &sums, sizeof words);
+#pragma GCC unroll 1
       for (uint16_t& word : words) {
         word = static_cast<uint16_t>(uint32_t{word} * divider.factor >> 16);
       }
@@ -330,33 +339,31 @@ struct Windows {
       Bytes means;
       std::memcpy(&means, &pairs, sizeof means);
       if (clamps) {
-        const Bytes low = static_cast<uint8_t>(output.clamp_min + kMove) - Bytes{};
-        const Bytes high = static_cast<uint8_t>(output.clamp_max + kMove) - Bytes{};
+        const Bytes low = static_cast<uint8_t>(output.clamp_min + output.flip()) - Bytes{};
+        const Bytes high = static_cast<uint8_t>(output.clamp_max + output.flip()) - Bytes{};
         means = means < low ? low : means;
         means = means > high ? high : means;
       }
-      if constexpr (kSigned) means ^= 0x80;
+      means ^= output.flip();
       std::memcpy(out, &means, sizeof means);
     }
 
     explicit Average(const WindowRun& run, const LineOutput& o)
-        : taps(run.rows * run.columns), divider(taps), output(o), clamps(Clamps<T>(o)) {}
+        : taps(run.rows * run.columns), divider(taps), output(o), clamps(Clamps(o)) {}
     int taps;
     WordDivider divider;
     LineOutput output;
     bool clamps;
   };
 
-  static void Means(const WindowRun& run, const LineOutput& output) {
-    if (run.rows * run.columns == 1) return Reduce<Largest>(run, output);  // the tap itself
-    Reduce<Average>(run, output);
+  static void LargestOf(const WindowRun& run, const LineOutput& output) {
+    if (output.is_signed) return Run(Largest<int8_t>(run, output), run);
+    Run(Largest<uint8_t>(run, output), run);
   }
 
-  // A reduction R of windows, for the type of the output's numbers.
-  template <template <class> class R>
-  static void Reduce(const WindowRun& run, const LineOutput& output) {
-    if (output.is_signed) return Run(R<int8_t>(run, output), run);
-    Run(R<uint8_t>(run, output), run);
+  static void Means(const WindowRun& run, const LineOutput& output) {
+    if (run.rows * run.columns == 1) return LargestOf(run, output);  // the tap itself
+    Run(Average(run, output), run);
   }
 };
 

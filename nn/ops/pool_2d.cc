@@ -104,7 +104,7 @@ class BytePoolRoutine final : public Routine {
   static constexpr int kMostTaps = LineRoutines::kMostTaps;  // of a window
   // Of the rows of taps under a strip of windows: L1 holds them, with what becomes of them, for the
   // next line of windows.
-  static constexpr ptrdiff_t kStripBytes = 24 << 10;
+  static constexpr ptrdiff_t kStripBytes = 16 << 10;
   static constexpr ptrdiff_t kLeastStrip = 8;  // windows: columns are shared within a strip only
 
   BytePoolRoutine(const PoolShape& shape, Type type, Function function)
@@ -137,8 +137,7 @@ class BytePoolRoutine final : public Routine {
     const auto oy = static_cast<int>(row % w.y.out);
     const Taps rows(w.y, oy);
     const auto lines = static_cast<int>(std::min<ptrdiff_t>(WindowsInside(w.y, oy), last - row));
-    const ptrdiff_t step_bytes = ptrdiff_t{rows.count()} * w.x.stride * shape_.channels;
-    const auto most = static_cast<int>(std::max<ptrdiff_t>(kLeastStrip, kStripBytes / step_bytes));
+    const int most = MostOfStrip(rows.count());
     for (int ox = 0; ox < w.x.out;) {
       const Taps columns(w.x, ox);
       const int pixels = std::min(WindowsInside(w.x, ox), most);
@@ -151,6 +150,15 @@ class BytePoolRoutine final : public Routine {
       out += ptrdiff_t{pixels} * shape_.channels;
     }
     return lines;
+  }
+
+  // How many windows of so many rows make a strip; neighbouring lines of windows that share but few
+  // rows need none.
+  int MostOfStrip(int rows) const {
+    const Window& w = shape_.window;
+    if (w.y.stride > 1) return w.x.out;
+    const ptrdiff_t step_bytes = ptrdiff_t{rows} * w.x.stride * shape_.channels;
+    return static_cast<int>(std::max<ptrdiff_t>(kLeastStrip, kStripBytes / step_bytes));
   }
 
   // Windows from this one on that lie inside the image; 1 for one that does not.
