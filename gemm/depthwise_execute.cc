@@ -39,15 +39,17 @@ Status ExecuteDepthwise(Context& context, const DepthwiseProduct& product) {
   const Im2col& input = product.input;
   const Panels& panels = product.packed.filters.panels;
   if (Rows(input) == 0 || panels.channels == 0) return {};
-  DepthwiseJob job{product, MakeEpilogue(product.standard), product.params, nullptr, 0};
+  DepthwiseJob job{
+      product, MakeEpilogue(product.standard), product.params, nullptr, 0, LinesAtOnce(product)};
   job.run = PixelsOfRun(job);
 
   const bool bound = product.params != nullptr;
   const size_t params_bytes = bound ? 0 : panels.extents.size() * sizeof(PanelParams);
   const size_t outside_bytes = static_cast<size_t>(input.channels) + kMaxPanelWidth;
   auto* shared = static_cast<std::byte*>(context.Scratch(0, params_bytes + outside_bytes));
-  const int lines = input.batch * input.out_height;
-  const int workers = std::min({context.threads(), lines, MostWorkers(product)});
+  const int groups = (input.out_height + job.lines - 1) / job.lines;  // of lines, of one image
+  const int tasks = input.batch * groups;
+  const int workers = std::min({context.threads(), tasks, MostWorkers(product)});
   const size_t scratch_bytes = DepthwiseScratch::Carve(nullptr, job, nullptr);
   bool have_memory = shared != nullptr;
   for (int w = 0; w < workers; ++w) {
@@ -68,8 +70,8 @@ Status ExecuteDepthwise(Context& context, const DepthwiseProduct& product) {
   const auto work = [&](int worker) {
     DepthwiseScratch scratch;
     DepthwiseScratch::Carve(static_cast<std::byte*>(context.Scratch(worker + 1, 0)), job, &scratch);
-    for (int line = next.fetch_add(1); line < lines; line = next.fetch_add(1)) {
-      RunDepthwiseLine(job, line / input.out_height, line % input.out_height, scratch);
+    for (int task = next.fetch_add(1); task < tasks; task = next.fetch_add(1)) {
+      RunDepthwiseLines(job, task / groups, task % groups * job.lines, scratch);
     }
   };
   context.Run(workers, std::ref(work));  // by reference: a copy would be allocated

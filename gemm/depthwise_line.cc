@@ -9,7 +9,7 @@ namespace intaglio {
 namespace {
 
 // Bytes of interleaved columns that one run of pixels may take: a good part of any L1.
-constexpr size_t kColumnBudget = 12 << 10;
+constexpr size_t kColumnBudget = 16 << 10;
 
 constexpr size_t RoundUp(size_t n, size_t to) { return (n + to - 1) / to * to; }
 
@@ -27,69 +27,78 @@ void CopyFew(void* to, const void* from, size_t count) {
   std::memcpy(out + count - kPiece, in + count - kPiece, kPiece);
 }
 
-// Whether a whole panel can be read at every tap of an output line, whatever the panel's channels:
-// there is input enough behind the last row that the line reads.
-bool ReadsWholePanels(const DepthwiseJob& job, int batch, int out_y) {
+// Whether a whole panel can be read at every tap of `lines` output lines, whatever the panel's
+// channels: there is input enough behind the last row that they read.
+bool ReadsWholePanels(const DepthwiseJob& job, int batch, int out_y, int lines) {
   const Im2col& v = job.input();
-  const int64_t reach = int64_t{out_y} * v.stride_height - v.pad_top +
+  const int64_t reach = int64_t{out_y + lines - 1} * v.stride_height - v.pad_top +
                         int64_t{v.kernel_height - 1} * v.dilation_height;
   const int64_t rows =
       int64_t{v.batch - batch} * v.height - 1 - std::min<int64_t>(reach, v.height - 1);
   return rows * v.width * v.channels >= kMaxPanelWidth;
 }
 
-// The input under each column and kernel row of one output line: a pixel of the image, or the one
+// The input under each kernel row of `lines` output lines: a line of the image, or the pixel
 // outside.
-void FindTaps(const DepthwiseJob& job, int batch, int out_y, const uint8_t** taps) {
+void FindRows(const DepthwiseJob& job, int batch, int out_y, int lines, DepthwiseRow* rows) {
   const Im2col& v = job.input();
   const auto* image = static_cast<const uint8_t*>(v.data) +
                       static_cast<ptrdiff_t>(batch) * v.height * v.width * v.channels;
-  const int columns = job.Columns(v.out_width);
-  const int rows = job.filters().padded_height();
-  const int begin = std::min(v.pad_left, columns);
-  const int end = std::clamp(v.width + v.pad_left, begin, columns);
-  for (int ky = 0; ky < rows; ++ky) {
+  for (int ky = 0; ky < job.filters().padded_height(); ++ky) {
     const int y = out_y * v.stride_height - v.pad_top + ky * v.dilation_height;
-    const bool inside = ky < v.kernel_height && y >= 0 && y < v.height;
-    const uint8_t** to = taps + ky;
-    const uint8_t** const inside_from = to + (inside ? static_cast<ptrdiff_t>(begin) * rows : 0);
-    const uint8_t** const inside_to = to + (inside ? static_cast<ptrdiff_t>(end) * rows : 0);
-    const uint8_t** const last = to + static_cast<ptrdiff_t>(columns) * rows;
-    for (; to < inside_from; to += rows) *to = job.outside;
-    const uint8_t* pixel = image + static_cast<ptrdiff_t>(y) * v.width * v.channels;
-    for (; to < inside_to; to += rows, pixel += v.channels) *to = pixel;
-    for (; to < last; to += rows) *to = job.outside;
+    const bool inside = ky < v.kernel_height + lines - 1 && y >= 0 && y < v.height;
+    rows[ky] = {job.outside, 0};
+    if (inside) rows[ky] = {image + static_cast<ptrdiff_t>(y) * v.width * v.channels, v.channels};
   }
 }
 
-// Copies the input of one panel's channels, each repeated for its `multiplier` outputs, to where
-// the kernel may read a whole panel's width.
-void CopyTaps(const DepthwiseJob& job, const PanelExtent& extent, const uint8_t* const* taps,
-              int count, const DepthwiseScratch& scratch) {
+// The part of a run's columns that lies within the image.
+struct ColumnRange {
+  int before;
+  int inside;
+  int first;  // column of the image
+};
+
+ColumnRange ColumnsInside(const Im2col& v, int first, int count) {
+  const int before = std::clamp(v.pad_left - first, 0, count);
+  const int end = std::clamp(v.width + v.pad_left - first, before, count);
+  return {before, end - before, std::max(first - v.pad_left, 0)};
+}
+
+// Copies one panel's channels of every column of a run, each channel repeated for its `multiplier`
+// outputs, to where the kernel may read a whole panel's width.
+void CopyColumns(const DepthwiseJob& job, const PanelExtent& extent, const ColumnRange& range,
+                 int columns, const DepthwiseScratch& scratch) {
   const int multiplier = job.filters().multiplier;
-  for (int t = 0; t < count; ++t) {
-    uint8_t* to = scratch.copies + static_cast<ptrdiff_t>(t) * kMaxPanelWidth;
-    if (multiplier == 1) {
-      CopyFew(to, taps[t] + extent.first_channel, static_cast<size_t>(extent.channels));
-    } else {
-      for (int i = 0; i < extent.channels; ++i)
-        to[i] = taps[t][(extent.first_channel + i) / multiplier];
+  uint8_t* to = scratch.copies;
+  for (int row = 0; row < job.filters().padded_height(); ++row) {
+    const DepthwiseRow& from = scratch.rows[row];
+    scratch.copied_rows[row] = {to, kMaxPanelWidth};
+    for (int c = 0; c < columns; ++c, to += kMaxPanelWidth) {
+      const int column = c - range.before;
+      const bool inside = column >= 0 && column < range.inside;
+      const uint8_t* pixel = inside ? from.data + (range.first + column) * from.step : job.outside;
+      if (multiplier == 1) {
+        CopyFew(to, pixel + extent.first_channel, static_cast<size_t>(extent.channels));
+      } else {
+        for (int i = 0; i < extent.channels; ++i)
+          to[i] = pixel[(extent.first_channel + i) / multiplier];
+      }
     }
-    scratch.copied_taps[t] = to;
   }
 }
 
 // Brings a run of finished panels from scratch to dst.
 void Deliver(const DepthwiseJob& job, const PanelExtent& extent, int width, int row, int pixels,
-             const DepthwiseScratch& scratch) {
+             const std::byte* out) {
   const Panels& panels = job.filters().panels;
   const ptrdiff_t at = static_cast<ptrdiff_t>(row) * panels.channels + extent.first_channel;
   if (job.product.standard == nullptr) {
     const auto size = static_cast<ptrdiff_t>(SizeOf(job.product.tile.output));
     job.product.tile.run(
         job.product.tile.pipeline,
-        {reinterpret_cast<const int32_t*>(scratch.out), width, pixels, extent.channels, Axis::kCols,
-         row, extent.first_channel, static_cast<std::byte*>(job.product.dst) + at * size,
+        {reinterpret_cast<const int32_t*>(out), width, pixels, extent.channels, Axis::kCols, row,
+         extent.first_channel, static_cast<std::byte*>(job.product.dst) + at * size,
          panels.channels, 1});
     return;
   }
@@ -97,14 +106,15 @@ void Deliver(const DepthwiseJob& job, const PanelExtent& extent, int width, int 
   for (int p = 0; p < pixels; ++p) {
     CopyFew(static_cast<std::byte*>(job.product.dst) +
                 (at + static_cast<ptrdiff_t>(p) * panels.channels) * size,
-            scratch.out + p * width * size, static_cast<size_t>(extent.channels * size));
+            out + p * width * size, static_cast<size_t>(extent.channels * size));
   }
 }
 
-// One panel of channels along one output line, whose first pixel is row `row` of the result.
-// `readable`: as ReadsWholePanels.
+// One panel of channels along `lines` output lines, the first pixel of which is row `row` of the
+// result. `readable`: as ReadsWholePanels.
 void RunPanel(const DepthwiseJob& job, const Kernel& kernel, size_t extent_index, int row,
-              bool readable, const DepthwiseScratch& scratch) {
+              int lines, bool readable, const DepthwiseScratch& scratch) {
+  const Im2col& v = job.input();
   const DepthwiseFilters& filters = job.filters();
   const Panels& panels = filters.panels;
   const PanelExtent& extent = panels.extents[extent_index];
@@ -114,34 +124,43 @@ void RunPanel(const DepthwiseJob& job, const Kernel& kernel, size_t extent_index
   const bool direct = whole && job.product.standard != nullptr;
   const auto size = static_cast<ptrdiff_t>(SizeOf(job.epilogue.output));
 
-  const int padded_height = filters.padded_height();
-
   DepthwiseArgs args;
   args.weights = filters.Panel(extent_index);
+  args.line_weights = static_cast<ptrdiff_t>(filters.LineBytes(extent_index));
+  args.lines = lines;
   args.terms = filters.weights[extent_index].terms;
   args.vectors = extent.vectors;
+  args.rows = in_place ? scratch.rows : scratch.copied_rows;
   args.first_channel = in_place ? extent.first_channel : 0;
+  args.outside = job.outside;
   args.groups = filters.groups();
-  args.kernel_width = job.input().kernel_width;
-  args.pixel_step = job.input().stride_width;
-  args.tap_step = job.input().dilation_width;
-  args.flip = TapMove(kernel, job.input().type) == 0 ? 0 : 0x80;
+  args.kernel_width = v.kernel_width;
+  args.pixel_step = v.stride_width;
+  args.tap_step = v.dilation_width;
+  args.flip = TapMove(kernel, v.type) == 0 ? 0 : 0x80;
   args.params = job.params + extent_index;
   args.epilogue = job.epilogue;
   args.dst_stride = (direct ? panels.channels : width) * size;
+  args.dst_line = (direct ? v.out_width : job.run) * args.dst_stride;
   args.scratch = scratch.columns;
-  for (int x = 0; x < job.input().out_width; x += job.run) {
-    args.pixels = std::min(job.run, job.input().out_width - x);
+  for (int x = 0; x < v.out_width; x += job.run) {
+    args.pixels = std::min(job.run, v.out_width - x);
     args.columns = job.Columns(args.pixels);
-    args.taps = scratch.taps + static_cast<ptrdiff_t>(x) * args.pixel_step * padded_height;
+    ColumnRange range = ColumnsInside(v, x * v.stride_width, args.columns);
     if (!in_place) {
-      CopyTaps(job, extent, args.taps, args.columns * padded_height, scratch);
-      args.taps = scratch.copied_taps;
+      CopyColumns(job, extent, range, args.columns, scratch);
+      range = {0, args.columns, 0};
     }
+    args.columns_before = range.before;
+    args.columns_inside = range.inside;
+    args.first_column = range.first;
     const ptrdiff_t at = static_cast<ptrdiff_t>(row + x) * panels.channels + extent.first_channel;
     args.dst = direct ? static_cast<std::byte*>(job.product.dst) + at * size : scratch.out;
     kernel.depthwise(args);
-    if (!direct) Deliver(job, extent, width, row + x, args.pixels, scratch);
+    for (int l = 0; l < lines && !direct; ++l) {
+      Deliver(job, extent, width, row + x + l * v.out_width, args.pixels,
+              scratch.out + l * args.dst_line);
+    }
   }
 }
 
@@ -156,14 +175,13 @@ size_t DepthwiseScratch::Carve(std::byte* memory, const DepthwiseJob& job,
     return piece;
   };
   const auto rows = static_cast<size_t>(job.filters().padded_height());
-  const size_t line = static_cast<size_t>(job.Columns(job.input().out_width)) * rows;
-  const size_t run = static_cast<size_t>(job.Columns(job.run)) * rows;
+  const auto columns = static_cast<size_t>(job.Columns(job.run));
   const DepthwiseScratch carved{
-      reinterpret_cast<const uint8_t**>(take(line * sizeof(void*))),
-      reinterpret_cast<const uint8_t**>(take(run * sizeof(void*))),
-      reinterpret_cast<uint8_t*>(take(run * kMaxPanelWidth)),
-      take(static_cast<size_t>(job.Columns(job.run)) * job.ColumnBytes(job.kernel().panel.vectors)),
-      take(static_cast<size_t>(job.run) * kMaxPanelWidth * sizeof(int32_t))};
+      reinterpret_cast<DepthwiseRow*>(take(rows * sizeof(DepthwiseRow))),
+      reinterpret_cast<DepthwiseRow*>(take(rows * sizeof(DepthwiseRow))),
+      reinterpret_cast<uint8_t*>(take(columns * rows * kMaxPanelWidth)),
+      take(columns * job.ColumnBytes(job.kernel().panel.vectors)),
+      take(static_cast<size_t>(job.run * job.lines) * kMaxPanelWidth * sizeof(int32_t))};
   if (scratch != nullptr) *scratch = carved;
   return at;
 }
@@ -177,15 +195,21 @@ int PixelsOfRun(const DepthwiseJob& job) {
       std::min(std::max(pixels, least), static_cast<int64_t>(job.input().out_width)));
 }
 
-void RunDepthwiseLine(const DepthwiseJob& job, int batch, int out_y,
-                      const DepthwiseScratch& scratch) {
+int LinesAtOnce(const DepthwiseProduct& product) {
+  const bool dense = product.input.stride_height == 1 && product.input.dilation_height == 1;
+  return dense ? product.packed.filters.lines() : 1;
+}
+
+void RunDepthwiseLines(const DepthwiseJob& job, int batch, int out_y,
+                       const DepthwiseScratch& scratch) {
   const Im2col& v = job.input();
-  FindTaps(job, batch, out_y, scratch.taps);
+  const int lines = std::min(job.lines, v.out_height - out_y);
+  FindRows(job, batch, out_y, lines, scratch.rows);
   const int row = (batch * v.out_height + out_y) * v.out_width;
   const size_t extents = job.filters().panels.extents.size();
-  const bool readable = ReadsWholePanels(job, batch, out_y);
+  const bool readable = ReadsWholePanels(job, batch, out_y, lines);
   const Kernel& kernel = FormHere(job.kernel());
-  for (size_t e = 0; e < extents; ++e) RunPanel(job, kernel, e, row, readable, scratch);
+  for (size_t e = 0; e < extents; ++e) RunPanel(job, kernel, e, row, lines, readable, scratch);
 }
 
 }  // namespace intaglio

@@ -1,4 +1,4 @@
-// One line of a depthwise convolution's result.
+// Lines of a depthwise convolution's result.
 #ifndef INTAGLIO_GEMM_DEPTHWISE_LINE_H_
 #define INTAGLIO_GEMM_DEPTHWISE_LINE_H_
 
@@ -17,6 +17,7 @@ struct DepthwiseJob {
   const PanelParams* params;  // per extent
   const uint8_t* outside;     // one pixel of zero points
   int run;                    // pixels of a line that a kernel is given at once
+  int lines;                  // that it is given at once
 
   const Im2col& input() const { return product.input; }
   const Kernel& kernel() const { return *product.packed.kernel; }
@@ -29,11 +30,12 @@ struct DepthwiseJob {
 
 // A thread's scratch, carved from one piece of memory.
 struct DepthwiseScratch {
-  const uint8_t** taps;         // [column of a line][padded kernel row]
-  const uint8_t** copied_taps;  // [column of a run][padded kernel row]
-  uint8_t* copies;              // of them, kMaxPanelWidth each, where no panel can be read in place
-  std::byte* columns;           // interleaved
-  std::byte* out;               // a run's panels of results
+  DepthwiseRow* rows;         // [padded kernel row] under the lines at hand
+  DepthwiseRow* copied_rows;  // the same, of copies
+  uint8_t* copies;     // [padded kernel row][column of a run], kMaxPanelWidth each, where no panel
+                       // can be read in place
+  std::byte* columns;  // interleaved
+  std::byte* out;      // a run's panels of results, line by line
 
   // Cuts `memory` into a job's scratch, and returns how many bytes that takes. Either may be null.
   static size_t Carve(std::byte* memory, const DepthwiseJob& job, DepthwiseScratch* scratch);
@@ -42,9 +44,13 @@ struct DepthwiseScratch {
 // As many pixels as the budget of a run has columns for, but enough for a kernel's tile.
 int PixelsOfRun(const DepthwiseJob& job);
 
-// Computes line `out_y` of one image of the batch.
-void RunDepthwiseLine(const DepthwiseJob& job, int batch, int out_y,
-                      const DepthwiseScratch& scratch);
+// How many neighbouring lines are computed at once: as many as the filters have, where lines lie as
+// close as the rows of the filter.
+int LinesAtOnce(const DepthwiseProduct& product);
+
+// Computes lines out_y, out_y + 1 ... of one image of the batch, at most LinesAtOnce().
+void RunDepthwiseLines(const DepthwiseJob& job, int batch, int out_y,
+                       const DepthwiseScratch& scratch);
 
 }  // namespace intaglio
 

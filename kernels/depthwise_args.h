@@ -14,16 +14,30 @@
 
 namespace intaglio {
 
-// A run of `pixels` neighbouring pixels of one output line, over one panel of channels:
-// acc[p][c] = sum over ky, kx of input[ky][p * pixel_step + kx * tap_step][c] * weights[ky][kx][c].
+// One kernel row's input: the first column within the image, of which a whole panel's channels can
+// be read, and the bytes from column to column; 0 of a row outside the image.
+struct DepthwiseRow {
+  const uint8_t* data;
+  ptrdiff_t step;
+};
+
+// `lines` neighbouring output lines, each a run of `pixels` neighbouring pixels, over one panel of
+// channels:
+// acc[l][p][c] =
+//     sum over ky, kx of input[l + ky][p * pixel_step + kx * tap_step][c] * weights[ky][kx][c].
 struct DepthwiseArgs {
-  const int8_t* weights;  // as pack/depthwise_filters.h says
+  const int8_t* weights;   // of the first line, as pack/depthwise_filters.h says
+  ptrdiff_t line_weights;  // bytes to those of the next, which meet the same groups a row lower
+  int lines;               // 1 .. groups * step - kernel height + 1
   int terms;
   int vectors;  // of the panel
-  // [column][groups * step]: for each kernel row a pixel of the input, of which a whole panel's
-  // channels can be read; beyond the last row, where weights are zero, any such pixel.
-  const uint8_t* const* taps;
+  // [groups * step]; beyond the last row, where weights are zero, of any bytes that can be read.
+  const DepthwiseRow* rows;
   ptrdiff_t first_channel;  // added to each of them
+  int first_column;         // of the image, whose columns the run begins with
+  const uint8_t* outside;   // a pixel of zero points
+  int columns_before;       // of those outside the image on its left side, then
+  int columns_inside;       // within it; the rest is outside again
   int columns;              // (pixels - 1) * pixel_step + (kernel_width - 1) * tap_step + 1
   int groups;               // of kernel rows
   int kernel_width;
@@ -35,6 +49,7 @@ struct DepthwiseArgs {
   EpilogueParams epilogue;
   void* dst;
   ptrdiff_t dst_stride;  // bytes between pixels
+  ptrdiff_t dst_line;    // bytes between lines
   void* scratch;         // columns * DepthwiseColumnBytes, aligned to 64
 };
 

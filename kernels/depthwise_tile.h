@@ -20,100 +20,169 @@
 
 namespace intaglio {
 
+// Brings `count` columns of one group of rows into scratch, `column` operands apart.
+template <class T, int kVectors>
+INTAGLIO_INLINE typename T::Operand* InterleaveRows(const DepthwiseRow (&from)[T::kStep], int count,
+                                                    uint8_t flip, ptrdiff_t column,
+                                                    typename T::Operand* to) {
+  const uint8_t* rows[T::kStep];
+  INTAGLIO_UNROLL
+  for (int i = 0; i < T::kStep; ++i) rows[i] = from[i].data;
+  for (; count > 0; --count, to += column) {
+    T::template Interleave<kVectors>(rows, flip, to);
+    INTAGLIO_UNROLL
+    for (int i = 0; i < T::kStep; ++i) rows[i] += from[i].step;
+  }
+  return to;
+}
+
 // Brings every column of the run into scratch, group by group.
 template <class T, int kVectors>
 INTAGLIO_INLINE void InterleaveColumns(const DepthwiseArgs& args) {
-  auto* group = static_cast<typename T::Operand*>(args.scratch);
-  const uint8_t* const* taps = args.taps;
-  const ptrdiff_t channel = args.first_channel;
-  const uint8_t flip = args.flip;
-  const ptrdiff_t groups = ptrdiff_t{args.columns} * args.groups;
-  for (ptrdiff_t g = 0; g < groups; ++g, taps += T::kStep, group += kVectors) {
-    const uint8_t* rows[T::kStep];
+  const ptrdiff_t column = ptrdiff_t{args.groups} * kVectors;
+  const int after = args.columns - args.columns_before - args.columns_inside;
+  DepthwiseRow outside[T::kStep];
+  DepthwiseRow rows[T::kStep];
+  INTAGLIO_UNROLL
+  for (int i = 0; i < T::kStep; ++i) outside[i] = {args.outside + args.first_channel, 0};
+  for (int g = 0; g < args.groups; ++g) {
     INTAGLIO_UNROLL
-    for (int i = 0; i < T::kStep; ++i) rows[i] = taps[i] + channel;
-    T::template Interleave<kVectors>(rows, flip, group);
+    for (int i = 0; i < T::kStep; ++i) {
+      rows[i] = args.rows[g * T::kStep + i];
+      rows[i].data += args.first_channel + args.first_column * rows[i].step;
+    }
+    auto* to = static_cast<typename T::Operand*>(args.scratch) + g * kVectors;
+    to = InterleaveRows<T, kVectors>(outside, args.columns_before, args.flip, column, to);
+    to = InterleaveRows<T, kVectors>(rows, args.columns_inside, args.flip, column, to);
+    InterleaveRows<T, kVectors>(outside, after, args.flip, column, to);
   }
 }
 
-// acc = offsets + products of kPixels pixels, the first of whose columns begins at `first`.
+// How the taps of neighbouring pixels lie in scratch, in operands: `runs` runs of columns that are
+// neighbours there, `tap` apart within a term's.
+struct TapWalk {
+  TapWalk(const DepthwiseArgs& args, int vectors) {
+    const ptrdiff_t column = ptrdiff_t{args.groups} * vectors;
+    const bool dense = args.tap_step == 1;
+    const int runs_of_term = dense ? 1 : args.kernel_width;
+    pixel = args.pixel_step * column;
+    run = dense ? args.kernel_width * column : column;
+    runs = args.terms * runs_of_term;
+    tap = args.tap_step * column;
+    term = runs_of_term * tap;
+  }
+
+  ptrdiff_t pixel;  // from pixel to pixel
+  ptrdiff_t run;
+  int runs;  // of all terms
+  ptrdiff_t tap;
+  ptrdiff_t term;
+};
+
+// acc = offsets + products of one line's weights and kPixels pixels, the first of whose columns
+// begins at `first`.
 template <class V, class T, int kVectors, int kPixels>
-INTAGLIO_INLINE void AccumulatePixels(const DepthwiseArgs& args, const typename T::Operand* first,
+INTAGLIO_INLINE void AccumulatePixels(const TapWalk& walk, const PanelParams& params,
+                                      const int8_t* weights, const typename T::Operand* first,
                                       typename V::I32 (&acc)[kPixels][kVectors]) {
   using Operand = typename T::Operand;
   INTAGLIO_UNROLL
   for (int p = 0; p < kPixels; ++p) {
     INTAGLIO_UNROLL
-    for (int j = 0; j < kVectors; ++j) acc[p][j] = V::Load(args.params->offset + j * V::kLanes);
+    for (int j = 0; j < kVectors; ++j) {
+      acc[p][j] = V::Load(params.offset + j * V::kLanes);
+    }
   }
-  const ptrdiff_t column = ptrdiff_t{args.groups} * kVectors;
   const Operand* pixel[kPixels];
   pixel[0] = first;
   INTAGLIO_UNROLL
-  for (int p = 1; p < kPixels; ++p) pixel[p] = pixel[p - 1] + args.pixel_step * column;
-  // Columns that are neighbours in scratch are one run of groups.
-  const int runs = args.tap_step == 1 ? 1 : args.kernel_width;
-  const ptrdiff_t run = args.tap_step == 1 ? args.kernel_width * column : column;
-  const int8_t* weights = args.weights;
-  for (int term = 0; term < args.terms; ++term) {
-    for (int r = 0; r < runs; ++r) {
-      const ptrdiff_t begin = r * args.tap_step * column;
-      for (ptrdiff_t g = begin; g < begin + run; g += kVectors) {
+  for (int p = 1; p < kPixels; ++p) pixel[p] = pixel[p - 1] + walk.pixel;
+  ptrdiff_t begin = 0;
+  for (int r = 0; r < walk.runs; ++r) {
+    for (ptrdiff_t g = begin; g < begin + walk.run; g += kVectors) {
+      INTAGLIO_UNROLL
+      for (int j = 0; j < kVectors; ++j, weights += V::kLanes * T::kStep) {
+        const Operand w = T::LoadWeights(weights);
         INTAGLIO_UNROLL
-        for (int j = 0; j < kVectors; ++j, weights += V::kLanes * T::kStep) {
-          const Operand w = T::LoadWeights(weights);
-          INTAGLIO_UNROLL
-          for (int p = 0; p < kPixels; ++p) {
-            acc[p][j] = T::Dot(acc[p][j], w, pixel[p][g + j]);
-            V::Keep(acc[p][j]);
-          }
+        for (int p = 0; p < kPixels; ++p) {
+          acc[p][j] = T::Dot(acc[p][j], w, pixel[p][g + j]);
+          V::Keep(acc[p][j]);
         }
       }
+    }
+    begin += walk.tap;
+    if (begin == walk.term) begin = 0;
+  }
+}
+
+// Neighbouring pixels that are computed at once: where whole tiles are finished in registers, few
+// enough that g++ keeps all of them there, two thirds of what the tiles of products have.
+template <class V, int kVectors>
+inline constexpr int kTilePixels =
+    !kStoresPairs<V> ? V::kMaxRows : (kVectors < 4 && V::kMaxVectors == 4 ? 8 : 4);
+
+// What is the same for all tiles of a run.
+template <class V, int kVectors>
+struct TileJob {
+  explicit TileJob(const DepthwiseArgs& args)
+      : walk(args, kVectors),
+        params(*args.params),
+        store(args.epilogue),
+        dst_stride(args.dst_stride) {}
+
+  TapWalk walk;
+  const PanelParams& params;
+  typename V::ByteStore store;
+  ptrdiff_t dst_stride;
+};
+
+// A tile of one line, scaled in one way to bytes. A function of its own: within the loops over
+// tiles and lines g++ keeps accumulators in memory, and parameters in registers that they need.
+template <class V, class T, class Form, int kVectors, size_t... kVector>
+__attribute__((noinline)) void TileToBytes(const TileJob<V, kVectors>& job, const int8_t* weights,
+                                           const typename T::Operand* columns, char* dst,
+                                           std::index_sequence<kVector...>) {
+  typename V::I32 acc[kTilePixels<V, kVectors>][kVectors];
+  AccumulatePixels<V, T>(job.walk, job.params, weights, columns, acc);
+  const auto scaled = [&](size_t j) { return Form()(job.params, static_cast<int>(j) * V::kLanes); };
+  const decltype(scaled(0)) all[] = {scaled(kVector)...};
+  FinishPairs(job.store, acc, all, dst, job.dst_stride);
+}
+
+// All lines by tiles of pixels, scaled in one way to bytes; the last tile begins within the one
+// before where pixels are left over.
+template <class V, class T, int kVectors, class Form>
+void DepthwiseToBytes(const DepthwiseArgs& args) {
+  constexpr int kPixels = kTilePixels<V, kVectors>;
+  const TileJob<V, kVectors> job(args);
+  for (int p = 0; p < args.pixels; p += kPixels) {
+    const int pixel = std::min(p, args.pixels - kPixels);
+    const auto* columns =
+        static_cast<const typename T::Operand*>(args.scratch) + pixel * job.walk.pixel;
+    const int8_t* weights = args.weights;
+    char* dst = static_cast<char*>(args.dst) + pixel * args.dst_stride;
+    for (int l = 0; l < args.lines; ++l, weights += args.line_weights, dst += args.dst_line) {
+      TileToBytes<V, T, Form>(job, weights, columns, dst, std::make_index_sequence<kVectors>());
     }
   }
 }
 
-// kPixels pixels from `pixel` on, any scaling and output.
+// kPixels pixels of each line from `pixel` on, any scaling and output.
 template <class V, class T, int kVectors, int kPixels>
-void ComputePixels(const DepthwiseArgs& args, int pixel) {
-  typename V::I32 acc[kPixels][kVectors];
-  const auto* columns = static_cast<const typename T::Operand*>(args.scratch);
-  AccumulatePixels<V, T>(
-      args, columns + ptrdiff_t{pixel} * args.pixel_step * args.groups * kVectors, acc);
+void DepthwisePixels(const DepthwiseArgs& args, int pixel) {
+  const TapWalk walk(args, kVectors);
+  const auto* columns = static_cast<const typename T::Operand*>(args.scratch) + pixel * walk.pixel;
+  const int8_t* weights = args.weights;
   char* dst = static_cast<char*>(args.dst) + pixel * args.dst_stride;
-  if constexpr (kByMemory<V, kPixels>) {
-    FinishByMemory<V>(*args.params, args.epilogue, acc, dst, args.dst_stride);
-  } else {
-    ApplyScaling<V, kVectors, kPixels>(*args.params, acc);
-    StoreRows<V, kVectors, kPixels>(args.epilogue, acc, dst, args.dst_stride);
-  }
-}
-
-// All pixels of the run by tiles of V::kMaxRows, scaled in one way to bytes; the last tile begins
-// within the one before where pixels are left over.
-template <class V, class T, class Form, size_t... kVector>
-__attribute__((noinline)) void ComputePixelsToBytes(const DepthwiseArgs& args, Form form,
-                                                    std::index_sequence<kVector...>) {
-  constexpr int kVectors = sizeof...(kVector);
-  constexpr int kPixels = V::kMaxRows;
-  using Scaled = decltype(form(*args.params, 0));
-  const typename V::ByteStore store(args.epilogue);
-  const ptrdiff_t step = ptrdiff_t{args.pixel_step} * args.groups * kVectors;
-  const ptrdiff_t dst_stride = args.dst_stride;
-  const auto* columns = static_cast<const typename T::Operand*>(args.scratch);
-  auto* dst = static_cast<char*>(args.dst);
-  for (int left = args.pixels;;) {
+  for (int l = 0; l < args.lines; ++l, weights += args.line_weights, dst += args.dst_line) {
     typename V::I32 acc[kPixels][kVectors];
-    AccumulatePixels<V, T>(args, columns, acc);
-    // Made anew for each tile: kept, they would take registers from the loop over taps.
-    const Scaled scaled[] = {form(*args.params, static_cast<int>(kVector) * V::kLanes)...};
-    FinishPairs(store, acc, scaled, dst, dst_stride);
-    left -= kPixels;
-    if (left <= 0) return;
-    const int next = left < kPixels ? left : kPixels;
-    columns += next * step;
-    dst += next * dst_stride;
-    left += kPixels - next;
+    AccumulatePixels<V, T>(walk, *args.params, weights, columns, acc);
+    if constexpr (kByMemory<V, kPixels>) {
+      FinishByMemory<V>(*args.params, args.epilogue, acc, dst, args.dst_stride);
+    } else {
+      ApplyScaling<V, kVectors, kPixels>(*args.params, acc);
+      StoreRows<V, kVectors, kPixels>(args.epilogue, acc, dst, args.dst_stride);
+    }
   }
 }
 
@@ -123,24 +192,24 @@ void Depthwise(const DepthwiseArgs& args) {
     if (args.vectors < kVectors) return Depthwise<V, T, kVectors / 2>(args);
   }
   InterleaveColumns<T, kVectors>(args);
-  constexpr int kPixels = V::kMaxRows;
-  if (args.pixels < kPixels) {
-    for (int p = 0; p < args.pixels; ++p) ComputePixels<V, T, kVectors, 1>(args, p);
-    return;
-  }
+  constexpr int kPixels = kTilePixels<V, kVectors>;
   if constexpr (kStoresPairs<V>) {
     const auto to_bytes = [&](auto form) {
-      ComputePixelsToBytes<V, T>(args, form, std::make_index_sequence<kVectors>());
+      DepthwiseToBytes<V, T, kVectors, decltype(form)>(args);
       return true;
     };
-    if (SizeOf(args.epilogue.output) == 1 &&
+    if (args.pixels >= kPixels && SizeOf(args.epilogue.output) == 1 &&
         WithBoundedScaling<V, kVectors>(*args.params, to_bytes)) {
       return;
     }
   }
+  if (args.pixels < kPixels) {
+    for (int p = 0; p < args.pixels; ++p) DepthwisePixels<V, T, kVectors, 1>(args, p);
+    return;
+  }
   // The last pixels are computed again rather than in a narrower tile.
   for (int p = 0; p < args.pixels; p += kPixels) {
-    ComputePixels<V, T, kVectors, kPixels>(args, std::min(p, args.pixels - kPixels));
+    DepthwisePixels<V, T, kVectors, kPixels>(args, std::min(p, args.pixels - kPixels));
   }
 }
 

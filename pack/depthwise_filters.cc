@@ -46,10 +46,12 @@ int Measure(const ConstMatrix& filters, PanelExtent& extent, Panels& panels) {
   return terms;
 }
 
-// The bytes of one extent, which are zero before.
-void Fill(const ConstMatrix& filters, const PanelExtent& extent, int terms,
-          const DepthwiseFilters& packed, int8_t* panel) {
+// The bytes of one line of one extent, which are zero before.
+void Fill(const ConstMatrix& filters, size_t e, int line, const DepthwiseFilters& packed,
+          int8_t* panel) {
   const PanelFormat& format = packed.panels.format;
+  const PanelExtent& extent = packed.panels.extents[e];
+  const int terms = packed.weights[e].terms;
   const auto group_bytes = static_cast<size_t>(format.lanes * extent.vectors * packed.step);
   const size_t column_bytes = group_bytes * static_cast<size_t>(packed.groups());
   const size_t term_bytes = column_bytes * static_cast<size_t>(packed.kernel_width);
@@ -58,9 +60,10 @@ void Fill(const ConstMatrix& filters, const PanelExtent& extent, int terms,
       const int i = ChannelOfLane(format, extent.vectors, v, lane);
       if (i >= extent.channels) continue;
       for (int ky = 0, tap = 0; ky < packed.kernel_height; ++ky) {
+        const int row = ky + line;
         int8_t* to =
-            panel + static_cast<size_t>(ky / packed.step) * group_bytes +
-            static_cast<size_t>((v * format.lanes + lane) * packed.step + ky % packed.step);
+            panel + static_cast<size_t>(row / packed.step) * group_bytes +
+            static_cast<size_t>((v * format.lanes + lane) * packed.step + row % packed.step);
         for (int kx = 0; kx < packed.kernel_width; ++kx, ++tap) {
           int32_t rest = WeightOf(filters, tap, extent.first_channel + i);
           for (int term = 0; term < terms; ++term) {
@@ -79,6 +82,11 @@ void Fill(const ConstMatrix& filters, const PanelExtent& extent, int terms,
 
 size_t DepthwiseFilters::bytes() const {
   return panels.bytes() + weights.size() * sizeof(Weights) + data.bytes();
+}
+
+size_t DepthwiseFilters::LineBytes(size_t extent) const {
+  return static_cast<size_t>(panels.format.lanes * panels.extents[extent].vectors * step) *
+         static_cast<size_t>(groups()) * static_cast<size_t>(kernel_width * weights[extent].terms);
 }
 
 Result<DepthwiseFilters> PackDepthwiseFilters(const ConstMatrix& filters, int kernel_width,
@@ -101,32 +109,33 @@ Result<DepthwiseFilters> PackDepthwiseFilters(const ConstMatrix& filters, int ke
   panels.format = {lanes, vectors, 1};
   panels.channels = filters.cols;
   panels.depth = filters.rows;
-  // Checks that even three terms of rows that are padded to whole groups fit the address space.
+  // Checks that even three terms of every line's rows, padded to whole groups, fit the address
+  // space.
   const PanelFormat padded{lanes, vectors, 1};
-  if (filters.rows > kMaxExtent / (3 * step)) {
+  if (filters.rows > kMaxExtent / (3 * step * step)) {
     return InvalidArgument("depthwise: " + std::to_string(filters.rows) + " taps");
   }
-  auto layout = LayOutPanels(padded, filters.cols, 3 * step * filters.rows);
+  auto layout = LayOutPanels(padded, filters.cols, 3 * step * step * filters.rows);
   if (!layout.ok()) return layout.status();
   panels.extents = std::move(layout->extents);
   panels.sums.resize(static_cast<size_t>(filters.cols));
   panels.zero_points.resize(static_cast<size_t>(filters.cols));
 
   size_t bytes = 0;
-  for (PanelExtent& extent : panels.extents) {
-    const int terms = Measure(filters, extent, panels);
-    packed.weights.push_back({bytes, terms});
-    bytes += static_cast<size_t>(lanes * extent.vectors * step) *
-             static_cast<size_t>(packed.groups()) * static_cast<size_t>(kernel_width * terms);
+  for (size_t e = 0; e < panels.extents.size(); ++e) {
+    packed.weights.push_back({bytes, Measure(filters, panels.extents[e], panels)});
+    bytes += packed.LineBytes(e) * static_cast<size_t>(packed.lines());
   }
   packed.data = AlignedBuffer::Allocate(bytes);
   if (bytes > 0 && packed.data.data() == nullptr) {
     return OutOfMemory("no memory for depthwise filters");
   }
   if (bytes > 0) std::memset(packed.data.data(), 0, bytes);
+  auto* at = static_cast<int8_t*>(packed.data.data());
   for (size_t e = 0; e < panels.extents.size(); ++e) {
-    Fill(filters, panels.extents[e], packed.weights[e].terms, packed,
-         static_cast<int8_t*>(packed.data.data()) + packed.weights[e].offset);
+    for (int line = 0; line < packed.lines(); ++line, at += packed.LineBytes(e)) {
+      Fill(filters, e, line, packed, at);
+    }
   }
   return packed;
 }

@@ -2,12 +2,13 @@
 //
 // Taps are stored in groups of `step` kernel rows of one kernel column (kernels/depthwise_args.h):
 //
-//   panel:  | term 0: column 0: group 0: vector 0 [lane 0: rows 0 .. step-1][lane 1: ...] ... | ...
+//   panel:  | line 0: term 0: column 0: group 0: vector 0 [lane 0: rows 0 .. step-1] ... | ...
 //
-// with lanes in the order of pack/panels.h and zeros beyond the last row. What is stored is the
-// weight less its zero point, which needs no correction by sums of the input but may leave int8:
-// the terms of a panel are its first addends within int8, where that is not all of them the rest's,
-// and so on.
+// with lanes in the order of pack/panels.h and zeros beyond the last row. Where zeros are left
+// over, the filter of line l, which begins l rows lower, computes the output line l further down
+// from the same rows of the input. What is stored is the weight less its zero point, which needs no
+// correction by sums of the input but may leave int8: the terms of a panel are its first addends
+// within int8, where that is not all of them the rest's, and so on.
 #ifndef INTAGLIO_PACK_DEPTHWISE_FILTERS_H_
 #define INTAGLIO_PACK_DEPTHWISE_FILTERS_H_
 
@@ -40,10 +41,13 @@ struct DepthwiseFilters {
 
   int groups() const { return (kernel_height + step - 1) / step; }
   int padded_height() const { return groups() * step; }
+  int lines() const { return padded_height() - kernel_height + 1; }
   size_t bytes() const;
+  // Of line 0; line l follows after l * LineBytes(extent).
   const int8_t* Panel(size_t extent) const {
     return static_cast<const int8_t*>(data.data()) + weights[extent].offset;
   }
+  size_t LineBytes(size_t extent) const;
 };
 
 // Packs the (kernel_height * kernel_width) x (channels * multiplier) matrix `filters`, int8 or

@@ -71,7 +71,9 @@ class Ours : public Engine {
       auto packed = Prepack(Side::kRhs, rhs_, PackOptions{{}, way.kernel});
       if (!packed.ok()) return packed.status();
       packed_ = *packed;
-      auto bound = BoundPipeline::Bind(*packed_, pipeline_, lhs_.type, lhs_.zero_point, {way.fit});
+      BindOptions options{way.fit};
+      if (!way.fit) options.rows = p.n();  // fits are wanted of any number of rows
+      auto bound = BoundPipeline::Bind(*packed_, pipeline_, lhs_.type, lhs_.zero_point, options);
       if (!bound.ok()) return bound.status();
       bound_ = *bound;
       counters.emplace_back("packed_bytes", static_cast<double>(packed_->bytes()));

@@ -49,8 +49,12 @@ OpCase Common(const char* kind, const std::shared_ptr<Layer>& layer) {
 // Of four vectors of accumulators: a group of one column of 3 x 3 taps each, three times;
 // conversion to float, product and conversion back; three packs, zero point and clamp.
 constexpr double kDepthwiseInstructions = 3 * 4 + 3 * 4 + 3 + 2 + 2;
-// Three rows of a column, interleaved to groups of four; an output has `stride` columns of its own.
-constexpr double kColumnInstructions = 2 + 2 + 4;
+// Of a column's rows, interleaved to groups of four: eight unpacks, and the top bits of each row
+// flipped. Four rows serve two lines where lines are neighbours, three serve one line else; an
+// output has `stride` columns of its own.
+constexpr double ColumnInstructions(int stride) {
+  return stride == 1 ? (8 + 4) / 2.0 : stride * (8 + 3);
+}
 
 std::vector<OpCase> DepthwiseCases(Context& context) {
   std::vector<OpCase> cases;
@@ -59,7 +63,7 @@ std::vector<OpCase> DepthwiseCases(Context& context) {
     OpCase made = Common("depthwise", layer);
     made.loop = BestPeak(PeakOf::kBytes);
     made.elements = made.ops;
-    made.ops = made.written * (kDepthwiseInstructions + kColumnInstructions * size.stride);
+    made.ops = made.written * (kDepthwiseInstructions + ColumnInstructions(size.stride));
     const auto packed = PackedDepthwise::Pack(
         MakeConstMatrix(layer->filters(), layer->taps(), layer->out_channels()), size.kernel_side,
         1);

@@ -230,6 +230,10 @@ void TileAmx(const TileArgs& args) {
 // Rapids: results take longer by way of memory, panels of one vector most of all, and setting up
 // the registers costs 400 cycles.
 bool IsLittle(const ProductSize& size) {
+  // Panels from beyond L2 take longer than the products of one of its tiles, and it fetches ahead.
+  constexpr int64_t kStaysInL2 = 3 << 19;
+  const int64_t bytes = int64_t{size.channels} * size.groups * kPanel.depth_step;
+  if (size.rows <= PanelAvx512::kMaxRows && bytes > kStaysInL2) return true;
   const int64_t rows = std::min<int64_t>(size.rows, 1 << 20);
   const int64_t vectors = (size.channels + kLanes - 1) / kLanes;
   const int64_t steps = (size.groups + kStepGroups - 1) / kStepGroups;

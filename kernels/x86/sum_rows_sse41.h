@@ -57,11 +57,46 @@ class RowSums {
     }
   }
 
+#if defined(__AVX512BW__)
+  // The same of 64 bytes.
+  static INTAGLIO_INLINE __m512i AddUp(__m512i elements) {
+    if constexpr (kElement == 1) {
+      return _mm512_sad_epu8(elements, _mm512_setzero_si512());
+    } else {
+      return _mm512_madd_epi16(elements, _mm512_set1_epi16(1));
+    }
+  }
+  static INTAGLIO_INLINE __m128i Fold(__m512i a) {
+    const __m256i half =
+        _mm256_add_epi32(_mm512_castsi512_si256(a), _mm512_extracti64x4_epi64(a, 1));
+    return _mm_add_epi32(_mm256_castsi256_si128(half), _mm256_extracti128_si256(half, 1));
+  }
+#endif
+
+  // What whole vectors of the widest kind hold; returns how many bytes that is.
+  template <int kRows>
+  INTAGLIO_INLINE ptrdiff_t SumWide(const char* row, __m128i* parts) const {
+    ptrdiff_t k = 0;
+#if defined(__AVX512BW__)
+    __m512i wide[kRows];
+    for (int r = 0; r < kRows; ++r) wide[r] = _mm512_setzero_si512();
+    for (; k + 64 <= bytes_; k += 64) {
+      for (int r = 0; r < kRows; ++r) {
+        wide[r] = _mm512_add_epi32(wide[r], AddUp(_mm512_loadu_si512(row + r * stride_ + k)));
+      }
+    }
+    for (int r = 0; r < kRows; ++r) parts[r] = Fold(wide[r]);
+#else
+    static_cast<void>(row);
+    for (int r = 0; r < kRows; ++r) parts[r] = _mm_setzero_si128();
+#endif
+    return k;
+  }
+
   template <int kRows>
   INTAGLIO_INLINE void SumRows(int first, __m128i* parts) const {
     const char* row = rows_ + first * stride_;
-    for (int r = 0; r < kRows; ++r) parts[r] = _mm_setzero_si128();
-    ptrdiff_t k = 0;
+    ptrdiff_t k = SumWide<kRows>(row, parts);
     for (; k + 16 <= bytes_; k += 16) {
       for (int r = 0; r < kRows; ++r) {
         parts[r] = _mm_add_epi32(parts[r], AddUp(Load(row + r * stride_ + k)));

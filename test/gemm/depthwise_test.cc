@@ -37,21 +37,14 @@ int Rows(TestImage& image) {
   return image.view().batch * image.view().out_height * image.view().out_width;
 }
 
-void RunDepthwise(unsigned seed, Context& context) {
-  Random random(seed);
-  const Type types[] = {Type::kInt8, Type::kUInt8};
-  const Type type = types[random() % 2];
-  const Type filter_type = types[random() % 2];
-  const std::vector<int> some_channels = {1,  2,  3,  4,  5,  7,  8,  9,  15, 16, 17,
-                                          24, 31, 32, 33, 48, 63, 64, 65, 96, 100};
-  const int channels = OneOf(random, some_channels);
-  const int multiplier = random() % 3 == 0 ? Uniform(random, 2, 5) : 1;
-  const Values values = random() % 3 == 0 ? Values::kExtremes : Values::kUniform;
-  TestImage image(random, type, Uniform(random, 1, 2), Uniform(random, 1, 7), Uniform(random, 1, 7),
-                  channels, RandomZeroPoint(random, type), values);
-  if (random() % 6 != 0) image.RandomWindow(random);
+// Convolves by filters, a pipeline and a kernel of any kind.
+void RunDepthwise(Random& random, TestImage& image, int multiplier, Values values,
+                  Context& context) {
   const Im2col& v = image.view();
+  const Type type = v.type;
+  const int channels = v.channels;
   const int taps = v.kernel_height * v.kernel_width;
+  const Type filter_type = random() % 2 == 0 ? Type::kInt8 : Type::kUInt8;
   const TestMatrix filters(random, filter_type, taps, channels * multiplier,
                            random() % 4 == 0 ? Order::kColMajor : Order::kRowMajor,
                            Uniform(random, 0, 3), RandomZeroPoint(random, filter_type), values);
@@ -66,8 +59,8 @@ void RunDepthwise(unsigned seed, Context& context) {
                      0.01 / std::sqrt(taps));
   const auto names = KernelNames();
   const std::string kernel = random() % 4 == 0 ? "" : OneOf(random, names);
-  SCOPED_TRACE("seed " + std::to_string(seed) + ": " + image.Text() + ", multiplier " +
-               std::to_string(multiplier) + ", " + NameOf(output) + ", " + kernel);
+  SCOPED_TRACE(image.Text() + ", multiplier " + std::to_string(multiplier) + ", " + NameOf(output) +
+               ", " + kernel);
 
   const auto packed = PackedDepthwise::Pack(filters.view(), v.kernel_width, multiplier, kernel);
   ASSERT_TRUE(packed.ok()) << packed.status().message();
@@ -101,8 +94,35 @@ void RunDepthwise(unsigned seed, Context& context) {
 TEST(Depthwise, EqualsNaiveSums) {
   std::vector<std::unique_ptr<Context>> contexts;
   for (int t = 1; t <= 8; ++t) contexts.push_back(std::make_unique<Context>(t));
+  const std::vector<int> some_channels = {1,  2,  3,  4,  5,  7,  8,  9,  15, 16, 17,
+                                          24, 31, 32, 33, 48, 63, 64, 65, 96, 100};
   for (unsigned seed = 0; seed < 1500; ++seed) {
-    RunDepthwise(seed, *contexts[seed % 10 < 8 ? 0 : seed % 8]);
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed);
+    const Type type = random() % 2 == 0 ? Type::kInt8 : Type::kUInt8;
+    const int multiplier = random() % 3 == 0 ? Uniform(random, 2, 5) : 1;
+    const Values values = random() % 3 == 0 ? Values::kExtremes : Values::kUniform;
+    TestImage image(random, type, Uniform(random, 1, 2), Uniform(random, 1, 7),
+                    Uniform(random, 1, 7), OneOf(random, some_channels),
+                    RandomZeroPoint(random, type), values);
+    if (random() % 6 != 0) image.RandomWindow(random);
+    RunDepthwise(random, image, multiplier, values, *contexts[seed % 10 < 8 ? 0 : seed % 8]);
+    if (HasFatalFailure()) return;
+  }
+}
+
+// Lines of more columns than are interleaved at once.
+TEST(Depthwise, LongLines) {
+  Context context;
+  const std::vector<int> some_channels = {40, 64, 100};
+  for (unsigned seed = 0; seed < 60; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed);
+    TestImage image(random, Type::kInt8, 1, Uniform(random, 1, 5), Uniform(random, 130, 300),
+                    OneOf(random, some_channels), 3, Values::kUniform);
+    image.RandomWindow(random);
+    if (seed % 2 == 0) image.view().stride_height = image.view().dilation_height = 1;
+    RunDepthwise(random, image, 1, Values::kUniform, context);
     if (HasFatalFailure()) return;
   }
 }

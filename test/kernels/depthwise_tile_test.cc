@@ -14,13 +14,18 @@ struct DepthwiseCase {
   int kernel_width;
   int pixels;
   bool is_signed;
+  int lines = 1;
   int first_channel = 0;
+  int first_column = 0;
+  int before = 0;  // columns outside the image on its left side, and on its right
+  int after = 0;
   int pixel_step = 1;
   int tap_step = 1;
   ChannelParams params;
   EpilogueParams epilogue{Type::kInt32, 0, INT32_MIN, INT32_MAX};
   std::vector<int8_t> weights;              // [ky][kx][channel]
-  std::vector<std::vector<uint8_t>> input;  // [column][ky], first_channel + width bytes
+  std::vector<std::vector<uint8_t>> input;  // [ky][column], first_channel + width bytes each
+  std::vector<uint8_t> outside;
 
   DepthwiseCase(const Kernel& k, int vectors, int height, int width, int pixels, bool is_signed)
       : kernel(k),
@@ -35,14 +40,19 @@ struct DepthwiseCase {
 
   void Resize() {
     weights.assign(static_cast<size_t>(kernel_height * kernel_width * width()), 0);
-    input.assign(static_cast<size_t>(columns() * kernel_height), {});
-    for (auto& tap : input) tap.resize(static_cast<size_t>(first_channel + width()));
+    input.assign(static_cast<size_t>(kernel_height + lines - 1), {});
+    for (auto& row : input) row.resize(static_cast<size_t>((first_column + columns()) * pitch()));
+    outside.resize(static_cast<size_t>(pitch()));
   }
+  // Bytes of a column.
+  int pitch() const { return first_channel + width(); }
   int columns() const { return (pixels - 1) * pixel_step + (kernel_width - 1) * tap_step + 1; }
   int width() const { return kernel.panel.lanes * vectors; }
   int Input(int column, int ky, int channel) const {
-    const uint8_t byte = input[static_cast<size_t>(column * kernel_height + ky)]
-                              [static_cast<size_t>(first_channel + channel)];
+    const bool inside = column >= before && column < columns() - after;
+    const int at = inside ? (first_column + column - before) * pitch() : 0;
+    const uint8_t byte = (inside ? input[static_cast<size_t>(ky)]
+                                 : outside)[static_cast<size_t>(at + first_channel + channel)];
     return (is_signed ? static_cast<int8_t>(byte) : byte) + Move();
   }
   // What the kernel moves the input by, into its own 8-bit type.
@@ -53,21 +63,22 @@ struct DepthwiseCase {
   int Weight(int ky, int kx, int channel) const {
     return weights[static_cast<size_t>((ky * kernel_width + kx) * width() + channel)];
   }
-  int32_t Accumulator(int pixel, int channel) const {
+  int32_t Accumulator(int line, int pixel, int channel) const {
     int64_t sum = params.offset[static_cast<size_t>(channel)];
     for (int ky = 0; ky < kernel_height; ++ky) {
       for (int kx = 0; kx < kernel_width; ++kx) {
         sum += int64_t{Weight(ky, kx, channel)} *
-               Input(pixel * pixel_step + kx * tap_step, ky, channel);
+               Input(pixel * pixel_step + kx * tap_step, line + ky, channel);
       }
     }
     return Wrap(sum);
   }
   void FillRandom(Random& random) {
     for (int8_t& w : weights) w = static_cast<int8_t>(random());
-    for (auto& tap : input) {
-      for (uint8_t& byte : tap) byte = static_cast<uint8_t>(random());
+    for (auto& row : input) {
+      for (uint8_t& byte : row) byte = static_cast<uint8_t>(random());
     }
+    for (uint8_t& byte : outside) byte = static_cast<uint8_t>(random());
   }
 
   void Check() const {
@@ -76,24 +87,30 @@ struct DepthwiseCase {
     const auto packed =
         PackDepthwiseFilters(matrix, kernel_width, 1, kernel.panel.lanes, vectors, kernel.tap_step);
     ASSERT_TRUE(packed.ok()) << packed.status().message();
-    std::vector<const uint8_t*> pointers;
-    for (int c = 0; c < columns(); ++c) {
-      for (int ky = 0; ky < packed->padded_height(); ++ky) {
-        const int row = std::min(ky, kernel_height - 1);
-        pointers.push_back(input[static_cast<size_t>(c * kernel_height + row)].data());
-      }
+    ASSERT_LE(lines, packed->lines());
+    std::vector<DepthwiseRow> rows;
+    for (int ky = 0; ky < packed->padded_height(); ++ky) {
+      const bool read = ky < kernel_height + lines - 1;
+      rows.push_back(read ? DepthwiseRow{input[static_cast<size_t>(ky)].data(), pitch()}
+                          : DepthwiseRow{outside.data(), 0});
     }
     const PanelParams lanes = params.InLanes(kernel.panel.lanes, vectors);
-    GuardedRows out(epilogue.output, pixels, width(), 8);
+    GuardedRows out(epilogue.output, lines * pixels, width(), 8);
     const AlignedBuffer scratch = AlignedBuffer::Allocate(
         static_cast<size_t>(columns()) *
         DepthwiseColumnBytes(vectors, kernel.panel.lanes, packed->groups()));
     DepthwiseArgs args;
     args.weights = packed->Panel(0);
+    args.line_weights = static_cast<ptrdiff_t>(packed->LineBytes(0));
+    args.lines = lines;
     args.terms = packed->weights[0].terms;
     args.vectors = vectors;
-    args.taps = pointers.data();
+    args.rows = rows.data();
     args.first_channel = first_channel;
+    args.first_column = first_column;
+    args.outside = outside.data();
+    args.columns_before = before;
+    args.columns_inside = columns() - before - after;
     args.columns = columns();
     args.groups = packed->groups();
     args.kernel_width = kernel_width;
@@ -105,15 +122,17 @@ struct DepthwiseCase {
     args.epilogue = epilogue;
     args.dst = out.dst();
     args.dst_stride = out.stride();
+    args.dst_line = pixels * out.stride();
     args.scratch = scratch.data();
     kernel.depthwise(args);
-    for (int p = 0; p < pixels; ++p) {
+    for (int p = 0; p < lines * pixels; ++p) {
       for (int c = 0; c < width(); ++c) {
-        params.Finish(epilogue, Accumulator(p, c), c, out.want(p), c);
+        params.Finish(epilogue, Accumulator(p / pixels, p % pixels, c), c, out.want(p), c);
       }
     }
     ASSERT_TRUE(out.Same()) << kernel.name << ", " << vectors << " vectors, " << kernel_height
-                            << " x " << kernel_width << " taps, " << pixels << " pixels, "
+                            << " x " << kernel_width << " taps, " << lines << " lines of " << pixels
+                            << " pixels, " << before << " and " << after << " columns outside, "
                             << NameOf(epilogue.output) << ": " << out.Difference();
   }
 };
@@ -127,9 +146,14 @@ TEST_P(DepthwiseTile, EveryWidthFilterAndSign) {
       for (const int width : {1, 2, 3, 5}) {
         DepthwiseCase test(kernel(), vectors, height, width, Uniform(random, 1, 20),
                            random() % 2 == 0);
+        const int step = kernel().tap_step;
+        test.lines = Uniform(random, 1, (height + step - 1) / step * step - height + 1);
         test.first_channel = Uniform(random, 0, 65);
+        test.first_column = Uniform(random, 0, 3);
         test.pixel_step = Uniform(random, 1, 3);
         test.tap_step = Uniform(random, 1, 3);
+        test.before = Uniform(random, 0, std::min(4, test.columns()));
+        test.after = Uniform(random, 0, std::min(4, test.columns() - test.before));
         test.Resize();
         test.FillRandom(random);
         for (int32_t& o : test.params.offset) o = static_cast<int32_t>(random());
@@ -160,8 +184,8 @@ TEST_P(DepthwiseTile, ExtremeOperands) {
           DepthwiseCase test(kernel(), vectors, longest && vectors == 1 ? 65793 : 9, 1, 1,
                              is_signed);
           std::fill(test.weights.begin(), test.weights.end(), static_cast<int8_t>(weight));
-          for (auto& tap : test.input)
-            std::fill(tap.begin(), tap.end(), static_cast<uint8_t>(byte));
+          for (auto& row : test.input)
+            std::fill(row.begin(), row.end(), static_cast<uint8_t>(byte));
           ASSERT_NO_FATAL_FAILURE(test.Check());
         }
       }
@@ -175,7 +199,9 @@ TEST_P(DepthwiseTile, OutputTypesAndScaling) {
        {Type::kInt8, Type::kUInt8, Type::kInt16, Type::kInt32, Type::kFloat32}) {
     for (const int vectors : PanelVectors()) {
       for (int round = 0; round < 8; ++round) {
-        DepthwiseCase test(kernel(), vectors, 3, 3, 7, round % 2 == 0);
+        DepthwiseCase test(kernel(), vectors, 3, 3, round % 4 < 2 ? 7 : 13, round % 2 == 0);
+        test.lines = kernel().tap_step > 1 ? 2 : 1;
+        test.Resize();
         test.FillRandom(random);
         test.params.form = output == Type::kFloat32 ? ScalingForm::kToFloat
                            : round < 2              ? ScalingForm::kSingleRounding
