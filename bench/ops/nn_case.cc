@@ -121,11 +121,15 @@ OpCase NnCase(Context& context, const char* name, double instructions, Type type
 
 namespace {
 
-// Of a row and a column of three maxima each.
-constexpr double kMaxPool3x3 = 2 + 2;
-// Bytes are widened to two vectors of words, once, and flipped; sums of a row and of a column, half
-// a divisor; a product in the place of the division, and the vectors are joined.
-constexpr double kAveragePool3x3 = 2 + 1 + 4 + 4 + 2 + 2 + 2 + 1;
+// An instruction that one port alone takes, as long vectors' maxima, shifts and shuffles are,
+// counts twice where there are more of them than of others.
+//
+// Of a row and a column of three numbers each, of which neighbours share a maximum.
+constexpr double kMaxPool3x3 = 2 * (1.5 + 1.5);
+// Bytes are widened to two vectors of words, once; sums of a row and of a column, of which
+// neighbours share one; products that round in the place of the division; the vectors are packed
+// and put in order.
+constexpr double kAveragePool3x3 = 2 + 3 + 3 + 2 + 2;
 // A lookup of 64 bytes in two registers takes as long as four instructions.
 constexpr double kLookup = 4;
 // Of 64 bytes: a maximum; a difference, and three bytes of its exponential's sum, each a table of
@@ -144,21 +148,24 @@ constexpr double kSoftmax21 =
 // Of 16 numbers: a quotient, which takes as long as 16 instructions, rounded away from zero, with
 // its zero point, clamped, converted.
 constexpr double kQuantize = 4 * (16 + 4 + 1 + 2 + 1) + 3;
-// A mean of 3136: bytes are widened and added.
-constexpr double kMean3136 = 3136 * (2 + 2);
-// Of 16 numbers between two columns: difference, product, shift and sum; rounded by four.
-constexpr double kBlendFixed = 4 + 4;
+// A mean of 3136: the bytes of two lines are interleaved, and added in pairs by a product with
+// ones; two vectors of words are added.
+constexpr double kMean3136 = 3136 * (2 + 2 + 2) / 2;
+// Of 16 numbers between two columns: difference, product, which takes as long as two instructions,
+// shift and sum; rounded by four.
+constexpr double kBlendFixed = 5 + 4;
 // The same of real numbers: four products and their sum, the half, the conversion.
 constexpr double kBlendReal = 4 + 4 + 1;
 // 33 columns of 256 become 65, all packed; the columns, first, are widened and blended.
-constexpr double kColumnFixed = 2 + 4;
+constexpr double kColumnFixed = 2 + 5;
 constexpr double kColumnReal = 2 * (2 + 1);
 constexpr double kResizeFixed = 4 * kBlendFixed + 4 + 4 * kColumnFixed * 33 / 65;
 constexpr double kResizeReal = 4 * kBlendReal + 4 + 4 * kColumnReal * 33 / 65;
 // 33 columns of 21 become 257: two vectors of a pixel, packed.
 constexpr double kResize21 = (2 * kBlendReal + 2) * 64 / 21 + 4 * kColumnReal * 33 / 257;
-// A row of 21: two loads are moved and joined with their places, and one minimum is left of four.
-constexpr double kArgMax21 = (2 * 3 + 3 + 2) * 64;
+// A row of 21: two loads are moved and joined with their places, and one minimum is left of four;
+// of 16 bytes three instructions are issued in the time of two of long vectors.
+constexpr double kArgMax21 = (2 * 3 + 3 + 1) * 64 * 2 / 3.0;
 
 }  // namespace
 
