@@ -27,7 +27,12 @@ struct Blend {
     V::StoreSaturated(out, x);
   };
 
-  // The lines are blended by column(upper, lower, to) for one vector of neighbouring channels;
+  // Numbers that are widened at a time. g++ makes one instruction of a long vector's, and for short
+  // ones vectorizes a loop over more of them that it has not unrolled.
+  static constexpr bool kLong = V::kLanes >= 8;
+  static constexpr int kGroup = kLong ? V::kLanes : BlendLine<int8_t, int32_t>::kGroup;
+
+  // The lines are blended by column(upper, lower, to) for a group of neighbouring channels;
   // value(tap, low, high) is then one vector of results. Of so many channels at a time that L1
   // holds what becomes of them.
   template <class T, class W, class Column, class Value>
@@ -41,7 +46,7 @@ struct Blend {
       for (ptrdiff_t x = 0; x < line.columns; ++x) {
         const ptrdiff_t from = x * line.channels + first;
         INTAGLIO_UNROLL
-        for (ptrdiff_t i = 0; i < kMost; i += V::kLanes) {
+        for (ptrdiff_t i = 0; i < kMost; i += kGroup) {
           column(line.upper + from + i, line.lower + from + i, x * kMost + i);
         }
       }
@@ -53,18 +58,18 @@ struct Blend {
   template <class T, class W, class Column, class Value>
   static INTAGLIO_INLINE void RunNarrow(const BlendLine<T, W>& line, const Column& column,
                                         const Value& value) {
-    const ptrdiff_t stride = (line.channels + V::kLanes - 1) / V::kLanes * V::kLanes;
+    const ptrdiff_t stride = line.Stride(line.channels);
     const ptrdiff_t total = line.columns * line.channels;
     for (ptrdiff_t x = 0; x < line.columns; ++x) {
-      for (ptrdiff_t i = 0; i < stride; i += V::kLanes) {
+      for (ptrdiff_t i = 0; i < stride; i += kGroup) {
         const ptrdiff_t from = x * line.channels + i;
-        if (total - from >= V::kLanes) {
+        if (total - from >= kGroup) {
           column(line.upper + from, line.lower + from, x * stride + i);
           continue;
         }
-        T upper[V::kLanes] = {};
-        T lower[V::kLanes] = {};
-        for (int j = 0; j < V::kLanes && from + j < total; ++j) {
+        T upper[kGroup] = {};
+        T lower[kGroup] = {};
+        for (int j = 0; j < kGroup && from + j < total; ++j) {
           upper[j] = line.upper[from + j];
           lower[j] = line.lower[from + j];
         }
@@ -72,7 +77,10 @@ struct Blend {
       }
     }
     if constexpr (kStoresTogether<T>) {
-      if (stride == V::kStoredTogether / 2 * V::kLanes) return ForPairs(line, value);
+      constexpr ptrdiff_t kHalf = V::kStoredTogether / 2 * V::kLanes;
+      if constexpr (kHalf % line.kGroup == 0) {
+        if (stride == kHalf) return ForPairs(line, value);
+      }
     }
     ForVectors(line, 0, line.channels, stride, value);
   }
@@ -100,12 +108,14 @@ struct Blend {
     ForVectors(line, 0, line.channels, kStride, value);
   }
 
-  // One vector of numbers.
   template <class T>
-  static INTAGLIO_INLINE I32 Widened(const T* p) {
-    int32_t numbers[V::kLanes];
-    for (int i = 0; i < V::kLanes; ++i) numbers[i] = p[i];
-    return V::Load(numbers);
+  static INTAGLIO_INLINE void Widen(const T* p, int32_t (&numbers)[kGroup]) {
+    if constexpr (kLong) {
+      for (int i = 0; i < kGroup; ++i) numbers[i] = p[i];
+    } else {
+#pragma GCC unroll 1
+      for (int i = 0; i < kGroup; ++i) numbers[i] = p[i];
+    }
   }
 
   // Of `count` channels. What was blended of a column lies `stride` behind that of the one before.
@@ -162,9 +172,15 @@ struct Blend {
     int32_t* const blends = line.scratch;
     const I32 weight = V::Set(line.weight_upper);
     const auto column = [=](const int8_t* upper, const int8_t* lower, ptrdiff_t to) {
-      const I32 b = Widened(lower);
-      const I32 product = V::Mul(V::Sub(Widened(upper), b), weight);
-      V::Store(blends + to, V::Add(V::template ShiftLeft<10>(b), product));
+      int32_t a[kGroup];
+      int32_t b[kGroup];
+      Widen(upper, a);
+      Widen(lower, b);
+      for (int i = 0; i < kGroup; i += V::kLanes) {
+        const I32 base = V::Load(b + i);
+        const I32 product = V::Mul(V::Sub(V::Load(a + i), base), weight);
+        V::Store(blends + to + i, V::Add(V::template ShiftLeft<10>(base), product));
+      }
     };
     const I32 half = V::Set(1 << 19);
     Run(line, column, [=](const Tap<int32_t>& tap, ptrdiff_t low, ptrdiff_t high) {
@@ -182,9 +198,15 @@ struct Blend {
     float* const lower = upper + line.ScratchSize(line.columns, line.channels) / 2;
     const F32 weight_upper = V::SetF(line.weight_upper);
     const F32 weight_lower = V::SetF(line.weight_lower);
-    const auto column = [=](const uint8_t* a, const uint8_t* b, ptrdiff_t to) {
-      V::StoreF(upper + to, V::MulF(V::ToFloat(Widened(a)), weight_upper));
-      V::StoreF(lower + to, V::MulF(V::ToFloat(Widened(b)), weight_lower));
+    const auto column = [=](const uint8_t* above, const uint8_t* below, ptrdiff_t to) {
+      int32_t a[kGroup];
+      int32_t b[kGroup];
+      Widen(above, a);
+      Widen(below, b);
+      for (int i = 0; i < kGroup; i += V::kLanes) {
+        V::StoreF(upper + to + i, V::MulF(V::ToFloat(V::Load(a + i)), weight_upper));
+        V::StoreF(lower + to + i, V::MulF(V::ToFloat(V::Load(b + i)), weight_lower));
+      }
     };
     const F32 half = V::SetF(0.5f);
     Run(line, column, [=](const Tap<float>& tap, ptrdiff_t low, ptrdiff_t high) {

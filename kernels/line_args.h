@@ -88,10 +88,14 @@ struct Tap {
 template <class T, class W>
 struct BlendLine {
   static constexpr ptrdiff_t kMostTogether = 64;  // channels that are blended at a time
+  static constexpr int kGroup = 16;               // to multiples of which they are padded
 
-  // Numbers of the scratch: two for every channel of a column, in whole vectors.
+  // Numbers from one column's to the next in the scratch.
+  static constexpr ptrdiff_t Stride(ptrdiff_t channels) {
+    return channels < kMostTogether ? (channels + kGroup - 1) / kGroup * kGroup : kMostTogether;
+  }
   static constexpr ptrdiff_t ScratchSize(ptrdiff_t columns, ptrdiff_t channels) {
-    return 2 * columns * (channels < kMostTogether ? (channels + 15) / 16 * 16 : kMostTogether);
+    return 2 * columns * Stride(channels);
   }
 
   const T* upper;
