@@ -22,41 +22,113 @@ struct Blend {
   static constexpr bool kStoresTogether = requires(T* out, const I32* x) {
     V::StoreSaturated(out, x);
   };
+  template <class T>
+  static constexpr bool kStoresAlone = requires(T* out, I32 x) {
+    V::StoreSaturated(out, x);
+  };
 
-  // Channels of which the lines are blended at a time, so that L1 holds what becomes of them.
-  static constexpr ptrdiff_t kMostChannels = 64;
+  // Numbers that are widened at a time. g++ makes one instruction of a long vector's, and for short
+  // ones vectorizes a loop over more of them that it has not unrolled.
+  static constexpr bool kLong = V::kLanes >= 8;
+  static constexpr int kGroup = kLong ? V::kLanes : BlendLine<int8_t, int32_t>::kGroup;
 
-  // The lines are blended by columns(from, count, to) for `count` adjacent elements from `from` on;
-  // value(tap, channel) is then one vector of results, of channels that follow each other `stride`
-  // elements after those of the column before.
-  template <class T, class W, class Columns, class Value>
-  static INTAGLIO_INLINE void Run(const BlendLine<T, W>& line, const Columns& columns,
+  // The lines are blended by column(upper, lower, to) for a group of neighbouring channels;
+  // value(tap, low, high) is then one vector of results. Of so many channels at a time that L1
+  // holds what becomes of them.
+  template <class T, class W, class Column, class Value>
+  static INTAGLIO_INLINE void Run(const BlendLine<T, W> line, const Column& column,
                                   const Value& value) {
-    if (line.channels <= kMostChannels) {
-      columns(0, line.columns * line.channels, 0);
-      return ForVectors(line, 0, line.channels, value);
-    }
-    for (ptrdiff_t c = 0; c < line.channels; c += kMostChannels) {
+    constexpr ptrdiff_t kMost = BlendLine<T, W>::kMostTogether;
+    if (line.channels < kMost) return RunNarrow(line, column, value);
+    for (ptrdiff_t c = 0; c < line.channels; c += kMost) {
       // The last ones are computed again rather than in fewer.
-      const ptrdiff_t first = std::min(c, line.channels - kMostChannels);
+      const ptrdiff_t first = std::min(c, line.channels - kMost);
       for (ptrdiff_t x = 0; x < line.columns; ++x) {
-        columns(x * line.channels + first, kMostChannels, x * kMostChannels);
+        const ptrdiff_t from = x * line.channels + first;
+        INTAGLIO_UNROLL
+        for (ptrdiff_t i = 0; i < kMost; i += kGroup) {
+          column(line.upper + from + i, line.lower + from + i, x * kMost + i);
+        }
       }
-      ForVectors(line, first, kMostChannels, value);
+      ForVectors(line, first, kMost, kMost, value);
     }
   }
 
-  // Of `count` channels, which lie so far apart in what was blended. A vector may reach into the
-  // next pixel, which is written later, but not beyond the line.
+  // A vector may reach into the next pixel, but not beyond the line.
+  template <class T, class W, class Column, class Value>
+  static INTAGLIO_INLINE void RunNarrow(const BlendLine<T, W>& line, const Column& column,
+                                        const Value& value) {
+    const ptrdiff_t stride = line.Stride(line.channels);
+    const ptrdiff_t total = line.columns * line.channels;
+    for (ptrdiff_t x = 0; x < line.columns; ++x) {
+      for (ptrdiff_t i = 0; i < stride; i += kGroup) {
+        const ptrdiff_t from = x * line.channels + i;
+        if (total - from >= kGroup) {
+          column(line.upper + from, line.lower + from, x * stride + i);
+          continue;
+        }
+        T upper[kGroup] = {};
+        T lower[kGroup] = {};
+        for (int j = 0; j < kGroup && from + j < total; ++j) {
+          upper[j] = line.upper[from + j];
+          lower[j] = line.lower[from + j];
+        }
+        column(upper, lower, x * stride + i);
+      }
+    }
+    if constexpr (kStoresTogether<T>) {
+      constexpr ptrdiff_t kHalf = V::kStoredTogether / 2 * V::kLanes;
+      if constexpr (kHalf % line.kGroup == 0) {
+        if (stride == kHalf) return ForPairs(line, value);
+      }
+    }
+    ForVectors(line, 0, line.channels, stride, value);
+  }
+
+  // Two pixels at a time, whose vectors are stored together.
   template <class T, class W, class Value>
-  static INTAGLIO_INLINE void ForVectors(const BlendLine<T, W>& line, ptrdiff_t first,
-                                         ptrdiff_t count, const Value& value) {
+  static INTAGLIO_INLINE void ForPairs(BlendLine<T, W> line, const Value& value) {
+    constexpr int kVectors = V::kStoredTogether / 2;
+    constexpr ptrdiff_t kStride = kVectors * V::kLanes;
+    // While what the second pixel's vectors reach into belongs to the line.
+    for (; (line.pixels - 1) * line.channels >= kStride;
+         line.pixels -= 2, line.taps += 2, line.out += 2 * line.channels) {
+      I32 x[2 * kVectors];
+      INTAGLIO_UNROLL
+      for (int j = 0; j < 2 * kVectors; ++j) {
+        const Tap<W>& tap = line.taps[j / kVectors];
+        const ptrdiff_t c = j % kVectors * V::kLanes;
+        x[j] = value(tap, tap.low * kStride + c, tap.high * kStride + c);
+      }
+      alignas(2 * kStride) T both[2 * kStride];
+      V::StoreSaturated(both, x);
+      std::memcpy(line.out, both, kStride);
+      std::memcpy(line.out + line.channels, both + kStride, kStride);
+    }
+    ForVectors(line, 0, line.channels, kStride, value);
+  }
+
+  template <class T>
+  static INTAGLIO_INLINE void Widen(const T* p, int32_t (&numbers)[kGroup]) {
+    if constexpr (kLong) {
+      for (int i = 0; i < kGroup; ++i) numbers[i] = p[i];
+    } else {
+#pragma GCC unroll 1
+      for (int i = 0; i < kGroup; ++i) numbers[i] = p[i];
+    }
+  }
+
+  // Of `count` channels. What was blended of a column lies `stride` behind that of the one before.
+  // A vector may reach into the next pixel, which is written later, but not beyond the line.
+  template <class T, class W, class Value>
+  static INTAGLIO_INLINE void ForVectors(const BlendLine<T, W> line, ptrdiff_t first,
+                                         ptrdiff_t count, ptrdiff_t stride, const Value& value) {
     T* out = line.out + first;
     const T* const end = line.out + line.pixels * line.channels;
     for (ptrdiff_t p = 0; p < line.pixels; ++p, out += line.channels) {
       const Tap<W>& tap = line.taps[p];
-      const ptrdiff_t low = tap.low * count;
-      const ptrdiff_t high = tap.high * count;
+      const ptrdiff_t low = tap.low * stride;
+      const ptrdiff_t high = tap.high * stride;
       ptrdiff_t c = 0;
       if constexpr (kStoresTogether<T>) {
         constexpr int kVectors = V::kStoredTogether;
@@ -71,39 +143,47 @@ struct Blend {
       }
       for (; c < count; c += V::kLanes) {
         const I32 x[] = {value(tap, low + c, high + c)};
-        if (end - (out + c) >= V::kLanes) {
+        const ptrdiff_t left = end - (out + c);
+        if (left >= V::kLanes) {
           StoreVector(x, out + c);
           continue;
         }
         T last[V::kLanes];
         StoreVector(x, last);
-        std::memcpy(out + c, last, static_cast<size_t>(count - c));
+        for (int j = 0; j < V::kLanes && j < left; ++j) out[c + j] = last[j];
       }
     }
   }
 
   template <class T>
   static INTAGLIO_INLINE void StoreVector(const I32 (&x)[1], T* out) {
-    constexpr bool kSigned = std::is_signed_v<T>;
-    constexpr int kLow = kSigned ? -128 : 0;
-    V::template StoreBytes<1, kSigned>(out, x, 0, kLow, kLow + 255);
+    if constexpr (kStoresAlone<T>) {
+      V::StoreSaturated(out, x[0]);
+    } else {
+      constexpr bool kSigned = std::is_signed_v<T>;
+      constexpr int kLow = kSigned ? -128 : 0;
+      V::template StoreBytes<1, kSigned>(out, x, 0, kLow, kLow + 255);
+    }
   }
 
   // low weight_low + high weight_high = high + (low - high) weight_low, where weights add up to 1:
   // one product.
   static void Fixed(const BlendLine<int8_t, int32_t>& line) {
-    const int32_t weight = line.weight_upper;
-    const auto columns = [&](ptrdiff_t from, ptrdiff_t count, ptrdiff_t to) {
-      const int8_t* const upper = line.upper + from;
-      const int8_t* const lower = line.lower + from;
-      int32_t* const blends = line.scratch + to;
-      for (ptrdiff_t i = 0; i < count; ++i) {
-        blends[i] = Scalar::Add(lower[i] * (1 << 10), Scalar::Mul(upper[i] - lower[i], weight));
+    int32_t* const blends = line.scratch;
+    const I32 weight = V::Set(line.weight_upper);
+    const auto column = [=](const int8_t* upper, const int8_t* lower, ptrdiff_t to) {
+      int32_t a[kGroup];
+      int32_t b[kGroup];
+      Widen(upper, a);
+      Widen(lower, b);
+      for (int i = 0; i < kGroup; i += V::kLanes) {
+        const I32 base = V::Load(b + i);
+        const I32 product = V::Mul(V::Sub(V::Load(a + i), base), weight);
+        V::Store(blends + to + i, V::Add(V::template ShiftLeft<10>(base), product));
       }
     };
     const I32 half = V::Set(1 << 19);
-    const int32_t* const blends = line.scratch;
-    Run(line, columns, [=](const Tap<int32_t>& tap, ptrdiff_t low, ptrdiff_t high) {
+    Run(line, column, [=](const Tap<int32_t>& tap, ptrdiff_t low, ptrdiff_t high) {
       const I32 b = V::Load(blends + high);
       const I32 product = V::Mul(V::Sub(V::Load(blends + low), b), V::Set(tap.weight_low));
       const I32 sum = V::Add(V::template ShiftLeft<10>(b), product);
@@ -114,19 +194,22 @@ struct Blend {
   }
 
   static void Real(const BlendLine<uint8_t, float>& line) {
-    const float weight_upper = line.weight_upper;
-    const float weight_lower = line.weight_lower;
     float* const upper = line.scratch;
-    float* const lower =
-        upper + line.columns * std::min(line.channels, kMostChannels) + line.kSlack;
-    const auto columns = [&](ptrdiff_t from, ptrdiff_t count, ptrdiff_t to) {
-      for (ptrdiff_t i = 0; i < count; ++i) {
-        upper[to + i] = static_cast<float>(line.upper[from + i]) * weight_upper;
-        lower[to + i] = static_cast<float>(line.lower[from + i]) * weight_lower;
+    float* const lower = upper + line.ScratchSize(line.columns, line.channels) / 2;
+    const F32 weight_upper = V::SetF(line.weight_upper);
+    const F32 weight_lower = V::SetF(line.weight_lower);
+    const auto column = [=](const uint8_t* above, const uint8_t* below, ptrdiff_t to) {
+      int32_t a[kGroup];
+      int32_t b[kGroup];
+      Widen(above, a);
+      Widen(below, b);
+      for (int i = 0; i < kGroup; i += V::kLanes) {
+        V::StoreF(upper + to + i, V::MulF(V::ToFloat(V::Load(a + i)), weight_upper));
+        V::StoreF(lower + to + i, V::MulF(V::ToFloat(V::Load(b + i)), weight_lower));
       }
     };
     const F32 half = V::SetF(0.5f);
-    Run(line, columns, [=](const Tap<float>& tap, ptrdiff_t low, ptrdiff_t high) {
+    Run(line, column, [=](const Tap<float>& tap, ptrdiff_t low, ptrdiff_t high) {
       const F32 weight_low = V::SetF(tap.weight_low);
       const F32 weight_high = V::SetF(tap.weight_high);
       F32 sum = V::AddF(V::MulF(V::LoadF(upper + low), weight_low),

@@ -20,15 +20,15 @@ struct ColumnSums {
   static constexpr ptrdiff_t kMostLines = 257;  // whose sums of bytes fit 16 bits
 
   static void Add(const LineStack& lines, int32_t* sums) {
-    LineStack part = lines;
-    for (ptrdiff_t left = lines.lines; left > 0; left -= kMostLines) {
-      part.lines = std::min(left, kMostLines);
-      if (lines.flip != 0) {
-        AddPart<true>(part, sums);
-      } else {
-        AddPart<false>(part, sums);
-      }
-      part.in += part.lines * part.stride;
+    ptrdiff_t at = 0;
+    for (; at + 4 * kBlock <= lines.count; at += 4 * kBlock) {
+      AddBlocks<kBlock, 4>(lines, at, at, sums);
+    }
+    for (; at + kBlock <= lines.count; at += kBlock) AddBlocks<kBlock, 1>(lines, at, at, sums);
+    if (lines.count < kLeast) return AddNumbers(lines, sums);
+    // The last block is read again as far as it was added before.
+    for (; at < lines.count; at += kLeast) {
+      AddBlocks<kLeast, 1>(lines, std::min(at, lines.count - kLeast), at, sums);
     }
   }
 
@@ -38,59 +38,59 @@ struct ColumnSums {
     typedef uint16_t Words __attribute__((vector_size(kBytes)));
   };
 
-  template <bool kSigned>
-  static INTAGLIO_INLINE void AddPart(const LineStack& part, int32_t* sums) {
-    ptrdiff_t at = 0;
-    for (; at + 4 * kBlock <= part.count; at += 4 * kBlock) {
-      AddBlocks<kSigned, kBlock, 4>(part, at, at, sums);
+  // kBlocks blocks of kBytes bytes, of which those from `first` on are added.
+  template <int kBytes, int kBlocks>
+  static __attribute__((noinline)) void AddBlocks(const LineStack& lines, ptrdiff_t begin,
+                                                  ptrdiff_t first, int32_t* sums) {
+    int32_t totals[2][kBlocks * kBytes / 2] = {};  // of even and of odd bytes
+    LineStack part = lines;
+    part.in += begin;
+    for (ptrdiff_t left = lines.lines; left > 0; left -= kMostLines) {
+      part.lines = std::min(left, kMostLines);
+      AddPart<kBytes, kBlocks>(part, totals);
+      part.in += part.lines * part.stride;
     }
-    for (; at + kBlock <= part.count; at += kBlock) {
-      AddBlocks<kSigned, kBlock, 1>(part, at, at, sums);
-    }
-    if (part.count < kLeast) return AddNumbers(part, sums);
-    // The last block is read again as far as it was added before.
-    for (; at < part.count; at += kLeast) {
-      AddBlocks<kSigned, kLeast, 1>(part, std::min(at, part.count - kLeast), at, sums);
+    const auto moved = static_cast<int32_t>(lines.flip * lines.lines);
+    for (int i = 0; i < kBlocks * kBytes; ++i) {
+      if (begin + i >= first) sums[begin + i] += totals[i % 2][i / 2] - moved;
     }
   }
 
-  // kBlocks blocks of kBytes bytes, of which those from `first` on are added. Sums of even and of
-  // odd bytes are in vectors of their own; the former of numbers that signed ones are moved to.
-  template <bool kSigned, int kBytes, int kBlocks>
-  static __attribute__((noinline)) void AddBlocks(const LineStack& part, ptrdiff_t begin,
-                                                  ptrdiff_t first, int32_t* sums) {
+  // Sums modulo 2^16, of pairs of flipped bytes and of the odd ones of these, give those of the
+  // even ones.
+  template <int kBytes, int kBlocks>
+  static INTAGLIO_INLINE void AddPart(const LineStack& part,
+                                      int32_t (&totals)[2][kBlocks * kBytes / 2]) {
     using Words = typename Of<kBytes>::Words;
-    Words even[kBlocks] = {};
+    const Words flips = static_cast<uint16_t>(part.flip * 0x101) - Words{};
+    Words pairs[kBlocks] = {};
     Words odd[kBlocks] = {};
-    const uint8_t* line = part.in + begin;
+    const uint8_t* line = part.in;
     for (ptrdiff_t l = 0; l < part.lines; ++l, line += part.stride) {
       INTAGLIO_UNROLL
       for (int b = 0; b < kBlocks; ++b) {
-        Words pairs;
-        std::memcpy(&pairs, line + b * kBytes, sizeof pairs);
-        if constexpr (kSigned) pairs ^= 0x8080;
-        even[b] += pairs & 0xff;
-        odd[b] += pairs >> 8;
+        Words tap;
+        std::memcpy(&tap, line + b * kBytes, sizeof tap);
+        tap ^= flips;
+        pairs[b] += tap;
+        odd[b] += tap >> 8;
       }
     }
-    const auto moved = static_cast<int32_t>(kSigned ? 128 * part.lines : 0);
-    // By way of memory, for a loop instead of as many extractions as there are bytes.
-    uint16_t words[2][kBlocks][kBytes / 2];
-    std::memcpy(words[0], even, sizeof even);
+    uint16_t words[2][kBlocks * kBytes / 2];
+    for (int b = 0; b < kBlocks; ++b) pairs[b] -= odd[b] << 8;
+    std::memcpy(words[0], pairs, sizeof pairs);
     std::memcpy(words[1], odd, sizeof odd);
-    for (int b = 0; b < kBlocks; ++b) {
-      for (int i = 0; i < kBytes; ++i) {
-        const ptrdiff_t at = begin + b * kBytes + i;
-        if (at >= first) sums[at] += words[i % 2][b][i / 2] - moved;
-      }
+    for (int i = 0; i < kBlocks * kBytes / 2; ++i) {
+      totals[0][i] += words[0][i];
+      totals[1][i] += words[1][i];
     }
   }
 
-  static void AddNumbers(const LineStack& part, int32_t* sums) {
-    const uint8_t* line = part.in;
-    for (ptrdiff_t l = 0; l < part.lines; ++l, line += part.stride) {
-      for (ptrdiff_t i = 0; i < part.count; ++i) {
-        sums[i] += (line[i] ^ part.flip) - part.flip;
+  static void AddNumbers(const LineStack& lines, int32_t* sums) {
+    const uint8_t* line = lines.in;
+    for (ptrdiff_t l = 0; l < lines.lines; ++l, line += lines.stride) {
+      for (ptrdiff_t i = 0; i < lines.count; ++i) {
+        sums[i] += (line[i] ^ lines.flip) - lines.flip;
       }
     }
   }

@@ -149,41 +149,52 @@ __attribute__((noinline)) void TileToBytes(const TileJob<V, kVectors>& job, cons
   FinishPairs(job.store, acc, all, dst, job.dst_stride);
 }
 
-// All lines by tiles of pixels, scaled in one way to bytes; the last tile begins within the one
-// before where pixels are left over.
-template <class V, class T, int kVectors, class Form>
-void DepthwiseToBytes(const DepthwiseArgs& args) {
-  constexpr int kPixels = kTilePixels<V, kVectors>;
-  const TileJob<V, kVectors> job(args);
+// kPixels pixels of one line, any scaling and output.
+template <class V, class T, int kVectors, int kPixels>
+__attribute__((noinline)) void TileToAny(const DepthwiseArgs& args, const TapWalk& walk,
+                                         const int8_t* weights, const typename T::Operand* columns,
+                                         char* dst) {
+  typename V::I32 acc[kPixels][kVectors];
+  AccumulatePixels<V, T>(walk, *args.params, weights, columns, acc);
+  if constexpr (kByMemory<V, kPixels>) {
+    FinishByMemory<V>(*args.params, args.epilogue, acc, dst, args.dst_stride);
+  } else {
+    ApplyScaling<V, kVectors, kPixels>(*args.params, acc);
+    StoreRows<V, kVectors, kPixels>(args.epilogue, acc, dst, args.dst_stride);
+  }
+}
+
+// tile(weights, columns, dst) for tiles of kPixels pixels of all lines; the last of a line begins
+// within the one before where pixels are left over, rather than be narrower.
+template <class T, int kPixels, class Tile>
+INTAGLIO_INLINE void ForTiles(const DepthwiseArgs& args, const TapWalk& walk, const Tile& tile) {
   for (int p = 0; p < args.pixels; p += kPixels) {
     const int pixel = std::min(p, args.pixels - kPixels);
     const auto* columns =
-        static_cast<const typename T::Operand*>(args.scratch) + pixel * job.walk.pixel;
+        static_cast<const typename T::Operand*>(args.scratch) + pixel * walk.pixel;
     const int8_t* weights = args.weights;
     char* dst = static_cast<char*>(args.dst) + pixel * args.dst_stride;
     for (int l = 0; l < args.lines; ++l, weights += args.line_weights, dst += args.dst_line) {
-      TileToBytes<V, T, Form>(job, weights, columns, dst, std::make_index_sequence<kVectors>());
+      tile(weights, columns, dst);
     }
   }
 }
 
-// kPixels pixels of each line from `pixel` on, any scaling and output.
+template <class V, class T, int kVectors, class Form>
+void DepthwiseToBytes(const DepthwiseArgs& args) {
+  const TileJob<V, kVectors> job(args);
+  ForTiles<T, kTilePixels<V, kVectors>>(
+      args, job.walk, [&](const int8_t* weights, const auto* columns, char* dst) {
+        TileToBytes<V, T, Form>(job, weights, columns, dst, std::make_index_sequence<kVectors>());
+      });
+}
+
 template <class V, class T, int kVectors, int kPixels>
-void DepthwisePixels(const DepthwiseArgs& args, int pixel) {
+void DepthwiseToAny(const DepthwiseArgs& args) {
   const TapWalk walk(args, kVectors);
-  const auto* columns = static_cast<const typename T::Operand*>(args.scratch) + pixel * walk.pixel;
-  const int8_t* weights = args.weights;
-  char* dst = static_cast<char*>(args.dst) + pixel * args.dst_stride;
-  for (int l = 0; l < args.lines; ++l, weights += args.line_weights, dst += args.dst_line) {
-    typename V::I32 acc[kPixels][kVectors];
-    AccumulatePixels<V, T>(walk, *args.params, weights, columns, acc);
-    if constexpr (kByMemory<V, kPixels>) {
-      FinishByMemory<V>(*args.params, args.epilogue, acc, dst, args.dst_stride);
-    } else {
-      ApplyScaling<V, kVectors, kPixels>(*args.params, acc);
-      StoreRows<V, kVectors, kPixels>(args.epilogue, acc, dst, args.dst_stride);
-    }
-  }
+  ForTiles<T, kPixels>(args, walk, [&](const int8_t* weights, const auto* columns, char* dst) {
+    TileToAny<V, T, kVectors, kPixels>(args, walk, weights, columns, dst);
+  });
 }
 
 template <class V, class T, int kVectors = V::kMaxVectors>
@@ -203,14 +214,8 @@ void Depthwise(const DepthwiseArgs& args) {
       return;
     }
   }
-  if (args.pixels < kPixels) {
-    for (int p = 0; p < args.pixels; ++p) DepthwisePixels<V, T, kVectors, 1>(args, p);
-    return;
-  }
-  // The last pixels are computed again rather than in a narrower tile.
-  for (int p = 0; p < args.pixels; p += kPixels) {
-    DepthwisePixels<V, T, kVectors, kPixels>(args, std::min(p, args.pixels - kPixels));
-  }
+  if (args.pixels < kPixels) return DepthwiseToAny<V, T, kVectors, 1>(args);
+  DepthwiseToAny<V, T, kVectors, kPixels>(args);
 }
 
 }  // namespace intaglio

@@ -40,18 +40,21 @@ struct LinePair {
   ptrdiff_t count;
 };
 
-// Adjacent windows of rows * columns taps, 1 to LineRoutines::kMostTaps. A tap is a line of `count`
-// bytes, as is what becomes of a window. The output must not be an input.
+// Lines of adjacent windows of rows * columns taps, 1 to LineRoutines::kMostTaps. A tap is a line
+// of `count` bytes, as is what becomes of a window. The output must not be an input.
 struct WindowRun {
   const void* in;  // the first tap of the first window
   ptrdiff_t row_stride;
-  ptrdiff_t column_stride;  // `count`, where there is more than one window
+  ptrdiff_t column_stride;  // `count`, where a line has more than one window
   int rows;
   int columns;
   int step;    // columns from one window to the next
-  int pixels;  // windows, at least 1
+  int pixels;  // windows in a line, at least 1
   ptrdiff_t count;
   void* out;
+  int lines = 1;             // at least 1
+  int line_step = 0;         // rows from one line to the next
+  ptrdiff_t out_stride = 0;  // bytes of the output from one line to the next
 };
 
 // `lines` lines of `count` bytes, `stride` bytes apart. int8 numbers have the flip 0x80.
@@ -84,7 +87,16 @@ struct Tap {
 // A line of `pixels` of the result, between two lines of the image of `columns` pixels each.
 template <class T, class W>
 struct BlendLine {
-  static constexpr ptrdiff_t kSlack = 16;
+  static constexpr ptrdiff_t kMostTogether = 64;  // channels that are blended at a time
+  static constexpr int kGroup = 16;               // to multiples of which they are padded
+
+  // Numbers from one column's to the next in the scratch.
+  static constexpr ptrdiff_t Stride(ptrdiff_t channels) {
+    return channels < kMostTogether ? (channels + kGroup - 1) / kGroup * kGroup : kMostTogether;
+  }
+  static constexpr ptrdiff_t ScratchSize(ptrdiff_t columns, ptrdiff_t channels) {
+    return 2 * columns * Stride(channels);
+  }
 
   const T* upper;
   const T* lower;
@@ -95,7 +107,7 @@ struct BlendLine {
   ptrdiff_t pixels;
   ptrdiff_t channels;
   T* out;
-  W* scratch;  // 2 (columns * channels + kSlack)
+  W* scratch;  // ScratchSize(columns, channels)
 };
 
 struct LineRoutines {

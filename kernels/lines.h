@@ -208,12 +208,9 @@ struct Lines {
 
 template <class V, class B>
 inline constexpr LineRoutines kLines = {
-    Lines<V, B>::Add,        Lines<V, B>::AddWords,
-    Lines<V, B>::Multiply,   Windows<V>::template Reduce<Windows<V>::template Largest>,
-    Windows<V>::Means,       ColumnSums<V>::Add,
-    Places<V, B>::OfLargest, Blend<V>::Fixed,
-    Blend<V>::Real,          Lines<V, B>::Requantize,
-    Lines<V, B>::Reciprocals};
+    Lines<V, B>::Add,  Lines<V, B>::AddWords,   Lines<V, B>::Multiply,   Windows<V>::LargestOf,
+    Windows<V>::Means, ColumnSums<V>::Add,      Places<V, B>::OfLargest, Blend<V>::Fixed,
+    Blend<V>::Real,    Lines<V, B>::Requantize, Lines<V, B>::Reciprocals};
 
 }  // namespace intaglio
 

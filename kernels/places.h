@@ -19,6 +19,7 @@ namespace intaglio {
 template <class V, class B>
 struct Places {
   static void OfLargest(const ByteRows& rows, int32_t* places) {
+    if (rows.depth >= kBlock && rows.depth <= 2 * kBlock) return OfTwoBlocks(rows, places);
     const uint8_t* row = rows.bytes;
     for (ptrdiff_t r = 0; r < rows.rows; ++r, row += rows.depth) {
       places[r] =
@@ -51,10 +52,12 @@ struct Places {
 
   static INTAGLIO_INLINE Words Lesser(Words a, Words b) { return a < b ? a : b; }
 
-  // The least words of a block whose first place is `place`, of even and odd places.
-  static INTAGLIO_INLINE Words LeastOfBlock(const uint8_t* p, ptrdiff_t place, Bytes lowering) {
+  // The places of a block from this one on.
+  static INTAGLIO_INLINE Bytes PlacesFrom(ptrdiff_t first) { return Load(kPlaces.data() + first); }
+
+  // The least words of a block, of even and odd places.
+  static INTAGLIO_INLINE Words LeastOfBlock(const uint8_t* p, Bytes places, Bytes lowering) {
     const Bytes bytes = Load(p) ^ lowering;
-    const Bytes places = Load(kPlaces.data() + place);
     return Lesser(Interleaved<0>(places, bytes), Interleaved<8>(places, bytes));
   }
 
@@ -71,6 +74,20 @@ struct Places {
     return words;
   }
 
+  // Of rows which two blocks cover, that overlap.
+  static INTAGLIO_INLINE void OfTwoBlocks(const ByteRows rows, int32_t* places) {
+    const Bytes lowering = Lowering(rows);
+    const ptrdiff_t second = rows.depth - kBlock;
+    const Bytes first_places = PlacesFrom(0);
+    const Bytes second_places = PlacesFrom(second);
+    const uint8_t* row = rows.bytes;
+    for (ptrdiff_t r = 0; r < rows.rows; ++r, row += rows.depth) {
+      const Words words = Lesser(LeastOfBlock(row, first_places, lowering),
+                                 LeastOfBlock(row + second, second_places, lowering));
+      places[r] = B::LeastWord(words) & 0xff;
+    }
+  }
+
   static INTAGLIO_INLINE int32_t OfLong(const uint8_t* row, ptrdiff_t depth, Bytes lowering) {
     int32_t place = 0;
     int least = 1 << 8;
@@ -78,10 +95,10 @@ struct Places {
       // The last block is read again as far as it was before.
       begin = std::max<ptrdiff_t>(0, std::min(begin, depth - kBlock));
       const ptrdiff_t count = std::min(depth - begin, kMostPlaces);
-      Words words = LeastOfBlock(row + begin, 0, lowering);
+      Words words = LeastOfBlock(row + begin, PlacesFrom(0), lowering);
       for (ptrdiff_t at = kBlock; at < count; at += kBlock) {
         const ptrdiff_t block = std::min(at, count - kBlock);
-        words = Lesser(words, LeastOfBlock(row + begin + block, block, lowering));
+        words = Lesser(words, LeastOfBlock(row + begin + block, PlacesFrom(block), lowering));
       }
       const int word = B::LeastWord(words);
       if (word >> 8 >= least) continue;

@@ -113,6 +113,14 @@ struct Avx512 {
     const __m512i words = _mm512_packs_epi32(a[0], a[1]);
     StoreInOrder(p, _mm512_packus_epi16(words, _mm512_packs_epi32(a[2], a[3])));
   }
+  // Writes one.
+  static INTAGLIO_INLINE void StoreSaturated(int8_t* p, I32 a) {
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(p), _mm512_cvtsepi32_epi8(a));
+  }
+  static INTAGLIO_INLINE void StoreSaturated(uint8_t* p, I32 a) {
+    const __m512i positive = _mm512_max_epi32(a, _mm512_setzero_si512());
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(p), _mm512_cvtusepi32_epi8(positive));
+  }
 
   static constexpr int k16Lanes = 32;
   using I16 = __m512i;

@@ -102,6 +102,10 @@ class BytePoolRoutine final : public Routine {
   using Function = decltype(LineRoutines::largest);
 
   static constexpr int kMostTaps = LineRoutines::kMostTaps;  // of a window
+  // Of the rows of taps under a strip of windows: L1 holds them, with what becomes of them, for the
+  // next line of windows.
+  static constexpr ptrdiff_t kStripBytes = 16 << 10;
+  static constexpr ptrdiff_t kLeastStrip = 8;  // windows: columns are shared within a strip only
 
   BytePoolRoutine(const PoolShape& shape, Type type, Function function)
       : shape_(shape),
@@ -116,35 +120,52 @@ class BytePoolRoutine final : public Routine {
     if (row_bytes == 0) return {};
     ForParts(arguments.context, rows, kLeastBytesOfThread / row_bytes + 1,
              [&](ptrdiff_t first, ptrdiff_t last) {
-               for (ptrdiff_t row = first; row < last; ++row)
-                 RunRow(in, row, out + row * row_bytes);
+               for (ptrdiff_t row = first; row < last;) {
+                 row += RunBand(in, row, last, out + row * row_bytes);
+               }
              });
     return {};
   }
 
  private:
-  // Windows that lie inside the image are one run; those beyond its edges have fewer columns each.
-  void RunRow(const uint8_t* in, ptrdiff_t row, uint8_t* out) const {
+  // Rows of windows from this one on, before `last`: as many as lie inside their image, or one.
+  // Returns how many. Windows that lie inside the image are one run; those beyond its edges have
+  // fewer columns each.
+  int RunBand(const uint8_t* in, ptrdiff_t row, ptrdiff_t last, uint8_t* out) const {
     const Window& w = shape_.window;
     const uint8_t* const image = in + row / w.y.out * w.y.in * w.x.in * shape_.channels;
-    const Taps rows(w.y, static_cast<int>(row % w.y.out));
+    const auto oy = static_cast<int>(row % w.y.out);
+    const Taps rows(w.y, oy);
+    const auto lines = static_cast<int>(std::min<ptrdiff_t>(WindowsInside(w.y, oy), last - row));
+    const int most = MostOfStrip(rows.count());
     for (int ox = 0; ox < w.x.out;) {
       const Taps columns(w.x, ox);
-      const int pixels = columns.count() < w.x.kernel ? 1 : PixelsInside(ox);
+      const int pixels = std::min(WindowsInside(w.x, ox), most);
       function_({image + (ptrdiff_t{rows.begin} * w.x.in + columns.begin) * shape_.channels,
                  ptrdiff_t{w.x.in} * shape_.channels, shape_.channels, rows.count(),
-                 columns.count(), w.x.stride, pixels, shape_.channels, out},
+                 columns.count(), w.x.stride, pixels, shape_.channels, out, lines, w.y.stride,
+                 ptrdiff_t{w.x.out} * shape_.channels},
                 output_);
       ox += pixels;
       out += ptrdiff_t{pixels} * shape_.channels;
     }
+    return lines;
   }
 
-  // Windows from this one on, which is inside the image.
-  int PixelsInside(int ox) const {
-    const WindowAxis& x = shape_.window.x;
-    const int last = (x.in - x.kernel + x.pad) / x.stride;
-    return std::min(last, x.out - 1) - ox + 1;
+  // How many windows of so many rows make a strip; neighbouring lines of windows that share but few
+  // rows need none.
+  int MostOfStrip(int rows) const {
+    const Window& w = shape_.window;
+    if (w.y.stride > 1) return w.x.out;
+    const ptrdiff_t step_bytes = ptrdiff_t{rows} * w.x.stride * shape_.channels;
+    return static_cast<int>(std::max<ptrdiff_t>(kLeastStrip, kStripBytes / step_bytes));
+  }
+
+  // Windows from this one on that lie inside the image; 1 for one that does not.
+  static int WindowsInside(const WindowAxis& axis, int out) {
+    if (Taps(axis, out).count() < axis.kernel) return 1;
+    const int last = (axis.in - axis.kernel + axis.pad) / axis.stride;
+    return std::min(last, axis.out - 1) - out + 1;
   }
 
   PoolShape shape_;

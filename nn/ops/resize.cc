@@ -156,7 +156,8 @@ class BytesRoutine final : public Routine {
     if (b_.rows == 0 || b_.out_line() == 0) return {};
     const ptrdiff_t least = kLeastBytesOfThread / b_.out_line() + 1;
     const int parts = PartsOf(arguments.context, b_.rows, least);
-    const size_t bytes = 2 * static_cast<size_t>(b_.line + Line::kSlack) * sizeof(W);
+    const size_t bytes =
+        static_cast<size_t>(Line::ScratchSize(b_.columns, b_.channels)) * sizeof(W);
     for (int part = 0; part < parts; ++part) {
       if (arguments.context.Scratch(part, bytes) != nullptr) continue;
       return OutOfMemory("no memory for the scratch of an interpolation");

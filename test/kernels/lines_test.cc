@@ -172,11 +172,13 @@ TEST_P(EveryKernelLines, Multiply) {
 }
 
 struct Windows {
-  int rows, columns, step, pixels;
+  int rows, columns, step, pixels, lines;
 };
-constexpr Windows kWindows[] = {{1, 1, 1, 1},   {1, 2, 1, 3}, {3, 3, 1, 9}, {3, 3, 1, 1},
-                                {3, 3, 2, 6},   {2, 2, 2, 5}, {7, 1, 3, 4}, {9, 7, 1, 2},
-                                {16, 16, 1, 1}, {1, 8, 1, 5}, {1, 9, 1, 5}, {5, 40, 3, 3}};
+constexpr Windows kWindows[] = {
+    {1, 1, 1, 1, 1}, {1, 2, 1, 3, 1},  {3, 3, 1, 9, 1}, {3, 3, 1, 1, 1},   {3, 3, 2, 6, 1},
+    {2, 2, 2, 5, 1}, {7, 1, 3, 4, 1},  {9, 7, 1, 2, 1}, {16, 16, 1, 1, 1}, {1, 8, 1, 5, 1},
+    {1, 9, 1, 5, 1}, {5, 40, 3, 3, 1}, {3, 3, 1, 8, 2}, {3, 3, 1, 1, 3},   {3, 3, 1, 5, 5},
+    {3, 3, 2, 4, 3}, {2, 3, 1, 4, 3}};
 
 // In lines of every count: element(numbers of a window) is expected.
 template <class Run, class Element>
@@ -185,23 +187,28 @@ void ExpectWindows(std::mt19937& random, bool is_signed, const Run& run, const E
     for (const int count : kCounts) {
       if (count == 0) continue;
       const int width = (w.pixels - 1) * w.step + w.columns;
-      Bytes in = RandomBytes(random, (w.rows * width + 1) * count);
+      const int height = (w.lines - 1) * w.step + w.rows;
+      Bytes in = RandomBytes(random, (height * width + 1) * count);
       if (w.pixels == 9) std::fill(in.begin(), in.end(), uint8_t{0x80});
-      Bytes out(static_cast<size_t>(w.pixels * count) + 1, 0x55);
+      const int line = w.pixels * count;
+      Bytes out(static_cast<size_t>(w.lines * (line + 1)), 0x55);
       run({in.data(), ptrdiff_t{width} * count, count, w.rows, w.columns, w.step, w.pixels, count,
-           out.data()});
-      for (int i = 0; i < w.pixels * count; ++i) {
+           out.data(), w.lines, w.step, line + 1});
+      for (int i = 0; i < w.lines * line; ++i) {
+        const int in_line = i % line;
         std::vector<int32_t> taps;
-        for (int y = 0; y < w.rows; ++y) {
+        for (int y = i / line * w.step; y < i / line * w.step + w.rows; ++y) {
           for (int x = 0; x < w.columns; ++x) {
-            const int at = (y * width + i / count * w.step + x) * count + i % count;
+            const int at = (y * width + in_line / count * w.step + x) * count + i % count;
             taps.push_back(Number(in[static_cast<size_t>(at)], is_signed));
           }
         }
-        ASSERT_EQ(int{out[static_cast<size_t>(i)]}, int{element(taps)})
+        ASSERT_EQ(int{out[static_cast<size_t>(i + i / line)]}, int{element(taps)})
             << i << ", lines of " << count << ", " << w.rows << " x " << w.columns;
       }
-      ASSERT_EQ(out.back(), 0x55) << "behind " << count;
+      for (int l = 1; l <= w.lines; ++l) {
+        ASSERT_EQ(out[static_cast<size_t>(l * (line + 1) - 1)], 0x55) << "behind " << count;
+      }
     }
   }
 }
@@ -423,7 +430,7 @@ void ExpectBlend(void (*blend)(const BlendLine<T, W>&), W one) {
                       static_cast<ptrdiff_t>(random() % kColumns), one - high, high});
     }
     const W weight = part();
-    std::vector<W> scratch(2 * static_cast<size_t>(elements + BlendLine<T, W>::kSlack));
+    std::vector<W> scratch(static_cast<size_t>(BlendLine<T, W>::ScratchSize(kColumns, channels)));
     std::vector<T> out(static_cast<size_t>(kPixels * channels) + 1, T{55});
     blend({upper.data(), lower.data(), kColumns, one - weight, weight, taps.data(), kPixels,
            channels, out.data(), scratch.data()});

@@ -71,35 +71,50 @@ Shape PoolShapeOf(const PoolCase& c) {
           extent(c.x.shape[2], c.filter.width, c.stride.width), c.x.shape[3]};
 }
 
+void ExpectPools(const PoolCase& c) {
+  const Shape out = PoolShapeOf(c);
+  const std::pair<int, int> clamps = Clamps(c.x.type, c.x, c.activation);
+  std::vector<int> averages;
+  std::vector<int> maxima;
+  ForEachIndex(out, [&](const std::vector<int>& i) {
+    const std::vector<int> taps = TapsOf(c, out, i);
+    int64_t sum = 0;
+    for (const int tap : taps) sum += tap;
+    averages.push_back(
+        Clamp(RoundDivide(sum, static_cast<int64_t>(taps.size())), clamps.first, clamps.second));
+    maxima.push_back(
+        Clamp(*std::max_element(taps.begin(), taps.end()), clamps.first, clamps.second));
+  });
+  const Padding padding = c.same ? Padding::Same() : Padding::Valid();
+  Builder a;
+  const Value x = Input(a, c.x);
+  Shape shape;
+  ASSERT_EQ(
+      RunGraph(a, a.AveragePool2D(x, {c.filter, c.stride, padding, c.activation}), {c.x}, &shape),
+      averages);
+  EXPECT_EQ(shape, out);
+  Builder m;
+  const Value y = Input(m, c.x);
+  ASSERT_EQ(RunGraph(m, m.MaxPool2D(y, {c.filter, c.stride, padding, c.activation}), {c.x}),
+            maxima);
+}
+
 TEST(Pool2D, MatchesDefinition) {
   Random random(14);
   for (int round = 0; round < 300; ++round) {
-    const PoolCase c = RandomPool(random, kEightBit[static_cast<size_t>(round % 2)]);
-    const Shape out = PoolShapeOf(c);
-    const std::pair<int, int> clamps = Clamps(c.x.type, c.x, c.activation);
-    std::vector<int> averages;
-    std::vector<int> maxima;
-    ForEachIndex(out, [&](const std::vector<int>& i) {
-      const std::vector<int> taps = TapsOf(c, out, i);
-      int64_t sum = 0;
-      for (const int tap : taps) sum += tap;
-      averages.push_back(
-          Clamp(RoundDivide(sum, static_cast<int64_t>(taps.size())), clamps.first, clamps.second));
-      maxima.push_back(
-          Clamp(*std::max_element(taps.begin(), taps.end()), clamps.first, clamps.second));
-    });
-    const Padding padding = c.same ? Padding::Same() : Padding::Valid();
-    Builder a;
-    const Value x = Input(a, c.x);
-    Shape shape;
-    ASSERT_EQ(
-        RunGraph(a, a.AveragePool2D(x, {c.filter, c.stride, padding, c.activation}), {c.x}, &shape),
-        averages);
-    EXPECT_EQ(shape, out);
-    Builder m;
-    const Value y = Input(m, c.x);
-    ASSERT_EQ(RunGraph(m, m.MaxPool2D(y, {c.filter, c.stride, padding, c.activation}), {c.x}),
-              maxima);
+    ExpectPools(RandomPool(random, kEightBit[static_cast<size_t>(round % 2)]));
+  }
+}
+
+TEST(Pool2D, MatchesDefinitionInImagesThatAreCutIntoStrips) {
+  Random random(15);
+  for (int round = 0; round < 16; ++round) {
+    PoolCase c = RandomPool(random, kEightBit[static_cast<size_t>(round % 2)]);
+    if (round % 4 < 3) c.filter = {3, 3};
+    if (round % 4 < 2) c.stride = {1, 1};
+    c.x = random.Tensor(c.x.type,
+                        {random.Int(1, 2), random.Int(6, 9), random.Int(30, 50), 400 + round});
+    ExpectPools(c);
   }
 }
 
@@ -222,7 +237,9 @@ TEST(Pad, MatchesDefinition) {
         i[d] -= op.paddings[d].first;
         inside = inside && i[d] >= 0 && i[d] < shape[d];
       }
-      expected.push_back(inside ? x.At(i) : op.has_value ? static_cast<int>(op.value) : x.zero_point);
+      expected.push_back(inside         ? x.At(i)
+                         : op.has_value ? static_cast<int>(op.value)
+                                        : x.zero_point);
     });
     Builder b;
     Shape actual;
