@@ -39,17 +39,18 @@ Status ExecuteDepthwise(Context& context, const DepthwiseProduct& product) {
   const Im2col& input = product.input;
   const Panels& panels = product.packed.filters.panels;
   if (Rows(input) == 0 || panels.channels == 0) return {};
-  DepthwiseJob job{
-      product, MakeEpilogue(product.standard), product.params, nullptr, 0, LinesAtOnce(product)};
+  const int threads = std::min(context.threads(), MostWorkers(product));
+  DepthwiseJob job{product, MakeEpilogue(product.standard), product.params, nullptr,
+                   0,       LinesAtOnce(product, threads)};
   job.run = PixelsOfRun(job);
 
   const bool bound = product.params != nullptr;
   const size_t params_bytes = bound ? 0 : panels.extents.size() * sizeof(PanelParams);
   const size_t outside_bytes = static_cast<size_t>(input.channels) + kMaxPanelWidth;
   auto* shared = static_cast<std::byte*>(context.Scratch(0, params_bytes + outside_bytes));
-  const int groups = (input.out_height + job.lines - 1) / job.lines;  // of lines, of one image
+  const int groups = (input.out_height - 1) / job.lines + 1;  // of lines, of one image
   const int tasks = input.batch * groups;
-  const int workers = std::min({context.threads(), tasks, MostWorkers(product)});
+  const int workers = std::min(threads, tasks);
   const size_t scratch_bytes = DepthwiseScratch::Carve(nullptr, job, nullptr);
   bool have_memory = shared != nullptr;
   for (int w = 0; w < workers; ++w) {

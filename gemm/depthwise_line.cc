@@ -195,9 +195,12 @@ int PixelsOfRun(const DepthwiseJob& job) {
       std::min(std::max(pixels, least), static_cast<int64_t>(job.input().out_width)));
 }
 
-int LinesAtOnce(const DepthwiseProduct& product) {
-  const bool dense = product.input.stride_height == 1 && product.input.dilation_height == 1;
-  return dense ? product.packed.filters.lines() : 1;
+int LinesAtOnce(const DepthwiseProduct& product, int threads) {
+  const Im2col& v = product.input;
+  const int lines = product.packed.filters.lines();
+  const bool dense = v.stride_height == 1 && v.dilation_height == 1;
+  const int64_t tasks = int64_t{v.batch} * ((v.out_height - 1) / lines + 1);
+  return dense && tasks >= threads ? lines : 1;
 }
 
 void RunDepthwiseLines(const DepthwiseJob& job, int batch, int out_y,

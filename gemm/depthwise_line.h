@@ -45,8 +45,8 @@ struct DepthwiseScratch {
 int PixelsOfRun(const DepthwiseJob& job);
 
 // How many neighbouring lines are computed at once: as many as the filters have, where lines lie as
-// close as the rows of the filter.
-int LinesAtOnce(const DepthwiseProduct& product);
+// close as the rows of the filter, and where every thread gets some.
+int LinesAtOnce(const DepthwiseProduct& product, int threads);
 
 // Computes lines out_y, out_y + 1 ... of one image of the batch, at most LinesAtOnce().
 void RunDepthwiseLines(const DepthwiseJob& job, int batch, int out_y,
