@@ -5,7 +5,7 @@
 
 include(CheckCXXCompilerFlag)
 
-set(INTAGLIO_ISAS sse41 avx2 avxvnni avx512 avx512vnni amx)
+set(INTAGLIO_ISAS sse41 avx2 avxvnni avx512 avx512vnni avx512vbmi amx)
 set(INTAGLIO_FLAGS_sse41 -msse4.1)
 set(INTAGLIO_FLAGS_avx2 ${INTAGLIO_FLAGS_sse41} -mavx2 -mfma)
 set(INTAGLIO_FLAGS_avxvnni ${INTAGLIO_FLAGS_avx2} -mavxvnni)
@@ -15,7 +15,8 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   list(APPEND INTAGLIO_FLAGS_avx512 -Wno-maybe-uninitialized)
 endif()
 set(INTAGLIO_FLAGS_avx512vnni ${INTAGLIO_FLAGS_avx512} -mavx512vnni)
-set(INTAGLIO_FLAGS_amx ${INTAGLIO_FLAGS_avx512vnni} -mavx512vbmi -mamx-tile -mamx-int8)
+set(INTAGLIO_FLAGS_avx512vbmi ${INTAGLIO_FLAGS_avx512} -mavx512vbmi)
+set(INTAGLIO_FLAGS_amx ${INTAGLIO_FLAGS_avx512vnni} -mamx-tile -mamx-int8)
 # Addresses of tiles stay out of vector registers, where they would wait for the epilogue. The option
 # is g++'s, which may drop it in some version: it makes no difference but in speed.
 set(apart -mtune-ctrl=^general_regs_sse_spill,^inter_unit_moves_to_vec,^inter_unit_moves_from_vec)

@@ -58,9 +58,10 @@ uint32_t Features() {
                       Bit(extended.ebx, 31);  // F, DQ, BW, VL
   if (zmm && avx512) features |= kAvx512Bw;
   if (zmm && avx512 && Bit(extended.ecx, 11)) features |= kAvx512Vnni;
+  if (zmm && avx512 && Bit(extended.ecx, 1)) features |= kAvx512Vbmi;
   const bool tiles = (saved & 0x60000) == 0x60000;
   const bool amx = Bit(extended.edx, 24) && Bit(extended.edx, 25);
-  if (zmm && tiles && amx && Bit(extended.ecx, 1)) features |= kAmxInt8;
+  if (tiles && amx && (features & kAvx512Vbmi) != 0) features |= kAmxInt8;
   return features;
 }
 

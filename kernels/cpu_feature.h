@@ -13,6 +13,7 @@ enum CpuFeature : uint32_t {
   kAvx512Bw = 1u << 3,  // with F, DQ and VL
   kAvx512Vnni = 1u << 4,
   kAmxInt8 = 1u << 5,  // with AVX512-VBMI; Linux gives it to a process that asks
+  kAvx512Vbmi = 1u << 6,
   kNeon = 1u << 8,
   kDotprod = 1u << 9,   // SDOT, UDOT on vectors of 128 bits
   kI8mm = 1u << 10,     // SMMLA, UMMLA, USDOT

@@ -87,6 +87,7 @@ struct Kernel {
   // Element-wise functions and tables; the scalar kernel's serve where there are none.
   const LineRoutines* lines = nullptr;
   const LookupRoutines* lookups = nullptr;
+  uint32_t lookups_need = 0;  // CpuFeature bits, beside `needs`
   // A faster kernel for constant operands of safe pairs (pack/safe_pairs.h); it has no row of its
   // own in the table. Null where there is none.
   const Kernel* for_safe_pairs = nullptr;

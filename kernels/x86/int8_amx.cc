@@ -7,13 +7,13 @@
 
 #include "intaglio/kernels/tile.h"
 #include "intaglio/kernels/x86/blocks_amx.h"
-#include "intaglio/kernels/x86/lookups_amx.h"
 #include "intaglio/kernels/x86/panel_avx512.h"
 
 namespace intaglio {
 
 extern const Kernel kKernelAvx512Vnni;
 extern const LineRoutines kLinesAvx512Vnni;
+extern const LookupRoutines kLookupsAvx512Vbmi;
 extern const Kernel kKernelAmxInt8Rows;
 
 namespace {
@@ -267,7 +267,7 @@ constexpr Kernel kLittle = {.name = "amx-int8",
                             .pack_rows = PackRowsVnni,
                             .sum_rows = SumRowsVnni,
                             .lines = &kLinesAvx512Vnni,
-                            .lookups = &kLookupsAmx};
+                            .lookups = &kLookupsAvx512Vbmi};
 
 }  // namespace
 
@@ -282,7 +282,7 @@ extern const Kernel kKernelAmxInt8Rows = {.name = "amx-int8",
                                           .end = EndAmx,
                                           .has_fma = true,
                                           .lines = &kLinesAvx512Vnni,
-                                          .lookups = &kLookupsAmx};
+                                          .lookups = &kLookupsAvx512Vbmi};
 
 extern const Kernel kKernelAmx = {
     .name = "amx-int8",
@@ -308,7 +308,7 @@ extern const Kernel kKernelAmx = {
     .pack_rows = PackRowsVnni,
     .sum_rows = SumRowsVnni,
     .lines = &kLinesAvx512Vnni,
-    .lookups = &kLookupsAmx,
+    .lookups = &kLookupsAvx512Vbmi,
     .for_int8_rows = &kKernelAmxInt8Rows,
     .for_little = &kLittle,
     .is_little = IsLittle};

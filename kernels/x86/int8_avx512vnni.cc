@@ -1,6 +1,7 @@
 // AVX512-VNNI: VPDPBUSD adds four exact products of a uint8 row and an int8 panel per lane.
 #include "intaglio/kernels/depthwise_tile.h"
 #include "intaglio/kernels/lines.h"
+#include "intaglio/kernels/lookup_args.h"
 #include "intaglio/kernels/tile.h"
 #include "intaglio/kernels/x86/bytes.h"
 #include "intaglio/kernels/x86/packing_sse41.h"
@@ -12,6 +13,7 @@ namespace intaglio {
 
 extern const LineRoutines kLinesAvx512;
 extern const LineRoutines kLinesAvx512Vnni;
+extern const LookupRoutines kLookupsAvx512Vbmi;
 
 namespace {
 
@@ -54,6 +56,8 @@ extern const Kernel kKernelAvx512Vnni = {
     .pack = kPanelRoutines<KernelAvx512Vnni, ShufflesAvx512>,
     .pack_rows = PackRowsOf<KernelAvx512Vnni>,
     .sum_rows = SumRowsOf<KernelAvx512Vnni>,
-    .lines = &kLinesAvx512Vnni};
+    .lines = &kLinesAvx512Vnni,
+    .lookups = &kLookupsAvx512Vbmi,
+    .lookups_need = kAvx512Vbmi};
 
 }  // namespace intaglio

@@ -3,6 +3,7 @@
 #include <random>
 #include <vector>
 
+#include "intaglio/gemm/cpu.h"
 #include "intaglio/test/kernels/every_kernel.h"
 
 namespace intaglio::test {
@@ -12,7 +13,9 @@ class EveryKernelLookups : public EveryKernel {
  protected:
   void SetUp() override {
     EveryKernel::SetUp();
-    if (kernel().lookups == nullptr) GTEST_SKIP() << "the scalar kernel's serve";
+    if (kernel().lookups == nullptr || !MayUse(kernel().lookups_need)) {
+      GTEST_SKIP() << "the scalar kernel's serve";
+    }
   }
   const LookupRoutines& lookups() const { return *kernel().lookups; }
 

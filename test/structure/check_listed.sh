@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # check_listed.sh SOURCE WITHOUT LISTED
 # LISTED names the files that CMake builds, one per line. Fails for a kernel or a test that lies in the
-# tree and that nobody builds, and for a kernel that has no row in the table and is no relative of one.
+# tree and that nobody builds, for a kernel that has no row in the table and is no relative of one, and
+# for lookups that no kernel has.
 set -euo pipefail
 source=$1 without=$2 listed=$3
 status=0
@@ -20,6 +21,14 @@ fi
 
 kernels=0
 while read -r file; do
+  lookups=$(sed -nE 's/^extern const LookupRoutines (k[A-Za-z0-9]+) = .*/\1/p' "$file")
+  if [ -n "$lookups" ]; then
+    if ! grep -qrE "\.lookups = &$lookups\b" "$source/kernels"; then
+      echo "$file: no kernel has $lookups"
+      status=1
+    fi
+    continue
+  fi
   rows=$(sed -nE 's/^extern const Kernel (k[A-Za-z0-9]+) = .*/\1/p' "$file")
   if [ -z "$rows" ]; then
     echo "$file: defines no kernel (extern const Kernel kName = {...})"

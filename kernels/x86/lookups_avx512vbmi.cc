@@ -1,8 +1,4 @@
-// Lookups by AVX512-VBMI, which every CPU with AMX has: 64 bytes at once in tables that stay in
-// registers.
-#ifndef INTAGLIO_KERNELS_X86_LOOKUPS_AMX_H_
-#define INTAGLIO_KERNELS_X86_LOOKUPS_AMX_H_
-
+// Lookups by AVX512-VBMI: 64 bytes at once in tables that stay in registers.
 #include <bit>
 
 #include "intaglio/fixedpoint/registers.h"
@@ -11,8 +7,9 @@
 #include "intaglio/kernels/x86/order_avx512.h"
 
 namespace intaglio {
+namespace {
 
-struct LookupsAmx {
+struct LookupsAvx512Vbmi {
   static constexpr ptrdiff_t kBlock = 64;
   static constexpr ptrdiff_t kHalf = kBlock / 2;
   static constexpr int kShort = 2 * kBlock;  // of a table
@@ -278,9 +275,9 @@ struct LookupsAmx {
   }
 };
 
-inline constexpr LookupRoutines kLookupsAmx = {LookupsAmx::Translate, LookupsAmx::SumRows,
-                                               LookupsAmx::Scale};
+}  // namespace
+
+extern const LookupRoutines kLookupsAvx512Vbmi = {
+    LookupsAvx512Vbmi::Translate, LookupsAvx512Vbmi::SumRows, LookupsAvx512Vbmi::Scale};
 
 }  // namespace intaglio
-
-#endif  // INTAGLIO_KERNELS_X86_LOOKUPS_AMX_H_
