@@ -70,6 +70,7 @@ struct TapWalk {
     runs = args.terms * runs_of_term;
     tap = args.tap_step * column;
     term = runs_of_term * tap;
+    slides = runs == 1 && args.groups == 1 && args.kernel_width == 3 && args.pixel_step == 1;
   }
 
   ptrdiff_t pixel;  // from pixel to pixel
@@ -77,22 +78,54 @@ struct TapWalk {
   int runs;  // of all terms
   ptrdiff_t tap;
   ptrdiff_t term;
+  bool slides;  // three taps in a row, of one group of rows, over pixels side by side
 };
 
-// acc = offsets + products of one line's weights and kPixels pixels, the first of whose columns
-// begins at `first`.
-template <class V, class T, int kVectors, int kPixels>
-INTAGLIO_INLINE void AccumulatePixels(const TapWalk& walk, const PanelParams& params,
-                                      const int8_t* weights, const typename T::Operand* first,
-                                      typename V::I32 (&acc)[kPixels][kVectors]) {
-  using Operand = typename T::Operand;
+template <class V, int kVectors, int kPixels>
+INTAGLIO_INLINE void LoadOffsets(const PanelParams& params,
+                                 typename V::I32 (&acc)[kPixels][kVectors]) {
   INTAGLIO_UNROLL
   for (int p = 0; p < kPixels; ++p) {
     INTAGLIO_UNROLL
-    for (int j = 0; j < kVectors; ++j) {
-      acc[p][j] = V::Load(params.offset + j * V::kLanes);
+    for (int j = 0; j < kVectors; ++j) acc[p][j] = V::Load(params.offset + j * V::kLanes);
+  }
+}
+
+// acc += products of one line's weights and kPixels pixels, the first of whose columns begins at
+// `first`, where walk.slides: a column is loaded once for all pixels that it lies under. Zen 4
+// loads one vector of 512 bits in a cycle, which is what binds it otherwise.
+template <class V, class T, int kVectors, int kPixels>
+INTAGLIO_INLINE void SlideTaps(const int8_t* weights, const typename T::Operand* first,
+                               typename V::I32 (&acc)[kPixels][kVectors]) {
+  constexpr int kTaps = 3;
+  INTAGLIO_UNROLL
+  for (int j = 0; j < kVectors; ++j) {
+    typename T::Operand w[kTaps];
+    INTAGLIO_UNROLL
+    for (int k = 0; k < kTaps; ++k) {
+      w[k] = T::LoadWeights(weights + (k * kVectors + j) * V::kLanes * T::kStep);
+    }
+    INTAGLIO_UNROLL
+    for (int c = 0; c < kPixels + kTaps - 1; ++c) {
+      const typename T::Operand x = first[c * kVectors + j];
+      INTAGLIO_UNROLL
+      for (int k = 0; k < kTaps; ++k) {
+        const int p = c - k;
+        if (p < 0 || p >= kPixels) continue;
+        acc[p][j] = T::Dot(acc[p][j], w[k], x);
+        V::Keep(acc[p][j]);
+      }
     }
   }
+}
+
+// acc += products of one line's weights and kPixels pixels, the first of whose columns begins at
+// `first`.
+template <class V, class T, int kVectors, int kPixels>
+INTAGLIO_INLINE void WalkTaps(const TapWalk& walk, const int8_t* weights,
+                              const typename T::Operand* first,
+                              typename V::I32 (&acc)[kPixels][kVectors]) {
+  using Operand = typename T::Operand;
   const Operand* pixel[kPixels];
   pixel[0] = first;
   INTAGLIO_UNROLL
@@ -143,7 +176,13 @@ __attribute__((noinline)) void TileToBytes(const TileJob<V, kVectors>& job, cons
                                            const typename T::Operand* columns, char* dst,
                                            std::index_sequence<kVector...>) {
   typename V::I32 acc[kTilePixels<V, kVectors>][kVectors];
-  AccumulatePixels<V, T>(job.walk, job.params, weights, columns, acc);
+  LoadOffsets<V>(job.params, acc);
+  constexpr bool kQuads512 = T::kStep == 4 && V::kLanes == 16;
+  if (kQuads512 && job.walk.slides) {
+    SlideTaps<V, T>(weights, columns, acc);
+  } else {
+    WalkTaps<V, T>(job.walk, weights, columns, acc);
+  }
   const auto scaled = [&](size_t j) { return Form()(job.params, static_cast<int>(j) * V::kLanes); };
   const decltype(scaled(0)) all[] = {scaled(kVector)...};
   FinishPairs(job.store, acc, all, dst, job.dst_stride);
@@ -155,7 +194,8 @@ __attribute__((noinline)) void TileToAny(const DepthwiseArgs& args, const TapWal
                                          const int8_t* weights, const typename T::Operand* columns,
                                          char* dst) {
   typename V::I32 acc[kPixels][kVectors];
-  AccumulatePixels<V, T>(walk, *args.params, weights, columns, acc);
+  LoadOffsets<V>(*args.params, acc);
+  WalkTaps<V, T>(walk, weights, columns, acc);
   if constexpr (kByMemory<V, kPixels>) {
     FinishByMemory<V>(*args.params, args.epilogue, acc, dst, args.dst_stride);
   } else {
