@@ -1,9 +1,9 @@
 #include "intaglio/gemm/depthwise_line.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "intaglio/gemm/cores.h"
+#include "intaglio/pack/copy_lines.h"
 
 namespace intaglio {
 namespace {
@@ -12,20 +12,6 @@ namespace {
 constexpr size_t kColumnBudget = 16 << 10;
 
 constexpr size_t RoundUp(size_t n, size_t to) { return (n + to - 1) / to * to; }
-
-// memcpy of the few bytes of a pixel, in pieces of constant size, the last of which overlaps: a
-// call would take longer.
-template <size_t kPiece = 16>
-void CopyFew(void* to, const void* from, size_t count) {
-  if constexpr (kPiece > 1) {
-    if (count < kPiece) return CopyFew<kPiece / 2>(to, from, count);
-  }
-  if (count == 0) return;
-  auto* const out = static_cast<std::byte*>(to);
-  const auto* const in = static_cast<const std::byte*>(from);
-  for (size_t at = 0; at < count - kPiece; at += kPiece) std::memcpy(out + at, in + at, kPiece);
-  std::memcpy(out + count - kPiece, in + count - kPiece, kPiece);
-}
 
 // Whether a whole panel can be read at every tap of `lines` output lines, whatever the panel's
 // channels: there is input enough behind the last row that they read.
@@ -65,26 +51,40 @@ ColumnRange ColumnsInside(const Im2col& v, int first, int count) {
   return {before, end - before, std::max(first - v.pad_left, 0)};
 }
 
-// Copies one panel's channels of every column of a run, each channel repeated for its `multiplier`
-// outputs, to where the kernel may read a whole panel's width.
-void CopyColumns(const DepthwiseJob& job, const PanelExtent& extent, const ColumnRange& range,
-                 int columns, const DepthwiseScratch& scratch) {
-  const int multiplier = job.filters().multiplier;
-  uint8_t* to = scratch.copies;
-  for (int row = 0; row < job.filters().padded_height(); ++row) {
-    const DepthwiseRow& from = scratch.rows[row];
-    scratch.copied_rows[row] = {to, kMaxPanelWidth};
-    for (int c = 0; c < columns; ++c, to += kMaxPanelWidth) {
-      const int column = c - range.before;
-      const bool inside = column >= 0 && column < range.inside;
-      const uint8_t* pixel = inside ? from.data + (range.first + column) * from.step : job.outside;
-      if (multiplier == 1) {
-        CopyFew(to, pixel + extent.first_channel, static_cast<size_t>(extent.channels));
-      } else {
-        for (int i = 0; i < extent.channels; ++i)
-          to[i] = pixel[(extent.first_channel + i) / multiplier];
-      }
+constexpr ptrdiff_t kCopiedColumn = kMaxPanelWidth;  // bytes
+
+// Copies one panel's channels of `columns` columns, each channel repeated for its `multiplier`
+// outputs; returns the place of the next column.
+std::byte* CopyColumns(const PanelExtent& extent, int multiplier, DepthwiseRow from, int columns,
+                       std::byte* to) {
+  std::byte* const end = to + columns * kCopiedColumn;
+  if (multiplier == 1) {
+    const auto* in = reinterpret_cast<const std::byte*>(from.data + extent.first_channel);
+    CopyLines({in, from.step, to, kCopiedColumn, extent.channels, columns});
+    return end;
+  }
+  for (; to != end; to += kCopiedColumn, from.data += from.step) {
+    for (int i = 0; i < extent.channels; ++i) {
+      to[i] = static_cast<std::byte>(from.data[(extent.first_channel + i) / multiplier]);
     }
+  }
+  return end;
+}
+
+// Copies what a run reads of one panel's channels to where the kernel may read a whole panel's
+// width.
+void CopyRun(const DepthwiseJob& job, const PanelExtent& extent, const ColumnRange& range,
+             int columns, const DepthwiseScratch& scratch) {
+  const int multiplier = job.filters().multiplier;
+  const DepthwiseRow outside = {job.outside, 0};
+  auto* to = reinterpret_cast<std::byte*>(scratch.copies);
+  for (int row = 0; row < job.filters().padded_height(); ++row) {
+    scratch.copied_rows[row] = {reinterpret_cast<const uint8_t*>(to), kCopiedColumn};
+    DepthwiseRow inside = scratch.rows[row];
+    inside.data += range.first * inside.step;
+    to = CopyColumns(extent, multiplier, outside, range.before, to);
+    to = CopyColumns(extent, multiplier, inside, range.inside, to);
+    to = CopyColumns(extent, multiplier, outside, columns - range.before - range.inside, to);
   }
 }
 
@@ -103,11 +103,8 @@ void Deliver(const DepthwiseJob& job, const PanelExtent& extent, int width, int 
     return;
   }
   const auto size = static_cast<ptrdiff_t>(SizeOf(job.epilogue.output));
-  for (int p = 0; p < pixels; ++p) {
-    CopyFew(static_cast<std::byte*>(job.product.dst) +
-                (at + static_cast<ptrdiff_t>(p) * panels.channels) * size,
-            out + p * width * size, static_cast<size_t>(extent.channels * size));
-  }
+  CopyLines({out, width * size, static_cast<std::byte*>(job.product.dst) + at * size,
+             panels.channels * size, extent.channels * size, pixels});
 }
 
 // One panel of channels along `lines` output lines, the first pixel of which is row `row` of the
@@ -148,7 +145,7 @@ void RunPanel(const DepthwiseJob& job, const Kernel& kernel, size_t extent_index
     args.columns = job.Columns(args.pixels);
     ColumnRange range = ColumnsInside(v, x * v.stride_width, args.columns);
     if (!in_place) {
-      CopyColumns(job, extent, range, args.columns, scratch);
+      CopyRun(job, extent, range, args.columns, scratch);
       range = {0, args.columns, 0};
     }
     args.columns_before = range.before;

@@ -1,30 +1,32 @@
 #include "intaglio/gemm/write_tile.h"
 
-#include <cstring>
+#include "intaglio/pack/copy_lines.h"
 
 namespace intaglio {
 namespace {
 
-// Copies a tile of finished elements to its place in dst.
+// Copies a tile of finished elements to its place in dst, whose rows are not runs.
 template <class Element>
 void Scatter(const Product& p, const std::byte* tile, size_t tile_stride, int row, int rows,
              int channel, int channels) {
   auto* dst = reinterpret_cast<Element*>(p.dst) + row * p.row_stride + channel * p.channel_stride;
   for (int r = 0; r < rows; ++r, tile += tile_stride, dst += p.row_stride) {
     const auto* from = reinterpret_cast<const Element*>(tile);
-    if (p.channel_stride == 1) {
-      std::memcpy(dst, from, static_cast<size_t>(channels) * sizeof(Element));
-    } else {
-      for (int c = 0; c < channels; ++c) dst[c * p.channel_stride] = from[c];
-    }
+    for (int c = 0; c < channels; ++c) dst[c * p.channel_stride] = from[c];
   }
 }
 
 void ScatterTile(const Product& p, const std::byte* tile, size_t tile_stride, int row, int rows,
                  const PanelExtent& extent) {
-  const auto scatter = SizeOf(p.dst_type) == 1   ? Scatter<uint8_t>
-                       : SizeOf(p.dst_type) == 2 ? Scatter<uint16_t>
-                                                 : Scatter<uint32_t>;
+  const auto size = static_cast<ptrdiff_t>(SizeOf(p.dst_type));
+  if (p.channel_stride == 1) {
+    std::byte* dst = p.dst + (row * p.row_stride + extent.first_channel) * size;
+    return CopyLines({tile, static_cast<ptrdiff_t>(tile_stride), dst, p.row_stride * size,
+                      extent.channels * size, rows});
+  }
+  const auto scatter = size == 1   ? Scatter<uint8_t>
+                       : size == 2 ? Scatter<uint16_t>
+                                   : Scatter<uint32_t>;
   scatter(p, tile, tile_stride, row, rows, extent.first_channel, extent.channels);
 }
 

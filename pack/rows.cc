@@ -91,16 +91,16 @@ void PackMatrixRows(const ConstMatrix& m, int first, int count, int padded_depth
     // All rows are one run.
     return Copy<Elements>(data + first * m.stride, ptrdiff_t{count} * m.cols, packed);
   }
-  for (int r = 0; r < count; ++r) {
-    auto* row = packed + static_cast<ptrdiff_t>(r) * padded_depth;
-    if (contiguous) {
-      const ptrdiff_t stride = m.order == Order::kRowMajor ? m.stride : 1;
-      Copy<Elements>(data + (first + r) * stride, m.cols, row);
-    } else {
-      const uint8_t* from = data + (first + r);
-      for (int k = 0; k < m.cols; ++k) Copy<Elements>(from + k * m.stride, 1, row + k);
+  if (contiguous) {
+    const ptrdiff_t stride = m.order == Order::kRowMajor ? m.stride : 1;
+    CopyRuns<Elements>(data + first * stride, stride, m.cols, count, packed, padded_depth);
+  }
+  for (int r = 0; r < count; ++r, packed += padded_depth) {
+    const uint8_t* from = data + (first + r);
+    for (int k = 0; !contiguous && k < m.cols; ++k) {
+      packed[k] = Elements::Convert(from[k * m.stride]);
     }
-    std::fill(row + m.cols, row + padded_depth, typename Elements::Element{0});
+    std::fill(packed + m.cols, packed + padded_depth, typename Elements::Element{0});
   }
 }
 

@@ -13,16 +13,21 @@
 namespace intaglio {
 
 // Rows of V, a kernel vocabulary: plain loops, of which the compiler makes vectors of V's
-// instruction set.
+// instruction set. Their ends take longer than a short row, which PackRows copies in pieces.
 template <class V>
 class RowPacker {
  public:
+  static bool Takes(const RowSource& source, int padded_depth) {
+    if (source.is_im2col || source.matrix.order != Order::kRowMajor) return false;
+    return source.matrix.cols >= 128 || IsOneRun(source.matrix, padded_depth);
+  }
+
   static void Pack(const RowSource& source, int first, int count, int padded_depth, void* packed) {
     const ConstMatrix& m = source.matrix;
     const auto* from = static_cast<const uint8_t*>(m.data) + first * m.stride;
     auto* to = static_cast<Element*>(packed);
-    if (m.stride == m.cols && padded_depth == m.cols) {
-      Move(m.type, from, ptrdiff_t{count} * m.cols, to);  // all rows are one run
+    if (IsOneRun(m, padded_depth)) {
+      Move(m.type, from, ptrdiff_t{count} * m.cols, to);
       return;
     }
     for (int r = 0; r < count; ++r, from += m.stride, to += padded_depth) {
@@ -34,6 +39,10 @@ class RowPacker {
  private:
   static constexpr bool kWide = V::kRowBytes / V::kDepthStep == 2;
   using Element = std::conditional_t<kWide, int16_t, uint8_t>;
+
+  static bool IsOneRun(const ConstMatrix& m, int padded_depth) {
+    return m.stride == m.cols && padded_depth == m.cols;
+  }
 
   static INTAGLIO_INLINE void Move(Type type, const uint8_t* __restrict from, ptrdiff_t n,
                                    Element* __restrict to) {
@@ -51,10 +60,10 @@ class RowPacker {
 template <class V>
 void PackRowsOf(const RowSource& source, RowFormat format, int first, int count, int padded_depth,
                 void* packed) {
-  if (source.is_im2col || source.matrix.order != Order::kRowMajor) {
-    PackRows(source, format, first, count, padded_depth, packed);
-  } else {
+  if (RowPacker<V>::Takes(source, padded_depth)) {
     RowPacker<V>::Pack(source, first, count, padded_depth, packed);
+  } else {
+    PackRows(source, format, first, count, padded_depth, packed);
   }
 }
 

@@ -10,9 +10,9 @@
 #include <utility>
 
 #include "intaglio/nn/ops/checks.h"
-#include "intaglio/nn/ops/copy_lines.h"
 #include "intaglio/nn/ops/ops.h"
 #include "intaglio/nn/ops/parallel.h"
+#include "intaglio/pack/copy_lines.h"
 
 namespace intaglio::nn {
 namespace {

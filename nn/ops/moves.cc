@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "intaglio/nn/ops/checks.h"
-#include "intaglio/nn/ops/copy_lines.h"
 #include "intaglio/nn/ops/routine.h"
 #include "intaglio/nn/quantization.h"
+#include "intaglio/pack/copy_lines.h"
 
 namespace intaglio::nn {
 namespace {

@@ -1,10 +1,10 @@
 // Lines of bytes copied from one stride to another.
-#ifndef INTAGLIO_NN_OPS_COPY_LINES_H_
-#define INTAGLIO_NN_OPS_COPY_LINES_H_
+#ifndef INTAGLIO_PACK_COPY_LINES_H_
+#define INTAGLIO_PACK_COPY_LINES_H_
 
 #include <cstddef>
 
-namespace intaglio::nn {
+namespace intaglio {
 
 // Strides are in bytes, of any sign. Lines are written in order; those of the output lie apart from
 // the input.
@@ -18,6 +18,6 @@ struct LineCopy {
 };
 void CopyLines(const LineCopy& copy);
 
-}  // namespace intaglio::nn
+}  // namespace intaglio
 
-#endif  // INTAGLIO_NN_OPS_COPY_LINES_H_
+#endif  // INTAGLIO_PACK_COPY_LINES_H_

@@ -1,11 +1,11 @@
-#include "intaglio/nn/ops/copy_lines.h"
+#include "intaglio/pack/copy_lines.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <vector>
 
-namespace intaglio::nn {
+namespace intaglio {
 namespace {
 
 constexpr ptrdiff_t kLines = 21;
@@ -60,4 +60,4 @@ TEST(CopyLines, OfManyBytes) {
 }
 
 }  // namespace
-}  // namespace intaglio::nn
+}  // namespace intaglio

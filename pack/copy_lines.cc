@@ -1,10 +1,10 @@
-#include "intaglio/nn/ops/copy_lines.h"
+#include "intaglio/pack/copy_lines.h"
 
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
-namespace intaglio::nn {
+namespace intaglio {
 namespace {
 
 constexpr ptrdiff_t kCacheLine = 64;
@@ -51,4 +51,4 @@ void CopyLines(const LineCopy& copy) {
   ForLines(copy, [=](const std::byte* in, std::byte* out) { std::memcpy(out, in, bytes); });
 }
 
-}  // namespace intaglio::nn
+}  // namespace intaglio
