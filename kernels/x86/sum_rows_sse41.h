@@ -43,6 +43,34 @@ class RowSums {
     _mm_storeu_si128(reinterpret_cast<__m128i*>(p), a);
   }
 
+#if defined(__AVX512BW__)
+  // Fewer than 16 bytes, and zeros.
+  static INTAGLIO_INLINE __m128i LoadFew(const char* p, ptrdiff_t count) {
+    return _mm_maskz_loadu_epi8(static_cast<__mmask16>((1 << count) - 1), p);
+  }
+#else
+  template <class Word>
+  static INTAGLIO_INLINE uint64_t LoadWord(const char* p) {
+    Word word;
+    std::memcpy(&word, p, sizeof(word));
+    return word;
+  }
+  // The same: two words that may overlap, of which the second is moved down.
+  static __attribute__((noinline)) __m128i LoadFew(const char* p, ptrdiff_t count) {
+    uint64_t low = 0;
+    uint64_t high = 0;
+    if (count >= 8) {
+      low = LoadWord<uint64_t>(p);
+      if (count > 8) high = LoadWord<uint64_t>(p + count - 8) >> 8 * (16 - count);
+    } else if (count >= 4) {
+      low = LoadWord<uint32_t>(p + count - 4) << 8 * (count - 4) | LoadWord<uint32_t>(p);
+    } else {
+      for (ptrdiff_t i = 0; i < count; ++i) low |= LoadWord<uint8_t>(p + i) << 8 * i;
+    }
+    return _mm_set_epi64x(static_cast<long long>(high), static_cast<long long>(low));
+  }
+#endif
+
   // The sums of each row's lanes.
   static INTAGLIO_INLINE __m128i Add(const __m128i (&parts)[4]) {
     return _mm_hadd_epi32(_mm_hadd_epi32(parts[0], parts[1]), _mm_hadd_epi32(parts[2], parts[3]));
@@ -104,9 +132,7 @@ class RowSums {
     }
     if (k == bytes_) return;
     for (int r = 0; r < kRows; ++r) {
-      __m128i rest = _mm_setzero_si128();
-      std::memcpy(&rest, row + r * stride_ + k, static_cast<size_t>(bytes_ - k));
-      parts[r] = _mm_add_epi32(parts[r], AddUp(rest));
+      parts[r] = _mm_add_epi32(parts[r], AddUp(LoadFew(row + r * stride_ + k, bytes_ - k)));
     }
   }
 
