@@ -2,10 +2,8 @@
 // sum is brought to the output's scale, each time by a fixed-point multiplier. SUB negates the
 // second. int16 has 2^15 for 2^20.
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <memory>
-#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
@@ -13,6 +11,7 @@
 #include "intaglio/fixedpoint/multiply.h"
 #include "intaglio/nn/ops/binary.h"
 #include "intaglio/nn/ops/byte_sum.h"
+#include "intaglio/nn/ops/fit_sum.h"
 #include "intaglio/nn/ops/line_pairs.h"
 #include "intaglio/nn/ops/ops.h"
 #include "intaglio/nn/quantization.h"
@@ -45,33 +44,6 @@ Result<SumOfBytes> MakeSum(const LayerView& layer, const ThreeAffines& q, int sh
   sum.scale_b = *b;
   sum.scale = *out;
   sum.subtract = sign < 0;
-  return sum;
-}
-
-// Whether both arithmetics of a sum give the same bytes for all operands.
-bool LinearIsRight(const LineRoutines& lines, const SumOfBytes& linear, const LineOutput& output) {
-  SumOfBytes definition = linear;
-  definition.linear = false;
-  std::array<uint8_t, 256> all{};
-  std::iota(all.begin(), all.end(), uint8_t{0});
-  for (const uint8_t b : all) {
-    std::array<uint8_t, 256> fast{};
-    std::array<uint8_t, 256> right{};
-    lines.add(linear, output, {all.data(), &b, true, fast.data(), 256});
-    lines.add(definition, output, {all.data(), &b, true, right.data(), 256});
-    if (fast != right) return false;
-  }
-  return true;
-}
-
-// The linear function where one is found that is right.
-SumOfBytes FitSum(const LineRoutines& lines, const SumOfBytes& sum, const LineOutput& output) {
-  for (const bool ties_away : {false, true}) {
-    for (const int nudge : {0, 1, -1, 3, -3, 8, -8, 20, -20}) {
-      const SumOfBytes linear = WithLinear(sum, nudge, ties_away);
-      if (linear.linear && LinearIsRight(lines, linear, output)) return linear;
-    }
-  }
   return sum;
 }
 
