@@ -26,6 +26,7 @@ struct DepthwiseProduct {
   const Im2col& input;
   const PackedDepthwise::Storage& packed;
   void* dst;
+  ptrdiff_t dst_stride;              // elements from one pixel to the next
   const StandardPipeline* standard;  // or null, and `tile` is run
   TilePipeline tile;
   const PanelParams* params;  // per extent; null where the pipeline was not bound before
