@@ -2,6 +2,7 @@
 #ifndef INTAGLIO_GEMM_DEPTHWISE_PRODUCT_H_
 #define INTAGLIO_GEMM_DEPTHWISE_PRODUCT_H_
 
+#include <cstddef>
 #include <cstdint>
 
 #include "intaglio/fixedpoint/status.h"
