@@ -22,10 +22,12 @@ void Announce(const DepthwiseProduct& product) {
 }
 
 Status Run(Context& context, const Im2col& input, const PackedDepthwise& filters, void* dst,
-           const StandardPipeline* standard, const TilePipeline& tile, const PanelParams* params) {
+           ptrdiff_t dst_stride, const StandardPipeline* standard, const TilePipeline& tile,
+           const PanelParams* params) {
   const PackedDepthwise::Storage* packed = filters.storage();
   if (packed == nullptr) return InvalidArgument("depthwise: the filters are empty");
-  const DepthwiseProduct product{input, *packed, dst, standard, tile, params};
+  if (dst_stride == 0) dst_stride = filters.channels();
+  const DepthwiseProduct product{input, *packed, dst, dst_stride, standard, tile, params};
   try {
     INTAGLIO_RETURN_IF_ERROR(CheckDepthwise(product));
     if (Verbose()) Announce(product);
@@ -36,9 +38,10 @@ Status Run(Context& context, const Im2col& input, const PackedDepthwise& filters
 }
 
 Status RunStandard(Context& context, const Im2col& input, const PackedDepthwise& filters, void* dst,
-                   const StandardPipeline& pipeline, const PanelParams* params) {
+                   ptrdiff_t dst_stride, const StandardPipeline& pipeline,
+                   const PanelParams* params) {
   const bool in_registers = pipeline.scaling != Scaling::kReal64;
-  return Run(context, input, filters, dst, in_registers ? &pipeline : nullptr,
+  return Run(context, input, filters, dst, dst_stride, in_registers ? &pipeline : nullptr,
              AsTilePipeline(pipeline), in_registers ? params : nullptr);
 }
 
@@ -84,16 +87,16 @@ Result<BoundPipeline> BoundPipeline::Bind(const PackedDepthwise& filters,
 }
 
 Status Depthwise(Context& context, const Im2col& input, const PackedDepthwise& filters, void* dst,
-                 const StandardPipeline& pipeline) {
+                 const StandardPipeline& pipeline, ptrdiff_t dst_stride) {
   INTAGLIO_RETURN_IF_ERROR(Validate(pipeline, 1, filters.channels()));
   if (pipeline.axis != Axis::kCols && (pipeline.bias != nullptr || pipeline.per_channel)) {
     return InvalidArgument("depthwise: a pipeline whose channels run along rows");
   }
-  return RunStandard(context, input, filters, dst, pipeline, nullptr);
+  return RunStandard(context, input, filters, dst, dst_stride, pipeline, nullptr);
 }
 
 Status Depthwise(Context& context, const Im2col& input, const PackedDepthwise& filters, void* dst,
-                 const BoundPipeline& pipeline) {
+                 const BoundPipeline& pipeline, ptrdiff_t dst_stride) {
   const BoundPipeline::Storage* bound = pipeline.storage();
   if (bound == nullptr) return InvalidArgument("the pipeline is bound to nothing");
   if (filters.storage() == nullptr || bound->panels != &filters.storage()->filters.panels) {
@@ -104,12 +107,13 @@ Status Depthwise(Context& context, const Im2col& input, const PackedDepthwise& f
                            NameOf(bound->operand_type) + " with zero point " +
                            std::to_string(bound->operand_zero_point));
   }
-  return RunStandard(context, input, filters, dst, bound->pipeline, bound->panel_params());
+  return RunStandard(context, input, filters, dst, dst_stride, bound->pipeline,
+                     bound->panel_params());
 }
 
 Status Depthwise(Context& context, const Im2col& input, const PackedDepthwise& filters, void* dst,
-                 const TilePipeline& pipeline) {
-  return Run(context, input, filters, dst, nullptr, pipeline, nullptr);
+                 const TilePipeline& pipeline, ptrdiff_t dst_stride) {
+  return Run(context, input, filters, dst, dst_stride, nullptr, pipeline, nullptr);
 }
 
 }  // namespace intaglio

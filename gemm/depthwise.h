@@ -3,6 +3,7 @@
 #ifndef INTAGLIO_GEMM_DEPTHWISE_H_
 #define INTAGLIO_GEMM_DEPTHWISE_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -41,19 +42,20 @@ class PackedDepthwise {
   std::shared_ptr<const Storage> storage_;
 };
 
-// dst (NHWC, dense: batch * out_height * out_width rows of `filters.channels()` elements of the
-// pipeline's output type) = pipeline(input (*) filters). The pipeline's axis is kCols. In the view,
-// first_channel is 0 and group_channels is channels.
+// dst (NHWC: batch * out_height * out_width pixels of `filters.channels()` elements of the
+// pipeline's output type, `dst_stride` elements apart, where it is 0 as many as the channels) =
+// pipeline(input (*) filters). What lies between pixels is left alone. The pipeline's axis is
+// kCols. In the view, first_channel is 0 and group_channels is channels.
 Status Depthwise(Context& context, const Im2col& input, const PackedDepthwise& filters, void* dst,
-                 const StandardPipeline& pipeline);
+                 const StandardPipeline& pipeline, ptrdiff_t dst_stride = 0);
 
 // The same with a pipeline bound to the filters before (gemm/bound_pipeline.h).
 Status Depthwise(Context& context, const Im2col& input, const PackedDepthwise& filters, void* dst,
-                 const BoundPipeline& pipeline);
+                 const BoundPipeline& pipeline, ptrdiff_t dst_stride = 0);
 
 // The same with any pipeline, over tiles of pixels.
 Status Depthwise(Context& context, const Im2col& input, const PackedDepthwise& filters, void* dst,
-                 const TilePipeline& pipeline);
+                 const TilePipeline& pipeline, ptrdiff_t dst_stride = 0);
 
 }  // namespace intaglio
 

@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <cstddef>
 #include <limits>
 #include <string>
 
@@ -9,6 +11,9 @@ namespace {
 
 // The most pixels of input under one output line, over all kernel rows.
 constexpr int64_t kMostColumns = 1 << 26;
+
+// The most elements from the first to the last of the result: their bytes can be counted.
+constexpr ptrdiff_t kMostDst = std::numeric_limits<ptrdiff_t>::max() / ptrdiff_t{sizeof(int32_t)};
 
 std::string Shape(int rows, int cols) {
   return std::to_string(rows) + " x " + std::to_string(cols);
@@ -44,11 +49,20 @@ Status CheckDepthwise(const DepthwiseProduct& product) {
   if (rows > 0 && panels.channels > std::numeric_limits<int>::max() / rows) {
     return InvalidArgument("depthwise: more output elements than an int counts");
   }
+  if (product.dst_stride < panels.channels || product.dst_stride > kMostDst / std::max(1, rows)) {
+    return InvalidArgument("depthwise: " + std::to_string(rows) + " pixels of " +
+                           std::to_string(panels.channels) + " channels with the stride " +
+                           std::to_string(product.dst_stride));
+  }
   const size_t elements = static_cast<size_t>(rows) * static_cast<size_t>(panels.channels);
   if (elements > 0 && product.dst == nullptr) return InvalidArgument("depthwise: null dst");
   const auto input_bytes = static_cast<size_t>(input.batch) * static_cast<size_t>(input.height) *
                            static_cast<size_t>(input.width) * static_cast<size_t>(input.channels);
-  if (Overlap(input.data, input_bytes, product.dst, elements * SizeOf(product.tile.output))) {
+  const size_t dst_elements =
+      elements == 0 ? 0
+                    : static_cast<size_t>(rows - 1) * static_cast<size_t>(product.dst_stride) +
+                          static_cast<size_t>(panels.channels);
+  if (Overlap(input.data, input_bytes, product.dst, dst_elements * SizeOf(product.tile.output))) {
     return InvalidArgument("depthwise: dst overlaps the input");
   }
   const int64_t worst = panels.magnitude() * LargestDistance(input.type, input.zero_point);

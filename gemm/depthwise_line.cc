@@ -91,20 +91,19 @@ void CopyRun(const DepthwiseJob& job, const PanelExtent& extent, const ColumnRan
 // Brings a run of finished panels from scratch to dst.
 void Deliver(const DepthwiseJob& job, const PanelExtent& extent, int width, int row, int pixels,
              const std::byte* out) {
-  const Panels& panels = job.filters().panels;
-  const ptrdiff_t at = static_cast<ptrdiff_t>(row) * panels.channels + extent.first_channel;
+  const ptrdiff_t stride = job.product.dst_stride;
+  const ptrdiff_t at = row * stride + extent.first_channel;
   if (job.product.standard == nullptr) {
     const auto size = static_cast<ptrdiff_t>(SizeOf(job.product.tile.output));
     job.product.tile.run(
         job.product.tile.pipeline,
         {reinterpret_cast<const int32_t*>(out), width, pixels, extent.channels, Axis::kCols, row,
-         extent.first_channel, static_cast<std::byte*>(job.product.dst) + at * size,
-         panels.channels, 1});
+         extent.first_channel, static_cast<std::byte*>(job.product.dst) + at * size, stride, 1});
     return;
   }
   const auto size = static_cast<ptrdiff_t>(SizeOf(job.epilogue.output));
-  CopyLines({out, width * size, static_cast<std::byte*>(job.product.dst) + at * size,
-             panels.channels * size, extent.channels * size, pixels});
+  CopyLines({out, width * size, static_cast<std::byte*>(job.product.dst) + at * size, stride * size,
+             extent.channels * size, pixels});
 }
 
 // One panel of channels along `lines` output lines, the first pixel of which is row `row` of the
@@ -137,7 +136,7 @@ void RunPanel(const DepthwiseJob& job, const Kernel& kernel, size_t extent_index
   args.flip = TapMove(kernel, v.type) == 0 ? 0 : 0x80;
   args.params = job.params + extent_index;
   args.epilogue = job.epilogue;
-  args.dst_stride = (direct ? panels.channels : width) * size;
+  args.dst_stride = (direct ? job.product.dst_stride : width) * size;
   args.dst_line = (direct ? v.out_width : job.run) * args.dst_stride;
   args.scratch = scratch.columns;
   for (int x = 0; x < v.out_width; x += job.run) {
@@ -151,7 +150,7 @@ void RunPanel(const DepthwiseJob& job, const Kernel& kernel, size_t extent_index
     args.columns_before = range.before;
     args.columns_inside = range.inside;
     args.first_column = range.first;
-    const ptrdiff_t at = static_cast<ptrdiff_t>(row + x) * panels.channels + extent.first_channel;
+    const ptrdiff_t at = (row + x) * job.product.dst_stride + extent.first_channel;
     args.dst = direct ? static_cast<std::byte*>(job.product.dst) + at * size : scratch.out;
     kernel.depthwise(args);
     for (int l = 0; l < lines && !direct; ++l) {

@@ -2,6 +2,7 @@
 #ifndef INTAGLIO_GEMM_DEPTHWISE_PRODUCT_H_
 #define INTAGLIO_GEMM_DEPTHWISE_PRODUCT_H_
 
+#include <cstddef>
 #include <cstdint>
 
 #include "intaglio/fixedpoint/status.h"
@@ -26,6 +27,7 @@ struct DepthwiseProduct {
   const Im2col& input;
   const PackedDepthwise::Storage& packed;
   void* dst;
+  ptrdiff_t dst_stride;              // elements from one pixel to the next
   const StandardPipeline* standard;  // or null, and `tile` is run
   TilePipeline tile;
   const PanelParams* params;  // per extent; null where the pipeline was not bound before

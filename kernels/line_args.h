@@ -52,6 +52,7 @@ struct WindowRun {
   int pixels;  // windows in a line, at least 1
   ptrdiff_t count;
   void* out;
+  ptrdiff_t out_pixel;       // bytes of the output from one window to the next
   int lines = 1;             // at least 1
   int line_step = 0;         // rows from one line to the next
   ptrdiff_t out_stride = 0;  // bytes of the output from one line to the next

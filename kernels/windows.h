@@ -26,7 +26,7 @@ struct Windows {
 
   template <class R>
   static INTAGLIO_INLINE void Run(const R& r, WindowRun run) {
-    if (run.step == 1 && run.count < kBlock) {
+    if (run.step == 1 && run.count < kBlock && run.out_pixel == run.count) {
       // Pixels of neighbouring windows are adjacent: one long window.
       run.count *= run.pixels;
       run.pixels = 1;
@@ -56,7 +56,7 @@ struct Windows {
   static INTAGLIO_INLINE void RunWhole(const R& r, const WindowRun& run) {
     const auto* in = static_cast<const uint8_t*>(run.in);
     auto* out = static_cast<uint8_t*>(run.out);
-    for (int p = 0; p < run.pixels; ++p, in += run.step * run.column_stride, out += run.count) {
+    for (int p = 0; p < run.pixels; ++p, in += run.step * run.column_stride, out += run.out_pixel) {
       ForBlocks<kBytes>(0, run.count, run.count, [&](int, ptrdiff_t from) {
         r.template Finish<kBytes>(Whole<kBytes>(r, run, in + from), out + from);
       });
@@ -119,7 +119,7 @@ struct Windows {
           for (int c = 1; c < run.columns; ++c) state = r.template Join<kBlock>(state, kept[c][i]);
           r.template Finish<kBlock>(state, out + from);
         });
-        out += run.count;
+        out += run.out_pixel;
       }
     }
   }
@@ -198,7 +198,7 @@ struct Windows {
     };
     Pair a = column();
     Pair b = column();
-    for (int p = 0; p < run.pixels; ++p, out += run.count) {
+    for (int p = 0; p < run.pixels; ++p, out += run.out_pixel) {
       const Pair c = column();
       r.template Finish<kBytes>(join(join(a.upper, b.upper), c.upper), out);
       r.template Finish<kBytes>(join(join(a.lower, b.lower), c.lower), out + run.out_stride);
@@ -218,7 +218,7 @@ struct Windows {
     const auto count = static_cast<size_t>(run.count);
     const auto* in = static_cast<const uint8_t*>(run.in);
     auto* out = static_cast<uint8_t*>(run.out);
-    for (int p = 0; p < run.pixels; ++p, in += run.step * run.column_stride, out += count) {
+    for (int p = 0; p < run.pixels; ++p, in += run.step * run.column_stride, out += run.out_pixel) {
       uint8_t* tap = taps;
       for (int y = 0; y < run.rows; ++y) {
         for (int x = 0; x < run.columns; ++x, tap += kLeast) {

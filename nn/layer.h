@@ -53,13 +53,17 @@ class LayerView {
 
 // What a routine gets for one run: dense tensors in the order of the layer (null where an optional
 // input is absent), scratch in the arena, as much as its preparation asked for, aligned to 64
-// bytes, and the inputs once more, to be written, where they are variables (else null).
+// bytes, and the inputs once more, to be written, where they are variables (else null). Only output
+// 0 need not be dense, where the preparation allowed that: then others own what lies between its
+// lines.
 struct RunArguments {
   Context& context;
   std::span<const void* const> inputs;
   std::span<void* const> outputs;
   void* scratch;
   std::span<void* const> variables;
+  // Bytes of output 0 from one line of its last dimension to the next.
+  ptrdiff_t output_stride;
 };
 
 // One way to compute one layer, with everything it needs packed and computed. Immutable: instances
@@ -82,8 +86,11 @@ struct PreparedLayer {
   uint32_t in_place_inputs = 0;
   // Output 0 has the bytes of input 0. The routine copies unless both are the same memory.
   bool alias = false;
-  // Inputs of a concatenation may lie in output 0, where they belong.
+  // Inputs of a concatenation may lie in output 0, where they belong: the routine copies the
+  // others.
   bool joins = false;
+  // The routine writes output 0 with the stride that it is told.
+  bool strides_output = false;
 };
 
 // What operators take from the options of Model::Prepare.

@@ -22,6 +22,7 @@ struct BoundLayer {
   std::vector<void*> outputs;
   std::vector<void*> variables;
   void* scratch = nullptr;
+  ptrdiff_t output_stride = 0;
 };
 
 // Makes strings only where there is an error.
@@ -75,7 +76,8 @@ std::vector<Placement> PlacementsOf(const MemoryPlan& plan) {
     if (plan.tensor_block[i] == MemoryPlan::kNoBlock) continue;
     const Block& block = plan.blocks[static_cast<size_t>(plan.tensor_block[i])];
     placements.push_back({static_cast<TensorId>(i), block.offset + plan.tensor_offset[i],
-                          plan.tensor_bytes[i], plan.first[i], plan.last[i]});
+                          plan.tensor_bytes[i], plan.first[i], plan.last[i],
+                          plan.tensor_stride[i]});
   }
   return placements;
 }
@@ -100,6 +102,13 @@ struct Model::Prepared {
            plan.tensor_offset[static_cast<size_t>(id)];
   }
 
+  // Bytes from one line of a tensor's last dimension to the next.
+  ptrdiff_t Stride(TensorId id) const {
+    const size_t stride = plan.tensor_stride[static_cast<size_t>(id)];
+    return stride != 0 ? static_cast<ptrdiff_t>(stride)
+                       : LineBytes(graph.tensors[static_cast<size_t>(id)]);
+  }
+
   void Describe();
 };
 
@@ -117,6 +126,9 @@ struct Model::Instance {
       }
       for (const TensorId id : graph.layers[i].outputs) {
         layers[i].outputs.push_back(prepared->Address(arena.get(), id));
+      }
+      if (!graph.layers[i].outputs.empty()) {
+        layers[i].output_stride = prepared->Stride(graph.layers[i].outputs[0]);
       }
       const int block = prepared->plan.scratch_block[i];
       if (block == MemoryPlan::kNoBlock) continue;
@@ -292,8 +304,9 @@ Status Model::RunLayers(std::span<std::chrono::nanoseconds> layer_times) {
   for (size_t i = 0; i < instance_->layers.size(); ++i) {
     const BoundLayer& layer = instance_->layers[i];
     const Clock::time_point start = layer_times.empty() ? Clock::time_point() : Clock::now();
-    const Status status = prepared.layers[i].routine->Run(
-        {*instance_->context, layer.inputs, layer.outputs, layer.scratch, layer.variables});
+    const Status status =
+        prepared.layers[i].routine->Run({*instance_->context, layer.inputs, layer.outputs,
+                                         layer.scratch, layer.variables, layer.output_stride});
     if (!status.ok()) return LayerView(prepared.graph, i).Wrap(status);
     if (!layer_times.empty()) layer_times[i] = Clock::now() - start;
   }

@@ -63,9 +63,12 @@ OutputBuffer MakeOutput(std::span<T> values) {
 struct Placement {
   TensorId tensor = kNoTensor;
   size_t offset = 0;
-  size_t bytes = 0;
+  size_t bytes = 0;  // from the first to the last
   int first = 0;
   int last = 0;
+  // Not 0 of a tensor that lies inside the result of a concatenation line by line: bytes from one
+  // line of its last dimension to the next. Between them lies what belongs to others.
+  size_t stride = 0;
 };
 
 // What was decided for a layer.
@@ -78,7 +81,7 @@ struct LayerInfo {
   size_t constant_bytes = 0;  // packed weights, tables, multipliers
   size_t scratch_bytes = 0;   // in the arena, during this layer
   size_t scratch_offset = 0;
-  bool in_place = false;        // the first output takes the memory of an input
+  bool in_place = false;        // the first output takes the memory of an input, or of all
   TensorId output = kNoTensor;  // the first output: shape and type stand in graph().tensors
 };
 

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <span>
 #include <string>
+#include <utility>
 #include <variant>
 
 #include "intaglio/nn/join.h"
@@ -49,6 +51,7 @@ class Groups {
     plan_.tensor_block.assign(graph.tensors.size(), MemoryPlan::kNoBlock);
     plan_.tensor_offset.assign(graph.tensors.size(), 0);
     plan_.tensor_bytes.assign(graph.tensors.size(), 0);
+    plan_.tensor_stride.assign(graph.tensors.size(), 0);
     plan_.first.assign(graph.tensors.size(), -1);
     plan_.last.assign(graph.tensors.size(), -1);
     plan_.in_place.assign(graph.layers.size(), false);
@@ -132,26 +135,30 @@ class Groups {
     for (size_t i = 0; i < joins_.size(); ++i) {
       if (joins_[i].result == kNoTensor) continue;
       const auto operand = static_cast<TensorId>(i);
-      TensorId result = operand;
-      size_t offset = 0;
-      for (; At(joins_, result).result != kNoTensor; result = At(joins_, result).result) {
-        offset += At(joins_, result).offset;
+      const JoinedPlace place = OutermostPlace(joins_, operand);
+      if (At(plan_.tensor_block, place.result) == MemoryPlan::kNoBlock) {
+        INTAGLIO_RETURN_IF_ERROR(NewBlock(place.result));
       }
-      if (At(plan_.tensor_block, result) == MemoryPlan::kNoBlock) {
-        INTAGLIO_RETURN_IF_ERROR(NewBlock(result));
-      }
-      const int index = At(plan_.tensor_block, result);
+      const int index = At(plan_.tensor_block, place.result);
       Block& block = plan_.blocks[static_cast<size_t>(index)];
       block.first = std::min(block.first, At(plan_.first, operand));
       block.last = std::max(block.last, At(plan_.last, operand));
-      const Tensor& tensor = graph_.tensors[i];
-      Share(operand, index, offset, *CountBytes(tensor.shape, tensor.type));
+      Share(operand, index, place.offset, Extent(operand, place));
+      plan_.tensor_stride[i] = place.stride;
     }
     end_joined_ = static_cast<int>(plan_.blocks.size());
     for (size_t i = 0; i < graph_.layers.size(); ++i) {
       plan_.in_place[i] = IsJoined(graph_.layers[i]);
     }
     return {};
+  }
+
+  // Bytes of a place from the first to the last.
+  size_t Extent(TensorId id, const JoinedPlace& place) const {
+    const Tensor& tensor = graph_.tensors[static_cast<size_t>(id)];
+    const size_t bytes = *CountBytes(tensor.shape, tensor.type);
+    if (place.stride == 0 || bytes == 0) return bytes;
+    return (bytes / place.bytes - 1) * place.stride + place.bytes;
   }
 
   // Whether all operands of a concatenation are written where they belong.
@@ -161,7 +168,7 @@ class Groups {
     for (const TensorId id : layer.inputs) {
       const JoinedPlace& place = At(joins_, id);
       if (place.result != layer.outputs[0] || place.offset != end) return false;
-      end += At(plan_.tensor_bytes, id);
+      end += place.bytes;
     }
     return true;
   }
@@ -217,6 +224,56 @@ Result<MemoryPlan> PlanWith(const Graph& graph, const std::vector<PreparedLayer>
   return std::move(plan);
 }
 
+// Finds which joins cost no memory.
+class Joiner {
+ public:
+  Joiner(const Graph& graph, const std::vector<PreparedLayer>& layers, MemoryPlan apart)
+      : graph_(graph),
+        layers_(layers),
+        all_(FindJoins(graph, layers)),
+        joins_(graph.tensors.size()),
+        most_(apart.arena_bytes),
+        plan_(std::move(apart)) {}
+
+  MemoryPlan Join() {
+    std::vector<TensorId> results;  // those that have no place themselves
+    for (size_t i = 0; i < all_.size(); ++i) {
+      if (all_[i].result == kNoTensor) continue;
+      results.push_back(OutermostPlace(all_, static_cast<TensorId>(i)).result);
+    }
+    std::sort(results.begin(), results.end());
+    results.erase(std::unique(results.begin(), results.end()), results.end());
+    Add(results);
+    return std::move(plan_);
+  }
+
+ private:
+  // All that has its place in these results; where that is too much, in those of either half alone.
+  void Add(std::span<const TensorId> results) {
+    if (results.empty()) return;
+    std::vector<JoinedPlace> tried = joins_;
+    for (size_t i = 0; i < all_.size(); ++i) {
+      const TensorId result = OutermostPlace(all_, static_cast<TensorId>(i)).result;
+      if (std::binary_search(results.begin(), results.end(), result)) tried[i] = all_[i];
+    }
+    Result<MemoryPlan> plan = PlanWith(graph_, layers_, false, tried);
+    if (plan.ok() && plan->arena_bytes <= most_) {
+      joins_ = std::move(tried);
+      plan_ = std::move(*plan);
+    } else if (results.size() > 1) {
+      Add(results.first(results.size() / 2));
+      Add(results.subspan(results.size() / 2));
+    }
+  }
+
+  const Graph& graph_;
+  const std::vector<PreparedLayer>& layers_;
+  const std::vector<JoinedPlace> all_;
+  std::vector<JoinedPlace> joins_;  // of plan_
+  size_t most_;                     // bytes of an arena without joins
+  MemoryPlan plan_;
+};
+
 }  // namespace
 
 Result<size_t> PlaceBlocks(std::vector<Block>& blocks) {
@@ -250,14 +307,7 @@ Result<MemoryPlan> PlanMemory(const Graph& graph, const std::vector<PreparedLaye
   const std::vector<JoinedPlace> none(graph.tensors.size());
   Result<MemoryPlan> apart = PlanWith(graph, layers, keep_all, none);
   if (keep_all || !apart.ok()) return apart;
-  const std::vector<JoinedPlace> joins = FindJoins(graph, layers);
-  if (std::all_of(joins.begin(), joins.end(),
-                  [](const JoinedPlace& place) { return place.result == kNoTensor; })) {
-    return apart;
-  }
-  Result<MemoryPlan> joined = PlanWith(graph, layers, keep_all, joins);
-  return joined.ok() && joined->arena_bytes <= apart->arena_bytes ? std::move(joined)
-                                                                  : std::move(apart);
+  return Joiner(graph, layers, std::move(*apart)).Join();
 }
 
 }  // namespace intaglio::nn

@@ -28,8 +28,8 @@ inline constexpr size_t kArenaAlignment = 64;
 Result<size_t> PlaceBlocks(std::vector<Block>& blocks);
 
 // The plan of a graph. Tensors that are aliases of each other, or take each other's memory in
-// place, share one block; so do the operands of a concatenation that lie in its result one behind
-// the other, and the result, where that costs no memory.
+// place, share one block; so do the result of a concatenation and the operands that lie in it,
+// where that costs no memory.
 struct MemoryPlan {
   static constexpr int kNoBlock = -1;
 
@@ -37,7 +37,10 @@ struct MemoryPlan {
   std::vector<int>
       tensor_block;  // per tensor; kNoBlock for constants and tensors that nothing writes
   std::vector<size_t> tensor_offset;  // per tensor: where in its block it starts
-  std::vector<size_t> tensor_bytes;   // per tensor: its block's, or those of its place in a result
+  std::vector<size_t> tensor_bytes;   // per tensor: its block's, or from the first to the last of
+                                      // its place in a result
+  std::vector<size_t> tensor_stride;  // per tensor: bytes from one line of its last dimension to
+                                      // the next, where the lines lie in those of a result; else 0
   std::vector<int> first;  // per tensor: the layer that writes it, -1 for inputs and variables
   std::vector<int> last;   // the last layer that reads it; their number for outputs and variables
   std::vector<int> scratch_block;  // per layer; kNoBlock for none

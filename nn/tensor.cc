@@ -39,6 +39,11 @@ Result<size_t> CountBytes(const Shape& shape, Type type) {
   return static_cast<size_t>(bytes);
 }
 
+ptrdiff_t LineBytes(const Tensor& tensor) {
+  const ptrdiff_t count = tensor.shape.empty() ? 1 : tensor.shape.back();
+  return count * static_cast<ptrdiff_t>(SizeOf(tensor.type));
+}
+
 std::string ToString(const Shape& shape) {
   std::string text = "[";
   for (size_t i = 0; i < shape.size(); ++i) {

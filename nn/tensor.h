@@ -60,6 +60,9 @@ struct Tensor {
 Result<int64_t> CountElements(const Shape& shape);
 Result<size_t> CountBytes(const Shape& shape, Type type);
 
+// Bytes of a line of the last dimension; of a scalar, its own.
+ptrdiff_t LineBytes(const Tensor& tensor);
+
 // "[1, 224, 224, 3]"
 std::string ToString(const Shape& shape);
 

@@ -244,7 +244,9 @@ void AddArena(std::string& page, const BenchReport& report) {
            kBottom - static_cast<double>(p.offset) * per_byte - height,
            (p.last - p.first + 1) * per_layer, height, kColors[i % std::size(kColors)]);
     page += Escaped(report.tensor_names[i]) + ": " + FormatBytes(p.bytes) + " at " +
-            std::to_string(p.offset) + "</title></rect>";
+            std::to_string(p.offset) +
+            (p.stride > 0 ? ", in lines that are " + std::to_string(p.stride) + " apart" : "") +
+            "</title></rect>";
   }
   AddLine(page, kLeft, kBottom, kLeft + kInner, kBottom, "#67778a");
   AddText(page, kLeft - 8, kBottom, "end", "0");

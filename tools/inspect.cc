@@ -132,7 +132,8 @@ Json ToJson(const nn::Model& model) {
                                    {"offset", place.offset},
                                    {"bytes", place.bytes},
                                    {"first_layer", place.first},
-                                   {"last_layer", place.last}});
+                                   {"last_layer", place.last},
+                                   {"stride", place.stride}});
   }
   return json;
 }

@@ -159,6 +159,7 @@ class HostRoutine final : public Routine {
         on_host_(std::move(on_host)),
         input_(*CountBytes(layer.input(0).shape, layer.input(0).type)),
         output_(*CountBytes(layer.output().shape, layer.output().type)),
+        output_stride_(LineBytes(layer.output())),
         scratch_(on_host_.scratch_bytes) {}
 
   Status Run(const RunArguments& arguments) const override {
@@ -168,8 +169,9 @@ class HostRoutine final : public Routine {
     INTAGLIO_RETURN_IF_ERROR(device::Wait(stream_));
     const void* const inputs[] = {input_.data()};
     void* const outputs[] = {output_.data()};
-    INTAGLIO_RETURN_IF_ERROR(on_host_.routine->Run(
-        {arguments.context, inputs, outputs, scratch_.data(), arguments.variables}));
+    INTAGLIO_RETURN_IF_ERROR(
+        on_host_.routine->Run({arguments.context, inputs, outputs, scratch_.data(),
+                               arguments.variables, output_stride_}));
     return device::Copy(stream_, arguments.outputs[0], output_.data(), output_.size());
   }
 
@@ -179,6 +181,7 @@ class HostRoutine final : public Routine {
   mutable std::mutex mutex_;  // instances of a model share the buffers
   mutable std::vector<std::byte> input_;
   mutable std::vector<std::byte> output_;
+  ptrdiff_t output_stride_;
   mutable std::vector<std::byte> scratch_;
 };
 

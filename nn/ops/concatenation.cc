@@ -22,6 +22,7 @@ class ConcatenationRoutine final : public Routine {
   explicit ConcatenationRoutine(JoinedParts joined) : joined_(std::move(joined)) {}
 
   Status Run(const RunArguments& arguments) const override {
+    if (IsInPlace(arguments)) return {};
     ForParts(arguments.context, joined_.steps,
              kLeastBytesOfThread / std::max<ptrdiff_t>(1, joined_.stride) + 1,
              [&](ptrdiff_t first, ptrdiff_t last) { CopySteps(arguments, first, last); });
@@ -31,6 +32,16 @@ class ConcatenationRoutine final : public Routine {
  private:
   static constexpr ptrdiff_t kBlockBytes = 16 << 10;
 
+  // Whether every part was written where it belongs.
+  bool IsInPlace(const RunArguments& arguments) const {
+    const auto* out = static_cast<const std::byte*>(arguments.outputs[0]);
+    for (size_t i = 0; i < joined_.parts.size(); ++i) {
+      if (arguments.inputs[i] != out) return false;
+      out += joined_.parts[i].bytes;
+    }
+    return true;
+  }
+
   // In blocks that stay in the cache until every part of their lines is there.
   void CopySteps(const RunArguments& arguments, ptrdiff_t first, ptrdiff_t last) const {
     const ptrdiff_t most = kBlockBytes / std::max<ptrdiff_t>(1, joined_.stride) + 1;
@@ -38,13 +49,15 @@ class ConcatenationRoutine final : public Routine {
   }
 
   void CopyBlock(const RunArguments& arguments, ptrdiff_t first, ptrdiff_t steps) const {
-    std::byte* out = static_cast<std::byte*>(arguments.outputs[0]) + first * joined_.stride;
+    const ptrdiff_t stride = joined_.by_lines ? arguments.output_stride : joined_.stride;
+    auto* out = static_cast<std::byte*>(arguments.outputs[0]);
     for (size_t i = 0; i < joined_.parts.size(); ++i) {
       const JoinedPart& part = joined_.parts[i];
       const auto bytes = static_cast<ptrdiff_t>(part.bytes);
-      const auto* const in = static_cast<const std::byte*>(arguments.inputs[i]) + first * bytes;
-      const bool in_place = in == out;  // written where it belongs
-      if (!in_place) CopyPart(part, {in, bytes, out, joined_.stride, bytes, steps});
+      const auto* const in = static_cast<const std::byte*>(arguments.inputs[i]);
+      if (in != out) {  // not written where it belongs
+        CopyPart(part, {in + first * bytes, bytes, out + first * stride, stride, bytes, steps});
+      }
       out += bytes;
     }
   }
@@ -134,6 +147,7 @@ Result<JoinedParts> JoinedPartsOf(const LayerView& layer) {
     return layer.Unsupported("a fused activation is not supported");
   }
   JoinedParts joined;
+  joined.by_lines = *axis + 1 == layer.input(0).shape.size();
   for (size_t i = 0; i < layer.input_count(); ++i) {
     const Shape& shape = layer.input(i).shape;
     const Shape outer(shape.begin(), shape.begin() + static_cast<ptrdiff_t>(*axis));
@@ -158,6 +172,7 @@ Result<PreparedLayer> PrepareConcatenation(const LayerView& layer, const LayerOp
   for (const JoinedPart& part : joined->parts) {
     if (part.table.has_value()) prepared.constant_bytes += sizeof(ByteTable);
   }
+  prepared.strides_output = joined->by_lines;
   prepared.routine = std::make_shared<const ConcatenationRoutine>(std::move(*joined));
   prepared.name = RoutineName(layer.output().type, "copy");
   prepared.joins = true;

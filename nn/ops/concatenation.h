@@ -20,7 +20,8 @@ struct JoinedPart {
 
 struct JoinedParts {
   ptrdiff_t steps = 1;
-  ptrdiff_t stride = 0;  // bytes of the output per step: the sum of the parts'
+  ptrdiff_t stride = 0;   // bytes of the output per step: the sum of the parts'
+  bool by_lines = false;  // steps are lines of the last dimension
   std::vector<JoinedPart> parts;
 };
 // Errors name the layer.

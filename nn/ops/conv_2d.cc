@@ -43,13 +43,8 @@ class ConvRoutine final : public Routine {
   Status Run(const RunArguments& arguments) const override {
     for (size_t g = 0; g < filters.size(); ++g) {
       const int group = static_cast<int>(g);
-      const int columns = shape.group_outputs();
-      MutableMatrix dst{static_cast<std::byte*>(arguments.outputs[0]) + ptrdiff_t{group} * columns,
-                        linear.type,
-                        shape.rows(),
-                        columns,
-                        shape.outputs,
-                        Order::kRowMajor};
+      const MutableMatrix dst =
+          shape.Output(arguments.outputs[0], linear.type, arguments.output_stride, group);
       const Operand input =
           shape.Input(arguments.inputs[0], linear.type, linear.input.zero_point, group);
       INTAGLIO_RETURN_IF_ERROR(Gemm(arguments.context, input, filters[g], dst, pipelines[g]));
@@ -126,6 +121,16 @@ Operand ProductShape::Input(const void* data, Type type, int32_t zero_point, int
   return source;
 }
 
+MutableMatrix ProductShape::Output(void* data, Type type, ptrdiff_t stride, int group) const {
+  const auto size = static_cast<ptrdiff_t>(SizeOf(type));
+  return {static_cast<std::byte*>(data) + group * group_outputs() * size,
+          type,
+          rows(),
+          group_outputs(),
+          stride / size,
+          Order::kRowMajor};
+}
+
 Result<PreparedLayer> PrepareConv2D(const LayerView& layer, const LayerOptions& options) {
   const Result<ProductShape> shape = ShapeOfConv2D(layer);
   if (!shape.ok()) return shape.status();
@@ -155,6 +160,7 @@ Result<PreparedLayer> PrepareConv2D(const LayerView& layer, const LayerOptions& 
   prepared.name = RoutineName(routine->linear.type, "gemm");
   prepared.macs = CountMacs(layer.output().shape, shape->depth());
   prepared.kernel = options.kernel;
+  prepared.strides_output = true;
   for (size_t g = 0; g < routine->filters.size(); ++g) {
     prepared.constant_bytes += routine->filters[g].bytes() + routine->pipelines[g].bytes();
   }

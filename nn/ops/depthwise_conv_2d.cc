@@ -43,7 +43,8 @@ class DepthwiseRoutine final : public Routine {
   Status Run(const RunArguments& arguments) const override {
     Im2col source = view;
     source.data = arguments.inputs[0];
-    return Depthwise(arguments.context, source, filters, arguments.outputs[0], pipeline);
+    return Depthwise(arguments.context, source, filters, arguments.outputs[0], pipeline,
+                     arguments.output_stride);
   }
 
   LinearLayer linear;
@@ -61,8 +62,8 @@ class OneChannelRoutine final : public Routine {
   Status Run(const RunArguments& arguments) const override {
     Im2col source = view;
     source.data = arguments.inputs[0];
-    const MutableMatrix dst{arguments.outputs[0], linear.type,    Rows(view),
-                            filters.cols(),       filters.cols(), Order::kRowMajor};
+    const MutableMatrix dst{arguments.outputs[0],    linear.type,     Rows(view), filters.cols(),
+                            arguments.output_stride, Order::kRowMajor};
     return Gemm(arguments.context, source, filters, dst, pipeline);
   }
 
@@ -88,6 +89,7 @@ Result<PreparedLayer> Finish(const LayerView& layer, const LayerOptions& options
   routine->pipeline = std::move(*bound);
   PreparedLayer prepared;
   prepared.kernel = options.kernel;
+  prepared.strides_output = true;
   prepared.macs = CountMacs(layer.output().shape, taps);
   prepared.constant_bytes = routine->filters.bytes() + routine->pipeline.bytes();
   prepared.routine = std::move(routine);

@@ -47,8 +47,8 @@ class FullyConnectedRoutine final : public Routine {
     const ConstMatrix x{
         arguments.inputs[0],    linear.type, sizes.rows, sizes.depth, sizes.depth, Order::kRowMajor,
         linear.input.zero_point};
-    const MutableMatrix dst{arguments.outputs[0], linear.type,   sizes.rows,
-                            sizes.outputs,        sizes.outputs, Order::kRowMajor};
+    const MutableMatrix dst{arguments.outputs[0],    linear.type,     sizes.rows, sizes.outputs,
+                            arguments.output_stride, Order::kRowMajor};
     return single.has_value() ? Gemm(arguments.context, x, weights, dst, bound)
                               : Gemm(arguments.context, x, weights, dst, pipeline);
   }
@@ -139,6 +139,7 @@ Result<PreparedLayer> PrepareFullyConnected(const LayerView& layer, const LayerO
   PreparedLayer prepared;
   prepared.name = RoutineName(routine->linear.type, "gemm");
   prepared.kernel = options.kernel;
+  prepared.strides_output = true;
   prepared.macs = CountMacs({sizes->rows, sizes->outputs}, sizes->depth);
   prepared.constant_bytes = routine->weights.bytes() + routine->bound.bytes();
   prepared.routine = std::move(routine);

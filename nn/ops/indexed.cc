@@ -15,14 +15,15 @@ namespace {
 // Byte offsets into the input, per dimension.
 using Offsets = std::vector<std::vector<ptrdiff_t>>;
 
-std::byte* Copy(const Offsets& offsets, size_t dimension, size_t bytes, const std::byte* in,
-                std::byte* out) {
+// Copies pieces of `bytes`, which lie `stride` apart in the output.
+std::byte* Copy(const Offsets& offsets, size_t dimension, size_t bytes, ptrdiff_t stride,
+                const std::byte* in, std::byte* out) {
   if (dimension == offsets.size()) {
     std::memcpy(out, in, bytes);
-    return out + bytes;
+    return out + stride;
   }
   for (const ptrdiff_t offset : offsets[dimension]) {
-    out = Copy(offsets, dimension + 1, bytes, in + offset, out);
+    out = Copy(offsets, dimension + 1, bytes, stride, in + offset, out);
   }
   return out;
 }
@@ -59,10 +60,13 @@ Result<PreparedLayer> PrepareIndexed(const LayerView& layer,
   PreparedLayer prepared;
   prepared.name = RoutineName(type, "copy");
   prepared.constant_bytes = constants;
+  const bool by_lines = outer + 1 == shape.size();  // pieces are lines of the last dimension
+  prepared.strides_output = by_lines;
   const bool empty = *CountElements(layer.output().shape) == 0;
   prepared.routine = RoutineOf([=, offsets = std::move(offsets)](const RunArguments& arguments) {
     if (empty) return;
-    Copy(offsets, 0, bytes, static_cast<const std::byte*>(arguments.inputs[0]),
+    Copy(offsets, 0, bytes, by_lines ? arguments.output_stride : static_cast<ptrdiff_t>(bytes),
+         static_cast<const std::byte*>(arguments.inputs[0]),
          static_cast<std::byte*>(arguments.outputs[0]));
   });
   return prepared;

@@ -64,6 +64,7 @@ class PoolRoutine final : public Routine {
   Status Run(const RunArguments& arguments) const override {
     const auto* const in = static_cast<const T*>(arguments.inputs[0]);
     auto* out = static_cast<T*>(arguments.outputs[0]);
+    const ptrdiff_t stride = arguments.output_stride / ptrdiff_t{sizeof(T)};
     if (shape_.channels == 0) return {};
     Pixel<T> pixel(arguments.scratch);
     const WindowAxis& y = shape_.window.y;
@@ -73,7 +74,7 @@ class PoolRoutine final : public Routine {
       for (int oy = 0; oy < y.out; ++oy) {
         for (int ox = 0; ox < x.out; ++ox) {
           PoolWindow(image, Taps(y, oy), Taps(x, ox), pixel, out);
-          out += shape_.channels;
+          out += stride;
         }
       }
     }
@@ -106,6 +107,9 @@ class BytePoolRoutine final : public Routine {
   // next line of windows.
   static constexpr ptrdiff_t kStripBytes = 16 << 10;
   static constexpr ptrdiff_t kLeastStrip = 8;  // windows: columns are shared within a strip only
+  // Narrower pixels are computed several at a time where they are dense, which saves more than a
+  // copy costs.
+  static constexpr int kLeastStrided = 64;
 
   BytePoolRoutine(const PoolShape& shape, Type type, Function function)
       : shape_(shape),
@@ -118,10 +122,11 @@ class BytePoolRoutine final : public Routine {
     const ptrdiff_t row_bytes = ptrdiff_t{shape_.window.x.out} * shape_.channels;
     const ptrdiff_t rows = ptrdiff_t{shape_.batch} * shape_.window.y.out;
     if (row_bytes == 0) return {};
+    const ptrdiff_t stride = arguments.output_stride;
     ForParts(arguments.context, rows, kLeastBytesOfThread / row_bytes + 1,
              [&](ptrdiff_t first, ptrdiff_t last) {
                for (ptrdiff_t row = first; row < last;) {
-                 row += RunBand(in, row, last, out + row * row_bytes);
+                 row += RunBand(in, row, last, stride, out + row * shape_.window.x.out * stride);
                }
              });
     return {};
@@ -130,8 +135,9 @@ class BytePoolRoutine final : public Routine {
  private:
   // Rows of windows from this one on, before `last`: as many as lie inside their image, or one.
   // Returns how many. Windows that lie inside the image are one run; those beyond its edges have
-  // fewer columns each.
-  int RunBand(const uint8_t* in, ptrdiff_t row, ptrdiff_t last, uint8_t* out) const {
+  // fewer columns each. `stride`: bytes of the output from one pixel to the next.
+  int RunBand(const uint8_t* in, ptrdiff_t row, ptrdiff_t last, ptrdiff_t stride,
+              uint8_t* out) const {
     const Window& w = shape_.window;
     const uint8_t* const image = in + row / w.y.out * w.y.in * w.x.in * shape_.channels;
     const auto oy = static_cast<int>(row % w.y.out);
@@ -141,13 +147,13 @@ class BytePoolRoutine final : public Routine {
     for (int ox = 0; ox < w.x.out;) {
       const Taps columns(w.x, ox);
       const int pixels = std::min(WindowsInside(w.x, ox), most);
-      function_({image + (ptrdiff_t{rows.begin} * w.x.in + columns.begin) * shape_.channels,
-                 ptrdiff_t{w.x.in} * shape_.channels, shape_.channels, rows.count(),
-                 columns.count(), w.x.stride, pixels, shape_.channels, out, lines, w.y.stride,
-                 ptrdiff_t{w.x.out} * shape_.channels},
-                output_);
+      function_(
+          {image + (ptrdiff_t{rows.begin} * w.x.in + columns.begin) * shape_.channels,
+           ptrdiff_t{w.x.in} * shape_.channels, shape_.channels, rows.count(), columns.count(),
+           w.x.stride, pixels, shape_.channels, out, stride, lines, w.y.stride, w.x.out * stride},
+          output_);
       ox += pixels;
-      out += ptrdiff_t{pixels} * shape_.channels;
+      out += pixels * stride;
     }
     return lines;
   }
@@ -250,6 +256,7 @@ Result<PreparedLayer> PreparePool(const LayerView& layer, const LayerOptions& op
     const Result<const LineRoutines*> lines = LinesOf(options.kernel);
     if (!lines.ok()) return layer.Wrap(lines.status());
     prepared.routine = std::make_shared<BytePoolRoutine>(pool, type, (*lines)->*function);
+    prepared.strides_output = pool.channels >= BytePoolRoutine::kLeastStrided;
     return prepared;
   }
   prepared.routine =
@@ -257,6 +264,7 @@ Result<PreparedLayer> PreparePool(const LayerView& layer, const LayerOptions& op
         return std::make_shared<PoolRoutine<decltype(zero), Pixel>>(pool);
       });
   prepared.scratch_bytes = static_cast<size_t>(pool.channels) * scratch_per_channel;
+  prepared.strides_output = true;
   return prepared;
 }
 

@@ -39,9 +39,10 @@ class PoolRoutine final : public Routine {
     const WindowAxis& x = window_.x;
     const auto* in = static_cast<const float*>(arguments.inputs[0]);
     auto* out = static_cast<float*>(arguments.outputs[0]);
+    const ptrdiff_t stride = arguments.output_stride / ptrdiff_t{sizeof(float)};
     for (int n = 0; n < batch_; ++n, in += ptrdiff_t{y.in} * x.in * channels_) {
       for (int out_y = 0; out_y < y.out; ++out_y) {
-        for (int out_x = 0; out_x < x.out; ++out_x, out += channels_) {
+        for (int out_x = 0; out_x < x.out; ++out_x, out += stride) {
           PoolWindow(in, Taps(y, out_y), Taps(x, out_x), out);
         }
       }
@@ -75,6 +76,7 @@ Result<PreparedLayer> PreparePool(const LayerView& layer, const Window& window,
   const Shape& shape = layer.input(0).shape;
   PreparedLayer prepared;
   prepared.name = RoutineName(Type::kFloat32, algorithm);
+  prepared.strides_output = true;
   prepared.routine =
       std::make_shared<PoolRoutine<Function>>(window, shape[0], shape[3], activation);
   return prepared;

@@ -3,6 +3,7 @@
 #ifndef INTAGLIO_NN_OPS_PRODUCTS_H_
 #define INTAGLIO_NN_OPS_PRODUCTS_H_
 
+#include <cstddef>
 #include <cstdint>
 
 #include "intaglio/gemm/gemm.h"
@@ -29,6 +30,8 @@ struct ProductShape {
   }
   // The left-hand side of a group's product, over data of an 8-bit type.
   Operand Input(const void* data, Type type, int32_t zero_point, int group) const;
+  // The result of a group's product, `stride` bytes from one pixel to the next.
+  MutableMatrix Output(void* data, Type type, ptrdiff_t stride, int group) const;
 };
 
 // Errors name the layer.

@@ -26,12 +26,8 @@ class ProductRoutine final : public Routine {
       INTAGLIO_RETURN_IF_ERROR(Gemm(arguments.context, shape.Input(halves.high, Type::kInt8, 0, g),
                                     weights, products, StandardPipeline()));
       const AddHighHalves add{layer, halves.products, columns, g * columns};
-      const MutableMatrix dst{static_cast<int16_t*>(arguments.outputs[0]) + add.first_channel,
-                              Type::kInt16,
-                              shape.rows(),
-                              columns,
-                              shape.outputs,
-                              Order::kRowMajor};
+      const MutableMatrix dst =
+          shape.Output(arguments.outputs[0], Type::kInt16, arguments.output_stride, g);
       INTAGLIO_RETURN_IF_ERROR(Gemm(arguments.context, shape.Input(halves.low, Type::kUInt8, 0, g),
                                     weights, dst, add.pipeline()));
     }
@@ -58,7 +54,8 @@ class DepthwiseRoutine final : public Routine {
     source.data = halves.low;
     source.type = Type::kUInt8;
     const AddHighHalves add{layer, halves.products, filters.channels(), 0};
-    return Depthwise(arguments.context, source, filters, arguments.outputs[0], add.pipeline());
+    return Depthwise(arguments.context, source, filters, arguments.outputs[0], add.pipeline(),
+                     arguments.output_stride / ptrdiff_t{sizeof(int16_t)});
   }
 
   Im2col view;
@@ -83,6 +80,7 @@ Result<PreparedLayer> PrepareProduct16x8(const LayerView& layer, const LayerOpti
   prepared.kernel = options.kernel;
   prepared.macs = CountMacs({shape.rows(), shape.outputs}, shape.depth());
   prepared.scratch_bytes = *scratch;
+  prepared.strides_output = true;
   for (const PackedMatrix& filter : *filters) prepared.constant_bytes += filter.bytes();
   auto routine = std::make_shared<ProductRoutine>();
   routine->shape = shape;
@@ -113,6 +111,7 @@ Result<PreparedLayer> PrepareDepthwise16x8(const LayerView& layer, const LayerOp
   prepared.kernel = options.kernel;
   prepared.macs = CountMacs(layer.output().shape, taps);
   prepared.scratch_bytes = *scratch;
+  prepared.strides_output = true;
   prepared.constant_bytes = packed->bytes();
   auto routine = std::make_shared<DepthwiseRoutine>(std::move(*packed));
   routine->view = view;

@@ -58,6 +58,7 @@ class ProductRoutine final : public Routine {
   void RunGroup(const RunArguments& arguments, int group) const {
     const auto* const in = static_cast<const float*>(arguments.inputs[0]);
     auto* const out = static_cast<float*>(arguments.outputs[0]);
+    const ptrdiff_t out_stride = arguments.output_stride / ptrdiff_t{sizeof(float)};
     Im2col view = shape.view;
     view.first_channel = group * view.group_channels;
     const int channel = group * shape.group_outputs();
@@ -70,13 +71,14 @@ class ProductRoutine final : public Routine {
         ptrdiff_t stride = view.channels;
         if (!shape.pointwise) {
           stride = shape.depth();
-          float* const to = static_cast<float*>(arguments.scratch) + begin * stride;
-          for (int r = 0; r < count; ++r) Gather(view, in, first + begin + r, to + r * stride);
-          x = to;
+          float* const gathered = static_cast<float*>(arguments.scratch) + begin * stride;
+          for (int r = 0; r < count; ++r)
+            Gather(view, in, first + begin + r, gathered + r * stride);
+          x = gathered;
         }
-        filters[static_cast<size_t>(group)].Multiply(
-            x, stride, count, finish, channel,
-            out + ptrdiff_t{first + begin} * shape.outputs + channel, shape.outputs);
+        float* const to = out + (first + begin) * out_stride + channel;
+        filters[static_cast<size_t>(group)].Multiply(x, stride, count, finish, channel, to,
+                                                     out_stride);
       };
       arguments.context.Run((rows + kBlock - 1) / kBlock, std::ref(block));
     }
@@ -86,10 +88,10 @@ class ProductRoutine final : public Routine {
 class DepthwiseRoutine final : public Routine {
  public:
   Status Run(const RunArguments& arguments) const override {
+    const ptrdiff_t stride = arguments.output_stride / ptrdiff_t{sizeof(float)};
     const auto row = [&](int r) {
-      auto* out =
-          static_cast<float*>(arguments.outputs[0]) + ptrdiff_t{r} * view.out_width * outputs;
-      for (int x = 0; x < view.out_width; ++x, out += outputs) {
+      auto* out = static_cast<float*>(arguments.outputs[0]) + r * view.out_width * stride;
+      for (int x = 0; x < view.out_width; ++x, out += stride) {
         RunPixel(static_cast<const float*>(arguments.inputs[0]), r, x, out);
       }
     };
@@ -155,6 +157,7 @@ Result<PreparedLayer> PrepareProductFloat(const LayerView& layer, const ProductS
   prepared.name = RoutineName(Type::kFloat32, "gemm");
   prepared.macs = CountMacs({shape.rows(), shape.outputs}, depth);
   prepared.scratch_bytes = routine->scratch_bytes();
+  prepared.strides_output = true;
   prepared.routine = std::move(routine);
   return prepared;
 }
@@ -175,6 +178,7 @@ Result<PreparedLayer> PrepareDepthwiseFloat(const LayerView& layer, const Im2col
   prepared.name = RoutineName(Type::kFloat32, "depthwise");
   prepared.macs = CountMacs(layer.output().shape, int64_t{filter.shape[1]} * filter.shape[2]);
   prepared.constant_bytes = filter.data_bytes;
+  prepared.strides_output = true;
   prepared.routine = std::move(routine);
   return prepared;
 }

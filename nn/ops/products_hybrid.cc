@@ -21,21 +21,20 @@ class ProductRoutine final : public Routine {
     const int64_t size = shape.inputs() / items;
     const QuantizedItems x = QuantizeItems(static_cast<const float*>(arguments.inputs[0]), items,
                                            size, hybrid.asymmetric, arguments.scratch);
-    auto* const out = static_cast<float*>(arguments.outputs[0]);
+    auto* const out = static_cast<std::byte*>(arguments.outputs[0]);
     const int rows = shape.rows() / items;
     const bool correct = hybrid.asymmetric && shape.pointwise;
     if (correct || !hybrid.asymmetric) {
       const ToReal real{hybrid, x.scales, correct ? x.zero_points : nullptr, weight_sums.data(),
                         rows,   0};
-      return Multiply(arguments.context, shape, x.values, 0, real, out);
+      return Multiply(arguments, shape, x.values, 0, real, out);
     }
     ProductShape one = shape;
     one.view.batch = 1;
     for (int item = 0; item < items; ++item) {
       const ToReal real{hybrid, x.scales + item, nullptr, nullptr, rows, 0};
-      INTAGLIO_RETURN_IF_ERROR(Multiply(arguments.context, one, x.values + item * size,
-                                        x.zero_points[item], real,
-                                        out + ptrdiff_t{item} * rows * shape.outputs));
+      INTAGLIO_RETURN_IF_ERROR(Multiply(arguments, one, x.values + item * size, x.zero_points[item],
+                                        real, out + item * rows * arguments.output_stride));
     }
     return {};
   }
@@ -46,13 +45,12 @@ class ProductRoutine final : public Routine {
   std::vector<PackedMatrix> filters;  // per group
 
  private:
-  Status Multiply(Context& context, const ProductShape& part, const int8_t* x, int32_t zero_point,
-                  ToReal real, float* out) const {
+  Status Multiply(const RunArguments& arguments, const ProductShape& part, const int8_t* x,
+                  int32_t zero_point, ToReal real, void* out) const {
     for (int g = 0; g < part.groups; ++g) {
       real.first_channel = g * part.group_outputs();
-      const MutableMatrix dst{out + real.first_channel, Type::kFloat32, part.rows(),
-                              part.group_outputs(),     part.outputs,   Order::kRowMajor};
-      INTAGLIO_RETURN_IF_ERROR(Gemm(context, part.Input(x, Type::kInt8, zero_point, g),
+      const MutableMatrix dst = part.Output(out, Type::kFloat32, arguments.output_stride, g);
+      INTAGLIO_RETURN_IF_ERROR(Gemm(arguments.context, part.Input(x, Type::kInt8, zero_point, g),
                                     filters[static_cast<size_t>(g)], dst, real.pipeline()));
     }
     return {};
@@ -68,14 +66,16 @@ class DepthwiseRoutine final : public Routine {
     const QuantizedItems x = QuantizeItems(static_cast<const float*>(arguments.inputs[0]),
                                            view.batch, size, true, arguments.scratch);
     const int rows = view.out_height * view.out_width;
+    const ptrdiff_t stride = arguments.output_stride / ptrdiff_t{sizeof(float)};
     auto* out = static_cast<float*>(arguments.outputs[0]);
     Im2col one = view;
     one.batch = 1;
-    for (int item = 0; item < view.batch; ++item, out += ptrdiff_t{rows} * filters.channels()) {
+    for (int item = 0; item < view.batch; ++item, out += rows * stride) {
       one.data = x.values + item * size;
       one.zero_point = x.zero_points[item];
       const ToReal real{hybrid, x.scales + item, nullptr, nullptr, rows, 0};
-      INTAGLIO_RETURN_IF_ERROR(Depthwise(arguments.context, one, filters, out, real.pipeline()));
+      INTAGLIO_RETURN_IF_ERROR(
+          Depthwise(arguments.context, one, filters, out, real.pipeline(), stride));
     }
     return {};
   }
@@ -104,6 +104,7 @@ Result<PreparedLayer> PrepareProductHybrid(const LayerView& layer, const LayerOp
   prepared.kernel = options.kernel;
   prepared.macs = CountMacs({shape.rows(), shape.outputs}, depth);
   prepared.scratch_bytes = *scratch;
+  prepared.strides_output = true;
   for (const PackedMatrix& filter : *filters) prepared.constant_bytes += filter.bytes();
   auto routine = std::make_shared<ProductRoutine>();
   routine->shape = shape;
@@ -136,6 +137,7 @@ Result<PreparedLayer> PrepareDepthwiseHybrid(const LayerView& layer, const Layer
   prepared.kernel = options.kernel;
   prepared.macs = CountMacs(layer.output().shape, taps);
   prepared.scratch_bytes = *scratch;
+  prepared.strides_output = true;
   prepared.constant_bytes = packed->bytes();
   auto routine = std::make_shared<DepthwiseRoutine>(std::move(*packed));
   routine->view = view;

@@ -165,7 +165,7 @@ TEST(Cores, LinesOfADepthwiseConvolution) {
   const PackedDepthwise::Storage storage{forms.kernel(), std::move(*packed)};
   const BigAndLittle machine(ByTurns);
   Context context(2);
-  ASSERT_TRUE(ExecuteDepthwise(context, {v, storage, dst.view().data, &pipeline.standard,
+  ASSERT_TRUE(ExecuteDepthwise(context, {v, storage, dst.view().data, 40, &pipeline.standard,
                                          AsTilePipeline(pipeline.standard), nullptr})
                   .ok());
   ASSERT_TRUE(dst.Same()) << dst.Difference();

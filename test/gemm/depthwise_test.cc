@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
+
 #include "intaglio/pipeline/pipeline.h"
 #include "intaglio/pipeline/stages.h"
 #include "intaglio/test/gemm/image.h"
@@ -68,26 +70,29 @@ void RunDepthwise(Random& random, TestImage& image, int multiplier, Values value
   EXPECT_EQ(packed->channels(), channels * multiplier);
   EXPECT_EQ(packed->multiplier(), multiplier);
   EXPECT_EQ(packed->kernel_name(), kernel.empty() ? KernelNames(true)[0] : kernel);
-  TestResult dst(output, Rows(image), channels * multiplier, Order::kRowMajor, 0);
+  const int gap = random() % 2 == 0 ? 0 : Uniform(random, 1, 40);  // behind each pixel
+  const ptrdiff_t stride = channels * multiplier + gap;
+  TestResult dst(output, Rows(image), channels * multiplier, Order::kRowMajor, gap);
   const std::vector<int64_t> sums = DepthwiseSums(image, filters, multiplier);
   dst.Want(pipeline.standard, sums);
-  const Status status = Depthwise(context, v, *packed, dst.view().data, pipeline.standard);
+  const Status status = Depthwise(context, v, *packed, dst.view().data, pipeline.standard, stride);
   ASSERT_TRUE(status.ok()) << status.message();
   ASSERT_TRUE(dst.Same()) << dst.Difference();
 
   // The same with the pipeline bound before.
   const auto bound = BoundPipeline::Bind(*packed, pipeline.standard, type, v.zero_point);
   ASSERT_TRUE(bound.ok()) << bound.status().message();
-  TestResult again(output, Rows(image), channels * multiplier, Order::kRowMajor, 0);
+  TestResult again(output, Rows(image), channels * multiplier, Order::kRowMajor, gap);
   again.Want(pipeline.standard, sums);
-  ASSERT_TRUE(Depthwise(context, v, *packed, again.view().data, *bound).ok());
+  ASSERT_TRUE(Depthwise(context, v, *packed, again.view().data, *bound, stride).ok());
   ASSERT_TRUE(again.Same()) << again.Difference();
 
   // The same through tiles.
-  TestResult tiled(output, Rows(image), channels * multiplier, Order::kRowMajor, 0);
+  TestResult tiled(output, Rows(image), channels * multiplier, Order::kRowMajor, gap);
   tiled.Want(pipeline.standard, sums);
   ASSERT_TRUE(
-      Depthwise(context, v, *packed, tiled.view().data, AsTilePipeline(pipeline.standard)).ok());
+      Depthwise(context, v, *packed, tiled.view().data, AsTilePipeline(pipeline.standard), stride)
+          .ok());
   ASSERT_TRUE(tiled.Same()) << tiled.Difference();
 }
 
@@ -244,6 +249,16 @@ TEST_F(DepthwiseErrors, Aliasing) {
                 .message()
                 .find("overlaps"),
             std::string::npos);
+}
+
+TEST_F(DepthwiseErrors, Stride) {
+  for (const ptrdiff_t stride : {ptrdiff_t{-1}, ptrdiff_t{1}, PTRDIFF_MAX}) {
+    EXPECT_NE(Depthwise(context_, image_.view(), packed_, dst_.view().data, pipeline_, stride)
+                  .message()
+                  .find("stride"),
+              std::string::npos)
+        << stride;
+  }
 }
 
 TEST_F(DepthwiseErrors, Pipeline) {

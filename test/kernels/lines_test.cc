@@ -180,34 +180,47 @@ constexpr Windows kWindows[] = {
     {1, 9, 1, 5, 1}, {5, 40, 3, 3, 1}, {3, 3, 1, 8, 2}, {3, 3, 1, 1, 3},   {3, 3, 1, 5, 5},
     {3, 3, 2, 4, 3}, {2, 3, 1, 4, 3}};
 
-// In lines of every count: element(numbers of a window) is expected.
+// Lines of w.pixels windows of `count` bytes, `gap` bytes apart: element(numbers of a window) is
+// expected, and nothing in between.
+template <class Run, class Element>
+void ExpectWindows(std::mt19937& random, bool is_signed, const Windows& w, int count, int gap,
+                   const Run& run, const Element& element) {
+  const int width = (w.pixels - 1) * w.step + w.columns;
+  const int height = (w.lines - 1) * w.step + w.rows;
+  Bytes in = RandomBytes(random, (height * width + 1) * count);
+  if (w.pixels == 9) std::fill(in.begin(), in.end(), uint8_t{0x80});
+  const int pixel = count + gap;
+  const int line = w.pixels * pixel + 1;
+  Bytes out(static_cast<size_t>(w.lines * line), 0x55);
+  run({in.data(), ptrdiff_t{width} * count, count, w.rows, w.columns, w.step, w.pixels, count,
+       out.data(), pixel, w.lines, w.step, line});
+  for (int i = 0; i < w.lines * line; ++i) {
+    const int window = i % line / pixel;
+    const int byte = i % line % pixel;
+    if (window == w.pixels || byte >= count) {
+      ASSERT_EQ(out[static_cast<size_t>(i)], 0x55) << i << ", behind " << count;
+      continue;
+    }
+    std::vector<int32_t> taps;
+    for (int y = i / line * w.step; y < i / line * w.step + w.rows; ++y) {
+      for (int x = 0; x < w.columns; ++x) {
+        const int at = (y * width + window * w.step + x) * count + byte;
+        taps.push_back(Number(in[static_cast<size_t>(at)], is_signed));
+      }
+    }
+    ASSERT_EQ(int{out[static_cast<size_t>(i)]}, int{element(taps)})
+        << i << ", lines of " << count << ", " << w.rows << " x " << w.columns;
+  }
+}
+
+// In lines of every count, dense and not.
 template <class Run, class Element>
 void ExpectWindows(std::mt19937& random, bool is_signed, const Run& run, const Element& element) {
   for (const Windows& w : kWindows) {
     for (const int count : kCounts) {
       if (count == 0) continue;
-      const int width = (w.pixels - 1) * w.step + w.columns;
-      const int height = (w.lines - 1) * w.step + w.rows;
-      Bytes in = RandomBytes(random, (height * width + 1) * count);
-      if (w.pixels == 9) std::fill(in.begin(), in.end(), uint8_t{0x80});
-      const int line = w.pixels * count;
-      Bytes out(static_cast<size_t>(w.lines * (line + 1)), 0x55);
-      run({in.data(), ptrdiff_t{width} * count, count, w.rows, w.columns, w.step, w.pixels, count,
-           out.data(), w.lines, w.step, line + 1});
-      for (int i = 0; i < w.lines * line; ++i) {
-        const int in_line = i % line;
-        std::vector<int32_t> taps;
-        for (int y = i / line * w.step; y < i / line * w.step + w.rows; ++y) {
-          for (int x = 0; x < w.columns; ++x) {
-            const int at = (y * width + in_line / count * w.step + x) * count + i % count;
-            taps.push_back(Number(in[static_cast<size_t>(at)], is_signed));
-          }
-        }
-        ASSERT_EQ(int{out[static_cast<size_t>(i + i / line)]}, int{element(taps)})
-            << i << ", lines of " << count << ", " << w.rows << " x " << w.columns;
-      }
-      for (int l = 1; l <= w.lines; ++l) {
-        ASSERT_EQ(out[static_cast<size_t>(l * (line + 1) - 1)], 0x55) << "behind " << count;
+      for (const int gap : {0, 3}) {
+        ASSERT_NO_FATAL_FAILURE(ExpectWindows(random, is_signed, w, count, gap, run, element));
       }
     }
   }
@@ -257,7 +270,8 @@ TEST_P(EveryKernelLines, AverageOfManyTaps) {
       for (size_t t = 0; t < count / 2; ++t) tap(random() % count, i) ^= 1;
     }
     Bytes out(kCount);
-    lines().average({in.data(), kCount, 0, taps, 1, 1, 1, kCount, out.data()}, {false, 0, 0, 255});
+    lines().average({in.data(), kCount, 0, taps, 1, 1, 1, kCount, out.data(), kCount},
+                    {false, 0, 0, 255});
     for (size_t i = 0; i < kCount; ++i) {
       std::vector<int32_t> column;
       for (size_t t = 0; t < count; ++t) column.push_back(tap(t, i));
