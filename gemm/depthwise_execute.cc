@@ -25,7 +25,7 @@ void FillParams(const DepthwiseProduct& product, PanelParams* params) {
 // Threads that are worth their waking: a multiplication takes some 50 picoseconds, a thread is
 // woken in microseconds.
 int MostWorkers(const DepthwiseProduct& product) {
-  constexpr int64_t kLeastOfThread = 1 << 17;  // multiplications
+  constexpr int64_t kLeastOfThread = 1 << 16;  // multiplications
   const DepthwiseFilters& filters = product.packed.filters;
   const int64_t taps = int64_t{filters.kernel_height} * filters.kernel_width;
   const int64_t each = taps * filters.panels.channels;
