@@ -78,7 +78,7 @@ struct Blend {
     }
     if constexpr (kStoresTogether<T>) {
       constexpr ptrdiff_t kHalf = V::kStoredTogether / 2 * V::kLanes;
-      if constexpr (kHalf % line.kGroup == 0) {
+      if constexpr (kHalf % BlendLine<T, W>::kGroup == 0) {
         if (stride == kHalf) return ForPairs(line, value);
       }
     }
