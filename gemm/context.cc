@@ -15,7 +15,10 @@
 namespace intaglio {
 namespace {
 
-constexpr std::chrono::microseconds kSpin{50};
+// Longer than most operators take one thread: who wakes too late for one is awake for the next. A
+// sleeper of a virtual machine may wake late every time. ruy's threads wait as long.
+constexpr std::chrono::microseconds kSpin{2000};
+constexpr std::chrono::microseconds kCrowdedSpin{50};
 
 // Leaves the resources of a core to the other thread that it may run.
 void Pause() {
@@ -76,7 +79,7 @@ class WorkerPool {
   // many times what is waited for.
   template <class Condition>
   void SpinWhile(const Condition& condition) const {
-    const auto until = std::chrono::steady_clock::now() + kSpin;
+    const auto until = std::chrono::steady_clock::now() + (crowded_ ? kCrowdedSpin : kSpin);
     while (condition() && std::chrono::steady_clock::now() < until) {
       if (crowded_) {
         std::this_thread::yield();

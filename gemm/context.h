@@ -21,7 +21,7 @@ using ParallelFor = std::function<void(int count, const std::function<void(int)>
 class Context {
  public:
   // Uses `threads` threads, the caller's among them. The others are started on first need and sleep
-  // between products: an idle worker spins for at most 50 microseconds.
+  // between products: an idle worker spins for at most 2 milliseconds.
   explicit Context(int threads = 1);
 
   // Adds no threads: blocks are run through the caller's own pool, `threads` of them at a time.
