@@ -19,8 +19,9 @@ namespace intaglio {
 //   RoundingShiftRight(x, exponent)          floor((x + 2^exponent / 2) / 2^exponent), per lane in
 //                                            [0, 31]; the sum does not overflow
 template <class R>
-concept HasHighMul =
-    requires(typename R::I32 a) { R::SaturatingRoundingDoublingHighMul(a, R::SaturatingAdd(a, a)); };
+concept HasHighMul = requires(typename R::I32 a) {
+  R::SaturatingRoundingDoublingHighMul(a, R::SaturatingAdd(a, a));
+};
 
 // floor((a * b + 2^30) / 2^31): the product of two numbers in units of 2^-31, to nearest, ties
 // towards plus infinity. Not for a = b = -2^31, whose product 2^31 is no int32.
@@ -52,8 +53,9 @@ INTAGLIO_INLINE typename R::I16 SaturatingRoundingDoublingHighMul16(typename R::
 //
 // The remainder of the floor, in [0, 2^exponent), is compared with one half of 2^exponent, of which
 // a negative x needs one more to round towards zero. Adding the half to x first would be shorter,
-// but overflows. Where an instruction does that without overflow, it is given x - 1 for a negative x
-// (Jacob et al., appendix B): that takes ties down, and nothing else. -2^31, which is no tie, stays.
+// but overflows. Where an instruction does that without overflow, it is given x - 1 for a negative
+// x (Jacob et al., appendix B): that takes ties down, and nothing else. -2^31, which is no tie,
+// stays.
 template <class R>
 INTAGLIO_INLINE typename R::I32 RoundingDivideByPowerOfTwo(typename R::I32 x,
                                                            typename R::I32 exponent) {

@@ -1,6 +1,6 @@
-// tile KERNEL FORM ROWS CHANNELS DEPTH: one call of Kernel::tile for any number of rows, between two
-// functions that an instruction trace can be cut at. FORM: fitted (kMultiplyAdd), single, double,
-// float (the bounded forms). Output is int8.
+// tile KERNEL FORM ROWS CHANNELS DEPTH: one call of Kernel::tile for any number of rows, between
+// two functions that an instruction trace can be cut at. FORM: fitted (kMultiplyAdd), single,
+// double, float (the bounded forms). Output is int8.
 #include <cstdlib>
 #include <cstring>
 #include <vector>

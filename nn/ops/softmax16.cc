@@ -1,7 +1,5 @@
 // SOFTMAX of int16 over the last dimension, by two interpolated tables, as TFLite's reference
 // kernel does it: exp of the differences to the row's maximum, and the reciprocal of their sum.
-#include "intaglio/nn/ops/softmax.h"
-
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -11,6 +9,7 @@
 #include <memory>
 #include <string>
 
+#include "intaglio/nn/ops/softmax.h"
 #include "intaglio/nn/ops/table.h"
 #include "intaglio/nn/quantization.h"
 

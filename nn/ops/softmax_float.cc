@@ -1,12 +1,11 @@
 // SOFTMAX of float32 over the last dimension.
-#include "intaglio/nn/ops/softmax.h"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "intaglio/nn/ops/checks.h"
 #include "intaglio/nn/ops/routine.h"
+#include "intaglio/nn/ops/softmax.h"
 #include "intaglio/nn/quantization.h"
 
 namespace intaglio::nn {
