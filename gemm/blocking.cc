@@ -98,6 +98,7 @@ Blocking Block(const Product& p, int threads) {
     b.rows = p.row_count();
     b.extents = extents;
     b.row_tasks = b.extent_tasks = 1;
+    b.rows_stay = true;
     SetScratch(kernel, padded_depth, panel_bytes, b);
     return b;
   }
@@ -109,6 +110,7 @@ Blocking Block(const Product& p, int threads) {
   const auto most_tiles = static_cast<int>((rows_in_cache + tile - 1) / tile);
   b.row_tasks = (tiles + most_tiles - 1) / most_tiles;
   b.extent_tasks = (extents + b.extents - 1) / b.extents;
+  b.rows_stay = b.extent_tasks == 1;
   if (threads > 1) CutForThreads(threads, tiles, extents, most_tiles, b.extents, b);
   b.rows = (tiles + b.row_tasks - 1) / b.row_tasks * kernel.max_rows;
   b.extents = (extents + b.extent_tasks - 1) / b.extent_tasks;

@@ -24,6 +24,12 @@ struct Blocking {
   int threads;  // worth waking for them
   int tasks() const { return row_tasks * extent_tasks; }
 
+  // Neighbouring tasks share their rows, which are packed once, where all panels stay in L2 anyway;
+  // else their panels, and the rows stream.
+  bool rows_stay;
+  int row_task(int task) const { return rows_stay ? task / extent_tasks : task % row_tasks; }
+  int extent_task(int task) const { return rows_stay ? task % extent_tasks : task / row_tasks; }
+
   bool in_place;         // the rows are read where they lie
   size_t row_bytes;      // of packed rows, per thread
   size_t operand_bytes;  // of a panel widened, per thread

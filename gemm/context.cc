@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "intaglio/gemm/task_parts.h"
 #include "intaglio/pack/aligned_buffer.h"
 #include "intaglio/pack/panels.h"
 
@@ -33,10 +34,11 @@ void Pause() {
 class WorkerPool {
  public:
   explicit WorkerPool(int workers)
-      : crowded_(static_cast<unsigned>(workers) >= std::thread::hardware_concurrency()) {
+      : workers_(workers),
+        crowded_(static_cast<unsigned>(workers) >= std::thread::hardware_concurrency()) {
     try {
       for (int i = 0; i < workers; ++i) {
-        threads_.emplace_back([this] { Work(); });
+        threads_.emplace_back([this, i] { Work(i + 1); });
       }
     } catch (const std::system_error&) {
       // The machine has no more threads to give: the caller runs what they would have run.
@@ -59,12 +61,11 @@ class WorkerPool {
     {
       const std::lock_guard lock(mutex_);
       task_ = &task;
-      count_ = count;
-      next_.store(0);
+      tasks_.Reset(count, workers_ + 1);
       round_.fetch_add(1);
     }
     wake_.notify_all();
-    RunTasks(task, count);
+    tasks_.Run(0, task);
     {
       const std::lock_guard lock(mutex_);
       task_ = nullptr;  // whoever wakes now is too late: nobody waits for a sleeper
@@ -89,26 +90,20 @@ class WorkerPool {
     }
   }
 
-  void RunTasks(const std::function<void(int)>& task, int count) {
-    for (int i = next_.fetch_add(1); i < count; i = next_.fetch_add(1)) task(i);
-  }
-
-  void Work() {
+  void Work(int thread) {
     for (uint64_t seen = 0;;) {
       SpinWhile([&] { return round_.load() == seen; });
       const std::function<void(int)>* task = nullptr;
-      int count = 0;
       {
         std::unique_lock lock(mutex_);
         wake_.wait(lock, [&] { return round_.load() != seen; });
         seen = round_.load();
         task = task_;
-        count = count_;
         if (task != nullptr) active_.fetch_add(1);
       }
       if (stop_.load()) return;
       if (task == nullptr) continue;
-      RunTasks(*task, count);
+      tasks_.Run(thread, *task);
       if (active_.fetch_sub(1) == 1) {
         const std::lock_guard lock(mutex_);
         done_.notify_one();
@@ -116,17 +111,17 @@ class WorkerPool {
     }
   }
 
+  const int workers_;
   const bool crowded_;  // more threads than cores: who is waited for may need this one
   std::mutex mutex_;
   std::condition_variable wake_;
   std::condition_variable done_;
   // A cache line each: who spins on one is not held up by who writes another.
   alignas(64) std::atomic<uint64_t> round_{0};
-  alignas(64) std::atomic<int> next_{0};    // task of the round
   alignas(64) std::atomic<int> active_{0};  // workers with a part in it
   alignas(64) std::atomic<bool> stop_{false};
   const std::function<void(int)>* task_ = nullptr;  // of the round; null between rounds
-  int count_ = 0;
+  TaskParts tasks_;                                 // of the round
   std::vector<std::thread> threads_;
 };
 

@@ -1,11 +1,11 @@
 #include <algorithm>
-#include <atomic>
 #include <cstring>
 #include <functional>
 
 #include "intaglio/gemm/depthwise_line.h"
 #include "intaglio/gemm/depthwise_product.h"
 #include "intaglio/gemm/panel_params.h"
+#include "intaglio/gemm/task_parts.h"
 #include "intaglio/pack/validate.h"
 
 namespace intaglio {
@@ -67,13 +67,13 @@ Status ExecuteDepthwise(Context& context, const DepthwiseProduct& product) {
   std::memset(outside, static_cast<uint8_t>(input.zero_point), outside_bytes);
   job.outside = outside;
 
-  std::atomic<int> next{0};
+  TaskParts parts(tasks, workers);
   const auto work = [&](int worker) {
     DepthwiseScratch scratch;
     DepthwiseScratch::Carve(static_cast<std::byte*>(context.Scratch(worker + 1, 0)), job, &scratch);
-    for (int task = next.fetch_add(1); task < tasks; task = next.fetch_add(1)) {
+    parts.Run(worker, [&](int task) {
       RunDepthwiseLines(job, task / groups, task % groups * job.lines, scratch);
-    }
+    });
   };
   context.Run(workers, std::ref(work));  // by reference: a copy would be allocated
   return {};

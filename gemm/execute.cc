@@ -1,6 +1,5 @@
 // Runs the kernel over the tasks of a product.
 #include <algorithm>
-#include <atomic>
 #include <functional>
 
 #include "intaglio/fixedpoint/registers.h"
@@ -8,6 +7,7 @@
 #include "intaglio/gemm/cores.h"
 #include "intaglio/gemm/cpu.h"
 #include "intaglio/gemm/product.h"
+#include "intaglio/gemm/task_parts.h"
 #include "intaglio/gemm/write_tile.h"
 
 namespace intaglio {
@@ -111,18 +111,24 @@ int RunWholePanels(const Plan& plan, const Kernel& kernel, Range extents, std::b
   return extents.first;
 }
 
-void RunTask(const Plan& plan, Range rows, Range extents, const Scratch& scratch) {
+// What tasks of the same rows have in common.
+TileArgs Ready(const Plan& plan, const Kernel& kernel, Range rows, const Scratch& scratch) {
   const Product& p = plan.product;
-  const Kernel& kernel = FormHere(*p.kernel);
   TileArgs args;
   args.row_count = rows.last - rows.first;
   args.groups = p.panels->groups;
   args.fetch_ahead = plan.panels_stream;
-  args.fetch_rows = plan.rows_stream && extents.first == 0;
   args.epilogue = p.epilogue;
   args.operands = scratch.operands;
   args.dst_stride = p.row_stride * static_cast<ptrdiff_t>(SizeOf(p.epilogue.output));
   ReadyRows(plan, kernel, rows.first, args.row_count, scratch, args);
+  return args;
+}
+
+void RunTask(const Plan& plan, const Kernel& kernel, Range rows, Range extents,
+             const Scratch& scratch, TileArgs args) {
+  const Product& p = plan.product;
+  args.fetch_rows = plan.rows_stream && extents.first == 0;
   if (plan.direct) {
     extents.first =
         RunWholePanels(plan, kernel, extents, p.dst + rows.first * args.dst_stride, args);
@@ -135,14 +141,20 @@ void RunTask(const Plan& plan, Range rows, Range extents, const Scratch& scratch
   }
 }
 
-// The tasks of one thread, which are taken in turns with the others.
-void RunTasks(const Plan& plan, const Scratch& scratch, std::atomic<int>& next) {
-  const int tasks = plan.blocking.tasks();
-  for (int task = next.fetch_add(1); task < tasks; task = next.fetch_add(1)) {
-    // Neighbouring tasks share their panels, which stay in the cache: rows are what streams.
-    RunTask(plan, RowsOf(plan.product, plan.blocking, task % plan.blocking.row_tasks),
-            ExtentsOf(plan.product, plan.blocking, task / plan.blocking.row_tasks), scratch);
-  }
+// The tasks of one thread.
+void RunTasks(const Plan& plan, const Scratch& scratch, TaskParts& tasks, int worker) {
+  const Blocking& blocking = plan.blocking;
+  TileArgs args;
+  int ready = -1;  // the row task that args are of
+  tasks.Run(worker, [&](int task) {
+    const Kernel& kernel = FormHere(*plan.product.kernel);
+    const int row_task = blocking.row_task(task);
+    const Range rows = RowsOf(plan.product, blocking, row_task);
+    if (row_task != ready) args = Ready(plan, kernel, rows, scratch);
+    ready = row_task;
+    const Range extents = ExtentsOf(plan.product, blocking, blocking.extent_task(task));
+    RunTask(plan, kernel, rows, extents, scratch, args);
+  });
 }
 
 // Whether rows come from beyond L2, which they share with panels and results.
@@ -186,13 +198,16 @@ Status Execute(Context& context, const Product& product) {
                   RowsStream(product, blocking),
                   product.standard != nullptr && product.channel_stride == 1};
   if (tasks == 1) {
-    const auto extents = static_cast<int>(product.panels->extents.size());
-    RunTask(plan, {0, product.row_count()}, {0, extents}, CarveScratch(memory, blocking));
+    const Kernel& kernel = FormHere(*product.kernel);
+    const Range rows{0, product.row_count()};
+    const Range extents{0, static_cast<int>(product.panels->extents.size())};
+    const Scratch scratch = CarveScratch(memory, blocking);
+    RunTask(plan, kernel, rows, extents, scratch, Ready(plan, kernel, rows, scratch));
     return {};
   }
-  std::atomic<int> next{0};
+  TaskParts parts(tasks, workers);
   const auto work = [&](int worker) {
-    RunTasks(plan, CarveScratch(context.Scratch(worker + 1, 0), blocking), next);
+    RunTasks(plan, CarveScratch(context.Scratch(worker + 1, 0), blocking), parts, worker);
   };
   context.Run(workers, std::ref(work));  // by reference: a copy would be allocated
   return {};

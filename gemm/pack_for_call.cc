@@ -1,7 +1,8 @@
 #include "intaglio/gemm/pack_for_call.h"
 
 #include <algorithm>
-#include <atomic>
+
+#include "intaglio/gemm/task_parts.h"
 
 namespace intaglio {
 
@@ -26,10 +27,8 @@ Status PackForCall(Context& context, const ConstMatrix& channels, const Kernel& 
   if (const int workers = std::min(context.threads(), extents); workers <= 1) {
     pack(0, extents);
   } else {
-    std::atomic<int> next{0};
-    context.Run(workers, [&](int) {
-      for (int e = next.fetch_add(1); e < extents; e = next.fetch_add(1)) pack(e, e + 1);
-    });
+    TaskParts parts(extents, workers);
+    context.Run(workers, [&](int worker) { parts.Run(worker, [&](int e) { pack(e, e + 1); }); });
   }
   panels.has_zero_points = !panels.zero_points.empty() && panels.zero_points[0] != 0;
   return {};

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <numeric>
+#include <vector>
 
+#include "intaglio/gemm/cpu.h"
 #include "intaglio/gemm/dispatch.h"
 #include "intaglio/test/gemm/problem.h"
 
@@ -17,8 +19,8 @@ namespace {
 double LongestShare(const Product& product, const Blocking& blocking) {
   std::vector<int> work(static_cast<size_t>(blocking.threads), 0);
   for (int task = 0; task < blocking.tasks(); ++task) {
-    const Range rows = RowsOf(product, blocking, task % blocking.row_tasks);
-    const Range extents = ExtentsOf(product, blocking, task / blocking.row_tasks);
+    const Range rows = RowsOf(product, blocking, blocking.row_task(task));
+    const Range extents = ExtentsOf(product, blocking, blocking.extent_task(task));
     const int tile = product.kernel->max_rows;
     *std::min_element(work.begin(), work.end()) +=
         (rows.last - rows.first + tile - 1) / tile * (extents.last - extents.first);
@@ -59,6 +61,26 @@ TEST(Blocking, GivesThreadsEvenShares) {
       });
     }
   }
+}
+
+// Those that share what is in the cache come one after the other.
+TEST(Blocking, KeepsRowsOrPanelsFromTaskToTask) {
+  const std::string kernel = KernelNames().front();
+  const auto tasks_of = [&](int channels, int depth, bool rows_stay) {
+    WithProduct(kernel, 1000, channels, depth, [&](const Product& product) {
+      const Blocking b = Block(product, 4);
+      EXPECT_EQ(b.rows_stay, rows_stay);
+      std::vector<int> seen(static_cast<size_t>(b.tasks()), 0);
+      for (int task = 0; task < b.tasks(); ++task) {
+        const int kept = rows_stay ? b.row_task(task) : b.extent_task(task);
+        EXPECT_EQ(kept, task / (rows_stay ? b.extent_tasks : b.row_tasks));
+        ++seen[static_cast<size_t>(b.row_task(task) * b.extent_tasks + b.extent_task(task))];
+      }
+      for (const int times : seen) EXPECT_EQ(times, 1);
+    });
+  };
+  tasks_of(64, 64, true);
+  tasks_of(4096, static_cast<int>(Cpu().l2_bytes / 4096), false);  // as large as L2
 }
 
 // The weights of one row are read once, which takes as long as if it were some rows.

@@ -19,7 +19,7 @@ TEST(Context, RunsEveryTaskOnce) {
     Context context(threads);
     EXPECT_EQ(context.threads(), threads);
     for (int round = 0; round < 8; ++round) {
-      for (int count = 0; count <= threads; ++count) {
+      for (int count = 0; count <= 2 * threads; ++count) {
         std::vector<std::atomic<int>> seen(static_cast<size_t>(count));
         context.Run(count, [&](int i) { seen[static_cast<size_t>(i)].fetch_add(1); });
         for (const auto& times : seen) ASSERT_EQ(times.load(), 1);

@@ -1,0 +1,63 @@
+// Numbered tasks, shared out to the threads that run them.
+#ifndef INTAGLIO_GEMM_TASK_PARTS_H_
+#define INTAGLIO_GEMM_TASK_PARTS_H_
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstdint>
+
+namespace intaglio {
+
+// A worker takes its own part first, in order, and then from those that are not done. Work that is
+// cut alike from one operator to the next so finds its input where the worker itself has left it:
+// between cores that share no cache a line takes six times as long to move.
+class TaskParts {
+ public:
+  TaskParts() = default;
+  TaskParts(int tasks, int workers) { Reset(tasks, workers); }
+
+  // No worker may be at it. Both counts are at least 0.
+  void Reset(int tasks, int workers) {
+    parts_ = std::clamp(workers, 1, kMostParts);
+    for (int i = 0; i < parts_; ++i) {
+      Part& part = at_[static_cast<size_t>(i)];
+      part.next.store(Begin(tasks, i), std::memory_order_relaxed);
+      part.end = Begin(tasks, i + 1);
+    }
+  }
+
+  // Calls f(task) for what `worker` takes until none is left.
+  template <class Function>
+  void Run(int worker, const Function& f) {
+    for (int task = Take(worker); task >= 0; task = Take(worker)) f(task);
+  }
+
+  // The next task of `worker`, each once; -1 where none is left.
+  int Take(int worker) {
+    for (int i = 0; i < parts_; ++i) {
+      Part& part = at_[static_cast<size_t>((worker + i) % parts_)];
+      if (part.next.load(std::memory_order_relaxed) >= part.end) continue;
+      const int task = part.next.fetch_add(1, std::memory_order_relaxed);
+      if (task < part.end) return task;
+    }
+    return -1;
+  }
+
+ private:
+  static constexpr int kMostParts = 64;
+  // A cache line each: who takes its own does not wait for the others.
+  struct alignas(64) Part {
+    std::atomic<int> next{0};
+    int end = 0;
+  };
+
+  int Begin(int tasks, int part) const { return static_cast<int>(int64_t{tasks} * part / parts_); }
+
+  int parts_ = 1;
+  std::array<Part, kMostParts> at_;
+};
+
+}  // namespace intaglio
+
+#endif  // INTAGLIO_GEMM_TASK_PARTS_H_
