@@ -65,6 +65,11 @@ uint32_t Features() {
   return features;
 }
 
+bool IsAmd() {
+  const Registers vendor = CpuId(0, 0);  // "AuthenticAMD"
+  return vendor.ebx == 0x68747541 && vendor.edx == 0x69746e65 && vendor.ecx == 0x444d4163;
+}
+
 bool AskForTiles() {
 #if defined(__linux__)
   constexpr int kRequestPermission = 0x1023;  // ARCH_REQ_XCOMP_PERM
@@ -105,6 +110,7 @@ CpuInfo Ask() {
 #else
 #if !defined(__x86_64__)
 uint32_t Features() { return 0; }
+bool IsAmd() { return false; }
 #endif
 
 size_t CacheBytes([[maybe_unused]] int name, size_t otherwise) {
@@ -118,9 +124,9 @@ size_t CacheBytes([[maybe_unused]] int name, size_t otherwise) {
 CpuInfo Ask() {
 #if defined(_SC_LEVEL1_DCACHE_SIZE)
   return {Features(), CacheBytes(_SC_LEVEL1_DCACHE_SIZE, kDefaultL1Bytes),
-          CacheBytes(_SC_LEVEL2_CACHE_SIZE, kDefaultL2Bytes)};
+          CacheBytes(_SC_LEVEL2_CACHE_SIZE, kDefaultL2Bytes), IsAmd()};
 #else
-  return {Features(), kDefaultL1Bytes, kDefaultL2Bytes};
+  return {Features(), kDefaultL1Bytes, kDefaultL2Bytes, IsAmd()};
 #endif
 }
 #endif

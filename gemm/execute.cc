@@ -18,8 +18,8 @@ struct Plan {
   const Product& product;
   const Blocking& blocking;
   const PanelParams* params;  // per extent
-  bool panels_stream;         // they do not stay in L2 from one task to the next
-  bool rows_stream;           // they come from beyond L2
+  bool panels_stream;         // they come from beyond L2, and are to be fetched ahead
+  bool rows_stream;           // so do the rows
   bool direct;                // whole tiles go straight to dst; else by way of scratch
 };
 
@@ -157,11 +157,15 @@ void RunTasks(const Plan& plan, const Scratch& scratch, TaskParts& tasks, int wo
   });
 }
 
-// Whether rows come from beyond L2, which they share with panels and results.
+bool PanelsStream(const Product& product) {
+  return !Cpu().streams_by_itself && product.panels->data.bytes() > Cpu().l2_bytes;
+}
+
+// Of L2 rows have what panels and results leave.
 bool RowsStream(const Product& product, const Blocking& blocking) {
   const size_t bytes = static_cast<size_t>(product.row_count()) *
                        static_cast<size_t>(product.depth());  // of 8-bit elements
-  return blocking.in_place && bytes > Cpu().l2_bytes / 4 * 3;
+  return !Cpu().streams_by_itself && blocking.in_place && bytes > Cpu().l2_bytes / 4 * 3;
 }
 
 // The epilogue's parameters per panel, made for this call where they were not made before. Null
@@ -194,7 +198,7 @@ Status Execute(Context& context, const Product& product) {
   const Plan plan{product,
                   blocking,
                   params,
-                  product.panels->data.bytes() > Cpu().l2_bytes,
+                  PanelsStream(product),
                   RowsStream(product, blocking),
                   product.standard != nullptr && product.channel_stride == 1};
   if (tasks == 1) {
