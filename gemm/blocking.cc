@@ -32,8 +32,8 @@ int64_t CyclesOf(const Product& p) {
   const int64_t vectors = (p.channel_count() + format.lanes - 1) / format.lanes;
   return lines * vectors * p.panels->groups + rows * p.channel_count();
 }
-// A second thread is even at some 64^3.
-constexpr int64_t kLeastCyclesOfThread = 5 << 10;  // for which another one is woken
+// A second thread wins from some 64^3 on.
+constexpr int64_t kLeastCyclesOfThread = 1 << 12;  // for which another one is woken
 
 // Cuts for several threads, no task having more than `most_tiles` tiles of rows and
 // `most_extents` panels. Work is counted in quarters of a tile by a panel.

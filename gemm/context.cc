@@ -30,7 +30,10 @@ void Pause() {
 #endif
 }
 
-// Threads that wait for numbered rounds of work.
+// Threads that wait for rounds of work.
+//
+// One word, the gate, says which round it is, whether it is open to those who come, and how many
+// are in: that is all that threads hand to each other while they spin. They lock only to sleep.
 class WorkerPool {
  public:
   explicit WorkerPool(int workers)
@@ -46,82 +49,103 @@ class WorkerPool {
   }
 
   ~WorkerPool() {
-    {
-      const std::lock_guard lock(mutex_);
-      stop_.store(true);
-      round_.fetch_add(1);
-    }
-    wake_.notify_all();
+    Open(kStop);
     for (std::thread& thread : threads_) thread.join();
   }
 
   // Runs task(0 .. count - 1), here and on whichever workers wake in time; returns when all are
   // done.
   void Run(int count, const std::function<void(int)>& task) {
-    {
-      const std::lock_guard lock(mutex_);
-      task_ = &task;
-      tasks_.Reset(count, workers_ + 1);
-      round_.fetch_add(1);
-    }
-    wake_.notify_all();
+    task_ = &task;
+    tasks_.Reset(count, workers_ + 1);
+    round_ += kRound;
+    Open(round_ | kOpen);
     tasks_.Run(0, task);
-    {
-      const std::lock_guard lock(mutex_);
-      task_ = nullptr;  // whoever wakes now is too late: nobody waits for a sleeper
-    }
-    SpinWhile([&] { return active_.load() != 0; });
+    gate_.fetch_and(~kOpen);  // whoever wakes now is too late: nobody waits for a sleeper
+    const auto busy = [&] { return (gate_.load() & kInside) != 0; };
+    SpinWhile(busy);
+    if (!busy()) return;
     std::unique_lock lock(mutex_);
-    done_.wait(lock, [&] { return active_.load() == 0; });
+    caller_sleeps_.store(true);
+    done_.wait(lock, [&] { return !busy(); });
+    caller_sleeps_.store(false);
   }
 
  private:
+  static constexpr uint64_t kInside = 0xffff;  // the bits that count workers
+  static constexpr uint64_t kOpen = uint64_t{1} << 16;
+  static constexpr uint64_t kStop = uint64_t{1} << 17;
+  static constexpr uint64_t kRound = uint64_t{1} << 18;
+  static uint64_t RoundOf(uint64_t gate) { return gate & ~(kRound - 1); }
+
   // With a core for each thread none is given away: a stranger would keep it for milliseconds,
   // many times what is waited for.
   template <class Condition>
   void SpinWhile(const Condition& condition) const {
     const auto until = std::chrono::steady_clock::now() + (crowded_ ? kCrowdedSpin : kSpin);
-    while (condition() && std::chrono::steady_clock::now() < until) {
-      if (crowded_) {
-        std::this_thread::yield();
-      } else {
-        Pause();
+    do {
+      // The clock takes as long to read as another thread takes to answer.
+      for (int i = 0; i < 16; ++i) {
+        if (!condition()) return;
+        crowded_ ? std::this_thread::yield() : Pause();
       }
-    }
+    } while (std::chrono::steady_clock::now() < until);
+  }
+
+  // Sleepers count themselves before they look at the gate for the last time.
+  void Open(uint64_t gate) {
+    gate_.store(gate);
+    if (sleepers_.load() == 0) return;
+    { const std::lock_guard lock(mutex_); }
+    wake_.notify_all();
   }
 
   void Work(int thread) {
-    for (uint64_t seen = 0;;) {
-      SpinWhile([&] { return round_.load() == seen; });
-      const std::function<void(int)>* task = nullptr;
-      {
-        std::unique_lock lock(mutex_);
-        wake_.wait(lock, [&] { return round_.load() != seen; });
-        seen = round_.load();
-        task = task_;
-        if (task != nullptr) active_.fetch_add(1);
-      }
-      if (stop_.load()) return;
-      if (task == nullptr) continue;
-      tasks_.Run(thread, *task);
-      if (active_.fetch_sub(1) == 1) {
+    uint64_t seen = 0;
+    while (Enter(seen)) {
+      tasks_.Run(thread, *task_);
+      const bool last = (gate_.fetch_sub(1) & kInside) == 1;
+      if (last && caller_sleeps_.load()) {
         const std::lock_guard lock(mutex_);
         done_.notify_one();
       }
     }
   }
 
+  // Waits for an open round other than the one seen before, and enters; false when all stop.
+  bool Enter(uint64_t& seen) {
+    const auto calls = [&](uint64_t gate) {
+      return (gate & kStop) != 0 || ((gate & kOpen) != 0 && RoundOf(gate) != seen);
+    };
+    while (true) {
+      SpinWhile([&] { return !calls(gate_.load()); });
+      if (!calls(gate_.load())) {
+        std::unique_lock lock(mutex_);
+        sleepers_.fetch_add(1);
+        wake_.wait(lock, [&] { return calls(gate_.load()); });
+        sleepers_.fetch_sub(1);
+      }
+      uint64_t gate = gate_.load();
+      if ((gate & kStop) != 0) return false;
+      if (calls(gate) && gate_.compare_exchange_strong(gate, gate + 1)) {
+        seen = RoundOf(gate);
+        return true;
+      }
+    }
+  }
+
   const int workers_;
   const bool crowded_;  // more threads than cores: who is waited for may need this one
+  // On one cache line what every round passes on, on others what few do.
+  alignas(64) std::atomic<uint64_t> gate_{0};
+  const std::function<void(int)>* task_ = nullptr;  // of the round
+  alignas(64) std::atomic<int> sleepers_{0};
+  std::atomic<bool> caller_sleeps_{false};
   std::mutex mutex_;
   std::condition_variable wake_;
   std::condition_variable done_;
-  // A cache line each: who spins on one is not held up by who writes another.
-  alignas(64) std::atomic<uint64_t> round_{0};
-  alignas(64) std::atomic<int> active_{0};  // workers with a part in it
-  alignas(64) std::atomic<bool> stop_{false};
-  const std::function<void(int)>* task_ = nullptr;  // of the round; null between rounds
-  TaskParts tasks_;                                 // of the round
+  uint64_t round_ = 0;
+  TaskParts tasks_;  // of the round
   std::vector<std::thread> threads_;
 };
 

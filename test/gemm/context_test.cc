@@ -43,6 +43,35 @@ TEST(Context, WorkersSleepAndWakeAgain) {
   }
 }
 
+TEST(Context, CallerSleepsUntilTheSlowestIsDone) {
+  Context context(3);
+  for (int round = 0; round < 5; ++round) {
+    std::atomic<int> done{0};
+    context.Run(3, [&](int i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(4 * i));  // over the time that it spins
+      done.fetch_add(1);
+    });
+    EXPECT_EQ(done.load(), 3);
+  }
+}
+
+// Rounds so short that workers come late to most of them.
+TEST(Context, LatecomersDoNoHarm) {
+  Context context(4);
+  std::atomic<int> sum{0};
+  for (int round = 0; round < 20000; ++round) {
+    const int count = 1 + round % 5;
+    int own = 0;  // of this round: whoever comes late must not touch it
+    std::atomic<int> left{count};
+    context.Run(count, [&](int i) {
+      sum.fetch_add(i);
+      if (left.fetch_sub(1) == 1) own = round + 1;
+    });
+    ASSERT_EQ(own, round + 1);
+  }
+  EXPECT_EQ(sum.load(), 4000 * (0 + 1 + 3 + 6 + 10));
+}
+
 TEST(Context, ScratchIsAlignedAndCounted) {
   Context context(2);
   EXPECT_EQ(context.scratch_bytes(), 0u);
