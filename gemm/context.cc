@@ -57,7 +57,7 @@ class WorkerPool {
   // done.
   void Run(int count, const std::function<void(int)>& task) {
     task_ = &task;
-    tasks_.Reset(count, workers_ + 1);
+    tasks_.Reset(count, std::min(count, workers_ + 1));
     round_ += kRound;
     Open(round_ | kOpen);
     tasks_.Run(0, task);

@@ -1,5 +1,6 @@
 #include "intaglio/nn/ops/fit_sum.h"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -30,17 +31,28 @@ class AllSums {
     for (size_t b = 0; b < kBytes && !(verdict.low && verdict.high); ++b) {
       std::array<uint8_t, kBytes> line{};
       AddLine(linear, b, line.data());
-      for (size_t a = 0; a < kBytes; ++a) {
-        const int got = line[a] ^ output_.flip();
-        const int want = right_[b * kBytes + a] ^ output_.flip();
-        verdict.low |= got < want;
-        verdict.high |= got > want;
-      }
+      CompareLine(line.data(), right_.data() + b * kBytes, verdict);
     }
     return verdict;
   }
 
  private:
+  // Bytes alone, of which the compiler makes vectors.
+  void CompareLine(const uint8_t* line, const uint8_t* right, Verdict& verdict) const {
+    const uint8_t flip = output_.flip();
+    uint8_t below = 0;
+    uint8_t above = 0;
+    for (size_t a = 0; a < kBytes; ++a) {
+      const auto got = static_cast<uint8_t>(line[a] ^ flip);
+      const auto want = static_cast<uint8_t>(right[a] ^ flip);
+      const uint8_t larger = std::max(got, want);
+      below = static_cast<uint8_t>(below | (larger ^ got));
+      above = static_cast<uint8_t>(above | (larger ^ want));
+    }
+    verdict.low |= below != 0;
+    verdict.high |= above != 0;
+  }
+
   void AddLine(const SumOfBytes& sum, size_t b, uint8_t* out) const {
     lines_.add(sum, output_, {bytes_.data(), bytes_.data() + b, true, out, kBytes});
   }
