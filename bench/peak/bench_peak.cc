@@ -1,9 +1,12 @@
-// The attainable peak of this machine, per instruction and number of threads, and the bandwidth of
-// plain reads over sizes.
+// The attainable peak of this machine, per instruction and number of threads, the bandwidth of
+// plain reads over sizes, and how long two threads take to hand something to each other.
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <cstdio>
-#include <deque>
+#include <functional>
 #include <string>
+#include <thread>
 
 #include "intaglio/bench/harness/options.h"
 #include "intaglio/bench/harness/report.h"
@@ -12,7 +15,9 @@
 namespace intaglio::bench {
 namespace {
 
-constexpr char kUsage[] = "bench_peak: rates of instructions and of plain reads\n  --threads=1,2\n";
+constexpr char kUsage[] =
+    "bench_peak: rates of instructions and of plain reads, times between threads\n  "
+    "--threads=1,2\n";
 
 void MeasureInstructions(Context& context, const Options& options, Report& report) {
   std::vector<PeakContender> peaks;
@@ -55,6 +60,67 @@ void MeasureReads(Context& context, Report& report) {
   }
 }
 
+// Nanoseconds for each of `count` times that one(i) does, the fastest of several passes.
+template <class One>
+Timing TimeEach(int count, const One& one) {
+  std::vector<double> passes;
+  for (int pass = 0; pass < 25; ++pass) {
+    const auto start = std::chrono::steady_clock::now();
+    for (int i = 0; i < count; ++i) one(i);
+    const std::chrono::duration<double, std::nano> took = std::chrono::steady_clock::now() - start;
+    passes.push_back(took.count() / count);
+  }
+  std::sort(passes.begin(), passes.end());
+  return {passes.front(), passes[passes.size() / 2], static_cast<int>(passes.size())};
+}
+
+// A line of the cache that two threads write in turns: there and back. It tells cores that share a
+// cache from cores that do not, between which a virtual machine's may be moved at any time.
+Timing LineThereAndBack() {
+  std::atomic<int> turn{0};  // even: ours; odd: the other's; negative: the end
+  std::thread other([&] {
+    for (int seen = 0; seen >= 0; seen = turn.load()) {
+      if (seen % 2 == 1) turn.store(seen - 1);
+    }
+  });
+  const Timing timing = TimeEach(1000, [&](int) {
+    turn.store(1);
+    while (turn.load() != 0) {
+    }
+  });
+  turn.store(-1);
+  other.join();
+  return timing;
+}
+
+// A round of work in which all threads of a context take part, and which takes no time by itself.
+Timing RoundOfWork(Context& context) {
+  const int threads = context.threads();
+  return TimeEach(100, [&](int) {
+    std::atomic<int> here{0};
+    const auto meet = [&](int) {
+      here.fetch_add(1);
+      while (here.load() < threads) {
+      }
+    };
+    context.Run(threads, std::ref(meet));
+  });
+}
+
+// Where there is a core for each thread.
+void MeasureHandovers(Context& context, Report& report) {
+  const int threads = context.threads();
+  const auto cores = static_cast<int>(std::thread::hardware_concurrency());
+  if (threads < 2 || threads > cores) return;
+  const auto add = [&](const std::string& name, const Timing& timing) {
+    std::printf("%-34s t%d %8.1f ns  (median %.1f)\n", name.c_str(), threads, timing.min,
+                timing.median);
+    report.Add({"peak/handover/" + name + "/t" + std::to_string(threads), timing, threads, {}, ""});
+  };
+  if (threads == 2) add("line-there-and-back", LineThereAndBack());
+  add("round-of-work", RoundOfWork(context));
+}
+
 int Main(int argc, char** argv) {
   const Options options(argc, argv, {"threads"}, kUsage);
   Report report(options);
@@ -63,6 +129,7 @@ int Main(int argc, char** argv) {
     Context context(std::max(1, std::atoi(threads.c_str())));
     MeasureInstructions(context, options, report);
     MeasureReads(context, report);
+    MeasureHandovers(context, report);
   }
   return 0;
 }
