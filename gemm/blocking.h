@@ -15,7 +15,8 @@ struct Range {
   int last;
 };
 
-// Tasks are taken by threads one after the other. All zero for a result without elements.
+// Threads take tasks in order, each a part of its own first (gemm/task_parts.h). All zero for a
+// result without elements.
 struct Blocking {
   int rows;     // of a task at most: all, or a multiple of the kernel's
   int extents;  // panels of a task at most
