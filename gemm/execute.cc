@@ -96,7 +96,7 @@ int WholePanels(const Plan& plan, const Kernel& kernel, Range extents) {
 // The panels of `extents` whose tiles go straight to dst, which they fill: all but perhaps the
 // last. Returns the first of the others.
 int RunWholePanels(const Plan& plan, const Kernel& kernel, Range extents, std::byte* dst,
-                   TileArgs args) {
+                   TileArgs& args) {
   const Product& p = plan.product;
   TileRun run(kernel);
   for (; extents.first < extents.last; extents.first += args.panel_count) {
@@ -111,10 +111,11 @@ int RunWholePanels(const Plan& plan, const Kernel& kernel, Range extents, std::b
   return extents.first;
 }
 
-// What tasks of the same rows have in common.
-TileArgs Ready(const Plan& plan, const Kernel& kernel, Range rows, const Scratch& scratch) {
+// Sets what tasks of the same rows have in common. Arguments stay where they are: a copy of what
+// was just written in parts waits for the last of them.
+void Ready(const Plan& plan, const Kernel& kernel, Range rows, const Scratch& scratch,
+           TileArgs& args) {
   const Product& p = plan.product;
-  TileArgs args;
   args.row_count = rows.last - rows.first;
   args.groups = p.panels->groups;
   args.fetch_ahead = plan.panels_stream;
@@ -122,17 +123,17 @@ TileArgs Ready(const Plan& plan, const Kernel& kernel, Range rows, const Scratch
   args.operands = scratch.operands;
   args.dst_stride = p.row_stride * static_cast<ptrdiff_t>(SizeOf(p.epilogue.output));
   ReadyRows(plan, kernel, rows.first, args.row_count, scratch, args);
-  return args;
 }
 
 void RunTask(const Plan& plan, const Kernel& kernel, Range rows, Range extents,
-             const Scratch& scratch, TileArgs args) {
+             const Scratch& scratch, TileArgs& args) {
   const Product& p = plan.product;
   args.fetch_rows = plan.rows_stream && extents.first == 0;
   if (plan.direct) {
     extents.first =
         RunWholePanels(plan, kernel, extents, p.dst + rows.first * args.dst_stride, args);
   }
+  args.panel_count = 1;
   for (int e = extents.first; e < extents.last; ++e) {
     SetPanel(plan, e, args);
     const PanelExtent& extent = p.panels->extents[static_cast<size_t>(e)];
@@ -150,7 +151,7 @@ void RunTasks(const Plan& plan, const Scratch& scratch, TaskParts& tasks, int wo
     const Kernel& kernel = FormHere(*plan.product.kernel);
     const int row_task = blocking.row_task(task);
     const Range rows = RowsOf(plan.product, blocking, row_task);
-    if (row_task != ready) args = Ready(plan, kernel, rows, scratch);
+    if (row_task != ready) Ready(plan, kernel, rows, scratch, args);
     ready = row_task;
     const Range extents = ExtentsOf(plan.product, blocking, blocking.extent_task(task));
     RunTask(plan, kernel, rows, extents, scratch, args);
@@ -206,7 +207,9 @@ Status Execute(Context& context, const Product& product) {
     const Range rows{0, product.row_count()};
     const Range extents{0, static_cast<int>(product.panels->extents.size())};
     const Scratch scratch = CarveScratch(memory, blocking);
-    RunTask(plan, kernel, rows, extents, scratch, Ready(plan, kernel, rows, scratch));
+    TileArgs args;
+    Ready(plan, kernel, rows, scratch, args);
+    RunTask(plan, kernel, rows, extents, scratch, args);
     return {};
   }
   TaskParts parts(tasks, workers);
