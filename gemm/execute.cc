@@ -18,8 +18,8 @@ struct Plan {
   const Product& product;
   const Blocking& blocking;
   const PanelParams* params;  // per extent
-  bool panels_stream;         // they come from beyond L2, and are to be fetched ahead
-  bool rows_stream;           // so do the rows
+  bool fetches_panels;        // they come from beyond L2, and the hardware wants to be told
+  bool fetches_rows;          // so do the rows
   bool direct;                // whole tiles go straight to dst; else by way of scratch
 };
 
@@ -118,7 +118,7 @@ void Ready(const Plan& plan, const Kernel& kernel, Range rows, const Scratch& sc
   const Product& p = plan.product;
   args.row_count = rows.last - rows.first;
   args.groups = p.panels->groups;
-  args.fetch_ahead = plan.panels_stream;
+  args.fetch_ahead = plan.fetches_panels;
   args.epilogue = p.epilogue;
   args.operands = scratch.operands;
   args.dst_stride = p.row_stride * static_cast<ptrdiff_t>(SizeOf(p.epilogue.output));
@@ -128,7 +128,7 @@ void Ready(const Plan& plan, const Kernel& kernel, Range rows, const Scratch& sc
 void RunTask(const Plan& plan, const Kernel& kernel, Range rows, Range extents,
              const Scratch& scratch, TileArgs& args) {
   const Product& p = plan.product;
-  args.fetch_rows = plan.rows_stream && extents.first == 0;
+  args.fetch_rows = plan.fetches_rows && extents.first == 0;
   if (plan.direct) {
     extents.first =
         RunWholePanels(plan, kernel, extents, p.dst + rows.first * args.dst_stride, args);
@@ -158,12 +158,12 @@ void RunTasks(const Plan& plan, const Scratch& scratch, TaskParts& tasks, int wo
   });
 }
 
-bool PanelsStream(const Product& product) {
+bool FetchesPanels(const Product& product) {
   return !Cpu().streams_by_itself && product.panels->data.bytes() > Cpu().l2_bytes;
 }
 
 // Of L2 rows have what panels and results leave.
-bool RowsStream(const Product& product, const Blocking& blocking) {
+bool FetchesRows(const Product& product, const Blocking& blocking) {
   const size_t bytes = static_cast<size_t>(product.row_count()) *
                        static_cast<size_t>(product.depth());  // of 8-bit elements
   return !Cpu().streams_by_itself && blocking.in_place && bytes > Cpu().l2_bytes / 4 * 3;
@@ -199,8 +199,8 @@ Status Execute(Context& context, const Product& product) {
   const Plan plan{product,
                   blocking,
                   params,
-                  PanelsStream(product),
-                  RowsStream(product, blocking),
+                  FetchesPanels(product),
+                  FetchesRows(product, blocking),
                   product.standard != nullptr && product.channel_stride == 1};
   if (tasks == 1) {
     const Kernel& kernel = FormHere(*product.kernel);

@@ -7,6 +7,7 @@
 #include <functional>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "intaglio/bench/harness/options.h"
 #include "intaglio/bench/harness/report.h"
