@@ -32,54 +32,93 @@ typename Elements::Element Converted(int32_t value) {
   return Elements::Convert(static_cast<uint8_t>(value));
 }
 
+// Where the elements of runs come from, which begin `step` apart.
 template <class Elements>
-void Copy(const uint8_t* from, ptrdiff_t n, typename Elements::Element* to) {
-  if constexpr (std::is_same_v<Elements, SameBytes>) {
-    if (n > 0) std::memcpy(to, from, static_cast<size_t>(n));  // null data of no elements
-  } else {
-    for (ptrdiff_t i = 0; i < n; ++i) to[i] = Elements::Convert(from[i]);
+struct Converting {
+  using Element = typename Elements::Element;
+  const uint8_t* from;
+  ptrdiff_t step;
+
+  // kCount elements from element i of the run on, by way of registers.
+  template <int kCount>
+  void Put(int i, Element* to) const {
+    uint8_t bytes[kCount];
+    Element elements[kCount];
+    std::memcpy(bytes, from + i, sizeof(bytes));
+    for (int j = 0; j < kCount; ++j) elements[j] = Elements::Convert(bytes[j]);
+    std::memcpy(to + i, elements, sizeof(elements));
   }
-}
+  void Next() { from += step; }
+};
+// Elements that are all alike.
+template <class T>
+struct Constant {
+  using Element = T;
+  T value;
 
-// A number of elements that the compiler knows, by way of registers.
-template <class Elements, int kCount>
-void CopyPiece(const uint8_t* from, typename Elements::Element* to) {
-  uint8_t bytes[kCount];
-  typename Elements::Element elements[kCount];
-  std::memcpy(bytes, from, sizeof(bytes));
-  for (int i = 0; i < kCount; ++i) elements[i] = Elements::Convert(bytes[i]);
-  std::memcpy(to, elements, sizeof(elements));
-}
+  template <int kCount>
+  void Put(int i, T* to) const {
+    T elements[kCount];
+    std::fill_n(elements, kCount, value);
+    std::memcpy(to + i, elements, sizeof(elements));
+  }
+  void Next() {}
+};
 
-// `count` runs of `length` >= kPiece elements, in pieces of which the last overlaps the one before.
-template <class Elements, int kPiece>
-void CopyInPieces(const uint8_t* from, ptrdiff_t from_step, int length, int count,
-                  typename Elements::Element* to, ptrdiff_t to_step) {
-  for (int r = 0; r < count; ++r, from += from_step, to += to_step) {
+// `count` runs of `length` >= kPiece elements, in pieces of which the last overlaps the one before:
+// of short runs a call of memcpy or memset each would take longer than all else.
+template <int kPiece, class Source>
+void PutPieces(Source source, int length, int count, typename Source::Element* to, ptrdiff_t step) {
+  for (int r = 0; r < count; ++r, source.Next(), to += step) {
     int i = 0;
-    for (; i + kPiece < length; i += kPiece) CopyPiece<Elements, kPiece>(from + i, to + i);
-    CopyPiece<Elements, kPiece>(from + length - kPiece, to + length - kPiece);
+    for (; i + kPiece < length; i += kPiece) source.template Put<kPiece>(i, to);
+    source.template Put<kPiece>(length - kPiece, to);
   }
 }
 
-// `count` runs of `length` elements, the beginnings `from_step` and `to_step` apart. For short runs
-// a call of memcpy each would take longer than the copying.
+// The same of 2 * kPiece < length <= 3 * kPiece, three taps of sixteen channels say, without a
+// loop.
+template <int kPiece, class Source>
+void PutThreePieces(Source source, int length, int count, typename Source::Element* to,
+                    ptrdiff_t step) {
+  for (int r = 0; r < count; ++r, source.Next(), to += step) {
+    source.template Put<kPiece>(0, to);
+    source.template Put<kPiece>(kPiece, to);
+    source.template Put<kPiece>(length - kPiece, to);
+  }
+}
+
+template <class Source>
+void PutRuns(Source source, int length, int count, typename Source::Element* to, ptrdiff_t step) {
+  if (length > 32 && length <= 48) {
+    PutThreePieces<16>(source, length, count, to, step);
+  } else if (length >= 16) {
+    PutPieces<16>(source, length, count, to, step);
+  } else if (length >= 8) {
+    PutPieces<8>(source, length, count, to, step);
+  } else if (length >= 4) {
+    PutPieces<4>(source, length, count, to, step);
+  } else if (length > 0) {
+    PutPieces<1>(source, length, count, to, step);
+  }
+}
+
+// `count` runs of `length` elements, the beginnings `from_step` and `to_step` apart.
 template <class Elements>
 void CopyRuns(const uint8_t* from, ptrdiff_t from_step, int length, int count,
               typename Elements::Element* to, ptrdiff_t to_step) {
-  if (length >= 128) {
-    for (int r = 0; r < count; ++r, from += from_step, to += to_step) {
-      Copy<Elements>(from, length, to);
-    }
-  } else if (length >= 16) {
-    CopyInPieces<Elements, 16>(from, from_step, length, count, to, to_step);
-  } else if (length >= 8) {
-    CopyInPieces<Elements, 8>(from, from_step, length, count, to, to_step);
-  } else if (length >= 4) {
-    CopyInPieces<Elements, 4>(from, from_step, length, count, to, to_step);
-  } else if (length > 0) {
-    CopyInPieces<Elements, 1>(from, from_step, length, count, to, to_step);
+  if (!std::is_same_v<Elements, SameBytes> || length < 128) {
+    return PutRuns(Converting<Elements>{from, from_step}, length, count, to, to_step);
   }
+  for (int r = 0; r < count; ++r, from += from_step, to += to_step) {
+    std::memcpy(to, from, static_cast<size_t>(length));
+  }
+}
+
+// As many of elements that are all alike.
+template <class Element>
+void FillRuns(Element value, int length, int count, Element* to, ptrdiff_t to_step) {
+  PutRuns(Constant<Element>{value}, length, count, to, to_step);
 }
 
 template <class Elements>
@@ -87,20 +126,15 @@ void PackMatrixRows(const ConstMatrix& m, int first, int count, int padded_depth
                     typename Elements::Element* packed) {
   const auto* data = static_cast<const uint8_t*>(m.data);
   const bool contiguous = RowsAreContiguous(m);
-  if (contiguous && m.order == Order::kRowMajor && m.stride == m.cols && padded_depth == m.cols) {
-    // All rows are one run.
-    return Copy<Elements>(data + first * m.stride, ptrdiff_t{count} * m.cols, packed);
-  }
   if (contiguous) {
     const ptrdiff_t stride = m.order == Order::kRowMajor ? m.stride : 1;
     CopyRuns<Elements>(data + first * stride, stride, m.cols, count, packed, padded_depth);
   }
-  for (int r = 0; r < count; ++r, packed += padded_depth) {
+  FillRuns<typename Elements::Element>(0, padded_depth - m.cols, count, packed + m.cols,
+                                       padded_depth);
+  for (int r = 0; !contiguous && r < count; ++r, packed += padded_depth) {
     const uint8_t* from = data + (first + r);
-    for (int k = 0; !contiguous && k < m.cols; ++k) {
-      packed[k] = Elements::Convert(from[k * m.stride]);
-    }
-    std::fill(packed + m.cols, packed + padded_depth, typename Elements::Element{0});
+    for (int k = 0; k < m.cols; ++k) packed[k] = Elements::Convert(from[k * m.stride]);
   }
 }
 
@@ -129,37 +163,32 @@ Inside TapsInside(int origin, int dilation, int taps, int extent) {
   return {begin, std::max(begin, end)};
 }
 
+// A position some of whose taps lie outside: the runs of its kernel rows, cut to what lies inside.
 template <class Elements>
 void PackIm2colRow(const Im2col& v, const Position& at, typename Elements::Element padding,
                    typename Elements::Element* row) {
   const int c = v.group_channels;
   const int x0 = at.x * v.stride_width - v.pad_left;
   const int y0 = at.y * v.stride_height - v.pad_top;
-  const Inside inside = TapsInside(x0, v.dilation_width, v.kernel_width, v.width);
+  const Inside xs = TapsInside(x0, v.dilation_width, v.kernel_width, v.width);
+  const Inside ys = TapsInside(y0, v.dilation_height, v.kernel_height, v.height);
+  const int length = v.kernel_width * c;  // of a kernel row
+  const int lines = ys.end - ys.begin;
+  FillRuns(padding, length, ys.begin, row, length);
+  row += ptrdiff_t{ys.begin} * length;
+  FillRuns(padding, xs.begin * c, lines, row, length);
+  const auto* data = static_cast<const uint8_t*>(v.data) + v.first_channel;
+  const int y = y0 + ys.begin * v.dilation_height;
+  const ptrdiff_t line = (ptrdiff_t{at.batch} * v.height + y) * v.width;
+  const ptrdiff_t line_step = ptrdiff_t{v.dilation_height} * v.width * v.channels;
   const bool runs_on = v.dilation_width == 1 && c == v.channels;
-  for (int ky = 0; ky < v.kernel_height; ++ky, row += static_cast<ptrdiff_t>(v.kernel_width) * c) {
-    const int y = y0 + ky * v.dilation_height;
-    if (y < 0 || y >= v.height || inside.begin == inside.end) {
-      std::fill_n(row, static_cast<ptrdiff_t>(v.kernel_width) * c, padding);
-      continue;
-    }
-    std::fill_n(row, static_cast<ptrdiff_t>(inside.begin) * c, padding);
-    const auto* line = static_cast<const uint8_t*>(v.data) + v.first_channel +
-                       (static_cast<ptrdiff_t>(at.batch) * v.height + y) * v.width * v.channels;
-    if (runs_on) {
-      Copy<Elements>(line + static_cast<ptrdiff_t>(x0 + inside.begin) * c,
-                     (inside.end - inside.begin) * c,
-                     row + static_cast<ptrdiff_t>(inside.begin) * c);
-    } else {
-      for (int kx = inside.begin; kx < inside.end; ++kx) {
-        const int x = x0 + kx * v.dilation_width;
-        Copy<Elements>(line + static_cast<ptrdiff_t>(x) * v.channels, c,
-                       row + static_cast<ptrdiff_t>(kx) * c);
-      }
-    }
-    std::fill_n(row + static_cast<ptrdiff_t>(inside.end) * c,
-                static_cast<ptrdiff_t>(v.kernel_width - inside.end) * c, padding);
+  for (int kx = xs.begin; lines > 0 && kx < xs.end; kx = runs_on ? xs.end : kx + 1) {
+    const int x = x0 + kx * v.dilation_width;
+    CopyRuns<Elements>(data + (line + x) * v.channels, line_step, runs_on ? (xs.end - kx) * c : c,
+                       lines, row + ptrdiff_t{kx} * c, length);
   }
+  FillRuns(padding, (v.kernel_width - xs.end) * c, lines, row + ptrdiff_t{xs.end} * c, length);
+  FillRuns(padding, length, v.kernel_height - ys.end, row + ptrdiff_t{lines} * length, length);
 }
 
 // Output positions [begin, end) of a line all of whose taps lie inside the image along x.
@@ -195,15 +224,9 @@ void PackInsideRows(const Im2col& v, const Position& at, int count, int padded_d
         CopyRuns<Elements>(line + ptrdiff_t{kx} * v.dilation_width * v.channels, step, length,
                            count, to, padded_depth);
       } else {
-        for (int r = 0; r < count; ++r) {
-          std::fill_n(to + ptrdiff_t{r} * padded_depth, length, padding);
-        }
+        FillRuns(padding, length, count, to, padded_depth);
       }
     }
-  }
-  const int depth = Cols(v);
-  for (int r = 0; depth < padded_depth && r < count; ++r, packed += padded_depth) {
-    std::fill(packed + depth, packed + padded_depth, typename Elements::Element{0});
   }
 }
 
@@ -211,8 +234,10 @@ template <class Elements>
 void PackIm2colRows(const Im2col& v, int first, int count, int padded_depth,
                     typename Elements::Element* packed) {
   const auto padding = Converted<Elements>(v.zero_point);
-  const int depth = Cols(v);
   const Inside inside = PositionsInside(v);
+  const int depth = Cols(v);
+  FillRuns<typename Elements::Element>(0, padded_depth - depth, count, packed + depth,
+                                       padded_depth);
   Position at = PositionOf(v, first);
   for (int r = 0; r < count;) {
     int done = 1;
@@ -221,7 +246,6 @@ void PackIm2colRows(const Im2col& v, int first, int count, int padded_depth,
       PackInsideRows<Elements>(v, at, done, padded_depth, packed);
     } else {
       PackIm2colRow<Elements>(v, at, padding, packed);
-      std::fill(packed + depth, packed + padded_depth, typename Elements::Element{0});
     }
     r += done;
     packed += ptrdiff_t{done} * padded_depth;
