@@ -32,25 +32,21 @@ struct PanelAvx512 : Avx512 {
     _mm_storeu_si128(reinterpret_cast<__m128i*>(p + 3 * step), _mm512_extracti32x4_epi32(a, 3));
   }
 
-  // Four vectors of four runs are transposed to whole lines, by two steps of VSHUFI32X4.
+  // Two vectors at a time: runs 0 and 1 of both, then 2 and 3, the same runs side by side.
   template <int kVectors>
   static INTAGLIO_INLINE void StoreInt32(int32_t* p, const I32* a) {
-    if constexpr (kVectors == 4) {
-      const __m512i even01 = _mm512_shuffle_i32x4(a[0], a[1], 0x88);  // runs 0, 2 of both
-      const __m512i odd01 = _mm512_shuffle_i32x4(a[0], a[1], 0xdd);   // runs 1, 3
-      const __m512i even23 = _mm512_shuffle_i32x4(a[2], a[3], 0x88);
-      const __m512i odd23 = _mm512_shuffle_i32x4(a[2], a[3], 0xdd);
-      _mm512_storeu_si512(p, _mm512_shuffle_i32x4(even01, even23, 0x88));
-      _mm512_storeu_si512(p + 16, _mm512_shuffle_i32x4(odd01, odd23, 0x88));
-      _mm512_storeu_si512(p + 32, _mm512_shuffle_i32x4(even01, even23, 0xdd));
-      _mm512_storeu_si512(p + 48, _mm512_shuffle_i32x4(odd01, odd23, 0xdd));
-    } else if constexpr (kVectors == 2) {
-      const __m512i low = _mm512_shuffle_i32x4(a[0], a[1], 0x44);   // runs 0, 1 of both
-      const __m512i high = _mm512_shuffle_i32x4(a[0], a[1], 0xee);  // runs 2, 3
-      _mm512_storeu_si512(p, _mm512_shuffle_i32x4(low, low, 0xd8));
-      _mm512_storeu_si512(p + 16, _mm512_shuffle_i32x4(high, high, 0xd8));
-    } else {
+    if constexpr (kVectors == 1) {
       _mm512_storeu_si512(p, a[0]);
+    } else {
+      const __m512i low = _mm512_setr_epi64(0, 1, 8, 9, 2, 3, 10, 11);
+      const __m512i high = _mm512_setr_epi64(4, 5, 12, 13, 6, 7, 14, 15);
+      INTAGLIO_UNROLL
+      for (int j = 0; j < kVectors; j += 2) {
+        const __m512i first = _mm512_permutex2var_epi64(a[j], low, a[j + 1]);
+        const __m512i last = _mm512_permutex2var_epi64(a[j], high, a[j + 1]);
+        StoreTwo(p + 4 * j, p + 4 * (j + kVectors), first);
+        StoreTwo(p + 4 * (j + 2 * kVectors), p + 4 * (j + 3 * kVectors), last);
+      }
     }
   }
 
@@ -147,11 +143,6 @@ struct PanelAvx512 : Avx512 {
       }
       return bytes;
     }
-    static INTAGLIO_INLINE void StoreTwo(char* p, char* q, __m512i rows) {
-      _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), _mm512_castsi512_si256(rows));
-      _mm256_storeu_si256(reinterpret_cast<__m256i*>(q), _mm512_extracti64x4_epi64(rows, 1));
-    }
-
     __m512i zero_point_;
     __m512i low_;
     __m512i high_;
@@ -191,6 +182,10 @@ struct PanelAvx512 : Avx512 {
   }
 
  private:
+  static INTAGLIO_INLINE void StoreTwo(void* p, void* q, __m512i halves) {
+    _mm256_storeu_si256(static_cast<__m256i*>(p), _mm512_castsi512_si256(halves));
+    _mm256_storeu_si256(static_cast<__m256i*>(q), _mm512_extracti64x4_epi64(halves, 1));
+  }
   static INTAGLIO_INLINE __m256i Unsigned(__m512i words) {
     return _mm512_cvtusepi16_epi8(_mm512_max_epi16(words, _mm512_setzero_si512()));
   }
