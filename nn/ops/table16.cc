@@ -13,7 +13,7 @@ struct Made {
 
 // tanh(x) has the exponential of 2 x.
 template <int kIntegers>
-const Table16& Tanh() {
+const Table16& TanhWith() {
   static Made made;
   std::call_once(made.once, [] {
     made.table.Fill<kIntegers + 1>([](int32_t e) { return q15::TanhByExp(e); }, 0, 0);
@@ -32,8 +32,8 @@ const Table16& LogisticTable() {
 }
 
 const Table16& TanhTable(int integer_bits) {
-  constexpr const Table16& (*kTables[])() = {Tanh<0>, Tanh<1>, Tanh<2>, Tanh<3>,
-                                             Tanh<4>, Tanh<5>, Tanh<6>};
+  constexpr const Table16& (*kTables[])() = {TanhWith<0>, TanhWith<1>, TanhWith<2>, TanhWith<3>,
+                                             TanhWith<4>, TanhWith<5>, TanhWith<6>};
   return kTables[integer_bits]();
 }
 
