@@ -15,6 +15,20 @@
 add_custom_target(intaglio_tests_threads)
 add_custom_target(intaglio_tests_by_kernel)
 
+# intaglio_test_headers(NAME [HEADER...]): GoogleTest, what most tests include and these are compiled once for
+# the tests of this directory and those below it, where headers are (intaglio_precompile).
+macro(intaglio_test_headers name)
+  if(INTAGLIO_PRECOMPILED_HEADERS)
+    file(CONFIGURE OUTPUT ${name}.cc CONTENT "")
+    add_library(${name} OBJECT ${CMAKE_CURRENT_BINARY_DIR}/${name}.cc)
+    target_link_libraries(${name} PRIVATE intaglio::gemm GTest::gtest)
+    intaglio_compile_options(${name})
+    intaglio_precompile(${name} <gtest/gtest.h> <algorithm> <cmath> <cstring> <functional> <memory> <random>
+                        <string> <vector> [["intaglio/gemm/gemm.h"]] ${ARGN})
+    set(INTAGLIO_TEST_HEADERS ${name})
+  endif()
+endmacro()
+
 function(intaglio_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LIBS;LABELS")
   foreach(file IN LISTS arg_SOURCES)
@@ -28,6 +42,9 @@ function(intaglio_test name)
   target_link_libraries(${name} PRIVATE intaglio::gemm ${arg_LIBS} GTest::gtest_main)
   target_compile_definitions(${name} PRIVATE INTAGLIO_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   intaglio_compile_options(${name})
+  if(INTAGLIO_TEST_HEADERS)
+    target_precompile_headers(${name} REUSE_FROM ${INTAGLIO_TEST_HEADERS})
+  endif()
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES TIMEOUT 600 LABELS "${arg_LABELS}")
   if("exhaustive" IN_LIST arg_LABELS)
