@@ -25,8 +25,8 @@ struct Blocking {
   int threads;  // worth waking for them
   int tasks() const { return row_tasks * extent_tasks; }
 
-  // Neighbouring tasks share their rows, which are packed once, where all panels stay in L2 anyway;
-  // else their panels, and the rows stream.
+  // Neighbouring tasks share their rows where these are packed, which is then done once, or all
+  // panels stay in L2 anyway; else their panels, and the rows stream.
   bool rows_stay;
   int row_task(int task) const { return rows_stay ? task / extent_tasks : task % row_tasks; }
   int extent_task(int task) const { return rows_stay ? task % extent_tasks : task / row_tasks; }

@@ -63,13 +63,14 @@ TEST(Blocking, GivesThreadsEvenShares) {
   }
 }
 
-// Those that share what is in the cache come one after the other.
+// Those that share what is in the cache, or packed, come one after the other.
 TEST(Blocking, KeepsRowsOrPanelsFromTaskToTask) {
-  const std::string kernel = KernelNames().front();
-  const auto tasks_of = [&](int channels, int depth, bool rows_stay) {
+  const auto tasks_of = [](const std::string& kernel, int channels, int depth) {
     WithProduct(kernel, 1000, channels, depth, [&](const Product& product) {
       const Blocking b = Block(product, 4);
-      EXPECT_EQ(b.rows_stay, rows_stay);
+      const bool fit_l2 = channels * depth < static_cast<int>(Cpu().l2_bytes / 2);
+      const bool rows_stay = fit_l2 || !(b.in_place || product.panels->format.tiles);
+      EXPECT_EQ(b.rows_stay, rows_stay) << kernel;
       std::vector<int> seen(static_cast<size_t>(b.tasks()), 0);
       for (int task = 0; task < b.tasks(); ++task) {
         const int kept = rows_stay ? b.row_task(task) : b.extent_task(task);
@@ -79,8 +80,10 @@ TEST(Blocking, KeepsRowsOrPanelsFromTaskToTask) {
       for (const int times : seen) EXPECT_EQ(times, 1);
     });
   };
-  tasks_of(64, 64, true);
-  tasks_of(4096, static_cast<int>(Cpu().l2_bytes / 4096), false);  // as large as L2
+  for (const std::string& kernel : KernelNames()) {
+    tasks_of(kernel, 64, 64);
+    tasks_of(kernel, 4096, static_cast<int>(Cpu().l2_bytes / 4096));  // as large as L2
+  }
 }
 
 // The weights of one row are read once, which takes as long as if it were some rows.
