@@ -12,7 +12,6 @@
 #include <cstdlib>
 #include <ctime>
 #include <fstream>
-#include <iterator>
 #include <limits>
 #include <string>
 #include <vector>
@@ -52,8 +51,10 @@ void ResetPeak() { std::ofstream("/proc/self/clear_refs") << "5"; }
 struct Runner {
   Runner(nn::Model m, const std::string& folder) : model(std::move(m)) {
     for (size_t i = 0; i < model.input_count(); ++i) {
-      std::ifstream file(folder + "/input" + std::to_string(i), std::ios::binary);
-      in.emplace_back(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+      // In one go, as the peers read theirs: byte by byte it would be a tenth of the first result.
+      std::ifstream file(folder + "/input" + std::to_string(i), std::ios::binary | std::ios::ate);
+      Bytes& bytes = in.emplace_back(file ? static_cast<size_t>(file.tellg()) : 0);
+      file.seekg(0).read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
     }
     for (size_t i = 0; i < model.output_count(); ++i) {
       out.emplace_back(*nn::CountBytes(model.output(i).shape, model.output(i).type));
