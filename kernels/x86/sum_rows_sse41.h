@@ -106,18 +106,20 @@ class RowSums {
   INTAGLIO_INLINE ptrdiff_t SumWide(const char* row, __m128i* parts) const {
     ptrdiff_t k = 0;
 #if defined(__AVX512BW__)
-    __m512i wide[kRows];
-    for (int r = 0; r < kRows; ++r) wide[r] = _mm512_setzero_si512();
-    for (; k + 64 <= bytes_; k += 64) {
-      for (int r = 0; r < kRows; ++r) {
-        wide[r] = _mm512_add_epi32(wide[r], AddUp(_mm512_loadu_si512(row + r * stride_ + k)));
+    if (bytes_ >= 64) {
+      __m512i wide[kRows];
+      for (int r = 0; r < kRows; ++r) wide[r] = _mm512_setzero_si512();
+      for (; k + 64 <= bytes_; k += 64) {
+        for (int r = 0; r < kRows; ++r) {
+          wide[r] = _mm512_add_epi32(wide[r], AddUp(_mm512_loadu_si512(row + r * stride_ + k)));
+        }
       }
+      for (int r = 0; r < kRows; ++r) parts[r] = Fold(wide[r]);
+      return k;
     }
-    for (int r = 0; r < kRows; ++r) parts[r] = Fold(wide[r]);
-#else
+#endif
     static_cast<void>(row);
     for (int r = 0; r < kRows; ++r) parts[r] = _mm_setzero_si128();
-#endif
     return k;
   }
 
