@@ -140,6 +140,10 @@ struct LineRoutines {
                      void* out, ptrdiff_t count);
   // out[i] = 1 / (1 + in[i]) for numbers in [0, 1) of 31 fraction bits.
   void (*reciprocals)(const int32_t* in, int32_t* out, ptrdiff_t count);
+  // out[i] = scale * (in[i] - zero point) in float32, of numbers of this type and zero point, which
+  // is within it.
+  void (*dequantize)(const void* in, const LineOutput& numbers, float scale, float* out,
+                     ptrdiff_t count);
   // out[i] = in[i] / scale in float32, to nearest, ties away from zero, plus the zero point,
   // saturated, which is all of the output that counts; of NaN the zero point. Scales are those of
   // IsQuantizeScale. Null where this takes as long as divisions.

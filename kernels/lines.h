@@ -16,6 +16,7 @@
 #include "intaglio/kernels/column_sums.h"
 #include "intaglio/kernels/line_args.h"
 #include "intaglio/kernels/places.h"
+#include "intaglio/kernels/store_words.h"
 #include "intaglio/kernels/windows.h"
 
 namespace intaglio {
@@ -183,6 +184,29 @@ struct Lines {
     });
   }
 
+  static void Dequantize(const void* in, const LineOutput& numbers, float scale, float* out,
+                         ptrdiff_t count) {
+    const I32 zero = V::Set(numbers.zero_point + numbers.flip());
+    const typename V::F32 by = V::SetF(scale);
+    const auto block = [&](const uint8_t* from, float* to) {
+      I32 x[kVectors];
+      B::template Widen<kVectors>(from, numbers.flip(), x);
+      INTAGLIO_UNROLL
+      for (int j = 0; j < kVectors; ++j) {
+        x[j] = V::FloatBits(V::MulF(V::ToFloat(V::Sub(x[j], zero)), by));
+      }
+      StorePlainWords<V, kVectors>(x, reinterpret_cast<char*>(to));
+    };
+    const auto* from = static_cast<const uint8_t*>(in);
+    for (; count >= kBlock; count -= kBlock, from += kBlock, out += kBlock) block(from, out);
+    if (count == 0) return;
+    uint8_t last[kBlock] = {};
+    float results[kBlock];
+    std::memcpy(last, from, static_cast<size_t>(count));
+    block(last, results);
+    std::memcpy(out, results, static_cast<size_t>(count) * sizeof *out);
+  }
+
   // vector(in, out) for every vector of a line; the last lanes by way of memory.
   template <class T, class Vector>
   static INTAGLIO_INLINE void ForVectors(const int32_t* in, T* out, ptrdiff_t count,
@@ -208,9 +232,9 @@ struct Lines {
 
 template <class V, class B>
 inline constexpr LineRoutines kLines = {
-    Lines<V, B>::Add,  Lines<V, B>::AddWords,   Lines<V, B>::Multiply,   Windows<V>::LargestOf,
-    Windows<V>::Means, ColumnSums<V>::Add,      Places<V, B>::OfLargest, Blend<V>::Fixed,
-    Blend<V>::Real,    Lines<V, B>::Requantize, Lines<V, B>::Reciprocals};
+    Lines<V, B>::Add,  Lines<V, B>::AddWords,   Lines<V, B>::Multiply,    Windows<V>::LargestOf,
+    Windows<V>::Means, ColumnSums<V>::Add,      Places<V, B>::OfLargest,  Blend<V>::Fixed,
+    Blend<V>::Real,    Lines<V, B>::Requantize, Lines<V, B>::Reciprocals, Lines<V, B>::Dequantize};
 
 }  // namespace intaglio
 

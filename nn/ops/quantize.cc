@@ -122,20 +122,30 @@ class RequantizeRoutine final : public Routine {
 template <class From>
 class DequantizeRoutine final : public Routine {
  public:
-  DequantizeRoutine(const Affine& q, size_t count) : q_(q), count_(count) {}
+  DequantizeRoutine(const Affine& q, size_t count, const LineRoutines& lines)
+      : q_(q), count_(static_cast<ptrdiff_t>(count)), dequantize_(lines.dequantize) {}
 
   Status Run(const RunArguments& arguments) const override {
     const auto* const in = static_cast<const From*>(arguments.inputs[0]);
     auto* const out = static_cast<float*>(arguments.outputs[0]);
-    for (size_t i = 0; i < count_; ++i) {
-      out[i] = q_.scale * static_cast<float>(in[i] - q_.zero_point);  // both factors are exact
-    }
+    ForParts(arguments.context, count_, kLeastBytesOfThread,
+             [&](ptrdiff_t first, ptrdiff_t last) { Run(in + first, out + first, last - first); });
     return {};
   }
 
  private:
+  void Run(const From* in, float* out, ptrdiff_t count) const {
+    if constexpr (sizeof(From) == 1) {
+      return dequantize_(in, {std::is_signed_v<From>, q_.zero_point}, q_.scale, out, count);
+    }
+    for (ptrdiff_t i = 0; i < count; ++i) {
+      out[i] = q_.scale * static_cast<float>(in[i] - q_.zero_point);  // both factors are exact
+    }
+  }
+
   Affine q_;
-  size_t count_;
+  ptrdiff_t count_;
+  decltype(LineRoutines::dequantize) dequantize_;
 };
 
 // One scale and zero point for each index of an axis, whose elements are `inner` apart.
@@ -263,15 +273,17 @@ PreparedLayer PrepareCopy(size_t count) {
 
 }  // namespace
 
-Result<PreparedLayer> PrepareDequantize(const LayerView& layer, const LayerOptions&) {
+Result<PreparedLayer> PrepareDequantize(const LayerView& layer, const LayerOptions& options) {
   INTAGLIO_RETURN_IF_ERROR(CheckType(layer, layer.output(), Type::kFloat32));
   const auto count = static_cast<size_t>(*CountElements(layer.output().shape));
   if (layer.input(0).type == Type::kFloat32) return PrepareCopy(count);
   if (layer.input(0).quantization.per_axis()) return PrepareDequantizeAxis(layer, count);
   const Result<Affine> from = AffineOf(layer, layer.input(0));
   if (!from.ok()) return from.status();
+  const Result<const LineRoutines*> lines = LinesOf(options.kernel);
+  if (!lines.ok()) return layer.Wrap(lines.status());
   PreparedLayer prepared;
-  prepared.routine = MakeFor<DequantizeRoutine>(layer.input(0).type, *from, count);
+  prepared.routine = MakeFor<DequantizeRoutine>(layer.input(0).type, *from, count, **lines);
   prepared.name = RoutineName(layer.input(0).type, "dequantize");
   return prepared;
 }

@@ -354,6 +354,27 @@ TEST_P(EveryKernelLines, Reciprocals) {
   }
 }
 
+TEST_P(EveryKernelLines, Dequantize) {
+  for (const bool is_signed : {false, true}) {
+    for (const int32_t zero_point : {0, 128, 255}) {
+      const LineOutput numbers = {is_signed, zero_point - (is_signed ? 128 : 0)};
+      for (const float scale : {0.05f, 1 / 255.0f, 0x1p-140f, 3e38f}) {
+        for (int count = 0; count <= 256; ++count) {
+          Bytes in;
+          for (int i = 0; i < count; ++i) in.push_back(static_cast<uint8_t>(255 - i));
+          std::vector<float> out(in.size() + 1, -0.5f);
+          lines().dequantize(in.data(), numbers, scale, out.data(), count);
+          for (size_t i = 0; i < in.size(); ++i) {
+            const int q = is_signed ? static_cast<int8_t>(in[i]) : in[i];
+            ASSERT_EQ(out[i], scale * static_cast<float>(q - numbers.zero_point)) << q;
+          }
+          ASSERT_EQ(out.back(), -0.5f);
+        }
+      }
+    }
+  }
+}
+
 TEST_P(EveryKernelLines, AddLines) {
   std::mt19937 random(11);
   for (const bool is_signed : {false, true}) {
