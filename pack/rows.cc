@@ -157,10 +157,12 @@ struct Inside {
   int end;
 };
 Inside TapsInside(int origin, int dilation, int taps, int extent) {
-  const int begin = origin >= 0 ? 0 : std::min(taps, (-origin + dilation - 1) / dilation);
-  const int end =
-      origin >= extent ? begin : std::min(taps, (extent - origin + dilation - 1) / dilation);
-  return {begin, std::max(begin, end)};
+  // Divisions are for the few views that are dilated.
+  const auto taps_before = [&](int64_t distance) {
+    const int64_t all = dilation == 1 ? distance : (distance + dilation - 1) / dilation;
+    return static_cast<int>(std::clamp<int64_t>(all, 0, taps));
+  };
+  return {taps_before(-int64_t{origin}), taps_before(int64_t{extent} - origin)};
 }
 
 // A position some of whose taps lie outside: the runs of its kernel rows, cut to what lies inside.

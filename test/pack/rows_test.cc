@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+#include <vector>
+
 #include "intaglio/test/gemm/image.h"
 
 namespace intaglio::test {
@@ -118,6 +121,20 @@ TEST(Rows, Im2colViews) {
     }
     ASSERT_NO_FATAL_FAILURE(CheckInterleaved(source, first, rows - first));
   }
+}
+
+// From before the first column to the last is more than an int counts.
+TEST(Rows, Im2colViewsOfTheWidestImage) {
+  const uint8_t image[2] = {7, 8};  // all that the first row reads
+  Im2col view{.data = image, .type = Type::kUInt8, .zero_point = 3};
+  view.height = view.channels = view.group_channels = view.out_height = view.out_width = 1;
+  view.width = std::numeric_limits<int>::max();
+  view.kernel_width = 3;
+  view.pad_left = 1;
+  ASSERT_TRUE(Validate(view).ok());
+  std::vector<uint8_t> row(4, 9);
+  PackRows(RowSource::From(view), RowFormat::kUnsigned8, 0, 1, 4, row.data());
+  EXPECT_EQ(row, (std::vector<uint8_t>{3, 7, 8, 0}));
 }
 
 // Only a 1x1 window of stride 1 without padding is a matrix; of a group it has the whole image's
