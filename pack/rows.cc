@@ -4,6 +4,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "intaglio/pack/interleaved_rows.h"
 #include "intaglio/pack/validate.h"
 
 namespace intaglio {
@@ -270,47 +271,6 @@ void PackAs(const RowSource& source, int first, int count, int padded_depth, voi
   }
 }
 
-constexpr int kBy = 8;  // of kSigned8By8: rows, and depths of each in turn
-
-// `count` rows of whole eights of depth, read where they lie.
-void InterleaveRows(const std::byte* rows, ptrdiff_t stride, int count, int depth, std::byte* to) {
-  for (int k = 0; k < depth; k += kBy, rows += kBy, to += kBy * kBy) {
-    for (int r = 0; r < count; ++r) std::memcpy(to + r * kBy, rows + r * stride, kBy);
-  }
-}
-
-// Eight rows at a time; those that cannot be read where they lie are laid out in the place of the
-// next eight first.
-void PackInterleaved(const RowSource& source, int first, int count, int padded_depth,
-                     std::byte* packed) {
-  const ptrdiff_t bytes = ptrdiff_t{kBy} * padded_depth;
-  const bool in_place = source.ServesInPlace(RowFormat::kSigned8, padded_depth);
-  for (int r = 0; r < count; r += kBy, packed += bytes) {
-    const int rows = std::min(kBy, count - r);
-    if (in_place) {
-      const ConstMatrix& m = source.matrix;
-      const auto* from = static_cast<const std::byte*>(m.data) + (first + r) * m.stride;
-      InterleaveRows(from, m.stride, rows, m.cols, packed);
-    } else {
-      PackRows(source, RowFormat::kSigned8, first + r, rows, padded_depth, packed + bytes);
-      InterleaveRows(packed + bytes, padded_depth, rows, padded_depth, packed);
-    }
-  }
-}
-
-template <class Element>
-int32_t SumRow(const Element* row, int depth) {
-  uint32_t sum = 0;
-  for (int k = 0; k < depth; ++k) sum += static_cast<uint32_t>(row[k]);
-  return static_cast<int32_t>(sum);
-}
-
-int32_t SumInterleaved(const int8_t* row, int depth) {
-  uint32_t sum = 0;
-  for (int k = 0; k < depth; ++k) sum += static_cast<uint32_t>(row[k / kBy * kBy * kBy + k % kBy]);
-  return static_cast<int32_t>(sum);
-}
-
 }  // namespace
 
 RowSource RowSource::From(const Im2col& v) {
@@ -337,7 +297,9 @@ bool RowSource::ServesInPlace(RowFormat format, int padded_depth) const {
 
 size_t PackedRowsBytes(RowFormat format, int count, size_t padded_depth) {
   // Of interleaved rows whole eights, and place for eight more.
-  const int rows = format == RowFormat::kSigned8By8 ? (count + 2 * kBy - 1) / kBy * kBy : count;
+  const int rows = format == RowFormat::kSigned8By8
+                       ? (count + 2 * kInterleavedRows - 1) / kInterleavedRows * kInterleavedRows
+                       : count;
   return static_cast<size_t>(rows) * padded_depth * RowElementBytes(format);
 }
 
@@ -345,7 +307,7 @@ void PackRows(const RowSource& source, RowFormat format, int first, int count, i
               void* packed) {
   const bool is_signed = source.type() == Type::kInt8;
   if (format == RowFormat::kSigned8By8) {
-    PackInterleaved(source, first, count, padded_depth, static_cast<std::byte*>(packed));
+    PackInterleavedRows(source, first, count, padded_depth, static_cast<std::byte*>(packed));
   } else if (format != RowFormat::kWidened16) {
     RowMove(format, source.type()) != 0
         ? PackAs<FlippedBytes>(source, first, count, padded_depth, packed)
@@ -353,28 +315,6 @@ void PackRows(const RowSource& source, RowFormat format, int first, int count, i
   } else {
     is_signed ? PackAs<WidenedSigned>(source, first, count, padded_depth, packed)
               : PackAs<WidenedUnsigned>(source, first, count, padded_depth, packed);
-  }
-}
-
-void SumRows(RowFormat format, const void* rows, ptrdiff_t stride_bytes, int count, int depth,
-             int32_t* sums) {
-  for (int r = 0; r < count; ++r) {
-    const auto* row = static_cast<const std::byte*>(rows) + r * stride_bytes;
-    switch (format) {
-      case RowFormat::kUnsigned8:
-        sums[r] = SumRow(reinterpret_cast<const uint8_t*>(row), depth);
-        break;
-      case RowFormat::kSigned8:
-        sums[r] = SumRow(reinterpret_cast<const int8_t*>(row), depth);
-        break;
-      case RowFormat::kWidened16:
-        sums[r] = SumRow(reinterpret_cast<const int16_t*>(row), depth);
-        break;
-      case RowFormat::kSigned8By8:
-        row -= r % kBy * (stride_bytes - kBy);
-        sums[r] = SumInterleaved(reinterpret_cast<const int8_t*>(row), depth);
-        break;
-    }
   }
 }
 

@@ -21,6 +21,9 @@ enum class RowFormat : uint8_t {
   kSigned8By8,
 };
 
+// Rows of kSigned8By8 that are interleaved, and depths of each in turn.
+inline constexpr int kInterleavedRows = 8;
+
 constexpr size_t RowElementBytes(RowFormat format) {
   return format == RowFormat::kWidened16 ? 2 : 1;
 }
