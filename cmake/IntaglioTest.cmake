@@ -15,8 +15,9 @@
 add_custom_target(intaglio_tests_threads)
 add_custom_target(intaglio_tests_by_kernel)
 
-# intaglio_test_headers(NAME [HEADER...]): GoogleTest, what most tests include and these are compiled once for
-# the tests of this directory and those below it, where headers are (intaglio_precompile).
+# intaglio_test_headers(NAME [HEADER...]): with INTAGLIO_PRECOMPILED_HEADERS, compiles GoogleTest, what most
+# tests include and these headers once, for the tests of this directory and those below it, which are to have
+# the same flags.
 macro(intaglio_test_headers name)
   if(INTAGLIO_PRECOMPILED_HEADERS)
     file(CONFIGURE OUTPUT ${name}.cc CONTENT "")

@@ -112,7 +112,7 @@ Blocking Block(const Product& p, int threads) {
   b.row_tasks = (tiles + most_tiles - 1) / most_tiles;
   b.extent_tasks = (extents + b.extents - 1) / b.extents;
   // Reading panels again, beside products, takes less than packing rows again: 3 to 4 % of 2048^3
-  // and of 512x49x4608 (Zen 5). Tiles (AMX) are done before their panels come from beyond L2.
+  // and of 512x49x4608 (Zen 5). Tiles (AMX) would be done before their panels come from beyond L2.
   b.rows_stay = b.extent_tasks == 1 || !(b.in_place || p.panels->format.tiles);
   if (threads > 1) CutForThreads(threads, tiles, extents, most_tiles, b.extents, b);
   b.rows = (tiles + b.row_tasks - 1) / b.row_tasks * kernel.max_rows;

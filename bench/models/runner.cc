@@ -51,7 +51,7 @@ void ResetPeak() { std::ofstream("/proc/self/clear_refs") << "5"; }
 struct Runner {
   Runner(nn::Model m, const std::string& folder) : model(std::move(m)) {
     for (size_t i = 0; i < model.input_count(); ++i) {
-      // In one go, as the peers read theirs: byte by byte it would be a tenth of the first result.
+      // In one go, as the peers read theirs: it counts as time to the first result.
       std::ifstream file(folder + "/input" + std::to_string(i), std::ios::binary | std::ios::ate);
       Bytes& bytes = in.emplace_back(file ? static_cast<size_t>(file.tellg()) : 0);
       file.seekg(0).read(bytes.data(), static_cast<std::streamsize>(bytes.size()));

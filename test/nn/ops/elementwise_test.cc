@@ -259,22 +259,24 @@ TEST(Quantize, FromFloat) {
 }
 
 template <class T>
-void CheckDequantize(float scale, int zero_point) {
+void CheckDequantize(float scale, int zero_point, int count = 256, int threads = 1) {
   const Type type = TypeOf<T>;
-  Q x{type, {256}, scale, zero_point, {}};
-  for (int i = 0; i < 256; ++i) {
-    x.values.push_back(LowestOf(type) + i * (HighestOf(type) - LowestOf(type)) / 255);
+  Q x{type, {count}, scale, zero_point, {}};
+  for (int i = 0; i < count; ++i) {
+    x.values.push_back(LowestOf(type) + i % 256 * (HighestOf(type) - LowestOf(type)) / 255);
   }
   Builder b;
   b.Output(b.Dequantize(Input(b, x)), "y");
-  Result<Model> model = Model::Prepare(*b.Finish());
+  PrepareOptions options;
+  options.threads = threads;
+  Result<Model> model = Model::Prepare(*b.Finish(), options);
   ASSERT_TRUE(model.ok()) << model.status().message();
   const std::vector<T> in = As<T>(x.values);
-  std::vector<float> out(256);
+  std::vector<float> out(in.size());
   const InputBuffer inputs[] = {MakeInput<T>(in)};
   const OutputBuffer outputs[] = {MakeOutput<float>(out)};
   ASSERT_TRUE(model->Run(inputs, outputs).ok());
-  for (size_t i = 0; i < 256; ++i) {
+  for (size_t i = 0; i < in.size(); ++i) {
     const double exact = static_cast<double>(scale) * (x.values[i] - zero_point);
     EXPECT_EQ(out[i], static_cast<float>(exact));
   }
@@ -284,6 +286,11 @@ TEST(Dequantize, IsTheRoundedProduct) {
   CheckDequantize<int8_t>(0.0123f, 5);
   CheckDequantize<uint8_t>(0.0123f, 200);
   CheckDequantize<int16_t>(3.3e-5f, -7);
+}
+
+TEST(Dequantize, SharesLongLinesOut) {
+  CheckDequantize<int8_t>(0.0123f, 5, 100'003, 3);
+  CheckDequantize<int16_t>(3.3e-5f, -7, 100'003, 3);
 }
 
 TEST(Elementwise, RefusesTypes) {
