@@ -53,7 +53,7 @@ constexpr OperatorRow kRows[] = {
     {"QUANTIZE", 1, 1, kQuantized | SetOf(Type::kInt32) | kFloat, InferUnary, PrepareQuantize,
      "to int8, uint8, int16; int16 to int32"},
     {"DEQUANTIZE", 1, 1, kQuantized | kFloat, InferUnary, PrepareDequantize,
-     "to float32; constants of float16, too"},
+     "to float32"},
     {"SQUEEZE", 1, 1, kAny, InferSqueeze, PrepareReshape},
     {"EXPAND_DIMS", 1, 1, kAny, InferExpandDims, PrepareReshape},
     {"MIRROR_PAD", 1, 1, kAny, InferMirrorPad, PrepareMirrorPad},

@@ -11,7 +11,8 @@ Status Operators() {
       "# Operators\n\n"
       "What runs of the `.tflite` format, printed by `intaglio operators`. Types are those of the\n"
       "data; every other type follows from them. Shapes, axes, paddings and the like must be\n"
-      "constant, or computed from constants and shapes.\n\n"
+      "constant, or computed from constants and shapes. Constants of float16, int4 and int2\n"
+      "are widened when they are read: to float32 and int8.\n\n"
       "| operator | versions | types | |\n|---|---|---|---|\n");
   for (const nn::TfliteOperator& op : nn::ListTfliteOperators()) {
     const std::string versions = op.max_version == 1 ? "1" : "1-" + std::to_string(op.max_version);

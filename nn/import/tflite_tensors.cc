@@ -2,11 +2,10 @@
 
 #include <cmath>
 #include <cstring>
-#include <limits>
-#include <memory>
 #include <optional>
 #include <vector>
 
+#include "intaglio/nn/import/narrow.h"
 #include "intaglio/nn/quantization.h"
 
 namespace intaglio::nn {
@@ -31,8 +30,10 @@ std::optional<Type> TypeFrom(tflite::TensorType type) {
     case tflite::TensorType::BOOL:
       return Type::kBool;
     default:
-      return std::nullopt;
+      break;
   }
+  const NarrowType* const narrow = FindNarrow(type);
+  return narrow == nullptr ? std::nullopt : std::optional(narrow->widened);
 }
 
 std::string NameOf(tflite::TensorType type) {
@@ -142,19 +143,28 @@ Result<std::span<const uint8_t>> FindData(const TfliteFile& file, uint32_t buffe
   return std::span<const uint8_t>(buffer.data()->data(), buffer.data()->size());
 }
 
-Status ReadData(const TfliteFile& file, const tflite::Tensor& from, Tensor& tensor) {
+Status ReadData(const TfliteFile& file, const tflite::Tensor& from, Budget& budget,
+                Tensor& tensor) {
   if (from.external_buffer() != 0) return Unsupported("its data is in another file");
   const Result<std::span<const uint8_t>> data = FindData(file, from.buffer());
   if (!data.ok()) return data.status();
+  const NarrowType* const narrow = FindNarrow(from.type());
+  if (data->empty() && narrow != nullptr) {
+    return Unsupported(std::string(narrow->name) + " is supported for constants only");
+  }
   if (data->empty()) return {};
   if (tensor.variable) return Unsupported("is a variable with data of its own");
-  const Result<size_t> needed = CountBytes(tensor.shape, tensor.type);
-  if (!needed.ok()) return needed.status();
-  if (data->size() != *needed) {
+  const Result<int64_t> elements = CountElements(tensor.shape);
+  if (!elements.ok()) return elements.status();
+  const auto count = static_cast<size_t>(*elements);
+  const size_t needed =
+      narrow != nullptr ? CountBytes(*narrow, count) : count * SizeOf(tensor.type);
+  if (data->size() != needed) {
     return InvalidArgument("its buffer holds " + std::to_string(data->size()) + " bytes, " +
-                           NameOf(tensor.type) + " " + ToString(tensor.shape) + " needs " +
-                           std::to_string(*needed));
+                           (narrow != nullptr ? narrow->name : intaglio::NameOf(tensor.type)) +
+                           " " + ToString(tensor.shape) + " needs " + std::to_string(needed));
   }
+  if (narrow != nullptr) return Widen(*narrow, *data, budget, tensor);
   tensor.constant = true;
   tensor.data = data->data();
   tensor.data_bytes = data->size();
@@ -162,41 +172,8 @@ Status ReadData(const TfliteFile& file, const tflite::Tensor& from, Tensor& tens
   return {};
 }
 
-float FloatOfHalf(uint16_t half) {
-  const int exponent = half >> 10 & 31;
-  const int fraction = half & 1023;
-  const float sign = half >> 15 != 0 ? -1.0f : 1.0f;
-  if (exponent == 0) return sign * std::ldexp(static_cast<float>(fraction), -24);
-  if (exponent < 31) return sign * std::ldexp(static_cast<float>(fraction + 1024), exponent - 25);
-  return fraction != 0 ? std::numeric_limits<float>::quiet_NaN()
-                       : sign * std::numeric_limits<float>::infinity();
-}
-
-// float16 is a way to store constants: they become float32.
-Status ReadHalves(const TfliteFile& file, const tflite::Tensor& from, Budget& budget,
-                  Tensor& tensor) {
-  tensor.type = Type::kInt16;  // until the numbers are
-  INTAGLIO_RETURN_IF_ERROR(ReadShape(from, budget, tensor));
-  INTAGLIO_RETURN_IF_ERROR(ReadData(file, from, tensor));
-  if (!tensor.constant) return Unsupported("float16 is supported for constants only");
-  const size_t count = tensor.data_bytes / sizeof(uint16_t);
-  INTAGLIO_RETURN_IF_ERROR(budget.Charge(count, sizeof(float)));
-  const auto floats = std::make_shared<std::vector<float>>(count);
-  for (size_t i = 0; i < count; ++i) {
-    uint16_t half = 0;
-    std::memcpy(&half, static_cast<const std::byte*>(tensor.data) + i * sizeof(half), sizeof(half));
-    (*floats)[i] = FloatOfHalf(half);
-  }
-  tensor.type = Type::kFloat32;
-  tensor.data = floats->data();
-  tensor.data_bytes = count * sizeof(float);
-  tensor.owner = floats;
-  return {};
-}
-
 Status ReadTensor(const TfliteFile& file, const tflite::Tensor& from, Budget& budget,
                   Tensor& tensor) {
-  if (from.type() == tflite::TensorType::FLOAT16) return ReadHalves(file, from, budget, tensor);
   if (from.type() == tflite::TensorType::RESOURCE) return {};
   const std::optional<Type> type = TypeFrom(from.type());
   if (!type) return Unsupported("type " + NameOf(from.type()) + " is not supported");
@@ -205,7 +182,7 @@ Status ReadTensor(const TfliteFile& file, const tflite::Tensor& from, Budget& bu
   if (from.sparsity() != nullptr) return Unsupported("sparse tensors are not supported");
   INTAGLIO_RETURN_IF_ERROR(ReadShape(from, budget, tensor));
   INTAGLIO_RETURN_IF_ERROR(ReadQuantization(from, budget, tensor));
-  return ReadData(file, from, tensor);
+  return ReadData(file, from, budget, tensor);
 }
 
 void Mark(const flatbuffers::Vector<int32_t>* ids, std::vector<bool>& marks) {

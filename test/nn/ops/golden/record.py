@@ -47,7 +47,10 @@ TYPES = {
     "bool": schema.TensorType.BOOL, "int16": schema.TensorType.INT16,
     "int8": schema.TensorType.INT8, "float16": schema.TensorType.FLOAT16,
     "resource": schema.TensorType.RESOURCE,
+    "int4": schema.TensorType.INT4, "int2": schema.TensorType.INT2,
 }
+
+BITS = {"int4": 4, "int2": 2}  # of the types that NumPy does not have: int8 here, until written
 
 
 class Tensor:
@@ -60,7 +63,7 @@ class Tensor:
         self.stored = None  # the constant that this tensor is a DEQUANTIZE of
         self.data, self.variable = None, variable
         if data is not None:
-            self.data = np.asarray(data, dtype=dtype)
+            self.data = np.asarray(data, dtype="int8" if dtype in BITS else dtype)
             self.shape = self.data.shape
 
 
@@ -94,6 +97,18 @@ def quantization_of(tensor):
     q.zeroPoint = np.broadcast_to(np.asarray(tensor.zero, dtype=np.int64), scales.shape).copy()
     q.quantizedDimension = tensor.axis
     return q
+
+
+def bytes_of(tensor):
+    """The elements of a constant as a buffer holds them."""
+    bits = BITS.get(tensor.dtype)
+    if bits is None:
+        return tensor.data.tobytes()
+    number = 0
+    for i, value in enumerate(tensor.data.reshape(-1).tolist()):
+        assert -(1 << bits - 1) <= value < 1 << bits - 1, value
+        number |= (value & (1 << bits) - 1) << i * bits
+    return number.to_bytes((tensor.data.size * bits + 7) // 8, "little")
 
 
 def packed_options(name, fields):
@@ -133,7 +148,7 @@ def write_model(operator, inputs, outputs, options=None, version=1, intermediate
         t.isVariable = tensor.variable
         if tensor.data is not None and tensor.data.size > 0:
             buffer = schema.BufferT()
-            buffer.data = np.frombuffer(tensor.data.tobytes(), dtype=np.uint8)
+            buffer.data = np.frombuffer(bytes_of(tensor), dtype=np.uint8)
             model.buffers.append(buffer)
             t.buffer = len(model.buffers) - 1
         graph.tensors.append(t)
