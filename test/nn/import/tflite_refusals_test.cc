@@ -291,6 +291,18 @@ INSTANTIATE_TEST_SUITE_P(
              "tensor #1 'conv_filter': its data is in another file"},
         Case{"sparse", SmallNetwork, [](ModelSpec& m) { m.tensors[12].sparse = true; },
              "tensor #12 'fc_weights': sparse tensors are not supported"},
+        Case{"sparse narrow", SmallNetwork,
+             [](ModelSpec& m) {
+               m.tensors[12].type = TensorType::FLOAT16;
+               m.tensors[12].sparse = true;
+             },
+             "tensor #12 'fc_weights': sparse tensors are not supported"},
+        Case{"narrow variable", SmallNetwork,
+             [](ModelSpec& m) {
+               m.tensors[12].type = TensorType::INT4;
+               m.tensors[12].variable = true;
+             },
+             "tensor #12 'fc_weights': is a variable with data of its own"},
         Case{"type", SmallNetwork, [](ModelSpec& m) { m.tensors[3].type = TensorType::COMPLEX64; },
              "tensor #3 'conv': type COMPLEX64 is not supported"},
         Case{"no such type", SmallNetwork,
