@@ -98,6 +98,7 @@ struct LayerOptions {
   std::string kernel;  // for packed constants
   // Compute in float32 where that is proven to give the same bits, as by BindOptions::fit.
   bool fit = true;
+  int64_t max_iterations = 1'000'000;  // of one loop
 };
 
 }  // namespace intaglio::nn

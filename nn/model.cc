@@ -8,22 +8,12 @@
 #include "intaglio/gemm/describe.h"
 #include "intaglio/nn/backend.h"
 #include "intaglio/nn/integer_only.h"
-#include "intaglio/nn/layer.h"
-#include "intaglio/nn/plan.h"
+#include "intaglio/nn/program.h"
 
 namespace intaglio::nn {
 namespace {
 
 using Arena = std::shared_ptr<std::byte>;
-
-// The pointers of one layer, made once.
-struct BoundLayer {
-  std::vector<const void*> inputs;
-  std::vector<void*> outputs;
-  std::vector<void*> variables;
-  void* scratch = nullptr;
-  ptrdiff_t output_stride = 0;
-};
 
 // Makes strings only where there is an error.
 Status CheckBuffer(const char* kind, size_t index, const Tensor& tensor, const void* data,
@@ -57,19 +47,6 @@ std::string KernelOf(const PrepareOptions& options) {
   return {};
 }
 
-// Copies the constants that do not lie at a multiple of their elements' size, so that routines can
-// read them in place.
-void AlignConstants(Graph& graph) {
-  for (Tensor& tensor : graph.tensors) {
-    const auto address = reinterpret_cast<uintptr_t>(tensor.data);
-    if (!tensor.constant || address % SizeOf(tensor.type) == 0) continue;
-    const auto copy = std::make_shared<std::vector<int64_t>>(tensor.data_bytes / 8 + 1);
-    std::memcpy(copy->data(), tensor.data, tensor.data_bytes);
-    tensor.data = copy->data();
-    tensor.owner = copy;
-  }
-}
-
 std::vector<Placement> PlacementsOf(const MemoryPlan& plan) {
   std::vector<Placement> placements;
   for (size_t i = 0; i < plan.tensor_block.size(); ++i) {
@@ -85,30 +62,13 @@ std::vector<Placement> PlacementsOf(const MemoryPlan& plan) {
 }  // namespace
 
 struct Model::Prepared {
-  Graph graph;
+  Program program;
   PrepareOptions options;
   std::shared_ptr<const Backend> backend;
-  std::vector<PreparedLayer> layers;
-  MemoryPlan plan;
   std::vector<LayerInfo> infos;
   std::vector<Placement> placements;
-  size_t constant_bytes = 0;
 
-  // Where a tensor lies in an arena at `base`; null for what nothing writes.
-  std::byte* Address(std::byte* base, TensorId id) const {
-    const int block = plan.tensor_block[static_cast<size_t>(id)];
-    if (block == MemoryPlan::kNoBlock) return nullptr;
-    return base + plan.blocks[static_cast<size_t>(block)].offset +
-           plan.tensor_offset[static_cast<size_t>(id)];
-  }
-
-  // Bytes from one line of a tensor's last dimension to the next.
-  ptrdiff_t Stride(TensorId id) const {
-    const size_t stride = plan.tensor_stride[static_cast<size_t>(id)];
-    return stride != 0 ? static_cast<ptrdiff_t>(stride)
-                       : LineBytes(graph.tensors[static_cast<size_t>(id)]);
-  }
-
+  const Graph& graph() const { return program.graph(); }
   void Describe();
 };
 
@@ -117,23 +77,10 @@ struct Model::Instance {
       : prepared(std::move(p)),
         arena(std::move(a)),
         context(MakeContext(prepared->options)),
-        layers(prepared->graph.layers.size()) {
-    const Graph& graph = prepared->graph;
-    for (size_t i = 0; i < layers.size(); ++i) {
-      for (const TensorId id : graph.layers[i].inputs) {
-        layers[i].inputs.push_back(Read(id));
-        layers[i].variables.push_back(Variable(id));
-      }
-      for (const TensorId id : graph.layers[i].outputs) {
-        layers[i].outputs.push_back(prepared->Address(arena.get(), id));
-      }
-      if (!graph.layers[i].outputs.empty()) {
-        layers[i].output_stride = prepared->Stride(graph.layers[i].outputs[0]);
-      }
-      const int block = prepared->plan.scratch_block[i];
-      if (block == MemoryPlan::kNoBlock) continue;
-      layers[i].scratch = arena.get() + prepared->plan.blocks[static_cast<size_t>(block)].offset;
-    }
+        reads(prepared->program.read_count()),
+        writes(prepared->program.write_count()),
+        addresses{reads.data(), writes.data()} {
+    prepared->program.Bind(arena.get(), addresses);
   }
 
   static std::unique_ptr<Context> MakeContext(const PrepareOptions& options) {
@@ -142,27 +89,17 @@ struct Model::Instance {
     return std::make_unique<Context>(options.threads);
   }
 
-  const void* Read(TensorId id) const {
-    if (id == kNoTensor) return nullptr;
-    const Tensor& tensor = prepared->graph.tensors[static_cast<size_t>(id)];
-    return tensor.constant ? tensor.data : prepared->Address(arena.get(), id);
-  }
-
-  void* Variable(TensorId id) const {
-    if (id == kNoTensor || !prepared->graph.tensors[static_cast<size_t>(id)].variable)
-      return nullptr;
-    return prepared->Address(arena.get(), id);
-  }
+  std::byte* Address(TensorId id) const { return prepared->program.Address(arena.get(), id); }
+  const void* Read(TensorId id) const { return prepared->program.Read(arena.get(), id); }
 
   Status ResetState() {
-    const std::vector<Tensor>& tensors = prepared->graph.tensors;
+    const std::vector<Tensor>& tensors = prepared->graph().tensors;
     for (size_t i = 0; i < tensors.size(); ++i) {
       const Tensor& tensor = tensors[i];
       if (!tensor.variable) continue;
       if (tensor.data != nullptr) {
-        INTAGLIO_RETURN_IF_ERROR(
-            prepared->backend->CopyIn(prepared->Address(arena.get(), static_cast<TensorId>(i)),
-                                      tensor.data, tensor.data_bytes));
+        INTAGLIO_RETURN_IF_ERROR(prepared->backend->CopyIn(Address(static_cast<TensorId>(i)),
+                                                           tensor.data, tensor.data_bytes));
         continue;
       }
       const bool has_zero_point = tensor.type == Type::kInt8 && tensor.quantization.quantized();
@@ -174,13 +111,12 @@ struct Model::Instance {
 
   // Every element of a tensor that the arena holds.
   Status Fill(TensorId id, int byte) {
-    const Tensor& tensor = prepared->graph.tensors[static_cast<size_t>(id)];
-    return prepared->backend->Fill(prepared->Address(arena.get(), id), byte,
-                                   *CountBytes(tensor.shape, tensor.type));
+    const Tensor& tensor = prepared->graph().tensors[static_cast<size_t>(id)];
+    return prepared->backend->Fill(Address(id), byte, *CountBytes(tensor.shape, tensor.type));
   }
 
   static Result<std::unique_ptr<Instance>> Make(std::shared_ptr<const Prepared> prepared) {
-    const size_t bytes = prepared->plan.arena_bytes + kArenaAlignment;
+    const size_t bytes = prepared->program.plan().arena_bytes + kArenaAlignment;
     Result<Arena> arena = prepared->backend->Allocate(bytes);
     if (!arena.ok()) return arena.status();
     auto instance = std::make_unique<Instance>(std::move(prepared), std::move(*arena));
@@ -191,16 +127,19 @@ struct Model::Instance {
   std::shared_ptr<const Prepared> prepared;
   Arena arena;
   std::unique_ptr<Context> context;
-  std::vector<BoundLayer> layers;
+  std::vector<const void*> reads;
+  std::vector<void*> writes;
+  Addresses addresses;  // the two above
 };
 
 void Model::Prepared::Describe() {
+  const MemoryPlan& plan = program.plan();
   placements = PlacementsOf(plan);
-  for (size_t i = 0; i < layers.size(); ++i) {
-    const PreparedLayer& layer = layers[i];
+  for (size_t i = 0; i < program.layers().size(); ++i) {
+    const PreparedLayer& layer = program.layers()[i];
     LayerInfo info;
-    info.label = LabelOf(graph, i);
-    info.operator_name = NameOf(graph.layers[i].op);
+    info.label = LabelOf(graph(), i);
+    info.operator_name = NameOf(graph().layers[i].op);
     info.routine = layer.name;
     info.kernel = layer.kernel;
     info.macs = layer.macs;
@@ -210,8 +149,7 @@ void Model::Prepared::Describe() {
       info.scratch_offset = plan.blocks[static_cast<size_t>(plan.scratch_block[i])].offset;
     }
     info.in_place = plan.in_place[i];
-    info.output = graph.layers[i].outputs.empty() ? kNoTensor : graph.layers[i].outputs[0];
-    constant_bytes += layer.constant_bytes;
+    info.output = graph().layers[i].outputs.empty() ? kNoTensor : graph().layers[i].outputs[0];
     infos.push_back(std::move(info));
   }
 }
@@ -223,25 +161,21 @@ Result<Model> Model::Prepare(Graph graph, const PrepareOptions& options) try {
   }
   INTAGLIO_RETURN_IF_ERROR(Validate(graph));
   if (options.integer_only) INTAGLIO_RETURN_IF_ERROR(CheckIntegerOnly(graph));
-  AlignConstants(graph);
-  const auto prepared = std::make_shared<Prepared>();
-  prepared->graph = std::move(graph);
-  prepared->options = options;
-  prepared->backend = options.backend != nullptr
-                          ? options.backend
-                          : MakeHostBackend({KernelOf(options), !options.integer_only});
-  for (size_t i = 0; i < prepared->graph.layers.size(); ++i) {
-    Result<PreparedLayer> layer = prepared->backend->Prepare(prepared->graph, i);
-    if (!layer.ok()) return layer.status();
-    prepared->layers.push_back(std::move(*layer));
+  std::shared_ptr<const Backend> backend = options.backend;
+  if (backend == nullptr) {
+    backend = MakeHostBackend({KernelOf(options), !options.integer_only, options.max_iterations});
   }
-  Result<MemoryPlan> plan = PlanMemory(prepared->graph, prepared->layers, options.keep_all_tensors);
-  if (!plan.ok()) return plan.status();
-  if (plan->arena_bytes > options.max_arena_bytes) {
-    return OutOfMemory("the model needs an arena of " + std::to_string(plan->arena_bytes) +
+  Result<Program> program = Program::Make(
+      std::move(graph), [&](const Graph& g, size_t layer) { return backend->Prepare(g, layer); },
+      options.keep_all_tensors);
+  if (!program.ok()) return program.status();
+  const size_t arena_bytes = program->plan().arena_bytes;
+  if (arena_bytes > options.max_arena_bytes) {
+    return OutOfMemory("the model needs an arena of " + std::to_string(arena_bytes) +
                        " bytes, but " + std::to_string(options.max_arena_bytes) + " are allowed");
   }
-  prepared->plan = std::move(*plan);
+  const auto prepared =
+      std::make_shared<Prepared>(Prepared{std::move(*program), options, backend, {}, {}});
   prepared->Describe();
   Result<std::unique_ptr<Instance>> instance = Instance::Make(prepared);
   if (!instance.ok()) return instance.status();
@@ -276,16 +210,15 @@ Status Model::Run(std::span<const InputBuffer> inputs, std::span<const OutputBuf
     INTAGLIO_RETURN_IF_ERROR(
         CheckBuffer("output", i, output(i), outputs[i].data, outputs[i].bytes, outputs[i].type));
   }
-  if (!layer_times.empty() && layer_times.size() != instance_->layers.size()) {
+  if (!layer_times.empty() && layer_times.size() != layers().size()) {
     return InvalidArgument("layer_times has " + std::to_string(layer_times.size()) +
-                           " elements; the model has " + std::to_string(instance_->layers.size()) +
+                           " elements; the model has " + std::to_string(layers().size()) +
                            " layers");
   }
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (inputs[i].bytes == 0) continue;
-    INTAGLIO_RETURN_IF_ERROR(
-        prepared.backend->CopyIn(prepared.Address(instance_->arena.get(), graph().inputs[i]),
-                                 inputs[i].data, inputs[i].bytes));
+    INTAGLIO_RETURN_IF_ERROR(prepared.backend->CopyIn(instance_->Address(graph().inputs[i]),
+                                                      inputs[i].data, inputs[i].bytes));
   }
   INTAGLIO_RETURN_IF_ERROR(RunLayers(layer_times));
   for (size_t i = 0; i < outputs.size(); ++i) {
@@ -300,14 +233,10 @@ Status Model::Run(std::span<const InputBuffer> inputs, std::span<const OutputBuf
 
 Status Model::RunLayers(std::span<std::chrono::nanoseconds> layer_times) {
   using Clock = std::chrono::steady_clock;
-  const Prepared& prepared = *instance_->prepared;
-  for (size_t i = 0; i < instance_->layers.size(); ++i) {
-    const BoundLayer& layer = instance_->layers[i];
+  const Program& program = instance_->prepared->program;
+  for (size_t i = 0; i < program.layers().size(); ++i) {
     const Clock::time_point start = layer_times.empty() ? Clock::time_point() : Clock::now();
-    const Status status =
-        prepared.layers[i].routine->Run({*instance_->context, layer.inputs, layer.outputs,
-                                         layer.scratch, layer.variables, layer.output_stride});
-    if (!status.ok()) return LayerView(prepared.graph, i).Wrap(status);
+    INTAGLIO_RETURN_IF_ERROR(program.RunLayer(i, *instance_->context, instance_->addresses));
     if (!layer_times.empty()) layer_times[i] = Clock::now() - start;
   }
   return {};
@@ -329,18 +258,18 @@ Status Model::WarmUp() try {
 // Only the CPU's backend has variables, and what it does here cannot fail.
 void Model::ResetState() { (void)instance_->ResetState(); }
 
-const Graph& Model::graph() const { return instance_->prepared->graph; }
+const Graph& Model::graph() const { return instance_->prepared->graph(); }
 const std::vector<LayerInfo>& Model::layers() const { return instance_->prepared->infos; }
-size_t Model::arena_bytes() const { return instance_->prepared->plan.arena_bytes; }
+size_t Model::arena_bytes() const { return instance_->prepared->program.plan().arena_bytes; }
 const std::vector<Placement>& Model::placements() const { return instance_->prepared->placements; }
-size_t Model::constant_bytes() const { return instance_->prepared->constant_bytes; }
+size_t Model::constant_bytes() const { return instance_->prepared->program.constant_bytes(); }
 
 const void* Model::TensorData(TensorId tensor) const {
   const Prepared& prepared = *instance_->prepared;
-  if (tensor < 0 || static_cast<size_t>(tensor) >= prepared.graph.tensors.size()) return nullptr;
+  if (tensor < 0 || static_cast<size_t>(tensor) >= graph().tensors.size()) return nullptr;
   const size_t i = static_cast<size_t>(tensor);
-  const bool lasts = prepared.options.keep_all_tensors || prepared.graph.tensors[i].constant ||
-                     prepared.plan.last[i] == static_cast<int>(prepared.graph.layers.size());
+  const bool lasts = prepared.options.keep_all_tensors || graph().tensors[i].constant ||
+                     prepared.program.plan().last[i] == static_cast<int>(graph().layers.size());
   return lasts ? instance_->Read(tensor) : nullptr;
 }
 

@@ -33,6 +33,8 @@ struct PrepareOptions {
   // Runs the model elsewhere than on this CPU (nn/cuda/backend.h). The kernel is the backend's
   // choice then.
   std::shared_ptr<const Backend> backend = {};
+  // A loop that would go on after so many rounds ends the run with an error.
+  int64_t max_iterations = 1'000'000;
   // A larger arena is refused before anything is allocated.
   size_t max_arena_bytes = std::numeric_limits<size_t>::max();
 };
@@ -77,7 +79,7 @@ struct LayerInfo {
   std::string operator_name;  // "CONV_2D"
   std::string routine;        // "cpu:qint8/gemm"
   std::string kernel = {};    // the micro-kernel of a packed layer, else empty
-  int64_t macs = 0;           // multiply-accumulates of one run
+  int64_t macs = 0;           // multiply-accumulates of one run; of a loop, of one round
   size_t constant_bytes = 0;  // packed weights, tables, multipliers
   size_t scratch_bytes = 0;   // in the arena, during this layer
   size_t scratch_offset = 0;

@@ -161,6 +161,11 @@ constexpr OperatorRow kRows[] = {
     {"LOCAL_RESPONSE_NORMALIZATION", 1, 1, kFloat, InferRows, PrepareLocalResponseNormalization},
     {"READ_VARIABLE", 1, 1, kAny, InferReadVariable, PrepareReshape},
     {"ASSIGN_VARIABLE", 2, 2, kAny, InferAssignVariable, PrepareAssignVariable},
+    {"WHILE", 1, kMany, kAny, InferWhile, PrepareWhile,
+     "any state whose shapes stay; at most as many rounds as PrepareOptions says"},
+    {"IF", 1, kMany, kBool, InferIf, PrepareIf, "the condition; branches of the same shapes"},
+    {"DYNAMIC_UPDATE_SLICE", 3, 3, kAny, InferDynamicUpdateSlice, PrepareDynamicUpdateSlice,
+     "indices int32, int64"},
 };
 static_assert(std::variant_size_v<OperatorVariant> == std::size(kRows));
 

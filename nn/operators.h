@@ -13,6 +13,7 @@
 #include <variant>
 #include <vector>
 
+#include "intaglio/nn/operators_control.h"
 #include "intaglio/nn/operators_detection.h"
 #include "intaglio/nn/operators_elementwise.h"
 #include "intaglio/nn/operators_movement.h"
@@ -155,7 +156,8 @@ using OperatorVariant = std::variant<
     HardSwish, Elu, Gelu, LeakyRelu, Prelu, LogSoftmax, L2Normalization, Sum, ReduceMax, ReduceMin,
     ReduceProd, ReduceAny, ReduceAll, TransposeConv, BatchMatMul, Lstm, BasicLstm,
     UnidirectionalSequenceLstm, Rnn, UnidirectionalSequenceRnn, Svdf, DetectionPostProcess,
-    L2Pool2D, LocalResponseNormalization, ReadVariable, AssignVariable>;
+    L2Pool2D, LocalResponseNormalization, ReadVariable, AssignVariable, While, If,
+    DynamicUpdateSlice>;
 
 // One of the above, read with std::get_if and std::holds_alternative. Compilers take seconds to
 // make the special members of a variant of a hundred types, and to choose the constructor for a

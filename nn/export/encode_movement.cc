@@ -1,4 +1,6 @@
 // Operators that put elements elsewhere. The order of constants among the inputs is the format's.
+#include <utility>
+
 #include "intaglio/nn/export/encode.h"
 
 namespace intaglio::nn {
@@ -66,6 +68,15 @@ Status Encode(const Unpack& op, Encoding& e) {
 Status Encode(const Slice& op, Encoding& e) {
   e.AppendInput(e.Ints("begin", op.begin));
   return Append(e, e.Ints("size", op.size));
+}
+
+Status Encode(const DynamicUpdateSlice& op, Encoding& e) {
+  const Shape& indices = e.layer().input(2).shape;
+  const bool for_all =
+      indices.size() == 1 && std::cmp_equal(indices[0], e.layer().input(0).shape.size());
+  if (op.clamp && for_all) return {};
+  return e.layer().Unsupported(
+      "the writer of .tflite files does not know updates of one item of a list");
 }
 
 Status Encode(const StridedSlice& op, Encoding& e) {

@@ -32,6 +32,8 @@ bool CanBecomeConstant(const Tensor& tensor) {
 Tensor& At(Graph& graph, TensorId id) { return graph.tensors[static_cast<size_t>(id)]; }
 
 bool CanFold(Graph& graph, const Layer& layer) {
+  // The rounds of a loop are those of a run, whose limit reading a file does not know.
+  if (std::holds_alternative<While>(layer.op)) return false;
   const bool shape_only = std::holds_alternative<ShapeOf>(layer.op);
   for (const TensorId id : layer.inputs) {
     if (id == kNoTensor || shape_only) continue;

@@ -13,11 +13,14 @@
 
 namespace intaglio::nn {
 
-// FlatBuffers may share one vector between any number of tables, so that a small file can name a
-// huge amount of metadata. What the reader copies is charged here.
+// What reading a file may come to.
 class Budget {
  public:
-  explicit Budget(size_t bytes) : left_(bytes) {}
+  Budget(size_t bytes, size_t activation_bytes)
+      : left_(bytes), activation_limit_(activation_bytes), activations_left_(activation_bytes) {}
+
+  // FlatBuffers may share one vector between any number of tables, so that a small file can name a
+  // huge amount of metadata. What the reader copies is charged here.
 
   Status Charge(size_t count, size_t element_bytes) {
     size_t bytes = 0;
@@ -28,8 +31,34 @@ class Budget {
     return {};
   }
 
+  // Tensors that are not constant take memory when the model runs.
+  Status ChargeActivation(size_t bytes) {
+    if (bytes > activations_left_) {
+      return OutOfMemory("its tensors need more than the limit of " +
+                         std::to_string(activation_limit_) + " bytes");
+    }
+    activations_left_ -= bytes;
+    return {};
+  }
+
+  // A subgraph read for a layer of another one. Nothing else keeps subgraphs from running each
+  // other in a circle.
+  Status Enter() {
+    constexpr int kMaxDepth = 8;  // far more than models nest
+    if (depth_ == kMaxDepth) {
+      return Unsupported("subgraphs run each other more than " + std::to_string(kMaxDepth) +
+                         " deep");
+    }
+    ++depth_;
+    return {};
+  }
+  void Leave() { --depth_; }
+
  private:
   size_t left_;
+  size_t activation_limit_;
+  size_t activations_left_;
+  int depth_ = 0;
 };
 
 // A file that has passed the FlatBuffers verifier: every table, vector and string the schema

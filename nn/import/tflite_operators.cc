@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "intaglio/nn/import/fold.h"
+#include "intaglio/nn/import/item_updates.h"
 #include "intaglio/nn/import/resources.h"
 #include "intaglio/nn/import/tflite_registry.h"
 #include "intaglio/nn/import/translate.h"
@@ -133,6 +134,9 @@ constexpr Row kRows[] = {
     {Code::READ_VARIABLE, 1, TranslateReadVariable},
     {Code::ASSIGN_VARIABLE, 1, TranslateAssignVariable},
     {Code::CALL_ONCE, 1, TranslateCallOnce, "resource"},
+    {Code::DYNAMIC_UPDATE_SLICE, 3, TranslatePlain<DynamicUpdateSlice>},
+    {Code::WHILE, 1, TranslateWhile},
+    {Code::IF, 1, TranslateIf},
 };
 
 // Custom operators, by name; of version 1.
@@ -220,18 +224,35 @@ Status CheckNotWritingWhatItReads(const Layer& layer) {
   return {};
 }
 
-// Adds a layer, or none.
-Status ReadOperator(const TfliteFile& file, const tflite::Operator& from, Resources& resources,
-                    Graph& graph) {
-  Layer& layer = graph.layers.emplace_back();
-  INTAGLIO_RETURN_IF_ERROR(ReadIds(from.inputs(), graph, true, "input", layer.inputs));
-  INTAGLIO_RETURN_IF_ERROR(ReadIds(from.outputs(), graph, false, "output", layer.outputs));
-  INTAGLIO_RETURN_IF_ERROR(CheckNotWritingWhatItReads(layer));
-  Translation translation(graph, from, resources, layer);
-  INTAGLIO_RETURN_IF_ERROR(FindTranslate(CodeOf(file, from))(translation));
-  if (translation.dropped()) graph.layers.pop_back();
-  return {};
-}
+// What the operators of a subgraph are read with, one by one.
+struct Reader {
+  Reader(const TfliteFile& f, const tflite::SubGraph& s, Budget& b, Graph& g)
+      : file(f), budget(b), graph(g), resources(f, b, g), updates(f, s, g) {}
+
+  // Adds a layer, or none.
+  Status Read(size_t place, const tflite::Operator& from) {
+    if (updates.Skips(place)) return {};
+    Layer& layer = graph.layers.emplace_back();
+    INTAGLIO_RETURN_IF_ERROR(ReadIds(from.inputs(), graph, true, "input", layer.inputs));
+    INTAGLIO_RETURN_IF_ERROR(ReadIds(from.outputs(), graph, false, "output", layer.outputs));
+    INTAGLIO_RETURN_IF_ERROR(CheckNotWritingWhatItReads(layer));
+    if (const ItemUpdates::Update* const update = updates.Find(place); update != nullptr) {
+      layer.inputs = {update->list, update->item, update->index};
+      layer.op = DynamicUpdateSlice{.clamp = false};
+      return {};
+    }
+    Translation translation(file, budget, graph, from, resources, layer);
+    INTAGLIO_RETURN_IF_ERROR(FindTranslate(CodeOf(file, from))(translation));
+    if (translation.dropped()) graph.layers.pop_back();
+    return {};
+  }
+
+  const TfliteFile& file;
+  Budget& budget;
+  Graph& graph;
+  Resources resources;
+  ItemUpdates updates;
+};
 
 Status SetOutputShapes(Graph& graph) {
   const size_t index = graph.layers.size() - 1;
@@ -275,10 +296,10 @@ Status Try(const Graph& graph) {
 }
 
 // Adds the operator's layer to the graph, if it can be translated, and tries it.
-Status TryOperator(const TfliteFile& file, const tflite::Operator& op, Budget& budget,
-                   Resources& resources, Graph& graph) {
+Status TryOperator(size_t place, const tflite::Operator& op, Reader& reader) {
+  Graph& graph = reader.graph;
   const size_t before = graph.layers.size();
-  Status status = ReadOperator(file, op, resources, graph);
+  Status status = reader.Read(place, op);
   if (status.ok() && graph.layers.size() == before) return {};
   if (status.ok()) {
     graph.layers.back().label = kNoLabel;
@@ -289,7 +310,7 @@ Status TryOperator(const TfliteFile& file, const tflite::Operator& op, Budget& b
     return WithoutLabel(status);
   }
   status = WithoutLabel(Try(graph));
-  if (status.ok()) FoldLastLayer(graph, budget);
+  if (status.ok()) FoldLastLayer(graph, reader.budget);
   return status;
 }
 
@@ -305,7 +326,7 @@ Result<std::vector<SurveyedOperator>> SurveyOperators(const TfliteFile& file,
                                                       const tflite::SubGraph& subgraph,
                                                       Budget& budget, Graph& graph) {
   std::vector<SurveyedOperator> operators;
-  Resources resources(file, budget, graph);
+  Reader reader(file, subgraph, budget, graph);
   for (uint32_t i = 0; i < Length(subgraph.operators()); ++i) {
     const tflite::Operator& op = *subgraph.operators()->Get(i);
     if (op.opcode_index() >= Length(file.model->operator_codes())) {
@@ -313,8 +334,8 @@ Result<std::vector<SurveyedOperator>> SurveyOperators(const TfliteFile& file,
     }
     const tflite::OperatorCode& code = CodeOf(file, op);
     SurveyedOperator row{NameOf(code), code.version(), TypeOfFirstInput(op, graph), {}};
-    row.status = FindTranslate(code) == nullptr ? Unsupported("not supported")
-                                                : TryOperator(file, op, budget, resources, graph);
+    row.status =
+        FindTranslate(code) == nullptr ? Unsupported("not supported") : TryOperator(i, op, reader);
     operators.push_back(std::move(row));
   }
   return operators;
@@ -363,11 +384,11 @@ Status CheckOperators(const TfliteFile& file, const tflite::SubGraph& subgraph, 
 Status ReadOperators(const TfliteFile& file, const tflite::SubGraph& subgraph, Budget& budget,
                      Graph& graph) {
   bool dropped = false;
-  Resources resources(file, budget, graph);
+  Reader reader(file, subgraph, budget, graph);
   for (uint32_t i = 0; i < Length(subgraph.operators()); ++i) {
     const tflite::Operator& op = *subgraph.operators()->Get(i);
     const size_t before = graph.layers.size();
-    const Status status = ReadOperator(file, op, resources, graph);
+    const Status status = reader.Read(i, op);
     if (!status.ok()) {
       return {status.code(), Describe(i, CodeOf(file, op)) + ": " + status.message()};
     }
@@ -380,7 +401,7 @@ Status ReadOperators(const TfliteFile& file, const tflite::SubGraph& subgraph, B
     INTAGLIO_RETURN_IF_ERROR(SetOutputShapes(graph));
     dropped = FoldLastLayer(graph, budget) || dropped;
   }
-  return resources.CheckHandles(subgraph);
+  return reader.resources.CheckHandles(subgraph);
 }
 
 }  // namespace intaglio::nn

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "intaglio/nn/import/mapped_file.h"
+#include "intaglio/nn/import/subgraph.h"
 #include "intaglio/nn/import/tflite_file.h"
 #include "intaglio/nn/import/tflite_operators.h"
 #include "intaglio/nn/import/tflite_survey.h"
@@ -40,23 +41,6 @@ Status Verify(std::span<const uint8_t> bytes) {
   return {};
 }
 
-Status ReadIds(const flatbuffers::Vector<int32_t>* from, const char* what, Budget& budget,
-               const Graph& graph, std::vector<TensorId>& to) {
-  INTAGLIO_RETURN_IF_ERROR(budget.Charge(Length(from), sizeof(TensorId)));
-  for (uint32_t i = 0; i < Length(from); ++i) {
-    const int32_t id = from->Get(i);
-    if (id < 0 || std::cmp_greater_equal(id, graph.tensors.size())) {
-      return InvalidArgument(std::string(what) + " " + std::to_string(i) +
-                             " of the model is tensor #" + std::to_string(id) +
-                             ", which does not exist (there are " +
-                             std::to_string(graph.tensors.size()) + ")");
-    }
-    to.push_back(id);
-  }
-  return {};
-}
-
-// Called before the operators are read, from which all other shapes follow.
 Status SetInputShapes(const std::vector<Shape>& shapes, Graph& graph) {
   if (shapes.size() > graph.inputs.size()) {
     return InvalidArgument("shapes for " + std::to_string(shapes.size()) +
@@ -83,39 +67,17 @@ Status SetInputShapes(const std::vector<Shape>& shapes, Graph& graph) {
   return {};
 }
 
-Status CheckActivationBytes(const Graph& graph, size_t limit) {
-  size_t left = limit;
-  for (const Tensor& tensor : graph.tensors) {
-    if (tensor.constant) continue;
-    const Result<size_t> bytes = CountBytes(tensor.shape, tensor.type);
-    if (!bytes.ok()) return bytes.status();
-    if (*bytes > left) {
-      return OutOfMemory("its tensors need more than the limit of " + std::to_string(limit) +
-                         " bytes (tensor '" + tensor.name + "' is " + NameOf(tensor.type) + " " +
-                         ToString(tensor.shape) + ")");
-    }
-    left -= *bytes;
-  }
-  return {};
-}
-
 Status ReadModel(const TfliteFile& file, const ImportOptions& options, Graph& graph) {
   if (file.model->version() != kSchemaVersion) {
     return Unsupported("schema version " + std::to_string(file.model->version()) +
                        " is not supported (3 is)");
   }
   if (Length(file.model->subgraphs()) == 0) return InvalidArgument("the model has no subgraph");
-  // The first subgraph is the model; others are bodies of control flow, which no operator here has.
-  const tflite::SubGraph& subgraph = *file.model->subgraphs()->Get(0);
-  Budget budget(file.bytes.size() * kBudgetPerByte + kBudgetBase);
-  INTAGLIO_RETURN_IF_ERROR(CheckOperators(file, subgraph, budget));
-  INTAGLIO_RETURN_IF_ERROR(ReadTensors(file, subgraph, budget, graph));
-  INTAGLIO_RETURN_IF_ERROR(ReadIds(subgraph.inputs(), "input", budget, graph, graph.inputs));
-  INTAGLIO_RETURN_IF_ERROR(ReadIds(subgraph.outputs(), "output", budget, graph, graph.outputs));
-  INTAGLIO_RETURN_IF_ERROR(SetInputShapes(options.input_shapes, graph));
-  INTAGLIO_RETURN_IF_ERROR(ReadOperators(file, subgraph, budget, graph));
-  INTAGLIO_RETURN_IF_ERROR(CheckActivationBytes(graph, options.max_activation_bytes));
-  return Validate(graph);
+  // The first subgraph is the model; its operators name others.
+  Budget budget(file.bytes.size() * kBudgetPerByte + kBudgetBase, options.max_activation_bytes);
+  return ReadSubgraph(
+      file, *file.model->subgraphs()->Get(0), budget,
+      [&](Graph& g) { return SetInputShapes(options.input_shapes, g); }, graph);
 }
 
 // Bytes at an address that the generated code may read from.
@@ -181,7 +143,8 @@ Result<std::vector<SurveyRow>> Survey(const std::string& path) {
   file->model = tflite::GetModel(file->bytes.data());
   if (Length(file->model->subgraphs()) == 0) return InvalidArgument("the model has no subgraph");
   const tflite::SubGraph& subgraph = *file->model->subgraphs()->Get(0);
-  Budget budget(file->bytes.size() * kBudgetPerByte + kBudgetBase);
+  Budget budget(file->bytes.size() * kBudgetPerByte + kBudgetBase,
+                ImportOptions().max_activation_bytes);
   Graph graph;
   INTAGLIO_RETURN_IF_ERROR(ReadTensors(*file, subgraph, budget, graph));
   const Result<std::vector<SurveyedOperator>> operators =

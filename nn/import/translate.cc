@@ -2,6 +2,8 @@
 
 #include <cstring>
 #include <limits>
+#include <string>
+#include <utility>
 
 namespace intaglio::nn {
 namespace {
@@ -20,6 +22,14 @@ int64_t IntAt(const Tensor& tensor, size_t i) {
   const auto* const bytes = static_cast<const uint8_t*>(tensor.data) + i * SizeOf(tensor.type);
   if (tensor.type == Type::kInt16) return Load<int16_t>(bytes);
   return tensor.type == Type::kInt32 ? Load<int32_t>(bytes) : Load<int64_t>(bytes);
+}
+
+// The shape and type are set already.
+void MakeConstant(Tensor& tensor, const Tensor& from) {
+  tensor.constant = true;
+  tensor.data = from.data;
+  tensor.data_bytes = from.data_bytes;
+  tensor.owner = from.owner;
 }
 
 }  // namespace
@@ -87,6 +97,73 @@ Result<Quantization> Translation::IntermediateQuantization(size_t i) const {
                            std::to_string(graph_.tensors.size()) + ")");
   }
   return graph_.tensors[static_cast<size_t>(id)].quantization;
+}
+
+Result<const tflite::SubGraph*> Translation::NestedSubgraph(int32_t index) const {
+  const size_t count = Length(file_.model->subgraphs());
+  if (index >= 1 && std::cmp_less(index, count)) {
+    return file_.model->subgraphs()->Get(static_cast<uint32_t>(index));
+  }
+  return InvalidArgument("runs subgraph #" + std::to_string(index) + " (there are " +
+                         std::to_string(count) + ", the first is the model)");
+}
+
+Result<Graph> Translation::ReadNested(int32_t index, size_t first,
+                                      const std::vector<bool>& constant) const {
+  const Result<const tflite::SubGraph*> subgraph = NestedSubgraph(index);
+  if (!subgraph.ok()) return subgraph.status();
+  Status status = budget_.Enter();
+  if (!status.ok()) return status;
+  Graph nested;
+  status = ReadSubgraph(
+      file_, **subgraph, budget_, [&](Graph& graph) { return TakeInputs(first, constant, graph); },
+      nested);
+  budget_.Leave();
+  if (status.ok()) return nested;
+  return Status(status.code(), "subgraph #" + std::to_string(index) + ": " + status.message());
+}
+
+Status Translation::TakeInputs(size_t first, const std::vector<bool>& constant,
+                               Graph& nested) const {
+  if (nested.inputs.size() + first != input_count()) {
+    return InvalidArgument("has " + std::to_string(nested.inputs.size()) + " inputs, but " +
+                           std::to_string(input_count() - first) + " are given");
+  }
+  std::vector<TensorId> left;
+  for (size_t i = first; i < input_count(); ++i) {
+    if (!has_input(i)) return InvalidArgument("input " + std::to_string(i - first) + " is absent");
+    const TensorId id = nested.inputs[i - first];
+    Tensor& tensor = nested.tensors[static_cast<size_t>(id)];
+    const Tensor& given = input(i);
+    if (tensor.type != given.type || tensor.constant || tensor.variable) {
+      return InvalidArgument("input " + std::to_string(i - first) + " '" + tensor.name +
+                             "' cannot be the " + NameOf(given.type) + " '" + given.name + "'");
+    }
+    tensor.shape = given.shape;
+    if (!constant[i]) {
+      left.push_back(id);
+      continue;
+    }
+    MakeConstant(tensor, given);
+  }
+  nested.inputs = std::move(left);
+  return {};
+}
+
+Status Translation::MakeOutputConstant(size_t i, const Tensor& constant) {
+  if (i >= layer_.outputs.size()) {
+    return InvalidArgument("has " + std::to_string(layer_.outputs.size()) + " outputs, but " +
+                           std::to_string(input_count()) + " inputs");
+  }
+  Tensor& output = graph_.tensors[static_cast<size_t>(layer_.outputs[i])];
+  if (output.type != constant.type || output.constant || output.variable) {
+    return InvalidArgument("output " + std::to_string(i) + " '" + output.name + "' cannot be the " +
+                           NameOf(constant.type) + " '" + constant.name + "'");
+  }
+  output.shape = constant.shape;
+  MakeConstant(output, constant);
+  layer_.outputs.erase(layer_.outputs.begin() + static_cast<ptrdiff_t>(i));
+  return {};
 }
 
 Status Translation::PickInputs(std::initializer_list<size_t> picked) {

@@ -12,6 +12,7 @@
 
 #include "intaglio/fixedpoint/status.h"
 #include "intaglio/nn/graph.h"
+#include "intaglio/nn/import/subgraph.h"
 #include "intaglio/nn/import/tflite_file.h"
 
 namespace intaglio::nn {
@@ -22,8 +23,14 @@ class Resources;
 // file's.
 class Translation {
  public:
-  Translation(const Graph& graph, const tflite::Operator& from, Resources& resources, Layer& layer)
-      : graph_(graph), from_(from), resources_(resources), layer_(layer) {}
+  Translation(const TfliteFile& file, Budget& budget, Graph& graph, const tflite::Operator& from,
+              Resources& resources, Layer& layer)
+      : file_(file),
+        budget_(budget),
+        graph_(graph),
+        from_(from),
+        resources_(resources),
+        layer_(layer) {}
 
   // The options of the operator; null where the file has none, or another operator's.
   template <class Options>
@@ -73,12 +80,28 @@ class Translation {
   size_t output_count() const { return layer_.outputs.size(); }
   TensorId output_id(size_t i) const { return layer_.outputs[i]; }
   Resources& resources() const { return resources_; }
+
+  // A subgraph that the operator runs, of which the file is not sure to have it.
+  Result<const tflite::SubGraph*> NestedSubgraph(int32_t index) const;
+  // It as a graph, whose inputs are made like those of the layer from `first` on; those that
+  // `constant` marks become the constants that they are here, and cease to be inputs.
+  Result<Graph> ReadNested(int32_t index, size_t first, const std::vector<bool>& constant) const;
+  void DropInput(size_t i) {
+    layer_.inputs.erase(layer_.inputs.begin() + static_cast<ptrdiff_t>(i));
+  }
+  // Output i is what a constant is, and no longer the layer's.
+  Status MakeOutputConstant(size_t i, const Tensor& constant);
+
   // The operator makes no layer.
   void Drop() { dropped_ = true; }
   bool dropped() const { return dropped_; }
 
  private:
-  const Graph& graph_;
+  Status TakeInputs(size_t first, const std::vector<bool>& constant, Graph& nested) const;
+
+  const TfliteFile& file_;
+  Budget& budget_;
+  Graph& graph_;
   const tflite::Operator& from_;
   Resources& resources_;
   Layer& layer_;
@@ -148,6 +171,10 @@ Status TranslateAssignVariable(Translation& t);
 Status TranslateCallOnce(Translation& t);
 Status TranslateUnidirectionalSequenceLstm(Translation& t);
 Status TranslateUnidirectionalSequenceRnn(Translation& t);
+
+// Operators that run subgraphs.
+Status TranslateWhile(Translation& t);
+Status TranslateIf(Translation& t);
 
 // Custom operators.
 Status TranslateDetectionPostProcess(Translation& t);

@@ -63,6 +63,9 @@ ShapesResult InferRnn(const LayerView& layer);
 ShapesResult InferSvdf(const LayerView& layer);
 ShapesResult InferReadVariable(const LayerView& layer);
 ShapesResult InferAssignVariable(const LayerView& layer);
+ShapesResult InferDynamicUpdateSlice(const LayerView& layer);
+ShapesResult InferWhile(const LayerView& layer);
+ShapesResult InferIf(const LayerView& layer);
 
 Result<PreparedLayer> PrepareConv2D(const LayerView& layer, const LayerOptions& options);
 Result<PreparedLayer> PrepareDepthwiseConv2D(const LayerView& layer, const LayerOptions& options);
@@ -118,6 +121,8 @@ Result<PreparedLayer> PrepareArgMin(const LayerView& layer, const LayerOptions& 
 Result<PreparedLayer> PrepareSelect(const LayerView& layer, const LayerOptions& options);
 Result<PreparedLayer> PrepareSelectV2(const LayerView& layer, const LayerOptions& options);
 Result<PreparedLayer> PrepareCumsum(const LayerView& layer, const LayerOptions& options);
+Result<PreparedLayer> PrepareDynamicUpdateSlice(const LayerView& layer,
+                                                const LayerOptions& options);
 
 // Element by element, along rows, or reducing.
 Result<PreparedLayer> PrepareSub(const LayerView& layer, const LayerOptions& options);
@@ -178,6 +183,10 @@ Result<PreparedLayer> PrepareUnidirectionalSequenceRnn(const LayerView& layer,
                                                        const LayerOptions& options);
 Result<PreparedLayer> PrepareSvdf(const LayerView& layer, const LayerOptions& options);
 Result<PreparedLayer> PrepareAssignVariable(const LayerView& layer, const LayerOptions& options);
+
+// Layers that run graphs.
+Result<PreparedLayer> PrepareWhile(const LayerView& layer, const LayerOptions& options);
+Result<PreparedLayer> PrepareIf(const LayerView& layer, const LayerOptions& options);
 
 }  // namespace intaglio::nn
 

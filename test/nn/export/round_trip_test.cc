@@ -27,9 +27,11 @@ std::string Outcome(const Graph& graph, const test::RawTensors& inputs, test::Ra
 
 // The writer does not know all operators.
 bool CanBeWritten(const Graph& graph) {
-  constexpr std::string_view kUnknown[] = {
-      "LSTM", "UNIDIRECTIONAL_SEQUENCE_LSTM", "RNN",           "UNIDIRECTIONAL_SEQUENCE_RNN",
-      "SVDF", "TFLite_Detection_PostProcess", "READ_VARIABLE", "ASSIGN_VARIABLE"};
+  constexpr std::string_view kUnknown[] = {"LSTM",          "UNIDIRECTIONAL_SEQUENCE_LSTM",
+                                           "RNN",           "UNIDIRECTIONAL_SEQUENCE_RNN",
+                                           "SVDF",          "TFLite_Detection_PostProcess",
+                                           "READ_VARIABLE", "ASSIGN_VARIABLE",
+                                           "WHILE",         "IF"};
   return std::none_of(graph.layers.begin(), graph.layers.end(), [&](const Layer& layer) {
     const auto* const end = std::end(kUnknown);
     const bool computed_shape =

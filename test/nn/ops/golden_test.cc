@@ -191,5 +191,29 @@ TEST_P(Golden, SurvivesFlippedBits) {
   EXPECT_GT(refused, cases.size());
 }
 
+// Shapes of a graph inside a layer follow from those given to it.
+TEST(GoldenResized, StateOfALoop) {
+  const std::vector<std::string> files = test::GoldenFiles();
+  const auto file = std::find_if(files.begin(), files.end(), [](const std::string& path) {
+    return std::filesystem::path(path).stem() == "control";
+  });
+  ASSERT_NE(file, files.end());
+  const std::vector<Case> cases = test::ReadGoldenFile(*file);
+  const auto c = std::find_if(cases.begin(), cases.end(), [](const Case& each) {
+    return each.name == "5 rounds float32(2, 3)";
+  });
+  ASSERT_NE(c, cases.end());
+  Result<Graph> graph = ImportTflite(c->model, nullptr, "case", {.input_shapes = {{4, 1, 5}}});
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  Result<Model> model = Model::Prepare(std::move(*graph));
+  ASSERT_TRUE(model.ok()) << model.status().message();
+  const std::vector<float> x(20, 1.5f);
+  std::vector<float> y(20);
+  const Status status = model->Run(std::vector<InputBuffer>{MakeInput(std::span<const float>(x))},
+                                   std::vector<OutputBuffer>{MakeOutput(std::span<float>(y))});
+  ASSERT_TRUE(status.ok()) << status.message();
+  EXPECT_EQ(y, std::vector<float>(20, 48));
+}
+
 }  // namespace
 }  // namespace intaglio::nn

@@ -117,6 +117,36 @@ def split_and_pack():
            ("PackOptions", dict(valuesCount=2, axis=0)), 4, error="has not the shape of input 0")
 
 
+def updates():
+    """DYNAMIC_UPDATE_SLICE: places past an end move inside."""
+    def update(x, size, starts, dtype="int8", start_type="int32", **more):
+        return F.case("DYNAMIC_UPDATE_SLICE",
+                      [like(dtype, x), like(dtype, size), Tensor(start_type, (len(x),))],
+                      [like(dtype)], feeds=None if starts is None else
+                      [[*(np.arange(np.prod(s)).reshape(s) + k for k, s in ((0, x), (90, size))),
+                        start] for start in starts], **more)
+
+    for dtype in ANY:
+        if dtype != "bool":
+            update((3, 4, 2), (2, 3, 1), [(0, 0, 0), (1, 1, 1), (9, -5, 0)], dtype)
+    update((5,), (2,), [(0,), (3,), (4,), (-1,)], start_type="int64")
+    update((5,), (2,), [(2**40,), (-2**40,)], start_type="int64")
+    update((2, 3), (2, 3), [(0, 0), (1, 2)])
+    update((2, 3, 2, 2), (1, 3, 2, 2), [(1, 0, 0, 0), (0, 0, 0, 0)])
+    update((2, 3), (0, 2), [(0, 1)])
+    update((4,), (5,), None, error="[5] does not fit into [4]")
+    update((4,), (2, 2), None, error="[2, 2] does not fit into [4]")
+    x, small = like("int8", (4, 4)), like("int8", (1, 1))
+    F.case("DYNAMIC_UPDATE_SLICE", [x, small, Tensor("int32", (3,))], [like("int8")],
+           error="indices of the shape [3] for [4, 4]")
+    F.case("DYNAMIC_UPDATE_SLICE", [x, small, Tensor("int32", (2, 1))], [like("int8")],
+           error="indices of the shape [2, 1] for [4, 4]")
+    F.case("DYNAMIC_UPDATE_SLICE", [x, small, Tensor("int16", (2,), scale=1.0)], [like("int8")],
+           error="the indices are int16, not int32 or int64")
+    F.case("DYNAMIC_UPDATE_SLICE", [x, like("int16", (1, 1)), Tensor("int32", (2,))], [like("int8")],
+           error="is int16, not int8")
+
+
 def slices():
     same("SLICE", ANY, (3, 4, 2), [ints(1, 0, 1), ints(2, 3, 1)])
     same("SLICE", ["int8"], (3, 4, 2), [ints(0, 2, 0), ints(-1, -1, 2)])
@@ -460,4 +490,5 @@ if __name__ == "__main__":
     resizing()
     blocks()
     reversal_and_choice()
+    updates()
     F.write()

@@ -1,22 +1,15 @@
 """Variables that are resources, and the subgraphs that give them their first values. See record.py."""
 
-import flatbuffers
 import numpy as np
-from ai_edge_litert import schema_py_generated as schema
 
-from record import (TYPES, Family, Tensor, const, operator_code, packed_options, quantization_of)
+from record import Family, Tensor, const
+from subgraphs import Op, write
 
 F = Family("resources")
 
 
 def handle():
     return Tensor("resource")
-
-
-class Op:
-    def __init__(self, code, inputs, outputs, options=None, version=1):
-        self.code, self.inputs, self.outputs = code, inputs, outputs
-        self.options, self.version = options, version
 
 
 def var_handle(to, name="v", container=""):
@@ -38,48 +31,6 @@ def call_once(subgraph):
 
 def plus(a, b, to):
     return Op("ADD", [a, b], [to], ("AddOptions", {}))
-
-
-def write(*subgraphs):
-    """The bytes of a model. A subgraph: (inputs, outputs, operators) over Tensor objects."""
-    model = schema.ModelT()
-    model.version, model.buffers, model.operatorCodes = 3, [schema.BufferT()], []
-    model.subgraphs = []
-    codes = {}
-    for inputs, outputs, ops in subgraphs:
-        graph = schema.SubGraphT()
-        graph.tensors, graph.operators, places = [], [], {}
-
-        def place(tensor):
-            if id(tensor) in places:
-                return places[id(tensor)]
-            t = schema.TensorT()
-            t.name, t.type, t.shape = f"t{len(graph.tensors)}", TYPES[tensor.dtype], tensor.shape
-            t.quantization = quantization_of(tensor)
-            if tensor.data is not None:
-                buffer = schema.BufferT()
-                buffer.data = np.frombuffer(tensor.data.tobytes(), dtype=np.uint8)
-                model.buffers.append(buffer)
-                t.buffer = len(model.buffers) - 1
-            graph.tensors.append(t)
-            places[id(tensor)] = len(graph.tensors) - 1
-            return places[id(tensor)]
-
-        graph.inputs, graph.outputs = [place(t) for t in inputs], [place(t) for t in outputs]
-        for op in ops:
-            o = schema.OperatorT()
-            if op.code not in codes:
-                codes[op.code] = len(model.operatorCodes)
-                model.operatorCodes.append(operator_code(op.code, op.version))
-            o.opcodeIndex = codes[op.code]
-            o.inputs, o.outputs = [place(t) for t in op.inputs], [place(t) for t in op.outputs]
-            if op.options is not None:
-                o.builtinOptions, o.builtinOptionsType = packed_options(*op.options)
-            graph.operators.append(o)
-        model.subgraphs.append(graph)
-    builder = flatbuffers.Builder(1024)
-    builder.Finish(model.Pack(builder), b"TFL3")
-    return bytes(builder.Output())
 
 
 def first_values(*constants, container=""):

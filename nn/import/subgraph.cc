@@ -1,0 +1,55 @@
+#include "intaglio/nn/import/subgraph.h"
+
+#include <string>
+#include <utility>
+
+#include "intaglio/nn/import/tflite_operators.h"
+#include "intaglio/nn/import/tflite_tensors.h"
+
+namespace intaglio::nn {
+namespace {
+
+Status ReadIds(const flatbuffers::Vector<int32_t>* from, const char* what, Budget& budget,
+               const Graph& graph, std::vector<TensorId>& to) {
+  INTAGLIO_RETURN_IF_ERROR(budget.Charge(Length(from), sizeof(TensorId)));
+  for (uint32_t i = 0; i < Length(from); ++i) {
+    const int32_t id = from->Get(i);
+    if (id < 0 || std::cmp_greater_equal(id, graph.tensors.size())) {
+      return InvalidArgument(std::string(what) + " " + std::to_string(i) +
+                             " of the model is tensor #" + std::to_string(id) +
+                             ", which does not exist (there are " +
+                             std::to_string(graph.tensors.size()) + ")");
+    }
+    to.push_back(id);
+  }
+  return {};
+}
+
+Status ChargeActivations(const Graph& graph, Budget& budget) {
+  for (const Tensor& tensor : graph.tensors) {
+    if (tensor.constant) continue;
+    const Result<size_t> bytes = CountBytes(tensor.shape, tensor.type);
+    if (!bytes.ok()) return bytes.status();
+    const Status status = budget.ChargeActivation(*bytes);
+    if (status.ok()) continue;
+    return {status.code(), status.message() + " (tensor '" + tensor.name + "' is " +
+                               NameOf(tensor.type) + " " + ToString(tensor.shape) + ")"};
+  }
+  return {};
+}
+
+}  // namespace
+
+Status ReadSubgraph(const TfliteFile& file, const tflite::SubGraph& subgraph, Budget& budget,
+                    const SetInputs& set_inputs, Graph& graph) {
+  INTAGLIO_RETURN_IF_ERROR(CheckOperators(file, subgraph, budget));
+  INTAGLIO_RETURN_IF_ERROR(ReadTensors(file, subgraph, budget, graph));
+  INTAGLIO_RETURN_IF_ERROR(ReadIds(subgraph.inputs(), "input", budget, graph, graph.inputs));
+  INTAGLIO_RETURN_IF_ERROR(ReadIds(subgraph.outputs(), "output", budget, graph, graph.outputs));
+  INTAGLIO_RETURN_IF_ERROR(set_inputs(graph));
+  INTAGLIO_RETURN_IF_ERROR(ReadOperators(file, subgraph, budget, graph));
+  INTAGLIO_RETURN_IF_ERROR(ChargeActivations(graph, budget));
+  return Validate(graph);
+}
+
+}  // namespace intaglio::nn

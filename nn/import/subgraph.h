@@ -1,0 +1,22 @@
+// Inside the .tflite reader: a subgraph as a graph.
+#ifndef INTAGLIO_NN_IMPORT_SUBGRAPH_H_
+#define INTAGLIO_NN_IMPORT_SUBGRAPH_H_
+
+#include <functional>
+
+#include "intaglio/fixedpoint/status.h"
+#include "intaglio/nn/graph.h"
+#include "intaglio/nn/import/tflite_file.h"
+
+namespace intaglio::nn {
+
+// Changes the inputs of a graph before its operators are read, from which all other shapes follow.
+using SetInputs = std::function<Status(Graph& graph)>;
+
+// The result passes Validate.
+Status ReadSubgraph(const TfliteFile& file, const tflite::SubGraph& subgraph, Budget& budget,
+                    const SetInputs& set_inputs, Graph& graph);
+
+}  // namespace intaglio::nn
+
+#endif  // INTAGLIO_NN_IMPORT_SUBGRAPH_H_

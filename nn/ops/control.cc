@@ -1,0 +1,190 @@
+// WHILE and IF: layers that run graphs.
+#include <cstring>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "intaglio/nn/ops/checks.h"
+#include "intaglio/nn/ops/nested.h"
+#include "intaglio/nn/ops/ops.h"
+#include "intaglio/nn/ops/routine.h"
+#include "intaglio/nn/quantization.h"
+
+namespace intaglio::nn {
+namespace {
+
+const Tensor& OutputOf(const Graph& graph, size_t i) {
+  return graph.tensors[static_cast<size_t>(graph.outputs[i])];
+}
+
+Status CheckCondition(const LayerView& layer, const Graph& condition) {
+  if (condition.outputs.size() == 1) {
+    const Tensor& answer = OutputOf(condition, 0);
+    const Result<int64_t> elements = CountElements(answer.shape);
+    if (answer.type == Type::kBool && elements.ok() && *elements == 1) return {};
+  }
+  return layer.Invalid("the condition does not make one bool");
+}
+
+// The state lives where the body has its inputs. A round's results go from the body's outputs,
+// which may lie in the places of inputs that were read before, to the layer's, and back from there.
+class Loop final : public Routine {
+ public:
+  Loop(Program condition, Program body, int64_t max_iterations)
+      : condition_(std::move(condition)), body_(std::move(body)), max_iterations_(max_iterations) {}
+
+  size_t scratch_bytes() const { return Frame::CountBytes(body_) + Frame::CountBytes(condition_); }
+
+  Status Run(const RunArguments& arguments) const override {
+    auto* const memory = static_cast<std::byte*>(arguments.scratch);
+    const Frame body(body_, memory);
+    const Frame condition(condition_, memory + Frame::CountBytes(body_));
+    for (size_t i = 0; i < arguments.inputs.size(); ++i)
+      Copy(body, i, body.Input(i), arguments.inputs[i]);
+    for (int64_t round = 0;; ++round) {
+      for (size_t i = 0; i < arguments.inputs.size(); ++i) condition.SetInput(i, body.Input(i));
+      INTAGLIO_RETURN_IF_ERROR(condition.Run(arguments.context));
+      if (*static_cast<const uint8_t*>(condition.Output(0)) == 0) break;
+      if (round >= max_iterations_) return TooLong();
+      INTAGLIO_RETURN_IF_ERROR(body.Run(arguments.context));
+      KeepState(body, arguments);
+    }
+    for (size_t i = 0; i < arguments.outputs.size(); ++i)
+      Copy(body, i, arguments.outputs[i], body.Input(i));
+    return {};
+  }
+
+ private:
+  static void Copy(const Frame& body, size_t i, void* to, const void* from) {
+    if (body.InputBytes(i) > 0) std::memcpy(to, from, body.InputBytes(i));
+  }
+
+  static void KeepState(const Frame& body, const RunArguments& arguments) {
+    const size_t count = arguments.outputs.size();
+    for (size_t i = 0; i < count; ++i) {
+      if (body.Output(i) != body.Input(i)) Copy(body, i, arguments.outputs[i], body.Output(i));
+    }
+    for (size_t i = 0; i < count; ++i) {
+      if (body.Output(i) != body.Input(i)) Copy(body, i, body.Input(i), arguments.outputs[i]);
+    }
+  }
+
+  Status TooLong() const {
+    return InvalidArgument("the loop goes on after " + std::to_string(max_iterations_) + " rounds");
+  }
+
+  Program condition_;
+  Program body_;
+  int64_t max_iterations_;
+};
+
+class Branch final : public Routine {
+ public:
+  Branch(Program then_branch, Program else_branch)
+      : then_(std::move(then_branch)), else_(std::move(else_branch)) {}
+
+  size_t scratch_bytes() const {
+    return std::max(Frame::CountBytes(then_), Frame::CountBytes(else_));
+  }
+
+  Status Run(const RunArguments& arguments) const override {
+    const bool chosen = *static_cast<const uint8_t*>(arguments.inputs[0]) != 0;
+    const Frame branch(chosen ? then_ : else_, arguments.scratch);
+    for (size_t i = 1; i < arguments.inputs.size(); ++i) {
+      branch.SetInput(i - 1, arguments.inputs[i]);
+    }
+    INTAGLIO_RETURN_IF_ERROR(branch.Run(arguments.context));
+    for (size_t i = 0; i < arguments.outputs.size(); ++i) {
+      const Tensor& tensor = OutputOf(branch.program().graph(), i);
+      const size_t bytes = *CountBytes(tensor.shape, tensor.type);
+      if (bytes > 0) std::memcpy(arguments.outputs[i], branch.Output(i), bytes);
+    }
+    return {};
+  }
+
+ private:
+  Program then_;
+  Program else_;
+};
+
+}  // namespace
+
+ShapesResult InferWhile(const LayerView& layer) {
+  const While& op = layer.op<While>();
+  INTAGLIO_RETURN_IF_ERROR(CheckNested(layer, op.condition.get(), "the condition", 0));
+  INTAGLIO_RETURN_IF_ERROR(CheckNested(layer, op.body.get(), "the body", 0));
+  INTAGLIO_RETURN_IF_ERROR(CheckCondition(layer, *op.condition));
+  if (op.body->outputs.size() != layer.input_count()) {
+    return layer.Invalid("the body has " + std::to_string(op.body->outputs.size()) + " outputs; " +
+                         std::to_string(layer.input_count()) + " expected");
+  }
+  std::vector<Shape> shapes;
+  for (size_t i = 0; i < layer.input_count(); ++i) {
+    INTAGLIO_RETURN_IF_ERROR(CheckLike(layer, OutputOf(*op.body, i), layer.input(i),
+                                       "the body: output " + std::to_string(i)));
+    shapes.push_back(layer.input(i).shape);
+  }
+  return shapes;
+}
+
+ShapesResult InferIf(const LayerView& layer) {
+  const If& op = layer.op<If>();
+  const Result<int64_t> elements = CountElements(layer.input(0).shape);
+  if (!elements.ok() || *elements != 1) return layer.Invalid("the condition is not one bool");
+  INTAGLIO_RETURN_IF_ERROR(CheckNested(layer, op.then_branch.get(), "the first branch", 1));
+  INTAGLIO_RETURN_IF_ERROR(CheckNested(layer, op.else_branch.get(), "the second branch", 1));
+  const size_t outputs = op.then_branch->outputs.size();
+  if (op.else_branch->outputs.size() != outputs) {
+    return layer.Invalid("the branches have " + std::to_string(outputs) + " and " +
+                         std::to_string(op.else_branch->outputs.size()) + " outputs");
+  }
+  std::vector<Shape> shapes;
+  for (size_t i = 0; i < outputs; ++i) {
+    const Tensor& expected = OutputOf(*op.then_branch, i);
+    INTAGLIO_RETURN_IF_ERROR(CheckLike(layer, OutputOf(*op.else_branch, i), expected,
+                                       "the second branch: output " + std::to_string(i)));
+    shapes.push_back(expected.shape);
+  }
+  return shapes;
+}
+
+Result<PreparedLayer> PrepareWhile(const LayerView& layer, const LayerOptions& options) {
+  const While& op = layer.op<While>();
+  for (size_t i = 0; i < layer.input_count(); ++i) {
+    INTAGLIO_RETURN_IF_ERROR(CheckType(layer, layer.output(i), layer.input(i).type));
+  }
+  Result<Program> condition = PrepareNested(layer, *op.condition, "the condition", options);
+  if (!condition.ok()) return condition.status();
+  Result<Program> body = PrepareNested(layer, *op.body, "the body", options);
+  if (!body.ok()) return body.status();
+  PreparedLayer prepared;
+  prepared.name = "cpu:graph/loop";
+  prepared.macs = condition->macs() + body->macs();
+  prepared.constant_bytes = condition->constant_bytes() + body->constant_bytes();
+  const auto loop =
+      std::make_shared<const Loop>(std::move(*condition), std::move(*body), options.max_iterations);
+  prepared.scratch_bytes = loop->scratch_bytes();
+  prepared.routine = loop;
+  return prepared;
+}
+
+Result<PreparedLayer> PrepareIf(const LayerView& layer, const LayerOptions& options) {
+  const If& op = layer.op<If>();
+  for (size_t i = 0; i < layer.layer().outputs.size(); ++i) {
+    INTAGLIO_RETURN_IF_ERROR(CheckType(layer, layer.output(i), OutputOf(*op.then_branch, i).type));
+  }
+  Result<Program> chosen = PrepareNested(layer, *op.then_branch, "the first branch", options);
+  if (!chosen.ok()) return chosen.status();
+  Result<Program> other = PrepareNested(layer, *op.else_branch, "the second branch", options);
+  if (!other.ok()) return other.status();
+  PreparedLayer prepared;
+  prepared.name = "cpu:graph/branch";
+  prepared.macs = std::max(chosen->macs(), other->macs());
+  prepared.constant_bytes = chosen->constant_bytes() + other->constant_bytes();
+  const auto branch = std::make_shared<const Branch>(std::move(*chosen), std::move(*other));
+  prepared.scratch_bytes = branch->scratch_bytes();
+  prepared.routine = branch;
+  return prepared;
+}
+
+}  // namespace intaglio::nn

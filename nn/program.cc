@@ -1,0 +1,119 @@
+#include "intaglio/nn/program.h"
+
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <utility>
+
+namespace intaglio::nn {
+namespace {
+
+// Copies the constants that do not lie at a multiple of their elements' size, so that routines can
+// read them in place.
+void AlignConstants(Graph& graph) {
+  for (Tensor& tensor : graph.tensors) {
+    const auto address = reinterpret_cast<uintptr_t>(tensor.data);
+    if (!tensor.constant || address % SizeOf(tensor.type) == 0) continue;
+    const auto copy = std::make_shared<std::vector<int64_t>>(tensor.data_bytes / 8 + 1);
+    std::memcpy(copy->data(), tensor.data, tensor.data_bytes);
+    tensor.data = copy->data();
+    tensor.owner = copy;
+  }
+}
+
+}  // namespace
+
+Result<Program> Program::Make(Graph graph, const PrepareLayer& prepare, bool keep_all) {
+  Program program;
+  program.graph_ = std::move(graph);
+  AlignConstants(program.graph_);
+  for (size_t i = 0; i < program.graph_.layers.size(); ++i) {
+    Result<PreparedLayer> layer = prepare(program.graph_, i);
+    if (!layer.ok()) return layer.status();
+    program.layers_.push_back(std::move(*layer));
+  }
+  Result<MemoryPlan> plan = PlanMemory(program.graph_, program.layers_, keep_all);
+  if (!plan.ok()) return plan.status();
+  program.plan_ = std::move(*plan);
+  program.MakePlaces();
+  return program;
+}
+
+void Program::MakePlaces() {
+  for (const Layer& layer : graph_.layers) {
+    places_.push_back(
+        {read_count_, write_count_, layer.outputs.empty() ? 0 : Stride(layer.outputs[0])});
+    read_count_ += layer.inputs.size();
+    write_count_ += layer.inputs.size() + layer.outputs.size() + 1;
+  }
+}
+
+size_t Program::constant_bytes() const {
+  size_t bytes = 0;
+  for (const PreparedLayer& layer : layers_) bytes += layer.constant_bytes;
+  return bytes;
+}
+
+int64_t Program::macs() const {
+  int64_t macs = 0;
+  for (const PreparedLayer& layer : layers_) macs += layer.macs;
+  return macs;
+}
+
+std::byte* Program::Address(std::byte* arena, TensorId id) const {
+  const int block = plan_.tensor_block[static_cast<size_t>(id)];
+  if (block == MemoryPlan::kNoBlock) return nullptr;
+  return arena + plan_.blocks[static_cast<size_t>(block)].offset +
+         plan_.tensor_offset[static_cast<size_t>(id)];
+}
+
+const void* Program::Read(std::byte* arena, TensorId id) const {
+  if (id == kNoTensor) return nullptr;
+  const Tensor& tensor = graph_.tensors[static_cast<size_t>(id)];
+  return tensor.constant ? tensor.data : Address(arena, id);
+}
+
+void* Program::Variable(std::byte* arena, TensorId id) const {
+  if (id == kNoTensor || !graph_.tensors[static_cast<size_t>(id)].variable) return nullptr;
+  return Address(arena, id);
+}
+
+// Bytes from one line of a tensor's last dimension to the next.
+ptrdiff_t Program::Stride(TensorId id) const {
+  const size_t stride = plan_.tensor_stride[static_cast<size_t>(id)];
+  return stride != 0 ? static_cast<ptrdiff_t>(stride)
+                     : LineBytes(graph_.tensors[static_cast<size_t>(id)]);
+}
+
+// A layer's reads are its inputs; its writes the variables among them, its outputs, its scratch.
+void Program::Bind(std::byte* arena, const Addresses& to) const {
+  const void** read = to.reads;
+  void** write = to.writes;
+  for (size_t i = 0; i < graph_.layers.size(); ++i) {
+    for (const TensorId id : graph_.layers[i].inputs) {
+      *read++ = Read(arena, id);
+      *write++ = Variable(arena, id);
+    }
+    for (const TensorId id : graph_.layers[i].outputs) *write++ = Address(arena, id);
+    const int block = plan_.scratch_block[i];
+    *write++ = block == MemoryPlan::kNoBlock
+                   ? nullptr
+                   : arena + plan_.blocks[static_cast<size_t>(block)].offset;
+  }
+}
+
+Status Program::RunLayer(size_t layer, Context& context, const Addresses& addresses) const {
+  const Place& place = places_[layer];
+  const size_t inputs = graph_.layers[layer].inputs.size();
+  const size_t outputs = graph_.layers[layer].outputs.size();
+  void** const writes = addresses.writes + place.write;
+  const Status status = layers_[layer].routine->Run({context,
+                                                     {addresses.reads + place.read, inputs},
+                                                     {writes + inputs, outputs},
+                                                     writes[inputs + outputs],
+                                                     {writes, inputs},
+                                                     place.output_stride});
+  return status.ok() ? status : LayerView(graph_, layer).Wrap(status);
+}
+
+}  // namespace intaglio::nn

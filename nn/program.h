@@ -1,0 +1,69 @@
+// A graph with the routines and the memory plan to run it: what a model is made of, and what a
+// layer that holds graphs of its own makes of each.
+#ifndef INTAGLIO_NN_PROGRAM_H_
+#define INTAGLIO_NN_PROGRAM_H_
+
+#include <cstddef>
+#include <functional>
+#include <vector>
+
+#include "intaglio/fixedpoint/status.h"
+#include "intaglio/gemm/context.h"
+#include "intaglio/nn/graph.h"
+#include "intaglio/nn/layer.h"
+#include "intaglio/nn/plan.h"
+
+namespace intaglio::nn {
+
+// Where the layers of a program find their tensors in one arena.
+struct Addresses {
+  const void** reads = nullptr;  // [Program::read_count()]
+  void** writes = nullptr;       // [Program::write_count()]
+};
+
+// Immutable: any number of arenas may be run at once.
+class Program {
+ public:
+  using PrepareLayer = std::function<Result<PreparedLayer>(const Graph& graph, size_t layer)>;
+
+  // Only for graphs that passed Validate. With keep_all, no tensors share memory.
+  static Result<Program> Make(Graph graph, const PrepareLayer& prepare, bool keep_all);
+
+  const Graph& graph() const { return graph_; }
+  const std::vector<PreparedLayer>& layers() const { return layers_; }
+  const MemoryPlan& plan() const { return plan_; }
+  size_t constant_bytes() const;
+  int64_t macs() const;
+
+  // Where a tensor lies in an arena; null for what nothing writes.
+  std::byte* Address(std::byte* arena, TensorId id) const;
+  // The elements of a tensor, of a constant too; null for kNoTensor.
+  const void* Read(std::byte* arena, TensorId id) const;
+
+  size_t read_count() const { return read_count_; }
+  size_t write_count() const { return write_count_; }
+  void Bind(std::byte* arena, const Addresses& to) const;
+  Status RunLayer(size_t layer, Context& context, const Addresses& addresses) const;
+
+ private:
+  struct Place {  // of a layer in its Addresses
+    size_t read = 0;
+    size_t write = 0;
+    ptrdiff_t output_stride = 0;
+  };
+
+  void MakePlaces();
+  ptrdiff_t Stride(TensorId id) const;
+  void* Variable(std::byte* arena, TensorId id) const;
+
+  Graph graph_;
+  std::vector<PreparedLayer> layers_;
+  MemoryPlan plan_;
+  std::vector<Place> places_;
+  size_t read_count_ = 0;
+  size_t write_count_ = 0;
+};
+
+}  // namespace intaglio::nn
+
+#endif  // INTAGLIO_NN_PROGRAM_H_
