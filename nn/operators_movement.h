@@ -198,8 +198,8 @@ struct Cumsum {
 
 // Inputs: x; an update of x's rank, nowhere longer; int32 or int64 indices, where in x the update's
 // first element goes: one per dimension, or for the first dimensions only, then 0 in the others. A
-// scalar is one index. The output is x with the update. Where it would reach past an end, it is moved
-// inside as TFLite does, or else that is an error of the run.
+// scalar is one index. The output is x with the update. Where it would reach past an end, it is
+// moved inside as TFLite does, or else that is an error of the run.
 struct DynamicUpdateSlice {
   bool clamp = true;
 };

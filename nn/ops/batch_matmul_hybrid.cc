@@ -24,7 +24,8 @@ class HybridMatMulRoutine final : public Routine {
       a = transposed;
       scratch = transposed + rows * sizes.depth;
     }
-    const QuantizedItems x = QuantizeItems(a, rows, sizes.depth, hybrid.asymmetric, scratch);
+    const QuantizedItems x = QuantizeItems(arguments.context, *hybrid.wide, a, rows, sizes.depth,
+                                           hybrid.asymmetric, scratch);
     auto* const out = static_cast<float*>(arguments.outputs[0]);
     const Loops<3>::Offsets steps = loops.inner_strides();
     Status status;
@@ -77,8 +78,8 @@ Result<PreparedLayer> PrepareBatchMatMulHybrid(const LayerView& layer, const Lay
   const BatchMatMul& op = layer.op<BatchMatMul>();
   const Shape& shape = layer.input(1).shape;
   const int axis = static_cast<int>(shape.size()) - (op.adjoint_b ? 2 : 1);
-  Result<HybridLayer> hybrid = CheckHybrid(layer, Activation::kNone, axis, sizes.cols, sizes.depth,
-                                           op.asymmetric_quantize_inputs);
+  Result<HybridLayer> hybrid = CheckHybrid(layer, options, Activation::kNone, axis, sizes.cols,
+                                           sizes.depth, op.asymmetric_quantize_inputs);
   if (!hybrid.ok()) return hybrid.status();
   auto routine = std::make_shared<HybridMatMulRoutine>();
   routine->rows = *CountElements(layer.input(0).shape) / sizes.depth;

@@ -58,6 +58,7 @@ Result<FloatProduct> FloatProduct::Make(const LayerView& layer, const std::vecto
                                         bool asymmetric, const LayerOptions& options) {
   FloatProduct product;
   product.asymmetric_ = asymmetric;
+  product.wide_ = &WideRoutinesOf(options.kernel);
   product.depth_ = layer.input(inputs[0]).shape[1];
   const bool quantized = layer.input(inputs[0]).type == Type::kInt8;
   for (const size_t i : inputs) {
@@ -106,7 +107,7 @@ Status FloatProduct::AddTo(Context& context, const float* x, int rows, float* y,
     return {};
   }
   const Quantized parts = Divide(scratch, rows);
-  QuantizeItems(x, rows, depth_, asymmetric_, parts.rows);
+  QuantizeItems(context, *wide_, x, rows, depth_, asymmetric_, parts.rows);
   const ConstMatrix lhs{parts.rows.values, Type::kInt8, rows, depth_, depth_, Order::kRowMajor, 0};
   const MutableMatrix dst{parts.sums, Type::kInt32, rows, outputs_, outputs_, Order::kRowMajor};
   INTAGLIO_RETURN_IF_ERROR(Gemm(context, lhs, *packed_, dst, StandardPipeline{}));

@@ -10,6 +10,7 @@
 
 #include "intaglio/gemm/gemm.h"
 #include "intaglio/nn/layer.h"
+#include "intaglio/nn/ops/wide.h"
 
 namespace intaglio::nn {
 
@@ -40,6 +41,7 @@ class FloatProduct {
   int depth_ = 0;
   int outputs_ = 0;
   bool asymmetric_ = false;
+  const WideRoutines* wide_ = nullptr;
   std::vector<const float*> rows_;  // of float32 weights, one per output
   std::optional<PackedMatrix> packed_;
   std::vector<float> scales_;  // of int8 weights, one per output

@@ -1,11 +1,13 @@
 #include "intaglio/nn/ops/hybrid.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <string>
 #include <utility>
 
 #include "intaglio/nn/ops/checks.h"
+#include "intaglio/nn/ops/parallel.h"
 
 namespace intaglio::nn {
 namespace {
@@ -14,56 +16,81 @@ constexpr int64_t kMaxDepth = 1 << 16;  // (255 + 1) 128 times that fits int32
 
 struct ItemScale {
   float scale = 1;
-  float inverse = 0;
   int32_t zero_point = 0;
-  float low = -127;
-  float high = 127;
+  LineQuantizer quantizer;
 };
 
 // [-m, m] to [-127, 127], m the largest magnitude. An item of zeros keeps the scale 1.
-ItemScale Symmetric(float min, float max) {
-  const float range = std::max(std::fabs(min), std::fabs(max));
+ItemScale Symmetric(float least, float greatest) {
+  const float range = std::max(std::fabs(least), std::fabs(greatest));
   if (range == 0) return {};
-  return {range / 127, 127 / range, 0, -127, 127};
+  return {range / 127, 0, {127 / range, 0, -127, 127}};
 }
 
-// [min, max] with 0 in it to [-128, 127]; the zero point from the end that is nearer to 0, in
-// float64.
-ItemScale Asymmetric(float min, float max) {
-  const double low = std::fmin(0, static_cast<double>(min));
-  const double high = std::fmax(0, static_cast<double>(max));
+// [least, greatest], 0 among them, to [-128, 127]; the zero point from the end that is nearer to 0,
+// in float64.
+ItemScale Asymmetric(float least, float greatest) {
+  const auto low = static_cast<double>(least);
+  const auto high = static_cast<double>(greatest);
   if (low == high) return {};
   const double scale = (high - low) / 255;
   const double from_low = -128 - low / scale;
   const double from_high = 127 - high / scale;
   const bool low_is_nearer = 128 + std::fabs(low / scale) < 127 + std::fabs(high / scale);
-  const double zero_point = std::fmin(std::fmax(low_is_nearer ? from_low : from_high, -128), 127);
+  const double real = std::fmin(std::fmax(low_is_nearer ? from_low : from_high, -128), 127);
+  const auto zero_point = static_cast<int32_t>(std::round(real));
   const auto narrow = static_cast<float>(scale);
-  return {narrow, static_cast<float>(1.0 / static_cast<double>(narrow)),
-          static_cast<int32_t>(std::round(zero_point)), -128, 127};
+  const auto inverse = static_cast<float>(1.0 / static_cast<double>(narrow));
+  return {narrow, zero_point, {inverse, static_cast<float>(zero_point), -128, 127}};
 }
 
-ItemScale ScaleOf(const float* x, int64_t size, bool asymmetric) {
-  if (size == 0) return {};
-  const auto [min, max] = std::minmax_element(x, x + size);
-  return asymmetric ? Asymmetric(*min, *max) : Symmetric(*min, *max);
-}
+struct Extremes {
+  float least = 0;
+  float greatest = 0;
+};
 
-void QuantizeItem(const float* x, int64_t size, const ItemScale& q, int8_t* to) {
-  const auto zero_point = static_cast<float>(q.zero_point);
-  for (int64_t i = 0; i < size; ++i) {
-    const float rounded = std::round(zero_point + x[i] * q.inverse);
-    to[i] = static_cast<int8_t>(std::fmin(std::fmax(rounded, q.low), q.high));
+constexpr int kMostParts = 64;
+
+Extremes ExtremesOf(Context& context, const WideRoutines& wide, const float* x, int parts,
+                    int64_t size) {
+  std::array<Extremes, kMostParts> of_parts;
+  ForNumberedParts(context, parts, static_cast<ptrdiff_t>(size),
+                   [&](int part, ptrdiff_t begin, ptrdiff_t end) {
+                     Extremes& e = of_parts[static_cast<size_t>(part)];
+                     wide.range(x + begin, end - begin, &e.least, &e.greatest);
+                   });
+  Extremes all;
+  for (int i = 0; i < parts; ++i) {
+    all.least = std::min(all.least, of_parts[static_cast<size_t>(i)].least);
+    all.greatest = std::max(all.greatest, of_parts[static_cast<size_t>(i)].greatest);
   }
+  return all;
+}
+
+// One item by so many threads.
+void QuantizeItem(Context& context, const WideRoutines& wide, const float* x, int parts,
+                  int64_t item, int64_t size, bool asymmetric, const QuantizedItems& to) {
+  const float* const from = x + item * size;
+  int8_t* const values = to.values + item * size;
+  const Extremes e = ExtremesOf(context, wide, from, parts, size);
+  const ItemScale q = asymmetric ? Asymmetric(e.least, e.greatest) : Symmetric(e.least, e.greatest);
+  to.scales[item] = q.scale;
+  to.zero_points[item] = q.zero_point;
+  ForNumberedParts(context, parts, static_cast<ptrdiff_t>(size),
+                   [&](int, ptrdiff_t begin, ptrdiff_t end) {
+                     wide.quantize(q.quantizer, from + begin, end - begin, values + begin);
+                   });
 }
 
 }  // namespace
 
-Result<HybridLayer> CheckHybrid(const LayerView& layer, Activation activation, int axis,
-                                int channels, int64_t depth, bool asymmetric) {
+Result<HybridLayer> CheckHybrid(const LayerView& layer, const LayerOptions& options,
+                                Activation activation, int axis, int channels, int64_t depth,
+                                bool asymmetric) {
   INTAGLIO_RETURN_IF_ERROR(CheckType(layer, layer.output(), Type::kFloat32));
   HybridLayer hybrid;
   hybrid.asymmetric = asymmetric;
+  hybrid.wide = &WideRoutinesOf(options.kernel);
   INTAGLIO_RETURN_IF_ERROR(CheckWeights(layer, Type::kInt8, axis, channels, hybrid.linear));
   for (const int32_t zero_point : hybrid.linear.weight_zero_points) {
     if (zero_point != 0) return layer.Unsupported("weights with other zero points than 0");
@@ -77,6 +104,9 @@ Result<HybridLayer> CheckHybrid(const LayerView& layer, Activation activation, i
   Result<FloatFinish> finish = MakeFloatFinish(layer, activation, channels);
   if (!finish.ok()) return finish.status();
   hybrid.finish = std::move(*finish);
+  const std::vector<float>& scales = hybrid.linear.weight_scales;
+  hybrid.weight_scales.assign(static_cast<size_t>(channels), scales[0]);
+  if (scales.size() > 1) hybrid.weight_scales = scales;
   return hybrid;
 }
 
@@ -89,25 +119,32 @@ Result<size_t> QuantizedItemsBytes(const LayerView& layer, int64_t items, int64_
   return static_cast<size_t>(bytes);
 }
 
-QuantizedItems QuantizeItems(const float* x, int64_t items, int64_t size, bool asymmetric,
-                             void* scratch) {
+QuantizedItems QuantizeItems(Context& context, const WideRoutines& wide, const float* x,
+                             int64_t items, int64_t size, bool asymmetric, void* scratch) {
   QuantizedItems to;
   to.scales = static_cast<float*>(scratch);
   to.zero_points = reinterpret_cast<int32_t*>(to.scales + items);
   to.values = reinterpret_cast<int8_t*>(to.zero_points + items);
-  QuantizeItems(x, items, size, asymmetric, to);
+  QuantizeItems(context, wide, x, items, size, asymmetric, to);
   return to;
 }
 
-void QuantizeItems(const float* x, int64_t items, int64_t size, bool asymmetric,
-                   const QuantizedItems& to) {
-  for (int64_t item = 0; item < items; ++item) {
-    const float* const begin = x + item * size;
-    const ItemScale q = ScaleOf(begin, size, asymmetric);
-    to.scales[item] = q.scale;
-    to.zero_points[item] = q.zero_point;
-    QuantizeItem(begin, size, q, to.values + item * size);
+// Threads share the items, or, where there are fewer of them, each item.
+void QuantizeItems(Context& context, const WideRoutines& wide, const float* x, int64_t items,
+                   int64_t size, bool asymmetric, const QuantizedItems& to) {
+  const auto quantize = [&](int64_t item, int parts) {
+    QuantizeItem(context, wide, x, parts, item, size, asymmetric, to);
+  };
+  if (items < context.threads()) {
+    const int parts = PartsOf(context, static_cast<ptrdiff_t>(size), kLeastBytesOfThread);
+    for (int64_t i = 0; i < items; ++i) quantize(i, std::min(parts, kMostParts));
+    return;
   }
+  const int64_t least = kLeastBytesOfThread / std::max<int64_t>(1, size) + 1;
+  ForParts(context, static_cast<ptrdiff_t>(items), static_cast<ptrdiff_t>(least),
+           [&](ptrdiff_t begin, ptrdiff_t end) {
+             for (ptrdiff_t i = begin; i < end; ++i) quantize(i, 1);
+           });
 }
 
 void AppendSums(const ConstMatrix& weights, std::vector<int32_t>& sums) {
@@ -122,27 +159,29 @@ void AppendSums(const ConstMatrix& weights, std::vector<int32_t>& sums) {
   }
 }
 
-float ToReal::operator()(int32_t acc, int row, int channel) const {
+LineToReal ToReal::Line(int row, int channel) const {
   const int item = row / rows_per_item;
   const auto c = static_cast<size_t>(first_channel + channel);
-  if (zero_points != nullptr) acc -= zero_points[item] * weight_sums[c];
-  const std::vector<float>& weight_scales = layer.linear.weight_scales;
-  const float scale = scales[item] * weight_scales[weight_scales.size() > 1 ? c : 0];
-  return layer.finish(static_cast<float>(acc) * scale, c);
+  LineToReal line;
+  line.scale = scales[item];
+  if (zero_points != nullptr) {
+    line.zero_point = zero_points[item];
+    line.weight_sums = weight_sums + c;
+  }
+  line.weight_scales = layer.weight_scales.data() + c;
+  line.bias = layer.finish.bias.data() + c;
+  line.low = layer.finish.bounds.low;
+  line.high = layer.finish.bounds.high;
+  return line;
 }
 
+// Rows are what the product's rows are: the weights are on its right-hand side.
 void ToReal::Run(const void* self, const AccumulatorTile& tile) {
   const auto& real = *static_cast<const ToReal*>(self);
-  const bool along_channels = tile.along == Axis::kCols;
   for (int l = 0; l < tile.lines; ++l) {
-    const int32_t* const acc = tile.acc + l * tile.acc_stride;
-    float* const out = static_cast<float*>(tile.dst) + l * tile.line_stride;
-    for (int i = 0; i < tile.length; ++i) {
-      const int line = tile.first_line + l;
-      const int element = tile.first_element + i;
-      out[i * tile.element_stride] =
-          along_channels ? real(acc[i], line, element) : real(acc[i], element, line);
-    }
+    const LineToReal line = real.Line(tile.first_line + l, tile.first_element);
+    real.layer.wide->to_real(line, tile.acc + l * tile.acc_stride, tile.length,
+                             static_cast<float*>(tile.dst) + l * tile.line_stride);
   }
 }
 

@@ -7,21 +7,26 @@
 #include <cstdint>
 #include <vector>
 
+#include "intaglio/gemm/context.h"
 #include "intaglio/nn/layer.h"
 #include "intaglio/nn/ops/float_panels.h"
 #include "intaglio/nn/ops/linear.h"
+#include "intaglio/nn/ops/wide.h"
 #include "intaglio/pipeline/tile.h"
 
 namespace intaglio::nn {
 
 // A checked layer of float32 inputs and outputs and symmetric int8 weights.
 struct HybridLayer {
-  LinearLayer linear;  // the weights' part
+  LinearLayer linear;                // the weights' part
+  std::vector<float> weight_scales;  // one per channel
   FloatFinish finish;
   bool asymmetric = false;  // the inputs
+  const WideRoutines* wide = nullptr;
 };
-Result<HybridLayer> CheckHybrid(const LayerView& layer, Activation activation, int axis,
-                                int channels, int64_t depth, bool asymmetric);
+Result<HybridLayer> CheckHybrid(const LayerView& layer, const LayerOptions& options,
+                                Activation activation, int axis, int channels, int64_t depth,
+                                bool asymmetric);
 
 // Scratch of a run.
 struct QuantizedItems {
@@ -31,10 +36,10 @@ struct QuantizedItems {
 };
 // Of `items` times `size` elements; an error where that is too much.
 Result<size_t> QuantizedItemsBytes(const LayerView& layer, int64_t items, int64_t size);
-QuantizedItems QuantizeItems(const float* x, int64_t items, int64_t size, bool asymmetric,
-                             void* scratch);
-void QuantizeItems(const float* x, int64_t items, int64_t size, bool asymmetric,
-                   const QuantizedItems& to);
+QuantizedItems QuantizeItems(Context& context, const WideRoutines& wide, const float* x,
+                             int64_t items, int64_t size, bool asymmetric, void* scratch);
+void QuantizeItems(Context& context, const WideRoutines& wide, const float* x, int64_t items,
+                   int64_t size, bool asymmetric, const QuantizedItems& to);
 
 // Appends the sum of each column of int8 weights [depth, channels].
 void AppendSums(const ConstMatrix& weights, std::vector<int32_t>& sums);
@@ -53,7 +58,9 @@ struct ToReal {
 
   TilePipeline pipeline() const { return {this, Run, Type::kFloat32}; }
   static void Run(const void* self, const AccumulatorTile& tile);
-  float operator()(int32_t acc, int row, int channel) const;
+
+ private:
+  LineToReal Line(int row, int channel) const;
 };
 
 }  // namespace intaglio::nn

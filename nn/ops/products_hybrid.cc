@@ -19,7 +19,8 @@ class ProductRoutine final : public Routine {
   Status Run(const RunArguments& arguments) const override {
     const int items = shape.view.batch;
     const int64_t size = shape.inputs() / items;
-    const QuantizedItems x = QuantizeItems(static_cast<const float*>(arguments.inputs[0]), items,
+    const QuantizedItems x = QuantizeItems(arguments.context, *hybrid.wide,
+                                           static_cast<const float*>(arguments.inputs[0]), items,
                                            size, hybrid.asymmetric, arguments.scratch);
     auto* const out = static_cast<std::byte*>(arguments.outputs[0]);
     const int rows = shape.rows() / items;
@@ -63,7 +64,8 @@ class DepthwiseRoutine final : public Routine {
 
   Status Run(const RunArguments& arguments) const override {
     const int64_t size = int64_t{view.height} * view.width * view.channels;
-    const QuantizedItems x = QuantizeItems(static_cast<const float*>(arguments.inputs[0]),
+    const QuantizedItems x = QuantizeItems(arguments.context, *hybrid.wide,
+                                           static_cast<const float*>(arguments.inputs[0]),
                                            view.batch, size, true, arguments.scratch);
     const int rows = view.out_height * view.out_width;
     const ptrdiff_t stride = arguments.output_stride / ptrdiff_t{sizeof(float)};
@@ -91,7 +93,7 @@ Result<PreparedLayer> PrepareProductHybrid(const LayerView& layer, const LayerOp
                                            const ProductShape& shape, bool asymmetric) {
   const int depth = shape.depth();
   Result<HybridLayer> hybrid =
-      CheckHybrid(layer, shape.activation, 0, shape.outputs, depth, asymmetric);
+      CheckHybrid(layer, options, shape.activation, 0, shape.outputs, depth, asymmetric);
   if (!hybrid.ok()) return hybrid.status();
   Result<std::vector<PackedMatrix>> filters =
       PackWeights(layer, hybrid->linear, options, shape.groups, depth);
@@ -122,7 +124,7 @@ Result<PreparedLayer> PrepareDepthwiseHybrid(const LayerView& layer, const Layer
   const int outputs = filter.shape[3];
   const int64_t taps = int64_t{filter.shape[1]} * filter.shape[2];
   Result<HybridLayer> hybrid =
-      CheckHybrid(layer, layer.op<DepthwiseConv2D>().activation, 3, outputs, taps, true);
+      CheckHybrid(layer, options, layer.op<DepthwiseConv2D>().activation, 3, outputs, taps, true);
   if (!hybrid.ok()) return hybrid.status();
   const ConstMatrix matrix{
       filter.data, Type::kInt8, static_cast<int>(taps), outputs, outputs, Order::kRowMajor, 0};

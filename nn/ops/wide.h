@@ -1,0 +1,47 @@
+// Loops over float32 in vectors as wide as the CPU has, where the compiler's own choice for the
+// oldest CPU that we serve is narrower. Each is one body, compiled once per width; the bits do not
+// depend on it.
+#ifndef INTAGLIO_NN_OPS_WIDE_H_
+#define INTAGLIO_NN_OPS_WIDE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace intaglio::nn {
+
+// x to int8: round(x inverse + zero_point) with ties away from zero, then inside [low, high], which
+// are integers. NaN gives low.
+struct LineQuantizer {
+  float inverse = 0;
+  float zero_point = 0;
+  float low = -127;
+  float high = 127;
+};
+
+// Sums of products with int8 weights to real numbers, channel by channel:
+//   clamp(float(acc - zero_point weight_sums) (scale weight_scales) + bias, low, high)
+struct LineToReal {
+  float scale = 1;
+  int32_t zero_point = 0;
+  const int32_t* weight_sums = nullptr;
+  const float* weight_scales = nullptr;
+  const float* bias = nullptr;
+  float low = 0;
+  float high = 0;
+};
+
+struct WideRoutines {
+  // The least and the greatest of the elements and 0. NaN counts as nothing.
+  void (*range)(const float* x, ptrdiff_t count, float* least, float* greatest);
+  void (*quantize)(const LineQuantizer& q, const float* x, ptrdiff_t count, int8_t* to);
+  void (*to_real)(const LineToReal& r, const int32_t* acc, ptrdiff_t count, float* to);
+};
+
+// Of vectors such as the kernel of this name uses, which must be usable here; for an empty name,
+// such as every CPU has.
+const WideRoutines& WideRoutinesOf(std::string_view kernel);
+
+}  // namespace intaglio::nn
+
+#endif  // INTAGLIO_NN_OPS_WIDE_H_

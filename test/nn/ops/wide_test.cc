@@ -1,0 +1,172 @@
+// The loops over float32 against plain ones, in every width that this CPU has, for every length of
+// a last vector.
+#include "intaglio/nn/ops/wide.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "intaglio/gemm/context.h"
+#include "intaglio/gemm/describe.h"
+#include "intaglio/nn/ops/hybrid.h"
+
+namespace intaglio::nn {
+namespace {
+
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+constexpr ptrdiff_t kMostElements = 150;
+
+class Wide : public testing::TestWithParam<std::string> {
+ protected:
+  const WideRoutines& wide_ = WideRoutinesOf(GetParam());
+};
+
+std::vector<std::string> UsableKernels() {
+  std::vector<std::string> names = {""};
+  for (const KernelInfo& kernel : ListKernels()) {
+    if (kernel.usable) names.push_back(kernel.name);
+  }
+  return names;
+}
+
+INSTANTIATE_TEST_SUITE_P(Kernels, Wide, testing::ValuesIn(UsableKernels()),
+                         [](const testing::TestParamInfo<std::string>& info) {
+                           std::string name = info.param.empty() ? "none" : info.param;
+                           std::replace_if(
+                               name.begin(), name.end(), [](char c) { return !std::isalnum(c); },
+                               '_');
+                           return name;
+                         });
+
+std::vector<float> MakeReals(ptrdiff_t count, float most, unsigned seed) {
+  std::mt19937 random(seed);
+  std::uniform_real_distribution<float> real(-most, most);
+  std::vector<float> x(static_cast<size_t>(count));
+  for (float& value : x) value = real(random);
+  return x;
+}
+
+TEST_P(Wide, RangeFindsEveryElement) {
+  for (ptrdiff_t count = 0; count <= kMostElements; ++count) {
+    std::vector<float> x(static_cast<size_t>(count), 0.5f);
+    for (ptrdiff_t at = 0; at < count; ++at) {
+      const auto i = static_cast<size_t>(at);
+      const auto other = static_cast<size_t>(count - 1 - at);
+      x[other] = kNan;
+      x[i] = -3;
+      float least = 1;
+      float greatest = -1;
+      wide_.range(x.data(), count, &least, &greatest);
+      ASSERT_EQ(least, -3) << count << " " << at;
+      x[i] = 7;
+      wide_.range(x.data(), count, &least, &greatest);
+      ASSERT_EQ(greatest, 7) << count << " " << at;
+      ASSERT_EQ(least, 0) << count << " " << at;
+      x[i] = x[other] = 0.5f;
+    }
+  }
+}
+
+int8_t Quantized(const LineQuantizer& q, float x) {
+  const float rounded = std::round(x * q.inverse + q.zero_point);
+  if (std::isnan(rounded)) return static_cast<int8_t>(q.low);
+  return static_cast<int8_t>(std::clamp(rounded, q.low, q.high));
+}
+
+TEST_P(Wide, QuantizesAsOneElement) {
+  std::vector<float> x = {kNan, INFINITY, -INFINITY, -0.0f, 1e30f, -1e30f};
+  // Ties, and their neighbours, whose sum with a half would round up to the next integer.
+  for (int i = -300; i <= 300; ++i) {
+    const float tie = static_cast<float>(i) + 0.5f;
+    for (const float v : {tie, std::nextafter(tie, 1e9f), std::nextafter(tie, -1e9f)}) {
+      x.push_back(v);
+      x.push_back(v * 0.37f);
+    }
+  }
+  x.push_back(std::nextafter(0.5f, 0.0f));
+  for (const LineQuantizer& q : {LineQuantizer{1, 0, -127, 127}, LineQuantizer{2.7f, -9, -128, 127},
+                                 LineQuantizer{0, 0, -127, 127}}) {
+    std::vector<int8_t> got(x.size());
+    wide_.quantize(q, x.data(), static_cast<ptrdiff_t>(x.size()), got.data());
+    for (size_t i = 0; i < x.size(); ++i) {
+      ASSERT_EQ(int{got[i]}, int{Quantized(q, x[i])}) << x[i] << " of scale " << q.inverse;
+    }
+  }
+}
+
+TEST_P(Wide, QuantizesNoMoreThanIsThere) {
+  const std::vector<float> x = MakeReals(kMostElements, 200, 1);
+  const LineQuantizer q{1, 3, -128, 127};
+  for (ptrdiff_t count = 0; count <= kMostElements; ++count) {
+    std::vector<int8_t> got(kMostElements + 1, 99);
+    wide_.quantize(q, x.data(), count, got.data());
+    for (ptrdiff_t i = 0; i <= kMostElements; ++i) {
+      const auto at = static_cast<size_t>(i);
+      ASSERT_EQ(int{got[at]}, i < count ? int{Quantized(q, x[at])} : 99) << count << " " << i;
+    }
+  }
+}
+
+TEST_P(Wide, MakesRealsAsOneElement) {
+  std::mt19937 random(3);
+  std::uniform_int_distribution<int32_t> sums(-2000000, 2000000);
+  std::vector<int32_t> acc(kMostElements);
+  std::vector<int32_t> weight_sums(kMostElements);
+  for (int32_t& value : acc) value = sums(random);
+  for (int32_t& value : weight_sums) value = sums(random) / 1000;
+  const std::vector<float> scales = MakeReals(kMostElements, 0.01f, 4);
+  const std::vector<float> bias = MakeReals(kMostElements, 5, 5);
+  constexpr float kMost = std::numeric_limits<float>::max();
+  for (const int32_t zero_point : {0, -128, 77}) {
+    for (const float high : {6.0f, kMost}) {
+      const LineToReal line{0.3f, zero_point, weight_sums.data(), scales.data(), bias.data(),
+                            0,    high};
+      for (ptrdiff_t count = 0; count <= kMostElements; ++count) {
+        std::vector<float> got(kMostElements + 1, 99);
+        wide_.to_real(line, acc.data(), count, got.data());
+        for (size_t i = 0; i < static_cast<size_t>(count); ++i) {
+          const auto sum = static_cast<float>(acc[i] - zero_point * weight_sums[i]);
+          const float scaled = sum * (scales[i] * 0.3f);
+          ASSERT_EQ(got[i], std::clamp(scaled + bias[i], 0.0f, high)) << count << " " << i;
+        }
+        ASSERT_EQ(got[static_cast<size_t>(count)], 99);
+      }
+    }
+  }
+}
+
+// Items shared out to threads, and parts of one item.
+TEST_P(Wide, ItemsAreTheSameByAnyNumberOfThreads) {
+  constexpr int64_t kElements = 1 << 17;
+  const std::vector<float> x = MakeReals(kElements, 9, 6);
+  Context alone(1);
+  Context together(3);
+  for (const int64_t items : {1, 2, 64, 4096}) {
+    for (const bool asymmetric : {false, true}) {
+      const int64_t size = kElements / items;
+      const auto bytes = static_cast<size_t>(kElements + items * 8);
+      std::vector<std::byte> expected(bytes);
+      std::vector<std::byte> got(bytes);
+      QuantizeItems(alone, wide_, x.data(), items, size, asymmetric, expected.data());
+      QuantizeItems(together, wide_, x.data(), items, size, asymmetric, got.data());
+      ASSERT_EQ(got, expected) << items << " items";
+      // And by a plain loop.
+      const auto* const scales = reinterpret_cast<const float*>(expected.data());
+      const float most = *std::max_element(x.begin(), x.begin() + size);
+      const float least = *std::min_element(x.begin(), x.begin() + size);
+      const float range = asymmetric ? (most - least) / 255 : std::max(most, -least) / 127;
+      EXPECT_FLOAT_EQ(scales[0], range);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace intaglio::nn
