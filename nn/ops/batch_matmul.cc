@@ -113,7 +113,7 @@ Result<PreparedLayer> PrepareBatchMatMul(const LayerView& layer, const LayerOpti
     if (layer.input(1).type == Type::kInt8) {
       return PrepareBatchMatMulHybrid(layer, options, *sizes, BatchLoops(layer, *sizes));
     }
-    return PrepareBatchMatMulFloat(layer, *sizes, BatchLoops(layer, *sizes));
+    return PrepareBatchMatMulFloat(layer, options, *sizes, BatchLoops(layer, *sizes));
   }
   const Result<ThreeAffines> q = AffinesOf(layer);
   if (!q.ok()) return q.status();

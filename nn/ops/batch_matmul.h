@@ -16,8 +16,8 @@ struct MatMulSizes {
 };
 
 // The loops are over the batches: operands and output, in elements.
-Result<PreparedLayer> PrepareBatchMatMulFloat(const LayerView& layer, const MatMulSizes& sizes,
-                                              const Loops<3>& loops);
+Result<PreparedLayer> PrepareBatchMatMulFloat(const LayerView& layer, const LayerOptions& options,
+                                              const MatMulSizes& sizes, const Loops<3>& loops);
 Result<PreparedLayer> PrepareBatchMatMulHybrid(const LayerView& layer, const LayerOptions& options,
                                                const MatMulSizes& sizes, const Loops<3>& loops);
 Result<PreparedLayer> PrepareBatchMatMul16(const LayerView& layer, const MatMulSizes& sizes,

@@ -138,7 +138,7 @@ Result<PreparedLayer> PrepareConv2D(const LayerView& layer, const LayerOptions& 
   if (layer.input(0).type == Type::kFloat32 && layer.input(1).type == Type::kInt8) {
     return PrepareProductHybrid(layer, options, *shape, layer.input(1).quantization.per_axis());
   }
-  if (layer.input(0).type == Type::kFloat32) return PrepareProductFloat(layer, *shape);
+  if (layer.input(0).type == Type::kFloat32) return PrepareProductFloat(layer, options, *shape);
 
   auto routine = std::make_shared<ConvRoutine>();
   routine->shape = *shape;

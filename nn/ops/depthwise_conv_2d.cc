@@ -124,7 +124,7 @@ Result<PreparedLayer> PrepareDepthwiseConv2D(const LayerView& layer, const Layer
     if (type == Type::kFloat32 && filter.type == Type::kInt8) {
       return PrepareDepthwiseHybrid(layer, options, *plain);
     }
-    if (type == Type::kFloat32) return PrepareDepthwiseFloat(layer, *plain);
+    if (type == Type::kFloat32) return PrepareDepthwiseFloat(layer, options, *plain);
     return PrepareDepthwise16x8(layer, options, *plain);
   }
 

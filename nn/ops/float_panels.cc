@@ -7,72 +7,43 @@
 #include "intaglio/nn/ops/checks.h"
 
 namespace intaglio::nn {
-namespace {
 
-// What every CPU that we serve has registers for; the compiler splits or joins them where it must.
-using Vector = float __attribute__((vector_size(16)));
-constexpr int kLanes = 4;
-constexpr int kVectors = 4;
-constexpr int kPanel = kLanes * kVectors;  // channels
-constexpr int kTile = 2;                   // rows
-
-Vector Load(const float* from) {
-  Vector v;
-  std::memcpy(&v, from, sizeof(v));
-  return v;
+size_t PanelElements(int count, int depth, const WideRoutines& wide) {
+  const auto lanes = static_cast<size_t>(wide.lanes);
+  return (static_cast<size_t>(count) + lanes - 1) / lanes * lanes * static_cast<size_t>(depth);
 }
 
-template <int kRows>
-void SumTile(const float* x, ptrdiff_t x_stride, const float* panel, int depth,
-             float (&sums)[kTile][kPanel]) {
-  Vector acc[kRows][kVectors] = {};
-  for (int k = 0; k < depth; ++k, panel += kPanel) {
-    for (int v = 0; v < kVectors; ++v) {
-      const Vector weights = Load(panel + v * kLanes);
-      for (int r = 0; r < kRows; ++r) acc[r][v] += x[r * x_stride + k] * weights;
+void PackPanels(const float* data, ptrdiff_t row, ptrdiff_t col, int count, int depth,
+                const WideRoutines& wide, float* to) {
+  const int lanes = wide.lanes;
+  for (int first = 0; first < count;) {
+    const int vectors = std::min(kPanelVectors, (count - first + lanes - 1) / lanes);
+    const int width = vectors * lanes;
+    const int channels = std::min(width, count - first);
+    const float* from = data + first * col;
+    for (int k = 0; k < depth; ++k, from += row, to += width) {
+      if (col == 1) {
+        std::memcpy(to, from, static_cast<size_t>(channels) * sizeof(float));
+      } else {
+        for (int c = 0; c < channels; ++c) to[c] = from[c * col];
+      }
+      std::fill(to + channels, to + width, 0.0f);
     }
+    first += width;
   }
-  for (int r = 0; r < kRows; ++r) std::memcpy(sums[r], acc[r], sizeof(acc[r]));
 }
 
-}  // namespace
-
-FloatPanels::FloatPanels(const void* channels, int count, int depth)
-    : count_(count), depth_(depth) {
-  const auto d = static_cast<size_t>(depth);
-  const size_t panels = (static_cast<size_t>(count) + kPanel - 1) / kPanel;
-  panels_.assign(panels * d * kPanel, 0.0f);
-  const auto* const bytes = static_cast<const std::byte*>(channels);
-  std::vector<float> channel(d);
-  for (size_t c = 0; c < static_cast<size_t>(count); ++c) {
-    if (d == 0) continue;
-    std::memcpy(channel.data(), bytes + c * d * sizeof(float), d * sizeof(float));
-    float* const to = panels_.data() + c / kPanel * d * kPanel + c % kPanel;
-    for (size_t k = 0; k < d; ++k) to[k * kPanel] = channel[k];
-  }
+FloatPanels::FloatPanels(const float* channels, int count, int depth, const WideRoutines& wide)
+    : count_(count), depth_(depth), wide_(&wide), panels_(PanelElements(count, depth, wide)) {
+  PackPanels(channels, 1, depth, count, depth, wide, panels_.data());
 }
 
 void FloatPanels::Multiply(const float* x, ptrdiff_t x_stride, int rows, const FloatFinish& finish,
                            int first_channel, float* out, ptrdiff_t out_stride) const {
-  const float* panel = panels_.data();
-  for (int first = 0; first < count_; first += kPanel, panel += ptrdiff_t{depth_} * kPanel) {
-    const int width = std::min(kPanel, count_ - first);
-    for (int row = 0; row < rows; row += kTile) {
-      const int height = std::min(kTile, rows - row);
-      float sums[kTile][kPanel];
-      if (height == kTile) {
-        SumTile<kTile>(x + row * x_stride, x_stride, panel, depth_, sums);
-      } else {
-        SumTile<1>(x + row * x_stride, x_stride, panel, depth_, sums);
-      }
-      for (int r = 0; r < height; ++r) {
-        float* const to = out + (row + r) * out_stride + first;
-        for (int c = 0; c < width; ++c) {
-          to[c] = finish(sums[r][c], static_cast<size_t>(first_channel + first + c));
-        }
-      }
-    }
-  }
+  const PanelProduct product{
+      panels_.data(),    count_, depth_, finish.bias.data() + first_channel, finish.bounds.low,
+      finish.bounds.high};
+  wide_->multiply(product, x, x_stride, rows, out, out_stride);
 }
 
 Result<FloatFinish> MakeFloatFinish(const LayerView& layer, Activation activation, int channels) {

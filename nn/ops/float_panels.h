@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "intaglio/nn/ops/binary.h"
+#include "intaglio/nn/ops/wide.h"
 
 namespace intaglio::nn {
 
@@ -22,8 +23,8 @@ struct FloatFinish {
 class FloatPanels {
  public:
   FloatPanels() = default;
-  // `count` channels of `depth` float32 each, one after the other, at any address.
-  FloatPanels(const void* channels, int count, int depth);
+  // `count` channels of `depth` float32 each, one after the other.
+  FloatPanels(const float* channels, int count, int depth, const WideRoutines& wide);
 
   // out[r, c] = finish(sum over k of x[r, k] channels[c, k], first_channel + c) for `rows` rows.
   void Multiply(const float* x, ptrdiff_t x_stride, int rows, const FloatFinish& finish,
@@ -34,8 +35,15 @@ class FloatPanels {
  private:
   int count_ = 0;
   int depth_ = 0;
-  std::vector<float> panels_;  // [panel, depth, channel of the panel]
+  const WideRoutines* wide_ = nullptr;
+  std::vector<float> panels_;
 };
+
+// Of a matrix [depth, count], in float32.
+size_t PanelElements(int count, int depth, const WideRoutines& wide);
+// A matrix whose element [k, c] lies at data[k * row + c * col].
+void PackPanels(const float* data, ptrdiff_t row, ptrdiff_t col, int count, int depth,
+                const WideRoutines& wide, float* to);
 
 // Of a layer whose float32 bias is input 2, a constant with one element per channel, or absent.
 Result<FloatFinish> MakeFloatFinish(const LayerView& layer, Activation activation, int channels);

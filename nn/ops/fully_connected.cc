@@ -122,7 +122,7 @@ Result<PreparedLayer> PrepareFullyConnected(const LayerView& layer, const LayerO
                                 layer.op<FullyConnected>().asymmetric_inputs);
   }
   if (layer.input(0).type == Type::kFloat32) {
-    return PrepareProductFloat(layer, *ShapeOfFullyConnected(layer));
+    return PrepareProductFloat(layer, options, *ShapeOfFullyConnected(layer));
   }
   Result<LinearLayer> linear =
       CheckLinear(layer, layer.op<FullyConnected>().activation, 0, sizes->outputs, sizes->depth);

@@ -52,8 +52,10 @@ Result<PreparedLayer> PrepareDepthwiseHybrid(const LayerView& layer, const Layer
                                              const Im2col& view);
 
 // float32.
-Result<PreparedLayer> PrepareProductFloat(const LayerView& layer, const ProductShape& shape);
-Result<PreparedLayer> PrepareDepthwiseFloat(const LayerView& layer, const Im2col& view);
+Result<PreparedLayer> PrepareProductFloat(const LayerView& layer, const LayerOptions& options,
+                                          const ProductShape& shape);
+Result<PreparedLayer> PrepareDepthwiseFloat(const LayerView& layer, const LayerOptions& options,
+                                            const Im2col& view);
 
 }  // namespace intaglio::nn
 

@@ -85,6 +85,17 @@ class ProductRoutine final : public Routine {
   }
 };
 
+// The taps [first, last) of a window that lie inside the image in one dimension.
+struct TapRange {
+  TapRange(int start, int dilation, int taps, int extent) {
+    first = start >= 0 ? 0 : (-start + dilation - 1) / dilation;
+    last = start >= extent ? 0 : std::min(taps, (extent - start + dilation - 1) / dilation);
+    first = std::min(first, last);
+  }
+  int first;
+  int last;
+};
+
 class DepthwiseRoutine final : public Routine {
  public:
   Status Run(const RunArguments& arguments) const override {
@@ -103,41 +114,57 @@ class DepthwiseRoutine final : public Routine {
   int outputs = 0;
   std::vector<float> filters;  // [taps, outputs]
   FloatFinish finish;
+  const WideRoutines* wide = nullptr;
 
  private:
   void RunPixel(const float* in, int row, int out_x, float* out) const {
-    std::fill_n(out, outputs, 0.0f);
     const int y = row % view.out_height * view.stride_height - view.pad_top;
     const int x = out_x * view.stride_width - view.pad_left;
-    const float* image =
-        in + ptrdiff_t{row / view.out_height} * view.height * view.width * view.channels;
-    const float* taps = filters.data();
-    for (int ky = 0; ky < view.kernel_height; ++ky) {
-      const int in_y = y + ky * view.dilation_height;
-      for (int kx = 0; kx < view.kernel_width; ++kx, taps += outputs) {
-        const int in_x = x + kx * view.dilation_width;
-        if (in_y < 0 || in_y >= view.height || in_x < 0 || in_x >= view.width) continue;
-        AddTap(image + (ptrdiff_t{in_y} * view.width + in_x) * view.channels, taps, out);
-      }
-    }
-    for (int c = 0; c < outputs; ++c) out[c] = finish(out[c], static_cast<size_t>(c));
+    const TapRange rows(y, view.dilation_height, view.kernel_height, view.height);
+    const TapRange columns(x, view.dilation_width, view.kernel_width, view.width);
+    const ptrdiff_t first_y = ptrdiff_t{row / view.out_height} * view.height + y +
+                              ptrdiff_t{rows.first} * view.dilation_height;
+    const ptrdiff_t first_x = x + ptrdiff_t{columns.first} * view.dilation_width;
+    const int first_tap = rows.first * view.kernel_width + columns.first;
+    WindowTaps w;
+    w.rows = rows.last - rows.first;
+    w.columns = columns.last - columns.first;
+    if (w.rows == 0 || w.columns == 0)
+      w.rows = 0;
+    else
+      w.x = in + (first_y * view.width + first_x) * view.channels;
+    w.x_column = ptrdiff_t{view.dilation_width} * view.channels;
+    w.x_row = ptrdiff_t{view.dilation_height} * view.width * view.channels;
+    w.filter = filters.data() + ptrdiff_t{first_tap} * outputs;
+    w.filter_column = outputs;
+    w.filter_row = ptrdiff_t{view.kernel_width} * outputs;
+    w.bias = finish.bias.data();
+    w.low = finish.bounds.low;
+    w.high = finish.bounds.high;
+    if (outputs == view.channels) return wide->add_taps(w, outputs, out);
+    AddTaps(w, out);
   }
 
-  void AddTap(const float* pixel, const float* taps, float* out) const {
+  // Of channels that make several.
+  void AddTaps(const WindowTaps& w, float* out) const {
     const int multiplier = outputs / view.channels;
-    if (multiplier == 1) {
-      for (int c = 0; c < outputs; ++c) out[c] += pixel[c] * taps[c];
-      return;
-    }
-    for (int c = 0; c < view.channels; ++c) {
-      for (int m = 0; m < multiplier; ++m) *out++ += pixel[c] * *taps++;
+    for (int o = 0; o < outputs; ++o) {
+      float sum = 0;
+      for (int row = 0; row < w.rows; ++row) {
+        for (int column = 0; column < w.columns; ++column) {
+          sum += w.x[row * w.x_row + column * w.x_column + o / multiplier] *
+                 w.filter[row * w.filter_row + column * w.filter_column + o];
+        }
+      }
+      out[o] = finish(sum, static_cast<size_t>(o));
     }
   }
 };
 
 }  // namespace
 
-Result<PreparedLayer> PrepareProductFloat(const LayerView& layer, const ProductShape& shape) {
+Result<PreparedLayer> PrepareProductFloat(const LayerView& layer, const LayerOptions& options,
+                                          const ProductShape& shape) {
   Result<FloatFinish> finish = CheckFloatLayer(layer, shape.activation, shape.outputs);
   if (!finish.ok()) return finish.status();
   const int depth = shape.depth();
@@ -148,10 +175,10 @@ Result<PreparedLayer> PrepareProductFloat(const LayerView& layer, const ProductS
   routine->chunk = std::max(1, shape.pointwise ? shape.rows() : std::min(most, shape.rows()));
   PreparedLayer prepared;
   for (int g = 0; g < shape.groups; ++g) {
-    const auto* const weights =
-        static_cast<const std::byte*>(layer.input(1).data) +
-        ptrdiff_t{g} * shape.group_outputs() * depth * ptrdiff_t{sizeof(float)};
-    routine->filters.emplace_back(weights, shape.group_outputs(), depth);
+    const auto* const weights = static_cast<const float*>(layer.input(1).data) +
+                                ptrdiff_t{g} * shape.group_outputs() * depth;
+    routine->filters.emplace_back(weights, shape.group_outputs(), depth,
+                                  WideRoutinesOf(options.kernel));
     prepared.constant_bytes += routine->filters.back().bytes();
   }
   prepared.name = RoutineName(Type::kFloat32, "gemm");
@@ -162,7 +189,8 @@ Result<PreparedLayer> PrepareProductFloat(const LayerView& layer, const ProductS
   return prepared;
 }
 
-Result<PreparedLayer> PrepareDepthwiseFloat(const LayerView& layer, const Im2col& view) {
+Result<PreparedLayer> PrepareDepthwiseFloat(const LayerView& layer, const LayerOptions& options,
+                                            const Im2col& view) {
   const Tensor& filter = layer.input(1);
   const int outputs = filter.shape[3];
   Result<FloatFinish> finish =
@@ -171,6 +199,7 @@ Result<PreparedLayer> PrepareDepthwiseFloat(const LayerView& layer, const Im2col
   auto routine = std::make_shared<DepthwiseRoutine>();
   routine->view = view;
   routine->outputs = outputs;
+  routine->wide = &WideRoutinesOf(options.kernel);
   routine->finish = std::move(*finish);
   routine->filters.resize(filter.data_bytes / sizeof(float));
   std::memcpy(routine->filters.data(), filter.data, filter.data_bytes);

@@ -27,7 +27,7 @@ template <int kBytes, class Function>
 
 template <class Vector, class T>
 [[gnu::always_inline]] inline void Load(const T* from, ptrdiff_t count, Vector& v) {
-  if (count * ptrdiff_t{sizeof(T)} == ptrdiff_t{sizeof(v)}) {
+  if (count * ptrdiff_t{sizeof(T)} >= ptrdiff_t{sizeof(v)}) {
     std::memcpy(&v, from, sizeof(v));
   } else {
     v = Vector{};
@@ -65,16 +65,22 @@ template <int kBytes>
   ForVectors<kBytes>(
       count - i, [&](ptrdiff_t k, ptrdiff_t n)
                      __attribute__((always_inline)) { take(0, x + i + k, n); });
-  float lows[kChains * V::kLanes];
-  float highs[kChains * V::kLanes];
-  std::memcpy(lows, low, sizeof(low));
-  std::memcpy(highs, high, sizeof(high));
-  *least = 0;
-  *greatest = 0;
-  for (int k = 0; k < kChains * V::kLanes; ++k) {
-    *least = lows[k] < *least ? lows[k] : *least;
-    *greatest = highs[k] > *greatest ? highs[k] : *greatest;
+  for (int c = 1; c < kChains; ++c) {
+    low[0] = low[c] < low[0] ? low[c] : low[0];
+    high[0] = high[c] > high[0] ? high[c] : high[0];
   }
+  float lows[V::kLanes];
+  float highs[V::kLanes];
+  std::memcpy(lows, low, sizeof(lows));
+  std::memcpy(highs, high, sizeof(highs));
+  for (ptrdiff_t half = V::kLanes / 2; half > 0; half /= 2) {
+    for (ptrdiff_t k = 0; k < half; ++k) {
+      lows[k] = lows[k + half] < lows[k] ? lows[k + half] : lows[k];
+      highs[k] = highs[k + half] > highs[k] ? highs[k + half] : highs[k];
+    }
+  }
+  *least = lows[0];
+  *greatest = highs[0];
 }
 
 // Limits are integers, so that they may come before the rounding. Half, less its last bit, rounds
@@ -131,8 +137,128 @@ template <int kBytes>
       });
 }
 
+// n elements of clamp(v + bias, low, high), of bias as many.
 template <int kBytes>
-constexpr WideRoutines kRoutines = {Range<kBytes>, Quantize<kBytes>, ToReal<kBytes>};
+[[gnu::always_inline]] inline void StoreFinished(const typename Vectors<kBytes>::Reals& sums,
+                                                 const float* bias, float low, float high,
+                                                 float* to, ptrdiff_t n) {
+  if (n <= 0) return;
+  typename Vectors<kBytes>::Reals v = sums;
+  const typename Vectors<kBytes>::Reals zero = {};
+  if (bias != nullptr) {
+    typename Vectors<kBytes>::Reals b;
+    Load(bias, n, b);
+    v += b;
+  }
+  v = v < low ? zero + low : v;
+  v = v > high ? zero + high : v;
+  Store(v, to, n);
+}
+
+// kRows x kWidth vectors of sums, of which `channels` are stored.
+template <int kBytes, int kRows, int kWidth>
+[[gnu::always_inline]] inline void MultiplyTile(const PanelProduct& p, const float* panel,
+                                                int first, int channels, const float* x,
+                                                ptrdiff_t x_stride, float* out,
+                                                ptrdiff_t out_stride) {
+  using V = Vectors<kBytes>;
+  typename V::Reals acc[kRows][kWidth] = {};
+  for (int k = 0; k < p.depth; ++k, panel += kWidth * V::kLanes) {
+    for (int v = 0; v < kWidth; ++v) {
+      typename V::Reals weights;
+      std::memcpy(&weights, panel + v * V::kLanes, sizeof(weights));
+      for (int r = 0; r < kRows; ++r) acc[r][v] += x[r * x_stride + k] * weights;
+    }
+  }
+  for (int r = 0; r < kRows; ++r) {
+    for (int v = 0; v < kWidth; ++v) {
+      const ptrdiff_t at = v * V::kLanes;
+      const float* const bias = p.bias == nullptr ? nullptr : p.bias + first + at;
+      StoreFinished<kBytes>(acc[r][v], bias, p.low, p.high, out + r * out_stride + at,
+                            std::min<ptrdiff_t>(V::kLanes, channels - at));
+    }
+  }
+}
+
+// One panel. As many sums at once as hide the latency of an addition and leave registers.
+template <int kBytes, int kWidth>
+[[gnu::always_inline]] inline void MultiplyPanel(const PanelProduct& p, const float* panel,
+                                                 int first, const float* x, ptrdiff_t x_stride,
+                                                 int rows, float* out, ptrdiff_t out_stride) {
+  constexpr int kRows = (kBytes == 64 ? 16 : 8) / kWidth;
+  const int channels = std::min<int>(p.channels - first, kWidth * Vectors<kBytes>::kLanes);
+  int r = 0;
+  for (; r + kRows <= rows; r += kRows) {
+    MultiplyTile<kBytes, kRows, kWidth>(p, panel, first, channels, x + r * x_stride, x_stride,
+                                        out + r * out_stride + first, out_stride);
+  }
+  for (; r < rows; ++r) {
+    MultiplyTile<kBytes, 1, kWidth>(p, panel, first, channels, x + r * x_stride, x_stride,
+                                    out + r * out_stride + first, out_stride);
+  }
+}
+
+template <int kBytes>
+[[gnu::always_inline]] inline void Multiply(const PanelProduct& p, const float* x,
+                                            ptrdiff_t x_stride, int rows, float* out,
+                                            ptrdiff_t out_stride) {
+  constexpr int kLanes = Vectors<kBytes>::kLanes;
+  constexpr int kPanel = kPanelVectors * kLanes;
+  const float* panel = p.panels;
+  int first = 0;
+  for (; first + kPanel - kLanes < p.channels;
+       first += kPanel, panel += ptrdiff_t{kPanel} * p.depth) {
+    MultiplyPanel<kBytes, kPanelVectors>(p, panel, first, x, x_stride, rows, out, out_stride);
+  }
+  const int left = p.channels - first;
+  if (left > 2 * kLanes) {
+    MultiplyPanel<kBytes, 3>(p, panel, first, x, x_stride, rows, out, out_stride);
+  } else if (left > kLanes) {
+    MultiplyPanel<kBytes, 2>(p, panel, first, x, x_stride, rows, out, out_stride);
+  } else if (left > 0) {
+    MultiplyPanel<kBytes, 1>(p, panel, first, x, x_stride, rows, out, out_stride);
+  }
+}
+
+// kWidth vectors of channels, of which n are there.
+template <int kBytes, int kWidth>
+[[gnu::always_inline]] inline void AddTapsOf(const WindowTaps& w, ptrdiff_t first, ptrdiff_t n,
+                                             float* out) {
+  using V = Vectors<kBytes>;
+  typename V::Reals acc[kWidth] = {};
+  for (int row = 0; row < w.rows; ++row) {
+    const float* x = w.x + row * w.x_row + first;
+    const float* filter = w.filter + row * w.filter_row + first;
+    for (int column = 0; column < w.columns; ++column, x += w.x_column, filter += w.filter_column) {
+      for (int v = 0; v < kWidth; ++v) {
+        typename V::Reals pixels;
+        typename V::Reals weights;
+        Load(x + v * V::kLanes, n - v * V::kLanes, pixels);
+        Load(filter + v * V::kLanes, n - v * V::kLanes, weights);
+        acc[v] += pixels * weights;
+      }
+    }
+  }
+  for (int v = 0; v < kWidth; ++v) {
+    const ptrdiff_t at = v * V::kLanes;
+    StoreFinished<kBytes>(acc[v], w.bias + first + at, w.low, w.high, out + first + at,
+                          std::min<ptrdiff_t>(V::kLanes, n - at));
+  }
+}
+
+template <int kBytes>
+[[gnu::always_inline]] inline void AddTaps(const WindowTaps& w, ptrdiff_t channels, float* out) {
+  constexpr ptrdiff_t kLanes = Vectors<kBytes>::kLanes;
+  ptrdiff_t c = 0;
+  for (; c + 4 * kLanes <= channels; c += 4 * kLanes) AddTapsOf<kBytes, 4>(w, c, 4 * kLanes, out);
+  for (; c < channels; c += kLanes) {
+    AddTapsOf<kBytes, 1>(w, c, std::min(kLanes, channels - c), out);
+  }
+}
+
+template <int kBytes>
+constexpr WideRoutines kRoutines = {kBytes / 4,     Range<kBytes>,    Quantize<kBytes>,
+                                    ToReal<kBytes>, Multiply<kBytes>, AddTaps<kBytes>};
 
 #if defined(__x86_64__)
 [[gnu::target("avx2")]] void RangeAvx2(const float* x, ptrdiff_t count, float* least,
@@ -147,7 +273,14 @@ constexpr WideRoutines kRoutines = {Range<kBytes>, Quantize<kBytes>, ToReal<kByt
                                         float* to) {
   ToReal<32>(r, acc, count, to);
 }
-constexpr WideRoutines kAvx2 = {RangeAvx2, QuantizeAvx2, ToRealAvx2};
+[[gnu::target("avx2")]] void MultiplyAvx2(const PanelProduct& p, const float* x, ptrdiff_t x_stride,
+                                          int rows, float* out, ptrdiff_t out_stride) {
+  Multiply<32>(p, x, x_stride, rows, out, out_stride);
+}
+[[gnu::target("avx2")]] void AddTapsAvx2(const WindowTaps& w, ptrdiff_t channels, float* out) {
+  AddTaps<32>(w, channels, out);
+}
+constexpr WideRoutines kAvx2 = {8, RangeAvx2, QuantizeAvx2, ToRealAvx2, MultiplyAvx2, AddTapsAvx2};
 
 [[gnu::target("avx512f,avx512bw")]] void RangeAvx512(const float* x, ptrdiff_t count, float* least,
                                                      float* greatest) {
@@ -161,7 +294,17 @@ constexpr WideRoutines kAvx2 = {RangeAvx2, QuantizeAvx2, ToRealAvx2};
                                                       ptrdiff_t count, float* to) {
   ToReal<64>(r, acc, count, to);
 }
-constexpr WideRoutines kAvx512 = {RangeAvx512, QuantizeAvx512, ToRealAvx512};
+[[gnu::target("avx512f,avx512bw")]] void MultiplyAvx512(const PanelProduct& p, const float* x,
+                                                        ptrdiff_t x_stride, int rows, float* out,
+                                                        ptrdiff_t out_stride) {
+  Multiply<64>(p, x, x_stride, rows, out, out_stride);
+}
+[[gnu::target("avx512f,avx512bw")]] void AddTapsAvx512(const WindowTaps& w, ptrdiff_t channels,
+                                                       float* out) {
+  AddTaps<64>(w, channels, out);
+}
+constexpr WideRoutines kAvx512 = {16,           RangeAvx512,    QuantizeAvx512,
+                                  ToRealAvx512, MultiplyAvx512, AddTapsAvx512};
 #endif
 
 }  // namespace

@@ -31,11 +31,45 @@ struct LineToReal {
   float high = 0;
 };
 
+// A matrix [depth, channels] in panels, each of kPanelVectors vectors of channels, the last of as
+// many as it needs: [panel, depth, channel of the panel].
+inline constexpr int kPanelVectors = 4;
+struct PanelProduct {
+  const float* panels = nullptr;
+  int channels = 0;
+  int depth = 0;
+  const float* bias = nullptr;  // null: none
+  float low = 0;
+  float high = 0;
+};
+
+// The taps of a depthwise window that lie inside the image.
+struct WindowTaps {
+  int rows = 0;
+  int columns = 0;
+  const float* x = nullptr;  // under the first tap, channel 0
+  ptrdiff_t x_row = 0;       // elements from one tap to the next
+  ptrdiff_t x_column = 0;
+  const float* filter = nullptr;  // the first tap
+  ptrdiff_t filter_row = 0;
+  ptrdiff_t filter_column = 0;
+  const float* bias = nullptr;
+  float low = 0;
+  float high = 0;
+};
+
 struct WideRoutines {
+  int lanes;  // float32 of a vector
   // The least and the greatest of the elements and 0. NaN counts as nothing.
   void (*range)(const float* x, ptrdiff_t count, float* least, float* greatest);
   void (*quantize)(const LineQuantizer& q, const float* x, ptrdiff_t count, int8_t* to);
   void (*to_real)(const LineToReal& r, const int32_t* acc, ptrdiff_t count, float* to);
+  // out[r, c] = clamp(sum over k of x[r, k] w[k, c] + bias[c], low, high). Each product and each
+  // sum is rounded, in the order of k.
+  void (*multiply)(const PanelProduct& p, const float* x, ptrdiff_t x_stride, int rows, float* out,
+                   ptrdiff_t out_stride);
+  // out[c] = clamp(sum over taps of x[c] filter[c] + bias[c], low, high), row by row.
+  void (*add_taps)(const WindowTaps& w, ptrdiff_t channels, float* out);
 };
 
 // Of vectors such as the kernel of this name uses, which must be usable here; for an empty name,

@@ -16,6 +16,7 @@
 
 #include "intaglio/gemm/context.h"
 #include "intaglio/gemm/describe.h"
+#include "intaglio/nn/ops/float_panels.h"
 #include "intaglio/nn/ops/hybrid.h"
 
 namespace intaglio::nn {
@@ -139,6 +140,80 @@ TEST_P(Wide, MakesRealsAsOneElement) {
         }
         ASSERT_EQ(got[static_cast<size_t>(count)], 99);
       }
+    }
+  }
+}
+
+// The bits of plain loops, for every number of channels, and rows that fill no tile.
+TEST_P(Wide, MultipliesInTheOrderOfTheDepth) {
+  constexpr int kDepth = 7;
+  constexpr int kRows = 19;
+  constexpr int kStride = kDepth + 3;
+  const std::vector<float> x = MakeReals(kRows * kStride, 4, 7);
+  const std::vector<float> bias = MakeReals(kMostElements, 9, 8);
+  for (int channels = 1; channels <= kMostElements; ++channels) {
+    const std::vector<float> w = MakeReals(channels * kDepth, 1, 9);
+    for (const bool by_channels : {false, true}) {
+      const ptrdiff_t row = by_channels ? 1 : channels;
+      const ptrdiff_t col = by_channels ? kDepth : 1;
+      std::vector<float> panels(PanelElements(channels, kDepth, wide_));
+      PackPanels(w.data(), row, col, channels, kDepth, wide_, panels.data());
+      for (const int rows : {1, 4, kRows}) {
+        const PanelProduct product{
+            panels.data(), channels, kDepth, by_channels ? bias.data() : nullptr, -3, 5};
+        const int out_stride = channels + 1;
+        std::vector<float> got(static_cast<size_t>(rows * out_stride), 99);
+        wide_.multiply(product, x.data(), kStride, rows, got.data(), out_stride);
+        for (int r = 0; r < rows; ++r) {
+          for (int c = 0; c < channels; ++c) {
+            float sum = 0;
+            for (int k = 0; k < kDepth; ++k) {
+              sum += x[static_cast<size_t>(r * kStride + k)] *
+                     w[static_cast<size_t>(k * row + c * col)];
+            }
+            if (by_channels) sum += bias[static_cast<size_t>(c)];
+            ASSERT_EQ(got[static_cast<size_t>(r * out_stride + c)], std::clamp(sum, -3.0f, 5.0f))
+                << channels << " channels, row " << r << ", channel " << c;
+          }
+          ASSERT_EQ(got[static_cast<size_t>(r * out_stride + channels)], 99);
+        }
+      }
+    }
+  }
+}
+
+TEST_P(Wide, AddsTapsRowByRow) {
+  const std::vector<float> bias = MakeReals(kMostElements, 9, 8);
+  for (int channels = 1; channels <= kMostElements; ++channels) {
+    const std::vector<float> x = MakeReals(40 * channels, 4, 10);
+    const std::vector<float> filter = MakeReals(20 * channels, 1, 11);
+    WindowTaps w{2,
+                 3,
+                 x.data(),
+                 ptrdiff_t{10} * channels,
+                 ptrdiff_t{2} * channels,
+                 filter.data(),
+                 ptrdiff_t{5} * channels,
+                 channels,
+                 bias.data(),
+                 -3,
+                 5};
+    for (const int rows : {2, 0}) {
+      w.rows = rows;
+      std::vector<float> got(static_cast<size_t>(channels) + 1, 99);
+      wide_.add_taps(w, channels, got.data());
+      for (int c = 0; c < channels; ++c) {
+        float sum = 0;
+        for (int row = 0; row < rows; ++row) {
+          for (int column = 0; column < 3; ++column) {
+            sum += x[static_cast<size_t>((row * 10 + column * 2) * channels + c)] *
+                   filter[static_cast<size_t>((row * 5 + column) * channels + c)];
+          }
+        }
+        ASSERT_EQ(got[static_cast<size_t>(c)],
+                  std::clamp(sum + bias[static_cast<size_t>(c)], -3.0f, 5.0f));
+      }
+      ASSERT_EQ(got[static_cast<size_t>(channels)], 99);
     }
   }
 }

@@ -204,8 +204,17 @@ def others():
            [Tensor("float32")], ("FullyConnectedOptions", dict()), 1, error="elements are needed")
 
 
+def more_rows():
+    """BATCH_MATMUL of float32 where the second operand is packed first."""
+    for a, b, y in (((5, 7), (7, 70), False), ((2, 9, 5), (2, 17, 5), True),
+                    ((3, 1, 4, 33), (2, 33, 6), False)):
+        F.case("BATCH_MATMUL", [Tensor("float32", a), Tensor("float32", b)], [Tensor("float32")],
+               ("BatchMatMulOptions", dict(adjY=y)), 1, runs=2, note=f"more rows {y}")
+
+
 if __name__ == "__main__":
     convolutions()
     products()
     others()
+    more_rows()
     F.write()
