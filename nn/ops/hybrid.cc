@@ -159,7 +159,7 @@ void AppendSums(const ConstMatrix& weights, std::vector<int32_t>& sums) {
   }
 }
 
-LineToReal ToReal::Line(int row, int channel) const {
+void ToReal::RunLine(int row, int channel, const int32_t* acc, int count, float* to) const {
   const int item = row / rows_per_item;
   const auto c = static_cast<size_t>(first_channel + channel);
   LineToReal line;
@@ -172,16 +172,15 @@ LineToReal ToReal::Line(int row, int channel) const {
   line.bias = layer.finish.bias.data() + c;
   line.low = layer.finish.bounds.low;
   line.high = layer.finish.bounds.high;
-  return line;
+  layer.wide->to_real(line, acc, count, to);
 }
 
 // Rows are what the product's rows are: the weights are on its right-hand side.
 void ToReal::Run(const void* self, const AccumulatorTile& tile) {
   const auto& real = *static_cast<const ToReal*>(self);
   for (int l = 0; l < tile.lines; ++l) {
-    const LineToReal line = real.Line(tile.first_line + l, tile.first_element);
-    real.layer.wide->to_real(line, tile.acc + l * tile.acc_stride, tile.length,
-                             static_cast<float*>(tile.dst) + l * tile.line_stride);
+    real.RunLine(tile.first_line + l, tile.first_element, tile.acc + l * tile.acc_stride,
+                 tile.length, static_cast<float*>(tile.dst) + l * tile.line_stride);
   }
 }
 

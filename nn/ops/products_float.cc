@@ -17,23 +17,43 @@ namespace {
 constexpr int kBlock = 32;          // rows
 constexpr int kGathered = 1 << 18;  // elements of a chunk, or of a block if that is more
 
+// The taps [first, last) of a window that lie inside the image in one dimension.
+struct TapRange {
+  TapRange(int start, int dilation, int taps, int extent) {
+    first = start >= 0 ? 0 : (-start + dilation - 1) / dilation;
+    last = start >= extent ? 0 : std::min(taps, (extent - start + dilation - 1) / dilation);
+    first = std::min(first, last);
+  }
+  int first;
+  int last;
+};
+
 // Row `row` of the view's matrix.
 void Gather(const Im2col& view, const float* in, int row, float* to) {
   const int x = row % view.out_width * view.stride_width - view.pad_left;
   const int y = row / view.out_width % view.out_height * view.stride_height - view.pad_top;
   const int n = row / view.out_width / view.out_height;
-  const auto channels = static_cast<size_t>(view.group_channels);
-  for (int ky = 0; ky < view.kernel_height; ++ky) {
+  const ptrdiff_t channels = view.group_channels;
+  const ptrdiff_t line = view.kernel_width * channels;
+  const TapRange columns(x, view.dilation_width, view.kernel_width, view.width);
+  // Taps that are neighbours in the image are copied together.
+  const bool adjacent = view.dilation_width == 1 && view.group_channels == view.channels;
+  const int run = adjacent ? std::max(1, columns.last - columns.first) : 1;
+  for (int ky = 0; ky < view.kernel_height; ++ky, to += line) {
     const int in_y = y + ky * view.dilation_height;
-    for (int kx = 0; kx < view.kernel_width; ++kx, to += channels) {
-      const int in_x = x + kx * view.dilation_width;
-      if (in_y < 0 || in_y >= view.height || in_x < 0 || in_x >= view.width) {
-        std::fill_n(to, channels, 0.0f);
-        continue;
-      }
-      const ptrdiff_t pixel = (ptrdiff_t{n} * view.height + in_y) * view.width + in_x;
-      std::memcpy(to, in + pixel * view.channels + view.first_channel, channels * sizeof(float));
+    if (in_y < 0 || in_y >= view.height) {
+      std::fill_n(to, line, 0.0f);
+      continue;
     }
+    std::fill_n(to, columns.first * channels, 0.0f);
+    const float* const from =
+        in + (ptrdiff_t{n} * view.height + in_y) * view.width * view.channels + view.first_channel;
+    for (int kx = columns.first; kx < columns.last; kx += run) {
+      const ptrdiff_t in_x = x + ptrdiff_t{kx} * view.dilation_width;
+      std::memcpy(to + kx * channels, from + in_x * view.channels,
+                  static_cast<size_t>(run * channels) * sizeof(float));
+    }
+    std::fill_n(to + columns.last * channels, line - columns.last * channels, 0.0f);
   }
 }
 
@@ -83,17 +103,6 @@ class ProductRoutine final : public Routine {
       arguments.context.Run((rows + kBlock - 1) / kBlock, std::ref(block));
     }
   }
-};
-
-// The taps [first, last) of a window that lie inside the image in one dimension.
-struct TapRange {
-  TapRange(int start, int dilation, int taps, int extent) {
-    first = start >= 0 ? 0 : (-start + dilation - 1) / dilation;
-    last = start >= extent ? 0 : std::min(taps, (extent - start + dilation - 1) / dilation);
-    first = std::min(first, last);
-  }
-  int first;
-  int last;
 };
 
 class DepthwiseRoutine final : public Routine {

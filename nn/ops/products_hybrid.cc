@@ -12,6 +12,10 @@
 namespace intaglio::nn {
 namespace {
 
+// Sums of fewer rows are computed by themselves, with all that does not change from run to run
+// bound before: preparing a call takes longer than another pass over them.
+constexpr int kFewRows = 4;
+
 // One product of all items, whose zero points are corrected afterwards, where no padding has to be
 // told them; else one per item.
 class ProductRoutine final : public Routine {
@@ -44,15 +48,40 @@ class ProductRoutine final : public Routine {
   HybridLayer hybrid;
   std::vector<int32_t> weight_sums;
   std::vector<PackedMatrix> filters;  // per group
+  std::vector<BoundPipeline> bound;   // per group, of few rows; else empty
+  size_t sums_offset = 0;             // in the scratch
 
  private:
   Status Multiply(const RunArguments& arguments, const ProductShape& part, const int8_t* x,
                   int32_t zero_point, ToReal real, void* out) const {
+    if (!bound.empty()) return MultiplyFewRows(arguments, x, real, out);
     for (int g = 0; g < part.groups; ++g) {
       real.first_channel = g * part.group_outputs();
       const MutableMatrix dst = part.Output(out, Type::kFloat32, arguments.output_stride, g);
       INTAGLIO_RETURN_IF_ERROR(Gemm(arguments.context, part.Input(x, Type::kInt8, zero_point, g),
                                     filters[static_cast<size_t>(g)], dst, real.pipeline()));
+    }
+    return {};
+  }
+
+  // Without zero points, which a whole product corrects afterwards.
+  Status MultiplyFewRows(const RunArguments& arguments, const int8_t* x, ToReal real,
+                         void* out) const {
+    auto* const sums =
+        reinterpret_cast<int32_t*>(static_cast<std::byte*>(arguments.scratch) + sums_offset);
+    const int channels = shape.group_outputs();
+    const ptrdiff_t stride = arguments.output_stride / ptrdiff_t{sizeof(float)};
+    for (int g = 0; g < shape.groups; ++g) {
+      const MutableMatrix dst{sums,     Type::kInt32, shape.rows(),
+                              channels, channels,     Order::kRowMajor};
+      INTAGLIO_RETURN_IF_ERROR(Gemm(arguments.context, shape.Input(x, Type::kInt8, 0, g),
+                                    filters[static_cast<size_t>(g)], dst,
+                                    bound[static_cast<size_t>(g)]));
+      real.first_channel = g * channels;
+      for (int r = 0; r < shape.rows(); ++r) {
+        real.RunLine(r, 0, sums + ptrdiff_t{r} * channels, channels,
+                     static_cast<float*>(out) + r * stride + real.first_channel);
+      }
     }
     return {};
   }
@@ -114,6 +143,19 @@ Result<PreparedLayer> PrepareProductHybrid(const LayerView& layer, const LayerOp
   AppendSums({layer.input(1).data, Type::kInt8, depth, shape.outputs, depth, Order::kColMajor, 0},
              routine->weight_sums);
   routine->filters = std::move(*filters);
+  if (shape.rows() <= kFewRows && (shape.pointwise || !asymmetric)) {
+    for (const PackedMatrix& filter : routine->filters) {
+      Result<BoundPipeline> bound = BoundPipeline::Bind(filter, StandardPipeline{}, Type::kInt8, 0);
+      if (!bound.ok()) return layer.Wrap(bound.status());
+      prepared.constant_bytes += bound->bytes();
+      routine->bound.push_back(std::move(*bound));
+    }
+    constexpr size_t kAlignment = alignof(int32_t);
+    routine->sums_offset = (*scratch + kAlignment - 1) / kAlignment * kAlignment;
+    prepared.scratch_bytes = routine->sums_offset + static_cast<size_t>(shape.rows()) *
+                                                        static_cast<size_t>(shape.group_outputs()) *
+                                                        sizeof(int32_t);
+  }
   prepared.routine = std::move(routine);
   return prepared;
 }

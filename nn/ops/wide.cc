@@ -246,14 +246,24 @@ template <int kBytes, int kWidth>
   }
 }
 
+// Channels from `first` on. What fills no vector goes to narrower ones: loads of a part are slow.
+template <int kBytes>
+[[gnu::always_inline]] inline void AddTapsFrom(const WindowTaps& w, ptrdiff_t first,
+                                               ptrdiff_t channels, float* out) {
+  constexpr ptrdiff_t kLanes = Vectors<kBytes>::kLanes;
+  ptrdiff_t c = first;
+  for (; c + 4 * kLanes <= channels; c += 4 * kLanes) AddTapsOf<kBytes, 4>(w, c, 4 * kLanes, out);
+  for (; c + kLanes <= channels; c += kLanes) AddTapsOf<kBytes, 1>(w, c, kLanes, out);
+  if constexpr (kBytes > 16) {
+    AddTapsFrom<kBytes / 2>(w, c, channels, out);
+  } else if (c < channels) {
+    AddTapsOf<kBytes, 1>(w, c, channels - c, out);
+  }
+}
+
 template <int kBytes>
 [[gnu::always_inline]] inline void AddTaps(const WindowTaps& w, ptrdiff_t channels, float* out) {
-  constexpr ptrdiff_t kLanes = Vectors<kBytes>::kLanes;
-  ptrdiff_t c = 0;
-  for (; c + 4 * kLanes <= channels; c += 4 * kLanes) AddTapsOf<kBytes, 4>(w, c, 4 * kLanes, out);
-  for (; c < channels; c += kLanes) {
-    AddTapsOf<kBytes, 1>(w, c, std::min(kLanes, channels - c), out);
-  }
+  AddTapsFrom<kBytes>(w, 0, channels, out);
 }
 
 template <int kBytes>

@@ -212,9 +212,21 @@ def more_rows():
                ("BatchMatMulOptions", dict(adjY=y)), 1, runs=2, note=f"more rows {y}")
 
 
+def groups():
+    """Hybrid convolutions in two groups, of few and of many pixels."""
+    rng = np.random.default_rng(12)
+    for x, filter_shape in (((1, 2, 2, 8), (6, 1, 1, 4)), ((1, 4, 3, 8), (6, 1, 1, 4)),
+                            ((1, 4, 3, 8), (6, 2, 2, 4))):
+        weights = weights_of(rng, "int8", filter_shape, filter_shape[0], 0, True)
+        F.case("CONV_2D", [Tensor("float32", x), weights, floats(rng, filter_shape[0])],
+               [Tensor("float32")], ("Conv2DOptions", dict(strideW=1, strideH=1, padding=1)), 5,
+               runs=2, bound=ROUNDING, note="groups")
+
+
 if __name__ == "__main__":
     convolutions()
     products()
     others()
     more_rows()
+    groups()
     F.write()
