@@ -2,10 +2,13 @@
 
     python3 -m venv venv && venv/bin/pip install ai-edge-litert==2.3.0 onnxruntime==1.31.1 onnx numpy
     venv/bin/python bench/models --runner build/release/bench/model_runner --out models.json \\
-        [--models FOLDER] [--threads 1,2] [--filter TEXT] [--seconds 0.3] [--rounds 5] [--cpu_time]
+        [--models FOLDER] [--threads 1,2] [--filter TEXT] [--seconds 0.3] [--rounds 5] [--cpu_time] \\
+        [--float] [--real]
 
 Models: the networks of networks.py with random weights, and the .tflite files under FOLDER whose
-inputs are quantized; those of a single operator are summed up apart. docs/benchmarks.md describes the method.
+inputs are quantized; those of a single operator are summed up apart. With --real also the networks hybrid
+(int8 weights, float32 activations) and of float32, and the files whose inputs are float32.
+docs/benchmarks.md describes the method.
 """
 
 import argparse
@@ -85,7 +88,7 @@ class Case:
             (folder / f"input{i}").write_bytes(data.tobytes())
 
 
-def generated(folder, text, with_float):
+def generated(folder, text, with_float, with_real):
     for make in networks.ALL:
         if text not in make.__name__:
             continue
@@ -95,18 +98,28 @@ def generated(folder, text, with_float):
         tflite.write(network, paths[0])
         onnx_file.write(network, paths[1])
         if with_float:
-            tflite.write(network, paths[2], real=True)
+            tflite.write(network, paths[2], "float32")
             onnx_file.write(network, paths[3], real=True)
         yield Case(network.name, paths[0], paths[1], paths[2:] if with_float else None)
+        for kind in ("hybrid", "float32") if with_real else ():
+            path = folder / f"{network.name}.{kind}.tflite"
+            tflite.write(network, path, kind)
+            yield Case(f"{network.name} {kind}", path, kind=kind)
 
 
-def operators_of(path):
-    """How many operators a quantized model has; 0 for any other file."""
+def kind_of(path):
+    """What a file is counted as; None for one whose inputs are of other types."""
     model = schema.Model.GetRootAs(path.read_bytes(), 0)
     graph = model.Subgraphs(0)
     types = {graph.Tensors(graph.Inputs(i)).Type() for i in range(graph.InputsLength())}
     quantized = {schema.TensorType.INT8, schema.TensorType.UINT8, schema.TensorType.INT16}
-    return graph.OperatorsLength() if types <= quantized else 0
+    if types <= quantized and graph.OperatorsLength() > 0:
+        return "operator" if graph.OperatorsLength() == 1 else "network"
+    if types != {schema.TensorType.FLOAT32}:
+        return None
+    constants = {graph.Tensors(i).Type() for i in range(graph.TensorsLength())
+                 if model.Buffers(graph.Tensors(i).Buffer()).DataLength() > 0}
+    return "hybrid" if schema.TensorType.INT8 in constants else "float32"
 
 
 def litert_reads(path):
@@ -118,13 +131,14 @@ def litert_reads(path):
         return False
 
 
-def found(folder, text):
+def found(folder, text, with_real):
     for path in sorted(Path(folder).rglob("*.tflite")):
         if text not in str(path):
             continue
-        operators = operators_of(path)
-        if operators > 0 and litert_reads(path):
-            yield Case(path.stem, path, kind="operator" if operators == 1 else "network")
+        kind = kind_of(path)
+        wanted = kind in ("network", "operator") or (with_real and kind is not None)
+        if wanted and litert_reads(path):
+            yield Case(path.stem, path, kind=kind)
 
 
 def command_of(name, path, runner):
@@ -221,6 +235,8 @@ def main():
     parser.add_argument("--seconds", type=float, default=0.3, help="of a turn")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--float", action="store_true", help="the float32 networks, too")
+    parser.add_argument("--real", action="store_true",
+                        help="hybrid networks and those of float32 as models of their own")
     parser.add_argument("--cpu_time", action="store_true",
                         help="CPU time of the process, for one thread on a busy machine")
     parser.add_argument("--out", type=Path)
@@ -230,14 +246,15 @@ def main():
     print(f"{'':41} {'intaglio':>9} {'litert':>9} {'onnxrt':>9} {'litert f':>9} {'onnxrt f':>9}  ratio "
           "| peak MB: same | first ms: same | difference")
     with tempfile.TemporaryDirectory() as folder:
-        cases = list(generated(Path(folder), options.filter, options.float))
+        cases = list(generated(Path(folder), options.filter, options.float, options.real))
         if options.models is not None:
-            cases += found(options.models, options.filter)
+            cases += found(options.models, options.filter, options.real)
         for case in cases:
             for threads in counts:
                 rows.append(measure(case, threads, options))
                 show(rows[-1])
-    summaries = [summary(rows, kind, t) for kind in ("network", "operator") for t in counts]
+    summaries = [summary(rows, kind, t) for kind in ("network", "operator", "hybrid", "float32")
+                 for t in counts]
     if options.out is not None:
         context = {"cpu": cpu_name(), "clock": "cpu" if options.cpu_time else "wall",
                    "versions": {p: version(p) for p in ("ai-edge-litert", "onnxruntime")},

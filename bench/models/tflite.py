@@ -1,4 +1,4 @@
-"""Writes a network as a .tflite file, of int8 or of float32."""
+"""Writes a network as a .tflite file: of int8, of float32, or hybrid, which is float32 with int8 weights."""
 
 import flatbuffers
 import numpy as np
@@ -50,9 +50,13 @@ def _operator(layer):
     return {"hard_swish": "HARD_SWISH"}[kind], 1, _options("HardSwishOptions")
 
 
+# The versions of hybrid operators; those of the others are 1, as of float32.
+HYBRID_VERSIONS = {"CONV_2D": 5, "DEPTHWISE_CONV_2D": 6, "FULLY_CONNECTED": 12}
+
+
 class _Writer:
-    def __init__(self, real):
-        self.real = real
+    def __init__(self, kind):
+        self.kind, self.real = kind, kind != "int8"
         self.model, self.graph = schema.ModelT(), schema.SubGraphT()
         self.model.version, self.model.buffers = 3, [schema.BufferT()]
         self.model.operatorCodes, self.model.subgraphs = [], [self.graph]
@@ -87,11 +91,12 @@ class _Writer:
     def weights(self, layer):
         w, name = layer.weights, layer.output.name
         bias_scales = layer.inputs[0].scale * w.scales
+        data = (self.tensor(name + "/w", "float32", w.data.shape, w.real())
+                if self.kind == "float32" else
+                self.tensor(name + "/w", "int8", w.data.shape, w.data, w.scales, 0, w.axis))
         if self.real:
-            return [self.tensor(name + "/w", "float32", w.data.shape, w.real()),
-                    self.tensor(name + "/b", "float32", w.bias.shape, w.bias * bias_scales)]
-        return [self.tensor(name + "/w", "int8", w.data.shape, w.data, w.scales, 0, w.axis),
-                self.tensor(name + "/b", "int32", w.bias.shape, w.bias, bias_scales)]
+            return [data, self.tensor(name + "/b", "float32", w.bias.shape, w.bias * bias_scales)]
+        return [data, self.tensor(name + "/b", "int32", w.bias.shape, w.bias, bias_scales)]
 
     def layer(self, layer):
         name, version, (options, tag) = _operator(layer)
@@ -103,8 +108,11 @@ class _Writer:
             op.inputs.append(self.tensor(layer.output.name + "/axes", "int32", (2,), [1, 2]))
         op.outputs = [self.value(layer.output)]
         op.builtinOptions, op.builtinOptionsType = options, tag
-        op.opcodeIndex = self.code(getattr(schema.BuiltinOperator, name),
-                                   1 if self.real else version)
+        if self.real:
+            version = HYBRID_VERSIONS.get(name, 1) if self.kind == "hybrid" else 1
+            if self.kind == "hybrid" and name == "FULLY_CONNECTED":
+                options.asymmetricQuantizeInputs = True
+        op.opcodeIndex = self.code(getattr(schema.BuiltinOperator, name), version)
         self.graph.operators.append(op)
 
     def code(self, builtin, version):
@@ -127,5 +135,5 @@ class _Writer:
         return bytes(builder.Output())
 
 
-def write(network, path, real=False):
-    path.write_bytes(_Writer(real).bytes(network))
+def write(network, path, kind="int8"):
+    path.write_bytes(_Writer(kind).bytes(network))
