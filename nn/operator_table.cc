@@ -166,6 +166,9 @@ constexpr OperatorRow kRows[] = {
     {"IF", 1, kMany, kBool, InferIf, PrepareIf, "the condition; branches of the same shapes"},
     {"DYNAMIC_UPDATE_SLICE", 3, 3, kAny, InferDynamicUpdateSlice, PrepareDynamicUpdateSlice,
      "indices int32, int64"},
+    {"SLICE", 2, 2, kAny, InferDynamicSlice, PrepareDynamicSlice},
+    {"SCATTER_ND", 2, 2, SetOf(Type::kInt32), InferScatterNd, PrepareScatterNd,
+     "the indices; updates int8, uint8, int32, int64, float32"},
 };
 static_assert(std::variant_size_v<OperatorVariant> == std::size(kRows));
 

@@ -157,7 +157,7 @@ using OperatorVariant = std::variant<
     ReduceProd, ReduceAny, ReduceAll, TransposeConv, BatchMatMul, Lstm, BasicLstm,
     UnidirectionalSequenceLstm, Rnn, UnidirectionalSequenceRnn, Svdf, DetectionPostProcess,
     L2Pool2D, LocalResponseNormalization, ReadVariable, AssignVariable, While, If,
-    DynamicUpdateSlice>;
+    DynamicUpdateSlice, DynamicSlice, ScatterNd>;
 
 // One of the above, read with std::get_if and std::holds_alternative. Compilers take seconds to
 // make the special members of a variant of a hundred types, and to choose the constructor for a

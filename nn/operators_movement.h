@@ -204,6 +204,24 @@ struct DynamicUpdateSlice {
   bool clamp = true;
 };
 
+// A part of x whose place a run computes, whose extents are known. Inputs: x; int32 or int64
+// begins, one for each of the first dimensions. A part that does not lie in x is an error of the
+// run.
+struct DynamicSlice {
+  struct Dimension {
+    int size = -1;           // -1: all of x's, of which the begin must be 0
+    bool any_begin = false;  // all of x's, whatever the begin says
+    bool vanishes = false;   // one element; negative begins count from the end
+  };
+  std::vector<Dimension> dimensions = {};  // as many as begins
+};
+
+// Inputs: int32 indices [..., D], which name places in the first D dimensions of the output, and
+// what is added there, of the shape [..., rest of the output's]; what nothing is added to is 0.
+struct ScatterNd {
+  Shape shape = {};  // of the output
+};
+
 }  // namespace intaglio::nn
 
 #endif  // INTAGLIO_NN_OPERATORS_MOVEMENT_H_

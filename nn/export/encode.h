@@ -133,6 +133,7 @@ Status Encode(const Pack& op, Encoding& e);
 Status Encode(const Unpack& op, Encoding& e);
 Status Encode(const Slice& op, Encoding& e);
 Status Encode(const DynamicUpdateSlice& op, Encoding& e);
+Status Encode(const ScatterNd& op, Encoding& e);
 Status Encode(const StridedSlice& op, Encoding& e);
 Status Encode(const Gather& op, Encoding& e);
 Status Encode(const Tile& op, Encoding& e);

@@ -70,6 +70,8 @@ Status Encode(const Slice& op, Encoding& e) {
   return Append(e, e.Ints("size", op.size));
 }
 
+Status Encode(const ScatterNd& op, Encoding& e) { return Append(e, e.Ints("shape", op.shape)); }
+
 Status Encode(const DynamicUpdateSlice& op, Encoding& e) {
   const Shape& indices = e.layer().input(2).shape;
   const bool for_all =

@@ -135,6 +135,7 @@ constexpr Row kRows[] = {
     {Code::ASSIGN_VARIABLE, 1, TranslateAssignVariable},
     {Code::CALL_ONCE, 1, TranslateCallOnce, "resource"},
     {Code::DYNAMIC_UPDATE_SLICE, 3, TranslatePlain<DynamicUpdateSlice>},
+    {Code::SCATTER_ND, 1, TranslateScatterNd},
     {Code::WHILE, 1, TranslateWhile},
     {Code::IF, 1, TranslateIf},
 };

@@ -149,6 +149,7 @@ Status TranslatePack(Translation& t);
 Status TranslateResizeBilinear(Translation& t);
 Status TranslateResizeNearestNeighbor(Translation& t);
 Status TranslateReverse(Translation& t);
+Status TranslateScatterNd(Translation& t);
 Status TranslateSlice(Translation& t);
 Status TranslateSpaceToBatch(Translation& t);
 Status TranslateSpaceToDepth(Translation& t);

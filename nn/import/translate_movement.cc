@@ -47,6 +47,42 @@ Status TranslateBlocks(Translation& t, const char* what) {
   return t.PickInputs({0});
 }
 
+bool IsComputed(const Translation& t, size_t i) { return t.has_input(i) && !t.input(i).constant; }
+
+// Of a SLICE with computed begins, the sizes must be known.
+Status TranslateDynamicSlice(Translation& t) {
+  const Result<std::vector<int>> sizes = t.ConstantInts(2, "sizes");
+  if (!sizes.ok()) return sizes.status();
+  DynamicSlice op;
+  for (const int size : *sizes) op.dimensions.push_back({size, false, false});
+  t.set(std::move(op));
+  return t.PickInputs({0, 1});
+}
+
+// Of a STRIDED_SLICE with computed begins, a dimension gives one element, x[.., i, ..], or all.
+Status TranslateDynamicStridedSlice(Translation& t) {
+  const Result<std::vector<int>> strides = t.ConstantInts(3, "strides");
+  if (!strides.ok()) return strides.status();
+  const auto options = t.RequiredOptions<tflite::StridedSliceOptions>();
+  if (!options.ok()) return options.status();
+  const Status unknown = Unsupported(
+      "begins that are not constant are supported for dimensions that shrink to one index only");
+  constexpr size_t kMasked = 32;  // dimensions
+  const bool plain = (*options)->ellipsis_mask() == 0 && (*options)->new_axis_mask() == 0;
+  if (!plain || strides->size() > kMasked) return unknown;
+  DynamicSlice op;
+  for (size_t i = 0; i < strides->size(); ++i) {
+    const auto bit = [i](int mask) { return (static_cast<uint32_t>(mask) >> i & 1) != 0; };
+    const bool from_first = bit((*options)->begin_mask());
+    const bool one = bit((*options)->shrink_axis_mask());
+    const bool whole = from_first && bit((*options)->end_mask());
+    if ((*strides)[i] != 1 || (one ? from_first : !whole)) return unknown;
+    op.dimensions.push_back({one ? 1 : -1, whole, one});
+  }
+  t.set(std::move(op));
+  return t.PickInputs({0, 1});
+}
+
 }  // namespace
 
 Status TranslateArgMax(Translation& t) { return FromInt<ArgMax>(t, 1, 0, "axes"); }
@@ -57,6 +93,12 @@ Status TranslateTranspose(Translation& t) { return FromInts<Transpose>(t, 1, 0, 
 Status TranslateTile(Translation& t) { return FromInts<Tile>(t, 1, 0, "multiples"); }
 Status TranslateBroadcastTo(Translation& t) { return FromInts<BroadcastTo>(t, 1, 0, "shapes"); }
 Status TranslateReverse(Translation& t) { return FromInts<Reverse>(t, 1, 0, "axes"); }
+Status TranslateScatterNd(Translation& t) {
+  Result<std::vector<int>> shape = t.ConstantInts(2, "shapes");
+  if (!shape.ok()) return shape.status();
+  t.set(ScatterNd{std::move(*shape)});
+  return t.PickInputs({0, 1});
+}
 Status TranslateFill(Translation& t) { return FromInts<Fill>(t, 0, 1, "shapes"); }
 
 Status TranslateSpaceToBatch(Translation& t) {
@@ -178,6 +220,7 @@ Status TranslateSqueeze(Translation& t) {
 }
 
 Status TranslateSlice(Translation& t) {
+  if (IsComputed(t, 1)) return TranslateDynamicSlice(t);
   Result<std::vector<int>> begin = t.ConstantInts(1, "begins");
   if (!begin.ok()) return begin.status();
   Result<std::vector<int>> size = t.ConstantInts(2, "sizes");
@@ -187,6 +230,7 @@ Status TranslateSlice(Translation& t) {
 }
 
 Status TranslateStridedSlice(Translation& t) {
+  if (IsComputed(t, 1)) return TranslateDynamicStridedSlice(t);
   Result<std::vector<int>> begin = t.ConstantInts(1, "begins");
   if (!begin.ok()) return begin.status();
   Result<std::vector<int>> end = t.ConstantInts(2, "ends");

@@ -63,7 +63,9 @@ ShapesResult InferRnn(const LayerView& layer);
 ShapesResult InferSvdf(const LayerView& layer);
 ShapesResult InferReadVariable(const LayerView& layer);
 ShapesResult InferAssignVariable(const LayerView& layer);
+ShapesResult InferDynamicSlice(const LayerView& layer);
 ShapesResult InferDynamicUpdateSlice(const LayerView& layer);
+ShapesResult InferScatterNd(const LayerView& layer);
 ShapesResult InferWhile(const LayerView& layer);
 ShapesResult InferIf(const LayerView& layer);
 
@@ -121,6 +123,8 @@ Result<PreparedLayer> PrepareArgMin(const LayerView& layer, const LayerOptions& 
 Result<PreparedLayer> PrepareSelect(const LayerView& layer, const LayerOptions& options);
 Result<PreparedLayer> PrepareSelectV2(const LayerView& layer, const LayerOptions& options);
 Result<PreparedLayer> PrepareCumsum(const LayerView& layer, const LayerOptions& options);
+Result<PreparedLayer> PrepareScatterNd(const LayerView& layer, const LayerOptions& options);
+Result<PreparedLayer> PrepareDynamicSlice(const LayerView& layer, const LayerOptions& options);
 Result<PreparedLayer> PrepareDynamicUpdateSlice(const LayerView& layer,
                                                 const LayerOptions& options);
 

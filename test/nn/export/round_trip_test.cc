@@ -36,7 +36,9 @@ bool CanBeWritten(const Graph& graph) {
     const auto* const end = std::end(kUnknown);
     const bool computed_shape =
         std::holds_alternative<TransposeConv>(layer.op) && layer.inputs.size() > 3;
-    return computed_shape || std::find(std::begin(kUnknown), end, NameOf(layer.op)) != end;
+    const bool computed_place = std::holds_alternative<DynamicSlice>(layer.op);
+    return computed_shape || computed_place ||
+           std::find(std::begin(kUnknown), end, NameOf(layer.op)) != end;
   });
 }
 

@@ -248,7 +248,7 @@ def refusals():
            ([i, a], [n, real], [add(i, int_of(1), n), Op("CAST", [a], [real])]))
     refuse("subgraph #2: input 1 't1' cannot be the int32 't0'", condition(),
            ([i, real], [n, a], [add(i, int_of(1), n)]))
-    refuse("subgraph #2: operator #1 SLICE v1: begins that are not constant are not supported",
+    refuse("subgraph #2: operator #1 SLICE v1: sizes that are not constant are not supported",
            condition(), ([i, a], [n, a], [add(i, int_of(1), n),
                                           Op("SLICE", [a, a, a], [Tensor("int32", (1, 1, 1))])]))
     refuse("subgraph #2: operator #1 NON_MAX_SUPPRESSION_V4 v1: not supported", condition(),

@@ -476,6 +476,85 @@ def reversal_and_choice():
            [like("int8")], None, 1, error="do not broadcast")
 
 
+def computed_slices():
+    """SLICE and STRIDED_SLICE that begin where a run says."""
+    def x_of(shape):
+        return np.arange(np.prod(shape)).reshape(shape)
+
+    def slices(shape, sizes, begins, dtype="int8", index="int32", **more):
+        F.case("SLICE", [like(dtype, shape), Tensor(index, (len(sizes),)),
+                         const(index, np.array(sizes))], [like(dtype)],
+               feeds=[[x_of(shape), b] for b in begins], **more)
+
+    for dtype in ANY:
+        if dtype != "bool":
+            slices((3, 4, 2), (2, 3, 1), [(0, 1, 1), (1, 0, 0)], dtype)
+    slices((5,), (2,), [(3,), (0,)], index="int64")
+    slices((3, 4), (-1, 2), [(0, 1), (0, 2)])
+    slices((3, 4), (3, 4), [(0, 0)])
+    for begin in (-1, 4, 2**31 - 1):
+        slices((5,), (2,), [(begin,)],
+               error=f"there are no 2 elements from {begin} on in dimension 0")
+    slices((3, 4), (-1, 2), [(1, 1)], error="there are no 3 elements from 1 on in dimension 0")
+    slices((3, 4), (6, 2), [], error="there are no 6 elements in dimension 0 of [3, 4]")
+    slices((3, 4), (-2, 2), [], error="there are no -2 elements in dimension 0 of [3, 4]")
+    F.case("SLICE", [like("int8", (4, 2)), Tensor("int32", (3,)), ints(1, 1)], [like("int8")],
+           error="begins of the shape [3] for [4, 2]")
+    F.case("SLICE", [like("int8", (4,)), Tensor("int16", (1,), scale=1.0), ints(1)], [like("int8")],
+           error="the indices are int16, not int32 or int64")
+
+    def picks(shape, begins, shrink, whole, error=None, ends=None, stride=1, **masks):
+        rank = len(begins[0])
+        options = dict(beginMask=whole, endMask=whole, ellipsisMask=0, newAxisMask=0,
+                       shrinkAxisMask=shrink, offset=False)
+        options.update(masks)
+        end = Tensor("int32", (rank,)) if ends is None else ints(*ends)
+        F.case("STRIDED_SLICE", [like("int8", shape), Tensor("int32", (rank,)), end,
+                                 ints(*[stride] * rank)], [like("int8")],
+               ("StridedSliceOptions", options), error=error,
+               feeds=[[x_of(shape), np.array(b)] + ([np.array(b) + 1] if ends is None else [])
+                      for b in begins], note=f"{shrink} {whole} {stride} {masks}")
+
+    picks((3, 4, 2), [(0, 2, 0), (9, 3, 7)], 2, 5)
+    picks((3, 4, 2), [(1, 2), (2, 0)], 3, 0)
+    picks((3, 4, 2), [(2,), (0,), (-1,)], 1, 0)
+    picks((3, 4, 2), [(0, 0, 1)], 4, 3)
+    for begin in (4, -5):
+        picks((3, 4), [(0, begin)], 2, 1,
+              error=f"there are no 1 elements from {begin} on in dimension 1")
+    only = "begins that are not constant are supported for dimensions that shrink"
+    picks((3, 4), [(0, 1)], 0, 1, error=only)
+    picks((3, 4), [(0, 1)], 3, 1, error=only)
+    picks((3, 4), [(0, 1)], 2, 1, error=only, stride=2)
+    picks((3, 4), [(0, 1)], 2, 1, error=only, newAxisMask=1)
+    picks((3, 4), [(0, 1)], 2, 1, error=only, ellipsisMask=1)
+    picks((3, 4), [(0, 1, 2)], 2, 5, error="begins of the shape [3] for [3, 4]")
+
+
+def scatter():
+    """SCATTER_ND; places that are named twice get both."""
+    def case(indices, updates, shape, dtype="int8", feeds=None, **more):
+        F.case("SCATTER_ND", [Tensor("int32", indices), like(dtype, updates), ints(*shape)],
+               [like(dtype)], feeds=feeds and [
+                   [f, (np.arange(np.prod(updates)) % 100 + 1).reshape(updates)] for f in feeds],
+               **more)
+
+    for dtype in ("int8", "uint8", "int32", "int64", "float32"):
+        case((3, 2), (3, 4), (3, 2, 4), dtype, [[[0, 1], [2, 0], [0, 1]]])
+    case((2, 2, 1), (2, 2), (5,), feeds=[[[[4], [0]], [[4], [4]]]])
+    case((1, 3), (1,), (2, 2, 2), feeds=[[[1, 0, 1]]])
+    case((2, 0), (2, 3), (3,), "int32", feeds=[np.zeros((2, 0))])
+    for index in (-1, 5):
+        case((2, 1), (2,), (5,), feeds=[[[0], [index]]],
+             error=f"the index {index} is not in [0, 5)")
+    case((2, 1), (3,), (5,), error="cannot scatter [3] by indices [2, 1] into [5]")
+    case((2, 3), (2,), (5, 5), error="cannot scatter [2] by indices [2, 3] into [5, 5]")
+    case((2, 1), (2,), (-5,), error="cannot scatter [2] by indices [2, 1] into [-5]")
+    case((2, 1), (2,), (5,), "bool", error="updates of bool")
+    F.case("SCATTER_ND", [Tensor("int64", (2, 1)), like("int8", (2,)), ints(5)], [like("int8")],
+           error="is int64; int32 is supported")
+
+
 if __name__ == "__main__":
     squeeze_and_expand()
     pad()
@@ -491,4 +570,6 @@ if __name__ == "__main__":
     blocks()
     reversal_and_choice()
     updates()
+    computed_slices()
+    scatter()
     F.write()
