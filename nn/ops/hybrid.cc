@@ -159,29 +159,31 @@ void AppendSums(const ConstMatrix& weights, std::vector<int32_t>& sums) {
   }
 }
 
-void ToReal::RunLine(int row, int channel, const int32_t* acc, int count, float* to) const {
-  const int item = row / rows_per_item;
-  const auto c = static_cast<size_t>(first_channel + channel);
-  LineToReal line;
-  line.scale = scales[item];
-  if (zero_points != nullptr) {
-    line.zero_point = zero_points[item];
-    line.weight_sums = weight_sums + c;
+void ToReal::Run(const AccumulatorTile& tile) const {
+  const auto c = static_cast<size_t>(first_channel + tile.first_element);
+  LinesToReal lines;
+  lines.weight_scales = layer.weight_scales.data() + c;
+  lines.bias = layer.finish.bias.data() + c;
+  lines.low = layer.finish.bounds.low;
+  lines.high = layer.finish.bounds.high;
+  lines.acc_stride = tile.acc_stride;
+  lines.to_stride = tile.line_stride;
+  for (int l = 0; l < tile.lines; l += lines.lines) {
+    const int row = tile.first_line + l;
+    const int item = row / rows_per_item;
+    lines.lines = std::min(tile.lines - l, (item + 1) * rows_per_item - row);
+    lines.scale = scales[item];
+    if (zero_points != nullptr) {
+      lines.zero_point = zero_points[item];
+      lines.weight_sums = weight_sums + c;
+    }
+    layer.wide->to_real(lines, tile.acc + l * tile.acc_stride, tile.length,
+                        static_cast<float*>(tile.dst) + l * tile.line_stride);
   }
-  line.weight_scales = layer.weight_scales.data() + c;
-  line.bias = layer.finish.bias.data() + c;
-  line.low = layer.finish.bounds.low;
-  line.high = layer.finish.bounds.high;
-  layer.wide->to_real(line, acc, count, to);
 }
 
-// Rows are what the product's rows are: the weights are on its right-hand side.
 void ToReal::Run(const void* self, const AccumulatorTile& tile) {
-  const auto& real = *static_cast<const ToReal*>(self);
-  for (int l = 0; l < tile.lines; ++l) {
-    real.RunLine(tile.first_line + l, tile.first_element, tile.acc + l * tile.acc_stride,
-                 tile.length, static_cast<float*>(tile.dst) + l * tile.line_stride);
-  }
+  static_cast<const ToReal*>(self)->Run(tile);
 }
 
 }  // namespace intaglio::nn

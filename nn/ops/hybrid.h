@@ -59,8 +59,8 @@ struct ToReal {
   TilePipeline pipeline() const { return {this, Run, Type::kFloat32}; }
   static void Run(const void* self, const AccumulatorTile& tile);
 
-  // A line along the channels, from element [row, channel] of the product on.
-  void RunLine(int row, int channel, const int32_t* acc, int count, float* to) const;
+  // The tile of a product, whose lines run along the channels.
+  void Run(const AccumulatorTile& tile) const;
 };
 
 }  // namespace intaglio::nn

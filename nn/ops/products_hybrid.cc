@@ -78,10 +78,8 @@ class ProductRoutine final : public Routine {
                                     filters[static_cast<size_t>(g)], dst,
                                     bound[static_cast<size_t>(g)]));
       real.first_channel = g * channels;
-      for (int r = 0; r < shape.rows(); ++r) {
-        real.RunLine(r, 0, sums + ptrdiff_t{r} * channels, channels,
-                     static_cast<float*>(out) + r * stride + real.first_channel);
-      }
+      real.Run({sums, channels, shape.rows(), channels, Axis::kCols, 0, 0,
+                static_cast<float*>(out) + real.first_channel, stride, 1});
     }
     return {};
   }

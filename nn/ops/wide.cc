@@ -109,31 +109,35 @@ template <int kBytes>
 }
 
 template <int kBytes>
-[[gnu::always_inline]] inline void ToReal(const LineToReal& r, const int32_t* acc, ptrdiff_t count,
+[[gnu::always_inline]] inline void ToReal(const LinesToReal& r, const int32_t* acc, ptrdiff_t count,
                                           float* to) {
   using V = Vectors<kBytes>;
   const typename V::Reals zero = {};
   const typename V::Reals low = zero + r.low;
   const typename V::Reals high = zero + r.high;
-  const LineToReal line = r;  // whose fields no store to `to` can change
+  const LinesToReal lines = r;  // whose fields no store to `to` can change
   ForVectors<kBytes>(
       count, [&](ptrdiff_t i, ptrdiff_t n) __attribute__((always_inline)) {
-        typename V::Words words;
+        typename V::Words correction = {};
         typename V::Reals scales;
         typename V::Reals bias;
-        Load(acc + i, n, words);
-        if (line.zero_point != 0) {
-          typename V::Words sums;
-          Load(line.weight_sums + i, n, sums);
-          words -= sums * line.zero_point;
+        if (lines.zero_point != 0) {
+          Load(lines.weight_sums + i, n, correction);
+          correction *= lines.zero_point;
         }
-        Load(line.weight_scales + i, n, scales);
-        Load(line.bias + i, n, bias);
-        typename V::Reals v = __builtin_convertvector(words, typename V::Reals);
-        v = v * (scales * line.scale) + bias;
-        v = v < low ? low : v;
-        v = v > high ? high : v;
-        Store(v, to + i, n);
+        Load(lines.weight_scales + i, n, scales);
+        Load(lines.bias + i, n, bias);
+        scales *= lines.scale;
+        for (int l = 0; l < lines.lines; ++l) {
+          typename V::Words words;
+          Load(acc + l * lines.acc_stride + i, n, words);
+          words -= correction;
+          typename V::Reals v = __builtin_convertvector(words, typename V::Reals);
+          v = v * scales + bias;
+          v = v < low ? low : v;
+          v = v > high ? high : v;
+          Store(v, to + l * lines.to_stride + i, n);
+        }
       });
 }
 
@@ -279,7 +283,7 @@ constexpr WideRoutines kRoutines = {kBytes / 4,     Range<kBytes>,    Quantize<k
                                           int8_t* to) {
   Quantize<32>(q, x, count, to);
 }
-[[gnu::target("avx2")]] void ToRealAvx2(const LineToReal& r, const int32_t* acc, ptrdiff_t count,
+[[gnu::target("avx2")]] void ToRealAvx2(const LinesToReal& r, const int32_t* acc, ptrdiff_t count,
                                         float* to) {
   ToReal<32>(r, acc, count, to);
 }
@@ -300,7 +304,7 @@ constexpr WideRoutines kAvx2 = {8, RangeAvx2, QuantizeAvx2, ToRealAvx2, Multiply
                                                         ptrdiff_t count, int8_t* to) {
   Quantize<64>(q, x, count, to);
 }
-[[gnu::target("avx512f,avx512bw")]] void ToRealAvx512(const LineToReal& r, const int32_t* acc,
+[[gnu::target("avx512f,avx512bw")]] void ToRealAvx512(const LinesToReal& r, const int32_t* acc,
                                                       ptrdiff_t count, float* to) {
   ToReal<64>(r, acc, count, to);
 }

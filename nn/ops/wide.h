@@ -19,9 +19,9 @@ struct LineQuantizer {
   float high = 127;
 };
 
-// Sums of products with int8 weights to real numbers, channel by channel:
+// Lines of sums of products with int8 weights to real numbers, channel by channel:
 //   clamp(float(acc - zero_point weight_sums) (scale weight_scales) + bias, low, high)
-struct LineToReal {
+struct LinesToReal {
   float scale = 1;
   int32_t zero_point = 0;
   const int32_t* weight_sums = nullptr;
@@ -29,6 +29,9 @@ struct LineToReal {
   const float* bias = nullptr;
   float low = 0;
   float high = 0;
+  int lines = 1;
+  ptrdiff_t acc_stride = 0;  // elements from line to line
+  ptrdiff_t to_stride = 0;
 };
 
 // A matrix [depth, channels] in panels, each of kPanelVectors vectors of channels, the last of as
@@ -63,7 +66,7 @@ struct WideRoutines {
   // The least and the greatest of the elements and 0. NaN counts as nothing.
   void (*range)(const float* x, ptrdiff_t count, float* least, float* greatest);
   void (*quantize)(const LineQuantizer& q, const float* x, ptrdiff_t count, int8_t* to);
-  void (*to_real)(const LineToReal& r, const int32_t* acc, ptrdiff_t count, float* to);
+  void (*to_real)(const LinesToReal& r, const int32_t* acc, ptrdiff_t count, float* to);
   // out[r, c] = clamp(sum over k of x[r, k] w[k, c] + bias[c], low, high). Each product and each
   // sum is rounded, in the order of k.
   void (*multiply)(const PanelProduct& p, const float* x, ptrdiff_t x_stride, int rows, float* out,

@@ -119,7 +119,8 @@ TEST_P(Wide, QuantizesNoMoreThanIsThere) {
 TEST_P(Wide, MakesRealsAsOneElement) {
   std::mt19937 random(3);
   std::uniform_int_distribution<int32_t> sums(-2000000, 2000000);
-  std::vector<int32_t> acc(kMostElements);
+  constexpr int kLines = 3;
+  std::vector<int32_t> acc(kLines * (kMostElements + 2));
   std::vector<int32_t> weight_sums(kMostElements);
   for (int32_t& value : acc) value = sums(random);
   for (int32_t& value : weight_sums) value = sums(random) / 1000;
@@ -128,17 +129,30 @@ TEST_P(Wide, MakesRealsAsOneElement) {
   constexpr float kMost = std::numeric_limits<float>::max();
   for (const int32_t zero_point : {0, -128, 77}) {
     for (const float high : {6.0f, kMost}) {
-      const LineToReal line{0.3f, zero_point, weight_sums.data(), scales.data(), bias.data(),
-                            0,    high};
+      LinesToReal line;
+      line.scale = 0.3f;
+      line.zero_point = zero_point;
+      line.weight_sums = weight_sums.data();
+      line.weight_scales = scales.data();
+      line.bias = bias.data();
+      line.high = high;
+      line.lines = kLines;
+      line.acc_stride = kMostElements + 2;
+      line.to_stride = kMostElements + 1;
       for (ptrdiff_t count = 0; count <= kMostElements; ++count) {
-        std::vector<float> got(kMostElements + 1, 99);
+        std::vector<float> got(static_cast<size_t>(kLines * line.to_stride), 99);
         wide_.to_real(line, acc.data(), count, got.data());
-        for (size_t i = 0; i < static_cast<size_t>(count); ++i) {
-          const auto sum = static_cast<float>(acc[i] - zero_point * weight_sums[i]);
-          const float scaled = sum * (scales[i] * 0.3f);
-          ASSERT_EQ(got[i], std::clamp(scaled + bias[i], 0.0f, high)) << count << " " << i;
+        for (int l = 0; l < kLines; ++l) {
+          const int32_t* const from = acc.data() + l * line.acc_stride;
+          const float* const to = got.data() + l * line.to_stride;
+          for (ptrdiff_t i = 0; i < count; ++i) {
+            const auto c = static_cast<size_t>(i);
+            const auto sum = static_cast<float>(from[i] - zero_point * weight_sums[c]);
+            const float scaled = sum * (scales[c] * 0.3f);
+            ASSERT_EQ(to[i], std::clamp(scaled + bias[c], 0.0f, high)) << count << " " << i;
+          }
+          ASSERT_EQ(to[count], 99);
         }
-        ASSERT_EQ(got[static_cast<size_t>(count)], 99);
       }
     }
   }
