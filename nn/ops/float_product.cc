@@ -11,17 +11,6 @@
 namespace intaglio::nn {
 namespace {
 
-// The order of additions is fixed: eight interleaved sums.
-float Dot(const float* a, const float* b, int count) {
-  float sums[8] = {};
-  int i = 0;
-  for (; i + 8 <= count; i += 8) {
-    for (int k = 0; k < 8; ++k) sums[k] += a[i + k] * b[i + k];
-  }
-  for (; i < count; ++i) sums[i % 8] += a[i] * b[i];
-  return ((sums[0] + sums[4]) + (sums[2] + sums[6])) + ((sums[1] + sums[5]) + (sums[3] + sums[7]));
-}
-
 // One matrix of all weights, output by output.
 Result<std::vector<int8_t>> Stack(const LayerView& layer, const std::vector<size_t>& inputs) {
   std::vector<int8_t> stacked;
@@ -96,14 +85,13 @@ size_t FloatProduct::ScratchBytes(int rows) const {
   return quantized() ? Divide(nullptr, rows).bytes : 0;
 }
 
-void FloatProduct::AddFloat(const float* x, float* y) const {
-  for (size_t o = 0; o < rows_.size(); ++o) y[o] += Dot(rows_[o], x, depth_);
-}
-
 Status FloatProduct::AddTo(Context& context, const float* x, int rows, float* y, ptrdiff_t stride,
                            std::byte* scratch) const {
   if (!quantized()) {
-    for (int r = 0; r < rows; ++r) AddFloat(x + ptrdiff_t{r} * depth_, y + r * stride);
+    const auto count = static_cast<ptrdiff_t>(rows_.size());
+    for (int r = 0; r < rows; ++r) {
+      wide_->add_dots(rows_.data(), count, x + ptrdiff_t{r} * depth_, depth_, y + r * stride);
+    }
     return {};
   }
   const Quantized parts = Divide(scratch, rows);

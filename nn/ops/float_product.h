@@ -36,7 +36,6 @@ class FloatProduct {
  private:
   struct Quantized;
   Quantized Divide(std::byte* scratch, int rows) const;
-  void AddFloat(const float* x, float* y) const;
 
   int depth_ = 0;
   int outputs_ = 0;

@@ -270,9 +270,48 @@ template <int kBytes>
   AddTapsFrom<kBytes>(w, 0, channels, out);
 }
 
+// kRows at once, for the latency of an addition.
+template <int kBytes, int kRows>
+[[gnu::always_inline]] inline void AddDotsOf(const float* const* rows, const float* x,
+                                             ptrdiff_t depth, float* y) {
+  constexpr int kSums = 8;
+  constexpr int kWidth = std::min<int>(kBytes, kSums * 4);  // bytes
+  constexpr int kParts = kSums * 4 / kWidth;
+  using V = Vectors<kWidth>;
+  typename V::Reals sums[kRows][kParts] = {};
+  ptrdiff_t k = 0;
+  for (; k + kSums <= depth; k += kSums) {
+    for (int p = 0; p < kParts; ++p) {
+      typename V::Reals factors;
+      Load(x + k + p * V::kLanes, V::kLanes, factors);
+      for (int r = 0; r < kRows; ++r) {
+        typename V::Reals weights;
+        Load(rows[r] + k + p * V::kLanes, V::kLanes, weights);
+        sums[r][p] += weights * factors;
+      }
+    }
+  }
+  for (int r = 0; r < kRows; ++r) {
+    float s[kSums];
+    std::memcpy(s, sums[r], sizeof(s));
+    for (ptrdiff_t i = k; i < depth; ++i) s[i - k] += rows[r][i] * x[i];
+    y[r] += ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));
+  }
+}
+
+template <int kBytes>
+[[gnu::always_inline]] inline void AddDots(const float* const* rows, ptrdiff_t count,
+                                           const float* x, ptrdiff_t depth, float* y) {
+  constexpr int kRows = 4;
+  ptrdiff_t r = 0;
+  for (; r + kRows <= count; r += kRows) AddDotsOf<kBytes, kRows>(rows + r, x, depth, y + r);
+  for (; r < count; ++r) AddDotsOf<kBytes, 1>(rows + r, x, depth, y + r);
+}
+
 template <int kBytes>
 constexpr WideRoutines kRoutines = {kBytes / 4,     Range<kBytes>,    Quantize<kBytes>,
-                                    ToReal<kBytes>, Multiply<kBytes>, AddTaps<kBytes>};
+                                    ToReal<kBytes>, Multiply<kBytes>, AddTaps<kBytes>,
+                                    AddDots<kBytes>};
 
 #if defined(__x86_64__)
 [[gnu::target("avx2")]] void RangeAvx2(const float* x, ptrdiff_t count, float* least,
@@ -294,7 +333,12 @@ constexpr WideRoutines kRoutines = {kBytes / 4,     Range<kBytes>,    Quantize<k
 [[gnu::target("avx2")]] void AddTapsAvx2(const WindowTaps& w, ptrdiff_t channels, float* out) {
   AddTaps<32>(w, channels, out);
 }
-constexpr WideRoutines kAvx2 = {8, RangeAvx2, QuantizeAvx2, ToRealAvx2, MultiplyAvx2, AddTapsAvx2};
+[[gnu::target("avx2")]] void AddDotsAvx2(const float* const* rows, ptrdiff_t count, const float* x,
+                                         ptrdiff_t depth, float* y) {
+  AddDots<32>(rows, count, x, depth, y);
+}
+constexpr WideRoutines kAvx2 = {8,           RangeAvx2,  QuantizeAvx2, ToRealAvx2, MultiplyAvx2,
+                                AddTapsAvx2, AddDotsAvx2};
 
 [[gnu::target("avx512f,avx512bw")]] void RangeAvx512(const float* x, ptrdiff_t count, float* least,
                                                      float* greatest) {
@@ -317,8 +361,12 @@ constexpr WideRoutines kAvx2 = {8, RangeAvx2, QuantizeAvx2, ToRealAvx2, Multiply
                                                        float* out) {
   AddTaps<64>(w, channels, out);
 }
-constexpr WideRoutines kAvx512 = {16,           RangeAvx512,    QuantizeAvx512,
-                                  ToRealAvx512, MultiplyAvx512, AddTapsAvx512};
+[[gnu::target("avx512f,avx512bw")]] void AddDotsAvx512(const float* const* rows, ptrdiff_t count,
+                                                       const float* x, ptrdiff_t depth, float* y) {
+  AddDots<64>(rows, count, x, depth, y);
+}
+constexpr WideRoutines kAvx512 = {
+    16, RangeAvx512, QuantizeAvx512, ToRealAvx512, MultiplyAvx512, AddTapsAvx512, AddDotsAvx512};
 #endif
 
 }  // namespace

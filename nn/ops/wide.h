@@ -73,6 +73,10 @@ struct WideRoutines {
                    ptrdiff_t out_stride);
   // out[c] = clamp(sum over taps of x[c] filter[c] + bias[c], low, high), row by row.
   void (*add_taps)(const WindowTaps& w, ptrdiff_t channels, float* out);
+  // y[r] += sum over k of rows[r][k] x[k], in eight interleaved sums, s[k % 8], which end as
+  // ((s0 + s4) + (s2 + s6)) + ((s1 + s5) + (s3 + s7)).
+  void (*add_dots)(const float* const* rows, ptrdiff_t count, const float* x, ptrdiff_t depth,
+                   float* y);
 };
 
 // Of vectors such as the kernel of this name uses, which must be usable here; for an empty name,

@@ -232,6 +232,28 @@ TEST_P(Wide, AddsTapsRowByRow) {
   }
 }
 
+TEST_P(Wide, AddsDotsInEightSums) {
+  constexpr ptrdiff_t kRows = 11;
+  for (ptrdiff_t depth = 0; depth <= kMostElements; ++depth) {
+    const std::vector<float> x = MakeReals(depth, 4, 12);
+    const std::vector<float> w = MakeReals(kRows * depth, 1, 13);
+    const std::vector<float> before = MakeReals(kRows, 9, 14);
+    std::vector<const float*> rows;
+    for (ptrdiff_t r = 0; r < kRows; ++r) rows.push_back(w.data() + r * depth);
+    for (const ptrdiff_t count : {ptrdiff_t{0}, ptrdiff_t{3}, kRows}) {
+      std::vector<float> got = before;
+      wide_.add_dots(rows.data(), count, x.data(), depth, got.data());
+      for (ptrdiff_t r = 0; r < kRows; ++r) {
+        const auto at = static_cast<size_t>(r);
+        float s[8] = {};
+        for (ptrdiff_t k = 0; k < depth; ++k) s[k % 8] += rows[at][k] * x[static_cast<size_t>(k)];
+        const float sum = ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));
+        ASSERT_EQ(got[at], r < count ? before[at] + sum : before[at]) << depth << " " << r;
+      }
+    }
+  }
+}
+
 // Items shared out to threads, and parts of one item.
 TEST_P(Wide, ItemsAreTheSameByAnyNumberOfThreads) {
   constexpr int64_t kElements = 1 << 17;
