@@ -33,7 +33,7 @@ Tensor& At(Graph& graph, TensorId id) { return graph.tensors[static_cast<size_t>
 
 bool CanFold(Graph& graph, const Layer& layer) {
   // The rounds of a loop are those of a run, whose limit reading a file does not know.
-  if (std::holds_alternative<While>(layer.op)) return false;
+  if (std::holds_alternative<While>(layer.op) || std::holds_alternative<If>(layer.op)) return false;
   const bool shape_only = std::holds_alternative<ShapeOf>(layer.op);
   for (const TensorId id : layer.inputs) {
     if (id == kNoTensor || shape_only) continue;

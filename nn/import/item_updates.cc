@@ -111,6 +111,7 @@ std::optional<ItemUpdates::Update> Match(const Makers& makers, const tflite::Ope
   const TensorId index = IndexOf(makers, In(*before, 2), -1);
   const TensorId next = IndexOf(makers, In(*behind, 1), 0);
   if (index == kNoTensor || next == kNoTensor || IndexBefore(makers, next) != index) return {};
+  if (!makers.Exists(In(*before, 0)) || !makers.Exists(In(op, 1))) return {};
   return ItemUpdates::Update{In(*before, 0), In(op, 1), index};
 }
 
@@ -138,8 +139,8 @@ ItemUpdates::ItemUpdates(const TfliteFile& file, const tflite::SubGraph& subgrap
   std::vector<bool> helps(graph.tensors.size());
   const auto drop = [&](const flatbuffers::Vector<int32_t>* inputs) {
     Count(inputs, -1, uses);
-    for (const int32_t id : *inputs) {
-      if (makers.Exists(id)) helps[static_cast<size_t>(id)] = true;
+    for (uint32_t i = 0; i < Length(inputs); ++i) {
+      if (makers.Exists(inputs->Get(i))) helps[static_cast<size_t>(inputs->Get(i))] = true;
     }
   };
   // Users come after what they use.

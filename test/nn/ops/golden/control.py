@@ -129,8 +129,8 @@ def lists():
         items = Tensor("float32", shape)
         rest = len(shape) - 1
 
-        def fill(i, items, step=1, base=None):
-            n, after = scalar(), scalar()
+        def fill(i, items, step=1, base=None, sliced=None, replaced=None, maker=None):
+            n = scalar()
             first, behind = Tensor("int32", (len(shape),)), Tensor("int32", (len(shape),))
             as_item, item = Tensor("float32"), Tensor("float32", (1, *shape[1:]))
             left, right = (Tensor("float32", (1, *shape[1:])) for _ in range(2))
@@ -146,6 +146,14 @@ def lists():
                    reshape(n, [1], n1), concatenation([n1, zeros], behind),
                    Op("SLICE", [items, behind, ints(*[-1] * len(shape))], [right]),
                    concatenation([left, item, right], new)]
+            # What is wrong in a damaged file.
+            if sliced is not None:
+                ops[5].inputs[0] = ops[8].inputs[0] = sliced
+            if replaced is not None:
+                ops[9].inputs[1] = replaced
+            if maker is not None:
+                ops[3].inputs[1] = maker
+                ops.insert(0, Op("CUSTOM", [], [maker]))
             return ops, [new]
 
         feeds = random_feeds([items])
@@ -153,6 +161,12 @@ def lists():
         counted(shape[0] - 1, fill, [items], feeds, f"all items but one {shape}")
         counted(shape[0] + 1, fill, [items], feeds[:1], f"an item too many {shape}",
                 error=f"the index {shape[0]} is not in [0, {shape[0]})")
+        counted(1, lambda i, items: fill(i, items, sliced=999), [items], feeds[:1], "no list",
+                error="operator #5 SLICE v1: input 0 is tensor #999, which does not exist")
+        counted(1, lambda i, items: fill(i, items, replaced=-7), [items], feeds[:1], "no item",
+                error="operator #5 SLICE v1: sizes that are not constant are not supported")
+        counted(1, lambda i, items: fill(i, items, maker=ints(1)), [items], feeds[:1],
+                "a helper without inputs", error="not supported")
         for other in (dict(step=2), dict(base=int_of(3))):
             counted(1, lambda i, items: fill(i, items, **other), [items], feeds[:1],
                     f"not an item {other.keys()}",

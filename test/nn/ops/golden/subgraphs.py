@@ -8,6 +8,8 @@ from record import TYPES, operator_code, packed_options, quantization_of
 
 
 class Op:
+    """Inputs are tensors, None for absent ones, or plain ids, which may be wrong."""
+
     def __init__(self, code, inputs, outputs, options=None, version=1):
         self.code, self.inputs, self.outputs = code, inputs, outputs
         self.options, self.version = options, version
@@ -47,7 +49,10 @@ def write(*subgraphs):
                 codes[op.code] = len(model.operatorCodes)
                 model.operatorCodes.append(operator_code(op.code, op.version))
             o.opcodeIndex = codes[op.code]
-            o.inputs = [-1 if t is None else place(t) for t in op.inputs]
+            o.inputs = [t if isinstance(t, int) else -1 if t is None else place(t)
+                        for t in op.inputs]
+            if not op.inputs:
+                o.inputs = None
             o.outputs = [place(t) for t in op.outputs]
             if op.options is not None:
                 o.builtinOptions, o.builtinOptionsType = packed_options(*op.options)
