@@ -64,6 +64,7 @@ struct RunArguments {
   std::span<void* const> variables;
   // Bytes of output 0 from one line of its last dimension to the next.
   ptrdiff_t output_stride;
+  int64_t& rounds_left;  // of all loops of this run
 };
 
 // One way to compute one layer, with everything it needs packed and computed. Immutable: instances
@@ -98,7 +99,6 @@ struct LayerOptions {
   std::string kernel;  // for packed constants
   // Compute in float32 where that is proven to give the same bits, as by BindOptions::fit.
   bool fit = true;
-  int64_t max_iterations = 1'000'000;  // of one loop
 };
 
 }  // namespace intaglio::nn

@@ -163,7 +163,7 @@ Result<Model> Model::Prepare(Graph graph, const PrepareOptions& options) try {
   if (options.integer_only) INTAGLIO_RETURN_IF_ERROR(CheckIntegerOnly(graph));
   std::shared_ptr<const Backend> backend = options.backend;
   if (backend == nullptr) {
-    backend = MakeHostBackend({KernelOf(options), !options.integer_only, options.max_iterations});
+    backend = MakeHostBackend({KernelOf(options), !options.integer_only});
   }
   Result<Program> program = Program::Make(
       std::move(graph), [&](const Graph& g, size_t layer) { return backend->Prepare(g, layer); },
@@ -234,9 +234,11 @@ Status Model::Run(std::span<const InputBuffer> inputs, std::span<const OutputBuf
 Status Model::RunLayers(std::span<std::chrono::nanoseconds> layer_times) {
   using Clock = std::chrono::steady_clock;
   const Program& program = instance_->prepared->program;
+  int64_t rounds_left = instance_->prepared->options.max_rounds;
   for (size_t i = 0; i < program.layers().size(); ++i) {
     const Clock::time_point start = layer_times.empty() ? Clock::time_point() : Clock::now();
-    INTAGLIO_RETURN_IF_ERROR(program.RunLayer(i, *instance_->context, instance_->addresses));
+    INTAGLIO_RETURN_IF_ERROR(
+        program.RunLayer(i, *instance_->context, instance_->addresses, rounds_left));
     if (!layer_times.empty()) layer_times[i] = Clock::now() - start;
   }
   return {};

@@ -33,8 +33,9 @@ struct PrepareOptions {
   // Runs the model elsewhere than on this CPU (nn/cuda/backend.h). The kernel is the backend's
   // choice then.
   std::shared_ptr<const Backend> backend = {};
-  // A loop that would go on after so many rounds ends the run with an error.
-  int64_t max_iterations = 1'000'000;
+  // A run whose loops would take more rounds than this, those of loops inside of loops counted too,
+  // ends with an error.
+  int64_t max_rounds = 1'000'000;
   // A larger arena is refused before anything is allocated.
   size_t max_arena_bytes = std::numeric_limits<size_t>::max();
 };

@@ -162,7 +162,7 @@ constexpr OperatorRow kRows[] = {
     {"READ_VARIABLE", 1, 1, kAny, InferReadVariable, PrepareReshape},
     {"ASSIGN_VARIABLE", 2, 2, kAny, InferAssignVariable, PrepareAssignVariable},
     {"WHILE", 1, kMany, kAny, InferWhile, PrepareWhile,
-     "any state whose shapes stay; at most as many rounds as PrepareOptions says"},
+     "any state whose shapes stay; PrepareOptions bounds the rounds of a run"},
     {"IF", 1, kMany, kBool, InferIf, PrepareIf, "the condition; branches of the same shapes"},
     {"DYNAMIC_UPDATE_SLICE", 3, 3, kAny, InferDynamicUpdateSlice, PrepareDynamicUpdateSlice,
      "indices int32, int64"},

@@ -102,7 +102,8 @@ void Program::Bind(std::byte* arena, const Addresses& to) const {
   }
 }
 
-Status Program::RunLayer(size_t layer, Context& context, const Addresses& addresses) const {
+Status Program::RunLayer(size_t layer, Context& context, const Addresses& addresses,
+                         int64_t& rounds_left) const {
   const Place& place = places_[layer];
   const size_t inputs = graph_.layers[layer].inputs.size();
   const size_t outputs = graph_.layers[layer].outputs.size();
@@ -112,7 +113,8 @@ Status Program::RunLayer(size_t layer, Context& context, const Addresses& addres
                                                      {writes + inputs, outputs},
                                                      writes[inputs + outputs],
                                                      {writes, inputs},
-                                                     place.output_stride});
+                                                     place.output_stride,
+                                                     rounds_left});
   return status.ok() ? status : LayerView(graph_, layer).Wrap(status);
 }
 

@@ -4,6 +4,7 @@
 #define INTAGLIO_NN_PROGRAM_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <vector>
 
@@ -43,7 +44,9 @@ class Program {
   size_t read_count() const { return read_count_; }
   size_t write_count() const { return write_count_; }
   void Bind(std::byte* arena, const Addresses& to) const;
-  Status RunLayer(size_t layer, Context& context, const Addresses& addresses) const;
+  // `rounds_left`: as of RunArguments.
+  Status RunLayer(size_t layer, Context& context, const Addresses& addresses,
+                  int64_t& rounds_left) const;
 
  private:
   struct Place {  // of a layer in its Addresses

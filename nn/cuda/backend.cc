@@ -171,7 +171,7 @@ class HostRoutine final : public Routine {
     void* const outputs[] = {output_.data()};
     INTAGLIO_RETURN_IF_ERROR(
         on_host_.routine->Run({arguments.context, inputs, outputs, scratch_.data(),
-                               arguments.variables, output_stride_}));
+                               arguments.variables, output_stride_, arguments.rounds_left}));
     return device::Copy(stream_, arguments.outputs[0], output_.data(), output_.size());
   }
 

@@ -30,8 +30,8 @@ Status CheckCondition(const LayerView& layer, const Graph& condition) {
 // which may lie in the places of inputs that were read before, to the layer's, and back from there.
 class Loop final : public Routine {
  public:
-  Loop(Program condition, Program body, int64_t max_iterations)
-      : condition_(std::move(condition)), body_(std::move(body)), max_iterations_(max_iterations) {}
+  Loop(Program condition, Program body)
+      : condition_(std::move(condition)), body_(std::move(body)) {}
 
   size_t scratch_bytes() const { return Frame::CountBytes(body_) + Frame::CountBytes(condition_); }
 
@@ -41,12 +41,14 @@ class Loop final : public Routine {
     const Frame condition(condition_, memory + Frame::CountBytes(body_));
     for (size_t i = 0; i < arguments.inputs.size(); ++i)
       Copy(body, i, body.Input(i), arguments.inputs[i]);
-    for (int64_t round = 0;; ++round) {
+    for (;;) {
       for (size_t i = 0; i < arguments.inputs.size(); ++i) condition.SetInput(i, body.Input(i));
-      INTAGLIO_RETURN_IF_ERROR(condition.Run(arguments.context));
+      INTAGLIO_RETURN_IF_ERROR(condition.Run(arguments));
       if (*static_cast<const uint8_t*>(condition.Output(0)) == 0) break;
-      if (round >= max_iterations_) return TooLong();
-      INTAGLIO_RETURN_IF_ERROR(body.Run(arguments.context));
+      if (arguments.rounds_left-- <= 0) {
+        return InvalidArgument("takes more rounds than a run may");
+      }
+      INTAGLIO_RETURN_IF_ERROR(body.Run(arguments));
       KeepState(body, arguments);
     }
     for (size_t i = 0; i < arguments.outputs.size(); ++i)
@@ -69,13 +71,8 @@ class Loop final : public Routine {
     }
   }
 
-  Status TooLong() const {
-    return InvalidArgument("the loop goes on after " + std::to_string(max_iterations_) + " rounds");
-  }
-
   Program condition_;
   Program body_;
-  int64_t max_iterations_;
 };
 
 class Branch final : public Routine {
@@ -93,7 +90,7 @@ class Branch final : public Routine {
     for (size_t i = 1; i < arguments.inputs.size(); ++i) {
       branch.SetInput(i - 1, arguments.inputs[i]);
     }
-    INTAGLIO_RETURN_IF_ERROR(branch.Run(arguments.context));
+    INTAGLIO_RETURN_IF_ERROR(branch.Run(arguments));
     for (size_t i = 0; i < arguments.outputs.size(); ++i) {
       const Tensor& tensor = OutputOf(branch.program().graph(), i);
       const size_t bytes = *CountBytes(tensor.shape, tensor.type);
@@ -161,8 +158,7 @@ Result<PreparedLayer> PrepareWhile(const LayerView& layer, const LayerOptions& o
   prepared.name = "cpu:graph/loop";
   prepared.macs = condition->macs() + body->macs();
   prepared.constant_bytes = condition->constant_bytes() + body->constant_bytes();
-  const auto loop =
-      std::make_shared<const Loop>(std::move(*condition), std::move(*body), options.max_iterations);
+  const auto loop = std::make_shared<const Loop>(std::move(*condition), std::move(*body));
   prepared.scratch_bytes = loop->scratch_bytes();
   prepared.routine = loop;
   return prepared;

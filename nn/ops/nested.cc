@@ -86,9 +86,10 @@ void Frame::SetInput(size_t i, const void* elements) const {
   if (Needs(i) && InputBytes(i) > 0) std::memcpy(Input(i), elements, InputBytes(i));
 }
 
-Status Frame::Run(Context& context) const {
+Status Frame::Run(const RunArguments& arguments) const {
   for (size_t i = 0; i < program_.layers().size(); ++i) {
-    INTAGLIO_RETURN_IF_ERROR(program_.RunLayer(i, context, addresses_));
+    INTAGLIO_RETURN_IF_ERROR(
+        program_.RunLayer(i, arguments.context, addresses_, arguments.rounds_left));
   }
   return {};
 }

@@ -39,7 +39,7 @@ class Frame {
   size_t InputBytes(size_t i) const;
   void SetInput(size_t i, const void* elements) const;  // that it needs
 
-  Status Run(Context& context) const;
+  Status Run(const RunArguments& arguments) const;  // of the layer
 
  private:
   const Program& program_;

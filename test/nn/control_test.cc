@@ -82,21 +82,47 @@ Status RunLoop(Model& model, int32_t rounds, std::span<const int32_t> x, std::sp
 }
 
 TEST(Control, ALoopEndsAtTheLimitOfRounds) {
-  Result<Model> model = Model::Prepare(MakeLoop(), {.max_iterations = 3});
+  Result<Model> model = Model::Prepare(MakeLoop(), {.max_rounds = 3});
   ASSERT_TRUE(model.ok()) << model.status().message();
   const std::vector<int32_t> x = {1, -2, 5};
   std::vector<int32_t> y(3);
   EXPECT_TRUE(RunLoop(*model, 3, x, y).ok());
   EXPECT_EQ(y, (std::vector<int32_t>{8, -16, 40}));
   const Status status = RunLoop(*model, 4, x, y);
-  EXPECT_EQ(status.message(), "WHILE #0 'rounds': the loop goes on after 3 rounds");
+  EXPECT_EQ(status.message(), "WHILE #0 'rounds': takes more rounds than a run may");
   EXPECT_TRUE(RunLoop(*model, 2, x, y).ok());
   EXPECT_EQ(y, (std::vector<int32_t>{4, -8, 20}));
-  Result<Model> never = Model::Prepare(MakeLoop(), {.max_iterations = 0});
+  Result<Model> never = Model::Prepare(MakeLoop(), {.max_rounds = 0});
   ASSERT_TRUE(never.ok());
   EXPECT_TRUE(RunLoop(*never, 0, x, y).ok());
   EXPECT_EQ(y, x);
   EXPECT_FALSE(RunLoop(*never, 1, x, y).ok());
+}
+
+// x doubled `end` times, `end` times: that many rounds and their square.
+TEST(Control, RoundsInsideOfRoundsCount) {
+  Graph body = MakeBody(Type::kInt32, {3});
+  const Graph inner = MakeLoop();
+  body.tensors.insert(body.tensors.end(), {MakeInt(0), MakeTensor("rounds", Type::kInt32),
+                                           MakeTensor("same", Type::kInt32)});
+  body.layers[1] = {inner.layers[0].op, {6, 1, 2}, {7, 8, 5}, {}};
+  Graph graph = MakeLoop();
+  graph.layers[0].op = While{std::get_if<While>(&graph.layers[0].op)->condition,
+                             std::make_shared<const Graph>(body)};
+  const std::vector<int32_t> x = {1, -2, 5};
+  std::vector<int32_t> y(3);
+  for (const int64_t most : {5, 6}) {
+    Result<Model> model = Model::Prepare(graph, {.max_rounds = most});
+    ASSERT_TRUE(model.ok()) << model.status().message();
+    for (int run = 0; run < 2; ++run) {
+      const Status status = RunLoop(*model, 2, x, y);
+      EXPECT_EQ(status.message(), most == 6 ? ""
+                                            : "WHILE #0 'rounds': WHILE #1 'rounds': takes more "
+                                              "rounds than a run may");
+      if (most == 5) continue;
+      EXPECT_EQ(y, (std::vector<int32_t>{16, -32, 80}));
+    }
+  }
 }
 
 TEST(Control, ARunAllocatesNothing) {

@@ -13,6 +13,7 @@ namespace {
 
 constexpr size_t kMaxBytes = size_t{8} << 20;   // of activations
 constexpr int64_t kMaxWork = int64_t{1} << 24;  // of a run: multiply-accumulates, pooled elements
+constexpr int64_t kMaxRounds = 8;               // of its loops
 
 // Elements that reach both ends of any 8-bit type.
 std::vector<uint8_t> Ramp(size_t count) {
@@ -60,16 +61,27 @@ int64_t ComparedBoxes(const Graph& graph, const Layer& layer) {
   return op->per_class ? std::min(pairs, kMaxWork + 1) * op->classes : pairs;
 }
 
-int64_t WorkOf(const Model& model) {
+int64_t Limited(int64_t work) { return std::min(work, kMaxWork + 1); }
+
+// What LayerInfo does not count, once through every graph.
+int64_t OtherWork(const Graph& graph) {
   int64_t work = 0;
-  for (size_t i = 0; i < model.layers().size(); ++i) {
-    const int64_t macs = model.layers()[i].macs;
-    const Layer& layer = model.graph().layers[i];
-    const int64_t others =
-        PooledElements(model.graph(), layer) + ComparedBoxes(model.graph(), layer);
-    work = std::min(work + std::min(macs, kMaxWork + 1) + std::min(others, kMaxWork + 1),
-                    kMaxWork + 1);
+  for (const Layer& layer : graph.layers) {
+    work = Limited(work + Limited(PooledElements(graph, layer)) +
+                   Limited(ComparedBoxes(graph, layer)));
+    if (const auto* const loop = std::get_if<While>(&layer.op); loop != nullptr) {
+      work = Limited(work + OtherWork(*loop->condition) + OtherWork(*loop->body));
+    }
+    if (const auto* const choice = std::get_if<If>(&layer.op); choice != nullptr) {
+      work = Limited(work + OtherWork(*choice->then_branch) + OtherWork(*choice->else_branch));
+    }
   }
+  return work;
+}
+
+int64_t WorkOf(const Model& model) {
+  int64_t work = OtherWork(model.graph());
+  for (const LayerInfo& layer : model.layers()) work = Limited(work + Limited(layer.macs));
   return work;
 }
 
@@ -80,7 +92,9 @@ std::string Exercise(std::span<const uint8_t> bytes) {
   options.max_activation_bytes = kMaxBytes;
   Result<Graph> graph = ImportTflite(bytes, nullptr, "bytes", options);
   if (!graph.ok()) return graph.status().message();
-  Result<Model> model = Model::Prepare(std::move(*graph));
+  PrepareOptions prepare;
+  prepare.max_rounds = kMaxRounds;
+  Result<Model> model = Model::Prepare(std::move(*graph), prepare);
   if (!model.ok()) return model.status().message();
   return WorkOf(*model) > kMaxWork ? std::string() : Run(*model);
 }
