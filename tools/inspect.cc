@@ -1,6 +1,11 @@
 // intaglio inspect: what a model is made of, and how it would run here.
+#include <cstddef>
 #include <cstdio>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <variant>
+#include <vector>
 
 #include "intaglio/nn/import/tflite_survey.h"
 #include "intaglio/tools/commands.h"
@@ -41,10 +46,27 @@ struct Totals {
   size_t file_constants = 0;
 };
 
+// Each once, those of graphs inside of layers among them.
+void CollectConstants(const nn::Graph& graph, std::map<const void*, size_t>& bytes) {
+  for (const nn::Tensor& tensor : graph.tensors) bytes[tensor.data] = tensor.data_bytes;
+  for (const nn::Layer& layer : graph.layers) {
+    if (const auto* const loop = std::get_if<nn::While>(&layer.op); loop != nullptr) {
+      CollectConstants(*loop->condition, bytes);
+      CollectConstants(*loop->body, bytes);
+    }
+    if (const auto* const choice = std::get_if<nn::If>(&layer.op); choice != nullptr) {
+      CollectConstants(*choice->then_branch, bytes);
+      CollectConstants(*choice->else_branch, bytes);
+    }
+  }
+}
+
 Totals Sum(const nn::Model& model) {
   Totals totals;
   for (const nn::LayerInfo& layer : model.layers()) totals.macs += layer.macs;
-  for (const nn::Tensor& tensor : model.graph().tensors) totals.file_constants += tensor.data_bytes;
+  std::map<const void*, size_t> constants;
+  CollectConstants(model.graph(), constants);
+  for (const auto& [data, bytes] : constants) totals.file_constants += bytes;
   return totals;
 }
 
