@@ -1,5 +1,6 @@
 #include "intaglio/nn/model.h"
 
+#include <algorithm>
 #include <cstring>
 #include <new>
 #include <string>
@@ -113,6 +114,18 @@ struct Model::Instance {
   Status Fill(TensorId id, int byte) {
     const Tensor& tensor = prepared->graph().tensors[static_cast<size_t>(id)];
     return prepared->backend->Fill(Address(id), byte, *CountBytes(tensor.shape, tensor.type));
+  }
+
+  // Rounds of loops that the run may take; below 0 where it would have taken more.
+  Status RunLayers(std::span<std::chrono::nanoseconds> layer_times, int64_t& rounds_left) {
+    using Clock = std::chrono::steady_clock;
+    const Program& program = prepared->program;
+    for (size_t i = 0; i < program.layers().size(); ++i) {
+      const Clock::time_point start = layer_times.empty() ? Clock::time_point() : Clock::now();
+      INTAGLIO_RETURN_IF_ERROR(program.RunLayer(i, *context, addresses, rounds_left));
+      if (!layer_times.empty()) layer_times[i] = Clock::now() - start;
+    }
+    return {};
   }
 
   static Result<std::unique_ptr<Instance>> Make(std::shared_ptr<const Prepared> prepared) {
@@ -232,27 +245,22 @@ Status Model::Run(std::span<const InputBuffer> inputs, std::span<const OutputBuf
 }
 
 Status Model::RunLayers(std::span<std::chrono::nanoseconds> layer_times) {
-  using Clock = std::chrono::steady_clock;
-  const Program& program = instance_->prepared->program;
   int64_t rounds_left = instance_->prepared->options.max_rounds;
-  for (size_t i = 0; i < program.layers().size(); ++i) {
-    const Clock::time_point start = layer_times.empty() ? Clock::time_point() : Clock::now();
-    INTAGLIO_RETURN_IF_ERROR(
-        program.RunLayer(i, *instance_->context, instance_->addresses, rounds_left));
-    if (!layer_times.empty()) layer_times[i] = Clock::now() - start;
-  }
-  return {};
+  return instance_->RunLayers(layer_times, rounds_left);
 }
 
 Status Model::RunLayersAgain() try { return RunLayers({}); } catch (const std::bad_alloc&) {
   return OutOfMemory("memory ran out during a run");
 }
 
+// What a loop computes of zeros may never end it.
 Status Model::WarmUp() try {
+  constexpr int64_t kRounds = 16;
   for (const TensorId id : graph().inputs) INTAGLIO_RETURN_IF_ERROR(instance_->Fill(id, 0));
-  const Status status = RunLayers({});
+  int64_t rounds_left = std::min(kRounds, instance_->prepared->options.max_rounds);
+  const Status status = instance_->RunLayers({}, rounds_left);
   ResetState();
-  return status;
+  return rounds_left < 0 ? Status() : status;
 } catch (const std::bad_alloc&) {
   return OutOfMemory("memory ran out during a run");
 }

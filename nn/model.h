@@ -114,7 +114,7 @@ class Model {
   // nothing.
   Status RunLayersAgain();
 
-  // Runs once on zeros, so that the first Run finds all that it needs. Resets the state.
+  // Runs once on zeros (loops: 16 rounds), so that Run finds all that it needs. Resets the state.
   Status WarmUp();
 
   // Gives the variables of this instance their first values: those that a sequence starts with.

@@ -32,7 +32,7 @@ bool CanBecomeConstant(const Tensor& tensor) {
 Tensor& At(Graph& graph, TensorId id) { return graph.tensors[static_cast<size_t>(id)]; }
 
 bool CanFold(Graph& graph, const Layer& layer) {
-  // The rounds of a loop are those of a run, whose limit reading a file does not know.
+  // Loops, in branches too: their rounds have a limit that reading a file does not know.
   if (std::holds_alternative<While>(layer.op) || std::holds_alternative<If>(layer.op)) return false;
   const bool shape_only = std::holds_alternative<ShapeOf>(layer.op);
   for (const TensorId id : layer.inputs) {

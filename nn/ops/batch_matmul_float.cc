@@ -13,7 +13,8 @@
 namespace intaglio::nn {
 namespace {
 
-// Fewer rows do not win back the packing of the other operand.
+// Fewer rows do not win back the packing of the other operand. Fewer columns than a vector has are
+// not packed: panels would be many times as large as what they hold.
 constexpr int kLeastRows = 4;
 constexpr ptrdiff_t kLeastMacsOfThread = 1 << 17;
 
@@ -60,7 +61,7 @@ Result<PreparedLayer> PrepareBatchMatMulFloat(const LayerView& layer, const Laye
   INTAGLIO_RETURN_IF_ERROR(CheckOneType(layer));
   const BatchMatMul& op = layer.op<BatchMatMul>();
   const WideRoutines& wide = WideRoutinesOf(options.kernel);
-  const bool packs = !op.adjoint_a && sizes.rows >= kLeastRows;
+  const bool packs = !op.adjoint_a && sizes.rows >= kLeastRows && sizes.cols >= wide.lanes;
   PreparedLayer prepared;
   prepared.name = RoutineName(Type::kFloat32, "matmul");
   prepared.macs = CountMacs(layer.output().shape, sizes.depth);

@@ -138,10 +138,8 @@ class DepthwiseRoutine final : public Routine {
     WindowTaps w;
     w.rows = rows.last - rows.first;
     w.columns = columns.last - columns.first;
-    if (w.rows == 0 || w.columns == 0)
-      w.rows = 0;
-    else
-      w.x = in + (first_y * view.width + first_x) * view.channels;
+    if (w.columns == 0) w.rows = 0;
+    if (w.rows > 0) w.x = in + (first_y * view.width + first_x) * view.channels;
     w.x_column = ptrdiff_t{view.dilation_width} * view.channels;
     w.x_row = ptrdiff_t{view.dilation_height} * view.width * view.channels;
     w.filter = filters.data() + ptrdiff_t{first_tap} * outputs;

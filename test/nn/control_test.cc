@@ -125,6 +125,24 @@ TEST(Control, RoundsInsideOfRoundsCount) {
   }
 }
 
+// Zeros never end a loop whose end they are not: that is no fault of the model.
+TEST(Control, WarmingUpEndsWithLoopsThatDoNot) {
+  Graph graph = MakeLoop();
+  Graph condition = MakeCondition(Type::kInt32, {3});
+  condition.layers[0].op = LessEqual{};  // i <= end, where the body does not count
+  Graph body = MakeBody(Type::kInt32, {3});
+  body.outputs[0] = 0;
+  graph.layers[0].op =
+      While{std::make_shared<const Graph>(condition), std::make_shared<const Graph>(body)};
+  Result<Model> model = Model::Prepare(graph, {.max_rounds = int64_t{1} << 60});
+  ASSERT_TRUE(model.ok()) << model.status().message();
+  EXPECT_TRUE(model->WarmUp().ok());
+  const std::vector<int32_t> x = {1, -2, 5};
+  std::vector<int32_t> y(3);
+  EXPECT_TRUE(RunLoop(*model, -1, x, y).ok());
+  EXPECT_EQ(y, x);
+}
+
 TEST(Control, ARunAllocatesNothing) {
   Result<Model> model = Model::Prepare(MakeLoop());
   ASSERT_TRUE(model.ok()) << model.status().message();
