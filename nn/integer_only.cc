@@ -3,6 +3,7 @@
 #include <variant>
 
 #include "intaglio/nn/layer.h"
+#include "intaglio/nn/nested_graphs.h"
 
 namespace intaglio::nn {
 namespace {
@@ -11,12 +12,6 @@ bool IsFloat(const Tensor& tensor) { return tensor.type == Type::kFloat32; }
 
 std::string Describe(const char* kind, size_t i, const Tensor& tensor) {
   return std::string(kind) + " " + std::to_string(i) + " '" + tensor.name + "' is float32";
-}
-
-// Where a graph of a layer needs float; empty where it does not.
-std::string WhatForcesFloatIn(const char* what, const Graph& graph) {
-  const Status status = CheckIntegerOnly(graph);
-  return status.ok() ? std::string() : std::string(what) + ": " + status.message();
 }
 
 }  // namespace
@@ -42,13 +37,9 @@ std::string WhatForcesFloat(const Graph& graph, size_t index) {
   if (std::holds_alternative<Sqrt>(op) && type == Type::kInt16) {
     return "it takes the roots of int16 '" + layer.input(0).name + "' in float32";
   }
-  if (const auto* const loop = std::get_if<While>(&op); loop != nullptr) {
-    const std::string why = WhatForcesFloatIn("the condition", *loop->condition);
-    return why.empty() ? WhatForcesFloatIn("the body", *loop->body) : why;
-  }
-  if (const auto* const choice = std::get_if<If>(&op); choice != nullptr) {
-    const std::string why = WhatForcesFloatIn("the first branch", *choice->then_branch);
-    return why.empty() ? WhatForcesFloatIn("the second branch", *choice->else_branch) : why;
+  for (const NestedGraph& nested : NestedGraphsOf(op)) {
+    const Status status = CheckIntegerOnly(*nested.graph);
+    if (!status.ok()) return std::string(nested.name) + ": " + status.message();
   }
   return {};
 }

@@ -4,10 +4,10 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "intaglio/nn/import/tflite_survey.h"
+#include "intaglio/nn/nested_graphs.h"
 #include "intaglio/tools/commands.h"
 #include "intaglio/tools/json.h"
 #include "intaglio/tools/model_io.h"
@@ -50,13 +50,8 @@ struct Totals {
 void CollectConstants(const nn::Graph& graph, std::map<const void*, size_t>& bytes) {
   for (const nn::Tensor& tensor : graph.tensors) bytes[tensor.data] = tensor.data_bytes;
   for (const nn::Layer& layer : graph.layers) {
-    if (const auto* const loop = std::get_if<nn::While>(&layer.op); loop != nullptr) {
-      CollectConstants(*loop->condition, bytes);
-      CollectConstants(*loop->body, bytes);
-    }
-    if (const auto* const choice = std::get_if<nn::If>(&layer.op); choice != nullptr) {
-      CollectConstants(*choice->then_branch, bytes);
-      CollectConstants(*choice->else_branch, bytes);
+    for (const nn::NestedGraph& nested : nn::NestedGraphsOf(layer.op)) {
+      CollectConstants(*nested.graph, bytes);
     }
   }
 }

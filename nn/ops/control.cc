@@ -1,9 +1,14 @@
 // WHILE and IF: layers that run graphs.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "intaglio/nn/nested_graphs.h"
 #include "intaglio/nn/ops/checks.h"
 #include "intaglio/nn/ops/nested.h"
 #include "intaglio/nn/ops/ops.h"
@@ -104,12 +109,41 @@ class Branch final : public Routine {
   Program else_;
 };
 
+// Their inputs are those of the layer from `first` on.
+Status CheckGraphs(const LayerView& layer, size_t first) {
+  for (const NestedGraph& nested : NestedGraphsOf(layer.layer().op)) {
+    INTAGLIO_RETURN_IF_ERROR(CheckNested(layer, nested.graph, nested.name, first));
+  }
+  return {};
+}
+
+Result<std::vector<Program>> PrepareGraphs(const LayerView& layer, const LayerOptions& options) {
+  std::vector<Program> programs;
+  for (const NestedGraph& nested : NestedGraphsOf(layer.layer().op)) {
+    Result<Program> program = PrepareNested(layer, *nested.graph, nested.name, options);
+    if (!program.ok()) return program.status();
+    programs.push_back(std::move(*program));
+  }
+  return programs;
+}
+
+template <class R>
+PreparedLayer PreparedOf(const char* name, int64_t macs, std::vector<Program> programs) {
+  PreparedLayer prepared;
+  prepared.name = name;
+  prepared.macs = macs;
+  for (const Program& program : programs) prepared.constant_bytes += program.constant_bytes();
+  const auto routine = std::make_shared<const R>(std::move(programs[0]), std::move(programs[1]));
+  prepared.scratch_bytes = routine->scratch_bytes();
+  prepared.routine = routine;
+  return prepared;
+}
+
 }  // namespace
 
 ShapesResult InferWhile(const LayerView& layer) {
   const While& op = layer.op<While>();
-  INTAGLIO_RETURN_IF_ERROR(CheckNested(layer, op.condition.get(), "the condition", 0));
-  INTAGLIO_RETURN_IF_ERROR(CheckNested(layer, op.body.get(), "the body", 0));
+  INTAGLIO_RETURN_IF_ERROR(CheckGraphs(layer, 0));
   INTAGLIO_RETURN_IF_ERROR(CheckCondition(layer, *op.condition));
   if (op.body->outputs.size() != layer.input_count()) {
     return layer.Invalid("the body has " + std::to_string(op.body->outputs.size()) + " outputs; " +
@@ -128,8 +162,7 @@ ShapesResult InferIf(const LayerView& layer) {
   const If& op = layer.op<If>();
   const Result<int64_t> elements = CountElements(layer.input(0).shape);
   if (!elements.ok() || *elements != 1) return layer.Invalid("the condition is not one bool");
-  INTAGLIO_RETURN_IF_ERROR(CheckNested(layer, op.then_branch.get(), "the first branch", 1));
-  INTAGLIO_RETURN_IF_ERROR(CheckNested(layer, op.else_branch.get(), "the second branch", 1));
+  INTAGLIO_RETURN_IF_ERROR(CheckGraphs(layer, 1));
   const size_t outputs = op.then_branch->outputs.size();
   if (op.else_branch->outputs.size() != outputs) {
     return layer.Invalid("the branches have " + std::to_string(outputs) + " and " +
@@ -146,41 +179,24 @@ ShapesResult InferIf(const LayerView& layer) {
 }
 
 Result<PreparedLayer> PrepareWhile(const LayerView& layer, const LayerOptions& options) {
-  const While& op = layer.op<While>();
   for (size_t i = 0; i < layer.input_count(); ++i) {
     INTAGLIO_RETURN_IF_ERROR(CheckType(layer, layer.output(i), layer.input(i).type));
   }
-  Result<Program> condition = PrepareNested(layer, *op.condition, "the condition", options);
-  if (!condition.ok()) return condition.status();
-  Result<Program> body = PrepareNested(layer, *op.body, "the body", options);
-  if (!body.ok()) return body.status();
-  PreparedLayer prepared;
-  prepared.name = "cpu:graph/loop";
-  prepared.macs = condition->macs() + body->macs();
-  prepared.constant_bytes = condition->constant_bytes() + body->constant_bytes();
-  const auto loop = std::make_shared<const Loop>(std::move(*condition), std::move(*body));
-  prepared.scratch_bytes = loop->scratch_bytes();
-  prepared.routine = loop;
-  return prepared;
+  Result<std::vector<Program>> programs = PrepareGraphs(layer, options);
+  if (!programs.ok()) return programs.status();
+  const int64_t macs = (*programs)[0].macs() + (*programs)[1].macs();
+  return PreparedOf<Loop>("cpu:graph/loop", macs, std::move(*programs));
 }
 
 Result<PreparedLayer> PrepareIf(const LayerView& layer, const LayerOptions& options) {
-  const If& op = layer.op<If>();
+  const Graph& chosen = *layer.op<If>().then_branch;
   for (size_t i = 0; i < layer.layer().outputs.size(); ++i) {
-    INTAGLIO_RETURN_IF_ERROR(CheckType(layer, layer.output(i), OutputOf(*op.then_branch, i).type));
+    INTAGLIO_RETURN_IF_ERROR(CheckType(layer, layer.output(i), OutputOf(chosen, i).type));
   }
-  Result<Program> chosen = PrepareNested(layer, *op.then_branch, "the first branch", options);
-  if (!chosen.ok()) return chosen.status();
-  Result<Program> other = PrepareNested(layer, *op.else_branch, "the second branch", options);
-  if (!other.ok()) return other.status();
-  PreparedLayer prepared;
-  prepared.name = "cpu:graph/branch";
-  prepared.macs = std::max(chosen->macs(), other->macs());
-  prepared.constant_bytes = chosen->constant_bytes() + other->constant_bytes();
-  const auto branch = std::make_shared<const Branch>(std::move(*chosen), std::move(*other));
-  prepared.scratch_bytes = branch->scratch_bytes();
-  prepared.routine = branch;
-  return prepared;
+  Result<std::vector<Program>> programs = PrepareGraphs(layer, options);
+  if (!programs.ok()) return programs.status();
+  const int64_t macs = std::max((*programs)[0].macs(), (*programs)[1].macs());
+  return PreparedOf<Branch>("cpu:graph/branch", macs, std::move(*programs));
 }
 
 }  // namespace intaglio::nn

@@ -7,6 +7,7 @@
 
 #include "intaglio/nn/import/tflite_reader.h"
 #include "intaglio/nn/model.h"
+#include "intaglio/nn/nested_graphs.h"
 
 namespace intaglio::nn::test {
 namespace {
@@ -69,11 +70,8 @@ int64_t OtherWork(const Graph& graph) {
   for (const Layer& layer : graph.layers) {
     work = Limited(work + Limited(PooledElements(graph, layer)) +
                    Limited(ComparedBoxes(graph, layer)));
-    if (const auto* const loop = std::get_if<While>(&layer.op); loop != nullptr) {
-      work = Limited(work + OtherWork(*loop->condition) + OtherWork(*loop->body));
-    }
-    if (const auto* const choice = std::get_if<If>(&layer.op); choice != nullptr) {
-      work = Limited(work + OtherWork(*choice->then_branch) + OtherWork(*choice->else_branch));
+    for (const NestedGraph& nested : NestedGraphsOf(layer.op)) {
+      work = Limited(work + OtherWork(*nested.graph));
     }
   }
   return work;
