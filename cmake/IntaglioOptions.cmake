@@ -51,11 +51,11 @@ endfunction()
 # For code that need not be fast, where most of the compile time goes into optimizing headers.
 set(INTAGLIO_QUICK_BUILD $<$<CONFIG:Release>:-O1>)
 
-# intaglio_small(FILE...): sources of the engine in the calling directory that are no inner loops, and that
-# -O3 would only make larger.
-function(intaglio_small)
+# intaglio_optimize(LEVEL FILE...): sources of the engine in the calling directory that are no inner loops:
+# -O2 for those that small products call, -Os for those that check, describe and prepare.
+function(intaglio_optimize level)
   set_source_files_properties(${ARGN} TARGET_DIRECTORY intaglio_gemm
-                              PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Release>:-O2>)
+                              PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Release>:${level}>)
 endfunction()
 
 # What both libraries have in common; they are exported as intaglio::<export_name>.
