@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "intaglio/gemm/cpu.h"
+#include "intaglio/pack/windows.h"
 
 namespace intaglio {
 namespace {
@@ -64,14 +65,50 @@ void CutForThreads(int threads, int tiles, int extents, int most_tiles, int most
   }
 }
 
-void SetScratch(const Kernel& kernel, size_t padded_depth, size_t panel_bytes, Blocking& b) {
-  b.row_bytes =
-      b.in_place ? 0 : RoundUp(PackedRowsBytes(kernel.row_format, b.rows, padded_depth), 64);
+// Whether a convolution's rows are read where they overlap: where panels ask for it, or where tiles
+// can, kernel rows end with depth groups, and the lines that a tile reads are not too much.
+bool ReadsWindows(const Product& p) {
+  if (p.panels->runs > 1) return true;
+  if (!p.tiles_take_windows || !p.rows.is_im2col || p.panels->has_zero_points ||
+      p.row_count() < p.kernel->max_rows || FetchesPanels(p)) {
+    return false;
+  }
+  const Im2col& v = p.rows.im2col;
+  const auto room = static_cast<int64_t>(Cpu().l2_bytes / 4);
+  return HasWindows(v) && v.kernel_width * v.group_channels % p.panels->format.depth_step == 0 &&
+         WindowBytes(v, p.kernel->row_format, p.kernel->max_rows) < room;
+}
+
+// Bytes that a row adds to those before.
+size_t RowBytes(const Product& p, const Blocking& b) {
+  const size_t element = RowElementBytes(p.kernel->row_format);
+  if (!b.windows) return static_cast<size_t>(p.padded_depth()) * element;
+  const Im2col& v = p.rows.im2col;
+  return static_cast<size_t>(v.group_channels) * static_cast<size_t>(v.stride_height) *
+         static_cast<size_t>(v.stride_width) * element;
+}
+
+size_t PackedBytes(const Product& p, const Blocking& b, size_t padded_depth) {
+  if (b.in_place) return 0;
+  const RowFormat format = p.kernel->row_format;
+  if (!b.windows) return PackedRowsBytes(format, b.rows, padded_depth);
+  const int gathered = p.tiles_take_windows ? std::min(b.rows, p.kernel->max_rows) : b.rows;
+  return RoundUp(static_cast<size_t>(WindowBytes(p.rows.im2col, format, b.rows)), 64) +
+         PackedRowsBytes(format, gathered, padded_depth);
+}
+
+void SetScratch(const Product& p, size_t padded_depth, size_t panel_bytes, Blocking& b) {
+  const Kernel& kernel = *p.kernel;
+  b.row_bytes = RoundUp(PackedBytes(p, b, padded_depth), 64);
   b.operand_bytes = kernel.row_format == RowFormat::kWidened16 ? 2 * panel_bytes : 0;
   b.scratch_bytes = kTileBytes + SumBytes(b) + b.row_bytes + b.operand_bytes;
 }
 
 }  // namespace
+
+bool FetchesPanels(const Product& product) {
+  return !Cpu().streams_by_itself && product.panels->data.bytes() > Cpu().l2_bytes;
+}
 
 Blocking Block(const Product& p, int threads) {
   if (p.row_count() == 0 || p.channel_count() == 0) return {};
@@ -80,7 +117,6 @@ Blocking Block(const Product& p, int threads) {
   }
   const Kernel& kernel = *p.kernel;
   const auto padded_depth = static_cast<size_t>(p.padded_depth());
-  const size_t row_bytes = std::max<size_t>(1, padded_depth * RowElementBytes(kernel.row_format));
   const size_t panel_bytes =
       std::max<size_t>(1, padded_depth * static_cast<size_t>(p.panels->format.width()));
   const auto extents = static_cast<int>(p.panels->extents.size());
@@ -88,6 +124,8 @@ Blocking Block(const Product& p, int threads) {
   Blocking b{};
   b.threads = threads;
   b.in_place = p.rows.ServesInPlace(kernel.row_format, p.padded_depth());
+  b.windows = ReadsWindows(p);
+  const size_t row_bytes = std::max<size_t>(1, RowBytes(p, b));
   // A task's panels stay in L2 beside its rows, which every panel reads again.
   const size_t l2_bytes = Cpu().l2_bytes;
   const size_t panels_room = l2_bytes / 2;
@@ -100,7 +138,7 @@ Blocking Block(const Product& p, int threads) {
     b.extents = extents;
     b.row_tasks = b.extent_tasks = 1;
     b.rows_stay = true;
-    SetScratch(kernel, padded_depth, panel_bytes, b);
+    SetScratch(p, padded_depth, panel_bytes, b);
     return b;
   }
   b.extents = static_cast<int>(
@@ -117,7 +155,7 @@ Blocking Block(const Product& p, int threads) {
   if (threads > 1) CutForThreads(threads, tiles, extents, most_tiles, b.extents, b);
   b.rows = (tiles + b.row_tasks - 1) / b.row_tasks * kernel.max_rows;
   b.extents = (extents + b.extent_tasks - 1) / b.extent_tasks;
-  SetScratch(kernel, padded_depth, panel_bytes, b);
+  SetScratch(p, padded_depth, panel_bytes, b);
   return b;
 }
 

@@ -32,11 +32,15 @@ struct Blocking {
   int extent_task(int task) const { return rows_stay ? task % extent_tasks : task / row_tasks; }
 
   bool in_place;         // the rows are read where they lie
+  bool windows;          // or where they overlap (pack/windows.h)
   size_t row_bytes;      // of packed rows, per thread
   size_t operand_bytes;  // of a panel widened, per thread
   size_t scratch_bytes;  // per thread
 };
 Blocking Block(const Product& product, int threads);
+
+// Whether panels come from beyond L2, and the hardware wants to be told.
+bool FetchesPanels(const Product& product);
 
 // The rows and the panels of a task: parts as even as the tiles of the kernel allow.
 Range RowsOf(const Product& product, const Blocking& blocking, int row_task);
@@ -48,7 +52,7 @@ inline constexpr int kScratchTileRows = 64;
 // A thread's scratch.
 struct Scratch {
   std::byte* tile;      // kScratchTileRows x kMaxPanelWidth int32
-  int32_t* sums;        // of the rows
+  int32_t* sums;        // of the rows, or where windows begin
   std::byte* rows;      // packed
   std::byte* operands;  // of a panel; null where the kernel takes it as packed
 };

@@ -40,6 +40,7 @@ Result<std::shared_ptr<const BoundPipeline::Storage>> BindPanels(const BindTarge
   const RowFacts rows{operand_zero_point + target.operand_move,
                       LargestDistance(operand_type, operand_zero_point)};
   auto* params = static_cast<PanelParams*>(storage->params.data());
+  storage->bounded_to_bytes = SizeOf(pipeline.output) == 1;
   const bool by_multiply_add =
       options.fit && target.takes_multiply_add && options.rows >= kRowsWorthAMultiplyAdd;
   const bool by_vector = options.fit && target.kernel->has_fma && options.rows >= kRowsWorthAFit;
@@ -48,6 +49,7 @@ Result<std::shared_ptr<const BoundPipeline::Storage>> BindPanels(const BindTarge
     const bool fitted =
         by_multiply_add && FitPanelByMultiplyAdd(panels, extent, rows, pipeline, *params);
     if (!fitted && by_vector) FitPanel(panels, extent, rows, pipeline, *params);
+    storage->bounded_to_bytes &= IsBounded(*params, extent.vectors);
     ++params;
   }
   return std::shared_ptr<const BoundPipeline::Storage>(std::move(storage));
@@ -98,6 +100,7 @@ Status UseBound(const BoundPipeline::Storage& bound, Product& product) {
   if (product.standard != nullptr) {
     product.epilogue = bound.epilogue;
     product.params = bound.panel_params();
+    product.tiles_take_windows = product.kernel->takes_windows && bound.bounded_to_bytes;
   }
   return {};
 }

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "intaglio/pack/validate.h"
+#include "intaglio/pack/windows.h"
 
 namespace intaglio {
 namespace {
@@ -102,6 +103,17 @@ Status CheckDepth(const RowSource& rows, const ConstMatrix& channels) {
                         LargestDistance(channels.type, channels.zero_point);
   if (worst <= std::numeric_limits<int32_t>::max()) return {};
   return DepthError(channels.cols, worst);
+}
+
+Status CheckRuns(const RowSource& rows, const Panels& panels) {
+  if (panels.runs == 1) return {};
+  const std::string kernel_rows = std::to_string(panels.runs) + " kernel rows";
+  if (!rows.is_im2col || !HasWindows(rows.im2col) || rows.im2col.kernel_height != panels.runs) {
+    return InvalidArgument("rhs was packed for windows of " + kernel_rows + ", lhs has none");
+  }
+  const int64_t bytes = WindowBytes(rows.im2col, RowFormat::kWidened16, 1);
+  if (bytes <= std::numeric_limits<int32_t>::max()) return {};
+  return Unsupported("im2col: " + kernel_rows + " of " + std::to_string(bytes) + " bytes");
 }
 
 }  // namespace intaglio

@@ -17,6 +17,9 @@ Status CheckOperands(const Operand& lhs, const Operand& rhs, const MutableMatrix
 Status CheckDepth(const Panels& panels, int64_t row_magnitude);
 Status CheckDepth(const RowSource& rows, const ConstMatrix& channels);
 
+// Filters whose kernel rows are padded need the windows that they were packed for.
+Status CheckRuns(const RowSource& rows, const Panels& panels);
+
 }  // namespace intaglio
 
 #endif  // INTAGLIO_GEMM_CHECK_H_

@@ -11,21 +11,6 @@
 namespace intaglio {
 namespace {
 
-bool IsBounded(ScalingForm form) {
-  switch (form) {
-    case ScalingForm::kDoubleRoundingBounded:
-    case ScalingForm::kDoubleRoundingFitted:
-    case ScalingForm::kDoubleRoundingStretched:
-    case ScalingForm::kByVector:
-    case ScalingForm::kSingleRoundingBounded:
-    case ScalingForm::kFloatHalfEvenBounded:
-    case ScalingForm::kMultiplyAdd:
-      return true;
-    default:
-      return false;
-  }
-}
-
 std::string NameOfInOrderForm(const Kernel& kernel) {
   const Kernel* form = InOrderForm(kernel);
   return form == nullptr ? "" : form->name;
@@ -38,7 +23,9 @@ std::string Text(const GemmDescription& d, const Product& p) {
   if (!d.in_order_form.empty()) text += " (" + d.in_order_form + " on in-order cores)";
   text += d.transposed ? ", panels of lhs" : ", panels of rhs";
   text += d.packs_panels ? " packed for this call" : " packed before";
-  text += d.rows_in_place ? ", rows in place" : ", rows packed";
+  text += d.rows_in_place   ? ", rows in place"
+          : d.rows_in_lines ? ", lines packed"
+                            : ", rows packed";
   text += d.in_registers ? ", pipeline in registers (" + std::to_string(d.bounded_panels) + " of " +
                                std::to_string(d.panels) + " panels bounded, " +
                                std::to_string(d.fitted_channels) + " of " +
@@ -90,6 +77,7 @@ GemmDescription Describe(Context& context, const PreparedProduct& prepared) {
   d.transposed = prepared.side == Side::kLhs;
   d.packs_panels = prepared.packed_for_call;
   d.rows_in_place = blocking.in_place;
+  d.rows_in_lines = blocking.windows;
   d.in_registers = p.standard != nullptr;
   d.panels = static_cast<int>(p.panels->extents.size());
   for (size_t e = 0; e < p.panels->extents.size(); ++e) {
@@ -99,7 +87,7 @@ GemmDescription Describe(Context& context, const PreparedProduct& prepared) {
       FillPanelParams(*p.panels, extent, p.row_facts(), p.standard, made);
     }
     const PanelParams& params = p.params == nullptr ? made : p.params[e];
-    d.bounded_panels += IsBounded(params.form) ? 1 : 0;
+    d.bounded_panels += IsBounded(params, extent.vectors) ? 1 : 0;
     d.fitted_channels += CountFitted(p.panels->format, extent, params);
   }
   d.row_tasks = blocking.row_tasks;

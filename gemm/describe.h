@@ -36,6 +36,7 @@ struct GemmDescription {
   bool transposed;                   // panels are made of lhs
   bool packs_panels;                 // neither side was packed before
   bool rows_in_place;                // the other side is read where it lies
+  bool rows_in_lines;                // or, of a convolution, in the lines of its image, packed once
   bool in_registers;                 // the pipeline runs in the kernel's registers
   int bounded_panels;                // panels whose accumulators allow a cheaper exact rounding
   int panels;

@@ -9,6 +9,8 @@
 #include "intaglio/gemm/product.h"
 #include "intaglio/gemm/task_parts.h"
 #include "intaglio/gemm/write_tile.h"
+#include "intaglio/pack/copy_lines.h"
+#include "intaglio/pack/windows.h"
 
 namespace intaglio {
 namespace {
@@ -18,16 +20,48 @@ struct Plan {
   const Product& product;
   const Blocking& blocking;
   const PanelParams* params;  // per extent
-  bool fetches_panels;        // they come from beyond L2, and the hardware wants to be told
-  bool fetches_rows;          // so do the rows
-  bool direct;                // whole tiles go straight to dst; else by way of scratch
+  bool fetches_panels;
+  bool fetches_rows;  // these, too, come from beyond L2
+  bool direct;        // whole tiles go straight to dst; else by way of scratch
 };
+
+// Lays out the lines of `count` rows of a convolution. Tiles read them there; rows too few for one,
+// and what is not finished by whole tiles, are gathered behind them.
+void ReadyWindows(const Plan& plan, const Kernel& kernel, int first, int count,
+                  const Scratch& scratch, TileArgs& args) {
+  const Product& p = plan.product;
+  const Im2col& v = p.rows.im2col;
+  const WindowRows windows{scratch.sums, v.kernel_height, WindowLineStep(v, kernel.row_format)};
+  const int groups = p.panels->groups / v.kernel_height;
+  std::byte* end =
+      PackWindows(v, kernel.row_format, kernel.pack_rows, first, count, scratch.rows, scratch.sums);
+  if (p.tiles_take_windows && count >= kernel.max_rows) {
+    args.rows = scratch.rows;
+    args.row_stride = 0;
+    args.windows = windows;
+    args.groups = groups;
+    args.fetch_ahead = false;
+    return;
+  }
+  const ptrdiff_t line = ptrdiff_t{groups} * p.panels->format.depth_step *
+                         static_cast<ptrdiff_t>(RowElementBytes(kernel.row_format));
+  args.rows = end;
+  args.row_stride = line * windows.lines;
+  args.windows = {};
+  args.groups = p.panels->groups;
+  for (int r = 0; r < count; ++r, end += args.row_stride) {
+    CopyLines({scratch.rows + scratch.sums[r], windows.line_step, end, line, line, windows.lines});
+  }
+}
 
 // Makes ready what the kernel reads of `count` rows from `first` on.
 void ReadyRows(const Plan& plan, const Kernel& kernel, int first, int count, const Scratch& scratch,
                TileArgs& args) {
   const Product& p = plan.product;
-  if (plan.blocking.in_place) {
+  args.groups = p.panels->groups;
+  if (plan.blocking.windows) {
+    ReadyWindows(plan, kernel, first, count, scratch, args);
+  } else if (plan.blocking.in_place) {
     args.row_stride = p.rows.matrix.stride;
     args.rows = static_cast<const std::byte*>(p.rows.matrix.data) + first * args.row_stride;
   } else {
@@ -58,22 +92,25 @@ void SetPanel(const Plan& plan, int e, TileArgs& args) {
 // A panel whose tiles do not go straight to dst, for the rows of `args`, the first of which is
 // `first`.
 void RunByScratch(const Product& p, const Kernel& kernel, const PanelExtent& extent, int first,
-                  const Scratch& scratch, TileArgs args) {
+                  const Scratch& scratch, const TileArgs& all) {
   const size_t stride =
       static_cast<size_t>(p.panels->format.lanes * extent.vectors) * SizeOf(p.epilogue.output);
+  TileArgs args = all;
   args.dst = scratch.tile;
   args.dst_stride = static_cast<ptrdiff_t>(stride);
-  const int last = first + args.row_count;
   const int rows_each = kScratchTileRows / kernel.max_rows * kernel.max_rows;
   TileRun run(kernel);
-  for (int row = first; row < last; row += rows_each) {
-    args.row_count = std::min(rows_each, last - row);
+  for (int row = 0; row < all.row_count; row += rows_each) {
+    // Of windows a call takes whole tiles: the last ones may be computed again.
+    if (all.windows.begin != nullptr) row = std::min(row, all.row_count - kernel.max_rows);
+    args.row_count = std::min(rows_each, all.row_count - row);
+    args.rows = static_cast<const std::byte*>(all.rows) + row * all.row_stride;
+    if (all.windows.begin != nullptr) args.windows.begin = all.windows.begin + row;
+    if (all.row_sums != nullptr) args.row_sums = all.row_sums + row;
+    if (all.row_terms != nullptr) args.row_terms = all.row_terms + row;
     run.Tile(args);
     if (p.standard == nullptr) run.End();  // what follows is the user's code
-    WriteTile(p, scratch.tile, stride, row, args.row_count, extent);
-    args.rows = static_cast<const std::byte*>(args.rows) + args.row_count * args.row_stride;
-    if (args.row_sums != nullptr) args.row_sums += args.row_count;
-    if (args.row_terms != nullptr) args.row_terms += args.row_count;
+    WriteTile(p, scratch.tile, stride, first + row, args.row_count, extent);
     args.fetch_ahead = false;
   }
 }
@@ -117,7 +154,6 @@ void Ready(const Plan& plan, const Kernel& kernel, Range rows, const Scratch& sc
            TileArgs& args) {
   const Product& p = plan.product;
   args.row_count = rows.last - rows.first;
-  args.groups = p.panels->groups;
   args.fetch_ahead = plan.fetches_panels;
   args.epilogue = p.epilogue;
   args.operands = scratch.operands;
@@ -156,10 +192,6 @@ void RunTasks(const Plan& plan, const Scratch& scratch, TaskParts& tasks, int wo
     const Range extents = ExtentsOf(plan.product, blocking, blocking.extent_task(task));
     RunTask(plan, kernel, rows, extents, scratch, args);
   });
-}
-
-bool FetchesPanels(const Product& product) {
-  return !Cpu().streams_by_itself && product.panels->data.bytes() > Cpu().l2_bytes;
 }
 
 // Of L2 rows have what panels and results leave.

@@ -74,6 +74,7 @@ Status Prepare(Context& context, const Operand& lhs, const Operand& rhs, const M
   prepared.packed_for_call = !lhs_packed && !rhs_packed;
   if (!prepared.packed_for_call) {
     product.panels = &panel_operand.packed().panels();
+    INTAGLIO_RETURN_IF_ERROR(CheckRuns(product.rows, *product.panels));
     if (finish.bound != nullptr) return UseBound(*finish.bound, product);
     product.epilogue = MakeEpilogue(product.standard);
     INTAGLIO_RETURN_IF_ERROR(CheckDepth(*product.panels, product.rows.Magnitude()));

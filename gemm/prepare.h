@@ -24,7 +24,8 @@ struct BoundPipeline::Storage {
   Type operand_type;
   int32_t operand_zero_point;
   EpilogueParams epilogue;
-  AlignedBuffer params;  // PanelParams, per extent
+  AlignedBuffer params;           // PanelParams, per extent
+  bool bounded_to_bytes = false;  // all of params IsBounded, and results are bytes
 
   const PanelParams* panel_params() const { return static_cast<const PanelParams*>(params.data()); }
 };

@@ -2,6 +2,7 @@
 #ifndef INTAGLIO_KERNELS_EPILOGUE_H_
 #define INTAGLIO_KERNELS_EPILOGUE_H_
 
+#include <algorithm>
 #include <cstdint>
 
 #include "intaglio/fixedpoint/registers.h"
@@ -46,6 +47,24 @@ struct PanelParams {
   alignas(64) float addend[kMaxPanelWidth];
   alignas(64) int32_t origin[kMaxPanelWidth];
 };
+
+// Whether a panel of `vectors` vectors is scaled by bounded forms alone.
+INTAGLIO_INLINE constexpr bool IsBounded(const PanelParams& p, int vectors) {
+  switch (p.form) {
+    case ScalingForm::kDoubleRoundingBounded:
+    case ScalingForm::kDoubleRoundingFitted:
+    case ScalingForm::kDoubleRoundingStretched:
+    case ScalingForm::kSingleRoundingBounded:
+    case ScalingForm::kFloatHalfEvenBounded:
+    case ScalingForm::kMultiplyAdd:
+      return true;
+    case ScalingForm::kByVector:
+      return std::find(p.vector_form, p.vector_form + vectors, ScalingForm::kDoubleRounding) ==
+             p.vector_form + vectors;
+    default:
+      return false;
+  }
+}
 
 struct EpilogueParams {
   Type output = Type::kInt32;

@@ -31,7 +31,7 @@ INTAGLIO_INLINE bool WithBoundedScaling(const PanelParams& p, const Use& use) {
     case ScalingForm::kDoubleRoundingStretched:
       return use(Fitted<V, true>());
     case ScalingForm::kByVector:
-      return IsBounded<kVectors>(p) && use(ByVector<V>());
+      return IsBounded(p, kVectors) && use(ByVector<V>());
     case ScalingForm::kSingleRoundingBounded:
       return use(SingleBounded<V>());
     case ScalingForm::kFloatHalfEvenBounded:

@@ -27,6 +27,14 @@
 
 namespace intaglio {
 
+// How rows lie that overlap, as a convolution's do in the lines of its image (pack/windows.h): each
+// is `lines` runs of TileArgs::groups depth groups.
+struct WindowRows {
+  const int32_t* begin = nullptr;  // per row: bytes from TileArgs::rows; null for plain rows
+  int lines = 1;
+  ptrdiff_t line_step = 0;  // bytes from one run of a row to the next
+};
+
 struct TileArgs {
   const int8_t* panel;
   int vectors;  // of the panel
@@ -36,8 +44,10 @@ struct TileArgs {
   bool panel_has_lowest;     // it may hold -128
   const void* rows;          // in the kernel's row format
   ptrdiff_t row_stride;      // bytes
+  WindowRows windows = {};   // in place of row_stride, where the kernel takes_windows: of at least
+                             // max_rows rows, finished to bytes by a form that IsBounded
   int row_count;             // at least 1
-  int groups;                // of depth
+  int groups;                // of depth; of windows, of one line
   bool fetch_ahead = false;  // the panel, and what lies behind it, is read from beyond L2
   bool fetch_rows = false;   // so are the rows
   // What the panel side's zero points ask of each row, where there are any: its sum, which
@@ -67,8 +77,9 @@ struct Kernel {
   uint32_t needs;     // CpuFeature bits
   PanelFormat panel;  // of the widest panels
   RowFormat row_format;
-  int max_rows;               // of one tile: more rows are taken tile by tile
-  bool takes_panels = false;  // TileArgs::panel_count may be more than one
+  int max_rows;                // of one tile: more rows are taken tile by tile
+  bool takes_panels = false;   // TileArgs::panel_count may be more than one
+  bool takes_windows = false;  // TileArgs::windows may be given
   void (*tile)(const TileArgs&);
   // Around calls of `tile` with as many rows and groups, where registers are set up for these
   // (TileRun below): `begin` again for others, `end` once. Null where they are not.

@@ -41,6 +41,12 @@ constexpr RowCut CutRows(int count, int groups) {
   }
 }
 
+// At least six rows, of which none is left over; without tiles of four unless `fours`.
+constexpr RowCut CutWindows(int count, bool fours) {
+  if (!fours) return {count, 0};
+  return count % 6 == 1 ? RowCut{count - 7, 7} : CutRows(count, 0);
+}
+
 }  // namespace intaglio
 
 #endif  // INTAGLIO_KERNELS_ROW_CUT_H_

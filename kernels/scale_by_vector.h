@@ -39,14 +39,6 @@ INTAGLIO_INLINE void ScaleByVector(const PanelParams& p, typename V::I32 (&acc)[
   }
 }
 
-// Whether no vector of a panel is scaled by the general form.
-template <int kVectors>
-INTAGLIO_INLINE bool IsBounded(const PanelParams& p) {
-  bool bounded = true;
-  for (int j = 0; j < kVectors; ++j) bounded &= p.vector_form[j] != ScalingForm::kDoubleRounding;
-  return bounded;
-}
-
 // A vector's own form, one of the bounded ones, with the constants of all.
 template <class V>
 class OwnForm {

@@ -7,6 +7,7 @@
 // or, in place of these, AddDepth(args, rows, acc), a loop of its own over the whole depth of the
 // tile of these rows, whose accumulators hold the offsets of args.params; and, where they pay,
 //   ByteStore                     of finish_pairs.h; kMaxRows is six (row_cut.h)
+//   kTakesWindows                 rows may be given by TileArgs::windows
 //   kWidens                       LoadPanel is more than a load: its results are kept for all rows
 //   kSharesTails                  tiles of fewer rows are finished in code that they share
 #ifndef INTAGLIO_KERNELS_TILE_H_
@@ -63,34 +64,85 @@ INTAGLIO_INLINE void AddGroup(Panel& panel, const char* const (&row)[kRows], ptr
   }
 }
 
+// Adds the products of the depth groups from `at` up to `end` bytes into the rows. Slim tiles, as
+// of GEMV, take turns with a second set of accumulators, so that a group's products do not wait for
+// those of the group before.
+//
+// The loop tests at its end whatever is around it: with a jump back to a test at its beginning it
+// takes more than twice as long (Zen 4).
+template <class V, bool kFetchAhead, class Panel, int kVectors, int kRows, int kOdd>
+INTAGLIO_INLINE void AddGroups(Panel& panel, const char* const (&row)[kRows], ptrdiff_t at,
+                               ptrdiff_t end, typename V::I32 (&acc)[kRows][kVectors],
+                               typename V::I32 (&odd)[kOdd][kVectors]) {
+  if constexpr (kOdd == kRows) {
+    for (; at + 2 * V::kRowBytes <= end; at += 2 * V::kRowBytes) {
+      AddGroup<V, kFetchAhead>(panel, row, at, acc);
+      AddGroup<V, kFetchAhead>(panel, row, at + V::kRowBytes, odd);
+    }
+    if (at < end) AddGroup<V, kFetchAhead>(panel, row, at, acc);
+  } else {
+    do {
+      AddGroup<V, kFetchAhead>(panel, row, at, acc);
+      at += V::kRowBytes;
+    } while (at < end);
+  }
+}
+
 // Whether a vocabulary has a loop of its own.
 template <class V>
 inline constexpr bool kAddsDepth = requires(const TileArgs& args, typename V::I32 (&acc)[1][1]) {
   V::AddDepth(args, args.rows, acc);
 };
 
-// Where a tile's rows begin.
-struct TileRows {
-  const char* at;
-  ptrdiff_t stride;
-  int first;  // of the call's rows
+template <class V>
+inline constexpr bool kTakesWindows = requires {
+  requires V::kTakesWindows;
+};
 
+// Where a tile's rows begin.
+template <bool kWindows>
+class TileRows {
+ public:
   explicit INTAGLIO_INLINE TileRows(const TileArgs& args, int row)
-      : at(static_cast<const char*>(args.rows) + row * args.row_stride),
-        stride(args.row_stride),
-        first(row) {}
-  INTAGLIO_INLINE void Advance(int count) {
-    at += count * stride;
-    first += count;
+      : at_(static_cast<const char*>(args.rows)),
+        stride_(args.row_stride),
+        begin_(args.windows.begin),
+        first_(0) {
+    Advance(row);
   }
+  INTAGLIO_INLINE void Advance(int count) {
+    at_ += count * stride_;
+    if (kWindows && begin_ != nullptr) begin_ += count;
+    first_ += count;
+  }
+  template <int kRows>
+  INTAGLIO_INLINE void Find(const char* (&row)[kRows]) const {
+    if (kWindows && begin_ != nullptr) {
+      INTAGLIO_UNROLL
+      for (int r = 0; r < kRows; ++r) row[r] = at_ + begin_[r];
+      return;
+    }
+    row[0] = at_;
+    INTAGLIO_UNROLL
+    for (int r = 1; r < kRows; ++r) row[r] = r == 1 ? at_ + stride_ : row[r - 2] + 2 * stride_;
+  }
+
+  const char* at() const { return at_; }  // of plain rows
+  int first() const { return first_; }    // of the call's rows
+
+ private:
+  const char* at_;
+  ptrdiff_t stride_;  // 0 of windows
+  const int32_t* begin_;
+  int first_;
 };
 
 // Plain loops, here and below: what a lambda refers to through the reference to the accumulators,
 // g++ 12 leaves in memory.
 
 // acc = offsets + zero-point terms + products of kRows rows.
-template <class V, bool kFetchAhead, int kVectors, int kRows, class Panel>
-INTAGLIO_INLINE void Accumulate(const TileArgs& args, Panel panel, const TileRows& rows,
+template <class V, bool kFetchAhead, int kVectors, int kRows, class Panel, bool kWindows>
+INTAGLIO_INLINE void Accumulate(const TileArgs& args, Panel panel, const TileRows<kWindows>& rows,
                                 typename V::I32 (&acc)[kRows][kVectors]) {
   INTAGLIO_UNROLL
   for (int r = 0; r < kRows; ++r) {
@@ -98,39 +150,35 @@ INTAGLIO_INLINE void Accumulate(const TileArgs& args, Panel panel, const TileRow
     for (int j = 0; j < kVectors; ++j) acc[r][j] = V::Load(args.params->offset + j * V::kLanes);
   }
   if constexpr (kAddsDepth<V>) {
-    V::AddDepth(args, rows.at, acc);
-    AddZeroPointTerms<V>(args, *args.params, rows.first, acc);
+    V::AddDepth(args, rows.at(), acc);
+    AddZeroPointTerms<V>(args, *args.params, rows.first(), acc);
   } else {
     // Terms first: behind the loop they would take the registers that finish the tile.
-    AddZeroPointTerms<V>(args, *args.params, rows.first, acc);
+    AddZeroPointTerms<V>(args, *args.params, rows.first(), acc);
     const char* row[kRows];
-    row[0] = rows.at;
-    INTAGLIO_UNROLL
-    for (int r = 1; r < kRows; ++r) {
-      row[r] = r == 1 ? rows.at + rows.stride : row[r - 2] + 2 * rows.stride;
-    }
-    const ptrdiff_t end = ptrdiff_t{args.groups} * V::kRowBytes;
-    ptrdiff_t at = 0;
-    if constexpr (kRows * kVectors < 8) {
-      // GEMV and other slim tiles: a second set of accumulators, so that a group's products do not
-      // wait for those of the group before.
-      typename V::I32 odd[kRows][kVectors];
+    rows.Find(row);
+    constexpr bool kSlim = kRows * kVectors < 8;
+    typename V::I32 odd[kSlim ? kRows : kRows + 1][kVectors];
+    if constexpr (kSlim) {
       INTAGLIO_UNROLL
       for (int r = 0; r < kRows; ++r) {
         INTAGLIO_UNROLL
         for (int j = 0; j < kVectors; ++j) odd[r][j] = V::Set(0);
       }
-      for (; at + 2 * V::kRowBytes <= end; at += 2 * V::kRowBytes) {
-        AddGroup<V, kFetchAhead>(panel, row, at, acc);
-        AddGroup<V, kFetchAhead>(panel, row, at + V::kRowBytes, odd);
-      }
+    }
+    const ptrdiff_t bytes = ptrdiff_t{args.groups} * V::kRowBytes;
+    ptrdiff_t at = 0;
+    for (int line = 1; bytes != 0; ++line, at += args.windows.line_step) {
+      AddGroups<V, kFetchAhead>(panel, row, at, at + bytes, acc, odd);
+      if (!kWindows || line >= args.windows.lines) break;
+    }
+    if constexpr (kSlim) {
       INTAGLIO_UNROLL
       for (int r = 0; r < kRows; ++r) {
         INTAGLIO_UNROLL
         for (int j = 0; j < kVectors; ++j) acc[r][j] = V::Add(acc[r][j], odd[r][j]);
       }
     }
-    for (; at < end; at += V::kRowBytes) AddGroup<V, kFetchAhead>(panel, row, at, acc);
   }
 }
 
@@ -142,7 +190,7 @@ void ComputeTile(const TileArgs& args, int first, int count) {
   }
   typename V::I32 acc[kRows][kVectors];
   const AsPacked<V, kVectors> panel{args.panel};
-  const TileRows rows(args, first);
+  const TileRows<false> rows(args, first);
   // Panels of fewer vectors are the edges of matrices, which count for single rows alone.
   constexpr bool kFetches = !kAddsDepth<V> && (kVectors == V::kMaxVectors || kRows == 1);
   if (kFetches && args.fetch_ahead && first == 0) {
@@ -181,7 +229,7 @@ __attribute__((noinline)) void ComputeTiles(const TileArgs& args, Panel panel, i
   const ptrdiff_t dst_stride = args.dst_stride;
   const int start = first + kRows <= last ? first : last - kRows;
   auto* dst = static_cast<char*>(args.dst) + start * dst_stride;
-  TileRows rows(args, start);
+  TileRows<kTakesWindows<V>> rows(args, start);
   for (int left = last - start;;) {
     typename V::I32 acc[kRows][kVectors];
     Accumulate<V, false>(args, panel, rows, acc);
@@ -250,13 +298,16 @@ void Tile(const TileArgs& args) {
   constexpr int kRows = V::kMaxRows;
   int first = 0;
   if constexpr (kStoresPairs<V>) {
-    if (args.fetch_ahead) {
+    const bool windows = kTakesWindows<V> && args.windows.begin != nullptr;
+    if (args.fetch_ahead && !windows) {
       ComputeTile<V, kVectors, kRows>(args, 0, args.row_count);
       first = kRows;
     }
     const int count = args.row_count - first;
     const bool fours = kVectors == V::kMaxVectors && SizeOf(args.epilogue.output) == 1;
-    const RowCut cut = fours ? CutRows(count, args.groups) : CutBySixes(count, args.groups);
+    const RowCut cut = windows ? CutWindows(count, fours)
+                       : fours ? CutRows(count, args.groups)
+                               : CutBySixes(count, args.groups);
     const int rows = cut.six + cut.four;
     if (rows > 0 && ComputeWholeTiles<V, kVectors>(args, first, cut)) first += rows;
   }

@@ -49,6 +49,12 @@ inline int Cols(const Im2col& view) {
   return view.kernel_height * view.kernel_width * view.group_channels;
 }
 
+// Whether windows are of several pixels, each kernel row of neighbouring ones, so that they can be
+// read in the lines of the image (pack/windows.h).
+inline bool HasWindows(const Im2col& view) {
+  return view.dilation_width == 1 && view.kernel_height * view.kernel_width > 1;
+}
+
 }  // namespace intaglio
 
 #endif  // INTAGLIO_PACK_IM2COL_H_

@@ -1,8 +1,10 @@
 #include "intaglio/pack/packed_matrix.h"
 
+#include <algorithm>
 #include <new>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "intaglio/pack/validate.h"
 
@@ -37,6 +39,35 @@ Result<PackedMatrix> PackedMatrix::Pack(Side side, const ConstMatrix& matrix,
   } catch (const std::bad_alloc&) {
     return OutOfMemory("no memory to pack a matrix of " + std::to_string(channels.rows) +
                        " channels");
+  }
+}
+
+Result<PackedMatrix> PackedMatrix::PackRuns(const ConstMatrix& matrix, int runs,
+                                            const PanelFormat& format,
+                                            const PanelRoutines& routines) {
+  const int length = matrix.rows / runs;
+  const int padded_length = format.Groups(length) * format.depth_step;
+  try {
+    const auto* from = static_cast<const int8_t*>(matrix.data);
+    const auto padded_rows = static_cast<size_t>(padded_length) * static_cast<size_t>(runs);
+    std::vector<int8_t> padded(padded_rows * static_cast<size_t>(matrix.cols), 0);
+    int8_t* to = padded.data();
+    for (int c = 0; c < matrix.cols; ++c, from += matrix.stride) {
+      for (int r = 0; r < runs; ++r, to += padded_length) {
+        std::copy_n(from + ptrdiff_t{r} * length, length, to);
+      }
+    }
+    Result<PackedMatrix> packed =
+        Pack(Side::kRhs,
+             MakeConstMatrix(padded.data(), runs * padded_length, matrix.cols, Order::kColMajor),
+             format, {}, routines);
+    if (!packed.ok()) return packed;
+    auto panels = std::const_pointer_cast<Panels>(packed->panels_);
+    panels->depth = matrix.rows;
+    panels->runs = runs;
+    return packed;
+  } catch (const std::bad_alloc&) {
+    return OutOfMemory("no memory to pack filters of " + std::to_string(matrix.cols) + " channels");
   }
 }
 

@@ -28,6 +28,12 @@ class PackedMatrix {
                                    std::span<const int32_t> channel_zero_points = {},
                                    const PanelRoutines& routines = {});
 
+  // Packs the filters of a convolution, an int8 right-hand matrix without zero points whose columns
+  // are contiguous, with each of `runs` kernel rows padded to whole depth groups (Panels::runs).
+  static Result<PackedMatrix> PackRuns(const ConstMatrix& matrix, int runs,
+                                       const PanelFormat& format,
+                                       const PanelRoutines& routines = {});
+
   Side side() const { return side_; }
   int rows() const { return side_ == Side::kLhs ? panels_->channels : panels_->depth; }
   int cols() const { return side_ == Side::kLhs ? panels_->depth : panels_->channels; }

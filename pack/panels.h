@@ -70,6 +70,9 @@ struct Panels {
   int channels = 0;
   int depth = 0;
   int groups = 0;  // of depth
+  // The depth is as many runs of the same length, each padded to whole groups: a convolution's
+  // kernel rows, for windows alone (pack/windows.h). 1: the depth is padded once.
+  int runs = 1;
   std::vector<PanelExtent> extents;
   AlignedBuffer data;
   // Per channel, of the stored (int8) values: the sum over depth, and the zero point moved as they

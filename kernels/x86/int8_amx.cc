@@ -145,7 +145,7 @@ void MultiplyTiles(const BlockArgs& args, int rows) {
 bool SameForm(const PanelParams& a, const PanelParams& b) {
   constexpr int kVectors = PanelAvx512::kMaxVectors;
   return a.form == b.form &&
-         (a.form != ScalingForm::kByVector || IsBounded<kVectors>(a) == IsBounded<kVectors>(b));
+         (a.form != ScalingForm::kByVector || IsBounded(a, kVectors) == IsBounded(b, kVectors));
 }
 
 // What shares L1: panels up to the first with rows; a panel up to the second, past which rows

@@ -13,6 +13,7 @@ namespace intaglio {
 namespace {
 
 struct KernelAvx2 : PanelAvx2 {
+  static constexpr bool kTakesWindows = true;
   static constexpr int kDepthStep = 2;
   static constexpr bool kWidens = true;
 
@@ -38,6 +39,7 @@ extern const Kernel kKernelAvx2 = {.name = "avx2",
                                    .panel = {8, 2, 2},
                                    .row_format = RowFormat::kWidened16,
                                    .max_rows = 6,
+                                   .takes_windows = true,
                                    .tile = Tile<KernelAvx2>,
                                    .tap_step = 2,
                                    .depthwise = Depthwise<KernelAvx2, TapPairs<KernelAvx2>>,

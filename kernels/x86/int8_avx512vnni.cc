@@ -18,6 +18,7 @@ extern const LookupRoutines kLookupsAvx512Vbmi;
 namespace {
 
 struct KernelAvx512Vnni : PanelAvx512 {
+  static constexpr bool kTakesWindows = true;
   static constexpr int kDepthStep = 4;
 
   static INTAGLIO_INLINE Operand LoadPanel(const int8_t* p) { return _mm512_loadu_si512(p); }
@@ -49,6 +50,7 @@ extern const Kernel kKernelAvx512Vnni = {
     .panel = {16, 4, 4},
     .row_format = RowFormat::kUnsigned8,
     .max_rows = 6,
+    .takes_windows = true,
     .tile = Tile<KernelAvx512Vnni>,
     .tap_step = 4,
     .depthwise = Depthwise<KernelAvx512Vnni, TapQuads<KernelAvx512Vnni>>,

@@ -14,6 +14,7 @@ extern const LineRoutines kLinesAvx2;
 namespace {
 
 struct KernelAvxVnni : BytesAvx2 {
+  static constexpr bool kTakesWindows = true;
   static INTAGLIO_INLINE I32 Dot(I32 acc, Operand panel, Operand row) {
     return _mm256_dpbusd_avx_epi32(acc, row, panel);
   }
@@ -27,6 +28,7 @@ extern const Kernel kKernelAvxVnni = {
     .panel = {8, 2, 4},
     .row_format = RowFormat::kUnsigned8,
     .max_rows = 6,
+    .takes_windows = true,
     .tile = Tile<KernelAvxVnni>,
     .tap_step = 4,
     .depthwise = Depthwise<KernelAvxVnni, TapQuads<KernelAvxVnni>>,

@@ -150,8 +150,9 @@ Result<PreparedLayer> PrepareConv2D(const LayerView& layer, const LayerOptions& 
       layer, RealMultipliers(routine->linear, routine->linear.type == Type::kUInt8));
   if (!multipliers.ok()) return multipliers.status();
   routine->multipliers = std::move(*multipliers);
+  const int kernel_height = HasWindows(shape->view) ? shape->view.kernel_height : 1;
   Result<std::vector<PackedMatrix>> filters =
-      PackWeights(layer, routine->linear, options, shape->groups, shape->depth());
+      PackWeights(layer, routine->linear, options, shape->groups, shape->depth(), kernel_height);
   if (!filters.ok()) return filters.status();
   routine->filters = std::move(*filters);
   INTAGLIO_RETURN_IF_ERROR(BindPipelines(layer, options, *routine));

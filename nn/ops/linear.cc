@@ -245,7 +245,8 @@ PackOptions MakePackOptions(const LinearLayer& linear, const LayerOptions& optio
 }
 
 Result<std::vector<PackedMatrix>> PackWeights(const LayerView& layer, const LinearLayer& linear,
-                                              const LayerOptions& options, int groups, int depth) {
+                                              const LayerOptions& options, int groups, int depth,
+                                              int kernel_height) {
   const Tensor& weights = layer.input(1);
   const int channels = weights.shape[0] / std::max(1, groups);
   std::vector<PackedMatrix> matrices;
@@ -258,8 +259,9 @@ Result<std::vector<PackedMatrix>> PackWeights(const LayerView& layer, const Line
                              depth,
                              Order::kColMajor,
                              linear.weight_zero_points[0]};
-    Result<PackedMatrix> packed = Prepack(
-        Side::kRhs, matrix, MakePackOptions(linear, options, static_cast<int>(first), channels));
+    PackOptions pack = MakePackOptions(linear, options, static_cast<int>(first), channels);
+    pack.kernel_height = kernel_height;
+    Result<PackedMatrix> packed = Prepack(Side::kRhs, matrix, pack);
     if (!packed.ok()) return layer.Wrap(packed.status());
     matrices.push_back(std::move(*packed));
   }

@@ -58,9 +58,10 @@ PackOptions MakePackOptions(const LinearLayer& linear, const LayerOptions& optio
                             int count);
 
 // The weights, one channel of `depth` numbers after the other, as the right-hand sides of `groups`
-// products.
+// products. kernel_height: as PackOptions has it.
 Result<std::vector<PackedMatrix>> PackWeights(const LayerView& layer, const LinearLayer& linear,
-                                              const LayerOptions& options, int groups, int depth);
+                                              const LayerOptions& options, int groups, int depth,
+                                              int kernel_height = 1);
 
 // Products of one run; saturates.
 int64_t CountMacs(const Shape& output, int64_t depth);
