@@ -110,19 +110,21 @@ bool FetchesPanels(const Product& product) {
   return !Cpu().streams_by_itself && product.panels->data.bytes() > Cpu().l2_bytes;
 }
 
+int ThreadsWorth(const Product& p, int threads) {
+  if (threads <= 1) return 1;
+  return static_cast<int>(std::clamp<int64_t>(CyclesOf(p) / kLeastCyclesOfThread, 1, threads));
+}
+
 Blocking Block(const Product& p, int threads) {
-  if (p.row_count() == 0 || p.channel_count() == 0) return {};
-  if (threads > 1) {
-    threads = static_cast<int>(std::clamp<int64_t>(CyclesOf(p) / kLeastCyclesOfThread, 1, threads));
-  }
+  Blocking b{};
+  if (p.row_count() == 0 || p.channel_count() == 0) return b;
   const Kernel& kernel = *p.kernel;
   const auto padded_depth = static_cast<size_t>(p.padded_depth());
   const size_t panel_bytes =
       std::max<size_t>(1, padded_depth * static_cast<size_t>(p.panels->format.width()));
   const auto extents = static_cast<int>(p.panels->extents.size());
 
-  Blocking b{};
-  b.threads = threads;
+  b.threads = threads = ThreadsWorth(p, threads);
   b.in_place = p.rows.ServesInPlace(kernel.row_format, p.padded_depth());
   b.windows = ReadsWindows(p);
   const size_t row_bytes = std::max<size_t>(1, RowBytes(p, b));

@@ -39,6 +39,9 @@ struct Blocking {
 };
 Blocking Block(const Product& product, int threads);
 
+// How many of `threads` are worth waking for a product.
+int ThreadsWorth(const Product& product, int threads);
+
 // Whether panels come from beyond L2, and the hardware wants to be told.
 bool FetchesPanels(const Product& product);
 

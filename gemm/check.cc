@@ -55,10 +55,7 @@ bool Overlaps(const Operand& o, const MutableMatrix& dst) {
     return Overlap(o.matrix().data, SpanBytes(o.matrix()), dst.data, SpanBytes(dst));
   }
   if (o.kind() == Operand::Kind::kIm2col) {
-    const Im2col& v = o.im2col();
-    const auto bytes = static_cast<size_t>(v.batch) * static_cast<size_t>(v.height) *
-                       static_cast<size_t>(v.width) * static_cast<size_t>(v.channels);
-    return Overlap(v.data, bytes, dst.data, SpanBytes(dst));
+    return Overlap(o.im2col().data, ImageBytes(o.im2col()), dst.data, SpanBytes(dst));
   }
   return false;
 }

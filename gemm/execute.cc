@@ -216,9 +216,8 @@ const PanelParams* ParamsOf(Context& context, const Product& product) {
 
 }  // namespace
 
-Status Execute(Context& context, const Product& product) {
+Status Execute(Context& context, const Product& product, const Blocking& blocking) {
   if (product.row_count() == 0 || product.channel_count() == 0) return {};
-  const Blocking blocking = Block(product, context.threads());
   const int tasks = blocking.tasks();
   const int workers = std::min(blocking.threads, tasks);
   void* memory = context.Scratch(1, blocking.scratch_bytes);

@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <new>
 
+#include "intaglio/gemm/blocking.h"
 #include "intaglio/gemm/describe.h"
 #include "intaglio/gemm/dispatch.h"
 #include "intaglio/gemm/prepare.h"
@@ -16,7 +17,8 @@ Status Multiply(Context& context, const Operand& lhs, const Operand& rhs, const 
     PreparedProduct prepared;
     INTAGLIO_RETURN_IF_ERROR(Prepare(context, lhs, rhs, dst, finish, prepared));
     if (Verbose()) std::fprintf(stderr, "intaglio: %s\n", Describe(context, prepared).text.c_str());
-    return Execute(context, prepared.product);
+    const Product& product = prepared.product;
+    return Execute(context, product, Block(product, context.threads()));
   } catch (const std::bad_alloc&) {
     return OutOfMemory("no memory for a product");
   }

@@ -58,7 +58,8 @@ class Operand {
 Status Gemm(Context& context, const Operand& lhs, const Operand& rhs, const MutableMatrix& dst,
             const StandardPipeline& pipeline);
 
-// The same with a pipeline bound to the packed operand before (gemm/bound_pipeline.h).
+// The same with a pipeline bound to the packed operand before (gemm/bound_pipeline.h). A product
+// that is computed again and again is planned once by gemm/gemm_plan.h.
 Status Gemm(Context& context, const Operand& lhs, const Operand& rhs, const MutableMatrix& dst,
             const BoundPipeline& pipeline);
 

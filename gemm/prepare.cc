@@ -17,19 +17,6 @@ void SetRows(const Operand& o, Side side, RowSource& rows) {
   }
 }
 
-void SetDestination(const MutableMatrix& dst, Side panel_side, Product& product) {
-  // As the transposed problem sees it, where the panels are on the left.
-  const MutableMatrix view = panel_side == Side::kRhs ? dst : Transposed(dst);
-  product.dst = static_cast<std::byte*>(dst.data);
-  product.dst_type = dst.type;
-  product.channels_along = panel_side == Side::kRhs ? Axis::kCols : Axis::kRows;
-  const bool row_major = view.order == Order::kRowMajor;
-  product.row_stride = row_major ? view.stride : 1;
-  product.channel_stride = row_major ? 1 : view.stride;
-  // A single channel is contiguous in any order.
-  if (view.cols == 1) product.channel_stride = 1;
-}
-
 Status OutputOfAnotherType(Type dst, Type output) {
   return InvalidArgument(std::string("dst is ") + NameOf(dst) + ", the pipeline's output " +
                          NameOf(output));
@@ -42,6 +29,19 @@ bool RunsInRegisters(const StandardPipeline& s, Axis channels_along) {
 }
 
 }  // namespace
+
+void SetDestination(const MutableMatrix& dst, Side panel_side, Product& product) {
+  // As the transposed problem sees it, where the panels are on the left.
+  const MutableMatrix view = panel_side == Side::kRhs ? dst : Transposed(dst);
+  product.dst = static_cast<std::byte*>(dst.data);
+  product.dst_type = dst.type;
+  product.channels_along = panel_side == Side::kRhs ? Axis::kCols : Axis::kRows;
+  const bool row_major = view.order == Order::kRowMajor;
+  product.row_stride = row_major ? view.stride : 1;
+  product.channel_stride = row_major ? 1 : view.stride;
+  // A single channel is contiguous in any order.
+  if (view.cols == 1) product.channel_stride = 1;
+}
 
 Status Prepare(Context& context, const Operand& lhs, const Operand& rhs, const MutableMatrix& dst,
                const Finish& finish, PreparedProduct& prepared) {

@@ -60,6 +60,9 @@ struct Finish {
   const BoundPipeline::Storage* bound = nullptr;  // and was bound before
 };
 
+// Where a product's results go, panels being made of `panel_side`.
+void SetDestination(const MutableMatrix& dst, Side panel_side, Product& product);
+
 // Checks everything, the pipeline's parameters included unless they were checked when it was bound.
 Status Prepare(Context& context, const Operand& lhs, const Operand& rhs, const MutableMatrix& dst,
                const Finish& finish, PreparedProduct& prepared);

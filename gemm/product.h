@@ -47,8 +47,11 @@ struct Product {
   RowFacts row_facts() const { return {rows.ZeroPoint(kernel->row_format), rows.Magnitude()}; }
 };
 
-// Computes the result. The only error is a lack of memory, found before dst is touched.
-Status Execute(Context& context, const Product& product);
+struct Blocking;  // gemm/blocking.h
+
+// Computes the result, cut as told. The only error is a lack of memory, found before dst is
+// touched.
+Status Execute(Context& context, const Product& product, const Blocking& blocking);
 
 }  // namespace intaglio
 

@@ -199,6 +199,17 @@ void ComputeTile(const TileArgs& args, int first, int count) {
     Accumulate<V, false>(args, panel, rows, acc);
   }
   if constexpr (kByMemory<V, kRows>) {
+    if constexpr (kRows == 1 && kVectors == V::kMaxVectors) {
+      // FULLY_CONNECTED of one row, of which the way by memory would be a tenth.
+      if (args.params->form == ScalingForm::kSingleRoundingBounded &&
+          args.epilogue.output == Type::kInt8) {
+        ScaleRows<V>(SingleBounded<V>(), *args.params, acc, 0);
+        V::template StoreBytes<kVectors, true>(
+            static_cast<char*>(args.dst) + first * args.dst_stride, acc[0],
+            args.epilogue.zero_point, args.epilogue.clamp_min, args.epilogue.clamp_max);
+        return;
+      }
+    }
     FinishByMemory<V>(*args.params, args.epilogue, acc,
                       static_cast<char*>(args.dst) + first * args.dst_stride, args.dst_stride);
   } else {

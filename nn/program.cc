@@ -40,9 +40,10 @@ Result<Program> Program::Make(Graph graph, const PrepareLayer& prepare, bool kee
 }
 
 void Program::MakePlaces() {
-  for (const Layer& layer : graph_.layers) {
-    places_.push_back(
-        {read_count_, write_count_, layer.outputs.empty() ? 0 : Stride(layer.outputs[0])});
+  for (size_t i = 0; i < graph_.layers.size(); ++i) {
+    const Layer& layer = graph_.layers[i];
+    places_.push_back({layers_[i].routine.get(), read_count_, write_count_, layer.inputs.size(),
+                       layer.outputs.size(), layer.outputs.empty() ? 0 : Stride(layer.outputs[0])});
     read_count_ += layer.inputs.size();
     write_count_ += layer.inputs.size() + layer.outputs.size() + 1;
   }
@@ -105,16 +106,14 @@ void Program::Bind(std::byte* arena, const Addresses& to) const {
 Status Program::RunLayer(size_t layer, Context& context, const Addresses& addresses,
                          int64_t& rounds_left) const {
   const Place& place = places_[layer];
-  const size_t inputs = graph_.layers[layer].inputs.size();
-  const size_t outputs = graph_.layers[layer].outputs.size();
   void** const writes = addresses.writes + place.write;
-  const Status status = layers_[layer].routine->Run({context,
-                                                     {addresses.reads + place.read, inputs},
-                                                     {writes + inputs, outputs},
-                                                     writes[inputs + outputs],
-                                                     {writes, inputs},
-                                                     place.output_stride,
-                                                     rounds_left});
+  const Status status = place.routine->Run({context,
+                                            {addresses.reads + place.read, place.inputs},
+                                            {writes + place.inputs, place.outputs},
+                                            writes[place.inputs + place.outputs],
+                                            {writes, place.inputs},
+                                            place.output_stride,
+                                            rounds_left});
   return status.ok() ? status : LayerView(graph_, layer).Wrap(status);
 }
 

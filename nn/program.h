@@ -49,10 +49,14 @@ class Program {
                   int64_t& rounds_left) const;
 
  private:
-  struct Place {  // of a layer in its Addresses
-    size_t read = 0;
-    size_t write = 0;
-    ptrdiff_t output_stride = 0;
+  // What a run needs of a layer, side by side: of a small network most that is read is far apart.
+  struct Place {
+    const Routine* routine;
+    size_t read;  // of its Addresses, the first
+    size_t write;
+    size_t inputs;
+    size_t outputs;
+    ptrdiff_t output_stride;
   };
 
   void MakePlaces();

@@ -2,6 +2,7 @@
 #ifndef INTAGLIO_PACK_IM2COL_H_
 #define INTAGLIO_PACK_IM2COL_H_
 
+#include <cstddef>
 #include <cstdint>
 
 #include "intaglio/fixedpoint/status.h"
@@ -47,6 +48,12 @@ Status Validate(const Im2col& view);
 inline int Rows(const Im2col& view) { return view.batch * view.out_height * view.out_width; }
 inline int Cols(const Im2col& view) {
   return view.kernel_height * view.kernel_width * view.group_channels;
+}
+
+// The memory that the image takes.
+inline size_t ImageBytes(const Im2col& view) {
+  return static_cast<size_t>(view.batch) * static_cast<size_t>(view.height) *
+         static_cast<size_t>(view.width) * static_cast<size_t>(view.channels);
 }
 
 // Whether windows are of several pixels, each kernel row of neighbouring ones, so that they can be

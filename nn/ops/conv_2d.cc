@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "intaglio/gemm/gemm.h"
+#include "intaglio/gemm/gemm_plan.h"
 #include "intaglio/nn/ops/linear.h"
 #include "intaglio/nn/ops/ops.h"
 #include "intaglio/nn/ops/products.h"
@@ -41,27 +42,28 @@ Result<int> GroupsOf(const LayerView& layer) {
 class ConvRoutine final : public Routine {
  public:
   Status Run(const RunArguments& arguments) const override {
-    for (size_t g = 0; g < filters.size(); ++g) {
-      const int group = static_cast<int>(g);
-      const MutableMatrix dst =
-          shape.Output(arguments.outputs[0], linear.type, arguments.output_stride, group);
-      const Operand input =
-          shape.Input(arguments.inputs[0], linear.type, linear.input.zero_point, group);
-      INTAGLIO_RETURN_IF_ERROR(Gemm(arguments.context, input, filters[g], dst, pipelines[g]));
+    const auto* input = static_cast<const std::byte*>(arguments.inputs[0]);
+    auto* output = static_cast<std::byte*>(arguments.outputs[0]);
+    for (const GemmPlan& plan : plans) {
+      INTAGLIO_RETURN_IF_ERROR(plan.Run(arguments.context, input, output, arguments.output_stride));
+      // A view knows its group's channels.
+      if (shape.pointwise) input += shape.view.group_channels;
+      output += shape.group_outputs();
     }
     return {};
   }
 
   LinearLayer linear;
   Multipliers multipliers;
-  std::vector<BoundPipeline> pipelines;  // per group, as the filters
-  std::vector<PackedMatrix> filters;
+  std::vector<PackedMatrix> filters;  // per group, as all
+  std::vector<BoundPipeline> pipelines;
+  std::vector<GemmPlan> plans;
   ProductShape shape;
 };
 
 bool IsPointwise(const WindowAxis& w) { return w.kernel == 1 && w.stride == 1 && w.in == w.out; }
 
-Status BindPipelines(const LayerView& layer, const LayerOptions& options, ConvRoutine& routine) {
+Status PlanProducts(const LayerView& layer, const LayerOptions& options, ConvRoutine& routine) {
   for (size_t g = 0; g < routine.filters.size(); ++g) {
     const int first = static_cast<int>(g) * routine.shape.group_outputs();
     Result<BoundPipeline> bound = BoundPipeline::Bind(
@@ -69,7 +71,16 @@ Status BindPipelines(const LayerView& layer, const LayerOptions& options, ConvRo
         routine.linear.type, routine.linear.input.zero_point,
         {.fit = options.fit, .rows = Rows(routine.shape.view)});
     if (!bound.ok()) return layer.Wrap(bound.status());
+    const ProductShape& shape = routine.shape;
+    const LinearLayer& linear = routine.linear;
+    const int group =
+        shape.pointwise ? 0 : static_cast<int>(g);  // where groups differ in their data alone
+    Result<GemmPlan> plan = GemmPlan::Make(
+        shape.Input(nullptr, linear.type, linear.input.zero_point, group), routine.filters[g],
+        shape.Output(nullptr, linear.type, shape.outputs, 0), *bound);
+    if (!plan.ok()) return layer.Wrap(plan.status());
     routine.pipelines.push_back(std::move(*bound));
+    routine.plans.push_back(std::move(*plan));
   }
   return {};
 }
@@ -155,7 +166,7 @@ Result<PreparedLayer> PrepareConv2D(const LayerView& layer, const LayerOptions& 
       PackWeights(layer, routine->linear, options, shape->groups, shape->depth(), kernel_height);
   if (!filters.ok()) return filters.status();
   routine->filters = std::move(*filters);
-  INTAGLIO_RETURN_IF_ERROR(BindPipelines(layer, options, *routine));
+  INTAGLIO_RETURN_IF_ERROR(PlanProducts(layer, options, *routine));
 
   PreparedLayer prepared;
   prepared.name = RoutineName(routine->linear.type, "gemm");

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "intaglio/gemm/gemm.h"
+#include "intaglio/gemm/gemm_plan.h"
 #include "intaglio/nn/ops/linear.h"
 #include "intaglio/nn/ops/ops.h"
 #include "intaglio/nn/ops/products.h"
@@ -44,17 +45,15 @@ class FullyConnectedRoutine final : public Routine {
   explicit FullyConnectedRoutine(PackedMatrix packed) : weights(std::move(packed)) {}
 
   Status Run(const RunArguments& arguments) const override {
-    const ConstMatrix x{
-        arguments.inputs[0],    linear.type, sizes.rows, sizes.depth, sizes.depth, Order::kRowMajor,
-        linear.input.zero_point};
-    const MutableMatrix dst{arguments.outputs[0],    linear.type,     sizes.rows, sizes.outputs,
-                            arguments.output_stride, Order::kRowMajor};
-    return single.has_value() ? Gemm(arguments.context, x, weights, dst, bound)
-                              : Gemm(arguments.context, x, weights, dst, pipeline);
+    const void* input = arguments.inputs[0];
+    void* output = arguments.outputs[0];
+    return single.has_value() ? plan.Run(arguments.context, input, output, arguments.output_stride)
+                              : Gemm(arguments.context, Input(input), weights,
+                                     Output(output, arguments.output_stride), pipeline);
   }
 
   // Finds integers that stand for the float64 multipliers.
-  Status BindPipeline(const LayerView& layer) {
+  Status PlanProduct(const LayerView& layer) {
     pipeline = MakePipeline(linear, multipliers);
     single = SingleRoundingMultipliers(multipliers, linear.output.zero_point, linear.clamp);
     if (!single.has_value()) return {};
@@ -67,7 +66,24 @@ class FullyConnectedRoutine final : public Routine {
                             {.fit = false, .rows = sizes.rows});
     if (!made.ok()) return layer.Wrap(made.status());
     bound = std::move(*made);
+    Result<GemmPlan> planned =
+        GemmPlan::Make(Input(nullptr), weights, Output(nullptr, sizes.outputs), bound);
+    if (!planned.ok()) return layer.Wrap(planned.status());
+    plan = std::move(*planned);
     return {};
+  }
+
+  ConstMatrix Input(const void* data) const {
+    return {data,
+            linear.type,
+            sizes.rows,
+            sizes.depth,
+            sizes.depth,
+            Order::kRowMajor,
+            linear.input.zero_point};
+  }
+  MutableMatrix Output(void* data, ptrdiff_t stride) const {
+    return {data, linear.type, sizes.rows, sizes.outputs, stride, Order::kRowMajor};
   }
 
   Sizes sizes;
@@ -76,6 +92,7 @@ class FullyConnectedRoutine final : public Routine {
   std::optional<Multipliers> single;  // that give the same bits
   StandardPipeline pipeline;
   BoundPipeline bound;  // where there are any
+  GemmPlan plan;        // by them
   PackedMatrix weights;
 };
 
@@ -134,7 +151,7 @@ Result<PreparedLayer> PrepareFullyConnected(const LayerView& layer, const LayerO
   routine->sizes = *sizes;
   routine->linear = std::move(*linear);
   routine->multipliers = RealMultipliers(routine->linear, false);
-  INTAGLIO_RETURN_IF_ERROR(routine->BindPipeline(layer));
+  INTAGLIO_RETURN_IF_ERROR(routine->PlanProduct(layer));
 
   PreparedLayer prepared;
   prepared.name = RoutineName(routine->linear.type, "gemm");

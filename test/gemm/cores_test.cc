@@ -133,7 +133,7 @@ TEST(Cores, TasksOfOneProduct) {
     ASSERT_GE(Block(prepared.product, threads).tasks(), 2);
     const BigAndLittle machine(ByTurns);
     problem.dst.Reset();
-    ASSERT_TRUE(Execute(context, prepared.product).ok());
+    ASSERT_TRUE(Execute(context, prepared.product, Block(prepared.product, threads)).ok());
     ASSERT_TRUE(problem.dst.Same()) << problem.dst.Difference();
     EXPECT_EQ(asked, Block(prepared.product, threads).tasks());
     EXPECT_GT(forms.big(), 0);

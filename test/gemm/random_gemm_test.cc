@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "intaglio/gemm/bound_pipeline.h"
+#include "intaglio/gemm/gemm_plan.h"
 #include "intaglio/test/gemm/problem.h"
 
 namespace intaglio::test {
@@ -153,6 +154,14 @@ void RunDraw(unsigned seed, const std::vector<std::unique_ptr<Context>>& context
   const Status again = Gemm(context, left, right, dst.view(), *bound);
   ASSERT_TRUE(again.ok()) << again.message();
   ASSERT_TRUE(dst.Same()) << dst.Difference() << ", bound";
+
+  // And planned.
+  dst.Reset();
+  const MutableMatrix view = dst.view();
+  const auto plan = GemmPlan::Make(left, right, view, *bound);
+  ASSERT_TRUE(plan.ok()) << plan.status().message();
+  ASSERT_TRUE(plan->Run(context, other.data, view.data, view.stride).ok());
+  ASSERT_TRUE(dst.Same()) << dst.Difference() << ", planned";
 }
 
 class RandomGemm : public testing::TestWithParam<int> {};

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 
+#include "intaglio/gemm/blocking.h"
 #include "intaglio/gemm/dispatch.h"
 #include "intaglio/gemm/prepare.h"
 #include "intaglio/test/gemm/problem.h"
@@ -56,7 +57,7 @@ TEST(SeveralPanels, GiveWhatOneByOneDoes) {
       ASSERT_TRUE(Prepare(context, lhs.view(), *packed, dst.view(), finish, prepared).ok());
       prepared.product.kernel = &several;
       most_panels = 0;
-      ASSERT_TRUE(Execute(context, prepared.product).ok());
+      ASSERT_TRUE(Execute(context, prepared.product, Block(prepared.product, threads)).ok());
       ASSERT_TRUE(dst.Same()) << channels << " channels: " << dst.Difference();
       if (threads == 1) {
         EXPECT_EQ(most_panels > 1, channels >= 4 * width) << channels;

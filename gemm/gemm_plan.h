@@ -1,0 +1,40 @@
+// A product that is computed again and again: shapes, strides and pipeline are checked once, calls
+// name the data alone. Of small products the checks take as long as the arithmetic.
+#ifndef INTAGLIO_GEMM_GEMM_PLAN_H_
+#define INTAGLIO_GEMM_GEMM_PLAN_H_
+
+#include <cstddef>
+#include <memory>
+#include <utility>
+
+#include "intaglio/fixedpoint/status.h"
+#include "intaglio/gemm/gemm.h"
+
+namespace intaglio {
+
+// Immutable; copies share. One made by default is of nothing, and refused.
+class GemmPlan {
+ public:
+  // For dst = pipeline(lhs x rhs) as of Gemm; the views' data is not looked at. What the pipeline's
+  // pointers point to must outlive the plan, which keeps the packed operand. Errors: as Gemm's.
+  static Result<GemmPlan> Make(const Operand& lhs, const Operand& rhs, const MutableMatrix& dst,
+                               const BoundPipeline& pipeline);
+
+  GemmPlan() = default;
+
+  // Computes it, with the data of the operand that is not packed, and with dst's data and stride.
+  // Errors: kInvalidArgument for null data, a stride too short, or a dst that overlaps the operand;
+  // kOutOfMemory. dst is untouched then.
+  Status Run(Context& context, const void* operand, void* dst, ptrdiff_t dst_stride) const;
+
+  struct Storage;
+
+ private:
+  explicit GemmPlan(std::shared_ptr<const Storage> storage) : storage_(std::move(storage)) {}
+
+  std::shared_ptr<const Storage> storage_;
+};
+
+}  // namespace intaglio
+
+#endif  // INTAGLIO_GEMM_GEMM_PLAN_H_
