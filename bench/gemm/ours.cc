@@ -8,6 +8,7 @@
 #include "intaglio/gemm/describe.h"
 #include "intaglio/gemm/dispatch.h"
 #include "intaglio/gemm/gemm.h"
+#include "intaglio/gemm/gemm_plan.h"
 
 namespace intaglio::bench {
 namespace {
@@ -76,6 +77,9 @@ class Ours : public Engine {
       auto bound = BoundPipeline::Bind(*packed_, pipeline_, lhs_.type, lhs_.zero_point, options);
       if (!bound.ok()) return bound.status();
       bound_ = *bound;
+      auto plan = GemmPlan::Make(lhs_, *packed_, dst_, *bound_);
+      if (!plan.ok()) return plan.status();
+      plan_ = *plan;
       counters.emplace_back("packed_bytes", static_cast<double>(packed_->bytes()));
     }
     const auto description = bound_ ? DescribeGemm(context_, lhs_, Rhs(), dst_, *bound_)
@@ -96,9 +100,9 @@ class Ours : public Engine {
   }
 
   void Run() override {
-    const Status status = custom_  ? Gemm(context_, lhs_, Rhs(), dst_, custom_->tile)
-                          : bound_ ? Gemm(context_, lhs_, Rhs(), dst_, *bound_)
-                                   : Gemm(context_, lhs_, Rhs(), dst_, pipeline_);
+    const Status status = custom_ ? Gemm(context_, lhs_, Rhs(), dst_, custom_->tile)
+                          : plan_ ? plan_->Run(context_, lhs_.data, dst_.data, dst_.stride)
+                                  : Gemm(context_, lhs_, Rhs(), dst_, pipeline_);
     if (status.ok()) return;
     std::fprintf(stderr, "%s: %s\n", name.c_str(), status.message().c_str());
     std::exit(1);
@@ -130,6 +134,7 @@ class Ours : public Engine {
   StandardPipeline pipeline_;
   std::optional<PackedMatrix> packed_;
   std::optional<BoundPipeline> bound_;
+  std::optional<GemmPlan> plan_;
   std::optional<CustomPipeline> custom_;
 };
 
