@@ -17,13 +17,15 @@ bool PadsKernelRows(Side side, const ConstMatrix& matrix, const PackOptions& opt
       matrix.rows % options.kernel_height != 0) {
     return false;
   }
+  const int step = kernel.panel.depth_step;
+  if (matrix.rows > kMaxExtent / step) return false;  // padded, an int might not count it
   const std::vector<int32_t>& zero_points = options.channel_zero_points;
   const bool symmetric =
       zero_points.empty()
           ? matrix.zero_point == 0
           : std::all_of(zero_points.begin(), zero_points.end(), [](int32_t z) { return z == 0; }) &&
                 zero_points.size() == static_cast<size_t>(matrix.cols);
-  return symmetric && matrix.rows / options.kernel_height % kernel.panel.depth_step != 0;
+  return symmetric && matrix.rows / options.kernel_height % step != 0;
 }
 
 }  // namespace

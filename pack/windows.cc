@@ -1,6 +1,7 @@
 #include "intaglio/pack/windows.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace intaglio {
 namespace {
@@ -88,7 +89,12 @@ int64_t WindowBytes(const Im2col& v, RowFormat format, int count) {
   const int64_t images = std::min<int64_t>(v.batch, (out_lines - 1) / v.out_height + 2);
   const int64_t of_one = WindowLines(v) + (out_lines - 1) * v.stride_height;
   const int64_t of_all = of_one + (images - 1) * (WindowLines(v) - v.stride_height);
-  return std::max(of_one, of_all) * LineBytes(v, format) + kSlack + 63;
+  // Views may ask for more than an int64 counts.
+  constexpr int64_t kBehind = kSlack + 63;
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max() - kBehind;
+  int64_t bytes;
+  const bool over = __builtin_mul_overflow(std::max(of_one, of_all), LineBytes(v, format), &bytes);
+  return (over ? kMost : std::min(bytes, kMost)) + kBehind;
 }
 
 ptrdiff_t WindowLineStep(const Im2col& v, RowFormat format) {

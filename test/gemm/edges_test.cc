@@ -61,6 +61,28 @@ TEST(EmptyProducts, NoRowsOrNoColumns) {
   }
 }
 
+// A convolution of which nothing is left, by filters whose kernel rows are padded.
+TEST(EmptyProducts, NoWindows) {
+  Random random(2);
+  Context context;
+  for (const std::string& kernel : KernelNames()) {
+    const TestMatrix filters(random, Type::kInt8, 27, 10, Order::kColMajor, 0, 0);
+    const auto packed = Prepack(Side::kRhs, filters.view(), {{}, kernel, 3});
+    ASSERT_TRUE(packed.ok());
+    const std::pair<const char*, int Im2col::*> sides[] = {
+        {"batch", &Im2col::batch}, {"height", &Im2col::out_height}, {"width", &Im2col::out_width}};
+    for (const auto& [name, side] : sides) {
+      SCOPED_TRACE(kernel + ", " + name);
+      TestImage image(random, Type::kInt8, 2, 5, 5, 3, 0);
+      image.view().kernel_height = image.view().kernel_width = 3;
+      image.view().*side = 0;
+      const MutableMatrix dst{nullptr, Type::kInt32, 0, 10, 10, Order::kRowMajor};
+      EXPECT_TRUE(Gemm(context, image.view(), *packed, dst, StandardPipeline{}).ok());
+      EXPECT_TRUE(DescribeGemm(context, image.view(), *packed, dst, StandardPipeline{}).ok());
+    }
+  }
+}
+
 // Extents at the end of int that nothing is stored for.
 TEST(EmptyProducts, GiantExtents) {
   Context context(2);
@@ -71,6 +93,14 @@ TEST(EmptyProducts, GiantExtents) {
     EXPECT_EQ(packed->cols(), giant);
   }
   const ConstMatrix rhs{nullptr, Type::kInt8, giant, 0, giant, Order::kRowMajor, 0};
+  // Padded, kernel rows of one pixel would be of more than an int counts.
+  for (const std::string& kernel : KernelNames()) {
+    const ConstMatrix pixels{nullptr, Type::kInt8, kMaxExtent, 0, kMaxExtent, Order::kColMajor, 0};
+    const auto filters = Prepack(Side::kRhs, pixels, {{}, kernel, kMaxExtent});
+    ASSERT_TRUE(filters.ok()) << kernel << ": " << filters.status().message();
+    EXPECT_EQ(filters->rows(), kMaxExtent);
+    EXPECT_EQ(filters->panels().groups, filters->panels().format.Groups(kMaxExtent)) << kernel;
+  }
   const MutableMatrix dst{nullptr, Type::kInt32, 0, 0, 0, Order::kRowMajor};
   EXPECT_FALSE(Gemm(context, lhs, rhs, dst, StandardPipeline{}).ok());  // K is over the bound
   const ConstMatrix tall{nullptr, Type::kInt8, giant, 0, 0, Order::kRowMajor, 0};
@@ -213,6 +243,68 @@ TEST_F(GemmErrors, Im2col) {
   Im2col view = image.view();
   view.stride_width = 0;
   Refused(view, rhs_.view(), dst_.view(), "stride width is 0");
+}
+
+// Filters whose kernel rows are padded serve windows of as many kernel rows alone.
+TEST_F(GemmErrors, PaddedKernelRows) {
+  for (const std::string& kernel : KernelNames()) {
+    if (!(*KernelNamed(kernel))->takes_windows) continue;
+    SCOPED_TRACE(kernel);
+    const TestMatrix filters(random_, Type::kInt8, 27, 10, Order::kColMajor, 0, 0);
+    const auto packed = Prepack(Side::kRhs, filters.view(), {{}, kernel, 3});
+    ASSERT_TRUE(packed.ok());
+    EXPECT_EQ(packed->panels().runs, 3);
+    EXPECT_EQ(packed->rows(), 27);
+    const char* none = "rhs was packed for windows of 3 kernel rows, lhs has none";
+    const TestMatrix plain(random_, Type::kInt8, 6, 27, Order::kRowMajor, 0, 0);
+    Refused(plain.view(), *packed, dst_.view(), none);
+
+    TestImage image(random_, Type::kInt8, 1, 2, 3, 27, 0);
+    Refused(image.view(), *packed, dst_.view(), none);  // a matrix in the end
+    image = TestImage(random_, Type::kInt8, 1, 2, 3, 3, 0);
+    Im2col& v = image.view();
+    v.kernel_height = 1;
+    v.kernel_width = 9;
+    Refused(v, *packed, dst_.view(), none);
+    v.kernel_height = 9;
+    v.kernel_width = 1;
+    Refused(v, *packed, dst_.view(), none);
+    v.kernel_height = v.kernel_width = 3;
+    v.dilation_width = 2;
+    Refused(v, *packed, dst_.view(), none);
+
+    const auto bound = BoundPipeline::Bind(*packed, standard_, Type::kInt8, 0);
+    ASSERT_TRUE(bound.ok());
+    const Status status = Gemm(context_, v, *packed, dst_.view(), *bound);
+    EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
+    EXPECT_EQ(status.message(), none);
+    EXPECT_TRUE(dst_.Untouched());
+
+    v.dilation_width = 1;
+    v.dilation_height = 1 << 28;
+    Refused(v, *packed, dst_.view(), "im2col: 3 kernel rows of ", StatusCode::kUnsupported);
+    v.dilation_height = 2;
+    EXPECT_TRUE(Gemm(context_, v, *packed, dst_.view(), *bound).ok());
+    dst_.Reset();
+  }
+}
+
+// More bytes of windows than an int64 counts.
+TEST_F(GemmErrors, GiantKernelRows) {
+  for (const std::string& kernel : KernelNames()) {
+    if (!(*KernelNamed(kernel))->takes_windows) continue;
+    SCOPED_TRACE(kernel);
+    const TestMatrix filters(random_, Type::kInt8, 46, 10, Order::kColMajor, 0, 0);
+    TestImage image(random_, Type::kInt8, 1, 1, 1, 23, 0);
+    Im2col& v = image.view();
+    v.kernel_height = v.out_height = v.out_width = 2;
+    v.dilation_height = v.stride_height = (1 << 29) - 1;
+    v.stride_width = (1 << 30) - 1;
+    dst_ = TestResult(Type::kInt8, 4, 10, Order::kRowMajor, 0);
+    const auto packed = Prepack(Side::kRhs, filters.view(), {{}, kernel, 2});
+    ASSERT_TRUE(packed.ok());
+    Refused(v, *packed, dst_.view(), "im2col: 2 kernel rows of ", StatusCode::kUnsupported);
+  }
 }
 
 TEST_F(GemmErrors, DepthOverTheBound) {
