@@ -21,6 +21,10 @@ struct TileCase {
   int gap = 24;
   bool with_operands = true;
   bool guarded = false;  // panel and rows end where memory does
+  // Where rows overlap: what they lie in, and how (TileArgs::windows).
+  std::vector<uint8_t> lines;
+  std::vector<int32_t> begin;
+  WindowRows windows;
 
   TileCase(const Kernel& k, int vectors, int rows, int depth)
       : kernel(k), vectors(vectors), rows(rows), depth(depth), params(k.panel.lanes * vectors) {
@@ -48,6 +52,33 @@ struct TileCase {
   void FillRandom(Random& random, int lowest = -128) {
     Fill([&](int, int) { return Uniform(random, lowest, 127); },
          [&](int, int) { return Uniform(random, lowest_row(), highest_row()); });
+  }
+
+  // Rows of `runs` runs each, which begin anywhere in memory of `extra` bytes more than one takes.
+  void Overlap(Random& random, int runs, int extra) {
+    const auto element = static_cast<int>(RowElementBytes(kernel.row_format));
+    const int run = depth / runs;  // elements
+    const auto bytes = [&](int count) { return ptrdiff_t{count} * element; };
+    windows = {nullptr, runs, bytes(Uniform(random, 1, 2 * run + 1))};
+    const ptrdiff_t row_bytes = (runs - 1) * windows.line_step + bytes(run);
+    lines.resize(static_cast<size_t>(row_bytes + bytes(extra)));
+    const int count = static_cast<int>(lines.size()) / element;
+    for (int i = 0; i < count; ++i) {
+      PutElement(element == 1 ? Type::kUInt8 : Type::kInt16, lines.data(), i,
+                 Uniform(random, lowest_row(), highest_row()));
+    }
+    for (int r = 0; r < rows; ++r) {
+      const int first = r == rows / 2 ? extra : Uniform(random, 0, extra);
+      begin.push_back(static_cast<int32_t>(bytes(first)));
+      for (int k = 0; k < depth; ++k) {
+        const uint8_t* at =
+            lines.data() + begin.back() + k / run * windows.line_step + bytes(k % run);
+        int16_t value = *at;
+        if (element == 2) std::memcpy(&value, at, 2);
+        row[static_cast<size_t>(r * depth + k)] = value;
+      }
+    }
+    windows.begin = begin.data();
   }
 
   int groups() const { return (depth + kernel.panel.depth_step - 1) / kernel.panel.depth_step; }
@@ -123,7 +154,7 @@ struct TileCase {
     GuardedRows out(epilogue.output, rows, width(), gap);
     const std::vector<int8_t> panel_bytes = PackedPanel();
     ptrdiff_t row_stride = 0;
-    const std::vector<uint8_t> row_bytes = PackedRows(row_stride, 4);
+    const std::vector<uint8_t> row_bytes = begin.empty() ? PackedRows(row_stride, 4) : lines;
     const PanelParams lanes = params.InLanes(kernel.panel.lanes, vectors);
     TileArgs args;
     const Guarded panel_memory(guarded ? panel_bytes.size() : 0);
@@ -138,10 +169,11 @@ struct TileCase {
     args.panel_has_lowest = std::find(panel.begin(), panel.end(), -128) != panel.end();
     args.rows = guarded ? row_memory.data() : row_bytes.data();
     args.row_stride = row_stride;
+    args.windows = windows;
     args.fetch_ahead = depth % 2 == 1;  // which changes nothing but the speed, as does
     args.fetch_rows = depth % 3 == 1;
     args.row_count = rows;
-    args.groups = groups();
+    args.groups = groups() / windows.lines;
     args.row_sums = row_sums.empty() ? nullptr : row_sums.data();
     args.row_terms = row_terms.empty() ? nullptr : row_terms.data();
     args.params = &lanes;
@@ -155,8 +187,8 @@ struct TileCase {
       for (int c = 0; c < width(); ++c)
         params.Finish(epilogue, Accumulator(r, c), c, out.want(r), c);
     }
-    ASSERT_TRUE(out.Same()) << kernel.name << ", " << vectors << " vectors, " << rows
-                            << " rows, depth " << depth << ", form "
+    ASSERT_TRUE(out.Same()) << kernel.name << ", " << vectors << " vectors, " << rows << " rows of "
+                            << windows.lines << " runs, depth " << depth << ", form "
                             << static_cast<int>(params.form) << ", " << NameOf(epilogue.output)
                             << ": " << out.Difference();
   }
@@ -207,6 +239,44 @@ TEST_P(Tile, ManyTiles) {
             }
             ASSERT_NO_FATAL_FAILURE(test.Check());
           }
+        }
+      }
+    }
+  }
+}
+
+// Rows that overlap, in memory that ends with the last of them.
+TEST_P(Tile, Windows) {
+  if (!kernel().takes_windows) GTEST_SKIP() << kernel().name << " is not given windows";
+  Random random(6);
+  const ScalingForm forms[] = {ScalingForm::kDoubleRoundingBounded,
+                               ScalingForm::kSingleRoundingBounded,
+                               ScalingForm::kFloatHalfEvenBounded, ScalingForm::kByVector};
+  const int tile = kernel().max_rows;
+  for (const int vectors : PanelVectors()) {
+    for (int runs = 1; runs <= 4; ++runs) {
+      for (const int groups : {1, 2, 3, 4, 5, 6, 7, 8, 9, 70}) {
+        for (int rows = tile; rows <= 4 * tile + 1; ++rows) {
+          TileCase test(kernel(), vectors, rows, runs * groups * kernel().panel.depth_step);
+          test.guarded = true;
+          test.with_operands = random() % 2 == 0;
+          test.FillRandom(random);
+          test.Overlap(random, runs, Uniform(random, 0, 3 * test.depth));
+          test.params.form = forms[Uniform(random, 0, kernel().has_fma ? 3 : 2)];
+          test.params.not_fitted = ScalingForm::kDoubleRoundingBounded;
+          test.epilogue = random() % 2 == 0 ? EpilogueParams{Type::kInt8, 3, -128, 120}
+                                            : EpilogueParams{Type::kUInt8, 3, 5, 255};
+          // About what spreads the sums over a byte.
+          const int shift =
+              12 + static_cast<int>(std::log2(std::sqrt(static_cast<double>(test.depth))));
+          const bool single = test.params.form == ScalingForm::kSingleRoundingBounded;
+          for (size_t c = 0; c < test.params.offset.size(); ++c) {
+            test.params.offset[c] = Uniform(random, -100000, 100000);
+            test.params.right_shift[c] = shift - Uniform(random, 0, 3) + (single ? 31 : 0) - 1;
+            test.params.mantissa[c] = (1 << 30) + Uniform(random, 0, (1 << 30) - 1);
+            test.params.scale[c] = std::ldexp(1.0f + static_cast<float>(c) / 64.0f, -shift);
+          }
+          ASSERT_NO_FATAL_FAILURE(test.Check());
         }
       }
     }
