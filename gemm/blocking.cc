@@ -9,7 +9,6 @@
 namespace intaglio {
 namespace {
 
-constexpr size_t kMaxTaskRows = 512;
 constexpr size_t kTileBytes = size_t{kScratchTileRows} * kMaxPanelWidth * sizeof(int32_t);
 
 constexpr size_t RoundUp(size_t n, size_t to) { return (n + to - 1) / to * to; }
@@ -65,8 +64,8 @@ void CutForThreads(int threads, int tiles, int extents, int most_tiles, int most
   }
 }
 
-// Whether a convolution's rows are read where they overlap: where panels ask for it, or where tiles
-// can, kernel rows end with depth groups, and the lines that a tile reads are not too much.
+// Whether a convolution's rows are read where they overlap: where panels ask for it, or where it
+// pays, tiles can, and kernel rows end with depth groups.
 bool ReadsWindows(const Product& p) {
   if (p.panels->runs > 1) return true;
   if (!p.tiles_take_windows || !p.rows.is_im2col || p.panels->has_zero_points ||
@@ -74,9 +73,7 @@ bool ReadsWindows(const Product& p) {
     return false;
   }
   const Im2col& v = p.rows.im2col;
-  const auto room = static_cast<int64_t>(Cpu().l2_bytes / 4);
-  return HasWindows(v) && v.kernel_width * v.group_channels % p.panels->format.depth_step == 0 &&
-         WindowBytes(v, p.kernel->row_format, p.kernel->max_rows) < room;
+  return v.kernel_width * v.group_channels % p.panels->format.depth_step == 0 && WindowsPay(v);
 }
 
 // Bytes that a row adds to those before.
@@ -131,7 +128,7 @@ Blocking Block(const Product& p, int threads) {
   // A task's panels stay in L2 beside its rows, which every panel reads again.
   const size_t l2_bytes = Cpu().l2_bytes;
   const size_t panels_room = l2_bytes / 2;
-  const size_t rows_room = std::min(l2_bytes / 8, kMaxTaskRows * row_bytes);
+  const size_t rows_room = std::min(l2_bytes / 8, kMaxBlockRows * row_bytes);
   const auto row_count = static_cast<size_t>(p.row_count());
   if (threads == 1 && row_count * row_bytes <= rows_room &&
       static_cast<size_t>(extents) * panel_bytes <= panels_room) {

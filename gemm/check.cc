@@ -109,7 +109,7 @@ Status CheckRuns(const RowSource& rows, const Panels& panels) {
     return InvalidArgument("rhs was packed for windows of " + kernel_rows + ", lhs has none");
   }
   if (rows.rows() == 0) return {};
-  const int64_t bytes = WindowBytes(rows.im2col, RowFormat::kWidened16, 1);
+  const int64_t bytes = WindowBytes(rows.im2col, RowFormat::kWidened16, 2 * kMaxBlockRows);
   if (bytes <= std::numeric_limits<int32_t>::max()) return {};
   return Unsupported("im2col: " + kernel_rows + " of " + std::to_string(bytes) + " bytes");
 }

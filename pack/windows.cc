@@ -9,6 +9,8 @@ namespace {
 // What lies behind the last line, which a depth group may reach into.
 constexpr int64_t kSlack = 64;  // bytes
 
+constexpr int64_t kMostBytes = 1 << 28;  // twice as many are places within an int32
+
 // A line as it is laid out, in pixels.
 struct Line {
   int before;  // of padding
@@ -54,7 +56,7 @@ class LineWriter {
   // Line y of image `batch`, which may lie outside.
   void Write(int batch, int64_t y) {
     const Im2col& v = view_;
-    const bool outside = y < 0 || y >= v.height;
+    const bool outside = y < 0 || y >= v.height || line_.inside == 0;
     Pad(outside ? line_.columns() : line_.before);
     if (outside) return;
     const auto* image = static_cast<const uint8_t*>(v.data) + v.first_channel;
@@ -82,6 +84,13 @@ class LineWriter {
 };
 
 }  // namespace
+
+bool WindowsPay(const Im2col& v) {
+  if (!HasWindows(v) || Rows(v) == 0) return false;
+  const int rows = std::min(kMaxBlockRows, Rows(v));
+  const int64_t bytes = WindowBytes(v, RowFormat::kUnsigned8, rows) - kSlack;
+  return bytes <= std::min(int64_t{rows} * Cols(v), kMostBytes);
+}
 
 int64_t WindowBytes(const Im2col& v, RowFormat format, int count) {
   // The more images the rows are of, the more or the fewer lines they read.

@@ -19,6 +19,13 @@
 
 namespace intaglio {
 
+// Rows that are made ready at once, at most.
+inline constexpr int kMaxBlockRows = 512;
+
+// Whether the lines of such a block take no more memory than its rows would. They do where a block
+// is a small part of a line, since lines are laid out whole, and where kernel rows lie far apart.
+bool WindowsPay(const Im2col& view);
+
 // The most bytes that the lines of `count` neighbouring rows take in `format`.
 int64_t WindowBytes(const Im2col& view, RowFormat format, int count);
 

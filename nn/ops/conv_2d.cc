@@ -12,6 +12,7 @@
 #include "intaglio/nn/ops/ops.h"
 #include "intaglio/nn/ops/products.h"
 #include "intaglio/nn/ops/window.h"
+#include "intaglio/pack/windows.h"
 
 namespace intaglio::nn {
 namespace {
@@ -161,7 +162,7 @@ Result<PreparedLayer> PrepareConv2D(const LayerView& layer, const LayerOptions& 
       layer, RealMultipliers(routine->linear, routine->linear.type == Type::kUInt8));
   if (!multipliers.ok()) return multipliers.status();
   routine->multipliers = std::move(*multipliers);
-  const int kernel_height = HasWindows(shape->view) ? shape->view.kernel_height : 1;
+  const int kernel_height = WindowsPay(shape->view) ? shape->view.kernel_height : 1;
   Result<std::vector<PackedMatrix>> filters =
       PackWeights(layer, routine->linear, options, shape->groups, shape->depth(), kernel_height);
   if (!filters.ok()) return filters.status();

@@ -129,5 +129,30 @@ TEST(Windows, GiantLines) {
   }
 }
 
+// A view of 3 x 3 windows, one at each place of the image.
+Im2col ViewOf(int height, int width, int channels) {
+  Im2col v;
+  v.height = v.out_height = height;
+  v.width = v.out_width = width;
+  v.channels = v.group_channels = channels;
+  v.kernel_height = v.kernel_width = 3;
+  v.pad_top = v.pad_left = 1;
+  return v;
+}
+
+TEST(Windows, PayWhereLinesAreShorterThanBlocks) {
+  EXPECT_TRUE(WindowsPay(ViewOf(480, 640, 3)));
+  EXPECT_TRUE(WindowsPay(ViewOf(7, 7, 512)));
+  EXPECT_FALSE(WindowsPay(ViewOf(4, 80000, 3)));
+  EXPECT_FALSE(WindowsPay(ViewOf(0, 7, 3)));
+  Im2col v = ViewOf(56, 56, 64);
+  EXPECT_TRUE(WindowsPay(v));
+  v.dilation_height = 1 << 20;  // most lines lie between kernel rows
+  EXPECT_FALSE(WindowsPay(v));
+  v = ViewOf(56, 56, 64);
+  v.kernel_height = v.kernel_width = 1;
+  EXPECT_FALSE(WindowsPay(v));
+}
+
 }  // namespace
 }  // namespace intaglio::test
