@@ -66,10 +66,10 @@ void CutForThreads(int threads, int tiles, int extents, int most_tiles, int most
 
 // Whether a convolution's rows are read where they overlap: where panels ask for it, or where it
 // pays, tiles can, and kernel rows end with depth groups.
-bool ReadsWindows(const Product& p) {
+bool ReadsWindows(const Product& p, const Blocking& b) {
   if (p.panels->runs > 1) return true;
   if (!p.tiles_take_windows || !p.rows.is_im2col || p.panels->has_zero_points ||
-      p.row_count() < p.kernel->max_rows || FetchesPanels(p)) {
+      p.row_count() < p.kernel->max_rows || b.fetches_panels) {
     return false;
   }
   const Im2col& v = p.rows.im2col;
@@ -103,10 +103,6 @@ void SetScratch(const Product& p, size_t padded_depth, size_t panel_bytes, Block
 
 }  // namespace
 
-bool FetchesPanels(const Product& product) {
-  return !Cpu().streams_by_itself && product.panels->data.bytes() > Cpu().l2_bytes;
-}
-
 int ThreadsWorth(const Product& p, int threads) {
   if (threads <= 1) return 1;
   return static_cast<int>(std::clamp<int64_t>(CyclesOf(p) / kLeastCyclesOfThread, 1, threads));
@@ -123,7 +119,12 @@ Blocking Block(const Product& p, int threads) {
 
   b.threads = threads = ThreadsWorth(p, threads);
   b.in_place = p.rows.ServesInPlace(kernel.row_format, p.padded_depth());
-  b.windows = ReadsWindows(p);
+  // Of L2 rows have what panels and results leave.
+  const size_t all_rows = static_cast<size_t>(p.row_count()) * static_cast<size_t>(p.depth());
+  const bool tells = !Cpu().streams_by_itself;
+  b.fetches_panels = tells && p.panels->data.bytes() > Cpu().l2_bytes;
+  b.fetches_rows = tells && b.in_place && all_rows > Cpu().l2_bytes / 4 * 3;
+  b.windows = ReadsWindows(p, b);
   const size_t row_bytes = std::max<size_t>(1, RowBytes(p, b));
   // A task's panels stay in L2 beside its rows, which every panel reads again.
   const size_t l2_bytes = Cpu().l2_bytes;

@@ -33,6 +33,8 @@ struct Blocking {
 
   bool in_place;         // the rows are read where they lie
   bool windows;          // or where they overlap (pack/windows.h)
+  bool fetches_panels;   // from beyond L2: the hardware wants to be told
+  bool fetches_rows;     // the same
   size_t row_bytes;      // of packed rows, per thread
   size_t operand_bytes;  // of a panel widened, per thread
   size_t scratch_bytes;  // per thread
@@ -41,9 +43,6 @@ Blocking Block(const Product& product, int threads);
 
 // How many of `threads` are worth waking for a product.
 int ThreadsWorth(const Product& product, int threads);
-
-// Whether panels come from beyond L2, and the hardware wants to be told.
-bool FetchesPanels(const Product& product);
 
 // The rows and the panels of a task: parts as even as the tiles of the kernel allow.
 Range RowsOf(const Product& product, const Blocking& blocking, int row_task);

@@ -5,7 +5,6 @@
 #include "intaglio/fixedpoint/registers.h"
 #include "intaglio/gemm/blocking.h"
 #include "intaglio/gemm/cores.h"
-#include "intaglio/gemm/cpu.h"
 #include "intaglio/gemm/product.h"
 #include "intaglio/gemm/task_parts.h"
 #include "intaglio/gemm/write_tile.h"
@@ -20,9 +19,7 @@ struct Plan {
   const Product& product;
   const Blocking& blocking;
   const PanelParams* params;  // per extent
-  bool fetches_panels;
-  bool fetches_rows;  // these, too, come from beyond L2
-  bool direct;        // whole tiles go straight to dst; else by way of scratch
+  bool direct;                // whole tiles go straight to dst; else by way of scratch
 };
 
 // Lays out the lines of `count` rows of a convolution. Tiles read them there; rows too few for one,
@@ -154,7 +151,7 @@ void Ready(const Plan& plan, const Kernel& kernel, Range rows, const Scratch& sc
            TileArgs& args) {
   const Product& p = plan.product;
   args.row_count = rows.last - rows.first;
-  args.fetch_ahead = plan.fetches_panels;
+  args.fetch_ahead = plan.blocking.fetches_panels;
   args.epilogue = p.epilogue;
   args.operands = scratch.operands;
   args.dst_stride = p.row_stride * static_cast<ptrdiff_t>(SizeOf(p.epilogue.output));
@@ -164,7 +161,7 @@ void Ready(const Plan& plan, const Kernel& kernel, Range rows, const Scratch& sc
 void RunTask(const Plan& plan, const Kernel& kernel, Range rows, Range extents,
              const Scratch& scratch, TileArgs& args) {
   const Product& p = plan.product;
-  args.fetch_rows = plan.fetches_rows && extents.first == 0;
+  args.fetch_rows = plan.blocking.fetches_rows && extents.first == 0;
   if (plan.direct) {
     extents.first =
         RunWholePanels(plan, kernel, extents, p.dst + rows.first * args.dst_stride, args);
@@ -194,13 +191,6 @@ void RunTasks(const Plan& plan, const Scratch& scratch, TaskParts& tasks, int wo
   });
 }
 
-// Of L2 rows have what panels and results leave.
-bool FetchesRows(const Product& product, const Blocking& blocking) {
-  const size_t bytes = static_cast<size_t>(product.row_count()) *
-                       static_cast<size_t>(product.depth());  // of 8-bit elements
-  return !Cpu().streams_by_itself && blocking.in_place && bytes > Cpu().l2_bytes / 4 * 3;
-}
-
 // The epilogue's parameters per panel, made for this call where they were not made before. Null
 // where memory is short.
 const PanelParams* ParamsOf(Context& context, const Product& product) {
@@ -227,11 +217,7 @@ Status Execute(Context& context, const Product& product, const Blocking& blockin
   const PanelParams* params = memory == nullptr ? nullptr : ParamsOf(context, product);
   if (params == nullptr) return OutOfMemory("no memory for the scratch of a product");
 
-  const Plan plan{product,
-                  blocking,
-                  params,
-                  FetchesPanels(product),
-                  FetchesRows(product, blocking),
+  const Plan plan{product, blocking, params,
                   product.standard != nullptr && product.channel_stride == 1};
   if (tasks == 1) {
     const Kernel& kernel = FormHere(*product.kernel);
