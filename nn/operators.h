@@ -8,8 +8,9 @@
 #define INTAGLIO_NN_OPERATORS_H_
 
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
-#include <utility>
+#include <type_traits>
 #include <variant>
 #include <vector>
 
@@ -159,20 +160,31 @@ using OperatorVariant = std::variant<
     L2Pool2D, LocalResponseNormalization, ReadVariable, AssignVariable, While, If,
     DynamicUpdateSlice, DynamicSlice, ScatterNd>;
 
+template <class T, class... Ts>
+constexpr size_t PlaceAmong(const std::variant<Ts...>*) {
+  static_assert((std::is_same_v<T, Ts> || ...), "an operator is one of the types of OperatorVariant");
+  size_t place = 0;
+  static_cast<void>(((std::is_same_v<T, Ts> || (++place, false)) || ...));
+  return place;
+}
+
 // One of the above, read with std::get_if and std::holds_alternative. Compilers take seconds to
-// make the special members of a variant of a hundred types, and to choose the constructor for a
-// value: so the members are made once, in operators.cc, and a value names its type.
+// make the special members of a variant of a hundred types, and a tenth of a second to make it of a
+// value: so all of that is made once, in operators.cc, and a value names its place among the types.
 class Operator : public OperatorVariant {
  public:
   Operator();  // Conv2D
   template <class T>
   requires(!std::derived_from<T, OperatorVariant>) Operator(T op)
-      : OperatorVariant(std::in_place_type<T>, std::move(op)) {}
+      : Operator(PlaceAmong<T>(static_cast<OperatorVariant*>(nullptr)), &op) {}
   Operator(const Operator& other);
   Operator(Operator&& other) noexcept;
   Operator& operator=(const Operator& other);
   Operator& operator=(Operator&& other) noexcept;
   ~Operator();
+
+ private:
+  Operator(size_t place, void* op);  // takes what it points at: the type of that place
 };
 
 }  // namespace intaglio::nn
