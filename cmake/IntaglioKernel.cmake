@@ -55,6 +55,8 @@ function(intaglio_kernel file)
     return()
   endif()
   target_sources(intaglio_gemm PRIVATE ${path})
+  # Its flags are its own.
+  set_source_files_properties(${path} TARGET_DIRECTORY intaglio_gemm PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
   if(ARGN)
     set_source_files_properties(${path} TARGET_DIRECTORY intaglio_gemm
                                 PROPERTIES COMPILE_OPTIONS "${ARGN}")

@@ -56,6 +56,10 @@ set(INTAGLIO_QUICK_BUILD $<$<CONFIG:Release>:-O1>)
 function(intaglio_optimize level)
   set_source_files_properties(${ARGN} TARGET_DIRECTORY intaglio_gemm
                               PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Release>:${level}>)
+  if(level STREQUAL "-Os")
+    # g++ takes no headers that it compiled for speed.
+    set_source_files_properties(${ARGN} TARGET_DIRECTORY intaglio_gemm PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
+  endif()
 endfunction()
 
 # What both libraries have in common; they are exported as intaglio::<export_name>.
