@@ -14,7 +14,7 @@ namespace intaglio::nn::test {
 namespace {
 
 TEST(TfliteCorpus, IsSurvived) {
-  const std::string folder = std::string(INTAGLIO_SOURCE_DIR) + "/test/fuzz/corpus";
+  const std::string folder = INTAGLIO_SOURCE_DIR "/test/fuzz/corpus";
   size_t ran = 0;
   size_t refused = 0;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
