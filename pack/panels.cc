@@ -71,6 +71,7 @@ void ForValues(const PanelSource& s, const int8_t* from, const Each& each) {
 }  // namespace
 
 void FillPanel(const PanelSource& s, int8_t* panel) {
+  if (s.depth == 0) return;  // of a panel that may be null
   const Places places(s);
   std::fill_n(panel, s.group_bytes() * s.groups(), int8_t{0});
   WithStep(s, [&](auto step) {
@@ -88,6 +89,10 @@ void FillPanel(const PanelSource& s, int8_t* panel) {
 }
 
 void SumPanel(const PanelSource& s, const int8_t* panel, int32_t* sums) {
+  if (s.depth == 0) {  // of a panel that may be null
+    std::fill_n(sums, s.channels, 0);
+    return;
+  }
   const Places places(s);
   for (int c = 0; c < s.channels; ++c) {
     uint32_t sum = 0;
@@ -97,6 +102,7 @@ void SumPanel(const PanelSource& s, const int8_t* panel, int32_t* sums) {
 }
 
 int64_t MeasurePanel(const PanelSource& s, const int8_t* panel, const int32_t* zero_points) {
+  if (s.depth == 0) return 0;  // the same
   const Places places(s);
   const int padding = s.groups() * s.format.depth_step - s.depth;
   int64_t largest = 0;
