@@ -32,24 +32,26 @@ int64_t CyclesOf(const Product& p) {
   const int64_t vectors = (p.channel_count() + format.lanes - 1) / format.lanes;
   return lines * vectors * p.panels->groups + rows * p.channel_count();
 }
-// A second thread wins from some 64^3 on.
-constexpr int64_t kLeastCyclesOfThread = 1 << 12;  // for which another one is woken
+// A second thread wins from some 56^3 on.
+constexpr int64_t kLeastCyclesOfThread = 3 << 10;  // for which another one is woken
+constexpr int64_t kLeastCyclesOfTasks = 1 << 16;   // for which a thread gets more than one
 
 // Cuts for several threads, no task having more than `most_tiles` tiles of rows and
 // `most_extents` panels. Work is counted in quarters of a tile by a panel.
 //
-// There are two to four tasks a thread, so that threads which are held up do not hold up the
-// others, and those that end the longest thread first are taken. A panel costs half a tile to start
-// with, and packing a tile a quarter of what multiplying it does, in each task that shares it.
-void CutForThreads(int threads, int tiles, int extents, int most_tiles, int most_extents,
-                   Blocking& b) {
+// There are up to four tasks a thread, and two at least but of small products, so that threads
+// which are held up do not hold up the others; those that end the longest thread first are taken.
+// A panel costs half a tile to start with, and packing a tile a quarter of what multiplying it
+// does, in each task that shares it.
+void CutForThreads(int threads, int least_tasks, int tiles, int extents, int most_tiles,
+                   int most_extents, Blocking& b) {
   int64_t least = std::numeric_limits<int64_t>::max();
   const auto parts = [](int count, int most) { return (count + most - 1) / most; };
   const int fewest_rows = parts(tiles, most_tiles);
   const int fewest_extents = parts(extents, most_extents);
   const int most_tasks = std::max(4 * threads, fewest_rows * fewest_extents);
   for (int r = fewest_rows; r <= std::min(tiles, most_tasks); ++r) {
-    const int first = std::max(fewest_extents, std::min(extents, parts(2 * threads, r)));
+    const int first = std::max(fewest_extents, std::min(extents, parts(least_tasks, r)));
     for (int e = first; e <= std::min(extents, std::max(first, most_tasks / r)); ++e) {
       const int64_t task_tiles = parts(tiles, r);
       const int64_t task_extents = parts(extents, e);
@@ -152,7 +154,10 @@ Blocking Block(const Product& p, int threads) {
   // Reading panels again, beside products, takes less than packing rows again: 3 to 4 % of 2048^3
   // and of 512x49x4608 (Zen 5). Tiles (AMX) would be done before their panels come from beyond L2.
   b.rows_stay = b.extent_tasks == 1 || !(b.in_place || p.panels->format.tiles);
-  if (threads > 1) CutForThreads(threads, tiles, extents, most_tiles, b.extents, b);
+  if (threads > 1) {
+    const int least_tasks = CyclesOf(p) < kLeastCyclesOfTasks ? threads : 2 * threads;
+    CutForThreads(threads, least_tasks, tiles, extents, most_tiles, b.extents, b);
+  }
   b.rows = (tiles + b.row_tasks - 1) / b.row_tasks * kernel.max_rows;
   b.extents = (extents + b.extent_tasks - 1) / b.extent_tasks;
   SetScratch(p, padded_depth, panel_bytes, b);

@@ -8,7 +8,8 @@ namespace {
 
 template <size_t place>
 void Take(OperatorVariant& to, void* op) {
-  to.emplace<place>(std::move(*static_cast<std::variant_alternative_t<place, OperatorVariant>*>(op)));
+  to.emplace<place>(
+      std::move(*static_cast<std::variant_alternative_t<place, OperatorVariant>*>(op)));
 }
 
 using Places = std::make_index_sequence<std::variant_size_v<OperatorVariant>>;

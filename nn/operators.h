@@ -162,7 +162,8 @@ using OperatorVariant = std::variant<
 
 template <class T, class... Ts>
 constexpr size_t PlaceAmong(const std::variant<Ts...>*) {
-  static_assert((std::is_same_v<T, Ts> || ...), "an operator is one of the types of OperatorVariant");
+  static_assert((std::is_same_v<T, Ts> || ...),
+                "an operator is one of the types of OperatorVariant");
   size_t place = 0;
   static_cast<void>(((std::is_same_v<T, Ts> || (++place, false)) || ...));
   return place;
