@@ -72,7 +72,8 @@ Result<GemmPlan> GemmPlan::Make(const Operand& lhs, const Operand& rhs, const Mu
   }
 }
 
-Status GemmPlan::Run(Context& context, const void* operand, void* dst, ptrdiff_t dst_stride) const {
+Status GemmPlan::Run(Context& context, const void* operand, void* dst, ptrdiff_t dst_stride) const
+    try {
   if (storage_ == nullptr) return InvalidArgument("the plan is of nothing");
   MutableMatrix result = storage_->dst;
   result.data = dst;
@@ -86,6 +87,8 @@ Status GemmPlan::Run(Context& context, const void* operand, void* dst, ptrdiff_t
   const int threads = ThreadsWorth(product, context.threads());
   return threads == 1 ? Execute(context, product, storage_->alone)
                       : Execute(context, product, Block(product, threads));
+} catch (const std::bad_alloc&) {
+  return OutOfMemory("no memory for a product");
 }
 
 }  // namespace intaglio
