@@ -63,7 +63,7 @@ class WorkerPool {
     tasks_.Run(0, task);
     gate_.fetch_and(~kOpen);  // whoever wakes now is too late: nobody waits for a sleeper
     const auto busy = [&] { return (gate_.load() & kInside) != 0; };
-    SpinWhile(busy);
+    SpinWhile(busy, round_);
     if (!busy()) return;
     std::unique_lock lock(mutex_);
     caller_sleeps_.store(true);
@@ -76,18 +76,21 @@ class WorkerPool {
   static constexpr uint64_t kOpen = uint64_t{1} << 16;
   static constexpr uint64_t kStop = uint64_t{1} << 17;
   static constexpr uint64_t kRound = uint64_t{1} << 18;
+  static constexpr uint64_t kSettledRound = 64 * kRound;
   static uint64_t RoundOf(uint64_t gate) { return gate & ~(kRound - 1); }
 
   // With a core for each thread none is given away: a stranger would keep it for milliseconds,
-  // many times what is waited for.
+  // many times what is waited for. Threads that are new may still lie on the same core, until the
+  // kernel spreads them: they give it to each other.
   template <class Condition>
-  void SpinWhile(const Condition& condition) const {
+  void SpinWhile(const Condition& condition, uint64_t round) const {
     const auto until = std::chrono::steady_clock::now() + (crowded_ ? kCrowdedSpin : kSpin);
+    const bool yields = crowded_ || round < kSettledRound;
     do {
       // The clock takes as long to read as another thread takes to answer.
       for (int i = 0; i < 16; ++i) {
         if (!condition()) return;
-        crowded_ ? std::this_thread::yield() : Pause();
+        yields ? std::this_thread::yield() : Pause();
       }
     } while (std::chrono::steady_clock::now() < until);
   }
@@ -118,7 +121,7 @@ class WorkerPool {
       return (gate & kStop) != 0 || ((gate & kOpen) != 0 && RoundOf(gate) != seen);
     };
     while (true) {
-      SpinWhile([&] { return !calls(gate_.load()); });
+      SpinWhile([&] { return !calls(gate_.load()); }, seen);
       if (!calls(gate_.load())) {
         std::unique_lock lock(mutex_);
         sleepers_.fetch_add(1);
