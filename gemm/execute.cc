@@ -37,7 +37,6 @@ void ReadyWindows(const Plan& plan, const Kernel& kernel, int first, int count,
     args.row_stride = 0;
     args.windows = windows;
     args.groups = groups;
-    args.fetch_ahead = false;
     return;
   }
   const ptrdiff_t line = ptrdiff_t{groups} * p.panels->format.depth_step *
