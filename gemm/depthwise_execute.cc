@@ -34,6 +34,16 @@ int MostWorkers(const DepthwiseProduct& product) {
       std::clamp<int64_t>(Rows(product.input) * each / kLeastOfThread, 1, 1024));
 }
 
+int Bands(const DepthwiseJob& job) { return (job.input().out_height - 1) / job.lines + 1; }
+
+// Tasks for each image: as few as kMaxBands allows that the threads can share evenly.
+int PartsOfImage(const DepthwiseJob& job, int threads) {
+  const int bands = Bands(job);
+  const int share = (threads - 1) / job.input().batch + 1;  // threads for each image
+  const int least = (bands - 1) / kMaxBands + 1;
+  return std::min(((least - 1) / share + 1) * share, bands);
+}
+
 }  // namespace
 
 Status ExecuteDepthwise(Context& context, const DepthwiseProduct& product) {
@@ -49,8 +59,8 @@ Status ExecuteDepthwise(Context& context, const DepthwiseProduct& product) {
   const size_t params_bytes = bound ? 0 : panels.extents.size() * sizeof(PanelParams);
   const size_t outside_bytes = static_cast<size_t>(input.channels) + kMaxPanelWidth;
   auto* shared = static_cast<std::byte*>(context.Scratch(0, params_bytes + outside_bytes));
-  const int groups = (input.out_height - 1) / job.lines + 1;  // of lines, of one image
-  const int tasks = input.batch * groups;
+  const int each = PartsOfImage(job, threads);
+  const int tasks = input.batch * each;
   const int workers = std::min(threads, tasks);
   const size_t scratch_bytes = DepthwiseScratch::Carve(nullptr, job, nullptr);
   bool have_memory = shared != nullptr;
@@ -73,7 +83,11 @@ Status ExecuteDepthwise(Context& context, const DepthwiseProduct& product) {
     DepthwiseScratch scratch;
     DepthwiseScratch::Carve(static_cast<std::byte*>(context.Scratch(worker + 1, 0)), job, &scratch);
     parts.Run(worker, [&](int task) {
-      RunDepthwiseLines(job, task / groups, task % groups * job.lines, scratch);
+      const auto begin = [&](int part) {
+        return static_cast<int>(int64_t{Bands(job)} * part / each) * job.lines;
+      };
+      const int part = task % each;
+      RunDepthwiseLines(job, task / each, begin(part), begin(part + 1), scratch);
     });
   };
   context.Run(workers, std::ref(work));  // by reference: a copy would be allocated

@@ -51,6 +51,20 @@ ColumnRange ColumnsInside(const Im2col& v, int first, int count) {
   return {before, end - before, std::max(first - v.pad_left, 0)};
 }
 
+bool IsWhole(const DepthwiseJob& job, const PanelExtent& extent) {
+  return extent.channels == job.filters().panels.format.lanes * extent.vectors;
+}
+
+// Whether the kernel reads a panel's channels where they lie.
+bool ReadsInPlace(const DepthwiseJob& job, const PanelExtent& extent, bool readable) {
+  return (IsWhole(job, extent) || readable) && job.filters().multiplier == 1;
+}
+
+// Whether it writes them where they belong.
+bool WritesInPlace(const DepthwiseJob& job, const PanelExtent& extent) {
+  return IsWhole(job, extent) && job.product.standard != nullptr;
+}
+
 constexpr ptrdiff_t kCopiedColumn = kMaxPanelWidth;  // bytes
 
 // Copies one panel's channels of `columns` columns, each channel repeated for its `multiplier`
@@ -73,14 +87,14 @@ std::byte* CopyColumns(const PanelExtent& extent, int multiplier, DepthwiseRow f
 
 // Copies what a run reads of one panel's channels to where the kernel may read a whole panel's
 // width.
-void CopyRun(const DepthwiseJob& job, const PanelExtent& extent, const ColumnRange& range,
-             int columns, const DepthwiseScratch& scratch) {
+void CopyRun(const DepthwiseJob& job, const PanelExtent& extent, const DepthwiseRow* rows,
+             const ColumnRange& range, int columns, const DepthwiseScratch& scratch) {
   const int multiplier = job.filters().multiplier;
   const DepthwiseRow outside = {job.outside, 0};
   auto* to = reinterpret_cast<std::byte*>(scratch.copies);
   for (int row = 0; row < job.filters().padded_height(); ++row) {
     scratch.copied_rows[row] = {reinterpret_cast<const uint8_t*>(to), kCopiedColumn};
-    DepthwiseRow inside = scratch.rows[row];
+    DepthwiseRow inside = rows[row];
     inside.data += range.first * inside.step;
     to = CopyColumns(extent, multiplier, outside, range.before, to);
     to = CopyColumns(extent, multiplier, inside, range.inside, to);
@@ -106,27 +120,34 @@ void Deliver(const DepthwiseJob& job, const PanelExtent& extent, int width, int 
              extent.channels * size, pixels});
 }
 
-// One panel of channels along `lines` output lines, the first pixel of which is row `row` of the
-// result. `readable`: as ReadsWholePanels.
-void RunPanel(const DepthwiseJob& job, const Kernel& kernel, size_t extent_index, int row,
-              int lines, bool readable, const DepthwiseScratch& scratch) {
+// Neighbouring bands of `lines` lines each, the first pixel of which is row `row` of the result.
+struct Bands {
+  int count;
+  int lines;
+  int row;
+  const DepthwiseRow* rows;  // under all of them, band by band
+  bool readable;             // as ReadsWholePanels
+};
+
+// One panel of channels along bands. Where copies are to be made, `bands` is one.
+void RunPanel(const DepthwiseJob& job, const Kernel& kernel, size_t extent_index,
+              const Bands& bands, const DepthwiseScratch& scratch) {
   const Im2col& v = job.input();
   const DepthwiseFilters& filters = job.filters();
-  const Panels& panels = filters.panels;
-  const PanelExtent& extent = panels.extents[extent_index];
-  const int width = panels.format.lanes * extent.vectors;
-  const bool whole = extent.channels == width;
-  const bool in_place = (whole || readable) && filters.multiplier == 1;
-  const bool direct = whole && job.product.standard != nullptr;
+  const PanelExtent& extent = filters.panels.extents[extent_index];
+  const int width = filters.panels.format.lanes * extent.vectors;
+  const bool in_place = ReadsInPlace(job, extent, bands.readable);
+  const bool direct = WritesInPlace(job, extent);
   const auto size = static_cast<ptrdiff_t>(SizeOf(job.epilogue.output));
 
   DepthwiseArgs args;
   args.weights = filters.Panel(extent_index);
   args.line_weights = static_cast<ptrdiff_t>(filters.LineBytes(extent_index));
-  args.lines = lines;
+  args.lines = bands.lines;
+  args.bands = bands.count;
   args.terms = filters.weights[extent_index].terms;
   args.vectors = extent.vectors;
-  args.rows = in_place ? scratch.rows : scratch.copied_rows;
+  args.rows = in_place ? bands.rows : scratch.copied_rows;
   args.first_channel = in_place ? extent.first_channel : 0;
   args.outside = job.outside;
   args.groups = filters.groups();
@@ -138,23 +159,24 @@ void RunPanel(const DepthwiseJob& job, const Kernel& kernel, size_t extent_index
   args.epilogue = job.epilogue;
   args.dst_stride = (direct ? job.product.dst_stride : width) * size;
   args.dst_line = (direct ? v.out_width : job.run) * args.dst_stride;
+  args.dst_band = bands.lines * args.dst_line;
   args.scratch = scratch.columns;
   for (int x = 0; x < v.out_width; x += job.run) {
     args.pixels = std::min(job.run, v.out_width - x);
     args.columns = job.Columns(args.pixels);
     ColumnRange range = ColumnsInside(v, x * v.stride_width, args.columns);
     if (!in_place) {
-      CopyRun(job, extent, range, args.columns, scratch);
+      CopyRun(job, extent, bands.rows, range, args.columns, scratch);
       range = {0, args.columns, 0};
     }
     args.columns_before = range.before;
     args.columns_inside = range.inside;
     args.first_column = range.first;
-    const ptrdiff_t at = (row + x) * job.product.dst_stride + extent.first_channel;
+    const ptrdiff_t at = (bands.row + x) * job.product.dst_stride + extent.first_channel;
     args.dst = direct ? static_cast<std::byte*>(job.product.dst) + at * size : scratch.out;
     kernel.depthwise(args);
-    for (int l = 0; l < lines && !direct; ++l) {
-      Deliver(job, extent, width, row + x + l * v.out_width, args.pixels,
+    for (int l = 0; l < bands.lines && !direct; ++l) {
+      Deliver(job, extent, width, bands.row + x + l * v.out_width, args.pixels,
               scratch.out + l * args.dst_line);
     }
   }
@@ -170,13 +192,14 @@ size_t DepthwiseScratch::Carve(std::byte* memory, const DepthwiseJob& job,
     at += RoundUp(bytes, 64);
     return piece;
   };
+  const PanelFormat& panel = job.kernel().panel;
   const auto rows = static_cast<size_t>(job.filters().padded_height());
-  const auto columns = static_cast<size_t>(job.Columns(job.run));
+  const int columns = job.Columns(job.run);
   const DepthwiseScratch carved{
+      reinterpret_cast<DepthwiseRow*>(take(kMaxBands * rows * sizeof(DepthwiseRow))),
       reinterpret_cast<DepthwiseRow*>(take(rows * sizeof(DepthwiseRow))),
-      reinterpret_cast<DepthwiseRow*>(take(rows * sizeof(DepthwiseRow))),
-      reinterpret_cast<uint8_t*>(take(columns * rows * kMaxPanelWidth)),
-      take(columns * job.ColumnBytes(job.kernel().panel.vectors)),
+      reinterpret_cast<uint8_t*>(take(static_cast<size_t>(columns) * rows * kMaxPanelWidth)),
+      take(DepthwiseScratchBytes(columns, panel.vectors, panel.lanes, job.filters().groups())),
       take(static_cast<size_t>(job.run * job.lines) * kMaxPanelWidth * sizeof(int32_t))};
   if (scratch != nullptr) *scratch = carved;
   return at;
@@ -199,16 +222,33 @@ int LinesAtOnce(const DepthwiseProduct& product, int threads) {
   return dense && tasks >= threads ? lines : 1;
 }
 
-void RunDepthwiseLines(const DepthwiseJob& job, int batch, int out_y,
+void RunDepthwiseLines(const DepthwiseJob& job, int batch, int first, int end,
                        const DepthwiseScratch& scratch) {
   const Im2col& v = job.input();
-  const int lines = std::min(job.lines, v.out_height - out_y);
-  FindRows(job, batch, out_y, lines, scratch.rows);
-  const int row = (batch * v.out_height + out_y) * v.out_width;
-  const size_t extents = job.filters().panels.extents.size();
-  const bool readable = ReadsWholePanels(job, batch, out_y, lines);
   const Kernel& kernel = FormHere(job.kernel());
-  for (size_t e = 0; e < extents; ++e) RunPanel(job, kernel, e, row, lines, readable, scratch);
+  const int height = job.filters().padded_height();
+  end = std::min(end, v.out_height);
+  // As many whole bands as there are, then one of what is left.
+  for (int lines, count; first < end; first += count * lines) {
+    lines = std::min(job.lines, end - first);
+    count = (end - first) / lines;
+    const auto band = [&](int b, int bands) {
+      const int y = first + b * lines;
+      return Bands{bands, lines, (batch * v.out_height + y) * v.out_width,
+                   scratch.rows + b * height, ReadsWholePanels(job, batch, y, lines)};
+    };
+    for (int b = 0; b < count; ++b) {
+      FindRows(job, batch, first + b * lines, lines, scratch.rows + b * height);
+    }
+    for (size_t e = 0; e < job.filters().panels.extents.size(); ++e) {
+      const PanelExtent& extent = job.filters().panels.extents[e];
+      const bool at_once = WritesInPlace(job, extent) && ReadsInPlace(job, extent, false);
+      const int bands = at_once ? count : 1;
+      for (int b = 0; b < count; b += bands) {
+        RunPanel(job, kernel, e, band(b, bands), scratch);
+      }
+    }
+  }
 }
 
 }  // namespace intaglio

@@ -17,7 +17,7 @@ struct DepthwiseJob {
   const PanelParams* params;  // per extent
   const uint8_t* outside;     // one pixel of zero points
   int run;                    // pixels of a line that a kernel is given at once
-  int lines;                  // that it is given at once
+  int lines;                  // of a band
 
   const Im2col& input() const { return product.input; }
   const Kernel& kernel() const { return *product.packed.kernel; }
@@ -30,7 +30,7 @@ struct DepthwiseJob {
 
 // A thread's scratch, carved from one piece of memory.
 struct DepthwiseScratch {
-  DepthwiseRow* rows;         // [padded kernel row] under the lines at hand
+  DepthwiseRow* rows;         // [band][padded kernel row] under the lines at hand
   DepthwiseRow* copied_rows;  // the same, of copies
   uint8_t* copies;     // [padded kernel row][column of a run], kMaxPanelWidth each, where no panel
                        // can be read in place
@@ -48,8 +48,9 @@ int PixelsOfRun(const DepthwiseJob& job);
 // close as the rows of the filter, and where every thread gets some.
 int LinesAtOnce(const DepthwiseProduct& product, int threads);
 
-// Computes lines out_y, out_y + 1 ... of one image of the batch, at most LinesAtOnce().
-void RunDepthwiseLines(const DepthwiseJob& job, int batch, int out_y,
+// Computes lines first .. end - 1 of one image of the batch, in no more than kMaxBands bands. `end`
+// may lie behind the image.
+void RunDepthwiseLines(const DepthwiseJob& job, int batch, int first, int end,
                        const DepthwiseScratch& scratch);
 
 }  // namespace intaglio

@@ -101,6 +101,7 @@ void FillPanelParams(const Panels& panels, const PanelExtent& extent, const RowF
   if (standard == nullptr || standard->scaling == Scaling::kNone) return;
   const int64_t bound = AccumulatorBound(extent, rows.magnitude, bias);
   params.form = FillScaling(*standard, panels.format, extent, bound, params);
+  std::fill_n(params.vector_form, extent.vectors, params.form);
 }
 
 EpilogueParams MakeEpilogue(const StandardPipeline* standard) {

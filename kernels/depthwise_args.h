@@ -7,6 +7,7 @@
 #ifndef INTAGLIO_KERNELS_DEPTHWISE_ARGS_H_
 #define INTAGLIO_KERNELS_DEPTHWISE_ARGS_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -21,17 +22,20 @@ struct DepthwiseRow {
   ptrdiff_t step;
 };
 
-// `lines` neighbouring output lines, each a run of `pixels` neighbouring pixels, over one panel of
-// channels:
-// acc[l][p][c] =
+inline constexpr int kMaxBands = 4;
+
+// `bands` bands of `lines` neighbouring output lines, each a run of `pixels` neighbouring pixels,
+// over one panel of channels. Of one band: acc[l][p][c] =
 //     sum over ky, kx of input[l + ky][p * pixel_step + kx * tap_step][c] * weights[ky][kx][c].
 struct DepthwiseArgs {
   const int8_t* weights;   // of the first line, as pack/depthwise_filters.h says
   ptrdiff_t line_weights;  // bytes to those of the next, which meet the same groups a row lower
   int lines;               // 1 .. groups * step - kernel height + 1
+  int bands;               // 1 .. kMaxBands
   int terms;
   int vectors;  // of the panel
-  // [groups * step]; beyond the last row, where weights are zero, of any bytes that can be read.
+  // [bands][groups * step]; beyond a band's last row, where weights are zero, of any bytes that can
+  // be read.
   const DepthwiseRow* rows;
   ptrdiff_t first_channel;  // added to each of them
   int first_column;         // of the image, whose columns the run begins with
@@ -50,12 +54,21 @@ struct DepthwiseArgs {
   void* dst;
   ptrdiff_t dst_stride;  // bytes between pixels
   ptrdiff_t dst_line;    // bytes between lines
-  void* scratch;         // columns * DepthwiseColumnBytes, aligned to 64
+  ptrdiff_t dst_band;    // bytes between bands
+  void* scratch;         // DepthwiseScratchBytes, aligned to 64
 };
 
 // Interleaved columns: a vector of at most kMaxPanelWidth 32-bit lanes for each group of rows.
 constexpr size_t DepthwiseColumnBytes(int vectors, int lanes, int groups) {
   return static_cast<size_t>(vectors * lanes) * sizeof(int32_t) * static_cast<size_t>(groups);
+}
+
+// Of a run of `columns` columns: them, interleaved, or where they lie, four rows of each, two more
+// for each band (depthwise_slide.h).
+constexpr size_t DepthwiseScratchBytes(int columns, int vectors, int lanes, int groups) {
+  const auto count = static_cast<size_t>(columns);
+  return std::max(count * DepthwiseColumnBytes(vectors, lanes, groups),
+                  kMaxBands * (count + 2) * 4 * sizeof(const uint8_t*));
 }
 
 }  // namespace intaglio

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "intaglio/kernels/depthwise_args.h"
+#include "intaglio/kernels/depthwise_slide.h"
 #include "intaglio/kernels/finish.h"
 #include "intaglio/kernels/finish_pairs.h"
 #include "intaglio/kernels/kernel.h"
@@ -70,7 +71,6 @@ struct TapWalk {
     runs = args.terms * runs_of_term;
     tap = args.tap_step * column;
     term = runs_of_term * tap;
-    slides = runs == 1 && args.groups == 1 && args.kernel_width == 3 && args.pixel_step == 1;
   }
 
   ptrdiff_t pixel;  // from pixel to pixel
@@ -78,7 +78,6 @@ struct TapWalk {
   int runs;  // of all terms
   ptrdiff_t tap;
   ptrdiff_t term;
-  bool slides;  // three taps in a row, of one group of rows, over pixels side by side
 };
 
 template <class V, int kVectors, int kPixels>
@@ -88,34 +87,6 @@ INTAGLIO_INLINE void LoadOffsets(const PanelParams& params,
   for (int p = 0; p < kPixels; ++p) {
     INTAGLIO_UNROLL
     for (int j = 0; j < kVectors; ++j) acc[p][j] = V::Load(params.offset + j * V::kLanes);
-  }
-}
-
-// acc += products of one line's weights and kPixels pixels, the first of whose columns begins at
-// `first`, where walk.slides: a column is loaded once for all pixels that it lies under. Zen 4
-// loads one vector of 512 bits in a cycle, which is what binds it otherwise.
-template <class V, class T, int kVectors, int kPixels>
-INTAGLIO_INLINE void SlideTaps(const int8_t* weights, const typename T::Operand* first,
-                               typename V::I32 (&acc)[kPixels][kVectors]) {
-  constexpr int kTaps = 3;
-  INTAGLIO_UNROLL
-  for (int j = 0; j < kVectors; ++j) {
-    typename T::Operand w[kTaps];
-    INTAGLIO_UNROLL
-    for (int k = 0; k < kTaps; ++k) {
-      w[k] = T::LoadWeights(weights + (k * kVectors + j) * V::kLanes * T::kStep);
-    }
-    INTAGLIO_UNROLL
-    for (int c = 0; c < kPixels + kTaps - 1; ++c) {
-      const typename T::Operand x = first[c * kVectors + j];
-      INTAGLIO_UNROLL
-      for (int k = 0; k < kTaps; ++k) {
-        const int p = c - k;
-        if (p < 0 || p >= kPixels) continue;
-        acc[p][j] = T::Dot(acc[p][j], w[k], x);
-        V::Keep(acc[p][j]);
-      }
-    }
   }
 }
 
@@ -152,7 +123,7 @@ INTAGLIO_INLINE void WalkTaps(const TapWalk& walk, const int8_t* weights,
 // enough that g++ keeps all of them there, two thirds of what the tiles of products have.
 template <class V, int kVectors>
 inline constexpr int kTilePixels =
-    !kStoresPairs<V> ? V::kMaxRows : (kVectors < 4 && V::kMaxVectors == 4 ? 8 : 4);
+    !kStoresPairs<V> ? V::kMaxRows : (kVectors < 2 && V::kMaxVectors == 4 ? 8 : 4);
 
 // What is the same for all tiles of a run.
 template <class V, int kVectors>
@@ -177,12 +148,7 @@ __attribute__((noinline)) void TileToBytes(const TileJob<V, kVectors>& job, cons
                                            std::index_sequence<kVector...>) {
   typename V::I32 acc[kTilePixels<V, kVectors>][kVectors];
   LoadOffsets<V>(job.params, acc);
-  constexpr bool kQuads512 = T::kStep == 4 && V::kLanes == 16;
-  if (kQuads512 && job.walk.slides) {
-    SlideTaps<V, T>(weights, columns, acc);
-  } else {
-    WalkTaps<V, T>(job.walk, weights, columns, acc);
-  }
+  WalkTaps<V, T>(job.walk, weights, columns, acc);
   const auto scaled = [&](size_t j) { return Form()(job.params, static_cast<int>(j) * V::kLanes); };
   const decltype(scaled(0)) all[] = {scaled(kVector)...};
   FinishPairs(job.store, acc, all, dst, job.dst_stride);
@@ -237,11 +203,8 @@ void DepthwiseToAny(const DepthwiseArgs& args) {
   });
 }
 
-template <class V, class T, int kVectors = V::kMaxVectors>
-void Depthwise(const DepthwiseArgs& args) {
-  if constexpr (kVectors > 1) {
-    if (args.vectors < kVectors) return Depthwise<V, T, kVectors / 2>(args);
-  }
+template <class V, class T, int kVectors>
+__attribute__((noinline)) void DepthwiseBand(const DepthwiseArgs& args) {
   InterleaveColumns<T, kVectors>(args);
   constexpr int kPixels = kTilePixels<V, kVectors>;
   if constexpr (kStoresPairs<V>) {
@@ -256,6 +219,22 @@ void Depthwise(const DepthwiseArgs& args) {
   }
   if (args.pixels < kPixels) return DepthwiseToAny<V, T, kVectors, 1>(args);
   DepthwiseToAny<V, T, kVectors, kPixels>(args);
+}
+
+template <class V, class T, int kVectors = V::kMaxVectors>
+void Depthwise(const DepthwiseArgs& args) {
+  if constexpr (kVectors > 1) {
+    if (args.vectors < kVectors) return Depthwise<V, T, kVectors / 2>(args);
+  }
+  if constexpr (kSlides<V, T, kVectors>) {
+    if (SlideLines<V, T, kVectors>(args)) return;
+  }
+  DepthwiseArgs band = args;
+  for (int b = 0; b < args.bands; ++b) {
+    DepthwiseBand<V, T, kVectors>(band);
+    band.rows += args.groups * T::kStep;
+    band.dst = static_cast<char*>(band.dst) + args.dst_band;
+  }
 }
 
 }  // namespace intaglio

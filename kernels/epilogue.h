@@ -2,7 +2,6 @@
 #ifndef INTAGLIO_KERNELS_EPILOGUE_H_
 #define INTAGLIO_KERNELS_EPILOGUE_H_
 
-#include <algorithm>
 #include <cstdint>
 
 #include "intaglio/fixedpoint/registers.h"
@@ -32,9 +31,10 @@ enum class ScalingForm : uint8_t {
 // Per channel of one panel, element vector * lanes + lane.
 struct PanelParams {
   ScalingForm form = ScalingForm::kNone;
-  ScalingForm vector_form[kMaxPanelVectors];                // of kByVector
-  bool fits_int16 = false;                                  // every scaled accumulator does
-  alignas(64) int32_t offset[kMaxPanelWidth];               // bias and zero-point terms
+  ScalingForm vector_form[kMaxPanelVectors];   // of kByVector, and of the double roundings but the
+                                               // general one, whose it is
+  bool fits_int16 = false;                     // every scaled accumulator does
+  alignas(64) int32_t offset[kMaxPanelWidth];  // bias and zero-point terms
   alignas(64) int32_t negative_zero_point[kMaxPanelWidth];  // of the panel side; times a row's sum
   alignas(64) int32_t mantissa[kMaxPanelWidth];
   alignas(64) int32_t left_shift[kMaxPanelWidth];
@@ -59,8 +59,10 @@ INTAGLIO_INLINE constexpr bool IsBounded(const PanelParams& p, int vectors) {
     case ScalingForm::kMultiplyAdd:
       return true;
     case ScalingForm::kByVector:
-      return std::find(p.vector_form, p.vector_form + vectors, ScalingForm::kDoubleRounding) ==
-             p.vector_form + vectors;
+      for (int j = 0; j < vectors; ++j) {
+        if (p.vector_form[j] == ScalingForm::kDoubleRounding) return false;
+      }
+      return true;
     default:
       return false;
   }

@@ -23,6 +23,7 @@ struct PanelAvx512 : Avx512 {
   }
 
   static INTAGLIO_INLINE void Keep(I32& acc) { asm("" : "+v"(acc)); }
+  static INTAGLIO_INLINE void Pin(I32& acc) { asm volatile("" : "+v"(acc)); }
   static INTAGLIO_INLINE I32 FloatBits(F32 a) { return _mm512_castps_si512(a); }
 
   static INTAGLIO_INLINE void StoreRuns(int32_t* p, ptrdiff_t step, I32 a) {
@@ -125,6 +126,18 @@ struct PanelAvx512 : Avx512 {
             Bytes(words, words));
         _mm_storeu_si128(reinterpret_cast<__m128i*>(p), _mm512_castsi512_si128(rows));
         _mm_storeu_si128(reinterpret_cast<__m128i*>(q), _mm512_extracti32x4_epi32(rows, 1));
+      }
+    }
+
+    template <int kVectors>
+    INTAGLIO_INLINE void StoreRow(char* p, const I32* a) const {
+      if constexpr (kVectors == 4) {
+        _mm512_storeu_si512(p, Bytes(Words(a[0], a[1]), Words(a[2], a[3])));
+      } else {
+        const __m512i words = Words(a[0], a[1]);
+        const __m512i order = _mm512_setr_epi64(0, 2, 4, 6, 0, 2, 4, 6);
+        const __m512i bytes = _mm512_permutexvar_epi64(order, Bytes(words, words));
+        _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), _mm512_castsi512_si256(bytes));
       }
     }
 

@@ -15,6 +15,7 @@ struct DepthwiseCase {
   int pixels;
   bool is_signed;
   int lines = 1;
+  int bands = 1;
   int first_channel = 0;
   int first_column = 0;
   int before = 0;  // columns outside the image on its left side, and on its right
@@ -24,7 +25,7 @@ struct DepthwiseCase {
   ChannelParams params;
   EpilogueParams epilogue{Type::kInt32, 0, INT32_MIN, INT32_MAX};
   std::vector<int8_t> weights;              // [ky][kx][channel]
-  std::vector<std::vector<uint8_t>> input;  // [ky][column], first_channel + width bytes each
+  std::vector<std::vector<uint8_t>> input;  // [band][ky][column], first_channel + width bytes each
   std::vector<uint8_t> outside;
 
   DepthwiseCase(const Kernel& k, int vectors, int height, int width, int pixels, bool is_signed)
@@ -40,18 +41,19 @@ struct DepthwiseCase {
 
   void Resize() {
     weights.assign(static_cast<size_t>(kernel_height * kernel_width * width()), 0);
-    input.assign(static_cast<size_t>(kernel_height + lines - 1), {});
+    input.assign(static_cast<size_t>(bands * band_height()), {});
     for (auto& row : input) row.resize(static_cast<size_t>((first_column + columns()) * pitch()));
     outside.resize(static_cast<size_t>(pitch()));
   }
+  int band_height() const { return kernel_height + lines - 1; }
   // Bytes of a column.
   int pitch() const { return first_channel + width(); }
   int columns() const { return (pixels - 1) * pixel_step + (kernel_width - 1) * tap_step + 1; }
   int width() const { return kernel.panel.lanes * vectors; }
-  int Input(int column, int ky, int channel) const {
+  int Input(int column, int row, int channel) const {
     const bool inside = column >= before && column < columns() - after;
     const int at = inside ? (first_column + column - before) * pitch() : 0;
-    const uint8_t byte = (inside ? input[static_cast<size_t>(ky)]
+    const uint8_t byte = (inside ? input[static_cast<size_t>(row)]
                                  : outside)[static_cast<size_t>(at + first_channel + channel)];
     return (is_signed ? static_cast<int8_t>(byte) : byte) + Move();
   }
@@ -63,12 +65,12 @@ struct DepthwiseCase {
   int Weight(int ky, int kx, int channel) const {
     return weights[static_cast<size_t>((ky * kernel_width + kx) * width() + channel)];
   }
-  int32_t Accumulator(int line, int pixel, int channel) const {
+  int32_t Accumulator(int band, int line, int pixel, int channel) const {
     int64_t sum = params.offset[static_cast<size_t>(channel)];
     for (int ky = 0; ky < kernel_height; ++ky) {
       for (int kx = 0; kx < kernel_width; ++kx) {
         sum += int64_t{Weight(ky, kx, channel)} *
-               Input(pixel * pixel_step + kx * tap_step, line + ky, channel);
+               Input(pixel * pixel_step + kx * tap_step, band * band_height() + line + ky, channel);
       }
     }
     return Wrap(sum);
@@ -89,20 +91,23 @@ struct DepthwiseCase {
     ASSERT_TRUE(packed.ok()) << packed.status().message();
     ASSERT_LE(lines, packed->lines());
     std::vector<DepthwiseRow> rows;
-    for (int ky = 0; ky < packed->padded_height(); ++ky) {
-      const bool read = ky < kernel_height + lines - 1;
-      rows.push_back(read ? DepthwiseRow{input[static_cast<size_t>(ky)].data(), pitch()}
-                          : DepthwiseRow{outside.data(), 0});
+    for (int b = 0; b < bands; ++b) {
+      for (int ky = 0; ky < packed->padded_height(); ++ky) {
+        const auto row = static_cast<size_t>(b * band_height() + ky);
+        const bool read = ky < band_height();
+        rows.push_back(read ? DepthwiseRow{input[row].data(), pitch()}
+                            : DepthwiseRow{outside.data(), 0});
+      }
     }
     const PanelParams lanes = params.InLanes(kernel.panel.lanes, vectors);
-    GuardedRows out(epilogue.output, lines * pixels, width(), 8);
+    GuardedRows out(epilogue.output, bands * lines * pixels, width(), 8);
     const AlignedBuffer scratch = AlignedBuffer::Allocate(
-        static_cast<size_t>(columns()) *
-        DepthwiseColumnBytes(vectors, kernel.panel.lanes, packed->groups()));
+        DepthwiseScratchBytes(columns(), vectors, kernel.panel.lanes, packed->groups()));
     DepthwiseArgs args;
     args.weights = packed->Panel(0);
     args.line_weights = static_cast<ptrdiff_t>(packed->LineBytes(0));
     args.lines = lines;
+    args.bands = bands;
     args.terms = packed->weights[0].terms;
     args.vectors = vectors;
     args.rows = rows.data();
@@ -123,17 +128,21 @@ struct DepthwiseCase {
     args.dst = out.dst();
     args.dst_stride = out.stride();
     args.dst_line = pixels * out.stride();
+    args.dst_band = lines * args.dst_line;
     args.scratch = scratch.data();
     kernel.depthwise(args);
-    for (int p = 0; p < lines * pixels; ++p) {
+    for (int p = 0; p < bands * lines * pixels; ++p) {
+      const int line = p / pixels;
       for (int c = 0; c < width(); ++c) {
-        params.Finish(epilogue, Accumulator(p / pixels, p % pixels, c), c, out.want(p), c);
+        const int32_t acc = Accumulator(line / lines, line % lines, p % pixels, c);
+        params.Finish(epilogue, acc, c, out.want(p), c);
       }
     }
     ASSERT_TRUE(out.Same()) << kernel.name << ", " << vectors << " vectors, " << kernel_height
-                            << " x " << kernel_width << " taps, " << lines << " lines of " << pixels
-                            << " pixels, " << before << " and " << after << " columns outside, "
-                            << NameOf(epilogue.output) << ": " << out.Difference();
+                            << " x " << kernel_width << " taps, " << bands << " bands of " << lines
+                            << " lines of " << pixels << " pixels, " << before << " and " << after
+                            << " columns outside, " << NameOf(epilogue.output) << ": "
+                            << out.Difference();
   }
 };
 
@@ -148,6 +157,7 @@ TEST_P(DepthwiseTile, EveryWidthFilterAndSign) {
                            random() % 2 == 0);
         const int step = kernel().tap_step;
         test.lines = Uniform(random, 1, (height + step - 1) / step * step - height + 1);
+        test.bands = Uniform(random, 1, kMaxBands);
         test.first_channel = Uniform(random, 0, 65);
         test.first_column = Uniform(random, 0, 3);
         test.pixel_step = Uniform(random, 1, 3);
@@ -170,6 +180,42 @@ TEST_P(DepthwiseTile, EveryNumberOfPixels) {
       DepthwiseCase test(kernel(), vectors, 3, 3, pixels, true);
       test.FillRandom(random);
       ASSERT_NO_FATAL_FAILURE(test.Check());
+    }
+  }
+}
+
+// Filters of 3 x 3 taps, which kernels may have a way of their own for.
+TEST_P(DepthwiseTile, SmallFiltersInEveryPlace) {
+  Random random(4);
+  for (const int vectors : PanelVectors()) {
+    for (const int pixels : {1, 2, 3, 4, 7, 12}) {
+      for (int round = 0; round < 24; ++round) {
+        DepthwiseCase test(kernel(), vectors, Uniform(random, 2, 4), 3, pixels, round % 2 == 0);
+        test.pixel_step = round / 2 % 2 + 1;
+        const bool lines = test.pixel_step == 1 && kernel().tap_step > 3 && test.kernel_height < 4;
+        test.lines = lines && round % 3 > 0 ? 2 : 1;
+        test.bands = round / 4 % kMaxBands + 1;
+        test.first_channel = Uniform(random, 0, 1) * 64;
+        test.before = Uniform(random, 0, std::min(3, test.columns()));
+        test.after = Uniform(random, 0, std::min(3, test.columns() - test.before));
+        test.Resize();
+        test.FillRandom(random);
+        test.params.form = round % 5 < 2   ? ScalingForm::kFloatHalfEvenBounded
+                           : round % 5 < 4 ? ScalingForm::kDoubleRoundingBounded
+                                           : ScalingForm::kSingleRoundingBounded;
+        for (size_t c = 0; c < test.params.offset.size(); ++c) {
+          test.params.offset[c] = Uniform(random, -9999, 9999);
+          test.params.mantissa[c] = (1 << 30) + Uniform(random, 0, (1 << 30) - 1);
+          test.params.right_shift[c] =
+              round % 5 < 4 ? Uniform(random, 6, 9) : Uniform(random, 37, 40);
+          test.params.scale[c] = 0.0001f * static_cast<float>(Uniform(random, 1, 100));
+        }
+        const bool clamps = round % 7 == 0;
+        const bool is_signed = round % 3 == 0;
+        test.epilogue = {is_signed ? Type::kInt8 : Type::kUInt8, is_signed ? 3 : 120,
+                         (is_signed ? -128 : 0) + (clamps ? 5 : 0), is_signed ? 127 : 255};
+        ASSERT_NO_FATAL_FAILURE(test.Check());
+      }
     }
   }
 }

@@ -55,6 +55,7 @@ struct ChannelParams {
     p.form = form;
     p.fits_int16 = fits_int16;
     for (int j = 0; j < vectors; ++j) {
+      p.vector_form[j] = form;
       for (int l = 0; l < lanes; ++l) {
         const auto c = static_cast<size_t>(HandChannel(lanes, vectors, j, l));
         const int at = j * lanes + l;
