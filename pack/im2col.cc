@@ -17,14 +17,30 @@ int Product(int a, int b) {
   return product > kIntMax ? -1 : static_cast<int>(product);
 }
 
-Status Positive(const char* name, int value) {
-  if (value > 0) return {};
-  return InvalidArgument(std::string("im2col: ") + name + " is " + std::to_string(value));
-}
-Status NotNegative(const char* name, int value) {
-  if (value >= 0) return {};
-  return InvalidArgument(std::string("im2col: ") + name + " is " + std::to_string(value));
-}
+// The least values of a view's numbers.
+struct Least {
+  int Im2col::*number;
+  int value;
+  const char* name;
+};
+constexpr Least kLeast[] = {
+    {&Im2col::batch, 0, "batch"},
+    {&Im2col::height, 0, "height"},
+    {&Im2col::width, 0, "width"},
+    {&Im2col::channels, 0, "channels"},
+    {&Im2col::first_channel, 0, "first channel"},
+    {&Im2col::group_channels, 0, "group channels"},
+    {&Im2col::pad_top, 0, "padding at the top"},
+    {&Im2col::pad_left, 0, "padding at the left"},
+    {&Im2col::out_height, 0, "output height"},
+    {&Im2col::out_width, 0, "output width"},
+    {&Im2col::kernel_height, 1, "kernel height"},
+    {&Im2col::kernel_width, 1, "kernel width"},
+    {&Im2col::stride_height, 1, "stride height"},
+    {&Im2col::stride_width, 1, "stride width"},
+    {&Im2col::dilation_height, 1, "dilation height"},
+    {&Im2col::dilation_width, 1, "dilation width"},
+};
 
 // Input coordinates reach out * stride + kernel * dilation: keep them ints.
 Status Reach(const char* name, int out, int stride, int kernel, int dilation, int pad) {
@@ -43,22 +59,11 @@ Status Validate(const Im2col& v) {
     return Unsupported(std::string("im2col: input is ") + NameOf(v.type) + ", not int8 or uint8");
   }
   INTAGLIO_RETURN_IF_ERROR(ValidateZeroPoint(v.zero_point, v.type));
-  INTAGLIO_RETURN_IF_ERROR(NotNegative("batch", v.batch));
-  INTAGLIO_RETURN_IF_ERROR(NotNegative("height", v.height));
-  INTAGLIO_RETURN_IF_ERROR(NotNegative("width", v.width));
-  INTAGLIO_RETURN_IF_ERROR(NotNegative("channels", v.channels));
-  INTAGLIO_RETURN_IF_ERROR(NotNegative("first channel", v.first_channel));
-  INTAGLIO_RETURN_IF_ERROR(NotNegative("group channels", v.group_channels));
-  INTAGLIO_RETURN_IF_ERROR(NotNegative("padding at the top", v.pad_top));
-  INTAGLIO_RETURN_IF_ERROR(NotNegative("padding at the left", v.pad_left));
-  INTAGLIO_RETURN_IF_ERROR(NotNegative("output height", v.out_height));
-  INTAGLIO_RETURN_IF_ERROR(NotNegative("output width", v.out_width));
-  INTAGLIO_RETURN_IF_ERROR(Positive("kernel height", v.kernel_height));
-  INTAGLIO_RETURN_IF_ERROR(Positive("kernel width", v.kernel_width));
-  INTAGLIO_RETURN_IF_ERROR(Positive("stride height", v.stride_height));
-  INTAGLIO_RETURN_IF_ERROR(Positive("stride width", v.stride_width));
-  INTAGLIO_RETURN_IF_ERROR(Positive("dilation height", v.dilation_height));
-  INTAGLIO_RETURN_IF_ERROR(Positive("dilation width", v.dilation_width));
+  for (const Least& least : kLeast) {
+    const int value = v.*least.number;
+    if (value >= least.value) continue;
+    return InvalidArgument(std::string("im2col: ") + least.name + " is " + std::to_string(value));
+  }
   if (int64_t{v.first_channel} + v.group_channels > v.channels) {
     return InvalidArgument("im2col: channels " + std::to_string(v.first_channel) + " + " +
                            std::to_string(v.group_channels) + " of " + std::to_string(v.channels));
