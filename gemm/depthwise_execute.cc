@@ -34,11 +34,11 @@ int MostWorkers(const DepthwiseProduct& product) {
       std::clamp<int64_t>(Rows(product.input) * each / kLeastOfThread, 1, 1024));
 }
 
-int Bands(const DepthwiseJob& job) { return (job.input().out_height - 1) / job.lines + 1; }
+int CountBands(const DepthwiseJob& job) { return (job.input().out_height - 1) / job.lines + 1; }
 
 // Tasks for each image: as few as kMaxBands allows that the threads can share evenly.
 int PartsOfImage(const DepthwiseJob& job, int threads) {
-  const int bands = Bands(job);
+  const int bands = CountBands(job);
   const int share = (threads - 1) / job.input().batch + 1;  // threads for each image
   const int least = (bands - 1) / kMaxBands + 1;
   return std::min(((least - 1) / share + 1) * share, bands);
@@ -84,7 +84,8 @@ Status ExecuteDepthwise(Context& context, const DepthwiseProduct& product) {
     DepthwiseScratch::Carve(static_cast<std::byte*>(context.Scratch(worker + 1, 0)), job, &scratch);
     parts.Run(worker, [&](int task) {
       const auto begin = [&](int part) {
-        return static_cast<int>(int64_t{Bands(job)} * part / each) * job.lines;
+        const int64_t line = int64_t{CountBands(job)} * part / each * job.lines;
+        return static_cast<int>(std::min<int64_t>(line, input.out_height));
       };
       const int part = task % each;
       RunDepthwiseLines(job, task / each, begin(part), begin(part + 1), scratch);

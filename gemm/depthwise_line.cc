@@ -227,7 +227,6 @@ void RunDepthwiseLines(const DepthwiseJob& job, int batch, int first, int end,
   const Im2col& v = job.input();
   const Kernel& kernel = FormHere(job.kernel());
   const int height = job.filters().padded_height();
-  end = std::min(end, v.out_height);
   // As many whole bands as there are, then one of what is left.
   for (int lines, count; first < end; first += count * lines) {
     lines = std::min(job.lines, end - first);

@@ -48,8 +48,7 @@ int PixelsOfRun(const DepthwiseJob& job);
 // close as the rows of the filter, and where every thread gets some.
 int LinesAtOnce(const DepthwiseProduct& product, int threads);
 
-// Computes lines first .. end - 1 of one image of the batch, in no more than kMaxBands bands. `end`
-// may lie behind the image.
+// Computes lines first .. end - 1 of one image of the batch, in no more than kMaxBands bands.
 void RunDepthwiseLines(const DepthwiseJob& job, int batch, int first, int end,
                        const DepthwiseScratch& scratch);
 
