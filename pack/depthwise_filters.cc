@@ -12,12 +12,16 @@
 namespace intaglio {
 namespace {
 
-int32_t WeightOf(const ConstMatrix& filters, int tap, int channel) {
+// The weights of one tap of an extent's channels, less their zero point.
+void ReadTap(const ConstMatrix& filters, const PanelExtent& extent, int tap, int32_t* weights) {
   const bool row_major = filters.order == Order::kRowMajor;
-  const ptrdiff_t at = row_major ? tap * filters.stride + channel : channel * filters.stride + tap;
-  const uint8_t byte = static_cast<const uint8_t*>(filters.data)[at];
-  const int32_t q = filters.type == Type::kUInt8 ? byte : static_cast<int8_t>(byte);
-  return q - filters.zero_point;
+  const ptrdiff_t across = row_major ? 1 : filters.stride;
+  const auto* at = static_cast<const uint8_t*>(filters.data) +
+                   tap * (row_major ? filters.stride : 1) + extent.first_channel * across;
+  const int32_t move = filters.type == Type::kInt8 ? 128 : 0;  // to numbers of 0 and more
+  for (int i = 0; i < extent.channels; ++i, at += across) {
+    weights[i] = (*at ^ move) - (filters.zero_point + move);
+  }
 }
 
 // How many int8 addends `weight`, within [-255, 255], is the sum of.
@@ -28,22 +32,26 @@ int TermsOf(int32_t weight) {
 
 // Sums and magnitudes of one extent; returns the terms that its weights need.
 int Measure(const ConstMatrix& filters, PanelExtent& extent, Panels& panels) {
-  int terms = 1;
-  for (int i = 0; i < extent.channels; ++i) {
-    const int channel = extent.first_channel + i;
-    int64_t magnitude = 0;
-    int64_t sum = 0;
-    for (int tap = 0; tap < panels.depth; ++tap) {
-      const int32_t weight = WeightOf(filters, tap, channel);
-      sum += weight;
-      magnitude += std::abs(weight);
-      terms = std::max(terms, TermsOf(weight));
+  int64_t sums[kMaxPanelWidth] = {};
+  int64_t magnitudes[kMaxPanelWidth] = {};
+  int32_t least = 0;
+  int32_t most = 0;
+  for (int tap = 0; tap < panels.depth; ++tap) {
+    int32_t weights[kMaxPanelWidth];
+    ReadTap(filters, extent, tap, weights);
+    for (int i = 0; i < extent.channels; ++i) {
+      sums[i] += weights[i];
+      magnitudes[i] += std::abs(weights[i]);
+      least = std::min(least, weights[i]);
+      most = std::max(most, weights[i]);
     }
-    panels.sums[static_cast<size_t>(channel)] =
-        static_cast<int32_t>(static_cast<uint32_t>(sum));  // modulo 2^32
-    extent.magnitude = std::max(extent.magnitude, magnitude);
   }
-  return terms;
+  for (int i = 0; i < extent.channels; ++i) {
+    panels.sums[static_cast<size_t>(extent.first_channel + i)] =
+        static_cast<int32_t>(static_cast<uint32_t>(sums[i]));  // modulo 2^32
+    extent.magnitude = std::max(extent.magnitude, magnitudes[i]);
+  }
+  return std::max(TermsOf(least), TermsOf(most));
 }
 
 // The bytes of one line of one extent, which are zero before.
@@ -55,24 +63,25 @@ void Fill(const ConstMatrix& filters, size_t e, int line, const DepthwiseFilters
   const auto group_bytes = static_cast<size_t>(format.lanes * extent.vectors * packed.step);
   const size_t column_bytes = group_bytes * static_cast<size_t>(packed.groups());
   const size_t term_bytes = column_bytes * static_cast<size_t>(packed.kernel_width);
-  for (int v = 0; v < extent.vectors; ++v) {
-    for (int lane = 0; lane < format.lanes; ++lane) {
-      const int i = ChannelOfLane(format, extent.vectors, v, lane);
-      if (i >= extent.channels) continue;
-      for (int ky = 0, tap = 0; ky < packed.kernel_height; ++ky) {
-        const int row = ky + line;
-        int8_t* to =
-            panel + static_cast<size_t>(row / packed.step) * group_bytes +
-            static_cast<size_t>((v * format.lanes + lane) * packed.step + row % packed.step);
-        for (int kx = 0; kx < packed.kernel_width; ++kx, ++tap) {
-          int32_t rest = WeightOf(filters, tap, extent.first_channel + i);
-          for (int term = 0; term < terms; ++term) {
-            int8_t& part =
-                to[static_cast<size_t>(kx) * column_bytes + static_cast<size_t>(term) * term_bytes];
-            part = static_cast<int8_t>(std::clamp(rest, -128, 127));
-            rest -= part;
-          }
-        }
+  size_t place[kMaxPanelWidth];  // of each channel in a group
+  for (int at = 0; at < format.lanes * extent.vectors; ++at) {
+    const int v = at / format.lanes;
+    place[ChannelOfLane(format, extent.vectors, v, at % format.lanes)] =
+        static_cast<size_t>(at * packed.step);
+  }
+  for (int tap = 0; tap < packed.panels.depth; ++tap) {
+    const int row = tap / packed.kernel_width + line;
+    int8_t* const group = panel + static_cast<size_t>(row / packed.step) * group_bytes +
+                          static_cast<size_t>(tap % packed.kernel_width) * column_bytes +
+                          static_cast<size_t>(row % packed.step);
+    int32_t weights[kMaxPanelWidth];
+    ReadTap(filters, extent, tap, weights);
+    for (int i = 0; i < extent.channels; ++i) {
+      int32_t rest = weights[i];
+      int8_t* part = group + place[i];
+      for (int term = 0; term < terms; ++term, part += term_bytes) {
+        *part = static_cast<int8_t>(std::clamp(rest, -128, 127));
+        rest -= *part;
       }
     }
   }
