@@ -165,12 +165,12 @@ def measure(case, threads, options):
             folder.mkdir()
             case.write_inputs(folder, name.endswith("_float"))
         firsts = []
-        for start in range(options.starts):
+        for left in reversed(range(max(1, options.starts))):
             contenders = [Contender(name, command_of(name, path, options.runner),
                                     Path(scratch) / name, threads, clock)
                           for name, path in case.files.items()]
             firsts.append([c.facts["first_ms"] if not c.error else math.inf for c in contenders])
-            if start < options.starts - 1:
+            if left > 0:
                 for contender in contenders:
                     contender.close()
         running = [c for c in contenders if not c.error]

@@ -99,7 +99,10 @@ struct DepthwiseCase {
                             : DepthwiseRow{outside.data(), 0});
       }
     }
-    const PanelParams lanes = params.InLanes(kernel.panel.lanes, vectors);
+    PanelParams lanes = params.InLanes(kernel.panel.lanes, vectors);
+    const bool alike = std::all_of(lanes.vector_form, lanes.vector_form + vectors,
+                                   [&](ScalingForm f) { return f == lanes.vector_form[0]; });
+    if (alike) lanes.form = lanes.vector_form[0];  // as FitPanel has it
     GuardedRows out(epilogue.output, bands * lines * pixels, width(), 8);
     const AlignedBuffer scratch = AlignedBuffer::Allocate(
         DepthwiseScratchBytes(columns(), vectors, kernel.panel.lanes, packed->groups()));
@@ -214,6 +217,33 @@ TEST_P(DepthwiseTile, SmallFiltersInEveryPlace) {
         const bool is_signed = round % 3 == 0;
         test.epilogue = {is_signed ? Type::kInt8 : Type::kUInt8, is_signed ? 3 : 120,
                          (is_signed ? -128 : 0) + (clamps ? 5 : 0), is_signed ? 127 : 255};
+        ASSERT_NO_FATAL_FAILURE(test.Check());
+      }
+    }
+  }
+}
+
+// Vectors with fits, plain and stretched, beside vectors without, and panels all of whose are
+// alike.
+TEST_P(DepthwiseTile, FittedDoubleRounding) {
+  if (!kernel().has_fma) GTEST_SKIP() << kernel().name << " is given no fits";
+  Random random(5);
+  const DoubleRoundingTask like{0, 0, -(1 << 20), 1 << 20, -131, 124};
+  for (const int vectors : PanelVectors()) {
+    for (uint32_t fitted = 0; fitted < 1u << vectors; ++fitted) {
+      for (const int least_shift : {2, 9, 11}) {
+        DepthwiseCase test(kernel(), vectors, 3, 3, Uniform(random, 3, 9), random() % 2 == 0);
+        test.pixel_step = Uniform(random, 1, 2);
+        test.lines = test.pixel_step == 1 && kernel().tap_step > 3 ? 2 : 1;
+        test.bands = Uniform(random, 1, kMaxBands);
+        test.Resize();
+        test.FillRandom(random);
+        test.params.form = ScalingForm::kByVector;
+        test.params.not_fitted = ScalingForm::kDoubleRoundingBounded;
+        test.params.fitted = fitted;
+        FindFits(random, like, least_shift, least_shift == 11, test.params);
+        for (int32_t& o : test.params.offset) o = Uniform(random, -500000, 500000);
+        test.epilogue = {Type::kInt8, 3, -128, 127};
         ASSERT_NO_FATAL_FAILURE(test.Check());
       }
     }

@@ -3,6 +3,7 @@
 #define INTAGLIO_TEST_KERNELS_PANEL_ORACLE_H_
 
 #include <cstdint>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -125,6 +126,23 @@ struct ChannelParams {
                ShiftedAndClamped(e.output, scaled, e.zero_point, e.clamp_min, e.clamp_max));
   }
 };
+
+// Gives every channel a multiplier, of a shift of at least `least_shift`, for which there is a fit,
+// one without a stretch if `plain`.
+inline void FindFits(Random& random, DoubleRoundingTask task, int least_shift, bool plain,
+                     ChannelParams& p) {
+  for (size_t c = 0; c < p.fit.size(); ++c) {
+    std::optional<DoubleRoundingFit> fit;
+    while (!fit || (plain && fit->stretch != 1)) {
+      task.mantissa = (1 << 30) + Uniform(random, 0, (1 << 30) - 1);
+      task.right_shift = Uniform(random, least_shift, 11);
+      fit = FitDoubleRounding(task);
+    }
+    p.mantissa[c] = task.mantissa;
+    p.right_shift[c] = task.right_shift;
+    p.fit[c] = *fit;
+  }
+}
 
 // The dst of a kernel between guards: rows of `width` elements, `gap` bytes after each.
 class GuardedRows {

@@ -308,17 +308,8 @@ TEST_P(Tile, FittedDoubleRounding) {
           test.epilogue = {output, range.zero_point, range.low, range.high};
           RandomMultipliers(random, ScalingForm::kDoubleRoundingBounded, test.params);
           test.params.fitted = like.lowest < like.highest ? fitted : 0;
-          for (size_t c = 0; c < test.params.fit.size() && test.params.fitted != 0; ++c) {
-            DoubleRoundingTask task = like;
-            std::optional<DoubleRoundingFit> fit;
-            while (!fit) {
-              task.mantissa = (1 << 30) + Uniform(random, 0, (1 << 30) - 1);
-              task.right_shift = Uniform(random, fitted % 3 == 0 ? 2 : 9, 11);
-              fit = FitDoubleRounding(task);
-            }
-            test.params.mantissa[c] = task.mantissa;
-            test.params.right_shift[c] = task.right_shift;
-            test.params.fit[c] = *fit;
+          if (test.params.fitted != 0) {
+            FindFits(random, like, fitted % 3 == 0 ? 2 : 9, false, test.params);
           }
           for (int32_t& o : test.params.offset) o = ExtremeAccumulator(random, kBound / 2);
           ASSERT_NO_FATAL_FAILURE(test.Check());
