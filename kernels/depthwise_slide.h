@@ -205,7 +205,7 @@ INTAGLIO_INLINE bool WithSlideScaling(const PanelParams& p, const Use& use) {
 
 // Computes the run, if its filters and its output are such.
 template <class V, class T, int kVectors>
-bool SlideLines(const DepthwiseArgs& args) {
+bool Slide(const DepthwiseArgs& args) {
   if (args.terms != 1 || args.groups != 1 || args.kernel_width != 3 || args.tap_step != 1 ||
       SizeOf(args.epilogue.output) != 1) {
     return false;

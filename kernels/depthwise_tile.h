@@ -120,7 +120,7 @@ INTAGLIO_INLINE void WalkTaps(const TapWalk& walk, const int8_t* weights,
 }
 
 // Neighbouring pixels that are computed at once: where whole tiles are finished in registers, few
-// enough that g++ keeps all of them there, two thirds of what the tiles of products have.
+// enough that g++ keeps all of them there, and that their code, one for each form, stays small.
 template <class V, int kVectors>
 inline constexpr int kTilePixels =
     !kStoresPairs<V> ? V::kMaxRows : (kVectors < 2 && V::kMaxVectors == 4 ? 8 : 4);
@@ -227,7 +227,7 @@ void Depthwise(const DepthwiseArgs& args) {
     if (args.vectors < kVectors) return Depthwise<V, T, kVectors / 2>(args);
   }
   if constexpr (kSlides<V, T, kVectors>) {
-    if (SlideLines<V, T, kVectors>(args)) return;
+    if (Slide<V, T, kVectors>(args)) return;
   }
   DepthwiseArgs band = args;
   for (int b = 0; b < args.bands; ++b) {
