@@ -8,7 +8,7 @@ engine="-c $source/(fixedpoint|pipeline|pack|kernels|gemm)/[^ ]*\.cc\$"
 # Less what is g++'s alone, and what asks for an object.
 mapfile -t checks < <(
   sed -nE 's/^ *"command": "(.*)",$/\1/p' "$commands" | grep -E -- "$engine" |
-    sed -E 's/\\(.)/\1/g; s/^[^ ]+( [^-"][^ ]*)*//; s/ "?-(mtune-ctrl|falign-loops)=[^ ]*//g' |
+    sed -E 's/\\(.)/\1/g; s/^[^ ]+( [^-"][^ ]*)*//; s/ "?-(mtune-ctrl=|falign-loops=|fno-ipa-cp-clone)[^ ]*//g' |
     sed -E 's/ -o [^ ]*//; s/ -c / -fsyntax-only /'
 )
 printf '%s\n' "${checks[@]}" |
