@@ -232,9 +232,9 @@ struct Lines {
 
 template <class V, class B>
 inline constexpr LineRoutines kLines = {
-    Lines<V, B>::Add,  Lines<V, B>::AddWords,   Lines<V, B>::Multiply,    Windows<V>::LargestOf,
-    Windows<V>::Means, ColumnSums<V>::Add,      Places<V, B>::OfLargest,  Blend<V>::Fixed,
-    Blend<V>::Real,    Lines<V, B>::Requantize, Lines<V, B>::Reciprocals, Lines<V, B>::Dequantize};
+    Lines<V, B>::Add, Lines<V, B>::AddWords,   Lines<V, B>::Multiply,    Windows<V>::Largest,
+    Windows<V>::Mean, ColumnSums<V>::Add,      Places<V, B>::OfLargest,  Blend<V>::Fixed,
+    Blend<V>::Real,   Lines<V, B>::Requantize, Lines<V, B>::Reciprocals, Lines<V, B>::Dequantize};
 
 }  // namespace intaglio
 

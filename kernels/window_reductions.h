@@ -8,9 +8,11 @@
 #ifndef INTAGLIO_KERNELS_WINDOW_REDUCTIONS_H_
 #define INTAGLIO_KERNELS_WINDOW_REDUCTIONS_H_
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 #include "intaglio/kernels/line_args.h"
 #include "intaglio/kernels/word_divider.h"
@@ -28,6 +30,15 @@ struct WindowReductions {
   static bool Clamps(const LineOutput& output) {
     const int lowest = output.is_signed ? -128 : 0;
     return output.clamp_min > lowest || output.clamp_max < lowest + 255;
+  }
+
+  template <class Bytes>
+  static INTAGLIO_INLINE Bytes Limited(Bytes x, int lowest, int highest) {
+    using T = std::remove_reference_t<decltype(x[0])>;
+    const Bytes low = static_cast<T>(lowest) - Bytes{};
+    const Bytes high = static_cast<T>(highest) - Bytes{};
+    x = x < low ? low : x;
+    return x > high ? high : x;
   }
 
   // T is the type of the numbers.
@@ -48,12 +59,7 @@ struct WindowReductions {
     }
     template <int kBytes>
     INTAGLIO_INLINE void Finish(State<kBytes> best, uint8_t* out) const {
-      if (clamps) {
-        const State<kBytes> low = static_cast<T>(output.clamp_min) - State<kBytes>{};
-        const State<kBytes> high = static_cast<T>(output.clamp_max) - State<kBytes>{};
-        best = best < low ? low : best;
-        best = best > high ? high : best;
-      }
+      if (clamps) best = Limited(best, output.clamp_min, output.clamp_max);
       std::memcpy(out, &best, sizeof best);
     }
 
@@ -67,7 +73,7 @@ struct WindowReductions {
   //
   // Numbers are moved to [0, 255]. Then sums of even and of odd bytes fit 16 bits each. There are
   // at least two taps.
-  struct Average {
+  struct Mean {
     // Sums modulo 2^16 of pairs of bytes, the odd ones in the upper half, and of the odd bytes.
     template <int kBytes>
     struct State {
@@ -125,19 +131,73 @@ struct WindowReductions {
       Bytes means;
       std::memcpy(&means, &pairs, sizeof means);
       if (clamps) {
-        const Bytes low = static_cast<uint8_t>(output.clamp_min + output.flip()) - Bytes{};
-        const Bytes high = static_cast<uint8_t>(output.clamp_max + output.flip()) - Bytes{};
-        means = means < low ? low : means;
-        means = means > high ? high : means;
+        means = Limited(means, static_cast<uint8_t>(output.clamp_min + output.flip()),
+                        static_cast<uint8_t>(output.clamp_max + output.flip()));
       }
       means ^= output.flip();
       std::memcpy(out, &means, sizeof means);
     }
 
-    explicit Average(const WindowRun& run, const LineOutput& o)
+    explicit Mean(const WindowRun& run, const LineOutput& o)
         : taps(run.rows * run.columns), divider(taps), output(o), clamps(Clamps(o)) {}
     int taps;
     WordDivider divider;
+    LineOutput output;
+    bool clamps;
+  };
+
+  // The mean of nine taps by one product that rounds: 3641 / 2^15 of their sum is above a ninth by
+  // less than 1/100, and a ninth is 1/18 from a half at least. T is the type of the numbers.
+  template <class T>
+  struct MeanOfNine {
+    static constexpr int kFlip = std::is_signed_v<T> ? 0x80 : 0;
+
+    // Sums of the even bytes, moved to [0, 255], and of the odd ones as they are.
+    template <int kBytes>
+    struct State {
+      using Words = typename Of<int16_t, kBytes / 2>::Vector;
+      Words even;
+      Words odd;
+    };
+
+    template <int kBytes>
+    INTAGLIO_INLINE State<kBytes> Tap(const uint8_t* in) const {
+      using Pair = std::conditional_t<std::is_signed_v<T>, int16_t, uint16_t>;
+      using Words = typename State<kBytes>::Words;
+      typename Of<Pair, kBytes / 2>::Vector pairs;
+      std::memcpy(&pairs, in, sizeof pairs);
+      return {std::bit_cast<Words>((pairs ^ kFlip) & 0xff), std::bit_cast<Words>(pairs >> 8)};
+    }
+    template <int kBytes>
+    INTAGLIO_INLINE State<kBytes> Join(const State<kBytes>& a, const State<kBytes>& b) const {
+      return {a.even + b.even, a.odd + b.odd};
+    }
+    template <int kBytes>
+    INTAGLIO_INLINE void Finish(State<kBytes> sums, uint8_t* out) const {
+      Scale<kBytes / 2>(sums.even);
+      Scale<kBytes / 2>(sums.odd);
+      using Bytes = typename Of<T, kBytes>::Vector;
+      auto means = std::bit_cast<Bytes>((sums.even ^ kFlip) | (sums.odd << 8));
+      if (clamps) means = Limited(means, output.clamp_min, output.clamp_max);
+      std::memcpy(out, &means, sizeof means);
+    }
+
+    template <int kCount>
+    INTAGLIO_INLINE void Scale(typename Of<int16_t, kCount>::Vector& sums) const {
+      // g++ knows PMULHRSW by this loop, unless it has unrolled it.
+      int16_t words[kCount];
+      std::memcpy(words, &sums, sizeof words);
+#pragma GCC unroll 1
+      for (int16_t& word : words) {
+        word = static_cast<int16_t>(((word * factor >> 14) + 1) >> 1);
+      }
+      std::memcpy(&sums, words, sizeof words);
+    }
+
+    explicit MeanOfNine(const WindowRun&, const LineOutput& o) : output(o), clamps(Clamps(o)) {
+      asm("" : "+r"(factor));  // a constant that g++ knows is multiplied in 32 bits
+    }
+    int16_t factor = 3641;
     LineOutput output;
     bool clamps;
   };

@@ -18,25 +18,50 @@ namespace intaglio {
 template <class V>
 struct Windows {
   using Reductions = WindowReductions<V>;
+  template <class T>
+  using MeanOfNine = typename Reductions::template MeanOfNine<T>;
 
   static constexpr int kLeast = 16;  // bytes of the shortest block
   static constexpr int kBlock = std::max(kLeast, 4 * V::kLanes);
   static constexpr int kMostKept = 8;                           // columns
   static constexpr int kKeptBlocks = std::max(1, 64 / kBlock);  // of each
 
-  template <class R>
-  static INTAGLIO_INLINE void Run(const R& r, WindowRun run) {
+  // Windows whose pixels are adjacent, as those of neighbouring windows are, are one long window.
+  static WindowRun Joined(WindowRun run) {
     if (run.step == 1 && run.count < kBlock && run.out_pixel == run.count) {
-      // Pixels of neighbouring windows are adjacent: one long window.
       run.count *= run.pixels;
       run.pixels = 1;
     }
-    const bool is_3x3 = run.rows == 3 && run.columns == 3 && run.step == 1;
-    if (V::kLanes > 1 && is_3x3 && run.line_step == 1 && run.lines > 1 && run.count >= kBlock) {
-      return RunPairs(r, run);
-    }
-    for (int line = 0; line < run.lines; ++line) {
-      RunLine(r, run);
+    return run;
+  }
+
+  // Whether these are 3 x 3 windows that share columns or rows.
+  static bool AreOfNine(const WindowRun& run) {
+    const bool is_3x3 = run.rows == 3 && run.columns == 3;
+    const bool shares = run.step < 3 && run.pixels > 1;
+    return V::kLanes > 1 && is_3x3 && run.count >= kBlock && (shares || ArePairs(run));
+  }
+  static bool ArePairs(const WindowRun& run) {
+    return run.step == 1 && run.line_step == 1 && run.lines > 1;
+  }
+
+  template <class R>
+  static INTAGLIO_INLINE void RunNine(const WindowRun& run, const LineOutput& output) {
+    if (ArePairs(run)) return RunPairs<R>(output, run);
+    const R r(run, output);
+    ForLines(run, [&](const WindowRun& line) { Slide<3>(r, line); });
+  }
+
+  template <class R>
+  static INTAGLIO_INLINE void RunAny(const WindowRun& run, const LineOutput& output) {
+    const R r(run, output);
+    ForLines(run, [&](const WindowRun& line) { RunLine(r, line); });
+  }
+
+  template <class Line>
+  static INTAGLIO_INLINE void ForLines(WindowRun run, const Line& line) {
+    for (int i = 0; i < run.lines; ++i) {
+      line(run);
       run.in = static_cast<const uint8_t*>(run.in) + run.line_step * run.row_stride;
       run.out = static_cast<uint8_t*>(run.out) + run.out_stride;
     }
@@ -48,7 +73,6 @@ struct Windows {
     if (run.count < kBlock) return RunWhole<kLeast>(r, run);
     const bool shares = run.step < run.columns && run.columns <= kMostKept && run.pixels > 1;
     if (!shares) return RunWhole<kBlock>(r, run);
-    if (run.rows == 3 && run.columns == 3) return Slide<3>(r, run);
     Slide<0>(r, run);
   }
 
@@ -155,13 +179,13 @@ struct Windows {
   };
 
   // Windows of 3 x 3 at each place, two lines at a time, which share two rows. Of neighbouring
-  // blocks, which arrive in L1 together, as many as there are registers for.
+  // blocks, which arrive in L1 together, two where there are registers for their states.
   template <class R>
-  static INTAGLIO_INLINE void RunPairs(const R& r, const WindowRun& run) {
-    if constexpr (V::kLanes >= 16) {
-      if (run.count >= 2 * kBlock) return RunPairs<2 * kBlock, Twice<R>>(r.output, run);
+  static INTAGLIO_INLINE void RunPairs(const LineOutput& output, const WindowRun& run) {
+    if constexpr (V::kLanes >= 16 && sizeof(typename R::template State<kBlock>) == kBlock) {
+      if (run.count >= 2 * kBlock) return RunPairs<2 * kBlock, Twice<R>>(output, run);
     }
-    RunPairs<kBlock, R>(r.output, run);
+    RunPairs<kBlock, R>(output, run);
   }
 
   // An odd line at the end is computed with the one before again.
@@ -177,12 +201,12 @@ struct Windows {
     }
   }
 
-  // One block of channels; what windows share stays in registers. The reduction is made here, where
-  // the compiler knows how many taps it has, and that no output can write to it.
+  // One block of channels; what windows share stays in registers: rows of two lines, two columns of
+  // neighbours. The reduction is made here, where the compiler knows that no output can write to
+  // it.
   template <int kBytes, class R>
-  static INTAGLIO_INLINE void RunPair(const LineOutput& output, WindowRun run, const uint8_t* in,
-                                      uint8_t* out) {
-    run.rows = run.columns = 3;
+  static INTAGLIO_INLINE void RunPair(const LineOutput& output, const WindowRun& run,
+                                      const uint8_t* in, uint8_t* out) {
     const R r(run, output);
     using State = typename R::template State<kBytes>;
     struct Pair {
@@ -196,14 +220,21 @@ struct Windows {
       const State shared = join(tap(1), tap(2));
       return Pair{join(shared, tap(0)), join(shared, tap(3))};
     };
+    const auto finish = [&](const Pair& x, const Pair& y) __attribute__((always_inline)) {
+      r.template Finish<kBytes>(join(x.upper, y.upper), out);
+      r.template Finish<kBytes>(join(x.lower, y.lower), out + run.out_stride);
+      out += run.out_pixel;
+    };
     Pair a = column();
     Pair b = column();
-    for (int p = 0; p < run.pixels; ++p, out += run.out_pixel) {
+    for (int p = run.pixels; p > 0; p -= 2) {
       const Pair c = column();
-      r.template Finish<kBytes>(join(join(a.upper, b.upper), c.upper), out);
-      r.template Finish<kBytes>(join(join(a.lower, b.lower), c.lower), out + run.out_stride);
-      a = b;
-      b = c;
+      const Pair shared = {join(b.upper, c.upper), join(b.lower, c.lower)};
+      finish(a, shared);
+      if (p == 1) return;
+      a = c;
+      b = column();
+      finish(shared, b);
     }
   }
 
@@ -230,15 +261,25 @@ struct Windows {
     }
   }
 
-  static void LargestOf(const WindowRun& run, const LineOutput& output) {
-    if (output.is_signed)
-      return Run(typename Reductions::template Largest<int8_t>(run, output), run);
-    Run(typename Reductions::template Largest<uint8_t>(run, output), run);
+  template <class T>
+  static INTAGLIO_INLINE void LargestOf(const WindowRun& run, const LineOutput& output) {
+    using Largest = typename Reductions::template Largest<T>;
+    if (AreOfNine(run)) return RunNine<Largest>(run, output);
+    RunAny<Largest>(run, output);
   }
 
-  static void Means(const WindowRun& run, const LineOutput& output) {
-    if (run.rows * run.columns == 1) return LargestOf(run, output);  // the tap itself
-    Run(typename Reductions::Average(run, output), run);
+  static void Largest(const WindowRun& windows, const LineOutput& output) {
+    const WindowRun run = Joined(windows);
+    if (output.is_signed) return LargestOf<int8_t>(run, output);
+    LargestOf<uint8_t>(run, output);
+  }
+
+  static void Mean(const WindowRun& windows, const LineOutput& output) {
+    if (windows.rows * windows.columns == 1) return Largest(windows, output);  // the tap itself
+    const WindowRun run = Joined(windows);
+    if (!AreOfNine(run)) return RunAny<typename Reductions::Mean>(run, output);
+    if (output.is_signed) return RunNine<MeanOfNine<int8_t>>(run, output);
+    RunNine<MeanOfNine<uint8_t>>(run, output);
   }
 };
 

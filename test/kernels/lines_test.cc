@@ -280,6 +280,32 @@ TEST_P(EveryKernelLines, AverageOfManyTaps) {
   }
 }
 
+// Every sum that nine taps can have, which are spread over windows of two lines.
+TEST_P(EveryKernelLines, AverageOfNineTaps) {
+  constexpr size_t kCount = 9 * 255 + 1;
+  for (const bool is_signed : {false, true}) {
+    Bytes in(4 * 3 * kCount);
+    for (size_t i = 0; i < kCount; ++i) {
+      for (size_t t = 0; t < 12; ++t) {
+        const size_t unsigned_tap = (i + t * 5 % 9) / 9;
+        in[t * kCount + i] = static_cast<uint8_t>(is_signed ? unsigned_tap ^ 0x80 : unsigned_tap);
+      }
+    }
+    Bytes out(2 * kCount);
+    const LineOutput output{is_signed, 0, is_signed ? -128 : 0, is_signed ? 127 : 255};
+    lines().average(
+        {in.data(), 3 * kCount, kCount, 3, 3, 1, 1, kCount, out.data(), kCount, 2, 1, kCount},
+        output);
+    for (size_t i = 0; i < out.size(); ++i) {
+      std::vector<int32_t> taps;
+      for (size_t t = i / kCount * 3; t < i / kCount * 3 + 9; ++t) {
+        taps.push_back(Number(in[t * kCount + i % kCount], is_signed));
+      }
+      ASSERT_EQ(Number(out[i], is_signed), Mean(taps)) << i << (is_signed ? ", int8" : ", uint8");
+    }
+  }
+}
+
 TEST(WordDivider, DividesEverySumOfBytes) {
   for (int divisor = 2; divisor <= LineRoutines::kMostTaps; ++divisor) {
     const WordDivider divider(divisor);
