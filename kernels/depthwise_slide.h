@@ -210,12 +210,13 @@ bool Slide(const DepthwiseArgs& args) {
       SizeOf(args.epilogue.output) != 1) {
     return false;
   }
-  const bool pairs = args.pixel_step == 1 && args.lines == 2;
-  if (!pairs && !(args.pixel_step == 2 && args.lines == 1)) return false;
+  if (args.pixel_step > 2 || args.lines > 2 / args.pixel_step) return false;
   const auto vectors = std::make_index_sequence<kVectors>();
   return WithSlideScaling<V, kVectors>(*args.params, [&](auto form) {
-    if (pairs) {
+    if (args.lines == 2) {
       SlideLines<V, T, decltype(form), kVectors, 1, 2>(args, vectors);
+    } else if (args.pixel_step == 1) {
+      SlideLines<V, T, decltype(form), kVectors, 1, 1>(args, vectors);
     } else {
       SlideLines<V, T, decltype(form), kVectors, 2, 1>(args, vectors);
     }
