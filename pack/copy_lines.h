@@ -18,6 +18,10 @@ struct LineCopy {
 };
 void CopyLines(const LineCopy& copy);
 
+// Both, of as many lines, which are neighbours in the output. Where they are short they take turns,
+// so that a line of the cache is written at once.
+void CopyLinePairs(const LineCopy& first, const LineCopy& second);
+
 }  // namespace intaglio
 
 #endif  // INTAGLIO_PACK_COPY_LINES_H_

@@ -51,21 +51,30 @@ class ConcatenationRoutine final : public Routine {
   void CopyBlock(const RunArguments& arguments, ptrdiff_t first, ptrdiff_t steps) const {
     const ptrdiff_t stride = joined_.by_lines ? arguments.output_stride : joined_.stride;
     auto* out = static_cast<std::byte*>(arguments.outputs[0]);
+    LineCopy before{};  // yet to be made
     for (size_t i = 0; i < joined_.parts.size(); ++i) {
       const JoinedPart& part = joined_.parts[i];
       const auto bytes = static_cast<ptrdiff_t>(part.bytes);
       const auto* const in = static_cast<const std::byte*>(arguments.inputs[i]);
-      if (in != out) {  // not written where it belongs
-        CopyPart(part, {in + first * bytes, bytes, out + first * stride, stride, bytes, steps});
-      }
+      const LineCopy copy{in + first * bytes, bytes, out + first * stride, stride, bytes, steps};
+      const bool is_there = in == out;  // written where it belongs
       out += bytes;
+      if (is_there) continue;
+      if (part.table.has_value()) {
+        Convert(*part.table, copy);
+      } else if (before.lines > 0) {
+        CopyLinePairs(before, copy);
+        before = {};
+      } else {
+        before = copy;
+      }
     }
+    CopyLines(before);
   }
 
-  static void CopyPart(const JoinedPart& part, LineCopy copy) {
-    if (!part.table.has_value()) return CopyLines(copy);
+  static void Convert(const ByteTable& table, LineCopy copy) {
     for (; copy.lines > 0; --copy.lines) {
-      Apply(*part.table, copy.in, copy.out, part.bytes);
+      Apply(table, copy.in, copy.out, static_cast<size_t>(copy.bytes));
       copy.in += copy.in_stride;
       copy.out += copy.out_stride;
     }

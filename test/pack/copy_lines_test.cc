@@ -59,5 +59,24 @@ TEST(CopyLines, OfManyBytes) {
   }
 }
 
+TEST(CopyLinePairs, OfEveryLengths) {
+  for (ptrdiff_t left = 0; left <= 40; ++left) {
+    for (ptrdiff_t right = 0; right <= 40; ++right) {
+      const ptrdiff_t stride = left + right + kGap;
+      const std::vector<std::byte> in = Numbers(kLines * (left + right + 1));
+      const std::byte* const second = in.data() + kLines * left;
+      std::vector<std::byte> out(static_cast<size_t>(kLines * stride), kUntouched);
+      std::vector<std::byte> expected = out;
+      for (ptrdiff_t i = 0; i < kLines; ++i) {
+        const auto to = expected.begin() + i * stride;
+        std::copy_n(second + i * (right + 1), right, std::copy_n(in.data() + i * left, left, to));
+      }
+      CopyLinePairs({in.data(), left, out.data(), stride, left, kLines},
+                    {second, right + 1, out.data() + left, stride, right, kLines});
+      ASSERT_EQ(out, expected) << left << " and " << right;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace intaglio
