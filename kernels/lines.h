@@ -1,6 +1,8 @@
 // The element-wise routines of every kernel, over its kernel vocabulary V and its bytes B:
 //   Widen<kVectors>(const uint8_t* p, uint8_t flip, I32* a)
 //        kVectors vectors of bytes, flipped and zero-extended, in the order that StoreBytes writes
+//   LoadInOrder<kVectors>(const T* p, I32* a)
+//        kVectors vectors of int8_t or uint8_t numbers, in the order of memory
 //   WidenPairs<kVectors>(const uint8_t* a, const uint8_t* b, uint8_t flip, I32* pairs)
 //        the same of two lines, b's bytes in the upper halves of the lanes
 //   LeastWord(words)
@@ -16,7 +18,6 @@
 #include "intaglio/kernels/column_sums.h"
 #include "intaglio/kernels/line_args.h"
 #include "intaglio/kernels/places.h"
-#include "intaglio/kernels/store_words.h"
 #include "intaglio/kernels/windows.h"
 
 namespace intaglio {
@@ -186,23 +187,31 @@ struct Lines {
 
   static void Dequantize(const void* in, const LineOutput& numbers, float scale, float* out,
                          ptrdiff_t count) {
-    const I32 zero = V::Set(numbers.zero_point + numbers.flip());
+    if (numbers.is_signed) {
+      Dequantize(static_cast<const int8_t*>(in), numbers.zero_point, scale, out, count);
+    } else {
+      Dequantize(static_cast<const uint8_t*>(in), numbers.zero_point, scale, out, count);
+    }
+  }
+
+  template <class T>
+  static INTAGLIO_INLINE void Dequantize(const T* in, int32_t zero_point, float scale, float* out,
+                                         ptrdiff_t count) {
+    const I32 zero = V::Set(zero_point);
     const typename V::F32 by = V::SetF(scale);
-    const auto block = [&](const uint8_t* from, float* to) {
+    const auto block = [&](const T* from, float* to) {
       I32 x[kVectors];
-      B::template Widen<kVectors>(from, numbers.flip(), x);
+      B::template LoadInOrder<kVectors>(from, x);
       INTAGLIO_UNROLL
       for (int j = 0; j < kVectors; ++j) {
-        x[j] = V::FloatBits(V::MulF(V::ToFloat(V::Sub(x[j], zero)), by));
+        V::StoreF(to + j * V::kLanes, V::MulF(V::ToFloat(V::Sub(x[j], zero)), by));
       }
-      StorePlainWords<V, kVectors>(x, reinterpret_cast<char*>(to));
     };
-    const auto* from = static_cast<const uint8_t*>(in);
-    for (; count >= kBlock; count -= kBlock, from += kBlock, out += kBlock) block(from, out);
+    for (; count >= kBlock; count -= kBlock, in += kBlock, out += kBlock) block(in, out);
     if (count == 0) return;
-    uint8_t last[kBlock] = {};
+    T last[kBlock] = {};
     float results[kBlock];
-    std::memcpy(last, from, static_cast<size_t>(count));
+    std::memcpy(last, in, static_cast<size_t>(count));
     block(last, results);
     std::memcpy(out, results, static_cast<size_t>(count) * sizeof *out);
   }

@@ -18,8 +18,8 @@ struct LineCopy {
 };
 void CopyLines(const LineCopy& copy);
 
-// Both, of as many lines, which are neighbours in the output. Where they are short they take turns,
-// so that a line of the cache is written at once.
+// Both, of as many lines. Short ones take turns: where they are neighbours in the output, a line of
+// the cache is written at once.
 void CopyLinePairs(const LineCopy& first, const LineCopy& second);
 
 }  // namespace intaglio

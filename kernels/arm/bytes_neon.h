@@ -19,6 +19,18 @@ struct BytesNeon {
   }
 
   template <int kVectors>
+  static INTAGLIO_INLINE void LoadInOrder(const uint8_t* p, int32x4_t* a) {
+    Widen<kVectors>(p, 0, a);
+  }
+  template <int kVectors>
+  static INTAGLIO_INLINE void LoadInOrder(const int8_t* p, int32x4_t* a) {
+    static_assert(kVectors == 2);
+    const int16x8_t words = vmovl_s8(vld1_s8(p));
+    a[0] = vmovl_s16(vget_low_s16(words));
+    a[1] = vmovl_s16(vget_high_s16(words));
+  }
+
+  template <int kVectors>
   static INTAGLIO_INLINE void WidenPairs(const uint8_t* a, const uint8_t* b, uint8_t flip,
                                          int32x4_t* pairs) {
     static_assert(kVectors == 2);

@@ -44,6 +44,10 @@ struct BytesScalar {
   static INTAGLIO_INLINE void Widen(const uint8_t* p, uint8_t flip, int32_t* a) {
     for (int j = 0; j < kVectors; ++j) a[j] = p[j] ^ flip;
   }
+  template <int kVectors, class T>
+  static INTAGLIO_INLINE void LoadInOrder(const T* p, int32_t* a) {
+    for (int j = 0; j < kVectors; ++j) a[j] = p[j];
+  }
   template <int kVectors>
   static INTAGLIO_INLINE void WidenPairs(const uint8_t* a, const uint8_t* b, uint8_t flip,
                                          int32_t* pairs) {

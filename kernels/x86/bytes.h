@@ -1,4 +1,5 @@
-// Bytes widened to the lanes of x86 vectors, over a kernel vocabulary V as taps.h names it.
+// Bytes widened to the lanes of x86 vectors, over a kernel vocabulary V as taps.h names it, whose
+// Load widens bytes too.
 #ifndef INTAGLIO_KERNELS_X86_BYTES_H_
 #define INTAGLIO_KERNELS_X86_BYTES_H_
 
@@ -25,6 +26,12 @@ struct BytesX86 {
       a[2] = V::UnpackLow16(high, zero);
       a[3] = V::UnpackHigh16(high, zero);
     }
+  }
+
+  template <int kVectors, class T>
+  static INTAGLIO_INLINE void LoadInOrder(const T* p, typename V::I32* a) {
+    INTAGLIO_UNROLL
+    for (int j = 0; j < kVectors; ++j) a[j] = V::Load(p + j * V::kLanes);
   }
 
   template <int kVectors>

@@ -26,6 +26,12 @@ struct Avx2 {
   static INTAGLIO_INLINE void Store(int32_t* p, I32 a) {
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), a);
   }
+  static INTAGLIO_INLINE I32 Load(const int8_t* p) {
+    return _mm256_cvtepi8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p)));
+  }
+  static INTAGLIO_INLINE I32 Load(const uint8_t* p) {
+    return _mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p)));
+  }
   static INTAGLIO_INLINE I32 Set(int32_t a) { return _mm256_set1_epi32(a); }
   static INTAGLIO_INLINE F32 LoadF(const float* p) { return _mm256_loadu_ps(p); }
   static INTAGLIO_INLINE void StoreF(float* p, F32 a) { _mm256_storeu_ps(p, a); }

@@ -22,6 +22,12 @@ struct Avx512 {
 
   static INTAGLIO_INLINE I32 Load(const int32_t* p) { return _mm512_loadu_si512(p); }
   static INTAGLIO_INLINE void Store(int32_t* p, I32 a) { _mm512_storeu_si512(p, a); }
+  static INTAGLIO_INLINE I32 Load(const int8_t* p) {
+    return _mm512_cvtepi8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
+  }
+  static INTAGLIO_INLINE I32 Load(const uint8_t* p) {
+    return _mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
+  }
   static INTAGLIO_INLINE I32 Set(int32_t a) { return _mm512_set1_epi32(a); }
   static INTAGLIO_INLINE F32 LoadF(const float* p) { return _mm512_loadu_ps(p); }
   static INTAGLIO_INLINE void StoreF(float* p, F32 a) { _mm512_storeu_ps(p, a); }

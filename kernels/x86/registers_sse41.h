@@ -6,6 +6,7 @@
 #define INTAGLIO_KERNELS_X86_REGISTERS_SSE41_H_
 
 #include <cstdint>
+#include <cstring>
 
 #include "intaglio/fixedpoint/registers.h"
 #include "intaglio/kernels/x86/intrinsics.h"
@@ -28,6 +29,8 @@ struct Sse41 {
   static INTAGLIO_INLINE void Store(int32_t* p, I32 a) {
     _mm_storeu_si128(reinterpret_cast<__m128i*>(p), a);
   }
+  static INTAGLIO_INLINE I32 Load(const int8_t* p) { return _mm_cvtepi8_epi32(Four(p)); }
+  static INTAGLIO_INLINE I32 Load(const uint8_t* p) { return _mm_cvtepu8_epi32(Four(p)); }
   static INTAGLIO_INLINE I32 Set(int32_t a) { return _mm_set1_epi32(a); }
   static INTAGLIO_INLINE F32 LoadF(const float* p) { return _mm_loadu_ps(p); }
   static INTAGLIO_INLINE void StoreF(float* p, F32 a) { _mm_storeu_ps(p, a); }
@@ -135,6 +138,11 @@ struct Sse41 {
   }
 
  private:
+  static INTAGLIO_INLINE __m128i Four(const void* bytes) {
+    int32_t four;
+    std::memcpy(&four, bytes, sizeof four);
+    return _mm_cvtsi32_si128(four);
+  }
   // Lanes 1, 3, .. to lanes 0, 2, .. too. By a shuffle: from a 64-bit shift of a loop invariant
   // clang 14 makes an emulated 64-bit multiplication.
   static INTAGLIO_INLINE __m128i OddToEven(__m128i a) {
