@@ -21,6 +21,9 @@ class Backend {
   // operator that the backend does not have is an error that names the layer.
   virtual Result<PreparedLayer> Prepare(const Graph& graph, size_t layer) const = 0;
 
+  // Whether it may be called by several threads at once.
+  virtual bool prepares_at_once() const = 0;
+
   // Memory for an arena, all zeros, at a multiple of kArenaAlignment.
   virtual Result<std::shared_ptr<std::byte>> Allocate(size_t bytes) const = 0;
 

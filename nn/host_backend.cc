@@ -18,6 +18,8 @@ class HostBackend final : public Backend {
     return ::intaglio::nn::Prepare(LayerView(graph, layer), options_);
   }
 
+  bool prepares_at_once() const override { return true; }
+
   Result<std::shared_ptr<std::byte>> Allocate(size_t bytes) const override {
     constexpr std::align_val_t kAlign{kArenaAlignment};
     void* const memory = ::operator new(bytes, kAlign, std::nothrow);

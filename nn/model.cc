@@ -74,10 +74,10 @@ struct Model::Prepared {
 };
 
 struct Model::Instance {
-  Instance(std::shared_ptr<const Prepared> p, Arena a)
+  Instance(std::shared_ptr<const Prepared> p, Arena a, std::unique_ptr<Context> c)
       : prepared(std::move(p)),
         arena(std::move(a)),
-        context(MakeContext(prepared->options)),
+        context(std::move(c)),
         reads(prepared->program.read_count()),
         writes(prepared->program.write_count()),
         addresses{reads.data(), writes.data()} {
@@ -128,11 +128,13 @@ struct Model::Instance {
     return {};
   }
 
-  static Result<std::unique_ptr<Instance>> Make(std::shared_ptr<const Prepared> prepared) {
+  static Result<std::unique_ptr<Instance>> Make(std::shared_ptr<const Prepared> prepared,
+                                                std::unique_ptr<Context> context) {
     const size_t bytes = prepared->program.plan().arena_bytes + kArenaAlignment;
     Result<Arena> arena = prepared->backend->Allocate(bytes);
     if (!arena.ok()) return arena.status();
-    auto instance = std::make_unique<Instance>(std::move(prepared), std::move(*arena));
+    auto instance =
+        std::make_unique<Instance>(std::move(prepared), std::move(*arena), std::move(context));
     INTAGLIO_RETURN_IF_ERROR(instance->ResetState());
     return instance;
   }
@@ -178,9 +180,10 @@ Result<Model> Model::Prepare(Graph graph, const PrepareOptions& options) try {
   if (backend == nullptr) {
     backend = MakeHostBackend({KernelOf(options), !options.integer_only});
   }
+  std::unique_ptr<Context> context = Instance::MakeContext(options);
   Result<Program> program = Program::Make(
       std::move(graph), [&](const Graph& g, size_t layer) { return backend->Prepare(g, layer); },
-      options.keep_all_tensors);
+      options.keep_all_tensors, backend->prepares_at_once() ? context.get() : nullptr);
   if (!program.ok()) return program.status();
   const size_t arena_bytes = program->plan().arena_bytes;
   if (arena_bytes > options.max_arena_bytes) {
@@ -190,7 +193,7 @@ Result<Model> Model::Prepare(Graph graph, const PrepareOptions& options) try {
   const auto prepared =
       std::make_shared<Prepared>(Prepared{std::move(*program), options, backend, {}, {}});
   prepared->Describe();
-  Result<std::unique_ptr<Instance>> instance = Instance::Make(prepared);
+  Result<std::unique_ptr<Instance>> instance = Instance::Make(prepared, std::move(context));
   if (!instance.ok()) return instance.status();
   return Model(std::move(*instance));
 } catch (const std::bad_alloc&) {
@@ -198,7 +201,8 @@ Result<Model> Model::Prepare(Graph graph, const PrepareOptions& options) try {
 }
 
 Result<Model> Model::Share() const try {
-  Result<std::unique_ptr<Instance>> instance = Instance::Make(instance_->prepared);
+  Result<std::unique_ptr<Instance>> instance =
+      Instance::Make(instance_->prepared, Instance::MakeContext(instance_->prepared->options));
   if (!instance.ok()) return instance.status();
   return Model(std::move(*instance));
 } catch (const std::bad_alloc&) {

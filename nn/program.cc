@@ -1,7 +1,10 @@
 #include "intaglio/nn/program.h"
 
+#include <atomic>
 #include <cstdint>
 #include <cstring>
+#include <exception>
+#include <functional>
 #include <memory>
 #include <utility>
 
@@ -23,20 +26,52 @@ void AlignConstants(Graph& graph) {
 
 }  // namespace
 
-Result<Program> Program::Make(Graph graph, const PrepareLayer& prepare, bool keep_all) {
+Result<Program> Program::Make(Graph graph, const PrepareLayer& prepare, bool keep_all,
+                              Context* context) {
   Program program;
   program.graph_ = std::move(graph);
   AlignConstants(program.graph_);
-  for (size_t i = 0; i < program.graph_.layers.size(); ++i) {
-    Result<PreparedLayer> layer = prepare(program.graph_, i);
-    if (!layer.ok()) return layer.status();
-    program.layers_.push_back(std::move(*layer));
-  }
+  INTAGLIO_RETURN_IF_ERROR(program.PrepareLayers(prepare, context));
   Result<MemoryPlan> plan = PlanMemory(program.graph_, program.layers_, keep_all);
   if (!plan.ok()) return plan.status();
   program.plan_ = std::move(*plan);
   program.MakePlaces();
   return program;
+}
+
+Status Program::PrepareLayers(const PrepareLayer& prepare, Context* context) {
+  struct Failure {
+    Status status;
+    std::exception_ptr exception;
+  };
+  const size_t count = graph_.layers.size();
+  layers_.resize(count);
+  std::vector<Failure> failures(count);
+  std::atomic<size_t> first = count;  // of those that failed until now
+  const auto fail = [&](size_t i, Failure failure) {
+    failures[i] = std::move(failure);
+    for (size_t before = first; i < before && !first.compare_exchange_weak(before, i);) {
+    }
+  };
+  const auto prepare_one = [&](int number) {
+    const auto i = static_cast<size_t>(number);
+    if (i > first) return;
+    try {
+      Result<PreparedLayer> layer = prepare(graph_, i);
+      if (!layer.ok()) return fail(i, {layer.status(), nullptr});
+      layers_[i] = std::move(*layer);
+    } catch (...) {
+      fail(i, {{}, std::current_exception()});
+    }
+  };
+  if (context == nullptr) {
+    for (size_t i = 0; i < count; ++i) prepare_one(static_cast<int>(i));
+  } else {
+    context->Run(static_cast<int>(count), std::ref(prepare_one));
+  }
+  if (first == count) return {};
+  if (failures[first].exception) std::rethrow_exception(failures[first].exception);
+  return failures[first].status;
 }
 
 void Program::MakePlaces() {

@@ -27,8 +27,11 @@ class Program {
  public:
   using PrepareLayer = std::function<Result<PreparedLayer>(const Graph& graph, size_t layer)>;
 
-  // Only for graphs that passed Validate. With keep_all, no tensors share memory.
-  static Result<Program> Make(Graph graph, const PrepareLayer& prepare, bool keep_all);
+  // Only for graphs that passed Validate. With keep_all, no tensors share memory. Layers are
+  // prepared on the threads of the context at once, or, where it is null, one after the other; an
+  // error is that of the first layer that has one.
+  static Result<Program> Make(Graph graph, const PrepareLayer& prepare, bool keep_all,
+                              Context* context);
 
   const Graph& graph() const { return graph_; }
   const std::vector<PreparedLayer>& layers() const { return layers_; }
@@ -59,6 +62,7 @@ class Program {
     ptrdiff_t output_stride;
   };
 
+  Status PrepareLayers(const PrepareLayer& prepare, Context* context);
   void MakePlaces();
   ptrdiff_t Stride(TensorId id) const;
   void* Variable(std::byte* arena, TensorId id) const;

@@ -127,6 +127,8 @@ class CudaBackend final : public Backend {
     return std::visit(ByOperator{stream_, layer}, layer.layer().op);
   }
 
+  bool prepares_at_once() const override { return false; }
+
   Result<std::shared_ptr<std::byte>> Allocate(size_t bytes) const override {
     static_assert(256 % kArenaAlignment == 0);
     auto memory = device::Allocate(bytes);

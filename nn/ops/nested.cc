@@ -55,7 +55,8 @@ Status CheckNested(const LayerView& layer, const Graph* graph, const char* what,
 Result<Program> PrepareNested(const LayerView& layer, const Graph& graph, const char* what,
                               const LayerOptions& options) {
   Result<Program> program = Program::Make(
-      graph, [&](const Graph& g, size_t i) { return Prepare(LayerView(g, i), options); }, false);
+      graph, [&](const Graph& g, size_t i) { return Prepare(LayerView(g, i), options); }, false,
+      nullptr);
   if (!program.ok()) return InNested(layer, what, program.status());
   return program;
 }

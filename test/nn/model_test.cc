@@ -1,4 +1,5 @@
 // The executor: what Run checks, what it costs, and who may run at once.
+#include <new>
 #include <thread>
 
 #include "intaglio/test/nn/count_allocations.h"
@@ -62,6 +63,7 @@ class CountingBackend final : public Backend {
     ++prepared;
     return host_->Prepare(graph, layer);
   }
+  bool prepares_at_once() const override { return false; }
   Result<std::shared_ptr<std::byte>> Allocate(size_t bytes) const override {
     ++arenas;
     return host_->Allocate(bytes);
@@ -85,6 +87,56 @@ class CountingBackend final : public Backend {
  private:
   std::shared_ptr<const Backend> host_ = MakeHostBackend({});
 };
+
+// Fails at two layers, in one of two ways.
+class FailingBackend final : public Backend {
+ public:
+  explicit FailingBackend(bool throws) : throws_(throws) {}
+
+  Result<PreparedLayer> Prepare(const Graph& graph, size_t layer) const override {
+    if (layer == 2 || layer + 1 == graph.layers.size()) {
+      if (throws_) throw std::bad_alloc();
+      return Unsupported("layer " + std::to_string(layer) + " fails");
+    }
+    return host_->Prepare(graph, layer);
+  }
+  bool prepares_at_once() const override { return true; }
+  Result<std::shared_ptr<std::byte>> Allocate(size_t bytes) const override {
+    return host_->Allocate(bytes);
+  }
+  Status CopyIn(std::byte* to, const void* from, size_t bytes) const override {
+    return host_->CopyIn(to, from, bytes);
+  }
+  Status CopyOut(void* to, const void* from, size_t bytes) const override {
+    return host_->CopyOut(to, from, bytes);
+  }
+  Status Fill(std::byte* to, int byte, size_t bytes) const override {
+    return host_->Fill(to, byte, bytes);
+  }
+
+ private:
+  bool throws_;
+  std::shared_ptr<const Backend> host_ = MakeHostBackend({});
+};
+
+// However the threads that prepare the layers share them.
+TEST(Model, FailsAtTheFirstLayerThatFails) {
+  Random random(1);
+  const Graph graph = MakeNetwork(random);
+  ASSERT_GT(graph.layers.size(), 3u);
+  for (const bool throws : {false, true}) {
+    PrepareOptions options;
+    options.backend = std::make_shared<FailingBackend>(throws);
+    for (int i = 0; i < 30; ++i) {
+      options.threads = 1 + i % 3;
+      const Result<Model> model = Model::Prepare(graph, options);
+      ASSERT_FALSE(model.ok());
+      const char* const words = throws ? "memory ran out" : "layer 2 fails";
+      EXPECT_NE(model.status().message().find(words), std::string::npos)
+          << model.status().message();
+    }
+  }
+}
 
 TEST(Model, RunsOnTheBackendThatItIsGiven) {
   Random random(1);
