@@ -19,8 +19,13 @@ void ReadTap(const ConstMatrix& filters, const PanelExtent& extent, int tap, int
   const auto* at = static_cast<const uint8_t*>(filters.data) +
                    tap * (row_major ? filters.stride : 1) + extent.first_channel * across;
   const int32_t move = filters.type == Type::kInt8 ? 128 : 0;  // to numbers of 0 and more
-  for (int i = 0; i < extent.channels; ++i, at += across) {
-    weights[i] = (*at ^ move) - (filters.zero_point + move);
+  const auto weight = [zero = filters.zero_point + move, move](uint8_t byte) {
+    return (byte ^ move) - zero;
+  };
+  if (row_major) {  // a loop that the compiler makes vectors of
+    for (int i = 0; i < extent.channels; ++i) weights[i] = weight(at[i]);
+  } else {
+    for (int i = 0; i < extent.channels; ++i) weights[i] = weight(at[i * across]);
   }
 }
 
@@ -54,9 +59,16 @@ int Measure(const ConstMatrix& filters, PanelExtent& extent, Panels& panels) {
   return std::max(TermsOf(least), TermsOf(most));
 }
 
-// The bytes of one line of one extent, which are zero before.
-void Fill(const ConstMatrix& filters, size_t e, int line, const DepthwiseFilters& packed,
-          int8_t* panel) {
+// The addends of one weight, `apart` bytes apart.
+void FillTerms(int32_t weight, int terms, int8_t* part, size_t apart) {
+  for (int term = 0; term < terms; ++term, part += apart) {
+    *part = static_cast<int8_t>(std::clamp(weight, -128, 127));
+    weight -= *part;
+  }
+}
+
+// The bytes of all lines of one extent, which are zero before.
+void Fill(const ConstMatrix& filters, size_t e, const DepthwiseFilters& packed, int8_t* panel) {
   const PanelFormat& format = packed.panels.format;
   const PanelExtent& extent = packed.panels.extents[e];
   const int terms = packed.weights[e].terms;
@@ -70,18 +82,19 @@ void Fill(const ConstMatrix& filters, size_t e, int line, const DepthwiseFilters
         static_cast<size_t>(at * packed.step);
   }
   for (int tap = 0; tap < packed.panels.depth; ++tap) {
-    const int row = tap / packed.kernel_width + line;
-    int8_t* const group = panel + static_cast<size_t>(row / packed.step) * group_bytes +
-                          static_cast<size_t>(tap % packed.kernel_width) * column_bytes +
-                          static_cast<size_t>(row % packed.step);
     int32_t weights[kMaxPanelWidth];
     ReadTap(filters, extent, tap, weights);
-    for (int i = 0; i < extent.channels; ++i) {
-      int32_t rest = weights[i];
-      int8_t* part = group + place[i];
-      for (int term = 0; term < terms; ++term, part += term_bytes) {
-        *part = static_cast<int8_t>(std::clamp(rest, -128, 127));
-        rest -= *part;
+    int8_t* of_line = panel + static_cast<size_t>(tap % packed.kernel_width) * column_bytes;
+    for (int line = 0; line < packed.lines(); ++line, of_line += packed.LineBytes(e)) {
+      const int row = tap / packed.kernel_width + line;
+      int8_t* const group = of_line + static_cast<size_t>(row / packed.step) * group_bytes +
+                            static_cast<size_t>(row % packed.step);
+      if (terms == 1) {
+        for (int i = 0; i < extent.channels; ++i) group[place[i]] = static_cast<int8_t>(weights[i]);
+      } else {
+        for (int i = 0; i < extent.channels; ++i) {
+          FillTerms(weights[i], terms, group + place[i], term_bytes);
+        }
       }
     }
   }
@@ -142,9 +155,8 @@ Result<DepthwiseFilters> PackDepthwiseFilters(const ConstMatrix& filters, int ke
   if (bytes > 0) std::memset(packed.data.data(), 0, bytes);
   auto* at = static_cast<int8_t*>(packed.data.data());
   for (size_t e = 0; e < panels.extents.size(); ++e) {
-    for (int line = 0; line < packed.lines(); ++line, at += packed.LineBytes(e)) {
-      Fill(filters, e, line, packed, at);
-    }
+    Fill(filters, e, packed, at);
+    at += packed.LineBytes(e) * static_cast<size_t>(packed.lines());
   }
   return packed;
 }
