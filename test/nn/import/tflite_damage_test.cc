@@ -28,11 +28,17 @@ TEST(TfliteDamage, EveryTruncationIsRefused) {
   }
 }
 
-TEST(TfliteDamage, EveryFlippedBitIsSurvived) {
+#ifdef INTAGLIO_TEST_EXHAUSTIVE
+constexpr size_t kStep = 1;
+#else
+constexpr size_t kStep = 3;  // each bit of a byte in some byte of three
+#endif
+
+TEST(TfliteDamage, FlippedBitsAreSurvived) {
   for (const ModelSpec& spec : SmallModels()) {
     std::vector<uint8_t> bytes = Build(spec);
     size_t refused = 0;
-    for (size_t bit = 0; bit < 8 * bytes.size(); ++bit) {
+    for (size_t bit = 0; bit < 8 * bytes.size(); bit += kStep) {
       const auto mask = static_cast<uint8_t>(1 << (bit % 8));
       bytes[bit / 8] ^= mask;
       const std::string error = Exercise(bytes);
@@ -41,7 +47,7 @@ TEST(TfliteDamage, EveryFlippedBitIsSurvived) {
       refused += error.empty() ? 0 : 1;
     }
     // Many bits are weights or unused; far more than these must matter.
-    EXPECT_GT(refused, bytes.size() / 4);
+    EXPECT_GT(refused, bytes.size() / 4 / kStep);
   }
 }
 
