@@ -20,8 +20,8 @@
 namespace intaglio::nn {
 
 struct PrepareOptions {
-  int threads = 1;  // the caller's among them
-  // Runs the blocks of a layer through the caller's pool instead of threads of our own.
+  int threads = 1;  // that prepare the layers and run them, the caller's among them
+  // Does so through the caller's pool instead of threads of our own.
   ParallelFor parallel_for = {};
   // The GEMM kernel for all layers (`intaglio cpu` lists them). Empty: the best for this CPU.
   std::string kernel = {};
