@@ -41,6 +41,16 @@ struct WindowReductions {
     return x > high ? high : x;
   }
 
+  // A loop by which g++ knows instructions that multiply and shift, unless it has unrolled it.
+  template <class Word, class Words, class Function>
+  static INTAGLIO_INLINE void ForWords(Words& vector, const Function& function) {
+    Word words[sizeof vector / sizeof(Word)];
+    std::memcpy(words, &vector, sizeof words);
+#pragma GCC unroll 1
+    for (Word& word : words) word = function(word);
+    std::memcpy(&vector, words, sizeof words);
+  }
+
   // T is the type of the numbers.
   template <class T>
   struct Largest {
@@ -113,14 +123,9 @@ struct WindowReductions {
 
     template <int kCount>
     INTAGLIO_INLINE void Divide(typename Of<uint16_t, kCount>::Vector& sums) const {
-      // g++ knows the upper half of a product by this loop, unless it has unrolled it.
-      uint16_t words[kCount];
-      std::memcpy(words, &sums, sizeof words);
-#pragma GCC unroll 1
-      for (uint16_t& word : words) {
-        word = static_cast<uint16_t>(uint32_t{word} * divider.factor >> 16);
-      }
-      std::memcpy(&sums, words, sizeof words);
+      ForWords<uint16_t>(sums, [this](uint16_t word) {
+        return static_cast<uint16_t>(uint32_t{word} * divider.factor >> 16);
+      });
       if (divider.shift > 0) sums >>= divider.shift;
     }
 
@@ -184,14 +189,9 @@ struct WindowReductions {
 
     template <int kCount>
     INTAGLIO_INLINE void Scale(typename Of<int16_t, kCount>::Vector& sums) const {
-      // g++ knows PMULHRSW by this loop, unless it has unrolled it.
-      int16_t words[kCount];
-      std::memcpy(words, &sums, sizeof words);
-#pragma GCC unroll 1
-      for (int16_t& word : words) {
-        word = static_cast<int16_t>(((word * factor >> 14) + 1) >> 1);
-      }
-      std::memcpy(&sums, words, sizeof words);
+      ForWords<int16_t>(sums, [this](int16_t word) {
+        return static_cast<int16_t>(((word * factor >> 14) + 1) >> 1);
+      });
     }
 
     explicit MeanOfNine(const WindowRun&, const LineOutput& o) : output(o), clamps(Clamps(o)) {
