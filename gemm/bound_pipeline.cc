@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "intaglio/gemm/check.h"
+#include "intaglio/gemm/constant_channels.h"
 #include "intaglio/gemm/dispatch.h"
 #include "intaglio/gemm/fit_panel.h"
 #include "intaglio/gemm/prepare.h"
@@ -44,11 +45,13 @@ Result<std::shared_ptr<const BoundPipeline::Storage>> BindPanels(const BindTarge
   const bool by_multiply_add =
       options.fit && target.takes_multiply_add && options.rows >= kRowsWorthAMultiplyAdd;
   const bool by_vector = options.fit && target.kernel->has_fma && options.rows >= kRowsWorthAFit;
+  const WithSmallBiases changed(panels, rows, pipeline);
+  const StandardPipeline& same = changed.pipeline();
   for (const PanelExtent& extent : panels.extents) {
-    FillPanelParams(panels, extent, rows, &storage->pipeline, *params);
+    FillPanelParams(panels, extent, rows, &same, *params);
     const bool fitted =
-        by_multiply_add && FitPanelByMultiplyAdd(panels, extent, rows, pipeline, *params);
-    if (!fitted && by_vector) FitPanel(panels, extent, rows, pipeline, *params);
+        by_multiply_add && FitPanelByMultiplyAdd(panels, extent, rows, same, *params);
+    if (!fitted && by_vector) FitPanel(panels, extent, rows, same, *params);
     storage->bounded_to_bytes &= IsBounded(*params, extent.vectors);
     ++params;
   }
