@@ -15,18 +15,89 @@ namespace {
 constexpr int kLeastShift = 2;
 constexpr int kMostShift = 20;
 
-// The least accumulator whose result is at least q, by the formula of the header.
-int64_t Threshold(const DoubleRoundingTask& task, int q) {
-  const int64_t middle = int64_t{2 * q - 1} * (int64_t{1} << (30 + task.right_shift));
-  return CeilDivide(middle + (q > 0 ? -(int64_t{1} << 30) : int64_t{1} << 30), task.mantissa);
-}
+// The accumulators at which the clamped result changes. Real numbers hold them, for compilers make
+// vectors of these.
+class Steps {
+ public:
+  Steps() = default;  // none
 
-using Steps = Thresholds<DoubleRoundingTask>;
+  explicit Steps(const DoubleRoundingTask& task) : first_(task.lowest + 1) {
+    const int all = task.highest - task.lowest;
+    const int positive = std::clamp(1 - first_, 0, all);  // the place of q = 1
+    Find(task, 0, positive);
+    Find(task, positive, all);
+    const auto place = [&](int64_t acc) {
+      return static_cast<int>(std::upper_bound(at_, at_ + all, static_cast<double>(acc)) - at_);
+    };
+    begin_ = place(task.least);
+    end_ = place(task.most);
+    if (end_ == 0) return;
+    std::fill_n(at_ + end_, kLanes - 1, at_[end_ - 1]);
+    std::fill_n(reached_ + end_, kLanes - 1, reached_[end_ - 1]);
+  }
+
+  int count() const { return end_ - begin_; }
+  int result(int i) const { return first_ + begin_ + i; }  // from at(i) on
+  int32_t at(int i) const { return static_cast<int32_t>(at_[begin_ + i]); }
+  int32_t lowest() const { return at(0); }
+  int32_t highest() const { return at(count() - 1); }
+
+  // The least and the largest of reached(q) * one - slope * at, where x = q - reached is how far
+  // below q the rounding to float32 reaches. Both products are integers, and to be below 2^53.
+  std::pair<double, double> Limits(double one, double slope) const {
+    double least[kLanes];
+    double most[kLanes];
+    std::fill_n(least, kLanes, std::numeric_limits<double>::infinity());
+    std::fill_n(most, kLanes, -std::numeric_limits<double>::infinity());
+    for (int i = begin_; i < end_; i += kLanes) {
+      for (int l = 0; l < kLanes; ++l) {
+        const double x = reached_[i + l] * one - slope * at_[i + l];
+        least[l] = x < least[l] ? x : least[l];
+        most[l] = x > most[l] ? x : most[l];
+      }
+    }
+    return {*std::min_element(least, least + kLanes), *std::max_element(most, most + kLanes)};
+  }
+
+ private:
+  static constexpr int kLanes = 4;
+
+  // All from place `begin` to `end`, whose q lie on one side of 0, by the formula of the header:
+  // quotients, rounded up, of products that are equally far apart, by a whole number of mantissas
+  // and a rest. The rests of i steps add up to a whole number of mantissas or miss one by 2^-31 of
+  // it at least, and are summed with an error below 2^-43. A division each would take longer than
+  // all else.
+  void Find(const DoubleRoundingTask& task, int begin, int end) {
+    const int q = first_ + begin;
+    const int64_t half = int64_t{1} << (30 + task.right_shift);
+    const int64_t n = q > 0 ? -(int64_t{1} << 30) : int64_t{1} << 30;
+    const int64_t product = (2 * int64_t{q} - 1) * half + n;
+    const int64_t quotient = CeilDivide(product, task.mantissa);
+    const auto at = static_cast<double>(quotient);
+    const auto below = static_cast<double>(product - quotient * task.mantissa);
+    const auto step = static_cast<double>(2 * half / task.mantissa);
+    const auto rest = static_cast<double>(2 * half % task.mantissa);
+    const double reciprocal = 1.0 / task.mantissa;
+    const double reached = q - std::ldexp(q > 0 ? 4 : 2, -task.right_shift - 1);
+    constexpr double kAlmostOne = 1 - 1.0 / (int64_t{1} << 33);
+    for (int i = 0; i < end - begin; ++i) {
+      const auto more = static_cast<int32_t>((rest * i + below) * reciprocal + kAlmostOne);
+      at_[begin + i] = at + step * i + more;
+      reached_[begin + i] = reached + i;
+    }
+  }
+
+  int first_ = 0;  // q of place 0
+  int begin_ = 0;
+  int end_ = 0;
+  double at_[DoubleRoundingTask::kMostSteps + kLanes - 1];
+  double reached_[DoubleRoundingTask::kMostSteps + kLanes - 1];
+};
 
 // None of shifts beyond kMostShift.
 Steps StepsOf(const DoubleRoundingTask& task) {
   if (task.mantissa == 0 || task.right_shift > kMostShift) return {};
-  return {task, [&](int q) { return Threshold(task, q); }};
+  return Steps(task);
 }
 
 constexpr int kMostStretch = 63;  // that is tried
@@ -37,35 +108,76 @@ struct Slope {
   int64_t stretch;
   int64_t scale;
   int finer = 0;
-  int64_t spacing;  // of addends: 8n for those below the origin, 16n for those on both sides
-  int64_t n;
+  int64_t spacing;  // of addends: 4n for those below the origin, 8n for those on both sides
   int64_t one;
 
   Slope(const DoubleRoundingTask& task, int stretch) : stretch(stretch) {
     while (int64_t{task.mantissa} << finer < int64_t{stretch} << 30) ++finer;
     scale = ((int64_t{task.mantissa} << finer) / stretch + 64) >> 7;
     spacing = int64_t{1} << (stretch == 1 ? 25 : 26 + finer);
-    n = int64_t{1} << (23 + finer);
     one = int64_t{1} << (24 + task.right_shift + finer);
   }
 };
 
 // The values of scale * d + addend - origin for which every threshold is met: [low, high).
 struct Room {
-  int64_t low = std::numeric_limits<int64_t>::min();
-  int64_t high = std::numeric_limits<int64_t>::max();
+  int64_t low = 0;
+  int64_t high = 0;
 
+  // None where numbers are too large to be exact.
   Room(const Steps& thresholds, const Slope& slope) {
+    constexpr int64_t kFar = int64_t{1} << 28;
     const int64_t step = slope.scale * slope.stretch;
-    for (int i = 0; i < thresholds.count() && low < high; ++i) {
-      const int q = thresholds.result(i);
-      const int64_t reached = q * slope.one - (q > 0 ? 4 : 2) * slope.n;
-      const int64_t product = step * thresholds.at(i);
-      low = std::max(low, reached - product);
-      high = std::min(high, reached - product + step);
-    }
+    if (slope.stretch * thresholds.lowest() < -kFar) return;
+    if (slope.stretch * thresholds.highest() > kFar) return;
+    const auto [least, most] =
+        thresholds.Limits(static_cast<double>(slope.one), static_cast<double>(step));
+    low = static_cast<int64_t>(most);
+    high = static_cast<int64_t>(least) + step;
   }
 };
+
+float Stretched(const DoubleRoundingFit& fit, int32_t sum) {
+  return Scalar::FusedMulAdd(Scalar::FloatOfBits(sum), fit.stretch, fit.shift);
+}
+
+// Where the sums are positive finite floats, and no result leaves int32.
+bool StaysInRange(const DoubleRoundingFit& fit, int64_t least, int64_t most) {
+  constexpr int64_t kBitsOfInfinity = 0x7f800000;
+  if (!(fit.scale > 0) || !(fit.stretch > 0) || fit.origin < 0) return false;
+  if (fit.base + least < 0 || fit.base + most >= kBitsOfInfinity) return false;
+  const auto x = [&](int64_t sum) {
+    return Scalar::FusedMulAdd(Stretched(fit, static_cast<int32_t>(sum)), fit.scale, fit.addend);
+  };
+  return x(fit.base + least) >= 0 && x(fit.base + most) < 2147483648.0f;
+}
+
+int32_t Truth(const DoubleRoundingTask& task, int64_t acc) {
+  const int32_t y = RequantizeDoubleRounding<Scalar>(static_cast<int32_t>(acc), task.mantissa, 0,
+                                                     task.right_shift);
+  return std::clamp(y, task.lowest, task.highest);
+}
+
+int32_t Fitted(const DoubleRoundingFit& fit, const DoubleRoundingTask& task, int64_t acc) {
+  const auto sum = static_cast<int32_t>(fit.base + acc);
+  const int32_t y =
+      DoubleRoundingFitted<Scalar>(Stretched(fit, sum), fit.scale, fit.addend, fit.origin);
+  return std::clamp(y, task.lowest, task.highest);
+}
+
+bool AgreesAtBothEnds(const DoubleRoundingFit& fit, const DoubleRoundingTask& task) {
+  const auto agrees = [&](int64_t acc) { return Fitted(fit, task, acc) == Truth(task, acc); };
+  return StaysInRange(fit, task.least, task.most) && agrees(task.least) && agrees(task.most);
+}
+
+// Whether a fit within the Room, of exact numbers, meets all thresholds, by the formulas of the
+// header: origin + q is an even float32, so that ties are its, and the one below it is 4n away
+// (from half the origin to the origin) or 8n (from there to twice the origin).
+bool RoomDecides(const DoubleRoundingTask& task, const Steps& thresholds) {
+  const int32_t origin = 1 << (25 - task.right_shift);
+  return task.right_shift > kLeastShift && thresholds.result(0) > -origin / 2 &&
+         thresholds.result(thresholds.count() - 1) <= origin;
+}
 
 // Finds d: scale * d modulo the spacing of addends takes as many values as there are ds.
 std::optional<DoubleRoundingFit> FitSlope(const DoubleRoundingTask& task, const Steps& thresholds,
@@ -95,35 +207,20 @@ std::optional<DoubleRoundingFit> FitSlope(const DoubleRoundingTask& task, const 
 
   const int exponent = -24 - task.right_shift - slope.finer;
   const int32_t origin = 1 << (25 - task.right_shift);
+  const double from_origin = std::ldexp(static_cast<double>(addend), exponent);
   DoubleRoundingFit fit;
   fit.base = kBitsOfTwoTo23 + static_cast<int32_t>(m - (int64_t{1} << 23));
   fit.stretch = static_cast<float>(slope.stretch);
   fit.shift = static_cast<float>(d - slope.stretch * m);
   fit.scale = static_cast<float>(std::ldexp(static_cast<double>(slope.scale), exponent));
-  fit.addend = static_cast<float>(origin + std::ldexp(static_cast<double>(addend), exponent));
+  fit.addend = static_cast<float>(origin + from_origin);
   fit.origin = origin;
-  return IsDoubleRounding(fit, task) ? std::optional(fit) : std::nullopt;
-}
-
-float Stretched(const DoubleRoundingFit& fit, int32_t sum) {
-  return Scalar::FusedMulAdd(Scalar::FloatOfBits(sum), fit.stretch, fit.shift);
-}
-
-// Where the sums are positive finite floats, and no result leaves int32.
-bool StaysInRange(const DoubleRoundingFit& fit, int64_t least, int64_t most) {
-  constexpr int64_t kBitsOfInfinity = 0x7f800000;
-  if (!(fit.scale > 0) || !(fit.stretch > 0) || fit.origin < 0) return false;
-  if (fit.base + least < 0 || fit.base + most >= kBitsOfInfinity) return false;
-  const auto x = [&](int64_t sum) {
-    return Scalar::FusedMulAdd(Stretched(fit, static_cast<int32_t>(sum)), fit.scale, fit.addend);
-  };
-  return x(fit.base + least) >= 0 && x(fit.base + most) < 2147483648.0f;
-}
-
-int32_t Truth(const DoubleRoundingTask& task, int64_t acc) {
-  const int32_t y = RequantizeDoubleRounding<Scalar>(static_cast<int32_t>(acc), task.mantissa, 0,
-                                                     task.right_shift);
-  return std::clamp(y, task.lowest, task.highest);
+  const bool exact = static_cast<double>(fit.addend) == origin + from_origin &&
+                     m + thresholds.lowest() - 1 >= int64_t{1} << 23 &&
+                     m + thresholds.highest() < int64_t{1} << 24;
+  const bool is = exact && RoomDecides(task, thresholds) ? AgreesAtBothEnds(fit, task)
+                                                         : IsDoubleRounding(fit, task);
+  return is ? std::optional(fit) : std::nullopt;
 }
 
 // Channels whose weights are all but zero have multipliers so small that one result is all.
@@ -143,11 +240,7 @@ std::optional<DoubleRoundingFit> FitConstant(const DoubleRoundingTask& task) {
 
 bool IsDoubleRounding(const DoubleRoundingFit& fit, const DoubleRoundingTask& task) {
   if (!IsWithinReach(task) || !StaysInRange(fit, task.least, task.most)) return false;
-  const auto fitted = [&](int32_t acc) {
-    const int32_t y = DoubleRoundingFitted<Scalar>(Stretched(fit, fit.base + acc), fit.scale,
-                                                   fit.addend, fit.origin);
-    return std::clamp(y, task.lowest, task.highest);
-  };
+  const auto fitted = [&](int32_t acc) { return Fitted(fit, task, acc); };
   const auto agree = [&](int32_t first, int32_t last) {
     const int32_t y = Truth(task, first);
     return Truth(task, last) == y && fitted(first) == y && fitted(last) == y;

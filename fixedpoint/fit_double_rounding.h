@@ -17,11 +17,15 @@
 // A float32 has 24 bits, s up to 31. Where no scale is near enough, F * stretch + shift, an odd
 // multiple of acc and exact, takes the place of F: another 24 bits for each stretch.
 //
-// Why it is right where IsDoubleRounding says so. Both results are nondecreasing in acc: positive
-// floats are ordered as their bits are, and a correctly rounded fma with a positive factor, trunc
-// and a clamp keep the order. Two nondecreasing functions that agree at both ends of a range on
-// which one of them is constant agree all over it, and such ranges cover all accumulators. Nothing
-// is assumed of how a fit was found.
+// Why it is right. Both results are nondecreasing in acc: positive floats are ordered as their bits
+// are, and a correctly rounded fma with a positive factor, trunc and a clamp keep the order. Two
+// nondecreasing functions that agree at both ends of a range on which one of them is constant agree
+// all over it, and such ranges cover all accumulators. IsDoubleRounding computes both at all these
+// ends, and assumes nothing of how a fit was found. The search, which must be quick, gets by
+// without it: what scale * d + addend has to be above and below for every single threshold, by the
+// second paragraph, it knows in exact numbers, and what it takes lies between. (Where that
+// paragraph does not hold, for e = 2 and for results beyond the origin's neighbourhood, it asks
+// IsDoubleRounding.)
 #ifndef INTAGLIO_FIXEDPOINT_FIT_DOUBLE_ROUNDING_H_
 #define INTAGLIO_FIXEDPOINT_FIT_DOUBLE_ROUNDING_H_
 
@@ -66,7 +70,7 @@ INTAGLIO_INLINE typename R::I32 DoubleRoundingFitted(typename R::F32 f, typename
 }
 
 // A fit for which IsDoubleRounding holds, or none: for some multipliers float32 has no number near
-// enough. Takes three microseconds as a rule, ten at most. Always the same for the same task, on
+// enough. Takes half a microsecond as a rule, ten at most. Always the same for the same task, on
 // every machine.
 std::optional<DoubleRoundingFit> FitDoubleRounding(const DoubleRoundingTask& task);
 

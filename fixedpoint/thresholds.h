@@ -52,8 +52,8 @@ class Thresholds {
 
 // Whether agree(first, last) is true of every stretch that the thresholds cut [least, most] into.
 // Two monotone staircases are equal where they are at both ends of a step of one of them.
-template <class Task, class Agree>
-bool AgreeOnEveryStep(const Task& task, const Thresholds<Task>& thresholds, const Agree& agree) {
+template <class Task, class Steps, class Agree>
+bool AgreeOnEveryStep(const Task& task, const Steps& thresholds, const Agree& agree) {
   auto first = static_cast<int32_t>(task.least);
   for (int i = 0; i < thresholds.count(); ++i) {
     const int32_t next = thresholds.at(i);

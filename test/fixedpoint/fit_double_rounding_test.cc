@@ -161,6 +161,26 @@ TEST(FitDoubleRounding, ProofSaysYesToWhatIsRightAndToNothingElse) {
   EXPECT_GT(wrong, 100 / kOneCaseIn);
 }
 
+// The search proves its fits by inequalities of its own: the proof that computes both functions at
+// every threshold says the same.
+TEST(FitDoubleRounding, BothProofsSayYes) {
+  std::mt19937 random(8);
+  int found = 0;
+  for (int i = 0; i < 100000 / kOneCaseIn; ++i) {
+    Task t = RandomTask(random);
+    t.right_shift = static_cast<int>(random() % 21);
+    const auto reach = static_cast<int64_t>(random() % (1u << (9 + random() % 21)));
+    const auto middle = static_cast<int64_t>(random() % (1u << (random() % 28)));
+    t.least = (random() % 2 == 0 ? -middle : middle) - reach;
+    t.most = t.least + 2 * reach;
+    const auto fit = FitDoubleRounding(t);
+    if (!fit) continue;
+    ++found;
+    ASSERT_TRUE(IsDoubleRounding(*fit, t)) << Text(t);
+  }
+  EXPECT_GT(found, 50000 / kOneCaseIn);
+}
+
 // Accumulators to which F grows by whole binades, and all others of 32 bits.
 TEST(FitDoubleRounding, LargeBounds) {
   const OperationTable table = WidestOperations();
