@@ -44,7 +44,8 @@ Result<std::shared_ptr<const BoundPipeline::Storage>> BindPanels(const BindTarge
   storage->bounded_to_bytes = SizeOf(pipeline.output) == 1;
   const bool by_multiply_add =
       options.fit && target.takes_multiply_add && options.rows >= kRowsWorthAMultiplyAdd;
-  const bool by_vector = options.fit && target.kernel->has_fma && options.rows >= kRowsWorthAFit;
+  const bool by_vector =
+      options.fit && target.kernel->has_fma && WorthAFit(options.rows, panels.channels);
   const WithSmallBiases changed(panels, rows, pipeline);
   const StandardPipeline& same = changed.pipeline();
   for (const PanelExtent& extent : panels.extents) {

@@ -11,10 +11,14 @@
 
 namespace intaglio {
 
-// From how many rows of a product on a fit is won back soon. It takes some ten microseconds a
-// channel. On x86 it saves some 20 picoseconds per result: thousands of calls of few rows. On Arm
-// the multiply-add saves more than a cycle, by the models of bench/arm_budget: tens of calls.
-inline constexpr int64_t kRowsWorthAFit = 10000;
+// Whether the fits of a product of so many rows are won back soon. One takes half a microsecond to
+// find, and saves some 140 picoseconds per row: tens of calls. Products of few channels may take
+// longer to win theirs back, which take little time at all.
+constexpr bool WorthAFit(int64_t rows, int channels) {
+  return rows >= (channels <= 64 ? 100 : 500);
+}
+// On Arm the multiply-add saves more than a cycle, by the models of bench/arm_budget, and takes
+// some ten microseconds a channel.
 inline constexpr int64_t kRowsWorthAMultiplyAdd = 500;
 
 // Turns vectors of double rounding params, filled before, to fits (fixedpoint/
