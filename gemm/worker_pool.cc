@@ -1,0 +1,137 @@
+#include "intaglio/gemm/worker_pool.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <system_error>
+
+namespace intaglio {
+namespace {
+
+// Longer than most operators take one thread: who wakes too late for one is awake for the next. A
+// sleeper of a virtual machine may wake late every time. ruy's threads wait as long.
+constexpr std::chrono::microseconds kSpin{2000};
+constexpr std::chrono::microseconds kCrowdedSpin{50};
+
+// Threads that are new may lie on the same core, until the kernel spreads them.
+constexpr uint64_t kRoundsToSettle = 64;
+
+// Leaves the resources of a core to the other thread that it may run.
+void Pause() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+}  // namespace
+
+bool WorkerPool::Desk::Take(Offer to) {
+  Offer open = Offer::kOpen;
+  return offer.load(std::memory_order_relaxed) == open && offer.compare_exchange_strong(open, to);
+}
+
+void WorkerPool::Desk::RunTasks() const {
+  for (int i = begin; i < end; ++i) (*task)(i);
+}
+
+WorkerPool::WorkerPool(int workers)
+    : crowded_(static_cast<unsigned>(workers) >= std::thread::hardware_concurrency()),
+      desks_(static_cast<size_t>(workers)) {
+  try {
+    for (Desk& desk : desks_) {
+      threads_.emplace_back([this, &desk] { Work(desk); });
+    }
+  } catch (const std::system_error&) {
+    // The machine has no more threads to give: the caller runs what they would have run.
+  }
+}
+
+WorkerPool::~WorkerPool() {
+  for (Desk& desk : desks_) desk.offer.store(Offer::kStop);
+  WakeSleepers();
+  for (std::thread& thread : threads_) thread.join();
+}
+
+void WorkerPool::Run(int count, const std::function<void(int)>& task) {
+  const int parts = std::min(count, static_cast<int>(desks_.size()) + 1);
+  const auto begin = [&](int part) { return static_cast<int>(int64_t{count} * part / parts); };
+  for (int part = 1; part < parts; ++part) {
+    Desk& desk = desks_[static_cast<size_t>(part - 1)];
+    desk.begin = begin(part);
+    desk.end = begin(part + 1);
+    desk.task = &task;
+    desk.offer.store(Offer::kOpen);
+  }
+  WakeSleepers();
+  ++rounds_;
+  for (int i = 0; i < begin(1); ++i) task(i);
+  // Nobody waits for a sleeper: whoever wakes now is too late.
+  for (int part = 1; part < parts; ++part) {
+    Desk& desk = desks_[static_cast<size_t>(part - 1)];
+    if (desk.Take(Offer::kNone)) desk.RunTasks();
+  }
+  for (int part = 1; part < parts; ++part) {
+    const Desk& desk = desks_[static_cast<size_t>(part - 1)];
+    const auto busy = [&] { return desk.offer.load() == Offer::kTaken; };
+    SpinWhile(busy, rounds_ > kRoundsToSettle);
+    if (!busy()) continue;
+    std::unique_lock lock(mutex_);
+    caller_sleeps_.store(true);
+    done_.wait(lock, [&] { return !busy(); });
+    caller_sleeps_.store(false);
+  }
+}
+
+// With a core for each thread none is given away: a stranger would keep it for milliseconds, many
+// times what is waited for. Threads that are not settled give a core to each other.
+template <class Condition>
+void WorkerPool::SpinWhile(const Condition& condition, bool settled) const {
+  const auto until = std::chrono::steady_clock::now() + (crowded_ ? kCrowdedSpin : kSpin);
+  const bool yields = crowded_ || !settled;
+  do {
+    // The clock takes as long to read as another thread takes to answer.
+    for (int i = 0; i < 16; ++i) {
+      if (!condition()) return;
+      yields ? std::this_thread::yield() : Pause();
+    }
+  } while (std::chrono::steady_clock::now() < until);
+}
+
+// Sleepers count themselves before they look at their desk for the last time.
+void WorkerPool::WakeSleepers() {
+  if (sleepers_.load() == 0) return;
+  { const std::lock_guard lock(mutex_); }
+  wake_.notify_all();
+}
+
+void WorkerPool::Work(Desk& desk) {
+  for (uint64_t rounds = 0; Await(desk, rounds > kRoundsToSettle);) {
+    if (!desk.Take(Offer::kTaken)) continue;  // the caller was faster
+    ++rounds;
+    desk.RunTasks();
+    desk.offer.store(Offer::kNone);
+    if (caller_sleeps_.load()) {
+      const std::lock_guard lock(mutex_);
+      done_.notify_one();
+    }
+  }
+}
+
+bool WorkerPool::Await(Desk& desk, bool settled) {
+  const auto waits = [&] {
+    const Offer offer = desk.offer.load();
+    return offer != Offer::kOpen && offer != Offer::kStop;
+  };
+  SpinWhile(waits, settled);
+  if (waits()) {
+    std::unique_lock lock(mutex_);
+    sleepers_.fetch_add(1);
+    wake_.wait(lock, [&] { return !waits(); });
+    sleepers_.fetch_sub(1);
+  }
+  return desk.offer.load() != Offer::kStop;
+}
+
+}  // namespace intaglio
