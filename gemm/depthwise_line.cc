@@ -129,9 +129,10 @@ struct Bands {
   bool readable;             // as ReadsWholePanels
 };
 
-// One panel of channels along bands. Where copies are to be made, `bands` is one.
+// One panel of channels along bands. Where copies are to be made, `bands` is one. has_columns: as
+// DepthwiseArgs has it.
 void RunPanel(const DepthwiseJob& job, const Kernel& kernel, size_t extent_index,
-              const Bands& bands, const DepthwiseScratch& scratch) {
+              const Bands& bands, const DepthwiseScratch& scratch, bool& has_columns) {
   const Im2col& v = job.input();
   const DepthwiseFilters& filters = job.filters();
   const PanelExtent& extent = filters.panels.extents[extent_index];
@@ -161,6 +162,8 @@ void RunPanel(const DepthwiseJob& job, const Kernel& kernel, size_t extent_index
   args.dst_line = (direct ? v.out_width : job.run) * args.dst_stride;
   args.dst_band = bands.lines * args.dst_line;
   args.scratch = scratch.columns;
+  args.has_columns = &has_columns;
+  const bool same_for_all_panels = in_place && v.out_width <= job.run;
   for (int x = 0; x < v.out_width; x += job.run) {
     args.pixels = std::min(job.run, v.out_width - x);
     args.columns = job.Columns(args.pixels);
@@ -174,7 +177,9 @@ void RunPanel(const DepthwiseJob& job, const Kernel& kernel, size_t extent_index
     args.first_column = range.first;
     const ptrdiff_t at = (bands.row + x) * job.product.dst_stride + extent.first_channel;
     args.dst = direct ? static_cast<std::byte*>(job.product.dst) + at * size : scratch.out;
+    has_columns &= same_for_all_panels;
     kernel.depthwise(args);
+    has_columns &= same_for_all_panels;
     for (int l = 0; l < bands.lines && !direct; ++l) {
       Deliver(job, extent, width, bands.row + x + l * v.out_width, args.pixels,
               scratch.out + l * args.dst_line);
@@ -239,12 +244,14 @@ void RunDepthwiseLines(const DepthwiseJob& job, int batch, int first, int end,
     for (int b = 0; b < count; ++b) {
       FindRows(job, batch, first + b * lines, lines, scratch.rows + b * height);
     }
+    bool has_columns = false;
     for (size_t e = 0; e < job.filters().panels.extents.size(); ++e) {
       const PanelExtent& extent = job.filters().panels.extents[e];
       const bool at_once = WritesInPlace(job, extent) && ReadsInPlace(job, extent, false);
       const int bands = at_once ? count : 1;
       for (int b = 0; b < count; b += bands) {
-        RunPanel(job, kernel, e, band(b, bands), scratch);
+        has_columns &= bands == count;
+        RunPanel(job, kernel, e, band(b, bands), scratch, has_columns);
       }
     }
   }

@@ -56,6 +56,9 @@ struct DepthwiseArgs {
   ptrdiff_t dst_line;    // bytes between lines
   ptrdiff_t dst_band;    // bytes between bands
   void* scratch;         // DepthwiseScratchBytes, aligned to 64
+  // Whether scratch has the columns of this very run, of whatever channels, from the call before;
+  // true or false for the next call when this one is done.
+  bool* has_columns;
 };
 
 // Interleaved columns: a vector of at most kMaxPanelWidth 32-bit lanes for each group of rows.

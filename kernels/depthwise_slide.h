@@ -18,7 +18,7 @@
 
 namespace intaglio {
 
-// Where a column of one group of kernel rows lies.
+// Where a column of one group of kernel rows lies, from channel 0 on: for all panels.
 template <int kStep>
 struct SlideColumn {
   const uint8_t* rows[kStep];
@@ -31,7 +31,7 @@ __attribute__((noinline)) void FindColumns(const DepthwiseArgs& args) {
   constexpr int kStep = T::kStep;
   auto* to = static_cast<SlideColumn<kStep>*>(args.scratch);
   SlideColumn<kStep> outside;
-  for (int i = 0; i < kStep; ++i) outside.rows[i] = args.outside + args.first_channel;
+  for (int i = 0; i < kStep; ++i) outside.rows[i] = args.outside;
   const int columns = (args.columns + kStride - 1) / kStride * kStride;
   const DepthwiseRow* rows = args.rows;
   for (int b = 0; b < args.bands; ++b, rows += kStep) {
@@ -39,7 +39,7 @@ __attribute__((noinline)) void FindColumns(const DepthwiseArgs& args) {
     ptrdiff_t step[kStep];
     for (int i = 0; i < kStep; ++i) {
       step[i] = rows[i].step;
-      column.rows[i] = rows[i].data + args.first_channel + args.first_column * step[i];
+      column.rows[i] = rows[i].data + args.first_column * step[i];
     }
     int c = 0;
     for (; c < args.columns_before; ++c) *to++ = outside;
@@ -50,6 +50,16 @@ __attribute__((noinline)) void FindColumns(const DepthwiseArgs& args) {
     for (; c < columns; ++c) *to++ = outside;
   }
   for (int c = 0; c < kStride; ++c) *to++ = outside;
+}
+
+// Interleaves one column of a panel's channels.
+template <class T, int kVectors>
+INTAGLIO_INLINE void TakeColumn(const SlideColumn<T::kStep>& column, ptrdiff_t first_channel,
+                                uint8_t flip, typename T::Operand (&x)[kVectors]) {
+  const uint8_t* rows[T::kStep];
+  INTAGLIO_UNROLL
+  for (int i = 0; i < T::kStep; ++i) rows[i] = column.rows[i] + first_channel;
+  T::template Interleave<kVectors>(rows, flip, x);
 }
 
 // Vector j of the taps of kernel column k.
@@ -99,7 +109,8 @@ template <class V, class T, class Form, int kVectors, int kStride, int kLines, s
 __attribute__((noinline)) void SlideLines(const DepthwiseArgs& args,
                                           std::index_sequence<kVector...>) {
   using I32 = typename V::I32;
-  FindColumns<T, kStride>(args);
+  if (!*args.has_columns) FindColumns<T, kStride>(args);
+  *args.has_columns = true;
   auto* column = static_cast<const SlideColumn<T::kStep>*>(args.scratch);
   const PanelParams& params = *args.params;
   const typename V::ByteStore store(args.epilogue);
@@ -131,6 +142,7 @@ __attribute__((noinline)) void SlideLines(const DepthwiseArgs& args,
     }
   }
   const uint8_t flip = args.flip;
+  const ptrdiff_t first_channel = args.first_channel;
   const ptrdiff_t dst_line = args.dst_line;
   const ptrdiff_t dst_stride = args.dst_stride;
   char* dst = static_cast<char*>(args.dst);
@@ -141,7 +153,7 @@ __attribute__((noinline)) void SlideLines(const DepthwiseArgs& args,
   int pending = 1;  // steps until `done` is a pixel
   for (;;) {
     typename T::Operand x[kVectors];
-    T::template Interleave<kVectors>(column++->rows, flip, x);
+    TakeColumn<T>(*column++, first_channel, flip, x);
     INTAGLIO_UNROLL
     for (int j = 0; j < kVectors; ++j) V::Pin(x[j]);
     if (--pending < 0) {
@@ -175,7 +187,7 @@ __attribute__((noinline)) void SlideLines(const DepthwiseArgs& args,
       }
     }
     if constexpr (kStride == 2) {
-      T::template Interleave<kVectors>(column++->rows, flip, x);
+      TakeColumn<T>(*column++, first_channel, flip, x);
       INTAGLIO_UNROLL
       for (int j = 0; j < kVectors; ++j) add(0, 1, j, next[0][j], x[j], now[0][j]);
     }

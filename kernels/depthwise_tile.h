@@ -229,6 +229,7 @@ void Depthwise(const DepthwiseArgs& args) {
   if constexpr (kSlides<V, T, kVectors>) {
     if (Slide<V, T, kVectors>(args)) return;
   }
+  *args.has_columns = false;
   DepthwiseArgs band = args;
   for (int b = 0; b < args.bands; ++b) {
     DepthwiseBand<V, T, kVectors>(band);

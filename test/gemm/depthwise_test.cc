@@ -132,6 +132,53 @@ TEST(Depthwise, LongLines) {
   }
 }
 
+// Filters of 3 x 3 taps over several panels, which share what was found out of their columns:
+// panels of different widths, with and without a form of scaling of their own, lines of one run and
+// more.
+TEST(Depthwise, PanelsThatShareColumns) {
+  Context context;
+  const std::vector<int> some_channels = {88, 96, 120, 192, 200};
+  for (unsigned seed = 0; seed < 200; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed);
+    const int channels = OneOf(random, some_channels);
+    TestImage image(random, Type::kUInt8, Uniform(random, 1, 2), Uniform(random, 1, 11),
+                    seed % 8 == 0 ? 100 : Uniform(random, 1, 12), channels, 3);
+    Im2col& v = image.view();
+    v.kernel_height = v.kernel_width = 3;
+    v.pad_top = v.pad_left = 1;
+    v.stride_height = v.stride_width = Uniform(random, 1, 2);
+    v.out_height = (v.height - 1) / v.stride_height + 1;
+    v.out_width = (v.width - 1) / v.stride_width + 1;
+    const TestMatrix filters(random, Type::kInt8, 9, channels, Order::kRowMajor, 0, 0);
+    std::vector<int32_t> bias, mantissa, exponent;
+    for (int c = 0; c < channels; ++c) {
+      bias.push_back(Uniform(random, -9999, 9999));
+      mantissa.push_back((1 << 30) + Uniform(random, 0, (1 << 30) - 1));
+      exponent.push_back(Uniform(random, -9, -6));
+    }
+    // Of one panel multipliers of one and more, which have no form that slides.
+    if (seed % 2 == 0) exponent[static_cast<size_t>(Uniform(random, 0, channels - 1))] = 1;
+    StandardPipeline pipeline;
+    pipeline.scaling = Scaling::kDoubleRounding;
+    pipeline.per_channel = true;
+    pipeline.bias = bias.data();
+    pipeline.mantissa = mantissa.data();
+    pipeline.exponent = exponent.data();
+    pipeline.output = Type::kInt8;
+    const std::vector<int64_t> sums = DepthwiseSums(image, filters, 1);
+    for (const std::string& kernel : KernelNames()) {
+      SCOPED_TRACE(image.Text() + ", " + kernel);
+      const auto packed = PackedDepthwise::Pack(filters.view(), 3, 1, kernel);
+      ASSERT_TRUE(packed.ok());
+      TestResult dst(Type::kInt8, Rows(image), channels, Order::kRowMajor, 0);
+      dst.Want(pipeline, sums);
+      ASSERT_TRUE(Depthwise(context, v, *packed, dst.view().data, pipeline).ok());
+      ASSERT_TRUE(dst.Same()) << dst.Difference();
+    }
+  }
+}
+
 struct Negate {
   template <class R>
   typename R::I32 Apply(typename R::I32 x, const Place&) const {

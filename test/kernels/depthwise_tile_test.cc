@@ -17,6 +17,7 @@ struct DepthwiseCase {
   int lines = 1;
   int bands = 1;
   int first_channel = 0;
+  bool calls_before = false;
   int first_column = 0;
   int before = 0;  // columns outside the image on its left side, and on its right
   int after = 0;
@@ -133,6 +134,13 @@ struct DepthwiseCase {
     args.dst_line = pixels * out.stride();
     args.dst_band = lines * args.dst_line;
     args.scratch = scratch.data();
+    bool has_columns = false;
+    args.has_columns = &has_columns;
+    if (calls_before) {  // of the same columns, another panel's channels
+      args.first_channel = 0;
+      kernel.depthwise(args);
+      args.first_channel = first_channel;
+    }
     kernel.depthwise(args);
     for (int p = 0; p < bands * lines * pixels; ++p) {
       const int line = p / pixels;
@@ -199,6 +207,7 @@ TEST_P(DepthwiseTile, SmallFiltersInEveryPlace) {
         test.lines = lines && round % 3 > 0 ? 2 : 1;
         test.bands = round / 4 % kMaxBands + 1;
         test.first_channel = Uniform(random, 0, 1) * 64;
+        test.calls_before = round % 2 == 0;
         test.before = Uniform(random, 0, std::min(3, test.columns()));
         test.after = Uniform(random, 0, std::min(3, test.columns() - test.before));
         test.Resize();
