@@ -72,6 +72,13 @@ INTAGLIO_INLINE FixedPoint<R, kA + kB> operator*(FixedPoint<R, kA> a, FixedPoint
   return FixedPoint<R, kA + kB>::FromRaw(SaturatingRoundingDoublingHighMul<R>(a.raw(), b.raw()));
 }
 
+// The same of two numbers one of which is not the least of its type.
+template <class R, int kA, int kB>
+INTAGLIO_INLINE FixedPoint<R, kA + kB> UnsaturatedProduct(FixedPoint<R, kA> a,
+                                                          FixedPoint<R, kB> b) {
+  return FixedPoint<R, kA + kB>::FromRaw(RoundingDoublingHighMul<R>(a.raw(), b.raw()));
+}
+
 // Lanes of a where the mask is -1, of b where it is 0.
 template <class R, int kIntegers>
 INTAGLIO_INLINE FixedPoint<R, kIntegers> Select(typename R::I32 mask, FixedPoint<R, kIntegers> a,

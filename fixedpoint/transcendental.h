@@ -2,6 +2,9 @@
 // appendix A.1). One source for every register vocabulary; the bits are gemmlowp's, on which
 // TFLite's reference kernels rest.
 //
+// No product has two factors of -1: all are of numbers within [-1/4, 1/4], or one is a constant or
+// positive.
+//
 // "Within n units" is the largest distance from the real function over every input, measured, in
 // units of the result's last place, 2^-31.
 #ifndef INTAGLIO_FIXEDPOINT_TRANSCENDENTAL_H_
@@ -23,12 +26,12 @@ INTAGLIO_INLINE FixedPoint<R, 0> ExpFromMinusQuarterToZero(FixedPoint<R, 0> a) {
   const F0 exp_minus_eighth = F0::Constant(1895147668);
   const F0 third = F0::Constant(715827883);
   const F0 x = a + F0::template PowerOfTwo<-3>();
-  const F0 x2 = x * x;
-  const F0 x3 = x2 * x;
-  const F0 x4 = x2 * x2;
-  const F0 cubic_and_quartic = (RoundingDivideByPowerOfTwo<2>(x4) + x3) * third;
+  const F0 x2 = UnsaturatedProduct(x, x);
+  const F0 x3 = UnsaturatedProduct(x2, x);
+  const F0 x4 = UnsaturatedProduct(x2, x2);
+  const F0 cubic_and_quartic = UnsaturatedProduct(RoundingDivideByPowerOfTwo<2>(x4) + x3, third);
   const F0 terms = x + RoundingDivideByPowerOfTwo<1>(cubic_and_quartic + x2);
-  return exp_minus_eighth + exp_minus_eighth * terms;
+  return exp_minus_eighth + UnsaturatedProduct(exp_minus_eighth, terms);
 }
 
 // `result` times exp(-2^kExponent), given by its raw value, where `negated` has the bit
@@ -39,7 +42,8 @@ INTAGLIO_INLINE FixedPoint<R, 0> ExpOfBit(FixedPoint<R, 0> result, FixedPoint<R,
   if constexpr (kExponent < kIntegers) {
     using F = FixedPoint<R, kIntegers>;
     const typename R::I32 bit = R::And(negated.raw(), F::template PowerOfTwo<kExponent>().raw());
-    return Select(R::Equal(bit, R::Set(0)), result, result * FixedPoint<R, 0>::Constant(factor));
+    const auto product = UnsaturatedProduct(result, FixedPoint<R, 0>::Constant(factor));
+    return Select(R::Equal(bit, R::Set(0)), result, product);
   } else {
     return result;
   }
@@ -54,9 +58,9 @@ INTAGLIO_INLINE FixedPoint<R, 2> TwoOverOnePlusX(FixedPoint<R, 0> a) {
   // (a + 1) / 2 rounded up, 1 being 2^31 - 1 units here.
   const F0 half =
       F0::FromRaw(R::Add(R::template ShiftRight<1>(a.raw()), F0::template PowerOfTwo<-1>().raw()));
-  F2 x = F2::Constant(1515870810) + half * F2::Constant(-1010580540);
+  F2 x = F2::Constant(1515870810) + UnsaturatedProduct(half, F2::Constant(-1010580540));
   for (int step = 0; step < 3; ++step) {
-    x = x + Rescale<2>(x * (F2::One() - half * x));
+    x = x + Rescale<2>(UnsaturatedProduct(x, F2::One() - UnsaturatedProduct(half, x)));
   }
   return x;
 }
