@@ -60,7 +60,9 @@ INTAGLIO_INLINE FixedPoint<R, 2> TwoOverOnePlusX(FixedPoint<R, 0> a) {
       F0::FromRaw(R::Add(R::template ShiftRight<1>(a.raw()), F0::template PowerOfTwo<-1>().raw()));
   F2 x = F2::Constant(1515870810) + UnsaturatedProduct(half, F2::Constant(-1010580540));
   for (int step = 0; step < 3; ++step) {
-    x = x + Rescale<2>(UnsaturatedProduct(x, F2::One() - UnsaturatedProduct(half, x)));
+    // At most 1/17 of x, which times 4 does not overflow.
+    const auto change = UnsaturatedProduct(x, F2::One() - UnsaturatedProduct(half, x));
+    x = x + F2::FromRaw(R::template ShiftLeft<2>(change.raw()));
   }
   return x;
 }
