@@ -4,9 +4,11 @@
 #include <cstddef>
 #include <limits>
 #include <memory>
+#include <type_traits>
 
 #include "intaglio/nn/ops/binary.h"
 #include "intaglio/nn/ops/ops.h"
+#include "intaglio/nn/ops/parallel.h"
 #include "intaglio/nn/ops/pool_2d.h"
 
 namespace intaglio::nn {
@@ -35,32 +37,56 @@ class PoolRoutine final : public Routine {
       : window_(window), batch_(batch), channels_(channels), bounds_(activation) {}
 
   Status Run(const RunArguments& arguments) const override {
-    const WindowAxis& y = window_.y;
-    const WindowAxis& x = window_.x;
-    const auto* in = static_cast<const float*>(arguments.inputs[0]);
-    auto* out = static_cast<float*>(arguments.outputs[0]);
-    const ptrdiff_t stride = arguments.output_stride / ptrdiff_t{sizeof(float)};
-    for (int n = 0; n < batch_; ++n, in += ptrdiff_t{y.in} * x.in * channels_) {
-      for (int out_y = 0; out_y < y.out; ++out_y) {
-        for (int out_x = 0; out_x < x.out; ++out_x, out += stride) {
-          PoolWindow(in, Taps(y, out_y), Taps(x, out_x), out);
-        }
-      }
-    }
+    const int height = window_.y.out;
+    const ptrdiff_t bytes = window_.x.out * arguments.output_stride;  // of a line
+    ForParts(arguments.context, ptrdiff_t{batch_} * height,
+             kLeastBytesOfThread / std::max<ptrdiff_t>(1, bytes) + 1,
+             [&](ptrdiff_t begin, ptrdiff_t end) {
+               for (ptrdiff_t line = begin; line < end; ++line) PoolLine(arguments, line);
+             });
     return {};
   }
 
  private:
+  // Of channels that are pooled at once, in registers.
+  static constexpr int kBlock = 32;
+
+  void PoolLine(const RunArguments& arguments, ptrdiff_t line) const {
+    const WindowAxis& y = window_.y;
+    const WindowAxis& x = window_.x;
+    const auto* image =
+        static_cast<const float*>(arguments.inputs[0]) + line / y.out * y.in * x.in * channels_;
+    const ptrdiff_t stride = arguments.output_stride / ptrdiff_t{sizeof(float)};
+    float* out = static_cast<float*>(arguments.outputs[0]) + line * x.out * stride;
+    const Taps rows(y, static_cast<int>(line % y.out));
+    for (int out_x = 0; out_x < x.out; ++out_x, out += stride) {
+      PoolWindow(image, rows, Taps(x, out_x), out);
+    }
+  }
+
   void PoolWindow(const float* image, const Taps& rows, const Taps& cols, float* out) const {
-    std::fill_n(out, channels_, Function::Start());
-    for (int y = rows.begin; y < rows.end; ++y) {
-      const float* pixel = image + (ptrdiff_t{y} * window_.x.in + cols.begin) * channels_;
+    const float* first = image + (ptrdiff_t{rows.begin} * window_.x.in + cols.begin) * channels_;
+    int c = 0;
+    for (; c + kBlock <= channels_; c += kBlock) {
+      PoolBlock(first + c, rows, cols, std::integral_constant<int, kBlock>(), out + c);
+    }
+    if (c < channels_) PoolBlock(first + c, rows, cols, channels_ - c, out + c);
+  }
+
+  // `count` channels, of which the compiler makes vectors where it knows how many they are.
+  template <class Count>
+  void PoolBlock(const float* row, const Taps& rows, const Taps& cols, Count count,
+                 float* out) const {
+    float all[kBlock];
+    std::fill_n(all, kBlock, Function::Start());
+    for (int y = rows.begin; y < rows.end; ++y, row += ptrdiff_t{window_.x.in} * channels_) {
+      const float* pixel = row;
       for (int x = cols.begin; x < cols.end; ++x, pixel += channels_) {
-        for (int c = 0; c < channels_; ++c) out[c] = Function::Take(out[c], pixel[c]);
+        for (int c = 0; c < count; ++c) all[c] = Function::Take(all[c], pixel[c]);
       }
     }
-    const auto count = static_cast<float>(rows.count() * cols.count());
-    for (int c = 0; c < channels_; ++c) out[c] = bounds_(Function::Finish(out[c], count));
+    const auto taps = static_cast<float>(rows.count() * cols.count());
+    for (int c = 0; c < count; ++c) out[c] = bounds_(Function::Finish(all[c], taps));
   }
 
   Window window_;
