@@ -142,17 +142,20 @@ constexpr double kRowOfExps = 5 * 2 + 4 + 2 * 2;
 // Of 16 exponentials by the sum's reciprocal: products, both roundings and shifts of the even and
 // the odd, their merge.
 constexpr double kScaledExps = 2 + 2 + 2 + 1;
+// Of 16 rows: three steps of two products, one more before them, each of even and odd lanes with
+// its rounding, and the sums and shifts between.
+constexpr double kReciprocal = (7 * 8 + 3 * 3 + 7) / 16.0;
 constexpr double kScale = 5;          // multiplier, shifts and roundings of a row
 constexpr double kNarrowing = 3 + 1;  // four vectors to a flipped one
 // Rows of 197: each byte's result, of 8 vectors that are not zero, in the order of the bytes;
 // lookups.
-constexpr double kSoftmax197 = (4 * kSumOfExps + kRowOfExps + 2 * 2 + kScale +
+constexpr double kSoftmax197 = (4 * kSumOfExps + kRowOfExps + 2 * 2 + kReciprocal + kScale +
                                 2 * (4 * kScaledExps + kNarrowing + 1) + 4 * (2 + kLookup)) *
                                64 / 197;
 // Two rows of 21, joined: the four bytes of each exponential, of the 128 that are not zero, are
 // looked up and interleaved; odd lanes are moved.
-constexpr double kSoftmax21 = (1 + kSumOfExps + kRowOfExps + 1 + kScale + 3 + 4 * kLookup + 8 +
-                               4 * (1 + kScaledExps) + kNarrowing) *
+constexpr double kSoftmax21 = (1 + kSumOfExps + kRowOfExps + 1 + 2 * kReciprocal + kScale + 3 +
+                               4 * kLookup + 8 + 4 * (1 + kScaledExps) + kNarrowing) *
                               64 / 42;
 // Of 16 numbers: NaN is found, limits; a quotient by a product and four that correct it; the half,
 // of their sign, added; the conversion. Of four such vectors: three packs, zero points, the order.
