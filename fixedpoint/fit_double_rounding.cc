@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
+#include <utility>
 
 #include "intaglio/fixedpoint/first_within.h"
 #include "intaglio/fixedpoint/requantize.h"
@@ -15,8 +17,8 @@ namespace {
 constexpr int kLeastShift = 2;
 constexpr int kMostShift = 20;
 
-// The accumulators at which the clamped result changes. Real numbers hold them, for compilers make
-// vectors of these.
+// The accumulators at which the clamped result changes. Real numbers hold them, of which there are
+// vectors everywhere.
 class Steps {
  public:
   Steps() = default;  // none
@@ -26,11 +28,13 @@ class Steps {
     const int positive = std::clamp(1 - first_, 0, all);  // the place of q = 1
     Find(task, 0, positive);
     Find(task, positive, all);
-    const auto place = [&](int64_t acc) {
-      return static_cast<int>(std::upper_bound(at_, at_ + all, static_cast<double>(acc)) - at_);
-    };
-    begin_ = place(task.least);
-    end_ = place(task.most);
+    // As a rule all are within reach.
+    const auto least = static_cast<double>(task.least);
+    const auto most = static_cast<double>(task.most);
+    begin_ = 0;
+    end_ = all;
+    while (begin_ < end_ && at_[begin_] <= least) ++begin_;
+    while (begin_ < end_ && at_[end_ - 1] > most) --end_;
     if (end_ == 0) return;
     std::fill_n(at_ + end_, kLanes - 1, at_[end_ - 1]);
     std::fill_n(reached_ + end_, kLanes - 1, reached_[end_ - 1]);
@@ -45,22 +49,33 @@ class Steps {
   // The least and the largest of reached(q) * one - slope * at, where x = q - reached is how far
   // below q the rounding to float32 reaches. Both products are integers, and to be below 2^53.
   std::pair<double, double> Limits(double one, double slope) const {
-    double least[kLanes];
-    double most[kLanes];
-    std::fill_n(least, kLanes, std::numeric_limits<double>::infinity());
-    std::fill_n(most, kLanes, -std::numeric_limits<double>::infinity());
+    Pair least[kPairs];
+    Pair most[kPairs];
+    for (int p = 0; p < kPairs; ++p) {
+      least[p] = std::numeric_limits<double>::infinity() + Pair{};
+      most[p] = -least[p];
+    }
     for (int i = begin_; i < end_; i += kLanes) {
-      for (int l = 0; l < kLanes; ++l) {
-        const double x = reached_[i + l] * one - slope * at_[i + l];
-        least[l] = x < least[l] ? x : least[l];
-        most[l] = x > most[l] ? x : most[l];
+      for (int p = 0; p < kPairs; ++p) {
+        Pair at;
+        Pair reached;
+        std::memcpy(&at, at_ + i + 2 * p, sizeof at);
+        std::memcpy(&reached, reached_ + i + 2 * p, sizeof reached);
+        const Pair x = reached * one - slope * at;
+        least[p] = x < least[p] ? x : least[p];
+        most[p] = x > most[p] ? x : most[p];
       }
     }
-    return {*std::min_element(least, least + kLanes), *std::max_element(most, most + kLanes)};
+    const Pair l = least[0] < least[1] ? least[0] : least[1];
+    const Pair m = most[0] > most[1] ? most[0] : most[1];
+    return {std::min(l[0], l[1]), std::max(m[0], m[1])};
   }
 
  private:
-  static constexpr int kLanes = 4;
+  // The compiler's own vectors: of comparisons of reals it makes none.
+  typedef double Pair __attribute__((vector_size(16)));
+  static constexpr int kPairs = 2;
+  static constexpr int kLanes = 2 * kPairs;
 
   // All from place `begin` to `end`, whose q lie on one side of 0, by the formula of the header:
   // quotients, rounded up, of products that are equally far apart, by a whole number of mantissas

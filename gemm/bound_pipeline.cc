@@ -46,13 +46,12 @@ Result<std::shared_ptr<const BoundPipeline::Storage>> BindPanels(const BindTarge
       options.fit && target.takes_multiply_add && options.rows >= kRowsWorthAMultiplyAdd;
   const bool by_vector =
       options.fit && target.kernel->has_fma && WorthAFit(options.rows, panels.channels);
-  const WithSmallBiases changed(panels, rows, pipeline);
-  const StandardPipeline& same = changed.pipeline();
+  const WithSmallBiases small(panels, rows, pipeline);
   for (const PanelExtent& extent : panels.extents) {
-    FillPanelParams(panels, extent, rows, &same, *params);
+    FillPanelParams(panels, extent, rows, &small.pipeline(), *params);
     const bool fitted =
-        by_multiply_add && FitPanelByMultiplyAdd(panels, extent, rows, same, *params);
-    if (!fitted && by_vector) FitPanel(panels, extent, rows, same, *params);
+        by_multiply_add && FitPanelByMultiplyAdd(panels, extent, rows, small.pipeline(), *params);
+    if (!fitted && by_vector) FitPanel(panels, extent, rows, small.pipeline(), *params);
     storage->bounded_to_bytes &= IsBounded(*params, extent.vectors);
     ++params;
   }

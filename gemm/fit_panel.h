@@ -11,9 +11,9 @@
 
 namespace intaglio {
 
-// Whether the fits of a product of so many rows are won back soon. One takes half a microsecond to
-// find, and saves some 140 picoseconds per row: tens of calls. Products of few channels may take
-// longer to win theirs back, which take little time at all.
+// Whether the fits of a product of so many rows are won back soon, in tens of calls. One takes half
+// a microsecond to find, and saves some 140 picoseconds per row. Products of few channels, whose
+// fits take little time at all, may win them back later.
 constexpr bool WorthAFit(int64_t rows, int channels) {
   return rows >= (channels <= 64 ? 100 : 500);
 }
