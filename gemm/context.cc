@@ -1,9 +1,11 @@
 #include "intaglio/gemm/context.h"
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <vector>
 
+#include "intaglio/gemm/task_parts.h"
 #include "intaglio/gemm/worker_pool.h"
 #include "intaglio/pack/aligned_buffer.h"
 #include "intaglio/pack/panels.h"
@@ -37,12 +39,14 @@ size_t Context::scratch_bytes() const {
 void Context::Run(int count, const std::function<void(int)>& task) {
   if (count <= 1) {
     for (int i = 0; i < count; ++i) task(i);
-  } else if (impl_->parallel_for) {
-    impl_->parallel_for(count, task);
-  } else {
-    if (!impl_->pool) impl_->pool = std::make_unique<WorkerPool>(impl_->threads - 1);
-    impl_->pool->Run(count, task);
+    return;
   }
+  if (impl_->parallel_for) return impl_->parallel_for(count, task);
+  if (!impl_->pool) impl_->pool = std::make_unique<WorkerPool>(impl_->threads - 1);
+  if (count <= impl_->threads) return impl_->pool->Run(count, task);
+  TaskParts parts(count, impl_->threads);
+  const auto share = [&](int worker) { parts.Run(worker, task); };
+  impl_->pool->Run(impl_->threads, std::ref(share));  // by reference: a copy would be allocated
 }
 
 void* Context::Scratch(int index, size_t bytes) {

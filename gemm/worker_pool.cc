@@ -1,8 +1,8 @@
 #include "intaglio/gemm/worker_pool.h"
 
-#include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <span>
 #include <system_error>
 
 namespace intaglio {
@@ -32,10 +32,6 @@ bool WorkerPool::Desk::Take(Offer to) {
   return offer.load(std::memory_order_relaxed) == open && offer.compare_exchange_strong(open, to);
 }
 
-void WorkerPool::Desk::RunTasks() const {
-  for (int i = begin; i < end; ++i) (*task)(i);
-}
-
 WorkerPool::WorkerPool(int workers)
     : crowded_(static_cast<unsigned>(workers) >= std::thread::hardware_concurrency()),
       desks_(static_cast<size_t>(workers)) {
@@ -55,25 +51,21 @@ WorkerPool::~WorkerPool() {
 }
 
 void WorkerPool::Run(int count, const std::function<void(int)>& task) {
-  const int parts = std::min(count, static_cast<int>(desks_.size()) + 1);
-  const auto begin = [&](int part) { return static_cast<int>(int64_t{count} * part / parts); };
-  for (int part = 1; part < parts; ++part) {
-    Desk& desk = desks_[static_cast<size_t>(part - 1)];
-    desk.begin = begin(part);
-    desk.end = begin(part + 1);
+  const auto others = std::span(desks_).first(static_cast<size_t>(count) - 1);
+  int number = 0;
+  for (Desk& desk : others) {
+    desk.number = ++number;
     desk.task = &task;
     desk.offer.store(Offer::kOpen);
   }
   WakeSleepers();
   ++rounds_;
-  for (int i = 0; i < begin(1); ++i) task(i);
+  task(0);
   // Nobody waits for a sleeper: whoever wakes now is too late.
-  for (int part = 1; part < parts; ++part) {
-    Desk& desk = desks_[static_cast<size_t>(part - 1)];
-    if (desk.Take(Offer::kNone)) desk.RunTasks();
+  for (Desk& desk : others) {
+    if (desk.Take(Offer::kNone)) task(desk.number);
   }
-  for (int part = 1; part < parts; ++part) {
-    const Desk& desk = desks_[static_cast<size_t>(part - 1)];
+  for (const Desk& desk : others) {
     const auto busy = [&] { return desk.offer.load() == Offer::kTaken; };
     SpinWhile(busy, rounds_ > kRoundsToSettle);
     if (!busy()) continue;
@@ -110,7 +102,7 @@ void WorkerPool::Work(Desk& desk) {
   for (uint64_t rounds = 0; Await(desk, rounds > kRoundsToSettle);) {
     if (!desk.Take(Offer::kTaken)) continue;  // the caller was faster
     ++rounds;
-    desk.RunTasks();
+    (*desk.task)(desk.number);
     desk.offer.store(Offer::kNone);
     if (caller_sleeps_.load()) {
       const std::lock_guard lock(mutex_);

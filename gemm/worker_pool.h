@@ -19,8 +19,8 @@ class WorkerPool {
   explicit WorkerPool(int workers);
   ~WorkerPool();
 
-  // Runs task(0 .. count - 1), here and on whichever workers wake in time; returns when all are
-  // done. With as many tasks as threads each worker is offered the same one every time.
+  // Runs task(0) here and task(1 .. count - 1) each on a worker, always the same one, or here if it
+  // does not wake in time; returns when all are done. count is at most one more than the workers.
   void Run(int count, const std::function<void(int)>& task);
 
  private:
@@ -28,13 +28,11 @@ class WorkerPool {
 
   struct alignas(64) Desk {
     std::atomic<Offer> offer{Offer::kNone};
-    int begin = 0;  // of the tasks
-    int end = 0;
+    int number = 0;  // of the task
     const std::function<void(int)>* task = nullptr;
 
-    // Whoever succeeds runs the tasks, the worker or, where that is late, the caller.
+    // Whoever succeeds runs the task, the worker or, where that is late, the caller.
     bool Take(Offer to);
-    void RunTasks() const;
   };
 
   void Work(Desk& desk);

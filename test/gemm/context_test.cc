@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <thread>
 
 #include "intaglio/gemm/bound_pipeline.h"
@@ -52,6 +53,26 @@ TEST(Context, CallerSleepsUntilTheSlowestIsDone) {
       done.fetch_add(1);
     });
     EXPECT_EQ(done.load(), 3);
+  }
+}
+
+// Of more tasks than threads, those behind one that takes long are not left to its thread.
+TEST(Context, ThreadsTakeEachOthersTasks) {
+  Context context(2);
+  constexpr int kTasks = 8;
+  for (int round = 0; round < 5; ++round) {
+    std::atomic<int> done{0};
+    bool in_time = true;
+    context.Run(kTasks, [&](int i) {
+      const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+      while (i == 0 && done.load() < kTasks - 1 && in_time) {
+        std::this_thread::yield();
+        in_time = std::chrono::steady_clock::now() < until;
+      }
+      done.fetch_add(1);
+    });
+    ASSERT_TRUE(in_time);
+    ASSERT_EQ(done.load(), kTasks);
   }
 }
 
