@@ -37,7 +37,34 @@ bool IsWithinReach(const MultiplyAddTask& task) {
   return intaglio::IsWithinReach(task) && std::abs(int64_t{task.zero_point}) <= kFarthest;
 }
 
-using Steps = Thresholds<MultiplyAddTask>;
+// The accumulators at which the clamped result changes, in order, and what it is from them on.
+class Steps {
+ public:
+  Steps() = default;
+
+  // find(y): the least accumulator whose result is at least y.
+  template <class Find>
+  Steps(const MultiplyAddTask& task, const Find& find) {
+    for (int y = task.lowest + 1; y <= task.highest; ++y) {
+      const int64_t at = find(y);
+      if (at > task.most) break;
+      if (at <= task.least) continue;
+      if (count_ == 0) first_ = y;
+      at_[count_++] = static_cast<int32_t>(at);
+    }
+  }
+
+  int count() const { return count_; }
+  int result(int i) const { return first_ + i; }  // from at(i) on
+  int32_t at(int i) const { return at_[i]; }
+  int32_t lowest() const { return at_[0]; }
+  int32_t highest() const { return at_[count_ - 1]; }
+
+ private:
+  int32_t at_[MultiplyAddTask::kMostSteps];
+  int count_ = 0;
+  int first_ = 0;
+};
 
 // The least accumulator from least to most + 1 whose result is at least q: near where the real
 // product is q - 1/2, less far than the products' own roundings.

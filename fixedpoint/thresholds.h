@@ -20,36 +20,6 @@ bool IsWithinReach(const Task& task) {
          task.highest - task.lowest <= Task::kMostSteps;
 }
 
-// The accumulators at which the clamped result changes, in order, and what it is from them on.
-template <class Task>
-class Thresholds {
- public:
-  Thresholds() = default;
-
-  // find(y): the least accumulator whose result is at least y.
-  template <class Find>
-  Thresholds(const Task& task, const Find& find) {
-    for (int y = task.lowest + 1; y <= task.highest; ++y) {
-      const int64_t at = find(y);
-      if (at > task.most) break;
-      if (at <= task.least) continue;
-      if (count_ == 0) first_ = y;
-      at_[count_++] = static_cast<int32_t>(at);
-    }
-  }
-
-  int count() const { return count_; }
-  int result(int i) const { return first_ + i; }  // from at(i) on
-  int32_t at(int i) const { return at_[i]; }
-  int32_t lowest() const { return at_[0]; }
-  int32_t highest() const { return at_[count_ - 1]; }
-
- private:
-  int32_t at_[Task::kMostSteps];
-  int count_ = 0;
-  int first_ = 0;
-};
-
 // Whether agree(first, last) is true of every stretch that the thresholds cut [least, most] into.
 // Two monotone staircases are equal where they are at both ends of a step of one of them.
 template <class Task, class Steps, class Agree>
