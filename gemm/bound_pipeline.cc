@@ -31,7 +31,7 @@ Result<std::shared_ptr<const BoundPipeline::Storage>> BindPanels(const BindTarge
     return InvalidArgument("bound pipeline: its channels are not those of the packed matrix");
   }
   INTAGLIO_RETURN_IF_ERROR(CheckDepth(panels, LargestDistance(operand_type, operand_zero_point)));
-  const size_t bytes = panels.extents.size() * sizeof(PanelParams);
+  const size_t bytes = (panels.extents.size() + (target.folded ? 1 : 0)) * sizeof(PanelParams);
   auto storage = std::make_shared<BoundPipeline::Storage>(BoundPipeline::Storage{
       target.packed, target.panels, target.kernel, pipeline, operand_type, operand_zero_point,
       MakeEpilogue(&pipeline), AlignedBuffer::Allocate(bytes)});
@@ -55,6 +55,7 @@ Result<std::shared_ptr<const BoundPipeline::Storage>> BindPanels(const BindTarge
     storage->bounded_to_bytes &= IsBounded(*params, extent.vectors);
     ++params;
   }
+  if (target.folded) RepeatChannels(panels, params[-1], *params);
   return std::shared_ptr<const BoundPipeline::Storage>(std::move(storage));
 }
 

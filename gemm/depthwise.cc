@@ -13,6 +13,14 @@
 namespace intaglio {
 namespace {
 
+// How many pixels a panel is to hold: several where the channels of one leave half a vector empty.
+int PixelsOfPanel(const Kernel& kernel, int channels, int multiplier) {
+  const PanelFormat& panel = kernel.panel;
+  const bool folds = kernel.folds_pixels && multiplier == 1 && channels > 0 &&
+                     2 * channels <= panel.lanes && panel.width() % channels == 0;
+  return folds ? panel.width() / channels : 1;
+}
+
 void Announce(const DepthwiseProduct& product) {
   const Panels& panels = product.packed.filters.panels;
   std::fprintf(stderr,
@@ -56,8 +64,16 @@ Result<PackedDepthwise> PackedDepthwise::Pack(const ConstMatrix& filters, int ke
     auto made = PackDepthwiseFilters(filters, kernel_width, multiplier, panel.lanes, panel.vectors,
                                      (*kernel)->tap_step);
     if (!made.ok()) return made.status();
+    const int pixels = PixelsOfPanel(**kernel, filters.cols, multiplier);
+    Result<DepthwiseFilters> folded = DepthwiseFilters();
+    if (pixels > 1) {
+      folded = PackDepthwiseFilters(filters, kernel_width, multiplier, panel.lanes, panel.vectors,
+                                    (*kernel)->tap_step, pixels);
+      if (!folded.ok()) return folded.status();
+    }
     PackedDepthwise packed;
-    packed.storage_ = std::make_shared<const Storage>(Storage{*kernel, std::move(*made)});
+    packed.storage_ =
+        std::make_shared<const Storage>(Storage{*kernel, std::move(*made), std::move(*folded)});
     return packed;
   } catch (const std::bad_alloc&) {
     return OutOfMemory("no memory for depthwise filters");
@@ -67,7 +83,9 @@ Result<PackedDepthwise> PackedDepthwise::Pack(const ConstMatrix& filters, int ke
 int PackedDepthwise::taps() const { return storage_ ? storage_->filters.panels.depth : 0; }
 int PackedDepthwise::channels() const { return storage_ ? storage_->filters.panels.channels : 0; }
 int PackedDepthwise::multiplier() const { return storage_ ? storage_->filters.multiplier : 1; }
-size_t PackedDepthwise::bytes() const { return storage_ ? storage_->filters.bytes() : 0; }
+size_t PackedDepthwise::bytes() const {
+  return storage_ ? storage_->filters.bytes() + storage_->folded.bytes() : 0;
+}
 const char* PackedDepthwise::kernel_name() const { return storage_ ? storage_->kernel->name : ""; }
 
 Result<BoundPipeline> BoundPipeline::Bind(const PackedDepthwise& filters,
@@ -76,8 +94,13 @@ Result<BoundPipeline> BoundPipeline::Bind(const PackedDepthwise& filters,
   const PackedDepthwise::Storage* packed = filters.storage();
   if (packed == nullptr) return InvalidArgument("bound pipeline: the filters are empty");
   try {
-    const BindTarget target{filters.shared_storage(), &packed->filters.panels, packed->kernel,
-                            TapMove(*packed->kernel, operand_type), Axis::kCols};
+    const BindTarget target{filters.shared_storage(),
+                            &packed->filters.panels,
+                            packed->kernel,
+                            TapMove(*packed->kernel, operand_type),
+                            Axis::kCols,
+                            /*takes_multiply_add=*/false,
+                            packed->folded.copies > 1};
     auto storage = BindPanels(target, pipeline, operand_type, operand_zero_point, options);
     if (!storage.ok()) return storage.status();
     return BoundPipeline(std::move(*storage));

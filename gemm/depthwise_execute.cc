@@ -20,6 +20,7 @@ void FillParams(const DepthwiseProduct& product, PanelParams* params) {
   for (const PanelExtent& extent : panels.extents) {
     FillPanelParams(panels, extent, rows, product.standard, *params++);
   }
+  if (product.packed.folded.copies > 1) RepeatChannels(panels, params[-1], *params);
 }
 
 // Threads that are worth their waking: a multiplication takes some 50 picoseconds, handing work to
@@ -36,6 +37,13 @@ int MostWorkers(const DepthwiseProduct& product) {
 
 int CountBands(const DepthwiseJob& job) { return (job.input().out_height - 1) / job.lines + 1; }
 
+// Whether pixels that share a panel read taps that do, and are enough for one.
+bool Folds(const DepthwiseProduct& product) {
+  const Im2col& v = product.input;
+  const int copies = product.packed.folded.copies;
+  return copies > 1 && v.stride_width == 1 && v.dilation_width == 1 && v.out_width >= copies;
+}
+
 // Tasks for each image: as few as kMaxBands allows that the threads can share evenly.
 int PartsOfImage(const DepthwiseJob& job, int threads) {
   const int bands = CountBands(job);
@@ -51,12 +59,16 @@ Status ExecuteDepthwise(Context& context, const DepthwiseProduct& product) {
   const Panels& panels = product.packed.filters.panels;
   if (Rows(input) == 0 || panels.channels == 0) return {};
   const int threads = std::min(context.threads(), MostWorkers(product));
-  DepthwiseJob job{product, MakeEpilogue(product.standard), product.params, nullptr,
-                   0,       LinesAtOnce(product, threads)};
+  const bool folds = Folds(product);
+  const DepthwiseFilters& filters = folds ? product.packed.folded : product.packed.filters;
+  const size_t filters_params = folds ? panels.extents.size() : 0;  // index of the first
+  DepthwiseJob job{product, MakeEpilogue(product.standard), nullptr, nullptr,
+                   0,       LinesAtOnce(product, threads),  filters};
   job.run = PixelsOfRun(job);
 
   const bool bound = product.params != nullptr;
-  const size_t params_bytes = bound ? 0 : panels.extents.size() * sizeof(PanelParams);
+  const size_t panel_count = panels.extents.size() + (product.packed.folded.copies > 1 ? 1 : 0);
+  const size_t params_bytes = bound ? 0 : panel_count * sizeof(PanelParams);
   const size_t outside_bytes = static_cast<size_t>(input.channels) + kMaxPanelWidth;
   auto* shared = static_cast<std::byte*>(context.Scratch(0, params_bytes + outside_bytes));
   const int each = PartsOfImage(job, threads);
@@ -69,11 +81,12 @@ Status ExecuteDepthwise(Context& context, const DepthwiseProduct& product) {
   }
   if (!have_memory) return OutOfMemory("no memory for the scratch of a depthwise convolution");
 
+  const PanelParams* params = product.params;
   if (!bound) {
-    auto* params = reinterpret_cast<PanelParams*>(shared);
-    FillParams(product, params);
-    job.params = params;
+    FillParams(product, reinterpret_cast<PanelParams*>(shared));
+    params = reinterpret_cast<const PanelParams*>(shared);
   }
+  job.params = params + filters_params;
   auto* outside = reinterpret_cast<uint8_t*>(shared + params_bytes);
   std::memset(outside, static_cast<uint8_t>(input.zero_point), outside_bytes);
   job.outside = outside;

@@ -30,7 +30,7 @@ void FindRows(const DepthwiseJob& job, int batch, int out_y, int lines, Depthwis
   const Im2col& v = job.input();
   const auto* image = static_cast<const uint8_t*>(v.data) +
                       static_cast<ptrdiff_t>(batch) * v.height * v.width * v.channels;
-  for (int ky = 0; ky < job.filters().padded_height(); ++ky) {
+  for (int ky = 0; ky < job.filters.padded_height(); ++ky) {
     const int y = out_y * v.stride_height - v.pad_top + ky * v.dilation_height;
     const bool inside = ky < v.kernel_height + lines - 1 && y >= 0 && y < v.height;
     rows[ky] = {job.outside, 0};
@@ -52,32 +52,49 @@ ColumnRange ColumnsInside(const Im2col& v, int first, int count) {
 }
 
 bool IsWhole(const DepthwiseJob& job, const PanelExtent& extent) {
-  return extent.channels == job.filters().panels.format.lanes * extent.vectors;
+  return extent.channels == job.filters.panels.format.lanes * extent.vectors;
 }
 
 // Whether the kernel reads a panel's channels where they lie.
 bool ReadsInPlace(const DepthwiseJob& job, const PanelExtent& extent, bool readable) {
-  return (IsWhole(job, extent) || readable) && job.filters().multiplier == 1;
+  return (IsWhole(job, extent) || readable) && job.filters.multiplier == 1 && !job.folded();
 }
 
 // Whether it writes them where they belong.
 bool WritesInPlace(const DepthwiseJob& job, const PanelExtent& extent) {
-  return IsWhole(job, extent) && job.product.standard != nullptr;
+  if (job.product.standard == nullptr) return false;
+  if (!job.folded()) return IsWhole(job, extent);
+  return job.product.dst_stride == extent.channels &&
+         job.input().out_width % job.filters.copies == 0;
 }
 
-constexpr ptrdiff_t kCopiedColumn = kMaxPanelWidth;  // bytes
+// Neighbouring bands of `lines` lines each, the first pixel of which is row `row` of the result.
+struct Bands {
+  int count;
+  int lines;
+  int row;
+  const DepthwiseRow* rows;  // under all of them, band by band
+  bool readable;             // as ReadsWholePanels
+};
+
+// Bytes from a copied column to the next: pixels that share a panel are neighbours.
+ptrdiff_t CopiedColumn(const DepthwiseJob& job, const PanelExtent& extent) {
+  return job.folded() ? extent.channels : kMaxPanelWidth;
+}
 
 // Copies one panel's channels of `columns` columns, each channel repeated for its `multiplier`
 // outputs; returns the place of the next column.
-std::byte* CopyColumns(const PanelExtent& extent, int multiplier, DepthwiseRow from, int columns,
-                       std::byte* to) {
-  std::byte* const end = to + columns * kCopiedColumn;
+std::byte* CopyColumns(const DepthwiseJob& job, const PanelExtent& extent, DepthwiseRow from,
+                       int columns, std::byte* to) {
+  const int multiplier = job.filters.multiplier;
+  const ptrdiff_t apart = CopiedColumn(job, extent);
+  std::byte* const end = to + columns * apart;
   if (multiplier == 1) {
     const auto* in = reinterpret_cast<const std::byte*>(from.data + extent.first_channel);
-    CopyLines({in, from.step, to, kCopiedColumn, extent.channels, columns});
+    CopyLines({in, from.step, to, apart, extent.channels, columns});
     return end;
   }
-  for (; to != end; to += kCopiedColumn, from.data += from.step) {
+  for (; to != end; to += apart, from.data += from.step) {
     for (int i = 0; i < extent.channels; ++i) {
       to[i] = static_cast<std::byte>(from.data[(extent.first_channel + i) / multiplier]);
     }
@@ -85,24 +102,38 @@ std::byte* CopyColumns(const PanelExtent& extent, int multiplier, DepthwiseRow f
   return end;
 }
 
-// Copies what a run reads of one panel's channels to where the kernel may read a whole panel's
-// width.
-void CopyRun(const DepthwiseJob& job, const PanelExtent& extent, const DepthwiseRow* rows,
-             const ColumnRange& range, int columns, const DepthwiseScratch& scratch) {
-  const int multiplier = job.filters().multiplier;
+// Copies what a run reads of one row and panel to where the kernel may read a whole panel's width.
+std::byte* CopyRow(const DepthwiseJob& job, const PanelExtent& extent, DepthwiseRow row,
+                   const ColumnRange& range, int columns, std::byte* to) {
   const DepthwiseRow outside = {job.outside, 0};
+  row.data += range.first * row.step;
+  to = CopyColumns(job, extent, outside, range.before, to);
+  to = CopyColumns(job, extent, row, range.inside, to);
+  return CopyColumns(job, extent, outside, columns - range.before - range.inside, to);
+}
+
+// The same of all rows of bands, which neighbours share. Outside the image every byte is the same.
+void CopyRun(const DepthwiseJob& job, const PanelExtent& extent, const Bands& bands,
+             const ColumnRange& range, int columns, const DepthwiseScratch& scratch) {
+  const int height = job.filters.padded_height();
+  const ptrdiff_t step = CopiedColumn(job, extent);
   auto* to = reinterpret_cast<std::byte*>(scratch.copies);
-  for (int row = 0; row < job.filters().padded_height(); ++row) {
-    scratch.copied_rows[row] = {reinterpret_cast<const uint8_t*>(to), kCopiedColumn};
-    DepthwiseRow inside = rows[row];
-    inside.data += range.first * inside.step;
-    to = CopyColumns(extent, multiplier, outside, range.before, to);
-    to = CopyColumns(extent, multiplier, inside, range.inside, to);
-    to = CopyColumns(extent, multiplier, outside, columns - range.before - range.inside, to);
+  for (int i = 0; i < bands.count * height; ++i) {
+    const int before = i - height + bands.lines;  // the same kernel row's place in the band before
+    const bool shared = i >= height && i % height < job.input().kernel_height - 1 &&
+                        bands.rows[before].data == bands.rows[i].data;
+    if (bands.rows[i].data == job.outside) {
+      scratch.copied_rows[i] = bands.rows[i];
+    } else if (shared) {
+      scratch.copied_rows[i] = scratch.copied_rows[before];
+    } else {
+      scratch.copied_rows[i] = {reinterpret_cast<const uint8_t*>(to), step};
+      to = CopyRow(job, extent, bands.rows[i], range, columns, to);
+    }
   }
 }
 
-// Brings a run of finished panels from scratch to dst.
+// Brings a run of finished pixels from scratch, `width` elements apart, to dst.
 void Deliver(const DepthwiseJob& job, const PanelExtent& extent, int width, int row, int pixels,
              const std::byte* out) {
   const ptrdiff_t stride = job.product.dst_stride;
@@ -120,21 +151,19 @@ void Deliver(const DepthwiseJob& job, const PanelExtent& extent, int width, int 
              extent.channels * size, pixels});
 }
 
-// Neighbouring bands of `lines` lines each, the first pixel of which is row `row` of the result.
-struct Bands {
-  int count;
-  int lines;
-  int row;
-  const DepthwiseRow* rows;  // under all of them, band by band
-  bool readable;             // as ReadsWholePanels
-};
+// Bytes that copies of a run take for each padded kernel row.
+size_t BytesOfCopies(const DepthwiseJob& job, int columns) {
+  if (!job.folded()) return static_cast<size_t>(columns) * kMaxPanelWidth;
+  const int pixels = columns + job.filters.copies - 1;  // of panels: the last has more columns
+  return kMaxBands * static_cast<size_t>(pixels) * static_cast<size_t>(job.input().channels);
+}
 
-// One panel of channels along bands. Where copies are to be made, `bands` is one. has_columns: as
-// DepthwiseArgs has it.
+// One panel of channels along bands: along one alone where results pass through scratch, or where
+// any but folded pixels are copied. has_columns: as DepthwiseArgs has it.
 void RunPanel(const DepthwiseJob& job, const Kernel& kernel, size_t extent_index,
               const Bands& bands, const DepthwiseScratch& scratch, bool& has_columns) {
   const Im2col& v = job.input();
-  const DepthwiseFilters& filters = job.filters();
+  const DepthwiseFilters& filters = job.filters;
   const PanelExtent& extent = filters.panels.extents[extent_index];
   const int width = filters.panels.format.lanes * extent.vectors;
   const bool in_place = ReadsInPlace(job, extent, bands.readable);
@@ -153,23 +182,27 @@ void RunPanel(const DepthwiseJob& job, const Kernel& kernel, size_t extent_index
   args.outside = job.outside;
   args.groups = filters.groups();
   args.kernel_width = v.kernel_width;
-  args.pixel_step = v.stride_width;
+  args.pixel_step = job.PixelStep();
   args.tap_step = v.dilation_width;
   args.flip = TapMove(kernel, v.type) == 0 ? 0 : 0x80;
   args.params = job.params + extent_index;
   args.epilogue = job.epilogue;
-  args.dst_stride = (direct ? job.product.dst_stride : width) * size;
-  args.dst_line = (direct ? v.out_width : job.run) * args.dst_stride;
+  args.dst_stride = (direct ? job.product.dst_stride * filters.copies : width) * size;
+  args.dst_line = direct ? v.out_width * job.product.dst_stride * size : job.run * args.dst_stride;
   args.dst_band = bands.lines * args.dst_line;
   args.scratch = scratch.columns;
   args.has_columns = &has_columns;
   const bool same_for_all_panels = in_place && v.out_width <= job.run;
-  for (int x = 0; x < v.out_width; x += job.run) {
-    args.pixels = std::min(job.run, v.out_width - x);
+  const int copies = filters.copies;
+  for (int x = 0; x < v.out_width; x += job.run * copies) {
+    const int pixels = std::min(job.run * copies, v.out_width - x);
+    args.pixels = job.Pixels(pixels);
     args.columns = job.Columns(args.pixels);
-    ColumnRange range = ColumnsInside(v, x * v.stride_width, args.columns);
+    // And those of a panel's last pixels.
+    const int columns = args.columns + (copies - 1) * v.stride_width;
+    ColumnRange range = ColumnsInside(v, x * v.stride_width, columns);
     if (!in_place) {
-      CopyRun(job, extent, bands.rows, range, args.columns, scratch);
+      CopyRun(job, extent, bands, range, columns, scratch);
       range = {0, args.columns, 0};
     }
     args.columns_before = range.before;
@@ -181,7 +214,7 @@ void RunPanel(const DepthwiseJob& job, const Kernel& kernel, size_t extent_index
     kernel.depthwise(args);
     has_columns &= same_for_all_panels;
     for (int l = 0; l < bands.lines && !direct; ++l) {
-      Deliver(job, extent, width, bands.row + x + l * v.out_width, args.pixels,
+      Deliver(job, extent, width / copies, bands.row + x + l * v.out_width, pixels,
               scratch.out + l * args.dst_line);
     }
   }
@@ -198,13 +231,13 @@ size_t DepthwiseScratch::Carve(std::byte* memory, const DepthwiseJob& job,
     return piece;
   };
   const PanelFormat& panel = job.kernel().panel;
-  const auto rows = static_cast<size_t>(job.filters().padded_height());
+  const auto rows = static_cast<size_t>(job.filters.padded_height());
   const int columns = job.Columns(job.run);
   const DepthwiseScratch carved{
       reinterpret_cast<DepthwiseRow*>(take(kMaxBands * rows * sizeof(DepthwiseRow))),
-      reinterpret_cast<DepthwiseRow*>(take(rows * sizeof(DepthwiseRow))),
-      reinterpret_cast<uint8_t*>(take(static_cast<size_t>(columns) * rows * kMaxPanelWidth)),
-      take(DepthwiseScratchBytes(columns, panel.vectors, panel.lanes, job.filters().groups())),
+      reinterpret_cast<DepthwiseRow*>(take(kMaxBands * rows * sizeof(DepthwiseRow))),
+      reinterpret_cast<uint8_t*>(take(rows * BytesOfCopies(job, columns))),
+      take(DepthwiseScratchBytes(columns, panel.vectors, panel.lanes, job.filters.groups())),
       take(static_cast<size_t>(job.run * job.lines) * kMaxPanelWidth * sizeof(int32_t))};
   if (scratch != nullptr) *scratch = carved;
   return at;
@@ -213,10 +246,10 @@ size_t DepthwiseScratch::Carve(std::byte* memory, const DepthwiseJob& job,
 int PixelsOfRun(const DepthwiseJob& job) {
   const auto columns =
       static_cast<int64_t>(kColumnBudget / job.ColumnBytes(job.kernel().panel.vectors));
-  const int64_t pixels = (columns - job.Columns(1)) / job.input().stride_width + 1;
+  const int64_t pixels = (columns - job.Columns(1)) / job.PixelStep() + 1;
   const auto least = static_cast<int64_t>(job.kernel().max_rows);
   return static_cast<int>(
-      std::min(std::max(pixels, least), static_cast<int64_t>(job.input().out_width)));
+      std::min(std::max(pixels, least), static_cast<int64_t>(job.Pixels(job.input().out_width))));
 }
 
 int LinesAtOnce(const DepthwiseProduct& product, int threads) {
@@ -231,7 +264,7 @@ void RunDepthwiseLines(const DepthwiseJob& job, int batch, int first, int end,
                        const DepthwiseScratch& scratch) {
   const Im2col& v = job.input();
   const Kernel& kernel = FormHere(job.kernel());
-  const int height = job.filters().padded_height();
+  const int height = job.filters.padded_height();
   // As many whole bands as there are, then one of what is left.
   for (int lines, count; first < end; first += count * lines) {
     lines = std::min(job.lines, end - first);
@@ -245,9 +278,10 @@ void RunDepthwiseLines(const DepthwiseJob& job, int batch, int first, int end,
       FindRows(job, batch, first + b * lines, lines, scratch.rows + b * height);
     }
     bool has_columns = false;
-    for (size_t e = 0; e < job.filters().panels.extents.size(); ++e) {
-      const PanelExtent& extent = job.filters().panels.extents[e];
-      const bool at_once = WritesInPlace(job, extent) && ReadsInPlace(job, extent, false);
+    for (size_t e = 0; e < job.filters.panels.extents.size(); ++e) {
+      const PanelExtent& extent = job.filters.panels.extents[e];
+      const bool at_once =
+          WritesInPlace(job, extent) && (job.folded() || ReadsInPlace(job, extent, false));
       const int bands = at_once ? count : 1;
       for (int b = 0; b < count; b += bands) {
         has_columns &= bands == count;

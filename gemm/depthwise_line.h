@@ -16,15 +16,21 @@ struct DepthwiseJob {
   EpilogueParams epilogue;
   const PanelParams* params;  // per extent
   const uint8_t* outside;     // one pixel of zero points
-  int run;                    // pixels of a line that a kernel is given at once
+  int run;                    // panels' pixels of a line that a kernel is given at once
   int lines;                  // of a band
+  const DepthwiseFilters& filters;
 
   const Im2col& input() const { return product.input; }
   const Kernel& kernel() const { return *product.packed.kernel; }
-  const DepthwiseFilters& filters() const { return product.packed.filters; }
-  int Columns(int pixels) const { return static_cast<int>(ColumnsUnder(input(), pixels)); }
+  // A panel of filters in copies holds as many pixels, and is one pixel of the kernel's.
+  bool folded() const { return filters.copies > 1; }
+  int PixelStep() const { return input().stride_width * filters.copies; }
+  int Pixels(int pixels) const { return (pixels - 1) / filters.copies + 1; }
+  int Columns(int pixels) const {
+    return (pixels - 1) * PixelStep() + static_cast<int>(ColumnsUnder(input(), 1));
+  }
   size_t ColumnBytes(int vectors) const {
-    return DepthwiseColumnBytes(vectors, kernel().panel.lanes, filters().groups());
+    return DepthwiseColumnBytes(vectors, kernel().panel.lanes, filters.groups());
   }
 };
 
@@ -32,8 +38,7 @@ struct DepthwiseJob {
 struct DepthwiseScratch {
   DepthwiseRow* rows;         // [band][padded kernel row] under the lines at hand
   DepthwiseRow* copied_rows;  // the same, of copies
-  uint8_t* copies;     // [padded kernel row][column of a run], kMaxPanelWidth each, where no panel
-                       // can be read in place
+  uint8_t* copies;     // of lines under a run, column by column, where no panel is read in place
   std::byte* columns;  // interleaved
   std::byte* out;      // a run's panels of results, line by line
 

@@ -21,6 +21,8 @@ namespace intaglio {
 struct PackedDepthwise::Storage {
   const Kernel* kernel;
   DepthwiseFilters filters;
+  // The same in copies for neighbouring pixels, where there are so few channels; or else empty.
+  DepthwiseFilters folded = {};
 };
 
 struct DepthwiseProduct {
@@ -30,7 +32,9 @@ struct DepthwiseProduct {
   ptrdiff_t dst_stride;              // elements from one pixel to the next
   const StandardPipeline* standard;  // or null, and `tile` is run
   TilePipeline tile;
-  const PanelParams* params;  // per extent; null where the pipeline was not bound before
+  // Per extent of the filters, then of the folded ones; null where the pipeline was not bound
+  // before.
+  const PanelParams* params;
 };
 
 // What kernels read taps as: the top bits of the other 8-bit type are flipped on the way.

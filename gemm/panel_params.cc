@@ -104,6 +104,27 @@ void FillPanelParams(const Panels& panels, const PanelExtent& extent, const RowF
   std::fill_n(params.vector_form, extent.vectors, params.form);
 }
 
+void RepeatChannels(const Panels& panels, const PanelParams& from, PanelParams& to) {
+  const PanelFormat& format = panels.format;
+  to.form = from.form;
+  to.fits_int16 = from.fits_int16;
+  std::fill_n(to.vector_form, format.vectors, from.vector_form[0]);
+  for (int at = 0; at < format.width(); ++at) {
+    const int channel = ChannelOfLane(format, format.vectors, at / format.lanes, at % format.lanes);
+    const int c = channel % panels.channels;  // its lane, as that of a single vector
+    to.offset[at] = from.offset[c];
+    to.negative_zero_point[at] = from.negative_zero_point[c];
+    to.mantissa[at] = from.mantissa[c];
+    to.left_shift[at] = from.left_shift[c];
+    to.right_shift[at] = from.right_shift[c];
+    to.scale[at] = from.scale[c];
+    to.stretch[at] = from.stretch[c];
+    to.shift[at] = from.shift[c];
+    to.addend[at] = from.addend[c];
+    to.origin[at] = from.origin[c];
+  }
+}
+
 EpilogueParams MakeEpilogue(const StandardPipeline* standard) {
   if (standard == nullptr) return {};
   const StandardPipeline& s = *standard;

@@ -22,6 +22,9 @@ struct RowFacts {
 void FillPanelParams(const Panels& panels, const PanelExtent& extent, const RowFacts& rows,
                      const StandardPipeline* standard, PanelParams& params);
 
+// The parameters of a panel that holds, again and again, the channels of a first one of one vector.
+void RepeatChannels(const Panels& panels, const PanelParams& from, PanelParams& to);
+
 // The epilogue's part that all panels share.
 EpilogueParams MakeEpilogue(const StandardPipeline* standard);
 

@@ -24,7 +24,7 @@ struct BoundPipeline::Storage {
   Type operand_type;
   int32_t operand_zero_point;
   EpilogueParams epilogue;
-  AlignedBuffer params;           // PanelParams, per extent
+  AlignedBuffer params;           // PanelParams, per extent, and of a folded panel
   bool bounded_to_bytes = false;  // all of params IsBounded, and results are bytes
 
   const PanelParams* panel_params() const { return static_cast<const PanelParams*>(params.data()); }
@@ -39,6 +39,7 @@ struct BindTarget {
   int32_t operand_move;
   Axis channels_along;
   bool takes_multiply_add = false;  // its tiles are Kernel::tile's of a kernel that does
+  bool folded = false;              // the one extent's channels repeated, too, as a last panel
 };
 
 // Checks the pipeline, the operand's type and its zero point, and that no sum can leave int32;

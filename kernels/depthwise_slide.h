@@ -215,13 +215,15 @@ INTAGLIO_INLINE bool WithSlideScaling(const PanelParams& p, const Use& use) {
   }
 }
 
-// Computes the run, if its filters and its output are such.
+// Whether filters and output are such.
+INTAGLIO_INLINE bool AreSlid(const DepthwiseArgs& args) {
+  return args.terms == 1 && args.groups == 1 && args.kernel_width == 3 && args.tap_step == 1 &&
+         SizeOf(args.epilogue.output) == 1;
+}
+
+// Computes the run, if they are and its pixels share columns.
 template <class V, class T, int kVectors>
 bool Slide(const DepthwiseArgs& args) {
-  if (args.terms != 1 || args.groups != 1 || args.kernel_width != 3 || args.tap_step != 1 ||
-      SizeOf(args.epilogue.output) != 1) {
-    return false;
-  }
   if (args.pixel_step > 2 || args.lines > 2 / args.pixel_step) return false;
   const auto vectors = std::make_index_sequence<kVectors>();
   return WithSlideScaling<V, kVectors>(*args.params, [&](auto form) {

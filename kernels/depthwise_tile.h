@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "intaglio/kernels/depthwise_apart.h"
 #include "intaglio/kernels/depthwise_args.h"
 #include "intaglio/kernels/depthwise_slide.h"
 #include "intaglio/kernels/finish.h"
@@ -227,9 +228,12 @@ void Depthwise(const DepthwiseArgs& args) {
     if (args.vectors < kVectors) return Depthwise<V, T, kVectors / 2>(args);
   }
   if constexpr (kSlides<V, T, kVectors>) {
-    if (Slide<V, T, kVectors>(args)) return;
+    if (AreSlid(args) && Slide<V, T, kVectors>(args)) return;
   }
   *args.has_columns = false;
+  if constexpr (kSlides<V, T, kVectors> && kVectors == V::kMaxVectors) {
+    if (AreSlid(args) && ComputeApart<V, T, kVectors>(args)) return;
+  }
   DepthwiseArgs band = args;
   for (int b = 0; b < args.bands; ++b) {
     DepthwiseBand<V, T, kVectors>(band);

@@ -63,7 +63,11 @@ void CopyShortPairs(LineCopy first, LineCopy second) {
 }  // namespace
 
 void CopyLines(const LineCopy& copy) {
-  if (copy.bytes <= 0) return;
+  if (copy.bytes <= 0 || copy.lines <= 0) return;
+  if (copy.in_stride == copy.bytes && copy.out_stride == copy.bytes) {
+    std::memcpy(copy.out, copy.in, static_cast<size_t>(copy.bytes * copy.lines));
+    return;
+  }
   if (copy.bytes < 2) return CopyShortLines<1>(copy);
   if (copy.bytes < 4) return CopyShortLines<2>(copy);
   if (copy.bytes < 8) return CopyShortLines<4>(copy);

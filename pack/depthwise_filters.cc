@@ -75,7 +75,7 @@ void Fill(const ConstMatrix& filters, size_t e, const DepthwiseFilters& packed, 
   const auto group_bytes = static_cast<size_t>(format.lanes * extent.vectors * packed.step);
   const size_t column_bytes = group_bytes * static_cast<size_t>(packed.groups());
   const size_t term_bytes = column_bytes * static_cast<size_t>(packed.kernel_width);
-  size_t place[kMaxPanelWidth];  // of each channel in a group
+  size_t place[kMaxPanelWidth];  // of each channel in a group, copy after copy
   for (int at = 0; at < format.lanes * extent.vectors; ++at) {
     const int v = at / format.lanes;
     place[ChannelOfLane(format, extent.vectors, v, at % format.lanes)] =
@@ -89,11 +89,14 @@ void Fill(const ConstMatrix& filters, size_t e, const DepthwiseFilters& packed, 
       const int row = tap / packed.kernel_width + line;
       int8_t* const group = of_line + static_cast<size_t>(row / packed.step) * group_bytes +
                             static_cast<size_t>(row % packed.step);
-      if (terms == 1) {
-        for (int i = 0; i < extent.channels; ++i) group[place[i]] = static_cast<int8_t>(weights[i]);
-      } else {
-        for (int i = 0; i < extent.channels; ++i) {
-          FillTerms(weights[i], terms, group + place[i], term_bytes);
+      for (const size_t* at = place; at != place + packed.copies * extent.channels;
+           at += extent.channels) {
+        if (terms == 1) {
+          for (int i = 0; i < extent.channels; ++i) group[at[i]] = static_cast<int8_t>(weights[i]);
+        } else {
+          for (int i = 0; i < extent.channels; ++i) {
+            FillTerms(weights[i], terms, group + at[i], term_bytes);
+          }
         }
       }
     }
@@ -112,7 +115,8 @@ size_t DepthwiseFilters::LineBytes(size_t extent) const {
 }
 
 Result<DepthwiseFilters> PackDepthwiseFilters(const ConstMatrix& filters, int kernel_width,
-                                              int multiplier, int lanes, int vectors, int step) {
+                                              int multiplier, int lanes, int vectors, int step,
+                                              int copies) {
   INTAGLIO_RETURN_IF_ERROR(ValidateOperand(filters, "depthwise filters"));
   if (multiplier < 1 || filters.cols % multiplier != 0) {
     return InvalidArgument("depthwise: multiplier " + std::to_string(multiplier) + " for " +
@@ -127,6 +131,7 @@ Result<DepthwiseFilters> PackDepthwiseFilters(const ConstMatrix& filters, int ke
   packed.kernel_width = kernel_width;
   packed.multiplier = multiplier;
   packed.step = step;
+  packed.copies = copies;
   Panels& panels = packed.panels;
   panels.format = {lanes, vectors, 1};
   panels.channels = filters.cols;
@@ -140,6 +145,7 @@ Result<DepthwiseFilters> PackDepthwiseFilters(const ConstMatrix& filters, int ke
   auto layout = LayOutPanels(padded, filters.cols, 3 * step * step * filters.rows);
   if (!layout.ok()) return layout.status();
   panels.extents = std::move(layout->extents);
+  if (copies > 1) panels.extents = {{0, vectors, filters.cols, 0}};
   panels.sums.resize(static_cast<size_t>(filters.cols));
   panels.zero_points.resize(static_cast<size_t>(filters.cols));
 

@@ -9,6 +9,9 @@
 // from the same rows of the input. What is stored is the weight less its zero point, which needs no
 // correction by sums of the input but may leave int8: the terms of a panel are its first addends
 // within int8, where that is not all of them the rest's, and so on.
+//
+// Filters of few channels can also be packed in several copies side by side: one panel then
+// multiplies as many neighbouring pixels, whose channels are neighbours in the input, too.
 #ifndef INTAGLIO_PACK_DEPTHWISE_FILTERS_H_
 #define INTAGLIO_PACK_DEPTHWISE_FILTERS_H_
 
@@ -33,6 +36,7 @@ struct DepthwiseFilters {
   int kernel_width = 0;
   int multiplier = 1;
   int step = 1;
+  int copies = 1;  // of all channels; several fill one panel
   // Of depth kernel_height * kernel_width: extents, sums and magnitudes of the weights less their
   // zero points, no bytes.
   Panels panels;
@@ -51,10 +55,11 @@ struct DepthwiseFilters {
 };
 
 // Packs the (kernel_height * kernel_width) x (channels * multiplier) matrix `filters`, int8 or
-// uint8, for kernels of `lanes` x `vectors` panels that take `step` rows at once. Throws
-// std::bad_alloc.
+// uint8, for kernels of `lanes` x `vectors` panels that take `step` rows at once. `copies` is 1, or
+// copies times the channels are lanes * vectors. Throws std::bad_alloc.
 Result<DepthwiseFilters> PackDepthwiseFilters(const ConstMatrix& filters, int kernel_width,
-                                              int multiplier, int lanes, int vectors, int step);
+                                              int multiplier, int lanes, int vectors, int step,
+                                              int copies = 1);
 
 }  // namespace intaglio
 

@@ -296,6 +296,7 @@ extern const Kernel kKernelAmx = {
     .end = EndAmx,
     .tap_step = 4,
     .depthwise = [](const DepthwiseArgs& args) { kKernelAvx512Vnni.depthwise(args); },
+    .folds_pixels = true,
     .has_fma = true,
     .pack = {
         .fill = [](const PanelSource& s, int8_t* panel) { kKernelAvx512Vnni.pack.fill(s, panel); },

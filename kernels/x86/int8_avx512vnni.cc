@@ -54,6 +54,7 @@ extern const Kernel kKernelAvx512Vnni = {
     .tile = Tile<KernelAvx512Vnni>,
     .tap_step = 4,
     .depthwise = Depthwise<KernelAvx512Vnni, TapQuads<KernelAvx512Vnni>>,
+    .folds_pixels = true,
     .has_fma = true,
     .pack = kPanelRoutines<KernelAvx512Vnni, ShufflesAvx512>,
     .pack_rows = PackRowsOf<KernelAvx512Vnni>,

@@ -132,6 +132,37 @@ TEST(Depthwise, LongLines) {
   }
 }
 
+// Lines of few channels, neighbouring pixels of which may share a panel.
+TEST(Depthwise, FewChannels) {
+  std::vector<std::unique_ptr<Context>> contexts;
+  for (int t = 1; t <= 3; ++t) contexts.push_back(std::make_unique<Context>(t));
+  const std::vector<int> some_channels = {1, 2, 4, 5, 8};
+  for (unsigned seed = 0; seed < 700; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed);
+    const Type type = random() % 2 == 0 ? Type::kInt8 : Type::kUInt8;
+    const int channels = OneOf(random, some_channels);
+    const int pixels = std::max(1, 64 / channels);  // of the widest panel
+    const Values values = random() % 3 == 0 ? Values::kExtremes : Values::kUniform;
+    TestImage image(random, type, Uniform(random, 1, 2), Uniform(random, 1, 12),
+                    random() % 2 == 0 ? pixels * Uniform(random, 1, 3) : Uniform(random, 1, 100),
+                    channels, RandomZeroPoint(random, type), values);
+    image.RandomWindow(random);
+    Im2col& v = image.view();
+    if (seed % 8 > 0) v.stride_width = v.dilation_width = 1;
+    if (seed % 3 > 0) v.stride_height = v.dilation_height = 1;
+    if (random() % 3 == 0) v.out_width = pixels * Uniform(random, 1, 2);
+    if (seed % 2 > 0) {
+      v.kernel_height = v.kernel_width = 3;
+      v.pad_top = v.pad_left = Uniform(random, 0, 1);
+      v.out_height = std::max(1, v.height + 2 * v.pad_top - 2);
+      v.out_width = std::max(1, v.width + 2 * v.pad_left - 2);
+    }
+    RunDepthwise(random, image, 1, values, *contexts[seed % 6 < 4 ? 0 : seed % 3]);
+    if (HasFatalFailure()) return;
+  }
+}
+
 // Filters of 3 x 3 taps over several panels, which share what was found out of their columns:
 // panels of different widths, with and without a form of scaling of their own, lines of one run and
 // more.

@@ -83,6 +83,22 @@ struct DepthwiseCase {
     }
     for (uint8_t& byte : outside) byte = static_cast<uint8_t>(random());
   }
+  // Bounded scalings, one of three by `round`, to bytes of either type that are clamped by turns.
+  void RandomBytes(Random& random, int round) {
+    params.form = round % 5 < 2   ? ScalingForm::kFloatHalfEvenBounded
+                  : round % 5 < 4 ? ScalingForm::kDoubleRoundingBounded
+                                  : ScalingForm::kSingleRoundingBounded;
+    for (size_t c = 0; c < params.offset.size(); ++c) {
+      params.offset[c] = Uniform(random, -9999, 9999);
+      params.mantissa[c] = (1 << 30) + Uniform(random, 0, (1 << 30) - 1);
+      params.right_shift[c] = round % 5 < 4 ? Uniform(random, 6, 9) : Uniform(random, 37, 40);
+      params.scale[c] = 0.0001f * static_cast<float>(Uniform(random, 1, 100));
+    }
+    const bool clamps = round % 7 == 0;
+    const bool to_signed = round % 3 == 0;
+    epilogue = {to_signed ? Type::kInt8 : Type::kUInt8, to_signed ? 3 : 120,
+                (to_signed ? -128 : 0) + (clamps ? 5 : 0), to_signed ? 127 : 255};
+  }
 
   void Check() const {
     const ConstMatrix matrix =
@@ -212,22 +228,31 @@ TEST_P(DepthwiseTile, SmallFiltersInEveryPlace) {
         test.after = Uniform(random, 0, std::min(3, test.columns() - test.before));
         test.Resize();
         test.FillRandom(random);
-        test.params.form = round % 5 < 2   ? ScalingForm::kFloatHalfEvenBounded
-                           : round % 5 < 4 ? ScalingForm::kDoubleRoundingBounded
-                                           : ScalingForm::kSingleRoundingBounded;
-        for (size_t c = 0; c < test.params.offset.size(); ++c) {
-          test.params.offset[c] = Uniform(random, -9999, 9999);
-          test.params.mantissa[c] = (1 << 30) + Uniform(random, 0, (1 << 30) - 1);
-          test.params.right_shift[c] =
-              round % 5 < 4 ? Uniform(random, 6, 9) : Uniform(random, 37, 40);
-          test.params.scale[c] = 0.0001f * static_cast<float>(Uniform(random, 1, 100));
-        }
-        const bool clamps = round % 7 == 0;
-        const bool is_signed = round % 3 == 0;
-        test.epilogue = {is_signed ? Type::kInt8 : Type::kUInt8, is_signed ? 3 : 120,
-                         (is_signed ? -128 : 0) + (clamps ? 5 : 0), is_signed ? 127 : 255};
+        test.RandomBytes(random, round);
         ASSERT_NO_FATAL_FAILURE(test.Check());
       }
+    }
+  }
+}
+
+// Pixels that share no columns of the input, as panels of several pixels do not.
+TEST_P(DepthwiseTile, PixelsApart) {
+  Random random(6);
+  for (const int vectors : PanelVectors()) {
+    for (int round = 0; round < 60; ++round) {
+      DepthwiseCase test(kernel(), vectors, Uniform(random, 2, 4), 3, Uniform(random, 1, 9),
+                         round % 2 == 0);
+      test.pixel_step = Uniform(random, 3, 8);
+      const bool lines = kernel().tap_step > 3 && test.kernel_height < 4;
+      test.lines = lines && round % 4 > 0 ? 2 : 1;
+      test.bands = Uniform(random, 1, kMaxBands);
+      test.first_channel = Uniform(random, 0, 1) * 64;
+      test.first_column = Uniform(random, 0, 3);
+      if (round % 8 == 0) test.before = test.after = 1;
+      test.Resize();
+      test.FillRandom(random);
+      test.RandomBytes(random, round);
+      ASSERT_NO_FATAL_FAILURE(test.Check());
     }
   }
 }
