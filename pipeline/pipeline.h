@@ -166,16 +166,21 @@ concept StoresTogether = requires(Output* dst, const typename R::I32* values) {
   R::StoreSaturated(dst, values);
 };
 
-// As many vectors of one line as are stored so.
-template <class R, Axis kAlong, class AnyPipeline>
+// As many vectors as are stored so of each of kLines lines, for which numbers of a channel are
+// loaded once.
+template <class R, Axis kAlong, int kLines, class AnyPipeline>
 INTAGLIO_INLINE void FinishTogether(const AnyPipeline& pipeline, const AccumulatorTile& tile,
                                     int line, int element, typename AnyPipeline::Output* dst) {
-  typename R::I32 values[R::kStoredTogether];
+  typename R::I32 values[kLines][R::kStoredTogether];
   INTAGLIO_UNROLL
   for (int j = 0; j < R::kStoredTogether; ++j) {
-    values[j] = Finished<R, kAlong>(pipeline, tile, line, element + j * R::kLanes);
+    INTAGLIO_UNROLL
+    for (int l = 0; l < kLines; ++l) {
+      values[l][j] = Finished<R, kAlong>(pipeline, tile, line + l, element + j * R::kLanes);
+    }
   }
-  R::StoreSaturated(dst, values);
+  INTAGLIO_UNROLL
+  for (int l = 0; l < kLines; ++l) R::StoreSaturated(dst + l * tile.line_stride, values[l]);
 }
 
 // Down the lines, of which a tile has more than a line has vectors.
@@ -191,9 +196,11 @@ void RunTileAlong(const AnyPipeline& given, const AccumulatorTile tile) {
   if constexpr (StoresTogether<R, Output>) {
     constexpr int kWidth = R::kStoredTogether * R::kLanes;
     for (; tile.element_stride == 1 && e + kWidth <= tile.length; e += kWidth) {
-      for (int line = 0; line < tile.lines; ++line) {
-        FinishTogether<R, kAlong>(pipeline, tile, line, e, dst(line, e));
+      int line = 0;
+      for (; line + 2 <= tile.lines; line += 2) {
+        FinishTogether<R, kAlong, 2>(pipeline, tile, line, e, dst(line, e));
       }
+      if (line < tile.lines) FinishTogether<R, kAlong, 1>(pipeline, tile, line, e, dst(line, e));
     }
   }
   for (; e + R::kLanes <= tile.length; e += R::kLanes) {

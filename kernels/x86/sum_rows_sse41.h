@@ -22,12 +22,12 @@ class RowSums {
   void Sum(int count, int32_t* sums) const {
     int r = 0;
     for (; r + 4 <= count; r += 4) {
-      __m128i parts[4];
+      Part parts[4];
       SumRows<4>(r, parts);
       Store(sums + r, Add(parts));
     }
     for (; r < count; ++r) {
-      __m128i parts[4] = {};
+      Part parts[4] = {};
       SumRows<1>(r, parts);
       sums[r] = _mm_cvtsi128_si32(Add(parts));
     }
@@ -71,39 +71,55 @@ class RowSums {
   }
 #endif
 
-  // The sums of each row's lanes.
-  static INTAGLIO_INLINE __m128i Add(const __m128i (&parts)[4]) {
-    return _mm_hadd_epi32(_mm_hadd_epi32(parts[0], parts[1]), _mm_hadd_epi32(parts[2], parts[3]));
-  }
-
-  // Sixteen bytes of elements, added up to four lanes.
+  // Elements of a vector, added up to sums of eight bytes, whose upper halves are zero, or of two
+  // words.
   static INTAGLIO_INLINE __m128i AddUp(__m128i elements) {
-    if constexpr (kElement == 1) {
-      return _mm_sad_epu8(elements, _mm_setzero_si128());
-    } else {
-      return _mm_madd_epi16(elements, _mm_set1_epi16(1));
-    }
+    return kElement == 1 ? _mm_sad_epu8(elements, _mm_setzero_si128())
+                         : _mm_madd_epi16(elements, _mm_set1_epi16(1));
   }
 
-#if defined(__AVX512BW__)
-  // The same of 64 bytes.
-  static INTAGLIO_INLINE __m512i AddUp(__m512i elements) {
-    if constexpr (kElement == 1) {
-      return _mm512_sad_epu8(elements, _mm512_setzero_si512());
-    } else {
-      return _mm512_madd_epi16(elements, _mm512_set1_epi16(1));
-    }
+  // Sums of one row in the widest vectors whose lanes are folded when those of four rows are.
+#if defined(__AVX2__)
+  using Part = __m256i;
+  static INTAGLIO_INLINE Part Plus(Part a, Part b) { return _mm256_add_epi32(a, b); }
+  static INTAGLIO_INLINE Part Widened(__m128i a) { return _mm256_zextsi128_si256(a); }
+  static INTAGLIO_INLINE __m128i Folded(Part a) {
+    return _mm_add_epi32(_mm256_castsi256_si128(a), _mm256_extracti128_si256(a, 1));
   }
-  static INTAGLIO_INLINE __m128i Fold(__m512i a) {
-    const __m256i half =
-        _mm256_add_epi32(_mm512_castsi512_si256(a), _mm512_extracti64x4_epi64(a, 1));
-    return _mm_add_epi32(_mm256_castsi256_si128(half), _mm256_extracti128_si256(half, 1));
+  // Lanes a0 b0 a1 b1 .. of sums with zeros above them.
+  static INTAGLIO_INLINE Part Paired(Part a, Part b) {
+    return _mm256_or_si256(a, _mm256_slli_epi64(b, 32));
   }
+  static INTAGLIO_INLINE Part Neighbours(Part ab, Part cd) {
+    return Plus(_mm256_unpacklo_epi64(ab, cd), _mm256_unpackhi_epi64(ab, cd));
+  }
+  static INTAGLIO_INLINE Part AddedNeighbours(Part a, Part b) { return _mm256_hadd_epi32(a, b); }
+#else
+  using Part = __m128i;
+  static INTAGLIO_INLINE Part Plus(Part a, Part b) { return _mm_add_epi32(a, b); }
+  static INTAGLIO_INLINE Part Widened(__m128i a) { return a; }
+  static INTAGLIO_INLINE __m128i Folded(Part a) { return a; }
+  static INTAGLIO_INLINE Part Paired(Part a, Part b) {
+    return _mm_or_si128(a, _mm_slli_epi64(b, 32));
+  }
+  static INTAGLIO_INLINE Part Neighbours(Part ab, Part cd) {
+    return Plus(_mm_unpacklo_epi64(ab, cd), _mm_unpackhi_epi64(ab, cd));
+  }
+  static INTAGLIO_INLINE Part AddedNeighbours(Part a, Part b) { return _mm_hadd_epi32(a, b); }
 #endif
 
-  // What whole vectors of the widest kind hold; returns how many bytes that is.
+  // The sums of each row's lanes.
+  static INTAGLIO_INLINE __m128i Add(const Part (&parts)[4]) {
+    if constexpr (kElement == 1) {
+      return Folded(Neighbours(Paired(parts[0], parts[1]), Paired(parts[2], parts[3])));
+    }
+    return Folded(
+        AddedNeighbours(AddedNeighbours(parts[0], parts[1]), AddedNeighbours(parts[2], parts[3])));
+  }
+
+  // What vectors of 32 bytes and more hold; returns how many bytes that is.
   template <int kRows>
-  INTAGLIO_INLINE ptrdiff_t SumWide(const char* row, __m128i* parts) const {
+  INTAGLIO_INLINE ptrdiff_t SumWide(const char* row, Part* parts) const {
     ptrdiff_t k = 0;
 #if defined(__AVX512BW__)
     if (bytes_ >= 64) {
@@ -111,30 +127,46 @@ class RowSums {
       for (int r = 0; r < kRows; ++r) wide[r] = _mm512_setzero_si512();
       for (; k + 64 <= bytes_; k += 64) {
         for (int r = 0; r < kRows; ++r) {
-          wide[r] = _mm512_add_epi32(wide[r], AddUp(_mm512_loadu_si512(row + r * stride_ + k)));
+          const __m512i elements = _mm512_loadu_si512(row + r * stride_ + k);
+          wide[r] = _mm512_add_epi32(
+              wide[r], kElement == 1 ? _mm512_sad_epu8(elements, _mm512_setzero_si512())
+                                     : _mm512_madd_epi16(elements, _mm512_set1_epi16(1)));
         }
       }
-      for (int r = 0; r < kRows; ++r) parts[r] = Fold(wide[r]);
-      return k;
+      for (int r = 0; r < kRows; ++r) {
+        parts[r] = Plus(_mm512_castsi512_si256(wide[r]), _mm512_extracti64x4_epi64(wide[r], 1));
+      }
+    }
+#endif
+#if defined(__AVX2__)
+    for (; k + 32 <= bytes_; k += 32) {
+      for (int r = 0; r < kRows; ++r) {
+        const __m256i elements =
+            _mm256_loadu_si256(reinterpret_cast<const __m256i*>(row + r * stride_ + k));
+        parts[r] =
+            Plus(parts[r], kElement == 1 ? _mm256_sad_epu8(elements, _mm256_setzero_si256())
+                                         : _mm256_madd_epi16(elements, _mm256_set1_epi16(1)));
+      }
     }
 #endif
     static_cast<void>(row);
-    for (int r = 0; r < kRows; ++r) parts[r] = _mm_setzero_si128();
+    static_cast<void>(parts);
     return k;
   }
 
   template <int kRows>
-  INTAGLIO_INLINE void SumRows(int first, __m128i* parts) const {
+  INTAGLIO_INLINE void SumRows(int first, Part* parts) const {
     const char* row = rows_ + first * stride_;
+    for (int r = 0; r < kRows; ++r) parts[r] = Widened(_mm_setzero_si128());
     ptrdiff_t k = SumWide<kRows>(row, parts);
     for (; k + 16 <= bytes_; k += 16) {
       for (int r = 0; r < kRows; ++r) {
-        parts[r] = _mm_add_epi32(parts[r], AddUp(Load(row + r * stride_ + k)));
+        parts[r] = Plus(parts[r], Widened(AddUp(Load(row + r * stride_ + k))));
       }
     }
     if (k == bytes_) return;
     for (int r = 0; r < kRows; ++r) {
-      parts[r] = _mm_add_epi32(parts[r], AddUp(LoadFew(row + r * stride_ + k, bytes_ - k)));
+      parts[r] = Plus(parts[r], Widened(AddUp(LoadFew(row + r * stride_ + k, bytes_ - k))));
     }
   }
 
