@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <cstdio>
 #include <new>
+#include <optional>
+#include <vector>
 
 #include "intaglio/gemm/blocking.h"
 #include "intaglio/gemm/describe.h"
@@ -13,10 +15,14 @@
 namespace intaglio {
 
 struct GemmPlan::Storage {
-  BoundPipeline pipeline;  // holds what the product points to
+  // These hold what the product points to: a pipeline bound to panels, or panels and what kernels
+  // add to accumulators.
+  BoundPipeline pipeline;
+  std::optional<PackedMatrix> packed;
+  AlignedBuffer params;
   PreparedProduct prepared;
   MutableMatrix dst;
-  size_t operand_bytes;
+  size_t operand_bytes = 0;
   Blocking alone;  // for one thread
 };
 
@@ -39,6 +45,34 @@ Operand WithData(const Operand& operand, const void* data) {
   return matrix;
 }
 
+Status PrepareWithoutData(const Operand& lhs, const Operand& rhs, const Finish& finish,
+                          GemmPlan::Storage& plan) {
+  Context context;  // of which a product with a packed side takes nothing
+  plan.dst.data = kResult;
+  INTAGLIO_RETURN_IF_ERROR(Prepare(context, WithData(lhs, kOperand), WithData(rhs, kOperand),
+                                   plan.dst, finish, plan.prepared));
+  const Product& product = plan.prepared.product;
+  plan.operand_bytes =
+      product.rows.is_im2col ? ImageBytes(product.rows.im2col) : SpanBytes(product.rows.matrix);
+  plan.alone = Block(product, 1);
+  return {};
+}
+
+// What kernels add to accumulators before a pipeline of the user's gets them.
+Status FillParams(GemmPlan::Storage& plan) {
+  Product& product = plan.prepared.product;
+  const std::vector<PanelExtent>& extents = product.panels->extents;
+  const size_t bytes = extents.size() * sizeof(PanelParams);
+  plan.params = AlignedBuffer::Allocate(bytes);
+  auto* const params = static_cast<PanelParams*>(plan.params.data());
+  if (bytes > 0 && params == nullptr) return OutOfMemory("no memory to plan a product");
+  for (size_t e = 0; e < extents.size(); ++e) {
+    FillPanelParams(*product.panels, extents[e], product.row_facts(), nullptr, params[e]);
+  }
+  product.params = params;
+  return {};
+}
+
 Status CheckData(const GemmPlan::Storage& plan, const void* operand, const MutableMatrix& dst) {
   if (operand == nullptr && plan.operand_bytes > 0) return InvalidArgument("operand: null data");
   if (!IsPlain(dst)) INTAGLIO_RETURN_IF_ERROR(ValidateResult(dst));
@@ -55,17 +89,30 @@ Result<GemmPlan> GemmPlan::Make(const Operand& lhs, const Operand& rhs, const Mu
   const BoundPipeline::Storage* bound = pipeline.storage();
   if (bound == nullptr) return InvalidArgument("the pipeline is bound to nothing");
   try {
-    auto plan = std::make_shared<Storage>(Storage{pipeline, {}, dst, 0, {}});
-    plan->dst.data = kResult;
-    Context context;  // of which a product with a packed side takes nothing
+    auto plan = std::make_shared<Storage>();
+    plan->pipeline = pipeline;
+    plan->dst = dst;
     const StandardPipeline& standard = bound->pipeline;
-    INTAGLIO_RETURN_IF_ERROR(Prepare(context, WithData(lhs, kOperand), WithData(rhs, kOperand),
-                                     plan->dst, {AsTilePipeline(standard), &standard, bound},
-                                     plan->prepared));
-    const Product& product = plan->prepared.product;
-    plan->operand_bytes =
-        product.rows.is_im2col ? ImageBytes(product.rows.im2col) : SpanBytes(product.rows.matrix);
-    plan->alone = Block(product, 1);
+    INTAGLIO_RETURN_IF_ERROR(
+        PrepareWithoutData(lhs, rhs, {AsTilePipeline(standard), &standard, bound}, *plan));
+    return GemmPlan(std::move(plan));
+  } catch (const std::bad_alloc&) {
+    return OutOfMemory("no memory to plan a product");
+  }
+}
+
+Result<GemmPlan> GemmPlan::Make(const Operand& lhs, const Operand& rhs, const MutableMatrix& dst,
+                                const TilePipeline& pipeline) {
+  const bool lhs_packed = lhs.kind() == Operand::Kind::kPacked;
+  if (!lhs_packed && rhs.kind() != Operand::Kind::kPacked) {
+    return InvalidArgument("plan: neither operand was packed before");
+  }
+  try {
+    auto plan = std::make_shared<Storage>();
+    plan->packed = (lhs_packed ? lhs : rhs).packed();
+    plan->dst = dst;
+    INTAGLIO_RETURN_IF_ERROR(PrepareWithoutData(lhs, rhs, {pipeline}, *plan));
+    INTAGLIO_RETURN_IF_ERROR(FillParams(*plan));
     return GemmPlan(std::move(plan));
   } catch (const std::bad_alloc&) {
     return OutOfMemory("no memory to plan a product");

@@ -9,6 +9,7 @@
 
 #include "intaglio/fixedpoint/status.h"
 #include "intaglio/gemm/gemm.h"
+#include "intaglio/pipeline/tile.h"
 
 namespace intaglio {
 
@@ -19,6 +20,10 @@ class GemmPlan {
   // pointers point to must outlive the plan, which keeps the packed operand. Errors: as Gemm's.
   static Result<GemmPlan> Make(const Operand& lhs, const Operand& rhs, const MutableMatrix& dst,
                                const BoundPipeline& pipeline);
+
+  // The same with any pipeline, over tiles; one operand was packed before.
+  static Result<GemmPlan> Make(const Operand& lhs, const Operand& rhs, const MutableMatrix& dst,
+                               const TilePipeline& pipeline);
 
   GemmPlan() = default;
 

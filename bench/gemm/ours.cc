@@ -95,14 +95,19 @@ class Ours : public Engine {
     if (way.custom_pipeline) {
       custom_ = MakeCustomFor(kernel, p);
       name += ".custom";
+      if (packed_) {
+        auto plan = GemmPlan::Make(lhs_, *packed_, dst_, custom_->tile);
+        if (!plan.ok()) return plan.status();
+        plan_ = *plan;
+      }
     }
     return {};
   }
 
   void Run() override {
-    const Status status = custom_ ? Gemm(context_, lhs_, Rhs(), dst_, custom_->tile)
-                          : plan_ ? plan_->Run(context_, lhs_.data, dst_.data, dst_.stride)
-                                  : Gemm(context_, lhs_, Rhs(), dst_, pipeline_);
+    const Status status = plan_     ? plan_->Run(context_, lhs_.data, dst_.data, dst_.stride)
+                          : custom_ ? Gemm(context_, lhs_, Rhs(), dst_, custom_->tile)
+                                    : Gemm(context_, lhs_, Rhs(), dst_, pipeline_);
     if (status.ok()) return;
     std::fprintf(stderr, "%s: %s\n", name.c_str(), status.message().c_str());
     std::exit(1);

@@ -65,6 +65,39 @@ TEST(GemmPlan, Convolutions) {
   }
 }
 
+// Of pipelines that are not bound, over tiles, with either side packed.
+TEST(GemmPlan, AnyPipeline) {
+  Random random(6);
+  for (int round = 0; round < 60; ++round) {
+    const int rows = Uniform(random, 1, 90);
+    const int cols = Uniform(random, 1, 90);
+    const int depth = Uniform(random, 1, 60);
+    const Type type = round % 2 == 0 ? Type::kInt8 : Type::kUInt8;
+    const TestMatrix a(random, type, rows, depth, Order::kRowMajor, 0,
+                       RandomZeroPoint(random, type));
+    const TestMatrix b(random, type, depth, cols, Order::kColMajor, 0,
+                       RandomZeroPoint(random, type));
+    TestPipeline pipeline;
+    pipeline.Randomize(random, Scaling::kDoubleRounding, Type::kInt8, cols, Axis::kCols,
+                       0.01 / std::sqrt(depth));
+    const bool packs_lhs = round % 3 == 0;
+    std::optional<PackedMatrix> packed =
+        packs_lhs ? *Prepack(Side::kLhs, a.view()) : *Prepack(Side::kRhs, b.view());
+    TestResult y(Type::kInt8, rows, cols, Order::kRowMajor, round % 4);
+    y.Want(pipeline.standard, Sums(a.ToIntegers(), b.ToIntegers()));
+    const MutableMatrix dst = y.view();
+    const TilePipeline tile = AsTilePipeline(pipeline.standard);
+    const auto plan = packs_lhs ? GemmPlan::Make(*packed, b.view(), dst, tile)
+                                : GemmPlan::Make(a.view(), *packed, dst, tile);
+    ASSERT_TRUE(plan.ok()) << plan.status().message();
+    packed.reset();
+    Context context(round % 2 + 1);
+    const void* const data = packs_lhs ? b.view().data : a.view().data;
+    ASSERT_TRUE(plan->Run(context, data, dst.data, dst.stride).ok());
+    ASSERT_TRUE(y.Same()) << y.Difference();
+  }
+}
+
 TEST(GemmPlan, KeepsWhatItNeeds) {
   Random random(3);
   Bound b(random, 8, 4);
@@ -94,7 +127,7 @@ TEST(GemmPlan, RefusesWhatGemmRefuses) {
   const void* data = x.view().data;
   const MutableMatrix dst = y.view();
   says(GemmPlan().Run(context, data, dst.data, 4), "the plan is of nothing");
-  says(GemmPlan::Make(x.view(), *b.packed, dst, {}).status(), "bound to nothing");
+  says(GemmPlan::Make(x.view(), *b.packed, dst, BoundPipeline()).status(), "bound to nothing");
   says(GemmPlan::Make(x.view(), b.weights.view(), dst, b.bound).status(), "another packed matrix");
   ConstMatrix wide = x.view();
   wide.cols = 9;
@@ -103,6 +136,10 @@ TEST(GemmPlan, RefusesWhatGemmRefuses) {
   ConstMatrix moved = x.view();
   moved.zero_point = 4;
   says(GemmPlan::Make(moved, *b.packed, dst, b.bound).status(), "zero point 3");
+
+  const TilePipeline tile = AsTilePipeline(b.pipeline.standard);
+  says(GemmPlan::Make(x.view(), b.weights.view(), dst, tile).status(), "neither operand");
+  says(GemmPlan::Make(wide, *b.packed, dst, tile).status(), "lhs 3 x 9 times rhs 8 x 4");
 
   const auto plan = GemmPlan::Make(x.view(), *b.packed, dst, b.bound);
   ASSERT_TRUE(plan.ok());
