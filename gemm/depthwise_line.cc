@@ -176,6 +176,7 @@ void RunPanel(const DepthwiseJob& job, const Kernel& kernel, size_t extent_index
   args.lines = bands.lines;
   args.bands = bands.count;
   args.terms = filters.weights[extent_index].terms;
+  args.second_vectors = filters.weights[extent_index].second_vectors;
   args.vectors = extent.vectors;
   args.rows = in_place ? bands.rows : scratch.copied_rows;
   args.first_channel = in_place ? extent.first_channel : 0;

@@ -17,9 +17,10 @@ INTAGLIO_INLINE bool AreApart(const DepthwiseArgs& args) {
   return args.pixel_step >= args.kernel_width && args.columns_inside == args.columns;
 }
 
-// One line of each band. Its taps stay in registers; the lines of a band are interleaved each for
-// itself, as an instruction that reads a tap from memory reads as much as one that interleaves.
-template <class V, class T, class Form, int kVectors, size_t... kVector>
+// One line of each band. Taps of one term stay in registers; the lines of a band are interleaved
+// each for itself, as an instruction that reads a tap from memory reads as much as one that
+// interleaves.
+template <class V, class T, class Form, int kVectors, bool kSecond, size_t... kVector>
 __attribute__((noinline)) void LinesApart(const DepthwiseArgs& args, const int8_t* weights,
                                           char* line, std::index_sequence<kVector...>) {
   using I32 = typename V::I32;
@@ -27,13 +28,15 @@ __attribute__((noinline)) void LinesApart(const DepthwiseArgs& args, const int8_
   const typename V::ByteStore store(args.epilogue);
   InMemory<DoubleRoundingBounded<V>> bounded[] = {
       InMemory(Bounded<V>()(params, kVector * V::kLanes))...};
-  typename T::Operand taps[3][kVectors];
+  const int8_t* const second = weights + kTermBytes<V, T, kVectors>;
+  constexpr bool kKeepsTaps = !kSecond;  // in registers, which both terms' would not fit
+  typename T::Operand kept[3][kVectors];
   INTAGLIO_UNROLL
-  for (int k = 0; k < 3; ++k) {
+  for (int k = 0; kKeepsTaps && k < 3; ++k) {
     INTAGLIO_UNROLL
     for (int j = 0; j < kVectors; ++j) {
-      taps[k][j] = LoadTaps<V, T, kVectors>(weights, k, j);
-      V::Pin(taps[k][j]);
+      kept[k][j] = LoadTaps<V, T, kVectors>(weights, k, j);
+      V::Pin(kept[k][j]);
     }
   }
   const DepthwiseRow* from = args.rows;
@@ -57,7 +60,11 @@ __attribute__((noinline)) void LinesApart(const DepthwiseArgs& args, const int8_
         TakeColumn<T>(at, 0, args.flip, x);
         INTAGLIO_UNROLL
         for (int j = 0; j < kVectors; ++j) {
-          done[0][j] = T::Dot(done[0][j], taps[k][j], x[j]);
+          const auto taps = kKeepsTaps ? kept[k][j] : LoadTaps<V, T, kVectors>(weights, k, j);
+          done[0][j] = T::Dot(done[0][j], taps, x[j]);
+          V::Pin(done[0][j]);
+          if (!kSecond || (args.second_vectors >> j & 1) == 0) continue;
+          done[0][j] = T::Dot(done[0][j], LoadTaps<V, T, kVectors>(second, k, j), x[j]);
           V::Pin(done[0][j]);
         }
         INTAGLIO_UNROLL
@@ -76,12 +83,13 @@ __attribute__((noinline)) void LinesApart(const DepthwiseArgs& args, const int8_
 template <class V, class T, int kVectors>
 bool ComputeApart(const DepthwiseArgs& args) {
   if (!AreApart(args)) return false;
-  return WithSlideScaling<V, kVectors>(*args.params, [&](auto form) {
+  return WithSlideScaling<V, kVectors>(args, [&](auto form, auto has_second) {
+    constexpr bool kSecond = decltype(has_second)::value;
     const int8_t* weights = args.weights;
     char* line = static_cast<char*>(args.dst);
     for (int l = 0; l < args.lines; ++l, weights += args.line_weights, line += args.dst_line) {
-      LinesApart<V, T, decltype(form), kVectors>(args, weights, line,
-                                                 std::make_index_sequence<kVectors>());
+      LinesApart<V, T, decltype(form), kVectors, kSecond>(args, weights, line,
+                                                          std::make_index_sequence<kVectors>());
     }
     return true;
   });

@@ -33,7 +33,8 @@ struct DepthwiseArgs {
   int lines;               // 1 .. groups * step - kernel height + 1
   int bands;               // 1 .. kMaxBands
   int terms;
-  int vectors;  // of the panel
+  uint32_t second_vectors;  // bit j: vector j of the panel is not all zeros in the second term
+  int vectors;              // of the panel
   // [bands][groups * step]; beyond a band's last row, where weights are zero, of any bytes that can
   // be read.
   const DepthwiseRow* rows;

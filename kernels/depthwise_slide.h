@@ -68,6 +68,10 @@ INTAGLIO_INLINE typename T::Operand LoadTaps(const int8_t* weights, int k, int j
   return T::LoadWeights(weights + (k * kVectors + j) * V::kLanes * T::kStep);
 }
 
+// From the taps of one term to those of the next.
+template <class V, class T, int kVectors>
+inline constexpr ptrdiff_t kTermBytes = ptrdiff_t{3} * kVectors* V::kLanes* T::kStep;
+
 // Constants of scaling, made once for all pixels, and kept in memory.
 template <class Scaled>
 class InMemory {
@@ -104,8 +108,10 @@ INTAGLIO_INLINE void ScaleDone(const PanelParams& p, int j, BoundedInMemory& bou
   }
 }
 
-// kLines lines of pixels that lie kStride columns apart.
-template <class V, class T, class Form, int kVectors, int kStride, int kLines, size_t... kVector>
+// kLines lines of pixels that lie kStride columns apart. kSecond: of a panel with a second term, as
+// few vectors of uint8 weights have, whose channels leave int8.
+template <class V, class T, class Form, int kVectors, int kStride, int kLines, bool kSecond,
+          size_t... kVector>
 __attribute__((noinline)) void SlideLines(const DepthwiseArgs& args,
                                           std::index_sequence<kVector...>) {
   using I32 = typename V::I32;
@@ -121,6 +127,12 @@ __attribute__((noinline)) void SlideLines(const DepthwiseArgs& args,
   typename T::Operand kept[kLines][3][kVectors];
   const auto add = [&](int l, int k, int j, I32 from, typename T::Operand x, I32& acc) {
     acc = T::Dot(from, kKeepsTaps ? kept[l][k][j] : LoadTaps<V, T, kVectors>(weights[l], k, j), x);
+    V::Pin(acc);
+  };
+  const uint32_t second = kSecond ? args.second_vectors : 0;
+  const auto add_second = [&](int l, int k, int j, typename T::Operand x, I32& acc) {
+    const int8_t* const of_term = weights[l] + kTermBytes<V, T, kVectors>;
+    acc = T::Dot(acc, LoadTaps<V, T, kVectors>(of_term, k, j), x);
     V::Pin(acc);
   };
   I32 done[kLines][kVectors];  // of a pixel whose columns were all met
@@ -185,11 +197,21 @@ __attribute__((noinline)) void SlideLines(const DepthwiseArgs& args,
         if constexpr (kStride == 1) add(l, 1, j, next[l][j], x[j], now[l][j]);
         add(l, 0, j, offset, x[j], next[l][j]);
       }
+      if (!kSecond || (second >> j & 1) == 0) continue;
+      INTAGLIO_UNROLL
+      for (int l = 0; l < kLines; ++l) {
+        add_second(l, 2, j, x[j], done[l][j]);
+        if constexpr (kStride == 1) add_second(l, 1, j, x[j], now[l][j]);
+        add_second(l, 0, j, x[j], next[l][j]);
+      }
     }
     if constexpr (kStride == 2) {
       TakeColumn<T>(*column++, first_channel, flip, x);
       INTAGLIO_UNROLL
-      for (int j = 0; j < kVectors; ++j) add(0, 1, j, next[0][j], x[j], now[0][j]);
+      for (int j = 0; j < kVectors; ++j) {
+        add(0, 1, j, next[0][j], x[j], now[0][j]);
+        if (kSecond && (second >> j & 1) != 0) add_second(0, 1, j, x[j], now[0][j]);
+      }
     }
   }
 }
@@ -198,18 +220,27 @@ __attribute__((noinline)) void SlideLines(const DepthwiseArgs& args,
 template <class V, class T, int kVectors>
 inline constexpr bool kSlides = T::kStep == 4 && V::kLanes == 16 && kVectors > 1 && kStoresPairs<V>;
 
-// use(form) if a panel is scaled in one of the ways of which there are instances.
+// use(form, whether there is a second term) if a panel is scaled in one of the ways of which there
+// are instances. With a second term that is double rounding alone, which uint8 weights come with.
 template <class V, int kVectors, class Use>
-INTAGLIO_INLINE bool WithSlideScaling(const PanelParams& p, const Use& use) {
+INTAGLIO_INLINE bool WithSlideScaling(const DepthwiseArgs& args, const Use& use) {
+  const PanelParams& p = *args.params;
+  if (args.second_vectors != 0) {
+    const bool is_double = p.form == ScalingForm::kDoubleRoundingFitted ||
+                           p.form == ScalingForm::kDoubleRoundingBounded ||
+                           p.form == ScalingForm::kDoubleRoundingStretched ||
+                           p.form == ScalingForm::kByVector;
+    return is_double && IsBounded(p, kVectors) && use(ByVector<V>(), std::true_type());
+  }
   switch (p.form) {
     case ScalingForm::kFloatHalfEvenBounded:
-      return use(HalfEvenBounded<V>());
+      return use(HalfEvenBounded<V>(), std::false_type());
     case ScalingForm::kDoubleRoundingFitted:
-      return use(Fitted<V, false>());
+      return use(Fitted<V, false>(), std::false_type());
     case ScalingForm::kDoubleRoundingBounded:
     case ScalingForm::kDoubleRoundingStretched:
     case ScalingForm::kByVector:
-      return IsBounded(p, kVectors) && use(ByVector<V>());
+      return IsBounded(p, kVectors) && use(ByVector<V>(), std::false_type());
     default:
       return false;
   }
@@ -217,7 +248,7 @@ INTAGLIO_INLINE bool WithSlideScaling(const PanelParams& p, const Use& use) {
 
 // Whether filters and output are such.
 INTAGLIO_INLINE bool AreSlid(const DepthwiseArgs& args) {
-  return args.terms == 1 && args.groups == 1 && args.kernel_width == 3 && args.tap_step == 1 &&
+  return args.terms <= 2 && args.groups == 1 && args.kernel_width == 3 && args.tap_step == 1 &&
          SizeOf(args.epilogue.output) == 1;
 }
 
@@ -226,13 +257,17 @@ template <class V, class T, int kVectors>
 bool Slide(const DepthwiseArgs& args) {
   if (args.pixel_step > 2 || args.lines > 2 / args.pixel_step) return false;
   const auto vectors = std::make_index_sequence<kVectors>();
-  return WithSlideScaling<V, kVectors>(*args.params, [&](auto form) {
+  return WithSlideScaling<V, kVectors>(args, [&](auto form, auto has_second) {
+    using Form = decltype(form);
+    constexpr bool kSecond = decltype(has_second)::value;
     if (args.lines == 2) {
-      SlideLines<V, T, decltype(form), kVectors, 1, 2>(args, vectors);
-    } else if (args.pixel_step == 1) {
-      SlideLines<V, T, decltype(form), kVectors, 1, 1>(args, vectors);
+      SlideLines<V, T, Form, kVectors, 1, 2, kSecond>(args, vectors);
+    } else if (args.pixel_step == 2) {
+      SlideLines<V, T, Form, kVectors, 2, 1, kSecond>(args, vectors);
+    } else if constexpr (kSecond) {
+      return false;  // a last line, for which no code is spent
     } else {
-      SlideLines<V, T, decltype(form), kVectors, 2, 1>(args, vectors);
+      SlideLines<V, T, Form, kVectors, 1, 1, kSecond>(args, vectors);
     }
     return true;
   });

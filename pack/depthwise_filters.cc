@@ -67,8 +67,8 @@ void FillTerms(int32_t weight, int terms, int8_t* part, size_t apart) {
   }
 }
 
-// The bytes of all lines of one extent, which are zero before.
-void Fill(const ConstMatrix& filters, size_t e, const DepthwiseFilters& packed, int8_t* panel) {
+// The bytes of all lines of one extent, which are zero before. Returns second_vectors of them.
+uint32_t Fill(const ConstMatrix& filters, size_t e, const DepthwiseFilters& packed, int8_t* panel) {
   const PanelFormat& format = packed.panels.format;
   const PanelExtent& extent = packed.panels.extents[e];
   const int terms = packed.weights[e].terms;
@@ -81,6 +81,8 @@ void Fill(const ConstMatrix& filters, size_t e, const DepthwiseFilters& packed, 
     place[ChannelOfLane(format, extent.vectors, v, at % format.lanes)] =
         static_cast<size_t>(at * packed.step);
   }
+  const size_t vector_bytes = static_cast<size_t>(format.lanes * packed.step);
+  uint32_t second_vectors = 0;
   for (int tap = 0; tap < packed.panels.depth; ++tap) {
     int32_t weights[kMaxPanelWidth];
     ReadTap(filters, extent, tap, weights);
@@ -96,11 +98,13 @@ void Fill(const ConstMatrix& filters, size_t e, const DepthwiseFilters& packed, 
         } else {
           for (int i = 0; i < extent.channels; ++i) {
             FillTerms(weights[i], terms, group + at[i], term_bytes);
+            if (TermsOf(weights[i]) > 1) second_vectors |= 1u << at[i] / vector_bytes;
           }
         }
       }
     }
   }
+  return second_vectors;
 }
 
 }  // namespace
@@ -161,7 +165,7 @@ Result<DepthwiseFilters> PackDepthwiseFilters(const ConstMatrix& filters, int ke
   if (bytes > 0) std::memset(packed.data.data(), 0, bytes);
   auto* at = static_cast<int8_t*>(packed.data.data());
   for (size_t e = 0; e < panels.extents.size(); ++e) {
-    Fill(filters, e, packed, at);
+    packed.weights[e].second_vectors = Fill(filters, e, packed, at);
     at += packed.LineBytes(e) * static_cast<size_t>(packed.lines());
   }
   return packed;

@@ -28,8 +28,9 @@ namespace intaglio {
 
 struct DepthwiseFilters {
   struct Weights {
-    size_t offset;  // of a panel's bytes
-    int terms;      // 1 .. 3
+    size_t offset;                // of a panel's bytes
+    int terms;                    // 1 .. 3
+    uint32_t second_vectors = 0;  // bit j: vector j is not all zeros in the second term
   };
 
   int kernel_height = 0;

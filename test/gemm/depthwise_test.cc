@@ -164,8 +164,8 @@ TEST(Depthwise, FewChannels) {
 }
 
 // Filters of 3 x 3 taps over several panels, which share what was found out of their columns:
-// panels of different widths, with and without a form of scaling of their own, lines of one run and
-// more.
+// panels of different widths, with and without a form of scaling of their own, of weights within
+// int8 and beyond, lines of one run and more.
 TEST(Depthwise, PanelsThatShareColumns) {
   Context context;
   const std::vector<int> some_channels = {88, 96, 120, 192, 200};
@@ -181,7 +181,10 @@ TEST(Depthwise, PanelsThatShareColumns) {
     v.stride_height = v.stride_width = Uniform(random, 1, 2);
     v.out_height = (v.height - 1) / v.stride_height + 1;
     v.out_width = (v.width - 1) / v.stride_width + 1;
-    const TestMatrix filters(random, Type::kInt8, 9, channels, Order::kRowMajor, 0, 0);
+    const Type filter_type = seed % 4 < 2 ? Type::kInt8 : Type::kUInt8;
+    // Of uint8 weights one in sixteen leaves int8 by a little, or all do by as much as there is.
+    const int zero_point = filter_type == Type::kInt8 ? 0 : seed % 8 < 4 ? 112 : 255;
+    const TestMatrix filters(random, filter_type, 9, channels, Order::kRowMajor, 0, zero_point);
     std::vector<int32_t> bias, mantissa, exponent;
     for (int c = 0; c < channels; ++c) {
       bias.push_back(Uniform(random, -9999, 9999));

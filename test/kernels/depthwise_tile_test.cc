@@ -129,6 +129,7 @@ struct DepthwiseCase {
     args.lines = lines;
     args.bands = bands;
     args.terms = packed->weights[0].terms;
+    args.second_vectors = packed->weights[0].second_vectors;
     args.vectors = vectors;
     args.rows = rows.data();
     args.first_channel = first_channel;
