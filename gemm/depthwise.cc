@@ -21,6 +21,16 @@ int PixelsOfPanel(const Kernel& kernel, int channels, int multiplier) {
   return folds ? panel.width() / channels : 1;
 }
 
+Status PackInto(DepthwiseFilters& packed, const ConstMatrix& filters, int kernel_width,
+                int multiplier, const Kernel& kernel, int copies) {
+  const PanelFormat& panel = kernel.panel;
+  auto made = PackDepthwiseFilters(filters, kernel_width, multiplier, panel.lanes, panel.vectors,
+                                   kernel.tap_step, copies);
+  if (!made.ok()) return made.status();
+  packed = std::move(*made);
+  return {};
+}
+
 void Announce(const DepthwiseProduct& product) {
   const Panels& panels = product.packed.filters.panels;
   std::fprintf(stderr,
@@ -60,20 +70,16 @@ Result<PackedDepthwise> PackedDepthwise::Pack(const ConstMatrix& filters, int ke
   auto kernel = KernelNamed(kernel_name);
   if (!kernel.ok()) return kernel.status();
   try {
-    const PanelFormat& panel = (*kernel)->panel;
-    auto made = PackDepthwiseFilters(filters, kernel_width, multiplier, panel.lanes, panel.vectors,
-                                     (*kernel)->tap_step);
-    if (!made.ok()) return made.status();
+    const auto storage = std::make_shared<Storage>(Storage{*kernel, {}, {}});
+    INTAGLIO_RETURN_IF_ERROR(
+        PackInto(storage->filters, filters, kernel_width, multiplier, **kernel, 1));
     const int pixels = PixelsOfPanel(**kernel, filters.cols, multiplier);
-    Result<DepthwiseFilters> folded = DepthwiseFilters();
     if (pixels > 1) {
-      folded = PackDepthwiseFilters(filters, kernel_width, multiplier, panel.lanes, panel.vectors,
-                                    (*kernel)->tap_step, pixels);
-      if (!folded.ok()) return folded.status();
+      INTAGLIO_RETURN_IF_ERROR(
+          PackInto(storage->folded, filters, kernel_width, multiplier, **kernel, pixels));
     }
     PackedDepthwise packed;
-    packed.storage_ =
-        std::make_shared<const Storage>(Storage{*kernel, std::move(*made), std::move(*folded)});
+    packed.storage_ = storage;
     return packed;
   } catch (const std::bad_alloc&) {
     return OutOfMemory("no memory for depthwise filters");

@@ -70,7 +70,7 @@ INTAGLIO_INLINE typename T::Operand LoadTaps(const int8_t* weights, int k, int j
 
 // From the taps of one term to those of the next.
 template <class V, class T, int kVectors>
-inline constexpr ptrdiff_t kTermBytes = ptrdiff_t{3} * kVectors* V::kLanes* T::kStep;
+inline constexpr ptrdiff_t kTermBytes = ptrdiff_t{3 * kVectors * V::kLanes * T::kStep};
 
 // Constants of scaling, made once for all pixels, and kept in memory.
 template <class Scaled>

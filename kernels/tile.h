@@ -186,6 +186,39 @@ INTAGLIO_INLINE void Accumulate(const TileArgs& args, Panel panel, const TileRow
   }
 }
 
+// Whether a vocabulary stores single rows of bytes, of either sign, by one instance.
+template <class V>
+inline constexpr bool kStoresRows = requires {
+  &V::ByteStore::template StoreRow<V::kMaxVectors>;
+};
+
+// A single row, as of GEMV, scaled in one way to bytes. A function of its own, as ComputeTiles is:
+// by way of memory the next panel's reads would wait, up to a seventh of the time.
+template <class V, int kVectors, class Form>
+__attribute__((noinline)) void ComputeRow(const TileArgs& args, int row) {
+  typename V::I32 acc[1][kVectors];
+  Accumulate<V, false>(args, AsPacked<V, kVectors>{args.panel}, TileRows<false>(args, row), acc);
+  ScaleRows<V>(Form(), *args.params, acc, 0);
+  typename V::ByteStore(args.epilogue)
+      .template StoreRow<kVectors>(static_cast<char*>(args.dst) + row * args.dst_stride, acc[0]);
+}
+
+// The same in the way of the panel, if it is one of those that FULLY_CONNECTED is met with.
+template <class V, int kVectors>
+bool ComputeRow(const TileArgs& args, int row) {
+  if (SizeOf(args.epilogue.output) != 1 || args.fetch_ahead) return false;
+  switch (args.params->form) {
+    case ScalingForm::kSingleRoundingBounded:
+      ComputeRow<V, kVectors, SingleBounded<V>>(args, row);
+      return true;
+    case ScalingForm::kFloatHalfEvenBounded:
+      ComputeRow<V, kVectors, HalfEvenBounded<V>>(args, row);
+      return true;
+    default:
+      return false;
+  }
+}
+
 // A tile of at most kRows rows, any scaling and output.
 template <class V, int kVectors, int kRows>
 void ComputeTile(const TileArgs& args, int first, int count) {
@@ -203,7 +236,7 @@ void ComputeTile(const TileArgs& args, int first, int count) {
     Accumulate<V, false>(args, panel, rows, acc);
   }
   if constexpr (kByMemory<V, kRows>) {
-    if constexpr (kRows == 1 && kVectors == V::kMaxVectors) {
+    if constexpr (kRows == 1 && kVectors == V::kMaxVectors && !kStoresRows<V>) {
       // FULLY_CONNECTED of one row, of which the way by memory would be a tenth.
       if (args.params->form == ScalingForm::kSingleRoundingBounded &&
           args.epilogue.output == Type::kInt8) {
@@ -311,6 +344,9 @@ void Tile(const TileArgs& args) {
     if (args.vectors < kVectors) return Tile<V, kVectors / 2>(args);
   }
   constexpr int kRows = V::kMaxRows;
+  if constexpr (kVectors == V::kMaxVectors && kStoresRows<V>) {
+    if (args.row_count == 1 && ComputeRow<V, kVectors>(args, 0)) return;
+  }
   int first = 0;
   if constexpr (kStoresPairs<V>) {
     const bool windows = kTakesWindows<V> && args.windows.begin != nullptr;
