@@ -195,24 +195,24 @@ inline constexpr bool kStoresRows = requires {
 // A single row, as of GEMV, scaled in one way to bytes. A function of its own, as ComputeTiles is:
 // by way of memory the next panel's reads would wait, up to a seventh of the time.
 template <class V, int kVectors, class Form>
-__attribute__((noinline)) void ComputeRow(const TileArgs& args, int row) {
+__attribute__((noinline)) void ComputeRow(const TileArgs& args) {
   typename V::I32 acc[1][kVectors];
-  Accumulate<V, false>(args, AsPacked<V, kVectors>{args.panel}, TileRows<false>(args, row), acc);
+  Accumulate<V, false>(args, AsPacked<V, kVectors>{args.panel}, TileRows<false>(args, 0), acc);
   ScaleRows<V>(Form(), *args.params, acc, 0);
   typename V::ByteStore(args.epilogue)
-      .template StoreRow<kVectors>(static_cast<char*>(args.dst) + row * args.dst_stride, acc[0]);
+      .template StoreRow<kVectors>(static_cast<char*>(args.dst), acc[0]);
 }
 
 // The same in the way of the panel, if it is one of those that FULLY_CONNECTED is met with.
 template <class V, int kVectors>
-bool ComputeRow(const TileArgs& args, int row) {
+bool ComputeRow(const TileArgs& args) {
   if (SizeOf(args.epilogue.output) != 1 || args.fetch_ahead) return false;
   switch (args.params->form) {
     case ScalingForm::kSingleRoundingBounded:
-      ComputeRow<V, kVectors, SingleBounded<V>>(args, row);
+      ComputeRow<V, kVectors, SingleBounded<V>>(args);
       return true;
     case ScalingForm::kFloatHalfEvenBounded:
-      ComputeRow<V, kVectors, HalfEvenBounded<V>>(args, row);
+      ComputeRow<V, kVectors, HalfEvenBounded<V>>(args);
       return true;
     default:
       return false;
@@ -345,7 +345,7 @@ void Tile(const TileArgs& args) {
   }
   constexpr int kRows = V::kMaxRows;
   if constexpr (kVectors == V::kMaxVectors && kStoresRows<V>) {
-    if (args.row_count == 1 && ComputeRow<V, kVectors>(args, 0)) return;
+    if (args.row_count == 1 && ComputeRow<V, kVectors>(args)) return;
   }
   int first = 0;
   if constexpr (kStoresPairs<V>) {
