@@ -54,8 +54,8 @@ set(INTAGLIO_QUICK_BUILD $<$<CONFIG:Release>:-O1>)
 # intaglio_optimize(LEVEL FILE...): sources of the engine in the calling directory that are no inner loops:
 # -O2 for those that small products call, -Os for those that check, describe and prepare.
 function(intaglio_optimize level)
-  set_source_files_properties(${ARGN} TARGET_DIRECTORY intaglio_gemm
-                              PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Release>:${level}>)
+  set_property(SOURCE ${ARGN} TARGET_DIRECTORY intaglio_gemm
+               APPEND PROPERTY COMPILE_OPTIONS $<$<CONFIG:Release>:${level}>)
   if(level STREQUAL "-Os")
     # g++ takes no headers that it compiled for speed.
     set_source_files_properties(${ARGN} TARGET_DIRECTORY intaglio_gemm PROPERTIES SKIP_PRECOMPILE_HEADERS ON)

@@ -5,6 +5,7 @@
 #include "intaglio/gemm/bound_pipeline.h"
 #include "intaglio/gemm/gemm_plan.h"
 #include "intaglio/test/gemm/problem.h"
+#include "intaglio/test/rounds.h"
 
 namespace intaglio::test {
 namespace {
@@ -169,8 +170,8 @@ class RandomGemm : public testing::TestWithParam<int> {};
 TEST_P(RandomGemm, EqualsSumsInInt64) {
   std::vector<std::unique_ptr<Context>> contexts;
   for (int t = 1; t <= 8; ++t) contexts.push_back(std::make_unique<Context>(t));
-  for (unsigned seed = 0; seed < 1000; ++seed) {
-    RunDraw(static_cast<unsigned>(GetParam()) * 1000 + seed, contexts);
+  for (int seed = 0; seed < Rounds(1000); ++seed) {
+    RunDraw(static_cast<unsigned>(GetParam() * 1000 + seed), contexts);
     if (HasFatalFailure()) return;
   }
 }

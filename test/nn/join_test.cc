@@ -4,6 +4,7 @@
 
 #include "intaglio/gemm/describe.h"
 #include "intaglio/test/nn/testing.h"
+#include "intaglio/test/rounds.h"
 
 namespace intaglio::nn {
 namespace {
@@ -171,7 +172,7 @@ std::vector<std::vector<std::byte>> Outputs(Model& model, const std::vector<std:
 class Joins : public testing::TestWithParam<Numbers> {};
 
 TEST_P(Joins, ChangeNoResult) {
-  constexpr int kRounds = 60;
+  constexpr int kRounds = test::Rounds(60);
   Random random(static_cast<unsigned>(GetParam()));
   int strided = 0;
   for (const KernelInfo& kernel : ListKernels()) {
