@@ -112,8 +112,8 @@ void RunByScratch(const Product& p, const Kernel& kernel, const PanelExtent& ext
 }
 
 // How many extents from the first on are whole panels of as many vectors, which `kernel` takes in
-// one call.
-int WholePanels(const Plan& plan, const Kernel& kernel, Range extents) {
+// one call for `rows` rows.
+int WholePanels(const Plan& plan, const Kernel& kernel, int rows, Range extents) {
   const Panels& panels = *plan.product.panels;
   const int vectors = panels.extents[static_cast<size_t>(extents.first)].vectors;
   const auto is_whole = [&](int e) {
@@ -121,7 +121,8 @@ int WholePanels(const Plan& plan, const Kernel& kernel, Range extents) {
     return extent.vectors == vectors && extent.channels == panels.format.lanes * vectors;
   };
   int e = extents.first;
-  const int last = kernel.takes_panels ? extents.last : e + 1;
+  const bool takes_panels = kernel.takes_panels || (rows == 1 && kernel.takes_panels_of_row);
+  const int last = takes_panels ? extents.last : e + 1;
   while (e < last && is_whole(e)) ++e;
   return e - extents.first;
 }
@@ -133,7 +134,7 @@ int RunWholePanels(const Plan& plan, const Kernel& kernel, Range extents, std::b
   const Product& p = plan.product;
   TileRun run(kernel);
   for (; extents.first < extents.last; extents.first += args.panel_count) {
-    args.panel_count = WholePanels(plan, kernel, extents);
+    args.panel_count = WholePanels(plan, kernel, args.row_count, extents);
     if (args.panel_count == 0) break;
     SetPanel(plan, extents.first, args);
     const PanelExtent& extent = p.panels->extents[static_cast<size_t>(extents.first)];

@@ -39,7 +39,8 @@ struct TileArgs {
   const int8_t* panel;
   int vectors;  // of the panel
   // Panels of as many vectors that lie one behind the other, as their params do; their results lie
-  // side by side. More than one where the kernel takes_panels.
+  // side by side. More than one where the kernel takes_panels, or takes_panels_of_row and there is
+  // one row.
   int panel_count = 1;
   bool panel_has_lowest;     // it may hold -128
   const void* rows;          // in the kernel's row format
@@ -63,6 +64,15 @@ struct TileArgs {
   void* operands = nullptr;
 };
 
+// Leaves out the first `count` panels of a call, which have so many lanes and depths in a group.
+inline void SkipPanels(TileArgs& args, int count, int lanes, int depth_step) {
+  const ptrdiff_t channels = ptrdiff_t{count} * args.vectors * lanes;
+  args.params += count;
+  args.panel += channels * args.groups * depth_step;
+  args.dst = static_cast<char*>(args.dst) +
+             channels * static_cast<ptrdiff_t>(SizeOf(args.epilogue.output));
+}
+
 struct DepthwiseArgs;  // kernels/depthwise_args.h
 
 // The size of a product, as what it takes depends on.
@@ -77,9 +87,10 @@ struct Kernel {
   uint32_t needs;     // CpuFeature bits
   PanelFormat panel;  // of the widest panels
   RowFormat row_format;
-  int max_rows;                // of one tile: more rows are taken tile by tile
-  bool takes_panels = false;   // TileArgs::panel_count may be more than one
-  bool takes_windows = false;  // TileArgs::windows may be given
+  int max_rows;                      // of one tile: more rows are taken tile by tile
+  bool takes_panels = false;         // TileArgs::panel_count may be more than one
+  bool takes_panels_of_row = false;  // so it may for a single row
+  bool takes_windows = false;        // TileArgs::windows may be given
   void (*tile)(const TileArgs&);
   // Around calls of `tile` with as many rows and groups, where registers are set up for these
   // (TileRun below): `begin` again for others, `end` once. Null where they are not.

@@ -146,19 +146,20 @@ class TileRows {
 
 // acc = offsets + zero-point terms + products of kRows rows.
 template <class V, bool kFetchAhead, int kVectors, int kRows, class Panel, bool kWindows>
-INTAGLIO_INLINE void Accumulate(const TileArgs& args, Panel panel, const TileRows<kWindows>& rows,
+INTAGLIO_INLINE void Accumulate(const TileArgs& args, const PanelParams& params, Panel panel,
+                                const TileRows<kWindows>& rows,
                                 typename V::I32 (&acc)[kRows][kVectors]) {
   INTAGLIO_UNROLL
   for (int r = 0; r < kRows; ++r) {
     INTAGLIO_UNROLL
-    for (int j = 0; j < kVectors; ++j) acc[r][j] = V::Load(args.params->offset + j * V::kLanes);
+    for (int j = 0; j < kVectors; ++j) acc[r][j] = V::Load(params.offset + j * V::kLanes);
   }
   if constexpr (kAddsDepth<V>) {
     V::AddDepth(args, rows.at(), acc);
-    AddZeroPointTerms<V>(args, *args.params, rows.first(), acc);
+    AddZeroPointTerms<V>(args, params, rows.first(), acc);
   } else {
     // Terms first: behind the loop they would take the registers that finish the tile.
-    AddZeroPointTerms<V>(args, *args.params, rows.first(), acc);
+    AddZeroPointTerms<V>(args, params, rows.first(), acc);
     const char* row[kRows];
     rows.Find(row);
     constexpr bool kSlim = kRows * kVectors < 8;
@@ -192,30 +193,47 @@ inline constexpr bool kStoresRows = requires {
   &V::ByteStore::template StoreRow<V::kMaxVectors>;
 };
 
-// A single row, as of GEMV, scaled in one way to bytes. A function of its own, as ComputeTiles is:
-// by way of memory the next panel's reads would wait, up to a seventh of the time.
-template <class V, int kVectors, class Form>
-__attribute__((noinline)) void ComputeRow(const TileArgs& args) {
-  typename V::I32 acc[1][kVectors];
-  Accumulate<V, false>(args, AsPacked<V, kVectors>{args.panel}, TileRows<false>(args, 0), acc);
-  ScaleRows<V>(Form(), *args.params, acc, 0);
-  typename V::ByteStore(args.epilogue)
-      .template StoreRow<kVectors>(static_cast<char*>(args.dst), acc[0]);
+// A single row, as of GEMV, scaled in one way to bytes: the panels of the call from `first` on that
+// are. Returns the first of the others. A function of its own, as ComputeTiles is: by way of memory
+// the next panel's reads would wait, up to a seventh of the time.
+template <class V, bool kFetchAhead, int kVectors, class Form>
+__attribute__((noinline)) int ComputeRow(const TileArgs& args, int first) {
+  constexpr ptrdiff_t kGroupBytes = kVectors * V::kLanes * V::kDepthStep;
+  const ptrdiff_t panel_bytes = args.groups * kGroupBytes;
+  const ScalingForm form = args.params[first].form;
+  const typename V::ByteStore store(args.epilogue);
+  const TileRows<false> row(args, 0);
+  do {
+    const PanelParams& params = args.params[first];
+    typename V::I32 acc[1][kVectors];
+    Accumulate<V, kFetchAhead>(args, params,
+                               AsPacked<V, kVectors>{args.panel + first * panel_bytes}, row, acc);
+    ScaleRows<V>(Form(), params, acc, 0);
+    store.template StoreRow<kVectors>(
+        static_cast<char*>(args.dst) + ptrdiff_t{first} * kVectors * V::kLanes, acc[0]);
+    ++first;
+  } while (first < args.panel_count && args.params[first].form == form);
+  return first;
 }
 
-// The same in the way of the panel, if it is one of those that FULLY_CONNECTED is met with.
+template <class V, int kVectors, class Form>
+int ComputeRow(const TileArgs& args, int first) {
+  if (args.fetch_ahead) return ComputeRow<V, true, kVectors, Form>(args, first);
+  return ComputeRow<V, false, kVectors, Form>(args, first);
+}
+
+// The same in the way of panel `first`, if it is one of those that FULLY_CONNECTED is met with;
+// else that is the first of the others.
 template <class V, int kVectors>
-bool ComputeRow(const TileArgs& args) {
-  if (SizeOf(args.epilogue.output) != 1 || args.fetch_ahead) return false;
-  switch (args.params->form) {
+int ComputeRow(const TileArgs& args, int first) {
+  if (SizeOf(args.epilogue.output) != 1) return first;
+  switch (args.params[first].form) {
     case ScalingForm::kSingleRoundingBounded:
-      ComputeRow<V, kVectors, SingleBounded<V>>(args);
-      return true;
+      return ComputeRow<V, kVectors, SingleBounded<V>>(args, first);
     case ScalingForm::kFloatHalfEvenBounded:
-      ComputeRow<V, kVectors, HalfEvenBounded<V>>(args);
-      return true;
+      return ComputeRow<V, kVectors, HalfEvenBounded<V>>(args, first);
     default:
-      return false;
+      return first;
   }
 }
 
@@ -231,9 +249,9 @@ void ComputeTile(const TileArgs& args, int first, int count) {
   // Panels of fewer vectors are the edges of matrices, which count for single rows alone.
   constexpr bool kFetches = !kAddsDepth<V> && (kVectors == V::kMaxVectors || kRows == 1);
   if (kFetches && args.fetch_ahead && first == 0) {
-    Accumulate<V, kFetches>(args, panel, rows, acc);
+    Accumulate<V, kFetches>(args, *args.params, panel, rows, acc);
   } else {
-    Accumulate<V, false>(args, panel, rows, acc);
+    Accumulate<V, false>(args, *args.params, panel, rows, acc);
   }
   if constexpr (kByMemory<V, kRows>) {
     if constexpr (kRows == 1 && kVectors == V::kMaxVectors && !kStoresRows<V>) {
@@ -261,6 +279,18 @@ void ComputeTile(const TileArgs& args, int first, int count) {
   }
 }
 
+// A single row by all panels of the call (Kernel::takes_panels_of_row).
+template <class V, int kVectors>
+void ComputePanels(const TileArgs& args) {
+  int done = ComputeRow<V, kVectors>(args, 0);
+  while (done < args.panel_count) {
+    TileArgs panel = args;
+    SkipPanels(panel, done, V::kLanes, V::kDepthStep);
+    ComputeTile<V, kVectors, 1>(panel, 0, 1);
+    done = done + 1 < args.panel_count ? ComputeRow<V, kVectors>(args, done + 1) : done + 1;
+  }
+}
+
 // The rows from `first` up to `last` by tiles of kRows, scaled and stored in one way; the last tile
 // begins within the one before where rows are left over. The choice of the way lies outside of all
 // loops, and each is a function of its own: otherwise g++ 12 keeps accumulators in memory.
@@ -280,7 +310,7 @@ __attribute__((noinline)) void ComputeTiles(const TileArgs& args, Panel panel, i
   TileRows<kTakesWindows<V>> rows(args, start);
   for (int left = last - start;;) {
     typename V::I32 acc[kRows][kVectors];
-    Accumulate<V, false>(args, panel, rows, acc);
+    Accumulate<V, false>(args, *args.params, panel, rows, acc);
     FinishPairs(store, acc, scaled, dst, dst_stride);
     left -= kRows;
     if (left <= 0) return;
@@ -345,7 +375,7 @@ void Tile(const TileArgs& args) {
   }
   constexpr int kRows = V::kMaxRows;
   if constexpr (kVectors == V::kMaxVectors && kStoresRows<V>) {
-    if (args.row_count == 1 && ComputeRow<V, kVectors>(args)) return;
+    if (args.row_count == 1) return ComputePanels<V, kVectors>(args);
   }
   int first = 0;
   if constexpr (kStoresPairs<V>) {

@@ -167,11 +167,7 @@ Streams StreamsPast(const TileArgs& args, int rows) {
 }
 
 void SkipPanels(TileArgs& args, int count) {
-  const ptrdiff_t channels = ptrdiff_t{count} * args.vectors * kLanes;
-  args.params += count;
-  args.panel += channels * args.groups * kPanel.depth_step;
-  args.dst = static_cast<char*>(args.dst) +
-             channels * static_cast<ptrdiff_t>(SizeOf(args.epilogue.output));
+  intaglio::SkipPanels(args, count, kLanes, kPanel.depth_step);
 }
 
 // The rows [0, rows) of a call by all of its panels.

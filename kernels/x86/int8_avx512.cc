@@ -51,6 +51,7 @@ extern const Kernel kKernelAvx512Bw = {
     .panel = {16, 4, 2},
     .row_format = RowFormat::kWidened16,
     .max_rows = 6,
+    .takes_panels_of_row = true,
     .tile = Tile<KernelAvx512Bw>,
     .tap_step = 2,
     .depthwise = Depthwise<KernelAvx512Bw, TapPairs<KernelAvx512Bw>>,

@@ -50,6 +50,7 @@ extern const Kernel kKernelAvx512Vnni = {
     .panel = {16, 4, 4},
     .row_format = RowFormat::kUnsigned8,
     .max_rows = 6,
+    .takes_panels_of_row = true,
     .takes_windows = true,
     .tile = Tile<KernelAvx512Vnni>,
     .tap_step = 4,
