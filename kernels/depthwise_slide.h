@@ -217,8 +217,8 @@ __attribute__((noinline)) void SlideLines(const DepthwiseArgs& args,
 }
 
 // Whether a vocabulary has the registers for it: of thirty-two, six accumulators for each vector.
-template <class V, class T, int kVectors>
-inline constexpr bool kSlides = T::kStep == 4 && V::kLanes == 16 && kVectors > 1 && kStoresPairs<V>;
+template <class V, class T>
+inline constexpr bool kSlides = T::kStep == 4 && V::kLanes == 16 && kStoresPairs<V>;
 
 // use(form, whether there is a second term) if a panel is scaled in one of the ways of which there
 // are instances. With a second term that is double rounding alone, which uint8 weights come with.

@@ -227,11 +227,11 @@ void Depthwise(const DepthwiseArgs& args) {
   if constexpr (kVectors > 1) {
     if (args.vectors < kVectors) return Depthwise<V, T, kVectors / 2>(args);
   }
-  if constexpr (kSlides<V, T, kVectors>) {
+  if constexpr (kSlides<V, T>) {
     if (AreSlid(args) && Slide<V, T, kVectors>(args)) return;
   }
   *args.has_columns = false;
-  if constexpr (kSlides<V, T, kVectors> && kVectors == V::kMaxVectors) {
+  if constexpr (kSlides<V, T> && kVectors == V::kMaxVectors) {
     if (AreSlid(args) && ComputeApart<V, T, kVectors>(args)) return;
   }
   DepthwiseArgs band = args;

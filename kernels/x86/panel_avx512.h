@@ -133,6 +133,11 @@ struct PanelAvx512 : Avx512 {
     INTAGLIO_INLINE void StoreRow(char* p, const I32* a) const {
       if constexpr (kVectors == 4) {
         _mm512_storeu_si512(p, Bytes(Words(a[0], a[1]), Words(a[2], a[3])));
+      } else if constexpr (kVectors == 1) {
+        const __m512i words = Words(a[0], a[0]);
+        const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 0, 4, 8, 12, 0, 4, 8, 12, 0, 4, 8, 12);
+        const __m512i bytes = _mm512_permutexvar_epi32(order, Bytes(words, words));
+        _mm_storeu_si128(reinterpret_cast<__m128i*>(p), _mm512_castsi512_si128(bytes));
       } else {
         const __m512i words = Words(a[0], a[1]);
         const __m512i order = _mm512_setr_epi64(0, 2, 4, 6, 0, 2, 4, 6);
@@ -177,6 +182,22 @@ struct PanelAvx512 : Avx512 {
           _mm512_setr_epi32(0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3),
           _mm512_castsi128_si512(bytes));
     }
+  }
+  // The bytes of a panel of one vector, of four rows: one of each in every lane.
+  static INTAGLIO_INLINE Operand LoadQuads(const uint8_t* const (&rows)[4]) {
+    const auto load = [&](int i) {
+      return _mm_loadu_si128(reinterpret_cast<const __m128i*>(rows[i]));
+    };
+    const auto two = [&](int i) {
+      return _mm512_castsi256_si512(
+          _mm256_inserti128_si256(_mm256_castsi128_si256(load(i)), load(i + 1), 1));
+    };
+    // Four channels of each row to 128 bits, and of those one byte of each row to a lane.
+    const __m512i channels =
+        _mm512_setr_epi32(0, 4, 16, 20, 1, 5, 17, 21, 2, 6, 18, 22, 3, 7, 19, 23);
+    const __m512i x = _mm512_permutex2var_epi32(two(0), channels, two(2));
+    const __m128i bytes = _mm_setr_epi8(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+    return _mm512_shuffle_epi8(x, _mm512_broadcast_i32x4(bytes));
   }
   static INTAGLIO_INLINE Operand Broadcast8(uint8_t byte) {
     return _mm512_set1_epi8(static_cast<char>(byte));

@@ -3,6 +3,7 @@
 //   LoadSpread<kVectors>(const uint8_t*)   the kVectors * kLanes bytes of a panel, 4 * kVectors of
 //                                          them at the bottom of each 128 bits
 //   Xor(a, b), Broadcast8(byte)
+//   LoadQuads(const uint8_t* const (&rows)[4])   if one vector's bytes are faster interleaved so
 //   UnpackLow8(a, b), UnpackHigh8, UnpackLow16, UnpackHigh16   PUNPCKLBW and the others
 // Unpacking within 128 bits gives just the order of a panel's lanes.
 #ifndef INTAGLIO_KERNELS_X86_TAPS_H_
@@ -52,6 +53,10 @@ struct TapQuads {
   static INTAGLIO_INLINE void Interleave(const uint8_t* const (&rows)[kStep], uint8_t flip,
                                          Operand* groups) {
     const Operand top = V::Broadcast8(flip);
+    if constexpr (kVectors == 1 && requires { V::LoadQuads(rows); }) {
+      groups[0] = V::Xor(V::LoadQuads(rows), top);
+      return;
+    }
     const Operand a = V::Xor(V::template LoadSpread<kVectors>(rows[0]), top);
     const Operand b = V::Xor(V::template LoadSpread<kVectors>(rows[1]), top);
     const Operand c = V::Xor(V::template LoadSpread<kVectors>(rows[2]), top);
