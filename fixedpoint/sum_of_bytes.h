@@ -85,6 +85,17 @@ class DefinedSumOfBytes {
   DoubleRoundingBounded<R> scale_;
 };
 
+// acc + DotPairs(a, b), which some vocabularies have in one.
+template <class R>
+INTAGLIO_INLINE typename R::I32 AddDotPairs(typename R::I32 acc, typename R::I32 a,
+                                            typename R::I32 b) {
+  if constexpr (requires { R::AddDotPairs(acc, a, b); }) {
+    return R::AddDotPairs(acc, a, b);
+  } else {
+    return R::Add(acc, R::DotPairs(a, b));
+  }
+}
+
 template <class R, bool kTiesAway>
 class LinearSumOfBytes {
  public:
@@ -104,24 +115,15 @@ class LinearSumOfBytes {
 
   // With b in the upper half of each lane.
   INTAGLIO_INLINE I32 OfPairs(I32 pairs) const {
-    I32 l = AddDotPairs(addend_, pairs, low_);
+    I32 l = AddDotPairs<R>(addend_, pairs, low_);
     if constexpr (kTiesAway) {
-      l = R::Add(l, R::template ShiftRight<31>(AddDotPairs(sign_addend_, pairs, high_)));
+      l = R::Add(l, R::template ShiftRight<31>(AddDotPairs<R>(sign_addend_, pairs, high_)));
     }
     const I32 carry = R::template ShiftRight<SumOfBytes::kLowBits>(l);
-    return R::ShiftRight(AddDotPairs(carry, pairs, high_), shift_);
+    return R::ShiftRight(AddDotPairs<R>(carry, pairs, high_), shift_);
   }
 
  private:
-  // acc + DotPairs(a, b), which some vocabularies have in one.
-  static INTAGLIO_INLINE I32 AddDotPairs(I32 acc, I32 a, I32 b) {
-    if constexpr (requires { R::AddDotPairs(acc, a, b); }) {
-      return R::AddDotPairs(acc, a, b);
-    } else {
-      return R::Add(acc, R::DotPairs(a, b));
-    }
-  }
-
   I32 high_;
   I32 low_;
   I32 addend_;

@@ -14,6 +14,9 @@ namespace intaglio {
 Result<const LineRoutines*> LinesOf(std::string_view kernel);
 Result<const LookupRoutines*> LookupsOf(std::string_view kernel);
 
+// `product` with a fit for all its numbers if there is one, which takes some microseconds to find.
+ProductOfBytes WithFit(ProductOfBytes product, const LineOutput& output);
+
 }  // namespace intaglio
 
 #endif  // INTAGLIO_GEMM_LINES_H_

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "intaglio/fixedpoint/fit_double_rounding.h"
 #include "intaglio/fixedpoint/requantize.h"
 #include "intaglio/fixedpoint/sum_of_bytes.h"
 
@@ -29,6 +30,8 @@ struct ProductOfBytes {
   int32_t zero_a = 0;
   int32_t zero_b = 0;
   QuantizedMultiplier scale;
+  bool fitted = false;  // by `fit`, for kernels with a fused multiply-add; else there is none
+  DoubleRoundingFit fit = {};
 };
 
 // Two lines of `count` numbers; where `repeats_b`, the second is one number for all.

@@ -16,6 +16,7 @@
 #include "intaglio/fixedpoint/transcendental.h"
 #include "intaglio/kernels/blend.h"
 #include "intaglio/kernels/column_sums.h"
+#include "intaglio/kernels/finish.h"
 #include "intaglio/kernels/line_args.h"
 #include "intaglio/kernels/places.h"
 #include "intaglio/kernels/windows.h"
@@ -83,24 +84,25 @@ struct Lines {
     Combine<false>(f, output, line);
   }
 
-  template <bool kSigned, class Linear>
-  static INTAGLIO_INLINE void AddLinearly(const Linear& linear, const LineOutput& output,
-                                          const LinePair& line) {
+  // The same with both numbers in one lane, b[i] in its upper half.
+  template <bool kSigned, class Function>
+  static INTAGLIO_INLINE void CombinePairs(const Function& f, const LineOutput& output,
+                                           const LinePair& line) {
     constexpr uint8_t kFlip = kSigned ? 0x80 : 0;
     ForBlocks(line, [&](const uint8_t* a, const uint8_t* b, uint8_t* out) {
       I32 x[kVectors];
       B::template WidenPairs<kVectors>(a, b, kFlip, x);
       INTAGLIO_UNROLL
-      for (int j = 0; j < kVectors; ++j) x[j] = linear.OfPairs(x[j]);
+      for (int j = 0; j < kVectors; ++j) x[j] = f(x[j]);
       Store<kSigned>(output, x, out);
     });
   }
 
-  template <class Linear>
-  static INTAGLIO_INLINE void RunLinearly(const Linear& linear, const LineOutput& output,
-                                          const LinePair& line) {
-    if (output.is_signed) return AddLinearly<true>(linear, output, line);
-    AddLinearly<false>(linear, output, line);
+  template <class Function>
+  static INTAGLIO_INLINE void RunPairs(const Function& f, const LineOutput& output,
+                                       const LinePair& line) {
+    if (output.is_signed) return CombinePairs<true>(f, output, line);
+    CombinePairs<false>(f, output, line);
   }
 
   static void Add(const SumOfBytes& sum, const LineOutput& output, const LinePair& line) {
@@ -112,8 +114,11 @@ struct Lines {
                                         const LinePair& line) {
     LineOutput moved = output;
     moved.zero_point += sum.offset;
-    if (sum.ties_away) return RunLinearly(LinearSumOfBytes<V, true>(sum), moved, line);
-    RunLinearly(LinearSumOfBytes<V, false>(sum), moved, line);
+    const auto run = [&](const auto& linear) {
+      RunPairs([&](I32 pairs) { return linear.OfPairs(pairs); }, moved, line);
+    };
+    if (sum.ties_away) return run(LinearSumOfBytes<V, true>(sum));
+    run(LinearSumOfBytes<V, false>(sum));
   }
 
   static void AddWords(const SumOfBytes& sum, const LineOutput& output, const LinePair& line) {
@@ -151,16 +156,46 @@ struct Lines {
 
   static void Multiply(const ProductOfBytes& product, const LineOutput& output,
                        const LinePair& line) {
-    const I32 zero_a = V::Set(product.zero_a);
-    const I32 zero_b = V::Set(product.zero_b);
-    const DoubleRoundingBounded<V> scale(V::Set(product.scale.mantissa),
-                                         V::Set(product.scale.right_shift()));
-    // Differences of bytes are int16, the upper halves of whose lanes are signs: those of one
-    // operand are cleared, so that the pairs' second products vanish.
-    const I32 lower = V::Set(0xffff);
-    Run(
-        [=](I32 a, I32 b) {
-          return scale(V::DotPairs(V::Sub(a, zero_a), V::And(V::Sub(b, zero_b), lower)));
+    if constexpr (kTakesFits<V>) {
+      if (product.fitted) return MultiplyFitted(product, output, line);
+    }
+    MultiplyBy(product, 0, output, line,
+               DoubleRoundingBounded<V>(V::Set(product.scale.mantissa),
+                                        V::Set(product.scale.right_shift())));
+  }
+
+  static INTAGLIO_INLINE void MultiplyFitted(const ProductOfBytes& product,
+                                             const LineOutput& output, const LinePair& line) {
+    const DoubleRoundingFit& fit = product.fit;
+    const auto scale = V::SetF(fit.scale);
+    const auto addend = V::SetF(fit.addend);
+    const I32 origin = V::Set(fit.origin);
+    if (fit.stretch == 1) {
+      return MultiplyBy(product, fit.base, output, line, [=](I32 x) {
+        return DoubleRoundingFitted<V>(V::FloatOfBits(x), scale, addend, origin);
+      });
+    }
+    const auto stretch = V::SetF(fit.stretch);
+    const auto shift = V::SetF(fit.shift);
+    MultiplyBy(product, fit.base, output, line, [=](I32 x) {
+      const auto f = V::FusedMulAdd(V::FloatOfBits(x), stretch, shift);
+      return DoubleRoundingFitted<V>(f, scale, addend, origin);
+    });
+  }
+
+  // out[i] = output(scale(base + (a[i] - zero a) * (b[i] - zero b))), the product multiplied out:
+  // with both bytes in one lane, which is less to widen, it is a * b by a shift, less the bytes
+  // times the other's zero point.
+  template <class Scale>
+  static INTAGLIO_INLINE void MultiplyBy(const ProductOfBytes& product, int32_t base,
+                                         const LineOutput& output, const LinePair& line,
+                                         const Scale& scale) {
+    const I32 start = V::Set(base + product.zero_a * product.zero_b);
+    const I32 zeros = V::Set((-product.zero_b & 0xffff) | -product.zero_a * (1 << 16));
+    RunPairs(
+        [=](I32 pairs) {
+          const I32 x = AddDotPairs<V>(start, pairs, zeros);
+          return scale(AddDotPairs<V>(x, pairs, V::template ShiftRight<16>(pairs)));
         },
         output, line);
   }

@@ -134,6 +134,8 @@ constexpr double kLinearSum = 4 * (2 + 2);
 constexpr double kScaling = 1 + 3 + 2 + 1 + 2 + 1;
 constexpr double kDefinedSum = 4 * (3 * kScaling + 2 * 2 + 1);  // zero points, shifts, the sum
 constexpr double kProduct = 4 * (kScaling + 3);                 // zero points, the product
+// The base, the multiply-add, the truncation and the origin (fixedpoint/fit_double_rounding.h).
+constexpr double kFittedProduct = 4 * (4 + 3);
 
 }  // namespace
 
@@ -153,15 +155,19 @@ std::vector<OpCase> LineCases() {
       lines.add(s, output, to);
     };
   };
-  const ProductOfBytes product{120, 131, {1518500250, -6}};
-  const auto multiply = [=](const LineRoutines& lines, uint8_t* out) {
-    LinePair to = line;
-    to.out = out;
-    lines.multiply(product, output, to);
+  const ProductOfBytes product{.zero_a = 120, .zero_b = 131, .scale = {1518500250, -6}};
+  const auto multiply = [=](const ProductOfBytes& p) {
+    return [=](const LineRoutines& lines, uint8_t* out) {
+      LinePair to = line;
+      to.out = out;
+      lines.multiply(p, output, to);
+    };
   };
-  return {LineCase("add, linear", kPairing + kLinearSum, data, add(WithLinear(sum, 0, false))),
-          LineCase("add, by its definition", kPairing + 2 + kDefinedSum, data, add(sum)),
-          LineCase("multiply", kPairing + 2 + kProduct, data, multiply)};
+  return {
+      LineCase("add, linear", kPairing + kLinearSum, data, add(WithLinear(sum, 0, false))),
+      LineCase("add, by its definition", kPairing + 2 + kDefinedSum, data, add(sum)),
+      LineCase("multiply", kPairing + 2 + kFittedProduct, data, multiply(WithFit(product, output))),
+      LineCase("multiply, by its definition", kPairing + 2 + kProduct, data, multiply(product))};
 }
 
 std::vector<OpCase> ConvolutionCases(Context& context) {

@@ -141,9 +141,10 @@ int32_t IntegerPower(int32_t x, int32_t y) {
 }
 
 Result<PreparedLayer> PrepareByteLines(const LayerView& layer, const LayerOptions& options,
-                                       const ByteProduct& p) {
+                                       ByteProduct p) {
   const Result<const LineRoutines*> lines = LinesOf(options.kernel);
   if (!lines.ok()) return layer.Wrap(lines.status());
+  if (options.fit) p.product = WithFit(p.product, p.output);
   return PrepareBinary(
       layer, LinesRoutine<uint8_t>(layer, [p, multiply = (*lines)->multiply](const LinePair& line) {
         multiply(p.product, p.output, line);
@@ -170,7 +171,9 @@ Result<Product> ProductOf(const LayerView& layer) {
 }
 
 ByteProduct AsByteProduct(Type type, const Product& p) {
-  return {{MovedZero(type, p.q.a.zero_point), MovedZero(type, p.q.b.zero_point), p.multiplier},
+  return {{.zero_a = MovedZero(type, p.q.a.zero_point),
+           .zero_b = MovedZero(type, p.q.b.zero_point),
+           .scale = p.multiplier},
           MakeLineOutput(type, p.q.out, p.range)};
 }
 

@@ -1,4 +1,6 @@
 // Kernel::lines of every row of the table, called directly, against definitions in plain numbers.
+#include "intaglio/gemm/lines.h"
+
 #include <algorithm>
 #include <cmath>
 #include <random>
@@ -155,11 +157,19 @@ TEST_P(EveryKernelLines, TiesOfLinearSums) {
 TEST_P(EveryKernelLines, Multiply) {
   std::mt19937 random(3);
   std::uniform_real_distribution<double> real(1e-4, 0.99);
-  for (int i = 0; i < 20; ++i) {
+  int fitted = 0;
+  int stretched = 0;
+  for (int i = 0; i < 60; ++i) {
     const LineOutput output = RandomOutput(random, i % 2 == 0);
-    const ProductOfBytes product{static_cast<int32_t>(random() % 256),
-                                 static_cast<int32_t>(random() % 256),
-                                 *QuantizeMultiplier(real(random))};
+    ProductOfBytes product{.zero_a = static_cast<int32_t>(random() % 256),
+                           .zero_b = static_cast<int32_t>(random() % 256),
+                           .scale = *QuantizeMultiplier(real(random))};
+    if (i >= 20) {
+      product.scale = *QuantizeMultiplier(std::exp2(-8 * real(random)));
+      product = WithFit(product, output);
+    }
+    fitted += product.fitted ? 1 : 0;
+    stretched += product.fitted && product.fit.stretch != 1 ? 1 : 0;
     const int32_t move = output.is_signed ? 128 : 0;
     ExpectLines(
         random, [&](const LinePair& line) { lines().multiply(product, output, line); },
@@ -169,6 +179,8 @@ TEST_P(EveryKernelLines, Multiply) {
           return Finished(Scaled(x * y, product.scale), output);
         });
   }
+  EXPECT_GT(fitted, 20);
+  EXPECT_GT(stretched, 0);
 }
 
 struct Windows {
