@@ -28,13 +28,13 @@ struct SvdfSizes {
   int64_t macs() const { return CountMacs({batch, filters}, int64_t{inputs} + memory); }
 };
 
-// Drops the oldest result of every filter, and appends the newest.
+// Drops the oldest result of every filter, and appends the newest, which takes the place of the
+// next filter's oldest when all move by one.
 template <class T>
 void Append(const T* newest, ptrdiff_t filters, int memory, T* state) {
-  for (ptrdiff_t f = 0; f < filters; ++f, state += memory) {
-    std::memmove(state, state + 1, sizeof(T) * static_cast<size_t>(memory - 1));
-    state[memory - 1] = newest[f];
-  }
+  if (filters == 0) return;
+  std::memmove(state, state + 1, sizeof(T) * static_cast<size_t>(filters * memory - 1));
+  for (ptrdiff_t f = 0; f < filters; ++f) state[f * memory + memory - 1] = newest[f];
 }
 
 // Of arguments that were checked: x is int8; x is float32.

@@ -2,8 +2,10 @@
 // of its kernel for microcontrollers.
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "intaglio/gemm/gemm.h"
+#include "intaglio/gemm/gemm_plan.h"
 #include "intaglio/nn/ops/cell.h"
 #include "intaglio/nn/ops/checks.h"
 #include "intaglio/nn/ops/svdf.h"
@@ -23,11 +25,8 @@ class IntegerSvdfRoutine final : public Routine {
   Status Run(const RunArguments& arguments) const override {
     auto* const newest = static_cast<State*>(arguments.scratch);
     auto* const state = static_cast<State*>(arguments.variables[kState]);
-    const ConstMatrix x{arguments.inputs[kX], Type::kInt8,      sizes.batch,     sizes.inputs,
-                        sizes.inputs,         Order::kRowMajor, input.zero_point};
-    const MutableMatrix dst{newest,        TypeOf<State>, sizes.batch,
-                            sizes.filters, sizes.filters, Order::kRowMajor};
-    INTAGLIO_RETURN_IF_ERROR(Gemm(arguments.context, x, feature, dst, pipeline));
+    INTAGLIO_RETURN_IF_ERROR(
+        plan.Run(arguments.context, arguments.inputs[kX], newest, sizes.filters));
     // TFLite saturates before it adds the zero point, and what then leaves the type wraps.
     for (ptrdiff_t i = 0; i < sizes.results(); ++i) {
       newest[i] = static_cast<State>(newest[i] + state_zero_point);
@@ -41,27 +40,63 @@ class IntegerSvdfRoutine final : public Routine {
     return {};
   }
 
-  int8_t Unit(const State* state, int unit) const {
-    int32_t sum = bias == nullptr ? 0 : bias[unit];
-    const ptrdiff_t length = ptrdiff_t{sizes.rank} * sizes.memory;  // its filters lie together
-    const State* const weights = time + unit * length;
-    for (ptrdiff_t i = 0; i < length; ++i) {
-      sum = Scalar::Add(sum, int32_t{weights[i]} * (state[unit * length + i] - state_zero_point));
-    }
-    return static_cast<int8_t>(
-        AddAndClamp(Requantize(sum, of_time), output.zero_point, RangeOf(Type::kInt8)));
+  // Of the feature product.
+  Status PlanProduct(const LayerView& layer) {
+    pipeline.scaling = Scaling::kDoubleRounding;
+    pipeline.mantissa = &of_feature.mantissa;
+    pipeline.exponent = &of_feature.exponent;
+    pipeline.output = TypeOf<State>;
+    Result<BoundPipeline> bound = BoundPipeline::Bind(
+        feature, pipeline, Type::kInt8, input.zero_point, {.fit = false, .rows = sizes.batch});
+    if (!bound.ok()) return layer.Wrap(bound.status());
+    const ConstMatrix x{nullptr,      Type::kInt8,      sizes.batch,     sizes.inputs,
+                        sizes.inputs, Order::kRowMajor, input.zero_point};
+    const MutableMatrix dst{nullptr,       TypeOf<State>, sizes.batch,
+                            sizes.filters, sizes.filters, Order::kRowMajor};
+    Result<GemmPlan> planned = GemmPlan::Make(x, feature, dst, *bound);
+    if (!planned.ok()) return layer.Wrap(planned.status());
+    plan = std::move(*planned);
+    return {};
   }
+
+  // What the sums over time, modulo 2^32, begin with: biases less the products of the state's zero
+  // point.
+  void SetStarts(const int32_t* bias) {
+    for (int unit = 0; unit < sizes.units(); ++unit) {
+      const State* const weights = time + unit * length();
+      int32_t start = bias == nullptr ? 0 : bias[unit];
+      for (ptrdiff_t i = 0; i < length(); ++i) {
+        start = Scalar::Sub(start, weights[i] * state_zero_point);
+      }
+      starts.push_back(start);
+    }
+  }
+
+  int8_t Unit(const State* state, int unit) const {
+    const State* const weights = time + unit * length();
+    const State* const results = state + unit * length();
+    auto sum = static_cast<uint32_t>(starts[static_cast<size_t>(unit)]);
+    for (ptrdiff_t i = 0; i < length(); ++i) {
+      sum += static_cast<uint32_t>(weights[i] * results[i]);
+    }
+    return static_cast<int8_t>(AddAndClamp(Requantize(static_cast<int32_t>(sum), of_time),
+                                           output.zero_point, RangeOf(Type::kInt8)));
+  }
+
+  // Of a unit's filters, which lie together.
+  ptrdiff_t length() const { return ptrdiff_t{sizes.rank} * sizes.memory; }
 
   SvdfSizes sizes;
   PackedMatrix feature;
   QuantizedMultiplier of_feature;
   QuantizedMultiplier of_time;
   StandardPipeline pipeline;
+  GemmPlan plan;
   Affine input;
   Affine output;
   int32_t state_zero_point = 0;
   const State* time = nullptr;
-  const int32_t* bias = nullptr;
+  std::vector<int32_t> starts;  // per unit
 };
 
 Status CheckTypes(const LayerView& layer, Type state) {
@@ -98,10 +133,6 @@ Status SetArithmetic(const LayerView& layer, IntegerSvdfRoutine<State>& routine)
   if (!of_time.ok()) return of_time.status();
   routine.of_feature = *of_feature;
   routine.of_time = *of_time;
-  routine.pipeline.scaling = Scaling::kDoubleRounding;
-  routine.pipeline.mantissa = &routine.of_feature.mantissa;
-  routine.pipeline.exponent = &routine.of_feature.exponent;
-  routine.pipeline.output = TypeOf<State>;
   routine.input = q->input;
   routine.output = q->output;
   routine.state_zero_point = state->zero_point;
@@ -121,9 +152,9 @@ Result<PreparedLayer> PrepareWithState(const LayerView& layer, const SvdfSizes& 
   INTAGLIO_RETURN_IF_ERROR(SetArithmetic(layer, *routine));
   routine->sizes = sizes;
   routine->time = static_cast<const State*>(layer.input(kTime).data);
-  if (layer.has_input(kBias)) {
-    routine->bias = static_cast<const int32_t*>(layer.input(kBias).data);
-  }
+  routine->SetStarts(layer.has_input(kBias) ? static_cast<const int32_t*>(layer.input(kBias).data)
+                                            : nullptr);
+  INTAGLIO_RETURN_IF_ERROR(routine->PlanProduct(layer));
   PreparedLayer prepared;
   prepared.name = RoutineName(Type::kInt8, "svdf");
   prepared.kernel = options.kernel;
