@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "intaglio/gemm/bound_pipeline.h"
 #include "intaglio/gemm/gemm.h"
 #include "intaglio/nn/ops/linear.h"
 #include "intaglio/nn/ops/lstm.h"
@@ -16,12 +17,12 @@
 
 namespace intaglio::nn {
 
-// A packed matrix and the pipeline of its products, whose parameters it owns.
+// A packed matrix and the pipeline that is bound to it, whose parameters it owns.
 struct GateProduct {
   std::optional<PackedMatrix> packed;
   std::vector<int32_t> bias;
   Multipliers multipliers;
-  StandardPipeline pipeline;
+  BoundPipeline pipeline;
 
   Status Run(Context& context, const int8_t* x, int rows, void* to, Type type) const;
 };

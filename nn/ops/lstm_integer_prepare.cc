@@ -40,21 +40,27 @@ class ProductMaker {
     return {};
   }
 
-  // Packs into `to`, where the pipeline's parameters stay.
-  Status Finish(Type output, int32_t zero_point, const LayerOptions& options, GateProduct& to) {
+  // Packs into `to`, where the pipeline's parameters stay, for products of so many rows.
+  Status Finish(Type output, int32_t zero_point, int rows, const LayerOptions& options,
+                GateProduct& to) {
     const auto outputs = static_cast<int>(product_.bias.size());
     Result<PackedMatrix> packed =
         PackCellWeights(layer_, stacked_.data(), outputs, depth_, options);
     if (!packed.ok()) return packed.status();
     to = std::move(product_);
     to.packed = std::move(*packed);
-    to.pipeline.bias = to.bias.data();
-    to.pipeline.scaling = Scaling::kDoubleRounding;
-    to.pipeline.per_channel = true;
-    to.pipeline.mantissa = to.multipliers.mantissa.data();
-    to.pipeline.exponent = to.multipliers.exponent.data();
-    to.pipeline.zero_point = zero_point;
-    to.pipeline.output = output;
+    StandardPipeline pipeline;
+    pipeline.bias = to.bias.data();
+    pipeline.scaling = Scaling::kDoubleRounding;
+    pipeline.per_channel = true;
+    pipeline.mantissa = to.multipliers.mantissa.data();
+    pipeline.exponent = to.multipliers.exponent.data();
+    pipeline.zero_point = zero_point;
+    pipeline.output = output;
+    Result<BoundPipeline> bound =
+        BoundPipeline::Bind(*to.packed, pipeline, Type::kInt8, 0, {.fit = false, .rows = rows});
+    if (!bound.ok()) return layer_.Wrap(bound.status());
+    to.pipeline = std::move(*bound);
     return {};
   }
 
@@ -82,10 +88,10 @@ class IntegerLstmMaker {
       INTAGLIO_RETURN_IF_ERROR(CheckDepth(layer_, depth));
     }
     INTAGLIO_RETURN_IF_ERROR(ReadQuantizations());
+    INTAGLIO_RETURN_IF_ERROR(MakeProduct(x_, lstm::kWeights, !sizes().norm, Type::kInt16,
+                                         sizes().rows.count(), routine_->of_x));
     INTAGLIO_RETURN_IF_ERROR(
-        MakeProduct(x_, lstm::kWeights, !sizes().norm, Type::kInt16, routine_->of_x));
-    INTAGLIO_RETURN_IF_ERROR(
-        MakeProduct(h_, lstm::kRecurrent, false, Type::kInt32, routine_->of_h));
+        MakeProduct(h_, lstm::kRecurrent, false, Type::kInt32, sizes().rows.batch, routine_->of_h));
     for (const Gate gate : sizes().gates()) {
       if (sizes().peephole && gate != kCellGate) INTAGLIO_RETURN_IF_ERROR(MakePeephole(gate));
       if (sizes().norm) INTAGLIO_RETURN_IF_ERROR(MakeNorm(gate));
@@ -155,7 +161,8 @@ class IntegerLstmMaker {
                           std::to_string(scale));
   }
 
-  Status MakeProduct(const Affine& of, size_t first, bool bias, Type output, GateProduct& to) {
+  Status MakeProduct(const Affine& of, size_t first, bool bias, Type output, int rows,
+                     GateProduct& to) {
     ProductMaker maker(layer_, of.zero_point);
     for (const Gate gate : sizes().gates()) {
       const Result<float> weights = SymmetricScale(layer_, layer_.input(first + gate));
@@ -166,7 +173,7 @@ class IntegerLstmMaker {
       INTAGLIO_RETURN_IF_ERROR(maker.Add(first + gate, static_cast<double>(real),
                                          bias ? lstm::kBias + gate : ProductMaker::kNoBias));
     }
-    return maker.Finish(output, 0, options_, to);
+    return maker.Finish(output, 0, rows, options_, to);
   }
 
   Status MakePeephole(Gate gate) {
@@ -222,7 +229,8 @@ class IntegerLstmMaker {
     INTAGLIO_RETURN_IF_ERROR(maker.Add(lstm::kProjection,
                                        static_cast<double>(*weights * hidden_.scale / h_.scale),
                                        bias ? lstm::kProjectionBias : ProductMaker::kNoBias));
-    return maker.Finish(Type::kInt8, h_.zero_point, options_, routine_->projection);
+    return maker.Finish(Type::kInt8, h_.zero_point, sizes().rows.batch, options_,
+                        routine_->projection);
   }
 
   void MakeClips() {
