@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "intaglio/gemm/bound_pipeline.h"
 #include "intaglio/nn/ops/binary.h"
 #include "intaglio/nn/ops/checks.h"
 #include "intaglio/nn/ops/linear.h"
@@ -55,7 +56,7 @@ class TransposeConvRoutine final : public Routine {
                               linear.input.zero_point};
         const MutableMatrix to{products,          Type::kInt32,      width,
                                scatter.columns(), scatter.columns(), Order::kRowMajor};
-        INTAGLIO_RETURN_IF_ERROR(Gemm(arguments.context, row, filters, to, StandardPipeline()));
+        INTAGLIO_RETURN_IF_ERROR(Gemm(arguments.context, row, filters, to, sums_pipeline));
         scatter.AddRow(products, y, 1, sums);
       }
       if (linear.type == Type::kInt8) {
@@ -71,6 +72,7 @@ class TransposeConvRoutine final : public Routine {
   LinearLayer linear;
   Multipliers multipliers;
   PackedMatrix filters;
+  BoundPipeline sums_pipeline;  // of their products with a row
 
  private:
   template <class T>
@@ -198,6 +200,11 @@ Result<PreparedLayer> PrepareByType(const LayerView& layer, const LayerOptions& 
   routine->scatter = *scatter;
   routine->linear = std::move(*linear);
   routine->multipliers = std::move(*multipliers);
+  Result<BoundPipeline> bound =
+      BoundPipeline::Bind(routine->filters, StandardPipeline(), routine->linear.type,
+                          routine->linear.input.zero_point, {.rows = scatter->x.in});
+  if (!bound.ok()) return layer.Wrap(bound.status());
+  routine->sums_pipeline = std::move(*bound);
   prepared.routine = std::move(routine);
   return prepared;
 }
