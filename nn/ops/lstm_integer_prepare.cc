@@ -267,7 +267,8 @@ Result<PreparedLayer> PrepareIntegerLstm(const LayerView& layer, const LayerOpti
   prepared.macs = CountLstmMacs(*sizes);
   for (const GateProduct* product :
        {&(*routine)->of_x, &(*routine)->of_h, &(*routine)->projection}) {
-    if (product->packed) prepared.constant_bytes += product->packed->bytes();
+    if (!product->packed) continue;
+    prepared.constant_bytes += product->packed->bytes() + product->pipeline.bytes();
   }
   prepared.scratch_bytes = (*routine)->ScratchBytes();
   prepared.routine = std::move(*routine);

@@ -46,14 +46,15 @@ class IntegerSvdfRoutine final : public Routine {
     pipeline.mantissa = &of_feature.mantissa;
     pipeline.exponent = &of_feature.exponent;
     pipeline.output = TypeOf<State>;
-    Result<BoundPipeline> bound = BoundPipeline::Bind(
+    Result<BoundPipeline> made = BoundPipeline::Bind(
         feature, pipeline, Type::kInt8, input.zero_point, {.fit = false, .rows = sizes.batch});
-    if (!bound.ok()) return layer.Wrap(bound.status());
+    if (!made.ok()) return layer.Wrap(made.status());
+    bound = std::move(*made);
     const ConstMatrix x{nullptr,      Type::kInt8,      sizes.batch,     sizes.inputs,
                         sizes.inputs, Order::kRowMajor, input.zero_point};
     const MutableMatrix dst{nullptr,       TypeOf<State>, sizes.batch,
                             sizes.filters, sizes.filters, Order::kRowMajor};
-    Result<GemmPlan> planned = GemmPlan::Make(x, feature, dst, *bound);
+    Result<GemmPlan> planned = GemmPlan::Make(x, feature, dst, bound);
     if (!planned.ok()) return layer.Wrap(planned.status());
     plan = std::move(*planned);
     return {};
@@ -91,6 +92,7 @@ class IntegerSvdfRoutine final : public Routine {
   QuantizedMultiplier of_feature;
   QuantizedMultiplier of_time;
   StandardPipeline pipeline;
+  BoundPipeline bound;
   GemmPlan plan;
   Affine input;
   Affine output;
@@ -159,7 +161,7 @@ Result<PreparedLayer> PrepareWithState(const LayerView& layer, const SvdfSizes& 
   prepared.name = RoutineName(Type::kInt8, "svdf");
   prepared.kernel = options.kernel;
   prepared.macs = sizes.macs();
-  prepared.constant_bytes = routine->feature.bytes();
+  prepared.constant_bytes = routine->feature.bytes() + routine->bound.bytes();
   prepared.scratch_bytes = sizeof(State) * static_cast<size_t>(sizes.results());
   prepared.routine = std::move(routine);
   return prepared;

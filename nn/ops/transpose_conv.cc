@@ -205,6 +205,7 @@ Result<PreparedLayer> PrepareByType(const LayerView& layer, const LayerOptions& 
                           routine->linear.input.zero_point, {.rows = scatter->x.in});
   if (!bound.ok()) return layer.Wrap(bound.status());
   routine->sums_pipeline = std::move(*bound);
+  prepared.constant_bytes += routine->sums_pipeline.bytes();
   prepared.routine = std::move(routine);
   return prepared;
 }
