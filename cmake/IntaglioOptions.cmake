@@ -49,7 +49,12 @@ function(intaglio_precompile target)
 endfunction()
 
 # For code that need not be fast, where most of the compile time goes into optimizing headers.
-set(INTAGLIO_QUICK_BUILD $<$<CONFIG:Release>:-O1>)
+# Code that runs in an emulator is worth the -O1.
+if(CMAKE_CROSSCOMPILING)
+  set(INTAGLIO_QUICK_BUILD $<$<CONFIG:Release>:-O1>)
+else()
+  set(INTAGLIO_QUICK_BUILD $<$<CONFIG:Release>:-Og>)
+endif()
 
 # intaglio_optimize(LEVEL FILE...): sources of the engine in the calling directory that are no inner loops:
 # -O2 for those that small products call, -Os for those that check, describe and prepare.
