@@ -62,12 +62,8 @@ function(intaglio_kernel file)
   target_sources(intaglio_gemm PRIVATE ${path})
   # Its flags are its own.
   set_source_files_properties(${path} TARGET_DIRECTORY intaglio_gemm PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
-  set(flags ${ARGN})
-  if(INTAGLIO_SANITIZE MATCHES "address")
-    # To follow the scopes of all that is inlined takes a third of the time to compile a kernel.
-    list(APPEND flags -fno-sanitize-address-use-after-scope)
-  endif()
-  set_source_files_properties(${path} TARGET_DIRECTORY intaglio_gemm PROPERTIES COMPILE_OPTIONS "${flags}")
+  set_source_files_properties(${path} TARGET_DIRECTORY intaglio_gemm PROPERTIES
+    COMPILE_OPTIONS "${ARGN};${INTAGLIO_SANITIZED_KERNEL}")
   if(ARGN)
     cmake_path(GET path FILENAME name)
     set_property(GLOBAL APPEND PROPERTY INTAGLIO_ISA_KERNELS ${directory}/${name})
