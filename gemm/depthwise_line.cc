@@ -173,6 +173,7 @@ void RunPanel(const DepthwiseJob& job, const Kernel& kernel, size_t extent_index
   DepthwiseArgs args;
   args.weights = filters.Panel(extent_index);
   args.line_weights = static_cast<ptrdiff_t>(filters.LineBytes(extent_index));
+  args.packed_lines = filters.lines();
   args.lines = bands.lines;
   args.bands = bands.count;
   args.terms = filters.weights[extent_index].terms;

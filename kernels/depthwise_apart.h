@@ -20,7 +20,7 @@ INTAGLIO_INLINE bool AreApart(const DepthwiseArgs& args) {
 // One line of each band. Taps of one term stay in registers; the lines of a band are interleaved
 // each for itself, as an instruction that reads a tap from memory reads as much as one that
 // interleaves.
-template <class V, class T, class Form, int kVectors, bool kSecond, size_t... kVector>
+template <class V, class T, class Form, int kVectors, size_t... kVector>
 __attribute__((noinline)) void LinesApart(const DepthwiseArgs& args, const int8_t* weights,
                                           char* line, std::index_sequence<kVector...>) {
   using I32 = typename V::I32;
@@ -28,11 +28,11 @@ __attribute__((noinline)) void LinesApart(const DepthwiseArgs& args, const int8_
   const typename V::ByteStore store(args.epilogue);
   InMemory<DoubleRoundingBounded<V>> bounded[] = {
       InMemory(Bounded<V>()(params, kVector * V::kLanes))...};
+  constexpr bool kMayHaveSecond = std::is_same_v<Form, ByVector<V>>;
   const int8_t* const second = weights + kTermBytes<V, T, kVectors>;
-  constexpr bool kKeepsTaps = !kSecond;  // in registers, which both terms' would not fit
   typename T::Operand kept[3][kVectors];
   INTAGLIO_UNROLL
-  for (int k = 0; kKeepsTaps && k < 3; ++k) {
+  for (int k = 0; k < 3; ++k) {
     INTAGLIO_UNROLL
     for (int j = 0; j < kVectors; ++j) {
       kept[k][j] = LoadTaps<V, T, kVectors>(weights, k, j);
@@ -41,11 +41,11 @@ __attribute__((noinline)) void LinesApart(const DepthwiseArgs& args, const int8_
   }
   const DepthwiseRow* from = args.rows;
   for (int b = 0; b < args.bands; ++b, from += T::kStep, line += args.dst_band) {
-    SlideColumn<T::kStep> column;
+    const uint8_t* pixel[T::kStep];
     ptrdiff_t step[T::kStep];
     INTAGLIO_UNROLL
     for (int i = 0; i < T::kStep; ++i) {
-      column.rows[i] = from[i].data + args.first_column * from[i].step + args.first_channel;
+      pixel[i] = from[i].data + args.first_column * from[i].step + args.first_channel;
       step[i] = from[i].step;
     }
     char* dst = line;
@@ -53,28 +53,29 @@ __attribute__((noinline)) void LinesApart(const DepthwiseArgs& args, const int8_
       I32 done[1][kVectors];
       INTAGLIO_UNROLL
       for (int j = 0; j < kVectors; ++j) done[0][j] = V::Load(params.offset + j * V::kLanes);
-      SlideColumn<T::kStep> at = column;
+      const uint8_t* rows[T::kStep];
+      INTAGLIO_UNROLL
+      for (int i = 0; i < T::kStep; ++i) rows[i] = pixel[i];
       INTAGLIO_UNROLL
       for (int k = 0; k < 3; ++k) {
         typename T::Operand x[kVectors];
-        TakeColumn<T>(at, 0, args.flip, x);
+        T::template Interleave<kVectors>(rows, args.flip, x);
         INTAGLIO_UNROLL
         for (int j = 0; j < kVectors; ++j) {
-          const auto taps = kKeepsTaps ? kept[k][j] : LoadTaps<V, T, kVectors>(weights, k, j);
-          done[0][j] = T::Dot(done[0][j], taps, x[j]);
+          done[0][j] = T::Dot(done[0][j], kept[k][j], x[j]);
           V::Pin(done[0][j]);
-          if (!kSecond || (args.second_vectors >> j & 1) == 0) continue;
+          if (!kMayHaveSecond || (args.second_vectors >> j & 1) == 0) continue;
           done[0][j] = T::Dot(done[0][j], LoadTaps<V, T, kVectors>(second, k, j), x[j]);
           V::Pin(done[0][j]);
         }
         INTAGLIO_UNROLL
-        for (int i = 0; i < T::kStep; ++i) at.rows[i] += step[i];
+        for (int i = 0; i < T::kStep; ++i) rows[i] += step[i];
       }
       INTAGLIO_UNROLL
       for (int j = 0; j < kVectors; ++j) ScaleDone<V, Form>(params, j, bounded, done);
       store.template StoreRow<kVectors>(dst, done[0]);
       INTAGLIO_UNROLL
-      for (int i = 0; i < T::kStep; ++i) column.rows[i] += args.pixel_step * step[i];
+      for (int i = 0; i < T::kStep; ++i) pixel[i] += args.pixel_step * step[i];
     }
   }
 }
@@ -83,13 +84,12 @@ __attribute__((noinline)) void LinesApart(const DepthwiseArgs& args, const int8_
 template <class V, class T, int kVectors>
 bool ComputeApart(const DepthwiseArgs& args) {
   if (!AreApart(args)) return false;
-  return WithSlideScaling<V, kVectors>(args, [&](auto form, auto has_second) {
-    constexpr bool kSecond = decltype(has_second)::value;
+  return WithSlideScaling<V, kVectors>(args, [&](auto form) {
     const int8_t* weights = args.weights;
     char* line = static_cast<char*>(args.dst);
     for (int l = 0; l < args.lines; ++l, weights += args.line_weights, line += args.dst_line) {
-      LinesApart<V, T, decltype(form), kVectors, kSecond>(args, weights, line,
-                                                          std::make_index_sequence<kVectors>());
+      LinesApart<V, T, decltype(form), kVectors>(args, weights, line,
+                                                 std::make_index_sequence<kVectors>());
     }
     return true;
   });

@@ -30,7 +30,8 @@ inline constexpr int kMaxBands = 4;
 struct DepthwiseArgs {
   const int8_t* weights;   // of the first line, as pack/depthwise_filters.h says
   ptrdiff_t line_weights;  // bytes to those of the next, which meet the same groups a row lower
-  int lines;               // 1 .. groups * step - kernel height + 1
+  int packed_lines;        // groups * step - kernel height + 1: of which there are weights
+  int lines;               // 1 .. packed_lines
   int bands;               // 1 .. kMaxBands
   int terms;
   uint32_t second_vectors;  // bit j: vector j of the panel is not all zeros in the second term
@@ -67,12 +68,13 @@ constexpr size_t DepthwiseColumnBytes(int vectors, int lanes, int groups) {
   return static_cast<size_t>(vectors * lanes) * sizeof(int32_t) * static_cast<size_t>(groups);
 }
 
-// Of a run of `columns` columns: them, interleaved, or where they lie, four rows of each, two more
-// for each band (depthwise_slide.h).
+// Where the columns of all bands lie (depthwise_slide.h).
+inline constexpr size_t kColumnPairsBytes = size_t{kMaxBands} * 5 * 9 * sizeof(uintptr_t);
+
+// Of a run of `columns` columns: them, interleaved, or where they lie.
 constexpr size_t DepthwiseScratchBytes(int columns, int vectors, int lanes, int groups) {
   const auto count = static_cast<size_t>(columns);
-  return std::max(count * DepthwiseColumnBytes(vectors, lanes, groups),
-                  kMaxBands * (count + 2) * 4 * sizeof(const uint8_t*));
+  return std::max(count * DepthwiseColumnBytes(vectors, lanes, groups), kColumnPairsBytes);
 }
 
 }  // namespace intaglio

@@ -1,13 +1,18 @@
-// Depthwise filters of three columns in one group of kernel rows, one column of the input after the
-// other: a column is interleaved in registers and meets all pixels that it lies under, whose
-// accumulators stay there too. Over a kernel vocabulary V and its taps T, as depthwise_tile.h names
-// them, where V has also
-//   Pin(I32&)                                      Keep, in the order of the program
+// Depthwise filters of three columns in one group of kernel rows, two columns of the input after
+// the other: both are interleaved in registers and meet all pixels that they lie under, whose
+// accumulators stay there too. Two, as taps that do not fit into registers are then read once for
+// both: a CPU that multiplies by two vectors in a cycle reads no more than two.
+//
+// Over a kernel vocabulary V and its taps T, as depthwise_tile.h names them, where V has also
+//   Pin(I32&)                                          Keep, in the order of the program
 //   ByteStore::StoreRow<kVectors>(char*, const I32*)   Store of one row
+//   ByteStore::Words(I32, I32)                         two of its vectors, brought to int16
+//   ByteStore::StoreWords(char*, words, words)         Store of a row of four that was brought so
 // g++ would else load constants long before their use, and have accumulators make room for them.
 #ifndef INTAGLIO_KERNELS_DEPTHWISE_SLIDE_H_
 #define INTAGLIO_KERNELS_DEPTHWISE_SLIDE_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
@@ -18,49 +23,86 @@
 
 namespace intaglio {
 
-// Where a column of one group of kernel rows lies, from channel 0 on: for all panels.
-template <int kStep>
-struct SlideColumn {
-  const uint8_t* rows[kStep];
+// Pairs of neighbouring columns of one group of four kernel rows, from channel 0 on: for all
+// panels. From a pair's first column to its second, and from that to the next pair's first, are
+// `step` bytes. Addresses, as the two columns of a pair may lie in different objects.
+struct ColumnPairs {
+  uintptr_t rows[4];
+  uintptr_t step[4];
+  int count;
 };
 
-// Finds the columns under a run in all its bands, a multiple of kStride for each, and kStride more,
-// of a pixel outside the image.
-template <class T, int kStride>
-__attribute__((noinline)) void FindColumns(const DepthwiseArgs& args) {
-  constexpr int kStep = T::kStep;
-  auto* to = static_cast<SlideColumn<kStep>*>(args.scratch);
-  SlideColumn<kStep> outside;
-  for (int i = 0; i < kStep; ++i) outside.rows[i] = args.outside;
-  const int columns = (args.columns + kStride - 1) / kStride * kStride;
-  const DepthwiseRow* rows = args.rows;
-  for (int b = 0; b < args.bands; ++b, rows += kStep) {
-    SlideColumn<kStep> column;
-    ptrdiff_t step[kStep];
-    for (int i = 0; i < kStep; ++i) {
-      step[i] = rows[i].step;
-      column.rows[i] = rows[i].data + args.first_column * step[i];
-    }
-    int c = 0;
-    for (; c < args.columns_before; ++c) *to++ = outside;
-    for (; c < args.columns_before + args.columns_inside; ++c) {
-      *to++ = column;
-      for (int i = 0; i < kStep; ++i) column.rows[i] += step[i];
-    }
-    for (; c < columns; ++c) *to++ = outside;
+// Of a band: outside the image, across its side, inside, across the other side, outside.
+inline constexpr int kMostSpans = 5;
+static_assert(kMaxBands * kMostSpans * sizeof(ColumnPairs) <= kColumnPairsBytes);
+
+// Finds the pairs from column `first` of a band on that follow each other so.
+INTAGLIO_INLINE ColumnPairs FindSpan(const DepthwiseArgs& args, const DepthwiseRow* band,
+                                     int first) {
+  const int place = first - args.columns_before;  // among those inside
+  const int inside = args.columns_inside;
+  const auto address = [&](const DepthwiseRow& row, int at) {
+    const bool is_inside = at >= 0 && at < inside;
+    return reinterpret_cast<uintptr_t>(is_inside ? row.data + (args.first_column + at) * row.step
+                                                 : args.outside);
+  };
+  ColumnPairs span;
+  for (int i = 0; i < 4; ++i) {
+    span.rows[i] = address(band[i], place);
+    span.step[i] = address(band[i], place + 1) - span.rows[i];
   }
-  for (int c = 0; c < kStride; ++c) *to++ = outside;
+  const int end = place >= inside ? args.columns + 1 - args.columns_before : place < 0 ? 0 : inside;
+  span.count = std::max(1, (end - place) / 2);
+  return span;
 }
 
-// Interleaves one column of a panel's channels.
-template <class T, int kVectors>
-INTAGLIO_INLINE void TakeColumn(const SlideColumn<T::kStep>& column, ptrdiff_t first_channel,
-                                uint8_t flip, typename T::Operand (&x)[kVectors]) {
-  const uint8_t* rows[T::kStep];
-  INTAGLIO_UNROLL
-  for (int i = 0; i < T::kStep; ++i) rows[i] = column.rows[i] + first_channel;
-  T::template Interleave<kVectors>(rows, flip, x);
+// Finds the pairs of columns under a run in all its bands. A last pair may be half beyond the run.
+template <class T>
+__attribute__((noinline)) void FindColumns(const DepthwiseArgs& args) {
+  auto* to = static_cast<ColumnPairs*>(args.scratch);
+  const DepthwiseRow* rows = args.rows;
+  for (int b = 0; b < args.bands; ++b, rows += 4) {
+    for (int c = 0; c < args.columns; c += 2 * to++->count) *to = FindSpan(args, rows, c);
+  }
 }
+
+// The rows of a pair of columns, in registers: named one by one, as g++ keeps an array in memory.
+class PairRows {
+ public:
+  INTAGLIO_INLINE void Take(const ColumnPairs& span, ptrdiff_t first_channel) {
+    const auto channel = static_cast<uintptr_t>(first_channel);
+    a_ = span.rows[0] + channel, a_step_ = span.step[0];
+    b_ = span.rows[1] + channel, b_step_ = span.step[1];
+    c_ = span.rows[2] + channel, c_step_ = span.step[2];
+    d_ = span.rows[3] + channel, d_step_ = span.step[3];
+  }
+  // Interleaves the next two columns of a panel's channels.
+  template <class T, int kVectors>
+  INTAGLIO_INLINE void Interleave(uint8_t flip, typename T::Operand (&x)[2][kVectors]) {
+    Interleave<T>(a_, b_, c_, d_, flip, x[0]);
+    Interleave<T>(a_ + a_step_, b_ + b_step_, c_ + c_step_, d_ + d_step_, flip, x[1]);
+    Advance(a_, a_step_);
+    Advance(b_, b_step_);
+    Advance(c_, c_step_);
+    Advance(d_, d_step_);
+  }
+
+ private:
+  template <class T, int kVectors>
+  static INTAGLIO_INLINE void Interleave(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d,
+                                         uint8_t flip, typename T::Operand (&x)[kVectors]) {
+    const auto row = [](uintptr_t address) { return reinterpret_cast<const uint8_t*>(address); };
+    const uint8_t* rows[] = {row(a), row(b), row(c), row(d)};
+    T::template Interleave<kVectors>(rows, flip, x);
+  }
+  static INTAGLIO_INLINE void Advance(uintptr_t& row, uintptr_t step) {
+    row += 2 * step;
+    asm volatile("" : "+r"(row));  // g++ would add all four as a vector, in memory
+  }
+
+  uintptr_t a_ = 0, b_ = 0, c_ = 0, d_ = 0;
+  uintptr_t a_step_ = 0, b_step_ = 0, c_step_ = 0, d_step_ = 0;
+};
 
 // Vector j of the taps of kernel column k.
 template <class V, class T, int kVectors>
@@ -108,110 +150,209 @@ INTAGLIO_INLINE void ScaleDone(const PanelParams& p, int j, BoundedInMemory& bou
   }
 }
 
-// kLines lines of pixels that lie kStride columns apart. kSecond: of a panel with a second term, as
-// few vectors of uint8 weights have, whose channels leave int8.
-template <class V, class T, class Form, int kVectors, int kStride, int kLines, bool kSecond,
-          size_t... kVector>
-__attribute__((noinline)) void SlideLines(const DepthwiseArgs& args,
-                                          std::index_sequence<kVector...>) {
+// Accumulators of pixels that lie kStride columns apart, of kLines lines, whose columns are met two
+// by two. kSecond: of panels that may have a second term, as few vectors of uint8 weights have,
+// whose channels leave int8.
+template <class V, class T, int kVectors, int kStride, int kLines, bool kSecond>
+class SlidPixels {
+ public:
   using I32 = typename V::I32;
-  if (!*args.has_columns) FindColumns<T, kStride>(args);
-  *args.has_columns = true;
-  auto* column = static_cast<const SlideColumn<T::kStep>*>(args.scratch);
-  const PanelParams& params = *args.params;
-  const typename V::ByteStore store(args.epilogue);
-  InMemory<DoubleRoundingBounded<V>> bounded[] = {
-      InMemory(Bounded<V>()(params, kVector * V::kLanes))...};
-  constexpr bool kKeepsTaps = kLines * kVectors <= 4;  // in registers
-  const int8_t* weights[kLines];
-  typename T::Operand kept[kLines][3][kVectors];
-  const auto add = [&](int l, int k, int j, I32 from, typename T::Operand x, I32& acc) {
-    acc = T::Dot(from, kKeepsTaps ? kept[l][k][j] : LoadTaps<V, T, kVectors>(weights[l], k, j), x);
-    V::Pin(acc);
-  };
-  const uint32_t second = kSecond ? args.second_vectors : 0;
-  const auto add_second = [&](int l, int k, int j, typename T::Operand x, I32& acc) {
-    const int8_t* const of_term = weights[l] + kTermBytes<V, T, kVectors>;
-    acc = T::Dot(acc, LoadTaps<V, T, kVectors>(of_term, k, j), x);
-    V::Pin(acc);
-  };
-  I32 done[kLines][kVectors];  // of a pixel whose columns were all met
-  I32 now[kLines][kVectors];   // of the next, which lacks one
-  I32 next[kLines][kVectors];  // and of the one after it, which lacks two
-  INTAGLIO_UNROLL
-  for (int l = 0; l < kLines; ++l) {
-    weights[l] = args.weights + l * args.line_weights;
+  using Operand = typename T::Operand;
+  static constexpr int kDone = 2 / kStride;  // pixels of a line that a pair of columns completes
+
+  explicit INTAGLIO_INLINE SlidPixels(const DepthwiseArgs& args)
+      : weights_(args.weights),
+        line_bytes_(kSecond ? args.line_weights : kTermBytes<V, T, kVectors>),
+        offset_(args.params->offset),
+        second_(kSecond ? args.second_vectors : 0) {
+    if constexpr (!kKeepsTaps) return;
     INTAGLIO_UNROLL
-    for (int j = 0; j < kVectors; ++j) {
-      done[l][j] = now[l][j] = next[l][j] = V::Load(params.offset + j * V::kLanes);
-      if constexpr (kKeepsTaps) {
+    for (int l = 0; l < kLines; ++l) {
+      INTAGLIO_UNROLL
+      for (int k = 0; k < 3; ++k) {
         INTAGLIO_UNROLL
-        for (int k = 0; k < 3; ++k) {
-          kept[l][k][j] = LoadTaps<V, T, kVectors>(weights[l], k, j);
-          V::Pin(kept[l][k][j]);
+        for (int j = 0; j < kVectors; ++j) {
+          kept_[l][k][j] = LoadTaps<V, T, kVectors>(Line(l), k, j);
+          V::Pin(kept_[l][k][j]);
         }
       }
     }
   }
-  const uint8_t flip = args.flip;
-  const ptrdiff_t first_channel = args.first_channel;
-  const ptrdiff_t dst_line = args.dst_line;
-  const ptrdiff_t dst_stride = args.dst_stride;
-  char* dst = static_cast<char*>(args.dst);
-  char* band = dst;
-  char* const end = band + args.bands * args.dst_band;
-  const int steps = args.pixels + 2 / kStride;  // of a band, each a pixel's first columns
-  int step = 0;
-  int pending = 1;  // steps until `done` is a pixel
-  for (;;) {
-    typename T::Operand x[kVectors];
-    TakeColumn<T>(*column++, first_channel, flip, x);
-    INTAGLIO_UNROLL
-    for (int j = 0; j < kVectors; ++j) V::Pin(x[j]);
-    if (--pending < 0) {
-      INTAGLIO_UNROLL
-      for (int j = 0; j < kVectors; ++j) ScaleDone<V, Form>(params, j, bounded, done);
-      if constexpr (kLines == 2) {
-        store.template Store<kVectors>(dst, dst + dst_line, done[0], done[1]);
-      } else {
-        store.template StoreRow<kVectors>(dst, done[0]);
-      }
-      dst += dst_stride;
-    }
-    if (step == 0) {
-      if (band == end) break;
-      dst = band;
-      band += args.dst_band;
-      pending = 2 / kStride;
-      step = steps;
-    }
-    --step;
+
+  // Meets a band's first pair.
+  INTAGLIO_INLINE void Begin(const Operand (&x)[2][kVectors]) {
     INTAGLIO_UNROLL
     for (int j = 0; j < kVectors; ++j) {
-      asm volatile("" ::: "memory");
-      I32 offset = V::Load(params.offset + j * V::kLanes);
-      V::Pin(offset);
+      const I32 offset = LoadOffset(j);
       INTAGLIO_UNROLL
       for (int l = 0; l < kLines; ++l) {
-        add(l, 2, j, now[l][j], x[j], done[l][j]);
-        if constexpr (kStride == 1) add(l, 1, j, next[l][j], x[j], now[l][j]);
-        add(l, 0, j, offset, x[j], next[l][j]);
-      }
-      if (!kSecond || (second >> j & 1) == 0) continue;
-      INTAGLIO_UNROLL
-      for (int l = 0; l < kLines; ++l) {
-        add_second(l, 2, j, x[j], done[l][j]);
-        if constexpr (kStride == 1) add_second(l, 1, j, x[j], now[l][j]);
-        add_second(l, 0, j, x[j], next[l][j]);
+        BeginPixels(l, j, Taps(l, 1, j), offset, x);
+        if (HasSecond(j)) AddSecond(l, j, x);
       }
     }
-    if constexpr (kStride == 2) {
-      TakeColumn<T>(*column++, first_channel, flip, x);
+  }
+
+  // Vector j of any other. done[l * kDone + i]: pixel i of line l that it completes.
+  INTAGLIO_INLINE void Meet(int j, const Operand (&x)[2][kVectors],
+                            I32 (&done)[kLines * kDone][kVectors]) {
+    const I32 offset = LoadOffset(j);
+    INTAGLIO_UNROLL
+    for (int l = 0; l < kLines; ++l) {
+      I32& first = done[l * kDone][j];
+      I32& last = done[l * kDone + kDone - 1][j];
+      const Operand last_taps = Taps(l, 2, j);
+      first = Dot(now_[l][j], last_taps, x[0][j]);
+      const Operand taps = Taps(l, 1, j);
+      if constexpr (kDone == 2) {
+        last = Dot(next_[l][j], taps, x[0][j]);
+        last = Dot(last, last_taps, x[1][j]);
+      }
+      BeginPixels(l, j, taps, offset, x);
+      if (HasSecond(j)) {
+        AddSecond(l, 2, j, x[0][j], first);
+        if constexpr (kDone == 2) {
+          AddSecond(l, 1, j, x[0][j], last);
+          AddSecond(l, 2, j, x[1][j], last);
+        }
+        AddSecond(l, j, x);
+      }
+    }
+  }
+
+ private:
+  static constexpr bool kKeepsTaps = kLines * kVectors <= (kStride == 2 ? 4 : 2);  // in registers
+
+  INTAGLIO_INLINE const int8_t* Line(int l) const { return weights_ + l * line_bytes_; }
+  INTAGLIO_INLINE I32 LoadOffset(int j) const {
+    asm volatile("" ::: "memory");
+    I32 offset = V::Load(offset_ + j * V::kLanes);
+    V::Pin(offset);
+    return offset;
+  }
+  INTAGLIO_INLINE Operand Taps(int l, int k, int j) const {
+    if constexpr (kKeepsTaps) return kept_[l][k][j];
+    Operand taps = LoadTaps<V, T, kVectors>(Line(l), k, j);
+    V::Pin(taps);  // for both columns: g++ would read them twice
+    return taps;
+  }
+  // sum + the products of a column.
+  static INTAGLIO_INLINE I32 Dot(I32 sum, Operand taps, Operand column) {
+    sum = T::Dot(sum, taps, column);
+    V::Pin(sum);
+    return sum;
+  }
+  // Pixels that begin in these columns. middle: taps of kernel column 1.
+  INTAGLIO_INLINE void BeginPixels(int l, int j, Operand middle, I32 offset,
+                                   const Operand (&x)[2][kVectors]) {
+    const Operand first = Taps(l, 0, j);
+    now_[l][j] = Dot(offset, first, x[0][j]);
+    now_[l][j] = Dot(now_[l][j], middle, x[1][j]);
+    if constexpr (kStride == 1) next_[l][j] = Dot(offset, first, x[1][j]);
+  }
+
+  INTAGLIO_INLINE bool HasSecond(int j) const { return kSecond && (second_ >> j & 1) != 0; }
+  INTAGLIO_INLINE void AddSecond(int l, int k, int j, Operand column, I32& sum) const {
+    const int8_t* const second = Line(l) + kTermBytes<V, T, kVectors>;
+    sum = Dot(sum, LoadTaps<V, T, kVectors>(second, k, j), column);
+  }
+  // To the pixels that begin in these columns.
+  INTAGLIO_INLINE void AddSecond(int l, int j, const Operand (&x)[2][kVectors]) {
+    AddSecond(l, 0, j, x[0][j], now_[l][j]);
+    AddSecond(l, 1, j, x[1][j], now_[l][j]);
+    if constexpr (kStride == 1) AddSecond(l, 0, j, x[1][j], next_[l][j]);
+  }
+
+  const int8_t* weights_;
+  ptrdiff_t line_bytes_;
+  const int32_t* offset_;
+  uint32_t second_;
+  Operand kept_[kLines][3][kVectors];
+  I32 now_[kLines][kVectors];   // of a pixel that lacks one column
+  I32 next_[kLines][kVectors];  // of the one after it, which lacks two
+};
+
+// Writes the pixels of kLines lines that a pair of columns completes: two of each, or the first
+// alone; or one.
+template <int kLines, int kRows, int kVectors, class Store, class I32>
+INTAGLIO_INLINE void StoreDone(const Store& store, char* dst, ptrdiff_t dst_line, ptrdiff_t stride,
+                               bool both, const I32 (&done)[kRows][kVectors]) {
+  constexpr int kDone = kRows / kLines;
+  INTAGLIO_UNROLL
+  for (int l = kLines - 1; l >= 0; --l) {
+    const I32(&first)[kVectors] = done[l * kDone];
+    const I32(&second)[kVectors] = done[l * kDone + kDone - 1];
+    char* const to = dst + l * dst_line;
+    // A second pixel that is none goes where the first is then written.
+    char* const next = to + (both ? stride : 0);
+    if constexpr (kDone == 2 && kVectors == 4) {
+      store.StoreWords(next, second[0], second[1]);
+      store.StoreWords(to, first[0], first[1]);
+    } else if constexpr (kDone == 2) {
+      store.template Store<kVectors>(next, to, second, first);
+    } else if constexpr (kVectors == 4) {
+      store.StoreWords(to, first[0], first[1]);
+    } else {
+      store.template StoreRow<kVectors>(to, first);
+    }
+  }
+}
+
+// All bands of a run, of pixels that lie kStride columns apart.
+template <class V, class T, class Form, int kVectors, int kStride, size_t... kVector>
+__attribute__((noinline)) void SlideLines(const DepthwiseArgs& args,
+                                          std::index_sequence<kVector...>) {
+  constexpr int kLines = 2 / kStride;
+  constexpr bool kSecond = std::is_same_v<Form, ByVector<V>>;
+  using Pixels = SlidPixels<V, T, kVectors, kStride, kLines, kSecond>;
+  constexpr int kDone = Pixels::kDone;
+  if (!*args.has_columns) FindColumns<T>(args);
+  *args.has_columns = true;
+  const auto* span = static_cast<const ColumnPairs*>(args.scratch);
+  const PanelParams& params = *args.params;
+  const typename V::ByteStore store(args.epilogue);
+  InMemory<DoubleRoundingBounded<V>> bounded[] = {
+      InMemory(Bounded<V>()(params, kVector * V::kLanes))...};
+  Pixels pixels(args);
+  PairRows rows;
+  const uint8_t flip = args.flip;
+  // Of a band of one line the other's pixels, which are none, go where the line is then written.
+  const ptrdiff_t dst_line = args.lines == kLines ? args.dst_line : 0;
+  const ptrdiff_t dst_stride = args.dst_stride;
+  const int count = args.pixels;
+  char* band = static_cast<char*>(args.dst);
+  for (int b = 0; b < args.bands; ++b, band += args.dst_band) {
+    char* dst = band;
+    int pairs = 0;  // left of a span
+    for (int left = count + kDone; left > 0; left -= kDone) {
+      if (__builtin_expect(pairs == 0, 0)) {
+        rows.Take(*span, args.first_channel);
+        pairs = span++->count;
+      }
+      --pairs;
+      typename T::Operand x[2][kVectors];
+      rows.Interleave<T, kVectors>(flip, x);
+      INTAGLIO_UNROLL
+      for (int j = 0; j < kVectors; ++j) V::Pin(x[0][j]);
+      INTAGLIO_UNROLL
+      for (int j = 0; j < kVectors; ++j) V::Pin(x[1][j]);
+      if (__builtin_expect(left > count, 0)) {
+        pixels.Begin(x);
+        continue;
+      }
+      typename V::I32 done[kLines * kDone][kVectors];
       INTAGLIO_UNROLL
       for (int j = 0; j < kVectors; ++j) {
-        add(0, 1, j, next[0][j], x[j], now[0][j]);
-        if (kSecond && (second >> j & 1) != 0) add_second(0, 1, j, x[j], now[0][j]);
+        pixels.Meet(j, x, done);
+        ScaleDone<V, Form>(params, j, bounded, done);
+        if (kVectors < 4 || j % 2 == 0) continue;
+        INTAGLIO_UNROLL
+        for (int r = 0; r < kLines * kDone; ++r) {
+          done[r][j / 2] = store.Words(done[r][j - 1], done[r][j]);
+          V::Pin(done[r][j / 2]);
+        }
       }
+      StoreDone<kLines>(store, dst, dst_line, dst_stride, left > 1, done);
+      dst += kDone * dst_stride;
     }
   }
 }
@@ -220,27 +361,22 @@ __attribute__((noinline)) void SlideLines(const DepthwiseArgs& args,
 template <class V, class T>
 inline constexpr bool kSlides = T::kStep == 4 && V::kLanes == 16 && kStoresPairs<V>;
 
-// use(form, whether there is a second term) if a panel is scaled in one of the ways of which there
-// are instances. With a second term that is double rounding alone, which uint8 weights come with.
+// use(form) if a panel is scaled in one of the ways of which there are instances. With a second
+// term that is double rounding alone, which uint8 weights come with.
 template <class V, int kVectors, class Use>
 INTAGLIO_INLINE bool WithSlideScaling(const DepthwiseArgs& args, const Use& use) {
   const PanelParams& p = *args.params;
-  if (args.second_vectors != 0) {
-    const bool is_double = p.form == ScalingForm::kDoubleRoundingFitted ||
-                           p.form == ScalingForm::kDoubleRoundingBounded ||
-                           p.form == ScalingForm::kDoubleRoundingStretched ||
-                           p.form == ScalingForm::kByVector;
-    return is_double && IsBounded(p, kVectors) && use(ByVector<V>(), std::true_type());
-  }
+  const bool has_second = args.terms > 1;
   switch (p.form) {
     case ScalingForm::kFloatHalfEvenBounded:
-      return use(HalfEvenBounded<V>(), std::false_type());
+      return !has_second && use(HalfEvenBounded<V>());
     case ScalingForm::kDoubleRoundingFitted:
-      return use(Fitted<V, false>(), std::false_type());
+      if (!has_second) return use(Fitted<V, false>());
+      [[fallthrough]];
     case ScalingForm::kDoubleRoundingBounded:
     case ScalingForm::kDoubleRoundingStretched:
     case ScalingForm::kByVector:
-      return IsBounded(p, kVectors) && use(ByVector<V>(), std::false_type());
+      return IsBounded(p, kVectors) && use(ByVector<V>());
     default:
       return false;
   }
@@ -256,18 +392,13 @@ INTAGLIO_INLINE bool AreSlid(const DepthwiseArgs& args) {
 template <class V, class T, int kVectors>
 bool Slide(const DepthwiseArgs& args) {
   if (args.pixel_step > 2 || args.lines > 2 / args.pixel_step) return false;
+  if (args.pixel_step == 1 && args.packed_lines < 2) return false;
   const auto vectors = std::make_index_sequence<kVectors>();
-  return WithSlideScaling<V, kVectors>(args, [&](auto form, auto has_second) {
-    using Form = decltype(form);
-    constexpr bool kSecond = decltype(has_second)::value;
-    if (args.lines == 2) {
-      SlideLines<V, T, Form, kVectors, 1, 2, kSecond>(args, vectors);
-    } else if (args.pixel_step == 2) {
-      SlideLines<V, T, Form, kVectors, 2, 1, kSecond>(args, vectors);
-    } else if constexpr (kSecond) {
-      return false;  // a last line, for which no code is spent
+  return WithSlideScaling<V, kVectors>(args, [&](auto form) {
+    if (args.pixel_step == 2) {
+      SlideLines<V, T, decltype(form), kVectors, 2>(args, vectors);
     } else {
-      SlideLines<V, T, Form, kVectors, 1, 1, kSecond>(args, vectors);
+      SlideLines<V, T, decltype(form), kVectors, 1>(args, vectors);
     }
     return true;
   });

@@ -146,10 +146,14 @@ struct PanelAvx512 : Avx512 {
       }
     }
 
-   private:
     INTAGLIO_INLINE __m512i Words(I32 a, I32 b) const {
       return _mm512_adds_epi16(_mm512_packs_epi32(a, b), zero_point_);
     }
+    INTAGLIO_INLINE void StoreWords(char* p, __m512i a, __m512i b) const {
+      _mm512_storeu_si512(p, Bytes(a, b));
+    }
+
+   private:
     INTAGLIO_INLINE __m512i Bytes(__m512i a, __m512i b) const {
       __m512i bytes;
       if (is_signed_) {

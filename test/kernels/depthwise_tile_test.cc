@@ -126,6 +126,7 @@ struct DepthwiseCase {
     DepthwiseArgs args;
     args.weights = packed->Panel(0);
     args.line_weights = static_cast<ptrdiff_t>(packed->LineBytes(0));
+    args.packed_lines = packed->lines();
     args.lines = lines;
     args.bands = bands;
     args.terms = packed->weights[0].terms;
