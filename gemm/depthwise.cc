@@ -8,16 +8,17 @@
 #include "intaglio/gemm/depthwise_product.h"
 #include "intaglio/gemm/dispatch.h"
 #include "intaglio/gemm/prepare.h"
+#include "intaglio/kernels/depthwise_args.h"
 #include "intaglio/pack/validate.h"
 
 namespace intaglio {
 namespace {
 
-// How many pixels a panel is to hold: several where the channels of one leave half a vector empty.
-int PixelsOfPanel(const Kernel& kernel, int channels, int multiplier) {
+// How many pixels a panel is to hold: several where the channels of one fill no more than half.
+int PixelsOfPanel(const Kernel& kernel, int taps, int kernel_width, int channels, int multiplier) {
   const PanelFormat& panel = kernel.panel;
-  const bool folds = kernel.folds_pixels && multiplier == 1 && channels > 0 &&
-                     2 * channels <= panel.lanes && panel.width() % channels == 0;
+  const bool folds = kernel.folds_pixels && multiplier == 1 && kernel_width > 0 &&
+                     FoldsPixels(taps / kernel_width, kernel_width, channels, panel.lanes);
   return folds ? panel.width() / channels : 1;
 }
 
@@ -73,7 +74,8 @@ Result<PackedDepthwise> PackedDepthwise::Pack(const ConstMatrix& filters, int ke
     const auto storage = std::make_shared<Storage>(Storage{*kernel, {}, {}});
     INTAGLIO_RETURN_IF_ERROR(
         PackInto(storage->filters, filters, kernel_width, multiplier, **kernel, 1));
-    const int pixels = PixelsOfPanel(**kernel, filters.cols, multiplier);
+    const int pixels =
+        PixelsOfPanel(**kernel, filters.rows, kernel_width, filters.cols, multiplier);
     if (pixels > 1) {
       INTAGLIO_RETURN_IF_ERROR(
           PackInto(storage->folded, filters, kernel_width, multiplier, **kernel, pixels));

@@ -37,11 +37,15 @@ int MostWorkers(const DepthwiseProduct& product) {
 
 int CountBands(const DepthwiseJob& job) { return (job.input().out_height - 1) / job.lines + 1; }
 
-// Whether pixels that share a panel read taps that do, and are enough for one.
-bool Folds(const DepthwiseProduct& product) {
+// Whether pixels that share a panel read taps that do, are enough for one, and finished as kernels
+// finish them. params: of the folded panel.
+bool Folds(const DepthwiseProduct& product, const PanelParams& params) {
   const Im2col& v = product.input;
-  const int copies = product.packed.folded.copies;
-  return copies > 1 && v.stride_width == 1 && v.dilation_width == 1 && v.out_width >= copies;
+  const DepthwiseFilters& folded = product.packed.folded;
+  return v.stride_width == 1 && v.dilation_width == 1 && v.out_width >= folded.copies &&
+         product.standard != nullptr &&
+         AreFolded(params, folded.panels.format.vectors, folded.weights[0].terms,
+                   product.standard->output, folded.copies);
 }
 
 // Tasks for each image: as few as kMaxBands allows that the threads can share evenly.
@@ -52,6 +56,8 @@ int PartsOfImage(const DepthwiseJob& job, int threads) {
   return std::min(((least - 1) / share + 1) * share, bands);
 }
 
+Status NoScratch() { return OutOfMemory("no memory for the scratch of a depthwise convolution"); }
+
 }  // namespace
 
 Status ExecuteDepthwise(Context& context, const DepthwiseProduct& product) {
@@ -59,37 +65,38 @@ Status ExecuteDepthwise(Context& context, const DepthwiseProduct& product) {
   const Panels& panels = product.packed.filters.panels;
   if (Rows(input) == 0 || panels.channels == 0) return {};
   const int threads = std::min(context.threads(), MostWorkers(product));
-  const bool folds = Folds(product);
-  const DepthwiseFilters& filters = folds ? product.packed.folded : product.packed.filters;
-  const size_t filters_params = folds ? panels.extents.size() : 0;  // index of the first
-  DepthwiseJob job{product, MakeEpilogue(product.standard), nullptr, nullptr,
-                   0,       LinesAtOnce(product, threads),  filters};
-  job.run = PixelsOfRun(job);
-
   const bool bound = product.params != nullptr;
-  const size_t panel_count = panels.extents.size() + (product.packed.folded.copies > 1 ? 1 : 0);
+  const bool may_fold = product.packed.folded.copies > 1;
+  const size_t panel_count = panels.extents.size() + (may_fold ? 1 : 0);
   const size_t params_bytes = bound ? 0 : panel_count * sizeof(PanelParams);
   const size_t outside_bytes = static_cast<size_t>(input.channels) + kMaxPanelWidth;
   auto* shared = static_cast<std::byte*>(context.Scratch(0, params_bytes + outside_bytes));
-  const int each = PartsOfImage(job, threads);
-  const int tasks = input.batch * each;
-  const int workers = std::min(threads, tasks);
-  const size_t scratch_bytes = DepthwiseScratch::Carve(nullptr, job, nullptr);
-  bool have_memory = shared != nullptr;
-  for (int w = 0; w < workers; ++w) {
-    have_memory = have_memory && context.Scratch(w + 1, scratch_bytes) != nullptr;
-  }
-  if (!have_memory) return OutOfMemory("no memory for the scratch of a depthwise convolution");
-
+  if (shared == nullptr) return NoScratch();
   const PanelParams* params = product.params;
   if (!bound) {
     FillParams(product, reinterpret_cast<PanelParams*>(shared));
     params = reinterpret_cast<const PanelParams*>(shared);
   }
-  job.params = params + filters_params;
+  const bool folds = may_fold && Folds(product, params[panel_count - 1]);
+  const DepthwiseFilters& filters = folds ? product.packed.folded : product.packed.filters;
   auto* outside = reinterpret_cast<uint8_t*>(shared + params_bytes);
   std::memset(outside, static_cast<uint8_t>(input.zero_point), outside_bytes);
-  job.outside = outside;
+
+  DepthwiseJob job{product,
+                   MakeEpilogue(product.standard),
+                   folds ? params + panel_count - 1 : params,
+                   outside,
+                   0,
+                   LinesAtOnce(product, threads),
+                   filters};
+  job.run = PixelsOfRun(job);
+  const int each = PartsOfImage(job, threads);
+  const int tasks = input.batch * each;
+  const int workers = std::min(threads, tasks);
+  const size_t scratch_bytes = DepthwiseScratch::Carve(nullptr, job, nullptr);
+  for (int w = 0; w < workers; ++w) {
+    if (context.Scratch(w + 1, scratch_bytes) == nullptr) return NoScratch();
+  }
 
   TaskParts parts(tasks, workers);
   const auto work = [&](int worker) {

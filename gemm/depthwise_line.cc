@@ -57,7 +57,7 @@ bool IsWhole(const DepthwiseJob& job, const PanelExtent& extent) {
 
 // Whether the kernel reads a panel's channels where they lie.
 bool ReadsInPlace(const DepthwiseJob& job, const PanelExtent& extent, bool readable) {
-  return (IsWhole(job, extent) || readable) && job.filters.multiplier == 1 && !job.folded();
+  return job.folded() || ((IsWhole(job, extent) || readable) && job.filters.multiplier == 1);
 }
 
 // Whether it writes them where they belong.
@@ -77,24 +77,20 @@ struct Bands {
   bool readable;             // as ReadsWholePanels
 };
 
-// Bytes from a copied column to the next: pixels that share a panel are neighbours.
-ptrdiff_t CopiedColumn(const DepthwiseJob& job, const PanelExtent& extent) {
-  return job.folded() ? extent.channels : kMaxPanelWidth;
-}
+constexpr ptrdiff_t kCopiedColumn = kMaxPanelWidth;  // bytes from a copied column to the next
 
 // Copies one panel's channels of `columns` columns, each channel repeated for its `multiplier`
 // outputs; returns the place of the next column.
 std::byte* CopyColumns(const DepthwiseJob& job, const PanelExtent& extent, DepthwiseRow from,
                        int columns, std::byte* to) {
   const int multiplier = job.filters.multiplier;
-  const ptrdiff_t apart = CopiedColumn(job, extent);
-  std::byte* const end = to + columns * apart;
+  std::byte* const end = to + columns * kCopiedColumn;
   if (multiplier == 1) {
     const auto* in = reinterpret_cast<const std::byte*>(from.data + extent.first_channel);
-    CopyLines({in, from.step, to, apart, extent.channels, columns});
+    CopyLines({in, from.step, to, kCopiedColumn, extent.channels, columns});
     return end;
   }
-  for (; to != end; to += apart, from.data += from.step) {
+  for (; to != end; to += kCopiedColumn, from.data += from.step) {
     for (int i = 0; i < extent.channels; ++i) {
       to[i] = static_cast<std::byte>(from.data[(extent.first_channel + i) / multiplier]);
     }
@@ -112,24 +108,15 @@ std::byte* CopyRow(const DepthwiseJob& job, const PanelExtent& extent, Depthwise
   return CopyColumns(job, extent, outside, columns - range.before - range.inside, to);
 }
 
-// The same of all rows of bands, which neighbours share. Outside the image every byte is the same.
-void CopyRun(const DepthwiseJob& job, const PanelExtent& extent, const Bands& bands,
+// The same of all rows of one band. Outside the image every byte is the same.
+void CopyRun(const DepthwiseJob& job, const PanelExtent& extent, const DepthwiseRow* rows,
              const ColumnRange& range, int columns, const DepthwiseScratch& scratch) {
-  const int height = job.filters.padded_height();
-  const ptrdiff_t step = CopiedColumn(job, extent);
   auto* to = reinterpret_cast<std::byte*>(scratch.copies);
-  for (int i = 0; i < bands.count * height; ++i) {
-    const int before = i - height + bands.lines;  // the same kernel row's place in the band before
-    const bool shared = i >= height && i % height < job.input().kernel_height - 1 &&
-                        bands.rows[before].data == bands.rows[i].data;
-    if (bands.rows[i].data == job.outside) {
-      scratch.copied_rows[i] = bands.rows[i];
-    } else if (shared) {
-      scratch.copied_rows[i] = scratch.copied_rows[before];
-    } else {
-      scratch.copied_rows[i] = {reinterpret_cast<const uint8_t*>(to), step};
-      to = CopyRow(job, extent, bands.rows[i], range, columns, to);
-    }
+  for (int i = 0; i < job.filters.padded_height(); ++i) {
+    scratch.copied_rows[i] = rows[i];
+    if (rows[i].data == job.outside) continue;
+    scratch.copied_rows[i] = {reinterpret_cast<const uint8_t*>(to), kCopiedColumn};
+    to = CopyRow(job, extent, rows[i], range, columns, to);
   }
 }
 
@@ -151,15 +138,8 @@ void Deliver(const DepthwiseJob& job, const PanelExtent& extent, int width, int 
              extent.channels * size, pixels});
 }
 
-// Bytes that copies of a run take for each padded kernel row.
-size_t BytesOfCopies(const DepthwiseJob& job, int columns) {
-  if (!job.folded()) return static_cast<size_t>(columns) * kMaxPanelWidth;
-  const int pixels = columns + job.filters.copies - 1;  // of panels: the last has more columns
-  return kMaxBands * static_cast<size_t>(pixels) * static_cast<size_t>(job.input().channels);
-}
-
-// One panel of channels along bands: along one alone where results pass through scratch, or where
-// any but folded pixels are copied. has_columns: as DepthwiseArgs has it.
+// One panel of channels along bands: along one alone where the input or results pass through
+// scratch. has_columns: as DepthwiseArgs has it.
 void RunPanel(const DepthwiseJob& job, const Kernel& kernel, size_t extent_index,
               const Bands& bands, const DepthwiseScratch& scratch, bool& has_columns) {
   const Im2col& v = job.input();
@@ -185,6 +165,7 @@ void RunPanel(const DepthwiseJob& job, const Kernel& kernel, size_t extent_index
   args.groups = filters.groups();
   args.kernel_width = v.kernel_width;
   args.pixel_step = job.PixelStep();
+  args.pixel_bytes = job.folded() ? extent.channels : 0;
   args.tap_step = v.dilation_width;
   args.flip = TapMove(kernel, v.type) == 0 ? 0 : 0x80;
   args.params = job.params + extent_index;
@@ -204,7 +185,7 @@ void RunPanel(const DepthwiseJob& job, const Kernel& kernel, size_t extent_index
     const int columns = args.columns + (copies - 1) * v.stride_width;
     ColumnRange range = ColumnsInside(v, x * v.stride_width, columns);
     if (!in_place) {
-      CopyRun(job, extent, bands, range, columns, scratch);
+      CopyRun(job, extent, bands.rows, range, columns, scratch);
       range = {0, args.columns, 0};
     }
     args.columns_before = range.before;
@@ -234,11 +215,11 @@ size_t DepthwiseScratch::Carve(std::byte* memory, const DepthwiseJob& job,
   };
   const PanelFormat& panel = job.kernel().panel;
   const auto rows = static_cast<size_t>(job.filters.padded_height());
-  const int columns = job.Columns(job.run);
+  const int columns = job.folded() ? 0 : job.Columns(job.run);  // that may be copied or interleaved
   const DepthwiseScratch carved{
       reinterpret_cast<DepthwiseRow*>(take(kMaxBands * rows * sizeof(DepthwiseRow))),
-      reinterpret_cast<DepthwiseRow*>(take(kMaxBands * rows * sizeof(DepthwiseRow))),
-      reinterpret_cast<uint8_t*>(take(rows * BytesOfCopies(job, columns))),
+      reinterpret_cast<DepthwiseRow*>(take(rows * sizeof(DepthwiseRow))),
+      reinterpret_cast<uint8_t*>(take(rows * static_cast<size_t>(columns * kCopiedColumn))),
       take(DepthwiseScratchBytes(columns, panel.vectors, panel.lanes, job.filters.groups())),
       take(static_cast<size_t>(job.run * job.lines) * kMaxPanelWidth * sizeof(int32_t))};
   if (scratch != nullptr) *scratch = carved;
@@ -246,6 +227,7 @@ size_t DepthwiseScratch::Carve(std::byte* memory, const DepthwiseJob& job,
 }
 
 int PixelsOfRun(const DepthwiseJob& job) {
+  if (job.folded()) return job.Pixels(job.input().out_width);
   const auto columns =
       static_cast<int64_t>(kColumnBudget / job.ColumnBytes(job.kernel().panel.vectors));
   const int64_t pixels = (columns - job.Columns(1)) / job.PixelStep() + 1;
@@ -282,8 +264,7 @@ void RunDepthwiseLines(const DepthwiseJob& job, int batch, int first, int end,
     bool has_columns = false;
     for (size_t e = 0; e < job.filters.panels.extents.size(); ++e) {
       const PanelExtent& extent = job.filters.panels.extents[e];
-      const bool at_once =
-          WritesInPlace(job, extent) && (job.folded() || ReadsInPlace(job, extent, false));
+      const bool at_once = WritesInPlace(job, extent) && ReadsInPlace(job, extent, false);
       const int bands = at_once ? count : 1;
       for (int b = 0; b < count; b += bands) {
         has_columns &= bands == count;

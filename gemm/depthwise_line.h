@@ -37,7 +37,7 @@ struct DepthwiseJob {
 // A thread's scratch, carved from one piece of memory.
 struct DepthwiseScratch {
   DepthwiseRow* rows;         // [band][padded kernel row] under the lines at hand
-  DepthwiseRow* copied_rows;  // the same, of copies
+  DepthwiseRow* copied_rows;  // of one band's copies
   uint8_t* copies;     // of lines under a run, column by column, where no panel is read in place
   std::byte* columns;  // interleaved
   std::byte* out;      // a run's panels of results, line by line
@@ -46,7 +46,8 @@ struct DepthwiseScratch {
   static size_t Carve(std::byte* memory, const DepthwiseJob& job, DepthwiseScratch* scratch);
 };
 
-// As many pixels as the budget of a run has columns for, but enough for a kernel's tile.
+// As many pixels as the budget of a run has columns for, but enough for a kernel's tile; all where
+// no column is interleaved in memory.
 int PixelsOfRun(const DepthwiseJob& job);
 
 // How many neighbouring lines are computed at once: as many as the filters have, where lines lie as

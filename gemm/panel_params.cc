@@ -106,12 +106,18 @@ void FillPanelParams(const Panels& panels, const PanelExtent& extent, const RowF
 
 void RepeatChannels(const Panels& panels, const PanelParams& from, PanelParams& to) {
   const PanelFormat& format = panels.format;
+  const int vectors = panels.extents.front().vectors;
+  int place[kMaxPanelWidth];  // of each channel in the one panel
+  for (int at = 0; at < format.lanes * vectors; ++at) {
+    place[ChannelOfLane(format, vectors, at / format.lanes, at % format.lanes)] = at;
+  }
   to.form = from.form;
   to.fits_int16 = from.fits_int16;
-  std::fill_n(to.vector_form, format.vectors, from.vector_form[0]);
+  // Of each 128 bits, both panels' vectors have four channels by turns.
+  for (int j = 0; j < format.vectors; ++j) to.vector_form[j] = from.vector_form[j % vectors];
   for (int at = 0; at < format.width(); ++at) {
     const int channel = ChannelOfLane(format, format.vectors, at / format.lanes, at % format.lanes);
-    const int c = channel % panels.channels;  // its lane, as that of a single vector
+    const int c = place[channel % panels.channels];
     to.offset[at] = from.offset[c];
     to.negative_zero_point[at] = from.negative_zero_point[c];
     to.mantissa[at] = from.mantissa[c];

@@ -22,7 +22,8 @@ struct RowFacts {
 void FillPanelParams(const Panels& panels, const PanelExtent& extent, const RowFacts& rows,
                      const StandardPipeline* standard, PanelParams& params);
 
-// The parameters of a panel that holds, again and again, the channels of a first one of one vector.
+// The parameters of a panel that holds, again and again, the channels of a first one, of one vector
+// or two.
 void RepeatChannels(const Panels& panels, const PanelParams& from, PanelParams& to);
 
 // The epilogue's part that all panels share.

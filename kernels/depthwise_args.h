@@ -48,6 +48,9 @@ struct DepthwiseArgs {
   int groups;               // of kernel rows
   int kernel_width;
   int pixel_step;  // columns
+  // Of a panel that holds pixel_step neighbouring pixels: the bytes of each, which are those of a
+  // column too; 0 of others. FoldsPixels and AreFolded hold.
+  int pixel_bytes;
   int tap_step;
   int pixels;
   uint8_t flip;  // 0x80 where the input's top bits are to be flipped
@@ -63,18 +66,53 @@ struct DepthwiseArgs {
   bool* has_columns;
 };
 
+// Whether kernels that fold pixels (Kernel::folds_pixels) take panels of several neighbouring
+// pixels of filters of this shape, whose multiplier is 1: they have up to four vectors.
+constexpr bool FoldsPixels(int kernel_height, int kernel_width, int channels, int lanes) {
+  return kernel_height == 3 && kernel_width == 3 &&
+         (2 * channels == lanes || channels == lanes || channels == 2 * lanes);
+}
+
+// Whether filters of three columns, of so many terms, are scaled and written in one of the ways for
+// which kernels/depthwise_slide.h has code. With a second term that is double rounding alone, which
+// uint8 weights come with.
+INTAGLIO_INLINE constexpr bool AreSlid(const PanelParams& params, int vectors, int terms,
+                                       Type output) {
+  if (SizeOf(output) != 1 || terms > 2) return false;
+  switch (params.form) {
+    case ScalingForm::kFloatHalfEvenBounded:
+      return terms == 1;
+    case ScalingForm::kDoubleRoundingFitted:
+    case ScalingForm::kDoubleRoundingBounded:
+    case ScalingForm::kDoubleRoundingStretched:
+    case ScalingForm::kByVector:
+      return IsBounded(params, vectors);
+    default:
+      return false;
+  }
+}
+
+// Whether kernels that fold pixels have code for such a panel of them: two pixels to a panel pay
+// only where all vectors share a form.
+INTAGLIO_INLINE constexpr bool AreFolded(const PanelParams& params, int vectors, int terms,
+                                         Type output, int pixels) {
+  const bool share = params.form == ScalingForm::kFloatHalfEvenBounded ||
+                     (params.form == ScalingForm::kDoubleRoundingFitted && terms == 1);
+  return AreSlid(params, vectors, terms, output) && (pixels > 2 || share);
+}
+
 // Interleaved columns: a vector of at most kMaxPanelWidth 32-bit lanes for each group of rows.
 constexpr size_t DepthwiseColumnBytes(int vectors, int lanes, int groups) {
   return static_cast<size_t>(vectors * lanes) * sizeof(int32_t) * static_cast<size_t>(groups);
 }
 
 // Where the columns of all bands lie (depthwise_slide.h).
-inline constexpr size_t kColumnPairsBytes = size_t{kMaxBands} * 5 * 9 * sizeof(uintptr_t);
+inline constexpr size_t kColumnSpansBytes = size_t{kMaxBands} * 5 * 9 * sizeof(uintptr_t);
 
 // Of a run of `columns` columns: them, interleaved, or where they lie.
 constexpr size_t DepthwiseScratchBytes(int columns, int vectors, int lanes, int groups) {
   const auto count = static_cast<size_t>(columns);
-  return std::max(count * DepthwiseColumnBytes(vectors, lanes, groups), kColumnPairsBytes);
+  return std::max(count * DepthwiseColumnBytes(vectors, lanes, groups), kColumnSpansBytes);
 }
 
 }  // namespace intaglio

@@ -23,22 +23,27 @@
 
 namespace intaglio {
 
-// Pairs of neighbouring columns of one group of four kernel rows, from channel 0 on: for all
-// panels. From a pair's first column to its second, and from that to the next pair's first, are
-// `step` bytes. Addresses, as the two columns of a pair may lie in different objects.
-struct ColumnPairs {
+// A column of one group of four kernel rows, and the bytes to the next one. Addresses, as that may
+// lie in another object.
+struct RowPlaces {
   uintptr_t rows[4];
   uintptr_t step[4];
+};
+
+// Pairs of neighbouring columns, or panels of them, that lie equally far apart.
+struct ColumnSpan {
+  RowPlaces first;
   int count;
 };
 
-// Of a band: outside the image, across its side, inside, across the other side, outside.
+// Of a band's pairs: outside the image, across its side, inside, across the other side, outside.
 inline constexpr int kMostSpans = 5;
-static_assert(kMaxBands * kMostSpans * sizeof(ColumnPairs) <= kColumnPairsBytes);
+static_assert(kMaxBands * kMostSpans * sizeof(ColumnSpan) <= kColumnSpansBytes);
 
-// Finds the pairs from column `first` of a band on that follow each other so.
-INTAGLIO_INLINE ColumnPairs FindSpan(const DepthwiseArgs& args, const DepthwiseRow* band,
-                                     int first) {
+// Finds the pairs from column `first` of a band on that follow each other so, from channel 0 on:
+// for all panels.
+INTAGLIO_INLINE ColumnSpan FindSpan(const DepthwiseArgs& args, const DepthwiseRow* band,
+                                    int first) {
   const int place = first - args.columns_before;  // among those inside
   const int inside = args.columns_inside;
   const auto address = [&](const DepthwiseRow& row, int at) {
@@ -46,10 +51,10 @@ INTAGLIO_INLINE ColumnPairs FindSpan(const DepthwiseArgs& args, const DepthwiseR
     return reinterpret_cast<uintptr_t>(is_inside ? row.data + (args.first_column + at) * row.step
                                                  : args.outside);
   };
-  ColumnPairs span;
+  ColumnSpan span;
   for (int i = 0; i < 4; ++i) {
-    span.rows[i] = address(band[i], place);
-    span.step[i] = address(band[i], place + 1) - span.rows[i];
+    span.first.rows[i] = address(band[i], place);
+    span.first.step[i] = address(band[i], place + 1) - span.first.rows[i];
   }
   const int end = place >= inside ? args.columns + 1 - args.columns_before : place < 0 ? 0 : inside;
   span.count = std::max(1, (end - place) / 2);
@@ -59,44 +64,42 @@ INTAGLIO_INLINE ColumnPairs FindSpan(const DepthwiseArgs& args, const DepthwiseR
 // Finds the pairs of columns under a run in all its bands. A last pair may be half beyond the run.
 template <class T>
 __attribute__((noinline)) void FindColumns(const DepthwiseArgs& args) {
-  auto* to = static_cast<ColumnPairs*>(args.scratch);
+  auto* to = static_cast<ColumnSpan*>(args.scratch);
   const DepthwiseRow* rows = args.rows;
   for (int b = 0; b < args.bands; ++b, rows += 4) {
     for (int c = 0; c < args.columns; c += 2 * to++->count) *to = FindSpan(args, rows, c);
   }
 }
 
-// The rows of a pair of columns, in registers: named one by one, as g++ keeps an array in memory.
-class PairRows {
+// The rows of a column, in registers: named one by one, as g++ keeps an array in memory.
+class FourRows {
  public:
-  INTAGLIO_INLINE void Take(const ColumnPairs& span, ptrdiff_t first_channel) {
+  INTAGLIO_INLINE void Take(const RowPlaces& places, ptrdiff_t first_channel) {
     const auto channel = static_cast<uintptr_t>(first_channel);
-    a_ = span.rows[0] + channel, a_step_ = span.step[0];
-    b_ = span.rows[1] + channel, b_step_ = span.step[1];
-    c_ = span.rows[2] + channel, c_step_ = span.step[2];
-    d_ = span.rows[3] + channel, d_step_ = span.step[3];
+    a_ = places.rows[0] + channel, a_step_ = places.step[0];
+    b_ = places.rows[1] + channel, b_step_ = places.step[1];
+    c_ = places.rows[2] + channel, c_step_ = places.step[2];
+    d_ = places.rows[3] + channel, d_step_ = places.step[3];
   }
-  // Interleaves the next two columns of a panel's channels.
-  template <class T, int kVectors>
-  INTAGLIO_INLINE void Interleave(uint8_t flip, typename T::Operand (&x)[2][kVectors]) {
-    Interleave<T>(a_, b_, c_, d_, flip, x[0]);
-    Interleave<T>(a_ + a_step_, b_ + b_step_, c_ + c_step_, d_ + d_step_, flip, x[1]);
-    Advance(a_, a_step_);
-    Advance(b_, b_step_);
-    Advance(c_, c_step_);
-    Advance(d_, d_step_);
+  // Interleaves a panel's channels of this column, or of the one `kAhead` further.
+  template <class T, int kAhead = 0, int kVectors>
+  INTAGLIO_INLINE void Interleave(uint8_t flip, typename T::Operand (&x)[kVectors]) const {
+    const auto row = [](uintptr_t address) { return reinterpret_cast<const uint8_t*>(address); };
+    const uint8_t* rows[] = {row(a_ + kAhead * a_step_), row(b_ + kAhead * b_step_),
+                             row(c_ + kAhead * c_step_), row(d_ + kAhead * d_step_)};
+    T::template Interleave<kVectors>(rows, flip, x);
+  }
+  template <int kColumns>
+  INTAGLIO_INLINE void Advance() {
+    Advance(a_, kColumns * a_step_);
+    Advance(b_, kColumns * b_step_);
+    Advance(c_, kColumns * c_step_);
+    Advance(d_, kColumns * d_step_);
   }
 
  private:
-  template <class T, int kVectors>
-  static INTAGLIO_INLINE void Interleave(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d,
-                                         uint8_t flip, typename T::Operand (&x)[kVectors]) {
-    const auto row = [](uintptr_t address) { return reinterpret_cast<const uint8_t*>(address); };
-    const uint8_t* rows[] = {row(a), row(b), row(c), row(d)};
-    T::template Interleave<kVectors>(rows, flip, x);
-  }
-  static INTAGLIO_INLINE void Advance(uintptr_t& row, uintptr_t step) {
-    row += 2 * step;
+  static INTAGLIO_INLINE void Advance(uintptr_t& row, uintptr_t bytes) {
+    row += bytes;
     asm volatile("" : "+r"(row));  // g++ would add all four as a vector, in memory
   }
 
@@ -307,13 +310,13 @@ __attribute__((noinline)) void SlideLines(const DepthwiseArgs& args,
   constexpr int kDone = Pixels::kDone;
   if (!*args.has_columns) FindColumns<T>(args);
   *args.has_columns = true;
-  const auto* span = static_cast<const ColumnPairs*>(args.scratch);
+  const auto* span = static_cast<const ColumnSpan*>(args.scratch);
   const PanelParams& params = *args.params;
   const typename V::ByteStore store(args.epilogue);
   InMemory<DoubleRoundingBounded<V>> bounded[] = {
       InMemory(Bounded<V>()(params, kVector * V::kLanes))...};
   Pixels pixels(args);
-  PairRows rows;
+  FourRows rows;
   const uint8_t flip = args.flip;
   // Of a band of one line the other's pixels, which are none, go where the line is then written.
   const ptrdiff_t dst_line = args.lines == kLines ? args.dst_line : 0;
@@ -325,12 +328,14 @@ __attribute__((noinline)) void SlideLines(const DepthwiseArgs& args,
     int pairs = 0;  // left of a span
     for (int left = count + kDone; left > 0; left -= kDone) {
       if (__builtin_expect(pairs == 0, 0)) {
-        rows.Take(*span, args.first_channel);
+        rows.Take(span->first, args.first_channel);
         pairs = span++->count;
       }
       --pairs;
       typename T::Operand x[2][kVectors];
-      rows.Interleave<T, kVectors>(flip, x);
+      rows.Interleave<T, 0>(flip, x[0]);
+      rows.Interleave<T, 1>(flip, x[1]);
+      rows.Advance<2>();
       INTAGLIO_UNROLL
       for (int j = 0; j < kVectors; ++j) V::Pin(x[0][j]);
       INTAGLIO_UNROLL
@@ -361,47 +366,35 @@ __attribute__((noinline)) void SlideLines(const DepthwiseArgs& args,
 template <class V, class T>
 inline constexpr bool kSlides = T::kStep == 4 && V::kLanes == 16 && kStoresPairs<V>;
 
-// use(form) if a panel is scaled in one of the ways of which there are instances. With a second
-// term that is double rounding alone, which uint8 weights come with.
-template <class V, int kVectors, class Use>
-INTAGLIO_INLINE bool WithSlideScaling(const DepthwiseArgs& args, const Use& use) {
-  const PanelParams& p = *args.params;
-  const bool has_second = args.terms > 1;
-  switch (p.form) {
-    case ScalingForm::kFloatHalfEvenBounded:
-      return !has_second && use(HalfEvenBounded<V>());
-    case ScalingForm::kDoubleRoundingFitted:
-      if (!has_second) return use(Fitted<V, false>());
-      [[fallthrough]];
-    case ScalingForm::kDoubleRoundingBounded:
-    case ScalingForm::kDoubleRoundingStretched:
-    case ScalingForm::kByVector:
-      return IsBounded(p, kVectors) && use(ByVector<V>());
-    default:
-      return false;
+// use(form) for a panel for which AreSlid holds.
+template <class V, class Use>
+INTAGLIO_INLINE void WithSlideScaling(const DepthwiseArgs& args, const Use& use) {
+  const ScalingForm form = args.params->form;
+  if (form == ScalingForm::kFloatHalfEvenBounded) {
+    use(HalfEvenBounded<V>());
+  } else if (form == ScalingForm::kDoubleRoundingFitted && args.terms == 1) {
+    use(Fitted<V, false>());
+  } else {
+    use(ByVector<V>());
   }
 }
 
-// Whether filters and output are such.
-INTAGLIO_INLINE bool AreSlid(const DepthwiseArgs& args) {
-  return args.terms <= 2 && args.groups == 1 && args.kernel_width == 3 && args.tap_step == 1 &&
-         SizeOf(args.epilogue.output) == 1;
-}
-
-// Computes the run, if they are and its pixels share columns.
+// Computes the run, if its filters are such and its pixels share columns.
 template <class V, class T, int kVectors>
 bool Slide(const DepthwiseArgs& args) {
+  if (args.groups != 1 || args.kernel_width != 3 || args.tap_step != 1) return false;
   if (args.pixel_step > 2 || args.lines > 2 / args.pixel_step) return false;
   if (args.pixel_step == 1 && args.packed_lines < 2) return false;
+  if (!AreSlid(*args.params, kVectors, args.terms, args.epilogue.output)) return false;
   const auto vectors = std::make_index_sequence<kVectors>();
-  return WithSlideScaling<V, kVectors>(args, [&](auto form) {
+  WithSlideScaling<V>(args, [&](auto form) {
     if (args.pixel_step == 2) {
       SlideLines<V, T, decltype(form), kVectors, 2>(args, vectors);
     } else {
       SlideLines<V, T, decltype(form), kVectors, 1>(args, vectors);
     }
-    return true;
   });
+  return true;
 }
 
 }  // namespace intaglio

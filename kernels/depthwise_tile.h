@@ -13,8 +13,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "intaglio/kernels/depthwise_apart.h"
 #include "intaglio/kernels/depthwise_args.h"
+#include "intaglio/kernels/depthwise_folded.h"
 #include "intaglio/kernels/depthwise_slide.h"
 #include "intaglio/kernels/finish.h"
 #include "intaglio/kernels/finish_pairs.h"
@@ -204,6 +204,14 @@ void DepthwiseToAny(const DepthwiseArgs& args) {
   });
 }
 
+// WithBoundedScaling of fewer instances: stretched fits, which are rare, are taken for those of
+// vectors that differ.
+template <class V, int kVectors, class Use>
+INTAGLIO_INLINE bool WithTileScaling(const PanelParams& p, const Use& use) {
+  if (p.form == ScalingForm::kDoubleRoundingStretched) return use(ByVector<V>());
+  return WithBoundedScaling<V, kVectors>(p, use);
+}
+
 template <class V, class T, int kVectors>
 __attribute__((noinline)) void DepthwiseBand(const DepthwiseArgs& args) {
   InterleaveColumns<T, kVectors>(args);
@@ -214,7 +222,7 @@ __attribute__((noinline)) void DepthwiseBand(const DepthwiseArgs& args) {
       return true;
     };
     if (args.pixels >= kPixels && SizeOf(args.epilogue.output) == 1 &&
-        WithBoundedScaling<V, kVectors>(*args.params, to_bytes)) {
+        WithTileScaling<V, kVectors>(*args.params, to_bytes)) {
       return;
     }
   }
@@ -228,11 +236,11 @@ void Depthwise(const DepthwiseArgs& args) {
     if (args.vectors < kVectors) return Depthwise<V, T, kVectors / 2>(args);
   }
   if constexpr (kSlides<V, T>) {
-    if (AreSlid(args) && Slide<V, T, kVectors>(args)) return;
+    if (args.pixel_bytes == 0 && Slide<V, T, kVectors>(args)) return;
   }
   *args.has_columns = false;
-  if constexpr (kSlides<V, T> && kVectors == V::kMaxVectors) {
-    if (AreSlid(args) && ComputeApart<V, T, kVectors>(args)) return;
+  if constexpr (kSlides<V, T> && kVectors == 4) {
+    if (args.pixel_bytes != 0) return SlideFolded<V, T>(args);
   }
   DepthwiseArgs band = args;
   for (int b = 0; b < args.bands; ++b) {

@@ -206,6 +206,26 @@ struct PanelAvx512 : Avx512 {
   static INTAGLIO_INLINE Operand Broadcast8(uint8_t byte) {
     return _mm512_set1_epi8(static_cast<char>(byte));
   }
+  static INTAGLIO_INLINE Operand MoveLanes(int count, Operand a, Operand b) {
+    switch (count) {
+      case 0:
+        return a;
+      case 1:
+        return _mm512_alignr_epi32(b, a, 4);
+      case 2:
+        return _mm512_alignr_epi32(b, a, 8);
+      case 3:
+        return _mm512_alignr_epi32(b, a, 12);
+      default:
+        return b;
+    }
+  }
+  static INTAGLIO_INLINE void CopyPart(uint8_t* to, const uint8_t* from, int begin, int end,
+                                       uint8_t fill) {
+    const auto below = [](int n) { return n >= 64 ? ~uint64_t{0} : (uint64_t{1} << n) - 1; };
+    const __mmask64 part = below(end) & ~below(begin);
+    _mm512_storeu_si512(to, _mm512_mask_loadu_epi8(Broadcast8(fill), part, from));
+  }
   static INTAGLIO_INLINE Operand UnpackLow8(Operand a, Operand b) {
     return _mm512_unpacklo_epi8(a, b);
   }

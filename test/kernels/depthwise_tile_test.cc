@@ -23,6 +23,7 @@ struct DepthwiseCase {
   int after = 0;
   int pixel_step = 1;
   int tap_step = 1;
+  int pixel_bytes = 0;  // as DepthwiseArgs has it
   ChannelParams params;
   EpilogueParams epilogue{Type::kInt32, 0, INT32_MIN, INT32_MAX};
   std::vector<int8_t> weights;              // [ky][kx][channel]
@@ -43,16 +44,24 @@ struct DepthwiseCase {
   void Resize() {
     weights.assign(static_cast<size_t>(kernel_height * kernel_width * width()), 0);
     input.assign(static_cast<size_t>(bands * band_height()), {});
-    for (auto& row : input) row.resize(static_cast<size_t>((first_column + columns()) * pitch()));
-    outside.resize(static_cast<size_t>(pitch()));
+    // Of folded pixels no byte beyond the columns within the image may be read.
+    const int read = pixel_bytes > 0 ? all_columns() - before - after : columns();
+    for (auto& row : input) row.resize(static_cast<size_t>((first_column + read) * pitch()));
+    outside.resize(static_cast<size_t>(std::max(pitch(), width())));
   }
   int band_height() const { return kernel_height + lines - 1; }
   // Bytes of a column.
-  int pitch() const { return first_channel + width(); }
+  int pitch() const { return pixel_bytes > 0 ? pixel_bytes : first_channel + width(); }
   int columns() const { return (pixels - 1) * pixel_step + (kernel_width - 1) * tap_step + 1; }
+  // And those of the last panel's other pixels.
+  int all_columns() const { return columns() + (pixel_bytes > 0 ? pixel_step - 1 : 0); }
   int width() const { return kernel.panel.lanes * vectors; }
   int Input(int column, int row, int channel) const {
-    const bool inside = column >= before && column < columns() - after;
+    if (pixel_bytes > 0) {
+      column += channel / pixel_bytes;
+      channel %= pixel_bytes;
+    }
+    const bool inside = column >= before && column < all_columns() - after;
     const int at = inside ? (first_column + column - before) * pitch() : 0;
     const uint8_t byte = (inside ? input[static_cast<size_t>(row)]
                                  : outside)[static_cast<size_t>(at + first_channel + channel)];
@@ -137,11 +146,12 @@ struct DepthwiseCase {
     args.first_column = first_column;
     args.outside = outside.data();
     args.columns_before = before;
-    args.columns_inside = columns() - before - after;
+    args.columns_inside = all_columns() - before - after;
     args.columns = columns();
     args.groups = packed->groups();
     args.kernel_width = kernel_width;
     args.pixel_step = pixel_step;
+    args.pixel_bytes = pixel_bytes;
     args.tap_step = tap_step;
     args.pixels = pixels;
     args.flip = Move() == 0 ? 0 : 0x80;
@@ -237,7 +247,33 @@ TEST_P(DepthwiseTile, SmallFiltersInEveryPlace) {
   }
 }
 
-// Pixels that share no columns of the input, as panels of several pixels do not.
+// Panels of several neighbouring pixels.
+TEST_P(DepthwiseTile, FoldedPixels) {
+  if (!kernel().folds_pixels) GTEST_SKIP() << kernel().name << " folds no pixels";
+  Random random(7);
+  const int vectors = kernel().panel.vectors;
+  for (int round = 0; round < 400; ++round) {
+    const int channels = kernel().panel.lanes / 2 << Uniform(random, 0, 2);
+    ASSERT_TRUE(FoldsPixels(3, 3, channels, kernel().panel.lanes));
+    DepthwiseCase test(kernel(), vectors, 3, 3, Uniform(random, 1, 7), round % 2 == 0);
+    test.pixel_bytes = channels;
+    test.pixel_step = test.width() / channels;
+    test.lines = Uniform(random, 1, 2);
+    test.bands = Uniform(random, 1, kMaxBands);
+    test.first_column = Uniform(random, 0, 3);
+    test.before = Uniform(random, 0, round % 4 == 0 ? std::min(9, test.all_columns()) : 1);
+    const int most = test.all_columns() - test.before;
+    test.after = round % 4 == 1 ? Uniform(random, 0, most) : Uniform(random, 0, std::min(1, most));
+    test.Resize();
+    test.FillRandom(random);
+    test.RandomBytes(random, round % 5 == 4 ? round - 1 : round);
+    if (2 * channels == test.width()) test.params.form = ScalingForm::kFloatHalfEvenBounded;
+    std::fill(test.outside.begin(), test.outside.end(), static_cast<uint8_t>(random()));
+    ASSERT_NO_FATAL_FAILURE(test.Check());
+  }
+}
+
+// Pixels that share no columns of the input.
 TEST_P(DepthwiseTile, PixelsApart) {
   Random random(6);
   for (const int vectors : PanelVectors()) {
