@@ -34,6 +34,7 @@ class FoldedPixels {
         line_bytes_(kSecond ? args.line_weights : kTermBytes<V, T, kVectors>),
         offset_(args.params->offset),
         second_(kSecond ? args.second_vectors : 0) {
+    if constexpr (kSecond) return;
     INTAGLIO_UNROLL
     for (int k = 0; k < 3; ++k) {
       INTAGLIO_UNROLL
@@ -94,7 +95,7 @@ class FoldedPixels {
   ptrdiff_t line_bytes_;
   const int32_t* offset_;
   uint32_t second_;
-  Operand kept_[3][kVectors];  // taps of the first line
+  Operand kept_[3][kVectors];  // taps of the first line; not of kSecond, which has no room for them
   Operand x_[kVectors];
   Operand next_[kVectors];
 };
@@ -165,12 +166,7 @@ __attribute__((noinline)) void FoldedLines(const DepthwiseArgs& args,
       for (int j = 0; j < Pixels::kVectors; ++j) {
         pixels.Meet(j, done);
         ScaleDone<V, Form>(params, j, bounded, done);
-        if (j % 2 == 0) continue;
-        INTAGLIO_UNROLL
-        for (int l = 0; l < Pixels::kLines; ++l) {
-          done[l][j / 2] = store.Words(done[l][j - 1], done[l][j]);
-          V::Pin(done[l][j / 2]);
-        }
+        if (j % 2 == 1) MakeWords<V>(store, j, done);
       }
       store.StoreWords(dst + dst_line, done[1][0], done[1][1]);
       store.StoreWords(dst, done[0][0], done[0][1]);

@@ -274,6 +274,18 @@ class SlidPixels {
   I32 next_[kLines][kVectors];  // of the one after it, which lacks two
 };
 
+// Brings vectors j - 1 and j of all rows to words, in the place of vector j / 2: early, as they
+// take half the registers.
+template <class V, int kRows, int kVectors, class Store>
+INTAGLIO_INLINE void MakeWords(const Store& store, int j,
+                               typename V::I32 (&done)[kRows][kVectors]) {
+  INTAGLIO_UNROLL
+  for (int r = 0; r < kRows; ++r) {
+    done[r][j / 2] = store.Words(done[r][j - 1], done[r][j]);
+    V::Pin(done[r][j / 2]);
+  }
+}
+
 // Writes the pixels of kLines lines that a pair of columns completes: two of each, or the first
 // alone; or one.
 template <int kLines, int kRows, int kVectors, class Store, class I32>
@@ -349,12 +361,7 @@ __attribute__((noinline)) void SlideLines(const DepthwiseArgs& args,
       for (int j = 0; j < kVectors; ++j) {
         pixels.Meet(j, x, done);
         ScaleDone<V, Form>(params, j, bounded, done);
-        if (kVectors < 4 || j % 2 == 0) continue;
-        INTAGLIO_UNROLL
-        for (int r = 0; r < kLines * kDone; ++r) {
-          done[r][j / 2] = store.Words(done[r][j - 1], done[r][j]);
-          V::Pin(done[r][j / 2]);
-        }
+        if (kVectors == 4 && j % 2 == 1) MakeWords<V>(store, j, done);
       }
       StoreDone<kLines>(store, dst, dst_line, dst_stride, left > 1, done);
       dst += kDone * dst_stride;
