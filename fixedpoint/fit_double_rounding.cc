@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <utility>
 
@@ -17,57 +16,46 @@ namespace {
 constexpr int kLeastShift = 2;
 constexpr int kMostShift = 20;
 
-// The accumulators at which the clamped result changes. Real numbers hold them, of which there are
-// vectors everywhere.
+// The accumulators at which the clamped result changes, by the formula of the header: quotients,
+// rounded up, of products that are equally far apart, by a whole number of mantissas and a rest. A
+// division each would take longer than all else. Real numbers hold them, of which there are vectors
+// everywhere.
 class Steps {
  public:
   Steps() = default;  // none
 
   explicit Steps(const DoubleRoundingTask& task) : first_(task.lowest + 1) {
     const int all = task.highest - task.lowest;
-    const int positive = std::clamp(1 - first_, 0, all);  // the place of q = 1
-    Find(task, 0, positive);
-    Find(task, positive, all);
+    const int64_t half = int64_t{1} << (30 + task.right_shift);
+    step_ = static_cast<double>(2 * half / task.mantissa);
+    rest_ = static_cast<double>(2 * half % task.mantissa) / task.mantissa;
+    below_ = SideOf(task, 2, int64_t{1} << 30);
+    above_ = SideOf(task, 4, -(int64_t{1} << 30));
+    positive_ = std::clamp(1 - first_, 0, all);
     // As a rule all are within reach.
     const auto least = static_cast<double>(task.least);
     const auto most = static_cast<double>(task.most);
-    begin_ = 0;
     end_ = all;
-    while (begin_ < end_ && at_[begin_] <= least) ++begin_;
-    while (begin_ < end_ && at_[end_ - 1] > most) --end_;
-    if (end_ == 0) return;
-    std::fill_n(at_ + end_, kLanes - 1, at_[end_ - 1]);
-    std::fill_n(reached_ + end_, kLanes - 1, reached_[end_ - 1]);
+    while (begin_ < end_ && At(begin_) <= least) ++begin_;
+    while (begin_ < end_ && At(end_ - 1) > most) --end_;
   }
 
   int count() const { return end_ - begin_; }
   int result(int i) const { return first_ + begin_ + i; }  // from at(i) on
-  int32_t at(int i) const { return static_cast<int32_t>(at_[begin_ + i]); }
+  int32_t at(int i) const { return static_cast<int32_t>(At(begin_ + i)); }
   int32_t lowest() const { return at(0); }
   int32_t highest() const { return at(count() - 1); }
 
   // The least and the largest of reached(q) * one - slope * at, where x = q - reached is how far
   // below q the rounding to float32 reaches. Both products are integers, and to be below 2^53.
   std::pair<double, double> Limits(double one, double slope) const {
-    Pair least[kPairs];
-    Pair most[kPairs];
-    for (int p = 0; p < kPairs; ++p) {
-      least[p] = std::numeric_limits<double>::infinity() + Pair{};
-      most[p] = -least[p];
-    }
-    for (int i = begin_; i < end_; i += kLanes) {
-      for (int p = 0; p < kPairs; ++p) {
-        Pair at;
-        Pair reached;
-        std::memcpy(&at, at_ + i + 2 * p, sizeof at);
-        std::memcpy(&reached, reached_ + i + 2 * p, sizeof reached);
-        const Pair x = reached * one - slope * at;
-        least[p] = x < least[p] ? x : least[p];
-        most[p] = x > most[p] ? x : most[p];
-      }
-    }
-    const Pair l = least[0] < least[1] ? least[0] : least[1];
-    const Pair m = most[0] > most[1] ? most[0] : most[1];
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    Limit limits[kPairs];
+    for (Limit& limit : limits) limit = {Pair{} + kInfinity, Pair{} - kInfinity};
+    AddSide(below_, begin_, std::min(end_, positive_), one, slope, limits);
+    AddSide(above_, std::max(begin_, positive_), end_, one, slope, limits);
+    const Pair l = Smaller(limits[0].least, limits[1].least);
+    const Pair m = Larger(limits[0].most, limits[1].most);
     return {std::min(l[0], l[1]), std::max(m[0], m[1])};
   }
 
@@ -75,38 +63,80 @@ class Steps {
   // The compiler's own vectors: of comparisons of reals it makes none.
   typedef double Pair __attribute__((vector_size(16)));
   static constexpr int kPairs = 2;
-  static constexpr int kLanes = 2 * kPairs;
+  struct Limit {
+    Pair least;
+    Pair most;
+  };
+  static Pair Smaller(Pair a, Pair b) { return a < b ? a : b; }
+  static Pair Larger(Pair a, Pair b) { return a > b ? a : b; }
 
-  // All from place `begin` to `end`, whose q lie on one side of 0, by the formula of the header:
-  // quotients, rounded up, of products that are equally far apart, by a whole number of mantissas
-  // and a rest. The rests of i steps add up to a whole number of mantissas or miss one by 2^-31 of
-  // it at least, and are summed with an error below 2^-43. A division each would take longer than
-  // all else.
-  void Find(const DoubleRoundingTask& task, int begin, int end) {
-    const int q = first_ + begin;
-    const int64_t half = int64_t{1} << (30 + task.right_shift);
-    const int64_t n = q > 0 ? -(int64_t{1} << 30) : int64_t{1} << 30;
-    const int64_t product = (2 * int64_t{q} - 1) * half + n;
+  // Of the q on one side of 0, all counted from place 0, though that be on the other side.
+  struct Side {
+    double at;       // at place 0, rounded up
+    double rest;     // by which that is too much, of a mantissa, and what is added to round up
+    double reached;  // at place 0
+  };
+
+  Side SideOf(const DoubleRoundingTask& task, int spacing, int64_t n) const {
+    // Rests add up to a whole number or miss one by 2^-31 at least, and are summed with an error
+    // below 2^-39. Rounded to the nearest with this much more, they are rounded up.
+    constexpr double kAlmostHalf = 0.5 - 1.0 / (int64_t{1} << 33);
+    const int64_t product = ((2 * int64_t{first_} - 1) << (30 + task.right_shift)) + n;
     const int64_t quotient = CeilDivide(product, task.mantissa);
-    const auto at = static_cast<double>(quotient);
-    const auto below = static_cast<double>(product - quotient * task.mantissa);
-    const auto step = static_cast<double>(2 * half / task.mantissa);
-    const auto rest = static_cast<double>(2 * half % task.mantissa);
-    const double reciprocal = 1.0 / task.mantissa;
-    const double reached = q - std::ldexp(q > 0 ? 4 : 2, -task.right_shift - 1);
-    constexpr double kAlmostOne = 1 - 1.0 / (int64_t{1} << 33);
-    for (int i = 0; i < end - begin; ++i) {
-      const auto more = static_cast<int32_t>((rest * i + below) * reciprocal + kAlmostOne);
-      at_[begin + i] = at + step * i + more;
-      reached_[begin + i] = reached + i;
+    const auto rest = static_cast<double>(product - quotient * task.mantissa);
+    return {static_cast<double>(quotient), rest / task.mantissa + kAlmostHalf,
+            first_ - std::ldexp(spacing, -task.right_shift - 1)};
+  }
+
+  double At(int place) const {
+    const Side& side = place < positive_ ? below_ : above_;
+    return side.at + step_ * place + Nearest(side.rest + rest_ * place);
+  }
+
+  // Of a number of less than 51 bits.
+  template <class Real>
+  static Real Nearest(Real x) {
+    constexpr double kOnes = 3.0 * (int64_t{1} << 51);  // floats as large are integers
+    return (x + kOnes) - kOnes;
+  }
+
+  // Four places at a time, which go on by sums: all but those of the rests are exact.
+  void AddSide(const Side& side, int begin, int end, double one, double slope,
+               Limit (&limits)[kPairs]) const {
+    const double step = one - slope * step_;
+    const auto line = [&](auto place) {
+      return (side.reached * one - slope * side.at) + step * place;
+    };
+    const auto rest = [&](auto place) { return side.rest + rest_ * place; };
+    const auto add = [&](Pair x, Limit& limit) {
+      limit.least = Smaller(x, limit.least);
+      limit.most = Larger(x, limit.most);
+    };
+    const Pair places = Pair{0, 1} + begin;
+    Pair lines[kPairs] = {line(places), line(places + 2)};
+    Pair rests[kPairs] = {rest(places), rest(places + 2)};
+    int i = begin;
+    for (; i + 2 * kPairs <= end; i += 2 * kPairs) {
+      for (int p = 0; p < kPairs; ++p) {
+        add(lines[p] - slope * Nearest(rests[p]), limits[p]);
+        lines[p] += 2 * kPairs * step;
+        rests[p] += 2 * kPairs * rest_;
+      }
+    }
+    for (; i < end; ++i) {
+      const double place = i;
+      add(Pair{} + (line(place) - slope * Nearest(rest(place))), limits[0]);
     }
   }
 
-  int first_ = 0;  // q of place 0
+  int first_ = 0;     // q of place 0
+  int positive_ = 0;  // the place of q = 1
   int begin_ = 0;
   int end_ = 0;
-  double at_[DoubleRoundingTask::kMostSteps + kLanes - 1];
-  double reached_[DoubleRoundingTask::kMostSteps + kLanes - 1];
+  double step_ = 0;  // from one q to the next
+  double rest_ = 0;  // of a mantissa, that it takes beyond that
+  Side below_ = {};
+  Side above_ = {};
 };
 
 // None of shifts beyond kMostShift.
