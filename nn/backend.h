@@ -35,8 +35,10 @@ class Backend {
   virtual Status Fill(std::byte* to, int byte, size_t bytes) const = 0;
 };
 
-// The CPU's: the routines of the operator table.
-std::shared_ptr<const Backend> MakeHostBackend(const LayerOptions& options);
+// The CPU's: the routines of the operator table. What one model's layers pack, and its arena, lie
+// in large pages as far as `expected_bytes` fill them; 0 where nothing is expected.
+std::shared_ptr<const Backend> MakeHostBackend(const LayerOptions& options,
+                                               size_t expected_bytes = 0);
 
 }  // namespace intaglio::nn
 

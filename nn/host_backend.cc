@@ -1,35 +1,39 @@
 #include <cstring>
-#include <new>
+#include <memory>
 #include <string>
 
 #include "intaglio/nn/backend.h"
 #include "intaglio/nn/operator_table.h"
 #include "intaglio/nn/plan.h"
-#include "intaglio/pack/populate.h"
+#include "intaglio/pack/aligned_buffer.h"
+#include "intaglio/pack/buffer_pool.h"
+#include "intaglio/pack/pages.h"
 
 namespace intaglio::nn {
 namespace {
 
 class HostBackend final : public Backend {
  public:
-  explicit HostBackend(const LayerOptions& options) : options_(options) {}
+  HostBackend(const LayerOptions& options, size_t expected_bytes)
+      : options_(options), pool_(BufferPool::Make(expected_bytes)) {}
 
   Result<PreparedLayer> Prepare(const Graph& graph, size_t layer) const override {
+    const BufferPool::Use use(pool_);
     return ::intaglio::nn::Prepare(LayerView(graph, layer), options_);
   }
 
   bool prepares_at_once() const override { return true; }
 
   Result<std::shared_ptr<std::byte>> Allocate(size_t bytes) const override {
-    constexpr std::align_val_t kAlign{kArenaAlignment};
-    void* const memory = ::operator new(bytes, kAlign, std::nothrow);
-    if (memory == nullptr) {
+    static_assert(AlignedBuffer::kAlignment % kArenaAlignment == 0);
+    const BufferPool::Use use(pool_);
+    const auto buffer = std::make_shared<AlignedBuffer>(AlignedBuffer::Allocate(bytes));
+    if (buffer->data() == nullptr) {
       return OutOfMemory("the arena of " + std::to_string(bytes) + " bytes cannot be allocated");
     }
-    Populate(memory, bytes);
-    std::memset(memory, 0, bytes);
-    return std::shared_ptr<std::byte>(static_cast<std::byte*>(memory),
-                                      [](std::byte* p) { ::operator delete(p, kAlign); });
+    Populate(buffer->data(), bytes);
+    std::memset(buffer->data(), 0, bytes);
+    return std::shared_ptr<std::byte>(buffer, static_cast<std::byte*>(buffer->data()));
   }
 
   Status CopyIn(std::byte* to, const void* from, size_t bytes) const override {
@@ -47,12 +51,13 @@ class HostBackend final : public Backend {
 
  private:
   LayerOptions options_;
+  std::shared_ptr<BufferPool> pool_;
 };
 
 }  // namespace
 
-std::shared_ptr<const Backend> MakeHostBackend(const LayerOptions& options) {
-  return std::make_shared<const HostBackend>(options);
+std::shared_ptr<const Backend> MakeHostBackend(const LayerOptions& options, size_t expected_bytes) {
+  return std::make_shared<const HostBackend>(options, expected_bytes);
 }
 
 }  // namespace intaglio::nn

@@ -178,7 +178,7 @@ Result<Model> Model::Prepare(Graph graph, const PrepareOptions& options) try {
   if (options.integer_only) INTAGLIO_RETURN_IF_ERROR(CheckIntegerOnly(graph));
   std::shared_ptr<const Backend> backend = options.backend;
   if (backend == nullptr) {
-    backend = MakeHostBackend({KernelOf(options), !options.integer_only});
+    backend = MakeHostBackend({KernelOf(options), !options.integer_only}, EstimateBytes(graph));
   }
   std::unique_ptr<Context> context = Instance::MakeContext(options);
   Result<Program> program = Program::Make(

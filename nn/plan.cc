@@ -9,6 +9,7 @@
 #include <variant>
 
 #include "intaglio/nn/join.h"
+#include "intaglio/pack/pages.h"
 
 namespace intaglio::nn {
 namespace {
@@ -308,6 +309,32 @@ Result<MemoryPlan> PlanMemory(const Graph& graph, const std::vector<PreparedLaye
   Result<MemoryPlan> apart = PlanWith(graph, layers, keep_all, none);
   if (keep_all || !apart.ok()) return apart;
   return Joiner(graph, layers, std::move(*apart)).Join();
+}
+
+size_t EstimateBytes(const Graph& graph) {
+  constexpr size_t kParamsOfChannel = 40;  // kernels/epilogue.h
+  constexpr size_t kLargeArena = kLargePageBytes;
+  size_t constants = 0;
+  size_t arena = 0;  // the tensors of the largest layer
+  for (const Layer& layer : graph.layers) {
+    size_t tensors = 0;
+    const auto add = [&](TensorId id) {
+      if (id == kNoTensor) return;
+      const Tensor& tensor = graph.tensors[static_cast<size_t>(id)];
+      const size_t bytes = *CountBytes(tensor.shape, tensor.type);
+      if (!tensor.constant) {
+        tensors += std::min(bytes, kLargeArena);
+      } else if (SizeOf(tensor.type) == 1 && tensor.shape.size() > 1) {
+        constants += bytes;
+      } else if (tensor.type == Type::kInt32 && tensor.shape.size() == 1) {
+        constants += bytes / sizeof(int32_t) * kParamsOfChannel;
+      }
+    };
+    std::for_each(layer.inputs.begin(), layer.inputs.end(), add);
+    std::for_each(layer.outputs.begin(), layer.outputs.end(), add);
+    arena = std::max(arena, tensors);
+  }
+  return constants + (arena < kLargeArena ? arena : 0);
 }
 
 }  // namespace intaglio::nn

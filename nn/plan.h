@@ -53,6 +53,10 @@ struct MemoryPlan {
 Result<MemoryPlan> PlanMemory(const Graph& graph, const std::vector<PreparedLayer>& layers,
                               bool keep_all);
 
+// Roughly what the packed constants of a graph will take and, where it is not large itself, the
+// arena. Only for graphs that passed Validate.
+size_t EstimateBytes(const Graph& graph);
+
 }  // namespace intaglio::nn
 
 #endif  // INTAGLIO_NN_PLAN_H_

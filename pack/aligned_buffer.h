@@ -4,7 +4,8 @@
 
 #include <cstddef>
 #include <memory>
-#include <new>
+
+#include "intaglio/pack/buffer_pool.h"
 
 namespace intaglio {
 
@@ -12,25 +13,22 @@ class AlignedBuffer {
  public:
   static constexpr size_t kAlignment = 64;
 
+  // A piece of the pool in use (pack/buffer_pool.h) where that has room; else memory of its own, in
+  // large pages as far as it fills them. Empty (null data) where memory is short.
+  static AlignedBuffer Allocate(size_t bytes);
+
   AlignedBuffer() = default;
+  AlignedBuffer(AlignedBuffer&& other) noexcept;
+  AlignedBuffer& operator=(AlignedBuffer&& other) noexcept;
+  ~AlignedBuffer();
 
-  // Empty (null data) where memory is short.
-  static AlignedBuffer Allocate(size_t bytes) {
-    AlignedBuffer buffer;
-    buffer.data_.reset(::operator new (bytes, std::align_val_t{kAlignment}, std::nothrow));
-    buffer.bytes_ = buffer.data_ != nullptr ? bytes : 0;
-    return buffer;
-  }
-
-  void* data() const { return data_.get(); }
+  void* data() const { return data_; }
   size_t bytes() const { return bytes_; }
 
  private:
-  struct Free {
-    void operator()(void* p) const { ::operator delete (p, std::align_val_t{kAlignment}); }
-  };
-  std::unique_ptr<void, Free> data_;
+  void* data_ = nullptr;
   size_t bytes_ = 0;
+  std::shared_ptr<BufferPool> pool_;  // whose piece it is, or null
 };
 
 }  // namespace intaglio

@@ -7,7 +7,7 @@
 #include <string>
 #include <type_traits>
 
-#include "intaglio/pack/populate.h"
+#include "intaglio/pack/pages.h"
 #include "intaglio/pack/validate.h"
 
 namespace intaglio {

@@ -373,5 +373,40 @@ TEST(PlanMemory, RefusesAnArenaOverTheLimit) {
                                           " bytes, but 1048576 are allowed");
 }
 
+// Weights, biases and the layer with the largest tensors, 3000 bytes.
+TEST(EstimateBytes, IsNearWhatAModelTakes) {
+  Builder b;
+  Value x = b.Input("x", Type::kInt8, {1, 1000}, PerTensor(1, 0));
+  int depth = 1000;
+  for (const int channels : {2000, 1000, 50}) {
+    const std::vector<int8_t> weights(static_cast<size_t>(channels * depth), 1);
+    const std::vector<int32_t> bias(static_cast<size_t>(channels), 1);
+    x = b.FullyConnected(x, b.Const<int8_t>("w", weights, {channels, depth}, PerTensor(0.01f, 0)),
+                         b.Const<int32_t>("b", bias, {channels}, PerTensor(0.01f, 0)), {},
+                         PerTensor(1, 0));
+    depth = channels;
+  }
+  b.Output(x, "y");
+  Result<Graph> graph = b.Finish();
+  ASSERT_TRUE(graph.ok());
+  const size_t estimate = EstimateBytes(*graph);
+  const Result<Model> model = Model::Prepare(std::move(*graph));
+  ASSERT_TRUE(model.ok());
+  const size_t takes = model->constant_bytes() + model->arena_bytes();
+  EXPECT_GT(estimate, takes - takes / 20);
+  EXPECT_LT(estimate, takes + takes / 20);
+}
+
+// Large arenas have pages of their own, and nothing is added up that could overflow.
+TEST(EstimateBytes, LeavesOutLargeTensors) {
+  Builder b;
+  constexpr int kSide = 1 << 15;
+  const Value x = b.Input("x", Type::kInt8, {kSide, kSide, kSide}, PerTensor(1, 0));
+  b.Output(b.Add(x, x, {}, PerTensor(1, 0)), "y");
+  Result<Graph> graph = b.Finish();
+  ASSERT_TRUE(graph.ok());
+  EXPECT_EQ(EstimateBytes(*graph), 0u);
+}
+
 }  // namespace
 }  // namespace intaglio::nn

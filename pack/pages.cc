@@ -1,4 +1,4 @@
-#include "intaglio/pack/populate.h"
+#include "intaglio/pack/pages.h"
 
 #include <cstdint>
 
@@ -21,6 +21,14 @@ void Populate([[maybe_unused]] void* memory, [[maybe_unused]] size_t bytes) {
   if (first < last) {
     (void)madvise(reinterpret_cast<void*>(first), last - first, MADV_POPULATE_WRITE);
   }
+#endif
+}
+
+bool WishLargePages([[maybe_unused]] void* memory, [[maybe_unused]] size_t bytes) {
+#if defined(MADV_HUGEPAGE)
+  return madvise(memory, bytes / kLargePageBytes * kLargePageBytes, MADV_HUGEPAGE) == 0;
+#else
+  return false;
 #endif
 }
 
