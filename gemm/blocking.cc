@@ -66,6 +66,20 @@ void CutForThreads(int threads, int least_tasks, int tiles, int extents, int mos
   }
 }
 
+bool FetchesPanels(const Product& p) {
+  const size_t bytes = p.panels->data.bytes();
+  if (bytes <= Cpu().l2_bytes) return false;
+  switch (Cpu().hints) {
+    case CpuInfo::Hints::kAlways:
+      return true;
+    case CpuInfo::Hints::kForVectors:
+      return p.row_count() == 1 && bytes <= 8 * Cpu().l2_bytes;
+    case CpuInfo::Hints::kNever:
+      break;
+  }
+  return false;
+}
+
 // Whether a convolution's rows are read where they overlap: where panels ask for it, or where it
 // pays, tiles can, and kernel rows end with depth groups.
 bool ReadsWindows(const Product& p, const Blocking& b) {
@@ -123,9 +137,9 @@ Blocking Block(const Product& p, int threads) {
   b.in_place = p.rows.ServesInPlace(kernel.row_format, p.padded_depth());
   // Of L2 rows have what panels and results leave.
   const size_t all_rows = static_cast<size_t>(p.row_count()) * static_cast<size_t>(p.depth());
-  const bool tells = !Cpu().streams_by_itself;
-  b.fetches_panels = tells && p.panels->data.bytes() > Cpu().l2_bytes;
-  b.fetches_rows = tells && b.in_place && all_rows > Cpu().l2_bytes / 4 * 3;
+  b.fetches_panels = FetchesPanels(p);
+  b.fetches_rows =
+      Cpu().hints == CpuInfo::Hints::kAlways && b.in_place && all_rows > Cpu().l2_bytes / 4 * 3;
   b.windows = ReadsWindows(p, b);
   const size_t row_bytes = std::max<size_t>(1, RowBytes(p, b));
   // A task's panels stay in L2 beside its rows, which every panel reads again.

@@ -65,9 +65,15 @@ uint32_t Features() {
   return features;
 }
 
-bool IsAmd() {
+CpuInfo::Hints HintsWanted() {
   const Registers vendor = CpuId(0, 0);  // "AuthenticAMD"
-  return vendor.ebx == 0x68747541 && vendor.edx == 0x69746e65 && vendor.ecx == 0x444d4163;
+  if (vendor.ebx != 0x68747541 || vendor.edx != 0x69746e65 || vendor.ecx != 0x444d4163) {
+    return CpuInfo::Hints::kAlways;
+  }
+  const uint32_t signature = CpuId(1, 0).eax;
+  const uint32_t family = (signature >> 8 & 0xf) + (signature >> 20 & 0xff);
+  constexpr uint32_t kZen5 = 0x1a;
+  return family < kZen5 ? CpuInfo::Hints::kNever : CpuInfo::Hints::kForVectors;
 }
 
 bool AskForTiles() {
@@ -110,7 +116,7 @@ CpuInfo Ask() {
 #else
 #if !defined(__x86_64__)
 uint32_t Features() { return 0; }
-bool IsAmd() { return false; }
+CpuInfo::Hints HintsWanted() { return CpuInfo::Hints::kAlways; }
 #endif
 
 size_t CacheBytes([[maybe_unused]] int name, size_t otherwise) {
@@ -124,9 +130,9 @@ size_t CacheBytes([[maybe_unused]] int name, size_t otherwise) {
 CpuInfo Ask() {
 #if defined(_SC_LEVEL1_DCACHE_SIZE)
   return {Features(), CacheBytes(_SC_LEVEL1_DCACHE_SIZE, kDefaultL1Bytes),
-          CacheBytes(_SC_LEVEL2_CACHE_SIZE, kDefaultL2Bytes), IsAmd()};
+          CacheBytes(_SC_LEVEL2_CACHE_SIZE, kDefaultL2Bytes), HintsWanted()};
 #else
-  return {Features(), kDefaultL1Bytes, kDefaultL2Bytes, IsAmd()};
+  return {Features(), kDefaultL1Bytes, kDefaultL2Bytes, HintsWanted()};
 #endif
 }
 #endif

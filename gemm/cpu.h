@@ -13,9 +13,12 @@ struct CpuInfo {
       features;  // CpuFeature bits of kernels/cpu_feature.h, as far as the OS saves the registers
   size_t l1_bytes;  // data caches of one core
   size_t l2_bytes;
-  // Memory that streams from beyond L2 is read ahead as fast as it comes, and hints to do so only
-  // take the place of loads: 98 GB/s from a Zen 4's L3 without them, 77 with them.
-  bool streams_by_itself = false;
+  // Whether to ask for what streams from beyond L2. A Zen 4 reads ahead as fast as it can, and
+  // hints only take the place of loads: 98 GB/s from L3 without them, 77 with them. A Zen 5 reads 2
+  // MiB for a single row by 118 without them, by 130 with them; 16 MiB by 129 and 125, and tiles of
+  // six rows are slower with them.
+  enum class Hints : uint8_t { kAlways, kForVectors, kNever };
+  Hints hints = Hints::kAlways;
   // By the number of the CPU, where the process may run on cores that issue in program order and on
   // others; else empty.
   std::vector<bool> in_order_cpus = {};

@@ -109,7 +109,10 @@ TEST(KernelsAgree, CpuFeaturesAreThoseOfTheCompilersOwnDetection) {
                                                    __builtin_cpu_supports("avx512dq") != 0 &&
                                                    __builtin_cpu_supports("avx512vl") != 0);
   EXPECT_EQ((Cpu().features & kAvx512Vnni) != 0, __builtin_cpu_supports("avx512vnni") != 0);
-  EXPECT_EQ(Cpu().streams_by_itself, __builtin_cpu_is("amd") != 0);
+  EXPECT_EQ(Cpu().hints == CpuInfo::Hints::kAlways, __builtin_cpu_is("amd") == 0);
+  if (__builtin_cpu_is("znver3")) {
+    EXPECT_EQ(Cpu().hints, CpuInfo::Hints::kNever);
+  }
 #endif
   EXPECT_GE(Cpu().l1_bytes, size_t{8} << 10);
   EXPECT_GE(Cpu().l2_bytes, Cpu().l1_bytes);
