@@ -89,6 +89,7 @@ Status ExecuteDepthwise(Context& context, const DepthwiseProduct& product) {
                    0,
                    LinesAtOnce(product, threads),
                    filters};
+  job.slides = Slides(job);
   job.run = PixelsOfRun(job);
   const int each = PartsOfImage(job, threads);
   const int tasks = input.batch * each;

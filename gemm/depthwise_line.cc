@@ -8,8 +8,10 @@
 namespace intaglio {
 namespace {
 
-// Bytes of interleaved columns that one run of pixels may take: a good part of any L1.
+// Bytes of interleaved columns that one run of pixels may take: a good part of any L1. Columns that
+// are met in registers take as many only if a panel is not scaled in one of the ways for that.
 constexpr size_t kColumnBudget = 16 << 10;
+constexpr size_t kSlidColumnBudget = 64 << 10;
 
 constexpr size_t RoundUp(size_t n, size_t to) { return (n + to - 1) / to * to; }
 
@@ -68,10 +70,12 @@ bool WritesInPlace(const DepthwiseJob& job, const PanelExtent& extent) {
          job.input().out_width % job.filters.copies == 0;
 }
 
-// Neighbouring bands of `lines` lines each, the first pixel of which is row `row` of the result.
+// Neighbouring bands of `lines` lines each, the first pixel of which is row `row` of the result;
+// the last one begins `last_step` lines behind the one before.
 struct Bands {
   int count;
   int lines;
+  int last_step;
   int row;
   const DepthwiseRow* rows;  // under all of them, band by band
   bool readable;             // as ReadsWholePanels
@@ -173,6 +177,7 @@ void RunPanel(const DepthwiseJob& job, const Kernel& kernel, size_t extent_index
   args.dst_stride = (direct ? job.product.dst_stride * filters.copies : width) * size;
   args.dst_line = direct ? v.out_width * job.product.dst_stride * size : job.run * args.dst_stride;
   args.dst_band = bands.lines * args.dst_line;
+  args.dst_last = bands.last_step * args.dst_line;
   args.scratch = scratch.columns;
   args.has_columns = &has_columns;
   const bool same_for_all_panels = in_place && v.out_width <= job.run;
@@ -228,12 +233,20 @@ size_t DepthwiseScratch::Carve(std::byte* memory, const DepthwiseJob& job,
 
 int PixelsOfRun(const DepthwiseJob& job) {
   if (job.folded()) return job.Pixels(job.input().out_width);
-  const auto columns =
-      static_cast<int64_t>(kColumnBudget / job.ColumnBytes(job.kernel().panel.vectors));
+  const size_t budget = job.slides ? kSlidColumnBudget : kColumnBudget;
+  const auto columns = static_cast<int64_t>(budget / job.ColumnBytes(job.kernel().panel.vectors));
   const int64_t pixels = (columns - job.Columns(1)) / job.PixelStep() + 1;
   const auto least = static_cast<int64_t>(job.kernel().max_rows);
   return static_cast<int>(
       std::min(std::max(pixels, least), static_cast<int64_t>(job.Pixels(job.input().out_width))));
+}
+
+bool Slides(const DepthwiseJob& job) {
+  const Im2col& v = job.input();
+  if (job.folded()) return true;
+  return job.kernel().slides_columns &&
+         SlidesColumns(job.filters.groups(), v.kernel_width, v.dilation_width, job.PixelStep(),
+                       job.lines, job.filters.lines());
 }
 
 int LinesAtOnce(const DepthwiseProduct& product, int threads) {
@@ -249,17 +262,22 @@ void RunDepthwiseLines(const DepthwiseJob& job, int batch, int first, int end,
   const Im2col& v = job.input();
   const Kernel& kernel = FormHere(job.kernel());
   const int height = job.filters.padded_height();
-  // As many whole bands as there are, then one of what is left.
+  // As many whole bands as there are, then one of what is left; or where a line takes as long as a
+  // band, one that begins within the band before.
   for (int lines, count; first < end; first += count * lines) {
     lines = std::min(job.lines, end - first);
-    count = (end - first) / lines;
+    count = job.slides ? (end - first - 1) / lines + 1 : (end - first) / lines;
+    const auto line = [&](int b) { return std::min(first + b * lines, end - lines); };
     const auto band = [&](int b, int bands) {
-      const int y = first + b * lines;
-      return Bands{bands, lines, (batch * v.out_height + y) * v.out_width,
-                   scratch.rows + b * height, ReadsWholePanels(job, batch, y, lines)};
+      return Bands{bands,
+                   lines,
+                   line(count - 1) - line(count - 2),
+                   (batch * v.out_height + line(b)) * v.out_width,
+                   scratch.rows + b * height,
+                   ReadsWholePanels(job, batch, line(b), lines)};
     };
     for (int b = 0; b < count; ++b) {
-      FindRows(job, batch, first + b * lines, lines, scratch.rows + b * height);
+      FindRows(job, batch, line(b), lines, scratch.rows + b * height);
     }
     bool has_columns = false;
     for (size_t e = 0; e < job.filters.panels.extents.size(); ++e) {

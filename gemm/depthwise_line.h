@@ -19,6 +19,7 @@ struct DepthwiseJob {
   int run;                    // panels' pixels of a line that a kernel is given at once
   int lines;                  // of a band
   const DepthwiseFilters& filters;
+  bool slides = false;  // Slides
 
   const Im2col& input() const { return product.input; }
   const Kernel& kernel() const { return *product.packed.kernel; }
@@ -45,6 +46,9 @@ struct DepthwiseScratch {
   // Cuts `memory` into a job's scratch, and returns how many bytes that takes. Either may be null.
   static size_t Carve(std::byte* memory, const DepthwiseJob& job, DepthwiseScratch* scratch);
 };
+
+// Whether columns are met in registers, where the panel's scaling allows it.
+bool Slides(const DepthwiseJob& job);
 
 // As many pixels as the budget of a run has columns for, but enough for a kernel's tile; all where
 // no column is interleaved in memory.

@@ -22,7 +22,7 @@ struct DepthwiseRow {
   ptrdiff_t step;
 };
 
-inline constexpr int kMaxBands = 4;
+inline constexpr int kMaxBands = 8;
 
 // `bands` bands of `lines` neighbouring output lines, each a run of `pixels` neighbouring pixels,
 // over one panel of channels. Of one band: acc[l][p][c] =
@@ -59,15 +59,29 @@ struct DepthwiseArgs {
   void* dst;
   ptrdiff_t dst_stride;  // bytes between pixels
   ptrdiff_t dst_line;    // bytes between lines
-  ptrdiff_t dst_band;    // bytes between bands
+  ptrdiff_t dst_band;    // bytes between bands,
+  ptrdiff_t dst_last;    // and from the last but one to the last
   void* scratch;         // DepthwiseScratchBytes, aligned to 64
   // Whether scratch has the columns of this very run, of whatever channels, from the call before;
   // true or false for the next call when this one is done.
   bool* has_columns;
 };
 
-// Whether kernels that fold pixels (Kernel::folds_pixels) take panels of several neighbouring
-// pixels of filters of this shape, whose multiplier is 1: they have up to four vectors.
+// Bytes from the results of the band before band b to its own.
+INTAGLIO_INLINE ptrdiff_t DstStep(const DepthwiseArgs& args, int b) {
+  return b + 1 == args.bands ? args.dst_last : args.dst_band;
+}
+
+// Whether kernels that slide (Kernel::slides_columns) meet columns in registers, under filters of
+// this shape.
+constexpr bool SlidesColumns(int groups, int kernel_width, int tap_step, int pixel_step, int lines,
+                             int packed_lines) {
+  return groups == 1 && kernel_width == 3 && tap_step == 1 && pixel_step <= 2 &&
+         lines * pixel_step <= 2 && (pixel_step == 2 || packed_lines >= 2);
+}
+
+// Whether they take panels of several neighbouring pixels of filters of this shape, whose
+// multiplier is 1: they have up to four vectors.
 constexpr bool FoldsPixels(int kernel_height, int kernel_width, int channels, int lanes) {
   return kernel_height == 3 && kernel_width == 3 &&
          (2 * channels == lanes || channels == lanes || channels == 2 * lanes);

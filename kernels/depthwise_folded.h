@@ -148,7 +148,7 @@ __attribute__((noinline)) void FoldedLines(const DepthwiseArgs& args,
   const ptrdiff_t dst_stride = args.dst_stride;
   const int count = args.pixels;
   char* band = static_cast<char*>(args.dst);
-  for (int b = 0; b < args.bands; ++b, band += args.dst_band) {
+  for (int b = 0; b < args.bands; band += DstStep(args, ++b)) {
     char* dst = band;
     int panels = 0;  // left of a span
     for (int p = 0; p <= count; ++p) {

@@ -335,7 +335,7 @@ __attribute__((noinline)) void SlideLines(const DepthwiseArgs& args,
   const ptrdiff_t dst_stride = args.dst_stride;
   const int count = args.pixels;
   char* band = static_cast<char*>(args.dst);
-  for (int b = 0; b < args.bands; ++b, band += args.dst_band) {
+  for (int b = 0; b < args.bands; band += DstStep(args, ++b)) {
     char* dst = band;
     int pairs = 0;  // left of a span
     for (int left = count + kDone; left > 0; left -= kDone) {
@@ -389,10 +389,11 @@ INTAGLIO_INLINE void WithSlideScaling(const DepthwiseArgs& args, const Use& use)
 // Computes the run, if its filters are such and its pixels share columns.
 template <class V, class T, int kVectors>
 bool Slide(const DepthwiseArgs& args) {
-  if (args.groups != 1 || args.kernel_width != 3 || args.tap_step != 1) return false;
-  if (args.pixel_step > 2 || args.lines > 2 / args.pixel_step) return false;
-  if (args.pixel_step == 1 && args.packed_lines < 2) return false;
-  if (!AreSlid(*args.params, kVectors, args.terms, args.epilogue.output)) return false;
+  if (!SlidesColumns(args.groups, args.kernel_width, args.tap_step, args.pixel_step, args.lines,
+                     args.packed_lines) ||
+      !AreSlid(*args.params, kVectors, args.terms, args.epilogue.output)) {
+    return false;
+  }
   const auto vectors = std::make_index_sequence<kVectors>();
   WithSlideScaling<V>(args, [&](auto form) {
     if (args.pixel_step == 2) {

@@ -243,10 +243,10 @@ void Depthwise(const DepthwiseArgs& args) {
     if (args.pixel_bytes != 0) return SlideFolded<V, T>(args);
   }
   DepthwiseArgs band = args;
-  for (int b = 0; b < args.bands; ++b) {
+  for (int b = 0; b < args.bands;) {
     DepthwiseBand<V, T, kVectors>(band);
     band.rows += args.groups * T::kStep;
-    band.dst = static_cast<char*>(band.dst) + args.dst_band;
+    band.dst = static_cast<char*>(band.dst) + DstStep(args, ++b);
   }
 }
 

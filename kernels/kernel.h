@@ -98,7 +98,9 @@ struct Kernel {
   void (*end)() = nullptr;
   int tap_step = 0;  // kernel rows that a depthwise convolution multiplies at once
   void (*depthwise)(const DepthwiseArgs&) = nullptr;  // of every row of the table
-  bool folds_pixels = false;        // takes panels of several pixels (kernels/depthwise_args.h)
+  // Meets columns of depthwise filters in registers where it can, and takes panels of several
+  // pixels (kernels/depthwise_args.h).
+  bool slides_columns = false;
   bool has_fma = false;             // FusedMulAdd is one instruction, so that fitted scalings pay
   bool takes_multiply_add = false;  // panels may have ScalingForm::kMultiplyAdd
   PanelRoutines pack = {};

@@ -16,6 +16,7 @@ struct DepthwiseCase {
   bool is_signed;
   int lines = 1;
   int bands = 1;
+  int repeated = 0;  // lines of the last but one band that the last one writes again
   int first_channel = 0;
   bool calls_before = false;
   int first_column = 0;
@@ -109,6 +110,11 @@ struct DepthwiseCase {
                 (to_signed ? -128 : 0) + (clamps ? 5 : 0), to_signed ? 127 : 255};
   }
 
+  // Of a band's results: the last band may write some of those before it again.
+  int FirstLine(int band) const {
+    return band * lines - (band > 0 && band == bands - 1 ? repeated : 0);
+  }
+
   void Check() const {
     const ConstMatrix matrix =
         MakeConstMatrix(weights.data(), kernel_height * kernel_width, width());
@@ -129,7 +135,7 @@ struct DepthwiseCase {
     const bool alike = std::all_of(lanes.vector_form, lanes.vector_form + vectors,
                                    [&](ScalingForm f) { return f == lanes.vector_form[0]; });
     if (alike) lanes.form = lanes.vector_form[0];  // as FitPanel has it
-    GuardedRows out(epilogue.output, bands * lines * pixels, width(), 8);
+    GuardedRows out(epilogue.output, (FirstLine(bands - 1) + lines) * pixels, width(), 8);
     const AlignedBuffer scratch = AlignedBuffer::Allocate(
         DepthwiseScratchBytes(columns(), vectors, kernel.panel.lanes, packed->groups()));
     DepthwiseArgs args;
@@ -161,6 +167,7 @@ struct DepthwiseCase {
     args.dst_stride = out.stride();
     args.dst_line = pixels * out.stride();
     args.dst_band = lines * args.dst_line;
+    args.dst_last = bands == 1 ? 0 : (FirstLine(bands - 1) - FirstLine(bands - 2)) * args.dst_line;
     args.scratch = scratch.data();
     bool has_columns = false;
     args.has_columns = &has_columns;
@@ -171,10 +178,11 @@ struct DepthwiseCase {
     }
     kernel.depthwise(args);
     for (int p = 0; p < bands * lines * pixels; ++p) {
-      const int line = p / pixels;
+      const int band = p / pixels / lines;
+      const int line = p / pixels % lines;
+      const int at = (FirstLine(band) + line) * pixels + p % pixels;
       for (int c = 0; c < width(); ++c) {
-        const int32_t acc = Accumulator(line / lines, line % lines, p % pixels, c);
-        params.Finish(epilogue, acc, c, out.want(p), c);
+        params.Finish(epilogue, Accumulator(band, line, p % pixels, c), c, out.want(at), c);
       }
     }
     ASSERT_TRUE(out.Same()) << kernel.name << ", " << vectors << " vectors, " << kernel_height
@@ -197,6 +205,7 @@ TEST_P(DepthwiseTile, EveryWidthFilterAndSign) {
         const int step = kernel().tap_step;
         test.lines = Uniform(random, 1, (height + step - 1) / step * step - height + 1);
         test.bands = Uniform(random, 1, kMaxBands);
+        test.repeated = Uniform(random, 0, test.lines - 1);
         test.first_channel = Uniform(random, 0, 65);
         test.first_column = Uniform(random, 0, 3);
         test.pixel_step = Uniform(random, 1, 3);
@@ -233,7 +242,8 @@ TEST_P(DepthwiseTile, SmallFiltersInEveryPlace) {
         test.pixel_step = round / 2 % 2 + 1;
         const bool lines = test.pixel_step == 1 && kernel().tap_step > 3 && test.kernel_height < 4;
         test.lines = lines && round % 3 > 0 ? 2 : 1;
-        test.bands = round / 4 % kMaxBands + 1;
+        test.bands = round / 3 % kMaxBands + 1;
+        test.repeated = round / 2 % test.lines;
         test.first_channel = Uniform(random, 0, 1) * 64;
         test.calls_before = round % 2 == 0;
         test.before = Uniform(random, 0, std::min(3, test.columns()));
@@ -249,7 +259,7 @@ TEST_P(DepthwiseTile, SmallFiltersInEveryPlace) {
 
 // Panels of several neighbouring pixels.
 TEST_P(DepthwiseTile, FoldedPixels) {
-  if (!kernel().folds_pixels) GTEST_SKIP() << kernel().name << " folds no pixels";
+  if (!kernel().slides_columns) GTEST_SKIP() << kernel().name << " folds no pixels";
   Random random(7);
   const int vectors = kernel().panel.vectors;
   for (int round = 0; round < 400; ++round) {
@@ -260,6 +270,7 @@ TEST_P(DepthwiseTile, FoldedPixels) {
     test.pixel_step = test.width() / channels;
     test.lines = Uniform(random, 1, 2);
     test.bands = Uniform(random, 1, kMaxBands);
+    test.repeated = Uniform(random, 0, test.lines - 1);
     test.first_column = Uniform(random, 0, 3);
     test.before = Uniform(random, 0, round % 4 == 0 ? std::min(9, test.all_columns()) : 1);
     const int most = test.all_columns() - test.before;
@@ -284,6 +295,7 @@ TEST_P(DepthwiseTile, PixelsApart) {
       const bool lines = kernel().tap_step > 3 && test.kernel_height < 4;
       test.lines = lines && round % 4 > 0 ? 2 : 1;
       test.bands = Uniform(random, 1, kMaxBands);
+      test.repeated = Uniform(random, 0, test.lines - 1);
       test.first_channel = Uniform(random, 0, 1) * 64;
       test.first_column = Uniform(random, 0, 3);
       if (round % 8 == 0) test.before = test.after = 1;
@@ -308,7 +320,8 @@ TEST_P(DepthwiseTile, FittedDoubleRounding) {
         test.pixel_step = Uniform(random, 1, 2);
         test.lines = test.pixel_step == 1 && kernel().tap_step > 3 ? 2 : 1;
         test.bands = Uniform(random, 1, kMaxBands);
-        if (kernel().folds_pixels && vectors == kernel().panel.vectors && random() % 2 == 0) {
+        test.repeated = Uniform(random, 0, test.lines - 1);
+        if (kernel().slides_columns && vectors == kernel().panel.vectors && random() % 2 == 0) {
           const bool alike = fitted == (1u << vectors) - 1 && least_shift == 11;  // plain
           test.pixel_bytes = alike ? 32 : 8 << Uniform(random, 0, 1);
           test.pixel_step = test.width() / test.pixel_bytes;
