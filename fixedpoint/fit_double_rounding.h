@@ -70,8 +70,8 @@ INTAGLIO_INLINE typename R::I32 DoubleRoundingFitted(typename R::F32 f, typename
 }
 
 // A fit for which IsDoubleRounding holds, or none: for some multipliers float32 has no number near
-// enough. Takes half a microsecond as a rule, ten at most. Always the same for the same task, on
-// every machine.
+// enough. Takes a quarter of a microsecond as a rule, ten at most. Always the same for the same
+// task, on every machine.
 std::optional<DoubleRoundingFit> FitDoubleRounding(const DoubleRoundingTask& task);
 
 // Whether the fit equals the task at every accumulator: a proof where it says yes. Says no, without

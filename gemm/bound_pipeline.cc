@@ -44,8 +44,7 @@ Result<std::shared_ptr<const BoundPipeline::Storage>> BindPanels(const BindTarge
   storage->bounded_to_bytes = SizeOf(pipeline.output) == 1;
   const bool by_multiply_add =
       options.fit && target.takes_multiply_add && options.rows >= kRowsWorthAMultiplyAdd;
-  const bool by_vector =
-      options.fit && target.kernel->has_fma && WorthAFit(options.rows, panels.channels);
+  const bool by_vector = options.fit && target.kernel->has_fma && options.rows >= kRowsWorthAFit;
   const WithSmallBiases small(panels, rows, pipeline);
   for (const PanelExtent& extent : panels.extents) {
     FillPanelParams(panels, extent, rows, &small.pipeline(), *params);

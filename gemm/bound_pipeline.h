@@ -19,8 +19,8 @@ class PackedDepthwise;  // gemm/depthwise.h
 
 struct BindOptions {
   // Whether to look, per channel, for a cheaper arithmetic that is proven to give the same bits
-  // (fixedpoint/fit_double_rounding.h, fit_multiply_add.h), which takes half a microsecond a
-  // channel on x86 and some ten on Arm...
+  // (fixedpoint/fit_double_rounding.h, fit_multiply_add.h), which takes a quarter of a
+  // microsecond a channel on x86 and some ten on Arm...
   bool fit = true;
   // ... if products have so many rows, or convolutions pixels, that it is won back within some tens
   // of calls. The kernel is chosen for as many rows, too. As large as it may be where the caller

@@ -100,8 +100,8 @@ TEST_P(Fits, NoneWhereForbidden) { EXPECT_EQ(FittedChannels({.fit = false}), 0);
 // Few rows do not win back the search; how few depends on the kernel's form of a fit.
 TEST_P(Fits, NoneForFewRows) {
   if (!KernelOf(GetParam()).takes_multiply_add) {
-    EXPECT_EQ(FittedChannels({.rows = 499}), 0);
-    EXPECT_EQ(FittedChannels({.rows = 500}), all());
+    EXPECT_EQ(FittedChannels({.rows = 99}), 0);
+    EXPECT_EQ(FittedChannels({.rows = 100}), all());
     return;
   }
   standard_.scaling = Scaling::kSingleRounding;
