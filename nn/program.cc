@@ -8,6 +8,8 @@
 #include <memory>
 #include <utility>
 
+#include "intaglio/nn/mapped_file.h"
+
 namespace intaglio::nn {
 namespace {
 
@@ -21,6 +23,19 @@ void AlignConstants(Graph& graph) {
     std::memcpy(copy->data(), tensor.data, tensor.data_bytes);
     tensor.data = copy->data();
     tensor.owner = copy;
+  }
+}
+
+// Of what a layer packed no second copy stays: a mapped file's pages are read again by whoever
+// needs them.
+void ForgetPacked(const Graph& graph, size_t layer, const PreparedLayer& prepared) {
+  constexpr size_t kFewBytes = 64 << 10;
+  for (const TensorId id : graph.layers[layer].inputs) {
+    if (id == kNoTensor) continue;
+    const Tensor& tensor = graph.tensors[static_cast<size_t>(id)];
+    if (!tensor.constant || tensor.data_bytes < kFewBytes) continue;
+    if (tensor.data_bytes > prepared.constant_bytes) continue;
+    ForgetPages(tensor.owner, tensor.data, tensor.data_bytes);
   }
 }
 
@@ -60,6 +75,7 @@ Status Program::PrepareLayers(const PrepareLayer& prepare, Context* context) {
       Result<PreparedLayer> layer = prepare(graph_, i);
       if (!layer.ok()) return fail(i, {layer.status(), nullptr});
       layers_[i] = std::move(*layer);
+      ForgetPacked(graph_, i, layers_[i]);
     } catch (...) {
       fail(i, {{}, std::current_exception()});
     }

@@ -6,12 +6,12 @@
 #include <new>
 #include <utility>
 
-#include "intaglio/nn/import/mapped_file.h"
 #include "intaglio/nn/import/subgraph.h"
 #include "intaglio/nn/import/tflite_file.h"
 #include "intaglio/nn/import/tflite_operators.h"
 #include "intaglio/nn/import/tflite_survey.h"
 #include "intaglio/nn/import/tflite_tensors.h"
+#include "intaglio/nn/mapped_file.h"
 
 namespace intaglio::nn {
 namespace {

@@ -1,7 +1,8 @@
 // A file seen as memory.
-#ifndef INTAGLIO_NN_IMPORT_MAPPED_FILE_H_
-#define INTAGLIO_NN_IMPORT_MAPPED_FILE_H_
+#ifndef INTAGLIO_NN_MAPPED_FILE_H_
+#define INTAGLIO_NN_MAPPED_FILE_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -19,6 +20,10 @@ struct MappedFile {
 // Maps a regular file, read-only. Refuses empty ones.
 Result<MappedFile> MapFile(const std::string& path);
 
+// Lets go of the pages that lie wholly within [data, data + bytes), if the owner is a mapped
+// file's: whoever reads there again reads the file again. Leaves other memory alone.
+void ForgetPages(const std::shared_ptr<const void>& owner, const void* data, size_t bytes);
+
 }  // namespace intaglio::nn
 
-#endif  // INTAGLIO_NN_IMPORT_MAPPED_FILE_H_
+#endif  // INTAGLIO_NN_MAPPED_FILE_H_

@@ -1,4 +1,4 @@
-#include "intaglio/nn/import/mapped_file.h"
+#include "intaglio/nn/mapped_file.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -29,6 +29,11 @@ class Descriptor {
   int fd_;
 };
 
+struct Unmap {
+  size_t bytes;
+  void operator()(void* start) const { munmap(start, bytes); }
+};
+
 Status Failed(const std::string& what) { return IoError(what + ": " + std::strerror(errno)); }
 
 }  // namespace
@@ -47,11 +52,20 @@ Result<MappedFile> MapFile(const std::string& path) {
   void* const address = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.get(), 0);
   if (address == MAP_FAILED) return Failed("cannot map");
   try {
-    std::shared_ptr<const void> owner(address, [size](void* start) { munmap(start, size); });
+    std::shared_ptr<const void> owner(address, Unmap{size});
     return MappedFile{{static_cast<const uint8_t*>(address), size}, std::move(owner)};
   } catch (const std::bad_alloc&) {  // the shared_ptr has unmapped
     return OutOfMemory("no memory to map the file");
   }
+}
+
+void ForgetPages(const std::shared_ptr<const void>& owner, const void* data, size_t bytes) {
+  if (std::get_deleter<Unmap>(owner) == nullptr) return;
+  const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+  const auto start = reinterpret_cast<uintptr_t>(data);
+  const uintptr_t first = (start + page - 1) / page * page;
+  const uintptr_t last = (start + bytes) / page * page;
+  if (first < last) (void)madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
 }
 
 }  // namespace intaglio::nn
