@@ -1,6 +1,7 @@
 #include "intaglio/fixedpoint/fit_double_rounding.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -15,6 +16,11 @@ namespace {
 // Below and above, the origin has no integers, or not enough of them, on both sides.
 constexpr int kLeastShift = 2;
 constexpr int kMostShift = 20;
+
+// Of a normal number. The C library's ldexp is a call, and takes care of all others.
+double PowerOfTwo(int exponent) {
+  return std::bit_cast<double>(static_cast<uint64_t>(1023 + exponent) << 52);
+}
 
 // The accumulators at which the clamped result changes, by the formula of the header: quotients,
 // rounded up, of products that are equally far apart, by a whole number of mantissas and a rest. A
@@ -85,7 +91,7 @@ class Steps {
     const int64_t quotient = CeilDivide(product, task.mantissa);
     const auto rest = static_cast<double>(product - quotient * task.mantissa);
     return {static_cast<double>(quotient), rest / task.mantissa + kAlmostHalf,
-            first_ - std::ldexp(spacing, -task.right_shift - 1)};
+            first_ - spacing * PowerOfTwo(-task.right_shift - 1)};
   }
 
   double At(int place) const {
@@ -252,12 +258,12 @@ std::optional<DoubleRoundingFit> FitSlope(const DoubleRoundingTask& task, const 
 
   const int exponent = -24 - task.right_shift - slope.finer;
   const int32_t origin = 1 << (25 - task.right_shift);
-  const double from_origin = std::ldexp(static_cast<double>(addend), exponent);
+  const double from_origin = static_cast<double>(addend) * PowerOfTwo(exponent);
   DoubleRoundingFit fit;
   fit.base = kBitsOfTwoTo23 + static_cast<int32_t>(m - (int64_t{1} << 23));
   fit.stretch = static_cast<float>(slope.stretch);
   fit.shift = static_cast<float>(d - slope.stretch * m);
-  fit.scale = static_cast<float>(std::ldexp(static_cast<double>(slope.scale), exponent));
+  fit.scale = static_cast<float>(static_cast<double>(slope.scale) * PowerOfTwo(exponent));
   fit.addend = static_cast<float>(origin + from_origin);
   fit.origin = origin;
   const bool exact = static_cast<double>(fit.addend) == origin + from_origin &&
