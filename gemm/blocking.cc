@@ -180,8 +180,9 @@ Blocking Block(const Product& p, int threads) {
 
 Range RowsOf(const Product& p, const Blocking& b, int row_task) {
   const int tile = p.kernel->max_rows;
-  const Range tiles = Part((p.row_count() + tile - 1) / tile, row_task, b.row_tasks);
-  return {tiles.first * tile, std::min(tiles.last * tile, p.row_count())};
+  const int count = (p.row_count() - 1) / tile + 1;
+  const Range tiles = Part(count, row_task, b.row_tasks);
+  return {tiles.first * tile, tiles.last == count ? p.row_count() : tiles.last * tile};
 }
 
 Range ExtentsOf(const Product& p, const Blocking& b, int extent_task) {

@@ -13,6 +13,8 @@
 
 namespace intaglio {
 
+static_assert(sizeof(PanelParams) / kMaxPanelWidth - BoundPipeline::kChannelBytes <= 1);
+
 Result<std::shared_ptr<const BoundPipeline::Storage>> BindPanels(const BindTarget& target,
                                                                  const StandardPipeline& pipeline,
                                                                  Type operand_type,

@@ -45,6 +45,7 @@ class BoundPipeline {
   BoundPipeline() = default;
 
   size_t bytes() const;
+  static constexpr size_t kChannelBytes = 40;  // of these, roughly
 
   struct Storage;
   const Storage* storage() const { return storage_.get(); }

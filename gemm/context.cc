@@ -41,12 +41,15 @@ void Context::Run(int count, const std::function<void(int)>& task) {
     for (int i = 0; i < count; ++i) task(i);
     return;
   }
-  if (impl_->parallel_for) return impl_->parallel_for(count, task);
-  if (!impl_->pool) impl_->pool = std::make_unique<WorkerPool>(impl_->threads - 1);
-  if (count <= impl_->threads) return impl_->pool->Run(count, task);
+  const auto run = [&](int threads, const std::function<void(int)>& part) {
+    if (impl_->parallel_for) return impl_->parallel_for(threads, part);
+    if (!impl_->pool) impl_->pool = std::make_unique<WorkerPool>(impl_->threads - 1);
+    impl_->pool->Run(threads, part);
+  };
+  if (count <= impl_->threads) return run(count, task);
   TaskParts parts(count, impl_->threads);
   const auto share = [&](int worker) { parts.Run(worker, task); };
-  impl_->pool->Run(impl_->threads, std::ref(share));  // by reference: a copy would be allocated
+  run(impl_->threads, std::ref(share));  // by reference: a copy would be allocated
 }
 
 void* Context::Scratch(int index, size_t bytes) {

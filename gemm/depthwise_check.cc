@@ -56,13 +56,12 @@ Status CheckDepthwise(const DepthwiseProduct& product) {
   }
   const size_t elements = static_cast<size_t>(rows) * static_cast<size_t>(panels.channels);
   if (elements > 0 && product.dst == nullptr) return InvalidArgument("depthwise: null dst");
-  const auto input_bytes = static_cast<size_t>(input.batch) * static_cast<size_t>(input.height) *
-                           static_cast<size_t>(input.width) * static_cast<size_t>(input.channels);
   const size_t dst_elements =
       elements == 0 ? 0
                     : static_cast<size_t>(rows - 1) * static_cast<size_t>(product.dst_stride) +
                           static_cast<size_t>(panels.channels);
-  if (Overlap(input.data, input_bytes, product.dst, dst_elements * SizeOf(product.tile.output))) {
+  if (Overlap(input.data, ImageBytes(input), product.dst,
+              dst_elements * SizeOf(product.tile.output))) {
     return InvalidArgument("depthwise: dst overlaps the input");
   }
   const int64_t worst = panels.magnitude() * LargestDistance(input.type, input.zero_point);

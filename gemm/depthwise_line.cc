@@ -33,10 +33,11 @@ void FindRows(const DepthwiseJob& job, int batch, int out_y, int lines, Depthwis
   const auto* image = static_cast<const uint8_t*>(v.data) +
                       static_cast<ptrdiff_t>(batch) * v.height * v.width * v.channels;
   for (int ky = 0; ky < job.filters.padded_height(); ++ky) {
-    const int y = out_y * v.stride_height - v.pad_top + ky * v.dilation_height;
-    const bool inside = ky < v.kernel_height + lines - 1 && y >= 0 && y < v.height;
     rows[ky] = {job.outside, 0};
-    if (inside) rows[ky] = {image + static_cast<ptrdiff_t>(y) * v.width * v.channels, v.channels};
+    if (ky >= v.kernel_height + lines - 1) continue;
+    const int y = out_y * v.stride_height - v.pad_top + ky * v.dilation_height;
+    if (y >= 0 && y < v.height)
+      rows[ky] = {image + static_cast<ptrdiff_t>(y) * v.width * v.channels, v.channels};
   }
 }
 

@@ -23,7 +23,8 @@ struct GemmPlan::Storage {
   PreparedProduct prepared;
   MutableMatrix dst;
   size_t operand_bytes = 0;
-  Blocking alone;  // for one thread
+  ptrdiff_t first_byte = 0;  // of the operand's data, that the product reads as a matrix
+  Blocking alone;            // for one thread
 };
 
 namespace {
@@ -45,6 +46,11 @@ Operand WithData(const Operand& operand, const void* data) {
   return matrix;
 }
 
+size_t DataBytes(const Operand& operand) {
+  return operand.kind() == Operand::Kind::kIm2col ? ImageBytes(operand.im2col())
+                                                  : SpanBytes(operand.matrix());
+}
+
 Status PrepareWithoutData(const Operand& lhs, const Operand& rhs, const Finish& finish,
                           GemmPlan::Storage& plan) {
   Context context;  // of which a product with a packed side takes nothing
@@ -52,8 +58,11 @@ Status PrepareWithoutData(const Operand& lhs, const Operand& rhs, const Finish& 
   INTAGLIO_RETURN_IF_ERROR(Prepare(context, WithData(lhs, kOperand), WithData(rhs, kOperand),
                                    plan.dst, finish, plan.prepared));
   const Product& product = plan.prepared.product;
-  plan.operand_bytes =
-      product.rows.is_im2col ? ImageBytes(product.rows.im2col) : SpanBytes(product.rows.matrix);
+  plan.operand_bytes = DataBytes(lhs.kind() == Operand::Kind::kPacked ? rhs : lhs);
+  if (!product.rows.is_im2col) {
+    plan.first_byte = static_cast<const std::byte*>(product.rows.matrix.data) -
+                      static_cast<const std::byte*>(kOperand);
+  }
   plan.alone = Block(product, 1);
   return {};
 }
@@ -128,7 +137,11 @@ Status GemmPlan::Run(Context& context, const void* operand, void* dst, ptrdiff_t
   INTAGLIO_RETURN_IF_ERROR(CheckData(*storage_, operand, result));
   PreparedProduct prepared = storage_->prepared;
   Product& product = prepared.product;
-  (product.rows.is_im2col ? product.rows.im2col.data : product.rows.matrix.data) = operand;
+  if (product.rows.is_im2col) {
+    product.rows.im2col.data = operand;
+  } else {
+    product.rows.matrix.data = static_cast<const std::byte*>(operand) + storage_->first_byte;
+  }
   SetDestination(result, prepared.side, product);
   if (Verbose()) std::fprintf(stderr, "intaglio: %s\n", Describe(context, prepared).text.c_str());
   const int threads = ThreadsWorth(product, context.threads());

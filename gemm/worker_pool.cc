@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <new>
 #include <span>
 #include <system_error>
 
@@ -35,12 +36,14 @@ bool WorkerPool::Desk::Take(Offer to) {
 WorkerPool::WorkerPool(int workers)
     : crowded_(static_cast<unsigned>(workers) >= std::thread::hardware_concurrency()),
       desks_(static_cast<size_t>(workers)) {
+  threads_.reserve(desks_.size());
   try {
     for (Desk& desk : desks_) {
       threads_.emplace_back([this, &desk] { Work(desk); });
     }
   } catch (const std::system_error&) {
     // The machine has no more threads to give: the caller runs what they would have run.
+  } catch (const std::bad_alloc&) {  // nor memory for them
   }
 }
 
@@ -50,7 +53,7 @@ WorkerPool::~WorkerPool() {
   for (std::thread& thread : threads_) thread.join();
 }
 
-void WorkerPool::Run(int count, const std::function<void(int)>& task) {
+void WorkerPool::Run(int count, const std::function<void(int)>& task) noexcept {
   const auto others = std::span(desks_).first(static_cast<size_t>(count) - 1);
   int number = 0;
   for (Desk& desk : others) {

@@ -20,8 +20,9 @@ class WorkerPool {
   ~WorkerPool();
 
   // Runs task(0) here and task(1 .. count - 1) each on a worker, always the same one, or here if it
-  // does not wake in time; returns when all are done. count is at most one more than the workers.
-  void Run(int count, const std::function<void(int)>& task);
+  // does not wake in time; returns when all are done. count is at most one more than the workers. A
+  // task that throws ends the program.
+  void Run(int count, const std::function<void(int)>& task) noexcept;
 
  private:
   enum class Offer : uint32_t { kNone, kOpen, kTaken, kStop };

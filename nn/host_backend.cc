@@ -1,3 +1,4 @@
+#include <atomic>
 #include <cstring>
 #include <memory>
 #include <string>
@@ -26,7 +27,10 @@ class HostBackend final : public Backend {
 
   Result<std::shared_ptr<std::byte>> Allocate(size_t bytes) const override {
     static_assert(AlignedBuffer::kAlignment % kArenaAlignment == 0);
-    const BufferPool::Use use(pool_);
+    // Of the pool, which takes nothing back before the model goes, the first instance's; a large
+    // one has pages of its own.
+    const bool pooled = bytes < kLargePageBytes && !has_arena_.exchange(true);
+    const BufferPool::Use use(pooled ? pool_ : nullptr);
     const auto buffer = std::make_shared<AlignedBuffer>(AlignedBuffer::Allocate(bytes));
     if (buffer->data() == nullptr) {
       return OutOfMemory("the arena of " + std::to_string(bytes) + " bytes cannot be allocated");
@@ -52,6 +56,7 @@ class HostBackend final : public Backend {
  private:
   LayerOptions options_;
   std::shared_ptr<BufferPool> pool_;
+  mutable std::atomic<bool> has_arena_ = false;  // the pool
 };
 
 }  // namespace

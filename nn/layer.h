@@ -85,6 +85,9 @@ struct PreparedLayer {
   // The inputs whose memory output 0 may take: bit i is input i. The routine must read each element
   // of that input before it writes an element at the same byte or a later one.
   uint32_t in_place_inputs = 0;
+  // The constants among the inputs that the routine has in a form of its own, and does not read
+  // again: bit i is input i.
+  uint32_t packed_inputs = 0;
   // Output 0 has the bytes of input 0. The routine copies unless both are the same memory.
   bool alias = false;
   // Inputs of a concatenation may lie in output 0, where they belong: the routine copies the

@@ -36,7 +36,7 @@ struct PrepareOptions {
   // A run whose loops would take more rounds than this, those of loops inside of loops counted too,
   // ends with an error.
   int64_t max_rounds = 1'000'000;
-  // A larger arena is refused before anything is allocated.
+  // A larger arena is refused before it is allocated.
   size_t max_arena_bytes = std::numeric_limits<size_t>::max();
 };
 

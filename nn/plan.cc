@@ -8,6 +8,7 @@
 #include <utility>
 #include <variant>
 
+#include "intaglio/gemm/bound_pipeline.h"
 #include "intaglio/nn/join.h"
 #include "intaglio/pack/pages.h"
 
@@ -312,7 +313,6 @@ Result<MemoryPlan> PlanMemory(const Graph& graph, const std::vector<PreparedLaye
 }
 
 size_t EstimateBytes(const Graph& graph) {
-  constexpr size_t kParamsOfChannel = 40;  // kernels/epilogue.h
   constexpr size_t kLargeArena = kLargePageBytes;
   size_t constants = 0;
   size_t arena = 0;  // the tensors of the largest layer
@@ -327,7 +327,7 @@ size_t EstimateBytes(const Graph& graph) {
       } else if (SizeOf(tensor.type) == 1 && tensor.shape.size() > 1) {
         constants += bytes;
       } else if (tensor.type == Type::kInt32 && tensor.shape.size() == 1) {
-        constants += bytes / sizeof(int32_t) * kParamsOfChannel;
+        constants += bytes / sizeof(int32_t) * BoundPipeline::kChannelBytes;
       }
     };
     std::for_each(layer.inputs.begin(), layer.inputs.end(), add);

@@ -1,5 +1,6 @@
 #include "intaglio/nn/program.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <cstring>
@@ -30,12 +31,11 @@ void AlignConstants(Graph& graph) {
 // needs them.
 void ForgetPacked(const Graph& graph, size_t layer, const PreparedLayer& prepared) {
   constexpr size_t kFewBytes = 64 << 10;
-  for (const TensorId id : graph.layers[layer].inputs) {
-    if (id == kNoTensor) continue;
-    const Tensor& tensor = graph.tensors[static_cast<size_t>(id)];
-    if (!tensor.constant || tensor.data_bytes < kFewBytes) continue;
-    if (tensor.data_bytes > prepared.constant_bytes) continue;
-    ForgetPages(tensor.owner, tensor.data, tensor.data_bytes);
+  const std::vector<TensorId>& inputs = graph.layers[layer].inputs;
+  for (size_t i = 0; i < std::min<size_t>(inputs.size(), 32); ++i) {
+    if ((prepared.packed_inputs >> i & 1) == 0) continue;
+    const Tensor& tensor = graph.tensors[static_cast<size_t>(inputs[i])];
+    if (tensor.data_bytes >= kFewBytes) ForgetPages(tensor.owner, tensor.data, tensor.data_bytes);
   }
 }
 

@@ -1,5 +1,6 @@
 #include "intaglio/pack/buffer_pool.h"
 
+#include <limits>
 #include <new>
 #include <utility>
 
@@ -24,19 +25,21 @@ constexpr bool kChecksAddresses = false;
 
 }  // namespace
 
-BufferPool::BufferPool(void* memory, size_t bytes)
-    : memory_(static_cast<std::byte*>(memory)), bytes_(bytes) {}
+BufferPool::BufferPool(size_t bytes)
+    : memory_(static_cast<std::byte*>(::operator new(bytes, kAlign, std::nothrow))),
+      bytes_(bytes) {}
 
 BufferPool::~BufferPool() { ::operator delete(memory_, kAlign); }
 
-std::shared_ptr<BufferPool> BufferPool::Make(size_t expected) {
+std::shared_ptr<BufferPool> BufferPool::Make(size_t expected) try {
+  if (expected > std::numeric_limits<size_t>::max() / 4) return nullptr;
   const size_t large = (expected + kLargePageBytes / 3) / kLargePageBytes * kLargePageBytes;
   if (large == 0 || kChecksAddresses) return nullptr;
-  const size_t bytes = 2 * large;
-  void* const memory = ::operator new(bytes, kAlign, std::nothrow);
-  if (memory == nullptr) return nullptr;
-  std::shared_ptr<BufferPool> pool(new BufferPool(memory, bytes));
-  return WishLargePages(memory, large) ? pool : nullptr;
+  const std::shared_ptr<BufferPool> pool(new (std::nothrow) BufferPool(2 * large));
+  if (pool == nullptr || pool->memory_ == nullptr) return nullptr;
+  return WishLargePages(pool->memory_, large) ? pool : nullptr;
+} catch (const std::bad_alloc&) {
+  return nullptr;
 }
 
 void* BufferPool::Take(size_t bytes) {

@@ -42,7 +42,7 @@ class BufferPool {
   static const std::shared_ptr<BufferPool>& InUse();
 
  private:
-  BufferPool(void* memory, size_t bytes);
+  explicit BufferPool(size_t bytes);  // memory_ is null where memory is short
 
   std::mutex mutex_;
   std::byte* const memory_;

@@ -9,6 +9,23 @@
 #include "intaglio/pack/validate.h"
 
 namespace intaglio {
+namespace {
+
+// Of a matrix whose rows are the channels.
+Status PackPanels(const ConstMatrix& channels, const PanelFormat& format,
+                  std::span<const int32_t> channel_zero_points, const PanelRoutines& routines,
+                  Panels& panels) {
+  INTAGLIO_RETURN_IF_ERROR(LayOutPanels(format, channels.rows, channels.cols, panels));
+  PackExtents(channels, channel_zero_points, Magnitudes::kExact, routines, 0,
+              static_cast<int>(panels.extents.size()), panels);
+  for (const int32_t zero_point : panels.zero_points) {
+    panels.has_zero_points |= zero_point != 0;
+    panels.one_zero_point &= zero_point == panels.zero_points[0];
+  }
+  return {};
+}
+
+}  // namespace
 
 Result<PackedMatrix> PackedMatrix::Pack(Side side, const ConstMatrix& matrix,
                                         const PanelFormat& format,
@@ -28,13 +45,7 @@ Result<PackedMatrix> PackedMatrix::Pack(Side side, const ConstMatrix& matrix,
   }
   try {
     Panels panels;
-    INTAGLIO_RETURN_IF_ERROR(LayOutPanels(format, channels.rows, channels.cols, panels));
-    PackExtents(channels, channel_zero_points, Magnitudes::kExact, routines, 0,
-                static_cast<int>(panels.extents.size()), panels);
-    for (const int32_t zero_point : panels.zero_points) {
-      panels.has_zero_points |= zero_point != 0;
-      panels.one_zero_point &= zero_point == panels.zero_points[0];
-    }
+    INTAGLIO_RETURN_IF_ERROR(PackPanels(channels, format, channel_zero_points, routines, panels));
     return PackedMatrix(side, std::make_shared<const Panels>(std::move(panels)));
   } catch (const std::bad_alloc&) {
     return OutOfMemory("no memory to pack a matrix of " + std::to_string(channels.rows) +
@@ -57,15 +68,13 @@ Result<PackedMatrix> PackedMatrix::PackRuns(const ConstMatrix& matrix, int runs,
         std::copy_n(from + ptrdiff_t{r} * length, length, to);
       }
     }
-    Result<PackedMatrix> packed =
-        Pack(Side::kRhs,
-             MakeConstMatrix(padded.data(), runs * padded_length, matrix.cols, Order::kColMajor),
-             format, {}, routines);
-    if (!packed.ok()) return packed;
-    auto panels = std::const_pointer_cast<Panels>(packed->panels_);
-    panels->depth = matrix.rows;
-    panels->runs = runs;
-    return packed;
+    Panels panels;
+    INTAGLIO_RETURN_IF_ERROR(
+        PackPanels(MakeConstMatrix(padded.data(), matrix.cols, runs * padded_length), format, {},
+                   routines, panels));
+    panels.depth = matrix.rows;
+    panels.runs = runs;
+    return PackedMatrix(Side::kRhs, std::make_shared<const Panels>(std::move(panels)));
   } catch (const std::bad_alloc&) {
     return OutOfMemory("no memory to pack filters of " + std::to_string(matrix.cols) + " channels");
   }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 
 #include "intaglio/fixedpoint/status.h"
 #include "intaglio/fixedpoint/type.h"
@@ -47,9 +48,12 @@ constexpr int LineLength(const View& m) {
 // Some good views are not.
 template <class View>
 constexpr bool IsPlain(const View& m) {
-  constexpr ptrdiff_t kShort = 1 << 28;  // times an int of lines of 8-byte elements: no overflow
-  return m.rows > 0 && m.cols > 0 && m.data != nullptr && m.stride >= LineLength(m) &&
-         m.stride <= kShort;
+  // The stride times the lines, of 8-byte elements, does not overflow.
+  constexpr bool kIsWide = sizeof(ptrdiff_t) >= 8;
+  constexpr ptrdiff_t kShort = kIsWide ? 1 << 28 : 1 << 14;
+  constexpr int kFew = kIsWide ? std::numeric_limits<int>::max() : 1 << 13;
+  return m.rows > 0 && m.cols > 0 && m.rows <= kFew && m.cols <= kFew && m.data != nullptr &&
+         m.stride >= LineLength(m) && m.stride <= kShort;
 }
 
 // One past the highest byte that a view touches, from its data; 0 for an empty one.

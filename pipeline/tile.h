@@ -28,7 +28,7 @@ struct AccumulatorTile {
   ptrdiff_t element_stride;
 };
 
-// Any pipeline, by pointer. `run` is safe to call from several threads at once.
+// Any pipeline, by pointer. `run` is safe to call from several threads at once, and throws nothing.
 struct TilePipeline {
   const void* pipeline;
   void (*run)(const void* pipeline, const AccumulatorTile& tile);

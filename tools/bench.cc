@@ -114,6 +114,7 @@ Json ToJson(const nn::Model& model, const BenchOptions& options, const Measureme
                {"macs", TotalMacs(model)},       {"min_ms", m.whole.min_ms},
                {"median_ms", m.whole.median_ms}, {"gops", Gops(TotalMacs(model), m.whole.min_ms)},
                {"peak_gops", ceilings.gops}};
+  json["layers"] = Json::array();
   for (size_t i = 0; i < m.layers.size(); ++i) {
     const nn::LayerInfo& layer = model.layers()[i];
     json["layers"].push_back(

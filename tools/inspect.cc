@@ -136,6 +136,7 @@ Json ToJson(const nn::Model& model) {
                {"file_constant_bytes", totals.file_constants},
                {"packed_constant_bytes", model.constant_bytes()},
                {"arena_bytes", model.arena_bytes()}};
+  for (const char* const list : {"tensors", "layers", "memory_plan"}) json[list] = Json::array();
   for (const nn::Tensor& tensor : model.graph().tensors) {
     Json entry = TensorJson(tensor);
     entry["constant"] = tensor.constant;

@@ -42,7 +42,8 @@ Result<Plan> PlanFor(const Stream& stream, const Canonical& call, const Pipeline
 Result<Prepared> Prepare(const Stream& stream, const Canonical& call, const Plan& plan,
                          const PipelineNeeds& needs, const PipelineParams& params);
 
-// Enqueues kernel and finish: launch(product, finish) and finish_from_memory(product, partials).
+// Enqueues the kernel by launch(), or where partial sums go to memory, it and then
+// from_memory(product, partials).
 template <class Launch, class FromMemory>
 Status Enqueue(const Prepared& p, const Launch& launch, const FromMemory& from_memory) {
   if (p.kernel == nullptr) return {};

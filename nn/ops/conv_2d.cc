@@ -174,6 +174,7 @@ Result<PreparedLayer> PrepareConv2D(const LayerView& layer, const LayerOptions& 
   prepared.macs = CountMacs(layer.output().shape, shape->depth());
   prepared.kernel = options.kernel;
   prepared.strides_output = true;
+  prepared.packed_inputs = 1 << 1;  // the weights
   for (size_t g = 0; g < routine->filters.size(); ++g) {
     prepared.constant_bytes += routine->filters[g].bytes() + routine->pipelines[g].bytes();
   }

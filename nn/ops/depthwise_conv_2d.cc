@@ -92,6 +92,7 @@ Result<PreparedLayer> Finish(const LayerView& layer, const LayerOptions& options
   prepared.strides_output = true;
   prepared.macs = CountMacs(layer.output().shape, taps);
   prepared.constant_bytes = routine->filters.bytes() + routine->pipeline.bytes();
+  prepared.packed_inputs = 1 << 1;  // the weights
   prepared.routine = std::move(routine);
   return prepared;
 }

@@ -159,6 +159,7 @@ Result<PreparedLayer> PrepareFullyConnected(const LayerView& layer, const LayerO
   prepared.strides_output = true;
   prepared.macs = CountMacs({sizes->rows, sizes->outputs}, sizes->depth);
   prepared.constant_bytes = routine->weights.bytes() + routine->bound.bytes();
+  prepared.packed_inputs = 1 << 1;  // the weights
   prepared.routine = std::move(routine);
   return prepared;
 }

@@ -1,6 +1,8 @@
 #include "intaglio/nn/ops/nested.h"
 
 #include <cstring>
+#include <limits>
+#include <string>
 #include <utility>
 
 #include "intaglio/nn/operator_table.h"
@@ -58,6 +60,13 @@ Result<Program> PrepareNested(const LayerView& layer, const Graph& graph, const 
       graph, [&](const Graph& g, size_t i) { return Prepare(LayerView(g, i), options); }, false,
       nullptr);
   if (!program.ok()) return InNested(layer, what, program.status());
+  // A layer adds up those of two.
+  constexpr size_t kMostArena = std::numeric_limits<size_t>::max() / 8;
+  if (program->plan().arena_bytes > kMostArena) {
+    return InNested(layer, what,
+                    OutOfMemory("an arena of " + std::to_string(program->plan().arena_bytes) +
+                                " bytes does not fit the address space"));
+  }
   return program;
 }
 

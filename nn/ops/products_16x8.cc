@@ -81,6 +81,7 @@ Result<PreparedLayer> PrepareProduct16x8(const LayerView& layer, const LayerOpti
   prepared.macs = CountMacs({shape.rows(), shape.outputs}, shape.depth());
   prepared.scratch_bytes = *scratch;
   prepared.strides_output = true;
+  prepared.packed_inputs = 1 << 1;  // the weights
   for (const PackedMatrix& filter : *filters) prepared.constant_bytes += filter.bytes();
   auto routine = std::make_shared<ProductRoutine>();
   routine->shape = shape;
@@ -112,6 +113,7 @@ Result<PreparedLayer> PrepareDepthwise16x8(const LayerView& layer, const LayerOp
   prepared.macs = CountMacs(layer.output().shape, taps);
   prepared.scratch_bytes = *scratch;
   prepared.strides_output = true;
+  prepared.packed_inputs = 1 << 1;  // the weights
   prepared.constant_bytes = packed->bytes();
   auto routine = std::make_shared<DepthwiseRoutine>(std::move(*packed));
   routine->view = view;

@@ -181,6 +181,7 @@ Result<PreparedLayer> PrepareProductFloat(const LayerView& layer, const LayerOpt
   const int most = std::max(1, kGathered / std::max(1, depth) / kBlock) * kBlock;
   routine->chunk = std::max(1, shape.pointwise ? shape.rows() : std::min(most, shape.rows()));
   PreparedLayer prepared;
+  prepared.packed_inputs = 1 << 1;  // the weights
   for (int g = 0; g < shape.groups; ++g) {
     const auto* const weights = static_cast<const float*>(layer.input(1).data) +
                                 ptrdiff_t{g} * shape.group_outputs() * depth;
@@ -213,6 +214,7 @@ Result<PreparedLayer> PrepareDepthwiseFloat(const LayerView& layer, const LayerO
   PreparedLayer prepared;
   prepared.name = RoutineName(Type::kFloat32, "depthwise");
   prepared.macs = CountMacs(layer.output().shape, int64_t{filter.shape[1]} * filter.shape[2]);
+  prepared.packed_inputs = 1 << 1;  // the weights
   prepared.constant_bytes = filter.data_bytes;
   prepared.strides_output = true;
   prepared.routine = std::move(routine);

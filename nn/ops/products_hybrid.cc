@@ -134,6 +134,7 @@ Result<PreparedLayer> PrepareProductHybrid(const LayerView& layer, const LayerOp
   prepared.macs = CountMacs({shape.rows(), shape.outputs}, depth);
   prepared.scratch_bytes = *scratch;
   prepared.strides_output = true;
+  prepared.packed_inputs = 1 << 1;  // the weights
   for (const PackedMatrix& filter : *filters) prepared.constant_bytes += filter.bytes();
   auto routine = std::make_shared<ProductRoutine>();
   routine->shape = shape;
@@ -180,6 +181,7 @@ Result<PreparedLayer> PrepareDepthwiseHybrid(const LayerView& layer, const Layer
   prepared.macs = CountMacs(layer.output().shape, taps);
   prepared.scratch_bytes = *scratch;
   prepared.strides_output = true;
+  prepared.packed_inputs = 1 << 1;  // the weights
   prepared.constant_bytes = packed->bytes();
   auto routine = std::make_shared<DepthwiseRoutine>(std::move(*packed));
   routine->view = view;

@@ -72,7 +72,9 @@ Result<PreparedLayer> PrepareScatterNd(const LayerView& layer, const LayerOption
   const std::vector<ptrdiff_t> strides = DenseStrides(out.shape);
   Scatter s;
   s.bytes = *CountBytes(out.shape, out.type);
-  for (size_t i = 0; i + 1 < indices.shape.size(); ++i) s.count *= indices.shape[i];
+  const Result<int64_t> count = CountElements({indices.shape.begin(), indices.shape.end() - 1});
+  if (!count.ok()) return layer.Wrap(count.status());
+  s.count = *count;
   for (size_t i = 0; i < out.shape.size(); ++i) {
     if (i < depth) {
       s.extents.push_back(out.shape[i]);

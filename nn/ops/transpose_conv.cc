@@ -193,6 +193,7 @@ Result<PreparedLayer> PrepareByType(const LayerView& layer, const LayerOptions& 
   PreparedLayer prepared;
   prepared.macs = CountMacs(layer.input(0).shape, scatter->columns());
   prepared.scratch_bytes = *row_bytes + *image_bytes;
+  prepared.packed_inputs = 1 << 1;  // the weights
   prepared.constant_bytes = packed->bytes();
   prepared.kernel = options.kernel;
   prepared.name = RoutineName(linear->type, "gemm");

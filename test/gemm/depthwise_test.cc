@@ -116,6 +116,31 @@ TEST(Depthwise, EqualsNaiveSums) {
   }
 }
 
+// Filters of one row have no dilation to look at, however large.
+TEST(Depthwise, DilationOfOneRow) {
+  Random random(9);
+  const TestMatrix filters(random, Type::kInt8, 3, 64, Order::kRowMajor, 0, 0);
+  const auto packed = PackedDepthwise::Pack(filters.view(), 3, 1);
+  ASSERT_TRUE(packed.ok()) << packed.status().message();
+  TestPipeline pipeline;
+  pipeline.Randomize(random, Scaling::kFloatHalfEven, Type::kInt8, 64, Axis::kCols, 0.01);
+  TestImage image(random, Type::kInt8, 1, 5, 7, 64, 3);
+  Im2col view = image.view();
+  view.kernel_width = 3;
+  view.out_width = 5;
+  std::vector<int8_t> results[2];
+  for (const bool far : {false, true}) {
+    view.dilation_height = far ? 1 << 30 : 1;
+    std::vector<int8_t>& result = results[far];
+    result.resize(5 * 5 * 64);
+    Context context;
+    const Status status =
+        Depthwise(context, view, *packed, result.data(), pipeline.standard, /*dst_stride=*/64);
+    ASSERT_TRUE(status.ok()) << status.message();
+  }
+  EXPECT_EQ(results[0], results[1]);
+}
+
 // Lines of more columns than are interleaved at once.
 TEST(Depthwise, LongLines) {
   Context context;

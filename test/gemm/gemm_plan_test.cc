@@ -51,7 +51,12 @@ TEST(GemmPlan, Convolutions) {
   Context context(2);
   for (int round = 0; round < 40; ++round) {
     TestImage image(random, Type::kInt8, 2, 9, 8, 5, 3);
-    const Im2col& v = image.RandomWindow(random).view();
+    if (round % 2 == 0) image.RandomWindow(random);  // else 1 x 1, which is a matrix
+    if (round % 4 < 2) {
+      const int first = Uniform(random, 0, 4);
+      image.Group(first, Uniform(random, 1, 5 - first));
+    }
+    const Im2col& v = image.view();
     const Bound b(random, Cols(v), 20);
     TestResult y(Type::kInt8, Rows(v), 20, Order::kRowMajor, 2);
     y.Want(b.pipeline.standard, Sums(image.ToIntegers(), b.weights.ToIntegers()));

@@ -177,8 +177,7 @@ void EmulateImageCopies(const DeviceProduct& p, TileIndex tile, int depth, char*
   }
 }
 
-// The tiles of one block of the grid after the other, without the ring. `rows_of_batch` as the
-// kernel's producer has it.
+// The tiles of one block of the grid after the other, without the ring.
 template <class Tile, bool kSigned, bool kFromImage, class Finish>
 void EmulateWgmma(const DeviceProduct& p, const Finish& finish) {
   constexpr int kGroups = Tile::kChannels / kChannelGroup;

@@ -44,6 +44,7 @@ class BufferPoolTest : public testing::Test {
 TEST(BufferPool, HasNoPageThatWouldStayEmpty) {
   EXPECT_EQ(BufferPool::Make(0), nullptr);
   EXPECT_EQ(BufferPool::Make(kPage / 2), nullptr);
+  EXPECT_EQ(BufferPool::Make(SIZE_MAX), nullptr);
 }
 
 TEST_F(BufferPoolTest, GivesPiecesOneBehindTheOther) {

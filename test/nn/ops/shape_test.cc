@@ -28,6 +28,24 @@ TEST(Divider, IsExact) {
   }
 }
 
+// No updates are made by no indices, whatever dimensions they have beside that of 0.
+TEST(ScatterNd, TakesNoIndices) {
+  constexpr int kMost = std::numeric_limits<int>::max();
+  Builder b;
+  const Value indices = b.Input("i", Type::kInt32, {kMost, kMost, kMost, 0, 1}, {});
+  const Value updates = b.Input("u", Type::kInt8, {kMost, kMost, kMost, 0}, PerTensor(1, 0));
+  b.Output(b.Layer(ScatterNd{{5}}, {indices.id, updates.id}, Type::kInt8, PerTensor(1, 0)), "y");
+  Result<Graph> graph = b.Finish();
+  ASSERT_TRUE(graph.ok());
+  Result<Model> model = Model::Prepare(std::move(*graph));
+  ASSERT_TRUE(model.ok()) << model.status().message();
+  const InputBuffer inputs[] = {{nullptr, 0, Type::kInt32}, {nullptr, 0, Type::kInt8}};
+  std::vector<int8_t> y(5, 7);
+  const OutputBuffer output = MakeOutput<int8_t>(y);
+  ASSERT_TRUE(model->Run(inputs, {&output, 1}).ok());
+  EXPECT_EQ(y, std::vector<int8_t>(5, 0));
+}
+
 struct PoolCase {
   Q x;
   Extent filter, stride;
