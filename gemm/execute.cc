@@ -1,6 +1,7 @@
 // Runs the kernel over the tasks of a product.
 #include <algorithm>
 #include <functional>
+#include <utility>
 
 #include "intaglio/fixedpoint/registers.h"
 #include "intaglio/gemm/blocking.h"
@@ -85,10 +86,10 @@ void SetPanel(const Plan& plan, int e, TileArgs& args) {
   args.params = plan.params + e;
 }
 
-// A panel whose tiles do not go straight to dst, for the rows of `args`, the first of which is
-// `first`.
+// A panel whose tiles do not go straight to dst, for the rows of `args` from `row` on, the first of
+// which is `first`.
 void RunByScratch(const Product& p, const Kernel& kernel, const PanelExtent& extent, int first,
-                  const Scratch& scratch, const TileArgs& all) {
+                  int row, const Scratch& scratch, const TileArgs& all) {
   const size_t stride =
       static_cast<size_t>(p.panels->format.lanes * extent.vectors) * SizeOf(p.epilogue.output);
   TileArgs args = all;
@@ -96,7 +97,7 @@ void RunByScratch(const Product& p, const Kernel& kernel, const PanelExtent& ext
   args.dst_stride = static_cast<ptrdiff_t>(stride);
   const int rows_each = kScratchTileRows / kernel.max_rows * kernel.max_rows;
   TileRun run(kernel);
-  for (int row = 0; row < all.row_count; row += rows_each) {
+  for (; row < all.row_count; row += rows_each) {
     // Of windows a call takes whole tiles: the last ones may be computed again.
     if (all.windows.begin != nullptr) row = std::min(row, all.row_count - kernel.max_rows);
     args.row_count = std::min(rows_each, all.row_count - row);
@@ -158,10 +159,46 @@ void Ready(const Plan& plan, const Kernel& kernel, Range rows, const Scratch& sc
   ReadyRows(plan, kernel, rows.first, args.row_count, scratch, args);
 }
 
+// How many of the task's first rows a last panel of fewer channels than its width may write all the
+// same: what it writes too much lies in the next row, and is written after it, by the panel itself
+// or by those before it, which take their turn later.
+int RowsOfEdge(const Plan& plan, const Kernel& kernel, Range rows, Range extents) {
+  const Product& p = plan.product;
+  const Panels& panels = *p.panels;
+  const PanelExtent& edge = panels.extents.back();
+  const int more = panels.format.lanes * edge.vectors - edge.channels;
+  const bool all = extents.first == 0 && extents.last == static_cast<int>(panels.extents.size());
+  if (!plan.direct || !kernel.stores_in_order || !all || more == 0) return 0;
+  if (p.row_stride != p.channel_count()) return 0;
+  const int count = rows.last - rows.first - (more - 1) / p.channel_count() - 1;
+  const bool takes = plan.blocking.windows ? count >= kernel.max_rows : count > 0;
+  return takes ? count : 0;
+}
+
+// The rows of an edge that may be written where they belong, then those that may not.
+void RunEdge(const Plan& plan, const Kernel& kernel, int first, int direct, const Scratch& scratch,
+             TileArgs& args) {
+  const Product& p = plan.product;
+  const PanelExtent& edge = p.panels->extents.back();
+  SetPanel(plan, static_cast<int>(p.panels->extents.size()) - 1, args);
+  args.panel_count = 1;
+  const int count = std::exchange(args.row_count, direct);
+  args.dst = p.dst + first * args.dst_stride +
+             edge.first_channel * static_cast<ptrdiff_t>(SizeOf(p.epilogue.output));
+  TileRun(kernel).Tile(args);
+  args.row_count = count;
+  RunByScratch(p, kernel, edge, first, direct, scratch, args);
+  args.fetch_rows = false;
+}
+
 void RunTask(const Plan& plan, const Kernel& kernel, Range rows, Range extents,
              const Scratch& scratch, TileArgs& args) {
   const Product& p = plan.product;
   args.fetch_rows = plan.blocking.fetches_rows && extents.first == 0;
+  if (const int direct = RowsOfEdge(plan, kernel, rows, extents); direct > 0) {
+    RunEdge(plan, kernel, rows.first, direct, scratch, args);
+    --extents.last;
+  }
   if (plan.direct) {
     extents.first =
         RunWholePanels(plan, kernel, extents, p.dst + rows.first * args.dst_stride, args);
@@ -170,7 +207,7 @@ void RunTask(const Plan& plan, const Kernel& kernel, Range rows, Range extents,
   for (int e = extents.first; e < extents.last; ++e) {
     SetPanel(plan, e, args);
     const PanelExtent& extent = p.panels->extents[static_cast<size_t>(e)];
-    RunByScratch(p, kernel, extent, rows.first, scratch, args);
+    RunByScratch(p, kernel, extent, rows.first, 0, scratch, args);
     args.fetch_rows = false;
   }
 }

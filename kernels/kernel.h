@@ -91,6 +91,7 @@ struct Kernel {
   bool takes_panels = false;         // TileArgs::panel_count may be more than one
   bool takes_panels_of_row = false;  // so it may for a single row
   bool takes_windows = false;        // TileArgs::windows may be given
+  bool stores_in_order = false;      // writes all of a row before any of the next
   void (*tile)(const TileArgs&);
   // Around calls of `tile` with as many rows and groups, where registers are set up for these
   // (TileRun below): `begin` again for others, `end` once. Null where they are not.

@@ -52,6 +52,7 @@ extern const Kernel kKernelAvx512Bw = {
     .row_format = RowFormat::kWidened16,
     .max_rows = 6,
     .takes_panels_of_row = true,
+    .stores_in_order = true,
     .tile = Tile<KernelAvx512Bw>,
     .tap_step = 2,
     .depthwise = Depthwise<KernelAvx512Bw, TapPairs<KernelAvx512Bw>>,

@@ -52,6 +52,7 @@ extern const Kernel kKernelAvx512Vnni = {
     .max_rows = 6,
     .takes_panels_of_row = true,
     .takes_windows = true,
+    .stores_in_order = true,
     .tile = Tile<KernelAvx512Vnni>,
     .tap_step = 4,
     .depthwise = Depthwise<KernelAvx512Vnni, TapQuads<KernelAvx512Vnni>>,
