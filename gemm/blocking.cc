@@ -4,14 +4,13 @@
 #include <limits>
 
 #include "intaglio/gemm/cpu.h"
+#include "intaglio/pack/aligned_buffer.h"
 #include "intaglio/pack/windows.h"
 
 namespace intaglio {
 namespace {
 
 constexpr size_t kTileBytes = size_t{kScratchTileRows} * kMaxPanelWidth * sizeof(int32_t);
-
-constexpr size_t RoundUp(size_t n, size_t to) { return (n + to - 1) / to * to; }
 
 // Part `index` of `parts` even ones.
 Range Part(int count, int index, int parts) {

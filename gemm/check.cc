@@ -60,10 +60,6 @@ bool Overlaps(const Operand& o, const MutableMatrix& dst) {
   return false;
 }
 
-std::string Text(const Shape& shape) {
-  return std::to_string(shape.rows) + " x " + std::to_string(shape.cols);
-}
-
 Status DepthError(int depth, int64_t worst) {
   return InvalidArgument("K = " + std::to_string(depth) + ": a sum could reach " +
                          std::to_string(worst) + ", over int32");
@@ -81,8 +77,9 @@ Status CheckOperands(const Operand& lhs, const Operand& rhs, const MutableMatrix
   const Shape l = ShapeOf(lhs);
   const Shape r = ShapeOf(rhs);
   if (l.cols != r.rows || dst.rows != l.rows || dst.cols != r.cols) {
-    return InvalidArgument("shapes do not fit: dst " + Text({dst.rows, dst.cols}) + " = lhs " +
-                           Text(l) + " times rhs " + Text(r));
+    return InvalidArgument("shapes do not fit: dst " + ExtentsText(dst.rows, dst.cols) + " = lhs " +
+                           ExtentsText(l.rows, l.cols) + " times rhs " +
+                           ExtentsText(r.rows, r.cols));
   }
   if (Overlaps(lhs, dst)) return InvalidArgument("dst overlaps lhs");
   if (Overlaps(rhs, dst)) return InvalidArgument("dst overlaps rhs");

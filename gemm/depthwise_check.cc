@@ -15,10 +15,6 @@ constexpr int64_t kMostColumns = 1 << 26;
 // The most elements from the first to the last of the result: their bytes can be counted.
 constexpr ptrdiff_t kMostDst = std::numeric_limits<ptrdiff_t>::max() / ptrdiff_t{sizeof(int32_t)};
 
-std::string Shape(int rows, int cols) {
-  return std::to_string(rows) + " x " + std::to_string(cols);
-}
-
 }  // namespace
 
 Status CheckDepthwise(const DepthwiseProduct& product) {
@@ -35,9 +31,9 @@ Status CheckDepthwise(const DepthwiseProduct& product) {
   if (input.kernel_height != filters.kernel_height || input.kernel_width != filters.kernel_width ||
       int64_t{input.channels} * filters.multiplier != panels.channels) {
     return InvalidArgument("depthwise: " + std::to_string(panels.channels) + " filters of " +
-                           Shape(filters.kernel_height, filters.kernel_width) +
+                           ExtentsText(filters.kernel_height, filters.kernel_width) +
                            " taps and multiplier " + std::to_string(filters.multiplier) + " for " +
-                           Shape(input.kernel_height, input.kernel_width) + " taps of " +
+                           ExtentsText(input.kernel_height, input.kernel_width) + " taps of " +
                            std::to_string(input.channels) + " channels");
   }
   if (ColumnsUnder(input, input.out_width) > kMostColumns / filters.padded_height()) {

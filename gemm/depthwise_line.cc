@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "intaglio/gemm/cores.h"
+#include "intaglio/pack/aligned_buffer.h"
 #include "intaglio/pack/copy_lines.h"
 
 namespace intaglio {
@@ -12,8 +13,6 @@ namespace {
 // are met in registers take as many only if a panel is not scaled in one of the ways for that.
 constexpr size_t kColumnBudget = 16 << 10;
 constexpr size_t kSlidColumnBudget = 64 << 10;
-
-constexpr size_t RoundUp(size_t n, size_t to) { return (n + to - 1) / to * to; }
 
 // Whether a whole panel can be read at every tap of `lines` output lines, whatever the panel's
 // channels: there is input enough behind the last row that they read.

@@ -9,6 +9,8 @@
 
 namespace intaglio {
 
+constexpr size_t RoundUp(size_t n, size_t to) { return (n + to - 1) / to * to; }
+
 class AlignedBuffer {
  public:
   static constexpr size_t kAlignment = 64;

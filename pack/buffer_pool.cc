@@ -43,11 +43,10 @@ std::shared_ptr<BufferPool> BufferPool::Make(size_t expected) try {
 }
 
 void* BufferPool::Take(size_t bytes) {
-  constexpr size_t kAlignment = AlignedBuffer::kAlignment;
   const std::lock_guard lock(mutex_);
   if (bytes > bytes_ - taken_) return nullptr;
   void* const piece = memory_ + taken_;
-  taken_ += (bytes + kAlignment - 1) / kAlignment * kAlignment;
+  taken_ += RoundUp(bytes, AlignedBuffer::kAlignment);
   return piece;
 }
 

@@ -4,15 +4,16 @@
 #include <string>
 
 namespace intaglio {
-namespace {
 
-std::string Shape(int rows, int cols) {
+std::string ExtentsText(int rows, int cols) {
   return std::to_string(rows) + " x " + std::to_string(cols);
 }
 
+namespace {
+
 template <class View>
 std::string Named(const View& m, const char* operand) {
-  return std::string(operand) + " (" + Shape(m.rows, m.cols) + ")";
+  return std::string(operand) + " (" + ExtentsText(m.rows, m.cols) + ")";
 }
 
 // What a readable and a writable view have in common.
@@ -20,7 +21,7 @@ template <class View>
 Status ValidateLayout(const View& m, const char* operand) {
   if (IsPlain(m)) return {};
   if (m.rows < 0 || m.cols < 0) {
-    return InvalidArgument(std::string(operand) + " is " + Shape(m.rows, m.cols));
+    return InvalidArgument(std::string(operand) + " is " + ExtentsText(m.rows, m.cols));
   }
   if (m.rows == 0 || m.cols == 0) return {};
   if (m.data == nullptr) {

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <string>
 
 #include "intaglio/fixedpoint/status.h"
 #include "intaglio/fixedpoint/type.h"
@@ -27,6 +28,9 @@ constexpr bool IsByteType(Type type) { return type == Type::kInt8 || type == Typ
 constexpr bool Holds(Type type, int32_t zero_point) {
   return zero_point >= LowestOf(type) && zero_point <= HighestOf(type);
 }
+
+// "3 x 4", for messages.
+std::string ExtentsText(int rows, int cols);
 
 // A zero point is a number that its type holds.
 Status ValidateZeroPoint(int32_t zero_point, Type type);
