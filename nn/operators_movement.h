@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "intaglio/nn/tensor.h"
@@ -15,7 +16,7 @@ namespace intaglio::nn {
 struct Pad {
   std::vector<std::pair<int, int>> paddings = {};
   bool has_value = false;
-  double value = 0;  // must be one of the element type, exactly
+  std::variant<double, int64_t> value = 0.0;  // must be one of the element type, exactly
 };
 
 // The same elements under a new shape, of which one dimension may be -1. Any element type.

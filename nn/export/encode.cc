@@ -5,12 +5,14 @@
 namespace intaglio::nn {
 namespace {
 
+using Number = std::variant<double, int64_t>;
+
 template <class T>
-std::shared_ptr<const void> One(double value) {
-  return std::make_shared<const T>(static_cast<T>(value));
+std::shared_ptr<const void> One(const Number& value) {
+  return std::make_shared<const T>(std::visit([](auto v) { return static_cast<T>(v); }, value));
 }
 
-std::shared_ptr<const void> One(Type type, double value) {
+std::shared_ptr<const void> One(Type type, const Number& value) {
   switch (type) {
     case Type::kInt8:
       return One<int8_t>(value);
@@ -60,7 +62,7 @@ TensorId Encoding::Pairs(const char* what, const std::vector<std::pair<int, int>
   return Ints(what, std::move(values), {static_cast<int>(pairs.size()), 2});
 }
 
-TensorId Encoding::NumberLike(const char* what, const Tensor& like, double value) {
+TensorId Encoding::NumberLike(const char* what, const Tensor& like, const Number& value) {
   Tensor tensor;
   tensor.type = like.type;
   tensor.shape = {1};

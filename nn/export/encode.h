@@ -9,6 +9,7 @@
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "intaglio/fixedpoint/status.h"
@@ -55,7 +56,8 @@ class Encoding {
   // A new [n, 2] one.
   TensorId Pairs(const char* what, const std::vector<std::pair<int, int>>& pairs);
   // A new constant of one number, with the type and quantization of a tensor of the layer.
-  TensorId NumberLike(const char* what, const Tensor& like, double value);
+  TensorId NumberLike(const char* what, const Tensor& like,
+                      const std::variant<double, int64_t>& value);
 
   template <class Options>
   void SetOptions(flatbuffers::Offset<Options> options) {

@@ -1,7 +1,9 @@
 // Operators whose constant inputs are shapes, axes and paddings.
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <utility>
+#include <variant>
 
 #include "intaglio/nn/import/translate.h"
 
@@ -29,13 +31,13 @@ Result<Shape> NewShape(const Translation& t) {
 namespace {
 
 template <class T>
-double NumberOf(const Tensor& constant) {
+T NumberOf(const Tensor& constant) {
   T value = 0;
   std::memcpy(&value, constant.data, sizeof(value));
-  return static_cast<double>(value);
+  return value;
 }
 
-double NumberOf(const Tensor& constant) {
+std::variant<double, int64_t> NumberOf(const Tensor& constant) {
   switch (constant.type) {
     case Type::kInt8:
       return NumberOf<int8_t>(constant);
@@ -46,7 +48,7 @@ double NumberOf(const Tensor& constant) {
     case Type::kInt64:
       return NumberOf<int64_t>(constant);
     case Type::kFloat32:
-      return static_cast<double>(NumberOf<float>(constant));
+      return NumberOf<float>(constant);
     default:
       return NumberOf<uint8_t>(constant);
   }
@@ -76,7 +78,7 @@ Status TranslatePadV2(Translation& t) {
       value.quantization.zero_points != x.quantization.zero_points) {
     return Unsupported("a padding value quantized otherwise than the input");
   }
-  const double number = NumberOf(value);
+  const std::variant<double, int64_t> number = NumberOf(value);
   t.KeepInputs(1);
   t.set(Pad{std::move(*pairs), true, number});
   return {};

@@ -2,6 +2,7 @@
 // column-major matrix, which [O, KH, KW, C] filters are as they lie.
 #include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -148,7 +149,11 @@ Result<PreparedLayer> PrepareConv2D(const LayerView& layer, const LayerOptions& 
   if (!shape.ok()) return shape.status();
   if (layer.input(0).type == Type::kInt16) return PrepareProduct16x8(layer, options, *shape);
   if (layer.input(0).type == Type::kFloat32 && layer.input(1).type == Type::kInt8) {
-    return PrepareProductHybrid(layer, options, *shape, layer.input(1).quantization.per_axis());
+    // TFLite takes scales that are all the same for one.
+    const std::vector<float>& scales = layer.input(1).quantization.scales;
+    const bool per_channel =
+        std::adjacent_find(scales.begin(), scales.end(), std::not_equal_to<>()) != scales.end();
+    return PrepareProductHybrid(layer, options, *shape, per_channel);
   }
   if (layer.input(0).type == Type::kFloat32) return PrepareProductFloat(layer, options, *shape);
 

@@ -28,12 +28,12 @@ ItemScale Symmetric(float least, float greatest) {
 }
 
 // [least, greatest], 0 among them, to [-128, 127]; the zero point from the end that is nearer to 0,
-// in float64.
+// in float64, but for the range.
 ItemScale Asymmetric(float least, float greatest) {
   const auto low = static_cast<double>(least);
   const auto high = static_cast<double>(greatest);
   if (low == high) return {};
-  const double scale = (high - low) / 255;
+  const double scale = static_cast<double>(greatest - least) / 255;
   const double from_low = -128 - low / scale;
   const double from_high = 127 - high / scale;
   const bool low_is_nearer = 128 + std::fabs(low / scale) < 127 + std::fabs(high / scale);

@@ -6,6 +6,8 @@
 #include <limits>
 #include <string>
 #include <type_traits>
+#include <utility>
+#include <variant>
 
 #include "intaglio/nn/ops/moves.h"
 #include "intaglio/nn/ops/ops.h"
@@ -15,20 +17,33 @@ namespace intaglio::nn {
 namespace {
 
 // The bytes of a number, which must be one of the type.
+std::string TextOf(const std::variant<double, int64_t>& value) {
+  if (const auto* const integer = std::get_if<int64_t>(&value)) return std::to_string(*integer);
+  char text[32];
+  std::snprintf(text, sizeof(text), "%.17g", std::get<double>(value));
+  return text;
+}
+
+// Whether the value is a number of the type. Any is one of a real type.
 template <class T>
-Result<Element> ElementFrom(const LayerView& layer, double value) {
-  // Bounds that are exact as doubles; NaN is legal for floats only.
-  constexpr double kLow = static_cast<double>(std::numeric_limits<T>::lowest());
-  constexpr double kHigh = static_cast<double>(std::numeric_limits<T>::max());
-  const bool fits = std::is_floating_point_v<T> || (value >= kLow && value <= kHigh &&
-                                                    value == std::floor(value) && value < 0x1p62);
-  if (!fits) {
-    char text[32];
-    std::snprintf(text, sizeof(text), "%.17g", value);
-    return layer.Invalid(std::string("the padding value ") + text + " is no " +
+bool Fits(const std::variant<double, int64_t>& value) {
+  if constexpr (std::is_floating_point_v<T>) {
+    return true;
+  } else {
+    if (const auto* const integer = std::get_if<int64_t>(&value)) return std::in_range<T>(*integer);
+    const double real = std::get<double>(value);
+    return real > -0x1p62 && real < 0x1p62 && real == std::floor(real) &&
+           std::in_range<T>(static_cast<int64_t>(real));
+  }
+}
+
+template <class T>
+Result<Element> ElementFrom(const LayerView& layer, const std::variant<double, int64_t>& value) {
+  if (!Fits<T>(value)) {
+    return layer.Invalid("the padding value " + TextOf(value) + " is no " +
                          NameOf(layer.output().type));
   }
-  const T number = static_cast<T>(value);
+  const T number = std::visit([](auto v) { return static_cast<T>(v); }, value);
   Element element;
   std::memcpy(element.bytes, &number, sizeof(number));
   return element;
@@ -39,7 +54,7 @@ Result<Element> ElementFrom(const LayerView& layer, double value) {
 Result<Element> PaddingOf(const LayerView& layer) {
   const Pad& op = layer.op<Pad>();
   if (!op.has_value) return ZeroOf(layer);
-  const double value = op.value;
+  const std::variant<double, int64_t>& value = op.value;
   switch (layer.output().type) {
     case Type::kInt8:
       return ElementFrom<int8_t>(layer, value);

@@ -47,6 +47,7 @@ struct Triple {
   bool has_begin = false;
   bool has_end = false;
   bool shrink = false;
+  bool relative = false;  // the end counts from where the begin is, whether it has one or not
 };
 
 // The entries with the ellipsis written out: a triple per dimension of x; and where new axes stand
@@ -89,9 +90,8 @@ Result<Expanded> Expand(const LayerView& layer) {
       expanded.is_new.push_back(true);
     } else {
       const bool shrink = Bit(op.shrink_axis_mask, i);
-      const int64_t end = int64_t{op.end[i]} + (op.offset ? op.begin[i] : 0);
-      expanded.triples.push_back(
-          {op.begin[i], end, op.strides[i], !Bit(op.begin_mask, i), !Bit(op.end_mask, i), shrink});
+      expanded.triples.push_back({op.begin[i], op.end[i], op.strides[i], !Bit(op.begin_mask, i),
+                                  !Bit(op.end_mask, i), shrink, op.offset});
       expanded.is_new.push_back(false);
     }
   }
@@ -124,7 +124,8 @@ Status Place(const LayerView& layer, size_t dimension, const Triple& t, Part& pa
     part.shape[dimension] = 1;
     return {};
   }
-  const int64_t end = t.has_end ? Bound(t.end, extent, low, high) : (forward ? extent : -1);
+  int64_t end = t.has_end ? Bound(t.end, extent, low, high) : (forward ? extent : -1);
+  if (t.relative) end = std::clamp(begin + t.end, low, high);
   const int64_t span = forward ? end - begin : begin - end;
   const int64_t stride = forward ? t.stride : -t.stride;
   const int64_t count = span <= 0 ? 0 : (span - 1) / stride + 1;

@@ -91,19 +91,19 @@ template <int kBytes>
   using V = Vectors<kBytes>;
   constexpr float kAlmostHalf = 0x1.fffffep-2f;
   const typename V::Reals zero = {};
-  const typename V::Reals low = zero + q.low;
-  const typename V::Reals high = zero + q.high;
+  const typename V::Reals low = zero + (q.low - q.zero_point);
+  const typename V::Reals high = zero + (q.high - q.zero_point);
   const float inverse = q.inverse;
-  const float zero_point = q.zero_point;
+  const auto zero_point = static_cast<int32_t>(q.zero_point);
   ForVectors<kBytes>(
       count, [&](ptrdiff_t i, ptrdiff_t n) __attribute__((always_inline)) {
         typename V::Reals v;
         Load(x + i, n, v);
-        v = v * inverse + zero_point;
+        v *= inverse;
         v = v > low ? v : low;
         v = v < high ? v : high;
         v += v < zero ? zero - kAlmostHalf : zero + kAlmostHalf;
-        const auto words = __builtin_convertvector(v, typename V::Words);
+        const auto words = __builtin_convertvector(v, typename V::Words) + zero_point;
         Store(__builtin_convertvector(words, typename V::Bytes), to + i, n);
       });
 }

@@ -10,8 +10,8 @@
 
 namespace intaglio::nn {
 
-// x to int8: round(x inverse + zero_point) with ties away from zero, then inside [low, high], which
-// are integers. NaN gives low.
+// x to int8: round(x inverse), ties away from zero, plus zero_point, then inside [low, high]; the
+// three are integers. NaN gives low.
 struct LineQuantizer {
   float inverse = 0;
   float zero_point = 0;

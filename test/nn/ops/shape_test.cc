@@ -247,7 +247,8 @@ TEST(Pad, MatchesDefinition) {
     }
     const Q x = random.Tensor(type, shape, 1, random.Int(0, 100));
     op.has_value = random.Flip();
-    op.value = random.Int(0, 127);
+    const int value = random.Int(0, 127);
+    op.value = value;
     std::vector<int> expected;
     ForEachIndex(padded, [&](std::vector<int> i) {
       bool inside = true;
@@ -255,15 +256,49 @@ TEST(Pad, MatchesDefinition) {
         i[d] -= op.paddings[d].first;
         inside = inside && i[d] >= 0 && i[d] < shape[d];
       }
-      expected.push_back(inside         ? x.At(i)
-                         : op.has_value ? static_cast<int>(op.value)
-                                        : x.zero_point);
+      expected.push_back(inside ? x.At(i) : op.has_value ? value : x.zero_point);
     });
     Builder b;
     Shape actual;
     ASSERT_EQ(RunGraph(b, b.Pad(Input(b, x), op), {x}, &actual), expected) << ToString(shape);
     EXPECT_EQ(actual, padded);
   }
+}
+
+// Numbers that no double holds.
+TEST(Pad, ByAnyInt64) {
+  for (const int64_t value : {(int64_t{1} << 53) + 1, std::numeric_limits<int64_t>::max(),
+                              std::numeric_limits<int64_t>::min()}) {
+    Builder b;
+    const Value x = b.Input("x", Type::kInt64, {1}, {});
+    b.Output(b.Pad(x, {{{1, 0}}, true, value}), "y");
+    Result<Model> model = Model::Prepare(*b.Finish());
+    ASSERT_TRUE(model.ok()) << model.status().message();
+    const int64_t in[] = {5};
+    std::vector<int64_t> out(2);
+    const InputBuffer input = MakeInput<int64_t>(in);
+    const OutputBuffer output = MakeOutput<int64_t>(out);
+    ASSERT_TRUE(model->Run({&input, 1}, {&output, 1}).ok());
+    EXPECT_EQ(out, (std::vector<int64_t>{value, 5}));
+  }
+}
+
+// As TFLite's reference kernel has it: the end counts from where the slice begins, masked or not.
+TEST(StridedSlice, EndsAtAnOffset) {
+  const auto slice = [](int begin, int end, uint32_t begin_mask, uint32_t end_mask) {
+    const Q x{Type::kInt8, {5}, 1, 0, {0, 1, 2, 3, 4}};
+    StridedSlice op{{begin}, {end}, {1}, begin_mask, end_mask};
+    op.offset = true;
+    Builder b;
+    const Value y = b.Layer(op, {Input(b, x).id}, Type::kInt8, PerTensor(1, 0));
+    return RunGraph(b, y, {x});
+  };
+  EXPECT_EQ(slice(1, 2, 0, 0), (std::vector<int>{1, 2}));
+  EXPECT_EQ(slice(1, 2, 0, 1), (std::vector<int>{1, 2}));
+  EXPECT_EQ(slice(1, 2, 1, 0), (std::vector<int>{0, 1}));
+  EXPECT_EQ(slice(-2, 2, 0, 0), (std::vector<int>{3, 4}));
+  EXPECT_EQ(slice(3, 9, 0, 0), (std::vector<int>{3, 4}));
+  EXPECT_EQ(slice(3, -1, 0, 0), (std::vector<int>{}));
 }
 
 TEST(Pad, RefusesWithAReason) {

@@ -77,7 +77,7 @@ TEST_P(Wide, RangeFindsEveryElement) {
 }
 
 int8_t Quantized(const LineQuantizer& q, float x) {
-  const float rounded = std::round(x * q.inverse + q.zero_point);
+  const float rounded = std::round(x * q.inverse) + q.zero_point;
   if (std::isnan(rounded)) return static_cast<int8_t>(q.low);
   return static_cast<int8_t>(std::clamp(rounded, q.low, q.high));
 }
@@ -94,6 +94,7 @@ TEST_P(Wide, QuantizesAsOneElement) {
   }
   x.push_back(std::nextafter(0.5f, 0.0f));
   for (const LineQuantizer& q : {LineQuantizer{1, 0, -127, 127}, LineQuantizer{2.7f, -9, -128, 127},
+                                 LineQuantizer{1, 5, -128, 127}, LineQuantizer{1, -128, -128, 127},
                                  LineQuantizer{0, 0, -127, 127}}) {
     std::vector<int8_t> got(x.size());
     wide_.quantize(q, x.data(), static_cast<ptrdiff_t>(x.size()), got.data());
