@@ -53,29 +53,41 @@ class Steps {
   int32_t highest() const { return at(count() - 1); }
 
   // The least and the largest of reached(q) * one - slope * at, where x = q - reached is how far
-  // below q the rounding to float32 reaches. Both products are integers, and to be below 2^53.
-  std::pair<double, double> Limits(double one, double slope) const {
+  // below q the rounding to float32 reaches. Both products are integers, and to be below 2^53. By
+  // vectors of kBytes, which change nothing.
+  template <int kBytes>
+  INTAGLIO_INLINE std::pair<double, double> Limits(double one, double slope) const {
+    using V = typename Reals<kBytes>::V;
     constexpr double kInfinity = std::numeric_limits<double>::infinity();
-    Limit limits[kPairs];
-    for (Limit& limit : limits) limit = {Pair{} + kInfinity, Pair{} - kInfinity};
+    Limit<V> limits[2];
+    for (Limit<V>& limit : limits) limit = {V{} + kInfinity, V{} - kInfinity};
     AddSide(below_, begin_, std::min(end_, positive_), one, slope, limits);
     AddSide(above_, std::max(begin_, positive_), end_, one, slope, limits);
-    const Pair l = Smaller(limits[0].least, limits[1].least);
-    const Pair m = Larger(limits[0].most, limits[1].most);
-    return {std::min(l[0], l[1]), std::max(m[0], m[1])};
+    double least = kInfinity;
+    double most = -kInfinity;
+    for (const Limit<V>& limit : limits) {
+      for (int i = 0; i < kLanes<V>; ++i) {
+        least = std::min(least, limit.least[i]);
+        most = std::max(most, limit.most[i]);
+      }
+    }
+    return {least, most};
   }
 
  private:
   // The compiler's own vectors: of comparisons of reals it makes none.
-  typedef double Pair __attribute__((vector_size(16)));
-  static constexpr int kPairs = 2;
-  struct Limit {
-    Pair least;
-    Pair most;
+  template <int kBytes>
+  struct Reals {
+    typedef double V __attribute__((vector_size(kBytes)));
   };
-  static Pair Smaller(Pair a, Pair b) { return a < b ? a : b; }
-  static Pair Larger(Pair a, Pair b) { return a > b ? a : b; }
+  template <class V>
+  static constexpr int kLanes = sizeof(V) / sizeof(double);
 
+  template <class V>
+  struct Limit {
+    V least;
+    V most;
+  };
   // Of the q on one side of 0, all counted from place 0, though that be on the other side.
   struct Side {
     double at;       // at place 0, rounded up
@@ -99,39 +111,36 @@ class Steps {
     return side.at + step_ * place + Nearest(side.rest + rest_ * place);
   }
 
-  // Of a number of less than 51 bits.
-  template <class Real>
-  static Real Nearest(Real x) {
-    constexpr double kOnes = 3.0 * (int64_t{1} << 51);  // floats as large are integers
-    return (x + kOnes) - kOnes;
-  }
+  // Of a number of less than 51 bits. Reals as large as kOnes are integers.
+  static constexpr double kOnes = 3.0 * (int64_t{1} << 51);
+  static double Nearest(double x) { return (x + kOnes) - kOnes; }
 
-  // Four places at a time, which go on by sums: all but those of the rests are exact.
-  void AddSide(const Side& side, int begin, int end, double one, double slope,
-               Limit (&limits)[kPairs]) const {
+  // Two vectors of places at a time, which go on by sums: all but those of the rests are exact.
+  template <class V>
+  INTAGLIO_INLINE void AddSide(const Side& side, int begin, int end, double one, double slope,
+                               Limit<V> (&limits)[2]) const {
+    constexpr int kStep = 2 * kLanes<V>;
     const double step = one - slope * step_;
-    const auto line = [&](auto place) {
-      return (side.reached * one - slope * side.at) + step * place;
-    };
-    const auto rest = [&](auto place) { return side.rest + rest_ * place; };
-    const auto add = [&](Pair x, Limit& limit) {
-      limit.least = Smaller(x, limit.least);
-      limit.most = Larger(x, limit.most);
-    };
-    const Pair places = Pair{0, 1} + begin;
-    Pair lines[kPairs] = {line(places), line(places + 2)};
-    Pair rests[kPairs] = {rest(places), rest(places + 2)};
+    const double start = side.reached * one - slope * side.at;
+    V places[2] = {V{} + begin, V{} + begin};
+    for (int i = 0; i < kStep; ++i) places[i / kLanes<V>][i % kLanes<V>] += i;
+    V lines[2] = {start + step * places[0], start + step * places[1]};
+    V rests[2] = {side.rest + rest_ * places[0], side.rest + rest_ * places[1]};
     int i = begin;
-    for (; i + 2 * kPairs <= end; i += 2 * kPairs) {
-      for (int p = 0; p < kPairs; ++p) {
-        add(lines[p] - slope * Nearest(rests[p]), limits[p]);
-        lines[p] += 2 * kPairs * step;
-        rests[p] += 2 * kPairs * rest_;
+    for (; i + kStep <= end; i += kStep) {
+      INTAGLIO_UNROLL
+      for (int v = 0; v < 2; ++v) {
+        const V x = lines[v] - slope * ((rests[v] + kOnes) - kOnes);
+        limits[v].least = x < limits[v].least ? x : limits[v].least;
+        limits[v].most = x > limits[v].most ? x : limits[v].most;
+        lines[v] += kStep * step;
+        rests[v] += kStep * rest_;
       }
     }
     for (; i < end; ++i) {
-      const double place = i;
-      add(Pair{} + (line(place) - slope * Nearest(rest(place))), limits[0]);
+      const double x = start + step * i - slope * Nearest(side.rest + rest_ * i);
+      limits[0].least[0] = std::min(x, limits[0].least[0]);
+      limits[0].most[0] = std::max(x, limits[0].most[0]);
     }
   }
 
@@ -144,6 +153,22 @@ class Steps {
   Side below_ = {};
   Side above_ = {};
 };
+
+#if defined(__x86_64__)
+[[gnu::target("avx2")]] std::pair<double, double> LimitsAvx2(const Steps& steps, double one,
+                                                             double slope) {
+  return steps.Limits<32>(one, slope);
+}
+#endif
+
+// By vectors as wide as the machine has them: the search spends most of its time here.
+std::pair<double, double> LimitsOf(const Steps& steps, double one, double slope) {
+#if defined(__x86_64__)
+  static const bool has_avx2 = __builtin_cpu_supports("avx2") != 0;
+  if (has_avx2) return LimitsAvx2(steps, one, slope);
+#endif
+  return steps.Limits<16>(one, slope);
+}
 
 // None of shifts beyond kMostShift.
 Steps StepsOf(const DoubleRoundingTask& task) {
@@ -182,7 +207,7 @@ struct Room {
     if (slope.stretch * thresholds.lowest() < -kFar) return;
     if (slope.stretch * thresholds.highest() > kFar) return;
     const auto [least, most] =
-        thresholds.Limits(static_cast<double>(slope.one), static_cast<double>(step));
+        LimitsOf(thresholds, static_cast<double>(slope.one), static_cast<double>(step));
     low = static_cast<int64_t>(most);
     high = static_cast<int64_t>(least) + step;
   }
