@@ -163,16 +163,17 @@ void Ready(const Plan& plan, const Kernel& kernel, Range rows, const Scratch& sc
 // same: what it writes too much lies in the next row, and is written after it, by the panel itself
 // or by those before it, which take their turn later.
 int RowsOfEdge(const Plan& plan, const Kernel& kernel, Range rows, Range extents) {
+  constexpr int kRowsWorthACall = 24;  // a second one takes as long as copying so many
+  const int count = rows.last - rows.first;
+  if (count <= kRowsWorthACall || !plan.direct || !kernel.stores_in_order) return 0;
   const Product& p = plan.product;
   const Panels& panels = *p.panels;
   const PanelExtent& edge = panels.extents.back();
   const int more = panels.format.lanes * edge.vectors - edge.channels;
   const bool all = extents.first == 0 && extents.last == static_cast<int>(panels.extents.size());
-  if (!plan.direct || !kernel.stores_in_order || !all || more == 0) return 0;
-  if (p.row_stride != p.channel_count()) return 0;
-  const int count = rows.last - rows.first - (more - 1) / p.channel_count() - 1;
-  const bool takes = plan.blocking.windows ? count >= kernel.max_rows : count > 0;
-  return takes ? count : 0;
+  if (more == 0 || !all || p.row_stride != p.channel_count()) return 0;
+  const int direct = count - (more - 1) / p.channel_count() - 1;
+  return direct >= kRowsWorthACall ? direct : 0;
 }
 
 // The rows of an edge that may be written where they belong, then those that may not.
