@@ -88,6 +88,7 @@ class Steps {
     V least;
     V most;
   };
+
   // Of the q on one side of 0, all counted from place 0, though that be on the other side.
   struct Side {
     double at;       // at place 0, rounded up
