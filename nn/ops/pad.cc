@@ -16,7 +16,6 @@
 namespace intaglio::nn {
 namespace {
 
-// The bytes of a number, which must be one of the type.
 std::string TextOf(const std::variant<double, int64_t>& value) {
   if (const auto* const integer = std::get_if<int64_t>(&value)) return std::to_string(*integer);
   char text[32];
@@ -37,6 +36,7 @@ bool Fits(const std::variant<double, int64_t>& value) {
   }
 }
 
+// The bytes of a number, which must be one of the type.
 template <class T>
 Result<Element> ElementFrom(const LayerView& layer, const std::variant<double, int64_t>& value) {
   if (!Fits<T>(value)) {

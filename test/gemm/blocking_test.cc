@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <vector>
 
@@ -83,6 +84,25 @@ TEST(Blocking, KeepsRowsOrPanelsFromTaskToTask) {
   for (const std::string& kernel : KernelNames()) {
     tasks_of(kernel, 64, 64);
     tasks_of(kernel, 4096, static_cast<int>(Cpu().l2_bytes / 4096));  // as large as L2
+  }
+}
+
+TEST(Blocking, CountsRowsUpToTheLargestInt) {
+  constexpr int kMost = std::numeric_limits<int>::max();
+  for (const std::string& kernel : KernelNames()) {
+    for (const int rows : {kMost, kMost - 1, kMost - 100}) {
+      WithProduct(kernel, rows, 16, 64, [&](const Product& product) {
+        const Blocking blocking = Block(product, 2);
+        int last = 0;
+        for (int task = 0; task < blocking.row_tasks; ++task) {
+          const Range range = RowsOf(product, blocking, task);
+          ASSERT_EQ(range.first, last) << kernel;
+          ASSERT_GT(range.last, range.first) << kernel;
+          last = range.last;
+        }
+        EXPECT_EQ(last, rows) << kernel;
+      });
+    }
   }
 }
 

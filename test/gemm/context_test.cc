@@ -29,6 +29,21 @@ TEST(Context, RunsEveryTaskOnce) {
   }
 }
 
+// The caller's pool is given no more at once than there are threads.
+TEST(Context, HandsOverAsManyTasksAsThreads) {
+  for (int threads = 1; threads <= 4; ++threads) {
+    Context context(threads, [&](int count, const std::function<void(int)>& task) {
+      EXPECT_LE(count, threads);
+      for (int i = 0; i < count; ++i) task(i);
+    });
+    for (int count = 0; count <= 3 * threads; ++count) {
+      std::vector<int> seen(static_cast<size_t>(count));
+      context.Run(count, [&](int i) { ++seen[static_cast<size_t>(i)]; });
+      EXPECT_EQ(seen, std::vector<int>(static_cast<size_t>(count), 1));
+    }
+  }
+}
+
 TEST(Context, ThreadsBelowOneAreOne) {
   EXPECT_EQ(Context(0).threads(), 1);
   EXPECT_EQ(Context(-3).threads(), 1);

@@ -353,5 +353,27 @@ TEST(DepthwiseConv2D, RefusesWithAReason) {
             std::string::npos);
 }
 
+// Scales per channel that are all the same are one, as TFLite has it: inputs are quantized
+// symmetrically then.
+TEST(HybridConv2D, EqualScalesAreOne) {
+  const auto run = [](const Quantization& scales) {
+    Builder b;
+    const Value x = b.Input("x", Type::kFloat32, {1, 1, 1, 2}, {});
+    const Constant filter = b.Const<int8_t>("f", {100, 7, 3, -90}, {2, 1, 1, 2}, scales);
+    b.Output(b.Layer(Conv2D{}, {x.id, filter.id, kNoTensor}, Type::kFloat32, {}), "y");
+    Result<Model> model = Model::Prepare(*b.Finish());
+    EXPECT_TRUE(model.ok()) << model.status().message();
+    const float in[] = {3.1f, -1.7f};
+    std::vector<float> out(2);
+    const InputBuffer input = MakeInput<float>(in);
+    const OutputBuffer output = MakeOutput<float>(out);
+    EXPECT_TRUE(model->Run({&input, 1}, {&output, 1}).ok());
+    return out;
+  };
+  const std::vector<float> one = run(PerTensor(0.5f, 0));
+  EXPECT_EQ(run(PerAxis({0.5f, 0.5f}, 0)), one);
+  EXPECT_NE(run(PerAxis({0.5f, 0.25f}, 0))[0], one[0]);
+}
+
 }  // namespace
 }  // namespace intaglio::nn

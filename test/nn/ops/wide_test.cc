@@ -255,6 +255,26 @@ TEST_P(Wide, AddsDotsInEightSums) {
   }
 }
 
+// TFLite's scales are those of ranges that were subtracted, and rounded, as float32.
+TEST_P(Wide, RangesAreSubtractedInFloat32) {
+  constexpr int64_t kItems = 1000;
+  const std::vector<float> x = MakeReals(2 * kItems, 9, 8);
+  std::vector<int8_t> values(2 * kItems);
+  std::vector<float> scales(kItems);
+  std::vector<int32_t> zero_points(kItems);
+  Context context;
+  QuantizeItems(context, wide_, x.data(), kItems, 2, true,
+                {values.data(), scales.data(), zero_points.data()});
+  int others = 0;
+  for (size_t i = 0; i < kItems; ++i) {
+    const auto [least, most] = std::minmax({x[2 * i], x[2 * i + 1], 0.0f});
+    const double range = static_cast<double>(most) - static_cast<double>(least);
+    ASSERT_EQ(scales[i], static_cast<float>(static_cast<double>(most - least) / 255)) << i;
+    others += scales[i] != static_cast<float>(range / 255) ? 1 : 0;
+  }
+  EXPECT_GT(others, 0);
+}
+
 // Items shared out to threads, and parts of one item.
 TEST_P(Wide, ItemsAreTheSameByAnyNumberOfThreads) {
   constexpr int64_t kElements = 1 << 17;
