@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "intaglio/kernels/kernel.h"
+#include "intaglio/kernels/x86/intrinsics.h"
 #include "intaglio/kernels/x86/tiles_amx.h"
 
 namespace intaglio {

@@ -200,7 +200,7 @@ void BeginAmx(int row_count, int groups) {
   ConfigureTiles(RowTiles(std::max(row_count, 2)).lines(), groups);
 }
 
-void EndAmx() { _tile_release(); }
+void EndAmx() { ReleaseShapes(); }
 
 // Rows are finished two at a time: a single one as both of a pair.
 void MultiplySignedRow(TileArgs args) {
@@ -219,7 +219,9 @@ void TileAmx(const TileArgs& args) {
     if (args.row_count == 1) return MultiplySignedRow(args);
     return MultiplyPanels({args, kSignedRows}, args.row_count);
   }
+  if (args.row_count == 1) return kKernelAvx512Vnni.tile(args);
   TileArgs panel = args;
+  panel.panel_count = 1;
   for (int i = 0; i < args.panel_count; ++i, SkipPanels(panel, 1)) kKernelAvx512Vnni.tile(panel);
 }
 

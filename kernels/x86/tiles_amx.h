@@ -8,32 +8,15 @@
 
 #include "intaglio/fixedpoint/registers.h"
 #include "intaglio/kernels/x86/intrinsics.h"
+#include "intaglio/kernels/x86/tile_shapes.h"
 
 namespace intaglio {
-
-// The largest tile. Not inline: a reference to such a constant would be a weak symbol.
-constexpr int kTileLines = 16;
-constexpr int kTileLineBytes = 64;
-constexpr int kTileLanes = 16;  // of int32, in a line
-
-// What LDTILECFG reads: the shape of each register. Loading it zeroes all of them.
-struct alignas(64) TileShapes {
-  uint8_t palette = 1;
-  uint8_t start_line = 0;
-  uint8_t reserved[14] = {};
-  uint16_t line_bytes[16] = {};
-  uint8_t lines[16] = {};
-
-  INTAGLIO_INLINE void Set(int tile, int line_count, int bytes) {
-    lines[tile] = static_cast<uint8_t>(line_count);
-    line_bytes[tile] = static_cast<uint16_t>(bytes);
-  }
-};
 
 // <immintrin.h> of g++ 12 tells the compiler of the first 8 bytes only.
 INTAGLIO_INLINE void LoadShapes(const TileShapes& shapes) {
   asm volatile("ldtilecfg %0" : : "m"(shapes));
 }
+INTAGLIO_INLINE void ReleaseShapes() { _tile_release(); }
 
 // Lines that lie `stride` bytes apart. What streams is read through L1 without taking up room
 // there.

@@ -11,7 +11,27 @@
 #include "intaglio/gemm/cpu.h"
 #include "intaglio/kernels/kernel_table.h"
 
-namespace intaglio::test {
+namespace intaglio {
+
+extern const Kernel kEmulatedAmx;  // emulated_amx.cc
+
+namespace test {
+
+// The table, and its AMX kernel with emulated registers, so that what it is made of is tested
+// wherever there is AVX512-VNNI.
+inline std::vector<const Kernel*> EveryKernelAndEmulated() {
+  std::vector<const Kernel*> kernels(KernelTable().begin(), KernelTable().end());
+#if defined(__x86_64__)
+  static const Kernel emulated = [] {
+    Kernel kernel = kEmulatedAmx;
+    kernel.name = "amx-int8-emulated";
+    kernel.needs &= ~uint32_t{kAmxInt8};
+    return kernel;
+  }();
+  kernels.push_back(&emulated);
+#endif
+  return kernels;
+}
 
 class EveryKernel : public testing::TestWithParam<const Kernel*> {
  protected:
@@ -40,9 +60,9 @@ inline std::string KernelName(const testing::TestParamInfo<const Kernel*>& info)
 }
 
 #define INTAGLIO_INSTANTIATE_EVERY_KERNEL(suite) \
-  INSTANTIATE_TEST_SUITE_P(                      \
-      Table, suite, testing::ValuesIn(KernelTable().begin(), KernelTable().end()), KernelName)
+  INSTANTIATE_TEST_SUITE_P(Table, suite, testing::ValuesIn(EveryKernelAndEmulated()), KernelName)
 
-}  // namespace intaglio::test
+}  // namespace test
+}  // namespace intaglio
 
 #endif  // INTAGLIO_TEST_KERNELS_EVERY_KERNEL_H_
