@@ -67,7 +67,7 @@ void CutForThreads(int threads, int least_tasks, int tiles, int extents, int mos
 
 bool FetchesPanels(const Product& p) {
   const size_t bytes = p.panels->data.bytes();
-  if (bytes <= Cpu().l2_bytes) return false;
+  if (bytes <= Cpu().l2_bytes && !p.cold) return false;
   switch (Cpu().hints) {
     case CpuInfo::Hints::kAlways:
       return true;

@@ -26,6 +26,10 @@ struct BindOptions {
   // of calls. The kernel is chosen for as many rows, too. As large as it may be where the caller
   // does not say.
   int64_t rows = INT64_MAX;
+  // Whether other data pass through the caches from one call to the next, as the weights of other
+  // layers do, so that this matrix comes from beyond L2 each time, be it small: it is fetched
+  // ahead.
+  bool cold = false;
 };
 
 // Immutable; copies share. One made by default is bound to nothing, and refused. What the

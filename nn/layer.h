@@ -102,6 +102,8 @@ struct LayerOptions {
   std::string kernel;  // for packed constants
   // Compute in float32 where that is proven to give the same bits, as by BindOptions::fit.
   bool fit = true;
+  // The weights of all layers are more than L2 holds (BindOptions::cold).
+  bool cold = false;
 };
 
 }  // namespace intaglio::nn

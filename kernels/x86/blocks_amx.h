@@ -64,6 +64,7 @@ INTAGLIO_INLINE void ConfigureTiles(int lines, int groups) {
 struct BlockArgs : TileArgs {
   bool signed_rows;
   Streams streams = Streams::kNothing;
+  int panels_left = 1;  // of the product's, those of the call and behind it
 };
 
 // Finishes the lines of a tile, of which there are at least two, in code that forms of blocks
@@ -94,6 +95,7 @@ class Blocks {
     const int pairs = (kPassTiles * tiles.lines() / 2 + steps - 1) / steps;  // that a step finishes
     Memory memory(tiles.lines());
     auto finish = epilogue(0);
+    NextPanels next_panels(args, (end - first) / kRowTiles);
     Block coming(first);
     PassTiles waiting(coming);
     Place place = memory.PlaceOf(coming, 0, 0);  // at first for nothing: it is written over
@@ -135,6 +137,7 @@ class Blocks {
           if (kRowTiles == 1 && args.fetch_rows) {
             FetchRows(coming_from.rows.At(step), tiles.lines());
           }
+          next_panels.Fetch();
           ready.Advance(finish, pairs);
         }
       }
@@ -217,6 +220,32 @@ class Blocks {
     const char* line = rows.row[0];
     for (; lines > 0; --lines, line += rows.stride) _mm_prefetch(line, _MM_HINT_T1);
   }
+
+  // Brings panels into L2 line after line, each while the one before is multiplied for the first
+  // time: from beyond L2 lines that lie apart, as those of a tile do, arrive at half the rate.
+  class NextPanels {
+   public:
+    INTAGLIO_INLINE NextPanels(const BlockArgs& args, int blocks)
+        : line_(args.panel + args.groups * kGroupBytes), end_(line_) {
+      if (!args.fetch_ahead) return;
+      const bool in_turn = args.panel_count > 1;
+      end_ += std::min(in_turn ? args.panel_count : 1, args.panels_left - 1) * args.groups *
+              kGroupBytes;
+      const int passes = kPasses * (in_turn ? 1 : blocks);
+      step_ = std::max<ptrdiff_t>(kStepGroups * kVectors / passes, kStepGroups) * kTileLineBytes;
+    }
+
+    INTAGLIO_INLINE void Fetch() {
+      for (const int8_t* end = std::min(line_ + step_, end_); line_ < end; line_ += kTileLineBytes) {
+        _mm_prefetch(line_, _MM_HINT_T1);
+      }
+    }
+
+   private:
+    const int8_t* line_;
+    const int8_t* end_;
+    ptrdiff_t step_ = 0;  // bytes, of a step of depth
+  };
 
   // What a block is the product of.
   struct Sources {

@@ -157,6 +157,10 @@ constexpr ptrdiff_t kRowsInCache = 32 << 10;
 // they otherwise would for each panel.
 constexpr ptrdiff_t kRowsWorthKeeping = 128 << 10;
 
+// Panels from beyond L2 do not take turns for so few blocks of rows: they would come in the first
+// one faster than they can.
+constexpr int kFewBlocks = 2;
+
 Streams StreamsPast(const TileArgs& args, int rows) {
   const ptrdiff_t depth = ptrdiff_t{args.groups} * kPanel.depth_step;
   const ptrdiff_t panel_bytes = depth * args.vectors * kLanes;
@@ -175,9 +179,11 @@ void MultiplyPanels(BlockArgs args, int rows) {
   const ptrdiff_t depth = ptrdiff_t{args.groups} * kPanel.depth_step;
   args.streams = StreamsPast(args, rows);
   const bool in_turn = args.streams == Streams::kPanels && RowTiles(rows).lines() % 2 == 0 &&
-                       2 * kTileLines * depth <= kRowsWorthKeeping;
+                       2 * kTileLines * depth <= kRowsWorthKeeping &&
+                       !(args.fetch_ahead && rows <= kFewBlocks * 2 * kTileLines);
   for (int left = args.panel_count; left > 0; left -= args.panel_count) {
     args.panel_count = 1;
+    args.panels_left = left;
     while (in_turn && args.panel_count < left &&
            SameForm(args.params[0], args.params[args.panel_count])) {
       ++args.panel_count;
@@ -260,6 +266,9 @@ constexpr Kernel kLittle = {.name = "amx-int8",
                             .panel = kPanel,
                             .row_format = RowFormat::kUnsigned8,
                             .max_rows = PanelAvx512::kMaxRows,
+                            .takes_panels_of_row = true,
+                            .takes_windows = true,
+                            .stores_in_order = true,
                             .tile = [](const TileArgs& args) { kKernelAvx512Vnni.tile(args); },
                             .has_fma = true,
                             .pack_rows = PackRowsVnni,

@@ -53,7 +53,7 @@ class FullyConnectedRoutine final : public Routine {
   }
 
   // Finds integers that stand for the float64 multipliers.
-  Status PlanProduct(const LayerView& layer) {
+  Status PlanProduct(const LayerView& layer, bool cold) {
     pipeline = MakePipeline(linear, multipliers);
     single = SingleRoundingMultipliers(multipliers, linear.output.zero_point, linear.clamp);
     if (!single.has_value()) return {};
@@ -63,7 +63,7 @@ class FullyConnectedRoutine final : public Routine {
     // Of the few rows of such layers a fit would not pay.
     Result<BoundPipeline> made =
         BoundPipeline::Bind(weights, pipeline, linear.type, linear.input.zero_point,
-                            {.fit = false, .rows = sizes.rows});
+                            {.fit = false, .rows = sizes.rows, .cold = cold});
     if (!made.ok()) return layer.Wrap(made.status());
     bound = std::move(*made);
     Result<GemmPlan> planned =
@@ -151,7 +151,7 @@ Result<PreparedLayer> PrepareFullyConnected(const LayerView& layer, const LayerO
   routine->sizes = *sizes;
   routine->linear = std::move(*linear);
   routine->multipliers = RealMultipliers(routine->linear, false);
-  INTAGLIO_RETURN_IF_ERROR(routine->PlanProduct(layer));
+  INTAGLIO_RETURN_IF_ERROR(routine->PlanProduct(layer, options.cold));
 
   PreparedLayer prepared;
   prepared.name = RoutineName(routine->linear.type, "gemm");

@@ -140,6 +140,14 @@ Im2col Square(int batch, int height, int width, int channels, int window, int st
 
 bool TakesWindows(const std::string& kernel) { return (*KernelNamed(kernel))->takes_windows; }
 
+// The same of the kernel that computes a layer by this one's panels, bound for any number of rows.
+bool LayerTakesWindows(const std::string& kernel, const Im2col& view, int outputs) {
+  const Kernel& named = **KernelNamed(kernel);
+  const int groups = (Cols(view) + named.panel.depth_step - 1) / named.panel.depth_step;
+  const Kernel* const bound = ForProduct(view.type, {INT64_MAX, outputs, groups}, &named);
+  return ForProduct(view.type, {Rows(view), outputs, groups}, bound)->takes_windows;
+}
+
 // Layers whose rows leave tasks, and parts of them, with fewer rows than a tile; results that go by
 // way of scratch, and straight to dst; all of them by lines wherever kernels take windows.
 TEST(Convolution, ByLines) {
@@ -170,7 +178,8 @@ TEST(Convolution, ByLines) {
                     Uniform(random, 0, 2));
         GemmDescription how;
         ASSERT_NO_FATAL_FAILURE(c.Check(contexts, how, {.fit = outputs != 16}));
-        EXPECT_EQ(how.rows_in_lines, how.kernel == kernel && TakesWindows(kernel))
+        EXPECT_EQ(how.rows_in_lines,
+                  how.kernel == kernel && LayerTakesWindows(kernel, view, outputs))
             << kernel << ": " << how.text;
         const int tile = (*KernelNamed(kernel))->max_rows;
         const int rows = Rows(view);
