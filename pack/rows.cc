@@ -4,6 +4,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "intaglio/pack/im2col_rows.h"
 #include "intaglio/pack/interleaved_rows.h"
 #include "intaglio/pack/validate.h"
 
@@ -27,11 +28,6 @@ struct WidenedSigned {
   using Element = int16_t;
   static Element Convert(uint8_t byte) { return static_cast<int8_t>(byte); }
 };
-
-template <class Elements>
-typename Elements::Element Converted(int32_t value) {
-  return Elements::Convert(static_cast<uint8_t>(value));
-}
 
 // Where the elements of runs come from, which begin `step` apart.
 template <class Elements>
@@ -139,133 +135,25 @@ void PackMatrixRows(const ConstMatrix& m, int first, int count, int padded_depth
   }
 }
 
-// One output position of an im2col view.
-struct Position {
-  int batch;
-  int y;
-  int x;
+// How rows of an im2col view are put (pack/im2col_rows.h).
+template <class Bytes>
+struct InPieces : Bytes {
+  using typename Bytes::Element;
+
+  static void CopyRuns(const uint8_t* from, ptrdiff_t from_step, int length, int count, Element* to,
+                       ptrdiff_t to_step) {
+    intaglio::CopyRuns<Bytes>(from, from_step, length, count, to, to_step);
+  }
+  static void FillRuns(Element value, int length, int count, Element* to, ptrdiff_t to_step) {
+    intaglio::FillRuns(value, length, count, to, to_step);
+  }
 };
-
-Position PositionOf(const Im2col& v, int row) {
-  const int plane = v.out_height * v.out_width;
-  const int within = row % plane;
-  return {row / plane, within / v.out_width, within % v.out_width};
-}
-
-// The taps [begin, end) along x whose input lies inside the image.
-struct Inside {
-  int begin;
-  int end;
-};
-Inside TapsInside(int origin, int dilation, int taps, int extent) {
-  // Divisions are for the few views that are dilated.
-  const auto taps_before = [&](int64_t distance) {
-    const int64_t all = dilation == 1 ? distance : (distance + dilation - 1) / dilation;
-    return static_cast<int>(std::clamp<int64_t>(all, 0, taps));
-  };
-  return {taps_before(-int64_t{origin}), taps_before(int64_t{extent} - origin)};
-}
-
-// A position some of whose taps lie outside: the runs of its kernel rows, cut to what lies inside.
-template <class Elements>
-void PackIm2colRow(const Im2col& v, const Position& at, typename Elements::Element padding,
-                   typename Elements::Element* row) {
-  const int c = v.group_channels;
-  const int x0 = at.x * v.stride_width - v.pad_left;
-  const int y0 = at.y * v.stride_height - v.pad_top;
-  const Inside xs = TapsInside(x0, v.dilation_width, v.kernel_width, v.width);
-  const Inside ys = TapsInside(y0, v.dilation_height, v.kernel_height, v.height);
-  const int length = v.kernel_width * c;  // of a kernel row
-  const int lines = ys.end - ys.begin;
-  FillRuns(padding, length, ys.begin, row, length);
-  row += ptrdiff_t{ys.begin} * length;
-  FillRuns(padding, xs.begin * c, lines, row, length);
-  const auto* data = static_cast<const uint8_t*>(v.data) + v.first_channel;
-  const int y = y0 + ys.begin * v.dilation_height;
-  const ptrdiff_t line = (ptrdiff_t{at.batch} * v.height + y) * v.width;
-  const ptrdiff_t line_step = ptrdiff_t{v.dilation_height} * v.width * v.channels;
-  const bool runs_on = v.dilation_width == 1 && c == v.channels;
-  for (int kx = xs.begin; lines > 0 && kx < xs.end; kx = runs_on ? xs.end : kx + 1) {
-    const int x = x0 + kx * v.dilation_width;
-    CopyRuns<Elements>(data + (line + x) * v.channels, line_step, runs_on ? (xs.end - kx) * c : c,
-                       lines, row + ptrdiff_t{kx} * c, length);
-  }
-  FillRuns(padding, (v.kernel_width - xs.end) * c, lines, row + ptrdiff_t{xs.end} * c, length);
-  FillRuns(padding, length, v.kernel_height - ys.end, row + ptrdiff_t{lines} * length, length);
-}
-
-// Output positions [begin, end) of a line all of whose taps lie inside the image along x.
-Inside PositionsInside(const Im2col& v) {
-  const int reach = (v.kernel_width - 1) * v.dilation_width;
-  const int begin = (v.pad_left + v.stride_width - 1) / v.stride_width;
-  const int64_t last = int64_t{v.width} - 1 - reach + v.pad_left;  // the largest x * stride
-  const auto end =
-      last < 0 ? 0 : static_cast<int>(std::min<int64_t>(v.out_width, last / v.stride_width + 1));
-  return {begin, std::max(begin, end)};
-}
-
-// `count` neighbouring positions from `at` on, all inside along x: tap by tap, each a run of the
-// same length for all of them.
-template <class Elements>
-void PackInsideRows(const Im2col& v, const Position& at, int count, int padded_depth,
-                    typename Elements::Element* packed) {
-  const bool runs_on = v.dilation_width == 1 && v.group_channels == v.channels;
-  const int runs = runs_on ? 1 : v.kernel_width;
-  const int length = runs_on ? v.kernel_width * v.channels : v.group_channels;
-  const ptrdiff_t step = ptrdiff_t{v.stride_width} * v.channels;
-  const int x0 = at.x * v.stride_width - v.pad_left;
-  const auto padding = Converted<Elements>(v.zero_point);
-  auto* to = packed;
-  for (int ky = 0; ky < v.kernel_height; ++ky) {
-    const int y = at.y * v.stride_height - v.pad_top + ky * v.dilation_height;
-    const bool inside = y >= 0 && y < v.height;
-    const auto* line =
-        static_cast<const uint8_t*>(v.data) + v.first_channel +
-        ((ptrdiff_t{at.batch} * v.height + (inside ? y : 0)) * v.width + x0) * v.channels;
-    for (int kx = 0; kx < runs; ++kx, to += length) {
-      if (inside) {
-        CopyRuns<Elements>(line + ptrdiff_t{kx} * v.dilation_width * v.channels, step, length,
-                           count, to, padded_depth);
-      } else {
-        FillRuns(padding, length, count, to, padded_depth);
-      }
-    }
-  }
-}
-
-template <class Elements>
-void PackIm2colRows(const Im2col& v, int first, int count, int padded_depth,
-                    typename Elements::Element* packed) {
-  const auto padding = Converted<Elements>(v.zero_point);
-  const Inside inside = PositionsInside(v);
-  const int depth = Cols(v);
-  FillRuns<typename Elements::Element>(0, padded_depth - depth, count, packed + depth,
-                                       padded_depth);
-  Position at = PositionOf(v, first);
-  for (int r = 0; r < count;) {
-    int done = 1;
-    if (at.x >= inside.begin && at.x < inside.end) {
-      done = std::min(inside.end - at.x, count - r);
-      PackInsideRows<Elements>(v, at, done, padded_depth, packed);
-    } else {
-      PackIm2colRow<Elements>(v, at, padding, packed);
-    }
-    r += done;
-    packed += ptrdiff_t{done} * padded_depth;
-    at.x += done;
-    if (at.x < v.out_width) continue;
-    at.x = 0;
-    if (++at.y < v.out_height) continue;
-    at.y = 0;
-    ++at.batch;
-  }
-}
 
 template <class Elements>
 void PackAs(const RowSource& source, int first, int count, int padded_depth, void* packed) {
   auto* elements = static_cast<typename Elements::Element*>(packed);
   if (source.is_im2col) {
-    PackIm2colRows<Elements>(source.im2col, first, count, padded_depth, elements);
+    Im2colRows<InPieces<Elements>>::Pack(source.im2col, first, count, padded_depth, elements);
   } else {
     PackMatrixRows<Elements>(source.matrix, first, count, padded_depth, elements);
   }

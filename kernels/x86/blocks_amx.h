@@ -19,6 +19,7 @@
 namespace intaglio {
 
 constexpr int kAccumulators = 4;
+constexpr int kWholePanel = 4;           // vectors, of all panels but the last ones
 constexpr int kStepGroups = kTileLines;  // of depth, that TDPBUSD multiplies at once
 
 // What is read past L1, so that it does not push out the other operand, which is read again soon.
@@ -49,9 +50,22 @@ constexpr int kFirstRows = kAccumulators;
 constexpr int kFirstPanel = kFirstRows + 2;
 constexpr int kTileRegisters = kFirstPanel + 2;
 
+// The steps of depth: of equal size where that takes no more of them, else the last one has `rest`
+// groups.
+struct DepthSteps {
+  int count;
+  int groups = kStepGroups;
+  int rest;
+
+  explicit INTAGLIO_INLINE DepthSteps(int all) : count((all + kStepGroups - 1) / kStepGroups) {
+    if (all % count == 0) groups = all / count;
+    rest = all % groups;
+  }
+};
+
 // For blocks of any form, of tiles of `lines` rows.
-INTAGLIO_INLINE void ConfigureTiles(int lines, int groups) {
-  groups = std::min(groups, kStepGroups);
+INTAGLIO_INLINE void ConfigureTiles(int lines, int all_groups) {
+  const int groups = DepthSteps(all_groups).groups;
   TileShapes shapes;
   for (int i = 0; i < kFirstRows; ++i) shapes.Set(i, lines, kTileLineBytes);
   for (int i = kFirstRows; i < kFirstPanel; ++i) shapes.Set(i, lines, 4 * groups);
@@ -90,8 +104,10 @@ class Blocks {
   // number of lines, and blocks of one pass for several tiles, take one panel only.
   __attribute__((noinline)) static void Run(const BlockArgs& args, RowTiles tiles, int first,
                                             int end, const Epilogue& epilogue) {
-    const int steps = (args.groups + kStepGroups - 1) / kStepGroups;
-    const int rest = steps == 1 ? 0 : args.groups % kStepGroups;  // groups of the last step, if few
+    const DepthSteps depth(args.groups);
+    const int steps = depth.count;
+    const int rest = depth.rest;
+    const ptrdiff_t step_bytes = depth.groups * 4;                           // of a row
     const int pairs = (kPassTiles * tiles.lines() / 2 + steps - 1) / steps;  // that a step finishes
     Memory memory(tiles.lines());
     auto finish = epilogue(0);
@@ -121,23 +137,23 @@ class Blocks {
           waiting.Next(args.panel_count);
         }
         const int8_t* panel = from.panel + vector * kTileLineBytes;
-        for (int step = 0; step < steps; ++step, panel += kStepGroups * kGroupBytes) {
+        for (int step = 0; step < steps; ++step, panel += step_bytes * (kGroupBytes / 4)) {
           if (step == 0) {
             BeginPass(from.rows, panel, from.offset + vector * kTileLanes, place);
             place = memory.PlaceOf(block, 0, vector);
           } else if (step == steps - 1 && rest != 0) {
             Multiply(memory.Tails(args.signed_rows), panel - (kStepGroups - rest) * kGroupBytes);
           } else if (args.streams == Streams::kPanels) {
-            Multiply<Streams::kPanels>(from.rows.At(step), panel);
+            Multiply<Streams::kPanels>(from.rows.At(step * step_bytes), panel);
           } else if (kRowTiles == 1 && args.streams == Streams::kRows) {
-            Multiply<Streams::kRows>(from.rows.At(step), panel);
+            Multiply<Streams::kRows>(from.rows.At(step * step_bytes), panel);
           } else {
-            Multiply(from.rows.At(step), panel);
+            Multiply(from.rows.At(step * step_bytes), panel);
           }
           if (kRowTiles == 1 && args.fetch_rows) {
-            FetchRows(coming_from.rows.At(step), tiles.lines());
+            FetchRows(coming_from.rows.At(step * step_bytes), tiles.lines());
           }
-          next_panels.Fetch();
+          if (kVectors == kWholePanel) next_panels.Fetch();
           ready.Advance(finish, pairs);
         }
       }
@@ -199,9 +215,9 @@ class Blocks {
     ptrdiff_t stride;
     bool are_signed;
 
-    INTAGLIO_INLINE Operands At(int step) const {
+    INTAGLIO_INLINE Operands At(ptrdiff_t bytes) const {
       Operands at = *this;
-      for (int r = 0; r < kRowTiles; ++r) at.row[r] += step * kTileLineBytes;
+      for (int r = 0; r < kRowTiles; ++r) at.row[r] += bytes;
       return at;
     }
   };
@@ -223,6 +239,7 @@ class Blocks {
 
   // Brings panels into L2 line after line, each while the one before is multiplied for the first
   // time: from beyond L2 lines that lie apart, as those of a tile do, arrive at half the rate.
+  // Narrower panels have none behind them.
   class NextPanels {
    public:
     INTAGLIO_INLINE NextPanels(const BlockArgs& args, int blocks)
@@ -236,9 +253,9 @@ class Blocks {
     }
 
     INTAGLIO_INLINE void Fetch() {
-      for (const int8_t* end = std::min(line_ + step_, end_); line_ < end; line_ += kTileLineBytes) {
-        _mm_prefetch(line_, _MM_HINT_T1);
-      }
+      if (__builtin_expect(line_ == end_, 1)) return;
+      const int8_t* const end = std::min(line_ + step_, end_);
+      for (; line_ < end; line_ += kTileLineBytes) _mm_prefetch(line_, _MM_HINT_T1);
     }
 
    private:

@@ -3,10 +3,12 @@
 //
 // The panels are those of AVX512-VNNI: 16 groups of one vector are what TDPBUSD multiplies by.
 #include <algorithm>
+#include <type_traits>
 #include <utility>
 
 #include "intaglio/kernels/tile.h"
 #include "intaglio/kernels/x86/blocks_amx.h"
+#include "intaglio/kernels/x86/im2col_amx.h"
 #include "intaglio/kernels/x86/panel_avx512.h"
 
 namespace intaglio {
@@ -103,16 +105,44 @@ void RunBlocks(const BlockArgs& args, int rows, const Epilogue& epilogue) {
     Blocks<kRowTiles, kAccumulators / kRowTiles, kVectors, Epilogue>::Run(args, tiles, 0, whole,
                                                                           epilogue);
   }
-  if (whole < tiles.count()) {
-    Blocks<1, kVectors, kVectors, Epilogue>::Run(args, tiles, whole, tiles.count(), epilogue);
+  if (whole == tiles.count()) return;
+  // What is left over of narrower panels is not worth instances for each scaling.
+  const auto last = [&] {
+    if constexpr (kVectors == PanelAvx512::kMaxVectors) return epilogue;
+    if constexpr (kVectors < PanelAvx512::kMaxVectors) return AnyEpilogue<kVectors>{args};
+  }();
+  Blocks<1, kVectors, kVectors, std::decay_t<decltype(last)>>::Run(args, tiles, whole,
+                                                                   tiles.count(), last);
+}
+
+// WithBoundedScaling; narrower panels, which are the edges of matrices and small layers, are not
+// worth instances for each kind of double rounding.
+template <int kVectors, class Use>
+INTAGLIO_INLINE bool WithScaling(const PanelParams& p, const Use& use) {
+  if constexpr (kVectors < PanelAvx512::kMaxVectors) {
+    switch (p.form) {
+      case ScalingForm::kDoubleRoundingBounded:
+      case ScalingForm::kDoubleRoundingFitted:
+      case ScalingForm::kDoubleRoundingStretched:
+        return use(ByVector<PanelAvx512>());
+      case ScalingForm::kByVector:
+        return IsBounded(p, kVectors) && use(ByVector<PanelAvx512>());
+      case ScalingForm::kSingleRoundingBounded:
+        return use(SingleBounded<PanelAvx512>());
+      case ScalingForm::kFloatHalfEvenBounded:
+        return use(HalfEvenBounded<PanelAvx512>());
+      default:
+        return false;
+    }
   }
+  return WithBoundedScaling<PanelAvx512, kVectors>(p, use);
 }
 
 // Whether the rows are finished as bytes by a bounded scaling: then it is done.
 template <int kVectors>
 bool MultiplyToBytes(const BlockArgs& args, int rows) {
   if (SizeOf(args.epilogue.output) != 1) return false;
-  return WithBoundedScaling<PanelAvx512, kVectors>(*args.params, [&](auto form) {
+  return WithScaling<kVectors>(*args.params, [&](auto form) {
     RunBlocks<kVectors>(
         args, rows,
         ByteEpilogue<kVectors, decltype(form)>{args, PanelAvx512::ByteStore(args.epilogue)});
@@ -130,14 +160,13 @@ bool MultiplyToWords(const BlockArgs& args, int rows) {
   return true;
 }
 
-// Narrower panels are the edges of matrices: not worth instances for each scaling.
 template <int kVectors = PanelAvx512::kMaxVectors>
 void MultiplyTiles(const BlockArgs& args, int rows) {
   if constexpr (kVectors > 1) {
     if (args.vectors < kVectors) return MultiplyTiles<kVectors / 2>(args, rows);
-    if (MultiplyToBytes<kVectors>(args, rows)) return;
-    if (kVectors == PanelAvx512::kMaxVectors && MultiplyToWords(args, rows)) return;
   }
+  if (MultiplyToBytes<kVectors>(args, rows)) return;
+  if (kVectors == PanelAvx512::kMaxVectors && MultiplyToWords(args, rows)) return;
   RunBlocks<kVectors>(args, rows, AnyEpilogue<kVectors>{args});
 }
 
@@ -244,18 +273,24 @@ bool IsLittle(const ProductSize& size) {
   const int64_t steps = (size.groups + kStepGroups - 1) / kStepGroups;
   const bool slim = vectors == 1;
   const int64_t products = (rows + kTileLines - 1) / kTileLines * (steps - 1) * kTileLines;
-  const int64_t by_tiles = 4000 + vectors * (rows * (slim ? 130 : 44) + products * 10);
+  const int64_t by_tiles = 4000 + vectors * (rows * (slim ? 95 : 44) + products * 10);
   const int64_t by_lanes = vectors * rows * (slim ? 30 + 6 * size.groups : 20 + 4 * size.groups);
   return by_lanes < by_tiles;
 }
 
 constexpr uint32_t kNeeds = kAvx512Bw | kAvx512Vnni | kAmxInt8;
 
-// What is no product of tiles is done as by AVX512-VNNI.
-void PackRowsVnni(const RowSource& source, RowFormat format, int first, int count, int padded_depth,
-                  void* packed) {
-  kKernelAvx512Vnni.pack_rows(source, format, first, count, padded_depth, packed);
+void PackRowsAmx(const RowSource& source, RowFormat format, int first, int count, int padded_depth,
+                 void* packed) {
+  if (TakesMaskedBytes(source, format)) {
+    return Im2colRows<MaskedBytesAmx>::Pack(source.im2col, first, count, padded_depth,
+                                            static_cast<uint8_t*>(packed));
+  }
+  const auto pack = format == RowFormat::kUnsigned8 ? kKernelAvx512Vnni.pack_rows : PackRows;
+  pack(source, format, first, count, padded_depth, packed);
 }
+
+// What is no product of tiles is done as by AVX512-VNNI.
 void SumRowsVnni(RowFormat format, const void* rows, ptrdiff_t stride_bytes, int count, int depth,
                  int32_t* sums) {
   kKernelAvx512Vnni.sum_rows(format, rows, stride_bytes, count, depth, sums);
@@ -271,7 +306,7 @@ constexpr Kernel kLittle = {.name = "amx-int8",
                             .stores_in_order = true,
                             .tile = [](const TileArgs& args) { kKernelAvx512Vnni.tile(args); },
                             .has_fma = true,
-                            .pack_rows = PackRowsVnni,
+                            .pack_rows = PackRowsAmx,
                             .sum_rows = SumRowsVnni,
                             .lines = &kLinesAvx512Vnni,
                             .lookups = &kLookupsAvx512Vbmi};
@@ -288,6 +323,7 @@ extern const Kernel kKernelAmxInt8Rows = {.name = "amx-int8",
                                           .begin = BeginAmx<true>,
                                           .end = EndAmx,
                                           .has_fma = true,
+                                          .pack_rows = PackRowsAmx,
                                           .lines = &kLinesAvx512Vnni,
                                           .lookups = &kLookupsAvx512Vbmi};
 
@@ -313,7 +349,7 @@ extern const Kernel kKernelAmx = {
             [](const PanelSource& s, const int8_t* panel, const int32_t* zero_points) {
               return kKernelAvx512Vnni.pack.measure(s, panel, zero_points);
             }},
-    .pack_rows = PackRowsVnni,
+    .pack_rows = PackRowsAmx,
     .sum_rows = SumRowsVnni,
     .lines = &kLinesAvx512Vnni,
     .lookups = &kLookupsAvx512Vbmi,

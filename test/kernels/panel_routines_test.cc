@@ -142,6 +142,54 @@ TEST_P(PanelRoutinesTest, PackedRowsEqualTheDefinition) {
   }
 }
 
+// A view of an image of any size, padded, strided, dilated and grouped.
+Im2col AnyView(Random& random) {
+  Im2col v;
+  v.type = random() % 2 == 0 ? Type::kInt8 : Type::kUInt8;
+  v.zero_point = v.type == Type::kInt8 ? -7 : 200;
+  v.batch = Uniform(random, 1, 2);
+  v.height = Uniform(random, 1, 6);
+  v.width = Uniform(random, 1, 9);
+  v.channels = Uniform(random, 1, 150);
+  v.group_channels = random() % 3 == 0 ? Uniform(random, 1, v.channels) : v.channels;
+  v.first_channel = v.channels - v.group_channels;
+  v.kernel_height = Uniform(random, 1, 3);
+  v.kernel_width = Uniform(random, 1, 3);
+  v.stride_height = Uniform(random, 1, 2);
+  v.stride_width = Uniform(random, 1, 2);
+  v.dilation_width = random() % 4 == 0 ? 2 : 1;
+  v.pad_top = Uniform(random, 0, 2);
+  v.pad_left = Uniform(random, 0, 2);
+  v.out_height = (v.height + v.stride_height - 1) / v.stride_height;
+  v.out_width = (v.width + v.stride_width - 1) / v.stride_width;
+  return v;
+}
+
+TEST_P(PanelRoutinesTest, PackedWindowsEqualTheDefinition) {
+  Random random(5);
+  for (const Kernel* form : {&kernel(), kernel().for_int8_rows}) {
+    if (form == nullptr || form->pack_rows == PackRows) continue;
+    for (int round = 0; round < 300 && !HasFailure(); ++round) {
+      Im2col view = AnyView(random);
+      const Guarded image(ImageBytes(view));
+      for (size_t i = 0; i < ImageBytes(view); ++i) {
+        image.data()[i] = static_cast<uint8_t>(Uniform(random, 0, 255));
+      }
+      view.data = image.data();
+      const RowSource source = RowSource::From(view);
+      const int first = Uniform(random, 0, source.rows() - 1);
+      const int count = Uniform(random, 1, source.rows() - first);
+      const int padded = form->panel.Groups(source.depth()) * form->panel.depth_step;
+      const size_t bytes = static_cast<size_t>(count * padded) * RowElementBytes(form->row_format);
+      std::vector<uint8_t> want(bytes + 64, 0xa5);
+      std::vector<uint8_t> got = want;
+      PackRows(source, form->row_format, first, count, padded, want.data());
+      form->pack_rows(source, form->row_format, first, count, padded, got.data());
+      EXPECT_EQ(got, want) << form->name << ", " << source.rows() << " rows of " << source.depth();
+    }
+  }
+}
+
 INTAGLIO_INSTANTIATE_EVERY_KERNEL(PanelRoutinesTest);
 
 }  // namespace
