@@ -182,9 +182,9 @@ bool SameForm(const PanelParams& a, const PanelParams& b) {
 constexpr ptrdiff_t kBothInCache = 20 << 10;
 constexpr ptrdiff_t kPanelInCache = 40 << 10;
 constexpr ptrdiff_t kRowsInCache = 32 << 10;
-// A block's rows up to this have all panels stream past: those that do not fit come from L2, as
-// they otherwise would for each panel.
-constexpr ptrdiff_t kRowsWorthKeeping = 128 << 10;
+// A block's rows up to this, which L1 keeps beside the panels that stream past, have all of these
+// do so.
+constexpr ptrdiff_t kRowsWorthKeeping = 48 << 10;
 
 // Panels from beyond L2 do not take turns for so few blocks of rows: they would come in the first
 // one faster than they can.
