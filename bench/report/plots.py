@@ -3,7 +3,7 @@
 import os
 
 from svg import COLORS, Chart, Log, plain
-from targets import BEST
+from targets import best
 
 
 def color_of(names):
@@ -15,7 +15,7 @@ def contenders(run, threads=1):
     seen = []
     for row in run.gemm:
         wanted = (row.types, row.output, row.threads) == ("u8s8", "byte", threads)
-        if wanted and (not row.ours or row.contender == BEST) and row.contender not in seen:
+        if wanted and (not row.ours or row.contender == best(run)) and row.contender not in seen:
             seen.append(row.contender)
     return sorted(seen, key=lambda name: not name.startswith("intaglio"))
 
@@ -28,7 +28,7 @@ def shape_labels(chart, shapes, step):
 def share_of_peak(run, path):
     """Bars: share of the peak of the machine's best 8-bit instruction (float32: of its own)."""
     names = contenders(run)
-    shapes = [s for s in run.shapes() if run.find(s, BEST)]
+    shapes = [s for s in run.shapes() if run.find(s, best(run))]
     if not shapes:
         return False
     colors = color_of(names)
@@ -56,10 +56,10 @@ def share_of_peak(run, path):
 def ratio_to_peers(run, path):
     """Dots: our speed over each peer's, on a logarithmic axis; 1 is a tie."""
     names = [name for name in contenders(run) if not name.startswith("intaglio")]
-    shapes = [s for s in run.shapes() if run.find(s, BEST) and run.peers(s)]
+    shapes = [s for s in run.shapes() if run.find(s, best(run)) and run.peers(s)]
     if not shapes or not names:
         return False
-    colors = color_of([BEST] + names)
+    colors = color_of([best(run)] + names)
     chart = Chart("Times each peer's speed, u8 x s8 to 8 bits, half-even, 1 thread",
                   max(600, 40 * len(shapes)), 300, "times the peer")
     axis = Log(0.125, 32, chart.height)
@@ -69,7 +69,7 @@ def ratio_to_peers(run, path):
         chart.text(-8, y + 4, plain(tick), anchor="end")
     step = chart.width / len(shapes)
     for i, shape in enumerate(shapes):
-        ours = run.find(shape, BEST)
+        ours = run.find(shape, best(run))
         for name in names:
             row = run.find(shape, name)
             if row is not None:
@@ -85,16 +85,16 @@ def roofline(run, path):
     """Our half-even products against the peak, and the bandwidth that bench_peak measured."""
     points = []
     for shape in run.shapes():
-        row = run.find(shape, BEST)
+        row = run.find(shape, best(run))
         if row is not None:
             m, n, k = row.size
             points.append((2.0 * m * n * k / (m * k + n * k + m * n), row["gops"], shape))
     if not points:
         return False
-    peak = max(run.find(p[2], BEST)["peak_gops"] for p in points)
+    peak = max(run.find(p[2], best(run))["peak_gops"] for p in points)
     chart = Chart("Roofline, u8 x s8 to 8 bits, half-even, 1 thread", 640, 340, "GOPS")
     x = Log(1, 10000, chart.width)
-    y = Log(10, 3000, chart.height)
+    y = Log(10, 10000, chart.height)
     for tick in x.ticks():
         chart.line([(x(tick), 0), (x(tick), chart.height)], "#eee")
         chart.text(x(tick), chart.height + 14, plain(tick), anchor="middle")
@@ -124,7 +124,7 @@ def roofline(run, path):
 def growth(run, path):
     """GOPS over the side of cubes, per contender and number of threads."""
     cubes = [row for row in run.gemm if row.group == "growth" and row.types == "u8s8"
-             and row.output == "byte" and (not row.ours or row.contender == BEST)]
+             and row.output == "byte" and (not row.ours or row.contender == best(run))]
     if not cubes:
         return False
     top = max(row["gops"] for row in cubes) * 1.05
@@ -142,7 +142,7 @@ def growth(run, path):
         points = sorted((row.size[0], row["gops"]) for row in cubes
                         if (row.contender, row.threads) == (name, threads))
         chart.line([(x(side), chart.height * (1 - gops / top)) for side, gops in points],
-                   colors[name], 2.5 if name == BEST else 1.2, "" if threads == 1 else "6 3")
+                   colors[name], 2.5 if name == best(run) else 1.2, "" if threads == 1 else "6 3")
         chart.name(name + ("" if threads == 1 else f", {threads} threads (dashed)"), colors[name])
     chart.write(path)
     return True

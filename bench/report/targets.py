@@ -5,11 +5,12 @@ A target is looked at in every run; the worst run is shown, and counts.
 
 from rows import geomean
 
-BEST = "intaglio.avx512-vnni.halfeven"
+# What dispatch picks, where it was measured, counts but for the shares.
+KERNELS = ["amx-int8", "avx512-vnni"]
 
 # Columns of the table of shares of peak: title, contenders (the first that was measured counts).
 SHARE_COLUMNS = [
-    ("AVX512-VNNI half-even", [BEST]),
+    ("AVX512-VNNI half-even", ["intaglio.avx512-vnni.halfeven"]),
     ("double, general", ["intaglio.avx512-vnni.double"]),
     ("double, proven fit", ["intaglio.avx512-vnni.double.fitted", "intaglio.avx512-vnni.double"]),
     ("AVX-VNNI half-even", ["intaglio.avx-vnni.halfeven"]),
@@ -59,6 +60,14 @@ def worst(runs, measure, at_most=False):
     return (max if at_most else min)(values) if values else None
 
 
+def best(run, way="halfeven"):
+    """The name of a way of ours by the best kernel of a run."""
+    def measured(kernel):
+        return any(row.contender.startswith(f"intaglio.{kernel}.") for row in run.rows)
+
+    return f"intaglio.{next(filter(measured, KERNELS), KERNELS[-1])}.{way}"
+
+
 def share(run, shape, contenders):
     for contender in contenders:
         row = run.find(shape, contender)
@@ -71,11 +80,11 @@ def ratio(ours, peer):
     return ours["gops"] / peer["gops"] if ours is not None and peer is not None else None
 
 
-def peer_ratios(run, shapes, name=None, **case):
+def peer_ratios(run, shapes, way="halfeven", **case):
     """Ours over the best peer, per shape where both were measured."""
     ratios = {}
     for shape in shapes:
-        ours = run.find(shape, name or BEST, **case)
+        ours = run.find(shape, best(run, way), **case)
         value = ratio(ours, run.best_peer(shape, **case))
         if value is not None:
             ratios[shape] = value
@@ -100,15 +109,14 @@ def group_lines(runs):
         lines.append(Line(f"{shape}: times the best peer", target,
                           worst(runs, lambda run: least(peer_ratios(run, [shape]).values()))))
     lines.append(Line("4096x1x4096: of a plain read of the weights", 1.0, worst(
-        runs, lambda run: (run.find("4096x1x4096", BEST) or {}).get("share_of_read"))))
+        runs, lambda run: (run.find("4096x1x4096", best(run)) or {}).get("share_of_read"))))
     lines.append(Line("both sides changing: times the best peer, the worst shape", 1.0,
                       worst(runs, lambda run: least(
                           peer_ratios(run, run.shapes("attention")).values()))))
-    for output, contender in (("int32", "integer"), ("float", "real")):
-        name = f"intaglio.avx512-vnni.{contender}"
+    for output, way in (("int32", "integer"), ("float", "real")):
         lines.append(Line(f"{output} output: times the best peer, the worst shape", 1.0,
                           worst(runs, lambda run: least(
-                              peer_ratios(run, run.shapes(), name, output=output).values()))))
+                              peer_ratios(run, run.shapes(), way, output=output).values()))))
     return lines
 
 
@@ -125,8 +133,8 @@ def of_itself(run, wanted, numerator, denominator):
 
 
 def itself_lines(runs):
-    def case(name=BEST, **keywords):
-        return lambda run, shape: run.find(shape, name, **keywords)
+    def case(way="halfeven", **keywords):
+        return lambda run, shape: run.find(shape, best(run, way), **keywords)
 
     def line(title, target, wanted, numerator, denominator=case()):
         return Line(title, target,
@@ -144,11 +152,11 @@ def itself_lines(runs):
         line("u8 x u8 over u8 x s8, M >= 256", 0.95, large, case(types="u8u8")),
         line("u8 x u8 over u8 x s8, M < 256", 0.85, small, case(types="u8u8")),
         line("single over double rounding", 1.0, lambda m, n, k: n > 1,
-             case("intaglio.avx512-vnni.single"), case("intaglio.avx512-vnni.double")),
+             case("single"), case("double")),
         line("half-even over single rounding", 1.0, lambda m, n, k: n > 1, case(),
-             case("intaglio.avx512-vnni.single")),
+             case("single")),
         line("custom over standard pipeline, K >= 256", 0.90,
-             lambda m, n, k: k >= 256 and n > 1, case(BEST + ".custom")),
+             lambda m, n, k: k >= 256 and n > 1, case("halfeven.custom")),
         line("2 threads over 1, from 256^3 up", 1.9,
              lambda m, n, k: m * n * k >= 256**3, case(threads=2)),
     ]
@@ -159,13 +167,13 @@ def other_lines(runs):
         values = []
         for shape in run.shapes():
             floats = run.best_peer(shape, floats=True)
-            value = ratio(run.find(shape, BEST), floats)
+            value = ratio(run.find(shape, best(run)), floats)
             if value is not None:
                 values.append(value)
         return geomean(values)
 
     def tiny(run):
-        ours = run.find("16x16x16", BEST)
+        ours = run.find("16x16x16", best(run))
         peer = run.best_peer("16x16x16")
         return ours["min_ns"] / peer["min_ns"] if ours and peer else None
 
