@@ -67,7 +67,8 @@ void CutForThreads(int threads, int least_tasks, int tiles, int extents, int mos
 
 bool FetchesPanels(const Product& p) {
   const size_t bytes = p.panels->data.bytes();
-  if (bytes <= Cpu().l2_bytes && !p.cold) return false;
+  // Of cold ones only tiles (AMX) wait for longer than their products take.
+  if (bytes <= Cpu().l2_bytes && !(p.cold && p.kernel->takes_panels)) return false;
   switch (Cpu().hints) {
     case CpuInfo::Hints::kAlways:
       return true;
