@@ -27,8 +27,8 @@ struct BindOptions {
   // does not say.
   int64_t rows = INT64_MAX;
   // Whether other data pass through the caches from one call to the next, as the weights of other
-  // layers do, so that this matrix comes from beyond L2 each time, be it small: it is fetched
-  // ahead.
+  // layers do, so that this matrix comes from beyond L2 each time, be it small: it is fetched ahead
+  // where that pays.
   bool cold = false;
 };
 

@@ -3,7 +3,6 @@
 #include <memory>
 #include <string>
 
-#include "intaglio/gemm/cpu.h"
 #include "intaglio/nn/backend.h"
 #include "intaglio/nn/operator_table.h"
 #include "intaglio/nn/plan.h"
@@ -17,9 +16,7 @@ namespace {
 class HostBackend final : public Backend {
  public:
   HostBackend(const LayerOptions& options, size_t expected_bytes)
-      : options_(options), pool_(BufferPool::Make(expected_bytes)) {
-    options_.cold = expected_bytes > Cpu().l2_bytes;
-  }
+      : options_(options), pool_(BufferPool::Make(expected_bytes)) {}
 
   Result<PreparedLayer> Prepare(const Graph& graph, size_t layer) const override {
     const BufferPool::Use use(pool_);

@@ -102,7 +102,8 @@ struct LayerOptions {
   std::string kernel;  // for packed constants
   // Compute in float32 where that is proven to give the same bits, as by BindOptions::fit.
   bool fit = true;
-  // The weights of all layers are more than L2 holds (BindOptions::cold).
+  // The weights of all layers are more than L2 holds (BindOptions::cold): for CONV_2D and
+  // FULLY_CONNECTED.
   bool cold = false;
 };
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "intaglio/gemm/cpu.h"
 #include "intaglio/gemm/describe.h"
 #include "intaglio/nn/backend.h"
 #include "intaglio/nn/integer_only.h"
@@ -178,7 +179,9 @@ Result<Model> Model::Prepare(Graph graph, const PrepareOptions& options) try {
   if (options.integer_only) INTAGLIO_RETURN_IF_ERROR(CheckIntegerOnly(graph));
   std::shared_ptr<const Backend> backend = options.backend;
   if (backend == nullptr) {
-    backend = MakeHostBackend({KernelOf(options), !options.integer_only}, EstimateBytes(graph));
+    const bool cold = ConstantBytes(graph) > Cpu().l2_bytes;
+    backend =
+        MakeHostBackend({KernelOf(options), !options.integer_only, cold}, EstimateBytes(graph));
   }
   std::unique_ptr<Context> context = Instance::MakeContext(options);
   Result<Program> program = Program::Make(

@@ -312,29 +312,41 @@ Result<MemoryPlan> PlanMemory(const Graph& graph, const std::vector<PreparedLaye
   return Joiner(graph, layers, std::move(*apart)).Join();
 }
 
+size_t ConstantBytes(const Graph& graph) {
+  size_t bytes = 0;
+  for (const Layer& layer : graph.layers) {
+    for (const TensorId id : layer.inputs) {
+      if (id == kNoTensor) continue;
+      const Tensor& tensor = graph.tensors[static_cast<size_t>(id)];
+      if (!tensor.constant) continue;
+      const size_t all = *CountBytes(tensor.shape, tensor.type);
+      if (SizeOf(tensor.type) == 1 && tensor.shape.size() > 1) {
+        bytes += all;
+      } else if (tensor.type == Type::kInt32 && tensor.shape.size() == 1) {
+        bytes += all / sizeof(int32_t) * BoundPipeline::kChannelBytes;
+      }
+    }
+  }
+  return bytes;
+}
+
 size_t EstimateBytes(const Graph& graph) {
   constexpr size_t kLargeArena = kLargePageBytes;
-  size_t constants = 0;
   size_t arena = 0;  // the tensors of the largest layer
   for (const Layer& layer : graph.layers) {
     size_t tensors = 0;
     const auto add = [&](TensorId id) {
       if (id == kNoTensor) return;
       const Tensor& tensor = graph.tensors[static_cast<size_t>(id)];
-      const size_t bytes = *CountBytes(tensor.shape, tensor.type);
       if (!tensor.constant) {
-        tensors += std::min(bytes, kLargeArena);
-      } else if (SizeOf(tensor.type) == 1 && tensor.shape.size() > 1) {
-        constants += bytes;
-      } else if (tensor.type == Type::kInt32 && tensor.shape.size() == 1) {
-        constants += bytes / sizeof(int32_t) * BoundPipeline::kChannelBytes;
+        tensors += std::min<size_t>(*CountBytes(tensor.shape, tensor.type), kLargeArena);
       }
     };
     std::for_each(layer.inputs.begin(), layer.inputs.end(), add);
     std::for_each(layer.outputs.begin(), layer.outputs.end(), add);
     arena = std::max(arena, tensors);
   }
-  return constants + (arena < kLargeArena ? arena : 0);
+  return ConstantBytes(graph) + (arena < kLargeArena ? arena : 0);
 }
 
 }  // namespace intaglio::nn

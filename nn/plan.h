@@ -53,8 +53,9 @@ struct MemoryPlan {
 Result<MemoryPlan> PlanMemory(const Graph& graph, const std::vector<PreparedLayer>& layers,
                               bool keep_all);
 
-// Roughly what the packed constants of a graph will take and, where it is not large itself, the
-// arena. Only for graphs that passed Validate.
+// Roughly what the packed constants of a graph will take; the same and, where it is not large
+// itself, the arena. Only for graphs that passed Validate.
+size_t ConstantBytes(const Graph& graph);
 size_t EstimateBytes(const Graph& graph);
 
 }  // namespace intaglio::nn

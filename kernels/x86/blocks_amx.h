@@ -78,7 +78,7 @@ INTAGLIO_INLINE void ConfigureTiles(int lines, int all_groups) {
 struct BlockArgs : TileArgs {
   bool signed_rows;
   Streams streams = Streams::kNothing;
-  int panels_left = 1;  // of the product's, those of the call and behind it
+  int panels_left = 1;  // of the kernel's call, from the first of these on
 };
 
 // Finishes the lines of a tile, of which there are at least two, in code that forms of blocks
@@ -153,7 +153,7 @@ class Blocks {
           if (kRowTiles == 1 && args.fetch_rows) {
             FetchRows(coming_from.rows.At(step * step_bytes), tiles.lines());
           }
-          if (kVectors == kWholePanel) next_panels.Fetch();
+          if constexpr (kVectors == kWholePanel) next_panels.Fetch();
           ready.Advance(finish, pairs);
         }
       }
@@ -249,12 +249,13 @@ class Blocks {
       end_ += std::min(in_turn ? args.panel_count : 1, args.panels_left - 1) * args.groups *
               kGroupBytes;
       const int passes = kPasses * (in_turn ? 1 : blocks);
-      step_ = std::max<ptrdiff_t>(kStepGroups * kVectors / passes, kStepGroups) * kTileLineBytes;
+      const int lines = (kStepGroups * kVectors + passes - 1) / passes;
+      step_ = std::max<ptrdiff_t>(lines, kStepGroups) * kTileLineBytes;
     }
 
     INTAGLIO_INLINE void Fetch() {
       if (__builtin_expect(line_ == end_, 1)) return;
-      const int8_t* const end = std::min(line_ + step_, end_);
+      const int8_t* const end = line_ + std::min(step_, end_ - line_);
       for (; line_ < end; line_ += kTileLineBytes) _mm_prefetch(line_, _MM_HINT_T1);
     }
 

@@ -20,6 +20,7 @@ extern const Kernel kKernelAmxInt8Rows;
 
 namespace {
 
+static_assert(kWholePanel == PanelAvx512::kMaxVectors);
 constexpr int kLanes = PanelAvx512::kLanes;
 constexpr PanelFormat kPanel = {.lanes = kLanes, .vectors = 4, .depth_step = 4, .tiles = true};
 
@@ -106,12 +107,14 @@ void RunBlocks(const BlockArgs& args, int rows, const Epilogue& epilogue) {
                                                                           epilogue);
   }
   if (whole == tiles.count()) return;
+  BlockArgs rest = args;
+  rest.fetch_ahead &= whole == 0;  // else the panels are there
   // What is left over of narrower panels is not worth instances for each scaling.
   const auto last = [&] {
     if constexpr (kVectors == PanelAvx512::kMaxVectors) return epilogue;
     if constexpr (kVectors < PanelAvx512::kMaxVectors) return AnyEpilogue<kVectors>{args};
   }();
-  Blocks<1, kVectors, kVectors, std::decay_t<decltype(last)>>::Run(args, tiles, whole,
+  Blocks<1, kVectors, kVectors, std::decay_t<decltype(last)>>::Run(rest, tiles, whole,
                                                                    tiles.count(), last);
 }
 

@@ -6,6 +6,8 @@
 #ifndef INTAGLIO_TEST_KERNELS_EMULATED_TILES_H_
 #define INTAGLIO_TEST_KERNELS_EMULATED_TILES_H_
 
+#if defined(__x86_64__)
+
 #define INTAGLIO_KERNELS_X86_TILES_AMX_H_
 
 #include <cstddef>
@@ -110,5 +112,7 @@ void DotTiles() {
 
 }  // namespace
 }  // namespace intaglio
+
+#endif  // defined(__x86_64__)
 
 #endif  // INTAGLIO_TEST_KERNELS_EMULATED_TILES_H_

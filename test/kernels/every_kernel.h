@@ -22,10 +22,16 @@ namespace test {
 inline std::vector<const Kernel*> EveryKernelAndEmulated() {
   std::vector<const Kernel*> kernels(KernelTable().begin(), KernelTable().end());
 #if defined(__x86_64__)
-  static const Kernel emulated = [] {
-    Kernel kernel = kEmulatedAmx;
+  const auto emulate = [](Kernel kernel) {
     kernel.name = "amx-int8-emulated";
     kernel.needs &= ~uint32_t{kAmxInt8};
+    kernel.lookups_need = kAvx512Vbmi;  // as every CPU with AMX has
+    return kernel;
+  };
+  static const Kernel int8_rows = emulate(*kEmulatedAmx.for_int8_rows);
+  static const Kernel emulated = [&] {
+    Kernel kernel = emulate(kEmulatedAmx);
+    kernel.for_int8_rows = &int8_rows;
     return kernel;
   }();
   kernels.push_back(&emulated);

@@ -104,8 +104,9 @@ struct PanelsCase {
 
 TEST_P(ManyPanels, AsOneByOne) {
   Random random(1);
-  // 40 KB of a panel, and of the rows of a block, are where panels and rows begin to take turns.
-  for (const int depth : {0, 3, 64, 321, 512, 640, 641, 700, 1100, 4100}) {
+  // 20 and 40 KB of a panel, and 48 of the rows of a block, are where panels and rows begin and end
+  // to take turns.
+  for (const int depth : {0, 3, 64, 321, 512, 640, 641, 700, 1100, 1536, 1540, 4100}) {
     for (const int rows : {1, 1, 1, 2, 3, 15, 16, 17, 18, 19, 32, 33, 47, 48, 64, 70}) {
       if (rows > 1 && !kernel().takes_panels) continue;
       for (const int panels : {1, 2, 3, 7}) {

@@ -388,7 +388,7 @@ INTAGLIO_INSTANTIATE_EVERY_KERNEL(Tile);
 
 std::vector<const Kernel*> KernelsForInt8Rows() {
   std::vector<const Kernel*> kernels;
-  for (const Kernel* kernel : KernelTable()) {
+  for (const Kernel* kernel : EveryKernelAndEmulated()) {
     if (kernel->for_int8_rows != nullptr) kernels.push_back(kernel->for_int8_rows);
   }
   return kernels;
@@ -404,6 +404,14 @@ TEST(LittleProducts, ReadTheSamePanelsAndRows) {
     EXPECT_EQ(little.row_format, kernel->row_format);
     EXPECT_EQ(little.has_fma, kernel->has_fma);
     EXPECT_EQ(little.takes_multiply_add, kernel->takes_multiply_add);
+    // What it can do is what the row does that it stands for.
+    for (const Kernel* row : KernelTable()) {
+      if (std::string(row->name) != "avx512-vnni") continue;
+      EXPECT_EQ(little.max_rows, row->max_rows);
+      EXPECT_EQ(little.takes_panels_of_row, row->takes_panels_of_row);
+      EXPECT_EQ(little.takes_windows, row->takes_windows);
+      EXPECT_EQ(little.stores_in_order, row->stores_in_order);
+    }
     EXPECT_EQ(ForProduct(Type::kUInt8, {16, 16, 4}, kernel), &little);
     EXPECT_EQ(ForProduct(Type::kUInt8, {INT64_MAX, 256, 256}, kernel), kernel);
   }
