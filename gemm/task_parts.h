@@ -3,9 +3,9 @@
 #define INTAGLIO_GEMM_TASK_PARTS_H_
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cstdint>
+#include <memory>
 
 namespace intaglio {
 
@@ -14,29 +14,34 @@ namespace intaglio {
 // between cores that share no cache a line takes six times as long to move.
 class TaskParts {
  public:
-  TaskParts() = default;
+  TaskParts() : TaskParts(0, 1) {}
   TaskParts(int tasks, int workers) { Reset(tasks, workers); }
+  TaskParts(const TaskParts&) = delete;
+  TaskParts& operator=(const TaskParts&) = delete;
 
   // No worker may be at it. Both counts are at least 0.
   void Reset(int tasks, int workers) {
+    tasks_ = tasks;
     parts_ = std::clamp(workers, 1, kMostParts);
     for (int i = 0; i < parts_; ++i) {
-      Part& part = at_[static_cast<size_t>(i)];
+      Part& part = *std::construct_at(&at_[i]);
       part.next.store(Begin(tasks, i), std::memory_order_relaxed);
       part.end = Begin(tasks, i + 1);
     }
   }
 
-  // Calls f(task) for what `worker` takes until none is left.
+  // Calls f(task) for what `worker` takes until none is left. Each worker comes here once: where
+  // there is a task for each, nobody has to look what is left.
   template <class Function>
   void Run(int worker, const Function& f) {
+    if (tasks_ == parts_) return f(worker);
     for (int task = Take(worker); task >= 0; task = Take(worker)) f(task);
   }
 
   // The next task of `worker`, each once; -1 where none is left.
   int Take(int worker) {
     for (int i = 0; i < parts_; ++i) {
-      Part& part = at_[static_cast<size_t>((worker + i) % parts_)];
+      Part& part = at_[(worker + i) % parts_];
       if (part.next.load(std::memory_order_relaxed) >= part.end) continue;
       const int task = part.next.fetch_add(1, std::memory_order_relaxed);
       if (task < part.end) return task;
@@ -54,8 +59,11 @@ class TaskParts {
 
   int Begin(int tasks, int part) const { return static_cast<int>(int64_t{tasks} * part / parts_); }
 
-  int parts_ = 1;
-  std::array<Part, kMostParts> at_;
+  int tasks_;
+  int parts_;
+  union {  // of which those are made that there are
+    Part at_[kMostParts];
+  };
 };
 
 }  // namespace intaglio

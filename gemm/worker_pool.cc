@@ -28,9 +28,10 @@ void Pause() {
 
 }  // namespace
 
-bool WorkerPool::Desk::Take(Offer to) {
-  Offer open = Offer::kOpen;
-  return offer.load(std::memory_order_relaxed) == open && offer.compare_exchange_strong(open, to);
+WorkerPool::Offer WorkerPool::Desk::Take(Offer to) {
+  Offer before = Offer::kOpen;
+  offer.compare_exchange_strong(before, to);
+  return before;
 }
 
 WorkerPool::WorkerPool(int workers)
@@ -59,14 +60,16 @@ void WorkerPool::Run(int count, const std::function<void(int)>& task) noexcept {
   for (Desk& desk : others) {
     desk.number = ++number;
     desk.task = &task;
-    desk.offer.store(Offer::kOpen);
+    // Not to wait for the desk's line, the caller looks for sleepers too early: it may miss one who
+    // is about to lie down. Then it takes the offer back, and wakes him the next time.
+    desk.offer.store(Offer::kOpen, std::memory_order_release);
   }
-  WakeSleepers();
+  if (sleepers_.load(std::memory_order_relaxed) > 0) WakeSleepers();
   ++rounds_;
   task(0);
   // Nobody waits for a sleeper: whoever wakes now is too late.
   for (Desk& desk : others) {
-    if (desk.Take(Offer::kNone)) task(desk.number);
+    if (desk.Take(Offer::kNone) == Offer::kOpen) task(desk.number);
   }
   for (const Desk& desk : others) {
     const auto busy = [&] { return desk.offer.load() == Offer::kTaken; };
@@ -83,28 +86,26 @@ void WorkerPool::Run(int count, const std::function<void(int)>& task) noexcept {
 // times what is waited for. Threads that are not settled give a core to each other.
 template <class Condition>
 void WorkerPool::SpinWhile(const Condition& condition, bool settled) const {
-  const auto until = std::chrono::steady_clock::now() + (crowded_ ? kCrowdedSpin : kSpin);
+  using Clock = std::chrono::steady_clock;
   const bool yields = crowded_ || !settled;
+  Clock::time_point until{};
   do {
     // The clock takes as long to read as another thread takes to answer.
     for (int i = 0; i < 16; ++i) {
       if (!condition()) return;
       yields ? std::this_thread::yield() : Pause();
     }
-  } while (std::chrono::steady_clock::now() < until);
+    if (until == Clock::time_point{}) until = Clock::now() + (crowded_ ? kCrowdedSpin : kSpin);
+  } while (Clock::now() < until);
 }
 
-// Sleepers count themselves before they look at their desk for the last time.
 void WorkerPool::WakeSleepers() {
-  if (sleepers_.load() == 0) return;
   { const std::lock_guard lock(mutex_); }
   wake_.notify_all();
 }
 
 void WorkerPool::Work(Desk& desk) {
-  for (uint64_t rounds = 0; Await(desk, rounds > kRoundsToSettle);) {
-    if (!desk.Take(Offer::kTaken)) continue;  // the caller was faster
-    ++rounds;
+  for (uint64_t rounds = 0; Await(desk, rounds > kRoundsToSettle); ++rounds) {
     (*desk.task)(desk.number);
     desk.offer.store(Offer::kNone);
     if (caller_sleeps_.load()) {
@@ -114,19 +115,21 @@ void WorkerPool::Work(Desk& desk) {
   }
 }
 
+// The desk is taken as it is looked at: its line comes once.
 bool WorkerPool::Await(Desk& desk, bool settled) {
+  Offer seen = Offer::kNone;
   const auto waits = [&] {
-    const Offer offer = desk.offer.load();
-    return offer != Offer::kOpen && offer != Offer::kStop;
+    seen = desk.Take(Offer::kTaken);
+    return seen == Offer::kNone;
   };
   SpinWhile(waits, settled);
-  if (waits()) {
+  if (seen == Offer::kNone) {
     std::unique_lock lock(mutex_);
     sleepers_.fetch_add(1);
     wake_.wait(lock, [&] { return !waits(); });
     sleepers_.fetch_sub(1);
   }
-  return desk.offer.load() != Offer::kStop;
+  return seen == Offer::kOpen;
 }
 
 }  // namespace intaglio

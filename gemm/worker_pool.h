@@ -32,12 +32,12 @@ class WorkerPool {
     int number = 0;  // of the task
     const std::function<void(int)>* task = nullptr;
 
-    // Whoever succeeds runs the task, the worker or, where that is late, the caller.
-    bool Take(Offer to);
+    // Whoever finds it open runs the task, the worker or, where that is late, the caller.
+    Offer Take(Offer to);
   };
 
   void Work(Desk& desk);
-  // Waits for an offer that is open; false when all stop.
+  // Takes the offer when it is open; false when all stop.
   bool Await(Desk& desk, bool settled);
   template <class Condition>
   void SpinWhile(const Condition& condition, bool settled) const;
