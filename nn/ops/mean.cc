@@ -25,12 +25,15 @@ class MeanRoutine final : public Routine {
   Status Run(const RunArguments& arguments) const override {
     const auto* const in = static_cast<const T*>(arguments.inputs[0]);
     auto* const sums = static_cast<int32_t*>(arguments.scratch);
-    std::fill_n(sums, count, 0);
+    std::fill_n(sums, count, -zero_sum);
     AddAll(in, sums);
     auto* const out = static_cast<T*>(arguments.outputs[0]);
-    for (size_t i = 0; i < count; ++i) {
-      const int32_t scaled = Requantize(sums[i] - zero_sum, multiplier);
-      out[i] = static_cast<T>(AddAndClamp(scaled, zero_point, range));
+    if (multiplier.exponent > 0) {
+      Finish(
+          sums, [m = multiplier](int32_t sum) { return Requantize(sum, m); }, out);
+    } else {  // whose bounds QuantizedSumOf asks for
+      Finish(sums, DoubleRoundingBounded<Scalar>(multiplier.mantissa, multiplier.right_shift()),
+             out);
     }
     return {};
   }
@@ -46,6 +49,12 @@ class MeanRoutine final : public Routine {
   Range range;
 
  private:
+  template <class Scaled>
+  void Finish(const int32_t* sums, const Scaled& scaled, T* out) const {
+    for (size_t i = 0; i < count; ++i) {
+      out[i] = static_cast<T>(AddAndClamp(scaled(sums[i]), zero_point, range));
+    }
+  }
   void AddAll(const T* in, int32_t* sums) const {
     const ptrdiff_t extent = loops.inner_extent();
     const bool reduces = loops.inner_strides()[1] == 0;
