@@ -23,44 +23,114 @@ size_t SumBytes(const Blocking& b) {
 }
 
 // Clock cycles, roughly: an instruction for each vector and group of depth of a row, or of the rows
-// of a tile, few as they may be; and the results.
+// of a tile, few as they may be; and the results, which take less beside tiles of registers (AMX).
 int64_t CyclesOf(const Product& p) {
   const PanelFormat& format = p.panels->format;
   const int64_t rows = p.row_count();
   const int64_t lines = format.tiles ? (rows + 15) / 16 : rows;
   const int64_t vectors = (p.channel_count() + format.lanes - 1) / format.lanes;
-  return lines * vectors * p.panels->groups + rows * p.channel_count();
+  const int64_t results = rows * p.channel_count();
+  return lines * vectors * p.panels->groups + (p.kernel->takes_panels ? results / 4 : results);
 }
 // A second thread wins from some 56^3 on.
 constexpr int64_t kLeastCyclesOfThread = 3 << 10;  // for which another one is woken
 constexpr int64_t kLeastCyclesOfTasks = 1 << 16;   // for which a thread gets more than one
 
-// Cuts for several threads, no task having more than `most_tiles` tiles of rows and
-// `most_extents` panels. Work is counted in quarters of a tile by a panel.
+// The tiles that rows are cut in. Those of registers (AMX) are as high as a task asks; but where
+// there are many of them tasks of whole ones leave fewer over, which take as long.
+int RowStep(const Product& p, int threads) {
+  constexpr int kManyTiles = 8;  // of a thread
+  const int tile = p.kernel->max_rows;
+  const bool few = threads > 1 && p.row_count() / threads < kManyTiles * tile;
+  return few && p.kernel->takes_panels ? 2 : tile;
+}
+
+// What cuts for threads cost, in clock cycles, roughly.
+class CutCosts {
+ public:
+  CutCosts(const Product& p, const Blocking& b)
+      : in_place_(b.in_place),
+        rows_stay_(b.rows_stay),
+        tile_(p.kernel->max_rows),
+        extents_(static_cast<int>(p.panels->extents.size())),
+        panel_bytes_(static_cast<int64_t>(p.panels->data.bytes()) / extents_),
+        cold_(p.cold) {
+    const int groups = p.kernel->takes_panels ? (p.panels->groups + 15) / 16 : p.panels->groups;
+    constexpr int kResults = 4;  // to finish a vector of them
+    row_ = int64_t{p.panels->format.vectors} * (groups + kResults);
+    constexpr int kPacked = 8;  // bytes a cycle
+    pack_ = p.padded_depth() / kPacked;
+    if (!p.chained) return;
+    constexpr int kFromCore = 3;  // bytes a cycle
+    const int64_t results = int64_t{p.row_count()} * p.channel_count();
+    const int64_t read = p.rows.is_im2col ? static_cast<int64_t>(ImageBytes(p.rows.im2col))
+                                          : int64_t{p.row_count()} * p.depth();
+    shared_rows_ = (read + results / b.threads) * (b.threads - 1) / b.threads / kFromCore;
+  }
+
+  // Of a thread's tasks, each of `rows` by `extents` panels, where those of the same rows are
+  // `extent_tasks`. A panel costs half a tile to start with.
+  int64_t Products(int tasks, int64_t rows, int extents, int extent_tasks) const {
+    const int64_t products = row_ * tasks * extents * (rows + tile_ / 2);
+    if (in_place_) return products;
+    const int packs = rows_stay_ ? (tasks + extent_tasks - 1) / extent_tasks : tasks;
+    return products + packs * rows * pack_;
+  }
+
+  // Panels come from beyond L2, but for what that keeps from one call to the next.
+  int64_t Fetching(int extents) const {
+    constexpr int kFromMemory = 8;  // bytes a cycle
+    const int64_t bytes = panel_bytes_ * std::min(extents, extents_);
+    return cold_ || bytes > static_cast<int64_t>(Cpu().l2_bytes) ? bytes / kFromMemory : 0;
+  }
+  int64_t FetchingAll() const { return Fetching(extents_); }
+
+  // Rows come from the caches of other cores, and results, in the next operator, go there.
+  int64_t shared_rows() const { return shared_rows_; }
+
+ private:
+  bool in_place_;
+  bool rows_stay_;
+  int tile_;
+  int extents_;
+  int64_t panel_bytes_;
+  bool cold_;
+  int64_t row_;   // by a panel, and finished
+  int64_t pack_;  // a row
+  int64_t shared_rows_ = 0;
+};
+
+// Cuts for several threads, no task having more than `most_steps` steps of rows and
+// `most_extents` panels.
 //
 // There are up to four tasks a thread, and two at least but of small products, so that threads
 // which are held up do not hold up the others; those that end the longest thread first are taken.
-// A panel costs half a tile to start with, and packing a tile a quarter of what multiplying it
-// does, in each task that shares it.
-void CutForThreads(int threads, int least_tasks, int tiles, int extents, int most_tiles,
-                   int most_extents, Blocking& b) {
+// Where the row tasks can be shared out evenly, each thread may keep to rows of its own.
+void CutForThreads(const CutCosts& costs, int threads, int least_tasks, int steps, int extents,
+                   int most_steps, int most_extents, Blocking& b) {
   int64_t least = std::numeric_limits<int64_t>::max();
+  const auto consider = [&](int r, int e, int slices, int64_t longest) {
+    if (longest >= least) return;
+    least = longest;
+    b.row_tasks = r;
+    b.extent_tasks = e;
+    b.row_slices = slices;
+  };
   const auto parts = [](int count, int most) { return (count + most - 1) / most; };
-  const int fewest_rows = parts(tiles, most_tiles);
+  const int fewest_rows = parts(steps, most_steps);
   const int fewest_extents = parts(extents, most_extents);
-  const int most_tasks = std::max(4 * threads, fewest_rows * fewest_extents);
-  for (int r = fewest_rows; r <= std::min(tiles, most_tasks); ++r) {
+  const int most_tasks = std::max(4, parts(fewest_rows * fewest_extents, threads)) * threads;
+  for (int r = fewest_rows; r <= std::min(steps, most_tasks); ++r) {
+    const int64_t rows = int64_t{parts(steps, r)} * b.row_step;
+    const bool even = r % threads == 0;
     const int first = std::max(fewest_extents, std::min(extents, parts(least_tasks, r)));
     for (int e = first; e <= std::min(extents, std::max(first, most_tasks / r)); ++e) {
-      const int64_t task_tiles = parts(tiles, r);
-      const int64_t task_extents = parts(extents, e);
-      const int64_t task =
-          task_tiles * (4 * task_extents + (b.in_place ? 0 : 1)) + 2 * task_extents;
-      const int64_t longest = task * parts(r * e, threads);
-      if (longest >= least) continue;
-      least = longest;
-      b.row_tasks = r;
-      b.extent_tasks = e;
+      const int tasks = parts(r * e, threads);
+      const int task_extents = parts(extents, e);
+      const int64_t products = costs.Products(tasks, rows, task_extents, e);
+      const int64_t fetching = costs.Fetching(tasks * task_extents);
+      consider(r, e, 1, std::max(products, fetching) + costs.shared_rows());
+      if (even) consider(r, e, threads, std::max(products, costs.FetchingAll()));
     }
   }
 }
@@ -134,6 +204,7 @@ Blocking Block(const Product& p, int threads) {
   const auto extents = static_cast<int>(p.panels->extents.size());
 
   b.threads = threads = ThreadsWorth(p, threads);
+  b.row_step = RowStep(p, threads);
   b.in_place = p.rows.ServesInPlace(kernel.row_format, p.padded_depth());
   // Of L2 rows have what panels and results leave.
   const size_t all_rows = static_cast<size_t>(p.row_count()) * static_cast<size_t>(p.depth());
@@ -152,37 +223,39 @@ Blocking Block(const Product& p, int threads) {
     // One task: of a small product the divisions below would be a good part.
     b.rows = p.row_count();
     b.extents = extents;
-    b.row_tasks = b.extent_tasks = 1;
+    b.row_tasks = b.extent_tasks = b.row_slices = 1;
     b.rows_stay = true;
     SetScratch(p, padded_depth, panel_bytes, b);
     return b;
   }
   b.extents = static_cast<int>(
       std::clamp<size_t>(panels_room / panel_bytes, 1, static_cast<size_t>(extents)));
-  const auto tile = static_cast<size_t>(kernel.max_rows);
-  const auto tiles = static_cast<int>((row_count + tile - 1) / tile);
-  const size_t rows_in_cache = std::max<size_t>(rows_room / row_bytes, 1);
-  const auto most_tiles = static_cast<int>((rows_in_cache + tile - 1) / tile);
-  b.row_tasks = (tiles + most_tiles - 1) / most_tiles;
+  const auto step = static_cast<size_t>(b.row_step);
+  const auto steps = static_cast<int>((row_count + step - 1) / step);
+  const auto most_rows =
+      RoundUp(std::max<size_t>(rows_room / row_bytes, 1), static_cast<size_t>(kernel.max_rows));
+  const auto most_steps = static_cast<int>(most_rows / step);
+  b.row_tasks = (steps + most_steps - 1) / most_steps;
   b.extent_tasks = (extents + b.extents - 1) / b.extents;
+  b.row_slices = 1;
   // Reading panels again, beside products, takes less than packing rows again: 3 to 4 % of 2048^3
   // and of 512x49x4608 (Zen 5). Tiles (AMX) would be done before their panels come from beyond L2.
   b.rows_stay = b.extent_tasks == 1 || !(b.in_place || p.panels->format.tiles);
   if (threads > 1) {
     const int least_tasks = CyclesOf(p) < kLeastCyclesOfTasks ? threads : 2 * threads;
-    CutForThreads(threads, least_tasks, tiles, extents, most_tiles, b.extents, b);
+    CutForThreads(CutCosts(p, b), threads, least_tasks, steps, extents, most_steps, b.extents, b);
   }
-  b.rows = (tiles + b.row_tasks - 1) / b.row_tasks * kernel.max_rows;
+  b.rows = (steps + b.row_tasks - 1) / b.row_tasks * b.row_step;
   b.extents = (extents + b.extent_tasks - 1) / b.extent_tasks;
   SetScratch(p, padded_depth, panel_bytes, b);
   return b;
 }
 
 Range RowsOf(const Product& p, const Blocking& b, int row_task) {
-  const int tile = p.kernel->max_rows;
-  const int count = (p.row_count() - 1) / tile + 1;
-  const Range tiles = Part(count, row_task, b.row_tasks);
-  return {tiles.first * tile, tiles.last == count ? p.row_count() : tiles.last * tile};
+  const int step = b.row_step;
+  const int count = (p.row_count() - 1) / step + 1;
+  const Range steps = Part(count, row_task, b.row_tasks);
+  return {steps.first * step, steps.last == count ? p.row_count() : steps.last * step};
 }
 
 Range ExtentsOf(const Product& p, const Blocking& b, int extent_task) {

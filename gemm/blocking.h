@@ -18,18 +18,31 @@ struct Range {
 // Threads take tasks in order, each a part of its own first (gemm/task_parts.h). All zero for a
 // result without elements.
 struct Blocking {
-  int rows;     // of a task at most: all, or a multiple of the kernel's
-  int extents;  // panels of a task at most
-  int row_tasks;
+  int rows;       // of a task at most: all, or a multiple of the steps that they are cut in
+  int extents;    // panels of a task at most
+  int row_tasks;  // of whole steps
+  int row_step;
   int extent_tasks;
   int threads;  // worth waking for them
   int tasks() const { return row_tasks * extent_tasks; }
 
-  // Neighbouring tasks share their rows where these are packed, which is then done once, or all
-  // panels stay in L2 anyway; else their panels, and the rows stream.
+  // Parts of the rows that are done one after the other, each by all panels: one for each thread
+  // that has rows of its own, else one. A divisor of row_tasks.
+  int row_slices;
+  // Within them neighbouring tasks share their rows where these are packed, which is then done
+  // once, or all panels stay in L2 anyway; else their panels, and the rows stream.
   bool rows_stay;
-  int row_task(int task) const { return rows_stay ? task / extent_tasks : task % row_tasks; }
-  int extent_task(int task) const { return rows_stay ? task % extent_tasks : task / row_tasks; }
+  int row_task(int task) const {
+    const int rows = row_tasks / row_slices;
+    const int slice = task / (rows * extent_tasks);
+    const int within = task % (rows * extent_tasks);
+    return slice * rows + (rows_stay ? within / extent_tasks : within % rows);
+  }
+  int extent_task(int task) const {
+    const int rows = row_tasks / row_slices;
+    const int within = task % (rows * extent_tasks);
+    return rows_stay ? within % extent_tasks : within / rows;
+  }
 
   bool in_place;         // the rows are read where they lie
   bool windows;          // or where they overlap (pack/windows.h)

@@ -36,7 +36,7 @@ Result<std::shared_ptr<const BoundPipeline::Storage>> BindPanels(const BindTarge
   const size_t bytes = (panels.extents.size() + (target.folded ? 1 : 0)) * sizeof(PanelParams);
   auto storage = std::make_shared<BoundPipeline::Storage>(BoundPipeline::Storage{
       target.packed, target.panels, target.kernel, pipeline, operand_type, operand_zero_point,
-      MakeEpilogue(&pipeline), AlignedBuffer::Allocate(bytes), options.cold});
+      MakeEpilogue(&pipeline), AlignedBuffer::Allocate(bytes), options.cold, options.chained});
   if (bytes > 0 && storage->params.data() == nullptr) {
     return OutOfMemory("no memory to bind a pipeline");
   }
@@ -103,6 +103,7 @@ Status UseBound(const BoundPipeline::Storage& bound, Product& product) {
   }
   product.kernel = ForProduct(bound.operand_type, product.size(), bound.kernel);
   product.cold = bound.cold;
+  product.chained = bound.chained;
   if (product.standard != nullptr) {
     product.epilogue = bound.epilogue;
     product.params = bound.panel_params();

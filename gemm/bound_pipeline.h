@@ -30,6 +30,10 @@ struct BindOptions {
   // layers do, so that this matrix comes from beyond L2 each time, be it small: it is fetched ahead
   // where that pays.
   bool cold = false;
+  // Whether the other operand holds results of an operator before, computed by the same threads,
+  // and results are the operand of one behind, as those of layers are: threads then keep to parts
+  // of the rows, which their caches have, unless that costs more than taking them from each other.
+  bool chained = false;
 };
 
 // Immutable; copies share. One made by default is bound to nothing, and refused. What the

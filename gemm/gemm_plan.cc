@@ -1,5 +1,6 @@
 #include "intaglio/gemm/gemm_plan.h"
 
+#include <atomic>
 #include <cstdint>
 #include <cstdio>
 #include <new>
@@ -13,6 +14,32 @@
 #include "intaglio/pack/validate.h"
 
 namespace intaglio {
+namespace {
+
+// How a product is cut for several threads: found in the first call with so many, and kept for the
+// next ones, as nearly all are.
+class SharedBlocking {
+ public:
+  Blocking Of(const Product& product, int threads) const {
+    int state = state_.load(std::memory_order_acquire);
+    if (state == kMade && made_.threads == threads) return made_;
+    const Blocking blocking = Block(product, threads);
+    if (state == kNone && state_.compare_exchange_strong(state, kBusy)) {
+      made_ = blocking;
+      state_.store(kMade, std::memory_order_release);
+    }
+    return blocking;
+  }
+
+ private:
+  static constexpr int kNone = 0;
+  static constexpr int kBusy = 1;  // somebody writes it
+  static constexpr int kMade = 2;
+  mutable std::atomic<int> state_{kNone};
+  mutable Blocking made_{};
+};
+
+}  // namespace
 
 struct GemmPlan::Storage {
   // These hold what the product points to: a pipeline bound to panels, or panels and what kernels
@@ -25,6 +52,7 @@ struct GemmPlan::Storage {
   size_t operand_bytes = 0;
   ptrdiff_t first_byte = 0;  // of the operand's data, that the product reads as a matrix
   Blocking alone;            // for one thread
+  SharedBlocking shared;     // for several
 };
 
 namespace {
@@ -146,7 +174,7 @@ Status GemmPlan::Run(Context& context, const void* operand, void* dst, ptrdiff_t
   if (Verbose()) std::fprintf(stderr, "intaglio: %s\n", Describe(context, prepared).text.c_str());
   const int threads = ThreadsWorth(product, context.threads());
   return threads == 1 ? Execute(context, product, storage_->alone)
-                      : Execute(context, product, Block(product, threads));
+                      : Execute(context, product, storage_->shared.Of(product, threads));
 } catch (const std::bad_alloc&) {
   return OutOfMemory("no memory for a product");
 }

@@ -26,6 +26,7 @@ struct BoundPipeline::Storage {
   EpilogueParams epilogue;
   AlignedBuffer params;           // PanelParams, per extent, and of a folded panel
   bool cold = false;              // BindOptions
+  bool chained = false;           // the same
   bool bounded_to_bytes = false;  // all of params IsBounded, and results are bytes
 
   const PanelParams* panel_params() const { return static_cast<const PanelParams*>(params.data()); }

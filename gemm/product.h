@@ -38,6 +38,7 @@ struct Product {
   EpilogueParams epilogue;              // of `standard`
   const PanelParams* params = nullptr;  // per panel, where they were made before the call
   bool cold = false;                    // panels come from beyond L2 (BindOptions::cold)
+  bool chained = false;                 // rows and results move along (BindOptions::chained)
   bool tiles_take_windows = false;      // the kernel, with all of `params` (TileArgs::windows)
 
   int row_count() const { return rows.rows(); }

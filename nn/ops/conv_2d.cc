@@ -71,7 +71,10 @@ Status PlanProducts(const LayerView& layer, const LayerOptions& options, ConvRou
     Result<BoundPipeline> bound = BoundPipeline::Bind(
         routine.filters[g], MakePipeline(routine.linear, routine.multipliers, first),
         routine.linear.type, routine.linear.input.zero_point,
-        {.fit = options.fit, .rows = Rows(routine.shape.view), .cold = options.cold});
+        {.fit = options.fit,
+         .rows = Rows(routine.shape.view),
+         .cold = options.cold,
+         .chained = true});
     if (!bound.ok()) return layer.Wrap(bound.status());
     const ProductShape& shape = routine.shape;
     const LinearLayer& linear = routine.linear;

@@ -87,6 +87,69 @@ TEST(Blocking, KeepsRowsOrPanelsFromTaskToTask) {
   }
 }
 
+// The rows of the tasks that `worker` takes first (gemm/task_parts.h), and how many panels of each
+// row it takes; no panels where its rows are not adjacent.
+struct PartOfWorker {
+  Range rows{0, 0};
+  int panels = 0;
+};
+PartOfWorker PartOf(const Product& product, const Blocking& b, int worker) {
+  std::vector<int> panels(static_cast<size_t>(product.row_count()), 0);
+  for (int task = b.tasks() * worker / b.threads; task < b.tasks() * (worker + 1) / b.threads;
+       ++task) {
+    const Range rows = RowsOf(product, b, b.row_task(task));
+    const Range extents = ExtentsOf(product, b, b.extent_task(task));
+    for (int r = rows.first; r < rows.last; ++r) {
+      panels[static_cast<size_t>(r)] += extents.last - extents.first;
+    }
+  }
+  const auto some = [](int count) { return count > 0; };
+  const auto first = std::find_if(panels.begin(), panels.end(), some);
+  const auto last = std::find_if_not(first, panels.end(), some);
+  PartOfWorker part{
+      {static_cast<int>(first - panels.begin()), static_cast<int>(last - panels.begin())}};
+  if (first != last && std::all_of(first, last, [&](int n) { return n == *first; })) {
+    part.panels = *first;
+  }
+  return part;
+}
+
+// Rows that are results of the same threads stay with them, if panels do not cost more.
+TEST(Blocking, GivesThreadsRowsOfTheirOwnInAChain) {
+  for (const std::string& kernel : KernelNames()) {
+    if (kernel == "scalar") continue;  // to which rows from elsewhere are nothing
+    const auto part_of = [&](int rows, int channels, int depth, int threads, bool cold) {
+      PartOfWorker part;
+      WithProduct(kernel, rows, channels, depth, [&](Product product) {
+        product.chained = true;
+        product.cold = cold;
+        const Blocking b = Block(product, threads);
+        ASSERT_EQ(b.threads, threads) << kernel;
+        part = PartOf(product, b, threads - 1);
+        const int all = static_cast<int>(product.panels->extents.size());
+        const int even = rows / threads;
+        if (cold) {
+          EXPECT_EQ(b.row_slices, 1) << kernel;
+          return;
+        }
+        EXPECT_EQ(b.row_slices, threads) << kernel;
+        EXPECT_EQ(part.panels, all) << kernel;
+        EXPECT_EQ(part.rows.last, rows) << kernel;
+        EXPECT_NEAR(part.rows.last - part.rows.first, even, b.row_step) << kernel;
+      });
+    };
+    // Multiples of the threads times any kernel's tiles; more would make up for some.
+    part_of(288, 512, 64, 2, false);  // as layers of MobileNet are
+    part_of(288, 512, 64, 3, false);
+    part_of(3168, 512, 64, 2, false);
+    // Panels of more than half of L2: they stay while rows stream.
+    part_of(1008, 1024, static_cast<int>(Cpu().l2_bytes / 1500), 2, false);
+    if (KernelNamed(kernel).ok() && (*KernelNamed(kernel))->takes_panels) {
+      part_of(49, 2048, 512, 2, true);
+    }
+  }
+}
+
 TEST(Blocking, CountsRowsUpToTheLargestInt) {
   constexpr int kMost = std::numeric_limits<int>::max();
   for (const std::string& kernel : KernelNames()) {
