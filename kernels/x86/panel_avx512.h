@@ -33,21 +33,21 @@ struct PanelAvx512 : Avx512 {
     _mm_storeu_si128(reinterpret_cast<__m128i*>(p + 3 * step), _mm512_extracti32x4_epi32(a, 3));
   }
 
-  // Two vectors at a time: runs 0 and 1 of both, then 2 and 3, the same runs side by side.
+  // The same runs of all vectors side by side. Two vectors give halves of 16 numbers.
   template <int kVectors>
   static INTAGLIO_INLINE void StoreInt32(int32_t* p, const I32* a) {
+    const __m512i low = _mm512_setr_epi64(0, 1, 8, 9, 2, 3, 10, 11);     // runs 0 and 1
+    const __m512i high = _mm512_setr_epi64(4, 5, 12, 13, 6, 7, 14, 15);  // 2 and 3
     if constexpr (kVectors == 1) {
       _mm512_storeu_si512(p, a[0]);
+    } else if constexpr (kVectors == 2) {
+      _mm512_storeu_si512(p, _mm512_permutex2var_epi64(a[0], low, a[1]));
+      _mm512_storeu_si512(p + 16, _mm512_permutex2var_epi64(a[0], high, a[1]));
     } else {
-      const __m512i low = _mm512_setr_epi64(0, 1, 8, 9, 2, 3, 10, 11);
-      const __m512i high = _mm512_setr_epi64(4, 5, 12, 13, 6, 7, 14, 15);
-      INTAGLIO_UNROLL
-      for (int j = 0; j < kVectors; j += 2) {
-        const __m512i first = _mm512_permutex2var_epi64(a[j], low, a[j + 1]);
-        const __m512i last = _mm512_permutex2var_epi64(a[j], high, a[j + 1]);
-        StoreTwo(p + 4 * j, p + 4 * (j + kVectors), first);
-        StoreTwo(p + 4 * (j + 2 * kVectors), p + 4 * (j + 3 * kVectors), last);
-      }
+      StoreHalves(p, _mm512_permutex2var_epi64(a[0], low, a[1]),
+                  _mm512_permutex2var_epi64(a[2], Turned(low), a[3]));
+      StoreHalves(p + 32, _mm512_permutex2var_epi64(a[0], high, a[1]),
+                  _mm512_permutex2var_epi64(a[2], Turned(high), a[3]));
     }
   }
 
@@ -240,6 +240,13 @@ struct PanelAvx512 : Avx512 {
   }
 
  private:
+  static INTAGLIO_INLINE __m512i Turned(__m512i a) { return _mm512_shuffle_i64x2(a, a, 0x4E); }
+  // 16 numbers of the lower half of `a` and the upper one of `b`, then those of the other halves: a
+  // blend takes any port.
+  static INTAGLIO_INLINE void StoreHalves(int32_t* p, __m512i a, __m512i b) {
+    _mm512_storeu_si512(p, _mm512_mask_blend_epi64(0xF0, a, b));
+    _mm512_storeu_si512(p + 16, _mm512_shuffle_i64x2(a, b, 0x4E));
+  }
   static INTAGLIO_INLINE void StoreTwo(void* p, void* q, __m512i halves) {
     _mm256_storeu_si256(static_cast<__m256i*>(p), _mm512_castsi512_si256(halves));
     _mm256_storeu_si256(static_cast<__m256i*>(q), _mm512_extracti64x4_epi64(halves, 1));
