@@ -45,7 +45,10 @@ struct Product {
   int channel_count() const { return panels->channels; }
   int depth() const { return panels->depth; }
   int padded_depth() const { return panels->groups * panels->format.depth_step; }
-  ProductSize size() const { return {row_count(), channel_count(), panels->groups}; }
+  ProductSize size() const {
+    return {row_count(), channel_count(), panels->groups,
+            rows.is_im2col || depth() != padded_depth()};
+  }
   RowFacts row_facts() const { return {rows.ZeroPoint(kernel->row_format), rows.Magnitude()}; }
 };
 

@@ -79,7 +79,8 @@ struct DepthwiseArgs;  // kernels/depthwise_args.h
 struct ProductSize {
   int64_t rows;
   int channels;
-  int groups;  // of depth
+  int groups;           // of depth
+  bool packed = false;  // rows are packed on each call, not read in place
 };
 
 struct Kernel {

@@ -145,7 +145,7 @@ bool LayerTakesWindows(const std::string& kernel, const Im2col& view, int output
   const Kernel& named = **KernelNamed(kernel);
   const int groups = (Cols(view) + named.panel.depth_step - 1) / named.panel.depth_step;
   const Kernel* const bound = ForProduct(view.type, {INT64_MAX, outputs, groups}, &named);
-  return ForProduct(view.type, {Rows(view), outputs, groups}, bound)->takes_windows;
+  return ForProduct(view.type, {Rows(view), outputs, groups, true}, bound)->takes_windows;
 }
 
 // Layers whose rows leave tasks, and parts of them, with fewer rows than a tile; results that go by
