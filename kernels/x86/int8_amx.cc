@@ -280,8 +280,8 @@ void TileAmx(const TileArgs& args) {
 
 // Whether AVX512-VNNI is faster. Clock cycles, in tenths, as bench_gemm showed them on Sapphire and
 // Granite Rapids: results take longer by way of memory, alone in their row more, a vector of fewer
-// channels most of all, as do rows that were just packed for one; and setting up the registers
-// costs 400 cycles.
+// channels most of all; rows that were just packed wait to be in memory; and setting up the
+// registers costs 400 cycles.
 bool IsLittle(const ProductSize& size) {
   // Panels from beyond L2 take longer than the products of one of its tiles, and it fetches ahead.
   constexpr int64_t kStaysInL2 = 3 << 19;
@@ -292,9 +292,9 @@ bool IsLittle(const ProductSize& size) {
   const int64_t steps = (size.groups + kStepGroups - 1) / kStepGroups;
   const bool slim = vectors == 1;
   const int64_t products = (rows + kTileLines - 1) / kTileLines * (steps - 1) * kTileLines;
-  const bool edge = size.channels % kLanes != 0 || (slim && size.packed);
-  const int64_t results = vectors * (slim ? 60 : 40) + (edge ? 40 : 0);  // of a row
-  const int64_t by_tiles = 4000 + rows * results + vectors * products * 10;
+  const int edge = size.channels % kLanes == 0 ? 0 : 40;
+  const int64_t row = vectors * (slim ? 60 : 40) + edge + (size.packed ? 20 : 0);
+  const int64_t by_tiles = 4000 + rows * row + vectors * products * 10;
   const int64_t by_lanes = vectors * rows * (slim ? 30 + 6 * size.groups : 20 + 4 * size.groups);
   return by_lanes < by_tiles;
 }
