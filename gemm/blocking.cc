@@ -32,7 +32,7 @@ int64_t CyclesOf(const Product& p) {
   const int64_t results = rows * p.channel_count();
   return lines * vectors * p.panels->groups + (p.kernel->takes_panels ? results / 4 : results);
 }
-// A second thread wins from some 56^3 on.
+// A second thread wins from some 56^3 on, by AMX from 128^3.
 constexpr int64_t kLeastCyclesOfThread = 3 << 10;  // for which another one is woken
 constexpr int64_t kLeastCyclesOfTasks = 1 << 16;   // for which a thread gets more than one
 
@@ -78,9 +78,9 @@ class CutCosts {
   }
 
   // Panels come from beyond L2, but for what that keeps from one call to the next.
-  int64_t Fetching(int extents) const {
+  int64_t Fetching(int64_t extents) const {
     constexpr int kFromMemory = 8;  // bytes a cycle
-    const int64_t bytes = panel_bytes_ * std::min(extents, extents_);
+    const int64_t bytes = panel_bytes_ * std::min<int64_t>(extents, extents_);
     return cold_ || bytes > static_cast<int64_t>(Cpu().l2_bytes) ? bytes / kFromMemory : 0;
   }
   int64_t FetchingAll() const { return Fetching(extents_); }
@@ -128,7 +128,7 @@ void CutForThreads(const CutCosts& costs, int threads, int least_tasks, int step
       const int tasks = parts(r * e, threads);
       const int task_extents = parts(extents, e);
       const int64_t products = costs.Products(tasks, rows, task_extents, e);
-      const int64_t fetching = costs.Fetching(tasks * task_extents);
+      const int64_t fetching = costs.Fetching(int64_t{tasks} * task_extents);
       consider(r, e, 1, std::max(products, fetching) + costs.shared_rows());
       if (even) consider(r, e, threads, std::max(products, costs.FetchingAll()));
     }

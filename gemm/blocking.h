@@ -57,7 +57,7 @@ Blocking Block(const Product& product, int threads);
 // How many of `threads` are worth waking for a product.
 int ThreadsWorth(const Product& product, int threads);
 
-// The rows and the panels of a task: parts as even as the tiles of the kernel allow.
+// The rows and the panels of a task: parts as even as steps of rows allow.
 Range RowsOf(const Product& product, const Blocking& blocking, int row_task);
 Range ExtentsOf(const Product& product, const Blocking& blocking, int extent_task);
 

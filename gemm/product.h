@@ -47,7 +47,7 @@ struct Product {
   int padded_depth() const { return panels->groups * panels->format.depth_step; }
   ProductSize size() const {
     return {row_count(), channel_count(), panels->groups,
-            rows.is_im2col || depth() != padded_depth()};
+            rows.is_im2col || rows.matrix.order != Order::kRowMajor || depth() != padded_depth()};
   }
   RowFacts row_facts() const { return {rows.ZeroPoint(kernel->row_format), rows.Magnitude()}; }
 };

@@ -14,15 +14,8 @@ namespace intaglio {
 // between cores that share no cache a line takes six times as long to move.
 class TaskParts {
  public:
-  TaskParts() : TaskParts(0, 1) {}
-  TaskParts(int tasks, int workers) { Reset(tasks, workers); }
-  TaskParts(const TaskParts&) = delete;
-  TaskParts& operator=(const TaskParts&) = delete;
-
-  // No worker may be at it. Both counts are at least 0.
-  void Reset(int tasks, int workers) {
-    tasks_ = tasks;
-    parts_ = std::clamp(workers, 1, kMostParts);
+  // Both counts are at least 0.
+  TaskParts(int tasks, int workers) : tasks_(tasks), parts_(std::clamp(workers, 1, kMostParts)) {
     for (int i = 0; i < parts_; ++i) {
       Part& part = *std::construct_at(&at_[i]);
       part.next.store(Begin(tasks, i), std::memory_order_relaxed);
@@ -30,11 +23,17 @@ class TaskParts {
     }
   }
 
-  // Calls f(task) for what `worker` takes until none is left. Each worker comes here once: where
-  // there is a task for each, nobody has to look what is left.
+  TaskParts(const TaskParts&) = delete;
+  TaskParts& operator=(const TaskParts&) = delete;
+
+  // Calls f(task) for what `worker` takes until none is left. Each worker comes here once, and does
+  // not Take: where there is a task for each, nobody has to look what is left.
   template <class Function>
   void Run(int worker, const Function& f) {
-    if (tasks_ == parts_) return f(worker);
+    if (tasks_ == parts_) {
+      if (worker < parts_) f(worker);
+      return;
+    }
     for (int task = Take(worker); task >= 0; task = Take(worker)) f(task);
   }
 

@@ -80,7 +80,7 @@ struct ProductSize {
   int64_t rows;
   int channels;
   int groups;           // of depth
-  bool packed = false;  // rows are packed on each call, not read in place
+  bool packed = false;  // rows are packed in each call; false, too, where they are not known yet
 };
 
 struct Kernel {

@@ -7,7 +7,7 @@ namespace intaglio {
 namespace {
 
 // What lies behind the last line, which a depth group may reach into.
-constexpr int64_t kSlack = 64;  // bytes
+constexpr ptrdiff_t kSlack = 64;  // bytes
 
 constexpr int64_t kMostBytes = 1 << 28;  // twice as many are places within an int32
 
@@ -60,7 +60,7 @@ class LineWriter {
     Pad(outside ? line_.columns() : line_.before);
     if (outside) return;
     const auto* image = static_cast<const uint8_t*>(v.data) + v.first_channel;
-    const ptrdiff_t pixel = (ptrdiff_t{batch} * v.height + y) * v.width;
+    const ptrdiff_t pixel = (ptrdiff_t{batch} * v.height + static_cast<ptrdiff_t>(y)) * v.width;
     const ConstMatrix pixels{
         image + pixel * v.channels, v.type,      line_.inside, v.group_channels, v.channels,
         Order::kRowMajor,           v.zero_point};

@@ -40,7 +40,7 @@ size_t StatusBytes(const std::string& key) {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);) {
     if (line.rfind(key + ":", 0) != 0) continue;
-    return std::strtoull(line.c_str() + key.size() + 1, nullptr, 10) * 1024;
+    return static_cast<size_t>(std::strtoull(line.c_str() + key.size() + 1, nullptr, 10)) * 1024;
   }
   return 0;
 }

@@ -75,7 +75,7 @@ struct ByteEpilogue {
 // Brings two rows of words that are written soon into L1. Stores that wait for L2 hold up loads
 // that look as if they were of the same place, as one of 64 does for each: the two differ in 4 KB.
 template <int kVectors>
-INTAGLIO_INLINE void FetchForWriting(const char* row, ptrdiff_t stride) {
+INTAGLIO_INLINE void FetchBeforeWriting(const char* row, ptrdiff_t stride) {
   INTAGLIO_UNROLL
   for (int j = 0; j < kVectors; ++j) {
     _mm_prefetch(row + j * kTileLineBytes, _MM_HINT_T0);
@@ -99,7 +99,7 @@ struct AnyEpilogue {
           if (params.form == ScalingForm::kToFloat) {
             ScaleRows<PanelAvx512>(ToReal<PanelAvx512>(), params, acc, 0);
           }
-          FetchForWriting<kVectors>(dst + kRowsAhead * args.dst_stride, args.dst_stride);
+          FetchBeforeWriting<kVectors>(dst + kRowsAhead * args.dst_stride, args.dst_stride);
           StorePlainWords<PanelAvx512, kVectors>(acc[0], dst);
           StorePlainWords<PanelAvx512, kVectors>(acc[1], dst + args.dst_stride);
         } else {

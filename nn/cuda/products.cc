@@ -53,7 +53,8 @@ Result<Arrays> UploadArrays(const Stream& stream, const StandardPipeline& host, 
 }
 
 // For what is decided before the arena is: as an arena's tensors are, at multiples of 64 bytes.
-void* Anywhere(uintptr_t offset) { return reinterpret_cast<void*>((uintptr_t{1} << 40) + offset); }
+constexpr uintptr_t kFarAway = uintptr_t{1} << (sizeof(void*) == 8 ? 40 : 30);
+void* Anywhere(uintptr_t offset) { return reinterpret_cast<void*>(kFarAway + offset); }
 
 class ProductRoutine final : public Routine {
  public:
@@ -96,7 +97,7 @@ class ProductRoutine final : public Routine {
   Result<std::string> Kernel() const {
     if (groups.empty()) return std::string();
     auto text = DescribeGemm(stream, Input(Anywhere(0), 0), groups[0].weights,
-                             Output(Anywhere(uintptr_t{1} << 40), 0), groups[0].pipeline);
+                             Output(Anywhere(kFarAway), 0), groups[0].pipeline);
     if (!text.ok()) return text.status();
     return text->substr(0, text->find(','));
   }
@@ -161,7 +162,7 @@ class ProductRoutine final : public Routine {
 
   Status AddScratch(const Group& group, size_t g) {
     const Im2col input = Input(Anywhere(0), g);
-    const MutableMatrix dst = Output(Anywhere(uintptr_t{1} << 40), g);
+    const MutableMatrix dst = Output(Anywhere(kFarAway), g);
     const auto bytes = group.bound.has_value()
                            ? WorkspaceBytes(stream, input, group.weights, dst, *group.bound)
                            : WorkspaceBytes(stream, input, group.weights, dst, group.pipeline);

@@ -28,12 +28,12 @@ class MeanRoutine final : public Routine {
     std::fill_n(sums, count, -zero_sum);
     AddAll(in, sums);
     auto* const out = static_cast<T*>(arguments.outputs[0]);
-    if (multiplier.exponent > 0) {
-      Finish(
-          sums, [m = multiplier](int32_t sum) { return Requantize(sum, m); }, out);
-    } else {  // whose bounds QuantizedSumOf asks for
+    if (bounded) {
       Finish(sums, DoubleRoundingBounded<Scalar>(multiplier.mantissa, multiplier.right_shift()),
              out);
+    } else {
+      const auto scaled = [m = multiplier](int32_t sum) { return Requantize(sum, m); };
+      Finish(sums, scaled, out);
     }
     return {};
   }
@@ -45,6 +45,7 @@ class MeanRoutine final : public Routine {
   size_t count = 0;
   int32_t zero_sum = 0;  // input zero point times the number of elements of a sum
   QuantizedMultiplier multiplier;
+  bool bounded = false;  // as DoubleRoundingBounded asks
   int32_t zero_point = 0;
   Range range;
 
@@ -97,6 +98,14 @@ bool AddsLines(const Loops<2>& loops) {
          loops.strides(loops.rank() - 2)[1] == 0;
 }
 
+// Whether sums of numbers of this range are what DoubleRoundingBounded takes.
+bool IsBounded(const QuantizedSum& sum, Range range) {
+  constexpr int64_t kBound = int64_t{1} << 30;
+  const int64_t count = sum.reduction.count;
+  return sum.multiplier.exponent <= 0 && range.min * count - sum.zero_sum >= -kBound &&
+         range.max * count - sum.zero_sum < kBound;
+}
+
 template <class T>
 std::shared_ptr<const Routine> MakeRoutine(const QuantizedSum& sum, size_t count,
                                            const LineRoutines& routines) {
@@ -113,6 +122,7 @@ std::shared_ptr<const Routine> MakeRoutine(const QuantizedSum& sum, size_t count
   routine->count = count;
   routine->zero_sum = sum.zero_sum;
   routine->multiplier = sum.multiplier;
+  routine->bounded = IsBounded(sum, RangeOf(TypeOf<T>));
   routine->zero_point = sum.out.zero_point;
   routine->range = RangeOf(TypeOf<T>);
   return routine;

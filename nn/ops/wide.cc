@@ -37,7 +37,7 @@ template <class Vector, class T>
 
 template <class Vector, class T>
 [[gnu::always_inline]] inline void Store(const Vector& v, T* to, ptrdiff_t count) {
-  if (count * ptrdiff_t{sizeof(T)} == ptrdiff_t{sizeof(v)}) {
+  if (count * ptrdiff_t{sizeof(T)} >= ptrdiff_t{sizeof(v)}) {
     std::memcpy(to, &v, sizeof(v));
   } else {
     std::memcpy(to, &v, static_cast<size_t>(count) * sizeof(T));

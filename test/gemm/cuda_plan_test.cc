@@ -25,7 +25,7 @@ ConstMatrix Matrix(uintptr_t at, int rows, int cols, Order order = Order::kRowMa
   return {At(at), type, rows, cols, DenseStride(rows, cols, order), order, 0};
 }
 MutableMatrix Result8(int rows, int cols, Order order = Order::kRowMajor) {
-  return {reinterpret_cast<void*>(uintptr_t{1} << 40),
+  return {reinterpret_cast<void*>(uintptr_t{1} << (sizeof(void*) == 8 ? 40 : 30)),
           Type::kInt8,
           rows,
           cols,

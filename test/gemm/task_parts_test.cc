@@ -29,15 +29,32 @@ TEST(TaskParts, ContainEachTaskOnceWhoeverAsks) {
   }
 }
 
+TEST(TaskParts, RunEachTaskOnce) {
+  for (const int workers : {1, 2, 3, 7, 64, 100}) {
+    for (const int tasks : {0, 1, 2, 3, 8, 63, 64, 65, 130}) {
+      TaskParts parts(tasks, workers);
+      std::vector<int> taken(static_cast<size_t>(tasks), 0);
+      for (int worker = workers - 1; worker >= 0; --worker) {
+        parts.Run(worker, [&](int task) {
+          ASSERT_GE(task, 0);
+          ASSERT_LT(task, tasks) << workers << " workers";
+          ++taken[static_cast<size_t>(task)];
+        });
+      }
+      for (const int times : taken) EXPECT_EQ(times, 1) << tasks << " tasks, " << workers;
+    }
+  }
+}
+
 TEST(TaskParts, GiveAWorkerItsOwnInOrderBeforeThoseOfOthers) {
   TaskParts parts(10, 3);  // 0-2, 3-5, 6-9
   for (const int own : {3, 4, 5}) EXPECT_EQ(parts.Take(1), own);
   for (const int next : {6, 7, 8, 9, 0}) EXPECT_EQ(parts.Take(1), next);
   EXPECT_EQ(parts.Take(0), 1);
-  parts.Reset(2, 2);
-  EXPECT_EQ(parts.Take(1), 1);
-  EXPECT_EQ(parts.Take(1), 0);
-  EXPECT_EQ(parts.Take(1), -1);
+  TaskParts two(2, 2);
+  EXPECT_EQ(two.Take(1), 1);
+  EXPECT_EQ(two.Take(1), 0);
+  EXPECT_EQ(two.Take(1), -1);
 }
 
 TEST(TaskParts, AreSharedOutOnceAmongThreads) {

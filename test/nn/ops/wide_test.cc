@@ -292,8 +292,8 @@ TEST_P(Wide, ItemsAreTheSameByAnyNumberOfThreads) {
       ASSERT_EQ(got, expected) << items << " items";
       // And by a plain loop.
       const auto* const scales = reinterpret_cast<const float*>(expected.data());
-      const float most = *std::max_element(x.begin(), x.begin() + size);
-      const float least = *std::min_element(x.begin(), x.begin() + size);
+      const float most = *std::max_element(x.begin(), x.begin() + static_cast<ptrdiff_t>(size));
+      const float least = *std::min_element(x.begin(), x.begin() + static_cast<ptrdiff_t>(size));
       const float range = asymmetric ? (most - least) / 255 : std::max(most, -least) / 127;
       EXPECT_FLOAT_EQ(scales[0], range);
     }

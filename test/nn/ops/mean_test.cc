@@ -1,0 +1,71 @@
+// MEAN of the largest counts, against exact sums.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <numeric>
+#include <vector>
+
+#include "intaglio/fixedpoint/quantize_multiplier.h"
+#include "intaglio/fixedpoint/requantize.h"
+#include "intaglio/nn/builder.h"
+#include "intaglio/nn/model.h"
+
+namespace intaglio::nn::test {
+namespace {
+
+// Of 2^log_count numbers, as many as fit, so that TFLite's multiplier is that of the scales with a
+// smaller exponent. The output has zero point 0 and scale 1.
+template <class T>
+void CheckMean(int log_count, int32_t zero_point, float scale, const std::vector<T>& in) {
+  Builder builder("mean");
+  const int lines = 1 << log_count / 2;
+  const int width = 1 << (log_count - log_count / 2);
+  const Value x = builder.Input("x", TypeOf<T>, {1, lines, width, 1}, PerTensor(scale, zero_point));
+  builder.Output(builder.Mean(x, {.axes = {1, 2}, .keep_dims = false}, PerTensor(1, 0)), "y");
+  auto graph = builder.Finish();
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  auto model = Model::Prepare(std::move(*graph));
+  ASSERT_TRUE(model.ok()) << model.status().message();
+  std::vector<T> out(1);
+  const InputBuffer inputs[] = {MakeInput<T>(in)};
+  const OutputBuffer outputs[] = {MakeOutput<T>(out)};
+  ASSERT_TRUE(model->Run(inputs, outputs).ok());
+
+  const int64_t sum = std::accumulate(in.begin(), in.end(), int64_t{0}) -
+                      static_cast<int64_t>(in.size()) * zero_point;
+  const auto multiplier = QuantizeMultiplier(scale);
+  ASSERT_TRUE(multiplier.ok());
+  const int exponent = multiplier->exponent - log_count;
+  const int64_t want =
+      RequantizeDoubleRounding<Scalar>(static_cast<int32_t>(sum), multiplier->mantissa,
+                                       std::max(exponent, 0), std::max(-exponent, 0));
+  EXPECT_EQ(out[0],
+            std::clamp<int64_t>(want, std::numeric_limits<T>::min(), std::numeric_limits<T>::max()))
+      << "zero point " << zero_point << ", scale " << scale << ", sum " << sum;
+}
+
+template <class T>
+void CheckMeans(int log_count, std::initializer_list<int32_t> zero_points) {
+  const size_t count = size_t{1} << log_count;
+  std::vector<T> mixed(count);
+  for (size_t i = 0; i < count; ++i) mixed[i] = static_cast<T>(i * 40503);
+  for (const int32_t zero_point : zero_points) {
+    for (const float scale : {.5f, 1.f, .013f}) {
+      CheckMean(log_count, zero_point, scale, std::vector<T>(count, std::numeric_limits<T>::min()));
+      CheckMean(log_count, zero_point, scale, std::vector<T>(count, std::numeric_limits<T>::max()));
+      CheckMean(log_count, zero_point, scale, mixed);
+    }
+  }
+}
+
+TEST(Mean, OfTheLargestCounts) {
+  CheckMeans<int8_t>(22, {-128, 0, 127});
+  CheckMeans<uint8_t>(22, {0, 128, 255});
+  CheckMeans<int16_t>(14, {-32768, 0, 32767});
+  CheckMeans<int16_t>(15, {-32768, -20000, 0, 20000, 32767});
+}
+
+}  // namespace
+}  // namespace intaglio::nn::test
