@@ -51,6 +51,19 @@ struct WindowReductions {
     std::memcpy(&vector, words, sizeof words);
   }
 
+  // g++ 12 for 32-bit Arm makes wrong code of loops that multiply and shift, and of a shift that
+  // depends on whether there is something to shift by.
+#if defined(__arm__)
+  static constexpr bool kIsWary = true;
+#else
+  static constexpr bool kIsWary = false;
+#endif
+  template <class T>
+  static INTAGLIO_INLINE T Kept(T product) {
+    if constexpr (kIsWary) asm("" : "+r"(product));
+    return product;
+  }
+
   // T is the type of the numbers.
   template <class T>
   struct Largest {
@@ -124,9 +137,9 @@ struct WindowReductions {
     template <int kCount>
     INTAGLIO_INLINE void Divide(typename Of<uint16_t, kCount>::Vector& sums) const {
       ForWords<uint16_t>(sums, [this](uint16_t word) {
-        return static_cast<uint16_t>(uint32_t{word} * divider.factor >> 16);
+        return static_cast<uint16_t>(Kept(uint32_t{word} * divider.factor) >> 16);
       });
-      if (divider.shift > 0) sums >>= divider.shift;
+      if (kIsWary || divider.shift > 0) sums >>= divider.shift;
     }
 
     template <int kBytes>
@@ -190,7 +203,7 @@ struct WindowReductions {
     template <int kCount>
     INTAGLIO_INLINE void Scale(typename Of<int16_t, kCount>::Vector& sums) const {
       ForWords<int16_t>(sums, [this](int16_t word) {
-        return static_cast<int16_t>(((word * factor >> 14) + 1) >> 1);
+        return static_cast<int16_t>(((Kept(word * factor) >> 14) + 1) >> 1);
       });
     }
 
