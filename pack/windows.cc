@@ -30,8 +30,9 @@ ptrdiff_t PixelBytes(const Im2col& v, RowFormat format) {
   return v.group_channels * static_cast<ptrdiff_t>(RowElementBytes(format));
 }
 
-ptrdiff_t LineBytes(const Im2col& v, RowFormat format) {
-  return Line(v).columns() * PixelBytes(v, format);
+// Views may have more than an address space does.
+int64_t LineBytes(const Im2col& v, RowFormat format) {
+  return int64_t{Line(v).columns()} * PixelBytes(v, format);
 }
 
 // From the first line of a window to one behind its last.
@@ -107,12 +108,12 @@ int64_t WindowBytes(const Im2col& v, RowFormat format, int count) {
 }
 
 ptrdiff_t WindowLineStep(const Im2col& v, RowFormat format) {
-  return v.dilation_height * LineBytes(v, format);
+  return static_cast<ptrdiff_t>(v.dilation_height * LineBytes(v, format));
 }
 
 std::byte* PackWindows(const Im2col& v, RowFormat format, decltype(&PackRows) pack, int first,
                        int count, std::byte* lines, int32_t* begin) {
-  const ptrdiff_t step_down = v.stride_height * LineBytes(v, format);
+  const auto step_down = static_cast<ptrdiff_t>(v.stride_height * LineBytes(v, format));
   const ptrdiff_t step_right = v.stride_width * PixelBytes(v, format);
   LineWriter writer(v, format, pack, lines);
   int x = first % v.out_width;

@@ -97,6 +97,7 @@ TEST(EmptyProducts, GiantExtents) {
   for (const std::string& kernel : KernelNames()) {
     const ConstMatrix pixels{nullptr, Type::kInt8, kMaxExtent, 0, kMaxExtent, Order::kColMajor, 0};
     const auto filters = Prepack(Side::kRhs, pixels, {{}, kernel, kMaxExtent});
+    if (sizeof(void*) == 4 && !filters.ok()) continue;  // more than its addresses
     ASSERT_TRUE(filters.ok()) << kernel << ": " << filters.status().message();
     EXPECT_EQ(filters->rows(), kMaxExtent);
     EXPECT_EQ(filters->panels().groups, filters->panels().format.Groups(kMaxExtent)) << kernel;
