@@ -73,7 +73,7 @@ struct ByteEpilogue {
 };
 
 // Brings two rows of words that are written soon into L1. Stores that wait for L2 hold up loads
-// that look as if they were of the same place, as one of 64 does for each: the two differ in 4 KB.
+// whose addresses agree with theirs in the low 12 bits.
 template <int kVectors>
 INTAGLIO_INLINE void FetchBeforeWriting(const char* row, ptrdiff_t stride) {
   INTAGLIO_UNROLL

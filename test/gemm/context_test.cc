@@ -10,6 +10,7 @@
 
 #include "intaglio/gemm/bound_pipeline.h"
 #include "intaglio/gemm/depthwise.h"
+#include "intaglio/gemm/gemm_plan.h"
 #include "intaglio/test/gemm/image.h"
 
 namespace intaglio::test {
@@ -195,6 +196,43 @@ TEST(Concurrency, CallersOwnPool) {
     ASSERT_TRUE(Gemm(context, lhs.view(), rhs.view(), dst.view(), StandardPipeline{}).ok());
     dst.Want(StandardPipeline{}, sums);
     ASSERT_TRUE(dst.Same()) << dst.Difference();
+  }
+}
+
+// Callers that meet in the first calls of a plan, by as many threads and by others: it keeps how it
+// is cut for the first of them.
+TEST(Concurrency, CallersShareAPlan) {
+  constexpr int kRows = 192;
+  constexpr int kDepth = 64;
+  constexpr int kChannels = 128;
+  Random random(7);
+  const TestMatrix x(random, Type::kInt8, kRows, kDepth, Order::kRowMajor, 0, 3);
+  const TestMatrix weights(random, Type::kInt8, kDepth, kChannels, Order::kColMajor, 0, 0);
+  TestPipeline pipeline;
+  pipeline.Randomize(random, Scaling::kDoubleRounding, Type::kInt8, kChannels, Axis::kCols, 0.002);
+  const auto packed = Prepack(Side::kRhs, weights.view());
+  ASSERT_TRUE(packed.ok());
+  const auto bound =
+      BoundPipeline::Bind(*packed, pipeline.standard, Type::kInt8, 3, {.chained = true});
+  ASSERT_TRUE(bound.ok());
+  TestResult like(Type::kInt8, kRows, kChannels, Order::kRowMajor, 0);
+  like.Want(pipeline.standard, Sums(x.ToIntegers(), weights.ToIntegers()));
+  for (int round = 0; round < 10; ++round) {
+    const auto plan = GemmPlan::Make(x.view(), *packed, like.view(), *bound);
+    ASSERT_TRUE(plan.ok());
+    std::vector<TestResult> results(4, like);
+    std::vector<std::thread> callers;
+    for (size_t i = 0; i < results.size(); ++i) {
+      callers.emplace_back([&, i] {
+        Context context(2 + static_cast<int>(i % 2));
+        for (int call = 0; call < 3; ++call) {
+          const MutableMatrix dst = results[i].view();
+          EXPECT_TRUE(plan->Run(context, x.view().data, dst.data, dst.stride).ok());
+        }
+      });
+    }
+    for (std::thread& caller : callers) caller.join();
+    for (const TestResult& result : results) EXPECT_TRUE(result.Same()) << result.Difference();
   }
 }
 

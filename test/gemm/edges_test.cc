@@ -97,7 +97,11 @@ TEST(EmptyProducts, GiantExtents) {
   for (const std::string& kernel : KernelNames()) {
     const ConstMatrix pixels{nullptr, Type::kInt8, kMaxExtent, 0, kMaxExtent, Order::kColMajor, 0};
     const auto filters = Prepack(Side::kRhs, pixels, {{}, kernel, kMaxExtent});
-    if (sizeof(void*) == 4 && !filters.ok()) continue;  // more than its addresses
+    if (sizeof(void*) == 4 && !filters.ok()) {
+      EXPECT_NE(filters.status().message().find("does not fit the address space"),
+                std::string::npos);
+      continue;
+    }
     ASSERT_TRUE(filters.ok()) << kernel << ": " << filters.status().message();
     EXPECT_EQ(filters->rows(), kMaxExtent);
     EXPECT_EQ(filters->panels().groups, filters->panels().format.Groups(kMaxExtent)) << kernel;
