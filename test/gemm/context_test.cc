@@ -204,7 +204,7 @@ TEST(Concurrency, CallersOwnPool) {
 TEST(Concurrency, CallersShareAPlan) {
   constexpr int kRows = 192;
   constexpr int kDepth = 64;
-  constexpr int kChannels = 128;
+  constexpr int kChannels = 256;  // of which three threads are worth waking for
   Random random(7);
   const TestMatrix x(random, Type::kInt8, kRows, kDepth, Order::kRowMajor, 0, 3);
   const TestMatrix weights(random, Type::kInt8, kDepth, kChannels, Order::kColMajor, 0, 0);
@@ -221,10 +221,13 @@ TEST(Concurrency, CallersShareAPlan) {
     const auto plan = GemmPlan::Make(x.view(), *packed, like.view(), *bound);
     ASSERT_TRUE(plan.ok());
     std::vector<TestResult> results(4, like);
+    std::atomic<int> ready{0};
     std::vector<std::thread> callers;
     for (size_t i = 0; i < results.size(); ++i) {
       callers.emplace_back([&, i] {
         Context context(2 + static_cast<int>(i % 2));
+        context.Run(context.threads(), [](int) {});  // makes its threads
+        for (++ready; ready < static_cast<int>(results.size());) std::this_thread::yield();
         for (int call = 0; call < 3; ++call) {
           const MutableMatrix dst = results[i].view();
           EXPECT_TRUE(plan->Run(context, x.view().data, dst.data, dst.stride).ok());
