@@ -77,9 +77,9 @@ size_t BytesOf(const nn::Tensor& tensor) { return *nn::CountBytes(tensor.shape, 
 
 // op(builder, inputs) adds the layer; the best kernel is measured and must give what the scalar one
 // gives.
-// `instructions` of vectors per vector of results, if they were bytes; 0 where memory binds.
-OpCase NnCase(Context& context, const char* name, double instructions, Type type,
-              const std::vector<Shape>& shapes,
+// kMix is what it computes; memory alone binds where that is nothing.
+template <const Mix& kMix>
+OpCase NnCase(Context& context, const char* name, Type type, const std::vector<Shape>& shapes,
               const std::function<Value(Builder&, const std::vector<Value>&)>& op) {
   Builder builder;
   std::vector<Value> inputs;
@@ -105,8 +105,7 @@ OpCase NnCase(Context& context, const char* name, double instructions, Type type
   }
   made.written = static_cast<double>(BytesOf(best->model.output(0)));
   made.elements = static_cast<double>(*nn::CountElements(best->model.output(0).shape));
-  if (instructions > 0) made.loop = BestPeak(PeakOf::kBytes);
-  made.ops = instructions * made.elements;
+  if constexpr (Total(kMix) > 0) made.TakeMix<kMix>();
   made.run = [best] { best->RunLayers(); };
   made.check = [best, graph = *graph] {
     best->Run();
@@ -121,63 +120,72 @@ OpCase NnCase(Context& context, const char* name, double instructions, Type type
 
 namespace {
 
-// An instruction that one port alone takes, as long vectors' maxima, shifts and shuffles are,
-// counts twice where there are more of them than of others.
-//
+constexpr Mix kMove = {};
 // Of a row and a column of three numbers each, of which neighbours share a maximum.
-constexpr double kMaxPool3x3 = 2 * (1.5 + 1.5);
+constexpr Mix kMaxPool3x3 = {.extremes = 1.5 + 1.5};
 // Bytes are widened to two vectors of words, once; sums of a row and of a column, of which
-// neighbours share one; products that round in the place of the division; the vectors are packed
-// and put in order.
-constexpr double kAveragePool3x3 = 2 + 3 + 3 + 2 + 2;
-// Softmax: of the three operations that a lookup of 64 bytes in two registers takes two go to one
-// of the two ports; everything together keeps both busy.
-constexpr double kLookup = 3;
-constexpr double kLongLookup = 2 * kLookup + 1;  // in four
-// Of 64 bytes: flipped, a maximum; a difference, its limit for a table of two registers, its upper
+// neighbours share one; products that round in the place of the division; the vectors are joined.
+constexpr Mix kAveragePool3x3 = {.plain = 1 + 2 * (1.5 + 1.5) + 1, .products = 2, .shifts = 1 + 1};
+// In a table of four vectors.
+constexpr Mix kLongLookup = {.plain = 1, .lookups = 2};
+// Of 64 bytes: flipped, a maximum; a difference, its limit for a table of two vectors, its upper
 // bit for the others; three bytes of an exponential, each added to a sum by two.
-constexpr double kSumOfExps = 2 + 3 + 2 * kLongLookup + kLookup + 3 * 2;
+constexpr Mix kSumOfExps =
+    Mix{.plain = 2 + 3, .extremes = 2, .byte_sums = 3, .comparisons = 1, .lookups = 1} +
+    2 * kLongLookup;
 // Maximum and sum over the lanes, half a vector at a time.
-constexpr double kRowOfExps = 5 * 2 + 4 + 2 * 2;
+constexpr Mix kRowOfExps = {.plain = 2 + 2, .shuffles = 5 + 2, .shifts = 2, .extremes = 5};
 // Of 16 exponentials by the sum's reciprocal: products, both roundings and shifts of the even and
 // the odd, their merge.
-constexpr double kScaledExps = 2 + 2 + 2 + 1;
+constexpr Mix kScaledExps = {.plain = 2 + 1, .products = 2, .shifts = 2};
 // Of 16 rows: three steps of two products, one more before them, each of even and odd lanes with
 // its rounding, and the sums and shifts between.
-constexpr double kReciprocal = (7 * 8 + 3 * 3 + 7) / 16.0;
-constexpr double kScale = 5;          // multiplier, shifts and roundings of a row
-constexpr double kNarrowing = 3 + 1;  // four vectors to a flipped one
+constexpr Mix kReciprocal =
+    1 / 16.0 * Mix{.plain = 7 * 3 + 9, .products = 7 * 2, .shuffles = 7 * 2, .shifts = 7 * 2};
+constexpr Mix kScale = {.plain = 3, .shifts = 2};  // multiplier, shifts and roundings of a row
+constexpr Mix kNarrowing = {.plain = 1, .shuffles = 3};  // four vectors to a flipped one
 // Rows of 197: each byte's result, of 8 vectors that are not zero, in the order of the bytes;
-// lookups.
-constexpr double kSoftmax197 = (4 * kSumOfExps + kRowOfExps + 2 * 2 + kReciprocal + kScale +
-                                2 * (4 * kScaledExps + kNarrowing + 1) + 4 * (2 + kLookup)) *
-                               64 / 197;
+// lookups in two vectors.
+constexpr Mix kRowOf197 = 4 * kSumOfExps + kRowOfExps +
+                          Mix{.plain = 1, .shuffles = 2, .extremes = 1} + kReciprocal + kScale +
+                          2 * (4 * kScaledExps + kNarrowing + Mix{.shuffles = 1}) +
+                          4 * Mix{.plain = 1, .extremes = 1, .lookups = 1};
+constexpr Mix kSoftmax197 = 64 / 197.0 * kRowOf197;
 // Two rows of 21, joined: the four bytes of each exponential, of the 128 that are not zero, are
 // looked up and interleaved; odd lanes are moved.
-constexpr double kSoftmax21 = (1 + kSumOfExps + kRowOfExps + 1 + 2 * kReciprocal + kScale + 3 +
-                               4 * kLookup + 8 + 4 * (1 + kScaledExps) + kNarrowing) *
-                              64 / 42;
+constexpr Mix kRowsOf21 = kSumOfExps + kRowOfExps + 2 * kReciprocal + kScale +
+                          Mix{.plain = 2, .shuffles = 3 + 8, .lookups = 4} +
+                          4 * (kScaledExps + Mix{.shifts = 1}) + kNarrowing;
+constexpr Mix kSoftmax21 = 64 / 42.0 * kRowsOf21;
 // Of 16 numbers: NaN is found, limits; a quotient by a product and four that correct it; the half,
 // of their sign, added; the conversion. Of four such vectors: three packs, zero points, the order.
-constexpr double kQuantize = 4 * (1 + 2 + 5 + 2 + 1) + 3 + 2 + 1;
+constexpr Mix kQuotient = {.plain = 1,
+                           .products = 5,
+                           .float_extremes = 2,
+                           .float_sums = 1,
+                           .conversions = 1,
+                           .comparisons = 1};
+constexpr Mix kQuantize = 4 * kQuotient + Mix{.plain = 2, .shuffles = 3 + 1};
 // A mean of 3136: the bytes of two lines are interleaved, and added in pairs by a product with
 // ones; two vectors of words are added.
-constexpr double kMean3136 = 3136 * (2 + 2 + 2) / 2;
-// Of 16 numbers between two columns: difference, product, which takes as long as two instructions,
-// shift and sum; rounded by four.
-constexpr double kBlendFixed = 5 + 4;
+constexpr Mix kMean3136 = 3136 / 2 * Mix{.plain = 2, .products = 2, .shuffles = 2};
+// Of 16 numbers between two columns: difference, product, shift and sum; rounded by four.
+constexpr Mix kBlendFixed = {.plain = 2 + 2, .long_products = 1, .shifts = 1 + 2};
 // The same of real numbers: four products and their sum, the half, the conversion.
-constexpr double kBlendReal = 4 + 4 + 1;
-// 33 columns of 256 become 65, all packed; the columns, first, are widened and blended.
-constexpr double kColumnFixed = 2 + 5;
-constexpr double kColumnReal = 2 * (2 + 1);
-constexpr double kResizeFixed = 4 * kBlendFixed + 4 + 4 * kColumnFixed * 33 / 65;
-constexpr double kResizeReal = 4 * kBlendReal + 4 + 4 * kColumnReal * 33 / 65;
+constexpr Mix kBlendReal = {.products = 4, .float_sums = 4, .conversions = 1};
+constexpr Mix kPacking = {.shuffles = 4};  // of four vectors, in order
+// Columns, first, are widened and blended.
+constexpr Mix kColumnFixed = {.plain = 2, .long_products = 1, .shuffles = 2, .shifts = 1};
+constexpr Mix kColumnReal = 2 * Mix{.products = 1, .shuffles = 1, .conversions = 1};
+// 33 columns of 256 become 65.
+constexpr Mix kResizeFixed = 4 * kBlendFixed + kPacking + 4 * 33 / 65.0 * kColumnFixed;
+constexpr Mix kResizeReal = 4 * kBlendReal + kPacking + 4 * 33 / 65.0 * kColumnReal;
 // 33 columns of 21 become 257: two vectors of a pixel, packed.
-constexpr double kResize21 = (2 * kBlendReal + 2) * 64 / 21 + 4 * kColumnReal * 33 / 257;
-// A row of 21: two loads are moved and joined with their places, and one minimum is left of four;
-// of 16 bytes three instructions are issued in the time of two of long vectors.
-constexpr double kArgMax21 = (2 * 3 + 3 + 1) * 64 * 2 / 3.0;
+constexpr Mix kResize21 =
+    64 / 21.0 * (2 * kBlendReal + Mix{.shuffles = 2}) + 4 * 33 / 257.0 * kColumnReal;
+// A row of 21: two loads are moved and joined with their places, and one minimum is left of four.
+// Of 16 bytes each, twice as many of which are issued as of vectors of 64, at most.
+constexpr Mix kArgMax21 = 64 / 2 * Mix{.plain = 2 * 2 + 1, .shuffles = 2, .extremes = 3};
 
 }  // namespace
 
@@ -204,38 +212,38 @@ std::vector<OpCase> NnCases(Context& context) {
   const nn::ResizeBilinear narrow{257, 257, true, false};
   const nn::ResizeNearestNeighbor nearest{56, 56, false, false};
   return {
-      NnCase(context, "max pool 3x3/56x56x256", kMaxPool3x3, Type::kInt8, {{1, 56, 56, 256}},
-             pool(nn::MaxPool2D{})),
-      NnCase(context, "average pool 3x3/56x56x256", kAveragePool3x3, Type::kInt8,
-             {{1, 56, 56, 256}}, pool(nn::AveragePool2D{})),
-      NnCase(context, "softmax/1576x197", kSoftmax197, Type::kInt8, {{1576, 197}}, softmax),
-      NnCase(context, "softmax/16641x21", kSoftmax21, Type::kInt8, {{16641, 21}}, softmax),
-      NnCase(context, "resize bilinear/33x33x256-65x65", kResizeFixed, Type::kInt8,
-             {{1, 33, 33, 256}}, resize(bilinear, Type::kInt8)),
-      NnCase(context, "resize bilinear, uint8/33x33x256-65x65", kResizeReal, Type::kUInt8,
-             {{1, 33, 33, 256}}, resize(bilinear, Type::kUInt8)),
-      NnCase(context, "resize bilinear, uint8/33x33x21-257x257", kResize21, Type::kUInt8,
-             {{1, 33, 33, 21}}, resize(narrow, Type::kUInt8)),
-      NnCase(context, "resize nearest/28x28x256-56x56", 0, Type::kInt8, {{1, 28, 28, 256}},
-             resize(nearest, Type::kInt8)),
-      NnCase(context, "concatenation/2 of 56x56x128", 0, Type::kInt8,
-             {{1, 56, 56, 128}, {1, 56, 56, 128}}, concatenate(3)),
-      NnCase(context, "concatenation/2 of 56x56x16", 0, Type::kInt8,
-             {{1, 56, 56, 16}, {1, 56, 56, 16}}, concatenate(3)),
-      NnCase(context, "quantize/56x56x256", kQuantize, Type::kFloat32, {{1, 56, 56, 256}},
-             [](Builder& b, const std::vector<Value>& x) {
-               return b.Quantize(x[0], Type::kInt8, kInput);
-             }),
-      NnCase(context, "dequantize/56x56x256", 0, Type::kInt8, {{1, 56, 56, 256}},
-             [](Builder& b, const std::vector<Value>& x) { return b.Dequantize(x[0]); }),
-      NnCase(context, "mean/56x56x256", kMean3136, Type::kInt8, {{1, 56, 56, 256}},
-             [](Builder& b, const std::vector<Value>& x) {
-               return b.Mean(x[0], {{1, 2}, true}, kInput);
-             }),
-      NnCase(context, "arg max/129x129x21", kArgMax21, Type::kInt8, {{1, 129, 129, 21}},
-             [](Builder& b, const std::vector<Value>& x) {
-               return b.Layer(nn::ArgMax{3}, {x[0].id}, Type::kInt32, {});
-             }),
+      NnCase<kMaxPool3x3>(context, "max pool 3x3/56x56x256", Type::kInt8, {{1, 56, 56, 256}},
+                          pool(nn::MaxPool2D{})),
+      NnCase<kAveragePool3x3>(context, "average pool 3x3/56x56x256", Type::kInt8,
+                              {{1, 56, 56, 256}}, pool(nn::AveragePool2D{})),
+      NnCase<kSoftmax197>(context, "softmax/1576x197", Type::kInt8, {{1576, 197}}, softmax),
+      NnCase<kSoftmax21>(context, "softmax/16641x21", Type::kInt8, {{16641, 21}}, softmax),
+      NnCase<kResizeFixed>(context, "resize bilinear/33x33x256-65x65", Type::kInt8,
+                           {{1, 33, 33, 256}}, resize(bilinear, Type::kInt8)),
+      NnCase<kResizeReal>(context, "resize bilinear, uint8/33x33x256-65x65", Type::kUInt8,
+                          {{1, 33, 33, 256}}, resize(bilinear, Type::kUInt8)),
+      NnCase<kResize21>(context, "resize bilinear, uint8/33x33x21-257x257", Type::kUInt8,
+                        {{1, 33, 33, 21}}, resize(narrow, Type::kUInt8)),
+      NnCase<kMove>(context, "resize nearest/28x28x256-56x56", Type::kInt8, {{1, 28, 28, 256}},
+                    resize(nearest, Type::kInt8)),
+      NnCase<kMove>(context, "concatenation/2 of 56x56x128", Type::kInt8,
+                    {{1, 56, 56, 128}, {1, 56, 56, 128}}, concatenate(3)),
+      NnCase<kMove>(context, "concatenation/2 of 56x56x16", Type::kInt8,
+                    {{1, 56, 56, 16}, {1, 56, 56, 16}}, concatenate(3)),
+      NnCase<kQuantize>(context, "quantize/56x56x256", Type::kFloat32, {{1, 56, 56, 256}},
+                        [](Builder& b, const std::vector<Value>& x) {
+                          return b.Quantize(x[0], Type::kInt8, kInput);
+                        }),
+      NnCase<kMove>(context, "dequantize/56x56x256", Type::kInt8, {{1, 56, 56, 256}},
+                    [](Builder& b, const std::vector<Value>& x) { return b.Dequantize(x[0]); }),
+      NnCase<kMean3136>(context, "mean/56x56x256", Type::kInt8, {{1, 56, 56, 256}},
+                        [](Builder& b, const std::vector<Value>& x) {
+                          return b.Mean(x[0], {{1, 2}, true}, kInput);
+                        }),
+      NnCase<kArgMax21>(context, "arg max/129x129x21", Type::kInt8, {{1, 129, 129, 21}},
+                        [](Builder& b, const std::vector<Value>& x) {
+                          return b.Layer(nn::ArgMax{3}, {x[0].id}, Type::kInt32, {});
+                        }),
   };
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <utility>
 
 #include "intaglio/bench/ops/layer.h"
 #include "intaglio/gemm/depthwise.h"
@@ -45,26 +46,29 @@ OpCase Common(const char* kind, const std::shared_ptr<Layer>& layer) {
   return made;
 }
 
-}  // namespace
-
+// Four vectors to one of bytes: zero point, clamp.
+constexpr Mix kToBytes = {.plain = 2, .shuffles = 3, .extremes = 2};
 // Of four vectors of accumulators: a group of one column of 3 x 3 taps each, three times;
-// conversion to float, product and conversion back; three packs, zero point and clamp.
-constexpr double kDepthwiseInstructions = 3 * 4 + 3 * 4 + 3 + 2 + 2;
+// conversion to float, product and conversion back.
+constexpr Mix kTaps3x3 = Mix{.products = 3 * 4 + 4, .conversions = 2 * 4} + kToBytes;
 // Of a column's rows, interleaved to groups of four: eight unpacks, and the top bits of each row
 // flipped. Four rows serve two lines where lines are neighbours, three serve one line else; an
 // output has `stride` columns of its own.
-constexpr double ColumnInstructions(int stride) {
-  return stride == 1 ? (8 + 4) / 2.0 : stride * (8 + 3);
-}
+constexpr Mix kDepthwiseAlong = kTaps3x3 + 0.5 * Mix{.plain = 4, .shuffles = 8};
+constexpr Mix kDepthwiseApart = kTaps3x3 + 2 * Mix{.plain = 3, .shuffles = 8};
+
+}  // namespace
 
 std::vector<OpCase> DepthwiseCases(Context& context) {
   std::vector<OpCase> cases;
   for (const LayerSize& size : kDepthwise) {
     const auto layer = std::make_shared<Layer>(size, true);
     OpCase made = Common("depthwise", layer);
-    made.loop = BestPeak(PeakOf::kBytes);
-    made.elements = made.ops;
-    made.ops = made.written * (kDepthwiseInstructions + ColumnInstructions(size.stride));
+    const double products = std::exchange(made.ops, 0);
+    made.elements = made.written;
+    if (size.stride == 1) made.TakeMix<kDepthwiseAlong>();
+    if (size.stride == 2) made.TakeMix<kDepthwiseApart>();
+    made.elements = products;
     const auto packed = PackedDepthwise::Pack(
         MakeConstMatrix(layer->filters(), layer->taps(), layer->out_channels()), size.kernel_side,
         1);
@@ -102,7 +106,8 @@ struct LineData {
 
 // run(lines, out) with the best kernel is measured, and must give what it gives with the scalar
 // one.
-OpCase LineCase(const char* name, double instructions, const std::shared_ptr<LineData>& data,
+template <const Mix& kMix>
+OpCase LineCase(const char* name, const std::shared_ptr<LineData>& data,
                 const std::function<void(const LineRoutines&, uint8_t*)>& run) {
   const auto best = LinesOf("");
   const auto scalar = LinesOf("scalar");
@@ -110,8 +115,7 @@ OpCase LineCase(const char* name, double instructions, const std::shared_ptr<Lin
   OpCase made;
   made.name = std::string(name) + "/56x56x256";
   made.elements = static_cast<double>(LineData::kCount);
-  made.ops = instructions * made.elements;
-  made.loop = BestPeak(PeakOf::kBytes);
+  made.TakeMix<kMix>();
   made.read = 2 * made.elements;
   made.written = made.elements;
   made.run = [=, lines = *best] { run(*lines, data->out.data()); };
@@ -122,20 +126,29 @@ OpCase LineCase(const char* name, double instructions, const std::shared_ptr<Lin
   return made;
 }
 
-// Of a vector of results: both operands are flipped, paired and widened, six unpacks; four vectors
-// of sums are packed by three, the zero point is added twice, and the result is clamped.
-constexpr double kPairing = 2 + 6 + 3 + 2 + 2;
+// Of a vector of results: both operands are flipped, paired and widened.
+constexpr Mix kPairing = Mix{.plain = 2, .shuffles = 6} + kToBytes;
+// Each of both operands by itself.
+constexpr Mix kWidening = Mix{.plain = 2, .shuffles = 12} + kToBytes;
 // Of each of its four vectors: two products of pairs that add, two shifts
 // (fixedpoint/sum_of_bytes.h).
-constexpr double kLinearSum = 4 * (2 + 2);
-// Zero point and doubling; two products, of the odd lanes by a shuffle; two sums, a merge; the
-// sign's shift and subtraction; the second shift (DoubleRoundingBounded of
-// fixedpoint/requantize.h).
-constexpr double kScaling = 1 + 3 + 2 + 1 + 2 + 1;
-constexpr double kDefinedSum = 4 * (3 * kScaling + 2 * 2 + 1);  // zero points, shifts, the sum
-constexpr double kProduct = 4 * (kScaling + 3);                 // zero points, the product
-// The base, the multiply-add, the truncation and the origin (fixedpoint/fit_double_rounding.h).
-constexpr double kFittedProduct = 4 * (4 + 3);
+constexpr Mix kLinearSum = 4 * Mix{.products = 2, .shifts = 2};
+// Doubling; two products, of the odd lanes by a shuffle; two sums, a merge; the sign's shift and
+// subtraction; the second shift (DoubleRoundingBounded of fixedpoint/requantize.h).
+constexpr Mix kScaling = {.plain = 4, .products = 2, .shuffles = 2, .shifts = 2};
+// Zero points, shifts, the sum.
+constexpr Mix kDefinedSum = 4 * (3 * kScaling + Mix{.plain = 3, .shifts = 2});
+// Of pairs, zero points included.
+constexpr Mix kPairProduct = {.products = 2, .shifts = 1};
+constexpr Mix kDefinedProduct = 4 * (kPairProduct + kScaling);
+// The multiply-add, the truncation and the origin (fixedpoint/fit_double_rounding.h).
+constexpr Mix kFittedProduct =
+    4 * (kPairProduct + Mix{.plain = 1, .products = 1, .conversions = 1});
+
+constexpr Mix kAddLinear = kPairing + kLinearSum;
+constexpr Mix kAddDefined = kWidening + kDefinedSum;
+constexpr Mix kMultiplyFitted = kPairing + kFittedProduct;
+constexpr Mix kMultiplyDefined = kPairing + kDefinedProduct;
 
 }  // namespace
 
@@ -163,11 +176,10 @@ std::vector<OpCase> LineCases() {
       lines.multiply(p, output, to);
     };
   };
-  return {
-      LineCase("add, linear", kPairing + kLinearSum, data, add(WithLinear(sum, 0, false))),
-      LineCase("add, by its definition", kPairing + 2 + kDefinedSum, data, add(sum)),
-      LineCase("multiply", kPairing + 2 + kFittedProduct, data, multiply(WithFit(product, output))),
-      LineCase("multiply, by its definition", kPairing + 2 + kProduct, data, multiply(product))};
+  return {LineCase<kAddLinear>("add, linear", data, add(WithLinear(sum, 0, false))),
+          LineCase<kAddDefined>("add, by its definition", data, add(sum)),
+          LineCase<kMultiplyFitted>("multiply", data, multiply(WithFit(product, output))),
+          LineCase<kMultiplyDefined>("multiply, by its definition", data, multiply(product))};
 }
 
 std::vector<OpCase> ConvolutionCases(Context& context) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "intaglio/bench/peak/mix.h"
 #include "intaglio/bench/peak/peak.h"
 #include "intaglio/gemm/context.h"
 
@@ -18,6 +19,13 @@ namespace intaglio::bench {
 // but for loads and stores, times the bytes of a vector: so many per byte of the result. Then
 // `elements` are what a rate is given of.
 struct OpCase {
+  // Bounded by so many vector instructions per vector of results, if they were bytes.
+  template <const Mix& kMix>
+  void TakeMix() {
+    loop = PeakOfMix<kMix>();
+    ops = Total(kMix) * elements;
+  }
+
   std::string name;
   double ops = 0;
   double elements = 0;  // of the result
