@@ -61,9 +61,10 @@ struct Lines {
                                               output.clamp_max);
   }
 
-  // out[i] = output(f(a[i], b[i])).
+  // out[i] = output(f(a[i], b[i])). A copy of the output's parameters is what no result may write
+  // to: they stay in registers.
   template <bool kSigned, class Function>
-  static INTAGLIO_INLINE void Combine(const Function& f, const LineOutput& output,
+  static INTAGLIO_INLINE void Combine(const Function& f, const LineOutput output,
                                       const LinePair& line) {
     constexpr uint8_t kFlip = kSigned ? 0x80 : 0;
     ForBlocks(line, [&](const uint8_t* a, const uint8_t* b, uint8_t* out) {
@@ -86,7 +87,7 @@ struct Lines {
 
   // The same with both numbers in one lane, b[i] in its upper half.
   template <bool kSigned, class Function>
-  static INTAGLIO_INLINE void CombinePairs(const Function& f, const LineOutput& output,
+  static INTAGLIO_INLINE void CombinePairs(const Function& f, const LineOutput output,
                                            const LinePair& line) {
     constexpr uint8_t kFlip = kSigned ? 0x80 : 0;
     ForBlocks(line, [&](const uint8_t* a, const uint8_t* b, uint8_t* out) {

@@ -29,21 +29,27 @@ struct KernelAvx512Bw : PanelAvx512 {
 }  // namespace
 
 void AddLinesAvx512Vnni(const SumOfBytes& sum, const LineOutput& output, const LinePair& line);
+void MultiplyLinesAvx512Vnni(const ProductOfBytes& product, const LineOutput& output,
+                             const LinePair& line);
 
 namespace {
 
-constexpr LineRoutines LinesOf(decltype(LineRoutines::add) add) {
+constexpr LineRoutines WithQuantize() {
   LineRoutines lines = kLines<KernelAvx512Bw, BytesX86<KernelAvx512Bw>>;
-  lines.add = add;
   lines.quantize = QuantizeAvx512::Run;
+  return lines;
+}
+constexpr LineRoutines WithVnni() {
+  LineRoutines lines = WithQuantize();
+  lines.add = AddLinesAvx512Vnni;
+  lines.multiply = MultiplyLinesAvx512Vnni;
   return lines;
 }
 
 }  // namespace
 
-extern constinit const LineRoutines kLinesAvx512 =
-    LinesOf(Lines<KernelAvx512Bw, BytesX86<KernelAvx512Bw>>::Add);
-extern constinit const LineRoutines kLinesAvx512Vnni = LinesOf(AddLinesAvx512Vnni);
+extern constinit const LineRoutines kLinesAvx512 = WithQuantize();
+extern constinit const LineRoutines kLinesAvx512Vnni = WithVnni();
 
 extern const Kernel kKernelAvx512Bw = {
     .name = "avx512bw",

@@ -38,10 +38,17 @@ struct KernelAvx512Vnni : PanelAvx512 {
 
 }  // namespace
 
+using LinesByPairs = Lines<KernelAvx512Vnni, BytesX86<KernelAvx512Vnni>>;
+
 // VPDPWSSD adds the products of pairs.
 void AddLinesAvx512Vnni(const SumOfBytes& sum, const LineOutput& output, const LinePair& line) {
   if (!sum.linear) return kLinesAvx512.add(sum, output, line);
-  Lines<KernelAvx512Vnni, BytesX86<KernelAvx512Vnni>>::AddLinear(sum, output, line);
+  LinesByPairs::AddLinear(sum, output, line);
+}
+void MultiplyLinesAvx512Vnni(const ProductOfBytes& product, const LineOutput& output,
+                             const LinePair& line) {
+  if (!product.fitted) return kLinesAvx512.multiply(product, output, line);
+  LinesByPairs::MultiplyFitted(product, output, line);
 }
 
 extern const Kernel kKernelAvx512Vnni = {
