@@ -3,6 +3,8 @@
 #ifndef INTAGLIO_BENCH_PEAK_MIX_X86_H_
 #define INTAGLIO_BENCH_PEAK_MIX_X86_H_
 
+#if defined(__x86_64__)
+
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -120,5 +122,7 @@ const PeakLoop* PeakOfMix() {
 }
 
 }  // namespace intaglio::bench
+
+#endif  // __x86_64__
 
 #endif  // INTAGLIO_BENCH_PEAK_MIX_X86_H_

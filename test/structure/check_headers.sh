@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# check_headers.sh SOURCE ARCH ISA_FLAGS WITHOUT COMMANDS COMPILER [option...]
+# check_headers.sh SOURCE ARCH ISA_FLAGS ABSENT WITHOUT COMMANDS COMPILER [option...]
 # Compiles a file that includes nothing but one header, for each header of the tree that no source file
 # includes before all else: the build has compiled those alone. COMMANDS, compile_commands.json, lists the
 # source files. ISA_FLAGS holds lines "isa flag...": a header x_<isa>.h of kernels/ARCH gets these flags.
-# Rooms of other architectures are left out; with WITHOUT = nn, so is what needs FlatBuffers; where the
-# compiler finds no CUDA Toolkit, bench/cuda.
+# Rooms of other architectures are left out, and headers of the instruction sets ABSENT (a|b); with
+# WITHOUT = nn, so is what needs FlatBuffers; where the compiler finds no CUDA Toolkit, bench/cuda.
 set -euo pipefail
-source=$1 arch=$2 isa_flags=$3 without=$4 commands=$5
-shift 5
+source=$1 arch=$2 isa_flags=$3 absent=$4 without=$5 commands=$6
+shift 6
 cd "$source"
 
 no_cuda='^$'
@@ -18,6 +18,7 @@ fi
 headers() {
   find fixedpoint pipeline pack kernels gemm nn tools examples bench test -name '*.h' | sort |
     grep -E "^kernels/$arch/|^kernels/(cuda|reference)/|^kernels/[^/]*$|^[^k]" | grep -vE "$no_cuda" |
+    grep -vE "^kernels/$arch/.*_(${absent:-none})\.h$" |
     if [ "$without" = nn ]; then grep -vE '^(nn|tools|examples|test/nn|test/tools|bench/nn)/'; else cat; fi
 }
 
