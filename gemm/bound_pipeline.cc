@@ -9,11 +9,13 @@
 #include "intaglio/gemm/dispatch.h"
 #include "intaglio/gemm/fit_panel.h"
 #include "intaglio/gemm/prepare.h"
+#include "intaglio/kernels/params_list.h"
 #include "intaglio/pack/validate.h"
 
 namespace intaglio {
 
 static_assert(sizeof(PanelParams) / kMaxPanelWidth - BoundPipeline::kChannelBytes <= 1);
+static_assert(sizeof(ParamsOfWidth<8>) / 8 - BoundPipeline::kChannelBytes <= 4);
 
 Result<std::shared_ptr<const BoundPipeline::Storage>> BindPanels(const BindTarget& target,
                                                                  const StandardPipeline& pipeline,
@@ -33,7 +35,9 @@ Result<std::shared_ptr<const BoundPipeline::Storage>> BindPanels(const BindTarge
     return InvalidArgument("bound pipeline: its channels are not those of the packed matrix");
   }
   INTAGLIO_RETURN_IF_ERROR(CheckDepth(panels, LargestDistance(operand_type, operand_zero_point)));
-  const size_t bytes = (panels.extents.size() + (target.folded ? 1 : 0)) * sizeof(PanelParams);
+  const int width = panels.format.width();
+  const size_t each = ParamsBytes(width);
+  const size_t bytes = (panels.extents.size() + (target.folded ? 1 : 0)) * each;
   auto storage = std::make_shared<BoundPipeline::Storage>(BoundPipeline::Storage{
       target.packed, target.panels, target.kernel, pipeline, operand_type, operand_zero_point,
       MakeEpilogue(&pipeline), AlignedBuffer::Allocate(bytes), options.cold, options.chained});
@@ -42,21 +46,23 @@ Result<std::shared_ptr<const BoundPipeline::Storage>> BindPanels(const BindTarge
   }
   const RowFacts rows{operand_zero_point + target.operand_move,
                       LargestDistance(operand_type, operand_zero_point)};
-  auto* params = static_cast<PanelParams*>(storage->params.data());
+  auto* const first = static_cast<PanelForm*>(storage->params.data());
   storage->bounded_to_bytes = SizeOf(pipeline.output) == 1;
   const bool by_multiply_add =
       options.fit && target.takes_multiply_add && options.rows >= kRowsWorthAMultiplyAdd;
   const bool by_vector = options.fit && target.kernel->has_fma && options.rows >= kRowsWorthAFit;
   const WithSmallBiases small(panels, rows, pipeline);
-  for (const PanelExtent& extent : panels.extents) {
-    FillPanelParams(panels, extent, rows, &small.pipeline(), *params);
-    const bool fitted =
-        by_multiply_add && FitPanelByMultiplyAdd(panels, extent, rows, small.pipeline(), *params);
-    if (!fitted && by_vector) FitPanel(panels, extent, rows, small.pipeline(), *params);
-    storage->bounded_to_bytes &= IsBounded(*params, extent.vectors);
-    ++params;
+  for (size_t e = 0; e < panels.extents.size(); ++e) {
+    const PanelExtent& extent = panels.extents[e];
+    MakeParams(width, ParamsAt(first, e, each), [&](PanelParams& params) {
+      FillPanelParams(panels, extent, rows, &small.pipeline(), params);
+      const bool fitted =
+          by_multiply_add && FitPanelByMultiplyAdd(panels, extent, rows, small.pipeline(), params);
+      if (!fitted && by_vector) FitPanel(panels, extent, rows, small.pipeline(), params);
+      storage->bounded_to_bytes &= IsBounded(params, extent.vectors);
+    });
   }
-  if (target.folded) RepeatChannels(panels, params[-1], *params);
+  if (target.folded) RepeatChannels(panels, first, each);
   return std::shared_ptr<const BoundPipeline::Storage>(std::move(storage));
 }
 

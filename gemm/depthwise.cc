@@ -42,7 +42,7 @@ void Announce(const DepthwiseProduct& product) {
 
 Status Run(Context& context, const Im2col& input, const PackedDepthwise& filters, void* dst,
            ptrdiff_t dst_stride, const StandardPipeline* standard, const TilePipeline& tile,
-           const PanelParams* params) {
+           const PanelForm* params) {
   const PackedDepthwise::Storage* packed = filters.storage();
   if (packed == nullptr) return InvalidArgument("depthwise: the filters are empty");
   if (dst_stride == 0) dst_stride = filters.channels();
@@ -58,7 +58,7 @@ Status Run(Context& context, const Im2col& input, const PackedDepthwise& filters
 
 Status RunStandard(Context& context, const Im2col& input, const PackedDepthwise& filters, void* dst,
                    ptrdiff_t dst_stride, const StandardPipeline& pipeline,
-                   const PanelParams* params) {
+                   const PanelForm* params) {
   const bool in_registers = pipeline.scaling != Scaling::kReal64;
   return Run(context, input, filters, dst, dst_stride, in_registers ? &pipeline : nullptr,
              AsTilePipeline(pipeline), in_registers ? params : nullptr);

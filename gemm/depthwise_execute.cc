@@ -6,21 +6,25 @@
 #include "intaglio/gemm/depthwise_product.h"
 #include "intaglio/gemm/panel_params.h"
 #include "intaglio/gemm/task_parts.h"
+#include "intaglio/kernels/params_list.h"
 #include "intaglio/pack/validate.h"
 
 namespace intaglio {
 namespace {
 
 // The parameters per panel of a pipeline that was not bound before.
-void FillParams(const DepthwiseProduct& product, PanelParams* params) {
+void FillParams(const DepthwiseProduct& product, PanelForm* first, size_t each) {
   const Im2col& input = product.input;
   const RowFacts rows{input.zero_point + TapMove(*product.packed.kernel, input.type),
                       LargestDistance(input.type, input.zero_point)};
   const Panels& panels = product.packed.filters.panels;
-  for (const PanelExtent& extent : panels.extents) {
-    FillPanelParams(panels, extent, rows, product.standard, *params++);
+  const size_t count = panels.extents.size();
+  for (size_t e = 0; e < count; ++e) {
+    MakeParams(panels.format.width(), ParamsAt(first, e, each), [&](PanelParams& params) {
+      FillPanelParams(panels, panels.extents[e], rows, product.standard, params);
+    });
   }
-  if (product.packed.folded.copies > 1) RepeatChannels(panels, params[-1], *params);
+  if (product.packed.folded.copies > 1) RepeatChannels(panels, first, each);
 }
 
 // Threads that are worth their waking: a multiplication takes some 50 picoseconds, handing work to
@@ -39,7 +43,7 @@ int CountBands(const DepthwiseJob& job) { return (job.input().out_height - 1) / 
 
 // Whether pixels that share a panel read taps that do, are enough for one, and finished as kernels
 // finish them. params: of the folded panel.
-bool Folds(const DepthwiseProduct& product, const PanelParams& params) {
+bool Folds(const DepthwiseProduct& product, const PanelForm& params) {
   const Im2col& v = product.input;
   const DepthwiseFilters& folded = product.packed.folded;
   return v.stride_width == 1 && v.dilation_width == 1 && v.out_width >= folded.copies &&
@@ -68,27 +72,31 @@ Status ExecuteDepthwise(Context& context, const DepthwiseProduct& product) {
   const bool bound = product.params != nullptr;
   const bool may_fold = product.packed.folded.copies > 1;
   const size_t panel_count = panels.extents.size() + (may_fold ? 1 : 0);
-  const size_t params_bytes = bound ? 0 : panel_count * sizeof(PanelParams);
+  const size_t each_params = ParamsBytes(panels.format.width());
+  const size_t params_bytes = bound ? 0 : panel_count * each_params;
   const size_t outside_bytes = static_cast<size_t>(input.channels) + kMaxPanelWidth;
   auto* shared = static_cast<std::byte*>(context.Scratch(0, params_bytes + outside_bytes));
   if (shared == nullptr) return NoScratch();
-  const PanelParams* params = product.params;
+  const PanelForm* params = product.params;
   if (!bound) {
-    FillParams(product, reinterpret_cast<PanelParams*>(shared));
-    params = reinterpret_cast<const PanelParams*>(shared);
+    auto* const made = reinterpret_cast<PanelForm*>(shared);
+    FillParams(product, made, each_params);
+    params = made;
   }
-  const bool folds = may_fold && Folds(product, params[panel_count - 1]);
+  const PanelForm* const last = ParamsAt(params, panel_count - 1, each_params);
+  const bool folds = may_fold && Folds(product, *last);
   const DepthwiseFilters& filters = folds ? product.packed.folded : product.packed.filters;
   auto* outside = reinterpret_cast<uint8_t*>(shared + params_bytes);
   std::memset(outside, static_cast<uint8_t>(input.zero_point), outside_bytes);
 
   DepthwiseJob job{product,
                    MakeEpilogue(product.standard),
-                   folds ? params + panel_count - 1 : params,
+                   folds ? last : params,
                    outside,
                    0,
                    LinesAtOnce(product, threads),
                    filters};
+  job.params_bytes = each_params;
   job.slides = Slides(job);
   job.run = PixelsOfRun(job);
   const int each = PartsOfImage(job, threads);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "intaglio/gemm/cores.h"
+#include "intaglio/kernels/params_list.h"
 #include "intaglio/pack/aligned_buffer.h"
 #include "intaglio/pack/copy_lines.h"
 
@@ -172,7 +173,7 @@ void RunPanel(const DepthwiseJob& job, const Kernel& kernel, size_t extent_index
   args.pixel_bytes = job.folded() ? extent.channels : 0;
   args.tap_step = v.dilation_width;
   args.flip = TapMove(kernel, v.type) == 0 ? 0 : 0x80;
-  args.params = job.params + extent_index;
+  args.params = ParamsAt(job.params, extent_index, job.params_bytes);
   args.epilogue = job.epilogue;
   args.dst_stride = (direct ? job.product.dst_stride * filters.copies : width) * size;
   args.dst_line = direct ? v.out_width * job.product.dst_stride * size : job.run * args.dst_stride;

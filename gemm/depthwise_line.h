@@ -14,12 +14,13 @@ namespace intaglio {
 struct DepthwiseJob {
   const DepthwiseProduct& product;
   EpilogueParams epilogue;
-  const PanelParams* params;  // per extent
-  const uint8_t* outside;     // one pixel of zero points
-  int run;                    // panels' pixels of a line that a kernel is given at once
-  int lines;                  // of a band
+  const PanelForm* params;  // per extent
+  const uint8_t* outside;   // one pixel of zero points
+  int run;                  // panels' pixels of a line that a kernel is given at once
+  int lines;                // of a band
   const DepthwiseFilters& filters;
-  bool slides = false;  // Slides
+  bool slides = false;      // Slides
+  size_t params_bytes = 0;  // of one of params
 
   const Im2col& input() const { return product.input; }
   const Kernel& kernel() const { return *product.packed.kernel; }

@@ -34,7 +34,7 @@ struct DepthwiseProduct {
   TilePipeline tile;
   // Per extent of the filters, then of the folded ones; null where the pipeline was not bound
   // before.
-  const PanelParams* params;
+  const PanelForm* params;
 };
 
 // What kernels read taps as: the top bits of the other 8-bit type are flipped on the way.

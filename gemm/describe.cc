@@ -7,6 +7,7 @@
 #include "intaglio/gemm/dispatch.h"
 #include "intaglio/gemm/fit_panel.h"
 #include "intaglio/gemm/prepare.h"
+#include "intaglio/kernels/params_list.h"
 
 namespace intaglio {
 namespace {
@@ -86,7 +87,7 @@ GemmDescription Describe(Context& context, const PreparedProduct& prepared) {
     if (p.params == nullptr) {
       FillPanelParams(*p.panels, extent, p.row_facts(), p.standard, made);
     }
-    const PanelParams& params = p.params == nullptr ? made : p.params[e];
+    const PanelForm& params = p.params == nullptr ? made : *ParamsAt(p.params, e, p.params_bytes);
     d.bounded_panels += IsBounded(params, extent.vectors) ? 1 : 0;
     d.fitted_channels += CountFitted(p.panels->format, extent, params);
   }

@@ -9,6 +9,7 @@
 #include "intaglio/gemm/product.h"
 #include "intaglio/gemm/task_parts.h"
 #include "intaglio/gemm/write_tile.h"
+#include "intaglio/kernels/params_list.h"
 #include "intaglio/pack/copy_lines.h"
 #include "intaglio/pack/windows.h"
 
@@ -19,8 +20,8 @@ namespace {
 struct Plan {
   const Product& product;
   const Blocking& blocking;
-  const PanelParams* params;  // per extent
-  bool direct;                // whole tiles go straight to dst; else by way of scratch
+  const PanelForm* params;  // per extent
+  bool direct;              // whole tiles go straight to dst; else by way of scratch
 };
 
 // Lays out the lines of `count` rows of a convolution. Tiles read them there; rows too few for one,
@@ -83,7 +84,7 @@ void SetPanel(const Plan& plan, int e, TileArgs& args) {
   args.panel = plan.product.panels->Panel(extent);
   args.vectors = extent.vectors;
   args.panel_has_lowest = extent.has_lowest;
-  args.params = plan.params + e;
+  args.params = ParamsAt(plan.params, static_cast<size_t>(e), plan.product.params_bytes);
 }
 
 // A panel whose tiles do not go straight to dst, for the rows of `args` from `row` on, the first of
@@ -231,15 +232,17 @@ void RunTasks(const Plan& plan, const Scratch& scratch, TaskParts& tasks, int wo
 
 // The epilogue's parameters per panel, made for this call where they were not made before. Null
 // where memory is short.
-const PanelParams* ParamsOf(Context& context, const Product& product) {
+const PanelForm* ParamsFor(Context& context, const Product& product) {
   if (product.params != nullptr) return product.params;
   const std::vector<PanelExtent>& extents = product.panels->extents;
-  auto* params =
-      static_cast<PanelParams*>(context.Scratch(0, extents.size() * sizeof(PanelParams)));
-  for (size_t e = 0; params != nullptr && e < extents.size(); ++e) {
-    FillPanelParams(*product.panels, extents[e], product.row_facts(), product.standard, params[e]);
+  const size_t each = product.params_bytes;
+  auto* first = static_cast<PanelForm*>(context.Scratch(0, extents.size() * each));
+  for (size_t e = 0; first != nullptr && e < extents.size(); ++e) {
+    MakeParams(product.panels->format.width(), ParamsAt(first, e, each), [&](PanelParams& params) {
+      FillPanelParams(*product.panels, extents[e], product.row_facts(), product.standard, params);
+    });
   }
-  return params;
+  return first;
 }
 
 }  // namespace
@@ -252,7 +255,7 @@ Status Execute(Context& context, const Product& product, const Blocking& blockin
   for (int w = 1; w < workers && memory != nullptr; ++w) {
     memory = context.Scratch(w + 1, blocking.scratch_bytes);
   }
-  const PanelParams* params = memory == nullptr ? nullptr : ParamsOf(context, product);
+  const PanelForm* params = memory == nullptr ? nullptr : ParamsFor(context, product);
   if (params == nullptr) return OutOfMemory("no memory for the scratch of a product");
 
   const Plan plan{product, blocking, params,

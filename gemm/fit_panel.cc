@@ -137,7 +137,7 @@ void FitPanel(const Panels& panels, const PanelExtent& extent, const RowFacts& r
   params.form = all_same ? params.vector_form[0] : ScalingForm::kByVector;
 }
 
-int CountFitted(const PanelFormat& format, const PanelExtent& extent, const PanelParams& params) {
+int CountFitted(const PanelFormat& format, const PanelExtent& extent, const PanelForm& params) {
   if (params.form == ScalingForm::kMultiplyAdd) return extent.channels;
   int count = 0;
   for (int v = 0; v < extent.vectors; ++v) {

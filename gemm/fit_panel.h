@@ -29,7 +29,7 @@ bool FitPanelByMultiplyAdd(const Panels& panels, const PanelExtent& extent, cons
                            const StandardPipeline& pipeline, PanelParams& params);
 
 // The channels of a panel that are finished by their fit.
-int CountFitted(const PanelFormat& format, const PanelExtent& extent, const PanelParams& params);
+int CountFitted(const PanelFormat& format, const PanelExtent& extent, const PanelForm& params);
 
 }  // namespace intaglio
 

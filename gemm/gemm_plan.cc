@@ -11,6 +11,7 @@
 #include "intaglio/gemm/describe.h"
 #include "intaglio/gemm/dispatch.h"
 #include "intaglio/gemm/prepare.h"
+#include "intaglio/kernels/params_list.h"
 #include "intaglio/pack/validate.h"
 
 namespace intaglio {
@@ -99,14 +100,18 @@ Status PrepareWithoutData(const Operand& lhs, const Operand& rhs, const Finish& 
 Status FillParams(GemmPlan::Storage& plan) {
   Product& product = plan.prepared.product;
   const std::vector<PanelExtent>& extents = product.panels->extents;
-  const size_t bytes = extents.size() * sizeof(PanelParams);
+  const int width = product.panels->format.width();
+  const size_t each = product.params_bytes;
+  const size_t bytes = extents.size() * each;
   plan.params = AlignedBuffer::Allocate(bytes);
-  auto* const params = static_cast<PanelParams*>(plan.params.data());
-  if (bytes > 0 && params == nullptr) return OutOfMemory("no memory to plan a product");
+  auto* const first = static_cast<PanelForm*>(plan.params.data());
+  if (bytes > 0 && first == nullptr) return OutOfMemory("no memory to plan a product");
   for (size_t e = 0; e < extents.size(); ++e) {
-    FillPanelParams(*product.panels, extents[e], product.row_facts(), nullptr, params[e]);
+    MakeParams(width, ParamsAt(first, e, each), [&](PanelParams& params) {
+      FillPanelParams(*product.panels, extents[e], product.row_facts(), nullptr, params);
+    });
   }
-  product.params = params;
+  product.params = first;
   return {};
 }
 

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <limits>
+#include <new>
 
 #include "intaglio/fixedpoint/registers.h"
 #include "intaglio/gemm/float_scales.h"
 #include "intaglio/gemm/lanes.h"
+#include "intaglio/kernels/params_list.h"
 #include "intaglio/pack/validate.h"
 
 namespace intaglio {
@@ -104,7 +106,9 @@ void FillPanelParams(const Panels& panels, const PanelExtent& extent, const RowF
   std::fill_n(params.vector_form, extent.vectors, params.form);
 }
 
-void RepeatChannels(const Panels& panels, const PanelParams& from, PanelParams& to) {
+void RepeatChannels(const Panels& panels, PanelForm* first, size_t each) {
+  const auto& from = static_cast<const PanelParams&>(*first);
+  auto& to = *new (ParamsAt(first, 1, each)) PanelParams;
   const PanelFormat& format = panels.format;
   const int vectors = panels.extents.front().vectors;
   int place[kMaxPanelWidth];  // of each channel in the one panel

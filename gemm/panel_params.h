@@ -22,9 +22,10 @@ struct RowFacts {
 void FillPanelParams(const Panels& panels, const PanelExtent& extent, const RowFacts& rows,
                      const StandardPipeline* standard, PanelParams& params);
 
-// The parameters of a panel that holds, again and again, the channels of a first one, of one vector
-// or two.
-void RepeatChannels(const Panels& panels, const PanelParams& from, PanelParams& to);
+// Makes, behind the parameters of the one extent, those of a panel of four vectors that holds its
+// channels, of one vector or two, again and again. Panels have kMaxPanelWidth. each: of
+// ParamsBytes.
+void RepeatChannels(const Panels& panels, PanelForm* first, size_t each);
 
 // The epilogue's part that all panels share.
 EpilogueParams MakeEpilogue(const StandardPipeline* standard);

@@ -73,7 +73,7 @@ Status Prepare(Context& context, const Operand& lhs, const Operand& rhs, const M
   prepared.side = side;
   prepared.packed_for_call = !lhs_packed && !rhs_packed;
   if (!prepared.packed_for_call) {
-    product.panels = &panel_operand.packed().panels();
+    product.Take(panel_operand.packed().panels());
     INTAGLIO_RETURN_IF_ERROR(CheckRuns(product.rows, *product.panels));
     if (finish.bound != nullptr) return UseBound(*finish.bound, product);
     product.epilogue = MakeEpilogue(product.standard);
@@ -92,7 +92,7 @@ Status Prepare(Context& context, const Operand& lhs, const Operand& rhs, const M
     product.epilogue = MakeEpilogue(product.standard);
     Panels& panels = context.CallPanels();
     INTAGLIO_RETURN_IF_ERROR(PackForCall(context, channels, **kernel, panels));
-    product.panels = &panels;
+    product.Take(panels);
     product.kernel = ForProduct(product.rows.type(), product.size(), *kernel);
   }
   return {};

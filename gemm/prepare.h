@@ -24,12 +24,12 @@ struct BoundPipeline::Storage {
   Type operand_type;
   int32_t operand_zero_point;
   EpilogueParams epilogue;
-  AlignedBuffer params;           // PanelParams, per extent, and of a folded panel
-  bool cold = false;              // BindOptions
-  bool chained = false;           // the same
+  AlignedBuffer params;  // a list per extent, and of a folded panel (kernels/params_list.h)
+  bool cold = false;     // BindOptions
+  bool chained = false;  // the same
   bool bounded_to_bytes = false;  // all of params IsBounded, and results are bytes
 
-  const PanelParams* panel_params() const { return static_cast<const PanelParams*>(params.data()); }
+  const PanelForm* panel_params() const { return static_cast<const PanelForm*>(params.data()); }
 };
 
 // What a pipeline is bound to: panels, the kernel that reads them, and what that adds to the values

@@ -14,6 +14,7 @@
 #include "intaglio/gemm/context.h"
 #include "intaglio/gemm/panel_params.h"
 #include "intaglio/kernels/kernel.h"
+#include "intaglio/kernels/params_list.h"
 #include "intaglio/pack/panels.h"
 #include "intaglio/pack/rows.h"
 #include "intaglio/pipeline/tile.h"
@@ -35,12 +36,17 @@ struct Product {
   // The standard pipeline, where the kernel can run it in registers; else null, and `tile` is run.
   const StandardPipeline* standard = nullptr;
   TilePipeline tile{};
-  EpilogueParams epilogue;              // of `standard`
-  const PanelParams* params = nullptr;  // per panel, where they were made before the call
-  bool cold = false;                    // panels come from beyond L2 (BindOptions::cold)
-  bool chained = false;                 // rows and results move along (BindOptions::chained)
-  bool tiles_take_windows = false;      // the kernel, with all of `params` (TileArgs::windows)
+  EpilogueParams epilogue;            // of `standard`
+  const PanelForm* params = nullptr;  // per panel, where they were made before the call
+  size_t params_bytes = 0;            // of one panel
+  bool cold = false;                  // panels come from beyond L2 (BindOptions::cold)
+  bool chained = false;               // rows and results move along (BindOptions::chained)
+  bool tiles_take_windows = false;    // the kernel, with all of `params` (TileArgs::windows)
 
+  void Take(const Panels& taken) {
+    panels = &taken;
+    params_bytes = ParamsBytes(taken.format.width());
+  }
   int row_count() const { return rows.rows(); }
   int channel_count() const { return panels->channels; }
   int depth() const { return panels->depth; }

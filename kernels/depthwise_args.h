@@ -53,8 +53,8 @@ struct DepthwiseArgs {
   int pixel_bytes;
   int tap_step;
   int pixels;
-  uint8_t flip;  // 0x80 where the input's top bits are to be flipped
-  const PanelParams* params;
+  uint8_t flip;             // 0x80 where the input's top bits are to be flipped
+  const PanelForm* params;  // of the panel's width
   EpilogueParams epilogue;
   void* dst;
   ptrdiff_t dst_stride;  // bytes between pixels
@@ -90,7 +90,7 @@ constexpr bool FoldsPixels(int kernel_height, int kernel_width, int channels, in
 // Whether filters of three columns, of so many terms, are scaled and written in one of the ways for
 // which kernels/depthwise_slide.h has code. With a second term that is double rounding alone, which
 // uint8 weights come with.
-INTAGLIO_INLINE constexpr bool AreSlid(const PanelParams& params, int vectors, int terms,
+INTAGLIO_INLINE constexpr bool AreSlid(const PanelForm& params, int vectors, int terms,
                                        Type output) {
   if (SizeOf(output) != 1 || terms > 2) return false;
   switch (params.form) {
@@ -108,7 +108,7 @@ INTAGLIO_INLINE constexpr bool AreSlid(const PanelParams& params, int vectors, i
 
 // Whether kernels that fold pixels have code for such a panel of them: two pixels to a panel pay
 // only where all vectors share a form.
-INTAGLIO_INLINE constexpr bool AreFolded(const PanelParams& params, int vectors, int terms,
+INTAGLIO_INLINE constexpr bool AreFolded(const PanelForm& params, int vectors, int terms,
                                          Type output, int pixels) {
   const bool share = params.form == ScalingForm::kFloatHalfEvenBounded ||
                      (params.form == ScalingForm::kDoubleRoundingFitted && terms == 1);

@@ -32,7 +32,7 @@ class FoldedPixels {
   explicit INTAGLIO_INLINE FoldedPixels(const DepthwiseArgs& args)
       : weights_(args.weights),
         line_bytes_(kSecond ? args.line_weights : kTermBytes<V, T, kVectors>),
-        offset_(args.params->offset),
+        offset_(ParamsIn<V>(args)->offset),
         second_(kSecond ? args.second_vectors : 0) {
     if constexpr (kSecond) return;
     INTAGLIO_UNROLL
@@ -136,7 +136,7 @@ template <class V, class T, class Form, int kPixelBytes, size_t... kVector>
 __attribute__((noinline)) void FoldedLines(const DepthwiseArgs& args,
                                            std::index_sequence<kVector...>) {
   using Pixels = FoldedPixels<V, T, kPixelBytes, std::is_same_v<Form, ByVector<V>>>;
-  const PanelParams& params = *args.params;
+  const ParamsOf<V>& params = *ParamsIn<V>(args);
   const typename V::ByteStore store(args.epilogue);
   InMemory<DoubleRoundingBounded<V>> bounded[] = {
       InMemory(Bounded<V>()(params, kVector * V::kLanes))...};

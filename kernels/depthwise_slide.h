@@ -133,7 +133,7 @@ class InMemory {
 
 // Scales vector j of all lines by Form, or of ByVector by its own form. bounded[j]: Bounded<V>'s.
 template <class V, class Form, int kVectors, int kLines, class BoundedInMemory>
-INTAGLIO_INLINE void ScaleDone(const PanelParams& p, int j, BoundedInMemory& bounded,
+INTAGLIO_INLINE void ScaleDone(const ParamsOf<V>& p, int j, BoundedInMemory& bounded,
                                typename V::I32 (&done)[kLines][kVectors]) {
   if constexpr (std::is_same_v<Form, ByVector<V>>) {
     if (p.vector_form[j] == ScalingForm::kDoubleRoundingFitted) {
@@ -166,7 +166,7 @@ class SlidPixels {
   explicit INTAGLIO_INLINE SlidPixels(const DepthwiseArgs& args)
       : weights_(args.weights),
         line_bytes_(kSecond ? args.line_weights : kTermBytes<V, T, kVectors>),
-        offset_(args.params->offset),
+        offset_(ParamsIn<V>(args)->offset),
         second_(kSecond ? args.second_vectors : 0) {
     if constexpr (!kKeepsTaps) return;
     INTAGLIO_UNROLL
@@ -323,7 +323,7 @@ __attribute__((noinline)) void SlideLines(const DepthwiseArgs& args,
   if (!*args.has_columns) FindColumns<T>(args);
   *args.has_columns = true;
   const auto* span = static_cast<const ColumnSpan*>(args.scratch);
-  const PanelParams& params = *args.params;
+  const ParamsOf<V>& params = *ParamsIn<V>(args);
   const typename V::ByteStore store(args.epilogue);
   InMemory<DoubleRoundingBounded<V>> bounded[] = {
       InMemory(Bounded<V>()(params, kVector * V::kLanes))...};

@@ -82,7 +82,7 @@ struct TapWalk {
 };
 
 template <class V, int kVectors, int kPixels>
-INTAGLIO_INLINE void LoadOffsets(const PanelParams& params,
+INTAGLIO_INLINE void LoadOffsets(const ParamsOf<V>& params,
                                  typename V::I32 (&acc)[kPixels][kVectors]) {
   INTAGLIO_UNROLL
   for (int p = 0; p < kPixels; ++p) {
@@ -131,12 +131,12 @@ template <class V, int kVectors>
 struct TileJob {
   explicit TileJob(const DepthwiseArgs& args)
       : walk(args, kVectors),
-        params(*args.params),
+        params(*ParamsIn<V>(args)),
         store(args.epilogue),
         dst_stride(args.dst_stride) {}
 
   TapWalk walk;
-  const PanelParams& params;
+  const ParamsOf<V>& params;
   typename V::ByteStore store;
   ptrdiff_t dst_stride;
 };
@@ -161,12 +161,12 @@ __attribute__((noinline)) void TileToAny(const DepthwiseArgs& args, const TapWal
                                          const int8_t* weights, const typename T::Operand* columns,
                                          char* dst) {
   typename V::I32 acc[kPixels][kVectors];
-  LoadOffsets<V>(*args.params, acc);
+  LoadOffsets<V>(*ParamsIn<V>(args), acc);
   WalkTaps<V, T>(walk, weights, columns, acc);
   if constexpr (kByMemory<V, kPixels>) {
-    FinishByMemory<V>(*args.params, args.epilogue, acc, dst, args.dst_stride);
+    FinishByMemory<V>(*ParamsIn<V>(args), args.epilogue, acc, dst, args.dst_stride);
   } else {
-    ApplyScaling<V, kVectors, kPixels>(*args.params, acc);
+    ApplyScaling<V, kVectors, kPixels>(*ParamsIn<V>(args), acc);
     StoreRows<V, kVectors, kPixels>(args.epilogue, acc, dst, args.dst_stride);
   }
 }
@@ -207,7 +207,7 @@ void DepthwiseToAny(const DepthwiseArgs& args) {
 // WithBoundedScaling of fewer instances: stretched fits, which are rare, are taken for those of
 // vectors that differ.
 template <class V, int kVectors, class Use>
-INTAGLIO_INLINE bool WithTileScaling(const PanelParams& p, const Use& use) {
+INTAGLIO_INLINE bool WithTileScaling(const PanelForm& p, const Use& use) {
   if (p.form == ScalingForm::kDoubleRoundingStretched) return use(ByVector<V>());
   return WithBoundedScaling<V, kVectors>(p, use);
 }

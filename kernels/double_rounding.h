@@ -1,5 +1,5 @@
-// The forms of double rounding: each makes, from a panel's parameters for the lanes from `at` on,
-// what a vector of accumulators is scaled by.
+// The forms of double rounding: each makes, from a panel's parameters (ParamsOfWidth) for the lanes
+// from `at` on, what a vector of accumulators is scaled by.
 #ifndef INTAGLIO_KERNELS_DOUBLE_ROUNDING_H_
 #define INTAGLIO_KERNELS_DOUBLE_ROUNDING_H_
 
@@ -14,7 +14,7 @@ namespace intaglio {
 template <class V>
 struct General {
   using I32 = typename V::I32;
-  INTAGLIO_INLINE auto operator()(const PanelParams& p, int at) const {
+  INTAGLIO_INLINE auto operator()(const auto& p, int at) const {
     const I32 mantissa = V::Load(p.mantissa + at);
     const I32 left = V::Load(p.left_shift + at);
     const I32 right = V::Load(p.right_shift + at);
@@ -24,7 +24,7 @@ struct General {
 
 template <class V>
 struct Bounded {
-  INTAGLIO_INLINE auto operator()(const PanelParams& p, int at) const {
+  INTAGLIO_INLINE auto operator()(const auto& p, int at) const {
     return DoubleRoundingBounded<V>(V::Load(p.mantissa + at), V::Load(p.right_shift + at));
   }
 };
@@ -32,7 +32,7 @@ struct Bounded {
 template <class V, bool kStretched>
 struct Fitted {
   using I32 = typename V::I32;
-  INTAGLIO_INLINE auto operator()(const PanelParams& p, int at) const {
+  INTAGLIO_INLINE auto operator()(const auto& p, int at) const {
     const auto stretch = V::LoadF(p.stretch + at);
     const auto shift = V::LoadF(p.shift + at);
     const auto scale = V::LoadF(p.scale + at);

@@ -28,28 +28,47 @@ enum class ScalingForm : uint8_t {
   kByVector,  // each vector by its own form of double rounding
 };
 
-// Per channel of one panel, element vector * lanes + lane.
-struct PanelParams {
+// What all channels of a panel share.
+struct PanelForm {
   ScalingForm form = ScalingForm::kNone;
-  ScalingForm vector_form[kMaxPanelVectors];   // of kByVector, and of the double roundings but the
-                                               // general one, whose it is
-  bool fits_int16 = false;                     // every scaled accumulator does
-  alignas(64) int32_t offset[kMaxPanelWidth];  // bias and zero-point terms
-  alignas(64) int32_t negative_zero_point[kMaxPanelWidth];  // of the panel side; times a row's sum
-  alignas(64) int32_t mantissa[kMaxPanelWidth];
-  alignas(64) int32_t left_shift[kMaxPanelWidth];
-  alignas(64) int32_t right_shift[kMaxPanelWidth];  // kSingleRounding: the total shift
-  alignas(64) float scale[kMaxPanelWidth];
-  // Of fits: scales are above, and offsets include the bases. kMultiplyAdd has no more than
-  // addends.
-  alignas(64) float stretch[kMaxPanelWidth];
-  alignas(64) float shift[kMaxPanelWidth];
-  alignas(64) float addend[kMaxPanelWidth];
-  alignas(64) int32_t origin[kMaxPanelWidth];
+  ScalingForm vector_form[kMaxPanelVectors];  // of kByVector, and of the double roundings but the
+                                              // general one, whose it is
+  bool fits_int16 = false;                    // every scaled accumulator does
 };
 
+// Per channel of one panel of at most kWidth, element vector * lanes + lane.
+template <int kWidth>
+struct ParamsOfWidth : PanelForm {
+  static constexpr size_t kAlignment = kWidth < 16 ? kWidth * sizeof(int32_t) : 64;
+  alignas(kAlignment) int32_t offset[kWidth];               // bias and zero-point terms
+  alignas(kAlignment) int32_t negative_zero_point[kWidth];  // of the panel side; times a row's sum
+  alignas(kAlignment) int32_t mantissa[kWidth];
+  alignas(kAlignment) int32_t left_shift[kWidth];
+  alignas(kAlignment) int32_t right_shift[kWidth];  // kSingleRounding: the total shift
+  alignas(kAlignment) float scale[kWidth];
+  // Of fits: scales are above, and offsets include the bases. kMultiplyAdd has no more than
+  // addends.
+  alignas(kAlignment) float stretch[kWidth];
+  alignas(kAlignment) float shift[kWidth];
+  alignas(kAlignment) float addend[kWidth];
+  alignas(kAlignment) int32_t origin[kWidth];
+};
+
+// Of any panel.
+using PanelParams = ParamsOfWidth<kMaxPanelWidth>;
+
+// As the kernel of a vocabulary reads them: of the width of its widest panels, one behind the other
+// (params_list.h makes them).
+template <class V>
+using ParamsOf = ParamsOfWidth<V::kLanes * V::kMaxVectors>;
+
+template <class V, class Args>
+INTAGLIO_INLINE const ParamsOf<V>* ParamsIn(const Args& args) {
+  return static_cast<const ParamsOf<V>*>(args.params);
+}
+
 // Whether a panel of `vectors` vectors is scaled by bounded forms alone.
-INTAGLIO_INLINE constexpr bool IsBounded(const PanelParams& p, int vectors) {
+INTAGLIO_INLINE constexpr bool IsBounded(const PanelForm& p, int vectors) {
   switch (p.form) {
     case ScalingForm::kDoubleRoundingBounded:
     case ScalingForm::kDoubleRoundingFitted:

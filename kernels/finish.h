@@ -37,14 +37,14 @@ inline constexpr bool kTakesMultiplyAdd = requires {
 
 // acc = scaled(acc) for all vectors of kRows rows of one panel, from lane `first` on.
 template <class V, class Form, int kVectors, int kRows>
-INTAGLIO_INLINE void ScaleRows(Form form, const PanelParams& p,
-                               typename V::I32 (&acc)[kRows][kVectors], int first) {
+INTAGLIO_INLINE void ScaleRows(Form form, const auto& p, typename V::I32 (&acc)[kRows][kVectors],
+                               int first) {
   INTAGLIO_UNROLL
   for (int j = 0; j < kVectors; ++j) ScaleVector(acc, j, form(p, first + j * V::kLanes));
 }
 
 template <class V, int kVectors, int kRows>
-INTAGLIO_INLINE void ApplyScaling(const PanelParams& p, typename V::I32 (&acc)[kRows][kVectors],
+INTAGLIO_INLINE void ApplyScaling(const auto& p, typename V::I32 (&acc)[kRows][kVectors],
                                   int first = 0) {
   switch (p.form) {
     case ScalingForm::kNone:
@@ -78,7 +78,7 @@ INTAGLIO_INLINE void ApplyScaling(const PanelParams& p, typename V::I32 (&acc)[k
 
 // Scales kRows rows by kMultiplyAdd and writes them.
 template <class V, bool kSigned, bool kClamps, int kVectors, int kRows>
-INTAGLIO_INLINE void MultiplyAddRows(const PanelParams& p, const EpilogueParams& e,
+INTAGLIO_INLINE void MultiplyAddRows(const auto& p, const EpilogueParams& e,
                                      const typename V::I32 (&acc)[kRows][kVectors], char* row,
                                      ptrdiff_t stride) {
   typename V::F32 scale[kVectors];
@@ -98,7 +98,7 @@ INTAGLIO_INLINE void MultiplyAddRows(const PanelParams& p, const EpilogueParams&
 }
 
 template <class V, int kVectors, int kRows>
-INTAGLIO_INLINE void StoreMultiplyAdd(const PanelParams& p, const EpilogueParams& e,
+INTAGLIO_INLINE void StoreMultiplyAdd(const auto& p, const EpilogueParams& e,
                                       const typename V::I32 (&acc)[kRows][kVectors], char* dst,
                                       ptrdiff_t stride) {
   const bool clamps = e.clamp_max - e.clamp_min < 255;
@@ -129,7 +129,7 @@ INTAGLIO_INLINE void StoreRows(const EpilogueParams& e, typename V::I32 (&acc)[k
 
 // Scales a row in memory, vector by vector: the same code for panels of all widths.
 template <class V>
-__attribute__((noinline)) void ScaleInMemory(const PanelParams& params, int32_t* row, int width) {
+__attribute__((noinline)) void ScaleInMemory(const auto& params, int32_t* row, int width) {
   for (int at = 0; at < width; at += V::kLanes) {
     typename V::I32 acc[1][1] = {{V::Load(row + at)}};
     ApplyScaling<V, 1, 1>(params, acc, at);
@@ -139,7 +139,7 @@ __attribute__((noinline)) void ScaleInMemory(const PanelParams& params, int32_t*
 
 // Finishes rows of accumulators that lie in memory, any scaling and output.
 template <class V, int kVectors>
-__attribute__((noinline)) void FinishRows(const PanelParams& params, const EpilogueParams& epilogue,
+__attribute__((noinline)) void FinishRows(const auto& params, const EpilogueParams& epilogue,
                                           int32_t* tile, int count, char* dst,
                                           ptrdiff_t dst_stride) {
   for (; count > 0; --count, dst += dst_stride) {
@@ -162,7 +162,7 @@ inline constexpr bool kByMemory = requires {
 // Finishes rows in registers by way of memory: what is seldom needed is not worth an instance for
 // each number of rows.
 template <class V, int kVectors, int kRows>
-INTAGLIO_INLINE void FinishByMemory(const PanelParams& params, const EpilogueParams& epilogue,
+INTAGLIO_INLINE void FinishByMemory(const auto& params, const EpilogueParams& epilogue,
                                     const typename V::I32 (&acc)[kRows][kVectors], char* dst,
                                     ptrdiff_t dst_stride) {
   alignas(64) int32_t tile[kRows * kVectors * V::kLanes];

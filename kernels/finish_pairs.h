@@ -22,7 +22,7 @@ inline constexpr bool kStoresPairs = requires {
 
 // use(form) if a panel is scaled by bounded forms, as nearly all are; else false.
 template <class V, int kVectors, class Use>
-INTAGLIO_INLINE bool WithBoundedScaling(const PanelParams& p, const Use& use) {
+INTAGLIO_INLINE bool WithBoundedScaling(const PanelForm& p, const Use& use) {
   switch (p.form) {
     case ScalingForm::kDoubleRoundingBounded:
       return use(Bounded<V>());

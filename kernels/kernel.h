@@ -55,7 +55,7 @@ struct TileArgs {
   // negative_zero_point multiplies, or where that is one for all channels their product.
   const int32_t* row_sums = nullptr;
   const int32_t* row_terms = nullptr;
-  const PanelParams* params;
+  const PanelForm* params;  // of the panels' width (ParamsIn), one behind the other
   EpilogueParams epilogue;
   void* dst;
   ptrdiff_t dst_stride;  // bytes between rows
@@ -64,10 +64,12 @@ struct TileArgs {
   void* operands = nullptr;
 };
 
-// Leaves out the first `count` panels of a call, which have so many lanes and depths in a group.
-inline void SkipPanels(TileArgs& args, int count, int lanes, int depth_step) {
+// Leaves out the first `count` panels of a call, of these parameters, which have so many lanes and
+// depths in a group.
+template <class Params>
+void SkipPanels(TileArgs& args, int count, int lanes, int depth_step) {
   const ptrdiff_t channels = ptrdiff_t{count} * args.vectors * lanes;
-  args.params += count;
+  args.params = static_cast<const Params*>(args.params) + count;
   args.panel += channels * args.groups * depth_step;
   args.dst = static_cast<char*>(args.dst) +
              channels * static_cast<ptrdiff_t>(SizeOf(args.epilogue.output));

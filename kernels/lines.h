@@ -158,7 +158,10 @@ struct Lines {
   static void Multiply(const ProductOfBytes& product, const LineOutput& output,
                        const LinePair& line) {
     if constexpr (kTakesFits<V>) {
-      if (product.fitted) return MultiplyFitted(product, output, line);
+      if (product.fitted && product.fit.stretch == 1) {
+        return MultiplyFitted(product, output, line);
+      }
+      if (product.fitted) return MultiplyStretched(product, output, line);
     }
     MultiplyBy(product, 0, output, line,
                DoubleRoundingBounded<V>(V::Set(product.scale.mantissa),
@@ -171,11 +174,16 @@ struct Lines {
     const auto scale = V::SetF(fit.scale);
     const auto addend = V::SetF(fit.addend);
     const I32 origin = V::Set(fit.origin);
-    if (fit.stretch == 1) {
-      return MultiplyBy(product, fit.base, output, line, [=](I32 x) {
-        return DoubleRoundingFitted<V>(V::FloatOfBits(x), scale, addend, origin);
-      });
-    }
+    MultiplyBy(product, fit.base, output, line, [=](I32 x) {
+      return DoubleRoundingFitted<V>(V::FloatOfBits(x), scale, addend, origin);
+    });
+  }
+  static INTAGLIO_INLINE void MultiplyStretched(const ProductOfBytes& product,
+                                                const LineOutput& output, const LinePair& line) {
+    const DoubleRoundingFit& fit = product.fit;
+    const auto scale = V::SetF(fit.scale);
+    const auto addend = V::SetF(fit.addend);
+    const I32 origin = V::Set(fit.origin);
     const auto stretch = V::SetF(fit.stretch);
     const auto shift = V::SetF(fit.shift);
     MultiplyBy(product, fit.base, output, line, [=](I32 x) {

@@ -10,7 +10,7 @@ namespace intaglio {
 template <class V>
 struct Unscaled {
   using I32 = typename V::I32;
-  INTAGLIO_INLINE auto operator()(const PanelParams&, int) const {
+  INTAGLIO_INLINE auto operator()(const auto&, int) const {
     return [](I32 a) { return a; };
   }
 };
@@ -18,7 +18,7 @@ struct Unscaled {
 template <class V>
 struct Single {
   using I32 = typename V::I32;
-  INTAGLIO_INLINE auto operator()(const PanelParams& p, int at) const {
+  INTAGLIO_INLINE auto operator()(const auto& p, int at) const {
     const I32 mantissa = V::Load(p.mantissa + at);
     const I32 shift = V::Load(p.right_shift + at);
     return [=](I32 a) { return RequantizeSingleRounding<V>(a, mantissa, shift); };
@@ -27,7 +27,7 @@ struct Single {
 
 template <class V>
 struct SingleBounded {
-  INTAGLIO_INLINE auto operator()(const PanelParams& p, int at) const {
+  INTAGLIO_INLINE auto operator()(const auto& p, int at) const {
     return SingleRoundingBounded<V>(V::Load(p.mantissa + at), V::Load(p.right_shift + at));
   }
 };
@@ -35,7 +35,7 @@ struct SingleBounded {
 template <class V>
 struct HalfEven {
   using I32 = typename V::I32;
-  INTAGLIO_INLINE auto operator()(const PanelParams& p, int at) const {
+  INTAGLIO_INLINE auto operator()(const auto& p, int at) const {
     const auto scale = V::LoadF(p.scale + at);
     return [=](I32 a) { return RequantizeFloatHalfEven<V>(a, scale); };
   }
@@ -44,7 +44,7 @@ struct HalfEven {
 template <class V>
 struct HalfEvenBounded {
   using I32 = typename V::I32;
-  INTAGLIO_INLINE auto operator()(const PanelParams& p, int at) const {
+  INTAGLIO_INLINE auto operator()(const auto& p, int at) const {
     const auto scale = V::LoadF(p.scale + at);
     return [=](I32 a) { return RequantizeFloatHalfEvenBounded<V>(a, scale); };
   }
@@ -54,7 +54,7 @@ struct HalfEvenBounded {
 template <class V>
 struct HalfEvenLow {
   using I32 = typename V::I32;
-  INTAGLIO_INLINE auto operator()(const PanelParams& p, int at) const {
+  INTAGLIO_INLINE auto operator()(const auto& p, int at) const {
     const auto scale = V::LoadF(p.scale + at);
     // Numbers below 2^22, added to this one, are rounded to integers, ties to even; its own low
     // bits are zeros.
@@ -66,7 +66,7 @@ struct HalfEvenLow {
 template <class V>
 struct ToReal {
   using I32 = typename V::I32;
-  INTAGLIO_INLINE auto operator()(const PanelParams& p, int at) const {
+  INTAGLIO_INLINE auto operator()(const auto& p, int at) const {
     const auto scale = V::LoadF(p.scale + at);
     return [=](I32 a) { return V::FloatBits(V::MulF(V::ToFloat(a), scale)); };
   }

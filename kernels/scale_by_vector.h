@@ -18,7 +18,7 @@ INTAGLIO_INLINE void ScaleVector(I32 (&acc)[kRows][kVectors], int j, const Scale
 
 // Each vector of the lanes from `first` on by its own form.
 template <class V, int kVectors, int kRows>
-INTAGLIO_INLINE void ScaleByVector(const PanelParams& p, typename V::I32 (&acc)[kRows][kVectors],
+INTAGLIO_INLINE void ScaleByVector(const auto& p, typename V::I32 (&acc)[kRows][kVectors],
                                    int first) {
   INTAGLIO_UNROLL
   for (int j = 0; j < kVectors; ++j) {
@@ -45,7 +45,7 @@ class OwnForm {
  public:
   using I32 = typename V::I32;
 
-  INTAGLIO_INLINE OwnForm(const PanelParams& p, int at)
+  INTAGLIO_INLINE OwnForm(const ParamsOf<V>& p, int at)
       : form_(p.vector_form[at / V::kLanes]),
         bounded_(Bounded<V>()(p, at)),
         fitted_(Fitted<V, false>()(p, at)),
@@ -59,7 +59,7 @@ class OwnForm {
 
  private:
   template <class Form>
-  using Scaled = decltype(Form()(std::declval<const PanelParams&>(), 0));
+  using Scaled = decltype(Form()(std::declval<const ParamsOf<V>&>(), 0));
 
   ScalingForm form_;
   Scaled<Bounded<V>> bounded_;
@@ -70,7 +70,7 @@ class OwnForm {
 // Of double_rounding.h's kind, for vectors that differ.
 template <class V>
 struct ByVector {
-  INTAGLIO_INLINE auto operator()(const PanelParams& p, int at) const { return OwnForm<V>(p, at); }
+  INTAGLIO_INLINE auto operator()(const ParamsOf<V>& p, int at) const { return OwnForm<V>(p, at); }
 };
 
 }  // namespace intaglio

@@ -146,7 +146,7 @@ class TileRows {
 
 // acc = offsets + zero-point terms + products of kRows rows.
 template <class V, bool kFetchAhead, int kVectors, int kRows, class Panel, bool kWindows>
-INTAGLIO_INLINE void Accumulate(const TileArgs& args, const PanelParams& params, Panel panel,
+INTAGLIO_INLINE void Accumulate(const TileArgs& args, const ParamsOf<V>& params, Panel panel,
                                 const TileRows<kWindows>& rows,
                                 typename V::I32 (&acc)[kRows][kVectors]) {
   INTAGLIO_UNROLL
@@ -200,11 +200,12 @@ template <class V, bool kFetchAhead, int kVectors, class Form>
 __attribute__((noinline)) int ComputeRow(const TileArgs& args, int first) {
   constexpr ptrdiff_t kGroupBytes = kVectors * V::kLanes * V::kDepthStep;
   const ptrdiff_t panel_bytes = args.groups * kGroupBytes;
-  const ScalingForm form = args.params[first].form;
+  const ParamsOf<V>* const all = ParamsIn<V>(args);
+  const ScalingForm form = all[first].form;
   const typename V::ByteStore store(args.epilogue);
   const TileRows<false> row(args, 0);
   do {
-    const PanelParams& params = args.params[first];
+    const ParamsOf<V>& params = all[first];
     typename V::I32 acc[1][kVectors];
     Accumulate<V, kFetchAhead>(args, params,
                                AsPacked<V, kVectors>{args.panel + first * panel_bytes}, row, acc);
@@ -212,7 +213,7 @@ __attribute__((noinline)) int ComputeRow(const TileArgs& args, int first) {
     store.template StoreRow<kVectors>(
         static_cast<char*>(args.dst) + ptrdiff_t{first} * kVectors * V::kLanes, acc[0]);
     ++first;
-  } while (first < args.panel_count && args.params[first].form == form);
+  } while (first < args.panel_count && all[first].form == form);
   return first;
 }
 
@@ -227,7 +228,7 @@ int ComputeRow(const TileArgs& args, int first) {
 template <class V, int kVectors>
 int ComputeRow(const TileArgs& args, int first) {
   if (SizeOf(args.epilogue.output) != 1) return first;
-  switch (args.params[first].form) {
+  switch (ParamsIn<V>(args)[first].form) {
     case ScalingForm::kSingleRoundingBounded:
       return ComputeRow<V, kVectors, SingleBounded<V>>(args, first);
     case ScalingForm::kFloatHalfEvenBounded:
@@ -244,37 +245,38 @@ void ComputeTile(const TileArgs& args, int first, int count) {
     if (count < kRows) return ComputeTile<V, kVectors, kRows - 1>(args, first, count);
   }
   typename V::I32 acc[kRows][kVectors];
+  const ParamsOf<V>& params = *ParamsIn<V>(args);
   const AsPacked<V, kVectors> panel{args.panel};
   const TileRows<false> rows(args, first);
   // Panels of fewer vectors are the edges of matrices, which count for single rows alone.
   constexpr bool kFetches = !kAddsDepth<V> && (kVectors == V::kMaxVectors || kRows == 1);
   if (kFetches && args.fetch_ahead && first == 0) {
-    Accumulate<V, kFetches>(args, *args.params, panel, rows, acc);
+    Accumulate<V, kFetches>(args, params, panel, rows, acc);
   } else {
-    Accumulate<V, false>(args, *args.params, panel, rows, acc);
+    Accumulate<V, false>(args, params, panel, rows, acc);
   }
   if constexpr (kByMemory<V, kRows>) {
     if constexpr (kRows == 1 && kVectors == V::kMaxVectors && !kStoresRows<V>) {
       // FULLY_CONNECTED of one row, of which the way by memory would be a tenth.
-      if (args.params->form == ScalingForm::kSingleRoundingBounded &&
+      if (params.form == ScalingForm::kSingleRoundingBounded &&
           args.epilogue.output == Type::kInt8) {
-        ScaleRows<V>(SingleBounded<V>(), *args.params, acc, 0);
+        ScaleRows<V>(SingleBounded<V>(), params, acc, 0);
         V::template StoreBytes<kVectors, true>(
             static_cast<char*>(args.dst) + first * args.dst_stride, acc[0],
             args.epilogue.zero_point, args.epilogue.clamp_min, args.epilogue.clamp_max);
         return;
       }
     }
-    FinishByMemory<V>(*args.params, args.epilogue, acc,
+    FinishByMemory<V>(params, args.epilogue, acc,
                       static_cast<char*>(args.dst) + first * args.dst_stride, args.dst_stride);
   } else {
     char* dst = static_cast<char*>(args.dst) + first * args.dst_stride;
     if constexpr (kTakesMultiplyAdd<V>) {
-      if (args.params->form == ScalingForm::kMultiplyAdd) {
-        return StoreMultiplyAdd<V>(*args.params, args.epilogue, acc, dst, args.dst_stride);
+      if (params.form == ScalingForm::kMultiplyAdd) {
+        return StoreMultiplyAdd<V>(params, args.epilogue, acc, dst, args.dst_stride);
       }
     }
-    ApplyScaling<V, kVectors, kRows>(*args.params, acc);
+    ApplyScaling<V, kVectors, kRows>(params, acc);
     StoreRows<V, kVectors, kRows>(args.epilogue, acc, dst, args.dst_stride);
   }
 }
@@ -285,7 +287,7 @@ void ComputePanels(const TileArgs& args) {
   int done = ComputeRow<V, kVectors>(args, 0);
   while (done < args.panel_count) {
     TileArgs panel = args;
-    SkipPanels(panel, done, V::kLanes, V::kDepthStep);
+    SkipPanels<ParamsOf<V>>(panel, done, V::kLanes, V::kDepthStep);
     ComputeTile<V, kVectors, 1>(panel, 0, 1);
     done = done + 1 < args.panel_count ? ComputeRow<V, kVectors>(args, done + 1) : done + 1;
   }
@@ -301,8 +303,9 @@ template <class V, class Store, int kRows, class Panel, class Form, size_t... kV
 __attribute__((noinline)) void ComputeTiles(const TileArgs& args, Panel panel, int first, int last,
                                             Form form, std::index_sequence<kVector...>) {
   constexpr int kVectors = sizeof...(kVector);
-  using Scaled = decltype(form(*args.params, 0));
-  const Scaled scaled[] = {form(*args.params, static_cast<int>(kVector) * V::kLanes)...};
+  const ParamsOf<V>& params = *ParamsIn<V>(args);
+  using Scaled = decltype(form(params, 0));
+  const Scaled scaled[] = {form(params, static_cast<int>(kVector) * V::kLanes)...};
   const Store store(args.epilogue);
   const ptrdiff_t dst_stride = args.dst_stride;
   const int start = first + kRows <= last ? first : last - kRows;
@@ -310,7 +313,7 @@ __attribute__((noinline)) void ComputeTiles(const TileArgs& args, Panel panel, i
   TileRows<kTakesWindows<V>> rows(args, start);
   for (int left = last - start;;) {
     typename V::I32 acc[kRows][kVectors];
-    Accumulate<V, false>(args, *args.params, panel, rows, acc);
+    Accumulate<V, false>(args, params, panel, rows, acc);
     FinishPairs(store, acc, scaled, dst, dst_stride);
     left -= kRows;
     if (left <= 0) return;

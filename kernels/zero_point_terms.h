@@ -9,7 +9,7 @@ namespace intaglio {
 
 // acc += what they ask of kRows rows from `first` on.
 template <class V, int kVectors, int kRows>
-INTAGLIO_INLINE void AddZeroPointTerms(const TileArgs& args, const PanelParams& params, int first,
+INTAGLIO_INLINE void AddZeroPointTerms(const TileArgs& args, const auto& params, int first,
                                        typename V::I32 (&acc)[kRows][kVectors]) {
   using I32 = typename V::I32;
   if (args.row_terms != nullptr) {

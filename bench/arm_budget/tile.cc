@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "intaglio/kernels/kernel_table.h"
+#include "intaglio/kernels/params_list.h"
+#include "intaglio/pack/aligned_buffer.h"
 
 using namespace intaglio;
 
@@ -49,7 +51,10 @@ int main(int argc, char** argv) {
   args.row_stride = depth;
   args.row_count = rows;
   args.groups = kernel->panel.Groups(depth);
-  args.params = &params;
+  const AlignedBuffer narrow = AlignedBuffer::Allocate(sizeof params);
+  auto* const own = static_cast<PanelForm*>(narrow.data());
+  MakeParams(kernel->panel.width(), own, [&](PanelParams& made) { made = params; });
+  args.params = own;
   args.epilogue = {Type::kInt8, -5, -128, 127};
   args.dst = dst.data();
   args.dst_stride = channels;

@@ -113,7 +113,7 @@ struct KernelDotprodA55 : PanelDotprod {
   static INTAGLIO_INLINE void AddWhole(const TileArgs& args, const int8_t* rows, I32 (&acc)[8][2]) {
     const int8_t* row[8];
     for (int r = 0; r < 8; ++r) row[r] = rows + r * args.row_stride;
-    const int32_t* offset = args.params->offset;
+    const int32_t* offset = ParamsIn<PanelNeon>(args)->offset;
     const int steps = args.groups / 2;
     AddSteps(args.panel, row, steps, {Load(offset), Load(offset + kLanes)}, acc);
     AddGroups(args.panel + steps * 64, rows + steps * 8, args.row_stride, args.groups % 2, acc);

@@ -33,7 +33,7 @@ bool RunByTurns(const TileArgs& args) {
 template <bool kSigned, bool kClamps>
 bool ComputeByTurns(const TileArgs& args) {
   using V = KernelDotprod;
-  const PanelParams& p = *args.params;
+  const PanelForm& p = *args.params;
   if (p.form == ScalingForm::kMultiplyAdd) {
     return RunByTurns<FinishFitted<kSigned, kClamps>>(args);
   }

@@ -98,7 +98,8 @@ INTAGLIO_INLINE void AddRowSums(const TileArgs& args, int first,
   int32_t sums[2 * kPairs] = {};
   std::memcpy(sums, args.row_sums + first, kRows * sizeof(int32_t));
   ForTile<kColumns, kPairs>([&](int p, int j) {
-    const int32x4_t zero_points = Pairs::Load(args.params->negative_zero_point + 2 * j);
+    const int32x4_t zero_points =
+        Pairs::Load(ParamsIn<PanelNeon>(args)->negative_zero_point + 2 * j);
     const int32x4_t of_rows = vcombine_s32(vdup_n_s32(sums[2 * p]), vdup_n_s32(sums[2 * p + 1]));
     acc[p][j] = vmlaq_s32(acc[p][j], zero_points, of_rows);
   });
@@ -193,7 +194,7 @@ INTAGLIO_INLINE uint16x8_t FittedBytes(const float32x4_t (&scale)[kColumns],
 }
 
 template <bool kSigned, int kRows, int kPairs, int kColumns>
-INTAGLIO_INLINE void StoreFitted(const PanelParams& params, const EpilogueParams& e,
+INTAGLIO_INLINE void StoreFitted(const ParamsOf<PanelNeon>& params, const EpilogueParams& e,
                                  const int32x4_t (&acc)[kPairs][kColumns], uint8_t* dst,
                                  ptrdiff_t stride) {
   const Doubled<kColumns> scales(params.scale);
@@ -225,28 +226,28 @@ template <int kVectors, int kRows>
 void ComputePairs(const TileArgs& args, int first) {
   constexpr int kPairs = (kRows + 1) / 2;
   constexpr int kColumns = 2 * kVectors;
+  const ParamsOf<PanelNeon>& params = *ParamsIn<PanelNeon>(args);
   int32x4_t acc[kPairs][kColumns];
-  Start(args.params->offset, acc);
+  Start(params.offset, acc);
   AddProducts(args, first, acc);
   if (args.row_terms != nullptr) AddRowTerms<kRows>(args.row_terms + first, acc);
   if (args.row_sums != nullptr) AddRowSums<kRows>(args, first, acc);
   const EpilogueParams e = args.epilogue;
   auto* dst = static_cast<uint8_t*>(args.dst) + first * args.dst_stride;
-  if (args.params->form == ScalingForm::kMultiplyAdd) {
+  if (params.form == ScalingForm::kMultiplyAdd) {
     return e.output == Type::kInt8
-               ? StoreFitted<true, kRows>(*args.params, e, acc, dst, args.dst_stride)
-               : StoreFitted<false, kRows>(*args.params, e, acc, dst, args.dst_stride);
+               ? StoreFitted<true, kRows>(params, e, acc, dst, args.dst_stride)
+               : StoreFitted<false, kRows>(params, e, acc, dst, args.dst_stride);
   }
   const bool to_bytes = SizeOf(e.output) == 1;
-  if (to_bytes && args.params->fits_int16 &&
-      args.params->form == ScalingForm::kFloatHalfEvenBounded) {
-    ScaleRows<Pairs>(HalfEvenLow<Pairs>(), *args.params, acc, 0);
+  if (to_bytes && params.fits_int16 && params.form == ScalingForm::kFloatHalfEvenBounded) {
+    ScaleRows<Pairs>(HalfEvenLow<Pairs>(), params, acc, 0);
   } else {
-    ApplyScaling<Pairs, kColumns, kPairs>(*args.params, acc);
+    ApplyScaling<Pairs, kColumns, kPairs>(params, acc);
   }
   if (to_bytes) {
     const bool is_signed = e.output == Type::kInt8;
-    if (args.params->fits_int16) {
+    if (params.fits_int16) {
       return is_signed ? StoreBytes<true, true, kRows>(e, acc, dst, args.dst_stride)
                        : StoreBytes<false, true, kRows>(e, acc, dst, args.dst_stride);
     }

@@ -19,7 +19,7 @@ struct Pair {
   const int8_t* row[2];
   int32x4_t acc[2][2];
 
-  INTAGLIO_INLINE void Start(const PanelParams& p) {
+  INTAGLIO_INLINE void Start(const ParamsOf<PanelNeon>& p) {
     INTAGLIO_UNROLL
     for (int r = 0; r < 2; ++r) {
       acc[r][0] = PanelNeon::Load(p.offset);
@@ -53,7 +53,7 @@ INTAGLIO_INLINE void LoadWeights(const int8_t* panel, int8x16_t (&w)[4]) {
 template <bool kSigned, bool kClamps>
 class FinishFitted {
  public:
-  INTAGLIO_INLINE FinishFitted(const PanelParams& p, const EpilogueParams& e)
+  INTAGLIO_INLINE FinishFitted(const ParamsOf<PanelNeon>& p, const EpilogueParams& e)
       : addend_(p.addend),
         e_(e),
         scale_{PanelNeon::LoadF(p.scale), PanelNeon::LoadF(p.scale + 4)} {}
@@ -82,7 +82,7 @@ class FinishFitted {
 template <class Form, bool kSigned, bool kClamps>
 class FinishScaled {
  public:
-  INTAGLIO_INLINE FinishScaled(const PanelParams& p, const EpilogueParams& e)
+  INTAGLIO_INLINE FinishScaled(const ParamsOf<PanelNeon>& p, const EpilogueParams& e)
       : e_(e), scaled_{Form()(p, 0), Form()(p, 4)} {}
 
   INTAGLIO_INLINE void operator()(const Pair& pair, char* dst, ptrdiff_t stride) const {
@@ -100,7 +100,7 @@ class FinishScaled {
   }
 
  private:
-  using Scaled = decltype(Form()(std::declval<const PanelParams&>(), 0));
+  using Scaled = decltype(Form()(std::declval<const ParamsOf<PanelNeon>&>(), 0));
   const EpilogueParams& e_;
   Scaled scaled_[2];
 };
@@ -108,7 +108,7 @@ class FinishScaled {
 // Eight rows, eight channels, an even number of groups from four on.
 template <class Finish>
 INTAGLIO_INLINE void TileByTurns(const TileArgs& args, const int8_t* row, char* dst) {
-  const PanelParams& p = *args.params;
+  const ParamsOf<PanelNeon>& p = *ParamsIn<PanelNeon>(args);
   const EpilogueParams e = args.epilogue;
   const ptrdiff_t stride = args.row_stride;
   const ptrdiff_t dst_stride = args.dst_stride;

@@ -274,7 +274,7 @@ class Blocks {
   static INTAGLIO_INLINE Sources SourcesOf(const BlockArgs& args, const RowTiles& tiles,
                                            const Block& block) {
     return {RowsOf(args, tiles, block.tile), args.panel + block.panel * args.groups * kGroupBytes,
-            args.params[block.panel].offset};
+            static_cast<const PanelParams*>(args.params)[block.panel].offset};
   }
 
   // Where accumulators are stored, and how far from one tile of rows to the next.

@@ -21,6 +21,7 @@ extern const Kernel kKernelAmxInt8Rows;
 namespace {
 
 static_assert(kWholePanel == PanelAvx512::kMaxVectors);
+static_assert(std::is_same_v<ParamsOf<PanelAvx512>, PanelParams>);
 constexpr int kLanes = PanelAvx512::kLanes;
 constexpr PanelFormat kPanel = {.lanes = kLanes, .vectors = 4, .depth_step = 4, .tiles = true};
 
@@ -64,7 +65,7 @@ struct ByteEpilogue {
   PanelAvx512::ByteStore bytes;
 
   INTAGLIO_INLINE Finish operator()(int panel) const {
-    return Of(args.params[panel], std::make_index_sequence<kVectors>());
+    return Of(ParamsIn<PanelAvx512>(args)[panel], std::make_index_sequence<kVectors>());
   }
   template <size_t... kVector>
   INTAGLIO_INLINE Finish Of(const PanelParams& params, std::index_sequence<kVector...>) const {
@@ -92,8 +93,8 @@ struct AnyEpilogue {
   const TileArgs& args;
 
   INTAGLIO_INLINE auto operator()(int panel) const {
-    return [ this, &params = args.params[panel] ](const int32_t* block, int row, char* dst)
-        __attribute__((always_inline)) {
+    return [ this, &params = ParamsIn<PanelAvx512>(args)[panel] ](
+        const int32_t* block, int row, char* dst) __attribute__((always_inline)) {
       FinishPair<kVectors>(args, params, block, row, [&](auto& acc) {
         if constexpr (kPlainWords) {
           if (params.form == ScalingForm::kToFloat) {
@@ -136,7 +137,7 @@ void RunBlocks(const BlockArgs& args, int rows, const Epilogue& epilogue) {
 // WithBoundedScaling; narrower panels, which are the edges of matrices and small layers, are not
 // worth instances for each kind of double rounding.
 template <int kVectors, class Use>
-INTAGLIO_INLINE bool WithScaling(const PanelParams& p, const Use& use) {
+INTAGLIO_INLINE bool WithScaling(const PanelForm& p, const Use& use) {
   if constexpr (kVectors < PanelAvx512::kMaxVectors) {
     switch (p.form) {
       case ScalingForm::kDoubleRoundingBounded:
@@ -189,7 +190,7 @@ void MultiplyTiles(const BlockArgs& args, int rows) {
 }
 
 // Whether panels are finished in the same way.
-bool SameForm(const PanelParams& a, const PanelParams& b) {
+bool SameForm(const PanelForm& a, const PanelForm& b) {
   constexpr int kVectors = PanelAvx512::kMaxVectors;
   return a.form == b.form &&
          (a.form != ScalingForm::kByVector || IsBounded(a, kVectors) == IsBounded(b, kVectors));
@@ -218,7 +219,7 @@ Streams StreamsPast(const TileArgs& args, int rows) {
 }
 
 void SkipPanels(TileArgs& args, int count) {
-  intaglio::SkipPanels(args, count, kLanes, kPanel.depth_step);
+  intaglio::SkipPanels<PanelParams>(args, count, kLanes, kPanel.depth_step);
 }
 
 // The rows [0, rows) of a call by all of its panels.
@@ -232,7 +233,7 @@ void MultiplyPanels(BlockArgs args, int rows) {
     args.panel_count = 1;
     args.panels_left = left;
     while (in_turn && args.panel_count < left &&
-           SameForm(args.params[0], args.params[args.panel_count])) {
+           SameForm(*args.params, ParamsIn<PanelAvx512>(args)[args.panel_count])) {
       ++args.panel_count;
     }
     MultiplyTiles(args, rows);

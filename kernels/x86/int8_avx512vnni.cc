@@ -47,7 +47,8 @@ void AddLinesAvx512Vnni(const SumOfBytes& sum, const LineOutput& output, const L
 }
 void MultiplyLinesAvx512Vnni(const ProductOfBytes& product, const LineOutput& output,
                              const LinePair& line) {
-  if (!product.fitted) return kLinesAvx512.multiply(product, output, line);
+  const bool plain = product.fitted && product.fit.stretch == 1;  // as nearly all are
+  if (!plain) return kLinesAvx512.multiply(product, output, line);
   LinesByPairs::MultiplyFitted(product, output, line);
 }
 

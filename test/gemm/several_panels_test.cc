@@ -8,6 +8,7 @@
 #include "intaglio/gemm/blocking.h"
 #include "intaglio/gemm/dispatch.h"
 #include "intaglio/gemm/prepare.h"
+#include "intaglio/kernels/params_list.h"
 #include "intaglio/test/gemm/problem.h"
 
 namespace intaglio::test {
@@ -26,7 +27,7 @@ void SeveralPanels(const TileArgs& args) {
   for (int i = 0; i < args.panel_count; ++i) {
     one_by_one->tile(one);
     one.panel += ptrdiff_t{width} * format.depth_step * args.groups;
-    ++one.params;
+    one.params = ParamsAt(one.params, 1, ParamsBytes(format.width()));
     one.dst = static_cast<std::byte*>(one.dst) +
               width * static_cast<ptrdiff_t>(SizeOf(args.epilogue.output));
   }

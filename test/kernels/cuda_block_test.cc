@@ -22,9 +22,9 @@ template <class T>
 struct ChunkAllocator {
   using value_type = T;
   T* allocate(size_t count) {
-    return static_cast<T*>(::operator new(count * sizeof(T), std::align_val_t{kChunk}));
+    return static_cast<T*>(::operator new (count * sizeof(T), std::align_val_t{kChunk}));
   }
-  void deallocate(T* data, size_t) { ::operator delete(data, std::align_val_t{kChunk}); }
+  void deallocate(T* data, size_t) { ::operator delete (data, std::align_val_t{kChunk}); }
   bool operator==(const ChunkAllocator&) const = default;
 };
 

@@ -135,6 +135,7 @@ struct DepthwiseCase {
     const bool alike = std::all_of(lanes.vector_form, lanes.vector_form + vectors,
                                    [&](ScalingForm f) { return f == lanes.vector_form[0]; });
     if (alike) lanes.form = lanes.vector_form[0];  // as FitPanel has it
+    const ParamsList list(kernel.panel.width(), {lanes});
     GuardedRows out(epilogue.output, (FirstLine(bands - 1) + lines) * pixels, width(), 8);
     const AlignedBuffer scratch = AlignedBuffer::Allocate(
         DepthwiseScratchBytes(columns(), vectors, kernel.panel.lanes, packed->groups()));
@@ -161,7 +162,7 @@ struct DepthwiseCase {
     args.tap_step = tap_step;
     args.pixels = pixels;
     args.flip = Move() == 0 ? 0 : 0x80;
-    args.params = &lanes;
+    args.params = list.At(0);
     args.epilogue = epilogue;
     args.dst = out.dst();
     args.dst_stride = out.stride();

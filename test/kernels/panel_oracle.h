@@ -11,6 +11,8 @@
 #include "intaglio/fixedpoint/fit_double_rounding.h"
 #include "intaglio/fixedpoint/fit_multiply_add.h"
 #include "intaglio/kernels/kernel.h"
+#include "intaglio/kernels/params_list.h"
+#include "intaglio/pack/aligned_buffer.h"
 #include "intaglio/test/pipeline/oracle.h"
 
 namespace intaglio::test {
@@ -173,6 +175,26 @@ class GuardedRows {
   Type type_;
   ptrdiff_t stride_;
   std::vector<uint8_t> got_, want_;
+};
+
+// Parameters of panels of this width, one behind the other, as kernels read them.
+class ParamsList {
+ public:
+  ParamsList(int width, const std::vector<PanelParams>& all)
+      : each_(ParamsBytes(width)), memory_(AlignedBuffer::Allocate(each_ * all.size())) {
+    auto* const first = static_cast<PanelForm*>(memory_.data());
+    for (size_t i = 0; i < all.size(); ++i) {
+      MakeParams(width, ParamsAt(first, i, each_), [&](PanelParams& params) { params = all[i]; });
+    }
+  }
+
+  const PanelForm* At(size_t i) const {
+    return ParamsAt(static_cast<const PanelForm*>(memory_.data()), i, each_);
+  }
+
+ private:
+  size_t each_;
+  AlignedBuffer memory_;
 };
 
 }  // namespace intaglio::test

@@ -58,7 +58,7 @@ struct PanelsCase {
   }
 
   void Check(const Kernel& form, Random& random, bool has_zero_points) const {
-    const std::vector<PanelParams> params = Params(random);
+    const ParamsList params(kernel.panel.width(), Params(random));
     const Guarded panel(panel_bytes() * static_cast<size_t>(panels));
     const int stride =
         groups() * kernel.panel.depth_step * static_cast<int>(RowElementBytes(form.row_format));
@@ -82,7 +82,7 @@ struct PanelsCase {
     args.row_count = rows;
     args.groups = groups();
     if (has_zero_points) args.row_sums = sums.data();
-    args.params = params.data();
+    args.params = params.At(0);
     args.epilogue = {output, 3, SizeOf(output) == 1 ? LowestOf(output) : INT32_MIN,
                      SizeOf(output) == 1 ? HighestOf(output) : INT32_MAX};
     args.dst = out.dst();
@@ -91,11 +91,11 @@ struct PanelsCase {
 
     args.panel_count = 1;
     for (int i = 0; i < panels; ++i) {
+      args.params = params.At(static_cast<size_t>(i));
       args.dst = static_cast<char*>(out.want(0)) +
                  ptrdiff_t{i} * width() * static_cast<int>(SizeOf(output));
       TileRun(form).Tile(args);
       args.panel += panel_bytes();
-      ++args.params;
     }
     ASSERT_TRUE(out.Same()) << panels << " panels, " << rows << " rows, depth " << depth << ", "
                             << NameOf(output) << ": " << out.Difference();

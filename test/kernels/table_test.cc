@@ -6,6 +6,7 @@
 #include <string>
 
 #include "intaglio/kernels/kernel_table.h"
+#include "intaglio/kernels/params_list.h"
 
 namespace intaglio::test {
 namespace {
@@ -18,7 +19,9 @@ TEST(KernelTable, RowsAreWellFormed) {
     EXPECT_NE(kernel->tile, nullptr);
     EXPECT_NE(kernel->depthwise, nullptr);
     EXPECT_GE(kernel->max_rows, 1);
-    EXPECT_LE(kernel->panel.width(), kMaxPanelWidth);
+    EXPECT_GT(ParamsBytes(kernel->panel.width()), 0u);
+    EXPECT_TRUE(!kernel->slides_columns || kernel->panel.width() == kMaxPanelWidth)
+        << "RepeatChannels";
     EXPECT_EQ(kernel->panel.vectors & (kernel->panel.vectors - 1), 0);
     EXPECT_GE(kernel->panel.depth_step, 1);
   }

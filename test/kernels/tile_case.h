@@ -157,7 +157,7 @@ struct TileCase {
     const std::vector<int8_t> panel_bytes = PackedPanel();
     ptrdiff_t row_stride = 0;
     const std::vector<uint8_t> row_bytes = begin.empty() ? PackedRows(row_stride, 4) : lines;
-    const PanelParams lanes = params.InLanes(kernel.panel.lanes, vectors);
+    const ParamsList lanes(kernel.panel.width(), {params.InLanes(kernel.panel.lanes, vectors)});
     TileArgs args;
     const Guarded panel_memory(guarded ? panel_bytes.size() : 0);
     const Guarded row_memory(guarded ? row_bytes.size() : 0);
@@ -178,7 +178,7 @@ struct TileCase {
     args.groups = groups() / windows.lines;
     args.row_sums = row_sums.empty() ? nullptr : row_sums.data();
     args.row_terms = row_terms.empty() ? nullptr : row_terms.data();
-    args.params = &lanes;
+    args.params = lanes.At(0);
     args.epilogue = epilogue;
     args.dst = out.dst();
     args.dst_stride = out.stride();

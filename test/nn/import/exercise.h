@@ -13,7 +13,8 @@ namespace intaglio::nn::test {
 // The error, or empty where the model ran or would take too long.
 std::string Exercise(std::span<const uint8_t> bytes);
 
-// Whether an error says so. Sizes beyond 32 bits are refused before all else where those count them.
+// Whether an error says so. Sizes beyond 32 bits are refused before all else where those count
+// them.
 inline bool Says(const std::string& error, const std::string& part) {
   constexpr const char* kUncounted = "has more bytes than memory can hold";
   const bool is_uncounted = sizeof(size_t) == 4 && error.find(kUncounted) != error.npos;

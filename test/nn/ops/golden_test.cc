@@ -133,7 +133,7 @@ void ExpectError(const Case& c) {
   Status status = model.ok() ? Status() : model.status();
   std::vector<Bytes> outputs;
   if (model.ok() && !c.runs.empty()) status = RunModel(*model, c.runs[0], outputs);
-  EXPECT_TRUE(Says(status.message(), c.error))
+  EXPECT_TRUE(test::Says(status.message(), c.error))
       << "the error is: " << status.message() << "\ninstead of: " << c.error;
   EXPECT_EQ(status.message().find('\n'), std::string::npos);
 }
