@@ -9,6 +9,7 @@
 #   one_cpu     runs the same instructions on every CPU of Arm: scripts/test runs it on the least of them
 #   exhaustive  minutes under a sanitizer: scripts/test leaves it to the release build by default, and
 #               INTAGLIO_EXHAUSTIVE_TESTS=OFF does not build it
+#   cuda        of code for the device, emulated: hosts have 64 bits, others do not build it
 #   models      whole models, which lie in the folder ../shared or $INTAGLIO_SHARED
 #   full        many minutes anywhere: scripts/test leaves it to its level of this name
 #   compiler    looks at sources and at what the compiler makes of them: the same for every CPU
@@ -37,6 +38,9 @@ function(intaglio_test name)
     set_property(GLOBAL APPEND PROPERTY INTAGLIO_TEST_SOURCES ${path})
   endforeach()
   if("exhaustive" IN_LIST arg_LABELS AND NOT INTAGLIO_EXHAUSTIVE_TESTS)
+    return()
+  endif()
+  if("cuda" IN_LIST arg_LABELS AND NOT CMAKE_SIZEOF_VOID_P EQUAL 8)
     return()
   endif()
   add_executable(${name} ${arg_SOURCES})

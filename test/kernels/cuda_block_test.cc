@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
-#include <new>
 #include <string>
 #include <vector>
 
@@ -16,17 +15,6 @@
 
 namespace intaglio::test {
 namespace {
-
-// Bytes that begin with a chunk, as those of the device do: 32-bit machines allocate to 8 bytes.
-template <class T>
-struct ChunkAllocator {
-  using value_type = T;
-  T* allocate(size_t count) {
-    return static_cast<T*>(::operator new (count * sizeof(T), std::align_val_t{kChunk}));
-  }
-  void deallocate(T* data, size_t) { ::operator delete (data, std::align_val_t{kChunk}); }
-  bool operator==(const ChunkAllocator&) const = default;
-};
 
 // Operands in the canonical form, with zero points, all at random.
 struct Sample {
@@ -130,8 +118,8 @@ struct Sample {
   int padded_depth;
   int32_t zero_point = 0;
   std::vector<int32_t> zero_points, sums, row_sums;
-  std::vector<uint8_t, ChunkAllocator<uint8_t>> row_bytes;
-  std::vector<int8_t, ChunkAllocator<int8_t>> lines;
+  std::vector<uint8_t> row_bytes;
+  std::vector<int8_t> lines;
   std::vector<PanelParams> params;
   DeviceProduct p;
 };
