@@ -27,6 +27,20 @@ struct Mix {
   double lookups = 0;         // of bytes in two vectors (VPERMI2B)
 };
 
+enum class MixKind {  // in the order of CountsOf
+  kPlain,
+  kProduct,
+  kLongProduct,
+  kShuffle,
+  kShift,
+  kExtreme,
+  kFloatExtreme,
+  kFloatSum,
+  kConversion,
+  kByteSum,
+  kComparison,
+  kLookup
+};
 constexpr size_t kMixKinds = sizeof(Mix) / sizeof(double);
 
 constexpr std::array<double, kMixKinds> CountsOf(const Mix& m) {
@@ -58,10 +72,10 @@ constexpr Mix operator*(double times, const Mix& m) { return Combined(m, times, 
 constexpr int kMixSteps = 120;  // instructions of an iteration
 
 // The kind of each instruction, so that at any place each has had its share.
-constexpr std::array<int, kMixSteps> ScheduleOf(const Mix& mix) {
+constexpr std::array<MixKind, kMixSteps> ScheduleOf(const Mix& mix) {
   const std::array<double, kMixKinds> counts = CountsOf(mix);
   const double total = Total(mix);
-  std::array<int, kMixSteps> schedule{};
+  std::array<MixKind, kMixSteps> schedule{};
   std::array<int, kMixKinds> taken{};
   for (int step = 0; step < kMixSteps; ++step) {
     size_t next = 0;
@@ -71,7 +85,7 @@ constexpr std::array<int, kMixSteps> ScheduleOf(const Mix& mix) {
       if (due > lag) lag = due, next = kind;
     }
     ++taken[next];
-    schedule[static_cast<size_t>(step)] = static_cast<int>(next);
+    schedule[static_cast<size_t>(step)] = static_cast<MixKind>(next);
   }
   return schedule;
 }

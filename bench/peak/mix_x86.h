@@ -18,10 +18,9 @@ namespace intaglio::bench {
 
 inline constexpr int kMixResults = 12;  // vectors that are written in turn
 
-// Instruction `step` of kind Mix's number `kind`: v14 and v15 hold small floats, whose bits do as
-// integers.
+// An instruction of this kind, of two vectors that hold small floats, whose bits do as integers.
 #define INTAGLIO_MIX_STEP(kind, text)                                                              \
-  if constexpr (kKind == (kind)) {                                                                 \
+  if constexpr (kKind == MixKind::kind) {                                                          \
     asm volatile(text                                                                              \
                  :                                                                                 \
                  : "i"(kResult)                                                                    \
@@ -41,20 +40,20 @@ struct ZmmMix {
                  : "r"(numbers)
                  : "xmm14", "xmm15");
   }
-  template <int kKind, int kResult>
+  template <MixKind kKind, int kResult>
   static INTAGLIO_INLINE void Step() {
-    INTAGLIO_MIX_STEP(0, "vpaddb %%zmm14, %%zmm15, %%zmm%c0")
-    INTAGLIO_MIX_STEP(1, "vpmaddwd %%zmm14, %%zmm15, %%zmm%c0")
-    INTAGLIO_MIX_STEP(2, "vpmulld %%zmm14, %%zmm15, %%zmm%c0")
-    INTAGLIO_MIX_STEP(3, "vpunpcklbw %%zmm14, %%zmm15, %%zmm%c0")
-    INTAGLIO_MIX_STEP(4, "vpsrad $3, %%zmm15, %%zmm%c0")
-    INTAGLIO_MIX_STEP(5, "vpmaxub %%zmm14, %%zmm15, %%zmm%c0")
-    INTAGLIO_MIX_STEP(6, "vmaxps %%zmm14, %%zmm15, %%zmm%c0")
-    INTAGLIO_MIX_STEP(7, "vaddps %%zmm14, %%zmm15, %%zmm%c0")
-    INTAGLIO_MIX_STEP(8, "vcvtdq2ps %%zmm15, %%zmm%c0")
-    INTAGLIO_MIX_STEP(9, "vpsadbw %%zmm14, %%zmm15, %%zmm%c0")
-    INTAGLIO_MIX_STEP(10, "vpcmpeqb %%zmm14, %%zmm15, %%k1")
-    INTAGLIO_MIX_STEP(11, "vpermi2b %%zmm14, %%zmm15, %%zmm%c0")
+    INTAGLIO_MIX_STEP(kPlain, "vpaddb %%zmm14, %%zmm15, %%zmm%c0")
+    INTAGLIO_MIX_STEP(kProduct, "vpmaddwd %%zmm14, %%zmm15, %%zmm%c0")
+    INTAGLIO_MIX_STEP(kLongProduct, "vpmulld %%zmm14, %%zmm15, %%zmm%c0")
+    INTAGLIO_MIX_STEP(kShuffle, "vpunpcklbw %%zmm14, %%zmm15, %%zmm%c0")
+    INTAGLIO_MIX_STEP(kShift, "vpsrad $3, %%zmm15, %%zmm%c0")
+    INTAGLIO_MIX_STEP(kExtreme, "vpmaxub %%zmm14, %%zmm15, %%zmm%c0")
+    INTAGLIO_MIX_STEP(kFloatExtreme, "vmaxps %%zmm14, %%zmm15, %%zmm%c0")
+    INTAGLIO_MIX_STEP(kFloatSum, "vaddps %%zmm14, %%zmm15, %%zmm%c0")
+    INTAGLIO_MIX_STEP(kConversion, "vcvtdq2ps %%zmm15, %%zmm%c0")
+    INTAGLIO_MIX_STEP(kByteSum, "vpsadbw %%zmm14, %%zmm15, %%zmm%c0")
+    INTAGLIO_MIX_STEP(kComparison, "vpcmpeqb %%zmm14, %%zmm15, %%k1")
+    INTAGLIO_MIX_STEP(kLookup, "vpermi2b %%zmm14, %%zmm15, %%zmm%c0")
   }
 };
 
@@ -71,20 +70,20 @@ struct YmmMix {
                  : "r"(numbers)
                  : "xmm14", "xmm15");
   }
-  template <int kKind, int kResult>
+  template <MixKind kKind, int kResult>
   static INTAGLIO_INLINE void Step() {
-    INTAGLIO_MIX_STEP(0, "vpaddb %%ymm14, %%ymm15, %%ymm%c0")
-    INTAGLIO_MIX_STEP(1, "vpmaddwd %%ymm14, %%ymm15, %%ymm%c0")
-    INTAGLIO_MIX_STEP(2, "vpmulld %%ymm14, %%ymm15, %%ymm%c0")
-    INTAGLIO_MIX_STEP(3, "vpunpcklbw %%ymm14, %%ymm15, %%ymm%c0")
-    INTAGLIO_MIX_STEP(4, "vpsrad $3, %%ymm15, %%ymm%c0")
-    INTAGLIO_MIX_STEP(5, "vpmaxub %%ymm14, %%ymm15, %%ymm%c0")
-    INTAGLIO_MIX_STEP(6, "vmaxps %%ymm14, %%ymm15, %%ymm%c0")
-    INTAGLIO_MIX_STEP(7, "vaddps %%ymm14, %%ymm15, %%ymm%c0")
-    INTAGLIO_MIX_STEP(8, "vcvtdq2ps %%ymm15, %%ymm%c0")
-    INTAGLIO_MIX_STEP(9, "vpsadbw %%ymm14, %%ymm15, %%ymm%c0")
-    INTAGLIO_MIX_STEP(10, "vpcmpeqb %%ymm14, %%ymm15, %%ymm%c0")
-    INTAGLIO_MIX_STEP(11, "vpshufb %%ymm14, %%ymm15, %%ymm%c0")
+    INTAGLIO_MIX_STEP(kPlain, "vpaddb %%ymm14, %%ymm15, %%ymm%c0")
+    INTAGLIO_MIX_STEP(kProduct, "vpmaddwd %%ymm14, %%ymm15, %%ymm%c0")
+    INTAGLIO_MIX_STEP(kLongProduct, "vpmulld %%ymm14, %%ymm15, %%ymm%c0")
+    INTAGLIO_MIX_STEP(kShuffle, "vpunpcklbw %%ymm14, %%ymm15, %%ymm%c0")
+    INTAGLIO_MIX_STEP(kShift, "vpsrad $3, %%ymm15, %%ymm%c0")
+    INTAGLIO_MIX_STEP(kExtreme, "vpmaxub %%ymm14, %%ymm15, %%ymm%c0")
+    INTAGLIO_MIX_STEP(kFloatExtreme, "vmaxps %%ymm14, %%ymm15, %%ymm%c0")
+    INTAGLIO_MIX_STEP(kFloatSum, "vaddps %%ymm14, %%ymm15, %%ymm%c0")
+    INTAGLIO_MIX_STEP(kConversion, "vcvtdq2ps %%ymm15, %%ymm%c0")
+    INTAGLIO_MIX_STEP(kByteSum, "vpsadbw %%ymm14, %%ymm15, %%ymm%c0")
+    INTAGLIO_MIX_STEP(kComparison, "vpcmpeqb %%ymm14, %%ymm15, %%ymm%c0")
+    INTAGLIO_MIX_STEP(kLookup, "vpshufb %%ymm14, %%ymm15, %%ymm%c0")
   }
 };
 
@@ -92,7 +91,7 @@ struct YmmMix {
 
 template <class Vectors, const Mix& kMix>
 void RunMix(int64_t iterations) {
-  static constexpr std::array<int, kMixSteps> kSchedule = ScheduleOf(kMix);
+  static constexpr std::array<MixKind, kMixSteps> kSchedule = ScheduleOf(kMix);
   alignas(64) static constexpr int32_t kNumbers[16] = {1, 2, 3, 4, 5, 6, 7, 8,
                                                        9, 8, 7, 6, 5, 4, 3, 2};
   for (; iterations > 0; --iterations) {
