@@ -31,9 +31,9 @@ enum class ScalingForm : uint8_t {
 // What all channels of a panel share.
 struct PanelForm {
   ScalingForm form = ScalingForm::kNone;
-  ScalingForm vector_form[kMaxPanelVectors];  // of kByVector, and of the double roundings but the
-                                              // general one, whose it is
-  bool fits_int16 = false;                    // every scaled accumulator does
+  ScalingForm vector_form[kMaxPanelVectors] = {};  // of kByVector, and of the double roundings but
+                                                   // the general one, whose it is
+  bool fits_int16 = false;                         // every scaled accumulator does
 };
 
 // Per channel of one panel of at most kWidth, element vector * lanes + lane.

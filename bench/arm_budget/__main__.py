@@ -21,7 +21,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 FLAGS = ["-std=c++20", "-O3", "-DNDEBUG", "-ffp-contract=off"]
 # As in cmake/IntaglioKernel.cmake.
 ISA_FLAGS = {"dotprod": ["-march=armv8.2-a+dotprod"], "i8mm": ["-march=armv8.2-a+dotprod+i8mm"]}
-SOURCES = ["kernels/arm/*.cc", "kernels/reference/*.cc", "kernels/kernel_table.cc", "pack/*.cc",
+SOURCES = ["kernels/arm/*.cc", "kernels/reference/*.cc", "kernels/*.cc", "pack/*.cc",
            "fixedpoint/*.cc", "bench/arm_budget/tile.cc"]
 
 

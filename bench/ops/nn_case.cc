@@ -128,10 +128,10 @@ constexpr Mix kMaxPool3x3 = {.extremes = 1.5 + 1.5};
 constexpr Mix kAveragePool3x3 = {.plain = 1 + 2 * (1.5 + 1.5) + 1, .products = 2, .shifts = 1 + 1};
 // In a table of four vectors.
 constexpr Mix kLongLookup = {.plain = 1, .lookups = 2};
-// Of 64 bytes: flipped, a maximum; a difference, its limit for a table of two vectors, its upper
-// bit for the others; three bytes of an exponential, each added to a sum by two.
+// Of 64 bytes: flipped; a difference, its limit for a table of two vectors, its upper bit for the
+// others; three bytes of an exponential, each added to a sum by two.
 constexpr Mix kSumOfExps =
-    Mix{.plain = 2 + 3, .extremes = 2, .byte_sums = 3, .comparisons = 1, .lookups = 1} +
+    Mix{.plain = 2 + 3, .extremes = 1, .byte_sums = 3, .comparisons = 1, .lookups = 1} +
     2 * kLongLookup;
 // Maximum and sum over the lanes, half a vector at a time.
 constexpr Mix kRowOfExps = {.plain = 2 + 2, .shuffles = 5 + 2, .shifts = 2, .extremes = 5};
@@ -146,7 +146,7 @@ constexpr Mix kScale = {.plain = 3, .shifts = 2};  // multiplier, shifts and rou
 constexpr Mix kNarrowing = {.plain = 1, .shuffles = 3};  // four vectors to a flipped one
 // Rows of 197: each byte's result, of 8 vectors that are not zero, in the order of the bytes;
 // lookups in two vectors.
-constexpr Mix kRowOf197 = 4 * kSumOfExps + kRowOfExps +
+constexpr Mix kRowOf197 = 4 * (kSumOfExps + Mix{.extremes = 1}) + kRowOfExps +
                           Mix{.plain = 1, .shuffles = 2, .extremes = 1} + kReciprocal + kScale +
                           2 * (4 * kScaledExps + kNarrowing + Mix{.shuffles = 1}) +
                           4 * Mix{.plain = 1, .extremes = 1, .lookups = 1};
@@ -169,13 +169,16 @@ constexpr Mix kQuantize = 4 * kQuotient + Mix{.plain = 2, .shuffles = 3 + 1};
 // A mean of 3136: the bytes of two lines are interleaved, and added in pairs by a product with
 // ones; two vectors of words are added.
 constexpr Mix kMean3136 = 3136 / 2 * Mix{.plain = 2, .products = 2, .shuffles = 2};
-// Of 16 numbers between two columns: difference, product, shift and sum; rounded by four.
-constexpr Mix kBlendFixed = {.plain = 2 + 2, .long_products = 1, .shifts = 1 + 2};
+// Of 16 numbers between two columns, of which 32 pairs have 65: their difference, the shifted and
+// rounded one; product and sum; rounded by three.
+constexpr Mix kBlendFixed =
+    Mix{.plain = 1 + 1, .long_products = 1, .shifts = 2} + 32 / 65.0 * Mix{.plain = 2, .shifts = 1};
 // The same of real numbers: four products and their sum, the half, the conversion.
 constexpr Mix kBlendReal = {.products = 4, .float_sums = 4, .conversions = 1};
 constexpr Mix kPacking = {.shuffles = 4};  // of four vectors, in order
-// Columns, first, are widened and blended.
-constexpr Mix kColumnFixed = {.plain = 2, .long_products = 1, .shuffles = 2, .shifts = 1};
+// Columns, first, are widened and blended: two of words in pairs by one product with the weights,
+// which is shorter than what is done.
+constexpr Mix kColumnFixed = {.products = 1, .shuffles = 2};
 constexpr Mix kColumnReal = 2 * Mix{.products = 1, .shuffles = 1, .conversions = 1};
 // 33 columns of 256 become 65.
 constexpr Mix kResizeFixed = 4 * kBlendFixed + kPacking + 4 * 33 / 65.0 * kColumnFixed;

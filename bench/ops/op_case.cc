@@ -46,8 +46,8 @@ OpCase Common(const char* kind, const std::shared_ptr<Layer>& layer) {
   return made;
 }
 
-// Four vectors to one of bytes: zero point, clamp.
-constexpr Mix kToBytes = {.plain = 2, .shuffles = 3, .extremes = 2};
+// Four vectors to one of bytes, with a zero point: packing saturates, and nothing else clamps.
+constexpr Mix kToBytes = {.plain = 2, .shuffles = 3};
 // Of four vectors of accumulators: a group of one column of 3 x 3 taps each, three times;
 // conversion to float, product and conversion back.
 constexpr Mix kTaps3x3 = Mix{.products = 3 * 4 + 4, .conversions = 2 * 4} + kToBytes;
