@@ -72,21 +72,21 @@ Status ExecuteDepthwise(Context& context, const DepthwiseProduct& product) {
   const bool bound = product.params != nullptr;
   const bool may_fold = product.packed.folded.copies > 1;
   const size_t panel_count = panels.extents.size() + (may_fold ? 1 : 0);
-  const size_t each_params = ParamsBytes(panels.format.width());
-  const size_t params_bytes = bound ? 0 : panel_count * each_params;
+  const size_t params_bytes = ParamsBytes(panels.format.width());
+  const size_t made_bytes = bound ? 0 : panel_count * params_bytes;
   const size_t outside_bytes = static_cast<size_t>(input.channels) + kMaxPanelWidth;
-  auto* shared = static_cast<std::byte*>(context.Scratch(0, params_bytes + outside_bytes));
+  auto* shared = static_cast<std::byte*>(context.Scratch(0, made_bytes + outside_bytes));
   if (shared == nullptr) return NoScratch();
   const PanelForm* params = product.params;
   if (!bound) {
     auto* const made = reinterpret_cast<PanelForm*>(shared);
-    FillParams(product, made, each_params);
+    FillParams(product, made, params_bytes);
     params = made;
   }
-  const PanelForm* const last = ParamsAt(params, panel_count - 1, each_params);
+  const PanelForm* const last = ParamsAt(params, panel_count - 1, params_bytes);
   const bool folds = may_fold && Folds(product, *last);
   const DepthwiseFilters& filters = folds ? product.packed.folded : product.packed.filters;
-  auto* outside = reinterpret_cast<uint8_t*>(shared + params_bytes);
+  auto* outside = reinterpret_cast<uint8_t*>(shared + made_bytes);
   std::memset(outside, static_cast<uint8_t>(input.zero_point), outside_bytes);
 
   DepthwiseJob job{product,
@@ -96,7 +96,7 @@ Status ExecuteDepthwise(Context& context, const DepthwiseProduct& product) {
                    0,
                    LinesAtOnce(product, threads),
                    filters};
-  job.params_bytes = each_params;
+  job.params_bytes = params_bytes;
   job.slides = Slides(job);
   job.run = PixelsOfRun(job);
   const int each = PartsOfImage(job, threads);

@@ -159,35 +159,27 @@ struct Lines {
                        const LinePair& line) {
     if constexpr (kTakesFits<V>) {
       if (product.fitted && product.fit.stretch == 1) {
-        return MultiplyFitted(product, output, line);
+        return MultiplyFitted<false>(product, output, line);
       }
-      if (product.fitted) return MultiplyStretched(product, output, line);
+      if (product.fitted) return MultiplyFitted<true>(product, output, line);
     }
     MultiplyBy(product, 0, output, line,
                DoubleRoundingBounded<V>(V::Set(product.scale.mantissa),
                                         V::Set(product.scale.right_shift())));
   }
 
+  template <bool kStretched>
   static INTAGLIO_INLINE void MultiplyFitted(const ProductOfBytes& product,
                                              const LineOutput& output, const LinePair& line) {
     const DoubleRoundingFit& fit = product.fit;
-    const auto scale = V::SetF(fit.scale);
-    const auto addend = V::SetF(fit.addend);
-    const I32 origin = V::Set(fit.origin);
-    MultiplyBy(product, fit.base, output, line, [=](I32 x) {
-      return DoubleRoundingFitted<V>(V::FloatOfBits(x), scale, addend, origin);
-    });
-  }
-  static INTAGLIO_INLINE void MultiplyStretched(const ProductOfBytes& product,
-                                                const LineOutput& output, const LinePair& line) {
-    const DoubleRoundingFit& fit = product.fit;
-    const auto scale = V::SetF(fit.scale);
-    const auto addend = V::SetF(fit.addend);
-    const I32 origin = V::Set(fit.origin);
     const auto stretch = V::SetF(fit.stretch);
     const auto shift = V::SetF(fit.shift);
+    const auto scale = V::SetF(fit.scale);
+    const auto addend = V::SetF(fit.addend);
+    const I32 origin = V::Set(fit.origin);
     MultiplyBy(product, fit.base, output, line, [=](I32 x) {
-      const auto f = V::FusedMulAdd(V::FloatOfBits(x), stretch, shift);
+      auto f = V::FloatOfBits(x);
+      if constexpr (kStretched) f = V::FusedMulAdd(f, stretch, shift);
       return DoubleRoundingFitted<V>(f, scale, addend, origin);
     });
   }

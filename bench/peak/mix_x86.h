@@ -27,6 +27,32 @@ inline constexpr int kMixResults = 12;  // vectors that are written in turn
                  : "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", \
                    "xmm10", "xmm11");                                                              \
   }
+#define INTAGLIO_MIX_OF_TWO(kind, name, v) \
+  INTAGLIO_MIX_STEP(kind, name " %%" v "14, %%" v "15, %%" v "%c0")
+
+// All kinds by vectors whose registers are called v.
+#define INTAGLIO_MIX(v, comparison, lookup)                                  \
+  static INTAGLIO_INLINE void Begin(const int32_t* numbers) {                \
+    asm volatile("vcvtdq2ps (%0), %%" v "14\n\tvmovaps %%" v "14, %%" v "15" \
+                 :                                                           \
+                 : "r"(numbers)                                              \
+                 : "xmm14", "xmm15");                                        \
+  }                                                                          \
+  template <MixKind kKind, int kResult>                                      \
+  static INTAGLIO_INLINE void Step() {                                       \
+    INTAGLIO_MIX_OF_TWO(kPlain, "vpaddb", v)                                 \
+    INTAGLIO_MIX_OF_TWO(kProduct, "vpmaddwd", v)                             \
+    INTAGLIO_MIX_OF_TWO(kLongProduct, "vpmulld", v)                          \
+    INTAGLIO_MIX_OF_TWO(kShuffle, "vpunpcklbw", v)                           \
+    INTAGLIO_MIX_STEP(kShift, "vpsrad $3, %%" v "15, %%" v "%c0")            \
+    INTAGLIO_MIX_OF_TWO(kExtreme, "vpmaxub", v)                              \
+    INTAGLIO_MIX_OF_TWO(kFloatExtreme, "vmaxps", v)                          \
+    INTAGLIO_MIX_OF_TWO(kFloatSum, "vaddps", v)                              \
+    INTAGLIO_MIX_STEP(kConversion, "vcvtdq2ps %%" v "15, %%" v "%c0")        \
+    INTAGLIO_MIX_OF_TWO(kByteSum, "vpsadbw", v)                              \
+    INTAGLIO_MIX_STEP(kComparison, comparison)                               \
+    INTAGLIO_MIX_OF_TWO(kLookup, lookup, v)                                  \
+  }
 
 struct ZmmMix {
   static constexpr const char* kName = "mix-zmm";
@@ -34,27 +60,7 @@ struct ZmmMix {
   static constexpr uint32_t kLookupsNeed = kAvx512Vbmi;
   static constexpr int kBytes = 64;
 
-  static INTAGLIO_INLINE void Begin(const int32_t* numbers) {
-    asm volatile("vcvtdq2ps (%0), %%zmm14\n\tvmovaps %%zmm14, %%zmm15"
-                 :
-                 : "r"(numbers)
-                 : "xmm14", "xmm15");
-  }
-  template <MixKind kKind, int kResult>
-  static INTAGLIO_INLINE void Step() {
-    INTAGLIO_MIX_STEP(kPlain, "vpaddb %%zmm14, %%zmm15, %%zmm%c0")
-    INTAGLIO_MIX_STEP(kProduct, "vpmaddwd %%zmm14, %%zmm15, %%zmm%c0")
-    INTAGLIO_MIX_STEP(kLongProduct, "vpmulld %%zmm14, %%zmm15, %%zmm%c0")
-    INTAGLIO_MIX_STEP(kShuffle, "vpunpcklbw %%zmm14, %%zmm15, %%zmm%c0")
-    INTAGLIO_MIX_STEP(kShift, "vpsrad $3, %%zmm15, %%zmm%c0")
-    INTAGLIO_MIX_STEP(kExtreme, "vpmaxub %%zmm14, %%zmm15, %%zmm%c0")
-    INTAGLIO_MIX_STEP(kFloatExtreme, "vmaxps %%zmm14, %%zmm15, %%zmm%c0")
-    INTAGLIO_MIX_STEP(kFloatSum, "vaddps %%zmm14, %%zmm15, %%zmm%c0")
-    INTAGLIO_MIX_STEP(kConversion, "vcvtdq2ps %%zmm15, %%zmm%c0")
-    INTAGLIO_MIX_STEP(kByteSum, "vpsadbw %%zmm14, %%zmm15, %%zmm%c0")
-    INTAGLIO_MIX_STEP(kComparison, "vpcmpeqb %%zmm14, %%zmm15, %%k1")
-    INTAGLIO_MIX_STEP(kLookup, "vpermi2b %%zmm14, %%zmm15, %%zmm%c0")
-  }
+  INTAGLIO_MIX("zmm", "vpcmpeqb %%zmm14, %%zmm15, %%k1", "vpermi2b")
 };
 
 // Without VPERMI2B, a lookup is VPSHUFB's, and comparisons fill vectors.
@@ -64,29 +70,11 @@ struct YmmMix {
   static constexpr uint32_t kLookupsNeed = 0;
   static constexpr int kBytes = 32;
 
-  static INTAGLIO_INLINE void Begin(const int32_t* numbers) {
-    asm volatile("vcvtdq2ps (%0), %%ymm14\n\tvmovaps %%ymm14, %%ymm15"
-                 :
-                 : "r"(numbers)
-                 : "xmm14", "xmm15");
-  }
-  template <MixKind kKind, int kResult>
-  static INTAGLIO_INLINE void Step() {
-    INTAGLIO_MIX_STEP(kPlain, "vpaddb %%ymm14, %%ymm15, %%ymm%c0")
-    INTAGLIO_MIX_STEP(kProduct, "vpmaddwd %%ymm14, %%ymm15, %%ymm%c0")
-    INTAGLIO_MIX_STEP(kLongProduct, "vpmulld %%ymm14, %%ymm15, %%ymm%c0")
-    INTAGLIO_MIX_STEP(kShuffle, "vpunpcklbw %%ymm14, %%ymm15, %%ymm%c0")
-    INTAGLIO_MIX_STEP(kShift, "vpsrad $3, %%ymm15, %%ymm%c0")
-    INTAGLIO_MIX_STEP(kExtreme, "vpmaxub %%ymm14, %%ymm15, %%ymm%c0")
-    INTAGLIO_MIX_STEP(kFloatExtreme, "vmaxps %%ymm14, %%ymm15, %%ymm%c0")
-    INTAGLIO_MIX_STEP(kFloatSum, "vaddps %%ymm14, %%ymm15, %%ymm%c0")
-    INTAGLIO_MIX_STEP(kConversion, "vcvtdq2ps %%ymm15, %%ymm%c0")
-    INTAGLIO_MIX_STEP(kByteSum, "vpsadbw %%ymm14, %%ymm15, %%ymm%c0")
-    INTAGLIO_MIX_STEP(kComparison, "vpcmpeqb %%ymm14, %%ymm15, %%ymm%c0")
-    INTAGLIO_MIX_STEP(kLookup, "vpshufb %%ymm14, %%ymm15, %%ymm%c0")
-  }
+  INTAGLIO_MIX("ymm", "vpcmpeqb %%ymm14, %%ymm15, %%ymm%c0", "vpshufb")
 };
 
+#undef INTAGLIO_MIX
+#undef INTAGLIO_MIX_OF_TWO
 #undef INTAGLIO_MIX_STEP
 
 template <class Vectors, const Mix& kMix>

@@ -49,7 +49,7 @@ void MultiplyLinesAvx512Vnni(const ProductOfBytes& product, const LineOutput& ou
                              const LinePair& line) {
   const bool plain = product.fitted && product.fit.stretch == 1;  // as nearly all are
   if (!plain) return kLinesAvx512.multiply(product, output, line);
-  LinesByPairs::MultiplyFitted(product, output, line);
+  LinesByPairs::MultiplyFitted<false>(product, output, line);
 }
 
 extern const Kernel kKernelAvx512Vnni = {
