@@ -100,10 +100,7 @@ struct Blend {
         const ptrdiff_t c = j % kVectors * V::kLanes;
         x[j] = value(tap, tap.low * kStride + c, tap.high * kStride + c);
       }
-      alignas(2 * kStride) T both[2 * kStride];
-      V::StoreSaturated(both, x);
-      std::memcpy(line.out, both, kStride);
-      std::memcpy(line.out + line.channels, both + kStride, kStride);
+      V::StoreSaturated(line.out, line.out + line.channels, x);
     }
     ForVectors(line, 0, line.channels, kStride, value);
   }
