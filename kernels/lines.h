@@ -176,8 +176,10 @@ struct Lines {
     const auto shift = V::SetF(fit.shift);
     const auto scale = V::SetF(fit.scale);
     const auto addend = V::SetF(fit.addend);
-    const I32 origin = V::Set(fit.origin);
-    MultiplyBy(product, fit.base, output, line, [=](I32 x) {
+    const I32 origin = V::Set(fit.origin - output.zero_point);  // adds both at once
+    LineOutput moved = output;
+    moved.zero_point = 0;
+    MultiplyBy(product, fit.base, moved, line, [=](I32 x) {
       auto f = V::FloatOfBits(x);
       if constexpr (kStretched) f = V::FusedMulAdd(f, stretch, shift);
       return DoubleRoundingFitted<V>(f, scale, addend, origin);

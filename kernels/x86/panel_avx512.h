@@ -73,13 +73,19 @@ struct PanelAvx512 : Avx512 {
     const auto low = _mm_set1_epi8(static_cast<char>(min));
     const auto high = _mm_set1_epi8(static_cast<char>(max));
     if constexpr (kVectors == 4) {
-      const __m512i ab = _mm512_adds_epi16(_mm512_packs_epi32(a[0], a[1]), zp);
-      const __m512i cd = _mm512_adds_epi16(_mm512_packs_epi32(a[2], a[3]), zp);
-      const __m512i lows = _mm512_broadcast_i32x4(low);
-      const __m512i highs = _mm512_broadcast_i32x4(high);
-      const __m512i bytes =
-          kSigned ? _mm512_min_epi8(_mm512_max_epi8(_mm512_packs_epi16(ab, cd), lows), highs)
-                  : _mm512_min_epu8(_mm512_max_epu8(_mm512_packus_epi16(ab, cd), lows), highs);
+      __m512i ab = _mm512_packs_epi32(a[0], a[1]);
+      __m512i cd = _mm512_packs_epi32(a[2], a[3]);
+      if (zero_point != 0) {
+        ab = _mm512_adds_epi16(ab, zp);
+        cd = _mm512_adds_epi16(cd, zp);
+      }
+      __m512i bytes = kSigned ? _mm512_packs_epi16(ab, cd) : _mm512_packus_epi16(ab, cd);
+      if (max - min < 255) {  // else packing clamps
+        const __m512i lows = _mm512_broadcast_i32x4(low);
+        const __m512i highs = _mm512_broadcast_i32x4(high);
+        bytes = kSigned ? _mm512_min_epi8(_mm512_max_epi8(bytes, lows), highs)
+                        : _mm512_min_epu8(_mm512_max_epu8(bytes, lows), highs);
+      }
       _mm512_storeu_si512(p, bytes);
     } else if constexpr (kVectors == 2) {
       const __m512i ab = _mm512_adds_epi16(_mm512_packs_epi32(a[0], a[1]), zp);
