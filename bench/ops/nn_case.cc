@@ -143,12 +143,12 @@ constexpr Mix kScaledExps = {.plain = 2 + 1, .products = 2, .shifts = 2};
 constexpr Mix kReciprocal =
     1 / 16.0 * Mix{.plain = 7 * 3 + 9, .products = 7 * 2, .shuffles = 7 * 2, .shifts = 7 * 2};
 constexpr Mix kScale = {.plain = 3, .shifts = 2};  // multiplier, shifts and roundings of a row
-constexpr Mix kNarrowing = {.plain = 1, .shuffles = 3};  // four vectors to a flipped one
+constexpr Mix kNarrowing = {.plain = 1, .permutations = 3};  // four vectors to a flipped one
 // Rows of 197: each byte's result, of 8 vectors that are not zero, in the order of the bytes;
 // lookups in two vectors.
 constexpr Mix kRowOf197 = 4 * (kSumOfExps + Mix{.extremes = 1}) + kRowOfExps +
                           Mix{.plain = 1, .shuffles = 2, .extremes = 1} + kReciprocal + kScale +
-                          2 * (4 * kScaledExps + kNarrowing + Mix{.shuffles = 1}) +
+                          2 * (4 * kScaledExps + kNarrowing + Mix{.permutations = 1}) +
                           4 * Mix{.plain = 1, .extremes = 1, .lookups = 1};
 constexpr Mix kSoftmax197 = 64 / 197.0 * kRowOf197;
 // Two rows of 21, joined: the four bytes of each exponential, of the 128 that are not zero, are
@@ -165,7 +165,7 @@ constexpr Mix kQuotient = {.plain = 1,
                            .float_sums = 1,
                            .conversions = 1,
                            .comparisons = 1};
-constexpr Mix kQuantize = 4 * kQuotient + Mix{.plain = 2, .shuffles = 3 + 1};
+constexpr Mix kQuantize = 4 * kQuotient + Mix{.plain = 2, .permutations = 3 + 1};
 // A mean of 3136: the bytes of two lines are interleaved, and added in pairs by a product with
 // ones; two vectors of words are added.
 constexpr Mix kMean3136 = 3136 / 2 * Mix{.plain = 2, .products = 2, .shuffles = 2};
@@ -175,17 +175,17 @@ constexpr Mix kBlendFixed =
     Mix{.plain = 1 + 1, .long_products = 1, .shifts = 2} + 32 / 65.0 * Mix{.plain = 2, .shifts = 1};
 // The same of real numbers: four products and their sum, the half, the conversion.
 constexpr Mix kBlendReal = {.products = 4, .float_sums = 4, .conversions = 1};
-constexpr Mix kPacking = {.shuffles = 4};  // of four vectors, in order
+constexpr Mix kPacking = {.permutations = 4};  // of four vectors, in order
 // Columns, first, are widened and blended: two of words in pairs by one product with the weights,
 // which is shorter than what is done.
 constexpr Mix kColumnFixed = {.products = 1, .shuffles = 2};
-constexpr Mix kColumnReal = 2 * Mix{.products = 1, .shuffles = 1, .conversions = 1};
+constexpr Mix kColumnReal = 2 * Mix{.products = 1, .permutations = 1, .conversions = 1};
 // 33 columns of 256 become 65.
 constexpr Mix kResizeFixed = 4 * kBlendFixed + kPacking + 4 * 33 / 65.0 * kColumnFixed;
 constexpr Mix kResizeReal = 4 * kBlendReal + kPacking + 4 * 33 / 65.0 * kColumnReal;
 // 33 columns of 21 become 257: two vectors of a pixel, packed.
 constexpr Mix kResize21 =
-    64 / 21.0 * (2 * kBlendReal + Mix{.shuffles = 2}) + 4 * 33 / 257.0 * kColumnReal;
+    64 / 21.0 * (2 * kBlendReal + Mix{.permutations = 2}) + 4 * 33 / 257.0 * kColumnReal;
 // A row of 21: two loads are moved and joined with their places, and one minimum is left of four.
 // Of 16 bytes each, twice as many of which are issued as of vectors of 64, at most.
 constexpr Mix kArgMax21 = 64 / 2 * Mix{.plain = 2 * 2 + 1, .shuffles = 2, .extremes = 3};

@@ -46,8 +46,9 @@ OpCase Common(const char* kind, const std::shared_ptr<Layer>& layer) {
   return made;
 }
 
-// Four vectors to one of bytes, with a zero point: packing saturates, and nothing else clamps.
-constexpr Mix kToBytes = {.plain = 2, .shuffles = 3};
+// Four vectors to one of bytes: packing saturates, and nothing else clamps.
+constexpr Mix kPacking = {.permutations = 3};
+constexpr Mix kToBytes = kPacking + Mix{.saturated_sums = 2};  // with a zero point
 // Of four vectors of accumulators: a group of one column of 3 x 3 taps each, three times;
 // conversion to float, product and conversion back.
 constexpr Mix kTaps3x3 = Mix{.products = 3 * 4 + 4, .conversions = 2 * 4} + kToBytes;
@@ -127,9 +128,9 @@ OpCase LineCase(const char* name, const std::shared_ptr<LineData>& data,
 }
 
 // Of a vector of results: both operands are flipped, paired and widened.
-constexpr Mix kPairing = Mix{.plain = 2, .shuffles = 6} + kToBytes;
+constexpr Mix kPairing = {.plain = 2, .shuffles = 6};
 // Each of both operands by itself.
-constexpr Mix kWidening = Mix{.plain = 2, .shuffles = 12} + kToBytes;
+constexpr Mix kWidening = {.plain = 2, .shuffles = 12};
 // Of each of its four vectors: two products of pairs that add, two shifts
 // (fixedpoint/sum_of_bytes.h).
 constexpr Mix kLinearSum = 4 * Mix{.products = 2, .shifts = 2};
@@ -141,14 +142,15 @@ constexpr Mix kDefinedSum = 4 * (3 * kScaling + Mix{.plain = 3, .shifts = 2});
 // Of pairs, zero points included.
 constexpr Mix kPairProduct = {.products = 2, .shifts = 1};
 constexpr Mix kDefinedProduct = 4 * (kPairProduct + kScaling);
-// The multiply-add, the truncation and the origin (fixedpoint/fit_double_rounding.h).
+// The multiply-add, the truncation and the origin, which has the zero point (fixedpoint/
+// fit_double_rounding.h).
 constexpr Mix kFittedProduct =
     4 * (kPairProduct + Mix{.plain = 1, .products = 1, .conversions = 1});
 
-constexpr Mix kAddLinear = kPairing + kLinearSum;
-constexpr Mix kAddDefined = kWidening + kDefinedSum;
-constexpr Mix kMultiplyFitted = kPairing + kFittedProduct;
-constexpr Mix kMultiplyDefined = kPairing + kDefinedProduct;
+constexpr Mix kAddLinear = kPairing + kLinearSum + kToBytes;
+constexpr Mix kAddDefined = kWidening + kDefinedSum + kToBytes;
+constexpr Mix kMultiplyFitted = kPairing + kFittedProduct + kPacking;
+constexpr Mix kMultiplyDefined = kPairing + kDefinedProduct + kToBytes;
 
 }  // namespace
 

@@ -14,9 +14,11 @@ namespace intaglio::bench {
 // Kinds go to ports of their own on some machine. In brackets what stands for all of a kind.
 struct Mix {
   double plain = 0;           // integer sums, logic, blends (VPADDB)
+  double saturated_sums = 0;  // (VPADDSW)
   double products = 0;        // of words, of bytes, of floats, fused with sums or not (VPMADDWD)
   double long_products = 0;   // of 32 bits (VPMULLD)
-  double shuffles = 0;        // unpacking, packing, permutations (VPUNPCKLBW)
+  double shuffles = 0;        // unpacking, and others by constants (VPUNPCKLBW)
+  double permutations = 0;    // packing, by vectors, widening (VPACKSSDW)
   double shifts = 0;          // (VPSRAD)
   double extremes = 0;        // the larger or smaller of bytes (VPMAXUB)
   double float_extremes = 0;  // (VMAXPS)
@@ -29,9 +31,11 @@ struct Mix {
 
 enum class MixKind {  // in the order of CountsOf
   kPlain,
+  kSaturatedSum,
   kProduct,
   kLongProduct,
   kShuffle,
+  kPermutation,
   kShift,
   kExtreme,
   kFloatExtreme,
@@ -44,8 +48,9 @@ enum class MixKind {  // in the order of CountsOf
 constexpr size_t kMixKinds = sizeof(Mix) / sizeof(double);
 
 constexpr std::array<double, kMixKinds> CountsOf(const Mix& m) {
-  return {m.plain,          m.products,   m.long_products, m.shuffles,  m.shifts,      m.extremes,
-          m.float_extremes, m.float_sums, m.conversions,   m.byte_sums, m.comparisons, m.lookups};
+  return {m.plain,        m.saturated_sums, m.products,    m.long_products,  m.shuffles,
+          m.permutations, m.shifts,         m.extremes,    m.float_extremes, m.float_sums,
+          m.conversions,  m.byte_sums,      m.comparisons, m.lookups};
 }
 constexpr double Total(const Mix& m) {
   double total = 0;
@@ -54,9 +59,11 @@ constexpr double Total(const Mix& m) {
 }
 constexpr Mix Combined(const Mix& a, double x, const Mix& b, double y) {
   return {a.plain * x + b.plain * y,
+          a.saturated_sums * x + b.saturated_sums * y,
           a.products * x + b.products * y,
           a.long_products * x + b.long_products * y,
           a.shuffles * x + b.shuffles * y,
+          a.permutations * x + b.permutations * y,
           a.shifts * x + b.shifts * y,
           a.extremes * x + b.extremes * y,
           a.float_extremes * x + b.float_extremes * y,

@@ -41,9 +41,11 @@ inline constexpr int kMixResults = 12;  // vectors that are written in turn
   template <MixKind kKind, int kResult>                                      \
   static INTAGLIO_INLINE void Step() {                                       \
     INTAGLIO_MIX_OF_TWO(kPlain, "vpaddb", v)                                 \
+    INTAGLIO_MIX_OF_TWO(kSaturatedSum, "vpaddsw", v)                         \
     INTAGLIO_MIX_OF_TWO(kProduct, "vpmaddwd", v)                             \
     INTAGLIO_MIX_OF_TWO(kLongProduct, "vpmulld", v)                          \
     INTAGLIO_MIX_OF_TWO(kShuffle, "vpunpcklbw", v)                           \
+    INTAGLIO_MIX_OF_TWO(kPermutation, "vpackssdw", v)                        \
     INTAGLIO_MIX_STEP(kShift, "vpsrad $3, %%" v "15, %%" v "%c0")            \
     INTAGLIO_MIX_OF_TWO(kExtreme, "vpmaxub", v)                              \
     INTAGLIO_MIX_OF_TWO(kFloatExtreme, "vmaxps", v)                          \
