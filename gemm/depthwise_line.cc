@@ -175,6 +175,7 @@ void RunPanel(const DepthwiseJob& job, const Kernel& kernel, size_t extent_index
   args.flip = TapMove(kernel, v.type) == 0 ? 0 : 0x80;
   args.params = ParamsAt(job.params, extent_index, job.params_bytes);
   args.epilogue = job.epilogue;
+  if (HoldsZeroPoint(*args.params)) args.epilogue.zero_point = 0;
   args.dst_stride = (direct ? job.product.dst_stride * filters.copies : width) * size;
   args.dst_line = direct ? v.out_width * job.product.dst_stride * size : job.run * args.dst_stride;
   args.dst_band = bands.lines * args.dst_line;

@@ -79,12 +79,17 @@ void ReadyRows(const Plan& plan, const Kernel& kernel, int first, int count, con
   }
 }
 
+const PanelForm& ParamsOfPanel(const Plan& plan, int e) {
+  return *ParamsAt(plan.params, static_cast<size_t>(e), plan.product.params_bytes);
+}
+
 void SetPanel(const Plan& plan, int e, TileArgs& args) {
   const PanelExtent& extent = plan.product.panels->extents[static_cast<size_t>(e)];
   args.panel = plan.product.panels->Panel(extent);
   args.vectors = extent.vectors;
   args.panel_has_lowest = extent.has_lowest;
-  args.params = ParamsAt(plan.params, static_cast<size_t>(e), plan.product.params_bytes);
+  args.params = &ParamsOfPanel(plan, e);
+  args.epilogue.zero_point = HoldsZeroPoint(*args.params) ? 0 : plan.product.epilogue.zero_point;
 }
 
 // A panel whose tiles do not go straight to dst, for the rows of `args` from `row` on, the first of
@@ -113,14 +118,16 @@ void RunByScratch(const Product& p, const Kernel& kernel, const PanelExtent& ext
   }
 }
 
-// How many extents from the first on are whole panels of as many vectors, which `kernel` takes in
-// one call for `rows` rows.
+// How many extents from the first on are whole panels of as many vectors, with one epilogue, which
+// `kernel` takes in one call for `rows` rows.
 int WholePanels(const Plan& plan, const Kernel& kernel, int rows, Range extents) {
   const Panels& panels = *plan.product.panels;
   const int vectors = panels.extents[static_cast<size_t>(extents.first)].vectors;
+  const bool holds = HoldsZeroPoint(ParamsOfPanel(plan, extents.first));
   const auto is_whole = [&](int e) {
     const PanelExtent& extent = panels.extents[static_cast<size_t>(e)];
-    return extent.vectors == vectors && extent.channels == panels.format.lanes * vectors;
+    return extent.vectors == vectors && extent.channels == panels.format.lanes * vectors &&
+           HoldsZeroPoint(ParamsOfPanel(plan, e)) == holds;
   };
   int e = extents.first;
   const bool takes_panels = kernel.takes_panels || (rows == 1 && kernel.takes_panels_of_row);

@@ -87,6 +87,10 @@ bool FitPanelByMultiplyAdd(const Panels& panels, const PanelExtent& extent, cons
   return true;
 }
 
+// A fit's numbers are below 2^31 by 128 before the origin is taken off (StaysInRange): then any
+// zero point may be added.
+constexpr int32_t kLeastOrigin = 128;
+
 void FitPanel(const Panels& panels, const PanelExtent& extent, const RowFacts& rows,
               const StandardPipeline& pipeline, PanelParams& params) {
   const ScalingForm form = params.form;
@@ -112,7 +116,7 @@ void FitPanel(const Panels& panels, const PanelExtent& extent, const RowFacts& r
                                     epilogue.clamp_max - epilogue.zero_point};
       const bool left = !bounded && params.left_shift[at] > 0;
       const auto fit = left ? std::nullopt : fitter.Fit(task);
-      if (!fit) {
+      if (!fit || fit->origin < kLeastOrigin) {
         fitted = form;
         break;
       }
@@ -135,6 +139,9 @@ void FitPanel(const Panels& panels, const PanelExtent& extent, const RowFacts& r
   const bool all_same = std::all_of(params.vector_form, params.vector_form + extent.vectors,
                                     [&](ScalingForm f) { return f == params.vector_form[0]; });
   params.form = all_same ? params.vector_form[0] : ScalingForm::kByVector;
+  if (HoldsZeroPoint(params)) {
+    for (int at = 0; at < extent.vectors * lanes; ++at) params.origin[at] -= epilogue.zero_point;
+  }
 }
 
 int CountFitted(const PanelFormat& format, const PanelExtent& extent, const PanelForm& params) {

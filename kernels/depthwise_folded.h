@@ -137,7 +137,7 @@ __attribute__((noinline)) void FoldedLines(const DepthwiseArgs& args,
                                            std::index_sequence<kVector...>) {
   using Pixels = FoldedPixels<V, T, kPixelBytes, std::is_same_v<Form, ByVector<V>>>;
   const ParamsOf<V>& params = *ParamsIn<V>(args);
-  const typename V::ByteStore store(args.epilogue);
+  const ByteStoreOf<V, Form> store(args.epilogue);
   InMemory<DoubleRoundingBounded<V>> bounded[] = {
       InMemory(Bounded<V>()(params, kVector * V::kLanes))...};
   Pixels pixels(args);

@@ -324,7 +324,7 @@ __attribute__((noinline)) void SlideLines(const DepthwiseArgs& args,
   *args.has_columns = true;
   const auto* span = static_cast<const ColumnSpan*>(args.scratch);
   const ParamsOf<V>& params = *ParamsIn<V>(args);
-  const typename V::ByteStore store(args.epilogue);
+  const ByteStoreOf<V, Form> store(args.epilogue);
   InMemory<DoubleRoundingBounded<V>> bounded[] = {
       InMemory(Bounded<V>()(params, kVector * V::kLanes))...};
   Pixels pixels(args);

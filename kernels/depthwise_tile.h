@@ -127,7 +127,7 @@ inline constexpr int kTilePixels =
     !kStoresPairs<V> ? V::kMaxRows : (kVectors < 2 && V::kMaxVectors == 4 ? 8 : 4);
 
 // What is the same for all tiles of a run.
-template <class V, int kVectors>
+template <class V, class Form, int kVectors>
 struct TileJob {
   explicit TileJob(const DepthwiseArgs& args)
       : walk(args, kVectors),
@@ -137,14 +137,15 @@ struct TileJob {
 
   TapWalk walk;
   const ParamsOf<V>& params;
-  typename V::ByteStore store;
+  ByteStoreOf<V, Form> store;
   ptrdiff_t dst_stride;
 };
 
 // A tile of one line, scaled in one way to bytes. A function of its own: within the loops over
 // tiles and lines g++ keeps accumulators in memory, and parameters in registers that they need.
 template <class V, class T, class Form, int kVectors, size_t... kVector>
-__attribute__((noinline)) void TileToBytes(const TileJob<V, kVectors>& job, const int8_t* weights,
+__attribute__((noinline)) void TileToBytes(const TileJob<V, Form, kVectors>& job,
+                                           const int8_t* weights,
                                            const typename T::Operand* columns, char* dst,
                                            std::index_sequence<kVector...>) {
   typename V::I32 acc[kTilePixels<V, kVectors>][kVectors];
@@ -189,7 +190,7 @@ INTAGLIO_INLINE void ForTiles(const DepthwiseArgs& args, const TapWalk& walk, co
 
 template <class V, class T, int kVectors, class Form>
 void DepthwiseToBytes(const DepthwiseArgs& args) {
-  const TileJob<V, kVectors> job(args);
+  const TileJob<V, Form, kVectors> job(args);
   ForTiles<T, kTilePixels<V, kVectors>>(
       args, job.walk, [&](const int8_t* weights, const auto* columns, char* dst) {
         TileToBytes<V, T, Form>(job, weights, columns, dst, std::make_index_sequence<kVectors>());

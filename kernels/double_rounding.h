@@ -1,5 +1,6 @@
 // The forms of double rounding: each makes, from a panel's parameters (ParamsOfWidth) for the lanes
-// from `at` on, what a vector of accumulators is scaled by.
+// from `at` on, what a vector of accumulators is scaled by. Panels of a form that has
+// kHoldsZeroPoint do (epilogue.h).
 #ifndef INTAGLIO_KERNELS_DOUBLE_ROUNDING_H_
 #define INTAGLIO_KERNELS_DOUBLE_ROUNDING_H_
 
@@ -31,6 +32,7 @@ struct Bounded {
 
 template <class V, bool kStretched>
 struct Fitted {
+  static constexpr bool kHoldsZeroPoint = true;
   using I32 = typename V::I32;
   INTAGLIO_INLINE auto operator()(const auto& p, int at) const {
     const auto stretch = V::LoadF(p.stretch + at);

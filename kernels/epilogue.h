@@ -51,7 +51,7 @@ struct ParamsOfWidth : PanelForm {
   alignas(kAlignment) float stretch[kWidth];
   alignas(kAlignment) float shift[kWidth];
   alignas(kAlignment) float addend[kWidth];
-  alignas(kAlignment) int32_t origin[kWidth];
+  alignas(kAlignment) int32_t origin[kWidth];  // HoldsZeroPoint
 };
 
 // Of any panel.
@@ -85,6 +85,13 @@ INTAGLIO_INLINE constexpr bool IsBounded(const PanelForm& p, int vectors) {
     default:
       return false;
   }
+}
+
+// Whether the origins of a panel's fits are less by the output's zero point, so that nothing is
+// left to add: that of its epilogue is 0 then.
+INTAGLIO_INLINE constexpr bool HoldsZeroPoint(const PanelForm& p) {
+  return p.form == ScalingForm::kDoubleRoundingFitted ||
+         p.form == ScalingForm::kDoubleRoundingStretched;
 }
 
 struct EpilogueParams {

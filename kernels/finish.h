@@ -155,7 +155,7 @@ __attribute__((noinline)) void FinishRows(const auto& params, const EpiloguePara
 // own (ByteStore), and where V says that tiles of fewer rows share theirs (kSharesTails).
 template <class V, int kRows>
 inline constexpr bool kByMemory = requires {
-  typename V::ByteStore;
+  typename V::template ByteStore<true>;
 }
 || (kRows < V::kMaxRows && requires { V::kSharesTails; });
 

@@ -1,7 +1,7 @@
 // The epilogue of whole tiles, in registers: for a kernel vocabulary V that has, beside what
 // finish.h names,
-//   ByteStore(const EpilogueParams&)                     StoreBytes for either signedness and two
-//   rows,
+//   ByteStore<kMoves>(const EpilogueParams&)             StoreBytes for either signedness and two
+//                                                        rows; kMoves: adds the zero point
 //     .Store<kVectors>(char*, char*, const I32*, const I32*)   its constants made once
 #ifndef INTAGLIO_KERNELS_FINISH_PAIRS_H_
 #define INTAGLIO_KERNELS_FINISH_PAIRS_H_
@@ -17,8 +17,15 @@ namespace intaglio {
 
 template <class V>
 inline constexpr bool kStoresPairs = requires {
-  typename V::ByteStore;
+  typename V::template ByteStore<true>;
 };
+
+// What stores the rows of panels that are scaled by Form.
+template <class V, class Form>
+using ByteStoreOf = typename V::template ByteStore < !requires {
+  Form::kHoldsZeroPoint;
+}
+> ;
 
 // use(form) if a panel is scaled by bounded forms, as nearly all are; else false.
 template <class V, int kVectors, class Use>

@@ -190,7 +190,7 @@ INTAGLIO_INLINE void Accumulate(const TileArgs& args, const ParamsOf<V>& params,
 // Whether a vocabulary stores single rows of bytes, of either sign, by one instance.
 template <class V>
 inline constexpr bool kStoresRows = requires {
-  &V::ByteStore::template StoreRow<V::kMaxVectors>;
+  &V::template ByteStore<true>::template StoreRow<V::kMaxVectors>;
 };
 
 // A single row, as of GEMV, scaled in one way to bytes: the panels of the call from `first` on that
@@ -202,7 +202,7 @@ __attribute__((noinline)) int ComputeRow(const TileArgs& args, int first) {
   const ptrdiff_t panel_bytes = args.groups * kGroupBytes;
   const ParamsOf<V>* const all = ParamsIn<V>(args);
   const ScalingForm form = all[first].form;
-  const typename V::ByteStore store(args.epilogue);
+  const ByteStoreOf<V, Form> store(args.epilogue);
   const TileRows<false> row(args, 0);
   do {
     const ParamsOf<V>& params = all[first];
@@ -340,7 +340,7 @@ INTAGLIO_INLINE bool RunTiles(const TileArgs& args, int first, RowCut cut, Form 
   if (cut.six > 0 && !RunWidened<V, kVectors>(args, packed, first, fours, run)) {
     run(packed, first, fours);
   }
-  if constexpr (kVectors == V::kMaxVectors && std::is_same_v<Store, typename V::ByteStore>) {
+  if constexpr (kVectors == V::kMaxVectors && !std::is_same_v<Store, WordStore<V>>) {
     if (cut.four > 0) {
       ComputeTiles<V, Store, 4>(args, packed, fours, fours + cut.four, form,
                                 std::make_index_sequence<kVectors>());
@@ -354,7 +354,7 @@ template <class V, int kVectors>
 bool ComputeWholeTiles(const TileArgs& args, int first, RowCut cut) {
   if (SizeOf(args.epilogue.output) == 1) {
     return WithBoundedScaling<V, kVectors>(*args.params, [&](auto bounded) {
-      return RunTiles<V, typename V::ByteStore, kVectors>(args, first, cut, bounded);
+      return RunTiles<V, ByteStoreOf<V, decltype(bounded)>, kVectors>(args, first, cut, bounded);
     });
   }
   if constexpr (kVectors == V::kMaxVectors) {

@@ -51,7 +51,7 @@ struct ByteEpilogue {
   struct Finish {
     const TileArgs& args;
     const PanelParams& params;
-    PanelAvx512::ByteStore bytes;
+    ByteStoreOf<PanelAvx512, Form> bytes;
     Scaled scaled[kVectors];
 
     INTAGLIO_INLINE void operator()(const int32_t* block, int row, char* dst) const {
@@ -62,7 +62,7 @@ struct ByteEpilogue {
   };
 
   const TileArgs& args;
-  PanelAvx512::ByteStore bytes;
+  ByteStoreOf<PanelAvx512, Form> bytes;
 
   INTAGLIO_INLINE Finish operator()(int panel) const {
     return Of(ParamsIn<PanelAvx512>(args)[panel], std::make_index_sequence<kVectors>());
@@ -162,9 +162,9 @@ template <int kVectors>
 bool MultiplyToBytes(const BlockArgs& args, int rows) {
   if (SizeOf(args.epilogue.output) != 1) return false;
   return WithScaling<kVectors>(*args.params, [&](auto form) {
-    RunBlocks<kVectors>(
-        args, rows,
-        ByteEpilogue<kVectors, decltype(form)>{args, PanelAvx512::ByteStore(args.epilogue)});
+    RunBlocks<kVectors>(args, rows,
+                        ByteEpilogue<kVectors, decltype(form)>{
+                            args, ByteStoreOf<PanelAvx512, decltype(form)>(args.epilogue)});
     return true;
   });
 }

@@ -76,6 +76,7 @@ struct PanelAvx2 : Avx2 {
   }
 
   // One saturating pack for two rows, whose lanes hold half of each.
+  template <bool kMoves>
   class ByteStore {
    public:
     explicit INTAGLIO_INLINE ByteStore(const EpilogueParams& e)
@@ -89,8 +90,8 @@ struct PanelAvx2 : Avx2 {
     INTAGLIO_INLINE void Store(char* p, char* q, const I32* a, const I32* b) const {
       // One vector to a row is packed with itself.
       constexpr int kLast = kVectors - 1;
-      const __m256i words_a = _mm256_adds_epi16(_mm256_packs_epi32(a[0], a[kLast]), zero_point_);
-      const __m256i words_b = _mm256_adds_epi16(_mm256_packs_epi32(b[0], b[kLast]), zero_point_);
+      const __m256i words_a = Words(a[0], a[kLast]);
+      const __m256i words_b = Words(b[0], b[kLast]);
       __m256i bytes;
       if (is_signed_) {
         bytes = _mm256_packs_epi16(words_a, words_b);
@@ -109,6 +110,10 @@ struct PanelAvx2 : Avx2 {
     }
 
    private:
+    INTAGLIO_INLINE __m256i Words(I32 a, I32 b) const {
+      const __m256i words = _mm256_packs_epi32(a, b);
+      return kMoves ? _mm256_adds_epi16(words, zero_point_) : words;
+    }
     __m256i zero_point_;
     __m256i low_;
     __m256i high_;

@@ -107,6 +107,7 @@ struct PanelAvx512 : Avx512 {
     }
   }
 
+  template <bool kMoves>
   class ByteStore {
    public:
     explicit INTAGLIO_INLINE ByteStore(const EpilogueParams& e)
@@ -153,7 +154,8 @@ struct PanelAvx512 : Avx512 {
     }
 
     INTAGLIO_INLINE __m512i Words(I32 a, I32 b) const {
-      return _mm512_adds_epi16(_mm512_packs_epi32(a, b), zero_point_);
+      const __m512i words = _mm512_packs_epi32(a, b);
+      return kMoves ? _mm512_adds_epi16(words, zero_point_) : words;
     }
     INTAGLIO_INLINE void StoreWords(char* p, __m512i a, __m512i b) const {
       _mm512_storeu_si512(p, Bytes(a, b));

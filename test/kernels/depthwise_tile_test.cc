@@ -132,14 +132,13 @@ struct DepthwiseCase {
       }
     }
     PanelParams lanes = params.InLanes(kernel.panel.lanes, vectors);
-    const bool alike = std::all_of(lanes.vector_form, lanes.vector_form + vectors,
-                                   [&](ScalingForm f) { return f == lanes.vector_form[0]; });
-    if (alike) lanes.form = lanes.vector_form[0];  // as FitPanel has it
+    DepthwiseArgs args;
+    args.epilogue = epilogue;
+    JoinForms(vectors, lanes, args.epilogue);
     const ParamsList list(kernel.panel.width(), {lanes});
     GuardedRows out(epilogue.output, (FirstLine(bands - 1) + lines) * pixels, width(), 8);
     const AlignedBuffer scratch = AlignedBuffer::Allocate(
         DepthwiseScratchBytes(columns(), vectors, kernel.panel.lanes, packed->groups()));
-    DepthwiseArgs args;
     args.weights = packed->Panel(0);
     args.line_weights = static_cast<ptrdiff_t>(packed->LineBytes(0));
     args.packed_lines = packed->lines();
@@ -163,7 +162,6 @@ struct DepthwiseCase {
     args.pixels = pixels;
     args.flip = Move() == 0 ? 0 : 0x80;
     args.params = list.At(0);
-    args.epilogue = epilogue;
     args.dst = out.dst();
     args.dst_stride = out.stride();
     args.dst_line = pixels * out.stride();

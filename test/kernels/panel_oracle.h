@@ -2,6 +2,7 @@
 #ifndef INTAGLIO_TEST_KERNELS_PANEL_ORACLE_H_
 #define INTAGLIO_TEST_KERNELS_PANEL_ORACLE_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <random>
@@ -54,7 +55,7 @@ struct ChannelParams {
   }
 
   PanelParams InLanes(int lanes, int vectors) const {
-    PanelParams p;
+    PanelParams p{};
     p.form = form;
     p.fits_int16 = fits_int16;
     for (int j = 0; j < vectors; ++j) {
@@ -196,6 +197,17 @@ class ParamsList {
   size_t each_;
   AlignedBuffer memory_;
 };
+
+// As FitPanel leaves a panel: all vectors of one form are the panel's, whose origins may hold the
+// zero point.
+inline void JoinForms(int vectors, PanelParams& p, EpilogueParams& epilogue) {
+  const bool alike = std::all_of(p.vector_form, p.vector_form + vectors,
+                                 [&](ScalingForm f) { return f == p.vector_form[0]; });
+  if (p.form == ScalingForm::kByVector && alike) p.form = p.vector_form[0];
+  if (!HoldsZeroPoint(p)) return;
+  for (int32_t& origin : p.origin) origin = Scalar::Sub(origin, epilogue.zero_point);
+  epilogue.zero_point = 0;
+}
 
 }  // namespace intaglio::test
 

@@ -157,8 +157,11 @@ struct TileCase {
     const std::vector<int8_t> panel_bytes = PackedPanel();
     ptrdiff_t row_stride = 0;
     const std::vector<uint8_t> row_bytes = begin.empty() ? PackedRows(row_stride, 4) : lines;
-    const ParamsList lanes(kernel.panel.width(), {params.InLanes(kernel.panel.lanes, vectors)});
     TileArgs args;
+    args.epilogue = epilogue;
+    PanelParams joined = params.InLanes(kernel.panel.lanes, vectors);
+    JoinForms(vectors, joined, args.epilogue);
+    const ParamsList lanes(kernel.panel.width(), {joined});
     const Guarded panel_memory(guarded ? panel_bytes.size() : 0);
     const Guarded row_memory(guarded ? row_bytes.size() : 0);
     if (guarded) {
@@ -179,7 +182,6 @@ struct TileCase {
     args.row_sums = row_sums.empty() ? nullptr : row_sums.data();
     args.row_terms = row_terms.empty() ? nullptr : row_terms.data();
     args.params = lanes.At(0);
-    args.epilogue = epilogue;
     args.dst = out.dst();
     args.dst_stride = out.stride();
     const AlignedBuffer operands = AlignedBuffer::Allocate(2 * panel_bytes.size() + 1);
