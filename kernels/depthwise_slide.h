@@ -81,13 +81,22 @@ class FourRows {
     c_ = places.rows[2] + channel, c_step_ = places.step[2];
     d_ = places.rows[3] + channel, d_step_ = places.step[3];
   }
-  // Interleaves a panel's channels of this column, or of the one `kAhead` further.
-  template <class T, int kAhead = 0, int kVectors>
+  // Interleaves a panel's channels of this column.
+  template <class T, int kVectors>
   INTAGLIO_INLINE void Interleave(uint8_t flip, typename T::Operand (&x)[kVectors]) const {
-    const auto row = [](uintptr_t address) { return reinterpret_cast<const uint8_t*>(address); };
-    const uint8_t* rows[] = {row(a_ + kAhead * a_step_), row(b_ + kAhead * b_step_),
-                             row(c_ + kAhead * c_step_), row(d_ + kAhead * d_step_)};
-    T::template Interleave<kVectors>(rows, flip, x);
+    T::template Interleave<kVectors>(Column<0>().rows, flip, x);
+  }
+  // Those of this column and the next, all or of two vectors.
+  template <class T, int kVectors>
+  INTAGLIO_INLINE void Interleave(uint8_t flip, typename T::Operand (&x)[2][kVectors]) const {
+    T::template Interleave<kVectors>(Column<0>().rows, flip, x[0]);
+    T::template Interleave<kVectors>(Column<1>().rows, flip, x[1]);
+  }
+  template <class T, int kVectors>
+  INTAGLIO_INLINE void InterleaveTwo(uint8_t flip, int first,
+                                     typename T::Operand (&x)[2][kVectors]) const {
+    T::template InterleaveTwo<kVectors>(Column<0>().rows, flip, first, x[0]);
+    T::template InterleaveTwo<kVectors>(Column<1>().rows, flip, first, x[1]);
   }
   template <int kColumns>
   INTAGLIO_INLINE void Advance() {
@@ -98,6 +107,15 @@ class FourRows {
   }
 
  private:
+  struct Bytes {
+    const uint8_t* rows[4];
+  };
+  template <int kAhead>
+  INTAGLIO_INLINE Bytes Column() const {
+    const auto row = [](uintptr_t address) { return reinterpret_cast<const uint8_t*>(address); };
+    return {row(a_ + kAhead * a_step_), row(b_ + kAhead * b_step_), row(c_ + kAhead * c_step_),
+            row(d_ + kAhead * d_step_)};
+  }
   static INTAGLIO_INLINE void Advance(uintptr_t& row, uintptr_t bytes) {
     row += bytes;
     asm volatile("" : "+r"(row));  // g++ would add all four as a vector, in memory
@@ -274,6 +292,16 @@ class SlidPixels {
   I32 next_[kLines][kVectors];  // of the one after it, which lacks two
 };
 
+// kCount vectors of two columns from vector `first` on.
+template <class V, int kCount, int kVectors>
+INTAGLIO_INLINE void PinColumns(typename V::Operand (&x)[2][kVectors], int first) {
+  INTAGLIO_UNROLL
+  for (int c = 0; c < 2; ++c) {
+    INTAGLIO_UNROLL
+    for (int j = 0; j < kCount; ++j) V::Pin(x[c][first + j]);
+  }
+}
+
 // Brings vectors j - 1 and j of all rows to words, in the place of vector j / 2: early, as they
 // take half the registers.
 template <class V, int kRows, int kVectors, class Store>
@@ -317,6 +345,9 @@ template <class V, class T, class Form, int kVectors, int kStride, size_t... kVe
 __attribute__((noinline)) void SlideLines(const DepthwiseArgs& args,
                                           std::index_sequence<kVector...>) {
   constexpr int kLines = 2 / kStride;
+  // Where accumulators leave few registers, columns are interleaved two vectors at a time, for
+  // which rows are read twice: shuffles then lie between the products, which need other ports.
+  constexpr bool kByTwos = kVectors == 4 && kStride == 1;
   constexpr bool kSecond = std::is_same_v<Form, ByVector<V>>;
   using Pixels = SlidPixels<V, T, kVectors, kStride, kLines, kSecond>;
   constexpr int kDone = Pixels::kDone;
@@ -345,24 +376,28 @@ __attribute__((noinline)) void SlideLines(const DepthwiseArgs& args,
       }
       --pairs;
       typename T::Operand x[2][kVectors];
-      rows.Interleave<T, 0>(flip, x[0]);
-      rows.Interleave<T, 1>(flip, x[1]);
-      rows.Advance<2>();
-      INTAGLIO_UNROLL
-      for (int j = 0; j < kVectors; ++j) V::Pin(x[0][j]);
-      INTAGLIO_UNROLL
-      for (int j = 0; j < kVectors; ++j) V::Pin(x[1][j]);
-      if (__builtin_expect(left > count, 0)) {
+      const bool begins = left > count;
+      if (!kByTwos || __builtin_expect(begins, 0)) {
+        rows.Interleave<T>(flip, x);
+        rows.Advance<2>();
+        PinColumns<V, kVectors>(x, 0);
+      }
+      if (__builtin_expect(begins, 0)) {
         pixels.Begin(x);
         continue;
       }
       typename V::I32 done[kLines * kDone][kVectors];
       INTAGLIO_UNROLL
       for (int j = 0; j < kVectors; ++j) {
+        if (kByTwos && j % 2 == 0) {
+          rows.InterleaveTwo<T>(flip, j, x);
+          PinColumns<V, 2>(x, j);
+        }
         pixels.Meet(j, x, done);
         ScaleDone<V, Form>(params, j, bounded, done);
         if (kVectors == 4 && j % 2 == 1) MakeWords<V>(store, j, done);
       }
+      if (kByTwos) rows.Advance<2>();
       StoreDone<kLines>(store, dst, dst_line, dst_stride, left > 1, done);
       dst += kDone * dst_stride;
     }

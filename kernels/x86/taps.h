@@ -52,25 +52,38 @@ struct TapQuads {
   template <int kVectors>
   static INTAGLIO_INLINE void Interleave(const uint8_t* const (&rows)[kStep], uint8_t flip,
                                          Operand* groups) {
-    const Operand top = V::Broadcast8(flip);
     if constexpr (kVectors == 1 && requires { V::LoadQuads(rows); }) {
-      groups[0] = V::Xor(V::LoadQuads(rows), top);
-      return;
+      groups[0] = V::Xor(V::LoadQuads(rows), V::Broadcast8(flip));
+    } else if constexpr (kVectors < 4) {
+      InterleaveTwo<kVectors>(rows, flip, 0, groups);
+    } else {
+      const Operand top = V::Broadcast8(flip);
+      const auto load = [&](int i) { return V::Xor(V::template LoadSpread<4>(rows[i]), top); };
+      const Operand a = load(0);
+      const Operand b = load(1);
+      const Operand c = load(2);
+      const Operand d = load(3);
+      const Operand low[] = {V::UnpackLow8(a, b), V::UnpackLow8(c, d)};
+      const Operand high[] = {V::UnpackHigh8(a, b), V::UnpackHigh8(c, d)};
+      groups[0] = V::UnpackLow16(low[0], low[1]);
+      groups[1] = V::UnpackHigh16(low[0], low[1]);
+      groups[2] = V::UnpackLow16(high[0], high[1]);
+      groups[3] = V::UnpackHigh16(high[0], high[1]);
     }
-    const Operand a = V::Xor(V::template LoadSpread<kVectors>(rows[0]), top);
-    const Operand b = V::Xor(V::template LoadSpread<kVectors>(rows[1]), top);
-    const Operand c = V::Xor(V::template LoadSpread<kVectors>(rows[2]), top);
-    const Operand d = V::Xor(V::template LoadSpread<kVectors>(rows[3]), top);
-    const Operand ab = V::UnpackLow8(a, b);
-    const Operand cd = V::UnpackLow8(c, d);
-    groups[0] = V::UnpackLow16(ab, cd);
-    if constexpr (kVectors > 1) groups[1] = V::UnpackHigh16(ab, cd);
-    if constexpr (kVectors > 2) {
-      const Operand ab_high = V::UnpackHigh8(a, b);
-      const Operand cd_high = V::UnpackHigh8(c, d);
-      groups[2] = V::UnpackLow16(ab_high, cd_high);
-      groups[3] = V::UnpackHigh16(ab_high, cd_high);
-    }
+  }
+  // Vector `first`, which is even, and the next one.
+  template <int kVectors>
+  static INTAGLIO_INLINE void InterleaveTwo(const uint8_t* const (&rows)[kStep], uint8_t flip,
+                                            int first, Operand* groups) {
+    const Operand top = V::Broadcast8(flip);
+    const auto load = [&](int i) { return V::template LoadSpread<kVectors>(rows[i]); };
+    const auto unpack = [&](Operand a, Operand b) {
+      return first == 0 ? V::UnpackLow8(a, b) : V::UnpackHigh8(a, b);
+    };
+    const Operand ab = unpack(load(0), load(1));
+    const Operand cd = unpack(load(2), load(3));
+    groups[first] = V::Xor(V::UnpackLow16(ab, cd), top);
+    if constexpr (kVectors > 1) groups[first + 1] = V::Xor(V::UnpackHigh16(ab, cd), top);
   }
   static INTAGLIO_INLINE Operand LoadWeights(const int8_t* p) { return V::LoadPanel(p); }
   static INTAGLIO_INLINE typename V::I32 Dot(typename V::I32 acc, Operand w, Operand x) {
