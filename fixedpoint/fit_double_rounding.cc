@@ -17,6 +17,14 @@ namespace {
 constexpr int kLeastShift = 2;
 constexpr int kMostShift = 20;
 
+// Of smaller shifts, whose results are to lie above 0.
+constexpr int32_t kNearOrigin = 256;
+constexpr double kNearReach = 1.0 / (1 << 16);  // half of what float32 numbers are apart there
+
+int32_t OriginOf(const DoubleRoundingTask& task) {
+  return task.right_shift < kLeastShift ? kNearOrigin : 1 << (25 - task.right_shift);
+}
+
 // Of a normal number. The C library's ldexp is a call, and takes care of all others.
 double PowerOfTwo(int exponent) {
   return std::bit_cast<double>(static_cast<uint64_t>(1023 + exponent) << 52);
@@ -35,8 +43,10 @@ class Steps {
     const int64_t half = int64_t{1} << (30 + task.right_shift);
     step_ = static_cast<double>(2 * half / task.mantissa);
     rest_ = static_cast<double>(2 * half % task.mantissa) / task.mantissa;
-    below_ = SideOf(task, 2, int64_t{1} << 30);
-    above_ = SideOf(task, 4, -(int64_t{1} << 30));
+    const double n = PowerOfTwo(-task.right_shift - 1);
+    const int64_t reach = task.right_shift == 0 ? 0 : int64_t{1} << 30;  // n, of the products
+    below_ = SideOf(task, 2 * n, reach);
+    above_ = SideOf(task, task.right_shift < kLeastShift ? kNearReach : 4 * n, -reach);
     positive_ = std::clamp(1 - first_, 0, all);
     // As a rule all are within reach.
     const auto least = static_cast<double>(task.least);
@@ -96,15 +106,14 @@ class Steps {
     double reached;  // at place 0
   };
 
-  Side SideOf(const DoubleRoundingTask& task, int spacing, int64_t n) const {
+  Side SideOf(const DoubleRoundingTask& task, double below, int64_t n) const {
     // Rests add up to a whole number or miss one by 2^-31 at least, and are summed with an error
     // below 2^-39. Rounded to the nearest with this much more, they are rounded up.
     constexpr double kAlmostHalf = 0.5 - 1.0 / (int64_t{1} << 33);
     const int64_t product = ((2 * int64_t{first_} - 1) << (30 + task.right_shift)) + n;
     const int64_t quotient = CeilDivide(product, task.mantissa);
     const auto rest = static_cast<double>(product - quotient * task.mantissa);
-    return {static_cast<double>(quotient), rest / task.mantissa + kAlmostHalf,
-            first_ - spacing * PowerOfTwo(-task.right_shift - 1)};
+    return {static_cast<double>(quotient), rest / task.mantissa + kAlmostHalf, first_ - below};
   }
 
   double At(int place) const {
@@ -218,7 +227,7 @@ float Stretched(const DoubleRoundingFit& fit, int32_t sum) {
   return Scalar::FusedMulAdd(Scalar::FloatOfBits(sum), fit.stretch, fit.shift);
 }
 
-// Where the sums are positive finite floats, and no result leaves int32.
+// Where the sums are positive finite floats, and no result leaves int32, from far.
 bool StaysInRange(const DoubleRoundingFit& fit, int64_t least, int64_t most) {
   constexpr int64_t kBitsOfInfinity = 0x7f800000;
   if (!(fit.scale > 0) || !(fit.stretch > 0) || fit.origin < 0) return false;
@@ -226,7 +235,7 @@ bool StaysInRange(const DoubleRoundingFit& fit, int64_t least, int64_t most) {
   const auto x = [&](int64_t sum) {
     return Scalar::FusedMulAdd(Stretched(fit, static_cast<int32_t>(sum)), fit.scale, fit.addend);
   };
-  return x(fit.base + least) >= 0 && x(fit.base + most) < 2147483648.0f;
+  return x(fit.base + least) >= -1073741824.0f && x(fit.base + most) < 2147483648.0f;
 }
 
 int32_t Truth(const DoubleRoundingTask& task, int64_t acc) {
@@ -249,10 +258,12 @@ bool AgreesAtBothEnds(const DoubleRoundingFit& fit, const DoubleRoundingTask& ta
 
 // Whether a fit within the Room, of exact numbers, meets all thresholds, by the formulas of the
 // header: origin + q is an even float32, so that ties are its, and the one below it is 4n away
-// (from half the origin to the origin) or 8n (from there to twice the origin).
+// (from half the origin to the origin) or 8n (from there to twice the origin); of shifts below
+// kLeastShift twice kNearReach.
 bool RoomDecides(const DoubleRoundingTask& task, const Steps& thresholds) {
-  const int32_t origin = 1 << (25 - task.right_shift);
-  return task.right_shift > kLeastShift && thresholds.result(0) > -origin / 2 &&
+  const int32_t origin = OriginOf(task);
+  const int above = task.right_shift < kLeastShift ? 0 : -origin / 2;
+  return task.right_shift != kLeastShift && thresholds.result(0) > above &&
          thresholds.result(thresholds.count() - 1) <= origin;
 }
 
@@ -283,7 +294,7 @@ std::optional<DoubleRoundingFit> FitSlope(const DoubleRoundingTask& task, const 
   while ((d - slope.stretch * m) % 64 != 0) ++m;
 
   const int exponent = -24 - task.right_shift - slope.finer;
-  const int32_t origin = 1 << (25 - task.right_shift);
+  const int32_t origin = OriginOf(task);
   const double from_origin = static_cast<double>(addend) * PowerOfTwo(exponent);
   DoubleRoundingFit fit;
   fit.base = kBitsOfTwoTo23 + static_cast<int32_t>(m - (int64_t{1} << 23));
@@ -329,7 +340,8 @@ std::optional<DoubleRoundingFit> FitDoubleRounding(const DoubleRoundingTask& tas
   if (!IsWithinReach(task)) return std::nullopt;
   if (Truth(task, task.least) == Truth(task, task.most)) return FitConstant(task);
   const Steps thresholds = StepsOf(task);
-  if (task.right_shift < kLeastShift || thresholds.count() == 0) return std::nullopt;
+  if (thresholds.count() == 0) return std::nullopt;
+  if (task.right_shift < kLeastShift && task.lowest < 0) return std::nullopt;
   for (int stretch = 1; stretch <= kMostStretch; stretch += 2) {
     if (const auto fit = FitSlope(task, thresholds, Slope(task, stretch))) return fit;
   }
