@@ -14,9 +14,10 @@
 // the scale is to be near s, and scale * d + addend near origin + 1/2 - 3n, which choosing d among
 // some million makes it, though addends of that size are 8n apart.
 //
-// For e of 0 and 1 there are no such integers on both sides. Where the output clamps results below 0
-// to 0, as after a ReLU whose zero point is the least value, the upper side alone is to be met: by
-// an origin of 256, around which a float32 is all but exact. (Of e = 0, which rounds once, n is 0.)
+// For e of 0 and 1 there are no such integers on both sides. Where the output clamps results below
+// 0 to 0, as after a ReLU whose zero point is the least value, the upper side alone is to be met:
+// by an origin of 256, around which a float32 is all but exact. (Of e = 0, which rounds once, n is
+// 0.)
 //
 // A float32 has 24 bits, s up to 31. Where no scale is near enough, F * stretch + shift, an odd
 // multiple of acc and exact, takes the place of F: another 24 bits for each stretch.

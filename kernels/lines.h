@@ -29,7 +29,16 @@ struct Lines {
   static constexpr int kVectors = V::kMaxVectors;
   static constexpr ptrdiff_t kBlock = kVectors * V::kLanes;  // bytes
 
-  // block(a, b, out) for every block of a line; the last bytes by way of memory.
+  // block(a, b, out) for `count` bytes, a multiple of kBlock. A function of its own, as there is
+  // much code to a block; its constants are copies, to which no result can write.
+  template <class Block>
+  static __attribute__((noinline)) void RunBlocks(const uint8_t* a, const uint8_t* b,
+                                                  ptrdiff_t step_b, uint8_t* out, ptrdiff_t count,
+                                                  const Block block) {
+    for (; count > 0; count -= kBlock, a += kBlock, b += step_b, out += kBlock) block(a, b, out);
+  }
+
+  // The same of a line; the last bytes by way of memory.
   template <class Block>
   static INTAGLIO_INLINE void ForBlocks(const LinePair& line, const Block& block) {
     const auto* a = static_cast<const uint8_t*>(line.a);
@@ -40,18 +49,16 @@ struct Lines {
       std::memset(repeated, *b, kBlock);
       b = repeated;
     }
-    const ptrdiff_t step_b = line.repeats_b ? 0 : kBlock;
-    ptrdiff_t left = line.count;
-    for (; left >= kBlock; left -= kBlock, a += kBlock, b += step_b, out += kBlock) {
-      block(a, b, out);
-    }
+    const ptrdiff_t whole = line.count / kBlock * kBlock;
+    RunBlocks(a, b, line.repeats_b ? 0 : kBlock, out, whole, block);
+    const auto left = static_cast<size_t>(line.count - whole);
     if (left == 0) return;
     alignas(64) uint8_t last_a[kBlock] = {};
     alignas(64) uint8_t last_b[kBlock] = {};
-    std::memcpy(last_a, a, static_cast<size_t>(left));
-    std::memcpy(last_b, b, static_cast<size_t>(left));
-    block(last_a, last_b, last_a);
-    std::memcpy(out, last_a, static_cast<size_t>(left));
+    std::memcpy(last_a, a + whole, left);
+    std::memcpy(last_b, line.repeats_b ? b : b + whole, left);
+    RunBlocks(last_a, last_b, 0, last_a, kBlock, block);
+    std::memcpy(out + whole, last_a, left);
   }
 
   template <bool kSigned>
@@ -61,13 +68,12 @@ struct Lines {
                                               output.clamp_max);
   }
 
-  // out[i] = output(f(a[i], b[i])). A copy of the output's parameters is what no result may write
-  // to: they stay in registers.
+  // out[i] = output(f(a[i], b[i])).
   template <bool kSigned, class Function>
   static INTAGLIO_INLINE void Combine(const Function& f, const LineOutput output,
                                       const LinePair& line) {
     constexpr uint8_t kFlip = kSigned ? 0x80 : 0;
-    ForBlocks(line, [&](const uint8_t* a, const uint8_t* b, uint8_t* out) {
+    ForBlocks(line, [=](const uint8_t* a, const uint8_t* b, uint8_t* out) {
       I32 x[kVectors];
       I32 y[kVectors];
       B::template Widen<kVectors>(a, kFlip, x);
@@ -90,7 +96,7 @@ struct Lines {
   static INTAGLIO_INLINE void CombinePairs(const Function& f, const LineOutput output,
                                            const LinePair& line) {
     constexpr uint8_t kFlip = kSigned ? 0x80 : 0;
-    ForBlocks(line, [&](const uint8_t* a, const uint8_t* b, uint8_t* out) {
+    ForBlocks(line, [=](const uint8_t* a, const uint8_t* b, uint8_t* out) {
       I32 x[kVectors];
       B::template WidenPairs<kVectors>(a, b, kFlip, x);
       INTAGLIO_UNROLL
@@ -116,7 +122,7 @@ struct Lines {
     LineOutput moved = output;
     moved.zero_point += sum.offset;
     const auto run = [&](const auto& linear) {
-      RunPairs([&](I32 pairs) { return linear.OfPairs(pairs); }, moved, line);
+      RunPairs([=](I32 pairs) { return linear.OfPairs(pairs); }, moved, line);
     };
     if (sum.ties_away) return run(LinearSumOfBytes<V, true>(sum));
     run(LinearSumOfBytes<V, false>(sum));
