@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <type_traits>
 
 #include "intaglio/fixedpoint/registers.h"
@@ -38,71 +37,36 @@ struct Blend {
   template <class T, class W, class Column, class Value>
   static INTAGLIO_INLINE void Run(const BlendLine<T, W> line, const Column& column,
                                   const Value& value) {
-    constexpr ptrdiff_t kMost = BlendLine<T, W>::kMostTogether;
-    if (line.channels < kMost) return RunNarrow(line, column, value);
-    for (ptrdiff_t c = 0; c < line.channels; c += kMost) {
+    const ptrdiff_t stride = line.Stride(line.channels);
+    const ptrdiff_t count = std::min(line.channels, stride);
+    for (ptrdiff_t c = 0; c < line.channels; c += stride) {
       // The last ones are computed again rather than in fewer.
-      const ptrdiff_t first = std::min(c, line.channels - kMost);
-      for (ptrdiff_t x = 0; x < line.columns; ++x) {
-        const ptrdiff_t from = x * line.channels + first;
-        INTAGLIO_UNROLL
-        for (ptrdiff_t i = 0; i < kMost; i += kGroup) {
-          column(line.upper + from + i, line.lower + from + i, x * kMost + i);
-        }
-      }
-      ForVectors(line, first, kMost, kMost, value);
+      const ptrdiff_t first = std::min(c, line.channels - count);
+      BlendColumns(line, first, stride, column);
+      ForVectors(line, first, count, stride, value);
     }
   }
 
-  // A vector may reach into the next pixel, but not beyond the line.
-  template <class T, class W, class Column, class Value>
-  static INTAGLIO_INLINE void RunNarrow(const BlendLine<T, W>& line, const Column& column,
-                                        const Value& value) {
-    const ptrdiff_t stride = line.Stride(line.channels);
+  // All columns, from channel `first` on. A group may reach into the next pixel, but not beyond the
+  // line.
+  template <class T, class W, class Column>
+  static INTAGLIO_INLINE void BlendColumns(const BlendLine<T, W>& line, ptrdiff_t first,
+                                           ptrdiff_t stride, const Column& column) {
     const ptrdiff_t total = line.columns * line.channels;
     for (ptrdiff_t x = 0; x < line.columns; ++x) {
-      for (ptrdiff_t i = 0; i < stride; i += kGroup) {
-        const ptrdiff_t from = x * line.channels + i;
-        if (total - from >= kGroup) {
-          column(line.upper + from, line.lower + from, x * stride + i);
-          continue;
-        }
-        T upper[kGroup] = {};
-        T lower[kGroup] = {};
-        for (int j = 0; j < kGroup && from + j < total; ++j) {
-          upper[j] = line.upper[from + j];
-          lower[j] = line.lower[from + j];
-        }
-        column(upper, lower, x * stride + i);
+      const ptrdiff_t start = x * line.channels + first;
+      ptrdiff_t i = 0;
+      for (; i < stride && total - start - i >= kGroup; i += kGroup) {
+        column(line.upper + start + i, line.lower + start + i, x * stride + i);
+      }
+      for (; i < stride; i += kGroup) {
+        const ptrdiff_t from = std::min(start + i, total);
+        T last[2][kGroup] = {};
+        std::copy_n(line.upper + from, total - from, last[0]);
+        std::copy_n(line.lower + from, total - from, last[1]);
+        column(last[0], last[1], x * stride + i);
       }
     }
-    if constexpr (kStoresTogether<T>) {
-      constexpr ptrdiff_t kHalf = V::kStoredTogether / 2 * V::kLanes;
-      if constexpr (kHalf % BlendLine<T, W>::kGroup == 0) {
-        if (stride == kHalf) return ForPairs(line, value);
-      }
-    }
-    ForVectors(line, 0, line.channels, stride, value);
-  }
-
-  // Two pixels at a time, whose vectors are stored together.
-  template <class T, class W, class Value>
-  static INTAGLIO_INLINE void ForPairs(BlendLine<T, W> line, const Value& value) {
-    constexpr int kVectors = V::kStoredTogether / 2;
-    constexpr ptrdiff_t kStride = kVectors * V::kLanes;
-    // While what the second pixel's vectors reach into belongs to the line.
-    for (; (line.pixels - 1) * line.channels >= kStride;
-         line.pixels -= 2, line.taps += 2, line.out += 2 * line.channels) {
-      I32 x[2 * kVectors];
-      INTAGLIO_UNROLL
-      for (int j = 0; j < 2 * kVectors; ++j) {
-        const Tap<W>& tap = line.taps[j / kVectors];
-        const ptrdiff_t c = j % kVectors * V::kLanes;
-        x[j] = value(tap, tap.low * kStride + c, tap.high * kStride + c);
-      }
-      V::StoreSaturated(line.out, line.out + line.channels, x);
-    }
-    ForVectors(line, 0, line.channels, kStride, value);
   }
 
   template <class T>
@@ -117,9 +81,11 @@ struct Blend {
 
   // Of `count` channels. What was blended of a column lies `stride` behind that of the one before.
   // A vector may reach into the next pixel, which is written later, but not beyond the line.
+  // A function of its own, as there is much code to it.
   template <class T, class W, class Value>
-  static INTAGLIO_INLINE void ForVectors(const BlendLine<T, W> line, ptrdiff_t first,
-                                         ptrdiff_t count, ptrdiff_t stride, const Value& value) {
+  static __attribute__((noinline)) void ForVectors(const BlendLine<T, W> line, ptrdiff_t first,
+                                                   ptrdiff_t count, ptrdiff_t stride,
+                                                   const Value value) {
     T* out = line.out + first;
     const T* const end = line.out + line.pixels * line.channels;
     for (ptrdiff_t p = 0; p < line.pixels; ++p, out += line.channels) {

@@ -114,6 +114,25 @@ struct BlendLine {
   W* scratch;  // ScratchSize(columns, channels)
 };
 
+// The same of bytes, by weights of few bits: those of the lines, which add up to 2^y, and of a
+// tap's columns, which add up to 2^x, are not negative.
+struct ByteBlend {
+  static constexpr int kMostShift = 8;
+  static constexpr int kMostLineShift = 6;  // y
+
+  const uint8_t* upper;
+  const uint8_t* lower;
+  ptrdiff_t columns;
+  int32_t weight_upper;
+  int32_t weight_lower;
+  const Tap<int32_t>* taps;
+  ptrdiff_t pixels;
+  ptrdiff_t channels;
+  int shift;  // x + y, in [1, kMostShift]
+  bool is_signed;
+  uint8_t* out;
+};
+
 struct LineRoutines {
   static constexpr int kMostTaps = 1 << 8;  // of a window
 
@@ -138,6 +157,8 @@ struct LineRoutines {
   // in this order, and the sum loses its fraction. Factors are multiplied in the order number,
   // weight of the line, weight of the column.
   void (*blend_real)(const BlendLine<uint8_t, float>& line);
+  // The sum of the four products over 2^shift, to nearest, ties away from zero.
+  void (*blend_bytes)(const ByteBlend& line);
   // out[i] = in[i], which is not negative, requantized by double rounding without a left shift.
   void (*requantize)(const int32_t* in, const QuantizedMultiplier& scale, const LineOutput& output,
                      void* out, ptrdiff_t count);

@@ -15,6 +15,7 @@
 
 #include "intaglio/fixedpoint/transcendental.h"
 #include "intaglio/kernels/blend.h"
+#include "intaglio/kernels/blend_bytes.h"
 #include "intaglio/kernels/column_sums.h"
 #include "intaglio/kernels/finish.h"
 #include "intaglio/kernels/line_args.h"
@@ -285,9 +286,11 @@ struct Lines {
 
 template <class V, class B>
 inline constexpr LineRoutines kLines = {
-    Lines<V, B>::Add, Lines<V, B>::AddWords,   Lines<V, B>::Multiply,    Windows<V>::Largest,
-    Windows<V>::Mean, ColumnSums<V>::Add,      Places<V, B>::OfLargest,  Blend<V>::Fixed,
-    Blend<V>::Real,   Lines<V, B>::Requantize, Lines<V, B>::Reciprocals, Lines<V, B>::Dequantize};
+    Lines<V, B>::Add,        Lines<V, B>::AddWords,   Lines<V, B>::Multiply,
+    Windows<V>::Largest,     Windows<V>::Mean,        ColumnSums<V>::Add,
+    Places<V, B>::OfLargest, Blend<V>::Fixed,         Blend<V>::Real,
+    BlendBytes<V>::Run,      Lines<V, B>::Requantize, Lines<V, B>::Reciprocals,
+    Lines<V, B>::Dequantize};
 
 }  // namespace intaglio
 

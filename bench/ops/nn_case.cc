@@ -169,10 +169,10 @@ constexpr Mix kQuantize = 4 * kQuotient + Mix{.plain = 2, .permutations = 3 + 1}
 // A mean of 3136: the bytes of two lines are interleaved, and added in pairs by a product with
 // ones; two vectors of words are added.
 constexpr Mix kMean3136 = 3136 / 2 * Mix{.plain = 2, .products = 2, .shuffles = 2};
-// Of 16 numbers between two columns, of which 32 pairs have 65: their difference, the shifted and
+// Of 16 numbers between two columns, of which 32 pairs have 60: their difference, the shifted and
 // rounded one; product and sum; rounded by three.
 constexpr Mix kBlendFixed =
-    Mix{.plain = 1 + 1, .long_products = 1, .shifts = 2} + 32 / 65.0 * Mix{.plain = 2, .shifts = 1};
+    Mix{.plain = 1 + 1, .long_products = 1, .shifts = 2} + 32 / 60.0 * Mix{.plain = 2, .shifts = 1};
 // The same of real numbers: four products and their sum, the half, the conversion.
 constexpr Mix kBlendReal = {.products = 4, .float_sums = 4, .conversions = 1};
 constexpr Mix kPacking = {.permutations = 4};  // of four vectors, in order
@@ -180,12 +180,20 @@ constexpr Mix kPacking = {.permutations = 4};  // of four vectors, in order
 // which is shorter than what is done.
 constexpr Mix kColumnFixed = {.products = 1, .shuffles = 2};
 constexpr Mix kColumnReal = 2 * Mix{.products = 1, .permutations = 1, .conversions = 1};
-// 33 columns of 256 become 65.
-constexpr Mix kResizeFixed = 4 * kBlendFixed + kPacking + 4 * 33 / 65.0 * kColumnFixed;
-constexpr Mix kResizeReal = 4 * kBlendReal + kPacking + 4 * 33 / 65.0 * kColumnReal;
-// 33 columns of 21 become 257: two vectors of a pixel, packed.
-constexpr Mix kResize21 =
-    64 / 21.0 * (2 * kBlendReal + Mix{.permutations = 2}) + 4 * 33 / 257.0 * kColumnReal;
+// 33 columns of 256 become 60.
+constexpr Mix kResizeFixed = 4 * kBlendFixed + kPacking + 4 * 33 / 60.0 * kColumnFixed;
+constexpr Mix kResizeReal = 4 * kBlendReal + kPacking + 4 * 33 / 60.0 * kColumnReal;
+// Of 64 bytes by weights of few bits, of either half: two columns' products, sums, a shift; one
+// pack. A column's bytes are paired, and their products added.
+constexpr Mix kBlendBytes = {.plain = 4, .products = 4, .permutations = 1, .shifts = 2};
+constexpr Mix kColumnBytes = {.products = 2, .shuffles = 2};
+// The sign, the half, their sum, and columns flipped.
+constexpr Mix kBlendSigned = kBlendBytes + Mix{.plain = 4, .shifts = 2};
+constexpr Mix kColumnSigned = kColumnBytes + Mix{.plain = 2};
+// 33 columns of 256 become 65; of 21, which half a vector holds, 257.
+constexpr Mix kResizeUnsigned = kBlendBytes + 33 / 65.0 * kColumnBytes;
+constexpr Mix kResizeSigned = kBlendSigned + 33 / 65.0 * kColumnSigned;
+constexpr Mix kResize21 = 32 / 21.0 * (kBlendBytes + 33 / 257.0 * kColumnBytes);
 // A row of 21: two loads are moved and joined with their places, and one minimum is left of four.
 // Of 16 bytes each, twice as many of which are issued as of vectors of 64, at most.
 constexpr Mix kArgMax21 = 64 / 2 * Mix{.plain = 2 * 2 + 1, .shuffles = 2, .extremes = 3};
@@ -213,6 +221,7 @@ std::vector<OpCase> NnCases(Context& context) {
   };
   const nn::ResizeBilinear bilinear{65, 65, true, false};
   const nn::ResizeBilinear narrow{257, 257, true, false};
+  const nn::ResizeBilinear uneven{60, 60, true, false};
   const nn::ResizeNearestNeighbor nearest{56, 56, false, false};
   return {
       NnCase<kMaxPool3x3>(context, "max pool 3x3/56x56x256", Type::kInt8, {{1, 56, 56, 256}},
@@ -221,12 +230,16 @@ std::vector<OpCase> NnCases(Context& context) {
                               {{1, 56, 56, 256}}, pool(nn::AveragePool2D{})),
       NnCase<kSoftmax197>(context, "softmax/1576x197", Type::kInt8, {{1576, 197}}, softmax),
       NnCase<kSoftmax21>(context, "softmax/16641x21", Type::kInt8, {{16641, 21}}, softmax),
-      NnCase<kResizeFixed>(context, "resize bilinear/33x33x256-65x65", Type::kInt8,
-                           {{1, 33, 33, 256}}, resize(bilinear, Type::kInt8)),
-      NnCase<kResizeReal>(context, "resize bilinear, uint8/33x33x256-65x65", Type::kUInt8,
-                          {{1, 33, 33, 256}}, resize(bilinear, Type::kUInt8)),
+      NnCase<kResizeSigned>(context, "resize bilinear/33x33x256-65x65", Type::kInt8,
+                            {{1, 33, 33, 256}}, resize(bilinear, Type::kInt8)),
+      NnCase<kResizeUnsigned>(context, "resize bilinear, uint8/33x33x256-65x65", Type::kUInt8,
+                              {{1, 33, 33, 256}}, resize(bilinear, Type::kUInt8)),
       NnCase<kResize21>(context, "resize bilinear, uint8/33x33x21-257x257", Type::kUInt8,
                         {{1, 33, 33, 21}}, resize(narrow, Type::kUInt8)),
+      NnCase<kResizeFixed>(context, "resize bilinear/33x33x256-60x60", Type::kInt8,
+                           {{1, 33, 33, 256}}, resize(uneven, Type::kInt8)),
+      NnCase<kResizeReal>(context, "resize bilinear, uint8/33x33x256-60x60", Type::kUInt8,
+                          {{1, 33, 33, 256}}, resize(uneven, Type::kUInt8)),
       NnCase<kMove>(context, "resize nearest/28x28x256-56x56", Type::kInt8, {{1, 28, 28, 256}},
                     resize(nearest, Type::kInt8)),
       NnCase<kMove>(context, "concatenation/2 of 56x56x128", Type::kInt8,

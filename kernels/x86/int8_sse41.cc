@@ -74,6 +74,11 @@ struct KernelSse41 : Sse41 {
   static INTAGLIO_INLINE Operand Broadcast8(uint8_t byte) {
     return _mm_set1_epi8(static_cast<char>(byte));
   }
+  static INTAGLIO_INLINE Operand DotBytes(Operand a, Operand b) { return _mm_maddubs_epi16(a, b); }
+  template <bool kSigned>
+  static INTAGLIO_INLINE Operand PackBytes(Operand a, Operand b) {
+    return kSigned ? _mm_packs_epi16(a, b) : _mm_packus_epi16(a, b);
+  }
   static INTAGLIO_INLINE Operand UnpackLow8(Operand a, Operand b) {
     return _mm_unpacklo_epi8(a, b);
   }

@@ -135,6 +135,13 @@ struct PanelAvx2 : Avx2 {
   static INTAGLIO_INLINE Operand Broadcast8(uint8_t byte) {
     return _mm256_set1_epi8(static_cast<char>(byte));
   }
+  static INTAGLIO_INLINE Operand DotBytes(Operand a, Operand b) {
+    return _mm256_maddubs_epi16(a, b);
+  }
+  template <bool kSigned>
+  static INTAGLIO_INLINE Operand PackBytes(Operand a, Operand b) {
+    return kSigned ? _mm256_packs_epi16(a, b) : _mm256_packus_epi16(a, b);
+  }
   static INTAGLIO_INLINE Operand UnpackLow8(Operand a, Operand b) {
     return _mm256_unpacklo_epi8(a, b);
   }

@@ -234,6 +234,13 @@ struct PanelAvx512 : Avx512 {
     const __mmask64 part = below(end) & ~below(begin);
     _mm512_storeu_si512(to, _mm512_mask_loadu_epi8(Broadcast8(fill), part, from));
   }
+  static INTAGLIO_INLINE Operand DotBytes(Operand a, Operand b) {
+    return _mm512_maddubs_epi16(a, b);
+  }
+  template <bool kSigned>
+  static INTAGLIO_INLINE Operand PackBytes(Operand a, Operand b) {
+    return kSigned ? _mm512_packs_epi16(a, b) : _mm512_packus_epi16(a, b);
+  }
   static INTAGLIO_INLINE Operand UnpackLow8(Operand a, Operand b) {
     return _mm512_unpacklo_epi8(a, b);
   }

@@ -4,7 +4,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <memory>
+#include <optional>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "intaglio/gemm/lines.h"
@@ -186,6 +190,96 @@ class BytesRoutine final : public Routine {
   Function function_;
 };
 
+// Taps whose weights all are multiples of 2^-bits.
+struct FewBits {
+  int bits = 0;
+  std::vector<Tap<int32_t>> taps;
+};
+
+double Fraction(float weight) { return static_cast<double>(weight); }
+double Fraction(int32_t weight) { return weight / 1024.0; }
+
+// With as few bits as there are, one at least; none of more than ByteBlend has for lines. Of a
+// column or row twice, as beyond the image's sides, any weights do.
+template <class W>
+std::optional<FewBits> WithFewBits(const std::vector<Tap<W>>& taps) {
+  for (int bits = 1; bits <= ByteBlend::kMostLineShift; ++bits) {
+    FewBits few{bits, {}};
+    for (const Tap<W>& tap : taps) {
+      const double high = tap.low == tap.high ? 0 : std::ldexp(Fraction(tap.weight_high), bits);
+      if (high != std::floor(high)) break;
+      const auto weight = static_cast<int32_t>(high);
+      few.taps.push_back({tap.low, tap.high, (1 << bits) - weight, weight});
+    }
+    if (few.taps.size() == taps.size()) return few;
+  }
+  return std::nullopt;
+}
+
+// Both types of bytes, where weights have few bits, as those of images made two, four and up to
+// sixteen times as large mostly do: then neither float32 nor ten bits round anything, and these
+// numbers are theirs.
+class FewBitsRoutine final : public Routine {
+ public:
+  template <class W>
+  FewBitsRoutine(const Bilinear<W>& b, FewBits y, FewBits x, bool is_signed,
+                 const LineRoutines& lines)
+      : rows_(b.rows),
+        image_(b.image),
+        line_(b.line),
+        out_line_(b.out_line()),
+        columns_(b.columns),
+        channels_(b.channels),
+        y_(std::move(y)),
+        x_(std::move(x)),
+        is_signed_(is_signed),
+        lines_(lines) {}
+
+  Status Run(const RunArguments& arguments) const override {
+    if (rows_ == 0 || out_line_ == 0) return {};
+    ForParts(arguments.context, rows_, kLeastBytesOfThread / out_line_ + 1,
+             [&](ptrdiff_t first, ptrdiff_t last) {
+               for (ptrdiff_t row = first; row < last; ++row) RunRow(arguments, row);
+             });
+    return {};
+  }
+
+ private:
+  void RunRow(const RunArguments& arguments, ptrdiff_t row) const {
+    const auto height = static_cast<ptrdiff_t>(y_.taps.size());
+    const Tap<int32_t>& y = y_.taps[static_cast<size_t>(row % height)];
+    const uint8_t* const image =
+        static_cast<const uint8_t*>(arguments.inputs[0]) + row / height * image_;
+    lines_.blend_bytes({image + y.low * line_, image + y.high * line_, columns_, y.weight_low,
+                        y.weight_high, x_.taps.data(), static_cast<ptrdiff_t>(x_.taps.size()),
+                        channels_, x_.bits + y_.bits, is_signed_,
+                        static_cast<uint8_t*>(arguments.outputs[0]) + row * out_line_});
+  }
+
+  ptrdiff_t rows_;
+  ptrdiff_t image_;
+  ptrdiff_t line_;
+  ptrdiff_t out_line_;
+  ptrdiff_t columns_;
+  ptrdiff_t channels_;
+  FewBits y_;
+  FewBits x_;
+  bool is_signed_;
+  const LineRoutines& lines_;
+};
+
+// The routine of bytes T: by weights of few bits, or else by those of W.
+template <class T, class W>
+std::shared_ptr<const Routine> ByteRoutine(const Bilinear<W>& bilinear, const LineRoutines& lines,
+                                           void (*blend)(const BlendLine<T, W>&)) {
+  std::optional<FewBits> y = WithFewBits(bilinear.y);
+  std::optional<FewBits> x = WithFewBits(bilinear.x);
+  if (!y || !x || y->bits + x->bits > ByteBlend::kMostShift)
+    return std::make_shared<BytesRoutine<T, W>>(bilinear, blend);
+  return std::make_shared<FewBitsRoutine>(bilinear, std::move(*y), std::move(*x),
+                                          std::is_signed_v<T>, lines);
+}
+
 std::vector<int> Nearest(int in, int out, const Options& options) {
   const float scale = options.align_corners && out > 1
                           ? static_cast<float>(in - 1) / static_cast<float>(out - 1)
@@ -227,11 +321,11 @@ Result<PreparedLayer> PrepareResizeBilinear(const LayerView& layer, const LayerO
   if (!lines.ok()) return layer.Wrap(lines.status());
   PreparedLayer prepared;
   if (type == Type::kInt8) {
-    prepared.routine = std::make_shared<BytesRoutine<int8_t, int32_t>>(
-        Bilinear<int32_t>(in, out, how), (*lines)->blend_fixed);
+    prepared.routine =
+        ByteRoutine<int8_t>(Bilinear<int32_t>(in, out, how), **lines, (*lines)->blend_fixed);
   } else if (type == Type::kUInt8) {
-    prepared.routine = std::make_shared<BytesRoutine<uint8_t, float>>(Bilinear<float>(in, out, how),
-                                                                      (*lines)->blend_real);
+    prepared.routine =
+        ByteRoutine<uint8_t>(Bilinear<float>(in, out, how), **lines, (*lines)->blend_real);
   } else if (type == Type::kInt16) {
     prepared.routine = WideRoutine<int16_t>(Bilinear<int32_t>(in, out, how));
   } else {

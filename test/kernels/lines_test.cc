@@ -519,6 +519,61 @@ void ExpectBlend(void (*blend)(const BlendLine<T, W>&), W one) {
   }
 }
 
+// The same by weights of few bits, of either type; neighbouring pixels share columns or do not.
+TEST_P(EveryKernelLines, BlendBytes) {
+  std::mt19937 random(9);
+  for (const ptrdiff_t channels : {1, 3, 15, 16, 17, 21, 31, 32, 33, 63, 64, 65, 100, 128, 200}) {
+    for (const bool is_signed : {false, true}) {
+      for (int bits = 1; bits <= ByteBlend::kMostShift; ++bits) {
+        constexpr ptrdiff_t kColumns = 5;
+        constexpr ptrdiff_t kPixels = 19;
+        const int least = std::max(0, bits - ByteBlend::kMostLineShift);
+        const int x_bits =
+            least + static_cast<int>(random() % static_cast<unsigned>(bits - least + 1));
+        const int y_bits = bits - x_bits;
+        const auto weight = [&](int of) {
+          return static_cast<int32_t>(random() % (2u << of) >> 1);
+        };
+        const auto bytes = static_cast<size_t>(kColumns * channels);
+        std::vector<uint8_t> upper;
+        std::vector<uint8_t> lower;
+        for (size_t i = 0; i < bytes; ++i) {
+          upper.push_back(static_cast<uint8_t>(random() % 4 == 0 ? 0x80 : random() >> 24));
+          lower.push_back(static_cast<uint8_t>(random() % 4 == 0 ? 0x7f : random() >> 24));
+        }
+        std::vector<Tap<int32_t>> taps;
+        for (ptrdiff_t p = 0; p < kPixels; ++p) {
+          const int32_t high = random() % 4 == 0 ? 1 << x_bits : weight(x_bits);
+          const ptrdiff_t low = p % 3 == 0 ? static_cast<ptrdiff_t>(random() % kColumns) : p / 5;
+          taps.push_back({low,
+                          p % 3 == 1 ? static_cast<ptrdiff_t>(random() % kColumns)
+                                     : std::min(low + 1, kColumns - 1),
+                          (1 << x_bits) - high, high});
+        }
+        const int32_t y = weight(y_bits);
+        std::vector<uint8_t> out(static_cast<size_t>(kPixels * channels) + 1, 55);
+        lines().blend_bytes({upper.data(), lower.data(), kColumns, (1 << y_bits) - y, y,
+                             taps.data(), kPixels, channels, bits, is_signed, out.data()});
+        const auto number = [&](uint8_t b) { return is_signed ? int{static_cast<int8_t>(b)} : b; };
+        for (size_t i = 0; i + 1 < out.size(); ++i) {
+          const Tap<int32_t>& tap = taps[i / static_cast<size_t>(channels)];
+          const auto c = static_cast<ptrdiff_t>(i) % channels;
+          const auto low = static_cast<size_t>(tap.low * channels + c);
+          const auto high = static_cast<size_t>(tap.high * channels + c);
+          const int above =
+              number(upper[low]) * tap.weight_low + number(upper[high]) * tap.weight_high;
+          const int below =
+              number(lower[low]) * tap.weight_low + number(lower[high]) * tap.weight_high;
+          const double sum = above * ((1 << y_bits) - y) + below * y;
+          ASSERT_EQ(number(out[i]), static_cast<int>(std::round(sum / (1 << bits))))
+              << i << ", " << channels << ", " << bits << ", " << is_signed;
+        }
+        ASSERT_EQ(out.back(), 55);
+      }
+    }
+  }
+}
+
 TEST_P(EveryKernelLines, BlendFixed) { ExpectBlend<int8_t>(lines().blend_fixed, 1024); }
 TEST_P(EveryKernelLines, BlendReal) { ExpectBlend<uint8_t>(lines().blend_real, 1.0f); }
 
