@@ -20,12 +20,14 @@ inline constexpr bool kStoresPairs = requires {
   typename V::template ByteStore<true>;
 };
 
+template <class Form>
+inline constexpr bool kFormHoldsZeroPoint = requires {
+  Form::kHoldsZeroPoint;
+};
+
 // What stores the rows of panels that are scaled by Form.
 template <class V, class Form>
-using ByteStoreOf = typename V::template ByteStore < !requires {
-  Form::kHoldsZeroPoint;
-}
-> ;
+using ByteStoreOf = typename V::template ByteStore<!kFormHoldsZeroPoint<Form>>;
 
 // use(form) if a panel is scaled by bounded forms, as nearly all are; else false.
 template <class V, int kVectors, class Use>

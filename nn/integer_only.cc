@@ -4,6 +4,7 @@
 
 #include "intaglio/nn/layer.h"
 #include "intaglio/nn/nested_graphs.h"
+#include "intaglio/nn/ops/ops.h"
 
 namespace intaglio::nn {
 namespace {
@@ -28,7 +29,8 @@ std::string WhatForcesFloat(const Graph& graph, size_t index) {
   const Operator& op = layer.layer().op;
   const Type type =
       layer.input_count() > 0 && layer.has_input(0) ? layer.input(0).type : Type::kBool;
-  if (std::holds_alternative<ResizeBilinear>(op) && type == Type::kUInt8) {
+  if (std::holds_alternative<ResizeBilinear>(op) && type == Type::kUInt8 &&
+      !ResizesByFewBits(layer)) {
     return "it interpolates uint8 '" + layer.input(0).name + "' in float32";
   }
   if (std::holds_alternative<LogSoftmax>(op) && type == Type::kUInt8) {

@@ -112,16 +112,17 @@ struct Avx2 {
 
   // Writes kStoredTogether vectors as neighbouring bytes, saturated.
   static constexpr int kStoredTogether = 2;
-  template <class T>
-  requires(sizeof(T) == 1) static INTAGLIO_INLINE void StoreSaturated(T* p, const I32* a) {
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(p), Saturated(p, a));
+  static INTAGLIO_INLINE void StoreSaturated(int8_t* p, const I32* a) {
+    const __m256i words = WordsInOrder(a);
+    _mm_storeu_si128(
+        reinterpret_cast<__m128i*>(p),
+        _mm_packs_epi16(_mm256_castsi256_si128(words), _mm256_extracti128_si256(words, 1)));
   }
-  // The same in two halves.
-  template <class T>
-  requires(sizeof(T) == 1) static INTAGLIO_INLINE void StoreSaturated(T* p, T* q, const I32* a) {
-    const __m128i bytes = Saturated(p, a);
-    _mm_storel_epi64(reinterpret_cast<__m128i*>(p), bytes);
-    _mm_storel_epi64(reinterpret_cast<__m128i*>(q), _mm_unpackhi_epi64(bytes, bytes));
+  static INTAGLIO_INLINE void StoreSaturated(uint8_t* p, const I32* a) {
+    const __m256i words = WordsInOrder(a);
+    _mm_storeu_si128(
+        reinterpret_cast<__m128i*>(p),
+        _mm_packus_epi16(_mm256_castsi256_si128(words), _mm256_extracti128_si256(words, 1)));
   }
 
   static constexpr int k16Lanes = 16;
@@ -145,14 +146,6 @@ struct Avx2 {
   // Two vectors as int16, saturated.
   static INTAGLIO_INLINE __m256i WordsInOrder(const I32* a) {
     return _mm256_permute4x64_epi64(_mm256_packs_epi32(a[0], a[1]), 0b11011000);
-  }
-  static INTAGLIO_INLINE __m128i Saturated(const int8_t*, const I32* a) {
-    const __m256i words = WordsInOrder(a);
-    return _mm_packs_epi16(_mm256_castsi256_si128(words), _mm256_extracti128_si256(words, 1));
-  }
-  static INTAGLIO_INLINE __m128i Saturated(const uint8_t*, const I32* a) {
-    const __m256i words = WordsInOrder(a);
-    return _mm_packus_epi16(_mm256_castsi256_si128(words), _mm256_extracti128_si256(words, 1));
   }
   // Lanes 1, 3, .. to lanes 0, 2, .. too. By a shuffle: from a 64-bit shift of a loop invariant
   // clang 14 makes an emulated 64-bit multiplication.

@@ -111,16 +111,13 @@ struct Avx512 {
 
   // Writes kStoredTogether vectors as neighbouring bytes, saturated.
   static constexpr int kStoredTogether = 4;
-  template <class T>
-  requires(sizeof(T) == 1) static INTAGLIO_INLINE void StoreSaturated(T* p, const I32* a) {
-    _mm512_storeu_si512(p, Saturated(p, a));
+  static INTAGLIO_INLINE void StoreSaturated(int8_t* p, const I32* a) {
+    const __m512i words = _mm512_packs_epi32(a[0], a[1]);
+    StoreInOrder(p, _mm512_packs_epi16(words, _mm512_packs_epi32(a[2], a[3])));
   }
-  // The same in two halves.
-  template <class T>
-  requires(sizeof(T) == 1) static INTAGLIO_INLINE void StoreSaturated(T* p, T* q, const I32* a) {
-    const __m512i bytes = Saturated(p, a);
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), _mm512_castsi512_si256(bytes));
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(q), _mm512_extracti64x4_epi64(bytes, 1));
+  static INTAGLIO_INLINE void StoreSaturated(uint8_t* p, const I32* a) {
+    const __m512i words = _mm512_packs_epi32(a[0], a[1]);
+    StoreInOrder(p, _mm512_packus_epi16(words, _mm512_packs_epi32(a[2], a[3])));
   }
   // Writes one.
   static INTAGLIO_INLINE void StoreSaturated(int8_t* p, I32 a) {
@@ -150,18 +147,10 @@ struct Avx512 {
   static INTAGLIO_INLINE __m512i OddToEven(__m512i a) {
     return _mm512_shuffle_epi32(a, _MM_PERM_DDBB);
   }
-  static INTAGLIO_INLINE __m512i Saturated(const int8_t*, const I32* a) {
-    const __m512i words = _mm512_packs_epi32(a[0], a[1]);
-    return InOrder(_mm512_packs_epi16(words, _mm512_packs_epi32(a[2], a[3])));
-  }
-  static INTAGLIO_INLINE __m512i Saturated(const uint8_t*, const I32* a) {
-    const __m512i words = _mm512_packs_epi32(a[0], a[1]);
-    return InOrder(_mm512_packus_epi16(words, _mm512_packs_epi32(a[2], a[3])));
-  }
   // Bytes whose fours the packs left lane by lane.
-  static INTAGLIO_INLINE __m512i InOrder(__m512i bytes) {
+  static INTAGLIO_INLINE void StoreInOrder(void* p, __m512i bytes) {
     const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
-    return _mm512_permutexvar_epi32(order, bytes);
+    _mm512_storeu_si512(p, _mm512_permutexvar_epi32(order, bytes));
   }
   static constexpr __mmask16 kEvenLanes = 0x5555;
   // Even lanes of even, odd lanes of odd.

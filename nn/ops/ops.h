@@ -44,6 +44,8 @@ ShapesResult InferSequence(const LayerView& layer);
 ShapesResult InferOneHot(const LayerView& layer);
 ShapesResult InferTopK(const LayerView& layer);
 ShapesResult InferResizeBilinear(const LayerView& layer);
+// Whether the weights of its float32 interpolation have so few bits that bytes take integers.
+bool ResizesByFewBits(const LayerView& layer);
 ShapesResult InferResizeNearestNeighbor(const LayerView& layer);
 ShapesResult InferSpaceToDepth(const LayerView& layer);
 ShapesResult InferDepthToSpace(const LayerView& layer);

@@ -268,15 +268,26 @@ class FewBitsRoutine final : public Routine {
   const LineRoutines& lines_;
 };
 
+// The taps of both axes, where so few bits do.
+struct FewBitsImage {
+  FewBits y;
+  FewBits x;
+};
+template <class W>
+std::optional<FewBitsImage> WithFewBits(const Bilinear<W>& bilinear) {
+  std::optional<FewBits> y = WithFewBits(bilinear.y);
+  std::optional<FewBits> x = WithFewBits(bilinear.x);
+  if (!y || !x || y->bits + x->bits > ByteBlend::kMostShift) return std::nullopt;
+  return FewBitsImage{std::move(*y), std::move(*x)};
+}
+
 // The routine of bytes T: by weights of few bits, or else by those of W.
 template <class T, class W>
 std::shared_ptr<const Routine> ByteRoutine(const Bilinear<W>& bilinear, const LineRoutines& lines,
                                            void (*blend)(const BlendLine<T, W>&)) {
-  std::optional<FewBits> y = WithFewBits(bilinear.y);
-  std::optional<FewBits> x = WithFewBits(bilinear.x);
-  if (!y || !x || y->bits + x->bits > ByteBlend::kMostShift)
-    return std::make_shared<BytesRoutine<T, W>>(bilinear, blend);
-  return std::make_shared<FewBitsRoutine>(bilinear, std::move(*y), std::move(*x),
+  std::optional<FewBitsImage> few = WithFewBits(bilinear);
+  if (!few) return std::make_shared<BytesRoutine<T, W>>(bilinear, blend);
+  return std::make_shared<FewBitsRoutine>(bilinear, std::move(few->y), std::move(few->x),
                                           std::is_signed_v<T>, lines);
 }
 
@@ -308,6 +319,14 @@ ShapesResult InferResizeBilinear(const LayerView& layer) {
 
 ShapesResult InferResizeNearestNeighbor(const LayerView& layer) {
   return InferResize<ResizeNearestNeighbor>(layer);
+}
+
+bool ResizesByFewBits(const LayerView& layer) {
+  if (!InferResizeBilinear(layer).ok()) return false;
+  const auto& op = layer.op<ResizeBilinear>();
+  const Bilinear<float> bilinear(layer.input(0).shape, layer.output().shape,
+                                 {op.align_corners, op.half_pixel_centers});
+  return WithFewBits(bilinear).has_value();
 }
 
 Result<PreparedLayer> PrepareResizeBilinear(const LayerView& layer, const LayerOptions& options) {

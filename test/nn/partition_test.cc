@@ -202,7 +202,7 @@ TEST(Partition, NamesFloatArithmeticOnIntegers) {
   Builder b;
   const Value x = b.Input("x", Type::kUInt8, {1, 2, 2, 1}, PerTensor(0.5f, 7));
   const Value y = b.Relu(x, PerTensor(0.5f, 7));
-  const Value large = b.Layer(ResizeBilinear{4, 4}, {y.id}, Type::kUInt8, PerTensor(0.5f, 7));
+  const Value large = b.Layer(ResizeBilinear{3, 3}, {y.id}, Type::kUInt8, PerTensor(0.5f, 7));
   b.Output(b.Relu(large, PerTensor(0.5f, 7)), "y");
   const Graph graph = Finish(b);
   const std::string expected = "it interpolates uint8 'RELU_0' in float32";
@@ -214,6 +214,15 @@ TEST(Partition, NamesFloatArithmeticOnIntegers) {
   ASSERT_FALSE(model.ok());
   EXPECT_EQ(model.status().message(),
             "RESIZE_BILINEAR #1 'RESIZE_BILINEAR_1': needs floating point: " + expected);
+}
+
+// Twice the size: no weight has more bits than integers hold.
+TEST(Partition, TakesInterpolationByFewBits) {
+  Builder b;
+  const Quantization q = PerTensor(0.5f, 7);
+  const Value x = b.Input("x", Type::kUInt8, {1, 2, 2, 1}, q);
+  b.Output(b.Layer(ResizeBilinear{4, 4}, {x.id}, Type::kUInt8, q), "y");
+  EXPECT_TRUE(Model::Prepare(Finish(b), {.integer_only = true}).ok());
 }
 
 TEST(Partition, NamesRootsOfInt16) {
