@@ -48,7 +48,8 @@ struct BlendBytes {
       using Operand = typename V::Operand;
       const auto x = std::bit_cast<Operand>(upper);
       const auto y = std::bit_cast<Operand>(lower);
-      const auto weights = std::bit_cast<Operand>(static_cast<uint16_t>(a | b << 8) + Words{});
+      const auto both = static_cast<uint16_t>(a | b << 8);
+      const auto weights = std::bit_cast<Operand>(both + Words{});
       return {std::bit_cast<Words>(V::DotBytes(V::UnpackLow8(x, y), weights)),
               std::bit_cast<Words>(V::DotBytes(V::UnpackHigh8(x, y), weights))};
     } else {
@@ -134,7 +135,8 @@ struct BlendBytes {
   static __attribute__((noinline)) void RunPanel(const ByteBlend line, ptrdiff_t first) {
     const auto half = static_cast<int16_t>((1 << line.shift) >> 1);
     // Bytes that were flipped are larger by 128.
-    const Words start = static_cast<uint16_t>(kSigned ? -(128 << line.shift) : half) + Words{};
+    const auto first_sum = static_cast<uint16_t>(kSigned ? -(128 << line.shift) : half);
+    const Words start = first_sum + Words{};
     const bool is_half = line.channels <= kBytes / 2;
     uint8_t* out = line.out + first;
     const uint8_t* const end = line.out + line.pixels * line.channels;
