@@ -110,6 +110,17 @@ struct Bilinear {
         y(MakeTaps(in[1], out[1], options, W())),
         x(MakeTaps(in[2], out[2], options, W())) {}
 
+  // Of the same sizes as another.
+  template <class From>
+  Bilinear(const Bilinear<From>& like, std::vector<Tap<W>> y, std::vector<Tap<W>> x)
+      : rows(like.rows),
+        image(like.image),
+        line(like.line),
+        channels(like.channels),
+        columns(like.columns),
+        y(std::move(y)),
+        x(std::move(x)) {}
+
   ptrdiff_t out_line() const { return static_cast<ptrdiff_t>(x.size()) * channels; }
   const Tap<W>& RowTap(ptrdiff_t row) const { return y[static_cast<size_t>(row) % y.size()]; }
   // Of an output row's image.
@@ -191,24 +202,27 @@ class BytesRoutine final : public Routine {
 };
 
 // Taps whose weights all are multiples of 2^-bits.
-struct FewBits {
-  int bits = 0;
+struct FewBitsTaps {
+  int bits;
   std::vector<Tap<int32_t>> taps;
 };
 
-double Fraction(float weight) { return static_cast<double>(weight); }
-double Fraction(int32_t weight) { return weight / 1024.0; }
+// Of what lies above. Of a row or column twice, as beyond the image's sides, any weights of ten
+// bits do, whose sums are exact; those of float32 are rounded, unless they have few bits, too.
+double Fraction(const Tap<float>& tap) { return static_cast<double>(tap.weight_high); }
+double Fraction(const Tap<int32_t>& tap) {
+  return tap.low == tap.high ? 0 : tap.weight_high / 1024.0;
+}
 
-// With as few bits as there are, one at least; none of more than ByteBlend has for lines. Of a
-// column or row twice, as beyond the image's sides, any weights do.
+// With as few bits as there are, one at least; none of more than ByteBlend has for lines.
 template <class W>
-std::optional<FewBits> WithFewBits(const std::vector<Tap<W>>& taps) {
+std::optional<FewBitsTaps> WithFewBits(const std::vector<Tap<W>>& taps) {
   for (int bits = 1; bits <= ByteBlend::kMostLineShift; ++bits) {
-    FewBits few{bits, {}};
+    FewBitsTaps few{bits, {}};
     for (const Tap<W>& tap : taps) {
-      const double high = tap.low == tap.high ? 0 : std::ldexp(Fraction(tap.weight_high), bits);
+      const double high = std::ldexp(Fraction(tap), bits);
       if (high != std::floor(high)) break;
-      const auto weight = static_cast<int32_t>(high);
+      const auto weight = tap.low == tap.high ? 0 : static_cast<int32_t>(high);
       few.taps.push_back({tap.low, tap.high, (1 << bits) - weight, weight});
     }
     if (few.taps.size() == taps.size()) return few;
@@ -216,79 +230,50 @@ std::optional<FewBits> WithFewBits(const std::vector<Tap<W>>& taps) {
   return std::nullopt;
 }
 
-// Both types of bytes, where weights have few bits, as those of images made two, four and up to
-// sixteen times as large mostly do: then neither float32 nor ten bits round anything, and these
-// numbers are theirs.
-class FewBitsRoutine final : public Routine {
- public:
-  template <class W>
-  FewBitsRoutine(const Bilinear<W>& b, FewBits y, FewBits x, bool is_signed,
-                 const LineRoutines& lines)
-      : rows_(b.rows),
-        image_(b.image),
-        line_(b.line),
-        out_line_(b.out_line()),
-        columns_(b.columns),
-        channels_(b.channels),
-        y_(std::move(y)),
-        x_(std::move(x)),
-        is_signed_(is_signed),
-        lines_(lines) {}
-
-  Status Run(const RunArguments& arguments) const override {
-    if (rows_ == 0 || out_line_ == 0) return {};
-    ForParts(arguments.context, rows_, kLeastBytesOfThread / out_line_ + 1,
-             [&](ptrdiff_t first, ptrdiff_t last) {
-               for (ptrdiff_t row = first; row < last; ++row) RunRow(arguments, row);
-             });
-    return {};
-  }
-
- private:
-  void RunRow(const RunArguments& arguments, ptrdiff_t row) const {
-    const auto height = static_cast<ptrdiff_t>(y_.taps.size());
-    const Tap<int32_t>& y = y_.taps[static_cast<size_t>(row % height)];
-    const uint8_t* const image =
-        static_cast<const uint8_t*>(arguments.inputs[0]) + row / height * image_;
-    lines_.blend_bytes({image + y.low * line_, image + y.high * line_, columns_, y.weight_low,
-                        y.weight_high, x_.taps.data(), static_cast<ptrdiff_t>(x_.taps.size()),
-                        channels_, x_.bits + y_.bits, is_signed_,
-                        static_cast<uint8_t*>(arguments.outputs[0]) + row * out_line_});
-  }
-
-  ptrdiff_t rows_;
-  ptrdiff_t image_;
-  ptrdiff_t line_;
-  ptrdiff_t out_line_;
-  ptrdiff_t columns_;
-  ptrdiff_t channels_;
-  FewBits y_;
-  FewBits x_;
-  bool is_signed_;
-  const LineRoutines& lines_;
+// Where weights have few bits, as those of images made two, four and up to sixteen times as large
+// mostly do: then neither float32 nor ten bits round anything, and integers give the same numbers.
+struct FewBits {
+  Bilinear<int32_t> bilinear;
+  int shift;  // of both axes
 };
 
-// The taps of both axes, where so few bits do.
-struct FewBitsImage {
-  FewBits y;
-  FewBits x;
-};
 template <class W>
-std::optional<FewBitsImage> WithFewBits(const Bilinear<W>& bilinear) {
-  std::optional<FewBits> y = WithFewBits(bilinear.y);
-  std::optional<FewBits> x = WithFewBits(bilinear.x);
+std::optional<FewBits> WithFewBits(const Bilinear<W>& bilinear) {
+  std::optional<FewBitsTaps> y = WithFewBits(bilinear.y);
+  std::optional<FewBitsTaps> x = WithFewBits(bilinear.x);
   if (!y || !x || y->bits + x->bits > ByteBlend::kMostShift) return std::nullopt;
-  return FewBitsImage{std::move(*y), std::move(*x)};
+  return FewBits{{bilinear, std::move(y->taps), std::move(x->taps)}, y->bits + x->bits};
+}
+
+// Both types of bytes.
+std::shared_ptr<const Routine> FewBitsRoutine(FewBits few, bool is_signed,
+                                              const LineRoutines& lines) {
+  return RoutineOf([few = std::move(few), is_signed, &lines](const RunArguments& arguments) {
+    const Bilinear<int32_t>& b = few.bilinear;
+    if (b.rows == 0 || b.out_line() == 0) return;
+    const auto run_row = [&](ptrdiff_t row) {
+      const Tap<int32_t>& y = b.RowTap(row);
+      const auto* const image =
+          static_cast<const uint8_t*>(arguments.inputs[0]) + b.ImageStart(row);
+      lines.blend_bytes({image + y.low * b.line, image + y.high * b.line, b.columns, y.weight_low,
+                         y.weight_high, b.x.data(), static_cast<ptrdiff_t>(b.x.size()), b.channels,
+                         few.shift, is_signed,
+                         static_cast<uint8_t*>(arguments.outputs[0]) + row * b.out_line()});
+    };
+    ForParts(arguments.context, b.rows, kLeastBytesOfThread / b.out_line() + 1,
+             [&](ptrdiff_t first, ptrdiff_t last) {
+               for (ptrdiff_t row = first; row < last; ++row) run_row(row);
+             });
+  });
 }
 
 // The routine of bytes T: by weights of few bits, or else by those of W.
 template <class T, class W>
 std::shared_ptr<const Routine> ByteRoutine(const Bilinear<W>& bilinear, const LineRoutines& lines,
                                            void (*blend)(const BlendLine<T, W>&)) {
-  std::optional<FewBitsImage> few = WithFewBits(bilinear);
-  if (!few) return std::make_shared<BytesRoutine<T, W>>(bilinear, blend);
-  return std::make_shared<FewBitsRoutine>(bilinear, std::move(few->y), std::move(few->x),
-                                          std::is_signed_v<T>, lines);
+  std::optional<FewBits> few = WithFewBits(bilinear);
+  if (few) return FewBitsRoutine(std::move(*few), std::is_signed_v<T>, lines);
+  return std::make_shared<BytesRoutine<T, W>>(bilinear, blend);
 }
 
 std::vector<int> Nearest(int in, int out, const Options& options) {
