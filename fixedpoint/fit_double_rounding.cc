@@ -227,7 +227,8 @@ float Stretched(const DoubleRoundingFit& fit, int32_t sum) {
   return Scalar::FusedMulAdd(Scalar::FloatOfBits(sum), fit.stretch, fit.shift);
 }
 
-// Where the sums are positive finite floats, and no result leaves int32, from far.
+// Where the sums are positive finite floats, and no result comes near the ends of int32: a zero
+// point may be added to any.
 bool StaysInRange(const DoubleRoundingFit& fit, int64_t least, int64_t most) {
   constexpr int64_t kBitsOfInfinity = 0x7f800000;
   if (!(fit.scale > 0) || !(fit.stretch > 0) || fit.origin < 0) return false;
@@ -235,7 +236,8 @@ bool StaysInRange(const DoubleRoundingFit& fit, int64_t least, int64_t most) {
   const auto x = [&](int64_t sum) {
     return Scalar::FusedMulAdd(Stretched(fit, static_cast<int32_t>(sum)), fit.scale, fit.addend);
   };
-  return x(fit.base + least) >= -1073741824.0f && x(fit.base + most) < 2147483648.0f;
+  constexpr float kFarthestNumber = 1 << 30;
+  return x(fit.base + least) >= -kFarthestNumber && x(fit.base + most) < kFarthestNumber;
 }
 
 int32_t Truth(const DoubleRoundingTask& task, int64_t acc) {

@@ -87,10 +87,6 @@ bool FitPanelByMultiplyAdd(const Panels& panels, const PanelExtent& extent, cons
   return true;
 }
 
-// A fit's numbers are below 2^31 by 128 before the origin is taken off (StaysInRange): then any
-// zero point may be added.
-constexpr int32_t kLeastOrigin = 128;
-
 void FitPanel(const Panels& panels, const PanelExtent& extent, const RowFacts& rows,
               const StandardPipeline& pipeline, PanelParams& params) {
   const ScalingForm form = params.form;
@@ -116,7 +112,7 @@ void FitPanel(const Panels& panels, const PanelExtent& extent, const RowFacts& r
                                     epilogue.clamp_max - epilogue.zero_point};
       const bool left = !bounded && params.left_shift[at] > 0;
       const auto fit = left ? std::nullopt : fitter.Fit(task);
-      if (!fit || fit->origin < kLeastOrigin) {
+      if (!fit) {
         fitted = form;
         break;
       }

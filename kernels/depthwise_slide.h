@@ -8,6 +8,8 @@
 //   ByteStore::StoreRow<kVectors>(char*, const I32*)   Store of one row
 //   ByteStore::Words(I32, I32)                         two of its vectors, brought to int16
 //   ByteStore::StoreWords(char*, words, words)         Store of a row of four that was brought so
+// and T
+//   InterleaveTwo<kVectors>(rows, flip, first, groups)   Interleave of vectors first and first + 1
 // g++ would else load constants long before their use, and have accumulators make room for them.
 #ifndef INTAGLIO_KERNELS_DEPTHWISE_SLIDE_H_
 #define INTAGLIO_KERNELS_DEPTHWISE_SLIDE_H_

@@ -97,6 +97,20 @@ TEST_P(Fits, EveryChannel) {
   ExpectAll();
 }
 
+// Multipliers from 1/4 to 1, after a ReLU, and near 0.
+TEST_P(Fits, EveryMultiplier) {
+  for (const int exponent : {0, -1, -18, -19, -20}) {
+    for (int32_t& e : exponent_) e = exponent;
+    for (const int zero_point : {-128, 3}) {
+      standard_.zero_point = zero_point;
+      const bool has_fits = exponent < -1 || zero_point == -128;
+      if (!KernelOf(GetParam()).takes_multiply_add) {
+        EXPECT_EQ(FittedChannels(), has_fits ? all() : 0) << exponent << ", " << zero_point;
+      }
+    }
+  }
+}
+
 TEST_P(Fits, NoneWhereForbidden) { EXPECT_EQ(FittedChannels({.fit = false}), 0); }
 
 // Few rows do not win back the search; how few depends on the kernel's form of a fit.
