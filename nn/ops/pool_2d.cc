@@ -282,7 +282,10 @@ Result<PoolShape> ShapeOfMaxPool2D(const LayerView& layer) { return PoolShapeOf<
 Result<PreparedLayer> PrepareAveragePool2D(const LayerView& layer, const LayerOptions& options) {
   const Result<Window> window = CheckedWindow<AveragePool2D>(layer);
   if (!window.ok()) return window.status();
-  if (layer.input(0).type == Type::kFloat32) return PrepareAveragePoolFloat(layer, *window);
+  if (layer.input(0).type == Type::kFloat32) {
+    return PreparePoolFloat(layer, options, *window, layer.op<AveragePool2D>().activation,
+                            PoolKind::kAverage);
+  }
   return PreparePool<AveragePool2D, AveragePixel>(layer, options, *window, "average_pool",
                                                   sizeof(int32_t), &LineRoutines::average);
 }
@@ -290,15 +293,19 @@ Result<PreparedLayer> PrepareAveragePool2D(const LayerView& layer, const LayerOp
 Result<PreparedLayer> PrepareMaxPool2D(const LayerView& layer, const LayerOptions& options) {
   const Result<Window> window = CheckedWindow<MaxPool2D>(layer);
   if (!window.ok()) return window.status();
-  if (layer.input(0).type == Type::kFloat32) return PrepareMaxPoolFloat(layer, *window);
+  if (layer.input(0).type == Type::kFloat32) {
+    return PreparePoolFloat(layer, options, *window, layer.op<MaxPool2D>().activation,
+                            PoolKind::kLargest);
+  }
   return PreparePool<MaxPool2D, MaxPixel>(layer, options, *window, "max_pool",
                                           SizeOf(layer.output().type), &LineRoutines::largest);
 }
 
-Result<PreparedLayer> PrepareL2Pool2D(const LayerView& layer, const LayerOptions&) {
+Result<PreparedLayer> PrepareL2Pool2D(const LayerView& layer, const LayerOptions& options) {
   const Result<Window> window = CheckedWindow<L2Pool2D>(layer);
   if (!window.ok()) return window.status();
-  return PrepareL2PoolFloat(layer, *window);
+  return PreparePoolFloat(layer, options, *window, layer.op<L2Pool2D>().activation,
+                          PoolKind::kRootMeanSquare);
 }
 
 }  // namespace intaglio::nn

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "intaglio/nn/layer.h"
+#include "intaglio/nn/ops/wide.h"
 #include "intaglio/nn/ops/window.h"
 #include "intaglio/nn/quantization.h"
 
@@ -35,9 +36,8 @@ Result<PoolShape> ShapeOfAveragePool2D(const LayerView& layer);
 Result<PoolShape> ShapeOfMaxPool2D(const LayerView& layer);
 
 // float32, with windows of which each meets the image.
-Result<PreparedLayer> PrepareAveragePoolFloat(const LayerView& layer, const Window& window);
-Result<PreparedLayer> PrepareMaxPoolFloat(const LayerView& layer, const Window& window);
-Result<PreparedLayer> PrepareL2PoolFloat(const LayerView& layer, const Window& window);
+Result<PreparedLayer> PreparePoolFloat(const LayerView& layer, const LayerOptions& options,
+                                       const Window& window, Activation activation, PoolKind kind);
 
 }  // namespace intaglio::nn
 

@@ -1,125 +1,99 @@
 // AVERAGE_POOL_2D, MAX_POOL_2D and L2_POOL_2D of float32.
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
-#include <limits>
 #include <memory>
-#include <type_traits>
+#include <utility>
 
 #include "intaglio/nn/ops/binary.h"
 #include "intaglio/nn/ops/ops.h"
 #include "intaglio/nn/ops/parallel.h"
 #include "intaglio/nn/ops/pool_2d.h"
+#include "intaglio/nn/ops/wide.h"
 
 namespace intaglio::nn {
 namespace {
 
-struct Average {
-  static float Start() { return 0; }
-  static float Take(float sum, float x) { return sum + x; }
-  static float Finish(float sum, float count) { return sum / count; }
-};
-struct Largest {
-  static float Start() { return std::numeric_limits<float>::lowest(); }
-  static float Take(float best, float x) { return best < x ? x : best; }
-  static float Finish(float best, float) { return best; }
-};
-struct RootMeanSquare {
-  static float Start() { return 0; }
-  static float Take(float sum, float x) { return sum + x * x; }
-  static float Finish(float sum, float count) { return std::sqrt(sum / count); }
-};
-
-template <class Function>
 class PoolRoutine final : public Routine {
  public:
-  PoolRoutine(const Window& window, int batch, int channels, Activation activation)
-      : window_(window), batch_(batch), channels_(channels), bounds_(activation) {}
-
   Status Run(const RunArguments& arguments) const override {
-    const int height = window_.y.out;
-    const ptrdiff_t bytes = window_.x.out * arguments.output_stride;  // of a line
-    ForParts(arguments.context, ptrdiff_t{batch_} * height,
+    const int height = window.y.out;
+    const ptrdiff_t bytes = window.x.out * arguments.output_stride;  // of a line
+    ForParts(arguments.context, ptrdiff_t{batch} * height,
              kLeastBytesOfThread / std::max<ptrdiff_t>(1, bytes) + 1,
              [&](ptrdiff_t begin, ptrdiff_t end) {
-               for (ptrdiff_t line = begin; line < end; ++line) PoolLine(arguments, line);
+               for (int first = 0; first < channels; first += kBlock) {
+                 const int count = std::min(kBlock, channels - first);
+                 for (ptrdiff_t l = begin; l < end; ++l) PoolLine(arguments, l, first, count);
+               }
              });
     return {};
   }
 
+  PoolKind kind = PoolKind::kAverage;
+  Window window;
+  int batch = 0;
+  int channels = 0;
+  Bounds<float> bounds{Activation::kNone};
+  const WideRoutines* wide = nullptr;
+
  private:
-  // Of channels that are pooled at once, in registers.
-  static constexpr int kBlock = 32;
+  // Of channels at once, so that what windows share stays in the first level of cache.
+  static constexpr int kBlock = 64;
 
-  void PoolLine(const RunArguments& arguments, ptrdiff_t line) const {
-    const WindowAxis& y = window_.y;
-    const WindowAxis& x = window_.x;
-    const auto* image =
-        static_cast<const float*>(arguments.inputs[0]) + line / y.out * y.in * x.in * channels_;
+  // `count` channels from `first` on.
+  void PoolLine(const RunArguments& arguments, ptrdiff_t line, int first, int count) const {
+    const WindowAxis& y = window.y;
+    const WindowAxis& x = window.x;
+    const auto* image = static_cast<const float*>(arguments.inputs[0]) +
+                        line / y.out * y.in * x.in * channels + first;
     const ptrdiff_t stride = arguments.output_stride / ptrdiff_t{sizeof(float)};
-    float* out = static_cast<float*>(arguments.outputs[0]) + line * x.out * stride;
+    float* out = static_cast<float*>(arguments.outputs[0]) + line * x.out * stride + first;
     const Taps rows(y, static_cast<int>(line % y.out));
+    WindowPixels pixels;
+    pixels.rows = rows.count();
+    pixels.x_row = ptrdiff_t{x.in} * channels;
+    pixels.x_column = channels;
+    pixels.low = bounds.low;
+    pixels.high = bounds.high;
     for (int out_x = 0; out_x < x.out; ++out_x, out += stride) {
-      PoolWindow(image, rows, Taps(x, out_x), out);
+      const Taps cols(x, out_x);
+      pixels.columns = cols.count();
+      pixels.x = image + (ptrdiff_t{rows.begin} * x.in + cols.begin) * channels;
+      wide->pool(kind, pixels, count, out);
     }
   }
-
-  void PoolWindow(const float* image, const Taps& rows, const Taps& cols, float* out) const {
-    const float* first = image + (ptrdiff_t{rows.begin} * window_.x.in + cols.begin) * channels_;
-    int c = 0;
-    for (; c + kBlock <= channels_; c += kBlock) {
-      PoolBlock(first + c, rows, cols, std::integral_constant<int, kBlock>(), out + c);
-    }
-    if (c < channels_) PoolBlock(first + c, rows, cols, channels_ - c, out + c);
-  }
-
-  // `count` channels, of which the compiler makes vectors where it knows how many they are.
-  template <class Count>
-  void PoolBlock(const float* row, const Taps& rows, const Taps& cols, Count count,
-                 float* out) const {
-    float all[kBlock];
-    std::fill_n(all, kBlock, Function::Start());
-    for (int y = rows.begin; y < rows.end; ++y, row += ptrdiff_t{window_.x.in} * channels_) {
-      const float* pixel = row;
-      for (int x = cols.begin; x < cols.end; ++x, pixel += channels_) {
-        for (int c = 0; c < count; ++c) all[c] = Function::Take(all[c], pixel[c]);
-      }
-    }
-    const auto taps = static_cast<float>(rows.count() * cols.count());
-    for (int c = 0; c < count; ++c) out[c] = bounds_(Function::Finish(all[c], taps));
-  }
-
-  Window window_;
-  int batch_;
-  int channels_;
-  Bounds<float> bounds_;
 };
 
-template <class Function>
-Result<PreparedLayer> PreparePool(const LayerView& layer, const Window& window,
-                                  Activation activation, const char* algorithm) {
-  INTAGLIO_RETURN_IF_ERROR(CheckOneType(layer));
-  const Shape& shape = layer.input(0).shape;
-  PreparedLayer prepared;
-  prepared.name = RoutineName(Type::kFloat32, algorithm);
-  prepared.strides_output = true;
-  prepared.routine =
-      std::make_shared<PoolRoutine<Function>>(window, shape[0], shape[3], activation);
-  return prepared;
+const char* NameOf(PoolKind kind) {
+  switch (kind) {
+    case PoolKind::kAverage:
+      return "average_pool";
+    case PoolKind::kLargest:
+      return "max_pool";
+    case PoolKind::kRootMeanSquare:
+      return "l2_pool";
+  }
+  return "";
 }
 
 }  // namespace
 
-Result<PreparedLayer> PrepareAveragePoolFloat(const LayerView& layer, const Window& window) {
-  return PreparePool<Average>(layer, window, layer.op<AveragePool2D>().activation, "average_pool");
-}
-
-Result<PreparedLayer> PrepareMaxPoolFloat(const LayerView& layer, const Window& window) {
-  return PreparePool<Largest>(layer, window, layer.op<MaxPool2D>().activation, "max_pool");
-}
-
-Result<PreparedLayer> PrepareL2PoolFloat(const LayerView& layer, const Window& window) {
-  return PreparePool<RootMeanSquare>(layer, window, layer.op<L2Pool2D>().activation, "l2_pool");
+Result<PreparedLayer> PreparePoolFloat(const LayerView& layer, const LayerOptions& options,
+                                       const Window& window, Activation activation, PoolKind kind) {
+  INTAGLIO_RETURN_IF_ERROR(CheckOneType(layer));
+  const Shape& shape = layer.input(0).shape;
+  auto routine = std::make_shared<PoolRoutine>();
+  routine->kind = kind;
+  routine->window = window;
+  routine->batch = shape[0];
+  routine->channels = shape[3];
+  routine->bounds = Bounds<float>(activation);
+  routine->wide = &WideRoutinesOf(options.kernel);
+  PreparedLayer prepared;
+  prepared.name = RoutineName(Type::kFloat32, NameOf(kind));
+  prepared.strides_output = true;
+  prepared.routine = std::move(routine);
+  return prepared;
 }
 
 }  // namespace intaglio::nn

@@ -1,7 +1,9 @@
 #include "intaglio/nn/ops/wide.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
+#include <limits>
 
 namespace intaglio::nn {
 namespace {
@@ -224,50 +226,121 @@ template <int kBytes>
   }
 }
 
-// kWidth vectors of channels, of which n are there.
-template <int kBytes, int kWidth>
-[[gnu::always_inline]] inline void AddTapsOf(const WindowTaps& w, ptrdiff_t first, ptrdiff_t n,
-                                             float* out) {
-  using V = Vectors<kBytes>;
-  typename V::Reals acc[kWidth] = {};
-  for (int row = 0; row < w.rows; ++row) {
-    const float* x = w.x + row * w.x_row + first;
-    const float* filter = w.filter + row * w.filter_row + first;
-    for (int column = 0; column < w.columns; ++column, x += w.x_column, filter += w.filter_column) {
-      for (int v = 0; v < kWidth; ++v) {
-        typename V::Reals pixels;
-        typename V::Reals weights;
-        Load(x + v * V::kLanes, n - v * V::kLanes, pixels);
-        Load(filter + v * V::kLanes, n - v * V::kLanes, weights);
-        acc[v] += pixels * weights;
-      }
-    }
-  }
-  for (int v = 0; v < kWidth; ++v) {
-    const ptrdiff_t at = v * V::kLanes;
-    StoreFinished<kBytes>(acc[v], w.bias + first + at, w.low, w.high, out + first + at,
-                          std::min<ptrdiff_t>(V::kLanes, n - at));
+// Calls f.Run<kBytes, kWidth>(c, n) for kWidth vectors of n channels from c on. What fills no
+// vector goes to narrower ones: loads of a part are slow.
+template <int kBytes, class Function>
+[[gnu::always_inline]] inline void ForChannels(ptrdiff_t first, ptrdiff_t channels,
+                                               const Function& f) {
+  constexpr ptrdiff_t kLanes = Vectors<kBytes>::kLanes;
+  ptrdiff_t c = first;
+  for (; c + 4 * kLanes <= channels; c += 4 * kLanes) f.template Run<kBytes, 4>(c, 4 * kLanes);
+  for (; c + kLanes <= channels; c += kLanes) f.template Run<kBytes, 1>(c, kLanes);
+  if constexpr (kBytes > 16) {
+    ForChannels<kBytes / 2>(c, channels, f);
+  } else if (c < channels) {
+    f.template Run<kBytes, 1>(c, channels - c);
   }
 }
 
-// Channels from `first` on. What fills no vector goes to narrower ones: loads of a part are slow.
-template <int kBytes>
-[[gnu::always_inline]] inline void AddTapsFrom(const WindowTaps& w, ptrdiff_t first,
-                                               ptrdiff_t channels, float* out) {
-  constexpr ptrdiff_t kLanes = Vectors<kBytes>::kLanes;
-  ptrdiff_t c = first;
-  for (; c + 4 * kLanes <= channels; c += 4 * kLanes) AddTapsOf<kBytes, 4>(w, c, 4 * kLanes, out);
-  for (; c + kLanes <= channels; c += kLanes) AddTapsOf<kBytes, 1>(w, c, kLanes, out);
-  if constexpr (kBytes > 16) {
-    AddTapsFrom<kBytes / 2>(w, c, channels, out);
-  } else if (c < channels) {
-    AddTapsOf<kBytes, 1>(w, c, channels - c, out);
+struct TapsRun {
+  const WindowTaps& w;
+  float* out;
+
+  template <int kBytes, int kWidth>
+  [[gnu::always_inline]] void Run(ptrdiff_t first, ptrdiff_t n) const {
+    using V = Vectors<kBytes>;
+    typename V::Reals acc[kWidth] = {};
+    for (int row = 0; row < w.rows; ++row) {
+      const float* x = w.x + row * w.x_row + first;
+      const float* filter = w.filter + row * w.filter_row + first;
+      for (int column = 0; column < w.columns;
+           ++column, x += w.x_column, filter += w.filter_column) {
+        for (int v = 0; v < kWidth; ++v) {
+          typename V::Reals pixels;
+          typename V::Reals weights;
+          Load(x + v * V::kLanes, n - v * V::kLanes, pixels);
+          Load(filter + v * V::kLanes, n - v * V::kLanes, weights);
+          acc[v] += pixels * weights;
+        }
+      }
+    }
+    for (int v = 0; v < kWidth; ++v) {
+      const ptrdiff_t at = v * V::kLanes;
+      StoreFinished<kBytes>(acc[v], w.bias + first + at, w.low, w.high, out + first + at,
+                            std::min<ptrdiff_t>(V::kLanes, n - at));
+    }
   }
-}
+};
 
 template <int kBytes>
 [[gnu::always_inline]] inline void AddTaps(const WindowTaps& w, ptrdiff_t channels, float* out) {
-  AddTapsFrom<kBytes>(w, 0, channels, out);
+  ForChannels<kBytes>(0, channels, TapsRun{w, out});
+}
+
+// What a pool makes of vectors of pixels.
+template <PoolKind kKind>
+struct Pooling {
+  static constexpr float kStart =
+      kKind == PoolKind::kLargest ? std::numeric_limits<float>::lowest() : 0;
+
+  template <class Reals>
+  [[gnu::always_inline]] static void Take(const Reals& pixels, Reals& all) {
+    if constexpr (kKind == PoolKind::kLargest) all = all < pixels ? pixels : all;
+    if constexpr (kKind == PoolKind::kAverage) all += pixels;
+    if constexpr (kKind == PoolKind::kRootMeanSquare) all += pixels * pixels;
+  }
+  template <int kLanes, class Reals>
+  [[gnu::always_inline]] static void Finish(float taps, Reals& all) {
+    if constexpr (kKind == PoolKind::kLargest) return;
+    all /= taps;
+    if constexpr (kKind == PoolKind::kRootMeanSquare) {
+      for (int i = 0; i < kLanes; ++i) all[i] = std::sqrt(all[i]);
+    }
+  }
+};
+
+template <PoolKind kKind>
+struct PoolRun {
+  const WindowPixels& w;
+  float* out;
+
+  template <int kBytes, int kWidth>
+  [[gnu::always_inline]] void Run(ptrdiff_t first, ptrdiff_t n) const {
+    using V = Vectors<kBytes>;
+    using P = Pooling<kKind>;
+    typename V::Reals all[kWidth];
+    for (auto& a : all) a = typename V::Reals{} + P::kStart;
+    for (int row = 0; row < w.rows; ++row) {
+      const float* x = w.x + row * w.x_row + first;
+      for (int column = 0; column < w.columns; ++column, x += w.x_column) {
+        for (int v = 0; v < kWidth; ++v) {
+          typename V::Reals pixels;
+          Load(x + v * V::kLanes, n - v * V::kLanes, pixels);
+          P::Take(pixels, all[v]);
+        }
+      }
+    }
+    const auto taps = static_cast<float>(w.rows * w.columns);
+    for (int v = 0; v < kWidth; ++v) {
+      const ptrdiff_t at = v * V::kLanes;
+      P::template Finish<V::kLanes>(taps, all[v]);
+      StoreFinished<kBytes>(all[v], nullptr, w.low, w.high, out + first + at,
+                            std::min<ptrdiff_t>(V::kLanes, n - at));
+    }
+  }
+};
+
+template <int kBytes>
+[[gnu::always_inline]] inline void Pool(PoolKind kind, const WindowPixels& w, ptrdiff_t channels,
+                                        float* out) {
+  switch (kind) {
+    case PoolKind::kAverage:
+      return ForChannels<kBytes>(0, channels, PoolRun<PoolKind::kAverage>{w, out});
+    case PoolKind::kLargest:
+      return ForChannels<kBytes>(0, channels, PoolRun<PoolKind::kLargest>{w, out});
+    case PoolKind::kRootMeanSquare:
+      return ForChannels<kBytes>(0, channels, PoolRun<PoolKind::kRootMeanSquare>{w, out});
+  }
 }
 
 // kRows at once, for the latency of an addition.
@@ -309,9 +382,9 @@ template <int kBytes>
 }
 
 template <int kBytes>
-constexpr WideRoutines kRoutines = {kBytes / 4,     Range<kBytes>,    Quantize<kBytes>,
-                                    ToReal<kBytes>, Multiply<kBytes>, AddTaps<kBytes>,
-                                    AddDots<kBytes>};
+constexpr WideRoutines kRoutines = {kBytes / 4,      Range<kBytes>,    Quantize<kBytes>,
+                                    ToReal<kBytes>,  Multiply<kBytes>, AddTaps<kBytes>,
+                                    AddDots<kBytes>, Pool<kBytes>};
 
 #if defined(__x86_64__)
 [[gnu::target("avx2")]] void RangeAvx2(const float* x, ptrdiff_t count, float* least,
@@ -337,8 +410,12 @@ constexpr WideRoutines kRoutines = {kBytes / 4,     Range<kBytes>,    Quantize<k
                                          ptrdiff_t depth, float* y) {
   AddDots<32>(rows, count, x, depth, y);
 }
-constexpr WideRoutines kAvx2 = {8,           RangeAvx2,  QuantizeAvx2, ToRealAvx2, MultiplyAvx2,
-                                AddTapsAvx2, AddDotsAvx2};
+[[gnu::target("avx2")]] void PoolAvx2(PoolKind kind, const WindowPixels& w, ptrdiff_t channels,
+                                      float* out) {
+  Pool<32>(kind, w, channels, out);
+}
+constexpr WideRoutines kAvx2 = {8,           RangeAvx2,   QuantizeAvx2, ToRealAvx2, MultiplyAvx2,
+                                AddTapsAvx2, AddDotsAvx2, PoolAvx2};
 
 [[gnu::target("avx512f,avx512bw")]] void RangeAvx512(const float* x, ptrdiff_t count, float* least,
                                                      float* greatest) {
@@ -365,8 +442,18 @@ constexpr WideRoutines kAvx2 = {8,           RangeAvx2,  QuantizeAvx2, ToRealAvx
                                                        const float* x, ptrdiff_t depth, float* y) {
   AddDots<64>(rows, count, x, depth, y);
 }
-constexpr WideRoutines kAvx512 = {
-    16, RangeAvx512, QuantizeAvx512, ToRealAvx512, MultiplyAvx512, AddTapsAvx512, AddDotsAvx512};
+[[gnu::target("avx512f,avx512bw")]] void PoolAvx512(PoolKind kind, const WindowPixels& w,
+                                                    ptrdiff_t channels, float* out) {
+  Pool<64>(kind, w, channels, out);
+}
+constexpr WideRoutines kAvx512 = {16,
+                                  RangeAvx512,
+                                  QuantizeAvx512,
+                                  ToRealAvx512,
+                                  MultiplyAvx512,
+                                  AddTapsAvx512,
+                                  AddDotsAvx512,
+                                  PoolAvx512};
 #endif
 
 }  // namespace

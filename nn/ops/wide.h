@@ -46,19 +46,25 @@ struct PanelProduct {
   float high = 0;
 };
 
-// The taps of a depthwise window that lie inside the image.
-struct WindowTaps {
+// The taps of a window that lie inside the image.
+struct WindowPixels {
   int rows = 0;
   int columns = 0;
   const float* x = nullptr;  // under the first tap, channel 0
   ptrdiff_t x_row = 0;       // elements from one tap to the next
   ptrdiff_t x_column = 0;
+  float low = 0;
+  float high = 0;
+};
+
+enum class PoolKind : uint8_t { kAverage, kLargest, kRootMeanSquare };
+
+// Of a depthwise filter.
+struct WindowTaps : WindowPixels {
   const float* filter = nullptr;  // the first tap
   ptrdiff_t filter_row = 0;
   ptrdiff_t filter_column = 0;
   const float* bias = nullptr;
-  float low = 0;
-  float high = 0;
 };
 
 struct WideRoutines {
@@ -77,6 +83,8 @@ struct WideRoutines {
   // ((s0 + s4) + (s2 + s6)) + ((s1 + s5) + (s3 + s7)).
   void (*add_dots)(const float* const* rows, ptrdiff_t count, const float* x, ptrdiff_t depth,
                    float* y);
+  // out[c] = clamp(pool of the taps' x[c], low, high): their largest, or of their sum, row by row.
+  void (*pool)(PoolKind kind, const WindowPixels& w, ptrdiff_t channels, float* out);
 };
 
 // Of vectors such as the kernel of this name uses, which must be usable here; for an empty name,

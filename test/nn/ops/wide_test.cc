@@ -197,22 +197,22 @@ TEST_P(Wide, MultipliesInTheOrderOfTheDepth) {
   }
 }
 
+// Two rows of three pixels, every second one of ten a row.
+WindowPixels SpreadPixels(const std::vector<float>& x, int channels) {
+  return {2, 3, x.data(), ptrdiff_t{10} * channels, ptrdiff_t{2} * channels, -3, 5};
+}
+
 TEST_P(Wide, AddsTapsRowByRow) {
   const std::vector<float> bias = MakeReals(kMostElements, 9, 8);
   for (int channels = 1; channels <= kMostElements; ++channels) {
     const std::vector<float> x = MakeReals(40 * channels, 4, 10);
     const std::vector<float> filter = MakeReals(20 * channels, 1, 11);
-    WindowTaps w{2,
-                 3,
-                 x.data(),
-                 ptrdiff_t{10} * channels,
-                 ptrdiff_t{2} * channels,
-                 filter.data(),
-                 ptrdiff_t{5} * channels,
-                 channels,
-                 bias.data(),
-                 -3,
-                 5};
+    WindowTaps w;
+    static_cast<WindowPixels&>(w) = SpreadPixels(x, channels);
+    w.filter = filter.data();
+    w.filter_row = ptrdiff_t{5} * channels;
+    w.filter_column = channels;
+    w.bias = bias.data();
     for (const int rows : {2, 0}) {
       w.rows = rows;
       std::vector<float> got(static_cast<size_t>(channels) + 1, 99);
@@ -227,6 +227,34 @@ TEST_P(Wide, AddsTapsRowByRow) {
         }
         ASSERT_EQ(got[static_cast<size_t>(c)],
                   std::clamp(sum + bias[static_cast<size_t>(c)], -3.0f, 5.0f));
+      }
+      ASSERT_EQ(got[static_cast<size_t>(channels)], 99);
+    }
+  }
+}
+
+TEST_P(Wide, PoolsRowByRow) {
+  for (int channels = 1; channels <= kMostElements; ++channels) {
+    const std::vector<float> x = MakeReals(40 * channels, 6, 12);
+    const WindowPixels w = SpreadPixels(x, channels);
+    for (const auto kind : {PoolKind::kAverage, PoolKind::kLargest, PoolKind::kRootMeanSquare}) {
+      std::vector<float> got(static_cast<size_t>(channels) + 1, 99);
+      wide_.pool(kind, w, channels, got.data());
+      for (int c = 0; c < channels; ++c) {
+        float sum = 0;
+        float squares = 0;
+        float largest = std::numeric_limits<float>::lowest();
+        for (int row = 0; row < w.rows; ++row) {
+          for (int column = 0; column < w.columns; ++column) {
+            const float pixel = x[static_cast<size_t>((row * 10 + column * 2) * channels + c)];
+            sum += pixel;
+            squares += pixel * pixel;
+            largest = std::max(largest, pixel);
+          }
+        }
+        const float mean = kind == PoolKind::kAverage ? sum / 6 : std::sqrt(squares / 6);
+        const float want = kind == PoolKind::kLargest ? largest : mean;
+        ASSERT_EQ(got[static_cast<size_t>(c)], std::clamp(want, -3.0f, 5.0f));
       }
       ASSERT_EQ(got[static_cast<size_t>(channels)], 99);
     }
