@@ -1,7 +1,9 @@
 #include "intaglio/nn/plan.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <limits>
+#include <map>
 #include <numeric>
 #include <span>
 #include <string>
@@ -58,6 +60,7 @@ class Groups {
     plan_.last.assign(graph.tensors.size(), -1);
     plan_.in_place.assign(graph.layers.size(), false);
     plan_.scratch_block.assign(graph.layers.size(), MemoryPlan::kNoBlock);
+    plan_.scratch_made.assign(graph.layers.size(), false);
     for (int i = 0; i < layers; ++i) {
       const Layer& layer = graph.layers[static_cast<size_t>(i)];
       for (const TensorId id : layer.outputs) At(plan_.first, id) = At(plan_.last, id) = i;
@@ -86,13 +89,7 @@ class Groups {
         INTAGLIO_RETURN_IF_ERROR(NewBlock(outputs[j]));
       }
     }
-    for (size_t i = 0; i < layers.size(); ++i) {
-      if (layers[i].scratch_bytes == 0) continue;
-      const int step = static_cast<int>(i);
-      INTAGLIO_RETURN_IF_ERROR(Add(layers[i].scratch_bytes, step, step));
-      plan_.scratch_block[i] = static_cast<int>(plan_.blocks.size()) - 1;
-    }
-    return {};
+    return AddScratch(layers);
   }
 
   MemoryPlan& plan() { return plan_; }
@@ -129,6 +126,31 @@ class Groups {
     At(plan_.tensor_block, id) = block;
     At(plan_.tensor_offset, id) = offset;
     At(plan_.tensor_bytes, id) = bytes;
+  }
+
+  // Layers of the same form of one input share a block, from the first to the last of them.
+  Status AddScratch(const std::vector<PreparedLayer>& layers) {
+    std::map<std::pair<TensorId, int64_t>, int> made;
+    for (size_t i = 0; i < layers.size(); ++i) {
+      if (layers[i].scratch_bytes == 0) continue;
+      const int step = static_cast<int>(i);
+      INTAGLIO_RETURN_IF_ERROR(Add(layers[i].scratch_bytes, step, step));
+      plan_.scratch_block[i] = static_cast<int>(plan_.blocks.size()) - 1;
+      if (layers[i].input_form == 0) continue;
+      const TensorId input = graph_.layers[i].inputs[0];
+      // A variable may change between them.
+      if (graph_.tensors[static_cast<size_t>(input)].variable) continue;
+      const auto [first, is_new] =
+          made.try_emplace({input, layers[i].input_form}, plan_.scratch_block[i]);
+      if (is_new) continue;
+      Block& block = plan_.blocks[static_cast<size_t>(first->second)];
+      block.bytes = std::max(block.bytes, plan_.blocks.back().bytes);
+      block.last = step;
+      plan_.blocks.pop_back();
+      plan_.scratch_block[i] = first->second;
+      plan_.scratch_made[i] = true;
+    }
+    return {};
   }
 
   // One block for each result with all that has a place in it, for as long as any of them lives.

@@ -94,7 +94,8 @@ void Program::MakePlaces() {
   for (size_t i = 0; i < graph_.layers.size(); ++i) {
     const Layer& layer = graph_.layers[i];
     places_.push_back({layers_[i].routine.get(), read_count_, write_count_, layer.inputs.size(),
-                       layer.outputs.size(), layer.outputs.empty() ? 0 : Stride(layer.outputs[0])});
+                       layer.outputs.size(), layer.outputs.empty() ? 0 : Stride(layer.outputs[0]),
+                       plan_.scratch_made[i]});
     read_count_ += layer.inputs.size();
     write_count_ += layer.inputs.size() + layer.outputs.size() + 1;
   }
@@ -164,7 +165,8 @@ Status Program::RunLayer(size_t layer, Context& context, const Addresses& addres
                                             writes[place.inputs + place.outputs],
                                             {writes, place.inputs},
                                             place.output_stride,
-                                            rounds_left});
+                                            rounds_left,
+                                            place.scratch_made});
   return status.ok() ? status : LayerView(graph_, layer).Wrap(status);
 }
 

@@ -60,6 +60,7 @@ class Program {
     size_t inputs;
     size_t outputs;
     ptrdiff_t output_stride;
+    bool scratch_made;
   };
 
   Status PrepareLayers(const PrepareLayer& prepare, Context* context);

@@ -82,6 +82,15 @@ void QuantizeItem(Context& context, const WideRoutines& wide, const float* x, in
                    });
 }
 
+// In memory of QuantizedItemsBytes.
+QuantizedItems ItemsAt(void* memory, int64_t items) {
+  QuantizedItems at;
+  at.scales = static_cast<float*>(memory);
+  at.zero_points = reinterpret_cast<int32_t*>(at.scales + items);
+  at.values = reinterpret_cast<int8_t*>(at.zero_points + items);
+  return at;
+}
+
 }  // namespace
 
 Result<HybridLayer> CheckHybrid(const LayerView& layer, const LayerOptions& options,
@@ -121,12 +130,20 @@ Result<size_t> QuantizedItemsBytes(const LayerView& layer, int64_t items, int64_
 
 QuantizedItems QuantizeItems(Context& context, const WideRoutines& wide, const float* x,
                              int64_t items, int64_t size, bool asymmetric, void* scratch) {
-  QuantizedItems to;
-  to.scales = static_cast<float*>(scratch);
-  to.zero_points = reinterpret_cast<int32_t*>(to.scales + items);
-  to.values = reinterpret_cast<int8_t*>(to.zero_points + items);
+  const QuantizedItems to = ItemsAt(scratch, items);
   QuantizeItems(context, wide, x, items, size, asymmetric, to);
   return to;
+}
+
+QuantizedItems QuantizeInput(const RunArguments& arguments, const WideRoutines& wide, int64_t items,
+                             int64_t size, bool asymmetric) {
+  if (arguments.scratch_made) return ItemsAt(arguments.scratch, items);
+  return QuantizeItems(arguments.context, wide, static_cast<const float*>(arguments.inputs[0]),
+                       items, size, asymmetric, arguments.scratch);
+}
+
+int64_t QuantizedInputForm(int64_t items, bool asymmetric) {
+  return 2 * items + (asymmetric ? 1 : 0);
 }
 
 // Threads share the items, or, where there are fewer of them, each item.

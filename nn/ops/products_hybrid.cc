@@ -23,9 +23,7 @@ class ProductRoutine final : public Routine {
   Status Run(const RunArguments& arguments) const override {
     const int items = shape.view.batch;
     const int64_t size = shape.inputs() / items;
-    const QuantizedItems x = QuantizeItems(arguments.context, *hybrid.wide,
-                                           static_cast<const float*>(arguments.inputs[0]), items,
-                                           size, hybrid.asymmetric, arguments.scratch);
+    const QuantizedItems x = QuantizeInput(arguments, *hybrid.wide, items, size, hybrid.asymmetric);
     auto* const out = static_cast<std::byte*>(arguments.outputs[0]);
     const int rows = shape.rows() / items;
     const bool correct = hybrid.asymmetric && shape.pointwise;
@@ -91,9 +89,7 @@ class DepthwiseRoutine final : public Routine {
 
   Status Run(const RunArguments& arguments) const override {
     const int64_t size = int64_t{view.height} * view.width * view.channels;
-    const QuantizedItems x = QuantizeItems(arguments.context, *hybrid.wide,
-                                           static_cast<const float*>(arguments.inputs[0]),
-                                           view.batch, size, true, arguments.scratch);
+    const QuantizedItems x = QuantizeInput(arguments, *hybrid.wide, view.batch, size, true);
     const int rows = view.out_height * view.out_width;
     const ptrdiff_t stride = arguments.output_stride / ptrdiff_t{sizeof(float)};
     auto* out = static_cast<float*>(arguments.outputs[0]);
@@ -133,6 +129,7 @@ Result<PreparedLayer> PrepareProductHybrid(const LayerView& layer, const LayerOp
   prepared.kernel = options.kernel;
   prepared.macs = CountMacs({shape.rows(), shape.outputs}, depth);
   prepared.scratch_bytes = *scratch;
+  prepared.input_form = QuantizedInputForm(shape.view.batch, asymmetric);
   prepared.strides_output = true;
   prepared.packed_inputs = 1 << 1;  // the weights
   for (const PackedMatrix& filter : *filters) prepared.constant_bytes += filter.bytes();
@@ -180,6 +177,7 @@ Result<PreparedLayer> PrepareDepthwiseHybrid(const LayerView& layer, const Layer
   prepared.kernel = options.kernel;
   prepared.macs = CountMacs(layer.output().shape, taps);
   prepared.scratch_bytes = *scratch;
+  prepared.input_form = QuantizedInputForm(view.batch, true);
   prepared.strides_output = true;
   prepared.packed_inputs = 1 << 1;  // the weights
   prepared.constant_bytes = packed->bytes();

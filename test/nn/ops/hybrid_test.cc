@@ -1,0 +1,99 @@
+// Layers of float32 inputs and int8 weights that read one tensor share its int8 form: the same bits
+// as each alone.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <random>
+#include <vector>
+
+#include "intaglio/nn/builder.h"
+#include "intaglio/test/nn/raw_run.h"
+
+namespace intaglio::nn::test {
+namespace {
+
+// Adds a layer that reads the value.
+using MakeLayer = std::function<Value(Builder&, Value)>;
+
+// Weights of any numbers, by one scale or, of the axis, by different ones.
+Constant Weights(Builder& b, const Shape& shape, int scales, int axis) {
+  std::mt19937 random(static_cast<unsigned>(shape[0] * 100 + shape[1]));
+  std::vector<int8_t> numbers(static_cast<size_t>(*CountElements(shape)));
+  for (int8_t& n : numbers) n = static_cast<int8_t>(random() % 255 - 127);
+  Quantization q{{}, std::vector<int32_t>(static_cast<size_t>(scales), 0), axis};
+  for (int i = 0; i < scales; ++i) q.scales.push_back(0.01f * static_cast<float>(i + 1));
+  return b.Const<int8_t>("w", numbers, shape, q);
+}
+
+MakeLayer Conv(int channels, int filter, bool per_channel) {
+  return [=](Builder& b, Value x) {
+    Conv2D op;
+    op.padding = Padding::Same();
+    const Constant w = Weights(b, {channels, filter, filter, 7}, per_channel ? channels : 1, 0);
+    return b.Layer(op, {x.id, w.id, kNoTensor}, Type::kFloat32, {});
+  };
+}
+
+Value DepthwiseOf(Builder& b, Value x) {
+  DepthwiseConv2D op;
+  op.padding = Padding::Same();
+  return b.Layer(op, {x.id, Weights(b, {1, 3, 3, 7}, 7, 3).id, kNoTensor}, Type::kFloat32, {});
+}
+
+MakeLayer Connected(int outputs, bool asymmetric) {
+  return [=](Builder& b, Value x) {
+    FullyConnected op;
+    op.asymmetric_inputs = asymmetric;
+    return b.Layer(op, {x.id, Weights(b, {outputs, 40}, 1, 0).id, kNoTensor}, Type::kFloat32, {});
+  };
+}
+
+// A model of these layers, which all read the input.
+Model ModelOf(const Shape& shape, const std::vector<MakeLayer>& layers) {
+  Builder b;
+  const Value x = b.Input("x", Type::kFloat32, shape, {});
+  for (const MakeLayer& layer : layers) b.Output(layer(b, x), "y");
+  Result<Model> model = Model::Prepare(*b.Finish(), {.threads = 2});
+  EXPECT_TRUE(model.ok()) << model.status().message();
+  return std::move(*model);
+}
+
+// Of the layers, those of equal `forms` must share scratch, and no others.
+void Check(const Shape& shape, const std::vector<MakeLayer>& layers,
+           const std::vector<int>& forms) {
+  Model together = ModelOf(shape, layers);
+  for (size_t i = 0; i < layers.size(); ++i) {
+    for (size_t j = 0; j < i; ++j) {
+      EXPECT_EQ(together.layers()[i].scratch_offset == together.layers()[j].scratch_offset,
+                forms[i] == forms[j])
+          << i << ", " << j;
+    }
+  }
+  for (const unsigned seed : {1, 2}) {  // what the run before left is not taken
+    const RawTensors inputs = RandomInputs(together.graph(), seed);
+    RawTensors got;
+    ASSERT_EQ(RunRaw(together, inputs, got), "");
+    for (size_t i = 0; i < layers.size(); ++i) {
+      Model alone = ModelOf(shape, {layers[i]});
+      RawTensors want;
+      ASSERT_EQ(RunRaw(alone, inputs, want), "");
+      EXPECT_EQ(got[i], want[0]) << i;
+    }
+  }
+}
+
+TEST(HybridLayers, OfOneInputShareItsForm) {
+  Check({2, 5, 6, 7},
+        {Conv(5, 1, false), Conv(4, 3, true), DepthwiseOf, Conv(70, 3, false), Conv(9, 1, true)},
+        {0, 1, 1, 0, 1});
+}
+
+// Whose scratch goes on behind it, by more and by less.
+TEST(HybridLayers, MayWriteBehindTheForm) {
+  Check({3, 40},
+        {Connected(5, true), Connected(600, true), Connected(7, false), Connected(30, true)},
+        {1, 1, 0, 1});
+}
+
+}  // namespace
+}  // namespace intaglio::nn::test
