@@ -357,13 +357,15 @@ bool ComputeWholeTiles(const TileArgs& args, int first, RowCut cut) {
       return RunTiles<V, ByteStoreOf<V, decltype(bounded)>, kVectors>(args, first, cut, bounded);
     });
   }
-  if constexpr (kVectors == V::kMaxVectors) {
+  if constexpr (kVectors > 1) {
     if (!StoresPlainWords(args.epilogue)) return false;
     const ScalingForm form = args.params->form;
     if (form == ScalingForm::kNone) {
       return RunTiles<V, WordStore<V>, kVectors>(args, first, cut, Unscaled<V>());
     }
-    if (form == ScalingForm::kToFloat) {
+  }
+  if constexpr (kVectors == V::kMaxVectors) {
+    if (args.params->form == ScalingForm::kToFloat) {
       return RunTiles<V, WordStore<V>, kVectors>(args, first, cut, ToReal<V>());
     }
   }

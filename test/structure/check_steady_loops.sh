@@ -9,22 +9,20 @@ objdump=$1
 shift
 status=0
 for object in "$@"; do
-  # Of each function, an innermost loop is what a jump back encloses that encloses no other, and no
-  # call: what is rarely run lies at the end, and jumps back over the code behind a loop.
+  # Of each function, an innermost loop is what a jump back encloses that encloses no other.
   "$objdump" -d -C --no-show-raw-insn "$object" | awk -v object="$(basename "$object")" '
     /^[0-9a-f]+ <.*>:$/ { name = $0; split("", line_at); lines = 0; ended = 0; next }
     /^ *[0-9a-f]+:\t/ {
       address = $1; sub(":", "", address)
       line_at[address] = ++lines; text[lines] = $0
       if ($2 !~ /^j/ || !($3 in line_at) || line_at[$3] <= ended) next
-      products = spills = calls = 0
+      products = spills = 0
       for (i = line_at[$3]; i < lines; ++i) {
         if (text[i] ~ /vpdp|vpmadd/) ++products
-        if (text[i] ~ /\tcall/) ++calls
         if (text[i] ~ /mm[0-9]+,(-?0x[0-9a-f]+)?\(%rsp\)|mm[0-9]+,-0x[0-9a-f]+\(%rbp\)/) { ++spills; last = i }
       }
       ended = lines
-      if (products < 8 || calls > 0) next
+      if (products < 8) next
       ++loops
       if (spills > (name ~ /SlideLines|LinesApart/ ? products / 6 : 0)) {
         print object ": " name "\n" spills " spills to " products " products, as " text[last]
