@@ -42,44 +42,49 @@ ShapesResult InferResize(const LayerView& layer) {
   return std::vector<Shape>{{shape[0], op.height, op.width, shape[3]}};
 }
 
-// The taps of each output of one axis. Weights are float, or int32_t with 10 fractional bits; the
-// two of a tap add up to one.
+struct ResizeAxis {
+  int in;
+  int out;
+  Options options;
+};
+
+// The tap of output o of an axis. Weights are float, or int32_t with 10 fractional bits; the two of
+// a tap add up to one.
 //
 // All float32: position = (o + 1/2) scale - 1/2, or o scale.
-std::vector<Tap<float>> MakeTaps(int in, int out, const Options& options, float) {
+Tap<float> TapOf(const ResizeAxis& axis, int o, float) {
+  const auto [in, out, options] = axis;
   float scale = static_cast<float>(in) / static_cast<float>(out);
   if (options.align_corners && out > 1) {
     scale = static_cast<float>(in - 1) / static_cast<float>(out - 1);
   }
-  std::vector<Tap<float>> taps;
-  for (int o = 0; o < out; ++o) {
-    const float at = static_cast<float>(o);
-    const float position = options.half_pixel_centers ? (at + 0.5f) * scale - 0.5f : at * scale;
-    const int low = std::clamp(static_cast<int>(std::floor(position)), 0, in - 1);
-    const int high = std::clamp(static_cast<int>(std::ceil(position)), 0, in - 1);
-    const float weight_high = position - static_cast<float>(low);
-    taps.push_back({low, high, 1 - weight_high, weight_high});
-  }
-  return taps;
+  const float at = static_cast<float>(o);
+  const float position = options.half_pixel_centers ? (at + 0.5f) * scale - 0.5f : at * scale;
+  const int low = std::clamp(static_cast<int>(std::floor(position)), 0, in - 1);
+  const int high = std::clamp(static_cast<int>(std::ceil(position)), 0, in - 1);
+  const float weight_high = position - static_cast<float>(low);
+  return {low, high, 1 - weight_high, weight_high};
 }
 
 // The same with 10 fractional bits; the scale is rounded to nearest, positions are cut off towards
 // zero.
-std::vector<Tap<int32_t>> MakeTaps(int in, int out, const Options& options, int32_t) {
+Tap<int32_t> TapOf(const ResizeAxis& axis, int o, int32_t) {
+  const auto [in, out, options] = axis;
   constexpr int64_t kOne = 1 << 10;
   int64_t scale = (kOne * in + out / 2) / out;
   if (options.align_corners && out > 1) scale = (kOne * (in - 1) + (out - 1) / 2) / (out - 1);
-  std::vector<Tap<int32_t>> taps;
-  for (int o = 0; o < out; ++o) {
-    const int64_t position =
-        o * scale + (options.half_pixel_centers ? scale / 2 - kOne / 2 : int64_t{0});
-    const auto low = static_cast<int>(std::clamp<int64_t>(position / kOne, 0, in - 1));
-    const auto high =
-        static_cast<int>(std::clamp<int64_t>((position + kOne - 1) / kOne, 0, in - 1));
-    const int64_t weight_high = position - kOne * low;
-    taps.push_back(
-        {low, high, static_cast<int32_t>(kOne - weight_high), static_cast<int32_t>(weight_high)});
-  }
+  const int64_t position =
+      o * scale + (options.half_pixel_centers ? scale / 2 - kOne / 2 : int64_t{0});
+  const auto low = static_cast<int>(std::clamp<int64_t>(position / kOne, 0, in - 1));
+  const auto high = static_cast<int>(std::clamp<int64_t>((position + kOne - 1) / kOne, 0, in - 1));
+  const int64_t weight_high = position - kOne * low;
+  return {low, high, static_cast<int32_t>(kOne - weight_high), static_cast<int32_t>(weight_high)};
+}
+
+template <class W>
+std::vector<Tap<W>> MakeTaps(const ResizeAxis& axis) {
+  std::vector<Tap<W>> taps;
+  for (int o = 0; o < axis.out; ++o) taps.push_back(TapOf(axis, o, W()));
   return taps;
 }
 
@@ -98,28 +103,34 @@ int16_t Blend(int16_t a, int16_t b, int16_t c, int16_t d, const Tap<int32_t>& y,
   return static_cast<int16_t>((sum + (sum > 0 ? kHalf : -kHalf)) / (2 * kHalf));
 }
 
+// The images of a resize.
+struct Resizing {
+  Shape in;
+  Shape out;
+  Options options;
+
+  ResizeAxis y() const { return {in[1], out[1], options}; }
+  ResizeAxis x() const { return {in[2], out[2], options}; }
+};
+
+template <class Op>
+Resizing ResizingOf(const LayerView& layer) {
+  const Op& op = layer.op<Op>();
+  return {layer.input(0).shape, layer.output().shape, {op.align_corners, op.half_pixel_centers}};
+}
+
 // An image's sizes, in elements, and the taps of both axes.
 template <class W>
 struct Bilinear {
-  Bilinear(const Shape& in, const Shape& out, const Options& options)
-      : rows(ptrdiff_t{out[0]} * out[1]),
-        image(ptrdiff_t{in[1]} * in[2] * in[3]),
-        line(ptrdiff_t{in[2]} * in[3]),
-        channels(in[3]),
-        columns(in[2]),
-        y(MakeTaps(in[1], out[1], options, W())),
-        x(MakeTaps(in[2], out[2], options, W())) {}
-
-  // Of the same sizes as another.
-  template <class From>
-  Bilinear(const Bilinear<From>& like, std::vector<Tap<W>> y, std::vector<Tap<W>> x)
-      : rows(like.rows),
-        image(like.image),
-        line(like.line),
-        channels(like.channels),
-        columns(like.columns),
-        y(std::move(y)),
-        x(std::move(x)) {}
+  explicit Bilinear(const Resizing& r) : Bilinear(r, MakeTaps<W>(r.y()), MakeTaps<W>(r.x())) {}
+  Bilinear(const Resizing& r, std::vector<Tap<W>> of_y, std::vector<Tap<W>> of_x)
+      : rows(ptrdiff_t{r.out[0]} * r.out[1]),
+        image(ptrdiff_t{r.in[1]} * r.in[2] * r.in[3]),
+        line(ptrdiff_t{r.in[2]} * r.in[3]),
+        channels(r.in[3]),
+        columns(r.in[2]),
+        y(std::move(of_y)),
+        x(std::move(of_x)) {}
 
   ptrdiff_t out_line() const { return static_cast<ptrdiff_t>(x.size()) * channels; }
   const Tap<W>& RowTap(ptrdiff_t row) const { return y[static_cast<size_t>(row) % y.size()]; }
@@ -201,12 +212,6 @@ class BytesRoutine final : public Routine {
   Function function_;
 };
 
-// Taps whose weights all are multiples of 2^-bits.
-struct FewBitsTaps {
-  int bits;
-  std::vector<Tap<int32_t>> taps;
-};
-
 // Of what lies above. Of a row or column twice, as beyond the image's sides, any weights of ten
 // bits do, whose sums are exact; those of float32 are rounded, unless they have few bits, too.
 double Fraction(const Tap<float>& tap) { return static_cast<double>(tap.weight_high); }
@@ -214,66 +219,80 @@ double Fraction(const Tap<int32_t>& tap) {
   return tap.low == tap.high ? 0 : tap.weight_high / 1024.0;
 }
 
-// With as few bits as there are, one at least; none of more than ByteBlend has for lines.
+// How many bits the weights of an axis have, one at least, where they are no more than ByteBlend
+// takes for lines; of weights of type W.
 template <class W>
-std::optional<FewBitsTaps> WithFewBits(const std::vector<Tap<W>>& taps) {
+std::optional<int> BitsOf(const ResizeAxis& axis) {
   for (int bits = 1; bits <= ByteBlend::kMostLineShift; ++bits) {
-    FewBitsTaps few{bits, {}};
-    for (const Tap<W>& tap : taps) {
-      const double high = std::ldexp(Fraction(tap), bits);
-      if (high != std::floor(high)) break;
-      const auto weight = tap.low == tap.high ? 0 : static_cast<int32_t>(high);
-      few.taps.push_back({tap.low, tap.high, (1 << bits) - weight, weight});
-    }
-    if (few.taps.size() == taps.size()) return few;
+    int o = 0;
+    const auto fits = [&] {
+      const double high = std::ldexp(Fraction(TapOf(axis, o, W())), bits);
+      return high == std::floor(high);
+    };
+    while (o < axis.out && fits()) ++o;
+    if (o == axis.out) return bits;
   }
   return std::nullopt;
 }
 
-// Where weights have few bits, as those of images made two, four and up to sixteen times as large
-// mostly do: then neither float32 nor ten bits round anything, and integers give the same numbers.
+// Where weights have few bits, as those of images made two, four and eight times as large mostly
+// do: then neither float32 nor ten bits round anything, and integers give the same numbers.
 struct FewBits {
-  Bilinear<int32_t> bilinear;
-  int shift;  // of both axes
+  int y;
+  int x;
 };
 
 template <class W>
-std::optional<FewBits> WithFewBits(const Bilinear<W>& bilinear) {
-  std::optional<FewBitsTaps> y = WithFewBits(bilinear.y);
-  std::optional<FewBitsTaps> x = WithFewBits(bilinear.x);
-  if (!y || !x || y->bits + x->bits > ByteBlend::kMostShift) return std::nullopt;
-  return FewBits{{bilinear, std::move(y->taps), std::move(x->taps)}, y->bits + x->bits};
+std::optional<FewBits> FewBitsOf(const Resizing& r) {
+  const std::optional<int> y = BitsOf<W>(r.y());
+  const std::optional<int> x = BitsOf<W>(r.x());
+  if (!y || !x || *y + *x > ByteBlend::kMostShift) return std::nullopt;
+  return FewBits{*y, *x};
+}
+
+// The taps with weights of so many bits.
+template <class W>
+std::vector<Tap<int32_t>> MakeTaps(const ResizeAxis& axis, int bits) {
+  std::vector<Tap<int32_t>> taps;
+  for (int o = 0; o < axis.out; ++o) {
+    const Tap<W> tap = TapOf(axis, o, W());
+    const double high = tap.low == tap.high ? 0 : std::ldexp(Fraction(tap), bits);
+    const auto weight = static_cast<int32_t>(high);
+    taps.push_back({tap.low, tap.high, (1 << bits) - weight, weight});
+  }
+  return taps;
 }
 
 // Both types of bytes.
-std::shared_ptr<const Routine> FewBitsRoutine(FewBits few, bool is_signed,
+std::shared_ptr<const Routine> FewBitsRoutine(Bilinear<int32_t> bilinear, int shift, bool is_signed,
                                               const LineRoutines& lines) {
-  return RoutineOf([few = std::move(few), is_signed, &lines](const RunArguments& arguments) {
-    const Bilinear<int32_t>& b = few.bilinear;
-    if (b.rows == 0 || b.out_line() == 0) return;
-    const auto run_row = [&](ptrdiff_t row) {
-      const Tap<int32_t>& y = b.RowTap(row);
-      const auto* const image =
-          static_cast<const uint8_t*>(arguments.inputs[0]) + b.ImageStart(row);
-      lines.blend_bytes({image + y.low * b.line, image + y.high * b.line, b.columns, y.weight_low,
-                         y.weight_high, b.x.data(), static_cast<ptrdiff_t>(b.x.size()), b.channels,
-                         few.shift, is_signed,
-                         static_cast<uint8_t*>(arguments.outputs[0]) + row * b.out_line()});
-    };
-    ForParts(arguments.context, b.rows, kLeastBytesOfThread / b.out_line() + 1,
-             [&](ptrdiff_t first, ptrdiff_t last) {
-               for (ptrdiff_t row = first; row < last; ++row) run_row(row);
-             });
-  });
+  return RoutineOf(
+      [b = std::move(bilinear), shift, is_signed, &lines](const RunArguments& arguments) {
+        if (b.rows == 0 || b.out_line() == 0) return;
+        const auto run_row = [&](ptrdiff_t row) {
+          const Tap<int32_t>& y = b.RowTap(row);
+          const auto* const image =
+              static_cast<const uint8_t*>(arguments.inputs[0]) + b.ImageStart(row);
+          lines.blend_bytes({image + y.low * b.line, image + y.high * b.line, b.columns,
+                             y.weight_low, y.weight_high, b.x.data(),
+                             static_cast<ptrdiff_t>(b.x.size()), b.channels, shift, is_signed,
+                             static_cast<uint8_t*>(arguments.outputs[0]) + row * b.out_line()});
+        };
+        ForParts(arguments.context, b.rows, kLeastBytesOfThread / b.out_line() + 1,
+                 [&](ptrdiff_t first, ptrdiff_t last) {
+                   for (ptrdiff_t row = first; row < last; ++row) run_row(row);
+                 });
+      });
 }
 
 // The routine of bytes T: by weights of few bits, or else by those of W.
 template <class T, class W>
-std::shared_ptr<const Routine> ByteRoutine(const Bilinear<W>& bilinear, const LineRoutines& lines,
+std::shared_ptr<const Routine> ByteRoutine(const Resizing& r, const LineRoutines& lines,
                                            void (*blend)(const BlendLine<T, W>&)) {
-  std::optional<FewBits> few = WithFewBits(bilinear);
-  if (few) return FewBitsRoutine(std::move(*few), std::is_signed_v<T>, lines);
-  return std::make_shared<BytesRoutine<T, W>>(bilinear, blend);
+  const std::optional<FewBits> few = FewBitsOf<W>(r);
+  if (!few) return std::make_shared<BytesRoutine<T, W>>(Bilinear<W>(r), blend);
+  return FewBitsRoutine({r, MakeTaps<W>(r.y(), few->y), MakeTaps<W>(r.x(), few->x)},
+                        few->y + few->x, std::is_signed_v<T>, lines);
 }
 
 std::vector<int> Nearest(int in, int out, const Options& options) {
@@ -308,36 +327,28 @@ ShapesResult InferResizeNearestNeighbor(const LayerView& layer) {
 
 bool ResizesByFewBits(const LayerView& layer) {
   if (!InferResizeBilinear(layer).ok()) return false;
-  const auto& op = layer.op<ResizeBilinear>();
-  const Bilinear<float> bilinear(layer.input(0).shape, layer.output().shape,
-                                 {op.align_corners, op.half_pixel_centers});
-  return WithFewBits(bilinear).has_value();
+  return FewBitsOf<float>(ResizingOf<ResizeBilinear>(layer)).has_value();
 }
 
 Result<PreparedLayer> PrepareResizeBilinear(const LayerView& layer, const LayerOptions& options) {
   INTAGLIO_RETURN_IF_ERROR(CheckOneType(layer));
-  const auto& op = layer.op<ResizeBilinear>();
-  const Options how{op.align_corners, op.half_pixel_centers};
-  const Shape& in = layer.input(0).shape;
-  const Shape& out = layer.output().shape;
+  const Resizing r = ResizingOf<ResizeBilinear>(layer);
   const Type type = layer.output().type;
   const Result<const LineRoutines*> lines = LinesOf(options.kernel);
   if (!lines.ok()) return layer.Wrap(lines.status());
   PreparedLayer prepared;
   if (type == Type::kInt8) {
-    prepared.routine =
-        ByteRoutine<int8_t>(Bilinear<int32_t>(in, out, how), **lines, (*lines)->blend_fixed);
+    prepared.routine = ByteRoutine<int8_t>(r, **lines, (*lines)->blend_fixed);
   } else if (type == Type::kUInt8) {
-    prepared.routine =
-        ByteRoutine<uint8_t>(Bilinear<float>(in, out, how), **lines, (*lines)->blend_real);
+    prepared.routine = ByteRoutine<uint8_t>(r, **lines, (*lines)->blend_real);
   } else if (type == Type::kInt16) {
-    prepared.routine = WideRoutine<int16_t>(Bilinear<int32_t>(in, out, how));
+    prepared.routine = WideRoutine<int16_t>(Bilinear<int32_t>(r));
   } else {
-    prepared.routine = WideRoutine<float>(Bilinear<float>(in, out, how));
+    prepared.routine = WideRoutine<float>(Bilinear<float>(r));
   }
   prepared.name = RoutineName(type, "bilinear");
   prepared.constant_bytes =
-      (static_cast<size_t>(out[1]) + static_cast<size_t>(out[2])) * sizeof(Tap<float>);
+      (static_cast<size_t>(r.out[1]) + static_cast<size_t>(r.out[2])) * sizeof(Tap<float>);
   return prepared;
 }
 
