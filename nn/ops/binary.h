@@ -2,6 +2,7 @@
 #ifndef INTAGLIO_NN_OPS_BINARY_H_
 #define INTAGLIO_NN_OPS_BINARY_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <limits>
 #include <memory>
@@ -12,6 +13,7 @@
 #include "intaglio/nn/layer.h"
 #include "intaglio/nn/ops/broadcast.h"
 #include "intaglio/nn/ops/checks.h"
+#include "intaglio/nn/ops/parallel.h"
 #include "intaglio/nn/ops/routine.h"
 #include "intaglio/nn/quantization.h"
 
@@ -28,6 +30,24 @@ inline void ApplyRow(const Function& f, const A* a, ptrdiff_t step_a, const B* b
   }
 }
 
+// Calls run_row(offsets, elements) for all rows, or parts of the only one, on all threads.
+template <class Function>
+void RunInParts(Context& context, const Loops<3>& loops, ptrdiff_t element_bytes,
+                const Function& run_row) {
+  const ptrdiff_t extent = loops.inner_extent();
+  const ptrdiff_t least = kLeastBytesOfThread / element_bytes;
+  if (loops.rank() < 2) {
+    const Loops<3>::Offsets steps = loops.inner_strides();
+    return ForParts(context, extent, least, [&](ptrdiff_t begin, ptrdiff_t end) {
+      run_row({begin * steps[0], begin * steps[1], begin * steps[2]}, end - begin);
+    });
+  }
+  ForParts(context, loops.outer_extent(), least / std::max<ptrdiff_t>(1, loops.outer_size()) + 1,
+           [&](ptrdiff_t begin, ptrdiff_t end) {
+             loops.RunPart(begin, end, [&](const Loops<3>::Offsets& at) { run_row(at, extent); });
+           });
+}
+
 }  // namespace internal
 
 // out = f(a, b) for elements of these types; f returns what fits Out.
@@ -37,11 +57,10 @@ std::shared_ptr<const Routine> BinaryRoutine(const LayerView& layer, const Funct
     const auto* const a = static_cast<const A*>(arguments.inputs[0]);
     const auto* const b = static_cast<const B*>(arguments.inputs[1]);
     auto* const out = static_cast<Out*>(arguments.outputs[0]);
-    const ptrdiff_t extent = loops.inner_extent();
     const ptrdiff_t step_a = loops.inner_strides()[0];
     const ptrdiff_t step_b = loops.inner_strides()[1];
     const Function function = f;
-    loops.Run([&](const Loops<3>::Offsets& at) {
+    const auto run_row = [&](const Loops<3>::Offsets& at, ptrdiff_t extent) {
       const A* const row_a = a + at[0];
       const B* const row_b = b + at[1];
       Out* const row = out + at[2];
@@ -52,7 +71,8 @@ std::shared_ptr<const Routine> BinaryRoutine(const LayerView& layer, const Funct
       } else {
         internal::ApplyRow(function, row_a, step_a, row_b, step_b, row, extent);
       }
-    });
+    };
+    internal::RunInParts(arguments.context, loops, ptrdiff_t{sizeof(Out)}, run_row);
   });
 }
 

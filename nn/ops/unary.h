@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "intaglio/nn/layer.h"
+#include "intaglio/nn/ops/parallel.h"
 #include "intaglio/nn/ops/routine.h"
 #include "intaglio/nn/ops/table.h"
 #include "intaglio/nn/quantization.h"
@@ -20,11 +21,14 @@ namespace intaglio::nn {
 // out = f(x) for each element; types of one size.
 template <class In, class Out, class Function>
 std::shared_ptr<const Routine> UnaryRoutine(const LayerView& layer, const Function& f) {
-  const auto count = static_cast<size_t>(*CountElements(layer.output().shape));
+  const auto count = static_cast<ptrdiff_t>(*CountElements(layer.output().shape));
   return RoutineOf([f, count](const RunArguments& arguments) {
     const auto* const in = static_cast<const In*>(arguments.inputs[0]);
     auto* const out = static_cast<Out*>(arguments.outputs[0]);
-    for (size_t i = 0; i < count; ++i) out[i] = static_cast<Out>(f(in[i]));
+    ForParts(arguments.context, count, kLeastBytesOfThread / ptrdiff_t{sizeof(Out)},
+             [&](ptrdiff_t begin, ptrdiff_t end) {
+               for (ptrdiff_t i = begin; i < end; ++i) out[i] = static_cast<Out>(f(in[i]));
+             });
   });
 }
 
