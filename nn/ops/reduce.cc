@@ -17,6 +17,15 @@
 namespace intaglio::nn {
 namespace {
 
+// The innermost loop; steps that are constants where this is inlined make it one for vectors.
+template <class T, class Function>
+inline void GatherRow(const Function& f, const T* from, ptrdiff_t step_in, T* to,
+                      ptrdiff_t step_out, ptrdiff_t extent) {
+  for (ptrdiff_t i = 0; i < extent; ++i) {
+    to[i * step_out] = f(to[i * step_out], from[i * step_in]);
+  }
+}
+
 template <class T, class Function>
 std::shared_ptr<const Routine> ReduceRoutine(const LayerView& layer, const Loops<2>& loops, T start,
                                              const Function& f) {
@@ -29,9 +38,13 @@ std::shared_ptr<const Routine> ReduceRoutine(const LayerView& layer, const Loops
     const ptrdiff_t step_in = loops.inner_strides()[0];
     const ptrdiff_t step_out = loops.inner_strides()[1];
     loops.Run([&](const Loops<2>::Offsets& at) {
-      const T* from = in + at[0];
-      T* to = out + at[1];
-      for (ptrdiff_t i = 0; i < extent; ++i, from += step_in, to += step_out) *to = f(*to, *from);
+      const T* const from = in + at[0];
+      T* const to = out + at[1];
+      if (step_in == 1 && step_out == 1) {
+        GatherRow(f, from, 1, to, 1, extent);
+      } else {
+        GatherRow(f, from, step_in, to, step_out, extent);
+      }
     });
   });
 }
