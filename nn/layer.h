@@ -85,7 +85,7 @@ struct PreparedLayer {
   size_t constant_bytes = 0;
   size_t scratch_bytes = 0;
   // Not 0: the scratch begins with a form of input 0, and layers of the same number and input have
-  // the same bytes there. They share them: the first of the layers makes it, the others find it
+  // the same bytes there. They may share them: the first of the layers makes it, the others find it
   // made, and each may have written behind it.
   int64_t input_form = 0;
   // The inputs whose memory output 0 may take: bit i is input i. The routine must read each element

@@ -82,7 +82,7 @@ struct LayerInfo {
   std::string kernel = {};    // the micro-kernel of a packed layer, else empty
   int64_t macs = 0;           // multiply-accumulates of one run; of a loop, of one round
   size_t constant_bytes = 0;  // packed weights, tables, multipliers
-  size_t scratch_bytes = 0;   // in the arena, during this layer
+  size_t scratch_bytes = 0;   // in the arena, during this layer; others may have the same
   size_t scratch_offset = 0;
   bool in_place = false;        // the first output takes the memory of an input, or of all
   TensorId output = kNoTensor;  // the first output: shape and type stand in graph().tensors

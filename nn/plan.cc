@@ -46,11 +46,14 @@ size_t BestFit(const std::vector<const Block*>& neighbours, size_t bytes) {
   return best_gap == std::numeric_limits<size_t>::max() ? end : best;
 }
 
+// Whether layers share scratch (PreparedLayer::input_form).
+enum class Scratch : uint8_t { kApart, kShared };
+
 // Which tensors share memory: shares a block with each other the tensors of one group.
 class Groups {
  public:
-  Groups(const Graph& graph, bool keep_all, const std::vector<JoinedPlace>& joins)
-      : graph_(graph), keep_all_(keep_all), joins_(joins) {
+  Groups(const Graph& graph, bool keep_all, const std::vector<JoinedPlace>& joins, Scratch scratch)
+      : graph_(graph), keep_all_(keep_all), joins_(joins), scratch_(scratch) {
     const int layers = static_cast<int>(graph.layers.size());
     plan_.tensor_block.assign(graph.tensors.size(), MemoryPlan::kNoBlock);
     plan_.tensor_offset.assign(graph.tensors.size(), 0);
@@ -136,7 +139,7 @@ class Groups {
       const int step = static_cast<int>(i);
       INTAGLIO_RETURN_IF_ERROR(Add(layers[i].scratch_bytes, step, step));
       plan_.scratch_block[i] = static_cast<int>(plan_.blocks.size()) - 1;
-      if (layers[i].input_form == 0) continue;
+      if (layers[i].input_form == 0 || scratch_ == Scratch::kApart) continue;
       const TensorId input = graph_.layers[i].inputs[0];
       // A variable may change between them.
       if (graph_.tensors[static_cast<size_t>(input)].variable) continue;
@@ -232,14 +235,15 @@ class Groups {
   const Graph& graph_;
   bool keep_all_;
   const std::vector<JoinedPlace>& joins_;
+  Scratch scratch_;
   int first_joined_ = 0;  // the blocks of joined tensors
   int end_joined_ = 0;
   MemoryPlan plan_;
 };
 
 Result<MemoryPlan> PlanWith(const Graph& graph, const std::vector<PreparedLayer>& layers,
-                            bool keep_all, const std::vector<JoinedPlace>& joins) {
-  Groups groups(graph, keep_all, joins);
+                            bool keep_all, const std::vector<JoinedPlace>& joins, Scratch scratch) {
+  Groups groups(graph, keep_all, joins, scratch);
   INTAGLIO_RETURN_IF_ERROR(groups.Build(layers));
   MemoryPlan& plan = groups.plan();
   const Result<size_t> arena = PlaceBlocks(plan.blocks);
@@ -251,9 +255,11 @@ Result<MemoryPlan> PlanWith(const Graph& graph, const std::vector<PreparedLayer>
 // Finds which joins cost no memory.
 class Joiner {
  public:
-  Joiner(const Graph& graph, const std::vector<PreparedLayer>& layers, MemoryPlan apart)
+  Joiner(const Graph& graph, const std::vector<PreparedLayer>& layers, Scratch scratch,
+         MemoryPlan apart)
       : graph_(graph),
         layers_(layers),
+        scratch_(scratch),
         all_(FindJoins(graph, layers)),
         joins_(graph.tensors.size()),
         most_(apart.arena_bytes),
@@ -280,7 +286,7 @@ class Joiner {
       const TensorId result = OutermostPlace(all_, static_cast<TensorId>(i)).result;
       if (std::binary_search(results.begin(), results.end(), result)) tried[i] = all_[i];
     }
-    Result<MemoryPlan> plan = PlanWith(graph_, layers_, false, tried);
+    Result<MemoryPlan> plan = PlanWith(graph_, layers_, false, tried, scratch_);
     if (plan.ok() && plan->arena_bytes <= most_) {
       joins_ = std::move(tried);
       plan_ = std::move(*plan);
@@ -292,6 +298,7 @@ class Joiner {
 
   const Graph& graph_;
   const std::vector<PreparedLayer>& layers_;
+  Scratch scratch_;
   const std::vector<JoinedPlace> all_;
   std::vector<JoinedPlace> joins_;  // of plan_
   size_t most_;                     // bytes of an arena without joins
@@ -329,9 +336,16 @@ Result<size_t> PlaceBlocks(std::vector<Block>& blocks) {
 Result<MemoryPlan> PlanMemory(const Graph& graph, const std::vector<PreparedLayer>& layers,
                               bool keep_all) {
   const std::vector<JoinedPlace> none(graph.tensors.size());
-  Result<MemoryPlan> apart = PlanWith(graph, layers, keep_all, none);
-  if (keep_all || !apart.ok()) return apart;
-  return Joiner(graph, layers, std::move(*apart)).Join();
+  Scratch scratch = Scratch::kApart;
+  Result<MemoryPlan> plan = PlanWith(graph, layers, keep_all, none, scratch);
+  if (!plan.ok()) return plan;
+  Result<MemoryPlan> shared = PlanWith(graph, layers, keep_all, none, Scratch::kShared);
+  if (shared.ok() && shared->arena_bytes <= plan->arena_bytes) {
+    scratch = Scratch::kShared;
+    plan = std::move(shared);
+  }
+  if (keep_all) return plan;
+  return Joiner(graph, layers, scratch, std::move(*plan)).Join();
 }
 
 size_t ConstantBytes(const Graph& graph) {

@@ -28,8 +28,8 @@ inline constexpr size_t kArenaAlignment = 64;
 Result<size_t> PlaceBlocks(std::vector<Block>& blocks);
 
 // The plan of a graph. Tensors that are aliases of each other, or take each other's memory in
-// place, share one block; so do the result of a concatenation and the operands that lie in it,
-// where that costs no memory.
+// place, share one block; so do the result of a concatenation and the operands that lie in it, and
+// the scratch of layers that hold one form of an input there, where that costs no memory.
 struct MemoryPlan {
   static constexpr int kNoBlock = -1;
 

@@ -50,7 +50,7 @@ void RunInParts(Context& context, const Loops<3>& loops, ptrdiff_t element_bytes
 
 }  // namespace internal
 
-// out = f(a, b) for elements of these types; f returns what fits Out.
+// out = f(a, b) for elements of these types, on all threads; f returns what fits Out.
 template <class A, class B, class Out, class Function>
 std::shared_ptr<const Routine> BinaryRoutine(const LayerView& layer, const Function& f) {
   return RoutineOf([f, loops = BroadcastLoops<3>(layer)](const RunArguments& arguments) {
@@ -59,8 +59,8 @@ std::shared_ptr<const Routine> BinaryRoutine(const LayerView& layer, const Funct
     auto* const out = static_cast<Out*>(arguments.outputs[0]);
     const ptrdiff_t step_a = loops.inner_strides()[0];
     const ptrdiff_t step_b = loops.inner_strides()[1];
-    const Function function = f;
     const auto run_row = [&](const Loops<3>::Offsets& at, ptrdiff_t extent) {
+      const Function function = f;  // which no store can change
       const A* const row_a = a + at[0];
       const B* const row_b = b + at[1];
       Out* const row = out + at[2];

@@ -2,31 +2,56 @@
 
 #include <cstddef>
 #include <cstring>
-#include <string>
+#include <utility>
+#include <vector>
 
 #include "intaglio/nn/ops/checks.h"
 #include "intaglio/nn/ops/loops.h"
+#include "intaglio/nn/ops/parallel.h"
 #include "intaglio/nn/ops/routine.h"
 #include "intaglio/nn/quantization.h"
 
 namespace intaglio::nn {
 namespace {
 
-// Byte offsets into the input, per dimension.
-using Offsets = std::vector<std::vector<ptrdiff_t>>;
+// A copy of pieces of `bytes`, which lie anywhere in the input and `stride` apart in the output.
+struct IndexedCopy {
+  size_t bytes = 0;
+  ptrdiff_t base = 0;                           // of the dimensions with one index alone
+  std::vector<std::vector<ptrdiff_t>> offsets;  // bytes into the input; of the other dimensions
+  std::vector<ptrdiff_t> pieces;                // of one index of each
 
-// Copies pieces of `bytes`, which lie `stride` apart in the output.
-std::byte* Copy(const Offsets& offsets, size_t dimension, size_t bytes, ptrdiff_t stride,
-                const std::byte* in, std::byte* out) {
-  if (dimension == offsets.size()) {
-    std::memcpy(out, in, bytes);
-    return out + stride;
+  // By the dimension's indices [begin, end). What repeats is copied from the output, in one piece
+  // where its own are.
+  void Run(size_t dimension, ptrdiff_t begin, ptrdiff_t end, ptrdiff_t stride, const std::byte* in,
+           std::byte* out) const {
+    const std::vector<ptrdiff_t>& from = offsets[dimension];
+    const ptrdiff_t step = pieces[dimension] * stride;
+    const bool dense = stride == static_cast<ptrdiff_t>(bytes);
+    for (ptrdiff_t i = begin; i < end; ++i) {
+      std::byte* const to = out + i * step;
+      const ptrdiff_t offset = from[static_cast<size_t>(i)];
+      if (dimension + 1 == offsets.size()) {
+        std::memcpy(to, in + offset, bytes);
+      } else if (dense && i > begin && offset == from[static_cast<size_t>(i) - 1]) {
+        std::memcpy(to, to - step, static_cast<size_t>(step));
+      } else {
+        Run(dimension + 1, 0, static_cast<ptrdiff_t>(offsets[dimension + 1].size()), stride,
+            in + offset, to);
+      }
+    }
   }
-  for (const ptrdiff_t offset : offsets[dimension]) {
-    out = Copy(offsets, dimension + 1, bytes, stride, in + offset, out);
+
+  void Run(Context& context, ptrdiff_t stride, const std::byte* in, std::byte* out) const {
+    if (offsets.empty()) {
+      std::memcpy(out, in + base, bytes);
+      return;
+    }
+    ForParts(context, static_cast<ptrdiff_t>(offsets[0].size()),
+             kLeastBytesOfThread / (pieces[0] * static_cast<ptrdiff_t>(bytes)) + 1,
+             [&](ptrdiff_t begin, ptrdiff_t end) { Run(0, begin, end, stride, in + base, out); });
   }
-  return out;
-}
+};
 
 bool IsIdentity(const std::vector<int>& indices, int extent) {
   for (size_t i = 0; i < indices.size(); ++i) {
@@ -49,13 +74,23 @@ Result<PreparedLayer> PrepareIndexed(const LayerView& layer,
   while (outer > 0 && IsIdentity(indices[outer - 1], shape[outer - 1])) {
     bytes *= static_cast<size_t>(shape[--outer]);
   }
-  Offsets offsets(outer);
+  IndexedCopy copy;
+  copy.bytes = bytes;
   size_t constants = 0;
-  for (size_t i = 0; i < outer; ++i) {
+  ptrdiff_t pieces = 1;
+  for (size_t i = outer; i-- > 0;) {
+    std::vector<ptrdiff_t> offsets;
     for (const int index : indices[i]) {
-      offsets[i].push_back(index * strides[i] * static_cast<ptrdiff_t>(SizeOf(type)));
+      offsets.push_back(index * strides[i] * static_cast<ptrdiff_t>(SizeOf(type)));
     }
-    constants += offsets[i].size() * sizeof(ptrdiff_t);
+    if (offsets.size() == 1) {
+      copy.base += offsets[0];
+      continue;
+    }
+    constants += offsets.size() * sizeof(ptrdiff_t);
+    copy.pieces.insert(copy.pieces.begin(), pieces);
+    pieces *= static_cast<ptrdiff_t>(offsets.size());
+    copy.offsets.insert(copy.offsets.begin(), std::move(offsets));
   }
   PreparedLayer prepared;
   prepared.name = RoutineName(type, "copy");
@@ -63,11 +98,12 @@ Result<PreparedLayer> PrepareIndexed(const LayerView& layer,
   const bool by_lines = outer + 1 == shape.size();  // pieces are lines of the last dimension
   prepared.strides_output = by_lines;
   const bool empty = *CountElements(layer.output().shape) == 0;
-  prepared.routine = RoutineOf([=, offsets = std::move(offsets)](const RunArguments& arguments) {
+  prepared.routine = RoutineOf([=, copy = std::move(copy)](const RunArguments& arguments) {
     if (empty) return;
-    Copy(offsets, 0, bytes, by_lines ? arguments.output_stride : static_cast<ptrdiff_t>(bytes),
-         static_cast<const std::byte*>(arguments.inputs[0]),
-         static_cast<std::byte*>(arguments.outputs[0]));
+    copy.Run(arguments.context,
+             by_lines ? arguments.output_stride : static_cast<ptrdiff_t>(copy.bytes),
+             static_cast<const std::byte*>(arguments.inputs[0]),
+             static_cast<std::byte*>(arguments.outputs[0]));
   });
   return prepared;
 }

@@ -223,6 +223,8 @@ double Fraction(const Tap<int32_t>& tap) {
 // takes for lines; of weights of type W.
 template <class W>
 std::optional<int> BitsOf(const ResizeAxis& axis) {
+  constexpr int kMostOutputs = 1 << 16;  // for the time that asking takes
+  if (axis.out > kMostOutputs) return std::nullopt;
   for (int bits = 1; bits <= ByteBlend::kMostLineShift; ++bits) {
     int o = 0;
     const auto fits = [&] {
@@ -236,7 +238,8 @@ std::optional<int> BitsOf(const ResizeAxis& axis) {
 }
 
 // Where weights have few bits, as those of images made two, four and eight times as large mostly
-// do: then neither float32 nor ten bits round anything, and integers give the same numbers.
+// do: then neither float32 nor ten bits round anything, and integers give the same numbers. How
+// many bits each axis has.
 struct FewBits {
   int y;
   int x;

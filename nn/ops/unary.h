@@ -18,7 +18,7 @@
 
 namespace intaglio::nn {
 
-// out = f(x) for each element; types of one size.
+// out = f(x) for each element, on all threads; types of one size.
 template <class In, class Out, class Function>
 std::shared_ptr<const Routine> UnaryRoutine(const LayerView& layer, const Function& f) {
   const auto count = static_cast<ptrdiff_t>(*CountElements(layer.output().shape));

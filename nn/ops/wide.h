@@ -83,7 +83,8 @@ struct WideRoutines {
   // ((s0 + s4) + (s2 + s6)) + ((s1 + s5) + (s3 + s7)).
   void (*add_dots)(const float* const* rows, ptrdiff_t count, const float* x, ptrdiff_t depth,
                    float* y);
-  // out[c] = clamp(pool of the taps' x[c], low, high): their largest, or of their sum, row by row.
+  // out[c] = clamp(pool of the taps' x[c], low, high): the largest, which no NaN is, their mean, or
+  // the root of the mean of their squares. Sums go row by row.
   void (*pool)(PoolKind kind, const WindowPixels& w, ptrdiff_t channels, float* out);
 };
 

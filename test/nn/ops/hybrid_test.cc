@@ -40,11 +40,12 @@ Value DepthwiseOf(Builder& b, Value x) {
   return b.Layer(op, {x.id, Weights(b, {1, 3, 3, 7}, 7, 3).id, kNoTensor}, Type::kFloat32, {});
 }
 
-MakeLayer Connected(int outputs, bool asymmetric) {
+MakeLayer Connected(int outputs, bool asymmetric, int depth = 40) {
   return [=](Builder& b, Value x) {
     FullyConnected op;
     op.asymmetric_inputs = asymmetric;
-    return b.Layer(op, {x.id, Weights(b, {outputs, 40}, 1, 0).id, kNoTensor}, Type::kFloat32, {});
+    return b.Layer(op, {x.id, Weights(b, {outputs, depth}, 1, 0).id, kNoTensor}, Type::kFloat32,
+                   {});
   };
 }
 
@@ -58,11 +59,12 @@ Model ModelOf(const Shape& shape, const std::vector<MakeLayer>& layers) {
   return std::move(*model);
 }
 
-// Of the layers, those of equal `forms` must share scratch, and no others.
+// Of the layers, those of equal `forms` must share scratch, and no others; where there are none,
+// any.
 void Check(const Shape& shape, const std::vector<MakeLayer>& layers,
            const std::vector<int>& forms) {
   Model together = ModelOf(shape, layers);
-  for (size_t i = 0; i < layers.size(); ++i) {
+  for (size_t i = 0; i < forms.size(); ++i) {
     for (size_t j = 0; j < i; ++j) {
       EXPECT_EQ(together.layers()[i].scratch_offset == together.layers()[j].scratch_offset,
                 forms[i] == forms[j])
@@ -88,11 +90,34 @@ TEST(HybridLayers, OfOneInputShareItsForm) {
         {0, 1, 1, 0, 1});
 }
 
-// Whose scratch goes on behind it, by more and by less.
+// Whose scratch goes on behind it, by more and by less; the last one's by most, so that no other
+// plan takes less memory.
 TEST(HybridLayers, MayWriteBehindTheForm) {
   Check({3, 40},
-        {Connected(5, true), Connected(600, true), Connected(7, false), Connected(30, true)},
-        {1, 1, 0, 1});
+        {Connected(5, true), Connected(60, true), Connected(7, true), Connected(600, true)},
+        {0, 0, 0, 0});
+}
+
+TEST(HybridLayers, OfOtherRowsShareNothing) {
+  Check({4, 40}, {Connected(5, true), Connected(6, true, 80), Connected(7, true)}, {});
+  Check({4, 40}, {Connected(5, false), Connected(6, true), Connected(7, false)}, {});
+}
+
+// Where most memory is in use between two layers, the form of their input is made twice.
+TEST(HybridLayers, ShareNothingThatCostsMemory) {
+  const auto model = [](bool last_is_asymmetric) {
+    Builder b;
+    const Value x = b.Input("x", Type::kFloat32, {1, 40, 40, 7}, {});
+    const Value first = Conv(7, 1, false)(b, x);
+    const Value large = Conv(90, 1, false)(b, first);
+    const Value mean = b.Layer(nn::Mean{{1, 2, 3}, true}, {large.id}, Type::kFloat32, {});
+    const Value last = Conv(7, 1, last_is_asymmetric)(b, x);
+    b.Output(b.Layer(nn::Add{}, {last.id, mean.id}, Type::kFloat32, {}), "y");
+    Result<Model> made = Model::Prepare(*b.Finish());
+    EXPECT_TRUE(made.ok()) << made.status().message();
+    return std::move(*made);
+  };
+  EXPECT_EQ(model(false).arena_bytes(), model(true).arena_bytes());
 }
 
 }  // namespace
