@@ -59,6 +59,17 @@ TEST(ResizeNearest, RepeatsRowsAndPixels) {
   }
 }
 
+// Row 4 of nine alone, every second pixel.
+TEST(ResizeNearest, TakesTheMiddle) {
+  Builder b;
+  const Value x = b.Input("x", Type::kInt8, {1, 9, 8, 1}, kQ);
+  b.Output(b.Layer(ResizeNearestNeighbor{1, 4, false, true}, {x.id}, Type::kInt8, kQ), "y");
+  const Result<Graph> graph = b.Finish();
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  const RawTensors in = RandomInputs(*graph, 3);
+  Check(*graph, in, {in[0][33], in[0][35], in[0][37], in[0][39]});
+}
+
 TEST(ResizeNearest, BesideOtherChannels) {
   const Shape in{1, 9, 10, 40};
   Builder b;
