@@ -21,23 +21,18 @@ struct IndexedCopy {
   std::vector<std::vector<ptrdiff_t>> offsets;  // bytes into the input; of the other dimensions
   std::vector<ptrdiff_t> pieces;                // of one index of each
 
-  // By the dimension's indices [begin, end). What repeats is copied from the output, in one piece
-  // where its own are.
+  // By the dimension's indices [begin, end).
   void Run(size_t dimension, ptrdiff_t begin, ptrdiff_t end, ptrdiff_t stride, const std::byte* in,
            std::byte* out) const {
-    const std::vector<ptrdiff_t>& from = offsets[dimension];
     const ptrdiff_t step = pieces[dimension] * stride;
-    const bool dense = stride == static_cast<ptrdiff_t>(bytes);
     for (ptrdiff_t i = begin; i < end; ++i) {
       std::byte* const to = out + i * step;
-      const ptrdiff_t offset = from[static_cast<size_t>(i)];
+      const std::byte* const from = in + offsets[dimension][static_cast<size_t>(i)];
       if (dimension + 1 == offsets.size()) {
-        std::memcpy(to, in + offset, bytes);
-      } else if (dense && i > begin && offset == from[static_cast<size_t>(i) - 1]) {
-        std::memcpy(to, to - step, static_cast<size_t>(step));
+        std::memcpy(to, from, bytes);
       } else {
-        Run(dimension + 1, 0, static_cast<ptrdiff_t>(offsets[dimension + 1].size()), stride,
-            in + offset, to);
+        const auto count = static_cast<ptrdiff_t>(offsets[dimension + 1].size());
+        Run(dimension + 1, 0, count, stride, from, to);
       }
     }
   }
