@@ -25,15 +25,15 @@ struct IndexedCopy {
   void Run(size_t dimension, ptrdiff_t begin, ptrdiff_t end, ptrdiff_t stride, const std::byte* in,
            std::byte* out) const {
     const ptrdiff_t step = pieces[dimension] * stride;
+    const ptrdiff_t* const from = offsets[dimension].data();
+    if (dimension + 1 == offsets.size()) {
+      const size_t piece = bytes;  // which no copy can change
+      for (ptrdiff_t i = begin; i < end; ++i) std::memcpy(out + i * step, in + from[i], piece);
+      return;
+    }
+    const auto count = static_cast<ptrdiff_t>(offsets[dimension + 1].size());
     for (ptrdiff_t i = begin; i < end; ++i) {
-      std::byte* const to = out + i * step;
-      const std::byte* const from = in + offsets[dimension][static_cast<size_t>(i)];
-      if (dimension + 1 == offsets.size()) {
-        std::memcpy(to, from, bytes);
-      } else {
-        const auto count = static_cast<ptrdiff_t>(offsets[dimension + 1].size());
-        Run(dimension + 1, 0, count, stride, from, to);
-      }
+      Run(dimension + 1, 0, count, stride, in + from[i], out + i * step);
     }
   }
 
