@@ -363,10 +363,10 @@ bool ComputeWholeTiles(const TileArgs& args, int first, RowCut cut) {
     if (form == ScalingForm::kNone) {
       return RunTiles<V, WordStore<V>, kVectors>(args, first, cut, Unscaled<V>());
     }
-  }
-  if constexpr (kVectors == V::kMaxVectors) {
-    if (args.params->form == ScalingForm::kToFloat) {
-      return RunTiles<V, WordStore<V>, kVectors>(args, first, cut, ToReal<V>());
+    if constexpr (kVectors == V::kMaxVectors) {
+      if (form == ScalingForm::kToFloat) {
+        return RunTiles<V, WordStore<V>, kVectors>(args, first, cut, ToReal<V>());
+      }
     }
   }
   return false;

@@ -339,10 +339,14 @@ Result<MemoryPlan> PlanMemory(const Graph& graph, const std::vector<PreparedLaye
   Scratch scratch = Scratch::kApart;
   Result<MemoryPlan> plan = PlanWith(graph, layers, keep_all, none, scratch);
   if (!plan.ok()) return plan;
-  Result<MemoryPlan> shared = PlanWith(graph, layers, keep_all, none, Scratch::kShared);
-  if (shared.ok() && shared->arena_bytes <= plan->arena_bytes) {
-    scratch = Scratch::kShared;
-    plan = std::move(shared);
+  const bool has_forms = std::any_of(layers.begin(), layers.end(),
+                                     [](const PreparedLayer& l) { return l.input_form != 0; });
+  if (has_forms) {
+    Result<MemoryPlan> shared = PlanWith(graph, layers, keep_all, none, Scratch::kShared);
+    if (shared.ok() && shared->arena_bytes <= plan->arena_bytes) {
+      scratch = Scratch::kShared;
+      plan = std::move(shared);
+    }
   }
   if (keep_all) return plan;
   return Joiner(graph, layers, scratch, std::move(*plan)).Join();

@@ -225,6 +225,23 @@ TEST(Partition, TakesInterpolationByFewBits) {
   EXPECT_TRUE(Model::Prepare(Finish(b), {.integer_only = true}).ok());
 }
 
+// Asking takes no memory, and no more time than that of 65,536 outputs an axis.
+TEST(Partition, NamesInterpolationOfAnySize) {
+  const auto error = [](int in, int out) {
+    Builder b;
+    const Quantization q = PerTensor(0.5f, 7);
+    const Value x = b.Input("x", Type::kUInt8, {1, in, 1, 1}, q);
+    b.Output(b.Layer(ResizeBilinear{out, 1}, {x.id}, Type::kUInt8, q), "y");
+    return CheckIntegerOnly(Finish(b)).message();
+  };
+  EXPECT_EQ(error(1 << 16, 1 << 16), "");
+  const std::string refused =
+      "RESIZE_BILINEAR #0 'y': needs floating point: it interpolates uint8 'x' in float32";
+  EXPECT_EQ(error((1 << 16) + 1, (1 << 16) + 1), refused);
+  EXPECT_EQ(error(1 << 30, 1 << 30), refused);
+  EXPECT_EQ(error(1, 2'000'000'000), refused);
+}
+
 TEST(Partition, NamesRootsOfInt16) {
   Builder b;
   const Quantization q = PerTensor(0.5f, 0);
