@@ -33,17 +33,31 @@ void PackPanels(const float* data, ptrdiff_t row, ptrdiff_t col, int count, int 
   }
 }
 
-FloatPanels::FloatPanels(const float* channels, int count, int depth, const WideRoutines& wide)
-    : count_(count), depth_(depth), wide_(&wide), panels_(PanelElements(count, depth, wide)) {
-  PackPanels(channels, 1, depth, count, depth, wide, panels_.data());
+FloatPanels::FloatPanels(const float* weights, int channels, int depth, const WideRoutines& wide)
+    : channels_(channels),
+      depth_(depth),
+      wide_(&wide),
+      panels_(PanelElements(channels, depth, wide)) {
+  PackPanels(weights, 1, depth, channels, depth, wide, panels_.data());
 }
 
-void FloatPanels::Multiply(const float* x, ptrdiff_t x_stride, int rows, const FloatFinish& finish,
-                           int first_channel, float* out, ptrdiff_t out_stride) const {
-  const PanelProduct product{
-      panels_.data(),    count_, depth_, finish.bias.data() + first_channel, finish.bounds.low,
-      finish.bounds.high};
-  wide_->multiply(product, x, x_stride, rows, out, out_stride);
+int FloatPanels::count() const {
+  const int width = kPanelVectors * wide_->lanes;
+  return (channels_ + width - 1) / width;
+}
+
+void FloatPanels::Multiply(const float* x, ptrdiff_t x_stride, int rows, int begin, int end,
+                           const FloatFinish& finish, int first_channel, float* out,
+                           ptrdiff_t out_stride) const {
+  const int width = kPanelVectors * wide_->lanes;
+  const int first = begin * width;
+  const PanelProduct product{panels_.data() + ptrdiff_t{first} * depth_,
+                             std::min(end * width, channels_) - first,
+                             depth_,
+                             finish.bias.data() + first_channel + first,
+                             finish.bounds.low,
+                             finish.bounds.high};
+  wide_->multiply(product, x, x_stride, rows, out + first, out_stride);
 }
 
 Result<FloatFinish> MakeFloatFinish(const LayerView& layer, Activation activation, int channels) {

@@ -23,17 +23,20 @@ struct FloatFinish {
 class FloatPanels {
  public:
   FloatPanels() = default;
-  // `count` channels of `depth` float32 each, one after the other.
-  FloatPanels(const float* channels, int count, int depth, const WideRoutines& wide);
+  // `channels` channels of `depth` float32 each, one after the other.
+  FloatPanels(const float* weights, int channels, int depth, const WideRoutines& wide);
 
-  // out[r, c] = finish(sum over k of x[r, k] channels[c, k], first_channel + c) for `rows` rows.
-  void Multiply(const float* x, ptrdiff_t x_stride, int rows, const FloatFinish& finish,
-                int first_channel, float* out, ptrdiff_t out_stride) const;
+  // out[r, c] = finish(sum over k of x[r, k] weights[c, k], first_channel + c) for `rows` rows and
+  // the channels c of panels [begin, end).
+  void Multiply(const float* x, ptrdiff_t x_stride, int rows, int begin, int end,
+                const FloatFinish& finish, int first_channel, float* out,
+                ptrdiff_t out_stride) const;
 
+  int count() const;  // of panels
   size_t bytes() const { return panels_.size() * sizeof(float); }
 
  private:
-  int count_ = 0;
+  int channels_ = 0;
   int depth_ = 0;
   const WideRoutines* wide_ = nullptr;
   std::vector<float> panels_;

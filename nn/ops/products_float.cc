@@ -1,5 +1,6 @@
 // CONV_2D, FULLY_CONNECTED and DEPTHWISE_CONV_2D of float32. Rows of a convolution's matrix are
-// gathered a chunk at a time; threads share the blocks of a chunk.
+// gathered a chunk at a time; threads share the blocks of a chunk, and where these are few their
+// panels, too.
 #include <algorithm>
 #include <cstring>
 #include <functional>
@@ -14,46 +15,118 @@
 namespace intaglio::nn {
 namespace {
 
-constexpr int kBlock = 32;          // rows
+constexpr int kBlock = 32;  // rows
+// Of weights that do not stay in the second level of cache, as every block reads all of them.
+constexpr int kLargeBlock = 64;
+constexpr ptrdiff_t kManyWeights = 1 << 18;
 constexpr int kGathered = 1 << 18;  // elements of a chunk, or of a block if that is more
+
+// Rows in parts of at most `most`, as even as whole tiles make them.
+struct RowParts {
+  RowParts(int all, int most) : rows(all) {
+    constexpr int kTile = 4;
+    const int parts = (rows + most - 1) / most;
+    each = parts == 0 ? kTile : (rows + parts * kTile - 1) / (parts * kTile) * kTile;
+    count = (rows + each - 1) / each;
+  }
+  int begin(int i) const { return i * each; }
+  int size(int i) const { return std::min(each, rows - begin(i)); }
+
+  int rows;
+  int each;
+  int count;
+};
 
 // The taps [first, last) of a window that lie inside the image in one dimension.
 struct TapRange {
-  TapRange(int start, int dilation, int taps, int extent) {
-    first = start >= 0 ? 0 : (-start + dilation - 1) / dilation;
-    last = start >= extent ? 0 : std::min(taps, (extent - start + dilation - 1) / dilation);
+  TapRange(int start, int dilation, int taps, int extent) : first(0), last(taps) {
+    if (start < 0) first = (-start + dilation - 1) / dilation;
+    const ptrdiff_t end = start + ptrdiff_t{taps - 1} * dilation;
+    if (end >= extent) last = start >= extent ? 0 : (extent - start + dilation - 1) / dilation;
     first = std::min(first, last);
   }
+  bool operator==(const TapRange&) const = default;
   int first;
   int last;
 };
 
-// Row `row` of the view's matrix.
-void Gather(const Im2col& view, const float* in, int row, float* to) {
-  const int x = row % view.out_width * view.stride_width - view.pad_left;
-  const int y = row / view.out_width % view.out_height * view.stride_height - view.pad_top;
-  const int n = row / view.out_width / view.out_height;
+// Windows of one line from out_x on, at most `most`, that have the same columns inside the image.
+struct WindowRun {
+  WindowRun(const Im2col& view, int out_x, int most)
+      : start(out_x * view.stride_width - view.pad_left),
+        columns(ColumnsOf(view, out_x)),
+        count(1) {
+    while (count < most && ColumnsOf(view, out_x + count) == columns) ++count;
+  }
+  static TapRange ColumnsOf(const Im2col& view, int out_x) {
+    return {out_x * view.stride_width - view.pad_left, view.dilation_width, view.kernel_width,
+            view.width};
+  }
+  int start;  // column of the first tap of the first window
+  TapRange columns;
+  int count;
+};
+
+// A call of memcpy takes longer than it takes to copy few elements.
+void Copy(const float* from, ptrdiff_t count, float* to) {
+  constexpr ptrdiff_t kVector = 4;
+  if (count < kVector || count > 16 * kVector) {
+    std::memcpy(to, from, static_cast<size_t>(count) * sizeof(float));
+    return;
+  }
+  for (ptrdiff_t i = 0; i < count - kVector; i += kVector) {
+    std::memcpy(to + i, from + i, kVector * sizeof(float));
+  }
+  std::memcpy(to + count - kVector, from + count - kVector, kVector * sizeof(float));
+}
+
+// Rows of the view's matrix, those of `run`, whose first tap lies in line y of image n; in: the
+// first channel of its group.
+void GatherRun(const Im2col& view, const float* in, int n, int y, const WindowRun& run, float* to) {
   const ptrdiff_t channels = view.group_channels;
   const ptrdiff_t line = view.kernel_width * channels;
-  const TapRange columns(x, view.dilation_width, view.kernel_width, view.width);
+  const ptrdiff_t depth = view.kernel_height * line;
+  const ptrdiff_t step = ptrdiff_t{view.stride_width} * view.channels;  // from window to window
+  const auto clear = [&](float* first, ptrdiff_t count) {
+    if (count == 0) return;
+    for (int i = 0; i < run.count; ++i) std::fill_n(first + i * depth, count, 0.0f);
+  };
   // Taps that are neighbours in the image are copied together.
   const bool adjacent = view.dilation_width == 1 && view.group_channels == view.channels;
-  const int run = adjacent ? std::max(1, columns.last - columns.first) : 1;
+  const TapRange& columns = run.columns;
+  const int taps = adjacent ? std::max(1, columns.last - columns.first) : 1;
   for (int ky = 0; ky < view.kernel_height; ++ky, to += line) {
     const int in_y = y + ky * view.dilation_height;
     if (in_y < 0 || in_y >= view.height) {
-      std::fill_n(to, line, 0.0f);
+      clear(to, line);
       continue;
     }
-    std::fill_n(to, columns.first * channels, 0.0f);
-    const float* const from =
-        in + (ptrdiff_t{n} * view.height + in_y) * view.width * view.channels + view.first_channel;
-    for (int kx = columns.first; kx < columns.last; kx += run) {
-      const ptrdiff_t in_x = x + ptrdiff_t{kx} * view.dilation_width;
-      std::memcpy(to + kx * channels, from + in_x * view.channels,
-                  static_cast<size_t>(run * channels) * sizeof(float));
+    clear(to, columns.first * channels);
+    clear(to + columns.last * channels, line - columns.last * channels);
+    const float* const image_line =
+        in + (ptrdiff_t{n} * view.height + in_y) * view.width * view.channels;
+    for (int kx = columns.first; kx < columns.last; kx += taps) {
+      const float* const from =
+          image_line + (run.start + ptrdiff_t{kx} * view.dilation_width) * view.channels;
+      for (int i = 0; i < run.count; ++i) {
+        Copy(from + i * step, taps * channels, to + i * depth + kx * channels);
+      }
     }
-    std::fill_n(to + columns.last * channels, line - columns.last * channels, 0.0f);
+  }
+}
+
+// `count` rows of the view's matrix from `row` on; in: the first channel of its group.
+void Gather(const Im2col& view, const float* in, int row, int count, float* to) {
+  const ptrdiff_t depth = ptrdiff_t{view.kernel_height} * view.kernel_width * view.group_channels;
+  while (count > 0) {
+    const int out_x = row % view.out_width;
+    const int out_y = row / view.out_width % view.out_height;
+    const int n = row / view.out_width / view.out_height;
+    const WindowRun run(view, out_x, std::min(count, view.out_width - out_x));
+    GatherRun(view, in, n, out_y * view.stride_height - view.pad_top, run, to);
+    row += run.count;
+    count -= run.count;
+    to += run.count * depth;
   }
 }
 
@@ -71,37 +144,48 @@ class ProductRoutine final : public Routine {
 
   ProductShape shape;
   int chunk = 0;  // rows
+  int block = 0;
   FloatFinish finish;
   std::vector<FloatPanels> filters;  // per group
 
  private:
   void RunGroup(const RunArguments& arguments, int group) const {
+    const RowParts chunks(shape.rows(), chunk);
+    for (int c = 0; c < chunks.count; ++c)
+      RunChunk(arguments, group, chunks.begin(c), chunks.size(c));
+  }
+
+  void RunChunk(const RunArguments& arguments, int group, int first, int rows) const {
+    const Im2col& view = shape.view;
+    const int channel = group * view.group_channels;
     const auto* const in = static_cast<const float*>(arguments.inputs[0]);
-    auto* const out = static_cast<float*>(arguments.outputs[0]);
+    auto* const gathered = static_cast<float*>(arguments.scratch);
+    const float* x = shape.pointwise ? in + ptrdiff_t{first} * view.channels + channel : gathered;
+    const ptrdiff_t x_stride = shape.pointwise ? view.channels : shape.depth();
+    const int output = group * shape.group_outputs();
     const ptrdiff_t out_stride = arguments.output_stride / ptrdiff_t{sizeof(float)};
-    Im2col view = shape.view;
-    view.first_channel = group * view.group_channels;
-    const int channel = group * shape.group_outputs();
-    for (int first = 0; first < shape.rows(); first += chunk) {
-      const int rows = std::min(chunk, shape.rows() - first);
-      const auto block = [&](int b) {
-        const int begin = b * kBlock;
-        const int count = std::min(kBlock, rows - begin);
-        const float* x = in + ptrdiff_t{first + begin} * view.channels + view.first_channel;
-        ptrdiff_t stride = view.channels;
-        if (!shape.pointwise) {
-          stride = shape.depth();
-          float* const gathered = static_cast<float*>(arguments.scratch) + begin * stride;
-          for (int r = 0; r < count; ++r)
-            Gather(view, in, first + begin + r, gathered + r * stride);
-          x = gathered;
-        }
-        float* const to = out + (first + begin) * out_stride + channel;
-        filters[static_cast<size_t>(group)].Multiply(x, stride, count, finish, channel, to,
-                                                     out_stride);
-      };
-      arguments.context.Run((rows + kBlock - 1) / kBlock, std::ref(block));
-    }
+    auto* const out = static_cast<float*>(arguments.outputs[0]) + first * out_stride + output;
+
+    const FloatPanels& panels = filters[static_cast<size_t>(group)];
+    const RowParts blocks(rows, block);
+    const int threads = arguments.context.threads();
+    // Where blocks are too few for all threads, panels are shared out, too.
+    const int parts = blocks.count >= 4 * threads ? 1 : std::min(threads, panels.count());
+    const auto gather = [&](int b) {
+      const int begin = blocks.begin(b);
+      Gather(view, in + channel, first + begin, blocks.size(b), gathered + begin * x_stride);
+    };
+    const auto multiply = [&](int i) {
+      const int b = i % blocks.count;
+      const int part = i / blocks.count;
+      if (!shape.pointwise && parts == 1) gather(b);
+      const int begin = blocks.begin(b);
+      panels.Multiply(x + begin * x_stride, x_stride, blocks.size(b), panels.count() * part / parts,
+                      panels.count() * (part + 1) / parts, finish, output, out + begin * out_stride,
+                      out_stride);
+    };
+    if (!shape.pointwise && parts > 1) arguments.context.Run(blocks.count, std::ref(gather));
+    arguments.context.Run(blocks.count * parts, std::ref(multiply));
   }
 };
 
@@ -110,10 +194,8 @@ class DepthwiseRoutine final : public Routine {
   Status Run(const RunArguments& arguments) const override {
     const ptrdiff_t stride = arguments.output_stride / ptrdiff_t{sizeof(float)};
     const auto row = [&](int r) {
-      auto* out = static_cast<float*>(arguments.outputs[0]) + r * view.out_width * stride;
-      for (int x = 0; x < view.out_width; ++x, out += stride) {
-        RunPixel(static_cast<const float*>(arguments.inputs[0]), r, x, out);
-      }
+      auto* const out = static_cast<float*>(arguments.outputs[0]) + r * view.out_width * stride;
+      RunRow(static_cast<const float*>(arguments.inputs[0]), r, out, stride);
     };
     arguments.context.Run(view.batch * view.out_height, std::ref(row));
     return {};
@@ -126,34 +208,44 @@ class DepthwiseRoutine final : public Routine {
   const WideRoutines* wide = nullptr;
 
  private:
-  void RunPixel(const float* in, int row, int out_x, float* out) const {
+  // Windows that have the same taps inside the image go together.
+  void RunRow(const float* in, int row, float* out, ptrdiff_t stride) const {
     const int y = row % view.out_height * view.stride_height - view.pad_top;
-    const int x = out_x * view.stride_width - view.pad_left;
     const TapRange rows(y, view.dilation_height, view.kernel_height, view.height);
-    const TapRange columns(x, view.dilation_width, view.kernel_width, view.width);
     const ptrdiff_t first_y = ptrdiff_t{row / view.out_height} * view.height + y +
                               ptrdiff_t{rows.first} * view.dilation_height;
-    const ptrdiff_t first_x = x + ptrdiff_t{columns.first} * view.dilation_width;
-    const int first_tap = rows.first * view.kernel_width + columns.first;
     WindowTaps w;
-    w.rows = rows.last - rows.first;
-    w.columns = columns.last - columns.first;
-    if (w.columns == 0) w.rows = 0;
-    if (w.rows > 0) w.x = in + (first_y * view.width + first_x) * view.channels;
     w.x_column = ptrdiff_t{view.dilation_width} * view.channels;
     w.x_row = ptrdiff_t{view.dilation_height} * view.width * view.channels;
-    w.filter = filters.data() + ptrdiff_t{first_tap} * outputs;
+    w.x_window = ptrdiff_t{view.stride_width} * view.channels;
+    w.out_window = stride;
     w.filter_column = outputs;
     w.filter_row = ptrdiff_t{view.kernel_width} * outputs;
     w.bias = finish.bias.data();
     w.low = finish.bounds.low;
     w.high = finish.bounds.high;
+    for (int out_x = 0; out_x < view.out_width; out_x += w.windows) {
+      const WindowRun run(view, out_x, view.out_width - out_x);
+      const TapRange& columns = run.columns;
+      w.windows = run.count;
+      w.rows = rows.last - rows.first;
+      w.columns = columns.last - columns.first;
+      if (w.columns == 0) w.rows = 0;
+      const ptrdiff_t first_x = run.start + ptrdiff_t{columns.first} * view.dilation_width;
+      w.x = w.rows > 0 ? in + (first_y * view.width + first_x) * view.channels : nullptr;
+      const int first_tap = rows.first * view.kernel_width + columns.first;
+      w.filter = filters.data() + ptrdiff_t{first_tap} * outputs;
+      AddTaps(w, out + out_x * stride);
+    }
+  }
+
+  void AddTaps(WindowTaps w, float* out) const {
     if (outputs == view.channels) return wide->add_taps(w, outputs, out);
-    AddTaps(w, out);
+    for (int i = 0; i < w.windows; ++i, w.x += w.x_window, out += w.out_window) AddShared(w, out);
   }
 
   // Of channels that make several.
-  void AddTaps(const WindowTaps& w, float* out) const {
+  void AddShared(const WindowTaps& w, float* out) const {
     const int multiplier = outputs / view.channels;
     for (int o = 0; o < outputs; ++o) {
       float sum = 0;
@@ -178,8 +270,10 @@ Result<PreparedLayer> PrepareProductFloat(const LayerView& layer, const LayerOpt
   auto routine = std::make_shared<ProductRoutine>();
   routine->shape = shape;
   routine->finish = std::move(*finish);
-  const int most = std::max(1, kGathered / std::max(1, depth) / kBlock) * kBlock;
-  routine->chunk = std::max(1, shape.pointwise ? shape.rows() : std::min(most, shape.rows()));
+  const bool are_many = ptrdiff_t{depth} * shape.group_outputs() > kManyWeights;
+  routine->block = are_many ? kLargeBlock : kBlock;
+  const int most = std::max(routine->block, kGathered / std::max(1, depth));
+  routine->chunk = shape.pointwise ? std::max(1, shape.rows()) : RowParts(shape.rows(), most).each;
   PreparedLayer prepared;
   prepared.packed_inputs = 1 << 1;  // the weights
   for (int g = 0; g < shape.groups; ++g) {

@@ -52,8 +52,9 @@ template <int kBytes>
   using V = Vectors<kBytes>;
   // Four of each, for the latency of a comparison.
   constexpr int kChains = 4;
-  typename V::Reals low[kChains] = {};
-  typename V::Reals high[kChains] = {};
+  typename V::Reals low[kChains];
+  typename V::Reals high[kChains];
+  for (int c = 0; c < kChains; ++c) low[c] = high[c] = typename V::Reals{};
   const auto take = [&](int chain, const float* from, ptrdiff_t n) __attribute__((always_inline)) {
     typename V::Reals v;
     Load(from, n, v);
@@ -143,22 +144,41 @@ template <int kBytes>
       });
 }
 
-// n elements of clamp(v + bias, low, high), of bias as many.
+// Bounds of vectors. NaN passes.
 template <int kBytes>
-[[gnu::always_inline]] inline void StoreFinished(const typename Vectors<kBytes>::Reals& sums,
-                                                 const float* bias, float low, float high,
-                                                 float* to, ptrdiff_t n) {
-  if (n <= 0) return;
-  typename Vectors<kBytes>::Reals v = sums;
-  const typename Vectors<kBytes>::Reals zero = {};
-  if (bias != nullptr) {
-    typename Vectors<kBytes>::Reals b;
-    Load(bias, n, b);
-    v += b;
+struct Clamp {
+  using Reals = typename Vectors<kBytes>::Reals;
+
+  [[gnu::always_inline]] Clamp(float least, float greatest)
+      : low(Reals{} + least), high(Reals{} + greatest) {}
+  [[gnu::always_inline]] void Apply(Reals& v) const {
+    v = v < low ? low : v;
+    v = v > high ? high : v;
   }
-  v = v < low ? zero + low : v;
-  v = v > high ? zero + high : v;
-  Store(v, to, n);
+
+  Reals low;
+  Reals high;
+};
+
+// Stores clamp(sums + bias), of bias as many vectors, up to `count` elements.
+template <int kBytes, int kWidth>
+[[gnu::always_inline]] inline void StoreFinished(
+    const typename Vectors<kBytes>::Reals (&sums)[kWidth], const float* bias,
+    const Clamp<kBytes>& clamp, float* to, ptrdiff_t count) {
+  using V = Vectors<kBytes>;
+  const bool whole = count >= kWidth * V::kLanes;
+  for (int v = 0; v < kWidth; ++v) {
+    const ptrdiff_t n = whole ? V::kLanes : std::min<ptrdiff_t>(V::kLanes, count - v * V::kLanes);
+    if (n <= 0) return;
+    typename V::Reals result = sums[v];
+    if (bias != nullptr) {
+      typename V::Reals b;
+      Load(bias + v * V::kLanes, n, b);
+      result += b;
+    }
+    clamp.Apply(result);
+    Store(result, to + v * V::kLanes, n);
+  }
 }
 
 // kRows x kWidth vectors of sums, of which `channels` are stored.
@@ -168,7 +188,10 @@ template <int kBytes, int kRows, int kWidth>
                                                 ptrdiff_t x_stride, float* out,
                                                 ptrdiff_t out_stride) {
   using V = Vectors<kBytes>;
-  typename V::Reals acc[kRows][kWidth] = {};
+  typename V::Reals acc[kRows][kWidth];
+  for (auto& line : acc) {
+    for (auto& sum : line) sum = typename V::Reals{};
+  }
   for (int k = 0; k < p.depth; ++k, panel += kWidth * V::kLanes) {
     for (int v = 0; v < kWidth; ++v) {
       typename V::Reals weights;
@@ -176,13 +199,10 @@ template <int kBytes, int kRows, int kWidth>
       for (int r = 0; r < kRows; ++r) acc[r][v] += x[r * x_stride + k] * weights;
     }
   }
+  const float* const bias = p.bias == nullptr ? nullptr : p.bias + first;
+  const Clamp<kBytes> clamp(p.low, p.high);
   for (int r = 0; r < kRows; ++r) {
-    for (int v = 0; v < kWidth; ++v) {
-      const ptrdiff_t at = v * V::kLanes;
-      const float* const bias = p.bias == nullptr ? nullptr : p.bias + first + at;
-      StoreFinished<kBytes>(acc[r][v], bias, p.low, p.high, out + r * out_stride + at,
-                            std::min<ptrdiff_t>(V::kLanes, channels - at));
-    }
+    StoreFinished<kBytes>(acc[r], bias, clamp, out + r * out_stride, channels);
   }
 }
 
@@ -248,26 +268,41 @@ struct TapsRun {
 
   template <int kBytes, int kWidth>
   [[gnu::always_inline]] void Run(ptrdiff_t first, ptrdiff_t n) const {
+    // Several for the latency of an addition, and as they share the filter's taps.
+    constexpr int kWindows = kWidth == 1 ? 8 : kBytes == 64 ? 4 : 2;
+    int i = 0;
+    for (; i + kWindows <= w.windows; i += kWindows) Tile<kBytes, kWidth, kWindows>(i, first, n);
+    for (; i < w.windows; ++i) Tile<kBytes, kWidth, 1>(i, first, n);
+  }
+
+ private:
+  template <int kBytes, int kWidth, int kWindows>
+  [[gnu::always_inline]] void Tile(int window, ptrdiff_t first, ptrdiff_t n) const {
     using V = Vectors<kBytes>;
-    typename V::Reals acc[kWidth] = {};
+    typename V::Reals acc[kWindows][kWidth];
+    for (auto& line : acc) {
+      for (auto& sum : line) sum = typename V::Reals{};
+    }
     for (int row = 0; row < w.rows; ++row) {
-      const float* x = w.x + row * w.x_row + first;
+      const float* x = w.x + window * w.x_window + row * w.x_row + first;
       const float* filter = w.filter + row * w.filter_row + first;
       for (int column = 0; column < w.columns;
            ++column, x += w.x_column, filter += w.filter_column) {
         for (int v = 0; v < kWidth; ++v) {
-          typename V::Reals pixels;
           typename V::Reals weights;
-          Load(x + v * V::kLanes, n - v * V::kLanes, pixels);
           Load(filter + v * V::kLanes, n - v * V::kLanes, weights);
-          acc[v] += pixels * weights;
+          for (int i = 0; i < kWindows; ++i) {
+            typename V::Reals pixels;
+            Load(x + i * w.x_window + v * V::kLanes, n - v * V::kLanes, pixels);
+            acc[i][v] += pixels * weights;
+          }
         }
       }
     }
-    for (int v = 0; v < kWidth; ++v) {
-      const ptrdiff_t at = v * V::kLanes;
-      StoreFinished<kBytes>(acc[v], w.bias + first + at, w.low, w.high, out + first + at,
-                            std::min<ptrdiff_t>(V::kLanes, n - at));
+    const Clamp<kBytes> clamp(w.low, w.high);
+    for (int i = 0; i < kWindows; ++i) {
+      StoreFinished<kBytes>(acc[i], w.bias + first, clamp,
+                            out + (window + i) * w.out_window + first, n);
     }
   }
 };
@@ -321,12 +356,8 @@ struct PoolRun {
       }
     }
     const auto taps = static_cast<float>(w.rows * w.columns);
-    for (int v = 0; v < kWidth; ++v) {
-      const ptrdiff_t at = v * V::kLanes;
-      P::template Finish<V::kLanes>(taps, all[v]);
-      StoreFinished<kBytes>(all[v], nullptr, w.low, w.high, out + first + at,
-                            std::min<ptrdiff_t>(V::kLanes, n - at));
-    }
+    for (auto& a : all) P::template Finish<V::kLanes>(taps, a);
+    StoreFinished<kBytes>(all, nullptr, Clamp<kBytes>(w.low, w.high), out + first, n);
   }
 };
 

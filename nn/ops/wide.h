@@ -59,12 +59,15 @@ struct WindowPixels {
 
 enum class PoolKind : uint8_t { kAverage, kLargest, kRootMeanSquare };
 
-// Of a depthwise filter.
+// Of a depthwise filter, under which as many taps of neighbouring windows lie.
 struct WindowTaps : WindowPixels {
   const float* filter = nullptr;  // the first tap
   ptrdiff_t filter_row = 0;
   ptrdiff_t filter_column = 0;
   const float* bias = nullptr;
+  int windows = 1;
+  ptrdiff_t x_window = 0;  // elements from one window to the next
+  ptrdiff_t out_window = 0;
 };
 
 struct WideRoutines {
@@ -77,7 +80,8 @@ struct WideRoutines {
   // sum is rounded, in the order of k.
   void (*multiply)(const PanelProduct& p, const float* x, ptrdiff_t x_stride, int rows, float* out,
                    ptrdiff_t out_stride);
-  // out[c] = clamp(sum over taps of x[c] filter[c] + bias[c], low, high), row by row.
+  // out[c] = clamp(sum over taps of x[c] filter[c] + bias[c], low, high), row by row, of each
+  // window.
   void (*add_taps)(const WindowTaps& w, ptrdiff_t channels, float* out);
   // y[r] += sum over k of rows[r][k] x[k], in eight interleaved sums, s[k % 8], which end as
   // ((s0 + s4) + (s2 + s6)) + ((s1 + s5) + (s3 + s7)).

@@ -203,9 +203,10 @@ WindowPixels SpreadPixels(const std::vector<float>& x, int channels) {
 }
 
 TEST_P(Wide, AddsTapsRowByRow) {
+  constexpr int kMostWindows = 11;
   const std::vector<float> bias = MakeReals(kMostElements, 9, 8);
   for (int channels = 1; channels <= kMostElements; ++channels) {
-    const std::vector<float> x = MakeReals(40 * channels, 4, 10);
+    const std::vector<float> x = MakeReals((20 + 3 * kMostWindows) * channels, 4, 10);
     const std::vector<float> filter = MakeReals(20 * channels, 1, 11);
     WindowTaps w;
     static_cast<WindowPixels&>(w) = SpreadPixels(x, channels);
@@ -213,22 +214,29 @@ TEST_P(Wide, AddsTapsRowByRow) {
     w.filter_row = ptrdiff_t{5} * channels;
     w.filter_column = channels;
     w.bias = bias.data();
-    for (const int rows : {2, 0}) {
-      w.rows = rows;
-      std::vector<float> got(static_cast<size_t>(channels) + 1, 99);
-      wide_.add_taps(w, channels, got.data());
-      for (int c = 0; c < channels; ++c) {
-        float sum = 0;
-        for (int row = 0; row < rows; ++row) {
-          for (int column = 0; column < 3; ++column) {
-            sum += x[static_cast<size_t>((row * 10 + column * 2) * channels + c)] *
+    w.x_window = ptrdiff_t{3} * channels;
+    w.out_window = channels + 1;
+    for (const int windows : {1, 2, kMostWindows}) {
+      for (const int rows : {2, 0}) {
+        w.windows = windows;
+        w.rows = rows;
+        std::vector<float> got(static_cast<size_t>(windows * w.out_window), 99);
+        wide_.add_taps(w, channels, got.data());
+        for (int i = 0; i < windows * (channels + 1); ++i) {
+          const int c = i % (channels + 1);
+          const int window = i / (channels + 1);
+          float sum = 0;
+          for (int tap = 0; tap < 3 * rows && c < channels; ++tap) {
+            const int row = tap / 3;
+            const int column = tap % 3;
+            sum += x[static_cast<size_t>((row * 10 + column * 2 + window * 3) * channels + c)] *
                    filter[static_cast<size_t>((row * 5 + column) * channels + c)];
           }
+          const float want =
+              c == channels ? 99 : std::clamp(sum + bias[static_cast<size_t>(c)], -3.0f, 5.0f);
+          ASSERT_EQ(got[static_cast<size_t>(i)], want) << channels << ", window " << window;
         }
-        ASSERT_EQ(got[static_cast<size_t>(c)],
-                  std::clamp(sum + bias[static_cast<size_t>(c)], -3.0f, 5.0f));
       }
-      ASSERT_EQ(got[static_cast<size_t>(channels)], 99);
     }
   }
 }

@@ -1,0 +1,174 @@
+// Convolutions of float32 against plain loops, bit for bit, by any number of threads: of few rows
+// and many, of weights that stay in cache and others.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "intaglio/nn/builder.h"
+#include "intaglio/test/nn/raw_run.h"
+
+namespace intaglio::nn::test {
+namespace {
+
+struct Case {
+  int batch;
+  int height;
+  int width;
+  int channels;
+  int outputs;
+  int kernel;
+  int stride;
+  int dilation;
+  int groups;  // 0: depthwise
+};
+
+std::string NameOf(const Case& c) {
+  return std::to_string(c.batch) + "x" + std::to_string(c.height) + "x" + std::to_string(c.width) +
+         "x" + std::to_string(c.channels) + " to " + std::to_string(c.outputs) + ", kernel " +
+         std::to_string(c.kernel) + ", stride " + std::to_string(c.stride) + ", dilation " +
+         std::to_string(c.dilation) + ", groups " + std::to_string(c.groups);
+}
+
+std::vector<float> MakeReals(size_t count, unsigned seed) {
+  std::mt19937 random(seed);
+  std::uniform_real_distribution<float> real(-1, 1);
+  std::vector<float> x(count);
+  for (float& value : x) value = real(random);
+  return x;
+}
+
+int OutExtent(int extent, int stride) { return (extent + stride - 1) / stride; }
+int PadBefore(const Case& c, int extent) {
+  const int window = (c.kernel - 1) * c.dilation + 1;
+  return std::max(0, (OutExtent(extent, c.stride) - 1) * c.stride + window - extent) / 2;
+}
+
+// Filters are [outputs, kernel, kernel, channels of a group], of depthwise ones
+// [kernel, kernel, outputs].
+class Plain {
+ public:
+  Plain(const Case& c, const std::vector<float>& x, const std::vector<float>& filter,
+        const std::vector<float>& bias)
+      : c_(c), x_(x), filter_(filter), bias_(bias) {}
+
+  std::vector<float> Result() const {
+    std::vector<float> y;
+    for (int n = 0; n < c_.batch; ++n) {
+      for (int row = 0; row < OutExtent(c_.height, c_.stride); ++row) {
+        for (int col = 0; col < OutExtent(c_.width, c_.stride); ++col) {
+          for (int o = 0; o < c_.outputs; ++o) y.push_back(Element(n, row, col, o));
+        }
+      }
+    }
+    return y;
+  }
+
+ private:
+  float Element(int n, int row, int col, int output) const {
+    const bool depthwise = c_.groups == 0;
+    const int depth = depthwise ? 1 : c_.channels / c_.groups;
+    const int first =
+        depthwise ? output / (c_.outputs / c_.channels) : output / (c_.outputs / c_.groups) * depth;
+    float sum = 0;
+    for (int ky = 0; ky < c_.kernel; ++ky) {
+      for (int kx = 0; kx < c_.kernel; ++kx) {
+        const int y = row * c_.stride - PadBefore(c_, c_.height) + ky * c_.dilation;
+        const int x = col * c_.stride - PadBefore(c_, c_.width) + kx * c_.dilation;
+        if (y < 0 || y >= c_.height || x < 0 || x >= c_.width) continue;
+        const int pixel = ((n * c_.height + y) * c_.width + x) * c_.channels + first;
+        const int tap = ky * c_.kernel + kx;
+        for (int i = 0; i < depth; ++i) {
+          const int weight = depthwise ? tap * c_.outputs + output
+                                       : (output * c_.kernel * c_.kernel + tap) * depth + i;
+          sum += x_[static_cast<size_t>(pixel + i)] * filter_[static_cast<size_t>(weight)];
+        }
+      }
+    }
+    const float result = sum + bias_[static_cast<size_t>(output)];
+    return result < 0 ? 0 : result;
+  }
+
+  const Case& c_;
+  const std::vector<float>& x_;
+  const std::vector<float>& filter_;
+  const std::vector<float>& bias_;
+};
+
+template <class Op>
+Op OpOf(const Case& c) {
+  Op op;
+  op.stride = {c.stride, c.stride};
+  op.dilation = {c.dilation, c.dilation};
+  op.padding = Padding::Same();
+  op.activation = Activation::kRelu;
+  return op;
+}
+
+void Check(const Case& c) {
+  const bool depthwise = c.groups == 0;
+  const int depth = depthwise ? 1 : c.channels / c.groups;
+  const std::vector<float> filter =
+      MakeReals(static_cast<size_t>(c.outputs * c.kernel * c.kernel * depth), 1);
+  const std::vector<float> bias = MakeReals(static_cast<size_t>(c.outputs), 2);
+  Builder builder;
+  const Value in = builder.Input("x", Type::kFloat32, {c.batch, c.height, c.width, c.channels}, {});
+  const Shape shape = depthwise ? Shape{1, c.kernel, c.kernel, c.outputs}
+                                : Shape{c.outputs, c.kernel, c.kernel, depth};
+  const Constant weights = builder.Const<float>("filter", filter, shape);
+  const Constant biases = builder.Const<float>("bias", bias, {c.outputs});
+  builder.Output(depthwise
+                     ? builder.DepthwiseConv2D(in, weights, biases, OpOf<DepthwiseConv2D>(c), {})
+                     : builder.Conv2D(in, weights, biases, OpOf<Conv2D>(c), {}),
+                 "y");
+  const Result<Graph> graph = builder.Finish();
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  const RawTensors inputs = RandomInputs(*graph, 3);
+  std::vector<float> x(inputs[0].size() / sizeof(float));
+  std::memcpy(x.data(), inputs[0].data(), inputs[0].size());
+  const std::vector<float> want = Plain(c, x, filter, bias).Result();
+  for (const int threads : {1, 2, 3}) {
+    SCOPED_TRACE(NameOf(c) + ", " + std::to_string(threads) + " threads");
+    Result<Model> model = Model::Prepare(*graph, {.threads = threads});
+    ASSERT_TRUE(model.ok()) << model.status().message();
+    RawTensors outputs;
+    ASSERT_EQ(RunRaw(*model, inputs, outputs), "");
+    std::vector<float> got(outputs[0].size() / sizeof(float));
+    std::memcpy(got.data(), outputs[0].data(), outputs[0].size());
+    ASSERT_EQ(got, want);
+  }
+}
+
+TEST(ProductsFloat, Convolutions) {
+  for (const Case& c : {
+           Case{1, 40, 37, 3, 33, 3, 2, 1, 1},    // lines of few channels, many blocks
+           Case{2, 9, 11, 16, 80, 3, 1, 1, 1},    // few blocks, two images in one
+           Case{1, 7, 7, 128, 288, 3, 1, 1, 1},   // many weights
+           Case{1, 30, 30, 130, 70, 3, 1, 1, 1},  // several chunks
+           Case{1, 12, 13, 12, 30, 3, 1, 2, 1},
+           Case{1, 12, 13, 12, 30, 3, 2, 1, 3},
+           Case{2, 3, 2, 5, 4, 5, 1, 3, 1},       // windows larger than the image
+           Case{1, 20, 20, 24, 100, 1, 1, 1, 1},  // rows as they lie
+           Case{1, 1, 1, 700, 400, 1, 1, 1, 1},
+       }) {
+    Check(c);
+  }
+}
+
+TEST(ProductsFloat, Depthwise) {
+  for (const int channels : {1, 7, 16, 35, 64, 150}) {
+    for (const int width : {2, 6, 21}) {
+      for (const int stride : {1, 2}) {
+        Check({2, 5, width, channels, channels, 3, stride, 1, 0});
+      }
+      Check({1, 5, width, channels, channels, 3, 1, 2, 0});
+      Check({1, 5, width, channels, 2 * channels, 3, 1, 1, 0});
+    }
+  }
+  Check({1, 3, 3, 8, 8, 5, 1, 4, 0});
+}
+
+}  // namespace
+}  // namespace intaglio::nn::test
