@@ -146,7 +146,7 @@ TEST(ProductsFloat, Convolutions) {
            Case{1, 40, 37, 3, 33, 3, 2, 1, 1},    // lines of few channels, many blocks
            Case{2, 9, 11, 16, 80, 3, 1, 1, 1},    // few blocks, two images in one
            Case{1, 7, 7, 128, 288, 3, 1, 1, 1},   // many weights
-           Case{1, 30, 30, 130, 70, 3, 1, 1, 1},  // several chunks
+           Case{1, 30, 29, 130, 70, 3, 1, 1, 1},  // several chunks, which begin within lines
            Case{1, 12, 13, 12, 30, 3, 1, 2, 1},
            Case{1, 12, 13, 12, 30, 3, 2, 1, 3},
            Case{2, 3, 2, 5, 4, 5, 1, 3, 1},       // windows larger than the image
