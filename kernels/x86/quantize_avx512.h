@@ -15,6 +15,14 @@ class QuantizeAvx512 {
                   ptrdiff_t count) {
     const QuantizeAvx512 quantize(scale, output);
     auto* to = static_cast<uint8_t*>(out);
+    for (; count >= 2 * kBlock; count -= 2 * kBlock, in += 2 * kBlock, to += 2 * kBlock) {
+      __m512 x[8];
+      INTAGLIO_UNROLL
+      for (int j = 0; j < 8; ++j) x[j] = _mm512_loadu_ps(in + 16 * j);
+      quantize.Divide(x);
+      _mm512_storeu_si512(to, quantize.Bytes(x));
+      _mm512_storeu_si512(to + kBlock, quantize.Bytes(x + 4));
+    }
     for (; count >= kBlock; count -= kBlock, in += kBlock, to += kBlock) {
       _mm512_storeu_si512(to, quantize.Block([&](int j) { return _mm512_loadu_ps(in + 16 * j); }));
     }
@@ -36,19 +44,32 @@ class QuantizeAvx512 {
         zero_point_(_mm512_set1_epi16(static_cast<int16_t>(output.zero_point + output.flip()))),
         flip_(_mm512_set1_epi8(static_cast<char>(output.flip()))) {}
 
-  // The correctly rounded quotient of what saturates no byte beyond all doubt (Markstein,
+  // The correctly rounded quotients of what saturates no byte beyond all doubt (Markstein,
   // "Computation of elementary functions on the IBM RISC System/6000 processor", 1990): the first
-  // correction leaves an error below an ulp, the second none. 0 of NaN.
-  INTAGLIO_INLINE __m512 Divided(__m512 x) const {
-    const __mmask16 numbers = _mm512_cmp_ps_mask(x, x, _CMP_ORD_Q);
-    x = _mm512_maskz_min_ps(numbers, most_, _mm512_max_ps(least_, x));
-    __m512 quotient = _mm512_mul_ps(x, reciprocal_);
+  // correction leaves an error below an ulp, the second none. 0 of NaN. All vectors take each step
+  // together, as a CPU looks ahead of no more than some of such chains.
+  template <int kVectors>
+  INTAGLIO_INLINE void Divide(__m512 (&x)[kVectors]) const {
+    __m512 quotient[kVectors];
+    INTAGLIO_UNROLL
+    for (int j = 0; j < kVectors; ++j) {
+      const __mmask16 numbers = _mm512_cmp_ps_mask(x[j], x[j], _CMP_ORD_Q);
+      x[j] = _mm512_maskz_min_ps(numbers, most_, _mm512_max_ps(least_, x[j]));
+    }
+    INTAGLIO_UNROLL
+    for (int j = 0; j < kVectors; ++j) quotient[j] = _mm512_mul_ps(x[j], reciprocal_);
     INTAGLIO_UNROLL
     for (int i = 0; i < 2; ++i) {
-      const __m512 rest = _mm512_fnmadd_ps(quotient, scale_, x);
-      quotient = _mm512_fmadd_ps(rest, reciprocal_, quotient);
+      __m512 rest[kVectors];
+      INTAGLIO_UNROLL
+      for (int j = 0; j < kVectors; ++j) rest[j] = _mm512_fnmadd_ps(quotient[j], scale_, x[j]);
+      INTAGLIO_UNROLL
+      for (int j = 0; j < kVectors; ++j) {
+        quotient[j] = _mm512_fmadd_ps(rest[j], reciprocal_, quotient[j]);
+      }
     }
-    return quotient;
+    INTAGLIO_UNROLL
+    for (int j = 0; j < kVectors; ++j) x[j] = quotient[j];
   }
 
   // Half, less its last bit, rounds ties away from zero and nothing else beyond.
@@ -61,13 +82,19 @@ class QuantizeAvx512 {
   // Signed bytes are the unsigned, 128 lower.
   template <class Load>
   INTAGLIO_INLINE __m512i Block(const Load& load) const {
-    __m512i x[4];
+    __m512 x[4];
     INTAGLIO_UNROLL
-    for (int j = 0; j < 4; ++j) x[j] = Rounded(Divided(load(j)));
-    const __m512i ab = _mm512_add_epi16(_mm512_packs_epi32(x[0], x[1]), zero_point_);
-    const __m512i cd = _mm512_add_epi16(_mm512_packs_epi32(x[2], x[3]), zero_point_);
-    const __m512i bytes = _mm512_xor_si512(_mm512_packus_epi16(ab, cd), flip_);
-    return InOrder(bytes);
+    for (int j = 0; j < 4; ++j) x[j] = load(j);
+    Divide(x);
+    return Bytes(x);
+  }
+  INTAGLIO_INLINE __m512i Bytes(const __m512* x) const {
+    __m512i words[4];
+    INTAGLIO_UNROLL
+    for (int j = 0; j < 4; ++j) words[j] = Rounded(x[j]);
+    const __m512i ab = _mm512_add_epi16(_mm512_packs_epi32(words[0], words[1]), zero_point_);
+    const __m512i cd = _mm512_add_epi16(_mm512_packs_epi32(words[2], words[3]), zero_point_);
+    return InOrder(_mm512_xor_si512(_mm512_packus_epi16(ab, cd), flip_));
   }
 
   __m512 scale_;
