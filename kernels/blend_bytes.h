@@ -88,11 +88,21 @@ struct BlendBytes {
     RunAs<false>(line);
   }
 
+  // Panels of channels that are computed at once: two share what a pixel takes to find its columns,
+  // which of the widest vectors is most.
+  static constexpr int kTogether = V::kLanes >= 16 ? 2 : 1;
+
   template <bool kSigned>
   static INTAGLIO_INLINE void RunAs(const ByteBlend& line) {
-    for (ptrdiff_t c = 0; c < line.channels; c += kBytes) {
+    ptrdiff_t c = 0;
+    if constexpr (kTogether > 1) {
+      for (; c + kTogether * kBytes <= line.channels; c += kTogether * kBytes) {
+        RunPanels<kSigned, kTogether>(line, c);
+      }
+    }
+    for (; c < line.channels; c += kBytes) {
       // The last ones are computed again rather than in fewer.
-      RunPanel<kSigned>(line, std::max(ptrdiff_t{0}, std::min(c, line.channels - kBytes)));
+      RunPanels<kSigned, 1>(line, std::max(ptrdiff_t{0}, std::min(c, line.channels - kBytes)));
     }
   }
 
@@ -114,14 +124,14 @@ struct BlendBytes {
   }
 
   // The panel of channels that begins at this byte of both lines. It may reach into the next pixel,
-  // but not beyond the line.
-  template <bool kSigned>
+  // but not beyond the line, which kMayEnd.
+  template <bool kSigned, bool kMayEnd>
   static INTAGLIO_INLINE Column Take(const ByteBlend& line, ptrdiff_t from) {
     const ptrdiff_t left = line.columns * line.channels - from;
     const uint8_t* upper = line.upper + from;
     const uint8_t* lower = line.lower + from;
     uint8_t last[2][kBytes];
-    if (__builtin_expect(left < kBytes, 0)) {
+    if (kMayEnd && __builtin_expect(left < kBytes, 0)) {
       upper = CopyOf(upper, left, last[0]);
       lower = CopyOf(lower, left, last[1]);
     }
@@ -129,10 +139,17 @@ struct BlendBytes {
     return Blended(line, Load(upper) ^ kFlip, Load(lower) ^ kFlip);
   }
 
-  // All pixels of one panel of channels. What it writes into the next pixel is written over later.
-  // The line is a copy, to which no result can write.
-  template <bool kSigned>
-  static __attribute__((noinline)) void RunPanel(const ByteBlend line, ptrdiff_t first) {
+  template <bool kSigned, int kPanels>
+  static INTAGLIO_INLINE void TakePanels(const ByteBlend& line, ptrdiff_t from,
+                                         Column (&to)[kPanels]) {
+    INTAGLIO_UNROLL
+    for (int j = 0; j < kPanels; ++j) to[j] = Take<kSigned, kPanels == 1>(line, from + j * kBytes);
+  }
+
+  // All pixels of neighbouring panels of channels. What it writes into the next pixel is written
+  // over later. The line is a copy, to which no result can write.
+  template <bool kSigned, int kPanels>
+  static __attribute__((noinline)) void RunPanels(const ByteBlend line, ptrdiff_t first) {
     const auto half = static_cast<int16_t>((1 << line.shift) >> 1);
     // Bytes that were flipped are larger by 128.
     const auto first_sum = static_cast<uint16_t>(kSigned ? -(128 << line.shift) : half);
@@ -142,30 +159,37 @@ struct BlendBytes {
     const uint8_t* const end = line.out + line.pixels * line.channels;
     ptrdiff_t at_low = -1;
     ptrdiff_t at_high = -1;
-    Column low = {};
-    Column high = {};
+    Column low[kPanels] = {};
+    Column high[kPanels] = {};
     for (ptrdiff_t p = 0; p < line.pixels; ++p, out += line.channels) {
       const Tap<int32_t>& tap = line.taps[p];
       if (tap.low != at_low && tap.low == at_high) {
-        low = high;
+        INTAGLIO_UNROLL
+        for (int j = 0; j < kPanels; ++j) low[j] = high[j];
       } else if (tap.low != at_low) {
-        low = Take<kSigned>(line, tap.low * line.channels + first);
+        TakePanels<kSigned>(line, tap.low * line.channels + first, low);
       }
-      if (tap.high != at_high) high = Take<kSigned>(line, tap.high * line.channels + first);
+      if (tap.high != at_high) TakePanels<kSigned>(line, tap.high * line.channels + first, high);
       at_low = tap.low;
       at_high = tap.high;
       const auto a = static_cast<uint16_t>(tap.weight_low);
       const auto b = static_cast<uint16_t>(tap.weight_high);
-      const Bytes bytes =
-          Joined<kSigned>(Rounded<kSigned>(start + low.low * a + high.low * b, half, line.shift),
-                          Rounded<kSigned>(start + low.high * a + high.high * b, half, line.shift));
-      const ptrdiff_t left = end - out;
-      if (__builtin_expect(left < kBytes, 0)) {
-        StorePart(bytes, left, out);
-      } else if (is_half) {
-        std::memcpy(out, &bytes, kBytes / 2);
-      } else {
-        std::memcpy(out, &bytes, kBytes);
+      const auto blended = [=](Words x, Words y) __attribute__((always_inline)) {
+        return Rounded<kSigned>(start + x * a + y * b, half, line.shift);
+      };
+      INTAGLIO_UNROLL
+      for (int j = 0; j < kPanels; ++j) {
+        const Bytes bytes =
+            Joined<kSigned>(blended(low[j].low, high[j].low), blended(low[j].high, high[j].high));
+        uint8_t* const to = out + j * kBytes;
+        const ptrdiff_t left = end - to;
+        if (kPanels == 1 && __builtin_expect(left < kBytes, 0)) {
+          StorePart(bytes, left, to);
+        } else if (kPanels == 1 && is_half) {
+          std::memcpy(to, &bytes, kBytes / 2);
+        } else {
+          std::memcpy(to, &bytes, kBytes);
+        }
       }
     }
   }

@@ -1,4 +1,5 @@
 // Lookups by AVX512-VBMI: 64 bytes at once in tables that stay in registers.
+#include <algorithm>
 #include <bit>
 
 #include "intaglio/fixedpoint/registers.h"
@@ -56,18 +57,31 @@ struct LookupsAvx512Vbmi {
     return _mm512_shuffle_i64x2(a, a, 0xb1);
   }
 
+  // Each of a few vectors takes a step before any takes the next one: a CPU looks ahead of no more
+  // than some of such chains.
+  template <size_t kCount, class Step>
+  static INTAGLIO_INLINE void ForEach(__m512i (&a)[kCount], const Step& step) {
+    INTAGLIO_UNROLL
+    for (size_t i = 0; i < kCount; ++i) a[i] = step(a[i]);
+  }
+
   // The largest byte of either half, in all of that half.
-  static INTAGLIO_INLINE __m512i Largest(__m512i a) {
-    a = _mm512_max_epu8(a, SwapQuarters(a));
-    a = _mm512_max_epu8(a, _mm512_shuffle_epi32(a, _MM_PERM_BADC));
-    a = _mm512_max_epu8(a, _mm512_shuffle_epi32(a, _MM_PERM_CDAB));
-    a = _mm512_max_epu8(a, _mm512_rol_epi32(a, 16));
-    return _mm512_max_epu8(a, _mm512_rol_epi32(a, 8));
+  template <size_t kCount>
+  static INTAGLIO_INLINE void Largest(__m512i (&a)[kCount]) {
+    ForEach(a, [](__m512i x) { return _mm512_max_epu8(x, SwapQuarters(x)); });
+    ForEach(a,
+            [](__m512i x) { return _mm512_max_epu8(x, _mm512_shuffle_epi32(x, _MM_PERM_BADC)); });
+    ForEach(a,
+            [](__m512i x) { return _mm512_max_epu8(x, _mm512_shuffle_epi32(x, _MM_PERM_CDAB)); });
+    ForEach(a, [](__m512i x) { return _mm512_max_epu8(x, _mm512_rol_epi32(x, 16)); });
+    ForEach(a, [](__m512i x) { return _mm512_max_epu8(x, _mm512_rol_epi32(x, 8)); });
   }
   // The sum of the numbers of 64 bits of either half, in all of that half.
-  static INTAGLIO_INLINE __m512i Totals(__m512i a) {
-    a = _mm512_add_epi64(a, SwapQuarters(a));
-    return _mm512_add_epi64(a, _mm512_shuffle_epi32(a, _MM_PERM_BADC));
+  template <size_t kCount>
+  static INTAGLIO_INLINE void Totals(__m512i (&a)[kCount]) {
+    ForEach(a, [](__m512i x) { return _mm512_add_epi64(x, SwapQuarters(x)); });
+    ForEach(a,
+            [](__m512i x) { return _mm512_add_epi64(x, _mm512_shuffle_epi32(x, _MM_PERM_BADC)); });
   }
   static INTAGLIO_INLINE RowSum Stored(__m256i largest, __m256i total) {
     return {_mm_cvtsi128_si32(_mm256_castsi256_si128(largest)) & 0xff,
@@ -107,8 +121,9 @@ struct LookupsAvx512Vbmi {
       const __m512i bytes = _mm512_mask_loadu_epi8(flip, lanes, row + at);
       best = _mm512_max_epu8(best, _mm512_xor_si512(bytes, flip));
     });
-    best = Largest(_mm512_max_epu8(best, SwapHalves(best)));
-    return _mm512_cvtsi512_si32(best) & 0xff;
+    __m512i all[] = {_mm512_max_epu8(best, SwapHalves(best))};
+    Largest(all);
+    return _mm512_cvtsi512_si32(all[0]) & 0xff;
   }
   static INTAGLIO_INLINE int64_t SumOf(const Terms& terms, const uint8_t* row, ptrdiff_t depth,
                                        __m512i from) {
@@ -119,20 +134,35 @@ struct LookupsAvx512Vbmi {
     return _mm512_reduce_add_epi64(Terms::Whole(sums));
   }
 
-  // Two rows of at most half a vector.
-  static INTAGLIO_INLINE void SumTwoRows(const Terms& terms, const uint8_t* row, ptrdiff_t depth,
-                                         __m512i flip, RowSum* sums) {
+  // kPairs times two rows of at most half a vector.
+  template <size_t kPairs>
+  static INTAGLIO_INLINE void SumPairs(const Terms& terms, const uint8_t* row, ptrdiff_t depth,
+                                       __m512i flip, RowSum* sums) {
     const __mmask32 lanes = ~__mmask32{0} >> (kHalf - depth);
     const __m256i none = _mm512_castsi512_si256(flip);
-    const __m512i bytes = _mm512_xor_si512(Join(_mm256_mask_loadu_epi8(none, lanes, row),
-                                                _mm256_mask_loadu_epi8(none, lanes, row + depth)),
-                                           flip);
-    const __m512i largest = Largest(bytes);
-    __m512i parts[TermTable::kPlanes] = {};
-    terms.Add(_mm512_sub_epi8(largest, bytes), lanes | __mmask64{lanes} << kHalf, parts);
-    const __m512i totals = Totals(Terms::Whole(parts));
-    sums[0] = Stored(_mm512_castsi512_si256(largest), _mm512_castsi512_si256(totals));
-    sums[1] = Stored(Upper(largest), Upper(totals));
+    __m512i bytes[kPairs];
+    __m512i largest[kPairs];
+    INTAGLIO_UNROLL
+    for (size_t i = 0; i < kPairs; ++i, row += 2 * depth) {
+      bytes[i] = _mm512_xor_si512(Join(_mm256_mask_loadu_epi8(none, lanes, row),
+                                       _mm256_mask_loadu_epi8(none, lanes, row + depth)),
+                                  flip);
+      largest[i] = bytes[i];
+    }
+    Largest(largest);
+    __m512i totals[kPairs];
+    INTAGLIO_UNROLL
+    for (size_t i = 0; i < kPairs; ++i) {
+      __m512i parts[TermTable::kPlanes] = {};
+      terms.Add(_mm512_sub_epi8(largest[i], bytes[i]), lanes | __mmask64{lanes} << kHalf, parts);
+      totals[i] = Terms::Whole(parts);
+    }
+    Totals(totals);
+    INTAGLIO_UNROLL
+    for (size_t i = 0; i < kPairs; ++i, sums += 2) {
+      sums[0] = Stored(_mm512_castsi512_si256(largest[i]), _mm512_castsi512_si256(totals[i]));
+      sums[1] = Stored(Upper(largest[i]), Upper(totals[i]));
+    }
   }
 
   static void SumRows(const TermTable& table, const ByteRows& rows, RowSum* sums) {
@@ -141,8 +171,9 @@ struct LookupsAvx512Vbmi {
     const uint8_t* row = rows.bytes;
     ptrdiff_t r = 0;
     if (rows.depth <= kHalf) {
-      for (; r + 2 <= rows.rows; r += 2, row += 2 * rows.depth) {
-        SumTwoRows(terms, row, rows.depth, flip, sums + r);
+      constexpr int kPairs = 4;
+      for (; r + 2 * kPairs <= rows.rows; r += 2 * kPairs, row += 2 * kPairs * rows.depth) {
+        SumPairs<kPairs>(terms, row, rows.depth, flip, sums + r);
       }
     }
     // Apart, so that no row's sum waits for its largest byte.
@@ -167,15 +198,22 @@ struct LookupsAvx512Vbmi {
       even_shift = _mm512_add_epi64(odd_shift, _mm512_set1_epi64(32));
       halves = _mm512_or_si512(_mm512_sllv_epi64(one, odd_shift), one);
     }
-    // Of the even lanes of `even`, and of the numbers in the even lanes of `odd`, in odd lanes.
-    INTAGLIO_INLINE __m512i operator()(__m512i even, __m512i odd) const {
-      const __m512i a = _mm512_add_epi64(_mm512_mul_epu32(even, factor), halves);
-      const __m512i b = _mm512_add_epi64(_mm512_mul_epu32(odd, factor), halves);
-      return _mm512_mask_blend_epi32(0xaaaa, _mm512_srlv_epi64(a, even_shift),
-                                     _mm512_srlv_epi64(b, odd_shift));
-    }
-    INTAGLIO_INLINE __m512i operator()(__m512i x) const {
-      return (*this)(x, _mm512_srli_epi64(x, 32));
+    template <size_t kCount>
+    INTAGLIO_INLINE void Apply(__m512i (&x)[kCount]) const {
+      __m512i odd[kCount];
+      INTAGLIO_UNROLL
+      for (size_t i = 0; i < kCount; ++i) odd[i] = _mm512_srli_epi64(x[i], 32);
+      const auto product = [&](__m512i a) { return _mm512_mul_epu32(a, factor); };
+      const auto sum = [&](__m512i a) { return _mm512_add_epi64(a, halves); };
+      ForEach(x, product);
+      ForEach(odd, product);
+      ForEach(x, sum);
+      ForEach(odd, sum);
+      INTAGLIO_UNROLL
+      for (size_t i = 0; i < kCount; ++i) {
+        x[i] = _mm512_mask_blend_epi32(0xaaaa, _mm512_srlv_epi64(x[i], even_shift),
+                                       _mm512_srlv_epi64(odd[i], odd_shift));
+      }
     }
     __m512i factor;
     __m512i halves;
@@ -187,10 +225,9 @@ struct LookupsAvx512Vbmi {
   }
 
   // Four vectors of results as bytes, lane by lane.
-  static INTAGLIO_INLINE __m512i Narrowed(__m512i a, __m512i b, __m512i c, __m512i d,
-                                          __m512i flip) {
-    const __m512i ab = _mm512_packs_epi32(a, b);
-    return _mm512_xor_si512(_mm512_packus_epi16(ab, _mm512_packs_epi32(c, d)), flip);
+  static INTAGLIO_INLINE __m512i Narrowed(const __m512i (&x)[4], __m512i flip) {
+    const __m512i low = _mm512_packs_epi32(x[0], x[1]);
+    return _mm512_xor_si512(_mm512_packus_epi16(low, _mm512_packs_epi32(x[2], x[3])), flip);
   }
   static INTAGLIO_INLINE __m512i Set(int32_t byte) {
     return _mm512_set1_epi8(static_cast<char>(byte));
@@ -206,10 +243,10 @@ struct LookupsAvx512Vbmi {
     const __m512i high = _mm512_unpacklo_epi8(bytes[2], bytes[3]);
     const __m512i low2 = _mm512_unpackhi_epi8(bytes[0], bytes[1]);
     const __m512i high2 = _mm512_unpackhi_epi8(bytes[2], bytes[3]);
-    return Narrowed(scaled(_mm512_unpacklo_epi16(low, high)),
-                    scaled(_mm512_unpackhi_epi16(low, high)),
-                    scaled(_mm512_unpacklo_epi16(low2, high2)),
-                    scaled(_mm512_unpackhi_epi16(low2, high2)), flip);
+    __m512i x[] = {_mm512_unpacklo_epi16(low, high), _mm512_unpackhi_epi16(low, high),
+                   _mm512_unpacklo_epi16(low2, high2), _mm512_unpackhi_epi16(low2, high2)};
+    scaled.Apply(x);
+    return Narrowed(x, flip);
   }
 
   // Pairs of rows of at most half a vector; returns how many rows.
@@ -218,14 +255,21 @@ struct LookupsAvx512Vbmi {
     const Table planes[ExpTable::kPlanes] = {Table(exps.planes[0]), Table(exps.planes[1]),
                                              Table(exps.planes[2]), Table(exps.planes[3])};
     const __m512i flip = Set(rows.flip);
-    const __mmask32 lanes = ~__mmask32{0} >> (kHalf - rows.depth);
-    const uint8_t* row = rows.bytes;
-    ptrdiff_t r = 0;
-    for (; r + 2 <= rows.rows; r += 2, row += 2 * rows.depth, out += 2 * rows.depth) {
-      const RowScale& a = scales[r];
-      const RowScale& b = scales[r + 1];
-      const __m512i bytes = Join(_mm256_maskz_loadu_epi8(lanes, row),
-                                 _mm256_maskz_loadu_epi8(lanes, row + rows.depth));
+    const ptrdiff_t depth = rows.depth;
+    const ptrdiff_t pairs = rows.rows / 2;
+    const __mmask32 lanes = ~__mmask32{0} >> (kHalf - depth);
+    const auto pair = [&](ptrdiff_t i) {
+      const uint8_t* const row = rows.bytes + 2 * i * depth;
+      return Join(_mm256_maskz_loadu_epi8(lanes, row), _mm256_maskz_loadu_epi8(lanes, row + depth));
+    };
+    __m512i next = pairs > 0 ? pair(0) : flip;
+    for (ptrdiff_t i = 0; i < pairs; ++i, out += 2 * depth) {
+      const RowScale& a = scales[2 * i];
+      const RowScale& b = scales[2 * i + 1];
+      const __m512i bytes = next;
+      // Before the results are stored: a load right behind a store of some lanes, as where the rows
+      // are the results', waits for it.
+      next = pair(std::min(i + 1, pairs - 1));
       const __m512i from = Join(_mm256_set1_epi8(static_cast<char>(a.largest)),
                                 _mm256_set1_epi8(static_cast<char>(b.largest)));
       const Scaling scaled(
@@ -233,9 +277,9 @@ struct LookupsAvx512Vbmi {
       const __m512i results =
           ScaleBlock(planes, scaled, _mm512_sub_epi8(from, _mm512_xor_si512(bytes, flip)), flip);
       _mm256_mask_storeu_epi8(out, lanes, _mm512_castsi512_si256(results));
-      _mm256_mask_storeu_epi8(out + rows.depth, lanes, Upper(results));
+      _mm256_mask_storeu_epi8(out + depth, lanes, Upper(results));
     }
-    return r;
+    return 2 * pairs;
   }
 
   // The results of all places.
@@ -245,8 +289,9 @@ struct LookupsAvx512Vbmi {
     for (int q = 0; q < (results.is_short ? 2 : 4); ++q, from += kBlock) {
       __m512i x[4];
       INTAGLIO_UNROLL
-      for (int j = 0; j < 4; ++j) x[j] = scaled(_mm512_loadu_si512(from + 16 * j));
-      results.quarters[q] = InOrder(Narrowed(x[0], x[1], x[2], x[3], flip));
+      for (int j = 0; j < 4; ++j) x[j] = _mm512_loadu_si512(from + 16 * j);
+      scaled.Apply(x);
+      results.quarters[q] = InOrder(Narrowed(x, flip));
     }
   }
 
