@@ -215,9 +215,11 @@ class SlidPixels {
     }
   }
 
-  // Vector j of any other. done[l * kDone + i]: pixel i of line l that it completes.
+  // Vector j of any other. done[l * kDone + i]: pixel i of line l that it completes. between()
+  // comes after the first line.
+  template <class Between>
   INTAGLIO_INLINE void Meet(int j, const Operand (&x)[2][kVectors],
-                            I32 (&done)[kLines * kDone][kVectors]) {
+                            I32 (&done)[kLines * kDone][kVectors], const Between& between) {
     const I32 offset = LoadOffset(j);
     INTAGLIO_UNROLL
     for (int l = 0; l < kLines; ++l) {
@@ -239,6 +241,7 @@ class SlidPixels {
         }
         AddSecond(l, j, x);
       }
+      if (l == 0) between();
     }
   }
 
@@ -351,6 +354,9 @@ __attribute__((noinline)) void SlideLines(const DepthwiseArgs& args,
   // which rows are read twice: shuffles then lie between the products, which need other ports.
   constexpr bool kByTwos = kVectors == 4 && kStride == 1;
   constexpr bool kSecond = std::is_same_v<Form, ByVector<V>>;
+  // A vector is scaled among the products of the next one, whose results it does not wait for: by
+  // one constant, as more would take registers.
+  constexpr bool kScalesLate = std::is_same_v<Form, HalfEvenBounded<V>>;
   using Pixels = SlidPixels<V, T, kVectors, kStride, kLines, kSecond>;
   constexpr int kDone = Pixels::kDone;
   if (!*args.has_columns) FindColumns<T>(args);
@@ -367,6 +373,10 @@ __attribute__((noinline)) void SlideLines(const DepthwiseArgs& args,
   const ptrdiff_t dst_line = args.lines == kLines ? args.dst_line : 0;
   const ptrdiff_t dst_stride = args.dst_stride;
   const int count = args.pixels;
+  const auto scale = [&](int j, auto& done) __attribute__((always_inline)) {
+    ScaleDone<V, Form>(params, j, bounded, done);
+    if (kVectors == 4 && j % 2 == 1) MakeWords<V>(store, j, done);
+  };
   char* band = static_cast<char*>(args.dst);
   for (int b = 0; b < args.bands; band += DstStep(args, ++b)) {
     char* dst = band;
@@ -395,10 +405,13 @@ __attribute__((noinline)) void SlideLines(const DepthwiseArgs& args,
           rows.InterleaveTwo<T>(flip, j, x);
           PinColumns<V, 2>(x, j);
         }
-        pixels.Meet(j, x, done);
-        ScaleDone<V, Form>(params, j, bounded, done);
-        if (kVectors == 4 && j % 2 == 1) MakeWords<V>(store, j, done);
+        pixels.Meet(
+            j, x, done, [&]() __attribute__((always_inline)) {
+              if (kScalesLate && j > 0) scale(j - 1, done);
+            });
+        if (!kScalesLate) scale(j, done);
       }
+      if (kScalesLate) scale(kVectors - 1, done);
       if (kByTwos) rows.Advance<2>();
       StoreDone<kLines>(store, dst, dst_line, dst_stride, left > 1, done);
       dst += kDone * dst_stride;
