@@ -7,6 +7,60 @@
 #include "intaglio/nn/ops/checks.h"
 
 namespace intaglio::nn {
+namespace {
+
+typedef float Four __attribute__((vector_size(16)));
+
+Four Load(const float* p) {
+  Four v;
+  std::memcpy(&v, p, sizeof v);
+  return v;
+}
+
+// to[k * width + c] = from[c * col + k] for c and k in [0, 4).
+void Transpose(const float* from, ptrdiff_t col, float* to, ptrdiff_t width) {
+  const Four a = Load(from);
+  const Four b = Load(from + col);
+  const Four c = Load(from + 2 * col);
+  const Four d = Load(from + 3 * col);
+  const Four ab_low = __builtin_shufflevector(a, b, 0, 4, 1, 5);
+  const Four ab_high = __builtin_shufflevector(a, b, 2, 6, 3, 7);
+  const Four cd_low = __builtin_shufflevector(c, d, 0, 4, 1, 5);
+  const Four cd_high = __builtin_shufflevector(c, d, 2, 6, 3, 7);
+  const Four rows[] = {__builtin_shufflevector(ab_low, cd_low, 0, 1, 4, 5),
+                       __builtin_shufflevector(ab_low, cd_low, 2, 3, 6, 7),
+                       __builtin_shufflevector(ab_high, cd_high, 0, 1, 4, 5),
+                       __builtin_shufflevector(ab_high, cd_high, 2, 3, 6, 7)};
+  for (int k = 0; k < 4; ++k) std::memcpy(to + k * width, &rows[k], sizeof(Four));
+}
+
+// Elements of a channel that are read together, as they lie in one line of cache: channels may be
+// powers of two apart, which share a place in it.
+constexpr int kLine = 16;
+
+// `depth` elements of `channels` channels, to a panel of this width.
+void PackLine(const float* data, ptrdiff_t row, ptrdiff_t col, int channels, int depth, float* to,
+              ptrdiff_t width) {
+  for (int k = 0; k < depth; ++k) std::fill(to + k * width + channels, to + (k + 1) * width, 0.0f);
+  if (col == 1) {
+    for (int k = 0; k < depth; ++k) {
+      std::memcpy(to + k * width, data + k * row, static_cast<size_t>(channels) * sizeof(float));
+    }
+    return;
+  }
+  const int whole = row == 1 ? depth / 4 * 4 : 0;  // of the depth, by fours
+  int c = 0;
+  for (; c + 4 <= channels; c += 4) {
+    for (int k = 0; k < whole; k += 4)
+      Transpose(data + c * col + k, col, to + k * width + c, width);
+  }
+  for (int k = 0; k < depth; ++k) {
+    const int first = k < whole ? c : 0;
+    for (int i = first; i < channels; ++i) to[k * width + i] = data[k * row + i * col];
+  }
+}
+
+}  // namespace
 
 size_t PanelElements(int count, int depth, const WideRoutines& wide) {
   const auto lanes = static_cast<size_t>(wide.lanes);
@@ -20,15 +74,11 @@ void PackPanels(const float* data, ptrdiff_t row, ptrdiff_t col, int count, int 
     const int vectors = std::min(kPanelVectors, (count - first + lanes - 1) / lanes);
     const int width = vectors * lanes;
     const int channels = std::min(width, count - first);
-    const float* from = data + first * col;
-    for (int k = 0; k < depth; ++k, from += row, to += width) {
-      if (col == 1) {
-        std::memcpy(to, from, static_cast<size_t>(channels) * sizeof(float));
-      } else {
-        for (int c = 0; c < channels; ++c) to[c] = from[c * col];
-      }
-      std::fill(to + channels, to + width, 0.0f);
+    for (int k = 0; k < depth; k += kLine) {
+      PackLine(data + k * row + first * col, row, col, channels, std::min(kLine, depth - k),
+               to + ptrdiff_t{k} * width, width);
     }
+    to += ptrdiff_t{depth} * width;
     first += width;
   }
 }
