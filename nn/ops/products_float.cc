@@ -15,7 +15,7 @@
 namespace intaglio::nn {
 namespace {
 
-constexpr int kBlock = 32;  // rows
+constexpr int kBlock = 48;  // rows
 // Of weights that do not stay in the second level of cache, as every block reads all of them.
 constexpr int kLargeBlock = 64;
 constexpr ptrdiff_t kManyWeights = 1 << 18;
@@ -24,7 +24,7 @@ constexpr int kGathered = 1 << 18;  // elements of a chunk, or of a block if tha
 // Rows in parts of at most `most`, as even as whole tiles make them.
 struct RowParts {
   RowParts(int all, int most) : rows(all) {
-    constexpr int kTile = 4;
+    constexpr int kTile = 12;  // rows of whole tiles, of most widths
     const int parts = (rows + most - 1) / most;
     each = parts == 0 ? kTile : (rows + parts * kTile - 1) / (parts * kTile) * kTile;
     count = (rows + each - 1) / each;

@@ -5,6 +5,8 @@
 #include <cstring>
 #include <limits>
 
+#include "intaglio/fixedpoint/registers.h"
+
 namespace intaglio::nn {
 namespace {
 
@@ -37,12 +39,28 @@ template <class Vector, class T>
   }
 }
 
+// The bytes of `from` that `count` has in its binary digits from kBytes on down.
+template <ptrdiff_t kBytes>
+[[gnu::always_inline]] inline void CopyDigits(const std::byte* from, ptrdiff_t count,
+                                              std::byte* to) {
+  if ((count & kBytes) != 0) {
+    std::memcpy(to, from, kBytes);
+    from += kBytes;
+    to += kBytes;
+  }
+  if constexpr (kBytes > 1) CopyDigits<kBytes / 2>(from, count, to);
+}
+
+// Parts without a call, which would take longer than the rest.
 template <class Vector, class T>
 [[gnu::always_inline]] inline void Store(const Vector& v, T* to, ptrdiff_t count) {
   if (count * ptrdiff_t{sizeof(T)} >= ptrdiff_t{sizeof(v)}) {
     std::memcpy(to, &v, sizeof(v));
   } else {
-    std::memcpy(to, &v, static_cast<size_t>(count) * sizeof(T));
+    std::byte bytes[sizeof(v)];
+    std::memcpy(bytes, &v, sizeof(v));
+    CopyDigits<ptrdiff_t{sizeof(v)} / 2>(bytes, count * ptrdiff_t{sizeof(T)},
+                                         reinterpret_cast<std::byte*>(to));
   }
 }
 
@@ -144,6 +162,15 @@ template <int kBytes>
       });
 }
 
+template <class Reals, int kLines, int kWidth>
+[[gnu::always_inline]] inline void Clear(Reals (&sums)[kLines][kWidth]) {
+  INTAGLIO_UNROLL
+  for (auto& line : sums) {
+    INTAGLIO_UNROLL
+    for (auto& sum : line) sum = Reals{};
+  }
+}
+
 // Bounds of vectors. NaN passes.
 template <int kBytes>
 struct Clamp {
@@ -160,24 +187,34 @@ struct Clamp {
   Reals high;
 };
 
-// Stores clamp(sums + bias), of bias as many vectors, up to `count` elements.
-template <int kBytes, int kWidth>
-[[gnu::always_inline]] inline void StoreFinished(
-    const typename Vectors<kBytes>::Reals (&sums)[kWidth], const float* bias,
-    const Clamp<kBytes>& clamp, float* to, ptrdiff_t count) {
-  using V = Vectors<kBytes>;
-  const bool whole = count >= kWidth * V::kLanes;
+// Lines of clamp(sums + bias), of kWidth vectors or, of these, `count` elements. Whole ones stay in
+// registers: unrolled, as g++ keeps an array in memory one of whose places it does not know.
+template <int kBytes, int kLines, int kWidth>
+[[gnu::always_inline]] inline void StoreLines(
+    const typename Vectors<kBytes>::Reals (&sums)[kLines][kWidth], const float* bias,
+    const Clamp<kBytes>& clamp, float* to, ptrdiff_t stride, ptrdiff_t count) {
+  using Reals = typename Vectors<kBytes>::Reals;
+  constexpr ptrdiff_t kLanes = Vectors<kBytes>::kLanes;
+  const bool whole = count >= kWidth * kLanes;
+  INTAGLIO_UNROLL
   for (int v = 0; v < kWidth; ++v) {
-    const ptrdiff_t n = whole ? V::kLanes : std::min<ptrdiff_t>(V::kLanes, count - v * V::kLanes);
+    const ptrdiff_t n = whole ? kLanes : std::min(kLanes, count - v * kLanes);
     if (n <= 0) return;
-    typename V::Reals result = sums[v];
-    if (bias != nullptr) {
-      typename V::Reals b;
-      Load(bias + v * V::kLanes, n, b);
-      result += b;
+    Reals addend = -Reals{};  // none: of all numbers only -0 changes no other
+    if (bias != nullptr) Load(bias + v * kLanes, n, addend);
+    Reals results[kLines];
+    INTAGLIO_UNROLL
+    for (int i = 0; i < kLines; ++i) {
+      results[i] = sums[i][v] + addend;
+      clamp.Apply(results[i]);
     }
-    clamp.Apply(result);
-    Store(result, to + v * V::kLanes, n);
+    if (n == kLanes) {
+      INTAGLIO_UNROLL
+      for (int i = 0; i < kLines; ++i)
+        std::memcpy(to + i * stride + v * kLanes, &results[i], kBytes);
+    } else {
+      for (int i = 0; i < kLines; ++i) Store(results[i], to + i * stride + v * kLanes, n);
+    }
   }
 }
 
@@ -189,21 +226,18 @@ template <int kBytes, int kRows, int kWidth>
                                                 ptrdiff_t out_stride) {
   using V = Vectors<kBytes>;
   typename V::Reals acc[kRows][kWidth];
-  for (auto& line : acc) {
-    for (auto& sum : line) sum = typename V::Reals{};
-  }
+  Clear(acc);
   for (int k = 0; k < p.depth; ++k, panel += kWidth * V::kLanes) {
+    INTAGLIO_UNROLL
     for (int v = 0; v < kWidth; ++v) {
       typename V::Reals weights;
       std::memcpy(&weights, panel + v * V::kLanes, sizeof(weights));
+      INTAGLIO_UNROLL
       for (int r = 0; r < kRows; ++r) acc[r][v] += x[r * x_stride + k] * weights;
     }
   }
-  const float* const bias = p.bias == nullptr ? nullptr : p.bias + first;
-  const Clamp<kBytes> clamp(p.low, p.high);
-  for (int r = 0; r < kRows; ++r) {
-    StoreFinished<kBytes>(acc[r], bias, clamp, out + r * out_stride, channels);
-  }
+  StoreLines(acc, p.bias == nullptr ? nullptr : p.bias + first, Clamp<kBytes>(p.low, p.high), out,
+             out_stride, channels);
 }
 
 // One panel. As many sums at once as hide the latency of an addition and leave registers.
@@ -211,7 +245,7 @@ template <int kBytes, int kWidth>
 [[gnu::always_inline]] inline void MultiplyPanel(const PanelProduct& p, const float* panel,
                                                  int first, const float* x, ptrdiff_t x_stride,
                                                  int rows, float* out, ptrdiff_t out_stride) {
-  constexpr int kRows = (kBytes == 64 ? 16 : 8) / kWidth;
+  constexpr int kRows = kBytes < 64 ? 8 / kWidth : kWidth == 4 ? 6 : 16 / kWidth;
   const int channels = std::min<int>(p.channels - first, kWidth * Vectors<kBytes>::kLanes);
   int r = 0;
   for (; r + kRows <= rows; r += kRows) {
@@ -280,17 +314,17 @@ struct TapsRun {
   [[gnu::always_inline]] void Tile(int window, ptrdiff_t first, ptrdiff_t n) const {
     using V = Vectors<kBytes>;
     typename V::Reals acc[kWindows][kWidth];
-    for (auto& line : acc) {
-      for (auto& sum : line) sum = typename V::Reals{};
-    }
+    Clear(acc);
     for (int row = 0; row < w.rows; ++row) {
       const float* x = w.x + window * w.x_window + row * w.x_row + first;
       const float* filter = w.filter + row * w.filter_row + first;
       for (int column = 0; column < w.columns;
            ++column, x += w.x_column, filter += w.filter_column) {
+        INTAGLIO_UNROLL
         for (int v = 0; v < kWidth; ++v) {
           typename V::Reals weights;
           Load(filter + v * V::kLanes, n - v * V::kLanes, weights);
+          INTAGLIO_UNROLL
           for (int i = 0; i < kWindows; ++i) {
             typename V::Reals pixels;
             Load(x + i * w.x_window + v * V::kLanes, n - v * V::kLanes, pixels);
@@ -299,11 +333,8 @@ struct TapsRun {
         }
       }
     }
-    const Clamp<kBytes> clamp(w.low, w.high);
-    for (int i = 0; i < kWindows; ++i) {
-      StoreFinished<kBytes>(acc[i], w.bias + first, clamp,
-                            out + (window + i) * w.out_window + first, n);
-    }
+    StoreLines(acc, w.bias + first, Clamp<kBytes>(w.low, w.high),
+               out + window * w.out_window + first, w.out_window, n);
   }
 };
 
@@ -343,21 +374,21 @@ struct PoolRun {
   [[gnu::always_inline]] void Run(ptrdiff_t first, ptrdiff_t n) const {
     using V = Vectors<kBytes>;
     using P = Pooling<kKind>;
-    typename V::Reals all[kWidth];
-    for (auto& a : all) a = typename V::Reals{} + P::kStart;
+    typename V::Reals all[1][kWidth];
+    for (auto& a : all[0]) a = typename V::Reals{} + P::kStart;
     for (int row = 0; row < w.rows; ++row) {
       const float* x = w.x + row * w.x_row + first;
       for (int column = 0; column < w.columns; ++column, x += w.x_column) {
         for (int v = 0; v < kWidth; ++v) {
           typename V::Reals pixels;
           Load(x + v * V::kLanes, n - v * V::kLanes, pixels);
-          P::Take(pixels, all[v]);
+          P::Take(pixels, all[0][v]);
         }
       }
     }
     const auto taps = static_cast<float>(w.rows * w.columns);
-    for (auto& a : all) P::template Finish<V::kLanes>(taps, a);
-    StoreFinished<kBytes>(all, nullptr, Clamp<kBytes>(w.low, w.high), out + first, n);
+    for (auto& a : all[0]) P::template Finish<V::kLanes>(taps, a);
+    StoreLines(all, nullptr, Clamp<kBytes>(w.low, w.high), out + first, 0, n);
   }
 };
 
