@@ -24,10 +24,11 @@ constexpr int kGathered = 1 << 18;  // elements of a chunk, or of a block if tha
 // Rows in parts of at most `most`, as even as whole tiles make them.
 struct RowParts {
   RowParts(int all, int most) : rows(all) {
-    constexpr int kTile = 12;  // rows of whole tiles, of most widths
-    const int parts = (rows + most - 1) / most;
-    each = parts == 0 ? kTile : (rows + parts * kTile - 1) / (parts * kTile) * kTile;
-    count = (rows + each - 1) / each;
+    constexpr ptrdiff_t kTile = 12;  // rows of whole tiles, of most widths
+    const ptrdiff_t parts = std::max<ptrdiff_t>(1, (ptrdiff_t{rows} + most - 1) / most);
+    const ptrdiff_t tiles = (rows + parts * kTile - 1) / (parts * kTile);
+    each = static_cast<int>(std::clamp<ptrdiff_t>(tiles * kTile, 1, std::max(1, rows)));
+    count = static_cast<int>((ptrdiff_t{rows} + each - 1) / each);
   }
   int begin(int i) const { return i * each; }
   int size(int i) const { return std::min(each, rows - begin(i)); }
