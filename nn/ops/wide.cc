@@ -405,6 +405,15 @@ template <int kBytes>
   }
 }
 
+// The first `count` of four, at least one, and zeros.
+[[gnu::always_inline]] inline Vectors<16>::Reals LoadFew(const float* p, ptrdiff_t count) {
+  Vectors<16>::Reals v = {p[0]};
+  if (count >= 4) std::memcpy(&v, p, sizeof(v));
+  if (count == 2 || count == 3) v[1] = p[1];
+  if (count == 3) v[2] = p[2];
+  return v;
+}
+
 // kRows at once, for the latency of an addition.
 template <int kBytes, int kRows>
 [[gnu::always_inline]] inline void AddDotsOf(const float* const* rows, const float* x,
@@ -413,12 +422,15 @@ template <int kBytes, int kRows>
   constexpr int kWidth = std::min<int>(kBytes, kSums * 4);  // bytes
   constexpr int kParts = kSums * 4 / kWidth;
   using V = Vectors<kWidth>;
-  typename V::Reals sums[kRows][kParts] = {};
+  typename V::Reals sums[kRows][kParts];
+  Clear(sums);
   ptrdiff_t k = 0;
   for (; k + kSums <= depth; k += kSums) {
+    INTAGLIO_UNROLL
     for (int p = 0; p < kParts; ++p) {
       typename V::Reals factors;
       Load(x + k + p * V::kLanes, V::kLanes, factors);
+      INTAGLIO_UNROLL
       for (int r = 0; r < kRows; ++r) {
         typename V::Reals weights;
         Load(rows[r] + k + p * V::kLanes, V::kLanes, weights);
@@ -426,11 +438,21 @@ template <int kBytes, int kRows>
       }
     }
   }
+  // Of fewer than eight elements; no sum is -0, which a zero would change.
+  typename Vectors<16>::Reals halves[kRows][2];
+  INTAGLIO_UNROLL
+  for (int r = 0; r < kRows; ++r) std::memcpy(halves[r], sums[r], sizeof(halves[r]));
+  INTAGLIO_UNROLL
+  for (int h = 0; h < 2; ++h, k += 4) {
+    if (k >= depth) break;
+    const auto factors = LoadFew(x + k, depth - k);
+    INTAGLIO_UNROLL
+    for (int r = 0; r < kRows; ++r) halves[r][h] += LoadFew(rows[r] + k, depth - k) * factors;
+  }
+  INTAGLIO_UNROLL
   for (int r = 0; r < kRows; ++r) {
-    float s[kSums];
-    std::memcpy(s, sums[r], sizeof(s));
-    for (ptrdiff_t i = k; i < depth; ++i) s[i - k] += rows[r][i] * x[i];
-    y[r] += ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));
+    const auto s = halves[r][0] + halves[r][1];
+    y[r] += (s[0] + s[2]) + (s[1] + s[3]);
   }
 }
 
