@@ -123,8 +123,8 @@ struct BlendBytes {
     std::memcpy(out, all, static_cast<size_t>(count));
   }
 
-  // The panel of channels that begins at this byte of both lines. It may reach into the next pixel,
-  // but not beyond the line, which kMayEnd.
+  // The panel of channels that begins at this byte of both lines. Where kMayEnd, it may reach into
+  // the next pixel, but not beyond the line, which may end in it.
   template <bool kSigned, bool kMayEnd>
   static INTAGLIO_INLINE Column Take(const ByteBlend& line, ptrdiff_t from) {
     const ptrdiff_t left = line.columns * line.channels - from;

@@ -175,6 +175,9 @@ struct LookupsAvx512Vbmi {
       for (; r + 2 * kPairs <= rows.rows; r += 2 * kPairs, row += 2 * kPairs * rows.depth) {
         SumPairs<kPairs>(terms, row, rows.depth, flip, sums + r);
       }
+      for (; r + 2 <= rows.rows; r += 2, row += 2 * rows.depth) {
+        SumPairs<1>(terms, row, rows.depth, flip, sums + r);
+      }
     }
     // Apart, so that no row's sum waits for its largest byte.
     for (ptrdiff_t i = r; i < rows.rows; ++i) {

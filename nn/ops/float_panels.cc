@@ -34,8 +34,8 @@ void Transpose(const float* from, ptrdiff_t col, float* to, ptrdiff_t width) {
   for (int k = 0; k < 4; ++k) std::memcpy(to + k * width, &rows[k], sizeof(Four));
 }
 
-// Elements of a channel that are read together, as they lie in one line of cache: channels may be
-// powers of two apart, which share a place in it.
+// Elements of a channel that are read together, about a line of cache: channels may be powers of
+// two apart, whose lines share a place there.
 constexpr int kLine = 16;
 
 // `depth` elements of `channels` channels, to a panel of this width.

@@ -15,20 +15,20 @@
 namespace intaglio::nn {
 namespace {
 
-constexpr int kBlock = 48;  // rows
+constexpr int kTile = 12;          // rows of whole tiles of full panels
+constexpr int kBlock = 4 * kTile;  // rows
 // Of weights that do not stay in the second level of cache, as every block reads all of them.
-constexpr int kLargeBlock = 64;
+constexpr int kLargeBlock = 5 * kTile;
 constexpr ptrdiff_t kManyWeights = 1 << 18;
 constexpr int kGathered = 1 << 18;  // elements of a chunk, or of a block if that is more
 
-// Rows in parts of at most `most`, as even as whole tiles make them.
+// Rows in even parts of at most `most`, a multiple of kTile, or all in one.
 struct RowParts {
   RowParts(int all, int most) : rows(all) {
-    constexpr ptrdiff_t kTile = 12;  // rows of whole tiles, of most widths
-    const ptrdiff_t parts = std::max<ptrdiff_t>(1, (ptrdiff_t{rows} + most - 1) / most);
-    const ptrdiff_t tiles = (rows + parts * kTile - 1) / (parts * kTile);
-    each = static_cast<int>(std::clamp<ptrdiff_t>(tiles * kTile, 1, std::max(1, rows)));
-    count = static_cast<int>((ptrdiff_t{rows} + each - 1) / each);
+    const int64_t parts = std::max<int64_t>(1, (int64_t{rows} + most - 1) / most);
+    const int64_t tiles = (rows + parts * kTile - 1) / (parts * kTile);
+    each = static_cast<int>(std::clamp<int64_t>(tiles * kTile, 1, std::max(1, rows)));
+    count = static_cast<int>((int64_t{rows} + each - 1) / each);
   }
   int begin(int i) const { return i * each; }
   int size(int i) const { return std::min(each, rows - begin(i)); }
@@ -52,8 +52,8 @@ struct TapRange {
 };
 
 // Windows of one line from out_x on, at most `most`, that have the same columns inside the image.
-struct WindowRun {
-  WindowRun(const Im2col& view, int out_x, int most)
+struct AlikeWindows {
+  AlikeWindows(const Im2col& view, int out_x, int most)
       : start(out_x * view.stride_width - view.pad_left),
         columns(ColumnsOf(view, out_x)),
         count(1) {
@@ -83,7 +83,8 @@ void Copy(const float* from, ptrdiff_t count, float* to) {
 
 // Rows of the view's matrix, those of `run`, whose first tap lies in line y of image n; in: the
 // first channel of its group.
-void GatherRun(const Im2col& view, const float* in, int n, int y, const WindowRun& run, float* to) {
+void GatherRun(const Im2col& view, const float* in, int n, int y, const AlikeWindows& run,
+               float* to) {
   const ptrdiff_t channels = view.group_channels;
   const ptrdiff_t line = view.kernel_width * channels;
   const ptrdiff_t depth = view.kernel_height * line;
@@ -123,7 +124,7 @@ void Gather(const Im2col& view, const float* in, int row, int count, float* to) 
     const int out_x = row % view.out_width;
     const int out_y = row / view.out_width % view.out_height;
     const int n = row / view.out_width / view.out_height;
-    const WindowRun run(view, out_x, std::min(count, view.out_width - out_x));
+    const AlikeWindows run(view, out_x, std::min(count, view.out_width - out_x));
     GatherRun(view, in, n, out_y * view.stride_height - view.pad_top, run, to);
     row += run.count;
     count -= run.count;
@@ -226,7 +227,7 @@ class DepthwiseRoutine final : public Routine {
     w.low = finish.bounds.low;
     w.high = finish.bounds.high;
     for (int out_x = 0; out_x < view.out_width; out_x += w.windows) {
-      const WindowRun run(view, out_x, view.out_width - out_x);
+      const AlikeWindows run(view, out_x, view.out_width - out_x);
       const TapRange& columns = run.columns;
       w.windows = run.count;
       w.rows = rows.last - rows.first;
@@ -234,7 +235,7 @@ class DepthwiseRoutine final : public Routine {
       if (w.columns == 0) w.rows = 0;
       const ptrdiff_t first_x = run.start + ptrdiff_t{columns.first} * view.dilation_width;
       w.x = w.rows > 0 ? in + (first_y * view.width + first_x) * view.channels : nullptr;
-      const int first_tap = rows.first * view.kernel_width + columns.first;
+      const int first_tap = w.rows > 0 ? rows.first * view.kernel_width + columns.first : 0;
       w.filter = filters.data() + ptrdiff_t{first_tap} * outputs;
       AddTaps(w, out + out_x * stride);
     }
@@ -242,7 +243,10 @@ class DepthwiseRoutine final : public Routine {
 
   void AddTaps(WindowTaps w, float* out) const {
     if (outputs == view.channels) return wide->add_taps(w, outputs, out);
-    for (int i = 0; i < w.windows; ++i, w.x += w.x_window, out += w.out_window) AddShared(w, out);
+    for (int i = 0; i < w.windows; ++i) {
+      AddShared(w, out + i * w.out_window);
+      if (i + 1 < w.windows && w.rows > 0) w.x += w.x_window;
+    }
   }
 
   // Of channels that make several.
@@ -273,7 +277,7 @@ Result<PreparedLayer> PrepareProductFloat(const LayerView& layer, const LayerOpt
   routine->finish = std::move(*finish);
   const bool are_many = ptrdiff_t{depth} * shape.group_outputs() > kManyWeights;
   routine->block = are_many ? kLargeBlock : kBlock;
-  const int most = std::max(routine->block, kGathered / std::max(1, depth));
+  const int most = std::max(routine->block, kGathered / std::max(1, depth) / kTile * kTile);
   routine->chunk = shape.pointwise ? std::max(1, shape.rows()) : RowParts(shape.rows(), most).each;
   PreparedLayer prepared;
   prepared.packed_inputs = 1 << 1;  // the weights

@@ -48,8 +48,8 @@ TEST_P(EveryKernelLookups, SumRows) {
   const TermTable terms([](int place) { return (1 << 24) - 1 - place * 65001; });
   for (const uint8_t flip : {uint8_t{0}, uint8_t{0x80}}) {
     for (const ptrdiff_t depth : {1, 2, 21, 31, 32, 33, 63, 64, 65, 127, 128, 197, 1001}) {
-      constexpr ptrdiff_t kRows =
-          19;  // of which some are computed together, in more than one group
+      // Some are computed together, in more than one group.
+      constexpr ptrdiff_t kRows = 19;
       std::vector<uint8_t> in = RandomBytes(kRows * depth);
       std::fill_n(in.begin(), depth, flip);  // all of a row the least number
       if (depth > 1) in.back() = static_cast<uint8_t>(flip ^ 0xff);

@@ -2,6 +2,7 @@
 // and many, of weights that stay in cache and others.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <random>
 #include <string>
@@ -135,18 +136,20 @@ void Check(const Case& c) {
     ASSERT_TRUE(model.ok()) << model.status().message();
     RawTensors outputs;
     ASSERT_EQ(RunRaw(*model, inputs, outputs), "");
-    std::vector<float> got(outputs[0].size() / sizeof(float));
-    std::memcpy(got.data(), outputs[0].data(), outputs[0].size());
-    ASSERT_EQ(got, want);
+    std::vector<uint8_t> bits(want.size() * sizeof(float));
+    std::memcpy(bits.data(), want.data(), bits.size());
+    ASSERT_EQ(outputs[0], bits);
   }
 }
 
 TEST(ProductsFloat, Convolutions) {
   for (const Case& c : {
-           Case{1, 40, 37, 3, 33, 3, 2, 1, 1},    // lines of few channels, many blocks
-           Case{2, 9, 11, 16, 80, 3, 1, 1, 1},    // few blocks, two images in one
-           Case{1, 7, 7, 128, 288, 3, 1, 1, 1},   // many weights
-           Case{1, 30, 29, 130, 70, 3, 1, 1, 1},  // several chunks, which begin within lines
+           Case{1, 40, 37, 3, 33, 3, 2, 1, 1},     // lines of few channels, many blocks
+           Case{2, 9, 11, 16, 80, 3, 1, 1, 1},     // few blocks, two images in one
+           Case{1, 7, 7, 128, 288, 3, 1, 1, 1},    // many weights
+           Case{1, 30, 29, 130, 70, 3, 1, 1, 1},   // several chunks, which begin within lines
+           Case{1, 14, 14, 128, 264, 3, 1, 1, 1},  // many weights for several blocks
+           Case{1, 40, 40, 60, 60, 3, 1, 1, 2},    // groups in several chunks
            Case{1, 12, 13, 12, 30, 3, 1, 2, 1},
            Case{1, 12, 13, 12, 30, 3, 2, 1, 3},
            Case{2, 3, 2, 5, 4, 5, 1, 3, 1},       // windows larger than the image
@@ -168,6 +171,7 @@ TEST(ProductsFloat, Depthwise) {
     }
   }
   Check({1, 3, 3, 8, 8, 5, 1, 4, 0});
+  for (const int outputs : {3, 6}) Check({1, 1, 1, 3, outputs, 2, 1, 2, 0});  // no tap inside
 }
 
 }  // namespace
