@@ -129,48 +129,6 @@ template <int kBytes>
       });
 }
 
-template <int kBytes>
-[[gnu::always_inline]] inline void ToReal(const LinesToReal& r, const int32_t* acc, ptrdiff_t count,
-                                          float* to) {
-  using V = Vectors<kBytes>;
-  const typename V::Reals zero = {};
-  const typename V::Reals low = zero + r.low;
-  const typename V::Reals high = zero + r.high;
-  const LinesToReal lines = r;  // whose fields no store to `to` can change
-  ForVectors<kBytes>(
-      count, [&](ptrdiff_t i, ptrdiff_t n) __attribute__((always_inline)) {
-        typename V::Words correction = {};
-        typename V::Reals scales;
-        typename V::Reals bias;
-        if (lines.zero_point != 0) {
-          Load(lines.weight_sums + i, n, correction);
-          correction *= lines.zero_point;
-        }
-        Load(lines.weight_scales + i, n, scales);
-        Load(lines.bias + i, n, bias);
-        scales *= lines.scale;
-        for (int l = 0; l < lines.lines; ++l) {
-          typename V::Words words;
-          Load(acc + l * lines.acc_stride + i, n, words);
-          words -= correction;
-          typename V::Reals v = __builtin_convertvector(words, typename V::Reals);
-          v = v * scales + bias;
-          v = v < low ? low : v;
-          v = v > high ? high : v;
-          Store(v, to + l * lines.to_stride + i, n);
-        }
-      });
-}
-
-template <class Reals, int kLines, int kWidth>
-[[gnu::always_inline]] inline void Clear(Reals (&sums)[kLines][kWidth]) {
-  INTAGLIO_UNROLL
-  for (auto& line : sums) {
-    INTAGLIO_UNROLL
-    for (auto& sum : line) sum = Reals{};
-  }
-}
-
 // Bounds of vectors. NaN passes.
 template <int kBytes>
 struct Clamp {
@@ -186,6 +144,68 @@ struct Clamp {
   Reals low;
   Reals high;
 };
+
+// kWidth vectors of each line, of `count` elements if kWidth is 1. The fields of `lines` are a
+// copy's, which no store to `to` can change.
+template <int kBytes, int kWidth>
+[[gnu::always_inline]] inline void VectorsToReal(const LinesToReal& lines,
+                                                 const Clamp<kBytes>& clamp, ptrdiff_t first,
+                                                 ptrdiff_t count, const int32_t* acc, float* to) {
+  using V = Vectors<kBytes>;
+  typename V::Words correction[kWidth];
+  typename V::Reals scales[kWidth];
+  typename V::Reals bias[kWidth];
+  INTAGLIO_UNROLL
+  for (int v = 0; v < kWidth; ++v) {
+    const ptrdiff_t i = first + v * V::kLanes;
+    correction[v] = typename V::Words{};
+    if (lines.zero_point != 0) {
+      Load(lines.weight_sums + i, count, correction[v]);
+      correction[v] *= lines.zero_point;
+    }
+    Load(lines.weight_scales + i, count, scales[v]);
+    Load(lines.bias + i, count, bias[v]);
+    scales[v] *= lines.scale;
+  }
+  for (int l = 0; l < lines.lines; ++l) {
+    INTAGLIO_UNROLL
+    for (int v = 0; v < kWidth; ++v) {
+      const ptrdiff_t i = first + v * V::kLanes;
+      typename V::Words words;
+      Load(acc + l * lines.acc_stride + i, count, words);
+      words -= correction[v];
+      typename V::Reals real = __builtin_convertvector(words, typename V::Reals);
+      real = real * scales[v] + bias[v];
+      clamp.Apply(real);
+      Store(real, to + l * lines.to_stride + i, count);
+    }
+  }
+}
+
+template <int kBytes>
+[[gnu::always_inline]] inline void ToReal(const LinesToReal& r, const int32_t* acc, ptrdiff_t count,
+                                          float* to) {
+  constexpr ptrdiff_t kLanes = Vectors<kBytes>::kLanes;
+  constexpr int kTogether = kBytes == 64 ? 4 : 1;  // where there are registers for them
+  const LinesToReal lines = r;
+  const Clamp<kBytes> clamp(r.low, r.high);
+  ptrdiff_t i = 0;
+  for (; i + kTogether * kLanes <= count; i += kTogether * kLanes) {
+    VectorsToReal<kBytes, kTogether>(lines, clamp, i, kLanes, acc, to);
+  }
+  for (; i < count; i += kLanes) {
+    VectorsToReal<kBytes, 1>(lines, clamp, i, std::min(kLanes, count - i), acc, to);
+  }
+}
+
+template <class Reals, int kLines, int kWidth>
+[[gnu::always_inline]] inline void Clear(Reals (&sums)[kLines][kWidth]) {
+  INTAGLIO_UNROLL
+  for (auto& line : sums) {
+    INTAGLIO_UNROLL
+    for (auto& sum : line) sum = Reals{};
+  }
+}
 
 // Lines of clamp(sums + bias), of kWidth vectors or, of these, `count` elements. Whole ones stay in
 // registers: unrolled, as g++ keeps an array in memory one of whose places it does not know.
