@@ -153,8 +153,9 @@ class ProductRoutine final : public Routine {
  private:
   void RunGroup(const RunArguments& arguments, int group) const {
     const RowParts chunks(shape.rows(), chunk);
-    for (int c = 0; c < chunks.count; ++c)
+    for (int c = 0; c < chunks.count; ++c) {
       RunChunk(arguments, group, chunks.begin(c), chunks.size(c));
+    }
   }
 
   void RunChunk(const RunArguments& arguments, int group, int first, int rows) const {

@@ -230,8 +230,9 @@ template <int kBytes, int kLines, int kWidth>
     }
     if (n == kLanes) {
       INTAGLIO_UNROLL
-      for (int i = 0; i < kLines; ++i)
+      for (int i = 0; i < kLines; ++i) {
         std::memcpy(to + i * stride + v * kLanes, &results[i], kBytes);
+      }
     } else {
       for (int i = 0; i < kLines; ++i) Store(results[i], to + i * stride + v * kLanes, n);
     }

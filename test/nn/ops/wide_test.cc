@@ -241,6 +241,14 @@ TEST_P(Wide, AddsTapsRowByRow) {
   }
 }
 
+TEST_P(Wide, TheLargestOfNegativeZerosIsOne) {
+  const std::vector<float> x(40 * 3, -0.0f);
+  const WindowPixels w = SpreadPixels(x, 3);
+  float got[3];
+  wide_.pool(PoolKind::kLargest, w, 3, got);
+  for (const float y : got) EXPECT_TRUE(y == 0 && std::signbit(y));
+}
+
 TEST_P(Wide, PoolsRowByRow) {
   for (int channels = 1; channels <= kMostElements; ++channels) {
     const std::vector<float> x = MakeReals(40 * channels, 6, 12);
