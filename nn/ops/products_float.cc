@@ -1,6 +1,5 @@
-// CONV_2D, FULLY_CONNECTED and DEPTHWISE_CONV_2D of float32. Rows of a convolution's matrix are
-// gathered a chunk at a time; threads share the blocks of a chunk, and where these are few their
-// panels, too.
+// CONV_2D and FULLY_CONNECTED of float32. Rows of a convolution's matrix are gathered a chunk at a
+// time; threads share the blocks of a chunk, and where these are few their panels, too.
 #include <algorithm>
 #include <cstring>
 #include <functional>
@@ -8,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "intaglio/nn/ops/alike_windows.h"
 #include "intaglio/nn/ops/float_panels.h"
 #include "intaglio/nn/ops/linear.h"
 #include "intaglio/nn/ops/products.h"
@@ -35,36 +35,6 @@ struct RowParts {
 
   int rows;
   int each;
-  int count;
-};
-
-// The taps [first, last) of a window that lie inside the image in one dimension.
-struct TapRange {
-  TapRange(int start, int dilation, int taps, int extent) : first(0), last(taps) {
-    if (start < 0) first = (-start + dilation - 1) / dilation;
-    const ptrdiff_t end = start + ptrdiff_t{taps - 1} * dilation;
-    if (end >= extent) last = start >= extent ? 0 : (extent - start + dilation - 1) / dilation;
-    first = std::min(first, last);
-  }
-  bool operator==(const TapRange&) const = default;
-  int first;
-  int last;
-};
-
-// Windows of one line from out_x on, at most `most`, that have the same columns inside the image.
-struct AlikeWindows {
-  AlikeWindows(const Im2col& view, int out_x, int most)
-      : start(out_x * view.stride_width - view.pad_left),
-        columns(ColumnsOf(view, out_x)),
-        count(1) {
-    while (count < most && ColumnsOf(view, out_x + count) == columns) ++count;
-  }
-  static TapRange ColumnsOf(const Im2col& view, int out_x) {
-    return {out_x * view.stride_width - view.pad_left, view.dilation_width, view.kernel_width,
-            view.width};
-  }
-  int start;  // column of the first tap of the first window
-  TapRange columns;
   int count;
 };
 
@@ -178,91 +148,19 @@ class ProductRoutine final : public Routine {
       const int begin = blocks.begin(b);
       Gather(view, in + channel, first + begin, blocks.size(b), gathered + begin * x_stride);
     };
+    const auto first_panel = [&](int part) {
+      return static_cast<int>(int64_t{panels.count()} * part / parts);
+    };
     const auto multiply = [&](int i) {
       const int b = i % blocks.count;
       const int part = i / blocks.count;
       if (!shape.pointwise && parts == 1) gather(b);
       const int begin = blocks.begin(b);
-      panels.Multiply(x + begin * x_stride, x_stride, blocks.size(b), panels.count() * part / parts,
-                      panels.count() * (part + 1) / parts, finish, output, out + begin * out_stride,
-                      out_stride);
+      panels.Multiply(x + begin * x_stride, x_stride, blocks.size(b), first_panel(part),
+                      first_panel(part + 1), finish, output, out + begin * out_stride, out_stride);
     };
     if (!shape.pointwise && parts > 1) arguments.context.Run(blocks.count, std::ref(gather));
     arguments.context.Run(blocks.count * parts, std::ref(multiply));
-  }
-};
-
-class DepthwiseRoutine final : public Routine {
- public:
-  Status Run(const RunArguments& arguments) const override {
-    const ptrdiff_t stride = arguments.output_stride / ptrdiff_t{sizeof(float)};
-    const auto row = [&](int r) {
-      auto* const out = static_cast<float*>(arguments.outputs[0]) + r * view.out_width * stride;
-      RunRow(static_cast<const float*>(arguments.inputs[0]), r, out, stride);
-    };
-    arguments.context.Run(view.batch * view.out_height, std::ref(row));
-    return {};
-  }
-
-  Im2col view;
-  int outputs = 0;
-  std::vector<float> filters;  // [taps, outputs]
-  FloatFinish finish;
-  const WideRoutines* wide = nullptr;
-
- private:
-  // Windows that have the same taps inside the image go together.
-  void RunRow(const float* in, int row, float* out, ptrdiff_t stride) const {
-    const int y = row % view.out_height * view.stride_height - view.pad_top;
-    const TapRange rows(y, view.dilation_height, view.kernel_height, view.height);
-    const ptrdiff_t first_y = ptrdiff_t{row / view.out_height} * view.height + y +
-                              ptrdiff_t{rows.first} * view.dilation_height;
-    WindowTaps w;
-    w.x_column = ptrdiff_t{view.dilation_width} * view.channels;
-    w.x_row = ptrdiff_t{view.dilation_height} * view.width * view.channels;
-    w.x_window = ptrdiff_t{view.stride_width} * view.channels;
-    w.out_window = stride;
-    w.filter_column = outputs;
-    w.filter_row = ptrdiff_t{view.kernel_width} * outputs;
-    w.bias = finish.bias.data();
-    w.low = finish.bounds.low;
-    w.high = finish.bounds.high;
-    for (int out_x = 0; out_x < view.out_width; out_x += w.windows) {
-      const AlikeWindows run(view, out_x, view.out_width - out_x);
-      const TapRange& columns = run.columns;
-      w.windows = run.count;
-      w.rows = rows.last - rows.first;
-      w.columns = columns.last - columns.first;
-      if (w.columns == 0) w.rows = 0;
-      const ptrdiff_t first_x = run.start + ptrdiff_t{columns.first} * view.dilation_width;
-      w.x = w.rows > 0 ? in + (first_y * view.width + first_x) * view.channels : nullptr;
-      const int first_tap = w.rows > 0 ? rows.first * view.kernel_width + columns.first : 0;
-      w.filter = filters.data() + ptrdiff_t{first_tap} * outputs;
-      AddTaps(w, out + out_x * stride);
-    }
-  }
-
-  void AddTaps(WindowTaps w, float* out) const {
-    if (outputs == view.channels) return wide->add_taps(w, outputs, out);
-    for (int i = 0; i < w.windows; ++i) {
-      AddShared(w, out + i * w.out_window);
-      if (i + 1 < w.windows && w.rows > 0) w.x += w.x_window;
-    }
-  }
-
-  // Of channels that make several.
-  void AddShared(const WindowTaps& w, float* out) const {
-    const int multiplier = outputs / view.channels;
-    for (int o = 0; o < outputs; ++o) {
-      float sum = 0;
-      for (int row = 0; row < w.rows; ++row) {
-        for (int column = 0; column < w.columns; ++column) {
-          sum += w.x[row * w.x_row + column * w.x_column + o / multiplier] *
-                 w.filter[row * w.filter_row + column * w.filter_column + o];
-        }
-      }
-      out[o] = finish(sum, static_cast<size_t>(o));
-    }
   }
 };
 
@@ -292,30 +190,6 @@ Result<PreparedLayer> PrepareProductFloat(const LayerView& layer, const LayerOpt
   prepared.name = RoutineName(Type::kFloat32, "gemm");
   prepared.macs = CountMacs({shape.rows(), shape.outputs}, depth);
   prepared.scratch_bytes = routine->scratch_bytes();
-  prepared.strides_output = true;
-  prepared.routine = std::move(routine);
-  return prepared;
-}
-
-Result<PreparedLayer> PrepareDepthwiseFloat(const LayerView& layer, const LayerOptions& options,
-                                            const Im2col& view) {
-  const Tensor& filter = layer.input(1);
-  const int outputs = filter.shape[3];
-  Result<FloatFinish> finish =
-      CheckFloatLayer(layer, layer.op<DepthwiseConv2D>().activation, outputs);
-  if (!finish.ok()) return finish.status();
-  auto routine = std::make_shared<DepthwiseRoutine>();
-  routine->view = view;
-  routine->outputs = outputs;
-  routine->wide = &WideRoutinesOf(options.kernel);
-  routine->finish = std::move(*finish);
-  routine->filters.resize(filter.data_bytes / sizeof(float));
-  std::memcpy(routine->filters.data(), filter.data, filter.data_bytes);
-  PreparedLayer prepared;
-  prepared.name = RoutineName(Type::kFloat32, "depthwise");
-  prepared.macs = CountMacs(layer.output().shape, int64_t{filter.shape[1]} * filter.shape[2]);
-  prepared.packed_inputs = 1 << 1;  // the weights
-  prepared.constant_bytes = filter.data_bytes;
   prepared.strides_output = true;
   prepared.routine = std::move(routine);
   return prepared;

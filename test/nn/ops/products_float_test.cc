@@ -160,6 +160,54 @@ TEST(ProductsFloat, Convolutions) {
   }
 }
 
+// Both products write their channels of every pixel where these belong.
+TEST(ProductsFloat, IntoAConcatenation) {
+  constexpr int kSide = 7;
+  constexpr int kChannels = 5;
+  constexpr int kOutputs[] = {150, 33};
+  const std::vector<float> bias(150, 0.5f);
+  Builder builder;
+  const Value in = builder.Input("x", Type::kFloat32, {1, kSide, kSide, kChannels}, {});
+  std::vector<Value> values;
+  std::vector<std::vector<float>> filters;
+  for (const int outputs : kOutputs) {
+    filters.push_back(MakeReals(static_cast<size_t>(outputs * 9 * kChannels), 4));
+    const Constant weights =
+        builder.Const<float>("filter", filters.back(), {outputs, 3, 3, kChannels});
+    const Constant biases = builder.Const<float>(
+        "bias", std::vector<float>(bias.begin(), bias.begin() + outputs), {outputs});
+    const Case c{1, kSide, kSide, kChannels, outputs, 3, 1, 1, 1};
+    values.push_back(builder.Conv2D(in, weights, biases, OpOf<Conv2D>(c), {}));
+  }
+  builder.Output(builder.Concatenation(values, {3, Activation::kNone}, {}), "y");
+  const Result<Graph> graph = builder.Finish();
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  const RawTensors inputs = RandomInputs(*graph, 5);
+  std::vector<float> x(inputs[0].size() / sizeof(float));
+  std::memcpy(x.data(), inputs[0].data(), inputs[0].size());
+  std::vector<std::vector<float>> parts;
+  for (size_t i = 0; i < 2; ++i) {
+    const Case c{1, kSide, kSide, kChannels, kOutputs[i], 3, 1, 1, 1};
+    parts.push_back(Plain(c, x, filters[i], bias).Result());
+  }
+  std::vector<float> want;
+  for (int p = 0; p < kSide * kSide; ++p) {
+    for (size_t i = 0; i < 2; ++i) {
+      const auto first = parts[i].begin() + ptrdiff_t{p} * kOutputs[i];
+      want.insert(want.end(), first, first + kOutputs[i]);
+    }
+  }
+  for (const int threads : {1, 2, 3}) {
+    Result<Model> model = Model::Prepare(*graph, {.threads = threads});
+    ASSERT_TRUE(model.ok()) << model.status().message();
+    RawTensors outputs;
+    ASSERT_EQ(RunRaw(*model, inputs, outputs), "");
+    std::vector<uint8_t> bits(want.size() * sizeof(float));
+    std::memcpy(bits.data(), want.data(), bits.size());
+    ASSERT_EQ(outputs[0], bits) << threads << " threads";
+  }
+}
+
 TEST(ProductsFloat, Depthwise) {
   for (const int channels : {1, 7, 16, 35, 64, 150}) {
     for (const int width : {2, 6, 21}) {
