@@ -10,24 +10,10 @@
 #include <limits>
 #include <new>
 
+#include "intaglio/nn/descriptor.h"
+
 namespace intaglio::nn {
 namespace {
-
-class Descriptor {
- public:
-  // O_NONBLOCK: opening a pipe must not wait for a writer.
-  explicit Descriptor(const std::string& path)
-      : fd_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {}
-  ~Descriptor() {
-    if (fd_ >= 0) close(fd_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int get() const { return fd_; }
-
- private:
-  int fd_;
-};
 
 struct Unmap {
   size_t bytes;
@@ -39,7 +25,8 @@ Status Failed(const std::string& what) { return IoError(what + ": " + std::strer
 }  // namespace
 
 Result<MappedFile> MapFile(const std::string& path) {
-  const Descriptor file(path);
+  // O_NONBLOCK: opening a pipe must not wait for a writer.
+  const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (file.get() < 0) return Failed("cannot open");
   struct stat info = {};
   if (fstat(file.get(), &info) != 0) return Failed("cannot read");

@@ -1,59 +1,59 @@
 #include "intaglio/tools/file.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
-#include <filesystem>
-#include <memory>
 #include <new>
-#include <system_error>
+
+#include "intaglio/nn/descriptor.h"
+#include "intaglio/nn/replace_file.h"
 
 namespace intaglio::tools {
 namespace {
 
-constexpr uintmax_t kMaxBytes = uintmax_t{1} << 30;
+Status Failed(const std::string& path, const char* what) {
+  return IoError(path + ": cannot " + what + ": " + std::strerror(errno));
+}
 
-struct CloseFile {
-  void operator()(FILE* file) const { std::fclose(file); }
-};
-using File = std::unique_ptr<FILE, CloseFile>;
-
-std::string Why() { return std::strerror(errno); }
-
-bool Write(FILE* file, std::span<const uint8_t> bytes) {
-  return bytes.empty() || std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size();
+// Reads until the buffer is full.
+bool ReadAll(int fd, std::span<uint8_t> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t got = read(fd, bytes.data(), bytes.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got == 0) errno = EIO;  // the file has become shorter
+    if (got <= 0) return false;
+    bytes = bytes.subspan(static_cast<size_t>(got));
+  }
+  return true;
 }
 
 }  // namespace
 
-Result<std::vector<uint8_t>> ReadFile(const std::string& path) {
-  const File file(std::fopen(path.c_str(), "rb"));
-  if (!file) return IoError(path + ": cannot open: " + Why());
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(path, error)) return IoError(path + ": not a regular file");
-  const uintmax_t size = std::filesystem::file_size(path, error);
-  if (error) return IoError(path + ": cannot read: " + error.message());
-  if (size > kMaxBytes) return IoError(path + ": larger than 1 GiB");
+Result<std::vector<uint8_t>> ReadFile(const std::string& path, size_t max_bytes) {
+  // O_NONBLOCK: opening a pipe must not wait for a writer.
+  const nn::Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
+  if (file.get() < 0) return Failed(path, "open");
+  struct stat info = {};
+  if (fstat(file.get(), &info) != 0) return Failed(path, "read");
+  if (!S_ISREG(info.st_mode)) return IoError(path + ": not a regular file");
+  if (static_cast<uintmax_t>(info.st_size) > max_bytes) {
+    return IoError(path + ": larger than " + std::to_string(max_bytes >> 20) + " MiB");
+  }
   try {
-    std::vector<uint8_t> bytes(static_cast<size_t>(size));
-    if (size > 0 && std::fread(bytes.data(), 1, bytes.size(), file.get()) != bytes.size()) {
-      return IoError(path + ": cannot read: " + Why());
-    }
+    std::vector<uint8_t> bytes(static_cast<size_t>(info.st_size));
+    if (!ReadAll(file.get(), bytes)) return Failed(path, "read");
     return bytes;
   } catch (const std::bad_alloc&) {
-    return OutOfMemory(path + ": no memory for " + std::to_string(size) + " bytes");
+    return OutOfMemory(path + ": no memory for " + std::to_string(info.st_size) + " bytes");
   }
 }
 
 Status WriteFile(const std::string& path, std::span<const uint8_t> head,
                  std::span<const uint8_t> body) {
-  File file(std::fopen(path.c_str(), "wb"));
-  if (!file) return IoError(path + ": cannot create: " + Why());
-  if (!Write(file.get(), head) || !Write(file.get(), body)) {
-    return IoError(path + ": cannot write: " + Why());
-  }
-  if (std::fclose(file.release()) != 0) return IoError(path + ": cannot write: " + Why());
-  return {};
+  return nn::ReplaceFile(path, head, body);
 }
 
 }  // namespace intaglio::tools

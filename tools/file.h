@@ -2,6 +2,7 @@
 #ifndef INTAGLIO_TOOLS_FILE_H_
 #define INTAGLIO_TOOLS_FILE_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -11,9 +12,11 @@
 
 namespace intaglio::tools {
 
-// Refuses directories, and files over 1 GiB: tensors and images are far smaller.
-Result<std::vector<uint8_t>> ReadFile(const std::string& path);
+// Refuses at once what is no regular file (a pipe, a device, a folder), and what is larger than
+// `max_bytes`: tensors and images are far smaller than 1 GiB.
+Result<std::vector<uint8_t>> ReadFile(const std::string& path, size_t max_bytes = size_t{1} << 30);
 
+// As nn::ReplaceFile does: whole, or not at all.
 Status WriteFile(const std::string& path, std::span<const uint8_t> head,
                  std::span<const uint8_t> body = {});
 

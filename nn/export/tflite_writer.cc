@@ -1,8 +1,6 @@
 #include "intaglio/nn/export/tflite_writer.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <memory>
 #include <new>
@@ -14,6 +12,7 @@
 
 #include "intaglio/nn/export/encode.h"
 #include "intaglio/nn/export/tflite_version.h"
+#include "intaglio/nn/replace_file.h"
 
 namespace intaglio::nn {
 namespace {
@@ -204,17 +203,6 @@ class Writer {
   std::vector<Offset<tflite::Buffer>> buffers_;
 };
 
-// Writes the file, and says whether every byte is on its way to the disk.
-bool WriteFile(const std::string& path, std::span<const uint8_t> bytes) {
-  FILE* const file = std::fopen(path.c_str(), "wb");
-  if (file == nullptr) return false;
-  const bool written = std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size();
-  const int why = errno;
-  const bool closed = std::fclose(file) == 0;
-  if (!written) errno = why;
-  return written && closed;
-}
-
 }  // namespace
 
 Result<std::vector<uint8_t>> ExportTflite(const Graph& graph) try {
@@ -227,11 +215,7 @@ Result<std::vector<uint8_t>> ExportTflite(const Graph& graph) try {
 Status SaveTflite(const Graph& graph, const std::string& path) {
   const Result<std::vector<uint8_t>> bytes = ExportTflite(graph);
   if (!bytes.ok()) return {bytes.status().code(), path + ": " + bytes.status().message()};
-  const std::string beside = path + ".part";
-  if (WriteFile(beside, *bytes) && std::rename(beside.c_str(), path.c_str()) == 0) return {};
-  const std::string why = std::strerror(errno);
-  std::remove(beside.c_str());
-  return IoError(path + ": cannot write: " + why);
+  return ReplaceFile(path, *bytes);
 }
 
 }  // namespace intaglio::nn

@@ -75,7 +75,7 @@ size_t Length(const flatbuffers::Vector<T>* vector) {
   return vector == nullptr ? 0 : vector->size();
 }
 
-// A name from the file that is safe to print on one line: control characters become '?'.
+// A name from the file that is safe to print on one line (nn/printable.h).
 std::string Printable(const flatbuffers::String* name);
 
 }  // namespace intaglio::nn

@@ -12,6 +12,7 @@
 #include "intaglio/nn/import/tflite_survey.h"
 #include "intaglio/nn/import/tflite_tensors.h"
 #include "intaglio/nn/mapped_file.h"
+#include "intaglio/nn/printable.h"
 
 namespace intaglio::nn {
 namespace {
@@ -113,11 +114,7 @@ Result<Graph> Import(std::span<const uint8_t> bytes, std::shared_ptr<const void>
 }  // namespace
 
 std::string Printable(const flatbuffers::String* name) {
-  std::string text = name == nullptr ? std::string() : name->str();
-  for (char& c : text) {
-    if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') c = '?';
-  }
-  return text;
+  return name == nullptr ? std::string() : Printable(name->string_view());
 }
 
 Result<Graph> ImportTflite(std::span<const uint8_t> bytes, std::shared_ptr<const void> owner,

@@ -145,7 +145,7 @@ TEST_F(SavedFile, IsWholeOrNotThere) {
   const std::string nowhere = (folder_ / "no" / "model.tflite").string();
   const Status status = SaveTflite(*graph, nowhere);
   EXPECT_EQ(status.code(), StatusCode::kIoError);
-  EXPECT_EQ(status.message(), nowhere + ": cannot write: No such file or directory");
+  EXPECT_EQ(status.message(), nowhere + ": cannot create: No such file or directory");
   const fs::path taken = folder_ / "taken.tflite";  // a folder
   fs::create_directories(taken / "full");
   EXPECT_EQ(SaveTflite(*graph, taken.string()).code(), StatusCode::kIoError);

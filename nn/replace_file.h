@@ -1,0 +1,24 @@
+// Files that are written whole or not at all.
+#ifndef INTAGLIO_NN_REPLACE_FILE_H_
+#define INTAGLIO_NN_REPLACE_FILE_H_
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "intaglio/fixedpoint/status.h"
+
+namespace intaglio::nn {
+
+// Makes a file that holds `head`, then `body`. Whoever opens `path` finds what was there before or
+// the whole file, also where several programs write it at once: the bytes go to a file of another
+// name in the same folder, which takes the name `path` after all of them are on the disk. After an
+// error, `path` is as it was and the other file is gone. A device or a pipe that is there already
+// takes the bytes as they come; a pipe that nobody reads is an error at once. Messages start with
+// the path.
+Status ReplaceFile(const std::string& path, std::span<const uint8_t> head,
+                   std::span<const uint8_t> body = {});
+
+}  // namespace intaglio::nn
+
+#endif  // INTAGLIO_NN_REPLACE_FILE_H_

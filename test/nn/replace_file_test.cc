@@ -1,0 +1,142 @@
+#include "intaglio/nn/replace_file.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+namespace intaglio::nn {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::span<const uint8_t> Bytes(std::string_view text) {
+  return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
+}
+
+std::string Text(const fs::path& path) {
+  std::ifstream stream(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+class ReplaceFileTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = fs::path(testing::TempDir()) / "intaglio_replace_file_test";
+    fs::remove_all(folder_);
+    fs::create_directories(folder_);
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  std::string In(const std::string& name) const { return (folder_ / name).string(); }
+  ptrdiff_t Files() const {
+    return std::distance(fs::directory_iterator(folder_), fs::directory_iterator());
+  }
+
+  fs::path folder_;
+};
+
+TEST_F(ReplaceFileTest, WritesBothParts) {
+  ASSERT_TRUE(ReplaceFile(In("a"), Bytes("head "), Bytes("body")).ok());
+  EXPECT_EQ(Text(In("a")), "head body");
+  ASSERT_TRUE(ReplaceFile(In("a"), {}).ok());
+  EXPECT_EQ(Text(In("a")), "");
+  EXPECT_EQ(Files(), 1);
+}
+
+TEST_F(ReplaceFileTest, KeepsModeAndLink) {
+  const mode_t mask = umask(022);
+  ASSERT_TRUE(ReplaceFile(In("new"), Bytes("1")).ok());
+  umask(mask);
+  struct stat info = {};
+  ASSERT_EQ(stat(In("new").c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0777u, 0644u);
+  ASSERT_EQ(chmod(In("new").c_str(), 0600), 0);
+  fs::create_symlink("new", In("link"));
+  ASSERT_TRUE(ReplaceFile(In("link"), Bytes("2")).ok());
+  EXPECT_TRUE(fs::is_symlink(In("link")));
+  EXPECT_EQ(Text(In("new")), "2");
+  ASSERT_EQ(stat(In("new").c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0777u, 0600u);
+}
+
+// A limit on the size of files stands for a disk that is full.
+TEST_F(ReplaceFileTest, AFullDiskLeavesWhatWasThere) {
+  ASSERT_TRUE(ReplaceFile(In("a"), Bytes("old")).ok());
+  rlimit before = {};
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  const rlimit small{1000, before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+  const std::string large(5000, 'x');
+  const Status in_head = ReplaceFile(In("a"), Bytes(large));
+  const Status in_body = ReplaceFile(In("b"), Bytes("x"), Bytes(large));
+  setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, handler);
+  EXPECT_EQ(in_head.code(), StatusCode::kIoError);
+  EXPECT_EQ(in_head.message(), In("a") + ": cannot write: File too large");
+  EXPECT_EQ(in_body.message(), In("b") + ": cannot write: File too large");
+  EXPECT_EQ(Text(In("a")), "old");
+  EXPECT_EQ(Files(), 1);
+}
+
+TEST_F(ReplaceFileTest, NamesWhatCannotBeWritten) {
+  EXPECT_EQ(ReplaceFile("/nowhere/a", Bytes("x")).message(),
+            "/nowhere/a: cannot create: No such file or directory");
+  EXPECT_EQ(ReplaceFile(In(""), Bytes("x")).code(), StatusCode::kIoError) << "a folder";
+  EXPECT_EQ(Files(), 0);
+  ASSERT_EQ(mkfifo(In("pipe").c_str(), 0600), 0);
+  EXPECT_EQ(ReplaceFile(In("pipe"), Bytes("x")).message(),
+            In("pipe") + ": cannot open: No such device or address")
+      << "nobody reads";
+  EXPECT_TRUE(fs::is_fifo(In("pipe")));
+}
+
+TEST_F(ReplaceFileTest, DevicesAndPipesTakeTheBytes) {
+  EXPECT_TRUE(ReplaceFile("/dev/null", Bytes("x")).ok());
+  if (fs::exists("/dev/full")) {
+    EXPECT_EQ(ReplaceFile("/dev/full", Bytes("x")).message(),
+              "/dev/full: cannot write: No space left on device");
+  }
+  ASSERT_EQ(mkfifo(In("pipe").c_str(), 0600), 0);
+  const int reader = open(In("pipe").c_str(), O_RDONLY | O_NONBLOCK);
+  ASSERT_GE(reader, 0);
+  EXPECT_TRUE(ReplaceFile(In("pipe"), Bytes("x"), Bytes("yz")).ok());
+  char text[4] = {};
+  EXPECT_EQ(read(reader, text, sizeof text), 3);
+  EXPECT_STREQ(text, "xyz");
+  close(reader);
+}
+
+TEST_F(ReplaceFileTest, AReaderSeesWholeFilesWhileManyWrite) {
+  constexpr size_t kSize = 200000;
+  ASSERT_TRUE(ReplaceFile(In("a"), Bytes(std::string(kSize, 'a'))).ok());
+  std::vector<std::thread> writers;
+  for (const char letter : {'b', 'c', 'd'}) {
+    writers.emplace_back([&, letter] {
+      const std::string text(kSize, letter);
+      for (int i = 0; i < 20; ++i) EXPECT_TRUE(ReplaceFile(In("a"), Bytes(text)).ok());
+    });
+  }
+  for (int i = 0; i < 50; ++i) {
+    const std::string seen = Text(In("a"));
+    ASSERT_EQ(seen.size(), kSize);
+    EXPECT_EQ(std::count(seen.begin(), seen.end(), seen[0]), static_cast<ptrdiff_t>(kSize));
+  }
+  for (std::thread& writer : writers) writer.join();
+  EXPECT_EQ(Files(), 1);
+}
+
+}  // namespace
+}  // namespace intaglio::nn
