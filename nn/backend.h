@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <string>
 
 #include "intaglio/fixedpoint/status.h"
 #include "intaglio/nn/graph.h"
@@ -34,6 +35,9 @@ class Backend {
   virtual Status CopyOut(void* to, const void* from, size_t bytes) const = 0;
   virtual Status Fill(std::byte* to, int byte, size_t bytes) const = 0;
 };
+
+// The name of the best kernel for this CPU; empty where none is usable.
+std::string BestKernel();
 
 // The CPU's: the routines of the operator table. What one model's layers pack, and its arena, lie
 // in large pages as far as `expected_bytes` fill them; 0 where nothing is expected.

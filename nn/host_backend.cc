@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 
+#include "intaglio/gemm/describe.h"
 #include "intaglio/nn/backend.h"
 #include "intaglio/nn/operator_table.h"
 #include "intaglio/nn/plan.h"
@@ -60,6 +61,13 @@ class HostBackend final : public Backend {
 };
 
 }  // namespace
+
+std::string BestKernel() {
+  for (const KernelInfo& kernel : ListKernels()) {
+    if (kernel.usable) return kernel.name;
+  }
+  return {};
+}
 
 std::shared_ptr<const Backend> MakeHostBackend(const LayerOptions& options, size_t expected_bytes) {
   return std::make_shared<const HostBackend>(options, expected_bytes);

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "intaglio/gemm/cpu.h"
-#include "intaglio/gemm/describe.h"
 #include "intaglio/nn/backend.h"
 #include "intaglio/nn/integer_only.h"
 #include "intaglio/nn/program.h"
@@ -42,11 +41,7 @@ Status CheckCount(const char* kind, size_t expected, size_t given) {
 
 // The name of the kernel for all layers; empty, for the engine to explain, where none is usable.
 std::string KernelOf(const PrepareOptions& options) {
-  if (!options.kernel.empty()) return options.kernel;
-  for (const KernelInfo& kernel : ListKernels()) {
-    if (kernel.usable) return kernel.name;
-  }
-  return {};
+  return options.kernel.empty() ? BestKernel() : options.kernel;
 }
 
 std::vector<Placement> PlacementsOf(const MemoryPlan& plan) {

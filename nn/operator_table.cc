@@ -23,17 +23,22 @@ constexpr TypeSet kReal = SetOf(Type::kInt8) | SetOf(Type::kInt16) | kFloat;
 constexpr TypeSet kArgTypes = kEightBit | SetOf(Type::kInt32) | SetOf(Type::kBool) | kFloat;
 constexpr TypeSet kAny = ~TypeSet{0};
 constexpr size_t kMany = 1 << 20;
+constexpr uint32_t kAllInputs = ~uint32_t{0};
+constexpr uint32_t kAllButFirst = kAllInputs << 1;
+constexpr uint32_t kWeights = 1 << 1;
+constexpr uint32_t kWeightsAndBias = kWeights | 1 << 2;
 constexpr char kLstmRemark[] =
     "int8 with int16 cells; float32 also with int8 weights; the basic form of uint8 and float32";
 
 // In the order of the variant Operator.
 constexpr OperatorRow kRows[] = {
     {"CONV_2D", 2, 3, kQuantized | kFloat, InferConv2D, PrepareConv2D,
-     "constant weights, int8 with int16, also int8 with float32; grouped and dilated too"},
+     "constant weights, int8 with int16, also int8 with float32; grouped and dilated too",
+     kWeightsAndBias},
     {"DEPTHWISE_CONV_2D", 2, 3, kQuantized | kFloat, InferDepthwiseConv2D, PrepareDepthwiseConv2D,
-     "constant weights, int8 with int16, also int8 with float32"},
+     "constant weights, int8 with int16, also int8 with float32", kWeightsAndBias},
     {"FULLY_CONNECTED", 2, 3, kQuantized | kFloat, InferFullyConnected, PrepareFullyConnected,
-     "constant weights, int8 with int16, also int8 with float32"},
+     "constant weights, int8 with int16, also int8 with float32", kWeightsAndBias},
     {"ADD", 2, 2, kNumbers, InferBroadcast, PrepareAdd, "int16 with zero points 0"},
     {"AVERAGE_POOL_2D", 1, 1, kQuantized | kFloat, InferAveragePool2D, PrepareAveragePool2D,
      "one quantization"},
@@ -75,7 +80,7 @@ constexpr OperatorRow kRows[] = {
     {"BROADCAST_TO", 1, 1, kAny, InferBroadcastTo, PrepareBroadcastTo},
     {"FILL", 1, 1, kAny, InferFill, PrepareFill},
     {"SHAPE", 1, 1, kAny, InferShapeOf, PrepareShapeOf},
-    {"RANGE", 3, 3, kInteger | kFloat, InferSequence, PrepareSequence, "constants"},
+    {"RANGE", 3, 3, kInteger | kFloat, InferSequence, PrepareSequence, "constants", kAllInputs},
     {"CAST", 1, 1, kAny, InferUnary, PrepareCast, "every pair of types"},
     {"ONE_HOT", 3, 3, kInteger, InferOneHot, PrepareOneHot, "the indices; values of any type"},
     {"TOPK_V2", 1, 1, kQuantized | kInteger | kFloat, InferTopK, PrepareTopK},
@@ -136,7 +141,8 @@ constexpr OperatorRow kRows[] = {
     {"ELU", 1, 1, SetOf(Type::kInt8) | kFloat, InferUnary, PrepareElu},
     {"GELU", 1, 1, kQuantized | kFloat, InferUnary, PrepareGelu},
     {"LEAKY_RELU", 1, 1, kQuantized | kFloat, InferUnary, PrepareLeakyRelu},
-    {"PRELU", 2, 2, kQuantized | kFloat, InferPrelu, PreparePrelu, "int16 with int8 slopes"},
+    {"PRELU", 2, 2, kQuantized | kFloat, InferPrelu, PreparePrelu, "int16 with int8 slopes",
+     kWeights},
     {"LOG_SOFTMAX", 1, 1, kEightBit | kFloat, InferRows, PrepareLogSoftmax,
      "output of 8 bits in steps of 1/16"},
     {"L2_NORMALIZATION", 1, 1, kEightBit | kFloat, InferRows, PrepareL2Normalization,
@@ -149,18 +155,19 @@ constexpr OperatorRow kRows[] = {
     {"REDUCE_ANY", 1, 1, kBool, InferReduce<ReduceAny>, PrepareReduceAny},
     {"REDUCE_ALL", 1, 1, kBool, InferReduce<ReduceAll>, PrepareReduceAll},
     {"TRANSPOSE_CONV", 2, 4, kQuantized | kFloat, InferTransposeConv, PrepareTransposeConv,
-     "constant weights, int8 with int16; not hybrid, as in TFLite"},
+     "constant weights, int8 with int16; not hybrid, as in TFLite", kWeightsAndBias},
     {"BATCH_MATMUL", 2, 2, kReal, InferBatchMatMul, PrepareBatchMatMul,
-     "int16 with zero points 0; float32 also with constant int8"},
-    {"LSTM", 1, 24, SetOf(Type::kInt8) | kFloat, InferLstm, PrepareLstm, kLstmRemark},
-    {"LSTM", 5, 5, SetOf(Type::kUInt8) | kFloat, InferBasicLstm, PrepareBasicLstm},
+     "int16 with zero points 0; float32 also with constant int8", kWeights},
+    {"LSTM", 1, 24, SetOf(Type::kInt8) | kFloat, InferLstm, PrepareLstm, kLstmRemark, kAllButFirst},
+    {"LSTM", 5, 5, SetOf(Type::kUInt8) | kFloat, InferBasicLstm, PrepareBasicLstm, "",
+     kAllButFirst},
     {"UNIDIRECTIONAL_SEQUENCE_LSTM", 1, 24, SetOf(Type::kInt8) | kFloat, InferLstm, PrepareLstm,
-     "int8 with int16 cells; float32 also with int8 weights; not diagonal"},
-    {"RNN", 5, 5, kFloat, InferRnn, PrepareRnn, "also with int8 weights"},
+     "int8 with int16 cells; float32 also with int8 weights; not diagonal", kAllButFirst},
+    {"RNN", 5, 5, kFloat, InferRnn, PrepareRnn, "also with int8 weights", kAllButFirst},
     {"UNIDIRECTIONAL_SEQUENCE_RNN", 5, 5, kFloat, InferRnn, PrepareUnidirectionalSequenceRnn,
-     "also with int8 weights"},
+     "also with int8 weights", kAllButFirst},
     {"SVDF", 3, 5, SetOf(Type::kInt8) | kFloat, InferSvdf, PrepareSvdf,
-     "int8 with int16 or int8 states; float32 also with int8 weights"},
+     "int8 with int16 or int8 states; float32 also with int8 weights", kAllButFirst},
     {"TFLite_Detection_PostProcess", 3, 3, kEightBit | kFloat, InferDetectionPostProcess,
      PrepareDetectionPostProcess, "custom; anchors and scores of the same types"},
     {"L2_POOL_2D", 1, 1, kFloat, InferL2Pool2D, PrepareL2Pool2D},

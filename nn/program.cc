@@ -3,29 +3,16 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
-#include <cstring>
 #include <exception>
 #include <functional>
 #include <memory>
 #include <utility>
 
 #include "intaglio/nn/mapped_file.h"
+#include "intaglio/nn/passes/align_constants.h"
 
 namespace intaglio::nn {
 namespace {
-
-// Copies the constants that do not lie at a multiple of their elements' size, so that routines can
-// read them in place.
-void AlignConstants(Graph& graph) {
-  for (Tensor& tensor : graph.tensors) {
-    const auto address = reinterpret_cast<uintptr_t>(tensor.data);
-    if (!tensor.constant || address % SizeOf(tensor.type) == 0) continue;
-    const auto copy = std::make_shared<std::vector<int64_t>>(tensor.data_bytes / 8 + 1);
-    std::memcpy(copy->data(), tensor.data, tensor.data_bytes);
-    tensor.data = copy->data();
-    tensor.owner = copy;
-  }
-}
 
 // Of what a layer packed no second copy stays: a mapped file's pages are read again by whoever
 // needs them.

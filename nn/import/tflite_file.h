@@ -10,6 +10,7 @@
 
 #include "intaglio/fixedpoint/status.h"
 #include "intaglio/nn/import/tflite_generated.h"
+#include "intaglio/nn/passes/fold_constants.h"
 
 namespace intaglio::nn {
 
@@ -17,7 +18,10 @@ namespace intaglio::nn {
 class Budget {
  public:
   Budget(size_t bytes, size_t activation_bytes)
-      : left_(bytes), activation_limit_(activation_bytes), activations_left_(activation_bytes) {}
+      : left_(bytes),
+        activation_limit_(activation_bytes),
+        activations_left_(activation_bytes),
+        folding_(FoldBudget::ForModelOf(bytes)) {}
 
   // FlatBuffers may share one vector between any number of tables, so that a small file can name a
   // huge amount of metadata. What the reader copies is charged here.
@@ -41,6 +45,9 @@ class Budget {
     return {};
   }
 
+  // Of all subgraphs together.
+  FoldBudget& folding() { return folding_; }
+
   // A subgraph read for a layer of another one. Nothing else keeps subgraphs from running each
   // other in a circle.
   Status Enter() {
@@ -58,6 +65,7 @@ class Budget {
   size_t left_;
   size_t activation_limit_;
   size_t activations_left_;
+  FoldBudget folding_;
   int depth_ = 0;
 };
 

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <utility>
 
-#include "intaglio/nn/import/fold.h"
 #include "intaglio/nn/import/item_updates.h"
 #include "intaglio/nn/import/resources.h"
 #include "intaglio/nn/import/tflite_registry.h"
 #include "intaglio/nn/import/translate.h"
 #include "intaglio/nn/model.h"
 #include "intaglio/nn/operator_table.h"
+#include "intaglio/nn/passes/fold_constants.h"
 
 namespace intaglio::nn {
 namespace {
@@ -228,7 +228,12 @@ Status CheckNotWritingWhatItReads(const Layer& layer) {
 // What the operators of a subgraph are read with, one by one.
 struct Reader {
   Reader(const TfliteFile& f, const tflite::SubGraph& s, Budget& b, Graph& g)
-      : file(f), budget(b), graph(g), resources(f, b, g), updates(f, s, g) {}
+      : file(f),
+        budget(b),
+        graph(g),
+        resources(f, b, g),
+        updates(f, s, g),
+        folder(g, b.folding()) {}
 
   // Adds a layer, or none.
   Status Read(size_t place, const tflite::Operator& from) {
@@ -242,9 +247,13 @@ struct Reader {
       layer.op = DynamicUpdateSlice{.clamp = false};
       return {};
     }
-    Translation translation(file, budget, graph, from, resources, layer);
+    Translation translation(file, budget, graph, from, resources, folder, layer);
     INTAGLIO_RETURN_IF_ERROR(FindTranslate(CodeOf(file, from))(translation));
-    if (translation.dropped()) graph.layers.pop_back();
+    if (translation.dropped()) {
+      graph.layers.pop_back();
+    } else {
+      folder.FoldParameters(graph.layers.size() - 1);
+    }
     return {};
   }
 
@@ -253,6 +262,7 @@ struct Reader {
   Graph& graph;
   Resources resources;
   ItemUpdates updates;
+  ConstantFolder folder;
 };
 
 Status SetOutputShapes(Graph& graph) {
@@ -311,7 +321,7 @@ Status TryOperator(size_t place, const tflite::Operator& op, Reader& reader) {
     return WithoutLabel(status);
   }
   status = WithoutLabel(Try(graph));
-  if (status.ok()) FoldLastLayer(graph, reader.budget);
+  if (status.ok()) reader.folder.Add(before);
   return status;
 }
 
@@ -400,8 +410,9 @@ Status ReadOperators(const TfliteFile& file, const tflite::SubGraph& subgraph, B
     // Once a layer is gone, the others would lose their place in the file.
     if (dropped) graph.layers.back().label = LabelAt(graph, i);
     INTAGLIO_RETURN_IF_ERROR(SetOutputShapes(graph));
-    dropped = FoldLastLayer(graph, budget) || dropped;
+    reader.folder.Add(before);
   }
+  reader.folder.Finish();
   return reader.resources.CheckHandles(subgraph);
 }
 

@@ -14,6 +14,7 @@
 #include "intaglio/nn/graph.h"
 #include "intaglio/nn/import/subgraph.h"
 #include "intaglio/nn/import/tflite_file.h"
+#include "intaglio/nn/passes/fold_constants.h"
 
 namespace intaglio::nn {
 
@@ -24,12 +25,13 @@ class Resources;
 class Translation {
  public:
   Translation(const TfliteFile& file, Budget& budget, Graph& graph, const tflite::Operator& from,
-              Resources& resources, Layer& layer)
+              Resources& resources, ConstantFolder& folder, Layer& layer)
       : file_(file),
         budget_(budget),
         graph_(graph),
         from_(from),
         resources_(resources),
+        folder_(folder),
         layer_(layer) {}
 
   // The options of the operator; null where the file has none, or another operator's.
@@ -52,6 +54,9 @@ class Translation {
   const Tensor& input(size_t i) const {  // only where has_input(i)
     return graph_.tensors[static_cast<size_t>(layer_.inputs[i])];
   }
+
+  // Whether an input is a constant, or follows from constants: then it becomes one.
+  bool IsConstant(size_t i) const { return has_input(i) && folder_.Fold(layer_.inputs[i]); }
 
   // The id of an input, kNoTensor where it is absent.
   TensorId id(size_t i) const { return i < input_count() ? layer_.inputs[i] : kNoTensor; }
@@ -104,6 +109,7 @@ class Translation {
   Graph& graph_;
   const tflite::Operator& from_;
   Resources& resources_;
+  ConstantFolder& folder_;
   Layer& layer_;
   bool dropped_ = false;
 };

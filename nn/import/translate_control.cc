@@ -8,13 +8,11 @@
 namespace intaglio::nn {
 namespace {
 
-bool IsConstant(const Translation& t, size_t i) { return t.has_input(i) && t.input(i).constant; }
-
 // The constants among the state of a loop: what the body gives back as it came.
 std::vector<bool> FindInvariants(const Translation& t, const tflite::SubGraph& body) {
   std::vector<bool> invariant(t.input_count());
   for (uint32_t i = 0; i < invariant.size(); ++i) {
-    invariant[i] = IsConstant(t, i) && i < Length(body.inputs()) && i < Length(body.outputs()) &&
+    invariant[i] = t.IsConstant(i) && i < Length(body.inputs()) && i < Length(body.outputs()) &&
                    body.inputs()->Get(i) == body.outputs()->Get(i);
   }
   return invariant;
@@ -54,7 +52,7 @@ Status TranslateIf(Translation& t) {
   if (!options.ok()) return options.status();
   if (!t.has_input(0)) return InvalidArgument("input 0 is absent");
   std::vector<bool> constant(t.input_count());
-  for (size_t i = 1; i < constant.size(); ++i) constant[i] = IsConstant(t, i);
+  for (size_t i = 1; i < constant.size(); ++i) constant[i] = t.IsConstant(i);
   Result<Graph> chosen = t.ReadNested((*options)->then_subgraph_index(), 1, constant);
   if (!chosen.ok()) return chosen.status();
   Result<Graph> other = t.ReadNested((*options)->else_subgraph_index(), 1, constant);

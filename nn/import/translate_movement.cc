@@ -47,7 +47,7 @@ Status TranslateBlocks(Translation& t, const char* what) {
   return t.PickInputs({0});
 }
 
-bool IsComputed(const Translation& t, size_t i) { return t.has_input(i) && !t.input(i).constant; }
+bool IsComputed(const Translation& t, size_t i) { return t.has_input(i) && !t.IsConstant(i); }
 
 // Of a SLICE with computed begins, the sizes must be known.
 Status TranslateDynamicSlice(Translation& t) {

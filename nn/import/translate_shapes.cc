@@ -71,7 +71,7 @@ Status TranslatePadV2(Translation& t) {
   if (!t.has_input(0) || !t.has_input(2)) return InvalidArgument("has no input or no value");
   const Tensor& x = t.input(0);
   const Tensor& value = t.input(2);
-  if (!value.constant || value.data_bytes != SizeOf(value.type) || value.type != x.type) {
+  if (!t.IsConstant(2) || value.data_bytes != SizeOf(value.type) || value.type != x.type) {
     return Unsupported("a padding value other than one constant of the input's type");
   }
   if (value.quantization.scales != x.quantization.scales ||

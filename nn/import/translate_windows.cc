@@ -59,7 +59,7 @@ Status TranslateDepthwiseConv2D(Translation& t) {
 Status TranslateTransposeConv(Translation& t) {
   const TensorId shape_id = t.id(0);
   const TensorId bias = t.id(3);
-  const bool computed = t.has_input(0) && !t.input(0).constant;
+  const bool computed = t.has_input(0) && !t.IsConstant(0);
   Result<Shape> shape = computed ? t.DeclaredShape() : t.ConstantInts(0, "shapes");
   if (!shape.ok()) return shape.status();
   const auto options = t.RequiredOptions<tflite::TransposeConvOptions>();

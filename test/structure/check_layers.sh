@@ -40,6 +40,8 @@ for room in fixedpoint pipeline pack kernels gemm; do
   complain "$room has no third-party dependency" \
     < <(includes "$room" | grep -E '<(flatbuffers|gtest|gmock|benchmark|CLI|nlohmann)/' || true)
 done
+complain "nn/passes knows graphs and operators, not files nor the runtime" \
+  < <(includes nn/passes | grep -E 'intaglio/nn/(import|export|cuda|model|program|plan)|flatbuffers' || true)
 for room in fixedpoint pipeline pack gemm nn tools; do
   complain "instruction sets belong into kernels/" \
     < <(includes "$room" | grep -E '<([a-z]*mmintrin|immintrin|x86intrin|arm_[a-z]+)\.h>' || true)

@@ -107,5 +107,58 @@ TEST(Fold, LeavesWhatDependsOnInputs) {
             "bytes: operator #2 RESHAPE v1: shapes that are not constant are not supported");
 }
 
+// A file of a few hundred bytes: ones [size], joined with themselves again and again.
+ModelSpec Doublings(int size, int times) {
+  ModelSpec m;
+  m.tensors = {Plain("size", {1}, {size}), Plain("one", {}, {1}), Plain("0", {size})};
+  m.operators = {{Code::FILL, {0, 1}, {2}, nullptr, 1, "", {}}};
+  for (int i = 0; i < times; ++i) {
+    m.tensors.push_back(Plain(std::to_string(i + 1), {}));
+    m.operators.push_back(
+        {Code::CONCATENATION, {i + 2, i + 2}, {i + 3}, ConcatenationOptions(0), 1, "", {}});
+  }
+  m.outputs = {times + 2};
+  return m;
+}
+
+size_t OwnBytes(const Graph& graph) {
+  size_t bytes = 0;
+  for (const Tensor& tensor : graph.tensors) bytes += tensor.data_bytes;
+  return bytes;
+}
+
+TEST(Fold, StaysWithinItsBudget) {
+  const std::vector<uint8_t> bytes = Build(Doublings(1, 28));  // 1 GiB
+  Result<Graph> graph = ImportTflite(bytes, nullptr, "bytes");
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  EXPECT_FALSE(graph->layers.empty());
+  EXPECT_LE(OwnBytes(*graph), size_t{65} << 20);
+}
+
+TEST(Fold, RefusesWhatNoMachineHolds) {
+  const std::vector<uint8_t> bytes = Build(Doublings(1000, 40));
+  const Result<Graph> graph = ImportTflite(bytes, nullptr, "bytes");
+  ASSERT_FALSE(graph.ok());
+}
+
+// 2^40 products of two constants of 4 MiB.
+TEST(Fold, LeavesEndlessWork) {
+  ModelSpec m;
+  TensorSpec one = Plain("one", {}, {0x3f800000});
+  one.type = TensorType::FLOAT32;
+  TensorSpec square = Plain("square", {1 << 10, 1 << 10});
+  square.type = TensorType::FLOAT32;
+  TensorSpec product = square;
+  product.name = "product";
+  m.tensors = {Plain("size", {2}, {1 << 10, 1 << 10}), one, square, product};
+  m.operators = {{Code::FILL, {0, 1}, {2}, nullptr, 1, "", {}},
+                 {Code::BATCH_MATMUL, {2, 2}, {3}, BatchMatMulOptions(false, false), 1, "", {}}};
+  m.outputs = {3};
+  const std::vector<uint8_t> bytes = Build(m);
+  const Result<Graph> graph = ImportTflite(bytes, nullptr, "bytes");
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  EXPECT_EQ(graph->layers.size(), 1u);
+}
+
 }  // namespace
 }  // namespace intaglio::nn::test

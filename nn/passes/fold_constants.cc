@@ -1,0 +1,291 @@
+#include "intaglio/nn/passes/fold_constants.h"
+
+#include <algorithm>
+#include <memory>
+#include <new>
+#include <string>
+#include <utility>
+#include <variant>
+
+#include "intaglio/nn/backend.h"
+#include "intaglio/nn/nested_graphs.h"
+#include "intaglio/nn/operator_table.h"
+#include "intaglio/nn/passes/align_constants.h"
+#include "intaglio/pack/aligned_buffer.h"
+
+namespace intaglio::nn {
+namespace {
+
+// A layer is also checked and prepared.
+constexpr uint64_t kWorkOfALayer = 1024;
+
+// Results are worth their memory up to this size, or up to so many times the size of what they are
+// made from: int8 weights that become float32 are four times as large.
+constexpr size_t kSmallBytes = 64 << 10;
+constexpr size_t kWorthwhileGrowth = 4;
+
+bool ReadsOnlyShapes(const Layer& layer) { return std::holds_alternative<ShapeOf>(layer.op); }
+
+struct Size {
+  size_t bytes = 0;
+  uint64_t elements = 0;
+};
+
+// All tensors that there are of a list. Their sizes are those of a graph that passed Validate.
+Size SizeOfAll(const Graph& graph, const std::vector<TensorId>& ids) {
+  Size size;
+  for (const TensorId id : ids) {
+    if (id == kNoTensor) continue;
+    const Tensor& tensor = graph.tensors[static_cast<size_t>(id)];
+    const Result<size_t> bytes = CountBytes(tensor.shape, tensor.type);
+    if (!bytes.ok()) continue;
+    size.bytes += std::min(*bytes, SIZE_MAX - size.bytes);
+    size.elements += *bytes / SizeOf(tensor.type);
+  }
+  return size;
+}
+
+std::shared_ptr<std::byte> Allocate(size_t bytes) {
+  const auto buffer =
+      std::make_shared<AlignedBuffer>(AlignedBuffer::Allocate(std::max<size_t>(1, bytes)));
+  if (buffer->data() == nullptr) throw std::bad_alloc();
+  return {buffer, static_cast<std::byte*>(buffer->data())};
+}
+
+void SetElements(Tensor& tensor, const void* data, std::shared_ptr<const void> owner) {
+  tensor.constant = true;
+  tensor.data = data;
+  tensor.data_bytes = *CountBytes(tensor.shape, tensor.type);
+  tensor.owner = std::move(owner);
+}
+
+void Empty(Tensor& constant) {
+  constant.shape = {0};
+  constant.quantization = {};
+  SetElements(constant, nullptr, nullptr);
+}
+
+}  // namespace
+
+FoldBudget FoldBudget::ForModelOf(uint64_t bytes) {
+  constexpr uint64_t kBytesPerByte = 32;
+  constexpr uint64_t kWorkPerByte = 64;
+  constexpr uint64_t kBaseBytes = 64 << 20;
+  constexpr uint64_t kBaseWork = 64 << 20;
+  const uint64_t counted = std::min(bytes, UINT64_MAX / 128);
+  return {kBaseBytes + kBytesPerByte * counted, kBaseWork + kWorkPerByte * counted};
+}
+
+bool FoldBudget::Charge(uint64_t bytes, uint64_t work) {
+  if (bytes > bytes_ || work > work_) return false;
+  bytes_ -= bytes;
+  work_ -= work;
+  return true;
+}
+
+Graph Alone(const Graph& graph, const Layer& layer) {
+  Graph alone;
+  Layer& copy = alone.layers.emplace_back(layer);
+  const auto add = [&](TensorId& id) {
+    if (id == kNoTensor) return;
+    alone.tensors.push_back(graph.tensors[static_cast<size_t>(id)]);
+    id = static_cast<TensorId>(alone.tensors.size()) - 1;
+  };
+  for (TensorId& id : copy.inputs) add(id);
+  for (TensorId& id : copy.outputs) add(id);
+  alone.outputs = copy.outputs;
+  return alone;
+}
+
+ConstantFolder::ConstantFolder(Graph& graph, FoldBudget& budget) : graph_(graph), budget_(budget) {}
+
+ptrdiff_t& ConstantFolder::MakerOf(TensorId id) {
+  if (maker_.size() < graph_.tensors.size()) maker_.resize(graph_.tensors.size(), kNone);
+  return maker_[static_cast<size_t>(id)];
+}
+
+bool ConstantFolder::Follows(const Layer& layer) {
+  if (ReadsOnlyShapes(layer)) return true;
+  return std::all_of(layer.inputs.begin(), layer.inputs.end(), [&](TensorId id) {
+    return id == kNoTensor || At(id).constant || MakerOf(id) != kNone;
+  });
+}
+
+bool ConstantFolder::CanFold(const Layer& layer) {
+  if (layer.inputs.empty() || layer.outputs.empty()) return false;
+  if (!Follows(layer) || !NestedGraphsOf(layer.op).empty()) return false;
+  for (size_t i = 0; i < layer.outputs.size(); ++i) {
+    const TensorId id = layer.outputs[i];
+    const auto end = layer.outputs.begin() + static_cast<ptrdiff_t>(i);
+    if (At(id).constant || At(id).variable || MakerOf(id) != kNone) return false;
+    if (std::find(layer.outputs.begin(), end, id) != end) return false;
+  }
+  return true;
+}
+
+void ConstantFolder::FoldParameters(size_t layer) {
+  const Layer& l = graph_.layers[layer];
+  const uint32_t parameters = RowOf(l.op).parameters;
+  for (size_t i = 0; i < std::min<size_t>(l.inputs.size(), 32); ++i) {
+    if ((parameters >> i & 1) != 0 && l.inputs[i] != kNoTensor) Fold(l.inputs[i]);
+  }
+}
+
+void ConstantFolder::Add(size_t layer) {
+  folded_.resize(graph_.layers.size());
+  seen_.resize(graph_.layers.size());
+  if (!CanFold(graph_.layers[layer])) return;
+  for (const TensorId id : graph_.layers[layer].outputs) {
+    MakerOf(id) = static_cast<ptrdiff_t>(layer);
+  }
+}
+
+// The layers that a tensor follows from and that have not been folded, in the graph's order.
+std::vector<size_t> ConstantFolder::LayersBehind(TensorId id) {
+  ++walks_;
+  std::vector<size_t> layers;
+  std::vector<TensorId> open = {id};
+  while (!open.empty()) {
+    const TensorId tensor = open.back();
+    open.pop_back();
+    if (tensor == kNoTensor || At(tensor).constant || MakerOf(tensor) == kNone) continue;
+    const auto maker = static_cast<size_t>(MakerOf(tensor));
+    if (std::exchange(seen_[maker], walks_) == walks_) continue;
+    layers.push_back(maker);
+    const Layer& layer = graph_.layers[maker];
+    if (!ReadsOnlyShapes(layer)) open.insert(open.end(), layer.inputs.begin(), layer.inputs.end());
+  }
+  std::sort(layers.begin(), layers.end());
+  return layers;
+}
+
+bool ConstantFolder::Fold(TensorId id) {
+  for (const size_t index : LayersBehind(id)) {
+    if (FoldLayer(index)) continue;
+    // Nobody tries it again, nor what follows from it.
+    for (const TensorId output : graph_.layers[index].outputs) MakerOf(output) = kNone;
+  }
+  return At(id).constant;
+}
+
+bool ConstantFolder::FoldLayer(size_t index) {
+  const Layer& layer = graph_.layers[index];
+  const auto is_missing = [&](TensorId id) { return id != kNoTensor && !At(id).constant; };
+  Graph alone = Alone(graph_, layer);
+  if (ReadsOnlyShapes(layer)) {
+    if (!At(layer.inputs[0]).constant) alone.inputs = {alone.layers[0].inputs[0]};
+  } else if (std::any_of(layer.inputs.begin(), layer.inputs.end(), is_missing)) {
+    return false;
+  }
+  if (!Validate(alone).ok()) return false;
+  const Size out = SizeOfAll(graph_, layer.outputs);
+  const Size in = ReadsOnlyShapes(layer) ? Size() : SizeOfAll(graph_, layer.inputs);
+  if (!budget_.Charge(out.bytes, kWorkOfALayer + in.elements + out.elements)) return false;
+  AlignConstants(alone);
+  if (options_.kernel.empty()) options_.kernel = BestKernel();
+  const Result<PreparedLayer> prepared = Prepare(LayerView(alone, 0), options_);
+  if (prepared.status().code() == StatusCode::kOutOfMemory) throw std::bad_alloc();
+  if (!prepared.ok() || !Run(alone, *prepared, layer)) return false;
+  folded_[index] = true;
+  Release(layer);
+  return true;
+}
+
+bool ConstantFolder::Run(const Graph& alone, const PreparedLayer& prepared, const Layer& layer) {
+  if (prepared.alias) {
+    const Tensor& input = At(layer.inputs[0]);
+    SetElements(At(layer.outputs[0]), input.data, input.owner);
+    return true;
+  }
+  if (!budget_.Charge(prepared.scratch_bytes, static_cast<uint64_t>(prepared.macs))) return false;
+  const Layer& copy = alone.layers[0];
+  std::vector<const void*> inputs;
+  for (const TensorId id : copy.inputs) {
+    inputs.push_back(id == kNoTensor ? nullptr : alone.tensors[static_cast<size_t>(id)].data);
+  }
+  std::vector<std::shared_ptr<std::byte>> results;
+  std::vector<void*> outputs;
+  for (const TensorId id : layer.outputs) {
+    results.push_back(Allocate(SizeOfAll(graph_, {id}).bytes));
+    outputs.push_back(results.back().get());
+  }
+  const std::shared_ptr<std::byte> scratch = Allocate(prepared.scratch_bytes);
+  const std::vector<void*> variables(inputs.size());
+  Context context(1);
+  int64_t rounds_left = 0;
+  const Status status = prepared.routine->Run({context, inputs, outputs, scratch.get(), variables,
+                                               LineBytes(At(layer.outputs[0])), rounds_left});
+  if (status.code() == StatusCode::kOutOfMemory) throw std::bad_alloc();
+  if (!status.ok()) return false;
+  for (size_t i = 0; i < results.size(); ++i) {
+    SetElements(At(layer.outputs[i]), outputs[i], std::move(results[i]));
+  }
+  return true;
+}
+
+bool ConstantFolder::IsWorthIt(const Layer& layer) {
+  const size_t bytes = SizeOfAll(graph_, layer.outputs).bytes;
+  return bytes <= kSmallBytes || bytes / kWorthwhileGrowth <= SizeOfAll(graph_, layer.inputs).bytes;
+}
+
+void ConstantFolder::CountReaders() {
+  readers_.assign(graph_.tensors.size(), 0);
+  const auto count = [&](const std::vector<TensorId>& ids) {
+    for (const TensorId id : ids) {
+      if (id != kNoTensor) ++readers_[static_cast<size_t>(id)];
+    }
+  };
+  count(graph_.inputs);
+  count(graph_.outputs);
+  for (size_t i = 0; i < graph_.layers.size(); ++i) {
+    if (!folded_[i]) count(graph_.layers[i].inputs);
+  }
+  for (size_t i = 0; i < readers_.size(); ++i) {
+    if (readers_[i] == 0 && graph_.tensors[i].constant) Empty(graph_.tensors[i]);
+  }
+}
+
+// What a folded layer alone has read takes no memory any longer, nor a result that nothing reads.
+void ConstantFolder::Release(const Layer& layer) {
+  if (readers_.empty()) return;
+  for (const TensorId id : layer.inputs) {
+    if (id == kNoTensor) continue;
+    if (--readers_[static_cast<size_t>(id)] == 0 && At(id).constant) Empty(At(id));
+  }
+  for (const TensorId id : layer.outputs) {
+    if (readers_[static_cast<size_t>(id)] == 0) Empty(At(id));
+  }
+}
+
+void ConstantFolder::RemoveFolded() {
+  std::vector<Layer> left;
+  for (size_t i = 0; i < graph_.layers.size(); ++i) {
+    if (folded_[i]) continue;
+    // In messages a layer keeps its place among all.
+    if (left.size() < i) graph_.layers[i].label = LabelOf(graph_, i);
+    left.push_back(std::move(graph_.layers[i]));
+  }
+  graph_.layers = std::move(left);
+}
+
+void ConstantFolder::Finish() {
+  folded_.resize(graph_.layers.size());
+  CountReaders();
+  for (size_t i = 0; i < graph_.layers.size(); ++i) {
+    const Layer& layer = graph_.layers[i];
+    if (folded_[i] || layer.outputs.empty()) continue;
+    if (std::cmp_equal(MakerOf(layer.outputs[0]), i) && IsWorthIt(layer)) Fold(layer.outputs[0]);
+  }
+  RemoveFolded();
+}
+
+void FoldConstants(Graph& graph, FoldBudget& budget) {
+  ConstantFolder folder(graph, budget);
+  for (size_t i = 0; i < graph.layers.size(); ++i) {
+    folder.FoldParameters(i);
+    folder.Add(i);
+  }
+  folder.Finish();
+}
+
+}  // namespace intaglio::nn

@@ -1,0 +1,171 @@
+#include "intaglio/nn/passes/fold_constants.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "intaglio/nn/builder.h"
+#include "intaglio/nn/model.h"
+
+namespace intaglio::nn {
+namespace {
+
+std::vector<float> Ramp(size_t count) {
+  std::vector<float> values(count);
+  std::iota(values.begin(), values.end(), 1.0f);
+  return values;
+}
+
+// x [2, 4] times the transpose of a constant [4, 3] that is multiplied by another.
+Graph Product() {
+  Builder b;
+  const Value x = b.Input("x", Type::kFloat32, {2, 4});
+  const Constant stored = b.Const<float>("stored", Ramp(12), {4, 3});
+  const Constant factor = b.Const<float>("factor", {0.5f}, {});
+  const Value scaled = b.Layer(Mul{}, {stored.id, factor.id}, Type::kFloat32, {});
+  const Value weights = b.Layer(Transpose{{1, 0}}, {scaled.id}, Type::kFloat32, {});
+  const Value y = b.Layer(BatchMatMul{.adjoint_b = true}, {x.id, weights.id}, Type::kFloat32, {});
+  b.Output(b.Layer(Add{}, {y.id, y.id}, Type::kFloat32, {}), "y");
+  Result<Graph> graph = b.Finish();
+  EXPECT_TRUE(graph.ok()) << graph.status().message();
+  return std::move(*graph);
+}
+
+// [1, size, size] of one number, added to x.
+Graph Broadcast(int size, Operator reader) {
+  Builder b;
+  const Value x = b.Input("x", Type::kFloat32, {size, size});
+  const Constant number = b.Const<float>("number", {0.25f}, {1, 1});
+  const Value all = b.Layer(BroadcastTo{{size, size}}, {number.id}, Type::kFloat32, {});
+  b.Output(b.Layer(std::move(reader), {x.id, all.id}, Type::kFloat32, {}), "y");
+  Result<Graph> graph = b.Finish();
+  EXPECT_TRUE(graph.ok()) << graph.status().message();
+  return std::move(*graph);
+}
+
+std::vector<float> RunOnce(Graph graph, const std::vector<float>& x) {
+  Result<Model> model = Model::Prepare(std::move(graph));
+  EXPECT_TRUE(model.ok()) << model.status().message();
+  if (!model.ok()) return {};
+  std::vector<float> y(static_cast<size_t>(*CountElements(model->output(0).shape)));
+  const InputBuffer in[] = {MakeInput<float>(x)};
+  const OutputBuffer out[] = {MakeOutput<float>(y)};
+  const Status status = model->Run(in, out);
+  EXPECT_TRUE(status.ok()) << status.message();
+  return y;
+}
+
+Graph Folded(Graph graph, FoldBudget budget = FoldBudget::ForModelOf(0)) {
+  FoldConstants(graph, budget);
+  const Status status = Validate(graph);
+  EXPECT_TRUE(status.ok()) << status.message();
+  return graph;
+}
+
+size_t ConstantBytes(const Graph& graph) {
+  size_t bytes = 0;
+  for (const Tensor& tensor : graph.tensors) bytes += tensor.data_bytes;
+  return bytes;
+}
+
+TEST(FoldConstants, ChainsGiveTheBitsOfTheirLayers) {
+  const std::vector<float> expected = RunOnce(Product(), Ramp(8));
+  const Graph folded = Folded(Product());
+  ASSERT_EQ(folded.layers.size(), 2u);
+  EXPECT_EQ(RunOnce(folded, Ramp(8)), expected);
+}
+
+TEST(FoldConstants, LayersKeepTheirLabels) {
+  EXPECT_EQ(LabelOf(Folded(Product()), 0).substr(0, 15), "BATCH_MATMUL #2");
+}
+
+TEST(FoldConstants, WhatNothingReadsTakesNoMemory) {
+  EXPECT_EQ(ConstantBytes(Folded(Product())), 12 * sizeof(float)) << "the weights";
+}
+
+TEST(FoldConstants, AnotherReaderKeepsAConstant) {
+  Graph graph = Product();
+  graph.outputs.push_back(graph.layers[0].outputs[0]);
+  EXPECT_EQ(ConstantBytes(Folded(std::move(graph))), 24 * sizeof(float));
+}
+
+TEST(FoldConstants, ReshapingSharesMemory) {
+  Builder b;
+  const Value x = b.Input("x", Type::kFloat32, {6, 2});
+  const Constant stored = b.Const<float>("stored", Ramp(12), {4, 3});
+  const Value weights = b.Layer(Reshape{{6, 2}}, {stored.id}, Type::kFloat32, {});
+  b.Output(b.Layer(Add{}, {x.id, weights.id}, Type::kFloat32, {}), "y");
+  Result<Graph> graph = b.Finish();
+  ASSERT_TRUE(graph.ok());
+  const void* const data = graph->tensors[static_cast<size_t>(stored.id)].data;
+  const Graph folded = Folded(std::move(*graph));
+  EXPECT_EQ(folded.tensors[static_cast<size_t>(weights.id)].data, data);
+}
+
+TEST(FoldConstants, WhatGrowsStaysALayerButForParameters) {
+  constexpr int kLarge = 200;
+  EXPECT_EQ(Folded(Broadcast(100, Add{})).layers.size(), 1u) << "small";
+  EXPECT_EQ(Folded(Broadcast(kLarge, Add{})).layers.size(), 2u);
+  const Graph product = Folded(Broadcast(kLarge, FullyConnected{}));
+  EXPECT_EQ(product.layers.size(), 1u);
+  EXPECT_EQ(RunOnce(product, Ramp(size_t{kLarge} * kLarge))[0], 5025) << "a quarter of 20100";
+}
+
+TEST(FoldConstants, WhatTheBudgetDoesNotAllowStays) {
+  const std::vector<float> expected = RunOnce(Product(), Ramp(8));
+  constexpr uint64_t kPlenty = 1 << 20;
+  for (const FoldBudget& budget :
+       {FoldBudget(0, 0), FoldBudget(0, kPlenty), FoldBudget(kPlenty, 0)}) {
+    const Graph folded = Folded(Product(), budget);
+    EXPECT_EQ(folded.layers.size(), 4u);
+    EXPECT_EQ(RunOnce(folded, Ramp(8)), expected);
+  }
+  // Of the first layer alone.
+  EXPECT_EQ(Folded(Product(), {12 * sizeof(float), kPlenty}).layers.size(), 3u);
+}
+
+TEST(FoldConstants, ProductsCountTheirWork) {
+  Builder b;
+  const Constant a = b.Const<float>("a", Ramp(256 * 256), {256, 256});
+  b.Output(b.Layer(BatchMatMul{}, {a.id, a.id}, Type::kFloat32, {}), "y");
+  Result<Graph> graph = b.Finish();
+  ASSERT_TRUE(graph.ok());
+  EXPECT_EQ(Folded(*graph, {1 << 20, 256 * 256 * 256}).layers.size(), 1u);
+  EXPECT_EQ(Folded(*graph, {1 << 20, 260 * 256 * 256}).layers.size(), 0u);
+}
+
+// Variables are no constants, whatever they start with.
+TEST(FoldConstants, VariablesStay) {
+  Graph graph;
+  Tensor variable;
+  variable.shape = {2};
+  variable.variable = true;
+  Tensor read;
+  read.shape = {2};
+  graph.tensors = {variable, read};
+  graph.layers = {{ReadVariable{}, {0}, {1}, {}}};
+  graph.outputs = {1};
+  EXPECT_EQ(Folded(graph).layers.size(), 1u);
+}
+
+// One layer that fails keeps what follows from it, and nothing else.
+TEST(FoldConstants, ErrorsStay) {
+  Builder b;
+  const Constant table = b.Const<float>("table", Ramp(4), {4});
+  const Constant index = b.Const<int32_t>("index", {7}, {1});
+  const Value wrong = b.Layer(Gather{}, {table.id, index.id}, Type::kFloat32, {});
+  const Value right = b.Layer(Neg{}, {table.id}, Type::kFloat32, {});
+  b.Output(b.Layer(Add{}, {wrong.id, right.id}, Type::kFloat32, {}), "y");
+  Result<Graph> graph = b.Finish();
+  ASSERT_TRUE(graph.ok());
+  const Graph folded = Folded(std::move(*graph));
+  ASSERT_EQ(folded.layers.size(), 2u);
+  EXPECT_EQ(LabelOf(folded, 1).substr(0, 6), "ADD #2");
+}
+
+}  // namespace
+}  // namespace intaglio::nn
