@@ -1,16 +1,19 @@
 // intaglio bench: the latency of a model, whole and per layer.
 //
-// One run after the other on the same random input, so weights and activations are as warm as they
-// are in a program that does nothing else. After the warm-up, runs go on for --seconds and for at
-// least 5. Reported: the minimum, which disturbances by other programs cannot lower, and the
-// median.
+// One run after the other on the same input, given or random, so weights and activations are as
+// warm as they are in a program that does nothing else. After the warm-up, runs go on for --seconds
+// and for at least 5. Reported: the minimum, which disturbances by other programs cannot lower, and
+// the median.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 
+#include "intaglio/nn/printable.h"
 #include "intaglio/tools/bench_report.h"
 #include "intaglio/tools/commands.h"
 #include "intaglio/tools/file.h"
+#include "intaglio/tools/input_maker.h"
+#include "intaglio/tools/inputs.h"
 #include "intaglio/tools/json.h"
 #include "intaglio/tools/model_io.h"
 #include "intaglio/tools/progress.h"
@@ -44,13 +47,17 @@ struct Measurement {
 // Runs per layer are timed within the same runs; the clock costs tens of nanoseconds per layer.
 Result<Measurement> Measure(nn::Model& model, const BenchOptions& options) {
   Buffers buffers(model);
-  FillRandom(kSeed, model, buffers);
+  const Result<std::vector<bool>> given = FillFromFiles(model, options.inputs, false, buffers);
+  if (!given.ok()) return given.status();
+  InputMaker maker(model, *given);
   const size_t layers = model.layers().size();
   std::vector<nanoseconds> layer_times(layers);
   std::vector<nanoseconds> whole;
   std::vector<std::vector<nanoseconds>> each(layers);
   Progress progress;
-  for (size_t i = 0; i < kWarmUpRuns; ++i) INTAGLIO_RETURN_IF_ERROR(buffers.Run(model));
+  for (size_t i = 0; i < kWarmUpRuns; ++i) {
+    INTAGLIO_RETURN_IF_ERROR(maker.Run(kSeed, model, buffers));
+  }
   const auto end = Clock::now() + std::chrono::duration<double>(options.seconds);
   while (whole.size() < kMaxRuns && (whole.size() < kMinRuns || Clock::now() < end)) {
     const auto start = Clock::now();
@@ -86,7 +93,7 @@ double ShareOfPeak(int64_t macs, double ms, const Ceilings& ceilings) {
 void Print(const nn::Model& model, const BenchOptions& options, const Measurement& m,
            const Ceilings& ceilings) {
   const int64_t macs = TotalMacs(model);
-  std::printf("model    %s\n", options.model.c_str());
+  std::printf("model    %s\n", nn::Printable(options.model).c_str());
   std::printf("runs     %zu on %d %s, after %zu to warm up\n", m.runs, options.threads,
               options.threads == 1 ? "thread" : "threads", kWarmUpRuns);
   std::printf("whole    min %.3f ms, median %.3f ms, %.1f GOPS (%lld MACs, by the minimum)\n",

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <map>
 
+#include "intaglio/nn/printable.h"
 #include "intaglio/tools/bench_report.h"
 #include "intaglio/tools/model_io.h"
 
@@ -56,7 +57,7 @@ __attribute__((format(printf, 2, 3))) void Append(std::string& to, const char* f
 
 std::string Escaped(const std::string& text) {
   std::string escaped;
-  for (const char c : text) {
+  for (const char c : nn::Printable(text)) {
     if (c == '<') {
       escaped += "&lt;";
     } else if (c == '&') {
@@ -64,7 +65,7 @@ std::string Escaped(const std::string& text) {
     } else if (c == '"') {
       escaped += "&quot;";
     } else {
-      escaped += static_cast<unsigned char>(c) < 32 ? ' ' : c;
+      escaped += c;
     }
   }
   return escaped;

@@ -28,7 +28,7 @@ std::string ChromeTrace(const BenchReport& report) {
     at += duration;
   }
   const Json trace = {{"displayTimeUnit", "ns"}, {"traceEvents", events}};
-  return trace.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return ToText(trace, 1);
 }
 
 }  // namespace intaglio::tools

@@ -1,9 +1,10 @@
 #include "intaglio/tools/classify.h"
 
 #include <algorithm>
-#include <string_view>
+#include <utility>
 #include <variant>
 
+#include "intaglio/nn/printable.h"
 #include "intaglio/tools/file.h"
 #include "intaglio/tools/model_io.h"
 
@@ -25,24 +26,38 @@ bool PassesScoresOn(const nn::Operator& op) {
          std::holds_alternative<nn::Reshape>(op);
 }
 
+constexpr size_t kLinesPerStart = 64;
+
+// Where the line that begins at `at` ends: at its line feed, or the end of the text.
+size_t EndOfLine(const std::vector<uint8_t>& text, size_t at) {
+  const auto begin = text.begin() + static_cast<ptrdiff_t>(at);
+  return static_cast<size_t>(std::find(begin, text.end(), '\n') - text.begin());
+}
+
 }  // namespace
 
-Result<std::vector<std::string>> ReadLabels(const std::string& path) {
-  const Result<std::vector<uint8_t>> bytes = ReadFile(path);
-  if (!bytes.ok()) return bytes.status();
-  std::string_view text(reinterpret_cast<const char*>(bytes->data()), bytes->size());
-  std::vector<std::string> labels;
-  while (!text.empty()) {
-    const size_t end = std::min(text.find('\n'), text.size());
-    std::string label(text.substr(0, end));
-    for (char& c : label) {
-      if (static_cast<unsigned char>(c) < ' ') c = ' ';
-    }
-    while (!label.empty() && label.back() == ' ') label.pop_back();
-    labels.push_back(std::move(label));
-    text.remove_prefix(std::min(end + 1, text.size()));
+Labels::Labels(std::vector<uint8_t> text) : text_(std::move(text)) {
+  for (size_t at = 0; at < text_.size(); at = EndOfLine(text_, at) + 1) {
+    if (lines_++ % kLinesPerStart == 0) starts_.push_back(at);
   }
-  return labels;
+}
+
+std::string Labels::operator[](size_t i) const {
+  size_t begin = starts_[i / kLinesPerStart];
+  for (size_t line = 0; line < i % kLinesPerStart; ++line) begin = EndOfLine(text_, begin) + 1;
+  const size_t end = EndOfLine(text_, begin);
+  std::string label(text_.begin() + static_cast<ptrdiff_t>(begin),
+                    text_.begin() + static_cast<ptrdiff_t>(end));
+  std::replace(label.begin(), label.end(), '\t', ' ');
+  while (!label.empty() && (label.back() == ' ' || label.back() == '\r')) label.pop_back();
+  return nn::Printable(label);
+}
+
+Result<Labels> ReadLabels(const std::string& path) {
+  constexpr size_t kMaxBytes = size_t{64} << 20;
+  Result<std::vector<uint8_t>> bytes = ReadFile(path, kMaxBytes);
+  if (!bytes.ok()) return bytes.status();
+  return Labels(std::move(*bytes));
 }
 
 bool LooksLikeClassifier(const nn::Model& model, size_t output) {

@@ -2,6 +2,7 @@
 #ifndef INTAGLIO_TOOLS_CLASSIFY_H_
 #define INTAGLIO_TOOLS_CLASSIFY_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -11,8 +12,24 @@
 
 namespace intaglio::tools {
 
-// One label per line of a text file; class i is line i, counted from 0.
-Result<std::vector<std::string>> ReadLabels(const std::string& path);
+// The names of classes, one per line of a text file; class i is line i, counted from 0. In memory
+// lie the file and one place of each 64 lines, however short these are.
+class Labels {
+ public:
+  Labels() = default;  // none
+  explicit Labels(std::vector<uint8_t> text);
+
+  size_t size() const { return lines_; }
+  std::string operator[](size_t i) const;  // safe to print; i < size()
+
+ private:
+  std::vector<uint8_t> text_;
+  std::vector<size_t> starts_;  // of lines 0, 64, 128, ...
+  size_t lines_ = 0;
+};
+
+// Refuses files over 64 MiB.
+Result<Labels> ReadLabels(const std::string& path);
 
 // Whether output i has one score per class for one input, and comes from a SOFTMAX.
 bool LooksLikeClassifier(const nn::Model& model, size_t output);

@@ -6,14 +6,29 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "intaglio/tools/commands.h"
+#include "intaglio/tools/suggest.h"
 
 namespace intaglio::tools {
 namespace {
 
 // Each Add function declares one subcommand; what it puts into `work` is run after the command line
 // has been understood.
+
+// A real number from `low` to `high`. CLI::Range takes NaN.
+CLI::Validator Between(double low, double high) {
+  const std::string range =
+      "[" + CLI::detail::to_string(low) + ", " + CLI::detail::to_string(high) + "]";
+  return CLI::Validator(
+      [=](std::string& text) {
+        double value = 0;
+        const bool inside = CLI::detail::lexical_cast(text, value) && value >= low && value <= high;
+        return inside ? std::string() : "Value " + text + " is not in " + range;
+      },
+      "FLOAT in " + range);
+}
 
 void AddModel(CLI::App& command, std::string& model) {
   command.add_option("MODEL", model, "A .tflite file")->required();
@@ -35,20 +50,43 @@ void AddJson(CLI::App& command, bool& json) {
   command.add_flag("--json", json, "Print JSON (docs/cli.md describes it)");
 }
 
+CLI::Option* AddInputs(CLI::App& command, std::vector<std::string>& inputs, const char* help) {
+  return command.add_option("--input", inputs, help)
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
+constexpr const char kSomeInputs[] =
+    "[NAME=]FILE.npy for an input, in their order or by name; the others are made";
+
+// One number, or one for each channel.
+CLI::Option* AddImageScale(CLI::App& command, const char* name, std::vector<double>& values,
+                           const CLI::Validator& range, const char* help) {
+  return command.add_option(name, values, help)
+      ->delimiter(',')
+      ->expected(1, 3)
+      ->check(range)
+      ->capture_default_str();
+}
+
 void AddRun(CLI::App& app, Work& work) {
   const auto options = std::make_shared<RunOptions>();
   CLI::App* const run = app.add_subcommand("run", "Run a model once on given inputs");
   AddModel(*run, options->model);
-  auto* const inputs =
-      run->add_option("--input", options->inputs,
-                      "[NAME=]FILE.npy, for each input of the model, in its order or by name")
-          ->expected(1)
-          ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  CLI::Option* const inputs =
+      AddInputs(*run, options->inputs,
+                "[NAME=]FILE.npy, for each input of the model, in its order or by name");
   run->add_flag("--resize", options->resize,
                 "Give the inputs the shapes of their files, and the rest what follows from them")
       ->needs(inputs);
-  run->add_option("--image", options->image, "A BMP, PGM or PPM file for the only input")
-      ->excludes(inputs);
+  CLI::Option* const image =
+      run->add_option("--image", options->image, "A BMP, PGM or PPM file for the only input")
+          ->excludes(inputs);
+  AddImageScale(*run, "--mean", options->mean, Between(-1e6, 1e6),
+                "What is subtracted from an image's samples for float32 inputs")
+      ->needs(image);
+  AddImageScale(*run, "--std", options->std, Between(1e-6, 1e6), "What they are then divided by")
+      ->needs(image);
   run->add_option("--labels", options->labels,
                   "The names of an image classifier's classes, one per line");
   run->add_option("--top", options->top, "How many scores of a classifier to show")
@@ -58,7 +96,10 @@ void AddRun(CLI::App& app, Work& work) {
                   "The folder where outputs are written as .npy files");
   AddThreads(*run, options->threads);
   AddBackend(*run, options->backend, "Where to run: cpu or cuda");
-  run->callback([options, &work] { work = [options] { return Run(*options); }; });
+  run->callback([options, run, &work] {
+    options->scales_image = run->count("--mean") + run->count("--std") > 0;
+    work = [options] { return Run(*options); };
+  });
 }
 
 void AddInspect(CLI::App& app, Work& work) {
@@ -75,10 +116,11 @@ void AddBench(CLI::App& app, Work& work) {
   CLI::App* const bench =
       app.add_subcommand("bench", "Measure a model's latency, whole and per layer");
   AddModel(*bench, options->model);
+  AddInputs(*bench, options->inputs, kSomeInputs);
   AddThreads(*bench, options->threads);
   bench->add_option("--kernel", options->kernel, "The kernel to use (intaglio cpu lists them)");
   bench->add_option("--seconds", options->seconds, "How long to measure")
-      ->check(CLI::Range(0.0, 3600.0))
+      ->check(Between(0, 3600))
       ->capture_default_str();
   bench->add_option("--html", options->html, "Write a page with plots");
   bench->add_option("--trace", options->trace, "Write Chrome trace events, which Perfetto opens");
@@ -91,6 +133,7 @@ void AddVerify(CLI::App& app, Work& work) {
   CLI::App* const verify = app.add_subcommand(
       "verify", "Check that every kernel and thread count gives the same bits here");
   AddModel(*verify, options->model);
+  AddInputs(*verify, options->given, kSomeInputs);
   verify->add_option("--inputs", options->inputs, "How many random inputs to try")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
@@ -127,15 +170,51 @@ void AddCpu(CLI::App& app, Work& work) {
   cpu->callback([options, &work] { work = [options] { return Cpu(*options); }; });
 }
 
-Status WrongUsage(const CLI::App& app, const CLI::ParseError& error, int argc, char** argv) {
-  std::string command = "intaglio";
-  std::string what = error.what();
-  if (!app.get_subcommands().empty()) {
-    command += " " + app.get_subcommands().front()->get_name();
-  } else if (argc > 1 && argv[1][0] != '-') {
-    what = "there is no command '" + std::string(argv[1]) + "'";
+std::string DidYouMean(const std::string& word, const std::vector<std::string>& known) {
+  const std::string nearest = Nearest(word, known);
+  return nearest.empty() ? "" : "; did you mean " + nearest + "?";
+}
+
+std::vector<std::string> CommandNames(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
+  return names;
+}
+
+std::vector<std::string> OptionNames(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
   }
-  return InvalidArgument(what + "; see " + command + " --help");
+  return names;
+}
+
+// The first argument that looks like an option and is none; empty where there is none such.
+std::string UnknownOption(const CLI::App& app) {
+  for (const std::string& argument : app.remaining()) {
+    if (argument.size() > 1 && argument[0] == '-') return argument.substr(0, argument.find('='));
+  }
+  return {};
+}
+
+// What is wrong, where it is more than CLI11 can tell.
+std::string WhatIsWrong(const CLI::App& app, const CLI::App& command, const CLI::ParseError& error,
+                        int argc, char** argv) {
+  const std::string unknown = UnknownOption(command);
+  if (!unknown.empty()) {
+    return "there is no option " + unknown + DidYouMean(unknown, OptionNames(command));
+  }
+  if (&command != &app || argc < 2 || argv[1][0] == '-') return error.what();
+  return "there is no command '" + std::string(argv[1]) + "'" +
+         DidYouMean(argv[1], CommandNames(app));
+}
+
+Status WrongUsage(const CLI::App& app, const CLI::ParseError& error, int argc, char** argv) {
+  const bool has_command = !app.get_subcommands().empty();
+  const CLI::App& command = has_command ? *app.get_subcommands().front() : app;
+  const std::string name = has_command ? "intaglio " + command.get_name() : "intaglio";
+  return InvalidArgument(WhatIsWrong(app, command, error, argc, argv) + "; see " + name +
+                         " --help");
 }
 
 }  // namespace
@@ -147,6 +226,7 @@ int DefaultThreads() {
 Result<Work> ParseCommandLine(int argc, char** argv) {
   CLI::App app("Runs quantized neural networks with exact integer arithmetic.", "intaglio");
   app.require_subcommand(1);
+  app.set_version_flag("--version", "intaglio " INTAGLIO_VERSION);
   Work work;
   AddRun(app, work);
   AddInspect(app, work);

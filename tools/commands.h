@@ -17,6 +17,11 @@ struct RunOptions {
   std::string model;
   std::vector<std::string> inputs;
   std::string image;
+  // Of an image's samples, one number or one per channel: float32 inputs take (sample - mean) /
+  // std.
+  std::vector<double> mean = {127.5};
+  std::vector<double> std = {127.5};
+  bool scales_image = false;  // the two were given
   std::string labels;
   std::string output;
   std::string backend = "cpu";
@@ -34,6 +39,7 @@ Status Inspect(const InspectOptions& options);
 
 struct BenchOptions {
   std::string model;
+  std::vector<std::string> inputs;  // the others are made
   std::string kernel;
   int threads = DefaultThreads();
   double seconds = 1;
@@ -45,6 +51,7 @@ Status Bench(const BenchOptions& options);
 
 struct VerifyOptions {
   std::string model;
+  std::vector<std::string> given;  // [NAME=]FILE.npy; the others are made
   std::string backend = "cpu";
   int inputs = 4;
 };

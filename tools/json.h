@@ -10,11 +10,13 @@ namespace intaglio::tools {
 
 using Json = nlohmann::ordered_json;
 
-// Names from a model need not be UTF-8: what is not is replaced.
-inline void PrintJson(const Json& json) {
-  const std::string text = json.dump(2, ' ', false, Json::error_handler_t::replace);
-  std::printf("%s\n", text.c_str());
+// Text in ASCII alone: every other character is escaped, so that a terminal shows it as it is. What
+// is not UTF-8 (a path may be anything) is replaced.
+inline std::string ToText(const Json& json, int indent) {
+  return json.dump(indent, ' ', true, Json::error_handler_t::replace) + "\n";
 }
+
+inline void PrintJson(const Json& json) { std::fputs(ToText(json, 2).c_str(), stdout); }
 
 }  // namespace intaglio::tools
 

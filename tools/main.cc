@@ -1,9 +1,14 @@
 // The `intaglio` command. Exit status: 0 ok, 1 the work failed, 2 wrong usage; an error is one line
 // on stderr.
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <cstdio>
 #include <exception>
+#include <iostream>
 #include <string>
 
+#include "intaglio/nn/printable.h"
 #include "intaglio/tools/command_line.h"
 
 namespace {
@@ -12,32 +17,40 @@ constexpr int kOk = 0;
 constexpr int kFailed = 1;
 constexpr int kWrongUsage = 2;
 
-std::string OneLine(std::string text) {
-  for (char& c : text) {
-    if (static_cast<unsigned char>(c) < ' ') c = ' ';
-  }
-  return text;
+int Fail(int status, const std::string& message) {
+  std::fprintf(stderr, "intaglio: %s\n", intaglio::nn::Printable(message).c_str());
+  return status;
 }
 
-int Fail(int status, const std::string& message) {
-  std::fprintf(stderr, "intaglio: %s\n", OneLine(message).c_str());
-  return status;
+// Or else the next file that is opened becomes the standard output, and is written to as such.
+// Nothing can be written to this one.
+void OpenStandardStreams() {
+  int fd = 0;
+  while (fd >= 0 && fd <= STDERR_FILENO) fd = open("/dev/null", O_RDONLY);
+  if (fd >= 0) close(fd);
+}
+
+// Whether all that was printed has been taken: a full disk may tell at any time.
+bool FinishOutput() {
+  std::cout.flush();
+  const bool printed = std::cout.good() && std::ferror(stdout) == 0;
+  return std::fclose(stdout) == 0 && printed;
 }
 
 int Main(int argc, char** argv) {
   const intaglio::Result<intaglio::tools::Work> work =
       intaglio::tools::ParseCommandLine(argc, argv);
   if (!work.ok()) return Fail(kWrongUsage, work.status().message());
-  if (!*work) return kOk;
-  const intaglio::Status status = (*work)();
+  const intaglio::Status status = *work ? (*work)() : intaglio::Status();
   if (!status.ok()) return Fail(kFailed, status.message());
-  if (std::fflush(stdout) != 0) return Fail(kFailed, "cannot write to standard output");
+  if (!FinishOutput()) return Fail(kFailed, "cannot write to standard output");
   return kOk;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
+  OpenStandardStreams();
   try {
     return Main(argc, argv);
   } catch (const std::exception& error) {  // no memory, or a defect of ours

@@ -7,15 +7,6 @@
 namespace intaglio::tools {
 namespace {
 
-// Sebastiano Vigna's splitmix64: one state, full period, the same everywhere.
-uint64_t Next(uint64_t& state) {
-  state += 0x9e3779b97f4a7c15;
-  uint64_t z = state;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-  return z ^ (z >> 31);
-}
-
 template <class T>
 T Load(const std::vector<uint8_t>& bytes, size_t i) {
   T value;
@@ -76,26 +67,6 @@ Status Buffers::Run(nn::Model& model, std::span<std::chrono::nanoseconds> layer_
     out.push_back({outputs[i].data(), outputs[i].size(), output_types_[i]});
   }
   return model.Run(in, out, layer_times);
-}
-
-void FillRandom(uint64_t seed, const nn::Model& model, Buffers& buffers) {
-  uint64_t state = seed;
-  for (size_t i = 0; i < buffers.inputs.size(); ++i) {
-    std::vector<uint8_t>& bytes = buffers.inputs[i];
-    const Type type = model.input(i).type;
-    const size_t size = SizeOf(type);
-    for (size_t at = 0; at < bytes.size(); at += size) {
-      const uint64_t random = Next(state);
-      if (type == Type::kFloat32) {
-        const float value = static_cast<float>(random >> 40) / 0x1p23f - 1.0f;
-        std::memcpy(&bytes[at], &value, size);
-      } else if (type == Type::kBool) {
-        bytes[at] = static_cast<uint8_t>(random >> 63);
-      } else {
-        std::memcpy(&bytes[at], &random, size);
-      }
-    }
-  }
 }
 
 std::string Describe(const nn::Tensor& tensor) {

@@ -31,10 +31,6 @@ class Buffers {
   std::vector<Type> output_types_;
 };
 
-// Fills every input from one generator: integers uniform over their type's 8, 16 or 32 bits, floats
-// in [-1, 1).
-void FillRandom(uint64_t seed, const nn::Model& model, Buffers& buffers);
-
 // "uint8 [1, 224, 224, 3]"
 std::string Describe(const nn::Tensor& tensor);
 

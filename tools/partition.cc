@@ -8,6 +8,7 @@
 
 #include "intaglio/nn/export/tflite_writer.h"
 #include "intaglio/nn/import/tflite_reader.h"
+#include "intaglio/nn/printable.h"
 #include "intaglio/tools/commands.h"
 #include "intaglio/tools/model_io.h"
 
@@ -108,8 +109,8 @@ Status Partition(const PartitionOptions& options) {
   for (const auto& [name, part] : files) {
     const auto path = std::filesystem::path(options.output) / (std::string(name) + ".tflite");
     INTAGLIO_RETURN_IF_ERROR(nn::SaveTflite(*part, path.string()));
-    std::printf("wrote    %s: %zu layers, %s -> %s\n", path.string().c_str(), part->layers.size(),
-                DescribeAll(*part, part->inputs).c_str(),
+    std::printf("wrote    %s: %zu layers, %s -> %s\n", nn::Printable(path.string()).c_str(),
+                part->layers.size(), DescribeAll(*part, part->inputs).c_str(),
                 DescribeAll(*part, part->outputs).c_str());
   }
   return {};

@@ -2,79 +2,37 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <limits>
 #include <memory>
 #include <system_error>
 
+#include "intaglio/nn/printable.h"
 #include "intaglio/tools/backend.h"
 #include "intaglio/tools/classify.h"
 #include "intaglio/tools/commands.h"
 #include "intaglio/tools/image.h"
+#include "intaglio/tools/inputs.h"
 #include "intaglio/tools/model_io.h"
 #include "intaglio/tools/npy.h"
 
 namespace intaglio::tools {
 namespace {
 
-// Which input of the model an --input argument is for.
-struct Given {
-  size_t index = 0;
-  std::string path;
-};
-
-// NAME=FILE where an input has that name; else a file, for the next input in the model's order.
-Result<Given> Match(const nn::Model& model, const std::string& argument, size_t& next) {
-  for (size_t split = argument.find('='); split != std::string::npos;
-       split = argument.find('=', split + 1)) {
-    for (size_t i = 0; i < model.input_count(); ++i) {
-      if (model.input(i).name == argument.substr(0, split)) {
-        return Given{i, argument.substr(split + 1)};
-      }
-    }
-  }
-  const size_t split = argument.find('=');
-  std::error_code ignored;
-  if (split != std::string::npos && !std::filesystem::exists(argument, ignored)) {
-    return InvalidArgument("--input " + argument + ": the model has no input '" +
-                           argument.substr(0, split) + "'");
-  }
-  if (next >= model.input_count()) {
-    return InvalidArgument("--input " + argument + ": the model has only " +
-                           std::to_string(model.input_count()) + " inputs");
-  }
-  return Given{next++, argument};
-}
-
-Status FillFromNpy(const nn::Model& model, const Given& given, Buffers& buffers) {
-  Result<NpyArray> array = ReadNpy(given.path);
-  if (!array.ok()) return array.status();
-  const nn::Tensor& tensor = model.input(given.index);
-  const std::vector<int64_t> shape(tensor.shape.begin(), tensor.shape.end());
-  if (array->type != tensor.type || array->shape != shape) {
-    return InvalidArgument(given.path + ": holds " + Describe(*array) + ", but input " +
-                           std::to_string(given.index) + " '" + tensor.name + "' is " +
-                           Describe(tensor));
-  }
-  buffers.inputs[given.index] = std::move(array->data);
-  return {};
-}
-
 // The shapes of the given files, for the inputs that they are for.
 Result<nn::ImportOptions> ShapesOfFiles(const nn::Model& model, const RunOptions& options) {
   nn::ImportOptions import;
   import.input_shapes.resize(model.input_count());
-  size_t next = 0;
-  for (const std::string& argument : options.inputs) {
-    const Result<Given> given = Match(model, argument, next);
-    if (!given.ok()) return given.status();
-    const Result<NpyArray> array = ReadNpy(given->path);
+  const Result<std::vector<GivenInput>> inputs = MatchInputs(model.graph(), options.inputs);
+  if (!inputs.ok()) return inputs.status();
+  for (const GivenInput& given : *inputs) {
+    const Result<NpyArray> array = ReadNpy(given.path);
     if (!array.ok()) return array.status();
-    nn::Shape& shape = import.input_shapes[given->index];
+    nn::Shape& shape = import.input_shapes[given.index];
     for (const int64_t extent : array->shape) {
       if (extent > std::numeric_limits<int>::max()) {
-        return InvalidArgument(given->path + ": holds " + Describe(*array) +
-                               ", which is too large");
+        return InvalidArgument(given.path + ": holds " + Describe(*array) + ", which is too large");
       }
       shape.push_back(static_cast<int>(extent));
     }
@@ -90,50 +48,73 @@ Result<nn::Model> Load(const RunOptions& options, const nn::PrepareOptions& prep
   return LoadModel(options.model, prepare, *import);
 }
 
-Status FillFromFiles(const nn::Model& model, const RunOptions& options, Buffers& buffers) {
-  std::vector<bool> filled(model.input_count());
-  size_t next = 0;
-  for (const std::string& argument : options.inputs) {
-    const Result<Given> given = Match(model, argument, next);
-    if (!given.ok()) return given.status();
-    if (filled[given->index]) {
-      return InvalidArgument("--input " + argument + ": input '" + model.input(given->index).name +
-                             "' is given twice");
-    }
-    filled[given->index] = true;
-    INTAGLIO_RETURN_IF_ERROR(FillFromNpy(model, *given, buffers));
-  }
-  for (size_t i = 0; i < filled.size(); ++i) {
-    if (filled[i]) continue;
+Status FillAllFromFiles(const nn::Model& model, const RunOptions& options, Buffers& buffers) {
+  const Result<std::vector<bool>> filled =
+      FillFromFiles(model, options.inputs, !options.resize, buffers);
+  if (!filled.ok()) return filled.status();
+  for (size_t i = 0; i < filled->size(); ++i) {
+    if ((*filled)[i]) continue;
     return InvalidArgument("input " + std::to_string(i) + " '" + model.input(i).name + "' (" +
                            Describe(model.input(i)) + ") is not given; add --input FILE.npy");
   }
   return {};
 }
 
+// [1, H, W, C] with C = 1 or 3, or [1, H, W].
+bool IsPicture(const nn::Shape& shape) {
+  return (shape.size() == 3 || (shape.size() == 4 && (shape[3] == 1 || shape[3] == 3))) &&
+         shape[0] == 1 && shape[1] >= 1 && shape[2] >= 1;
+}
+
 // uint8 inputs take the samples as they are; int8 ones the samples minus 128, which is the same
-// picture.
-Status FillFromImage(const nn::Model& model, const std::string& path, Buffers& buffers) {
+// picture; float32 ones (sample - mean) / std of the sample's channel.
+void FillFromSamples(const Image& image, const nn::Tensor& tensor, const RunOptions& options,
+                     std::vector<uint8_t>& bytes) {
+  for (size_t i = 0; i < image.samples.size(); ++i) {
+    if (tensor.type != Type::kFloat32) {
+      bytes[i] = image.samples[i] ^ (tensor.type == Type::kInt8 ? 0x80 : 0);
+      continue;
+    }
+    const size_t channel = i % static_cast<size_t>(image.channels);
+    const double mean = options.mean[options.mean.size() == 1 ? 0 : channel];
+    const double std = options.std[options.std.size() == 1 ? 0 : channel];
+    const auto value = static_cast<float>((image.samples[i] - mean) / std);
+    std::memcpy(&bytes[i * sizeof(value)], &value, sizeof(value));
+  }
+}
+
+Status CheckImageOptions(const nn::Tensor& tensor, int channels, const RunOptions& options) {
+  if (tensor.type != Type::kFloat32 && options.scales_image) {
+    return InvalidArgument("--mean and --std are for inputs of float32; the model's is " +
+                           Describe(tensor));
+  }
+  for (const std::vector<double>* const values : {&options.mean, &options.std}) {
+    if (values->size() == 1 || values->size() == static_cast<size_t>(channels)) continue;
+    return InvalidArgument("--mean and --std take one number, or one for each of the " +
+                           std::to_string(channels) + " channels");
+  }
+  return {};
+}
+
+Status FillFromImage(const nn::Model& model, const RunOptions& options, Buffers& buffers) {
   if (model.input_count() != 1) {
     return InvalidArgument("--image: the model has " + std::to_string(model.input_count()) +
                            " inputs, not one");
   }
   const nn::Tensor& tensor = model.input(0);
   const nn::Shape& shape = tensor.shape;
-  const bool has_channels = shape.size() == 4;
-  if ((tensor.type != Type::kUInt8 && tensor.type != Type::kInt8) ||
-      (shape.size() != 3 && !has_channels) || shape[0] != 1 || shape[1] < 1 || shape[2] < 1 ||
-      (has_channels && shape[3] != 1 && shape[3] != 3)) {
+  const bool holds_samples =
+      tensor.type == Type::kUInt8 || tensor.type == Type::kInt8 || tensor.type == Type::kFloat32;
+  if (!holds_samples || !IsPicture(shape)) {
     return InvalidArgument("--image: the model's input is " + Describe(tensor) +
-                           ", not an 8-bit picture; give it with --input");
+                           ", not a picture of uint8, int8 or float32; give it with --input");
   }
-  const Result<Image> read = ReadImage(path);
+  const int channels = shape.size() == 4 ? shape[3] : 1;
+  INTAGLIO_RETURN_IF_ERROR(CheckImageOptions(tensor, channels, options));
+  const Result<Image> read = ReadImage(options.image);
   if (!read.ok()) return read.status();
-  const Image image = Resize(WithChannels(*read, has_channels ? shape[3] : 1), shape[2], shape[1]);
-  for (size_t i = 0; i < image.samples.size(); ++i) {
-    const uint8_t flip = tensor.type == Type::kInt8 ? 0x80 : 0;
-    buffers.inputs[0][i] = image.samples[i] ^ flip;
-  }
+  FillFromSamples(Resize(WithChannels(*read, channels), shape[2], shape[1]), tensor, options,
+                  buffers.inputs[0]);
   return {};
 }
 
@@ -159,13 +140,13 @@ Status WriteOutputs(const nn::Model& model, const Buffers& buffers, const std::s
     const std::vector<int64_t> shape(tensor.shape.begin(), tensor.shape.end());
     const std::string path = (std::filesystem::path(directory) / FileName(i, tensor.name)).string();
     INTAGLIO_RETURN_IF_ERROR(WriteNpy(path, tensor.type, shape, buffers.outputs[i]));
-    std::printf("wrote    %s\n", path.c_str());
+    std::printf("wrote    %s\n", nn::Printable(path).c_str());
   }
   return {};
 }
 
 void PrintScores(const nn::Tensor& tensor, const std::vector<uint8_t>& bytes, int count,
-                 const std::vector<std::string>& labels) {
+                 const Labels& labels) {
   for (const Score& score : TopScores(tensor, bytes, static_cast<size_t>(count))) {
     std::printf("%8.4f  %5zu", score.score, score.index);
     if (score.index < labels.size()) std::printf("  %s", labels[score.index].c_str());
@@ -175,7 +156,7 @@ void PrintScores(const nn::Tensor& tensor, const std::vector<uint8_t>& bytes, in
 
 void PrintSummary(const nn::Model& model, const RunOptions& options,
                   std::chrono::duration<double, std::milli> time) {
-  std::printf("model    %s\n", options.model.c_str());
+  std::printf("model    %s\n", nn::Printable(options.model).c_str());
   for (size_t i = 0; i < model.input_count(); ++i) {
     std::printf("input    %zu '%s' %s\n", i, model.input(i).name.c_str(),
                 Describe(model.input(i)).c_str());
@@ -196,9 +177,9 @@ void PrintSummary(const nn::Model& model, const RunOptions& options,
 }  // namespace
 
 Status Run(const RunOptions& options) {
-  std::vector<std::string> labels;
+  Labels labels;
   if (!options.labels.empty()) {
-    Result<std::vector<std::string>> read = ReadLabels(options.labels);
+    Result<Labels> read = ReadLabels(options.labels);
     if (!read.ok()) return read.status();
     labels = std::move(*read);
   }
@@ -210,13 +191,13 @@ Status Run(const RunOptions& options) {
   Result<nn::Model> model = Load(options, prepare);
   if (!model.ok()) return model.status();
   Buffers buffers(*model);
-  INTAGLIO_RETURN_IF_ERROR(options.image.empty() ? FillFromFiles(*model, options, buffers)
-                                                 : FillFromImage(*model, options.image, buffers));
+  INTAGLIO_RETURN_IF_ERROR(options.image.empty() ? FillAllFromFiles(*model, options, buffers)
+                                                 : FillFromImage(*model, options, buffers));
   const auto start = std::chrono::steady_clock::now();
   INTAGLIO_RETURN_IF_ERROR(buffers.Run(*model));
   PrintSummary(*model, options, std::chrono::steady_clock::now() - start);
   for (size_t i = 0; i < model->output_count(); ++i) {
-    if (labels.empty() && !LooksLikeClassifier(*model, i)) continue;
+    if (labels.size() == 0 && !LooksLikeClassifier(*model, i)) continue;
     std::printf("output %zu, highest of %zu:\n", i,
                 buffers.outputs[i].size() / SizeOf(model->output(i).type));
     PrintScores(model->output(i), buffers.outputs[i], options.top, labels);

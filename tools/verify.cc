@@ -1,11 +1,15 @@
 // intaglio verify: a model gives the same bits with every kernel of this machine and every thread
 // count, or on a device.
+#include <algorithm>
 #include <cstdio>
 #include <memory>
+#include <optional>
 
 #include "intaglio/gemm/describe.h"
 #include "intaglio/tools/backend.h"
 #include "intaglio/tools/commands.h"
+#include "intaglio/tools/input_maker.h"
+#include "intaglio/tools/inputs.h"
 #include "intaglio/tools/model_io.h"
 #include "intaglio/tools/progress.h"
 
@@ -16,14 +20,26 @@ constexpr int kMaxThreads = 8;
 
 using Outputs = std::vector<std::vector<std::vector<uint8_t>>>;  // by input, by output
 
-Result<Outputs> RunAll(const VerifyOptions& options, const nn::PrepareOptions& prepare) {
-  Result<nn::Model> model = LoadModel(options.model, prepare);
+// What every way to run the model gets. The maker comes with the first model.
+struct Inputs {
+  const VerifyOptions& options;
+  std::optional<InputMaker> maker = {};
+  int count = 0;
+};
+
+Result<Outputs> RunAll(Inputs& inputs, const nn::PrepareOptions& prepare) {
+  Result<nn::Model> model = LoadModel(inputs.options.model, prepare);
   if (!model.ok()) return model.status();
-  Outputs outputs;
   Buffers buffers(*model);
-  for (int i = 0; i < options.inputs; ++i) {
-    FillRandom(static_cast<uint64_t>(i), *model, buffers);
-    INTAGLIO_RETURN_IF_ERROR(buffers.Run(*model));
+  const Result<std::vector<bool>> given =
+      FillFromFiles(*model, inputs.options.given, false, buffers);
+  if (!given.ok()) return given.status();
+  const bool made = std::find(given->begin(), given->end(), false) != given->end();
+  inputs.count = made || given->empty() ? inputs.options.inputs : 1;
+  if (!inputs.maker) inputs.maker.emplace(*model, *given);
+  Outputs outputs;
+  for (int i = 0; i < inputs.count; ++i) {
+    INTAGLIO_RETURN_IF_ERROR(inputs.maker->Run(static_cast<uint64_t>(i), *model, buffers));
     outputs.push_back(buffers.outputs);
   }
   return outputs;
@@ -61,12 +77,12 @@ struct Comparison {
   }
 };
 
-Status VerifyKernel(const VerifyOptions& options, const std::string& kernel, Progress& progress,
+Status VerifyKernel(Inputs& inputs, const std::string& kernel, Progress& progress,
                     Comparison& comparison) {
   std::string differing;
   for (int threads = 1; threads <= kMaxThreads; ++threads) {
     progress.Show(kernel + ", " + std::to_string(threads) + " threads");
-    const Result<Outputs> got = RunAll(options, OnKernel(kernel, threads));
+    const Result<Outputs> got = RunAll(inputs, OnKernel(kernel, threads));
     if (!got.ok()) return got.status();
     if (!comparison.Same(*got)) differing += " " + std::to_string(threads);
   }
@@ -79,10 +95,10 @@ Status VerifyKernel(const VerifyOptions& options, const std::string& kernel, Pro
   return {};
 }
 
-Status VerifyKernels(const VerifyOptions& options, Progress& progress, Comparison& comparison) {
+Status VerifyKernels(Inputs& inputs, Progress& progress, Comparison& comparison) {
   for (const KernelInfo& kernel : ListKernels()) {
     if (kernel.usable) {
-      INTAGLIO_RETURN_IF_ERROR(VerifyKernel(options, kernel.name, progress, comparison));
+      INTAGLIO_RETURN_IF_ERROR(VerifyKernel(inputs, kernel.name, progress, comparison));
     } else {
       progress.Show("");
       std::printf("%-20s skipped: %s\n", kernel.name.c_str(), kernel.why_not.c_str());
@@ -91,15 +107,15 @@ Status VerifyKernels(const VerifyOptions& options, Progress& progress, Compariso
   return {};
 }
 
-Status VerifyDevice(const VerifyOptions& options, const std::shared_ptr<const nn::Backend>& backend,
+Status VerifyDevice(Inputs& inputs, const std::shared_ptr<const nn::Backend>& backend,
                     Progress& progress, Comparison& comparison) {
-  progress.Show(options.backend);
+  progress.Show(inputs.options.backend);
   nn::PrepareOptions prepare;
   prepare.backend = backend;
-  const Result<Outputs> got = RunAll(options, prepare);
+  const Result<Outputs> got = RunAll(inputs, prepare);
   if (!got.ok()) return got.status();
   progress.Show("");
-  std::printf("%-20s %s\n", options.backend.c_str(),
+  std::printf("%-20s %s\n", inputs.options.backend.c_str(),
               comparison.Same(*got) ? "same bits" : "DIFFERS");
   return {};
 }
@@ -112,13 +128,14 @@ Status Verify(const VerifyOptions& options) {
   const std::string reference = ListKernels().back().name;  // the slowest: portable C++
   Progress progress;
   progress.Show(reference);
-  const Result<Outputs> expected = RunAll(options, OnKernel(reference, 1));
+  Inputs inputs{options};
+  const Result<Outputs> expected = RunAll(inputs, OnKernel(reference, 1));
   if (!expected.ok()) return expected.status();
   Comparison comparison{*expected};
   INTAGLIO_RETURN_IF_ERROR(*backend == nullptr
-                               ? VerifyKernels(options, progress, comparison)
-                               : VerifyDevice(options, *backend, progress, comparison));
-  std::printf("outputs of %d random inputs: %016llx\n", options.inputs,
+                               ? VerifyKernels(inputs, progress, comparison)
+                               : VerifyDevice(inputs, *backend, progress, comparison));
+  std::printf("outputs of %d %s: %016llx\n", inputs.count, inputs.count == 1 ? "input" : "inputs",
               static_cast<unsigned long long>(Digest(*expected)));
   if (comparison.wrong == 0) return {};
   return InvalidArgument(options.model + ": " + std::to_string(comparison.wrong) + " of " +

@@ -26,14 +26,34 @@ TEST(Classify, RanksDequantizedScores) {
   EXPECT_EQ(TopScores(tensor, {0x80, 0x7f, 0x00, 0x7f}, 9).size(), 4u);
 }
 
+Labels LabelsOf(const std::string& text) { return Labels({text.begin(), text.end()}); }
+
 TEST(Classify, ReadsLabels) {
+  const Labels labels = LabelsOf("background\r\n\ntabby,\t\x1b[31mcat\nlast");
+  ASSERT_EQ(labels.size(), 4u);
+  EXPECT_EQ(labels[0], "background");
+  EXPECT_EQ(labels[1], "");
+  EXPECT_EQ(labels[2], "tabby, \\x1b[31mcat");
+  EXPECT_EQ(labels[3], "last");
+  EXPECT_EQ(LabelsOf("").size(), 0u);
+  EXPECT_EQ(LabelsOf("a\n").size(), 1u);
+  EXPECT_EQ(LabelsOf("\n\n").size(), 2u);
+}
+
+TEST(Classify, FindsEachOfManyLabels) {
+  std::string text;
+  for (int i = 0; i < 1000; ++i) text += std::to_string(i) + "\n";
+  const Labels labels = LabelsOf(text);
+  ASSERT_EQ(labels.size(), 1000u);
+  for (size_t i = 0; i < 1000; ++i) EXPECT_EQ(labels[i], std::to_string(i));
+}
+
+TEST(Classify, RefusesFilesThatAreNoLabels) {
   const std::string path = testing::TempDir() + "intaglio_labels.txt";
-  const std::string text = "background\r\n\ntabby, \x1b[31mcat\nlast";
-  ASSERT_TRUE(WriteFile(path, {reinterpret_cast<const uint8_t*>(text.data()), text.size()}).ok());
-  const Result<std::vector<std::string>> labels = ReadLabels(path);
+  ASSERT_TRUE(WriteFile(path, std::vector<uint8_t>((64 << 20) + 1, '\n')).ok());
+  const Result<Labels> labels = ReadLabels(path);
   std::remove(path.c_str());
-  ASSERT_TRUE(labels.ok()) << labels.status().message();
-  EXPECT_EQ(*labels, (std::vector<std::string>{"background", "", "tabby,  [31mcat", "last"}));
+  EXPECT_EQ(labels.status().message(), path + ": larger than 64 MiB");
 }
 
 }  // namespace

@@ -1,0 +1,269 @@
+#include "intaglio/tools/input_ranges.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "intaglio/nn/layer.h"
+#include "intaglio/nn/nested_graphs.h"
+#include "intaglio/tools/model_io.h"
+
+namespace intaglio::tools {
+namespace {
+
+using nn::LayerView;
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kLeastPositive = 1.0 / 64;  // of what must not be 0
+constexpr Interval kPositive = {kLeastPositive, kInfinity};
+constexpr Interval kCounter = {0, 9};  // of a loop, which runs few rounds then
+
+// An input of an operator that is not defined everywhere.
+struct Domain {
+  std::string_view name;
+  size_t input;
+  Interval interval;
+};
+constexpr Domain kDomains[] = {
+    {"SQRT", 0, {0, kInfinity}}, {"LOG", 0, kPositive},       {"RSQRT", 0, kPositive},
+    {"DIV", 1, kPositive},       {"FLOOR_DIV", 1, kPositive}, {"FLOOR_MOD", 1, kPositive},
+    {"POW", 0, {0, kInfinity}},  {"POW", 1, {0, 15}},
+};
+
+// Operators whose output has values of some inputs, or values between them.
+struct Passing {
+  std::string_view name;
+  uint32_t inputs;  // bit i is input i
+};
+constexpr uint32_t kAll = ~0u;
+constexpr Passing kPassing[] = {
+    {"AVERAGE_POOL_2D", 1},
+    {"BATCH_TO_SPACE_ND", 1},
+    {"BROADCAST_TO", 1},
+    {"CAST", 1},
+    {"CONCATENATION", kAll},
+    {"DEPTH_TO_SPACE", 1},
+    {"DEQUANTIZE", 1},
+    {"DYNAMIC_SLICE", 1},
+    {"EMBEDDING_LOOKUP", 2},
+    {"DYNAMIC_UPDATE_SLICE", 3},
+    {"EXPAND_DIMS", 1},
+    {"FILL", 1},
+    {"GATHER", 1},
+    {"GATHER_ND", 1},
+    {"MAXIMUM", kAll},
+    {"MAX_POOL_2D", 1},
+    {"MEAN", 1},
+    {"MINIMUM", kAll},
+    {"MIRROR_PAD", 1},
+    {"PACK", kAll},
+    {"PAD", 1},
+    {"QUANTIZE", 1},
+    {"REDUCE_MAX", 1},
+    {"REDUCE_MIN", 1},
+    {"RELU", 1},
+    {"RELU6", 1},
+    {"RESHAPE", 1},
+    {"RESIZE_BILINEAR", 1},
+    {"REVERSE_V2", 1},
+    {"RESIZE_NEAREST_NEIGHBOR", 1},
+    {"SELECT", 6},
+    {"SELECT_V2", 6},
+    {"SLICE", 1},
+    {"SPACE_TO_BATCH_ND", 1},
+    {"SPACE_TO_DEPTH", 1},
+    {"SPLIT", 1},
+    {"SPLIT_V", 1},
+    {"SQUEEZE", 1},
+    {"STRIDED_SLICE", 1},
+    {"TILE", 1},
+    {"TOPK_V2", 1},
+    {"TRANSPOSE", 1},
+    {"UNPACK", 1},
+};
+
+// The smallest of the first `count` extents.
+int64_t Least(const nn::Shape& shape, size_t count) {
+  int64_t least = std::numeric_limits<int>::max();
+  for (size_t i = 0; i < std::min(count, shape.size()); ++i) {
+    least = std::min<int64_t>(least, shape[i]);
+  }
+  return least;
+}
+
+int64_t PlacesToUpdate(const LayerView& layer) {
+  nn::Shape places = layer.input(0).shape;
+  const nn::Shape& update = layer.input(1).shape;
+  for (size_t i = 0; i < places.size(); ++i) places[i] -= update[i] - 1;
+  return Least(places, places.size());
+}
+
+int64_t PlacesToSlice(const LayerView& layer) {
+  const auto& dimensions = layer.op<nn::DynamicSlice>().dimensions;
+  nn::Shape places;
+  for (size_t i = 0; i < dimensions.size(); ++i) {
+    const int extent = layer.input(0).shape[i];
+    if (dimensions[i].any_begin) continue;
+    places.push_back(dimensions[i].size < 0 ? 1 : extent - dimensions[i].size + 1);
+  }
+  return Least(places, places.size());
+}
+
+// An input that holds indices, and how many there are to choose from.
+struct Indices {
+  size_t input = 0;
+  int64_t count = 0;
+};
+
+std::optional<Indices> IndicesOf(const LayerView& layer) {
+  const nn::Operator& op = layer.layer().op;
+  if (const auto* const gather = std::get_if<nn::Gather>(&op)) {
+    const nn::Shape& shape = layer.input(0).shape;
+    const int axis = gather->axis + (gather->axis < 0 ? static_cast<int>(shape.size()) : 0);
+    return Indices{1, shape[static_cast<size_t>(axis)]};
+  }
+  if (std::holds_alternative<nn::GatherNd>(op)) {
+    return Indices{1,
+                   Least(layer.input(0).shape, static_cast<size_t>(layer.input(1).shape.back()))};
+  }
+  if (std::holds_alternative<nn::EmbeddingLookup>(op)) return Indices{0, layer.input(1).shape[0]};
+  if (const auto* const one_hot = std::get_if<nn::OneHot>(&op)) return Indices{0, one_hot->depth};
+  if (const auto* const scatter = std::get_if<nn::ScatterNd>(&op)) {
+    return Indices{0, Least(scatter->shape, static_cast<size_t>(layer.input(0).shape.back()))};
+  }
+  if (std::holds_alternative<nn::DynamicUpdateSlice>(op)) return Indices{2, PlacesToUpdate(layer)};
+  if (std::holds_alternative<nn::DynamicSlice>(op)) return Indices{1, PlacesToSlice(layer)};
+  return std::nullopt;
+}
+
+// The values of a constant that is not too large to look at; nothing where they are not numbers.
+std::optional<Interval> ValuesOf(const nn::Tensor& tensor) {
+  constexpr size_t kMaxBytes = size_t{1} << 22;
+  if (!tensor.constant || tensor.data_bytes == 0 || tensor.data_bytes > kMaxBytes) {
+    return std::nullopt;
+  }
+  const auto* const data = static_cast<const uint8_t*>(tensor.data);
+  const std::vector<uint8_t> bytes(data, data + tensor.data_bytes);
+  Interval values = {kInfinity, -kInfinity};
+  for (size_t i = 0; i < bytes.size() / SizeOf(tensor.type); ++i) {
+    const double value = RealValue(tensor, bytes, i);
+    if (!std::isfinite(value)) return std::nullopt;
+    values = {std::min(values.low, value), std::max(values.high, value)};
+  }
+  return values;
+}
+
+// Intervals of x such that x + c, x - c, c - x and x c lie in `out` for each value c.
+Interval BeforeAdd(const Interval& out, const Interval& c) {
+  return {out.low - c.low, out.high - c.high};
+}
+Interval BeforeSub(const Interval& out, const Interval& c) {
+  return {out.low + c.high, out.high + c.low};
+}
+Interval BeforeSubFrom(const Interval& out, const Interval& c) {
+  return {c.high - out.high, c.low - out.low};
+}
+std::optional<Interval> BeforeMul(const Interval& out, const Interval& c) {
+  if (c.low <= 0) return std::nullopt;
+  return Interval{out.low / (out.low >= 0 ? c.low : c.high),
+                  out.high / (out.high >= 0 ? c.high : c.low)};
+}
+
+// Walks from the last layer to the first: what is asked of a layer's output asks something of its
+// inputs.
+class Walk {
+ public:
+  explicit Walk(const nn::Graph& graph) : intervals_(graph.tensors.size()) {
+    for (size_t i = graph.layers.size(); i-- > 0;) Visit(LayerView(graph, i));
+  }
+
+  const Interval& At(nn::TensorId id) const { return intervals_[static_cast<size_t>(id)]; }
+
+ private:
+  void Meet(const LayerView& layer, size_t input, const Interval& interval) {
+    if (!layer.has_input(input)) return;
+    intervals_[static_cast<size_t>(layer.layer().inputs[input])].Meet(interval);
+  }
+
+  void Visit(const LayerView& layer) {
+    const std::string_view name = nn::NameOf(layer.layer().op);
+    VisitNested(layer, name);
+    if (const std::optional<Indices> indices = IndicesOf(layer)) {
+      Meet(layer, indices->input,
+           {0, static_cast<double>(std::max<int64_t>(indices->count, 1) - 1)});
+    }
+    for (const Domain& domain : kDomains) {
+      if (domain.name == name) Meet(layer, domain.input, domain.interval);
+    }
+    for (const nn::TensorId id : layer.layer().outputs) PassBack(layer, name, At(id));
+  }
+
+  void PassBack(const LayerView& layer, std::string_view name, const Interval out) {
+    if (!out.bounded()) return;
+    for (const Passing& passing : kPassing) {
+      if (passing.name != name) continue;
+      for (size_t i = 0; i < layer.input_count(); ++i) {
+        if (passing.inputs >> std::min<size_t>(i, 31) & 1) Meet(layer, i, out);
+      }
+    }
+    if (name == "ADD" || name == "SUB" || name == "MUL") PassBackArithmetic(layer, name, out);
+  }
+
+  void PassBackArithmetic(const LayerView& layer, std::string_view name, const Interval& out) {
+    const std::optional<Interval> a = ValuesOf(layer.input(0));
+    const std::optional<Interval> b = ValuesOf(layer.input(1));
+    if (!a && !b) {
+      if (name == "ADD") MeetBoth(layer, {out.low / 2, out.high / 2});
+      if (name == "MUL" && out.low >= 0) MeetBoth(layer, {std::sqrt(out.low), std::sqrt(out.high)});
+      return;
+    }
+    if (a && b) return;
+    const size_t input = a ? 1 : 0;
+    const Interval c = a ? *a : *b;
+    if (name == "ADD") Meet(layer, input, BeforeAdd(out, c));
+    if (name == "SUB") Meet(layer, input, a ? BeforeSubFrom(out, c) : BeforeSub(out, c));
+    if (name == "MUL") Meet(layer, input, BeforeMul(out, c).value_or(Interval()));
+  }
+
+  void MeetBoth(const LayerView& layer, const Interval& interval) {
+    Meet(layer, 0, interval);
+    Meet(layer, 1, interval);
+  }
+
+  // Of IF, input 0 chooses the branch, which has the others.
+  void VisitNested(const LayerView& layer, std::string_view name) {
+    const size_t first = name == "IF" ? 1 : 0;
+    for (const nn::NestedGraph& nested : nn::NestedGraphsOf(layer.layer().op)) {
+      const std::vector<Interval> intervals = RangesOfInputs(*nested.graph);
+      for (size_t i = 0; i < intervals.size(); ++i) Meet(layer, first + i, intervals[i]);
+    }
+    if (name != "WHILE") return;
+    for (size_t i = 0; i < layer.input_count(); ++i) {
+      const nn::Tensor& tensor = layer.input(i);
+      const bool whole = tensor.type == Type::kInt32 || tensor.type == Type::kInt64;
+      if (whole && *nn::CountElements(tensor.shape) == 1) Meet(layer, i, kCounter);
+    }
+  }
+
+  std::vector<Interval> intervals_;  // by tensor
+};
+
+}  // namespace
+
+void Interval::Meet(const Interval& other) {
+  low = std::max(low, other.low);
+  high = std::min(high, other.high);
+  if (low > high) low = high = std::clamp(low, other.low, other.high);
+}
+
+std::vector<Interval> RangesOfInputs(const nn::Graph& graph) {
+  const Walk walk(graph);
+  std::vector<Interval> intervals;
+  for (const nn::TensorId id : graph.inputs) intervals.push_back(walk.At(id));
+  return intervals;
+}
+
+}  // namespace intaglio::tools
