@@ -273,12 +273,9 @@ void AddTable(std::string& page, const BenchReport& report) {
             Escaped(layer.routine + " " + layer.kernel);
     Append(page, "</td><td>%.1f us</td><td>%.1f us</td><td>%.1f%%</td>", 1e3 * layer.times.min_ms,
            1e3 * layer.times.median_ms, sum > 0 ? 100 * layer.times.min_ms / sum : 0);
-    if (layer.macs > 0) {
-      Append(page, "<td>%.0f</td><td>%.0f%%</td></tr>", gops,
-             report.ceilings.gops > 0 ? 100 * gops / report.ceilings.gops : 0);
-    } else {
-      page += "<td></td><td></td></tr>";
-    }
+    page += layer.macs > 0 ? "<td>" + Number(gops, "") + "</td><td>" : "<td></td><td>";
+    if (layer.share_of_peak > 0) Append(page, "%.0f%%", 100 * layer.share_of_peak);
+    page += "</td></tr>";
   }
   page += "</table>";
 }

@@ -25,15 +25,15 @@ struct LayerReport {
   size_t bytes = 0;  // of inputs, outputs and constants, each once
   Times times;
   double fastest_run_ms = 0;  // in the fastest run of the whole
+  double share_of_peak = 0;   // 0 where the peak is not one of what the layer does
 };
 
-// What the machine reaches with these threads: the chosen kernel on a product that stays in cache,
+// What the machine reaches with these threads: the chosen kernel on products that stay in cache,
 // and reads of memory.
 struct Ceilings {
   double gops = 0;
   double gbytes_per_second = 0;
 };
-Ceilings MeasureCeilings(const std::string& kernel, int threads);
 
 struct BenchReport {
   std::string model;
