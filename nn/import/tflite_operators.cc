@@ -1,6 +1,7 @@
 #include "intaglio/nn/import/tflite_operators.h"
 
 #include <algorithm>
+#include <cctype>
 #include <utility>
 
 #include "intaglio/nn/import/item_updates.h"
@@ -325,16 +326,35 @@ Status TryOperator(size_t place, const tflite::Operator& op, Reader& reader) {
   return status;
 }
 
-std::string TypeOfFirstInput(const tflite::Operator& op, const Graph& graph) {
+// As the file has it: "int8", "complex64"; empty where there is no such tensor.
+std::string TypeOfFirstInput(const tflite::Operator& op, const tflite::SubGraph& subgraph) {
   const int32_t id = Length(op.inputs()) == 0 ? kNoTensor : op.inputs()->Get(0);
-  if (id < 0 || std::cmp_greater_equal(id, graph.tensors.size())) return {};
-  return NameOf(graph.tensors[static_cast<size_t>(id)].type);
+  if (id < 0 || std::cmp_greater_equal(id, Length(subgraph.tensors()))) return {};
+  const tflite::TensorType type = subgraph.tensors()->Get(static_cast<uint32_t>(id))->type();
+  std::string name = tflite::EnumNameTensorType(type);
+  if (name.empty()) return "number " + std::to_string(static_cast<int>(type));
+  for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return name;
+}
+
+// Why a tensor of the operator could not be read. Ids that do not exist are another matter.
+Status CheckTensors(const tflite::Operator& op, const std::vector<Status>& tensors) {
+  for (const flatbuffers::Vector<int32_t>* const ids : {op.inputs(), op.outputs()}) {
+    for (uint32_t i = 0; i < Length(ids); ++i) {
+      const int32_t id = ids->Get(i);
+      if (id < 0 || std::cmp_greater_equal(id, tensors.size())) continue;
+      const Status& status = tensors[static_cast<size_t>(id)];
+      if (!status.ok()) return {status.code(), "one of its tensors: " + status.message()};
+    }
+  }
+  return {};
 }
 
 }  // namespace
 
 Result<std::vector<SurveyedOperator>> SurveyOperators(const TfliteFile& file,
                                                       const tflite::SubGraph& subgraph,
+                                                      const std::vector<Status>& tensors,
                                                       Budget& budget, Graph& graph) {
   std::vector<SurveyedOperator> operators;
   Reader reader(file, subgraph, budget, graph);
@@ -344,9 +364,10 @@ Result<std::vector<SurveyedOperator>> SurveyOperators(const TfliteFile& file,
       return CheckOperator(file, i, op);
     }
     const tflite::OperatorCode& code = CodeOf(file, op);
-    SurveyedOperator row{NameOf(code), code.version(), TypeOfFirstInput(op, graph), {}};
+    SurveyedOperator row{NameOf(code), code.version(), TypeOfFirstInput(op, subgraph), {}};
     row.status =
-        FindTranslate(code) == nullptr ? Unsupported("not supported") : TryOperator(i, op, reader);
+        FindTranslate(code) == nullptr ? Unsupported("not supported") : CheckTensors(op, tensors);
+    if (row.status.ok()) row.status = TryOperator(i, op, reader);
     operators.push_back(std::move(row));
   }
   return operators;

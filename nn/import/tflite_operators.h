@@ -25,10 +25,11 @@ struct SurveyedOperator {
   std::string type;  // of its first input
   Status status;
 };
-// All operators, after ReadTensors. Shapes follow from those that can be translated, and are the
-// file's behind the others.
+// All operators, after SurveyTensors, whose result `tensors` is. Shapes follow from those that can
+// be translated, and are the file's behind the others.
 Result<std::vector<SurveyedOperator>> SurveyOperators(const TfliteFile& file,
                                                       const tflite::SubGraph& subgraph,
+                                                      const std::vector<Status>& tensors,
                                                       Budget& budget, Graph& graph);
 
 // Translates every operator, one layer each, in the file's order, after CheckOperators and

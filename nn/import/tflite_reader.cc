@@ -143,9 +143,10 @@ Result<std::vector<SurveyRow>> Survey(const std::string& path) {
   Budget budget(file->bytes.size() * kBudgetPerByte + kBudgetBase,
                 ImportOptions().max_activation_bytes);
   Graph graph;
-  INTAGLIO_RETURN_IF_ERROR(ReadTensors(*file, subgraph, budget, graph));
+  const Result<std::vector<Status>> tensors = SurveyTensors(*file, subgraph, budget, graph);
+  if (!tensors.ok()) return tensors.status();
   const Result<std::vector<SurveyedOperator>> operators =
-      SurveyOperators(*file, subgraph, budget, graph);
+      SurveyOperators(*file, subgraph, *tensors, budget, graph);
   if (!operators.ok()) return operators.status();
   std::vector<SurveyRow> rows;
   for (const SurveyedOperator& op : *operators) {

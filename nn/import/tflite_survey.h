@@ -13,14 +13,14 @@ namespace intaglio::nn {
 struct SurveyRow {
   std::string name;  // "CONV_2D", "CUSTOM 'edgetpu-custom-op'"
   int version = 1;
-  std::string type;  // of the first input: "int8"; empty where it has none
+  std::string type;  // of the first input, as the file has it: "int8"; empty where it has none
   int count = 0;
   std::string why_not;  // empty: they run
 };
 
 // Tries each operator of the file by itself, whether the ones before it run or not. In the order of
-// first appearance. An error only where no operator can be looked at: a damaged file, or tensors of
-// unknown types.
+// first appearance. Types and operators may be any. An error only where no operator can be looked
+// at: a damaged file.
 Result<std::vector<SurveyRow>> SurveyTflite(const std::string& path);
 
 }  // namespace intaglio::nn

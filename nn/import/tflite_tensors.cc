@@ -207,26 +207,45 @@ void MarkEmptyConstants(const tflite::SubGraph& subgraph, Graph& graph) {
   }
 }
 
+Status MakeTensors(const tflite::SubGraph& subgraph, Budget& budget, Graph& graph) {
+  const size_t count = Length(subgraph.tensors());
+  INTAGLIO_RETURN_IF_ERROR(budget.Charge(count, 1));
+  graph.tensors.resize(count);
+  return {};
+}
+
+Status ReadNamed(const TfliteFile& file, const tflite::SubGraph& subgraph, size_t i, Budget& budget,
+                 Graph& graph) {
+  const tflite::Tensor& from = *subgraph.tensors()->Get(static_cast<uint32_t>(i));
+  INTAGLIO_RETURN_IF_ERROR(budget.Charge(Length(from.name()), 1));
+  graph.tensors[i].name = Printable(from.name());
+  return ReadTensor(file, from, budget, graph.tensors[i]);
+}
+
 }  // namespace
 
 Status ReadTensors(const TfliteFile& file, const tflite::SubGraph& subgraph, Budget& budget,
                    Graph& graph) {
-  const auto count = static_cast<uint32_t>(Length(subgraph.tensors()));
-  INTAGLIO_RETURN_IF_ERROR(budget.Charge(count, 1));
-  graph.tensors.resize(count);
-  for (uint32_t i = 0; i < count; ++i) {
-    const tflite::Tensor& from = *subgraph.tensors()->Get(i);
-    Tensor& tensor = graph.tensors[i];
-    INTAGLIO_RETURN_IF_ERROR(budget.Charge(Length(from.name()), 1));
-    tensor.name = Printable(from.name());
-    const Status status = ReadTensor(file, from, budget, tensor);
-    if (!status.ok()) {
-      return {status.code(),
-              "tensor #" + std::to_string(i) + " '" + tensor.name + "': " + status.message()};
-    }
+  INTAGLIO_RETURN_IF_ERROR(MakeTensors(subgraph, budget, graph));
+  for (size_t i = 0; i < graph.tensors.size(); ++i) {
+    const Status status = ReadNamed(file, subgraph, i, budget, graph);
+    if (status.ok()) continue;
+    return {status.code(), "tensor #" + std::to_string(i) + " '" + graph.tensors[i].name +
+                               "': " + status.message()};
   }
   MarkEmptyConstants(subgraph, graph);
   return {};
+}
+
+Result<std::vector<Status>> SurveyTensors(const TfliteFile& file, const tflite::SubGraph& subgraph,
+                                          Budget& budget, Graph& graph) {
+  INTAGLIO_RETURN_IF_ERROR(MakeTensors(subgraph, budget, graph));
+  std::vector<Status> statuses;
+  for (size_t i = 0; i < graph.tensors.size(); ++i) {
+    statuses.push_back(ReadNamed(file, subgraph, i, budget, graph));
+  }
+  MarkEmptyConstants(subgraph, graph);
+  return statuses;
 }
 
 }  // namespace intaglio::nn

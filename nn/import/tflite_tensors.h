@@ -2,6 +2,8 @@
 #ifndef INTAGLIO_NN_IMPORT_TFLITE_TENSORS_H_
 #define INTAGLIO_NN_IMPORT_TFLITE_TENSORS_H_
 
+#include <vector>
+
 #include "intaglio/fixedpoint/status.h"
 #include "intaglio/nn/graph.h"
 #include "intaglio/nn/import/tflite_file.h"
@@ -13,6 +15,11 @@ namespace intaglio::nn {
 // become scalars, which no layer may use.
 Status ReadTensors(const TfliteFile& file, const tflite::SubGraph& subgraph, Budget& budget,
                    Graph& graph);
+
+// The same, but goes on where a tensor cannot be read: per tensor, why not. Only those that can be
+// read may be used.
+Result<std::vector<Status>> SurveyTensors(const TfliteFile& file, const tflite::SubGraph& subgraph,
+                                          Budget& budget, Graph& graph);
 
 }  // namespace intaglio::nn
 

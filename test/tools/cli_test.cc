@@ -268,6 +268,23 @@ TEST_F(Cli, InspectSaysWhatDoesNotRun) {
   EXPECT_EQ(report["operators"][2]["why_not"], "not supported");
 }
 
+TEST_F(Cli, InspectShowsItsTableWhateverTheTypes) {
+  nn::test::ModelSpec spec = nn::test::SmallNetwork();
+  spec.tensors[15].type = nn::tflite::TensorType::COMPLEX64;  // of SOFTMAX
+  Write("complex.tflite", nn::test::Build(spec));
+  const Outcome text = Run("inspect complex.tflite");
+  EXPECT_EQ(text.status, 1);
+  EXPECT_NE(text.out.find("no: one of its tensors: type COMPLEX64 is not supported"),
+            std::string::npos)
+      << text.out;
+  EXPECT_NE(text.err.find("tensor #15 'scores': type COMPLEX64 is not supported"),
+            std::string::npos)
+      << text.err;
+  const json report = json::parse(Run("inspect complex.tflite --json").out);
+  EXPECT_EQ(report["operators"][0]["runs"], true);
+  EXPECT_EQ(report["operators"][7]["runs"], false);
+}
+
 TEST_F(Cli, RunResizes) {
   Write("elementwise.tflite", nn::test::Build(nn::test::SmallElementwise()));
   ASSERT_TRUE(WriteNpy(In("batch.npy"), Type::kFloat32, std::vector<int64_t>{3, 4},

@@ -63,6 +63,40 @@ TEST(Survey, SaysWhyTheOthersDoNot) {
                                       "1 DEQUANTIZE v2 int8: tensor 'tanh' has no quantization"}));
 }
 
+// One tensor of a model after the other becomes what no layer takes: its neighbours run.
+TEST(Survey, TakesTensorsOfAnyType) {
+  for (const auto type : tflite::EnumValuesTensorType()) {
+    test::ModelSpec spec = test::SmallElementwise();
+    spec.tensors[9].type = type;  // the output of TANH, the input of DEQUANTIZE
+    const std::vector<std::string> lines = Lines(spec);
+    ASSERT_EQ(lines.size(), 8u) << tflite::EnumNameTensorType(type);
+    EXPECT_EQ(lines[5], "1 RELU v2 int8");
+    const std::string name = tflite::EnumNameTensorType(type);
+    if (name == "COMPLEX64" || name == "STRING") {
+      const std::string why = ": one of its tensors: type " + name + " is not supported";
+      EXPECT_EQ(lines[6], "1 TANH v2 int8" + why);
+      EXPECT_EQ(lines[7],
+                (name == "STRING" ? "1 DEQUANTIZE v2 string" : "1 DEQUANTIZE v2 complex64") + why);
+    }
+  }
+  test::ModelSpec spec = test::SmallElementwise();
+  spec.tensors[9].type = static_cast<tflite::TensorType>(99);
+  spec.tensors[8].sparse = true;
+  EXPECT_EQ(Lines(spec)[7],
+            "1 DEQUANTIZE v2 number 99: one of its tensors: type number 99 is not supported");
+  EXPECT_EQ(Lines(spec)[6], "1 TANH v2 int8: one of its tensors: sparse tensors are not supported");
+}
+
+TEST(Survey, TakesOperatorsOfAnyKind) {
+  test::ModelSpec spec = test::SmallElementwise();
+  spec.operators[6].code = static_cast<Code>(9999);
+  spec.operators[7].code = Code::RFFT2D;
+  const std::vector<std::string> lines = Lines(spec);
+  ASSERT_EQ(lines.size(), 8u);
+  EXPECT_EQ(lines[6], "1 number 9999 v2 int8: not supported");
+  EXPECT_EQ(lines[7], "1 RFFT2D v2 int8: not supported");
+}
+
 TEST(Survey, RefusesWhatIsNoModel) {
   const Result<std::vector<SurveyRow>> rows = Survey({1, 2, 3});
   ASSERT_FALSE(rows.ok());
