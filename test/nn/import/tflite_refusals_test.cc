@@ -78,7 +78,7 @@ INSTANTIATE_TEST_SUITE_P(
                m.operators[7].code = Code::CUSTOM;
                m.operators[7].custom_code = "edge\ntpu";
              },
-             "operator #7 CUSTOM 'edge?tpu' v2: not supported"},
+             "operator #7 CUSTOM 'edge\\x0atpu' v2: not supported"},
         Case{"no such code", SmallNetwork,
              [](ModelSpec& m) { m.operators[0].code = static_cast<Code>(4711); },
              "operator #0 number 4711 v3: not supported"},
