@@ -58,6 +58,32 @@ void RunBytes(PlacesOfBytes places, ByteRows rows, int64_t* out) {
   }
 }
 
+// The place of the first element that is not NaN; 0 where all are.
+template <class T>
+ptrdiff_t FirstNumber(const T* x, ptrdiff_t extent, ptrdiff_t step) {
+  if constexpr (std::is_floating_point_v<T>) {
+    for (ptrdiff_t a = 0; a < extent; ++a) {
+      if (!std::isnan(x[a * step])) return a;
+    }
+  }
+  return 0;
+}
+
+// NaN counts as nothing.
+template <class Better, class T>
+ptrdiff_t PlaceOfBest(const T* x, ptrdiff_t extent, ptrdiff_t step) {
+  const Better better;
+  ptrdiff_t place = FirstNumber(x, extent, step);
+  T best = x[place * step];
+  for (ptrdiff_t a = place + 1; a < extent; ++a) {
+    const T element = x[a * step];
+    if (!better(element, best)) continue;
+    best = element;
+    place = a;
+  }
+  return place;
+}
+
 template <class T, class Place, class Better>
 void RunArg(const Sizes& s, PlacesOfBytes places, const T* in, Place* out) {
   if constexpr (sizeof(T) == 1) {
@@ -66,18 +92,9 @@ void RunArg(const Sizes& s, PlacesOfBytes places, const T* in, Place* out) {
       return RunBytes(places, {bytes, FlipOf<Better>::kFlip, s.outer, s.extent}, out);
     }
   }
-  const Better better;
   for (ptrdiff_t o = 0; o < s.outer; ++o, in += s.extent * s.inner) {
     for (ptrdiff_t i = 0; i < s.inner; ++i) {
-      T best = in[i];
-      Place place = 0;
-      for (ptrdiff_t a = 1; a < s.extent; ++a) {
-        const T element = in[a * s.inner + i];
-        if (!better(element, best)) continue;
-        best = element;
-        place = static_cast<Place>(a);
-      }
-      *out++ = place;
+      *out++ = static_cast<Place>(PlaceOfBest<Better>(in + i, s.extent, s.inner));
     }
   }
 }

@@ -81,6 +81,7 @@ Result<PreparedLayer> PrepareBatchMatMulHybrid(const LayerView& layer, const Lay
   Result<HybridLayer> hybrid = CheckHybrid(layer, options, Activation::kNone, axis, sizes.cols,
                                            sizes.depth, op.asymmetric_quantize_inputs);
   if (!hybrid.ok()) return hybrid.status();
+  hybrid->finish.bounds = Bounds<float>::Open(Activation::kNone);
   auto routine = std::make_shared<HybridMatMulRoutine>();
   routine->rows = *CountElements(layer.input(0).shape) / sizes.depth;
   const Result<size_t> scratch = QuantizedItemsBytes(layer, routine->rows, sizes.depth);

@@ -126,6 +126,14 @@ struct Bounds {
     if (activation == Activation::kRelu6) high = T(6);
     if (activation == Activation::kReluN1To1) high = T(1);
   }
+  // The same, but that infinities pass where there is no other bound.
+  static Bounds Open(Activation activation) {
+    static_assert(std::numeric_limits<T>::has_infinity);
+    Bounds bounds(activation);
+    if (bounds.low < T(-1)) bounds.low = -std::numeric_limits<T>::infinity();
+    if (bounds.high > T(6)) bounds.high = std::numeric_limits<T>::infinity();
+    return bounds;
+  }
   T operator()(T x) const {
     const T above = x < low ? low : x;
     return above > high ? high : above;

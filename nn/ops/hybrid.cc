@@ -179,6 +179,7 @@ void AppendSums(const ConstMatrix& weights, std::vector<int32_t>& sums) {
 void ToReal::Run(const AccumulatorTile& tile) const {
   const auto c = static_cast<size_t>(first_channel + tile.first_element);
   LinesToReal lines;
+  lines.in_turn = layer.scales_in_turn;
   lines.weight_scales = layer.weight_scales.data() + c;
   lines.bias = layer.finish.bias.data() + c;
   lines.low = layer.finish.bounds.low;

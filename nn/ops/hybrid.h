@@ -21,7 +21,8 @@ struct HybridLayer {
   LinearLayer linear;                // the weights' part
   std::vector<float> weight_scales;  // one per channel
   FloatFinish finish;
-  bool asymmetric = false;  // the inputs
+  bool asymmetric = false;      // the inputs
+  bool scales_in_turn = false;  // LinesToReal::in_turn
   const WideRoutines* wide = nullptr;
 };
 Result<HybridLayer> CheckHybrid(const LayerView& layer, const LayerOptions& options,
@@ -49,7 +50,8 @@ void QuantizeItems(Context& context, const WideRoutines& wide, const float* x, i
 // Appends the sum of each column of int8 weights [depth, channels].
 void AppendSums(const ConstMatrix& weights, std::vector<int32_t>& sums);
 
-// A pipeline that gives back real numbers: finish((acc - correction) scale weight_scale). Row r of
+// A pipeline that gives back real numbers: finish((acc - correction) scale weight_scale), in the
+// order of operations that the layer has. Row r of
 // the product is of item r / rows_per_item, whose scale is scales[r / rows_per_item].
 struct ToReal {
   const HybridLayer& layer;

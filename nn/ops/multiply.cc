@@ -30,6 +30,16 @@ Result<PreparedLayer> PreparePlain(const LayerView& layer, Activation activation
                        }));
 }
 
+// Numbers that are not quantized: f alone, whose infinities stay infinities.
+template <class... Ts, class Function>
+Result<PreparedLayer> PrepareUnbounded(const LayerView& layer, const Function& f) {
+  INTAGLIO_RETURN_IF_ERROR(CheckOneType(layer));
+  return PrepareBinary(layer, VisitType<Ts...>(layer.output().type, [&](auto zero) {
+                         using T = decltype(zero);
+                         return BinaryRoutine<T, T, T>(layer, f);
+                       }));
+}
+
 // f(a - zero point, b - zero point) as an int32 on the output's scale.
 template <class... Ts, class Function>
 Result<PreparedLayer> PrepareQuantized(const LayerView& layer, const ThreeAffines& q, Range range,
@@ -230,7 +240,7 @@ Result<PreparedLayer> PrepareDiv(const LayerView& layer, const LayerOptions&) {
 
 Result<PreparedLayer> PrepareSquaredDifference(const LayerView& layer, const LayerOptions&) {
   if (layer.output().type != Type::kInt8) {
-    return PreparePlain<int32_t, float>(layer, Activation::kNone, [](auto x, auto y) {
+    return PrepareUnbounded<int32_t, float>(layer, [](auto x, auto y) {
       const auto difference = WrappingSub(x, y);
       return WrappingMul(difference, difference);
     });
@@ -259,24 +269,24 @@ Result<PreparedLayer> PrepareSquaredDifference(const LayerView& layer, const Lay
 
 Result<PreparedLayer> PrepareFloorDiv(const LayerView& layer, const LayerOptions&) {
   return CheckDivisors<int8_t, int16_t, int32_t>(
-      layer, 0,
-      PreparePlain<int8_t, int16_t, int32_t, float>(
-          layer, Activation::kNone, [](auto x, auto y) { return FloorDivide(x, y); }));
+      layer, 0, PrepareUnbounded<int8_t, int16_t, int32_t, float>(layer, [](auto x, auto y) {
+        return FloorDivide(x, y);
+      }));
 }
 
 Result<PreparedLayer> PrepareFloorMod(const LayerView& layer, const LayerOptions&) {
   return CheckDivisors<int8_t, int16_t, int32_t, int64_t>(
       layer, 0,
-      PreparePlain<int8_t, int16_t, int32_t, int64_t, float>(
-          layer, Activation::kNone, [](auto x, auto y) { return FloorModulo(x, y); }));
+      PrepareUnbounded<int8_t, int16_t, int32_t, int64_t, float>(
+          layer, [](auto x, auto y) { return FloorModulo(x, y); }));
 }
 
 Result<PreparedLayer> PreparePow(const LayerView& layer, const LayerOptions&) {
   if (layer.output().type == Type::kFloat32) {
-    return PreparePlain<float>(layer, Activation::kNone,
-                               [](float x, float y) { return std::pow(x, y); });
+    return PrepareUnbounded<float>(layer, [](float x, float y) { return std::pow(x, y); });
   }
-  Result<PreparedLayer> prepared = PreparePlain<int32_t>(layer, Activation::kNone, IntegerPower);
+  Result<PreparedLayer> prepared =
+      PrepareUnbounded<int32_t>(layer, [](int32_t x, int32_t y) { return IntegerPower(x, y); });
   if (!prepared.ok()) return prepared;
   const auto count = static_cast<size_t>(*CountElements(layer.input(1).shape));
   prepared->routine =

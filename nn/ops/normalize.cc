@@ -44,6 +44,12 @@ void LogSoftmaxFloat(const float* in, float* out, ptrdiff_t depth) {
   for (ptrdiff_t i = 0; i < depth; ++i) out[i] = in[i] - max - log;
 }
 
+// The power in float64, as in TFLite, whose options are of that type.
+float ResponseOf(const LocalResponseNormalization& op, float sum) {
+  const double base = static_cast<double>(op.bias) + static_cast<double>(op.alpha) * sum;
+  return static_cast<float>(std::pow(base, -static_cast<double>(op.beta)));
+}
+
 // 128 x / |x|: the input's scale cancels out.
 template <class T>
 struct Normalize8 {
@@ -124,7 +130,7 @@ Result<PreparedLayer> PrepareLocalResponseNormalization(const LayerView& layer,
       for (ptrdiff_t i = std::max<ptrdiff_t>(0, c - op.radius); i < end; ++i) {
         sum += in[i] * in[i];
       }
-      out[c] = in[c] * std::pow(op.bias + op.alpha * sum, -op.beta);
+      out[c] = in[c] * ResponseOf(op, sum);
     }
   });
   return prepared;

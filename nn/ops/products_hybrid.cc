@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "intaglio/gemm/depthwise.h"
@@ -110,6 +111,14 @@ class DepthwiseRoutine final : public Routine {
   PackedDepthwise filters;
 };
 
+// Where TFLite's two operators differ: CONV_2D with a scale per channel multiplies by the scales in
+// turn, and the activations of FULLY_CONNECTED let infinities pass.
+void FollowOperator(const LayerView& layer, HybridLayer& hybrid) {
+  const auto* const connected = std::get_if<FullyConnected>(&layer.layer().op);
+  hybrid.scales_in_turn = connected == nullptr && hybrid.asymmetric;
+  if (connected != nullptr) hybrid.finish.bounds = Bounds<float>::Open(connected->activation);
+}
+
 }  // namespace
 
 Result<PreparedLayer> PrepareProductHybrid(const LayerView& layer, const LayerOptions& options,
@@ -118,6 +127,7 @@ Result<PreparedLayer> PrepareProductHybrid(const LayerView& layer, const LayerOp
   Result<HybridLayer> hybrid =
       CheckHybrid(layer, options, shape.activation, 0, shape.outputs, depth, asymmetric);
   if (!hybrid.ok()) return hybrid.status();
+  FollowOperator(layer, *hybrid);
   Result<std::vector<PackedMatrix>> filters =
       PackWeights(layer, hybrid->linear, options, shape.groups, depth);
   if (!filters.ok()) return filters.status();

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,13 +28,13 @@ inline void GatherRow(const Function& f, const T* from, ptrdiff_t step_in, T* to
 }
 
 template <class T, class Function>
-std::shared_ptr<const Routine> ReduceRoutine(const LayerView& layer, const Loops<2>& loops, T start,
-                                             const Function& f) {
+std::shared_ptr<const Routine> ReduceRoutine(const LayerView& layer, const Loops<2>& loops,
+                                             std::optional<T> start, const Function& f) {
   const auto count = static_cast<size_t>(*CountElements(layer.output().shape));
   return RoutineOf([=](const RunArguments& arguments) {
     const auto* const in = static_cast<const T*>(arguments.inputs[0]);
     auto* const out = static_cast<T*>(arguments.outputs[0]);
-    std::fill_n(out, count, start);
+    std::fill_n(out, count, start.has_value() ? *start : in[0]);
     const ptrdiff_t extent = loops.inner_extent();
     const ptrdiff_t step_in = loops.inner_strides()[0];
     const ptrdiff_t step_out = loops.inner_strides()[1];
@@ -47,6 +48,18 @@ std::shared_ptr<const Routine> ReduceRoutine(const LayerView& layer, const Loops
       }
     });
   });
+}
+
+// The least of all numbers of T for a maximum, the greatest for a minimum. As in TFLite nothing
+// goes beyond them, -inf as little as NaN, but where all axes are reduced: then the first element
+// is where the comparisons start.
+template <class T>
+std::optional<T> FarthestOrFirst(const LayerView& layer, const std::vector<int>& axes, T farthest) {
+  const Result<std::vector<bool>> reduced = AxesOf(layer, axes);
+  const bool whole =
+      reduced.ok() && std::find(reduced->begin(), reduced->end(), false) == reduced->end();
+  if (whole && *CountElements(layer.input(0).shape) > 0) return std::nullopt;
+  return farthest;
 }
 
 template <class... Ts, class Start, class Function>
@@ -66,7 +79,7 @@ Result<PreparedLayer> PrepareReduce(const LayerView& layer, const std::vector<in
   prepared.name = RoutineName(in.type, "reduce");
   prepared.routine = VisitType<Ts...>(type, [&](auto zero) {
     using T = decltype(zero);
-    return ReduceRoutine<T>(layer, reduction->loops, start(zero), f);
+    return ReduceRoutine<T>(layer, reduction->loops, std::optional<T>(start(zero)), f);
   });
   if (prepared.routine != nullptr) return prepared;
   return layer.Unsupported(std::string("has no routine for ") + NameOf(in.type));
@@ -117,14 +130,20 @@ Result<PreparedLayer> PreparePlainSum(const LayerView& layer, const std::vector<
 Result<PreparedLayer> PrepareReduceMax(const LayerView& layer, const LayerOptions&) {
   return PrepareReduce<int8_t, uint8_t, int16_t, int32_t, int64_t, float>(
       layer, layer.op<ReduceMax>().axes,
-      [](auto zero) { return std::numeric_limits<decltype(zero)>::lowest(); },
+      [&](auto zero) {
+        return FarthestOrFirst(layer, layer.op<ReduceMax>().axes,
+                               std::numeric_limits<decltype(zero)>::lowest());
+      },
       [](auto best, auto x) { return x > best ? x : best; });
 }
 
 Result<PreparedLayer> PrepareReduceMin(const LayerView& layer, const LayerOptions&) {
   return PrepareReduce<int8_t, uint8_t, int16_t, int32_t, int64_t, float>(
       layer, layer.op<ReduceMin>().axes,
-      [](auto zero) { return std::numeric_limits<decltype(zero)>::max(); },
+      [&](auto zero) {
+        return FarthestOrFirst(layer, layer.op<ReduceMin>().axes,
+                               std::numeric_limits<decltype(zero)>::max());
+      },
       [](auto best, auto x) { return x < best ? x : best; });
 }
 

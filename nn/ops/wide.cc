@@ -147,7 +147,7 @@ struct Clamp {
 
 // kWidth vectors of each line, of `count` elements if kWidth is 1. The fields of `lines` are a
 // copy's, which no store to `to` can change.
-template <int kBytes, int kWidth>
+template <int kBytes, int kWidth, bool kInTurn>
 [[gnu::always_inline]] inline void VectorsToReal(const LinesToReal& lines,
                                                  const Clamp<kBytes>& clamp, ptrdiff_t first,
                                                  ptrdiff_t count, const int32_t* acc, float* to) {
@@ -165,7 +165,7 @@ template <int kBytes, int kWidth>
     }
     Load(lines.weight_scales + i, count, scales[v]);
     Load(lines.bias + i, count, bias[v]);
-    scales[v] *= lines.scale;
+    if (!kInTurn) scales[v] *= lines.scale;
   }
   for (int l = 0; l < lines.lines; ++l) {
     INTAGLIO_UNROLL
@@ -175,27 +175,36 @@ template <int kBytes, int kWidth>
       Load(acc + l * lines.acc_stride + i, count, words);
       words -= correction[v];
       typename V::Reals real = __builtin_convertvector(words, typename V::Reals);
-      real = real * scales[v] + bias[v];
+      real *= scales[v];
+      if (kInTurn) real *= lines.scale;
+      real += bias[v];
       clamp.Apply(real);
       Store(real, to + l * lines.to_stride + i, count);
     }
   }
 }
 
-template <int kBytes>
-[[gnu::always_inline]] inline void ToReal(const LinesToReal& r, const int32_t* acc, ptrdiff_t count,
-                                          float* to) {
+template <int kBytes, bool kInTurn>
+[[gnu::always_inline]] inline void ToRealBy(const LinesToReal& r, const int32_t* acc,
+                                            ptrdiff_t count, float* to) {
   constexpr ptrdiff_t kLanes = Vectors<kBytes>::kLanes;
   constexpr int kTogether = kBytes == 64 ? 4 : 1;  // where there are registers for them
   const LinesToReal lines = r;
   const Clamp<kBytes> clamp(r.low, r.high);
   ptrdiff_t i = 0;
   for (; i + kTogether * kLanes <= count; i += kTogether * kLanes) {
-    VectorsToReal<kBytes, kTogether>(lines, clamp, i, kLanes, acc, to);
+    VectorsToReal<kBytes, kTogether, kInTurn>(lines, clamp, i, kLanes, acc, to);
   }
   for (; i < count; i += kLanes) {
-    VectorsToReal<kBytes, 1>(lines, clamp, i, std::min(kLanes, count - i), acc, to);
+    VectorsToReal<kBytes, 1, kInTurn>(lines, clamp, i, std::min(kLanes, count - i), acc, to);
   }
+}
+
+template <int kBytes>
+[[gnu::always_inline]] inline void ToReal(const LinesToReal& r, const int32_t* acc, ptrdiff_t count,
+                                          float* to) {
+  if (r.in_turn) return ToRealBy<kBytes, true>(r, acc, count, to);
+  ToRealBy<kBytes, false>(r, acc, count, to);
 }
 
 template <class Reals, int kLines, int kWidth>

@@ -21,8 +21,11 @@ struct LineQuantizer {
 
 // Lines of sums of products with int8 weights to real numbers, channel by channel:
 //   clamp(float(acc - zero_point weight_sums) (scale weight_scales) + bias, low, high)
+// or, with the scales in turn,
+//   clamp((float(acc - zero_point weight_sums) weight_scales) scale + bias, low, high)
 struct LinesToReal {
   float scale = 1;
+  bool in_turn = false;
   int32_t zero_point = 0;
   const int32_t* weight_sums = nullptr;
   const float* weight_scales = nullptr;

@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <functional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -91,6 +93,45 @@ TEST(ElementwiseFloat, OneTensor) {
       return y;
     });
   }
+}
+
+// TFLite's reference kernel changes its formula at these numbers.
+float Logistic(float x) {
+  if (x > 16.619047164916992f) return 1;
+  return x < -9 ? std::exp(x) : 1.0f / (1.0f + std::exp(-x));
+}
+
+TEST(ElementwiseFloat, LogisticChangesItsFormula) {
+  const auto above = [](float x) { return std::nextafter(x, 1000.0f); };
+  const std::vector<float> x = {-104,
+                                -97.5f,
+                                -88,
+                                -20.1f,
+                                -9.5f,
+                                -9,
+                                -above(9),
+                                above(-9),
+                                -1,
+                                0,
+                                1,
+                                16.5f,
+                                16.619047164916992f,
+                                above(16.619047164916992f),
+                                17,
+                                89};
+  Builder builder;
+  const Value in = builder.Input("x", Type::kFloat32, {static_cast<int>(x.size())}, {});
+  builder.Output(builder.Layer(nn::Logistic{}, {in.id}, Type::kFloat32, {}), "y");
+  const Result<Graph> graph = builder.Finish();
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  Result<Model> model = Model::Prepare(*graph);
+  ASSERT_TRUE(model.ok()) << model.status().message();
+  std::vector<float> y(x.size());
+  ASSERT_TRUE(model
+                  ->Run(std::vector<InputBuffer>{MakeInput(std::span<const float>(x))},
+                        std::vector<OutputBuffer>{MakeOutput(std::span<float>(y))})
+                  .ok());
+  for (size_t i = 0; i < x.size(); ++i) EXPECT_EQ(y[i], Logistic(x[i])) << x[i];
 }
 
 }  // namespace

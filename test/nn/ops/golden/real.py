@@ -1,7 +1,7 @@
 """float32 products, pools and softmax, and hybrid layers: int8 weights of float32 inputs. See record.py.
 
-Sums of float32 have one order in TFLite's reference kernels, which ours keep: bound 0. Hybrid layers
-are integers until the last multiplications, which TFLite associates in several ways.
+Sums of float32 and the last multiplications of hybrid layers have one order in each of TFLite's
+reference kernels, which ours keep: bound 0.
 """
 
 import numpy as np
@@ -9,7 +9,7 @@ import numpy as np
 from record import Family, Tensor, const, dequantized, ints, random_values
 
 F = Family("real")
-ROUNDING = 1e-5  # of the exponentials and of the order of hybrid multiplications
+ROUNDING = 1e-5  # of exponentials and powers
 
 
 def floats(rng, shape):
@@ -26,10 +26,6 @@ def weights_of(rng, dtype, shape, channels, axis, per_channel):
     return weights
 
 
-def bound_of(dtype):
-    return 0.0 if dtype == "float32" else ROUNDING
-
-
 def convolutions():
     rng = np.random.default_rng(7)
 
@@ -43,7 +39,7 @@ def convolutions():
                ("Conv2DOptions", dict(padding=padding, strideW=stride, strideH=stride,
                                       dilationWFactor=dilation, dilationHFactor=dilation,
                                       fusedActivationFunction=code)), 5, runs=2,
-               bound=bound_of(dtype), note=f"{stride} {padding} {code} {dilation} {per_channel}")
+               note=f"{stride} {padding} {code} {dilation} {per_channel}")
 
     conv("float32", (1, 5, 6, 3), (4, 3, 3, 3), 1, 0)
     conv("float32", (2, 5, 6, 3), (19, 3, 2, 3), 2, 1, code=1)
@@ -66,7 +62,7 @@ def convolutions():
                                                depthMultiplier=outputs // x[3],
                                                dilationWFactor=dilation, dilationHFactor=dilation,
                                                fusedActivationFunction=code)), 6, runs=2,
-               bound=bound_of(dtype), note=f"{stride} {padding} {code} {dilation}")
+               note=f"{stride} {padding} {code} {dilation}")
 
     for dtype in ("float32", "int8"):
         depthwise(dtype, (1, 5, 6, 3), (1, 3, 3, 3), 1, 0)
@@ -98,7 +94,7 @@ def products():
         F.case("FULLY_CONNECTED", inputs, [Tensor("float32")],
                ("FullyConnectedOptions", dict(fusedActivationFunction=code, keepNumDims=keep,
                                               asymmetricQuantizeInputs=asymmetric)),
-               12 if per_channel else 9, runs=2, bound=bound_of(dtype), feeds=feeds,
+               12 if per_channel else 9, runs=2, feeds=feeds,
                note=f"{code} {keep} {asymmetric} {per_channel}")
 
     connected("float32", (3, 20), (7, 20))
@@ -130,7 +126,7 @@ def matmuls():
         F.case("BATCH_MATMUL", [Tensor("float32", a), weights], [Tensor("float32")],
                ("BatchMatMulOptions", dict(adjX=x, adjY=y,
                                            asymmetricQuantizeInputs=asymmetric)),
-               4, bound=ROUNDING, note=f"hybrid {x} {y} {per_channel} {asymmetric}", **more)
+               4, note=f"hybrid {x} {y} {per_channel} {asymmetric}", **more)
 
     for asymmetric in (False, True):
         case((3, 20), (20, 7), asymmetric=asymmetric, runs=2)
@@ -220,7 +216,7 @@ def groups():
         weights = weights_of(rng, "int8", filter_shape, filter_shape[0], 0, True)
         F.case("CONV_2D", [Tensor("float32", x), weights, floats(rng, filter_shape[0])],
                [Tensor("float32")], ("Conv2DOptions", dict(strideW=1, strideH=1, padding=1)), 5,
-               runs=2, bound=ROUNDING, note="groups")
+               runs=2, note="groups")
 
 
 if __name__ == "__main__":

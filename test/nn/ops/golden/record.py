@@ -24,7 +24,8 @@ THE .golden FORMAT (version 1), little endian. blob: u32 length, then that many 
       blob    the .tflite file
       blob    a part of the error that must come, or empty
       f32     bound: outputs of float32 may differ from the recorded ones by
-              bound * max(1, |recorded|); 0: not in a bit. Other types never differ.
+              bound * max(1, |recorded|); 0: not in a bit. NaN equals NaN, whatever its sign
+              and payload. Other types never differ.
       u32     number of runs (with an error: at most one)
       per run:
         u32   number of inputs; per input: blob (its bytes)
