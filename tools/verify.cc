@@ -1,7 +1,10 @@
 // intaglio verify: a model gives the same bits with every kernel of this machine and every thread
 // count, or on a device.
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
+#include <cstring>
+#include <limits>
 #include <memory>
 #include <optional>
 
@@ -18,7 +21,22 @@ namespace {
 
 constexpr int kMaxThreads = 8;
 
-using Outputs = std::vector<std::vector<std::vector<uint8_t>>>;  // by input, by output
+using OneRun = std::vector<std::vector<uint8_t>>;  // by output
+using Outputs = std::vector<OneRun>;               // by input
+
+// NaN is one value here: its sign and payload are those that the CPU's instructions choose, and no
+// kernel promises them.
+void MakeNanOne(const nn::Model& model, OneRun& outputs) {
+  constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (model.output(i).type != Type::kFloat32) continue;
+    for (size_t at = 0; at < outputs[i].size(); at += sizeof(float)) {
+      float number = 0;
+      std::memcpy(&number, outputs[i].data() + at, sizeof(number));
+      if (std::isnan(number)) std::memcpy(outputs[i].data() + at, &kNan, sizeof(kNan));
+    }
+  }
+}
 
 // What every way to run the model gets. The maker comes with the first model.
 struct Inputs {
@@ -41,6 +59,7 @@ Result<Outputs> RunAll(Inputs& inputs, const nn::PrepareOptions& prepare) {
   for (int i = 0; i < inputs.count; ++i) {
     INTAGLIO_RETURN_IF_ERROR(inputs.maker->Run(static_cast<uint64_t>(i), *model, buffers));
     outputs.push_back(buffers.outputs);
+    MakeNanOne(*model, outputs.back());
   }
   return outputs;
 }

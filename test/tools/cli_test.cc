@@ -350,6 +350,31 @@ TEST_F(Cli, VerifyFindsTheSameBits) {
   EXPECT_EQ(outcome.out.find("DIFFERS"), std::string::npos) << outcome.out;
 }
 
+// Sums of NaN of several payloads: which one comes out is up to each kernel's instructions.
+TEST_F(Cli, VerifyTakesNanForOneValue) {
+  std::vector<uint32_t> numbers;
+  for (uint32_t i = 0; i < 16 * 33; ++i) {
+    numbers.push_back(i % 3 == 0 ? 0x7fc00000u + i : i % 3 == 1 ? 0xffc00000u + i : 0x3f800000u);
+  }
+  using nn::tflite::TensorType;
+  auto weights = MakeTensor("w", TensorType::FLOAT32, {33, 16});
+  weights.data = nn::test::Bytes<uint32_t>(numbers);
+  auto bias = MakeTensor("b", TensorType::FLOAT32, {33});
+  bias.data = nn::test::Bytes<uint32_t>({numbers.end() - 33, numbers.end()});
+  nn::test::ModelSpec model =
+      MakeModel(nn::tflite::BuiltinOperator::FULLY_CONNECTED,
+                [](nn::test::Builder& b) {
+                  return nn::test::Options(nn::tflite::BuiltinOptions::FullyConnectedOptions,
+                                           nn::tflite::CreateFullyConnectedOptions(b).Union());
+                },
+                {MakeTensor("x", TensorType::FLOAT32, {5, 16}), weights, bias,
+                 MakeTensor("y", TensorType::FLOAT32, {5, 33})});
+  model.inputs = {0};
+  Write("nan.tflite", nn::test::Build(model));
+  const Outcome outcome = Run("verify nan.tflite");
+  EXPECT_EQ(outcome.status, 0) << outcome.out << outcome.err;
+}
+
 // [5, 3] by indices of [8].
 nn::test::ModelSpec SmallGather() {
   return MakeModel(nn::tflite::BuiltinOperator::GATHER,
