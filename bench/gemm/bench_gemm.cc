@@ -46,7 +46,8 @@ constexpr const char* kFlags[] = {"shapes",  "types",   "outputs", "modes",   "p
 
 struct Settings {
   std::vector<Shape> shapes;
-  std::vector<std::string> types, outputs, modes, pipelines, threads, kernels, peers;
+  std::vector<std::string> types, outputs, modes, pipelines, kernels, peers;
+  std::vector<int> threads;
   bool digests;
 };
 
@@ -76,6 +77,35 @@ OurWay WayNamed(const std::string& kernel, std::string_view mode) {
   Refuse("modes are halfeven, double, double.fitted and single");
 }
 
+std::string Joined(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text.empty() ? "none" : text;
+}
+
+std::vector<std::string> PeerNames() {
+  std::vector<std::string> names;
+  for (const Peer* peer : Peers()) names.push_back(peer->name);
+  return names;
+}
+
+// Refuses a word of a list that is none of these.
+void CheckWords(const char* flag, const std::vector<std::string>& words,
+                const std::vector<std::string>& known, const std::string& more = "") {
+  for (const std::string& word : words) {
+    if (Contains(known, word)) continue;
+    Refuse(std::string(flag) + ": there is no " + word + "; there are: " + Joined(known) + more);
+  }
+}
+
+void CheckPeers(const std::vector<std::string>& peers) {
+  std::vector<std::string> known = PeerNames();
+  known.insert(known.end(), {"all", "none"});
+  const std::string absent = AbsentPeers();
+  CheckWords("--peers", peers, known,
+             absent.empty() ? "" : "; not in this build: " + absent + " (docs/benchmarks.md)");
+}
+
 Settings Read(const Options& options) {
   Settings s;
   for (const std::string& name : options.List("shapes", "targets")) {
@@ -89,10 +119,12 @@ Settings Read(const Options& options) {
   s.outputs = options.List("outputs", "byte");
   s.modes = options.List("modes", "halfeven,double,double.fitted,single");
   s.pipelines = options.List("pipelines", "standard");
-  s.threads = options.List("threads", "1");
+  s.threads = options.Threads("1");
   s.kernels = options.List("kernels", "best");
   s.peers = options.List("peers", "all");
   s.digests = options.Has("digests");
+  CheckWords("--pipelines", s.pipelines, {"standard", "custom"});
+  CheckPeers(s.peers);
   return s;
 }
 
@@ -127,11 +159,30 @@ uint64_t Digest(const Problem& problem, Engine& engine) {
   return hash;
 }
 
+// What became of all cases.
+struct Outcome {
+  size_t measured = 0;  // contenders
+  bool all_right = true;
+};
+
+std::string RowName(const Problem& p, const std::string& contender) {
+  return "gemm/" + p.shape.group + "/" + p.shape.name() + "/" + p.types() + "/" + NameOf(p.output) +
+         "/t" + std::to_string(p.threads) + "/" + contender;
+}
+
+void TellWrong(const Problem& problem, const Engine& engine, const std::string& wrong,
+               const char* why, Report& report) {
+  const std::string text = wrong + (why == nullptr ? "" : std::string("; ") + why);
+  std::printf("  WRONG RESULT: %s\n", text.c_str());
+  report.Add({"wrong/" + RowName(problem, engine.name), {}, problem.threads, {}, text});
+}
+
 // The engines of one problem whose results were found right.
 std::vector<std::unique_ptr<Engine>> MakeEngines(const Problem& problem, const Settings& s,
-                                                 Context& context, bool& all_right) {
+                                                 Context& context, Report& report,
+                                                 Outcome& outcome) {
   std::vector<std::unique_ptr<Engine>> engines;
-  const auto add = [&](MadeEngine made, const std::string& name) {
+  const auto add = [&](MadeEngine made, const std::string& name, const char* why_wrong) {
     if (made.engine == nullptr) {
       std::printf("  %-36s left out: %s\n", name.c_str(), made.why_not.c_str());
       return;
@@ -149,15 +200,15 @@ std::vector<std::unique_ptr<Engine>> MakeEngines(const Problem& problem, const S
       engines.push_back(std::move(made.engine));
       return;
     }
-    all_right = false;
-    std::printf("  WRONG RESULT: %s\n", wrong.c_str());
+    outcome.all_right = false;
+    TellWrong(problem, *made.engine, wrong, why_wrong, report);
   };
   for (const OurWay& way : WaysOf(s, problem.output)) {
-    add(MakeOurs(problem, way, context), "intaglio." + way.kernel);
+    add(MakeOurs(problem, way, context), "intaglio." + way.kernel, nullptr);
   }
   for (const Peer* peer : Peers()) {
     if (Contains(s.peers, "all") || Contains(s.peers, peer->name)) {
-      add(peer->make(problem), peer->name);
+      add(peer->make(problem), peer->name, peer->why_wrong);
     }
   }
   return engines;
@@ -218,9 +269,8 @@ void Tell(Report& report, const Problem& p, Engine& engine, const Timing& timing
               gops, 100 * share, timing.min, timing.median);
   if (timing.quiet < 1) std::printf(", %.0f%% of turns quiet", 100 * timing.quiet);
   std::printf("\n");
-  Row row{"gemm/" + p.shape.group + "/" + p.shape.name() + "/" + p.types() + "/" +
-              NameOf(p.output) + "/t" + std::to_string(p.threads) + "/" + engine.name,
-          timing, p.threads, std::move(engine.counters), std::move(engine.label)};
+  Row row{RowName(p, engine.name), timing, p.threads, std::move(engine.counters),
+          std::move(engine.label)};
   row.counters.insert(
       row.counters.end(),
       {{"gops", gops}, {"peak_gops", peak}, {"share", share}, {"is_float", engine.is_float}});
@@ -233,11 +283,12 @@ void Tell(Report& report, const Problem& p, Engine& engine, const Timing& timing
 }
 
 void RunCase(const Problem& problem, const Settings& settings, const Options& options,
-             Context& context, QuietWatch* watch, Report& report, bool& all_right) {
+             Context& context, QuietWatch* watch, Report& report, Outcome& outcome) {
   std::printf("%s %s %s -> %s, %d thread%s\n", problem.shape.group.c_str(),
               problem.shape.name().c_str(), problem.types().c_str(), NameOf(problem.output),
               problem.threads, problem.threads == 1 ? "" : "s");
-  const auto engines = MakeEngines(problem, settings, context, all_right);
+  const auto engines = MakeEngines(problem, settings, context, report, outcome);
+  outcome.measured += engines.size();
   Bounds bounds(problem, engines, context);
   std::vector<Contender> contenders;
   for (const auto& engine : engines) {
@@ -265,9 +316,9 @@ int Main(int argc, char** argv) {
   report.Note("absent peers", AbsentPeers());
   std::printf("absent peers: %s\n%s\n", AbsentPeers().c_str(), CpuModel().c_str());
 
-  bool all_right = true;
-  for (const std::string& threads : settings.threads) {
-    Context context(std::max(1, std::atoi(threads.c_str())));
+  Outcome outcome;
+  for (const int threads : settings.threads) {
+    Context context(threads);
     const auto watch = MakeQuietWatch(options.Number("quiet", 0), context);
     for (const Shape& shape : settings.shapes) {
       for (const std::string& types : settings.types) {
@@ -277,12 +328,16 @@ int Main(int argc, char** argv) {
           Problem problem = MakeProblem(shape, TypeNamed(types.substr(0, 2)), TypeNamed(weights),
                                         OutputNamed(output), context.threads());
           if (seven_bits) UseSevenBits(problem);
-          RunCase(problem, settings, options, context, watch.get(), report, all_right);
+          RunCase(problem, settings, options, context, watch.get(), report, outcome);
         }
       }
     }
   }
-  return all_right ? 0 : 1;
+  if (outcome.measured == 0) {
+    std::fprintf(stderr, "bench_gemm: nothing was measured; the lines above say why\n");
+    return 1;
+  }
+  return outcome.all_right && report.Finish() ? 0 : 1;
 }
 
 }  // namespace

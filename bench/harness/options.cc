@@ -1,6 +1,8 @@
 #include "intaglio/bench/harness/options.h"
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 
@@ -71,8 +73,24 @@ double Options::Number(std::string_view name, double otherwise) const {
   if (text.empty()) return otherwise;
   char* end = nullptr;
   const double value = std::strtod(text.c_str(), &end);
-  if (*end != '\0') Refuse("--" + std::string(name) + "=" + text + " is no number");
+  if (*end != '\0' || !std::isfinite(value) || value < 0) {
+    Refuse("--" + std::string(name) + "=" + text + " is no number, or not one from 0 on");
+  }
   return value;
+}
+
+std::vector<int> Options::Threads(std::string_view otherwise) const {
+  std::vector<int> counts;
+  for (const std::string& text : List("threads", otherwise)) {
+    int count = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
+    if (error != std::errc() || end != text.data() + text.size() || count < 1 || count > 1024) {
+      Refuse("--threads: " + text + " is no number from 1 to 1024");
+    }
+    counts.push_back(count);
+  }
+  if (counts.empty()) Refuse("--threads is empty");
+  return counts;
 }
 
 std::vector<std::string> Options::List(std::string_view name, std::string_view otherwise) const {
@@ -82,7 +100,7 @@ std::vector<std::string> Options::List(std::string_view name, std::string_view o
 Budget Options::MakeBudget(int threads) const {
   Budget budget;
   budget.seconds = Number("seconds", budget.seconds);
-  budget.min_rounds = static_cast<int>(Number("rounds", budget.min_rounds));
+  budget.min_rounds = static_cast<int>(std::clamp(Number("rounds", budget.min_rounds), 1.0, 1e6));
   budget.settle_ms = threads > 1 ? 5 : 0;
   budget.cold = Has("cold");
   budget.cpu_time = threads == 1 && Has("cpu_time");

@@ -48,11 +48,13 @@ struct Report::Impl {
   std::ofstream file;
   benchmark::JSONReporter json;
   bool started = false;
+  std::string path;
 };
 
 Report::Report(const Options& options) : impl_(std::make_unique<Impl>()) {
   const std::string path = options.Text("out", "");
   if (path.empty()) return;
+  impl_->path = path;
   impl_->file.open(path);
   if (!impl_->file) {
     std::fprintf(stderr, "%s cannot be written\n", path.c_str());
@@ -68,8 +70,15 @@ Report::Report(const Options& options) : impl_(std::make_unique<Impl>()) {
   Note("INTAGLIO_ISA", cap == nullptr ? "" : cap);
 }
 
-Report::~Report() {
+Report::~Report() { Finish(); }
+
+bool Report::Finish() {
+  if (!impl_->file.is_open()) return true;
   if (impl_->started) impl_->json.Finalize();
+  impl_->file.close();
+  if (impl_->file.good()) return true;
+  std::fprintf(stderr, "%s cannot be written\n", impl_->path.c_str());
+  return false;
 }
 
 void Report::Note(const std::string& key, const std::string& value) {

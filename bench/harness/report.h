@@ -27,11 +27,14 @@ class Report {
   // Writes to --out, or nowhere where that is missing. The machine, the compiler, the version and
   // the command go into the JSON's context.
   explicit Report(const Options& options);
-  ~Report();  // completes the file
+  ~Report();  // calls Finish
 
   // A further line of the context; before the first Add.
   void Note(const std::string& key, const std::string& value);
   void Add(const Row& row);
+
+  // Completes the file. False, after a line on stderr, where not all of it could be written.
+  bool Finish();
 
  private:
   struct Impl;

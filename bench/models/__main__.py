@@ -14,10 +14,12 @@ docs/benchmarks.md describes the method.
 import argparse
 import json
 import math
+import os
 import platform
 import subprocess
 import sys
 import tempfile
+from datetime import datetime, timezone
 from importlib.metadata import version
 from pathlib import Path
 
@@ -89,22 +91,29 @@ class Case:
 
 
 def generated(folder, text, with_float, with_real):
-    for make in networks.ALL:
-        if text not in make.__name__:
+    for name, make in networks.ALL.items():
+        kinds = [kind for kind in ("hybrid", "float32") if with_real and text in f"{name} {kind}"]
+        if text not in name and not kinds:
             continue
         network = make()
-        paths = [folder / f"{network.name}.{kind}" for kind in
-                 ("int8.tflite", "int8.onnx", "float.tflite", "float.onnx")]
-        tflite.write(network, paths[0])
-        onnx_file.write(network, paths[1])
-        if with_float:
-            tflite.write(network, paths[2], "float32")
-            onnx_file.write(network, paths[3], real=True)
-        yield Case(network.name, paths[0], paths[1], paths[2:] if with_float else None)
-        for kind in ("hybrid", "float32") if with_real else ():
-            path = folder / f"{network.name}.{kind}.tflite"
+        assert network.name == name
+        if text in name:
+            yield generated_int8(folder, network, with_float)
+        for kind in kinds:
+            path = folder / f"{name}.{kind}.tflite"
             tflite.write(network, path, kind)
-            yield Case(f"{network.name} {kind}", path, kind=kind)
+            yield Case(f"{name} {kind}", path, kind=kind)
+
+
+def generated_int8(folder, network, with_float):
+    paths = [folder / f"{network.name}.{kind}" for kind in
+             ("int8.tflite", "int8.onnx", "float.tflite", "float.onnx")]
+    tflite.write(network, paths[0])
+    onnx_file.write(network, paths[1])
+    if with_float:
+        tflite.write(network, paths[2], "float32")
+        onnx_file.write(network, paths[3], real=True)
+    return Case(network.name, paths[0], paths[1], paths[2:] if with_float else None)
 
 
 def kind_of(path):
@@ -240,7 +249,7 @@ def main():
     parser.add_argument("--runner", type=Path, required=True)
     parser.add_argument("--models", type=Path, help="a folder of .tflite files")
     parser.add_argument("--threads", default="1,2")
-    parser.add_argument("--filter", default="", help="only models with this text in their paths")
+    parser.add_argument("--filter", default="", help="only models with this text in their names, as they are printed, or paths")
     parser.add_argument("--seconds", type=float, default=0.3, help="of a turn")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--starts", type=int, default=3,
@@ -252,6 +261,10 @@ def main():
                         help="CPU time of the process, for one thread on a busy machine")
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
+    if options.models is not None and not options.models.is_dir():
+        parser.error(f"--models {options.models}: not a folder")
+    if not options.runner.is_file():
+        parser.error(f"--runner {options.runner}: no such file; build the target model_runner")
     counts = [int(t) for t in options.threads.split(",")]
     rows = []
     print(f"{'':41} {'intaglio':>9} {'litert':>9} {'onnxrt':>9} {'litert f':>9} {'onnxrt f':>9}  ratio "
@@ -260,6 +273,8 @@ def main():
         cases = list(generated(Path(folder), options.filter, options.float, options.real))
         if options.models is not None:
             cases += found(options.models, options.filter, options.real)
+        if not cases:
+            parser.error(f"--filter {options.filter}: no model has this in its name or path")
         for case in cases:
             for threads in counts:
                 rows.append(measure(case, threads, options))
@@ -267,11 +282,15 @@ def main():
     summaries = [summary(rows, kind, t) for kind in ("network", "operator", "hybrid", "float32")
                  for t in counts]
     if options.out is not None:
-        context = {"cpu": cpu_name(), "clock": "cpu" if options.cpu_time else "wall",
+        context = {"cpu": cpu_name(), "num_cpus": os.cpu_count(),
+                   "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+                   "clock": "cpu" if options.cpu_time else "wall",
                    "versions": {p: version(p) for p in ("ai-edge-litert", "onnxruntime")},
                    "command": " ".join(sys.argv)}
         options.out.write_text(json.dumps({"context": context, "summary": summaries,
                                            "rows": rows}, indent=1))
+    if not any("ms" in row["intaglio"] for row in rows):
+        sys.exit("bench/models: Intaglio ran none of the models; the lines above say why")
 
 
 if __name__ == "__main__":

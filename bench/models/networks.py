@@ -112,4 +112,7 @@ def inception_v3():
     return n
 
 
-ALL = (mobilenet_v1, mobilenet_v2, mobilenet_v3_large, resnet_50, inception_v3)
+# By the names that the networks have.
+ALL = {"mobilenet_v1_224": mobilenet_v1, "mobilenet_v2_224": mobilenet_v2,
+       "mobilenet_v3_large_224": mobilenet_v3_large, "resnet_50_224": resnet_50,
+       "inception_v3_299": inception_v3}

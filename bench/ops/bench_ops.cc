@@ -64,18 +64,25 @@ int Main(int argc, char** argv) {
   const Options options(argc, argv, {"threads", "filter", "quiet"}, kUsage);
   Report report(options);
   bool all_right = true;
-  for (const std::string& threads : options.List("threads", "1")) {
-    Context context(std::max(1, std::atoi(threads.c_str())));
+  int found = 0;
+  for (const int threads : options.Threads("1")) {
+    Context context(threads);
     const auto watch = MakeQuietWatch(options.Number("quiet", 0), context);
     for (const auto& cases :
          {DepthwiseCases(context), ConvolutionCases(context), LineCases(), NnCases(context)}) {
       for (const OpCase& op : cases) {
         if (op.name.find(options.Text("filter", "")) == op.name.npos) continue;
+        ++found;
         all_right = RunCase(op, options, context, watch.get(), report) && all_right;
       }
     }
   }
-  return all_right ? 0 : 1;
+  if (found == 0) {
+    std::fprintf(stderr, "--filter=%s: no layer has this in its name\n",
+                 options.Text("filter", "").c_str());
+    return 2;
+  }
+  return report.Finish() && all_right ? 0 : 1;
 }
 
 }  // namespace

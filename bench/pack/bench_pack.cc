@@ -118,7 +118,7 @@ int Main(int argc, char** argv) {
     RunSize(MakeProblem(shape, Type::kUInt8, Type::kInt8, OutputKind::kByte, 1), options, context,
             report);
   }
-  return 0;
+  return report.Finish() ? 0 : 1;
 }
 
 }  // namespace

@@ -17,8 +17,24 @@ namespace intaglio::bench {
 namespace {
 
 constexpr char kUsage[] =
-    "bench_peak: rates of instructions and of plain reads, times between threads\n  "
+    "bench_peak: rates of instructions and of plain reads, times between threads. Says first how "
+    "long it takes.\n  "
     "--threads=1,2\n";
+
+constexpr size_t kLeastRead = size_t{16} << 10;
+constexpr size_t kMostRead = size_t{256} << 20;
+
+// Timed seconds, and as much again for untimed samples and pauses.
+double ExpectedSeconds(const Options& options, size_t thread_counts) {
+  const Budget budget = options.MakeBudget(1);
+  const auto loops = static_cast<double>(std::count_if(PeakLoops().begin(), PeakLoops().end(),
+                                                       [](const PeakLoop& l) { return Runs(l); }));
+  constexpr double kTurn = 0.002;
+  const double each = std::max(budget.seconds, kTurn * budget.min_rounds);
+  double reads = 0;
+  for (size_t bytes = kLeastRead; bytes <= kMostRead; bytes *= 2) reads += kReadSeconds;
+  return 2 * static_cast<double>(thread_counts) * (loops * each + reads);
+}
 
 void MeasureInstructions(Context& context, const Options& options, Report& report) {
   std::vector<PeakContender> peaks;
@@ -49,7 +65,7 @@ void MeasureInstructions(Context& context, const Options& options, Report& repor
 
 void MeasureReads(Context& context, Report& report) {
   const int threads = context.threads();
-  for (size_t bytes = size_t{16} << 10; bytes <= size_t{256} << 20; bytes *= 2) {
+  for (size_t bytes = kLeastRead; bytes <= kMostRead; bytes *= 2) {
     const double bandwidth = ReadBandwidth(context, bytes);
     std::printf("read %8zu KiB                  t%d %8.1f GB/s\n", bytes >> 10, threads, bandwidth);
     const double ns = static_cast<double>(bytes) / bandwidth;
@@ -126,13 +142,17 @@ int Main(int argc, char** argv) {
   const Options options(argc, argv, {"threads"}, kUsage);
   Report report(options);
   std::printf("%s\n", CpuModel().c_str());
-  for (const std::string& threads : options.List("threads", "1,2")) {
-    Context context(std::max(1, std::atoi(threads.c_str())));
+  const std::vector<int> thread_counts = options.Threads("1,2");
+  std::printf("takes about %.0f seconds\n", ExpectedSeconds(options, thread_counts.size()));
+  std::fflush(stdout);
+  for (const int threads : thread_counts) {
+    Context context(threads);
     MeasureInstructions(context, options, report);
     MeasureReads(context, report);
     MeasureHandovers(context, report);
+    std::fflush(stdout);
   }
-  return 0;
+  return report.Finish() ? 0 : 1;
 }
 
 }  // namespace

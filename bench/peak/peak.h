@@ -72,7 +72,8 @@ std::unique_ptr<QuietWatch> MakeQuietWatch(double patience, Context& context);
 
 // GB/s (1e9) of plain reads by all threads of a context, each of its own `bytes / threads` bytes,
 // best of several passes.
-double ReadBandwidth(Context& context, size_t bytes, double seconds = 0.02);
+constexpr double kReadSeconds = 0.02;
+double ReadBandwidth(Context& context, size_t bytes, double seconds = kReadSeconds);
 
 }  // namespace intaglio::bench
 

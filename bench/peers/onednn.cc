@@ -260,7 +260,9 @@ std::string Version() {
 
 extern const Peer kPeerOneDnn;
 extern const Peer kPeerOneDnnFloat;
-const Peer kPeerOneDnn = {"onednn", &Version, &MakeAny<OneDnn>};
+const Peer kPeerOneDnn = {
+    "onednn", &Version, &MakeAny<OneDnn>,
+    "without VNNI it adds pairs of 8-bit products in 16 bits, which saturate (VPMADDUBSW)"};
 const Peer kPeerOneDnnFloat = {"onednn-f32", &Version, &MakeAny<OneDnnFloat>};
 
 }  // namespace intaglio::bench

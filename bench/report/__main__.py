@@ -3,8 +3,8 @@
     python3 bench/report --out DIRECTORY FILE.json ...
 
 Files of the same machine: runs of bench_gemm (several runs of the same cases are held against the
-targets one by one, and the worst counts), bench_peak, bench_pack, bench_ops. Plots and the table of all
-products show the first run of each case.
+targets one by one, and the worst counts), bench_peak, bench_pack, bench_ops, bench/models. Plots and the
+table of all products show the first run of each case.
 """
 
 import argparse
@@ -24,8 +24,10 @@ def table(head, body):
 
 def machine(runs):
     context = runs[0].context
-    lines = [f"- machine: {context.get('cpu', '?')}, {context.get('num_cpus', '?')} CPUs",
-             f"- compiler: {context.get('compiler', '?')}; Intaglio {context.get('version', '?')}"]
+    cpus = f", {context['num_cpus']} CPUs" if "num_cpus" in context else ""
+    lines = [f"- machine: {context.get('cpu', '?')}{cpus}"]
+    if "compiler" in context:
+        lines.append(f"- compiler: {context['compiler']}; Intaglio {context.get('version', '?')}")
     for run in runs:
         command = run.context.get("command", "another program")
         lines.append(f"- {run.context.get('date', '?')}: `{command}`"
@@ -92,6 +94,42 @@ def simple_table(runs, program, head, cells):
     return table(head, body) if body else ""
 
 
+def milliseconds(row, name):
+    entry = row.get(name, {})
+    return f"{entry['ms']:.3f}" if "ms" in entry else entry.get("error", "")
+
+
+def models_table(run):
+    names = ["intaglio", "litert", "onnxruntime", "litert_float", "onnxruntime_float"]
+    names = [name for name in names if any(name in row for row in run.models)]
+    return table(["model", "kind", "threads", *(f"{name}, ms" for name in names),
+                  "largest difference to litert"],
+                 [[row["model"], row["kind"], str(row["threads"]),
+                   *(milliseconds(row, name) for name in names), str(row.get("difference", ""))]
+                  for row in run.models])
+
+
+def models_section(run):
+    versions = run.context.get("versions", {})
+    lines = [f"- {name} {version}" for name, version in versions.items()]
+    lines += [f"- {s['threads']} threads, {s['models']} of kind {s['kind']}: the geometric mean of "
+              f"the faster peer's time over ours is {s['geomean']:.2f}, the least {s['worst']:.2f} "
+              f"({s['worst_model']})" for s in run.summaries]
+    return "\n".join(lines) + "\n\n" + models_table(run)
+
+
+def wrong_results(runs):
+    """A line for each contender: where its result was wrong, in how many cases, and why."""
+    wrong = {}
+    for run in runs:
+        for row in run.rows:
+            if row.program == "wrong":
+                wrong.setdefault(row.contender, []).append(row)
+    return "".join(f"- {name}: left out of {len(rows)} cases, of which the first is "
+                   f"{'/'.join(rows[0].parts[1:-1])}: {rows[0].get('label')}\n"
+                   for name, rows in wrong.items())
+
+
 def sections(runs, shown, drawn):
     yield "# Benchmark report\n"
     yield machine(runs)
@@ -106,6 +144,9 @@ def sections(runs, shown, drawn):
         yield "## All products: GOPS (share of peak)\n"
         yield all_rows_table(shown)
     extra = [
+        ("## Wrong results\n", wrong_results(runs)),
+        *(("## Networks, beside LiteRT and ONNX Runtime\n", models_section(run))
+          for run in runs if run.models),
         ("## Peaks\n", simple_table(
             [run for run in runs if any(r.program == "peak" for r in run.rows)], "peak",
             ["", "", "threads", "rate"],
@@ -132,7 +173,10 @@ def main():
     parser.add_argument("--out", required=True, help="directory for report.md and the plots")
     parser.add_argument("files", nargs="+", help="JSON files of the benchmark programs")
     arguments = parser.parse_args()
-    runs = [Run(path) for path in arguments.files]
+    try:
+        runs = [Run(path) for path in arguments.files]
+    except ValueError as error:
+        sys.exit(f"bench/report: {error}")
     os.makedirs(arguments.out, exist_ok=True)
     shown = merged(runs)
     drawn = plots.draw_all(shown, arguments.out)

@@ -33,15 +33,30 @@ class Row:
         return self["is_float"] != 0
 
 
-class Run:
-    """One JSON file."""
-
-    def __init__(self, path):
+def read(path):
+    """The JSON of a benchmark program; a ValueError says what else it is."""
+    try:
         with open(path, encoding="utf-8") as file:
             data = json.load(file)
+    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise ValueError(f"{path}: cannot be read as JSON: {error}") from error
+    if not isinstance(data, dict) or not isinstance(data.get("context"), dict):
+        raise ValueError(f"{path}: not the JSON of a benchmark program (no context)")
+    if not data.get("benchmarks") and not data.get("rows"):
+        raise ValueError(f"{path}: holds no measurements")
+    return data
+
+
+class Run:
+    """One JSON file: rows of bench_gemm, bench_peak, bench_ops and bench_pack, or models."""
+
+    def __init__(self, path):
+        data = read(path)
         self.path = path
         self.context = data["context"]
         self.rows = [Row(entry) for entry in data.get("benchmarks", [])]
+        self.models = data.get("rows", [])  # of bench/models
+        self.summaries = [s for s in data.get("summary", []) if s is not None]
         self.index()
 
     def index(self):
