@@ -11,6 +11,7 @@
 #include "intaglio/nn/ops/ops.h"
 #include "intaglio/nn/ops/sigmoid16.h"
 #include "intaglio/nn/ops/unary.h"
+#include "intaglio/nn/ops/wide.h"
 #include "intaglio/nn/quantization.h"
 
 namespace intaglio::nn {
@@ -105,15 +106,6 @@ int16_t Narrow(int32_t mantissa) {
   return static_cast<int16_t>((mantissa + (1 << 15)) >> 16);
 }
 
-// 1 / (1 + exp(-x)). TFLite's reference kernel takes exp(x) below -9 and 1 from a number on; it
-// does so for real numbers only. NaN passes.
-float RealLogistic(float x) {
-  constexpr float kLastBelowOne = 16.619047164916992f;
-  if (x > kLastBelowOne) return 1;
-  if (x < -9) return std::exp(x);
-  return 1.0f / (1.0f + std::exp(-x));
-}
-
 float ApproximateGelu(float x) {
   constexpr float kSqrtTwoOverPi = static_cast<float>(M_2_SQRTPI * M_SQRT1_2);
   return 0.5f * x * (1.0f + std::tanh(kSqrtTwoOverPi * (x + 0.044715f * x * x * x)));
@@ -156,12 +148,12 @@ Result<PreparedLayer> PrepareReluN1To1(const LayerView& layer, const LayerOption
   return PrepareClamp(layer, Activation::kReluN1To1);
 }
 
-Result<PreparedLayer> PrepareLogistic(const LayerView& layer, const LayerOptions&) {
+Result<PreparedLayer> PrepareLogistic(const LayerView& layer, const LayerOptions& options) {
   if (layer.input(0).type == Type::kInt16) return PrepareLogistic16(layer);
   if (layer.input(0).type == Type::kFloat32) {
     INTAGLIO_RETURN_IF_ERROR(CheckOneType(layer));
     return PrepareUnary(layer,
-                        UnaryRoutine<float, float>(layer, [](float x) { return RealLogistic(x); }));
+                        LineRoutine<float, float>(layer, WideRoutinesOf(options.kernel).logistic));
   }
   return PrepareRealFunction(layer, [](float x) { return 1.0f / (1.0f + std::exp(-x)); });
 }

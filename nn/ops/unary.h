@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include "intaglio/nn/layer.h"
@@ -18,17 +19,24 @@
 
 namespace intaglio::nn {
 
-// out = f(x) for each element, on all threads; types of one size.
+// run(x, count, out) for parts of all elements, on all threads; types of one size.
 template <class In, class Out, class Function>
-std::shared_ptr<const Routine> UnaryRoutine(const LayerView& layer, const Function& f) {
+std::shared_ptr<const Routine> LineRoutine(const LayerView& layer, const Function& run) {
   const auto count = static_cast<ptrdiff_t>(*CountElements(layer.output().shape));
-  return RoutineOf([f, count](const RunArguments& arguments) {
+  return RoutineOf([run, count](const RunArguments& arguments) {
     const auto* const in = static_cast<const In*>(arguments.inputs[0]);
     auto* const out = static_cast<Out*>(arguments.outputs[0]);
     ForParts(arguments.context, count, kLeastBytesOfThread / ptrdiff_t{sizeof(Out)},
-             [&](ptrdiff_t begin, ptrdiff_t end) {
-               for (ptrdiff_t i = begin; i < end; ++i) out[i] = static_cast<Out>(f(in[i]));
-             });
+             [&](ptrdiff_t begin, ptrdiff_t end) { run(in + begin, end - begin, out + begin); });
+  });
+}
+
+// out = f(x) for each element, on all threads; types of one size.
+template <class In, class Out, class Function>
+std::shared_ptr<const Routine> UnaryRoutine(const LayerView& layer, const Function& f) {
+  return LineRoutine<In, Out>(layer, [f](const In* in, ptrdiff_t count, Out* out) {
+    const std::decay_t<Function> function = f;  // which no store can change
+    for (ptrdiff_t i = 0; i < count; ++i) out[i] = static_cast<Out>(function(in[i]));
   });
 }
 

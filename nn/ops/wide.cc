@@ -496,9 +496,46 @@ template <int kBytes>
 }
 
 template <int kBytes>
+[[gnu::always_inline]] inline void LogisticBlock(const float* x, ptrdiff_t count, float* powers,
+                                                 float* to) {
+  using Reals = typename Vectors<kBytes>::Reals;
+  const Reals one = Reals{} + 1.0f;
+  const Reals low = Reals{} - 9.0f;
+  const Reals last_below_one = Reals{} + 16.619047164916992f;
+  ForVectors<kBytes>(
+      count, [&](ptrdiff_t i, ptrdiff_t n) __attribute__((always_inline)) {
+        Reals v;
+        Load(x + i, n, v);
+        v = v < low ? v : -v;
+        Store(v, powers + i, n);
+      });
+  for (ptrdiff_t i = 0; i < count; ++i) powers[i] = std::exp(powers[i]);
+  ForVectors<kBytes>(
+      count, [&](ptrdiff_t i, ptrdiff_t n) __attribute__((always_inline)) {
+        Reals v;
+        Reals power;
+        Load(x + i, n, v);
+        Load(powers + i, n, power);
+        Reals result = one / (one + power);
+        result = v > last_below_one ? one : result;
+        result = v < low ? power : result;
+        Store(result, to + i, n);
+      });
+}
+
+template <int kBytes>
+[[gnu::always_inline]] inline void Logistic(const float* x, ptrdiff_t count, float* to) {
+  constexpr ptrdiff_t kBlock = 256;
+  float powers[kBlock];
+  for (ptrdiff_t i = 0; i < count; i += kBlock) {
+    LogisticBlock<kBytes>(x + i, std::min(count - i, kBlock), powers, to + i);
+  }
+}
+
+template <int kBytes>
 constexpr WideRoutines kRoutines = {kBytes / 4,      Range<kBytes>,    Quantize<kBytes>,
                                     ToReal<kBytes>,  Multiply<kBytes>, AddTaps<kBytes>,
-                                    AddDots<kBytes>, Pool<kBytes>};
+                                    AddDots<kBytes>, Pool<kBytes>,     Logistic<kBytes>};
 
 #if defined(__x86_64__)
 [[gnu::target("avx2")]] void RangeAvx2(const float* x, ptrdiff_t count, float* least,
@@ -528,8 +565,11 @@ constexpr WideRoutines kRoutines = {kBytes / 4,      Range<kBytes>,    Quantize<
                                       float* out) {
   Pool<32>(kind, w, channels, out);
 }
-constexpr WideRoutines kAvx2 = {8,           RangeAvx2,   QuantizeAvx2, ToRealAvx2, MultiplyAvx2,
-                                AddTapsAvx2, AddDotsAvx2, PoolAvx2};
+[[gnu::target("avx2")]] void LogisticAvx2(const float* x, ptrdiff_t count, float* to) {
+  Logistic<32>(x, count, to);
+}
+constexpr WideRoutines kAvx2 = {8,           RangeAvx2,   QuantizeAvx2, ToRealAvx2,  MultiplyAvx2,
+                                AddTapsAvx2, AddDotsAvx2, PoolAvx2,     LogisticAvx2};
 
 [[gnu::target("avx512f,avx512bw")]] void RangeAvx512(const float* x, ptrdiff_t count, float* least,
                                                      float* greatest) {
@@ -560,6 +600,10 @@ constexpr WideRoutines kAvx2 = {8,           RangeAvx2,   QuantizeAvx2, ToRealAv
                                                     ptrdiff_t channels, float* out) {
   Pool<64>(kind, w, channels, out);
 }
+[[gnu::target("avx512f,avx512bw")]] void LogisticAvx512(const float* x, ptrdiff_t count,
+                                                        float* to) {
+  Logistic<64>(x, count, to);
+}
 constexpr WideRoutines kAvx512 = {16,
                                   RangeAvx512,
                                   QuantizeAvx512,
@@ -567,7 +611,8 @@ constexpr WideRoutines kAvx512 = {16,
                                   MultiplyAvx512,
                                   AddTapsAvx512,
                                   AddDotsAvx512,
-                                  PoolAvx512};
+                                  PoolAvx512,
+                                  LogisticAvx512};
 #endif
 
 }  // namespace

@@ -93,6 +93,9 @@ struct WideRoutines {
   // out[c] = clamp(pool of the taps' x[c], low, high): the largest, which no NaN is, their mean, or
   // the root of the mean of their squares. Sums go row by row.
   void (*pool)(PoolKind kind, const WindowPixels& w, ptrdiff_t channels, float* out);
+  // to[i] = 1 / (1 + exp(-x[i])) as TFLite's reference kernel computes it of real numbers: exp(x)
+  // below -9, and 1 from a number on. NaN passes. Exponentials are the C library's. x may be to.
+  void (*logistic)(const float* x, ptrdiff_t count, float* to);
 };
 
 // Of vectors such as the kernel of this name uses, which must be usable here; for an empty name,

@@ -12,6 +12,7 @@
 #include <limits>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "intaglio/gemm/context.h"
@@ -129,8 +130,10 @@ TEST_P(Wide, MakesRealsAsOneElement) {
   const std::vector<float> bias = MakeReals(kMostElements, 5, 5);
   constexpr float kMost = std::numeric_limits<float>::max();
   for (const int32_t zero_point : {0, -128, 77}) {
-    for (const float high : {6.0f, kMost}) {
+    for (const auto& [high, in_turn] :
+         {std::pair(6.0f, false), std::pair(kMost, false), std::pair(kMost, true)}) {
       LinesToReal line;
+      line.in_turn = in_turn;
       line.scale = 0.3f;
       line.zero_point = zero_point;
       line.weight_sums = weight_sums.data();
@@ -149,11 +152,45 @@ TEST_P(Wide, MakesRealsAsOneElement) {
           for (ptrdiff_t i = 0; i < count; ++i) {
             const auto c = static_cast<size_t>(i);
             const auto sum = static_cast<float>(from[i] - zero_point * weight_sums[c]);
-            const float scaled = sum * (scales[c] * 0.3f);
+            const float scaled = in_turn ? sum * scales[c] * 0.3f : sum * (scales[c] * 0.3f);
             ASSERT_EQ(to[i], std::clamp(scaled + bias[c], 0.0f, high)) << count << " " << i;
           }
           ASSERT_EQ(to[count], 99);
         }
+      }
+    }
+  }
+}
+
+// TFLite's reference kernel changes its formula at these numbers.
+constexpr float kLogisticIsOneAbove = 16.619047164916992f;
+
+float LogisticOf(float x) {
+  if (x > kLogisticIsOneAbove) return 1;
+  return x < -9 ? std::exp(x) : 1.0f / (1.0f + std::exp(-x));
+}
+
+TEST_P(Wide, LogisticIsThatOfOneElement) {
+  std::vector<float> x = MakeReals(600, 25, 7);
+  size_t at = 0;
+  for (const float v : {kNan, INFINITY, -INFINITY, -0.0f, -9.0f, kLogisticIsOneAbove, -97.5f}) {
+    for (const float neighbour : {v, std::nextafter(v, 1e9f), std::nextafter(v, -1e9f)}) {
+      x[at++] = neighbour;
+    }
+  }
+  for (ptrdiff_t count = 0; count <= 600; count += count < 80 ? 1 : 13) {
+    std::vector<float> got(static_cast<size_t>(count) + 1, 99);
+    wide_.logistic(x.data(), count, got.data());
+    ASSERT_EQ(got[static_cast<size_t>(count)], 99);
+    std::vector<float> in_place = x;
+    wide_.logistic(in_place.data(), count, in_place.data());
+    for (size_t i = 0; i < static_cast<size_t>(count); ++i) {
+      const float expected = LogisticOf(x[i]);
+      if (std::isnan(expected)) {
+        ASSERT_TRUE(std::isnan(got[i]) && std::isnan(in_place[i])) << i;
+      } else {
+        ASSERT_EQ(got[i], expected) << x[i];
+        ASSERT_EQ(in_place[i], expected) << x[i];
       }
     }
   }
