@@ -41,13 +41,17 @@ void FillFreely(uint64_t& state, Type type, std::vector<uint8_t>& bytes) {
 }
 
 // An end that is open is at most 1 from 0 and from the other end.
-void FillReals(uint64_t& state, const Interval& range, std::vector<uint8_t>& bytes) {
+float RealWithin(uint64_t& state, const Interval& range) {
   const double low = std::isinf(range.low) ? std::min(-1.0, range.high - 1) : range.low;
   const double high = std::isinf(range.high) ? std::max(1.0, range.low + 1) : range.high;
-  for (size_t at = 0; at < bytes.size(); at += sizeof(float)) {
-    const double part = static_cast<double>(Next(state) >> 40) / 0x1p24;
-    const auto value = static_cast<float>(low + part * (high - low));
-    std::memcpy(&bytes[at], &value, sizeof(value));
+  const double part = static_cast<double>(Next(state) >> 40) / 0x1p24;
+  return static_cast<float>(low + part * (high - low));
+}
+
+void FillReals(uint64_t& state, const Range& range, std::vector<uint8_t>& bytes) {
+  for (size_t i = 0; i < bytes.size() / sizeof(float); ++i) {
+    const float value = RealWithin(state, range.parts[i % range.parts.size()]);
+    std::memcpy(&bytes[i * sizeof(value)], &value, sizeof(value));
   }
 }
 
@@ -72,18 +76,20 @@ StoredRange StoredRangeOf(const nn::Tensor& tensor, const Interval& range) {
   return {low, std::max(low, high)};
 }
 
-void FillIntegers(uint64_t& state, const nn::Tensor& tensor, const Interval& range,
+void FillIntegers(uint64_t& state, const nn::Tensor& tensor, const Range& range,
                   std::vector<uint8_t>& bytes) {
-  const StoredRange stored = StoredRangeOf(tensor, range);
-  const auto count = static_cast<uint64_t>(stored.high - stored.low) + 1;
+  std::vector<StoredRange> stored;
+  for (const Interval& part : range.parts) stored.push_back(StoredRangeOf(tensor, part));
   const size_t size = SizeOf(tensor.type);
-  for (size_t at = 0; at < bytes.size(); at += size) {
-    const int64_t value = stored.low + static_cast<int64_t>(Next(state) % count);
-    std::memcpy(&bytes[at], &value, size);
+  for (size_t i = 0; i < bytes.size() / size; ++i) {
+    const auto& [low, high] = stored[i % stored.size()];
+    const auto count = static_cast<uint64_t>(high - low) + 1;
+    const int64_t value = low + static_cast<int64_t>(Next(state) % count);
+    std::memcpy(&bytes[i * size], &value, size);
   }
 }
 
-void FillWithin(uint64_t& state, const nn::Tensor& tensor, const Interval& range,
+void FillWithin(uint64_t& state, const nn::Tensor& tensor, const Range& range,
                 std::vector<uint8_t>& bytes) {
   if (!range.bounded()) {
     FillFreely(state, tensor.type, bytes);
@@ -103,7 +109,7 @@ void InputMaker::Fill(uint64_t seed, size_t tries, const nn::Model& model, Buffe
   uint64_t state = seed;
   for (size_t i = 0; i < ranges_.size(); ++i) {
     if (given_[i]) continue;
-    Interval range = kTries[tries];
+    Range range{{kTries[tries]}};
     range.Meet(ranges_[i]);
     FillWithin(state, model.input(i), range, buffers.inputs[i]);
   }

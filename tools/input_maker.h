@@ -32,7 +32,7 @@ class InputMaker {
   void Fill(uint64_t seed, size_t tries, const nn::Model& model, Buffers& buffers) const;
 
   std::vector<bool> given_;
-  std::vector<Interval> ranges_;
+  std::vector<Range> ranges_;
   std::map<uint64_t, size_t> tries_;  // which failed, by seed
 };
 

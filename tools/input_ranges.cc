@@ -43,14 +43,11 @@ constexpr Passing kPassing[] = {
     {"AVERAGE_POOL_2D", 1},
     {"BATCH_TO_SPACE_ND", 1},
     {"BROADCAST_TO", 1},
-    {"CAST", 1},
     {"CONCATENATION", kAll},
     {"DEPTH_TO_SPACE", 1},
-    {"DEQUANTIZE", 1},
     {"DYNAMIC_SLICE", 1},
     {"EMBEDDING_LOOKUP", 2},
     {"DYNAMIC_UPDATE_SLICE", 3},
-    {"EXPAND_DIMS", 1},
     {"FILL", 1},
     {"GATHER", 1},
     {"GATHER_ND", 1},
@@ -61,12 +58,10 @@ constexpr Passing kPassing[] = {
     {"MIRROR_PAD", 1},
     {"PACK", kAll},
     {"PAD", 1},
-    {"QUANTIZE", 1},
     {"REDUCE_MAX", 1},
     {"REDUCE_MIN", 1},
     {"RELU", 1},
     {"RELU6", 1},
-    {"RESHAPE", 1},
     {"RESIZE_BILINEAR", 1},
     {"REVERSE_V2", 1},
     {"RESIZE_NEAREST_NEIGHBOR", 1},
@@ -77,7 +72,6 @@ constexpr Passing kPassing[] = {
     {"SPACE_TO_DEPTH", 1},
     {"SPLIT", 1},
     {"SPLIT_V", 1},
-    {"SQUEEZE", 1},
     {"STRIDED_SLICE", 1},
     {"TILE", 1},
     {"TOPK_V2", 1},
@@ -85,37 +79,54 @@ constexpr Passing kPassing[] = {
     {"UNPACK", 1},
 };
 
-// The smallest of the first `count` extents.
-int64_t Least(const nn::Shape& shape, size_t count) {
-  int64_t least = std::numeric_limits<int>::max();
-  for (size_t i = 0; i < std::min(count, shape.size()); ++i) {
-    least = std::min<int64_t>(least, shape[i]);
-  }
-  return least;
+// Operators whose output has the elements of input 0 in their order.
+constexpr std::string_view kInOrder[] = {"CAST",     "DEQUANTIZE", "EXPAND_DIMS",
+                                         "QUANTIZE", "RESHAPE",    "SQUEEZE"};
+
+// Indices of `count` places.
+Interval IndexOf(int64_t count) {
+  return {0, static_cast<double>(std::max<int64_t>(count, 1) - 1)};
 }
 
-int64_t PlacesToUpdate(const LayerView& layer) {
+// Indices into the first dimensions of a shape, one after the other.
+Range IndicesOf(const nn::Shape& shape, size_t dimensions) {
+  Range range;
+  if (dimensions > 0) range.parts.clear();
+  for (size_t i = 0; i < dimensions; ++i) range.parts.push_back(IndexOf(shape[i]));
+  return range;
+}
+
+size_t ElementsOf(const nn::Tensor& tensor) {
+  return static_cast<size_t>(*nn::CountElements(tensor.shape));
+}
+
+Range PlacesToUpdate(const LayerView& layer) {
   nn::Shape places = layer.input(0).shape;
-  const nn::Shape& update = layer.input(1).shape;
-  for (size_t i = 0; i < places.size(); ++i) places[i] -= update[i] - 1;
-  return Least(places, places.size());
+  for (size_t i = 0; i < places.size(); ++i) places[i] -= layer.input(1).shape[i] - 1;
+  return IndicesOf(places, ElementsOf(layer.input(2)));
 }
 
-int64_t PlacesToSlice(const LayerView& layer) {
+Range PlacesToSlice(const LayerView& layer) {
   const auto& dimensions = layer.op<nn::DynamicSlice>().dimensions;
   nn::Shape places;
   for (size_t i = 0; i < dimensions.size(); ++i) {
-    const int extent = layer.input(0).shape[i];
-    if (dimensions[i].any_begin) continue;
-    places.push_back(dimensions[i].size < 0 ? 1 : extent - dimensions[i].size + 1);
+    const int size = dimensions[i].size;
+    places.push_back(size < 0 ? 1 : layer.input(0).shape[i] - size + 1);
   }
-  return Least(places, places.size());
+  return IndicesOf(places, places.size());
 }
 
-// An input that holds indices, and how many there are to choose from.
+Range Exactly(const nn::Shape& shape) {
+  Range range;
+  range.parts.clear();
+  for (const int extent : shape) range.parts.push_back({1.0 * extent, 1.0 * extent});
+  return range;
+}
+
+// An input that holds indices or a shape, and what it may be.
 struct Indices {
   size_t input = 0;
-  int64_t count = 0;
+  Range range = {};
 };
 
 std::optional<Indices> IndicesOf(const LayerView& layer) {
@@ -123,16 +134,24 @@ std::optional<Indices> IndicesOf(const LayerView& layer) {
   if (const auto* const gather = std::get_if<nn::Gather>(&op)) {
     const nn::Shape& shape = layer.input(0).shape;
     const int axis = gather->axis + (gather->axis < 0 ? static_cast<int>(shape.size()) : 0);
-    return Indices{1, shape[static_cast<size_t>(axis)]};
+    return Indices{1, {{IndexOf(shape[static_cast<size_t>(axis)])}}};
   }
   if (std::holds_alternative<nn::GatherNd>(op)) {
-    return Indices{1,
-                   Least(layer.input(0).shape, static_cast<size_t>(layer.input(1).shape.back()))};
+    const auto depth = static_cast<size_t>(layer.input(1).shape.back());
+    return Indices{1, IndicesOf(layer.input(0).shape, depth)};
   }
-  if (std::holds_alternative<nn::EmbeddingLookup>(op)) return Indices{0, layer.input(1).shape[0]};
-  if (const auto* const one_hot = std::get_if<nn::OneHot>(&op)) return Indices{0, one_hot->depth};
+  if (std::holds_alternative<nn::EmbeddingLookup>(op)) {
+    return Indices{0, {{IndexOf(layer.input(1).shape[0])}}};
+  }
+  if (const auto* const one_hot = std::get_if<nn::OneHot>(&op)) {
+    return Indices{0, {{IndexOf(one_hot->depth)}}};
+  }
   if (const auto* const scatter = std::get_if<nn::ScatterNd>(&op)) {
-    return Indices{0, Least(scatter->shape, static_cast<size_t>(layer.input(0).shape.back()))};
+    const auto depth = static_cast<size_t>(layer.input(0).shape.back());
+    return Indices{0, IndicesOf(scatter->shape, depth)};
+  }
+  if (const auto* const conv = std::get_if<nn::TransposeConv>(&op)) {
+    return Indices{3, Exactly(conv->shape)};
   }
   if (std::holds_alternative<nn::DynamicUpdateSlice>(op)) return Indices{2, PlacesToUpdate(layer)};
   if (std::holds_alternative<nn::DynamicSlice>(op)) return Indices{1, PlacesToSlice(layer)};
@@ -176,24 +195,26 @@ std::optional<Interval> BeforeMul(const Interval& out, const Interval& c) {
 // inputs.
 class Walk {
  public:
-  explicit Walk(const nn::Graph& graph) : intervals_(graph.tensors.size()) {
+  explicit Walk(const nn::Graph& graph) : ranges_(graph.tensors.size()) {
     for (size_t i = graph.layers.size(); i-- > 0;) Visit(LayerView(graph, i));
   }
 
-  const Interval& At(nn::TensorId id) const { return intervals_[static_cast<size_t>(id)]; }
+  const Range& At(nn::TensorId id) const { return ranges_[static_cast<size_t>(id)]; }
 
  private:
-  void Meet(const LayerView& layer, size_t input, const Interval& interval) {
+  void Meet(const LayerView& layer, size_t input, const Range& range) {
     if (!layer.has_input(input)) return;
-    intervals_[static_cast<size_t>(layer.layer().inputs[input])].Meet(interval);
+    ranges_[static_cast<size_t>(layer.layer().inputs[input])].Meet(range);
+  }
+  void Meet(const LayerView& layer, size_t input, const Interval& interval) {
+    Meet(layer, input, Range{{interval}});
   }
 
   void Visit(const LayerView& layer) {
     const std::string_view name = nn::NameOf(layer.layer().op);
     VisitNested(layer, name);
     if (const std::optional<Indices> indices = IndicesOf(layer)) {
-      Meet(layer, indices->input,
-           {0, static_cast<double>(std::max<int64_t>(indices->count, 1) - 1)});
+      Meet(layer, indices->input, indices->range);
     }
     for (const Domain& domain : kDomains) {
       if (domain.name == name) Meet(layer, domain.input, domain.interval);
@@ -201,15 +222,19 @@ class Walk {
     for (const nn::TensorId id : layer.layer().outputs) PassBack(layer, name, At(id));
   }
 
-  void PassBack(const LayerView& layer, std::string_view name, const Interval out) {
+  void PassBack(const LayerView& layer, std::string_view name, const Range out) {
     if (!out.bounded()) return;
+    if (std::find(std::begin(kInOrder), std::end(kInOrder), name) != std::end(kInOrder)) {
+      return Meet(layer, 0, out);
+    }
+    const Interval common = out.Common();
     for (const Passing& passing : kPassing) {
       if (passing.name != name) continue;
       for (size_t i = 0; i < layer.input_count(); ++i) {
-        if (passing.inputs >> std::min<size_t>(i, 31) & 1) Meet(layer, i, out);
+        if (passing.inputs >> std::min<size_t>(i, 31) & 1) Meet(layer, i, common);
       }
     }
-    if (name == "ADD" || name == "SUB" || name == "MUL") PassBackArithmetic(layer, name, out);
+    if (name == "ADD" || name == "SUB" || name == "MUL") PassBackArithmetic(layer, name, common);
   }
 
   void PassBackArithmetic(const LayerView& layer, std::string_view name, const Interval& out) {
@@ -237,8 +262,8 @@ class Walk {
   void VisitNested(const LayerView& layer, std::string_view name) {
     const size_t first = name == "IF" ? 1 : 0;
     for (const nn::NestedGraph& nested : nn::NestedGraphsOf(layer.layer().op)) {
-      const std::vector<Interval> intervals = RangesOfInputs(*nested.graph);
-      for (size_t i = 0; i < intervals.size(); ++i) Meet(layer, first + i, intervals[i]);
+      const std::vector<Range> ranges = RangesOfInputs(*nested.graph);
+      for (size_t i = 0; i < ranges.size(); ++i) Meet(layer, first + i, ranges[i]);
     }
     if (name != "WHILE") return;
     for (size_t i = 0; i < layer.input_count(); ++i) {
@@ -248,7 +273,7 @@ class Walk {
     }
   }
 
-  std::vector<Interval> intervals_;  // by tensor
+  std::vector<Range> ranges_;  // by tensor
 };
 
 }  // namespace
@@ -259,11 +284,30 @@ void Interval::Meet(const Interval& other) {
   if (low > high) low = high = std::clamp(low, other.low, other.high);
 }
 
-std::vector<Interval> RangesOfInputs(const nn::Graph& graph) {
+bool Range::bounded() const {
+  return std::any_of(parts.begin(), parts.end(), [](const Interval& i) { return i.bounded(); });
+}
+
+Interval Range::Common() const {
+  Interval common;
+  for (const Interval& part : parts) common.Meet(part);
+  return common;
+}
+
+void Range::Meet(const Range& other) {
+  if (parts.size() != other.parts.size() && parts.size() != 1 && other.parts.size() != 1) {
+    *this = Range{{Common()}};
+    return Meet(Range{{other.Common()}});
+  }
+  if (parts.size() < other.parts.size()) parts.resize(other.parts.size(), parts[0]);
+  for (size_t i = 0; i < parts.size(); ++i) parts[i].Meet(other.parts[i % other.parts.size()]);
+}
+
+std::vector<Range> RangesOfInputs(const nn::Graph& graph) {
   const Walk walk(graph);
-  std::vector<Interval> intervals;
-  for (const nn::TensorId id : graph.inputs) intervals.push_back(walk.At(id));
-  return intervals;
+  std::vector<Range> ranges;
+  for (const nn::TensorId id : graph.inputs) ranges.push_back(walk.At(id));
+  return ranges;
 }
 
 }  // namespace intaglio::tools

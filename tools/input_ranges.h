@@ -20,10 +20,20 @@ struct Interval {
   void Meet(const Interval& other);
 };
 
-// One interval per input of the graph, which is valid. They follow from the layers that take
-// indices or have a domain (GATHER, SQRT, DIV), back through the layers that pass values on.
-// Layers whose values depend on their inputs in other ways (a convolution) are not looked through.
-std::vector<Interval> RangesOfInputs(const nn::Graph& graph);
+// Of the elements of a tensor: element i has interval i modulo their number.
+struct Range {
+  std::vector<Interval> parts = {Interval()};  // at least one
+
+  bool bounded() const;
+  Interval Common() const;  // what all of them have in common
+  void Meet(const Range& other);
+};
+
+// One range per input of the graph, which is valid. They follow from the layers that take
+// indices or a shape or have a domain (GATHER, TRANSPOSE_CONV, SQRT, DIV), back through the layers
+// that pass values on. Layers whose values depend on their inputs in other ways (a convolution) are
+// not looked through.
+std::vector<Range> RangesOfInputs(const nn::Graph& graph);
 
 }  // namespace intaglio::tools
 
