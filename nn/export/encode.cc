@@ -2,6 +2,8 @@
 
 #include <memory>
 
+#include "intaglio/nn/export/tflite_version.h"
+
 namespace intaglio::nn {
 namespace {
 
@@ -31,26 +33,50 @@ std::shared_ptr<const void> One(Type type, const Number& value) {
   return One<uint8_t>(value);
 }
 
+template <class Int>
+Tensor MakeInts(Type type, std::vector<Int> values, Shape shape) {
+  const auto owned = std::make_shared<const std::vector<Int>>(std::move(values));
+  Tensor tensor;
+  tensor.type = type;
+  tensor.shape = std::move(shape);
+  tensor.data = owned->data();
+  tensor.data_bytes = owned->size() * sizeof(Int);
+  tensor.owner = owned;
+  return tensor;
+}
+
 }  // namespace
 
-TensorId Encoding::Add(Tensor tensor, const char* what) {
+TensorId Encoding::AddTensor(Tensor tensor, const char* what) {
   const Layer& layer = layer_.layer();
   if (!layer.outputs.empty()) tensor.name = layer_.output().name + "/";
   tensor.name += what;
+  parts_.new_tensors.push_back(std::move(tensor));
+  return static_cast<TensorId>(parts_.graph_tensors + parts_.new_tensors.size()) - 1;
+}
+
+TensorId Encoding::AddConstant(Tensor tensor, const char* what) {
   tensor.constant = true;
-  new_tensors_.push_back(std::move(tensor));
-  return static_cast<TensorId>(graph_tensors_ + new_tensors_.size()) - 1;
+  return AddTensor(std::move(tensor), what);
+}
+
+TensorId Encoding::Add(const char* what, Type type, Shape shape, Quantization quantization) {
+  Tensor tensor;
+  tensor.type = type;
+  tensor.shape = std::move(shape);
+  tensor.quantization = std::move(quantization);
+  return AddTensor(std::move(tensor), what);
 }
 
 TensorId Encoding::Ints(const char* what, std::vector<int32_t> values, Shape shape) {
-  const auto owned = std::make_shared<const std::vector<int32_t>>(std::move(values));
-  Tensor tensor;
-  tensor.type = Type::kInt32;
-  tensor.shape = std::move(shape);
-  tensor.data = owned->data();
-  tensor.data_bytes = owned->size() * sizeof(int32_t);
-  tensor.owner = owned;
-  return Add(std::move(tensor), what);
+  return AddConstant(MakeInts(Type::kInt32, std::move(values), std::move(shape)), what);
+}
+
+TensorId Encoding::IntsOf(Type type, const char* what, const std::vector<int32_t>& values) {
+  if (type == Type::kInt32) return Ints(what, values);
+  const Shape shape = {static_cast<int>(values.size())};
+  const std::vector<int64_t> wide(values.begin(), values.end());
+  return AddConstant(MakeInts(Type::kInt64, wide, shape), what);
 }
 
 TensorId Encoding::Pairs(const char* what, const std::vector<std::pair<int, int>>& pairs) {
@@ -70,7 +96,14 @@ TensorId Encoding::NumberLike(const char* what, const Tensor& like, const Number
   tensor.owner = One(like.type, value);
   tensor.data = tensor.owner.get();
   tensor.data_bytes = SizeOf(like.type);
-  return Add(std::move(tensor), what);
+  return AddConstant(std::move(tensor), what);
+}
+
+std::vector<EncodedOperator> Encoding::Finish() {
+  if (operator_.name == nullptr) operator_.name = NameOf(layer_.layer().op);
+  before_.push_back(std::move(operator_));
+  for (EncodedOperator& op : before_) op.version = TfliteVersion(op.name, layer_);
+  return std::move(before_);
 }
 
 tflite::ActivationFunctionType ToTflite(Activation activation) {

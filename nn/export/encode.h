@@ -6,6 +6,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <set>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -13,38 +15,56 @@
 #include <vector>
 
 #include "intaglio/fixedpoint/status.h"
+#include "intaglio/nn/export/subgraphs.h"
 #include "intaglio/nn/graph.h"
 #include "intaglio/nn/import/tflite_generated.h"
 #include "intaglio/nn/layer.h"
 
 namespace intaglio::nn {
 
+// An operator on its way into a file.
+struct EncodedOperator {
+  const char* name = nullptr;  // the format's, or a custom operator's
+  int version = 1;
+  std::vector<TensorId> inputs;
+  std::vector<TensorId> outputs;
+  std::vector<TensorId> intermediates;
+  tflite::BuiltinOptions options_type = tflite::BuiltinOptions::NONE;
+  flatbuffers::Offset<void> options = 0;
+  flatbuffers::Offset<flatbuffers::Vector<uint8_t>> custom_options = 0;
+};
+
+// What the encodings of a graph's layers share. New tensors have ids that follow those of the
+// graph.
+struct EncodingParts {
+  flatbuffers::FlatBufferBuilder& builder;
+  Subgraphs& subgraphs;
+  size_t graph_tensors = 0;
+  std::vector<Tensor> new_tensors;
+  std::map<TensorId, TensorId> handles;  // of variables that are resources
+  std::set<TensorId> open;               // new ones whose dimensions only a run knows
+};
+
 // A layer on its way into a file. Its tensors start out as the graph's; what the format keeps in
-// constant tensors becomes new ones, whose ids follow those of the graph.
+// constant tensors becomes new ones.
 class Encoding {
  public:
-  Encoding(const LayerView& layer, size_t graph_tensors, flatbuffers::FlatBufferBuilder& builder,
-           std::vector<Tensor>& new_tensors)
-      : layer_(layer),
-        builder_(builder),
-        inputs_(layer.layer().inputs),
-        graph_tensors_(graph_tensors),
-        new_tensors_(new_tensors) {}
+  Encoding(const LayerView& layer, EncodingParts& parts) : layer_(layer), parts_(parts) {
+    operator_.inputs = layer.layer().inputs;
+    operator_.outputs = layer.layer().outputs;
+  }
 
   const LayerView& layer() const { return layer_; }
-  flatbuffers::FlatBufferBuilder& builder() { return builder_; }
-  const std::vector<TensorId>& inputs() const { return inputs_; }
-  tflite::BuiltinOptions options_type() const { return options_type_; }
-  flatbuffers::Offset<void> options() const { return options_; }
+  flatbuffers::FlatBufferBuilder& builder() { return parts_.builder; }
+  const std::vector<TensorId>& inputs() const { return operator_.inputs; }
+  void set_inputs(std::vector<TensorId> inputs) { operator_.inputs = std::move(inputs); }
   // The name of the operator in the format, where it is not the layer's.
-  const char* code_name() const { return code_name_; }
-  void set_code_name(const char* name) { code_name_ = name; }
+  void set_code_name(const char* name) { operator_.name = name; }
 
-  void SwapFirstInputs() { std::swap(inputs_[0], inputs_[1]); }
   void InsertInput(size_t at, TensorId id) {
-    inputs_.insert(inputs_.begin() + static_cast<ptrdiff_t>(at), id);
+    operator_.inputs.insert(operator_.inputs.begin() + static_cast<ptrdiff_t>(at), id);
   }
-  void AppendInput(TensorId id) { inputs_.push_back(id); }
+  void AppendInput(TensorId id) { operator_.inputs.push_back(id); }
 
   // A new int32 constant; `what` ends its name.
   TensorId Ints(const char* what, std::vector<int32_t> values, Shape shape);
@@ -53,48 +73,74 @@ class Encoding {
     return Ints(what, std::move(values), shape);
   }
   TensorId Int(const char* what, int32_t value) { return Ints(what, {value}, {}); }
+  // A vector of the type int32 or int64.
+  TensorId IntsOf(Type type, const char* what, const std::vector<int32_t>& values);
   // A new [n, 2] one.
   TensorId Pairs(const char* what, const std::vector<std::pair<int, int>>& pairs);
   // A new constant of one number, with the type and quantization of a tensor of the layer.
   TensorId NumberLike(const char* what, const Tensor& like,
                       const std::variant<double, int64_t>& value);
+  // A new tensor without data.
+  TensorId Add(const char* what, Type type, Shape shape, Quantization quantization = {});
+  // One whose dimensions only a run knows.
+  TensorId AddOpen(const char* what, Type type, Shape shape, Quantization quantization) {
+    const TensorId id = Add(what, type, std::move(shape), std::move(quantization));
+    parts_.open.insert(id);
+    return id;
+  }
+
+  // A tensor without data that the operator names for its quantization.
+  void AddIntermediate(TensorId id) { operator_.intermediates.push_back(id); }
+  // An operator that runs before this one and makes one tensor.
+  template <class Options>
+  void RunBefore(const char* name, std::vector<TensorId> inputs, TensorId output,
+                 flatbuffers::Offset<Options> options) {
+    before_.push_back({name, 1, std::move(inputs), {output}, {}, kTagOf<Options>, options.Union()});
+  }
+  void RunBefore(const char* name, std::vector<TensorId> inputs, TensorId output) {
+    before_.push_back({name, 1, std::move(inputs), {output}, {}});
+  }
+
+  // The handle of a variable that is a resource.
+  TensorId HandleOf(TensorId variable) const { return parts_.handles.at(variable); }
+  // The number of a graph that the operator runs.
+  int32_t IndexOf(const Graph& graph) { return parts_.subgraphs.IndexOf(graph); }
 
   template <class Options>
   void SetOptions(flatbuffers::Offset<Options> options) {
-    options_type_ = tflite::BuiltinOptionsTraits<Options>::enum_value;
-    options_ = options.Union();
+    operator_.options_type = kTagOf<Options>;
+    operator_.options = options.Union();
+  }
+  void SetCustomOptions(const std::vector<uint8_t>& bytes) {
+    operator_.custom_options = builder().CreateVector(bytes);
   }
 
+  // The layer's operators in the order in which they run.
+  std::vector<EncodedOperator> Finish();
+
  private:
-  TensorId Add(Tensor tensor, const char* what);
+  template <class Options>
+  static constexpr tflite::BuiltinOptions kTagOf =
+      tflite::BuiltinOptionsTraits<Options>::enum_value;
+
+  TensorId AddConstant(Tensor tensor, const char* what);
+  TensorId AddTensor(Tensor tensor, const char* what);
 
   LayerView layer_;
-  flatbuffers::FlatBufferBuilder& builder_;
-  std::vector<TensorId> inputs_;
-  size_t graph_tensors_;
-  std::vector<Tensor>& new_tensors_;
-  const char* code_name_ = nullptr;
-  tflite::BuiltinOptions options_type_ = tflite::BuiltinOptions::NONE;
-  flatbuffers::Offset<void> options_ = 0;
+  EncodingParts& parts_;
+  EncodedOperator operator_;
+  std::vector<EncodedOperator> before_;
 };
 
 tflite::ActivationFunctionType ToTflite(Activation activation);
 Result<tflite::Padding> ToTflite(const LayerView& layer, const Padding& padding);
 tflite::TensorType ToTflite(Type type);
 
-// Operators without parameters: their name is all. But a file's options say which LSTM it is, and
-// its variables stand behind handles.
+// Operators without parameters: their name is all.
 template <class Op>
-inline constexpr bool kIsItsName =
-    std::is_empty_v<Op> && !std::is_same_v<Op, BasicLstm> && !std::is_same_v<Op, ReadVariable> &&
-    !std::is_same_v<Op, AssignVariable>;
+requires(std::is_empty_v<Op>) Status Encode(const Op&, Encoding&) { return {}; }
 
-// Operators with parameters need a function below.
-template <class Op>
-Status Encode(const Op&, Encoding& e) {
-  if constexpr (kIsItsName<Op>) return {};
-  return e.layer().Unsupported("the writer of .tflite files does not know this operator");
-}
+// Operators with parameters need a function.
 
 Status Encode(const Conv2D& op, Encoding& e);
 Status Encode(const DepthwiseConv2D& op, Encoding& e);
@@ -154,6 +200,22 @@ Status Encode(const Reverse& op, Encoding& e);
 Status Encode(const ArgMax& op, Encoding& e);
 Status Encode(const ArgMin& op, Encoding& e);
 Status Encode(const Cumsum& op, Encoding& e);
+Status Encode(const DynamicSlice& op, Encoding& e);
+
+// A file's options say which LSTM it is.
+Status Encode(const Lstm& op, Encoding& e);
+Status Encode(const BasicLstm& op, Encoding& e);
+Status Encode(const UnidirectionalSequenceLstm& op, Encoding& e);
+Status Encode(const Rnn& op, Encoding& e);
+Status Encode(const UnidirectionalSequenceRnn& op, Encoding& e);
+Status Encode(const Svdf& op, Encoding& e);
+// Variables stand behind handles.
+Status Encode(const ReadVariable& op, Encoding& e);
+Status Encode(const AssignVariable& op, Encoding& e);
+
+Status Encode(const While& op, Encoding& e);
+Status Encode(const If& op, Encoding& e);
+Status Encode(const DetectionPostProcess& op, Encoding& e);
 
 }  // namespace intaglio::nn
 

@@ -72,15 +72,6 @@ Status Encode(const Slice& op, Encoding& e) {
 
 Status Encode(const ScatterNd& op, Encoding& e) { return Append(e, e.Ints("shape", op.shape)); }
 
-Status Encode(const DynamicUpdateSlice& op, Encoding& e) {
-  const Shape& indices = e.layer().input(2).shape;
-  const bool for_all =
-      indices.size() == 1 && std::cmp_equal(indices[0], e.layer().input(0).shape.size());
-  if (op.clamp && for_all) return {};
-  return e.layer().Unsupported(
-      "the writer of .tflite files does not know updates of one item of a list");
-}
-
 Status Encode(const StridedSlice& op, Encoding& e) {
   e.SetOptions(tflite::CreateStridedSliceOptions(
       e.builder(), Bits(op.begin_mask), Bits(op.end_mask), Bits(op.ellipsis_mask),

@@ -1,4 +1,6 @@
 // Operators that slide a window over an image, and matrix products.
+#include <utility>
+
 #include "intaglio/nn/export/encode.h"
 
 namespace intaglio::nn {
@@ -14,6 +16,12 @@ Status EncodePool(const Op& op, Encoding& e) {
   return {};
 }
 
+// Of int16 layers, it decides in other runtimes how sums are made.
+tflite::TensorType BiasType(const LayerView& layer) {
+  const bool counts = layer.input(0).type == Type::kInt16 && layer.has_input(2);
+  return counts ? ToTflite(layer.input(2).type) : tflite::TensorType::FLOAT32;
+}
+
 }  // namespace
 
 Status Encode(const Conv2D& op, Encoding& e) {
@@ -21,7 +29,7 @@ Status Encode(const Conv2D& op, Encoding& e) {
   if (!padding.ok()) return padding.status();
   e.SetOptions(tflite::CreateConv2DOptions(e.builder(), *padding, op.stride.width, op.stride.height,
                                            ToTflite(op.activation), op.dilation.width,
-                                           op.dilation.height));
+                                           op.dilation.height, BiasType(e.layer())));
   return {};
 }
 
@@ -40,21 +48,23 @@ Status Encode(const DepthwiseConv2D& op, Encoding& e) {
 Status Encode(const FullyConnected& op, Encoding& e) {
   e.SetOptions(tflite::CreateFullyConnectedOptions(e.builder(), ToTflite(op.activation),
                                                    tflite::WeightsFormat::DEFAULT, op.keep_num_dims,
-                                                   op.asymmetric_inputs));
+                                                   op.asymmetric_inputs, BiasType(e.layer())));
   return {};
 }
 
-// The shape of the output comes first, then the filter.
+// The shape of the output comes first, then the filter. A computed one is the layer's last input.
 Status Encode(const TransposeConv& op, Encoding& e) {
-  if (e.layer().has_input(3)) {
-    return e.layer().Unsupported("the writer of .tflite files does not know computed shapes");
-  }
   const Result<tflite::Padding> padding = ToTflite(e.layer(), op.padding);
   if (!padding.ok()) return padding.status();
   e.SetOptions(tflite::CreateTransposeConvOptions(e.builder(), *padding, op.stride.width,
-                                                  op.stride.height, ToTflite(op.activation)));
-  e.SwapFirstInputs();
-  e.InsertInput(0, e.Ints("shape", op.shape));
+                                                  op.stride.height, ToTflite(op.activation),
+                                                  BiasType(e.layer())));
+  std::vector<TensorId> inputs = e.inputs();
+  const bool computed = e.layer().has_input(3);
+  inputs.insert(inputs.begin(), computed ? inputs[3] : e.Ints("shape", op.shape));
+  std::swap(inputs[1], inputs[2]);
+  inputs.resize(e.layer().has_input(2) ? 4 : 3);
+  e.set_inputs(std::move(inputs));
   return {};
 }
 

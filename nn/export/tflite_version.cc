@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <variant>
 
 namespace intaglio::nn {
 namespace {
@@ -36,6 +37,7 @@ constexpr Row kRows[] = {
     {"LESS_EQUAL", 2, 2},
     {"LOGISTIC", 2, 3},
     {"LOG_SOFTMAX", 2, 2},
+    {"LSTM", 3, 3},
     {"MAXIMUM", 2, 2},
     {"MAX_POOL_2D", 2, 3},
     {"MEAN", 2, 3},
@@ -52,6 +54,7 @@ constexpr Row kRows[] = {
     {"RELU6", 2, 3},
     {"RESIZE_BILINEAR", 3, 3},
     {"RESIZE_NEAREST_NEIGHBOR", 3, 3},
+    {"RNN", 2, 2},
     {"RSQRT", 2, 3},
     {"SLICE", 2, 4},
     {"SOFTMAX", 2, 3},
@@ -63,10 +66,13 @@ constexpr Row kRows[] = {
     {"STRIDED_SLICE", 2, 4},
     {"SUB", 2, 2},
     {"SUM", 2, 2},
+    {"SVDF", 3, 3},
     {"TANH", 2, 3},
     {"TOPK_V2", 2, 2},
     {"TRANSPOSE", 2, 4},
     {"TRANSPOSE_CONV", 2, 2},
+    {"UNIDIRECTIONAL_SEQUENCE_LSTM", 2, 2},
+    {"UNIDIRECTIONAL_SEQUENCE_RNN", 2, 2},
     {"UNPACK", 2, 3},
 };
 
@@ -84,6 +90,7 @@ bool Has(const LayerView& layer, Type type) {
 
 int TfliteVersion(std::string_view name, const LayerView& layer) {
   if (name == "BROADCAST_TO") return 2;  // there is no first one
+  if (std::holds_alternative<BasicLstm>(layer.layer().op)) return 2;
   const auto* const row = std::find_if(std::begin(kRows), std::end(kRows),
                                        [&](const Row& r) { return r.name == name; });
   if (row == std::end(kRows)) return 1;

@@ -1,0 +1,48 @@
+// Inside the .tflite writer: one graph of a file.
+#ifndef INTAGLIO_NN_EXPORT_SUBGRAPH_WRITER_H_
+#define INTAGLIO_NN_EXPORT_SUBGRAPH_WRITER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "intaglio/fixedpoint/status.h"
+#include "intaglio/nn/export/subgraphs.h"
+#include "intaglio/nn/graph.h"
+#include "intaglio/nn/import/tflite_generated.h"
+
+namespace intaglio::nn {
+
+// Kinds of operators, each once.
+class OperatorCodes {
+ public:
+  uint32_t IndexOf(const std::string& name, int version);
+  flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<tflite::OperatorCode>>> Write(
+      flatbuffers::FlatBufferBuilder& b) const;
+
+ private:
+  struct Code {
+    std::string name;  // of the format's list, or a custom operator's
+    int version = 1;
+    bool operator==(const Code&) const = default;
+  };
+  std::vector<Code> codes_;
+};
+
+// What the graphs of a file share.
+struct FileParts {
+  explicit FileParts(const Graph& model) : subgraphs(model) {}
+
+  flatbuffers::FlatBufferBuilder builder;
+  OperatorCodes codes;
+  Subgraphs subgraphs;
+  std::vector<flatbuffers::Offset<tflite::Buffer>> buffers;
+};
+
+// Writes subgraph `index`. Those that its operators run are added to file.subgraphs.
+Result<flatbuffers::Offset<tflite::SubGraph>> WriteSubgraph(size_t index, FileParts& file);
+
+}  // namespace intaglio::nn
+
+#endif  // INTAGLIO_NN_EXPORT_SUBGRAPH_WRITER_H_
