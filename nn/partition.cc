@@ -64,6 +64,7 @@ class Splitter {
  private:
   size_t Index(TensorId id) const { return static_cast<size_t>(id); }
   bool IsData(TensorId id) const { return id != kNoTensor && !graph_.tensors[Index(id)].constant; }
+  bool IsVariable(TensorId id) const { return IsData(id) && graph_.tensors[Index(id)].variable; }
   bool IsFloat(TensorId id) const { return graph_.tensors[Index(id)].type == Type::kFloat32; }
   bool HasFloat(size_t layer) const { return !WhatForcesFloat(graph_, layer).empty(); }
 
@@ -123,17 +124,20 @@ class Splitter {
         .Unsupported("needs floating point between quantized layers: " + why);
   }
 
-  // The parts would keep a state each.
+  // The parts would keep a state each. What an output of the graph shows is the last part's.
   Status CheckVariables() const {
-    std::vector<int> read_in(graph_.tensors.size(), -1);
+    std::vector<int> used_in(graph_.tensors.size(), -1);
+    for (const TensorId id : graph_.outputs) {
+      if (IsVariable(id)) used_in[Index(id)] = kOutputs;
+    }
     for (size_t i = 0; i < part_.size(); ++i) {
       for (const TensorId id : graph_.layers[i].inputs) {
-        if (!IsData(id) || !graph_.tensors[Index(id)].variable) continue;
-        int& part = read_in[Index(id)];
+        if (!IsVariable(id)) continue;
+        int& part = used_in[Index(id)];
         if (part >= 0 && part != part_[i]) {
           return LayerView(graph_, i).Unsupported("shares the variable '" +
                                                   graph_.tensors[Index(id)].name +
-                                                  "' with a layer of another part");
+                                                  "' with a layer or an output of another part");
         }
         part = part_[i];
       }

@@ -154,6 +154,9 @@ void AddPartition(CLI::App& app, Work& work) {
                    "[NAME=]TYPE,MEAN,SCALE for an input fed by a sensor: real = scale (raw - mean)")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  AddInputs(*partition, options->inputs, kSomeInputs);
+  partition->add_flag("!--no-verify", options->verify,
+                      "Write without running the parts and the model first");
   partition->callback([options, &work] { work = [options] { return Partition(*options); }; });
 }
 

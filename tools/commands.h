@@ -61,6 +61,8 @@ struct PartitionOptions {
   std::string model;
   std::string output;
   std::vector<std::string> sensors;
+  std::vector<std::string> inputs;  // [NAME=]FILE.npy to verify with; the others are made
+  bool verify = true;
 };
 Status Partition(const PartitionOptions& options);
 

@@ -4,16 +4,22 @@
 #include <charconv>
 #include <cstdio>
 #include <filesystem>
+#include <memory>
 #include <system_error>
+#include <utility>
 
 #include "intaglio/nn/export/tflite_writer.h"
 #include "intaglio/nn/import/tflite_reader.h"
 #include "intaglio/nn/printable.h"
+#include "intaglio/nn/replace_file.h"
 #include "intaglio/tools/commands.h"
 #include "intaglio/tools/model_io.h"
+#include "intaglio/tools/verify_parts.h"
 
 namespace intaglio::tools {
 namespace {
+
+constexpr int kVerifiedRuns = 3;  // what a state does shows in the second
 
 const nn::Tensor& InputOf(const nn::Graph& graph, size_t i) {
   return graph.tensors[static_cast<size_t>(graph.inputs[i])];
@@ -84,9 +90,74 @@ std::string DescribeAll(const nn::Graph& graph, const std::vector<nn::TensorId>&
   return text.empty() ? "nothing" : text;
 }
 
+// A part on its way to disk.
+struct File {
+  std::string path;
+  std::shared_ptr<const std::vector<uint8_t>> bytes;
+  nn::Graph read_back;
+};
+
+Result<File> MakeFile(const std::string& folder, const char* name, const nn::Graph& part) {
+  const std::string path = (std::filesystem::path(folder) / name).string() + ".tflite";
+  Result<std::vector<uint8_t>> bytes = nn::ExportTflite(part);
+  if (!bytes.ok()) return Status(bytes.status().code(), path + ": " + bytes.status().message());
+  const auto owner = std::make_shared<const std::vector<uint8_t>>(std::move(*bytes));
+  Result<nn::Graph> again = nn::ImportTflite(*owner, owner, path);
+  if (!again.ok()) return again.status();
+  return File{path, owner, std::move(*again)};
+}
+
+// The three in the order in which they run.
+Result<std::vector<File>> MakeFiles(const std::string& folder, const nn::Parts& parts) {
+  const std::pair<const char*, const nn::Graph*> named[] = {
+      {"quantize_inputs", &parts.quantize_inputs},
+      {"quantized_main", &parts.quantized_main},
+      {"dequantize_outputs", &parts.dequantize_outputs}};
+  std::vector<File> files;
+  for (const auto& [name, part] : named) {
+    Result<File> file = MakeFile(folder, name, *part);
+    if (!file.ok()) return file.status();
+    files.push_back(std::move(*file));
+  }
+  return files;
+}
+
+// That the parts, as they are read back, give the bits of the model. Sensors are no inputs of the
+// model: there, its own inputs are quantized as without them, and the part that takes the sensors'
+// numbers is compared with what was made of it.
+Status VerifyFiles(const PartitionOptions& options, const nn::Graph& graph, const nn::Parts& parts,
+                   const std::vector<File>& files) {
+  std::vector<ChainLink> chain = {
+      {files[0].read_back}, {files[1].read_back, true}, {files[2].read_back}};
+  if (!options.sensors.empty()) {
+    INTAGLIO_RETURN_IF_ERROR(VerifyChain(parts.quantize_inputs, {chain[0]}, {}, kVerifiedRuns));
+    Result<nn::Parts> plain = nn::Partition(graph);
+    if (!plain.ok()) return plain.status();
+    chain[0].graph = std::move(plain->quantize_inputs);
+  }
+  return VerifyChain(graph, chain, options.inputs, kVerifiedRuns);
+}
+
+Status WriteFiles(const std::string& folder, const std::vector<File>& files) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) return IoError(folder + ": cannot create: " + error.message());
+  for (const File& file : files) {
+    INTAGLIO_RETURN_IF_ERROR(nn::ReplaceFile(file.path, *file.bytes));
+    std::printf("wrote    %s: %zu layers, %s -> %s\n", nn::Printable(file.path).c_str(),
+                file.read_back.layers.size(),
+                DescribeAll(file.read_back, file.read_back.inputs).c_str(),
+                DescribeAll(file.read_back, file.read_back.outputs).c_str());
+  }
+  return {};
+}
+
 }  // namespace
 
 Status Partition(const PartitionOptions& options) {
+  const auto wrap = [&](const Status& status, const char* hint) -> Status {
+    return {status.code(), options.model + ": " + status.message() + hint};
+  };
   const Result<nn::Graph> graph = nn::LoadTflite(options.model);
   if (!graph.ok()) return graph.status();
   nn::PartitionOptions partition;
@@ -96,23 +167,16 @@ Status Partition(const PartitionOptions& options) {
     INTAGLIO_RETURN_IF_ERROR(AddSensor(*graph, sensor, next, partition));
   }
   const Result<nn::Parts> parts = nn::Partition(*graph, partition);
-  if (!parts.ok()) {
-    return {parts.status().code(), options.model + ": " + parts.status().message()};
+  if (!parts.ok()) return wrap(parts.status(), "");
+  const Result<std::vector<File>> files = MakeFiles(options.output, *parts);
+  if (!files.ok()) return files.status();
+  if (options.verify) {
+    const Status status = VerifyFiles(options, *graph, *parts, *files);
+    if (!status.ok()) return wrap(status, " (nothing was written; --no-verify writes without)");
   }
-  std::error_code error;
-  std::filesystem::create_directories(options.output, error);
-  if (error) return IoError(options.output + ": cannot create: " + error.message());
-  const std::pair<const char*, const nn::Graph*> files[] = {
-      {"quantize_inputs", &parts->quantize_inputs},
-      {"quantized_main", &parts->quantized_main},
-      {"dequantize_outputs", &parts->dequantize_outputs}};
-  for (const auto& [name, part] : files) {
-    const auto path = std::filesystem::path(options.output) / (std::string(name) + ".tflite");
-    INTAGLIO_RETURN_IF_ERROR(nn::SaveTflite(*part, path.string()));
-    std::printf("wrote    %s: %zu layers, %s -> %s\n", nn::Printable(path.string()).c_str(),
-                part->layers.size(), DescribeAll(*part, part->inputs).c_str(),
-                DescribeAll(*part, part->outputs).c_str());
-  }
+  INTAGLIO_RETURN_IF_ERROR(WriteFiles(options.output, *files));
+  if (options.verify)
+    std::printf("verified in %d runs: the parts give the bits of the model\n", kVerifiedRuns);
   return {};
 }
 

@@ -422,5 +422,29 @@ TEST_F(Cli, CpuListsKernels) {
   EXPECT_GE(report["kernels"].size(), 1u);
 }
 
+TEST_F(Cli, PartsAreVerified) {
+  Write("stateful.tflite", nn::test::Build(nn::test::SmallStateful()));
+  for (const char* const model : {"network.tflite", "stateful.tflite"}) {
+    const Outcome verified = Run(std::string("partition ") + model + " parts");
+    EXPECT_EQ(verified.status, 0) << verified.err;
+    EXPECT_NE(verified.out.find("verified in 3 runs"), std::string::npos) << verified.out;
+    const Outcome unverified = Run(std::string("partition ") + model + " other --no-verify");
+    EXPECT_EQ(unverified.status, 0) << unverified.err;
+    EXPECT_EQ(unverified.out.find("verified"), std::string::npos) << unverified.out;
+    for (const char* const part : {"quantize_inputs", "quantized_main", "dequantize_outputs"}) {
+      const std::string name = std::string(part) + ".tflite";
+      EXPECT_EQ(Text(In("parts/" + name)), Text(In("other/" + name)));
+    }
+  }
+  const Outcome sensor = Run("partition network.tflite sensed --sensor uint8,127.5,0.01");
+  EXPECT_EQ(sensor.status, 0) << sensor.err;
+  EXPECT_NE(sensor.out.find("verified in 3 runs"), std::string::npos) << sensor.out;
+  EXPECT_EQ(Run("partition network.tflite given --input x.npy").status, 0);
+  ExpectError("partition network.tflite wrong --input none.npy", 1,
+              "network.tflite: none.npy: cannot open: No such file or directory (nothing was "
+              "written; --no-verify writes without)");
+  EXPECT_FALSE(fs::exists(In("wrong")));
+}
+
 }  // namespace
 }  // namespace intaglio::tools

@@ -1,0 +1,26 @@
+// Whether graphs that are run one after the other give the bits of one.
+#ifndef INTAGLIO_TOOLS_VERIFY_PARTS_H_
+#define INTAGLIO_TOOLS_VERIFY_PARTS_H_
+
+#include <string>
+#include <vector>
+
+#include "intaglio/fixedpoint/status.h"
+#include "intaglio/nn/graph.h"
+
+namespace intaglio::tools {
+
+struct ChainLink {
+  nn::Graph graph;
+  bool integer_only = false;  // prepare it so (PrepareOptions)
+};
+
+// Prepares all, runs them `runs` times on one input after the other, and compares every output. The
+// states go from run to run. `given` are inputs of the whole, [NAME=]FILE.npy; the others are made.
+// The error says what cannot be prepared or run, or which output differs.
+Status VerifyChain(const nn::Graph& whole, const std::vector<ChainLink>& chain,
+                   const std::vector<std::string>& given, int runs);
+
+}  // namespace intaglio::tools
+
+#endif  // INTAGLIO_TOOLS_VERIFY_PARTS_H_
