@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <deque>
 #include <thread>
 #include <vector>
 
@@ -72,6 +73,31 @@ TEST(TaskParts, AreSharedOutOnceAmongThreads) {
   }
   for (std::thread& thread : threads) thread.join();
   for (const auto& times : taken) ASSERT_EQ(times.load(), 1);
+}
+
+// Between a look at a part and the step into it, another thread may take its last task. Here every
+// task is its part's last one, all threads want the same, and who is stopped in between is
+// overtaken.
+TEST(TaskParts, GiveTheLastTaskOfAPartToOneThread) {
+  constexpr int kTasks = 64;
+  constexpr int kObjects = 500;
+  for (int round = 0; round < 100; ++round) {
+    std::deque<TaskParts> objects;
+    for (int i = 0; i < kObjects; ++i) objects.emplace_back(kTasks, kTasks);
+    std::atomic<int> taken{0};
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 3; ++i) {
+      threads.emplace_back([&] {
+        for (TaskParts& parts : objects) {
+          int mine = 0;
+          while (parts.Take(0) >= 0) ++mine;
+          taken.fetch_add(mine);
+        }
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    ASSERT_EQ(taken.load(), kTasks * kObjects) << round;
+  }
 }
 
 // What one operator leaves in a core's cache is there for the next.

@@ -373,6 +373,26 @@ TEST(PlanMemory, RefusesAnArenaOverTheLimit) {
                                           " bytes, but 1048576 are allowed");
 }
 
+// The sum of a concatenation and a part of it, row by row: written over the whole, its first row
+// would change the part that the others still need.
+TEST(PlanMemory, NoSumTakesThePlaceOfAConcatenationThatItReadsAPartOf) {
+  Builder b;
+  const Quantization q = PerTensor(1, 0);
+  const Q x{Type::kInt8, {1, 100}, 1, 0, std::vector<int>(100, 5)};
+  const Value part = b.Relu(Input(b, x), q);
+  const Value parts[] = {part, b.Add(part, part, {}, q), b.Relu6(part, q)};
+  const Value whole = b.Concatenation(parts, {0, Activation::kNone}, q);
+  b.Output(b.Add(whole, part, {}, q), "y");
+  const Result<Graph> graph = b.Finish();
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  Result<Model> planned = Model::Prepare(*graph);
+  Result<Model> apart = Model::Prepare(*graph, {.keep_all_tensors = true});
+  ASSERT_TRUE(planned.ok() && apart.ok());
+  EXPECT_TRUE(planned->layers()[3].in_place) << "the concatenation is joined";
+  EXPECT_FALSE(planned->layers()[4].in_place);
+  EXPECT_EQ(Outputs(*planned, {x}), Outputs(*apart, {x}));
+}
+
 // Weights, biases and the layer with the largest tensors, 3000 bytes.
 TEST(EstimateBytes, IsNearWhatAModelTakes) {
   Builder b;

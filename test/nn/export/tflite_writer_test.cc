@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "intaglio/nn/builder.h"
+#include "intaglio/nn/import/tflite_generated.h"
 #include "intaglio/nn/import/tflite_reader.h"
 #include "intaglio/test/nn/raw_run.h"
 
@@ -92,6 +93,28 @@ TEST(TfliteWriter, LeavesOutWhatIsNotUsed) {
   const Result<std::vector<uint8_t>> after = ExportTflite(*graph);
   ASSERT_TRUE(before.ok() && after.ok());
   EXPECT_EQ(*before, *after);
+}
+
+// Runtimes read constants where they lie, by vectors of 16 bytes.
+TEST(TfliteWriter, AlignsConstants) {
+  Builder b("sizes");
+  Value x = b.Input("x", Type::kInt8, {1, 1}, PerTensor(0.5f, 1));
+  size_t constants = 0;
+  for (const int size : {1, 3, 5, 17, 2, 31, 8, 1}) {
+    const std::vector<int8_t> numbers(static_cast<size_t>(size), 1);
+    const Constant c = b.Const<int8_t>("c" + std::string(static_cast<size_t>(size), 'c'), numbers,
+                                       {size, 1}, PerTensor(0.5f, 1));
+    b.Output(b.Layer(Maximum{}, {x.id, c.id}, Type::kInt8, PerTensor(0.5f, 1)), "y");
+    ++constants;
+  }
+  const Result<std::vector<uint8_t>> bytes = ExportTflite(*b.Finish());
+  ASSERT_TRUE(bytes.ok()) << bytes.status().message();
+  for (const tflite::Buffer* const buffer : *tflite::GetModel(bytes->data())->buffers()) {
+    if (buffer->data() == nullptr) continue;
+    EXPECT_EQ((buffer->data()->data() - bytes->data()) % 16, 0);
+    --constants;
+  }
+  EXPECT_EQ(constants, 0u);
 }
 
 // A part of a model may be nothing but its inputs.

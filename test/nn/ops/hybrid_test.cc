@@ -2,8 +2,10 @@
 // as each alone.
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <functional>
 #include <random>
+#include <utility>
 #include <vector>
 
 #include "intaglio/nn/builder.h"
@@ -118,6 +120,93 @@ TEST(HybridLayers, ShareNothingThatCostsMemory) {
     return std::move(*made);
   };
   EXPECT_EQ(model(false).arena_bytes(), model(true).arena_bytes());
+}
+
+// What the first layer made of the variable is no longer its form when the second one runs.
+TEST(HybridLayers, ShareNothingOfAVariableThatChanges) {
+  Builder b;
+  const Value x = b.Input("x", Type::kFloat32, {2, 40}, {});
+  const Constant weights = Weights(b, {60, 40}, 1, 0);
+  Graph graph = *b.Finish();
+  const auto add = [&](const char* name, Shape shape) {
+    Tensor& tensor = graph.tensors.emplace_back();
+    tensor.name = name;
+    tensor.type = Type::kFloat32;
+    tensor.shape = std::move(shape);
+    return static_cast<TensorId>(graph.tensors.size()) - 1;
+  };
+  const TensorId v = add("v", {2, 40});
+  graph.tensors.back().variable = true;
+  const TensorId before = add("before", {2, 60});
+  const TensorId after = add("after", {2, 60});
+  graph.layers = {{FullyConnected{}, {v, weights.id, kNoTensor}, {before}, {}},
+                  {AssignVariable{}, {x.id, v}, {}, {}},
+                  {FullyConnected{}, {v, weights.id, kNoTensor}, {after}, {}}};
+  graph.outputs = {before, after};
+  Result<Model> model = Model::Prepare(graph);
+  ASSERT_TRUE(model.ok()) << model.status().message();
+  RawTensors last;
+  for (const unsigned seed : {1, 2}) {
+    const RawTensors inputs = RandomInputs(graph, seed);
+    RawTensors got;
+    ASSERT_EQ(RunRaw(*model, inputs, got), "");
+    Model alone =
+        ModelOf({2, 40}, {[](Builder& other, Value value) {
+                  return other.Layer(FullyConnected{},
+                                     {value.id, Weights(other, {60, 40}, 1, 0).id, kNoTensor},
+                                     Type::kFloat32, {});
+                }});
+    RawTensors want;
+    ASSERT_EQ(RunRaw(alone, inputs, want), "");
+    EXPECT_EQ(got[1], want[0]);
+    if (!last.empty()) {
+      EXPECT_EQ(got[0], last[1]);
+    }
+    last = got;
+  }
+}
+
+// Each item has its own scale: its lines end where the next one's begin, wherever tiles end.
+TEST(HybridLayers, ScaleEachItemOfABatchByItself) {
+  for (const bool per_channel : {false, true}) {
+    for (const int size : {1, 3, 5}) {
+      Model both = ModelOf({2, size, size, 7}, {Conv(20, 3, per_channel)});
+      Model one = ModelOf({1, size, size, 7}, {Conv(20, 3, per_channel)});
+      RawTensors inputs = RandomInputs(both.graph(), 3);
+      const size_t half = inputs[0].size() / 2;
+      for (size_t at = half; at < 2 * half; at += sizeof(float)) {
+        float value = 0;
+        std::memcpy(&value, &inputs[0][at], sizeof(value));
+        value *= 1000;
+        std::memcpy(&inputs[0][at], &value, sizeof(value));
+      }
+      RawTensors got;
+      ASSERT_EQ(RunRaw(both, inputs, got), "");
+      std::vector<uint8_t> want;
+      for (const size_t begin : {size_t{0}, half}) {
+        const auto first = inputs[0].begin() + static_cast<ptrdiff_t>(begin);
+        RawTensors part;
+        ASSERT_EQ(RunRaw(one, {{first, first + static_cast<ptrdiff_t>(half)}}, part), "");
+        want.insert(want.end(), part[0].begin(), part[0].end());
+      }
+      EXPECT_EQ(got[0], want) << size << (per_channel ? " per channel" : "");
+    }
+  }
+}
+
+// One item that is cut for more threads than there is room for their results.
+TEST(HybridLayers, TakeAnyNumberOfThreads) {
+  Builder b;
+  const Value x = b.Input("x", Type::kFloat32, {1, 40, 40, 1024}, {});
+  Conv2D op;
+  op.stride = {16, 16};
+  b.Output(b.Layer(op, {x.id, Weights(b, {2, 1, 1, 1024}, 1, 0).id, kNoTensor}, Type::kFloat32, {}),
+           "y");
+  const Graph graph = *b.Finish();
+  RawTensors inputs = RandomInputs(graph, 4);
+  const float most = 100;  // in the last part
+  std::memcpy(&inputs[0][inputs[0].size() - sizeof(most)], &most, sizeof(most));
+  EXPECT_EQ(RunGraph(graph, inputs, {.threads = 100}), RunGraph(graph, inputs));
 }
 
 }  // namespace

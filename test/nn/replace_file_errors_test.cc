@@ -1,0 +1,99 @@
+// What only the last calls to the system say: that it could not keep what it had taken. This
+// program has its own fsync and close, which fail when they are told to.
+#include <gtest/gtest.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "intaglio/nn/replace_file.h"
+
+namespace {
+
+int fsync_error = 0;
+int close_error = 0;  // of the next call alone
+
+int Fail(int error) {
+  errno = error;
+  return -1;
+}
+
+}  // namespace
+
+extern "C" int fsync(int fd) {
+  if (fsync_error != 0) return Fail(fsync_error);
+  return static_cast<int>(syscall(SYS_fsync, fd));
+}
+
+extern "C" int close(int fd) {
+  const auto result = static_cast<int>(syscall(SYS_close, fd));
+  if (close_error == 0) return result;
+  const int error = close_error;
+  close_error = 0;
+  return Fail(error);
+}
+
+namespace intaglio::nn {
+namespace {
+
+namespace fs = std::filesystem;
+
+class LateErrors : public testing::Test {
+ protected:
+  void SetUp() override {
+    fs::remove_all(folder_);
+    fs::create_directories(folder_);
+    std::ofstream(path_) << "old";
+  }
+  void TearDown() override {
+    fsync_error = close_error = 0;
+    fs::remove_all(folder_);
+  }
+
+  std::string Text() const {
+    std::ifstream file(path_);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+
+  const fs::path folder_ = fs::path(testing::TempDir()) / "intaglio_late_errors";
+  const std::string path_ = (folder_ / "file").string();
+  const std::vector<uint8_t> new_ = {'n', 'e', 'w'};
+};
+
+TEST_F(LateErrors, OfCloseLeaveWhatWasThere) {
+  close_error = EDQUOT;
+  EXPECT_EQ(ReplaceFile(path_, new_).message(), path_ + ": cannot write: Disk quota exceeded");
+  EXPECT_EQ(Text(), "old");
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}), 1) << "something was left behind";
+}
+
+TEST_F(LateErrors, OfFsyncLeaveWhatWasThere) {
+  fsync_error = EIO;
+  EXPECT_EQ(ReplaceFile(path_, new_).message(), path_ + ": cannot write: Input/output error");
+  EXPECT_EQ(Text(), "old");
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}), 1) << "something was left behind";
+}
+
+// Nobody promises that there is fsync.
+TEST_F(LateErrors, OfNoFsyncAreNone) {
+  for (const int error : {EINVAL, ENOTSUP}) {
+    fsync_error = error;
+    EXPECT_EQ(ReplaceFile(path_, new_).message(), "");
+    EXPECT_EQ(Text(), "new");
+  }
+}
+
+TEST_F(LateErrors, OfADeviceAreErrors) {
+  close_error = EIO;
+  EXPECT_EQ(ReplaceFile("/dev/null", new_).message(),
+            "/dev/null: cannot write: Input/output error");
+}
+
+}  // namespace
+}  // namespace intaglio::nn
