@@ -28,7 +28,9 @@ class LayerView {
     return *std::get_if<Op>(&layer().op);
   }
 
+  const Graph& graph() const { return *graph_; }
   const Layer& layer() const { return graph_->layers[index_]; }
+  std::string label() const { return LabelOf(*graph_, index_); }
   size_t input_count() const { return layer().inputs.size(); }
   bool has_input(size_t i) const {
     return i < layer().inputs.size() && layer().inputs[i] != kNoTensor;

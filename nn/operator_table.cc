@@ -33,12 +33,11 @@ constexpr char kLstmRemark[] =
 // In the order of the variant Operator.
 constexpr OperatorRow kRows[] = {
     {"CONV_2D", 2, 3, kQuantized | kFloat, InferConv2D, PrepareConv2D,
-     "constant weights, int8 with int16, also int8 with float32; grouped and dilated too",
-     kWeightsAndBias},
+     "weights int8 with int16, also int8 with float32; grouped and dilated too", kWeightsAndBias},
     {"DEPTHWISE_CONV_2D", 2, 3, kQuantized | kFloat, InferDepthwiseConv2D, PrepareDepthwiseConv2D,
-     "constant weights, int8 with int16, also int8 with float32", kWeightsAndBias},
+     "weights int8 with int16, also int8 with float32", kWeightsAndBias},
     {"FULLY_CONNECTED", 2, 3, kQuantized | kFloat, InferFullyConnected, PrepareFullyConnected,
-     "constant weights, int8 with int16, also int8 with float32", kWeightsAndBias},
+     "weights int8 with int16, also int8 with float32", kWeightsAndBias},
     {"ADD", 2, 2, kNumbers, InferBroadcast, PrepareAdd, "int16 with zero points 0"},
     {"AVERAGE_POOL_2D", 1, 1, kQuantized | kFloat, InferAveragePool2D, PrepareAveragePool2D,
      "one quantization"},

@@ -4,6 +4,7 @@
 #include <cctype>
 #include <utility>
 
+#include "intaglio/nn/alone.h"
 #include "intaglio/nn/import/item_updates.h"
 #include "intaglio/nn/import/resources.h"
 #include "intaglio/nn/import/tflite_registry.h"

@@ -9,6 +9,7 @@
 
 #include "intaglio/gemm/gemm.h"
 #include "intaglio/gemm/gemm_plan.h"
+#include "intaglio/nn/ops/changing_weights.h"
 #include "intaglio/nn/ops/linear.h"
 #include "intaglio/nn/ops/ops.h"
 #include "intaglio/nn/ops/products.h"
@@ -150,6 +151,10 @@ MutableMatrix ProductShape::Output(void* data, Type type, ptrdiff_t stride, int 
 Result<PreparedLayer> PrepareConv2D(const LayerView& layer, const LayerOptions& options) {
   const Result<ProductShape> shape = ShapeOfConv2D(layer);
   if (!shape.ok()) return shape.status();
+  if (HasChangingWeights(layer)) {
+    return HasBytes(layer) ? PrepareChangingProduct(layer, *shape)
+                           : PrepareChanging(layer, options, PrepareConv2D);
+  }
   if (layer.input(0).type == Type::kInt16) return PrepareProduct16x8(layer, options, *shape);
   if (layer.input(0).type == Type::kFloat32 && layer.input(1).type == Type::kInt8) {
     // TFLite takes scales that are all the same for one.

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "intaglio/gemm/depthwise.h"
+#include "intaglio/nn/ops/changing_weights.h"
 #include "intaglio/nn/ops/linear.h"
 #include "intaglio/nn/ops/ops.h"
 #include "intaglio/nn/ops/products.h"
@@ -115,6 +116,7 @@ ShapesResult InferDepthwiseConv2D(const LayerView& layer) {
 Result<PreparedLayer> PrepareDepthwiseConv2D(const LayerView& layer, const LayerOptions& options) {
   const Result<Window> window = WindowOf(layer);
   if (!window.ok()) return window.status();
+  if (HasChangingWeights(layer)) return PrepareChanging(layer, options, PrepareDepthwiseConv2D);
   const Tensor& filter = layer.input(1);
   const int outputs = filter.shape[3];
   const int64_t taps = *CountElements({filter.shape[1], filter.shape[2]});

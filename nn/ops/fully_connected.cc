@@ -9,6 +9,7 @@
 
 #include "intaglio/gemm/gemm.h"
 #include "intaglio/gemm/gemm_plan.h"
+#include "intaglio/nn/ops/changing_weights.h"
 #include "intaglio/nn/ops/linear.h"
 #include "intaglio/nn/ops/ops.h"
 #include "intaglio/nn/ops/products.h"
@@ -131,6 +132,10 @@ Result<ProductShape> ShapeOfFullyConnected(const LayerView& layer) {
 Result<PreparedLayer> PrepareFullyConnected(const LayerView& layer, const LayerOptions& options) {
   const Result<Sizes> sizes = SizesOf(layer);
   if (!sizes.ok()) return sizes.status();
+  if (HasChangingWeights(layer)) {
+    return HasBytes(layer) ? PrepareChangingProduct(layer, *ShapeOfFullyConnected(layer))
+                           : PrepareChanging(layer, options, PrepareFullyConnected);
+  }
   if (layer.input(0).type == Type::kInt16) {
     return PrepareProduct16x8(layer, options, *ShapeOfFullyConnected(layer));
   }

@@ -44,6 +44,9 @@ Result<PreparedLayer> PrepareProduct16x8(const LayerView& layer, const LayerOpti
 Result<PreparedLayer> PrepareDepthwise16x8(const LayerView& layer, const LayerOptions& options,
                                            const Im2col& view);
 
+// 8 bits throughout, and weights or a bias that change (changing_weights.h).
+Result<PreparedLayer> PrepareChangingProduct(const LayerView& layer, const ProductShape& shape);
+
 // float32 inputs, int8 weights. TFLite's convolutions are asymmetric where weights have scales per
 // channel.
 Result<PreparedLayer> PrepareProductHybrid(const LayerView& layer, const LayerOptions& options,

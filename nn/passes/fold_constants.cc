@@ -7,6 +7,7 @@
 #include <utility>
 #include <variant>
 
+#include "intaglio/nn/alone.h"
 #include "intaglio/nn/backend.h"
 #include "intaglio/nn/nested_graphs.h"
 #include "intaglio/nn/operator_table.h"
@@ -81,20 +82,6 @@ bool FoldBudget::Charge(uint64_t bytes, uint64_t work) {
   bytes_ -= bytes;
   work_ -= work;
   return true;
-}
-
-Graph Alone(const Graph& graph, const Layer& layer) {
-  Graph alone;
-  Layer& copy = alone.layers.emplace_back(layer);
-  const auto add = [&](TensorId& id) {
-    if (id == kNoTensor) return;
-    alone.tensors.push_back(graph.tensors[static_cast<size_t>(id)]);
-    id = static_cast<TensorId>(alone.tensors.size()) - 1;
-  };
-  for (TensorId& id : copy.inputs) add(id);
-  for (TensorId& id : copy.outputs) add(id);
-  alone.outputs = copy.outputs;
-  return alone;
 }
 
 ConstantFolder::ConstantFolder(Graph& graph, FoldBudget& budget) : graph_(graph), budget_(budget) {}

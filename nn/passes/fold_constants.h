@@ -30,9 +30,6 @@ class FoldBudget {
   uint64_t work_;
 };
 
-// A layer as a graph of its own, without inputs of the graph.
-Graph Alone(const Graph& graph, const Layer& layer);
-
 // Folds a graph that is complete, or while its layers are added: the parameters of a layer, which
 // decide its shapes, may follow from constants through layers before it. Layers keep their indices
 // until Finish. Tensor ids must be in range.

@@ -325,13 +325,6 @@ TEST(Conv2D, RefusesOtherTypesOfWeightsAndBias) {
   EXPECT_NE(ErrorOf(c, c.Conv2D(z, right, bias, {}, PerTensor(1, 0)))
                 .find("bias 'bias' is int16; int32 is supported"),
             std::string::npos);
-
-  Builder d;
-  const Value u = d.Input("x", Type::kInt8, {1, 4, 4, 1}, PerTensor(1, 0));
-  const Value w = d.Input("w", Type::kInt8, {1, 1, 1, 1}, PerTensor(1, 0));
-  EXPECT_NE(ErrorOf(d, d.Conv2D(u, Constant{w.id}, kNoBias, {}, PerTensor(1, 0)))
-                .find("weights 'w' are not constant"),
-            std::string::npos);
 }
 
 TEST(DepthwiseConv2D, RefusesWithAReason) {

@@ -225,7 +225,8 @@ def shapes():
     first, more = through("SLICE", [shape, ints(0), ints(1)])
     rest, others = through("SLICE", [shape, ints(1), ints(2)])
     product, last = through("REDUCE_PROD", [rest, ints(0)], ("ReducerOptions", dict(keepDims=True)))
-    both, joined = through("CONCATENATION", [first, product], ("ConcatenationOptions", dict(axis=0)))
+    both, joined = through("CONCATENATION", [first, product],
+                           ("ConcatenationOptions", dict(axis=0)))
     run("RESHAPE to what follows from a shape", [x], [y],
         ops + more + others + last + joined + [Op("RESHAPE", [x, both], [y])])
 
