@@ -1,8 +1,5 @@
 // The `intaglio` command. Exit status: 0 ok, 1 the work failed, 2 wrong usage; an error is one line
 // on stderr.
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <cstdio>
 #include <exception>
 #include <iostream>
@@ -20,14 +17,6 @@ constexpr int kWrongUsage = 2;
 int Fail(int status, const std::string& message) {
   std::fprintf(stderr, "intaglio: %s\n", intaglio::nn::Printable(message).c_str());
   return status;
-}
-
-// Or else the next file that is opened becomes the standard output, and is written to as such.
-// Nothing can be written to this one.
-void OpenStandardStreams() {
-  int fd = 0;
-  while (fd >= 0 && fd <= STDERR_FILENO) fd = open("/dev/null", O_RDONLY);
-  if (fd >= 0) close(fd);
 }
 
 // Whether all that was printed has been taken: a full disk may tell at any time.
@@ -50,7 +39,6 @@ int Main(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  OpenStandardStreams();
   try {
     return Main(argc, argv);
   } catch (const std::exception& error) {  // no memory, or a defect of ours

@@ -95,7 +95,7 @@ TEST_F(CliFiles, AFullDiskCutsNoFile) {
   EXPECT_EQ(Text(In("parts/quantized_main.tflite")), "old");
 }
 
-// With standard output closed, an output's file must not become it.
+// The next file that is opened gets its number.
 TEST_F(CliFiles, ClosedStandardOutputIsNoFile) {
   EXPECT_EQ(Shell("I run network.tflite --input x.npy --output a"), 0);
   EXPECT_EQ(Shell("I run network.tflite --input x.npy --output b >&- 2> err.txt"), 1);
@@ -131,7 +131,7 @@ bool HasControls(const std::string& text) {
 TEST_F(CliFiles, ControlCharactersAreEscaped) {
   nn::test::ModelSpec spec = nn::test::SmallNetwork();
   for (nn::test::TensorSpec& tensor : spec.tensors) tensor.name += "\x1b[31m\x7f\xc2\x9b\r<b>\xff";
-  const std::string odd = "odd\x1b[2J\n\x07.tflite";
+  const std::string odd = "odd\x1b[2J\n\x07\x7f\xc2\x9b.tflite";
   Write(odd, nn::test::Build(spec));
   spec.operators[2].code = nn::tflite::BuiltinOperator::CUSTOM;
   spec.operators[2].custom_code = "evil\x1b]0;x\x07";

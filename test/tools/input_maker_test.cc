@@ -207,13 +207,19 @@ TEST(InputMaker, LooksBackThroughLayers) {
                      {std::move(layer), nn::Layer{nn::Gather{0, 0}, {0, 3}, {4}, ""}});
   };
   const nn::Tensor twos = MakeConstant<int32_t>({}, {2});
+  const nn::Tensor few = MakeConstant<int32_t>({8}, {1, 2, 1, 2, 1, 2, 1, 2});
   const nn::Graph reshaped =
       through({nn::Reshape{{8}}, {1}, {3}, ""}, MakeTensor(Type::kInt32, {2, 4}), twos);
   ExpectIndices<int32_t>(reshaped, 1, 5);
-  ExpectRange(through({nn::Add{}, {1, 2}, {3}, ""}, index, twos), 1, -2, 2);
-  ExpectRange(through({nn::Sub{}, {1, 2}, {3}, ""}, index, twos), 1, 2, 6);
-  ExpectRange(through({nn::Sub{}, {2, 1}, {3}, ""}, index, twos), 1, -2, 2);
-  ExpectRange(through({nn::Mul{}, {1, 2}, {3}, ""}, index, twos), 1, 0, 2);
+  ExpectRange(through({nn::Add{}, {1, 2}, {3}, ""}, index, few), 1, -1, 2);
+  ExpectRange(through({nn::Sub{}, {1, 2}, {3}, ""}, index, few), 1, 2, 5);
+  ExpectRange(through({nn::Sub{}, {2, 1}, {3}, ""}, index, few), 1, -2, 1);
+  ExpectRange(through({nn::Mul{}, {1, 2}, {3}, ""}, index, few), 1, 0, 2);
+  const nn::Graph thirds =
+      through({nn::Mul{}, {1, 2}, {3}, ""}, index, MakeConstant<int32_t>({}, {3}));
+  const std::vector<int32_t> made = RunOnMade<int32_t>(thirds, 1);
+  EXPECT_EQ(std::set<int32_t>(made.begin(), made.end()), (std::set<int32_t>{0, 1}))
+      << "3 times 4 / 3 is rounded down";
   ExpectRange(through({nn::Add{}, {1, 2}, {3}, ""}, index, index), 2, 0, 2);
   ExpectRange(through({nn::Mul{}, {1, 2}, {3}, ""}, index, index), 2, 0, 2);
   ExpectRange(through({nn::Maximum{}, {1, 2}, {3}, ""}, index, index), 2, 0, 4);
