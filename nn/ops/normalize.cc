@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <memory>
 #include <string>
 
 #include "intaglio/fixedpoint/inverse_sqrt.h"
@@ -44,11 +45,68 @@ void LogSoftmaxFloat(const float* in, float* out, ptrdiff_t depth) {
   for (ptrdiff_t i = 0; i < depth; ++i) out[i] = in[i] - max - log;
 }
 
-// The power in float64, as in TFLite, whose options are of that type.
-float ResponseOf(const LocalResponseNormalization& op, float sum) {
-  const double base = static_cast<double>(op.bias) + static_cast<double>(op.alpha) * sum;
-  return static_cast<float>(std::pow(base, -static_cast<double>(op.beta)));
-}
+// LOCAL_RESPONSE_NORMALIZATION: x (bias + alpha sum)^-beta, the sum of the squares of the channels
+// from `radius` before to radius - 1 behind. All channels gather their sums together, each in the
+// order of its channels: a square beyond the ends is 0, which changes no sum.
+class ResponseRoutine final : public Routine {
+ public:
+  ResponseRoutine(const LocalResponseNormalization& op, const Shape& shape)
+      : op_(op),
+        count_(static_cast<ptrdiff_t>(*CountElements(shape))),
+        depth_(shape.back()),
+        radius_(std::min(op.radius, shape.back())) {}
+
+  Status Run(const RunArguments& arguments) const override {
+    const auto* in = static_cast<const float*>(arguments.inputs[0]);
+    auto* out = static_cast<float*>(arguments.outputs[0]);
+    auto* const squares = static_cast<float*>(arguments.scratch);
+    std::fill_n(squares, SquaresSize(), 0.0f);
+    for (ptrdiff_t at = 0; at < count_; at += depth_) RunRow(in + at, squares, out + at);
+    return {};
+  }
+
+  size_t scratch_bytes() const {
+    return static_cast<size_t>(SquaresSize() + depth_) * sizeof(float);
+  }
+
+ private:
+  ptrdiff_t SquaresSize() const { return depth_ + 2 * radius_; }
+
+  void RunRow(const float* in, float* squares, float* out) const {
+    float* const sums = squares + SquaresSize();
+    for (ptrdiff_t c = 0; c < depth_; ++c) squares[radius_ + c] = in[c] * in[c];
+    std::fill_n(sums, depth_, 0.0f);
+    for (ptrdiff_t tap = 0; tap < 2 * radius_; ++tap) {
+      for (ptrdiff_t c = 0; c < depth_; ++c) sums[c] += squares[c + tap];
+    }
+    for (ptrdiff_t c = 0; c < depth_; ++c) out[c] = in[c] * Response(sums[c]);
+  }
+
+  // In float64, as in TFLite, whose options are of that type.
+  float Response(float sum) const {
+    const double base = static_cast<double>(op_.bias) + static_cast<double>(op_.alpha) * sum;
+    const float by_roots = op_.beta == 0.75f || op_.beta == 0.5f ? PowerByRoots(base) : kUnknown;
+    if (by_roots == by_roots) return by_roots;
+    return static_cast<float>(std::pow(base, -static_cast<double>(op_.beta)));
+  }
+
+  // NaN where the error of the roots, below 2^-51, and that of pow could make two float32 of one
+  // power.
+  float PowerByRoots(double base) const {
+    const double root = std::sqrt(base);
+    const double power = 1 / (op_.beta == 0.5f ? root : root * std::sqrt(root));
+    const auto low = static_cast<float>(power * (1 - 0x1p-50));
+    const auto high = static_cast<float>(power * (1 + 0x1p-50));
+    return low == high ? low : kUnknown;
+  }
+
+  static constexpr float kUnknown = std::numeric_limits<float>::quiet_NaN();
+
+  LocalResponseNormalization op_;
+  ptrdiff_t count_;
+  ptrdiff_t depth_;
+  ptrdiff_t radius_;
+};
 
 // 128 x / |x|: the input's scale cancels out.
 template <class T>
@@ -123,16 +181,9 @@ Result<PreparedLayer> PrepareLocalResponseNormalization(const LayerView& layer,
   if (op.radius < 0) return layer.Invalid("the radius is " + std::to_string(op.radius));
   PreparedLayer prepared;
   prepared.name = RoutineName(Type::kFloat32, "normalize");
-  prepared.routine = RowRoutine<float>(layer, [op](const float* in, float* out, ptrdiff_t depth) {
-    for (ptrdiff_t c = 0; c < depth; ++c) {
-      float sum = 0;
-      const ptrdiff_t end = std::min(depth, c + op.radius);
-      for (ptrdiff_t i = std::max<ptrdiff_t>(0, c - op.radius); i < end; ++i) {
-        sum += in[i] * in[i];
-      }
-      out[c] = in[c] * ResponseOf(op, sum);
-    }
-  });
+  const auto routine = std::make_shared<ResponseRoutine>(op, layer.input(0).shape);
+  prepared.scratch_bytes = routine->scratch_bytes();
+  prepared.routine = routine;
   return prepared;
 }
 

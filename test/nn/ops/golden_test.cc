@@ -74,7 +74,7 @@ Status RunModel(Model& model, const RunOfCase& run, std::vector<Bytes>& outputs)
 bool IsClose(float actual, float expected, float bound) {
   if (std::bit_cast<uint32_t>(actual) == std::bit_cast<uint32_t>(expected)) return true;
   if (std::isnan(actual) && std::isnan(expected)) return true;
-  if (bound == 0) return false;
+  if (bound == 0 || !std::isfinite(expected)) return false;
   return std::fabs(actual - expected) <= bound * std::max(1.0f, std::fabs(expected));
 }
 
