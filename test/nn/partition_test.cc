@@ -255,13 +255,17 @@ TEST(Partition, RefusesAVariableOfTwoParts) {
             "RELU #0 'y': shares the variable 'v' with a layer or an output of another part");
 }
 
-// What the first input leads to is the last output.
-TEST(Partition, KeepsTheOrderOfCrossedOutputs) {
+// Layers quantize the last input first, and what the first input leads to is the last output.
+TEST(Partition, KeepsTheOrderOfCrossedTensors) {
   Builder b;
-  const Value first = b.Quantize(b.Input("first", Type::kFloat32, {3}), Type::kInt8, kIn);
-  const Value second = b.Quantize(b.Input("second", Type::kFloat32, {5}), Type::kInt8, kIn);
-  b.Output(b.Dequantize(b.Relu(second, kOut)), "y2");
-  b.Output(b.Dequantize(b.Relu(first, kOut)), "y1");
+  std::vector<Value> values;
+  for (const int size : {3, 4, 5, 6}) values.push_back(b.Input("x", Type::kFloat32, {size}));
+  std::reverse(values.begin(), values.end());
+  for (Value& value : values) value = b.Quantize(value, Type::kInt8, kIn);
+  std::swap(values[1], values[2]);  // the main part has another order than either end
+  for (Value& value : values) value = b.Relu(value, kOut);
+  std::swap(values[1], values[2]);
+  for (const Value& value : values) b.Output(b.Dequantize(value), "y");
   const Graph graph = Finish(b);
   const Result<Parts> parts = Partition(graph);
   ASSERT_TRUE(parts.ok()) << parts.status().message();
@@ -271,8 +275,8 @@ TEST(Partition, KeepsTheOrderOfCrossedOutputs) {
     return found;
   };
   const Graph& main = parts->quantized_main;
-  EXPECT_EQ(shapes(main, main.inputs), (std::vector<Shape>{{3}, {5}}));
-  EXPECT_EQ(shapes(main, main.outputs), (std::vector<Shape>{{5}, {3}}));
+  EXPECT_EQ(shapes(main, main.inputs), (std::vector<Shape>{{3}, {4}, {5}, {6}}));
+  EXPECT_EQ(shapes(main, main.outputs), (std::vector<Shape>{{6}, {5}, {4}, {3}}));
   ExpectSameBits(graph);
 }
 
