@@ -4,6 +4,7 @@
 #include <memory>
 #include <new>
 #include <utility>
+#include <variant>
 
 #include "intaglio/nn/alone.h"
 #include "intaglio/nn/quantization.h"
@@ -61,6 +62,14 @@ class ChangingRoutine final : public Routine {
 
 bool HasChangingWeights(const LayerView& layer) {
   return Changes(layer, kWeights) || Changes(layer, kBias);
+}
+
+bool IsPreparedAnew(const LayerView& layer) {
+  const Operator& op = layer.layer().op;
+  const bool depthwise = std::holds_alternative<DepthwiseConv2D>(op);
+  const bool dense =
+      std::holds_alternative<Conv2D>(op) || std::holds_alternative<FullyConnected>(op);
+  return (depthwise || (dense && !HasBytes(layer))) && HasChangingWeights(layer);
 }
 
 Placeholders::Placeholders(const LayerView& layer) : graph_(WithLabel(layer)) {

@@ -15,6 +15,10 @@ inline bool HasBytes(const LayerView& layer) {
   return layer.input(0).type == Type::kInt8 || layer.input(0).type == Type::kUInt8;
 }
 
+// Whether every run prepares the layer anew. (Of 8 bits, only depthwise ones: the engine packs the
+// weights of the others.)
+bool IsPreparedAnew(const LayerView& layer);
+
 // The same layer with constants in the place of what changes, to prepare what does not depend on
 // their elements. Biases are 0; weights of 8 bits are as far from their zero points as they get, so
 // that checks of overflow hold for all weights.
