@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <memory>
 #include <string>
-#include <type_traits>
 #include <utility>
 
 #include "intaglio/nn/layer.h"
@@ -33,9 +32,9 @@ std::shared_ptr<const Routine> LineRoutine(const LayerView& layer, const Functio
 
 // out = f(x) for each element, on all threads; types of one size.
 template <class In, class Out, class Function>
-std::shared_ptr<const Routine> UnaryRoutine(const LayerView& layer, const Function& f) {
+std::shared_ptr<const Routine> UnaryRoutine(const LayerView& layer, Function f) {
   return LineRoutine<In, Out>(layer, [f](const In* in, ptrdiff_t count, Out* out) {
-    const std::decay_t<Function> function = f;  // which no store can change
+    const Function function = f;  // which no store can change
     for (ptrdiff_t i = 0; i < count; ++i) out[i] = static_cast<Out>(function(in[i]));
   });
 }
