@@ -4,7 +4,6 @@
 
 #include "intaglio/nn/layer.h"
 #include "intaglio/nn/nested_graphs.h"
-#include "intaglio/nn/ops/changing_weights.h"
 #include "intaglio/nn/ops/ops.h"
 
 namespace intaglio::nn {
@@ -39,9 +38,6 @@ std::string WhatForcesFloat(const Graph& graph, size_t index) {
   }
   if (std::holds_alternative<Sqrt>(op) && type == Type::kInt16) {
     return "it takes the roots of int16 '" + layer.input(0).name + "' in float32";
-  }
-  if (IsPreparedAnew(layer)) {
-    return "its weights change, and every run makes multipliers of their scales";
   }
   for (const NestedGraph& nested : NestedGraphsOf(op)) {
     const Status status = CheckIntegerOnly(*nested.graph);

@@ -1,33 +1,42 @@
-// CONV_2D and FULLY_CONNECTED of 8 bits whose weights change: the engine packs them on the way.
+// CONV_2D and FULLY_CONNECTED of quantized numbers whose weights change: the engine packs them on
+// the way.
 #include <cstddef>
 #include <memory>
 #include <optional>
 #include <utility>
 
 #include "intaglio/nn/ops/changing_weights.h"
+#include "intaglio/nn/ops/linear16.h"
 #include "intaglio/nn/ops/products.h"
 #include "intaglio/nn/ops/single_rounding.h"
 
 namespace intaglio::nn {
 namespace {
 
+// The weights of a group.
+ConstMatrix FilterOf(const ProductShape& shape, const RunArguments& arguments, Type type,
+                     int32_t zero_point, int group) {
+  const auto* const weights = static_cast<const std::byte*>(arguments.inputs[1]);
+  const int channels = shape.group_outputs();
+  return {weights + ptrdiff_t{group} * channels * shape.depth(),
+          type,
+          shape.depth(),
+          channels,
+          shape.depth(),
+          Order::kColMajor,
+          zero_point};
+}
+
 class ProductRoutine final : public Routine {
  public:
   Status Run(const RunArguments& arguments) const override {
-    const auto* const weights = static_cast<const std::byte*>(arguments.inputs[1]);
-    const auto* const bias =
-        arguments.inputs.size() < 3 ? nullptr : static_cast<const int32_t*>(arguments.inputs[2]);
+    const auto* const bias = static_cast<const int32_t*>(BiasOf(arguments));
     for (int g = 0; g < shape.groups; ++g) {
       const int first = g * shape.group_outputs();
       StandardPipeline pipeline = PipelineFrom(first);
       pipeline.bias = bias == nullptr ? nullptr : bias + first;
-      const ConstMatrix filter{weights + ptrdiff_t{first} * shape.depth(),
-                               linear.type,
-                               shape.depth(),
-                               shape.group_outputs(),
-                               shape.depth(),
-                               Order::kColMajor,
-                               linear.weight_zero_points[0]};
+      const ConstMatrix filter =
+          FilterOf(shape, arguments, linear.type, linear.weight_zero_points[0], g);
       INTAGLIO_RETURN_IF_ERROR(Gemm(
           arguments.context,
           shape.Input(arguments.inputs[0], linear.type, linear.input.zero_point, g), filter,
@@ -71,7 +80,55 @@ class ProductRoutine final : public Routine {
   std::vector<double> real;  // where there are no such multipliers
 };
 
+class Routine16 final : public Routine {
+ public:
+  Status Run(const RunArguments& arguments) const override {
+    Linear16 with_bias = layer;
+    INTAGLIO_RETURN_IF_ERROR(with_bias.SetBias(BiasOf(arguments)));
+    const Halves halves = HalvesIn(arguments.scratch, shape.inputs());
+    Split(static_cast<const int16_t*>(arguments.inputs[0]), shape.inputs(), halves);
+    const int columns = shape.group_outputs();
+    for (int g = 0; g < shape.groups; ++g) {
+      const ConstMatrix filter = FilterOf(shape, arguments, Type::kInt8, 0, g);
+      const MutableMatrix products{halves.products, Type::kInt32, shape.rows(),
+                                   columns,         columns,      Order::kRowMajor};
+      INTAGLIO_RETURN_IF_ERROR(Gemm(arguments.context, shape.Input(halves.high, Type::kInt8, 0, g),
+                                    filter, products, StandardPipeline()));
+      const AddHighHalves add{with_bias, halves.products, columns, g * columns};
+      INTAGLIO_RETURN_IF_ERROR(
+          Gemm(arguments.context, shape.Input(halves.low, Type::kUInt8, 0, g), filter,
+               shape.Output(arguments.outputs[0], Type::kInt16, arguments.output_stride, g),
+               add.pipeline()));
+    }
+    return {};
+  }
+
+  ProductShape shape;
+  Linear16 layer;
+};
+
 }  // namespace
+
+Result<PreparedLayer> PrepareChangingProduct16x8(const LayerView& layer,
+                                                 const ProductShape& shape) {
+  const Placeholders placeholders(layer);
+  Result<Linear16> linear =
+      CheckLinear16(placeholders.layer(), shape.activation, 0, shape.outputs, shape.depth());
+  if (!linear.ok()) return linear.status();
+  const Result<size_t> scratch =
+      HalvesBytes(layer, shape.inputs(), int64_t{shape.rows()} * shape.group_outputs());
+  if (!scratch.ok()) return scratch.status();
+  auto routine = std::make_shared<Routine16>();
+  routine->shape = shape;
+  routine->layer = std::move(*linear);
+  PreparedLayer prepared;
+  prepared.name = RoutineName(Type::kInt16, "gemm");
+  prepared.macs = CountMacs({shape.rows(), shape.outputs}, shape.depth());
+  prepared.scratch_bytes = *scratch;
+  prepared.strides_output = true;
+  prepared.routine = std::move(routine);
+  return prepared;
+}
 
 Result<PreparedLayer> PrepareChangingProduct(const LayerView& layer, const ProductShape& shape) {
   const Placeholders placeholders(layer);
@@ -81,10 +138,7 @@ Result<PreparedLayer> PrepareChangingProduct(const LayerView& layer, const Produ
       CheckLinear(placeholders.layer(), shape.activation, 0, shape.outputs, shape.depth());
   if (!linear.ok()) return linear.status();
   routine->linear = std::move(*linear);
-  for (const int32_t zero_point : routine->linear.weight_zero_points) {
-    if (zero_point == routine->linear.weight_zero_points[0]) continue;
-    return layer.Unsupported("weights that change have zero points that differ per channel");
-  }
+  INTAGLIO_RETURN_IF_ERROR(CheckOneZeroPoint(layer, routine->linear.weight_zero_points));
   INTAGLIO_RETURN_IF_ERROR(
       routine->SetMultipliers(layer, std::holds_alternative<FullyConnected>(layer.layer().op)));
   PreparedLayer prepared;

@@ -4,7 +4,6 @@
 #include <memory>
 #include <new>
 #include <utility>
-#include <variant>
 
 #include "intaglio/nn/alone.h"
 #include "intaglio/nn/quantization.h"
@@ -64,14 +63,6 @@ bool HasChangingWeights(const LayerView& layer) {
   return Changes(layer, kWeights) || Changes(layer, kBias);
 }
 
-bool IsPreparedAnew(const LayerView& layer) {
-  const Operator& op = layer.layer().op;
-  const bool depthwise = std::holds_alternative<DepthwiseConv2D>(op);
-  const bool dense =
-      std::holds_alternative<Conv2D>(op) || std::holds_alternative<FullyConnected>(op);
-  return (depthwise || (dense && !HasBytes(layer))) && HasChangingWeights(layer);
-}
-
 Placeholders::Placeholders(const LayerView& layer) : graph_(WithLabel(layer)) {
   for (const size_t input : {kWeights, kBias}) {
     if (!Changes(layer, input)) continue;
@@ -88,6 +79,14 @@ Placeholders::Placeholders(const LayerView& layer) : graph_(WithLabel(layer)) {
   }
 }
 
+Status CheckOneZeroPoint(const LayerView& layer, const std::vector<int32_t>& zero_points) {
+  for (const int32_t zero_point : zero_points) {
+    if (zero_point == zero_points[0]) continue;
+    return layer.Unsupported("weights that change have zero points that differ per channel");
+  }
+  return {};
+}
+
 Result<PreparedLayer> PrepareChanging(const LayerView& layer, const LayerOptions& options,
                                       PrepareConstant prepare) {
   auto routine = std::make_shared<ChangingRoutine>();
@@ -100,10 +99,6 @@ Result<PreparedLayer> PrepareChanging(const LayerView& layer, const LayerOptions
   // What pays for itself only in many runs.
   routine->options.fit = false;
   routine->options.cold = false;
-  // Multipliers are made of scales again.
-  if (!options.fit && layer.output().type != Type::kFloat32) {
-    return layer.Unsupported("weights that change, without floating point");
-  }
   const Placeholders placeholders(layer);
   Result<PreparedLayer> prepared = prepare(placeholders.layer(), routine->options);
   if (!prepared.ok()) return prepared.status();

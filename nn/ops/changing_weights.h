@@ -11,13 +11,6 @@ namespace intaglio::nn {
 
 // Whether the weights (input 1) or the bias (input 2) are no constants.
 bool HasChangingWeights(const LayerView& layer);
-inline bool HasBytes(const LayerView& layer) {
-  return layer.input(0).type == Type::kInt8 || layer.input(0).type == Type::kUInt8;
-}
-
-// Whether every run prepares the layer anew. (Of 8 bits, only depthwise ones: the engine packs the
-// weights of the others.)
-bool IsPreparedAnew(const LayerView& layer);
 
 // The same layer with constants in the place of what changes, to prepare what does not depend on
 // their elements. Biases are 0; weights of 8 bits are as far from their zero points as they get, so
@@ -32,8 +25,16 @@ class Placeholders {
   std::vector<std::vector<int64_t>> elements_;
 };
 
-// A layer that `prepare` takes with constants: its routine is prepared anew by every run, which
-// allocates what it packs.
+// The bias of a run; null where the layer has none.
+inline const void* BiasOf(const RunArguments& arguments) {
+  return arguments.inputs.size() < 3 ? nullptr : arguments.inputs[2];
+}
+
+// Weights that are packed by every run have one zero point.
+Status CheckOneZeroPoint(const LayerView& layer, const std::vector<int32_t>& zero_points);
+
+// A layer of float32 that `prepare` takes with constants: its routine is prepared anew by every
+// run, which allocates what it packs.
 using PrepareConstant = Result<PreparedLayer> (*)(const LayerView& layer,
                                                   const LayerOptions& options);
 Result<PreparedLayer> PrepareChanging(const LayerView& layer, const LayerOptions& options,

@@ -152,8 +152,10 @@ Result<PreparedLayer> PrepareConv2D(const LayerView& layer, const LayerOptions& 
   const Result<ProductShape> shape = ShapeOfConv2D(layer);
   if (!shape.ok()) return shape.status();
   if (HasChangingWeights(layer)) {
-    return HasBytes(layer) ? PrepareChangingProduct(layer, *shape)
-                           : PrepareChanging(layer, options, PrepareConv2D);
+    const Type type = layer.input(0).type;
+    if (type == Type::kFloat32) return PrepareChanging(layer, options, PrepareConv2D);
+    return type == Type::kInt16 ? PrepareChangingProduct16x8(layer, *shape)
+                                : PrepareChangingProduct(layer, *shape);
   }
   if (layer.input(0).type == Type::kInt16) return PrepareProduct16x8(layer, options, *shape);
   if (layer.input(0).type == Type::kFloat32 && layer.input(1).type == Type::kInt8) {

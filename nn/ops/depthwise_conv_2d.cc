@@ -116,11 +116,14 @@ ShapesResult InferDepthwiseConv2D(const LayerView& layer) {
 Result<PreparedLayer> PrepareDepthwiseConv2D(const LayerView& layer, const LayerOptions& options) {
   const Result<Window> window = WindowOf(layer);
   if (!window.ok()) return window.status();
-  if (HasChangingWeights(layer)) return PrepareChanging(layer, options, PrepareDepthwiseConv2D);
   const Tensor& filter = layer.input(1);
   const int outputs = filter.shape[3];
   const int64_t taps = *CountElements({filter.shape[1], filter.shape[2]});
   const Type type = layer.input(0).type;
+  const bool changing = HasChangingWeights(layer);
+  if (changing && type == Type::kFloat32) {
+    return PrepareChanging(layer, options, PrepareDepthwiseConv2D);
+  }
   if (type == Type::kInt16 || type == Type::kFloat32) {
     const Result<Im2col> plain = MakeView(layer, Type::kInt8, 0, *window);
     if (!plain.ok()) return plain.status();
@@ -128,8 +131,10 @@ Result<PreparedLayer> PrepareDepthwiseConv2D(const LayerView& layer, const Layer
       return PrepareDepthwiseHybrid(layer, options, *plain);
     }
     if (type == Type::kFloat32) return PrepareDepthwiseFloat(layer, options, *plain);
-    return PrepareDepthwise16x8(layer, options, *plain);
+    return changing ? PrepareChangingDepthwise16x8(layer, options, *plain)
+                    : PrepareDepthwise16x8(layer, options, *plain);
   }
+  if (changing) return PrepareChangingDepthwise(layer, options, *window);
 
   Result<LinearLayer> linear =
       CheckLinear(layer, layer.op<DepthwiseConv2D>().activation, 3, outputs, taps);

@@ -133,8 +133,10 @@ Result<PreparedLayer> PrepareFullyConnected(const LayerView& layer, const LayerO
   const Result<Sizes> sizes = SizesOf(layer);
   if (!sizes.ok()) return sizes.status();
   if (HasChangingWeights(layer)) {
-    return HasBytes(layer) ? PrepareChangingProduct(layer, *ShapeOfFullyConnected(layer))
-                           : PrepareChanging(layer, options, PrepareFullyConnected);
+    const Type type = layer.input(0).type;
+    if (type == Type::kFloat32) return PrepareChanging(layer, options, PrepareFullyConnected);
+    return type == Type::kInt16 ? PrepareChangingProduct16x8(layer, *ShapeOfFullyConnected(layer))
+                                : PrepareChangingProduct(layer, *ShapeOfFullyConnected(layer));
   }
   if (layer.input(0).type == Type::kInt16) {
     return PrepareProduct16x8(layer, options, *ShapeOfFullyConnected(layer));

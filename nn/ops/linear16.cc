@@ -28,16 +28,15 @@ Status CheckZeroPoints(const LayerView& layer, const LinearLayer& linear) {
 }
 
 template <class T>
-Status ReadBias(const LayerView& layer, Linear16& to) {
-  const auto* const bytes = static_cast<const std::byte*>(layer.input(2).data);
-  for (size_t i = 0; i < to.bias.size(); ++i) {
+Status ReadBias(const void* elements, std::vector<int64_t>& to) {
+  for (size_t i = 0; i < to.size(); ++i) {
     T value = 0;
-    std::memcpy(&value, bytes + i * sizeof(T), sizeof(T));
+    std::memcpy(&value, static_cast<const std::byte*>(elements) + i * sizeof(T), sizeof(T));
     if (value < -kMaxBias || value > kMaxBias) {
-      return layer.Unsupported("the bias " + std::to_string(value) + " of channel " +
-                               std::to_string(i) + " is beyond 2^42");
+      return Unsupported("the bias " + std::to_string(value) + " of channel " + std::to_string(i) +
+                         " is beyond 2^42");
     }
-    to.bias[i] = value;
+    to[i] = value;
   }
   return {};
 }
@@ -56,7 +55,8 @@ Status CheckBias(const LayerView& layer, int channels, Linear16& to) {
   }
   to.narrow = bias.type == Type::kInt32;
   to.bias.resize(static_cast<size_t>(channels));
-  return to.narrow ? ReadBias<int32_t>(layer, to) : ReadBias<int64_t>(layer, to);
+  const Status status = to.SetBias(bias.data);
+  return status.ok() ? status : layer.Wrap(status);
 }
 
 }  // namespace
@@ -105,6 +105,11 @@ void WithFinisher(const Linear16& layer, const Body& body) {
 }
 
 }  // namespace
+
+Status Linear16::SetBias(const void* elements) {
+  if (elements == nullptr) return {};
+  return narrow ? ReadBias<int32_t>(elements, bias) : ReadBias<int64_t>(elements, bias);
+}
 
 void Linear16::Finish(const int64_t* sums, ptrdiff_t count, int16_t* out) const {
   const size_t channels = static_cast<size_t>(this->channels);

@@ -27,6 +27,9 @@ struct Linear16 {
 
   int channels = 0;
 
+  // Takes another bias, of as many elements and the same type; null: none.
+  Status SetBias(const void* elements);
+
   // The outputs for sums of products, of all channels in turn.
   void Finish(const int64_t* sums, ptrdiff_t count, int16_t* out) const;
 };

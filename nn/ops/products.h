@@ -46,6 +46,12 @@ Result<PreparedLayer> PrepareDepthwise16x8(const LayerView& layer, const LayerOp
 
 // 8 bits throughout, and weights or a bias that change (changing_weights.h).
 Result<PreparedLayer> PrepareChangingProduct(const LayerView& layer, const ProductShape& shape);
+Result<PreparedLayer> PrepareChangingDepthwise(const LayerView& layer, const LayerOptions& options,
+                                               const Window& window);
+// The same of int16 inputs, int8 weights.
+Result<PreparedLayer> PrepareChangingProduct16x8(const LayerView& layer, const ProductShape& shape);
+Result<PreparedLayer> PrepareChangingDepthwise16x8(const LayerView& layer,
+                                                   const LayerOptions& options, const Im2col& view);
 
 // float32 inputs, int8 weights. TFLite's convolutions are asymmetric where weights have scales per
 // channel.
