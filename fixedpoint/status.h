@@ -8,6 +8,8 @@
 #include <string>
 #include <utility>
 
+#include "intaglio/fixedpoint/language.h"
+
 namespace intaglio {
 
 enum class StatusCode {
@@ -33,16 +35,19 @@ class [[nodiscard]] Status {
   std::string message_;
 };
 
-inline Status InvalidArgument(std::string message) {
+// Cold: what leads to a refusal is compiled for its size, and kept apart from what does not.
+[[gnu::cold]] inline Status InvalidArgument(std::string message) {
   return {StatusCode::kInvalidArgument, std::move(message)};
 }
-inline Status Unsupported(std::string message) {
+[[gnu::cold]] inline Status Unsupported(std::string message) {
   return {StatusCode::kUnsupported, std::move(message)};
 }
-inline Status OutOfMemory(std::string message) {
+[[gnu::cold]] inline Status OutOfMemory(std::string message) {
   return {StatusCode::kOutOfMemory, std::move(message)};
 }
-inline Status IoError(std::string message) { return {StatusCode::kIoError, std::move(message)}; }
+[[gnu::cold]] inline Status IoError(std::string message) {
+  return {StatusCode::kIoError, std::move(message)};
+}
 
 // A value, or the Status that says why there is none.
 template <class T>

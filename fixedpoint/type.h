@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "intaglio/fixedpoint/language.h"
+
 namespace intaglio {
 
 enum class Type : uint8_t { kInt8, kUInt8, kInt16, kInt32, kInt64, kFloat32, kBool };
