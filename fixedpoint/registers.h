@@ -13,14 +13,17 @@
 // through the vocabulary (typename R::I32), give every operation on int16 a name of its own, and
 // keep them out of template argument lists (R::I32 v[4], not std::array<R::I32, 4>).
 //
-// Every translation unit that uses a vocabulary is compiled with -ffp-contract=off: MulF followed
-// by AddF are two roundings.
+// MulF followed by AddF are two roundings. Every translation unit of the library is therefore
+// compiled with -ffp-contract=off; in a caller's, stages meet vocabularies that need no such flag
+// (unfused.h).
 #ifndef INTAGLIO_FIXEDPOINT_REGISTERS_H_
 #define INTAGLIO_FIXEDPOINT_REGISTERS_H_
 
 #include <bit>
 #include <cmath>
 #include <cstdint>
+
+#include "intaglio/fixedpoint/language.h"
 
 // Kernels are compiled with flags of their own; what they inline must not leave a copy behind that
 // the linker could give to code for older CPUs. For nvcc, all that is written over a vocabulary is

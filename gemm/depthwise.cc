@@ -35,9 +35,10 @@ Status PackInto(DepthwiseFilters& packed, const ConstMatrix& filters, int kernel
 void Announce(const DepthwiseProduct& product) {
   const Panels& panels = product.packed.filters.panels;
   std::fprintf(stderr,
-               "intaglio: depthwise, %d pixels x %d channels x %d taps, kernel %s, pipeline %s\n",
+               "intaglio: depthwise, %d pixels x %d channels x %d taps, kernel %s, pipeline %s%s\n",
                Rows(product.input), panels.channels, panels.depth, product.packed.kernel->name,
-               product.standard != nullptr ? "in registers" : "over tiles");
+               product.standard != nullptr ? "in registers" : "over tiles, stages by ",
+               product.standard != nullptr ? "" : product.tile.registers);
 }
 
 Status Run(Context& context, const Im2col& input, const PackedDepthwise& filters, void* dst,

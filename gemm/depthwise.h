@@ -11,8 +11,10 @@
 #include "intaglio/fixedpoint/status.h"
 #include "intaglio/gemm/bound_pipeline.h"
 #include "intaglio/gemm/context.h"
+#include "intaglio/gemm/stage_registers.h"
 #include "intaglio/pack/im2col.h"
 #include "intaglio/pack/matrix.h"
+#include "intaglio/pipeline/pipeline.h"
 #include "intaglio/pipeline/standard.h"
 #include "intaglio/pipeline/tile.h"
 
@@ -56,6 +58,16 @@ Status Depthwise(Context& context, const Im2col& input, const PackedDepthwise& f
 // The same with any pipeline, over tiles of pixels.
 Status Depthwise(Context& context, const Im2col& input, const PackedDepthwise& filters, void* dst,
                  const TilePipeline& pipeline, ptrdiff_t dst_stride = 0);
+
+// The same with a Pipeline of stages, in the kernels' registers or over tiles as of Gemm.
+template <class... Stages>
+Status Depthwise(Context& context, const Im2col& input, const PackedDepthwise& filters, void* dst,
+                 const Pipeline<Stages...>& pipeline, ptrdiff_t dst_stride = 0) {
+  if (const auto standard = pipeline.Standard()) {
+    return Depthwise(context, input, filters, dst, *standard, dst_stride);
+  }
+  return Depthwise(context, input, filters, dst, AsTilePipeline(pipeline), dst_stride);
+}
 
 }  // namespace intaglio
 

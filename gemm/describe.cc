@@ -32,6 +32,7 @@ std::string Text(const GemmDescription& d, const Product& p) {
                                std::to_string(d.fitted_channels) + " of " +
                                std::to_string(p.channel_count()) + " channels fitted)"
                          : ", pipeline over tiles";
+  if (!d.stage_registers.empty()) text += ", stages by " + d.stage_registers;
   text += ", " + std::to_string(d.row_tasks) + " x " + std::to_string(d.panel_tasks) + " tasks";
   for (const std::string& reason : d.skipped) text += "; not " + reason;
   return text;
@@ -80,6 +81,7 @@ GemmDescription Describe(Context& context, const PreparedProduct& prepared) {
   d.rows_in_place = blocking.in_place;
   d.rows_in_lines = blocking.windows;
   d.in_registers = p.standard != nullptr;
+  if (!d.in_registers) d.stage_registers = p.tile.registers;
   d.panels = static_cast<int>(p.panels->extents.size());
   for (size_t e = 0; e < p.panels->extents.size(); ++e) {
     const PanelExtent& extent = p.panels->extents[e];
@@ -101,6 +103,11 @@ GemmDescription Describe(Context& context, const PreparedProduct& prepared) {
 Result<GemmDescription> DescribeGemm(Context& context, const Operand& lhs, const Operand& rhs,
                                      const MutableMatrix& dst, const StandardPipeline& pipeline) {
   return DescribeFinished(context, lhs, rhs, dst, {AsTilePipeline(pipeline), &pipeline, nullptr});
+}
+
+Result<GemmDescription> DescribeGemm(Context& context, const Operand& lhs, const Operand& rhs,
+                                     const MutableMatrix& dst, const TilePipeline& pipeline) {
+  return DescribeFinished(context, lhs, rhs, dst, {pipeline, nullptr, nullptr});
 }
 
 Result<GemmDescription> DescribeGemm(Context& context, const Operand& lhs, const Operand& rhs,

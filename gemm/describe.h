@@ -38,7 +38,9 @@ struct GemmDescription {
   bool rows_in_place;                // the other side is read where it lies
   bool rows_in_lines;                // or, of a convolution, in the lines of its image, packed once
   bool in_registers;                 // the pipeline runs in the kernel's registers
-  int bounded_panels;                // panels whose accumulators allow a cheaper exact rounding
+  // Else, of a Pipeline of stages: those in which it runs over tiles (gemm/stage_registers.h).
+  std::string stage_registers;
+  int bounded_panels;  // panels whose accumulators allow a cheaper exact rounding
   int panels;
   int fitted_channels;  // of bound pipelines: finished by an arithmetic proven to give the same
                         // bits
@@ -53,6 +55,17 @@ Result<GemmDescription> DescribeGemm(Context& context, const Operand& lhs, const
                                      const MutableMatrix& dst, const StandardPipeline& pipeline);
 Result<GemmDescription> DescribeGemm(Context& context, const Operand& lhs, const Operand& rhs,
                                      const MutableMatrix& dst, const BoundPipeline& pipeline);
+Result<GemmDescription> DescribeGemm(Context& context, const Operand& lhs, const Operand& rhs,
+                                     const MutableMatrix& dst, const TilePipeline& pipeline);
+template <class... Stages>
+Result<GemmDescription> DescribeGemm(Context& context, const Operand& lhs, const Operand& rhs,
+                                     const MutableMatrix& dst,
+                                     const Pipeline<Stages...>& pipeline) {
+  if (const auto standard = pipeline.Standard()) {
+    return DescribeGemm(context, lhs, rhs, dst, *standard);
+  }
+  return DescribeGemm(context, lhs, rhs, dst, AsTilePipeline(pipeline));
+}
 
 // For the engine: the same of a product that is prepared.
 GemmDescription Describe(Context& context, const PreparedProduct& prepared);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "intaglio/gemm/cpu.h"
+#include "intaglio/gemm/stage_registers.h"
 #include "intaglio/kernels/kernel_table.h"
 
 namespace intaglio {
@@ -135,6 +136,15 @@ Result<const Kernel*> KernelFor(const PanelFormat& format) {
     }
   }
   return Unsupported("packed matrix: no kernel of this machine reads its panels");
+}
+
+RegisterSet StageRegisters() {
+  const auto best = BestKernel();
+  const uint32_t needs = best.ok() ? (*best)->needs : 0;
+  if ((needs & kAvx512Bw) != 0) return RegisterSet::kAvx512;
+  if ((needs & kAvx2) != 0) return RegisterSet::kAvx2;
+  if ((needs & kSse41) != 0) return RegisterSet::kSse41;
+  return (needs & kNeon) != 0 ? RegisterSet::kNeon : RegisterSet::kScalar;
 }
 
 bool Verbose() {

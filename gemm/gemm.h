@@ -7,7 +7,7 @@
 #include "intaglio/gemm/bound_pipeline.h"
 #include "intaglio/gemm/context.h"
 #include "intaglio/gemm/prepack.h"
-#include "intaglio/kernels/native_registers.h"
+#include "intaglio/gemm/stage_registers.h"
 #include "intaglio/pack/im2col.h"
 #include "intaglio/pack/matrix.h"
 #include "intaglio/pack/packed_matrix.h"
@@ -68,12 +68,13 @@ Status Gemm(Context& context, const Operand& lhs, const Operand& rhs, const Muta
             const TilePipeline& pipeline);
 
 // The same with a Pipeline of stages (pipeline/pipeline.h). Compositions that amount to the
-// standard pipeline run in the kernels' registers, all others over tiles in L1.
+// standard pipeline run in the kernels' registers, all others over tiles in L1, in the registers
+// that gemm/stage_registers.h chooses.
 template <class... Stages>
 Status Gemm(Context& context, const Operand& lhs, const Operand& rhs, const MutableMatrix& dst,
             const Pipeline<Stages...>& pipeline) {
   if (const auto standard = pipeline.Standard()) return Gemm(context, lhs, rhs, dst, *standard);
-  return Gemm(context, lhs, rhs, dst, AsTilePipeline<NativeRegisters>(pipeline));
+  return Gemm(context, lhs, rhs, dst, AsTilePipeline(pipeline));
 }
 
 }  // namespace intaglio

@@ -1,5 +1,5 @@
-// The widest register vocabulary that the flags of the including file allow: the one in which a
-// caller's own pipeline is compiled.
+// The widest register vocabulary that the flags of the including file allow, and its name for
+// descriptions.
 #ifndef INTAGLIO_KERNELS_NATIVE_REGISTERS_H_
 #define INTAGLIO_KERNELS_NATIVE_REGISTERS_H_
 
@@ -19,14 +19,19 @@ namespace intaglio {
 
 #if defined(__AVX512BW__) && defined(__AVX512DQ__) && defined(__AVX512VL__)
 using NativeRegisters = Avx512;
+inline constexpr const char* kNativeRegisters = "avx512, by the compiler's flags";
 #elif defined(__AVX2__) && defined(__FMA__)
 using NativeRegisters = Avx2;
+inline constexpr const char* kNativeRegisters = "avx2, by the compiler's flags";
 #elif defined(__SSE4_1__)
 using NativeRegisters = Sse41;
+inline constexpr const char* kNativeRegisters = "sse4.1, by the compiler's flags";
 #elif defined(__ARM_NEON)
 using NativeRegisters = Neon;
+inline constexpr const char* kNativeRegisters = "neon";
 #else
 using NativeRegisters = Scalar;
+inline constexpr const char* kNativeRegisters = "scalar, by the compiler's flags";
 #endif
 
 }  // namespace intaglio

@@ -13,8 +13,23 @@
 #include <type_traits>
 #include <utility>
 
+#include "intaglio/fixedpoint/unfused.h"
 #include "intaglio/pipeline/stages.h"
 #include "intaglio/pipeline/tile.h"
+
+// What lies between a tile and the stages, all of it inlined into one function. g++ inlines the
+// stages into functions that it inlines in turn if asked to at the outermost one alone (flatten);
+// clang asks each of them.
+#if defined(__CUDACC__)
+#define INTAGLIO_WITHIN INTAGLIO_INLINE
+#define INTAGLIO_FLATTEN
+#elif defined(__clang__)
+#define INTAGLIO_WITHIN INTAGLIO_INLINE
+#define INTAGLIO_FLATTEN __attribute__((flatten))
+#else
+#define INTAGLIO_WITHIN inline
+#define INTAGLIO_FLATTEN __attribute__((flatten))
+#endif
 
 namespace intaglio {
 
@@ -64,7 +79,7 @@ class Pipeline {
 
   // All stages but the cast.
   template <class R>
-  INTAGLIO_INLINE auto Apply(typename R::I32 acc, const Place& at) const {
+  INTAGLIO_WITHIN auto Apply(typename R::I32 acc, const Place& at) const {
     return ApplyFrom<R, 0>(acc, at);
   }
 
@@ -82,7 +97,7 @@ class Pipeline {
 
  private:
   template <class R, size_t kIndex, class Value>
-  INTAGLIO_INLINE auto ApplyFrom(Value value, const Place& at) const {
+  INTAGLIO_WITHIN INTAGLIO_FLATTEN auto ApplyFrom(Value value, const Place& at) const {
     using Stage = std::tuple_element_t<kIndex, std::tuple<Stages...>>;
     if constexpr (kIsCast<Stage>) {
 #pragma GCC diagnostic push
@@ -135,7 +150,7 @@ INTAGLIO_INLINE void StoreLanes(const Lane* lanes, Output* dst, ptrdiff_t stride
 
 // R::kLanes elements of one line before the cast. `kAlong` is the tile's.
 template <class R, Axis kAlong, class AnyPipeline>
-INTAGLIO_INLINE auto Finished(const AnyPipeline& pipeline, const AccumulatorTile& tile, int line,
+INTAGLIO_WITHIN auto Finished(const AnyPipeline& pipeline, const AccumulatorTile& tile, int line,
                               int element) {
   const int l = tile.first_line + line;
   const int e = tile.first_element + element;
@@ -144,7 +159,7 @@ INTAGLIO_INLINE auto Finished(const AnyPipeline& pipeline, const AccumulatorTile
 }
 
 template <class R, Axis kAlong, class AnyPipeline>
-INTAGLIO_INLINE void FinishLanes(const AnyPipeline& pipeline, const AccumulatorTile& tile, int line,
+INTAGLIO_WITHIN void FinishLanes(const AnyPipeline& pipeline, const AccumulatorTile& tile, int line,
                                  int element, typename AnyPipeline::Output* dst) {
   using Output = typename AnyPipeline::Output;
   const auto value = Finished<R, kAlong>(pipeline, tile, line, element);
@@ -169,7 +184,7 @@ concept StoresTogether = requires(Output* dst, const typename R::I32* values) {
 // As many vectors as are stored so of each of kLines lines, for which numbers of a channel are
 // loaded once.
 template <class R, Axis kAlong, int kLines, class AnyPipeline>
-INTAGLIO_INLINE void FinishTogether(const AnyPipeline& pipeline, const AccumulatorTile& tile,
+INTAGLIO_WITHIN void FinishTogether(const AnyPipeline& pipeline, const AccumulatorTile& tile,
                                     int line, int element, typename AnyPipeline::Output* dst) {
   typename R::I32 values[kLines][R::kStoredTogether];
   INTAGLIO_UNROLL
@@ -185,7 +200,7 @@ INTAGLIO_INLINE void FinishTogether(const AnyPipeline& pipeline, const Accumulat
 
 // Down the lines, of which a tile has more than a line has vectors.
 template <class R, Axis kAlong, class AnyPipeline>
-void RunTileAlong(const AnyPipeline& given, const AccumulatorTile tile) {
+INTAGLIO_WITHIN void RunTileAlong(const AnyPipeline& given, const AccumulatorTile tile) {
   // A copy, which writing to dst cannot change: its numbers stay in registers.
   const AnyPipeline pipeline = given;
   using Output = typename AnyPipeline::Output;
@@ -211,13 +226,13 @@ void RunTileAlong(const AnyPipeline& given, const AccumulatorTile tile) {
   // Not of the copy, which compilers would make vector code for.
   for (; e < tile.length; ++e) {
     for (int line = 0; line < tile.lines; ++line) {
-      FinishLanes<Scalar, kAlong>(given, tile, line, e, dst(line, e));
+      FinishLanes<Unfused<Scalar>, kAlong>(given, tile, line, e, dst(line, e));
     }
   }
 }
 
 template <class R, class AnyPipeline>
-void RunTile(const void* pipeline, const AccumulatorTile& tile) {
+INTAGLIO_WITHIN void RunTile(const void* pipeline, const AccumulatorTile& tile) {
   const auto& p = *static_cast<const AnyPipeline*>(pipeline);
   if (tile.along == Axis::kCols) {
     RunTileAlong<R, Axis::kCols>(p, tile);
@@ -226,13 +241,20 @@ void RunTile(const void* pipeline, const AccumulatorTile& tile) {
   }
 }
 
+// RunTile for the instruction set that the including file is compiled for.
+template <class R, class AnyPipeline>
+INTAGLIO_FLATTEN void RunTileHere(const void* pipeline, const AccumulatorTile& tile) {
+  RunTile<R, AnyPipeline>(pipeline, tile);
+}
+
 }  // namespace detail
 
-// A pipeline by pointer, compiled over the vocabulary R.
+// A pipeline by pointer, compiled over the vocabulary R, which the compiler's flags must allow.
+// gemm/stage_registers.h chooses a vocabulary by the CPU, whatever the flags.
 template <class R, class... Stages>
 TilePipeline AsTilePipeline(const Pipeline<Stages...>& pipeline) {
   using Output = typename Pipeline<Stages...>::Output;
-  return {&pipeline, &detail::RunTile<R, Pipeline<Stages...>>, TypeOf<Output>};
+  return {&pipeline, &detail::RunTileHere<R, Pipeline<Stages...>>, TypeOf<Output>};
 }
 
 }  // namespace intaglio

@@ -39,6 +39,9 @@ void RunScalar(int composition, const StageParameters& p, const AccumulatorTile&
 void RunSse41(int composition, const StageParameters& p, const AccumulatorTile& tile);
 void RunAvx2(int composition, const StageParameters& p, const AccumulatorTile& tile);
 void RunAvx512(int composition, const StageParameters& p, const AccumulatorTile& tile);
+void RunPlainSse41(int composition, const StageParameters& p, const AccumulatorTile& tile);
+void RunPlainAvx2(int composition, const StageParameters& p, const AccumulatorTile& tile);
+void RunPlainAvx512(int composition, const StageParameters& p, const AccumulatorTile& tile);
 void RunNeon(int composition, const StageParameters& p, const AccumulatorTile& tile);
 
 }  // namespace intaglio::test

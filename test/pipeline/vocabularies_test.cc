@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "intaglio/fixedpoint/transcendental.h"
+#include "intaglio/fixedpoint/unfused.h"
 #include "intaglio/test/pipeline/composition_list.h"
 #include "intaglio/test/pipeline/oracle.h"
 
@@ -177,19 +178,24 @@ struct Vocabulary {
   bool (*supported)();
   void (*run)(int, const StageParameters&, const AccumulatorTile&);
 };
+#if defined(__x86_64__)
+bool HasSse41() { return __builtin_cpu_supports("sse4.1") != 0; }
+bool HasAvx2() { return __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0; }
+bool HasAvx512() {
+  return __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512bw") != 0 &&
+         __builtin_cpu_supports("avx512dq") != 0 && __builtin_cpu_supports("avx512vl") != 0;
+}
+#endif
 const Vocabulary kVocabularies[] = {
     {"Scalar", [] { return true; }, RunScalar},
+    {"UnfusedScalar", [] { return true; }, RunComposition<Unfused<Scalar>>},
 #if defined(__x86_64__)
-    {"Sse41", [] { return __builtin_cpu_supports("sse4.1") != 0; }, RunSse41},
-    {"Avx2",
-     [] { return __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0; },
-     RunAvx2},
-    {"Avx512",
-     [] {
-       return __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512bw") != 0 &&
-              __builtin_cpu_supports("avx512dq") != 0 && __builtin_cpu_supports("avx512vl") != 0;
-     },
-     RunAvx512},
+    {"Sse41", HasSse41, RunSse41},
+    {"Avx2", HasAvx2, RunAvx2},
+    {"Avx512", HasAvx512, RunAvx512},
+    {"PlainSse41", HasSse41, RunPlainSse41},
+    {"PlainAvx2", HasAvx2, RunPlainAvx2},
+    {"PlainAvx512", HasAvx512, RunPlainAvx512},
 #elif defined(__aarch64__) || defined(__arm__)
     {"Neon", [] { return true; }, RunNeon},
 #endif

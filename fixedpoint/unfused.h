@@ -1,0 +1,33 @@
+// A vocabulary whose products are rounded before anything is added to them, whatever the compiler's
+// flags: g++ makes one instruction, and one rounding, of a product and a sum unless it is told
+// -ffp-contract=off, which callers of the library need not know.
+#ifndef INTAGLIO_FIXEDPOINT_UNFUSED_H_
+#define INTAGLIO_FIXEDPOINT_UNFUSED_H_
+
+#include "intaglio/fixedpoint/registers.h"
+
+// After this, the compiler does not know how the value, a float or a vector of them, was made.
+#if defined(__CUDACC__)
+#define INTAGLIO_FORGET(value)
+#elif defined(__SSE2__)
+#define INTAGLIO_FORGET(value) asm("" : "+x"(value))
+#elif defined(__ARM_NEON)
+#define INTAGLIO_FORGET(value) asm("" : "+w"(value))
+#else
+#define INTAGLIO_FORGET(value) asm("" : "+m"(value))
+#endif
+
+namespace intaglio {
+
+template <class R>
+struct Unfused : R {
+  static INTAGLIO_INLINE typename R::F32 MulF(typename R::F32 a, typename R::F32 b) {
+    typename R::F32 product = R::MulF(a, b);
+    INTAGLIO_FORGET(product);
+    return product;
+  }
+};
+
+}  // namespace intaglio
+
+#endif  // INTAGLIO_FIXEDPOINT_UNFUSED_H_
