@@ -118,6 +118,12 @@ Status UseBound(const BoundPipeline::Storage& bound, Product& product) {
   return {};
 }
 
+Status BoundPipeline::HasOwnStages() {
+  return Unsupported(
+      "bound pipeline: it has stages of other kinds than the standard pipeline; give it to Gemm, "
+      "GemmPlan or Depthwise as it is");
+}
+
 size_t BoundPipeline::bytes() const { return storage_ == nullptr ? 0 : storage_->params.bytes(); }
 
 }  // namespace intaglio

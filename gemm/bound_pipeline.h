@@ -11,6 +11,8 @@
 
 #include "intaglio/fixedpoint/status.h"
 #include "intaglio/pack/packed_matrix.h"
+#include "intaglio/pipeline/kept.h"
+#include "intaglio/pipeline/pipeline.h"
 #include "intaglio/pipeline/standard.h"
 
 namespace intaglio {
@@ -50,6 +52,21 @@ class BoundPipeline {
                                     const StandardPipeline& pipeline, Type operand_type,
                                     int32_t operand_zero_point, const BindOptions& options = {});
 
+  // Either with a Pipeline of stages, a copy of which is kept. Also refused: stages that are not
+  // the standard pipeline's, which Gemm, GemmPlan and Depthwise take as they are.
+  template <class Constant, class... Stages>
+  static Result<BoundPipeline> Bind(const Constant& matrix_or_filters,
+                                    const Pipeline<Stages...>& pipeline, Type operand_type,
+                                    int32_t operand_zero_point, const BindOptions& options = {}) {
+    const auto kept = Kept(pipeline);
+    if (kept == nullptr) return OutOfMemory("no memory to bind a pipeline");
+    const auto standard = kept->Standard();
+    if (!standard) return HasOwnStages();
+    auto bound = Bind(matrix_or_filters, *standard, operand_type, operand_zero_point, options);
+    if (bound.ok()) bound->kept_ = kept;
+    return bound;
+  }
+
   BoundPipeline() = default;
 
   size_t bytes() const;
@@ -61,7 +78,10 @@ class BoundPipeline {
  private:
   explicit BoundPipeline(std::shared_ptr<const Storage> storage) : storage_(std::move(storage)) {}
 
+  static Status HasOwnStages();
+
   std::shared_ptr<const Storage> storage_;
+  std::shared_ptr<const void> kept_;  // what the pipeline's pointers point to, where it was copied
 };
 
 }  // namespace intaglio

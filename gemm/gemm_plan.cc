@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "intaglio/gemm/blocking.h"
+#include "intaglio/gemm/check.h"
 #include "intaglio/gemm/describe.h"
 #include "intaglio/gemm/dispatch.h"
 #include "intaglio/gemm/prepare.h"
@@ -47,6 +48,7 @@ struct GemmPlan::Storage {
   // add to accumulators.
   BoundPipeline pipeline;
   std::optional<PackedMatrix> packed;
+  StandardPipeline standard;  // where it is one that kernels do not run
   AlignedBuffer params;
   PreparedProduct prepared;
   MutableMatrix dst;
@@ -75,6 +77,11 @@ Operand WithData(const Operand& operand, const void* data) {
   return matrix;
 }
 
+MutableMatrix WithoutData(MutableMatrix dst) {
+  dst.data = kResult;
+  return dst;
+}
+
 size_t DataBytes(const Operand& operand) {
   return operand.kind() == Operand::Kind::kIm2col ? ImageBytes(operand.im2col())
                                                   : SpanBytes(operand.matrix());
@@ -83,7 +90,7 @@ size_t DataBytes(const Operand& operand) {
 Status PrepareWithoutData(const Operand& lhs, const Operand& rhs, const Finish& finish,
                           GemmPlan::Storage& plan) {
   Context context;  // of which a product with a packed side takes nothing
-  plan.dst.data = kResult;
+  plan.dst = WithoutData(plan.dst);
   INTAGLIO_RETURN_IF_ERROR(Prepare(context, WithData(lhs, kOperand), WithData(rhs, kOperand),
                                    plan.dst, finish, plan.prepared));
   const Product& product = plan.prepared.product;
@@ -94,6 +101,17 @@ Status PrepareWithoutData(const Operand& lhs, const Operand& rhs, const Finish& 
   }
   plan.alone = Block(product, 1);
   return {};
+}
+
+// For products of `packed` with operands like the other, which has so many rows.
+Result<BoundPipeline> BindTo(const Operand& packed, const Operand& other, int64_t rows,
+                             const StandardPipeline& pipeline) {
+  const bool is_image = other.kind() == Operand::Kind::kIm2col;
+  const Type type = is_image ? other.im2col().type : other.matrix().type;
+  const int32_t zero_point = is_image ? other.im2col().zero_point : other.matrix().zero_point;
+  BindOptions options;
+  options.rows = rows;
+  return BoundPipeline::Bind(packed.packed(), pipeline, type, zero_point, options);
 }
 
 // What kernels add to accumulators before a pipeline of the user's gets them.
@@ -145,6 +163,29 @@ Result<GemmPlan> GemmPlan::Make(const Operand& lhs, const Operand& rhs, const Mu
 
 Result<GemmPlan> GemmPlan::Make(const Operand& lhs, const Operand& rhs, const MutableMatrix& dst,
                                 const TilePipeline& pipeline) {
+  return MakeOverTiles(lhs, rhs, dst, pipeline, nullptr);
+}
+
+Result<GemmPlan> GemmPlan::Make(const Operand& lhs, const Operand& rhs, const MutableMatrix& dst,
+                                const StandardPipeline& pipeline) {
+  const bool lhs_packed = lhs.kind() == Operand::Kind::kPacked;
+  const Operand& packed = lhs_packed ? lhs : rhs;
+  if (packed.kind() != Operand::Kind::kPacked ||
+      !RunsInRegisters(pipeline, lhs_packed ? Axis::kRows : Axis::kCols)) {
+    return MakeOverTiles(lhs, rhs, dst, AsTilePipeline(pipeline), &pipeline);
+  }
+  // Before the pipeline's arrays are read.
+  INTAGLIO_RETURN_IF_ERROR(
+      CheckOperands(WithData(lhs, kOperand), WithData(rhs, kOperand), WithoutData(dst)));
+  const auto bound =
+      BindTo(packed, lhs_packed ? rhs : lhs, lhs_packed ? dst.cols : dst.rows, pipeline);
+  if (!bound.ok()) return bound.status();
+  return Make(lhs, rhs, dst, *bound);
+}
+
+Result<GemmPlan> GemmPlan::MakeOverTiles(const Operand& lhs, const Operand& rhs,
+                                         const MutableMatrix& dst, TilePipeline tile,
+                                         const StandardPipeline* standard) {
   const bool lhs_packed = lhs.kind() == Operand::Kind::kPacked;
   if (!lhs_packed && rhs.kind() != Operand::Kind::kPacked) {
     return InvalidArgument("plan: neither operand was packed before");
@@ -153,7 +194,12 @@ Result<GemmPlan> GemmPlan::Make(const Operand& lhs, const Operand& rhs, const Mu
     auto plan = std::make_shared<Storage>();
     plan->packed = (lhs_packed ? lhs : rhs).packed();
     plan->dst = dst;
-    INTAGLIO_RETURN_IF_ERROR(PrepareWithoutData(lhs, rhs, {pipeline}, *plan));
+    if (standard != nullptr) {
+      plan->standard = *standard;
+      standard = &plan->standard;
+      tile = AsTilePipeline(*standard);
+    }
+    INTAGLIO_RETURN_IF_ERROR(PrepareWithoutData(lhs, rhs, {tile, standard, nullptr}, *plan));
     INTAGLIO_RETURN_IF_ERROR(FillParams(*plan));
     return GemmPlan(std::move(plan));
   } catch (const std::bad_alloc&) {

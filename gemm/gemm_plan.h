@@ -9,11 +9,16 @@
 
 #include "intaglio/fixedpoint/status.h"
 #include "intaglio/gemm/gemm.h"
+#include "intaglio/gemm/stage_registers.h"
+#include "intaglio/pipeline/kept.h"
+#include "intaglio/pipeline/pipeline.h"
+#include "intaglio/pipeline/standard.h"
 #include "intaglio/pipeline/tile.h"
 
 namespace intaglio {
 
-// Immutable; copies share. One made by default is of nothing, and refused.
+// Immutable; copies share. One operand was packed before (gemm/prepack.h). One made by default is
+// of nothing, and refused.
 class GemmPlan {
  public:
   // For dst = pipeline(lhs x rhs) as of Gemm; the views' data is not looked at. What the pipeline's
@@ -21,9 +26,27 @@ class GemmPlan {
   static Result<GemmPlan> Make(const Operand& lhs, const Operand& rhs, const MutableMatrix& dst,
                                const BoundPipeline& pipeline);
 
-  // The same with any pipeline, over tiles; one operand was packed before.
+  // The same with any pipeline, over tiles.
   static Result<GemmPlan> Make(const Operand& lhs, const Operand& rhs, const MutableMatrix& dst,
                                const TilePipeline& pipeline);
+
+  // The same with the standard pipeline, which is bound to the packed operand where its channels
+  // are that operand's.
+  static Result<GemmPlan> Make(const Operand& lhs, const Operand& rhs, const MutableMatrix& dst,
+                               const StandardPipeline& pipeline);
+
+  // The same with a Pipeline of stages, a copy of which is kept.
+  template <class... Stages>
+  static Result<GemmPlan> Make(const Operand& lhs, const Operand& rhs, const MutableMatrix& dst,
+                               const Pipeline<Stages...>& pipeline) {
+    const auto kept = Kept(pipeline);
+    if (kept == nullptr) return OutOfMemory("no memory to plan a product");
+    const auto standard = kept->Standard();
+    auto plan =
+        standard ? Make(lhs, rhs, dst, *standard) : Make(lhs, rhs, dst, AsTilePipeline(*kept));
+    if (plan.ok()) plan->kept_ = kept;
+    return plan;
+  }
 
   GemmPlan() = default;
 
@@ -36,8 +59,12 @@ class GemmPlan {
 
  private:
   explicit GemmPlan(std::shared_ptr<const Storage> storage) : storage_(std::move(storage)) {}
+  static Result<GemmPlan> MakeOverTiles(const Operand& lhs, const Operand& rhs,
+                                        const MutableMatrix& dst, TilePipeline tile,
+                                        const StandardPipeline* standard);
 
   std::shared_ptr<const Storage> storage_;
+  std::shared_ptr<const void> kept_;  // what the pipeline's pointers point to, where it was copied
 };
 
 }  // namespace intaglio

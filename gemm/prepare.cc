@@ -22,13 +22,12 @@ Status OutputOfAnotherType(Type dst, Type output) {
                          NameOf(output));
 }
 
-// The kernel runs the standard pipeline where its channels are the panel side's.
+}  // namespace
+
 bool RunsInRegisters(const StandardPipeline& s, Axis channels_along) {
   const bool per_channel = s.bias != nullptr || s.per_channel;
   return s.scaling != Scaling::kReal64 && (!per_channel || s.axis == channels_along);
 }
-
-}  // namespace
 
 void SetDestination(const MutableMatrix& dst, Side panel_side, Product& product) {
   // As the transposed problem sees it, where the panels are on the left.

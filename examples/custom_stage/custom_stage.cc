@@ -14,9 +14,10 @@ namespace {
 // x where x >= 0, slope * x below, rounded by RequantMode::kDoubleRounding.
 //
 // A stage is a plain struct with one operation on a vector of R::kLanes values. R is a register
-// vocabulary (fixedpoint/registers.h): the scalar one, or that of the instruction set for which the
-// caller's file is compiled. What is written once over it gives the same bits on all of them, so it
-// uses R's operations only: no `if` on a value, but a mask and a Select.
+// vocabulary (fixedpoint/registers.h): the scalar one, or that of an instruction set; the CPU's is
+// chosen when the program runs, whatever flags this file is compiled with. What is written once
+// over it gives the same bits on all of them, so it uses R's operations only: no `if` on a value,
+// but a mask and a Select.
 struct LeakyRelu {
   intaglio::QuantizedMultiplier slope;
 
@@ -78,8 +79,7 @@ int main() {
     std::printf("%5d%s", y.data()[i], i % kN == kN - 1 ? "\n" : "");
   }
 
-  // A depthwise convolution takes a pipeline by pointer: AsTilePipeline compiles it for the widest
-  // registers that this file's compiler flags allow.
+  // A depthwise convolution takes the same pipeline.
   constexpr int kSide = 4;
   constexpr int kChannels = 6;
   std::vector<int8_t> image;
@@ -95,7 +95,7 @@ int main() {
   view.height = view.width = view.out_height = view.out_width = kSide;
   view.channels = view.group_channels = kChannels;
   std::vector<int8_t> out(image.size());
-  status = Depthwise(context, view, *packed, out.data(), AsTilePipeline<NativeRegisters>(pipeline));
+  status = Depthwise(context, view, *packed, out.data(), pipeline);
   if (!status.ok()) {
     std::fprintf(stderr, "%s\n", status.message().c_str());
     return 1;
