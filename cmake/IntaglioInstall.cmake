@@ -3,7 +3,8 @@ include(CMakePackageConfigHelpers)
 
 set(targets intaglio_gemm)
 set(modules intaglio)
-set(headers fixedpoint/*.h pipeline/*.h gemm/gemm.h gemm/context.h gemm/depthwise.h gemm/describe.h)
+set(headers fixedpoint/*.h pipeline/*.h gemm/gemm.h gemm/context.h gemm/depthwise.h gemm/describe.h
+    gemm/gemm_plan.h)
 if(INTAGLIO_HAS_CUDA)
   list(APPEND targets intaglio_cuda)
   list(APPEND headers gemm/cuda/gemm.h gemm/cuda/gemm.cuh)

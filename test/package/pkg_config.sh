@@ -10,20 +10,53 @@ export PKG_CONFIG_PATH=$libraries/pkgconfig LD_LIBRARY_PATH=$libraries
 mkdir -p "$work"
 cd "$work"
 
-build_and_run() {  # NAME MODULE SOURCE
+build_and_run() {  # NAME MODULE SOURCE [FLAG...]
   local flags
   flags=$(pkg-config --cflags --libs "$2")
   # shellcheck disable=SC2086  # the flags are words
-  "$compiler" -std=c++20 -O1 -o "$1" "$3" $flags
+  "$compiler" -O2 "${@:4}" -o "$1" "$3" $flags
   "${emulator[@]}" "./$1"
 }
 
+# The N-th program that README shows: what is no directive is the body of main.
+program_of_readme() {  # N
+  awk -v wanted="$1" '
+    /^```cpp$/ { inside = ++blocks == wanted; next }
+    /^```$/ { inside = 0 }
+    inside && /^#include/ { print }
+    inside && !/^#include/ { body = body $0 "\n" }
+    END { print "#include <cstdint>\nint main() {\n" body "return status.ok() ? 0 : 1;\n}" }
+  ' "$consumer/../../../README.md"
+}
+
 build_and_run gemm intaglio "$consumer/gemm.cc"
+build_and_run planned intaglio "$consumer/planned.cc"
+program_of_readme 1 > readme_gemm.cc
+build_and_run readme_gemm intaglio readme_gemm.cc
 module=intaglio
 if [ "$with_nn" = 1 ]; then
   build_and_run nn intaglio-nn "$consumer/nn.cc"
+  build_and_run network intaglio-nn "$consumer/network.cc"
+  program_of_readme 2 > readme_model.cc
+  cp "$consumer/../../../examples/digits/digits.tflite" .
+  build_and_run readme_model intaglio-nn readme_model.cc
   module=intaglio-nn
 fi
+
+# Whatever the flags, which where nothing is emulated may be those of this machine.
+build_and_run stages intaglio "$consumer/stages.cc"
+build_and_run stages_by_flags intaglio "$consumer/stages.cc" -DINTAGLIO_STAGES_BY_FLAGS
+if [ ${#emulator[@]} = 0 ]; then
+  build_and_run stages_native intaglio "$consumer/stages.cc" -march=native
+  build_and_run stages_by_flags_native intaglio "$consumer/stages.cc" -march=native \
+    -DINTAGLIO_STAGES_BY_FLAGS
+fi
+
+# A compiler that is told another language says what is amiss.
+refusal=$(echo '#include <intaglio/gemm/gemm.h>' |
+  "$compiler" -x c++ -fsyntax-only "$(pkg-config --cflags-only-I intaglio)" -std=c++17 - 2>&1 || true)
+grep -q 'error.*Intaglio needs C++20: compile with -std=c++20' <<< "$refusal" ||
+  { echo "of C++17, it says: $(head -n 5 <<< "$refusal")"; exit 1; }
 
 # Those of an instruction set come in through the header that asks for the compiler's flags.
 {
@@ -35,6 +68,6 @@ build_and_run all_headers "$module" all_headers.cc
 if [[ $("$compiler" -dumpmachine) == x86_64* ]]; then
   for flags in -msse4.1 '-mavx2 -mfma' '-mavx512bw -mavx512dq -mavx512vl'; do
     # shellcheck disable=SC2086,SC2046  # the flags are words
-    "$compiler" -std=c++20 -fsyntax-only $flags $(pkg-config --cflags "$module") all_headers.cc
+    "$compiler" -fsyntax-only $flags $(pkg-config --cflags "$module") all_headers.cc
   done
 fi

@@ -1,0 +1,37 @@
+// What README recommends of intaglio::nn: a network is built, written, read, split, checked and
+// run.
+#include <intaglio/nn/builder.h>
+#include <intaglio/nn/export/tflite_writer.h>
+#include <intaglio/nn/import/tflite_reader.h>
+#include <intaglio/nn/integer_only.h>
+#include <intaglio/nn/model.h>
+#include <intaglio/nn/partition.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <utility>
+#include <vector>
+
+int main() {
+  using namespace intaglio;
+  nn::Builder b("twice");
+  const nn::Value x = b.Input("x", Type::kInt8, {1, 4}, nn::PerTensor(0.5f, 0));
+  b.Output(b.Add(x, x, {}, nn::PerTensor(1.0f, 0)), "y");
+  const Result<nn::Graph> built = b.Finish();
+  if (!built.ok()) return 1;
+  const auto bytes = nn::ExportTflite(*built);
+  if (!bytes.ok()) return 1;
+  const auto read = nn::ImportTflite(*bytes, nullptr, "twice");
+  if (!read.ok() || !nn::CheckIntegerOnly(*read).ok()) return 1;
+  auto parts = nn::Partition(*read);
+  if (!parts.ok()) return 1;
+  auto model = nn::Model::Prepare(std::move(parts->quantized_main), {.integer_only = true});
+  if (!model.ok()) return 1;
+  const std::vector<int8_t> in = {1, -2, 3, 100};
+  std::vector<int8_t> out(4);
+  const nn::InputBuffer inputs[] = {nn::MakeInput<int8_t>(in)};
+  const nn::OutputBuffer outputs[] = {nn::MakeOutput<int8_t>(out)};
+  if (!model->Run(inputs, outputs).ok()) return 1;
+  std::printf("%d %d %d %d\n", out[0], out[1], out[2], out[3]);
+  return out == in ? 0 : 1;
+}
