@@ -71,9 +71,27 @@ function(intaglio_optimize level)
   endif()
 endfunction()
 
+# A shared library exports what cmake/<target>.exports lists, where the linker takes such a list. The backend for
+# GPUs needs more of intaglio_nn than others.
+set(INTAGLIO_HIDES_INTERNALS OFF)
+if(BUILD_SHARED_LIBS AND INTAGLIO_CUDA STREQUAL "off")
+  include(CheckLinkerFlag)
+  check_linker_flag(CXX LINKER:--version-script=${PROJECT_SOURCE_DIR}/cmake/intaglio_gemm.exports
+                    INTAGLIO_LINKER_TAKES_EXPORTS)
+  set(INTAGLIO_HIDES_INTERNALS ${INTAGLIO_LINKER_TAKES_EXPORTS})
+endif()
+function(intaglio_hide_internals target)
+  set(exports ${PROJECT_SOURCE_DIR}/cmake/${target}.exports)
+  if(INTAGLIO_HIDES_INTERNALS AND EXISTS ${exports})
+    target_link_options(${target} PRIVATE LINKER:--version-script=${exports})
+    set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS ${exports})
+  endif()
+endfunction()
+
 # What both libraries have in common; they are exported as intaglio::<export_name>.
 function(intaglio_library target export_name)
   intaglio_compile_options(${target})
+  intaglio_hide_internals(${target})
   target_compile_features(${target} PUBLIC cxx_std_20)
   target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${INTAGLIO_INCLUDE_ROOT}>
                                               $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
