@@ -101,8 +101,9 @@ class Model {
   Model& operator=(Model&&) noexcept;
   ~Model();
 
-  // Inputs and outputs stand in the graph's order. Allocates nothing; only in the first run, unless
-  // WarmUp came before, does the context start its threads and make their scratch. Where
+  // Inputs and outputs stand in the graph's order. Allocates nothing, but for layers of
+  // float32 or int16 and depthwise ones whose weights are activations; only in the first run,
+  // unless WarmUp came before, does the context start its threads and make their scratch. Where
   // `layer_times` is not empty, it has one element per layer, which receives the time of that
   // layer: on a backend that only enqueues, of that. An error leaves the outputs undefined and the
   // model usable.

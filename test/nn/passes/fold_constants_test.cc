@@ -87,6 +87,20 @@ TEST(FoldConstants, WhatNothingReadsTakesNoMemory) {
   EXPECT_EQ(ConstantBytes(Folded(Product())), 12 * sizeof(float)) << "the weights";
 }
 
+TEST(FoldConstants, StepsOnTheWayTakeNoMemory) {
+  Builder b;
+  const Value x = b.Input("x", Type::kFloat32, {12});
+  const Constant stored = b.Const<float>("stored", Ramp(12), {12});
+  const Value roots = b.Layer(Sqrt{}, {stored.id}, Type::kFloat32, {});
+  const Value less = b.Layer(Neg{}, {roots.id}, Type::kFloat32, {});
+  b.Output(b.Layer(Add{}, {x.id, less.id}, Type::kFloat32, {}), "y");
+  Result<Graph> graph = b.Finish();
+  ASSERT_TRUE(graph.ok());
+  const Graph folded = Folded(std::move(*graph));
+  EXPECT_EQ(folded.layers.size(), 1u);
+  EXPECT_EQ(ConstantBytes(folded), 12 * sizeof(float));
+}
+
 TEST(FoldConstants, AnotherReaderKeepsAConstant) {
   Graph graph = Product();
   graph.outputs.push_back(graph.layers[0].outputs[0]);
