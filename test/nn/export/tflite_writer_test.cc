@@ -117,6 +117,60 @@ TEST(TfliteWriter, AlignsConstants) {
   EXPECT_EQ(constants, 0u);
 }
 
+// Our reader does not need these, other runtimes do.
+
+// Of int16 layers, the type of the bias says how sums are made.
+TEST(TfliteWriter, SaysTheTypeOfABias) {
+  const auto type_of = [](Type x_type, auto zero) {
+    using T = decltype(zero);
+    Builder b("biased");
+    const Value x = b.Input("x", x_type, {1, 2}, PerTensor(0.5f, 0));
+    const Constant w = b.Const<int8_t>("w", {1, 2}, {1, 2}, PerTensor(0.5f, 0));
+    const Constant bias = b.Const<T>("bias", {T{3}}, {1}, PerTensor(0.25f, 0));
+    b.Output(b.FullyConnected(x, w, bias, {}, PerTensor(2.0f, 0)), "y");
+    const Result<std::vector<uint8_t>> bytes = ExportTflite(*b.Finish());
+    EXPECT_TRUE(bytes.ok()) << bytes.status().message();
+    const tflite::SubGraph& graph = *tflite::GetModel(bytes->data())->subgraphs()->Get(0);
+    return graph.operators()
+        ->Get(0)
+        ->builtin_options_as_FullyConnectedOptions()
+        ->quantized_bias_type();
+  };
+  EXPECT_EQ(type_of(Type::kInt16, int32_t{0}), tflite::TensorType::INT32);
+  EXPECT_EQ(type_of(Type::kInt16, int64_t{0}), tflite::TensorType::INT64);
+  EXPECT_EQ(type_of(Type::kInt8, int32_t{0}), tflite::TensorType::FLOAT32) << "unsaid";
+}
+
+// The parts of a list before and behind the item that is replaced.
+TEST(TfliteWriter, SaysThatOnlyARunKnowsAShape) {
+  Graph graph;
+  const std::pair<const char*, Shape> named[] = {
+      {"list", {4, 2}}, {"item", {1, 2}}, {"index", {}}, {"y", {4, 2}}};
+  for (const auto& [name, shape] : named) {
+    Tensor& tensor = graph.tensors.emplace_back();
+    tensor.name = name;
+    tensor.type = Type::kInt32;
+    tensor.shape = shape;
+  }
+  graph.layers = {{DynamicUpdateSlice{.clamp = false}, {0, 1, 2}, {3}, {}}};
+  graph.inputs = {0, 1, 2};
+  graph.outputs = {3};
+  const Result<std::vector<uint8_t>> bytes = ExportTflite(graph);
+  ASSERT_TRUE(bytes.ok()) << bytes.status().message();
+  int open = 0;
+  for (const tflite::Tensor* const tensor :
+       *tflite::GetModel(bytes->data())->subgraphs()->Get(0)->tensors()) {
+    if (tensor->shape_signature() == nullptr) continue;
+    EXPECT_EQ(
+        std::vector<int>(tensor->shape_signature()->begin(), tensor->shape_signature()->end()),
+        (std::vector<int>{-1, -1}));
+    ++open;
+  }
+  EXPECT_EQ(open, 2);
+  graph.tensors[2].shape = {1};
+  EXPECT_NE(ErrorOf(graph).find("cannot be written"), std::string::npos);
+}
+
 // A part of a model may be nothing but its inputs.
 TEST(TfliteWriter, WritesGraphsWithoutLayers) {
   Builder b("nothing");
