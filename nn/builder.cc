@@ -159,6 +159,10 @@ Result<Graph> Builder::Finish() {
   Graph graph = std::exchange(graph_, {});
   const Status status = std::exchange(status_, {});
   if (!status.ok()) return status;
+  if (graph.outputs.empty()) {
+    return InvalidArgument(
+        "the graph has no outputs: call Output for each value that it is to give");
+  }
   INTAGLIO_RETURN_IF_ERROR(Validate(graph));
   return graph;
 }

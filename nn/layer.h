@@ -15,6 +15,7 @@
 #include "intaglio/fixedpoint/status.h"
 #include "intaglio/gemm/context.h"
 #include "intaglio/nn/graph.h"
+#include "intaglio/nn/limits.h"
 
 namespace intaglio::nn {
 
@@ -84,6 +85,8 @@ struct PreparedLayer {
   std::string name;    // backend:type/algorithm
   std::string kernel;  // of packed constants, or empty
   int64_t macs = 0;
+  int64_t work = 0;        // of one run (CountWork of nn/cost.h), of loops without their rounds
+  int64_t round_work = 0;  // the most that one round of a loop takes, those inside of it apart
   size_t constant_bytes = 0;
   size_t scratch_bytes = 0;
   // Not 0: the scratch begins with a form of input 0, and layers of the same number and input have
@@ -105,6 +108,8 @@ struct PreparedLayer {
   bool strides_output = false;
 };
 
+class PackedOnce;  // nn/ops/packed_once.h
+
 // What operators take from the options of Model::Prepare.
 struct LayerOptions {
   std::string kernel;  // for packed constants
@@ -113,6 +118,11 @@ struct LayerOptions {
   // The weights of all layers are more than L2 holds (BindOptions::cold): for CONV_2D and
   // FULLY_CONNECTED.
   bool cold = false;
+  // Where what is packed is charged before it is allocated, or null.
+  std::shared_ptr<Ledger> ledger = nullptr;
+  // Where layers find what another one has made of the same constant, or null. Of one model alone:
+  // it goes by addresses.
+  std::shared_ptr<PackedOnce> packed = nullptr;
 };
 
 }  // namespace intaglio::nn

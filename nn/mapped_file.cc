@@ -9,6 +9,7 @@
 #include <cstring>
 #include <limits>
 #include <new>
+#include <vector>
 
 #include "intaglio/nn/descriptor.h"
 
@@ -22,11 +23,13 @@ struct Unmap {
 
 Status Failed(const std::string& what) { return IoError(what + ": " + std::strerror(errno)); }
 
-}  // namespace
+// O_NONBLOCK: opening a pipe must not wait for a writer.
+int OpenFile(const std::string& path) {
+  return open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+}
 
-Result<MappedFile> MapFile(const std::string& path) {
-  // O_NONBLOCK: opening a pipe must not wait for a writer.
-  const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+// The size of a regular file that is not empty.
+Result<size_t> SizeOfFile(const Descriptor& file) {
   if (file.get() < 0) return Failed("cannot open");
   struct stat info = {};
   if (fstat(file.get(), &info) != 0) return Failed("cannot read");
@@ -35,15 +38,40 @@ Result<MappedFile> MapFile(const std::string& path) {
   if (static_cast<uintmax_t>(info.st_size) > std::numeric_limits<size_t>::max() / 2) {
     return OutOfMemory("the file does not fit the address space");
   }
-  const auto size = static_cast<size_t>(info.st_size);
-  void* const address = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.get(), 0);
+  return static_cast<size_t>(info.st_size);
+}
+
+}  // namespace
+
+Result<MappedFile> MapFile(const std::string& path) {
+  const Descriptor file(OpenFile(path));
+  const Result<size_t> size = SizeOfFile(file);
+  if (!size.ok()) return size.status();
+  void* const address = mmap(nullptr, *size, PROT_READ, MAP_PRIVATE, file.get(), 0);
   if (address == MAP_FAILED) return Failed("cannot map");
   try {
-    std::shared_ptr<const void> owner(address, Unmap{size});
-    return MappedFile{{static_cast<const uint8_t*>(address), size}, std::move(owner)};
+    std::shared_ptr<const void> owner(address, Unmap{*size});
+    return MappedFile{{static_cast<const uint8_t*>(address), *size}, std::move(owner)};
   } catch (const std::bad_alloc&) {  // the shared_ptr has unmapped
     return OutOfMemory("no memory to map the file");
   }
+}
+
+Result<MappedFile> ReadWholeFile(const std::string& path) try {
+  const Descriptor file(OpenFile(path));
+  const Result<size_t> size = SizeOfFile(file);
+  if (!size.ok()) return size.status();
+  const auto bytes = std::make_shared<std::vector<uint8_t>>(*size);
+  for (size_t done = 0; done < *size;) {
+    const ssize_t count = read(file.get(), bytes->data() + done, *size - done);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return Failed("cannot read");
+    if (count == 0) return IoError("the file became shorter while it was read");
+    done += static_cast<size_t>(count);
+  }
+  return MappedFile{*bytes, bytes};
+} catch (const std::bad_alloc&) {
+  return OutOfMemory("no memory to read the file");
 }
 
 void ForgetPages(const std::shared_ptr<const void>& owner, const void* data, size_t bytes) {

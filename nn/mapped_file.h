@@ -17,8 +17,12 @@ struct MappedFile {
   std::shared_ptr<const void> owner;  // unmaps when the last copy goes
 };
 
-// Maps a regular file, read-only. Refuses empty ones.
+// Maps a regular file, read-only. Refuses empty ones. Reading behind a new end of a file that is
+// truncated meanwhile ends the process by SIGBUS.
 Result<MappedFile> MapFile(const std::string& path);
+
+// The same in memory, as the file is now.
+Result<MappedFile> ReadWholeFile(const std::string& path);
 
 // Lets go of the pages that lie wholly within [data, data + bytes), if the owner is a mapped
 // file's: whoever reads there again reads the file again. Leaves other memory alone.

@@ -8,7 +8,10 @@
 
 #include "intaglio/gemm/cpu.h"
 #include "intaglio/nn/backend.h"
+#include "intaglio/nn/bound_buffers.h"
+#include "intaglio/nn/cost.h"
 #include "intaglio/nn/integer_only.h"
+#include "intaglio/nn/ops/packed_once.h"
 #include "intaglio/nn/program.h"
 
 namespace intaglio::nn {
@@ -64,6 +67,7 @@ struct Model::Prepared {
   std::shared_ptr<const Backend> backend;
   std::vector<LayerInfo> infos;
   std::vector<Placement> placements;
+  std::shared_ptr<Ledger> ledger;
 
   const Graph& graph() const { return program.graph(); }
   void Describe();
@@ -76,7 +80,8 @@ struct Model::Instance {
         context(std::move(c)),
         reads(prepared->program.read_count()),
         writes(prepared->program.write_count()),
-        addresses{reads.data(), writes.data()} {
+        addresses{reads.data(), writes.data()},
+        bound(prepared->program) {
     prepared->program.Bind(arena.get(), addresses);
   }
 
@@ -87,7 +92,20 @@ struct Model::Instance {
   }
 
   std::byte* Address(TensorId id) const { return prepared->program.Address(arena.get(), id); }
-  const void* Read(TensorId id) const { return prepared->program.Read(arena.get(), id); }
+  // Where a tensor is written, and read, by layers.
+  std::byte* Place(TensorId id) const {
+    std::byte* const place = moved.empty() ? nullptr : moved[static_cast<size_t>(id)];
+    return place != nullptr ? place : Address(id);
+  }
+  const void* Read(TensorId id) const {
+    const Tensor& tensor = prepared->graph().tensors[static_cast<size_t>(id)];
+    return tensor.constant ? tensor.data : Place(id);
+  }
+
+  void Rebind() {
+    moved = bound.any() ? bound.Moved() : std::vector<std::byte*>();
+    prepared->program.Bind(arena.get(), addresses, moved);
+  }
 
   Status ResetState() {
     const std::vector<Tensor>& tensors = prepared->graph().tensors;
@@ -141,6 +159,8 @@ struct Model::Instance {
   std::vector<const void*> reads;
   std::vector<void*> writes;
   Addresses addresses;  // the two above
+  BoundBuffers bound;
+  std::vector<std::byte*> moved;  // BoundBuffers::Moved, or empty
 };
 
 void Model::Prepared::Describe() {
@@ -154,6 +174,7 @@ void Model::Prepared::Describe() {
     info.routine = layer.name;
     info.kernel = layer.kernel;
     info.macs = layer.macs;
+    info.work = layer.work;
     info.constant_bytes = layer.constant_bytes;
     info.scratch_bytes = layer.scratch_bytes;
     if (plan.scratch_block[i] != MemoryPlan::kNoBlock) {
@@ -165,6 +186,28 @@ void Model::Prepared::Describe() {
   }
 }
 
+namespace {
+
+// What runs may come to.
+Status CheckWork(const Program& program, const Limits& limits) {
+  if (program.work() <= limits.max_work) return {};
+  const std::vector<PreparedLayer>& layers = program.layers();
+  const auto most = std::max_element(
+      layers.begin(), layers.end(),
+      [](const PreparedLayer& a, const PreparedLayer& b) { return a.work < b.work; });
+  const LayerView layer(program.graph(), static_cast<size_t>(most - layers.begin()));
+  return layer.Unsupported("takes " + std::to_string(most->work) + " steps of a run's " +
+                           std::to_string(program.work()) + ", but " +
+                           std::to_string(limits.max_work) + " are allowed (Limits::max_work)");
+}
+
+// Rounds of loops that a run may take.
+int64_t MaxRounds(const Program& program, const Limits& limits) {
+  return std::min(limits.max_rounds, limits.max_work / std::max<int64_t>(1, program.round_work()));
+}
+
+}  // namespace
+
 Result<Model> Model::Prepare(Graph graph, const PrepareOptions& options) try {
   if (options.threads < 1) {
     return InvalidArgument("threads is " + std::to_string(options.threads) +
@@ -172,24 +215,26 @@ Result<Model> Model::Prepare(Graph graph, const PrepareOptions& options) try {
   }
   INTAGLIO_RETURN_IF_ERROR(Validate(graph));
   if (options.integer_only) INTAGLIO_RETURN_IF_ERROR(CheckIntegerOnly(graph));
+  const auto ledger = std::make_shared<Ledger>(options.limits, CountConstants(graph));
   std::shared_ptr<const Backend> backend = options.backend;
   if (backend == nullptr) {
     const bool cold = ConstantBytes(graph) > Cpu().l2_bytes;
-    backend =
-        MakeHostBackend({KernelOf(options), !options.integer_only, cold}, EstimateBytes(graph));
+    backend = MakeHostBackend(
+        {KernelOf(options), !options.integer_only, cold, ledger, std::make_shared<PackedOnce>()},
+        EstimateBytes(graph));
   }
   std::unique_ptr<Context> context = Instance::MakeContext(options);
   Result<Program> program = Program::Make(
       std::move(graph), [&](const Graph& g, size_t layer) { return backend->Prepare(g, layer); },
-      options.keep_all_tensors, backend->prepares_at_once() ? context.get() : nullptr);
+      options.keep_all_tensors, backend->prepares_at_once() ? context.get() : nullptr,
+      ledger.get());
   if (!program.ok()) return program.status();
-  const size_t arena_bytes = program->plan().arena_bytes;
-  if (arena_bytes > options.max_arena_bytes) {
-    return OutOfMemory("the model needs an arena of " + std::to_string(arena_bytes) +
-                       " bytes, but " + std::to_string(options.max_arena_bytes) + " are allowed");
+  INTAGLIO_RETURN_IF_ERROR(CheckWork(*program, options.limits));
+  if (const Status s = ledger->Charge(program->plan().arena_bytes); !s.ok()) {
+    return Status(s.code(), "the arena: " + s.message());
   }
   const auto prepared =
-      std::make_shared<Prepared>(Prepared{std::move(*program), options, backend, {}, {}});
+      std::make_shared<Prepared>(Prepared{std::move(*program), options, backend, {}, {}, ledger});
   prepared->Describe();
   Result<std::unique_ptr<Instance>> instance = Instance::Make(prepared, std::move(context));
   if (!instance.ok()) return instance.status();
@@ -225,11 +270,10 @@ Status Model::Run(std::span<const InputBuffer> inputs, std::span<const OutputBuf
     INTAGLIO_RETURN_IF_ERROR(
         CheckBuffer("output", i, output(i), outputs[i].data, outputs[i].bytes, outputs[i].type));
   }
-  if (!layer_times.empty() && layer_times.size() != layers().size()) {
-    return InvalidArgument("layer_times has " + std::to_string(layer_times.size()) +
-                           " elements; the model has " + std::to_string(layers().size()) +
-                           " layers");
+  if (instance_->bound.any()) {
+    return InvalidArgument("the model has bound buffers: call RunBound, or unbind them");
   }
+  INTAGLIO_RETURN_IF_ERROR(CheckTimes(layer_times));
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (inputs[i].bytes == 0) continue;
     INTAGLIO_RETURN_IF_ERROR(prepared.backend->CopyIn(instance_->Address(graph().inputs[i]),
@@ -246,8 +290,94 @@ Status Model::Run(std::span<const InputBuffer> inputs, std::span<const OutputBuf
   return OutOfMemory("memory ran out during a run");
 }
 
+Status Model::CheckTimes(std::span<std::chrono::nanoseconds> layer_times) const {
+  if (layer_times.empty() || layer_times.size() == layers().size()) return {};
+  return InvalidArgument("layer_times has " + std::to_string(layer_times.size()) +
+                         " elements; the model has " + std::to_string(layers().size()) + " layers");
+}
+
+namespace {
+
+Status CheckIndex(const char* kind, size_t index, size_t count) {
+  if (index < count) return {};
+  return InvalidArgument("there is no " + std::string(kind) + " " + std::to_string(index) +
+                         "; the model has " + std::to_string(count));
+}
+
+Status CheckAligned(const char* kind, size_t index, const void* data, Type type) {
+  if (reinterpret_cast<uintptr_t>(data) % SizeOf(type) == 0) return {};
+  return InvalidArgument(std::string(kind) + " " + std::to_string(index) +
+                         ": the address of a bound buffer must be a multiple of " +
+                         std::to_string(SizeOf(type)));
+}
+
+}  // namespace
+
+Status Model::BindInput(size_t i, const InputBuffer& buffer) try {
+  INTAGLIO_RETURN_IF_ERROR(CheckIndex("input", i, input_count()));
+  if (buffer.data != nullptr) {
+    if (instance_->prepared->options.backend != nullptr) {
+      return Unsupported("buffers are bound on the CPU only");
+    }
+    INTAGLIO_RETURN_IF_ERROR(
+        CheckBuffer("input", i, input(i), buffer.data, buffer.bytes, buffer.type));
+    INTAGLIO_RETURN_IF_ERROR(CheckAligned("input", i, buffer.data, buffer.type));
+  }
+  INTAGLIO_RETURN_IF_ERROR(instance_->bound.BindInput(i, buffer.data));
+  instance_->Rebind();
+  return {};
+} catch (const std::bad_alloc&) {
+  return OutOfMemory("memory ran out while a buffer was bound");
+}
+
+Status Model::BindOutput(size_t i, const OutputBuffer& buffer) try {
+  INTAGLIO_RETURN_IF_ERROR(CheckIndex("output", i, output_count()));
+  if (buffer.data != nullptr) {
+    if (instance_->prepared->options.backend != nullptr) {
+      return Unsupported("buffers are bound on the CPU only");
+    }
+    INTAGLIO_RETURN_IF_ERROR(
+        CheckBuffer("output", i, output(i), buffer.data, buffer.bytes, buffer.type));
+    INTAGLIO_RETURN_IF_ERROR(CheckAligned("output", i, buffer.data, buffer.type));
+  }
+  INTAGLIO_RETURN_IF_ERROR(instance_->bound.BindOutput(i, buffer.data));
+  instance_->Rebind();
+  return {};
+} catch (const std::bad_alloc&) {
+  return OutOfMemory("memory ran out while a buffer was bound");
+}
+
+void* Model::InputData(size_t i) {
+  if (i >= input_count() || instance_->prepared->options.backend != nullptr) return nullptr;
+  return instance_->Place(graph().inputs[i]);
+}
+
+const void* Model::OutputData(size_t i) const {
+  if (i >= output_count() || instance_->prepared->options.backend != nullptr) return nullptr;
+  const void* const bound = instance_->bound.output(i);
+  return bound != nullptr ? bound : instance_->Read(graph().outputs[i]);
+}
+
+Status Model::RunBound(std::span<std::chrono::nanoseconds> layer_times) try {
+  if (instance_->prepared->options.backend != nullptr) {
+    return Unsupported("RunBound runs on the CPU only");
+  }
+  INTAGLIO_RETURN_IF_ERROR(CheckTimes(layer_times));
+  INTAGLIO_RETURN_IF_ERROR(RunLayers(layer_times));
+  for (size_t i = 0; i < output_count(); ++i) {
+    void* const bound = instance_->bound.output(i);
+    const void* const made = instance_->Read(graph().outputs[i]);
+    const size_t bytes = *CountBytes(output(i).shape, output(i).type);
+    if (bound != nullptr && bound != made && bytes > 0) std::memcpy(bound, made, bytes);
+  }
+  return {};
+} catch (const std::bad_alloc&) {
+  return OutOfMemory("memory ran out during a run");
+}
+
 Status Model::RunLayers(std::span<std::chrono::nanoseconds> layer_times) {
-  int64_t rounds_left = instance_->prepared->options.max_rounds;
+  int64_t rounds_left =
+      MaxRounds(instance_->prepared->program, instance_->prepared->options.limits);
   return instance_->RunLayers(layer_times, rounds_left);
 }
 
@@ -259,7 +389,8 @@ Status Model::RunLayersAgain() try { return RunLayers({}); } catch (const std::b
 Status Model::WarmUp() try {
   constexpr int64_t kRounds = 16;
   for (const TensorId id : graph().inputs) INTAGLIO_RETURN_IF_ERROR(instance_->Fill(id, 0));
-  int64_t rounds_left = std::min(kRounds, instance_->prepared->options.max_rounds);
+  int64_t rounds_left = std::min(
+      kRounds, MaxRounds(instance_->prepared->program, instance_->prepared->options.limits));
   const Status status = instance_->RunLayers({}, rounds_left);
   ResetState();
   return rounds_left < 0 ? Status() : status;
@@ -274,6 +405,9 @@ const Graph& Model::graph() const { return instance_->prepared->graph(); }
 const std::vector<LayerInfo>& Model::layers() const { return instance_->prepared->infos; }
 size_t Model::arena_bytes() const { return instance_->prepared->program.plan().arena_bytes; }
 const std::vector<Placement>& Model::placements() const { return instance_->prepared->placements; }
+size_t Model::taken_bytes() const { return instance_->prepared->ledger->taken(); }
+size_t Model::max_bytes() const { return instance_->prepared->ledger->most(); }
+int64_t Model::work() const { return instance_->prepared->program.work(); }
 size_t Model::constant_bytes() const { return instance_->prepared->program.constant_bytes(); }
 
 const void* Model::TensorData(TensorId tensor) const {

@@ -6,16 +6,18 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <memory>
+#include <ranges>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "intaglio/fixedpoint/status.h"
 #include "intaglio/gemm/context.h"
 #include "intaglio/nn/backend.h"
 #include "intaglio/nn/graph.h"
+#include "intaglio/nn/limits.h"
 
 namespace intaglio::nn {
 
@@ -33,11 +35,8 @@ struct PrepareOptions {
   // Runs the model elsewhere than on this CPU (nn/cuda/backend.h). The kernel is the backend's
   // choice then.
   std::shared_ptr<const Backend> backend = {};
-  // A run whose loops would take more rounds than this, those of loops inside of loops counted too,
-  // ends with an error.
-  int64_t max_rounds = 1'000'000;
-  // A larger arena is refused before it is allocated.
-  size_t max_arena_bytes = std::numeric_limits<size_t>::max();
+  // What preparing and running may take: more is refused before it is allocated.
+  Limits limits = {};
 };
 
 // A caller's buffer for one input or output: dense, row-major, any alignment. The type and the
@@ -60,6 +59,16 @@ template <class T>
 OutputBuffer MakeOutput(std::span<T> values) {
   return {values.data(), values.size_bytes(), TypeOf<T>};
 }
+// Of any vector, array or the like, which must outlive the buffer.
+template <std::ranges::contiguous_range Range>
+InputBuffer MakeInput(const Range& values) {
+  return MakeInput(std::span<const std::ranges::range_value_t<Range>>(values));
+}
+template <std::ranges::contiguous_range Range>
+requires std::ranges::borrowed_range<Range> OutputBuffer MakeOutput(Range&& values) {
+  return MakeOutput(
+      std::span<std::remove_reference_t<std::ranges::range_reference_t<Range>>>(values));
+}
 
 // Where a tensor lies in the arena, and from which layer's run to which it is alive. Layers count
 // from 0; inputs of the graph are alive from -1, outputs to the number of layers.
@@ -81,6 +90,7 @@ struct LayerInfo {
   std::string routine;        // "cpu:qint8/gemm"
   std::string kernel = {};    // the micro-kernel of a packed layer, else empty
   int64_t macs = 0;           // multiply-accumulates of one run; of a loop, of one round
+  int64_t work = 0;           // steps of all kinds, as Limits::max_work counts them
   size_t constant_bytes = 0;  // packed weights, tables, multipliers
   size_t scratch_bytes = 0;   // in the arena, during this layer; others may have the same
   size_t scratch_offset = 0;
@@ -101,14 +111,34 @@ class Model {
   Model& operator=(Model&&) noexcept;
   ~Model();
 
-  // Inputs and outputs stand in the graph's order. Allocates nothing, but for layers of
-  // float32 or int16 and depthwise ones whose weights are activations; only in the first run,
-  // unless WarmUp came before, does the context start its threads and make their scratch. Where
-  // `layer_times` is not empty, it has one element per layer, which receives the time of that
-  // layer: on a backend that only enqueues, of that. An error leaves the outputs undefined and the
-  // model usable.
+  // Inputs and outputs stand in the graph's order. Refused where any is bound. Allocates nothing,
+  // but for layers of float32 or int16 and depthwise ones whose weights are activations; only in
+  // the first run, unless WarmUp came before, does the context start its threads and make their
+  // scratch. Where `layer_times` is not empty, it has one element per layer, which receives the
+  // time of that layer: on a backend that only enqueues, of that. An error leaves the outputs
+  // undefined and the model usable.
   Status Run(std::span<const InputBuffer> inputs, std::span<const OutputBuffer> outputs,
              std::span<std::chrono::nanoseconds> layer_times = {});
+
+  // Buffers of the caller that RunBound uses in place, without a copy, until they are unbound (by
+  // one whose data is null): then they may go. Their addresses are to be multiples of the size of
+  // their type; anything else is an error. Bound inputs are read only; layers may write bound
+  // outputs at any time of a run. No bound output may overlap another bound buffer; inputs may
+  // overlap each other. Only on the CPU. Instances that Share made have bindings of their own.
+  //
+  // In place are all inputs, and all outputs but those that are constants, variables, inputs or
+  // other outputs as well, or lie among the lines of a larger tensor. These are copied.
+  Status BindInput(size_t i, const InputBuffer& buffer);
+  Status BindOutput(size_t i, const OutputBuffer& buffer);
+
+  // The model's own memory for what is not bound, or the bound buffer: write all inputs before each
+  // RunBound, as a run may overwrite those in the model's memory, and read outputs after it, before
+  // the next. Binding anything may move them. Null on another backend than the CPU's.
+  void* InputData(size_t i);
+  const void* OutputData(size_t i) const;
+
+  // As Run, on the buffers that are bound and the memory of InputData and OutputData.
+  Status RunBound(std::span<std::chrono::nanoseconds> layer_times = {});
 
   // The layers alone, on whatever the arena holds, and without waiting for a backend that only
   // enqueues: to be timed. Inputs may have been overwritten by a run before: the results mean
@@ -143,12 +173,19 @@ class Model {
   // Packed weights, tables and multipliers of all layers.
   size_t constant_bytes() const;
 
+  // What Limits count: the memory that preparing took, the arena included, and how much was
+  // allowed; the steps of a run.
+  size_t taken_bytes() const;
+  size_t max_bytes() const;
+  int64_t work() const;
+
   // The elements of a tensor after a run: constants, outputs of the graph, and with
   // keep_all_tensors everything; else null. In the backend's memory, but for constants.
   const void* TensorData(TensorId tensor) const;
 
  private:
   Status RunLayers(std::span<std::chrono::nanoseconds> layer_times);
+  Status CheckTimes(std::span<std::chrono::nanoseconds> layer_times) const;
 
   struct Prepared;  // immutable, shared
   struct Instance;  // arena, pointers, context

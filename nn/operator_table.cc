@@ -5,6 +5,8 @@
 #include <string>
 #include <variant>
 
+#include "intaglio/nn/cost.h"
+#include "intaglio/nn/nested_graphs.h"
 #include "intaglio/nn/ops/ops.h"
 #include "intaglio/nn/ops/reduce.h"
 #include "intaglio/nn/ops/routine.h"
@@ -214,6 +216,25 @@ PreparedLayer Nothing() {
   return prepared;
 }
 
+// What stays of the bytes that a layer was allowed to take, once it is prepared.
+size_t KeptBytes(const LayerView& layer, const Result<PreparedLayer>& prepared) {
+  // What graphs inside of layers keep is charged there.
+  if (!prepared.ok() || !NestedGraphsOf(layer.layer().op).empty()) return 0;
+  return prepared->constant_bytes;
+}
+
+// All that preparing may take is charged before any of it is allocated.
+Result<PreparedLayer> PrepareCharged(const OperatorRow& row, const LayerView& layer,
+                                     const LayerOptions& options) {
+  if (options.ledger == nullptr) return row.prepare(layer, options);
+  const size_t bound = BoundPreparation(layer);
+  const Status status = options.ledger->Charge(bound);
+  if (!status.ok()) return layer.Wrap(status);
+  Result<PreparedLayer> prepared = row.prepare(layer, options);
+  options.ledger->Return(bound - std::min(bound, KeptBytes(layer, prepared)));
+  return prepared;
+}
+
 }  // namespace
 
 const OperatorRow* FindRow(std::string_view name) {
@@ -256,7 +277,7 @@ Result<PreparedLayer> Prepare(const LayerView& layer, const LayerOptions& option
                              NamesOf(row.types) + " is supported");
   }
   if (MakesNothing(layer)) return Nothing();
-  return row.prepare(layer, options);
+  return PrepareCharged(row, layer, options);
 }
 
 }  // namespace intaglio::nn

@@ -8,6 +8,7 @@
 #include <memory>
 #include <utility>
 
+#include "intaglio/nn/cost.h"
 #include "intaglio/nn/mapped_file.h"
 #include "intaglio/nn/passes/align_constants.h"
 
@@ -29,10 +30,10 @@ void ForgetPacked(const Graph& graph, size_t layer, const PreparedLayer& prepare
 }  // namespace
 
 Result<Program> Program::Make(Graph graph, const PrepareLayer& prepare, bool keep_all,
-                              Context* context) {
+                              Context* context, Ledger* ledger) {
   Program program;
   program.graph_ = std::move(graph);
-  AlignConstants(program.graph_);
+  INTAGLIO_RETURN_IF_ERROR(AlignConstants(program.graph_, ledger));
   INTAGLIO_RETURN_IF_ERROR(program.PrepareLayers(prepare, context));
   Result<MemoryPlan> plan = PlanMemory(program.graph_, program.layers_, keep_all);
   if (!plan.ok()) return plan.status();
@@ -62,6 +63,7 @@ Status Program::PrepareLayers(const PrepareLayer& prepare, Context* context) {
       Result<PreparedLayer> layer = prepare(graph_, i);
       if (!layer.ok()) return fail(i, {layer.status(), nullptr});
       layers_[i] = std::move(*layer);
+      if (layers_[i].work == 0) layers_[i].work = CountWork(LayerView(graph_, i), layers_[i].macs);
       ForgetPacked(graph_, i, layers_[i]);
     } catch (...) {
       fail(i, {{}, std::current_exception()});
@@ -96,8 +98,20 @@ size_t Program::constant_bytes() const {
 
 int64_t Program::macs() const {
   int64_t macs = 0;
-  for (const PreparedLayer& layer : layers_) macs += layer.macs;
+  for (const PreparedLayer& layer : layers_) macs = AddSaturated(macs, layer.macs);
   return macs;
+}
+
+int64_t Program::work() const {
+  int64_t work = 0;
+  for (const PreparedLayer& layer : layers_) work = AddSaturated(work, layer.work);
+  return work;
+}
+
+int64_t Program::round_work() const {
+  int64_t most = 0;
+  for (const PreparedLayer& layer : layers_) most = std::max(most, layer.round_work);
+  return most;
 }
 
 std::byte* Program::Address(std::byte* arena, TensorId id) const {
@@ -126,15 +140,22 @@ ptrdiff_t Program::Stride(TensorId id) const {
 }
 
 // A layer's reads are its inputs; its writes the variables among them, its outputs, its scratch.
-void Program::Bind(std::byte* arena, const Addresses& to) const {
+void Program::Bind(std::byte* arena, const Addresses& to, std::span<std::byte* const> moved) const {
+  const auto moved_to = [&](TensorId id) -> std::byte* {
+    return moved.empty() || id == kNoTensor ? nullptr : moved[static_cast<size_t>(id)];
+  };
   const void** read = to.reads;
   void** write = to.writes;
   for (size_t i = 0; i < graph_.layers.size(); ++i) {
     for (const TensorId id : graph_.layers[i].inputs) {
-      *read++ = Read(arena, id);
+      const void* const place = moved_to(id);
+      *read++ = place != nullptr ? place : Read(arena, id);
       *write++ = Variable(arena, id);
     }
-    for (const TensorId id : graph_.layers[i].outputs) *write++ = Address(arena, id);
+    for (const TensorId id : graph_.layers[i].outputs) {
+      std::byte* const place = moved_to(id);
+      *write++ = place != nullptr ? place : Address(arena, id);
+    }
     const int block = plan_.scratch_block[i];
     *write++ = block == MemoryPlan::kNoBlock
                    ? nullptr

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <vector>
 
 #include "intaglio/fixedpoint/status.h"
@@ -30,14 +31,18 @@ class Program {
   // Only for graphs that passed Validate. With keep_all, no tensors share memory. Layers are
   // prepared on the threads of the context at once, or, where it is null, one after the other; an
   // error is that of the first layer that has one.
+  // Where there is a ledger, copies of constants are charged to it.
   static Result<Program> Make(Graph graph, const PrepareLayer& prepare, bool keep_all,
-                              Context* context);
+                              Context* context, Ledger* ledger = nullptr);
 
   const Graph& graph() const { return graph_; }
   const std::vector<PreparedLayer>& layers() const { return layers_; }
   const MemoryPlan& plan() const { return plan_; }
   size_t constant_bytes() const;
   int64_t macs() const;
+  // Sums of the layers' work, and the largest of their rounds' (PreparedLayer).
+  int64_t work() const;
+  int64_t round_work() const;
 
   // Where a tensor lies in an arena; null for what nothing writes.
   std::byte* Address(std::byte* arena, TensorId id) const;
@@ -46,7 +51,8 @@ class Program {
 
   size_t read_count() const { return read_count_; }
   size_t write_count() const { return write_count_; }
-  void Bind(std::byte* arena, const Addresses& to) const;
+  // `moved`: per tensor, where it lies instead of in the arena, or null; empty where none is moved.
+  void Bind(std::byte* arena, const Addresses& to, std::span<std::byte* const> moved = {}) const;
   // `rounds_left`: as of RunArguments.
   Status RunLayer(size_t layer, Context& context, const Addresses& addresses,
                   int64_t& rounds_left) const;

@@ -223,6 +223,7 @@ Status WriteReports(const nn::Model& model, const BenchOptions& options, const M
 
 Status Bench(const BenchOptions& options) {
   nn::PrepareOptions prepare;
+  prepare.limits = options.limits;
   prepare.threads = options.threads;
   prepare.kernel = options.kernel;
   Result<nn::Model> model = LoadModel(options.model, prepare);

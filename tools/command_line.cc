@@ -30,8 +30,19 @@ CLI::Validator Between(double low, double high) {
       "FLOAT in " + range);
 }
 
-void AddModel(CLI::App& command, std::string& model) {
+void AddModel(CLI::App& command, std::string& model, nn::Limits& limits) {
+  constexpr bool kThousands = false;  // k is 1024
   command.add_option("MODEL", model, "A .tflite file")->required();
+  command
+      .add_option(
+          "--max-memory", limits.max_bytes,
+          "Bytes that reading and preparing the model may each take, such as 512M; 0: 4 GiB "
+          "and 16 times the model's size")
+      ->transform(CLI::AsSizeValue(kThousands));
+  command
+      .add_option("--max-work", limits.max_work,
+                  "Steps that one run may take: multiply-accumulates and the like")
+      ->check(CLI::PositiveNumber);
 }
 
 void AddThreads(CLI::App& command, int& threads) {
@@ -72,7 +83,7 @@ CLI::Option* AddImageScale(CLI::App& command, const char* name, std::vector<doub
 void AddRun(CLI::App& app, Work& work) {
   const auto options = std::make_shared<RunOptions>();
   CLI::App* const run = app.add_subcommand("run", "Run a model once on given inputs");
-  AddModel(*run, options->model);
+  AddModel(*run, options->model, options->limits);
   CLI::Option* const inputs =
       AddInputs(*run, options->inputs,
                 "[NAME=]FILE.npy, for each input of the model, in its order or by name");
@@ -106,7 +117,7 @@ void AddInspect(CLI::App& app, Work& work) {
   const auto options = std::make_shared<InspectOptions>();
   CLI::App* const inspect =
       app.add_subcommand("inspect", "Show a model's tensors, layers, costs and memory plan");
-  AddModel(*inspect, options->model);
+  AddModel(*inspect, options->model, options->limits);
   AddJson(*inspect, options->json);
   inspect->callback([options, &work] { work = [options] { return Inspect(*options); }; });
 }
@@ -115,7 +126,7 @@ void AddBench(CLI::App& app, Work& work) {
   const auto options = std::make_shared<BenchOptions>();
   CLI::App* const bench =
       app.add_subcommand("bench", "Measure a model's latency, whole and per layer");
-  AddModel(*bench, options->model);
+  AddModel(*bench, options->model, options->limits);
   AddInputs(*bench, options->inputs, kSomeInputs);
   AddThreads(*bench, options->threads);
   bench->add_option("--kernel", options->kernel, "The kernel to use (intaglio cpu lists them)");
@@ -132,7 +143,7 @@ void AddVerify(CLI::App& app, Work& work) {
   const auto options = std::make_shared<VerifyOptions>();
   CLI::App* const verify = app.add_subcommand(
       "verify", "Check that every kernel and thread count gives the same bits here");
-  AddModel(*verify, options->model);
+  AddModel(*verify, options->model, options->limits);
   AddInputs(*verify, options->given, kSomeInputs);
   verify->add_option("--inputs", options->inputs, "How many random inputs to try")
       ->check(CLI::Range(1, 1000))
@@ -145,7 +156,7 @@ void AddPartition(CLI::App& app, Work& work) {
   const auto options = std::make_shared<PartitionOptions>();
   CLI::App* const partition = app.add_subcommand(
       "partition", "Split a model into three, of which the middle one has integers only");
-  AddModel(*partition, options->model);
+  AddModel(*partition, options->model, options->limits);
   partition
       ->add_option("OUTDIR,--output", options->output, "The folder where the three are written")
       ->required();

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "intaglio/fixedpoint/status.h"
+#include "intaglio/nn/limits.h"
 
 namespace intaglio::tools {
 
@@ -15,6 +16,7 @@ int DefaultThreads();
 
 struct RunOptions {
   std::string model;
+  nn::Limits limits;
   std::vector<std::string> inputs;
   std::string image;
   // Of an image's samples, one number or one per channel: float32 inputs take (sample - mean) /
@@ -33,12 +35,14 @@ Status Run(const RunOptions& options);
 
 struct InspectOptions {
   std::string model;
+  nn::Limits limits;
   bool json = false;
 };
 Status Inspect(const InspectOptions& options);
 
 struct BenchOptions {
   std::string model;
+  nn::Limits limits;
   std::vector<std::string> inputs;  // the others are made
   std::string kernel;
   int threads = DefaultThreads();
@@ -51,6 +55,7 @@ Status Bench(const BenchOptions& options);
 
 struct VerifyOptions {
   std::string model;
+  nn::Limits limits;
   std::vector<std::string> given;  // [NAME=]FILE.npy; the others are made
   std::string backend = "cpu";
   int inputs = 4;
@@ -59,6 +64,7 @@ Status Verify(const VerifyOptions& options);
 
 struct PartitionOptions {
   std::string model;
+  nn::Limits limits;
   std::string output;
   std::vector<std::string> sensors;
   std::vector<std::string> inputs;  // [NAME=]FILE.npy to verify with; the others are made

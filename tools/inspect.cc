@@ -72,8 +72,11 @@ void Print(const nn::Model& model) {
   std::printf("MACs     %lld\n", static_cast<long long>(totals.macs));
   std::printf("weights  %s in the file, %s packed\n", FormatBytes(totals.file_constants).c_str(),
               FormatBytes(model.constant_bytes()).c_str());
-  std::printf("arena    %s (%zu bytes)\n\n", FormatBytes(model.arena_bytes()).c_str(),
+  std::printf("arena    %s (%zu bytes)\n", FormatBytes(model.arena_bytes()).c_str(),
               model.arena_bytes());
+  std::printf("memory   %s of the %s allowed\n", FormatBytes(model.taken_bytes()).c_str(),
+              FormatBytes(model.max_bytes()).c_str());
+  std::printf("work     %lld steps\n\n", static_cast<long long>(model.work()));
   std::printf("%4s  %-18s %-22s %-24s %12s  %s\n", "#", "layer", "output", "routine", "MACs",
               "kernel");
   for (size_t i = 0; i < model.layers().size(); ++i) {
@@ -108,6 +111,7 @@ Json LayerJson(const nn::Model& model, size_t index) {
           {"routine", info.routine},
           {"kernel", info.kernel},
           {"macs", info.macs},
+          {"work", info.work},
           {"constant_bytes", info.constant_bytes},
           {"scratch_bytes", info.scratch_bytes},
           {"in_place", info.in_place}};
@@ -135,7 +139,10 @@ Json ToJson(const nn::Model& model) {
                {"macs", totals.macs},
                {"file_constant_bytes", totals.file_constants},
                {"packed_constant_bytes", model.constant_bytes()},
-               {"arena_bytes", model.arena_bytes()}};
+               {"arena_bytes", model.arena_bytes()},
+               {"memory_bytes", model.taken_bytes()},
+               {"max_memory_bytes", model.max_bytes()},
+               {"work", model.work()}};
   for (const char* const list : {"tensors", "layers", "memory_plan"}) json[list] = Json::array();
   for (const nn::Tensor& tensor : model.graph().tensors) {
     Json entry = TensorJson(tensor);
@@ -159,9 +166,9 @@ Json ToJson(const nn::Model& model) {
 }  // namespace
 
 Status Inspect(const InspectOptions& options) {
-  const Result<std::vector<nn::SurveyRow>> survey = nn::SurveyTflite(options.model);
+  const Result<std::vector<nn::SurveyRow>> survey = nn::SurveyTflite(options.model, options.limits);
   if (!survey.ok()) return survey.status();
-  Result<nn::Model> model = LoadModel(options.model, {});
+  Result<nn::Model> model = LoadModel(options.model, {.limits = options.limits});
   if (options.json) {
     Json json = model.ok() ? ToJson(*model)
                            : Json{{"format", "intaglio-inspect-1"}, {"model", options.model}};

@@ -38,7 +38,8 @@ size_t BytesOf(const nn::Tensor& tensor) { return *nn::CountBytes(tensor.shape, 
 }  // namespace
 
 Result<nn::Model> LoadModel(const std::string& path, const nn::PrepareOptions& options,
-                            const nn::ImportOptions& import) {
+                            nn::ImportOptions import) {
+  import.limits = options.limits;
   Result<nn::Graph> graph = nn::LoadTflite(path, import);
   if (!graph.ok()) return graph.status();
   Result<nn::Model> model = nn::Model::Prepare(std::move(*graph), options);

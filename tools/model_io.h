@@ -12,9 +12,9 @@
 
 namespace intaglio::tools {
 
-// Imports and prepares. Messages start with the path.
+// Imports and prepares, both with the limits of `options`. Messages start with the path.
 Result<nn::Model> LoadModel(const std::string& path, const nn::PrepareOptions& options,
-                            const nn::ImportOptions& import = {});
+                            nn::ImportOptions import = {});
 
 // One buffer per input and output of a model.
 class Buffers {

@@ -158,7 +158,7 @@ Status Partition(const PartitionOptions& options) {
   const auto wrap = [&](const Status& status, const char* hint) -> Status {
     return {status.code(), options.model + ": " + status.message() + hint};
   };
-  const Result<nn::Graph> graph = nn::LoadTflite(options.model);
+  const Result<nn::Graph> graph = nn::LoadTflite(options.model, {.limits = options.limits});
   if (!graph.ok()) return graph.status();
   nn::PartitionOptions partition;
   partition.sensors.resize(graph->inputs.size());

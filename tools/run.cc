@@ -21,10 +21,12 @@ namespace intaglio::tools {
 namespace {
 
 // The shapes of the given files, for the inputs that they are for.
-Result<nn::ImportOptions> ShapesOfFiles(const nn::Model& model, const RunOptions& options) {
+Result<nn::ImportOptions> ShapesOfFiles(const RunOptions& options) {
+  const Result<nn::Graph> signature = nn::LoadTfliteSignature(options.model);
+  if (!signature.ok()) return signature.status();
   nn::ImportOptions import;
-  import.input_shapes.resize(model.input_count());
-  const Result<std::vector<GivenInput>> inputs = MatchInputs(model.graph(), options.inputs);
+  import.input_shapes.resize(signature->inputs.size());
+  const Result<std::vector<GivenInput>> inputs = MatchInputs(*signature, options.inputs);
   if (!inputs.ok()) return inputs.status();
   for (const GivenInput& given : *inputs) {
     const Result<NpyArray> array = ReadNpy(given.path);
@@ -40,10 +42,11 @@ Result<nn::ImportOptions> ShapesOfFiles(const nn::Model& model, const RunOptions
   return import;
 }
 
+// The file's own shapes need not be valid where others are given: converters write 1 for what they
+// do not know.
 Result<nn::Model> Load(const RunOptions& options, const nn::PrepareOptions& prepare) {
-  Result<nn::Model> model = LoadModel(options.model, prepare);
-  if (!model.ok() || !options.resize) return model;
-  const Result<nn::ImportOptions> import = ShapesOfFiles(*model, options);
+  if (!options.resize) return LoadModel(options.model, prepare);
+  const Result<nn::ImportOptions> import = ShapesOfFiles(options);
   if (!import.ok()) return import.status();
   return LoadModel(options.model, prepare, *import);
 }
@@ -184,6 +187,7 @@ Status Run(const RunOptions& options) {
     labels = std::move(*read);
   }
   nn::PrepareOptions prepare;
+  prepare.limits = options.limits;
   prepare.threads = options.threads;
   Result<std::shared_ptr<const nn::Backend>> backend = BackendOf(options.backend);
   if (!backend.ok()) return backend.status();

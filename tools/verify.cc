@@ -45,7 +45,8 @@ struct Inputs {
   int count = 0;
 };
 
-Result<Outputs> RunAll(Inputs& inputs, const nn::PrepareOptions& prepare) {
+Result<Outputs> RunAll(Inputs& inputs, nn::PrepareOptions prepare) {
+  prepare.limits = inputs.options.limits;
   Result<nn::Model> model = LoadModel(inputs.options.model, prepare);
   if (!model.ok()) return model.status();
   Buffers buffers(*model);

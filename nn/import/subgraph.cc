@@ -25,30 +25,35 @@ Status ReadIds(const flatbuffers::Vector<int32_t>* from, const char* what, Budge
   return {};
 }
 
-Status ChargeActivations(const Graph& graph, Budget& budget) {
+Status CheckActivations(const Graph& graph, const Budget& budget) {
   for (const Tensor& tensor : graph.tensors) {
     if (tensor.constant) continue;
     const Result<size_t> bytes = CountBytes(tensor.shape, tensor.type);
     if (!bytes.ok()) return bytes.status();
-    const Status status = budget.ChargeActivation(*bytes);
+    const Status status = budget.CheckActivation(*bytes);
     if (status.ok()) continue;
-    return {status.code(), status.message() + " (tensor '" + tensor.name + "' is " +
-                               NameOf(tensor.type) + " " + ToString(tensor.shape) + ")"};
+    return {status.code(), "tensor '" + tensor.name + "', " + NameOf(tensor.type) + " " +
+                               ToString(tensor.shape) + ", " + status.message()};
   }
   return {};
 }
 
 }  // namespace
 
+Status ReadTensorsAndIds(const TfliteFile& file, const tflite::SubGraph& subgraph, Budget& budget,
+                         Graph& graph) {
+  INTAGLIO_RETURN_IF_ERROR(ReadTensors(file, subgraph, budget, graph));
+  INTAGLIO_RETURN_IF_ERROR(ReadIds(subgraph.inputs(), "input", budget, graph, graph.inputs));
+  return ReadIds(subgraph.outputs(), "output", budget, graph, graph.outputs);
+}
+
 Status ReadSubgraph(const TfliteFile& file, const tflite::SubGraph& subgraph, Budget& budget,
                     const SetInputs& set_inputs, Graph& graph) {
   INTAGLIO_RETURN_IF_ERROR(CheckOperators(file, subgraph, budget));
-  INTAGLIO_RETURN_IF_ERROR(ReadTensors(file, subgraph, budget, graph));
-  INTAGLIO_RETURN_IF_ERROR(ReadIds(subgraph.inputs(), "input", budget, graph, graph.inputs));
-  INTAGLIO_RETURN_IF_ERROR(ReadIds(subgraph.outputs(), "output", budget, graph, graph.outputs));
+  INTAGLIO_RETURN_IF_ERROR(ReadTensorsAndIds(file, subgraph, budget, graph));
   INTAGLIO_RETURN_IF_ERROR(set_inputs(graph));
   INTAGLIO_RETURN_IF_ERROR(ReadOperators(file, subgraph, budget, graph));
-  INTAGLIO_RETURN_IF_ERROR(ChargeActivations(graph, budget));
+  INTAGLIO_RETURN_IF_ERROR(CheckActivations(graph, budget));
   return Validate(graph);
 }
 

@@ -13,6 +13,10 @@ namespace intaglio::nn {
 // Changes the inputs of a graph before its operators are read, from which all other shapes follow.
 using SetInputs = std::function<Status(Graph& graph)>;
 
+// The tensors of a subgraph, and which of them are inputs and outputs: a graph without layers.
+Status ReadTensorsAndIds(const TfliteFile& file, const tflite::SubGraph& subgraph, Budget& budget,
+                         Graph& graph);
+
 // The result passes Validate.
 Status ReadSubgraph(const TfliteFile& file, const tflite::SubGraph& subgraph, Budget& budget,
                     const SetInputs& set_inputs, Graph& graph);

@@ -10,6 +10,7 @@
 
 #include "intaglio/fixedpoint/status.h"
 #include "intaglio/nn/import/tflite_generated.h"
+#include "intaglio/nn/limits.h"
 #include "intaglio/nn/passes/fold_constants.h"
 
 namespace intaglio::nn {
@@ -17,32 +18,29 @@ namespace intaglio::nn {
 // What reading a file may come to.
 class Budget {
  public:
-  Budget(size_t bytes, size_t activation_bytes)
-      : left_(bytes),
-        activation_limit_(activation_bytes),
-        activations_left_(activation_bytes),
-        folding_(FoldBudget::ForModelOf(bytes)) {}
+  // metadata_bytes: of names, lists and what constants are made into.
+  Budget(const Limits& limits, size_t file_bytes, size_t metadata_bytes)
+      : ledger_(limits, file_bytes),
+        metadata_left_(metadata_bytes),
+        folding_(FoldBudget::ForModelOf(file_bytes, &ledger_)) {}
 
   // FlatBuffers may share one vector between any number of tables, so that a small file can name a
   // huge amount of metadata. What the reader copies is charged here.
-
   Status Charge(size_t count, size_t element_bytes) {
     size_t bytes = 0;
-    if (__builtin_mul_overflow(count, element_bytes, &bytes) || bytes > left_) {
+    if (__builtin_mul_overflow(count, element_bytes, &bytes) || bytes > metadata_left_) {
       return InvalidArgument("names more metadata than a file of its size can hold");
     }
-    left_ -= bytes;
+    INTAGLIO_RETURN_IF_ERROR(ledger_.Charge(bytes));
+    metadata_left_ -= bytes;
     return {};
   }
 
-  // Tensors that are not constant take memory when the model runs.
-  Status ChargeActivation(size_t bytes) {
-    if (bytes > activations_left_) {
-      return OutOfMemory("its tensors need more than the limit of " +
-                         std::to_string(activation_limit_) + " bytes");
-    }
-    activations_left_ -= bytes;
-    return {};
+  // A tensor that is not constant takes memory when the model runs, however the memory is planned.
+  Status CheckActivation(size_t bytes) const {
+    if (bytes <= ledger_.most()) return {};
+    return OutOfMemory("needs more than the limit of " + std::to_string(ledger_.most()) +
+                       " bytes (Limits::max_bytes)");
   }
 
   // Of all subgraphs together.
@@ -62,9 +60,8 @@ class Budget {
   void Leave() { --depth_; }
 
  private:
-  size_t left_;
-  size_t activation_limit_;
-  size_t activations_left_;
+  Ledger ledger_;
+  size_t metadata_left_;
   FoldBudget folding_;
   int depth_ = 0;
 };

@@ -297,7 +297,7 @@ Status WithoutLabel(const Status& status) {
 }
 
 // Prepares the last layer, alone.
-Status Try(const Graph& graph) {
+Status Try(const Graph& graph, const Limits& limits) {
   Graph alone = Alone(graph, graph.layers.back());
   for (size_t i = 0; i < alone.layers[0].inputs.size(); ++i) {
     const TensorId id = alone.layers[0].inputs[i];
@@ -305,11 +305,11 @@ Status Try(const Graph& graph) {
     const Tensor& tensor = alone.tensors[static_cast<size_t>(id)];
     if (!tensor.constant && !tensor.variable) alone.inputs.push_back(id);
   }
-  return Model::Prepare(std::move(alone)).status();
+  return Model::Prepare(std::move(alone), {.limits = limits}).status();
 }
 
 // Adds the operator's layer to the graph, if it can be translated, and tries it.
-Status TryOperator(size_t place, const tflite::Operator& op, Reader& reader) {
+Status TryOperator(size_t place, const tflite::Operator& op, const Limits& limits, Reader& reader) {
   Graph& graph = reader.graph;
   const size_t before = graph.layers.size();
   Status status = reader.Read(place, op);
@@ -322,7 +322,7 @@ Status TryOperator(size_t place, const tflite::Operator& op, Reader& reader) {
     graph.layers.resize(before);
     return WithoutLabel(status);
   }
-  status = WithoutLabel(Try(graph));
+  status = WithoutLabel(Try(graph, limits));
   if (status.ok()) reader.folder.Add(before);
   return status;
 }
@@ -356,7 +356,8 @@ Status CheckTensors(const tflite::Operator& op, const std::vector<Status>& tenso
 Result<std::vector<SurveyedOperator>> SurveyOperators(const TfliteFile& file,
                                                       const tflite::SubGraph& subgraph,
                                                       const std::vector<Status>& tensors,
-                                                      Budget& budget, Graph& graph) {
+                                                      const Limits& limits, Budget& budget,
+                                                      Graph& graph) {
   std::vector<SurveyedOperator> operators;
   Reader reader(file, subgraph, budget, graph);
   for (uint32_t i = 0; i < Length(subgraph.operators()); ++i) {
@@ -368,7 +369,7 @@ Result<std::vector<SurveyedOperator>> SurveyOperators(const TfliteFile& file,
     SurveyedOperator row{NameOf(code), code.version(), TypeOfFirstInput(op, subgraph), {}};
     row.status =
         FindTranslate(code) == nullptr ? Unsupported("not supported") : CheckTensors(op, tensors);
-    if (row.status.ok()) row.status = TryOperator(i, op, reader);
+    if (row.status.ok()) row.status = TryOperator(i, op, limits, reader);
     operators.push_back(std::move(row));
   }
   return operators;

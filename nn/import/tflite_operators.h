@@ -30,7 +30,8 @@ struct SurveyedOperator {
 Result<std::vector<SurveyedOperator>> SurveyOperators(const TfliteFile& file,
                                                       const tflite::SubGraph& subgraph,
                                                       const std::vector<Status>& tensors,
-                                                      Budget& budget, Graph& graph);
+                                                      const Limits& limits, Budget& budget,
+                                                      Graph& graph);
 
 // Translates every operator, one layer each, in the file's order, after CheckOperators and
 // ReadTensors. Output tensors take the shapes that follow from the inputs, as they do in TFLite.

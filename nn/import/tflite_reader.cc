@@ -26,8 +26,12 @@ constexpr uint32_t kMaxTables = 1000000;  // a bound on the verifier's work
 // FlatBuffers' own offsets end here; what files over 2 GB hold behind it are plain bytes.
 constexpr size_t kMaxFlatBuffer = FLATBUFFERS_MAX_BUFFER_SIZE - 1;
 
-constexpr size_t kBudgetPerByte = 16;  // an order of magnitude over what real files come to
-constexpr size_t kBudgetBase = 1 << 16;
+Budget BudgetOf(const TfliteFile& file, const Limits& limits) {
+  constexpr size_t kMetadataPerByte = 16;  // an order of magnitude over what real files come to
+  constexpr size_t kMetadataBase = 1 << 16;
+  const size_t bytes = file.bytes.size();
+  return {limits, bytes, bytes * kMetadataPerByte + kMetadataBase};
+}
 
 Status Verify(std::span<const uint8_t> bytes) {
   // The root offset and the identifier.
@@ -75,7 +79,7 @@ Status ReadModel(const TfliteFile& file, const ImportOptions& options, Graph& gr
   }
   if (Length(file.model->subgraphs()) == 0) return InvalidArgument("the model has no subgraph");
   // The first subgraph is the model; its operators name others.
-  Budget budget(file.bytes.size() * kBudgetPerByte + kBudgetBase, options.max_activation_bytes);
+  Budget budget = BudgetOf(file, options.limits);
   return ReadSubgraph(
       file, *file.model->subgraphs()->Get(0), budget,
       [&](Graph& g) { return SetInputShapes(options.input_shapes, g); }, graph);
@@ -131,22 +135,28 @@ Result<Graph> ImportTflite(std::span<const uint8_t> bytes, std::shared_ptr<const
 
 namespace {
 
-Result<std::vector<SurveyRow>> Survey(const std::string& path) {
-  Result<MappedFile> mapped = MapFile(path);
-  if (!mapped.ok()) return mapped.status();
-  Result<TfliteFile> file = Align(mapped->bytes, std::move(mapped->owner));
-  if (!file.ok()) return file.status();
+// A verified file with a subgraph.
+Result<TfliteFile> OpenModel(std::span<const uint8_t> bytes, std::shared_ptr<const void> owner) {
+  Result<TfliteFile> file = Align(bytes, std::move(owner));
+  if (!file.ok()) return file;
   INTAGLIO_RETURN_IF_ERROR(Verify(file->bytes));
   file->model = tflite::GetModel(file->bytes.data());
   if (Length(file->model->subgraphs()) == 0) return InvalidArgument("the model has no subgraph");
+  return file;
+}
+
+Result<std::vector<SurveyRow>> Survey(const std::string& path, const Limits& limits) {
+  Result<MappedFile> mapped = MapFile(path);
+  if (!mapped.ok()) return mapped.status();
+  Result<TfliteFile> file = OpenModel(mapped->bytes, std::move(mapped->owner));
+  if (!file.ok()) return file.status();
   const tflite::SubGraph& subgraph = *file->model->subgraphs()->Get(0);
-  Budget budget(file->bytes.size() * kBudgetPerByte + kBudgetBase,
-                ImportOptions().max_activation_bytes);
+  Budget budget = BudgetOf(*file, limits);
   Graph graph;
   const Result<std::vector<Status>> tensors = SurveyTensors(*file, subgraph, budget, graph);
   if (!tensors.ok()) return tensors.status();
   const Result<std::vector<SurveyedOperator>> operators =
-      SurveyOperators(*file, subgraph, *tensors, budget, graph);
+      SurveyOperators(*file, subgraph, *tensors, limits, budget, graph);
   if (!operators.ok()) return operators.status();
   std::vector<SurveyRow> rows;
   for (const SurveyedOperator& op : *operators) {
@@ -165,16 +175,40 @@ Result<std::vector<SurveyRow>> Survey(const std::string& path) {
 
 }  // namespace
 
-Result<std::vector<SurveyRow>> SurveyTflite(const std::string& path) try {
-  Result<std::vector<SurveyRow>> rows = Survey(path);
+Result<std::vector<SurveyRow>> SurveyTflite(const std::string& path, const Limits& limits) try {
+  Result<std::vector<SurveyRow>> rows = Survey(path, limits);
   if (rows.ok()) return rows;
   return Status(rows.status().code(), path + ": " + rows.status().message());
 } catch (const std::bad_alloc&) {
   return OutOfMemory(path + ": no memory to read the model");
 }
 
+namespace {
+
+Result<Graph> ReadSignature(const std::string& path) {
+  Result<MappedFile> mapped = MapFile(path);
+  if (!mapped.ok()) return mapped.status();
+  Result<TfliteFile> file = OpenModel(mapped->bytes, std::move(mapped->owner));
+  if (!file.ok()) return file.status();
+  Budget budget = BudgetOf(*file, {});
+  Graph graph;
+  INTAGLIO_RETURN_IF_ERROR(
+      ReadTensorsAndIds(*file, *file->model->subgraphs()->Get(0), budget, graph));
+  return graph;
+}
+
+}  // namespace
+
+Result<Graph> LoadTfliteSignature(const std::string& path) try {
+  Result<Graph> graph = ReadSignature(path);
+  if (graph.ok()) return graph;
+  return Status(graph.status().code(), path + ": " + graph.status().message());
+} catch (const std::bad_alloc&) {
+  return OutOfMemory(path + ": no memory to read the model");
+}
+
 Result<Graph> LoadTflite(const std::string& path, const ImportOptions& options) try {
-  Result<MappedFile> file = MapFile(path);
+  Result<MappedFile> file = options.copy_file ? ReadWholeFile(path) : MapFile(path);
   if (!file.ok()) return Status(file.status().code(), path + ": " + file.status().message());
   return ImportTflite(file->bytes, std::move(file->owner), path, options);
 } catch (const std::bad_alloc&) {

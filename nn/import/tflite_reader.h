@@ -12,22 +12,32 @@
 
 #include "intaglio/fixedpoint/status.h"
 #include "intaglio/nn/graph.h"
+#include "intaglio/nn/limits.h"
 
 namespace intaglio::nn {
 
 struct ImportOptions {
-  // The sum of all tensors that are not constant. A file of a kilobyte can name tensors of any
-  // size; the sum bounds what preparing and running the graph will ask for.
-  size_t max_activation_bytes = size_t{2} << 30;
+  // What reading may take: constants that are computed or widened. Model::Prepare has limits of its
+  // own for what it takes.
+  Limits limits = {};
   // Other shapes than the file's for the inputs of the model, in its order; empty, or past the end:
   // the file's. All shapes that follow from them change too. What the file fixes stays: an error
   // names the layer where a new shape meets a constant one, or a state, that it does not fit.
   std::vector<Shape> input_shapes = {};
+  // Reads the file into memory instead of mapping it (LoadTflite), so that nothing that happens to
+  // the file afterwards matters.
+  bool copy_file = false;
 };
 
-// Maps the file; constants stay in the mapping, which lives as long as the graph's tensors. The
-// file must not be truncated meanwhile.
+// Maps the file; constants stay in the mapping, which lives as long as the graph's tensors. Nobody
+// may write or truncate the file meanwhile: what is read then changes, or, behind the new end, ends
+// the process by SIGBUS. A file that is replaced by rename is safe. Where others may write it, set
+// ImportOptions::copy_file.
 Result<Graph> LoadTflite(const std::string& path, const ImportOptions& options = {});
+
+// The inputs and outputs of the file's model, with the shapes that it has for them, as a graph
+// without layers. Looks at no operator: for what ImportOptions::input_shapes are to be.
+Result<Graph> LoadTfliteSignature(const std::string& path);
 
 // Reads a file that is in memory already. `owner` keeps the bytes alive, or is null where the
 // caller does. `name` stands in messages and becomes the graph's name. Bytes that are not 16-byte

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "intaglio/fixedpoint/status.h"
+#include "intaglio/nn/limits.h"
 
 namespace intaglio::nn {
 
@@ -18,10 +19,10 @@ struct SurveyRow {
   std::string why_not;  // empty: they run
 };
 
-// Tries each operator of the file by itself, whether the ones before it run or not. In the order of
-// first appearance. Types and operators may be any. An error only where no operator can be looked
-// at: a damaged file.
-Result<std::vector<SurveyRow>> SurveyTflite(const std::string& path);
+// Tries each operator of the file by itself, within the limits, whether the ones before it run or
+// not. In the order of first appearance. Types and operators may be any. An error only where no
+// operator can be looked at: a damaged file.
+Result<std::vector<SurveyRow>> SurveyTflite(const std::string& path, const Limits& limits = {});
 
 }  // namespace intaglio::nn
 

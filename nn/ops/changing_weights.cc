@@ -99,6 +99,9 @@ Result<PreparedLayer> PrepareChanging(const LayerView& layer, const LayerOptions
   // What pays for itself only in many runs.
   routine->options.fit = false;
   routine->options.cold = false;
+  // Addresses say nothing of elements here, and what a run packs is free again after it.
+  routine->options.packed = nullptr;
+  routine->options.ledger = nullptr;
   const Placeholders placeholders(layer);
   Result<PreparedLayer> prepared = prepare(placeholders.layer(), routine->options);
   if (!prepared.ok()) return prepared.status();

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -128,11 +129,20 @@ Result<std::vector<Program>> PrepareGraphs(const LayerView& layer, const LayerOp
 }
 
 template <class R>
-PreparedLayer PreparedOf(const char* name, int64_t macs, std::vector<Program> programs) {
+PreparedLayer PreparedOf(const char* name, std::vector<Program> programs) {
   PreparedLayer prepared;
   prepared.name = name;
-  prepared.macs = macs;
-  for (const Program& program : programs) prepared.constant_bytes += program.constant_bytes();
+  for (const Program& program : programs) {
+    prepared.constant_bytes += program.constant_bytes();
+    prepared.round_work = std::max(prepared.round_work, program.round_work());
+  }
+  const bool is_loop = std::is_same_v<R, Loop>;
+  const auto one_of = [](int64_t a, int64_t b) {
+    return is_loop ? AddSaturated(a, b) : std::max(a, b);
+  };
+  prepared.macs = one_of(programs[0].macs(), programs[1].macs());
+  prepared.work = one_of(programs[0].work(), programs[1].work());
+  if (is_loop) prepared.round_work = std::max(prepared.round_work, prepared.work);
   const auto routine = std::make_shared<const R>(std::move(programs[0]), std::move(programs[1]));
   prepared.scratch_bytes = routine->scratch_bytes();
   prepared.routine = routine;
@@ -184,8 +194,7 @@ Result<PreparedLayer> PrepareWhile(const LayerView& layer, const LayerOptions& o
   }
   Result<std::vector<Program>> programs = PrepareGraphs(layer, options);
   if (!programs.ok()) return programs.status();
-  const int64_t macs = (*programs)[0].macs() + (*programs)[1].macs();
-  return PreparedOf<Loop>("cpu:graph/loop", macs, std::move(*programs));
+  return PreparedOf<Loop>("cpu:graph/loop", std::move(*programs));
 }
 
 Result<PreparedLayer> PrepareIf(const LayerView& layer, const LayerOptions& options) {
@@ -195,8 +204,7 @@ Result<PreparedLayer> PrepareIf(const LayerView& layer, const LayerOptions& opti
   }
   Result<std::vector<Program>> programs = PrepareGraphs(layer, options);
   if (!programs.ok()) return programs.status();
-  const int64_t macs = std::max((*programs)[0].macs(), (*programs)[1].macs());
-  return PreparedOf<Branch>("cpu:graph/branch", macs, std::move(*programs));
+  return PreparedOf<Branch>("cpu:graph/branch", std::move(*programs));
 }
 
 }  // namespace intaglio::nn

@@ -178,10 +178,10 @@ Result<PreparedLayer> PrepareConv2D(const LayerView& layer, const LayerOptions& 
   if (!multipliers.ok()) return multipliers.status();
   routine->multipliers = std::move(*multipliers);
   const int kernel_height = WindowsPay(shape->view) ? shape->view.kernel_height : 1;
-  Result<std::vector<PackedMatrix>> filters =
+  auto filters =
       PackWeights(layer, routine->linear, options, shape->groups, shape->depth(), kernel_height);
   if (!filters.ok()) return filters.status();
-  routine->filters = std::move(*filters);
+  routine->filters = std::move(filters->form);
   INTAGLIO_RETURN_IF_ERROR(PlanProducts(layer, options, *routine));
 
   PreparedLayer prepared;
@@ -190,9 +190,8 @@ Result<PreparedLayer> PrepareConv2D(const LayerView& layer, const LayerOptions& 
   prepared.kernel = options.kernel;
   prepared.strides_output = true;
   prepared.packed_inputs = 1 << 1;  // the weights
-  for (size_t g = 0; g < routine->filters.size(); ++g) {
-    prepared.constant_bytes += routine->filters[g].bytes() + routine->pipelines[g].bytes();
-  }
+  prepared.constant_bytes = filters->new_bytes;
+  for (const BoundPipeline& bound : routine->pipelines) prepared.constant_bytes += bound.bytes();
   prepared.routine = std::move(routine);
   return prepared;
 }

@@ -79,7 +79,8 @@ class OneChannelRoutine final : public Routine {
 template <class R>
 Result<PreparedLayer> Finish(const LayerView& layer, const LayerOptions& options,
                              std::shared_ptr<R> routine, LinearLayer linear,
-                             Multipliers multipliers, const Im2col& view, int64_t taps) {
+                             Multipliers multipliers, const Im2col& view, int64_t taps,
+                             size_t new_bytes) {
   routine->linear = std::move(linear);
   routine->multipliers = std::move(multipliers);
   routine->view = view;
@@ -92,7 +93,7 @@ Result<PreparedLayer> Finish(const LayerView& layer, const LayerOptions& options
   prepared.kernel = options.kernel;
   prepared.strides_output = true;
   prepared.macs = CountMacs(layer.output().shape, taps);
-  prepared.constant_bytes = routine->filters.bytes() + routine->pipeline.bytes();
+  prepared.constant_bytes = new_bytes + routine->pipeline.bytes();
   prepared.packed_inputs = 1 << 1;  // the weights
   prepared.routine = std::move(routine);
   return prepared;
@@ -151,23 +152,25 @@ Result<PreparedLayer> PrepareDepthwiseConv2D(const LayerView& layer, const Layer
     return layer.Unsupported("the filter has zero points that differ per channel");
   }
 
-  const ConstMatrix matrix{filter.data, filter.type,      static_cast<int>(taps),       outputs,
-                           outputs,     Order::kRowMajor, linear->weight_zero_points[0]};
   const char* const algorithm = layer.input(0).shape[3] == 1 ? "gemm" : "depthwise";
   const std::string name = RoutineName(linear->type, algorithm);
   Result<PreparedLayer> prepared = PreparedLayer();
   if (layer.input(0).shape[3] == 1) {
+    const ConstMatrix matrix{filter.data, filter.type,      static_cast<int>(taps),       outputs,
+                             outputs,     Order::kRowMajor, linear->weight_zero_points[0]};
     Result<PackedMatrix> packed =
         Prepack(Side::kRhs, matrix, MakePackOptions(*linear, options, 0, outputs));
     if (!packed.ok()) return layer.Wrap(packed.status());
+    const size_t bytes = packed->bytes();
     prepared = Finish(layer, options, std::make_shared<OneChannelRoutine>(std::move(*packed)),
-                      std::move(*linear), std::move(*multipliers), view, taps);
+                      std::move(*linear), std::move(*multipliers), view, taps, bytes);
   } else {
-    Result<PackedDepthwise> packed = PackedDepthwise::Pack(
-        matrix, view.kernel_width, outputs / layer.input(0).shape[3], options.kernel);
-    if (!packed.ok()) return layer.Wrap(packed.status());
-    prepared = Finish(layer, options, std::make_shared<DepthwiseRoutine>(std::move(*packed)),
-                      std::move(*linear), std::move(*multipliers), view, taps);
+    Result<PackedOf<PackedDepthwise>> packed =
+        PackDepthwise(layer, options, linear->weight_zero_points[0], view.kernel_width,
+                      outputs / layer.input(0).shape[3]);
+    if (!packed.ok()) return packed.status();
+    prepared = Finish(layer, options, std::make_shared<DepthwiseRoutine>(std::move(packed->form)),
+                      std::move(*linear), std::move(*multipliers), view, taps, packed->new_bytes);
   }
   if (prepared.ok()) prepared->name = name;
   return prepared;

@@ -151,10 +151,10 @@ Result<PreparedLayer> PrepareFullyConnected(const LayerView& layer, const LayerO
   Result<LinearLayer> linear =
       CheckLinear(layer, layer.op<FullyConnected>().activation, 0, sizes->outputs, sizes->depth);
   if (!linear.ok()) return linear.status();
-  Result<std::vector<PackedMatrix>> packed = PackWeights(layer, *linear, options, 1, sizes->depth);
+  auto packed = PackWeights(layer, *linear, options, 1, sizes->depth);
   if (!packed.ok()) return packed.status();
 
-  auto routine = std::make_shared<FullyConnectedRoutine>(std::move(packed->front()));
+  auto routine = std::make_shared<FullyConnectedRoutine>(std::move(packed->form.front()));
   routine->sizes = *sizes;
   routine->linear = std::move(*linear);
   routine->multipliers = RealMultipliers(routine->linear, false);
@@ -165,7 +165,7 @@ Result<PreparedLayer> PrepareFullyConnected(const LayerView& layer, const LayerO
   prepared.kernel = options.kernel;
   prepared.strides_output = true;
   prepared.macs = CountMacs({sizes->rows, sizes->outputs}, sizes->depth);
-  prepared.constant_bytes = routine->weights.bytes() + routine->bound.bytes();
+  prepared.constant_bytes = packed->new_bytes + routine->bound.bytes();
   prepared.packed_inputs = 1 << 1;  // the weights
   prepared.routine = std::move(routine);
   return prepared;

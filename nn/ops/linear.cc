@@ -8,6 +8,8 @@
 #include <string>
 #include <utility>
 
+#include "intaglio/nn/ops/packed_once.h"
+
 namespace intaglio::nn {
 namespace {
 
@@ -244,12 +246,17 @@ PackOptions MakePackOptions(const LinearLayer& linear, const LayerOptions& optio
   return pack;
 }
 
-Result<std::vector<PackedMatrix>> PackWeights(const LayerView& layer, const LinearLayer& linear,
-                                              const LayerOptions& options, int groups, int depth,
-                                              int kernel_height) {
+namespace {
+
+using Matrices = std::vector<PackedMatrix>;
+
+Result<std::shared_ptr<const Matrices>> PackGroups(const LayerView& layer,
+                                                   const LinearLayer& linear,
+                                                   const LayerOptions& options, int groups,
+                                                   int depth, int kernel_height) {
   const Tensor& weights = layer.input(1);
   const int channels = weights.shape[0] / std::max(1, groups);
-  std::vector<PackedMatrix> matrices;
+  auto matrices = std::make_shared<Matrices>();
   for (int g = 0; g < groups; ++g) {
     const ptrdiff_t first = ptrdiff_t{g} * channels;
     const ConstMatrix matrix{static_cast<const std::byte*>(weights.data) + first * depth,
@@ -263,9 +270,56 @@ Result<std::vector<PackedMatrix>> PackWeights(const LayerView& layer, const Line
     pack.kernel_height = kernel_height;
     Result<PackedMatrix> packed = Prepack(Side::kRhs, matrix, pack);
     if (!packed.ok()) return layer.Wrap(packed.status());
-    matrices.push_back(std::move(*packed));
+    matrices->push_back(std::move(*packed));
   }
-  return matrices;
+  return std::shared_ptr<const Matrices>(std::move(matrices));
+}
+
+}  // namespace
+
+Result<PackedOf<Matrices>> PackWeights(const LayerView& layer, const LinearLayer& linear,
+                                       const LayerOptions& options, int groups, int depth,
+                                       int kernel_height) {
+  const Tensor& weights = layer.input(1);
+  PackedOnce::Key key = {
+      KeyOf(weights.data), static_cast<int64_t>(weights.type), weights.shape[0], groups, depth,
+      kernel_height};
+  key.insert(key.end(), linear.weight_zero_points.begin(), linear.weight_zero_points.end());
+  bool is_new = false;
+  const auto packed = PackOnce<Matrices>(
+      options, key,
+      [&] { return PackGroups(layer, linear, options, groups, depth, kernel_height); }, is_new);
+  if (!packed.ok()) return packed.status();
+  PackedOf<Matrices> result{**packed, 0};
+  for (const PackedMatrix& matrix : result.form) {
+    if (is_new) result.new_bytes += matrix.bytes();
+  }
+  return result;
+}
+
+Result<PackedOf<PackedDepthwise>> PackDepthwise(const LayerView& layer, const LayerOptions& options,
+                                                int32_t zero_point, int kernel_width,
+                                                int multiplier) {
+  using Form = std::shared_ptr<const PackedDepthwise>;
+  const Tensor& filter = layer.input(1);
+  const int outputs = filter.shape[3];
+  const int taps = filter.shape[1] * filter.shape[2];
+  const auto pack = [&]() -> Result<Form> {
+    const ConstMatrix matrix{filter.data, filter.type,      taps,      outputs,
+                             outputs,     Order::kRowMajor, zero_point};
+    Result<PackedDepthwise> packed =
+        PackedDepthwise::Pack(matrix, kernel_width, multiplier, options.kernel);
+    if (!packed.ok()) return layer.Wrap(packed.status());
+    return Form(std::make_shared<PackedDepthwise>(std::move(*packed)));
+  };
+  bool is_new = false;
+  const Result<Form> packed =
+      PackOnce<PackedDepthwise>(options,
+                                {KeyOf(filter.data), static_cast<int64_t>(filter.type), taps,
+                                 outputs, zero_point, kernel_width, multiplier},
+                                pack, is_new);
+  if (!packed.ok()) return packed.status();
+  return PackedOf<PackedDepthwise>{**packed, is_new ? (*packed)->bytes() : 0};
 }
 
 int64_t CountMacs(const Shape& output, int64_t depth) {

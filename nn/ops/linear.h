@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "intaglio/gemm/depthwise.h"
 #include "intaglio/gemm/gemm.h"
 #include "intaglio/nn/layer.h"
 #include "intaglio/nn/ops/window.h"
@@ -57,11 +58,24 @@ Result<Im2col> MakeView(const LayerView& layer, Type type, int32_t zero_point,
 PackOptions MakePackOptions(const LinearLayer& linear, const LayerOptions& options, int first,
                             int count);
 
+// Packed weights, which layers with the same weights share.
+template <class Form>
+struct PackedOf {
+  Form form;
+  size_t new_bytes = 0;  // 0 where another layer has packed them
+};
+
 // The weights, one channel of `depth` numbers after the other, as the right-hand sides of `groups`
 // products. kernel_height: as PackOptions has it.
-Result<std::vector<PackedMatrix>> PackWeights(const LayerView& layer, const LinearLayer& linear,
-                                              const LayerOptions& options, int groups, int depth,
-                                              int kernel_height = 1);
+Result<PackedOf<std::vector<PackedMatrix>>> PackWeights(const LayerView& layer,
+                                                        const LinearLayer& linear,
+                                                        const LayerOptions& options, int groups,
+                                                        int depth, int kernel_height = 1);
+
+// Input 1 as depthwise filters, each `multiplier` of which belong to an input channel.
+Result<PackedOf<PackedDepthwise>> PackDepthwise(const LayerView& layer, const LayerOptions& options,
+                                                int32_t zero_point, int kernel_width,
+                                                int multiplier);
 
 // Products of one run; saturates.
 int64_t CountMacs(const Shape& output, int64_t depth);

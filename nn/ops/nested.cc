@@ -58,7 +58,7 @@ Result<Program> PrepareNested(const LayerView& layer, const Graph& graph, const 
                               const LayerOptions& options) {
   Result<Program> program = Program::Make(
       graph, [&](const Graph& g, size_t i) { return Prepare(LayerView(g, i), options); }, false,
-      nullptr);
+      nullptr, options.ledger.get());
   if (!program.ok()) return InNested(layer, what, program.status());
   // A layer adds up those of two.
   constexpr size_t kMostArena = std::numeric_limits<size_t>::max() / 8;

@@ -69,8 +69,7 @@ Result<PreparedLayer> PrepareProduct16x8(const LayerView& layer, const LayerOpti
                                          const ProductShape& shape) {
   Result<Linear16> linear = CheckLinear16(layer, shape.activation, 0, shape.outputs, shape.depth());
   if (!linear.ok()) return linear.status();
-  Result<std::vector<PackedMatrix>> filters =
-      PackWeights(layer, linear->linear, options, shape.groups, shape.depth());
+  auto filters = PackWeights(layer, linear->linear, options, shape.groups, shape.depth());
   if (!filters.ok()) return filters.status();
   const Result<size_t> scratch =
       HalvesBytes(layer, shape.inputs(), int64_t{shape.rows()} * shape.group_outputs());
@@ -82,11 +81,11 @@ Result<PreparedLayer> PrepareProduct16x8(const LayerView& layer, const LayerOpti
   prepared.scratch_bytes = *scratch;
   prepared.strides_output = true;
   prepared.packed_inputs = 1 << 1;  // the weights
-  for (const PackedMatrix& filter : *filters) prepared.constant_bytes += filter.bytes();
+  prepared.constant_bytes = filters->new_bytes;
   auto routine = std::make_shared<ProductRoutine>();
   routine->shape = shape;
   routine->layer = std::move(*linear);
-  routine->filters = std::move(*filters);
+  routine->filters = std::move(filters->form);
   prepared.routine = std::move(routine);
   return prepared;
 }
@@ -99,11 +98,9 @@ Result<PreparedLayer> PrepareDepthwise16x8(const LayerView& layer, const LayerOp
   Result<Linear16> linear =
       CheckLinear16(layer, layer.op<DepthwiseConv2D>().activation, 3, outputs, taps);
   if (!linear.ok()) return linear.status();
-  const ConstMatrix matrix{
-      filter.data, Type::kInt8, static_cast<int>(taps), outputs, outputs, Order::kRowMajor, 0};
-  Result<PackedDepthwise> packed =
-      PackedDepthwise::Pack(matrix, filter.shape[2], outputs / view.channels, options.kernel);
-  if (!packed.ok()) return layer.Wrap(packed.status());
+  Result<PackedOf<PackedDepthwise>> packed =
+      PackDepthwise(layer, options, 0, filter.shape[2], outputs / view.channels);
+  if (!packed.ok()) return packed.status();
   const Result<size_t> scratch = HalvesBytes(layer, *CountElements(layer.input(0).shape),
                                              *CountElements(layer.output().shape));
   if (!scratch.ok()) return scratch.status();
@@ -114,8 +111,8 @@ Result<PreparedLayer> PrepareDepthwise16x8(const LayerView& layer, const LayerOp
   prepared.scratch_bytes = *scratch;
   prepared.strides_output = true;
   prepared.packed_inputs = 1 << 1;  // the weights
-  prepared.constant_bytes = packed->bytes();
-  auto routine = std::make_shared<DepthwiseRoutine>(std::move(*packed));
+  prepared.constant_bytes = packed->new_bytes;
+  auto routine = std::make_shared<DepthwiseRoutine>(std::move(packed->form));
   routine->view = view;
   routine->layer = std::move(*linear);
   prepared.routine = std::move(routine);

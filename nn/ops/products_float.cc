@@ -10,6 +10,7 @@
 #include "intaglio/nn/ops/alike_windows.h"
 #include "intaglio/nn/ops/float_panels.h"
 #include "intaglio/nn/ops/linear.h"
+#include "intaglio/nn/ops/packed_once.h"
 #include "intaglio/nn/ops/products.h"
 
 namespace intaglio::nn {
@@ -118,7 +119,7 @@ class ProductRoutine final : public Routine {
   int chunk = 0;  // rows
   int block = 0;
   FloatFinish finish;
-  std::vector<FloatPanels> filters;  // per group
+  std::shared_ptr<const std::vector<FloatPanels>> filters;  // per group
 
  private:
   void RunGroup(const RunArguments& arguments, int group) const {
@@ -139,7 +140,7 @@ class ProductRoutine final : public Routine {
     const ptrdiff_t out_stride = arguments.output_stride / ptrdiff_t{sizeof(float)};
     auto* const out = static_cast<float*>(arguments.outputs[0]) + first * out_stride + output;
 
-    const FloatPanels& panels = filters[static_cast<size_t>(group)];
+    const FloatPanels& panels = (*filters)[static_cast<size_t>(group)];
     const RowParts blocks(rows, block);
     const int threads = arguments.context.threads();
     // Where blocks are too few for all threads, panels are shared out, too.
@@ -164,6 +165,21 @@ class ProductRoutine final : public Routine {
   }
 };
 
+using Filters = std::vector<FloatPanels>;
+
+Result<std::shared_ptr<const Filters>> PackFilters(const LayerView& layer,
+                                                   const LayerOptions& options,
+                                                   const ProductShape& shape) {
+  auto filters = std::make_shared<Filters>();
+  const ptrdiff_t size = ptrdiff_t{shape.group_outputs()} * shape.depth();
+  const auto* const weights = static_cast<const float*>(layer.input(1).data);
+  for (int g = 0; g < shape.groups; ++g) {
+    filters->emplace_back(weights + g * size, shape.group_outputs(), shape.depth(),
+                          WideRoutinesOf(options.kernel));
+  }
+  return std::shared_ptr<const Filters>(std::move(filters));
+}
+
 }  // namespace
 
 Result<PreparedLayer> PrepareProductFloat(const LayerView& layer, const LayerOptions& options,
@@ -180,12 +196,14 @@ Result<PreparedLayer> PrepareProductFloat(const LayerView& layer, const LayerOpt
   routine->chunk = shape.pointwise ? std::max(1, shape.rows()) : RowParts(shape.rows(), most).each;
   PreparedLayer prepared;
   prepared.packed_inputs = 1 << 1;  // the weights
-  for (int g = 0; g < shape.groups; ++g) {
-    const auto* const weights = static_cast<const float*>(layer.input(1).data) +
-                                ptrdiff_t{g} * shape.group_outputs() * depth;
-    routine->filters.emplace_back(weights, shape.group_outputs(), depth,
-                                  WideRoutinesOf(options.kernel));
-    prepared.constant_bytes += routine->filters.back().bytes();
+  bool is_new = false;
+  auto filters = PackOnce<Filters>(
+      options, {KeyOf(layer.input(1).data), shape.groups, shape.group_outputs(), depth},
+      [&] { return PackFilters(layer, options, shape); }, is_new);
+  if (!filters.ok()) return filters.status();
+  routine->filters = std::move(*filters);
+  for (const FloatPanels& panels : *routine->filters) {
+    if (is_new) prepared.constant_bytes += panels.bytes();
   }
   prepared.name = RoutineName(Type::kFloat32, "gemm");
   prepared.macs = CountMacs({shape.rows(), shape.outputs}, depth);

@@ -128,8 +128,7 @@ Result<PreparedLayer> PrepareProductHybrid(const LayerView& layer, const LayerOp
       CheckHybrid(layer, options, shape.activation, 0, shape.outputs, depth, asymmetric);
   if (!hybrid.ok()) return hybrid.status();
   FollowOperator(layer, *hybrid);
-  Result<std::vector<PackedMatrix>> filters =
-      PackWeights(layer, hybrid->linear, options, shape.groups, depth);
+  auto filters = PackWeights(layer, hybrid->linear, options, shape.groups, depth);
   if (!filters.ok()) return filters.status();
   const Result<size_t> scratch =
       QuantizedItemsBytes(layer, shape.view.batch, shape.inputs() / shape.view.batch);
@@ -142,13 +141,13 @@ Result<PreparedLayer> PrepareProductHybrid(const LayerView& layer, const LayerOp
   prepared.input_form = QuantizedInputForm(shape.view.batch, asymmetric);
   prepared.strides_output = true;
   prepared.packed_inputs = 1 << 1;  // the weights
-  for (const PackedMatrix& filter : *filters) prepared.constant_bytes += filter.bytes();
+  prepared.constant_bytes = filters->new_bytes;
   auto routine = std::make_shared<ProductRoutine>();
   routine->shape = shape;
   routine->hybrid = std::move(*hybrid);
   AppendSums({layer.input(1).data, Type::kInt8, depth, shape.outputs, depth, Order::kColMajor, 0},
              routine->weight_sums);
-  routine->filters = std::move(*filters);
+  routine->filters = std::move(filters->form);
   if (shape.rows() <= kFewRows && (shape.pointwise || !asymmetric)) {
     for (const PackedMatrix& filter : routine->filters) {
       Result<BoundPipeline> bound = BoundPipeline::Bind(filter, StandardPipeline{}, Type::kInt8, 0);
@@ -174,11 +173,9 @@ Result<PreparedLayer> PrepareDepthwiseHybrid(const LayerView& layer, const Layer
   Result<HybridLayer> hybrid =
       CheckHybrid(layer, options, layer.op<DepthwiseConv2D>().activation, 3, outputs, taps, true);
   if (!hybrid.ok()) return hybrid.status();
-  const ConstMatrix matrix{
-      filter.data, Type::kInt8, static_cast<int>(taps), outputs, outputs, Order::kRowMajor, 0};
-  Result<PackedDepthwise> packed =
-      PackedDepthwise::Pack(matrix, filter.shape[2], outputs / view.channels, options.kernel);
-  if (!packed.ok()) return layer.Wrap(packed.status());
+  Result<PackedOf<PackedDepthwise>> packed =
+      PackDepthwise(layer, options, 0, filter.shape[2], outputs / view.channels);
+  if (!packed.ok()) return packed.status();
   const Result<size_t> scratch =
       QuantizedItemsBytes(layer, view.batch, int64_t{view.height} * view.width * view.channels);
   if (!scratch.ok()) return scratch.status();
@@ -190,8 +187,8 @@ Result<PreparedLayer> PrepareDepthwiseHybrid(const LayerView& layer, const Layer
   prepared.input_form = QuantizedInputForm(view.batch, true);
   prepared.strides_output = true;
   prepared.packed_inputs = 1 << 1;  // the weights
-  prepared.constant_bytes = packed->bytes();
-  auto routine = std::make_shared<DepthwiseRoutine>(std::move(*packed));
+  prepared.constant_bytes = packed->new_bytes;
+  auto routine = std::make_shared<DepthwiseRoutine>(std::move(packed->form));
   routine->view = view;
   routine->hybrid = std::move(*hybrid);
   prepared.routine = std::move(routine);

@@ -84,6 +84,7 @@ Tap<int32_t> TapOf(const ResizeAxis& axis, int o, int32_t) {
 template <class W>
 std::vector<Tap<W>> MakeTaps(const ResizeAxis& axis) {
   std::vector<Tap<W>> taps;
+  taps.reserve(static_cast<size_t>(axis.out));
   for (int o = 0; o < axis.out; ++o) taps.push_back(TapOf(axis, o, W()));
   return taps;
 }
@@ -149,8 +150,8 @@ struct Bilinear {
 };
 
 template <class T, class W>
-std::shared_ptr<const Routine> WideRoutine(const Bilinear<W>& bilinear) {
-  return RoutineOf([b = bilinear](const RunArguments& arguments) {
+std::shared_ptr<const Routine> WideRoutine(Bilinear<W> bilinear) {
+  return RoutineOf([b = std::move(bilinear)](const RunArguments& arguments) {
     auto* to = static_cast<T*>(arguments.outputs[0]);
     for (ptrdiff_t row = 0; row < b.rows; ++row) {
       const Tap<W>& y = b.RowTap(row);
@@ -175,8 +176,8 @@ class BytesRoutine final : public Routine {
   using Line = BlendLine<T, W>;
   using Function = void (*)(const Line&);
 
-  BytesRoutine(const Bilinear<W>& bilinear, Function function)
-      : b_(bilinear), function_(function) {}
+  BytesRoutine(Bilinear<W> bilinear, Function function)
+      : b_(std::move(bilinear)), function_(function) {}
 
   Status Run(const RunArguments& arguments) const override {
     if (b_.rows == 0 || b_.out_line() == 0) return {};
@@ -257,6 +258,7 @@ std::optional<FewBits> FewBitsOf(const Resizing& r) {
 template <class W>
 std::vector<Tap<int32_t>> MakeTaps(const ResizeAxis& axis, int bits) {
   std::vector<Tap<int32_t>> taps;
+  taps.reserve(static_cast<size_t>(axis.out));
   for (int o = 0; o < axis.out; ++o) {
     const Tap<W> tap = TapOf(axis, o, W());
     const double high = tap.low == tap.high ? 0 : std::ldexp(Fraction(tap), bits);

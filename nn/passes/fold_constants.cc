@@ -9,6 +9,7 @@
 
 #include "intaglio/nn/alone.h"
 #include "intaglio/nn/backend.h"
+#include "intaglio/nn/cost.h"
 #include "intaglio/nn/nested_graphs.h"
 #include "intaglio/nn/operator_table.h"
 #include "intaglio/nn/passes/align_constants.h"
@@ -68,17 +69,18 @@ void Empty(Tensor& constant) {
 
 }  // namespace
 
-FoldBudget FoldBudget::ForModelOf(uint64_t bytes) {
+FoldBudget FoldBudget::ForModelOf(uint64_t bytes, Ledger* ledger) {
   constexpr uint64_t kBytesPerByte = 32;
   constexpr uint64_t kWorkPerByte = 64;
   constexpr uint64_t kBaseBytes = 64 << 20;
   constexpr uint64_t kBaseWork = 64 << 20;
   const uint64_t counted = std::min(bytes, UINT64_MAX / 128);
-  return {kBaseBytes + kBytesPerByte * counted, kBaseWork + kWorkPerByte * counted};
+  return {kBaseBytes + kBytesPerByte * counted, kBaseWork + kWorkPerByte * counted, ledger};
 }
 
 bool FoldBudget::Charge(uint64_t bytes, uint64_t work) {
   if (bytes > bytes_ || work > work_) return false;
+  if (ledger_ != nullptr && !ledger_->Charge(static_cast<size_t>(bytes)).ok()) return false;
   bytes_ -= bytes;
   work_ -= work;
   return true;
@@ -168,7 +170,8 @@ bool ConstantFolder::FoldLayer(size_t index) {
   const Size out = SizeOfAll(graph_, layer.outputs);
   const Size in = ReadsOnlyShapes(layer) ? Size() : SizeOfAll(graph_, layer.inputs);
   if (!budget_.Charge(out.bytes, kWorkOfALayer + in.elements + out.elements)) return false;
-  AlignConstants(alone);
+  if (!budget_.Allows(BoundPreparation(LayerView(alone, 0)))) return false;
+  if (!AlignConstants(alone, nullptr).ok()) return false;
   if (options_.kernel.empty()) options_.kernel = BestKernel();
   const Result<PreparedLayer> prepared = Prepare(LayerView(alone, 0), options_);
   if (prepared.status().code() == StatusCode::kOutOfMemory) throw std::bad_alloc();

@@ -10,6 +10,7 @@
 
 #include "intaglio/nn/graph.h"
 #include "intaglio/nn/layer.h"
+#include "intaglio/nn/limits.h"
 
 namespace intaglio::nn {
 
@@ -18,16 +19,21 @@ class FoldBudget {
  public:
   // bytes: of results and scratch. work: multiply-accumulates and elements that are read or
   // written.
-  FoldBudget(uint64_t bytes, uint64_t work) : bytes_(bytes), work_(work) {}
+  // The bytes that are taken are charged to the ledger as well, if there is one.
+  FoldBudget(uint64_t bytes, uint64_t work, Ledger* ledger = nullptr)
+      : bytes_(bytes), work_(work), ledger_(ledger) {}
   // In proportion to what a model holds, with a base for small models: real models never meet it.
-  static FoldBudget ForModelOf(uint64_t bytes);
+  static FoldBudget ForModelOf(uint64_t bytes, Ledger* ledger = nullptr);
 
   // Takes both, or nothing. Returns whether there was enough.
   bool Charge(uint64_t bytes, uint64_t work);
+  // Whether there are as many bytes, for what is free again soon.
+  bool Allows(uint64_t bytes) const { return bytes <= bytes_; }
 
  private:
   uint64_t bytes_;
   uint64_t work_;
+  Ledger* ledger_;
 };
 
 // Folds a graph that is complete, or while its layers are added: the parameters of a layer, which

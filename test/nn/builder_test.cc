@@ -27,6 +27,13 @@ TEST(Builder, NamesAndShapes) {
   EXPECT_EQ(graph->outputs, std::vector<TensorId>{z.id});
 }
 
+TEST(Builder, RefusesAGraphWithoutOutputs) {
+  Builder b;
+  b.Relu(b.Input("x", Type::kInt8, {1, 8}, PerTensor(1, 0)), PerTensor(1, 0));
+  EXPECT_EQ(b.Finish().status().message(),
+            "the graph has no outputs: call Output for each value that it is to give");
+}
+
 TEST(Builder, KeepsTheFirstError) {
   Builder b;
   const Value x = b.Input("x", Type::kInt8, {1, 8, 8, 1}, PerTensor(1, 0));
@@ -53,9 +60,10 @@ TEST(Builder, IsEmptyAfterFinish) {
   Builder b;
   b.Output(b.Input("x", Type::kInt8, {2}), "x");
   ASSERT_TRUE(b.Finish().ok());
+  b.Output(b.Input("y", Type::kInt8, {2}), "y");
   const Result<Graph> second = b.Finish();
   ASSERT_TRUE(second.ok());
-  EXPECT_TRUE(second->tensors.empty());
+  EXPECT_EQ(second->tensors.size(), 1u);
 }
 
 TEST(Builder, RefersToTheCallersConstants) {

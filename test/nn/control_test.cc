@@ -82,7 +82,7 @@ Status RunLoop(Model& model, int32_t rounds, std::span<const int32_t> x, std::sp
 }
 
 TEST(Control, ALoopEndsAtTheLimitOfRounds) {
-  Result<Model> model = Model::Prepare(MakeLoop(), {.max_rounds = 3});
+  Result<Model> model = Model::Prepare(MakeLoop(), {.limits = {.max_rounds = 3}});
   ASSERT_TRUE(model.ok()) << model.status().message();
   const std::vector<int32_t> x = {1, -2, 5};
   std::vector<int32_t> y(3);
@@ -92,7 +92,7 @@ TEST(Control, ALoopEndsAtTheLimitOfRounds) {
   EXPECT_EQ(status.message(), "WHILE #0 'rounds': takes more rounds than a run may");
   EXPECT_TRUE(RunLoop(*model, 2, x, y).ok());
   EXPECT_EQ(y, (std::vector<int32_t>{4, -8, 20}));
-  Result<Model> never = Model::Prepare(MakeLoop(), {.max_rounds = 0});
+  Result<Model> never = Model::Prepare(MakeLoop(), {.limits = {.max_rounds = 0}});
   ASSERT_TRUE(never.ok());
   EXPECT_TRUE(RunLoop(*never, 0, x, y).ok());
   EXPECT_EQ(y, x);
@@ -112,7 +112,7 @@ TEST(Control, RoundsInsideOfRoundsCount) {
   const std::vector<int32_t> x = {1, -2, 5};
   std::vector<int32_t> y(3);
   for (const int64_t most : {5, 6}) {
-    Result<Model> model = Model::Prepare(graph, {.max_rounds = most});
+    Result<Model> model = Model::Prepare(graph, {.limits = {.max_rounds = most}});
     ASSERT_TRUE(model.ok()) << model.status().message();
     for (int run = 0; run < 2; ++run) {
       const Status status = RunLoop(*model, 2, x, y);
@@ -134,7 +134,7 @@ TEST(Control, WarmingUpEndsWithLoopsThatDoNot) {
   body.outputs[0] = 0;
   graph.layers[0].op =
       While{std::make_shared<const Graph>(condition), std::make_shared<const Graph>(body)};
-  Result<Model> model = Model::Prepare(graph, {.max_rounds = int64_t{1} << 60});
+  Result<Model> model = Model::Prepare(graph, {.limits = {.max_rounds = int64_t{1} << 60}});
   ASSERT_TRUE(model.ok()) << model.status().message();
   EXPECT_TRUE(model->WarmUp().ok());
   const std::vector<int32_t> x = {1, -2, 5};

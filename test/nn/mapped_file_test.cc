@@ -36,6 +36,18 @@ long FaultsOfReading(const uint8_t* data, const std::vector<uint8_t>& want) {
   return faults() - before;
 }
 
+TEST(ReadWholeFile, KeepsWhatTheFileWas) {
+  const std::string path = testing::TempDir() + "intaglio_read_whole_file_test";
+  const std::vector<uint8_t> want = Numbers();
+  std::ofstream(path, std::ios::binary).write(reinterpret_cast<const char*>(want.data()), kBytes);
+  const Result<MappedFile> file = ReadWholeFile(path);
+  ASSERT_EQ(truncate(path.c_str(), 10), 0);
+  std::remove(path.c_str());
+  ASSERT_TRUE(file.ok()) << file.status().message();
+  EXPECT_TRUE(std::equal(want.begin(), want.end(), file->bytes.begin(), file->bytes.end()));
+  EXPECT_EQ(ReadWholeFile(path).status().code(), StatusCode::kIoError);
+}
+
 class ForgetPagesTest : public testing::Test {
  protected:
   void SetUp() override {

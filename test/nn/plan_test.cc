@@ -366,11 +366,11 @@ TEST(PlanMemory, RefusesAnArenaOverTheLimit) {
   b.Output(b.Relu(x, PerTensor(1, 0)), "y");
   Result<Graph> graph = b.Finish();
   ASSERT_TRUE(graph.ok());
-  const Result<Model> model = Model::Prepare(*graph, {.max_arena_bytes = 1 << 20});
+  const Result<Model> model = Model::Prepare(*graph, {.limits = {.max_bytes = 1 << 20}});
   ASSERT_FALSE(model.ok());
-  EXPECT_EQ(model.status().message(), "the model needs an arena of " +
-                                          std::to_string(int64_t{rows} << 30) +
-                                          " bytes, but 1048576 are allowed");
+  EXPECT_EQ(model.status().message(), "the arena: " + std::to_string(int64_t{rows} << 30) +
+                                          " bytes are needed beside 256 in use, but 1048576 are "
+                                          "allowed (Limits::max_bytes)");
 }
 
 // The sum of a concatenation and a part of it, row by row: written over the whole, its first row

@@ -297,6 +297,35 @@ TEST_F(Cli, RunResizes) {
   ExpectError("run network.tflite --image x.bmp --resize", 2, "--resize");
 }
 
+TEST_F(Cli, RunResizesBeforeItPrepares) {
+  nn::test::ModelSpec spec = nn::test::SmallNetwork();
+  spec.tensors[0].shape = {1, 1, 1, 2};
+  Write("placeholder.tflite", nn::test::Build(spec));
+  const Outcome outcome = Run("run placeholder.tflite --input x=x.npy --resize");
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_NE(outcome.out.find("'x' int8 [1, 4, 4, 2]"), std::string::npos) << outcome.out;
+}
+
+TEST_F(Cli, MemoryAndWorkHaveLimits) {
+  for (const char* const command :
+       {"run network.tflite --input x.npy", "bench network.tflite --seconds 0",
+        "verify network.tflite", "inspect network.tflite"}) {
+    SCOPED_TRACE(command);
+    const Outcome memory = Run(std::string(command) + " --max-memory 64K");
+    EXPECT_EQ(memory.status, 1);
+    EXPECT_NE(memory.err.find("but 65536 are allowed"), std::string::npos) << memory.err;
+    const Outcome work = Run(std::string(command) + " --max-work 100");
+    EXPECT_EQ(work.status, 1);
+    EXPECT_NE(work.err.find("but 100 are allowed"), std::string::npos) << work.err;
+    EXPECT_EQ(Run(std::string(command) + " --max-memory 64M --max-work 1000000").status, 0);
+  }
+  const json report = json::parse(Run("inspect network.tflite --json --max-memory 64M").out);
+  EXPECT_EQ(report["max_memory_bytes"], 64 << 20);
+  EXPECT_EQ(report["memory_bytes"],
+            report["packed_constant_bytes"].get<int64_t>() + report["arena_bytes"].get<int64_t>());
+  EXPECT_GT(report["work"], report["macs"]);
+}
+
 TEST_F(Cli, BenchMeasures) {
   const Outcome text = Run("bench network.tflite --seconds 0.01 --threads 1");
   ASSERT_EQ(text.status, 0) << text.err;

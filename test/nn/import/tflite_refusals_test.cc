@@ -234,12 +234,12 @@ INSTANTIATE_TEST_SUITE_P(
              [](ModelSpec& m) {
                m.tensors[0].shape = {1, 1 << 14, 1 << 14, 2};
              },
-             "its tensors need more than the limit of 8388608 bytes (tensor 'x' is int8"},
+             "tensor 'x', int8 [1, 16384, 16384, 2], needs more than the limit of 8388608 bytes"},
         Case{"huge by paddings", SmallElementwise,
              [](ModelSpec& m) {
                m.tensors[2].data = Bytes<int32_t>({0, 0, 1, kHuge / 2});
              },
-             "need more than the limit"},
+             "more than the limit"},
         Case{"paddings overflow", SmallElementwise,
              [](ModelSpec& m) {
                m.tensors[2].data = Bytes<int32_t>({0, 0, 0x7fffffff, 0x7fffffff});

@@ -46,6 +46,17 @@ TEST(Resize, ABatchGivesWhatItsPartsGive) {
   }
 }
 
+// Converters write 1 for what they do not know.
+TEST(Resize, TheFilesOwnShapesNeedNotBeValid) {
+  test::ModelSpec spec = test::SmallNetwork();
+  spec.tensors[0].shape = {1, 1, 1, 2};
+  const std::vector<uint8_t> bytes = test::Build(spec);
+  EXPECT_FALSE(Import(bytes, {}).ok());
+  const Result<Graph> graph = Import(bytes, {{1, 4, 4, 2}});
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  EXPECT_EQ(graph->tensors[3].shape, (Shape{1, 4, 4, 4}));
+}
+
 TEST(Resize, AnEmptyShapeIsTheFiles) {
   const Result<Graph> graph = Import(test::Build(test::SmallElementwise()), {{}});
   ASSERT_TRUE(graph.ok());

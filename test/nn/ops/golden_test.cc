@@ -8,13 +8,17 @@
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
+#include <list>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "intaglio/gemm/describe.h"
+#include "intaglio/nn/cost.h"
 #include "intaglio/nn/import/tflite_reader.h"
 #include "intaglio/nn/model.h"
+#include "intaglio/nn/operator_table.h"
+#include "intaglio/test/nn/guarded_buffer.h"
 #include "intaglio/test/nn/import/exercise.h"
 #include "intaglio/test/nn/ops/golden_file.h"
 
@@ -122,6 +126,47 @@ void ExpectRuns(const Case& c, Model& model) {
   }
 }
 
+// The same from and to buffers that are bound, behind whose ends nothing may be touched.
+void ExpectBoundRuns(const Case& c, Model& model) {
+  model.ResetState();
+  for (const RunOfCase& run : c.runs) {
+    std::list<GuardedBuffer> buffers;
+    for (size_t i = 0; i < run.inputs.size(); ++i) {
+      GuardedBuffer& input = buffers.emplace_back(run.inputs[i].size());
+      std::copy(run.inputs[i].begin(), run.inputs[i].end(), input.data());
+      const Status status = model.BindInput(i, {input.data(), input.size(), model.input(i).type});
+      ASSERT_TRUE(status.ok()) << status.message();
+    }
+    for (size_t i = 0; i < model.output_count(); ++i) {
+      const Tensor& tensor = model.output(i);
+      GuardedBuffer& output = buffers.emplace_back(*CountBytes(tensor.shape, tensor.type));
+      const Status status = model.BindOutput(i, {output.data(), output.size(), tensor.type});
+      ASSERT_TRUE(status.ok()) << status.message();
+    }
+    const Status status = model.RunBound();
+    ASSERT_TRUE(status.ok()) << status.message();
+    std::vector<Bytes> results;
+    for (const GuardedBuffer& buffer : buffers) {
+      results.emplace_back(buffer.data(), buffer.data() + buffer.size());
+    }
+    const auto first_output = results.begin() + static_cast<ptrdiff_t>(run.inputs.size());
+    EXPECT_TRUE(std::equal(results.begin(), first_output, run.inputs.begin())) << "input changed";
+    ExpectOutputs(c, model, run, {first_output, results.end()});
+  }
+}
+
+// What is charged for a layer before it is prepared is at least what it then holds.
+void ExpectBounds(const Case& c) {
+  const Result<Graph> graph = ImportTflite(c.model, nullptr, "case");
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  for (size_t i = 0; i < graph->layers.size(); ++i) {
+    const LayerView layer(*graph, i);
+    const Result<PreparedLayer> prepared = Prepare(layer, {});
+    if (!prepared.ok()) continue;
+    EXPECT_LE(prepared->constant_bytes, BoundPreparation(layer));
+  }
+}
+
 // With this kernel, or the best one; returns whether a layer uses a kernel.
 bool ExpectCase(const Case& c, const PrepareOptions& options) {
   Result<Model> model = Load(c, options);
@@ -130,6 +175,7 @@ bool ExpectCase(const Case& c, const PrepareOptions& options) {
     return false;
   }
   ExpectRuns(c, *model);
+  ExpectBoundRuns(c, *model);
   const std::vector<LayerInfo>& layers = model->layers();
   return std::any_of(layers.begin(), layers.end(),
                      [](const LayerInfo& layer) { return !layer.kernel.empty(); });
@@ -162,6 +208,7 @@ TEST_P(Golden, IsWhatTheReferenceMade) {
       continue;
     }
     EXPECT_FALSE(c.runs.empty());
+    ExpectBounds(c);
     PrepareOptions apart;
     apart.keep_all_tensors = true;
     ExpectCase(c, apart);

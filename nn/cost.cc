@@ -1,0 +1,178 @@
+#include "intaglio/nn/cost.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "intaglio/nn/limits.h"
+#include "intaglio/nn/nested_graphs.h"
+
+namespace intaglio::nn {
+namespace {
+
+// Operators' own tables, which have fixed sizes, and the objects of a routine.
+constexpr int64_t kFixed = 256 << 10;
+// Lists have an entry for each place along an axis, or for each tensor.
+constexpr int64_t kPerPlace = 96;
+constexpr int64_t kPerTensor = 1024;
+
+template <class Visit>
+void ForTensors(const LayerView& layer, const Visit& visit) {
+  for (size_t i = 0; i < layer.input_count(); ++i) {
+    if (layer.has_input(i)) visit(layer.input(i));
+  }
+  for (size_t i = 0; i < layer.layer().outputs.size(); ++i) visit(layer.output(i));
+}
+
+int64_t ElementsOf(const Tensor& tensor) {
+  const Result<int64_t> elements = CountElements(tensor.shape);
+  return elements.ok() ? *elements : std::numeric_limits<int64_t>::max();
+}
+
+template <class... Ops>
+bool IsOneOf(const Operator& op) {
+  return (std::holds_alternative<Ops>(op) || ...);
+}
+
+bool PacksConstants(const Operator& op) {
+  return IsOneOf<Conv2D, DepthwiseConv2D, FullyConnected, TransposeConv, BatchMatMul, Lstm,
+                 BasicLstm, UnidirectionalSequenceLstm, Rnn, UnidirectionalSequenceRnn, Svdf>(op);
+}
+
+// Weights that are activations are packed as constants are, by each run.
+bool MayPack(const LayerView& layer, size_t input) {
+  if (!layer.has_input(input)) return false;
+  const Operator& op = layer.layer().op;
+  if (layer.input(input).constant) return PacksConstants(op);
+  return input > 0 && IsOneOf<Conv2D, DepthwiseConv2D, FullyConnected>(op);
+}
+
+// A constant as matrices of channels by depth.
+struct Matrices {
+  int64_t count = 1;
+  int64_t channels = 1;
+  int64_t depth = 1;
+};
+
+Matrices MatricesOf(const LayerView& layer, const Tensor& constant) {
+  const Shape& shape = constant.shape;
+  const Operator& op = layer.layer().op;
+  const int64_t all = ElementsOf(constant);
+  if (shape.size() < 2 || all == 0) return {1, all, 1};
+  if (std::holds_alternative<TransposeConv>(op)) return {1, all / shape.back(), shape.back()};
+  if (std::holds_alternative<DepthwiseConv2D>(op)) return {1, shape.back(), all / shape.back()};
+  if (std::holds_alternative<BatchMatMul>(op)) {
+    const int64_t rows = shape[shape.size() - 2];
+    const int64_t columns = shape.back();
+    return {all / (rows * columns), std::min(rows, columns), std::max(rows, columns)};
+  }
+  if (std::holds_alternative<Conv2D>(op) && shape.size() == 4) {
+    const int64_t groups = std::clamp(layer.input(0).shape[3] / shape[3], 1, shape[0]);
+    return {groups, shape[0] / groups + 1, all / shape[0]};
+  }
+  return {1, shape[0], all / shape[0]};
+}
+
+// What any packed form of a constant takes, which fills up panels and groups of depth, and one copy
+// that is made on the way there.
+int64_t BoundPacked(const LayerView& layer, const Tensor& constant) {
+  constexpr int64_t kPanel = 64;
+  constexpr int64_t kDepthGroup = 16;
+  constexpr int64_t kPerChannel = 128;  // parameters of pipelines
+  constexpr int64_t kLines = 12;        // depthwise filters, once for each place in a vector
+  const Matrices m = MatricesOf(layer, constant);
+  const bool in_lines = std::holds_alternative<DepthwiseConv2D>(layer.layer().op);
+  const int64_t channels = MultiplySaturated(m.count, m.channels + kPanel);
+  const int64_t depth = (m.depth + kDepthGroup) * (in_lines ? kLines : 1);
+  const auto size = static_cast<int64_t>(SizeOf(constant.type));
+  const int64_t packed = MultiplySaturated(MultiplySaturated(channels, depth), size);
+  const int64_t copy = MultiplySaturated(ElementsOf(constant), size);
+  return AddSaturated(AddSaturated(packed, MultiplySaturated(channels, kPerChannel)), copy);
+}
+
+Extent FilterOf(const Operator& op) {
+  if (const auto* const pool = std::get_if<AveragePool2D>(&op)) return pool->filter;
+  if (const auto* const pool = std::get_if<MaxPool2D>(&op)) return pool->filter;
+  if (const auto* const pool = std::get_if<L2Pool2D>(&op)) return pool->filter;
+  return {1, 1};
+}
+
+// Elements that one of the output follows from, where these are many.
+int64_t CountReads(const LayerView& layer) {
+  const Shape& in = layer.input(0).shape;
+  const Extent filter = FilterOf(layer.layer().op);
+  if (filter.height > 1 || filter.width > 1) {
+    return int64_t{std::min(filter.height, in[1])} * std::min(filter.width, in[2]);
+  }
+  if (const auto* const op = std::get_if<LocalResponseNormalization>(&layer.layer().op)) {
+    return std::clamp<int64_t>(2 * int64_t{op->radius}, 0, in.back());
+  }
+  return 0;
+}
+
+// The pairs of boxes that a detector may compare.
+int64_t CountPairs(const LayerView& layer) {
+  const auto* const op = std::get_if<DetectionPostProcess>(&layer.layer().op);
+  if (op == nullptr) return 0;
+  const int64_t boxes = layer.input(0).shape[1];
+  const int64_t most =
+      op->per_class ? std::max(op->max_detections, op->detections_per_class) : op->max_detections;
+  const int64_t pairs = MultiplySaturated(boxes, std::min(boxes, std::max<int64_t>(1, most)));
+  return op->per_class ? MultiplySaturated(pairs, op->classes) : pairs;
+}
+
+using Span = std::pair<uintptr_t, uintptr_t>;  // of addresses, from the first to behind the last
+
+void CollectConstants(const Graph& graph, std::vector<Span>& spans) {
+  for (const Tensor& tensor : graph.tensors) {
+    const auto first = reinterpret_cast<uintptr_t>(tensor.data);
+    if (tensor.data != nullptr) spans.emplace_back(first, first + tensor.data_bytes);
+  }
+  for (const Layer& layer : graph.layers) {
+    for (const NestedGraph& nested : NestedGraphsOf(layer.op)) {
+      CollectConstants(*nested.graph, spans);
+    }
+  }
+}
+
+}  // namespace
+
+size_t BoundPreparation(const LayerView& layer) {
+  int64_t bytes = kFixed;
+  ForTensors(layer, [&](const Tensor& tensor) {
+    bytes = AddSaturated(bytes, kPerTensor);
+    for (const int extent : tensor.shape) {
+      bytes = AddSaturated(bytes, MultiplySaturated(extent, kPerPlace));
+    }
+  });
+  for (size_t i = 0; i < layer.input_count(); ++i) {
+    if (MayPack(layer, i)) bytes = AddSaturated(bytes, BoundPacked(layer, layer.input(i)));
+  }
+  return static_cast<size_t>(bytes);
+}
+
+int64_t CountWork(const LayerView& layer, int64_t macs) {
+  int64_t work = AddSaturated(macs, CountPairs(layer));
+  ForTensors(layer, [&](const Tensor& tensor) {
+    if (!tensor.constant) work = AddSaturated(work, ElementsOf(tensor));
+  });
+  if (layer.layer().outputs.empty() || !layer.has_input(0)) return work;
+  return AddSaturated(work, MultiplySaturated(ElementsOf(layer.output()), CountReads(layer)));
+}
+
+size_t CountConstants(const Graph& graph) {
+  std::vector<Span> spans;
+  CollectConstants(graph, spans);
+  std::sort(spans.begin(), spans.end());
+  size_t bytes = 0;
+  uintptr_t end = 0;  // of those counted
+  for (const auto& [first, last] : spans) {
+    if (last > end) bytes += last - std::max(first, end);
+    end = std::max(end, last);
+  }
+  return bytes;
+}
+
+}  // namespace intaglio::nn
