@@ -78,6 +78,13 @@ FoldBudget FoldBudget::ForModelOf(uint64_t bytes, Ledger* ledger) {
   return {kBaseBytes + kBytesPerByte * counted, kBaseWork + kWorkPerByte * counted, ledger};
 }
 
+bool FoldBudget::Allows(uint64_t bytes) const {
+  if (ledger_ == nullptr) return true;
+  if (!ledger_->Charge(static_cast<size_t>(bytes)).ok()) return false;
+  ledger_->Return(static_cast<size_t>(bytes));
+  return true;
+}
+
 bool FoldBudget::Charge(uint64_t bytes, uint64_t work) {
   if (bytes > bytes_ || work > work_) return false;
   if (ledger_ != nullptr && !ledger_->Charge(static_cast<size_t>(bytes)).ok()) return false;

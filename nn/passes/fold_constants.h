@@ -27,8 +27,8 @@ class FoldBudget {
 
   // Takes both, or nothing. Returns whether there was enough.
   bool Charge(uint64_t bytes, uint64_t work);
-  // Whether there are as many bytes, for what is free again soon.
-  bool Allows(uint64_t bytes) const { return bytes <= bytes_; }
+  // Whether the ledger, if there is one, has as many bytes for what is free again soon.
+  bool Allows(uint64_t bytes) const;
 
  private:
   uint64_t bytes_;

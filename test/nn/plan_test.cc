@@ -361,15 +361,15 @@ TEST(PlanMemory, JoinsOnlyWhereThatCostsNoMemory) {
 
 TEST(PlanMemory, RefusesAnArenaOverTheLimit) {
   Builder b;
-  const int rows = 1 << (sizeof(size_t) > 4 ? 28 : 0);
-  const Value x = b.Input("x", Type::kInt8, {rows, 1 << 30}, PerTensor(1, 0));
+  const int rows = sizeof(size_t) > 4 ? 1 << 10 : 1;
+  const Value x = b.Input("x", Type::kInt8, {rows, 1 << 10, 1 << 10, 1 << 10}, PerTensor(1, 0));
   b.Output(b.Relu(x, PerTensor(1, 0)), "y");
   Result<Graph> graph = b.Finish();
   ASSERT_TRUE(graph.ok());
-  const Result<Model> model = Model::Prepare(*graph, {.limits = {.max_bytes = 1 << 20}});
+  const Result<Model> model = Model::Prepare(*graph, {.limits = {.max_bytes = 2 << 20}});
   ASSERT_FALSE(model.ok());
   EXPECT_EQ(model.status().message(), "the arena: " + std::to_string(int64_t{rows} << 30) +
-                                          " bytes are needed beside 256 in use, but 1048576 are "
+                                          " bytes are needed beside 256 in use, but 2097152 are "
                                           "allowed (Limits::max_bytes)");
 }
 

@@ -83,7 +83,7 @@ TEST(Resize, RefusesWhatIsNoShape) {
   EXPECT_EQ(message({{1, 1, 1, 1, 1, 1, 1, 1, 4}}),
             "model: input 0 'x' cannot have the shape [1, 1, 1, 1, 1, 1, 1, 1, 4]: more than 8 "
             "dimensions");
-  EXPECT_TRUE(test::Says(message({{1 << 30, 4}}), "need more than the limit"));
+  EXPECT_TRUE(test::Says(message({{1 << 30, 4}}), "needs more than the limit"));
 }
 
 }  // namespace
