@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "intaglio/gemm/cpu.h"
+#include "intaglio/gemm/dispatch.h"
 #include "intaglio/nn/backend.h"
 #include "intaglio/nn/bound_buffers.h"
 #include "intaglio/nn/cost.h"
@@ -42,9 +43,12 @@ Status CheckCount(const char* kind, size_t expected, size_t given) {
                          std::to_string(given) + " were given");
 }
 
-// The name of the kernel for all layers; empty, for the engine to explain, where none is usable.
-std::string KernelOf(const PrepareOptions& options) {
-  return options.kernel.empty() ? BestKernel() : options.kernel;
+// The kernel for all layers. What INTAGLIO_ISA names is looked at whatever the options say, so that
+// a mistyped name never goes unnoticed.
+Result<const Kernel*> KernelOf(const PrepareOptions& options) {
+  const Result<const Kernel*> best = intaglio::BestKernel();
+  if (!best.ok() || options.kernel.empty()) return best;
+  return KernelNamed(options.kernel);
 }
 
 std::vector<Placement> PlacementsOf(const MemoryPlan& plan) {
@@ -142,6 +146,21 @@ struct Model::Instance {
     return {};
   }
 
+  // Runs each layer by itself on what the arena holds: one that refuses its inputs, or a loop that
+  // they do not end, keeps no other from making the scratch that it needs. Such a layer did not
+  // come to start the threads.
+  Status WarmLayers(int64_t rounds) {
+    const Program& program = prepared->program;
+    for (size_t i = 0; i < program.layers().size(); ++i) {
+      int64_t rounds_left = rounds;
+      const Status status = program.RunLayer(i, *context, addresses, rounds_left);
+      if (status.ok()) continue;
+      if (status.code() != StatusCode::kInvalidArgument) return status;
+      context->Run(context->threads(), [](int) {});
+    }
+    return {};
+  }
+
   static Result<std::unique_ptr<Instance>> Make(std::shared_ptr<const Prepared> prepared,
                                                 std::unique_ptr<Context> context) {
     const size_t bytes = prepared->program.plan().arena_bytes + kArenaAlignment;
@@ -215,12 +234,14 @@ Result<Model> Model::Prepare(Graph graph, const PrepareOptions& options) try {
   }
   INTAGLIO_RETURN_IF_ERROR(Validate(graph));
   if (options.integer_only) INTAGLIO_RETURN_IF_ERROR(CheckIntegerOnly(graph));
+  const Result<const Kernel*> kernel = KernelOf(options);
+  if (!kernel.ok()) return kernel.status();
   const auto ledger = std::make_shared<Ledger>(options.limits, CountConstants(graph));
   std::shared_ptr<const Backend> backend = options.backend;
   if (backend == nullptr) {
     const bool cold = ConstantBytes(graph) > Cpu().l2_bytes;
     backend = MakeHostBackend(
-        {KernelOf(options), !options.integer_only, cold, ledger, std::make_shared<PackedOnce>()},
+        {(*kernel)->name, !options.integer_only, cold, ledger, std::make_shared<PackedOnce>()},
         EstimateBytes(graph));
   }
   std::unique_ptr<Context> context = Instance::MakeContext(options);
@@ -385,15 +406,14 @@ Status Model::RunLayersAgain() try { return RunLayers({}); } catch (const std::b
   return OutOfMemory("memory ran out during a run");
 }
 
-// What a loop computes of zeros may never end it.
 Status Model::WarmUp() try {
   constexpr int64_t kRounds = 16;
   for (const TensorId id : graph().inputs) INTAGLIO_RETURN_IF_ERROR(instance_->Fill(id, 0));
-  int64_t rounds_left = std::min(
+  const int64_t rounds = std::min(
       kRounds, MaxRounds(instance_->prepared->program, instance_->prepared->options.limits));
-  const Status status = instance_->RunLayers({}, rounds_left);
+  const Status status = instance_->WarmLayers(rounds);
   ResetState();
-  return rounds_left < 0 ? Status() : status;
+  return status;
 } catch (const std::bad_alloc&) {
   return OutOfMemory("memory ran out during a run");
 }

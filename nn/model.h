@@ -98,6 +98,9 @@ struct LayerInfo {
   TensorId output = kNoTensor;  // the first output: shape and type stand in graph().tensors
 };
 
+// After fork() the child has a copy of every model, which it may run, share and destroy; what is
+// said of contexts (gemm/context.h) holds of models. Share works even if another thread of the
+// parent was running the model at that moment. Backends of a device may promise less.
 class Model {
  public:
   // Takes the graph (pass std::move). Errors name the layer and the offending value.
@@ -145,7 +148,10 @@ class Model {
   // nothing.
   Status RunLayersAgain();
 
-  // Runs once on zeros (loops: 16 rounds), so that Run finds all that it needs. Resets the state.
+  // Runs once on zeros, so that Run finds all that it needs, and resets the state. A layer that
+  // refuses zeros (a division, an index of nothing) is no error here, and the layers behind it run
+  // all the same; a loop takes 16 rounds at most. Only what the first Run would lack in any case is
+  // an error: memory, or the backend.
   Status WarmUp();
 
   // Gives the variables of this instance their first values: those that a sequence starts with.

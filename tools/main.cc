@@ -5,6 +5,7 @@
 #include <iostream>
 #include <string>
 
+#include "intaglio/gemm/dispatch.h"
 #include "intaglio/nn/printable.h"
 #include "intaglio/tools/command_line.h"
 
@@ -30,6 +31,11 @@ int Main(int argc, char** argv) {
   const intaglio::Result<intaglio::tools::Work> work =
       intaglio::tools::ParseCommandLine(argc, argv);
   if (!work.ok()) return Fail(kWrongUsage, work.status().message());
+  if (*work) {
+    // Every command refuses an INTAGLIO_ISA that names nothing, as it does a mistyped option.
+    const auto kernel = intaglio::BestKernel();
+    if (!kernel.ok()) return Fail(kWrongUsage, kernel.status().message());
+  }
   const intaglio::Status status = *work ? (*work)() : intaglio::Status();
   if (!status.ok()) return Fail(kFailed, status.message());
   if (!FinishOutput()) return Fail(kFailed, "cannot write to standard output");

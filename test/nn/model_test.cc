@@ -57,7 +57,7 @@ std::vector<float> RunImage(Model& model, const std::vector<float>& image) {
 }
 
 // The CPU's routines, and a count of what the model asks for.
-class CountingBackend final : public Backend {
+class CountingBackend : public Backend {
  public:
   Result<PreparedLayer> Prepare(const Graph& graph, size_t layer) const override {
     ++prepared;
@@ -183,6 +183,65 @@ TEST(Model, AllocatesNothingDuringInference) {
     }
     for (const auto time : times) EXPECT_GE(time.count(), 0);
   }
+}
+
+// a and b, a % b (or another division), and twice that.
+Graph MakeDivision(const Operator& division, int count) {
+  Graph graph;
+  for (const char* name : {"a", "b", "c", "d"}) {
+    Tensor tensor;
+    tensor.name = name;
+    tensor.type = Type::kInt32;
+    tensor.shape = {count};
+    graph.tensors.push_back(tensor);
+  }
+  graph.layers = {{division, {0, 1}, {2}, {}}, {Add{}, {2, 2}, {3}, {}}};
+  graph.inputs = {0, 1};
+  graph.outputs = {3};
+  return graph;
+}
+
+// No fault of the model: what it needs is made all the same.
+TEST(Model, WarmingUpPassesOverLayersThatRefuseZeros) {
+  for (const Operator& division : {Operator(FloorMod{}), Operator(FloorDiv{}), Operator(Div{})}) {
+    for (const int count : {1, 100000}) {
+      Result<Model> model = Model::Prepare(MakeDivision(division, count), {.threads = 3});
+      ASSERT_TRUE(model.ok()) << model.status().message();
+      const std::vector<int32_t> a(static_cast<size_t>(count), 17);
+      std::vector<int32_t> b(a.size(), 5);
+      std::vector<int32_t> d(a.size());
+      const InputBuffer in[] = {MakeInput<int32_t>(a), MakeInput<int32_t>(b)};
+      const OutputBuffer out[] = {MakeOutput<int32_t>(d)};
+      const Status status = model->WarmUp();
+      ASSERT_TRUE(status.ok()) << status.message();
+      const int64_t before = CountAllocations();
+      ASSERT_TRUE(model->Run(in, out).ok());
+      EXPECT_EQ(CountAllocations(), before);
+      const bool is_mod = std::holds_alternative<FloorMod>(division);
+      EXPECT_EQ(d, std::vector<int32_t>(a.size(), is_mod ? 4 : 6));
+      b[0] = 0;
+      EXPECT_FALSE(model->Run(in, out).ok());
+    }
+  }
+}
+
+// An error of the backend is one, in the layers as elsewhere.
+TEST(Model, WarmingUpFailsWithTheBackend) {
+  class Lost final : public Routine {
+    Status Run(const RunArguments&) const override { return Unsupported("the device is lost"); }
+  };
+  class LosingBackend final : public CountingBackend {
+    Result<PreparedLayer> Prepare(const Graph& graph, size_t layer) const override {
+      Result<PreparedLayer> prepared = CountingBackend::Prepare(graph, layer);
+      if (prepared.ok()) prepared->routine = std::make_shared<const Lost>();
+      return prepared;
+    }
+  };
+  PrepareOptions options;
+  options.backend = std::make_shared<LosingBackend>();
+  Result<Model> model = Model::Prepare(MakeDivision(Add{}, 3), options);
+  ASSERT_TRUE(model.ok()) << model.status().message();
+  EXPECT_NE(model->WarmUp().message().find("the device is lost"), std::string::npos);
 }
 
 TEST(Model, InstancesRunAtOnce) {

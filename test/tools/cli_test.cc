@@ -35,6 +35,18 @@ TEST_F(Cli, WrongUsageIsStatus2) {
   ExpectError("run network.tflite --input x.npy --mean 0", 2, "--image");
 }
 
+TEST_F(Cli, EveryCommandRefusesAnIsaThatNamesNothing) {
+  ASSERT_EQ(setenv("INTAGLIO_ISA", "mmx", 1), 0);
+  for (const char* const arguments :
+       {"run network.tflite --input x.npy", "inspect network.tflite", "bench network.tflite",
+        "verify network.tflite", "partition network.tflite out", "operators", "cpu"}) {
+    ExpectError(arguments, 2, "INTAGLIO_ISA=mmx is none of ");
+    ExpectError(arguments, 2, ", scalar");
+  }
+  EXPECT_EQ(Run("--version").status, 0);
+  ASSERT_EQ(unsetenv("INTAGLIO_ISA"), 0);
+}
+
 TEST_F(Cli, MistypedWordsGetASuggestion) {
   ExpectError("benhc network.tflite", 2,
               "there is no command 'benhc'; did you mean bench?; see intaglio --help");
