@@ -69,7 +69,7 @@ void RunDepthwise(Random& random, TestImage& image, int multiplier, Values value
   EXPECT_EQ(packed->taps(), taps);
   EXPECT_EQ(packed->channels(), channels * multiplier);
   EXPECT_EQ(packed->multiplier(), multiplier);
-  EXPECT_EQ(packed->kernel_name(), kernel.empty() ? KernelNames(true)[0] : kernel);
+  EXPECT_EQ(packed->kernel_name(), kernel.empty() ? KernelNames()[0] : kernel);
   const int gap = random() % 2 == 0 ? 0 : Uniform(random, 1, 40);  // behind each pixel
   const ptrdiff_t stride = channels * multiplier + gap;
   TestResult dst(output, Rows(image), channels * multiplier, Order::kRowMajor, gap);

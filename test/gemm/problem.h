@@ -290,13 +290,11 @@ inline bool ReadsItsPanels(const std::string& name) {
   return reader.ok() && name == (*reader)->name;
 }
 
-// The kernels that this process can run, all of them or those that INTAGLIO_ISA allows.
-inline std::vector<std::string> KernelNames(bool allowed_only = false) {
+// The kernels that this process may run. INTAGLIO_ISA hides what a lesser CPU would not have.
+inline std::vector<std::string> KernelNames() {
   std::vector<std::string> names;
   for (const KernelInfo& info : ListKernels()) {
-    const bool by_choice = info.why_not.rfind("INTAGLIO_ISA", 0) == 0;
-    if (!info.usable && (!by_choice || allowed_only)) continue;
-    if (ReadsItsPanels(info.name)) names.push_back(info.name);
+    if (info.usable && ReadsItsPanels(info.name)) names.push_back(info.name);
   }
   return names;
 }
