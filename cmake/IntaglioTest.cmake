@@ -31,6 +31,11 @@ macro(intaglio_test_headers name)
   endif()
 endmacro()
 
+# A test that forks while it has threads, which the thread sanitizer would refuse.
+function(intaglio_test_forks name)
+  set_tests_properties(${name} PROPERTIES ENVIRONMENT TSAN_OPTIONS=halt_on_error=1:die_after_fork=0)
+endfunction()
+
 function(intaglio_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LIBS;LABELS")
   foreach(file IN LISTS arg_SOURCES)

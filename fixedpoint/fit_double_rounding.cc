@@ -174,8 +174,7 @@ class Steps {
 // By vectors as wide as the machine has them: the search spends most of its time here.
 std::pair<double, double> LimitsOf(const Steps& steps, double one, double slope) {
 #if defined(__x86_64__)
-  static const bool has_avx2 = __builtin_cpu_supports("avx2") != 0;
-  if (has_avx2) return LimitsAvx2(steps, one, slope);
+  if (__builtin_cpu_supports("avx2") != 0) return LimitsAvx2(steps, one, slope);
 #endif
   return steps.Limits<16>(one, slope);
 }

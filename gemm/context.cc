@@ -20,6 +20,18 @@ struct Context::Impl {
   Panels call_panels;
 };
 
+namespace {
+
+// No exception of ours passes through the caller's pool.
+void RunThrough(const ParallelFor& parallel_for, int count, const std::function<void(int)>& task) {
+  FirstException exception;
+  const auto guarded = [&](int i) { exception.Try([&] { task(i); }); };
+  parallel_for(count, std::ref(guarded));  // by reference: a copy would be allocated
+  exception.Rethrow();
+}
+
+}  // namespace
+
 Context::Context(int threads) : Context(threads, nullptr) {}
 
 Context::Context(int threads, ParallelFor parallel_for)
@@ -42,7 +54,7 @@ void Context::Run(int count, const std::function<void(int)>& task) {
     return;
   }
   const auto run = [&](int threads, const std::function<void(int)>& part) {
-    if (impl_->parallel_for) return impl_->parallel_for(threads, part);
+    if (impl_->parallel_for) return RunThrough(impl_->parallel_for, threads, part);
     if (!impl_->pool) impl_->pool = std::make_unique<WorkerPool>(impl_->threads - 1);
     impl_->pool->Run(threads, part);
   };

@@ -1,11 +1,12 @@
 #include "intaglio/gemm/cores.h"
 
-#include <utility>
+#include <atomic>
 
 #if defined(__linux__)
 #include <sched.h>
 #endif
 
+#include "intaglio/fixedpoint/make_once.h"
 #include "intaglio/gemm/cpu.h"
 #include "intaglio/gemm/dispatch.h"
 
@@ -20,28 +21,34 @@ int CurrentCpu() {
 #endif
 }
 
-// Null where this process has the same form for all cores.
-const MixedCores*& Cores() {
-  static const MixedCores machine{Cpu().in_order_cpus, CurrentCpu};
-  static const MixedCores* cores = machine.in_order.empty() || IsaIsNamed() ? nullptr : &machine;
-  return cores;
+constinit std::atomic<const MixedCores*> known_cores = nullptr;
+
+const MixedCores& Cores() {
+  return MakeOnce(known_cores, [] {
+    const std::vector<bool> none;
+    return std::make_unique<MixedCores>(
+        MixedCores{IsaIsNamed() ? none : Cpu().in_order_cpus, CurrentCpu});
+  });
 }
 
 }  // namespace
 
 const Kernel* InOrderForm(const Kernel& kernel) {
-  if (kernel.in_order_form == nullptr || Cores() == nullptr) return nullptr;
+  if (kernel.in_order_form == nullptr || Cores().in_order.empty()) return nullptr;
   return kernel.in_order_form;
 }
 
 const Kernel& FormHere(const Kernel& kernel) {
   const Kernel* form = InOrderForm(kernel);
   if (form == nullptr) return kernel;
-  const std::vector<bool>& in_order = Cores()->in_order;
-  const auto at = static_cast<size_t>(Cores()->current());  // beyond all where it is negative
+  const std::vector<bool>& in_order = Cores().in_order;
+  const auto at = static_cast<size_t>(Cores().current());  // beyond all where it is negative
   return at < in_order.size() && in_order[at] ? *form : kernel;
 }
 
-const MixedCores* ReplaceCores(const MixedCores* cores) { return std::exchange(Cores(), cores); }
+const MixedCores* ReplaceCores(const MixedCores* cores) {
+  Cores();
+  return known_cores.exchange(cores);
+}
 
 }  // namespace intaglio

@@ -12,8 +12,10 @@
 namespace intaglio {
 
 struct MixedCores {
-  std::vector<bool> in_order;  // by the number of the CPU; others issue out of order
-  int (*current)();            // the CPU that the calling thread is on; negative where unknown
+  // By the number of the CPU, whether it issues in order. Empty of a machine of a single kind, and
+  // where the process has the same form for all cores.
+  std::vector<bool> in_order;
+  int (*current)();  // the CPU that the calling thread is on; negative where unknown
 };
 
 // The form that cores which issue in order take of a kernel; null where all cores take the kernel
@@ -25,8 +27,8 @@ const Kernel* InOrderForm(const Kernel& kernel);
 // InOrderForm is not null.
 const Kernel& FormHere(const Kernel& kernel);
 
-// For tests: the machine that these functions know from now on, or null for one of a single kind.
-// Returns the one before. No product may run meanwhile.
+// For tests: the machine that these functions know from now on. Returns the one before. No product
+// may run meanwhile.
 const MixedCores* ReplaceCores(const MixedCores* cores);
 
 }  // namespace intaglio

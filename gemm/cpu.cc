@@ -2,6 +2,9 @@
 
 #include <unistd.h>
 
+#include <atomic>
+
+#include "intaglio/fixedpoint/make_once.h"
 #include "intaglio/gemm/cpu_arm.h"
 #include "intaglio/kernels/cpu_feature.h"
 
@@ -140,16 +143,18 @@ CpuInfo Ask() {
 }  // namespace
 
 const CpuInfo& Cpu() {
-  static const CpuInfo info = Ask();
-  return info;
+  static constinit std::atomic<const CpuInfo*> info = nullptr;
+  return MakeOnce(info, [] { return std::make_unique<CpuInfo>(Ask()); });
 }
 
 bool MayUse(uint32_t features) {
   if ((features & ~Cpu().features) != 0) return false;
 #if defined(__x86_64__)
   if ((features & kAmxInt8) != 0) {
-    static const bool given = AskForTiles();
-    return given;
+    enum : int { kNotAsked, kGiven, kRefused };
+    static constinit std::atomic<int> answer = kNotAsked;
+    if (answer == kNotAsked) answer = AskForTiles() ? kGiven : kRefused;
+    return answer == kGiven;
   }
 #endif
   return true;

@@ -1,9 +1,11 @@
 #include "intaglio/gemm/dispatch.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <vector>
 
+#include "intaglio/fixedpoint/make_once.h"
 #include "intaglio/gemm/cpu.h"
 #include "intaglio/gemm/stage_registers.h"
 #include "intaglio/kernels/kernel_table.h"
@@ -16,6 +18,44 @@ const char* Environment(const char* name) {
   return value == nullptr ? "" : value;
 }
 
+// What a process finds out once.
+struct Facts {
+  std::vector<const Kernel*> ranked;
+  // The row of those that INTAGLIO_ISA names: 0, the first, where it is not set; -1 for no such
+  // row.
+  int first_allowed_row;
+  bool verbose;
+};
+
+std::vector<const Kernel*> Ranked() {
+  const auto table = KernelTable();
+  std::vector<const Kernel*> rows(table.begin(), table.end() - 1);
+  std::stable_partition(rows.begin(), rows.end(), [](const Kernel* kernel) {
+    return (kernel->needs & kPreferences & ~Cpu().features) == 0;
+  });
+  rows.push_back(table.back());
+  return rows;
+}
+
+int FirstAllowedRow(const std::vector<const Kernel*>& ranked) {
+  const std::string_view cap = Environment("INTAGLIO_ISA");
+  if (cap.empty()) return 0;
+  for (size_t row = 0; row < ranked.size(); ++row) {
+    if (cap == ranked[row]->name) return static_cast<int>(row);
+  }
+  return -1;
+}
+
+const Facts& Known() {
+  static constinit std::atomic<const Facts*> facts = nullptr;
+  return MakeOnce(facts, [] {
+    const bool verbose = std::string_view(Environment("INTAGLIO_VERBOSE")) == "1";
+    auto made = std::make_unique<Facts>(Facts{Ranked(), 0, verbose});
+    made->first_allowed_row = FirstAllowedRow(made->ranked);
+    return made;
+  });
+}
+
 std::string KernelNames() {
   std::string names;
   for (const Kernel* kernel : RankedKernels()) {
@@ -23,22 +63,6 @@ std::string KernelNames() {
     names += kernel->name;
   }
   return names;
-}
-
-// The row of the table that INTAGLIO_ISA names: 0, the first, where it is not set; -1 for no such
-// row.
-int FirstAllowedRow() {
-  static const int row = [] {
-    const std::string_view cap = Environment("INTAGLIO_ISA");
-    if (cap.empty()) return 0;
-    int index = 0;
-    for (const Kernel* kernel : RankedKernels()) {
-      if (cap == kernel->name) return index;
-      ++index;
-    }
-    return -1;
-  }();
-  return row;
 }
 
 std::string MissingFeatures(const Kernel& kernel) {
@@ -70,25 +94,14 @@ std::string Refused(const Kernel& kernel) {
 
 }  // namespace
 
-std::span<const Kernel* const> RankedKernels() {
-  static const std::vector<const Kernel*> ranked = [] {
-    const auto table = KernelTable();
-    std::vector<const Kernel*> rows(table.begin(), table.end() - 1);
-    std::stable_partition(rows.begin(), rows.end(), [](const Kernel* kernel) {
-      return (kernel->needs & kPreferences & ~Cpu().features) == 0;
-    });
-    rows.push_back(table.back());
-    return rows;
-  }();
-  return ranked;
-}
+std::span<const Kernel* const> RankedKernels() { return Known().ranked; }
 
 std::string WhyNot(const Kernel& kernel) {
   const std::string missing = MissingFeatures(kernel);
   if (!missing.empty()) return missing;
   const auto table = RankedKernels();
   for (size_t row = 0; row < table.size(); ++row) {
-    if (table[row] == &kernel && static_cast<int>(row) < FirstAllowedRow()) {
+    if (table[row] == &kernel && static_cast<int>(row) < Known().first_allowed_row) {
       return std::string("INTAGLIO_ISA=") + Environment("INTAGLIO_ISA");
     }
   }
@@ -98,17 +111,18 @@ std::string WhyNot(const Kernel& kernel) {
 bool IsaIsNamed() { return *Environment("INTAGLIO_ISA") != '\0'; }
 
 Result<const Kernel*> BestKernel() {
-  if (FirstAllowedRow() < 0) {
+  if (Known().first_allowed_row < 0) {
     return InvalidArgument(std::string("INTAGLIO_ISA=") + Environment("INTAGLIO_ISA") +
                            " is none of " + KernelNames());
   }
-  static const Kernel* const best = [] {
-    for (const Kernel* kernel : RankedKernels()) {
-      if (WhyNot(*kernel).empty()) return kernel;
-    }
-    return RankedKernels().back();  // the scalar kernel, which needs nothing
-  }();
-  return best;
+  static constinit std::atomic<const Kernel*> best = nullptr;
+  const Kernel* kernel = best.load(std::memory_order_relaxed);
+  if (kernel != nullptr) return kernel;
+  for (size_t row = 0; kernel == nullptr; ++row) {  // the last one needs nothing
+    if (WhyNot(*RankedKernels()[row]).empty()) kernel = RankedKernels()[row];
+  }
+  best.store(kernel, std::memory_order_relaxed);
+  return kernel;
 }
 
 Result<const Kernel*> KernelNamed(std::string_view name) {
@@ -147,9 +161,6 @@ RegisterSet StageRegisters() {
   return (needs & kNeon) != 0 ? RegisterSet::kNeon : RegisterSet::kScalar;
 }
 
-bool Verbose() {
-  static const bool verbose = std::string_view(Environment("INTAGLIO_VERBOSE")) == "1";
-  return verbose;
-}
+bool Verbose() { return Known().verbose; }
 
 }  // namespace intaglio

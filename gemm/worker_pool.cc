@@ -1,7 +1,10 @@
 #include "intaglio/gemm/worker_pool.h"
 
+#include <pthread.h>
+
 #include <chrono>
 #include <cstddef>
+#include <memory>
 #include <new>
 #include <span>
 #include <system_error>
@@ -16,6 +19,14 @@ constexpr std::chrono::microseconds kCrowdedSpin{50};
 
 // Threads that are new may lie on the same core, until the kernel spreads them.
 constexpr uint64_t kRoundsToSettle = 64;
+
+// How many times this process and those before it were forked, one from the other. Counted from
+// before main on, so that no thread is in the midst of asking for it when another one forks.
+constinit std::atomic<uint32_t> forks = 0;
+[[maybe_unused]] const int counts_forks =
+    pthread_atfork(nullptr, nullptr, [] { forks.fetch_add(1, std::memory_order_relaxed); });
+
+uint32_t Forks() { return forks.load(std::memory_order_relaxed); }
 
 // Leaves the resources of a core to the other thread that it may run.
 void Pause() {
@@ -38,6 +49,11 @@ WorkerPool::WorkerPool(int workers)
     : crowded_(static_cast<unsigned>(workers) >= std::thread::hardware_concurrency()),
       desks_(static_cast<size_t>(workers)) {
   threads_.reserve(desks_.size());
+  Start();
+}
+
+void WorkerPool::Start() {
+  forks_ = Forks();
   try {
     for (Desk& desk : desks_) {
       threads_.emplace_back([this, &desk] { Work(desk); });
@@ -48,13 +64,31 @@ WorkerPool::WorkerPool(int workers)
   }
 }
 
+// Nothing is destroyed: to destroy a condition waits for those who sleep by it.
+void WorkerPool::ForgetThreads() {
+  for (std::thread& thread : threads_) std::construct_at(&thread);
+  threads_.clear();
+  for (Desk& desk : desks_) desk.offer.store(Offer::kNone);
+  std::construct_at(&mutex_);
+  std::construct_at(&wake_);
+  std::construct_at(&done_);
+  sleepers_ = 0;
+  caller_sleeps_ = false;
+  rounds_ = 0;
+}
+
 WorkerPool::~WorkerPool() {
+  if (forks_ != Forks()) ForgetThreads();
   for (Desk& desk : desks_) desk.offer.store(Offer::kStop);
   WakeSleepers();
   for (std::thread& thread : threads_) thread.join();
 }
 
-void WorkerPool::Run(int count, const std::function<void(int)>& task) noexcept {
+void WorkerPool::Run(int count, const std::function<void(int)>& task) {
+  if (forks_ != Forks()) {
+    ForgetThreads();
+    Start();
+  }
   const auto others = std::span(desks_).first(static_cast<size_t>(count) - 1);
   int number = 0;
   for (Desk& desk : others) {
@@ -66,10 +100,10 @@ void WorkerPool::Run(int count, const std::function<void(int)>& task) noexcept {
   }
   if (sleepers_.load(std::memory_order_relaxed) > 0) WakeSleepers();
   ++rounds_;
-  task(0);
+  exception_.Try([&] { task(0); });
   // Nobody waits for a sleeper: whoever wakes now is too late.
   for (Desk& desk : others) {
-    if (desk.Take(Offer::kNone) == Offer::kOpen) task(desk.number);
+    if (desk.Take(Offer::kNone) == Offer::kOpen) exception_.Try([&] { task(desk.number); });
   }
   for (const Desk& desk : others) {
     const auto busy = [&] { return desk.offer.load() == Offer::kTaken; };
@@ -80,6 +114,7 @@ void WorkerPool::Run(int count, const std::function<void(int)>& task) noexcept {
     done_.wait(lock, [&] { return !busy(); });
     caller_sleeps_.store(false);
   }
+  exception_.Rethrow();
 }
 
 // With a core for each thread none is given away: a stranger would keep it for milliseconds, many
@@ -106,7 +141,7 @@ void WorkerPool::WakeSleepers() {
 
 void WorkerPool::Work(Desk& desk) {
   for (uint64_t rounds = 0; Await(desk, rounds > kRoundsToSettle); ++rounds) {
-    (*desk.task)(desk.number);
+    exception_.Try([&] { (*desk.task)(desk.number); });
     desk.offer.store(Offer::kNone);
     if (caller_sleeps_.load()) {
       const std::lock_guard lock(mutex_);

@@ -5,24 +5,52 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <mutex>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace intaglio {
 
+// What tasks that run at once throw, of which the first is kept for their caller.
+class FirstException {
+ public:
+  template <class Function>
+  void Try(const Function& f) noexcept {
+    try {
+      f();
+    } catch (...) {
+      if (!thrown_.exchange(true)) first_ = std::current_exception();
+    }
+  }
+  // Only when all have returned.
+  void Rethrow() {
+    if (!thrown_.load(std::memory_order_relaxed)) return;
+    thrown_ = false;
+    std::rethrow_exception(std::exchange(first_, nullptr));
+  }
+
+ private:
+  std::atomic<bool> thrown_{false};
+  std::exception_ptr first_;
+};
+
 // Each worker has a desk, one cache line on which its part of a round is offered to it: that line,
 // there and back, is all that threads hand to each other while they spin. They lock only to sleep.
+//
+// A forked child has none of the threads, and has what they slept by in any state: its pool starts
+// them anew when it runs first, and waits for none when it is destroyed.
 class WorkerPool {
  public:
   explicit WorkerPool(int workers);
   ~WorkerPool();
 
   // Runs task(0) here and task(1 .. count - 1) each on a worker, always the same one, or here if it
-  // does not wake in time; returns when all are done. count is at most one more than the workers. A
-  // task that throws ends the program.
-  void Run(int count, const std::function<void(int)>& task) noexcept;
+  // does not wake in time; returns when all are done, and throws what the first of them threw.
+  // count is at most one more than the workers.
+  void Run(int count, const std::function<void(int)>& task);
 
  private:
   enum class Offer : uint32_t { kNone, kOpen, kTaken, kStop };
@@ -36,6 +64,9 @@ class WorkerPool {
     Offer Take(Offer to);
   };
 
+  void Start();
+  // In a forked child: makes anew what the parent's threads may have held, and forgets them.
+  void ForgetThreads();
   void Work(Desk& desk);
   // Takes the offer when it is open; false when all stop.
   bool Await(Desk& desk, bool settled);
@@ -50,7 +81,9 @@ class WorkerPool {
   std::mutex mutex_;
   std::condition_variable wake_;
   std::condition_variable done_;
+  FirstException exception_;
   uint64_t rounds_ = 0;
+  uint32_t forks_;  // of the process that has the threads
   std::vector<std::thread> threads_;
 };
 

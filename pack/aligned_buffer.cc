@@ -17,10 +17,11 @@ std::align_val_t AlignmentOf(size_t bytes) {
 
 AlignedBuffer AlignedBuffer::Allocate(size_t bytes) {
   AlignedBuffer buffer;
-  buffer.pool_ = BufferPool::InUse();
-  if (buffer.pool_ != nullptr) buffer.data_ = buffer.pool_->Take(bytes);
-  if (buffer.data_ == nullptr) {
-    buffer.pool_ = nullptr;
+  BufferPool* const pool = BufferPool::InUse();
+  if (pool != nullptr) buffer.data_ = pool->Take(bytes);
+  if (buffer.data_ != nullptr) {
+    buffer.pool_ = pool->shared_from_this();
+  } else {
     buffer.data_ = ::operator new(bytes, AlignmentOf(bytes), std::nothrow);
     if (buffer.data_ == nullptr) return buffer;
     if (bytes >= kLargePageBytes) WishLargePages(buffer.data_, bytes);

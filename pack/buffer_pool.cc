@@ -10,7 +10,8 @@
 namespace intaglio {
 namespace {
 
-thread_local std::shared_ptr<BufferPool> in_use;
+// Nothing has to be destroyed, so that a thread which is new needs no memory to look at it.
+constinit thread_local BufferPool* in_use = nullptr;
 
 constexpr std::align_val_t kAlign{kLargePageBytes};
 
@@ -43,18 +44,19 @@ std::shared_ptr<BufferPool> BufferPool::Make(size_t expected) try {
 }
 
 void* BufferPool::Take(size_t bytes) {
-  const std::lock_guard lock(mutex_);
-  if (bytes > bytes_ - taken_) return nullptr;
-  void* const piece = memory_ + taken_;
-  taken_ += RoundUp(bytes, AlignedBuffer::kAlignment);
-  return piece;
+  size_t at = taken_.load(std::memory_order_relaxed);
+  do {
+    if (bytes > bytes_ - at) return nullptr;
+  } while (!taken_.compare_exchange_weak(at, at + RoundUp(bytes, AlignedBuffer::kAlignment),
+                                         std::memory_order_relaxed));
+  return memory_ + at;
 }
 
 BufferPool::Use::Use(std::shared_ptr<BufferPool> pool)
-    : before_(std::exchange(in_use, std::move(pool))) {}
+    : pool_(std::move(pool)), before_(std::exchange(in_use, pool_.get())) {}
 
-BufferPool::Use::~Use() { in_use = std::move(before_); }
+BufferPool::Use::~Use() { in_use = before_; }
 
-const std::shared_ptr<BufferPool>& BufferPool::InUse() { return in_use; }
+BufferPool* BufferPool::InUse() { return in_use; }
 
 }  // namespace intaglio

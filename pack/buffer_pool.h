@@ -2,16 +2,16 @@
 #ifndef INTAGLIO_PACK_BUFFER_POOL_H_
 #define INTAGLIO_PACK_BUFFER_POOL_H_
 
+#include <atomic>
 #include <cstddef>
 #include <memory>
-#include <mutex>
 
 namespace intaglio {
 
 // Pieces of one region, one behind the other, which are given back all at once: the memory stays
 // until the pool and the last buffer of it are gone. Where the region is expected to be filled it
 // has large pages (pack/pages.h), so that pieces need not fill any themselves.
-class BufferPool {
+class BufferPool : public std::enable_shared_from_this<BufferPool> {
  public:
   // Large pages for `expected` bytes, the last one if they fill two thirds of it; as much again, of
   // which nothing is used before it is taken, has small pages. Null where there is no large one, or
@@ -35,19 +35,19 @@ class BufferPool {
     Use& operator=(const Use&) = delete;
 
    private:
-    std::shared_ptr<BufferPool> before_;
+    const std::shared_ptr<BufferPool> pool_;
+    BufferPool* const before_;
   };
 
   // The pool in use by this thread, or null.
-  static const std::shared_ptr<BufferPool>& InUse();
+  static BufferPool* InUse();
 
  private:
   explicit BufferPool(size_t bytes);  // memory_ is null where memory is short
 
-  std::mutex mutex_;
   std::byte* const memory_;
   const size_t bytes_;
-  size_t taken_ = 0;
+  std::atomic<size_t> taken_ = 0;  // without a lock, which a forked child might find held for good
 };
 
 }  // namespace intaglio

@@ -1,5 +1,7 @@
 #include "intaglio/nn/ops/table.h"
 
+#include <atomic>
+
 #include "intaglio/gemm/lines.h"
 #include "intaglio/nn/ops/parallel.h"
 #include "intaglio/nn/ops/routine.h"
@@ -9,11 +11,13 @@ namespace {
 
 // Those of the best kernel, whichever a layer is to use: any kernel finds the same bytes.
 const LookupRoutines& BestLookups() {
-  static const LookupRoutines& routines = []() -> const LookupRoutines& {
-    const Result<const LookupRoutines*> best = LookupsOf("");
-    return best.ok() ? **best : **LookupsOf("scalar");
-  }();
-  return routines;
+  static constinit std::atomic<const LookupRoutines*> known = nullptr;
+  const LookupRoutines* routines = known.load(std::memory_order_relaxed);
+  if (routines != nullptr) return *routines;
+  const Result<const LookupRoutines*> best = LookupsOf("");
+  routines = best.ok() ? *best : *LookupsOf("scalar");
+  known.store(routines, std::memory_order_relaxed);
+  return *routines;
 }
 
 }  // namespace

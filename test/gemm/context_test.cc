@@ -3,14 +3,19 @@
 #include "intaglio/gemm/context.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <fstream>
+#include <new>
 #include <thread>
 
 #include "intaglio/gemm/bound_pipeline.h"
 #include "intaglio/gemm/depthwise.h"
 #include "intaglio/gemm/gemm_plan.h"
+#include "intaglio/test/child.h"
 #include "intaglio/test/gemm/image.h"
 
 namespace intaglio::test {
@@ -109,6 +114,64 @@ TEST(Context, LatecomersDoNoHarm) {
   EXPECT_EQ(sum.load(), 4000 * (0 + 1 + 3 + 6 + 10));
 }
 
+void InThreads(int count, const std::function<void(int)>& task) {
+  std::vector<std::thread> threads;
+  for (int i = 0; i < count; ++i) threads.emplace_back(task, i);
+  for (std::thread& t : threads) t.join();
+}
+
+// Memory may run out in a task, on any thread: the caller learns it when all others are done.
+TEST(Context, WhatATaskThrowsReachesTheCaller) {
+  for (int threads = 1; threads <= 4; ++threads) {
+    for (const bool own : {true, false}) {
+      Context context(threads, own ? ParallelFor() : InThreads);
+      for (const int count : {threads, 3 * threads}) {
+        for (int thrower = 0; thrower < count; ++thrower) {
+          std::atomic<int> others{0};
+          const auto task = [&](int i) {
+            if (i == thrower) throw std::bad_alloc();
+            ++others;
+          };
+          EXPECT_THROW(context.Run(count, task), std::bad_alloc) << threads << ", " << thrower;
+          if (count == threads && threads > 1) {
+            EXPECT_EQ(others, count - 1);
+          }
+        }
+        std::atomic<int> sum{0};
+        context.Run(count, [&](int i) { sum += i + 1; });
+        EXPECT_EQ(sum, count * (count + 1) / 2);
+      }
+      EXPECT_THROW(context.Run(2 * threads, [](int) { throw std::bad_alloc(); }), std::bad_alloc);
+    }
+  }
+}
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+// The address space that the process has now.
+size_t AddressSpace() {
+  size_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  return pages * static_cast<size_t>(sysconf(_SC_PAGESIZE));
+}
+
+// The stack of a thread finds no room.
+TEST(Context, RunsOnFewerThreadsWhereNoneCanBeStarted) {
+  EXPECT_EQ(InChild([] {
+              const size_t space = AddressSpace();
+              const rlimit limit{space + (1 << 20), space + (1 << 20)};
+              if (space == 0 || setrlimit(RLIMIT_AS, &limit) != 0) return false;
+              Context context(16);  // more than there may be stacks left of earlier threads
+              std::atomic<int> sum{0};
+              for (int round = 0; round < 10; ++round) {
+                context.Run(16, [&](int i) { sum += i; });
+                context.Run(41, [&](int i) { sum += i; });
+              }
+              return sum == 10 * (120 + 820);
+            }),
+            "exit 0");
+}
+#endif
+
 TEST(Context, ScratchIsAlignedAndCounted) {
   Context context(2);
   EXPECT_EQ(context.scratch_bytes(), 0u);
@@ -186,11 +249,7 @@ TEST(Concurrency, CallersOwnPool) {
   const TestMatrix lhs(random, Type::kInt8, 40, 30, Order::kRowMajor, 0, 0);
   const TestMatrix rhs(random, Type::kInt8, 30, 90, Order::kRowMajor, 0, 0);
   const std::vector<int64_t> sums = Sums(lhs.ToIntegers(), rhs.ToIntegers());
-  Context context(4, [](int count, const std::function<void(int)>& task) {
-    std::vector<std::thread> threads;
-    for (int i = 0; i < count; ++i) threads.emplace_back(task, i);
-    for (std::thread& t : threads) t.join();
-  });
+  Context context(4, InThreads);
   for (int round = 0; round < 10; ++round) {
     TestResult dst(Type::kInt32, 40, 90, Order::kRowMajor, 0);
     ASSERT_TRUE(Gemm(context, lhs.view(), rhs.view(), dst.view(), StandardPipeline{}).ok());

@@ -111,7 +111,8 @@ TEST(Cores, OneKindOfCore) {
   const CountedForms forms(*KernelTable().back());
   const BigAndLittle machine(ByTurns);
   EXPECT_EQ(&FormHere(*KernelTable().back()), KernelTable().back());
-  const MixedCores* mixed = ReplaceCores(nullptr);
+  const MixedCores one_kind{{}, ByTurns};
+  const MixedCores* mixed = ReplaceCores(&one_kind);
   EXPECT_EQ(InOrderForm(*forms.kernel()), nullptr);
   EXPECT_EQ(&FormHere(*forms.kernel()), forms.kernel());
   EXPECT_EQ(asked, 0);

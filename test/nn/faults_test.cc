@@ -10,6 +10,7 @@
 #include "intaglio/nn/model.h"
 #include "intaglio/test/nn/count_allocations.h"
 #include "intaglio/test/nn/import/crafted_models.h"
+#include "intaglio/test/nn/large_network.h"
 #include "intaglio/test/nn/ops/golden_file.h"
 
 namespace intaglio::nn {
@@ -86,6 +87,33 @@ TEST(Faults, OfANetwork) { ExpectCleanErrors(test::Build(test::SmallNetwork()), 
 TEST(Faults, OfANetworkOnTwoThreads) { ExpectCleanErrors(test::Build(test::SmallNetwork()), 2); }
 TEST(Faults, OfStatefulLayers) { ExpectCleanErrors(test::Build(test::SmallStateful()), 1); }
 TEST(Faults, OfElementwiseLayers) { ExpectCleanErrors(test::Build(test::SmallElementwise()), 1); }
+
+// Each allocation of the first run of an instance fails once, on whichever thread it is made: the
+// instance then runs as if nothing had been.
+TEST(Faults, OfTheFirstRunOnSeveralThreads) {
+  for (const int threads : {1, 2, 4}) {
+    Result<Model> model = Model::Prepare(MakeLargeNetwork(), {.threads = threads});
+    ASSERT_TRUE(model.ok()) << model.status().message();
+    const std::vector<int8_t> right = RunLargeNetwork(*model);
+    ASSERT_FALSE(right.empty());
+    const Buffers buffers(*model);
+    constexpr int kMany = 10000;
+    int failed = 0;
+    for (bool met = true; met && failed < kMany; ++failed) {
+      Result<Model> instance = model->Share();
+      ASSERT_TRUE(instance.ok());
+      FailAllocation(failed + 1);
+      const Status status = instance->Run(buffers.io().inputs, buffers.io().outputs);
+      met = !FailAllocation(0);
+      if (!status.ok()) {
+        ASSERT_EQ(status.code(), StatusCode::kOutOfMemory) << status.message();
+      }
+      ASSERT_EQ(RunLargeNetwork(*instance), right) << "allocation " << failed + 1;
+    }
+    EXPECT_GT(failed, threads);
+    EXPECT_LT(failed, kMany);
+  }
+}
 
 // The first model of every family of operators.
 TEST(Faults, OfOperators) {

@@ -1,0 +1,27 @@
+// A value that a process makes on first use and never destroys.
+#ifndef INTAGLIO_FIXEDPOINT_MAKE_ONCE_H_
+#define INTAGLIO_FIXEDPOINT_MAKE_ONCE_H_
+
+#include <atomic>
+#include <memory>
+
+namespace intaglio {
+
+// The value at `made`, which is null before the first use; make() returns a std::unique_ptr to such
+// a value, the same each time. Nothing destroys it: threads may still read it while the process
+// exits. Threads that meet in the first use each make a value, and the first one stays. So none of
+// them waits for another, which a forked child may not have.
+template <class T, class Make>
+T& MakeOnce(std::atomic<T*>& made, const Make& make) {
+  T* value = made.load(std::memory_order_acquire);
+  if (value != nullptr) return *value;
+  std::unique_ptr<T> mine = make();
+  if (made.compare_exchange_strong(value, mine.get(), std::memory_order_acq_rel)) {
+    value = mine.release();
+  }
+  return *value;
+}
+
+}  // namespace intaglio
+
+#endif  // INTAGLIO_FIXEDPOINT_MAKE_ONCE_H_

@@ -1,0 +1,44 @@
+// A forked child, and what became of it.
+#ifndef INTAGLIO_TEST_CHILD_H_
+#define INTAGLIO_TEST_CHILD_H_
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <string>
+#include <thread>
+
+namespace intaglio::test {
+
+// Waits for a child, but not forever: "exit 0", "signal 11", or "hangs", after which it is killed.
+inline std::string OutcomeOf(pid_t child) {
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point until = Clock::now() + std::chrono::seconds(60);
+  int status = 0;
+  while (waitpid(child, &status, WNOHANG) == 0) {
+    if (Clock::now() > until) {
+      kill(child, SIGKILL);
+      waitpid(child, &status, 0);
+      return "hangs";
+    }
+    std::this_thread::sleep_for(std::chrono::microseconds(500));
+  }
+  return WIFSIGNALED(status) ? "signal " + std::to_string(WTERMSIG(status))
+                             : "exit " + std::to_string(WEXITSTATUS(status));
+}
+
+// What a child ends with whose body() returns whether all went well: "exit 0" if so.
+template <class Body>
+std::string InChild(const Body& body) {
+  std::fflush(nullptr);  // what is not written yet would be written twice
+  const pid_t child = fork();
+  if (child == 0) _exit(body() ? 0 : 1);
+  return OutcomeOf(child);
+}
+
+}  // namespace intaglio::test
+
+#endif  // INTAGLIO_TEST_CHILD_H_

@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+# check_statics.sh NM OBJECT...
+# Nothing static of the libraries is destroyed: threads may still use it while the process exits. And
+# nothing static is made behind a lock (a local one with a constructor): the thread that holds it may be
+# one that a forked child does not have. fixedpoint/make_once.h serves instead.
+set -euo pipefail
+nm=$1
+shift
+status=0
+for object in "$@"; do
+  found=$("$nm" --undefined-only "$object" | grep -oE '__cxa_(thread_)?atexit|__aeabi_atexit|__cxa_guard_acquire' || true)
+  if [ -n "$found" ]; then
+    printf '%s: a static variable needs %s\n' "$object" "$(tr '\n' ' ' <<< "$found")"
+    status=1
+  fi
+done
+echo "$# objects"
+[ $# -gt 0 ] || status=1
+exit $status
