@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "intaglio/fixedpoint/float_environment.h"
 #include "intaglio/gemm/check.h"
 #include "intaglio/gemm/constant_channels.h"
 #include "intaglio/gemm/dispatch.h"
@@ -22,6 +23,7 @@ Result<std::shared_ptr<const BoundPipeline::Storage>> BindPanels(const BindTarge
                                                                  Type operand_type,
                                                                  int32_t operand_zero_point,
                                                                  const BindOptions& options) {
+  const DefaultFloatEnvironment environment;
   const Panels& panels = *target.panels;
   const bool along_rows = target.channels_along == Axis::kRows;
   INTAGLIO_RETURN_IF_ERROR(

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "intaglio/fixedpoint/float_environment.h"
 #include "intaglio/gemm/task_parts.h"
 #include "intaglio/gemm/worker_pool.h"
 #include "intaglio/pack/aligned_buffer.h"
@@ -22,10 +23,13 @@ struct Context::Impl {
 
 namespace {
 
-// No exception of ours passes through the caller's pool.
+// No exception of ours passes through the caller's pool, and no setting of its threads reaches us.
 void RunThrough(const ParallelFor& parallel_for, int count, const std::function<void(int)>& task) {
   FirstException exception;
-  const auto guarded = [&](int i) { exception.Try([&] { task(i); }); };
+  const auto guarded = [&](int i) {
+    const DefaultFloatEnvironment environment;
+    exception.Try([&] { task(i); });
+  };
   parallel_for(count, std::ref(guarded));  // by reference: a copy would be allocated
   exception.Rethrow();
 }

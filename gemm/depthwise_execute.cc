@@ -2,6 +2,7 @@
 #include <cstring>
 #include <functional>
 
+#include "intaglio/fixedpoint/float_environment.h"
 #include "intaglio/gemm/depthwise_line.h"
 #include "intaglio/gemm/depthwise_product.h"
 #include "intaglio/gemm/panel_params.h"
@@ -68,6 +69,7 @@ Status ExecuteDepthwise(Context& context, const DepthwiseProduct& product) {
   const Im2col& input = product.input;
   const Panels& panels = product.packed.filters.panels;
   if (Rows(input) == 0 || panels.channels == 0) return {};
+  const DefaultFloatEnvironment environment;
   const int threads = std::min(context.threads(), MostWorkers(product));
   const bool bound = product.params != nullptr;
   const bool may_fold = product.packed.folded.copies > 1;

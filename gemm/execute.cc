@@ -3,6 +3,7 @@
 #include <functional>
 #include <utility>
 
+#include "intaglio/fixedpoint/float_environment.h"
 #include "intaglio/fixedpoint/registers.h"
 #include "intaglio/gemm/blocking.h"
 #include "intaglio/gemm/cores.h"
@@ -256,6 +257,7 @@ const PanelForm* ParamsFor(Context& context, const Product& product) {
 
 Status Execute(Context& context, const Product& product, const Blocking& blocking) {
   if (product.row_count() == 0 || product.channel_count() == 0) return {};
+  const DefaultFloatEnvironment environment;
   const int tasks = blocking.tasks();
   const int workers = std::min(blocking.threads, tasks);
   void* memory = context.Scratch(1, blocking.scratch_bytes);

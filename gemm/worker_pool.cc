@@ -9,6 +9,8 @@
 #include <span>
 #include <system_error>
 
+#include "intaglio/fixedpoint/float_environment.h"
+
 namespace intaglio {
 namespace {
 
@@ -140,6 +142,7 @@ void WorkerPool::WakeSleepers() {
 }
 
 void WorkerPool::Work(Desk& desk) {
+  const DefaultFloatEnvironment environment;  // a thread inherits its maker's
   for (uint64_t rounds = 0; Await(desk, rounds > kRoundsToSettle); ++rounds) {
     exception_.Try([&] { (*desk.task)(desk.number); });
     desk.offer.store(Offer::kNone);

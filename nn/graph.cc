@@ -3,6 +3,7 @@
 #include <cmath>
 #include <string>
 
+#include "intaglio/fixedpoint/float_environment.h"
 #include "intaglio/nn/layer.h"
 #include "intaglio/nn/operator_table.h"
 
@@ -114,10 +115,12 @@ Status LayerView::Wrap(const Status& status) const {
 }
 
 Result<std::vector<Shape>> InferShapes(const Graph& graph, size_t layer) {
+  const DefaultFloatEnvironment environment;
   return Infer(LayerView(graph, layer));
 }
 
 Status Validate(const Graph& graph) {
+  const DefaultFloatEnvironment environment;
   std::vector<bool> written(graph.tensors.size(), false);
   for (size_t i = 0; i < graph.tensors.size(); ++i) {
     const Tensor& tensor = graph.tensors[i];

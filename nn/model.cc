@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "intaglio/fixedpoint/float_environment.h"
 #include "intaglio/gemm/cpu.h"
 #include "intaglio/gemm/dispatch.h"
 #include "intaglio/nn/backend.h"
@@ -136,6 +137,7 @@ struct Model::Instance {
 
   // Rounds of loops that the run may take; below 0 where it would have taken more.
   Status RunLayers(std::span<std::chrono::nanoseconds> layer_times, int64_t& rounds_left) {
+    const DefaultFloatEnvironment environment;
     using Clock = std::chrono::steady_clock;
     const Program& program = prepared->program;
     for (size_t i = 0; i < program.layers().size(); ++i) {
@@ -228,6 +230,7 @@ int64_t MaxRounds(const Program& program, const Limits& limits) {
 }  // namespace
 
 Result<Model> Model::Prepare(Graph graph, const PrepareOptions& options) try {
+  const DefaultFloatEnvironment environment;
   if (options.threads < 1) {
     return InvalidArgument("threads is " + std::to_string(options.threads) +
                            "; at least 1 is needed");

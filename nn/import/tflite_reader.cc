@@ -6,6 +6,7 @@
 #include <new>
 #include <utility>
 
+#include "intaglio/fixedpoint/float_environment.h"
 #include "intaglio/nn/import/subgraph.h"
 #include "intaglio/nn/import/tflite_file.h"
 #include "intaglio/nn/import/tflite_operators.h"
@@ -105,6 +106,7 @@ Result<TfliteFile> Align(std::span<const uint8_t> bytes, std::shared_ptr<const v
 
 Result<Graph> Import(std::span<const uint8_t> bytes, std::shared_ptr<const void> owner,
                      const ImportOptions& options) {
+  const DefaultFloatEnvironment environment;
   if (bytes.empty()) return InvalidArgument("the file is empty");
   Result<TfliteFile> file = Align(bytes, std::move(owner));
   if (!file.ok()) return file.status();

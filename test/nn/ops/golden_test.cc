@@ -18,6 +18,7 @@
 #include "intaglio/nn/import/tflite_reader.h"
 #include "intaglio/nn/model.h"
 #include "intaglio/nn/operator_table.h"
+#include "intaglio/test/fixedpoint/foreign_float_environment.h"
 #include "intaglio/test/nn/guarded_buffer.h"
 #include "intaglio/test/nn/import/exercise.h"
 #include "intaglio/test/nn/ops/golden_file.h"
@@ -218,6 +219,21 @@ TEST_P(Golden, IsWhatTheReferenceMade) {
       SCOPED_TRACE(kernel.name);
       PrepareOptions options;
       options.kernel = kernel.name;
+      options.threads = 2;
+      ExpectCase(c, options);
+    }
+  }
+}
+
+// Neither preparation nor a run, on any thread, takes the caller's rounding mode for its own.
+TEST_P(Golden, IsTheSameInEveryFloatEnvironment) {
+  for (const Case& c : test::ReadGoldenFile(GetParam())) {
+    if (!c.error.empty()) continue;
+    SCOPED_TRACE(c.name);
+    for (const intaglio::test::FloatMode& mode : intaglio::test::kForeignFloatModes) {
+      SCOPED_TRACE(mode.name);
+      const intaglio::test::ForeignFloatEnvironment foreign(mode);
+      PrepareOptions options;
       options.threads = 2;
       ExpectCase(c, options);
     }
