@@ -27,7 +27,7 @@ Result<QuantizedMultiplier> QuantizeMultiplier(double real) {
     ++exponent;
   }
   if (mantissa == 0 || exponent < -31) return QuantizedMultiplier{};
-  if (exponent > 30) return BadMultiplier(real, "is too large: it must be below 2^30");
+  if (exponent > 30) return QuantizedMultiplier{INT32_MAX, 30};
   return QuantizedMultiplier{static_cast<int32_t>(mantissa), exponent};
 }
 

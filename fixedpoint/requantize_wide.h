@@ -2,6 +2,7 @@
 #ifndef INTAGLIO_FIXEDPOINT_REQUANTIZE_WIDE_H_
 #define INTAGLIO_FIXEDPOINT_REQUANTIZE_WIDE_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 
@@ -12,15 +13,23 @@ namespace intaglio {
 // floor((acc * m + 2^(s - 1)) / 2^s) with s = 15 - exponent and m the mantissa's upper 15 bits,
 // min(floor((mantissa + 2^15) / 2^16), 2^15 - 1); saturated to int32. It is what TFLite's reference
 // kernels compute for int16 activations and int64 accumulators.
-// -2^47 <= acc < 2^47, the exponent in [-31, 7].
+// -2^47 <= acc < 2^47, the exponent in [-31, 16]: LimitedForWide has it so.
 INTAGLIO_INLINE constexpr int32_t RequantizeWide(int64_t acc, QuantizedMultiplier multiplier) {
   const int64_t mantissa =
       multiplier.mantissa < 0x7fff0000 ? (multiplier.mantissa + (1 << 15)) >> 16 : 0x7fff;
   const int shift = 15 - multiplier.exponent;
-  const int64_t scaled = (acc * mantissa + (int64_t{1} << (shift - 1))) >> shift;
+  const int64_t product = acc * mantissa;
+  const int64_t scaled =
+      shift > 0 ? (product + (int64_t{1} << (shift - 1))) >> shift : product * (1 << -shift);
   constexpr int64_t kMin = std::numeric_limits<int32_t>::min();
   constexpr int64_t kMax = std::numeric_limits<int32_t>::max();
   return static_cast<int32_t>(scaled < kMin ? kMin : scaled > kMax ? kMax : scaled);
+}
+
+// A multiplier that RequantizeWide takes. One of 2^16 and more, by which any accumulator but 0
+// leaves the range of int16, becomes one of at least 2^15, by which it does, too.
+constexpr QuantizedMultiplier LimitedForWide(QuantizedMultiplier multiplier) {
+  return {multiplier.mantissa, std::min(multiplier.exponent, 16)};
 }
 
 }  // namespace intaglio

@@ -42,7 +42,7 @@ struct ColumnSums {
   template <int kBytes, int kBlocks>
   static __attribute__((noinline)) void AddBlocks(const LineStack& lines, ptrdiff_t begin,
                                                   ptrdiff_t first, int32_t* sums) {
-    int32_t totals[2][kBlocks * kBytes / 2] = {};  // of even and of odd bytes
+    uint32_t totals[2][kBlocks * kBytes / 2] = {};  // of even and of odd bytes
     LineStack part = lines;
     part.in += begin;
     for (ptrdiff_t left = lines.lines; left > 0; left -= kMostLines) {
@@ -50,9 +50,9 @@ struct ColumnSums {
       AddPart<kBytes, kBlocks>(part, totals);
       part.in += part.lines * part.stride;
     }
-    const auto moved = static_cast<int32_t>(lines.flip * lines.lines);
+    const auto moved = static_cast<uint32_t>(lines.flip * lines.lines);
     for (int i = 0; i < kBlocks * kBytes; ++i) {
-      if (begin + i >= first) sums[begin + i] += totals[i % 2][i / 2] - moved;
+      if (begin + i >= first) AddTo(sums[begin + i], totals[i % 2][i / 2] - moved);
     }
   }
 
@@ -60,7 +60,7 @@ struct ColumnSums {
   // even ones.
   template <int kBytes, int kBlocks>
   static INTAGLIO_INLINE void AddPart(const LineStack& part,
-                                      int32_t (&totals)[2][kBlocks * kBytes / 2]) {
+                                      uint32_t (&totals)[2][kBlocks * kBytes / 2]) {
     using Words = typename Of<kBytes>::Words;
     const Words flips = static_cast<uint16_t>(part.flip * 0x101) - Words{};
     Words pairs[kBlocks] = {};
@@ -86,11 +86,16 @@ struct ColumnSums {
     }
   }
 
+  // Modulo 2^32.
+  static INTAGLIO_INLINE void AddTo(int32_t& sum, uint32_t x) {
+    sum = static_cast<int32_t>(static_cast<uint32_t>(sum) + x);
+  }
+
   static void AddNumbers(const LineStack& lines, int32_t* sums) {
     const uint8_t* line = lines.in;
     for (ptrdiff_t l = 0; l < lines.lines; ++l, line += lines.stride) {
       for (ptrdiff_t i = 0; i < lines.count; ++i) {
-        sums[i] += (line[i] ^ lines.flip) - lines.flip;
+        AddTo(sums[i], static_cast<uint32_t>((line[i] ^ lines.flip) - lines.flip));
       }
     }
   }

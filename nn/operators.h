@@ -103,7 +103,7 @@ struct BatchMatMul {
   bool asymmetric_quantize_inputs = false;
 };
 
-// x [N, H, W, C]. Padding does not count in the average. Input and output share one quantization.
+// x [N, H, W, C]. Padding does not count in the average. Nothing is rescaled between quantizations.
 struct AveragePool2D {
   Extent filter = {};
   Extent stride = {};

@@ -21,7 +21,7 @@ Result<Affine> AffineOf(const LayerView& layer, const Tensor& tensor) {
                              std::to_string(q.scales.size()) + " scales; one is supported");
   }
   const Range range = RangeOf(tensor.type);
-  if (!(q.scales[0] > 0)) {
+  if (!(q.scales[0] >= 0)) {
     return layer.Invalid(name + " has the scale " + std::to_string(q.scales[0]));
   }
   if (q.zero_points[0] < range.min || q.zero_points[0] > range.max) {
@@ -45,6 +45,7 @@ Result<InOut> SameTypeInOut(const LayerView& layer) {
 }
 
 Result<QuantizedMultiplier> MakeMultiplier(const LayerView& layer, double real) {
+  if (!std::isfinite(real)) return QuantizedMultiplier{};
   const Result<QuantizedMultiplier> multiplier = QuantizeMultiplier(real);
   if (!multiplier.ok()) return layer.Wrap(multiplier.status());
   return *multiplier;

@@ -106,9 +106,9 @@ Status ReadQuantization(const tflite::Tensor& from, Budget& budget, Tensor& tens
   for (uint32_t i = 0; i < count; ++i) {
     const float scale = parameters->scale()->Get(i);
     const int64_t zero_point = ZeroPointAt(*parameters->zero_point(), zero_points == 1 ? 0 : i);
-    if (!std::isfinite(scale) || scale <= 0) {
+    if (!std::isfinite(scale) || scale < 0) {
       return InvalidArgument("scale " + std::to_string(i) + " is " + std::to_string(scale) +
-                             "; scales are finite and above 0");
+                             "; scales are finite and not negative");
     }
     if (zero_point < range.min || zero_point > range.max) {
       return InvalidArgument("zero point " + std::to_string(zero_point) + " is not in " +

@@ -26,6 +26,8 @@ Result<PreparedLayer> PrepareClamp(const LayerView& layer, Activation activation
   }
   const Result<InOut> q = SameTypeInOut(layer);
   if (!q.ok()) return q.status();
+  // With an output's scale of 0 all is its zero point.
+  if (q->output.scale == 0) activation = Activation::kNone;
   const Result<Range> range = ActivationRange(layer, activation, type, q->output);
   if (!range.ok()) return range.status();
   const Result<QuantizedMultiplier> multiplier =

@@ -22,7 +22,7 @@ namespace {
 // Below 1, as TFLite asks: no sum of terms can overflow then.
 Result<QuantizedMultiplier> MultiplierBelowOne(const LayerView& layer, double real) {
   const Result<QuantizedMultiplier> multiplier = MakeMultiplier(layer, real);
-  if (!multiplier.ok() || multiplier->exponent <= 0) return multiplier;
+  if (!multiplier.ok() || (multiplier->exponent <= 0 && !(real >= 1))) return multiplier;
   return layer.Unsupported("the multiplier of the scales is " + std::to_string(real) +
                            "; it must be below 1");
 }

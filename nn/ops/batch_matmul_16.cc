@@ -11,12 +11,8 @@ namespace intaglio::nn {
 
 Result<PreparedLayer> PrepareBatchMatMul16(const LayerView& layer, const MatMulSizes& sizes,
                                            const Loops<3>& loops,
-                                           const QuantizedMultiplier& multiplier) {
-  // What RequantizeWide takes.
-  if (multiplier.exponent < -31 || multiplier.exponent > 7) {
-    return layer.Unsupported("has a multiplier of exponent " + std::to_string(multiplier.exponent) +
-                             "; -31 to 7 are supported");
-  }
+                                           const QuantizedMultiplier& scales) {
+  const QuantizedMultiplier multiplier = LimitedForWide(scales);
   if (sizes.depth > 1 << 16) {
     return layer.Unsupported("sums " + std::to_string(sizes.depth) + " products; at most 2^16");
   }

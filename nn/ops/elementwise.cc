@@ -64,9 +64,10 @@ Result<PreparedLayer> PrepareAbs(const LayerView& layer, const LayerOptions&) {
   }
   const Result<InOut> q = SameTypeInOut(layer);
   if (!q.ok()) return q.status();
-  // A float32 quotient, as in TFLite; 1 leaves the number as it is.
+  // A float32 quotient, as in TFLite; 1 leaves the number as it is, as do equal scales, even of 0.
+  const bool alike = q->input.scale == q->output.scale;
   const Result<QuantizedMultiplier> multiplier =
-      MakeMultiplier(layer, static_cast<double>(q->input.scale / q->output.scale));
+      MakeMultiplier(layer, alike ? 1.0 : static_cast<double>(q->input.scale / q->output.scale));
   if (!multiplier.ok()) return multiplier.status();
   return PrepareQuantizedUnary(layer, [q = *q, m = *multiplier, type](int32_t x) {
     const int32_t magnitude = std::abs(x - q.input.zero_point);
@@ -135,8 +136,8 @@ Result<PreparedLayer> PrepareRsqrt(const LayerView& layer, const LayerOptions&) 
   if (!multiplier.ok()) return multiplier.status();
   const Range range = RangeOf(layer.output().type);
   constexpr int kFraction = 20;  // bits on the way
-  const QuantizedMultiplier last{multiplier->mantissa, multiplier->exponent - kFraction};
-  if (last.exponent < -31) return layer.Unsupported("the output's scale is too large");
+  QuantizedMultiplier last{multiplier->mantissa, multiplier->exponent - kFraction};
+  if (last.exponent < -31) last = {};
   const auto inverse = [q = *q, last, range](int32_t x) {
     const int32_t centered = x - q.input.zero_point;
     if (centered <= 0) return range.max;

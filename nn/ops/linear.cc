@@ -7,6 +7,7 @@
 #include <limits>
 #include <string>
 #include <utility>
+#include <variant>
 
 #include "intaglio/nn/ops/packed_once.h"
 
@@ -14,10 +15,13 @@ namespace intaglio::nn {
 namespace {
 
 // A bias has the scale input * weights. TFLite refuses one that is off by more than a fiftieth of
-// an output step, where weights have one scale.
+// an output step, where weights have one scale; of int8 convolutions it does not look at it.
 Status CheckBiasScale(const LayerView& layer, const LinearLayer& linear) {
   const std::vector<float>& scales = layer.input(2).quantization.scales;
   if (scales.size() != 1 || linear.weight_scales.size() != 1) return {};
+  if (linear.type == Type::kInt8 && !std::holds_alternative<FullyConnected>(layer.layer().op)) {
+    return {};
+  }
   const double product =
       static_cast<double>(linear.input.scale) * static_cast<double>(linear.weight_scales[0]);
   const double difference = std::fabs(product - static_cast<double>(scales[0]));
@@ -113,7 +117,7 @@ Status CheckWeights(const LayerView& layer, Type type, int axis, int channels,
   }
   const Range range = RangeOf(type);
   for (size_t i = 0; i < q.scales.size(); ++i) {
-    if (!(q.scales[i] > 0)) {
+    if (!(q.scales[i] >= 0)) {
       return layer.Invalid(name + " have the scale " + std::to_string(q.scales[i]) +
                            " for channel " + std::to_string(i));
     }
@@ -150,7 +154,8 @@ std::vector<double> RealMultipliers(const LinearLayer& linear, bool legacy_produ
     const double product =
         legacy_product ? static_cast<double>(linear.input.scale * scale)
                        : static_cast<double>(linear.input.scale) * static_cast<double>(scale);
-    real.push_back(product / static_cast<double>(linear.output.scale));
+    const double quotient = product / static_cast<double>(linear.output.scale);
+    real.push_back(std::isfinite(quotient) ? quotient : 0);
   }
   return real;
 }

@@ -34,8 +34,8 @@ Result<LinearLayer> CheckLinear(const LayerView& layer, Activation activation, i
 // The weights' part of it: constant weights of this type, with one scale or one per channel.
 Status CheckWeights(const LayerView& layer, Type type, int axis, int channels, LinearLayer& linear);
 
-// input scale * weight scale / output scale, for one weight scale or for each. TFLite multiplies
-// the first two in float32 for uint8 convolutions (legacy_product), else in double.
+// input scale * weight scale / output scale, or 0, for one weight scale or for each. TFLite
+// multiplies the first two in float32 for uint8 convolutions (legacy_product), else in double.
 std::vector<double> RealMultipliers(const LinearLayer& linear, bool legacy_product);
 
 // Requantization parameters in the form that pipelines take.

@@ -16,7 +16,6 @@ namespace {
 constexpr int64_t kAlignment = 64;
 constexpr int64_t kMaxDepth = 1 << 16;          // products of low halves must fit int32
 constexpr int64_t kMaxBias = int64_t{1} << 42;  // with the products it stays below 2^43
-constexpr int kMaxExponent = 7;                 // that RequantizeWide takes
 
 int64_t Aligned(int64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 
@@ -147,9 +146,9 @@ Result<Linear16> CheckLinear16(const LayerView& layer, Activation activation, in
   }
   Result<Multipliers> multipliers = MakeMultipliers(layer, real);
   if (!multipliers.ok()) return multipliers.status();
-  for (const int32_t exponent : multipliers->exponent) {
-    if (to.narrow || exponent <= kMaxExponent) continue;
-    return layer.Unsupported("the output's scale is too small for these inputs and weights");
+  if (!to.narrow) {
+    for (int32_t& exponent : multipliers->exponent)
+      exponent = LimitedForWide({0, exponent}).exponent;
   }
   to.multipliers = std::move(*multipliers);
   return to;

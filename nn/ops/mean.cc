@@ -1,10 +1,12 @@
 // MEAN and quantized SUM: sums per output element, then one requantization, whose multiplier holds
-// the division by the number of elements.
+// the division by the number of elements. As in TFLite, sums wrap around like int32, and the result
+// for no elements at all is 0, whatever the zero point.
 #include "intaglio/nn/ops/mean.h"
 
 #include <algorithm>
 #include <bit>
 #include <cstddef>
+#include <limits>
 #include <string>
 #include <type_traits>
 
@@ -25,7 +27,7 @@ class MeanRoutine final : public Routine {
   Status Run(const RunArguments& arguments) const override {
     const auto* const in = static_cast<const T*>(arguments.inputs[0]);
     auto* const sums = static_cast<int32_t*>(arguments.scratch);
-    std::fill_n(sums, count, -zero_sum);
+    std::fill_n(sums, count, WrappingSub(0, zero_sum));
     AddAll(in, sums);
     auto* const out = static_cast<T*>(arguments.outputs[0]);
     if (bounded) {
@@ -67,19 +69,19 @@ class MeanRoutine final : public Routine {
         stack.in = reinterpret_cast<const uint8_t*>(from);
         add_lines(stack, to);
       } else if (reduces) {
-        *to += SumOf(from, extent);
+        *to = WrappingAdd(*to, SumOf(from, extent));
       } else {
         AddTo(to, from, extent);
       }
     });
   }
   static int32_t SumOf(const T* in, ptrdiff_t extent) {
-    int32_t sum = 0;
-    for (ptrdiff_t i = 0; i < extent; ++i) sum += in[i];
-    return sum;
+    uint32_t sum = 0;
+    for (ptrdiff_t i = 0; i < extent; ++i) sum += static_cast<uint32_t>(int32_t{in[i]});
+    return static_cast<int32_t>(sum);
   }
   static void AddTo(int32_t* sums, const T* in, ptrdiff_t extent) {
-    for (ptrdiff_t i = 0; i < extent; ++i) sums[i] += in[i];
+    for (ptrdiff_t i = 0; i < extent; ++i) sums[i] = WrappingAdd(sums[i], int32_t{in[i]});
   }
 };
 
@@ -102,8 +104,8 @@ bool AddsLines(const Loops<2>& loops) {
 bool IsBounded(const QuantizedSum& sum, Range range) {
   constexpr int64_t kBound = int64_t{1} << 30;
   const int64_t count = sum.reduction.count;
-  return sum.multiplier.exponent <= 0 && range.min * count - sum.zero_sum >= -kBound &&
-         range.max * count - sum.zero_sum < kBound;
+  return sum.multiplier.exponent <= 0 && count < kBound / 256 &&
+         range.min * count - sum.zero_sum >= -kBound && range.max * count - sum.zero_sum < kBound;
 }
 
 template <class T>
@@ -148,13 +150,14 @@ Result<PreparedLayer> PrepareFloatMean(const LayerView& layer, const std::vector
   Result<PreparedLayer> prepared = PreparePlainSum(layer, axes);
   const Result<Reduction> reduction = ReductionOf(layer, axes);
   if (!prepared.ok() || !reduction.ok()) return prepared;
-  if (reduction->count < 1) return layer.Unsupported("averages 0 elements");
   const auto count = static_cast<size_t>(*CountElements(layer.output().shape));
   prepared->routine = RoutineOf([count, divisor = static_cast<float>(reduction->count),
                                  sums = prepared->routine](const RunArguments& arguments) {
     const Status status = sums->Run(arguments);
     auto* const out = static_cast<float*>(arguments.outputs[0]);
     for (size_t i = 0; i < count; ++i) out[i] /= divisor;
+    // The sign of 0 / 0 would be the CPU's choice.
+    if (divisor == 0) std::fill_n(out, count, std::numeric_limits<float>::quiet_NaN());
     return status;
   });
   return prepared;
@@ -168,16 +171,11 @@ Result<QuantizedSum> QuantizedSumOf(const LayerView& layer, const std::vector<in
   if (!reduction.ok()) return reduction.status();
   const Result<InOut> q = SameTypeInOut(layer);
   if (!q.ok()) return q.status();
-  // No sum may overflow int32.
-  const int64_t most = int64_t{1} << (layer.output().type == Type::kInt16 ? 15 : 22);
-  if (reduction->count < 1 || reduction->count > most) {
-    return layer.Unsupported("averages " + std::to_string(reduction->count) + " elements; 1 to " +
-                             std::to_string(most) + " are supported");
-  }
   const Result<QuantizedMultiplier> multiplier = MakeMultiplier(
       layer, static_cast<double>(q->input.scale) / static_cast<double>(q->output.scale));
   if (!multiplier.ok()) return multiplier.status();
   const auto zero_sum = static_cast<int32_t>(q->input.zero_point * reduction->count);
+  if (reduction->count == 0) return QuantizedSum{*reduction, 0, {}, {}};
   return QuantizedSum{*reduction, zero_sum,
                       divide ? DividedBy(*multiplier, reduction->count) : *multiplier, q->output};
 }

@@ -1,5 +1,6 @@
-// AVERAGE_POOL_2D and MAX_POOL_2D of integers. Both work on the quantized numbers as they are:
-// input and output have one quantization.
+// AVERAGE_POOL_2D and MAX_POOL_2D of integers. Both work on the quantized numbers as they are. As
+// in TFLite, nothing is rescaled where the quantizations of input and output differ; the activation
+// is the output's.
 #include "intaglio/nn/ops/pool_2d.h"
 
 #include <algorithm>
@@ -224,9 +225,6 @@ Result<PoolShape> QuantizedPool(const LayerView& layer, const Window& window,
                                 Activation activation) {
   const Result<InOut> q = SameTypeInOut(layer);
   if (!q.ok()) return q.status();
-  if (!(q->input == q->output)) {
-    return layer.Unsupported("the quantizations of input and output differ");
-  }
   const Result<Range> clamp = ActivationRange(layer, activation, layer.output().type, q->output);
   if (!clamp.ok()) return clamp.status();
   const Shape& shape = layer.input(0).shape;

@@ -66,10 +66,6 @@ Result<PreparedLayer> PrepareQuantizedProd(const LayerView& layer, const std::ve
   const Result<QuantizedMultiplier> multiplier =
       MakeMultiplier(layer, static_cast<double>(q->input.scale) / root);
   if (!multiplier.ok()) return multiplier.status();
-  if (multiplier->exponent < -31 || multiplier->exponent > 7) {
-    return layer.Unsupported("the scales " + std::to_string(q->input.scale) + " and " +
-                             std::to_string(q->output.scale) + " are too far from each other");
-  }
   const Result<size_t> scratch = CountBytes(layer.output().shape, Type::kInt64);
   if (!scratch.ok()) return layer.Wrap(scratch.status());
   PreparedLayer prepared;
@@ -82,7 +78,7 @@ Result<PreparedLayer> PrepareQuantizedProd(const LayerView& layer, const std::ve
         routine->count = *scratch / sizeof(int64_t);
         routine->input_zero_point = q->input.zero_point;
         routine->output_zero_point = q->output.zero_point;
-        routine->multiplier = *multiplier;
+        routine->multiplier = LimitedForWide(*multiplier);
         return routine;
       });
   return prepared;

@@ -36,9 +36,6 @@ ShapesResult InferResize(const LayerView& layer) {
     return layer.Invalid("cannot resize " + ToString(shape) + " to height " +
                          std::to_string(op.height) + " and width " + std::to_string(op.width));
   }
-  if (op.align_corners && op.half_pixel_centers) {
-    return layer.Invalid("aligns corners and centres of pixels at once");
-  }
   return std::vector<Shape>{{shape[0], op.height, op.width, shape[3]}};
 }
 
@@ -323,6 +320,10 @@ std::vector<int> All(int extent) {
 }  // namespace
 
 ShapesResult InferResizeBilinear(const LayerView& layer) {
+  const auto& op = layer.op<ResizeBilinear>();
+  if (op.align_corners && op.half_pixel_centers) {
+    return layer.Invalid("aligns corners and centres of pixels at once");
+  }
   return InferResize<ResizeBilinear>(layer);
 }
 

@@ -40,7 +40,8 @@ using InterpolatedTable = std::array<int16_t, 513>;
 
 // f of real numbers as TFLite's reference kernels tabulate it, in float32 or float64: value i is
 // taken half of the way to where the middle between two values meets f. Both quantizations are
-// (scale, zero point).
+// (scale, zero point). A value next to which f leaves the range of Real is not corrected: what
+// TFLite's infinities and NaN become is undefined. NaN becomes 0.
 template <class Real, class Function>
 InterpolatedTable MakeInterpolatedTable(std::pair<Real, int32_t> in, std::pair<Real, int32_t> out,
                                         const Function& f) {
@@ -55,7 +56,7 @@ InterpolatedTable MakeInterpolatedTable(std::pair<Real, int32_t> in, std::pair<R
   const Real half_step = step / 2;
   const Real inverse = 65536 / (real(out, 32767) - real(out, -32768));
   const auto clamp = [=](Real x) {
-    return static_cast<int16_t>(std::fmin(std::fmax(x, kLow), kHigh));
+    return static_cast<int16_t>(std::isnan(x) ? 0 : std::fmin(std::fmax(x, kLow), kHigh));
   };
   InterpolatedTable table{};
   for (int i = 0; i < 512; ++i) {
@@ -64,7 +65,8 @@ InterpolatedTable MakeInterpolatedTable(std::pair<Real, int32_t> in, std::pair<R
     const Real value = std::round(f(at) * inverse);
     const Real middle = std::round((next * inverse + value) / 2);
     const Real error = middle - std::round(f(at + half_step) * inverse);
-    table[static_cast<size_t>(i)] = clamp(value - std::round(error / 2));
+    const Real correction = std::isfinite(error) ? std::round(error / 2) : 0;
+    table[static_cast<size_t>(i)] = clamp(value - correction);
   }
   table[512] = clamp(std::round(f(end) * inverse));
   return table;

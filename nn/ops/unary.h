@@ -79,7 +79,8 @@ Result<PreparedLayer> PrepareRealFunction(const LayerView& layer, const Function
   return PrepareTable(layer, MakeTable(layer.output().type, [&](int32_t x) {
                         const float real =
                             q->input.scale * static_cast<float>(x - q->input.zero_point);
-                        const float rounded = std::round(f(real) * inverse_scale) +
+                        const float scaled = f(real) * inverse_scale;
+                        const float rounded = (std::isnan(scaled) ? 0 : std::round(scaled)) +
                                               static_cast<float>(q->output.zero_point);
                         return static_cast<int32_t>(std::fmin(std::fmax(rounded, low), high));
                       }));

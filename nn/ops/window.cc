@@ -9,6 +9,7 @@ namespace {
 
 constexpr int64_t kMaxInt = std::numeric_limits<int>::max();
 
+// A filter that is larger than what it may cover has 0 outputs, or fewer.
 Result<WindowAxis> PlaceAxis(const LayerView& layer, const char* axis, WindowAxis w,
                              Padding::Kind kind, int before, int after) {
   const std::string where = std::string(" along the ") + axis;
@@ -34,12 +35,8 @@ Result<WindowAxis> PlaceAxis(const LayerView& layer, const char* axis, WindowAxi
     w.out = static_cast<int>(out);
     return w;
   }
-  if (padded < reach) {
-    return layer.Invalid("the filter reaches over " + std::to_string(reach) +
-                         " elements, but the " + "input has " + std::to_string(padded) + where);
-  }
   w.pad = before;
-  w.out = static_cast<int>((padded - reach) / w.stride + 1);
+  w.out = static_cast<int>((padded - reach + w.stride) / w.stride);
   return w;
 }
 
@@ -60,7 +57,11 @@ Result<Window> PlaceWindow(const LayerView& layer, Extent kernel, Extent stride,
       PlaceAxis(layer, "width", {shape[2], kernel.width, stride.width, dilation.width, 0, 0},
                 padding.kind, padding.left, padding.right);
   if (!x.ok()) return x.status();
-  return Window{*y, *x};
+  Window window{*y, *x};
+  // TFLite's result has no rows either where it would have less than no columns.
+  window.y.out = x->out < 0 ? 0 : std::max(0, y->out);
+  window.x.out = std::max(0, x->out);
+  return window;
 }
 
 }  // namespace intaglio::nn

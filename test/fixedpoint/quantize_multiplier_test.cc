@@ -60,10 +60,12 @@ TEST(QuantizeMultiplier, RefusesWhatIsNoMultiplier) {
   ExpectRefused(-HUGE_VAL, "-inf is not finite");
   ExpectRefused(-0.25, "-0.25 is negative");
   ExpectRefused(-1e-300, "-1e-300 is negative");
-  ExpectRefused(1073741824, "1.07374e+09 is too large: it must be below 2^30");
-  ExpectRefused(std::nextafter(1073741824.0, 0.0),
-                "1.07374e+09 is too large: it must be below 2^30");
-  ExpectRefused(1e300, "1e+300 is too large: it must be below 2^30");
+}
+
+TEST(QuantizeMultiplier, FromTwoToThe30OnIsTheLargest) {
+  ExpectMultiplier(std::nextafter(1073741824.0, 0.0), INT32_MAX, 30);
+  ExpectMultiplier(1073741824, INT32_MAX, 30);
+  ExpectMultiplier(1e300, INT32_MAX, 30);
 }
 
 // The mantissa is the nearest one: no other multiplier of the same exponent is nearer.

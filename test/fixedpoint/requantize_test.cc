@@ -164,6 +164,23 @@ TEST(Requantize, Real64OfInt64) {
   }
 }
 
+TEST(Requantize, Real64OfMinusZeroIsZero) {
+  for (const int32_t acc : {0, 1, -1, 35, INT32_MAX, INT32_MIN}) {
+    EXPECT_EQ(RequantizeReal64(acc, -0.0), 0);
+    EXPECT_EQ(RequantizeReal64(int64_t{acc}, -0.0), 0);
+    EXPECT_EQ(RequantizeFloatHalfEven<Scalar>(acc, -0.0f), 0);
+  }
+}
+
+TEST(Requantize, WideMultipliersBeyondTheLimitSaturateInt16) {
+  for (int32_t exponent = 17; exponent <= 30; ++exponent) {
+    const QuantizedMultiplier limited = LimitedForWide({1 << 30, exponent});
+    EXPECT_EQ(RequantizeWide(0, limited), 0);
+    EXPECT_GE(RequantizeWide(1, limited), 32767);
+    EXPECT_LE(RequantizeWide(-1, limited), -32768);
+  }
+}
+
 TEST(Requantize, WideAgainstTheOracle) {
   std::vector<int64_t> accumulators;
   for (const int32_t low : Boundaries(INT32_MIN, INT32_MAX, 40, 18)) {
@@ -173,10 +190,11 @@ TEST(Requantize, WideAgainstTheOracle) {
   }
   for (const int32_t mantissa : Mantissas()) {
     const Wide reduced = std::min<Wide>(TiesUp(mantissa, PowerOfTwo(16)), 32767);
-    for (int32_t exponent = -31; exponent <= 7; ++exponent) {
+    for (int32_t exponent = -31; exponent <= 16; ++exponent) {
       for (const int64_t acc : accumulators) {
+        // Twice the quotient's terms: the divisor 2^(15 - exponent) may be one half.
         ASSERT_EQ(RequantizeWide(acc, {mantissa, exponent}),
-                  Saturate(TiesUp(acc * reduced, PowerOfTwo(15 - exponent))))
+                  Saturate(TiesUp(2 * acc * reduced, PowerOfTwo(16 - exponent))))
             << acc << " * " << mantissa << " * 2^" << exponent - 31;
       }
     }

@@ -274,15 +274,17 @@ TEST(Conv2D, RefusesWithAReason) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const std::vector<std::pair<Wrong, std::string>> cases = {
       {{}, "ok"},
+      {{.shape = {3, 5, 2, 2}}, "ok"},  // without outputs
+      {{.filter = PerTensor(0, 0)}, "ok"},
+      {{.out = PerTensor(1e-12f, 0)}, "ok"},
+      {{.bias_quantization = PerTensor(1, 0)}, "ok"},
       {{.shape = {3, 2, 2, 3}}, "the filter [3, 2, 2, 3] does not fit an input of 2 channels"},
       {{.shape = {3, 2, 2, 1}}, "the filter [3, 2, 2, 1] does not fit an input of 2 channels"},
       {{.shape = {3, 2, 2, 0}}, "the filter [3, 2, 2, 0] does not fit"},
       {{.shape = {3, 2, 4}}, "has the shape [3, 2, 4]; [outputs, height, width, channels]"},
       {{.shape = {3, 0, 2, 2}}, "the filter has 0 elements along the height"},
-      {{.shape = {3, 5, 2, 2}}, "reaches over 5 elements, but the input has 4 along the height"},
       {{.filter = PerTensor(nan, 0)}, "tensor #1 'filter': has the scale nan"},
       {{.filter = PerTensor(-1, 0)}, "tensor #1 'filter': has the scale -1.0"},
-      {{.filter = PerTensor(0, 0)}, "weights 'filter' have the scale 0.0"},
       {{.filter = {}}, "weights 'filter' have no quantization"},
       {{.filter = PerTensor(1, 200)}, "have the zero point 200, which int8 cannot hold"},
       {{.filter = PerAxis({1, 1}, 0)}, "have 2 scales along axis 0; 3 along axis 0 are needed"},
@@ -292,7 +294,6 @@ TEST(Conv2D, RefusesWithAReason) {
       {{.in = PerTensor(1, -129)}, "tensor 'x' has the zero point -129, which int8 cannot hold"},
       {{.in = PerAxis({1, 1}, 3)}, "tensor 'x' is quantized per axis with 2 scales"},
       {{.out = {}}, "tensor 'y' has no quantization"},
-      {{.out = PerTensor(1e-12f, 0)}, "multiplier"},
       {{.op = {.stride = {0, 1}}}, "the stride is 0 along the height"},
       {{.op = {.stride = {1, -1}}}, "the stride is -1 along the width"},
       {{.op = {.dilation = {1, 0}}}, "the dilation is 0 along the width"},
@@ -300,7 +301,6 @@ TEST(Conv2D, RefusesWithAReason) {
       {{.op = {.padding = Padding::Explicit(0, -1, 0, 0)}}, "the padding is -1 along the height"},
       {{.op = {.padding = Padding::Explicit(0, 0, 2147483647, 0)}}, "along the width"},
       {{.bias = 2}, "bias 'bias' has the shape [2]; 3 elements are needed"},
-      {{.bias_quantization = PerTensor(1, 0)}, "bias 'bias' has the scale 1.0"},
   };
   for (const auto& [wrong, message] : cases) {
     const std::string actual = MessageOf(wrong);

@@ -397,9 +397,6 @@ def resizing():
                error="cannot resize [1, 0, 2, 1] to height")
         F.case(operator, [like("int8", (1, 2, 2)), ints(2, 2)], [like("int8")], options, 4,
                error="not [batch, height, width, channels]")
-        F.case(operator, [like("int8", (1, 2, 2, 1)), ints(2, 2)], [like("int8")],
-               (name, dict(alignCorners=True, halfPixelCenters=True)), 4,
-               error="aligns corners and centres of pixels at once")
 
 
 def blocks():
