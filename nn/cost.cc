@@ -143,6 +143,7 @@ size_t BoundPreparation(const LayerView& layer) {
   int64_t bytes = kFixed;
   ForTensors(layer, [&](const Tensor& tensor) {
     bytes = AddSaturated(bytes, kPerTensor);
+    if (ElementsOf(tensor) == 0) return;  // its other extents may be anything
     for (const int extent : tensor.shape) {
       bytes = AddSaturated(bytes, MultiplySaturated(extent, kPerPlace));
     }

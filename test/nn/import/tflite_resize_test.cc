@@ -46,10 +46,10 @@ TEST(Resize, ABatchGivesWhatItsPartsGive) {
   }
 }
 
-// Converters write 1 for what they do not know.
+// Converters write 1 for what they do not know: here for the channels that the filter has.
 TEST(Resize, TheFilesOwnShapesNeedNotBeValid) {
   test::ModelSpec spec = test::SmallNetwork();
-  spec.tensors[0].shape = {1, 1, 1, 2};
+  spec.tensors[0].shape = {1, 4, 4, 1};
   const std::vector<uint8_t> bytes = test::Build(spec);
   EXPECT_FALSE(Import(bytes, {}).ok());
   const Result<Graph> graph = Import(bytes, {{1, 4, 4, 2}});
