@@ -11,7 +11,18 @@
 #include <string>
 #include <thread>
 
+#include "intaglio/test/rounds.h"
+
 namespace intaglio::test {
+
+// The thread sanitizer takes the first threads of a child for the parent's, whose addresses they
+// get, and ends it.
+#ifdef INTAGLIO_TEST_FOR_RACES
+#define INTAGLIO_SKIP_THREADS_OF_CHILDREN() \
+  GTEST_SKIP() << "the thread sanitizer knows no threads of forked children"
+#else
+#define INTAGLIO_SKIP_THREADS_OF_CHILDREN()
+#endif
 
 // Waits for a child, but not forever: "exit 0", "signal 11", or "hangs", after which it is killed.
 inline std::string OutcomeOf(pid_t child) {

@@ -74,6 +74,7 @@ TEST(Fork, ChildDestroysItsCopy) {
 }
 
 TEST(Fork, ChildReplacesItsCopy) {
+  INTAGLIO_SKIP_THREADS_OF_CHILDREN();
   Work work;
   for (const int threads : kThreads) {
     auto context = std::make_unique<Context>(threads);
@@ -88,6 +89,7 @@ TEST(Fork, ChildReplacesItsCopy) {
 }
 
 TEST(Fork, ChildRunsItsCopyAndDestroysIt) {
+  INTAGLIO_SKIP_THREADS_OF_CHILDREN();
   Work work;
   for (const int threads : kThreads) {
     for (const bool asleep : {false, true}) {
@@ -111,6 +113,7 @@ TEST(Fork, ChildRunsItsCopyAndDestroysIt) {
 }
 
 TEST(Fork, ContextThatHasNotRunYet) {
+  INTAGLIO_SKIP_THREADS_OF_CHILDREN();
   Work work;
   for (const int threads : kThreads) {
     auto context = std::make_unique<Context>(threads);
@@ -120,6 +123,7 @@ TEST(Fork, ContextThatHasNotRunYet) {
 }
 
 TEST(Fork, ChildrenOfChildren) {
+  INTAGLIO_SKIP_THREADS_OF_CHILDREN();
   Work work;
   Context context(4);
   ASSERT_TRUE(work.Right(context));
@@ -133,6 +137,7 @@ TEST(Fork, ChildrenOfChildren) {
 
 // Its destructor runs when the child exits, and once more when this process does.
 TEST(Fork, ChildExitsWithAStaticContext) {
+  INTAGLIO_SKIP_THREADS_OF_CHILDREN();
   Work work;
   static Context context(4);
   ASSERT_TRUE(work.Right(context));
@@ -148,6 +153,7 @@ TEST(Fork, ChildExitsWithAStaticContext) {
 
 // Other threads of the parent are anywhere in their products when it forks.
 TEST(Fork, WhileOtherContextsRun) {
+  INTAGLIO_SKIP_THREADS_OF_CHILDREN();
   std::atomic<bool> stop{false};
   std::atomic<int> wrong{0};
   std::vector<std::thread> callers;

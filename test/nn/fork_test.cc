@@ -57,6 +57,7 @@ TEST(Fork, ChildDestroysItsModel) {
 }
 
 TEST(Fork, ChildMovesAnotherModelOverIts) {
+  INTAGLIO_SKIP_THREADS_OF_CHILDREN();
   for (const int threads : kThreads) {
     Model model = MakeModel(threads);
     ASSERT_TRUE(IsRight(model));
@@ -69,6 +70,7 @@ TEST(Fork, ChildMovesAnotherModelOverIts) {
 }
 
 TEST(Fork, ChildRunsAndSharesItsModel) {
+  INTAGLIO_SKIP_THREADS_OF_CHILDREN();
   for (const int threads : kThreads) {
     for (int round = 0; round < Rounds(8); ++round) {
       auto model = std::make_unique<Model>(MakeModel(threads));
@@ -88,6 +90,7 @@ TEST(Fork, ChildRunsAndSharesItsModel) {
 
 // Its destructor runs when the child exits, and once more when this process does.
 TEST(Fork, ChildExitsWithAStaticModel) {
+  INTAGLIO_SKIP_THREADS_OF_CHILDREN();
   static Model model = MakeModel(4);
   ASSERT_TRUE(IsRight(model));
   for (const bool runs : {false, true}) {
@@ -104,6 +107,7 @@ TEST(Fork, ChildExitsWithAStaticModel) {
 // Others run the model itself and more instances of it. The child may share it, and use an instance
 // that nobody was running.
 TEST(Fork, WhileOthersRunTheModel) {
+  INTAGLIO_SKIP_THREADS_OF_CHILDREN();
   Model model = MakeModel(2);
   Result<Model> idle = model.Share();
   ASSERT_TRUE(idle.ok() && IsRight(*idle));
