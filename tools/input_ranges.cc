@@ -175,7 +175,8 @@ std::optional<Interval> ValuesOf(const nn::Tensor& tensor) {
   return values;
 }
 
-// Intervals of x such that x + c, x - c, c - x and x c lie in `out` for each value c.
+// Intervals of x such that x + c, x - c, c - x and x c lie in `out` for each value c. Where no x
+// suits all of them, the ends are the wrong way round, and some x between them suits each.
 Interval BeforeAdd(const Interval& out, const Interval& c) {
   return {out.low - c.low, out.high - c.high};
 }
@@ -279,9 +280,10 @@ class Walk {
 }  // namespace
 
 void Interval::Meet(const Interval& other) {
-  low = std::max(low, other.low);
-  high = std::min(high, other.high);
-  if (low > high) low = high = std::clamp(low, other.low, other.high);
+  const auto [least, most] = std::minmax(other.low, other.high);
+  low = std::max(low, least);
+  high = std::min(high, most);
+  if (low > high) low = high = std::clamp(low, least, most);
 }
 
 bool Range::bounded() const {

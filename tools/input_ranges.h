@@ -16,7 +16,8 @@ struct Interval {
 
   bool bounded() const { return low > Interval().low || high < Interval().high; }
 
-  // What lies in both; where nothing does, the end of `other` that is nearer.
+  // What lies in both; where nothing does, the end of `other` that is nearer. The ends of `other`
+  // may be in either order.
   void Meet(const Interval& other);
 };
 

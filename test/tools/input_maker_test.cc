@@ -228,6 +228,38 @@ TEST(InputMaker, LooksBackThroughLayers) {
   EXPECT_FALSE(RunOnMade<float>(cast, 1).empty());
 }
 
+// Constants that are further apart than the indices are: no number suits all elements.
+TEST(InputMaker, LooksBackThroughConstantsThatAreFarApart) {
+  const nn::Tensor index = MakeTensor(Type::kInt32, {2});
+  const nn::Tensor far = MakeConstant<int32_t>({2}, {1, 10});
+  const auto through = [&](const nn::Operator& op, std::vector<nn::TensorId> inputs) {
+    return MakeGraph(
+        {kTable, index, far, index, MakeTensor(Type::kInt8, {2, 3}, 0.5f)},
+        {nn::Layer{op, std::move(inputs), {3}, ""}, nn::Layer{nn::Gather{0, 0}, {0, 3}, {4}, ""}});
+  };
+  ExpectRange(through(nn::Add{}, {1, 2}), 1, -6, -1);
+  ExpectRange(through(nn::Sub{}, {1, 2}), 1, 5, 10);
+  ExpectRange(through(nn::Sub{}, {2, 1}), 1, 1, 6);
+  const nn::Graph product =
+      MakeGraph({kTable, index, far, index, MakeConstant<int32_t>({}, {10}), index,
+                 MakeTensor(Type::kInt8, {2, 3}, 0.5f)},
+                {nn::Layer{nn::Mul{}, {1, 2}, {3}, ""}, nn::Layer{nn::Sub{}, {3, 4}, {5}, ""},
+                 nn::Layer{nn::Gather{0, 0}, {0, 5}, {6}, ""}});
+  ExpectRange(product, 1, 14.0 / 10, 10);
+}
+
+TEST(InputMaker, IntervalsMeetInEitherOrder) {
+  const auto meet = [](Interval a, const Interval& b) {
+    a.Meet(b);
+    return std::pair(a.low, a.high);
+  };
+  const Interval backwards = {3, -7};
+  EXPECT_EQ(meet({}, backwards), std::pair(-7.0, 3.0));
+  EXPECT_EQ(meet({0, 9}, backwards), std::pair(0.0, 3.0));
+  EXPECT_EQ(meet({5, 9}, backwards), std::pair(3.0, 3.0));
+  EXPECT_EQ(meet({-9, -8}, backwards), std::pair(-7.0, -7.0));
+}
+
 TEST(InputMaker, TriesTamerInputsWhereItCannotLookBack) {
   const nn::Tensor index = MakeTensor(Type::kInt32, {8});
   const nn::Graph graph =
