@@ -1,14 +1,14 @@
 // intaglio bench: the latency of a model, whole and per layer.
 //
 // One run after the other on the same input, given or random, so weights and activations are as
-// warm as they are in a program that does nothing else. After the warm-up, runs go on for --seconds
-// and for at least 5. Reported: the minimum, which disturbances by other programs cannot lower, and
-// the median.
+// warm as they are in a program that does nothing else. BenchPlan says how many runs there are.
+// Reported: the minimum, which disturbances by other programs cannot lower, and the median.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 
 #include "intaglio/nn/printable.h"
+#include "intaglio/tools/bench_plan.h"
 #include "intaglio/tools/bench_report.h"
 #include "intaglio/tools/ceilings.h"
 #include "intaglio/tools/commands.h"
@@ -25,9 +25,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::nanoseconds;
 
-constexpr size_t kWarmUpRuns = 2;
-constexpr size_t kMinRuns = 5;
-constexpr size_t kMaxRuns = 100000;
 constexpr uint64_t kSeed = 1;
 
 Times Summarize(std::vector<nanoseconds> samples) {
@@ -39,6 +36,7 @@ Times Summarize(std::vector<nanoseconds> samples) {
 }
 
 struct Measurement {
+  size_t warm_ups = 0;
   size_t runs = 0;
   Times whole;
   std::vector<Times> layers;
@@ -56,18 +54,23 @@ Result<Measurement> Measure(nn::Model& model, const BenchOptions& options) {
   std::vector<nanoseconds> whole;
   std::vector<std::vector<nanoseconds>> each(layers);
   Progress progress;
-  for (size_t i = 0; i < kWarmUpRuns; ++i) {
+  const BenchPlan plan{BenchPlan::Seconds(options.seconds)};
+  Measurement measurement;
+  nanoseconds last{};
+  for (; !plan.WarmedUp(measurement.warm_ups, last); ++measurement.warm_ups) {
+    const auto start = Clock::now();
     INTAGLIO_RETURN_IF_ERROR(maker.Run(kSeed, model, buffers));
+    last = Clock::now() - start;
   }
-  const auto end = Clock::now() + std::chrono::duration<double>(options.seconds);
-  while (whole.size() < kMaxRuns && (whole.size() < kMinRuns || Clock::now() < end)) {
+  const auto begin = Clock::now();
+  while (!plan.Done(whole.size(), last, Clock::now() - begin)) {
     const auto start = Clock::now();
     INTAGLIO_RETURN_IF_ERROR(buffers.Run(model, layer_times));
-    whole.push_back(Clock::now() - start);
+    last = Clock::now() - start;
+    whole.push_back(last);
     for (size_t i = 0; i < layers; ++i) each[i].push_back(layer_times[i]);
     if (whole.size() % 16 == 0) progress.Show(std::to_string(whole.size()) + " runs");
   }
-  Measurement measurement;
   measurement.runs = whole.size();
   const auto fastest = std::min_element(whole.begin(), whole.end()) - whole.begin();
   for (const auto& samples : each) {
@@ -114,7 +117,7 @@ void Print(const nn::Model& model, const BenchOptions& options, const Measuremen
   const int64_t macs = TotalMacs(model);
   std::printf("model    %s\n", nn::Printable(options.model).c_str());
   std::printf("runs     %zu on %d %s, after %zu to warm up\n", m.runs, options.threads,
-              options.threads == 1 ? "thread" : "threads", kWarmUpRuns);
+              options.threads == 1 ? "thread" : "threads", m.warm_ups);
   std::printf("whole    min %.3f ms, median %.3f ms, %.1f GOPS (%lld MACs, by the minimum)\n",
               m.whole.min_ms, m.whole.median_ms, Gops(macs, m.whole.min_ms),
               static_cast<long long>(macs));
