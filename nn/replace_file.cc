@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <optional>
 
 #include "intaglio/nn/descriptor.h"
 
@@ -35,11 +36,11 @@ bool WriteAll(int fd, std::span<const uint8_t> bytes) {
 bool Flush(int fd) { return fsync(fd) == 0 || errno == EINVAL || errno == ENOTSUP; }
 
 // O_NONBLOCK: opening a pipe must not wait for a reader. Writing to it may.
-Status WriteInto(const std::string& path, std::span<const uint8_t> head,
+Status WriteInto(const std::string& path, int append, std::span<const uint8_t> head,
                  std::span<const uint8_t> body) {
-  Descriptor file(open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
+  Descriptor file(open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | append));
   if (file.get() < 0) return Failed(path, "open");
-  fcntl(file.get(), F_SETFL, O_WRONLY);
+  fcntl(file.get(), F_SETFL, O_WRONLY | append);
   if (!WriteAll(file.get(), head) || !WriteAll(file.get(), body) || !file.Close()) {
     return Failed(path, "write");
   }
@@ -53,6 +54,73 @@ std::string Resolve(const std::string& path) {
   return real == nullptr ? path : real.get();
 }
 
+std::string FolderOf(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  return slash == std::string::npos ? "./" : path.substr(0, slash + 1);
+}
+
+// The path that a link holds; nothing where it is no link.
+std::string Follow(const std::string& link) {
+  char text[4096];
+  const ssize_t length = readlink(link.c_str(), text, sizeof text);
+  if (length <= 0) return "";
+  const std::string to(text, static_cast<size_t>(length));
+  return to[0] == '/' ? to : FolderOf(link) + to;
+}
+
+// Whether the entries of a folder are the open descriptors of a process.
+bool HoldsDescriptors(const std::string& folder) {
+  return folder == "/dev/fd" || (folder.starts_with("/proc/") && folder.ends_with("/fd"));
+}
+
+// The entry of such a folder that a path leads to, as /dev/stdout does; nothing elsewhere.
+std::string DescriptorEntry(const std::string& path) {
+  constexpr int kMaxLinks = 40;
+  std::string at = path;
+  for (int i = 0; i < kMaxLinks && !at.empty(); ++i) {
+    if (HoldsDescriptors(Resolve(FolderOf(at)))) return at;
+    at = Follow(at);
+  }
+  return "";
+}
+
+// Whether what this process writes to a descriptor goes to the file.
+bool WritesTo(int fd, const struct stat& file) {
+  struct stat info = {};
+  return fstat(fd, &info) == 0 && info.st_dev == file.st_dev && info.st_ino == file.st_ino &&
+         (fcntl(fd, F_GETFL) & O_ACCMODE) != O_RDONLY;
+}
+
+// What the program has printed so far comes first.
+Status WriteTo(int fd, const std::string& path, std::span<const uint8_t> head,
+               std::span<const uint8_t> body) {
+  std::fflush(stdout);
+  if (!WriteAll(fd, head) || !WriteAll(fd, body)) return Failed(path, "write");
+  return {};
+}
+
+// Writes to a file that is there, without taking its place, where that would lose what others
+// write: where it is open as standard output or error, or the path names an open descriptor.
+// Through another process's descriptor, bytes can only be appended.
+std::optional<Status> WriteToOpen(const std::string& path, const struct stat& file,
+                                  std::span<const uint8_t> head, std::span<const uint8_t> body) {
+  const std::string entry = DescriptorEntry(path);
+  const int named = entry.empty() ? -1 : std::atoi(entry.c_str() + entry.rfind('/') + 1);
+  for (const int fd : {named, STDOUT_FILENO, STDERR_FILENO}) {
+    if (WritesTo(fd, file)) return WriteTo(fd, path, head, body);
+  }
+  if (entry.empty()) return std::nullopt;
+  return WriteInto(path, O_APPEND, head, body);
+}
+
+// The permissions of a file of ours, which the one that takes its name keeps. Those that another
+// user chose are not taken, and no file gets the rights of its owner when it is run.
+std::optional<mode_t> ModeToKeep(const std::string& path) {
+  struct stat old = {};
+  if (stat(path.c_str(), &old) != 0 || old.st_uid != geteuid()) return std::nullopt;
+  return old.st_mode & 0777;
+}
+
 // A name that nobody has: two processes or calls never make the same one at the same time.
 std::string NewName(const std::string& beside) {
   static std::atomic<unsigned> count{0};
@@ -61,13 +129,15 @@ std::string NewName(const std::string& beside) {
   std::snprintf(name, sizeof name, ".intaglio-%llx-%lx-%x.part",
                 static_cast<unsigned long long>(now), static_cast<unsigned long>(getpid()),
                 count++);
-  return beside.substr(0, beside.rfind('/') + 1) + name;
+  return FolderOf(beside) + name;
 }
 
-// A file with a name of its own, which goes unless it takes another's.
+// A file with a name of its own, which goes unless it takes another's. It has the permissions of
+// the other before it has bytes.
 class NewFile {
  public:
-  explicit NewFile(const std::string& beside) : name_(NewName(beside)), file_(Create(name_)) {}
+  explicit NewFile(const std::string& target)
+      : mode_(ModeToKeep(target)), name_(NewName(target)), file_(Create()) {}
   ~NewFile() {
     if (file_.get() >= 0) std::remove(name_.c_str());
   }
@@ -76,13 +146,11 @@ class NewFile {
 
   bool Created() const { return file_.get() >= 0; }
 
+  bool TakeMode() { return !mode_ || fchmod(file_.get(), *mode_) == 0; }
   bool Write(std::span<const uint8_t> bytes) { return WriteAll(file_.get(), bytes); }
 
   // Nothing is certain of the bytes before the file system has been asked for each of these.
   bool Become(const std::string& path) {
-    struct stat old = {};
-    if (stat(path.c_str(), &old) == 0 && fchmod(file_.get(), old.st_mode & 07777) != 0)
-      return false;
     if (!Flush(file_.get())) return false;
     const bool renamed = file_.Close() && std::rename(name_.c_str(), path.c_str()) == 0;
     if (!renamed) RemoveKeepingErrno();
@@ -90,8 +158,8 @@ class NewFile {
   }
 
  private:
-  static int Create(const std::string& name) {
-    return open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  int Create() const {
+    return open(name_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode_.value_or(0666));
   }
 
   void RemoveKeepingErrno() const {
@@ -100,6 +168,7 @@ class NewFile {
     errno = why;
   }
 
+  const std::optional<mode_t> mode_;
   const std::string name_;
   Descriptor file_;
 };
@@ -109,11 +178,14 @@ class NewFile {
 Status ReplaceFile(const std::string& path, std::span<const uint8_t> head,
                    std::span<const uint8_t> body) {
   struct stat info = {};
-  if (stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode)) return WriteInto(path, head, body);
+  if (stat(path.c_str(), &info) == 0) {
+    if (!S_ISREG(info.st_mode)) return WriteInto(path, 0, head, body);
+    if (const auto status = WriteToOpen(path, info, head, body)) return *status;
+  }
   const std::string target = Resolve(path);
   NewFile file(target);
   if (!file.Created()) return Failed(path, "create");
-  if (file.Write(head) && file.Write(body) && file.Become(target)) return {};
+  if (file.TakeMode() && file.Write(head) && file.Write(body) && file.Become(target)) return {};
   return Failed(path, "write");
 }
 

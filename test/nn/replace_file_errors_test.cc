@@ -1,6 +1,8 @@
 // What only the last calls to the system say: that it could not keep what it had taken. This
-// program has its own fsync and close, which fail when they are told to.
+// program has its own fsync and close, which fail when they are told to. Its own write looks at the
+// file before each.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -17,7 +19,8 @@
 namespace {
 
 int fsync_error = 0;
-int close_error = 0;  // of the next call alone
+int close_error = 0;       // of the next call alone
+mode_t mode_at_write = 0;  // of the last file
 
 int Fail(int error) {
   errno = error;
@@ -37,6 +40,12 @@ extern "C" int close(int fd) {
   const int error = close_error;
   close_error = 0;
   return Fail(error);
+}
+
+extern "C" ssize_t write(int fd, const void* bytes, size_t count) {
+  struct stat info = {};
+  if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode)) mode_at_write = info.st_mode & 07777u;
+  return syscall(SYS_write, fd, bytes, count);
 }
 
 namespace intaglio::nn {
@@ -86,6 +95,16 @@ TEST_F(LateErrors, OfNoFsyncAreNone) {
     fsync_error = error;
     EXPECT_EQ(ReplaceFile(path_, new_).message(), "");
     EXPECT_EQ(Text(), "new");
+  }
+}
+
+TEST_F(LateErrors, FilesAreClosedToOthersBeforeTheyHaveBytes) {
+  for (const mode_t mode : {0600u, 0666u, 0400u, 0000u}) {
+    const mode_t mask = umask(mode == 0666 ? 077 : 0);
+    ASSERT_EQ(chmod(path_.c_str(), mode), 0);
+    EXPECT_EQ(ReplaceFile(path_, new_).message(), "");
+    umask(mask);
+    EXPECT_EQ(mode_at_write, mode);
   }
 }
 

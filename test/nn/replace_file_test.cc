@@ -44,6 +44,11 @@ class ReplaceFileTest : public testing::Test {
     return std::distance(fs::directory_iterator(folder_), fs::directory_iterator());
   }
 
+  static mode_t Mode(const std::string& path) {
+    struct stat info = {};
+    return stat(path.c_str(), &info) == 0 ? info.st_mode & 07777u : 0;
+  }
+
   fs::path folder_;
 };
 
@@ -69,6 +74,72 @@ TEST_F(ReplaceFileTest, KeepsModeAndLink) {
   EXPECT_EQ(Text(In("new")), "2");
   ASSERT_EQ(stat(In("new").c_str(), &info), 0);
   EXPECT_EQ(info.st_mode & 0777u, 0600u);
+}
+
+TEST_F(ReplaceFileTest, LeavesBitsThatGiveRights) {
+  ASSERT_TRUE(ReplaceFile(In("a"), Bytes("1")).ok());
+  ASSERT_EQ(chmod(In("a").c_str(), 07755), 0);
+  ASSERT_TRUE(ReplaceFile(In("a"), Bytes("2")).ok());
+  EXPECT_EQ(Mode(In("a")), 0755u);
+  EXPECT_EQ(Text(In("a")), "2");
+}
+
+TEST_F(ReplaceFileTest, LeavesTheModeOfAnothersFile) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root gives files away";
+  const mode_t mask = umask(022);
+  ASSERT_TRUE(ReplaceFile(In("a"), Bytes("1")).ok());
+  ASSERT_EQ(chown(In("a").c_str(), 1234, 1234), 0);
+  ASSERT_EQ(chmod(In("a").c_str(), 06777), 0);
+  EXPECT_TRUE(ReplaceFile(In("a"), Bytes("2")).ok());
+  umask(mask);
+  EXPECT_EQ(Mode(In("a")), 0644u);
+}
+
+// A link to the descriptor of a file that others write to, too.
+TEST_F(ReplaceFileTest, DescriptorsTakeTheBytes) {
+  if (!fs::exists("/dev/fd/0")) GTEST_SKIP() << "there is no /dev/fd here";
+  const int log = open(In("log").c_str(), O_WRONLY | O_CREAT, 0600);
+  ASSERT_GE(log, 0);
+  ASSERT_EQ(write(log, "before ", 7), 7);
+  const std::string number = std::to_string(log);
+  fs::create_symlink("/dev/fd/" + number, In("link"));
+  fs::create_symlink("link", In("link to link"));
+  for (const std::string& path : {"/dev/fd/" + number, "/proc/self/fd/" + number,
+                                  "/proc/thread-self/fd/" + number, In("link to link")}) {
+    EXPECT_EQ(ReplaceFile(path, Bytes("a"), Bytes("b ")).message(), "") << path;
+  }
+  const fs::path here = fs::current_path();
+  fs::current_path("/dev/fd/");
+  EXPECT_EQ(ReplaceFile(number, Bytes("c ")).message(), "");
+  fs::current_path(here);
+  EXPECT_EQ(write(log, "after", 5), 5);
+  close(log);
+  EXPECT_EQ(Text(In("log")), "before ab ab ab ab c after");
+  EXPECT_EQ(Files(), 3);
+}
+
+TEST_F(ReplaceFileTest, DescriptorsThatOnlyReadLoseNothing) {
+  if (!fs::exists("/dev/fd/0")) GTEST_SKIP() << "there is no /dev/fd here";
+  ASSERT_TRUE(ReplaceFile(In("a"), Bytes("old ")).ok());
+  const int input = open(In("a").c_str(), O_RDONLY);
+  ASSERT_GE(input, 0);
+  EXPECT_TRUE(ReplaceFile("/dev/fd/" + std::to_string(input), Bytes("new")).ok());
+  close(input);
+  EXPECT_EQ(Text(In("a")), "old new");
+  EXPECT_EQ(Files(), 1);
+}
+
+// Only a folder of descriptors is one, whatever its name ends with.
+TEST_F(ReplaceFileTest, FilesBesideOpenOnesAreReplaced) {
+  fs::create_directories(In("fd"));
+  ASSERT_TRUE(ReplaceFile(In("fd/1"), Bytes("old")).ok());
+  const int reader = open(In("fd/1").c_str(), O_RDONLY);
+  ASSERT_TRUE(ReplaceFile(In("fd/1"), Bytes("new")).ok());
+  char text[4] = {};
+  EXPECT_EQ(read(reader, text, sizeof text), 3);
+  EXPECT_STREQ(text, "old");
+  close(reader);
+  EXPECT_EQ(Text(In("fd/1")), "new");
 }
 
 // A limit on the size of files stands for a disk that is full.

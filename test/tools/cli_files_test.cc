@@ -104,6 +104,36 @@ TEST_F(CliFiles, ClosedStandardOutputIsNoFile) {
   EXPECT_EQ(Text(In("a/0_scores.npy")), Text(In("b/0_scores.npy")));
 }
 
+void ExpectInOrder(const std::string& text, const std::vector<std::string>& words) {
+  size_t at = 0;
+  for (const std::string& word : words) {
+    at = text.find(word, at);
+    ASSERT_NE(at, std::string::npos) << word << " in " << text.substr(0, 200);
+  }
+}
+
+// What others wrote there before and write there afterwards stays.
+TEST_F(CliFiles, StandardOutputKeepsWhatItHas) {
+  if (!fs::exists("/dev/stdout")) GTEST_SKIP() << "there is no /dev/stdout here";
+  const std::string bench = "I bench network.tflite --seconds 0 --html ";
+  for (const std::string& how :
+       {bench + "/dev/stdout", bench + "out.txt", bench + "/dev/fd/1", bench + "link"}) {
+    EXPECT_EQ(Shell("ln -sf /dev/stdout link; echo before > out.txt; { " + how +
+                    "; echo after; } >> out.txt"),
+              0);
+    ExpectInOrder(Text(In("out.txt")), {"before\n", "SOFTMAX", "<html", "</html>\nafter\n"});
+    EXPECT_EQ(Shell("{ echo before; " + how + "; echo after; } > out.txt"), 0);
+    ExpectInOrder(Text(In("out.txt")), {"before\n", "SOFTMAX", "<html", "</html>\nafter\n"});
+  }
+  EXPECT_EQ(
+      Shell("{ echo before >&2; " + bench + "/dev/stderr; echo after >&2; } 2> e.txt > /dev/null"),
+      0);
+  ExpectInOrder(Text(In("e.txt")), {"before\n", "<html", "</html>\nafter\n"});
+  EXPECT_EQ(
+      Shell("exec 5>> e.txt; (" + bench + "/proc/$$/fd/5 5>&- > /dev/null) && echo shell >&5"), 0);
+  ExpectInOrder(Text(In("e.txt")), {"after\n", "<html", "</html>\nshell\n"});
+}
+
 TEST_F(CliFiles, PartitionsAtOnceDoNotMeet) {
   ASSERT_EQ(Run("partition network.tflite alone").status, 0);
   for (int round = 0; round < 5; ++round) {
