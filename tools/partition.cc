@@ -97,25 +97,27 @@ struct File {
   nn::Graph read_back;
 };
 
-Result<File> MakeFile(const std::string& folder, const char* name, const nn::Graph& part) {
+Result<File> MakeFile(const std::string& folder, const char* name, const nn::Graph& part,
+                      const nn::Limits& limits) {
   const std::string path = (std::filesystem::path(folder) / name).string() + ".tflite";
   Result<std::vector<uint8_t>> bytes = nn::ExportTflite(part);
   if (!bytes.ok()) return Status(bytes.status().code(), path + ": " + bytes.status().message());
   const auto owner = std::make_shared<const std::vector<uint8_t>>(std::move(*bytes));
-  Result<nn::Graph> again = nn::ImportTflite(*owner, owner, path);
+  Result<nn::Graph> again = nn::ImportTflite(*owner, owner, path, {.limits = limits});
   if (!again.ok()) return again.status();
   return File{path, owner, std::move(*again)};
 }
 
 // The three in the order in which they run.
-Result<std::vector<File>> MakeFiles(const std::string& folder, const nn::Parts& parts) {
+Result<std::vector<File>> MakeFiles(const std::string& folder, const nn::Parts& parts,
+                                    const nn::Limits& limits) {
   const std::pair<const char*, const nn::Graph*> named[] = {
       {"quantize_inputs", &parts.quantize_inputs},
       {"quantized_main", &parts.quantized_main},
       {"dequantize_outputs", &parts.dequantize_outputs}};
   std::vector<File> files;
   for (const auto& [name, part] : named) {
-    Result<File> file = MakeFile(folder, name, *part);
+    Result<File> file = MakeFile(folder, name, *part, limits);
     if (!file.ok()) return file.status();
     files.push_back(std::move(*file));
   }
@@ -130,12 +132,13 @@ Status VerifyFiles(const PartitionOptions& options, const nn::Graph& graph, cons
   std::vector<ChainLink> chain = {
       {files[0].read_back}, {files[1].read_back, true}, {files[2].read_back}};
   if (!options.sensors.empty()) {
-    INTAGLIO_RETURN_IF_ERROR(VerifyChain(parts.quantize_inputs, {chain[0]}, {}, kVerifiedRuns));
+    INTAGLIO_RETURN_IF_ERROR(
+        VerifyChain(parts.quantize_inputs, {chain[0]}, {}, kVerifiedRuns, options.limits));
     Result<nn::Parts> plain = nn::Partition(graph);
     if (!plain.ok()) return plain.status();
     chain[0].graph = std::move(plain->quantize_inputs);
   }
-  return VerifyChain(graph, chain, options.inputs, kVerifiedRuns);
+  return VerifyChain(graph, chain, options.inputs, kVerifiedRuns, options.limits);
 }
 
 Status WriteFiles(const std::string& folder, const std::vector<File>& files) {
@@ -168,7 +171,7 @@ Status Partition(const PartitionOptions& options) {
   }
   const Result<nn::Parts> parts = nn::Partition(*graph, partition);
   if (!parts.ok()) return wrap(parts.status(), "");
-  const Result<std::vector<File>> files = MakeFiles(options.output, *parts);
+  const Result<std::vector<File>> files = MakeFiles(options.output, *parts, options.limits);
   if (!files.ok()) return files.status();
   if (options.verify) {
     const Status status = VerifyFiles(options, *graph, *parts, *files);

@@ -64,11 +64,13 @@ struct Part {
   }
 };
 
-Result<std::vector<Part>> PrepareAll(const std::vector<ChainLink>& chain) {
+Result<std::vector<Part>> PrepareAll(const std::vector<ChainLink>& chain,
+                                     const nn::Limits& limits) {
   std::vector<Part> parts;
   for (const ChainLink& link : chain) {
     nn::PrepareOptions options;
     options.integer_only = link.integer_only;
+    options.limits = limits;
     Result<nn::Model> model = nn::Model::Prepare(link.graph, options);
     if (!model.ok()) {
       return Status(model.status().code(),
@@ -93,12 +95,12 @@ Status Compare(const nn::Model& whole, size_t run, const Tensors& expected, cons
 }  // namespace
 
 Status VerifyChain(const nn::Graph& whole, const std::vector<ChainLink>& chain,
-                   const std::vector<std::string>& given, int runs) {
-  Result<nn::Model> model = nn::Model::Prepare(whole);
+                   const std::vector<std::string>& given, int runs, const nn::Limits& limits) {
+  Result<nn::Model> model = nn::Model::Prepare(whole, {.limits = limits});
   if (!model.ok()) return model.status();
   const Result<std::vector<Run>> expected = RunWhole(*model, given, runs);
   if (!expected.ok()) return expected.status();
-  Result<std::vector<Part>> parts = PrepareAll(chain);
+  Result<std::vector<Part>> parts = PrepareAll(chain, limits);
   if (!parts.ok()) return parts.status();
   for (size_t i = 0; i < expected->size(); ++i) {
     Tensors tensors = (*expected)[i].inputs;

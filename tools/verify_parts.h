@@ -7,6 +7,7 @@
 
 #include "intaglio/fixedpoint/status.h"
 #include "intaglio/nn/graph.h"
+#include "intaglio/nn/limits.h"
 
 namespace intaglio::tools {
 
@@ -17,9 +18,10 @@ struct ChainLink {
 
 // Prepares all, runs them `runs` times on one input after the other, and compares every output. The
 // states go from run to run. `given` are inputs of the whole, [NAME=]FILE.npy; the others are made.
-// The error says what cannot be prepared or run, or which output differs.
+// The limits hold for the whole and for each graph of the chain by itself. The error says what
+// cannot be prepared or run, or which output differs.
 Status VerifyChain(const nn::Graph& whole, const std::vector<ChainLink>& chain,
-                   const std::vector<std::string>& given, int runs);
+                   const std::vector<std::string>& given, int runs, const nn::Limits& limits = {});
 
 }  // namespace intaglio::tools
 

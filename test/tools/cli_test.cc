@@ -321,7 +321,7 @@ TEST_F(Cli, RunResizesBeforeItPrepares) {
 TEST_F(Cli, MemoryAndWorkHaveLimits) {
   for (const char* const command :
        {"run network.tflite --input x.npy", "bench network.tflite --seconds 0",
-        "verify network.tflite", "inspect network.tflite"}) {
+        "verify network.tflite", "inspect network.tflite", "partition network.tflite limited"}) {
     SCOPED_TRACE(command);
     const Outcome memory = Run(std::string(command) + " --max-memory 64K");
     EXPECT_EQ(memory.status, 1);

@@ -54,8 +54,9 @@ Graph Delay(bool keeps) {
   return graph;
 }
 
-std::string Verify(const Graph& whole, const std::vector<ChainLink>& chain, int runs = 3) {
-  return VerifyChain(whole, chain, {}, runs).message();
+std::string Verify(const Graph& whole, const std::vector<ChainLink>& chain, int runs = 3,
+                   const nn::Limits& limits = {}) {
+  return VerifyChain(whole, chain, {}, runs, limits).message();
 }
 
 TEST(VerifyChain, TakesWhatGivesTheSameBits) {
@@ -87,6 +88,18 @@ TEST(VerifyChain, SaysWhatCannotBePrepared) {
   Graph wrong = Delay(true);
   wrong.layers[0].inputs = {2};
   EXPECT_NE(Verify(wrong, {{wrong}}), "");
+}
+
+// Each layer takes 8 steps.
+TEST(VerifyChain, KeepsToTheLimits) {
+  const Graph one = Layers(true, false);
+  const Graph two = Layers(true, true);
+  EXPECT_EQ(Verify(one, {{one}}, 3, {.max_work = 8}), "");
+  EXPECT_EQ(Verify(one, {{two}}, 3, {.max_work = 8}),
+            "layers as it is read back: RELU #0 'RELU_0': takes 8 steps of a run's 16, but 8 are allowed "
+            "(Limits::max_work)");
+  EXPECT_EQ(Verify(two, {{one}}, 3, {.max_work = 8}),
+            "RELU #0 'RELU_0': takes 8 steps of a run's 16, but 8 are allowed (Limits::max_work)");
 }
 
 }  // namespace
