@@ -7,6 +7,7 @@
 
 #include "intaglio/nn/ops/batch_matmul.h"
 #include "intaglio/nn/ops/hybrid.h"
+#include "intaglio/nn/ops/pack_matrix.h"
 #include "intaglio/nn/ops/routine.h"
 
 namespace intaglio::nn {
@@ -95,16 +96,14 @@ Result<PreparedLayer> PrepareBatchMatMulHybrid(const LayerView& layer, const Lay
                 op.adjoint_b ? sizes.depth : sizes.cols,
                 op.adjoint_b ? Order::kColMajor : Order::kRowMajor,
                 0};
-  PackOptions pack;
-  pack.kernel = options.kernel;
   const ptrdiff_t size = ptrdiff_t{sizes.depth} * sizes.cols;
   const int64_t count = size == 0 ? 0 : *CountElements(shape) / size;
   for (int64_t i = 0; i < count; ++i) {
-    Result<PackedMatrix> packed = Prepack(Side::kRhs, b, pack);
-    if (!packed.ok()) return layer.Wrap(packed.status());
+    Result<PackedOf<PackedMatrix>> packed = PackMatrix(layer, options, b);
+    if (!packed.ok()) return packed.status();
     AppendSums(b, routine->weight_sums);
-    prepared.constant_bytes += packed->bytes();
-    routine->weights.push_back(std::move(*packed));
+    prepared.constant_bytes += packed->new_bytes;
+    routine->weights.push_back(std::move(packed->form));
     b.data = static_cast<const int8_t*>(b.data) + size;
   }
   routine->sizes = sizes;

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "intaglio/nn/ops/checks.h"
+#include "intaglio/nn/ops/pack_matrix.h"
 #include "intaglio/nn/quantization.h"
 
 namespace intaglio::nn {
@@ -14,6 +15,15 @@ namespace {
 template <class Function>
 void ForEach(float* x, ptrdiff_t count, const Function& f) {
   for (ptrdiff_t i = 0; i < count; ++i) x[i] = f(x[i]);
+}
+
+std::vector<std::byte> Stacked(const LayerView& layer, const std::vector<size_t>& inputs) {
+  std::vector<std::byte> stacked;
+  for (const size_t i : inputs) {
+    const auto* const data = static_cast<const std::byte*>(layer.input(i).data);
+    stacked.insert(stacked.end(), data, data + layer.input(i).data_bytes);
+  }
+  return stacked;
 }
 
 }  // namespace
@@ -76,14 +86,21 @@ Result<std::vector<float>> RealNumbersOf(const LayerView& layer, size_t i, Type 
   return real;
 }
 
-Result<PackedMatrix> PackCellWeights(const LayerView& layer, const int8_t* weights, int outputs,
-                                     int depth, const LayerOptions& options) {
-  const ConstMatrix matrix{weights, Type::kInt8, depth, outputs, depth, Order::kColMajor, 0};
-  PackOptions pack;
-  pack.kernel = options.kernel;
-  Result<PackedMatrix> packed = Prepack(Side::kRhs, matrix, pack);
-  if (!packed.ok()) return layer.Wrap(packed.status());
-  return packed;
+Result<PackedOf<PackedMatrix>> PackCellWeights(const LayerView& layer,
+                                               const std::vector<size_t>& inputs,
+                                               const LayerOptions& options) {
+  const int depth = layer.input(inputs[0]).shape[1];
+  ConstMatrix matrix{nullptr, Type::kInt8, depth, 0, depth, Order::kColMajor, 0};
+  PackedOnce::Key from;
+  for (const size_t i : inputs) {
+    matrix.cols += layer.input(i).shape[0];
+    from.push_back(KeyOf(layer.input(i).data));
+  }
+  if (inputs.size() > 1) {
+    return PackCopied(layer, options, matrix, from, [&] { return Stacked(layer, inputs); });
+  }
+  matrix.data = layer.input(inputs[0]).data;
+  return PackMatrix(layer, options, matrix);
 }
 
 Status CheckConstant(const LayerView& layer, size_t i, const Shape& shape) {

@@ -9,6 +9,7 @@
 #include "intaglio/gemm/gemm.h"
 #include "intaglio/nn/layer.h"
 #include "intaglio/nn/operators_recurrent.h"
+#include "intaglio/nn/ops/packed_once.h"
 
 namespace intaglio::nn {
 
@@ -56,9 +57,11 @@ Result<float> SymmetricScale(const LayerView& layer, const Tensor& tensor);
 // The constant input i, float32 or int8, as real numbers.
 Result<std::vector<float>> RealNumbersOf(const LayerView& layer, size_t i, Type type);
 
-// Packs weights [outputs, depth], row by row, of zero point 0.
-Result<PackedMatrix> PackCellWeights(const LayerView& layer, const int8_t* weights, int outputs,
-                                     int depth, const LayerOptions& options);
+// Packs inputs, weights of int8 [outputs, depth] of zero point 0, as one matrix: one under the
+// other.
+Result<PackedOf<PackedMatrix>> PackCellWeights(const LayerView& layer,
+                                               const std::vector<size_t>& inputs,
+                                               const LayerOptions& options);
 
 // Input i is there, constant, and has this shape.
 Status CheckConstant(const LayerView& layer, size_t i, const Shape& shape);

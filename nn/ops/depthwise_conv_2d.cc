@@ -8,6 +8,7 @@
 #include "intaglio/nn/ops/changing_weights.h"
 #include "intaglio/nn/ops/linear.h"
 #include "intaglio/nn/ops/ops.h"
+#include "intaglio/nn/ops/pack_matrix.h"
 #include "intaglio/nn/ops/products.h"
 #include "intaglio/nn/ops/window.h"
 
@@ -158,12 +159,10 @@ Result<PreparedLayer> PrepareDepthwiseConv2D(const LayerView& layer, const Layer
   if (layer.input(0).shape[3] == 1) {
     const ConstMatrix matrix{filter.data, filter.type,      static_cast<int>(taps),       outputs,
                              outputs,     Order::kRowMajor, linear->weight_zero_points[0]};
-    Result<PackedMatrix> packed =
-        Prepack(Side::kRhs, matrix, MakePackOptions(*linear, options, 0, outputs));
-    if (!packed.ok()) return layer.Wrap(packed.status());
-    const size_t bytes = packed->bytes();
-    prepared = Finish(layer, options, std::make_shared<OneChannelRoutine>(std::move(*packed)),
-                      std::move(*linear), std::move(*multipliers), view, taps, bytes);
+    Result<PackedOf<PackedMatrix>> packed = PackMatrix(layer, options, matrix);
+    if (!packed.ok()) return packed.status();
+    prepared = Finish(layer, options, std::make_shared<OneChannelRoutine>(std::move(packed->form)),
+                      std::move(*linear), std::move(*multipliers), view, taps, packed->new_bytes);
   } else {
     Result<PackedOf<PackedDepthwise>> packed =
         PackDepthwise(layer, options, linear->weight_zero_points[0], view.kernel_width,

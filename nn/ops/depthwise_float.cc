@@ -1,9 +1,7 @@
 // DEPTHWISE_CONV_2D of float32. Threads share the lines.
-#include <cstring>
 #include <functional>
 #include <memory>
 #include <utility>
-#include <vector>
 
 #include "intaglio/nn/ops/alike_windows.h"
 #include "intaglio/nn/ops/float_panels.h"
@@ -27,7 +25,7 @@ class DepthwiseRoutine final : public Routine {
 
   Im2col view;
   int outputs = 0;
-  std::vector<float> filters;  // [taps, outputs]
+  const float* filters = nullptr;  // [taps, outputs]
   FloatFinish finish;
   const WideRoutines* wide = nullptr;
 
@@ -58,7 +56,7 @@ class DepthwiseRoutine final : public Routine {
       const ptrdiff_t first_x = run.start + ptrdiff_t{columns.first} * view.dilation_width;
       w.x = w.rows > 0 ? in + (first_y * view.width + first_x) * view.channels : nullptr;
       const int first_tap = w.rows > 0 ? rows.first * view.kernel_width + columns.first : 0;
-      w.filter = filters.data() + ptrdiff_t{first_tap} * outputs;
+      w.filter = filters + ptrdiff_t{first_tap} * outputs;
       AddTaps(w, out + out_x * stride);
     }
   }
@@ -101,13 +99,10 @@ Result<PreparedLayer> PrepareDepthwiseFloat(const LayerView& layer, const LayerO
   routine->outputs = outputs;
   routine->wide = &WideRoutinesOf(options.kernel);
   routine->finish = std::move(*finish);
-  routine->filters.resize(filter.data_bytes / sizeof(float));
-  std::memcpy(routine->filters.data(), filter.data, filter.data_bytes);
+  routine->filters = static_cast<const float*>(filter.data);
   PreparedLayer prepared;
   prepared.name = RoutineName(Type::kFloat32, "depthwise");
   prepared.macs = CountMacs(layer.output().shape, int64_t{filter.shape[1]} * filter.shape[2]);
-  prepared.packed_inputs = 1 << 1;  // the weights
-  prepared.constant_bytes = filter.data_bytes;
   prepared.strides_output = true;
   prepared.routine = std::move(routine);
   return prepared;

@@ -11,16 +11,12 @@
 namespace intaglio::nn {
 namespace {
 
-// One matrix of all weights, output by output.
-Result<std::vector<int8_t>> Stack(const LayerView& layer, const std::vector<size_t>& inputs) {
-  std::vector<int8_t> stacked;
-  for (const size_t i : inputs) {
-    const Tensor& weights = layer.input(i);
-    INTAGLIO_RETURN_IF_ERROR(CheckType(layer, weights, Type::kInt8));
-    const auto* const data = static_cast<const int8_t*>(weights.data);
-    stacked.insert(stacked.end(), data, data + weights.data_bytes);
+void AppendSumsOfRows(const Tensor& weights, std::vector<int32_t>& sums) {
+  const auto* row = static_cast<const int8_t*>(weights.data);
+  const int depth = weights.shape[1];
+  for (int o = 0; o < weights.shape[0]; ++o, row += depth) {
+    sums.push_back(std::accumulate(row, row + depth, 0));
   }
-  return stacked;
 }
 
 }  // namespace
@@ -65,19 +61,14 @@ Result<FloatProduct> FloatProduct::Make(const LayerView& layer, const std::vecto
     const Result<float> scale = SymmetricScale(layer, weights);
     if (!scale.ok()) return scale.status();
     product.scales_.insert(product.scales_.end(), static_cast<size_t>(outputs), *scale);
+    AppendSumsOfRows(weights, product.sums_);
   }
   if (!quantized) return product;
   INTAGLIO_RETURN_IF_ERROR(CheckDepth(layer, product.depth_));
-  const Result<std::vector<int8_t>> stacked = Stack(layer, inputs);
-  if (!stacked.ok()) return stacked.status();
-  for (int o = 0; o < product.outputs_; ++o) {
-    const auto row = stacked->begin() + static_cast<ptrdiff_t>(o) * product.depth_;
-    product.sums_.push_back(std::accumulate(row, row + product.depth_, 0));
-  }
-  Result<PackedMatrix> packed =
-      PackCellWeights(layer, stacked->data(), product.outputs_, product.depth_, options);
+  Result<PackedOf<PackedMatrix>> packed = PackCellWeights(layer, inputs, options);
   if (!packed.ok()) return packed.status();
-  product.packed_ = std::move(*packed);
+  product.packed_ = std::move(packed->form);
+  product.new_bytes_ = packed->new_bytes;
   return product;
 }
 

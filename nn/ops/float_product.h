@@ -30,7 +30,7 @@ class FloatProduct {
 
   int depth() const { return depth_; }
   int outputs() const { return outputs_; }
-  size_t constant_bytes() const { return packed_ ? packed_->bytes() : 0; }
+  size_t constant_bytes() const { return new_bytes_; }  // that no layer before has packed
   bool quantized() const { return packed_.has_value(); }
 
  private:
@@ -43,6 +43,7 @@ class FloatProduct {
   const WideRoutines* wide_ = nullptr;
   std::vector<const float*> rows_;  // of float32 weights, one per output
   std::optional<PackedMatrix> packed_;
+  size_t new_bytes_ = 0;
   std::vector<float> scales_;  // of int8 weights, one per output
   std::vector<int32_t> sums_;  // of the weights of each output
 };

@@ -9,8 +9,6 @@
 #include <utility>
 #include <variant>
 
-#include "intaglio/nn/ops/packed_once.h"
-
 namespace intaglio::nn {
 namespace {
 
@@ -150,6 +148,7 @@ Result<LinearLayer> CheckLinear(const LayerView& layer, Activation activation, i
 
 std::vector<double> RealMultipliers(const LinearLayer& linear, bool legacy_product) {
   std::vector<double> real;
+  real.reserve(linear.weight_scales.size());
   for (const float scale : linear.weight_scales) {
     const double product =
         legacy_product ? static_cast<double>(linear.input.scale * scale)
@@ -162,6 +161,8 @@ std::vector<double> RealMultipliers(const LinearLayer& linear, bool legacy_produ
 
 Result<Multipliers> MakeMultipliers(const LayerView& layer, const std::vector<double>& real) {
   Multipliers multipliers;
+  multipliers.mantissa.reserve(real.size());
+  multipliers.exponent.reserve(real.size());
   for (const double r : real) {
     const Result<QuantizedMultiplier> multiplier = MakeMultiplier(layer, r);
     if (!multiplier.ok()) return multiplier.status();

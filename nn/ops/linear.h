@@ -9,6 +9,7 @@
 #include "intaglio/gemm/depthwise.h"
 #include "intaglio/gemm/gemm.h"
 #include "intaglio/nn/layer.h"
+#include "intaglio/nn/ops/packed_once.h"
 #include "intaglio/nn/ops/window.h"
 #include "intaglio/nn/quantization.h"
 #include "intaglio/pipeline/standard.h"
@@ -57,13 +58,6 @@ Result<Im2col> MakeView(const LayerView& layer, Type type, int32_t zero_point,
 // Options to pack the channels [first, first + count).
 PackOptions MakePackOptions(const LinearLayer& linear, const LayerOptions& options, int first,
                             int count);
-
-// Packed weights, which layers with the same weights share.
-template <class Form>
-struct PackedOf {
-  Form form;
-  size_t new_bytes = 0;  // 0 where another layer has packed them
-};
 
 // The weights, one channel of `depth` numbers after the other, as the right-hand sides of `groups`
 // products. kernel_height: as PackOptions has it.

@@ -13,6 +13,7 @@
 #include "intaglio/nn/ops/float_product.h"
 #include "intaglio/nn/ops/linear.h"
 #include "intaglio/nn/ops/ops.h"
+#include "intaglio/nn/ops/pack_matrix.h"
 #include "intaglio/nn/ops/table16.h"
 #include "intaglio/nn/quantization.h"
 
@@ -239,17 +240,15 @@ Result<PreparedLayer> PrepareUint8(const LayerView& layer, const BasicSizes& siz
   const ConstMatrix matrix{
       layer.input(kWeights).data, Type::kUInt8,       sizes.depth(), sizes.sums(), sizes.depth(),
       Order::kColMajor,           weights->zero_point};
-  PackOptions pack;
-  pack.kernel = options.kernel;
-  Result<PackedMatrix> packed = Prepack(Side::kRhs, matrix, pack);
-  if (!packed.ok()) return layer.Wrap(packed.status());
-  auto routine = std::make_shared<Uint8BasicRoutine>(sizes, std::move(*packed));
+  Result<PackedOf<PackedMatrix>> packed = PackMatrix(layer, options, matrix);
+  if (!packed.ok()) return packed.status();
+  auto routine = std::make_shared<Uint8BasicRoutine>(sizes, std::move(packed->form));
   routine->multiplier = *multiplier;
   routine->pipeline.bias = static_cast<const int32_t*>(layer.input(kBias).data);
   PreparedLayer prepared;
   prepared.name = RoutineName(Type::kUInt8, "lstm-basic");
   prepared.kernel = options.kernel;
-  prepared.constant_bytes = routine->weights.bytes();
+  prepared.constant_bytes = packed->new_bytes;
   prepared.scratch_bytes =
       sizeof(int32_t) * static_cast<size_t>(sizes.batch) * static_cast<size_t>(sizes.sums());
   prepared.routine = std::move(routine);

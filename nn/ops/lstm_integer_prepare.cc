@@ -26,29 +26,28 @@ class ProductMaker {
     const Result<QuantizedMultiplier> multiplier = MakeMultiplier(layer_, real);
     if (!multiplier.ok()) return multiplier.status();
     const auto* const data = static_cast<const int8_t*>(tensor.data);
-    depth_ = tensor.shape[1];
+    const int depth = tensor.shape[1];
     for (int row = 0; row < tensor.shape[0]; ++row) {
       int32_t sum = bias == kNoBias ? 0 : static_cast<const int32_t*>(layer_.input(bias).data)[row];
-      for (int i = 0; i < depth_; ++i) {
-        sum = Scalar::Sub(sum, zero_point_ * data[ptrdiff_t{row} * depth_ + i]);
+      for (int i = 0; i < depth; ++i) {
+        sum = Scalar::Sub(sum, zero_point_ * data[ptrdiff_t{row} * depth + i]);
       }
       product_.bias.push_back(sum);
       product_.multipliers.mantissa.push_back(multiplier->mantissa);
       product_.multipliers.exponent.push_back(multiplier->exponent);
     }
-    stacked_.insert(stacked_.end(), data, data + tensor.data_bytes);
+    inputs_.push_back(weights);
     return {};
   }
 
   // Packs into `to`, where the pipeline's parameters stay, for products of so many rows.
   Status Finish(Type output, int32_t zero_point, int rows, const LayerOptions& options,
                 GateProduct& to) {
-    const auto outputs = static_cast<int>(product_.bias.size());
-    Result<PackedMatrix> packed =
-        PackCellWeights(layer_, stacked_.data(), outputs, depth_, options);
+    Result<PackedOf<PackedMatrix>> packed = PackCellWeights(layer_, inputs_, options);
     if (!packed.ok()) return packed.status();
     to = std::move(product_);
-    to.packed = std::move(*packed);
+    to.packed = std::move(packed->form);
+    to.new_bytes = packed->new_bytes;
     StandardPipeline pipeline;
     pipeline.bias = to.bias.data();
     pipeline.scaling = Scaling::kDoubleRounding;
@@ -69,8 +68,7 @@ class ProductMaker {
  private:
   const LayerView& layer_;
   int32_t zero_point_;
-  int depth_ = 0;
-  std::vector<int8_t> stacked_;
+  std::vector<size_t> inputs_;
   GateProduct product_;
 };
 
@@ -268,7 +266,7 @@ Result<PreparedLayer> PrepareIntegerLstm(const LayerView& layer, const LayerOpti
   for (const GateProduct* product :
        {&(*routine)->of_x, &(*routine)->of_h, &(*routine)->projection}) {
     if (!product->packed) continue;
-    prepared.constant_bytes += product->packed->bytes() + product->pipeline.bytes();
+    prepared.constant_bytes += product->new_bytes + product->pipeline.bytes();
   }
   prepared.scratch_bytes = (*routine)->ScratchBytes();
   prepared.routine = std::move(*routine);

@@ -56,6 +56,13 @@ class PackedOnce {
   std::map<Key, std::shared_ptr<Entry>> entries_;
 };
 
+// A packed constant, which layers of the same constant share.
+template <class Form>
+struct PackedOf {
+  Form form;
+  size_t new_bytes = 0;  // 0 where another layer has packed it
+};
+
 // A form of a layer's constant: Get of the model's, or without one, of this layer alone.
 template <class T, class Make>
 Result<std::shared_ptr<const T>> PackOnce(const LayerOptions& options, const PackedOnce::Key& key,

@@ -146,11 +146,9 @@ Result<PreparedLayer> PrepareWithState(const LayerView& layer, const SvdfSizes& 
                                        const LayerOptions& options) {
   INTAGLIO_RETURN_IF_ERROR(CheckTypes(layer, TypeOf<State>));
   INTAGLIO_RETURN_IF_ERROR(CheckDepth(layer, sizes.inputs));
-  Result<PackedMatrix> packed =
-      PackCellWeights(layer, static_cast<const int8_t*>(layer.input(kFeature).data), sizes.filters,
-                      sizes.inputs, options);
+  Result<PackedOf<PackedMatrix>> packed = PackCellWeights(layer, {kFeature}, options);
   if (!packed.ok()) return packed.status();
-  auto routine = std::make_shared<IntegerSvdfRoutine<State>>(std::move(*packed));
+  auto routine = std::make_shared<IntegerSvdfRoutine<State>>(std::move(packed->form));
   INTAGLIO_RETURN_IF_ERROR(SetArithmetic(layer, *routine));
   routine->sizes = sizes;
   routine->time = static_cast<const State*>(layer.input(kTime).data);
@@ -161,7 +159,7 @@ Result<PreparedLayer> PrepareWithState(const LayerView& layer, const SvdfSizes& 
   prepared.name = RoutineName(Type::kInt8, "svdf");
   prepared.kernel = options.kernel;
   prepared.macs = sizes.macs();
-  prepared.constant_bytes = routine->feature.bytes() + routine->bound.bytes();
+  prepared.constant_bytes = packed->new_bytes + routine->bound.bytes();
   prepared.scratch_bytes = sizeof(State) * static_cast<size_t>(sizes.results());
   prepared.routine = std::move(routine);
   return prepared;

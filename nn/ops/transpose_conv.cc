@@ -11,6 +11,7 @@
 #include "intaglio/nn/ops/checks.h"
 #include "intaglio/nn/ops/linear.h"
 #include "intaglio/nn/ops/ops.h"
+#include "intaglio/nn/ops/pack_matrix.h"
 #include "intaglio/nn/ops/routine.h"
 
 namespace intaglio::nn {
@@ -141,20 +142,15 @@ std::vector<std::byte> FiltersByTap(const LayerView& layer) {
   return columns;
 }
 
-Result<PackedMatrix> PackByTap(const LayerView& layer, const LayerOptions& options,
-                               int32_t zero_point) {
+Result<PackedOf<PackedMatrix>> PackByTap(const LayerView& layer, const LayerOptions& options,
+                                         int32_t zero_point) {
   const Tensor& filter = layer.input(1);
-  const std::vector<std::byte> columns = FiltersByTap(layer);
   const int depth = filter.shape[3];
-  const ConstMatrix matrix{columns.data(), filter.type,
-                           depth,          filter.shape[0] * filter.shape[1] * filter.shape[2],
-                           depth,          Order::kColMajor,
-                           zero_point};
-  PackOptions pack;
-  pack.kernel = options.kernel;
-  Result<PackedMatrix> packed = Prepack(Side::kRhs, matrix, pack);
-  if (!packed.ok()) return layer.Wrap(packed.status());
-  return packed;
+  const int taps = filter.shape[1] * filter.shape[2];
+  const ConstMatrix matrix{nullptr, filter.type,      depth,     filter.shape[0] * taps,
+                           depth,   Order::kColMajor, zero_point};
+  return PackCopied(layer, options, matrix, {KeyOf(filter.data), taps},
+                    [&] { return FiltersByTap(layer); });
 }
 
 ShapesResult InferTransposeConv(const LayerView& layer) {
@@ -171,7 +167,9 @@ Result<PreparedLayer> PrepareByType(const LayerView& layer, const LayerOptions& 
   if (layer.input(0).type == Type::kInt16) {
     return PrepareTransposeConv16x8(layer, options, *scatter);
   }
-  if (layer.input(0).type == Type::kFloat32) return PrepareTransposeConvFloat(layer, *scatter);
+  if (layer.input(0).type == Type::kFloat32) {
+    return PrepareTransposeConvFloat(layer, options, *scatter);
+  }
   const Shape& filter = layer.input(1).shape;
   const int64_t depth = *CountElements({filter[1], filter[2], filter[3]});
   Result<LinearLayer> linear =
@@ -181,7 +179,7 @@ Result<PreparedLayer> PrepareByType(const LayerView& layer, const LayerOptions& 
   Result<Multipliers> multipliers =
       MakeMultipliers(layer, RealMultipliers(*linear, linear->type == Type::kUInt8));
   if (!multipliers.ok()) return multipliers.status();
-  Result<PackedMatrix> packed = PackByTap(layer, options, linear->weight_zero_points[0]);
+  Result<PackedOf<PackedMatrix>> packed = PackByTap(layer, options, linear->weight_zero_points[0]);
   if (!packed.ok()) return packed.status();
 
   const Shape& out = layer.output().shape;
@@ -194,10 +192,10 @@ Result<PreparedLayer> PrepareByType(const LayerView& layer, const LayerOptions& 
   prepared.macs = CountMacs(layer.input(0).shape, scatter->columns());
   prepared.scratch_bytes = *row_bytes + *image_bytes;
   prepared.packed_inputs = 1 << 1;  // the weights
-  prepared.constant_bytes = packed->bytes();
+  prepared.constant_bytes = packed->new_bytes;
   prepared.kernel = options.kernel;
   prepared.name = RoutineName(linear->type, "gemm");
-  auto routine = std::make_shared<TransposeConvRoutine>(std::move(*packed));
+  auto routine = std::make_shared<TransposeConvRoutine>(std::move(packed->form));
   routine->scatter = *scatter;
   routine->linear = std::move(*linear);
   routine->multipliers = std::move(*multipliers);

@@ -9,6 +9,7 @@
 
 #include "intaglio/gemm/gemm.h"
 #include "intaglio/nn/layer.h"
+#include "intaglio/nn/ops/packed_once.h"
 
 namespace intaglio::nn {
 
@@ -58,14 +59,15 @@ Result<Scatter> ScatterOf(const LayerView& layer);
 std::vector<std::byte> FiltersByTap(const LayerView& layer);
 
 // The same as the right-hand side of the products of a row.
-Result<PackedMatrix> PackByTap(const LayerView& layer, const LayerOptions& options,
-                               int32_t zero_point);
+Result<PackedOf<PackedMatrix>> PackByTap(const LayerView& layer, const LayerOptions& options,
+                                         int32_t zero_point);
 
 // int16 inputs, int8 weights.
 Result<PreparedLayer> PrepareTransposeConv16x8(const LayerView& layer, const LayerOptions& options,
                                                const Scatter& scatter);
 // float32.
-Result<PreparedLayer> PrepareTransposeConvFloat(const LayerView& layer, const Scatter& scatter);
+Result<PreparedLayer> PrepareTransposeConvFloat(const LayerView& layer, const LayerOptions& options,
+                                                const Scatter& scatter);
 
 }  // namespace intaglio::nn
 

@@ -63,7 +63,7 @@ Result<PreparedLayer> PrepareTransposeConv16x8(const LayerView& layer, const Lay
   Result<Linear16> linear =
       CheckLinear16(layer, layer.op<TransposeConv>().activation, 0, scatter.channels, depth);
   if (!linear.ok()) return linear.status();
-  Result<PackedMatrix> packed = PackByTap(layer, options, 0);
+  Result<PackedOf<PackedMatrix>> packed = PackByTap(layer, options, 0);
   if (!packed.ok()) return packed.status();
   const Shape& out = layer.output().shape;
   const Result<size_t> image_bytes = CountBytes({out[1], out[2], out[3]}, Type::kInt64);
@@ -76,8 +76,8 @@ Result<PreparedLayer> PrepareTransposeConv16x8(const LayerView& layer, const Lay
   prepared.kernel = options.kernel;
   prepared.macs = CountMacs(layer.input(0).shape, scatter.columns());
   prepared.scratch_bytes = *image_bytes + *row_bytes;
-  prepared.constant_bytes = packed->bytes();
-  auto routine = std::make_shared<TransposeConvRoutine>(std::move(*packed));
+  prepared.constant_bytes = packed->new_bytes;
+  auto routine = std::make_shared<TransposeConvRoutine>(std::move(packed->form));
   routine->scatter = scatter;
   routine->layer = std::move(*linear);
   prepared.routine = std::move(routine);

@@ -1,17 +1,20 @@
 // TRANSPOSE_CONV of float32: every element of the input adds its products one by one, in the order
 // of the input, as TFLite's reference kernel does.
 #include <algorithm>
-#include <cstring>
+#include <cstddef>
 #include <memory>
 #include <utility>
 #include <vector>
 
 #include "intaglio/nn/ops/float_panels.h"
 #include "intaglio/nn/ops/linear.h"
+#include "intaglio/nn/ops/packed_once.h"
 #include "intaglio/nn/ops/transpose_conv.h"
 
 namespace intaglio::nn {
 namespace {
+
+using Filters = std::vector<float>;  // [depth, kernel height, kernel width, channels]
 
 class TransposeConvRoutine final : public Routine {
  public:
@@ -22,7 +25,7 @@ class TransposeConvRoutine final : public Routine {
       std::fill_n(out, scatter.image(), 0.0f);
       for (int y = 0; y < scatter.y.in; ++y) {
         for (int x = 0; x < scatter.x.in; ++x) {
-          const float* filter = filters.data();
+          const float* filter = filters->data();
           for (int c = 0; c < scatter.depth; ++c, filter += scatter.columns()) {
             AddElement(*in++, filter, y, x, out);
           }
@@ -37,7 +40,7 @@ class TransposeConvRoutine final : public Routine {
   }
 
   Scatter scatter;
-  std::vector<float> filters;  // [depth, kernel height, kernel width, channels]
+  std::shared_ptr<const Filters> filters;
   FloatFinish finish;
 
  private:
@@ -55,27 +58,42 @@ class TransposeConvRoutine final : public Routine {
   }
 };
 
+Result<std::shared_ptr<const Filters>> MakeFilters(const LayerView& layer, const Scatter& scatter) {
+  const auto* from = static_cast<const float*>(layer.input(1).data);  // [channels, taps, depth]
+  const ptrdiff_t channels = scatter.channels;
+  const ptrdiff_t columns = scatter.columns();
+  auto filters = std::make_shared<Filters>(layer.input(1).data_bytes / sizeof(float));
+  for (ptrdiff_t o = 0; o < channels; ++o) {
+    for (ptrdiff_t column = o; column < columns; column += channels, from += scatter.depth) {
+      float* const to = filters->data() + column;
+      for (ptrdiff_t c = 0; c < scatter.depth; ++c) to[c * columns] = from[c];
+    }
+  }
+  return std::shared_ptr<const Filters>(std::move(filters));
+}
+
 }  // namespace
 
-Result<PreparedLayer> PrepareTransposeConvFloat(const LayerView& layer, const Scatter& scatter) {
+Result<PreparedLayer> PrepareTransposeConvFloat(const LayerView& layer, const LayerOptions& options,
+                                                const Scatter& scatter) {
   Result<FloatFinish> finish =
       CheckFloatLayer(layer, layer.op<TransposeConv>().activation, scatter.channels);
   if (!finish.ok()) return finish.status();
   auto routine = std::make_shared<TransposeConvRoutine>();
   routine->scatter = scatter;
   routine->finish = std::move(*finish);
-  const std::vector<std::byte> by_tap = FiltersByTap(layer);  // [columns, depth]
-  const auto columns = static_cast<size_t>(scatter.columns());
-  const auto depth = static_cast<size_t>(scatter.depth);
-  routine->filters.resize(columns * depth);
-  for (size_t i = 0; i < columns * depth; ++i) {
-    std::memcpy(&routine->filters[i % depth * columns + i / depth],
-                by_tap.data() + i * sizeof(float), sizeof(float));
-  }
+  bool is_new = false;
+  auto filters = PackOnce<Filters>(
+      options,
+      {KeyOf(layer.input(1).data), scatter.channels, scatter.y.kernel, scatter.x.kernel,
+       scatter.depth},
+      [&] { return MakeFilters(layer, scatter); }, is_new);
+  if (!filters.ok()) return filters.status();
+  routine->filters = std::move(*filters);
   PreparedLayer prepared;
   prepared.name = RoutineName(Type::kFloat32, "scatter");
   prepared.macs = CountMacs(layer.input(0).shape, scatter.columns());
-  prepared.constant_bytes = layer.input(1).data_bytes;
+  if (is_new) prepared.constant_bytes = layer.input(1).data_bytes;
   prepared.routine = std::move(routine);
   return prepared;
 }

@@ -89,6 +89,124 @@ TEST(Limits, WeightsOfManyLayersArePackedOnce) {
   }
 }
 
+// A layer of x [2, 4, 4, channels] and the constant w.
+struct ConstantUser {
+  const char* name;
+  Operator op;
+  Type type;
+  int channels;
+  Shape shape;    // of w
+  int pipelines;  // channels whose parameters each layer keeps
+};
+
+std::vector<ConstantUser> ConstantUsers() {
+  const TransposeConv transpose_conv{.shape = {2, 8, 8, 64}, .stride = {2, 2}};
+  const DepthwiseConv2D depthwise{.padding = Padding::Same()};
+  return {
+      {"int8 TRANSPOSE_CONV", transpose_conv, Type::kInt8, 64, {64, 2, 2, 64}, 256},
+      {"float TRANSPOSE_CONV", transpose_conv, Type::kFloat32, 64, {64, 2, 2, 64}, 0},
+      {"int8 DEPTHWISE_CONV_2D", depthwise, Type::kInt8, 64, {1, 12, 12, 64}, 64},
+      {"one channel", depthwise, Type::kInt8, 1, {1, 12, 12, 64}, 64},
+      {"float DEPTHWISE_CONV_2D", depthwise, Type::kFloat32, 64, {1, 12, 12, 64}, 0},
+      {"hybrid BATCH_MATMUL", BatchMatMul{}, Type::kFloat32, 64, {64, 256}, 0},
+  };
+}
+
+Graph LayersOf(const ConstantUser& user, int layers) {
+  Builder b;
+  const bool real = user.type == Type::kFloat32;
+  const Value x =
+      b.Input("x", user.type, {2, 4, 4, user.channels}, real ? Quantization() : PerTensor(0.5f, 3));
+  std::vector<int8_t> numbers;
+  for (int64_t i = 0; i < *CountElements(user.shape); ++i) {
+    numbers.push_back(static_cast<int8_t>(i * 37 % 255 - 127));
+  }
+  const bool hybrid = real && user.shape.size() == 2;
+  const Constant w = real && !hybrid
+                         ? b.Const<float>("w", {numbers.begin(), numbers.end()}, user.shape)
+                         : b.Const<int8_t>("w", numbers, user.shape, PerTensor(0.25f, 0));
+  for (int i = 0; i < layers; ++i) {
+    const Quantization out = real ? Quantization() : PerTensor(64, 1);
+    b.Output(b.Layer(user.op, {x.id, w.id}, user.type, out), "y" + std::to_string(i));
+  }
+  return *b.Finish();
+}
+
+// The bytes of every output, of inputs that are alike for alike graphs.
+std::vector<std::vector<uint8_t>> Outputs(Model& model) {
+  const Tensor& x = model.input(0);
+  std::vector<float> real;
+  std::vector<int8_t> bytes;
+  for (int64_t i = 0; i < *CountElements(x.shape); ++i) {
+    real.push_back(static_cast<float>(i % 17) - 8);
+    bytes.push_back(static_cast<int8_t>(i % 17 - 8));
+  }
+  const InputBuffer in[] = {x.type == Type::kFloat32 ? MakeInput(real) : MakeInput(bytes)};
+  std::vector<std::vector<uint8_t>> outputs;
+  std::vector<OutputBuffer> out;
+  for (size_t i = 0; i < model.output_count(); ++i) {
+    outputs.emplace_back(*CountBytes(model.output(i).shape, model.output(i).type));
+  }
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    out.push_back({outputs[i].data(), outputs[i].size(), model.output(i).type});
+  }
+  EXPECT_TRUE(model.Run(in, out).ok());
+  return outputs;
+}
+
+TEST(Limits, ConstantsOfOtherLayersArePackedOnce) {
+  for (const ConstantUser& user : ConstantUsers()) {
+    SCOPED_TRACE(user.name);
+    Result<Model> one = Model::Prepare(LayersOf(user, 1));
+    Result<Model> ten = Model::Prepare(LayersOf(user, 10));
+    ASSERT_TRUE(one.ok() && ten.ok()) << one.status().message() << ten.status().message();
+    const auto pipelines = static_cast<size_t>(user.pipelines) * 44;
+    EXPECT_LT(pipelines, static_cast<size_t>(*CountElements(user.shape)));
+    EXPECT_LE(ten->constant_bytes() - one->constant_bytes(), 9 * pipelines);
+    const std::vector<uint8_t> expected = Outputs(*one)[0];
+    EXPECT_NE(expected, std::vector<uint8_t>(expected.size(), expected[0]));
+    for (const std::vector<uint8_t>& output : Outputs(*ten)) EXPECT_EQ(output, expected);
+  }
+}
+
+// Cells of one constant, which multiplies x and the state.
+Graph Cells(int cells) {
+  Builder b;
+  b.Input("x", Type::kFloat32, {1, kDepth});
+  std::vector<int8_t> numbers;
+  for (int i = 0; i < kDepth * kDepth; ++i) {
+    numbers.push_back(static_cast<int8_t>(i * 37 % 255 - 127));
+  }
+  const Constant w = b.Const<int8_t>("w", numbers, {kDepth, kDepth}, PerTensor(0.001f, 0));
+  const Constant bias = b.Const<float>("bias", std::vector<float>(kDepth, 0.25f), {kDepth});
+  b.Output({0}, "x");
+  Graph graph = *b.Finish();
+  graph.outputs.clear();
+  for (int i = 0; i < cells; ++i) {
+    const auto state = static_cast<TensorId>(graph.tensors.size());
+    for (const char* const name : {"h", "y"}) {
+      Tensor& tensor = graph.tensors.emplace_back();
+      tensor.name = name + std::to_string(i);
+      tensor.type = Type::kFloat32;
+      tensor.shape = {1, kDepth};
+      tensor.variable = *name == 'h';
+    }
+    graph.layers.push_back({Rnn{}, {0, w.id, w.id, bias.id, state}, {state + 1}, {}});
+    graph.outputs.push_back(state + 1);
+  }
+  return graph;
+}
+
+TEST(Limits, WeightsOfCellsArePackedOnce) {
+  Result<Model> one = Model::Prepare(Cells(1));
+  Result<Model> ten = Model::Prepare(Cells(10));
+  ASSERT_TRUE(one.ok() && ten.ok()) << one.status().message() << ten.status().message();
+  EXPECT_GE(one->constant_bytes(), size_t{kDepth} * kDepth);
+  EXPECT_EQ(ten->constant_bytes(), one->constant_bytes());
+  const std::vector<uint8_t> expected = Outputs(*one)[0];
+  for (const std::vector<uint8_t>& output : Outputs(*ten)) EXPECT_EQ(output, expected);
+}
+
 TEST(Limits, WorkOfTheRunIsCounted) {
   const int channels = 80'000;
   const auto normalize = [&](Builder& b) {

@@ -1,0 +1,28 @@
+// Constants as the right-hand sides of products, packed once however many layers of a model use
+// them.
+#ifndef INTAGLIO_NN_OPS_PACK_MATRIX_H_
+#define INTAGLIO_NN_OPS_PACK_MATRIX_H_
+
+#include <cstddef>
+#include <functional>
+#include <vector>
+
+#include "intaglio/gemm/gemm.h"
+#include "intaglio/nn/layer.h"
+#include "intaglio/nn/ops/packed_once.h"
+
+namespace intaglio::nn {
+
+// Errors name the layer.
+Result<PackedOf<PackedMatrix>> PackMatrix(const LayerView& layer, const LayerOptions& options,
+                                          const ConstMatrix& matrix);
+
+// The same of a matrix that has no data yet: copy() puts them together, where no layer before has,
+// and `from` says of what.
+Result<PackedOf<PackedMatrix>> PackCopied(const LayerView& layer, const LayerOptions& options,
+                                          const ConstMatrix& matrix, const PackedOnce::Key& from,
+                                          const std::function<std::vector<std::byte>()>& copy);
+
+}  // namespace intaglio::nn
+
+#endif  // INTAGLIO_NN_OPS_PACK_MATRIX_H_
