@@ -54,13 +54,14 @@ Result<std::shared_ptr<const BoundPipeline::Storage>> BindPanels(const BindTarge
       options.fit && target.takes_multiply_add && options.rows >= kRowsWorthAMultiplyAdd;
   const bool by_vector = options.fit && target.kernel->has_fma && options.rows >= kRowsWorthAFit;
   const WithSmallBiases small(panels, rows, pipeline);
+  PanelFitter fitter(panels, rows, small.pipeline());
   for (size_t e = 0; e < panels.extents.size(); ++e) {
     const PanelExtent& extent = panels.extents[e];
     MakeParams(width, ParamsAt(first, e, each), [&](PanelParams& params) {
       FillPanelParams(panels, extent, rows, &small.pipeline(), params);
       const bool fitted =
           by_multiply_add && FitPanelByMultiplyAdd(panels, extent, rows, small.pipeline(), params);
-      if (!fitted && by_vector) FitPanel(panels, extent, rows, small.pipeline(), params);
+      if (!fitted && by_vector) fitter.Fit(extent, params);
       storage->bounded_to_bytes &= IsBounded(params, extent.vectors);
     });
   }

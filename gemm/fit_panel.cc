@@ -1,7 +1,6 @@
 #include "intaglio/gemm/fit_panel.h"
 
 #include <algorithm>
-#include <optional>
 
 #include "intaglio/fixedpoint/fit_double_rounding.h"
 #include "intaglio/fixedpoint/fit_multiply_add.h"
@@ -16,19 +15,11 @@ int ChannelAt(const PanelFormat& format, const PanelExtent& extent, int vector, 
   return channel < extent.channels ? channel : -1;
 }
 
-// Fits tasks that come in turn; channels of one multiplier share theirs.
-class Fitter {
- public:
-  const std::optional<DoubleRoundingFit>& Fit(const DoubleRoundingTask& task) {
-    if (!(task == task_)) fit_ = FitDoubleRounding(task);
-    task_ = task;
-    return fit_;
-  }
-
- private:
-  DoubleRoundingTask task_;
-  std::optional<DoubleRoundingFit> fit_;
-};
+// Whether a fit of one is a fit of the other: of the same function, for no fewer accumulators.
+bool Covers(const DoubleRoundingTask& a, const DoubleRoundingTask& b) {
+  return a.mantissa == b.mantissa && a.right_shift == b.right_shift && a.lowest == b.lowest &&
+         a.highest == b.highest && a.least <= b.least && b.most <= a.most;
+}
 
 int64_t BiasOf(const StandardPipeline& pipeline, int channel) {
   return pipeline.bias == nullptr ? 0 : pipeline.bias[channel];
@@ -87,31 +78,60 @@ bool FitPanelByMultiplyAdd(const Panels& panels, const PanelExtent& extent, cons
   return true;
 }
 
-void FitPanel(const Panels& panels, const PanelExtent& extent, const RowFacts& rows,
-              const StandardPipeline& pipeline, PanelParams& params) {
+PanelFitter::PanelFitter(const Panels& panels, const RowFacts& rows,
+                         const StandardPipeline& pipeline)
+    : panels_(panels),
+      rows_(rows),
+      pipeline_(pipeline),
+      epilogue_(MakeEpilogue(&pipeline)),
+      tries_all_(!pipeline.per_channel) {}
+
+const std::optional<DoubleRoundingFit>& PanelFitter::FitOf(const DoubleRoundingTask& task) {
+  if (Covers(task_, task) && (fit_ || task == task_)) return fit_;
+  task_ = task;
+  if (tries_all_) {
+    tries_all_ = false;
+    WidenToAll(task_);
+    fit_ = FitDoubleRounding(task_);
+    if (fit_) return fit_;
+    task_ = task;
+  }
+  fit_ = FitDoubleRounding(task_);
+  return fit_;
+}
+
+void PanelFitter::WidenToAll(DoubleRoundingTask& task) const {
+  const int64_t reach = panels_.magnitude() * rows_.magnitude;
+  task.least = -reach;
+  task.most = reach;
+  if (pipeline_.bias == nullptr) return;
+  const auto [least, most] = std::minmax_element(pipeline_.bias, pipeline_.bias + panels_.channels);
+  task.least += *least;
+  task.most += *most;
+}
+
+void PanelFitter::Fit(const PanelExtent& extent, PanelParams& params) {
   const ScalingForm form = params.form;
   const bool bounded = form == ScalingForm::kDoubleRoundingBounded;
-  if ((!bounded && form != ScalingForm::kDoubleRounding) || SizeOf(pipeline.output) != 1) return;
-  const EpilogueParams epilogue = MakeEpilogue(&pipeline);
-  const int64_t reach = extent.magnitude * rows.magnitude;
-  const int lanes = panels.format.lanes;
-  Fitter fitter;
+  if ((!bounded && form != ScalingForm::kDoubleRounding) || SizeOf(pipeline_.output) != 1) return;
+  const int64_t reach = extent.magnitude * rows_.magnitude;
+  const int lanes = panels_.format.lanes;
   for (int v = 0; v < extent.vectors; ++v) {
     DoubleRoundingFit fits[kMaxPanelWidth];
     ScalingForm fitted = ScalingForm::kDoubleRoundingFitted;
     for (int l = 0; l < lanes; ++l) {
-      const int channel = ChannelAt(panels.format, extent, v, l);
+      const int channel = ChannelAt(panels_.format, extent, v, l);
       if (channel < 0) continue;
       const int at = v * lanes + l;
-      const int64_t bias = BiasOf(pipeline, extent.first_channel + channel);
+      const int64_t bias = BiasOf(pipeline_, extent.first_channel + channel);
       const DoubleRoundingTask task{params.mantissa[at],
                                     params.right_shift[at],
                                     bias - reach,
                                     bias + reach,
-                                    epilogue.clamp_min - epilogue.zero_point,
-                                    epilogue.clamp_max - epilogue.zero_point};
+                                    epilogue_.clamp_min - epilogue_.zero_point,
+                                    epilogue_.clamp_max - epilogue_.zero_point};
       const bool left = !bounded && params.left_shift[at] > 0;
-      const auto fit = left ? std::nullopt : fitter.Fit(task);
+      const auto fit = left ? std::nullopt : FitOf(task);
       if (!fit) {
         fitted = form;
         break;
@@ -136,7 +156,7 @@ void FitPanel(const Panels& panels, const PanelExtent& extent, const RowFacts& r
                                     [&](ScalingForm f) { return f == params.vector_form[0]; });
   params.form = all_same ? params.vector_form[0] : ScalingForm::kByVector;
   if (HoldsZeroPoint(params)) {
-    for (int at = 0; at < extent.vectors * lanes; ++at) params.origin[at] -= epilogue.zero_point;
+    for (int at = 0; at < extent.vectors * lanes; ++at) params.origin[at] -= epilogue_.zero_point;
   }
 }
 

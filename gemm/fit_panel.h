@@ -3,7 +3,9 @@
 #define INTAGLIO_GEMM_FIT_PANEL_H_
 
 #include <cstdint>
+#include <optional>
 
+#include "intaglio/fixedpoint/fit_double_rounding.h"
 #include "intaglio/gemm/panel_params.h"
 #include "intaglio/kernels/epilogue.h"
 #include "intaglio/pack/panels.h"
@@ -18,10 +20,29 @@ inline constexpr int64_t kRowsWorthAFit = 100;
 // some ten microseconds a channel.
 inline constexpr int64_t kRowsWorthAMultiplyAdd = 500;
 
-// Turns vectors of double rounding params, filled before, to fits (fixedpoint/
-// fit_double_rounding.h): those vectors all of whose channels have one. For 8-bit output.
-void FitPanel(const Panels& panels, const PanelExtent& extent, const RowFacts& rows,
-              const StandardPipeline& pipeline, PanelParams& params);
+// Fits the panels of one product, whose channels share what is found for one of them where they
+// share a multiplier. What it is made of must outlive it.
+class PanelFitter {
+ public:
+  PanelFitter(const Panels& panels, const RowFacts& rows, const StandardPipeline& pipeline);
+
+  // Turns vectors of double rounding params, filled before, to fits (fixedpoint/
+  // fit_double_rounding.h): those vectors all of whose channels have one. For 8-bit output.
+  void Fit(const PanelExtent& extent, PanelParams& params);
+
+ private:
+  const std::optional<DoubleRoundingFit>& FitOf(const DoubleRoundingTask& task);
+  // To the accumulators of every channel.
+  void WidenToAll(DoubleRoundingTask& task) const;
+
+  const Panels& panels_;
+  const RowFacts& rows_;
+  const StandardPipeline& pipeline_;
+  const EpilogueParams epilogue_;
+  DoubleRoundingTask task_;  // the last one
+  std::optional<DoubleRoundingFit> fit_;
+  bool tries_all_;  // to fit one multiplier for all channels
+};
 
 // Turns a panel to ScalingForm::kMultiplyAdd where each of its channels has such a fit (fixedpoint/
 // fit_multiply_add.h), and says whether. For 8-bit output.

@@ -97,6 +97,20 @@ TEST_P(Fits, EveryChannel) {
   ExpectAll();
 }
 
+// One multiplier is fitted for all channels at once, unless their accumulators are too far apart
+// for that: then channel by channel.
+TEST_P(Fits, OneMultiplierForAllChannels) {
+  standard_.per_channel = false;
+  for (const int32_t far : {0, 1 << 22, 1 << 26}) {
+    bias_[70] = far;
+    bias_[150] = -far;
+    const int fitted = FittedChannels();
+    if (!KernelOf(GetParam()).takes_multiply_add) {
+      EXPECT_GE(fitted, all() - 2 * lanes()) << far;
+    }
+  }
+}
+
 // Multipliers from 1/4 to 1, after a ReLU, and near 0.
 TEST_P(Fits, EveryMultiplier) {
   for (const int exponent : {0, -1, -18, -19, -20}) {
