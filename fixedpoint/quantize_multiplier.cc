@@ -1,5 +1,6 @@
 #include "intaglio/fixedpoint/quantize_multiplier.h"
 
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -19,14 +20,19 @@ Status BadMultiplier(double real, const char* why) {
 Result<QuantizedMultiplier> QuantizeMultiplier(double real) {
   if (!std::isfinite(real)) return BadMultiplier(real, "is not finite");
   if (real < 0) return BadMultiplier(real, "is negative");
-  int exponent = 0;
-  const double fraction = std::frexp(real, &exponent);
-  int64_t mantissa = std::llround(std::ldexp(fraction, 31));
+  // Of the 53 bits of a normal number, 31, rounded to the nearest. One that is not normal is below
+  // 2^-32 by far.
+  constexpr int kBits = 52;
+  constexpr int kDropped = kBits + 1 - 31;
+  const int64_t bits = std::bit_cast<int64_t>(real) & INT64_MAX;  // of -0 those of 0
+  int exponent = static_cast<int>(bits >> kBits) - 1022;
+  int64_t mantissa = (bits & ((int64_t{1} << kBits) - 1)) | (int64_t{1} << kBits);
+  mantissa = (mantissa + (int64_t{1} << (kDropped - 1))) >> kDropped;
   if (mantissa == int64_t{1} << 31) {
     mantissa /= 2;
     ++exponent;
   }
-  if (mantissa == 0 || exponent < -31) return QuantizedMultiplier{};
+  if (exponent < -31) return QuantizedMultiplier{};
   if (exponent > 30) return QuantizedMultiplier{INT32_MAX, 30};
   return QuantizedMultiplier{static_cast<int32_t>(mantissa), exponent};
 }

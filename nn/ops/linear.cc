@@ -4,10 +4,13 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <limits>
 #include <string>
 #include <utility>
 #include <variant>
+
+#include "intaglio/fixedpoint/quantize_multiplier.h"
 
 namespace intaglio::nn {
 namespace {
@@ -164,8 +167,8 @@ Result<Multipliers> MakeMultipliers(const LayerView& layer, const std::vector<do
   multipliers.mantissa.reserve(real.size());
   multipliers.exponent.reserve(real.size());
   for (const double r : real) {
-    const Result<QuantizedMultiplier> multiplier = MakeMultiplier(layer, r);
-    if (!multiplier.ok()) return multiplier.status();
+    const Result<QuantizedMultiplier> multiplier = QuantizeMultiplier(r);
+    if (!multiplier.ok()) return layer.Wrap(multiplier.status());
     multipliers.mantissa.push_back(multiplier->mantissa);
     multipliers.exponent.push_back(multiplier->exponent);
   }
@@ -245,9 +248,9 @@ PackOptions MakePackOptions(const LinearLayer& linear, const LayerOptions& optio
                             int count) {
   PackOptions pack;
   pack.kernel = options.kernel;
-  if (linear.weight_zero_points.size() > 1) {
-    const auto begin = linear.weight_zero_points.begin() + first;
-    pack.channel_zero_points.assign(begin, begin + count);
+  const std::vector<int32_t>& zeros = linear.weight_zero_points;
+  if (std::adjacent_find(zeros.begin(), zeros.end(), std::not_equal_to<>()) != zeros.end()) {
+    pack.channel_zero_points.assign(zeros.begin() + first, zeros.begin() + first + count);
   }
   return pack;
 }

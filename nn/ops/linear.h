@@ -55,7 +55,7 @@ StandardPipeline MakePipeline(const LinearLayer& linear, const std::vector<doubl
 Result<Im2col> MakeView(const LayerView& layer, Type type, int32_t zero_point,
                         const Window& window);
 
-// Options to pack the channels [first, first + count).
+// Options to pack the channels [first, first + count) of a matrix that has the first zero point.
 PackOptions MakePackOptions(const LinearLayer& linear, const LayerOptions& options, int first,
                             int count);
 

@@ -30,35 +30,57 @@ int64_t Threshold(double real, int32_t q) {
   return at;
 }
 
-// Whether every result begins well between two accumulators.
+// Where results begin, in accumulators.
 //
 // By the real multiplier q begins at (q - 1/2) / real; by what either function rounds to, less than
 // one part in 2^30 of q from there. These places are a step apart, of which only the fraction
 // matters: in units of 2^-31, it and 255 times its rounding are right to 2^-22.
-bool BeginBetweenAccumulators(double real, Range results) {
-  constexpr int64_t kOne = int64_t{1} << 31;
-  const double inverse = 1 / real;
-  const double reach = (std::max(std::abs(results.min), std::abs(results.max)) + 1) * inverse;
-  if (!(reach < 1 << 22)) return false;
-  const auto fraction = [](double x) { return Modulo(std::llround(std::ldexp(x, 31)), kOne); };
-  const int64_t step = fraction(inverse);
-  const int64_t first = fraction((results.min + 0.5) * inverse);
-  const int64_t margin = (1 << 9) + 2 * std::llround(reach);
-  const int64_t low = kOne - first - margin;
-  const int64_t high = kOne - first + margin;
-  if (low <= 0 || high >= kOne) return false;
-  const int64_t steps = FirstWithin(step, kOne, low, high);
-  return steps < 0 || steps >= results.max - results.min;
-}
+class Beginnings {
+ public:
+  Beginnings(double real, Range results) : results_(results) {
+    const double inverse = 1 / real;
+    const double reach = (std::max(std::abs(results.min), std::abs(results.max)) + 1) * inverse;
+    if (!(reach < 1 << 22)) return;
+    const auto fraction = [](double x) { return Modulo(std::llround(std::ldexp(x, 31)), kOne); };
+    step_ = fraction(inverse);
+    first_ = fraction((results.min + 0.5) * inverse);
+    margin_ = (1 << 9) + 2 * std::llround(reach);
+  }
+
+  // Whether every result begins well between two accumulators.
+  bool AllAreClear() const {
+    const int64_t low = kOne - first_ - margin_;
+    const int64_t high = kOne - first_ + margin_;
+    if (low <= 0 || high >= kOne) return false;
+    const int64_t steps = FirstWithin(step_, kOne, low, high);
+    return steps < 0 || steps >= results_.max - results_.min;
+  }
+
+  // Whether result q does.
+  bool IsClear(int32_t q) const {
+    const int64_t place = (first_ + step_ * (q - results_.min - 1)) % kOne;
+    return place > margin_ && place < kOne - margin_;
+  }
+
+ private:
+  static constexpr int64_t kOne = int64_t{1} << 31;
+
+  Range results_;
+  int64_t step_ = 0;
+  int64_t first_ = 0;
+  int64_t margin_ = kOne;
+};
 
 // Both results are nondecreasing in the accumulator: they agree everywhere where every result
 // begins at the same one.
 bool SameResults(const QuantizedMultiplier& m, double real, Range results) {
-  if (BeginBetweenAccumulators(real, results)) return true;
+  const Beginnings beginnings(real, results);
+  if (beginnings.AllAreClear()) return true;
   const auto single = [&](int64_t acc) {
     return RequantizeSingleRounding<Scalar>(static_cast<int32_t>(acc), m.mantissa, m.total_shift());
   };
   for (int32_t q = results.min + 1; q <= results.max; ++q) {
+    if (beginnings.IsClear(q)) continue;
     const int64_t at = Threshold(real, q);
     if (at <= kMost && single(at) < q) return false;
     if (at > kLeast && single(at - 1) >= q) return false;
