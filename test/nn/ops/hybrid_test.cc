@@ -127,6 +127,7 @@ TEST(HybridLayers, ShareNothingOfAVariableThatChanges) {
   Builder b;
   const Value x = b.Input("x", Type::kFloat32, {2, 40}, {});
   const Constant weights = Weights(b, {60, 40}, 1, 0);
+  b.Output(x, "x");
   Graph graph = *b.Finish();
   const auto add = [&](const char* name, Shape shape) {
     Tensor& tensor = graph.tensors.emplace_back();
