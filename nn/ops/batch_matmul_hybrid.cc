@@ -101,7 +101,7 @@ Result<PreparedLayer> PrepareBatchMatMulHybrid(const LayerView& layer, const Lay
   for (int64_t i = 0; i < count; ++i) {
     Result<PackedOf<PackedMatrix>> packed = PackMatrix(layer, options, b);
     if (!packed.ok()) return packed.status();
-    AppendSums(b, routine->weight_sums);
+    AppendSums(packed->form, routine->weight_sums);
     prepared.constant_bytes += packed->new_bytes;
     routine->weights.push_back(std::move(packed->form));
     b.data = static_cast<const int8_t*>(b.data) + size;

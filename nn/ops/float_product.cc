@@ -1,6 +1,5 @@
 #include "intaglio/nn/ops/float_product.h"
 
-#include <numeric>
 #include <string>
 
 #include "intaglio/nn/ops/cell.h"
@@ -9,17 +8,6 @@
 #include "intaglio/nn/quantization.h"
 
 namespace intaglio::nn {
-namespace {
-
-void AppendSumsOfRows(const Tensor& weights, std::vector<int32_t>& sums) {
-  const auto* row = static_cast<const int8_t*>(weights.data);
-  const int depth = weights.shape[1];
-  for (int o = 0; o < weights.shape[0]; ++o, row += depth) {
-    sums.push_back(std::accumulate(row, row + depth, 0));
-  }
-}
-
-}  // namespace
 
 struct FloatProduct::Quantized {
   QuantizedItems rows;
@@ -61,13 +49,13 @@ Result<FloatProduct> FloatProduct::Make(const LayerView& layer, const std::vecto
     const Result<float> scale = SymmetricScale(layer, weights);
     if (!scale.ok()) return scale.status();
     product.scales_.insert(product.scales_.end(), static_cast<size_t>(outputs), *scale);
-    AppendSumsOfRows(weights, product.sums_);
   }
   if (!quantized) return product;
   INTAGLIO_RETURN_IF_ERROR(CheckDepth(layer, product.depth_));
   Result<PackedOf<PackedMatrix>> packed = PackCellWeights(layer, inputs, options);
   if (!packed.ok()) return packed.status();
   product.packed_ = std::move(packed->form);
+  AppendSums(*product.packed_, product.sums_);
   product.new_bytes_ = packed->new_bytes;
   return product;
 }

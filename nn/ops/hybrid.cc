@@ -164,16 +164,9 @@ void QuantizeItems(Context& context, const WideRoutines& wide, const float* x, i
            });
 }
 
-void AppendSums(const ConstMatrix& weights, std::vector<int32_t>& sums) {
-  const auto* const numbers = static_cast<const int8_t*>(weights.data);
-  const bool by_columns = weights.order == Order::kColMajor;
-  for (ptrdiff_t c = 0; c < weights.cols; ++c) {
-    int32_t sum = 0;
-    for (ptrdiff_t k = 0; k < weights.rows; ++k) {
-      sum += numbers[by_columns ? c * weights.stride + k : k * weights.stride + c];
-    }
-    sums.push_back(sum);
-  }
+void AppendSums(const PackedMatrix& weights, std::vector<int32_t>& sums) {
+  const std::vector<int32_t>& of_channels = weights.panels().sums;
+  sums.insert(sums.end(), of_channels.begin(), of_channels.end());
 }
 
 void ToReal::Run(const AccumulatorTile& tile) const {

@@ -47,8 +47,8 @@ int64_t QuantizedInputForm(int64_t items, bool asymmetric);
 void QuantizeItems(Context& context, const WideRoutines& wide, const float* x, int64_t items,
                    int64_t size, bool asymmetric, const QuantizedItems& to);
 
-// Appends the sum of each column of int8 weights [depth, channels].
-void AppendSums(const ConstMatrix& weights, std::vector<int32_t>& sums);
+// Appends the sum of each column of int8 weights [depth, channels], which packing them has found.
+void AppendSums(const PackedMatrix& weights, std::vector<int32_t>& sums);
 
 // A pipeline that gives back real numbers: finish((acc - correction) scale weight_scale), in the
 // order of operations that the layer has. Row r of

@@ -145,9 +145,8 @@ Result<PreparedLayer> PrepareProductHybrid(const LayerView& layer, const LayerOp
   auto routine = std::make_shared<ProductRoutine>();
   routine->shape = shape;
   routine->hybrid = std::move(*hybrid);
-  AppendSums({layer.input(1).data, Type::kInt8, depth, shape.outputs, depth, Order::kColMajor, 0},
-             routine->weight_sums);
   routine->filters = std::move(filters->form);
+  for (const PackedMatrix& filter : routine->filters) AppendSums(filter, routine->weight_sums);
   if (shape.rows() <= kFewRows && (shape.pointwise || !asymmetric)) {
     for (const PackedMatrix& filter : routine->filters) {
       Result<BoundPipeline> bound = BoundPipeline::Bind(filter, StandardPipeline{}, Type::kInt8, 0);
