@@ -5,6 +5,7 @@
 #include <cstring>
 #include <limits>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include "intaglio/pack/validate.h"
@@ -12,7 +13,8 @@
 namespace intaglio {
 namespace {
 
-// The weights of one tap of an extent's channels, less their zero point.
+// The weights of one tap of an extent's channels, less their zero point; then zeros. All loops over
+// channels go as far as that, which the compiler makes few vectors of.
 void ReadTap(const ConstMatrix& filters, const PanelExtent& extent, int tap, int32_t* weights) {
   const bool row_major = filters.order == Order::kRowMajor;
   const ptrdiff_t across = row_major ? 1 : filters.stride;
@@ -22,12 +24,16 @@ void ReadTap(const ConstMatrix& filters, const PanelExtent& extent, int tap, int
   const auto weight = [zero = filters.zero_point + move, move](uint8_t byte) {
     return (byte ^ move) - zero;
   };
-  if (row_major) {  // a loop that the compiler makes vectors of
-    for (int i = 0; i < extent.channels; ++i) weights[i] = weight(at[i]);
-  } else {
-    for (int i = 0; i < extent.channels; ++i) weights[i] = weight(at[i * across]);
-  }
+  uint8_t bytes[kMaxPanelWidth];
+  if (row_major) std::memcpy(bytes, at, static_cast<size_t>(extent.channels));
+  for (int i = 0; !row_major && i < extent.channels; ++i) bytes[i] = at[i * across];
+  // What there is no channel for becomes 0.
+  std::memset(bytes + extent.channels, filters.zero_point & 0xff,
+              static_cast<size_t>(kMaxPanelWidth - extent.channels));
+  for (int i = 0; i < kMaxPanelWidth; ++i) weights[i] = weight(bytes[i]);
 }
+
+constexpr int kMaxTerms = 3;
 
 // How many int8 addends `weight`, within [-255, 255], is the sum of.
 int TermsOf(int32_t weight) {
@@ -37,70 +43,129 @@ int TermsOf(int32_t weight) {
 
 // Sums and magnitudes of one extent; returns the terms that its weights need.
 int Measure(const ConstMatrix& filters, PanelExtent& extent, Panels& panels) {
-  int64_t sums[kMaxPanelWidth] = {};
+  constexpr int kStretch = 1 << 16;  // taps whose magnitudes int32 can sum
   int64_t magnitudes[kMaxPanelWidth] = {};
-  int32_t least = 0;
-  int32_t most = 0;
-  for (int tap = 0; tap < panels.depth; ++tap) {
-    int32_t weights[kMaxPanelWidth];
-    ReadTap(filters, extent, tap, weights);
-    for (int i = 0; i < extent.channels; ++i) {
-      sums[i] += weights[i];
-      magnitudes[i] += std::abs(weights[i]);
-      least = std::min(least, weights[i]);
-      most = std::max(most, weights[i]);
+  uint32_t sums[kMaxPanelWidth] = {};  // modulo 2^32
+  int32_t least[kMaxPanelWidth] = {};
+  int32_t most[kMaxPanelWidth] = {};
+  for (int first = 0; first < panels.depth; first += kStretch) {
+    int32_t magnitudes_here[kMaxPanelWidth] = {};
+    for (int tap = first; tap < std::min(panels.depth, first + kStretch); ++tap) {
+      int32_t weights[kMaxPanelWidth];
+      ReadTap(filters, extent, tap, weights);
+      for (int i = 0; i < kMaxPanelWidth; ++i) {
+        sums[i] += static_cast<uint32_t>(weights[i]);
+        magnitudes_here[i] += std::abs(weights[i]);
+        least[i] = std::min(least[i], weights[i]);
+        most[i] = std::max(most[i], weights[i]);
+      }
     }
+    for (int i = 0; i < kMaxPanelWidth; ++i) magnitudes[i] += magnitudes_here[i];
   }
-  for (int i = 0; i < extent.channels; ++i) {
-    panels.sums[static_cast<size_t>(extent.first_channel + i)] =
-        static_cast<int32_t>(static_cast<uint32_t>(sums[i]));  // modulo 2^32
-    extent.magnitude = std::max(extent.magnitude, magnitudes[i]);
-  }
-  return std::max(TermsOf(least), TermsOf(most));
+  const auto channels = static_cast<size_t>(extent.channels);
+  std::memcpy(panels.sums.data() + extent.first_channel, sums, channels * sizeof(int32_t));
+  extent.magnitude = *std::max_element(magnitudes, magnitudes + channels);
+  return std::max(TermsOf(*std::min_element(least, least + channels)),
+                  TermsOf(*std::max_element(most, most + channels)));
 }
 
-// The addends of one weight, `apart` bytes apart.
-void FillTerms(int32_t weight, int terms, int8_t* part, size_t apart) {
-  for (int term = 0; term < terms; ++term, part += apart) {
-    *part = static_cast<int8_t>(std::clamp(weight, -128, 127));
-    weight -= *part;
+// A group of one kernel column: per channel and term, the bytes of `step` rows from `row` on, the
+// first of them lowest. Rows beyond the filter are zeros.
+struct Words {
+  explicit Words(int terms) { std::memset(of, 0, sizeof of[0] * static_cast<size_t>(terms)); }
+  uint32_t of[kMaxTerms][kMaxPanelWidth];
+};
+
+void Read(const ConstMatrix& filters, const DepthwiseFilters& packed, const PanelExtent& extent,
+          int row, int column, int terms, Words& words) {
+  for (int r = std::max(0, -row); r < std::min(packed.step, packed.kernel_height - row); ++r) {
+    int32_t weights[kMaxPanelWidth];
+    ReadTap(filters, extent, (row + r) * packed.kernel_width + column, weights);
+    for (int term = 0; term + 1 < terms; ++term) {
+      uint32_t* const to = words.of[term];
+      for (int i = 0; i < kMaxPanelWidth; ++i) {
+        const int32_t part = std::min(std::max(weights[i], -128), 127);
+        to[i] |= static_cast<uint32_t>(part & 0xff) << (8 * r);
+        weights[i] -= part;
+      }
+    }
+    uint32_t* const to = words.of[terms - 1];  // what is left
+    for (int i = 0; i < kMaxPanelWidth; ++i) {
+      to[i] |= static_cast<uint32_t>(weights[i] & 0xff) << (8 * r);
+    }
   }
 }
+
+// Where the bytes of one extent lie.
+class Places {
+ public:
+  Places(const DepthwiseFilters& packed, const PanelExtent& extent)
+      : step_(static_cast<size_t>(packed.step)), copies_(packed.copies) {
+    const PanelFormat& format = packed.panels.format;
+    channels_ = extent.channels;
+    lanes_ = format.lanes;
+    for (int v = 0; v < extent.vectors; ++v) {
+      for (int lane = 0; lane < lanes_; ++lane) {
+        place_[ChannelOfLane(format, extent.vectors, v, lane)] = v * lanes_ + lane;
+      }
+    }
+  }
+
+  // Writes the words of a group, copy after copy.
+  void Write(const uint32_t* words, int8_t* group) const {
+    if (step_ == 4) return Write(words, group, std::integral_constant<size_t, 4>());
+    Write(words, group, step_);
+  }
+
+  // The vectors that are not all zeros, as bits.
+  uint32_t VectorsOf(const uint32_t* words) const {
+    uint32_t vectors = 0;
+    ForPlaces([&](int i, int at) { vectors |= (words[i] != 0 ? 1u : 0u) << at / lanes_; });
+    return vectors;
+  }
+
+ private:
+  template <class Step>
+  void Write(const uint32_t* words, int8_t* group, Step step) const {
+    ForPlaces([&](int i, int at) {
+      std::memcpy(group + static_cast<size_t>(at) * step, words + i, step);
+    });
+  }
+
+  // use(channel, place)
+  template <class Use>
+  void ForPlaces(const Use& use) const {
+    for (const int* at = place_; at != place_ + copies_ * channels_; at += channels_) {
+      for (int i = 0; i < channels_; ++i) use(i, at[i]);
+    }
+  }
+
+  size_t step_;
+  int copies_;
+  int channels_;
+  int lanes_;
+  int place_[kMaxPanelWidth];  // of each channel, copy after copy
+};
 
 // The bytes of all lines of one extent, which are zero before. Returns second_vectors of them.
 uint32_t Fill(const ConstMatrix& filters, size_t e, const DepthwiseFilters& packed, int8_t* panel) {
   const PanelFormat& format = packed.panels.format;
   const PanelExtent& extent = packed.panels.extents[e];
+  const Places places(packed, extent);
   const int terms = packed.weights[e].terms;
-  const auto group_bytes = static_cast<size_t>(format.lanes * extent.vectors * packed.step);
-  const size_t column_bytes = group_bytes * static_cast<size_t>(packed.groups());
-  const size_t term_bytes = column_bytes * static_cast<size_t>(packed.kernel_width);
-  size_t place[kMaxPanelWidth];  // of each channel in a group, copy after copy
-  for (int at = 0; at < format.lanes * extent.vectors; ++at) {
-    const int v = at / format.lanes;
-    place[ChannelOfLane(format, extent.vectors, v, at % format.lanes)] =
-        static_cast<size_t>(at * packed.step);
-  }
-  const size_t vector_bytes = static_cast<size_t>(format.lanes * packed.step);
+  const ptrdiff_t group_bytes = format.lanes * extent.vectors * packed.step;
+  const ptrdiff_t column_bytes = group_bytes * packed.groups();
+  const ptrdiff_t term_bytes = column_bytes * packed.kernel_width;
   uint32_t second_vectors = 0;
-  for (int tap = 0; tap < packed.panels.depth; ++tap) {
-    int32_t weights[kMaxPanelWidth];
-    ReadTap(filters, extent, tap, weights);
-    int8_t* of_line = panel + static_cast<size_t>(tap % packed.kernel_width) * column_bytes;
-    for (int line = 0; line < packed.lines(); ++line, of_line += packed.LineBytes(e)) {
-      const int row = tap / packed.kernel_width + line;
-      int8_t* const group = of_line + static_cast<size_t>(row / packed.step) * group_bytes +
-                            static_cast<size_t>(row % packed.step);
-      for (const size_t* at = place; at != place + packed.copies * extent.channels;
-           at += extent.channels) {
-        if (terms == 1) {
-          for (int i = 0; i < extent.channels; ++i) group[at[i]] = static_cast<int8_t>(weights[i]);
-        } else {
-          for (int i = 0; i < extent.channels; ++i) {
-            FillTerms(weights[i], terms, group + at[i], term_bytes);
-            if (TermsOf(weights[i]) > 1) second_vectors |= 1u << at[i] / vector_bytes;
-          }
-        }
+  for (int line = 0; line < packed.lines(); ++line, panel += terms * term_bytes) {
+    for (int at = 0; at < packed.kernel_width * packed.groups(); ++at) {
+      const int row = at % packed.groups() * packed.step - line;
+      Words words(terms);
+      Read(filters, packed, extent, row, at / packed.groups(), terms, words);
+      for (int term = 0; term < terms; ++term) {
+        int8_t* const group = panel + term * term_bytes + at * group_bytes;
+        places.Write(words.of[term], group);
+        if (term == 1) second_vectors |= places.VectorsOf(words.of[term]);
       }
     }
   }
