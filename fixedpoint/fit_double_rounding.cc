@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "intaglio/fixedpoint/first_within.h"
+#include "intaglio/fixedpoint/float_environment.h"
 #include "intaglio/fixedpoint/requantize.h"
 #include "intaglio/fixedpoint/thresholds.h"
 
@@ -328,6 +329,7 @@ std::optional<DoubleRoundingFit> FitConstant(const DoubleRoundingTask& task) {
 }  // namespace
 
 bool IsDoubleRounding(const DoubleRoundingFit& fit, const DoubleRoundingTask& task) {
+  const DefaultFloatEnvironment environment;
   if (!IsWithinReach(task) || !StaysInRange(fit, task.least, task.most)) return false;
   const auto fitted = [&](int32_t acc) { return Fitted(fit, task, acc); };
   const auto agree = [&](int32_t first, int32_t last) {
@@ -338,6 +340,7 @@ bool IsDoubleRounding(const DoubleRoundingFit& fit, const DoubleRoundingTask& ta
 }
 
 std::optional<DoubleRoundingFit> FitDoubleRounding(const DoubleRoundingTask& task) {
+  const DefaultFloatEnvironment environment;
   if (!IsWithinReach(task)) return std::nullopt;
   if (Truth(task, task.least) == Truth(task, task.most)) return FitConstant(task);
   const Steps thresholds = StepsOf(task);

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "intaglio/fixedpoint/first_within.h"
+#include "intaglio/fixedpoint/float_environment.h"
 #include "intaglio/fixedpoint/registers.h"
 #include "intaglio/fixedpoint/thresholds.h"
 
@@ -142,6 +143,7 @@ bool StaysInRange(const MultiplyAddFit& fit, int64_t least, int64_t most) {
 }  // namespace
 
 bool IsMultiplyAdd(const MultiplyAddFit& fit, const MultiplyAddTask& task) {
+  const DefaultFloatEnvironment environment;
   if (!IsWithinReach(task) || !StaysInRange(fit, task.least, task.most)) return false;
   const auto agree = [&](int32_t first, int32_t last) {
     const int32_t y = Clamped(task, Truth(task, first));
@@ -156,6 +158,7 @@ bool IsMultiplyAdd(const MultiplyAddFit& fit, const MultiplyAddTask& task) {
 }
 
 std::optional<MultiplyAddFit> FitMultiplyAdd(const MultiplyAddTask& task) {
+  const DefaultFloatEnvironment environment;
   if (!IsWithinReach(task)) return std::nullopt;
   if (Clamped(task, Truth(task, task.least)) == Clamped(task, Truth(task, task.most))) {
     return FitConstant(task);

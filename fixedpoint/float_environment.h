@@ -16,7 +16,7 @@ namespace intaglio {
 class DefaultFloatEnvironment {
  public:
   INTAGLIO_INLINE DefaultFloatEnvironment() : before_(Read()) {
-    if (IsForeign()) Write(kDefault);
+    if (IsForeign()) Write(kDefault | (before_ & kKept));
   }
   INTAGLIO_INLINE ~DefaultFloatEnvironment() {
     if (IsForeign()) Write(before_);
@@ -29,6 +29,7 @@ class DefaultFloatEnvironment {
   using Control = uint32_t;  // MXCSR
   static constexpr Control kControl = 0xffc0;
   static constexpr Control kDefault = 0x1f80;
+  static constexpr Control kKept = 0;
   static INTAGLIO_INLINE Control Read() {
     Control control = 0;
     asm volatile("stmxcsr %0" : "=m"(control) : : "memory");
@@ -41,6 +42,7 @@ class DefaultFloatEnvironment {
   using Control = uint64_t;  // FPCR
   static constexpr Control kControl = ~Control{0};
   static constexpr Control kDefault = 0;
+  static constexpr Control kKept = 0;
   static INTAGLIO_INLINE Control Read() {
     Control control = 0;
     asm volatile("mrs %0, fpcr" : "=r"(control) : : "memory");
@@ -49,10 +51,25 @@ class DefaultFloatEnvironment {
   static INTAGLIO_INLINE void Write(Control control) {
     asm volatile("msr fpcr, %0" : : "r"(control) : "memory");
   }
+#elif defined(__arm__) && defined(__ARM_FP)
+  // FPSCR, which also holds the exception flags and, of old CPUs, the length of vectors.
+  using Control = uint32_t;
+  static constexpr Control kControl = 0x03c09f00;
+  static constexpr Control kDefault = 0;
+  static constexpr Control kKept = ~kControl;
+  static INTAGLIO_INLINE Control Read() {
+    Control control = 0;
+    asm volatile("vmrs %0, fpscr" : "=r"(control) : : "memory");
+    return control;
+  }
+  static INTAGLIO_INLINE void Write(Control control) {
+    asm volatile("vmsr fpscr, %0" : : "r"(control) : "memory");
+  }
 #else
   using Control = int;
   static constexpr Control kControl = ~0;
   static constexpr Control kDefault = FE_TONEAREST;
+  static constexpr Control kKept = 0;
   static Control Read() { return std::fegetround(); }
   static void Write(Control control) { std::fesetround(control); }
 #endif

@@ -2,6 +2,7 @@
 
 #include <new>
 
+#include "intaglio/fixedpoint/float_environment.h"
 #include "intaglio/gemm/blocking.h"
 #include "intaglio/gemm/cores.h"
 #include "intaglio/gemm/dispatch.h"
@@ -62,6 +63,7 @@ std::vector<KernelInfo> ListKernels() {
 }
 
 GemmDescription Describe(Context& context, const PreparedProduct& prepared) {
+  const DefaultFloatEnvironment environment;
   const Product& p = prepared.product;
   const Blocking blocking = Block(p, context.threads());
   GemmDescription d{};

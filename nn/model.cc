@@ -152,6 +152,7 @@ struct Model::Instance {
   // they do not end, keeps no other from making the scratch that it needs. Such a layer did not
   // come to start the threads.
   Status WarmLayers(int64_t rounds) {
+    const DefaultFloatEnvironment environment;
     const Program& program = prepared->program;
     for (size_t i = 0; i < program.layers().size(); ++i) {
       int64_t rounds_left = rounds;

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "intaglio/fixedpoint/float_environment.h"
 #include "intaglio/nn/integer_only.h"
 #include "intaglio/nn/layer.h"
 #include "intaglio/nn/sensor.h"
@@ -259,6 +260,7 @@ Result<Parts> MakeParts(const Graph& graph, const PartitionOptions& options) {
 }  // namespace
 
 Result<Parts> Partition(const Graph& graph, const PartitionOptions& options) try {
+  const DefaultFloatEnvironment environment;
   return MakeParts(graph, options);
 } catch (const std::bad_alloc&) {
   return OutOfMemory("memory ran out while the model was split");

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "intaglio/test/fixedpoint/foreign_float_environment.h"
 #include "intaglio/test/fixedpoint/isa.h"
 #include "intaglio/test/fixedpoint/oracle.h"
 
@@ -229,6 +230,32 @@ TEST(FitDoubleRounding, RefusesWhatHasNoFit) {
   refused({t.mantissa, t.right_shift, t.least, t.most, INT32_MIN, INT32_MAX});
   refused({t.mantissa, t.right_shift, t.least, t.most, 2000, 2255});
   refused({t.mantissa, t.right_shift, t.least, t.most, 1, 0});
+}
+
+TEST(FitDoubleRounding, IsTheSameInEveryFloatEnvironment) {
+  std::mt19937 random(9);
+  for (int i = 0; i < 300; ++i) {
+    const Task t = RandomTask(random);
+    const auto usual = FitDoubleRounding(t);
+    Fit wrong = usual.value_or(Fit{});
+    ++wrong.base;
+    const bool usually = IsDoubleRounding(wrong, t);
+    for (const FloatMode& mode : kForeignFloatModes) {
+      const ForeignFloatEnvironment foreign(mode);
+      const auto before = FloatControl();
+      const auto fit = FitDoubleRounding(t);
+      ASSERT_EQ(fit.has_value(), usual.has_value()) << mode.name << ": " << Text(t);
+      EXPECT_EQ(IsDoubleRounding(wrong, t), usually) << mode.name << ": " << Text(t);
+      EXPECT_EQ(FloatControl(), before) << mode.name;
+      if (!fit) continue;
+      EXPECT_TRUE(IsDoubleRounding(*usual, t)) << mode.name << ": " << Text(t);
+      EXPECT_EQ(fit->base, usual->base);
+      EXPECT_EQ(fit->origin, usual->origin);
+      for (float Fit::*number : {&Fit::stretch, &Fit::shift, &Fit::scale, &Fit::addend}) {
+        EXPECT_EQ(std::bit_cast<int32_t>(*fit.*number), std::bit_cast<int32_t>(*usual.*number));
+      }
+    }
+  }
 }
 
 // Of all accumulators, whatever the shift.

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "intaglio/test/fixedpoint/foreign_float_environment.h"
 #include "intaglio/test/fixedpoint/isa.h"
 #include "intaglio/test/fixedpoint/oracle.h"
 
@@ -202,6 +203,31 @@ TEST(FitMultiplyAdd, RefusesWhatHasNoFit) {
   refused([](Task& a) { a.mode = RequantMode::kFloatHalfEven, a.scale = -0.01f; });
   // Results on both sides of 0, whose ties double rounding treats differently.
   refused([](Task& a) { a.mode = RequantMode::kDoubleRounding, a.zero_point = 0; });
+}
+
+TEST(FitMultiplyAdd, IsTheSameInEveryFloatEnvironment) {
+  std::mt19937 random(9);
+  for (int i = 0; i < 600; ++i) {
+    Task t = MakeTask(kModes[i % 3], AnyMantissa(random), i % 23, i % 5 == 0 ? 0 : i % 256 - 128);
+    if (i % 7 == 0) t.scale = 1e-41f;
+    const auto usual = FitMultiplyAdd(t);
+    Fit wrong = usual.value_or(Fit{});
+    ++wrong.base;
+    const bool usually = IsMultiplyAdd(wrong, t);
+    for (const FloatMode& mode : kForeignFloatModes) {
+      const ForeignFloatEnvironment foreign(mode);
+      const auto before = FloatControl();
+      const auto fit = FitMultiplyAdd(t);
+      ASSERT_EQ(fit.has_value(), usual.has_value()) << mode.name << ": " << Text(t);
+      EXPECT_EQ(IsMultiplyAdd(wrong, t), usually) << mode.name << ": " << Text(t);
+      EXPECT_EQ(FloatControl(), before) << mode.name;
+      if (!fit) continue;
+      EXPECT_TRUE(IsMultiplyAdd(*usual, t)) << mode.name << ": " << Text(t);
+      EXPECT_EQ(fit->base, usual->base);
+      EXPECT_EQ(std::bit_cast<int32_t>(fit->scale), std::bit_cast<int32_t>(usual->scale));
+      EXPECT_EQ(std::bit_cast<int32_t>(fit->addend), std::bit_cast<int32_t>(usual->addend));
+    }
+  }
 }
 
 // Of all accumulators, whatever the multiplier.

@@ -2,7 +2,6 @@
 // threads.
 #include <gtest/gtest.h>
 
-#include <cfenv>
 #include <cstdint>
 #include <cstring>
 #include <functional>
@@ -80,11 +79,13 @@ std::vector<T> Product(Context& context, const StandardPipeline& pipeline,
     EXPECT_TRUE(Gemm(context, lhs, *packed, dst, pipeline).ok());
     return out;
   }
+  const auto before = FloatControl();
   BindOptions fit;
   fit.rows = 100000;
   fit.fit = true;
   const auto bound = BoundPipeline::Bind(*packed, pipeline, Type::kInt8, 0, fit);
   EXPECT_TRUE(bound.ok());
+  EXPECT_EQ(FloatControl(), before);
   EXPECT_TRUE(Gemm(context, lhs, *packed, dst, *bound).ok());
   return out;
 }
@@ -102,6 +103,7 @@ void ExpectOneResult(Scaling scaling) {
       for (const FloatMode& mode : kForeignFloatModes) {
         SCOPED_TRACE(mode.name);
         const ForeignFloatEnvironment foreign(mode);
+        const auto before = FloatControl();
         Context alone;
         Context pool(3);
         Context host(3, HostThreads(mode));
@@ -109,7 +111,7 @@ void ExpectOneResult(Scaling scaling) {
           const std::vector<T> out = Product<T>(*context, pipeline, kernel.name, bind);
           EXPECT_EQ(std::memcmp(out.data(), expected.data(), out.size() * sizeof(T)), 0);
         }
-        EXPECT_EQ(std::fegetround(), mode.rounding);
+        EXPECT_EQ(FloatControl(), before);
       }
     }
   }
@@ -120,6 +122,30 @@ TEST(FloatEnvironment, HalfEvenProductsAreTheSame) {
 }
 
 TEST(FloatEnvironment, RealProductsAreTheSame) { ExpectOneResult<float>(Scaling::kToFloat); }
+
+TEST(FloatEnvironment, DescriptionsAreTheSame) {
+  const std::vector<int8_t> a = RandomBytes(kRows * kDepth, 1);
+  const std::vector<int8_t> b = RandomBytes(kDepth * kCols, 2);
+  std::vector<int8_t> out(static_cast<size_t>(kRows) * kCols);
+  const std::vector<float> scales = Scales();
+  const StandardPipeline pipeline = PipelineTo<int8_t>(Scaling::kFloatHalfEven, scales);
+  Context context;
+  const auto text = [&] {
+    const auto how = DescribeGemm(context, MakeConstMatrix(a.data(), kRows, kDepth),
+                                  MakeConstMatrix(b.data(), kDepth, kCols),
+                                  MakeMatrix(out.data(), kRows, kCols), pipeline);
+    EXPECT_TRUE(how.ok());
+    return how->text;
+  };
+  const std::string expected = text();
+  for (const FloatMode& mode : kForeignFloatModes) {
+    SCOPED_TRACE(mode.name);
+    const ForeignFloatEnvironment foreign(mode);
+    const auto before = FloatControl();
+    EXPECT_EQ(text(), expected);
+    EXPECT_EQ(FloatControl(), before);
+  }
+}
 
 TEST(FloatEnvironment, DepthwiseProductsAreTheSame) {
   constexpr int kSize = 12;
@@ -148,8 +174,10 @@ TEST(FloatEnvironment, DepthwiseProductsAreTheSame) {
   for (const FloatMode& mode : kForeignFloatModes) {
     SCOPED_TRACE(mode.name);
     const ForeignFloatEnvironment foreign(mode);
+    const auto before = FloatControl();
     Context context(2);
     EXPECT_EQ(run(context), expected);
+    EXPECT_EQ(FloatControl(), before);
   }
 }
 

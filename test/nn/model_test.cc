@@ -2,6 +2,7 @@
 #include <new>
 #include <thread>
 
+#include "intaglio/test/fixedpoint/foreign_float_environment.h"
 #include "intaglio/test/nn/count_allocations.h"
 #include "intaglio/test/nn/testing.h"
 
@@ -186,12 +187,12 @@ TEST(Model, AllocatesNothingDuringInference) {
 }
 
 // a and b, a % b (or another division), and twice that.
-Graph MakeDivision(const Operator& division, int count) {
+Graph MakeDivision(const Operator& division, int count, Type type = Type::kInt32) {
   Graph graph;
   for (const char* name : {"a", "b", "c", "d"}) {
     Tensor tensor;
     tensor.name = name;
-    tensor.type = Type::kInt32;
+    tensor.type = type;
     tensor.shape = {count};
     graph.tensors.push_back(tensor);
   }
@@ -222,6 +223,18 @@ TEST(Model, WarmingUpPassesOverLayersThatRefuseZeros) {
       b[0] = 0;
       EXPECT_FALSE(model->Run(in, out).ok());
     }
+  }
+}
+
+// Of zeros by zeros, which would raise a signal where the caller asked for them.
+TEST(Model, WarmsUpInEveryFloatEnvironment) {
+  Result<Model> model = Model::Prepare(MakeDivision(Div{}, 5, Type::kFloat32));
+  ASSERT_TRUE(model.ok()) << model.status().message();
+  for (const intaglio::test::FloatMode& mode : intaglio::test::kForeignFloatModes) {
+    const intaglio::test::ForeignFloatEnvironment foreign(mode);
+    const auto before = intaglio::test::FloatControl();
+    EXPECT_TRUE(model->WarmUp().ok()) << mode.name;
+    EXPECT_EQ(intaglio::test::FloatControl(), before) << mode.name;
   }
 }
 

@@ -17,6 +17,7 @@
 #include "intaglio/nn/export/tflite_writer.h"
 #include "intaglio/nn/import/tflite_reader.h"
 #include "intaglio/nn/integer_only.h"
+#include "intaglio/test/fixedpoint/foreign_float_environment.h"
 #include "intaglio/test/nn/ops/golden_file.h"
 #include "intaglio/test/nn/raw_run.h"
 #include "intaglio/test/nn/shared_models.h"
@@ -460,6 +461,23 @@ TEST(PartitionSensor, FoldsAMeanBetweenNumbersIntoInt32) {
   ExpectSensor<int16_t>(QuantizedNetwork(), {Type::kInt16, 511.75, 0.013}, 4);
   ExpectSensor<uint8_t>(RealNetwork(), {Type::kUInt8, 300, 0.02}, 4);
   ExpectSensor<int8_t>(RealNetwork(), {Type::kInt8, -1e6 - 0.25, 1e-6}, 4);
+}
+
+TEST(PartitionSensor, IsTheSameInEveryFloatEnvironment) {
+  for (const Sensor& sensor :
+       {Sensor{Type::kUInt8, 128, 0.03}, Sensor{Type::kUInt8, 123.675, 0.017},
+        Sensor{Type::kInt16, 511.75, 0.013}}) {
+    const auto bytes = [&] {
+      const Result<Parts> parts = Partition(RealNetwork(), {{sensor}});
+      return parts.ok() ? *ExportTflite(parts->quantize_inputs) : std::vector<uint8_t>();
+    };
+    const std::vector<uint8_t> expected = bytes();
+    EXPECT_FALSE(expected.empty());
+    for (const intaglio::test::FloatMode& mode : intaglio::test::kForeignFloatModes) {
+      const intaglio::test::ForeignFloatEnvironment foreign(mode);
+      EXPECT_EQ(bytes(), expected) << mode.name;
+    }
+  }
 }
 
 TEST(PartitionSensor, GivesTheWholeItsResult) {
