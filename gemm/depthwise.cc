@@ -34,11 +34,13 @@ Status PackInto(DepthwiseFilters& packed, const ConstMatrix& filters, int kernel
 
 void Announce(const DepthwiseProduct& product) {
   const Panels& panels = product.packed.filters.panels;
-  std::fprintf(stderr,
-               "intaglio: depthwise, %d pixels x %d channels x %d taps, kernel %s, pipeline %s%s\n",
-               Rows(product.input), panels.channels, panels.depth, product.packed.kernel->name,
-               product.standard != nullptr ? "in registers" : "over tiles, stages by ",
-               product.standard != nullptr ? "" : product.tile.registers);
+  const char* const stages = product.standard != nullptr ? "" : product.tile.registers;
+  std::fprintf(
+      stderr,
+      "intaglio: depthwise, %d pixels x %d channels x %d taps, kernel %s, pipeline %s%s%s\n",
+      Rows(product.input), panels.channels, panels.depth, product.packed.kernel->name,
+      product.standard != nullptr ? "in registers" : "over tiles",
+      *stages == '\0' ? "" : ", stages by ", stages);
 }
 
 Status Run(Context& context, const Im2col& input, const PackedDepthwise& filters, void* dst,

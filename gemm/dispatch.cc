@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
+#include <new>
 #include <vector>
 
 #include "intaglio/fixedpoint/make_once.h"
@@ -126,7 +127,7 @@ Result<const Kernel*> BestKernel() {
 }
 
 Result<const Kernel*> KernelNamed(std::string_view name) {
-  if (name.empty()) return BestKernel();
+  if (name.empty() || Known().first_allowed_row < 0) return BestKernel();
   for (const Kernel* kernel : RankedKernels()) {
     if (name != kernel->name) continue;
     std::string why_not = MissingFeatures(*kernel);
@@ -140,7 +141,7 @@ Result<const Kernel*> KernelNamed(std::string_view name) {
 Result<const Kernel*> KernelFor(const PanelFormat& format) {
   // Of several that read the format, the one that this process uses otherwise.
   const auto best = BestKernel();
-  if (best.ok() && (*best)->panel == format) return best;
+  if (!best.ok() || (*best)->panel == format) return best;
   for (const Kernel* kernel : RankedKernels()) {
     const Kernel* safe_pairs = kernel->for_safe_pairs;
     const bool reads = kernel->panel == format;
@@ -152,13 +153,15 @@ Result<const Kernel*> KernelFor(const PanelFormat& format) {
   return Unsupported("packed matrix: no kernel of this machine reads its panels");
 }
 
-RegisterSet StageRegisters() {
+RegisterSet StageRegisters() noexcept try {
   const auto best = BestKernel();
   const uint32_t needs = best.ok() ? (*best)->needs : 0;
   if ((needs & kAvx512Bw) != 0) return RegisterSet::kAvx512;
   if ((needs & kAvx2) != 0) return RegisterSet::kAvx2;
   if ((needs & kSse41) != 0) return RegisterSet::kSse41;
   return (needs & kNeon) != 0 ? RegisterSet::kNeon : RegisterSet::kScalar;
+} catch (const std::bad_alloc&) {
+  return RegisterSet::kScalar;
 }
 
 bool Verbose() { return Known().verbose; }

@@ -1,8 +1,9 @@
 // In which registers a pipeline of a caller's own stages runs: in the widest that the CPU has,
 // whatever the flags that the caller's file is compiled with. Such a file holds the pipeline once
-// for each register vocabulary. Where INTAGLIO_STAGES_BY_FLAGS is defined, for all files of a
-// program, or where the compiler cannot do that, it holds it once, in the vocabulary that its flags
-// allow.
+// for each register vocabulary. All files of a program that use one Pipeline type are to be
+// compiled with the same -m flags: of their copies the linker keeps one, which another CPU might
+// not run. Where INTAGLIO_STAGES_BY_FLAGS is defined, for all files of a program, or where the
+// compiler cannot do that, it holds it once, in the vocabulary that its flags allow.
 #ifndef INTAGLIO_GEMM_STAGE_REGISTERS_H_
 #define INTAGLIO_GEMM_STAGE_REGISTERS_H_
 
@@ -25,8 +26,9 @@ namespace intaglio {
 
 enum class RegisterSet : uint8_t { kScalar, kSse41, kAvx2, kAvx512, kNeon };
 
-// Those of the fastest kernel that this CPU has and INTAGLIO_ISA allows.
-RegisterSet StageRegisters();
+// Those of the fastest kernel that this CPU has and INTAGLIO_ISA allows; scalar where memory is too
+// short to find out.
+RegisterSet StageRegisters() noexcept;
 
 // A pipeline by pointer, which must outlive what is returned.
 template <class... Stages>

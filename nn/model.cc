@@ -44,14 +44,6 @@ Status CheckCount(const char* kind, size_t expected, size_t given) {
                          std::to_string(given) + " were given");
 }
 
-// The kernel for all layers. What INTAGLIO_ISA names is looked at whatever the options say, so that
-// a mistyped name never goes unnoticed.
-Result<const Kernel*> KernelOf(const PrepareOptions& options) {
-  const Result<const Kernel*> best = intaglio::BestKernel();
-  if (!best.ok() || options.kernel.empty()) return best;
-  return KernelNamed(options.kernel);
-}
-
 std::vector<Placement> PlacementsOf(const MemoryPlan& plan) {
   std::vector<Placement> placements;
   for (size_t i = 0; i < plan.tensor_block.size(); ++i) {
@@ -238,7 +230,7 @@ Result<Model> Model::Prepare(Graph graph, const PrepareOptions& options) try {
   }
   INTAGLIO_RETURN_IF_ERROR(Validate(graph));
   if (options.integer_only) INTAGLIO_RETURN_IF_ERROR(CheckIntegerOnly(graph));
-  const Result<const Kernel*> kernel = KernelOf(options);
+  const Result<const Kernel*> kernel = KernelNamed(options.kernel);
   if (!kernel.ok()) return kernel.status();
   const auto ledger = std::make_shared<Ledger>(options.limits, CountConstants(graph));
   std::shared_ptr<const Backend> backend = options.backend;

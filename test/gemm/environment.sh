@@ -32,4 +32,8 @@ fi
 text=$(INTAGLIO_ISA=mmx "${probe[@]}" 2>&1)
 [ $? -eq 1 ] || { echo "INTAGLIO_ISA=mmx is taken"; status=1; }
 expect "an unknown name" '^INTAGLIO_ISA=mmx is none of .*scalar$' "$text"
+expect "a kernel by its name" '^ok ok $' "$("${probe[@]}" scalar 2>&1 | tr '\n' ' ')"
+text=$(INTAGLIO_ISA=mmx "${probe[@]}" scalar 2>&1)
+[ "$(grep -c '^INTAGLIO_ISA=mmx is none of .*scalar$' <<< "$text")" -eq 2 ] ||
+  { echo "INTAGLIO_ISA=mmx and a kernel by its name: $text"; status=1; }
 exit $status
