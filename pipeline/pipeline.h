@@ -158,10 +158,16 @@ INTAGLIO_WITHIN auto Finished(const AnyPipeline& pipeline, const AccumulatorTile
   return pipeline.template Apply<R>(R::Load(tile.acc + line * tile.acc_stride + element), at);
 }
 
+template <class Output>
+INTAGLIO_INLINE Output* ResultAt(const AccumulatorTile& tile, int line, int element) {
+  return static_cast<Output*>(tile.dst) + line * tile.line_stride + element * tile.element_stride;
+}
+
 template <class R, Axis kAlong, class AnyPipeline>
 INTAGLIO_WITHIN void FinishLanes(const AnyPipeline& pipeline, const AccumulatorTile& tile, int line,
-                                 int element, typename AnyPipeline::Output* dst) {
+                                 int element) {
   using Output = typename AnyPipeline::Output;
+  Output* const dst = ResultAt<Output>(tile, line, element);
   const auto value = Finished<R, kAlong>(pipeline, tile, line, element);
   if constexpr (std::is_same_v<Output, float>) {
     float lanes[R::kLanes];
@@ -185,7 +191,8 @@ concept StoresTogether = requires(Output* dst, const typename R::I32* values) {
 // loaded once.
 template <class R, Axis kAlong, int kLines, class AnyPipeline>
 INTAGLIO_WITHIN void FinishTogether(const AnyPipeline& pipeline, const AccumulatorTile& tile,
-                                    int line, int element, typename AnyPipeline::Output* dst) {
+                                    int line, int element) {
+  auto* const dst = ResultAt<typename AnyPipeline::Output>(tile, line, element);
   typename R::I32 values[kLines][R::kStoredTogether];
   INTAGLIO_UNROLL
   for (int j = 0; j < R::kStoredTogether; ++j) {
@@ -198,37 +205,54 @@ INTAGLIO_WITHIN void FinishTogether(const AnyPipeline& pipeline, const Accumulat
   for (int l = 0; l < kLines; ++l) R::StoreSaturated(dst + l * tile.line_stride, values[l]);
 }
 
+// One vector of each line.
+template <class R, Axis kAlong, class AnyPipeline>
+INTAGLIO_WITHIN void FinishEachLine(const AnyPipeline& pipeline, const AccumulatorTile& tile,
+                                    int element) {
+  for (int line = 0; line < tile.lines; ++line) {
+    FinishLanes<R, kAlong>(pipeline, tile, line, element);
+  }
+}
+
+// Where less than a vector of R is left of the lines: a vector of each narrower vocabulary that
+// fits. Returns the first element that is left then.
+template <class R, Axis kAlong, class AnyPipeline>
+INTAGLIO_WITHIN int FinishNarrower(const AnyPipeline& pipeline, const AccumulatorTile& tile,
+                                   int element) {
+  if constexpr (requires { typename R::Narrower; }) {
+    using Narrower = typename R::Narrower;
+    if (element + Narrower::kLanes <= tile.length) {
+      FinishEachLine<Narrower, kAlong>(pipeline, tile, element);
+      element += Narrower::kLanes;
+    }
+    return FinishNarrower<Narrower, kAlong>(pipeline, tile, element);
+  } else {
+    return element;
+  }
+}
+
 // Down the lines, of which a tile has more than a line has vectors.
 template <class R, Axis kAlong, class AnyPipeline>
 INTAGLIO_WITHIN void RunTileAlong(const AnyPipeline& given, const AccumulatorTile tile) {
   // A copy, which writing to dst cannot change: its numbers stay in registers.
   const AnyPipeline pipeline = given;
-  using Output = typename AnyPipeline::Output;
-  const auto dst = [&](int line, int element) {
-    return static_cast<Output*>(tile.dst) + line * tile.line_stride + element * tile.element_stride;
-  };
   int e = 0;
-  if constexpr (StoresTogether<R, Output>) {
+  if constexpr (StoresTogether<R, typename AnyPipeline::Output>) {
     constexpr int kWidth = R::kStoredTogether * R::kLanes;
     for (; tile.element_stride == 1 && e + kWidth <= tile.length; e += kWidth) {
       int line = 0;
       for (; line + 2 <= tile.lines; line += 2) {
-        FinishTogether<R, kAlong, 2>(pipeline, tile, line, e, dst(line, e));
+        FinishTogether<R, kAlong, 2>(pipeline, tile, line, e);
       }
-      if (line < tile.lines) FinishTogether<R, kAlong, 1>(pipeline, tile, line, e, dst(line, e));
+      if (line < tile.lines) FinishTogether<R, kAlong, 1>(pipeline, tile, line, e);
     }
   }
   for (; e + R::kLanes <= tile.length; e += R::kLanes) {
-    for (int line = 0; line < tile.lines; ++line) {
-      FinishLanes<R, kAlong>(pipeline, tile, line, e, dst(line, e));
-    }
+    FinishEachLine<R, kAlong>(pipeline, tile, e);
   }
+  e = FinishNarrower<R, kAlong>(pipeline, tile, e);
   // Not of the copy, which compilers would make vector code for.
-  for (; e < tile.length; ++e) {
-    for (int line = 0; line < tile.lines; ++line) {
-      FinishLanes<Unfused<Scalar>, kAlong>(given, tile, line, e, dst(line, e));
-    }
-  }
+  for (; e < tile.length; ++e) FinishEachLine<Unfused<Scalar>, kAlong>(given, tile, e);
 }
 
 template <class R, class AnyPipeline>

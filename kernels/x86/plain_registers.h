@@ -76,6 +76,7 @@ INTAGLIO_BEGIN_TARGET("avx2,fma")
 #define INTAGLIO_PLAIN PlainAvx2
 #define INTAGLIO_VOCABULARY Avx2
 #define INTAGLIO_VECTORS PlainVectors256
+#define INTAGLIO_NARROWER PlainSse41
 #include "intaglio/kernels/x86/plain_registers.inc"
 INTAGLIO_END_TARGET
 
@@ -84,6 +85,7 @@ INTAGLIO_BEGIN_TARGET("avx2,fma,avx512f,avx512bw,avx512dq,avx512vl")
 #define INTAGLIO_PLAIN PlainAvx512
 #define INTAGLIO_VOCABULARY Avx512
 #define INTAGLIO_VECTORS PlainVectors512
+#define INTAGLIO_NARROWER PlainAvx2
 #include "intaglio/kernels/x86/plain_registers.inc"
 INTAGLIO_END_TARGET
 

@@ -32,6 +32,38 @@ std::string RegistersOf(const std::string& kernel) {
   return has("scalar") ? "scalar" : "neon";
 }
 
+// Adds how many lanes it runs in.
+struct AddLanes {
+  template <class R>
+  typename R::I32 Apply(typename R::I32 x, const Place&) const {
+    return R::Add(x, R::Set(R::kLanes));
+  }
+};
+
+// The rest of a line, too, runs in the widest registers that it fills.
+TEST(StagesOfALine, RunInTheWidestRegistersThatFit) {
+  static_assert(noexcept(StageRegisters()));
+  const Pipeline pipeline(AddLanes{}, CastTo<int16_t>{});
+  const TilePipeline run = AsTilePipeline(pipeline);
+  const std::string registers = run.registers;
+  const int widest = registers == "avx512" ? 16 : registers == "avx2" ? 8 : 4;
+  for (int length = 0; length <= 40; ++length) {
+    const std::vector<int32_t> acc(80, 1000);
+    std::vector<int16_t> out(80);
+    run.run(run.pipeline,
+            {acc.data(), 40, 2, length, Axis::kCols, 0, 0, out.data(), /*line_stride=*/40, 1});
+    for (int i = 0; i < length;) {
+      int lanes = registers == "scalar" ? 1 : widest;
+      while (lanes > length - i) lanes = lanes == 4 ? 1 : lanes / 2;
+      for (const int end = i + lanes; i < end; ++i) {
+        const auto at = static_cast<size_t>(i);
+        EXPECT_EQ(out[at], 1000 + lanes) << i << " of " << length;
+        EXPECT_EQ(out[40 + at], 1000 + lanes) << i << " of " << length;
+      }
+    }
+  }
+}
+
 class Stages : public testing::Test {
  protected:
   static constexpr int kRows = 37;
