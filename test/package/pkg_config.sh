@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # pkg_config.sh COMPILER PREFIX LIBRARY_DIRECTORY CONSUMER WORK_DIRECTORY WITH_NN [EMULATOR...]
-# Compiles the consumer programs with nothing but what pkg-config says, and runs them. One more file
+# Compiles the consumer programs as C++20 with what pkg-config says, and runs them. One more file
 # includes every installed header, to see that none of them needs one that is not installed.
 set -euo pipefail
 compiler=$1 prefix=$2 libraries=$3 consumer=$4 work=$5 with_nn=$6
@@ -14,7 +14,7 @@ build_and_run() {  # NAME MODULE SOURCE [FLAG...]
   local flags
   flags=$(pkg-config --cflags --libs "$2")
   # shellcheck disable=SC2086  # the flags are words
-  "$compiler" -O2 "${@:4}" -o "$1" "$3" $flags
+  "$compiler" -std=c++20 -O2 "${@:4}" -o "$1" "$3" $flags
   "${emulator[@]}" "./$1"
 }
 
@@ -52,6 +52,12 @@ if [ ${#emulator[@]} = 0 ]; then
     -DINTAGLIO_STAGES_BY_FLAGS
 fi
 
+# The language is the caller's to choose: a later one that was asked for before stays.
+if pkg-config --cflags "$module" | grep -e -std=; then
+  echo "the flags name a language"
+  exit 1
+fi
+
 # A compiler that is told another language says what is amiss.
 refusal=$(echo '#include <intaglio/gemm/gemm.h>' |
   "$compiler" -x c++ -fsyntax-only "$(pkg-config --cflags-only-I intaglio)" -std=c++17 - 2>&1 || true)
@@ -68,6 +74,6 @@ build_and_run all_headers "$module" all_headers.cc
 if [[ $("$compiler" -dumpmachine) == x86_64* ]]; then
   for flags in -msse4.1 '-mavx2 -mfma' '-mavx512bw -mavx512dq -mavx512vl'; do
     # shellcheck disable=SC2086,SC2046  # the flags are words
-    "$compiler" -fsyntax-only $flags $(pkg-config --cflags "$module") all_headers.cc
+    "$compiler" -std=c++20 -fsyntax-only $flags $(pkg-config --cflags "$module") all_headers.cc
   done
 fi
