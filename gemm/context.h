@@ -24,6 +24,8 @@ using ParallelFor = std::function<void(int count, const std::function<void(int)>
 // it needs them next. Only a context that another thread of the parent was using at that moment is
 // copied in the midst of a change: the child must neither use nor destroy that copy, nor call
 // exit() where it is static, but _exit(). A pool of the caller's own is the caller's to mend.
+// Not covered are children of _Fork() or of clone() for which no handlers of pthread_atfork() run,
+// and such handlers themselves: these use no context.
 //
 // Where memory or threads are short, a call returns an error or runs on fewer threads, and the
 // context remains usable.
