@@ -101,12 +101,12 @@ TEST_P(Fits, EveryChannel) {
 // for that: then channel by channel.
 TEST_P(Fits, OneMultiplierForAllChannels) {
   standard_.per_channel = false;
-  for (const int32_t far : {0, 1 << 22, 1 << 26}) {
+  for (const int32_t far : {0, 1 << 22, 1 << 26, 900'000'000}) {
     bias_[70] = far;
     bias_[150] = -far;
-    const int fitted = FittedChannels();
+    const int fitted = FittedChannels();  // but for a vector that has one of the two
     if (!KernelOf(GetParam()).takes_multiply_add) {
-      EXPECT_GE(fitted, all() - 2 * lanes()) << far;
+      EXPECT_GE(fitted, all() - lanes()) << far;
     }
   }
 }
