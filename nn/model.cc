@@ -104,6 +104,20 @@ struct Model::Instance {
     prepared->program.Bind(arena.get(), addresses, moved);
   }
 
+  // For its lifetime, layers use no memory of the caller's.
+  struct OwnMemory {
+    explicit OwnMemory(Instance& i) : instance(i) { Bind({}); }
+    ~OwnMemory() { Bind(instance.moved); }
+    OwnMemory(const OwnMemory&) = delete;
+    OwnMemory& operator=(const OwnMemory&) = delete;
+    void Bind(std::span<std::byte* const> moved) const {
+      if (!instance.moved.empty()) {
+        instance.prepared->program.Bind(instance.arena.get(), instance.addresses, moved);
+      }
+    }
+    Instance& instance;
+  };
+
   Status ResetState() {
     const std::vector<Tensor>& tensors = prepared->graph().tensors;
     for (size_t i = 0; i < tensors.size(); ++i) {
@@ -145,6 +159,7 @@ struct Model::Instance {
   // come to start the threads.
   Status WarmLayers(int64_t rounds) {
     const DefaultFloatEnvironment environment;
+    const OwnMemory own(*this);
     const Program& program = prepared->program;
     for (size_t i = 0; i < program.layers().size(); ++i) {
       int64_t rounds_left = rounds;
@@ -202,6 +217,13 @@ void Model::Prepared::Describe() {
 
 namespace {
 
+Status CheckLimits(const Limits& limits) {
+  if (limits.max_work >= 0 && limits.max_rounds >= 0) return {};
+  return InvalidArgument("Limits::max_work is " + std::to_string(limits.max_work) +
+                         " and Limits::max_rounds is " + std::to_string(limits.max_rounds) +
+                         "; neither can be negative");
+}
+
 // What runs may come to.
 Status CheckWork(const Program& program, const Limits& limits) {
   if (program.work() <= limits.max_work) return {};
@@ -228,6 +250,7 @@ Result<Model> Model::Prepare(Graph graph, const PrepareOptions& options) try {
     return InvalidArgument("threads is " + std::to_string(options.threads) +
                            "; at least 1 is needed");
   }
+  INTAGLIO_RETURN_IF_ERROR(CheckLimits(options.limits));
   INTAGLIO_RETURN_IF_ERROR(Validate(graph));
   if (options.integer_only) INTAGLIO_RETURN_IF_ERROR(CheckIntegerOnly(graph));
   const Result<const Kernel*> kernel = KernelNamed(options.kernel);

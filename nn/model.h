@@ -148,7 +148,8 @@ class Model {
   // nothing.
   Status RunLayersAgain();
 
-  // Runs once on zeros, so that Run finds all that it needs, and resets the state. A layer that
+  // Runs once on zeros, so that Run finds all that it needs, and resets the state. Buffers that are
+  // bound are neither read nor written. A layer that
   // refuses zeros (a division, an index of nothing) is no error here, and the layers behind it run
   // all the same; a loop takes 16 rounds at most. Only what the first Run would lack in any case is
   // an error: memory, or the backend.

@@ -148,7 +148,7 @@ TEST(BoundBuffers, OfAConstant) {
   const Constant c = b.Const<int8_t>("c", Numbers(7), {7}, PerTensor(1, 0));
   b.Output(Value{c.id}, "c");
   Result<Graph> graph = b.Finish();
-  if (!graph.ok()) return;
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
   Result<Model> model = Model::Prepare(std::move(*graph));
   ASSERT_TRUE(model.ok());
   ExpectSameBound(*model, {Numbers(100)});
@@ -204,6 +204,16 @@ TEST_F(Refusals, RunWithBoundBuffers) {
   Result<Model> shared = model_.Share();
   ASSERT_TRUE(shared.ok());
   EXPECT_TRUE(shared->Run(in, out).ok());
+}
+
+TEST_F(Refusals, WarmingUpLeavesThemAlone) {
+  memory_.fill(7);
+  ASSERT_TRUE(model_.BindInput(0, {memory_.data(), 200, Type::kInt16}).ok());
+  ASSERT_TRUE(model_.BindOutput(0, {memory_.data() + 100, 200, Type::kInt16}).ok());
+  ASSERT_TRUE(model_.WarmUp().ok());
+  EXPECT_EQ(memory_[100], 7);
+  ASSERT_TRUE(model_.RunBound().ok());
+  EXPECT_EQ(memory_[100], 14) << "bound again";
 }
 
 TEST_F(Refusals, NothingIsAllocatedInARun) {
