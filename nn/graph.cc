@@ -6,6 +6,7 @@
 #include "intaglio/fixedpoint/float_environment.h"
 #include "intaglio/nn/layer.h"
 #include "intaglio/nn/operator_table.h"
+#include "intaglio/nn/printable.h"
 
 namespace intaglio::nn {
 namespace {
@@ -97,7 +98,7 @@ std::string LabelOf(const Graph& graph, size_t layer) {
   std::string label = std::string(NameOf(l.op)) + " #" + std::to_string(layer);
   if (!l.outputs.empty() && l.outputs[0] >= 0 &&
       static_cast<size_t>(l.outputs[0]) < graph.tensors.size()) {
-    label += " '" + graph.tensors[static_cast<size_t>(l.outputs[0])].name + "'";
+    label += " '" + ShortName(graph.tensors[static_cast<size_t>(l.outputs[0])].name) + "'";
   }
   return label;
 }

@@ -72,4 +72,12 @@ std::string Printable(std::string_view text) {
   return printable;
 }
 
+std::string ShortName(std::string_view name) {
+  constexpr size_t kMost = 100;
+  if (name.size() <= kMost) return std::string(name);
+  size_t end = kMost;
+  while (end > 0 && (static_cast<uint8_t>(name[end]) & 0xc0) == 0x80) --end;  // inside a character
+  return std::string(name.substr(0, end)) + "...";
+}
+
 }  // namespace intaglio::nn

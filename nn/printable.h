@@ -13,6 +13,10 @@ namespace intaglio::nn {
 // nothing.
 std::string Printable(std::string_view text);
 
+// The name as messages have it: one of more than 100 bytes is cut, and ends in "...". Any number of
+// layers may name one tensor, whose name may be as long as a file.
+std::string ShortName(std::string_view name);
+
 }  // namespace intaglio::nn
 
 #endif  // INTAGLIO_NN_PRINTABLE_H_

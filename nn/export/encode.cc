@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "intaglio/nn/export/tflite_version.h"
+#include "intaglio/nn/printable.h"
 
 namespace intaglio::nn {
 namespace {
@@ -49,7 +50,7 @@ Tensor MakeInts(Type type, std::vector<Int> values, Shape shape) {
 
 TensorId Encoding::AddTensor(Tensor tensor, const char* what) {
   const Layer& layer = layer_.layer();
-  if (!layer.outputs.empty()) tensor.name = layer_.output().name + "/";
+  if (!layer.outputs.empty()) tensor.name = ShortName(layer_.output().name) + "/";
   tensor.name += what;
   parts_.new_tensors.push_back(std::move(tensor));
   return static_cast<TensorId>(parts_.graph_tensors + parts_.new_tensors.size()) - 1;

@@ -26,6 +26,11 @@ BuiltinOperator CodeNamed(std::string_view name) {
   return BuiltinOperator::CUSTOM;
 }
 
+constexpr size_t kMaxBytes = size_t{1} << 30;
+// Beside data, names and vectors.
+constexpr size_t kBytesPerTensor = 256;
+constexpr size_t kBytesPerLayer = 512;
+
 class SubgraphWriter {
  public:
   SubgraphWriter(size_t index, FileParts& file)
@@ -38,12 +43,18 @@ class SubgraphWriter {
 
   Result<Offset<tflite::SubGraph>> Write() {
     INTAGLIO_RETURN_IF_ERROR(AddResources());
-    for (size_t i = 0; i < graph_.layers.size(); ++i) INTAGLIO_RETURN_IF_ERROR(EncodeLayer(i));
+    for (size_t i = 0; i < graph_.layers.size(); ++i) {
+      INTAGLIO_RETURN_IF_ERROR(CheckRoom(kBytesPerLayer));
+      INTAGLIO_RETURN_IF_ERROR(EncodeLayer(i));
+    }
     PlaceTensors();
     return WriteAll();
   }
 
  private:
+  // Before each part is written: what encodings add is in no estimate.
+  Status CheckRoom(size_t more) const { return CheckSize(file_.builder.GetSize() + more); }
+
   const Tensor& At(size_t id) const {
     const size_t old = graph_.tensors.size();
     return id < old ? graph_.tensors[id] : parts_.new_tensors[id - old];
@@ -60,7 +71,10 @@ class SubgraphWriter {
     if (!resources.ok()) return resources.status();
     Graph first_values = MakeFirstValues(graph_, *resources);
     if (!first_values.layers.empty()) CallOnce(file_.subgraphs.Add(std::move(first_values)));
-    for (const ResourceVariable& resource : *resources) MakeHandle(resource);
+    for (const ResourceVariable& resource : *resources) {
+      INTAGLIO_RETURN_IF_ERROR(CheckRoom(kBytesPerLayer + resource.name.size()));
+      MakeHandle(resource);
+    }
     return {};
   }
 
@@ -127,12 +141,18 @@ class SubgraphWriter {
     return file_.builder.CreateVector(placed);
   }
 
-  Offset<tflite::SubGraph> WriteAll() {
+  Result<Offset<tflite::SubGraph>> WriteAll() {
     FlatBufferBuilder& b = file_.builder;
     std::vector<Offset<tflite::Tensor>> tensors;
-    for (const size_t id : placed_) tensors.push_back(WriteTensor(id));
+    for (const size_t id : placed_) {
+      INTAGLIO_RETURN_IF_ERROR(CheckRoom(BytesOf(At(id))));
+      tensors.push_back(WriteTensor(id));
+    }
     std::vector<Offset<tflite::Operator>> operators;
-    for (const EncodedOperator& op : operators_) operators.push_back(WriteOperator(op));
+    for (const EncodedOperator& op : operators_) {
+      INTAGLIO_RETURN_IF_ERROR(CheckRoom(BytesOfOperator(op.inputs.size() + op.outputs.size())));
+      operators.push_back(WriteOperator(op));
+    }
     const auto inputs = WriteIds(graph_.inputs);
     const auto outputs = WriteIds(graph_.outputs);
     const auto name = b.CreateString(index_ == 0 ? "main" : "graph_" + std::to_string(index_));
@@ -214,6 +234,22 @@ Offset<flatbuffers::Vector<Offset<tflite::OperatorCode>>> OperatorCodes::Write(
     offsets.push_back(tflite::CreateOperatorCode(b, byte, custom, code.version, builtin));
   }
   return b.CreateVector(offsets);
+}
+
+size_t BytesOf(const Tensor& tensor) {
+  const size_t per_scale = sizeof(float) + sizeof(int64_t);
+  const size_t state =
+      tensor.variable ? std::min(*CountBytes(tensor.shape, tensor.type), kMaxBytes) : 0;
+  return kBytesPerTensor + state + tensor.data_bytes + tensor.name.size() +
+         tensor.quantization.scales.size() * per_scale + tensor.shape.size() * sizeof(int);
+}
+
+size_t BytesOfOperator(size_t tensors) { return kBytesPerLayer + tensors * sizeof(TensorId); }
+
+Status CheckSize(size_t bytes) {
+  if (bytes < kMaxBytes) return {};
+  return Unsupported("the model comes to about " + std::to_string(bytes) +
+                     " bytes; files of less than 1 GiB are written");
 }
 
 Result<Offset<tflite::SubGraph>> WriteSubgraph(size_t index, FileParts& file) {

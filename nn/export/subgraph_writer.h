@@ -40,6 +40,15 @@ struct FileParts {
   std::vector<flatbuffers::Offset<tflite::Buffer>> buffers;
 };
 
+// Bounds of what a tensor, and an operator with so many of them, takes in a file. A variable may
+// need a first value.
+size_t BytesOf(const Tensor& tensor);
+size_t BytesOfOperator(size_t tensors);
+
+// Refuses files that are too large: FlatBuffers' offsets end at 2 GiB, and its builder, which
+// doubles its memory, does not check.
+Status CheckSize(size_t bytes);
+
 // Writes subgraph `index`. Those that its operators run are added to file.subgraphs.
 Result<flatbuffers::Offset<tflite::SubGraph>> WriteSubgraph(size_t index, FileParts& file);
 

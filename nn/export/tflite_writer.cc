@@ -12,35 +12,14 @@ namespace intaglio::nn {
 namespace {
 
 constexpr uint32_t kSchemaVersion = 3;
-// FlatBuffers' offsets end at 2 GiB, and its builder, which doubles its memory, does not check.
-constexpr size_t kMaxBytes = size_t{1} << 30;
-// Bounds what a tensor and a layer take beside data, names and vectors.
-constexpr size_t kBytesPerTensor = 256;
-constexpr size_t kBytesPerLayer = 512;
-
-// A variable may need a first value.
-size_t BytesOf(const Tensor& tensor) {
-  const size_t per_scale = sizeof(float) + sizeof(int64_t);
-  const size_t state =
-      tensor.variable ? std::min(*CountBytes(tensor.shape, tensor.type), kMaxBytes) : 0;
-  return kBytesPerTensor + state + tensor.data_bytes + tensor.name.size() +
-         tensor.quantization.scales.size() * per_scale + tensor.shape.size() * sizeof(int);
-}
-
 // Constants are in memory, so that this sum does not overflow.
 size_t BytesOf(const Graph& graph) {
   size_t bytes = graph.name.size();
   for (const Tensor& tensor : graph.tensors) bytes += BytesOf(tensor);
   for (const Layer& layer : graph.layers) {
-    bytes += kBytesPerLayer + (layer.inputs.size() + layer.outputs.size()) * sizeof(TensorId);
+    bytes += BytesOfOperator(layer.inputs.size() + layer.outputs.size());
   }
   return bytes;
-}
-
-Status CheckSize(size_t bytes) {
-  if (bytes < kMaxBytes) return {};
-  return Unsupported("the model comes to about " + std::to_string(bytes) +
-                     " bytes; files of less than 1 GiB are written");
 }
 
 // The graphs that others run follow those that run them.
@@ -57,6 +36,7 @@ Result<std::vector<uint8_t>> Write(const Graph& graph) {
     if (!subgraph.ok()) return subgraph.status();
     subgraphs.push_back(*subgraph);
   }
+  INTAGLIO_RETURN_IF_ERROR(CheckSize(b.GetSize() + graph.name.size()));
   const auto all = b.CreateVector(subgraphs);
   const auto codes = file.codes.Write(b);
   const auto description = b.CreateString(graph.name);

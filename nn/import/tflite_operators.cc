@@ -12,6 +12,7 @@
 #include "intaglio/nn/model.h"
 #include "intaglio/nn/operator_table.h"
 #include "intaglio/nn/passes/fold_constants.h"
+#include "intaglio/nn/printable.h"
 
 namespace intaglio::nn {
 namespace {
@@ -279,12 +280,14 @@ Status SetOutputShapes(Graph& graph) {
   return {};
 }
 
+constexpr size_t kLabelBytes = 192;  // a layer's label may have
+
 // The label of the last layer, with its place in the file.
 std::string LabelAt(const Graph& graph, size_t place) {
   const Layer& layer = graph.layers.back();
   std::string label = std::string(NameOf(layer.op)) + " #" + std::to_string(place);
   if (layer.outputs.empty()) return label;
-  return label + " '" + graph.tensors[static_cast<size_t>(layer.outputs[0])].name + "'";
+  return label + " '" + ShortName(graph.tensors[static_cast<size_t>(layer.outputs[0])].name) + "'";
 }
 
 // What stands before the messages of a layer that is tried by itself.
@@ -407,7 +410,7 @@ Result<Code> CodeAt(const TfliteFile& file, const tflite::Operator& op) {
 Status CheckOperators(const TfliteFile& file, const tflite::SubGraph& subgraph, Budget& budget) {
   for (uint32_t i = 0; i < Length(subgraph.operators()); ++i) {
     const tflite::Operator& op = *subgraph.operators()->Get(i);
-    INTAGLIO_RETURN_IF_ERROR(budget.Charge(1, sizeof(Layer)));
+    INTAGLIO_RETURN_IF_ERROR(budget.Charge(1, sizeof(Layer) + kLabelBytes));
     INTAGLIO_RETURN_IF_ERROR(
         budget.Charge(Length(op.inputs()) + Length(op.outputs()), sizeof(TensorId)));
     INTAGLIO_RETURN_IF_ERROR(CheckOperator(file, i, op));

@@ -45,5 +45,12 @@ TEST(Printable, TwiceIsOnce) {
   EXPECT_EQ(Printable(once), once);
 }
 
+TEST(ShortName, EndsBetweenCharacters) {
+  EXPECT_EQ(ShortName(std::string(100, 'n')), std::string(100, 'n'));
+  EXPECT_EQ(ShortName(std::string(101, 'n')), std::string(100, 'n') + "...");
+  EXPECT_EQ(ShortName(std::string(99, 'n') + "\u20ac and more"), std::string(99, 'n') + "...");
+  EXPECT_EQ(ShortName(std::string(200, '\x80')), "...");
+}
+
 }  // namespace
 }  // namespace intaglio::nn

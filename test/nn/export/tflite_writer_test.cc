@@ -82,6 +82,23 @@ TEST(TfliteWriter, RefusesMoreThanAFileHolds) {
   EXPECT_NE(ErrorOf(*graph).find("files of less than 1 GiB are written"), std::string::npos);
 }
 
+// An update of an item becomes many operators.
+TEST(TfliteWriter, WritesALongNameOnce) {
+  constexpr size_t kLength = 100'000;
+  Builder b;
+  const Value list = b.Input("list", Type::kInt8, {4, 3}, PerTensor(1, 0));
+  const Value item = b.Input("item", Type::kInt8, {1, 3}, PerTensor(1, 0));
+  const Value index = b.Input("index", Type::kInt32, {});
+  b.Output(b.Layer(DynamicUpdateSlice{.clamp = false}, {list.id, item.id, index.id}, Type::kInt8,
+                   PerTensor(1, 0)),
+           std::string(kLength, 'n'));
+  const Result<Graph> graph = b.Finish();
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  const Result<std::vector<uint8_t>> bytes = ExportTflite(*graph);
+  ASSERT_TRUE(bytes.ok()) << bytes.status().message();
+  EXPECT_LT(bytes->size(), 2 * kLength);
+}
+
 TEST(TfliteWriter, LeavesOutWhatIsNotUsed) {
   Result<Graph> graph = Convolution(Padding::Same());
   ASSERT_TRUE(graph.ok());
