@@ -13,11 +13,11 @@ using Code = tflite::BuiltinOperator;
 
 Result<std::string> NameOfVariable(const tflite::VarHandleOptions* options, Budget& budget) {
   if (options == nullptr) return InvalidArgument("its options are missing or another operator's");
-  for (const flatbuffers::String* const part : {options->container(), options->shared_name()}) {
-    if (part != nullptr) INTAGLIO_RETURN_IF_ERROR(budget.Charge(part->size(), 1));
-  }
-  const std::string container = Printable(options->container());
-  return (container.empty() ? "" : container + "/") + Printable(options->shared_name());
+  std::string container;
+  std::string name;
+  INTAGLIO_RETURN_IF_ERROR(ReadName(options->container(), budget, container));
+  INTAGLIO_RETURN_IF_ERROR(ReadName(options->shared_name(), budget, name));
+  return (container.empty() ? "" : container + "/") + name;
 }
 
 Tensor VariableLike(const Tensor& value, const std::string& name) {
@@ -61,8 +61,11 @@ Result<TensorId> Resources::Find(TensorId handle) const {
 Result<TensorId> Resources::FindOrMake(TensorId handle, TensorId value) {
   const auto name = names_.find(handle);
   if (name == names_.end() || variables_.contains(name->second)) return Find(handle);
+  const Tensor& like = graph_.tensors[static_cast<size_t>(value)];
   INTAGLIO_RETURN_IF_ERROR(budget_.Charge(name->second.size() + sizeof(Tensor), 1));
-  graph_.tensors.push_back(VariableLike(graph_.tensors[static_cast<size_t>(value)], name->second));
+  INTAGLIO_RETURN_IF_ERROR(
+      budget_.Charge(like.quantization.scales.size(), sizeof(float) + sizeof(int32_t)));
+  graph_.tensors.push_back(VariableLike(like, name->second));
   return variables_[name->second] = static_cast<TensorId>(graph_.tensors.size()) - 1;
 }
 

@@ -22,7 +22,7 @@ class Budget {
   Budget(const Limits& limits, size_t file_bytes, size_t metadata_bytes)
       : ledger_(limits, file_bytes),
         metadata_left_(metadata_bytes),
-        folding_(FoldBudget::ForModelOf(file_bytes, &ledger_)) {}
+        folding_(FoldBudget::ForModelOf(file_bytes, limits, &ledger_)) {}
 
   // FlatBuffers may share one vector between any number of tables, so that a small file can name a
   // huge amount of metadata. What the reader copies is charged here.
@@ -82,6 +82,8 @@ size_t Length(const flatbuffers::Vector<T>* vector) {
 
 // A name from the file that is safe to print on one line (nn/printable.h).
 std::string Printable(const flatbuffers::String* name);
+// The same, charged: first as the file has it, and then what makes it longer.
+Status ReadName(const flatbuffers::String* name, Budget& budget, std::string& to);
 
 }  // namespace intaglio::nn
 

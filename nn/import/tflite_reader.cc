@@ -123,6 +123,15 @@ std::string Printable(const flatbuffers::String* name) {
   return name == nullptr ? std::string() : Printable(name->string_view());
 }
 
+Status ReadName(const flatbuffers::String* name, Budget& budget, std::string& to) {
+  const size_t length = name == nullptr ? 0 : name->size();
+  INTAGLIO_RETURN_IF_ERROR(budget.Charge(length, 1));
+  std::string printable = Printable(name);
+  INTAGLIO_RETURN_IF_ERROR(budget.Charge(printable.size() - length, 1));
+  to = std::move(printable);
+  return {};
+}
+
 Result<Graph> ImportTflite(std::span<const uint8_t> bytes, std::shared_ptr<const void> owner,
                            const std::string& name, const ImportOptions& options) {
   try {

@@ -209,7 +209,7 @@ void MarkEmptyConstants(const tflite::SubGraph& subgraph, Graph& graph) {
 
 Status MakeTensors(const tflite::SubGraph& subgraph, Budget& budget, Graph& graph) {
   const size_t count = Length(subgraph.tensors());
-  INTAGLIO_RETURN_IF_ERROR(budget.Charge(count, 1));
+  INTAGLIO_RETURN_IF_ERROR(budget.Charge(count, sizeof(Tensor)));
   graph.tensors.resize(count);
   return {};
 }
@@ -217,8 +217,7 @@ Status MakeTensors(const tflite::SubGraph& subgraph, Budget& budget, Graph& grap
 Status ReadNamed(const TfliteFile& file, const tflite::SubGraph& subgraph, size_t i, Budget& budget,
                  Graph& graph) {
   const tflite::Tensor& from = *subgraph.tensors()->Get(static_cast<uint32_t>(i));
-  INTAGLIO_RETURN_IF_ERROR(budget.Charge(Length(from.name()), 1));
-  graph.tensors[i].name = Printable(from.name());
+  INTAGLIO_RETURN_IF_ERROR(ReadName(from.name(), budget, graph.tensors[i].name));
   return ReadTensor(file, from, budget, graph.tensors[i]);
 }
 

@@ -20,6 +20,7 @@ namespace {
 
 // A layer is also checked and prepared.
 constexpr uint64_t kWorkOfALayer = 1024;
+constexpr uint64_t kPerTensor = 64;
 
 // Results are worth their memory up to this size, or up to so many times the size of what they are
 // made from: int8 weights that become float32 are four times as large.
@@ -47,6 +48,20 @@ Size SizeOfAll(const Graph& graph, const std::vector<TensorId>& ids) {
   return size;
 }
 
+// Steps of looking at a layer alone: names and quantizations are copied and checked.
+uint64_t WorkOfTrying(const Graph& graph, const Layer& layer) {
+  constexpr uint64_t kPerScale = 8;
+  uint64_t work = kWorkOfALayer;
+  for (const std::vector<TensorId>* const ids : {&layer.inputs, &layer.outputs}) {
+    for (const TensorId id : *ids) {
+      if (id == kNoTensor) continue;
+      const Tensor& tensor = graph.tensors[static_cast<size_t>(id)];
+      work += kPerTensor + tensor.name.size() / 8 + kPerScale * tensor.quantization.scales.size();
+    }
+  }
+  return work;
+}
+
 std::shared_ptr<std::byte> Allocate(size_t bytes) {
   const auto buffer =
       std::make_shared<AlignedBuffer>(AlignedBuffer::Allocate(std::max<size_t>(1, bytes)));
@@ -69,13 +84,15 @@ void Empty(Tensor& constant) {
 
 }  // namespace
 
-FoldBudget FoldBudget::ForModelOf(uint64_t bytes, Ledger* ledger) {
+FoldBudget FoldBudget::ForModelOf(uint64_t bytes, const Limits& limits, Ledger* ledger) {
   constexpr uint64_t kBytesPerByte = 32;
   constexpr uint64_t kWorkPerByte = 64;
   constexpr uint64_t kBaseBytes = 64 << 20;
   constexpr uint64_t kBaseWork = 64 << 20;
   const uint64_t counted = std::min(bytes, UINT64_MAX / 128);
-  return {kBaseBytes + kBytesPerByte * counted, kBaseWork + kWorkPerByte * counted, ledger};
+  const auto most = static_cast<uint64_t>(std::max<int64_t>(0, limits.max_work));
+  return {kBaseBytes + kBytesPerByte * counted, std::min(most, kBaseWork + kWorkPerByte * counted),
+          ledger};
 }
 
 bool FoldBudget::Allows(uint64_t bytes) const {
@@ -167,16 +184,15 @@ bool ConstantFolder::Fold(TensorId id) {
 bool ConstantFolder::FoldLayer(size_t index) {
   const Layer& layer = graph_.layers[index];
   const auto is_missing = [&](TensorId id) { return id != kNoTensor && !At(id).constant; };
+  const bool of_shapes = ReadsOnlyShapes(layer);
+  if (!of_shapes && std::any_of(layer.inputs.begin(), layer.inputs.end(), is_missing)) return false;
+  if (!budget_.Charge(0, WorkOfTrying(graph_, layer))) return false;
   Graph alone = Alone(graph_, layer);
-  if (ReadsOnlyShapes(layer)) {
-    if (!At(layer.inputs[0]).constant) alone.inputs = {alone.layers[0].inputs[0]};
-  } else if (std::any_of(layer.inputs.begin(), layer.inputs.end(), is_missing)) {
-    return false;
-  }
+  if (of_shapes && is_missing(layer.inputs[0])) alone.inputs = {alone.layers[0].inputs[0]};
   if (!Validate(alone).ok()) return false;
   const Size out = SizeOfAll(graph_, layer.outputs);
-  const Size in = ReadsOnlyShapes(layer) ? Size() : SizeOfAll(graph_, layer.inputs);
-  if (!budget_.Charge(out.bytes, kWorkOfALayer + in.elements + out.elements)) return false;
+  const Size in = of_shapes ? Size() : SizeOfAll(graph_, layer.inputs);
+  if (!budget_.Charge(out.bytes, in.elements)) return false;
   if (!budget_.Allows(BoundPreparation(LayerView(alone, 0)))) return false;
   if (!AlignConstants(alone, nullptr).ok()) return false;
   if (options_.kernel.empty()) options_.kernel = BestKernel();
@@ -194,7 +210,8 @@ bool ConstantFolder::Run(const Graph& alone, const PreparedLayer& prepared, cons
     SetElements(At(layer.outputs[0]), input.data, input.owner);
     return true;
   }
-  if (!budget_.Charge(prepared.scratch_bytes, static_cast<uint64_t>(prepared.macs))) return false;
+  const int64_t work = CountWork(LayerView(alone, 0), prepared.macs);
+  if (!budget_.Charge(prepared.scratch_bytes, static_cast<uint64_t>(work))) return false;
   const Layer& copy = alone.layers[0];
   std::vector<const void*> inputs;
   for (const TensorId id : copy.inputs) {

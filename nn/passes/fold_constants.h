@@ -17,13 +17,13 @@ namespace intaglio::nn {
 // What folding may cost. A layer that would exceed it stays a layer, which is no error.
 class FoldBudget {
  public:
-  // bytes: of results and scratch. work: multiply-accumulates and elements that are read or
-  // written.
+  // bytes: of results and scratch. work: as CountWork (nn/cost.h) has it, and what trying takes.
   // The bytes that are taken are charged to the ledger as well, if there is one.
   FoldBudget(uint64_t bytes, uint64_t work, Ledger* ledger = nullptr)
       : bytes_(bytes), work_(work), ledger_(ledger) {}
   // In proportion to what a model holds, with a base for small models: real models never meet it.
-  static FoldBudget ForModelOf(uint64_t bytes, Ledger* ledger = nullptr);
+  // No more work than a run may take.
+  static FoldBudget ForModelOf(uint64_t bytes, const Limits& limits = {}, Ledger* ledger = nullptr);
 
   // Takes both, or nothing. Returns whether there was enough.
   bool Charge(uint64_t bytes, uint64_t work);

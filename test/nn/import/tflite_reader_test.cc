@@ -204,5 +204,22 @@ TEST(TfliteReader, NamesTheFileItCannotLoad) {
   EXPECT_EQ(empty.status().message(), path + ": the file is empty");
 }
 
+// What is kept counts: names as they are printed, and tensors themselves.
+TEST(TfliteReader, CountsWhatTensorsTake) {
+  const auto code = [](const test::ModelSpec& m, size_t most) {
+    const Result<Graph> graph =
+        ImportTflite(test::Build(m), nullptr, "bytes", {.limits = {.max_bytes = most}});
+    return graph.ok() ? StatusCode::kOk : graph.status().code();
+  };
+  test::ModelSpec named = test::SmallNetwork();
+  named.tensors[0].name.assign(100'000, '\x01');
+  EXPECT_EQ(code(named, 300'000), StatusCode::kOutOfMemory);
+  EXPECT_EQ(code(named, 500'000), StatusCode::kOk);
+  test::ModelSpec many = test::SmallNetwork();
+  many.tensors.resize(2000, many.tensors[0]);
+  EXPECT_EQ(code(many, 2000 * sizeof(Tensor)), StatusCode::kOutOfMemory);
+  EXPECT_EQ(code(many, 4000 * sizeof(Tensor)), StatusCode::kOk);
+}
+
 }  // namespace
 }  // namespace intaglio::nn

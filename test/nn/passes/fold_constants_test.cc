@@ -152,6 +152,57 @@ TEST(FoldConstants, ProductsCountTheirWork) {
   EXPECT_EQ(Folded(*graph, {1 << 20, 260 * 256 * 256}).layers.size(), 0u);
 }
 
+Graph OfAConstant(const Operator& op, Shape shape) {
+  Builder b;
+  const auto count = static_cast<size_t>(*CountElements(shape));
+  const Constant x = b.Const<float>("x", std::vector<float>(count, 0.5f), std::move(shape));
+  b.Output(b.Layer(op, {x.id}, Type::kFloat32, {}), "y");
+  Result<Graph> graph = b.Finish();
+  EXPECT_TRUE(graph.ok()) << graph.status().message();
+  return std::move(*graph);
+}
+
+TEST(FoldConstants, NormalizingCountsItsWork) {
+  const auto normalize = [](int channels) {
+    return OfAConstant(LocalResponseNormalization{.radius = channels}, {1, 1, 1, channels});
+  };
+  EXPECT_EQ(Folded(normalize(100)).layers.size(), 0u);
+  EXPECT_EQ(Folded(normalize(200'000)).layers.size(), 1u) << "80 billion steps";
+}
+
+TEST(FoldConstants, PoolingCountsItsWork) {
+  const auto pool = [](int size) {
+    return OfAConstant(AveragePool2D{.filter = {size, size}, .padding = Padding::Same()},
+                       {1, size, size, 1});
+  };
+  EXPECT_EQ(Folded(pool(20)).layers.size(), 0u);
+  EXPECT_EQ(Folded(pool(512)).layers.size(), 1u) << "2^36 steps";
+}
+
+TEST(FoldConstants, NoMoreIsDoneThanARunMayDo) {
+  EXPECT_EQ(Folded(Product(), FoldBudget::ForModelOf(0, {.max_work = 10})).layers.size(), 4u);
+  EXPECT_EQ(Folded(Product(), FoldBudget::ForModelOf(0, {.max_work = 100'000})).layers.size(), 2u);
+}
+
+// Any number of layers may read a tensor with any number of scales, or of a name of any length.
+TEST(FoldConstants, LookingAtALayerCounts) {
+  Builder b;
+  const Constant x = b.Const<int8_t>("x", std::vector<int8_t>(1000, 1), {1, 1000},
+                                     PerAxis(std::vector<float>(1000, 0.5f), 1));
+  b.Output(b.Layer(Dequantize{}, {x.id}, Type::kFloat32, {}), std::string(16'000, 'n'));
+  Result<Graph> graph = b.Finish();
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  EXPECT_EQ(Folded(*graph, {1 << 20, 10'000}).layers.size(), 1u);
+  EXPECT_EQ(Folded(*graph, {1 << 20, 20'000}).layers.size(), 0u);
+}
+
+// Any number of layers may name one tensor.
+TEST(FoldConstants, LabelsAreShort) {
+  Graph graph = Product();
+  graph.tensors[static_cast<size_t>(graph.layers[3].outputs[0])].name.assign(1'000'000, 'n');
+  EXPECT_EQ(LabelOf(Folded(std::move(graph)), 1), "ADD #3 '" + std::string(100, 'n') + "...'");
+}
+
 // Variables are no constants, whatever they start with.
 TEST(FoldConstants, VariablesStay) {
   Graph graph;
