@@ -14,9 +14,19 @@ namespace {
 
 // Operators' own tables, which have fixed sizes, and the objects of a routine.
 constexpr int64_t kFixed = 256 << 10;
-// Lists have an entry for each place along an axis, or for each tensor.
-constexpr int64_t kPerPlace = 96;
+// Lists have an entry for each tensor; those of some operators, for each place along an axis, or
+// for each block. They grow on the way.
 constexpr int64_t kPerTensor = 1024;
+constexpr int64_t kPerAxis = 64;
+constexpr int64_t kPerScale = 64;
+constexpr int64_t kPerPlace = 160;
+constexpr int64_t kPerBlock = 320;
+// What stays of objects, and of vectors as long as there are channels or scales.
+constexpr int64_t kKeptPerLayer = 4096;
+constexpr int64_t kKeptPerMatrix = 2048;
+constexpr int64_t kKeptPerTensor = 256;
+constexpr int64_t kKeptPerChannel = 64;
+constexpr int64_t kKeptPerScale = 16;
 
 template <class Visit>
 void ForTensors(const LayerView& layer, const Visit& visit) {
@@ -24,6 +34,10 @@ void ForTensors(const LayerView& layer, const Visit& visit) {
     if (layer.has_input(i)) visit(layer.input(i));
   }
   for (size_t i = 0; i < layer.layer().outputs.size(); ++i) visit(layer.output(i));
+}
+
+int64_t ScalesOf(const Tensor& tensor) {
+  return static_cast<int64_t>(tensor.quantization.scales.size());
 }
 
 int64_t ElementsOf(const Tensor& tensor) {
@@ -84,12 +98,33 @@ int64_t BoundPacked(const LayerView& layer, const Tensor& constant) {
   constexpr int64_t kLines = 12;        // depthwise filters, once for each place in a vector
   const Matrices m = MatricesOf(layer, constant);
   const bool in_lines = std::holds_alternative<DepthwiseConv2D>(layer.layer().op);
+  const bool widened = std::holds_alternative<Svdf>(layer.layer().op);  // to float32
   const int64_t channels = MultiplySaturated(m.count, m.channels + kPanel);
   const int64_t depth = (m.depth + kDepthGroup) * (in_lines ? kLines : 1);
-  const auto size = static_cast<int64_t>(SizeOf(constant.type));
+  const auto size = static_cast<int64_t>(widened ? sizeof(float) : SizeOf(constant.type));
   const int64_t packed = MultiplySaturated(MultiplySaturated(channels, depth), size);
   const int64_t copy = MultiplySaturated(ElementsOf(constant), size);
   return AddSaturated(AddSaturated(packed, MultiplySaturated(channels, kPerChannel)), copy);
+}
+
+// Lists of operators that look places up, and of those that move blocks.
+int64_t BoundLists(const LayerView& layer) {
+  const Operator& op = layer.layer().op;
+  const std::vector<int>* block = nullptr;
+  if (const auto* const to_batch = std::get_if<SpaceToBatch>(&op)) block = &to_batch->block;
+  if (const auto* const to_space = std::get_if<BatchToSpace>(&op)) block = &to_space->block;
+  int64_t bytes = 0;
+  if (block != nullptr) {
+    const auto rank = static_cast<int64_t>(layer.input(0).shape.size());
+    bytes = kPerBlock + kPerAxis * rank;
+    for (const int extent : *block) bytes = MultiplySaturated(bytes, extent);
+  }
+  if (IsOneOf<ResizeBilinear, ResizeNearestNeighbor, MirrorPad>(op)) {
+    for (const int extent : layer.output().shape) {
+      bytes = AddSaturated(bytes, MultiplySaturated(extent, kPerPlace));
+    }
+  }
+  return bytes;
 }
 
 Extent FilterOf(const Operator& op) {
@@ -140,16 +175,28 @@ void CollectConstants(const Graph& graph, std::vector<Span>& spans) {
 }  // namespace
 
 size_t BoundPreparation(const LayerView& layer) {
-  int64_t bytes = kFixed;
+  int64_t bytes = AddSaturated(kFixed, BoundLists(layer));
   ForTensors(layer, [&](const Tensor& tensor) {
-    bytes = AddSaturated(bytes, kPerTensor);
-    if (ElementsOf(tensor) == 0) return;  // its other extents may be anything
-    for (const int extent : tensor.shape) {
-      bytes = AddSaturated(bytes, MultiplySaturated(extent, kPerPlace));
-    }
+    const auto rank = static_cast<int64_t>(tensor.shape.size());
+    bytes = AddSaturated(bytes, kPerTensor + kPerAxis * rank + kPerScale * ScalesOf(tensor));
   });
   for (size_t i = 0; i < layer.input_count(); ++i) {
     if (MayPack(layer, i)) bytes = AddSaturated(bytes, BoundPacked(layer, layer.input(i)));
+  }
+  return static_cast<size_t>(bytes);
+}
+
+size_t BoundKept(const LayerView& layer) {
+  int64_t bytes = kKeptPerLayer;
+  ForTensors(layer, [&](const Tensor& tensor) {
+    bytes = AddSaturated(bytes, kKeptPerTensor + kKeptPerScale * ScalesOf(tensor));
+  });
+  for (size_t i = 0; i < layer.input_count(); ++i) {
+    if (!MayPack(layer, i)) continue;
+    const Matrices m = MatricesOf(layer, layer.input(i));
+    const int64_t each =
+        AddSaturated(kKeptPerMatrix, MultiplySaturated(m.channels, kKeptPerChannel));
+    bytes = AddSaturated(bytes, MultiplySaturated(m.count, each));
   }
   return static_cast<size_t>(bytes);
 }

@@ -13,6 +13,10 @@ namespace intaglio::nn {
 // tables, lists, copies. Not those of graphs inside of the layer.
 size_t BoundPreparation(const LayerView& layer);
 
+// At least the bytes that the layer's routine keeps beside PreparedLayer::constant_bytes: objects,
+// and copies per channel and per scale.
+size_t BoundKept(const LayerView& layer);
+
 // The steps of one run (Limits::max_work): multiply-accumulates, if they are known, and what
 // elements take that are read, written, pooled, normalized or compared. Saturates.
 int64_t CountWork(const LayerView& layer, int64_t macs);

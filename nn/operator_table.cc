@@ -217,7 +217,7 @@ PreparedLayer Nothing() {
 size_t KeptBytes(const LayerView& layer, const Result<PreparedLayer>& prepared) {
   // What graphs inside of layers keep is charged there.
   if (!prepared.ok() || !NestedGraphsOf(layer.layer().op).empty()) return 0;
-  return prepared->constant_bytes;
+  return prepared->constant_bytes + BoundKept(layer);
 }
 
 // All that preparing may take is charged before any of it is allocated.

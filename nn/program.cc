@@ -74,6 +74,15 @@ Status Program::PrepareLayers(const PrepareLayer& prepare, Context* context) {
   } else {
     context->Run(static_cast<int>(count), std::ref(prepare_one));
   }
+  // Layers that are prepared at once take more memory for a while than one after the other: what
+  // was refused because of it is tried again alone, so that the answer is that of one thread.
+  if (first < count && context != nullptr && !failures[first].exception &&
+      failures[first].status.code() == StatusCode::kOutOfMemory) {
+    const size_t again = first.exchange(count);
+    for (size_t i = again; i < count && first == count; ++i) {
+      if (layers_[i].name.empty()) prepare_one(static_cast<int>(i));
+    }
+  }
   if (first == count) return {};
   if (failures[first].exception) std::rethrow_exception(failures[first].exception);
   return failures[first].status;

@@ -75,6 +75,7 @@ Result<PreparedLayer> PrepareIndexed(const LayerView& layer,
   ptrdiff_t pieces = 1;
   for (size_t i = outer; i-- > 0;) {
     std::vector<ptrdiff_t> offsets;
+    offsets.reserve(indices[i].size());
     for (const int index : indices[i]) {
       offsets.push_back(index * strides[i] * static_cast<ptrdiff_t>(SizeOf(type)));
     }

@@ -55,6 +55,15 @@ void Run(size_t size, const Move& move, const void* in, void* out) {
   RunElements<8>(move, from, to);
 }
 
+size_t BytesOf(const std::vector<Move>& moves) {
+  constexpr size_t kPerVector = 16;  // of the allocator
+  size_t bytes = moves.capacity() * sizeof(Move) + kPerVector;
+  for (const Move& move : moves) {
+    bytes += move.loops.rank() * (sizeof(ptrdiff_t) + sizeof(Offsets)) + 2 * kPerVector;
+  }
+  return bytes;
+}
+
 }  // namespace
 
 Result<PreparedLayer> PrepareMoves(const LayerView& layer, std::vector<Move> moves,
@@ -65,6 +74,7 @@ Result<PreparedLayer> PrepareMoves(const LayerView& layer, std::vector<Move> mov
   const auto count = static_cast<size_t>(*CountElements(layer.output().shape));
   PreparedLayer prepared;
   prepared.name = RoutineName(type, "copy");
+  prepared.constant_bytes = BytesOf(moves);
   prepared.routine = RoutineOf([=, moves = std::move(moves)](const RunArguments& arguments) {
     if (fill.has_value()) FillWith(*fill, size, count, arguments.outputs[0]);
     for (const Move& move : moves) {

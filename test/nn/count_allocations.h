@@ -9,6 +9,11 @@ namespace intaglio::nn {
 // Calls of any operator new so far, on any thread.
 int64_t CountAllocations();
 
+// Bytes that operator new gave and that are not free again, and the most of them since ResetPeak.
+int64_t LiveBytes();
+int64_t PeakBytes();
+void ResetPeak();
+
 // Lets the n-th of the following calls fail; 0: none. Whether a failure asked for before was still
 // to come.
 bool FailAllocation(int64_t n);

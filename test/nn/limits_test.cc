@@ -1,8 +1,16 @@
 // What a model may take of memory and time: charged before it is allocated, and refused.
 #include "intaglio/nn/limits.h"
 
+#include <atomic>
 #include <functional>
 
+#include "intaglio/gemm/context.h"
+#include "intaglio/nn/backend.h"
+#include "intaglio/nn/cost.h"
+#include "intaglio/nn/operator_table.h"
+#include "intaglio/nn/passes/align_constants.h"
+#include "intaglio/nn/program.h"
+#include "intaglio/test/nn/count_allocations.h"
 #include "intaglio/test/nn/testing.h"
 
 namespace intaglio::nn {
@@ -232,13 +240,205 @@ TEST(Limits, WorkOfPools) {
   EXPECT_GE(PrepareOne(pool, {})->work(), int64_t{64} * 64 * 2 * 50 * 40);
 }
 
+// A layer whose routine, and whose preparing, take much beside packed constants.
+struct Costly {
+  const char* name;
+  std::function<Value(Builder&)> make;
+};
+
+const Quantization kUnit = PerTensor(1, 0);
+
+Value Bytes(Builder& b, Shape shape) { return b.Input("x", Type::kInt8, std::move(shape), kUnit); }
+Value Reals(Builder& b, Shape shape) { return b.Input("x", Type::kFloat32, std::move(shape)); }
+
+Constant Ones(Builder& b, Shape shape, Quantization quantization = kUnit) {
+  const auto count = static_cast<size_t>(*CountElements(shape));
+  return b.Const<int8_t>("w", std::vector<int8_t>(count, 1), std::move(shape),
+                         std::move(quantization));
+}
+
+Quantization ScalesOf(int count, int axis) {
+  return PerAxis(std::vector<float>(static_cast<size_t>(count), 0.5f), axis);
+}
+
+constexpr int kMany = 100'000;
+
+const Costly kCostly[] = {
+    {"blocks to the batch",
+     [](Builder& b) {
+       return b.Layer(SpaceToBatch{{256, 256}, {{0, 0}, {0, 0}}}, {Bytes(b, {1, 512, 512, 1}).id},
+                      Type::kInt8, kUnit);
+     }},
+    {"blocks to space",
+     [](Builder& b) {
+       return b.Layer(BatchToSpace{{256, 256}, {{0, 0}, {0, 0}}}, {Bytes(b, {65'536, 2, 2, 3}).id},
+                      Type::kInt8, kUnit);
+     }},
+    {"bilinear",
+     [](Builder& b) {
+       return b.Layer(ResizeBilinear{.height = 1, .width = 1'000'000}, {Bytes(b, {1, 2, 2, 1}).id},
+                      Type::kInt8, kUnit);
+     }},
+    {"bilinear, int16",
+     [](Builder& b) {
+       const Value x = b.Input("x", Type::kInt16, {1, 2, 2, 1}, kUnit);
+       return b.Layer(ResizeBilinear{.height = 1'000'000, .width = 1}, {x.id}, Type::kInt16, kUnit);
+     }},
+    {"bilinear, float32",
+     [](Builder& b) {
+       return b.Layer(ResizeBilinear{.height = 1, .width = 1'000'000}, {Reals(b, {1, 2, 2, 1}).id},
+                      Type::kFloat32, {});
+     }},
+    {"nearest",
+     [](Builder& b) {
+       return b.Layer(ResizeNearestNeighbor{.height = 1, .width = 1'000'000},
+                      {Bytes(b, {1, 2, 2, 1}).id}, Type::kInt8, kUnit);
+     }},
+    {"mirrored",
+     [](Builder& b) {
+       return b.Layer(MirrorPad{.paddings = {{1, 1}, {0, 0}}}, {Bytes(b, {1'000'000, 1}).id},
+                      Type::kInt8, kUnit);
+     }},
+    {"sum",
+     [](Builder& b) {
+       const Value x = Bytes(b, {1'000'000});
+       return b.Layer(Add{}, {x.id, x.id}, Type::kInt8, PerTensor(2, 0));
+     }},
+    {"reversed",
+     [](Builder& b) {
+       return b.Layer(Reverse{{0}}, {Bytes(b, {1'000'000}).id}, Type::kInt8, kUnit);
+     }},
+    {"sums of products",
+     [](Builder& b) {
+       return b.FullyConnected(Bytes(b, {1, 2}), Ones(b, {kMany, 2}, ScalesOf(kMany, 0)), kNoBias,
+                               {}, kUnit);
+     }},
+    {"convolution",
+     [](Builder& b) {
+       return b.Conv2D(Bytes(b, {1, 2, 2, 1}), Ones(b, {kMany, 1, 1, 1}, ScalesOf(kMany, 0)),
+                       kNoBias, {}, kUnit);
+     }},
+    {"groups",
+     [](Builder& b) {
+       return b.Conv2D(Bytes(b, {1, 2, 2, 1024}), Ones(b, {1024, 1, 1, 1}, ScalesOf(1024, 0)),
+                       kNoBias, {}, kUnit);
+     }},
+    {"depthwise",
+     [](Builder& b) {
+       return b.DepthwiseConv2D(Bytes(b, {1, 3, 3, kMany}),
+                                Ones(b, {1, 1, 1, kMany}, ScalesOf(kMany, 3)), kNoBias, {}, kUnit);
+     }},
+    {"hybrid sums of products",
+     [](Builder& b) {
+       const Value x = Reals(b, {1, 2});
+       return b.Layer(FullyConnected{}, {x.id, Ones(b, {kMany, 2}).id}, Type::kFloat32, {});
+     }},
+    {"hybrid depthwise",
+     [](Builder& b) {
+       const Value x = Reals(b, {1, 3, 3, kMany});
+       return b.Layer(DepthwiseConv2D{}, {x.id, Ones(b, {1, 1, 1, kMany}, ScalesOf(kMany, 3)).id},
+                      Type::kFloat32, {});
+     }},
+    {"real numbers per channel",
+     [](Builder& b) {
+       const Constant w = Ones(b, {1, kMany}, ScalesOf(kMany, 1));
+       return b.Layer(Dequantize{}, {w.id}, Type::kFloat32, {});
+     }},
+};
+
+// What allocations come to, against what was charged for the layer before, and is charged after it.
+void ExpectCharged(Graph graph) {
+  ASSERT_TRUE(AlignConstants(graph, nullptr).ok());
+  LayerOptions options{.kernel = BestKernel()};
+  options.ledger = std::make_shared<Ledger>(Limits(), 0);
+  const auto bound = static_cast<int64_t>(BoundPreparation(LayerView(graph, 0)));
+  const int64_t before = LiveBytes();
+  ResetPeak();
+  const Result<PreparedLayer> layer = Prepare(LayerView(graph, 0), options);
+  ASSERT_TRUE(layer.ok()) << layer.status().message();
+  EXPECT_LE(LiveBytes() - before, static_cast<int64_t>(options.ledger->taken()));
+  EXPECT_LE(PeakBytes() - before, bound);
+}
+
+TEST(Limits, WhatLayersTakeIsCharged) {
+  for (const Costly& costly : kCostly) {
+    SCOPED_TRACE(costly.name);
+    Builder b;
+    b.Output(costly.make(b), "y");
+    Result<Graph> graph = b.Finish();
+    ASSERT_TRUE(graph.ok()) << graph.status().message();
+    ExpectCharged(std::move(*graph));
+  }
+}
+
+// Its filters in time become real numbers.
+TEST(Limits, WhatAHybridSvdfTakesIsCharged) {
+  constexpr int kFilters = 1000;
+  constexpr int kMemory = 4000;
+  Builder b;
+  const Value x = Reals(b, {1, 2});
+  const Constant feature = Ones(b, {kFilters, 2});
+  const Constant time = Ones(b, {kFilters, kMemory});
+  b.Output(b.Layer(Relu{}, {x.id}, Type::kFloat32, {}), "y");
+  Graph graph = *b.Finish();
+  Tensor state;
+  state.type = Type::kFloat32;
+  state.shape = {1, kFilters * kMemory};
+  state.variable = true;
+  graph.tensors.push_back(state);
+  const auto variable = static_cast<TensorId>(graph.tensors.size()) - 1;
+  const TensorId y = graph.outputs[0];
+  graph.tensors[static_cast<size_t>(y)].shape = {1, kFilters};
+  graph.layers[0] = {Svdf{}, {x.id, feature.id, time.id, kNoTensor, variable}, {y}, {}};
+  ExpectCharged(std::move(graph));
+}
+
+Graph SumsOf(int count, int extent) {
+  Builder b;
+  const Value x = Bytes(b, {extent});
+  Value y = x;
+  for (int i = 0; i < count; ++i) {
+    y = b.Layer(Add{}, {y.id, x.id}, Type::kInt8, PerTensor(1 + 0.01f * static_cast<float>(i), 0));
+  }
+  b.Output(y, "y");
+  return *b.Finish();
+}
+
+TEST(Limits, LargeTensorsAreNoLargeLists) {
+  const Result<Model> model =
+      Model::Prepare(SumsOf(1, 1 << 24), {.limits = {.max_bytes = 80 << 20}});
+  EXPECT_TRUE(model.ok()) << model.status().message();
+}
+
 TEST(Limits, TheArenaCounts) {
-  const auto relu = [](Builder& b) {
-    return b.Relu(b.Input("x", Type::kInt8, {1, 1 << 20}, PerTensor(1, 0)), PerTensor(1, 1));
+  const Status refused =
+      Model::Prepare(SumsOf(1, 1 << 24), {.limits = {.max_bytes = 10 << 20}}).status();
+  EXPECT_EQ(refused.code(), StatusCode::kOutOfMemory);
+  EXPECT_EQ(refused.message().substr(0, 10), "the arena:");
+}
+
+// What did not fit beside other layers is tried again alone.
+TEST(Limits, DoNotDependOnThreads) {
+  std::atomic<int> calls = 0;
+  Context context(2);
+  const auto prepare = [&](const Graph& graph, size_t layer) -> Result<PreparedLayer> {
+    if (layer == 1 && calls++ == 0) return OutOfMemory("too much at once");
+    return Prepare(LayerView(graph, layer), {.kernel = BestKernel()});
   };
-  const Result<Model> model = PrepareOne(relu, {});
-  ASSERT_TRUE(model.ok());
-  EXPECT_EQ(model->taken_bytes(), model->constant_bytes() + model->arena_bytes());
+  const Result<Program> program = Program::Make(SumsOf(4, 10), prepare, false, &context);
+  ASSERT_TRUE(program.ok()) << program.status().message();
+  for (const PreparedLayer& layer : program->layers()) EXPECT_NE(layer.routine, nullptr);
+  const auto refuse = [&](const Graph&, size_t) -> Result<PreparedLayer> {
+    return OutOfMemory("too much");
+  };
+  EXPECT_EQ(Program::Make(SumsOf(4, 10), refuse, false, &context).status().message(), "too much");
+}
+
+TEST(Limits, AreNotNegative) {
+  EXPECT_TRUE(Model::Prepare(Graph(), {.limits = {.max_work = 0}}).ok());
+  EXPECT_EQ(Model::Prepare(Graph(), {.limits = {.max_work = -1}}).status().message(),
+            "Limits::max_work is -1 and Limits::max_rounds is 1000000; neither can be negative");
+  EXPECT_FALSE(Model::Prepare(Graph(), {.limits = {.max_rounds = -1}}).ok());
 }
 
 }  // namespace
