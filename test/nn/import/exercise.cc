@@ -3,9 +3,6 @@
 #include <utility>
 #include <vector>
 
-#include "intaglio/nn/import/tflite_reader.h"
-#include "intaglio/nn/model.h"
-
 namespace intaglio::nn::test {
 namespace {
 
@@ -13,13 +10,6 @@ constexpr size_t kMaxBytes = size_t{8} << 20;  // of a tensor, and what reading 
 constexpr size_t kMaxPrepared = size_t{64} << 20;
 constexpr int64_t kMaxWork = int64_t{1} << 24;  // of a run
 constexpr int64_t kMaxRounds = 8;               // of its loops
-
-// Elements that reach both ends of any 8-bit type.
-std::vector<uint8_t> Ramp(size_t count) {
-  std::vector<uint8_t> bytes(count);
-  for (size_t i = 0; i < count; ++i) bytes[i] = static_cast<uint8_t>(i * 127);
-  return bytes;
-}
 
 std::string Run(Model& model) {
   std::vector<std::vector<uint8_t>> data;
@@ -40,14 +30,27 @@ std::string Run(Model& model) {
 
 }  // namespace
 
-std::string Exercise(std::span<const uint8_t> bytes) {
+ImportOptions LimitedImport() {
   ImportOptions options;
   options.limits.max_bytes = kMaxBytes;
-  Result<Graph> graph = ImportTflite(bytes, nullptr, "bytes", options);
+  return options;
+}
+
+PrepareOptions Limited(PrepareOptions options) {
+  options.limits = {.max_bytes = kMaxPrepared, .max_work = kMaxWork, .max_rounds = kMaxRounds};
+  return options;
+}
+
+std::vector<uint8_t> Ramp(size_t count) {
+  std::vector<uint8_t> bytes(count);
+  for (size_t i = 0; i < count; ++i) bytes[i] = static_cast<uint8_t>(i * 127);
+  return bytes;
+}
+
+std::string Exercise(std::span<const uint8_t> bytes) {
+  Result<Graph> graph = ImportTflite(bytes, nullptr, "bytes", LimitedImport());
   if (!graph.ok()) return graph.status().message();
-  PrepareOptions prepare;
-  prepare.limits = {.max_bytes = kMaxPrepared, .max_work = kMaxWork, .max_rounds = kMaxRounds};
-  Result<Model> model = Model::Prepare(std::move(*graph), prepare);
+  Result<Model> model = Model::Prepare(std::move(*graph), Limited({}));
   return model.ok() ? Run(*model) : model.status().message();
 }
 

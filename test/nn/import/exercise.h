@@ -7,11 +7,21 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
+
+#include "intaglio/nn/import/tflite_reader.h"
+#include "intaglio/nn/model.h"
 
 namespace intaglio::nn::test {
 
-// The error, or empty where the model ran or would take too long.
+// The error, or empty where the model ran.
 std::string Exercise(std::span<const uint8_t> bytes);
+
+// Its parts, for further checks: limits under which a run takes milliseconds, and elements that
+// reach both ends of any 8-bit type.
+ImportOptions LimitedImport();
+PrepareOptions Limited(PrepareOptions options);
+std::vector<uint8_t> Ramp(size_t count);
 
 // Whether an error says so. Sizes beyond 32 bits are refused before all else where those count
 // them.

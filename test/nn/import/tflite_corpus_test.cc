@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "intaglio/test/nn/import/cross_check.h"
 #include "intaglio/test/nn/import/exercise.h"
 
 namespace intaglio::nn::test {
@@ -25,6 +26,7 @@ TEST(TfliteCorpus, IsSurvived) {
     SCOPED_TRACE(entry.path().filename().string());
     const std::string error = Exercise(exact);
     EXPECT_EQ(error.find('\n'), std::string::npos) << error;
+    EXPECT_EQ(CrossCheck(exact), "");
     ++(error.empty() ? ran : refused);
   }
   EXPECT_GT(ran, 0u) << "the seeds are models that run";

@@ -1,0 +1,179 @@
+#include "intaglio/test/nn/import/cross_check.h"
+
+#include <cmath>
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "intaglio/gemm/describe.h"
+#include "intaglio/nn/export/tflite_writer.h"
+#include "intaglio/nn/import/tflite_reader.h"
+#include "intaglio/nn/model.h"
+#include "intaglio/nn/partition.h"
+#include "intaglio/test/nn/import/exercise.h"
+
+namespace intaglio::nn::test {
+namespace {
+
+using Bytes = std::vector<uint8_t>;
+using Tensors = std::vector<Bytes>;
+
+// A NaN equals every NaN: which one an operation gives is not promised.
+bool SameFloats(const Bytes& a, const Bytes& b) {
+  for (size_t i = 0; i + sizeof(float) <= a.size(); i += sizeof(float)) {
+    float x = 0;
+    float y = 0;
+    std::memcpy(&x, a.data() + i, sizeof(float));
+    std::memcpy(&y, b.data() + i, sizeof(float));
+    const bool both_nan = std::isnan(x) && std::isnan(y);
+    if (!both_nan && std::memcmp(&x, &y, sizeof(float)) != 0) return false;
+  }
+  return true;
+}
+
+bool Same(const Graph& graph, const Tensors& a, const Tensors& b) {
+  if (a.size() != b.size()) return false;
+  for (size_t i = 0; i < a.size(); ++i) {
+    const Type type = graph.tensors[static_cast<size_t>(graph.outputs[i])].type;
+    if (a[i].size() != b[i].size()) return false;
+    if (type == Type::kFloat32 ? !SameFloats(a[i], b[i]) : a[i] != b[i]) return false;
+  }
+  return true;
+}
+
+// The outputs of one run from the first state on; none where the model does not run.
+std::optional<Tensors> Outputs(const Graph& graph, const Tensors& in, PrepareOptions options = {}) {
+  Result<Model> model = Model::Prepare(graph, Limited(std::move(options)));
+  if (!model.ok() || in.size() != model->input_count()) return std::nullopt;
+  std::vector<InputBuffer> inputs;
+  for (size_t i = 0; i < in.size(); ++i) {
+    inputs.push_back({in[i].data(), in[i].size(), model->input(i).type});
+  }
+  Tensors out;
+  std::vector<OutputBuffer> outputs;
+  for (size_t i = 0; i < model->output_count(); ++i) {
+    const Tensor& tensor = model->output(i);
+    out.emplace_back(*CountBytes(tensor.shape, tensor.type));
+    outputs.push_back({out.back().data(), out.back().size(), tensor.type});
+  }
+  if (!model->Run(inputs, outputs).ok()) return std::nullopt;
+  return out;
+}
+
+Tensors Inputs(const Graph& graph) {
+  Tensors inputs;
+  for (const TensorId id : graph.inputs) {
+    const Tensor& tensor = graph.tensors[static_cast<size_t>(id)];
+    inputs.push_back(Ramp(*CountBytes(tensor.shape, tensor.type)));
+  }
+  return inputs;
+}
+
+Result<Graph> Import(std::span<const uint8_t> bytes, std::vector<Shape> shapes = {}) {
+  ImportOptions options = LimitedImport();
+  options.input_shapes = std::move(shapes);
+  return ImportTflite(bytes, nullptr, "bytes", options);
+}
+
+// Written and read again. The error where the reader refuses what the writer wrote.
+Result<Graph> ThroughFile(const Graph& graph, const Bytes& file) {
+  Result<Graph> again = Import(file);
+  if (again.ok() && (again->inputs.size() != graph.inputs.size() ||
+                     again->outputs.size() != graph.outputs.size())) {
+    return InvalidArgument("another number of inputs or outputs");
+  }
+  return again;
+}
+
+struct Expected {
+  const Graph& graph;
+  const Tensors& inputs;
+  const Tensors& outputs;
+  size_t choice;  // of a way among many
+};
+
+// One kernel beside the best: a file that mutates meets others.
+std::string OtherKernel(const Expected& expected) {
+  std::vector<std::string> usable;
+  for (const KernelInfo& kernel : ListKernels()) {
+    if (kernel.usable) usable.push_back(kernel.name);
+  }
+  PrepareOptions options;
+  options.kernel = usable[expected.choice % usable.size()];
+  const std::optional<Tensors> outputs = Outputs(expected.graph, expected.inputs, options);
+  if (outputs && Same(expected.graph, *outputs, expected.outputs)) return {};
+  return "kernel " + options.kernel + " gives other bits";
+}
+
+std::string Threads(const Expected& expected) {
+  PrepareOptions options;
+  options.threads = 3;
+  options.keep_all_tensors = true;
+  const std::optional<Tensors> outputs = Outputs(expected.graph, expected.inputs, options);
+  if (outputs && Same(expected.graph, *outputs, expected.outputs)) return {};
+  return "three threads and memory for every tensor give other bits";
+}
+
+std::string Written(const Expected& expected) {
+  const Result<Bytes> file = ExportTflite(expected.graph);
+  if (!file.ok()) return {};  // what has no encoding
+  const Result<Graph> again = ThroughFile(expected.graph, *file);
+  if (!again.ok()) return "what was written is refused: " + again.status().message();
+  const std::optional<Tensors> outputs = Outputs(*again, expected.inputs);
+  if (outputs && Same(expected.graph, *outputs, expected.outputs)) return {};
+  return "what was written gives other bits";
+}
+
+std::string InParts(const Expected& expected) {
+  const Result<Parts> parts = Partition(expected.graph);
+  if (!parts.ok()) return {};
+  Tensors tensors = expected.inputs;
+  for (const Graph* part :
+       {&parts->quantize_inputs, &parts->quantized_main, &parts->dequantize_outputs}) {
+    PrepareOptions options;
+    options.integer_only = part == &parts->quantized_main;
+    std::optional<Tensors> outputs = Outputs(*part, tensors, options);
+    if (!outputs) return "a part does not run";
+    tensors = std::move(*outputs);
+    const Result<Bytes> file = ExportTflite(*part);
+    if (!file.ok()) continue;
+    const Result<Graph> again = ThroughFile(*part, *file);
+    if (!again.ok()) return "a part that was written is refused: " + again.status().message();
+  }
+  return Same(expected.graph, tensors, expected.outputs) ? "" : "the parts give other bits";
+}
+
+// No shape may break anything; whether it fits the model is the model's business.
+void OtherShapes(std::span<const uint8_t> bytes, const Graph& graph, int batch) {
+  std::vector<Shape> shapes;
+  for (const TensorId id : graph.inputs) {
+    shapes.push_back(graph.tensors[static_cast<size_t>(id)].shape);
+    if (!shapes.back().empty()) shapes.back()[0] = batch;
+  }
+  const Result<Graph> other = Import(bytes, std::move(shapes));
+  if (other.ok()) (void)Outputs(*other, Inputs(*other));
+}
+
+}  // namespace
+
+std::string CrossCheck(std::span<const uint8_t> bytes) {
+  const Result<Graph> graph = Import(bytes);
+  if (!graph.ok()) return {};
+  size_t choice = 0;
+  for (const uint8_t byte : bytes) choice += byte;
+  OtherShapes(bytes, *graph, static_cast<int>(choice % 4));
+  const Tensors inputs = Inputs(*graph);
+  const std::optional<Tensors> outputs = Outputs(*graph, inputs);
+  if (!outputs) return {};
+  const Expected expected = {*graph, inputs, *outputs, choice};
+  for (const auto check : {OtherKernel, Threads, Written, InParts}) {
+    std::string error = check(expected);
+    if (!error.empty()) return error;
+  }
+  return {};
+}
+
+}  // namespace intaglio::nn::test
