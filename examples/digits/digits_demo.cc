@@ -4,6 +4,9 @@
 //
 // FOLDER holds digits.tflite, the images the network was not trained on, and what it must answer to
 // the bit; README.md there says where they come from.
+#include <intaglio/nn/import/tflite_reader.h>
+#include <intaglio/nn/model.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -15,16 +18,11 @@
 #include <string>
 #include <vector>
 
-#include "intaglio/nn/import/tflite_reader.h"
-#include "intaglio/nn/model.h"
-#include "intaglio/tools/npy.h"
-
 namespace {
 
 using intaglio::Result;
 using intaglio::Status;
 using intaglio::nn::Model;
-using intaglio::tools::NpyArray;
 
 constexpr size_t kPixels = 8 * 8;
 constexpr size_t kClasses = 10;
@@ -36,29 +34,32 @@ struct Data {
   std::vector<uint8_t> labels;
 };
 
-Result<NpyArray> Read(const std::string& path, intaglio::Type type, size_t per_digit) {
-  Result<NpyArray> array = intaglio::tools::ReadNpy(path);
-  if (!array.ok()) return array;
-  if (array->type != type || array->shape.empty() || array->shape[0] < 1 ||
-      array->data.size() != static_cast<size_t>(array->shape[0]) * per_digit) {
-    return intaglio::InvalidArgument(path + ": not the digits this program knows");
+// The elements of a .npy file of bytes: they stand behind a header, whose length bytes 8 and 9
+// tell.
+Result<std::vector<uint8_t>> ReadNpy(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  const std::vector<char> bytes{std::istreambuf_iterator<char>(file), {}};
+  const std::string magic = "\x93NUMPY";
+  if (bytes.size() < 10 || !std::equal(magic.begin(), magic.end(), bytes.begin())) {
+    return intaglio::InvalidArgument(path + ": not a .npy file");
   }
-  return array;
+  const size_t first = 10 + static_cast<uint8_t>(bytes[8]) + 256 * static_cast<uint8_t>(bytes[9]);
+  if (first > bytes.size()) return intaglio::InvalidArgument(path + ": cut off");
+  return std::vector<uint8_t>(bytes.begin() + static_cast<ptrdiff_t>(first), bytes.end());
 }
 
 Result<Data> ReadData(const std::string& folder) {
-  const auto images = Read(folder + "/heldout_images.npy", intaglio::Type::kInt8, kPixels);
+  const auto images = ReadNpy(folder + "/heldout_images.npy");
   if (!images.ok()) return images.status();
-  const auto expected = Read(folder + "/expected_outputs.npy", intaglio::Type::kInt8, kClasses);
+  const auto expected = ReadNpy(folder + "/expected_outputs.npy");
   if (!expected.ok()) return expected.status();
-  const auto labels = Read(folder + "/heldout_labels.npy", intaglio::Type::kUInt8, 1);
+  const auto labels = ReadNpy(folder + "/heldout_labels.npy");
   if (!labels.ok()) return labels.status();
-  if (images->shape[0] != labels->shape[0] || images->shape[0] != expected->shape[0]) {
-    return intaglio::InvalidArgument(folder + ": as many labels as images are needed");
+  const size_t digits = labels->size();
+  if (digits == 0 || images->size() != digits * kPixels || expected->size() != digits * kClasses) {
+    return intaglio::InvalidArgument(folder + ": not the digits this program knows");
   }
-  return Data{{images->data.begin(), images->data.end()},
-              {expected->data.begin(), expected->data.end()},
-              labels->data};
+  return Data{{images->begin(), images->end()}, {expected->begin(), expected->end()}, *labels};
 }
 
 // The accuracy of the float model this one was made from, as metadata.json states it.
