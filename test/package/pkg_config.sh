@@ -10,13 +10,18 @@ export PKG_CONFIG_PATH=$libraries/pkgconfig LD_LIBRARY_PATH=$libraries
 mkdir -p "$work"
 cd "$work"
 
-build_and_run() {  # NAME MODULE SOURCE [FLAG...]
+build() {  # NAME MODULE SOURCE [FLAG...]
   local flags
   flags=$(pkg-config --cflags --libs "$2")
   # shellcheck disable=SC2086  # the flags are words
   "$compiler" -std=c++20 -O2 "${@:4}" -o "$1" "$3" $flags
+}
+build_and_run() {  # the same
+  build "$@"
   "${emulator[@]}" "./$1"
 }
+
+root=$consumer/../../..
 
 # The N-th program that README shows: what is no directive is the body of main.
 program_of_readme() {  # N
@@ -26,7 +31,12 @@ program_of_readme() {  # N
     inside && /^#include/ { print }
     inside && !/^#include/ { body = body $0 "\n" }
     END { print "#include <cstdint>\nint main() {\n" body "return status.ok() ? 0 : 1;\n}" }
-  ' "$consumer/../../../README.md"
+  ' "$root/README.md"
+}
+
+# The only program that a page of docs/ shows.
+program_of_page() {  # PAGE
+  sed -n '/^```cpp$/,/^```$/p' "$root/docs/$1" | grep -v '^```'
 }
 
 build_and_run gemm intaglio "$consumer/gemm.cc"
@@ -38,8 +48,11 @@ if [ "$with_nn" = 1 ]; then
   build_and_run nn intaglio-nn "$consumer/nn.cc"
   build_and_run network intaglio-nn "$consumer/network.cc"
   program_of_readme 2 > readme_model.cc
-  cp "$consumer/../../../examples/digits/digits.tflite" .
+  cp "$root/examples/digits/digits.tflite" .
   build_and_run readme_model intaglio-nn readme_model.cc
+  program_of_page small_program.md > classify.cc
+  build classify intaglio-nn classify.cc
+  "${emulator[@]}" ./classify digits.tflite
   module=intaglio-nn
 fi
 
