@@ -63,7 +63,7 @@ function(intaglio_kernel file)
   # Its flags are its own.
   set_source_files_properties(${path} TARGET_DIRECTORY intaglio_gemm PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
   set_source_files_properties(${path} TARGET_DIRECTORY intaglio_gemm PROPERTIES
-    COMPILE_OPTIONS "${ARGN};${INTAGLIO_SANITIZED_KERNEL}")
+    COMPILE_OPTIONS "${ARGN};${INTAGLIO_SANITIZED_KERNEL};${INTAGLIO_HARDENED_KERNEL}")
   if(ARGN)
     cmake_path(GET path FILENAME name)
     set_property(GLOBAL APPEND PROPERTY INTAGLIO_ISA_KERNELS ${directory}/${name})

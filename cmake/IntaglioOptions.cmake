@@ -50,6 +50,8 @@ if(INTAGLIO_HARDEN AND NOT INTAGLIO_SANITIZE)
   check_cxx_compiler_flag(-fstack-protector-strong INTAGLIO_HAS_STACK_PROTECTOR)
   if(INTAGLIO_HAS_STACK_PROTECTOR)
     list(APPEND INTAGLIO_HARDENED_COMPILE $<${optimized}:-fstack-protector-strong>)
+    # Inner loops check nothing, and trust those that call them.
+    set(INTAGLIO_HARDENED_KERNEL $<${optimized}:-fno-stack-protector>)
   endif()
   check_cxx_compiler_flag("-O2;-U_FORTIFY_SOURCE;-D_FORTIFY_SOURCE=2" INTAGLIO_HAS_FORTIFY)
   if(INTAGLIO_HAS_FORTIFY)

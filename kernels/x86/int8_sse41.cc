@@ -22,7 +22,7 @@ struct KernelSse41 : Sse41 {
     return _mm_cvtepi8_epi16(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p)));
   }
   static INTAGLIO_INLINE Operand LoadRow(const void* p) {
-    return _mm_castps_si128(_mm_load1_ps(static_cast<const float*>(p)));
+    return _mm_castps_si128(_mm_set1_ps(*static_cast<const AnyFloat*>(p)));
   }
   static INTAGLIO_INLINE I32 Dot(I32 acc, Operand panel, Operand row) {
     return Add(acc, _mm_madd_epi16(panel, row));

@@ -19,7 +19,7 @@ struct PanelAvx2 : Avx2 {
   using Operand = __m256i;
 
   static INTAGLIO_INLINE Operand LoadRow(const void* p) {
-    return _mm256_castps_si256(_mm256_broadcast_ss(static_cast<const float*>(p)));
+    return _mm256_castps_si256(_mm256_set1_ps(*static_cast<const AnyFloat*>(p)));
   }
 
   static INTAGLIO_INLINE void Keep(I32& acc) { asm("" : "+x"(acc)); }
