@@ -72,8 +72,9 @@ if pkg-config --cflags "$module" | grep -e -std=; then
 fi
 
 # A compiler that is told another language says what is amiss.
+# shellcheck disable=SC2046  # the flags are words
 refusal=$(echo '#include <intaglio/gemm/gemm.h>' |
-  "$compiler" -x c++ -fsyntax-only "$(pkg-config --cflags-only-I intaglio)" -std=c++17 - 2>&1 || true)
+  "$compiler" -x c++ -fsyntax-only $(pkg-config --cflags-only-I intaglio) -std=c++17 - 2>&1 || true)
 grep -q 'error.*Intaglio needs C++20: compile with -std=c++20' <<< "$refusal" ||
   { echo "of C++17, it says: $(head -n 5 <<< "$refusal")"; exit 1; }
 

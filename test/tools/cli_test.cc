@@ -333,7 +333,7 @@ TEST_F(Cli, MemoryAndWorkHaveLimits) {
   }
   const json report = json::parse(Run("inspect network.tflite --json --max-memory 64M").out);
   EXPECT_EQ(report["max_memory_bytes"], 64 << 20);
-  EXPECT_EQ(report["memory_bytes"],
+  EXPECT_GE(report["memory_bytes"],
             report["packed_constant_bytes"].get<int64_t>() + report["arena_bytes"].get<int64_t>());
   EXPECT_GT(report["work"], report["macs"]);
 }
