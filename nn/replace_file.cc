@@ -105,7 +105,7 @@ Status WriteTo(int fd, const std::string& path, std::span<const uint8_t> head,
 std::optional<Status> WriteToOpen(const std::string& path, const struct stat& file,
                                   std::span<const uint8_t> head, std::span<const uint8_t> body) {
   const std::string entry = DescriptorEntry(path);
-  const int named = entry.empty() ? -1 : std::atoi(entry.c_str() + entry.rfind('/') + 1);
+  const int named = entry.empty() ? -1 : std::atoi(entry.substr(entry.rfind('/') + 1).c_str());
   for (const int fd : {named, STDOUT_FILENO, STDERR_FILENO}) {
     if (WritesTo(fd, file)) return WriteTo(fd, path, head, body);
   }

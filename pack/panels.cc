@@ -29,7 +29,9 @@ struct Places {
 PanelSource SourceOf(const ConstMatrix& m, const PanelFormat& format, const PanelExtent& extent) {
   const bool depth_runs = m.order == Order::kRowMajor;
   const ptrdiff_t channel_stride = depth_runs ? m.stride : 1;
-  return {static_cast<const uint8_t*>(m.data) + extent.first_channel * channel_stride,
+  // No elements may have no address.
+  const ptrdiff_t first = m.data == nullptr ? 0 : extent.first_channel * channel_stride;
+  return {static_cast<const uint8_t*>(m.data) + first,
           channel_stride,
           depth_runs ? 1 : m.stride,
           static_cast<uint8_t>(m.type == Type::kUInt8 ? 0x80 : 0),

@@ -24,6 +24,20 @@ namespace intaglio::test {
 #define INTAGLIO_SKIP_THREADS_OF_CHILDREN()
 #endif
 
+// Another thread may hold a lock of the address sanitizer's allocator at the fork, for which the
+// child would wait for ever.
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define INTAGLIO_TEST_CHECKS_ADDRESSES
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__) || defined(INTAGLIO_TEST_CHECKS_ADDRESSES)
+#define INTAGLIO_SKIP_FORKS_AMONG_THREADS() \
+  GTEST_SKIP() << "the address sanitizer's allocator may be locked in forked children"
+#else
+#define INTAGLIO_SKIP_FORKS_AMONG_THREADS()
+#endif
+
 // Waits for a child, but not forever: "exit 0", "signal 11", or "hangs", after which it is killed.
 inline std::string OutcomeOf(pid_t child) {
   using Clock = std::chrono::steady_clock;
