@@ -16,26 +16,21 @@
 namespace intaglio::test {
 
 // The thread sanitizer takes the first threads of a child for the parent's, whose addresses they
-// get, and ends it.
-#ifdef INTAGLIO_TEST_FOR_RACES
-#define INTAGLIO_SKIP_THREADS_OF_CHILDREN() \
-  GTEST_SKIP() << "the thread sanitizer knows no threads of forked children"
-#else
-#define INTAGLIO_SKIP_THREADS_OF_CHILDREN()
-#endif
-
-// Another thread may hold a lock of the address sanitizer's allocator at the fork, for which the
-// child would wait for ever.
+// get, and ends it. Threads of the parent may hold locks of the address sanitizer's at the fork,
+// for which the child would wait for ever.
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)
 #define INTAGLIO_TEST_CHECKS_ADDRESSES
 #endif
 #endif
-#if defined(__SANITIZE_ADDRESS__) || defined(INTAGLIO_TEST_CHECKS_ADDRESSES)
-#define INTAGLIO_SKIP_FORKS_AMONG_THREADS() \
-  GTEST_SKIP() << "the address sanitizer's allocator may be locked in forked children"
+#if defined(INTAGLIO_TEST_FOR_RACES)
+#define INTAGLIO_SKIP_THREADS_OF_CHILDREN() \
+  GTEST_SKIP() << "the thread sanitizer knows no threads of forked children"
+#elif defined(__SANITIZE_ADDRESS__) || defined(INTAGLIO_TEST_CHECKS_ADDRESSES)
+#define INTAGLIO_SKIP_THREADS_OF_CHILDREN() \
+  GTEST_SKIP() << "the address sanitizer may be locked in forked children"
 #else
-#define INTAGLIO_SKIP_FORKS_AMONG_THREADS()
+#define INTAGLIO_SKIP_THREADS_OF_CHILDREN()
 #endif
 
 // Waits for a child, but not forever: "exit 0", "signal 11", or "hangs", after which it is killed.

@@ -154,7 +154,6 @@ TEST(Fork, ChildExitsWithAStaticContext) {
 // Other threads of the parent are anywhere in their products when it forks.
 TEST(Fork, WhileOtherContextsRun) {
   INTAGLIO_SKIP_THREADS_OF_CHILDREN();
-  INTAGLIO_SKIP_FORKS_AMONG_THREADS();
   std::atomic<bool> stop{false};
   std::atomic<int> wrong{0};
   std::vector<std::thread> callers;

@@ -107,7 +107,6 @@ TEST(Fork, ChildExitsWithAStaticModel) {
 // that nobody was running.
 TEST(Fork, WhileOthersRunTheModel) {
   INTAGLIO_SKIP_THREADS_OF_CHILDREN();
-  INTAGLIO_SKIP_FORKS_AMONG_THREADS();
   Model model = MakeModel(2);
   Result<Model> idle = model.Share();
   ASSERT_TRUE(idle.ok() && IsRight(*idle));
