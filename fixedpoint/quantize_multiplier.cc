@@ -20,8 +20,8 @@ Status BadMultiplier(double real, const char* why) {
 Result<QuantizedMultiplier> QuantizeMultiplier(double real) {
   if (!std::isfinite(real)) return BadMultiplier(real, "is not finite");
   if (real < 0) return BadMultiplier(real, "is negative");
-  // Of the 53 bits of a normal number, 31, rounded to the nearest. One that is not normal is below
-  // 2^-32 by far.
+  // A normal number has 53 bits, of which 31 are kept, rounded to nearest. A number that is not
+  // normal is far below 2^-32.
   constexpr int kBits = 52;
   constexpr int kDropped = kBits + 1 - 31;
   const int64_t bits = std::bit_cast<int64_t>(real) & INT64_MAX;  // of -0 those of 0

@@ -120,8 +120,8 @@ struct LayerOptions {
   bool cold = false;
   // Where what is packed is charged before it is allocated, or null.
   std::shared_ptr<Ledger> ledger = nullptr;
-  // Where layers find what another one has made of the same constant, or null. Of one model alone:
-  // it goes by addresses.
+  // Where layers find what another one has made of the same constant, or null. It goes by
+  // addresses, so it serves one model alone.
   std::shared_ptr<PackedOnce> packed = nullptr;
 };
 

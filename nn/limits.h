@@ -19,7 +19,7 @@ struct Limits {
   // file itself nor the caller's constants count.
   size_t max_bytes = 0;
   // Multiply-accumulates of one run, or other steps of about the same cost: elements read and
-  // written, pooled, compared. Of a loop, one round counts; see max_rounds.
+  // written, pooled, compared. A loop counts as one round; see max_rounds.
   int64_t max_work = 1'000'000'000'000'000;
   // A run whose loops would take more rounds than this, those of loops inside of loops counted too,
   // ends with an error. So does one whose rounds may come to more than max_work.

@@ -59,7 +59,7 @@ template <class T>
 OutputBuffer MakeOutput(std::span<T> values) {
   return {values.data(), values.size_bytes(), TypeOf<T>};
 }
-// Of any vector, array or the like, which must outlive the buffer.
+// Takes any vector, array or the like, which must outlive the buffer.
 template <std::ranges::contiguous_range Range>
 InputBuffer MakeInput(const Range& values) {
   return MakeInput(std::span<const std::ranges::range_value_t<Range>>(values));

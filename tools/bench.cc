@@ -89,8 +89,8 @@ int64_t TotalMacs(const nn::Model& model) {
   return macs;
 }
 
-// Of what the kernel reaches in products; 0 where that is not known, and where the layer is not
-// the kernel's work (float32).
+// The share of what the kernel reaches in products. It is 0 where that is not known, and where the
+// layer is not the kernel's work (float32).
 double ShareOfPeak(const nn::LayerInfo& layer, const Times& times, double peak) {
   return peak > 0 && !layer.kernel.empty() ? Gops(layer.macs, times.min_ms) / peak : 0;
 }

@@ -19,8 +19,7 @@ struct RunOptions {
   nn::Limits limits;
   std::vector<std::string> inputs;
   std::string image;
-  // Of an image's samples, one number or one per channel: float32 inputs take (sample - mean) /
-  // std.
+  // float32 inputs take (sample - mean) / std of an image's samples: one number, or one per channel.
   std::vector<double> mean = {127.5};
   std::vector<double> std = {127.5};
   bool scales_image = false;  // the two were given

@@ -21,7 +21,7 @@ struct Interval {
   void Meet(const Interval& other);
 };
 
-// Of the elements of a tensor: element i has interval i modulo their number.
+// The intervals of a tensor's elements: element i has interval i modulo their number.
 struct Range {
   std::vector<Interval> parts = {Interval()};  // at least one
 

@@ -16,7 +16,7 @@ Status EncodePool(const Op& op, Encoding& e) {
   return {};
 }
 
-// Of int16 layers, it decides in other runtimes how sums are made.
+// It decides how other runtimes add up the products of an int16 layer.
 tflite::TensorType BiasType(const LayerView& layer) {
   const bool counts = layer.input(0).type == Type::kInt16 && layer.has_input(2);
   return counts ? ToTflite(layer.input(2).type) : tflite::TensorType::FLOAT32;

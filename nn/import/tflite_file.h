@@ -43,7 +43,7 @@ class Budget {
                        " bytes (Limits::max_bytes)");
   }
 
-  // Of all subgraphs together.
+  // All subgraphs share it.
   FoldBudget& folding() { return folding_; }
 
   // A subgraph read for a layer of another one. Nothing else keeps subgraphs from running each

@@ -61,8 +61,8 @@ struct Pairs {
 
 // The pairs of operands, as tensors have them, whose sums lie so near a tie, which is where the
 // function before rounding is a whole number, that the definition and a linear function may round
-// them to either side. All others have the same result by both. Of most sums they are a few of the
-// 2^16 pairs.
+// them to either side. All others have the same result by both. They are a few of the 2^16 pairs
+// for most sums.
 class TieFinder {
  public:
   // flip: LineOutput::flip, from the operands of the function to those of tensors.

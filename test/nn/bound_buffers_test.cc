@@ -124,7 +124,7 @@ TEST(BoundBuffers, OfAConcatenationOfLines) {
   EXPECT_EQ(model.TensorData(model.graph().outputs[0]), result.data());
 }
 
-// Of whole parts, some of which are outputs or a concatenation themselves.
+// The operands are whole parts, some of which are outputs or a concatenation themselves.
 TEST(BoundBuffers, OfNestedConcatenations) {
   Builder b;
   const Value x = InputOf(b, "x", {1, 2, 4, 3});

@@ -226,7 +226,7 @@ TEST(Model, WarmingUpPassesOverLayersThatRefuseZeros) {
   }
 }
 
-// Of zeros by zeros, which would raise a signal where the caller asked for them.
+// Warm-up divides zeros by zeros, which would raise a signal where the caller asked for signals.
 TEST(Model, WarmsUpInEveryFloatEnvironment) {
   Result<Model> model = Model::Prepare(MakeDivision(Div{}, 5, Type::kFloat32));
   ASSERT_TRUE(model.ok()) << model.status().message();

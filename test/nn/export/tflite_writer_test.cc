@@ -136,7 +136,7 @@ TEST(TfliteWriter, AlignsConstants) {
 
 // Our reader does not need these, other runtimes do.
 
-// Of int16 layers, the type of the bias says how sums are made.
+// The type of its bias says how the sums of an int16 layer are made.
 TEST(TfliteWriter, SaysTheTypeOfABias) {
   const auto type_of = [](Type x_type, auto zero) {
     using T = decltype(zero);

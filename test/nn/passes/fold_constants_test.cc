@@ -138,7 +138,7 @@ TEST(FoldConstants, WhatTheBudgetDoesNotAllowStays) {
     EXPECT_EQ(folded.layers.size(), 4u);
     EXPECT_EQ(RunOnce(folded, Ramp(8)), expected);
   }
-  // Of the first layer alone.
+  // It suffices for the first layer alone.
   EXPECT_EQ(Folded(Product(), {12 * sizeof(float), kPlenty}).layers.size(), 3u);
 }
 

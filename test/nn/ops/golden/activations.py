@@ -36,7 +36,7 @@ def case(code, x, weights, bias, y, options, version=1, note="", fixed=(), runs=
               else values(rng, t) for t in fed] for _ in range(runs)]
     if x.dtype == "int16" and code != "DEPTHWISE_CONV_2D":
         options = (options[0], options[1] | dict(quantizedBiasType=TYPES[bias.dtype]))
-    # Of convolutions the reference takes no input that is absent.
+    # The reference takes no convolution with an absent input.
     given = tensors if code == "FULLY_CONNECTED" else [t for t in tensors if t is not None]
     F.add(name, write((fed, [y], [Op(code, given, [y], options, version)])), feeds)
 
