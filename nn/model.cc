@@ -56,6 +56,19 @@ std::vector<Placement> PlacementsOf(const MemoryPlan& plan) {
   return placements;
 }
 
+Status CheckIndex(const char* kind, size_t index, size_t count) {
+  if (index < count) return {};
+  return InvalidArgument("there is no " + std::string(kind) + " " + std::to_string(index) +
+                         "; the model has " + std::to_string(count));
+}
+
+Status CheckAligned(const char* kind, size_t index, const void* data, Type type) {
+  if (reinterpret_cast<uintptr_t>(data) % SizeOf(type) == 0) return {};
+  return InvalidArgument(std::string(kind) + " " + std::to_string(index) +
+                         ": the address of a bound buffer must be a multiple of " +
+                         std::to_string(SizeOf(type)));
+}
+
 }  // namespace
 
 struct Model::Prepared {
@@ -97,6 +110,17 @@ struct Model::Instance {
   const void* Read(TensorId id) const {
     const Tensor& tensor = prepared->graph().tensors[static_cast<size_t>(id)];
     return tensor.constant ? tensor.data : Place(id);
+  }
+
+  // A null buffer unbinds, and is always right.
+  Status CheckBinding(const char* kind, size_t i, const Tensor& tensor, const void* data,
+                      size_t bytes, Type type) const {
+    if (data == nullptr) return {};
+    if (prepared->options.backend != nullptr) {
+      return Unsupported("buffers are bound on the CPU only");
+    }
+    INTAGLIO_RETURN_IF_ERROR(CheckBuffer(kind, i, tensor, data, bytes, type));
+    return CheckAligned(kind, i, data, type);
   }
 
   void Rebind() {
@@ -336,33 +360,10 @@ Status Model::CheckTimes(std::span<std::chrono::nanoseconds> layer_times) const 
                          " elements; the model has " + std::to_string(layers().size()) + " layers");
 }
 
-namespace {
-
-Status CheckIndex(const char* kind, size_t index, size_t count) {
-  if (index < count) return {};
-  return InvalidArgument("there is no " + std::string(kind) + " " + std::to_string(index) +
-                         "; the model has " + std::to_string(count));
-}
-
-Status CheckAligned(const char* kind, size_t index, const void* data, Type type) {
-  if (reinterpret_cast<uintptr_t>(data) % SizeOf(type) == 0) return {};
-  return InvalidArgument(std::string(kind) + " " + std::to_string(index) +
-                         ": the address of a bound buffer must be a multiple of " +
-                         std::to_string(SizeOf(type)));
-}
-
-}  // namespace
-
 Status Model::BindInput(size_t i, const InputBuffer& buffer) try {
   INTAGLIO_RETURN_IF_ERROR(CheckIndex("input", i, input_count()));
-  if (buffer.data != nullptr) {
-    if (instance_->prepared->options.backend != nullptr) {
-      return Unsupported("buffers are bound on the CPU only");
-    }
-    INTAGLIO_RETURN_IF_ERROR(
-        CheckBuffer("input", i, input(i), buffer.data, buffer.bytes, buffer.type));
-    INTAGLIO_RETURN_IF_ERROR(CheckAligned("input", i, buffer.data, buffer.type));
-  }
+  INTAGLIO_RETURN_IF_ERROR(
+      instance_->CheckBinding("input", i, input(i), buffer.data, buffer.bytes, buffer.type));
   INTAGLIO_RETURN_IF_ERROR(instance_->bound.BindInput(i, buffer.data));
   instance_->Rebind();
   return {};
@@ -372,14 +373,8 @@ Status Model::BindInput(size_t i, const InputBuffer& buffer) try {
 
 Status Model::BindOutput(size_t i, const OutputBuffer& buffer) try {
   INTAGLIO_RETURN_IF_ERROR(CheckIndex("output", i, output_count()));
-  if (buffer.data != nullptr) {
-    if (instance_->prepared->options.backend != nullptr) {
-      return Unsupported("buffers are bound on the CPU only");
-    }
-    INTAGLIO_RETURN_IF_ERROR(
-        CheckBuffer("output", i, output(i), buffer.data, buffer.bytes, buffer.type));
-    INTAGLIO_RETURN_IF_ERROR(CheckAligned("output", i, buffer.data, buffer.type));
-  }
+  INTAGLIO_RETURN_IF_ERROR(
+      instance_->CheckBinding("output", i, output(i), buffer.data, buffer.bytes, buffer.type));
   INTAGLIO_RETURN_IF_ERROR(instance_->bound.BindOutput(i, buffer.data));
   instance_->Rebind();
   return {};
