@@ -12,6 +12,7 @@
 #include "intaglio/gemm/write_tile.h"
 #include "intaglio/kernels/params_list.h"
 #include "intaglio/pack/copy_lines.h"
+#include "intaglio/pack/first_byte.h"
 #include "intaglio/pack/windows.h"
 
 namespace intaglio {
@@ -62,7 +63,7 @@ void ReadyRows(const Plan& plan, const Kernel& kernel, int first, int count, con
     ReadyWindows(plan, kernel, first, count, scratch, args);
   } else if (plan.blocking.in_place) {
     args.row_stride = p.rows.matrix.stride;
-    args.rows = static_cast<const std::byte*>(p.rows.matrix.data) + first * args.row_stride;
+    args.rows = FirstByte(p.rows.matrix) + first * args.row_stride;
   } else {
     const int depth = p.padded_depth();
     args.row_stride = depth * static_cast<ptrdiff_t>(RowElementBytes(kernel.row_format));

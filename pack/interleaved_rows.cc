@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "intaglio/pack/first_byte.h"
+
 namespace intaglio {
 namespace {
 
@@ -25,8 +27,8 @@ void PackInterleavedRows(const RowSource& source, int first, int count, int padd
     const int rows = std::min(kBy, count - r);
     if (in_place) {
       const ConstMatrix& m = source.matrix;
-      const auto* from = static_cast<const std::byte*>(m.data) + (first + r) * m.stride;
-      InterleaveRows(from, m.stride, rows, m.cols, packed);
+      const uint8_t* const from = FirstByte(m) + (first + r) * m.stride;
+      InterleaveRows(reinterpret_cast<const std::byte*>(from), m.stride, rows, m.cols, packed);
     } else {
       PackRows(source, RowFormat::kSigned8, first + r, rows, padded_depth, packed + bytes);
       InterleaveRows(packed + bytes, padded_depth, rows, padded_depth, packed);

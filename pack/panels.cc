@@ -7,6 +7,7 @@
 #include <string>
 #include <type_traits>
 
+#include "intaglio/pack/first_byte.h"
 #include "intaglio/pack/pages.h"
 #include "intaglio/pack/validate.h"
 
@@ -29,9 +30,7 @@ struct Places {
 PanelSource SourceOf(const ConstMatrix& m, const PanelFormat& format, const PanelExtent& extent) {
   const bool depth_runs = m.order == Order::kRowMajor;
   const ptrdiff_t channel_stride = depth_runs ? m.stride : 1;
-  // No elements may have no address.
-  const ptrdiff_t first = m.data == nullptr ? 0 : extent.first_channel * channel_stride;
-  return {static_cast<const uint8_t*>(m.data) + first,
+  return {FirstByte(m) + extent.first_channel * channel_stride,
           channel_stride,
           depth_runs ? 1 : m.stride,
           static_cast<uint8_t>(m.type == Type::kUInt8 ? 0x80 : 0),

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "intaglio/pack/first_byte.h"
 #include "intaglio/pack/im2col_rows.h"
 #include "intaglio/pack/interleaved_rows.h"
 #include "intaglio/pack/validate.h"
@@ -121,7 +122,7 @@ void FillRuns(Element value, int length, int count, Element* to, ptrdiff_t to_st
 template <class Elements>
 void PackMatrixRows(const ConstMatrix& m, int first, int count, int padded_depth,
                     typename Elements::Element* packed) {
-  const auto* data = static_cast<const uint8_t*>(m.data);
+  const uint8_t* const data = FirstByte(m);
   const bool contiguous = RowsAreContiguous(m);
   if (contiguous) {
     const ptrdiff_t stride = m.order == Order::kRowMajor ? m.stride : 1;

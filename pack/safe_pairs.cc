@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "intaglio/pack/first_byte.h"
+
 namespace intaglio {
 
 bool PairsAreSafe(const ConstMatrix& m) {
-  const auto* data = static_cast<const uint8_t*>(m.data);
+  const uint8_t* const data = FirstByte(m);
   const int flip = m.type == Type::kUInt8 ? 0x80 : 0;
   const bool depth_runs = m.order == Order::kRowMajor;
   const ptrdiff_t along_depth = depth_runs ? 1 : m.stride;
