@@ -7,6 +7,7 @@
 #include "intaglio/nn/ops/changing_weights.h"
 #include "intaglio/nn/ops/linear16.h"
 #include "intaglio/nn/ops/products.h"
+#include "intaglio/nn/ops/run_16x8.h"
 
 namespace intaglio::nn {
 namespace {
@@ -60,18 +61,7 @@ class Routine16 final : public Routine {
     if (!packed.ok()) return packed.status();
     Linear16 with_bias = layer;
     INTAGLIO_RETURN_IF_ERROR(with_bias.SetBias(BiasOf(arguments)));
-    const int64_t elements = int64_t{view.batch} * view.height * view.width * view.channels;
-    const Halves halves = HalvesIn(arguments.scratch, elements);
-    Split(static_cast<const int16_t*>(arguments.inputs[0]), elements, halves);
-    Im2col source = view;
-    source.data = halves.high;
-    INTAGLIO_RETURN_IF_ERROR(
-        Depthwise(arguments.context, source, *packed, halves.products, StandardPipeline()));
-    source.data = halves.low;
-    source.type = Type::kUInt8;
-    const AddHighHalves add{with_bias, halves.products, packed->channels(), 0};
-    return Depthwise(arguments.context, source, *packed, arguments.outputs[0], add.pipeline(),
-                     arguments.output_stride / ptrdiff_t{sizeof(int16_t)});
+    return RunDepthwise16x8(arguments, view, with_bias, *packed);
   }
 
   Im2col view;

@@ -8,6 +8,7 @@
 #include "intaglio/nn/ops/changing_weights.h"
 #include "intaglio/nn/ops/linear16.h"
 #include "intaglio/nn/ops/products.h"
+#include "intaglio/nn/ops/run_16x8.h"
 #include "intaglio/nn/ops/single_rounding.h"
 
 namespace intaglio::nn {
@@ -85,22 +86,9 @@ class Routine16 final : public Routine {
   Status Run(const RunArguments& arguments) const override {
     Linear16 with_bias = layer;
     INTAGLIO_RETURN_IF_ERROR(with_bias.SetBias(BiasOf(arguments)));
-    const Halves halves = HalvesIn(arguments.scratch, shape.inputs());
-    Split(static_cast<const int16_t*>(arguments.inputs[0]), shape.inputs(), halves);
-    const int columns = shape.group_outputs();
-    for (int g = 0; g < shape.groups; ++g) {
-      const ConstMatrix filter = FilterOf(shape, arguments, Type::kInt8, 0, g);
-      const MutableMatrix products{halves.products, Type::kInt32, shape.rows(),
-                                   columns,         columns,      Order::kRowMajor};
-      INTAGLIO_RETURN_IF_ERROR(Gemm(arguments.context, shape.Input(halves.high, Type::kInt8, 0, g),
-                                    filter, products, StandardPipeline()));
-      const AddHighHalves add{with_bias, halves.products, columns, g * columns};
-      INTAGLIO_RETURN_IF_ERROR(
-          Gemm(arguments.context, shape.Input(halves.low, Type::kUInt8, 0, g), filter,
-               shape.Output(arguments.outputs[0], Type::kInt16, arguments.output_stride, g),
-               add.pipeline()));
-    }
-    return {};
+    return RunProduct16x8(arguments, shape, with_bias, [&](int g) {
+      return Operand(FilterOf(shape, arguments, Type::kInt8, 0, g));
+    });
   }
 
   ProductShape shape;

@@ -8,6 +8,7 @@
 #include "intaglio/gemm/depthwise.h"
 #include "intaglio/nn/ops/linear16.h"
 #include "intaglio/nn/ops/products.h"
+#include "intaglio/nn/ops/run_16x8.h"
 
 namespace intaglio::nn {
 namespace {
@@ -15,23 +16,8 @@ namespace {
 class ProductRoutine final : public Routine {
  public:
   Status Run(const RunArguments& arguments) const override {
-    const int64_t elements = shape.inputs();
-    const Halves halves = HalvesIn(arguments.scratch, elements);
-    Split(static_cast<const int16_t*>(arguments.inputs[0]), elements, halves);
-    const int columns = shape.group_outputs();
-    for (int g = 0; g < shape.groups; ++g) {
-      const PackedMatrix& weights = filters[static_cast<size_t>(g)];
-      const MutableMatrix products{halves.products, Type::kInt32, shape.rows(),
-                                   columns,         columns,      Order::kRowMajor};
-      INTAGLIO_RETURN_IF_ERROR(Gemm(arguments.context, shape.Input(halves.high, Type::kInt8, 0, g),
-                                    weights, products, StandardPipeline()));
-      const AddHighHalves add{layer, halves.products, columns, g * columns};
-      const MutableMatrix dst =
-          shape.Output(arguments.outputs[0], Type::kInt16, arguments.output_stride, g);
-      INTAGLIO_RETURN_IF_ERROR(Gemm(arguments.context, shape.Input(halves.low, Type::kUInt8, 0, g),
-                                    weights, dst, add.pipeline()));
-    }
-    return {};
+    return RunProduct16x8(arguments, shape, layer,
+                          [&](int g) { return Operand(filters[static_cast<size_t>(g)]); });
   }
 
   ProductShape shape;
@@ -44,18 +30,7 @@ class DepthwiseRoutine final : public Routine {
   explicit DepthwiseRoutine(PackedDepthwise packed) : filters(std::move(packed)) {}
 
   Status Run(const RunArguments& arguments) const override {
-    const int64_t elements = int64_t{view.batch} * view.height * view.width * view.channels;
-    const Halves halves = HalvesIn(arguments.scratch, elements);
-    Split(static_cast<const int16_t*>(arguments.inputs[0]), elements, halves);
-    Im2col source = view;
-    source.data = halves.high;
-    INTAGLIO_RETURN_IF_ERROR(
-        Depthwise(arguments.context, source, filters, halves.products, StandardPipeline()));
-    source.data = halves.low;
-    source.type = Type::kUInt8;
-    const AddHighHalves add{layer, halves.products, filters.channels(), 0};
-    return Depthwise(arguments.context, source, filters, arguments.outputs[0], add.pipeline(),
-                     arguments.output_stride / ptrdiff_t{sizeof(int16_t)});
+    return RunDepthwise16x8(arguments, view, layer, filters);
   }
 
   Im2col view;
