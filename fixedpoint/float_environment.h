@@ -1,4 +1,4 @@
-// The floating-point environment that all results are defined in, whatever the caller has set.
+// The floating-point environment in which all results are defined, whatever the caller has set.
 #ifndef INTAGLIO_FIXEDPOINT_FLOAT_ENVIRONMENT_H_
 #define INTAGLIO_FIXEDPOINT_FLOAT_ENVIRONMENT_H_
 
@@ -9,10 +9,10 @@
 
 namespace intaglio {
 
-// While an object of this class lives, this thread rounds to nearest, ties to even, computes with
-// denormal numbers as they are, and raises no signal; then it does what it did before. To find that
-// nothing has to change takes about as long as a store and a load. Exception flags that are raised
-// meanwhile are lost only where something had to change.
+// While an object of this class lives, its thread rounds to nearest, ties to even, computes with
+// denormal numbers as they are, and raises no signal. The destructor restores what the thread did
+// before. Finding that nothing has to change takes about as long as a store and a load. Exception
+// flags that are raised while the object lives are lost only if something had to change.
 class DefaultFloatEnvironment {
  public:
   INTAGLIO_INLINE DefaultFloatEnvironment() : before_(Read()) {
@@ -52,7 +52,7 @@ class DefaultFloatEnvironment {
     asm volatile("msr fpcr, %0" : : "r"(control) : "memory");
   }
 #elif defined(__arm__) && defined(__ARM_FP)
-  // FPSCR, which also holds the exception flags and, of old CPUs, the length of vectors.
+  // FPSCR. It also holds the exception flags and, on old CPUs, the length of vectors.
   using Control = uint32_t;
   static constexpr Control kControl = 0x03c09f00;
   static constexpr Control kDefault = 0;

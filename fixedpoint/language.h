@@ -1,4 +1,5 @@
-// The language that all headers need, so that compilers of another say so first.
+// Checks that the language is C++20, which all headers need, so that a compiler of an older
+// language says so first.
 #ifndef INTAGLIO_FIXEDPOINT_LANGUAGE_H_
 #define INTAGLIO_FIXEDPOINT_LANGUAGE_H_
 

@@ -7,10 +7,11 @@
 
 namespace intaglio {
 
-// The value at `made`, which is null before the first use; make() returns a std::unique_ptr to such
-// a value, the same each time. Nothing destroys it: threads may still read it while the process
-// exits. Threads that meet in the first use each make a value, and the first one stays. So none of
-// them waits for another, which a forked child may not have.
+// Returns the value that `made` points to. `made` is null before the first use. make() returns a
+// std::unique_ptr to such a value, the same each time. Nothing destroys the value: threads may
+// still read it while the process exits. If several threads meet in the first use, each makes a
+// value, and the first one stays. So none of them waits for another thread, which a forked child
+// may not have.
 template <class T, class Make>
 T& MakeOnce(std::atomic<T*>& made, const Make& make) {
   T* value = made.load(std::memory_order_acquire);

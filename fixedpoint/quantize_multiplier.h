@@ -12,9 +12,9 @@ namespace intaglio {
 //   real = f * 2^exponent    {round(f * 2^31), exponent} with f in [1/2, 1); a mantissa that rounds
 //                            up to 2^31 becomes 2^30 of the next exponent
 //   exponent < -31           {0, 0}: every accumulator would become 0 or, rounding away, 1
-//   exponent > 30            {2^31 - 1, 30}, the largest there is: what TFLite built with single
-//                            rounding takes. (Built otherwise, its shift overflows.)
-// An error: NaN, infinity and a negative number.
+//   exponent > 30            {2^31 - 1, 30}, the largest multiplier. TFLite takes it if it is built
+//                            with single rounding; built otherwise, its shift overflows.
+// NaN, infinity and negative numbers are errors.
 Result<QuantizedMultiplier> QuantizeMultiplier(double real);
 
 }  // namespace intaglio

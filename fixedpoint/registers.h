@@ -13,9 +13,9 @@
 // through the vocabulary (typename R::I32), give every operation on int16 a name of its own, and
 // keep them out of template argument lists (R::I32 v[4], not std::array<R::I32, 4>).
 //
-// MulF followed by AddF are two roundings. Every translation unit of the library is therefore
-// compiled with -ffp-contract=off; in a caller's, stages meet vocabularies that need no such flag
-// (unfused.h).
+// MulF followed by AddF rounds twice. Every translation unit of the library is therefore compiled
+// with -ffp-contract=off. A caller's translation unit may lack this flag: there, stages run in
+// vocabularies that do not need it (unfused.h).
 #ifndef INTAGLIO_FIXEDPOINT_REGISTERS_H_
 #define INTAGLIO_FIXEDPOINT_REGISTERS_H_
 

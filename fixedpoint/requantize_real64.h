@@ -20,7 +20,7 @@ struct Float64Parts {
 
 INTAGLIO_INLINE Float64Parts PartsOf(double real) {
   const auto bits = std::bit_cast<uint64_t>(real);
-  const auto biased = static_cast<int>(bits >> 52) & 0x7ff;  // without the sign that -0.0 has
+  const auto biased = static_cast<int>(bits >> 52) & 0x7ff;  // & drops the sign, which -0.0 has
   const uint64_t fraction = bits & ((uint64_t{1} << 52) - 1);
   return {biased == 0 ? fraction : fraction | (uint64_t{1} << 52),
           (biased == 0 ? 1 : biased) - 1075};

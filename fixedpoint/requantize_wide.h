@@ -13,7 +13,7 @@ namespace intaglio {
 // floor((acc * m + 2^(s - 1)) / 2^s) with s = 15 - exponent and m the mantissa's upper 15 bits,
 // min(floor((mantissa + 2^15) / 2^16), 2^15 - 1); saturated to int32. It is what TFLite's reference
 // kernels compute for int16 activations and int64 accumulators.
-// -2^47 <= acc < 2^47, the exponent in [-31, 16]: LimitedForWide has it so.
+// Requires -2^47 <= acc < 2^47 and an exponent in [-31, 16]. LimitedForWide limits the exponent.
 INTAGLIO_INLINE constexpr int32_t RequantizeWide(int64_t acc, QuantizedMultiplier multiplier) {
   const int64_t mantissa =
       multiplier.mantissa < 0x7fff0000 ? (multiplier.mantissa + (1 << 15)) >> 16 : 0x7fff;
@@ -26,8 +26,8 @@ INTAGLIO_INLINE constexpr int32_t RequantizeWide(int64_t acc, QuantizedMultiplie
   return static_cast<int32_t>(scaled < kMin ? kMin : scaled > kMax ? kMax : scaled);
 }
 
-// A multiplier that RequantizeWide takes. One of 2^16 and more, by which any accumulator but 0
-// leaves the range of int16, becomes one of at least 2^15, by which it does, too.
+// Returns a multiplier that RequantizeWide takes. A multiplier of 2^16 or more becomes one of at
+// least 2^15: both move every accumulator except 0 out of the range of int16.
 constexpr QuantizedMultiplier LimitedForWide(QuantizedMultiplier multiplier) {
   return {multiplier.mantissa, std::min(multiplier.exponent, 16)};
 }

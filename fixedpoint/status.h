@@ -35,7 +35,8 @@ class [[nodiscard]] Status {
   std::string message_;
 };
 
-// Cold: what leads to a refusal is compiled for its size, and kept apart from what does not.
+// Marked cold: the compiler optimizes code that leads to a refusal for size, and keeps it apart
+// from other code.
 [[gnu::cold]] inline Status InvalidArgument(std::string message) {
   return {StatusCode::kInvalidArgument, std::move(message)};
 }

@@ -1,12 +1,12 @@
-// A vocabulary whose products are rounded before anything is added to them, whatever the compiler's
-// flags: g++ makes one instruction, and one rounding, of a product and a sum unless it is told
-// -ffp-contract=off, which callers of the library need not know.
+// A vocabulary that rounds each product before anything is added to it, whatever the compiler's
+// flags. g++ compiles a product and a sum to one instruction with one rounding, unless it is given
+// -ffp-contract=off. Callers of the library need not know this flag.
 #ifndef INTAGLIO_FIXEDPOINT_UNFUSED_H_
 #define INTAGLIO_FIXEDPOINT_UNFUSED_H_
 
 #include "intaglio/fixedpoint/registers.h"
 
-// After this, the compiler does not know how the value, a float or a vector of them, was made.
+// Hides from the compiler how `value`, a float or a vector of floats, was made.
 #if defined(__CUDACC__)
 #define INTAGLIO_FORGET(value)
 #elif defined(__SSE2__)

@@ -52,8 +52,8 @@ class BoundPipeline {
                                     const StandardPipeline& pipeline, Type operand_type,
                                     int32_t operand_zero_point, const BindOptions& options = {});
 
-  // Either with a Pipeline of stages, a copy of which is kept. Also refused: stages that are not
-  // the standard pipeline's, which Gemm, GemmPlan and Depthwise take as they are.
+  // Either binding with a Pipeline of stages, of which a copy is kept. It also refuses stages that
+  // do not form the standard pipeline; Gemm, GemmPlan and Depthwise take these as they are.
   template <class Constant, class... Stages>
   static Result<BoundPipeline> Bind(const Constant& matrix_or_filters,
                                     const Pipeline<Stages...>& pipeline, Type operand_type,
@@ -81,7 +81,7 @@ class BoundPipeline {
   static Status HasOwnStages();
 
   std::shared_ptr<const Storage> storage_;
-  std::shared_ptr<const void> kept_;  // what the pipeline's pointers point to, where it was copied
+  std::shared_ptr<const void> kept_;  // what the pipeline's pointers point to, if it was copied
 };
 
 }  // namespace intaglio

@@ -23,7 +23,8 @@ struct Context::Impl {
 
 namespace {
 
-// No exception of ours passes through the caller's pool, and no setting of its threads reaches us.
+// No exception of ours passes through the caller's pool, and no setting of the pool's threads
+// reaches our tasks.
 void RunThrough(const ParallelFor& parallel_for, int count, const std::function<void(int)>& task) {
   FirstException exception;
   const auto guarded = [&](int i) {

@@ -13,22 +13,24 @@ namespace intaglio {
 struct Panels;
 
 // Runs task(0) ... task(count - 1), in any order, on any threads, and returns when all have
-// returned. The tasks throw nothing.
+// returned. The tasks throw no exception.
 using ParallelFor = std::function<void(int count, const std::function<void(int)>& task)>;
 
 // Serves one caller at a time; several contexts may run at once, and share packed matrices. Results
 // do not depend on the number of threads.
 //
-// fork() copies a context but not its threads. The child may use and destroy its copy, and exit
-// with a static one, whatever the parent does with its own: the copy starts threads of its own when
-// it needs them next. Only a context that another thread of the parent was using at that moment is
-// copied in the midst of a change: the child must neither use nor destroy that copy, nor call
-// exit() where it is static, but _exit(). A pool of the caller's own is the caller's to mend.
-// Not covered are children of _Fork() or of clone() for which no handlers of pthread_atfork() run,
-// and such handlers themselves: these use no context.
+// fork() copies a context but not its threads. The child may use and destroy its copy, and may exit
+// with a static copy, whatever the parent does with its own context. The copy starts its own
+// threads when it next needs them. There is one exception: if another thread of the parent was
+// using the context during fork(), the copy may be in the middle of a change. The child must then
+// neither use nor destroy the copy and, if it is static, must call _exit() instead of exit(). A
+// pool of the caller's own must be repaired by the caller.
 //
-// Where memory or threads are short, a call returns an error or runs on fewer threads, and the
-// context remains usable.
+// Two cases are not covered: children of _Fork() or clone(), which do not run the handlers of
+// pthread_atfork(), and these handlers themselves. Neither may use a context.
+//
+// If memory or threads are short, a call returns an error or runs on fewer threads, and the context
+// remains usable.
 class Context {
  public:
   // Uses `threads` threads, the caller's among them. The others are started on first need and sleep
@@ -47,8 +49,8 @@ class Context {
   // Bytes held now, from the largest product on: scratch, and panels packed for one call.
   size_t scratch_bytes() const;
 
-  // For the engine: runs task(0 .. count-1) on the context's threads. Throws, when all are done,
-  // what a task threw; std::bad_alloc also where there is no memory for the threads.
+  // For the engine: runs task(0 .. count-1) on the context's threads. When all are done, throws
+  // what a task threw. Also throws std::bad_alloc if there is no memory for the threads.
   void Run(int count, const std::function<void(int)>& task);
   // For the engine: 64-byte aligned scratch of block `index`, which keeps its content only during
   // one product; null where memory is short.

@@ -42,7 +42,7 @@ const Kernel& FormHere(const Kernel& kernel) {
   const Kernel* form = InOrderForm(kernel);
   if (form == nullptr) return kernel;
   const std::vector<bool>& in_order = Cores().in_order;
-  const auto at = static_cast<size_t>(Cores().current());  // beyond all where it is negative
+  const auto at = static_cast<size_t>(Cores().current());  // negative: beyond all
   return at < in_order.size() && in_order[at] ? *form : kernel;
 }
 

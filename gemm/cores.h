@@ -12,8 +12,8 @@
 namespace intaglio {
 
 struct MixedCores {
-  // By the number of the CPU, whether it issues in order. Empty of a machine of a single kind, and
-  // where the process has the same form for all cores.
+  // Whether each CPU issues in order, indexed by the CPU's number. Empty if the machine has one
+  // kind of core, or if the process uses the same form on all cores.
   std::vector<bool> in_order;
   int (*current)();  // the CPU that the calling thread is on; negative where unknown
 };
@@ -27,8 +27,8 @@ const Kernel* InOrderForm(const Kernel& kernel);
 // InOrderForm is not null.
 const Kernel& FormHere(const Kernel& kernel);
 
-// For tests: the machine that these functions know from now on. Returns the one before. No product
-// may run meanwhile.
+// For tests: sets the machine that these functions see from now on, and returns the previous one.
+// No product may run during the call.
 const MixedCores* ReplaceCores(const MixedCores* cores);
 
 }  // namespace intaglio

@@ -59,7 +59,7 @@ Status Depthwise(Context& context, const Im2col& input, const PackedDepthwise& f
 Status Depthwise(Context& context, const Im2col& input, const PackedDepthwise& filters, void* dst,
                  const TilePipeline& pipeline, ptrdiff_t dst_stride = 0);
 
-// The same with a Pipeline of stages, in the kernels' registers or over tiles as of Gemm.
+// Does the same with a Pipeline of stages, in the kernels' registers or over tiles, as Gemm does.
 template <class... Stages>
 Status Depthwise(Context& context, const Im2col& input, const PackedDepthwise& filters, void* dst,
                  const Pipeline<Stages...>& pipeline, ptrdiff_t dst_stride = 0) {

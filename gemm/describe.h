@@ -38,7 +38,8 @@ struct GemmDescription {
   bool rows_in_place;                // the other side is read where it lies
   bool rows_in_lines;                // or, of a convolution, in the lines of its image, packed once
   bool in_registers;                 // the pipeline runs in the kernel's registers
-  // Else, of a Pipeline of stages: those in which it runs over tiles (gemm/stage_registers.h).
+  // If it does not: the registers in which a Pipeline of stages runs over tiles
+  // (gemm/stage_registers.h).
   std::string stage_registers;
   int bounded_panels;  // panels whose accumulators allow a cheaper exact rounding
   int panels;

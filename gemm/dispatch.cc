@@ -19,11 +19,11 @@ const char* Environment(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-// What a process finds out once.
+// What a process finds out only once.
 struct Facts {
   std::vector<const Kernel*> ranked;
-  // The row of those that INTAGLIO_ISA names: 0, the first, where it is not set; -1 for no such
-  // row.
+  // The first row that INTAGLIO_ISA allows: 0, the first of all, if it is not set; -1 if it names
+  // no row.
   int first_allowed_row;
   bool verbose;
 };
@@ -119,7 +119,7 @@ Result<const Kernel*> BestKernel() {
   static constinit std::atomic<const Kernel*> best = nullptr;
   const Kernel* kernel = best.load(std::memory_order_relaxed);
   if (kernel != nullptr) return kernel;
-  for (size_t row = 0; kernel == nullptr; ++row) {  // the last one needs nothing
+  for (size_t row = 0; kernel == nullptr; ++row) {  // the last kernel needs no CPU feature
     if (WhyNot(*RankedKernels()[row]).empty()) kernel = RankedKernels()[row];
   }
   best.store(kernel, std::memory_order_relaxed);

@@ -26,10 +26,10 @@ bool IsaIsNamed();
 Result<const Kernel*> BestKernel();
 
 // The kernel of that name, whether or not INTAGLIO_ISA allows it; the best one for an empty name.
-// Where INTAGLIO_ISA names no kernel, that is the error, whatever the name.
+// If INTAGLIO_ISA names no kernel, the result is that error, for every name.
 Result<const Kernel*> KernelNamed(std::string_view name);
 
-// The usable kernel that reads panels of this format, the best one first; the same error.
+// The best usable kernel that reads panels of this format. Returns the same error.
 Result<const Kernel*> KernelFor(const PanelFormat& format);
 
 // One line to stderr where INTAGLIO_VERBOSE=1.

@@ -15,7 +15,8 @@ int ChannelAt(const PanelFormat& format, const PanelExtent& extent, int vector, 
   return channel < extent.channels ? channel : -1;
 }
 
-// Whether a fit of one is a fit of the other: of the same function, for no fewer accumulators.
+// Whether a fit of `a` also fits `b`: both have the same function, and `a` covers all accumulators
+// of `b`.
 bool Covers(const DoubleRoundingTask& a, const DoubleRoundingTask& b) {
   return a.mantissa == b.mantissa && a.right_shift == b.right_shift && a.lowest == b.lowest &&
          a.highest == b.highest && a.least <= b.least && b.most <= a.most;

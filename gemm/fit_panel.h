@@ -20,28 +20,28 @@ inline constexpr int64_t kRowsWorthAFit = 100;
 // some ten microseconds a channel.
 inline constexpr int64_t kRowsWorthAMultiplyAdd = 500;
 
-// Fits the panels of one product, whose channels share what is found for one of them where they
-// share a multiplier. What it is made of must outlive it.
+// Fits the panels of one product. Channels that share a multiplier share the fit that is found for
+// the first of them. The constructor's arguments must outlive the fitter.
 class PanelFitter {
  public:
   PanelFitter(const Panels& panels, const RowFacts& rows, const StandardPipeline& pipeline);
 
-  // Turns vectors of double rounding params, filled before, to fits (fixedpoint/
-  // fit_double_rounding.h): those vectors all of whose channels have one. For 8-bit output.
+  // Turns vectors of filled double rounding params into fits (fixedpoint/fit_double_rounding.h). It
+  // turns a vector only if all of its channels have a fit. For 8-bit output.
   void Fit(const PanelExtent& extent, PanelParams& params);
 
  private:
   const std::optional<DoubleRoundingFit>& FitOf(const DoubleRoundingTask& task);
-  // To the accumulators of every channel.
+  // Widens the task to the accumulators of every channel.
   void WidenToAll(DoubleRoundingTask& task) const;
 
   const Panels& panels_;
   const RowFacts& rows_;
   const StandardPipeline& pipeline_;
   const EpilogueParams epilogue_;
-  DoubleRoundingTask task_;  // the last one
+  DoubleRoundingTask task_;  // the last task
   std::optional<DoubleRoundingFit> fit_;
-  bool tries_all_;  // to fit one multiplier for all channels
+  bool tries_all_;  // whether to try one fit for all channels
 };
 
 // Turns a panel to ScalingForm::kMultiplyAdd where each of its channels has such a fit (fixedpoint/

@@ -67,9 +67,9 @@ Status Gemm(Context& context, const Operand& lhs, const Operand& rhs, const Muta
 Status Gemm(Context& context, const Operand& lhs, const Operand& rhs, const MutableMatrix& dst,
             const TilePipeline& pipeline);
 
-// The same with a Pipeline of stages (pipeline/pipeline.h). Compositions that amount to the
-// standard pipeline run in the kernels' registers, all others over tiles in L1, in the registers
-// that gemm/stage_registers.h chooses.
+// Does the same with a Pipeline of stages (pipeline/pipeline.h). Compositions that amount to the
+// standard pipeline run in the kernels' registers. All others run over tiles in L1, in the
+// registers that gemm/stage_registers.h chooses.
 template <class... Stages>
 Status Gemm(Context& context, const Operand& lhs, const Operand& rhs, const MutableMatrix& dst,
             const Pipeline<Stages...>& pipeline) {

@@ -48,7 +48,7 @@ struct GemmPlan::Storage {
   // add to accumulators.
   BoundPipeline pipeline;
   std::optional<PackedMatrix> packed;
-  StandardPipeline standard;  // where it is one that kernels do not run
+  StandardPipeline standard;  // set if the pipeline is a standard one that kernels do not run
   AlignedBuffer params;
   PreparedProduct prepared;
   MutableMatrix dst;
@@ -103,7 +103,7 @@ Status PrepareWithoutData(const Operand& lhs, const Operand& rhs, const Finish& 
   return {};
 }
 
-// For products of `packed` with operands like the other, which has so many rows.
+// Binds a pipeline for products of `packed` with operands like `other`, which has `rows` rows.
 Result<BoundPipeline> BindTo(const Operand& packed, const Operand& other, int64_t rows,
                              const StandardPipeline& pipeline) {
   const bool is_image = other.kind() == Operand::Kind::kIm2col;
@@ -174,7 +174,7 @@ Result<GemmPlan> GemmPlan::Make(const Operand& lhs, const Operand& rhs, const Mu
       !RunsInRegisters(pipeline, lhs_packed ? Axis::kRows : Axis::kCols)) {
     return MakeOverTiles(lhs, rhs, dst, AsTilePipeline(pipeline), &pipeline);
   }
-  // Before the pipeline's arrays are read.
+  // The checks come before anything reads the pipeline's arrays.
   INTAGLIO_RETURN_IF_ERROR(
       CheckOperands(WithData(lhs, kOperand), WithData(rhs, kOperand), WithoutData(dst)));
   const auto bound =

@@ -17,8 +17,8 @@
 
 namespace intaglio {
 
-// Immutable; copies share. One operand was packed before (gemm/prepack.h). One made by default is
-// of nothing, and refused.
+// Immutable; copies share their content. One operand must have been packed before (gemm/prepack.h).
+// A default plan plans nothing, and running it is an error.
 class GemmPlan {
  public:
   // For dst = pipeline(lhs x rhs) as of Gemm; the views' data is not looked at. What the pipeline's
@@ -26,16 +26,16 @@ class GemmPlan {
   static Result<GemmPlan> Make(const Operand& lhs, const Operand& rhs, const MutableMatrix& dst,
                                const BoundPipeline& pipeline);
 
-  // The same with any pipeline, over tiles.
+  // Does the same with any pipeline, over tiles.
   static Result<GemmPlan> Make(const Operand& lhs, const Operand& rhs, const MutableMatrix& dst,
                                const TilePipeline& pipeline);
 
-  // The same with the standard pipeline, which is bound to the packed operand where its channels
-  // are that operand's.
+  // Does the same with the standard pipeline. The pipeline is bound to the packed operand if its
+  // channels are that operand's.
   static Result<GemmPlan> Make(const Operand& lhs, const Operand& rhs, const MutableMatrix& dst,
                                const StandardPipeline& pipeline);
 
-  // The same with a Pipeline of stages, a copy of which is kept.
+  // Does the same with a Pipeline of stages, of which a copy is kept.
   template <class... Stages>
   static Result<GemmPlan> Make(const Operand& lhs, const Operand& rhs, const MutableMatrix& dst,
                                const Pipeline<Stages...>& pipeline) {
@@ -64,7 +64,7 @@ class GemmPlan {
                                         const StandardPipeline* standard);
 
   std::shared_ptr<const Storage> storage_;
-  std::shared_ptr<const void> kept_;  // what the pipeline's pointers point to, where it was copied
+  std::shared_ptr<const void> kept_;  // what the pipeline's pointers point to, if it was copied
 };
 
 }  // namespace intaglio

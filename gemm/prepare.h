@@ -63,7 +63,7 @@ struct Finish {
   const BoundPipeline::Storage* bound = nullptr;  // and was bound before
 };
 
-// Whether kernels run the pipeline themselves: where its channels are those of their panels.
+// Whether kernels run the pipeline themselves. They do if its channels are those of their panels.
 bool RunsInRegisters(const StandardPipeline& pipeline, Axis channels_along);
 
 // Where a product's results go, panels being made of `panel_side`.

@@ -1,9 +1,13 @@
-// In which registers a pipeline of a caller's own stages runs: in the widest that the CPU has,
-// whatever the flags that the caller's file is compiled with. Such a file holds the pipeline once
-// for each register vocabulary. All files of a program that use one Pipeline type are to be
-// compiled with the same -m flags: of their copies the linker keeps one, which another CPU might
-// not run. Where INTAGLIO_STAGES_BY_FLAGS is defined, for all files of a program, or where the
-// compiler cannot do that, it holds it once, in the vocabulary that its flags allow.
+// Chooses the registers in which a pipeline of a caller's own stages runs: the widest that the CPU
+// has, whatever flags the caller's file is compiled with. Such a file contains the pipeline once
+// for each register vocabulary.
+//
+// All files of a program that use one Pipeline type must be compiled with the same -m flags: the
+// linker keeps one of their copies, and another CPU may not be able to run it.
+//
+// If INTAGLIO_STAGES_BY_FLAGS is defined, for all files of a program, or if the compiler cannot
+// compile for several vocabularies, a file contains the pipeline once, in the vocabulary that its
+// flags allow.
 #ifndef INTAGLIO_GEMM_STAGE_REGISTERS_H_
 #define INTAGLIO_GEMM_STAGE_REGISTERS_H_
 
@@ -26,11 +30,11 @@ namespace intaglio {
 
 enum class RegisterSet : uint8_t { kScalar, kSse41, kAvx2, kAvx512, kNeon };
 
-// Those of the fastest kernel that this CPU has and INTAGLIO_ISA allows; scalar where memory is too
-// short to find out.
+// The registers of the fastest kernel that this CPU has and INTAGLIO_ISA allows; scalar if memory
+// is too short to find out.
 RegisterSet StageRegisters() noexcept;
 
-// A pipeline by pointer, which must outlive what is returned.
+// Refers to a pipeline by pointer. The pipeline must outlive the result.
 template <class... Stages>
 TilePipeline AsTilePipeline(const Pipeline<Stages...>& pipeline) {
 #if defined(INTAGLIO_STAGES_BY_CPU)

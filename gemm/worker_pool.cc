@@ -22,8 +22,8 @@ constexpr std::chrono::microseconds kCrowdedSpin{50};
 // Threads that are new may lie on the same core, until the kernel spreads them.
 constexpr uint64_t kRoundsToSettle = 64;
 
-// How many times this process and those before it were forked, one from the other. Counted from
-// before main on, so that no thread is in the midst of asking for it when another one forks.
+// How often this process and its ancestors were forked. The count starts before main, so that no
+// thread can be asking for it for the first time while another thread forks.
 constinit std::atomic<uint32_t> forks = 0;
 [[maybe_unused]] const int counts_forks =
     pthread_atfork(nullptr, nullptr, [] { forks.fetch_add(1, std::memory_order_relaxed); });
@@ -66,7 +66,7 @@ void WorkerPool::Start() {
   }
 }
 
-// Nothing is destroyed: to destroy a condition waits for those who sleep by it.
+// Destroys nothing: the destructor of a condition variable waits for the threads that sleep on it.
 void WorkerPool::ForgetThreads() {
   for (std::thread& thread : threads_) std::construct_at(&thread);
   threads_.clear();
@@ -142,7 +142,7 @@ void WorkerPool::WakeSleepers() {
 }
 
 void WorkerPool::Work(Desk& desk) {
-  const DefaultFloatEnvironment environment;  // a thread inherits its maker's
+  const DefaultFloatEnvironment environment;  // a thread inherits the environment of its maker
   for (uint64_t rounds = 0; Await(desk, rounds > kRoundsToSettle); ++rounds) {
     exception_.Try([&] { (*desk.task)(desk.number); });
     desk.offer.store(Offer::kNone);

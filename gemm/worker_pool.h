@@ -14,7 +14,7 @@
 
 namespace intaglio {
 
-// What tasks that run at once throw, of which the first is kept for their caller.
+// Keeps the first exception that concurrent tasks throw, for the caller of the tasks.
 class FirstException {
  public:
   template <class Function>
@@ -25,7 +25,7 @@ class FirstException {
       if (!thrown_.exchange(true)) first_ = std::current_exception();
     }
   }
-  // Only when all have returned.
+  // May be called only when all tasks have returned.
   void Rethrow() {
     if (!thrown_.load(std::memory_order_relaxed)) return;
     thrown_ = false;
@@ -40,16 +40,16 @@ class FirstException {
 // Each worker has a desk, one cache line on which its part of a round is offered to it: that line,
 // there and back, is all that threads hand to each other while they spin. They lock only to sleep.
 //
-// A forked child has none of the threads, and has what they slept by in any state: its pool starts
-// them anew when it runs first, and waits for none when it is destroyed.
+// A forked child has none of the threads, and the objects that they slept on may be in any state.
+// The child's pool starts new threads when it first runs, and waits for none when it is destroyed.
 class WorkerPool {
  public:
   explicit WorkerPool(int workers);
   ~WorkerPool();
 
-  // Runs task(0) here and task(1 .. count - 1) each on a worker, always the same one, or here if it
-  // does not wake in time; returns when all are done, and throws what the first of them threw.
-  // count is at most one more than the workers.
+  // Runs task(0) here and each of task(1 .. count - 1) on a worker, always the same one, or here if
+  // the worker does not wake in time. Returns when all are done, and throws what the first of them
+  // threw. `count` is at most one more than the number of workers.
   void Run(int count, const std::function<void(int)>& task);
 
  private:
@@ -65,7 +65,8 @@ class WorkerPool {
   };
 
   void Start();
-  // In a forked child: makes anew what the parent's threads may have held, and forgets them.
+  // For a forked child: makes anew what the parent's threads may have held, and forgets the
+  // threads.
   void ForgetThreads();
   void Work(Desk& desk);
   // Takes the offer when it is open; false when all stop.
@@ -83,7 +84,7 @@ class WorkerPool {
   std::condition_variable done_;
   FirstException exception_;
   uint64_t rounds_ = 0;
-  uint32_t forks_;  // of the process that has the threads
+  uint32_t forks_;  // the count of forks in the process that has the threads
   std::vector<std::thread> threads_;
 };
 

@@ -42,7 +42,7 @@ struct ColumnSums {
   template <int kBytes, int kBlocks>
   static __attribute__((noinline)) void AddBlocks(const LineStack& lines, ptrdiff_t begin,
                                                   ptrdiff_t first, int32_t* sums) {
-    uint32_t totals[2][kBlocks * kBytes / 2] = {};  // of even and of odd bytes
+    uint32_t totals[2][kBlocks * kBytes / 2] = {};  // of even bytes and of odd bytes
     LineStack part = lines;
     part.in += begin;
     for (ptrdiff_t left = lines.lines; left > 0; left -= kMostLines) {
@@ -86,7 +86,7 @@ struct ColumnSums {
     }
   }
 
-  // Modulo 2^32.
+  // Adds modulo 2^32.
   static INTAGLIO_INLINE void AddTo(int32_t& sum, uint32_t x) {
     sum = static_cast<int32_t>(static_cast<uint32_t>(sum) + x);
   }

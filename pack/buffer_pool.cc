@@ -10,7 +10,7 @@
 namespace intaglio {
 namespace {
 
-// Nothing has to be destroyed, so that a thread which is new needs no memory to look at it.
+// It has no destructor to register, so a new thread needs no memory to look at it.
 constinit thread_local BufferPool* in_use = nullptr;
 
 constexpr std::align_val_t kAlign{kLargePageBytes};

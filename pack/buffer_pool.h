@@ -47,7 +47,7 @@ class BufferPool : public std::enable_shared_from_this<BufferPool> {
 
   std::byte* const memory_;
   const size_t bytes_;
-  std::atomic<size_t> taken_ = 0;  // without a lock, which a forked child might find held for good
+  std::atomic<size_t> taken_ = 0;  // not locked: a forked child might find a lock held for good
 };
 
 }  // namespace intaglio

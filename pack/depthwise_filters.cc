@@ -13,8 +13,9 @@
 namespace intaglio {
 namespace {
 
-// The weights of one tap of an extent's channels, less their zero point; then zeros. All loops over
-// channels go as far as that, which the compiler makes few vectors of.
+// Reads the weights of one tap for an extent's channels, less their zero point, and fills the rest
+// with zeros. All loops over channels run to kMaxPanelWidth, so that the compiler makes few vectors
+// of them.
 void ReadTap(const ConstMatrix& filters, const PanelExtent& extent, int tap, int32_t* weights) {
   const bool row_major = filters.order == Order::kRowMajor;
   const ptrdiff_t across = row_major ? 1 : filters.stride;
@@ -27,7 +28,7 @@ void ReadTap(const ConstMatrix& filters, const PanelExtent& extent, int tap, int
   uint8_t bytes[kMaxPanelWidth];
   if (row_major) std::memcpy(bytes, at, static_cast<size_t>(extent.channels));
   for (int i = 0; !row_major && i < extent.channels; ++i) bytes[i] = at[i * across];
-  // What there is no channel for becomes 0.
+  // Places without a channel become 0.
   std::memset(bytes + extent.channels, filters.zero_point & 0xff,
               static_cast<size_t>(kMaxPanelWidth - extent.channels));
   for (int i = 0; i < kMaxPanelWidth; ++i) weights[i] = weight(bytes[i]);
@@ -69,8 +70,8 @@ int Measure(const ConstMatrix& filters, PanelExtent& extent, Panels& panels) {
                   TermsOf(*std::max_element(most, most + channels)));
 }
 
-// A group of one kernel column: per channel and term, the bytes of `step` rows from `row` on, the
-// first of them lowest. Rows beyond the filter are zeros.
+// A group of one kernel column. Each channel and term has the bytes of `step` rows from `row` on,
+// the first row lowest. Rows beyond the filter are zeros.
 struct Words {
   explicit Words(int terms) { std::memset(of, 0, sizeof of[0] * static_cast<size_t>(terms)); }
   uint32_t of[kMaxTerms][kMaxPanelWidth];
@@ -89,7 +90,7 @@ void Read(const ConstMatrix& filters, const DepthwiseFilters& packed, const Pane
         weights[i] -= part;
       }
     }
-    uint32_t* const to = words.of[terms - 1];  // what is left
+    uint32_t* const to = words.of[terms - 1];  // the rest of the weights
     for (int i = 0; i < kMaxPanelWidth; ++i) {
       to[i] |= static_cast<uint32_t>(weights[i] & 0xff) << (8 * r);
     }
@@ -117,7 +118,7 @@ class Places {
     Write(words, group, step_);
   }
 
-  // The vectors that are not all zeros, as bits.
+  // Which vectors are not all zeros, one bit for each vector.
   uint32_t VectorsOf(const uint32_t* words) const {
     uint32_t vectors = 0;
     ForPlaces([&](int i, int at) { vectors |= (words[i] != 0 ? 1u : 0u) << at / lanes_; });
@@ -132,7 +133,7 @@ class Places {
     });
   }
 
-  // use(channel, place)
+  // Calls use(channel, place) for each.
   template <class Use>
   void ForPlaces(const Use& use) const {
     for (const int* at = place_; at != place_ + copies_ * channels_; at += channels_) {
@@ -144,7 +145,7 @@ class Places {
   int copies_;
   int channels_;
   int lanes_;
-  int place_[kMaxPanelWidth];  // of each channel, copy after copy
+  int place_[kMaxPanelWidth];  // the place of each channel, copy after copy
 };
 
 // The bytes of all lines of one extent, which are zero before. Returns second_vectors of them.

@@ -57,7 +57,8 @@ struct DepthwiseFilters {
 
 // Packs the (kernel_height * kernel_width) x (channels * multiplier) matrix `filters`, int8 or
 // uint8, for kernels of `lanes` x `vectors` panels that take `step` rows at once, at most 4.
-// `copies` is 1, or copies times the channels are lanes * vectors. Throws std::bad_alloc.
+// `copies` is 1, or `copies` times the number of channels is lanes * vectors. Throws
+// std::bad_alloc.
 Result<DepthwiseFilters> PackDepthwiseFilters(const ConstMatrix& filters, int kernel_width,
                                               int multiplier, int lanes, int vectors, int step,
                                               int copies = 1);

@@ -1,4 +1,4 @@
-// Where the elements of a matrix begin, if there are any.
+// Finds where the elements of a matrix begin, if it has any.
 #ifndef INTAGLIO_PACK_FIRST_BYTE_H_
 #define INTAGLIO_PACK_FIRST_BYTE_H_
 
@@ -8,8 +8,8 @@
 
 namespace intaglio {
 
-// The data of a matrix without elements may be null, from which no pointer may be counted. The
-// result is then an address that nobody reads.
+// The data of a matrix without elements may be null, and arithmetic on a null pointer is undefined.
+// The result is then an address that nobody reads.
 inline const uint8_t* FirstByte(const ConstMatrix& m) {
   static constexpr uint8_t kNoElement = 0;
   return m.data != nullptr ? static_cast<const uint8_t*>(m.data) : &kNoElement;

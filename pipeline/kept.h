@@ -7,7 +7,7 @@
 
 namespace intaglio {
 
-// Null where there is no memory.
+// Returns null if there is no memory.
 template <class AnyPipeline>
 std::shared_ptr<const AnyPipeline> Kept(const AnyPipeline& pipeline) {
   try {

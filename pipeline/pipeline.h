@@ -17,9 +17,9 @@
 #include "intaglio/pipeline/stages.h"
 #include "intaglio/pipeline/tile.h"
 
-// What lies between a tile and the stages, all of it inlined into one function. g++ inlines the
-// stages into functions that it inlines in turn if asked to at the outermost one alone (flatten);
-// clang asks each of them.
+// Marks the functions between a tile and the stages, all of which are inlined into one function.
+// g++ inlines them, and the stages in them, if only the outermost function asks for it (flatten);
+// clang needs the attribute on each of them.
 #if defined(__CUDACC__)
 #define INTAGLIO_WITHIN INTAGLIO_INLINE
 #define INTAGLIO_FLATTEN
@@ -205,7 +205,7 @@ INTAGLIO_WITHIN void FinishTogether(const AnyPipeline& pipeline, const Accumulat
   for (int l = 0; l < kLines; ++l) R::StoreSaturated(dst + l * tile.line_stride, values[l]);
 }
 
-// One vector of each line.
+// Finishes one vector of each line.
 template <class R, Axis kAlong, class AnyPipeline>
 INTAGLIO_WITHIN void FinishEachLine(const AnyPipeline& pipeline, const AccumulatorTile& tile,
                                     int element) {
@@ -214,8 +214,8 @@ INTAGLIO_WITHIN void FinishEachLine(const AnyPipeline& pipeline, const Accumulat
   }
 }
 
-// Where less than a vector of R is left of the lines: a vector of each narrower vocabulary that
-// fits. Returns the first element that is left then.
+// Finishes the rest of the lines where less than a vector of R is left: one vector of each narrower
+// vocabulary that fits. Returns the first element that is left then.
 template <class R, Axis kAlong, class AnyPipeline>
 INTAGLIO_WITHIN int FinishNarrower(const AnyPipeline& pipeline, const AccumulatorTile& tile,
                                    int element) {
@@ -265,7 +265,7 @@ INTAGLIO_WITHIN void RunTile(const void* pipeline, const AccumulatorTile& tile) 
   }
 }
 
-// RunTile for the instruction set that the including file is compiled for.
+// RunTile for the instruction set of the including file's flags.
 template <class R, class AnyPipeline>
 INTAGLIO_FLATTEN void RunTileHere(const void* pipeline, const AccumulatorTile& tile) {
   RunTile<R, AnyPipeline>(pipeline, tile);
@@ -273,8 +273,8 @@ INTAGLIO_FLATTEN void RunTileHere(const void* pipeline, const AccumulatorTile& t
 
 }  // namespace detail
 
-// A pipeline by pointer, compiled over the vocabulary R, which the compiler's flags must allow.
-// gemm/stage_registers.h chooses a vocabulary by the CPU, whatever the flags.
+// Refers to a pipeline by pointer, compiled over the vocabulary R, which the compiler's flags must
+// allow. gemm/stage_registers.h chooses a vocabulary by the CPU, whatever the flags.
 template <class R, class... Stages>
 TilePipeline AsTilePipeline(const Pipeline<Stages...>& pipeline) {
   using Output = typename Pipeline<Stages...>::Output;

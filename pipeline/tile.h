@@ -33,7 +33,7 @@ struct TilePipeline {
   const void* pipeline;
   void (*run)(const void* pipeline, const AccumulatorTile& tile);
   Type output;
-  const char* registers = "";  // in which it runs, for descriptions; empty where that is not known
+  const char* registers = "";  // those it runs in, for descriptions; empty if unknown
 };
 
 // The standard pipeline as one of these: for the cases that kernels do not run in registers.

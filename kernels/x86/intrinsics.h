@@ -1,4 +1,4 @@
-// <immintrin.h>, with one diagnostic of GCC 12 turned off inside it, and what it lacks.
+// <immintrin.h> with one diagnostic of GCC 12 turned off inside it, and a type that it lacks.
 #ifndef INTAGLIO_KERNELS_X86_INTRINSICS_H_
 #define INTAGLIO_KERNELS_X86_INTRINSICS_H_
 
@@ -16,7 +16,7 @@
 
 namespace intaglio {
 
-// Four bytes of anything, at any address, for the instructions that repeat a float.
+// Any four bytes at any address, for the instructions that repeat a float.
 typedef float AnyFloat __attribute__((aligned(1), may_alias));
 
 }  // namespace intaglio

@@ -1,10 +1,10 @@
 // The register vocabularies of x86 for code that is compiled with a caller's own flags: PlainSse41,
-// PlainAvx2 and PlainAvx512. What each operation means is said at Scalar.
+// PlainAvx2 and PlainAvx512. Scalar says what each operation means.
 //
-// A vector is an ordinary object, which functions of any flags take and give in memory; operations
-// on it are functions for their instruction set. In Run, which is for the same, all of them are
-// inlined, with the stages of the caller's between them, and compilers then keep these objects in
-// registers.
+// A vector is an ordinary object, so functions of any flags pass and return it in memory.
+// Operations on vectors are functions for their instruction set. Run is a function for the same
+// instruction set: the compiler inlines all operations into it, together with the caller's stages
+// between them, and then keeps these objects in registers.
 #ifndef INTAGLIO_KERNELS_X86_PLAIN_REGISTERS_H_
 #define INTAGLIO_KERNELS_X86_PLAIN_REGISTERS_H_
 
@@ -17,13 +17,14 @@
 #include "intaglio/pipeline/pipeline.h"
 #include "intaglio/pipeline/tile.h"
 
-// Functions between these two are for the instruction `sets`, a string.
+// Functions between INTAGLIO_BEGIN_TARGET(sets) and INTAGLIO_END_TARGET are for the instruction
+// `sets`, a string.
 #define INTAGLIO_PRAGMA(text) _Pragma(#text)
 #if defined(__clang__)
 #define INTAGLIO_BEGIN_TARGET(sets) \
   INTAGLIO_PRAGMA(clang attribute push(__attribute__((target(sets))), apply_to = function))
 #define INTAGLIO_END_TARGET _Pragma("clang attribute pop")
-// g++ inlines no copy that it made of a function for some of its arguments.
+// g++ cannot inline a copy that it specialized for some arguments of a function.
 #define INTAGLIO_PLAIN_OPERATION static inline
 #else
 #define INTAGLIO_BEGIN_TARGET(sets) _Pragma("GCC push_options") INTAGLIO_PRAGMA(GCC target(sets))
@@ -33,8 +34,8 @@
 
 namespace intaglio {
 
-// A vector as an object. That it is copied by a function of its own makes it one that every
-// function takes and gives in memory, as it would not be where instruction sets differ.
+// A vector as an object. Its own copy constructor makes every function pass and return it in
+// memory; without it, functions for different instruction sets would differ.
 #define INTAGLIO_PLAIN_VECTOR(Name, Vector)                       \
   struct Name {                                                   \
     Name() = default;                                             \
