@@ -1,4 +1,4 @@
-// A layer as a graph of its own.
+// Makes a graph of one layer alone.
 #ifndef INTAGLIO_NN_ALONE_H_
 #define INTAGLIO_NN_ALONE_H_
 
@@ -6,8 +6,8 @@
 
 namespace intaglio::nn {
 
-// Its tensors are the layer's inputs and outputs, in this order; the outputs are the graph's. The
-// graph has no inputs, so that it passes Validate if all inputs are constants.
+// The graph's tensors are the layer's inputs, then its outputs, which are also the outputs of the
+// graph. The graph has no inputs, so it passes Validate if all inputs of the layer are constants.
 Graph Alone(const Graph& graph, const Layer& layer);
 
 }  // namespace intaglio::nn

@@ -36,7 +36,7 @@ class Backend {
   virtual Status Fill(std::byte* to, int byte, size_t bytes) const = 0;
 };
 
-// The name of the best kernel for this CPU; empty where none is usable.
+// The name of the best kernel for this CPU; empty if no kernel is usable.
 std::string BestKernel();
 
 // The CPU's: the routines of the operator table. What one model's layers pack, and its arena, lie

@@ -34,7 +34,7 @@ class SharedBlock {
     }
   }
 
-  // Whether all of it lies within so many bytes from its start.
+  // Whether the whole block lies within `bytes` bytes from its start.
   bool Fits(size_t bytes) const {
     bool fits = true;
     ForTensors([&](size_t i) {
@@ -45,8 +45,8 @@ class SharedBlock {
     return fits;
   }
 
-  // Whether all of its tensors are dense, so that any may move away from the others: their layers
-  // copy what does not lie in its place.
+  // Whether all tensors of the block are dense. Then any of them may move away from the others:
+  // their layers copy every tensor that does not lie in its place.
   bool IsDense() const {
     bool dense = true;
     ForTensors([&](size_t i) { dense = dense && plan_.tensor_stride[i] == 0; });
@@ -72,7 +72,7 @@ bool BoundBuffers::any() const {
          std::any_of(outputs_.begin(), outputs_.end(), is_bound);
 }
 
-// `self`: the address of the pointer that is about to change.
+// `self` is the address of the pointer that is about to change.
 Status BoundBuffers::CheckApart(const Tensor& tensor, const void* data, const void* self) const {
   const auto meets = [&](TensorId id, const void* other, const void* place) {
     return place != self && Overlap(data, BytesOf(tensor), other, BytesOf(TensorOf(program_, id)));
@@ -106,8 +106,9 @@ Status BoundBuffers::BindOutput(size_t i, void* data) {
   return {};
 }
 
-// With all that shares its memory, as the operands of a concatenation do, and those whose memory it
-// takes in place; else alone, if others of the block find it there.
+// Moves an output together with all tensors that share its memory, such as the operands of a
+// concatenation and tensors whose memory it takes in place. If others of the block do not fit or
+// have moved, it moves the output alone.
 void BoundBuffers::MoveOutput(TensorId id, std::byte* to, std::vector<std::byte*>& moved) const {
   const MemoryPlan& plan = program_.plan();
   const auto index = static_cast<size_t>(id);
@@ -131,7 +132,7 @@ std::vector<std::byte*> BoundBuffers::Moved() const {
     if (outputs_[i] == nullptr) continue;
     MoveOutput(graph.outputs[i], static_cast<std::byte*>(outputs_[i]), moved);
   }
-  // Last, so that they lie in their own buffers, whatever they share memory with.
+  // Inputs come last, so that they lie in their own buffers, whatever they share memory with.
   for (size_t i = 0; i < inputs_.size(); ++i) {
     if (inputs_[i] == nullptr) continue;
     // Layers only read inputs; the pointer has the type of other tensors' memory.

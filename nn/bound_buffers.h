@@ -1,5 +1,5 @@
-// Buffers of the caller that an instance reads its inputs from and writes its outputs to, in place
-// of memory in its arena.
+// The caller's buffers from which an instance reads its inputs and to which it writes its outputs,
+// instead of memory in its arena.
 #ifndef INTAGLIO_NN_BOUND_BUFFERS_H_
 #define INTAGLIO_NN_BOUND_BUFFERS_H_
 
@@ -13,21 +13,21 @@ namespace intaglio::nn {
 
 class BoundBuffers {
  public:
-  // The program must outlive it.
+  // The program must outlive this object.
   explicit BoundBuffers(const Program& program);
 
-  // Null unbinds. An error, which changes nothing, where an output would share memory with another
-  // bound buffer: a layer may write one before another one reads it.
+  // Null unbinds. It is an error if an output would share memory with another bound buffer, because
+  // a layer may write one before another layer reads the other. An error changes nothing.
   Status BindInput(size_t i, const void* data);
   Status BindOutput(size_t i, void* data);
 
-  const void* input(size_t i) const { return inputs_[i]; }  // null: not bound
+  const void* input(size_t i) const { return inputs_[i]; }  // null if not bound
   void* output(size_t i) const { return outputs_[i]; }
   bool any() const;
 
-  // Per tensor: where it lies instead of in the arena, or null. Nothing writes the memory of
-  // inputs. An output that cannot lie in its buffer stays in the arena and is to be copied from
-  // there.
+  // Returns, for each tensor, where it lies instead of in the arena, or null. Nothing writes the
+  // memory of inputs. An output that cannot lie in its buffer stays in the arena, and the caller
+  // must copy it from there.
   std::vector<std::byte*> Moved() const;
 
  private:

@@ -86,7 +86,7 @@ class Builder {
   // Makes a value an output of the graph, and names it.
   void Output(Value value, std::string name);
 
-  // The graph, validated, which must have an output; the builder is empty afterwards.
+  // Returns the validated graph, which must have an output. The builder is empty afterwards.
   Result<Graph> Finish();
 
  private:

@@ -12,16 +12,16 @@
 namespace intaglio::nn {
 namespace {
 
-// Operators' own tables, which have fixed sizes, and the objects of a routine.
+// The operators' own tables, whose sizes are fixed, and the objects of a routine.
 constexpr int64_t kFixed = 256 << 10;
-// Lists have an entry for each tensor; those of some operators, for each place along an axis, or
-// for each block. They grow on the way.
+// Lists have an entry for each tensor. The lists of some operators also have an entry for each
+// place along an axis, or for each block. Lists grow while they are filled.
 constexpr int64_t kPerTensor = 1024;
 constexpr int64_t kPerAxis = 64;
 constexpr int64_t kPerScale = 64;
 constexpr int64_t kPerPlace = 160;
 constexpr int64_t kPerBlock = 320;
-// What stays of objects, and of vectors as long as there are channels or scales.
+// The bytes kept for objects, and for vectors with one element per channel or scale.
 constexpr int64_t kKeptPerLayer = 4096;
 constexpr int64_t kKeptPerMatrix = 2048;
 constexpr int64_t kKeptPerTensor = 256;
@@ -55,7 +55,7 @@ bool PacksConstants(const Operator& op) {
                  BasicLstm, UnidirectionalSequenceLstm, Rnn, UnidirectionalSequenceRnn, Svdf>(op);
 }
 
-// Weights that are activations are packed as constants are, by each run.
+// Each run packs weights that are activations, as preparation packs constants.
 bool MayPack(const LayerView& layer, size_t input) {
   if (!layer.has_input(input)) return false;
   const Operator& op = layer.layer().op;
@@ -63,7 +63,7 @@ bool MayPack(const LayerView& layer, size_t input) {
   return input > 0 && IsOneOf<Conv2D, DepthwiseConv2D, FullyConnected>(op);
 }
 
-// A constant as matrices of channels by depth.
+// A constant seen as matrices of channels by depth.
 struct Matrices {
   int64_t count = 1;
   int64_t channels = 1;
@@ -89,13 +89,13 @@ Matrices MatricesOf(const LayerView& layer, const Tensor& constant) {
   return {1, shape[0], all / shape[0]};
 }
 
-// What any packed form of a constant takes, which fills up panels and groups of depth, and one copy
-// that is made on the way there.
+// Bounds any packed form of a constant, which fills up panels and groups of depth, together with
+// one copy that is made on the way.
 int64_t BoundPacked(const LayerView& layer, const Tensor& constant) {
   constexpr int64_t kPanel = 64;
   constexpr int64_t kDepthGroup = 16;
   constexpr int64_t kPerChannel = 128;  // parameters of pipelines
-  constexpr int64_t kLines = 12;        // depthwise filters, once for each place in a vector
+  constexpr int64_t kLines = 12;        // one for each place in a vector, for depthwise filters
   const Matrices m = MatricesOf(layer, constant);
   const bool in_lines = std::holds_alternative<DepthwiseConv2D>(layer.layer().op);
   const bool widened = std::holds_alternative<Svdf>(layer.layer().op);  // to float32
@@ -107,7 +107,7 @@ int64_t BoundPacked(const LayerView& layer, const Tensor& constant) {
   return AddSaturated(AddSaturated(packed, MultiplySaturated(channels, kPerChannel)), copy);
 }
 
-// Lists of operators that look places up, and of those that move blocks.
+// Bounds the lists of operators that look places up, and of operators that move blocks.
 int64_t BoundLists(const LayerView& layer) {
   const Operator& op = layer.layer().op;
   const std::vector<int>* block = nullptr;
@@ -134,7 +134,7 @@ Extent FilterOf(const Operator& op) {
   return {1, 1};
 }
 
-// Elements that one of the output follows from, where these are many.
+// How many input elements one output element is computed from, for operators that read many.
 int64_t CountReads(const LayerView& layer) {
   const Shape& in = layer.input(0).shape;
   const Extent filter = FilterOf(layer.layer().op);
@@ -158,7 +158,7 @@ int64_t CountPairs(const LayerView& layer) {
   return op->per_class ? MultiplySaturated(pairs, op->classes) : pairs;
 }
 
-using Span = std::pair<uintptr_t, uintptr_t>;  // of addresses, from the first to behind the last
+using Span = std::pair<uintptr_t, uintptr_t>;  // the first address, and the one behind the last
 
 void CollectConstants(const Graph& graph, std::vector<Span>& spans) {
   for (const Tensor& tensor : graph.tensors) {
@@ -215,7 +215,7 @@ size_t CountConstants(const Graph& graph) {
   CollectConstants(graph, spans);
   std::sort(spans.begin(), spans.end());
   size_t bytes = 0;
-  uintptr_t end = 0;  // of those counted
+  uintptr_t end = 0;  // of the constants counted so far
   for (const auto& [first, last] : spans) {
     if (last > end) bytes += last - std::max(first, end);
     end = std::max(end, last);

@@ -1,4 +1,4 @@
-// What a layer costs, known before it is prepared or run: for the limits (nn/limits.h).
+// What a layer costs, known before it is prepared or run. The limits use it (nn/limits.h).
 #ifndef INTAGLIO_NN_COST_H_
 #define INTAGLIO_NN_COST_H_
 
@@ -9,20 +9,20 @@
 
 namespace intaglio::nn {
 
-// At least the bytes that any routine of the layer allocates while it is prepared: packed weights,
-// tables, lists, copies. Not those of graphs inside of the layer.
+// An upper bound of the bytes that any routine of the layer allocates while it is prepared: packed
+// weights, tables, lists, copies. Graphs inside the layer are not included.
 size_t BoundPreparation(const LayerView& layer);
 
-// At least the bytes that the layer's routine keeps beside PreparedLayer::constant_bytes: objects,
-// and copies per channel and per scale.
+// An upper bound of the bytes that the layer's routine keeps besides PreparedLayer::constant_bytes:
+// objects, and copies per channel and per scale.
 size_t BoundKept(const LayerView& layer);
 
-// The steps of one run (Limits::max_work): multiply-accumulates, if they are known, and what
-// elements take that are read, written, pooled, normalized or compared. Saturates.
+// The steps of one run (Limits::max_work): multiply-accumulates, if known, plus the steps for
+// elements that are read, written, pooled, normalized or compared. Saturates.
 int64_t CountWork(const LayerView& layer, int64_t macs);
 
-// Bytes of all constants, those of graphs inside of layers among them, each byte once: tensors may
-// share them.
+// The bytes of all constants, including those of graphs inside layers. Tensors may share bytes;
+// each byte counts once.
 size_t CountConstants(const Graph& graph);
 
 }  // namespace intaglio::nn

@@ -1,4 +1,4 @@
-// An open file of the operating system's.
+// An open file of the operating system.
 #ifndef INTAGLIO_NN_DESCRIPTOR_H_
 #define INTAGLIO_NN_DESCRIPTOR_H_
 
@@ -10,14 +10,14 @@ namespace intaglio::nn {
 
 class Descriptor {
  public:
-  explicit Descriptor(int fd) : fd_(fd) {}  // negative: none
+  explicit Descriptor(int fd) : fd_(fd) {}  // negative: no file
   ~Descriptor() { Close(); }
   Descriptor(const Descriptor&) = delete;
   Descriptor& operator=(const Descriptor&) = delete;
 
   int get() const { return fd_; }
 
-  // Whether all that was written has been taken; errno says why not.
+  // Returns whether the system has taken everything that was written. If not, errno says why.
   bool Close() {
     const int fd = std::exchange(fd_, -1);
     return fd < 0 || close(fd) == 0;

@@ -85,8 +85,8 @@ struct PreparedLayer {
   std::string name;    // backend:type/algorithm
   std::string kernel;  // of packed constants, or empty
   int64_t macs = 0;
-  int64_t work = 0;        // of one run (CountWork of nn/cost.h), of loops without their rounds
-  int64_t round_work = 0;  // the most that one round of a loop takes, those inside of it apart
+  int64_t work = 0;        // per run (CountWork of nn/cost.h); rounds of loops are not counted
+  int64_t round_work = 0;  // the most for one round of a loop, without loops inside it
   size_t constant_bytes = 0;
   size_t scratch_bytes = 0;
   // Not 0: the scratch begins with a form of input 0, and layers of the same number and input have
@@ -118,10 +118,10 @@ struct LayerOptions {
   // The weights of all layers are more than L2 holds (BindOptions::cold): for CONV_2D and
   // FULLY_CONNECTED.
   bool cold = false;
-  // Where what is packed is charged before it is allocated, or null.
+  // Packed data is charged to this ledger before it is allocated; may be null.
   std::shared_ptr<Ledger> ledger = nullptr;
-  // Where layers find what another one has made of the same constant, or null. It goes by
-  // addresses, so it serves one model alone.
+  // Layers find here what another layer has made of the same constant; may be null. It compares
+  // addresses, so it serves one model only.
   std::shared_ptr<PackedOnce> packed = nullptr;
 };
 

@@ -12,7 +12,7 @@ constexpr size_t kMaxBytes = std::numeric_limits<size_t>::max();
 size_t MostOf(const Limits& limits, size_t model_bytes) {
   constexpr size_t kBase =
       static_cast<size_t>(std::min<uint64_t>(uint64_t{4} << 30, kMaxBytes / 2));
-  constexpr size_t kBytesPerByte = 16;  // an order of magnitude over what real models come to
+  constexpr size_t kBytesPerByte = 16;  // ten times what real models need
   if (limits.max_bytes != 0) return limits.max_bytes;
   if (model_bytes > (kMaxBytes - kBase) / kBytesPerByte) return kMaxBytes;
   return kBase + kBytesPerByte * model_bytes;

@@ -28,7 +28,7 @@ int OpenFile(const std::string& path) {
   return open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 }
 
-// The size of a regular file that is not empty.
+// The size of a regular file. An empty file is an error.
 Result<size_t> SizeOfFile(const Descriptor& file) {
   if (file.get() < 0) return Failed("cannot open");
   struct stat info = {};

@@ -17,11 +17,11 @@ struct MappedFile {
   std::shared_ptr<const void> owner;  // unmaps when the last copy goes
 };
 
-// Maps a regular file, read-only. Refuses empty ones. Reading behind a new end of a file that is
-// truncated meanwhile ends the process by SIGBUS.
+// Maps a regular file, read-only. Refuses empty files. If a file is truncated while it is mapped,
+// reading behind its new end terminates the process by SIGBUS.
 Result<MappedFile> MapFile(const std::string& path);
 
-// The same in memory, as the file is now.
+// Copies the file, as it is now, into memory.
 Result<MappedFile> ReadWholeFile(const std::string& path);
 
 // Lets go of the pages that lie wholly within [data, data + bytes), if the owner is a mapped

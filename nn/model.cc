@@ -102,7 +102,7 @@ struct Model::Instance {
   }
 
   std::byte* Address(TensorId id) const { return prepared->program.Address(arena.get(), id); }
-  // Where a tensor is written, and read, by layers.
+  // Where layers write and read a tensor.
   std::byte* Place(TensorId id) const {
     std::byte* const place = moved.empty() ? nullptr : moved[static_cast<size_t>(id)];
     return place != nullptr ? place : Address(id);
@@ -112,7 +112,7 @@ struct Model::Instance {
     return tensor.constant ? tensor.data : Place(id);
   }
 
-  // A null buffer unbinds, and is always right.
+  // A null buffer unbinds, which is always allowed.
   Status CheckBinding(const char* kind, size_t i, const Tensor& tensor, const void* data,
                       size_t bytes, Type type) const {
     if (data == nullptr) return {};
@@ -128,7 +128,7 @@ struct Model::Instance {
     prepared->program.Bind(arena.get(), addresses, moved);
   }
 
-  // For its lifetime, layers use no memory of the caller's.
+  // While an object of this class lives, layers use no memory of the caller's.
   struct OwnMemory {
     explicit OwnMemory(Instance& i) : instance(i) { Bind({}); }
     ~OwnMemory() { Bind(instance.moved); }
@@ -178,9 +178,9 @@ struct Model::Instance {
     return {};
   }
 
-  // Runs each layer by itself on what the arena holds: one that refuses its inputs, or a loop that
-  // they do not end, keeps no other from making the scratch that it needs. Such a layer did not
-  // come to start the threads.
+  // Runs each layer by itself on what the arena holds. A layer that refuses its inputs, or a loop
+  // that they do not end, does not prevent other layers from making the scratch that they need.
+  // Such a layer may not have started the threads, so they are started here.
   Status WarmLayers(int64_t rounds) {
     const DefaultFloatEnvironment environment;
     const OwnMemory own(*this);
@@ -213,7 +213,7 @@ struct Model::Instance {
   std::vector<void*> writes;
   Addresses addresses;  // the two above
   BoundBuffers bound;
-  std::vector<std::byte*> moved;  // BoundBuffers::Moved, or empty
+  std::vector<std::byte*> moved;  // from BoundBuffers::Moved, or empty
 };
 
 void Model::Prepared::Describe() {
@@ -248,7 +248,7 @@ Status CheckLimits(const Limits& limits) {
                          "; neither can be negative");
 }
 
-// What runs may come to.
+// Checks the work of one run.
 Status CheckWork(const Program& program, const Limits& limits) {
   if (program.work() <= limits.max_work) return {};
   const std::vector<PreparedLayer>& layers = program.layers();
@@ -261,7 +261,7 @@ Status CheckWork(const Program& program, const Limits& limits) {
                            std::to_string(limits.max_work) + " are allowed (Limits::max_work)");
 }
 
-// Rounds of loops that a run may take.
+// How many rounds of loops a run may take.
 int64_t MaxRounds(const Program& program, const Limits& limits) {
   return std::min(limits.max_rounds, limits.max_work / std::max<int64_t>(1, program.round_work()));
 }

@@ -35,7 +35,7 @@ struct PrepareOptions {
   // Runs the model elsewhere than on this CPU (nn/cuda/backend.h). The kernel is the backend's
   // choice then.
   std::shared_ptr<const Backend> backend = {};
-  // What preparing and running may take: more is refused before it is allocated.
+  // What preparing and running may take. What exceeds it is refused before it is allocated.
   Limits limits = {};
 };
 
@@ -59,7 +59,7 @@ template <class T>
 OutputBuffer MakeOutput(std::span<T> values) {
   return {values.data(), values.size_bytes(), TypeOf<T>};
 }
-// Takes any vector, array or the like, which must outlive the buffer.
+// Takes any vector, array or similar range, which must outlive the buffer.
 template <std::ranges::contiguous_range Range>
 InputBuffer MakeInput(const Range& values) {
   return MakeInput(std::span<const std::ranges::range_value_t<Range>>(values));
@@ -98,8 +98,8 @@ struct LayerInfo {
   TensorId output = kNoTensor;  // the first output: shape and type stand in graph().tensors
 };
 
-// After fork() the child has a copy of every model, which it may run, share and destroy; what is
-// said of contexts (gemm/context.h) holds of models. Share works even if another thread of the
+// After fork(), the child has a copy of every model, which it may run, share and destroy. The rules
+// for contexts (gemm/context.h) apply to models too. Share works even if another thread of the
 // parent was running the model at that moment. Backends of a device may promise less.
 class Model {
  public:
@@ -114,33 +114,38 @@ class Model {
   Model& operator=(Model&&) noexcept;
   ~Model();
 
-  // Inputs and outputs stand in the graph's order. Refused where any is bound. Allocates nothing,
-  // but for layers of float32 or int16 and depthwise ones whose weights are activations; only in
-  // the first run, unless WarmUp came before, does the context start its threads and make their
-  // scratch. Where `layer_times` is not empty, it has one element per layer, which receives the
-  // time of that layer: on a backend that only enqueues, of that. An error leaves the outputs
-  // undefined and the model usable.
+  // Inputs and outputs are in the graph's order. Run returns an error if any buffer is bound. It
+  // allocates nothing, except in layers of float32 or int16 and in depthwise layers whose weights
+  // are activations. The first run also makes the context start its threads and make their scratch,
+  // unless WarmUp came before.
+  //
+  // If `layer_times` is not empty, it must have one element per layer, which receives the time of
+  // that layer; on a backend that only enqueues, the time to enqueue it. An error leaves the
+  // outputs undefined and the model usable.
   Status Run(std::span<const InputBuffer> inputs, std::span<const OutputBuffer> outputs,
              std::span<std::chrono::nanoseconds> layer_times = {});
 
-  // Buffers of the caller that RunBound uses in place, without a copy, until they are unbound (by
-  // one whose data is null): then they may go. Their addresses are to be multiples of the size of
-  // their type; anything else is an error. Bound inputs are read only; layers may write bound
-  // outputs at any time of a run. No bound output may overlap another bound buffer; inputs may
-  // overlap each other. Only on the CPU. Instances that Share made have bindings of their own.
+  // Binds a buffer of the caller that RunBound uses in place, without a copy. The buffer must live
+  // until it is unbound, by a buffer whose data is null. Its address must be a multiple of the size
+  // of its type; any other address is an error. Bound inputs are only read. Layers may write bound
+  // outputs at any time during a run. No bound output may overlap another bound buffer, but inputs
+  // may overlap each other. Binding works only on the CPU. Instances that Share makes have their
+  // own bindings.
   //
-  // In place are all inputs, and all outputs but those that are constants, variables, inputs or
-  // other outputs as well, or lie among the lines of a larger tensor. These are copied.
+  // All inputs are used in place. So are all outputs, except those that are also constants,
+  // variables, inputs or other outputs, and those that lie among the lines of a larger tensor.
+  // These are copied.
   Status BindInput(size_t i, const InputBuffer& buffer);
   Status BindOutput(size_t i, const OutputBuffer& buffer);
 
-  // The model's own memory for what is not bound, or the bound buffer: write all inputs before each
-  // RunBound, as a run may overwrite those in the model's memory, and read outputs after it, before
-  // the next. Binding anything may move them. Null on another backend than the CPU's.
+  // Returns the bound buffer or, if none is bound, the model's own memory. Write all inputs before
+  // each RunBound, because a run may overwrite those in the model's memory. Read outputs after it,
+  // before the next run. Binding any buffer may move the model's memory. The result is null on any
+  // backend except the CPU.
   void* InputData(size_t i);
   const void* OutputData(size_t i) const;
 
-  // As Run, on the buffers that are bound and the memory of InputData and OutputData.
+  // Like Run, but on the bound buffers and the memory of InputData and OutputData.
   Status RunBound(std::span<std::chrono::nanoseconds> layer_times = {});
 
   // The layers alone, on whatever the arena holds, and without waiting for a backend that only
@@ -148,11 +153,10 @@ class Model {
   // nothing.
   Status RunLayersAgain();
 
-  // Runs once on zeros, so that Run finds all that it needs, and resets the state. Buffers that are
-  // bound are neither read nor written. A layer that
-  // refuses zeros (a division, an index of nothing) is no error here, and the layers behind it run
-  // all the same; a loop takes 16 rounds at most. Only what the first Run would lack in any case is
-  // an error: memory, or the backend.
+  // Runs once on zeros, so that Run finds all that it needs, and resets the state. Bound buffers
+  // are neither read nor written. A layer that refuses zeros (a division, or an index into nothing)
+  // is no error here, and the layers behind it still run. A loop takes 16 rounds at most. It is an
+  // error only if the first Run would lack something in any case: memory, or the backend.
   Status WarmUp();
 
   // Gives the variables of this instance their first values: those that a sequence starts with.
@@ -180,8 +184,8 @@ class Model {
   // Packed weights, tables and multipliers of all layers.
   size_t constant_bytes() const;
 
-  // What Limits count: the memory that preparing took, the arena included, and how much was
-  // allowed; the steps of a run.
+  // The quantities that Limits count: the memory that preparing took, including the arena; how much
+  // was allowed; and the steps of a run.
   size_t taken_bytes() const;
   size_t max_bytes() const;
   int64_t work() const;

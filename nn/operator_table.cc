@@ -213,14 +213,14 @@ PreparedLayer Nothing() {
   return prepared;
 }
 
-// What stays of the bytes that a layer was allowed to take, once it is prepared.
+// The part of the bytes charged for a layer that it keeps once it is prepared.
 size_t KeptBytes(const LayerView& layer, const Result<PreparedLayer>& prepared) {
-  // What graphs inside of layers keep is charged there.
+  // The layers of nested graphs charge what they keep themselves.
   if (!prepared.ok() || !NestedGraphsOf(layer.layer().op).empty()) return 0;
   return prepared->constant_bytes + BoundKept(layer);
 }
 
-// All that preparing may take is charged before any of it is allocated.
+// Charges everything that preparing may take before any of it is allocated.
 Result<PreparedLayer> PrepareCharged(const OperatorRow& row, const LayerView& layer,
                                      const LayerOptions& options) {
   if (options.ledger == nullptr) return row.prepare(layer, options);

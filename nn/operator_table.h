@@ -31,8 +31,8 @@ struct OperatorRow {
   Result<PreparedLayer> (*prepare)(const LayerView& layer, const LayerOptions& options);
   // What else a user must know, for lists of operators.
   const char* remark = "";
-  // The inputs that are weights, biases and the like, as bits: bit i is input i. Some routines take
-  // constants only, others are faster with them.
+  // The inputs that are weights, biases and the like: bit i is input i. Some routines take only
+  // constants as these inputs; others are faster with constants.
   uint32_t parameters = 0;
 };
 

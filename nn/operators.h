@@ -103,7 +103,8 @@ struct BatchMatMul {
   bool asymmetric_quantize_inputs = false;
 };
 
-// x [N, H, W, C]. Padding does not count in the average. Nothing is rescaled between quantizations.
+// x [N, H, W, C]. Padding does not count in the average. The operator does not rescale between the
+// quantizations of x and the output.
 struct AveragePool2D {
   Extent filter = {};
   Extent stride = {};

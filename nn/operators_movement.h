@@ -138,7 +138,8 @@ struct TopK {
 };
 
 // x [N, H, W, C] to the height and width `size`. align_corners maps the corners onto each other;
-// half_pixel_centers counts from the middle of pixels. A bilinear resize takes one at most.
+// half_pixel_centers counts from the middle of pixels. A bilinear resize takes at most one of the
+// two.
 struct ResizeBilinear {
   int height = 1;
   int width = 1;

@@ -125,7 +125,8 @@ class Splitter {
         .Unsupported("needs floating point between quantized layers: " + why);
   }
 
-  // The parts would keep a state each. What an output of the graph shows is the last part's.
+  // Parts that share a variable would each keep their own state. An output of the graph that is a
+  // variable shows the state of the last part.
   Status CheckVariables() const {
     std::vector<int> used_in(graph_.tensors.size(), -1);
     for (const TensorId id : graph_.outputs) {

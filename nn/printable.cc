@@ -23,7 +23,8 @@ bool IsShortest(uint32_t code, size_t bytes) {
   return bytes < 3 || code >= (bytes == 3 ? 0x800u : 0x10000u);
 }
 
-// The first character of a text that is not empty; a byte that begins none is one by itself.
+// The first character of a text that is not empty. A byte that begins no character counts as one by
+// itself.
 Character First(std::string_view text) {
   const auto first = static_cast<uint8_t>(text[0]);
   const size_t bytes = LengthFrom(first);

@@ -74,8 +74,9 @@ Status Program::PrepareLayers(const PrepareLayer& prepare, Context* context) {
   } else {
     context->Run(static_cast<int>(count), std::ref(prepare_one));
   }
-  // Layers that are prepared at once take more memory for a while than one after the other: what
-  // was refused because of it is tried again alone, so that the answer is that of one thread.
+  // Layers that are prepared at once take more memory for a while than layers prepared one after
+  // the other. A layer that was refused for this reason is tried again alone, so that the answer is
+  // that of one thread.
   if (first < count && context != nullptr && !failures[first].exception &&
       failures[first].status.code() == StatusCode::kOutOfMemory) {
     const size_t again = first.exchange(count);

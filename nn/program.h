@@ -29,9 +29,9 @@ class Program {
   using PrepareLayer = std::function<Result<PreparedLayer>(const Graph& graph, size_t layer)>;
 
   // Only for graphs that passed Validate. With keep_all, no tensors share memory. Layers are
-  // prepared on the threads of the context at once, or, where it is null, one after the other; an
-  // error is that of the first layer that has one.
-  // Where there is a ledger, copies of constants are charged to it.
+  // prepared at once on the threads of the context or, if it is null, one after the other. An error
+  // is that of the first layer that has one. If there is a ledger, copies of constants are charged
+  // to it.
   static Result<Program> Make(Graph graph, const PrepareLayer& prepare, bool keep_all,
                               Context* context, Ledger* ledger = nullptr);
 
@@ -40,7 +40,7 @@ class Program {
   const MemoryPlan& plan() const { return plan_; }
   size_t constant_bytes() const;
   int64_t macs() const;
-  // Sums of the layers' work, and the largest of their rounds' (PreparedLayer).
+  // The sum of the layers' work, and the largest round_work of a layer (PreparedLayer).
   int64_t work() const;
   int64_t round_work() const;
 
@@ -51,7 +51,8 @@ class Program {
 
   size_t read_count() const { return read_count_; }
   size_t write_count() const { return write_count_; }
-  // `moved`: per tensor, where it lies instead of in the arena, or null; empty where none is moved.
+  // `moved` gives, for each tensor, where it lies instead of in the arena, or null. It is empty if
+  // no tensor is moved.
   void Bind(std::byte* arena, const Addresses& to, std::span<std::byte* const> moved = {}) const;
   // `rounds_left`: as of RunArguments.
   Status RunLayer(size_t layer, Context& context, const Addresses& addresses,

@@ -53,7 +53,8 @@ struct InOut {
 };
 Result<InOut> SameTypeInOut(const LayerView& layer);
 
-// The multiplier for requantization; 0 of what is not finite (a scale of 0). Errors name the layer.
+// The multiplier for requantization. It is 0 if `real` is not finite (a scale of 0). Errors name
+// the layer.
 Result<QuantizedMultiplier> MakeMultiplier(const LayerView& layer, double real);
 
 // RequantizeDoubleRounding on one number.

@@ -32,7 +32,7 @@ bool WriteAll(int fd, std::span<const uint8_t> bytes) {
   return true;
 }
 
-// Some file systems have no fsync: they have taken the bytes already.
+// A file system without fsync has taken the bytes already.
 bool Flush(int fd) { return fsync(fd) == 0 || errno == EINVAL || errno == ENOTSUP; }
 
 // O_NONBLOCK: opening a pipe must not wait for a reader. Writing to it may.
@@ -47,7 +47,7 @@ Status WriteInto(const std::string& path, int append, std::span<const uint8_t> h
   return {};
 }
 
-// Where a link leads; the path itself where it leads nowhere.
+// The file that a link leads to; the path itself if it leads to none.
 std::string Resolve(const std::string& path) {
   const std::unique_ptr<char, decltype(&std::free)> real(realpath(path.c_str(), nullptr),
                                                          &std::free);
@@ -59,7 +59,7 @@ std::string FolderOf(const std::string& path) {
   return slash == std::string::npos ? "./" : path.substr(0, slash + 1);
 }
 
-// The path that a link holds; nothing where it is no link.
+// The path that a link holds; empty if the path is no link.
 std::string Follow(const std::string& link) {
   char text[4096];
   const ssize_t length = readlink(link.c_str(), text, sizeof text);
@@ -73,7 +73,7 @@ bool HoldsDescriptors(const std::string& folder) {
   return folder == "/dev/fd" || (folder.starts_with("/proc/") && folder.ends_with("/fd"));
 }
 
-// The entry of such a folder that a path leads to, as /dev/stdout does; nothing elsewhere.
+// The entry of such a folder that a path leads to, as /dev/stdout does; empty if it leads to none.
 std::string DescriptorEntry(const std::string& path) {
   constexpr int kMaxLinks = 40;
   std::string at = path;
@@ -91,7 +91,7 @@ bool WritesTo(int fd, const struct stat& file) {
          (fcntl(fd, F_GETFL) & O_ACCMODE) != O_RDONLY;
 }
 
-// What the program has printed so far comes first.
+// The bytes come after everything that the program has printed so far.
 Status WriteTo(int fd, const std::string& path, std::span<const uint8_t> head,
                std::span<const uint8_t> body) {
   std::fflush(stdout);
@@ -99,9 +99,9 @@ Status WriteTo(int fd, const std::string& path, std::span<const uint8_t> head,
   return {};
 }
 
-// Writes to a file that is there, without taking its place, where that would lose what others
-// write: where it is open as standard output or error, or the path names an open descriptor.
-// Through another process's descriptor, bytes can only be appended.
+// Writes to an existing file without replacing it, if replacing it would lose what others write:
+// the file is open as standard output or error, or the path names an open descriptor. Bytes that go
+// through another process's descriptor are always appended.
 std::optional<Status> WriteToOpen(const std::string& path, const struct stat& file,
                                   std::span<const uint8_t> head, std::span<const uint8_t> body) {
   const std::string entry = DescriptorEntry(path);
@@ -113,15 +113,16 @@ std::optional<Status> WriteToOpen(const std::string& path, const struct stat& fi
   return WriteInto(path, O_APPEND, head, body);
 }
 
-// The permissions of a file of ours, which the one that takes its name keeps. Those that another
-// user chose are not taken, and no file gets the rights of its owner when it is run.
+// The permissions that a new file takes from the file that it replaces, if that is ours.
+// Permissions that another user chose are not taken. No file gets the setuid or setgid bit, which
+// gives the rights of its owner.
 std::optional<mode_t> ModeToKeep(const std::string& path) {
   struct stat old = {};
   if (stat(path.c_str(), &old) != 0 || old.st_uid != geteuid()) return std::nullopt;
   return old.st_mode & 0777;
 }
 
-// A name that nobody has: two processes or calls never make the same one at the same time.
+// A name that no other file has: two processes or calls never make the same name at the same time.
 std::string NewName(const std::string& beside) {
   static std::atomic<unsigned> count{0};
   const auto now = std::chrono::steady_clock::now().time_since_epoch().count();
@@ -132,8 +133,8 @@ std::string NewName(const std::string& beside) {
   return FolderOf(beside) + name;
 }
 
-// A file with a name of its own, which goes unless it takes another's. It has the permissions of
-// the other before it has bytes.
+// A file with a name of its own, which is removed unless it takes the name of another file. It gets
+// the permissions of that file before it has bytes.
 class NewFile {
  public:
   explicit NewFile(const std::string& target)
@@ -149,7 +150,7 @@ class NewFile {
   bool TakeMode() { return !mode_ || fchmod(file_.get(), *mode_) == 0; }
   bool Write(std::span<const uint8_t> bytes) { return WriteAll(file_.get(), bytes); }
 
-  // Nothing is certain of the bytes before the file system has been asked for each of these.
+  // The bytes are safe only after the file system has confirmed each of these steps.
   bool Become(const std::string& path) {
     if (!Flush(file_.get())) return false;
     const bool renamed = file_.Close() && std::rename(name_.c_str(), path.c_str()) == 0;

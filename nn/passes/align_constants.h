@@ -1,4 +1,4 @@
-// Constants lie in files at any address. Routines read them in place.
+// Constants may lie at any address in a file, and routines read them in place.
 #ifndef INTAGLIO_NN_PASSES_ALIGN_CONSTANTS_H_
 #define INTAGLIO_NN_PASSES_ALIGN_CONSTANTS_H_
 
@@ -8,8 +8,8 @@
 
 namespace intaglio::nn {
 
-// Copies the constants that do not lie at a multiple of their elements' size, those of one buffer
-// once. The copies are charged to the ledger, if there is one.
+// Copies each constant whose address is not a multiple of its elements' size. Constants of one
+// buffer are copied once. The copies are charged to the ledger, if there is one.
 Status AlignConstants(Graph& graph, Ledger* ledger);
 
 }  // namespace intaglio::nn

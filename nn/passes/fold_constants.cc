@@ -18,12 +18,12 @@
 namespace intaglio::nn {
 namespace {
 
-// A layer is also checked and prepared.
+// Folding a layer includes checking and preparing it.
 constexpr uint64_t kWorkOfALayer = 1024;
 constexpr uint64_t kPerTensor = 64;
 
-// Results are worth their memory up to this size, or up to so many times the size of what they are
-// made from: int8 weights that become float32 are four times as large.
+// A result is worth its memory up to kSmallBytes, or up to kWorthwhileGrowth times the size of its
+// inputs: int8 weights that become float32 grow four times.
 constexpr size_t kSmallBytes = 64 << 10;
 constexpr size_t kWorthwhileGrowth = 4;
 
@@ -34,7 +34,8 @@ struct Size {
   uint64_t elements = 0;
 };
 
-// All tensors that there are of a list. Their sizes are those of a graph that passed Validate.
+// Sums the tensors of a list, without those that are absent. The sizes are those of a graph that
+// passed Validate.
 Size SizeOfAll(const Graph& graph, const std::vector<TensorId>& ids) {
   Size size;
   for (const TensorId id : ids) {
@@ -48,7 +49,7 @@ Size SizeOfAll(const Graph& graph, const std::vector<TensorId>& ids) {
   return size;
 }
 
-// Steps of looking at a layer alone: names and quantizations are copied and checked.
+// The steps of looking at one layer alone: its names and quantizations are copied and checked.
 uint64_t WorkOfTrying(const Graph& graph, const Layer& layer) {
   constexpr uint64_t kPerScale = 8;
   uint64_t work = kWorkOfALayer;
@@ -153,7 +154,7 @@ void ConstantFolder::Add(size_t layer) {
   }
 }
 
-// The layers that a tensor follows from and that have not been folded, in the graph's order.
+// Returns the layers that a tensor follows from and that are not folded yet, in the graph's order.
 std::vector<size_t> ConstantFolder::LayersBehind(TensorId id) {
   ++walks_;
   std::vector<size_t> layers;
@@ -175,7 +176,7 @@ std::vector<size_t> ConstantFolder::LayersBehind(TensorId id) {
 bool ConstantFolder::Fold(TensorId id) {
   for (const size_t index : LayersBehind(id)) {
     if (FoldLayer(index)) continue;
-    // Nobody tries it again, nor what follows from it.
+    // Neither this layer nor the layers that follow from it are tried again.
     for (const TensorId output : graph_.layers[index].outputs) MakerOf(output) = kNone;
   }
   return At(id).constant;
@@ -259,7 +260,7 @@ void ConstantFolder::CountReaders() {
   }
 }
 
-// What a folded layer alone has read takes no memory any longer, nor a result that nothing reads.
+// Frees the inputs that only this folded layer read, and its outputs that nothing reads.
 void ConstantFolder::Release(const Layer& layer) {
   if (readers_.empty()) return;
   for (const TensorId id : layer.inputs) {
@@ -275,7 +276,7 @@ void ConstantFolder::RemoveFolded() {
   std::vector<Layer> left;
   for (size_t i = 0; i < graph_.layers.size(); ++i) {
     if (folded_[i]) continue;
-    // In messages a layer keeps its place among all.
+    // Messages call a layer by its place among all layers before folding.
     if (left.size() < i) graph_.layers[i].label = LabelOf(graph_, i);
     left.push_back(std::move(graph_.layers[i]));
   }

@@ -1,6 +1,6 @@
-// Constant folding: what follows from constants alone is computed once, before the graph is
-// prepared, through any chain of operators. Weights and parameters may then be computed, and no run
-// repeats the work. The bits are those of running the layers.
+// Constant folding computes everything that follows from constants alone once, before the graph is
+// prepared, through any chain of operators. So weights and parameters may be computed ones, and no
+// run repeats the work. The bits are the same as if each run computed them.
 #ifndef INTAGLIO_NN_PASSES_FOLD_CONSTANTS_H_
 #define INTAGLIO_NN_PASSES_FOLD_CONSTANTS_H_
 
@@ -14,20 +14,22 @@
 
 namespace intaglio::nn {
 
-// What folding may cost. A layer that would exceed it stays a layer, which is no error.
+// What folding may cost. A layer that would exceed the budget stays a layer, which is no error.
 class FoldBudget {
  public:
-  // bytes: of results and scratch. work: as CountWork (nn/cost.h) has it, and what trying takes.
-  // The bytes that are taken are charged to the ledger as well, if there is one.
+  // `bytes` limits results and scratch. `work` limits steps as CountWork (nn/cost.h) counts them,
+  // plus the steps to try a layer. Bytes that are taken are also charged to the ledger, if there is
+  // one.
   FoldBudget(uint64_t bytes, uint64_t work, Ledger* ledger = nullptr)
       : bytes_(bytes), work_(work), ledger_(ledger) {}
-  // In proportion to what a model holds, with a base for small models: real models never meet it.
-  // No more work than a run may take.
+  // A budget in proportion to a model's size, with a base for small models. Real models never reach
+  // it. It allows no more work than a run may take.
   static FoldBudget ForModelOf(uint64_t bytes, const Limits& limits = {}, Ledger* ledger = nullptr);
 
-  // Takes both, or nothing. Returns whether there was enough.
+  // Takes both amounts, or nothing. Returns whether there was enough.
   bool Charge(uint64_t bytes, uint64_t work);
-  // Whether the ledger, if there is one, has as many bytes for what is free again soon.
+  // Whether the ledger, if there is one, has that many bytes left for memory that is freed again
+  // soon.
   bool Allows(uint64_t bytes) const;
 
  private:
@@ -36,30 +38,33 @@ class FoldBudget {
   Ledger* ledger_;
 };
 
-// Folds a graph that is complete, or while its layers are added: the parameters of a layer, which
-// decide its shapes, may follow from constants through layers before it. Layers keep their indices
+// Folds a complete graph, or a graph while its layers are added: the parameters of a layer decide
+// its shapes, and may follow from constants through layers before it. Layers keep their indices
 // until Finish. Tensor ids must be in range.
 //
-// What folds: layers all of whose inputs are constants, and SHAPE of anything. Not loops and
-// branches, whose rounds have limits that belong to a run, nor what reads or writes variables. A
-// layer that cannot be prepared or fails stays, and Model::Prepare says why. Throws std::bad_alloc.
+// It folds layers all of whose inputs are constants, and SHAPE of any tensor. It does not fold
+// loops and branches, because limits on their rounds belong to a run, nor layers that read or write
+// variables. A layer that cannot be prepared, or that fails, stays in the graph, and Model::Prepare
+// says why. Throws std::bad_alloc.
 class ConstantFolder {
  public:
   ConstantFolder(Graph& graph, FoldBudget& budget);
 
-  // Computes the weights and parameters (OperatorRow::parameters) of a layer, if they follow from
-  // constants, however large they are.
+  // Computes the weights and parameters (OperatorRow::parameters) of a layer, however large they
+  // are, if they follow from constants.
   void FoldParameters(size_t layer);
 
-  // Makes the layer known, whose output shapes are set, after the layers that it reads from.
+  // Adds a layer whose output shapes are set. The layers that it reads from must have been added
+  // before.
   void Add(size_t layer);
 
   // Makes a tensor a constant, if it follows from constants. Returns whether it is one now.
   bool Fold(TensorId id);
 
-  // Computes what is left, unless it is much larger than what it is made from: a broadcast constant
-  // would take memory, and its readers would be slower, as they read more. Removes the layers that
-  // have been folded (the others keep their labels), and empties the constants that nothing reads.
+  // Folds each remaining layer, unless its result is much larger than its inputs: a broadcast
+  // constant would take memory, and its readers would be slower, because they read more. Removes
+  // the layers that have been folded (the others keep their labels), and empties the constants that
+  // nothing reads.
   void Finish();
 
  private:
@@ -80,11 +85,11 @@ class ConstantFolder {
   Graph& graph_;
   FoldBudget& budget_;
   LayerOptions options_;
-  std::vector<ptrdiff_t> maker_;  // of each tensor that follows from constants: its layer, or kNone
+  std::vector<ptrdiff_t> maker_;  // per tensor: the layer that makes it from constants, or kNone
   std::vector<bool> folded_;      // per layer
-  std::vector<size_t> seen_;      // per layer: the last walk that came by
+  std::vector<size_t> seen_;      // per layer: the last walk that visited it
   size_t walks_ = 0;
-  std::vector<size_t> readers_;  // per tensor, once Finish counts them
+  std::vector<size_t> readers_;  // per tensor; empty until Finish counts them
 };
 
 // Folds a graph that passed Validate.
