@@ -26,7 +26,7 @@ Result<PreparedLayer> PrepareClamp(const LayerView& layer, Activation activation
   }
   const Result<InOut> q = SameTypeInOut(layer);
   if (!q.ok()) return q.status();
-  // With an output's scale of 0 all is its zero point.
+  // If the output's scale is 0, all its elements are its zero point.
   if (q->output.scale == 0) activation = Activation::kNone;
   const Result<Range> range = ActivationRange(layer, activation, type, q->output);
   if (!range.ok()) return range.status();

@@ -58,7 +58,7 @@ void RunBytes(PlacesOfBytes places, ByteRows rows, int64_t* out) {
   }
 }
 
-// The place of the first element that is not NaN; 0 where all are.
+// The place of the first element that is not NaN; 0 if all are NaN.
 template <class T>
 ptrdiff_t FirstNumber(const T* x, ptrdiff_t extent, ptrdiff_t step) {
   if constexpr (std::is_floating_point_v<T>) {
@@ -69,7 +69,7 @@ ptrdiff_t FirstNumber(const T* x, ptrdiff_t extent, ptrdiff_t step) {
   return 0;
 }
 
-// NaN counts as nothing.
+// Skips NaN.
 template <class Better, class T>
 ptrdiff_t PlaceOfBest(const T* x, ptrdiff_t extent, ptrdiff_t step) {
   const Better better;

@@ -126,7 +126,7 @@ struct Bounds {
     if (activation == Activation::kRelu6) high = T(6);
     if (activation == Activation::kReluN1To1) high = T(1);
   }
-  // The same, but that infinities pass where there is no other bound.
+  // The same bounds, except that infinities pass on a side without another bound.
   static Bounds Open(Activation activation) {
     static_assert(std::numeric_limits<T>::has_infinity);
     Bounds bounds(activation);

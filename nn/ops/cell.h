@@ -57,8 +57,8 @@ Result<float> SymmetricScale(const LayerView& layer, const Tensor& tensor);
 // The constant input i, float32 or int8, as real numbers.
 Result<std::vector<float>> RealNumbersOf(const LayerView& layer, size_t i, Type type);
 
-// Packs inputs, weights of int8 [outputs, depth] of zero point 0, as one matrix: one under the
-// other.
+// Packs inputs as one matrix, one under the other. They are int8 weights [outputs, depth] with the
+// zero point 0.
 Result<PackedOf<PackedMatrix>> PackCellWeights(const LayerView& layer,
                                                const std::vector<size_t>& inputs,
                                                const LayerOptions& options);

@@ -1,4 +1,4 @@
-// DEPTHWISE_CONV_2D of quantized numbers whose weights change: filters are packed by every run.
+// DEPTHWISE_CONV_2D of quantized numbers with changing weights: each run packs the filters.
 #include <cstddef>
 #include <memory>
 #include <utility>

@@ -1,5 +1,5 @@
-// CONV_2D and FULLY_CONNECTED of quantized numbers whose weights change: the engine packs them on
-// the way.
+// CONV_2D and FULLY_CONNECTED of quantized numbers with changing weights: the engine packs the
+// weights during each product.
 #include <cstddef>
 #include <memory>
 #include <optional>
@@ -46,7 +46,7 @@ class ProductRoutine final : public Routine {
     return {};
   }
 
-  // As convolutions have it, or, from real multipliers, as FULLY_CONNECTED does.
+  // Takes multipliers as convolutions do or, if `real64`, real multipliers as FULLY_CONNECTED does.
   Status SetMultipliers(const LayerView& layer, bool real64) {
     if (!real64) {
       Result<Multipliers> made =
@@ -78,7 +78,7 @@ class ProductRoutine final : public Routine {
 
   Multipliers multipliers;
   Scaling scaling = Scaling::kDoubleRounding;
-  std::vector<double> real;  // where there are no such multipliers
+  std::vector<double> real;  // used if `multipliers` cannot replace them
 };
 
 class Routine16 final : public Routine {

@@ -18,14 +18,14 @@ bool Changes(const LayerView& layer, size_t input) {
   return layer.has_input(input) && !layer.input(input).constant;
 }
 
-// A graph of this layer alone, with the same label.
+// Makes a graph of this layer alone, with the same label.
 Graph WithLabel(const LayerView& layer) {
   Graph alone = Alone(layer.graph(), layer.layer());
   alone.layers[0].label = layer.label();
   return alone;
 }
 
-// The element that is the farthest from a zero point, as a byte.
+// The element that is farthest from a zero point, as a byte.
 int Farthest(const Tensor& weights) {
   const Range range = RangeOf(weights.type);
   const std::vector<int32_t>& zero_points = weights.quantization.zero_points;
@@ -96,10 +96,10 @@ Result<PreparedLayer> PrepareChanging(const LayerView& layer, const LayerOptions
   for (const size_t input : {kWeights, kBias}) routine->changes[input] = Changes(layer, input);
   routine->prepare = prepare;
   routine->options = options;
-  // What pays for itself only in many runs.
+  // These options pay off only over many runs.
   routine->options.fit = false;
   routine->options.cold = false;
-  // Addresses say nothing of elements here, and what a run packs is free again after it.
+  // The elements at an address change here, and each run frees what it packed.
   routine->options.packed = nullptr;
   routine->options.ledger = nullptr;
   const Placeholders placeholders(layer);

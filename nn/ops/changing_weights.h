@@ -9,12 +9,12 @@
 
 namespace intaglio::nn {
 
-// Whether the weights (input 1) or the bias (input 2) are no constants.
+// Whether the weights (input 1) or the bias (input 2) are not constants.
 bool HasChangingWeights(const LayerView& layer);
 
-// The same layer with constants in the place of what changes, to prepare what does not depend on
-// their elements. Biases are 0; weights of 8 bits are as far from their zero points as they get, so
-// that checks of overflow hold for all weights.
+// The same layer with constants in place of the changing inputs. It serves to prepare everything
+// that does not depend on their elements. Biases are 0. Weights of 8 bits are as far from their
+// zero points as possible, so that checks for overflow hold for all weights.
 class Placeholders {
  public:
   explicit Placeholders(const LayerView& layer);
@@ -25,16 +25,16 @@ class Placeholders {
   std::vector<std::vector<int64_t>> elements_;
 };
 
-// The bias of a run; null where the layer has none.
+// The bias of a run; null if the layer has none.
 inline const void* BiasOf(const RunArguments& arguments) {
   return arguments.inputs.size() < 3 ? nullptr : arguments.inputs[2];
 }
 
-// Weights that are packed by every run have one zero point.
+// Refuses zero points that differ per channel: weights that every run packs must have one.
 Status CheckOneZeroPoint(const LayerView& layer, const std::vector<int32_t>& zero_points);
 
-// A layer of float32 that `prepare` takes with constants: its routine is prepared anew by every
-// run, which allocates what it packs.
+// Prepares a layer of float32 that `prepare` can prepare with constants. Every run prepares its
+// routine anew, and allocates what it packs.
 using PrepareConstant = Result<PreparedLayer> (*)(const LayerView& layer,
                                                   const LayerOptions& options);
 Result<PreparedLayer> PrepareChanging(const LayerView& layer, const LayerOptions& options,

@@ -64,7 +64,8 @@ Result<PreparedLayer> PrepareAbs(const LayerView& layer, const LayerOptions&) {
   }
   const Result<InOut> q = SameTypeInOut(layer);
   if (!q.ok()) return q.status();
-  // A float32 quotient, as in TFLite; 1 leaves the number as it is, as do equal scales, even of 0.
+  // The quotient is float32, as in TFLite. 1 leaves numbers as they are; it also serves equal
+  // scales, even scales of 0.
   const bool alike = q->input.scale == q->output.scale;
   const Result<QuantizedMultiplier> multiplier =
       MakeMultiplier(layer, alike ? 1.0 : static_cast<double>(q->input.scale / q->output.scale));

@@ -22,8 +22,8 @@ struct Verdict {
   bool equal() const { return !low && !high; }
 };
 
-// A linear function before it is rounded: factor_a a + factor_b b + addend, in units of
-// 2^-bits, but for a whole number.
+// A linear function before it is rounded to a whole number: factor_a a + factor_b b + addend, in
+// units of 2^-bits. The sum is right up to a whole number, which may be missing.
 struct Unrounded {
   explicit Unrounded(const SumOfBytes& linear)
       : bits(linear.shift + SumOfBytes::kLowBits),
@@ -31,7 +31,7 @@ struct Unrounded {
         factor_b(Factor(linear, 16)),
         addend(static_cast<uint32_t>(linear.addend)) {}
 
-  // Modulo 2^32.
+  // The factor modulo 2^32.
   static uint32_t Factor(const SumOfBytes& linear, int half) {
     const auto high = static_cast<int16_t>(static_cast<uint32_t>(linear.high) >> half);
     const auto low = static_cast<int16_t>(static_cast<uint32_t>(linear.low) >> half);
@@ -45,9 +45,9 @@ struct Unrounded {
 };
 
 // How far apart the definition and any linear function can be before they round to the result, in
-// units of 2^-bits. The definition rounds each term twice, which moves it by at most 1, and so the
-// sum by twice the scale; then the sum to 2^-right_shift. A linear function has factors that are
-// rounded, and a nudge.
+// units of 2^-bits. The definition first rounds each term twice, which moves a term by at most 1,
+// and so the sum by at most twice the scale. Then it rounds the sum to 2^-right_shift. A linear
+// function differs by its rounded factors and its nudge.
 uint32_t MostApart(const SumOfBytes& sum, int bits) {
   const double scale = std::ldexp(static_cast<double>(sum.scale.mantissa), sum.scale.exponent - 31);
   const double defined = 2 * scale + std::ldexp(0.5, -sum.scale.right_shift());
@@ -59,13 +59,13 @@ struct Pairs {
   std::vector<uint8_t> b;
 };
 
-// The pairs of operands, as tensors have them, whose sums lie so near a tie, which is where the
-// function before rounding is a whole number, that the definition and a linear function may round
-// them to either side. All others have the same result by both. They are a few of the 2^16 pairs
-// for most sums.
+// Finds the pairs of operands whose sums lie near a tie. A tie is where the function before
+// rounding is a whole number. Near a tie, the definition and a linear function may round to
+// different sides; all other pairs have the same result by both. For most sums these are a few of
+// the 2^16 pairs. The operands found are those that tensors have.
 class TieFinder {
  public:
-  // flip: LineOutput::flip, from the operands of the function to those of tensors.
+  // `flip` is LineOutput::flip. It turns operands of the function into those of tensors.
   TieFinder(const Unrounded& function, uint32_t apart, uint8_t flip)
       : function_(function), apart_(apart), flip_(flip), mask_((uint32_t{1} << function.bits) - 1) {
     heads_.fill(kNone);
@@ -106,8 +106,8 @@ class TieFinder {
   uint32_t apart_;
   uint8_t flip_;
   uint32_t mask_;
-  std::array<uint32_t, kBytes> fractions_;  // of factor_b b
-  std::array<int, kBytes> heads_;           // of lists of b, by the high bits of its fraction
+  std::array<uint32_t, kBytes> fractions_;  // of factor_b b, for each b
+  std::array<int, kBytes> heads_;           // lists of b, by the high bits of its fraction
   std::array<int, kBytes> next_;
 };
 
@@ -120,8 +120,9 @@ class NearTies {
     definition_.linear = false;
   }
 
-  // The verdict on the first line of pairs whose results are not all equal, from that on which was
-  // the first the last time: functions that differ little tend to fail at the same places.
+  // Returns the verdict on the first line of pairs whose results are not all equal. The search
+  // starts at the line that failed last time: functions that differ little tend to fail at the same
+  // places.
   Verdict Compare(const SumOfBytes& linear) {
     const size_t lines = (pairs_.a.size() + kBytes - 1) / kBytes;
     for (size_t i = 0; i < lines; ++i, first_ = (first_ + 1) % lines) {
@@ -149,7 +150,7 @@ class NearTies {
     return {below != 0, above != 0};
   }
 
-  // The results of the pairs from `line` * kBytes on.
+  // The results of the pairs that begin at `line` * kBytes.
   Bytes Line(const SumOfBytes& sum, size_t line) const {
     Bytes results{};
     const size_t first = line * kBytes;
@@ -164,7 +165,7 @@ class NearTies {
   const LineOutput& output_;
   SumOfBytes definition_;
   const Pairs& pairs_;
-  size_t first_ = 0;  // the line that Compare begins with
+  size_t first_ = 0;  // the line at which Compare starts
 };
 
 }  // namespace

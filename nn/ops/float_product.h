@@ -30,7 +30,7 @@ class FloatProduct {
 
   int depth() const { return depth_; }
   int outputs() const { return outputs_; }
-  size_t constant_bytes() const { return new_bytes_; }  // that no layer before has packed
+  size_t constant_bytes() const { return new_bytes_; }  // not packed by an earlier layer
   bool quantized() const { return packed_.has_value(); }
 
  private:

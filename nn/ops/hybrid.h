@@ -21,7 +21,7 @@ struct HybridLayer {
   LinearLayer linear;                // the weights' part
   std::vector<float> weight_scales;  // one per channel
   FloatFinish finish;
-  bool asymmetric = false;      // the inputs
+  bool asymmetric = false;      // of the inputs
   bool scales_in_turn = false;  // LinesToReal::in_turn
   const WideRoutines* wide = nullptr;
 };
@@ -47,12 +47,13 @@ int64_t QuantizedInputForm(int64_t items, bool asymmetric);
 void QuantizeItems(Context& context, const WideRoutines& wide, const float* x, int64_t items,
                    int64_t size, bool asymmetric, const QuantizedItems& to);
 
-// Appends the sum of each column of int8 weights [depth, channels], which packing them has found.
+// Appends the sum of each column of int8 weights [depth, channels]. Packing the weights has
+// computed these sums.
 void AppendSums(const PackedMatrix& weights, std::vector<int32_t>& sums);
 
 // A pipeline that gives back real numbers: finish((acc - correction) scale weight_scale), in the
-// order of operations that the layer has. Row r of
-// the product is of item r / rows_per_item, whose scale is scales[r / rows_per_item].
+// order of operations that the layer has. Row r of the product belongs to item r / rows_per_item,
+// whose scale is scales[r / rows_per_item].
 struct ToReal {
   const HybridLayer& layer;
   const float* scales;

@@ -15,8 +15,8 @@
 namespace intaglio::nn {
 namespace {
 
-// A bias has the scale input * weights. TFLite refuses one that is off by more than a fiftieth of
-// an output step, where weights have one scale; of int8 convolutions it does not look at it.
+// A bias has the scale input * weights. If weights have one scale, TFLite refuses a bias that
+// differs by more than a fiftieth of an output step, but it does not check int8 convolutions.
 Status CheckBiasScale(const LayerView& layer, const LinearLayer& linear) {
   const std::vector<float>& scales = layer.input(2).quantization.scales;
   if (scales.size() != 1 || linear.weight_scales.size() != 1) return {};

@@ -36,7 +36,8 @@ Result<LinearLayer> CheckLinear(const LayerView& layer, Activation activation, i
 Status CheckWeights(const LayerView& layer, Type type, int axis, int channels, LinearLayer& linear);
 
 // input scale * weight scale / output scale, or 0, for one weight scale or for each. TFLite
-// multiplies the first two in float32 for uint8 convolutions (legacy_product), else in double.
+// multiplies the first two in float32 for uint8 convolutions (legacy_product), and otherwise in
+// double.
 std::vector<double> RealMultipliers(const LinearLayer& linear, bool legacy_product);
 
 // Requantization parameters in the form that pipelines take.
@@ -55,7 +56,8 @@ StandardPipeline MakePipeline(const LinearLayer& linear, const std::vector<doubl
 Result<Im2col> MakeView(const LayerView& layer, Type type, int32_t zero_point,
                         const Window& window);
 
-// Options to pack the channels [first, first + count) of a matrix that has the first zero point.
+// Options to pack the channels [first, first + count) of a matrix. The matrix has the first zero
+// point.
 PackOptions MakePackOptions(const LinearLayer& linear, const LayerOptions& options, int first,
                             int count);
 
@@ -66,7 +68,7 @@ Result<PackedOf<std::vector<PackedMatrix>>> PackWeights(const LayerView& layer,
                                                         const LayerOptions& options, int groups,
                                                         int depth, int kernel_height = 1);
 
-// Input 1 as depthwise filters, each `multiplier` of which belong to an input channel.
+// Packs input 1 as depthwise filters, `multiplier` of them for each input channel.
 Result<PackedOf<PackedDepthwise>> PackDepthwise(const LayerView& layer, const LayerOptions& options,
                                                 int32_t zero_point, int kernel_width,
                                                 int multiplier);

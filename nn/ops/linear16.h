@@ -27,7 +27,7 @@ struct Linear16 {
 
   int channels = 0;
 
-  // Takes another bias, of as many elements and the same type; null: none.
+  // Replaces the bias by one of the same length and type. Null stands for no bias.
   Status SetBias(const void* elements);
 
   // The outputs for sums of products, of all channels in turn.

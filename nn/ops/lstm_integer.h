@@ -20,7 +20,7 @@ namespace intaglio::nn {
 // A packed matrix and the pipeline that is bound to it, whose parameters it owns.
 struct GateProduct {
   std::optional<PackedMatrix> packed;
-  size_t new_bytes = 0;  // of it, that no layer before has packed
+  size_t new_bytes = 0;  // those that no earlier layer has packed
   std::vector<int32_t> bias;
   Multipliers multipliers;
   BoundPipeline pipeline;

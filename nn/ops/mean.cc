@@ -1,6 +1,6 @@
-// MEAN and quantized SUM: sums per output element, then one requantization, whose multiplier holds
-// the division by the number of elements. As in TFLite, sums wrap around like int32, and the result
-// for no elements at all is 0, whatever the zero point.
+// MEAN and quantized SUM: sums per output element, then one requantization, whose multiplier
+// includes the division by the number of elements. As in TFLite, sums wrap around like int32, and
+// the result for no elements at all is 0, whatever the zero point.
 #include "intaglio/nn/ops/mean.h"
 
 #include <algorithm>
@@ -156,7 +156,7 @@ Result<PreparedLayer> PrepareFloatMean(const LayerView& layer, const std::vector
     const Status status = sums->Run(arguments);
     auto* const out = static_cast<float*>(arguments.outputs[0]);
     for (size_t i = 0; i < count; ++i) out[i] /= divisor;
-    // The sign of 0 / 0 would be the CPU's choice.
+    // The sign of 0 / 0 would depend on the CPU.
     if (divisor == 0) std::fill_n(out, count, std::numeric_limits<float>::quiet_NaN());
     return status;
   });

@@ -56,7 +56,7 @@ void Run(size_t size, const Move& move, const void* in, void* out) {
 }
 
 size_t BytesOf(const std::vector<Move>& moves) {
-  constexpr size_t kPerVector = 16;  // of the allocator
+  constexpr size_t kPerVector = 16;  // the allocator's own bytes
   size_t bytes = moves.capacity() * sizeof(Move) + kPerVector;
   for (const Move& move : moves) {
     bytes += move.loops.rank() * (sizeof(ptrdiff_t) + sizeof(Offsets)) + 2 * kPerVector;

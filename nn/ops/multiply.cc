@@ -30,7 +30,7 @@ Result<PreparedLayer> PreparePlain(const LayerView& layer, Activation activation
                        }));
 }
 
-// Numbers that are not quantized: f alone, whose infinities stay infinities.
+// For numbers that are not quantized. It applies f alone, so infinities stay infinities.
 template <class... Ts, class Function>
 Result<PreparedLayer> PrepareUnbounded(const LayerView& layer, const Function& f) {
   INTAGLIO_RETURN_IF_ERROR(CheckOneType(layer));

@@ -45,9 +45,9 @@ void LogSoftmaxFloat(const float* in, float* out, ptrdiff_t depth) {
   for (ptrdiff_t i = 0; i < depth; ++i) out[i] = in[i] - max - log;
 }
 
-// LOCAL_RESPONSE_NORMALIZATION: x (bias + alpha sum)^-beta, the sum of the squares of the channels
-// from `radius` before to radius - 1 behind. All channels gather their sums together, each in the
-// order of its channels: a square beyond the ends is 0, which changes no sum.
+// LOCAL_RESPONSE_NORMALIZATION: x (bias + alpha sum)^-beta. The sum is that of the squares of the
+// channels from `radius` before to radius - 1 behind. All channels build their sums together, each
+// in the order of its channels. A square beyond the ends is 0, which changes no sum.
 class ResponseRoutine final : public Routine {
  public:
   ResponseRoutine(const LocalResponseNormalization& op, const Shape& shape)
@@ -82,7 +82,7 @@ class ResponseRoutine final : public Routine {
     for (ptrdiff_t c = 0; c < depth_; ++c) out[c] = in[c] * Response(sums[c]);
   }
 
-  // In float64, as in TFLite, whose options are of that type.
+  // Computes in float64, as in TFLite, whose options have that type.
   float Response(float sum) const {
     const double base = static_cast<double>(op_.bias) + static_cast<double>(op_.alpha) * sum;
     const float by_roots = op_.beta == 0.75f || op_.beta == 0.5f ? PowerByRoots(base) : kUnknown;
@@ -90,8 +90,8 @@ class ResponseRoutine final : public Routine {
     return static_cast<float>(std::pow(base, -static_cast<double>(op_.beta)));
   }
 
-  // NaN where the error of the roots, below 2^-51, and that of pow could make two float32 of one
-  // power.
+  // Returns NaN if the error of the roots, below 2^-51, or that of pow could turn one power into
+  // two different float32 numbers.
   float PowerByRoots(double base) const {
     const double root = std::sqrt(base);
     const double power = 1 / (op_.beta == 0.5f ? root : root * std::sqrt(root));

@@ -1,5 +1,5 @@
-// Constants as the right-hand sides of products, packed once however many layers of a model use
-// them.
+// Packs constants as the right-hand sides of products. Each is packed once, however many layers of
+// a model use it.
 #ifndef INTAGLIO_NN_OPS_PACK_MATRIX_H_
 #define INTAGLIO_NN_OPS_PACK_MATRIX_H_
 
@@ -17,8 +17,8 @@ namespace intaglio::nn {
 Result<PackedOf<PackedMatrix>> PackMatrix(const LayerView& layer, const LayerOptions& options,
                                           const ConstMatrix& matrix);
 
-// The same of a matrix that has no data yet: copy() puts them together, where no layer before has,
-// and `from` says of what.
+// Packs a matrix that has no data yet. copy() makes its data if no earlier layer has done so.
+// `from` identifies what the data are made from.
 Result<PackedOf<PackedMatrix>> PackCopied(const LayerView& layer, const LayerOptions& options,
                                           const ConstMatrix& matrix, const PackedOnce::Key& from,
                                           const std::function<std::vector<std::byte>()>& copy);

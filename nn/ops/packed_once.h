@@ -1,5 +1,5 @@
-// Constants that several layers of a model use are packed once: a file of little more than its
-// layers' names may let all of them use the same weights.
+// A constant that several layers of a model use is packed once: in a small file, many layers may
+// use the same weights.
 #ifndef INTAGLIO_NN_OPS_PACKED_ONCE_H_
 #define INTAGLIO_NN_OPS_PACKED_ONCE_H_
 
@@ -15,14 +15,14 @@
 
 namespace intaglio::nn {
 
-// Any number of threads may use one at once.
+// Any number of threads may use one object at once.
 class PackedOnce {
  public:
-  // What decides a form beside its type: addresses and numbers, in an order of the maker's own.
+  // Identifies a form of one type: addresses and numbers, in an order that the maker chooses.
   using Key = std::vector<int64_t>;
 
-  // The form of type T that was made for this key, or that make(), which returns a Result of a
-  // shared T, makes now: then `is_new` becomes true.
+  // Returns the form of type T that was made for this key. If there is none, make() makes it now,
+  // and `is_new` becomes true. make() returns a Result of a shared T.
   template <class T, class Make>
   Result<std::shared_ptr<const T>> Get(const Key& key, const Make& make, bool& is_new) {
     const std::shared_ptr<Entry> entry = Find(key, &TypeTag<T>);
@@ -56,14 +56,15 @@ class PackedOnce {
   std::map<Key, std::shared_ptr<Entry>> entries_;
 };
 
-// A packed constant, which layers of the same constant share.
+// A packed constant. Layers that use the same constant share it.
 template <class Form>
 struct PackedOf {
   Form form;
-  size_t new_bytes = 0;  // 0 where another layer has packed it
+  size_t new_bytes = 0;  // 0 if another layer has packed it
 };
 
-// A form of a layer's constant: Get of the model's, or without one, of this layer alone.
+// A form of a layer's constant, from the model's PackedOnce or, without one, made for this layer
+// alone.
 template <class T, class Make>
 Result<std::shared_ptr<const T>> PackOnce(const LayerOptions& options, const PackedOnce::Key& key,
                                           const Make& make, bool& is_new) {

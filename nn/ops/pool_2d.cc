@@ -1,6 +1,6 @@
 // AVERAGE_POOL_2D and MAX_POOL_2D of integers. Both work on the quantized numbers as they are. As
-// in TFLite, nothing is rescaled where the quantizations of input and output differ; the activation
-// is the output's.
+// in TFLite, they do not rescale if the quantizations of input and output differ. The activation
+// uses the output's quantization.
 #include "intaglio/nn/ops/pool_2d.h"
 
 #include <algorithm>

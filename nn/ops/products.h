@@ -44,11 +44,11 @@ Result<PreparedLayer> PrepareProduct16x8(const LayerView& layer, const LayerOpti
 Result<PreparedLayer> PrepareDepthwise16x8(const LayerView& layer, const LayerOptions& options,
                                            const Im2col& view);
 
-// 8 bits throughout, and weights or a bias that change (changing_weights.h).
+// Layers of 8 bits whose weights or bias change (changing_weights.h).
 Result<PreparedLayer> PrepareChangingProduct(const LayerView& layer, const ProductShape& shape);
 Result<PreparedLayer> PrepareChangingDepthwise(const LayerView& layer, const LayerOptions& options,
                                                const Window& window);
-// The same of int16 inputs, int8 weights.
+// The same for int16 inputs and int8 weights.
 Result<PreparedLayer> PrepareChangingProduct16x8(const LayerView& layer, const ProductShape& shape);
 Result<PreparedLayer> PrepareChangingDepthwise16x8(const LayerView& layer,
                                                    const LayerOptions& options, const Im2col& view);

@@ -119,7 +119,7 @@ class ProductRoutine final : public Routine {
   int chunk = 0;  // rows
   int block = 0;
   FloatFinish finish;
-  std::shared_ptr<const std::vector<FloatPanels>> filters;  // per group
+  std::shared_ptr<const std::vector<FloatPanels>> filters;  // one per group
 
  private:
   void RunGroup(const RunArguments& arguments, int group) const {

@@ -111,8 +111,8 @@ class DepthwiseRoutine final : public Routine {
   PackedDepthwise filters;
 };
 
-// Where TFLite's two operators differ: CONV_2D with a scale per channel multiplies by the scales in
-// turn, and the activations of FULLY_CONNECTED let infinities pass.
+// Sets what differs between TFLite's two operators. CONV_2D with a scale per channel multiplies by
+// the scales in turn. The activations of FULLY_CONNECTED let infinities pass.
 void FollowOperator(const LayerView& layer, HybridLayer& hybrid) {
   const auto* const connected = std::get_if<FullyConnected>(&layer.layer().op);
   hybrid.scales_in_turn = connected == nullptr && hybrid.asymmetric;

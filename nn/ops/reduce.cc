@@ -50,9 +50,9 @@ std::shared_ptr<const Routine> ReduceRoutine(const LayerView& layer, const Loops
   });
 }
 
-// The least of all numbers of T for a maximum, the greatest for a minimum. As in TFLite nothing
-// goes beyond them, -inf as little as NaN, but where all axes are reduced: then the first element
-// is where the comparisons start.
+// The least of all numbers of T for a maximum, the greatest for a minimum. As in TFLite, no
+// element, neither -inf nor NaN, takes the result beyond it. If all axes are reduced, the
+// comparisons start at the first element instead.
 template <class T>
 std::optional<T> FarthestOrFirst(const LayerView& layer, const std::vector<int>& axes, T farthest) {
   const Result<std::vector<bool>> reduced = AxesOf(layer, axes);

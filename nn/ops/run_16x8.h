@@ -1,5 +1,5 @@
-// The run of a layer of int16 inputs and int8 weights: two products of 8 bits (linear16.h), whoever
-// has packed the weights.
+// Runs a layer of int16 inputs and int8 weights as two products of 8 bits (linear16.h). The weights
+// may be packed before or in each run.
 #ifndef INTAGLIO_NN_OPS_RUN_16X8_H_
 #define INTAGLIO_NN_OPS_RUN_16X8_H_
 

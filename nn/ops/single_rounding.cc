@@ -30,11 +30,12 @@ int64_t Threshold(double real, int32_t q) {
   return at;
 }
 
-// Where results begin, in accumulators.
+// Finds where results begin, in accumulators.
 //
-// By the real multiplier q begins at (q - 1/2) / real; by what either function rounds to, less than
-// one part in 2^30 of q from there. These places are a step apart, of which only the fraction
-// matters: in units of 2^-31, it and 255 times its rounding are right to 2^-22.
+// By the real multiplier, result q begins at (q - 1/2) / real. By what either function rounds to,
+// it begins less than one part in 2^30 of q from there. These places are one step apart. Only the
+// fraction of the step matters: in units of 2^-31, the fraction and 255 times its rounding error
+// are right to 2^-22.
 class Beginnings {
  public:
   Beginnings(double real, Range results) : results_(results) {
@@ -47,7 +48,7 @@ class Beginnings {
     margin_ = (1 << 9) + 2 * std::llround(reach);
   }
 
-  // Whether every result begins well between two accumulators.
+  // Whether every result begins clearly between two accumulators.
   bool AllAreClear() const {
     const int64_t low = kOne - first_ - margin_;
     const int64_t high = kOne - first_ + margin_;
@@ -56,7 +57,7 @@ class Beginnings {
     return steps < 0 || steps >= results_.max - results_.min;
   }
 
-  // Whether result q does.
+  // Whether result q begins clearly between two accumulators.
   bool IsClear(int32_t q) const {
     const int64_t place = (first_ + step_ * (q - results_.min - 1)) % kOne;
     return place > margin_ && place < kOne - margin_;

@@ -39,9 +39,9 @@ PreparedLayer PrepareTable(const LayerView& layer, const ByteTable& table);
 using InterpolatedTable = std::array<int16_t, 513>;
 
 // f of real numbers as TFLite's reference kernels tabulate it, in float32 or float64: value i is
-// taken half of the way to where the middle between two values meets f. Both quantizations are
-// (scale, zero point). A value next to which f leaves the range of Real is not corrected: what
-// TFLite's infinities and NaN become is undefined. NaN becomes 0.
+// moved half of the way to where the middle between two values meets f. Both quantizations are
+// (scale, zero point). If f leaves the range of Real next to a value, that value is not corrected:
+// TFLite's result from infinities and NaN is undefined there. NaN becomes 0.
 template <class Real, class Function>
 InterpolatedTable MakeInterpolatedTable(std::pair<Real, int32_t> in, std::pair<Real, int32_t> out,
                                         const Function& f) {

@@ -18,7 +18,7 @@
 
 namespace intaglio::nn {
 
-// run(x, count, out) for parts of all elements, on all threads; types of one size.
+// Calls run(x, count, out) for parts of all elements, on all threads. The types have one size.
 template <class In, class Out, class Function>
 std::shared_ptr<const Routine> LineRoutine(const LayerView& layer, const Function& run) {
   const auto count = static_cast<ptrdiff_t>(*CountElements(layer.output().shape));
@@ -30,11 +30,11 @@ std::shared_ptr<const Routine> LineRoutine(const LayerView& layer, const Functio
   });
 }
 
-// out = f(x) for each element, on all threads; types of one size.
+// out = f(x) for each element, on all threads. The types have one size.
 template <class In, class Out, class Function>
 std::shared_ptr<const Routine> UnaryRoutine(const LayerView& layer, Function f) {
   return LineRoutine<In, Out>(layer, [f](const In* in, ptrdiff_t count, Out* out) {
-    const Function function = f;  // which no store can change
+    const Function function = f;  // a copy, which no store can change
     for (ptrdiff_t i = 0; i < count; ++i) out[i] = static_cast<Out>(function(in[i]));
   });
 }

@@ -19,10 +19,10 @@ struct LineQuantizer {
   float high = 127;
 };
 
-// Lines of sums of products with int8 weights to real numbers, channel by channel:
-//   clamp(float(acc - zero_point weight_sums) (scale weight_scales) + bias, low, high)
-// or, with the scales in turn,
-//   clamp((float(acc - zero_point weight_sums) weight_scales) scale + bias, low, high)
+//  Turns lines of sums of products with int8 weights into real numbers, channel by channel:
+//    clamp(float(acc - zero_point weight_sums) (scale weight_scales) + bias, low, high)
+//  or, with the scales in turn,
+//    clamp((float(acc - zero_point weight_sums) weight_scales) scale + bias, low, high)
 struct LinesToReal {
   float scale = 1;
   bool in_turn = false;
@@ -93,8 +93,9 @@ struct WideRoutines {
   // out[c] = clamp(pool of the taps' x[c], low, high): the largest, which no NaN is, their mean, or
   // the root of the mean of their squares. Sums go row by row.
   void (*pool)(PoolKind kind, const WindowPixels& w, ptrdiff_t channels, float* out);
-  // to[i] = 1 / (1 + exp(-x[i])) as TFLite's reference kernel computes it of real numbers: exp(x)
-  // below -9, and 1 from a number on. NaN passes. Exponentials are the C library's. x may be to.
+  // to[i] = 1 / (1 + exp(-x[i])) as TFLite's reference kernel computes it on real numbers: the
+  // result is exp(x) below -9, and 1 above a limit. NaN passes. Exponentials are the C library's. x
+  // may be `to`.
   void (*logistic)(const float* x, ptrdiff_t count, float* to);
 };
 

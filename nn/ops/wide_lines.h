@@ -1,4 +1,5 @@
-// Element-wise loops of wide.cc: ranges, conversions from and to integers, the logistic function.
+// Element-wise loops of wide.cc: ranges, conversions from and to integers, and the logistic
+// function.
 #ifndef INTAGLIO_NN_OPS_WIDE_LINES_H_
 #define INTAGLIO_NN_OPS_WIDE_LINES_H_
 
@@ -16,7 +17,7 @@ template <int kBytes>
 [[gnu::always_inline]] inline void Range(const float* x, ptrdiff_t count, float* least,
                                          float* greatest) {
   using V = Vectors<kBytes>;
-  // Four of each, for the latency of a comparison.
+  // Four chains of each hide the latency of a comparison.
   constexpr int kChains = 4;
   typename V::Reals low[kChains];
   typename V::Reals high[kChains];
@@ -52,8 +53,8 @@ template <int kBytes>
   *greatest = highs[0];
 }
 
-// Limits are integers, so that they may come before the rounding. Half, less its last bit, rounds
-// ties away from zero and nothing else beyond: what is limited is below 2^23.
+// The limits are integers, so clamping may come before rounding. Adding a half less its last bit
+// rounds ties away from zero and changes no other result, because clamped numbers are below 2^23.
 template <int kBytes>
 [[gnu::always_inline]] inline void Quantize(const LineQuantizer& q, const float* x, ptrdiff_t count,
                                             int8_t* to) {
@@ -77,8 +78,8 @@ template <int kBytes>
       });
 }
 
-// kWidth vectors of each line, of `count` elements if kWidth is 1. The fields of `lines` are a
-// copy's, which no store to `to` can change.
+// Converts kWidth vectors of each line, or `count` elements if kWidth is 1. `lines` must be a copy,
+// so that no store to `to` can change its fields.
 template <int kBytes, int kWidth, bool kInTurn>
 [[gnu::always_inline]] inline void VectorsToReal(const LinesToReal& lines,
                                                  const Clamp<kBytes>& clamp, ptrdiff_t first,
@@ -120,7 +121,7 @@ template <int kBytes, bool kInTurn>
 [[gnu::always_inline]] inline void ToRealBy(const LinesToReal& r, const int32_t* acc,
                                             ptrdiff_t count, float* to) {
   constexpr ptrdiff_t kLanes = Vectors<kBytes>::kLanes;
-  constexpr int kTogether = kBytes == 64 ? 4 : 1;  // where there are registers for them
+  constexpr int kTogether = kBytes == 64 ? 4 : 1;  // 4 if there are enough registers
   const LinesToReal lines = r;
   const Clamp<kBytes> clamp(r.low, r.high);
   ptrdiff_t i = 0;

@@ -11,7 +11,7 @@
 
 namespace intaglio::nn::wide {
 
-// kRows x kWidth vectors of sums, of which `channels` are stored.
+// Computes kRows x kWidth vectors of sums, and stores `channels` of them.
 template <int kBytes, int kRows, int kWidth>
 [[gnu::always_inline]] inline void MultiplyTile(const PanelProduct& p, const float* panel,
                                                 int first, int channels, const float* x,
@@ -33,7 +33,8 @@ template <int kBytes, int kRows, int kWidth>
              out_stride, channels);
 }
 
-// One panel. As many sums at once as hide the latency of an addition and leave registers.
+// Multiplies one panel. It computes enough sums at once to hide the latency of an addition, and few
+// enough to fit the registers.
 template <int kBytes, int kWidth>
 [[gnu::always_inline]] inline void MultiplyPanel(const PanelProduct& p, const float* panel,
                                                  int first, const float* x, ptrdiff_t x_stride,
@@ -73,7 +74,7 @@ template <int kBytes>
   }
 }
 
-// The first `count` of four, at least one, and zeros.
+// Loads the first `count` of four elements, at least one, and zeros for the rest.
 [[gnu::always_inline]] inline Vectors<16>::Reals LoadFew(const float* p, ptrdiff_t count) {
   Vectors<16>::Reals v = {p[0]};
   if (count >= 4) std::memcpy(&v, p, sizeof(v));
@@ -82,7 +83,7 @@ template <int kBytes>
   return v;
 }
 
-// kRows at once, for the latency of an addition.
+// Adds kRows dot products at once, to hide the latency of an addition.
 template <int kBytes, int kRows>
 [[gnu::always_inline]] inline void AddDotsOf(const float* const* rows, const float* x,
                                              ptrdiff_t depth, float* y) {
@@ -106,7 +107,7 @@ template <int kBytes, int kRows>
       }
     }
   }
-  // Of fewer than eight elements; no sum is -0, which a zero would change.
+  // Fewer than eight elements are left. The zeros added here change no sum, because no sum is -0.
   typename Vectors<16>::Reals halves[kRows][2];
   INTAGLIO_UNROLL
   for (int r = 0; r < kRows; ++r) std::memcpy(halves[r], sums[r], sizeof(halves[r]));

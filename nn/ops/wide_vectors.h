@@ -11,8 +11,9 @@
 
 namespace intaglio::nn::wide {
 
-// The compiler's own vectors: of loops with comparisons of reals it makes none. The bodies are
-// always inlined, so that they are compiled for the target of the function that they are in.
+// These are the compiler's own vector types, because the compiler does not vectorize loops that
+// compare reals. The bodies are always inlined, so that they are compiled for the target of the
+// function around them.
 template <int kBytes>
 struct Vectors {
   static constexpr ptrdiff_t kLanes = kBytes / 4;
@@ -21,7 +22,7 @@ struct Vectors {
   typedef int8_t Bytes __attribute__((vector_size(kBytes / 4)));
 };
 
-// Calls f(i, kLanes) for whole vectors of elements, then f(i, those that are left).
+// Calls f(i, kLanes) for each whole vector of elements, then f(i, n) for the n elements left.
 template <int kBytes, class Function>
 [[gnu::always_inline]] inline void ForVectors(ptrdiff_t count, const Function& f) {
   constexpr ptrdiff_t kLanes = Vectors<kBytes>::kLanes;
@@ -40,7 +41,7 @@ template <class Vector, class T>
   }
 }
 
-// The bytes of `from` that `count` has in its binary digits from kBytes on down.
+// Copies the bytes that the binary digits of `count` from kBytes down stand for.
 template <ptrdiff_t kBytes>
 [[gnu::always_inline]] inline void CopyDigits(const std::byte* from, ptrdiff_t count,
                                               std::byte* to) {
@@ -52,7 +53,7 @@ template <ptrdiff_t kBytes>
   if constexpr (kBytes > 1) CopyDigits<kBytes / 2>(from, count, to);
 }
 
-// Parts without a call, which would take longer than the rest.
+// Stores part of a vector without a call, which would take longer than everything else.
 template <class Vector, class T>
 [[gnu::always_inline]] inline void Store(const Vector& v, T* to, ptrdiff_t count) {
   if (count * ptrdiff_t{sizeof(T)} >= ptrdiff_t{sizeof(v)}) {
@@ -65,7 +66,7 @@ template <class Vector, class T>
   }
 }
 
-// Bounds of vectors. NaN passes.
+// Bounds as vectors. NaN passes.
 template <int kBytes>
 struct Clamp {
   using Reals = typename Vectors<kBytes>::Reals;
@@ -90,8 +91,9 @@ template <class Reals, int kLines, int kWidth>
   }
 }
 
-// Lines of clamp(sums + bias), of kWidth vectors or, of these, `count` elements. Whole ones stay in
-// registers: unrolled, as g++ keeps an array in memory one of whose places it does not know.
+// Stores lines of clamp(sums + bias), kWidth vectors each, or only the first `count` elements of
+// them. Whole vectors stay in registers because the loops are unrolled: g++ keeps an array in
+// memory if it does not know which element is used.
 template <int kBytes, int kLines, int kWidth>
 [[gnu::always_inline]] inline void StoreLines(
     const typename Vectors<kBytes>::Reals (&sums)[kLines][kWidth], const float* bias,
@@ -103,7 +105,7 @@ template <int kBytes, int kLines, int kWidth>
   for (int v = 0; v < kWidth; ++v) {
     const ptrdiff_t n = whole ? kLanes : std::min(kLanes, count - v * kLanes);
     if (n <= 0) return;
-    Reals addend = -Reals{};  // none: of all numbers only -0 changes no other
+    Reals addend = -Reals{};  // for no bias: -0 is the only addend that changes no number
     if (bias != nullptr) Load(bias + v * kLanes, n, addend);
     Reals results[kLines];
     INTAGLIO_UNROLL

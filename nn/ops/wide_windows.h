@@ -11,8 +11,8 @@
 
 namespace intaglio::nn::wide {
 
-// Calls f.Run<kBytes, kWidth>(c, n) for kWidth vectors of n channels from c on. What fills no
-// vector goes to narrower ones: loads of a part are slow.
+// Calls f.Run<kBytes, kWidth>(c, n) for kWidth vectors of n channels from c on. Channels that fill
+// no vector go to narrower vectors, because loading part of a vector is slow.
 template <int kBytes, class Function>
 [[gnu::always_inline]] inline void ForChannels(ptrdiff_t first, ptrdiff_t channels,
                                                const Function& f) {
@@ -33,7 +33,7 @@ struct TapsRun {
 
   template <int kBytes, int kWidth>
   [[gnu::always_inline]] void Run(ptrdiff_t first, ptrdiff_t n) const {
-    // Several for the latency of an addition, and as they share the filter's taps.
+    // Several windows hide the latency of an addition, and share the filter's taps.
     constexpr int kWindows = kWidth == 1 ? 8 : kBytes == 64 ? 4 : 2;
     int i = 0;
     for (; i + kWindows <= w.windows; i += kWindows) Tile<kBytes, kWidth, kWindows>(i, first, n);
@@ -74,7 +74,7 @@ template <int kBytes>
   ForChannels<kBytes>(0, channels, TapsRun{w, out});
 }
 
-// What a pool makes of vectors of pixels.
+// How a pool combines vectors of pixels.
 template <PoolKind kKind>
 struct Pooling {
   static constexpr float kStart =

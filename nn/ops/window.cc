@@ -9,7 +9,7 @@ namespace {
 
 constexpr int64_t kMaxInt = std::numeric_limits<int>::max();
 
-// A filter that is larger than what it may cover has 0 outputs, or fewer.
+// A filter that is larger than the area that it may cover has no outputs: `out` is 0 or negative.
 Result<WindowAxis> PlaceAxis(const LayerView& layer, const char* axis, WindowAxis w,
                              Padding::Kind kind, int before, int after) {
   const std::string where = std::string(" along the ") + axis;
@@ -58,7 +58,7 @@ Result<Window> PlaceWindow(const LayerView& layer, Extent kernel, Extent stride,
                 padding.kind, padding.left, padding.right);
   if (!x.ok()) return x.status();
   Window window{*y, *x};
-  // TFLite's result has no rows either where it would have less than no columns.
+  // If there are less than no columns, TFLite's result has no rows either.
   window.y.out = x->out < 0 ? 0 : std::max(0, y->out);
   window.x.out = std::max(0, x->out);
   return window;
