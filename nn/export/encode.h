@@ -22,9 +22,9 @@
 
 namespace intaglio::nn {
 
-// An operator on its way into a file.
+// An operator that is about to be written.
 struct EncodedOperator {
-  const char* name = nullptr;  // the format's, or a custom operator's
+  const char* name = nullptr;  // as the format names it, or a custom operator's name
   int version = 1;
   std::vector<TensorId> inputs;
   std::vector<TensorId> outputs;
@@ -34,19 +34,18 @@ struct EncodedOperator {
   flatbuffers::Offset<flatbuffers::Vector<uint8_t>> custom_options = 0;
 };
 
-// What the encodings of a graph's layers share. New tensors have ids that follow those of the
-// graph.
+// What the encodings of a graph's layers share. The ids of new tensors follow those of the graph.
 struct EncodingParts {
   flatbuffers::FlatBufferBuilder& builder;
   Subgraphs& subgraphs;
   size_t graph_tensors = 0;
   std::vector<Tensor> new_tensors;
-  std::map<TensorId, TensorId> handles;  // of variables that are resources
-  std::set<TensorId> open;               // new ones whose dimensions only a run knows
+  std::map<TensorId, TensorId> handles;  // for variables that are resources
+  std::set<TensorId> open;               // new tensors whose dimensions only a run knows
 };
 
-// A layer on its way into a file. Its tensors start out as the graph's; what the format keeps in
-// constant tensors becomes new ones.
+// A layer that is about to be written. Its tensors start out as the graph's. What the format keeps
+// in constant tensors becomes new ones.
 class Encoding {
  public:
   Encoding(const LayerView& layer, EncodingParts& parts) : layer_(layer), parts_(parts) {
@@ -73,25 +72,25 @@ class Encoding {
     return Ints(what, std::move(values), shape);
   }
   TensorId Int(const char* what, int32_t value) { return Ints(what, {value}, {}); }
-  // A vector of the type int32 or int64.
+  // A new vector of the type int32 or int64.
   TensorId IntsOf(Type type, const char* what, const std::vector<int32_t>& values);
   // A new [n, 2] one.
   TensorId Pairs(const char* what, const std::vector<std::pair<int, int>>& pairs);
   // A new constant of one number, with the type and quantization of a tensor of the layer.
   TensorId NumberLike(const char* what, const Tensor& like,
                       const std::variant<double, int64_t>& value);
-  // A new tensor without data.
+  // Adds a tensor without data.
   TensorId Add(const char* what, Type type, Shape shape, Quantization quantization = {});
-  // One whose dimensions only a run knows.
+  // Adds a tensor whose dimensions only a run knows.
   TensorId AddOpen(const char* what, Type type, Shape shape, Quantization quantization) {
     const TensorId id = Add(what, type, std::move(shape), std::move(quantization));
     parts_.open.insert(id);
     return id;
   }
 
-  // A tensor without data that the operator names for its quantization.
+  // Adds a tensor without data, which the operator names for its quantization.
   void AddIntermediate(TensorId id) { operator_.intermediates.push_back(id); }
-  // An operator that runs before this one and makes one tensor.
+  // Adds an operator that runs before this one and makes one tensor.
   template <class Options>
   void RunBefore(const char* name, std::vector<TensorId> inputs, TensorId output,
                  flatbuffers::Offset<Options> options) {
@@ -115,7 +114,7 @@ class Encoding {
     operator_.custom_options = builder().CreateVector(bytes);
   }
 
-  // The layer's operators in the order in which they run.
+  // Returns the layer's operators in the order in which they run.
   std::vector<EncodedOperator> Finish();
 
  private:
@@ -136,7 +135,7 @@ tflite::ActivationFunctionType ToTflite(Activation activation);
 Result<tflite::Padding> ToTflite(const LayerView& layer, const Padding& padding);
 tflite::TensorType ToTflite(Type type);
 
-// Operators without parameters: their name is all.
+// Operators without parameters need only their name.
 template <class Op>
 requires(std::is_empty_v<Op>) Status Encode(const Op&, Encoding&) { return {}; }
 
@@ -202,14 +201,14 @@ Status Encode(const ArgMin& op, Encoding& e);
 Status Encode(const Cumsum& op, Encoding& e);
 Status Encode(const DynamicSlice& op, Encoding& e);
 
-// A file's options say which LSTM it is.
+// The options of the operator in a file say which LSTM it is.
 Status Encode(const Lstm& op, Encoding& e);
 Status Encode(const BasicLstm& op, Encoding& e);
 Status Encode(const UnidirectionalSequenceLstm& op, Encoding& e);
 Status Encode(const Rnn& op, Encoding& e);
 Status Encode(const UnidirectionalSequenceRnn& op, Encoding& e);
 Status Encode(const Svdf& op, Encoding& e);
-// Variables stand behind handles.
+// The format refers to variables by handles.
 Status Encode(const ReadVariable& op, Encoding& e);
 Status Encode(const AssignVariable& op, Encoding& e);
 

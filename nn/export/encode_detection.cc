@@ -1,5 +1,7 @@
-// TFLite_Detection_PostProcess: its options are a FlexBuffer, a map of names.
-// As in nn/import/translate_detection.cc: nothing links the library of FlatBuffers.
+// TFLite_Detection_PostProcess: its options are a FlexBuffer, which is a map of names.
+//
+// The macro keeps FlatBuffers header-only here, as in nn/import/translate_detection.cc: no target
+// links its library.
 #define FLATBUFFERS_LOCALE_INDEPENDENT 0
 #include <flatbuffers/flexbuffers.h>
 

@@ -1,4 +1,4 @@
-// Operators with a state.
+// Operators that have a state.
 #include "intaglio/nn/export/encode.h"
 
 namespace intaglio::nn {
@@ -20,8 +20,8 @@ tflite::ActivationFunctionType CodeOf(CellActivation activation) {
   return tflite::ActivationFunctionType::NONE;
 }
 
-// The quantizations of the gates' sums and of what is projected; without a projection, the latter
-// counts for nothing, but runtimes want one.
+// Adds the quantizations of the gates' sums and of the projection's input. Without a projection,
+// the latter has no effect, but runtimes require one.
 void AddIntermediates(const LstmCell& cell, Encoding& e) {
   if (e.layer().input(0).type != Type::kInt8) return;
   for (const float scale : cell.gate_scales) {

@@ -1,4 +1,4 @@
-// Parts of tensors whose places a run computes.
+// Operators on parts of tensors whose places a run computes.
 #include <algorithm>
 #include <utility>
 
@@ -14,7 +14,7 @@ bool HasSizesOnly(const Dimensions& dimensions) {
                       [](const DynamicSlice::Dimension& d) { return d.any_begin || d.vanishes; });
 }
 
-// STRIDED_SLICE gives one element of a dimension, or all.
+// Whether STRIDED_SLICE can express this: it takes one element of a dimension, or all.
 bool IsStrided(const Dimensions& dimensions) {
   constexpr size_t kMasked = 32;  // dimensions
   return dimensions.size() <= kMasked &&
@@ -32,9 +32,9 @@ int32_t MaskOf(const Dimensions& dimensions, Member member) {
   return static_cast<int32_t>(mask);
 }
 
-// An item of a list is replaced by these operators, which the reader knows (item_updates.h):
-//   CONCATENATION(SLICE(list, [0, 0, ..], [i, -1, ..]), item,
-//                 SLICE(list, [i + 1, 0, ..], [-1, -1, ..]))
+//  These operators replace an item of a list. The reader knows them (item_updates.h):
+//    CONCATENATION(SLICE(list, [0, 0, ..], [i, -1, ..]), item,
+//                  SLICE(list, [i + 1, 0, ..], [-1, -1, ..]))
 class ItemUpdate {
  public:
   explicit ItemUpdate(Encoding& e) : e_(e), list_(e.layer().input(0)) {}

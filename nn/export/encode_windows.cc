@@ -16,7 +16,7 @@ Status EncodePool(const Op& op, Encoding& e) {
   return {};
 }
 
-// It decides how other runtimes add up the products of an int16 layer.
+// The type of the bias decides how other runtimes add up the products of an int16 layer.
 tflite::TensorType BiasType(const LayerView& layer) {
   const bool counts = layer.input(0).type == Type::kInt16 && layer.has_input(2);
   return counts ? ToTflite(layer.input(2).type) : tflite::TensorType::FLOAT32;
@@ -52,7 +52,8 @@ Status Encode(const FullyConnected& op, Encoding& e) {
   return {};
 }
 
-// The shape of the output comes first, then the filter. A computed one is the layer's last input.
+// The shape of the output comes first, then the filter. If a run computes the shape, it is the
+// layer's last input.
 Status Encode(const TransposeConv& op, Encoding& e) {
   const Result<tflite::Padding> padding = ToTflite(e.layer(), op.padding);
   if (!padding.ok()) return padding.status();

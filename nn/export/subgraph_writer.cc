@@ -17,7 +17,7 @@ template <class T>
 using Offset = flatbuffers::Offset<T>;
 using tflite::BuiltinOperator;
 
-constexpr size_t kAlignment = 16;  // of constants, which runtimes read where they lie
+constexpr size_t kAlignment = 16;  // runtimes read constants in place
 
 BuiltinOperator CodeNamed(std::string_view name) {
   for (const BuiltinOperator code : tflite::EnumValuesBuiltinOperator()) {
@@ -27,7 +27,7 @@ BuiltinOperator CodeNamed(std::string_view name) {
 }
 
 constexpr size_t kMaxBytes = size_t{1} << 30;
-// Beside data, names and vectors.
+// Bytes besides data, names and vectors.
 constexpr size_t kBytesPerTensor = 256;
 constexpr size_t kBytesPerLayer = 512;
 
@@ -52,20 +52,21 @@ class SubgraphWriter {
   }
 
  private:
-  // Before each part is written: what encodings add is in no estimate.
+  // Called before each part is written, because no estimate includes what encodings add.
   Status CheckRoom(size_t more) const { return CheckSize(file_.builder.GetSize() + more); }
 
   const Tensor& At(size_t id) const {
     const size_t old = graph_.tensors.size();
     return id < old ? graph_.tensors[id] : parts_.new_tensors[id - old];
   }
-  // The first new tensors are handles.
+  // The first new tensors are the handles.
   bool IsHandle(size_t id) const {
     const size_t old = graph_.tensors.size();
     return id >= old && id - old < parts_.handles.size();
   }
 
-  // The operators that give variables their first values, and make handles of names.
+  // Adds the operators that give variables their first values, and those that make handles of
+  // names.
   Status AddResources() {
     const Result<std::vector<ResourceVariable>> resources = FindResources(graph_);
     if (!resources.ok()) return resources.status();
@@ -209,8 +210,8 @@ class SubgraphWriter {
   FileParts& file_;
   EncodingParts parts_;
   std::vector<EncodedOperator> operators_;
-  std::vector<TensorId> place_;  // in the file, per tensor; kNoTensor: left out
-  std::vector<size_t> placed_;   // the other way round
+  std::vector<TensorId> place_;  // per tensor: its id in the file, or kNoTensor if left out
+  std::vector<size_t> placed_;   // the reverse mapping
 };
 
 }  // namespace

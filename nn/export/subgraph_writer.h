@@ -14,7 +14,7 @@
 
 namespace intaglio::nn {
 
-// Kinds of operators, each once.
+// The kinds of operators, each listed once.
 class OperatorCodes {
  public:
   uint32_t IndexOf(const std::string& name, int version);
@@ -23,7 +23,7 @@ class OperatorCodes {
 
  private:
   struct Code {
-    std::string name;  // of the format's list, or a custom operator's
+    std::string name;  // from the format's list, or a custom operator's
     int version = 1;
     bool operator==(const Code&) const = default;
   };
@@ -40,16 +40,16 @@ struct FileParts {
   std::vector<flatbuffers::Offset<tflite::Buffer>> buffers;
 };
 
-// Bounds of what a tensor, and an operator with so many of them, takes in a file. A variable may
-// need a first value.
+// Upper bounds of the bytes that a tensor, and an operator with that many tensors, take in a file.
+// A variable may need a first value.
 size_t BytesOf(const Tensor& tensor);
 size_t BytesOfOperator(size_t tensors);
 
-// Refuses files that are too large: FlatBuffers' offsets end at 2 GiB, and its builder, which
-// doubles its memory, does not check.
+// Refuses files that are too large: FlatBuffers' offsets end at 2 GiB. Its builder, which doubles
+// its memory, does not check this.
 Status CheckSize(size_t bytes);
 
-// Writes subgraph `index`. Those that its operators run are added to file.subgraphs.
+// Writes subgraph `index`. Adds the graphs that its operators run to file.subgraphs.
 Result<flatbuffers::Offset<tflite::SubGraph>> WriteSubgraph(size_t index, FileParts& file);
 
 }  // namespace intaglio::nn

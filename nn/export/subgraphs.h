@@ -15,13 +15,14 @@ namespace intaglio::nn {
 
 class Subgraphs {
  public:
-  // The model is number 0. It must outlive this, with all that its operators run.
+  // The model is number 0. The model and all graphs that its operators run must outlive this
+  // object.
   explicit Subgraphs(const Graph& model) : graphs_{&model} {}
 
   size_t count() const { return graphs_.size(); }
   const Graph& At(size_t i) const { return *graphs_[i]; }
 
-  // The number of a graph, which it gets when it is first asked for.
+  // The number of a graph. A graph gets its number when it is first asked for.
   int32_t IndexOf(const Graph& graph) {
     const auto found = std::find(graphs_.begin(), graphs_.end(), &graph);
     const auto index = static_cast<int32_t>(found - graphs_.begin());
@@ -29,7 +30,7 @@ class Subgraphs {
     return index;
   }
 
-  // The same of one that nobody else keeps.
+  // Adds a graph that nobody else keeps, and returns its number.
   int32_t Add(Graph graph) {
     kept_.push_back(std::make_unique<const Graph>(std::move(graph)));
     return IndexOf(*kept_.back());

@@ -12,7 +12,7 @@ namespace intaglio::nn {
 namespace {
 
 constexpr uint32_t kSchemaVersion = 3;
-// Constants are in memory, so that this sum does not overflow.
+// Constants are in memory, so this sum does not overflow.
 size_t BytesOf(const Graph& graph) {
   size_t bytes = graph.name.size();
   for (const Tensor& tensor : graph.tensors) bytes += BytesOf(tensor);
@@ -22,11 +22,11 @@ size_t BytesOf(const Graph& graph) {
   return bytes;
 }
 
-// The graphs that others run follow those that run them.
+// Subgraphs come after the subgraphs that run them.
 Result<std::vector<uint8_t>> Write(const Graph& graph) {
   FileParts file(graph);
   flatbuffers::FlatBufferBuilder& b = file.builder;
-  file.buffers.push_back(tflite::CreateBuffer(b));  // number 0 is that of tensors without data
+  file.buffers.push_back(tflite::CreateBuffer(b));  // buffer 0 is for tensors without data
   std::vector<flatbuffers::Offset<tflite::SubGraph>> subgraphs;
   size_t bytes = 0;
   for (size_t i = 0; i < file.subgraphs.count(); ++i) {

@@ -11,15 +11,18 @@
 
 namespace intaglio::nn {
 
-// The bytes of a file that reads back as the same graph: layers, shapes, types, quantizations,
-// constants, variables and the graphs of loops and branches. Tensors that no layer uses, and
-// labels, are left out. Layers keep their order. Variables that READ_VARIABLE and ASSIGN_VARIABLE
-// use become resources; where two have one name, one gets another.
+// Returns the bytes of a file that reads back as the same graph: layers, shapes, types,
+// quantizations, constants, variables and the graphs of loops and branches. Tensors that no layer
+// uses, and labels, are left out. Layers keep their order. Variables that READ_VARIABLE and
+// ASSIGN_VARIABLE use become resources. If two of them have one name, one gets another name.
 //
-// Refuses, naming the layer: a graph that Validate refuses; explicit padding other than none (the
-// format knows SAME and VALID only); a variable that a layer uses as it is and READ_VARIABLE or
-// ASSIGN_VARIABLE, too; other variables with elements of their own; DYNAMIC_UPDATE_SLICE and slices
-// with computed places of a form that no file has; and what would come to 1 GiB.
+// Refuses the following, and names the layer:
+//  - a graph that Validate refuses;
+//  - explicit padding other than none, because the format knows only SAME and VALID;
+//  - a variable that READ_VARIABLE or ASSIGN_VARIABLE uses and that another layer uses as it is;
+//  - other variables with elements of their own;
+//  - forms of DYNAMIC_UPDATE_SLICE, and of slices with computed places, that no file has;
+//  - a model that would come to 1 GiB.
 Result<std::vector<uint8_t>> ExportTflite(const Graph& graph);
 
 // The same into a file. It appears whole or not at all: the bytes go to a file beside it, which

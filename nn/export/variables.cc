@@ -20,7 +20,7 @@ bool IsAssigned(const Layer& layer, size_t input) {
   return std::holds_alternative<AssignVariable>(layer.op) && input == 1;
 }
 
-// In the order of their use.
+// Returns the variables in the order of their use.
 std::vector<ResourceVariable> FindUsed(const Graph& graph) {
   std::vector<bool> seen(graph.tensors.size());
   std::vector<ResourceVariable> used;
@@ -47,7 +47,8 @@ void MakeNamesDiffer(std::vector<ResourceVariable>& resources) {
   }
 }
 
-// A state that starts with elements of its own is a resource, one that a layer updates is none.
+// Checks the variables that other layers use as they are: none may be a resource, and none may
+// start with elements of its own.
 Status CheckOthers(const Graph& graph, const std::vector<bool>& is_resource) {
   for (size_t i = 0; i < graph.layers.size(); ++i) {
     const Layer& layer = graph.layers[i];
@@ -80,7 +81,7 @@ Status CheckOutputs(const Graph& graph, const std::vector<bool>& is_resource) {
   return {};
 }
 
-// What a variable without data starts with.
+// The first value of a variable without data.
 std::shared_ptr<const void> MakeZeros(const Tensor& variable, size_t bytes) {
   const bool has_zero_point = variable.type == Type::kInt8 && variable.quantization.quantized();
   const int zero = has_zero_point ? variable.quantization.zero_points[0] : 0;

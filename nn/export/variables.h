@@ -1,6 +1,6 @@
-// Inside the .tflite writer: which variables the format keeps as resources. Those that
-// READ_VARIABLE and ASSIGN_VARIABLE use stand behind handles and have names; all others are tensors
-// that are marked.
+// Inside the .tflite writer: which variables the format keeps as resources. Variables that
+// READ_VARIABLE and ASSIGN_VARIABLE use have handles and names. All others are tensors that are
+// marked as variable.
 #ifndef INTAGLIO_NN_EXPORT_VARIABLES_H_
 #define INTAGLIO_NN_EXPORT_VARIABLES_H_
 
@@ -14,16 +14,17 @@ namespace intaglio::nn {
 
 struct ResourceVariable {
   TensorId variable = kNoTensor;
-  std::string name;  // no other one has it
-  // Before anything is assigned to it, a layer reads it, or it has elements of its own.
+  std::string name;  // unique
+  // Whether it needs a first value: a layer reads it before any assignment, or it has elements of
+  // its own.
   bool has_first_value = false;
 };
 
-// Those with a first value come first, the others in the order of their use: a graph that is read
-// back has the same order. Refuses a variable that the format can keep in neither way.
+// Variables with a first value come first, the others follow in the order of their use. A graph
+// that is read back has the same order. Refuses a variable that the format can keep in neither way.
 Result<std::vector<ResourceVariable>> FindResources(const Graph& graph);
 
-// A graph that assigns first values; without layers where no variable has one.
+// Makes a graph that assigns first values. It has no layers if no variable has one.
 Graph MakeFirstValues(const Graph& graph, const std::vector<ResourceVariable>& resources);
 
 }  // namespace intaglio::nn

@@ -13,7 +13,8 @@ namespace intaglio::nn {
 // Changes the inputs of a graph before its operators are read, from which all other shapes follow.
 using SetInputs = std::function<Status(Graph& graph)>;
 
-// The tensors of a subgraph, and which of them are inputs and outputs: a graph without layers.
+// Reads the tensors of a subgraph, and which of them are inputs and outputs: a graph without
+// layers.
 Status ReadTensorsAndIds(const TfliteFile& file, const tflite::SubGraph& subgraph, Budget& budget,
                          Graph& graph);
 

@@ -18,7 +18,7 @@ namespace intaglio::nn {
 // What reading a file may come to.
 class Budget {
  public:
-  // metadata_bytes: of names, lists and what constants are made into.
+  // `metadata_bytes` limits names, lists and what constants are made into.
   Budget(const Limits& limits, size_t file_bytes, size_t metadata_bytes)
       : ledger_(limits, file_bytes),
         metadata_left_(metadata_bytes),
@@ -43,7 +43,7 @@ class Budget {
                        " bytes (Limits::max_bytes)");
   }
 
-  // All subgraphs share it.
+  // All subgraphs share this budget.
   FoldBudget& folding() { return folding_; }
 
   // A subgraph read for a layer of another one. Nothing else keeps subgraphs from running each
@@ -82,7 +82,8 @@ size_t Length(const flatbuffers::Vector<T>* vector) {
 
 // A name from the file that is safe to print on one line (nn/printable.h).
 std::string Printable(const flatbuffers::String* name);
-// The same, charged: first as the file has it, and then what makes it longer.
+// Reads such a name and charges it: first as the file has it, then the bytes that printing it
+// safely adds.
 Status ReadName(const flatbuffers::String* name, Budget& budget, std::string& to);
 
 }  // namespace intaglio::nn

@@ -280,7 +280,7 @@ Status SetOutputShapes(Graph& graph) {
   return {};
 }
 
-constexpr size_t kLabelBytes = 192;  // a layer's label may have
+constexpr size_t kLabelBytes = 192;  // the most for a layer's label
 
 // The label of the last layer, with its place in the file.
 std::string LabelAt(const Graph& graph, size_t place) {
@@ -330,7 +330,7 @@ Status TryOperator(size_t place, const tflite::Operator& op, const Limits& limit
   return status;
 }
 
-// As the file has it: "int8", "complex64"; empty where there is no such tensor.
+// The type as the file has it: "int8", "complex64". Empty if there is no such tensor.
 std::string TypeOfFirstInput(const tflite::Operator& op, const tflite::SubGraph& subgraph) {
   const int32_t id = Length(op.inputs()) == 0 ? kNoTensor : op.inputs()->Get(0);
   if (id < 0 || std::cmp_greater_equal(id, Length(subgraph.tensors()))) return {};
@@ -341,7 +341,7 @@ std::string TypeOfFirstInput(const tflite::Operator& op, const tflite::SubGraph&
   return name;
 }
 
-// Why a tensor of the operator could not be read. Ids that do not exist are another matter.
+// Says why a tensor of the operator could not be read. Ids that do not exist are checked elsewhere.
 Status CheckTensors(const tflite::Operator& op, const std::vector<Status>& tensors) {
   for (const flatbuffers::Vector<int32_t>* const ids : {op.inputs(), op.outputs()}) {
     for (uint32_t i = 0; i < Length(ids); ++i) {

@@ -25,8 +25,8 @@ struct SurveyedOperator {
   std::string type;  // of its first input
   Status status;
 };
-// All operators, after SurveyTensors, whose result `tensors` is. Shapes follow from those that can
-// be translated, and are the file's behind the others.
+// Surveys all operators, after SurveyTensors, whose result is `tensors`. Behind an operator that
+// can be translated, shapes follow from it; behind the others, they are the file's.
 Result<std::vector<SurveyedOperator>> SurveyOperators(const TfliteFile& file,
                                                       const tflite::SubGraph& subgraph,
                                                       const std::vector<Status>& tensors,

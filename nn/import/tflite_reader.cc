@@ -28,7 +28,7 @@ constexpr uint32_t kMaxTables = 1000000;  // a bound on the verifier's work
 constexpr size_t kMaxFlatBuffer = FLATBUFFERS_MAX_BUFFER_SIZE - 1;
 
 Budget BudgetOf(const TfliteFile& file, const Limits& limits) {
-  constexpr size_t kMetadataPerByte = 16;  // an order of magnitude over what real files come to
+  constexpr size_t kMetadataPerByte = 16;  // ten times what real files need
   constexpr size_t kMetadataBase = 1 << 16;
   const size_t bytes = file.bytes.size();
   return {limits, bytes, bytes * kMetadataPerByte + kMetadataBase};
@@ -146,7 +146,7 @@ Result<Graph> ImportTflite(std::span<const uint8_t> bytes, std::shared_ptr<const
 
 namespace {
 
-// A verified file with a subgraph.
+// Opens a verified file that has a subgraph.
 Result<TfliteFile> OpenModel(std::span<const uint8_t> bytes, std::shared_ptr<const void> owner) {
   Result<TfliteFile> file = Align(bytes, std::move(owner));
   if (!file.ok()) return file;

@@ -17,26 +17,26 @@
 namespace intaglio::nn {
 
 struct ImportOptions {
-  // What reading may take: constants that are computed or widened. Model::Prepare has limits of its
-  // own for what it takes.
+  // What reading may take for constants that are computed or widened. Model::Prepare has its own
+  // limits.
   Limits limits = {};
   // Other shapes than the file's for the inputs of the model, in its order; empty, or past the end:
   // the file's. All shapes that follow from them change too. What the file fixes stays: an error
   // names the layer where a new shape meets a constant one, or a state, that it does not fit.
   std::vector<Shape> input_shapes = {};
-  // Reads the file into memory instead of mapping it (LoadTflite), so that nothing that happens to
-  // the file afterwards matters.
+  // Reads the file into memory instead of mapping it (LoadTflite). Later changes of the file then
+  // have no effect.
   bool copy_file = false;
 };
 
-// Maps the file; constants stay in the mapping, which lives as long as the graph's tensors. Nobody
-// may write or truncate the file meanwhile: what is read then changes, or, behind the new end, ends
-// the process by SIGBUS. A file that is replaced by rename is safe. Where others may write it, set
-// ImportOptions::copy_file.
+// Maps the file. Constants stay in the mapping, which lives as long as the graph's tensors. Nobody
+// may write or truncate the file during that time: a write changes what is read, and reading behind
+// a new end terminates the process by SIGBUS. Replacing the file by rename is safe. If others may
+// write the file, set ImportOptions::copy_file.
 Result<Graph> LoadTflite(const std::string& path, const ImportOptions& options = {});
 
-// The inputs and outputs of the file's model, with the shapes that it has for them, as a graph
-// without layers. Looks at no operator: for what ImportOptions::input_shapes are to be.
+// Returns the inputs and outputs of the file's model, with their shapes in the file, as a graph
+// without layers. It looks at no operator. Callers use it to choose ImportOptions::input_shapes.
 Result<Graph> LoadTfliteSignature(const std::string& path);
 
 // Reads a file that is in memory already. `owner` keeps the bytes alive, or is null where the

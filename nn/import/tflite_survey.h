@@ -14,14 +14,14 @@ namespace intaglio::nn {
 struct SurveyRow {
   std::string name;  // "CONV_2D", "CUSTOM 'edgetpu-custom-op'"
   int version = 1;
-  std::string type;  // of the first input, as the file has it: "int8"; empty where it has none
+  std::string type;  // of the first input, as in the file: "int8"; empty without inputs
   int count = 0;
   std::string why_not;  // empty: they run
 };
 
-// Tries each operator of the file by itself, within the limits, whether the ones before it run or
-// not. In the order of first appearance. Types and operators may be any. An error only where no
-// operator can be looked at: a damaged file.
+// Tries each operator of the file by itself, within the limits, whether or not the operators before
+// it run. Rows are in the order of first appearance. Types and operators may be any. It is an error
+// only if no operator can be looked at, as in a damaged file.
 Result<std::vector<SurveyRow>> SurveyTflite(const std::string& path, const Limits& limits = {});
 
 }  // namespace intaglio::nn

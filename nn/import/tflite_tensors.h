@@ -16,8 +16,8 @@ namespace intaglio::nn {
 Status ReadTensors(const TfliteFile& file, const tflite::SubGraph& subgraph, Budget& budget,
                    Graph& graph);
 
-// The same, but goes on where a tensor cannot be read: per tensor, why not. Only those that can be
-// read may be used.
+// Reads the tensors too, but continues if a tensor cannot be read. Returns, for each tensor, why
+// not. Only tensors that can be read may be used.
 Result<std::vector<Status>> SurveyTensors(const TfliteFile& file, const tflite::SubGraph& subgraph,
                                           Budget& budget, Graph& graph);
 

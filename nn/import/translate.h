@@ -55,7 +55,8 @@ class Translation {
     return graph_.tensors[static_cast<size_t>(layer_.inputs[i])];
   }
 
-  // Whether an input is a constant, or follows from constants: then it becomes one.
+  // Whether an input is a constant or follows from constants. In the second case it becomes a
+  // constant.
   bool IsConstant(size_t i) const { return has_input(i) && folder_.Fold(layer_.inputs[i]); }
 
   // The id of an input, kNoTensor where it is absent.
