@@ -1,8 +1,8 @@
 // intaglio bench: the latency of a model, whole and per layer.
 //
-// One run after the other on the same input, given or random, so weights and activations are as
-// warm as they are in a program that does nothing else. BenchPlan says how many runs there are.
-// Reported: the minimum, which disturbances by other programs cannot lower, and the median.
+// The runs follow each other on the same input, given or random, so weights and activations are as
+// warm as they are in a program that does nothing else. BenchPlan says how many runs there are. The
+// report gives the minimum, which disturbances by other programs cannot lower, and the median.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -89,8 +89,8 @@ int64_t TotalMacs(const nn::Model& model) {
   return macs;
 }
 
-// The share of what the kernel reaches in products. It is 0 where that is not known, and where the
-// layer is not the kernel's work (float32).
+// The layer's speed as a share of the kernel's peak on products. It is 0 if the peak is not known,
+// or if the layer does not use the kernel (float32).
 double ShareOfPeak(const nn::LayerInfo& layer, const Times& times, double peak) {
   return peak > 0 && !layer.kernel.empty() ? Gops(layer.macs, times.min_ms) / peak : 0;
 }
@@ -103,8 +103,8 @@ double HighestShare(const nn::Model& model, const Measurement& m, double peak) {
   return highest;
 }
 
-// A layer above the peak tells that the peak was measured while the machine did other things, as
-// long as measuring again helps.
+// A layer above the peak shows that the machine did other things while the peak was measured,
+// provided that measuring again helps.
 Ceilings MeasureCeilings(const nn::Model& model, const Measurement& m, PeakMeter& meter) {
   constexpr int kMaxTries = 10;
   meter.Measure();

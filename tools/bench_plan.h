@@ -11,7 +11,7 @@ namespace intaglio::tools {
 struct BenchPlan {
   using Seconds = std::chrono::duration<double>;
 
-  Seconds time;  // to measure for
+  Seconds time;  // how long to measure
 
   // `last` is how long the last of the runs took.
   bool WarmedUp(size_t runs, Seconds last) const { return runs >= (IsSlow(last) ? 1u : 2u); }
@@ -23,7 +23,8 @@ struct BenchPlan {
   }
 
  private:
-  // Nobody waits for several runs that take longer than all of them should.
+  // A run is slow if it takes longer than all runs together should. Nobody wants to wait for
+  // several of these.
   bool IsSlow(Seconds run) const { return run > std::max(time, Seconds(1)); }
 };
 

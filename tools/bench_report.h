@@ -29,7 +29,7 @@ struct LayerReport {
 };
 
 // What the machine reaches with these threads: the chosen kernel on products that stay in cache,
-// and reads of memory.
+// and reads from memory.
 struct Ceilings {
   double gops = 0;
   double gbytes_per_second = 0;

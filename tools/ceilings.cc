@@ -1,6 +1,7 @@
-// The peak: the fastest of short products that stay in cache. A long one is rarely undisturbed on a
-// machine that does other things as well, a short one has a larger share of overhead: so there are
-// several, and they are measured before and after the model.
+// The peak is the speed of the fastest of several short products that stay in cache. On a machine
+// that also does other things, a long product is rarely undisturbed, while a short one has a larger
+// share of overhead. So there are several lengths, and they are measured before and after the
+// model.
 #include "intaglio/tools/ceilings.h"
 
 #include <algorithm>

@@ -10,7 +10,7 @@
 
 namespace intaglio::tools {
 
-// The chosen kernel on products that stay in cache, the fastest seen so far.
+// The peak of the chosen kernel: its fastest product so far, of those that stay in cache.
 class PeakMeter {
  public:
   PeakMeter(const std::string& kernel, int threads);
@@ -18,10 +18,10 @@ class PeakMeter {
   PeakMeter(const PeakMeter&) = delete;
   PeakMeter& operator=(const PeakMeter&) = delete;
 
-  void Measure();  // for .15 s; other load at one time does not count if there is none at another
+  void Measure();  // for .15 s; only the least disturbed measurement counts
   double gops() const { return gops_; }
 
-  double MeasureReads();  // GB/s of memory that no cache holds
+  double MeasureReads();  // GB/s from memory that no cache holds
 
  private:
   class Product;

@@ -28,7 +28,7 @@ bool PassesScoresOn(const nn::Operator& op) {
 
 constexpr size_t kLinesPerStart = 64;
 
-// Where the line that begins at `at` ends: at its line feed, or the end of the text.
+// Where the line that begins at `at` ends: at its line feed, or at the end of the text.
 size_t EndOfLine(const std::vector<uint8_t>& text, size_t at) {
   const auto begin = text.begin() + static_cast<ptrdiff_t>(at);
   return static_cast<size_t>(std::find(begin, text.end(), '\n') - text.begin());

@@ -12,8 +12,8 @@
 
 namespace intaglio::tools {
 
-// The names of classes, one per line of a text file; class i is line i, counted from 0. In memory
-// lie the file and one place of each 64 lines, however short these are.
+// The names of classes, one per line of a text file. Class i is line i, counted from 0. The object
+// keeps the file and the place of every 64th line in memory, however short the lines are.
 class Labels {
  public:
   Labels() = default;  // none
@@ -24,7 +24,7 @@ class Labels {
 
  private:
   std::vector<uint8_t> text_;
-  std::vector<size_t> starts_;  // of lines 0, 64, 128, ...
+  std::vector<size_t> starts_;  // the places of lines 0, 64, 128, ...
   size_t lines_ = 0;
 };
 

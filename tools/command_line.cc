@@ -17,7 +17,7 @@ namespace {
 // Each Add function declares one subcommand; what it puts into `work` is run after the command line
 // has been understood.
 
-// A real number from `low` to `high`. CLI::Range takes NaN.
+// Accepts a real number from `low` to `high`. CLI::Range would also accept NaN.
 CLI::Validator Between(double low, double high) {
   const std::string range =
       "[" + CLI::detail::to_string(low) + ", " + CLI::detail::to_string(high) + "]";
@@ -31,7 +31,7 @@ CLI::Validator Between(double low, double high) {
 }
 
 void AddModel(CLI::App& command, std::string& model, nn::Limits& limits) {
-  constexpr bool kThousands = false;  // k is 1024
+  constexpr bool kThousands = false;  // so k means 1024
   command.add_option("MODEL", model, "A .tflite file")->required();
   command
       .add_option(
@@ -203,7 +203,7 @@ std::vector<std::string> OptionNames(const CLI::App& app) {
   return names;
 }
 
-// The first argument that looks like an option and is none; empty where there is none such.
+// The first argument that looks like an option but is none; empty if there is no such argument.
 std::string UnknownOption(const CLI::App& app) {
   for (const std::string& argument : app.remaining()) {
     if (argument.size() > 1 && argument[0] == '-') return argument.substr(0, argument.find('='));
@@ -211,7 +211,7 @@ std::string UnknownOption(const CLI::App& app) {
   return {};
 }
 
-// What is wrong, where it is more than CLI11 can tell.
+// Says what is wrong, if it knows more than CLI11.
 std::string WhatIsWrong(const CLI::App& app, const CLI::App& command, const CLI::ParseError& error,
                         int argc, char** argv) {
   const std::string unknown = UnknownOption(command);

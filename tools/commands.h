@@ -19,10 +19,11 @@ struct RunOptions {
   nn::Limits limits;
   std::vector<std::string> inputs;
   std::string image;
-  // float32 inputs take (sample - mean) / std of an image's samples: one number, or one per channel.
+  // float32 inputs take (sample - mean) / std of an image's samples. Each is one number, or one per
+  // channel.
   std::vector<double> mean = {127.5};
   std::vector<double> std = {127.5};
-  bool scales_image = false;  // the two were given
+  bool scales_image = false;  // whether mean or std was given
   std::string labels;
   std::string output;
   std::string backend = "cpu";
@@ -42,7 +43,7 @@ Status Inspect(const InspectOptions& options);
 struct BenchOptions {
   std::string model;
   nn::Limits limits;
-  std::vector<std::string> inputs;  // the others are made
+  std::vector<std::string> inputs;  // [NAME=]FILE.npy; the other inputs are made
   std::string kernel;
   int threads = DefaultThreads();
   double seconds = 1;
@@ -55,7 +56,7 @@ Status Bench(const BenchOptions& options);
 struct VerifyOptions {
   std::string model;
   nn::Limits limits;
-  std::vector<std::string> given;  // [NAME=]FILE.npy; the others are made
+  std::vector<std::string> given;  // [NAME=]FILE.npy; the other inputs are made
   std::string backend = "cpu";
   int inputs = 4;
 };
@@ -66,7 +67,7 @@ struct PartitionOptions {
   nn::Limits limits;
   std::string output;
   std::vector<std::string> sensors;
-  std::vector<std::string> inputs;  // [NAME=]FILE.npy to verify with; the others are made
+  std::vector<std::string> inputs;  // [NAME=]FILE.npy to verify with; the other inputs are made
   bool verify = true;
 };
 Status Partition(const PartitionOptions& options);

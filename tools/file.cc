@@ -23,7 +23,7 @@ bool ReadAll(int fd, std::span<uint8_t> bytes) {
   while (!bytes.empty()) {
     const ssize_t got = read(fd, bytes.data(), bytes.size());
     if (got < 0 && errno == EINTR) continue;
-    if (got == 0) errno = EIO;  // the file has become shorter
+    if (got == 0) errno = EIO;  // the file became shorter
     if (got <= 0) return false;
     bytes = bytes.subspan(static_cast<size_t>(got));
   }

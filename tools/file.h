@@ -12,11 +12,11 @@
 
 namespace intaglio::tools {
 
-// Refuses at once what is no regular file (a pipe, a device, a folder), and what is larger than
-// `max_bytes`: tensors and images are far smaller than 1 GiB.
+// Refuses at once anything that is not a regular file (a pipe, a device, a folder), and files
+// larger than `max_bytes`. Tensors and images are far smaller than 1 GiB.
 Result<std::vector<uint8_t>> ReadFile(const std::string& path, size_t max_bytes = size_t{1} << 30);
 
-// As nn::ReplaceFile does: whole, or not at all.
+// Writes whole or not at all, as nn::ReplaceFile does.
 Status WriteFile(const std::string& path, std::span<const uint8_t> head,
                  std::span<const uint8_t> body = {});
 

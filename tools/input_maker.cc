@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// The first is everything.
+// The first interval contains everything.
 constexpr Interval kTries[] = {{}, {0, kInfinity}, {0, 3}, {1, 1}, {0, 0}};
 
 // Sebastiano Vigna's splitmix64: one state, full period, the same everywhere.
@@ -40,7 +40,7 @@ void FillFreely(uint64_t& state, Type type, std::vector<uint8_t>& bytes) {
   }
 }
 
-// An end that is open is at most 1 from 0 and from the other end.
+// An open end is replaced by one at most 1 from 0 and from the other end.
 float RealWithin(uint64_t& state, const Interval& range) {
   const double low = std::isinf(range.low) ? std::min(-1.0, range.high - 1) : range.low;
   const double high = std::isinf(range.high) ? std::max(1.0, range.low + 1) : range.high;
@@ -55,7 +55,7 @@ void FillReals(uint64_t& state, const Range& range, std::vector<uint8_t>& bytes)
   }
 }
 
-// What is stored for the real numbers of an interval; at least one number.
+// The stored numbers for the real numbers of an interval; at least one number.
 struct StoredRange {
   int64_t low = 0;
   int64_t high = 0;
@@ -65,7 +65,7 @@ StoredRange StoredRangeOf(const nn::Tensor& tensor, const Interval& range) {
   const nn::Quantization& q = tensor.quantization;
   const double scale = q.quantized() && q.scales[0] > 0 ? q.scales[0] : 1;
   const int32_t zero_point = q.quantized() ? q.zero_points[0] : 0;
-  // double has no more bits, and a span of 2^62 is enough.
+  // double has no more bits than this, and a span of 2^62 is enough.
   const double bits = std::min<double>(static_cast<double>(SizeOf(tensor.type)) * 8, 62);
   const bool is_unsigned = tensor.type == Type::kUInt8;
   const double least = is_unsigned ? 0 : tensor.type == Type::kBool ? 0 : -std::exp2(bits - 1);
@@ -120,7 +120,7 @@ Status InputMaker::Run(uint64_t seed, nn::Model& model, Buffers& buffers) {
   if (all_given) return buffers.Run(model);
   Status first;
   for (size_t& tries = tries_[seed]; tries < std::size(kTries); ++tries) {
-    if (tries > 0) model.ResetState();  // a run that failed may have changed a part of it
+    if (tries > 0) model.ResetState();  // a failed run may have changed part of the state
     Fill(seed, tries, model, buffers);
     const Status status = buffers.Run(model);
     if (status.ok() || status.code() != StatusCode::kInvalidArgument) return status;

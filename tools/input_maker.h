@@ -1,4 +1,5 @@
-// Inputs of a model that nobody gave: random, and such that the model can compute them.
+// Makes random inputs for the inputs of a model that nobody gave, such that the model can compute
+// them.
 #ifndef INTAGLIO_TOOLS_INPUT_MAKER_H_
 #define INTAGLIO_TOOLS_INPUT_MAKER_H_
 
@@ -14,17 +15,17 @@
 
 namespace intaglio::tools {
 
-// Fills every input that is not given from one generator: integers uniform over their type's 8, 16,
-// 32 or 64 bits, floats in [-1, 1); where the layers ask for less (input_ranges.h), over that. If
-// the model still refuses them when it runs, tamer ones are tried: not negative, small, ones,
-// zeros.
+// Fills every input that is not given from one generator. Integers are uniform over their type's 8,
+// 16, 32 or 64 bits, floats over [-1, 1). If the layers ask for a narrower range (input_ranges.h),
+// they are uniform over that. If the model still refuses the inputs when it runs, tamer ones are
+// tried: not negative, small, ones, zeros.
 class InputMaker {
  public:
   // `given` has one element per input of the model.
   InputMaker(const nn::Model& model, std::vector<bool> given);
 
-  // Fills the buffers and runs the model. The same seed gives the same inputs whenever it is used:
-  // a model of the same graph that is prepared otherwise is run on the same. The error is that of
+  // Fills the buffers and runs the model. The same seed always gives the same inputs. So a model of
+  // the same graph that is prepared in another way runs on the same inputs. The error is that of
   // the first try.
   Status Run(uint64_t seed, nn::Model& model, Buffers& buffers);
 
@@ -33,7 +34,7 @@ class InputMaker {
 
   std::vector<bool> given_;
   std::vector<Range> ranges_;
-  std::map<uint64_t, size_t> tries_;  // which failed, by seed
+  std::map<uint64_t, size_t> tries_;  // how many tries failed, by seed
 };
 
 }  // namespace intaglio::tools

@@ -17,11 +17,11 @@ namespace {
 using nn::LayerView;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kLeastPositive = 1.0 / 64;  // of what must not be 0
+constexpr double kLeastPositive = 1.0 / 64;  // for numbers that must not be 0
 constexpr Interval kPositive = {kLeastPositive, kInfinity};
-constexpr Interval kCounter = {0, 9};  // of a loop, which runs few rounds then
+constexpr Interval kCounter = {0, 9};  // for a loop's counter, so that it runs few rounds
 
-// An input of an operator that is not defined everywhere.
+// An input of an operator that is not defined for all values.
 struct Domain {
   std::string_view name;
   size_t input;
@@ -33,7 +33,7 @@ constexpr Domain kDomains[] = {
     {"POW", 0, {0, kInfinity}},  {"POW", 1, {0, 15}},
 };
 
-// Operators whose output has values of some inputs, or values between them.
+// Operators whose outputs have values of some inputs, or values between them.
 struct Passing {
   std::string_view name;
   uint32_t inputs;  // bit i is input i
@@ -79,16 +79,16 @@ constexpr Passing kPassing[] = {
     {"UNPACK", 1},
 };
 
-// Operators whose output has the elements of input 0 in their order.
+// Operators whose output has the elements of input 0 in the same order.
 constexpr std::string_view kInOrder[] = {"CAST",     "DEQUANTIZE", "EXPAND_DIMS",
                                          "QUANTIZE", "RESHAPE",    "SQUEEZE"};
 
-// Indices of `count` places.
+// The valid indices of `count` places.
 Interval IndexOf(int64_t count) {
   return {0, static_cast<double>(std::max<int64_t>(count, 1) - 1)};
 }
 
-// Indices into the first dimensions of a shape, one after the other.
+// The valid indices into the first dimensions of a shape, one after the other.
 Range IndicesOf(const nn::Shape& shape, size_t dimensions) {
   Range range;
   if (dimensions > 0) range.parts.clear();
@@ -123,7 +123,7 @@ Range Exactly(const nn::Shape& shape) {
   return range;
 }
 
-// An input that holds indices or a shape, and what it may be.
+// An input that holds indices or a shape, and the values that it may have.
 struct Indices {
   size_t input = 0;
   Range range = {};
@@ -158,7 +158,7 @@ std::optional<Indices> IndicesOf(const LayerView& layer) {
   return std::nullopt;
 }
 
-// The values of a constant that is not too large to look at; nothing where they are not numbers.
+// The values of a constant that is not too large to look at; nothing if they are not numbers.
 std::optional<Interval> ValuesOf(const nn::Tensor& tensor) {
   constexpr size_t kMaxBytes = size_t{1} << 22;
   if (!tensor.constant || tensor.data_bytes == 0 || tensor.data_bytes > kMaxBytes) {
@@ -175,8 +175,8 @@ std::optional<Interval> ValuesOf(const nn::Tensor& tensor) {
   return values;
 }
 
-// Intervals of x such that x + c, x - c, c - x and x c lie in `out` for each value c. Where no x
-// suits all of them, the ends are the wrong way round, and some x between them suits each.
+// Intervals of x such that x + c, x - c, c - x and x c lie in `out` for each value c. If no x suits
+// all values, the ends are in the wrong order, and for each value there is an x between them.
 Interval BeforeAdd(const Interval& out, const Interval& c) {
   return {out.low - c.low, out.high - c.high};
 }
@@ -192,8 +192,8 @@ std::optional<Interval> BeforeMul(const Interval& out, const Interval& c) {
                   out.high / (out.high >= 0 ? c.high : c.low)};
 }
 
-// Walks from the last layer to the first: what is asked of a layer's output asks something of its
-// inputs.
+// Walks from the last layer to the first. A requirement on a layer's output becomes a requirement
+// on its inputs.
 class Walk {
  public:
   explicit Walk(const nn::Graph& graph) : ranges_(graph.tensors.size()) {
@@ -259,7 +259,7 @@ class Walk {
     Meet(layer, 1, interval);
   }
 
-  // Of IF, input 0 chooses the branch, which has the others.
+  // Input 0 of IF chooses the branch. The branch has the other inputs.
   void VisitNested(const LayerView& layer, std::string_view name) {
     const size_t first = name == "IF" ? 1 : 0;
     for (const nn::NestedGraph& nested : nn::NestedGraphsOf(layer.layer().op)) {
@@ -274,7 +274,7 @@ class Walk {
     }
   }
 
-  std::vector<Range> ranges_;  // by tensor
+  std::vector<Range> ranges_;  // per tensor
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Which values the inputs of a model may have, so that its layers are defined there.
+// Finds values of a model's inputs for which its layers are defined.
 #ifndef INTAGLIO_TOOLS_INPUT_RANGES_H_
 #define INTAGLIO_TOOLS_INPUT_RANGES_H_
 
@@ -9,31 +9,32 @@
 
 namespace intaglio::tools {
 
-// Values as real numbers: dequantized where the tensor has a scale, else as they are stored.
+// Values as real numbers: dequantized if the tensor has a scale, otherwise as stored.
 struct Interval {
   double low = -std::numeric_limits<double>::infinity();
   double high = std::numeric_limits<double>::infinity();
 
   bool bounded() const { return low > Interval().low || high < Interval().high; }
 
-  // What lies in both; where nothing does, the end of `other` that is nearer. The ends of `other`
-  // may be in either order.
+  // Becomes the part that lies in both intervals. If there is none, it becomes the nearer end of
+  // `other`. The ends of `other` may be in either order.
   void Meet(const Interval& other);
 };
 
-// The intervals of a tensor's elements: element i has interval i modulo their number.
+// The intervals of a tensor's elements. Element i has the interval i modulo the number of
+// intervals.
 struct Range {
   std::vector<Interval> parts = {Interval()};  // at least one
 
   bool bounded() const;
-  Interval Common() const;  // what all of them have in common
+  Interval Common() const;  // the intersection of all of them
   void Meet(const Range& other);
 };
 
-// One range per input of the graph, which is valid. They follow from the layers that take
-// indices or a shape or have a domain (GATHER, TRANSPOSE_CONV, SQRT, DIV), back through the layers
-// that pass values on. Layers whose values depend on their inputs in other ways (a convolution) are
-// not looked through.
+// Returns one range per input of a valid graph. The ranges follow from layers that take indices or
+// a shape, or that have a domain (GATHER, TRANSPOSE_CONV, SQRT, DIV). They are passed back through
+// layers that pass values on. Layers whose values depend on their inputs in other ways, such as
+// convolutions, pass nothing back.
 std::vector<Range> RangesOfInputs(const nn::Graph& graph);
 
 }  // namespace intaglio::tools

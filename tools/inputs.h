@@ -13,19 +13,20 @@
 
 namespace intaglio::tools {
 
-// Which input of the model an argument is for.
+// The input of the model that an argument is for.
 struct GivenInput {
   size_t index = 0;
   std::string path;
 };
 
-// One per argument: NAME=FILE where an input has that name; else a file, for the next input in the
-// model's order. An error where an input is given twice or does not exist.
+// Returns one element per argument. An argument is NAME=FILE if an input has that name. Otherwise
+// it is a file for the next input in the model's order. It is an error if an input is given twice
+// or does not exist.
 Result<std::vector<GivenInput>> MatchInputs(const nn::Graph& graph,
                                             const std::vector<std::string>& arguments);
 
-// Fills the inputs from files of their types and shapes. Per input of the model: whether it was
-// given. `resizable`: an error may tell of --resize.
+// Fills the inputs from files of their types and shapes. Returns, for each input of the model,
+// whether it was given. If `resizable`, an error may advise --resize.
 Result<std::vector<bool>> FillFromFiles(const nn::Model& model,
                                         const std::vector<std::string>& arguments, bool resizable,
                                         Buffers& buffers);

@@ -10,8 +10,8 @@ namespace intaglio::tools {
 
 using Json = nlohmann::ordered_json;
 
-// Text in ASCII alone: every other character is escaped, so that a terminal shows it as it is. What
-// is not UTF-8 (a path may be anything) is replaced.
+// Text in ASCII only. Every other character is escaped, so that a terminal shows it as it is. Bytes
+// that are not UTF-8 (a path may be anything) are replaced.
 inline std::string ToText(const Json& json, int indent) {
   return json.dump(indent, ' ', true, Json::error_handler_t::replace) + "\n";
 }

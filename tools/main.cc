@@ -20,7 +20,7 @@ int Fail(int status, const std::string& message) {
   return status;
 }
 
-// Whether all that was printed has been taken: a full disk may tell at any time.
+// Whether the system has taken everything that was printed. A full disk may show at any write.
 bool FinishOutput() {
   std::cout.flush();
   const bool printed = std::cout.good() && std::ferror(stdout) == 0;
@@ -32,7 +32,8 @@ int Main(int argc, char** argv) {
       intaglio::tools::ParseCommandLine(argc, argv);
   if (!work.ok()) return Fail(kWrongUsage, work.status().message());
   if (*work) {
-    // Every command refuses an INTAGLIO_ISA that names nothing, as it does a mistyped option.
+    // Every command refuses an INTAGLIO_ISA that names no kernel, just as it refuses a mistyped
+    // option.
     const auto kernel = intaglio::BestKernel();
     if (!kernel.ok()) return Fail(kWrongUsage, kernel.status().message());
   }

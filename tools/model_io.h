@@ -12,7 +12,7 @@
 
 namespace intaglio::tools {
 
-// Imports and prepares, both with the limits of `options`. Messages start with the path.
+// Imports and prepares a model, both with the limits of `options`. Messages start with the path.
 Result<nn::Model> LoadModel(const std::string& path, const nn::PrepareOptions& options,
                             nn::ImportOptions import = {});
 

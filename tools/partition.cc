@@ -19,7 +19,7 @@
 namespace intaglio::tools {
 namespace {
 
-constexpr int kVerifiedRuns = 3;  // what a state does shows in the second
+constexpr int kVerifiedRuns = 3;  // a state first has an effect in the second run
 
 const nn::Tensor& InputOf(const nn::Graph& graph, size_t i) {
   return graph.tensors[static_cast<size_t>(graph.inputs[i])];
@@ -90,7 +90,7 @@ std::string DescribeAll(const nn::Graph& graph, const std::vector<nn::TensorId>&
   return text.empty() ? "nothing" : text;
 }
 
-// A part on its way to disk.
+// A part that is about to be written.
 struct File {
   std::string path;
   std::shared_ptr<const std::vector<uint8_t>> bytes;
@@ -108,7 +108,7 @@ Result<File> MakeFile(const std::string& folder, const char* name, const nn::Gra
   return File{path, owner, std::move(*again)};
 }
 
-// The three in the order in which they run.
+// Makes the three files in the order in which they run.
 Result<std::vector<File>> MakeFiles(const std::string& folder, const nn::Parts& parts,
                                     const nn::Limits& limits) {
   const std::pair<const char*, const nn::Graph*> named[] = {
@@ -124,9 +124,9 @@ Result<std::vector<File>> MakeFiles(const std::string& folder, const nn::Parts& 
   return files;
 }
 
-// That the parts, as they are read back, give the bits of the model. Sensors are no inputs of the
-// model: there, its own inputs are quantized as without them, and the part that takes the sensors'
-// numbers is compared with what was made of it.
+// Checks that the parts, when read back, give the bits of the model. Sensors are not inputs of the
+// model. So the model's own inputs are quantized as if there were no sensors, and the part that
+// takes the sensors' numbers is compared, as it is read back, with the part before it was written.
 Status VerifyFiles(const PartitionOptions& options, const nn::Graph& graph, const nn::Parts& parts,
                    const std::vector<File>& files) {
   std::vector<ChainLink> chain = {

@@ -42,8 +42,8 @@ Result<nn::ImportOptions> ShapesOfFiles(const RunOptions& options) {
   return import;
 }
 
-// The file's own shapes need not be valid where others are given: converters write 1 for what they
-// do not know.
+// If other shapes are given, the file's own shapes need not be valid: converters write 1 for
+// dimensions that they do not know.
 Result<nn::Model> Load(const RunOptions& options, const nn::PrepareOptions& prepare) {
   if (!options.resize) return LoadModel(options.model, prepare);
   const Result<nn::ImportOptions> import = ShapesOfFiles(options);
@@ -63,14 +63,14 @@ Status FillAllFromFiles(const nn::Model& model, const RunOptions& options, Buffe
   return {};
 }
 
-// [1, H, W, C] with C = 1 or 3, or [1, H, W].
+// Whether the shape is [1, H, W, C] with C = 1 or 3, or [1, H, W].
 bool IsPicture(const nn::Shape& shape) {
   return (shape.size() == 3 || (shape.size() == 4 && (shape[3] == 1 || shape[3] == 3))) &&
          shape[0] == 1 && shape[1] >= 1 && shape[2] >= 1;
 }
 
-// uint8 inputs take the samples as they are; int8 ones the samples minus 128, which is the same
-// picture; float32 ones (sample - mean) / std of the sample's channel.
+// uint8 inputs take the samples as they are. int8 inputs take the samples minus 128, which is the
+// same picture. float32 inputs take (sample - mean) / std of the sample's channel.
 void FillFromSamples(const Image& image, const nn::Tensor& tensor, const RunOptions& options,
                      std::vector<uint8_t>& bytes) {
   for (size_t i = 0; i < image.samples.size(); ++i) {

@@ -6,7 +6,7 @@
 namespace intaglio::tools {
 namespace {
 
-// Row by row of the table whose entry (i, j) is the distance of a's first i letters from b's first
+// Fills a table row by row. Its entry (i, j) is the distance of a's first i letters from b's first
 // j.
 size_t Distance(std::string_view a, std::string_view b) {
   std::vector<std::vector<size_t>> at(a.size() + 1, std::vector<size_t>(b.size() + 1));
@@ -29,7 +29,7 @@ size_t Distance(std::string_view a, std::string_view b) {
 }  // namespace
 
 std::string Nearest(std::string_view word, const std::vector<std::string>& known) {
-  constexpr size_t kLongest = 64;  // no known word is nearly as long
+  constexpr size_t kLongest = 64;  // known words are much shorter
   if (word.size() > kLongest) return {};
   std::string nearest;
   size_t least = word.size() / 3 + 1;

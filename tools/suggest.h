@@ -1,4 +1,4 @@
-// What somebody who mistyped a word may have meant.
+// Guesses which word somebody meant who mistyped it.
 #ifndef INTAGLIO_TOOLS_SUGGEST_H_
 #define INTAGLIO_TOOLS_SUGGEST_H_
 
@@ -8,8 +8,8 @@
 
 namespace intaglio::tools {
 
-// The known word that takes the fewest letters added, dropped, replaced or swapped with their
-// neighbour; empty where that is more than a third of the word's.
+// The known word that needs the fewest letters added, dropped, replaced or swapped with their
+// neighbours. It is empty if that is more than a third of the word's letters.
 std::string Nearest(std::string_view word, const std::vector<std::string>& known);
 
 }  // namespace intaglio::tools

@@ -21,11 +21,11 @@ namespace {
 
 constexpr int kMaxThreads = 8;
 
-using OneRun = std::vector<std::vector<uint8_t>>;  // by output
-using Outputs = std::vector<OneRun>;               // by input
+using OneRun = std::vector<std::vector<uint8_t>>;  // one element per output
+using Outputs = std::vector<OneRun>;               // one element per input
 
-// NaN is one value here: its sign and payload are those that the CPU's instructions choose, and no
-// kernel promises them.
+// Gives all NaN one value: the CPU's instructions choose their sign and payload, and no kernel
+// promises them.
 void MakeNanOne(const nn::Model& model, OneRun& outputs) {
   constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
   for (size_t i = 0; i < outputs.size(); ++i) {
@@ -38,7 +38,7 @@ void MakeNanOne(const nn::Model& model, OneRun& outputs) {
   }
 }
 
-// What every way to run the model gets. The maker comes with the first model.
+// The inputs on which every prepared model runs. The maker is made with the first model.
 struct Inputs {
   const VerifyOptions& options;
   std::optional<InputMaker> maker = {};

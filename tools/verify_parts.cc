@@ -19,7 +19,7 @@ struct Run {
   Tensors outputs;
 };
 
-// What the whole makes of inputs that it can compute.
+// Runs the whole model on inputs that it can compute.
 Result<std::vector<Run>> RunWhole(nn::Model& model, const std::vector<std::string>& given,
                                   int count) {
   Buffers buffers(model);
@@ -51,7 +51,7 @@ struct Part {
     return {status.code(), name + " as it is read back: " + status.message()};
   }
 
-  // Outputs stay in the buffers.
+  // The outputs stay in the buffers.
   Status Run(const Tensors& inputs) {
     bool fits = inputs.size() == buffers.inputs.size();
     for (size_t i = 0; fits && i < inputs.size(); ++i) {
