@@ -1,4 +1,4 @@
-// A forked child, and what became of it.
+// Runs code in a forked child, and reports how the child ended.
 #ifndef INTAGLIO_TEST_CHILD_H_
 #define INTAGLIO_TEST_CHILD_H_
 
@@ -15,9 +15,9 @@
 
 namespace intaglio::test {
 
-// The thread sanitizer takes the first threads of a child for the parent's, whose addresses they
-// get, and ends it. Threads of the parent may hold locks of the address sanitizer's at the fork,
-// for which the child would wait for ever.
+// The thread sanitizer takes the first threads of a child for the parent's threads, because they
+// get the same addresses, and ends the child. Under the address sanitizer, threads of the parent
+// may hold locks at the fork, and the child would wait for these forever.
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)
 #define INTAGLIO_TEST_CHECKS_ADDRESSES
@@ -33,7 +33,8 @@ namespace intaglio::test {
 #define INTAGLIO_SKIP_THREADS_OF_CHILDREN()
 #endif
 
-// Waits for a child, but not forever: "exit 0", "signal 11", or "hangs", after which it is killed.
+// Waits for a child, but not forever. Returns "exit 0", "signal 11", or "hangs", after which the
+// child is killed.
 inline std::string OutcomeOf(pid_t child) {
   using Clock = std::chrono::steady_clock;
   const Clock::time_point until = Clock::now() + std::chrono::seconds(60);
@@ -50,10 +51,10 @@ inline std::string OutcomeOf(pid_t child) {
                              : "exit " + std::to_string(WEXITSTATUS(status));
 }
 
-// What a child ends with whose body() returns whether all went well: "exit 0" if so.
+// Returns how a child ends that runs body(): "exit 0" if body() returns true.
 template <class Body>
 std::string InChild(const Body& body) {
-  std::fflush(nullptr);  // what is not written yet would be written twice
+  std::fflush(nullptr);  // both processes would write what is still buffered
   const pid_t child = fork();
   if (child == 0) _exit(body() ? 0 : 1);
   return OutcomeOf(child);

@@ -10,8 +10,8 @@ namespace intaglio::test {
 struct FloatMode {
   const char* name;
   int rounding;
-  bool flushes = false;  // denormal operands and results are 0, where the CPU can
-  bool traps = false;    // exceptions other than inexact results raise signals, where the CPU can
+  bool flushes = false;  // denormal operands and results are 0, if the CPU can do so
+  bool traps = false;    // exceptions except inexact results raise signals, if it can
 };
 
 inline constexpr FloatMode kForeignFloatModes[] = {{"upward", FE_UPWARD},
@@ -21,7 +21,7 @@ inline constexpr FloatMode kForeignFloatModes[] = {{"upward", FE_UPWARD},
                                                    {"upward, flush to zero", FE_UPWARD, true},
                                                    {"with signals", FE_TONEAREST, false, true}};
 
-// What float arithmetic heeds, and its bits.
+// The register that controls float arithmetic, and its bits.
 #if defined(__x86_64__)
 struct FloatRegister {  // MXCSR
   static constexpr uint32_t kControl = 0xffc0;
@@ -72,10 +72,10 @@ struct FloatRegister {
 };
 #endif
 
-// How this thread computes; not which exceptions there were.
+// How this thread computes. It does not include the exceptions raised so far.
 inline auto FloatControl() { return FloatRegister::Read() & FloatRegister::kControl; }
 
-// This thread computes in the mode until the end of the object's life.
+// While an object of this class lives, its thread computes in the given mode.
 class ForeignFloatEnvironment {
  public:
   explicit ForeignFloatEnvironment(const FloatMode& mode) {

@@ -192,7 +192,8 @@ TEST(Requantize, WideAgainstTheOracle) {
     const Wide reduced = std::min<Wide>(TiesUp(mantissa, PowerOfTwo(16)), 32767);
     for (int32_t exponent = -31; exponent <= 16; ++exponent) {
       for (const int64_t acc : accumulators) {
-        // Twice the quotient's terms: the divisor 2^(15 - exponent) may be one half.
+        // The terms of the quotient are doubled, because the divisor 2^(15 - exponent) may be one
+        // half.
         ASSERT_EQ(RequantizeWide(acc, {mantissa, exponent}),
                   Saturate(TiesUp(2 * acc * reduced, PowerOfTwo(16 - exponent))))
             << acc << " * " << mantissa << " * 2^" << exponent - 31;

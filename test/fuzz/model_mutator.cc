@@ -72,7 +72,7 @@ int32_t InterestingInt(Random& random) {
                                         1 << 30,
                                         std::numeric_limits<int32_t>::max(),
                                         std::numeric_limits<int32_t>::min()};
-  // Most mutations are small numbers, which real models have.
+  // Half of the mutations give small numbers, which real models have.
   return OneIn(2, random) ? static_cast<int32_t>(Below(9, random)) : OneOf(kValues, random);
 }
 
@@ -101,7 +101,7 @@ float InterestingFloat(Random& random) {
 using Tensors = std::vector<std::unique_ptr<tflite::TensorT>>;
 using Ints = std::vector<int32_t>;
 
-// Changes one element, or their number.
+// Changes one element, or the number of elements.
 void MutateInts(Ints& values, const std::function<int32_t()>& make, Random& random) {
   const size_t choice = Below(8, random);
   if (values.empty() || choice == 0) {
@@ -167,7 +167,7 @@ void MutateTensor(tflite::TensorT& tensor, Random& random) {
   }
 }
 
-// Elements of constants are numbers of 32 bits where they are shapes, axes or indices.
+// Elements of constants that are shapes, axes or indices are numbers of 32 bits.
 void MutateConstant(std::vector<uint8_t>& data, Random& random) {
   switch (Below(6, random)) {
     case 0:
@@ -266,7 +266,8 @@ void MutateOnce(tflite::ModelT& model, Random& random) {
   }
 }
 
-// One scalar of an operator's options, in the finished file: the same for every kind of options.
+// Changes one scalar of an operator's options in the finished file. This works for every kind of
+// options.
 void MutateOptions(uint8_t* table, Random& random) {
   const auto* const fields = reinterpret_cast<const flatbuffers::Table*>(table)->GetVTable();
   const auto entry = [&](size_t i) {
@@ -276,7 +277,7 @@ void MutateOptions(uint8_t* table, Random& random) {
   if (count == 0) return;
   const size_t begin = entry(2 + Below(count, random));
   if (begin == 0) return;
-  size_t end = entry(1);  // of the table
+  size_t end = entry(1);  // the end of the table
   for (size_t i = 0; i < count; ++i) {
     if (entry(2 + i) > begin) end = std::min<size_t>(end, entry(2 + i));
   }
@@ -308,12 +309,12 @@ std::unique_ptr<tflite::ModelT> Unpack(std::span<const uint8_t> bytes) {
 
 std::vector<uint8_t> Pack(const tflite::ModelT& model) {
   flatbuffers::FlatBufferBuilder builder;
-  builder.ForceDefaults(true);  // a field that is left out could not be mutated
+  builder.ForceDefaults(true);  // fields that are left out could not be mutated
   tflite::FinishModelBuffer(builder, tflite::Model::Pack(builder, &model));
   return {builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize()};
 }
 
-// Two vectors of pointers, one behind the other.
+// Appends one vector of pointers to another.
 template <class T>
 void MoveInto(std::vector<std::unique_ptr<T>>& to, std::vector<std::unique_ptr<T>>& from) {
   std::move(from.begin(), from.end(), std::back_inserter(to));
@@ -323,7 +324,7 @@ void Shift(Ints& ids, int32_t by) {
   for (int32_t& id : ids) id += id < 0 ? 0 : by;
 }
 
-// A tensor of `graph` before `end` that has the type and, if possible, the shape of `like`.
+// Finds a tensor of `graph` before `end` that has the type and, if possible, the shape of `like`.
 int32_t Alike(const tflite::SubGraphT& graph, size_t end, const tflite::TensorT& like) {
   int32_t found = -1;
   for (size_t i = 0; i < end; ++i) {

@@ -25,10 +25,10 @@ extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t max_size);
 
 namespace {
 
-// One mutation in this many is of bytes, which breaks most files.
+// One mutation in this many changes bytes, which breaks most files.
 constexpr unsigned kBytesOnly = 16;
 
-// Copies a file into libFuzzer's buffer; 0 where it does not fit.
+// Copies a file into libFuzzer's buffer. Returns 0 if it does not fit.
 size_t Give(const std::vector<uint8_t>& file, uint8_t* to, size_t max_size) {
   if (file.size() > max_size) return 0;
   std::copy(file.begin(), file.end(), to);

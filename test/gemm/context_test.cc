@@ -120,7 +120,7 @@ void InThreads(int count, const std::function<void(int)>& task) {
   for (std::thread& t : threads) t.join();
 }
 
-// Memory may run out in a task, on any thread: the caller learns it when all others are done.
+// Memory may run out in a task, on any thread. The caller learns it when all other tasks are done.
 TEST(Context, WhatATaskThrowsReachesTheCaller) {
   for (int threads = 1; threads <= 4; ++threads) {
     for (const bool own : {true, false}) {
@@ -147,20 +147,20 @@ TEST(Context, WhatATaskThrowsReachesTheCaller) {
 }
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-// The address space that the process has now.
+// The size of the process's address space now.
 size_t AddressSpace() {
   size_t pages = 0;
   std::ifstream("/proc/self/statm") >> pages;
   return pages * static_cast<size_t>(sysconf(_SC_PAGESIZE));
 }
 
-// The stack of a thread finds no room.
+// The limit leaves no room for the stack of a thread.
 TEST(Context, RunsOnFewerThreadsWhereNoneCanBeStarted) {
   EXPECT_EQ(InChild([] {
               const size_t space = AddressSpace();
               const rlimit limit{space + (1 << 20), space + (1 << 20)};
               if (space == 0 || setrlimit(RLIMIT_AS, &limit) != 0) return false;
-              Context context(16);  // more than there may be stacks left of earlier threads
+              Context context(16);  // more than the cached stacks of earlier threads
               std::atomic<int> sum{0};
               for (int round = 0; round < 10; ++round) {
                 context.Run(16, [&](int i) { sum += i; });

@@ -230,7 +230,7 @@ TEST(Convolution, PaddedKernelRowsOfAnyPipeline) {
   }
 }
 
-// Every third round has what makes rows go by lines, if there is a kernel that takes them.
+// Every third round makes rows go by lines, if there is a kernel that takes them.
 TEST(Convolution, BoundPipelinesEqualNaiveIm2col) {
   Random random(5);
   const auto contexts = ContextsOfUpTo(4);

@@ -1,6 +1,5 @@
-// Runs one product and prints its status, or, with an argument, packs for the kernel of that name
-// instead: what environment.sh sets INTAGLIO_ISA and
-// INTAGLIO_VERBOSE for.
+// Runs one product and prints its status. With an argument, it packs for the kernel of that name
+// instead. environment.sh runs it with INTAGLIO_ISA and INTAGLIO_VERBOSE set.
 #include <cstdio>
 
 #include "intaglio/gemm/depthwise.h"

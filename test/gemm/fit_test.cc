@@ -97,14 +97,14 @@ TEST_P(Fits, EveryChannel) {
   ExpectAll();
 }
 
-// One multiplier is fitted for all channels at once, unless their accumulators are too far apart
-// for that: then channel by channel.
+// One multiplier is fitted for all channels at once. If their accumulators are too far apart for
+// that, each channel is fitted separately.
 TEST_P(Fits, OneMultiplierForAllChannels) {
   standard_.per_channel = false;
   for (const int32_t far : {0, 1 << 22, 1 << 26, 900'000'000}) {
     bias_[70] = far;
     bias_[150] = -far;
-    const int fitted = FittedChannels();  // but for a vector that has one of the two
+    const int fitted = FittedChannels();  // except a vector with one of the two channels
     if (!KernelOf(GetParam()).takes_multiply_add) {
       EXPECT_GE(fitted, all() - lanes()) << far;
     }

@@ -1,5 +1,5 @@
-// Products do not depend on the floating-point environment of the caller or of the caller's
-// threads.
+// Products do not depend on the floating-point environment of the caller, nor on that of the
+// caller's threads.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -30,7 +30,7 @@ std::vector<int8_t> RandomBytes(int count, int seed) {
   return bytes;
 }
 
-// Threads of the caller, each with the mode.
+// Threads of the caller, each of which computes in the mode.
 ParallelFor HostThreads(const FloatMode& mode) {
   return [mode](int count, const std::function<void(int)>& task) {
     std::vector<std::thread> threads;
@@ -44,7 +44,7 @@ ParallelFor HostThreads(const FloatMode& mode) {
   };
 }
 
-// Scales of which many products round; the last are denormal.
+// Scales whose products often need rounding. The last one is denormal.
 std::vector<float> Scales() {
   std::vector<float> scales;
   for (int c = 0; c < kCols; ++c) scales.push_back(0.00173f + 0.00001f * static_cast<float>(c));

@@ -1,5 +1,5 @@
-// Contexts in forked children, which have a copy of them but none of their threads. Runs under the
-// thread sanitizer.
+// Contexts in forked children. A child has a copy of them but none of their threads. This test also
+// runs under the thread sanitizer.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -17,7 +17,7 @@ namespace {
 
 constexpr int kThreads[] = {1, 2, 4, 8};
 
-// A product for several threads, and its right result.
+// A product for several threads, and its correct result.
 class Work {
  public:
   Work()
@@ -28,7 +28,7 @@ class Work {
     dst_.Want({}, Sums(lhs_.ToIntegers(), rhs_.ToIntegers()));
   }
 
-  // Whether a product is right whose one side was packed before, and one packed for this call.
+  // Whether two products are correct: one with a side packed before, and one packed for this call.
   bool Right(Context& context) {
     dst_.Reset();
     bool right = Gemm(context, lhs_.view(), packed_, dst_.view(), StandardPipeline{}).ok();
@@ -52,7 +52,7 @@ class Work {
   TestResult dst_{Type::kInt32, 129, 140, Order::kRowMajor, 0};
 };
 
-// Longer than idle threads spin.
+// Waits longer than idle threads spin.
 void LetThreadsSleep() { std::this_thread::sleep_for(std::chrono::milliseconds(5)); }
 
 TEST(Fork, ChildDestroysItsCopy) {
@@ -135,7 +135,7 @@ TEST(Fork, ChildrenOfChildren) {
             "exit 0");
 }
 
-// Its destructor runs when the child exits, and once more when this process does.
+// The context's destructor runs when the child exits, and once more when this process does.
 TEST(Fork, ChildExitsWithAStaticContext) {
   INTAGLIO_SKIP_THREADS_OF_CHILDREN();
   Work work;
@@ -151,7 +151,7 @@ TEST(Fork, ChildExitsWithAStaticContext) {
   EXPECT_TRUE(work.Right(context));
 }
 
-// Other threads of the parent are anywhere in their products when it forks.
+// When the parent forks, its other threads may be anywhere in their products.
 TEST(Fork, WhileOtherContextsRun) {
   INTAGLIO_SKIP_THREADS_OF_CHILDREN();
   std::atomic<bool> stop{false};

@@ -290,7 +290,8 @@ inline bool ReadsItsPanels(const std::string& name) {
   return reader.ok() && name == (*reader)->name;
 }
 
-// The kernels that this process may run. INTAGLIO_ISA hides what a lesser CPU would not have.
+// The kernels that this process may run. INTAGLIO_ISA hides the kernels that a lesser CPU would not
+// have.
 inline std::vector<std::string> KernelNames() {
   std::vector<std::string> names;
   for (const KernelInfo& info : ListKernels()) {

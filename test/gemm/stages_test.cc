@@ -1,5 +1,5 @@
-// Pipelines of a user's own stages: the registers that they run in, whatever this file's flags, and
-// every function that takes one.
+// Pipelines of a user's own stages: the registers that they run in, whatever flags this file has,
+// and every function that takes such a pipeline.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 namespace intaglio::test {
 namespace {
 
-// x / 4 where it is negative. A function of its own, not marked to be inlined, as users write it.
+// x / 4 for negative x. Its function is not marked to be inlined, because users write it so.
 struct Leaky {
   template <class R>
   typename R::I32 Apply(typename R::I32 x, const Place&) const {
@@ -32,7 +32,7 @@ std::string RegistersOf(const std::string& kernel) {
   return has("scalar") ? "scalar" : "neon";
 }
 
-// Adds how many lanes it runs in.
+// Adds the number of lanes in which it runs.
 struct AddLanes {
   template <class R>
   typename R::I32 Apply(typename R::I32 x, const Place&) const {
@@ -40,7 +40,7 @@ struct AddLanes {
   }
 };
 
-// The rest of a line, too, runs in the widest registers that it fills.
+// The rest of a line also runs in the widest registers that it fills.
 TEST(StagesOfALine, RunInTheWidestRegistersThatFit) {
   static_assert(noexcept(StageRegisters()));
   const Pipeline pipeline(AddLanes{}, CastTo<int16_t>{});
@@ -131,7 +131,8 @@ TEST_F(Stages, PlansRefuseThemWithoutAPackedOperand) {
   EXPECT_EQ(plan.status().message(), "plan: neither operand was packed before");
 }
 
-// Multipliers and biases of a standard composition; those that it holds itself are gone with it.
+// Multipliers and biases of a standard composition. A composition that holds them itself takes them
+// along when it is destroyed.
 struct StandardOne {
   std::vector<int32_t> bias;
   QuantizedMultiplier multiplier{1717986918, -7};
@@ -143,7 +144,7 @@ struct StandardOne {
   }
 };
 
-// Whichever side is packed, and whichever the channels are.
+// This holds whichever side is packed, and whichever axis the channels follow.
 TEST_F(Stages, PlansTakeStandardCompositions) {
   for (const Axis axis : {Axis::kRows, Axis::kCols}) {
     for (const Side side : {Side::kLhs, Side::kRhs}) {
@@ -165,7 +166,7 @@ TEST_F(Stages, PlansTakeStandardCompositions) {
   }
 }
 
-// Before it reads as many biases as the packed matrix has channels.
+// The refusal comes before a plan reads as many biases as the packed matrix has channels.
 TEST_F(Stages, PlansRefuseShapesThatDoNotFit) {
   const auto packed = Prepack(Side::kRhs, rhs_.view());
   ASSERT_TRUE(packed.ok());

@@ -75,9 +75,9 @@ TEST(TaskParts, AreSharedOutOnceAmongThreads) {
   for (const auto& times : taken) ASSERT_EQ(times.load(), 1);
 }
 
-// Between a look at a part and the step into it, another thread may take its last task. Here every
-// task is its part's last one, all threads want the same, and who is stopped in between is
-// overtaken.
+// Between looking at a part and stepping into it, another thread may take its last task. Here every
+// task is the last one of its part and all threads want the same task, so a thread that is stopped
+// in between is overtaken.
 TEST(TaskParts, GiveTheLastTaskOfAPartToOneThread) {
   constexpr int kTasks = 64;
   constexpr int kObjects = 500;

@@ -33,7 +33,7 @@ Model Prepared(Builder& b) {
 
 size_t BytesOf(const Tensor& tensor) { return *CountBytes(tensor.shape, tensor.type); }
 
-// The outputs of Run and of RunBound, with all bound, and with one bound after the other.
+// Compares the outputs of Run and RunBound, for every choice of bound buffers.
 void ExpectSameBound(Model& model, const std::vector<Bytes>& inputs) {
   std::vector<InputBuffer> in;
   for (const Bytes& input : inputs) in.push_back(MakeInput(input));
@@ -105,7 +105,7 @@ TEST(BoundBuffers, OfOneTensorMoreThanOnce) {
   ExpectSameBound(model, {Numbers(100)});
 }
 
-// Products write lines of the result, which lie apart.
+// Products write lines of the result, which lie apart from each other.
 TEST(BoundBuffers, OfAConcatenationOfLines) {
   Builder b;
   const Value x = InputOf(b, "x", {1, 4, 4, 3});
@@ -124,7 +124,7 @@ TEST(BoundBuffers, OfAConcatenationOfLines) {
   EXPECT_EQ(model.TensorData(model.graph().outputs[0]), result.data());
 }
 
-// The operands are whole parts, some of which are outputs or a concatenation themselves.
+// The operands are whole parts. Some of them are outputs, or concatenations themselves.
 TEST(BoundBuffers, OfNestedConcatenations) {
   Builder b;
   const Value x = InputOf(b, "x", {1, 2, 4, 3});

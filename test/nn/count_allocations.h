@@ -9,7 +9,7 @@ namespace intaglio::nn {
 // Calls of any operator new so far, on any thread.
 int64_t CountAllocations();
 
-// Bytes that operator new gave and that are not free again, and the most of them since ResetPeak.
+// The bytes from operator new that are not freed yet, and their maximum since ResetPeak.
 int64_t LiveBytes();
 int64_t PeakBytes();
 void ResetPeak();

@@ -1,4 +1,4 @@
-// Prepares a model for the best kernel, and for one by its name, and prints what comes of it.
+// Prepares a model for the best kernel, and for one named kernel, and prints the results.
 #include <cstdio>
 
 #include "intaglio/test/nn/large_network.h"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# exit.sh ROUNDS PROBE...: a process ends well while its threads prepare and run models. PROBE is a program,
-# or the words of an emulator and a program.
+# exit.sh ROUNDS PROBE...: checks that a process ends well while its threads prepare and run models.
+# PROBE is a program, or the words of an emulator and a program.
 set -uo pipefail
 rounds=$1
 shift

@@ -1,5 +1,4 @@
-// Returns from main while threads that nobody waits for prepare models and run them. exit.sh runs
-// it many times.
+// Returns from main while detached threads prepare models and run them. exit.sh runs it many times.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -19,12 +18,12 @@ void Work() {
   }
 }
 
-// Runs after what was made later has been destroyed.
+// Runs after everything that was made later has been destroyed.
 void TakeTime() { std::this_thread::sleep_for(std::chrono::milliseconds(20)); }
 
 }  // namespace
 
-// exit_probe MICROSECONDS: when to return.
+// exit_probe MICROSECONDS: returns after that time.
 int main(int, char** argv) {
   std::atexit(TakeTime);
   for (int i = 0; i < 4; ++i) std::thread(Work).detach();

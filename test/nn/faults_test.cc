@@ -88,8 +88,8 @@ TEST(Faults, OfANetworkOnTwoThreads) { ExpectCleanErrors(test::Build(test::Small
 TEST(Faults, OfStatefulLayers) { ExpectCleanErrors(test::Build(test::SmallStateful()), 1); }
 TEST(Faults, OfElementwiseLayers) { ExpectCleanErrors(test::Build(test::SmallElementwise()), 1); }
 
-// Each allocation of the first run of an instance fails once, on whichever thread it is made: the
-// instance then runs as if nothing had been.
+// Each allocation of an instance's first run fails once, on whichever thread it is made. The
+// instance then runs as if nothing had happened.
 TEST(Faults, OfTheFirstRunOnSeveralThreads) {
   for (const int threads : {1, 2, 4}) {
     Result<Model> model = Model::Prepare(MakeLargeNetwork(), {.threads = threads});

@@ -1,5 +1,5 @@
-// Models in forked children, and instances that many threads make, run and drop at once. Runs under
-// the thread sanitizer.
+// Models in forked children, and instances that many threads make, run and destroy at once. This
+// test also runs under the thread sanitizer.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -88,7 +88,7 @@ TEST(Fork, ChildRunsAndSharesItsModel) {
   }
 }
 
-// Its destructor runs when the child exits, and once more when this process does.
+// The model's destructor runs when the child exits, and once more when this process does.
 TEST(Fork, ChildExitsWithAStaticModel) {
   INTAGLIO_SKIP_THREADS_OF_CHILDREN();
   static Model model = MakeModel(4);
@@ -103,8 +103,8 @@ TEST(Fork, ChildExitsWithAStaticModel) {
   EXPECT_TRUE(IsRight(model));
 }
 
-// Others run the model itself and more instances of it. The child may share it, and use an instance
-// that nobody was running.
+// Other threads run the model itself and more instances of it. The child may share the model, and
+// use an instance that no thread was running.
 TEST(Fork, WhileOthersRunTheModel) {
   INTAGLIO_SKIP_THREADS_OF_CHILDREN();
   Model model = MakeModel(2);
@@ -130,7 +130,7 @@ TEST(Fork, WhileOthersRunTheModel) {
   EXPECT_EQ(wrong, 0);
 }
 
-// Instances come and go in many threads, each with threads of its own.
+// Many threads make and destroy instances, each of which has its own threads.
 TEST(Stress, SharedInstances) {
   const Model model = MakeModel(2);
   std::atomic<int> wrong{0};
@@ -149,7 +149,7 @@ TEST(Stress, SharedInstances) {
   EXPECT_EQ(wrong, 0);
 }
 
-// Threads of the host run what they are given, in the reverse order.
+// Threads of the host run the tasks in the reverse order.
 void ByForeignThreads(int count, const std::function<void(int)>& task) {
   std::vector<std::thread> threads;
   for (int i = count - 1; i > 0; --i) threads.emplace_back(task, i);
@@ -173,7 +173,7 @@ TEST(Stress, InstancesThroughAHostsPool) {
   EXPECT_EQ(wrong, 0);
 }
 
-// Tables that a process makes on first use: many threads meet in it.
+// A process makes some tables on first use, and here many threads meet in that use.
 TEST(Stress, ModelsThatArePreparedAtOnce) {
   std::atomic<int> wrong{0};
   std::vector<std::thread> callers;

@@ -1,4 +1,4 @@
-// Memory that ends where a page begins that nobody may touch: whoever reads or writes behind it
+// Memory that ends at the beginning of a page that nobody may touch: reading or writing behind it
 // ends the test.
 #ifndef INTAGLIO_TEST_NN_GUARDED_BUFFER_H_
 #define INTAGLIO_TEST_NN_GUARDED_BUFFER_H_

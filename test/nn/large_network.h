@@ -1,4 +1,4 @@
-// A network whose layers are worth several threads, and its result on one input.
+// A network whose layers are large enough for several threads, and its result on one input.
 #ifndef INTAGLIO_TEST_NN_LARGE_NETWORK_H_
 #define INTAGLIO_TEST_NN_LARGE_NETWORK_H_
 
@@ -31,7 +31,7 @@ inline Graph MakeLargeNetwork() {
   return std::move(*graph);
 }
 
-// What the network makes of its one input here; nothing where it fails.
+// Runs the network on a fixed input; returns nothing if it fails.
 inline std::vector<int8_t> RunLargeNetwork(Model& model) {
   std::vector<int8_t> x(24 * 24 * 16);
   for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<int8_t>(i * 101 % 256 - 128);

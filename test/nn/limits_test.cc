@@ -1,4 +1,5 @@
-// What a model may take of memory and time: charged before it is allocated, and refused.
+// What a model may take of memory and time. It is charged before it is allocated, and refused above
+// a limit.
 #include "intaglio/nn/limits.h"
 
 #include <atomic>
@@ -42,7 +43,7 @@ Result<Model> PrepareOne(const std::function<Value(Builder&)>& make, const Limit
   return Model::Prepare(std::move(*graph), {.limits = limits});
 }
 
-// The taps of a resize are sixteen times its output.
+// The taps of a resize take sixteen times the bytes of its output.
 TEST(Limits, TablesOfAResize) {
   const auto resize = [](Builder& b) {
     const Value x = b.Input("x", Type::kInt8, {1, 2, 2, 1}, PerTensor(1, 0));
@@ -93,11 +94,11 @@ TEST(Limits, WeightsOfManyLayersArePackedOnce) {
   ASSERT_TRUE(model->Run(in, out).ok());
   for (size_t i = 0; i < z.size(); ++i) {
     if (y[i] == 127) continue;
-    EXPECT_EQ(z[i], y[i] + 1);  // of zero points 0 and 1
+    EXPECT_EQ(z[i], y[i] + 1);  // their zero points are 0 and 1
   }
 }
 
-// A layer of x [2, 4, 4, channels] and the constant w.
+// A layer with the inputs x [2, 4, 4, channels] and the constant w.
 struct ConstantUser {
   const char* name;
   Operator op;
@@ -140,7 +141,7 @@ Graph LayersOf(const ConstantUser& user, int layers) {
   return *b.Finish();
 }
 
-// The bytes of every output, of inputs that are alike for alike graphs.
+// The bytes of every output. Equal graphs get equal inputs.
 std::vector<std::vector<uint8_t>> Outputs(Model& model) {
   const Tensor& x = model.input(0);
   std::vector<float> real;
@@ -177,7 +178,7 @@ TEST(Limits, ConstantsOfOtherLayersArePackedOnce) {
   }
 }
 
-// Cells of one constant, which multiplies x and the state.
+// Cells that share one constant, which multiplies x and the state.
 Graph Cells(int cells) {
   Builder b;
   b.Input("x", Type::kFloat32, {1, kDepth});
@@ -240,7 +241,7 @@ TEST(Limits, WorkOfPools) {
   EXPECT_GE(PrepareOne(pool, {})->work(), int64_t{64} * 64 * 2 * 50 * 40);
 }
 
-// A layer whose routine, and whose preparing, take much beside packed constants.
+// A layer whose routine and whose preparation take much memory besides packed constants.
 struct Costly {
   const char* name;
   std::function<Value(Builder&)> make;
@@ -346,7 +347,8 @@ const Costly kCostly[] = {
      }},
 };
 
-// What allocations come to, against what was charged for the layer before, and is charged after it.
+// Compares the bytes allocated for a layer with what was charged before, and with what is still
+// charged after.
 void ExpectCharged(Graph graph) {
   ASSERT_TRUE(AlignConstants(graph, nullptr).ok());
   LayerOptions options{.kernel = BestKernel()};
@@ -371,7 +373,7 @@ TEST(Limits, WhatLayersTakeIsCharged) {
   }
 }
 
-// Its filters in time become real numbers.
+// Its filters in time become float32.
 TEST(Limits, WhatAHybridSvdfTakesIsCharged) {
   constexpr int kFilters = 1000;
   constexpr int kMemory = 4000;
@@ -417,7 +419,7 @@ TEST(Limits, TheArenaCounts) {
   EXPECT_EQ(refused.message().substr(0, 10), "the arena:");
 }
 
-// What did not fit beside other layers is tried again alone.
+// A layer that did not fit beside other layers is tried again alone.
 TEST(Limits, DoNotDependOnThreads) {
   std::atomic<int> calls = 0;
   Context context(2);

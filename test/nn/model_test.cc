@@ -186,7 +186,7 @@ TEST(Model, AllocatesNothingDuringInference) {
   }
 }
 
-// a and b, a % b (or another division), and twice that.
+// Computes a % b, or another division, of the inputs a and b, and twice the result.
 Graph MakeDivision(const Operator& division, int count, Type type = Type::kInt32) {
   Graph graph;
   for (const char* name : {"a", "b", "c", "d"}) {
@@ -202,7 +202,7 @@ Graph MakeDivision(const Operator& division, int count, Type type = Type::kInt32
   return graph;
 }
 
-// No fault of the model: what it needs is made all the same.
+// Such a layer is no fault of the model, so warm-up still makes everything that it needs.
 TEST(Model, WarmingUpPassesOverLayersThatRefuseZeros) {
   for (const Operator& division : {Operator(FloorMod{}), Operator(FloorDiv{}), Operator(Div{})}) {
     for (const int count : {1, 100000}) {
@@ -226,7 +226,7 @@ TEST(Model, WarmingUpPassesOverLayersThatRefuseZeros) {
   }
 }
 
-// Warm-up divides zeros by zeros, which would raise a signal where the caller asked for signals.
+// Warm-up divides zeros by zeros. This would raise a signal if the caller asked for signals.
 TEST(Model, WarmsUpInEveryFloatEnvironment) {
   Result<Model> model = Model::Prepare(MakeDivision(Div{}, 5, Type::kFloat32));
   ASSERT_TRUE(model.ok()) << model.status().message();
@@ -238,7 +238,7 @@ TEST(Model, WarmsUpInEveryFloatEnvironment) {
   }
 }
 
-// An error of the backend is one, in the layers as elsewhere.
+// An error of the backend is an error of warm-up too, in layers as elsewhere.
 TEST(Model, WarmingUpFailsWithTheBackend) {
   class Lost final : public Routine {
     Status Run(const RunArguments&) const override { return Unsupported("the device is lost"); }

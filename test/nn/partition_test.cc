@@ -45,7 +45,7 @@ Graph Saved(const Graph& part) {
 
 using Runs = std::vector<RawTensors>;
 
-// The outputs of runs of instances one after the other, or the first error.
+// Runs instances of the graphs one after the other. Returns the first error, or nothing.
 std::string RunChain(const std::vector<Graph>& graphs, bool integer_main, const Runs& inputs,
                      Runs& outputs) {
   std::vector<Model> models;
@@ -195,7 +195,7 @@ TEST(Partition, KeepsTheOrderOfInputsAndOutputs) {
   ExpectSameBits(graph);
 }
 
-// Layers that the builder does not make.
+// For layers that the builder does not make.
 TensorId AddTensor(Graph& graph, const char* name, Type type, Shape shape, Quantization q = {}) {
   Tensor tensor;
   tensor.name = name;
@@ -212,8 +212,8 @@ TensorId AddVariable(Graph& graph, const char* name, Shape shape, Quantization q
   return id;
 }
 
-// A network that hears: it keeps the last two frames of its input in a variable, as streaming
-// models do.
+// An audio network. It keeps the last two frames of its input in a variable, as streaming models
+// do.
 TEST(Partition, KeepsTheStateOfAStream) {
   Graph graph;
   const TensorId x = AddTensor(graph, "x", Type::kFloat32, {1, 4});
@@ -256,14 +256,14 @@ TEST(Partition, RefusesAVariableOfTwoParts) {
             "RELU #0 'y': shares the variable 'v' with a layer or an output of another part");
 }
 
-// Layers quantize the last input first, and what the first input leads to is the last output.
+// Layers quantize the last input first, and the first input leads to the last output.
 TEST(Partition, KeepsTheOrderOfCrossedTensors) {
   Builder b;
   std::vector<Value> values;
   for (const int size : {3, 4, 5, 6}) values.push_back(b.Input("x", Type::kFloat32, {size}));
   std::reverse(values.begin(), values.end());
   for (Value& value : values) value = b.Quantize(value, Type::kInt8, kIn);
-  std::swap(values[1], values[2]);  // the main part has another order than either end
+  std::swap(values[1], values[2]);  // the main part has another order than both ends
   for (Value& value : values) value = b.Relu(value, kOut);
   std::swap(values[1], values[2]);
   for (const Value& value : values) b.Output(b.Dequantize(value), "y");
@@ -281,7 +281,7 @@ TEST(Partition, KeepsTheOrderOfCrossedTensors) {
   ExpectSameBits(graph);
 }
 
-// Every operator, with states that last over runs.
+// The golden files have every operator, and states that last over several runs.
 TEST(PartitionGolden, GivesTheSameBitsOrNamesALayer) {
   size_t split = 0;
   for (const std::string& path : test::GoldenFiles()) {

@@ -375,8 +375,8 @@ TEST(PlanMemory, RefusesAnArenaOverTheLimit) {
       << message;
 }
 
-// The sum of a concatenation and a part of it, row by row: written over the whole, its first row
-// would change the part that the others still need.
+// The sum of a concatenation and a part of it, row by row. If it were written over the whole, its
+// first row would change the part that the other rows still need.
 TEST(PlanMemory, NoSumTakesThePlaceOfAConcatenationThatItReadsAPartOf) {
   Builder b;
   const Quantization q = PerTensor(1, 0);

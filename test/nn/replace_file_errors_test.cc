@@ -1,6 +1,6 @@
-// What only the last calls to the system say: that it could not keep what it had taken. This
-// program has its own fsync and close, which fail when they are told to. Its own write looks at the
-// file before each.
+// Errors that only the last system calls report: the system could not keep what it had taken. This
+// program has its own fsync and close, which fail on request. Its own write looks at the file
+// before each call.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -19,7 +19,7 @@
 namespace {
 
 int fsync_error = 0;
-int close_error = 0;       // of the next call alone
+int close_error = 0;       // of the next call only
 mode_t mode_at_write = 0;  // of the last file
 
 int Fail(int error) {
@@ -89,7 +89,7 @@ TEST_F(LateErrors, OfFsyncLeaveWhatWasThere) {
   EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}), 1) << "something was left behind";
 }
 
-// Nobody promises that there is fsync.
+// A file system need not have fsync.
 TEST_F(LateErrors, OfNoFsyncAreNone) {
   for (const int error : {EINVAL, ENOTSUP}) {
     fsync_error = error;

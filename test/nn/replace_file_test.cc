@@ -95,7 +95,7 @@ TEST_F(ReplaceFileTest, LeavesTheModeOfAnothersFile) {
   EXPECT_EQ(Mode(In("a")), 0644u);
 }
 
-// A link to the descriptor of a file that others write to, too.
+// The path is a link to the descriptor of a file to which others also write.
 TEST_F(ReplaceFileTest, DescriptorsTakeTheBytes) {
   if (!fs::exists("/dev/fd/0")) GTEST_SKIP() << "there is no /dev/fd here";
   const int log = open(In("log").c_str(), O_WRONLY | O_CREAT, 0600);
@@ -129,7 +129,7 @@ TEST_F(ReplaceFileTest, DescriptorsThatOnlyReadLoseNothing) {
   EXPECT_EQ(Files(), 1);
 }
 
-// Only a folder of descriptors is one, whatever its name ends with.
+// A folder counts as one of descriptors only if it is one, whatever its name ends with.
 TEST_F(ReplaceFileTest, FilesBesideOpenOnesAreReplaced) {
   fs::create_directories(In("fd"));
   ASSERT_TRUE(ReplaceFile(In("fd/1"), Bytes("old")).ok());
@@ -142,7 +142,7 @@ TEST_F(ReplaceFileTest, FilesBesideOpenOnesAreReplaced) {
   EXPECT_EQ(Text(In("fd/1")), "new");
 }
 
-// A limit on the size of files stands for a disk that is full.
+// A limit on the size of files stands for a full disk.
 TEST_F(ReplaceFileTest, AFullDiskLeavesWhatWasThere) {
   ASSERT_TRUE(ReplaceFile(In("a"), Bytes("old")).ok());
   rlimit before = {};

@@ -23,7 +23,7 @@ build_and_run() {  # the same
 
 root=$consumer/../../..
 
-# The N-th program that README shows: what is no directive is the body of main.
+# The N-th program that the README shows. Its lines that are not directives become the body of main.
 program_of_readme() {  # N
   awk -v wanted="$1" '
     /^```cpp$/ { inside = ++blocks == wanted; next }
@@ -56,7 +56,7 @@ if [ "$with_nn" = 1 ]; then
   module=intaglio-nn
 fi
 
-# Whatever the flags, which where nothing is emulated may be those of this machine.
+# The flags may be any. If nothing is emulated, they may be those of this machine.
 build_and_run stages intaglio "$consumer/stages.cc"
 build_and_run stages_by_flags intaglio "$consumer/stages.cc" -DINTAGLIO_STAGES_BY_FLAGS
 if [ ${#emulator[@]} = 0 ]; then
@@ -65,13 +65,13 @@ if [ ${#emulator[@]} = 0 ]; then
     -DINTAGLIO_STAGES_BY_FLAGS
 fi
 
-# The language is the caller's to choose: a later one that was asked for before stays.
+# The caller chooses the language: a later standard that the caller asked for stays.
 if pkg-config --cflags "$module" | grep -e -std=; then
   echo "the flags name a language"
   exit 1
 fi
 
-# A compiler that is told another language says what is amiss.
+# A compiler that is given an older language says what is wrong.
 # shellcheck disable=SC2046  # the flags are words
 refusal=$(echo '#include <intaglio/gemm/gemm.h>' |
   "$compiler" -x c++ -fsyntax-only $(pkg-config --cflags-only-I intaglio) -std=c++17 - 2>&1 || true)

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # check_exports.sh COMPILER NM SOURCE INCLUDE_ROOT WORK GEMM_OBJECT... -- NN_OBJECT...
-# Links the libraries as a shared build does, with the lists in cmake/*.exports. Each line of a list names
-# something; programs of users find all that they need; internals are not to be had.
+# Links the libraries as a shared build does, with the lists in cmake/*.exports. Each line of a list
+# must name something, programs of users must find all that they need, and internals must not be
+# reachable.
 set -euo pipefail
 compiler=$1 nm=$2 source=$3 include=$4 work=$5
 shift 5
@@ -21,7 +22,7 @@ link() {  # LIBRARY OBJECT...
   echo "$(wc -l < "$work/$1.symbols") symbols of $1"
 }
 
-# A line of a list as a regular expression.
+# Reads each line of a list as a regular expression.
 names_nothing() {  # LIBRARY
   local pattern
   while read -r pattern; do

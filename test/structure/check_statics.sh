@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # check_statics.sh NM OBJECT...
-# Nothing static of the libraries is destroyed: threads may still use it while the process exits. And
-# nothing static is made behind a lock (a local one with a constructor): the thread that holds it may be
-# one that a forked child does not have. fixedpoint/make_once.h serves instead.
+# Checks that no static object of the libraries is destroyed: threads may still use it while the
+# process exits. Also checks that none is made behind a lock, as a local static with a constructor
+# is: the lock may be held by a thread that a forked child does not have. fixedpoint/make_once.h
+# serves instead.
 set -euo pipefail
 nm=$1
 shift

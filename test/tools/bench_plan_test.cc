@@ -7,7 +7,7 @@ namespace {
 
 using Seconds = BenchPlan::Seconds;
 
-// All runs take as long.
+// All runs take the same time.
 size_t WarmUpRuns(double time, double run) {
   size_t runs = 0;
   while (!BenchPlan{Seconds(time)}.WarmedUp(runs, Seconds(runs > 0 ? run : 0))) ++runs;

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # bench_programs.sh SOURCE BENCH_GEMM BENCH_PEAK BENCH_OPS
-# The benchmark programs refuse what they do not know, fail where they measure nothing, and bench/report
-# takes the JSON of each.
+# The benchmark programs refuse arguments that they do not know, and fail if they measure nothing.
+# bench/report takes the JSON of each.
 set -uo pipefail
 source=$1 gemm=$2 peak=$3 ops=$4
 status=0
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# expect RC TEXT COMMAND...: its status, and a text in what it prints.
+# expect RC TEXT COMMAND...: checks the command's status, and that its output has the text.
 expect() {
   local wanted=$1 text=$2 got
   shift 2

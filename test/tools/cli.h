@@ -51,7 +51,7 @@ class Cli : public testing::Test {
     ASSERT_TRUE(WriteFile(In(name), bytes).ok());
   }
 
-  // Arguments are words of a shell, in the test's folder.
+  // The arguments are words of a shell in the test's folder.
   Outcome Run(const std::string& arguments) const {
     const std::string command = "cd '" + folder_.string() + "' && " INTAGLIO_PROGRAM " " +
                                 arguments + " > stdout.txt 2> stderr.txt";
@@ -60,7 +60,7 @@ class Cli : public testing::Test {
             Text(In("stderr.txt"))};
   }
 
-  // An error: this status, nothing on stdout, and this on stderr as one line.
+  // Expects an error: this status, nothing on stdout, and this message on stderr as one line.
   void ExpectError(const std::string& arguments, int status, const std::string& message) const {
     const Outcome outcome = Run(arguments);
     EXPECT_EQ(outcome.status, status) << arguments;

@@ -1,4 +1,4 @@
-// Files that are none, full disks, two commands at once, and names that are not text.
+// Paths that are not regular files, full disks, two commands at once, and names that are not text.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -19,7 +19,7 @@ namespace {
 
 class CliFiles : public Cli {
  protected:
-  // A shell's command line, in which $I is the program. Its status.
+  // Runs a shell's command line, in which I is the program. Returns its status.
   int Shell(const std::string& line) const {
     const std::string command =
         "cd '" + folder_.string() + "' && I() { " INTAGLIO_PROGRAM " \"$@\"; } && " + line;
@@ -79,7 +79,7 @@ TEST_F(CliFiles, AFullDiskIsStatus1) {
   EXPECT_EQ(outcome.err, "intaglio: /dev/full: cannot write: No space left on device\n");
 }
 
-// Files of more than half a kilobyte cannot be written.
+// Files of more than half a kilobyte cannot be written here.
 TEST_F(CliFiles, AFullDiskCutsNoFile) {
   Write("old.html", {'o', 'l', 'd'});
   fs::create_directories(In("parts"));
@@ -95,7 +95,7 @@ TEST_F(CliFiles, AFullDiskCutsNoFile) {
   EXPECT_EQ(Text(In("parts/quantized_main.tflite")), "old");
 }
 
-// The next file that is opened gets its number.
+// The next file that the program opens gets the number of standard output.
 TEST_F(CliFiles, ClosedStandardOutputIsNoFile) {
   EXPECT_EQ(Shell("I run network.tflite --input x.npy --output a"), 0);
   EXPECT_EQ(Shell("I run network.tflite --input x.npy --output b >&- 2> err.txt"), 1);
@@ -112,7 +112,7 @@ void ExpectInOrder(const std::string& text, const std::vector<std::string>& word
   }
 }
 
-// What others wrote there before and write there afterwards stays.
+// What others write there before and afterwards stays.
 TEST_F(CliFiles, StandardOutputKeepsWhatItHas) {
   if (!fs::exists("/dev/stdout")) GTEST_SKIP() << "there is no /dev/stdout here";
   const std::string bench = "I bench network.tflite --seconds 0 --html ";
@@ -149,7 +149,7 @@ TEST_F(CliFiles, PartitionsAtOnceDoNotMeet) {
   }
 }
 
-// No byte of these may reach a terminal.
+// Whether the text has bytes that must not reach a terminal.
 bool HasControls(const std::string& text) {
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
@@ -192,7 +192,7 @@ TEST_F(CliFiles, ControlCharactersAreEscaped) {
   EXPECT_TRUE(nlohmann::json::accept(Text(In("t.json"))));
 }
 
-// 20 million lines: a string for each would take 640 MB.
+// There are 20 million lines. A string for each would take 640 MB.
 TEST_F(CliFiles, ManyLabelsTakeLittleMemory) {
   Write("labels.txt", std::vector<uint8_t>(20'000'000, '\n'));
   EXPECT_EQ(Run("run network.tflite --input x.npy --labels labels.txt").status, 0);

@@ -179,7 +179,7 @@ nn::test::TensorSpec MakeTensor(const char* name, nn::tflite::TensorType type,
   return tensor;
 }
 
-// One operator of all tensors, the last of which is its output.
+// One operator that uses all tensors. The last tensor is its output.
 nn::test::ModelSpec MakeModel(nn::tflite::BuiltinOperator code, nn::test::MakeOptions options,
                               std::vector<nn::test::TensorSpec> tensors) {
   nn::test::ModelSpec spec;
@@ -194,7 +194,7 @@ nn::test::ModelSpec MakeModel(nn::tflite::BuiltinOperator code, nn::test::MakeOp
   return spec;
 }
 
-// float32 [1, 2, 2, C] through an operator that keeps what is not negative.
+// float32 [1, 2, 2, C] through an operator that keeps numbers that are not negative.
 nn::test::ModelSpec FloatPicture(int channels) {
   const auto type = nn::tflite::TensorType::FLOAT32;
   return MakeModel(
@@ -282,7 +282,7 @@ TEST_F(Cli, InspectSaysWhatDoesNotRun) {
 
 TEST_F(Cli, InspectShowsItsTableWhateverTheTypes) {
   nn::test::ModelSpec spec = nn::test::SmallNetwork();
-  spec.tensors[15].type = nn::tflite::TensorType::COMPLEX64;  // of SOFTMAX
+  spec.tensors[15].type = nn::tflite::TensorType::COMPLEX64;  // the output of SOFTMAX
   Write("complex.tflite", nn::test::Build(spec));
   const Outcome text = Run("inspect complex.tflite");
   EXPECT_EQ(text.status, 1);
@@ -391,7 +391,7 @@ TEST_F(Cli, VerifyFindsTheSameBits) {
   EXPECT_EQ(outcome.out.find("DIFFERS"), std::string::npos) << outcome.out;
 }
 
-// Sums of NaN of several payloads: which one comes out is up to each kernel's instructions.
+// The sums add NaN of several payloads. Each kernel's instructions choose which one comes out.
 TEST_F(Cli, VerifyTakesNanForOneValue) {
   std::vector<uint32_t> numbers;
   for (uint32_t i = 0; i < 16 * 33; ++i) {
@@ -416,7 +416,7 @@ TEST_F(Cli, VerifyTakesNanForOneValue) {
   EXPECT_EQ(outcome.status, 0) << outcome.out << outcome.err;
 }
 
-// [5, 3] by indices of [8].
+// GATHER from [5, 3] by indices [8].
 nn::test::ModelSpec SmallGather() {
   return MakeModel(nn::tflite::BuiltinOperator::GATHER,
                    [](nn::test::Builder& b) {

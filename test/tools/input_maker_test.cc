@@ -35,7 +35,8 @@ nn::Tensor MakeConstant(nn::Shape shape, std::vector<T> values) {
   return tensor;
 }
 
-// Layers in their order; tensors that no layer writes are inputs, the last tensor is the output.
+// Makes a graph of layers in their order. Tensors that no layer writes are inputs; the last tensor
+// is the output.
 nn::Graph MakeGraph(std::vector<nn::Tensor> tensors, std::vector<nn::Layer> layers) {
   nn::Graph graph;
   graph.tensors = std::move(tensors);
@@ -53,7 +54,7 @@ nn::Graph MakeGraph(std::vector<nn::Tensor> tensors, std::vector<nn::Layer> laye
   return graph;
 }
 
-// One layer of all tensors, the last of which is its output.
+// Makes one layer that uses all tensors. The last tensor is its output.
 nn::Graph OneLayer(nn::Operator op, std::vector<nn::Tensor> tensors) {
   std::vector<nn::TensorId> inputs;
   for (size_t i = 0; i + 1 < tensors.size(); ++i) inputs.push_back(static_cast<nn::TensorId>(i));
@@ -67,7 +68,7 @@ void ExpectRange(const nn::Graph& graph, size_t input, double low, double high) 
   EXPECT_EQ(range.high, high);
 }
 
-// Runs a model of the graph on several made inputs; the elements of one of them.
+// Runs a model of the graph on several made inputs. Returns the elements of one of them.
 template <class T>
 std::vector<T> RunOnMade(const nn::Graph& graph, size_t input) {
   Result<nn::Model> model = nn::Model::Prepare(graph);
@@ -87,7 +88,7 @@ std::vector<T> RunOnMade(const nn::Graph& graph, size_t input) {
   return all;
 }
 
-// Every one of `count` indices is made, and no other.
+// Expects that every one of `count` indices is made, and no other.
 template <class T>
 void ExpectIndices(const nn::Graph& graph, size_t input, int count) {
   ExpectRange(graph, input, 0, count - 1);
@@ -120,7 +121,8 @@ TEST(InputMaker, MakesIndices) {
                          0, 6);
 }
 
-// Element i of the input takes every number from 0 to counts[i mod their number] - 1, and no other.
+// Expects that element i of the input takes every number from 0 to counts[i mod their number] - 1,
+// and no other.
 void ExpectPlaces(const nn::Graph& graph, size_t input, const std::vector<int>& counts) {
   const std::vector<int32_t> made = RunOnMade<int32_t>(graph, input);
   for (size_t d = 0; d < counts.size(); ++d) {
@@ -198,7 +200,7 @@ TEST(InputMaker, StaysInTheDomain) {
   }
 }
 
-// The made input goes through other layers before it is an index below 5.
+// The made input goes through other layers before it becomes an index below 5.
 TEST(InputMaker, LooksBackThroughLayers) {
   const nn::Tensor index = MakeTensor(Type::kInt32, {8});
   const nn::Tensor out = MakeTensor(Type::kInt8, {8, 3}, 0.5f);
@@ -228,7 +230,7 @@ TEST(InputMaker, LooksBackThroughLayers) {
   EXPECT_FALSE(RunOnMade<float>(cast, 1).empty());
 }
 
-// Constants that are further apart than the indices are: no number suits all elements.
+// The constants are further apart than the indices, so no number suits all elements.
 TEST(InputMaker, LooksBackThroughConstantsThatAreFarApart) {
   const nn::Tensor index = MakeTensor(Type::kInt32, {2});
   const nn::Tensor far = MakeConstant<int32_t>({2}, {1, 10});

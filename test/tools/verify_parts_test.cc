@@ -1,4 +1,4 @@
-// Chains of graphs against the whole that they stand for.
+// Compares chains of graphs with the whole that they stand for.
 #include "intaglio/tools/verify_parts.h"
 
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ Graph Finish(nn::Builder& b) {
   return graph.ok() ? std::move(*graph) : Graph();
 }
 
-// Relu and then Abs, or one of them.
+// Makes Relu and then Abs, or only one of them.
 Graph Layers(bool relu, bool abs, int size = 4) {
   nn::Builder b("layers");
   Value x = b.Input("x", Type::kInt8, {size}, kQuantization);
@@ -36,7 +36,7 @@ Graph Layers(bool relu, bool abs, int size = 4) {
   return Finish(b);
 }
 
-// Gives what a variable held, and keeps x in it.
+// Outputs what a variable held, and stores x in it.
 Graph Delay(bool keeps) {
   Graph graph;
   graph.name = "delay";
@@ -69,7 +69,7 @@ TEST(VerifyChain, SaysWhatDiffers) {
   EXPECT_EQ(Verify(Layers(true, true), {{Layers(false, true)}}),
             "what was split does not give the bits of the whole: output 0 'y' differs in run 1; "
             "please report this");
-  // Only the second run shows that nothing is kept.
+  // Only the second run shows that nothing is stored.
   EXPECT_EQ(Verify(Delay(true), {{Delay(false)}}, 1), "");
   EXPECT_EQ(Verify(Delay(true), {{Delay(false)}}),
             "what was split does not give the bits of the whole: output 0 'y' differs in run 2; "
@@ -95,9 +95,10 @@ TEST(VerifyChain, KeepsToTheLimits) {
   const Graph one = Layers(true, false);
   const Graph two = Layers(true, true);
   EXPECT_EQ(Verify(one, {{one}}, 3, {.max_work = 8}), "");
-  EXPECT_EQ(Verify(one, {{two}}, 3, {.max_work = 8}),
-            "layers as it is read back: RELU #0 'RELU_0': takes 8 steps of a run's 16, but 8 are allowed "
-            "(Limits::max_work)");
+  EXPECT_EQ(
+      Verify(one, {{two}}, 3, {.max_work = 8}),
+      "layers as it is read back: RELU #0 'RELU_0': takes 8 steps of a run's 16, but 8 are allowed "
+      "(Limits::max_work)");
   EXPECT_EQ(Verify(two, {{one}}, 3, {.max_work = 8}),
             "RELU #0 'RELU_0': takes 8 steps of a run's 16, but 8 are allowed (Limits::max_work)");
 }

@@ -21,7 +21,7 @@ namespace {
 
 using Runs = std::vector<test::RawTensors>;
 
-// What runs of one instance give, or why they give nothing.
+// Runs one instance several times. Returns why it gives no outputs, or nothing.
 std::string Outcome(const Graph& graph, const Runs& inputs, Runs& outputs) {
   Result<Model> model = Model::Prepare(graph);
   if (!model.ok()) return model.status().message();

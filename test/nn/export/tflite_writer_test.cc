@@ -82,7 +82,7 @@ TEST(TfliteWriter, RefusesMoreThanAFileHolds) {
   EXPECT_NE(ErrorOf(*graph).find("files of less than 1 GiB are written"), std::string::npos);
 }
 
-// An update of an item becomes many operators.
+// One update of an item becomes many operators.
 TEST(TfliteWriter, WritesALongNameOnce) {
   constexpr size_t kLength = 100'000;
   Builder b;
@@ -112,7 +112,7 @@ TEST(TfliteWriter, LeavesOutWhatIsNotUsed) {
   EXPECT_EQ(*before, *after);
 }
 
-// Runtimes read constants where they lie, by vectors of 16 bytes.
+// Runtimes read constants in place, in vectors of 16 bytes.
 TEST(TfliteWriter, AlignsConstants) {
   Builder b("sizes");
   Value x = b.Input("x", Type::kInt8, {1, 1}, PerTensor(0.5f, 1));
@@ -134,7 +134,7 @@ TEST(TfliteWriter, AlignsConstants) {
   EXPECT_EQ(constants, 0u);
 }
 
-// Our reader does not need these, other runtimes do.
+// The next tests are about data that our reader does not need, but other runtimes do.
 
 // The type of its bias says how the sums of an int16 layer are made.
 TEST(TfliteWriter, SaysTheTypeOfABias) {
@@ -158,7 +158,7 @@ TEST(TfliteWriter, SaysTheTypeOfABias) {
   EXPECT_EQ(type_of(Type::kInt8, int32_t{0}), tflite::TensorType::FLOAT32) << "unsaid";
 }
 
-// The parts of a list before and behind the item that is replaced.
+// The list has parts before and behind the replaced item, whose sizes only a run knows.
 TEST(TfliteWriter, SaysThatOnlyARunKnowsAShape) {
   Graph graph;
   const std::pair<const char*, Shape> named[] = {

@@ -1,4 +1,4 @@
-// Variables in files: which become resources, and what they start with.
+// Variables in files: which of them become resources, and what they start with.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -55,7 +55,7 @@ std::string ErrorOf(const Graph& graph) {
   return bytes.ok() ? "ok" : bytes.status().message();
 }
 
-// Four runs of one instance.
+// Runs one instance four times.
 std::vector<RawTensors> RunFour(const Graph& graph) {
   std::vector<RawTensors> outputs(4);
   Result<Model> model = Model::Prepare(graph);
@@ -66,7 +66,7 @@ std::vector<RawTensors> RunFour(const Graph& graph) {
   return outputs;
 }
 
-// Outputs old = v; v = x, for variables of the names given.
+// Outputs old = v; v = x, for variables of the given names.
 Graph Delays(const std::vector<std::string>& names) {
   Graph graph;
   for (const std::string& name : names) {
@@ -105,7 +105,7 @@ TEST(WrittenVariables, OfOneNameStayTwo) {
   EXPECT_EQ(RunFour(Again(graph)), RunFour(graph));
 }
 
-// Where all that is read was assigned before.
+// Here every variable that is read was assigned before.
 TEST(WrittenVariables, MayHaveNoFirstValue) {
   Graph graph = Delays({"v", "w"});
   std::swap(graph.layers[0], graph.layers[1]);
@@ -143,7 +143,7 @@ TEST(WrittenVariables, StayWhatAFileKnows) {
             "keep for READ_VARIABLE only");
 }
 
-// Nothing of a size that no file has is allocated.
+// The writer allocates nothing of a size that no file has.
 TEST(WrittenVariables, CountInTheSize) {
   Graph graph = Delays({"v"});
   for (Tensor& tensor : graph.tensors) tensor.shape = {1 << 15, 1 << 15};

@@ -21,7 +21,7 @@ namespace {
 using Bytes = std::vector<uint8_t>;
 using Tensors = std::vector<Bytes>;
 
-// A NaN equals every NaN: which one an operation gives is not promised.
+// A NaN equals every other NaN, because no operation promises which one it gives.
 bool SameFloats(const Bytes& a, const Bytes& b) {
   for (size_t i = 0; i + sizeof(float) <= a.size(); i += sizeof(float)) {
     float x = 0;
@@ -44,7 +44,7 @@ bool Same(const Graph& graph, const Tensors& a, const Tensors& b) {
   return true;
 }
 
-// The outputs of one run from the first state on; none where the model does not run.
+// The outputs of one run from the first state; none if the model does not run.
 std::optional<Tensors> Outputs(const Graph& graph, const Tensors& in, PrepareOptions options = {}) {
   Result<Model> model = Model::Prepare(graph, Limited(std::move(options)));
   if (!model.ok() || in.size() != model->input_count()) return std::nullopt;
@@ -78,7 +78,7 @@ Result<Graph> Import(std::span<const uint8_t> bytes, std::vector<Shape> shapes =
   return ImportTflite(bytes, nullptr, "bytes", options);
 }
 
-// Written and read again. The error where the reader refuses what the writer wrote.
+// Writes a graph and reads it again. It is an error if the reader refuses what the writer wrote.
 Result<Graph> ThroughFile(const Graph& graph, const Bytes& file) {
   Result<Graph> again = Import(file);
   if (again.ok() && (again->inputs.size() != graph.inputs.size() ||
@@ -92,10 +92,10 @@ struct Expected {
   const Graph& graph;
   const Tensors& inputs;
   const Tensors& outputs;
-  size_t choice;  // of a way among many
+  size_t choice;  // selects one way among many
 };
 
-// One kernel beside the best: a file that mutates meets others.
+// Checks one kernel besides the best. As a file mutates, the choice changes too.
 std::string OtherKernel(const Expected& expected) {
   std::vector<std::string> usable;
   for (const KernelInfo& kernel : ListKernels()) {
@@ -119,7 +119,7 @@ std::string Threads(const Expected& expected) {
 
 std::string Written(const Expected& expected) {
   const Result<Bytes> file = ExportTflite(expected.graph);
-  if (!file.ok()) return {};  // what has no encoding
+  if (!file.ok()) return {};  // it has no encoding
   const Result<Graph> again = ThroughFile(expected.graph, *file);
   if (!again.ok()) return "what was written is refused: " + again.status().message();
   const std::optional<Tensors> outputs = Outputs(*again, expected.inputs);
@@ -146,7 +146,7 @@ std::string InParts(const Expected& expected) {
   return Same(expected.graph, tensors, expected.outputs) ? "" : "the parts give other bits";
 }
 
-// No shape may break anything; whether it fits the model is the model's business.
+// No shape may break anything. The model decides whether a shape fits.
 void OtherShapes(std::span<const uint8_t> bytes, const Graph& graph, int batch) {
   std::vector<Shape> shapes;
   for (const TensorId id : graph.inputs) {

@@ -1,6 +1,6 @@
-// Holds ways to the same result against each other, for bytes of unknown origin: kernels and
-// thread counts, the model before and after a trip through a file, the whole and its three parts,
-// and other shapes of its inputs. Shared by the tests and the fuzzer.
+// Compares several ways to the same result, for bytes of unknown origin: kernels and thread counts,
+// the model before and after it is written and read, the whole and its three parts, and other
+// shapes of its inputs. The tests and the fuzzer share it.
 #ifndef INTAGLIO_TEST_NN_IMPORT_CROSS_CHECK_H_
 #define INTAGLIO_TEST_NN_IMPORT_CROSS_CHECK_H_
 
@@ -10,7 +10,8 @@
 
 namespace intaglio::nn::test {
 
-// What disagrees, in one line; empty where nothing does, or where the model does not run at all.
+// Says in one line what disagrees. The result is empty if everything agrees, or if the model does
+// not run at all.
 std::string CrossCheck(std::span<const uint8_t> bytes);
 
 }  // namespace intaglio::nn::test

@@ -6,9 +6,9 @@
 namespace intaglio::nn::test {
 namespace {
 
-constexpr size_t kMaxBytes = size_t{8} << 20;  // of a tensor, and what reading makes
+constexpr size_t kMaxBytes = size_t{8} << 20;  // for a tensor, and for what reading makes
 constexpr size_t kMaxPrepared = size_t{64} << 20;
-constexpr int64_t kMaxWork = int64_t{1} << 24;  // of a run
+constexpr int64_t kMaxWork = int64_t{1} << 24;  // per run
 constexpr int64_t kMaxRounds = 8;               // of its loops
 
 std::string Run(Model& model) {

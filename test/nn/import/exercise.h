@@ -14,11 +14,11 @@
 
 namespace intaglio::nn::test {
 
-// The error, or empty where the model ran.
+// Returns the error, or nothing if the model ran.
 std::string Exercise(std::span<const uint8_t> bytes);
 
-// Its parts, for further checks: limits under which a run takes milliseconds, and elements that
-// reach both ends of any 8-bit type.
+// The parts of Exercise, for further checks: limits under which a run takes milliseconds, and
+// elements that reach both ends of any 8-bit type.
 ImportOptions LimitedImport();
 PrepareOptions Limited(PrepareOptions options);
 std::vector<uint8_t> Ramp(size_t count);

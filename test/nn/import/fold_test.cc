@@ -107,7 +107,7 @@ TEST(Fold, LeavesWhatDependsOnInputs) {
             "bytes: operator #2 RESHAPE v1: shapes that are not constant are not supported");
 }
 
-// A file of a few hundred bytes: ones [size], joined with themselves again and again.
+// A file of a few hundred bytes: ones [size], concatenated with themselves again and again.
 ModelSpec Doublings(int size, int times) {
   ModelSpec m;
   m.tensors = {Plain("size", {1}, {size}), Plain("one", {}, {1}), Plain("0", {size})};

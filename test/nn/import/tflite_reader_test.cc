@@ -204,7 +204,7 @@ TEST(TfliteReader, NamesTheFileItCannotLoad) {
   EXPECT_EQ(empty.status().message(), path + ": the file is empty");
 }
 
-// What is kept counts: names as they are printed, and tensors themselves.
+// What the reader keeps counts: names as they are printed, and the tensors themselves.
 TEST(TfliteReader, CountsWhatTensorsTake) {
   const auto code = [](const test::ModelSpec& m, size_t most) {
     const Result<Graph> graph =

@@ -46,7 +46,8 @@ TEST(Resize, ABatchGivesWhatItsPartsGive) {
   }
 }
 
-// Converters write 1 for what they do not know: here for the channels that the filter has.
+// Converters write 1 for dimensions that they do not know; here, for the channels that the filter
+// has.
 TEST(Resize, TheFilesOwnShapesNeedNotBeValid) {
   test::ModelSpec spec = test::SmallNetwork();
   spec.tensors[0].shape = {1, 4, 4, 1};

@@ -63,7 +63,7 @@ TEST(Survey, SaysWhyTheOthersDoNot) {
                                       "1 DEQUANTIZE v2 int8: tensor 'tanh' has no quantization"}));
 }
 
-// One tensor of a model after the other becomes what no layer takes: its neighbours run.
+// One tensor of a model gets a type that no layer takes. Its neighbours still run.
 TEST(Survey, TakesTensorsOfAnyType) {
   for (const auto type : tflite::EnumValuesTensorType()) {
     test::ModelSpec spec = test::SmallElementwise();

@@ -1,4 +1,5 @@
-// Products whose weights and biases come with every run give the bits of constant ones.
+// Products whose weights and biases change in every run give the bits of products with constant
+// ones.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -22,7 +23,7 @@ struct Kind {
   Type weights;
   Type bias;
   int32_t zero_point;         // of x
-  int32_t weight_zero_point;  // of one scale
+  int32_t weight_zero_point;  // if they have one scale
   bool per_channel;
 };
 
@@ -39,7 +40,7 @@ struct Product {
   Operator op;
   Shape x;
   Shape weights;
-  int axis;  // of the weights: their outputs
+  int axis;  // the weights' axis of outputs
 };
 
 const Product kProducts[] = {
@@ -87,7 +88,7 @@ Bytes RandomBytes(const Tensor& tensor, uint32_t seed) {
   return bytes;
 }
 
-// One layer. Those of x, weights and bias that are not constant are inputs.
+// One layer. Its x, weights and bias are inputs unless they are constant.
 class Case {
  public:
   Case(const Kind& kind, const Product& product) {
@@ -106,7 +107,7 @@ class Case {
     }
   }
 
-  // New elements, as a run brings them.
+  // Makes new elements, as each run brings them.
   void Change(uint32_t seed) {
     for (size_t i = 0; i < 3; ++i)
       elements_[i] = RandomBytes(graph_.tensors[i], seed + static_cast<uint32_t>(i));
@@ -184,7 +185,7 @@ TEST(ChangingWeights, GiveTheBitsOfConstantOnes) {
   }
 }
 
-// Whether a sum can overflow cannot be seen in weights that are not there yet.
+// Nobody can see from future weights whether a sum can overflow.
 TEST(ChangingWeights, AreRefusedWhereTheirSumsCanOverflow) {
   const Product wide = {"wide", FullyConnected{}, {1, 140000}, {2, 140000}, 0};
   const Result<Model> model = Case(kKinds[0], wide).Prepare({}, {});

@@ -274,7 +274,7 @@ TEST(Conv2D, RefusesWithAReason) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const std::vector<std::pair<Wrong, std::string>> cases = {
       {{}, "ok"},
-      {{.shape = {3, 5, 2, 2}}, "ok"},  // without outputs
+      {{.shape = {3, 5, 2, 2}}, "ok"},  // has no outputs
       {{.filter = PerTensor(0, 0)}, "ok"},
       {{.out = PerTensor(1e-12f, 0)}, "ok"},
       {{.bias_quantization = PerTensor(1, 0)}, "ok"},

@@ -75,7 +75,8 @@ Status RunModel(Model& model, const RunOfCase& run, std::vector<Bytes>& outputs)
   return model.Run(in, out);
 }
 
-// The same bits, or both NaN, whose sign and payload nobody promises; or, with a bound, near it.
+// Whether two numbers have the same bits, or are both NaN, or are within the bound. Nobody promises
+// the sign and payload of NaN.
 bool IsClose(float actual, float expected, float bound) {
   if (std::bit_cast<uint32_t>(actual) == std::bit_cast<uint32_t>(expected)) return true;
   if (std::isnan(actual) && std::isnan(expected)) return true;
@@ -127,7 +128,7 @@ void ExpectRuns(const Case& c, Model& model) {
   }
 }
 
-// The same from and to buffers that are bound, behind whose ends nothing may be touched.
+// Runs the case on bound buffers, behind whose ends nothing may be touched.
 void ExpectBoundRuns(const Case& c, Model& model) {
   model.ResetState();
   for (const RunOfCase& run : c.runs) {
@@ -156,7 +157,7 @@ void ExpectBoundRuns(const Case& c, Model& model) {
   }
 }
 
-// What is charged for a layer before it is prepared is at least what it then holds.
+// The bytes charged for a layer before it is prepared are at least those that it then holds.
 void ExpectBounds(const Case& c) {
   const Result<Graph> graph = ImportTflite(c.model, nullptr, "case");
   ASSERT_TRUE(graph.ok()) << graph.status().message();
@@ -225,7 +226,7 @@ TEST_P(Golden, IsWhatTheReferenceMade) {
   }
 }
 
-// Neither preparation nor a run, on any thread, takes the caller's rounding mode for its own.
+// Neither preparation nor a run uses the caller's rounding mode, on any thread.
 TEST_P(Golden, IsTheSameInEveryFloatEnvironment) {
   for (const Case& c : test::ReadGoldenFile(GetParam())) {
     if (!c.error.empty()) continue;

@@ -122,7 +122,8 @@ TEST(HybridLayers, ShareNothingThatCostsMemory) {
   EXPECT_EQ(model(false).arena_bytes(), model(true).arena_bytes());
 }
 
-// What the first layer made of the variable is no longer its form when the second one runs.
+// The variable changes between the two layers, so the second must not use the form that the first
+// one made.
 TEST(HybridLayers, ShareNothingOfAVariableThatChanges) {
   Builder b;
   const Value x = b.Input("x", Type::kFloat32, {2, 40}, {});
@@ -167,7 +168,8 @@ TEST(HybridLayers, ShareNothingOfAVariableThatChanges) {
   }
 }
 
-// Each item has its own scale: its lines end where the next one's begin, wherever tiles end.
+// Each item has its own scale, wherever tiles end: its lines end where the lines of the next item
+// begin.
 TEST(HybridLayers, ScaleEachItemOfABatchByItself) {
   for (const bool per_channel : {false, true}) {
     for (const int size : {1, 3, 5}) {
@@ -195,7 +197,7 @@ TEST(HybridLayers, ScaleEachItemOfABatchByItself) {
   }
 }
 
-// One item that is cut for more threads than there is room for their results.
+// One item is cut for more threads than there is room for their results.
 TEST(HybridLayers, TakeAnyNumberOfThreads) {
   Builder b;
   const Value x = b.Input("x", Type::kFloat32, {1, 40, 40, 1024}, {});
@@ -205,7 +207,7 @@ TEST(HybridLayers, TakeAnyNumberOfThreads) {
            "y");
   const Graph graph = *b.Finish();
   RawTensors inputs = RandomInputs(graph, 4);
-  const float most = 100;  // in the last part
+  const float most = 100;  // lies in the last part
   std::memcpy(&inputs[0][inputs[0].size() - sizeof(most)], &most, sizeof(most));
   EXPECT_EQ(RunGraph(graph, inputs, {.threads = 100}), RunGraph(graph, inputs));
 }

@@ -20,7 +20,7 @@ std::vector<float> Ramp(size_t count) {
   return values;
 }
 
-// x [2, 4] times the transpose of a constant [4, 3] that is multiplied by another.
+// x [2, 4] times the transpose of a constant [4, 3], which is multiplied by another constant.
 Graph Product() {
   Builder b;
   const Value x = b.Input("x", Type::kFloat32, {2, 4});
@@ -35,7 +35,7 @@ Graph Product() {
   return std::move(*graph);
 }
 
-// [1, size, size] of one number, added to x.
+// A tensor [1, size, size] of one number, added to x.
 Graph Broadcast(int size, Operator reader) {
   Builder b;
   const Value x = b.Input("x", Type::kFloat32, {size, size});
@@ -138,7 +138,7 @@ TEST(FoldConstants, WhatTheBudgetDoesNotAllowStays) {
     EXPECT_EQ(folded.layers.size(), 4u);
     EXPECT_EQ(RunOnce(folded, Ramp(8)), expected);
   }
-  // It suffices for the first layer alone.
+  // This budget suffices for the first layer only.
   EXPECT_EQ(Folded(Product(), {12 * sizeof(float), kPlenty}).layers.size(), 3u);
 }
 
@@ -184,7 +184,7 @@ TEST(FoldConstants, NoMoreIsDoneThanARunMayDo) {
   EXPECT_EQ(Folded(Product(), FoldBudget::ForModelOf(0, {.max_work = 100'000})).layers.size(), 2u);
 }
 
-// Any number of layers may read a tensor with any number of scales, or of a name of any length.
+// Any number of layers may read a tensor that has any number of scales, or a name of any length.
 TEST(FoldConstants, LookingAtALayerCounts) {
   Builder b;
   const Constant x = b.Const<int8_t>("x", std::vector<int8_t>(1000, 1), {1, 1000},
@@ -203,7 +203,7 @@ TEST(FoldConstants, LabelsAreShort) {
   EXPECT_EQ(LabelOf(Folded(std::move(graph)), 1), "ADD #3 '" + std::string(100, 'n') + "...'");
 }
 
-// Variables are no constants, whatever they start with.
+// Variables are not constants, whatever they start with.
 TEST(FoldConstants, VariablesStay) {
   Graph graph;
   Tensor variable;
@@ -217,7 +217,7 @@ TEST(FoldConstants, VariablesStay) {
   EXPECT_EQ(Folded(graph).layers.size(), 1u);
 }
 
-// One layer that fails keeps what follows from it, and nothing else.
+// A layer that fails stays, and so do the layers that follow from it, but no others.
 TEST(FoldConstants, ErrorsStay) {
   Builder b;
   const Constant table = b.Const<float>("table", Ramp(4), {4});

@@ -1,5 +1,5 @@
-// What README recommends of intaglio::nn: a network is built, written, read, split, checked and
-// run.
+// What the README recommends of intaglio::nn: this program builds, writes, reads, splits, checks
+// and runs a network.
 #include <intaglio/nn/builder.h>
 #include <intaglio/nn/export/tflite_writer.h>
 #include <intaglio/nn/import/tflite_reader.h>

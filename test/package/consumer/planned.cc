@@ -1,5 +1,5 @@
-// What README recommends of the engine beyond gemm.h: packed before, bound, planned, described, and
-// depthwise.
+// What the README recommends of the engine beyond gemm.h: operands packed before, bound pipelines,
+// plans, descriptions, and depthwise convolutions.
 #include <intaglio/gemm/context.h>
 #include <intaglio/gemm/depthwise.h>
 #include <intaglio/gemm/describe.h>

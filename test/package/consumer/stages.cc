@@ -1,5 +1,6 @@
-// Stages of one's own, compiled with whatever flags: in which registers they run, what they cost
-// beside the standard pipeline, and that a product is rounded before anything is added to it.
+// A user's own stages, compiled with any flags: in which registers they run, what they cost
+// compared with the standard pipeline, and that a product is rounded before anything is added to
+// it.
 #include <intaglio/gemm/describe.h>
 #include <intaglio/gemm/gemm.h>
 
@@ -41,7 +42,7 @@ bool Is(bool right, const char* what) {
   return right;
 }
 
-// Microseconds, the fastest of some calls.
+// The time of the fastest of several calls, in microseconds.
 template <class Call>
 double Time(const Call& call) {
   double best = 1e9;
@@ -90,7 +91,7 @@ bool RunsInTheWidestRegisters(Context& context) {
 }
 
 bool RoundsTwice(Context& context) {
-  constexpr int kMost = 67;  // four vectors of AVX-512, and less than one
+  constexpr int kMost = 67;  // four vectors of AVX-512, and part of one
   std::vector<int8_t> x;
   for (int i = 0; i < kMost; ++i) x.push_back(static_cast<int8_t>(i - 30));
   const int8_t one = 1;

@@ -14,7 +14,7 @@ CONV = dict(padding=0, strideW=1, strideH=1)
 
 
 def values(rng, tensor):
-    """Small biases, weights of every size, so that outputs do not saturate."""
+    """Small biases and weights of every size, so that outputs do not saturate."""
     if tensor.dtype == "float32":
         return (rng.random(tensor.shape) * 4 - 2).astype(np.float32)
     if tensor.dtype in ("int32", "int64"):
@@ -24,7 +24,7 @@ def values(rng, tensor):
 
 
 def case(code, x, weights, bias, y, options, version=1, note="", fixed=(), runs=2, least=None):
-    """fixed: which of x, weights and bias are constants. least: of the weights."""
+    """fixed: which of x, weights and bias are constants. least: the least weight."""
     tensors = [x, weights, bias]
     kinds = ",".join("-" if t is None else f"{t.dtype}{list(t.shape)}" for t in tensors)
     name = f"{code} {kinds} {note}".strip()
@@ -42,7 +42,7 @@ def case(code, x, weights, bias, y, options, version=1, note="", fixed=(), runs=
 
 
 def kinds(x_shape, w_shape, axis, outputs):
-    """(x, weights, bias, y, version note) of every kind of numbers."""
+    """Yields (x, weights, bias, y, version note) for every kind of numbers."""
     per = [float(s) for s in np.linspace(0.004, 0.009, outputs).astype(np.float32)]
 
     def biases(scales):
@@ -67,7 +67,7 @@ def kinds(x_shape, w_shape, axis, outputs):
 
 
 def depthwise_kinds(*shapes):
-    """The reference has no other biases."""
+    """Leaves out the bias that the reference does not have."""
     return [kind for kind in kinds(*shapes) if kind[0] != "int16, bias of 32 bits"]
 
 
@@ -75,7 +75,7 @@ def products(code, x_shape, w_shape, axis, outputs, options, version, note=""):
     these = depthwise_kinds if code == "DEPTHWISE_CONV_2D" else kinds
     for kind, tensors in these(x_shape, w_shape, axis, outputs):
         if code == "CONV_2D" and tensors[2] is None:
-            continue  # which the reference does not take
+            continue  # the reference does not take this
         case(code, *tensors, options, version, (kind + " " + note).strip())
 
 
@@ -97,7 +97,7 @@ products("DEPTHWISE_CONV_2D", (1, 5, 6, 1), (1, 3, 3, 5), 3, 5,
 
 
 def parts():
-    """Only the weights, or only the bias."""
+    """Only the weights or only the bias are activations."""
     for kind, tensors in kinds((3, 20), (7, 20), 0, 7):
         if tensors[2] is not None:
             case("FULLY_CONNECTED", *tensors, connected, 9, kind + ", constant bias", fixed=[2])
@@ -129,8 +129,8 @@ def results():
 
 
 def hybrid():
-    """Beside float32 the reference takes no weights of -128: its vectors change their sign. Of
-    asymmetric inputs it keeps the sums of the weights of the first run, which are wrong in others.
+    """With float32, the reference takes no weights of -128, because its vectors change their sign. For
+    asymmetric inputs it keeps the sums of the first run's weights, which are wrong in other runs.
     """
     for asymmetric in (False, True):
         options = ("FullyConnectedOptions", dict(asymmetricQuantizeInputs=asymmetric))

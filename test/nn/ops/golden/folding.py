@@ -17,7 +17,7 @@ def run(name, inputs, outputs, ops, runs=1, error=None):
     F.add(name, write((inputs, outputs, ops)), feeds, error)
 
 
-# Chains: each gives a tensor and the operators that make it of constants.
+# Chains: each returns a tensor and the operators that make it from constants.
 
 def through(code, inputs, options=None, dtype=None, version=1, shape=(), **quantization):
     out = Tensor(dtype or inputs[0].dtype, shape, **quantization)
@@ -29,7 +29,7 @@ def cast(x, dtype):
 
 
 def computed(values, dtype="int32"):
-    """Numbers by way of float32: 2 * (numbers / 2), truncated."""
+    """Makes numbers through float32: 2 * (numbers / 2), truncated."""
     halves = const("float32", np.asarray(values) / 2)
     whole, ops = through("MUL", [halves, const("float32", np.float32(2))], ("MulOptions", {}))
     out, more = cast(whole, dtype)
@@ -75,7 +75,7 @@ def float_weights():
                                   version=2)
     yield "FILL", through("FILL", [ints(5, 6), const("float32", np.float32(0.3))], None, "float32")
     yield "EXP", through("EXP", [const("float32", w)])
-    # Longer ones.
+    # Longer chains.
     reals, first = through("DEQUANTIZE", [const("float16", w.T.astype(np.float16))], None,
                            "float32")
     turned, second = through("TRANSPOSE", [reals, ints(1, 0)])
@@ -219,7 +219,7 @@ def parameters():
 
 
 def shapes():
-    """[the first extent of x, the product of the others]"""
+    """The new shape is [the first extent of x, the product of the others]."""
     x, y = Tensor("float32", (2, 3, 4)), Tensor("float32")
     shape, ops = through("SHAPE", [x], ("ShapeOptions", dict(outType=2)), "int32")
     first, more = through("SLICE", [shape, ints(0), ints(1)])
@@ -232,7 +232,7 @@ def shapes():
 
 
 def large():
-    """What is much larger than what it is made of, and what follows from it."""
+    """A result that is much larger than what it is made from, and what follows from it."""
     x, y = Tensor("float32", (2, 3)), Tensor("int32")
     filled, ops = through("FILL", [ints(300, 300), int_of(1)], None, "int32")
     total, more = through("SUM", [filled, ints(0, 1)], ("ReducerOptions", {}))

@@ -1,4 +1,4 @@
-"""Scales that are 0 or not alike, windows that do not fit, and what else lies at the edges of what the
+"""Scales that are 0 or differ, windows that do not fit, and other cases at the edges of what the
 reference runs. See record.py."""
 
 import numpy as np
@@ -150,7 +150,7 @@ def reductions():
     keep = ("ReducerOptions", dict(keepDims=False))
     for dtype in QUANTIZED:
         info = np.iinfo(dtype)
-        least = info.min if dtype == "int8" else info.max  # whose sums grow the most: they wrap
+        least = info.min if dtype == "int8" else info.max  # its sums grow the most, and wrap
         for count in (32769, 70001):
             many = np.full((count, 1), least)
             many[::7] = np.arange((count + 6) // 7).reshape(-1, 1) % 100
@@ -162,7 +162,7 @@ def reductions():
 
 def large_multipliers():
     small = {"int8": [-7, -6, -8, 20, -7], "uint8": [121, 122, 120, 0, 121]}
-    for dtype in EIGHT:  # what the reference's shift does not overflow by
+    for dtype in EIGHT:  # multipliers by which the reference's shift does not overflow
         F.case("QUANTIZE", [q(dtype, (5,), 2.0**20)], [q(dtype, (), 2.0**-3)], None, 2,
                feeds=[[small[dtype]]])
         F.case("MUL", [q(dtype, (5,), 2.0**20), q(dtype, (), 1.0)], [q(dtype, (), 2.0**-3)],

@@ -1,6 +1,6 @@
 """Infinities, NaN, zeros of both signs, denormals and the ends of float32 through operators of float32.
 
-What stands here has no last place that a C library could round another way: bound 0, but for
+No result here has a last place that a C library could round in another way, so the bound is 0, except for
 exponentials and powers. NaN equals NaN, whatever its sign and payload.
 """
 
@@ -22,7 +22,7 @@ def pairs():
 
 
 def mixed(shape, share, seed, of=SPECIAL):
-    """Numbers around 0, and special ones among them."""
+    """Numbers around 0, with special ones among them."""
     rng = np.random.default_rng(seed)
     numbers = rng.standard_normal(shape).astype(np.float32)
     return np.where(rng.random(shape) < share, rng.choice(of, shape), numbers)
@@ -67,11 +67,11 @@ def binary():
 
 
 def places_of(axis, best):
-    """The first best of the numbers along an axis: TFLite's vectors lose some beside NaN in rows."""
+    """The first best number along an axis. In rows, TFLite's vectors lose some numbers beside NaN."""
     def places(x):
         lost = np.where(np.isnan(x), -np.inf if best is np.argmax else np.inf, x)
         places = best(lost, axis=axis)
-        first = np.argmax(~np.isnan(x), axis=axis)  # where infinities tie with what was NaN
+        first = np.argmax(~np.isnan(x), axis=axis)  # infinities may tie with replaced NaN
         chosen = np.take_along_axis(x, np.expand_dims(places, axis), axis).squeeze(axis)
         return [np.where(np.isnan(chosen), first, places).astype(np.int32)]
     return places
