@@ -38,8 +38,8 @@ if(INTAGLIO_SANITIZE)
   endif()
 endif()
 
-# What turns a write past an array into an end of the program: where the compiler and the linker know it, in
-# optimized builds. A sanitizer sees more.
+# Flags that end the program when it writes past an array, in optimized builds, if the compiler and
+# the linker know them. A sanitizer sees more.
 option(INTAGLIO_HARDEN "Stack protector, FORTIFY and full RELRO in optimized builds" ON)
 set(INTAGLIO_HARDENED_COMPILE "")
 set(INTAGLIO_HARDENED_LINK "")
@@ -50,7 +50,7 @@ if(INTAGLIO_HARDEN AND NOT INTAGLIO_SANITIZE)
   check_cxx_compiler_flag(-fstack-protector-strong INTAGLIO_HAS_STACK_PROTECTOR)
   if(INTAGLIO_HAS_STACK_PROTECTOR)
     list(APPEND INTAGLIO_HARDENED_COMPILE $<${optimized}:-fstack-protector-strong>)
-    # Inner loops check nothing, and trust those that call them.
+    # Inner loops check nothing. They trust their callers.
     set(INTAGLIO_HARDENED_KERNEL $<${optimized}:-fno-stack-protector>)
   endif()
   check_cxx_compiler_flag("-O2;-U_FORTIFY_SOURCE;-D_FORTIFY_SOURCE=2" INTAGLIO_HAS_FORTIFY)
@@ -100,8 +100,8 @@ function(intaglio_optimize level)
   endif()
 endfunction()
 
-# A shared library exports what cmake/<target>.exports lists, where the linker takes such a list. The backend for
-# GPUs needs more of intaglio_nn than others.
+# A shared library exports what cmake/<target>.exports lists, if the linker takes such a list. The
+# backend for GPUs needs more of intaglio_nn than other users.
 set(INTAGLIO_HIDES_INTERNALS OFF)
 if(BUILD_SHARED_LIBS AND INTAGLIO_CUDA STREQUAL "off")
   include(CheckLinkerFlag)

@@ -31,7 +31,7 @@ macro(intaglio_test_headers name)
   endif()
 endmacro()
 
-# A test that forks while it has threads, which the thread sanitizer would refuse.
+# Marks a test that forks while it has threads, which the thread sanitizer would otherwise refuse.
 function(intaglio_test_forks name)
   set_tests_properties(${name} PROPERTIES ENVIRONMENT TSAN_OPTIONS=halt_on_error=1:die_after_fork=0)
 endfunction()

@@ -89,7 +89,7 @@ std::vector<std::string> PeerNames() {
   return names;
 }
 
-// Refuses a word of a list that is none of these.
+// Refuses a word of a list that is none of the known words.
 void CheckWords(const char* flag, const std::vector<std::string>& words,
                 const std::vector<std::string>& known, const std::string& more = "") {
   for (const std::string& word : words) {
@@ -159,9 +159,9 @@ uint64_t Digest(const Problem& problem, Engine& engine) {
   return hash;
 }
 
-// What became of all cases.
+// The outcome of all cases.
 struct Outcome {
-  size_t measured = 0;  // contenders
+  size_t measured = 0;  // number of contenders
   bool all_right = true;
 };
 

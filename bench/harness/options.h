@@ -19,9 +19,10 @@ class Options {
   Options(int argc, char** argv, const std::vector<std::string>& known, std::string_view usage);
 
   std::string Text(std::string_view name, std::string_view otherwise) const;
-  // Finite and not negative, as every number here; else a line on stderr and exit with 2.
+  // A finite number that is not negative, as all numbers here are. Any other ends the program with
+  // a line on stderr and status 2.
   double Number(std::string_view name, double otherwise) const;
-  // --threads, a list of numbers from 1 to 1024.
+  // The numbers of --threads, a list of numbers from 1 to 1024.
   std::vector<int> Threads(std::string_view otherwise) const;
   bool Has(std::string_view name) const { return !Text(name, "").empty(); }
   // Comma-separated.

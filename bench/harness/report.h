@@ -29,11 +29,11 @@ class Report {
   explicit Report(const Options& options);
   ~Report();  // calls Finish
 
-  // A further line of the context; before the first Add.
+  // Adds a line to the context. Call it before the first Add.
   void Note(const std::string& key, const std::string& value);
   void Add(const Row& row);
 
-  // Completes the file. False, after a line on stderr, where not all of it could be written.
+  // Completes the file. Returns false, after a line on stderr, if not all of it could be written.
   bool Finish();
 
  private:

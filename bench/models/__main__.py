@@ -35,7 +35,7 @@ HERE = Path(__file__).parent
 
 
 class Contender:
-    """A process with the protocol of runner.cc."""
+    """A process that speaks the protocol of runner.cc."""
 
     def __init__(self, name, command, folder, threads, clock):
         self.name, self.folder, self.times, self.error = name, folder, [], ""

@@ -112,7 +112,7 @@ def inception_v3():
     return n
 
 
-# By the names that the networks have.
+# All networks, by their names.
 ALL = {"mobilenet_v1_224": mobilenet_v1, "mobilenet_v2_224": mobilenet_v2,
        "mobilenet_v3_large_224": mobilenet_v3_large, "resnet_50_224": resnet_50,
        "inception_v3_299": inception_v3}

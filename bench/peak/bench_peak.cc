@@ -24,7 +24,7 @@ constexpr char kUsage[] =
 constexpr size_t kLeastRead = size_t{16} << 10;
 constexpr size_t kMostRead = size_t{256} << 20;
 
-// Timed seconds, and as much again for untimed samples and pauses.
+// The timed seconds, and as much again for untimed samples and pauses.
 double ExpectedSeconds(const Options& options, size_t thread_counts) {
   const Budget budget = options.MakeBudget(1);
   const auto loops = static_cast<double>(std::count_if(PeakLoops().begin(), PeakLoops().end(),

@@ -16,7 +16,8 @@ struct Peer {
   // Ready to run on problem.threads threads, or why there is no such engine. The problem outlives
   // the engine. An adapter sets the engine's arithmetic and tolerance.
   MadeEngine (*make)(const Problem& problem);
-  // What is known of results that Check finds wrong; null: nothing.
+  // Why results may be wrong, as far as that is known, for results that Check finds wrong. Null if
+  // nothing is known.
   const char* why_wrong = nullptr;
 };
 

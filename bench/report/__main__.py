@@ -119,7 +119,7 @@ def models_section(run):
 
 
 def wrong_results(runs):
-    """A line for each contender: where its result was wrong, in how many cases, and why."""
+    """A line for each contender: where its result was wrong first, in how many cases, and why."""
     wrong = {}
     for run in runs:
         for row in run.rows:

@@ -8,25 +8,25 @@ import sys
 
 from svg import COLORS, Chart
 
-# The sections that are drawn, and what stands for them in the picture.
+# The sections to draw, and their names in the picture.
 MACHINES = {"Xeon": "AMX (Granite Rapids)", "Zen 5": "AVX512-VNNI (Zen 5)", "Zen 4": "AVX512-VNNI (Zen 4)",
             "A CPU that shows AVX2 alone": "AVX2 alone"}
 TOP = 4
 
 
 def first(cell):
-    """The number for one thread of "1.35 / 0.71"."""
+    """The number for one thread, from "1.35 / 0.71"."""
     return float(cell.split("/")[0])
 
 
 def ratio(cells):
-    """Of a row: the time of the faster peer over ours."""
+    """The time of the faster peer over ours, from a row."""
     ours, *peers = [first(cell) for cell in cells[:3] if cell]
     return min(peers) / ours
 
 
 def sections(text):
-    """Per machine, the ratio of each network."""
+    """Yields each machine with the ratios of its networks."""
     for section in re.split(r"\n### ", text)[1:]:
         title = section.split("\n", 1)[0].split(",")[0]
         rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in section.splitlines()

@@ -34,7 +34,7 @@ class Row:
 
 
 def read(path):
-    """The JSON of a benchmark program; a ValueError says what else it is."""
+    """Reads the JSON of a benchmark program. A ValueError says what is wrong with other files."""
     try:
         with open(path, encoding="utf-8") as file:
             data = json.load(file)
@@ -48,14 +48,14 @@ def read(path):
 
 
 class Run:
-    """One JSON file: rows of bench_gemm, bench_peak, bench_ops and bench_pack, or models."""
+    """One JSON file: the rows of bench_gemm, bench_peak, bench_ops or bench_pack, or models."""
 
     def __init__(self, path):
         data = read(path)
         self.path = path
         self.context = data["context"]
         self.rows = [Row(entry) for entry in data.get("benchmarks", [])]
-        self.models = data.get("rows", [])  # of bench/models
+        self.models = data.get("rows", [])  # from bench/models
         self.summaries = [s for s in data.get("summary", []) if s is not None]
         self.index()
 

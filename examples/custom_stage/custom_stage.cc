@@ -11,13 +11,13 @@
 
 namespace {
 
-// x where x >= 0, slope * x below, rounded by RequantMode::kDoubleRounding.
+// x if x >= 0, else slope * x, rounded by RequantMode::kDoubleRounding.
 //
 // A stage is a plain struct with one operation on a vector of R::kLanes values. R is a register
-// vocabulary (fixedpoint/registers.h): the scalar one, or that of an instruction set; the CPU's is
-// chosen when the program runs, whatever flags this file is compiled with. What is written once
-// over it gives the same bits on all of them, so it uses R's operations only: no `if` on a value,
-// but a mask and a Select.
+// vocabulary (fixedpoint/registers.h): the scalar one, or that of an instruction set. The program
+// chooses the CPU's when it runs, whatever flags this file is compiled with. A stage that is
+// written once over R gives the same bits in all vocabularies. So it uses R's operations only: no
+// `if` on a value, but a mask and a Select.
 struct LeakyRelu {
   intaglio::QuantizedMultiplier slope;
 

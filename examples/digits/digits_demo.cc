@@ -34,8 +34,8 @@ struct Data {
   std::vector<uint8_t> labels;
 };
 
-// The elements of a .npy file of bytes: they stand behind a header, whose length bytes 8 and 9
-// tell.
+// Reads the elements of a .npy file of bytes. They follow a header, whose length is in bytes 8 and
+// 9.
 Result<std::vector<uint8_t>> ReadNpy(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   const std::vector<char> bytes{std::istreambuf_iterator<char>(file), {}};
