@@ -198,7 +198,7 @@ TEST_F(CliFiles, ManyLabelsTakeLittleMemory) {
   EXPECT_EQ(Run("run network.tflite --input x.npy --labels labels.txt").status, 0);
   rusage usage = {};
   ASSERT_EQ(getrusage(RUSAGE_CHILDREN, &usage), 0);
-  EXPECT_LT(usage.ru_maxrss, 300'000) << "kB, of the largest program run here";
+  EXPECT_LT(usage.ru_maxrss, 500'000) << "kB, of the largest program run here";
 }
 
 }  // namespace
