@@ -4,7 +4,7 @@
 #include "intaglio/kernels/lookup_args.h"
 #include "intaglio/kernels/tile.h"
 #include "intaglio/kernels/x86/bytes.h"
-#include "intaglio/kernels/x86/packing_sse41.h"
+#include "intaglio/kernels/x86/packing_x86.h"
 #include "intaglio/kernels/x86/panel_avx512.h"
 #include "intaglio/kernels/x86/shuffles_avx512.h"
 #include "intaglio/kernels/x86/taps.h"

@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "intaglio/kernels/tile.h"
-#include "intaglio/kernels/x86/packing_sse41.h"
+#include "intaglio/kernels/x86/packing_x86.h"
 #include "intaglio/kernels/x86/panel_avx2.h"
 #include "intaglio/kernels/x86/shuffles_avx2.h"
 

@@ -3,7 +3,7 @@
 #include "intaglio/kernels/lines.h"
 #include "intaglio/kernels/tile.h"
 #include "intaglio/kernels/x86/bytes.h"
-#include "intaglio/kernels/x86/packing_sse41.h"
+#include "intaglio/kernels/x86/packing_x86.h"
 #include "intaglio/kernels/x86/registers_sse41.h"
 #include "intaglio/kernels/x86/taps.h"
 
