@@ -5,7 +5,7 @@
 #include "intaglio/fixedpoint/registers.h"
 #include "intaglio/kernels/lookup_args.h"
 #include "intaglio/kernels/x86/intrinsics.h"
-#include "intaglio/kernels/x86/order_avx512.h"
+#include "intaglio/kernels/x86/registers_avx512.h"
 
 namespace intaglio {
 namespace {
@@ -294,7 +294,7 @@ struct LookupsAvx512Vbmi {
       INTAGLIO_UNROLL
       for (int j = 0; j < 4; ++j) x[j] = _mm512_loadu_si512(from + 16 * j);
       scaled.Apply(x);
-      results.quarters[q] = InOrder(Narrowed(x, flip));
+      results.quarters[q] = Avx512::InOrder(Narrowed(x, flip));
     }
   }
 

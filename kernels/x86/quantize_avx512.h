@@ -5,7 +5,7 @@
 #include "intaglio/fixedpoint/registers.h"
 #include "intaglio/kernels/line_args.h"
 #include "intaglio/kernels/x86/intrinsics.h"
-#include "intaglio/kernels/x86/order_avx512.h"
+#include "intaglio/kernels/x86/registers_avx512.h"
 
 namespace intaglio {
 
@@ -94,7 +94,7 @@ class QuantizeAvx512 {
     for (int j = 0; j < 4; ++j) words[j] = Rounded(x[j]);
     const __m512i ab = _mm512_add_epi16(_mm512_packs_epi32(words[0], words[1]), zero_point_);
     const __m512i cd = _mm512_add_epi16(_mm512_packs_epi32(words[2], words[3]), zero_point_);
-    return InOrder(_mm512_xor_si512(_mm512_packus_epi16(ab, cd), flip_));
+    return Avx512::InOrder(_mm512_xor_si512(_mm512_packus_epi16(ab, cd), flip_));
   }
 
   __m512 scale_;

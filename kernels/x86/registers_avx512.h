@@ -109,15 +109,24 @@ struct Avx512 {
   static INTAGLIO_INLINE F32 MinF(F32 a, F32 b) { return _mm512_min_ps(a, b); }
   static INTAGLIO_INLINE F32 MaxF(F32 a, F32 b) { return _mm512_max_ps(a, b); }
 
+  // The bytes of four vectors that were packed by two and two: the packs leave four bytes of each
+  // vector together in each 128-bit lane.
+  static INTAGLIO_INLINE __m512i InOrder(__m512i packed) {
+    const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+    return _mm512_permutexvar_epi32(order, packed);
+  }
+
   // Writes kStoredTogether vectors as neighbouring bytes, saturated.
   static constexpr int kStoredTogether = 4;
   static INTAGLIO_INLINE void StoreSaturated(int8_t* p, const I32* a) {
     const __m512i words = _mm512_packs_epi32(a[0], a[1]);
-    StoreInOrder(p, _mm512_packs_epi16(words, _mm512_packs_epi32(a[2], a[3])));
+    const __m512i bytes = _mm512_packs_epi16(words, _mm512_packs_epi32(a[2], a[3]));
+    _mm512_storeu_si512(p, InOrder(bytes));
   }
   static INTAGLIO_INLINE void StoreSaturated(uint8_t* p, const I32* a) {
     const __m512i words = _mm512_packs_epi32(a[0], a[1]);
-    StoreInOrder(p, _mm512_packus_epi16(words, _mm512_packs_epi32(a[2], a[3])));
+    const __m512i bytes = _mm512_packus_epi16(words, _mm512_packs_epi32(a[2], a[3]));
+    _mm512_storeu_si512(p, InOrder(bytes));
   }
   // Writes one.
   static INTAGLIO_INLINE void StoreSaturated(int8_t* p, I32 a) {
@@ -146,11 +155,6 @@ struct Avx512 {
   // clang 14 makes an emulated 64-bit multiplication, and 512-bit shifts have but one port.
   static INTAGLIO_INLINE __m512i OddToEven(__m512i a) {
     return _mm512_shuffle_epi32(a, _MM_PERM_DDBB);
-  }
-  // Bytes whose fours the packs left lane by lane.
-  static INTAGLIO_INLINE void StoreInOrder(void* p, __m512i bytes) {
-    const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
-    _mm512_storeu_si512(p, _mm512_permutexvar_epi32(order, bytes));
   }
   static constexpr __mmask16 kEvenLanes = 0x5555;
   // Even lanes of even, odd lanes of odd.
