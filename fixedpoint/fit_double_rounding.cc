@@ -6,10 +6,9 @@
 #include <limits>
 #include <utility>
 
-#include "intaglio/fixedpoint/first_within.h"
+#include "intaglio/fixedpoint/fit_search.h"
 #include "intaglio/fixedpoint/float_environment.h"
 #include "intaglio/fixedpoint/requantize.h"
-#include "intaglio/fixedpoint/thresholds.h"
 
 namespace intaglio {
 namespace {

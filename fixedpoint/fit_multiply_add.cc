@@ -5,10 +5,9 @@
 #include <cmath>
 #include <limits>
 
-#include "intaglio/fixedpoint/first_within.h"
+#include "intaglio/fixedpoint/fit_search.h"
 #include "intaglio/fixedpoint/float_environment.h"
 #include "intaglio/fixedpoint/registers.h"
-#include "intaglio/fixedpoint/thresholds.h"
 
 namespace intaglio {
 namespace {

@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <limits>
 
-#include "intaglio/fixedpoint/first_within.h"
+#include "intaglio/fixedpoint/fit_search.h"
 #include "intaglio/fixedpoint/quantize_multiplier.h"
 #include "intaglio/fixedpoint/requantize_real64.h"
 
