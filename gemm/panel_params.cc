@@ -1,17 +1,47 @@
 #include "intaglio/gemm/panel_params.h"
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
 #include <limits>
 #include <new>
 
 #include "intaglio/fixedpoint/registers.h"
-#include "intaglio/gemm/float_scales.h"
-#include "intaglio/gemm/lanes.h"
 #include "intaglio/kernels/params_list.h"
 #include "intaglio/pack/validate.h"
 
 namespace intaglio {
 namespace {
+
+// Copies the numbers of a panel's channels to the order of its lanes, which hold channels in runs
+// of min(4, lanes); the rest is 0.
+template <class T>
+void ToLanes(const PanelFormat& format, const PanelExtent& extent, const T* channels, T* lanes) {
+  const int run = std::min(4, format.lanes);
+  const int runs = format.lanes / run;
+  const int vectors = extent.vectors;
+  T padded[kMaxPanelWidth];
+  if (extent.channels < format.lanes * vectors) {
+    std::fill(std::copy_n(channels, extent.channels, padded), padded + kMaxPanelWidth, T{0});
+    channels = padded;
+  }
+  for (int v = 0; v < vectors; ++v) {
+    for (int r = 0; r < runs; ++r, lanes += run) {
+      const T* from = channels + (r * vectors + v) * run;
+      if (run == 4) std::memcpy(lanes, from, 4 * sizeof(T));  // a size that the compiler knows
+      if (run != 4) std::copy_n(from, run, lanes);
+    }
+  }
+}
+
+// The numbers of a panel's channels, of which a pipeline has one for all or one per channel.
+template <class T>
+const T* OfChannels(bool per_channel, const T* values, const PanelExtent& extent, T* repeated) {
+  if (per_channel) return values + extent.first_channel;
+  std::fill_n(repeated, extent.channels, *values);
+  return repeated;
+}
 
 // sum (a - za)(b - zb) = sum ab - zb * sum a - za * sum b + depth * za * zb (Jacob et al., eq. 7):
 // all but the product with the row's sum is known per channel.
@@ -72,6 +102,26 @@ ScalingForm FillMultipliers(const StandardPipeline& s, const PanelFormat& format
   for (int i = 0; i < extent.channels; ++i) shifts[i] = std::max(exponents[i], 0);
   ToLanes(format, extent, shifts, params.left_shift);
   return ScalingForm::kDoubleRounding;
+}
+
+// Fills the scales, and returns the cheapest form of rounding half to even that is exact for
+// accumulators of at most `bound`.
+ScalingForm FillScales(const StandardPipeline& pipeline, const PanelFormat& format,
+                       const PanelExtent& extent, int64_t bound, PanelParams& params) {
+  float repeated[kMaxPanelWidth];
+  const float* scales = OfChannels(pipeline.per_channel, pipeline.scale, extent, repeated);
+  ToLanes(format, extent, scales, params.scale);
+  // Of numbers that are not negative the bits are in the same order.
+  int32_t highest_bits = 0;
+  for (int i = 0; i < extent.channels; ++i) {
+    highest_bits = std::max(highest_bits, std::bit_cast<int32_t>(scales[i]));
+  }
+  const auto highest = std::bit_cast<float>(highest_bits);
+  // Two roundings to float32 lift a product by less than one part in 2^22.
+  const double product = static_cast<double>(bound) * static_cast<double>(highest);
+  params.fits_int16 = product < INT16_MAX - 1;
+  return product < 2147483648.0 * (1 - std::ldexp(1.0, -22)) ? ScalingForm::kFloatHalfEvenBounded
+                                                             : ScalingForm::kFloatHalfEven;
 }
 
 ScalingForm FillScaling(const StandardPipeline& s, const PanelFormat& format,
