@@ -1,17 +1,15 @@
-// The definition of the library: dst = pipeline(lhs x rhs) in thirty lines, over any layout. Every
-// kernel, blocking and thread count must give these bits.
+// The definition of a product, over any layout: every kernel, blocking and thread count gives these
+// accumulators. The tests hold all of them against it. What a pipeline makes of an accumulator is
+// defined by its stages (pipeline/stages.h), over the scalar vocabulary.
 #ifndef INTAGLIO_KERNELS_REFERENCE_REFERENCE_H_
 #define INTAGLIO_KERNELS_REFERENCE_REFERENCE_H_
 
 #include <cstdint>
 
-#include "intaglio/fixedpoint/registers.h"
-#include "intaglio/pipeline/place.h"
-
 namespace intaglio {
 
 // lhs(m, k) and rhs(k, n) give the integers that quantized elements stand for, zero points
-// subtracted; dst(m, n, acc) takes each sum, modulo 2^32.
+// subtracted; dst(m, n, acc) takes each sum, modulo 2^32, row by row.
 template <class Lhs, class Rhs, class Dst>
 void ReferenceGemm(int m_count, int n_count, int k_count, const Lhs& lhs, const Rhs& rhs,
                    const Dst& dst) {
@@ -24,12 +22,6 @@ void ReferenceGemm(int m_count, int n_count, int k_count, const Lhs& lhs, const 
       dst(m, n, static_cast<int32_t>(sum));
     }
   }
-}
-
-// The stages of a pipeline, applied to one accumulator by the scalar vocabulary.
-template <class AnyPipeline>
-auto ReferenceStages(const AnyPipeline& pipeline, int32_t acc, int row, int col) {
-  return pipeline.template Apply<Scalar>(acc, Place{row, col, Axis::kCols});
 }
 
 }  // namespace intaglio

@@ -1,5 +1,5 @@
 // Products to test, and what they have to give: matrices of any layout in memory of exactly their
-// size, results between guards, and naive sums in int64.
+// size, results between guards, and the sums of the definition.
 #ifndef INTAGLIO_TEST_GEMM_PROBLEM_H_
 #define INTAGLIO_TEST_GEMM_PROBLEM_H_
 
@@ -15,6 +15,7 @@
 #include "intaglio/gemm/describe.h"
 #include "intaglio/gemm/dispatch.h"
 #include "intaglio/gemm/gemm.h"
+#include "intaglio/kernels/reference/reference.h"
 #include "intaglio/test/pipeline/oracle.h"
 
 namespace intaglio::test {
@@ -131,24 +132,18 @@ class TestMatrix {
   std::vector<uint8_t> bytes_;
 };
 
-// The sums lhs x rhs, exact.
+// The accumulators of lhs x rhs, row by row.
 inline std::vector<int64_t> Sums(const Integers& lhs, const Integers& rhs) {
-  Integers by_cols = MakeIntegers(rhs.cols, rhs.rows);
+  Integers by_cols = MakeIntegers(rhs.cols, rhs.rows);  // so that the sums read both in order
   for (int k = 0; k < rhs.rows; ++k) {
     for (int n = 0; n < rhs.cols; ++n) by_cols.At(n, k) = rhs.At(k, n);
   }
   std::vector<int64_t> sums;
   sums.reserve(static_cast<size_t>(lhs.rows) * static_cast<size_t>(rhs.cols));
-  const auto depth = static_cast<size_t>(lhs.cols);
-  for (size_t m = 0; m < static_cast<size_t>(lhs.rows); ++m) {
-    const int16_t* left = lhs.values.data() + m * depth;
-    for (size_t n = 0; n < static_cast<size_t>(rhs.cols); ++n) {
-      const int16_t* right = by_cols.values.data() + n * depth;
-      int64_t sum = 0;
-      for (size_t k = 0; k < depth; ++k) sum += int64_t{left[k]} * right[k];
-      sums.push_back(sum);
-    }
-  }
+  ReferenceGemm(
+      lhs.rows, rhs.cols, lhs.cols, [&](int m, int k) { return lhs.At(m, k); },
+      [&](int k, int n) { return by_cols.At(n, k); },
+      [&](int, int, int32_t acc) { sums.push_back(acc); });
   return sums;
 }
 

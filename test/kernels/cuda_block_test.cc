@@ -1,5 +1,5 @@
-// Whole products by the device's kernels, emulated, against naive sums and the definition of the
-// standard pipeline.
+// Whole products by the device's kernels, emulated, against the definitions of the product and of
+// the standard pipeline.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,6 +10,7 @@
 
 #include "intaglio/kernels/cuda/kernel_table_cuda.h"
 #include "intaglio/kernels/cuda/params.h"
+#include "intaglio/kernels/reference/reference.h"
 #include "intaglio/test/gemm/problem.h"
 #include "intaglio/test/kernels/cuda_emulator.h"
 
@@ -72,17 +73,11 @@ struct Sample {
   }
   std::vector<int64_t> TrueSums(int b) {
     std::vector<int64_t> all;
-    for (int r = 0; r < p.row_count; ++r) {
-      for (int c = 0; c < p.channel_count; ++c) {
-        const int8_t* line = Line(b, c);
-        int64_t sum = 0;
-        for (int k = 0; k < p.depth; ++k) {
-          sum +=
-              int64_t{Row(b, r, k) - zero_point} * (line[k] - zero_points[static_cast<size_t>(c)]);
-        }
-        all.push_back(sum);
-      }
-    }
+    ReferenceGemm(
+        p.row_count, p.channel_count, p.depth,
+        [&](int r, int k) { return Row(b, r, k) - zero_point; },
+        [&](int k, int c) { return Line(b, c)[k] - zero_points[static_cast<size_t>(c)]; },
+        [&](int, int, int32_t acc) { all.push_back(acc); });
     return all;
   }
   // PanelParams for a pipeline, in their host memory.

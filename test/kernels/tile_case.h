@@ -2,6 +2,7 @@
 #ifndef INTAGLIO_TEST_KERNELS_TILE_CASE_H_
 #define INTAGLIO_TEST_KERNELS_TILE_CASE_H_
 
+#include "intaglio/kernels/reference/reference.h"
 #include "intaglio/test/kernels/every_kernel.h"
 #include "intaglio/test/kernels/guarded.h"
 #include "intaglio/test/kernels/panel_oracle.h"
@@ -138,18 +139,25 @@ struct TileCase {
     return bytes;
   }
 
-  int32_t Accumulator(int r, int c) const {
+  // What the accumulators of a row and a channel hold beside the products.
+  int64_t Terms(int r, int c) const {
     int64_t sum = params.offset[static_cast<size_t>(c)];
-    for (int k = 0; k < depth; ++k) {
-      sum += int64_t{panel[static_cast<size_t>(c * depth + k)]} *
-             row[static_cast<size_t>(r * depth + k)];
-    }
     if (!row_sums.empty()) {
       sum += int64_t{params.negative_zero_point[static_cast<size_t>(c)]} *
              row_sums[static_cast<size_t>(r)];
     }
     if (!row_terms.empty()) sum += row_terms[static_cast<size_t>(r)];
-    return Wrap(sum);
+    return sum;
+  }
+
+  // What the call has to write.
+  void Want(GuardedRows& out) const {
+    ReferenceGemm(
+        rows, width(), depth, [&](int r, int k) { return row[static_cast<size_t>(r * depth + k)]; },
+        [&](int k, int c) { return panel[static_cast<size_t>(c * depth + k)]; },
+        [&](int r, int c, int32_t sum) {
+          params.Finish(epilogue, Wrap(sum + Terms(r, c)), c, out.want(r), c);
+        });
   }
 
   void Check() const {
@@ -187,10 +195,7 @@ struct TileCase {
     const AlignedBuffer operands = AlignedBuffer::Allocate(2 * panel_bytes.size() + 1);
     args.operands = with_operands ? operands.data() : nullptr;
     TileRun(kernel).Tile(args);
-    for (int r = 0; r < rows; ++r) {
-      for (int c = 0; c < width(); ++c)
-        params.Finish(epilogue, Accumulator(r, c), c, out.want(r), c);
-    }
+    Want(out);
     ASSERT_TRUE(out.Same()) << kernel.name << ", " << vectors << " vectors, " << rows << " rows of "
                             << windows.lines << " runs, depth " << depth << ", form "
                             << static_cast<int>(params.form) << ", " << NameOf(epilogue.output)
