@@ -6,7 +6,7 @@
 #include <string>
 
 #include "intaglio/fixedpoint/status.h"
-#include "intaglio/nn/backend.h"
+#include "intaglio/nn/runtime/backend.h"
 
 namespace intaglio::tools {
 

@@ -7,7 +7,7 @@
 #include <chrono>
 #include <cstdio>
 
-#include "intaglio/nn/printable.h"
+#include "intaglio/nn/graph/printable.h"
 #include "intaglio/tools/bench_plan.h"
 #include "intaglio/tools/bench_report.h"
 #include "intaglio/tools/ceilings.h"

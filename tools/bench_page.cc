@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <map>
 
-#include "intaglio/nn/printable.h"
+#include "intaglio/nn/graph/printable.h"
 #include "intaglio/tools/bench_report.h"
 #include "intaglio/tools/model_io.h"
 

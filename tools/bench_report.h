@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "intaglio/nn/model.h"
+#include "intaglio/nn/runtime/model.h"
 
 namespace intaglio::tools {
 

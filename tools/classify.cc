@@ -4,7 +4,8 @@
 #include <utility>
 #include <variant>
 
-#include "intaglio/nn/printable.h"
+#include "intaglio/nn/graph/printable.h"
+#include "intaglio/nn/ops/operators.h"
 #include "intaglio/tools/file.h"
 #include "intaglio/tools/model_io.h"
 
@@ -22,8 +23,7 @@ const nn::Layer* WriterOf(const nn::Graph& graph, nn::TensorId tensor) {
 }
 
 bool PassesScoresOn(const nn::Operator& op) {
-  return std::holds_alternative<nn::Quantize>(op) || std::holds_alternative<nn::Dequantize>(op) ||
-         std::holds_alternative<nn::Reshape>(op);
+  return op.Is<nn::Quantize>() || op.Is<nn::Dequantize>() || op.Is<nn::Reshape>();
 }
 
 constexpr size_t kLinesPerStart = 64;
@@ -70,7 +70,7 @@ bool LooksLikeClassifier(const nn::Model& model, size_t output) {
   while (layer != nullptr && PassesScoresOn(layer->op)) {
     layer = WriterOf(model.graph(), layer->inputs[0]);
   }
-  return layer != nullptr && std::holds_alternative<nn::Softmax>(layer->op);
+  return layer != nullptr && layer->op.Is<nn::Softmax>();
 }
 
 std::vector<Score> TopScores(const nn::Tensor& tensor, const std::vector<uint8_t>& bytes,

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "intaglio/fixedpoint/status.h"
-#include "intaglio/nn/limits.h"
+#include "intaglio/nn/graph/limits.h"
 
 namespace intaglio::tools {
 

@@ -8,8 +8,8 @@
 #include <cstring>
 #include <new>
 
-#include "intaglio/nn/descriptor.h"
-#include "intaglio/nn/replace_file.h"
+#include "intaglio/nn/files/descriptor.h"
+#include "intaglio/nn/files/replace_file.h"
 
 namespace intaglio::tools {
 namespace {

@@ -6,7 +6,7 @@
 #include <limits>
 #include <utility>
 
-#include "intaglio/nn/quantization.h"
+#include "intaglio/nn/ops/support/quantization.h"
 
 namespace intaglio::tools {
 namespace {

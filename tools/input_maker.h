@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "intaglio/fixedpoint/status.h"
-#include "intaglio/nn/model.h"
+#include "intaglio/nn/runtime/model.h"
 #include "intaglio/tools/input_ranges.h"
 #include "intaglio/tools/model_io.h"
 

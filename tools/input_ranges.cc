@@ -7,8 +7,9 @@
 #include <optional>
 #include <string_view>
 
-#include "intaglio/nn/layer.h"
-#include "intaglio/nn/nested_graphs.h"
+#include "intaglio/nn/graph/nested_graphs.h"
+#include "intaglio/nn/ops/operators.h"
+#include "intaglio/nn/routine/routine.h"
 #include "intaglio/tools/model_io.h"
 
 namespace intaglio::tools {
@@ -131,30 +132,30 @@ struct Indices {
 
 std::optional<Indices> IndicesOf(const LayerView& layer) {
   const nn::Operator& op = layer.layer().op;
-  if (const auto* const gather = std::get_if<nn::Gather>(&op)) {
+  if (const auto* const gather = op.As<nn::Gather>()) {
     const nn::Shape& shape = layer.input(0).shape;
     const int axis = gather->axis + (gather->axis < 0 ? static_cast<int>(shape.size()) : 0);
     return Indices{1, {{IndexOf(shape[static_cast<size_t>(axis)])}}};
   }
-  if (std::holds_alternative<nn::GatherNd>(op)) {
+  if (op.Is<nn::GatherNd>()) {
     const auto depth = static_cast<size_t>(layer.input(1).shape.back());
     return Indices{1, IndicesOf(layer.input(0).shape, depth)};
   }
-  if (std::holds_alternative<nn::EmbeddingLookup>(op)) {
+  if (op.Is<nn::EmbeddingLookup>()) {
     return Indices{0, {{IndexOf(layer.input(1).shape[0])}}};
   }
-  if (const auto* const one_hot = std::get_if<nn::OneHot>(&op)) {
+  if (const auto* const one_hot = op.As<nn::OneHot>()) {
     return Indices{0, {{IndexOf(one_hot->depth)}}};
   }
-  if (const auto* const scatter = std::get_if<nn::ScatterNd>(&op)) {
+  if (const auto* const scatter = op.As<nn::ScatterNd>()) {
     const auto depth = static_cast<size_t>(layer.input(0).shape.back());
     return Indices{0, IndicesOf(scatter->shape, depth)};
   }
-  if (const auto* const conv = std::get_if<nn::TransposeConv>(&op)) {
+  if (const auto* const conv = op.As<nn::TransposeConv>()) {
     return Indices{3, Exactly(conv->shape)};
   }
-  if (std::holds_alternative<nn::DynamicUpdateSlice>(op)) return Indices{2, PlacesToUpdate(layer)};
-  if (std::holds_alternative<nn::DynamicSlice>(op)) return Indices{1, PlacesToSlice(layer)};
+  if (op.Is<nn::DynamicUpdateSlice>()) return Indices{2, PlacesToUpdate(layer)};
+  if (op.Is<nn::DynamicSlice>()) return Indices{1, PlacesToSlice(layer)};
   return std::nullopt;
 }
 

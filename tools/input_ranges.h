@@ -5,7 +5,7 @@
 #include <limits>
 #include <vector>
 
-#include "intaglio/nn/graph.h"
+#include "intaglio/nn/graph/graph.h"
 
 namespace intaglio::tools {
 

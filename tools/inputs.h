@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "intaglio/fixedpoint/status.h"
-#include "intaglio/nn/graph.h"
-#include "intaglio/nn/model.h"
+#include "intaglio/nn/graph/graph.h"
+#include "intaglio/nn/runtime/model.h"
 #include "intaglio/tools/model_io.h"
 
 namespace intaglio::tools {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "intaglio/nn/import/tflite_survey.h"
-#include "intaglio/nn/nested_graphs.h"
+#include "intaglio/nn/formats/tflite/survey.h"
+#include "intaglio/nn/graph/nested_graphs.h"
 #include "intaglio/tools/commands.h"
 #include "intaglio/tools/json.h"
 #include "intaglio/tools/model_io.h"

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "intaglio/gemm/dispatch.h"
-#include "intaglio/nn/printable.h"
+#include "intaglio/nn/graph/printable.h"
 #include "intaglio/tools/command_line.h"
 
 namespace {

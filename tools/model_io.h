@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "intaglio/fixedpoint/status.h"
-#include "intaglio/nn/import/tflite_reader.h"
-#include "intaglio/nn/model.h"
+#include "intaglio/nn/formats/tflite/reader.h"
+#include "intaglio/nn/runtime/model.h"
 
 namespace intaglio::tools {
 

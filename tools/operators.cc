@@ -1,7 +1,7 @@
 // intaglio operators: what the reader of .tflite files takes, as the text of docs/operators.md.
 #include <cstdio>
 
-#include "intaglio/nn/import/tflite_registry.h"
+#include "intaglio/nn/formats/tflite/registry.h"
 #include "intaglio/tools/commands.h"
 
 namespace intaglio::tools {

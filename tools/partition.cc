@@ -1,5 +1,5 @@
 // intaglio partition: a model as three, of which the middle one computes with integers only.
-#include "intaglio/nn/partition.h"
+#include "intaglio/nn/passes/partition.h"
 
 #include <charconv>
 #include <cstdio>
@@ -8,10 +8,10 @@
 #include <system_error>
 #include <utility>
 
-#include "intaglio/nn/export/tflite_writer.h"
-#include "intaglio/nn/import/tflite_reader.h"
-#include "intaglio/nn/printable.h"
-#include "intaglio/nn/replace_file.h"
+#include "intaglio/nn/files/replace_file.h"
+#include "intaglio/nn/formats/tflite/reader.h"
+#include "intaglio/nn/formats/tflite/writer.h"
+#include "intaglio/nn/graph/printable.h"
 #include "intaglio/tools/commands.h"
 #include "intaglio/tools/model_io.h"
 #include "intaglio/tools/verify_parts.h"

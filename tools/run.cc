@@ -8,7 +8,7 @@
 #include <memory>
 #include <system_error>
 
-#include "intaglio/nn/printable.h"
+#include "intaglio/nn/graph/printable.h"
 #include "intaglio/tools/backend.h"
 #include "intaglio/tools/classify.h"
 #include "intaglio/tools/commands.h"

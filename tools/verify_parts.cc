@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "intaglio/nn/model.h"
+#include "intaglio/nn/runtime/model.h"
 #include "intaglio/tools/input_maker.h"
 #include "intaglio/tools/inputs.h"
 #include "intaglio/tools/model_io.h"

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "intaglio/fixedpoint/status.h"
-#include "intaglio/nn/graph.h"
-#include "intaglio/nn/limits.h"
+#include "intaglio/nn/graph/graph.h"
+#include "intaglio/nn/graph/limits.h"
 
 namespace intaglio::tools {
 

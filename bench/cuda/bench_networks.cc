@@ -16,7 +16,7 @@
 #include "intaglio/bench/cuda/networks.h"
 #include "intaglio/bench/cuda/timing.h"
 #include "intaglio/nn/cuda/backend.h"
-#include "intaglio/nn/model.h"
+#include "intaglio/nn/runtime/model.h"
 
 namespace intaglio::bench {
 namespace {

@@ -4,7 +4,7 @@
 #include <random>
 #include <vector>
 
-#include "intaglio/nn/builder.h"
+#include "intaglio/nn/ops/builder.h"
 
 namespace intaglio::bench {
 namespace {

@@ -4,7 +4,7 @@
 #define INTAGLIO_BENCH_CUDA_NETWORKS_H_
 
 #include "intaglio/fixedpoint/status.h"
-#include "intaglio/nn/graph.h"
+#include "intaglio/nn/graph/graph.h"
 
 namespace intaglio::bench {
 

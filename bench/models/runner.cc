@@ -16,8 +16,8 @@
 #include <string>
 #include <vector>
 
-#include "intaglio/nn/import/tflite_reader.h"
-#include "intaglio/nn/model.h"
+#include "intaglio/nn/formats/tflite/reader.h"
+#include "intaglio/nn/runtime/model.h"
 
 namespace intaglio::bench {
 namespace {

@@ -6,8 +6,9 @@
 #include <utility>
 
 #include "intaglio/bench/ops/op_case.h"
-#include "intaglio/nn/builder.h"
-#include "intaglio/nn/model.h"
+#include "intaglio/nn/ops/builder.h"
+#include "intaglio/nn/ops/operators.h"
+#include "intaglio/nn/runtime/model.h"
 
 namespace intaglio::bench {
 namespace {

@@ -1,8 +1,8 @@
 // A network written by hand, without a model file: it says whether an 8 x 8 picture shows a
 // horizontal or a vertical stroke. Two 3 x 3 edge filters, the mean of each one's response,
 // softmax.
-#include <intaglio/nn/builder.h>
-#include <intaglio/nn/model.h>
+#include <intaglio/nn/ops/builder.h>
+#include <intaglio/nn/runtime/model.h>
 
 #include <cstdint>
 #include <cstdio>

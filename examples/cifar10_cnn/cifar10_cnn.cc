@@ -7,9 +7,9 @@
 //
 // The weights are random numbers from a seed, not trained ones: the arithmetic is that of the
 // trained network, its answers mean nothing.
-#include <intaglio/nn/builder.h>
-#include <intaglio/nn/model.h>
-#include <intaglio/nn/partition.h>
+#include <intaglio/nn/ops/builder.h>
+#include <intaglio/nn/passes/partition.h>
+#include <intaglio/nn/runtime/model.h>
 
 #include <cmath>
 #include <cstdint>

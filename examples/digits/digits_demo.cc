@@ -4,8 +4,8 @@
 //
 // FOLDER holds digits.tflite, the images the network was not trained on, and what it must answer to
 // the bit; README.md there says where they come from.
-#include <intaglio/nn/import/tflite_reader.h>
-#include <intaglio/nn/model.h>
+#include <intaglio/nn/formats/tflite/reader.h>
+#include <intaglio/nn/runtime/model.h>
 
 #include <algorithm>
 #include <chrono>

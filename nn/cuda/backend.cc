@@ -1,68 +1,69 @@
 #include "intaglio/nn/cuda/backend.h"
 
 #include <algorithm>
+#include <iterator>
 #include <mutex>
 #include <string>
-#include <type_traits>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "intaglio/nn/cuda/layers.h"
-#include "intaglio/nn/operators.h"
-#include "intaglio/nn/plan.h"
+#include "intaglio/nn/ops/operators.h"
+#include "intaglio/nn/routine/memory_plan.h"
 
 namespace intaglio::nn::cuda {
 namespace {
 
-template <class Op, class... Ops>
-constexpr bool kIsOneOf = (std::is_same_v<Op, Ops> || ...);
-
-// Functions of one number.
-template <class Op>
-constexpr bool kIsTable =
-    kIsOneOf<Op, Logistic, Tanh, Relu, Relu6, ReluN1To1, HardSwish, Elu, Gelu, LeakyRelu>;
-template <class Op>
-constexpr bool kIsAlias = kIsOneOf<Op, Reshape, Squeeze, ExpandDims>;
-
-// Prepares a layer by its operator.
-struct ByOperator {
-  const Stream& stream;
-  const LayerView& layer;
-
-  Result<PreparedLayer> operator()(const Conv2D&) const { return PrepareConv2D(stream, layer); }
-  Result<PreparedLayer> operator()(const DepthwiseConv2D&) const {
-    return PrepareDepthwiseConv2D(stream, layer);
-  }
-  Result<PreparedLayer> operator()(const FullyConnected&) const {
-    return PrepareFullyConnected(stream, layer);
-  }
-  Result<PreparedLayer> operator()(const Add&) const { return PrepareSum(stream, layer, 1); }
-  Result<PreparedLayer> operator()(const Sub&) const { return PrepareSum(stream, layer, -1); }
-  Result<PreparedLayer> operator()(const Mul&) const { return PrepareProduct(stream, layer); }
-  Result<PreparedLayer> operator()(const Concatenation&) const {
-    return PrepareConcatenation(stream, layer);
-  }
-  Result<PreparedLayer> operator()(const Quantize&) const { return PrepareQuantize(stream, layer); }
-  Result<PreparedLayer> operator()(const Dequantize&) const {
-    return PrepareDequantize(stream, layer);
-  }
-  Result<PreparedLayer> operator()(const Softmax&) const { return PrepareSoftmax(stream, layer); }
-  Result<PreparedLayer> operator()(const AveragePool2D&) const {
-    return PrepareAveragePool2D(stream, layer);
-  }
-  Result<PreparedLayer> operator()(const MaxPool2D&) const {
-    return PrepareMaxPool2D(stream, layer);
-  }
-  Result<PreparedLayer> operator()(const Mean&) const { return PrepareMean(stream, layer); }
-  Result<PreparedLayer> operator()(const Pad&) const { return PreparePad(stream, layer); }
-  template <class Op>
-  Result<PreparedLayer> operator()(const Op&) const {
-    if constexpr (kIsAlias<Op>) return PrepareAlias(stream, layer);
-    if constexpr (kIsTable<Op>) return PrepareTable(stream, layer);
-    return layer.Unsupported("the CUDA backend does not have this operator");
-  }
+// What the device computes, by operator.
+struct DeviceRow {
+  const OperatorRow* op;
+  Result<PreparedLayer> (*prepare)(const Stream& stream, const LayerView& layer);
 };
+
+Result<PreparedLayer> PrepareAdd(const Stream& stream, const LayerView& layer) {
+  return PrepareSum(stream, layer, 1);
+}
+
+Result<PreparedLayer> PrepareSub(const Stream& stream, const LayerView& layer) {
+  return PrepareSum(stream, layer, -1);
+}
+
+constexpr DeviceRow kRows[] = {
+    {&Conv2D::kRow, PrepareConv2D},
+    {&DepthwiseConv2D::kRow, PrepareDepthwiseConv2D},
+    {&FullyConnected::kRow, PrepareFullyConnected},
+    {&Add::kRow, PrepareAdd},
+    {&Sub::kRow, PrepareSub},
+    {&Mul::kRow, PrepareProduct},
+    {&Concatenation::kRow, PrepareConcatenation},
+    {&Quantize::kRow, PrepareQuantize},
+    {&Dequantize::kRow, PrepareDequantize},
+    {&Softmax::kRow, PrepareSoftmax},
+    {&AveragePool2D::kRow, PrepareAveragePool2D},
+    {&MaxPool2D::kRow, PrepareMaxPool2D},
+    {&Mean::kRow, PrepareMean},
+    {&Pad::kRow, PreparePad},
+    {&Reshape::kRow, PrepareAlias},
+    {&Squeeze::kRow, PrepareAlias},
+    {&ExpandDims::kRow, PrepareAlias},
+    {&Logistic::kRow, PrepareTable},
+    {&Tanh::kRow, PrepareTable},
+    {&Relu::kRow, PrepareTable},
+    {&Relu6::kRow, PrepareTable},
+    {&ReluN1To1::kRow, PrepareTable},
+    {&HardSwish::kRow, PrepareTable},
+    {&Elu::kRow, PrepareTable},
+    {&Gelu::kRow, PrepareTable},
+    {&LeakyRelu::kRow, PrepareTable},
+};
+
+Result<PreparedLayer> PrepareByRow(const Stream& stream, const LayerView& layer) {
+  const auto* const row = std::find_if(std::begin(kRows), std::end(kRows), [&](const DeviceRow& r) {
+    return r.op == &layer.layer().op.row();
+  });
+  if (row != std::end(kRows)) return row->prepare(stream, layer);
+  return layer.Unsupported("the CUDA backend does not have this operator");
+}
 
 bool Fits(const Tensor& tensor, bool may_be_real) {
   return tensor.type == Type::kInt8 || tensor.type == Type::kUInt8 ||
@@ -71,7 +72,7 @@ bool Fits(const Tensor& tensor, bool may_be_real) {
 
 template <class... Ops>
 bool Holds(const LayerView& layer) {
-  return (std::holds_alternative<Ops>(layer.layer().op) || ...);
+  return (layer.layer().op.Is<Ops>() || ...);
 }
 
 // The inputs that a routine finds in the arena: all but weights and biases.
@@ -105,7 +106,7 @@ Status CheckTensors(const LayerView& layer) {
 bool IsRealTail(const Graph& graph, size_t layer) {
   return std::all_of(graph.layers.begin() + static_cast<ptrdiff_t>(layer), graph.layers.end(),
                      [&](const Layer& l) {
-                       return std::holds_alternative<Softmax>(l.op) &&
+                       return l.op.Is<Softmax>() &&
                               graph.tensors[static_cast<size_t>(l.inputs[0])].type ==
                                   Type::kFloat32;
                      });
@@ -124,7 +125,7 @@ class CudaBackend final : public Backend {
       return PrepareOnHost(stream_, layer, std::move(*on_host));
     }
     INTAGLIO_RETURN_IF_ERROR(CheckTensors(layer));
-    return std::visit(ByOperator{stream_, layer}, layer.layer().op);
+    return PrepareByRow(stream_, layer);
   }
 
   bool prepares_at_once() const override { return false; }

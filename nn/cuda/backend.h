@@ -22,7 +22,7 @@
 
 #include "intaglio/fixedpoint/status.h"
 #include "intaglio/gemm/cuda/stream.h"
-#include "intaglio/nn/backend.h"
+#include "intaglio/nn/runtime/backend.h"
 
 namespace intaglio::nn::cuda {
 

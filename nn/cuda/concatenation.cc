@@ -1,5 +1,5 @@
 // CONCATENATION: one small kernel per input that does not lie where it belongs.
-#include "intaglio/nn/ops/concatenation.h"
+#include "intaglio/nn/ops/movement/concatenation.h"
 
 #include <algorithm>
 #include <memory>
@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "intaglio/nn/cuda/layers.h"
-#include "intaglio/nn/plan.h"
+#include "intaglio/nn/routine/memory_plan.h"
 
 namespace intaglio::nn::cuda {
 namespace {
@@ -69,9 +69,10 @@ Result<PreparedLayer> PrepareConcatenation(const Stream& stream, const LayerView
   prepared.routine = std::move(routine);
   prepared.name = DeviceRoutineName(layer.output().type, "copy");
   // Other kernels count on tensors that begin where an arena's do.
-  prepared.joins =
-      std::all_of(joined->parts.begin(), joined->parts.end(),
-                  [](const JoinedPart& part) { return part.bytes % kArenaAlignment == 0; });
+  if (std::all_of(joined->parts.begin(), joined->parts.end(),
+                  [](const JoinedPart& part) { return part.bytes % kArenaAlignment == 0; })) {
+    prepared.joined_axis = joined->axis;
+  }
   return prepared;
 }
 

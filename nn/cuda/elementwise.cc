@@ -7,12 +7,12 @@
 #include <vector>
 
 #include "intaglio/nn/cuda/layers.h"
-#include "intaglio/nn/model.h"
-#include "intaglio/nn/operators.h"
-#include "intaglio/nn/ops/checks.h"
-#include "intaglio/nn/ops/line_pairs.h"
-#include "intaglio/nn/ops/moves.h"
-#include "intaglio/nn/ops/softmax.h"
+#include "intaglio/nn/ops/operators.h"
+#include "intaglio/nn/ops/reduce/softmax.h"
+#include "intaglio/nn/ops/support/checks.h"
+#include "intaglio/nn/ops/support/line_pairs.h"
+#include "intaglio/nn/ops/support/moves.h"
+#include "intaglio/nn/runtime/model.h"
 
 namespace intaglio::nn::cuda {
 namespace {

@@ -9,9 +9,9 @@
 #include "intaglio/gemm/cuda/jobs.h"
 #include "intaglio/gemm/cuda/memory.h"
 #include "intaglio/gemm/cuda/stream.h"
-#include "intaglio/nn/layer.h"
-#include "intaglio/nn/ops/routine.h"
-#include "intaglio/nn/quantization.h"
+#include "intaglio/nn/ops/support/quantization.h"
+#include "intaglio/nn/routine/routine.h"
+#include "intaglio/nn/routine/routine_of.h"
 
 namespace intaglio::nn::cuda {
 

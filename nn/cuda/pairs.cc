@@ -3,11 +3,11 @@
 #include <string>
 
 #include "intaglio/nn/cuda/layers.h"
-#include "intaglio/nn/operators.h"
-#include "intaglio/nn/ops/broadcast.h"
-#include "intaglio/nn/ops/byte_product.h"
-#include "intaglio/nn/ops/byte_sum.h"
-#include "intaglio/nn/ops/checks.h"
+#include "intaglio/nn/ops/operators.h"
+#include "intaglio/nn/ops/support/broadcast.h"
+#include "intaglio/nn/ops/support/byte_product.h"
+#include "intaglio/nn/ops/support/byte_sum.h"
+#include "intaglio/nn/ops/support/checks.h"
 
 namespace intaglio::nn::cuda {
 namespace {

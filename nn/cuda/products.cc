@@ -1,5 +1,5 @@
 // CONV_2D and FULLY_CONNECTED: one product per group, over weights packed on the device.
-#include "intaglio/nn/ops/products.h"
+#include "intaglio/nn/ops/linear/products.h"
 
 #include <algorithm>
 #include <optional>
@@ -9,9 +9,8 @@
 
 #include "intaglio/gemm/cuda/gemm.h"
 #include "intaglio/nn/cuda/layers.h"
-#include "intaglio/nn/operators.h"
-#include "intaglio/nn/ops/linear.h"
-#include "intaglio/nn/ops/single_rounding.h"
+#include "intaglio/nn/ops/linear/linear.h"
+#include "intaglio/nn/ops/linear/single_rounding.h"
 
 namespace intaglio::nn::cuda {
 namespace {

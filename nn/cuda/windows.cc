@@ -5,12 +5,12 @@
 #include <vector>
 
 #include "intaglio/nn/cuda/layers.h"
-#include "intaglio/nn/operators.h"
-#include "intaglio/nn/ops/checks.h"
-#include "intaglio/nn/ops/linear.h"
-#include "intaglio/nn/ops/mean.h"
-#include "intaglio/nn/ops/pool_2d.h"
-#include "intaglio/nn/ops/window.h"
+#include "intaglio/nn/ops/linear/linear.h"
+#include "intaglio/nn/ops/operators.h"
+#include "intaglio/nn/ops/reduce/mean.h"
+#include "intaglio/nn/ops/support/checks.h"
+#include "intaglio/nn/ops/support/window.h"
+#include "intaglio/nn/ops/window/pool_2d.h"
 
 namespace intaglio::nn::cuda {
 namespace {

@@ -7,12 +7,11 @@
 #include <utility>
 #include <variant>
 
-#include "intaglio/nn/alone.h"
-#include "intaglio/nn/backend.h"
-#include "intaglio/nn/cost.h"
-#include "intaglio/nn/nested_graphs.h"
-#include "intaglio/nn/operator_table.h"
-#include "intaglio/nn/passes/align_constants.h"
+#include "intaglio/nn/graph/align_constants.h"
+#include "intaglio/nn/graph/alone.h"
+#include "intaglio/nn/graph/cost.h"
+#include "intaglio/nn/graph/nested_graphs.h"
+#include "intaglio/nn/routine/prepare.h"
 #include "intaglio/pack/aligned_buffer.h"
 
 namespace intaglio::nn {
@@ -27,7 +26,7 @@ constexpr uint64_t kPerTensor = 64;
 constexpr size_t kSmallBytes = 64 << 10;
 constexpr size_t kWorthwhileGrowth = 4;
 
-bool ReadsOnlyShapes(const Layer& layer) { return std::holds_alternative<ShapeOf>(layer.op); }
+bool ReadsOnlyShapes(const Layer& layer) { return layer.op.row().reads_only_shapes; }
 
 struct Size {
   size_t bytes = 0;
@@ -139,7 +138,7 @@ bool ConstantFolder::CanFold(const Layer& layer) {
 
 void ConstantFolder::FoldParameters(size_t layer) {
   const Layer& l = graph_.layers[layer];
-  const uint32_t parameters = RowOf(l.op).parameters;
+  const uint32_t parameters = l.op.row().parameters;
   for (size_t i = 0; i < std::min<size_t>(l.inputs.size(), 32); ++i) {
     if ((parameters >> i & 1) != 0 && l.inputs[i] != kNoTensor) Fold(l.inputs[i]);
   }

@@ -8,18 +8,18 @@
 #include <cstdint>
 #include <vector>
 
-#include "intaglio/nn/graph.h"
-#include "intaglio/nn/layer.h"
-#include "intaglio/nn/limits.h"
+#include "intaglio/nn/graph/graph.h"
+#include "intaglio/nn/graph/limits.h"
+#include "intaglio/nn/routine/routine.h"
 
 namespace intaglio::nn {
 
 // What folding may cost. A layer that would exceed the budget stays a layer, which is no error.
 class FoldBudget {
  public:
-  // `bytes` limits results and scratch. `work` limits steps as CountWork (nn/cost.h) counts them,
-  // plus the steps to try a layer. Bytes that are taken are also charged to the ledger, if there is
-  // one.
+  // `bytes` limits results and scratch. `work` limits steps as CountWork (nn/graph/cost.h) counts
+  // them, plus the steps to try a layer. Bytes that are taken are also charged to the ledger, if
+  // there is one.
   FoldBudget(uint64_t bytes, uint64_t work, Ledger* ledger = nullptr)
       : bytes_(bytes), work_(work), ledger_(ledger) {}
   // A budget in proportion to a model's size, with a base for small models. Real models never reach

@@ -4,9 +4,10 @@
 #include <vector>
 
 #include "intaglio/bench/cuda/networks.h"
-#include "intaglio/nn/builder.h"
 #include "intaglio/nn/cuda/backend.h"
-#include "intaglio/nn/model.h"
+#include "intaglio/nn/ops/builder.h"
+#include "intaglio/nn/ops/operators.h"
+#include "intaglio/nn/runtime/model.h"
 #include "intaglio/test/cuda/verify.h"
 
 namespace intaglio::test {

@@ -1,4 +1,4 @@
-#include "intaglio/nn/builder.h"
+#include "intaglio/nn/ops/builder.h"
 
 #include "intaglio/test/nn/testing.h"
 

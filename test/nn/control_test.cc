@@ -8,8 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "intaglio/nn/integer_only.h"
-#include "intaglio/nn/model.h"
+#include "intaglio/nn/ops/operators.h"
+#include "intaglio/nn/passes/integer_only.h"
+#include "intaglio/nn/runtime/model.h"
 #include "intaglio/test/nn/count_allocations.h"
 
 namespace intaglio::nn {
@@ -107,8 +108,8 @@ TEST(Control, RoundsInsideOfRoundsCount) {
                                            MakeTensor("same", Type::kInt32)});
   body.layers[1] = {inner.layers[0].op, {6, 1, 2}, {7, 8, 5}, {}};
   Graph graph = MakeLoop();
-  graph.layers[0].op = While{std::get_if<While>(&graph.layers[0].op)->condition,
-                             std::make_shared<const Graph>(body)};
+  graph.layers[0].op =
+      While{graph.layers[0].op.As<While>()->condition, std::make_shared<const Graph>(body)};
   const std::vector<int32_t> x = {1, -2, 5};
   std::vector<int32_t> y(3);
   for (const int64_t most : {5, 6}) {
@@ -186,8 +187,8 @@ TEST(Control, FloatInsideIsFound) {
   body.layers.push_back({Cast{}, {6}, {7}, {}});
   body.outputs[2] = 7;
   Graph graph = MakeLoop();
-  graph.layers[0].op = While{std::get_if<While>(&graph.layers[0].op)->condition,
-                             std::make_shared<const Graph>(body)};
+  graph.layers[0].op =
+      While{graph.layers[0].op.As<While>()->condition, std::make_shared<const Graph>(body)};
   const std::string expected =
       "WHILE #0 'rounds': needs floating point: the body: CAST #2 'real': needs floating point: "
       "output 0 'real' is float32";
@@ -198,8 +199,8 @@ TEST(Control, FloatInsideIsFound) {
 
 TEST(Control, GraphsThatAreMissingOrWrongAreErrors) {
   Graph graph = MakeLoop();
-  const std::shared_ptr<const Graph> condition = std::get_if<While>(&graph.layers[0].op)->condition;
-  const std::shared_ptr<const Graph> body = std::get_if<While>(&graph.layers[0].op)->body;
+  const std::shared_ptr<const Graph> condition = graph.layers[0].op.As<While>()->condition;
+  const std::shared_ptr<const Graph> body = graph.layers[0].op.As<While>()->body;
   graph.layers[0].op = While{nullptr, body};
   EXPECT_EQ(Model::Prepare(graph).status().message(),
             "WHILE #0 'rounds': has no graph for the condition");

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "intaglio/nn/import/tflite_reader.h"
-#include "intaglio/nn/model.h"
+#include "intaglio/nn/formats/tflite/reader.h"
+#include "intaglio/nn/runtime/model.h"
 #include "intaglio/test/nn/count_allocations.h"
 #include "intaglio/test/nn/import/crafted_models.h"
 #include "intaglio/test/nn/large_network.h"

@@ -1,8 +1,9 @@
 // What a graph must be before anything is prepared.
-#include "intaglio/nn/graph.h"
+#include "intaglio/nn/graph/graph.h"
 
 #include <limits>
 
+#include "intaglio/nn/ops/operators.h"
 #include "intaglio/test/nn/testing.h"
 
 namespace intaglio::nn {

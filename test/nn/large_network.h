@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "intaglio/nn/builder.h"
-#include "intaglio/nn/model.h"
+#include "intaglio/nn/ops/builder.h"
+#include "intaglio/nn/runtime/model.h"
 
 namespace intaglio::nn {
 

@@ -1,16 +1,17 @@
 // What a model may take of memory and time. It is charged before it is allocated, and refused above
 // a limit.
-#include "intaglio/nn/limits.h"
+#include "intaglio/nn/graph/limits.h"
 
 #include <atomic>
 #include <functional>
 
 #include "intaglio/gemm/context.h"
-#include "intaglio/nn/backend.h"
-#include "intaglio/nn/cost.h"
-#include "intaglio/nn/operator_table.h"
-#include "intaglio/nn/passes/align_constants.h"
-#include "intaglio/nn/program.h"
+#include "intaglio/nn/graph/align_constants.h"
+#include "intaglio/nn/graph/cost.h"
+#include "intaglio/nn/ops/operators.h"
+#include "intaglio/nn/routine/prepare.h"
+#include "intaglio/nn/routine/program.h"
+#include "intaglio/nn/runtime/backend.h"
 #include "intaglio/test/nn/count_allocations.h"
 #include "intaglio/test/nn/testing.h"
 

@@ -1,4 +1,4 @@
-#include "intaglio/nn/mapped_file.h"
+#include "intaglio/nn/files/mapped_file.h"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>

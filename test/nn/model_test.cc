@@ -218,7 +218,7 @@ TEST(Model, WarmingUpPassesOverLayersThatRefuseZeros) {
       const int64_t before = CountAllocations();
       ASSERT_TRUE(model->Run(in, out).ok());
       EXPECT_EQ(CountAllocations(), before);
-      const bool is_mod = std::holds_alternative<FloorMod>(division);
+      const bool is_mod = division.Is<FloorMod>();
       EXPECT_EQ(d, std::vector<int32_t>(a.size(), is_mod ? 4 : 6));
       b[0] = 0;
       EXPECT_FALSE(model->Run(in, out).ok());

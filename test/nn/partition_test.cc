@@ -1,6 +1,6 @@
 // The three parts of a model: their bits are those of the whole, and the middle one has integers
 // only.
-#include "intaglio/nn/partition.h"
+#include "intaglio/nn/passes/partition.h"
 
 #include <gtest/gtest.h>
 
@@ -13,10 +13,11 @@
 #include <utility>
 #include <vector>
 
-#include "intaglio/nn/builder.h"
-#include "intaglio/nn/export/tflite_writer.h"
-#include "intaglio/nn/import/tflite_reader.h"
-#include "intaglio/nn/integer_only.h"
+#include "intaglio/nn/formats/tflite/reader.h"
+#include "intaglio/nn/formats/tflite/writer.h"
+#include "intaglio/nn/ops/builder.h"
+#include "intaglio/nn/ops/operators.h"
+#include "intaglio/nn/passes/integer_only.h"
 #include "intaglio/test/fixedpoint/foreign_float_environment.h"
 #include "intaglio/test/nn/ops/golden_file.h"
 #include "intaglio/test/nn/raw_run.h"

@@ -1,7 +1,6 @@
-#include "intaglio/nn/plan.h"
-
 #include <limits>
 
+#include "intaglio/nn/routine/memory_plan.h"
 #include "intaglio/test/nn/testing.h"
 
 namespace intaglio::nn {

@@ -1,6 +1,8 @@
-#include "intaglio/nn/printable.h"
+#include "intaglio/nn/graph/printable.h"
 
 #include <gtest/gtest.h>
+
+#include "intaglio/nn/ops/operators.h"
 
 namespace intaglio::nn {
 namespace {

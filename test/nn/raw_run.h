@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "intaglio/nn/model.h"
+#include "intaglio/nn/runtime/model.h"
 
 namespace intaglio::nn::test {
 

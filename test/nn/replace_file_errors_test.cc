@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "intaglio/nn/replace_file.h"
+#include "intaglio/nn/files/replace_file.h"
 
 namespace {
 

@@ -1,4 +1,4 @@
-#include "intaglio/nn/replace_file.h"
+#include "intaglio/nn/files/replace_file.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

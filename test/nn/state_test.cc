@@ -6,7 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "intaglio/nn/model.h"
+#include "intaglio/nn/ops/operators.h"
+#include "intaglio/nn/runtime/model.h"
 
 namespace intaglio::nn {
 namespace {

@@ -14,8 +14,8 @@
 #include <utility>
 #include <vector>
 
-#include "intaglio/nn/builder.h"
-#include "intaglio/nn/model.h"
+#include "intaglio/nn/ops/builder.h"
+#include "intaglio/nn/runtime/model.h"
 #include "intaglio/test/fixedpoint/wide.h"
 
 namespace intaglio::nn {

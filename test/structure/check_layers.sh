@@ -40,8 +40,31 @@ for room in fixedpoint pipeline pack kernels gemm; do
   complain "$room has no third-party dependency" \
     < <(includes "$room" | grep -E '<(flatbuffers|gtest|gmock|benchmark|CLI|nlohmann)/' || true)
 done
-complain "nn/passes knows graphs and operators, not files nor the runtime" \
-  < <(includes nn/passes | grep -E 'intaglio/nn/(import|export|cuda|model|program|plan)|flatbuffers' || true)
+# The wings of nn, each with the wings that it may know. A family of operators knows the helpers in
+# ops/support and itself.
+wing() {  # WING ALLOWED...
+  local wing=$1 allowed
+  allowed=$(IFS='|'; echo "${*:2}")
+  complain "nn/$wing may include of nn only: ${*:2}" \
+    < <(includes "nn/$wing" | grep -F 'intaglio/nn/' | grep -vE "\"intaglio/nn/($allowed)[/\"]" || true)
+}
+
+wing files files
+wing graph graph
+wing routine files graph routine
+wing ops/support graph routine ops/support
+for family in detection elementwise movement reduce window; do
+  wing "ops/$family" graph routine ops/support "ops/$family"
+done
+wing ops/control graph routine ops/support ops/control
+wing ops/linear graph routine ops/support ops/linear
+wing ops/recurrent graph routine ops/support ops/linear ops/recurrent
+wing passes graph routine ops passes
+wing runtime files graph routine ops passes runtime
+wing formats files graph routine ops passes formats
+wing cuda graph routine ops runtime cuda
+complain "a file of nn lies in no wing" < <(find nn -maxdepth 1 -name '*.h' -o -maxdepth 1 -name '*.cc')
+
 for room in fixedpoint pipeline pack gemm nn tools; do
   complain "instruction sets belong into kernels/" \
     < <(includes "$room" | grep -E '<([a-z]*mmintrin|immintrin|x86intrin|arm_[a-z]+)\.h>' || true)

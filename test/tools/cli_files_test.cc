@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "intaglio/nn/import/tflite_reader.h"
+#include "intaglio/nn/formats/tflite/reader.h"
 #include "intaglio/test/tools/cli.h"
 
 namespace intaglio::tools {

@@ -10,7 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "intaglio/nn/model.h"
+#include "intaglio/nn/ops/operators.h"
+#include "intaglio/nn/runtime/model.h"
 #include "intaglio/tools/input_ranges.h"
 
 namespace intaglio::tools {

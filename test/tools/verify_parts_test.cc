@@ -7,7 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "intaglio/nn/builder.h"
+#include "intaglio/nn/ops/builder.h"
+#include "intaglio/nn/ops/operators.h"
 
 namespace intaglio::tools {
 namespace {

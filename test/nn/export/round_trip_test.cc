@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "intaglio/nn/export/tflite_writer.h"
-#include "intaglio/nn/import/tflite_reader.h"
-#include "intaglio/nn/model.h"
+#include "intaglio/nn/formats/tflite/reader.h"
+#include "intaglio/nn/formats/tflite/writer.h"
+#include "intaglio/nn/runtime/model.h"
 #include "intaglio/test/nn/import/crafted_models.h"
 #include "intaglio/test/nn/ops/golden_file.h"
 #include "intaglio/test/nn/raw_run.h"

@@ -1,6 +1,4 @@
 // What the writer refuses, and how files come to be.
-#include "intaglio/nn/export/tflite_writer.h"
-
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -9,9 +7,11 @@
 #include <utility>
 #include <vector>
 
-#include "intaglio/nn/builder.h"
-#include "intaglio/nn/import/tflite_generated.h"
-#include "intaglio/nn/import/tflite_reader.h"
+#include "intaglio/nn/formats/tflite/reader.h"
+#include "intaglio/nn/formats/tflite/schema_generated.h"
+#include "intaglio/nn/formats/tflite/writer.h"
+#include "intaglio/nn/ops/builder.h"
+#include "intaglio/nn/ops/operators.h"
 #include "intaglio/test/nn/raw_run.h"
 
 namespace intaglio::nn {

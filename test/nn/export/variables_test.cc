@@ -6,8 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "intaglio/nn/export/tflite_writer.h"
-#include "intaglio/nn/import/tflite_reader.h"
+#include "intaglio/nn/formats/tflite/reader.h"
+#include "intaglio/nn/formats/tflite/writer.h"
+#include "intaglio/nn/ops/operators.h"
 #include "intaglio/test/nn/raw_run.h"
 
 namespace intaglio::nn {

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "intaglio/nn/import/tflite_generated.h"
+#include "intaglio/nn/formats/tflite/schema_generated.h"
 
 namespace intaglio::nn::test {
 

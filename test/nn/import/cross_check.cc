@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "intaglio/gemm/describe.h"
-#include "intaglio/nn/export/tflite_writer.h"
-#include "intaglio/nn/import/tflite_reader.h"
-#include "intaglio/nn/model.h"
-#include "intaglio/nn/partition.h"
+#include "intaglio/nn/formats/tflite/reader.h"
+#include "intaglio/nn/formats/tflite/writer.h"
+#include "intaglio/nn/passes/partition.h"
+#include "intaglio/nn/runtime/model.h"
 #include "intaglio/test/nn/import/exercise.h"
 
 namespace intaglio::nn::test {

@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "intaglio/nn/import/tflite_reader.h"
-#include "intaglio/nn/model.h"
+#include "intaglio/nn/formats/tflite/reader.h"
+#include "intaglio/nn/runtime/model.h"
 #include "intaglio/test/nn/import/crafted_models.h"
 
 namespace intaglio::nn::test {

@@ -1,6 +1,4 @@
 // What the reader makes of files that are right.
-#include "intaglio/nn/import/tflite_reader.h"
-
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -9,7 +7,9 @@
 #include <variant>
 #include <vector>
 
-#include "intaglio/nn/model.h"
+#include "intaglio/nn/formats/tflite/reader.h"
+#include "intaglio/nn/ops/operators.h"
+#include "intaglio/nn/runtime/model.h"
 #include "intaglio/test/nn/import/crafted_models.h"
 
 namespace intaglio::nn {
@@ -51,7 +51,7 @@ TEST(TfliteReader, TranslatesASmallNetwork) {
   EXPECT_EQ(graph.inputs, (std::vector<TensorId>{0}));
   EXPECT_EQ(graph.outputs, (std::vector<TensorId>{15}));
 
-  const auto* const conv = std::get_if<Conv2D>(&graph.layers[0].op);
+  const auto* const conv = graph.layers[0].op.As<Conv2D>();
   ASSERT_NE(conv, nullptr);
   EXPECT_EQ(conv->activation, Activation::kRelu6);
   EXPECT_EQ(conv->padding.kind, Padding::Kind::kSame);
@@ -65,7 +65,7 @@ TEST(TfliteReader, TranslatesASmallNetwork) {
   EXPECT_EQ(graph.tensors[4].quantization.axis, 3);
   EXPECT_EQ(graph.tensors[0].quantization.zero_points, (std::vector<int32_t>{-3}));
 
-  const auto* const reshape = std::get_if<Reshape>(&graph.layers[5].op);
+  const auto* const reshape = graph.layers[5].op.As<Reshape>();
   ASSERT_NE(reshape, nullptr);
   EXPECT_EQ(reshape->shape, (Shape{1, -1}));
   EXPECT_EQ(graph.layers[5].inputs.size(), 1u) << "the shape is no input of the layer";
@@ -93,7 +93,7 @@ TEST(TfliteReader, StrideAndFilterAreNotTransposed) {
   spec.outputs = {7};
   spec.operators[0].options = test::ConvOptions();
   const Graph graph = Imported(spec);
-  const auto* const pool = std::get_if<MaxPool2D>(&graph.layers[2].op);
+  const auto* const pool = graph.layers[2].op.As<MaxPool2D>();
   ASSERT_NE(pool, nullptr);
   EXPECT_EQ(pool->stride.height, 1);
   EXPECT_EQ(pool->stride.width, 2);

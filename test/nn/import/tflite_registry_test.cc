@@ -1,9 +1,9 @@
-#include "intaglio/nn/import/tflite_registry.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <vector>
+
+#include "intaglio/nn/formats/tflite/registry.h"
 
 namespace intaglio::nn {
 namespace {

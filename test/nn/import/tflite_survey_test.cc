@@ -1,6 +1,4 @@
 // What a survey says of files whose operators run, and of others.
-#include "intaglio/nn/import/tflite_survey.h"
-
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -8,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "intaglio/nn/formats/tflite/survey.h"
 #include "intaglio/test/nn/import/crafted_models.h"
 
 namespace intaglio::nn {

@@ -1,6 +1,6 @@
 // Models prepared for integers only: which are taken, the same bits, and no floating-point
 // exception raised. (nn_no_float_instruction looks at every instruction; this runs everywhere.)
-#include "intaglio/nn/integer_only.h"
+#include "intaglio/nn/passes/integer_only.h"
 
 #include <gtest/gtest.h>
 
@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "intaglio/gemm/describe.h"
-#include "intaglio/nn/import/tflite_reader.h"
-#include "intaglio/nn/model.h"
+#include "intaglio/nn/formats/tflite/reader.h"
+#include "intaglio/nn/runtime/model.h"
 #include "intaglio/test/nn/import/crafted_models.h"
 #include "intaglio/test/nn/ops/golden_file.h"
 #include "intaglio/test/nn/raw_run.h"

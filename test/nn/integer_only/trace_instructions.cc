@@ -20,10 +20,10 @@
 #include <vector>
 
 #include "intaglio/gemm/describe.h"
-#include "intaglio/nn/builder.h"
-#include "intaglio/nn/import/tflite_reader.h"
-#include "intaglio/nn/integer_only.h"
-#include "intaglio/nn/model.h"
+#include "intaglio/nn/formats/tflite/reader.h"
+#include "intaglio/nn/ops/builder.h"
+#include "intaglio/nn/passes/integer_only.h"
+#include "intaglio/nn/runtime/model.h"
 #include "intaglio/test/nn/import/crafted_models.h"
 #include "intaglio/test/nn/ops/golden_file.h"
 

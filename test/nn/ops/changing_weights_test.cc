@@ -10,7 +10,8 @@
 #include <vector>
 
 #include "intaglio/gemm/describe.h"
-#include "intaglio/nn/model.h"
+#include "intaglio/nn/ops/operators.h"
+#include "intaglio/nn/runtime/model.h"
 
 namespace intaglio::nn {
 namespace {

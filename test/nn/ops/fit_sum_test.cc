@@ -1,4 +1,4 @@
-#include "intaglio/nn/ops/fit_sum.h"
+#include "intaglio/nn/ops/support/fit_sum.h"
 
 #include <gtest/gtest.h>
 
@@ -8,6 +8,7 @@
 
 #include "intaglio/fixedpoint/quantize_multiplier.h"
 #include "intaglio/fixedpoint/registers.h"
+#include "intaglio/nn/ops/operators.h"
 
 namespace intaglio::nn {
 namespace {

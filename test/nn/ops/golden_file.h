@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "intaglio/nn/tensor.h"
+#include "intaglio/nn/graph/tensor.h"
 
 namespace intaglio::nn::test {
 

@@ -14,10 +14,10 @@
 #include <vector>
 
 #include "intaglio/gemm/describe.h"
-#include "intaglio/nn/cost.h"
-#include "intaglio/nn/import/tflite_reader.h"
-#include "intaglio/nn/model.h"
-#include "intaglio/nn/operator_table.h"
+#include "intaglio/nn/formats/tflite/reader.h"
+#include "intaglio/nn/graph/cost.h"
+#include "intaglio/nn/routine/prepare.h"
+#include "intaglio/nn/runtime/model.h"
 #include "intaglio/test/fixedpoint/foreign_float_environment.h"
 #include "intaglio/test/nn/guarded_buffer.h"
 #include "intaglio/test/nn/import/exercise.h"

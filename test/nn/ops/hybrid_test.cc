@@ -8,7 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "intaglio/nn/builder.h"
+#include "intaglio/nn/ops/builder.h"
+#include "intaglio/nn/ops/operators.h"
 #include "intaglio/test/nn/raw_run.h"
 
 namespace intaglio::nn::test {

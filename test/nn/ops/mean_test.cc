@@ -9,8 +9,8 @@
 
 #include "intaglio/fixedpoint/quantize_multiplier.h"
 #include "intaglio/fixedpoint/requantize.h"
-#include "intaglio/nn/builder.h"
-#include "intaglio/nn/model.h"
+#include "intaglio/nn/ops/builder.h"
+#include "intaglio/nn/runtime/model.h"
 
 namespace intaglio::nn::test {
 namespace {

@@ -1,7 +1,8 @@
 // Operators that move or combine elements: pools, MEAN, PAD, RESHAPE, CONCATENATION.
 #include <limits>
 
-#include "intaglio/nn/ops/divider.h"
+#include "intaglio/nn/ops/operators.h"
+#include "intaglio/nn/ops/support/divider.h"
 #include "intaglio/test/nn/testing.h"
 
 namespace intaglio::nn {

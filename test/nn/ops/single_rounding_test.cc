@@ -1,4 +1,4 @@
-#include "intaglio/nn/ops/single_rounding.h"
+#include "intaglio/nn/ops/linear/single_rounding.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,6 @@
-#include "intaglio/nn/ops/softmax.h"
+#include "intaglio/nn/ops/reduce/softmax.h"
 
+#include "intaglio/nn/ops/operators.h"
 #include "intaglio/test/kernels/cuda_softmax.h"
 #include "intaglio/test/nn/testing.h"
 

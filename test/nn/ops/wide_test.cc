@@ -1,6 +1,6 @@
 // The loops over float32 against plain ones, in every width that this CPU has, for every length of
 // a last vector.
-#include "intaglio/nn/ops/wide.h"
+#include "intaglio/nn/ops/support/wide.h"
 
 #include <gtest/gtest.h>
 
@@ -17,8 +17,8 @@
 
 #include "intaglio/gemm/context.h"
 #include "intaglio/gemm/describe.h"
-#include "intaglio/nn/ops/float_panels.h"
-#include "intaglio/nn/ops/hybrid.h"
+#include "intaglio/nn/ops/linear/float_panels.h"
+#include "intaglio/nn/ops/linear/hybrid.h"
 
 namespace intaglio::nn {
 namespace {

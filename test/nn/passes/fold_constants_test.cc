@@ -8,8 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "intaglio/nn/builder.h"
-#include "intaglio/nn/model.h"
+#include "intaglio/nn/ops/builder.h"
+#include "intaglio/nn/ops/operators.h"
+#include "intaglio/nn/runtime/model.h"
 
 namespace intaglio::nn {
 namespace {

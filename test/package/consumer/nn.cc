@@ -1,5 +1,5 @@
 // The smallest use of intaglio::nn: a graph without layers, made ready to run.
-#include <intaglio/nn/model.h>
+#include <intaglio/nn/runtime/model.h>
 
 #include <cstdio>
 #include <utility>

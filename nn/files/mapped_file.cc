@@ -1,0 +1,86 @@
+#include "intaglio/nn/files/mapped_file.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <limits>
+#include <new>
+#include <vector>
+
+#include "intaglio/nn/files/descriptor.h"
+
+namespace intaglio::nn {
+namespace {
+
+struct Unmap {
+  size_t bytes;
+  void operator()(void* start) const { munmap(start, bytes); }
+};
+
+Status Failed(const std::string& what) { return IoError(what + ": " + std::strerror(errno)); }
+
+// O_NONBLOCK: opening a pipe must not wait for a writer.
+int OpenFile(const std::string& path) {
+  return open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+}
+
+// The size of a regular file. An empty file is an error.
+Result<size_t> SizeOfFile(const Descriptor& file) {
+  if (file.get() < 0) return Failed("cannot open");
+  struct stat info = {};
+  if (fstat(file.get(), &info) != 0) return Failed("cannot read");
+  if (!S_ISREG(info.st_mode)) return IoError("not a regular file");
+  if (info.st_size <= 0) return InvalidArgument("the file is empty");
+  if (static_cast<uintmax_t>(info.st_size) > std::numeric_limits<size_t>::max() / 2) {
+    return OutOfMemory("the file does not fit the address space");
+  }
+  return static_cast<size_t>(info.st_size);
+}
+
+}  // namespace
+
+Result<MappedFile> MapFile(const std::string& path) {
+  const Descriptor file(OpenFile(path));
+  const Result<size_t> size = SizeOfFile(file);
+  if (!size.ok()) return size.status();
+  void* const address = mmap(nullptr, *size, PROT_READ, MAP_PRIVATE, file.get(), 0);
+  if (address == MAP_FAILED) return Failed("cannot map");
+  try {
+    std::shared_ptr<const void> owner(address, Unmap{*size});
+    return MappedFile{{static_cast<const uint8_t*>(address), *size}, std::move(owner)};
+  } catch (const std::bad_alloc&) {  // the shared_ptr has unmapped
+    return OutOfMemory("no memory to map the file");
+  }
+}
+
+Result<MappedFile> ReadWholeFile(const std::string& path) try {
+  const Descriptor file(OpenFile(path));
+  const Result<size_t> size = SizeOfFile(file);
+  if (!size.ok()) return size.status();
+  const auto bytes = std::make_shared<std::vector<uint8_t>>(*size);
+  for (size_t done = 0; done < *size;) {
+    const ssize_t count = read(file.get(), bytes->data() + done, *size - done);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return Failed("cannot read");
+    if (count == 0) return IoError("the file became shorter while it was read");
+    done += static_cast<size_t>(count);
+  }
+  return MappedFile{*bytes, bytes};
+} catch (const std::bad_alloc&) {
+  return OutOfMemory("no memory to read the file");
+}
+
+void ForgetPages(const std::shared_ptr<const void>& owner, const void* data, size_t bytes) {
+  if (std::get_deleter<Unmap>(owner) == nullptr) return;
+  const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+  const auto start = reinterpret_cast<uintptr_t>(data);
+  const uintptr_t first = (start + page - 1) / page * page;
+  const uintptr_t last = (start + bytes) / page * page;
+  if (first < last) (void)madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
+}
+
+}  // namespace intaglio::nn

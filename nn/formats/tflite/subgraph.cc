@@ -1,0 +1,60 @@
+#include "intaglio/nn/formats/tflite/subgraph.h"
+
+#include <string>
+#include <utility>
+
+#include "intaglio/nn/formats/tflite/operators.h"
+#include "intaglio/nn/formats/tflite/tensors.h"
+
+namespace intaglio::nn {
+namespace {
+
+Status ReadIds(const flatbuffers::Vector<int32_t>* from, const char* what, Budget& budget,
+               const Graph& graph, std::vector<TensorId>& to) {
+  INTAGLIO_RETURN_IF_ERROR(budget.Charge(Length(from), sizeof(TensorId)));
+  for (uint32_t i = 0; i < Length(from); ++i) {
+    const int32_t id = from->Get(i);
+    if (id < 0 || std::cmp_greater_equal(id, graph.tensors.size())) {
+      return InvalidArgument(std::string(what) + " " + std::to_string(i) +
+                             " of the model is tensor #" + std::to_string(id) +
+                             ", which does not exist (there are " +
+                             std::to_string(graph.tensors.size()) + ")");
+    }
+    to.push_back(id);
+  }
+  return {};
+}
+
+Status CheckActivations(const Graph& graph, const Budget& budget) {
+  for (const Tensor& tensor : graph.tensors) {
+    if (tensor.constant) continue;
+    const Result<size_t> bytes = CountBytes(tensor.shape, tensor.type);
+    if (!bytes.ok()) return bytes.status();
+    const Status status = budget.CheckActivation(*bytes);
+    if (status.ok()) continue;
+    return {status.code(), "tensor '" + tensor.name + "', " + NameOf(tensor.type) + " " +
+                               ToString(tensor.shape) + ", " + status.message()};
+  }
+  return {};
+}
+
+}  // namespace
+
+Status ReadTensorsAndIds(const TfliteFile& file, const tflite::SubGraph& subgraph, Budget& budget,
+                         Graph& graph) {
+  INTAGLIO_RETURN_IF_ERROR(ReadTensors(file, subgraph, budget, graph));
+  INTAGLIO_RETURN_IF_ERROR(ReadIds(subgraph.inputs(), "input", budget, graph, graph.inputs));
+  return ReadIds(subgraph.outputs(), "output", budget, graph, graph.outputs);
+}
+
+Status ReadSubgraph(const TfliteFile& file, const tflite::SubGraph& subgraph, Budget& budget,
+                    const SetInputs& set_inputs, Graph& graph) {
+  INTAGLIO_RETURN_IF_ERROR(CheckOperators(file, subgraph, budget));
+  INTAGLIO_RETURN_IF_ERROR(ReadTensorsAndIds(file, subgraph, budget, graph));
+  INTAGLIO_RETURN_IF_ERROR(set_inputs(graph));
+  INTAGLIO_RETURN_IF_ERROR(ReadOperators(file, subgraph, budget, graph));
+  INTAGLIO_RETURN_IF_ERROR(CheckActivations(graph, budget));
+  return Validate(graph);
+}
+
+}  // namespace intaglio::nn

@@ -1,0 +1,34 @@
+// Writes graphs as .tflite files, for our own reader and for TFLite's runtimes.
+#ifndef INTAGLIO_NN_FORMATS_TFLITE_WRITER_H_
+#define INTAGLIO_NN_FORMATS_TFLITE_WRITER_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "intaglio/fixedpoint/status.h"
+#include "intaglio/nn/graph/graph.h"
+
+namespace intaglio::nn {
+
+// Returns the bytes of a file that reads back as the same graph: layers, shapes, types,
+// quantizations, constants, variables and the graphs of loops and branches. Tensors that no layer
+// uses, and labels, are left out. Layers keep their order. Variables that READ_VARIABLE and
+// ASSIGN_VARIABLE use become resources. If two of them have one name, one gets another name.
+//
+// Refuses the following, and names the layer:
+//  - a graph that Validate refuses;
+//  - explicit padding other than none, because the format knows only SAME and VALID;
+//  - a variable that READ_VARIABLE or ASSIGN_VARIABLE uses and that another layer uses as it is;
+//  - other variables with elements of their own;
+//  - forms of DYNAMIC_UPDATE_SLICE, and of slices with computed places, that no file has;
+//  - a model that would come to 1 GiB.
+Result<std::vector<uint8_t>> ExportTflite(const Graph& graph);
+
+// The same into a file. It appears whole or not at all: the bytes go to a file beside it, which
+// then takes its name, so that it may be the one the graph was read from.
+Status SaveTflite(const Graph& graph, const std::string& path);
+
+}  // namespace intaglio::nn
+
+#endif  // INTAGLIO_NN_FORMATS_TFLITE_WRITER_H_

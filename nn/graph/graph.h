@@ -1,0 +1,57 @@
+// A graph of layers: what a model computes, independent of how. Importers and the builder make
+// graphs; Model::Prepare checks them. Nothing in a graph needs to be right before that.
+#ifndef INTAGLIO_NN_GRAPH_GRAPH_H_
+#define INTAGLIO_NN_GRAPH_GRAPH_H_
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "intaglio/fixedpoint/status.h"
+#include "intaglio/nn/graph/operator.h"
+#include "intaglio/nn/graph/tensor.h"
+
+namespace intaglio::nn {
+
+// An index into Graph::tensors.
+using TensorId = int;
+inline constexpr TensorId kNoTensor = -1;  // an optional input that is absent
+
+struct Layer {
+  Operator op;
+  std::vector<TensorId> inputs;
+  std::vector<TensorId> outputs;
+  // Names the layer in messages, as in "CONV_2D #3 'MobilenetV1/Conv2d_0'". Where empty, it is made
+  // from the operator, the position and the first output's name.
+  std::string label;
+};
+
+struct Graph {
+  std::string name;  // of the model; may be empty
+  std::vector<Tensor> tensors;
+  std::vector<Layer> layers;  // in an order in which they can run
+  std::vector<TensorId> inputs;
+  std::vector<TensorId> outputs;
+};
+
+// TFLite's name of an operator, such as "CONV_2D".
+const char* NameOf(const Operator& op);
+
+// The layer's label, or one made as said above.
+std::string LabelOf(const Graph& graph, size_t layer);
+
+// The shapes of a layer's outputs, from its parameters and the shapes of its inputs (those of its
+// outputs are not read). Checks all that decides them: number of inputs, ranks, strides, axes,
+// channels. The message starts with the label. Only for tensor ids in range.
+Result<std::vector<Shape>> InferShapes(const Graph& graph, size_t layer);
+
+// Checks what holds for every graph: tensor ids in range, sizes that fit, constants as long as
+// their shape says, one zero point per scale, no NaN, infinite or negative scale, every tensor
+// written once and before it is read, no layer that writes what it reads or a constant, and the
+// output shapes of InferShapes. Model::Prepare calls it, and checks there what a layer needs of the
+// types and quantizations it uses.
+Status Validate(const Graph& graph);
+
+}  // namespace intaglio::nn
+
+#endif  // INTAGLIO_NN_GRAPH_GRAPH_H_

@@ -1,0 +1,83 @@
+// What is known of an operator: a row, and the parameters of one layer.
+//
+// A type T of parameters is an operator if it has a member `static const OperatorRow kRow`. There
+// is no list of operators: whoever names T, such as a reader of files or a user's program, brings
+// its row along.
+#ifndef INTAGLIO_NN_GRAPH_OPERATOR_ROW_H_
+#define INTAGLIO_NN_GRAPH_OPERATOR_ROW_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "intaglio/fixedpoint/status.h"
+#include "intaglio/nn/graph/tensor.h"
+
+namespace intaglio::nn {
+
+class LayerView;
+class Operator;
+struct Graph;
+struct LayerOptions;
+struct NestedGraph;
+struct PreparedLayer;
+
+using ShapesResult = Result<std::vector<Shape>>;
+
+// Sets of types, as bits 1 << type.
+using TypeSet = uint32_t;
+constexpr TypeSet SetOf(Type type) { return TypeSet{1} << static_cast<unsigned>(type); }
+inline constexpr TypeSet kAnyType = ~TypeSet{0};
+
+std::string ListTypes(TypeSet types);  // "int8, uint8", or "any"
+
+// A constant seen as matrices of channels by depth.
+struct MatrixCounts {
+  int64_t count = 1;
+  int64_t channels = 1;
+  int64_t depth = 1;
+};
+
+// How an operator packs its constants. The bounds on memory follow from it (graph/cost.h).
+struct Packing {
+  // Null: the operator packs none.
+  MatrixCounts (*matrices)(const LayerView& layer, const Tensor& constant) = nullptr;
+  bool packs_activations = false;  // in each run, where they stand in the place of weights
+  bool to_float32 = false;
+  int64_t copies = 1;  // the most of one element
+};
+
+struct OperatorRow {
+  const char* name;  // TFLite's, or the user's
+  size_t min_inputs;
+  size_t max_inputs;
+  // The types of input 0. Every other type follows from it or is the operator's own business.
+  TypeSet types;
+  // Returns the output shapes, from the parameters and the input shapes. Called with a right number
+  // of inputs, of which the first min_inputs are present.
+  ShapesResult (*infer)(const LayerView& layer);
+  // Makes the routine. Called on graphs that passed Validate, with input 0 of an accepted type.
+  Result<PreparedLayer> (*prepare)(const LayerView& layer, const LayerOptions& options);
+  // What else a user must know, for lists of operators.
+  const char* remark = "";
+  // The inputs that are weights, biases and the like: bit i is input i. Some routines take only
+  // constants as these inputs; others are faster with constants.
+  uint32_t parameters = 0;
+  // Says why the layer computes in floating point although none of its tensors does; empty where it
+  // does not. Null: it never does.
+  std::string (*forces_float)(const LayerView& layer) = nullptr;
+  // Lists the graphs inside of the operator. Null: there are none.
+  std::vector<NestedGraph> (*nested_graphs)(const Operator& op) = nullptr;
+  // The values of the inputs do not matter, only their shapes.
+  bool reads_only_shapes = false;
+  Packing packing = {};
+  // Bounds the bytes of lists that the routine makes; null: only those of every layer.
+  int64_t (*list_bytes)(const LayerView& layer) = nullptr;
+  // Counts the steps of a run besides multiply-accumulates and one step per element; null: none.
+  int64_t (*extra_work)(const LayerView& layer) = nullptr;
+};
+
+}  // namespace intaglio::nn
+
+#endif  // INTAGLIO_NN_GRAPH_OPERATOR_ROW_H_

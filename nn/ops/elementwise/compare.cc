@@ -1,0 +1,209 @@
+// EQUAL, NOT_EQUAL, LESS, LESS_EQUAL, GREATER, GREATER_EQUAL, LOGICAL_AND, LOGICAL_OR, MAXIMUM,
+// MINIMUM.
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <string>
+
+#include "intaglio/nn/ops/elementwise/operators.h"
+#include "intaglio/nn/ops/support/binary.h"
+#include "intaglio/nn/ops/support/quantization.h"
+#include "intaglio/nn/ops/support/rows.h"
+
+namespace intaglio::nn {
+namespace {
+
+// A quantized number on the scale that comparisons share: 256 times its real value, in fixed point.
+struct Comparable {
+  int32_t zero_point = 0;
+  QuantizedMultiplier scale;
+
+  int32_t operator()(int32_t x) const { return Requantize((x - zero_point) * 256, scale); }
+};
+
+Result<Comparable> ComparableOf(const LayerView& layer, size_t i) {
+  const Result<Affine> q = AffineOf(layer, layer.input(i));
+  if (!q.ok()) return q.status();
+  const Result<QuantizedMultiplier> scale = MakeMultiplier(layer, static_cast<double>(q->scale));
+  if (!scale.ok()) return scale.status();
+  if (scale->exponent <= 0) return Comparable{q->zero_point, *scale};
+  return layer.Unsupported("compares numbers with the scale " + std::to_string(q->scale) +
+                           "; scales below 1 are supported");
+}
+
+template <class Better>
+Result<PreparedLayer> PrepareQuantizedComparison(const LayerView& layer) {
+  const Result<Comparable> first = ComparableOf(layer, 0);
+  if (!first.ok()) return first.status();
+  const Result<Comparable> second = ComparableOf(layer, 1);
+  if (!second.ok()) return second.status();
+  return PrepareBinary(
+      layer, VisitType<int8_t, uint8_t, int16_t>(layer.input(0).type, [&](auto zero) {
+        using T = decltype(zero);
+        return BinaryRoutine<T, T, uint8_t>(
+            layer, [a = *first, b = *second](T x, T y) { return Better()(a(x), b(y)) ? 1 : 0; });
+      }));
+}
+
+template <class Better>
+Result<PreparedLayer> PreparePlainComparison(const LayerView& layer) {
+  const Type type = layer.input(0).type == Type::kBool ? Type::kUInt8 : layer.input(0).type;
+  return PrepareBinary(
+      layer, VisitType<uint8_t, int16_t, int32_t, int64_t, float>(type, [&](auto zero) {
+        using T = decltype(zero);
+        return BinaryRoutine<T, T, uint8_t>(layer, [](T x, T y) { return Better()(x, y) ? 1 : 0; });
+      }));
+}
+
+// TFLite compares int16 by order as it is, and for equality as quantized numbers where it is.
+template <class Better>
+Result<PreparedLayer> PrepareComparison(const LayerView& layer, bool of_order) {
+  INTAGLIO_RETURN_IF_ERROR(CheckType(layer, layer.output(), Type::kBool));
+  INTAGLIO_RETURN_IF_ERROR(CheckType(layer, layer.input(1), layer.input(0).type));
+  const Type type = layer.input(0).type;
+  const bool quantized =
+      type == Type::kInt8 || type == Type::kUInt8 ||
+      (type == Type::kInt16 && !of_order && layer.input(0).quantization.quantized());
+  if (quantized) return PrepareQuantizedComparison<Better>(layer);
+  return PreparePlainComparison<Better>(layer);
+}
+
+template <class Function>
+Result<PreparedLayer> PrepareLogical(const LayerView& layer, const Function& f) {
+  INTAGLIO_RETURN_IF_ERROR(CheckOneType(layer));
+  return PrepareBinary(layer, BinaryRoutine<uint8_t, uint8_t, uint8_t>(layer, f));
+}
+
+// Numbers of one type as they are.
+template <class Choice>
+Result<PreparedLayer> PrepareChoice(const LayerView& layer) {
+  INTAGLIO_RETURN_IF_ERROR(CheckOneType(layer));
+  return PrepareBinary(layer, VisitType<int8_t, uint8_t, int16_t, int32_t, int64_t, float>(
+                                  layer.input(0).type, [&](auto zero) {
+                                    using T = decltype(zero);
+                                    return BinaryRoutine<T, T, T>(
+                                        layer, [](T x, T y) { return Choice()(x, y) ? x : y; });
+                                  }));
+}
+
+Result<PreparedLayer> PrepareEqual(const LayerView& layer, const LayerOptions&) {
+  return PrepareComparison<std::equal_to<>>(layer, false);
+}
+
+Result<PreparedLayer> PrepareNotEqual(const LayerView& layer, const LayerOptions&) {
+  return PrepareComparison<std::not_equal_to<>>(layer, false);
+}
+
+Result<PreparedLayer> PrepareLess(const LayerView& layer, const LayerOptions&) {
+  return PrepareComparison<std::less<>>(layer, true);
+}
+
+Result<PreparedLayer> PrepareLessEqual(const LayerView& layer, const LayerOptions&) {
+  return PrepareComparison<std::less_equal<>>(layer, true);
+}
+
+Result<PreparedLayer> PrepareGreater(const LayerView& layer, const LayerOptions&) {
+  return PrepareComparison<std::greater<>>(layer, true);
+}
+
+Result<PreparedLayer> PrepareGreaterEqual(const LayerView& layer, const LayerOptions&) {
+  return PrepareComparison<std::greater_equal<>>(layer, true);
+}
+
+Result<PreparedLayer> PrepareLogicalAnd(const LayerView& layer, const LayerOptions&) {
+  return PrepareLogical(layer, [](uint8_t x, uint8_t y) { return x != 0 && y != 0 ? 1 : 0; });
+}
+
+Result<PreparedLayer> PrepareLogicalOr(const LayerView& layer, const LayerOptions&) {
+  return PrepareLogical(layer, [](uint8_t x, uint8_t y) { return x != 0 || y != 0 ? 1 : 0; });
+}
+
+Result<PreparedLayer> PrepareMaximum(const LayerView& layer, const LayerOptions&) {
+  return PrepareChoice<std::greater<>>(layer);
+}
+
+Result<PreparedLayer> PrepareMinimum(const LayerView& layer, const LayerOptions&) {
+  return PrepareChoice<std::less<>>(layer);
+}
+
+}  // namespace
+
+constinit const OperatorRow Maximum::kRow = {.name = "MAXIMUM",
+                                             .min_inputs = 2,
+                                             .max_inputs = 2,
+                                             .types = kNumbers,
+                                             .infer = InferBroadcast,
+                                             .prepare = PrepareMaximum,
+                                             .remark = "one quantization"};
+
+constinit const OperatorRow Minimum::kRow = {.name = "MINIMUM",
+                                             .min_inputs = 2,
+                                             .max_inputs = 2,
+                                             .types = kNumbers,
+                                             .infer = InferBroadcast,
+                                             .prepare = PrepareMinimum,
+                                             .remark = "one quantization"};
+
+constinit const OperatorRow Equal::kRow = {.name = "EQUAL",
+                                           .min_inputs = 2,
+                                           .max_inputs = 2,
+                                           .types = kNumbers | kBool,
+                                           .infer = InferBroadcast,
+                                           .prepare = PrepareEqual,
+                                           .remark = "quantized scales below 1"};
+
+constinit const OperatorRow NotEqual::kRow = {.name = "NOT_EQUAL",
+                                              .min_inputs = 2,
+                                              .max_inputs = 2,
+                                              .types = kNumbers | kBool,
+                                              .infer = InferBroadcast,
+                                              .prepare = PrepareNotEqual,
+                                              .remark = "quantized scales below 1"};
+
+constinit const OperatorRow Less::kRow = {.name = "LESS",
+                                          .min_inputs = 2,
+                                          .max_inputs = 2,
+                                          .types = kNumbers,
+                                          .infer = InferBroadcast,
+                                          .prepare = PrepareLess,
+                                          .remark = "quantized scales below 1"};
+
+constinit const OperatorRow LessEqual::kRow = {.name = "LESS_EQUAL",
+                                               .min_inputs = 2,
+                                               .max_inputs = 2,
+                                               .types = kNumbers,
+                                               .infer = InferBroadcast,
+                                               .prepare = PrepareLessEqual,
+                                               .remark = "quantized scales below 1"};
+
+constinit const OperatorRow Greater::kRow = {.name = "GREATER",
+                                             .min_inputs = 2,
+                                             .max_inputs = 2,
+                                             .types = kNumbers,
+                                             .infer = InferBroadcast,
+                                             .prepare = PrepareGreater,
+                                             .remark = "quantized scales below 1"};
+
+constinit const OperatorRow GreaterEqual::kRow = {.name = "GREATER_EQUAL",
+                                                  .min_inputs = 2,
+                                                  .max_inputs = 2,
+                                                  .types = kNumbers,
+                                                  .infer = InferBroadcast,
+                                                  .prepare = PrepareGreaterEqual,
+                                                  .remark = "quantized scales below 1"};
+
+constinit const OperatorRow LogicalAnd::kRow = {.name = "LOGICAL_AND",
+                                                .min_inputs = 2,
+                                                .max_inputs = 2,
+                                                .types = kBool,
+                                                .infer = InferBroadcast,
+                                                .prepare = PrepareLogicalAnd};
+
+constinit const OperatorRow LogicalOr::kRow = {.name = "LOGICAL_OR",
+                                               .min_inputs = 2,
+                                               .max_inputs = 2,
+                                               .types = kBool,
+                                               .infer = InferBroadcast,
+                                               .prepare = PrepareLogicalOr};
+
+}  // namespace intaglio::nn

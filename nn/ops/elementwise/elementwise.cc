@@ -1,0 +1,281 @@
+// Functions of one element: ABS, NEG, EXP, LOG, SQRT, RSQRT, SQUARE, FLOOR, CEIL, ROUND, SIN, COS,
+// LOGICAL_NOT.
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <string>
+
+#include "intaglio/fixedpoint/inverse_sqrt.h"
+#include "intaglio/nn/ops/elementwise/operators.h"
+#include "intaglio/nn/ops/support/binary.h"
+#include "intaglio/nn/ops/support/quantization.h"
+#include "intaglio/nn/ops/support/rows.h"
+#include "intaglio/nn/ops/support/unary.h"
+
+namespace intaglio::nn {
+namespace {
+
+template <class Function>
+Result<PreparedLayer> PrepareFloat(const LayerView& layer, const Function& f) {
+  INTAGLIO_RETURN_IF_ERROR(CheckOneType(layer));
+  return PrepareUnary(layer, UnaryRoutine<float, float>(layer, f));
+}
+
+// A table for numbers from the zero point on. A number below it makes the run fail.
+Result<PreparedLayer> PrepareNonNegative(const LayerView& layer, const Affine& in,
+                                         PreparedLayer prepared) {
+  const auto count = static_cast<size_t>(*CountElements(layer.output().shape));
+  const auto wrap = [&](auto zero) {
+    using T = decltype(zero);
+    return RoutineOf([count, routine = prepared.routine,
+                      lowest = in.zero_point](const RunArguments& arguments) -> Status {
+      const auto* const x = static_cast<const T*>(arguments.inputs[0]);
+      if (std::any_of(x, x + count, [=](T element) { return element < lowest; })) {
+        return InvalidArgument("the function is not defined for negative numbers");
+      }
+      return routine->Run(arguments);
+    });
+  };
+  prepared.routine = VisitType<int8_t, int16_t>(layer.input(0).type, wrap);
+  return prepared;
+}
+
+float RoundHalfEven(float x) {
+  const float floor = std::floor(x);
+  const float rest = x - floor;
+  const bool even = std::fmod(floor, 2.0f) == 0;
+  return rest < 0.5f || (rest == 0.5f && even) ? floor : floor + 1.0f;
+}
+
+Result<PreparedLayer> PrepareAbs(const LayerView& layer, const LayerOptions&) {
+  INTAGLIO_RETURN_IF_ERROR(CheckOneType(layer));
+  const Type type = layer.input(0).type;
+  if (type == Type::kFloat32) {
+    return PrepareFloat(layer, [](float x) { return std::fabs(x); });
+  }
+  if (type == Type::kInt32) {
+    return PrepareUnary(layer, UnaryRoutine<int32_t, int32_t>(
+                                   layer, [](int32_t x) { return x < 0 ? WrappingSub(0, x) : x; }));
+  }
+  if (type == Type::kInt16 && !layer.input(0).quantization.quantized()) {
+    return PrepareUnary(
+        layer, UnaryRoutine<int16_t, int16_t>(layer, [](int32_t x) { return x < 0 ? -x : x; }));
+  }
+  const Result<InOut> q = SameTypeInOut(layer);
+  if (!q.ok()) return q.status();
+  // The quotient is float32, as in TFLite. 1 leaves numbers as they are; it also serves equal
+  // scales, even scales of 0.
+  const bool alike = q->input.scale == q->output.scale;
+  const Result<QuantizedMultiplier> multiplier =
+      MakeMultiplier(layer, alike ? 1.0 : static_cast<double>(q->input.scale / q->output.scale));
+  if (!multiplier.ok()) return multiplier.status();
+  return PrepareQuantizedUnary(layer, [q = *q, m = *multiplier, type](int32_t x) {
+    const int32_t magnitude = std::abs(x - q.input.zero_point);
+    return AddAndClamp(Requantize(magnitude, m), q.output.zero_point, RangeOf(type));
+  });
+}
+
+Result<PreparedLayer> PrepareNeg(const LayerView& layer, const LayerOptions&) {
+  INTAGLIO_RETURN_IF_ERROR(CheckOneType(layer));
+  if (layer.input(0).type == Type::kFloat32) return PrepareFloat(layer, [](float x) { return -x; });
+  return PrepareUnary(layer, VisitType<int32_t, int64_t>(layer.input(0).type, [&](auto zero) {
+                        using T = decltype(zero);
+                        return UnaryRoutine<T, T>(layer, [](T x) { return WrappingSub(T(0), x); });
+                      }));
+}
+
+Result<PreparedLayer> PrepareExp(const LayerView& layer, const LayerOptions&) {
+  return PrepareRealFunction(layer, [](float x) { return std::exp(x); });
+}
+
+// What has no logarithm becomes the lowest number of a quantized type.
+Result<PreparedLayer> PrepareLog(const LayerView& layer, const LayerOptions&) {
+  if (layer.input(0).type == Type::kFloat32) {
+    return PrepareFloat(layer, [](float x) { return std::log(x); });
+  }
+  const Result<Affine> out = AffineOf(layer, layer.output());
+  if (!out.ok()) return out.status();
+  const float lowest =
+      static_cast<float>(RangeOf(layer.output().type).min - out->zero_point) * out->scale;
+  return PrepareRealFunction(layer, [=](float x) { return x <= 0 ? lowest : std::log(x); });
+}
+
+Result<PreparedLayer> PrepareSqrt(const LayerView& layer, const LayerOptions&) {
+  if (layer.input(0).type == Type::kFloat32) {
+    return PrepareFloat(layer, [](float x) { return std::sqrt(x); });
+  }
+  const Result<InOut> q = SameTypeInOut(layer);
+  if (!q.ok()) return q.status();
+  const Range range = RangeOf(layer.output().type);
+  // float32, and cut off instead of rounded.
+  const auto root = [q = *q, range](int32_t x) {
+    const float real = q.input.scale * static_cast<float>(x - q.input.zero_point);
+    const float scaled = real < 0 ? 0.0f : std::sqrt(real) / q.output.scale;
+    return AddAndClamp(static_cast<int32_t>(std::fmin(scaled, 65536.0f)), q.output.zero_point,
+                       range);
+  };
+  return PrepareNonNegative(layer, q->input, PrepareQuantizedUnary(layer, root));
+}
+
+Result<PreparedLayer> PrepareRsqrt(const LayerView& layer, const LayerOptions&) {
+  if (layer.input(0).type == Type::kFloat32) {
+    return PrepareFloat(layer, [](float x) { return 1.0f / std::sqrt(x); });
+  }
+  const Result<InOut> q = SameTypeInOut(layer);
+  if (!q.ok()) return q.status();
+  if (layer.input(0).type == Type::kInt16) {
+    const float highest = 32767 * q->output.scale;
+    Result<PreparedLayer> prepared =
+        PrepareRealFunction(layer, [=](float x) { return x <= 0 ? highest : 1.0f / std::sqrt(x); });
+    if (!prepared.ok()) return prepared;
+    return PrepareNonNegative(layer, q->input, std::move(*prepared));
+  }
+  // TFLite takes the root in float32, but the quotient in double.
+  const Result<QuantizedMultiplier> multiplier =
+      MakeMultiplier(layer, 1.0 / static_cast<double>(std::sqrt(q->input.scale) * q->output.scale));
+  if (!multiplier.ok()) return multiplier.status();
+  const Range range = RangeOf(layer.output().type);
+  constexpr int kFraction = 20;  // bits on the way
+  QuantizedMultiplier last{multiplier->mantissa, multiplier->exponent - kFraction};
+  if (last.exponent < -31) last = {};
+  const auto inverse = [q = *q, last, range](int32_t x) {
+    const int32_t centered = x - q.input.zero_point;
+    if (centered <= 0) return range.max;
+    const InverseSqrtMultiplier root = TfliteInverseSqrt(centered);
+    const int32_t fine = Requantize(1, {root.multiplier, kFraction - root.right_shift});
+    return AddAndClamp(Requantize(fine, last), q.output.zero_point, range);
+  };
+  return PrepareNonNegative(layer, q->input, PrepareQuantizedUnary(layer, inverse));
+}
+
+Result<PreparedLayer> PrepareSquare(const LayerView& layer, const LayerOptions&) {
+  return PrepareFloat(layer, [](float x) { return x * x; });
+}
+
+Result<PreparedLayer> PrepareFloor(const LayerView& layer, const LayerOptions&) {
+  return PrepareFloat(layer, [](float x) { return std::floor(x); });
+}
+
+Result<PreparedLayer> PrepareCeil(const LayerView& layer, const LayerOptions&) {
+  return PrepareFloat(layer, [](float x) { return std::ceil(x); });
+}
+
+Result<PreparedLayer> PrepareRound(const LayerView& layer, const LayerOptions&) {
+  return PrepareFloat(layer, RoundHalfEven);
+}
+
+Result<PreparedLayer> PrepareSin(const LayerView& layer, const LayerOptions&) {
+  return PrepareFloat(layer, [](float x) { return std::sin(x); });
+}
+
+Result<PreparedLayer> PrepareCos(const LayerView& layer, const LayerOptions&) {
+  return PrepareFloat(layer, [](float x) { return std::cos(x); });
+}
+
+Result<PreparedLayer> PrepareLogicalNot(const LayerView& layer, const LayerOptions&) {
+  INTAGLIO_RETURN_IF_ERROR(CheckOneType(layer));
+  return PrepareUnary(
+      layer, UnaryRoutine<uint8_t, uint8_t>(layer, [](uint8_t x) { return x == 0 ? 1 : 0; }));
+}
+
+std::string FloatOfSqrt(const LayerView& layer) {
+  const Tensor& input = layer.input(0);
+  if (input.type != Type::kInt16) return {};
+  return "it takes the roots of int16 '" + input.name + "' in float32";
+}
+
+}  // namespace
+
+constinit const OperatorRow LogicalNot::kRow = {.name = "LOGICAL_NOT",
+                                                .min_inputs = 1,
+                                                .max_inputs = 1,
+                                                .types = kBool,
+                                                .infer = InferUnary,
+                                                .prepare = PrepareLogicalNot};
+
+constinit const OperatorRow Abs::kRow = {.name = "ABS",
+                                         .min_inputs = 1,
+                                         .max_inputs = 1,
+                                         .types = kSigned,
+                                         .infer = InferUnary,
+                                         .prepare = PrepareAbs};
+
+constinit const OperatorRow Neg::kRow = {.name = "NEG",
+                                         .min_inputs = 1,
+                                         .max_inputs = 1,
+                                         .types = kInteger | kFloat,
+                                         .infer = InferUnary,
+                                         .prepare = PrepareNeg};
+
+constinit const OperatorRow Exp::kRow = {.name = "EXP",
+                                         .min_inputs = 1,
+                                         .max_inputs = 1,
+                                         .types = kReal,
+                                         .infer = InferUnary,
+                                         .prepare = PrepareExp};
+
+constinit const OperatorRow Log::kRow = {.name = "LOG",
+                                         .min_inputs = 1,
+                                         .max_inputs = 1,
+                                         .types = kReal,
+                                         .infer = InferUnary,
+                                         .prepare = PrepareLog};
+
+constinit const OperatorRow Sqrt::kRow = {.name = "SQRT",
+                                          .min_inputs = 1,
+                                          .max_inputs = 1,
+                                          .types = kReal,
+                                          .infer = InferUnary,
+                                          .prepare = PrepareSqrt,
+                                          .forces_float = FloatOfSqrt};
+
+constinit const OperatorRow Rsqrt::kRow = {.name = "RSQRT",
+                                           .min_inputs = 1,
+                                           .max_inputs = 1,
+                                           .types = kReal,
+                                           .infer = InferUnary,
+                                           .prepare = PrepareRsqrt};
+
+constinit const OperatorRow Square::kRow = {.name = "SQUARE",
+                                            .min_inputs = 1,
+                                            .max_inputs = 1,
+                                            .types = kFloat,
+                                            .infer = InferUnary,
+                                            .prepare = PrepareSquare};
+
+constinit const OperatorRow Floor::kRow = {.name = "FLOOR",
+                                           .min_inputs = 1,
+                                           .max_inputs = 1,
+                                           .types = kFloat,
+                                           .infer = InferUnary,
+                                           .prepare = PrepareFloor};
+
+constinit const OperatorRow Ceil::kRow = {.name = "CEIL",
+                                          .min_inputs = 1,
+                                          .max_inputs = 1,
+                                          .types = kFloat,
+                                          .infer = InferUnary,
+                                          .prepare = PrepareCeil};
+
+constinit const OperatorRow Round::kRow = {.name = "ROUND",
+                                           .min_inputs = 1,
+                                           .max_inputs = 1,
+                                           .types = kFloat,
+                                           .infer = InferUnary,
+                                           .prepare = PrepareRound};
+
+constinit const OperatorRow Sin::kRow = {.name = "SIN",
+                                         .min_inputs = 1,
+                                         .max_inputs = 1,
+                                         .types = kFloat,
+                                         .infer = InferUnary,
+                                         .prepare = PrepareSin};
+
+constinit const OperatorRow Cos::kRow = {.name = "COS",
+                                         .min_inputs = 1,
+                                         .max_inputs = 1,
+                                         .types = kFloat,
+                                         .infer = InferUnary,
+                                         .prepare = PrepareCos};
+
+}  // namespace intaglio::nn

@@ -1,0 +1,308 @@
+// QUANTIZE and DEQUANTIZE: the borders between real and quantized numbers, and between two
+// quantizations.
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstring>
+#include <limits>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "intaglio/gemm/lines.h"
+#include "intaglio/nn/ops/elementwise/operators.h"
+#include "intaglio/nn/ops/support/checks.h"
+#include "intaglio/nn/ops/support/parallel.h"
+#include "intaglio/nn/ops/support/quantization.h"
+#include "intaglio/nn/ops/support/rows.h"
+#include "intaglio/nn/ops/support/table.h"
+#include "intaglio/nn/routine/routine_of.h"
+
+namespace intaglio::nn {
+namespace {
+
+// round(x / scale) + zero point in float32, clamped; NaN gives the zero point.
+template <class T>
+class QuantizeRoutine final : public Routine {
+ public:
+  QuantizeRoutine(const Affine& q, size_t count, const LineRoutines& lines)
+      : q_(q), count_(static_cast<ptrdiff_t>(count)) {
+    if (sizeof(T) == 1 && LineRoutines::IsQuantizeScale(q.scale)) quantize_ = lines.quantize;
+  }
+
+  Status Run(const RunArguments& arguments) const override {
+    const auto* const in = static_cast<const float*>(arguments.inputs[0]);
+    auto* const out = static_cast<T*>(arguments.outputs[0]);
+    ForParts(arguments.context, count_, kLeastBytesOfThread,
+             [&](ptrdiff_t first, ptrdiff_t last) { Run(in + first, out + first, last - first); });
+    return {};
+  }
+
+ private:
+  void Run(const float* in, T* out, ptrdiff_t count) const {
+    if (quantize_ != nullptr)
+      return quantize_(in, q_.scale, {std::is_signed_v<T>, q_.zero_point}, out, count);
+    ptrdiff_t i = 0;
+    for (; i + kLanes <= count; i += kLanes) Convert(in + i, out + i);
+    if (i == count) return;
+    float last[kLanes] = {};
+    T results[kLanes];
+    std::copy(in + i, in + count, last);
+    Convert(last, results);
+    std::copy(results, results + (count - i), out + i);
+  }
+
+  // The compiler's own vectors: of loops with comparisons of reals it makes none.
+  static constexpr ptrdiff_t kLanes = 16;
+  static constexpr ptrdiff_t kQuad = 4;
+  typedef float Reals __attribute__((vector_size(kQuad * sizeof(float))));
+  typedef int32_t Words __attribute__((vector_size(kQuad * sizeof(int32_t))));
+
+  void Convert(const float* in, T* out) const {
+    int32_t rounded[kLanes];
+    for (ptrdiff_t i = 0; i < kLanes; i += kQuad) {
+      const Words words = Rounded(in + i);
+      std::memcpy(rounded + i, &words, sizeof words);
+    }
+    for (ptrdiff_t i = 0; i < kLanes; ++i) out[i] = static_cast<T>(rounded[i]);
+  }
+
+  // Limits are integers, so that they may come before the rounding. Half, less its last bit, rounds
+  // ties away from zero and nothing else beyond: what is limited is below 2^23.
+  Words Rounded(const float* in) const {
+    constexpr float kAlmostHalf = 0x1.fffffep-2f;
+    const Reals zero = {};
+    const Reals low = zero + static_cast<float>(std::numeric_limits<T>::min() - q_.zero_point);
+    const Reals high = zero + static_cast<float>(std::numeric_limits<T>::max() - q_.zero_point);
+    Reals x;
+    std::memcpy(&x, in, sizeof x);
+    x /= q_.scale;
+    x = x > high ? high : x;
+    x = x < low ? low : x;
+    x = x == x ? x : zero;
+    x += x < zero ? zero - kAlmostHalf : zero + kAlmostHalf;
+    return __builtin_convertvector(x, Words) + q_.zero_point;
+  }
+
+  Affine q_;
+  ptrdiff_t count_;
+  decltype(LineRoutines::quantize) quantize_ = nullptr;
+};
+
+// x - zero point, requantized.
+struct Requantization {
+  QuantizedMultiplier multiplier;
+  int32_t from = 0;
+  int32_t to = 0;
+
+  int32_t operator()(int32_t x, Range range) const {
+    const int32_t centered = AddAndClamp(x, -from, RangeOf(Type::kInt32));
+    return AddAndClamp(Requantize(centered, multiplier), to, range);
+  }
+};
+
+template <class From, class To>
+class RequantizeRoutine final : public Routine {
+ public:
+  RequantizeRoutine(const Requantization& r, size_t count) : r_(r), count_(count) {}
+
+  Status Run(const RunArguments& arguments) const override {
+    const auto* const in = static_cast<const From*>(arguments.inputs[0]);
+    auto* const out = static_cast<To*>(arguments.outputs[0]);
+    const Requantization r = r_;  // whose fields no store to `out` can change
+    constexpr Type kTo = TypeOf<To>;
+    for (size_t i = 0; i < count_; ++i) out[i] = static_cast<To>(r(in[i], RangeOf(kTo)));
+    return {};
+  }
+
+ private:
+  Requantization r_;
+  size_t count_;
+};
+
+template <class From>
+class DequantizeRoutine final : public Routine {
+ public:
+  DequantizeRoutine(const Affine& q, size_t count, const LineRoutines& lines)
+      : q_(q), count_(static_cast<ptrdiff_t>(count)), dequantize_(lines.dequantize) {}
+
+  Status Run(const RunArguments& arguments) const override {
+    const auto* const in = static_cast<const From*>(arguments.inputs[0]);
+    auto* const out = static_cast<float*>(arguments.outputs[0]);
+    ForParts(arguments.context, count_, kLeastBytesOfThread,
+             [&](ptrdiff_t first, ptrdiff_t last) { Run(in + first, out + first, last - first); });
+    return {};
+  }
+
+ private:
+  void Run(const From* in, float* out, ptrdiff_t count) const {
+    if constexpr (sizeof(From) == 1) {
+      return dequantize_(in, {std::is_signed_v<From>, q_.zero_point}, q_.scale, out, count);
+    }
+    for (ptrdiff_t i = 0; i < count; ++i) {
+      out[i] = q_.scale * static_cast<float>(in[i] - q_.zero_point);  // both factors are exact
+    }
+  }
+
+  Affine q_;
+  ptrdiff_t count_;
+  decltype(LineRoutines::dequantize) dequantize_;
+};
+
+// One scale and zero point for each index of an axis, whose elements are `inner` apart.
+template <class From>
+class DequantizeAxisRoutine final : public Routine {
+ public:
+  DequantizeAxisRoutine(const Quantization& q, size_t inner, size_t count)
+      : q_(q), inner_(inner), count_(count) {}
+
+  Status Run(const RunArguments& arguments) const override {
+    const auto* const in = static_cast<const From*>(arguments.inputs[0]);
+    auto* const out = static_cast<float*>(arguments.outputs[0]);
+    for (size_t i = 0; i < count_; ++i) {
+      const size_t channel = i / inner_ % q_.scales.size();
+      out[i] = q_.scales[channel] * static_cast<float>(in[i] - q_.zero_points[channel]);
+    }
+    return {};
+  }
+
+ private:
+  Quantization q_;
+  size_t inner_;
+  size_t count_;
+};
+
+// A routine of the class template for a type known at run time only.
+template <template <class> class R, class... Arguments>
+std::shared_ptr<Routine> MakeFor(Type type, const Arguments&... arguments) {
+  switch (type) {
+    case Type::kInt8:
+      return std::make_shared<R<int8_t>>(arguments...);
+    case Type::kUInt8:
+      return std::make_shared<R<uint8_t>>(arguments...);
+    case Type::kInt16:
+      return std::make_shared<R<int16_t>>(arguments...);
+    default:
+      return nullptr;
+  }
+}
+
+template <class From>
+struct RequantizeFrom {
+  template <class To>
+  using Routine = RequantizeRoutine<From, To>;
+};
+
+bool IsEightBit(Type type) { return type == Type::kInt8 || type == Type::kUInt8; }
+
+Result<PreparedLayer> PrepareRequantize(const LayerView& layer, const Affine& to, size_t count) {
+  const Type in = layer.input(0).type;
+  const Type out = layer.output().type;
+  const Result<Affine> from = AffineOf(layer, layer.input(0));
+  if (!from.ok()) return from.status();
+  const Result<QuantizedMultiplier> multiplier =
+      MakeMultiplier(layer, static_cast<double>(from->scale) / static_cast<double>(to.scale));
+  if (!multiplier.ok()) return multiplier.status();
+  const Requantization r{*multiplier, from->zero_point, to.zero_point};
+  if (IsEightBit(in) && IsEightBit(out)) {
+    return PrepareTable(layer, MakeTable(in, [&](int32_t x) { return r(x, RangeOf(out)); }));
+  }
+  PreparedLayer prepared;
+  prepared.name = RoutineName(in, "elementwise");
+  switch (in) {
+    case Type::kInt8:
+      prepared.routine = MakeFor<RequantizeFrom<int8_t>::Routine>(out, r, count);
+      break;
+    case Type::kUInt8:
+      prepared.routine = MakeFor<RequantizeFrom<uint8_t>::Routine>(out, r, count);
+      break;
+    case Type::kInt16:
+      prepared.routine = MakeFor<RequantizeFrom<int16_t>::Routine>(out, r, count);
+      if (out == Type::kInt32) {
+        prepared.routine = std::make_shared<RequantizeRoutine<int16_t, int32_t>>(r, count);
+      }
+      break;
+    default:
+      prepared.routine = MakeFor<RequantizeFrom<int32_t>::Routine>(out, r, count);
+  }
+  if (prepared.routine == nullptr) {
+    return layer.Unsupported(std::string("from ") + NameOf(in) + " to " + NameOf(out));
+  }
+  return prepared;
+}
+
+}  // namespace
+
+Result<PreparedLayer> PrepareQuantize(const LayerView& layer, const LayerOptions& options) {
+  const Result<Affine> to = AffineOf(layer, layer.output());
+  if (!to.ok()) return to.status();
+  const auto count = static_cast<size_t>(*CountElements(layer.output().shape));
+  if (layer.input(0).type != Type::kFloat32) return PrepareRequantize(layer, *to, count);
+  const Result<const LineRoutines*> lines = LinesOf(options.kernel);
+  if (!lines.ok()) return layer.Wrap(lines.status());
+  PreparedLayer prepared;
+  prepared.routine = MakeFor<QuantizeRoutine>(layer.output().type, *to, count, **lines);
+  if (prepared.routine == nullptr) {
+    return layer.Unsupported(std::string("from float32 to ") + NameOf(layer.output().type));
+  }
+  prepared.name = RoutineName(Type::kFloat32, "quantize");
+  return prepared;
+}
+
+namespace {
+
+Result<PreparedLayer> PrepareDequantizeAxis(const LayerView& layer, size_t count) {
+  const Tensor& input = layer.input(0);
+  const Result<size_t> inner = QuantizedStride(layer);
+  if (!inner.ok()) return inner.status();
+  PreparedLayer prepared;
+  prepared.routine = MakeFor<DequantizeAxisRoutine>(input.type, input.quantization, *inner, count);
+  prepared.name = RoutineName(input.type, "dequantize");
+  return prepared;
+}
+
+// Constants of float16, which are float32 once they are read.
+PreparedLayer PrepareCopy(size_t count) {
+  PreparedLayer prepared;
+  prepared.routine = RoutineOf([count](const RunArguments& arguments) {
+    std::memmove(arguments.outputs[0], arguments.inputs[0], count * sizeof(float));
+  });
+  prepared.name = RoutineName(Type::kFloat32, "copy");
+  prepared.alias = true;
+  return prepared;
+}
+
+Result<PreparedLayer> PrepareDequantize(const LayerView& layer, const LayerOptions& options) {
+  INTAGLIO_RETURN_IF_ERROR(CheckType(layer, layer.output(), Type::kFloat32));
+  const auto count = static_cast<size_t>(*CountElements(layer.output().shape));
+  if (layer.input(0).type == Type::kFloat32) return PrepareCopy(count);
+  if (layer.input(0).quantization.per_axis()) return PrepareDequantizeAxis(layer, count);
+  const Result<Affine> from = AffineOf(layer, layer.input(0));
+  if (!from.ok()) return from.status();
+  const Result<const LineRoutines*> lines = LinesOf(options.kernel);
+  if (!lines.ok()) return layer.Wrap(lines.status());
+  PreparedLayer prepared;
+  prepared.routine = MakeFor<DequantizeRoutine>(layer.input(0).type, *from, count, **lines);
+  prepared.name = RoutineName(layer.input(0).type, "dequantize");
+  return prepared;
+}
+
+}  // namespace
+
+constinit const OperatorRow Quantize::kRow = {.name = "QUANTIZE",
+                                              .min_inputs = 1,
+                                              .max_inputs = 1,
+                                              .types = kQuantized | SetOf(Type::kInt32) | kFloat,
+                                              .infer = InferUnary,
+                                              .prepare = PrepareQuantize,
+                                              .remark = "to int8, uint8, int16; int16 to int32"};
+
+constinit const OperatorRow Dequantize::kRow = {.name = "DEQUANTIZE",
+                                                .min_inputs = 1,
+                                                .max_inputs = 1,
+                                                .types = kQuantized | kFloat,
+                                                .infer = InferUnary,
+                                                .prepare = PrepareDequantize,
+                                                .remark = "to float32"};
+
+}  // namespace intaglio::nn

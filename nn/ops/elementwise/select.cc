@@ -1,0 +1,97 @@
+// SELECT and SELECT_V2: one of two elements, as a third one says.
+#include <cstddef>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "intaglio/nn/ops/elementwise/operators.h"
+#include "intaglio/nn/ops/support/broadcast.h"
+#include "intaglio/nn/ops/support/checks.h"
+#include "intaglio/nn/ops/support/quantization.h"
+#include "intaglio/nn/ops/support/rows.h"
+#include "intaglio/nn/routine/routine_of.h"
+
+namespace intaglio::nn {
+namespace {
+
+template <size_t kBytes>
+void Choose(const Loops<4>& loops, const RunArguments& arguments) {
+  constexpr auto kSize = static_cast<ptrdiff_t>(kBytes);
+  const auto* const condition = static_cast<const uint8_t*>(arguments.inputs[0]);
+  const auto* const x = static_cast<const std::byte*>(arguments.inputs[1]);
+  const auto* const y = static_cast<const std::byte*>(arguments.inputs[2]);
+  auto* const out = static_cast<std::byte*>(arguments.outputs[0]);
+  const Loops<4>::Offsets steps = loops.inner_strides();
+  const ptrdiff_t extent = loops.inner_extent();
+  loops.Run([&](const Loops<4>::Offsets& offsets) {
+    for (ptrdiff_t i = 0; i < extent; ++i) {
+      const bool first = condition[offsets[0] + i * steps[0]] != 0;
+      const std::byte* const from =
+          first ? x + (offsets[1] + i * steps[1]) * kSize : y + (offsets[2] + i * steps[2]) * kSize;
+      std::memcpy(out + (offsets[3] + i * steps[3]) * kSize, from, kBytes);
+    }
+  });
+}
+
+Result<PreparedLayer> PrepareChoice(const LayerView& layer, const Loops<4>& loops) {
+  INTAGLIO_RETURN_IF_ERROR(CheckOneType(layer, 1));
+  const Type type = layer.output().type;
+  PreparedLayer prepared;
+  prepared.name = RoutineName(type, "select");
+  const size_t size = SizeOf(type);
+  prepared.routine = RoutineOf([=](const RunArguments& arguments) {
+    if (size == 1) return Choose<1>(loops, arguments);
+    if (size == 2) return Choose<2>(loops, arguments);
+    if (size == 4) return Choose<4>(loops, arguments);
+    Choose<8>(loops, arguments);
+  });
+  return prepared;
+}
+
+ShapesResult InferSelect(const LayerView& layer) {
+  const Shape& condition = layer.input(0).shape;
+  const Shape& x = layer.input(1).shape;
+  const bool per_row = condition.size() == 1 && !x.empty() && condition[0] == x[0];
+  if (x == layer.input(2).shape && (condition == x || condition.empty() || per_row)) {
+    return std::vector<Shape>{x};
+  }
+  return layer.Invalid("a condition of " + ToString(condition) + " cannot choose between " +
+                       ToString(x) + " and " + ToString(layer.input(2).shape));
+}
+
+Result<PreparedLayer> PrepareSelect(const LayerView& layer, const LayerOptions&) {
+  const Shape& condition = layer.input(0).shape;
+  const Shape& shape = layer.output().shape;
+  const std::vector<ptrdiff_t> dense = DenseStrides(shape);
+  Loops<4> loops;
+  for (size_t i = 0; i < shape.size(); ++i) {
+    ptrdiff_t stride = condition.size() == shape.size() ? dense[i] : 0;
+    if (condition.size() == 1 && i == 0) stride = 1;
+    loops.Add(shape[i], {stride, dense[i], dense[i], dense[i]});
+  }
+  return PrepareChoice(layer, loops);
+}
+
+Result<PreparedLayer> PrepareSelectV2(const LayerView& layer, const LayerOptions&) {
+  return PrepareChoice(layer, BroadcastLoops<4>(layer));
+}
+
+}  // namespace
+
+constinit const OperatorRow Select::kRow = {.name = "SELECT",
+                                            .min_inputs = 3,
+                                            .max_inputs = 3,
+                                            .types = SetOf(Type::kBool),
+                                            .infer = InferSelect,
+                                            .prepare = PrepareSelect,
+                                            .remark = "the condition; values of any type"};
+
+constinit const OperatorRow SelectV2::kRow = {.name = "SELECT_V2",
+                                              .min_inputs = 3,
+                                              .max_inputs = 3,
+                                              .types = SetOf(Type::kBool),
+                                              .infer = InferBroadcast,
+                                              .prepare = PrepareSelectV2,
+                                              .remark = "the condition; values of any type"};
+
+}  // namespace intaglio::nn

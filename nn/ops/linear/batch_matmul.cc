@@ -1,0 +1,173 @@
+// BATCH_MATMUL: a product of matrices for every index of the other dimensions, which broadcast.
+#include "intaglio/nn/ops/linear/batch_matmul.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <utility>
+
+#include "intaglio/gemm/gemm.h"
+#include "intaglio/nn/graph/cost.h"
+#include "intaglio/nn/ops/linear/linear.h"
+#include "intaglio/nn/ops/linear/operators.h"
+#include "intaglio/nn/ops/support/binary.h"
+#include "intaglio/nn/ops/support/rows.h"
+
+namespace intaglio::nn {
+namespace {
+
+// The extent of a shape, counted from its end.
+int FromEnd(const Shape& shape, size_t back) { return shape[shape.size() - back]; }
+Shape BatchOf(const Shape& shape) { return Shape(shape.begin(), shape.end() - 2); }
+
+Result<MatMulSizes> SizesOf(const LayerView& layer) {
+  const BatchMatMul& op = layer.op<BatchMatMul>();
+  const Shape& a = layer.input(0).shape;
+  const Shape& b = layer.input(1).shape;
+  const Status error =
+      layer.Invalid("the shapes " + ToString(a) + (op.adjoint_a ? " transposed" : "") + " and " +
+                    ToString(b) + (op.adjoint_b ? " transposed" : "") + " do not multiply");
+  if (a.size() < 2 || b.size() < 2) return error;
+  MatMulSizes sizes;
+  sizes.rows = FromEnd(a, op.adjoint_a ? 1 : 2);
+  sizes.depth = FromEnd(a, op.adjoint_a ? 2 : 1);
+  sizes.cols = FromEnd(b, op.adjoint_b ? 2 : 1);
+  if (FromEnd(b, op.adjoint_b ? 1 : 2) != sizes.depth || sizes.depth < 1) return error;
+  const Shape batch_a = BatchOf(a);
+  const Shape batch_b = BatchOf(b);
+  sizes.batch.assign(std::max(batch_a.size(), batch_b.size()), 1);
+  for (size_t back = 1; back <= sizes.batch.size(); ++back) {
+    const int x = back <= batch_a.size() ? FromEnd(batch_a, back) : 1;
+    const int y = back <= batch_b.size() ? FromEnd(batch_b, back) : 1;
+    if (x != y && x != 1 && y != 1) return error;
+    sizes.batch[sizes.batch.size() - back] = x == 1 ? y : x;
+  }
+  return sizes;
+}
+
+// Over the batches: operands and output, in elements.
+Loops<3> BatchLoops(const LayerView& layer, const MatMulSizes& sizes) {
+  const std::vector<ptrdiff_t> a = BroadcastStrides(BatchOf(layer.input(0).shape), sizes.batch);
+  const std::vector<ptrdiff_t> b = BroadcastStrides(BatchOf(layer.input(1).shape), sizes.batch);
+  const std::vector<ptrdiff_t> out = DenseStrides(sizes.batch);
+  const ptrdiff_t size_a = ptrdiff_t{sizes.rows} * sizes.depth;
+  const ptrdiff_t size_b = ptrdiff_t{sizes.depth} * sizes.cols;
+  const ptrdiff_t size_out = ptrdiff_t{sizes.rows} * sizes.cols;
+  Loops<3> loops;
+  for (size_t i = 0; i < sizes.batch.size(); ++i) {
+    loops.Add(sizes.batch[i], {a[i] * size_a, b[i] * size_b, out[i] * size_out});
+  }
+  return loops;
+}
+
+class BatchMatMulRoutine final : public Routine {
+ public:
+  Status Run(const RunArguments& arguments) const override {
+    StandardPipeline standard = pipeline;
+    standard.mantissa = &multiplier.mantissa;
+    standard.exponent = &multiplier.exponent;
+    Status status;
+    loops.Run([&](const Loops<3>::Offsets& at) {
+      for (ptrdiff_t i = 0; i < loops.inner_extent() && status.ok(); ++i) {
+        ConstMatrix x = a;
+        ConstMatrix y = b;
+        const Loops<3>::Offsets steps = loops.inner_strides();
+        x.data = static_cast<const std::byte*>(arguments.inputs[0]) + at[0] + i * steps[0];
+        y.data = static_cast<const std::byte*>(arguments.inputs[1]) + at[1] + i * steps[1];
+        MutableMatrix to = out;
+        to.data = static_cast<std::byte*>(arguments.outputs[0]) + at[2] + i * steps[2];
+        status = Gemm(arguments.context, x, y, to, standard);
+      }
+    });
+    return status;
+  }
+
+  Loops<3> loops;
+  ConstMatrix a;  // without their data
+  ConstMatrix b;
+  MutableMatrix out;
+  QuantizedMultiplier multiplier;
+  StandardPipeline pipeline;
+};
+
+// An operand that lies as [rows, cols], or transposed.
+ConstMatrix Operand8(Type type, int rows, int cols, bool transposed, int32_t zero_point) {
+  const Order order = transposed ? Order::kColMajor : Order::kRowMajor;
+  return {nullptr, type, rows, cols, transposed ? rows : cols, order, zero_point};
+}
+
+ShapesResult InferBatchMatMul(const LayerView& layer) {
+  Result<MatMulSizes> sizes = SizesOf(layer);
+  if (!sizes.ok()) return sizes.status();
+  Shape shape = std::move(sizes->batch);
+  shape.push_back(sizes->rows);
+  shape.push_back(sizes->cols);
+  return std::vector<Shape>{shape};
+}
+
+Result<PreparedLayer> PrepareBatchMatMul(const LayerView& layer, const LayerOptions& options) {
+  const BatchMatMul& op = layer.op<BatchMatMul>();
+  const Result<MatMulSizes> sizes = SizesOf(layer);
+  if (!sizes.ok()) return sizes.status();
+  if (layer.input(0).type == Type::kFloat32) {
+    if (layer.input(1).type == Type::kInt8) {
+      return PrepareBatchMatMulHybrid(layer, options, *sizes, BatchLoops(layer, *sizes));
+    }
+    return PrepareBatchMatMulFloat(layer, options, *sizes, BatchLoops(layer, *sizes));
+  }
+  const Result<ThreeAffines> q = AffinesOf(layer);
+  if (!q.ok()) return q.status();
+  // The product of the scales is rounded to float32, as in TFLite's uint8 convolutions.
+  const Result<QuantizedMultiplier> multiplier = MakeMultiplier(
+      layer, static_cast<double>(q->a.scale * q->b.scale) / static_cast<double>(q->out.scale));
+  if (!multiplier.ok()) return multiplier.status();
+  if (layer.output().type == Type::kInt16) {
+    if (q->a.zero_point != 0 || q->b.zero_point != 0 || q->out.zero_point != 0) {
+      return layer.Unsupported("int16 with zero points other than 0");
+    }
+    return PrepareBatchMatMul16(layer, *sizes, BatchLoops(layer, *sizes), *multiplier);
+  }
+  if (sizes->depth > 1 << 15) {
+    return layer.Unsupported("sums " + std::to_string(sizes->depth) + " products; at most 2^15");
+  }
+  const Type type = layer.output().type;
+  const Range range = RangeOf(type);
+  auto routine = std::make_shared<BatchMatMulRoutine>();
+  routine->loops = BatchLoops(layer, *sizes);
+  routine->a = Operand8(type, sizes->rows, sizes->depth, op.adjoint_a, q->a.zero_point);
+  routine->b = Operand8(type, sizes->depth, sizes->cols, op.adjoint_b, q->b.zero_point);
+  routine->out = {nullptr, type, sizes->rows, sizes->cols, sizes->cols, Order::kRowMajor};
+  routine->multiplier = *multiplier;
+  routine->pipeline.scaling = Scaling::kDoubleRounding;
+  routine->pipeline.zero_point = q->out.zero_point;
+  routine->pipeline.clamp_min = range.min;
+  routine->pipeline.clamp_max = range.max;
+  routine->pipeline.output = type;
+  PreparedLayer prepared;
+  prepared.name = RoutineName(type, "gemm");
+  prepared.macs = CountMacs(layer.output().shape, sizes->depth);
+  prepared.routine = std::move(routine);
+  return prepared;
+}
+
+MatrixCounts MatricesOf(const LayerView&, const Tensor& constant) {
+  const int64_t rows = constant.shape[constant.shape.size() - 2];
+  const int64_t columns = constant.shape.back();
+  return {CountOrMax(constant) / (rows * columns), std::min(rows, columns),
+          std::max(rows, columns)};
+}
+
+}  // namespace
+
+constinit const OperatorRow BatchMatMul::kRow = {
+    .name = "BATCH_MATMUL",
+    .min_inputs = 2,
+    .max_inputs = 2,
+    .types = kReal,
+    .infer = InferBatchMatMul,
+    .prepare = PrepareBatchMatMul,
+    .remark = "int16 with zero points 0; float32 also with constant int8",
+    .parameters = kWeights,
+    .packing = {.matrices = MatricesOf}};
+
+}  // namespace intaglio::nn

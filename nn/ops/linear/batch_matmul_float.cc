@@ -1,0 +1,91 @@
+// BATCH_MATMUL of float32: every element is the sum of its products in the order of the depth.
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+
+#include "intaglio/nn/ops/linear/batch_matmul.h"
+#include "intaglio/nn/ops/linear/float_panels.h"
+#include "intaglio/nn/ops/linear/linear.h"
+#include "intaglio/nn/ops/linear/operators.h"
+#include "intaglio/nn/ops/support/checks.h"
+#include "intaglio/nn/ops/support/parallel.h"
+#include "intaglio/nn/routine/routine_of.h"
+
+namespace intaglio::nn {
+namespace {
+
+// Fewer rows do not win back the packing of the other operand. Fewer columns than a vector has are
+// not packed: panels would be many times as large as what they hold.
+constexpr int kLeastRows = 4;
+constexpr ptrdiff_t kLeastMacsOfThread = 1 << 17;
+
+// A matrix whose element [i, j] lies at data[i * row + j * col].
+struct Strided {
+  const float* data;
+  ptrdiff_t row;
+  ptrdiff_t col;
+};
+
+void MultiplyPlainly(const MatMulSizes& sizes, const Strided& a, const Strided& b, float* out) {
+  for (int i = 0; i < sizes.rows; ++i, out += sizes.cols) {
+    std::fill_n(out, sizes.cols, 0.0f);
+    for (int k = 0; k < sizes.depth; ++k) {
+      const float x = a.data[i * a.row + k * a.col];
+      const float* const row = b.data + k * b.row;
+      for (int j = 0; j < sizes.cols; ++j) out[j] += x * row[j * b.col];
+    }
+  }
+}
+
+// Of rows that are dense.
+void MultiplyPanels(Context& context, const MatMulSizes& sizes, const WideRoutines& wide,
+                    const Strided& a, const Strided& b, float* panels, float* out) {
+  PackPanels(b.data, b.row, b.col, sizes.cols, sizes.depth, wide, panels);
+  PanelProduct product;
+  product.panels = panels;
+  product.channels = sizes.cols;
+  product.depth = sizes.depth;
+  product.low = -std::numeric_limits<float>::infinity();
+  product.high = std::numeric_limits<float>::infinity();
+  const ptrdiff_t macs_of_row = std::max<ptrdiff_t>(1, ptrdiff_t{sizes.depth} * sizes.cols);
+  ForParts(context, sizes.rows, kLeastMacsOfThread / macs_of_row + 1,
+           [&](ptrdiff_t begin, ptrdiff_t end) {
+             wide.multiply(product, a.data + begin * a.row, a.row, static_cast<int>(end - begin),
+                           out + begin * sizes.cols, sizes.cols);
+           });
+}
+
+}  // namespace
+
+Result<PreparedLayer> PrepareBatchMatMulFloat(const LayerView& layer, const LayerOptions& options,
+                                              const MatMulSizes& sizes, const Loops<3>& loops) {
+  INTAGLIO_RETURN_IF_ERROR(CheckOneType(layer));
+  const BatchMatMul& op = layer.op<BatchMatMul>();
+  const WideRoutines& wide = WideRoutinesOf(options.kernel);
+  const bool packs = !op.adjoint_a && sizes.rows >= kLeastRows && sizes.cols >= wide.lanes;
+  PreparedLayer prepared;
+  prepared.name = RoutineName(Type::kFloat32, "matmul");
+  prepared.macs = CountMacs(layer.output().shape, sizes.depth);
+  if (packs) prepared.scratch_bytes = PanelElements(sizes.cols, sizes.depth, wide) * sizeof(float);
+  prepared.routine = RoutineOf([=, &wide](const RunArguments& arguments) {
+    Strided a{nullptr, op.adjoint_a ? 1 : sizes.depth, op.adjoint_a ? sizes.rows : 1};
+    Strided b{nullptr, op.adjoint_b ? 1 : sizes.cols, op.adjoint_b ? sizes.depth : 1};
+    const Loops<3>::Offsets steps = loops.inner_strides();
+    loops.Run([&](const Loops<3>::Offsets& at) {
+      for (ptrdiff_t i = 0; i < loops.inner_extent(); ++i) {
+        a.data = static_cast<const float*>(arguments.inputs[0]) + at[0] + i * steps[0];
+        b.data = static_cast<const float*>(arguments.inputs[1]) + at[1] + i * steps[1];
+        float* const out = static_cast<float*>(arguments.outputs[0]) + at[2] + i * steps[2];
+        if (packs) {
+          MultiplyPanels(arguments.context, sizes, wide, a, b,
+                         static_cast<float*>(arguments.scratch), out);
+        } else {
+          MultiplyPlainly(sizes, a, b, out);
+        }
+      }
+    });
+  });
+  return prepared;
+}
+
+}  // namespace intaglio::nn

@@ -1,0 +1,45 @@
+// Layers whose weights or biases are activations: results of layers, or inputs of the model.
+#ifndef INTAGLIO_NN_OPS_LINEAR_CHANGING_WEIGHTS_H_
+#define INTAGLIO_NN_OPS_LINEAR_CHANGING_WEIGHTS_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "intaglio/nn/routine/routine.h"
+
+namespace intaglio::nn {
+
+// Whether the weights (input 1) or the bias (input 2) are not constants.
+bool HasChangingWeights(const LayerView& layer);
+
+// The same layer with constants in place of the changing inputs. It serves to prepare everything
+// that does not depend on their elements. Biases are 0. Weights of 8 bits are as far from their
+// zero points as possible, so that checks for overflow hold for all weights.
+class Placeholders {
+ public:
+  explicit Placeholders(const LayerView& layer);
+  LayerView layer() const { return {graph_, 0}; }
+
+ private:
+  Graph graph_;
+  std::vector<std::vector<int64_t>> elements_;
+};
+
+// The bias of a run; null if the layer has none.
+inline const void* BiasOf(const RunArguments& arguments) {
+  return arguments.inputs.size() < 3 ? nullptr : arguments.inputs[2];
+}
+
+// Refuses zero points that differ per channel: weights that every run packs must have one.
+Status CheckOneZeroPoint(const LayerView& layer, const std::vector<int32_t>& zero_points);
+
+// Prepares a layer of float32 that `prepare` can prepare with constants. Every run prepares its
+// routine anew, and allocates what it packs.
+using PrepareConstant = Result<PreparedLayer> (*)(const LayerView& layer,
+                                                  const LayerOptions& options);
+Result<PreparedLayer> PrepareChanging(const LayerView& layer, const LayerOptions& options,
+                                      PrepareConstant prepare);
+
+}  // namespace intaglio::nn
+
+#endif  // INTAGLIO_NN_OPS_LINEAR_CHANGING_WEIGHTS_H_

@@ -1,0 +1,223 @@
+// CONV_2D as one matrix product per group: the image as an im2col view, times the filters as a
+// column-major matrix, which [O, KH, KW, C] filters are as they lie.
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "intaglio/gemm/gemm.h"
+#include "intaglio/gemm/gemm_plan.h"
+#include "intaglio/nn/graph/cost.h"
+#include "intaglio/nn/ops/linear/changing_weights.h"
+#include "intaglio/nn/ops/linear/linear.h"
+#include "intaglio/nn/ops/linear/operators.h"
+#include "intaglio/nn/ops/linear/products.h"
+#include "intaglio/nn/ops/support/rows.h"
+#include "intaglio/nn/ops/support/window.h"
+#include "intaglio/pack/windows.h"
+
+namespace intaglio::nn {
+namespace {
+
+Result<Window> WindowOf(const LayerView& layer) {
+  const Conv2D& op = layer.op<Conv2D>();
+  const Shape& filter = layer.input(1).shape;
+  if (filter.size() != 4) {
+    return layer.Invalid("the filter '" + layer.input(1).name + "' has the shape " +
+                         ToString(filter) + "; [outputs, height, width, channels] is needed");
+  }
+  return PlaceWindow(layer, {filter[1], filter[2]}, op.stride, op.dilation, op.padding);
+}
+
+// Channels of the input / channels of the filter, which divides the outputs, too.
+Result<int> GroupsOf(const LayerView& layer) {
+  const int channels = layer.input(0).shape[3];
+  const int filter_channels = layer.input(1).shape[3];
+  const int outputs = layer.input(1).shape[0];
+  if (filter_channels < 1 || channels % filter_channels != 0 || channels < 1 ||
+      outputs % (channels / filter_channels) != 0) {
+    return layer.Invalid("the filter " + ToString(layer.input(1).shape) +
+                         " does not fit an input of " + std::to_string(channels) + " channels");
+  }
+  return channels / filter_channels;
+}
+
+class ConvRoutine final : public Routine {
+ public:
+  Status Run(const RunArguments& arguments) const override {
+    const auto* input = static_cast<const std::byte*>(arguments.inputs[0]);
+    auto* output = static_cast<std::byte*>(arguments.outputs[0]);
+    for (const GemmPlan& plan : plans) {
+      INTAGLIO_RETURN_IF_ERROR(plan.Run(arguments.context, input, output, arguments.output_stride));
+      // A view knows its group's channels.
+      if (shape.pointwise) input += shape.view.group_channels;
+      output += shape.group_outputs();
+    }
+    return {};
+  }
+
+  LinearLayer linear;
+  Multipliers multipliers;
+  std::vector<PackedMatrix> filters;  // per group, as all
+  std::vector<BoundPipeline> pipelines;
+  std::vector<GemmPlan> plans;
+  ProductShape shape;
+};
+
+bool IsPointwise(const WindowAxis& w) { return w.kernel == 1 && w.stride == 1 && w.in == w.out; }
+
+Status PlanProducts(const LayerView& layer, const LayerOptions& options, ConvRoutine& routine) {
+  for (size_t g = 0; g < routine.filters.size(); ++g) {
+    const int first = static_cast<int>(g) * routine.shape.group_outputs();
+    Result<BoundPipeline> bound = BoundPipeline::Bind(
+        routine.filters[g], MakePipeline(routine.linear, routine.multipliers, first),
+        routine.linear.type, routine.linear.input.zero_point,
+        {.fit = options.fit,
+         .rows = Rows(routine.shape.view),
+         .cold = options.cold,
+         .chained = true});
+    if (!bound.ok()) return layer.Wrap(bound.status());
+    const ProductShape& shape = routine.shape;
+    const LinearLayer& linear = routine.linear;
+    const int group =
+        shape.pointwise ? 0 : static_cast<int>(g);  // where groups differ in their data alone
+    Result<GemmPlan> plan = GemmPlan::Make(
+        shape.Input(nullptr, linear.type, linear.input.zero_point, group), routine.filters[g],
+        shape.Output(nullptr, linear.type, shape.outputs, 0), *bound);
+    if (!plan.ok()) return layer.Wrap(plan.status());
+    routine.pipelines.push_back(std::move(*bound));
+    routine.plans.push_back(std::move(*plan));
+  }
+  return {};
+}
+
+ShapesResult InferConv2D(const LayerView& layer) {
+  const Result<Window> window = WindowOf(layer);
+  if (!window.ok()) return window.status();
+  const Result<int> groups = GroupsOf(layer);
+  if (!groups.ok()) return groups.status();
+  return std::vector<Shape>{
+      {layer.input(0).shape[0], window->y.out, window->x.out, layer.input(1).shape[0]}};
+}
+
+}  // namespace
+
+Result<ProductShape> ShapeOfConv2D(const LayerView& layer) {
+  const Result<Window> window = WindowOf(layer);
+  if (!window.ok()) return window.status();
+  const Result<int> groups = GroupsOf(layer);
+  if (!groups.ok()) return groups.status();
+  const Result<Im2col> view = MakeView(layer, Type::kInt8, 0, *window);
+  if (!view.ok()) return view.status();
+  ProductShape shape;
+  shape.view = *view;
+  shape.view.group_channels = layer.input(1).shape[3];
+  shape.pointwise = IsPointwise(window->y) && IsPointwise(window->x);
+  shape.groups = *groups;
+  shape.outputs = layer.input(1).shape[0];
+  shape.activation = layer.op<Conv2D>().activation;
+  return shape;
+}
+
+Operand ProductShape::Input(const void* data, Type type, int32_t zero_point, int group) const {
+  const int first = group * view.group_channels;
+  if (pointwise) {
+    return ConstMatrix{static_cast<const std::byte*>(data) + first,
+                       type,
+                       rows(),
+                       view.group_channels,
+                       view.channels,
+                       Order::kRowMajor,
+                       zero_point};
+  }
+  Im2col source = view;
+  source.data = data;
+  source.type = type;
+  source.zero_point = zero_point;
+  source.first_channel = first;
+  return source;
+}
+
+MutableMatrix ProductShape::Output(void* data, Type type, ptrdiff_t stride, int group) const {
+  const auto size = static_cast<ptrdiff_t>(SizeOf(type));
+  return {static_cast<std::byte*>(data) + group * group_outputs() * size,
+          type,
+          rows(),
+          group_outputs(),
+          stride / size,
+          Order::kRowMajor};
+}
+
+namespace {
+
+Result<PreparedLayer> PrepareConv2D(const LayerView& layer, const LayerOptions& options) {
+  const Result<ProductShape> shape = ShapeOfConv2D(layer);
+  if (!shape.ok()) return shape.status();
+  if (HasChangingWeights(layer)) {
+    const Type type = layer.input(0).type;
+    if (type == Type::kFloat32) return PrepareChanging(layer, options, PrepareConv2D);
+    return type == Type::kInt16 ? PrepareChangingProduct16x8(layer, *shape)
+                                : PrepareChangingProduct(layer, *shape);
+  }
+  if (layer.input(0).type == Type::kInt16) return PrepareProduct16x8(layer, options, *shape);
+  if (layer.input(0).type == Type::kFloat32 && layer.input(1).type == Type::kInt8) {
+    // TFLite takes scales that are all the same for one.
+    const std::vector<float>& scales = layer.input(1).quantization.scales;
+    const bool per_channel =
+        std::adjacent_find(scales.begin(), scales.end(), std::not_equal_to<>()) != scales.end();
+    return PrepareProductHybrid(layer, options, *shape, per_channel);
+  }
+  if (layer.input(0).type == Type::kFloat32) return PrepareProductFloat(layer, options, *shape);
+
+  auto routine = std::make_shared<ConvRoutine>();
+  routine->shape = *shape;
+  Result<LinearLayer> linear =
+      CheckLinear(layer, shape->activation, 0, shape->outputs, shape->depth());
+  if (!linear.ok()) return linear.status();
+  routine->linear = std::move(*linear);
+  Result<Multipliers> multipliers = MakeMultipliers(
+      layer, RealMultipliers(routine->linear, routine->linear.type == Type::kUInt8));
+  if (!multipliers.ok()) return multipliers.status();
+  routine->multipliers = std::move(*multipliers);
+  const int kernel_height = WindowsPay(shape->view) ? shape->view.kernel_height : 1;
+  auto filters =
+      PackWeights(layer, routine->linear, options, shape->groups, shape->depth(), kernel_height);
+  if (!filters.ok()) return filters.status();
+  routine->filters = std::move(filters->form);
+  INTAGLIO_RETURN_IF_ERROR(PlanProducts(layer, options, *routine));
+
+  PreparedLayer prepared;
+  prepared.name = RoutineName(routine->linear.type, "gemm");
+  prepared.macs = CountMacs(layer.output().shape, shape->depth());
+  prepared.kernel = options.kernel;
+  prepared.strides_output = true;
+  prepared.packed_inputs = 1 << 1;  // the weights
+  prepared.constant_bytes = filters->new_bytes;
+  for (const BoundPipeline& bound : routine->pipelines) prepared.constant_bytes += bound.bytes();
+  prepared.routine = std::move(routine);
+  return prepared;
+}
+
+MatrixCounts MatricesOf(const LayerView& layer, const Tensor& constant) {
+  const Shape& shape = constant.shape;
+  if (shape.size() != 4) return RowsAsChannels(layer, constant);
+  const int64_t groups = std::clamp(layer.input(0).shape[3] / shape[3], 1, shape[0]);
+  return {groups, shape[0] / groups + 1, CountOrMax(constant) / shape[0]};
+}
+
+}  // namespace
+
+constinit const OperatorRow Conv2D::kRow = {
+    .name = "CONV_2D",
+    .min_inputs = 2,
+    .max_inputs = 3,
+    .types = kQuantized | kFloat,
+    .infer = InferConv2D,
+    .prepare = PrepareConv2D,
+    .remark = "weights int8 with int16, also int8 with float32; grouped and dilated too",
+    .parameters = kWeightsAndBias,
+    .packing = {.matrices = MatricesOf, .packs_activations = true}};
+
+}  // namespace intaglio::nn

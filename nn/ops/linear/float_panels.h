@@ -1,0 +1,58 @@
+// Products of float32 with constant right-hand sides. Every element is the sum of its products in
+// the order of the depth, each rounded: the bits of a plain loop, on every machine, however many
+// threads share the rows and panels.
+#ifndef INTAGLIO_NN_OPS_LINEAR_FLOAT_PANELS_H_
+#define INTAGLIO_NN_OPS_LINEAR_FLOAT_PANELS_H_
+
+#include <cstddef>
+#include <vector>
+
+#include "intaglio/nn/ops/support/binary.h"
+#include "intaglio/nn/ops/support/wide.h"
+
+namespace intaglio::nn {
+
+// bounds(sum + bias)
+struct FloatFinish {
+  std::vector<float> bias;  // one per channel
+  Bounds<float> bounds{Activation::kNone};
+
+  float operator()(float sum, size_t channel) const { return bounds(sum + bias[channel]); }
+};
+
+class FloatPanels {
+ public:
+  FloatPanels() = default;
+  // `channels` channels of `depth` float32 each, one after the other.
+  FloatPanels(const float* weights, int channels, int depth, const WideRoutines& wide);
+
+  // out[r, c] = finish(sum over k of x[r, k] weights[c, k], first_channel + c) for `rows` rows and
+  // the channels c of panels [begin, end).
+  void Multiply(const float* x, ptrdiff_t x_stride, int rows, int begin, int end,
+                const FloatFinish& finish, int first_channel, float* out,
+                ptrdiff_t out_stride) const;
+
+  int count() const;  // of panels
+  size_t bytes() const { return panels_.size() * sizeof(float); }
+
+ private:
+  int channels_ = 0;
+  int depth_ = 0;
+  const WideRoutines* wide_ = nullptr;
+  std::vector<float> panels_;
+};
+
+// Of a matrix [depth, count], in float32.
+size_t PanelElements(int count, int depth, const WideRoutines& wide);
+// A matrix whose element [k, c] lies at data[k * row + c * col].
+void PackPanels(const float* data, ptrdiff_t row, ptrdiff_t col, int count, int depth,
+                const WideRoutines& wide, float* to);
+
+// Of a layer whose float32 bias is input 2, a constant with one element per channel, or absent.
+Result<FloatFinish> MakeFloatFinish(const LayerView& layer, Activation activation, int channels);
+// The same for a layer of float32 alone, with constant weights (input 1).
+Result<FloatFinish> CheckFloatLayer(const LayerView& layer, Activation activation, int channels);
+
+}  // namespace intaglio::nn
+
+#endif  // INTAGLIO_NN_OPS_LINEAR_FLOAT_PANELS_H_

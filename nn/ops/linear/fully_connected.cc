@@ -1,0 +1,191 @@
+// FULLY_CONNECTED: the product of x, one row per sample, and the weights. TFLite's reference kernel
+// requantizes here by a float64 multiplier, unlike in convolutions.
+#include <cstddef>
+#include <limits>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "intaglio/gemm/gemm.h"
+#include "intaglio/gemm/gemm_plan.h"
+#include "intaglio/nn/graph/cost.h"
+#include "intaglio/nn/ops/linear/changing_weights.h"
+#include "intaglio/nn/ops/linear/linear.h"
+#include "intaglio/nn/ops/linear/operators.h"
+#include "intaglio/nn/ops/linear/products.h"
+#include "intaglio/nn/ops/linear/single_rounding.h"
+#include "intaglio/nn/ops/support/rows.h"
+
+namespace intaglio::nn {
+namespace {
+
+// x as a matrix: as many columns as the weights.
+struct Sizes {
+  int rows = 0;
+  int depth = 0;
+  int outputs = 0;
+};
+
+Result<Sizes> SizesOf(const LayerView& layer) {
+  const Shape& shape = layer.input(0).shape;
+  const Shape& weights = layer.input(1).shape;
+  if (weights.size() != 2 || weights[1] < 1) {
+    return layer.Invalid("the weights '" + layer.input(1).name + "' have the shape " +
+                         ToString(weights) + "; [outputs, inputs] is needed");
+  }
+  const Result<int64_t> count = CountElements(shape);
+  if (!count.ok()) return layer.Wrap(count.status());
+  if (*count % weights[1] != 0 || *count / weights[1] > std::numeric_limits<int>::max()) {
+    return layer.Invalid("an input of the shape " + ToString(shape) +
+                         " does not fit weights of the shape " + ToString(weights));
+  }
+  return Sizes{static_cast<int>(*count / weights[1]), weights[1], weights[0]};
+}
+
+class FullyConnectedRoutine final : public Routine {
+ public:
+  explicit FullyConnectedRoutine(PackedMatrix packed) : weights(std::move(packed)) {}
+
+  Status Run(const RunArguments& arguments) const override {
+    const void* input = arguments.inputs[0];
+    void* output = arguments.outputs[0];
+    return single.has_value() ? plan.Run(arguments.context, input, output, arguments.output_stride)
+                              : Gemm(arguments.context, Input(input), weights,
+                                     Output(output, arguments.output_stride), pipeline);
+  }
+
+  // Finds integers that stand for the float64 multipliers.
+  Status PlanProduct(const LayerView& layer, bool cold) {
+    pipeline = MakePipeline(linear, multipliers);
+    single = SingleRoundingMultipliers(multipliers, linear.output.zero_point, linear.clamp);
+    if (!single.has_value()) return {};
+    pipeline.scaling = Scaling::kSingleRounding;
+    pipeline.mantissa = single->mantissa.data();
+    pipeline.exponent = single->exponent.data();
+    // Of the few rows of such layers a fit would not pay.
+    Result<BoundPipeline> made =
+        BoundPipeline::Bind(weights, pipeline, linear.type, linear.input.zero_point,
+                            {.fit = false, .rows = sizes.rows, .cold = cold, .chained = true});
+    if (!made.ok()) return layer.Wrap(made.status());
+    bound = std::move(*made);
+    Result<GemmPlan> planned =
+        GemmPlan::Make(Input(nullptr), weights, Output(nullptr, sizes.outputs), bound);
+    if (!planned.ok()) return layer.Wrap(planned.status());
+    plan = std::move(*planned);
+    return {};
+  }
+
+  ConstMatrix Input(const void* data) const {
+    return {data,
+            linear.type,
+            sizes.rows,
+            sizes.depth,
+            sizes.depth,
+            Order::kRowMajor,
+            linear.input.zero_point};
+  }
+  MutableMatrix Output(void* data, ptrdiff_t stride) const {
+    return {data, linear.type, sizes.rows, sizes.outputs, stride, Order::kRowMajor};
+  }
+
+  Sizes sizes;
+  LinearLayer linear;
+  std::vector<double> multipliers;
+  std::optional<Multipliers> single;  // that give the same bits
+  StandardPipeline pipeline;
+  BoundPipeline bound;  // where there are any
+  GemmPlan plan;        // by them
+  PackedMatrix weights;
+};
+
+ShapesResult InferFullyConnected(const LayerView& layer) {
+  const Result<Sizes> sizes = SizesOf(layer);
+  if (!sizes.ok()) return sizes.status();
+  if (!layer.op<FullyConnected>().keep_num_dims) {
+    return std::vector<Shape>{{sizes->rows, sizes->outputs}};
+  }
+  Shape shape = layer.input(0).shape;
+  if (shape.empty() || shape.back() != sizes->depth) {
+    return layer.Invalid("an input of the shape " + ToString(shape) + " cannot keep it: weights " +
+                         ToString(layer.input(1).shape) + " need " + std::to_string(sizes->depth) +
+                         " as its last dimension");
+  }
+  shape.back() = sizes->outputs;
+  return std::vector<Shape>{shape};
+}
+
+}  // namespace
+
+Result<ProductShape> ShapeOfFullyConnected(const LayerView& layer) {
+  const Result<Sizes> sizes = SizesOf(layer);
+  if (!sizes.ok()) return sizes.status();
+  ProductShape shape;
+  shape.view.batch = sizes->rows;
+  shape.view.channels = shape.view.group_channels = sizes->depth;
+  shape.view.height = shape.view.width = 1;
+  shape.view.out_height = shape.view.out_width = 1;
+  shape.pointwise = true;
+  shape.outputs = sizes->outputs;
+  shape.activation = layer.op<FullyConnected>().activation;
+  return shape;
+}
+
+namespace {
+
+Result<PreparedLayer> PrepareFullyConnected(const LayerView& layer, const LayerOptions& options) {
+  const Result<Sizes> sizes = SizesOf(layer);
+  if (!sizes.ok()) return sizes.status();
+  if (HasChangingWeights(layer)) {
+    const Type type = layer.input(0).type;
+    if (type == Type::kFloat32) return PrepareChanging(layer, options, PrepareFullyConnected);
+    return type == Type::kInt16 ? PrepareChangingProduct16x8(layer, *ShapeOfFullyConnected(layer))
+                                : PrepareChangingProduct(layer, *ShapeOfFullyConnected(layer));
+  }
+  if (layer.input(0).type == Type::kInt16) {
+    return PrepareProduct16x8(layer, options, *ShapeOfFullyConnected(layer));
+  }
+  if (layer.input(0).type == Type::kFloat32 && layer.input(1).type == Type::kInt8) {
+    return PrepareProductHybrid(layer, options, *ShapeOfFullyConnected(layer),
+                                layer.op<FullyConnected>().asymmetric_inputs);
+  }
+  if (layer.input(0).type == Type::kFloat32) {
+    return PrepareProductFloat(layer, options, *ShapeOfFullyConnected(layer));
+  }
+  Result<LinearLayer> linear =
+      CheckLinear(layer, layer.op<FullyConnected>().activation, 0, sizes->outputs, sizes->depth);
+  if (!linear.ok()) return linear.status();
+  auto packed = PackWeights(layer, *linear, options, 1, sizes->depth);
+  if (!packed.ok()) return packed.status();
+
+  auto routine = std::make_shared<FullyConnectedRoutine>(std::move(packed->form.front()));
+  routine->sizes = *sizes;
+  routine->linear = std::move(*linear);
+  routine->multipliers = RealMultipliers(routine->linear, false);
+  INTAGLIO_RETURN_IF_ERROR(routine->PlanProduct(layer, options.cold));
+
+  PreparedLayer prepared;
+  prepared.name = RoutineName(routine->linear.type, "gemm");
+  prepared.kernel = options.kernel;
+  prepared.strides_output = true;
+  prepared.macs = CountMacs({sizes->rows, sizes->outputs}, sizes->depth);
+  prepared.constant_bytes = packed->new_bytes + routine->bound.bytes();
+  prepared.packed_inputs = 1 << 1;  // the weights
+  prepared.routine = std::move(routine);
+  return prepared;
+}
+
+}  // namespace
+
+constinit const OperatorRow FullyConnected::kRow = {
+    .name = "FULLY_CONNECTED",
+    .min_inputs = 2,
+    .max_inputs = 3,
+    .types = kQuantized | kFloat,
+    .infer = InferFullyConnected,
+    .prepare = PrepareFullyConnected,
+    .remark = "weights int8 with int16, also int8 with float32",
+    .parameters = kWeightsAndBias,
+    .packing = {.matrices = RowsAsChannels, .packs_activations = true}};
+
+}  // namespace intaglio::nn

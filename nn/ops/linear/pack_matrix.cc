@@ -1,0 +1,51 @@
+#include "intaglio/nn/ops/linear/pack_matrix.h"
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+namespace intaglio::nn {
+namespace {
+
+using Form = std::shared_ptr<const PackedMatrix>;
+
+Result<Form> MakeForm(const LayerView& layer, const LayerOptions& options,
+                      const ConstMatrix& matrix) {
+  PackOptions pack;
+  pack.kernel = options.kernel;
+  Result<PackedMatrix> packed = Prepack(Side::kRhs, matrix, pack);
+  if (!packed.ok()) return layer.Wrap(packed.status());
+  return Form(std::make_shared<PackedMatrix>(std::move(*packed)));
+}
+
+template <class Make>
+Result<PackedOf<PackedMatrix>> PackKey(const LayerOptions& options, const ConstMatrix& m,
+                                       const PackedOnce::Key& from, const Make& make) {
+  PackedOnce::Key key = {KeyOf(m.data), static_cast<int64_t>(m.type),  m.rows,      m.cols,
+                         m.stride,      static_cast<int64_t>(m.order), m.zero_point};
+  key.insert(key.end(), from.begin(), from.end());
+  bool is_new = false;
+  const Result<Form> packed = PackOnce<PackedMatrix>(options, key, make, is_new);
+  if (!packed.ok()) return packed.status();
+  return PackedOf<PackedMatrix>{**packed, is_new ? (*packed)->bytes() : 0};
+}
+
+}  // namespace
+
+Result<PackedOf<PackedMatrix>> PackMatrix(const LayerView& layer, const LayerOptions& options,
+                                          const ConstMatrix& matrix) {
+  return PackKey(options, matrix, {}, [&] { return MakeForm(layer, options, matrix); });
+}
+
+Result<PackedOf<PackedMatrix>> PackCopied(const LayerView& layer, const LayerOptions& options,
+                                          const ConstMatrix& matrix, const PackedOnce::Key& from,
+                                          const std::function<std::vector<std::byte>()>& copy) {
+  return PackKey(options, matrix, from, [&] {
+    const std::vector<std::byte> numbers = copy();
+    ConstMatrix copied = matrix;
+    copied.data = numbers.data();
+    return MakeForm(layer, options, copied);
+  });
+}
+
+}  // namespace intaglio::nn

@@ -1,0 +1,97 @@
+// The operators that work along rows or reduce axes.
+#ifndef INTAGLIO_NN_OPS_REDUCE_OPERATORS_H_
+#define INTAGLIO_NN_OPS_REDUCE_OPERATORS_H_
+
+#include <vector>
+
+#include "intaglio/nn/graph/operator_row.h"
+
+namespace intaglio::nn {
+
+// x / (bias + alpha sum of x^2)^beta, the sum over the channels from c - radius to c + radius - 1.
+struct LocalResponseNormalization {
+  static const OperatorRow kRow;
+  int radius = 0;
+  float bias = 1;
+  float alpha = 1;
+  float beta = 0.5f;
+};
+
+// Over the last dimension.
+struct Softmax {
+  static const OperatorRow kRow;
+  float beta = 1.0f;
+};
+struct LogSoftmax {
+  static const OperatorRow kRow;
+};
+struct L2Normalization {
+  static const OperatorRow kRow;
+};
+
+// Over the axes (negative ones count from the end; duplicates count once; none: x itself).
+struct Mean {
+  static const OperatorRow kRow;
+  std::vector<int> axes = {};
+  bool keep_dims = false;
+};
+struct Sum {
+  static const OperatorRow kRow;
+  std::vector<int> axes = {};
+  bool keep_dims = false;
+};
+struct ReduceMax {
+  static const OperatorRow kRow;
+  std::vector<int> axes = {};
+  bool keep_dims = false;
+};
+struct ReduceMin {
+  static const OperatorRow kRow;
+  std::vector<int> axes = {};
+  bool keep_dims = false;
+};
+struct ReduceProd {
+  static const OperatorRow kRow;
+  std::vector<int> axes = {};
+  bool keep_dims = false;
+};
+struct ReduceAny {
+  static const OperatorRow kRow;
+  std::vector<int> axes = {};
+  bool keep_dims = false;
+};
+struct ReduceAll {
+  static const OperatorRow kRow;
+  std::vector<int> axes = {};
+  bool keep_dims = false;
+};
+
+// Outputs: the k greatest elements of the last dimension, the greatest first, and their places
+// (int16 or int32). Of equal ones the first comes first.
+struct TopK {
+  static const OperatorRow kRow;
+  int k = 0;
+};
+
+// The place of the first greatest or smallest element along the axis, int32 or int64.
+struct ArgMax {
+  static const OperatorRow kRow;
+  int axis = 0;
+};
+struct ArgMin {
+  static const OperatorRow kRow;
+  int axis = 0;
+};
+
+// Running sums along the axis: `exclusive` ones leave out the element itself, `reverse` ones begin
+// at the end. Integers wrap.
+struct Cumsum {
+  static const OperatorRow kRow;
+  int axis = 0;
+  bool exclusive = false;
+  bool reverse = false;
+};
+
+}  // namespace intaglio::nn
+
+#endif  // INTAGLIO_NN_OPS_REDUCE_OPERATORS_H_

@@ -1,0 +1,110 @@
+#include "intaglio/nn/ops/support/wide.h"
+
+#include "intaglio/nn/ops/support/wide_lines.h"
+#include "intaglio/nn/ops/support/wide_products.h"
+#include "intaglio/nn/ops/support/wide_windows.h"
+
+namespace intaglio::nn {
+namespace {
+
+template <int kBytes>
+constexpr WideRoutines kRoutines = {kBytes / 4,
+                                    wide::Range<kBytes>,
+                                    wide::Quantize<kBytes>,
+                                    wide::ToReal<kBytes>,
+                                    wide::Multiply<kBytes>,
+                                    wide::AddTaps<kBytes>,
+                                    wide::AddDots<kBytes>,
+                                    wide::Pool<kBytes>,
+                                    wide::Logistic<kBytes>};
+
+#if defined(__x86_64__)
+[[gnu::target("avx2")]] void RangeAvx2(const float* x, ptrdiff_t count, float* least,
+                                       float* greatest) {
+  wide::Range<32>(x, count, least, greatest);
+}
+[[gnu::target("avx2")]] void QuantizeAvx2(const LineQuantizer& q, const float* x, ptrdiff_t count,
+                                          int8_t* to) {
+  wide::Quantize<32>(q, x, count, to);
+}
+[[gnu::target("avx2")]] void ToRealAvx2(const LinesToReal& r, const int32_t* acc, ptrdiff_t count,
+                                        float* to) {
+  wide::ToReal<32>(r, acc, count, to);
+}
+[[gnu::target("avx2")]] void MultiplyAvx2(const PanelProduct& p, const float* x, ptrdiff_t x_stride,
+                                          int rows, float* out, ptrdiff_t out_stride) {
+  wide::Multiply<32>(p, x, x_stride, rows, out, out_stride);
+}
+[[gnu::target("avx2")]] void AddTapsAvx2(const WindowTaps& w, ptrdiff_t channels, float* out) {
+  wide::AddTaps<32>(w, channels, out);
+}
+[[gnu::target("avx2")]] void AddDotsAvx2(const float* const* rows, ptrdiff_t count, const float* x,
+                                         ptrdiff_t depth, float* y) {
+  wide::AddDots<32>(rows, count, x, depth, y);
+}
+[[gnu::target("avx2")]] void PoolAvx2(PoolKind kind, const WindowPixels& w, ptrdiff_t channels,
+                                      float* out) {
+  wide::Pool<32>(kind, w, channels, out);
+}
+[[gnu::target("avx2")]] void LogisticAvx2(const float* x, ptrdiff_t count, float* to) {
+  wide::Logistic<32>(x, count, to);
+}
+constexpr WideRoutines kAvx2 = {8,           RangeAvx2,   QuantizeAvx2, ToRealAvx2,  MultiplyAvx2,
+                                AddTapsAvx2, AddDotsAvx2, PoolAvx2,     LogisticAvx2};
+
+[[gnu::target("avx512f,avx512bw")]] void RangeAvx512(const float* x, ptrdiff_t count, float* least,
+                                                     float* greatest) {
+  wide::Range<64>(x, count, least, greatest);
+}
+[[gnu::target("avx512f,avx512bw")]] void QuantizeAvx512(const LineQuantizer& q, const float* x,
+                                                        ptrdiff_t count, int8_t* to) {
+  wide::Quantize<64>(q, x, count, to);
+}
+[[gnu::target("avx512f,avx512bw")]] void ToRealAvx512(const LinesToReal& r, const int32_t* acc,
+                                                      ptrdiff_t count, float* to) {
+  wide::ToReal<64>(r, acc, count, to);
+}
+[[gnu::target("avx512f,avx512bw")]] void MultiplyAvx512(const PanelProduct& p, const float* x,
+                                                        ptrdiff_t x_stride, int rows, float* out,
+                                                        ptrdiff_t out_stride) {
+  wide::Multiply<64>(p, x, x_stride, rows, out, out_stride);
+}
+[[gnu::target("avx512f,avx512bw")]] void AddTapsAvx512(const WindowTaps& w, ptrdiff_t channels,
+                                                       float* out) {
+  wide::AddTaps<64>(w, channels, out);
+}
+[[gnu::target("avx512f,avx512bw")]] void AddDotsAvx512(const float* const* rows, ptrdiff_t count,
+                                                       const float* x, ptrdiff_t depth, float* y) {
+  wide::AddDots<64>(rows, count, x, depth, y);
+}
+[[gnu::target("avx512f,avx512bw")]] void PoolAvx512(PoolKind kind, const WindowPixels& w,
+                                                    ptrdiff_t channels, float* out) {
+  wide::Pool<64>(kind, w, channels, out);
+}
+[[gnu::target("avx512f,avx512bw")]] void LogisticAvx512(const float* x, ptrdiff_t count,
+                                                        float* to) {
+  wide::Logistic<64>(x, count, to);
+}
+constexpr WideRoutines kAvx512 = {16,
+                                  RangeAvx512,
+                                  QuantizeAvx512,
+                                  ToRealAvx512,
+                                  MultiplyAvx512,
+                                  AddTapsAvx512,
+                                  AddDotsAvx512,
+                                  PoolAvx512,
+                                  LogisticAvx512};
+#endif
+
+}  // namespace
+
+const WideRoutines& WideRoutinesOf(std::string_view kernel) {
+#if defined(__x86_64__)
+  if (kernel.starts_with("avx512") || kernel.starts_with("amx")) return kAvx512;
+  if (kernel.starts_with("avx")) return kAvx2;
+#endif
+  (void)kernel;
+  return kRoutines<16>;
+}
+
+}  // namespace intaglio::nn

@@ -1,0 +1,108 @@
+// Loops over float32 in vectors as wide as the CPU has, where the compiler's own choice for the
+// oldest CPU that we serve is narrower. Each is one body, compiled once per width; the bits do not
+// depend on it.
+#ifndef INTAGLIO_NN_OPS_SUPPORT_WIDE_H_
+#define INTAGLIO_NN_OPS_SUPPORT_WIDE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace intaglio::nn {
+
+// x to int8: round(x inverse), ties away from zero, plus zero_point, then inside [low, high]; the
+// three are integers. NaN gives low.
+struct LineQuantizer {
+  float inverse = 0;
+  float zero_point = 0;
+  float low = -127;
+  float high = 127;
+};
+
+//  Turns lines of sums of products with int8 weights into real numbers, channel by channel:
+//    clamp(float(acc - zero_point weight_sums) (scale weight_scales) + bias, low, high)
+//  or, with the scales in turn,
+//    clamp((float(acc - zero_point weight_sums) weight_scales) scale + bias, low, high)
+struct LinesToReal {
+  float scale = 1;
+  bool in_turn = false;
+  int32_t zero_point = 0;
+  const int32_t* weight_sums = nullptr;
+  const float* weight_scales = nullptr;
+  const float* bias = nullptr;
+  float low = 0;
+  float high = 0;
+  int lines = 1;
+  ptrdiff_t acc_stride = 0;  // elements from line to line
+  ptrdiff_t to_stride = 0;
+};
+
+// A matrix [depth, channels] in panels, each of kPanelVectors vectors of channels, the last of as
+// many as it needs: [panel, depth, channel of the panel].
+inline constexpr int kPanelVectors = 4;
+struct PanelProduct {
+  const float* panels = nullptr;
+  int channels = 0;
+  int depth = 0;
+  const float* bias = nullptr;  // null: none
+  float low = 0;
+  float high = 0;
+};
+
+// The taps of a window that lie inside the image.
+struct WindowPixels {
+  int rows = 0;
+  int columns = 0;
+  const float* x = nullptr;  // under the first tap, channel 0
+  ptrdiff_t x_row = 0;       // elements from one tap to the next
+  ptrdiff_t x_column = 0;
+  float low = 0;
+  float high = 0;
+};
+
+enum class PoolKind : uint8_t { kAverage, kLargest, kRootMeanSquare };
+
+// Of a depthwise filter, under which as many taps of neighbouring windows lie.
+struct WindowTaps : WindowPixels {
+  const float* filter = nullptr;  // the first tap
+  ptrdiff_t filter_row = 0;
+  ptrdiff_t filter_column = 0;
+  const float* bias = nullptr;
+  int windows = 1;
+  ptrdiff_t x_window = 0;  // elements from one window to the next
+  ptrdiff_t out_window = 0;
+};
+
+struct WideRoutines {
+  int lanes;  // float32 of a vector
+  // The least and the greatest of the elements and 0. NaN counts as nothing.
+  void (*range)(const float* x, ptrdiff_t count, float* least, float* greatest);
+  void (*quantize)(const LineQuantizer& q, const float* x, ptrdiff_t count, int8_t* to);
+  void (*to_real)(const LinesToReal& r, const int32_t* acc, ptrdiff_t count, float* to);
+  // out[r, c] = clamp(sum over k of x[r, k] w[k, c] + bias[c], low, high). Each product and each
+  // sum is rounded, in the order of k.
+  void (*multiply)(const PanelProduct& p, const float* x, ptrdiff_t x_stride, int rows, float* out,
+                   ptrdiff_t out_stride);
+  // out[c] = clamp(sum over taps of x[c] filter[c] + bias[c], low, high), row by row, of each
+  // window.
+  void (*add_taps)(const WindowTaps& w, ptrdiff_t channels, float* out);
+  // y[r] += sum over k of rows[r][k] x[k], in eight interleaved sums, s[k % 8], which end as
+  // ((s0 + s4) + (s2 + s6)) + ((s1 + s5) + (s3 + s7)).
+  void (*add_dots)(const float* const* rows, ptrdiff_t count, const float* x, ptrdiff_t depth,
+                   float* y);
+  // out[c] = clamp(pool of the taps' x[c], low, high): the largest, which no NaN is, their mean, or
+  // the root of the mean of their squares. Sums go row by row.
+  void (*pool)(PoolKind kind, const WindowPixels& w, ptrdiff_t channels, float* out);
+  // to[i] = 1 / (1 + exp(-x[i])) as TFLite's reference kernel computes it on real numbers: the
+  // result is exp(x) below -9, and 1 above a limit. NaN passes. Exponentials are the C library's. x
+  // may be `to`.
+  void (*logistic)(const float* x, ptrdiff_t count, float* to);
+};
+
+// Of vectors such as the kernel of this name uses, which must be usable here; for an empty name,
+// such as every CPU has.
+const WideRoutines& WideRoutinesOf(std::string_view kernel);
+
+}  // namespace intaglio::nn
+
+#endif  // INTAGLIO_NN_OPS_SUPPORT_WIDE_H_

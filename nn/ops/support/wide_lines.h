@@ -1,0 +1,182 @@
+// Element-wise loops of wide.cc: ranges, conversions from and to integers, and the logistic
+// function.
+#ifndef INTAGLIO_NN_OPS_SUPPORT_WIDE_LINES_H_
+#define INTAGLIO_NN_OPS_SUPPORT_WIDE_LINES_H_
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+
+#include "intaglio/nn/ops/support/wide.h"
+#include "intaglio/nn/ops/support/wide_vectors.h"
+
+namespace intaglio::nn::wide {
+
+template <int kBytes>
+[[gnu::always_inline]] inline void Range(const float* x, ptrdiff_t count, float* least,
+                                         float* greatest) {
+  using V = Vectors<kBytes>;
+  // Four chains of each hide the latency of a comparison.
+  constexpr int kChains = 4;
+  typename V::Reals low[kChains];
+  typename V::Reals high[kChains];
+  for (int c = 0; c < kChains; ++c) low[c] = high[c] = typename V::Reals{};
+  const auto take = [&](int chain, const float* from, ptrdiff_t n) __attribute__((always_inline)) {
+    typename V::Reals v;
+    Load(from, n, v);
+    low[chain] = v < low[chain] ? v : low[chain];
+    high[chain] = v > high[chain] ? v : high[chain];
+  };
+  ptrdiff_t i = 0;
+  for (; i + kChains * V::kLanes <= count; i += kChains * V::kLanes) {
+    for (int c = 0; c < kChains; ++c) take(c, x + i + c * V::kLanes, V::kLanes);
+  }
+  ForVectors<kBytes>(
+      count - i, [&](ptrdiff_t k, ptrdiff_t n)
+                     __attribute__((always_inline)) { take(0, x + i + k, n); });
+  for (int c = 1; c < kChains; ++c) {
+    low[0] = low[c] < low[0] ? low[c] : low[0];
+    high[0] = high[c] > high[0] ? high[c] : high[0];
+  }
+  float lows[V::kLanes];
+  float highs[V::kLanes];
+  std::memcpy(lows, low, sizeof(lows));
+  std::memcpy(highs, high, sizeof(highs));
+  for (ptrdiff_t half = V::kLanes / 2; half > 0; half /= 2) {
+    for (ptrdiff_t k = 0; k < half; ++k) {
+      lows[k] = lows[k + half] < lows[k] ? lows[k + half] : lows[k];
+      highs[k] = highs[k + half] > highs[k] ? highs[k + half] : highs[k];
+    }
+  }
+  *least = lows[0];
+  *greatest = highs[0];
+}
+
+// The limits are integers, so clamping may come before rounding. Adding a half less its last bit
+// rounds ties away from zero and changes no other result, because clamped numbers are below 2^23.
+template <int kBytes>
+[[gnu::always_inline]] inline void Quantize(const LineQuantizer& q, const float* x, ptrdiff_t count,
+                                            int8_t* to) {
+  using V = Vectors<kBytes>;
+  constexpr float kAlmostHalf = 0x1.fffffep-2f;
+  const typename V::Reals zero = {};
+  const typename V::Reals low = zero + (q.low - q.zero_point);
+  const typename V::Reals high = zero + (q.high - q.zero_point);
+  const float inverse = q.inverse;
+  const auto zero_point = static_cast<int32_t>(q.zero_point);
+  ForVectors<kBytes>(
+      count, [&](ptrdiff_t i, ptrdiff_t n) __attribute__((always_inline)) {
+        typename V::Reals v;
+        Load(x + i, n, v);
+        v *= inverse;
+        v = v > low ? v : low;
+        v = v < high ? v : high;
+        v += v < zero ? zero - kAlmostHalf : zero + kAlmostHalf;
+        const auto words = __builtin_convertvector(v, typename V::Words) + zero_point;
+        Store(__builtin_convertvector(words, typename V::Bytes), to + i, n);
+      });
+}
+
+// Converts kWidth vectors of each line, or `count` elements if kWidth is 1. `lines` must be a copy,
+// so that no store to `to` can change its fields.
+template <int kBytes, int kWidth, bool kInTurn>
+[[gnu::always_inline]] inline void VectorsToReal(const LinesToReal& lines,
+                                                 const Clamp<kBytes>& clamp, ptrdiff_t first,
+                                                 ptrdiff_t count, const int32_t* acc, float* to) {
+  using V = Vectors<kBytes>;
+  typename V::Words correction[kWidth];
+  typename V::Reals scales[kWidth];
+  typename V::Reals bias[kWidth];
+  INTAGLIO_UNROLL
+  for (int v = 0; v < kWidth; ++v) {
+    const ptrdiff_t i = first + v * V::kLanes;
+    correction[v] = typename V::Words{};
+    if (lines.zero_point != 0) {
+      Load(lines.weight_sums + i, count, correction[v]);
+      correction[v] *= lines.zero_point;
+    }
+    Load(lines.weight_scales + i, count, scales[v]);
+    Load(lines.bias + i, count, bias[v]);
+    if (!kInTurn) scales[v] *= lines.scale;
+  }
+  for (int l = 0; l < lines.lines; ++l) {
+    INTAGLIO_UNROLL
+    for (int v = 0; v < kWidth; ++v) {
+      const ptrdiff_t i = first + v * V::kLanes;
+      typename V::Words words;
+      Load(acc + l * lines.acc_stride + i, count, words);
+      words -= correction[v];
+      typename V::Reals real = __builtin_convertvector(words, typename V::Reals);
+      real *= scales[v];
+      if (kInTurn) real *= lines.scale;
+      real += bias[v];
+      clamp.Apply(real);
+      Store(real, to + l * lines.to_stride + i, count);
+    }
+  }
+}
+
+template <int kBytes, bool kInTurn>
+[[gnu::always_inline]] inline void ToRealBy(const LinesToReal& r, const int32_t* acc,
+                                            ptrdiff_t count, float* to) {
+  constexpr ptrdiff_t kLanes = Vectors<kBytes>::kLanes;
+  constexpr int kTogether = kBytes == 64 ? 4 : 1;  // 4 if there are enough registers
+  const LinesToReal lines = r;
+  const Clamp<kBytes> clamp(r.low, r.high);
+  ptrdiff_t i = 0;
+  for (; i + kTogether * kLanes <= count; i += kTogether * kLanes) {
+    VectorsToReal<kBytes, kTogether, kInTurn>(lines, clamp, i, kLanes, acc, to);
+  }
+  for (; i < count; i += kLanes) {
+    VectorsToReal<kBytes, 1, kInTurn>(lines, clamp, i, std::min(kLanes, count - i), acc, to);
+  }
+}
+
+template <int kBytes>
+[[gnu::always_inline]] inline void ToReal(const LinesToReal& r, const int32_t* acc, ptrdiff_t count,
+                                          float* to) {
+  if (r.in_turn) return ToRealBy<kBytes, true>(r, acc, count, to);
+  ToRealBy<kBytes, false>(r, acc, count, to);
+}
+
+template <int kBytes>
+[[gnu::always_inline]] inline void LogisticBlock(const float* x, ptrdiff_t count, float* powers,
+                                                 float* to) {
+  using Reals = typename Vectors<kBytes>::Reals;
+  const Reals one = Reals{} + 1.0f;
+  const Reals low = Reals{} - 9.0f;
+  const Reals last_below_one = Reals{} + 16.619047164916992f;
+  ForVectors<kBytes>(
+      count, [&](ptrdiff_t i, ptrdiff_t n) __attribute__((always_inline)) {
+        Reals v;
+        Load(x + i, n, v);
+        v = v < low ? v : -v;
+        Store(v, powers + i, n);
+      });
+  for (ptrdiff_t i = 0; i < count; ++i) powers[i] = std::exp(powers[i]);
+  ForVectors<kBytes>(
+      count, [&](ptrdiff_t i, ptrdiff_t n) __attribute__((always_inline)) {
+        Reals v;
+        Reals power;
+        Load(x + i, n, v);
+        Load(powers + i, n, power);
+        Reals result = one / (one + power);
+        result = v > last_below_one ? one : result;
+        result = v < low ? power : result;
+        Store(result, to + i, n);
+      });
+}
+
+template <int kBytes>
+[[gnu::always_inline]] inline void Logistic(const float* x, ptrdiff_t count, float* to) {
+  constexpr ptrdiff_t kBlock = 256;
+  float powers[kBlock];
+  for (ptrdiff_t i = 0; i < count; i += kBlock) {
+    LogisticBlock<kBytes>(x + i, std::min(count - i, kBlock), powers, to + i);
+  }
+}
+
+}  // namespace intaglio::nn::wide
+
+#endif  // INTAGLIO_NN_OPS_SUPPORT_WIDE_LINES_H_

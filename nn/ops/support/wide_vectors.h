@@ -1,0 +1,129 @@
+// Vectors of float32 of any width, and what the loops of wide.cc do with them.
+#ifndef INTAGLIO_NN_OPS_SUPPORT_WIDE_VECTORS_H_
+#define INTAGLIO_NN_OPS_SUPPORT_WIDE_VECTORS_H_
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "intaglio/fixedpoint/registers.h"
+
+namespace intaglio::nn::wide {
+
+// These are the compiler's own vector types, because the compiler does not vectorize loops that
+// compare reals. The bodies are always inlined, so that they are compiled for the target of the
+// function around them.
+template <int kBytes>
+struct Vectors {
+  static constexpr ptrdiff_t kLanes = kBytes / 4;
+  typedef float Reals __attribute__((vector_size(kBytes)));
+  typedef int32_t Words __attribute__((vector_size(kBytes)));
+  typedef int8_t Bytes __attribute__((vector_size(kBytes / 4)));
+};
+
+// Calls f(i, kLanes) for each whole vector of elements, then f(i, n) for the n elements left.
+template <int kBytes, class Function>
+[[gnu::always_inline]] inline void ForVectors(ptrdiff_t count, const Function& f) {
+  constexpr ptrdiff_t kLanes = Vectors<kBytes>::kLanes;
+  ptrdiff_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) f(i, kLanes);
+  if (i < count) f(i, count - i);
+}
+
+template <class Vector, class T>
+[[gnu::always_inline]] inline void Load(const T* from, ptrdiff_t count, Vector& v) {
+  if (count * ptrdiff_t{sizeof(T)} >= ptrdiff_t{sizeof(v)}) {
+    std::memcpy(&v, from, sizeof(v));
+  } else {
+    v = Vector{};
+    std::memcpy(&v, from, static_cast<size_t>(count) * sizeof(T));
+  }
+}
+
+// Copies the bytes that the binary digits of `count` from kBytes down stand for.
+template <ptrdiff_t kBytes>
+[[gnu::always_inline]] inline void CopyDigits(const std::byte* from, ptrdiff_t count,
+                                              std::byte* to) {
+  if ((count & kBytes) != 0) {
+    std::memcpy(to, from, kBytes);
+    from += kBytes;
+    to += kBytes;
+  }
+  if constexpr (kBytes > 1) CopyDigits<kBytes / 2>(from, count, to);
+}
+
+// Stores part of a vector without a call, which would take longer than everything else.
+template <class Vector, class T>
+[[gnu::always_inline]] inline void Store(const Vector& v, T* to, ptrdiff_t count) {
+  if (count * ptrdiff_t{sizeof(T)} >= ptrdiff_t{sizeof(v)}) {
+    std::memcpy(to, &v, sizeof(v));
+  } else {
+    std::byte bytes[sizeof(v)];
+    std::memcpy(bytes, &v, sizeof(v));
+    CopyDigits<ptrdiff_t{sizeof(v)} / 2>(bytes, count * ptrdiff_t{sizeof(T)},
+                                         reinterpret_cast<std::byte*>(to));
+  }
+}
+
+// Bounds as vectors. NaN passes.
+template <int kBytes>
+struct Clamp {
+  using Reals = typename Vectors<kBytes>::Reals;
+
+  [[gnu::always_inline]] Clamp(float least, float greatest)
+      : low(Reals{} + least), high(Reals{} + greatest) {}
+  [[gnu::always_inline]] void Apply(Reals& v) const {
+    v = v < low ? low : v;
+    v = v > high ? high : v;
+  }
+
+  Reals low;
+  Reals high;
+};
+
+template <class Reals, int kLines, int kWidth>
+[[gnu::always_inline]] inline void Clear(Reals (&sums)[kLines][kWidth]) {
+  INTAGLIO_UNROLL
+  for (auto& line : sums) {
+    INTAGLIO_UNROLL
+    for (auto& sum : line) sum = Reals{};
+  }
+}
+
+// Stores lines of clamp(sums + bias), kWidth vectors each, or only the first `count` elements of
+// them. Whole vectors stay in registers because the loops are unrolled: g++ keeps an array in
+// memory if it does not know which element is used.
+template <int kBytes, int kLines, int kWidth>
+[[gnu::always_inline]] inline void StoreLines(
+    const typename Vectors<kBytes>::Reals (&sums)[kLines][kWidth], const float* bias,
+    const Clamp<kBytes>& clamp, float* to, ptrdiff_t stride, ptrdiff_t count) {
+  using Reals = typename Vectors<kBytes>::Reals;
+  constexpr ptrdiff_t kLanes = Vectors<kBytes>::kLanes;
+  const bool whole = count >= kWidth * kLanes;
+  INTAGLIO_UNROLL
+  for (int v = 0; v < kWidth; ++v) {
+    const ptrdiff_t n = whole ? kLanes : std::min(kLanes, count - v * kLanes);
+    if (n <= 0) return;
+    Reals addend = -Reals{};  // for no bias: -0 is the only addend that changes no number
+    if (bias != nullptr) Load(bias + v * kLanes, n, addend);
+    Reals results[kLines];
+    INTAGLIO_UNROLL
+    for (int i = 0; i < kLines; ++i) {
+      results[i] = sums[i][v] + addend;
+      clamp.Apply(results[i]);
+    }
+    if (n == kLanes) {
+      INTAGLIO_UNROLL
+      for (int i = 0; i < kLines; ++i) {
+        std::memcpy(to + i * stride + v * kLanes, &results[i], kBytes);
+      }
+    } else {
+      for (int i = 0; i < kLines; ++i) Store(results[i], to + i * stride + v * kLanes, n);
+    }
+  }
+}
+
+}  // namespace intaglio::nn::wide
+
+#endif  // INTAGLIO_NN_OPS_SUPPORT_WIDE_VECTORS_H_

@@ -1,0 +1,141 @@
+// Windows of wide.cc: depthwise taps and pools, for vectors of channels.
+#ifndef INTAGLIO_NN_OPS_SUPPORT_WIDE_WINDOWS_H_
+#define INTAGLIO_NN_OPS_SUPPORT_WIDE_WINDOWS_H_
+
+#include <cmath>
+#include <cstddef>
+#include <limits>
+
+#include "intaglio/nn/ops/support/wide.h"
+#include "intaglio/nn/ops/support/wide_vectors.h"
+
+namespace intaglio::nn::wide {
+
+// Calls f.Run<kBytes, kWidth>(c, n) for kWidth vectors of n channels from c on. Channels that fill
+// no vector go to narrower vectors, because loading part of a vector is slow.
+template <int kBytes, class Function>
+[[gnu::always_inline]] inline void ForChannels(ptrdiff_t first, ptrdiff_t channels,
+                                               const Function& f) {
+  constexpr ptrdiff_t kLanes = Vectors<kBytes>::kLanes;
+  ptrdiff_t c = first;
+  for (; c + 4 * kLanes <= channels; c += 4 * kLanes) f.template Run<kBytes, 4>(c, 4 * kLanes);
+  for (; c + kLanes <= channels; c += kLanes) f.template Run<kBytes, 1>(c, kLanes);
+  if constexpr (kBytes > 16) {
+    ForChannels<kBytes / 2>(c, channels, f);
+  } else if (c < channels) {
+    f.template Run<kBytes, 1>(c, channels - c);
+  }
+}
+
+struct TapsRun {
+  const WindowTaps& w;
+  float* out;
+
+  template <int kBytes, int kWidth>
+  [[gnu::always_inline]] void Run(ptrdiff_t first, ptrdiff_t n) const {
+    // Several windows hide the latency of an addition, and share the filter's taps.
+    constexpr int kWindows = kWidth == 1 ? 8 : kBytes == 64 ? 4 : 2;
+    int i = 0;
+    for (; i + kWindows <= w.windows; i += kWindows) Tile<kBytes, kWidth, kWindows>(i, first, n);
+    for (; i < w.windows; ++i) Tile<kBytes, kWidth, 1>(i, first, n);
+  }
+
+ private:
+  template <int kBytes, int kWidth, int kWindows>
+  [[gnu::always_inline]] void Tile(int window, ptrdiff_t first, ptrdiff_t n) const {
+    using V = Vectors<kBytes>;
+    typename V::Reals acc[kWindows][kWidth];
+    Clear(acc);
+    for (int row = 0; row < w.rows; ++row) {
+      const float* x = w.x + window * w.x_window + row * w.x_row + first;
+      const float* filter = w.filter + row * w.filter_row + first;
+      for (int column = 0; column < w.columns;
+           ++column, x += w.x_column, filter += w.filter_column) {
+        INTAGLIO_UNROLL
+        for (int v = 0; v < kWidth; ++v) {
+          typename V::Reals weights;
+          Load(filter + v * V::kLanes, n - v * V::kLanes, weights);
+          INTAGLIO_UNROLL
+          for (int i = 0; i < kWindows; ++i) {
+            typename V::Reals pixels;
+            Load(x + i * w.x_window + v * V::kLanes, n - v * V::kLanes, pixels);
+            acc[i][v] += pixels * weights;
+          }
+        }
+      }
+    }
+    StoreLines(acc, w.bias + first, Clamp<kBytes>(w.low, w.high),
+               out + window * w.out_window + first, w.out_window, n);
+  }
+};
+
+template <int kBytes>
+[[gnu::always_inline]] inline void AddTaps(const WindowTaps& w, ptrdiff_t channels, float* out) {
+  ForChannels<kBytes>(0, channels, TapsRun{w, out});
+}
+
+// How a pool combines vectors of pixels.
+template <PoolKind kKind>
+struct Pooling {
+  static constexpr float kStart =
+      kKind == PoolKind::kLargest ? std::numeric_limits<float>::lowest() : 0;
+
+  template <class Reals>
+  [[gnu::always_inline]] static void Take(const Reals& pixels, Reals& all) {
+    if constexpr (kKind == PoolKind::kLargest) all = all < pixels ? pixels : all;
+    if constexpr (kKind == PoolKind::kAverage) all += pixels;
+    if constexpr (kKind == PoolKind::kRootMeanSquare) all += pixels * pixels;
+  }
+  template <int kLanes, class Reals>
+  [[gnu::always_inline]] static void Finish(float taps, Reals& all) {
+    if constexpr (kKind == PoolKind::kLargest) return;
+    all /= taps;
+    if constexpr (kKind == PoolKind::kRootMeanSquare) {
+      for (int i = 0; i < kLanes; ++i) all[i] = std::sqrt(all[i]);
+    }
+  }
+};
+
+template <PoolKind kKind>
+struct PoolRun {
+  const WindowPixels& w;
+  float* out;
+
+  template <int kBytes, int kWidth>
+  [[gnu::always_inline]] void Run(ptrdiff_t first, ptrdiff_t n) const {
+    using V = Vectors<kBytes>;
+    using P = Pooling<kKind>;
+    typename V::Reals all[1][kWidth];
+    for (auto& a : all[0]) a = typename V::Reals{} + P::kStart;
+    for (int row = 0; row < w.rows; ++row) {
+      const float* x = w.x + row * w.x_row + first;
+      for (int column = 0; column < w.columns; ++column, x += w.x_column) {
+        for (int v = 0; v < kWidth; ++v) {
+          typename V::Reals pixels;
+          Load(x + v * V::kLanes, n - v * V::kLanes, pixels);
+          P::Take(pixels, all[0][v]);
+        }
+      }
+    }
+    const auto taps = static_cast<float>(w.rows * w.columns);
+    for (auto& a : all[0]) P::template Finish<V::kLanes>(taps, a);
+    StoreLines(all, nullptr, Clamp<kBytes>(w.low, w.high), out + first, 0, n);
+  }
+};
+
+template <int kBytes>
+[[gnu::always_inline]] inline void Pool(PoolKind kind, const WindowPixels& w, ptrdiff_t channels,
+                                        float* out) {
+  switch (kind) {
+    case PoolKind::kAverage:
+      return ForChannels<kBytes>(0, channels, PoolRun<PoolKind::kAverage>{w, out});
+    case PoolKind::kLargest:
+      return ForChannels<kBytes>(0, channels, PoolRun<PoolKind::kLargest>{w, out});
+    case PoolKind::kRootMeanSquare:
+      return ForChannels<kBytes>(0, channels, PoolRun<PoolKind::kRootMeanSquare>{w, out});
+  }
+}
+
+}  // namespace intaglio::nn::wide
+
+#endif  // INTAGLIO_NN_OPS_SUPPORT_WIDE_WINDOWS_H_

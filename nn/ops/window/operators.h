@@ -1,0 +1,57 @@
+// The operators that slide a window over images: pools, and resizing.
+#ifndef INTAGLIO_NN_OPS_WINDOW_OPERATORS_H_
+#define INTAGLIO_NN_OPS_WINDOW_OPERATORS_H_
+
+#include "intaglio/nn/graph/operator_row.h"
+#include "intaglio/nn/ops/support/activation.h"
+#include "intaglio/nn/ops/support/padding.h"
+
+namespace intaglio::nn {
+
+// x [N, H, W, C]. Padding does not count in the average. The operator does not rescale between the
+// quantizations of x and the output.
+struct AveragePool2D {
+  static const OperatorRow kRow;
+  Extent filter = {};
+  Extent stride = {};
+  Padding padding = {};
+  Activation activation = Activation::kNone;
+};
+struct MaxPool2D {
+  static const OperatorRow kRow;
+  Extent filter = {};
+  Extent stride = {};
+  Padding padding = {};
+  Activation activation = Activation::kNone;
+};
+
+// float32: the root of the mean of squares.
+struct L2Pool2D {
+  static const OperatorRow kRow;
+  Extent filter = {};
+  Extent stride = {};
+  Padding padding = {};
+  Activation activation = Activation::kNone;
+};
+
+// x [N, H, W, C] to the height and width `size`. align_corners maps the corners onto each other;
+// half_pixel_centers counts from the middle of pixels. A bilinear resize takes at most one of the
+// two.
+struct ResizeBilinear {
+  static const OperatorRow kRow;
+  int height = 1;
+  int width = 1;
+  bool align_corners = false;
+  bool half_pixel_centers = false;
+};
+struct ResizeNearestNeighbor {
+  static const OperatorRow kRow;
+  int height = 1;
+  int width = 1;
+  bool align_corners = false;
+  bool half_pixel_centers = false;
+};
+
+}  // namespace intaglio::nn
+
+#endif  // INTAGLIO_NN_OPS_WINDOW_OPERATORS_H_

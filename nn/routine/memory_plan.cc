@@ -1,0 +1,393 @@
+#include "intaglio/nn/routine/memory_plan.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <span>
+#include <string>
+#include <utility>
+#include <variant>
+
+#include "intaglio/gemm/bound_pipeline.h"
+#include "intaglio/nn/routine/concatenate_in_place.h"
+#include "intaglio/pack/pages.h"
+
+namespace intaglio::nn {
+namespace {
+
+constexpr size_t kMaxArena = static_cast<size_t>(std::numeric_limits<ptrdiff_t>::max());
+
+Result<size_t> Aligned(size_t bytes) {
+  if (bytes > kMaxArena - kArenaAlignment) {
+    return OutOfMemory("a block of " + std::to_string(bytes) + " bytes is too large");
+  }
+  return (bytes + kArenaAlignment - 1) / kArenaAlignment * kArenaAlignment;
+}
+
+bool Meet(const Block& a, const Block& b) { return a.first <= b.last && b.first <= a.last; }
+
+// The best offset for a block of `bytes` beside `neighbours`, which are sorted by offset.
+size_t BestFit(const std::vector<const Block*>& neighbours, size_t bytes) {
+  size_t best = std::numeric_limits<size_t>::max();
+  size_t best_gap = std::numeric_limits<size_t>::max();
+  size_t end = 0;  // of the neighbours so far
+  for (const Block* neighbour : neighbours) {
+    if (neighbour->offset > end) {
+      const size_t gap = neighbour->offset - end;
+      if (gap >= bytes && gap < best_gap) {
+        best = end;
+        best_gap = gap;
+      }
+    }
+    end = std::max(end, neighbour->offset + neighbour->bytes);
+  }
+  return best_gap == std::numeric_limits<size_t>::max() ? end : best;
+}
+
+// Whether layers share scratch (PreparedLayer::input_form).
+enum class Scratch : uint8_t { kApart, kShared };
+
+// Which tensors share memory: shares a block with each other the tensors of one group.
+class Groups {
+ public:
+  Groups(const Graph& graph, bool keep_all, const std::vector<JoinedPlace>& joins, Scratch scratch)
+      : graph_(graph), keep_all_(keep_all), joins_(joins), scratch_(scratch) {
+    const int layers = static_cast<int>(graph.layers.size());
+    plan_.tensor_block.assign(graph.tensors.size(), MemoryPlan::kNoBlock);
+    plan_.tensor_offset.assign(graph.tensors.size(), 0);
+    plan_.tensor_bytes.assign(graph.tensors.size(), 0);
+    plan_.tensor_stride.assign(graph.tensors.size(), 0);
+    plan_.first.assign(graph.tensors.size(), -1);
+    plan_.last.assign(graph.tensors.size(), -1);
+    plan_.in_place.assign(graph.layers.size(), false);
+    plan_.scratch_block.assign(graph.layers.size(), MemoryPlan::kNoBlock);
+    plan_.scratch_made.assign(graph.layers.size(), false);
+    for (int i = 0; i < layers; ++i) {
+      const Layer& layer = graph.layers[static_cast<size_t>(i)];
+      for (const TensorId id : layer.outputs) At(plan_.first, id) = At(plan_.last, id) = i;
+      for (const TensorId id : layer.inputs) {
+        if (id != kNoTensor) At(plan_.last, id) = i;
+      }
+    }
+    for (const TensorId id : graph.outputs) At(plan_.last, id) = layers;
+    for (size_t i = 0; i < graph.tensors.size(); ++i) {
+      if (graph.tensors[i].variable) plan_.last[i] = layers;
+    }
+  }
+
+  Status Build(const std::vector<PreparedLayer>& layers) {
+    for (const TensorId id : graph_.inputs) INTAGLIO_RETURN_IF_ERROR(NewBlock(id));
+    for (size_t i = 0; i < graph_.tensors.size(); ++i) {
+      if (!graph_.tensors[i].variable) continue;
+      INTAGLIO_RETURN_IF_ERROR(NewBlock(static_cast<TensorId>(i)));
+    }
+    INTAGLIO_RETURN_IF_ERROR(AddJoins());
+    for (size_t i = 0; i < layers.size(); ++i) {
+      const std::vector<TensorId>& outputs = graph_.layers[i].outputs;
+      for (size_t j = 0; j < outputs.size(); ++j) {
+        if (At(plan_.tensor_block, outputs[j]) != MemoryPlan::kNoBlock) continue;
+        if (j == 0 && !keep_all_ && TakeInput(i, layers[i])) continue;
+        INTAGLIO_RETURN_IF_ERROR(NewBlock(outputs[j]));
+      }
+    }
+    return AddScratch(layers);
+  }
+
+  MemoryPlan& plan() { return plan_; }
+
+ private:
+  template <class T>
+  static T& At(std::vector<T>& values, TensorId id) {
+    return values[static_cast<size_t>(id)];
+  }
+  template <class T>
+  static const T& At(const std::vector<T>& values, TensorId id) {
+    return values[static_cast<size_t>(id)];
+  }
+
+  Status Add(size_t bytes, int first, int last) {
+    const Result<size_t> aligned = Aligned(bytes);
+    if (!aligned.ok()) return aligned.status();
+    plan_.blocks.push_back({*aligned, first, last, 0});
+    return {};
+  }
+
+  Status NewBlock(TensorId id) {
+    const Tensor& tensor = graph_.tensors[static_cast<size_t>(id)];
+    const Result<size_t> bytes = CountBytes(tensor.shape, tensor.type);
+    if (!bytes.ok()) return bytes.status();
+    const int layers = static_cast<int>(graph_.layers.size());
+    INTAGLIO_RETURN_IF_ERROR(keep_all_ ? Add(*bytes, -1, layers)
+                                       : Add(*bytes, At(plan_.first, id), At(plan_.last, id)));
+    Share(id, static_cast<int>(plan_.blocks.size()) - 1, 0, plan_.blocks.back().bytes);
+    return {};
+  }
+
+  void Share(TensorId id, int block, size_t offset, size_t bytes) {
+    At(plan_.tensor_block, id) = block;
+    At(plan_.tensor_offset, id) = offset;
+    At(plan_.tensor_bytes, id) = bytes;
+  }
+
+  // Layers of the same form of one input share a block, from the first to the last of them.
+  Status AddScratch(const std::vector<PreparedLayer>& layers) {
+    std::map<std::pair<TensorId, int64_t>, int> made;
+    for (size_t i = 0; i < layers.size(); ++i) {
+      if (layers[i].scratch_bytes == 0) continue;
+      const int step = static_cast<int>(i);
+      INTAGLIO_RETURN_IF_ERROR(Add(layers[i].scratch_bytes, step, step));
+      plan_.scratch_block[i] = static_cast<int>(plan_.blocks.size()) - 1;
+      if (layers[i].input_form == 0 || scratch_ == Scratch::kApart) continue;
+      const TensorId input = graph_.layers[i].inputs[0];
+      // A variable may change between them.
+      if (graph_.tensors[static_cast<size_t>(input)].variable) continue;
+      const auto [first, is_new] =
+          made.try_emplace({input, layers[i].input_form}, plan_.scratch_block[i]);
+      if (is_new) continue;
+      Block& block = plan_.blocks[static_cast<size_t>(first->second)];
+      block.bytes = std::max(block.bytes, plan_.blocks.back().bytes);
+      block.last = step;
+      plan_.blocks.pop_back();
+      plan_.scratch_block[i] = first->second;
+      plan_.scratch_made[i] = true;
+    }
+    return {};
+  }
+
+  // One block for each result with all that has a place in it, for as long as any of them lives.
+  Status AddJoins() {
+    first_joined_ = static_cast<int>(plan_.blocks.size());
+    for (size_t i = 0; i < joins_.size(); ++i) {
+      if (joins_[i].result == kNoTensor) continue;
+      const auto operand = static_cast<TensorId>(i);
+      const JoinedPlace place = OutermostPlace(joins_, operand);
+      if (At(plan_.tensor_block, place.result) == MemoryPlan::kNoBlock) {
+        INTAGLIO_RETURN_IF_ERROR(NewBlock(place.result));
+      }
+      const int index = At(plan_.tensor_block, place.result);
+      Block& block = plan_.blocks[static_cast<size_t>(index)];
+      block.first = std::min(block.first, At(plan_.first, operand));
+      block.last = std::max(block.last, At(plan_.last, operand));
+      Share(operand, index, place.offset, Extent(operand, place));
+      plan_.tensor_stride[i] = place.stride;
+    }
+    end_joined_ = static_cast<int>(plan_.blocks.size());
+    for (size_t i = 0; i < graph_.layers.size(); ++i) {
+      plan_.in_place[i] = IsJoined(graph_.layers[i]);
+    }
+    return {};
+  }
+
+  // Bytes of a place from the first to the last.
+  size_t Extent(TensorId id, const JoinedPlace& place) const {
+    const Tensor& tensor = graph_.tensors[static_cast<size_t>(id)];
+    const size_t bytes = *CountBytes(tensor.shape, tensor.type);
+    if (place.stride == 0 || bytes == 0) return bytes;
+    return (bytes / place.bytes - 1) * place.stride + place.bytes;
+  }
+
+  // Whether all operands of a concatenation are written where they belong.
+  bool IsJoined(const Layer& layer) const {
+    if (layer.inputs.empty() || layer.outputs.empty()) return false;
+    size_t end = 0;  // of the operands so far
+    for (const TensorId id : layer.inputs) {
+      if (id == kNoTensor) return false;
+      const JoinedPlace& place = At(joins_, id);
+      if (place.result != layer.outputs[0] || place.offset != end) return false;
+      end += place.bytes;
+    }
+    return true;
+  }
+
+  // Puts output 0 of a layer into the block of an input, where that is legal.
+  bool TakeInput(size_t layer, const PreparedLayer& prepared) {
+    const Layer& l = graph_.layers[layer];
+    const TensorId output = l.outputs[0];
+    for (size_t i = 0; i < l.inputs.size() && i < 32; ++i) {
+      const TensorId input = l.inputs[i];
+      if (input == kNoTensor || At(plan_.tensor_block, input) == MemoryPlan::kNoBlock) continue;
+      const int index = At(plan_.tensor_block, input);
+      Block& block = plan_.blocks[static_cast<size_t>(index)];
+      // A variable's elements may change while an alias of them is read.
+      const bool alias =
+          prepared.alias && i == 0 && !graph_.tensors[static_cast<size_t>(input)].variable;
+      // Memory may be overwritten where no tensor of the block is read after this layer, nor, at
+      // another place of the block, by it.
+      const bool joined = index >= first_joined_ && index < end_joined_;
+      const bool in_place = (prepared.in_place_inputs >> i & 1) != 0 && !joined &&
+                            block.last == static_cast<int>(layer) && Fits(output, block);
+      if (!alias && !in_place) continue;
+      block.last = std::max(block.last, At(plan_.last, output));
+      Share(output, index, At(plan_.tensor_offset, input), At(plan_.tensor_bytes, input));
+      plan_.in_place[layer] = true;
+      return true;
+    }
+    return false;
+  }
+
+  bool Fits(TensorId id, const Block& block) const {
+    const Tensor& tensor = graph_.tensors[static_cast<size_t>(id)];
+    const Result<size_t> bytes = CountBytes(tensor.shape, tensor.type);
+    return bytes.ok() && *bytes <= block.bytes;
+  }
+
+  const Graph& graph_;
+  bool keep_all_;
+  const std::vector<JoinedPlace>& joins_;
+  Scratch scratch_;
+  int first_joined_ = 0;  // the blocks of joined tensors
+  int end_joined_ = 0;
+  MemoryPlan plan_;
+};
+
+Result<MemoryPlan> PlanWith(const Graph& graph, const std::vector<PreparedLayer>& layers,
+                            bool keep_all, const std::vector<JoinedPlace>& joins, Scratch scratch) {
+  Groups groups(graph, keep_all, joins, scratch);
+  INTAGLIO_RETURN_IF_ERROR(groups.Build(layers));
+  MemoryPlan& plan = groups.plan();
+  const Result<size_t> arena = PlaceBlocks(plan.blocks);
+  if (!arena.ok()) return arena.status();
+  plan.arena_bytes = *arena;
+  return std::move(plan);
+}
+
+// Finds which joins cost no memory.
+class Joiner {
+ public:
+  Joiner(const Graph& graph, const std::vector<PreparedLayer>& layers, Scratch scratch,
+         MemoryPlan apart)
+      : graph_(graph),
+        layers_(layers),
+        scratch_(scratch),
+        all_(FindJoins(graph, layers)),
+        joins_(graph.tensors.size()),
+        most_(apart.arena_bytes),
+        plan_(std::move(apart)) {}
+
+  MemoryPlan Join() {
+    std::vector<TensorId> results;  // those that have no place themselves
+    for (size_t i = 0; i < all_.size(); ++i) {
+      if (all_[i].result == kNoTensor) continue;
+      results.push_back(OutermostPlace(all_, static_cast<TensorId>(i)).result);
+    }
+    std::sort(results.begin(), results.end());
+    results.erase(std::unique(results.begin(), results.end()), results.end());
+    Add(results);
+    return std::move(plan_);
+  }
+
+ private:
+  // All that has its place in these results; where that is too much, in those of either half alone.
+  void Add(std::span<const TensorId> results) {
+    if (results.empty()) return;
+    std::vector<JoinedPlace> tried = joins_;
+    for (size_t i = 0; i < all_.size(); ++i) {
+      const TensorId result = OutermostPlace(all_, static_cast<TensorId>(i)).result;
+      if (std::binary_search(results.begin(), results.end(), result)) tried[i] = all_[i];
+    }
+    Result<MemoryPlan> plan = PlanWith(graph_, layers_, false, tried, scratch_);
+    if (plan.ok() && plan->arena_bytes <= most_) {
+      joins_ = std::move(tried);
+      plan_ = std::move(*plan);
+    } else if (results.size() > 1) {
+      Add(results.first(results.size() / 2));
+      Add(results.subspan(results.size() / 2));
+    }
+  }
+
+  const Graph& graph_;
+  const std::vector<PreparedLayer>& layers_;
+  Scratch scratch_;
+  const std::vector<JoinedPlace> all_;
+  std::vector<JoinedPlace> joins_;  // of plan_
+  size_t most_;                     // bytes of an arena without joins
+  MemoryPlan plan_;
+};
+
+}  // namespace
+
+Result<size_t> PlaceBlocks(std::vector<Block>& blocks) {
+  std::vector<size_t> order(blocks.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return blocks[a].bytes > blocks[b].bytes; });
+  std::vector<const Block*> placed;  // sorted by offset
+  std::vector<const Block*> neighbours;
+  size_t arena = 0;
+  for (const size_t i : order) {
+    Block& block = blocks[i];
+    neighbours.clear();
+    std::copy_if(placed.begin(), placed.end(), std::back_inserter(neighbours),
+                 [&](const Block* other) { return Meet(*other, block); });
+    block.offset = BestFit(neighbours, block.bytes);
+    if (block.bytes > kMaxArena - block.offset) {
+      return OutOfMemory("the tensors need more memory than can be addressed");
+    }
+    arena = std::max(arena, block.offset + block.bytes);
+    const auto position =
+        std::upper_bound(placed.begin(), placed.end(), &block,
+                         [](const Block* a, const Block* b) { return a->offset < b->offset; });
+    placed.insert(position, &block);
+  }
+  return arena;
+}
+
+Result<MemoryPlan> PlanMemory(const Graph& graph, const std::vector<PreparedLayer>& layers,
+                              bool keep_all) {
+  const std::vector<JoinedPlace> none(graph.tensors.size());
+  Scratch scratch = Scratch::kApart;
+  Result<MemoryPlan> plan = PlanWith(graph, layers, keep_all, none, scratch);
+  if (!plan.ok()) return plan;
+  const bool has_forms = std::any_of(layers.begin(), layers.end(),
+                                     [](const PreparedLayer& l) { return l.input_form != 0; });
+  if (has_forms) {
+    Result<MemoryPlan> shared = PlanWith(graph, layers, keep_all, none, Scratch::kShared);
+    if (shared.ok() && shared->arena_bytes <= plan->arena_bytes) {
+      scratch = Scratch::kShared;
+      plan = std::move(shared);
+    }
+  }
+  if (keep_all) return plan;
+  return Joiner(graph, layers, scratch, std::move(*plan)).Join();
+}
+
+size_t ConstantBytes(const Graph& graph) {
+  size_t bytes = 0;
+  for (const Layer& layer : graph.layers) {
+    for (const TensorId id : layer.inputs) {
+      if (id == kNoTensor) continue;
+      const Tensor& tensor = graph.tensors[static_cast<size_t>(id)];
+      if (!tensor.constant) continue;
+      const size_t all = *CountBytes(tensor.shape, tensor.type);
+      if (SizeOf(tensor.type) == 1 && tensor.shape.size() > 1) {
+        bytes += all;
+      } else if (tensor.type == Type::kInt32 && tensor.shape.size() == 1) {
+        bytes += all / sizeof(int32_t) * BoundPipeline::kChannelBytes;
+      }
+    }
+  }
+  return bytes;
+}
+
+size_t EstimateBytes(const Graph& graph) {
+  constexpr size_t kLargeArena = kLargePageBytes;
+  size_t arena = 0;  // the tensors of the largest layer
+  for (const Layer& layer : graph.layers) {
+    size_t tensors = 0;
+    const auto add = [&](TensorId id) {
+      if (id == kNoTensor) return;
+      const Tensor& tensor = graph.tensors[static_cast<size_t>(id)];
+      if (!tensor.constant) {
+        tensors += std::min<size_t>(*CountBytes(tensor.shape, tensor.type), kLargeArena);
+      }
+    };
+    std::for_each(layer.inputs.begin(), layer.inputs.end(), add);
+    std::for_each(layer.outputs.begin(), layer.outputs.end(), add);
+    arena = std::max(arena, tensors);
+  }
+  return ConstantBytes(graph) + (arena < kLargeArena ? arena : 0);
+}
+
+}  // namespace intaglio::nn

@@ -1,0 +1,82 @@
+// A constant that several layers of a model use is packed once: in a small file, many layers may
+// use the same weights.
+#ifndef INTAGLIO_NN_ROUTINE_PACKED_ONCE_H_
+#define INTAGLIO_NN_ROUTINE_PACKED_ONCE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "intaglio/fixedpoint/status.h"
+#include "intaglio/nn/routine/routine.h"
+
+namespace intaglio::nn {
+
+// Any number of threads may use one object at once.
+class PackedOnce {
+ public:
+  // Identifies a form of one type: addresses and numbers, in an order that the maker chooses.
+  using Key = std::vector<int64_t>;
+
+  // Returns the form of type T that was made for this key. If there is none, make() makes it now,
+  // and `is_new` becomes true. make() returns a Result of a shared T.
+  template <class T, class Make>
+  Result<std::shared_ptr<const T>> Get(const Key& key, const Make& make, bool& is_new) {
+    const std::shared_ptr<Entry> entry = Find(key, &TypeTag<T>);
+    const std::lock_guard<std::mutex> lock(entry->mutex);
+    if (entry->form == nullptr) {
+      Result<std::shared_ptr<const T>> made = make();
+      if (!made.ok()) return made;
+      is_new = true;
+      entry->form = *made;
+    }
+    return std::static_pointer_cast<const T>(entry->form);
+  }
+
+ private:
+  struct Entry {
+    std::mutex mutex;
+    std::shared_ptr<const void> form;
+  };
+  template <class T>
+  static constexpr char TypeTag = 0;
+
+  std::shared_ptr<Entry> Find(Key key, const void* type) {
+    key.push_back(static_cast<int64_t>(reinterpret_cast<uintptr_t>(type)));
+    const std::lock_guard<std::mutex> lock(mutex_);
+    std::shared_ptr<Entry>& entry = entries_[std::move(key)];
+    if (entry == nullptr) entry = std::make_shared<Entry>();
+    return entry;
+  }
+
+  std::mutex mutex_;
+  std::map<Key, std::shared_ptr<Entry>> entries_;
+};
+
+// A packed constant. Layers that use the same constant share it.
+template <class Form>
+struct PackedOf {
+  Form form;
+  size_t new_bytes = 0;  // 0 if another layer has packed it
+};
+
+// A form of a layer's constant, from the model's PackedOnce or, without one, made for this layer
+// alone.
+template <class T, class Make>
+Result<std::shared_ptr<const T>> PackOnce(const LayerOptions& options, const PackedOnce::Key& key,
+                                          const Make& make, bool& is_new) {
+  if (options.packed != nullptr) return options.packed->Get<T>(key, make, is_new);
+  is_new = true;
+  return make();
+}
+
+inline int64_t KeyOf(const void* address) {
+  return static_cast<int64_t>(reinterpret_cast<uintptr_t>(address));
+}
+
+}  // namespace intaglio::nn
+
+#endif  // INTAGLIO_NN_ROUTINE_PACKED_ONCE_H_

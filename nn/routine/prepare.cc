@@ -1,0 +1,83 @@
+#include "intaglio/nn/routine/prepare.h"
+
+#include <algorithm>
+#include <string>
+
+#include "intaglio/gemm/describe.h"
+#include "intaglio/nn/graph/cost.h"
+#include "intaglio/nn/graph/nested_graphs.h"
+#include "intaglio/nn/routine/routine_of.h"
+
+namespace intaglio::nn {
+namespace {
+
+// "int8 or uint8"
+std::string NamesOf(TypeSet types) {
+  std::string text;
+  for (int type = static_cast<int>(Type::kBool); type >= 0; --type) {
+    if ((types & SetOf(static_cast<Type>(type))) == 0) continue;
+    const char* const separator = text.empty()                     ? ""
+                                  : text.find(" or ") == text.npos ? " or "
+                                                                   : ", ";
+    text = std::string(NameOf(static_cast<Type>(type))) + separator + text;
+  }
+  return text;
+}
+
+// Of the outputs that there are.
+bool MakesNothing(const LayerView& layer) {
+  if (layer.layer().outputs.empty()) return false;
+  for (size_t i = 0; i < layer.layer().outputs.size(); ++i) {
+    if (*CountElements(layer.output(i).shape) > 0) return false;
+  }
+  return true;
+}
+
+// Other dimensions of an empty output may be anything: nobody shall loop over them.
+PreparedLayer Nothing() {
+  PreparedLayer prepared;
+  prepared.name = "cpu:none";
+  prepared.routine = RoutineOf([](const RunArguments&) {});
+  return prepared;
+}
+
+// The part of the bytes charged for a layer that it keeps once it is prepared.
+size_t KeptBytes(const LayerView& layer, const Result<PreparedLayer>& prepared) {
+  // The layers of nested graphs charge what they keep themselves.
+  if (!prepared.ok() || !NestedGraphsOf(layer.layer().op).empty()) return 0;
+  return prepared->constant_bytes + BoundKept(layer);
+}
+
+// Charges everything that preparing may take before any of it is allocated.
+Result<PreparedLayer> PrepareCharged(const OperatorRow& row, const LayerView& layer,
+                                     const LayerOptions& options) {
+  if (options.ledger == nullptr) return row.prepare(layer, options);
+  const size_t bound = BoundPreparation(layer);
+  const Status status = options.ledger->Charge(bound);
+  if (!status.ok()) return layer.Wrap(status);
+  Result<PreparedLayer> prepared = row.prepare(layer, options);
+  options.ledger->Return(bound - std::min(bound, KeptBytes(layer, prepared)));
+  return prepared;
+}
+
+}  // namespace
+
+std::string BestKernel() {
+  for (const KernelInfo& kernel : ListKernels()) {
+    if (kernel.usable) return kernel.name;
+  }
+  return {};
+}
+
+Result<PreparedLayer> Prepare(const LayerView& layer, const LayerOptions& options) {
+  const OperatorRow& row = layer.layer().op.row();
+  const Tensor& input = layer.input(0);
+  if ((row.types & SetOf(input.type)) == 0) {
+    return layer.Unsupported("input '" + input.name + "' is " + NameOf(input.type) + "; " +
+                             NamesOf(row.types) + " is supported");
+  }
+  if (MakesNothing(layer)) return Nothing();
+  return PrepareCharged(row, layer, options);
+}
+
+}  // namespace intaglio::nn

@@ -1,0 +1,20 @@
+// Prepares a layer by its operator's row.
+#ifndef INTAGLIO_NN_ROUTINE_PREPARE_H_
+#define INTAGLIO_NN_ROUTINE_PREPARE_H_
+
+#include <string>
+
+#include "intaglio/nn/routine/routine.h"
+
+namespace intaglio::nn {
+
+// The name of the best kernel for this CPU; empty if no kernel is usable.
+std::string BestKernel();
+
+// The row's prepare, after the checks that the row states. What preparing may take is charged to
+// the ledger before. Only for layers of graphs that passed Validate.
+Result<PreparedLayer> Prepare(const LayerView& layer, const LayerOptions& options);
+
+}  // namespace intaglio::nn
+
+#endif  // INTAGLIO_NN_ROUTINE_PREPARE_H_
