@@ -59,7 +59,7 @@ struct Session {
   }
 
   void Run() { StopUnlessOk(model.Run(inputs, outputs)); }
-  void RunLayers() { StopUnlessOk(model.RunLayersAgain()); }
+  void RunLayers() { StopUnlessOk(model.RunLayersForTiming()); }
 
   static void StopUnlessOk(const Status& status) {
     if (status.ok()) return;

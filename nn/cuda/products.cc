@@ -1,6 +1,4 @@
 // CONV_2D and FULLY_CONNECTED: one product per group, over weights packed on the device.
-#include "intaglio/nn/ops/linear/products.h"
-
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -9,6 +7,7 @@
 
 #include "intaglio/gemm/cuda/gemm.h"
 #include "intaglio/nn/cuda/layers.h"
+#include "intaglio/nn/ops/linear/conv.h"
 #include "intaglio/nn/ops/linear/linear.h"
 #include "intaglio/nn/ops/linear/single_rounding.h"
 
@@ -102,7 +101,7 @@ class ProductRoutine final : public Routine {
   }
 
   Stream stream;
-  ProductShape shape;
+  ConvShape shape;
   LinearLayer linear;
   Multipliers multipliers;
   std::vector<double> real;  // where no integers stand for them
@@ -188,7 +187,7 @@ Result<PreparedLayer> Finish(const LayerView& layer, std::shared_ptr<ProductRout
 
 // The routine of a layer, as far as it is the same for both operators.
 Result<std::shared_ptr<ProductRoutine>> Start(const Stream& stream, const LayerView& layer,
-                                              const Result<ProductShape>& shape) {
+                                              const Result<ConvShape>& shape) {
   if (!shape.ok()) return shape.status();
   auto routine = std::make_shared<ProductRoutine>(stream);
   routine->shape = *shape;

@@ -1,5 +1,29 @@
 // A graph of layers: what a model computes, independent of how. Importers and the builder make
 // graphs; Model::Prepare checks them. Nothing in a graph needs to be right before that.
+//
+// The words of nn, each with one meaning:
+//
+//   tensor          a typed array with a shape and a quantization (graph/tensor.h)
+//   constant        a tensor whose elements the graph holds
+//   variable        a tensor that keeps its elements from run to run
+//   operator        what a layer computes: a row, and a struct of parameters (graph/operator.h)
+//   row             what is known of all layers with one operator (graph/operator_row.h)
+//   layer           an operator with the tensors that it reads and writes
+//   graph           layers in an order in which they can run
+//   nested graph    a graph that a layer runs, as WHILE and IF do
+//   pass            a function from graph to graph (passes/)
+//   routine         one way to compute one layer, with all that it needs packed and computed
+//   prepared layer  a routine, and what the memory plan must know of it (routine/routine.h)
+//   arena           the memory of one instance for all tensors but constants
+//   block           a part of the arena; tensors that never live at once may share its bytes
+//   memory plan     where each tensor and each layer's scratch lies in the arena
+//   program         a graph with its prepared layers and its memory plan (routine/program.h)
+//   model           a program with an arena, threads, inputs and outputs (runtime/model.h)
+//   instance        one of the models that share a program (Model::Share)
+//   backend         where routines run: this CPU, or a device with memory of its own
+//   format          a kind of model file, with a reader and a writer (formats/)
+//   limits          what a model may take of memory, work and rounds (graph/limits.h)
+//   ledger          what a model has taken of its memory limit
 #ifndef INTAGLIO_NN_GRAPH_GRAPH_H_
 #define INTAGLIO_NN_GRAPH_GRAPH_H_
 

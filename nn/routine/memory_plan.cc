@@ -46,7 +46,7 @@ size_t BestFit(const std::vector<const Block*>& neighbours, size_t bytes) {
   return best_gap == std::numeric_limits<size_t>::max() ? end : best;
 }
 
-// Whether layers share scratch (PreparedLayer::input_form).
+// Whether layers share scratch (PreparedLayer::shared_scratch_key).
 enum class Scratch : uint8_t { kApart, kShared };
 
 // Which tensors share memory: shares a block with each other the tensors of one group.
@@ -63,7 +63,7 @@ class Groups {
     plan_.last.assign(graph.tensors.size(), -1);
     plan_.in_place.assign(graph.layers.size(), false);
     plan_.scratch_block.assign(graph.layers.size(), MemoryPlan::kNoBlock);
-    plan_.scratch_made.assign(graph.layers.size(), false);
+    plan_.scratch_is_ready.assign(graph.layers.size(), false);
     for (int i = 0; i < layers; ++i) {
       const Layer& layer = graph.layers[static_cast<size_t>(i)];
       for (const TensorId id : layer.outputs) At(plan_.first, id) = At(plan_.last, id) = i;
@@ -139,19 +139,19 @@ class Groups {
       const int step = static_cast<int>(i);
       INTAGLIO_RETURN_IF_ERROR(Add(layers[i].scratch_bytes, step, step));
       plan_.scratch_block[i] = static_cast<int>(plan_.blocks.size()) - 1;
-      if (layers[i].input_form == 0 || scratch_ == Scratch::kApart) continue;
+      if (layers[i].shared_scratch_key == 0 || scratch_ == Scratch::kApart) continue;
       const TensorId input = graph_.layers[i].inputs[0];
       // A variable may change between them.
       if (graph_.tensors[static_cast<size_t>(input)].variable) continue;
       const auto [first, is_new] =
-          made.try_emplace({input, layers[i].input_form}, plan_.scratch_block[i]);
+          made.try_emplace({input, layers[i].shared_scratch_key}, plan_.scratch_block[i]);
       if (is_new) continue;
       Block& block = plan_.blocks[static_cast<size_t>(first->second)];
       block.bytes = std::max(block.bytes, plan_.blocks.back().bytes);
       block.last = step;
       plan_.blocks.pop_back();
       plan_.scratch_block[i] = first->second;
-      plan_.scratch_made[i] = true;
+      plan_.scratch_is_ready[i] = true;
     }
     return {};
   }
@@ -340,8 +340,9 @@ Result<MemoryPlan> PlanMemory(const Graph& graph, const std::vector<PreparedLaye
   Scratch scratch = Scratch::kApart;
   Result<MemoryPlan> plan = PlanWith(graph, layers, keep_all, none, scratch);
   if (!plan.ok()) return plan;
-  const bool has_forms = std::any_of(layers.begin(), layers.end(),
-                                     [](const PreparedLayer& l) { return l.input_form != 0; });
+  const bool has_forms = std::any_of(layers.begin(), layers.end(), [](const PreparedLayer& l) {
+    return l.shared_scratch_key != 0;
+  });
   if (has_forms) {
     Result<MemoryPlan> shared = PlanWith(graph, layers, keep_all, none, Scratch::kShared);
     if (shared.ok() && shared->arena_bytes <= plan->arena_bytes) {

@@ -44,8 +44,9 @@ struct MemoryPlan {
   std::vector<int> first;  // per tensor: the layer that writes it, -1 for inputs and variables
   std::vector<int> last;   // the last layer that reads it; their number for outputs and variables
   std::vector<int> scratch_block;  // per layer; kNoBlock for none
-  std::vector<bool> scratch_made;  // per layer: its form of input 0 is there from a layer before
-  std::vector<bool> in_place;      // per layer: output 0 has the memory of an input, or of all
+  std::vector<bool>
+      scratch_is_ready;        // per layer: its form of input 0 is there from a layer before
+  std::vector<bool> in_place;  // per layer: output 0 has the memory of an input, or of all
   size_t arena_bytes = 0;
 };
 

@@ -94,7 +94,7 @@ void Program::MakePlaces() {
     const Layer& layer = graph_.layers[i];
     places_.push_back({layers_[i].routine.get(), read_count_, write_count_, layer.inputs.size(),
                        layer.outputs.size(), layer.outputs.empty() ? 0 : Stride(layer.outputs[0]),
-                       plan_.scratch_made[i]});
+                       plan_.scratch_is_ready[i]});
     read_count_ += layer.inputs.size();
     write_count_ += layer.inputs.size() + layer.outputs.size() + 1;
   }
@@ -184,7 +184,7 @@ Status Program::RunLayer(size_t layer, Context& context, const Addresses& addres
                                             {writes, place.inputs},
                                             place.output_stride,
                                             rounds_left,
-                                            place.scratch_made});
+                                            place.scratch_is_ready});
   return status.ok() ? status : LayerView(graph_, layer).Wrap(status);
 }
 

@@ -67,7 +67,7 @@ class Program {
     size_t inputs;
     size_t outputs;
     ptrdiff_t output_stride;
-    bool scratch_made;
+    bool scratch_is_ready;
   };
 
   Status PrepareLayers(const PrepareLayer& prepare, Context* context);

@@ -31,8 +31,8 @@ struct RunArguments {
   // Bytes of output 0 from one line of its last dimension to the next.
   ptrdiff_t output_stride;
   int64_t& rounds_left;  // of all loops of this run
-  // The scratch holds what it shares with a layer before (PreparedLayer::input_form).
-  bool scratch_made = false;
+  // The scratch holds what it shares with a layer before (PreparedLayer::shared_scratch_key).
+  bool scratch_is_ready = false;
 };
 
 // One way to compute one layer, with everything it needs packed and computed. Immutable: instances
@@ -55,7 +55,7 @@ struct PreparedLayer {
   // Not 0: the scratch begins with a form of input 0, and layers of the same number and input have
   // the same bytes there. They may share them: the first of the layers makes it, the others find it
   // made, and each may have written behind it.
-  int64_t input_form = 0;
+  int64_t shared_scratch_key = 0;
   // The inputs whose memory output 0 may take: bit i is input i. The routine must read each element
   // of that input before it writes an element at the same byte or a later one.
   uint32_t in_place_inputs = 0;

@@ -403,7 +403,7 @@ Status Model::RunLayers(std::span<std::chrono::nanoseconds> layer_times) {
   return instance_->RunLayers(layer_times, rounds_left);
 }
 
-Status Model::RunLayersAgain() try { return RunLayers({}); } catch (const std::bad_alloc&) {
+Status Model::RunLayersForTiming() try { return RunLayers({}); } catch (const std::bad_alloc&) {
   return OutOfMemory("memory ran out during a run");
 }
 

@@ -151,7 +151,7 @@ class Model {
   // The layers alone, on whatever the arena holds, and without waiting for a backend that only
   // enqueues: to be timed. Inputs may have been overwritten by a run before: the results mean
   // nothing.
-  Status RunLayersAgain();
+  Status RunLayersForTiming();
 
   // Runs once on zeros, so that Run finds all that it needs, and resets the state. Bound buffers
   // are neither read nor written. A layer that refuses zeros (a division, or an index into nothing)

@@ -304,7 +304,14 @@ void MutateSomeOptions(std::vector<uint8_t>& file, Random& random) {
 std::unique_ptr<tflite::ModelT> Unpack(std::span<const uint8_t> bytes) {
   flatbuffers::Verifier verifier(bytes.data(), bytes.size());
   if (!tflite::VerifyModelBuffer(verifier)) return nullptr;
-  return std::unique_ptr<tflite::ModelT>(tflite::GetModel(bytes.data())->UnPack());
+  std::unique_ptr<tflite::ModelT> model(tflite::GetModel(bytes.data())->UnPack());
+  // A file may name the kind of options that it does not have.
+  for (const auto& graph : model->subgraphs) {
+    for (const auto& op : graph->operators) {
+      if (op->builtin_options.value == nullptr) op->builtin_options.Reset();
+    }
+  }
+  return model;
 }
 
 std::vector<uint8_t> Pack(const tflite::ModelT& model) {

@@ -152,7 +152,7 @@ TEST(Model, RunsOnTheBackendThatItIsGiven) {
   ASSERT_TRUE(model.ok());
   EXPECT_EQ(backend->prepared, static_cast<int>(graph.layers.size()));
   EXPECT_EQ(RunImage(*model, image), RunImage(*plain, image));
-  EXPECT_TRUE(model->RunLayersAgain().ok());
+  EXPECT_TRUE(model->RunLayersForTiming().ok());
   EXPECT_TRUE(model->Share().ok());
   EXPECT_EQ(backend->arenas, 2);
   EXPECT_EQ(backend->copies_in, 1);

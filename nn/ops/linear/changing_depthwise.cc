@@ -5,9 +5,9 @@
 
 #include "intaglio/gemm/depthwise.h"
 #include "intaglio/nn/ops/linear/changing_weights.h"
+#include "intaglio/nn/ops/linear/conv.h"
 #include "intaglio/nn/ops/linear/linear16.h"
 #include "intaglio/nn/ops/linear/operators.h"
-#include "intaglio/nn/ops/linear/products.h"
 #include "intaglio/nn/ops/linear/run_16x8.h"
 
 namespace intaglio::nn {

@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "intaglio/nn/ops/linear/changing_weights.h"
+#include "intaglio/nn/ops/linear/conv.h"
 #include "intaglio/nn/ops/linear/linear16.h"
 #include "intaglio/nn/ops/linear/operators.h"
-#include "intaglio/nn/ops/linear/products.h"
 #include "intaglio/nn/ops/linear/run_16x8.h"
 #include "intaglio/nn/ops/linear/single_rounding.h"
 
@@ -16,7 +16,7 @@ namespace intaglio::nn {
 namespace {
 
 // The weights of a group.
-ConstMatrix FilterOf(const ProductShape& shape, const RunArguments& arguments, Type type,
+ConstMatrix FilterOf(const ConvShape& shape, const RunArguments& arguments, Type type,
                      int32_t zero_point, int group) {
   const auto* const weights = static_cast<const std::byte*>(arguments.inputs[1]);
   const int channels = shape.group_outputs();
@@ -66,7 +66,7 @@ class ProductRoutine final : public Routine {
     return {};
   }
 
-  ProductShape shape;
+  ConvShape shape;
   LinearLayer linear;
 
  private:
@@ -92,14 +92,13 @@ class Routine16 final : public Routine {
     });
   }
 
-  ProductShape shape;
+  ConvShape shape;
   Linear16 layer;
 };
 
 }  // namespace
 
-Result<PreparedLayer> PrepareChangingProduct16x8(const LayerView& layer,
-                                                 const ProductShape& shape) {
+Result<PreparedLayer> PrepareChangingProduct16x8(const LayerView& layer, const ConvShape& shape) {
   const Placeholders placeholders(layer);
   Result<Linear16> linear =
       CheckLinear16(placeholders.layer(), shape.activation, 0, shape.outputs, shape.depth());
@@ -119,7 +118,7 @@ Result<PreparedLayer> PrepareChangingProduct16x8(const LayerView& layer,
   return prepared;
 }
 
-Result<PreparedLayer> PrepareChangingProduct(const LayerView& layer, const ProductShape& shape) {
+Result<PreparedLayer> PrepareChangingProduct(const LayerView& layer, const ConvShape& shape) {
   const Placeholders placeholders(layer);
   auto routine = std::make_shared<ProductRoutine>();
   routine->shape = shape;

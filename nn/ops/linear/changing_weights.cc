@@ -29,7 +29,7 @@ Graph WithLabel(const LayerView& layer) {
 int Farthest(const Tensor& weights) {
   const Range range = RangeOf(weights.type);
   const std::vector<int32_t>& zero_points = weights.quantization.zero_points;
-  const int zero_point = zero_points.empty() ? 0 : zero_points[0];
+  const int64_t zero_point = zero_points.empty() ? 0 : zero_points[0];  // of a file: any int32
   return zero_point - range.min >= range.max - zero_point ? range.min : range.max;
 }
 

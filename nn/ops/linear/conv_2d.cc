@@ -11,9 +11,9 @@
 #include "intaglio/gemm/gemm_plan.h"
 #include "intaglio/nn/graph/cost.h"
 #include "intaglio/nn/ops/linear/changing_weights.h"
+#include "intaglio/nn/ops/linear/conv.h"
 #include "intaglio/nn/ops/linear/linear.h"
 #include "intaglio/nn/ops/linear/operators.h"
-#include "intaglio/nn/ops/linear/products.h"
 #include "intaglio/nn/ops/support/rows.h"
 #include "intaglio/nn/ops/support/window.h"
 #include "intaglio/pack/windows.h"
@@ -63,7 +63,7 @@ class ConvRoutine final : public Routine {
   std::vector<PackedMatrix> filters;  // per group, as all
   std::vector<BoundPipeline> pipelines;
   std::vector<GemmPlan> plans;
-  ProductShape shape;
+  ConvShape shape;
 };
 
 bool IsPointwise(const WindowAxis& w) { return w.kernel == 1 && w.stride == 1 && w.in == w.out; }
@@ -79,7 +79,7 @@ Status PlanProducts(const LayerView& layer, const LayerOptions& options, ConvRou
          .cold = options.cold,
          .chained = true});
     if (!bound.ok()) return layer.Wrap(bound.status());
-    const ProductShape& shape = routine.shape;
+    const ConvShape& shape = routine.shape;
     const LinearLayer& linear = routine.linear;
     const int group =
         shape.pointwise ? 0 : static_cast<int>(g);  // where groups differ in their data alone
@@ -104,14 +104,14 @@ ShapesResult InferConv2D(const LayerView& layer) {
 
 }  // namespace
 
-Result<ProductShape> ShapeOfConv2D(const LayerView& layer) {
+Result<ConvShape> ShapeOfConv2D(const LayerView& layer) {
   const Result<Window> window = WindowOf(layer);
   if (!window.ok()) return window.status();
   const Result<int> groups = GroupsOf(layer);
   if (!groups.ok()) return groups.status();
   const Result<Im2col> view = MakeView(layer, Type::kInt8, 0, *window);
   if (!view.ok()) return view.status();
-  ProductShape shape;
+  ConvShape shape;
   shape.view = *view;
   shape.view.group_channels = layer.input(1).shape[3];
   shape.pointwise = IsPointwise(window->y) && IsPointwise(window->x);
@@ -121,7 +121,7 @@ Result<ProductShape> ShapeOfConv2D(const LayerView& layer) {
   return shape;
 }
 
-Operand ProductShape::Input(const void* data, Type type, int32_t zero_point, int group) const {
+Operand ConvShape::Input(const void* data, Type type, int32_t zero_point, int group) const {
   const int first = group * view.group_channels;
   if (pointwise) {
     return ConstMatrix{static_cast<const std::byte*>(data) + first,
@@ -140,7 +140,7 @@ Operand ProductShape::Input(const void* data, Type type, int32_t zero_point, int
   return source;
 }
 
-MutableMatrix ProductShape::Output(void* data, Type type, ptrdiff_t stride, int group) const {
+MutableMatrix ConvShape::Output(void* data, Type type, ptrdiff_t stride, int group) const {
   const auto size = static_cast<ptrdiff_t>(SizeOf(type));
   return {static_cast<std::byte*>(data) + group * group_outputs() * size,
           type,
@@ -153,7 +153,7 @@ MutableMatrix ProductShape::Output(void* data, Type type, ptrdiff_t stride, int 
 namespace {
 
 Result<PreparedLayer> PrepareConv2D(const LayerView& layer, const LayerOptions& options) {
-  const Result<ProductShape> shape = ShapeOfConv2D(layer);
+  const Result<ConvShape> shape = ShapeOfConv2D(layer);
   if (!shape.ok()) return shape.status();
   if (HasChangingWeights(layer)) {
     const Type type = layer.input(0).type;

@@ -7,10 +7,10 @@
 #include "intaglio/gemm/depthwise.h"
 #include "intaglio/nn/graph/cost.h"
 #include "intaglio/nn/ops/linear/changing_weights.h"
+#include "intaglio/nn/ops/linear/conv.h"
 #include "intaglio/nn/ops/linear/linear.h"
 #include "intaglio/nn/ops/linear/operators.h"
 #include "intaglio/nn/ops/linear/pack_matrix.h"
-#include "intaglio/nn/ops/linear/products.h"
 #include "intaglio/nn/ops/support/rows.h"
 #include "intaglio/nn/ops/support/window.h"
 

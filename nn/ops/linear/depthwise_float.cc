@@ -4,10 +4,10 @@
 #include <utility>
 
 #include "intaglio/nn/ops/linear/alike_windows.h"
+#include "intaglio/nn/ops/linear/conv.h"
 #include "intaglio/nn/ops/linear/float_panels.h"
 #include "intaglio/nn/ops/linear/linear.h"
 #include "intaglio/nn/ops/linear/operators.h"
-#include "intaglio/nn/ops/linear/products.h"
 
 namespace intaglio::nn {
 namespace {

@@ -11,9 +11,9 @@
 #include "intaglio/gemm/gemm_plan.h"
 #include "intaglio/nn/graph/cost.h"
 #include "intaglio/nn/ops/linear/changing_weights.h"
+#include "intaglio/nn/ops/linear/conv.h"
 #include "intaglio/nn/ops/linear/linear.h"
 #include "intaglio/nn/ops/linear/operators.h"
-#include "intaglio/nn/ops/linear/products.h"
 #include "intaglio/nn/ops/linear/single_rounding.h"
 #include "intaglio/nn/ops/support/rows.h"
 
@@ -117,10 +117,10 @@ ShapesResult InferFullyConnected(const LayerView& layer) {
 
 }  // namespace
 
-Result<ProductShape> ShapeOfFullyConnected(const LayerView& layer) {
+Result<ConvShape> ShapeOfFullyConnected(const LayerView& layer) {
   const Result<Sizes> sizes = SizesOf(layer);
   if (!sizes.ok()) return sizes.status();
-  ProductShape shape;
+  ConvShape shape;
   shape.view.batch = sizes->rows;
   shape.view.channels = shape.view.group_channels = sizes->depth;
   shape.view.height = shape.view.width = 1;

@@ -137,7 +137,7 @@ QuantizedItems QuantizeItems(Context& context, const WideRoutines& wide, const f
 
 QuantizedItems QuantizeInput(const RunArguments& arguments, const WideRoutines& wide, int64_t items,
                              int64_t size, bool asymmetric) {
-  if (arguments.scratch_made) return ItemsAt(arguments.scratch, items);
+  if (arguments.scratch_is_ready) return ItemsAt(arguments.scratch, items);
   return QuantizeItems(arguments.context, wide, static_cast<const float*>(arguments.inputs[0]),
                        items, size, asymmetric, arguments.scratch);
 }

@@ -40,7 +40,7 @@ Result<size_t> QuantizedItemsBytes(const LayerView& layer, int64_t items, int64_
 QuantizedItems QuantizeItems(Context& context, const WideRoutines& wide, const float* x,
                              int64_t items, int64_t size, bool asymmetric, void* scratch);
 // Input 0, at the beginning of the scratch, where a layer before may have put it
-// (PreparedLayer::input_form, which tells how).
+// (PreparedLayer::shared_scratch_key, which tells how).
 QuantizedItems QuantizeInput(const RunArguments& arguments, const WideRoutines& wide, int64_t items,
                              int64_t size, bool asymmetric);
 int64_t QuantizedInputForm(int64_t items, bool asymmetric);

@@ -9,16 +9,16 @@
 #include "intaglio/fixedpoint/status.h"
 #include "intaglio/gemm/depthwise.h"
 #include "intaglio/gemm/gemm.h"
+#include "intaglio/nn/ops/linear/conv.h"
 #include "intaglio/nn/ops/linear/linear16.h"
-#include "intaglio/nn/ops/linear/products.h"
 #include "intaglio/nn/routine/routine.h"
 
 namespace intaglio::nn {
 
 // weights(g) is the operand with the weights of group g.
 template <class Weights>
-Status RunProduct16x8(const RunArguments& arguments, const ProductShape& shape,
-                      const Linear16& layer, const Weights& weights) {
+Status RunProduct16x8(const RunArguments& arguments, const ConvShape& shape, const Linear16& layer,
+                      const Weights& weights) {
   const Halves halves = HalvesIn(arguments.scratch, shape.inputs());
   Split(static_cast<const int16_t*>(arguments.inputs[0]), shape.inputs(), halves);
   const int columns = shape.group_outputs();

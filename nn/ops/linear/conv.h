@@ -1,7 +1,7 @@
 // The products of CONV_2D and FULLY_CONNECTED, and the depthwise ones, for every kind of numbers
 // but those of 8 bits throughout.
-#ifndef INTAGLIO_NN_OPS_LINEAR_PRODUCTS_H_
-#define INTAGLIO_NN_OPS_LINEAR_PRODUCTS_H_
+#ifndef INTAGLIO_NN_OPS_LINEAR_CONV_H_
+#define INTAGLIO_NN_OPS_LINEAR_CONV_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -15,7 +15,7 @@
 namespace intaglio::nn {
 
 // A convolution as products, one per group. FULLY_CONNECTED is one of images of one pixel.
-struct ProductShape {
+struct ConvShape {
   Im2col view;             // of the input, all but its data; of group 0
   bool pointwise = false;  // 1x1, no stride: the image is the matrix
   int groups = 1;
@@ -35,37 +35,37 @@ struct ProductShape {
 };
 
 // Errors name the layer.
-Result<ProductShape> ShapeOfConv2D(const LayerView& layer);
-Result<ProductShape> ShapeOfFullyConnected(const LayerView& layer);
+Result<ConvShape> ShapeOfConv2D(const LayerView& layer);
+Result<ConvShape> ShapeOfFullyConnected(const LayerView& layer);
 
 // int16 inputs, int8 weights.
 Result<PreparedLayer> PrepareProduct16x8(const LayerView& layer, const LayerOptions& options,
-                                         const ProductShape& shape);
+                                         const ConvShape& shape);
 Result<PreparedLayer> PrepareDepthwise16x8(const LayerView& layer, const LayerOptions& options,
                                            const Im2col& view);
 
 // Layers of 8 bits whose weights or bias change (changing_weights.h).
-Result<PreparedLayer> PrepareChangingProduct(const LayerView& layer, const ProductShape& shape);
+Result<PreparedLayer> PrepareChangingProduct(const LayerView& layer, const ConvShape& shape);
 Result<PreparedLayer> PrepareChangingDepthwise(const LayerView& layer, const LayerOptions& options,
                                                const Window& window);
 // The same for int16 inputs and int8 weights.
-Result<PreparedLayer> PrepareChangingProduct16x8(const LayerView& layer, const ProductShape& shape);
+Result<PreparedLayer> PrepareChangingProduct16x8(const LayerView& layer, const ConvShape& shape);
 Result<PreparedLayer> PrepareChangingDepthwise16x8(const LayerView& layer,
                                                    const LayerOptions& options, const Im2col& view);
 
 // float32 inputs, int8 weights. TFLite's convolutions are asymmetric where weights have scales per
 // channel.
 Result<PreparedLayer> PrepareProductHybrid(const LayerView& layer, const LayerOptions& options,
-                                           const ProductShape& shape, bool asymmetric);
+                                           const ConvShape& shape, bool asymmetric);
 Result<PreparedLayer> PrepareDepthwiseHybrid(const LayerView& layer, const LayerOptions& options,
                                              const Im2col& view);
 
 // float32.
 Result<PreparedLayer> PrepareProductFloat(const LayerView& layer, const LayerOptions& options,
-                                          const ProductShape& shape);
+                                          const ConvShape& shape);
 Result<PreparedLayer> PrepareDepthwiseFloat(const LayerView& layer, const LayerOptions& options,
                                             const Im2col& view);
 
 }  // namespace intaglio::nn
 
-#endif  // INTAGLIO_NN_OPS_LINEAR_PRODUCTS_H_
+#endif  // INTAGLIO_NN_OPS_LINEAR_CONV_H_

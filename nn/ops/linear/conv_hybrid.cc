@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "intaglio/gemm/depthwise.h"
+#include "intaglio/nn/ops/linear/conv.h"
 #include "intaglio/nn/ops/linear/hybrid.h"
 #include "intaglio/nn/ops/linear/operators.h"
-#include "intaglio/nn/ops/linear/products.h"
 
 namespace intaglio::nn {
 namespace {
@@ -34,7 +34,7 @@ class ProductRoutine final : public Routine {
                         rows,   0};
       return Multiply(arguments, shape, x.values, 0, real, out);
     }
-    ProductShape one = shape;
+    ConvShape one = shape;
     one.view.batch = 1;
     for (int item = 0; item < items; ++item) {
       const ToReal real{hybrid, x.scales + item, nullptr, nullptr, rows, 0};
@@ -44,7 +44,7 @@ class ProductRoutine final : public Routine {
     return {};
   }
 
-  ProductShape shape;
+  ConvShape shape;
   HybridLayer hybrid;
   std::vector<int32_t> weight_sums;
   std::vector<PackedMatrix> filters;  // per group
@@ -52,7 +52,7 @@ class ProductRoutine final : public Routine {
   size_t sums_offset = 0;             // in the scratch
 
  private:
-  Status Multiply(const RunArguments& arguments, const ProductShape& part, const int8_t* x,
+  Status Multiply(const RunArguments& arguments, const ConvShape& part, const int8_t* x,
                   int32_t zero_point, ToReal real, void* out) const {
     if (!bound.empty()) return MultiplyFewRows(arguments, x, real, out);
     for (int g = 0; g < part.groups; ++g) {
@@ -123,7 +123,7 @@ void FollowOperator(const LayerView& layer, HybridLayer& hybrid) {
 }  // namespace
 
 Result<PreparedLayer> PrepareProductHybrid(const LayerView& layer, const LayerOptions& options,
-                                           const ProductShape& shape, bool asymmetric) {
+                                           const ConvShape& shape, bool asymmetric) {
   const int depth = shape.depth();
   Result<HybridLayer> hybrid =
       CheckHybrid(layer, options, shape.activation, 0, shape.outputs, depth, asymmetric);
@@ -139,7 +139,7 @@ Result<PreparedLayer> PrepareProductHybrid(const LayerView& layer, const LayerOp
   prepared.kernel = options.kernel;
   prepared.macs = CountMacs({shape.rows(), shape.outputs}, depth);
   prepared.scratch_bytes = *scratch;
-  prepared.input_form = QuantizedInputForm(shape.view.batch, asymmetric);
+  prepared.shared_scratch_key = QuantizedInputForm(shape.view.batch, asymmetric);
   prepared.strides_output = true;
   prepared.packed_inputs = 1 << 1;  // the weights
   prepared.constant_bytes = filters->new_bytes;
@@ -184,7 +184,7 @@ Result<PreparedLayer> PrepareDepthwiseHybrid(const LayerView& layer, const Layer
   prepared.kernel = options.kernel;
   prepared.macs = CountMacs(layer.output().shape, taps);
   prepared.scratch_bytes = *scratch;
-  prepared.input_form = QuantizedInputForm(view.batch, true);
+  prepared.shared_scratch_key = QuantizedInputForm(view.batch, true);
   prepared.strides_output = true;
   prepared.packed_inputs = 1 << 1;  // the weights
   prepared.constant_bytes = packed->new_bytes;

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "intaglio/nn/ops/linear/alike_windows.h"
+#include "intaglio/nn/ops/linear/conv.h"
 #include "intaglio/nn/ops/linear/float_panels.h"
 #include "intaglio/nn/ops/linear/linear.h"
-#include "intaglio/nn/ops/linear/products.h"
 #include "intaglio/nn/routine/packed_once.h"
 
 namespace intaglio::nn {
@@ -115,7 +115,7 @@ class ProductRoutine final : public Routine {
     return static_cast<size_t>(chunk) * static_cast<size_t>(shape.depth()) * sizeof(float);
   }
 
-  ProductShape shape;
+  ConvShape shape;
   int chunk = 0;  // rows
   int block = 0;
   FloatFinish finish;
@@ -169,7 +169,7 @@ using Filters = std::vector<FloatPanels>;
 
 Result<std::shared_ptr<const Filters>> PackFilters(const LayerView& layer,
                                                    const LayerOptions& options,
-                                                   const ProductShape& shape) {
+                                                   const ConvShape& shape) {
   auto filters = std::make_shared<Filters>();
   const ptrdiff_t size = ptrdiff_t{shape.group_outputs()} * shape.depth();
   const auto* const weights = static_cast<const float*>(layer.input(1).data);
@@ -183,7 +183,7 @@ Result<std::shared_ptr<const Filters>> PackFilters(const LayerView& layer,
 }  // namespace
 
 Result<PreparedLayer> PrepareProductFloat(const LayerView& layer, const LayerOptions& options,
-                                          const ProductShape& shape) {
+                                          const ConvShape& shape) {
   Result<FloatFinish> finish = CheckFloatLayer(layer, shape.activation, shape.outputs);
   if (!finish.ok()) return finish.status();
   const int depth = shape.depth();

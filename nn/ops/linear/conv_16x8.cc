@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "intaglio/gemm/depthwise.h"
+#include "intaglio/nn/ops/linear/conv.h"
 #include "intaglio/nn/ops/linear/linear16.h"
 #include "intaglio/nn/ops/linear/operators.h"
-#include "intaglio/nn/ops/linear/products.h"
 #include "intaglio/nn/ops/linear/run_16x8.h"
 
 namespace intaglio::nn {
@@ -21,7 +21,7 @@ class ProductRoutine final : public Routine {
                           [&](int g) { return Operand(filters[static_cast<size_t>(g)]); });
   }
 
-  ProductShape shape;
+  ConvShape shape;
   Linear16 layer;
   std::vector<PackedMatrix> filters;  // per group
 };
@@ -42,7 +42,7 @@ class DepthwiseRoutine final : public Routine {
 }  // namespace
 
 Result<PreparedLayer> PrepareProduct16x8(const LayerView& layer, const LayerOptions& options,
-                                         const ProductShape& shape) {
+                                         const ConvShape& shape) {
   Result<Linear16> linear = CheckLinear16(layer, shape.activation, 0, shape.outputs, shape.depth());
   if (!linear.ok()) return linear.status();
   auto filters = PackWeights(layer, linear->linear, options, shape.groups, shape.depth());
