@@ -95,6 +95,10 @@ class Steps {
 
   template <class V>
   struct Limit {
+    INTAGLIO_INLINE void Add(const V& x) {
+      least = x < least ? x : least;
+      most = x > most ? x : most;
+    }
     V least;
     V most;
   };
@@ -140,17 +144,20 @@ class Steps {
     for (; i + kStep <= end; i += kStep) {
       INTAGLIO_UNROLL
       for (int v = 0; v < 2; ++v) {
-        const V x = lines[v] - slope * ((rests[v] + kOnes) - kOnes);
-        limits[v].least = x < limits[v].least ? x : limits[v].least;
-        limits[v].most = x > limits[v].most ? x : limits[v].most;
+        limits[v].Add(lines[v] - slope * ((rests[v] + kOnes) - kOnes));
         lines[v] += kStep * step;
         rests[v] += kStep * rest_;
       }
     }
-    for (; i < end; ++i) {
-      const double x = start + step * i - slope * Nearest(side.rest + rest_ * i);
-      limits[0].least[0] = std::min(x, limits[0].least[0]);
-      limits[0].most[0] = std::max(x, limits[0].most[0]);
+    if (i >= end) return;
+    // The last place fills up the last vectors.
+    INTAGLIO_UNROLL
+    for (int v = 0; v < 2; ++v) {
+      const V last = V{} + (end - 1);
+      V place = places[v] + (i - begin);
+      place = place < last ? place : last;
+      const V rest = side.rest + rest_ * place;
+      limits[v].Add(start + step * place - slope * ((rest + kOnes) - kOnes));
     }
   }
 

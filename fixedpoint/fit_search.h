@@ -37,8 +37,8 @@ bool AgreeOnEveryStep(const Task& task, const Steps& thresholds, const Agree& ag
 // The quotient rounded up; b > 0.
 inline int64_t CeilDivide(int64_t a, int64_t b) { return a / b + (a % b > 0 ? 1 : 0); }
 
-// In [0, b); b > 0.
-inline int64_t Modulo(int64_t a, int64_t b) { return (a % b + b) % b; }
+// In [0, b); b is a power of two.
+inline int64_t Modulo(int64_t a, int64_t b) { return a & (b - 1); }
 
 // The least j >= 0 for which low <= step * j mod modulus <= high, or -1; 0 <= step < modulus,
 // 0 <= low <= high < modulus. Where no multiple of the step lies in [low, high], step * j -
@@ -49,9 +49,11 @@ inline int64_t FirstWithin(int64_t step, int64_t modulus, int64_t low, int64_t h
   if (2 * step > modulus) {
     return FirstWithin(modulus - step, modulus, modulus - high, modulus - low);
   }
-  const int64_t steps = CeilDivide(low, step);
-  if (steps * step <= high) return steps;
-  const int64_t k = FirstWithin((step - modulus % step) % step, step, low % step, high % step);
+  const int64_t before = (low - 1) / step;  // multiples of the step that lie below
+  const int64_t below = before * step;
+  if (below + step <= high) return before + 1;
+  const int64_t rest = modulus % step;
+  const int64_t k = FirstWithin(rest == 0 ? 0 : step - rest, step, low - below, high - below);
   return k < 0 ? -1 : CeilDivide(low + modulus * k, step);
 }
 
