@@ -35,6 +35,12 @@ void RunThrough(const ParallelFor& parallel_for, int count, const std::function<
   exception.Rethrow();
 }
 
+[[gnu::noinline]] void* Grow(std::vector<AlignedBuffer>& scratch, size_t at, size_t bytes) {
+  if (scratch.size() <= at) scratch.resize(at + 1);
+  scratch[at] = AlignedBuffer::Allocate(std::max<size_t>(bytes, AlignedBuffer::kAlignment));
+  return scratch[at].data();
+}
+
 }  // namespace
 
 Context::Context(int threads) : Context(threads, nullptr) {}
@@ -71,12 +77,11 @@ void Context::Run(int count, const std::function<void(int)>& task) {
 
 void* Context::Scratch(int index, size_t bytes) {
   const auto at = static_cast<size_t>(index);
-  if (impl_->scratch.size() <= at) impl_->scratch.resize(at + 1);
-  AlignedBuffer& buffer = impl_->scratch[at];
-  if (buffer.bytes() < bytes || buffer.data() == nullptr) {
-    buffer = AlignedBuffer::Allocate(std::max<size_t>(bytes, AlignedBuffer::kAlignment));
+  if (at < impl_->scratch.size()) {
+    const AlignedBuffer& buffer = impl_->scratch[at];
+    if (buffer.bytes() >= bytes && buffer.data() != nullptr) return buffer.data();
   }
-  return buffer.data();
+  return Grow(impl_->scratch, at, bytes);
 }
 
 Panels& Context::CallPanels() { return impl_->call_panels; }
