@@ -78,6 +78,7 @@ struct Model::Prepared {
   std::vector<LayerInfo> infos;
   std::vector<Placement> placements;
   std::shared_ptr<Ledger> ledger;
+  int64_t max_rounds;  // of all loops of one run
 
   const Graph& graph() const { return program.graph(); }
   void Describe();
@@ -284,8 +285,9 @@ Result<Model> Model::Prepare(Graph graph, const PrepareOptions& options) try {
   if (const Status s = ledger->Charge(program->plan().arena_bytes); !s.ok()) {
     return Status(s.code(), "the arena: " + s.message());
   }
-  const auto prepared =
-      std::make_shared<Prepared>(Prepared{std::move(*program), options, backend, {}, {}, ledger});
+  const int64_t max_rounds = MaxRounds(*program, options.limits);
+  const auto prepared = std::make_shared<Prepared>(
+      Prepared{std::move(*program), options, backend, {}, {}, ledger, max_rounds});
   prepared->Describe();
   Result<std::unique_ptr<Instance>> instance = Instance::Make(prepared, std::move(context));
   if (!instance.ok()) return instance.status();
@@ -398,8 +400,7 @@ Status Model::RunBound(std::span<std::chrono::nanoseconds> layer_times) try {
 }
 
 Status Model::RunLayers(std::span<std::chrono::nanoseconds> layer_times) {
-  int64_t rounds_left =
-      MaxRounds(instance_->prepared->program, instance_->prepared->options.limits);
+  int64_t rounds_left = instance_->prepared->max_rounds;
   return instance_->RunLayers(layer_times, rounds_left);
 }
 
@@ -410,9 +411,7 @@ Status Model::RunLayersForTiming() try { return RunLayers({}); } catch (const st
 Status Model::WarmUp() try {
   constexpr int64_t kRounds = 16;
   for (const TensorId id : graph().inputs) INTAGLIO_RETURN_IF_ERROR(instance_->Fill(id, 0));
-  const int64_t rounds = std::min(
-      kRounds, MaxRounds(instance_->prepared->program, instance_->prepared->options.limits));
-  const Status status = instance_->WarmLayers(rounds);
+  const Status status = instance_->WarmLayers(std::min(kRounds, instance_->prepared->max_rounds));
   ResetState();
   return status;
 } catch (const std::bad_alloc&) {
