@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 #include <string>
 
 #include "intaglio/nn/ops/support/checks.h"
+#include "intaglio/pack/pages.h"
 
 namespace intaglio::nn {
 namespace {
@@ -87,8 +89,10 @@ FloatPanels::FloatPanels(const float* weights, int channels, int depth, const Wi
     : channels_(channels),
       depth_(depth),
       wide_(&wide),
-      panels_(PanelElements(channels, depth, wide)) {
-  PackPanels(weights, 1, depth, channels, depth, wide, panels_.data());
+      panels_(AlignedBuffer::Allocate(PanelElements(channels, depth, wide) * sizeof(float))) {
+  if (panels_.data() == nullptr) throw std::bad_alloc();
+  Populate(panels_.data(), panels_.bytes());
+  PackPanels(weights, 1, depth, channels, depth, wide, static_cast<float*>(panels_.data()));
 }
 
 int FloatPanels::count() const {
@@ -101,7 +105,8 @@ void FloatPanels::Multiply(const float* x, ptrdiff_t x_stride, int rows, int beg
                            ptrdiff_t out_stride) const {
   const int width = kPanelVectors * wide_->lanes;
   const int first = begin * width;
-  const PanelProduct product{panels_.data() + ptrdiff_t{first} * depth_,
+  const auto* const panels = static_cast<const float*>(panels_.data());
+  const PanelProduct product{panels + ptrdiff_t{first} * depth_,
                              std::min(end * width, channels_) - first,
                              depth_,
                              finish.bias.data() + first_channel + first,

@@ -9,6 +9,7 @@
 
 #include "intaglio/nn/ops/support/binary.h"
 #include "intaglio/nn/ops/support/wide.h"
+#include "intaglio/pack/aligned_buffer.h"
 
 namespace intaglio::nn {
 
@@ -33,13 +34,13 @@ class FloatPanels {
                 ptrdiff_t out_stride) const;
 
   int count() const;  // of panels
-  size_t bytes() const { return panels_.size() * sizeof(float); }
+  size_t bytes() const { return panels_.bytes(); }
 
  private:
   int channels_ = 0;
   int depth_ = 0;
   const WideRoutines* wide_ = nullptr;
-  std::vector<float> panels_;
+  AlignedBuffer panels_;
 };
 
 // Of a matrix [depth, count], in float32.
