@@ -21,10 +21,18 @@ namespace {
 
 using Arena = std::shared_ptr<std::byte>;
 
-// Makes strings only where there is an error.
-Status CheckBuffer(const char* kind, size_t index, const Tensor& tensor, const void* data,
-                   size_t bytes, Type type) {
-  const size_t expected = *CountBytes(tensor.shape, tensor.type);
+size_t BytesOf(const Tensor& tensor) { return *CountBytes(tensor.shape, tensor.type); }
+
+std::vector<size_t> BytesOf(const Graph& graph, const std::vector<TensorId>& ids) {
+  std::vector<size_t> bytes;
+  bytes.reserve(ids.size());
+  for (const TensorId id : ids) bytes.push_back(BytesOf(graph.tensors[static_cast<size_t>(id)]));
+  return bytes;
+}
+
+// `expected` is the bytes of the tensor. Makes strings only where there is an error.
+Status CheckBuffer(const char* kind, size_t index, const Tensor& tensor, size_t expected,
+                   const void* data, size_t bytes, Type type) {
   if (type == tensor.type && bytes == expected && (bytes == 0 || data != nullptr)) return {};
   const std::string name =
       std::string(kind) + " " + std::to_string(index) + " '" + tensor.name + "'";
@@ -79,6 +87,9 @@ struct Model::Prepared {
   std::vector<Placement> placements;
   std::shared_ptr<Ledger> ledger;
   int64_t max_rounds;  // of all loops of one run
+  // Of each input and output. Counting them divides by each dimension.
+  std::vector<size_t> input_bytes = {};
+  std::vector<size_t> output_bytes = {};
 
   const Graph& graph() const { return program.graph(); }
   void Describe();
@@ -120,7 +131,7 @@ struct Model::Instance {
     if (prepared->options.backend != nullptr) {
       return Unsupported("buffers are bound on the CPU only");
     }
-    INTAGLIO_RETURN_IF_ERROR(CheckBuffer(kind, i, tensor, data, bytes, type));
+    INTAGLIO_RETURN_IF_ERROR(CheckBuffer(kind, i, tensor, BytesOf(tensor), data, bytes, type));
     return CheckAligned(kind, i, data, type);
   }
 
@@ -163,7 +174,7 @@ struct Model::Instance {
   // Every element of a tensor that the arena holds.
   Status Fill(TensorId id, int byte) {
     const Tensor& tensor = prepared->graph().tensors[static_cast<size_t>(id)];
-    return prepared->backend->Fill(Address(id), byte, *CountBytes(tensor.shape, tensor.type));
+    return prepared->backend->Fill(Address(id), byte, BytesOf(tensor));
   }
 
   // Rounds of loops that the run may take; below 0 where it would have taken more.
@@ -220,6 +231,8 @@ struct Model::Instance {
 void Model::Prepared::Describe() {
   const MemoryPlan& plan = program.plan();
   placements = PlacementsOf(plan);
+  input_bytes = BytesOf(graph(), graph().inputs);
+  output_bytes = BytesOf(graph(), graph().outputs);
   for (size_t i = 0; i < program.layers().size(); ++i) {
     const PreparedLayer& layer = program.layers()[i];
     LayerInfo info;
@@ -316,12 +329,12 @@ Status Model::Run(std::span<const InputBuffer> inputs, std::span<const OutputBuf
   INTAGLIO_RETURN_IF_ERROR(CheckCount("input", input_count(), inputs.size()));
   INTAGLIO_RETURN_IF_ERROR(CheckCount("output", output_count(), outputs.size()));
   for (size_t i = 0; i < inputs.size(); ++i) {
-    INTAGLIO_RETURN_IF_ERROR(
-        CheckBuffer("input", i, input(i), inputs[i].data, inputs[i].bytes, inputs[i].type));
+    INTAGLIO_RETURN_IF_ERROR(CheckBuffer("input", i, input(i), prepared.input_bytes[i],
+                                         inputs[i].data, inputs[i].bytes, inputs[i].type));
   }
   for (size_t i = 0; i < outputs.size(); ++i) {
-    INTAGLIO_RETURN_IF_ERROR(
-        CheckBuffer("output", i, output(i), outputs[i].data, outputs[i].bytes, outputs[i].type));
+    INTAGLIO_RETURN_IF_ERROR(CheckBuffer("output", i, output(i), prepared.output_bytes[i],
+                                         outputs[i].data, outputs[i].bytes, outputs[i].type));
   }
   if (instance_->bound.any()) {
     return InvalidArgument("the model has bound buffers: call RunBound, or unbind them");
@@ -391,7 +404,7 @@ Status Model::RunBound(std::span<std::chrono::nanoseconds> layer_times) try {
   for (size_t i = 0; i < output_count(); ++i) {
     void* const bound = instance_->bound.output(i);
     const void* const made = instance_->Read(graph().outputs[i]);
-    const size_t bytes = *CountBytes(output(i).shape, output(i).type);
+    const size_t bytes = instance_->prepared->output_bytes[i];
     if (bound != nullptr && bound != made && bytes > 0) std::memcpy(bound, made, bytes);
   }
   return {};
