@@ -49,8 +49,8 @@ void LogSoftmaxFloat(const float* in, float* out, ptrdiff_t depth) {
 }
 
 // LOCAL_RESPONSE_NORMALIZATION: x (bias + alpha sum)^-beta. The sum is that of the squares of the
-// channels from `radius` before to radius - 1 behind. All channels build their sums together, each
-// in the order of its channels. A square beyond the ends is 0, which changes no sum.
+// channels from `radius` before to radius - 1 behind, where there are such. All channels build
+// their sums together, each in the order of its channels.
 class ResponseRoutine final : public Routine {
  public:
   ResponseRoutine(const LocalResponseNormalization& op, const Shape& shape)
@@ -63,24 +63,21 @@ class ResponseRoutine final : public Routine {
     const auto* in = static_cast<const float*>(arguments.inputs[0]);
     auto* out = static_cast<float*>(arguments.outputs[0]);
     auto* const squares = static_cast<float*>(arguments.scratch);
-    std::fill_n(squares, SquaresSize(), 0.0f);
     for (ptrdiff_t at = 0; at < count_; at += depth_) RunRow(in + at, squares, out + at);
     return {};
   }
 
-  size_t scratch_bytes() const {
-    return static_cast<size_t>(SquaresSize() + depth_) * sizeof(float);
-  }
+  size_t scratch_bytes() const { return 2 * static_cast<size_t>(depth_) * sizeof(float); }
 
  private:
-  ptrdiff_t SquaresSize() const { return depth_ + 2 * radius_; }
-
   void RunRow(const float* in, float* squares, float* out) const {
-    float* const sums = squares + SquaresSize();
-    for (ptrdiff_t c = 0; c < depth_; ++c) squares[radius_ + c] = in[c] * in[c];
+    float* const sums = squares + depth_;
+    for (ptrdiff_t c = 0; c < depth_; ++c) squares[c] = in[c] * in[c];
     std::fill_n(sums, depth_, 0.0f);
-    for (ptrdiff_t tap = 0; tap < 2 * radius_; ++tap) {
-      for (ptrdiff_t c = 0; c < depth_; ++c) sums[c] += squares[c + tap];
+    for (ptrdiff_t offset = -radius_; offset < radius_; ++offset) {
+      const ptrdiff_t end = std::min(depth_, depth_ - offset);
+      for (ptrdiff_t c = std::max<ptrdiff_t>(0, -offset); c < end; ++c)
+        sums[c] += squares[c + offset];
     }
     for (ptrdiff_t c = 0; c < depth_; ++c) out[c] = in[c] * Response(sums[c]);
   }
