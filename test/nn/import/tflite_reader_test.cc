@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <string>
 #include <variant>
@@ -182,6 +183,21 @@ TEST(TfliteReader, LoadsAFileAndOutlivesItsName) {
   std::remove(path.c_str());
   ASSERT_TRUE(graph.ok()) << graph.status().message();
   EXPECT_EQ(graph->name, path);
+  ExpectRuns(std::move(*graph));
+}
+
+// A mapped file would end the process here.
+TEST(TfliteReader, ACopiedFileMayBeTruncated) {
+  const std::string path = testing::TempDir() + "intaglio_copied_test.tflite";
+  const std::vector<uint8_t> bytes = Build(test::SmallNetwork());
+  std::ofstream(path, std::ios::binary)
+      .write(reinterpret_cast<const char*>(bytes.data()), static_cast<ptrdiff_t>(bytes.size()));
+  ImportOptions options;
+  options.copy_file = true;
+  Result<Graph> graph = LoadTflite(path, options);
+  std::filesystem::resize_file(path, 0);
+  std::filesystem::remove(path);
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
   ExpectRuns(std::move(*graph));
 }
 
