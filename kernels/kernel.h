@@ -85,38 +85,20 @@ struct ProductSize {
   bool packed = false;  // rows are packed in each call; false, too, where they are not known yet
 };
 
-struct Kernel {
-  const char* name;   // also what INTAGLIO_ISA accepts
-  uint32_t needs;     // CpuFeature bits
-  PanelFormat panel;  // of the widest panels
+struct Kernel;
+
+// What a kernel's file states. MakeKernel (make_kernel.h) makes a row of the table of it.
+struct KernelFacts {
+  const char* name;  // also what INTAGLIO_ISA accepts
+  uint32_t needs;    // CpuFeature bits
   RowFormat row_format;
-  int max_rows;                      // of one tile: more rows are taken tile by tile
-  bool takes_panels = false;         // TileArgs::panel_count may be more than one
-  bool takes_panels_of_row = false;  // so it may for a single row
-  bool takes_windows = false;        // TileArgs::windows may be given
-  bool stores_in_order = false;      // writes all of a row before any of the next
-  void (*tile)(const TileArgs&);
+  bool takes_panels = false;  // TileArgs::panel_count may be more than one
+  // Its own, where that is not Tile (tile.h) of its vocabulary.
+  void (*tile)(const TileArgs&) = nullptr;
   // Around calls of `tile` with as many rows and groups, where registers are set up for these
   // (TileRun below): `begin` again for others, `end` once. Null where they are not.
   void (*begin)(int row_count, int groups) = nullptr;
   void (*end)() = nullptr;
-  int tap_step = 0;  // kernel rows that a depthwise convolution multiplies at once
-  void (*depthwise)(const DepthwiseArgs&) = nullptr;  // of every row of the table
-  // Meets columns of depthwise filters in registers where it can, and takes panels of several
-  // pixels (kernels/depthwise_args.h).
-  bool slides_columns = false;
-  bool has_fma = false;             // FusedMulAdd is one instruction, so that fitted scalings pay
-  bool takes_multiply_add = false;  // panels may have ScalingForm::kMultiplyAdd
-  PanelRoutines pack = {};
-  // As PackRows and SumRows of pack/rows.h.
-  void (*pack_rows)(const RowSource& source, RowFormat format, int first, int count,
-                    int padded_depth, void* packed) = PackRows;
-  void (*sum_rows)(RowFormat format, const void* rows, ptrdiff_t stride_bytes, int count, int depth,
-                   int32_t* sums) = SumRows;
-  // Element-wise functions and tables; the scalar kernel's serve where there are none.
-  const LineRoutines* lines = nullptr;
-  const LookupRoutines* lookups = nullptr;
-  uint32_t lookups_need = 0;  // CpuFeature bits, beside `needs`
   // A faster kernel for constant operands of safe pairs (pack/safe_pairs.h); it has no row of its
   // own in the table. Null where there is none.
   const Kernel* for_safe_pairs = nullptr;
@@ -129,6 +111,32 @@ struct Kernel {
   // A kernel of the same panels and row_format, faster for products of which `is_little` says so.
   const Kernel* for_little = nullptr;
   bool (*is_little)(const ProductSize& size) = nullptr;
+  PanelRoutines pack = {};
+  // As PackRows and SumRows of pack/rows.h.
+  void (*pack_rows)(const RowSource& source, RowFormat format, int first, int count,
+                    int padded_depth, void* packed) = PackRows;
+  void (*sum_rows)(RowFormat format, const void* rows, ptrdiff_t stride_bytes, int count, int depth,
+                   int32_t* sums) = SumRows;
+  // Element-wise functions and tables; the scalar kernel's serve where there are none.
+  const LineRoutines* lines = nullptr;
+  const LookupRoutines* lookups = nullptr;
+  uint32_t lookups_need = 0;  // CpuFeature bits, beside `needs`
+};
+
+// A row of the kernel table: what its file states, and what follows from its vocabulary.
+struct Kernel : KernelFacts {
+  PanelFormat panel = {};            // of the widest panels
+  int max_rows = 1;                  // of one tile: more rows are taken tile by tile
+  int tap_step = 0;                  // kernel rows that a depthwise convolution multiplies at once
+  bool takes_panels_of_row = false;  // TileArgs::panel_count may be more than one for a single row
+  bool takes_windows = false;        // TileArgs::windows may be given
+  bool stores_in_order = false;      // writes all of a row before any of the next
+  bool has_fma = false;              // FusedMulAdd is one instruction, so that fitted scalings pay
+  bool takes_multiply_add = false;   // panels may have ScalingForm::kMultiplyAdd
+  // Meets columns of depthwise filters in registers where it can, and takes panels of several
+  // pixels (kernels/depthwise_args.h).
+  bool slides_columns = false;
+  void (*depthwise)(const DepthwiseArgs&) = nullptr;  // of every row of the table
 };
 
 // What multiplies rows of a type by panels that `kernel` reads.

@@ -12,9 +12,8 @@
 #include "intaglio/kernels/arm/packing_neon.h"
 #include "intaglio/kernels/arm/panel_dot16_neon.h"
 #include "intaglio/kernels/arm/taps_neon.h"
-#include "intaglio/kernels/depthwise_tile.h"
 #include "intaglio/kernels/lines.h"
-#include "intaglio/kernels/tile.h"
+#include "intaglio/kernels/make_kernel.h"
 
 namespace intaglio {
 namespace {
@@ -184,16 +183,11 @@ struct KernelNeonA53 : PanelDot16Neon {
 
 }  // namespace
 
-extern const Kernel kKernelNeonA53 = {.name = "neon_a53",
-                                      .needs = kNeon | kInOrder,
-                                      .panel = {4, 2, 16},
-                                      .row_format = RowFormat::kSigned8,
-                                      .max_rows = 4,
-                                      .tile = Tile<KernelNeonA53>,
-                                      .tap_step = 1,
-                                      .depthwise = Depthwise<KernelNeonA53, TapsNeon>,
-                                      .takes_multiply_add = kTakesMultiplyAdd<KernelNeonA53>,
-                                      .pack = kPanelRoutinesNeon<KernelNeonA53>,
-                                      .lines = &kLines<KernelNeonA53, BytesNeon>};
+extern constinit const Kernel kKernelNeonA53 =
+    MakeKernel<KernelNeonA53, TapsNeon>({.name = "neon_a53",
+                                         .needs = kNeon | kInOrder,
+                                         .row_format = RowFormat::kSigned8,
+                                         .pack = kPanelRoutinesNeon<KernelNeonA53>,
+                                         .lines = &kLines<KernelNeonA53, BytesNeon>});
 
 }  // namespace intaglio

@@ -8,9 +8,8 @@
 #include "intaglio/kernels/arm/packing_neon.h"
 #include "intaglio/kernels/arm/panel_dotprod.h"
 #include "intaglio/kernels/arm/taps_neon.h"
-#include "intaglio/kernels/depthwise_tile.h"
 #include "intaglio/kernels/lines.h"
-#include "intaglio/kernels/tile.h"
+#include "intaglio/kernels/make_kernel.h"
 
 namespace intaglio {
 namespace {
@@ -122,16 +121,11 @@ struct KernelDotprodA55 : PanelDotprod {
 
 }  // namespace
 
-extern const Kernel kKernelDotprodA55 = {.name = "dotprod_a55",
-                                         .needs = kNeon | kDotprod | kInOrder,
-                                         .panel = {4, 2, 4},
-                                         .row_format = RowFormat::kSigned8,
-                                         .max_rows = 8,
-                                         .tile = Tile<KernelDotprodA55>,
-                                         .tap_step = 4,
-                                         .depthwise = Depthwise<KernelDotprodA55, TapsDotprod>,
-                                         .takes_multiply_add = kTakesMultiplyAdd<KernelDotprodA55>,
-                                         .pack = kPanelRoutinesNeon<KernelDotprodA55>,
-                                         .lines = &kLines<KernelDotprodA55, BytesNeon>};
+extern constinit const Kernel kKernelDotprodA55 =
+    MakeKernel<KernelDotprodA55, TapsDotprod>({.name = "dotprod_a55",
+                                               .needs = kNeon | kDotprod | kInOrder,
+                                               .row_format = RowFormat::kSigned8,
+                                               .pack = kPanelRoutinesNeon<KernelDotprodA55>,
+                                               .lines = &kLines<KernelDotprodA55, BytesNeon>});
 
 }  // namespace intaglio

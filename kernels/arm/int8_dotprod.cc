@@ -4,9 +4,8 @@
 #include "intaglio/kernels/arm/panel_dotprod.h"
 #include "intaglio/kernels/arm/taps_neon.h"
 #include "intaglio/kernels/arm/turns_dotprod.h"
-#include "intaglio/kernels/depthwise_tile.h"
 #include "intaglio/kernels/lines.h"
-#include "intaglio/kernels/tile.h"
+#include "intaglio/kernels/make_kernel.h"
 
 namespace intaglio {
 namespace {
@@ -69,17 +68,13 @@ void TileDotprod(const TileArgs& args) {
 }  // namespace
 
 extern const Kernel kKernelDotprodA55;
-extern const Kernel kKernelDotprod = {.name = "dotprod",
-                                      .needs = kNeon | kDotprod,
-                                      .panel = {4, 2, 4},
-                                      .row_format = RowFormat::kSigned8,
-                                      .max_rows = 8,
-                                      .tile = TileDotprod,
-                                      .tap_step = 4,
-                                      .depthwise = Depthwise<KernelDotprod, TapsDotprod>,
-                                      .takes_multiply_add = kTakesMultiplyAdd<KernelDotprod>,
-                                      .pack = kPanelRoutinesNeon<KernelDotprod>,
-                                      .lines = &kLines<KernelDotprod, BytesNeon>,
-                                      .in_order_form = &kKernelDotprodA55};
+extern constinit const Kernel kKernelDotprod =
+    MakeKernel<KernelDotprod, TapsDotprod>({.name = "dotprod",
+                                            .needs = kNeon | kDotprod,
+                                            .row_format = RowFormat::kSigned8,
+                                            .tile = TileDotprod,
+                                            .in_order_form = &kKernelDotprodA55,
+                                            .pack = kPanelRoutinesNeon<KernelDotprod>,
+                                            .lines = &kLines<KernelDotprod, BytesNeon>});
 
 }  // namespace intaglio

@@ -7,9 +7,8 @@
 #include "intaglio/kernels/arm/packing_neon.h"
 #include "intaglio/kernels/arm/panel_neon.h"
 #include "intaglio/kernels/arm/taps_neon.h"
-#include "intaglio/kernels/depthwise_tile.h"
 #include "intaglio/kernels/lines.h"
-#include "intaglio/kernels/tile.h"
+#include "intaglio/kernels/make_kernel.h"
 
 namespace intaglio {
 namespace {
@@ -269,16 +268,11 @@ void ComputeTile(const TileArgs& args, int first, int count) {
   ComputePairs<kVectors, kRows>(args, first);
 }
 
-extern const Kernel kKernelI8mm = {.name = "i8mm",
-                                   .needs = kNeon | kDotprod | kI8mm,
-                                   .panel = {4, 2, 8},
-                                   .row_format = RowFormat::kSigned8By8,
-                                   .max_rows = 8,
-                                   .tile = Tile<KernelI8mm>,
-                                   .tap_step = 4,
-                                   .depthwise = Depthwise<KernelI8mm, TapsDotprod>,
-                                   .takes_multiply_add = kTakesMultiplyAdd<KernelI8mm>,
-                                   .pack = kPanelRoutinesNeon<KernelI8mm>,
-                                   .lines = &kLines<KernelI8mm, BytesNeon>};
+extern constinit const Kernel kKernelI8mm =
+    MakeKernel<KernelI8mm, TapsDotprod>({.name = "i8mm",
+                                         .needs = kNeon | kDotprod | kI8mm,
+                                         .row_format = RowFormat::kSigned8By8,
+                                         .pack = kPanelRoutinesNeon<KernelI8mm>,
+                                         .lines = &kLines<KernelI8mm, BytesNeon>});
 
 }  // namespace intaglio

@@ -3,9 +3,8 @@
 #include "intaglio/kernels/arm/packing_neon.h"
 #include "intaglio/kernels/arm/panel_dot16_neon.h"
 #include "intaglio/kernels/arm/taps_neon.h"
-#include "intaglio/kernels/depthwise_tile.h"
 #include "intaglio/kernels/lines.h"
-#include "intaglio/kernels/tile.h"
+#include "intaglio/kernels/make_kernel.h"
 
 namespace intaglio {
 namespace {
@@ -21,17 +20,12 @@ constexpr const Kernel* kInOrderForm = &kKernelNeonA53;
 constexpr const Kernel* kInOrderForm = nullptr;
 #endif
 
-extern const Kernel kKernelNeon = {.name = "neon",
-                                   .needs = kNeon,
-                                   .panel = {4, 2, 16},
-                                   .row_format = RowFormat::kSigned8,
-                                   .max_rows = KernelNeon::kMaxRows,
-                                   .tile = Tile<KernelNeon>,
-                                   .tap_step = 1,
-                                   .depthwise = Depthwise<KernelNeon, TapsNeon>,
-                                   .takes_multiply_add = kTakesMultiplyAdd<KernelNeon>,
-                                   .pack = kPanelRoutinesNeon<KernelNeon>,
-                                   .lines = &kLines<KernelNeon, BytesNeon>,
-                                   .in_order_form = kInOrderForm};
+extern constinit const Kernel kKernelNeon =
+    MakeKernel<KernelNeon, TapsNeon>({.name = "neon",
+                                      .needs = kNeon,
+                                      .row_format = RowFormat::kSigned8,
+                                      .in_order_form = kInOrderForm,
+                                      .pack = kPanelRoutinesNeon<KernelNeon>,
+                                      .lines = &kLines<KernelNeon, BytesNeon>});
 
 }  // namespace intaglio

@@ -1,8 +1,7 @@
 // The portable kernel: the same loops over the scalar vocabulary, for every CPU.
-#include "intaglio/kernels/depthwise_tile.h"
 #include "intaglio/kernels/lines.h"
+#include "intaglio/kernels/make_kernel.h"
 #include "intaglio/kernels/reference/lookups.h"
-#include "intaglio/kernels/tile.h"
 
 namespace intaglio {
 namespace {
@@ -78,15 +77,11 @@ struct TapsScalar {
 
 }  // namespace
 
-extern const Kernel kKernelScalar = {.name = "scalar",
-                                     .needs = 0,
-                                     .panel = {1, 4, 1},
-                                     .row_format = RowFormat::kWidened16,
-                                     .max_rows = 2,
-                                     .tile = Tile<KernelScalar>,
-                                     .tap_step = 1,
-                                     .depthwise = Depthwise<KernelScalar, TapsScalar>,
-                                     .lines = &kLines<KernelScalar, BytesScalar>,
-                                     .lookups = &kLookupsScalar};
+extern constinit const Kernel kKernelScalar =
+    MakeKernel<KernelScalar, TapsScalar>({.name = "scalar",
+                                          .needs = 0,
+                                          .row_format = RowFormat::kWidened16,
+                                          .lines = &kLines<KernelScalar, BytesScalar>,
+                                          .lookups = &kLookupsScalar});
 
 }  // namespace intaglio

@@ -6,7 +6,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "intaglio/kernels/tile.h"
+#include "intaglio/kernels/make_kernel.h"
 #include "intaglio/kernels/x86/blocks_amx.h"
 #include "intaglio/kernels/x86/im2col_amx.h"
 #include "intaglio/kernels/x86/panel_avx512.h"
@@ -23,7 +23,20 @@ namespace {
 static_assert(kWholePanel == PanelAvx512::kMaxVectors);
 static_assert(std::is_same_v<ParamsOf<PanelAvx512>, PanelParams>);
 constexpr int kLanes = PanelAvx512::kLanes;
-constexpr PanelFormat kPanel = {.lanes = kLanes, .vectors = 4, .depth_step = 4, .tiles = true};
+constexpr int kDepthStep = BytesAvx512::kDepthStep;
+
+// What multiplies by tiles, and what does by lanes, panels of the same format.
+struct TilesAmx {
+  static constexpr bool kTiles = true;
+  static constexpr bool kHasFma = true;
+  static constexpr int kLanes = BytesAvx512::kLanes;
+  static constexpr int kMaxVectors = BytesAvx512::kMaxVectors;
+  static constexpr int kDepthStep = BytesAvx512::kDepthStep;
+  static constexpr int kMaxRows = 2 * kTileLines;
+};
+struct LanesAmx : BytesAvx512 {
+  static constexpr bool kTiles = true;
+};
 
 // This many rows, or fewer, are multiplied faster by AVX512-VNNI.
 constexpr int kFewRows = 2;
@@ -210,7 +223,7 @@ constexpr ptrdiff_t kRowsWorthKeeping = 48 << 10;
 constexpr int kFewBlocks = 2;
 
 Streams StreamsPast(const TileArgs& args, int rows) {
-  const ptrdiff_t depth = ptrdiff_t{args.groups} * kPanel.depth_step;
+  const ptrdiff_t depth = ptrdiff_t{args.groups} * kDepthStep;
   const ptrdiff_t panel_bytes = depth * args.vectors * kLanes;
   if (panel_bytes <= kBothInCache) return Streams::kNothing;
   const bool panel_stays = panel_bytes <= kPanelInCache && rows * depth > kRowsInCache;
@@ -219,12 +232,12 @@ Streams StreamsPast(const TileArgs& args, int rows) {
 }
 
 void SkipPanels(TileArgs& args, int count) {
-  intaglio::SkipPanels<PanelParams>(args, count, kLanes, kPanel.depth_step);
+  intaglio::SkipPanels<PanelParams>(args, count, kLanes, kDepthStep);
 }
 
 // The rows [0, rows) of a call by all of its panels.
 void MultiplyPanels(BlockArgs args, int rows) {
-  const ptrdiff_t depth = ptrdiff_t{args.groups} * kPanel.depth_step;
+  const ptrdiff_t depth = ptrdiff_t{args.groups} * kDepthStep;
   args.streams = StreamsPast(args, rows);
   const bool in_turn = args.streams == Streams::kPanels && RowTiles(rows).lines() % 2 == 0 &&
                        2 * kTileLines * depth <= kRowsWorthKeeping &&
@@ -286,7 +299,7 @@ void TileAmx(const TileArgs& args) {
 bool IsLittle(const ProductSize& size) {
   // Panels from beyond L2 take longer than the products of one of its tiles, and it fetches ahead.
   constexpr int64_t kStaysInL2 = 3 << 19;
-  const int64_t bytes = int64_t{size.channels} * size.groups * kPanel.depth_step;
+  const int64_t bytes = int64_t{size.channels} * size.groups * kDepthStep;
   if (size.rows <= PanelAvx512::kMaxRows && bytes > kStaysInL2) return true;
   const int64_t rows = std::min<int64_t>(size.rows, 1 << 20);
   const int64_t vectors = (size.channels + kLanes - 1) / kLanes;
@@ -299,8 +312,6 @@ bool IsLittle(const ProductSize& size) {
   const int64_t by_lanes = vectors * rows * (slim ? 30 + 6 * size.groups : 20 + 4 * size.groups);
   return by_lanes < by_tiles;
 }
-
-constexpr uint32_t kNeeds = kAvx512Bw | kAvx512Vnni | kAmxInt8;
 
 void PackRowsAmx(const RowSource& source, RowFormat format, int first, int count, int padded_depth,
                  void* packed) {
@@ -318,65 +329,59 @@ void SumRowsVnni(RowFormat format, const void* rows, ptrdiff_t stride_bytes, int
   kKernelAvx512Vnni.sum_rows(format, rows, stride_bytes, count, depth, sums);
 }
 
-constexpr Kernel kLittle = {.name = "amx-int8",
-                            .needs = kNeeds,
-                            .panel = kPanel,
-                            .row_format = RowFormat::kUnsigned8,
-                            .max_rows = PanelAvx512::kMaxRows,
-                            .takes_panels_of_row = true,
-                            .takes_windows = true,
-                            .stores_in_order = true,
-                            .tile = [](const TileArgs& args) { kKernelAvx512Vnni.tile(args); },
-                            .has_fma = true,
-                            .pack_rows = PackRowsAmx,
-                            .sum_rows = SumRowsVnni,
-                            .lines = &kLinesAvx512Vnni,
-                            .lookups = &kLookupsAvx512Vbmi};
+// What rows of all three kernels share.
+constexpr KernelFacts Facts(RowFormat row_format, void (*tile)(const TileArgs&)) {
+  return {.name = "amx-int8",
+          .needs = kAvx512Bw | kAvx512Vnni | kAmxInt8,
+          .row_format = row_format,
+          .tile = tile,
+          .pack_rows = PackRowsAmx,
+          .lines = &kLinesAvx512Vnni,
+          .lookups = &kLookupsAvx512Vbmi};
+}
+
+constexpr Kernel MakeLittle() {
+  KernelFacts facts =
+      Facts(RowFormat::kUnsigned8, [](const TileArgs& args) { kKernelAvx512Vnni.tile(args); });
+  facts.sum_rows = SumRowsVnni;
+  return MakeKernelOfTile<LanesAmx>(facts);
+}
+constexpr Kernel kLittle = MakeLittle();
+
+template <bool kSignedRows>
+constexpr Kernel MakeTiles(KernelFacts facts) {
+  facts.takes_panels = true;
+  facts.begin = BeginAmx<kSignedRows>;
+  facts.end = EndAmx;
+  return MakeKernelOfTile<TilesAmx>(facts);
+}
+
+constexpr Kernel MakeAmx() {
+  KernelFacts facts = Facts(RowFormat::kUnsigned8, TileAmx<false>);
+  facts.sum_rows = SumRowsVnni;
+  facts.pack = {
+      .fill = [](const PanelSource& s, int8_t* panel) { kKernelAvx512Vnni.pack.fill(s, panel); },
+      .sum = [](const PanelSource& s, const int8_t* panel,
+                int32_t* sums) { kKernelAvx512Vnni.pack.sum(s, panel, sums); },
+      .measure =
+          [](const PanelSource& s, const int8_t* panel, const int32_t* zero_points) {
+            return kKernelAvx512Vnni.pack.measure(s, panel, zero_points);
+          }};
+  facts.for_int8_rows = &kKernelAmxInt8Rows;
+  facts.for_little = &kLittle;
+  facts.is_little = IsLittle;
+  Kernel kernel = MakeTiles<false>(facts);
+  kernel.tap_step = 4;
+  kernel.depthwise = [](const DepthwiseArgs& args) { kKernelAvx512Vnni.depthwise(args); };
+  kernel.slides_columns = true;
+  return kernel;
+}
 
 }  // namespace
 
-extern const Kernel kKernelAmxInt8Rows = {.name = "amx-int8",
-                                          .needs = kNeeds,
-                                          .panel = kPanel,
-                                          .row_format = RowFormat::kSigned8,
-                                          .max_rows = 2 * kTileLines,
-                                          .takes_panels = true,
-                                          .tile = TileAmx<true>,
-                                          .begin = BeginAmx<true>,
-                                          .end = EndAmx,
-                                          .has_fma = true,
-                                          .pack_rows = PackRowsAmx,
-                                          .lines = &kLinesAvx512Vnni,
-                                          .lookups = &kLookupsAvx512Vbmi};
+extern constinit const Kernel kKernelAmxInt8Rows =
+    MakeTiles<true>(Facts(RowFormat::kSigned8, TileAmx<true>));
 
-extern const Kernel kKernelAmx = {
-    .name = "amx-int8",
-    .needs = kNeeds,
-    .panel = kPanel,
-    .row_format = RowFormat::kUnsigned8,
-    .max_rows = 2 * kTileLines,
-    .takes_panels = true,
-    .tile = TileAmx<false>,
-    .begin = BeginAmx<false>,
-    .end = EndAmx,
-    .tap_step = 4,
-    .depthwise = [](const DepthwiseArgs& args) { kKernelAvx512Vnni.depthwise(args); },
-    .slides_columns = true,
-    .has_fma = true,
-    .pack = {
-        .fill = [](const PanelSource& s, int8_t* panel) { kKernelAvx512Vnni.pack.fill(s, panel); },
-        .sum = [](const PanelSource& s, const int8_t* panel,
-                  int32_t* sums) { kKernelAvx512Vnni.pack.sum(s, panel, sums); },
-        .measure =
-            [](const PanelSource& s, const int8_t* panel, const int32_t* zero_points) {
-              return kKernelAvx512Vnni.pack.measure(s, panel, zero_points);
-            }},
-    .pack_rows = PackRowsAmx,
-    .sum_rows = SumRowsVnni,
-    .lines = &kLinesAvx512Vnni,
-    .lookups = &kLookupsAvx512Vbmi,
-    .for_int8_rows = &kKernelAmxInt8Rows,
-    .for_little = &kLittle,
-    .is_little = IsLittle};
+extern constinit const Kernel kKernelAmx = MakeAmx();
 
 }  // namespace intaglio

@@ -1,8 +1,7 @@
 // AVX2: bytes are widened to int16, and VPMADDWD adds two exact products per lane. VPMADDUBSW does
 // four, but saturates, since 2 * 255 * 127 does not fit int16: it serves safe pairs only.
-#include "intaglio/kernels/depthwise_tile.h"
 #include "intaglio/kernels/lines.h"
-#include "intaglio/kernels/tile.h"
+#include "intaglio/kernels/make_kernel.h"
 #include "intaglio/kernels/x86/bytes.h"
 #include "intaglio/kernels/x86/packing_x86.h"
 #include "intaglio/kernels/x86/panel_avx2.h"
@@ -34,20 +33,14 @@ extern const Kernel kKernelAvx2SafePairs;
 
 extern const LineRoutines kLinesAvx2 = kLines<KernelAvx2, BytesX86<KernelAvx2>>;
 
-extern const Kernel kKernelAvx2 = {.name = "avx2",
-                                   .needs = kAvx2,
-                                   .panel = {8, 2, 2},
-                                   .row_format = RowFormat::kWidened16,
-                                   .max_rows = 6,
-                                   .takes_windows = true,
-                                   .tile = Tile<KernelAvx2>,
-                                   .tap_step = 2,
-                                   .depthwise = Depthwise<KernelAvx2, TapPairs<KernelAvx2>>,
-                                   .has_fma = true,
-                                   .pack = kPanelRoutines<KernelAvx2, ShufflesAvx2>,
-                                   .pack_rows = PackRowsOf<KernelAvx2>,
-                                   .sum_rows = SumRowsOf<KernelAvx2>,
-                                   .lines = &kLinesAvx2,
-                                   .for_safe_pairs = &kKernelAvx2SafePairs};
+extern constinit const Kernel kKernelAvx2 =
+    MakeKernel<KernelAvx2, TapPairs<KernelAvx2>>({.name = "avx2",
+                                                  .needs = kAvx2,
+                                                  .row_format = RowFormat::kWidened16,
+                                                  .for_safe_pairs = &kKernelAvx2SafePairs,
+                                                  .pack = kPanelRoutines<KernelAvx2, ShufflesAvx2>,
+                                                  .pack_rows = PackRowsOf<KernelAvx2>,
+                                                  .sum_rows = SumRowsOf<KernelAvx2>,
+                                                  .lines = &kLinesAvx2});
 
 }  // namespace intaglio

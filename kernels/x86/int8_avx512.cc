@@ -1,7 +1,6 @@
 // AVX-512BW without VNNI: as the AVX2 kernel, VPMADDWD over widened bytes.
-#include "intaglio/kernels/depthwise_tile.h"
 #include "intaglio/kernels/lines.h"
-#include "intaglio/kernels/tile.h"
+#include "intaglio/kernels/make_kernel.h"
 #include "intaglio/kernels/x86/bytes.h"
 #include "intaglio/kernels/x86/packing_x86.h"
 #include "intaglio/kernels/x86/panel_avx512.h"
@@ -51,21 +50,14 @@ constexpr LineRoutines WithVnni() {
 extern constinit const LineRoutines kLinesAvx512 = WithQuantize();
 extern constinit const LineRoutines kLinesAvx512Vnni = WithVnni();
 
-extern const Kernel kKernelAvx512Bw = {
-    .name = "avx512bw",
-    .needs = kAvx512Bw,
-    .panel = {16, 4, 2},
-    .row_format = RowFormat::kWidened16,
-    .max_rows = 6,
-    .takes_panels_of_row = true,
-    .stores_in_order = true,
-    .tile = Tile<KernelAvx512Bw>,
-    .tap_step = 2,
-    .depthwise = Depthwise<KernelAvx512Bw, TapPairs<KernelAvx512Bw>>,
-    .has_fma = true,
-    .pack = kPanelRoutines<KernelAvx512Bw, ShufflesAvx512>,
-    .pack_rows = PackRowsOf<KernelAvx512Bw>,
-    .sum_rows = SumRowsOf<KernelAvx512Bw>,
-    .lines = &kLinesAvx512};
+extern constinit const Kernel kKernelAvx512Bw =
+    MakeKernel<KernelAvx512Bw, TapPairs<KernelAvx512Bw>>(
+        {.name = "avx512bw",
+         .needs = kAvx512Bw,
+         .row_format = RowFormat::kWidened16,
+         .pack = kPanelRoutines<KernelAvx512Bw, ShufflesAvx512>,
+         .pack_rows = PackRowsOf<KernelAvx512Bw>,
+         .sum_rows = SumRowsOf<KernelAvx512Bw>,
+         .lines = &kLinesAvx512});
 
 }  // namespace intaglio

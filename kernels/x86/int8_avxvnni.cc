@@ -1,8 +1,7 @@
 // AVX-VNNI: VPDPBUSD (VEX-encoded) adds four exact products of a uint8 row and an int8 panel per
 // lane.
-#include "intaglio/kernels/depthwise_tile.h"
+#include "intaglio/kernels/make_kernel.h"
 #include "intaglio/kernels/panel_totals.h"
-#include "intaglio/kernels/tile.h"
 #include "intaglio/kernels/x86/panel_avx2.h"
 #include "intaglio/kernels/x86/taps.h"
 
@@ -35,20 +34,13 @@ void SumRowsBytes(RowFormat format, const void* rows, ptrdiff_t stride_bytes, in
 
 }  // namespace
 
-extern const Kernel kKernelAvxVnni = {
-    .name = "avx-vnni",
-    .needs = kAvx2 | kAvxVnni,
-    .panel = {8, 2, 4},
-    .row_format = RowFormat::kUnsigned8,
-    .max_rows = 6,
-    .takes_windows = true,
-    .tile = Tile<KernelAvxVnni>,
-    .tap_step = 4,
-    .depthwise = Depthwise<KernelAvxVnni, TapQuads<KernelAvxVnni>>,
-    .has_fma = true,
-    .pack = {FillPanelBytes, SumPanelOf<KernelAvxVnni>, MeasurePanelOf<KernelAvxVnni>},
-    .pack_rows = PackRowsBytes,
-    .sum_rows = SumRowsBytes,
-    .lines = &kLinesAvx2};
+extern constinit const Kernel kKernelAvxVnni = MakeKernel<KernelAvxVnni, TapQuads<KernelAvxVnni>>(
+    {.name = "avx-vnni",
+     .needs = kAvx2 | kAvxVnni,
+     .row_format = RowFormat::kUnsigned8,
+     .pack = {FillPanelBytes, SumPanelOf<KernelAvxVnni>, MeasurePanelOf<KernelAvxVnni>},
+     .pack_rows = PackRowsBytes,
+     .sum_rows = SumRowsBytes,
+     .lines = &kLinesAvx2});
 
 }  // namespace intaglio

@@ -2,7 +2,7 @@
 // int8 panel per int16 lane, VPMADDWD by ones two of those.
 #include <cstdint>
 
-#include "intaglio/kernels/tile.h"
+#include "intaglio/kernels/make_kernel.h"
 #include "intaglio/kernels/x86/packing_x86.h"
 #include "intaglio/kernels/x86/panel_avx2.h"
 #include "intaglio/kernels/x86/shuffles_avx2.h"
@@ -13,6 +13,8 @@ namespace {
 alignas(32) constexpr int16_t kOnes[16] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
 
 struct KernelAvx2SafePairs : BytesAvx2 {
+  static constexpr bool kSafePairs = true;
+
   static INTAGLIO_INLINE I32 Dot(I32 acc, Operand panel, Operand row) {
     __m256i sums = _mm256_maddubs_epi16(row, panel);
     // Ones from memory: in a register they would leave none for the twelfth accumulator.
@@ -23,16 +25,12 @@ struct KernelAvx2SafePairs : BytesAvx2 {
 
 }  // namespace
 
-extern const Kernel kKernelAvx2SafePairs = {
-    .name = "avx2-safe-pairs",
-    .needs = kAvx2,
-    .panel = {8, 2, 4, true},
-    .row_format = RowFormat::kUnsigned8,
-    .max_rows = 6,
-    .tile = Tile<KernelAvx2SafePairs>,
-    .has_fma = true,
-    .pack = kPanelRoutines<KernelAvx2SafePairs, ShufflesAvx2>,
-    .pack_rows = PackRowsOf<KernelAvx2SafePairs>,
-    .sum_rows = SumRowsOf<KernelAvx2SafePairs>};
+extern constinit const Kernel kKernelAvx2SafePairs =
+    MakeKernel<KernelAvx2SafePairs>({.name = "avx2-safe-pairs",
+                                     .needs = kAvx2,
+                                     .row_format = RowFormat::kUnsigned8,
+                                     .pack = kPanelRoutines<KernelAvx2SafePairs, ShufflesAvx2>,
+                                     .pack_rows = PackRowsOf<KernelAvx2SafePairs>,
+                                     .sum_rows = SumRowsOf<KernelAvx2SafePairs>});
 
 }  // namespace intaglio

@@ -1,7 +1,6 @@
 // SSE4.1: PMADDWD over widened bytes, panels of one or two vectors of four channels.
-#include "intaglio/kernels/depthwise_tile.h"
 #include "intaglio/kernels/lines.h"
-#include "intaglio/kernels/tile.h"
+#include "intaglio/kernels/make_kernel.h"
 #include "intaglio/kernels/x86/bytes.h"
 #include "intaglio/kernels/x86/packing_x86.h"
 #include "intaglio/kernels/x86/registers_sse41.h"
@@ -95,17 +94,13 @@ struct KernelSse41 : Sse41 {
 
 }  // namespace
 
-extern const Kernel kKernelSse41 = {.name = "sse4.1",
-                                    .needs = kSse41,
-                                    .panel = {4, 2, 2},
-                                    .row_format = RowFormat::kWidened16,
-                                    .max_rows = 4,
-                                    .tile = Tile<KernelSse41>,
-                                    .tap_step = 2,
-                                    .depthwise = Depthwise<KernelSse41, TapPairs<KernelSse41>>,
-                                    .pack = kPanelRoutines<KernelSse41, ShufflesSse41>,
-                                    .pack_rows = PackRowsOf<KernelSse41>,
-                                    .sum_rows = SumRowsOf<KernelSse41>,
-                                    .lines = &kLines<KernelSse41, BytesX86<KernelSse41>>};
+extern constinit const Kernel kKernelSse41 = MakeKernel<KernelSse41, TapPairs<KernelSse41>>(
+    {.name = "sse4.1",
+     .needs = kSse41,
+     .row_format = RowFormat::kWidened16,
+     .pack = kPanelRoutines<KernelSse41, ShufflesSse41>,
+     .pack_rows = PackRowsOf<KernelSse41>,
+     .sum_rows = SumRowsOf<KernelSse41>,
+     .lines = &kLines<KernelSse41, BytesX86<KernelSse41>>});
 
 }  // namespace intaglio

@@ -15,6 +15,7 @@ struct PanelAvx512 : Avx512 {
   static constexpr int kMaxVectors = 4;
   static constexpr int kMaxRows = 6;  // 24 accumulators, 4 panel vectors, 1 row
   static constexpr bool kHasFma = true;
+  static constexpr bool kStoresInOrder = true;
   static constexpr int kRowBytes = 4;
   using Operand = __m512i;
 
@@ -268,6 +269,20 @@ struct PanelAvx512 : Avx512 {
   }
   static INTAGLIO_INLINE __m256i Unsigned(__m512i words) {
     return _mm512_cvtusepi16_epi8(_mm512_max_epi16(words, _mm512_setzero_si512()));
+  }
+};
+
+// Panels of bytes, four depths a lane.
+struct BytesAvx512 : PanelAvx512 {
+  static constexpr bool kTakesWindows = true;
+  static constexpr int kDepthStep = 4;
+
+  static INTAGLIO_INLINE Operand LoadPanel(const int8_t* p) { return _mm512_loadu_si512(p); }
+  static INTAGLIO_INLINE Operand Distance(Operand panel, Operand zero) {
+    const Operand top = _mm512_set1_epi8(-128);
+    const Operand a = _mm512_xor_si512(panel, top);
+    const Operand b = _mm512_xor_si512(zero, top);
+    return _mm512_or_si512(_mm512_subs_epu8(a, b), _mm512_subs_epu8(b, a));
   }
 };
 

@@ -29,9 +29,9 @@ while read -r file; do
     fi
     continue
   fi
-  rows=$(sed -nE 's/^extern const Kernel (k[A-Za-z0-9]+) = .*/\1/p' "$file")
+  rows=$(sed -nE 's/^extern constinit const Kernel (k[A-Za-z0-9]+) =.*/\1/p' "$file")
   if [ -z "$rows" ]; then
-    echo "$file: defines no kernel (extern const Kernel kName = {...})"
+    echo "$file: defines no kernel (extern constinit const Kernel kName = ...)"
     status=1
   fi
   for row in $rows; do
