@@ -40,9 +40,10 @@ Result<std::shared_ptr<const BoundPipeline::Storage>> BindPanels(const BindTarge
   const int width = panels.format.width();
   const size_t each = ParamsBytes(width);
   const size_t bytes = (panels.extents.size() + (target.folded ? 1 : 0)) * each;
-  auto storage = std::make_shared<BoundPipeline::Storage>(BoundPipeline::Storage{
-      target.packed, target.panels, target.kernel, pipeline, operand_type, operand_zero_point,
-      MakeEpilogue(&pipeline), AlignedBuffer::Allocate(bytes), options.cold, options.chained});
+  auto storage = std::make_shared<BoundPipeline::Storage>(
+      BoundPipeline::Storage{target.packed, target.panels, CandidatesOf(*target.kernel), pipeline,
+                             operand_type, operand_zero_point, MakeEpilogue(&pipeline),
+                             AlignedBuffer::Allocate(bytes), options.cold, options.chained});
   if (bytes > 0 && storage->params.data() == nullptr) {
     return OutOfMemory("no memory to bind a pipeline");
   }
@@ -75,8 +76,8 @@ Result<BoundPipeline> BoundPipeline::Bind(const PackedMatrix& matrix,
   const auto of_format = KernelFor(matrix.panels().format);
   if (!of_format.ok()) return of_format.status();
   const Panels& panels = matrix.panels();
-  const Kernel* kernel =
-      ForProduct(operand_type, {options.rows, panels.channels, panels.groups}, *of_format);
+  const Kernel* kernel = ForProduct(operand_type, {options.rows, panels.channels, panels.groups},
+                                    CandidatesOf(**of_format));
   try {
     const BindTarget target{std::make_shared<const PackedMatrix>(matrix),
                             &panels,
@@ -110,7 +111,7 @@ Status UseBound(const BoundPipeline::Storage& bound, Product& product) {
       product.rows.raw_zero_point() != bound.operand_zero_point) {
     return BoundToAnother(bound, product);
   }
-  product.kernel = ForProduct(bound.operand_type, product.size(), bound.kernel);
+  product.kernel = ForProduct(bound.operand_type, product.size(), bound.kernels);
   product.cold = bound.cold;
   product.chained = bound.chained;
   if (product.standard != nullptr) {

@@ -27,15 +27,18 @@ const MixedCores& Cores() {
   return MakeOnce(known_cores, [] {
     const std::vector<bool> none;
     return std::make_unique<MixedCores>(
-        MixedCores{IsaIsNamed() ? none : Cpu().in_order_cpus, CurrentCpu});
+        MixedCores{IsaIsNamed() ? none : Cpu().in_order_cpus, CurrentCpu, KernelTable()});
   });
 }
 
 }  // namespace
 
 const Kernel* InOrderForm(const Kernel& kernel) {
-  if (kernel.in_order_form == nullptr || Cores().in_order.empty()) return nullptr;
-  return kernel.in_order_form;
+  if (Cores().in_order.empty() || (kernel.needs & kInOrder) != 0) return nullptr;
+  for (const Kernel* row : Cores().rows) {
+    if (row->needs == (kernel.needs | kInOrder)) return row;
+  }
+  return nullptr;
 }
 
 const Kernel& FormHere(const Kernel& kernel) {

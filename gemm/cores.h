@@ -7,7 +7,7 @@
 
 #include <vector>
 
-#include "intaglio/kernels/kernel.h"
+#include "intaglio/kernels/kernel_table.h"
 
 namespace intaglio {
 
@@ -16,6 +16,7 @@ struct MixedCores {
   // kind of core, or if the process uses the same form on all cores.
   std::vector<bool> in_order;
   int (*current)();  // the CPU that the calling thread is on; negative where unknown
+  KernelList rows;   // of the kernel table
 };
 
 // The form that cores which issue in order take of a kernel; null where all cores take the kernel

@@ -1,5 +1,6 @@
 #include "intaglio/gemm/describe.h"
 
+#include <algorithm>
 #include <new>
 
 #include "intaglio/fixedpoint/float_environment.h"
@@ -8,6 +9,7 @@
 #include "intaglio/gemm/dispatch.h"
 #include "intaglio/gemm/fit_panel.h"
 #include "intaglio/gemm/prepare.h"
+#include "intaglio/kernels/kernel_table.h"
 #include "intaglio/kernels/params_list.h"
 
 namespace intaglio {
@@ -70,10 +72,8 @@ GemmDescription Describe(Context& context, const PreparedProduct& prepared) {
   d.kernel = p.kernel->name;
   d.in_order_form = NameOfInOrderForm(*p.kernel);
   for (const Kernel* faster : RankedKernels()) {
-    if (faster == p.kernel || faster->for_safe_pairs == p.kernel ||
-        faster->for_int8_rows == p.kernel || faster->for_little == p.kernel) {
-      break;
-    }
+    const KernelList rows = CandidatesOf(*faster);
+    if (std::find(rows.begin(), rows.end(), p.kernel) != rows.end()) break;
     const std::string why_not = WhyNot(*faster);
     d.skipped.push_back(std::string(faster->name) + ": " +
                         (why_not.empty() ? "rhs or lhs was packed for another" : why_not));

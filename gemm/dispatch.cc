@@ -29,12 +29,13 @@ struct Facts {
 };
 
 std::vector<const Kernel*> Ranked() {
-  const auto table = KernelTable();
-  std::vector<const Kernel*> rows(table.begin(), table.end() - 1);
-  std::stable_partition(rows.begin(), rows.end(), [](const Kernel* kernel) {
+  std::vector<const Kernel*> rows;
+  for (const Kernel* kernel : KernelTable()) {
+    if (ServesAll(*kernel)) rows.push_back(kernel);
+  }
+  std::stable_partition(rows.begin(), rows.end() - 1, [](const Kernel* kernel) {
     return (kernel->needs & kPreferences & ~Cpu().features) == 0;
   });
-  rows.push_back(table.back());
   return rows;
 }
 
@@ -143,12 +144,11 @@ Result<const Kernel*> KernelFor(const PanelFormat& format) {
   const auto best = BestKernel();
   if (!best.ok() || (*best)->panel == format) return best;
   for (const Kernel* kernel : RankedKernels()) {
-    const Kernel* safe_pairs = kernel->for_safe_pairs;
-    const bool reads = kernel->panel == format;
-    const bool reads_safe = safe_pairs != nullptr && safe_pairs->panel == format;
-    if ((reads || reads_safe) && MayUse(kernel->needs & ~kPreferences)) {
-      return reads ? kernel : safe_pairs;
-    }
+    const KernelList rows = CandidatesOf(*kernel);
+    const auto reads = [&](const Kernel* row) { return row->panel == format; };
+    // The last one that does, since it serves every product by such panels.
+    const auto row = std::find_if(rows.rbegin(), rows.rend(), reads);
+    if (row != rows.rend() && MayUse(kernel->needs & ~kPreferences)) return *row;
   }
   return Unsupported("packed matrix: no kernel of this machine reads its panels");
 }

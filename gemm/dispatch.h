@@ -11,8 +11,9 @@
 
 namespace intaglio {
 
-// The rows of the kernel table in the order in which this CPU prefers them: the table's own, but
-// rows with a preference (kPreferences) that it does not meet come just before the last.
+// The rows of the kernel table that serve all operands, in the order in which this CPU prefers
+// them: the table's own, but rows with a preference (kPreferences) that it does not meet come just
+// before the last.
 std::span<const Kernel* const> RankedKernels();
 
 // Why this process does not use a kernel; empty where it may.

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "intaglio/gemm/dispatch.h"
-#include "intaglio/pack/safe_pairs.h"
+#include "intaglio/kernels/kernel_table.h"
 #include "intaglio/pack/validate.h"
 
 namespace intaglio {
@@ -34,9 +34,9 @@ Result<PackedMatrix> Prepack(Side side, const ConstMatrix& matrix, const PackOpt
   auto kernel = KernelNamed(options.kernel);
   if (!kernel.ok()) return kernel.status();
   INTAGLIO_RETURN_IF_ERROR(ValidateOperand(matrix, "the matrix to pack"));
-  const Kernel* safe_pairs = (*kernel)->for_safe_pairs;
-  if (safe_pairs != nullptr && PairsAreSafe(side == Side::kLhs ? matrix : Transposed(matrix))) {
-    kernel = safe_pairs;
+  const ConstMatrix channels = side == Side::kLhs ? matrix : Transposed(matrix);
+  for (const Kernel* row : CandidatesOf(**kernel)) {
+    if (row->serves_constant != nullptr && row->serves_constant(channels)) kernel = row;
   }
   if (PadsKernelRows(side, matrix, options, **kernel)) {
     return PackedMatrix::PackRuns(matrix, options.kernel_height, (*kernel)->panel, (*kernel)->pack);

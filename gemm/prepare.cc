@@ -79,7 +79,7 @@ Status Prepare(Context& context, const Operand& lhs, const Operand& rhs, const M
     INTAGLIO_RETURN_IF_ERROR(CheckDepth(*product.panels, product.rows.Magnitude()));
     auto kernel = KernelFor(product.panels->format);
     if (!kernel.ok()) return kernel.status();
-    product.kernel = ForProduct(product.rows.type(), product.size(), *kernel);
+    product.kernel = ForProduct(product.rows.type(), product.size(), CandidatesOf(**kernel));
   } else {
     if (finish.bound != nullptr)
       return InvalidArgument("the pipeline was bound to another packed matrix");
@@ -92,7 +92,7 @@ Status Prepare(Context& context, const Operand& lhs, const Operand& rhs, const M
     Panels& panels = context.CallPanels();
     INTAGLIO_RETURN_IF_ERROR(PackForCall(context, channels, **kernel, panels));
     product.Take(panels);
-    product.kernel = ForProduct(product.rows.type(), product.size(), *kernel);
+    product.kernel = ForProduct(product.rows.type(), product.size(), CandidatesOf(**kernel));
   }
   return {};
 }

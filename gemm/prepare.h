@@ -6,6 +6,7 @@
 #include "intaglio/gemm/bound_pipeline.h"
 #include "intaglio/gemm/gemm.h"
 #include "intaglio/gemm/product.h"
+#include "intaglio/kernels/kernel_table.h"
 
 namespace intaglio {
 
@@ -19,7 +20,7 @@ struct PreparedProduct {
 struct BoundPipeline::Storage {
   std::shared_ptr<const void> packed;  // what holds the panels
   const Panels* panels;
-  const Kernel* kernel;
+  KernelList kernels;  // candidates
   StandardPipeline pipeline;
   Type operand_type;
   int32_t operand_zero_point;

@@ -85,8 +85,6 @@ struct ProductSize {
   bool packed = false;  // rows are packed in each call; false, too, where they are not known yet
 };
 
-struct Kernel;
-
 // What a kernel's file states. MakeKernel (make_kernel.h) makes a row of the table of it.
 struct KernelFacts {
   const char* name;  // also what INTAGLIO_ISA accepts
@@ -99,18 +97,11 @@ struct KernelFacts {
   // (TileRun below): `begin` again for others, `end` once. Null where they are not.
   void (*begin)(int row_count, int groups) = nullptr;
   void (*end)() = nullptr;
-  // A faster kernel for constant operands of safe pairs (pack/safe_pairs.h); it has no row of its
-  // own in the table. Null where there is none.
-  const Kernel* for_safe_pairs = nullptr;
-  // Where row_format is kUnsigned8: the same for int8 rows, of the same panels, which reads them as
-  // they are. Null where there is none.
-  const Kernel* for_int8_rows = nullptr;
-  // The row of the table that takes the place of this one on cores that issue in program order: of
-  // the same panels, rows, tiles and taps. Null where there is none.
-  const Kernel* in_order_form = nullptr;
-  // A kernel of the same panels and row_format, faster for products of which `is_little` says so.
-  const Kernel* for_little = nullptr;
-  bool (*is_little)(const ProductSize& size) = nullptr;
+  // Which operands it serves, if not all: it stands in the table in front of the row that serves
+  // the others (CandidatesOf). Either it packs panels of its own for such constant operands, or it
+  // multiplies the panels of that row, by rows of such a type in products of such a size.
+  bool (*serves_constant)(const ConstMatrix& channels) = nullptr;
+  bool (*serves_product)(Type rows, const ProductSize& size) = nullptr;
   PanelRoutines pack = {};
   // As PackRows and SumRows of pack/rows.h.
   void (*pack_rows)(const RowSource& source, RowFormat format, int first, int count,
@@ -136,13 +127,11 @@ struct Kernel : KernelFacts {
   // Meets columns of depthwise filters in registers where it can, and takes panels of several
   // pixels (kernels/depthwise_args.h).
   bool slides_columns = false;
-  void (*depthwise)(const DepthwiseArgs&) = nullptr;  // of every row of the table
+  void (*depthwise)(const DepthwiseArgs&) = nullptr;  // of rows that serve all operands
 };
 
-// What multiplies rows of a type by panels that `kernel` reads.
-inline const Kernel* ForProduct(Type type, const ProductSize& size, const Kernel* kernel) {
-  if (kernel->for_little != nullptr && kernel->is_little(size)) return kernel->for_little;
-  return type == Type::kInt8 && kernel->for_int8_rows != nullptr ? kernel->for_int8_rows : kernel;
+inline bool ServesAll(const KernelFacts& kernel) {
+  return kernel.serves_constant == nullptr && kernel.serves_product == nullptr;
 }
 
 // Calls of a kernel's `tile` with as many groups, with registers set up where the kernel asks for

@@ -1,12 +1,17 @@
 #include "intaglio/kernels/kernel_table.h"
 
+#include <algorithm>
+
 // The kernels, fastest first: the name of each is the one that its file defines.
 #if defined(__x86_64__)
 #define INTAGLIO_ARCH_KERNELS(ROW) \
+  ROW(kKernelAmxLittle)            \
+  ROW(kKernelAmxInt8Rows)          \
   ROW(kKernelAmx)                  \
   ROW(kKernelAvx512Vnni)           \
   ROW(kKernelAvxVnni)              \
   ROW(kKernelAvx512Bw)             \
+  ROW(kKernelAvx2SafePairs)        \
   ROW(kKernelAvx2)                 \
   ROW(kKernelSse41)
 #elif defined(__aarch64__)
@@ -30,11 +35,19 @@ namespace intaglio {
 INTAGLIO_KERNELS(INTAGLIO_DECLARE)
 #undef INTAGLIO_DECLARE
 
-std::span<const Kernel* const> KernelTable() {
+KernelList KernelTable() {
 #define INTAGLIO_ADDRESS(kernel) &kernel,
   static constexpr const Kernel* kTable[] = {INTAGLIO_KERNELS(INTAGLIO_ADDRESS)};
 #undef INTAGLIO_ADDRESS
   return kTable;
+}
+
+KernelList CandidatesOf(const Kernel& kernel) {
+  const KernelList table = KernelTable();
+  const auto last = std::find(table.begin(), table.end(), &kernel);
+  auto first = last;
+  while (ServesAll(kernel) && first != table.begin() && !ServesAll(**std::prev(first))) --first;
+  return {first, std::next(last)};
 }
 
 }  // namespace intaglio

@@ -1,7 +1,6 @@
 // The row of a kernel: what its file states, and what follows from its vocabulary V (tile.h) and
 // that of its taps T (depthwise_tile.h). V may have, beside what these files name,
 //   kStoresInOrder   Tile writes all of a row before any of the next
-//   kSafePairs       its panels hold safe pairs alone (PanelFormat::safe_pairs)
 //   kTiles           its panels are of PanelFormat::tiles
 #ifndef INTAGLIO_KERNELS_MAKE_KERNEL_H_
 #define INTAGLIO_KERNELS_MAKE_KERNEL_H_
@@ -10,6 +9,7 @@
 #include "intaglio/kernels/finish.h"
 #include "intaglio/kernels/kernel.h"
 #include "intaglio/kernels/tile.h"
+#include "intaglio/pack/safe_pairs.h"
 
 namespace intaglio {
 
@@ -18,7 +18,7 @@ template <class V>
 constexpr Kernel MakeKernelOfTile(const KernelFacts& facts) {
   Kernel kernel{facts};
   kernel.panel = {.lanes = V::kLanes, .vectors = V::kMaxVectors, .depth_step = V::kDepthStep};
-  kernel.panel.safe_pairs = requires { V::kSafePairs; };
+  kernel.panel.safe_pairs = facts.serves_constant == PairsAreSafe;
   kernel.panel.tiles = requires { V::kTiles; };
   kernel.max_rows = V::kMaxRows;
   kernel.takes_panels_of_row = kStoresRows<V>;

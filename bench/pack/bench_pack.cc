@@ -12,7 +12,6 @@
 #include "intaglio/bench/peak/peak.h"
 #include "intaglio/gemm/dispatch.h"
 #include "intaglio/gemm/gemm.h"
-#include "intaglio/kernels/kernel_table.h"
 #include "intaglio/pack/rows.h"
 
 namespace intaglio::bench {
@@ -73,7 +72,7 @@ Packing RowPacking(const Kernel& kernel, const Problem& p, AlignedVector<uint8_t
 void RunSize(const Problem& p, const Options& options, Context& context, Report& report) {
   AlignedVector<uint8_t> buffer;
   std::vector<Packing> packings;
-  for (const Kernel* kernel : KernelTable()) {
+  for (const Kernel* kernel : RankedKernels()) {
     if (!WhyNot(*kernel).empty()) continue;
     packings.push_back(WeightPacking(*kernel, p));
     packings.push_back(RowPacking(*kernel, p, buffer));

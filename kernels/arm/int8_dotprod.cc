@@ -67,13 +67,11 @@ void TileDotprod(const TileArgs& args) {
 
 }  // namespace
 
-extern const Kernel kKernelDotprodA55;
 extern constinit const Kernel kKernelDotprod =
     MakeKernel<KernelDotprod, TapsDotprod>({.name = "dotprod",
                                             .needs = kNeon | kDotprod,
                                             .row_format = RowFormat::kSigned8,
                                             .tile = TileDotprod,
-                                            .in_order_form = &kKernelDotprodA55,
                                             .pack = kPanelRoutinesNeon<KernelDotprod>,
                                             .lines = &kLines<KernelDotprod, BytesNeon>});
 

@@ -13,18 +13,10 @@ struct KernelNeon : PanelDot16Neon {};
 
 }  // namespace
 
-#if defined(__aarch64__)
-extern const Kernel kKernelNeonA53;
-constexpr const Kernel* kInOrderForm = &kKernelNeonA53;
-#else
-constexpr const Kernel* kInOrderForm = nullptr;
-#endif
-
 extern constinit const Kernel kKernelNeon =
     MakeKernel<KernelNeon, TapsNeon>({.name = "neon",
                                       .needs = kNeon,
                                       .row_format = RowFormat::kSigned8,
-                                      .in_order_form = kInOrderForm,
                                       .pack = kPanelRoutinesNeon<KernelNeon>,
                                       .lines = &kLines<KernelNeon, BytesNeon>});
 

@@ -16,7 +16,6 @@ namespace intaglio {
 extern const Kernel kKernelAvx512Vnni;
 extern const LineRoutines kLinesAvx512Vnni;
 extern const LookupRoutines kLookupsAvx512Vbmi;
-extern const Kernel kKernelAmxInt8Rows;
 
 namespace {
 
@@ -296,7 +295,7 @@ void TileAmx(const TileArgs& args) {
 // Granite Rapids: results take longer by way of memory, alone in their row more, a vector of fewer
 // channels most of all; rows that were just packed wait to be in memory; and setting up the
 // registers costs 400 cycles.
-bool IsLittle(const ProductSize& size) {
+bool IsLittle(Type, const ProductSize& size) {
   // Panels from beyond L2 take longer than the products of one of its tiles, and it fetches ahead.
   constexpr int64_t kStaysInL2 = 3 << 19;
   const int64_t bytes = int64_t{size.channels} * size.groups * kDepthStep;
@@ -329,7 +328,7 @@ void SumRowsVnni(RowFormat format, const void* rows, ptrdiff_t stride_bytes, int
   kKernelAvx512Vnni.sum_rows(format, rows, stride_bytes, count, depth, sums);
 }
 
-// What rows of all three kernels share.
+// What the three rows share.
 constexpr KernelFacts Facts(RowFormat row_format, void (*tile)(const TileArgs&)) {
   return {.name = "amx-int8",
           .needs = kAvx512Bw | kAvx512Vnni | kAmxInt8,
@@ -344,9 +343,9 @@ constexpr Kernel MakeLittle() {
   KernelFacts facts =
       Facts(RowFormat::kUnsigned8, [](const TileArgs& args) { kKernelAvx512Vnni.tile(args); });
   facts.sum_rows = SumRowsVnni;
+  facts.serves_product = IsLittle;
   return MakeKernelOfTile<LanesAmx>(facts);
 }
-constexpr Kernel kLittle = MakeLittle();
 
 template <bool kSignedRows>
 constexpr Kernel MakeTiles(KernelFacts facts) {
@@ -354,6 +353,12 @@ constexpr Kernel MakeTiles(KernelFacts facts) {
   facts.begin = BeginAmx<kSignedRows>;
   facts.end = EndAmx;
   return MakeKernelOfTile<TilesAmx>(facts);
+}
+
+constexpr Kernel MakeForInt8Rows() {
+  KernelFacts facts = Facts(RowFormat::kSigned8, TileAmx<true>);
+  facts.serves_product = [](Type rows, const ProductSize&) { return rows == Type::kInt8; };
+  return MakeTiles<true>(facts);
 }
 
 constexpr Kernel MakeAmx() {
@@ -367,9 +372,6 @@ constexpr Kernel MakeAmx() {
           [](const PanelSource& s, const int8_t* panel, const int32_t* zero_points) {
             return kKernelAvx512Vnni.pack.measure(s, panel, zero_points);
           }};
-  facts.for_int8_rows = &kKernelAmxInt8Rows;
-  facts.for_little = &kLittle;
-  facts.is_little = IsLittle;
   Kernel kernel = MakeTiles<false>(facts);
   kernel.tap_step = 4;
   kernel.depthwise = [](const DepthwiseArgs& args) { kKernelAvx512Vnni.depthwise(args); };
@@ -379,9 +381,8 @@ constexpr Kernel MakeAmx() {
 
 }  // namespace
 
-extern constinit const Kernel kKernelAmxInt8Rows =
-    MakeTiles<true>(Facts(RowFormat::kSigned8, TileAmx<true>));
-
+extern constinit const Kernel kKernelAmxLittle = MakeLittle();
+extern constinit const Kernel kKernelAmxInt8Rows = MakeForInt8Rows();
 extern constinit const Kernel kKernelAmx = MakeAmx();
 
 }  // namespace intaglio

@@ -29,15 +29,12 @@ struct KernelAvx2 : PanelAvx2 {
 
 }  // namespace
 
-extern const Kernel kKernelAvx2SafePairs;
-
 extern const LineRoutines kLinesAvx2 = kLines<KernelAvx2, BytesX86<KernelAvx2>>;
 
 extern constinit const Kernel kKernelAvx2 =
     MakeKernel<KernelAvx2, TapPairs<KernelAvx2>>({.name = "avx2",
                                                   .needs = kAvx2,
                                                   .row_format = RowFormat::kWidened16,
-                                                  .for_safe_pairs = &kKernelAvx2SafePairs,
                                                   .pack = kPanelRoutines<KernelAvx2, ShufflesAvx2>,
                                                   .pack_rows = PackRowsOf<KernelAvx2>,
                                                   .sum_rows = SumRowsOf<KernelAvx2>,

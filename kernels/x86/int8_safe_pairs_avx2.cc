@@ -6,6 +6,7 @@
 #include "intaglio/kernels/x86/packing_x86.h"
 #include "intaglio/kernels/x86/panel_avx2.h"
 #include "intaglio/kernels/x86/shuffles_avx2.h"
+#include "intaglio/pack/safe_pairs.h"
 
 namespace intaglio {
 namespace {
@@ -13,8 +14,6 @@ namespace {
 alignas(32) constexpr int16_t kOnes[16] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
 
 struct KernelAvx2SafePairs : BytesAvx2 {
-  static constexpr bool kSafePairs = true;
-
   static INTAGLIO_INLINE I32 Dot(I32 acc, Operand panel, Operand row) {
     __m256i sums = _mm256_maddubs_epi16(row, panel);
     // Ones from memory: in a register they would leave none for the twelfth accumulator.
@@ -29,6 +28,7 @@ extern constinit const Kernel kKernelAvx2SafePairs =
     MakeKernel<KernelAvx2SafePairs>({.name = "avx2-safe-pairs",
                                      .needs = kAvx2,
                                      .row_format = RowFormat::kUnsigned8,
+                                     .serves_constant = PairsAreSafe,
                                      .pack = kPanelRoutines<KernelAvx2SafePairs, ShufflesAvx2>,
                                      .pack_rows = PackRowsOf<KernelAvx2SafePairs>,
                                      .sum_rows = SumRowsOf<KernelAvx2SafePairs>});

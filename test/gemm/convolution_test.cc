@@ -3,6 +3,7 @@
 
 #include "intaglio/gemm/blocking.h"
 #include "intaglio/gemm/bound_pipeline.h"
+#include "intaglio/kernels/kernel_table.h"
 #include "intaglio/test/gemm/image.h"
 
 namespace intaglio::test {
@@ -144,8 +145,10 @@ bool TakesWindows(const std::string& kernel) { return (*KernelNamed(kernel))->ta
 bool LayerTakesWindows(const std::string& kernel, const Im2col& view, int outputs) {
   const Kernel& named = **KernelNamed(kernel);
   const int groups = (Cols(view) + named.panel.depth_step - 1) / named.panel.depth_step;
-  const Kernel* const bound = ForProduct(view.type, {INT64_MAX, outputs, groups}, &named);
-  return ForProduct(view.type, {Rows(view), outputs, groups, true}, bound)->takes_windows;
+  const Kernel* const bound =
+      ForProduct(view.type, {INT64_MAX, outputs, groups}, CandidatesOf(named));
+  return ForProduct(view.type, {Rows(view), outputs, groups, true}, CandidatesOf(*bound))
+      ->takes_windows;
 }
 
 // Layers whose rows leave tasks, and parts of them, with fewer rows than a tile; results that go by

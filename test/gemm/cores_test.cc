@@ -25,8 +25,8 @@ int current_cpu = 0;
 // While one lives, CPU 0 is an in-order core and CPU 1 is none.
 class BigAndLittle {
  public:
-  explicit BigAndLittle(int (*current)())
-      : cores_{{true, false}, current}, before_(ReplaceCores(&cores_)) {
+  explicit BigAndLittle(int (*current)(), KernelList rows = KernelTable())
+      : cores_{{true, false}, current, rows}, before_(ReplaceCores(&cores_)) {
     asked = 0;
   }
   ~BigAndLittle() { ReplaceCores(before_); }
@@ -49,12 +49,14 @@ class CountedForms {
     calls_[0] = calls_[1] = 0;
     big_.tile = Tile<0>;
     big_.depthwise = Depthwise<0>;
-    big_.in_order_form = &little_;
+    little_.needs |= kInOrder;
     little_.tile = Tile<1>;
     little_.depthwise = Depthwise<1>;
   }
 
   const Kernel* kernel() const { return &big_; }
+  const Kernel* in_order() const { return &little_; }
+  KernelList rows() const { return rows_; }
   static int big() { return calls_[0]; }
   static int little() { return calls_[1]; }
 
@@ -74,6 +76,7 @@ class CountedForms {
   static inline std::atomic<int> calls_[2];
   Kernel big_;
   Kernel little_;
+  const Kernel* rows_[2] = {&little_, &big_};
 };
 
 struct Problem {
@@ -95,8 +98,8 @@ struct Problem {
 TEST(Cores, FormOfTheCoreAtHand) {
   const CountedForms forms(*KernelTable().back());
   const Kernel& kernel = *forms.kernel();
-  const Kernel& form = *kernel.in_order_form;
-  const BigAndLittle machine([] { return current_cpu; });
+  const Kernel& form = *forms.in_order();
+  const BigAndLittle machine([] { return current_cpu; }, forms.rows());
   EXPECT_EQ(InOrderForm(kernel), &form);
   EXPECT_EQ(InOrderForm(form), nullptr);
   for (const int cpu : {-1, 0, 1, 2, 1000}) {
@@ -111,7 +114,7 @@ TEST(Cores, OneKindOfCore) {
   const CountedForms forms(*KernelTable().back());
   const BigAndLittle machine(ByTurns);
   EXPECT_EQ(&FormHere(*KernelTable().back()), KernelTable().back());
-  const MixedCores one_kind{{}, ByTurns};
+  const MixedCores one_kind{{}, ByTurns, forms.rows()};
   const MixedCores* mixed = ReplaceCores(&one_kind);
   EXPECT_EQ(InOrderForm(*forms.kernel()), nullptr);
   EXPECT_EQ(&FormHere(*forms.kernel()), forms.kernel());
@@ -133,7 +136,7 @@ TEST(Cores, TasksOfOneProduct) {
     const CountedForms forms(*prepared.product.kernel);
     prepared.product.kernel = forms.kernel();
     ASSERT_GE(Block(prepared.product, threads).tasks(), 2);
-    const BigAndLittle machine(ByTurns);
+    const BigAndLittle machine(ByTurns, forms.rows());
     problem.dst.Reset();
     ASSERT_TRUE(Execute(context, prepared.product, Block(prepared.product, threads)).ok());
     ASSERT_TRUE(problem.dst.Same()) << problem.dst.Difference();
@@ -166,7 +169,7 @@ TEST(Cores, LinesOfADepthwiseConvolution) {
   dst.Want(pipeline.standard, sums);
   const CountedForms forms(kernel);
   const PackedDepthwise::Storage storage{forms.kernel(), std::move(*packed)};
-  const BigAndLittle machine(ByTurns);
+  const BigAndLittle machine(ByTurns, forms.rows());
   Context context(2);
   ASSERT_TRUE(ExecuteDepthwise(context, {v, storage, dst.view().data, 40, &pipeline.standard,
                                          AsTilePipeline(pipeline.standard), nullptr})
@@ -183,8 +186,9 @@ TEST(Cores, KernelsWithAnInOrderForm) {
   Random random(3);
   int tried = 0;
   for (const std::string& name : KernelNames()) {
-    const Kernel* kernel = *KernelNamed(name);
-    if (kernel->in_order_form == nullptr) continue;
+    const BigAndLittle machine(ByTurns);
+    const Kernel* form = InOrderForm(**KernelNamed(name));
+    if (form == nullptr) continue;
     ++tried;
     for (const int depth : {64, 77, 300}) {
       Problem problem(random, 203, 141, depth);
@@ -194,7 +198,6 @@ TEST(Cores, KernelsWithAnInOrderForm) {
       ASSERT_TRUE(packed.ok());
       for (const int threads : {1, 2, 5}) {
         Context context(threads);
-        const BigAndLittle machine(ByTurns);
         problem.dst.Reset();
         ASSERT_TRUE(Gemm(context, problem.lhs.view(), *packed, problem.dst.view(),
                          problem.pipeline.standard)
@@ -204,7 +207,7 @@ TEST(Cores, KernelsWithAnInOrderForm) {
                                       problem.pipeline.standard);
         ASSERT_TRUE(how.ok());
         EXPECT_EQ(how->kernel, name);
-        EXPECT_EQ(how->in_order_form, kernel->in_order_form->name);
+        EXPECT_EQ(how->in_order_form, form->name);
         EXPECT_NE(how->text.find(how->in_order_form + " on in-order cores"), std::string::npos);
       }
     }

@@ -12,7 +12,7 @@ namespace {
 
 const Kernel& KernelOf(const std::string& name) {
   for (const Kernel* kernel : KernelTable()) {
-    if (name == kernel->name) return *kernel;
+    if (name == kernel->name && ServesAll(*kernel)) return *kernel;
   }
   return *KernelTable().back();
 }

@@ -55,9 +55,10 @@ std::string RunWith(Random& random, const std::string& kernel, const std::vector
 TEST(SafePairs, RunOnTheirOwnKernel) {
   Random random(11);
   for (const std::string& name : KernelNames()) {
-    const Kernel* kernel = nullptr;
-    for (const Kernel* row : KernelTable()) kernel = row->name == name ? row : kernel;
-    const Kernel* safe = kernel->for_safe_pairs;
+    const Kernel* safe = nullptr;
+    for (const Kernel* row : CandidatesOf(**KernelNamed(name))) {
+      if (row->panel.safe_pairs) safe = row;
+    }
     for (const Type weights : {Type::kInt8, Type::kUInt8}) {
       for (const Type rows : {Type::kInt8, Type::kUInt8}) {
         for (const int depth : {1, 2, 7, 64, 203}) {

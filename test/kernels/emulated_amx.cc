@@ -3,4 +3,5 @@
 
 #define kKernelAmx kEmulatedAmx
 #define kKernelAmxInt8Rows kEmulatedAmxInt8Rows
+#define kKernelAmxLittle kEmulatedAmxLittle
 #include "intaglio/kernels/x86/int8_amx.cc"

@@ -14,12 +14,14 @@
 namespace intaglio {
 
 extern const Kernel kEmulatedAmx;  // emulated_amx.cc
+extern const Kernel kEmulatedAmxInt8Rows;
+extern const Kernel kEmulatedAmxLittle;
 
 namespace test {
 
-// The table, and its AMX kernel with emulated registers, so that what it is made of is tested
+// The table, and its AMX kernels with emulated registers, so that what they are made of is tested
 // wherever there is AVX512-VNNI.
-inline std::vector<const Kernel*> EveryKernelAndEmulated() {
+inline std::vector<const Kernel*> EveryRowAndEmulated() {
   std::vector<const Kernel*> kernels(KernelTable().begin(), KernelTable().end());
 #if defined(__x86_64__)
   const auto emulate = [](Kernel kernel) {
@@ -28,14 +30,17 @@ inline std::vector<const Kernel*> EveryKernelAndEmulated() {
     kernel.lookups_need = kAvx512Vbmi;  // as every CPU with AMX has
     return kernel;
   };
-  static const Kernel int8_rows = emulate(*kEmulatedAmx.for_int8_rows);
-  static const Kernel emulated = [&] {
-    Kernel kernel = emulate(kEmulatedAmx);
-    kernel.for_int8_rows = &int8_rows;
-    return kernel;
-  }();
-  kernels.push_back(&emulated);
+  static const Kernel emulated[] = {emulate(kEmulatedAmxLittle), emulate(kEmulatedAmxInt8Rows),
+                                    emulate(kEmulatedAmx)};
+  for (const Kernel& kernel : emulated) kernels.push_back(&kernel);
 #endif
+  return kernels;
+}
+
+// Those that serve all operands.
+inline std::vector<const Kernel*> EveryKernelAndEmulated() {
+  std::vector<const Kernel*> kernels = EveryRowAndEmulated();
+  std::erase_if(kernels, [](const Kernel* kernel) { return !ServesAll(*kernel); });
   return kernels;
 }
 
@@ -60,6 +65,7 @@ class EveryKernel : public testing::TestWithParam<const Kernel*> {
 
 inline std::string KernelName(const testing::TestParamInfo<const Kernel*>& info) {
   std::string name = info.param->name;
+  if (!ServesAll(*info.param)) name += " row " + std::to_string(info.index);
   std::replace_if(
       name.begin(), name.end(), [](char c) { return !std::isalnum(c); }, '_');
   return name;
@@ -67,6 +73,9 @@ inline std::string KernelName(const testing::TestParamInfo<const Kernel*>& info)
 
 #define INTAGLIO_INSTANTIATE_EVERY_KERNEL(suite) \
   INSTANTIATE_TEST_SUITE_P(Table, suite, testing::ValuesIn(EveryKernelAndEmulated()), KernelName)
+// With rows that serve some operands.
+#define INTAGLIO_INSTANTIATE_EVERY_ROW(suite) \
+  INSTANTIATE_TEST_SUITE_P(Table, suite, testing::ValuesIn(EveryRowAndEmulated()), KernelName)
 
 }  // namespace test
 }  // namespace intaglio

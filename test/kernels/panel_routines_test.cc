@@ -166,31 +166,29 @@ Im2col AnyView(Random& random) {
 }
 
 TEST_P(PanelRoutinesTest, PackedWindowsEqualTheDefinition) {
+  if (kernel().pack_rows == PackRows) GTEST_SKIP() << kernel().name << " has no routine of its own";
   Random random(5);
-  for (const Kernel* form : {&kernel(), kernel().for_int8_rows}) {
-    if (form == nullptr || form->pack_rows == PackRows) continue;
-    for (int round = 0; round < 300 && !HasFailure(); ++round) {
-      Im2col view = AnyView(random);
-      const Guarded image(ImageBytes(view));
-      for (size_t i = 0; i < ImageBytes(view); ++i) {
-        image.data()[i] = static_cast<uint8_t>(Uniform(random, 0, 255));
-      }
-      view.data = image.data();
-      const RowSource source = RowSource::From(view);
-      const int first = Uniform(random, 0, source.rows() - 1);
-      const int count = Uniform(random, 1, source.rows() - first);
-      const int padded = form->panel.Groups(source.depth()) * form->panel.depth_step;
-      const size_t bytes = static_cast<size_t>(count * padded) * RowElementBytes(form->row_format);
-      std::vector<uint8_t> want(bytes + 64, 0xa5);
-      std::vector<uint8_t> got = want;
-      PackRows(source, form->row_format, first, count, padded, want.data());
-      form->pack_rows(source, form->row_format, first, count, padded, got.data());
-      EXPECT_EQ(got, want) << form->name << ", " << source.rows() << " rows of " << source.depth();
+  for (int round = 0; round < 300 && !HasFailure(); ++round) {
+    Im2col view = AnyView(random);
+    const Guarded image(ImageBytes(view));
+    for (size_t i = 0; i < ImageBytes(view); ++i) {
+      image.data()[i] = static_cast<uint8_t>(Uniform(random, 0, 255));
     }
+    view.data = image.data();
+    const RowSource source = RowSource::From(view);
+    const int first = Uniform(random, 0, source.rows() - 1);
+    const int count = Uniform(random, 1, source.rows() - first);
+    const int padded = kernel().panel.Groups(source.depth()) * kernel().panel.depth_step;
+    const size_t bytes = static_cast<size_t>(count * padded) * RowElementBytes(kernel().row_format);
+    std::vector<uint8_t> want(bytes + 64, 0xa5);
+    std::vector<uint8_t> got = want;
+    PackRows(source, kernel().row_format, first, count, padded, want.data());
+    kernel().pack_rows(source, kernel().row_format, first, count, padded, got.data());
+    EXPECT_EQ(got, want) << kernel().name << ", " << source.rows() << " rows of " << source.depth();
   }
 }
 
-INTAGLIO_INSTANTIATE_EVERY_KERNEL(PanelRoutinesTest);
+INTAGLIO_INSTANTIATE_EVERY_ROW(PanelRoutinesTest);
 
 }  // namespace
 }  // namespace intaglio::test

@@ -102,10 +102,10 @@ TEST_P(Tile, ExtremeOperands) {
   }
 }
 
-// The kernel for safe pairs, on pairs at the ends of what is safe.
-TEST_P(Tile, SafePairs) {
-  if (kernel().for_safe_pairs == nullptr) GTEST_SKIP() << "one kernel serves all weights";
-  const Kernel& safe = *kernel().for_safe_pairs;
+// Kernels for safe pairs, on pairs at the ends of what is safe.
+class TileOfSafePairs : public EveryKernel {};
+
+TEST_P(TileOfSafePairs, EveryPair) {
   const std::pair<int, int> pairs[] = {{64, 64},   {127, 1},   {1, 127},    {-128, 0},  {0, -128},
                                        {-127, -1}, {-64, -64}, {127, -128}, {-128, 127}};
   const int row_values[] = {0, 1, 127, 128, 255};
@@ -113,8 +113,8 @@ TEST_P(Tile, SafePairs) {
     for (const std::pair<int, int>& pair : pairs) {
       for (const int r0 : row_values) {
         for (const int r1 : row_values) {
-          for (const int rows : {1, 3, safe.max_rows, 2 * safe.max_rows + 1}) {
-            TileCase test(safe, vectors, rows, 9);
+          for (const int rows : {1, 3, kernel().max_rows, 2 * kernel().max_rows + 1}) {
+            TileCase test(kernel(), vectors, rows, 9);
             test.Fill(
                 [&](int, int k) { return k == 8       ? -128
                                          : k % 2 == 0 ? pair.first
@@ -384,38 +384,30 @@ TEST_P(Tile, MultiplyAdd) {
   }
 }
 
-INTAGLIO_INSTANTIATE_EVERY_KERNEL(Tile);
-
-std::vector<const Kernel*> KernelsForInt8Rows() {
-  std::vector<const Kernel*> kernels;
-  for (const Kernel* kernel : EveryKernelAndEmulated()) {
-    if (kernel->for_int8_rows != nullptr) kernels.push_back(kernel->for_int8_rows);
-  }
-  return kernels;
+std::vector<const Kernel*> RowsFor(bool safe_pairs) {
+  std::vector<const Kernel*> rows = EveryRowAndEmulated();
+  std::erase_if(rows, [&](const Kernel* row) { return row->panel.safe_pairs != safe_pairs; });
+  return rows;
 }
-INSTANTIATE_TEST_SUITE_P(Int8Rows, Tile, testing::ValuesIn(KernelsForInt8Rows()), KernelName);
+INSTANTIATE_TEST_SUITE_P(Table, Tile, testing::ValuesIn(RowsFor(false)), KernelName);
+INSTANTIATE_TEST_SUITE_P(Table, TileOfSafePairs, testing::ValuesIn(RowsFor(true)), KernelName);
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(TileOfSafePairs);
 
-// A call may go to either: what was packed, bound and blocked for one serves the other.
-TEST(LittleProducts, ReadTheSamePanelsAndRows) {
-  for (const Kernel* kernel : KernelTable()) {
-    if (kernel->for_little == nullptr) continue;
-    const Kernel& little = *kernel->for_little;
-    EXPECT_EQ(little.panel, kernel->panel);
-    EXPECT_EQ(little.row_format, kernel->row_format);
-    EXPECT_EQ(little.has_fma, kernel->has_fma);
-    EXPECT_EQ(little.takes_multiply_add, kernel->takes_multiply_add);
-    // What it can do is what the row does that it stands for.
-    for (const Kernel* row : KernelTable()) {
-      if (std::string(row->name) != "avx512-vnni") continue;
-      EXPECT_EQ(little.max_rows, row->max_rows);
-      EXPECT_EQ(little.takes_panels_of_row, row->takes_panels_of_row);
-      EXPECT_EQ(little.takes_windows, row->takes_windows);
-      EXPECT_EQ(little.stores_in_order, row->stores_in_order);
-    }
-    EXPECT_EQ(ForProduct(Type::kUInt8, {16, 16, 4}, kernel), &little);
-    EXPECT_EQ(ForProduct(Type::kUInt8, {INT64_MAX, 256, 256}, kernel), kernel);
+#if defined(__x86_64__)
+// AMX: products of few rows and channels are left to AVX512-VNNI, those of int8 rows read them as
+// they are.
+TEST(RowsOfAmx, ServeWhatTheyAreFasterFor) {
+  const auto kernel = std::find_if(KernelTable().begin(), KernelTable().end(),
+                                   [](const Kernel* row) { return ServesAll(*row); });
+  ASSERT_STREQ((*kernel)->name, "amx-int8");
+  const KernelList rows = CandidatesOf(**kernel);
+  ASSERT_EQ(rows.size(), 3u);
+  for (const Type type : {Type::kInt8, Type::kUInt8}) {
+    EXPECT_EQ(ForProduct(type, {16, 16, 4}, rows), rows[0]);
+    EXPECT_EQ(ForProduct(type, {INT64_MAX, 256, 256}, rows), rows[type == Type::kInt8 ? 1 : 2]);
   }
 }
+#endif
 
 }  // namespace
 }  // namespace intaglio::test

@@ -46,7 +46,7 @@ TEST_P(TileWindows, EveryCutAndForm) {
   }
 }
 
-INTAGLIO_INSTANTIATE_EVERY_KERNEL(TileWindows);
+INTAGLIO_INSTANTIATE_EVERY_ROW(TileWindows);
 
 }  // namespace
 }  // namespace intaglio::test
