@@ -22,27 +22,30 @@ size_t SumBytes(const Blocking& b) {
   return RoundUp(static_cast<size_t>(b.rows) * sizeof(int32_t), 64);
 }
 
-// Clock cycles, roughly: an instruction for each vector and group of depth of a row, or of the rows
-// of a tile, few as they may be; and the results, which take less beside tiles of registers (AMX).
+int64_t DivideUp(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+// Clock cycles, roughly: an instruction for each vector and group of depth of the rows that it
+// multiplies at once, few as they may be; and the results.
 int64_t CyclesOf(const Product& p) {
-  const PanelFormat& format = p.panels->format;
+  const ProductCosts& costs = p.kernel->costs;
   const int64_t rows = p.row_count();
-  const int64_t lines = format.tiles ? (rows + 15) / 16 : rows;
-  const int64_t vectors = (p.channel_count() + format.lanes - 1) / format.lanes;
+  const int64_t lines = DivideUp(rows, costs.rows_at_once);
+  const int64_t vectors = DivideUp(p.channel_count(), p.panels->format.lanes);
   const int64_t results = rows * p.channel_count();
-  return lines * vectors * p.panels->groups + (p.kernel->takes_panels ? results / 4 : results);
+  return lines * vectors * p.panels->groups + results / costs.results_per_cycle;
 }
 // A second thread wins from some 56^3 on, by AMX from 128^3.
 constexpr int64_t kLeastCyclesOfThread = 3 << 10;  // for which another one is woken
 constexpr int64_t kLeastCyclesOfTasks = 1 << 16;   // for which a thread gets more than one
 
-// The tiles that rows are cut in. Those of registers (AMX) are as high as a task asks; but where
-// there are many of them tasks of whole ones leave fewer over, which take as long.
+// The tiles that rows are cut in. Some kernels have them as high as a task asks; but where there
+// are many of them tasks of whole ones leave fewer over, which take as long.
 int RowStep(const Product& p, int threads) {
   constexpr int kManyTiles = 8;  // of a thread
   const int tile = p.kernel->max_rows;
+  const int step = p.kernel->costs.row_step;
   const bool few = threads > 1 && p.row_count() / threads < kManyTiles * tile;
-  return few && p.kernel->takes_panels ? 2 : tile;
+  return few && step > 0 ? step : tile;
 }
 
 // What cuts for threads cost, in clock cycles, roughly.
@@ -55,9 +58,9 @@ class CutCosts {
         extents_(static_cast<int>(p.panels->extents.size())),
         panel_bytes_(static_cast<int64_t>(p.panels->data.bytes()) / extents_),
         cold_(p.cold) {
-    const int groups = p.kernel->takes_panels ? (p.panels->groups + 15) / 16 : p.panels->groups;
+    const int64_t steps = DivideUp(p.panels->groups, p.kernel->costs.groups_at_once);
     constexpr int kResults = 4;  // to finish a vector of them
-    row_ = int64_t{p.panels->format.vectors} * (groups + kResults);
+    row_ = p.panels->format.vectors * (steps + kResults);
     constexpr int kPacked = 8;  // bytes a cycle
     pack_ = p.padded_depth() / kPacked;
     if (!p.chained) return;
@@ -137,8 +140,7 @@ void CutForThreads(const CutCosts& costs, int threads, int least_tasks, int step
 
 bool FetchesPanels(const Product& p) {
   const size_t bytes = p.panels->data.bytes();
-  // Of cold ones only tiles (AMX) wait for longer than their products take.
-  if (bytes <= Cpu().l2_bytes && !(p.cold && p.kernel->takes_panels)) return false;
+  if (bytes <= Cpu().l2_bytes && !(p.cold && p.kernel->costs.fetches_cold_panels)) return false;
   switch (Cpu().hints) {
     case CpuInfo::Hints::kAlways:
       return true;
@@ -239,8 +241,8 @@ Blocking Block(const Product& p, int threads) {
   b.extent_tasks = (extents + b.extents - 1) / b.extents;
   b.row_slices = 1;
   // Reading panels again, beside products, takes less than packing rows again: 3 to 4 % of 2048^3
-  // and of 512x49x4608 (Zen 5). Tiles (AMX) would be done before their panels come from beyond L2.
-  b.rows_stay = b.extent_tasks == 1 || !(b.in_place || p.panels->format.tiles);
+  // and of 512x49x4608 (Zen 5).
+  b.rows_stay = b.extent_tasks == 1 || !(b.in_place || kernel.costs.keeps_panels);
   if (threads > 1) {
     const int least_tasks = CyclesOf(p) < kLeastCyclesOfTasks ? threads : 2 * threads;
     CutForThreads(CutCosts(p, b), threads, least_tasks, steps, extents, most_steps, b.extents, b);

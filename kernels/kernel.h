@@ -85,12 +85,28 @@ struct ProductSize {
   bool packed = false;  // rows are packed in each call; false, too, where they are not known yet
 };
 
+// What a kernel's products cost, as far as their cut into tasks depends on it (gemm/blocking.h).
+struct ProductCosts {
+  // An instruction multiplies a vector of channels by so many rows and groups of depth.
+  uint8_t rows_at_once = 1;
+  uint8_t groups_at_once = 1;
+  uint8_t results_per_cycle = 1;  // that are finished
+  // Tasks of rows that are no multiple of this leave part of a tile over, which takes as long as
+  // all of it. 0: max_rows.
+  uint8_t row_step = 0;
+  // Products by panels from beyond L2 take less time than the panels: tasks of the same panels come
+  // one after the other; and panels that fit L2, but are not in it, are asked for ahead.
+  bool keeps_panels = false;
+  bool fetches_cold_panels = false;
+};
+
 // What a kernel's file states. MakeKernel (make_kernel.h) makes a row of the table of it.
 struct KernelFacts {
   const char* name;  // also what INTAGLIO_ISA accepts
   uint32_t needs;    // CpuFeature bits
   RowFormat row_format;
   bool takes_panels = false;  // TileArgs::panel_count may be more than one
+  ProductCosts costs = {};
   // Its own, where that is not Tile (tile.h) of its vocabulary.
   void (*tile)(const TileArgs&) = nullptr;
   // Around calls of `tile` with as many rows and groups, where registers are set up for these

@@ -344,12 +344,20 @@ constexpr Kernel MakeLittle() {
       Facts(RowFormat::kUnsigned8, [](const TileArgs& args) { kKernelAvx512Vnni.tile(args); });
   facts.sum_rows = SumRowsVnni;
   facts.serves_product = IsLittle;
+  // Its threads and tasks are those of tiles.
+  facts.costs = {.rows_at_once = kTileLines, .keeps_panels = true};
   return MakeKernelOfTile<LanesAmx>(facts);
 }
 
 template <bool kSignedRows>
 constexpr Kernel MakeTiles(KernelFacts facts) {
   facts.takes_panels = true;
+  facts.costs = {.rows_at_once = kTileLines,
+                 .groups_at_once = kStepGroups,
+                 .results_per_cycle = 4,
+                 .row_step = 2,
+                 .keeps_panels = true,
+                 .fetches_cold_panels = true};
   facts.begin = BeginAmx<kSignedRows>;
   facts.end = EndAmx;
   return MakeKernelOfTile<TilesAmx>(facts);

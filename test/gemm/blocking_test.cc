@@ -70,7 +70,7 @@ TEST(Blocking, KeepsRowsOrPanelsFromTaskToTask) {
     WithProduct(kernel, 1000, channels, depth, [&](const Product& product) {
       const Blocking b = Block(product, 4);
       const bool fit_l2 = channels * depth < static_cast<int>(Cpu().l2_bytes / 2);
-      const bool rows_stay = fit_l2 || !(b.in_place || product.panels->format.tiles);
+      const bool rows_stay = fit_l2 || !(b.in_place || product.kernel->costs.keeps_panels);
       EXPECT_EQ(b.rows_stay, rows_stay) << kernel;
       std::vector<int> seen(static_cast<size_t>(b.tasks()), 0);
       for (int task = 0; task < b.tasks(); ++task) {
@@ -136,7 +136,7 @@ TEST(Blocking, GivesThreadsRowsOfTheirOwnInAChain) {
     own_rows(3168, 512, 64, 2);
     // Panels of more than half of L2: they stay while rows stream.
     own_rows(1008, 1024, static_cast<int>(Cpu().l2_bytes / 1500), 2);
-    if (!(*KernelNamed(kernel))->takes_panels) continue;
+    if (!(*KernelNamed(kernel))->costs.keeps_panels) continue;
     // Panels from beyond L2 would come twice, which takes tiles (AMX) longer than their products.
     WithProduct(kernel, 49, 2048, 512, [&](Product product) {
       product.chained = product.cold = true;
