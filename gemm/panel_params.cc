@@ -142,6 +142,14 @@ ScalingForm FillScaling(const StandardPipeline& s, const PanelFormat& format,
   return ScalingForm::kNone;
 }
 
+// Element i of `to` is element source[i] of `from`, each of four bytes.
+void TakeWords(void* to, const void* from, const int* source, int count) {
+  for (int i = 0; i < count; ++i) {
+    std::memcpy(static_cast<std::byte*>(to) + 4 * i,
+                static_cast<const std::byte*>(from) + 4 * source[i], 4);
+  }
+}
+
 }  // namespace
 
 void FillPanelParams(const Panels& panels, const PanelExtent& extent, const RowFacts& rows,
@@ -169,20 +177,14 @@ void RepeatChannels(const Panels& panels, PanelForm* first, size_t each) {
   to.fits_int16 = from.fits_int16;
   // Of each 128 bits, both panels' vectors have four channels by turns.
   for (int j = 0; j < format.vectors; ++j) to.vector_form[j] = from.vector_form[j % vectors];
+  int source[kMaxPanelWidth];
   for (int at = 0; at < format.width(); ++at) {
     const int channel = ChannelOfLane(format, format.vectors, at / format.lanes, at % format.lanes);
-    const int c = place[channel % panels.channels];
-    to.offset[at] = from.offset[c];
-    to.negative_zero_point[at] = from.negative_zero_point[c];
-    to.mantissa[at] = from.mantissa[c];
-    to.left_shift[at] = from.left_shift[c];
-    to.right_shift[at] = from.right_shift[c];
-    to.scale[at] = from.scale[c];
-    to.stretch[at] = from.stretch[c];
-    to.shift[at] = from.shift[c];
-    to.addend[at] = from.addend[c];
-    to.origin[at] = from.origin[c];
+    source[at] = place[channel % panels.channels];
   }
+  ForEachArray(to, from, [&](auto& words, const auto& from_words) {
+    TakeWords(words, from_words, source, format.width());
+  });
 }
 
 EpilogueParams MakeEpilogue(const StandardPipeline* standard) {

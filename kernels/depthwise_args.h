@@ -93,17 +93,8 @@ constexpr bool FoldsPixels(int kernel_height, int kernel_width, int channels, in
 INTAGLIO_INLINE constexpr bool AreSlid(const PanelForm& params, int vectors, int terms,
                                        Type output) {
   if (SizeOf(output) != 1 || terms > 2) return false;
-  switch (params.form) {
-    case ScalingForm::kFloatHalfEvenBounded:
-      return terms == 1;
-    case ScalingForm::kDoubleRoundingFitted:
-    case ScalingForm::kDoubleRoundingBounded:
-    case ScalingForm::kDoubleRoundingStretched:
-    case ScalingForm::kByVector:
-      return IsBounded(params, vectors);
-    default:
-      return false;
-  }
+  if (params.form == ScalingForm::kFloatHalfEvenBounded) return terms == 1;
+  return IsDoubleRounding(params.form) && IsBounded(params, vectors);
 }
 
 // Whether kernels that fold pixels have code for such a panel of them: two pixels to a panel pay

@@ -1,6 +1,5 @@
 // The forms of double rounding: each makes, from a panel's parameters (ParamsOfWidth) for the lanes
-// from `at` on, what a vector of accumulators is scaled by. Panels of a form that has
-// kHoldsZeroPoint do (epilogue.h).
+// from `at` on, what a vector of accumulators is scaled by.
 #ifndef INTAGLIO_KERNELS_DOUBLE_ROUNDING_H_
 #define INTAGLIO_KERNELS_DOUBLE_ROUNDING_H_
 
@@ -14,6 +13,7 @@ namespace intaglio {
 
 template <class V>
 struct General {
+  static constexpr ScalingForm kForm = ScalingForm::kDoubleRounding;
   using I32 = typename V::I32;
   INTAGLIO_INLINE auto operator()(const auto& p, int at) const {
     const I32 mantissa = V::Load(p.mantissa + at);
@@ -25,6 +25,7 @@ struct General {
 
 template <class V>
 struct Bounded {
+  static constexpr ScalingForm kForm = ScalingForm::kDoubleRoundingBounded;
   INTAGLIO_INLINE auto operator()(const auto& p, int at) const {
     return DoubleRoundingBounded<V>(V::Load(p.mantissa + at), V::Load(p.right_shift + at));
   }
@@ -32,7 +33,8 @@ struct Bounded {
 
 template <class V, bool kStretched>
 struct Fitted {
-  static constexpr bool kHoldsZeroPoint = true;
+  static constexpr ScalingForm kForm =
+      kStretched ? ScalingForm::kDoubleRoundingStretched : ScalingForm::kDoubleRoundingFitted;
   using I32 = typename V::I32;
   INTAGLIO_INLINE auto operator()(const auto& p, int at) const {
     const auto stretch = V::LoadF(p.stretch + at);

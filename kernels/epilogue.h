@@ -54,6 +54,21 @@ struct ParamsOfWidth : PanelForm {
   alignas(kAlignment) int32_t origin[kWidth];  // HoldsZeroPoint
 };
 
+// each(array of a, array of b) for every array of two ParamsOfWidth: the one list of them.
+template <class A, class B, class Each>
+void ForEachArray(A& a, B& b, const Each& each) {
+  each(a.offset, b.offset);
+  each(a.negative_zero_point, b.negative_zero_point);
+  each(a.mantissa, b.mantissa);
+  each(a.left_shift, b.left_shift);
+  each(a.right_shift, b.right_shift);
+  each(a.scale, b.scale);
+  each(a.stretch, b.stretch);
+  each(a.shift, b.shift);
+  each(a.addend, b.addend);
+  each(a.origin, b.origin);
+}
+
 // Of any panel.
 using PanelParams = ParamsOfWidth<kMaxPanelWidth>;
 
@@ -67,32 +82,51 @@ INTAGLIO_INLINE const ParamsOf<V>* ParamsIn(const Args& args) {
   return static_cast<const ParamsOf<V>*>(args.params);
 }
 
-// Whether a panel of `vectors` vectors is scaled by bounded forms alone.
-INTAGLIO_INLINE constexpr bool IsBounded(const PanelForm& p, int vectors) {
-  switch (p.form) {
+INTAGLIO_INLINE constexpr bool IsDoubleRounding(ScalingForm form) {
+  switch (form) {
+    case ScalingForm::kDoubleRounding:
     case ScalingForm::kDoubleRoundingBounded:
     case ScalingForm::kDoubleRoundingFitted:
     case ScalingForm::kDoubleRoundingStretched:
-    case ScalingForm::kSingleRoundingBounded:
-    case ScalingForm::kFloatHalfEvenBounded:
-    case ScalingForm::kMultiplyAdd:
-      return true;
     case ScalingForm::kByVector:
-      for (int j = 0; j < vectors; ++j) {
-        if (p.vector_form[j] == ScalingForm::kDoubleRounding) return false;
-      }
       return true;
     default:
       return false;
   }
 }
 
+// Whether a form is bounded; kByVector is where the forms of its vectors are.
+INTAGLIO_INLINE constexpr bool IsBounded(ScalingForm form) {
+  switch (form) {
+    case ScalingForm::kDoubleRoundingBounded:
+    case ScalingForm::kDoubleRoundingFitted:
+    case ScalingForm::kDoubleRoundingStretched:
+    case ScalingForm::kSingleRoundingBounded:
+    case ScalingForm::kFloatHalfEvenBounded:
+    case ScalingForm::kMultiplyAdd:
+    case ScalingForm::kByVector:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// Whether a panel of `vectors` vectors is scaled by bounded forms alone.
+INTAGLIO_INLINE constexpr bool IsBounded(const PanelForm& p, int vectors) {
+  if (p.form != ScalingForm::kByVector) return IsBounded(p.form);
+  for (int j = 0; j < vectors; ++j) {
+    if (p.vector_form[j] == ScalingForm::kDoubleRounding) return false;
+  }
+  return true;
+}
+
 // Whether the origins of a panel's fits are less by the output's zero point, so that nothing is
 // left to add: that of its epilogue is 0 then.
-INTAGLIO_INLINE constexpr bool HoldsZeroPoint(const PanelForm& p) {
-  return p.form == ScalingForm::kDoubleRoundingFitted ||
-         p.form == ScalingForm::kDoubleRoundingStretched;
+INTAGLIO_INLINE constexpr bool HoldsZeroPoint(ScalingForm form) {
+  return form == ScalingForm::kDoubleRoundingFitted ||
+         form == ScalingForm::kDoubleRoundingStretched;
 }
+INTAGLIO_INLINE constexpr bool HoldsZeroPoint(const PanelForm& p) { return HoldsZeroPoint(p.form); }
 
 struct EpilogueParams {
   Type output = Type::kInt32;

@@ -15,19 +15,11 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "intaglio/kernels/double_rounding.h"
 #include "intaglio/kernels/epilogue.h"
-#include "intaglio/kernels/other_rounding.h"
-#include "intaglio/kernels/scale_by_vector.h"
 #include "intaglio/kernels/store_words.h"
+#include "intaglio/kernels/with_form.h"
 
 namespace intaglio {
-
-// Whether a kernel's panels may have fits (Kernel::has_fma): V has kHasFma.
-template <class V>
-inline constexpr bool kTakesFits = requires {
-  V::kHasFma;
-};
 
 // Whether a kernel's panels may have kMultiplyAdd (Kernel::takes_multiply_add).
 template <class V>
@@ -43,37 +35,24 @@ INTAGLIO_INLINE void ScaleRows(Form form, const auto& p, typename V::I32 (&acc)[
   for (int j = 0; j < kVectors; ++j) ScaleVector(acc, j, form(p, first + j * V::kLanes));
 }
 
+template <class V>
+struct ScaleByForm {
+  template <class Form, class I32, int kVectors, int kRows>
+  INTAGLIO_INLINE bool operator()(Form form, const auto& p, I32 (&acc)[kRows][kVectors],
+                                  int first) const {
+    if constexpr (Form::kForm == ScalingForm::kByVector) {
+      ScaleByVector<V>(p, acc, first);
+    } else if constexpr (Form::kForm != ScalingForm::kNone) {
+      ScaleRows<V>(form, p, acc, first);
+    }
+    return true;
+  }
+};
+
 template <class V, int kVectors, int kRows>
 INTAGLIO_INLINE void ApplyScaling(const auto& p, typename V::I32 (&acc)[kRows][kVectors],
                                   int first = 0) {
-  switch (p.form) {
-    case ScalingForm::kNone:
-    case ScalingForm::kMultiplyAdd:  // StoreMultiplyAdd's
-      return;
-    case ScalingForm::kDoubleRounding:
-      return ScaleRows<V>(General<V>(), p, acc, first);
-    case ScalingForm::kDoubleRoundingBounded:
-      return ScaleRows<V>(Bounded<V>(), p, acc, first);
-    case ScalingForm::kDoubleRoundingFitted:
-      if constexpr (kTakesFits<V>) ScaleRows<V>(Fitted<V, false>(), p, acc, first);
-      return;
-    case ScalingForm::kDoubleRoundingStretched:
-      if constexpr (kTakesFits<V>) ScaleRows<V>(Fitted<V, true>(), p, acc, first);
-      return;
-    case ScalingForm::kByVector:
-      if constexpr (kTakesFits<V>) ScaleByVector<V>(p, acc, first);
-      return;
-    case ScalingForm::kSingleRounding:
-      return ScaleRows<V>(Single<V>(), p, acc, first);
-    case ScalingForm::kSingleRoundingBounded:
-      return ScaleRows<V>(SingleBounded<V>(), p, acc, first);
-    case ScalingForm::kFloatHalfEven:
-      return ScaleRows<V>(HalfEven<V>(), p, acc, first);
-    case ScalingForm::kFloatHalfEvenBounded:
-      return ScaleRows<V>(HalfEvenBounded<V>(), p, acc, first);
-    case ScalingForm::kToFloat:
-      return ScaleRows<V>(ToReal<V>(), p, acc, first);
-  }
+  WithForm<V>(p, ScaleByForm<V>(), p, acc, first);
 }
 
 // Scales kRows rows by kMultiplyAdd and writes them.

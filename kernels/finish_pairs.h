@@ -8,10 +8,8 @@
 
 #include <cstddef>
 
-#include "intaglio/kernels/double_rounding.h"
 #include "intaglio/kernels/epilogue.h"
-#include "intaglio/kernels/other_rounding.h"
-#include "intaglio/kernels/scale_by_vector.h"
+#include "intaglio/kernels/with_form.h"
 
 namespace intaglio {
 
@@ -20,35 +18,9 @@ inline constexpr bool kStoresPairs = requires {
   typename V::template ByteStore<true>;
 };
 
-template <class Form>
-inline constexpr bool kFormHoldsZeroPoint = requires {
-  Form::kHoldsZeroPoint;
-};
-
 // What stores the rows of panels that are scaled by Form.
 template <class V, class Form>
-using ByteStoreOf = typename V::template ByteStore<!kFormHoldsZeroPoint<Form>>;
-
-// use(form) if a panel is scaled by bounded forms, as nearly all are; else false.
-template <class V, int kVectors, class Use>
-INTAGLIO_INLINE bool WithBoundedScaling(const PanelForm& p, const Use& use) {
-  switch (p.form) {
-    case ScalingForm::kDoubleRoundingBounded:
-      return use(Bounded<V>());
-    case ScalingForm::kDoubleRoundingFitted:
-      return use(Fitted<V, false>());
-    case ScalingForm::kDoubleRoundingStretched:
-      return use(Fitted<V, true>());
-    case ScalingForm::kByVector:
-      return IsBounded(p, kVectors) && use(ByVector<V>());
-    case ScalingForm::kSingleRoundingBounded:
-      return use(SingleBounded<V>());
-    case ScalingForm::kFloatHalfEvenBounded:
-      return use(HalfEvenBounded<V>());
-    default:
-      return false;
-  }
-}
+using ByteStoreOf = typename V::template ByteStore<!HoldsZeroPoint(Form::kForm)>;
 
 // Scales and writes kRows rows, two at a time: the dependent steps of two rows fit into the
 // scheduler of a CPU beside the products of the next tile, those of all rows do not. scaled[j]

@@ -9,6 +9,7 @@ namespace intaglio {
 
 template <class V>
 struct Unscaled {
+  static constexpr ScalingForm kForm = ScalingForm::kNone;
   using I32 = typename V::I32;
   INTAGLIO_INLINE auto operator()(const auto&, int) const {
     return [](I32 a) { return a; };
@@ -17,6 +18,7 @@ struct Unscaled {
 
 template <class V>
 struct Single {
+  static constexpr ScalingForm kForm = ScalingForm::kSingleRounding;
   using I32 = typename V::I32;
   INTAGLIO_INLINE auto operator()(const auto& p, int at) const {
     const I32 mantissa = V::Load(p.mantissa + at);
@@ -27,6 +29,7 @@ struct Single {
 
 template <class V>
 struct SingleBounded {
+  static constexpr ScalingForm kForm = ScalingForm::kSingleRoundingBounded;
   INTAGLIO_INLINE auto operator()(const auto& p, int at) const {
     return SingleRoundingBounded<V>(V::Load(p.mantissa + at), V::Load(p.right_shift + at));
   }
@@ -34,6 +37,7 @@ struct SingleBounded {
 
 template <class V>
 struct HalfEven {
+  static constexpr ScalingForm kForm = ScalingForm::kFloatHalfEven;
   using I32 = typename V::I32;
   INTAGLIO_INLINE auto operator()(const auto& p, int at) const {
     const auto scale = V::LoadF(p.scale + at);
@@ -43,6 +47,7 @@ struct HalfEven {
 
 template <class V>
 struct HalfEvenBounded {
+  static constexpr ScalingForm kForm = ScalingForm::kFloatHalfEvenBounded;
   using I32 = typename V::I32;
   INTAGLIO_INLINE auto operator()(const auto& p, int at) const {
     const auto scale = V::LoadF(p.scale + at);
@@ -65,6 +70,7 @@ struct HalfEvenLow {
 
 template <class V>
 struct ToReal {
+  static constexpr ScalingForm kForm = ScalingForm::kToFloat;
   using I32 = typename V::I32;
   INTAGLIO_INLINE auto operator()(const auto& p, int at) const {
     const auto scale = V::LoadF(p.scale + at);

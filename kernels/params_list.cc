@@ -31,16 +31,7 @@ void KeepParams(const PanelParams& wide, int width, PanelForm* to) {
   WithWidth(width, [&](auto* type) {
     auto& params = *new (to) std::remove_pointer_t<decltype(type)>;
     static_cast<PanelForm&>(params) = wide;
-    Copy(params.offset, wide.offset);
-    Copy(params.negative_zero_point, wide.negative_zero_point);
-    Copy(params.mantissa, wide.mantissa);
-    Copy(params.left_shift, wide.left_shift);
-    Copy(params.right_shift, wide.right_shift);
-    Copy(params.scale, wide.scale);
-    Copy(params.stretch, wide.stretch);
-    Copy(params.shift, wide.shift);
-    Copy(params.addend, wide.addend);
-    Copy(params.origin, wide.origin);
+    ForEachArray(params, wide, [](auto& to, const auto& from) { Copy(to, from); });
   });
 }
 

@@ -70,6 +70,7 @@ class OwnForm {
 // Of double_rounding.h's kind, for vectors that differ.
 template <class V>
 struct ByVector {
+  static constexpr ScalingForm kForm = ScalingForm::kByVector;
   INTAGLIO_INLINE auto operator()(const ParamsOf<V>& p, int at) const { return OwnForm<V>(p, at); }
 };
 

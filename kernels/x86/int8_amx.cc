@@ -151,20 +151,11 @@ void RunBlocks(const BlockArgs& args, int rows, const Epilogue& epilogue) {
 template <int kVectors, class Use>
 INTAGLIO_INLINE bool WithScaling(const PanelForm& p, const Use& use) {
   if constexpr (kVectors < PanelAvx512::kMaxVectors) {
-    switch (p.form) {
-      case ScalingForm::kDoubleRoundingBounded:
-      case ScalingForm::kDoubleRoundingFitted:
-      case ScalingForm::kDoubleRoundingStretched:
-        return use(ByVector<PanelAvx512>());
-      case ScalingForm::kByVector:
-        return IsBounded(p, kVectors) && use(ByVector<PanelAvx512>());
-      case ScalingForm::kSingleRoundingBounded:
-        return use(SingleBounded<PanelAvx512>());
-      case ScalingForm::kFloatHalfEvenBounded:
-        return use(HalfEvenBounded<PanelAvx512>());
-      default:
-        return false;
-    }
+    if (IsDoubleRounding(p.form)) return IsBounded(p, kVectors) && use(ByVector<PanelAvx512>());
+    return WithBoundedScaling<PanelAvx512, kVectors>(p, [&]<class Form>(Form form) {
+      if constexpr (!IsDoubleRounding(Form::kForm)) return use(form);
+      return false;
+    });
   }
   return WithBoundedScaling<PanelAvx512, kVectors>(p, use);
 }
