@@ -48,20 +48,9 @@ INTAGLIO_INLINE constexpr int SwizzledOffset(int line, int chunk) {
   return (line * kChunksPerLine + (chunk ^ key)) * kChunk;
 }
 
-// mma.m16n8k32 on bytes (PTX ISA, "Matrix Fragments for mma.m16n8k32"). Register r of a lane holds
-// 4 bytes along depth from `depth` on; for A of row `line`, for B of column `line`.
-struct FragmentPlace {
-  int line;
-  int depth;
-};
-INTAGLIO_INLINE constexpr FragmentPlace PlaceInA(int lane, int r) {
-  return {lane / 4 + 8 * (r % 2), lane % 4 * 4 + 16 * (r / 2)};
-}
-INTAGLIO_INLINE constexpr FragmentPlace PlaceInB(int lane, int r) {
-  return {lane / 4, lane % 4 * 4 + 16 * r};
-}
-// Accumulator r of a lane. The accumulators of wgmma.m64nNk32 repeat this: warp w holds rows 16w
-// to 16w + 15, registers 4i to 4i + 3 columns 8i to 8i + 7.
+// Accumulator r of a lane of mma.m16n8k32 on bytes (PTX ISA, "Matrix Fragments for mma.m16n8k32").
+// The accumulators of wgmma.m64nNk32 repeat this: warp w holds rows 16w to 16w + 15, registers 4i
+// to 4i + 3 columns 8i to 8i + 7.
 struct AccumulatorPlace {
   int row;
   int col;
