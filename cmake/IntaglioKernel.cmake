@@ -5,6 +5,8 @@
 
 include(CheckCXXCompilerFlag)
 
+# `_scalar` is plain C++.
+set(INTAGLIO_FLAGS_scalar)
 set(INTAGLIO_ISAS sse41 avx2 avxvnni avx512 avx512vnni avx512vbmi amx)
 set(INTAGLIO_FLAGS_sse41 -msse4.1)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
