@@ -42,7 +42,6 @@ const Kernel* InOrderForm(const Kernel& kernel) {
 }
 
 const Kernel& FormHere(const Kernel& kernel) {
-  if (kernel.in_order_form == nullptr) return kernel;  // without a call
   const Kernel* form = InOrderForm(kernel);
   if (form == nullptr) return kernel;
   const std::vector<bool>& in_order = Cores().in_order;
