@@ -5,9 +5,9 @@
 #include <string>
 #include <utility>
 
+#include "intaglio/gemm/bind_panels.h"
 #include "intaglio/gemm/depthwise_product.h"
 #include "intaglio/gemm/dispatch.h"
-#include "intaglio/gemm/prepare.h"
 #include "intaglio/kernels/depthwise_args.h"
 #include "intaglio/pack/validate.h"
 

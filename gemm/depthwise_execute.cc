@@ -5,6 +5,7 @@
 #include "intaglio/fixedpoint/float_environment.h"
 #include "intaglio/gemm/depthwise_line.h"
 #include "intaglio/gemm/depthwise_product.h"
+#include "intaglio/gemm/folded_params.h"
 #include "intaglio/gemm/panel_params.h"
 #include "intaglio/gemm/task_parts.h"
 #include "intaglio/kernels/params_list.h"
@@ -19,12 +20,7 @@ void FillParams(const DepthwiseProduct& product, PanelForm* first, size_t each) 
   const RowFacts rows{input.zero_point + TapMove(*product.packed.kernel, input.type),
                       LargestDistance(input.type, input.zero_point)};
   const Panels& panels = product.packed.filters.panels;
-  const size_t count = panels.extents.size();
-  for (size_t e = 0; e < count; ++e) {
-    MakeParams(panels.format.width(), ParamsAt(first, e, each), [&](PanelParams& params) {
-      FillPanelParams(panels, panels.extents[e], rows, product.standard, params);
-    });
-  }
+  FillAllParams(panels, rows, product.standard, first);
   if (product.packed.folded.copies > 1) RepeatChannels(panels, first, each);
 }
 

@@ -4,11 +4,12 @@
 #include <new>
 
 #include "intaglio/fixedpoint/float_environment.h"
-#include "intaglio/gemm/blocking.h"
+#include "intaglio/gemm/bind_panels.h"
 #include "intaglio/gemm/cores.h"
 #include "intaglio/gemm/dispatch.h"
 #include "intaglio/gemm/fit_panel.h"
-#include "intaglio/gemm/prepare.h"
+#include "intaglio/gemm/product.h"
+#include "intaglio/gemm/tasks.h"
 #include "intaglio/kernels/kernel_table.h"
 #include "intaglio/kernels/params_list.h"
 

@@ -2,14 +2,45 @@
 
 #include <cstdio>
 #include <new>
+#include <string>
 
-#include "intaglio/gemm/blocking.h"
+#include "intaglio/gemm/bind_panels.h"
+#include "intaglio/gemm/check.h"
 #include "intaglio/gemm/describe.h"
 #include "intaglio/gemm/dispatch.h"
-#include "intaglio/gemm/prepare.h"
+#include "intaglio/gemm/pack_for_call.h"
+#include "intaglio/gemm/product.h"
+#include "intaglio/gemm/tasks.h"
+#include "intaglio/kernels/kernel_table.h"
 
 namespace intaglio {
 namespace {
+
+void SetRows(const Operand& o, Side side, RowSource& rows) {
+  if (o.kind() == Operand::Kind::kIm2col) {
+    rows = RowSource::From(o.im2col());
+  } else {
+    rows.matrix = side == Side::kLhs ? o.matrix() : Transposed(o.matrix());
+  }
+}
+
+Status OutputOfAnotherType(Type dst, Type output) {
+  return InvalidArgument(std::string("dst is ") + NameOf(dst) + ", the pipeline's output " +
+                         NameOf(output));
+}
+
+// Gives a product the panels of its packed side, and the kernel that reads them.
+Status TakePacked(const PackedMatrix& packed, const Finish& finish, Product& product) {
+  product.Take(packed.panels());
+  INTAGLIO_RETURN_IF_ERROR(CheckRuns(product.rows, *product.panels));
+  if (finish.bound != nullptr) return UseBound(*finish.bound, product);
+  product.epilogue = MakeEpilogue(product.standard);
+  INTAGLIO_RETURN_IF_ERROR(CheckDepth(*product.panels, product.rows.Magnitude()));
+  const auto kernel = KernelFor(product.panels->format);
+  if (!kernel.ok()) return kernel.status();
+  product.kernel = ForProduct(product.rows.type(), product.size(), CandidatesOf(**kernel));
+  return {};
+}
 
 Status Multiply(Context& context, const Operand& lhs, const Operand& rhs, const MutableMatrix& dst,
                 const Finish& finish) {
@@ -25,6 +56,42 @@ Status Multiply(Context& context, const Operand& lhs, const Operand& rhs, const 
 }
 
 }  // namespace
+
+Status Prepare(Context& context, const Operand& lhs, const Operand& rhs, const MutableMatrix& dst,
+               const Finish& finish, PreparedProduct& prepared) {
+  INTAGLIO_RETURN_IF_ERROR(CheckOperands(lhs, rhs, dst));
+  if (dst.type != finish.tile.output) return OutputOfAnotherType(dst.type, finish.tile.output);
+  const StandardPipeline* standard = finish.standard;
+  if (standard != nullptr && finish.bound == nullptr) {
+    INTAGLIO_RETURN_IF_ERROR(Validate(*standard, dst.rows, dst.cols));
+  }
+  const bool lhs_packed = lhs.kind() == Operand::Kind::kPacked;
+  const bool rhs_packed = rhs.kind() == Operand::Kind::kPacked;
+  const Side side = lhs_packed   ? Side::kLhs
+                    : rhs_packed ? Side::kRhs
+                                 : ChoosePanelSide(lhs, dst, standard);
+  const Operand& channels = side == Side::kLhs ? lhs : rhs;
+
+  Product& product = prepared.product;
+  if (side == Side::kLhs) {
+    SetRows(rhs, Side::kRhs, product.rows);
+  } else {
+    SetRows(lhs, Side::kLhs, product.rows);
+  }
+  product.WriteTo(dst, side);
+  product.tile = finish.tile;
+  product.standard = standard != nullptr && RunsInRegisters(*standard, product.channels_along)
+                         ? standard
+                         : nullptr;
+  prepared.side = side;
+  prepared.packed_for_call = !lhs_packed && !rhs_packed;
+  if (!prepared.packed_for_call) return TakePacked(channels.packed(), finish, product);
+  if (finish.bound != nullptr) {
+    return InvalidArgument("the pipeline was bound to another packed matrix");
+  }
+  const ConstMatrix& matrix = channels.matrix();
+  return PackForCall(context, side == Side::kLhs ? matrix : Transposed(matrix), product);
+}
 
 Status Gemm(Context& context, const Operand& lhs, const Operand& rhs, const MutableMatrix& dst,
             const StandardPipeline& pipeline) {

@@ -77,6 +77,14 @@ Status Gemm(Context& context, const Operand& lhs, const Operand& rhs, const Muta
   return Gemm(context, lhs, rhs, dst, AsTilePipeline(pipeline));
 }
 
+// For the engine, which also plans (gemm/gemm_plan.h) and describes (gemm/describe.h) products:
+// checks everything, the pipeline's parameters included unless they were checked when it was bound,
+// and makes the canonical form (gemm/product.h).
+struct Finish;
+struct PreparedProduct;
+Status Prepare(Context& context, const Operand& lhs, const Operand& rhs, const MutableMatrix& dst,
+               const Finish& finish, PreparedProduct& prepared);
+
 }  // namespace intaglio
 
 #endif  // INTAGLIO_GEMM_GEMM_H_

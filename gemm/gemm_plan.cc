@@ -5,14 +5,15 @@
 #include <cstdio>
 #include <new>
 #include <optional>
-#include <vector>
 
-#include "intaglio/gemm/blocking.h"
+#include "intaglio/gemm/bind_panels.h"
 #include "intaglio/gemm/check.h"
+#include "intaglio/gemm/cut_for_threads.h"
 #include "intaglio/gemm/describe.h"
 #include "intaglio/gemm/dispatch.h"
-#include "intaglio/gemm/prepare.h"
-#include "intaglio/kernels/params_list.h"
+#include "intaglio/gemm/panel_params.h"
+#include "intaglio/gemm/product.h"
+#include "intaglio/gemm/tasks.h"
 #include "intaglio/pack/validate.h"
 
 namespace intaglio {
@@ -117,18 +118,11 @@ Result<BoundPipeline> BindTo(const Operand& packed, const Operand& other, int64_
 // What kernels add to accumulators before a pipeline of the user's gets them.
 Status FillParams(GemmPlan::Storage& plan) {
   Product& product = plan.prepared.product;
-  const std::vector<PanelExtent>& extents = product.panels->extents;
-  const int width = product.panels->format.width();
-  const size_t each = product.params_bytes;
-  const size_t bytes = extents.size() * each;
+  const size_t bytes = product.panels->extents.size() * product.params_bytes;
   plan.params = AlignedBuffer::Allocate(bytes);
   auto* const first = static_cast<PanelForm*>(plan.params.data());
   if (bytes > 0 && first == nullptr) return OutOfMemory("no memory to plan a product");
-  for (size_t e = 0; e < extents.size(); ++e) {
-    MakeParams(width, ParamsAt(first, e, each), [&](PanelParams& params) {
-      FillPanelParams(*product.panels, extents[e], product.row_facts(), nullptr, params);
-    });
-  }
+  FillAllParams(*product.panels, product.row_facts(), nullptr, first);
   product.params = first;
   return {};
 }
@@ -221,7 +215,7 @@ Status GemmPlan::Run(Context& context, const void* operand, void* dst, ptrdiff_t
   } else {
     product.rows.matrix.data = static_cast<const std::byte*>(operand) + storage_->first_byte;
   }
-  SetDestination(result, prepared.side, product);
+  product.WriteTo(result, prepared.side);
   if (Verbose()) std::fprintf(stderr, "intaglio: %s\n", Describe(context, prepared).text.c_str());
   const int threads = ThreadsWorth(product, context.threads());
   return threads == 1 ? Execute(context, product, storage_->alone)

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 
+#include "intaglio/gemm/check.h"
+#include "intaglio/gemm/dispatch.h"
 #include "intaglio/gemm/task_parts.h"
+#include "intaglio/kernels/kernel_table.h"
 
 namespace intaglio {
 
@@ -17,8 +20,13 @@ Side ChoosePanelSide(const Operand& lhs, const MutableMatrix& dst,
   return RowsAreContiguous(dst) ? Side::kRhs : Side::kLhs;
 }
 
-Status PackForCall(Context& context, const ConstMatrix& channels, const Kernel& kernel,
-                   Panels& panels) {
+Status PackForCall(Context& context, const ConstMatrix& channels, Product& product) {
+  INTAGLIO_RETURN_IF_ERROR(CheckDepth(product.rows, channels));
+  const auto best = BestKernel();
+  if (!best.ok()) return best.status();
+  const Kernel& kernel = **best;
+  product.epilogue = MakeEpilogue(product.standard);
+  Panels& panels = context.CallPanels();
   INTAGLIO_RETURN_IF_ERROR(LayOutPanels(kernel.panel, channels.rows, channels.cols, panels));
   const auto pack = [&](int first, int last) {
     PackExtents(channels, {}, Magnitudes::kOfType, kernel.pack, first, last, panels);
@@ -31,6 +39,8 @@ Status PackForCall(Context& context, const ConstMatrix& channels, const Kernel& 
     context.Run(workers, [&](int worker) { parts.Run(worker, [&](int e) { pack(e, e + 1); }); });
   }
   panels.has_zero_points = !panels.zero_points.empty() && panels.zero_points[0] != 0;
+  product.Take(panels);
+  product.kernel = ForProduct(product.rows.type(), product.size(), CandidatesOf(kernel));
   return {};
 }
 

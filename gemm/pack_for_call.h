@@ -5,8 +5,7 @@
 #include "intaglio/fixedpoint/status.h"
 #include "intaglio/gemm/context.h"
 #include "intaglio/gemm/gemm.h"
-#include "intaglio/kernels/kernel.h"
-#include "intaglio/pack/panels.h"
+#include "intaglio/gemm/product.h"
 
 namespace intaglio {
 
@@ -15,9 +14,9 @@ namespace intaglio {
 Side ChoosePanelSide(const Operand& lhs, const MutableMatrix& dst,
                      const StandardPipeline* standard);
 
-// Packs the matrix whose rows are the channels, on the context's threads.
-Status PackForCall(Context& context, const ConstMatrix& channels, const Kernel& kernel,
-                   Panels& panels);
+// Packs the matrix whose rows are the channels, on the context's threads, and gives the product its
+// panels and the kernel that reads them. Checks that no sum can leave int32.
+Status PackForCall(Context& context, const ConstMatrix& channels, Product& product);
 
 }  // namespace intaglio
 

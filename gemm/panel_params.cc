@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
-#include <new>
 
 #include "intaglio/fixedpoint/registers.h"
 #include "intaglio/kernels/params_list.h"
@@ -142,14 +141,6 @@ ScalingForm FillScaling(const StandardPipeline& s, const PanelFormat& format,
   return ScalingForm::kNone;
 }
 
-// Element i of `to` is element source[i] of `from`, each of four bytes.
-void TakeWords(void* to, const void* from, const int* source, int count) {
-  for (int i = 0; i < count; ++i) {
-    std::memcpy(static_cast<std::byte*>(to) + 4 * i,
-                static_cast<const std::byte*>(from) + 4 * source[i], 4);
-  }
-}
-
 }  // namespace
 
 void FillPanelParams(const Panels& panels, const PanelExtent& extent, const RowFacts& rows,
@@ -164,27 +155,20 @@ void FillPanelParams(const Panels& panels, const PanelExtent& extent, const RowF
   std::fill_n(params.vector_form, extent.vectors, params.form);
 }
 
-void RepeatChannels(const Panels& panels, PanelForm* first, size_t each) {
-  const auto& from = static_cast<const PanelParams&>(*first);
-  auto& to = *new (ParamsAt(first, 1, each)) PanelParams;
-  const PanelFormat& format = panels.format;
-  const int vectors = panels.extents.front().vectors;
-  int place[kMaxPanelWidth];  // of each channel in the one panel
-  for (int at = 0; at < format.lanes * vectors; ++at) {
-    place[ChannelOfLane(format, vectors, at / format.lanes, at % format.lanes)] = at;
+void FillAllParams(const Panels& panels, const RowFacts& rows, const StandardPipeline* standard,
+                   PanelForm* first) {
+  const int width = panels.format.width();
+  const size_t each = ParamsBytes(width);
+  for (size_t e = 0; e < panels.extents.size(); ++e) {
+    MakeParams(width, ParamsAt(first, e, each), [&](PanelParams& params) {
+      FillPanelParams(panels, panels.extents[e], rows, standard, params);
+    });
   }
-  to.form = from.form;
-  to.fits_int16 = from.fits_int16;
-  // Of each 128 bits, both panels' vectors have four channels by turns.
-  for (int j = 0; j < format.vectors; ++j) to.vector_form[j] = from.vector_form[j % vectors];
-  int source[kMaxPanelWidth];
-  for (int at = 0; at < format.width(); ++at) {
-    const int channel = ChannelOfLane(format, format.vectors, at / format.lanes, at % format.lanes);
-    source[at] = place[channel % panels.channels];
-  }
-  ForEachArray(to, from, [&](auto& words, const auto& from_words) {
-    TakeWords(words, from_words, source, format.width());
-  });
+}
+
+bool RunsInRegisters(const StandardPipeline& s, Axis channels_along) {
+  const bool per_channel = s.bias != nullptr || s.per_channel;
+  return s.scaling != Scaling::kReal64 && (!per_channel || s.axis == channels_along);
 }
 
 EpilogueParams MakeEpilogue(const StandardPipeline* standard) {

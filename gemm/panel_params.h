@@ -22,10 +22,12 @@ struct RowFacts {
 void FillPanelParams(const Panels& panels, const PanelExtent& extent, const RowFacts& rows,
                      const StandardPipeline* standard, PanelParams& params);
 
-// Makes, behind the parameters of the one extent, those of a panel of four vectors that holds its
-// channels, of one vector or two, again and again. Panels have kMaxPanelWidth. each: of
-// ParamsBytes.
-void RepeatChannels(const Panels& panels, PanelForm* first, size_t each);
+// The same for all panels, in a list that begins at `first` (kernels/params_list.h).
+void FillAllParams(const Panels& panels, const RowFacts& rows, const StandardPipeline* standard,
+                   PanelForm* first);
+
+// Whether kernels run the pipeline themselves. They do if its channels are those of their panels.
+bool RunsInRegisters(const StandardPipeline& pipeline, Axis channels_along);
 
 // The epilogue's part that all panels share.
 EpilogueParams MakeEpilogue(const StandardPipeline* standard);

@@ -10,11 +10,11 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "intaglio/fixedpoint/status.h"
-#include "intaglio/gemm/context.h"
+#include "intaglio/gemm/bound_pipeline.h"
 #include "intaglio/gemm/panel_params.h"
 #include "intaglio/kernels/kernel.h"
 #include "intaglio/kernels/params_list.h"
+#include "intaglio/pack/packed_matrix.h"
 #include "intaglio/pack/panels.h"
 #include "intaglio/pack/rows.h"
 #include "intaglio/pipeline/tile.h"
@@ -47,6 +47,18 @@ struct Product {
     panels = &taken;
     params_bytes = ParamsBytes(taken.format.width());
   }
+  // Where the result goes, panels being made of `panel_side`.
+  void WriteTo(const MutableMatrix& result, Side panel_side) {
+    // As the transposed problem sees it, where the panels are on the left.
+    const MutableMatrix view = panel_side == Side::kRhs ? result : Transposed(result);
+    const bool row_major = view.order == Order::kRowMajor;
+    dst = static_cast<std::byte*>(view.data);
+    dst_type = view.type;
+    channels_along = panel_side == Side::kRhs ? Axis::kCols : Axis::kRows;
+    row_stride = row_major ? view.stride : 1;
+    // A single channel is contiguous in any order.
+    channel_stride = row_major || view.cols == 1 ? 1 : view.stride;
+  }
   int row_count() const { return rows.rows(); }
   int channel_count() const { return panels->channels; }
   int depth() const { return panels->depth; }
@@ -58,11 +70,19 @@ struct Product {
   RowFacts row_facts() const { return {rows.ZeroPoint(kernel->row_format), rows.Magnitude()}; }
 };
 
-struct Blocking;  // gemm/blocking.h
+// A product, whose panels are the context's own where neither side was packed before.
+struct PreparedProduct {
+  Product product;
+  Side side = Side::kRhs;  // the one in panels
+  bool packed_for_call = false;
+};
 
-// Computes the result, cut as told. The only error is a lack of memory, found before dst is
-// touched.
-Status Execute(Context& context, const Product& product, const Blocking& blocking);
+// How a result is finished. Every pipeline can be run over tiles.
+struct Finish {
+  TilePipeline tile;
+  const StandardPipeline* standard = nullptr;     // where it is one
+  const BoundPipeline::Storage* bound = nullptr;  // and was bound before
+};
 
 }  // namespace intaglio
 

@@ -1,5 +1,7 @@
 #include "intaglio/gemm/write_tile.h"
 
+#include <algorithm>
+
 #include "intaglio/pack/copy_lines.h"
 
 namespace intaglio {
@@ -42,8 +44,7 @@ void RunTilePipeline(const Product& p, const std::byte* tile, size_t tile_stride
               p.row_stride, p.channel_stride});
 }
 
-}  // namespace
-
+// Brings a tile to its place in dst. tile_stride: bytes from row to row.
 void WriteTile(const Product& p, const std::byte* tile, size_t tile_stride, int row, int rows,
                const PanelExtent& extent) {
   if (p.standard != nullptr) {
@@ -51,6 +52,42 @@ void WriteTile(const Product& p, const std::byte* tile, size_t tile_stride, int 
   } else {
     RunTilePipeline(p, tile, tile_stride, row, rows, extent);
   }
+}
+
+}  // namespace
+
+void RunByScratch(const Product& p, const Kernel& kernel, const PanelExtent& extent, int first,
+                  int row, const Scratch& scratch, const TileArgs& all) {
+  const size_t stride =
+      static_cast<size_t>(p.panels->format.lanes * extent.vectors) * SizeOf(p.epilogue.output);
+  TileArgs args = all;
+  args.dst = scratch.tile;
+  args.dst_stride = static_cast<ptrdiff_t>(stride);
+  const int rows_each = kScratchTileRows / kernel.max_rows * kernel.max_rows;
+  TileRun run(kernel);
+  for (; row < all.row_count; row += rows_each) {
+    // Of windows a call takes whole tiles: the last ones may be computed again.
+    if (all.windows.begin != nullptr) row = std::min(row, all.row_count - kernel.max_rows);
+    args.row_count = std::min(rows_each, all.row_count - row);
+    args.rows = static_cast<const std::byte*>(all.rows) + row * all.row_stride;
+    if (all.windows.begin != nullptr) args.windows.begin = all.windows.begin + row;
+    if (all.row_sums != nullptr) args.row_sums = all.row_sums + row;
+    if (all.row_terms != nullptr) args.row_terms = all.row_terms + row;
+    run.Tile(args);
+    if (p.standard == nullptr) run.End();  // what follows is the user's code
+    WriteTile(p, scratch.tile, stride, first + row, args.row_count, extent);
+    args.fetch_ahead = false;
+  }
+}
+
+int RowsOfEdge(const Product& p, const Kernel& kernel, int count) {
+  constexpr int kRowsWorthACall = 24;  // a second one takes as long as copying so many
+  if (count <= kRowsWorthACall || !kernel.stores_in_order) return 0;
+  const PanelExtent& edge = p.panels->extents.back();
+  const int more = p.panels->format.lanes * edge.vectors - edge.channels;
+  if (more == 0 || p.row_stride != p.channel_count()) return 0;
+  const int direct = count - (more - 1) / p.channel_count() - 1;
+  return direct >= kRowsWorthACall ? direct : 0;
 }
 
 }  // namespace intaglio

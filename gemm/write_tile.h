@@ -2,18 +2,23 @@
 #ifndef INTAGLIO_GEMM_WRITE_TILE_H_
 #define INTAGLIO_GEMM_WRITE_TILE_H_
 
-#include <cstddef>
-
 #include "intaglio/gemm/product.h"
+#include "intaglio/gemm/tasks.h"
+#include "intaglio/kernels/kernel.h"
 #include "intaglio/pack/panels.h"
 
 namespace intaglio {
 
-// Brings `rows` rows of one panel, from `row` on, from a tile to their place in dst: elements that
-// the kernel finished, or accumulators by way of the product's own pipeline. `tile_stride` is the
-// bytes from row to row.
-void WriteTile(const Product& product, const std::byte* tile, size_t tile_stride, int row, int rows,
-               const PanelExtent& extent);
+// Computes one panel by way of the scratch tile, for the rows of `args` from `row` on, the first of
+// which is `first`: brings what the kernel finished to dst, or its accumulators by way of the
+// product's own pipeline.
+void RunByScratch(const Product& product, const Kernel& kernel, const PanelExtent& extent,
+                  int first, int row, const Scratch& scratch, const TileArgs& args);
+
+// How many of a task's `count` rows a last panel of fewer channels than its width may write to dst
+// all the same: what it writes too much lies in the next row, and is written after it, by the panel
+// itself or by those before it, which take their turn later.
+int RowsOfEdge(const Product& product, const Kernel& kernel, int count);
 
 }  // namespace intaglio
 

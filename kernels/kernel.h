@@ -85,7 +85,7 @@ struct ProductSize {
   bool packed = false;  // rows are packed in each call; false, too, where they are not known yet
 };
 
-// What a kernel's products cost, as far as their cut into tasks depends on it (gemm/blocking.h).
+// What a kernel's products cost, as far as their cut into tasks depends on it (gemm/tasks.h).
 struct ProductCosts {
   // An instruction multiplies a vector of channels by so many rows and groups of depth.
   uint8_t rows_at_once = 1;

@@ -1,5 +1,5 @@
 // How products are cut for threads.
-#include "intaglio/gemm/blocking.h"
+#include "intaglio/gemm/tasks.h"
 
 #include <gtest/gtest.h>
 

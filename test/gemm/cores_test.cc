@@ -7,10 +7,10 @@
 #include <atomic>
 #include <utility>
 
-#include "intaglio/gemm/blocking.h"
 #include "intaglio/gemm/depthwise_product.h"
 #include "intaglio/gemm/dispatch.h"
-#include "intaglio/gemm/prepare.h"
+#include "intaglio/gemm/product.h"
+#include "intaglio/gemm/tasks.h"
 #include "intaglio/kernels/depthwise_args.h"
 #include "intaglio/kernels/kernel_table.h"
 #include "intaglio/test/gemm/image.h"

@@ -1,10 +1,13 @@
-// How a product is cut into tasks, and the scratch of the threads that run them.
-#ifndef INTAGLIO_GEMM_BLOCKING_H_
-#define INTAGLIO_GEMM_BLOCKING_H_
+// A product, cut into tasks that threads run: each some rows by some panels, such that their data
+// stay in the caches.
+#ifndef INTAGLIO_GEMM_TASKS_H_
+#define INTAGLIO_GEMM_TASKS_H_
 
 #include <cstddef>
 #include <cstdint>
 
+#include "intaglio/fixedpoint/status.h"
+#include "intaglio/gemm/context.h"
 #include "intaglio/gemm/product.h"
 
 namespace intaglio {
@@ -54,9 +57,6 @@ struct Blocking {
 };
 Blocking Block(const Product& product, int threads);
 
-// How many of `threads` are worth waking for a product.
-int ThreadsWorth(const Product& product, int threads);
-
 // The rows and the panels of a task: parts as even as steps of rows allow.
 Range RowsOf(const Product& product, const Blocking& blocking, int row_task);
 Range ExtentsOf(const Product& product, const Blocking& blocking, int extent_task);
@@ -74,6 +74,10 @@ struct Scratch {
 // Cuts `memory`, scratch_bytes of it aligned to 64, into its parts.
 Scratch CarveScratch(void* memory, const Blocking& blocking);
 
+// Computes the result, cut as told. The only error is a lack of memory, found before dst is
+// touched.
+Status Execute(Context& context, const Product& product, const Blocking& blocking);
+
 }  // namespace intaglio
 
-#endif  // INTAGLIO_GEMM_BLOCKING_H_
+#endif  // INTAGLIO_GEMM_TASKS_H_

@@ -1,21 +1,148 @@
-// Runs the kernel over the tasks of a product.
+#include "intaglio/gemm/tasks.h"
+
 #include <algorithm>
 #include <functional>
 #include <utility>
 
 #include "intaglio/fixedpoint/float_environment.h"
 #include "intaglio/fixedpoint/registers.h"
-#include "intaglio/gemm/blocking.h"
 #include "intaglio/gemm/cores.h"
-#include "intaglio/gemm/product.h"
+#include "intaglio/gemm/cpu.h"
+#include "intaglio/gemm/cut_for_threads.h"
 #include "intaglio/gemm/task_parts.h"
+#include "intaglio/gemm/window_rows.h"
 #include "intaglio/gemm/write_tile.h"
 #include "intaglio/kernels/params_list.h"
-#include "intaglio/pack/copy_lines.h"
+#include "intaglio/pack/aligned_buffer.h"
 #include "intaglio/pack/first_byte.h"
 #include "intaglio/pack/windows.h"
 
 namespace intaglio {
+namespace {
+
+constexpr size_t kTileBytes = size_t{kScratchTileRows} * kMaxPanelWidth * sizeof(int32_t);
+
+// Part `index` of `parts` even ones.
+Range Part(int count, int index, int parts) {
+  const auto begin = [&](int i) { return static_cast<int>(int64_t{count} * i / parts); };
+  return {begin(index), begin(index + 1)};
+}
+
+size_t SumBytes(const Blocking& b) {
+  return RoundUp(static_cast<size_t>(b.rows) * sizeof(int32_t), 64);
+}
+
+// The tiles that rows are cut in. Some kernels have them as high as a task asks; but where there
+// are many of them tasks of whole ones leave fewer over, which take as long.
+int RowStep(const Product& p, int threads) {
+  constexpr int kManyTiles = 8;  // of a thread
+  const int tile = p.kernel->max_rows;
+  const int step = p.kernel->costs.row_step;
+  const bool few = threads > 1 && p.row_count() / threads < kManyTiles * tile;
+  return few && step > 0 ? step : tile;
+}
+
+bool FetchesPanels(const Product& p) {
+  const size_t bytes = p.panels->data.bytes();
+  if (bytes <= Cpu().l2_bytes && !(p.cold && p.kernel->costs.fetches_cold_panels)) return false;
+  switch (Cpu().hints) {
+    case CpuInfo::Hints::kAlways:
+      return true;
+    case CpuInfo::Hints::kForVectors:
+      return p.row_count() == 1 && bytes <= 8 * Cpu().l2_bytes;
+    case CpuInfo::Hints::kNever:
+      break;
+  }
+  return false;
+}
+
+void SetScratch(const Product& p, size_t panel_bytes, Blocking& b) {
+  const RowFormat format = p.kernel->row_format;
+  const size_t row_bytes =
+      b.in_place  ? 0
+      : b.windows ? WindowScratchBytes(p, b.rows)
+                  : PackedRowsBytes(format, b.rows, static_cast<size_t>(p.padded_depth()));
+  b.row_bytes = RoundUp(row_bytes, 64);
+  b.operand_bytes = format == RowFormat::kWidened16 ? 2 * panel_bytes : 0;
+  b.scratch_bytes = kTileBytes + SumBytes(b) + b.row_bytes + b.operand_bytes;
+}
+
+}  // namespace
+
+Blocking Block(const Product& p, int threads) {
+  Blocking b{};
+  if (p.row_count() == 0 || p.channel_count() == 0) return b;
+  const Kernel& kernel = *p.kernel;
+  const auto padded_depth = static_cast<size_t>(p.padded_depth());
+  const size_t panel_bytes =
+      std::max<size_t>(1, padded_depth * static_cast<size_t>(p.panels->format.width()));
+  const auto extents = static_cast<int>(p.panels->extents.size());
+
+  b.threads = threads = ThreadsWorth(p, threads);
+  b.row_step = RowStep(p, threads);
+  b.in_place = p.rows.ServesInPlace(kernel.row_format, p.padded_depth());
+  // Of L2 rows have what panels and results leave.
+  const size_t all_rows = static_cast<size_t>(p.row_count()) * static_cast<size_t>(p.depth());
+  b.fetches_panels = FetchesPanels(p);
+  b.fetches_rows =
+      Cpu().hints == CpuInfo::Hints::kAlways && b.in_place && all_rows > Cpu().l2_bytes / 4 * 3;
+  b.windows = ReadsWindows(p, b.fetches_panels);
+  const size_t row_bytes = std::max<size_t>(
+      1, b.windows ? WindowRowBytes(p) : padded_depth * RowElementBytes(kernel.row_format));
+  // A task's panels stay in L2 beside its rows, which every panel reads again.
+  const size_t l2_bytes = Cpu().l2_bytes;
+  const size_t panels_room = l2_bytes / 2;
+  const size_t rows_room = std::min(l2_bytes / 8, kMaxBlockRows * row_bytes);
+  const auto row_count = static_cast<size_t>(p.row_count());
+  if (threads == 1 && row_count * row_bytes <= rows_room &&
+      static_cast<size_t>(extents) * panel_bytes <= panels_room) {
+    // One task: of a small product the divisions below would be a good part.
+    b.rows = p.row_count();
+    b.extents = extents;
+    b.row_tasks = b.extent_tasks = b.row_slices = 1;
+    b.rows_stay = true;
+    SetScratch(p, panel_bytes, b);
+    return b;
+  }
+  b.extents = static_cast<int>(
+      std::clamp<size_t>(panels_room / panel_bytes, 1, static_cast<size_t>(extents)));
+  const auto step = static_cast<size_t>(b.row_step);
+  const auto steps = static_cast<int>((row_count + step - 1) / step);
+  const auto most_rows =
+      RoundUp(std::max<size_t>(rows_room / row_bytes, 1), static_cast<size_t>(kernel.max_rows));
+  const auto most_steps = static_cast<int>(most_rows / step);
+  b.row_tasks = (steps + most_steps - 1) / most_steps;
+  b.extent_tasks = (extents + b.extents - 1) / b.extents;
+  b.row_slices = 1;
+  // Reading panels again, beside products, takes less than packing rows again: 3 to 4 % of 2048^3
+  // and of 512x49x4608 (Zen 5).
+  b.rows_stay = b.extent_tasks == 1 || !(b.in_place || kernel.costs.keeps_panels);
+  if (threads > 1) CutForThreads(p, steps, most_steps, b);
+  b.rows = (steps + b.row_tasks - 1) / b.row_tasks * b.row_step;
+  b.extents = (extents + b.extent_tasks - 1) / b.extent_tasks;
+  SetScratch(p, panel_bytes, b);
+  return b;
+}
+
+Range RowsOf(const Product& p, const Blocking& b, int row_task) {
+  const int step = b.row_step;
+  const int count = (p.row_count() - 1) / step + 1;
+  const Range steps = Part(count, row_task, b.row_tasks);
+  return {steps.first * step, steps.last == count ? p.row_count() : steps.last * step};
+}
+
+Range ExtentsOf(const Product& p, const Blocking& b, int extent_task) {
+  return Part(static_cast<int>(p.panels->extents.size()), extent_task, b.extent_tasks);
+}
+
+Scratch CarveScratch(void* memory, const Blocking& blocking) {
+  auto* tile = static_cast<std::byte*>(memory);
+  auto* sums = tile + kTileBytes;
+  auto* rows = sums + SumBytes(blocking);
+  auto* operands = blocking.operand_bytes == 0 ? nullptr : rows + blocking.row_bytes;
+  return {tile, reinterpret_cast<int32_t*>(sums), rows, operands};
+}
+
 namespace {
 
 // What every task of a product reads.
@@ -26,41 +153,14 @@ struct Plan {
   bool direct;              // whole tiles go straight to dst; else by way of scratch
 };
 
-// Lays out the lines of `count` rows of a convolution. Tiles read them there; rows too few for one,
-// and what is not finished by whole tiles, are gathered behind them.
-void ReadyWindows(const Plan& plan, const Kernel& kernel, int first, int count,
-                  const Scratch& scratch, TileArgs& args) {
-  const Product& p = plan.product;
-  const Im2col& v = p.rows.im2col;
-  const WindowRows windows{scratch.sums, v.kernel_height, WindowLineStep(v, kernel.row_format)};
-  const int groups = p.panels->groups / v.kernel_height;
-  std::byte* end =
-      PackWindows(v, kernel.row_format, kernel.pack_rows, first, count, scratch.rows, scratch.sums);
-  if (p.tiles_take_windows && count >= kernel.max_rows) {
-    args.rows = scratch.rows;
-    args.row_stride = 0;
-    args.windows = windows;
-    args.groups = groups;
-    return;
-  }
-  const ptrdiff_t line = ptrdiff_t{groups} * p.panels->format.depth_step *
-                         static_cast<ptrdiff_t>(RowElementBytes(kernel.row_format));
-  args.rows = end;
-  args.row_stride = line * windows.lines;
-  args.windows = {};
-  args.groups = p.panels->groups;
-  for (int r = 0; r < count; ++r, end += args.row_stride) {
-    CopyLines({scratch.rows + scratch.sums[r], windows.line_step, end, line, line, windows.lines});
-  }
-}
-
-// Makes ready what the kernel reads of `count` rows from `first` on.
-void ReadyRows(const Plan& plan, const Kernel& kernel, int first, int count, const Scratch& scratch,
+// Makes ready what the kernel reads of args.row_count rows from `first` on.
+void ReadyRows(const Plan& plan, const Kernel& kernel, int first, const Scratch& scratch,
                TileArgs& args) {
   const Product& p = plan.product;
+  const int count = args.row_count;
   args.groups = p.panels->groups;
   if (plan.blocking.windows) {
-    ReadyWindows(plan, kernel, first, count, scratch, args);
+    ReadyWindows(p, kernel, first, scratch, args);
   } else if (plan.blocking.in_place) {
     args.row_stride = p.rows.matrix.stride;
     args.rows = FirstByte(p.rows.matrix) + first * args.row_stride;
@@ -92,32 +192,6 @@ void SetPanel(const Plan& plan, int e, TileArgs& args) {
   args.panel_has_lowest = extent.has_lowest;
   args.params = &ParamsOfPanel(plan, e);
   args.epilogue.zero_point = HoldsZeroPoint(*args.params) ? 0 : plan.product.epilogue.zero_point;
-}
-
-// A panel whose tiles do not go straight to dst, for the rows of `args` from `row` on, the first of
-// which is `first`.
-void RunByScratch(const Product& p, const Kernel& kernel, const PanelExtent& extent, int first,
-                  int row, const Scratch& scratch, const TileArgs& all) {
-  const size_t stride =
-      static_cast<size_t>(p.panels->format.lanes * extent.vectors) * SizeOf(p.epilogue.output);
-  TileArgs args = all;
-  args.dst = scratch.tile;
-  args.dst_stride = static_cast<ptrdiff_t>(stride);
-  const int rows_each = kScratchTileRows / kernel.max_rows * kernel.max_rows;
-  TileRun run(kernel);
-  for (; row < all.row_count; row += rows_each) {
-    // Of windows a call takes whole tiles: the last ones may be computed again.
-    if (all.windows.begin != nullptr) row = std::min(row, all.row_count - kernel.max_rows);
-    args.row_count = std::min(rows_each, all.row_count - row);
-    args.rows = static_cast<const std::byte*>(all.rows) + row * all.row_stride;
-    if (all.windows.begin != nullptr) args.windows.begin = all.windows.begin + row;
-    if (all.row_sums != nullptr) args.row_sums = all.row_sums + row;
-    if (all.row_terms != nullptr) args.row_terms = all.row_terms + row;
-    run.Tile(args);
-    if (p.standard == nullptr) run.End();  // what follows is the user's code
-    WriteTile(p, scratch.tile, stride, first + row, args.row_count, extent);
-    args.fetch_ahead = false;
-  }
 }
 
 // How many extents from the first on are whole panels of as many vectors, with one epilogue, which
@@ -166,24 +240,7 @@ void Ready(const Plan& plan, const Kernel& kernel, Range rows, const Scratch& sc
   args.epilogue = p.epilogue;
   args.operands = scratch.operands;
   args.dst_stride = p.row_stride * static_cast<ptrdiff_t>(SizeOf(p.epilogue.output));
-  ReadyRows(plan, kernel, rows.first, args.row_count, scratch, args);
-}
-
-// How many of the task's first rows a last panel of fewer channels than its width may write all the
-// same: what it writes too much lies in the next row, and is written after it, by the panel itself
-// or by those before it, which take their turn later.
-int RowsOfEdge(const Plan& plan, const Kernel& kernel, Range rows, Range extents) {
-  constexpr int kRowsWorthACall = 24;  // a second one takes as long as copying so many
-  const int count = rows.last - rows.first;
-  if (count <= kRowsWorthACall || !plan.direct || !kernel.stores_in_order) return 0;
-  const Product& p = plan.product;
-  const Panels& panels = *p.panels;
-  const PanelExtent& edge = panels.extents.back();
-  const int more = panels.format.lanes * edge.vectors - edge.channels;
-  const bool all = extents.first == 0 && extents.last == static_cast<int>(panels.extents.size());
-  if (more == 0 || !all || p.row_stride != p.channel_count()) return 0;
-  const int direct = count - (more - 1) / p.channel_count() - 1;
-  return direct >= kRowsWorthACall ? direct : 0;
+  ReadyRows(plan, kernel, rows.first, scratch, args);
 }
 
 // The rows of an edge that may be written where they belong, then those that may not.
@@ -206,11 +263,13 @@ void RunTask(const Plan& plan, const Kernel& kernel, Range rows, Range extents,
              const Scratch& scratch, TileArgs& args) {
   const Product& p = plan.product;
   args.fetch_rows = plan.blocking.fetches_rows && extents.first == 0;
-  if (const int direct = RowsOfEdge(plan, kernel, rows, extents); direct > 0) {
-    RunEdge(plan, kernel, rows.first, direct, scratch, args);
-    --extents.last;
-  }
   if (plan.direct) {
+    const bool all =
+        extents.first == 0 && extents.last == static_cast<int>(p.panels->extents.size());
+    if (const int edge = all ? RowsOfEdge(p, kernel, args.row_count) : 0; edge > 0) {
+      RunEdge(plan, kernel, rows.first, edge, scratch, args);
+      --extents.last;
+    }
     extents.first =
         RunWholePanels(plan, kernel, extents, p.dst + rows.first * args.dst_stride, args);
   }
@@ -241,16 +300,11 @@ void RunTasks(const Plan& plan, const Scratch& scratch, TaskParts& tasks, int wo
 
 // The epilogue's parameters per panel, made for this call where they were not made before. Null
 // where memory is short.
-const PanelForm* ParamsFor(Context& context, const Product& product) {
-  if (product.params != nullptr) return product.params;
-  const std::vector<PanelExtent>& extents = product.panels->extents;
-  const size_t each = product.params_bytes;
-  auto* first = static_cast<PanelForm*>(context.Scratch(0, extents.size() * each));
-  for (size_t e = 0; first != nullptr && e < extents.size(); ++e) {
-    MakeParams(product.panels->format.width(), ParamsAt(first, e, each), [&](PanelParams& params) {
-      FillPanelParams(*product.panels, extents[e], product.row_facts(), product.standard, params);
-    });
-  }
+const PanelForm* ParamsFor(Context& context, const Product& p) {
+  if (p.params != nullptr) return p.params;
+  auto* first =
+      static_cast<PanelForm*>(context.Scratch(0, p.panels->extents.size() * p.params_bytes));
+  if (first != nullptr) FillAllParams(*p.panels, p.row_facts(), p.standard, first);
   return first;
 }
 

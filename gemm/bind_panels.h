@@ -1,21 +1,16 @@
-// From a caller's product to its canonical form: checked once, then run blind.
-#ifndef INTAGLIO_GEMM_PREPARE_H_
-#define INTAGLIO_GEMM_PREPARE_H_
+// What a bound pipeline keeps, and how it is made.
+#ifndef INTAGLIO_GEMM_BIND_PANELS_H_
+#define INTAGLIO_GEMM_BIND_PANELS_H_
+
+#include <cstdint>
+#include <memory>
 
 #include "intaglio/fixedpoint/status.h"
 #include "intaglio/gemm/bound_pipeline.h"
-#include "intaglio/gemm/gemm.h"
 #include "intaglio/gemm/product.h"
 #include "intaglio/kernels/kernel_table.h"
 
 namespace intaglio {
-
-// A product, whose panels are the context's own where neither side was packed before.
-struct PreparedProduct {
-  Product product;
-  Side side = Side::kRhs;  // the one in panels
-  bool packed_for_call = false;
-};
 
 struct BoundPipeline::Storage {
   std::shared_ptr<const void> packed;  // what holds the panels
@@ -57,23 +52,6 @@ Result<std::shared_ptr<const BoundPipeline::Storage>> BindPanels(const BindTarge
 // of operand than the pipeline was bound to.
 Status UseBound(const BoundPipeline::Storage& bound, Product& product);
 
-// How a result is finished. Every pipeline can be run over tiles.
-struct Finish {
-  TilePipeline tile;
-  const StandardPipeline* standard = nullptr;     // where it is one
-  const BoundPipeline::Storage* bound = nullptr;  // and was bound before
-};
-
-// Whether kernels run the pipeline themselves. They do if its channels are those of their panels.
-bool RunsInRegisters(const StandardPipeline& pipeline, Axis channels_along);
-
-// Where a product's results go, panels being made of `panel_side`.
-void SetDestination(const MutableMatrix& dst, Side panel_side, Product& product);
-
-// Checks everything, the pipeline's parameters included unless they were checked when it was bound.
-Status Prepare(Context& context, const Operand& lhs, const Operand& rhs, const MutableMatrix& dst,
-               const Finish& finish, PreparedProduct& prepared);
-
 }  // namespace intaglio
 
-#endif  // INTAGLIO_GEMM_PREPARE_H_
+#endif  // INTAGLIO_GEMM_BIND_PANELS_H_

@@ -1,0 +1,20 @@
+// Products that several threads share: how many, and in which tasks.
+#ifndef INTAGLIO_GEMM_CUT_FOR_THREADS_H_
+#define INTAGLIO_GEMM_CUT_FOR_THREADS_H_
+
+#include "intaglio/gemm/product.h"
+#include "intaglio/gemm/tasks.h"
+
+namespace intaglio {
+
+// How many of `threads` are worth waking for a product.
+int ThreadsWorth(const Product& product, int threads);
+
+// Cuts for the several threads of `blocking`, by what the cuts cost: sets row_tasks, extent_tasks
+// and row_slices. Rows have `steps` steps; no task has more than `most_steps` of them, nor more
+// than blocking.extents panels.
+void CutForThreads(const Product& product, int steps, int most_steps, Blocking& blocking);
+
+}  // namespace intaglio
+
+#endif  // INTAGLIO_GEMM_CUT_FOR_THREADS_H_
