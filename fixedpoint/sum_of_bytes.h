@@ -19,6 +19,7 @@
 #include <cstdint>
 
 #include "intaglio/fixedpoint/requantize.h"
+#include "intaglio/fixedpoint/requantize_bounded.h"
 
 namespace intaglio {
 

@@ -7,6 +7,7 @@
 
 #include "intaglio/fixedpoint/fit_double_rounding.h"
 #include "intaglio/fixedpoint/requantize.h"
+#include "intaglio/fixedpoint/requantize_bounded.h"
 #include "intaglio/kernels/epilogue.h"
 
 namespace intaglio {

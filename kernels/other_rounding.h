@@ -3,6 +3,7 @@
 #define INTAGLIO_KERNELS_OTHER_ROUNDING_H_
 
 #include "intaglio/fixedpoint/requantize.h"
+#include "intaglio/fixedpoint/requantize_bounded.h"
 #include "intaglio/kernels/epilogue.h"
 
 namespace intaglio {

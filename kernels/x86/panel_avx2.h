@@ -7,16 +7,15 @@
 #include <cstdint>
 
 #include "intaglio/kernels/epilogue.h"
-#include "intaglio/kernels/x86/registers_avx2.h"
+#include "intaglio/kernels/x86/byte_operations_avx2.h"
 
 namespace intaglio {
 
-struct PanelAvx2 : Avx2 {
+struct PanelAvx2 : ByteOperationsAvx2 {
   static constexpr int kMaxVectors = 2;
   static constexpr int kMaxRows = 6;  // 12 accumulators, 2 panel vectors, 1 row
   static constexpr int kRowBytes = 4;
   static constexpr bool kHasFma = true;
-  using Operand = __m256i;
 
   static INTAGLIO_INLINE Operand LoadRow(const void* p) {
     return _mm256_castps_si256(_mm256_set1_ps(*static_cast<const AnyFloat*>(p)));
@@ -120,40 +119,6 @@ struct PanelAvx2 : Avx2 {
     bool is_signed_;
     bool clamps_;
   };
-
-  template <int kVectors>
-  static INTAGLIO_INLINE Operand LoadSpread(const uint8_t* p) {
-    if constexpr (kVectors == 2) {
-      const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
-      return _mm256_permute4x64_epi64(_mm256_castsi128_si256(bytes), 0b01010000);
-    } else {
-      const __m128i bytes = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(p));
-      return _mm256_permutevar8x32_epi32(_mm256_castsi128_si256(bytes),
-                                         _mm256_setr_epi32(0, 0, 0, 0, 1, 1, 1, 1));
-    }
-  }
-  static INTAGLIO_INLINE Operand Broadcast8(uint8_t byte) {
-    return _mm256_set1_epi8(static_cast<char>(byte));
-  }
-  static INTAGLIO_INLINE Operand DotBytes(Operand a, Operand b) {
-    return _mm256_maddubs_epi16(a, b);
-  }
-  template <bool kSigned>
-  static INTAGLIO_INLINE Operand PackBytes(Operand a, Operand b) {
-    return kSigned ? _mm256_packs_epi16(a, b) : _mm256_packus_epi16(a, b);
-  }
-  static INTAGLIO_INLINE Operand UnpackLow8(Operand a, Operand b) {
-    return _mm256_unpacklo_epi8(a, b);
-  }
-  static INTAGLIO_INLINE Operand UnpackHigh8(Operand a, Operand b) {
-    return _mm256_unpackhi_epi8(a, b);
-  }
-  static INTAGLIO_INLINE Operand UnpackLow16(Operand a, Operand b) {
-    return _mm256_unpacklo_epi16(a, b);
-  }
-  static INTAGLIO_INLINE Operand UnpackHigh16(Operand a, Operand b) {
-    return _mm256_unpackhi_epi16(a, b);
-  }
 
  private:
   static INTAGLIO_INLINE void StoreHalves(void* low, void* high, __m128i a) {

@@ -9,6 +9,7 @@
 #include "intaglio/fixedpoint/inverse_sqrt.h"
 #include "intaglio/fixedpoint/multiply.h"
 #include "intaglio/fixedpoint/requantize.h"
+#include "intaglio/fixedpoint/requantize_bounded.h"
 #include "intaglio/fixedpoint/transcendental.h"
 #include "intaglio/test/fixedpoint/operations.h"
 

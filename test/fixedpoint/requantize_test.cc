@@ -1,4 +1,5 @@
 #include "intaglio/fixedpoint/requantize.h"
+#include "intaglio/fixedpoint/requantize_bounded.h"
 
 #include <gtest/gtest.h>
 
