@@ -1,0 +1,112 @@
+#!/usr/bin/env bash
+# check_path.sh SOURCE FILES LINES: what one product reads like, from `Gemm` to the last instruction of the
+# AVX2 kernel. The product is of rows by a matrix that was packed before, scaled by double rounding to bytes.
+#
+# Names every file that a reader has to open, in the order of the call. Fails if they are more than FILES files or
+# LINES lines, if one is missing, if a header is on the path without the source file that defines its functions, or
+# if a file of the path includes a header that neither this list nor the next one names.
+set -euo pipefail
+cd "$1"
+most_files=$2 most_lines=$3
+status=0
+
+path="
+gemm/gemm.h                      the entry
+gemm/gemm.cc                     checks, canonical form
+gemm/product.h                   the canonical form
+gemm/tasks.h                     the cut into tasks
+gemm/tasks.cc                    the cut; runs the tasks
+gemm/panel_params.cc             the pipeline, per lane
+kernels/tile_args.h              the contract of kernels
+kernels/epilogue.h               its parameters
+kernels/x86/int8_avx2.cc         the kernel
+kernels/x86/panel_avx2.h         its loads and stores
+kernels/tile.h                   rows to tiles
+kernels/accumulate.h             the loop over depth
+kernels/finish_pairs.h           the epilogue of whole tiles
+kernels/double_rounding.h        its scalings
+fixedpoint/requantize_bounded.h  their arithmetic
+"
+
+# What the path includes, and a reader need not open: what is known by its name or declaration, and what other
+# products take.
+beside="
+fixedpoint/float_environment.h       sets rounding to nearest
+fixedpoint/multiply.h                high halves of products
+fixedpoint/registers.h               the register vocabulary
+fixedpoint/requantize.h              scalings without bounds
+fixedpoint/status.h                  errors
+fixedpoint/type.h                    int8, uint8, ..
+pipeline/pipeline.h                  compositions of stages
+pipeline/standard.h                  the pipeline's parameters
+pipeline/tile.h                      other pipelines
+pack/aligned_buffer.h                memory
+pack/first_byte.h                    null data
+pack/im2col.h                        convolutions
+pack/matrix.h                        views
+pack/packed_matrix.h                 the packed side
+pack/panels.h                        its format
+pack/rows.h                          the other side's format
+pack/validate.h                      bounds of types
+pack/windows.h                       convolutions
+gemm/bind_panels.h                   bound pipelines
+gemm/bound_pipeline.h                bound pipelines
+gemm/check.h                         checks
+gemm/context.h                       threads and scratch
+gemm/cores.h                         cores of two kinds
+gemm/cpu.h                           cache sizes
+gemm/cut_for_threads.h               several threads
+gemm/describe.h                      INTAGLIO_VERBOSE
+gemm/dispatch.h                      the choice of the kernel
+gemm/pack_for_call.h                 products without a packed side
+gemm/panel_params.h                  declares panel_params.cc
+gemm/prepack.h                       packing
+gemm/stage_registers.h               pipelines of a user's stages
+gemm/task_parts.h                    tasks shared out
+gemm/window_rows.h                   convolutions
+gemm/write_tile.h                    edges, and pipelines that kernels do not know
+kernels/any_tile.h                   edges, and other scalings
+kernels/depthwise_tile.h             depthwise convolutions
+kernels/kernel.h                     a kernel's row in the table
+kernels/lines.h                      element-wise routines
+kernels/other_rounding.h             other scalings
+kernels/params_list.h                parameters of panels in memory
+kernels/scale_by_vector.h            panels of several scalings
+kernels/x86/byte_operations_avx2.h   registers_avx2.h, with bytes
+kernels/x86/bytes.h                  element-wise routines
+kernels/x86/packing_x86.h            packing
+kernels/x86/shuffles_avx2.h          packing
+kernels/x86/taps.h                   depthwise convolutions
+fixedpoint/fit_double_rounding.h     bound pipelines
+"
+
+complain() {
+  echo "$1"
+  status=1
+}
+
+names() { sed -n 's/^\([^ ]*\) .*/\1/p'; }
+included() { sed -n 's|^#include "intaglio/\(.*\)"$|\1|p' $(names <<< "$path") | sort -u; }
+
+while read -r file what; do
+  [ -n "$file" ] || continue
+  [ -f "$file" ] || { complain "there is no $file"; continue; }
+  printf '%5d  %-32s %s\n' "$(wc -l < "$file")" "$file" "$what"
+  source=${file%.h}.cc
+  if [ "$source" != "$file" ] && [ -f "$source" ] && ! grep -q "^$source " <<< "$path"; then
+    complain "$file is on the path, $source is not"
+  fi
+done <<< "$path"
+while read -r header; do
+  complain "the path leads to $header, which this script does not name"
+done < <(included | grep -vxFf <(names <<< "$path$beside"))
+while read -r header; do
+  complain "the path does not include $header"
+done < <(names <<< "$beside" | sort | comm -23 - <(included))
+
+files=$(names <<< "$path" | wc -l)
+lines=$(names <<< "$path" | xargs cat | wc -l)
+echo "$files files, $lines lines; includes $(names <<< "$beside" | wc -l) headers that need not be opened"
+[ "$files" -le "$most_files" ] || complain "more than $most_files files"
+[ "$lines" -le "$most_lines" ] || complain "more than $most_lines lines"
+exit $status
