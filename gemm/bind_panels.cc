@@ -37,7 +37,7 @@ Result<std::shared_ptr<const BoundPipeline::Storage>> BindPanels(const BindTarge
   INTAGLIO_RETURN_IF_ERROR(CheckDepth(panels, LargestDistance(operand_type, operand_zero_point)));
   const int width = panels.format.width();
   const size_t each = ParamsBytes(width);
-  const size_t bytes = (panels.extents.size() + (target.folded ? 1 : 0)) * each;
+  const size_t bytes = (panels.ranges.size() + (target.folded ? 1 : 0)) * each;
   auto storage = std::make_shared<BoundPipeline::Storage>(
       BoundPipeline::Storage{target.packed, target.panels, CandidatesOf(*target.kernel), pipeline,
                              operand_type, operand_zero_point, MakeEpilogue(&pipeline),
@@ -54,14 +54,14 @@ Result<std::shared_ptr<const BoundPipeline::Storage>> BindPanels(const BindTarge
   const bool by_vector = options.fit && target.kernel->has_fma && options.rows >= kRowsWorthAFit;
   const WithSmallBiases small(panels, rows, pipeline);
   PanelFitter fitter(panels, rows, small.pipeline());
-  for (size_t e = 0; e < panels.extents.size(); ++e) {
-    const PanelExtent& extent = panels.extents[e];
+  for (size_t e = 0; e < panels.ranges.size(); ++e) {
+    const PanelRange& panel = panels.ranges[e];
     MakeParams(width, ParamsAt(first, e, each), [&](PanelParams& params) {
-      FillPanelParams(panels, extent, rows, &small.pipeline(), params);
+      FillPanelParams(panels, panel, rows, &small.pipeline(), params);
       const bool fitted =
-          by_multiply_add && FitPanelByMultiplyAdd(panels, extent, rows, small.pipeline(), params);
-      if (!fitted && by_vector) fitter.Fit(extent, params);
-      storage->bounded_to_bytes &= IsBounded(params, extent.vectors);
+          by_multiply_add && FitPanelByMultiplyAdd(panels, panel, rows, small.pipeline(), params);
+      if (!fitted && by_vector) fitter.Fit(panel, params);
+      storage->bounded_to_bytes &= IsBounded(params, panel.vectors);
     });
   }
   if (target.folded) RepeatChannels(panels, first, each);

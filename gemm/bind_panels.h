@@ -20,9 +20,9 @@ struct BoundPipeline::Storage {
   Type operand_type;
   int32_t operand_zero_point;
   EpilogueParams epilogue;
-  AlignedBuffer params;  // a list per extent, and of a folded panel (kernels/params_list.h)
-  bool cold = false;     // BindOptions
-  bool chained = false;  // the same
+  AlignedBuffer params;           // a list per panel, and of a folded panel (kernels/params_list.h)
+  bool cold = false;              // BindOptions
+  bool chained = false;           // the same
   bool bounded_to_bytes = false;  // all of params IsBounded, and results are bytes
 
   const PanelForm* panel_params() const { return static_cast<const PanelForm*>(params.data()); }
@@ -37,7 +37,7 @@ struct BindTarget {
   int32_t operand_move;
   Axis channels_along;
   bool takes_multiply_add = false;  // its tiles are Kernel::tile's of a kernel that does
-  bool folded = false;              // the one extent's channels repeated, too, as a last panel
+  bool folded = false;              // the one panel's channels repeated, too, as a last panel
 };
 
 // Checks the pipeline, the operand's type and its zero point, and that no sum can leave int32;

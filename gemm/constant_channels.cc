@@ -50,9 +50,9 @@ WithSmallBiases::WithSmallBiases(const Panels& panels, const RowFacts& rows,
                                  const StandardPipeline& pipeline)
     : pipeline_(pipeline) {
   if (pipeline.scaling != Scaling::kDoubleRounding || pipeline.bias == nullptr) return;
-  for (const PanelExtent& extent : panels.extents) {
-    const int64_t reach = extent.magnitude * rows.magnitude;
-    for (int c = extent.first_channel; c < extent.first_channel + extent.channels; ++c) {
+  for (const PanelRange& panel : panels.ranges) {
+    const int64_t reach = panel.magnitude * rows.magnitude;
+    for (int c = panel.first_channel; c < panel.first_channel + panel.channels; ++c) {
       const int32_t bias = pipeline.bias[c];
       if (std::abs(int64_t{bias}) + reach < kBound) continue;
       const int at = pipeline.per_channel ? c : 0;

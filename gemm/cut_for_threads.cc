@@ -31,8 +31,8 @@ class CutCosts {
       : in_place_(b.in_place),
         rows_stay_(b.rows_stay),
         tile_(p.kernel->max_rows),
-        extents_(static_cast<int>(p.panels->extents.size())),
-        panel_bytes_(static_cast<int64_t>(p.panels->data.bytes()) / extents_),
+        panels_(static_cast<int>(p.panels->ranges.size())),
+        panel_bytes_(static_cast<int64_t>(p.panels->data.bytes()) / panels_),
         cold_(p.cold) {
     const int64_t steps = DivideUp(p.panels->groups, p.kernel->costs.groups_at_once);
     constexpr int kResults = 4;  // to finish a vector of them
@@ -47,22 +47,22 @@ class CutCosts {
     shared_rows_ = (read + results / b.threads) * (b.threads - 1) / b.threads / kFromCore;
   }
 
-  // Of a thread's tasks, each of `rows` by `extents` panels, where those of the same rows are
-  // `extent_tasks`. A panel costs half a tile to start with.
-  int64_t Products(int tasks, int64_t rows, int extents, int extent_tasks) const {
-    const int64_t products = row_ * tasks * extents * (rows + tile_ / 2);
+  // Of a thread's tasks, each of `rows` by `panels` panels, where those of the same rows are
+  // `panel_tasks`. A panel costs half a tile to start with.
+  int64_t Products(int tasks, int64_t rows, int panels, int panel_tasks) const {
+    const int64_t products = row_ * tasks * panels * (rows + tile_ / 2);
     if (in_place_) return products;
-    const int packs = rows_stay_ ? (tasks + extent_tasks - 1) / extent_tasks : tasks;
+    const int packs = rows_stay_ ? (tasks + panel_tasks - 1) / panel_tasks : tasks;
     return products + packs * rows * pack_;
   }
 
   // Panels come from beyond L2, but for what that keeps from one call to the next.
-  int64_t Fetching(int64_t extents) const {
+  int64_t Fetching(int64_t panels) const {
     constexpr int kFromMemory = 8;  // bytes a cycle
-    const int64_t bytes = panel_bytes_ * std::min<int64_t>(extents, extents_);
+    const int64_t bytes = panel_bytes_ * std::min<int64_t>(panels, panels_);
     return cold_ || bytes > static_cast<int64_t>(Cpu().l2_bytes) ? bytes / kFromMemory : 0;
   }
-  int64_t FetchingAll() const { return Fetching(extents_); }
+  int64_t FetchingAll() const { return Fetching(panels_); }
 
   // Rows come from the caches of other cores, and results, in the next operator, go there.
   int64_t shared_rows() const { return shared_rows_; }
@@ -71,7 +71,7 @@ class CutCosts {
   bool in_place_;
   bool rows_stay_;
   int tile_;
-  int extents_;
+  int panels_;
   int64_t panel_bytes_;
   bool cold_;
   int64_t row_;   // by a panel, and finished
@@ -93,29 +93,29 @@ void CutForThreads(const Product& product, int steps, int most_steps, Blocking& 
   const CutCosts costs(product, b);
   const int threads = b.threads;
   const int least_tasks = CyclesOf(product) < kLeastCyclesOfTasks ? threads : 2 * threads;
-  const auto extents = static_cast<int>(product.panels->extents.size());
-  const int most_extents = b.extents;
+  const auto panels = static_cast<int>(product.panels->ranges.size());
+  const int most_panels = b.panels;
   int64_t least = std::numeric_limits<int64_t>::max();
   const auto consider = [&](int r, int e, int slices, int64_t longest) {
     if (longest >= least) return;
     least = longest;
     b.row_tasks = r;
-    b.extent_tasks = e;
+    b.panel_tasks = e;
     b.row_slices = slices;
   };
   const auto parts = [](int count, int most) { return (count + most - 1) / most; };
   const int fewest_rows = parts(steps, most_steps);
-  const int fewest_extents = parts(extents, most_extents);
-  const int most_tasks = std::max(4, parts(fewest_rows * fewest_extents, threads)) * threads;
+  const int fewest_panels = parts(panels, most_panels);
+  const int most_tasks = std::max(4, parts(fewest_rows * fewest_panels, threads)) * threads;
   for (int r = fewest_rows; r <= std::min(steps, most_tasks); ++r) {
     const int64_t rows = int64_t{parts(steps, r)} * b.row_step;
     const bool even = r % threads == 0;
-    const int first = std::max(fewest_extents, std::min(extents, parts(least_tasks, r)));
-    for (int e = first; e <= std::min(extents, std::max(first, most_tasks / r)); ++e) {
+    const int first = std::max(fewest_panels, std::min(panels, parts(least_tasks, r)));
+    for (int e = first; e <= std::min(panels, std::max(first, most_tasks / r)); ++e) {
       const int tasks = parts(r * e, threads);
-      const int task_extents = parts(extents, e);
-      const int64_t products = costs.Products(tasks, rows, task_extents, e);
-      const int64_t fetching = costs.Fetching(int64_t{tasks} * task_extents);
+      const int panels_of_task = parts(panels, e);
+      const int64_t products = costs.Products(tasks, rows, panels_of_task, e);
+      const int64_t fetching = costs.Fetching(int64_t{tasks} * panels_of_task);
       consider(r, e, 1, std::max(products, fetching) + costs.shared_rows());
       if (even) consider(r, e, threads, std::max(products, costs.FetchingAll()));
     }

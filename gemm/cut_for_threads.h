@@ -10,9 +10,9 @@ namespace intaglio {
 // How many of `threads` are worth waking for a product.
 int ThreadsWorth(const Product& product, int threads);
 
-// Cuts for the several threads of `blocking`, by what the cuts cost: sets row_tasks, extent_tasks
+// Cuts for the several threads of `blocking`, by what the cuts cost: sets row_tasks, panel_tasks
 // and row_slices. Rows have `steps` steps; no task has more than `most_steps` of them, nor more
-// than blocking.extents panels.
+// than blocking.panels panels.
 void CutForThreads(const Product& product, int steps, int most_steps, Blocking& blocking);
 
 }  // namespace intaglio

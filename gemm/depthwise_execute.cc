@@ -69,7 +69,7 @@ Status ExecuteDepthwise(Context& context, const DepthwiseProduct& product) {
   const int threads = std::min(context.threads(), MostWorkers(product));
   const bool bound = product.params != nullptr;
   const bool may_fold = product.packed.folded.copies > 1;
-  const size_t panel_count = panels.extents.size() + (may_fold ? 1 : 0);
+  const size_t panel_count = panels.ranges.size() + (may_fold ? 1 : 0);
   const size_t params_bytes = ParamsBytes(panels.format.width());
   const size_t made_bytes = bound ? 0 : panel_count * params_bytes;
   const size_t outside_bytes = static_cast<size_t>(input.channels) + kMaxPanelWidth;

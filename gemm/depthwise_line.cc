@@ -54,20 +54,20 @@ ColumnRange ColumnsInside(const Im2col& v, int first, int count) {
   return {before, end - before, std::max(first - v.pad_left, 0)};
 }
 
-bool IsWhole(const DepthwiseJob& job, const PanelExtent& extent) {
-  return extent.channels == job.filters.panels.format.lanes * extent.vectors;
+bool IsWhole(const DepthwiseJob& job, const PanelRange& panel) {
+  return panel.channels == job.filters.panels.format.lanes * panel.vectors;
 }
 
 // Whether the kernel reads a panel's channels where they lie.
-bool ReadsInPlace(const DepthwiseJob& job, const PanelExtent& extent, bool readable) {
-  return job.folded() || ((IsWhole(job, extent) || readable) && job.filters.multiplier == 1);
+bool ReadsInPlace(const DepthwiseJob& job, const PanelRange& panel, bool readable) {
+  return job.folded() || ((IsWhole(job, panel) || readable) && job.filters.multiplier == 1);
 }
 
 // Whether it writes them where they belong.
-bool WritesInPlace(const DepthwiseJob& job, const PanelExtent& extent) {
+bool WritesInPlace(const DepthwiseJob& job, const PanelRange& panel) {
   if (job.product.standard == nullptr) return false;
-  if (!job.folded()) return IsWhole(job, extent);
-  return job.product.dst_stride == extent.channels &&
+  if (!job.folded()) return IsWhole(job, panel);
+  return job.product.dst_stride == panel.channels &&
          job.input().out_width % job.filters.copies == 0;
 }
 
@@ -86,94 +86,94 @@ constexpr ptrdiff_t kCopiedColumn = kMaxPanelWidth;  // bytes from a copied colu
 
 // Copies one panel's channels of `columns` columns, each channel repeated for its `multiplier`
 // outputs; returns the place of the next column.
-std::byte* CopyColumns(const DepthwiseJob& job, const PanelExtent& extent, DepthwiseRow from,
+std::byte* CopyColumns(const DepthwiseJob& job, const PanelRange& panel, DepthwiseRow from,
                        int columns, std::byte* to) {
   const int multiplier = job.filters.multiplier;
   std::byte* const end = to + columns * kCopiedColumn;
   if (multiplier == 1) {
-    const auto* in = reinterpret_cast<const std::byte*>(from.data + extent.first_channel);
-    CopyLines({in, from.step, to, kCopiedColumn, extent.channels, columns});
+    const auto* in = reinterpret_cast<const std::byte*>(from.data + panel.first_channel);
+    CopyLines({in, from.step, to, kCopiedColumn, panel.channels, columns});
     return end;
   }
   for (; to != end; to += kCopiedColumn, from.data += from.step) {
-    for (int i = 0; i < extent.channels; ++i) {
-      to[i] = static_cast<std::byte>(from.data[(extent.first_channel + i) / multiplier]);
+    for (int i = 0; i < panel.channels; ++i) {
+      to[i] = static_cast<std::byte>(from.data[(panel.first_channel + i) / multiplier]);
     }
   }
   return end;
 }
 
 // Copies what a run reads of one row and panel to where the kernel may read a whole panel's width.
-std::byte* CopyRow(const DepthwiseJob& job, const PanelExtent& extent, DepthwiseRow row,
+std::byte* CopyRow(const DepthwiseJob& job, const PanelRange& panel, DepthwiseRow row,
                    const ColumnRange& range, int columns, std::byte* to) {
   const DepthwiseRow outside = {job.outside, 0};
   row.data += range.first * row.step;
-  to = CopyColumns(job, extent, outside, range.before, to);
-  to = CopyColumns(job, extent, row, range.inside, to);
-  return CopyColumns(job, extent, outside, columns - range.before - range.inside, to);
+  to = CopyColumns(job, panel, outside, range.before, to);
+  to = CopyColumns(job, panel, row, range.inside, to);
+  return CopyColumns(job, panel, outside, columns - range.before - range.inside, to);
 }
 
 // The same of all rows of one band. Outside the image every byte is the same.
-void CopyRun(const DepthwiseJob& job, const PanelExtent& extent, const DepthwiseRow* rows,
+void CopyRun(const DepthwiseJob& job, const PanelRange& panel, const DepthwiseRow* rows,
              const ColumnRange& range, int columns, const DepthwiseScratch& scratch) {
   auto* to = reinterpret_cast<std::byte*>(scratch.copies);
   for (int i = 0; i < job.filters.padded_height(); ++i) {
     scratch.copied_rows[i] = rows[i];
     if (rows[i].data == job.outside) continue;
     scratch.copied_rows[i] = {reinterpret_cast<const uint8_t*>(to), kCopiedColumn};
-    to = CopyRow(job, extent, rows[i], range, columns, to);
+    to = CopyRow(job, panel, rows[i], range, columns, to);
   }
 }
 
 // Brings a run of finished pixels from scratch, `width` elements apart, to dst.
-void Deliver(const DepthwiseJob& job, const PanelExtent& extent, int width, int row, int pixels,
+void Deliver(const DepthwiseJob& job, const PanelRange& panel, int width, int row, int pixels,
              const std::byte* out) {
   const ptrdiff_t stride = job.product.dst_stride;
-  const ptrdiff_t at = row * stride + extent.first_channel;
+  const ptrdiff_t at = row * stride + panel.first_channel;
   if (job.product.standard == nullptr) {
     const auto size = static_cast<ptrdiff_t>(SizeOf(job.product.tile.output));
     job.product.tile.run(
         job.product.tile.pipeline,
-        {reinterpret_cast<const int32_t*>(out), width, pixels, extent.channels, Axis::kCols, row,
-         extent.first_channel, static_cast<std::byte*>(job.product.dst) + at * size, stride, 1});
+        {reinterpret_cast<const int32_t*>(out), width, pixels, panel.channels, Axis::kCols, row,
+         panel.first_channel, static_cast<std::byte*>(job.product.dst) + at * size, stride, 1});
     return;
   }
   const auto size = static_cast<ptrdiff_t>(SizeOf(job.epilogue.output));
   CopyLines({out, width * size, static_cast<std::byte*>(job.product.dst) + at * size, stride * size,
-             extent.channels * size, pixels});
+             panel.channels * size, pixels});
 }
 
 // One panel of channels along bands: along one alone where the input or results pass through
 // scratch. has_columns: as DepthwiseArgs has it.
-void RunPanel(const DepthwiseJob& job, const Kernel& kernel, size_t extent_index,
-              const Bands& bands, const DepthwiseScratch& scratch, bool& has_columns) {
+void RunPanel(const DepthwiseJob& job, const Kernel& kernel, size_t index, const Bands& bands,
+              const DepthwiseScratch& scratch, bool& has_columns) {
   const Im2col& v = job.input();
   const DepthwiseFilters& filters = job.filters;
-  const PanelExtent& extent = filters.panels.extents[extent_index];
-  const int width = filters.panels.format.lanes * extent.vectors;
-  const bool in_place = ReadsInPlace(job, extent, bands.readable);
-  const bool direct = WritesInPlace(job, extent);
+  const PanelRange& panel = filters.panels.ranges[index];
+  const int width = filters.panels.format.lanes * panel.vectors;
+  const bool in_place = ReadsInPlace(job, panel, bands.readable);
+  const bool direct = WritesInPlace(job, panel);
   const auto size = static_cast<ptrdiff_t>(SizeOf(job.epilogue.output));
 
   DepthwiseArgs args;
-  args.weights = filters.Panel(extent_index);
-  args.line_weights = static_cast<ptrdiff_t>(filters.LineBytes(extent_index));
+  args.weights = filters.Panel(index);
+  args.line_weights = static_cast<ptrdiff_t>(filters.LineBytes(index));
   args.packed_lines = filters.lines();
   args.lines = bands.lines;
   args.bands = bands.count;
-  args.terms = filters.weights[extent_index].terms;
-  args.second_vectors = filters.weights[extent_index].second_vectors;
-  args.vectors = extent.vectors;
+  args.terms = filters.weights[index].terms;
+  args.second_vectors = filters.weights[index].second_vectors;
+  args.vectors = panel.vectors;
   args.rows = in_place ? bands.rows : scratch.copied_rows;
-  args.first_channel = in_place ? extent.first_channel : 0;
+  args.first_channel = in_place ? panel.first_channel : 0;
   args.outside = job.outside;
   args.groups = filters.groups();
   args.kernel_width = v.kernel_width;
   args.pixel_step = job.PixelStep();
-  args.pixel_bytes = job.folded() ? extent.channels : 0;
+  args.pixel_bytes = job.folded() ? panel.channels : 0;
   args.tap_step = v.dilation_width;
   args.flip = TapMove(kernel, v.type) == 0 ? 0 : 0x80;
-  args.params = ParamsAt(job.params, extent_index, job.params_bytes);
+  args.params = ParamsAt(job.params, index, job.params_bytes);
   args.epilogue = job.epilogue;
   if (HoldsZeroPoint(*args.params)) args.epilogue.zero_point = 0;
   args.dst_stride = (direct ? job.product.dst_stride * filters.copies : width) * size;
@@ -192,19 +192,19 @@ void RunPanel(const DepthwiseJob& job, const Kernel& kernel, size_t extent_index
     const int columns = args.columns + (copies - 1) * v.stride_width;
     ColumnRange range = ColumnsInside(v, x * v.stride_width, columns);
     if (!in_place) {
-      CopyRun(job, extent, bands.rows, range, columns, scratch);
+      CopyRun(job, panel, bands.rows, range, columns, scratch);
       range = {0, args.columns, 0};
     }
     args.columns_before = range.before;
     args.columns_inside = range.inside;
     args.first_column = range.first;
-    const ptrdiff_t at = (bands.row + x) * job.product.dst_stride + extent.first_channel;
+    const ptrdiff_t at = (bands.row + x) * job.product.dst_stride + panel.first_channel;
     args.dst = direct ? static_cast<std::byte*>(job.product.dst) + at * size : scratch.out;
     has_columns &= same_for_all_panels;
     kernel.depthwise(args);
     has_columns &= same_for_all_panels;
     for (int l = 0; l < bands.lines && !direct; ++l) {
-      Deliver(job, extent, width / copies, bands.row + x + l * v.out_width, pixels,
+      Deliver(job, panel, width / copies, bands.row + x + l * v.out_width, pixels,
               scratch.out + l * args.dst_line);
     }
   }
@@ -282,9 +282,9 @@ void RunDepthwiseLines(const DepthwiseJob& job, int batch, int first, int end,
       FindRows(job, batch, line(b), lines, scratch.rows + b * height);
     }
     bool has_columns = false;
-    for (size_t e = 0; e < job.filters.panels.extents.size(); ++e) {
-      const PanelExtent& extent = job.filters.panels.extents[e];
-      const bool at_once = WritesInPlace(job, extent) && ReadsInPlace(job, extent, false);
+    for (size_t e = 0; e < job.filters.panels.ranges.size(); ++e) {
+      const PanelRange& panel = job.filters.panels.ranges[e];
+      const bool at_once = WritesInPlace(job, panel) && ReadsInPlace(job, panel, false);
       const int bands = at_once ? count : 1;
       for (int b = 0; b < count; b += bands) {
         has_columns &= bands == count;

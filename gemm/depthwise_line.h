@@ -14,7 +14,7 @@ namespace intaglio {
 struct DepthwiseJob {
   const DepthwiseProduct& product;
   EpilogueParams epilogue;
-  const PanelForm* params;  // per extent
+  const PanelForm* params;  // per panel
   const uint8_t* outside;   // one pixel of zero points
   int run;                  // panels' pixels of a line that a kernel is given at once
   int lines;                // of a band

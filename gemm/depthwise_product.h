@@ -32,7 +32,7 @@ struct DepthwiseProduct {
   ptrdiff_t dst_stride;              // elements from one pixel to the next
   const StandardPipeline* standard;  // or null, and `tile` is run
   TilePipeline tile;
-  // Per extent of the filters, then of the folded ones; null where the pipeline was not bound
+  // Per panel of the filters, then of the folded ones; null where the pipeline was not bound
   // before.
   const PanelForm* params;
 };

@@ -85,19 +85,19 @@ GemmDescription Describe(Context& context, const PreparedProduct& prepared) {
   d.rows_in_lines = blocking.windows;
   d.in_registers = p.standard != nullptr;
   if (!d.in_registers) d.stage_registers = p.tile.registers;
-  d.panels = static_cast<int>(p.panels->extents.size());
-  for (size_t e = 0; e < p.panels->extents.size(); ++e) {
-    const PanelExtent& extent = p.panels->extents[e];
+  d.panels = static_cast<int>(p.panels->ranges.size());
+  for (size_t e = 0; e < p.panels->ranges.size(); ++e) {
+    const PanelRange& panel = p.panels->ranges[e];
     PanelParams made;
     if (p.params == nullptr) {
-      FillPanelParams(*p.panels, extent, p.row_facts(), p.standard, made);
+      FillPanelParams(*p.panels, panel, p.row_facts(), p.standard, made);
     }
     const PanelForm& params = p.params == nullptr ? made : *ParamsAt(p.params, e, p.params_bytes);
-    d.bounded_panels += IsBounded(params, extent.vectors) ? 1 : 0;
-    d.fitted_channels += CountFitted(p.panels->format, extent, params);
+    d.bounded_panels += IsBounded(params, panel.vectors) ? 1 : 0;
+    d.fitted_channels += CountFitted(p.panels->format, panel, params);
   }
   d.row_tasks = blocking.row_tasks;
-  d.panel_tasks = blocking.extent_tasks;
+  d.panel_tasks = blocking.panel_tasks;
   d.scratch_bytes = blocking.scratch_bytes;
   d.text = Text(d, p);
   return d;

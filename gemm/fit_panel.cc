@@ -10,9 +10,9 @@ namespace intaglio {
 namespace {
 
 // The channel of lane `lane` of vector `vector` where there is one, or -1.
-int ChannelAt(const PanelFormat& format, const PanelExtent& extent, int vector, int lane) {
-  const int channel = ChannelOfLane(format, extent.vectors, vector, lane);
-  return channel < extent.channels ? channel : -1;
+int ChannelAt(const PanelFormat& format, const PanelRange& panel, int vector, int lane) {
+  const int channel = ChannelOfLane(format, panel.vectors, vector, lane);
+  return channel < panel.channels ? channel : -1;
 }
 
 // Whether a fit of `a` also fits `b`: both have the same function, and `a` covers all accumulators
@@ -41,26 +41,26 @@ std::optional<RequantMode> ModeOf(Scaling scaling) {
 
 }  // namespace
 
-bool FitPanelByMultiplyAdd(const Panels& panels, const PanelExtent& extent, const RowFacts& rows,
+bool FitPanelByMultiplyAdd(const Panels& panels, const PanelRange& panel, const RowFacts& rows,
                            const StandardPipeline& pipeline, PanelParams& params) {
   const auto mode = ModeOf(pipeline.scaling);
   if (!mode || SizeOf(pipeline.output) != 1) return false;
   const EpilogueParams epilogue = MakeEpilogue(&pipeline);
-  const int64_t reach = extent.magnitude * rows.magnitude;
+  const int64_t reach = panel.magnitude * rows.magnitude;
   const int lanes = panels.format.lanes;
   MultiplyAddFit fits[kMaxPanelWidth];
-  for (int at = 0; at < lanes * extent.vectors; ++at) {
-    const int channel = ChannelAt(panels.format, extent, at / lanes, at % lanes);
+  for (int at = 0; at < lanes * panel.vectors; ++at) {
+    const int channel = ChannelAt(panels.format, panel, at / lanes, at % lanes);
     if (channel < 0) continue;
     MultiplyAddTask task;
     task.mode = *mode;
-    const int place = pipeline.per_channel ? extent.first_channel + channel : 0;
+    const int place = pipeline.per_channel ? panel.first_channel + channel : 0;
     if (*mode == RequantMode::kFloatHalfEven) {
       task.scale = pipeline.scale[place];
     } else {
       task.multiplier = {pipeline.mantissa[place], pipeline.exponent[place]};
     }
-    const int64_t bias = BiasOf(pipeline, extent.first_channel + channel);
+    const int64_t bias = BiasOf(pipeline, panel.first_channel + channel);
     task.least = bias - reach;
     task.most = bias + reach;
     task.zero_point = epilogue.zero_point;
@@ -70,7 +70,7 @@ bool FitPanelByMultiplyAdd(const Panels& panels, const PanelExtent& extent, cons
     if (!fit) return false;
     fits[at] = *fit;
   }
-  for (int at = 0; at < lanes * extent.vectors; ++at) {
+  for (int at = 0; at < lanes * panel.vectors; ++at) {
     params.offset[at] = Scalar::Add(params.offset[at], fits[at].base);
     params.scale[at] = fits[at].scale;
     params.addend[at] = fits[at].addend;
@@ -111,20 +111,20 @@ void PanelFitter::WidenToAll(DoubleRoundingTask& task) const {
   task.most += *most;
 }
 
-void PanelFitter::Fit(const PanelExtent& extent, PanelParams& params) {
+void PanelFitter::Fit(const PanelRange& panel, PanelParams& params) {
   const ScalingForm form = params.form;
   const bool bounded = form == ScalingForm::kDoubleRoundingBounded;
   if ((!bounded && form != ScalingForm::kDoubleRounding) || SizeOf(pipeline_.output) != 1) return;
-  const int64_t reach = extent.magnitude * rows_.magnitude;
+  const int64_t reach = panel.magnitude * rows_.magnitude;
   const int lanes = panels_.format.lanes;
-  for (int v = 0; v < extent.vectors; ++v) {
+  for (int v = 0; v < panel.vectors; ++v) {
     DoubleRoundingFit fits[kMaxPanelWidth];
     ScalingForm fitted = ScalingForm::kDoubleRoundingFitted;
     for (int l = 0; l < lanes; ++l) {
-      const int channel = ChannelAt(panels_.format, extent, v, l);
+      const int channel = ChannelAt(panels_.format, panel, v, l);
       if (channel < 0) continue;
       const int at = v * lanes + l;
-      const int64_t bias = BiasOf(pipeline_, extent.first_channel + channel);
+      const int64_t bias = BiasOf(pipeline_, panel.first_channel + channel);
       const DoubleRoundingTask task{params.mantissa[at],
                                     params.right_shift[at],
                                     bias - reach,
@@ -153,24 +153,24 @@ void PanelFitter::Fit(const PanelExtent& extent, PanelParams& params) {
       params.origin[at] = fits[l].origin;
     }
   }
-  const bool all_same = std::all_of(params.vector_form, params.vector_form + extent.vectors,
+  const bool all_same = std::all_of(params.vector_form, params.vector_form + panel.vectors,
                                     [&](ScalingForm f) { return f == params.vector_form[0]; });
   params.form = all_same ? params.vector_form[0] : ScalingForm::kByVector;
   if (HoldsZeroPoint(params)) {
-    for (int at = 0; at < extent.vectors * lanes; ++at) params.origin[at] -= epilogue_.zero_point;
+    for (int at = 0; at < panel.vectors * lanes; ++at) params.origin[at] -= epilogue_.zero_point;
   }
 }
 
-int CountFitted(const PanelFormat& format, const PanelExtent& extent, const PanelForm& params) {
-  if (params.form == ScalingForm::kMultiplyAdd) return extent.channels;
+int CountFitted(const PanelFormat& format, const PanelRange& panel, const PanelForm& params) {
+  if (params.form == ScalingForm::kMultiplyAdd) return panel.channels;
   int count = 0;
-  for (int v = 0; v < extent.vectors; ++v) {
+  for (int v = 0; v < panel.vectors; ++v) {
     const ScalingForm form =
         params.form == ScalingForm::kByVector ? params.vector_form[v] : params.form;
     const bool fitted =
         form == ScalingForm::kDoubleRoundingFitted || form == ScalingForm::kDoubleRoundingStretched;
     for (int l = 0; fitted && l < format.lanes; ++l) {
-      count += ChannelAt(format, extent, v, l) >= 0 ? 1 : 0;
+      count += ChannelAt(format, panel, v, l) >= 0 ? 1 : 0;
     }
   }
   return count;

@@ -28,7 +28,7 @@ class PanelFitter {
 
   // Turns vectors of filled double rounding params into fits (fixedpoint/fit_double_rounding.h). It
   // turns a vector only if all of its channels have a fit. For 8-bit output.
-  void Fit(const PanelExtent& extent, PanelParams& params);
+  void Fit(const PanelRange& panel, PanelParams& params);
 
  private:
   const std::optional<DoubleRoundingFit>& FitOf(const DoubleRoundingTask& task);
@@ -46,11 +46,11 @@ class PanelFitter {
 
 // Turns a panel to ScalingForm::kMultiplyAdd where each of its channels has such a fit (fixedpoint/
 // fit_multiply_add.h), and says whether. For 8-bit output.
-bool FitPanelByMultiplyAdd(const Panels& panels, const PanelExtent& extent, const RowFacts& rows,
+bool FitPanelByMultiplyAdd(const Panels& panels, const PanelRange& panel, const RowFacts& rows,
                            const StandardPipeline& pipeline, PanelParams& params);
 
 // The channels of a panel that are finished by their fit.
-int CountFitted(const PanelFormat& format, const PanelExtent& extent, const PanelForm& params);
+int CountFitted(const PanelFormat& format, const PanelRange& panel, const PanelForm& params);
 
 }  // namespace intaglio
 

@@ -24,7 +24,7 @@ void RepeatChannels(const Panels& panels, PanelForm* first, size_t each) {
   const auto& from = static_cast<const PanelParams&>(*first);
   auto& to = *new (ParamsAt(first, 1, each)) PanelParams;
   const PanelFormat& format = panels.format;
-  const int vectors = panels.extents.front().vectors;
+  const int vectors = panels.ranges.front().vectors;
   int place[kMaxPanelWidth];  // of each channel in the one panel
   for (int at = 0; at < format.lanes * vectors; ++at) {
     place[ChannelOfLane(format, vectors, at / format.lanes, at % format.lanes)] = at;

@@ -10,7 +10,7 @@
 
 namespace intaglio {
 
-// Makes, behind the parameters of the one extent, those of a panel of four vectors that holds its
+// Makes, behind the parameters of the one panel, those of a panel of four vectors that holds its
 // channels, of one vector or two, again and again. Panels have kMaxPanelWidth. each: of
 // ParamsBytes.
 void RepeatChannels(const Panels& panels, PanelForm* first, size_t each);

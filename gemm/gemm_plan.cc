@@ -118,7 +118,7 @@ Result<BoundPipeline> BindTo(const Operand& packed, const Operand& other, int64_
 // What kernels add to accumulators before a pipeline of the user's gets them.
 Status FillParams(GemmPlan::Storage& plan) {
   Product& product = plan.prepared.product;
-  const size_t bytes = product.panels->extents.size() * product.params_bytes;
+  const size_t bytes = product.panels->ranges.size() * product.params_bytes;
   plan.params = AlignedBuffer::Allocate(bytes);
   auto* const first = static_cast<PanelForm*>(plan.params.data());
   if (bytes > 0 && first == nullptr) return OutOfMemory("no memory to plan a product");

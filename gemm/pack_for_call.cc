@@ -29,13 +29,13 @@ Status PackForCall(Context& context, const ConstMatrix& channels, Product& produ
   Panels& panels = context.CallPanels();
   INTAGLIO_RETURN_IF_ERROR(LayOutPanels(kernel.panel, channels.rows, channels.cols, panels));
   const auto pack = [&](int first, int last) {
-    PackExtents(channels, {}, Magnitudes::kOfType, kernel.pack, first, last, panels);
+    PackPanels(channels, {}, Magnitudes::kOfType, kernel.pack, first, last, panels);
   };
-  const auto extents = static_cast<int>(panels.extents.size());
-  if (const int workers = std::min(context.threads(), extents); workers <= 1) {
-    pack(0, extents);
+  const auto count = static_cast<int>(panels.ranges.size());
+  if (const int workers = std::min(context.threads(), count); workers <= 1) {
+    pack(0, count);
   } else {
-    TaskParts parts(extents, workers);
+    TaskParts parts(count, workers);
     context.Run(workers, [&](int worker) { parts.Run(worker, [&](int e) { pack(e, e + 1); }); });
   }
   panels.has_zero_points = !panels.zero_points.empty() && panels.zero_points[0] != 0;

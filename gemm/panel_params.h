@@ -19,7 +19,7 @@ struct RowFacts {
 // Fills what the epilogue needs for one panel: offsets, and the multipliers with the cheapest form
 // of scaling that is exact for every accumulator these panels can produce. `standard` is null where
 // the kernel only gives accumulators.
-void FillPanelParams(const Panels& panels, const PanelExtent& extent, const RowFacts& rows,
+void FillPanelParams(const Panels& panels, const PanelRange& panel, const RowFacts& rows,
                      const StandardPipeline* standard, PanelParams& params);
 
 // The same for all panels, in a list that begins at `first` (kernels/params_list.h).

@@ -76,7 +76,7 @@ Blocking Block(const Product& p, int threads) {
   const auto padded_depth = static_cast<size_t>(p.padded_depth());
   const size_t panel_bytes =
       std::max<size_t>(1, padded_depth * static_cast<size_t>(p.panels->format.width()));
-  const auto extents = static_cast<int>(p.panels->extents.size());
+  const auto panels = static_cast<int>(p.panels->ranges.size());
 
   b.threads = threads = ThreadsWorth(p, threads);
   b.row_step = RowStep(p, threads);
@@ -95,31 +95,31 @@ Blocking Block(const Product& p, int threads) {
   const size_t rows_room = std::min(l2_bytes / 8, kMaxBlockRows * row_bytes);
   const auto row_count = static_cast<size_t>(p.row_count());
   if (threads == 1 && row_count * row_bytes <= rows_room &&
-      static_cast<size_t>(extents) * panel_bytes <= panels_room) {
+      static_cast<size_t>(panels) * panel_bytes <= panels_room) {
     // One task: of a small product the divisions below would be a good part.
     b.rows = p.row_count();
-    b.extents = extents;
-    b.row_tasks = b.extent_tasks = b.row_slices = 1;
+    b.panels = panels;
+    b.row_tasks = b.panel_tasks = b.row_slices = 1;
     b.rows_stay = true;
     SetScratch(p, panel_bytes, b);
     return b;
   }
-  b.extents = static_cast<int>(
-      std::clamp<size_t>(panels_room / panel_bytes, 1, static_cast<size_t>(extents)));
+  b.panels = static_cast<int>(
+      std::clamp<size_t>(panels_room / panel_bytes, 1, static_cast<size_t>(panels)));
   const auto step = static_cast<size_t>(b.row_step);
   const auto steps = static_cast<int>((row_count + step - 1) / step);
   const auto most_rows =
       RoundUp(std::max<size_t>(rows_room / row_bytes, 1), static_cast<size_t>(kernel.max_rows));
   const auto most_steps = static_cast<int>(most_rows / step);
   b.row_tasks = (steps + most_steps - 1) / most_steps;
-  b.extent_tasks = (extents + b.extents - 1) / b.extents;
+  b.panel_tasks = (panels + b.panels - 1) / b.panels;
   b.row_slices = 1;
   // Reading panels again, beside products, takes less than packing rows again: 3 to 4 % of 2048^3
   // and of 512x49x4608 (Zen 5).
-  b.rows_stay = b.extent_tasks == 1 || !(b.in_place || kernel.costs.keeps_panels);
+  b.rows_stay = b.panel_tasks == 1 || !(b.in_place || kernel.costs.keeps_panels);
   if (threads > 1) CutForThreads(p, steps, most_steps, b);
   b.rows = (steps + b.row_tasks - 1) / b.row_tasks * b.row_step;
-  b.extents = (extents + b.extent_tasks - 1) / b.extent_tasks;
+  b.panels = (panels + b.panel_tasks - 1) / b.panel_tasks;
   SetScratch(p, panel_bytes, b);
   return b;
 }
@@ -131,8 +131,8 @@ Range RowsOf(const Product& p, const Blocking& b, int row_task) {
   return {steps.first * step, steps.last == count ? p.row_count() : steps.last * step};
 }
 
-Range ExtentsOf(const Product& p, const Blocking& b, int extent_task) {
-  return Part(static_cast<int>(p.panels->extents.size()), extent_task, b.extent_tasks);
+Range PanelsOf(const Product& p, const Blocking& b, int panel_task) {
+  return Part(static_cast<int>(p.panels->ranges.size()), panel_task, b.panel_tasks);
 }
 
 Scratch CarveScratch(void* memory, const Blocking& blocking) {
@@ -149,7 +149,7 @@ namespace {
 struct Plan {
   const Product& product;
   const Blocking& blocking;
-  const PanelForm* params;  // per extent
+  const PanelForm* params;  // per panel
   bool direct;              // whole tiles go straight to dst; else by way of scratch
 };
 
@@ -186,48 +186,48 @@ const PanelForm& ParamsOfPanel(const Plan& plan, int e) {
 }
 
 void SetPanel(const Plan& plan, int e, TileArgs& args) {
-  const PanelExtent& extent = plan.product.panels->extents[static_cast<size_t>(e)];
-  args.panel = plan.product.panels->Panel(extent);
-  args.vectors = extent.vectors;
-  args.panel_has_lowest = extent.has_lowest;
+  const PanelRange& panel = plan.product.panels->ranges[static_cast<size_t>(e)];
+  args.panel = plan.product.panels->Panel(panel);
+  args.vectors = panel.vectors;
+  args.panel_has_lowest = panel.has_lowest;
   args.params = &ParamsOfPanel(plan, e);
   args.epilogue.zero_point = HoldsZeroPoint(*args.params) ? 0 : plan.product.epilogue.zero_point;
 }
 
-// How many extents from the first on are whole panels of as many vectors, with one epilogue, which
-// `kernel` takes in one call for `rows` rows.
-int WholePanels(const Plan& plan, const Kernel& kernel, int rows, Range extents) {
-  const Panels& panels = *plan.product.panels;
-  const int vectors = panels.extents[static_cast<size_t>(extents.first)].vectors;
-  const bool holds = HoldsZeroPoint(ParamsOfPanel(plan, extents.first));
+// How many of `panels` from the first on are whole, of as many vectors, and with one epilogue,
+// which `kernel` takes in one call for `rows` rows.
+int WholePanels(const Plan& plan, const Kernel& kernel, int rows, Range panels) {
+  const Panels& all = *plan.product.panels;
+  const int vectors = all.ranges[static_cast<size_t>(panels.first)].vectors;
+  const bool holds = HoldsZeroPoint(ParamsOfPanel(plan, panels.first));
   const auto is_whole = [&](int e) {
-    const PanelExtent& extent = panels.extents[static_cast<size_t>(e)];
-    return extent.vectors == vectors && extent.channels == panels.format.lanes * vectors &&
+    const PanelRange& panel = all.ranges[static_cast<size_t>(e)];
+    return panel.vectors == vectors && panel.channels == all.format.lanes * vectors &&
            HoldsZeroPoint(ParamsOfPanel(plan, e)) == holds;
   };
-  int e = extents.first;
+  int e = panels.first;
   const bool takes_panels = kernel.takes_panels || (rows == 1 && kernel.takes_panels_of_row);
-  const int last = takes_panels ? extents.last : e + 1;
+  const int last = takes_panels ? panels.last : e + 1;
   while (e < last && is_whole(e)) ++e;
-  return e - extents.first;
+  return e - panels.first;
 }
 
-// The panels of `extents` whose tiles go straight to dst, which they fill: all but perhaps the
-// last. Returns the first of the others.
-int RunWholePanels(const Plan& plan, const Kernel& kernel, Range extents, std::byte* dst,
+// Runs those of `panels` whose tiles go straight to dst, which they fill: all but perhaps the last.
+// Returns the first of the others.
+int RunWholePanels(const Plan& plan, const Kernel& kernel, Range panels, std::byte* dst,
                    TileArgs& args) {
   const Product& p = plan.product;
   TileRun run(kernel);
-  for (; extents.first < extents.last; extents.first += args.panel_count) {
-    args.panel_count = WholePanels(plan, kernel, args.row_count, extents);
+  for (; panels.first < panels.last; panels.first += args.panel_count) {
+    args.panel_count = WholePanels(plan, kernel, args.row_count, panels);
     if (args.panel_count == 0) break;
-    SetPanel(plan, extents.first, args);
-    const PanelExtent& extent = p.panels->extents[static_cast<size_t>(extents.first)];
-    args.dst = dst + extent.first_channel * static_cast<ptrdiff_t>(SizeOf(p.epilogue.output));
+    SetPanel(plan, panels.first, args);
+    const PanelRange& panel = p.panels->ranges[static_cast<size_t>(panels.first)];
+    args.dst = dst + panel.first_channel * static_cast<ptrdiff_t>(SizeOf(p.epilogue.output));
     run.Tile(args);
     args.fetch_rows = false;
   }
-  return extents.first;
+  return panels.first;
 }
 
 // Sets what tasks of the same rows have in common. Arguments stay where they are: a copy of what
@@ -247,8 +247,8 @@ void Ready(const Plan& plan, const Kernel& kernel, Range rows, const Scratch& sc
 void RunEdge(const Plan& plan, const Kernel& kernel, int first, int direct, const Scratch& scratch,
              TileArgs& args) {
   const Product& p = plan.product;
-  const PanelExtent& edge = p.panels->extents.back();
-  SetPanel(plan, static_cast<int>(p.panels->extents.size()) - 1, args);
+  const PanelRange& edge = p.panels->ranges.back();
+  SetPanel(plan, static_cast<int>(p.panels->ranges.size()) - 1, args);
   args.panel_count = 1;
   const int count = std::exchange(args.row_count, direct);
   args.dst = p.dst + first * args.dst_stride +
@@ -259,25 +259,23 @@ void RunEdge(const Plan& plan, const Kernel& kernel, int first, int direct, cons
   args.fetch_rows = false;
 }
 
-void RunTask(const Plan& plan, const Kernel& kernel, Range rows, Range extents,
+void RunTask(const Plan& plan, const Kernel& kernel, Range rows, Range panels,
              const Scratch& scratch, TileArgs& args) {
   const Product& p = plan.product;
-  args.fetch_rows = plan.blocking.fetches_rows && extents.first == 0;
+  args.fetch_rows = plan.blocking.fetches_rows && panels.first == 0;
   if (plan.direct) {
-    const bool all =
-        extents.first == 0 && extents.last == static_cast<int>(p.panels->extents.size());
+    const bool all = panels.first == 0 && panels.last == static_cast<int>(p.panels->ranges.size());
     if (const int edge = all ? RowsOfEdge(p, kernel, args.row_count) : 0; edge > 0) {
       RunEdge(plan, kernel, rows.first, edge, scratch, args);
-      --extents.last;
+      --panels.last;
     }
-    extents.first =
-        RunWholePanels(plan, kernel, extents, p.dst + rows.first * args.dst_stride, args);
+    panels.first = RunWholePanels(plan, kernel, panels, p.dst + rows.first * args.dst_stride, args);
   }
   args.panel_count = 1;
-  for (int e = extents.first; e < extents.last; ++e) {
+  for (int e = panels.first; e < panels.last; ++e) {
     SetPanel(plan, e, args);
-    const PanelExtent& extent = p.panels->extents[static_cast<size_t>(e)];
-    RunByScratch(p, kernel, extent, rows.first, 0, scratch, args);
+    const PanelRange& panel = p.panels->ranges[static_cast<size_t>(e)];
+    RunByScratch(p, kernel, panel, rows.first, 0, scratch, args);
     args.fetch_rows = false;
   }
 }
@@ -293,8 +291,8 @@ void RunTasks(const Plan& plan, const Scratch& scratch, TaskParts& tasks, int wo
     const Range rows = RowsOf(plan.product, blocking, row_task);
     if (row_task != ready) Ready(plan, kernel, rows, scratch, args);
     ready = row_task;
-    const Range extents = ExtentsOf(plan.product, blocking, blocking.extent_task(task));
-    RunTask(plan, kernel, rows, extents, scratch, args);
+    const Range panels = PanelsOf(plan.product, blocking, blocking.panel_task(task));
+    RunTask(plan, kernel, rows, panels, scratch, args);
   });
 }
 
@@ -303,7 +301,7 @@ void RunTasks(const Plan& plan, const Scratch& scratch, TaskParts& tasks, int wo
 const PanelForm* ParamsFor(Context& context, const Product& p) {
   if (p.params != nullptr) return p.params;
   auto* first =
-      static_cast<PanelForm*>(context.Scratch(0, p.panels->extents.size() * p.params_bytes));
+      static_cast<PanelForm*>(context.Scratch(0, p.panels->ranges.size() * p.params_bytes));
   if (first != nullptr) FillAllParams(*p.panels, p.row_facts(), p.standard, first);
   return first;
 }
@@ -327,11 +325,11 @@ Status Execute(Context& context, const Product& product, const Blocking& blockin
   if (tasks == 1) {
     const Kernel& kernel = FormHere(*product.kernel);
     const Range rows{0, product.row_count()};
-    const Range extents{0, static_cast<int>(product.panels->extents.size())};
+    const Range panels{0, static_cast<int>(product.panels->ranges.size())};
     const Scratch scratch = CarveScratch(memory, blocking);
     TileArgs args;
     Ready(plan, kernel, rows, scratch, args);
-    RunTask(plan, kernel, rows, extents, scratch, args);
+    RunTask(plan, kernel, rows, panels, scratch, args);
     return {};
   }
   TaskParts parts(tasks, workers);

@@ -22,12 +22,12 @@ struct Range {
 // result without elements.
 struct Blocking {
   int rows;       // of a task at most: all, or a multiple of the steps that they are cut in
-  int extents;    // panels of a task at most
+  int panels;     // panels of a task at most
   int row_tasks;  // of whole steps
   int row_step;
-  int extent_tasks;
+  int panel_tasks;
   int threads;  // worth waking for them
-  int tasks() const { return row_tasks * extent_tasks; }
+  int tasks() const { return row_tasks * panel_tasks; }
 
   // Parts of the rows that are done one after the other, each by all panels: one for each thread
   // that has rows of its own, else one. A divisor of row_tasks.
@@ -37,14 +37,14 @@ struct Blocking {
   bool rows_stay;
   int row_task(int task) const {
     const int rows = row_tasks / row_slices;
-    const int slice = task / (rows * extent_tasks);
-    const int within = task % (rows * extent_tasks);
-    return slice * rows + (rows_stay ? within / extent_tasks : within % rows);
+    const int slice = task / (rows * panel_tasks);
+    const int within = task % (rows * panel_tasks);
+    return slice * rows + (rows_stay ? within / panel_tasks : within % rows);
   }
-  int extent_task(int task) const {
+  int panel_task(int task) const {
     const int rows = row_tasks / row_slices;
-    const int within = task % (rows * extent_tasks);
-    return rows_stay ? within % extent_tasks : within / rows;
+    const int within = task % (rows * panel_tasks);
+    return rows_stay ? within % panel_tasks : within / rows;
   }
 
   bool in_place;         // the rows are read where they lie
@@ -59,7 +59,7 @@ Blocking Block(const Product& product, int threads);
 
 // The rows and the panels of a task: parts as even as steps of rows allow.
 Range RowsOf(const Product& product, const Blocking& blocking, int row_task);
-Range ExtentsOf(const Product& product, const Blocking& blocking, int extent_task);
+Range PanelsOf(const Product& product, const Blocking& blocking, int panel_task);
 
 // At least as many as any kernel's tiles have.
 inline constexpr int kScratchTileRows = 64;

@@ -19,47 +19,47 @@ void Scatter(const Product& p, const std::byte* tile, size_t tile_stride, int ro
 }
 
 void ScatterTile(const Product& p, const std::byte* tile, size_t tile_stride, int row, int rows,
-                 const PanelExtent& extent) {
+                 const PanelRange& panel) {
   const auto size = static_cast<ptrdiff_t>(SizeOf(p.dst_type));
   if (p.channel_stride == 1) {
-    std::byte* dst = p.dst + (row * p.row_stride + extent.first_channel) * size;
+    std::byte* dst = p.dst + (row * p.row_stride + panel.first_channel) * size;
     return CopyLines({tile, static_cast<ptrdiff_t>(tile_stride), dst, p.row_stride * size,
-                      extent.channels * size, rows});
+                      panel.channels * size, rows});
   }
   const auto scatter = size == 1   ? Scatter<uint8_t>
                        : size == 2 ? Scatter<uint16_t>
                                    : Scatter<uint32_t>;
-  scatter(p, tile, tile_stride, row, rows, extent.first_channel, extent.channels);
+  scatter(p, tile, tile_stride, row, rows, panel.first_channel, panel.channels);
 }
 
 // Runs a pipeline of the caller's over a tile of accumulators.
 void RunTilePipeline(const Product& p, const std::byte* tile, size_t tile_stride, int row, int rows,
-                     const PanelExtent& extent) {
+                     const PanelRange& panel) {
   const auto size = static_cast<ptrdiff_t>(SizeOf(p.dst_type));
   p.tile.run(p.tile.pipeline,
              {reinterpret_cast<const int32_t*>(tile),
-              static_cast<ptrdiff_t>(tile_stride / sizeof(int32_t)), rows, extent.channels,
-              p.channels_along, row, extent.first_channel,
-              p.dst + (row * p.row_stride + extent.first_channel * p.channel_stride) * size,
+              static_cast<ptrdiff_t>(tile_stride / sizeof(int32_t)), rows, panel.channels,
+              p.channels_along, row, panel.first_channel,
+              p.dst + (row * p.row_stride + panel.first_channel * p.channel_stride) * size,
               p.row_stride, p.channel_stride});
 }
 
 // Brings a tile to its place in dst. tile_stride: bytes from row to row.
 void WriteTile(const Product& p, const std::byte* tile, size_t tile_stride, int row, int rows,
-               const PanelExtent& extent) {
+               const PanelRange& panel) {
   if (p.standard != nullptr) {
-    ScatterTile(p, tile, tile_stride, row, rows, extent);
+    ScatterTile(p, tile, tile_stride, row, rows, panel);
   } else {
-    RunTilePipeline(p, tile, tile_stride, row, rows, extent);
+    RunTilePipeline(p, tile, tile_stride, row, rows, panel);
   }
 }
 
 }  // namespace
 
-void RunByScratch(const Product& p, const Kernel& kernel, const PanelExtent& extent, int first,
+void RunByScratch(const Product& p, const Kernel& kernel, const PanelRange& panel, int first,
                   int row, const Scratch& scratch, const TileArgs& all) {
   const size_t stride =
-      static_cast<size_t>(p.panels->format.lanes * extent.vectors) * SizeOf(p.epilogue.output);
+      static_cast<size_t>(p.panels->format.lanes * panel.vectors) * SizeOf(p.epilogue.output);
   TileArgs args = all;
   args.dst = scratch.tile;
   args.dst_stride = static_cast<ptrdiff_t>(stride);
@@ -75,7 +75,7 @@ void RunByScratch(const Product& p, const Kernel& kernel, const PanelExtent& ext
     if (all.row_terms != nullptr) args.row_terms = all.row_terms + row;
     run.Tile(args);
     if (p.standard == nullptr) run.End();  // what follows is the user's code
-    WriteTile(p, scratch.tile, stride, first + row, args.row_count, extent);
+    WriteTile(p, scratch.tile, stride, first + row, args.row_count, panel);
     args.fetch_ahead = false;
   }
 }
@@ -83,7 +83,7 @@ void RunByScratch(const Product& p, const Kernel& kernel, const PanelExtent& ext
 int RowsOfEdge(const Product& p, const Kernel& kernel, int count) {
   constexpr int kRowsWorthACall = 24;  // a second one takes as long as copying so many
   if (count <= kRowsWorthACall || !kernel.stores_in_order) return 0;
-  const PanelExtent& edge = p.panels->extents.back();
+  const PanelRange& edge = p.panels->ranges.back();
   const int more = p.panels->format.lanes * edge.vectors - edge.channels;
   if (more == 0 || p.row_stride != p.channel_count()) return 0;
   const int direct = count - (more - 1) / p.channel_count() - 1;

@@ -12,8 +12,8 @@ namespace intaglio {
 // Computes one panel by way of the scratch tile, for the rows of `args` from `row` on, the first of
 // which is `first`: brings what the kernel finished to dst, or its accumulators by way of the
 // product's own pipeline.
-void RunByScratch(const Product& product, const Kernel& kernel, const PanelExtent& extent,
-                  int first, int row, const Scratch& scratch, const TileArgs& args);
+void RunByScratch(const Product& product, const Kernel& kernel, const PanelRange& panel, int first,
+                  int row, const Scratch& scratch, const TileArgs& args);
 
 // How many of a task's `count` rows a last panel of fewer channels than its width may write to dst
 // all the same: what it writes too much lies in the next row, and is written after it, by the panel

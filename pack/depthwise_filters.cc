@@ -13,24 +13,24 @@
 namespace intaglio {
 namespace {
 
-// Reads the weights of one tap for an extent's channels, less their zero point, and fills the rest
+// Reads the weights of one tap for a panel's channels, less their zero point, and fills the rest
 // with zeros. All loops over channels run to kMaxPanelWidth, so that the compiler makes few vectors
 // of them.
-void ReadTap(const ConstMatrix& filters, const PanelExtent& extent, int tap, int32_t* weights) {
+void ReadTap(const ConstMatrix& filters, const PanelRange& panel, int tap, int32_t* weights) {
   const bool row_major = filters.order == Order::kRowMajor;
   const ptrdiff_t across = row_major ? 1 : filters.stride;
   const auto* at = static_cast<const uint8_t*>(filters.data) +
-                   tap * (row_major ? filters.stride : 1) + extent.first_channel * across;
+                   tap * (row_major ? filters.stride : 1) + panel.first_channel * across;
   const int32_t move = filters.type == Type::kInt8 ? 128 : 0;  // to numbers of 0 and more
   const auto weight = [zero = filters.zero_point + move, move](uint8_t byte) {
     return (byte ^ move) - zero;
   };
   uint8_t bytes[kMaxPanelWidth];
-  if (row_major) std::memcpy(bytes, at, static_cast<size_t>(extent.channels));
-  for (int i = 0; !row_major && i < extent.channels; ++i) bytes[i] = at[i * across];
+  if (row_major) std::memcpy(bytes, at, static_cast<size_t>(panel.channels));
+  for (int i = 0; !row_major && i < panel.channels; ++i) bytes[i] = at[i * across];
   // Places without a channel become 0.
-  std::memset(bytes + extent.channels, filters.zero_point & 0xff,
-              static_cast<size_t>(kMaxPanelWidth - extent.channels));
+  std::memset(bytes + panel.channels, filters.zero_point & 0xff,
+              static_cast<size_t>(kMaxPanelWidth - panel.channels));
   for (int i = 0; i < kMaxPanelWidth; ++i) weights[i] = weight(bytes[i]);
 }
 
@@ -42,8 +42,8 @@ int TermsOf(int32_t weight) {
   return weight <= 254 ? 2 : 3;
 }
 
-// Sums and magnitudes of one extent; returns the terms that its weights need.
-int Measure(const ConstMatrix& filters, PanelExtent& extent, Panels& panels) {
+// Sums and magnitudes of one panel; returns the terms that its weights need.
+int Measure(const ConstMatrix& filters, PanelRange& panel, Panels& panels) {
   constexpr int kStretch = 1 << 16;  // taps whose magnitudes int32 can sum
   int64_t magnitudes[kMaxPanelWidth] = {};
   uint32_t sums[kMaxPanelWidth] = {};  // modulo 2^32
@@ -53,7 +53,7 @@ int Measure(const ConstMatrix& filters, PanelExtent& extent, Panels& panels) {
     int32_t magnitudes_here[kMaxPanelWidth] = {};
     for (int tap = first; tap < std::min(panels.depth, first + kStretch); ++tap) {
       int32_t weights[kMaxPanelWidth];
-      ReadTap(filters, extent, tap, weights);
+      ReadTap(filters, panel, tap, weights);
       for (int i = 0; i < kMaxPanelWidth; ++i) {
         sums[i] += static_cast<uint32_t>(weights[i]);
         magnitudes_here[i] += std::abs(weights[i]);
@@ -63,9 +63,9 @@ int Measure(const ConstMatrix& filters, PanelExtent& extent, Panels& panels) {
     }
     for (int i = 0; i < kMaxPanelWidth; ++i) magnitudes[i] += magnitudes_here[i];
   }
-  const auto channels = static_cast<size_t>(extent.channels);
-  std::memcpy(panels.sums.data() + extent.first_channel, sums, channels * sizeof(int32_t));
-  extent.magnitude = *std::max_element(magnitudes, magnitudes + channels);
+  const auto channels = static_cast<size_t>(panel.channels);
+  std::memcpy(panels.sums.data() + panel.first_channel, sums, channels * sizeof(int32_t));
+  panel.magnitude = *std::max_element(magnitudes, magnitudes + channels);
   return std::max(TermsOf(*std::min_element(least, least + channels)),
                   TermsOf(*std::max_element(most, most + channels)));
 }
@@ -77,11 +77,11 @@ struct Words {
   uint32_t of[kMaxTerms][kMaxPanelWidth];
 };
 
-void Read(const ConstMatrix& filters, const DepthwiseFilters& packed, const PanelExtent& extent,
+void Read(const ConstMatrix& filters, const DepthwiseFilters& packed, const PanelRange& panel,
           int row, int column, int terms, Words& words) {
   for (int r = std::max(0, -row); r < std::min(packed.step, packed.kernel_height - row); ++r) {
     int32_t weights[kMaxPanelWidth];
-    ReadTap(filters, extent, (row + r) * packed.kernel_width + column, weights);
+    ReadTap(filters, panel, (row + r) * packed.kernel_width + column, weights);
     for (int term = 0; term + 1 < terms; ++term) {
       uint32_t* const to = words.of[term];
       for (int i = 0; i < kMaxPanelWidth; ++i) {
@@ -97,17 +97,17 @@ void Read(const ConstMatrix& filters, const DepthwiseFilters& packed, const Pane
   }
 }
 
-// Where the bytes of one extent lie.
+// Where the bytes of one panel lie.
 class Places {
  public:
-  Places(const DepthwiseFilters& packed, const PanelExtent& extent)
+  Places(const DepthwiseFilters& packed, const PanelRange& panel)
       : step_(static_cast<size_t>(packed.step)), copies_(packed.copies) {
     const PanelFormat& format = packed.panels.format;
-    channels_ = extent.channels;
+    channels_ = panel.channels;
     lanes_ = format.lanes;
-    for (int v = 0; v < extent.vectors; ++v) {
+    for (int v = 0; v < panel.vectors; ++v) {
       for (int lane = 0; lane < lanes_; ++lane) {
-        place_[ChannelOfLane(format, extent.vectors, v, lane)] = v * lanes_ + lane;
+        place_[ChannelOfLane(format, panel.vectors, v, lane)] = v * lanes_ + lane;
       }
     }
   }
@@ -148,13 +148,13 @@ class Places {
   int place_[kMaxPanelWidth];  // the place of each channel, copy after copy
 };
 
-// The bytes of all lines of one extent, which are zero before. Returns second_vectors of them.
+// The bytes of all lines of one panel, which are zero before. Returns second_vectors of them.
 uint32_t Fill(const ConstMatrix& filters, size_t e, const DepthwiseFilters& packed, int8_t* panel) {
   const PanelFormat& format = packed.panels.format;
-  const PanelExtent& extent = packed.panels.extents[e];
-  const Places places(packed, extent);
+  const PanelRange& range = packed.panels.ranges[e];
+  const Places places(packed, range);
   const int terms = packed.weights[e].terms;
-  const ptrdiff_t group_bytes = format.lanes * extent.vectors * packed.step;
+  const ptrdiff_t group_bytes = format.lanes * range.vectors * packed.step;
   const ptrdiff_t column_bytes = group_bytes * packed.groups();
   const ptrdiff_t term_bytes = column_bytes * packed.kernel_width;
   uint32_t second_vectors = 0;
@@ -162,7 +162,7 @@ uint32_t Fill(const ConstMatrix& filters, size_t e, const DepthwiseFilters& pack
     for (int at = 0; at < packed.kernel_width * packed.groups(); ++at) {
       const int row = at % packed.groups() * packed.step - line;
       Words words(terms);
-      Read(filters, packed, extent, row, at / packed.groups(), terms, words);
+      Read(filters, packed, range, row, at / packed.groups(), terms, words);
       for (int term = 0; term < terms; ++term) {
         int8_t* const group = panel + term * term_bytes + at * group_bytes;
         places.Write(words.of[term], group);
@@ -179,9 +179,9 @@ size_t DepthwiseFilters::bytes() const {
   return panels.bytes() + weights.size() * sizeof(Weights) + data.bytes();
 }
 
-size_t DepthwiseFilters::LineBytes(size_t extent) const {
-  return static_cast<size_t>(panels.format.lanes * panels.extents[extent].vectors * step) *
-         static_cast<size_t>(groups()) * static_cast<size_t>(kernel_width * weights[extent].terms);
+size_t DepthwiseFilters::LineBytes(size_t panel) const {
+  return static_cast<size_t>(panels.format.lanes * panels.ranges[panel].vectors * step) *
+         static_cast<size_t>(groups()) * static_cast<size_t>(kernel_width * weights[panel].terms);
 }
 
 Result<DepthwiseFilters> PackDepthwiseFilters(const ConstMatrix& filters, int kernel_width,
@@ -214,14 +214,14 @@ Result<DepthwiseFilters> PackDepthwiseFilters(const ConstMatrix& filters, int ke
   }
   auto layout = LayOutPanels(padded, filters.cols, 3 * step * step * filters.rows);
   if (!layout.ok()) return layout.status();
-  panels.extents = std::move(layout->extents);
-  if (copies > 1) panels.extents = {{0, vectors, filters.cols, 0}};
+  panels.ranges = std::move(layout->ranges);
+  if (copies > 1) panels.ranges = {{0, vectors, filters.cols, 0}};
   panels.sums.resize(static_cast<size_t>(filters.cols));
   panels.zero_points.resize(static_cast<size_t>(filters.cols));
 
   size_t bytes = 0;
-  for (size_t e = 0; e < panels.extents.size(); ++e) {
-    packed.weights.push_back({bytes, Measure(filters, panels.extents[e], panels)});
+  for (size_t e = 0; e < panels.ranges.size(); ++e) {
+    packed.weights.push_back({bytes, Measure(filters, panels.ranges[e], panels)});
     bytes += packed.LineBytes(e) * static_cast<size_t>(packed.lines());
   }
   packed.data = AlignedBuffer::Allocate(bytes);
@@ -230,7 +230,7 @@ Result<DepthwiseFilters> PackDepthwiseFilters(const ConstMatrix& filters, int ke
   }
   if (bytes > 0) std::memset(packed.data.data(), 0, bytes);
   auto* at = static_cast<int8_t*>(packed.data.data());
-  for (size_t e = 0; e < panels.extents.size(); ++e) {
+  for (size_t e = 0; e < panels.ranges.size(); ++e) {
     packed.weights[e].second_vectors = Fill(filters, e, packed, at);
     at += packed.LineBytes(e) * static_cast<size_t>(packed.lines());
   }

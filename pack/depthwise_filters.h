@@ -38,21 +38,21 @@ struct DepthwiseFilters {
   int multiplier = 1;
   int step = 1;
   int copies = 1;  // of all channels; several fill one panel
-  // Of depth kernel_height * kernel_width: extents, sums and magnitudes of the weights less their
+  // Of depth kernel_height * kernel_width: panels, sums and magnitudes of the weights less their
   // zero points, no bytes.
   Panels panels;
-  std::vector<Weights> weights;  // of each extent
+  std::vector<Weights> weights;  // of each panel
   AlignedBuffer data;
 
   int groups() const { return (kernel_height + step - 1) / step; }
   int padded_height() const { return groups() * step; }
   int lines() const { return padded_height() - kernel_height + 1; }
   size_t bytes() const;
-  // Of line 0; line l follows after l * LineBytes(extent).
-  const int8_t* Panel(size_t extent) const {
-    return static_cast<const int8_t*>(data.data()) + weights[extent].offset;
+  // Of line 0; line l follows after l * LineBytes(panel).
+  const int8_t* Panel(size_t panel) const {
+    return static_cast<const int8_t*>(data.data()) + weights[panel].offset;
   }
-  size_t LineBytes(size_t extent) const;
+  size_t LineBytes(size_t panel) const;
 };
 
 // Packs the (kernel_height * kernel_width) x (channels * multiplier) matrix `filters`, int8 or

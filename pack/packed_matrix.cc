@@ -16,8 +16,8 @@ Status PackPanels(const ConstMatrix& channels, const PanelFormat& format,
                   std::span<const int32_t> channel_zero_points, const PanelRoutines& routines,
                   Panels& panels) {
   INTAGLIO_RETURN_IF_ERROR(LayOutPanels(format, channels.rows, channels.cols, panels));
-  PackExtents(channels, channel_zero_points, Magnitudes::kExact, routines, 0,
-              static_cast<int>(panels.extents.size()), panels);
+  PackPanels(channels, channel_zero_points, Magnitudes::kExact, routines, 0,
+             static_cast<int>(panels.ranges.size()), panels);
   for (const int32_t zero_point : panels.zero_points) {
     panels.has_zero_points |= zero_point != 0;
     panels.one_zero_point &= zero_point == panels.zero_points[0];

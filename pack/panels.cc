@@ -27,16 +27,16 @@ struct Places {
   ptrdiff_t place[kMaxPanelWidth];
 };
 
-PanelSource SourceOf(const ConstMatrix& m, const PanelFormat& format, const PanelExtent& extent) {
+PanelSource SourceOf(const ConstMatrix& m, const PanelFormat& format, const PanelRange& panel) {
   const bool depth_runs = m.order == Order::kRowMajor;
   const ptrdiff_t channel_stride = depth_runs ? m.stride : 1;
-  return {FirstByte(m) + extent.first_channel * channel_stride,
+  return {FirstByte(m) + panel.first_channel * channel_stride,
           channel_stride,
           depth_runs ? 1 : m.stride,
           static_cast<uint8_t>(m.type == Type::kUInt8 ? 0x80 : 0),
-          extent.channels,
+          panel.channels,
           m.cols,
-          extent.vectors,
+          panel.vectors,
           format};
 }
 
@@ -117,13 +117,13 @@ int64_t MeasurePanel(const PanelSource& s, const int8_t* panel, const int32_t* z
 }
 
 size_t Panels::bytes() const {
-  return data.bytes() + extents.size() * sizeof(PanelExtent) +
+  return data.bytes() + ranges.size() * sizeof(PanelRange) +
          (sums.size() + zero_points.size()) * sizeof(int32_t);
 }
 
 int64_t Panels::magnitude() const {
   int64_t largest = 0;
-  for (const PanelExtent& extent : extents) largest = std::max(largest, extent.magnitude);
+  for (const PanelRange& panel : ranges) largest = std::max(largest, panel.magnitude);
   return largest;
 }
 
@@ -141,13 +141,13 @@ Result<PanelLayout> LayOutPanels(const PanelFormat& format, int channels, int de
                        std::to_string(depth) + " does not fit the address space");
   }
   PanelLayout layout{{}, 0};
-  layout.extents.reserve(static_cast<size_t>(channels / format.width()) + 8);
+  layout.ranges.reserve(static_cast<size_t>(channels / format.width()) + 8);
   for (int first = 0, vectors = format.vectors; first < channels;) {
     const int left = channels - first;
     // The widest panel that is not left with an unused vector.
     while (vectors > 1 && left <= format.lanes * (vectors - 1)) vectors /= 2;
     const int width = format.lanes * vectors;
-    layout.extents.push_back({first, vectors, std::min(width, left), layout.bytes});
+    layout.ranges.push_back({first, vectors, std::min(width, left), layout.bytes});
     layout.bytes += static_cast<size_t>(vector_bytes) * static_cast<size_t>(vectors);
     first += width;
   }
@@ -170,36 +170,36 @@ Status LayOutPanels(const PanelFormat& format, int channels, int depth, Panels& 
   panels.channels = channels;
   panels.depth = depth;
   panels.groups = format.Groups(depth);
-  panels.extents = std::move(layout->extents);
+  panels.ranges = std::move(layout->ranges);
   panels.sums.resize(static_cast<size_t>(channels));
   panels.zero_points.resize(static_cast<size_t>(channels));
   return {};
 }
 
-void PackExtents(const ConstMatrix& matrix, std::span<const int32_t> zero_points,
-                 Magnitudes magnitudes, const PanelRoutines& routines, int first, int last,
-                 Panels& panels) {
+void PackPanels(const ConstMatrix& matrix, std::span<const int32_t> zero_points,
+                Magnitudes magnitudes, const PanelRoutines& routines, int first, int last,
+                Panels& panels) {
   const int32_t shift = matrix.type == Type::kUInt8 ? 128 : 0;
   for (int e = first; e < last; ++e) {
-    PanelExtent& extent = panels.extents[static_cast<size_t>(e)];
-    const PanelSource source = SourceOf(matrix, panels.format, extent);
-    int8_t* panel = static_cast<int8_t*>(panels.data.data()) + extent.offset;
+    PanelRange& range = panels.ranges[static_cast<size_t>(e)];
+    const PanelSource source = SourceOf(matrix, panels.format, range);
+    int8_t* panel = static_cast<int8_t*>(panels.data.data()) + range.offset;
     routines.fill(source, panel);
-    const auto c = static_cast<size_t>(extent.first_channel);
+    const auto c = static_cast<size_t>(range.first_channel);
     routines.sum(source, panel, panels.sums.data() + c);
     int32_t* zeros = panels.zero_points.data() + c;
     int64_t distance = LargestDistance(matrix.type, matrix.zero_point);
-    std::fill_n(zeros, extent.channels, matrix.zero_point - shift);
-    for (int i = 0; !zero_points.empty() && i < extent.channels; ++i) {
+    std::fill_n(zeros, range.channels, matrix.zero_point - shift);
+    for (int i = 0; !zero_points.empty() && i < range.channels; ++i) {
       const int32_t zero_point = zero_points[c + static_cast<size_t>(i)];
       distance = std::max(distance, LargestDistance(matrix.type, zero_point));
       zeros[i] = zero_point - shift;
     }
-    extent.magnitude = magnitudes == Magnitudes::kExact ? routines.measure(source, panel, zeros)
-                                                        : distance * panels.depth;
+    range.magnitude = magnitudes == Magnitudes::kExact ? routines.measure(source, panel, zeros)
+                                                       : distance * panels.depth;
     const size_t bytes =
         static_cast<size_t>(source.group_bytes()) * static_cast<size_t>(source.groups());
-    extent.has_lowest =
+    range.has_lowest =
         panels.format.depth_step != 16 || (bytes > 0 && std::memchr(panel, 0x80, bytes) != nullptr);
   }
 }

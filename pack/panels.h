@@ -54,7 +54,7 @@ constexpr int ChannelOfLane(const PanelFormat& format, int vectors, int vector, 
 
 // Which channels a panel holds. All panels but the last are full; the rest of the channels are
 // covered by narrower ones, each half as wide as the one before.
-struct PanelExtent {
+struct PanelRange {
   int first_channel;
   int vectors;
   int channels;   // really present, at most lanes * vectors
@@ -73,7 +73,7 @@ struct Panels {
   // The depth is as many runs of the same length, each padded to whole groups: a convolution's
   // kernel rows, for windows alone (pack/windows.h). 1: the depth is padded once.
   int runs = 1;
-  std::vector<PanelExtent> extents;
+  std::vector<PanelRange> ranges;
   AlignedBuffer data;
   // Per channel, of the stored (int8) values: the sum over depth, and the zero point moved as they
   // were.
@@ -83,10 +83,10 @@ struct Panels {
   bool one_zero_point = true;    // all of them are the same
 
   size_t bytes() const;
-  // The largest of the extents' magnitudes.
+  // The largest of the panels' magnitudes.
   int64_t magnitude() const;
-  const int8_t* Panel(const PanelExtent& extent) const {
-    return static_cast<const int8_t*>(data.data()) + extent.offset;
+  const int8_t* Panel(const PanelRange& panel) const {
+    return static_cast<const int8_t*>(data.data()) + panel.offset;
   }
 };
 
@@ -121,9 +121,9 @@ struct PanelRoutines {
                      const int32_t* zero_points) = MeasurePanel;
 };
 
-// The extents of `channels` channels of `depth`, and the bytes they take.
+// The panels of `channels` channels of `depth`, and the bytes they take.
 struct PanelLayout {
-  std::vector<PanelExtent> extents;
+  std::vector<PanelRange> ranges;
   size_t bytes;
 };
 Result<PanelLayout> LayOutPanels(const PanelFormat& format, int channels, int depth);
@@ -132,17 +132,17 @@ Result<PanelLayout> LayOutPanels(const PanelFormat& format, int channels, int de
 // from before is used again where it suffices.
 Status LayOutPanels(const PanelFormat& format, int channels, int depth, Panels& panels);
 
-// How well an extent's magnitude is to be known.
+// How well a panel's magnitude is to be known.
 enum class Magnitudes : uint8_t {
   kExact,
   kOfType,  // what a zero point and the type allow, at no cost
 };
 
-// Fills extents [first, last) of `panels` from `matrix`, whose rows are the channels. Safe to call
+// Fills panels [first, last) of `panels` from `matrix`, whose rows are the channels. Safe to call
 // for disjoint ranges from several threads.
-void PackExtents(const ConstMatrix& matrix, std::span<const int32_t> zero_points,
-                 Magnitudes magnitudes, const PanelRoutines& routines, int first, int last,
-                 Panels& panels);
+void PackPanels(const ConstMatrix& matrix, std::span<const int32_t> zero_points,
+                Magnitudes magnitudes, const PanelRoutines& routines, int first, int last,
+                Panels& panels);
 
 }  // namespace intaglio
 

@@ -1,6 +1,4 @@
 // How products are cut for threads.
-#include "intaglio/gemm/tasks.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,6 +8,7 @@
 
 #include "intaglio/gemm/cpu.h"
 #include "intaglio/gemm/dispatch.h"
+#include "intaglio/gemm/tasks.h"
 #include "intaglio/test/gemm/problem.h"
 
 namespace intaglio::test {
@@ -21,10 +20,10 @@ double LongestShare(const Product& product, const Blocking& blocking) {
   std::vector<int> work(static_cast<size_t>(blocking.threads), 0);
   for (int task = 0; task < blocking.tasks(); ++task) {
     const Range rows = RowsOf(product, blocking, blocking.row_task(task));
-    const Range extents = ExtentsOf(product, blocking, blocking.extent_task(task));
+    const Range panels = PanelsOf(product, blocking, blocking.panel_task(task));
     const int tile = product.kernel->max_rows;
     *std::min_element(work.begin(), work.end()) +=
-        (rows.last - rows.first + tile - 1) / tile * (extents.last - extents.first);
+        (rows.last - rows.first + tile - 1) / tile * (panels.last - panels.first);
   }
   const int all = std::accumulate(work.begin(), work.end(), 0);
   return static_cast<double>(*std::max_element(work.begin(), work.end())) * blocking.threads / all;
@@ -57,7 +56,7 @@ TEST(Blocking, GivesThreadsEvenShares) {
           const Blocking blocking = Block(product, threads);
           EXPECT_LE(LongestShare(product, blocking), 1.5)
               << kernel << " " << rows << " x " << channels << " x " << depth << ", " << threads
-              << " threads, " << blocking.row_tasks << " x " << blocking.extent_tasks << " tasks";
+              << " threads, " << blocking.row_tasks << " x " << blocking.panel_tasks << " tasks";
         }
       });
     }
@@ -74,9 +73,9 @@ TEST(Blocking, KeepsRowsOrPanelsFromTaskToTask) {
       EXPECT_EQ(b.rows_stay, rows_stay) << kernel;
       std::vector<int> seen(static_cast<size_t>(b.tasks()), 0);
       for (int task = 0; task < b.tasks(); ++task) {
-        const int kept = rows_stay ? b.row_task(task) : b.extent_task(task);
-        EXPECT_EQ(kept, task / (rows_stay ? b.extent_tasks : b.row_tasks));
-        ++seen[static_cast<size_t>(b.row_task(task) * b.extent_tasks + b.extent_task(task))];
+        const int kept = rows_stay ? b.row_task(task) : b.panel_task(task);
+        EXPECT_EQ(kept, task / (rows_stay ? b.panel_tasks : b.row_tasks));
+        ++seen[static_cast<size_t>(b.row_task(task) * b.panel_tasks + b.panel_task(task))];
       }
       for (const int times : seen) EXPECT_EQ(times, 1);
     });
@@ -94,20 +93,20 @@ struct PartOfWorker {
   int panels = 0;
 };
 PartOfWorker PartOf(const Product& product, const Blocking& b, int worker) {
-  std::vector<int> panels(static_cast<size_t>(product.row_count()), 0);
+  std::vector<int> taken(static_cast<size_t>(product.row_count()), 0);
   for (int task = b.tasks() * worker / b.threads; task < b.tasks() * (worker + 1) / b.threads;
        ++task) {
     const Range rows = RowsOf(product, b, b.row_task(task));
-    const Range extents = ExtentsOf(product, b, b.extent_task(task));
+    const Range panels = PanelsOf(product, b, b.panel_task(task));
     for (int r = rows.first; r < rows.last; ++r) {
-      panels[static_cast<size_t>(r)] += extents.last - extents.first;
+      taken[static_cast<size_t>(r)] += panels.last - panels.first;
     }
   }
   const auto some = [](int count) { return count > 0; };
-  const auto first = std::find_if(panels.begin(), panels.end(), some);
-  const auto last = std::find_if_not(first, panels.end(), some);
+  const auto first = std::find_if(taken.begin(), taken.end(), some);
+  const auto last = std::find_if_not(first, taken.end(), some);
   PartOfWorker part{
-      {static_cast<int>(first - panels.begin()), static_cast<int>(last - panels.begin())}};
+      {static_cast<int>(first - taken.begin()), static_cast<int>(last - taken.begin())}};
   if (first != last && std::all_of(first, last, [&](int n) { return n == *first; })) {
     part.panels = *first;
   }
@@ -125,7 +124,7 @@ TEST(Blocking, GivesThreadsRowsOfTheirOwnInAChain) {
         ASSERT_EQ(b.threads, threads) << kernel;
         const PartOfWorker part = PartOf(product, b, threads - 1);
         EXPECT_EQ(b.row_slices, threads) << kernel;
-        EXPECT_EQ(part.panels, static_cast<int>(product.panels->extents.size())) << kernel;
+        EXPECT_EQ(part.panels, static_cast<int>(product.panels->ranges.size())) << kernel;
         EXPECT_EQ(part.rows.last, rows) << kernel;
         EXPECT_NEAR(part.rows.last - part.rows.first, rows / threads, b.row_step) << kernel;
       });

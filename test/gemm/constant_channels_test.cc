@@ -19,9 +19,9 @@ constexpr int64_t kBound = 1 << 30;
 // One channel of weights, and its pipeline to int8.
 struct Channel {
   Channel(int64_t magnitude, int32_t bias_, QuantizedMultiplier m) : bias(bias_), multiplier(m) {
-    panels.extents.push_back({});
-    panels.extents[0].channels = panels.channels = 1;
-    panels.extents[0].magnitude = magnitude;
+    panels.ranges.push_back({});
+    panels.ranges[0].channels = panels.channels = 1;
+    panels.ranges[0].magnitude = magnitude;
     pipeline.bias = &bias;
     pipeline.scaling = Scaling::kDoubleRounding;
     pipeline.mantissa = &multiplier.mantissa;
@@ -51,7 +51,7 @@ bool Changes(const Channel& channel, int64_t step) {
   const WithSmallBiases changed(channel.panels, rows, channel.pipeline);
   const StandardPipeline& p = changed.pipeline();
   if (p.bias == channel.pipeline.bias) return false;
-  const int64_t reach = channel.panels.extents[0].magnitude * rows.magnitude;
+  const int64_t reach = channel.panels.ranges[0].magnitude * rows.magnitude;
   EXPECT_LT(std::abs(int64_t{*p.bias}) + reach, kBound);
   EXPECT_LE(*p.exponent, 0);
   for (int64_t product = -reach; product <= reach; product += step) {

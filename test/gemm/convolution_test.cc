@@ -1,8 +1,8 @@
 // Gemm with a convolution's input on the left-hand side.
 #include <gtest/gtest.h>
 
-#include "intaglio/gemm/tasks.h"
 #include "intaglio/gemm/bound_pipeline.h"
+#include "intaglio/gemm/tasks.h"
 #include "intaglio/kernels/kernel_table.h"
 #include "intaglio/test/gemm/image.h"
 

@@ -16,11 +16,11 @@ const PanelFormat kFormats[] = {{4, 2, 4}, {4, 2, 8}, {4, 2, 16}, {1, 4, 1},  {4
 
 // Panels cover every channel once, in order, with no vector that holds none; all but the last are
 // full.
-void CheckExtents(const Panels& p, int channels) {
+void CheckRanges(const Panels& p, int channels) {
   int next = 0;
   size_t offset = 0;
-  for (size_t e = 0; e < p.extents.size(); ++e) {
-    const PanelExtent& x = p.extents[e];
+  for (size_t e = 0; e < p.ranges.size(); ++e) {
+    const PanelRange& x = p.ranges[e];
     const int width = p.format.lanes * x.vectors;
     EXPECT_EQ(x.first_channel, next);
     EXPECT_EQ(x.offset, offset);
@@ -28,7 +28,7 @@ void CheckExtents(const Panels& p, int channels) {
     EXPECT_EQ(p.format.vectors % x.vectors, 0);
     EXPECT_LE(x.channels, width);
     EXPECT_GT(x.channels, width - p.format.lanes) << "a vector without channels";
-    EXPECT_TRUE(x.channels == width || e + 1 == p.extents.size());
+    EXPECT_TRUE(x.channels == width || e + 1 == p.ranges.size());
     next += x.channels;
     offset += static_cast<size_t>(p.format.Groups(p.depth)) *
               static_cast<size_t>(width * p.format.depth_step);
@@ -41,7 +41,7 @@ void CheckExtents(const Panels& p, int channels) {
 void CheckBytes(const Panels& p, const TestMatrix& matrix, bool channels_are_rows) {
   const int moved = matrix.view().type == Type::kUInt8 ? 128 : 0;
   const PanelFormat& f = p.format;
-  for (const PanelExtent& x : p.extents) {
+  for (const PanelRange& x : p.ranges) {
     const int8_t* at = p.Panel(x);
     for (int g = 0; g < f.Groups(p.depth); ++g) {
       for (int j = 0; j < x.vectors; ++j) {
@@ -66,7 +66,7 @@ void CheckTotals(const Panels& p, const TestMatrix& matrix, bool channels_are_ro
                  const std::vector<int32_t>& zero_points) {
   const int moved = matrix.view().type == Type::kUInt8 ? 128 : 0;
   bool any = false;
-  for (const PanelExtent& x : p.extents) {
+  for (const PanelRange& x : p.ranges) {
     int64_t largest = 0;
     for (int i = 0; i < x.channels; ++i) {
       const auto c = static_cast<size_t>(x.first_channel + i);
@@ -115,7 +115,7 @@ TEST(Panels, LayoutSumsAndZeroPoints) {
       EXPECT_EQ(packed->side(), side);
       EXPECT_EQ(packed->rows(), rows);
       EXPECT_EQ(packed->cols(), cols);
-      CheckExtents(packed->panels(), channels);
+      CheckRanges(packed->panels(), channels);
       CheckBytes(packed->panels(), matrix, side == Side::kLhs);
       CheckTotals(packed->panels(), matrix, side == Side::kLhs, zero_points);
       if (HasFailure()) return;
@@ -131,7 +131,7 @@ TEST(Panels, NarrowerPanelsAtTheEnd) {
     std::vector<int> all;
     const auto layout = LayOutPanels(format, channels, 4);
     EXPECT_TRUE(layout.ok());
-    for (const PanelExtent& x : layout->extents) all.push_back(x.vectors);
+    for (const PanelRange& x : layout->ranges) all.push_back(x.vectors);
     return all;
   };
   EXPECT_EQ(vectors(0), (std::vector<int>{}));
@@ -207,13 +207,13 @@ TEST(Panels, TellsWhetherAPanelHoldsTheLowestValue) {
       const ConstMatrix matrix{bytes.data(), type, 12, 20, 20, Order::kRowMajor, 0};
       Panels panels;
       ASSERT_TRUE(LayOutPanels({4, 2, 16}, 12, 20, panels).ok());
-      PackExtents(matrix, {}, Magnitudes::kExact, {}, 0, static_cast<int>(panels.extents.size()),
-                  panels);
-      for (const PanelExtent& extent : panels.extents) {
+      PackPanels(matrix, {}, Magnitudes::kExact, {}, 0, static_cast<int>(panels.ranges.size()),
+                 panels);
+      for (const PanelRange& panel : panels.ranges) {
         const int row = lowest_at / 20;
-        const bool holds = lowest_at >= 0 && row >= extent.first_channel &&
-                           row < extent.first_channel + extent.channels;
-        EXPECT_EQ(extent.has_lowest, holds) << lowest_at;
+        const bool holds = lowest_at >= 0 && row >= panel.first_channel &&
+                           row < panel.first_channel + panel.channels;
+        EXPECT_EQ(panel.has_lowest, holds) << lowest_at;
       }
     }
   }
