@@ -41,7 +41,7 @@ const Kernel* InOrderForm(const Kernel& kernel) {
   return nullptr;
 }
 
-const Kernel& FormHere(const Kernel& kernel) {
+const Kernel& KernelForThisCore(const Kernel& kernel) {
   const Kernel* form = InOrderForm(kernel);
   if (form == nullptr) return kernel;
   const std::vector<bool>& in_order = Cores().in_order;

@@ -26,7 +26,7 @@ const Kernel* InOrderForm(const Kernel& kernel);
 
 // The form of a kernel for the core that the calling thread is on. The OS is asked only where
 // InOrderForm is not null.
-const Kernel& FormHere(const Kernel& kernel);
+const Kernel& KernelForThisCore(const Kernel& kernel);
 
 // For tests: sets the machine that these functions see from now on, and returns the previous one.
 // No product may run during the call.

@@ -262,7 +262,7 @@ int LinesAtOnce(const DepthwiseProduct& product, int threads) {
 void RunDepthwiseLines(const DepthwiseJob& job, int batch, int first, int end,
                        const DepthwiseScratch& scratch) {
   const Im2col& v = job.input();
-  const Kernel& kernel = FormHere(job.kernel());
+  const Kernel& kernel = KernelForThisCore(job.kernel());
   const int height = job.filters.padded_height();
   // As many whole bands as there are, then one of what is left; or where a line takes as long as a
   // band, one that begins within the band before.

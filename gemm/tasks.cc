@@ -286,7 +286,7 @@ void RunTasks(const Plan& plan, const Scratch& scratch, TaskParts& tasks, int wo
   TileArgs args;
   int ready = -1;  // the row task that args are of
   tasks.Run(worker, [&](int task) {
-    const Kernel& kernel = FormHere(*plan.product.kernel);
+    const Kernel& kernel = KernelForThisCore(*plan.product.kernel);
     const int row_task = blocking.row_task(task);
     const Range rows = RowsOf(plan.product, blocking, row_task);
     if (row_task != ready) Ready(plan, kernel, rows, scratch, args);
@@ -323,7 +323,7 @@ Status Execute(Context& context, const Product& product, const Blocking& blockin
   const Plan plan{product, blocking, params,
                   product.standard != nullptr && product.channel_stride == 1};
   if (tasks == 1) {
-    const Kernel& kernel = FormHere(*product.kernel);
+    const Kernel& kernel = KernelForThisCore(*product.kernel);
     const Range rows{0, product.row_count()};
     const Range panels{0, static_cast<int>(product.panels->ranges.size())};
     const Scratch scratch = CarveScratch(memory, blocking);

@@ -104,8 +104,8 @@ TEST(Cores, FormOfTheCoreAtHand) {
   EXPECT_EQ(InOrderForm(form), nullptr);
   for (const int cpu : {-1, 0, 1, 2, 1000}) {
     current_cpu = cpu;
-    EXPECT_EQ(&FormHere(kernel), cpu == 0 ? &form : &kernel) << cpu;
-    EXPECT_EQ(&FormHere(form), &form);
+    EXPECT_EQ(&KernelForThisCore(kernel), cpu == 0 ? &form : &kernel) << cpu;
+    EXPECT_EQ(&KernelForThisCore(form), &form);
   }
 }
 
@@ -113,11 +113,11 @@ TEST(Cores, FormOfTheCoreAtHand) {
 TEST(Cores, OneKindOfCore) {
   const CountedForms forms(*KernelTable().back());
   const BigAndLittle machine(ByTurns);
-  EXPECT_EQ(&FormHere(*KernelTable().back()), KernelTable().back());
+  EXPECT_EQ(&KernelForThisCore(*KernelTable().back()), KernelTable().back());
   const MixedCores one_kind{{}, ByTurns, forms.rows()};
   const MixedCores* mixed = ReplaceCores(&one_kind);
   EXPECT_EQ(InOrderForm(*forms.kernel()), nullptr);
-  EXPECT_EQ(&FormHere(*forms.kernel()), forms.kernel());
+  EXPECT_EQ(&KernelForThisCore(*forms.kernel()), forms.kernel());
   EXPECT_EQ(asked, 0);
   ReplaceCores(mixed);
 }
