@@ -38,10 +38,10 @@ Result<std::shared_ptr<const BoundPipeline::Storage>> BindPanels(const BindTarge
   const int width = panels.format.width();
   const size_t each = ParamsBytes(width);
   const size_t bytes = (panels.ranges.size() + (target.folded ? 1 : 0)) * each;
-  auto storage = std::make_shared<BoundPipeline::Storage>(
-      BoundPipeline::Storage{target.packed, target.panels, CandidatesOf(*target.kernel), pipeline,
-                             operand_type, operand_zero_point, MakeEpilogue(&pipeline),
-                             AlignedBuffer::Allocate(bytes), options.cold, options.chained});
+  auto storage = std::make_shared<BoundPipeline::Storage>(BoundPipeline::Storage{
+      target.packed, target.panels, CandidatesOf(*target.kernel), pipeline, operand_type,
+      operand_zero_point, MakeEpilogue(&pipeline), AlignedBuffer::Allocate(bytes),
+      options.weights_from_memory, options.keep_rows_per_thread});
   if (bytes > 0 && storage->params.data() == nullptr) {
     return OutOfMemory("no memory to bind a pipeline");
   }
@@ -87,8 +87,8 @@ Status UseBound(const BoundPipeline::Storage& bound, Product& product) {
     return BoundToAnother(bound, product);
   }
   product.kernel = ForProduct(bound.operand_type, product.size(), bound.kernels);
-  product.cold = bound.cold;
-  product.chained = bound.chained;
+  product.weights_from_memory = bound.weights_from_memory;
+  product.keep_rows_per_thread = bound.keep_rows_per_thread;
   if (product.standard != nullptr) {
     product.epilogue = bound.epilogue;
     product.params = bound.panel_params();

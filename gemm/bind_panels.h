@@ -20,10 +20,10 @@ struct BoundPipeline::Storage {
   Type operand_type;
   int32_t operand_zero_point;
   EpilogueParams epilogue;
-  AlignedBuffer params;           // a list per panel, and of a folded panel (kernels/params_list.h)
-  bool cold = false;              // BindOptions
-  bool chained = false;           // the same
-  bool bounded_to_bytes = false;  // all of params IsBounded, and results are bytes
+  AlignedBuffer params;  // a list per panel, and of a folded panel (kernels/params_list.h)
+  bool weights_from_memory = false;   // BindOptions
+  bool keep_rows_per_thread = false;  // the same
+  bool bounded_to_bytes = false;      // all of params IsBounded, and results are bytes
 
   const PanelForm* panel_params() const { return static_cast<const PanelForm*>(params.data()); }
 };

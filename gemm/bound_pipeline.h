@@ -25,17 +25,16 @@ struct BindOptions {
   // microsecond a channel on x86 and some ten on Arm...
   bool fit = true;
   // ... if products have so many rows, or convolutions pixels, that it is won back within some tens
-  // of calls. The kernel is chosen for as many rows, too. As large as it may be where the caller
-  // does not say.
+  // of calls. The kernel is chosen for as many rows, too. Unlimited by default.
   int64_t rows = INT64_MAX;
   // Whether other data pass through the caches from one call to the next, as the weights of other
-  // layers do, so that this matrix comes from beyond L2 each time, be it small: it is fetched ahead
-  // where that pays.
-  bool cold = false;
-  // Whether the other operand holds results of an operator before, computed by the same threads,
-  // and results are the operand of one behind, as those of layers are: threads then keep to parts
-  // of the rows, which their caches have, unless that costs more than taking them from each other.
-  bool chained = false;
+  // layers do. This matrix then comes from beyond L2 in each call, even if it is small. It is
+  // fetched ahead where that pays.
+  bool weights_from_memory = false;
+  // Whether the other operand was computed by the same threads just before, and they read the
+  // results next, as in a sequence of layers. Each thread then keeps to a part of the rows, which
+  // its cache has, unless that costs more than taking rows from other threads.
+  bool keep_rows_per_thread = false;
 };
 
 // Immutable; copies share. One made by default is bound to nothing, and refused. What the

@@ -33,13 +33,13 @@ class CutCosts {
         tile_(p.kernel->max_rows),
         panels_(static_cast<int>(p.panels->ranges.size())),
         panel_bytes_(static_cast<int64_t>(p.panels->data.bytes()) / panels_),
-        cold_(p.cold) {
+        weights_from_memory_(p.weights_from_memory) {
     const int64_t steps = DivideUp(p.panels->groups, p.kernel->costs.groups_at_once);
     constexpr int kResults = 4;  // to finish a vector of them
     row_ = p.panels->format.vectors * (steps + kResults);
     constexpr int kPacked = 8;  // bytes a cycle
     pack_ = p.padded_depth() / kPacked;
-    if (!p.chained) return;
+    if (!p.keep_rows_per_thread) return;
     constexpr int kFromCore = 3;  // bytes a cycle
     const int64_t results = int64_t{p.row_count()} * p.channel_count();
     const int64_t read = p.rows.is_im2col ? static_cast<int64_t>(ImageBytes(p.rows.im2col))
@@ -60,7 +60,9 @@ class CutCosts {
   int64_t Fetching(int64_t panels) const {
     constexpr int kFromMemory = 8;  // bytes a cycle
     const int64_t bytes = panel_bytes_ * std::min<int64_t>(panels, panels_);
-    return cold_ || bytes > static_cast<int64_t>(Cpu().l2_bytes) ? bytes / kFromMemory : 0;
+    return weights_from_memory_ || bytes > static_cast<int64_t>(Cpu().l2_bytes)
+               ? bytes / kFromMemory
+               : 0;
   }
   int64_t FetchingAll() const { return Fetching(panels_); }
 
@@ -73,7 +75,7 @@ class CutCosts {
   int tile_;
   int panels_;
   int64_t panel_bytes_;
-  bool cold_;
+  bool weights_from_memory_;
   int64_t row_;   // by a panel, and finished
   int64_t pack_;  // a row
   int64_t shared_rows_ = 0;

@@ -39,8 +39,8 @@ struct Product {
   EpilogueParams epilogue;            // of `standard`
   const PanelForm* params = nullptr;  // per panel, where they were made before the call
   size_t params_bytes = 0;            // of one panel
-  bool cold = false;                  // panels come from beyond L2 (BindOptions::cold)
-  bool chained = false;               // rows and results move along (BindOptions::chained)
+  bool weights_from_memory = false;   // BindOptions
+  bool keep_rows_per_thread = false;  // the same
   bool tiles_take_windows = false;    // the kernel, with all of `params` (TileArgs::windows)
 
   void Take(const Panels& taken) {

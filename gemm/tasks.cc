@@ -44,7 +44,8 @@ int RowStep(const Product& p, int threads) {
 
 bool FetchesPanels(const Product& p) {
   const size_t bytes = p.panels->data.bytes();
-  if (bytes <= Cpu().l2_bytes && !(p.cold && p.kernel->costs.fetches_cold_panels)) return false;
+  if (bytes <= Cpu().l2_bytes && !(p.weights_from_memory && p.kernel->costs.fetches_cold_panels))
+    return false;
   switch (Cpu().hints) {
     case CpuInfo::Hints::kAlways:
       return true;

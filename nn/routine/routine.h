@@ -78,8 +78,8 @@ struct LayerOptions {
   std::string kernel;  // for packed constants
   // Compute in float32 where that is proven to give the same bits, as by BindOptions::fit.
   bool fit = true;
-  // The weights of all layers are more than L2 holds (BindOptions::cold): for CONV_2D and
-  // FULLY_CONNECTED.
+  // The weights of all layers are more than L2 holds (BindOptions::weights_from_memory): for
+  // CONV_2D and FULLY_CONNECTED.
   bool cold = false;
   // Packed data is charged to this ledger before it is allocated; may be null.
   std::shared_ptr<Ledger> ledger = nullptr;

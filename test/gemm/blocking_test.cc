@@ -119,7 +119,7 @@ TEST(Blocking, GivesThreadsRowsOfTheirOwnInAChain) {
     if (kernel == "scalar") continue;  // to which rows from elsewhere are nothing
     const auto own_rows = [&](int rows, int channels, int depth, int threads) {
       WithProduct(kernel, rows, channels, depth, [&](Product product) {
-        product.chained = true;
+        product.keep_rows_per_thread = true;
         const Blocking b = Block(product, threads);
         ASSERT_EQ(b.threads, threads) << kernel;
         const PartOfWorker part = PartOf(product, b, threads - 1);
@@ -138,7 +138,7 @@ TEST(Blocking, GivesThreadsRowsOfTheirOwnInAChain) {
     if (!(*KernelNamed(kernel))->costs.keeps_panels) continue;
     // Panels from beyond L2 would come twice, which takes tiles (AMX) longer than their products.
     WithProduct(kernel, 49, 2048, 512, [&](Product product) {
-      product.chained = product.cold = true;
+      product.keep_rows_per_thread = product.weights_from_memory = true;
       EXPECT_EQ(Block(product, 2).row_slices, 1) << kernel;
     });
   }

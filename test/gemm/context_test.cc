@@ -271,8 +271,8 @@ TEST(Concurrency, CallersShareAPlan) {
   pipeline.Randomize(random, Scaling::kDoubleRounding, Type::kInt8, kChannels, Axis::kCols, 0.002);
   const auto packed = Prepack(Side::kRhs, weights.view());
   ASSERT_TRUE(packed.ok());
-  const auto bound =
-      BoundPipeline::Bind(*packed, pipeline.standard, Type::kInt8, 3, {.chained = true});
+  const auto bound = BoundPipeline::Bind(*packed, pipeline.standard, Type::kInt8, 3,
+                                         {.keep_rows_per_thread = true});
   ASSERT_TRUE(bound.ok());
   TestResult like(Type::kInt8, kRows, kChannels, Order::kRowMajor, 0);
   like.Want(pipeline.standard, Sums(x.ToIntegers(), weights.ToIntegers()));

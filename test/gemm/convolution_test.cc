@@ -180,9 +180,10 @@ TEST(Convolution, ByLines) {
                     0.01 / std::sqrt(Cols(view)), row_major ? Order::kRowMajor : Order::kColMajor,
                     Uniform(random, 0, 2));
         GemmDescription how;
-        ASSERT_NO_FATAL_FAILURE(
-            c.Check(contexts, how,
-                    {.fit = outputs != 16, .cold = outputs % 2 == 0, .chained = outputs >= 61}));
+        ASSERT_NO_FATAL_FAILURE(c.Check(contexts, how,
+                                        {.fit = outputs != 16,
+                                         .weights_from_memory = outputs % 2 == 0,
+                                         .keep_rows_per_thread = outputs >= 61}));
         EXPECT_EQ(how.rows_in_lines,
                   how.kernel == kernel && LayerTakesWindows(kernel, view, outputs))
             << kernel << ": " << how.text;

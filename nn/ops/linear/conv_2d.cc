@@ -76,8 +76,8 @@ Status PlanProducts(const LayerView& layer, const LayerOptions& options, ConvRou
         routine.linear.type, routine.linear.input.zero_point,
         {.fit = options.fit,
          .rows = Rows(routine.shape.view),
-         .cold = options.cold,
-         .chained = true});
+         .weights_from_memory = options.cold,
+         .keep_rows_per_thread = true});
     if (!bound.ok()) return layer.Wrap(bound.status());
     const ConvShape& shape = routine.shape;
     const LinearLayer& linear = routine.linear;

@@ -66,7 +66,10 @@ class FullyConnectedRoutine final : public Routine {
     // Of the few rows of such layers a fit would not pay.
     Result<BoundPipeline> made =
         BoundPipeline::Bind(weights, pipeline, linear.type, linear.input.zero_point,
-                            {.fit = false, .rows = sizes.rows, .cold = cold, .chained = true});
+                            {.fit = false,
+                             .rows = sizes.rows,
+                             .weights_from_memory = cold,
+                             .keep_rows_per_thread = true});
     if (!made.ok()) return layer.Wrap(made.status());
     bound = std::move(*made);
     Result<GemmPlan> planned =
