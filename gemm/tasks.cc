@@ -154,14 +154,14 @@ struct Plan {
   bool direct;              // whole tiles go straight to dst; else by way of scratch
 };
 
-// Makes ready what the kernel reads of args.row_count rows from `first` on.
-void ReadyRows(const Plan& plan, const Kernel& kernel, int first, const Scratch& scratch,
-               TileArgs& args) {
+// Lays out args.row_count rows from `first` on as the kernel reads them, and sums them.
+void LayOutRows(const Plan& plan, const Kernel& kernel, int first, const Scratch& scratch,
+                TileArgs& args) {
   const Product& p = plan.product;
   const int count = args.row_count;
   args.groups = p.panels->groups;
   if (plan.blocking.windows) {
-    ReadyWindows(p, kernel, first, scratch, args);
+    PrepareWindows(p, kernel, first, scratch, args);
   } else if (plan.blocking.in_place) {
     args.row_stride = p.rows.matrix.stride;
     args.rows = FirstByte(p.rows.matrix) + first * args.row_stride;
@@ -233,15 +233,15 @@ int RunWholePanels(const Plan& plan, const Kernel& kernel, Range panels, std::by
 
 // Sets what tasks of the same rows have in common. Arguments stay where they are: a copy of what
 // was just written in parts waits for the last of them.
-void Ready(const Plan& plan, const Kernel& kernel, Range rows, const Scratch& scratch,
-           TileArgs& args) {
+void PrepareRows(const Plan& plan, const Kernel& kernel, Range rows, const Scratch& scratch,
+                 TileArgs& args) {
   const Product& p = plan.product;
   args.row_count = rows.last - rows.first;
   args.fetch_ahead = plan.blocking.fetches_panels;
   args.epilogue = p.epilogue;
   args.operands = scratch.operands;
   args.dst_stride = p.row_stride * static_cast<ptrdiff_t>(SizeOf(p.epilogue.output));
-  ReadyRows(plan, kernel, rows.first, scratch, args);
+  LayOutRows(plan, kernel, rows.first, scratch, args);
 }
 
 // The rows of an edge that may be written where they belong, then those that may not.
@@ -290,7 +290,7 @@ void RunTasks(const Plan& plan, const Scratch& scratch, TaskParts& tasks, int wo
     const Kernel& kernel = KernelForThisCore(*plan.product.kernel);
     const int row_task = blocking.row_task(task);
     const Range rows = RowsOf(plan.product, blocking, row_task);
-    if (row_task != ready) Ready(plan, kernel, rows, scratch, args);
+    if (row_task != ready) PrepareRows(plan, kernel, rows, scratch, args);
     ready = row_task;
     const Range panels = PanelsOf(plan.product, blocking, blocking.panel_task(task));
     RunTask(plan, kernel, rows, panels, scratch, args);
@@ -329,7 +329,7 @@ Status Execute(Context& context, const Product& product, const Blocking& blockin
     const Range panels{0, static_cast<int>(product.panels->ranges.size())};
     const Scratch scratch = CarveScratch(memory, blocking);
     TileArgs args;
-    Ready(plan, kernel, rows, scratch, args);
+    PrepareRows(plan, kernel, rows, scratch, args);
     RunTask(plan, kernel, rows, panels, scratch, args);
     return {};
   }

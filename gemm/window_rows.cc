@@ -31,8 +31,8 @@ size_t WindowScratchBytes(const Product& p, int rows) {
          PackedRowsBytes(format, gathered, static_cast<size_t>(p.padded_depth()));
 }
 
-void ReadyWindows(const Product& p, const Kernel& kernel, int first, const Scratch& scratch,
-                  TileArgs& args) {
+void PrepareWindows(const Product& p, const Kernel& kernel, int first, const Scratch& scratch,
+                    TileArgs& args) {
   const int count = args.row_count;
   const Im2col& v = p.rows.im2col;
   const WindowRows windows{scratch.sums, v.kernel_height, WindowLineStep(v, kernel.row_format)};

@@ -21,8 +21,8 @@ size_t WindowScratchBytes(const Product& product, int rows);
 
 // Lays out the lines of args.row_count rows from `first` on. Tiles read them there; rows too few
 // for one, and what is not finished by whole tiles, are gathered behind them.
-void ReadyWindows(const Product& product, const Kernel& kernel, int first, const Scratch& scratch,
-                  TileArgs& args);
+void PrepareWindows(const Product& product, const Kernel& kernel, int first, const Scratch& scratch,
+                    TileArgs& args);
 
 }  // namespace intaglio
 
