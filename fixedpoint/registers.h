@@ -16,6 +16,28 @@
 // MulF followed by AddF rounds twice. Every translation unit of the library is therefore compiled
 // with -ffp-contract=off. A caller's translation unit may lack this flag: there, stages run in
 // vocabularies that do not need it (unfused.h).
+//
+// The words of this room:
+//   vocabulary   the operations of one instruction set: a struct of static inline functions
+//   R            a vocabulary as a template parameter; kernels call theirs V
+//   lane         one int32 or float32 of a register
+//   mask         a register whose lanes select: 0 or -1
+//   wide         of 64 bits a lane
+//   accumulator  an int32 sum of products, modulo 2^32
+//   multiplier   the positive real number that scales accumulators
+//   mantissa     31 bits of a fixed-point multiplier, with its highest bit set; or 0
+//   exponent     the multiplier is mantissa * 2^(exponent - 31)
+//   shift        the same as a count: left_shift, right_shift, or total_shift = 31 - exponent
+//   requantize   to multiply an accumulator by a multiplier, and round to an int32
+//   mode         how that rounds (RequantMode)
+//   bounded      of a form: right only for accumulators or multipliers within bounds
+//   fit          float32 numbers with which a multiply-add gives a mode's bits, proven for one
+//                multiplier, a range of accumulators, and 8-bit results
+//   base, origin what a fit adds to an accumulator, and subtracts from its result
+//   threshold    the least accumulator of which a result is reached
+//   saturate     to take the nearest number that fits; wrap: to keep the low bits
+//   raw          the integer that stands for a fixed-point number
+//   status       an error with its message, or none; a Result is a value or a status
 #ifndef INTAGLIO_FIXEDPOINT_REGISTERS_H_
 #define INTAGLIO_FIXEDPOINT_REGISTERS_H_
 

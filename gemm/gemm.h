@@ -1,5 +1,24 @@
 // dst = pipeline(lhs x rhs): the product of two 8-bit matrices, finished by an output pipeline.
 // Start reading here.
+//
+// The words of this room; pack/panels.h has those of packed data, kernels/kernel.h those of
+// kernels:
+//   product       one lhs x rhs with its destination and pipeline
+//   operand       one side of a product: a matrix, a convolution's input, or a packed matrix
+//   canonical     of a product: rows by panels, transposed where lhs is packed (product.h)
+//   finish        how accumulators become results: a pipeline, known in one of three ways
+//   bind          to combine a pipeline with packed weights, so that calls find parameters ready
+//   plan          a product checked and cut once, of which calls name the data alone
+//   dispatch      the choice of a kernel for a CPU, a panel format and a size
+//   blocking      how a product is cut into tasks (tasks.h)
+//   task          some rows by some panels, done by one thread at a time
+//   step          rows that are cut nowhere: a tile's, mostly
+//   slice         a part of the rows that is done before the next one begins
+//   scratch       a thread's memory during one call
+//   direct        of a tile: written to its place by the kernel, not by way of scratch
+//   edge          a last panel of fewer channels than its width
+//   fetch         to ask for data from beyond L2 before it is read
+//   context       threads and scratch, which serve one call at a time
 #ifndef INTAGLIO_GEMM_GEMM_H_
 #define INTAGLIO_GEMM_GEMM_H_
 

@@ -1,4 +1,24 @@
 // A micro-kernel's row in the kernel table. tile_args.h is its contract.
+//
+// The words of this room; pack/panels.h has those of packed data:
+//   kernel        what one instruction set multiplies by: functions, and the formats they read
+//   row           of the table: a kernel with its name and what it needs; else a row of a product
+//   tile          the accumulators that are in registers at once: max_rows rows by one panel
+//   operand       what one multiply instruction takes: a group of one vector of channels, or of a
+//                 row in every lane
+//   V             a kernel vocabulary: a register vocabulary with loads, Dot and stores
+//   params        what a panel's channels are finished by, in the order of lanes (epilogue.h)
+//   epilogue      to scale accumulators, add the zero point, clamp, narrow and store
+//   form          which arithmetic scales a panel (ScalingForm)
+//   scaled        a form's constants in registers: what it makes of params
+//   store         the constants with which rows are narrowed and written (ByteStore)
+//   window        a row that overlaps its neighbours in memory (WindowRows)
+//   taps          the vocabulary of depthwise convolutions, and the weights it multiplies
+//   column        the input under one column of filters, of all their kernel rows
+//   band          neighbouring lines of a depthwise convolution's output
+//   line          elsewhere: a run of adjacent bytes, which element-wise routines take
+//   lookup        a function of bytes as a table of 256
+//   edge          a panel of fewer channels than its width, or rows fewer than a tile's
 #ifndef INTAGLIO_KERNELS_KERNEL_H_
 #define INTAGLIO_KERNELS_KERNEL_H_
 

@@ -11,6 +11,29 @@
 // Lane l of vector j holds channel (l / 4) * 4 * v + 4 * j + l % 4 of the panel, v being the
 // panel's vectors. It is the order that the in-lane pack instructions of x86 (PACKSSDW, PACKUSWB)
 // undo, so that a tile narrows to bytes in memory order without a permutation.
+//
+// The words of this room:
+//   matrix         a view of a caller's memory: type, extents, stride, order, zero point
+//   side           the left-hand or the right-hand operand of a product
+//   panel side     the side that is packed into panels; the other one is the row side
+//   channel        one vector of the panel side: a row, or a column of the result
+//   row            one vector of the row side
+//   depth          the length of channels and rows: of the inner products
+//   group          depth_step consecutive depths, which one instruction multiplies and adds
+//   lane           an int32 of a vector register; vector: a register's lanes, as many channels
+//   panel          the channels of up to kMaxPanelVectors vectors, over the whole depth
+//   panel range    which channels one panel holds, and where its bytes are
+//   format         how a kernel wants panels (PanelFormat), or rows (RowFormat)
+//   magnitude      the largest sum over depth of |value - zero point| of a channel
+//   lowest         -128, which some kernels cannot negate
+//   move, flip     uint8 stored as int8 is moved by -128: its top bit is flipped
+//   safe pairs     weights whose products with bytes add up, by two, within an int16
+//   im2col         a convolution's input seen as a matrix: a row is a window
+//   window         the pixels under a filter at one position
+//   run            a kernel row of a window, which is contiguous in the image
+//   filter         the weights of one output channel of a depthwise convolution
+//   tap            one pixel's weight in a filter
+//   term           an int8 addend of a weight that does not fit int8
 #ifndef INTAGLIO_PACK_PANELS_H_
 #define INTAGLIO_PACK_PANELS_H_
 

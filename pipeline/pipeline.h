@@ -1,5 +1,22 @@
 // Composition of output stages: Pipeline(AddBias{...}, Requantize{...}, Clamp{...},
 // CastTo<int8_t>{}).
+//
+// The words of this room:
+//   pipeline       the stages that turn an accumulator into an element of the result
+//   stage          one step of a pipeline: a struct with parameters and one function, Apply
+//   cast           the last stage, which narrows to the result's type
+//   value          what stages hand on: a register of int32, or of float32
+//   channel        a row or a column of the result, with a bias and a multiplier of its own
+//   axis           the direction along which channels follow each other
+//   place          the row and the column of a value's lane 0 in the result
+//   standard       of a pipeline: bias, scaling, zero point, clamp and cast, in this order; kernels
+//                  run it in registers
+//   scaling        the step of the standard pipeline that multiplies and rounds
+//   tile           a rectangle of int32 accumulators in memory
+//   line           a run of a tile's accumulators, along a row or a column of the result
+//   tile pipeline  any pipeline by a pointer to a function that runs it over a tile
+//   registers      the vocabulary in which a pipeline runs over a tile, by name
+//   kept           of a pipeline: copied, with what its pointers point to
 #ifndef INTAGLIO_PIPELINE_PIPELINE_H_
 #define INTAGLIO_PIPELINE_PIPELINE_H_
 
