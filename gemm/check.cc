@@ -3,8 +3,8 @@
 #include <limits>
 #include <string>
 
+#include "intaglio/pack/image_lines.h"
 #include "intaglio/pack/validate.h"
-#include "intaglio/pack/windows.h"
 
 namespace intaglio {
 namespace {

@@ -15,7 +15,7 @@
 #include "intaglio/kernels/params_list.h"
 #include "intaglio/pack/aligned_buffer.h"
 #include "intaglio/pack/first_byte.h"
-#include "intaglio/pack/windows.h"
+#include "intaglio/pack/image_lines.h"
 
 namespace intaglio {
 namespace {

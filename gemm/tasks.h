@@ -48,7 +48,7 @@ struct Blocking {
   }
 
   bool in_place;         // the rows are read where they lie
-  bool windows;          // or where they overlap (pack/windows.h)
+  bool windows;          // or where they overlap (pack/image_lines.h)
   bool fetches_panels;   // from beyond L2: the hardware wants to be told
   bool fetches_rows;     // the same
   size_t row_bytes;      // of packed rows, per thread

@@ -4,7 +4,7 @@
 
 #include "intaglio/pack/aligned_buffer.h"
 #include "intaglio/pack/copy_lines.h"
-#include "intaglio/pack/windows.h"
+#include "intaglio/pack/image_lines.h"
 
 namespace intaglio {
 
@@ -37,8 +37,8 @@ void PrepareWindows(const Product& p, const Kernel& kernel, int first, const Scr
   const Im2col& v = p.rows.im2col;
   const WindowRows windows{scratch.sums, v.kernel_height, WindowLineStep(v, kernel.row_format)};
   const int groups = p.panels->groups / v.kernel_height;
-  std::byte* end =
-      PackWindows(v, kernel.row_format, kernel.pack_rows, first, count, scratch.rows, scratch.sums);
+  std::byte* end = PackImageLines(v, kernel.row_format, kernel.pack_rows, first, count,
+                                  scratch.rows, scratch.sums);
   if (p.tiles_take_windows && count >= kernel.max_rows) {
     args.rows = scratch.rows;
     args.row_stride = 0;

@@ -1,4 +1,4 @@
-// Products whose rows are a convolution's, read where they overlap (pack/windows.h).
+// Products whose rows are a convolution's, read where they overlap (pack/image_lines.h).
 #ifndef INTAGLIO_GEMM_WINDOW_ROWS_H_
 #define INTAGLIO_GEMM_WINDOW_ROWS_H_
 

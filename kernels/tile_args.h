@@ -22,8 +22,8 @@
 
 namespace intaglio {
 
-// How rows lie that overlap, as a convolution's do in the lines of its image (pack/windows.h): each
-// is `lines` runs of TileArgs::groups depth groups.
+// How rows lie that overlap, as a convolution's do in the lines of its image (pack/image_lines.h):
+// each is `lines` runs of TileArgs::groups depth groups.
 struct WindowRows {
   const int32_t* begin = nullptr;  // per row: bytes from TileArgs::rows; null for plain rows
   int lines = 1;

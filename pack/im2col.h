@@ -57,7 +57,7 @@ inline size_t ImageBytes(const Im2col& view) {
 }
 
 // Whether windows are of several pixels, each kernel row of neighbouring ones, so that they can be
-// read in the lines of the image (pack/windows.h).
+// read in the lines of the image (pack/image_lines.h).
 inline bool HasWindows(const Im2col& view) {
   return view.dilation_width == 1 && view.kernel_height * view.kernel_width > 1;
 }

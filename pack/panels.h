@@ -94,7 +94,7 @@ struct Panels {
   int depth = 0;
   int groups = 0;  // of depth
   // The depth is as many runs of the same length, each padded to whole groups: a convolution's
-  // kernel rows, for windows alone (pack/windows.h). 1: the depth is padded once.
+  // kernel rows, for windows alone (pack/image_lines.h). 1: the depth is padded once.
   int runs = 1;
   std::vector<PanelRange> ranges;
   AlignedBuffer data;

@@ -48,7 +48,7 @@ pack/packed_matrix.h                 the packed side
 pack/panels.h                        its format
 pack/rows.h                          the other side's format
 pack/validate.h                      bounds of types
-pack/windows.h                       convolutions
+pack/image_lines.h                       convolutions
 gemm/bind_panels.h                   bound pipelines
 gemm/bound_pipeline.h                bound pipelines
 gemm/check.h                         checks

@@ -16,7 +16,7 @@
 #include "intaglio/nn/ops/linear/operators.h"
 #include "intaglio/nn/ops/support/rows.h"
 #include "intaglio/nn/ops/support/window.h"
-#include "intaglio/pack/windows.h"
+#include "intaglio/pack/image_lines.h"
 
 namespace intaglio::nn {
 namespace {

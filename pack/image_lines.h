@@ -8,8 +8,8 @@
 //   line 0   | pad | x0 | x1 | x2 | ... | pad |     row 0: runs at x = pad, of three lines
 //   line 1   | pad | x0 | x1 | x2 | ... | pad |     row 1: the same, one pixel on
 //   line 2   ...
-#ifndef INTAGLIO_PACK_WINDOWS_H_
-#define INTAGLIO_PACK_WINDOWS_H_
+#ifndef INTAGLIO_PACK_IMAGE_LINES_H_
+#define INTAGLIO_PACK_IMAGE_LINES_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -34,9 +34,9 @@ ptrdiff_t WindowLineStep(const Im2col& view, RowFormat format);
 
 // Lays out what rows [first, first + count) read, by `pack` (as PackRows). Row first + i begins
 // begin[i] bytes behind `lines`. Returns the end, a multiple of 64 bytes behind `lines`.
-std::byte* PackWindows(const Im2col& view, RowFormat format, decltype(&PackRows) pack, int first,
-                       int count, std::byte* lines, int32_t* begin);
+std::byte* PackImageLines(const Im2col& view, RowFormat format, decltype(&PackRows) pack, int first,
+                          int count, std::byte* lines, int32_t* begin);
 
 }  // namespace intaglio
 
-#endif  // INTAGLIO_PACK_WINDOWS_H_
+#endif  // INTAGLIO_PACK_IMAGE_LINES_H_

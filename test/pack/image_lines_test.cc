@@ -1,5 +1,5 @@
 // Lines of images laid out for windows, against the naive reading of an im2col matrix.
-#include "intaglio/pack/windows.h"
+#include "intaglio/pack/image_lines.h"
 
 #include <gtest/gtest.h>
 
@@ -29,7 +29,7 @@ void CheckWindows(TestImage& image, RowFormat format, int first, int count) {
   std::vector<std::byte> memory(bytes + 2 * guard, std::byte{0xa5});
   std::vector<int32_t> begin(static_cast<size_t>(count) + 1, 77);
   std::byte* lines = memory.data() + guard;
-  const std::byte* end = PackWindows(v, format, PackRows, first, count, lines, begin.data());
+  const std::byte* end = PackImageLines(v, format, PackRows, first, count, lines, begin.data());
   ASSERT_EQ(begin.back(), 77);
   ASSERT_EQ((end - lines) % 64, 0);
   ASSERT_LE(end - lines, static_cast<ptrdiff_t>(bytes));

@@ -1,4 +1,4 @@
-#include "intaglio/pack/windows.h"
+#include "intaglio/pack/image_lines.h"
 
 #include <algorithm>
 #include <limits>
@@ -111,8 +111,8 @@ ptrdiff_t WindowLineStep(const Im2col& v, RowFormat format) {
   return static_cast<ptrdiff_t>(v.dilation_height * LineBytes(v, format));
 }
 
-std::byte* PackWindows(const Im2col& v, RowFormat format, decltype(&PackRows) pack, int first,
-                       int count, std::byte* lines, int32_t* begin) {
+std::byte* PackImageLines(const Im2col& v, RowFormat format, decltype(&PackRows) pack, int first,
+                          int count, std::byte* lines, int32_t* begin) {
   const auto step_down = static_cast<ptrdiff_t>(v.stride_height * LineBytes(v, format));
   const ptrdiff_t step_right = v.stride_width * PixelBytes(v, format);
   LineWriter writer(v, format, pack, lines);
