@@ -18,6 +18,7 @@
 namespace intaglio {
 
 class PackedDepthwise;  // gemm/depthwise.h
+struct BindTarget;      // gemm/bound_storage.h
 
 struct BindOptions {
   // Whether to look, per channel, for a cheaper arithmetic that is proven to give the same bits
@@ -65,6 +66,11 @@ class BoundPipeline {
     if (bound.ok()) bound->kept_ = kept;
     return bound;
   }
+
+  // For the engine: for products of any panels.
+  static Result<BoundPipeline> Bind(const BindTarget& target, const StandardPipeline& pipeline,
+                                    Type operand_type, int32_t operand_zero_point,
+                                    const BindOptions& options);
 
   BoundPipeline() = default;
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "intaglio/gemm/bind_panels.h"
+#include "intaglio/gemm/bound_storage.h"
 #include "intaglio/gemm/depthwise_product.h"
 #include "intaglio/gemm/dispatch.h"
 #include "intaglio/kernels/depthwise_args.h"
@@ -104,20 +104,14 @@ Result<BoundPipeline> BoundPipeline::Bind(const PackedDepthwise& filters,
                                           int32_t operand_zero_point, const BindOptions& options) {
   const PackedDepthwise::Storage* packed = filters.storage();
   if (packed == nullptr) return InvalidArgument("bound pipeline: the filters are empty");
-  try {
-    const BindTarget target{filters.shared_storage(),
-                            &packed->filters.panels,
-                            packed->kernel,
-                            TapMove(*packed->kernel, operand_type),
-                            Axis::kCols,
-                            /*takes_multiply_add=*/false,
-                            packed->folded.copies > 1};
-    auto storage = BindPanels(target, pipeline, operand_type, operand_zero_point, options);
-    if (!storage.ok()) return storage.status();
-    return BoundPipeline(std::move(*storage));
-  } catch (const std::bad_alloc&) {
-    return OutOfMemory("no memory to bind a pipeline");
-  }
+  const BindTarget target{filters.shared_storage(),
+                          &packed->filters.panels,
+                          packed->kernel,
+                          TapMove(*packed->kernel, operand_type),
+                          Axis::kCols,
+                          /*takes_multiply_add=*/false,
+                          packed->folded.copies > 1};
+  return Bind(target, pipeline, operand_type, operand_zero_point, options);
 }
 
 Status Depthwise(Context& context, const Im2col& input, const PackedDepthwise& filters, void* dst,

@@ -4,7 +4,7 @@
 #include <new>
 
 #include "intaglio/fixedpoint/float_environment.h"
-#include "intaglio/gemm/bind_panels.h"
+#include "intaglio/gemm/bound_storage.h"
 #include "intaglio/gemm/cores.h"
 #include "intaglio/gemm/dispatch.h"
 #include "intaglio/gemm/fit_panel.h"

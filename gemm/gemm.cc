@@ -4,7 +4,7 @@
 #include <new>
 #include <string>
 
-#include "intaglio/gemm/bind_panels.h"
+#include "intaglio/gemm/bound_storage.h"
 #include "intaglio/gemm/check.h"
 #include "intaglio/gemm/describe.h"
 #include "intaglio/gemm/dispatch.h"
@@ -33,7 +33,7 @@ Status OutputOfAnotherType(Type dst, Type output) {
 Status TakePacked(const PackedMatrix& packed, const Finish& finish, Product& product) {
   product.Take(packed.panels());
   INTAGLIO_RETURN_IF_ERROR(CheckRuns(product.rows, *product.panels));
-  if (finish.bound != nullptr) return UseBound(*finish.bound, product);
+  if (finish.bound != nullptr) return finish.bound->GiveTo(product);
   product.epilogue = MakeEpilogue(product.standard);
   INTAGLIO_RETURN_IF_ERROR(CheckDepth(*product.panels, product.rows.Magnitude()));
   const auto kernel = KernelFor(product.panels->format);

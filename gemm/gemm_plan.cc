@@ -6,7 +6,7 @@
 #include <new>
 #include <optional>
 
-#include "intaglio/gemm/bind_panels.h"
+#include "intaglio/gemm/bound_storage.h"
 #include "intaglio/gemm/check.h"
 #include "intaglio/gemm/cut_for_threads.h"
 #include "intaglio/gemm/describe.h"

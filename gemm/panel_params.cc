@@ -13,23 +13,28 @@
 namespace intaglio {
 namespace {
 
-// Copies the numbers of a panel's channels to the order of its lanes, which hold channels in runs
-// of min(4, lanes); the rest is 0.
-template <class T>
-void ToLanes(const PanelFormat& format, const PanelRange& panel, const T* channels, T* lanes) {
+// Copies the numbers of a panel's channels, of four bytes each, to the order of its lanes, which
+// hold channels in runs of min(4, lanes). The rest is 0.
+void ToLanes(const PanelFormat& format, const PanelRange& panel, const void* channels,
+             void* lanes) {
+  constexpr size_t kNumber = 4;
   const int run = std::min(4, format.lanes);
   const int runs = format.lanes / run;
-  const int vectors = panel.vectors;
-  T padded[kMaxPanelWidth];
-  if (panel.channels < format.lanes * vectors) {
-    std::fill(std::copy_n(channels, panel.channels, padded), padded + kMaxPanelWidth, T{0});
+  const size_t bytes = kNumber * static_cast<size_t>(run);
+  std::byte padded[kNumber * kMaxPanelWidth];
+  if (panel.channels < format.lanes * panel.vectors) {
+    const size_t present = kNumber * static_cast<size_t>(panel.channels);
+    std::memcpy(padded, channels, present);
+    std::memset(padded + present, 0, sizeof padded - present);
     channels = padded;
   }
-  for (int v = 0; v < vectors; ++v) {
-    for (int r = 0; r < runs; ++r, lanes += run) {
-      const T* from = channels + (r * vectors + v) * run;
-      if (run == 4) std::memcpy(lanes, from, 4 * sizeof(T));  // a size that the compiler knows
-      if (run != 4) std::copy_n(from, run, lanes);
+  const auto* from = static_cast<const std::byte*>(channels);
+  auto* to = static_cast<std::byte*>(lanes);
+  for (int v = 0; v < panel.vectors; ++v) {
+    for (int r = 0; r < runs; ++r, to += bytes) {
+      const std::byte* at = from + static_cast<size_t>(r * panel.vectors + v) * bytes;
+      if (run == 4) std::memcpy(to, at, 4 * kNumber);  // a size that the compiler knows
+      if (run != 4) std::memcpy(to, at, bytes);
     }
   }
 }

@@ -39,6 +39,7 @@ class PackedMatrix {
   int cols() const { return side_ == Side::kLhs ? panels_->depth : panels_->channels; }
   size_t bytes() const { return panels_->bytes(); }  // held: panels, sums and zero points
   const Panels& panels() const { return *panels_; }
+  const std::shared_ptr<const Panels>& shared_panels() const { return panels_; }
 
  private:
   PackedMatrix(Side side, std::shared_ptr<const Panels> panels)

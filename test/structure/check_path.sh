@@ -48,9 +48,9 @@ pack/packed_matrix.h                 the packed side
 pack/panels.h                        its format
 pack/rows.h                          the other side's format
 pack/validate.h                      bounds of types
-pack/image_lines.h                       convolutions
-gemm/bind_panels.h                   bound pipelines
+pack/image_lines.h                   convolutions
 gemm/bound_pipeline.h                bound pipelines
+gemm/bound_storage.h                 bound pipelines
 gemm/check.h                         checks
 gemm/context.h                       threads and scratch
 gemm/cores.h                         cores of two kinds

@@ -1,6 +1,6 @@
-// What a bound pipeline keeps, and how it is made.
-#ifndef INTAGLIO_GEMM_BIND_PANELS_H_
-#define INTAGLIO_GEMM_BIND_PANELS_H_
+// What a pipeline is bound to, and what it keeps then.
+#ifndef INTAGLIO_GEMM_BOUND_STORAGE_H_
+#define INTAGLIO_GEMM_BOUND_STORAGE_H_
 
 #include <cstdint>
 #include <memory>
@@ -25,6 +25,10 @@ struct BoundPipeline::Storage {
   bool keep_rows_per_thread = false;  // the same
   bool bounded_to_bytes = false;      // all of params IsBounded, and results are bytes
 
+  // Gives the product the kernel and the parameters that were bound. Refuses another matrix or kind
+  // of operand than the pipeline was bound to.
+  Status GiveTo(Product& product) const;
+
   const PanelForm* panel_params() const { return static_cast<const PanelForm*>(params.data()); }
 };
 
@@ -40,18 +44,6 @@ struct BindTarget {
   bool folded = false;              // the one panel's channels repeated, too, as a last panel
 };
 
-// Checks the pipeline, the operand's type and its zero point, and that no sum can leave int32;
-// makes the parameters.
-Result<std::shared_ptr<const BoundPipeline::Storage>> BindPanels(const BindTarget& target,
-                                                                 const StandardPipeline& pipeline,
-                                                                 Type operand_type,
-                                                                 int32_t operand_zero_point,
-                                                                 const BindOptions& options);
-
-// Gives the product the kernel and the parameters that were bound. Refuses another matrix or kind
-// of operand than the pipeline was bound to.
-Status UseBound(const BoundPipeline::Storage& bound, Product& product);
-
 }  // namespace intaglio
 
-#endif  // INTAGLIO_GEMM_BIND_PANELS_H_
+#endif  // INTAGLIO_GEMM_BOUND_STORAGE_H_
