@@ -66,7 +66,7 @@ gemm/task_parts.h                    tasks shared out
 gemm/window_rows.h                   convolutions
 gemm/write_tile.h                    edges, and pipelines that kernels do not know
 kernels/any_tile.h                   edges, and other scalings
-kernels/depthwise_tile.h             depthwise convolutions
+kernels/make_kernel.h                makes the row of Tile<KernelAvx2>
 kernels/kernel.h                     a kernel's row in the table
 kernels/lines.h                      element-wise routines
 kernels/other_rounding.h             other scalings
