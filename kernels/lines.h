@@ -20,7 +20,7 @@
 #include "intaglio/kernels/finish.h"
 #include "intaglio/kernels/line_args.h"
 #include "intaglio/kernels/places.h"
-#include "intaglio/kernels/windows.h"
+#include "intaglio/kernels/byte_pooling.h"
 
 namespace intaglio {
 

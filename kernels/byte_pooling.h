@@ -1,7 +1,7 @@
 // The largest and the mean of windows of bytes: which taps are read in which order, and what
 // neighbouring windows share. A kernel vocabulary V says only how wide vectors are to be.
-#ifndef INTAGLIO_KERNELS_WINDOWS_H_
-#define INTAGLIO_KERNELS_WINDOWS_H_
+#ifndef INTAGLIO_KERNELS_BYTE_POOLING_H_
+#define INTAGLIO_KERNELS_BYTE_POOLING_H_
 
 #include <algorithm>
 #include <cstddef>
@@ -285,4 +285,4 @@ struct Windows {
 
 }  // namespace intaglio
 
-#endif  // INTAGLIO_KERNELS_WINDOWS_H_
+#endif  // INTAGLIO_KERNELS_BYTE_POOLING_H_
