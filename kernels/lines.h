@@ -19,7 +19,7 @@
 #include "intaglio/kernels/column_sums.h"
 #include "intaglio/kernels/finish.h"
 #include "intaglio/kernels/line_args.h"
-#include "intaglio/kernels/places.h"
+#include "intaglio/kernels/byte_argmax.h"
 #include "intaglio/kernels/byte_pooling.h"
 
 namespace intaglio {

@@ -1,7 +1,7 @@
 // Places of the largest bytes of rows, over the compiler's own vectors and the bytes B of a kernel
 // (lines.h).
-#ifndef INTAGLIO_KERNELS_PLACES_H_
-#define INTAGLIO_KERNELS_PLACES_H_
+#ifndef INTAGLIO_KERNELS_BYTE_ARGMAX_H_
+#define INTAGLIO_KERNELS_BYTE_ARGMAX_H_
 
 #include <algorithm>
 #include <array>
@@ -119,4 +119,4 @@ struct Places {
 
 }  // namespace intaglio
 
-#endif  // INTAGLIO_KERNELS_PLACES_H_
+#endif  // INTAGLIO_KERNELS_BYTE_ARGMAX_H_
