@@ -3,7 +3,7 @@
 #include "intaglio/kernels/arm/packing_neon.h"
 #include "intaglio/kernels/arm/panel_dotprod.h"
 #include "intaglio/kernels/arm/taps_neon.h"
-#include "intaglio/kernels/arm/turns_dotprod.h"
+#include "intaglio/kernels/arm/pair_interleaved_tile_dotprod.h"
 #include "intaglio/kernels/lines.h"
 #include "intaglio/kernels/make_kernel.h"
 

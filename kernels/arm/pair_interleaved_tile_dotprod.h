@@ -5,8 +5,8 @@
 // and the multipliers wait. So pairs of rows take turns, every eight depths: accumulators are
 // loaded just before the first products of their pair, and finished just after its last, beside
 // the products of the next pair.
-#ifndef INTAGLIO_KERNELS_ARM_TURNS_DOTPROD_H_
-#define INTAGLIO_KERNELS_ARM_TURNS_DOTPROD_H_
+#ifndef INTAGLIO_KERNELS_ARM_PAIR_INTERLEAVED_TILE_DOTPROD_H_
+#define INTAGLIO_KERNELS_ARM_PAIR_INTERLEAVED_TILE_DOTPROD_H_
 
 #include <utility>
 
@@ -145,4 +145,4 @@ INTAGLIO_INLINE void TileByTurns(const TileArgs& args, const int8_t* row, char* 
 
 }  // namespace intaglio
 
-#endif  // INTAGLIO_KERNELS_ARM_TURNS_DOTPROD_H_
+#endif  // INTAGLIO_KERNELS_ARM_PAIR_INTERLEAVED_TILE_DOTPROD_H_
