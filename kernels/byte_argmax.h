@@ -1,5 +1,5 @@
 // Places of the largest bytes of rows, over the compiler's own vectors and the bytes B of a kernel
-// (lines.h).
+// (byte_elementwise.h).
 #ifndef INTAGLIO_KERNELS_BYTE_ARGMAX_H_
 #define INTAGLIO_KERNELS_BYTE_ARGMAX_H_
 

@@ -5,10 +5,10 @@
 #include <utility>
 
 #include "intaglio/bench/ops/layer.h"
+#include "intaglio/gemm/byte_elementwise.h"
 #include "intaglio/gemm/depthwise.h"
 #include "intaglio/gemm/dispatch.h"
 #include "intaglio/gemm/gemm.h"
-#include "intaglio/gemm/lines.h"
 
 namespace intaglio::bench {
 namespace {

@@ -1,10 +1,10 @@
 // SDOT, in the order that suits cores which issue out of order.
 #include "intaglio/kernels/arm/bytes_neon.h"
 #include "intaglio/kernels/arm/packing_neon.h"
+#include "intaglio/kernels/arm/pair_interleaved_tile_dotprod.h"
 #include "intaglio/kernels/arm/panel_dotprod.h"
 #include "intaglio/kernels/arm/taps_neon.h"
-#include "intaglio/kernels/arm/pair_interleaved_tile_dotprod.h"
-#include "intaglio/kernels/lines.h"
+#include "intaglio/kernels/byte_elementwise.h"
 #include "intaglio/kernels/make_kernel.h"
 
 namespace intaglio {

@@ -68,7 +68,7 @@ gemm/write_tile.h                    edges, and pipelines that kernels do not kn
 kernels/any_tile.h                   edges, and other scalings
 kernels/make_kernel.h                makes the row of Tile<KernelAvx2>
 kernels/kernel.h                     a kernel's row in the table
-kernels/lines.h                      element-wise routines
+kernels/byte_elementwise.h                      element-wise routines
 kernels/other_rounding.h             other scalings
 kernels/params_list.h                parameters of panels in memory
 kernels/scale_by_vector.h            panels of several scalings

@@ -9,7 +9,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "intaglio/gemm/lines.h"
+#include "intaglio/gemm/byte_elementwise.h"
 #include "intaglio/nn/ops/elementwise/operators.h"
 #include "intaglio/nn/ops/support/checks.h"
 #include "intaglio/nn/ops/support/parallel.h"

@@ -9,7 +9,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "intaglio/gemm/lines.h"
+#include "intaglio/gemm/byte_elementwise.h"
 #include "intaglio/nn/ops/reduce/operators.h"
 #include "intaglio/nn/ops/support/checks.h"
 #include "intaglio/nn/ops/support/parallel.h"

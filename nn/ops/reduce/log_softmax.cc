@@ -13,7 +13,7 @@
 
 #include "intaglio/fixedpoint/logarithm.h"
 #include "intaglio/fixedpoint/transcendental.h"
-#include "intaglio/gemm/lines.h"
+#include "intaglio/gemm/byte_elementwise.h"
 #include "intaglio/nn/ops/support/parallel.h"
 #include "intaglio/nn/ops/support/quantization.h"
 #include "intaglio/nn/routine/routine_of.h"

@@ -10,7 +10,7 @@
 #include <string>
 #include <type_traits>
 
-#include "intaglio/gemm/lines.h"
+#include "intaglio/gemm/byte_elementwise.h"
 #include "intaglio/nn/ops/reduce/operators.h"
 #include "intaglio/nn/ops/reduce/reduce.h"
 #include "intaglio/nn/ops/support/binary.h"

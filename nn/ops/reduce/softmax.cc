@@ -12,7 +12,7 @@
 #include <type_traits>
 
 #include "intaglio/fixedpoint/transcendental.h"
-#include "intaglio/gemm/lines.h"
+#include "intaglio/gemm/byte_elementwise.h"
 #include "intaglio/nn/ops/reduce/operators.h"
 #include "intaglio/nn/ops/support/parallel.h"
 #include "intaglio/nn/ops/support/quantization.h"

@@ -2,7 +2,7 @@
 #ifndef INTAGLIO_NN_OPS_SUPPORT_BYTE_PRODUCT_H_
 #define INTAGLIO_NN_OPS_SUPPORT_BYTE_PRODUCT_H_
 
-#include "intaglio/gemm/lines.h"
+#include "intaglio/gemm/byte_elementwise.h"
 #include "intaglio/nn/routine/routine.h"
 
 namespace intaglio::nn {

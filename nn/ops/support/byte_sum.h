@@ -3,7 +3,7 @@
 #define INTAGLIO_NN_OPS_SUPPORT_BYTE_SUM_H_
 
 #include "intaglio/fixedpoint/sum_of_bytes.h"
-#include "intaglio/gemm/lines.h"
+#include "intaglio/gemm/byte_elementwise.h"
 #include "intaglio/nn/ops/support/activation.h"
 #include "intaglio/nn/routine/routine.h"
 

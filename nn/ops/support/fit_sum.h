@@ -3,7 +3,7 @@
 #define INTAGLIO_NN_OPS_SUPPORT_FIT_SUM_H_
 
 #include "intaglio/fixedpoint/sum_of_bytes.h"
-#include "intaglio/gemm/lines.h"
+#include "intaglio/gemm/byte_elementwise.h"
 
 namespace intaglio::nn {
 

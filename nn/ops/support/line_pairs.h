@@ -10,7 +10,7 @@
 #include <memory>
 #include <utility>
 
-#include "intaglio/gemm/lines.h"
+#include "intaglio/gemm/byte_elementwise.h"
 #include "intaglio/nn/ops/support/broadcast.h"
 #include "intaglio/nn/ops/support/parallel.h"
 #include "intaglio/nn/ops/support/quantization.h"

@@ -2,7 +2,7 @@
 
 #include <atomic>
 
-#include "intaglio/gemm/lines.h"
+#include "intaglio/gemm/byte_elementwise.h"
 #include "intaglio/nn/ops/support/parallel.h"
 #include "intaglio/nn/routine/routine_of.h"
 

@@ -9,7 +9,7 @@
 #include <limits>
 #include <string>
 
-#include "intaglio/gemm/lines.h"
+#include "intaglio/gemm/byte_elementwise.h"
 #include "intaglio/nn/graph/cost.h"
 #include "intaglio/nn/graph/limits.h"
 #include "intaglio/nn/ops/support/divider.h"

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "intaglio/gemm/lines.h"
+#include "intaglio/gemm/byte_elementwise.h"
 #include "intaglio/nn/graph/cost.h"
 #include "intaglio/nn/ops/support/checks.h"
 #include "intaglio/nn/ops/support/indexed.h"

@@ -1,4 +1,4 @@
-#include "intaglio/gemm/lines.h"
+#include "intaglio/gemm/byte_elementwise.h"
 
 #include <algorithm>
 #include <cstdint>

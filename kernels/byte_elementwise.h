@@ -7,8 +7,8 @@
 //        the same of two lines, b's bytes in the upper halves of the lanes
 //   LeastWord(words)
 //        the least of eight uint16, in a vector of the compiler's
-#ifndef INTAGLIO_KERNELS_LINES_H_
-#define INTAGLIO_KERNELS_LINES_H_
+#ifndef INTAGLIO_KERNELS_BYTE_ELEMENTWISE_H_
+#define INTAGLIO_KERNELS_BYTE_ELEMENTWISE_H_
 
 #include <algorithm>
 #include <cstring>
@@ -16,11 +16,11 @@
 #include "intaglio/fixedpoint/transcendental.h"
 #include "intaglio/kernels/blend.h"
 #include "intaglio/kernels/blend_bytes.h"
+#include "intaglio/kernels/byte_argmax.h"
+#include "intaglio/kernels/byte_pooling.h"
 #include "intaglio/kernels/column_sums.h"
 #include "intaglio/kernels/finish.h"
 #include "intaglio/kernels/line_args.h"
-#include "intaglio/kernels/byte_argmax.h"
-#include "intaglio/kernels/byte_pooling.h"
 
 namespace intaglio {
 
@@ -294,4 +294,4 @@ inline constexpr LineRoutines kLines = {
 
 }  // namespace intaglio
 
-#endif  // INTAGLIO_KERNELS_LINES_H_
+#endif  // INTAGLIO_KERNELS_BYTE_ELEMENTWISE_H_

@@ -1,5 +1,5 @@
 // Kernel::lines of every row of the table, called directly, against definitions in plain numbers.
-#include "intaglio/gemm/lines.h"
+#include "intaglio/gemm/byte_elementwise.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,6 @@
 // Element-wise arithmetic on runs of bytes, and tables, by the kernel of a name.
-#ifndef INTAGLIO_GEMM_LINES_H_
-#define INTAGLIO_GEMM_LINES_H_
+#ifndef INTAGLIO_GEMM_BYTE_ELEMENTWISE_H_
+#define INTAGLIO_GEMM_BYTE_ELEMENTWISE_H_
 
 #include <string_view>
 
@@ -19,4 +19,4 @@ ProductOfBytes WithFit(ProductOfBytes product, const LineOutput& output);
 
 }  // namespace intaglio
 
-#endif  // INTAGLIO_GEMM_LINES_H_
+#endif  // INTAGLIO_GEMM_BYTE_ELEMENTWISE_H_
