@@ -4,8 +4,8 @@
 
 #include "intaglio/kernels/double_rounding.h"
 #include "intaglio/kernels/epilogue.h"
-#include "intaglio/kernels/other_rounding.h"
 #include "intaglio/kernels/scale_by_vector.h"
+#include "intaglio/kernels/single_and_half_even.h"
 
 namespace intaglio {
 

@@ -69,7 +69,7 @@ kernels/any_tile.h                   edges, and other scalings
 kernels/make_kernel.h                makes the row of Tile<KernelAvx2>
 kernels/kernel.h                     a kernel's row in the table
 kernels/byte_elementwise.h                      element-wise routines
-kernels/other_rounding.h             other scalings
+kernels/single_and_half_even.h             other scalings
 kernels/params_list.h                parameters of panels in memory
 kernels/scale_by_vector.h            panels of several scalings
 kernels/x86/byte_operations_avx2.h   registers_avx2.h, with bytes

@@ -1,6 +1,7 @@
-// The other forms of scaling, as double_rounding.h has those of double rounding.
-#ifndef INTAGLIO_KERNELS_OTHER_ROUNDING_H_
-#define INTAGLIO_KERNELS_OTHER_ROUNDING_H_
+// The forms of single rounding, of rounding half to even, and of no rounding, as double_rounding.h
+// has those of double rounding.
+#ifndef INTAGLIO_KERNELS_SINGLE_AND_HALF_EVEN_H_
+#define INTAGLIO_KERNELS_SINGLE_AND_HALF_EVEN_H_
 
 #include "intaglio/fixedpoint/requantize.h"
 #include "intaglio/fixedpoint/requantize_bounded.h"
@@ -81,4 +82,4 @@ struct ToReal {
 
 }  // namespace intaglio
 
-#endif  // INTAGLIO_KERNELS_OTHER_ROUNDING_H_
+#endif  // INTAGLIO_KERNELS_SINGLE_AND_HALF_EVEN_H_
