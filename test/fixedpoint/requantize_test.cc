@@ -1,5 +1,4 @@
 #include "intaglio/fixedpoint/requantize.h"
-#include "intaglio/fixedpoint/requantize_bounded.h"
 
 #include <gtest/gtest.h>
 
@@ -11,6 +10,7 @@
 #include <vector>
 
 #include "intaglio/fixedpoint/registers.h"
+#include "intaglio/fixedpoint/requantize_bounded.h"
 #include "intaglio/fixedpoint/requantize_real64.h"
 #include "intaglio/fixedpoint/requantize_wide.h"
 #include "intaglio/test/fixedpoint/oracle.h"
