@@ -2,7 +2,7 @@
 // lane.
 #include "intaglio/kernels/make_kernel.h"
 #include "intaglio/kernels/panel_totals.h"
-#include "intaglio/kernels/x86/panel_avx2.h"
+#include "intaglio/kernels/x86/panel_bytes_avx2.h"
 #include "intaglio/kernels/x86/taps.h"
 
 namespace intaglio {

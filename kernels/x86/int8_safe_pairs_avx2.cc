@@ -4,7 +4,7 @@
 
 #include "intaglio/kernels/make_kernel.h"
 #include "intaglio/kernels/x86/packing_x86.h"
-#include "intaglio/kernels/x86/panel_avx2.h"
+#include "intaglio/kernels/x86/panel_bytes_avx2.h"
 #include "intaglio/kernels/x86/shuffles_avx2.h"
 #include "intaglio/pack/safe_pairs.h"
 

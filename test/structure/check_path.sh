@@ -73,7 +73,7 @@ kernels/make_kernel.h               makes the row of Tile<KernelAvx2>
 kernels/params_list.h               parameters of panels in memory
 kernels/scale_by_vector.h           panels of several scalings
 kernels/single_and_half_even.h      other scalings
-kernels/x86/byte_operations_avx2.h  registers_avx2.h, with bytes
+kernels/x86/finish_avx2.h          stores of other tiles
 kernels/x86/bytes.h                 element-wise routines
 kernels/x86/packing_x86.h           packing
 kernels/x86/shuffles_avx2.h         packing
