@@ -135,7 +135,7 @@ constexpr Mix kWidening = {.plain = 2, .shuffles = 12};
 // (fixedpoint/sum_of_bytes.h).
 constexpr Mix kLinearSum = 4 * Mix{.products = 2, .shifts = 2};
 // Doubling; two products, of the odd lanes by a shuffle; two sums, a merge; the sign's shift and
-// subtraction; the second shift (DoubleRoundingBounded of fixedpoint/requantize.h).
+// subtraction; the second shift (DoubleRoundingBounded of fixedpoint/requantize_bounded.h).
 constexpr Mix kScaling = {.plain = 4, .products = 2, .shuffles = 2, .shifts = 2};
 // Zero points, shifts, the sum.
 constexpr Mix kDefinedSum = 4 * (3 * kScaling + Mix{.plain = 3, .shifts = 2});

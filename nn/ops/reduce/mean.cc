@@ -10,6 +10,7 @@
 #include <string>
 #include <type_traits>
 
+#include "intaglio/fixedpoint/requantize_bounded.h"
 #include "intaglio/gemm/byte_elementwise.h"
 #include "intaglio/nn/ops/reduce/operators.h"
 #include "intaglio/nn/ops/reduce/reduce.h"
