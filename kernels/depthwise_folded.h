@@ -139,7 +139,7 @@ __attribute__((noinline)) void FoldedLines(const DepthwiseArgs& args,
   const ParamsOf<V>& params = *ParamsIn<V>(args);
   const ByteStoreOf<V, Form> store(args.epilogue);
   InMemory<DoubleRoundingBounded<V>> bounded[] = {
-      InMemory(Bounded<V>()(params, kVector * V::kLanes))...};
+      InMemory(BoundedScaling<V>()(params, kVector * V::kLanes))...};
   Pixels pixels(args);
   FourRows rows;
   EdgePanel edge;

@@ -151,19 +151,20 @@ class InMemory {
   Scaled scaled_;
 };
 
-// Scales vector j of all lines by Form, or of ByVector by its own form. bounded[j]: Bounded<V>'s.
+// Scales vector j of all lines by Form, or of ByVector by its own form. bounded[j]:
+// BoundedScaling<V>'s.
 template <class V, class Form, int kVectors, int kLines, class BoundedInMemory>
 INTAGLIO_INLINE void ScaleDone(const ParamsOf<V>& p, int j, BoundedInMemory& bounded,
                                typename V::I32 (&done)[kLines][kVectors]) {
   if constexpr (std::is_same_v<Form, ByVector<V>>) {
     if (p.vector_form[j] == ScalingForm::kDoubleRoundingFitted) {
-      ScaleDone<V, Fitted<V, false>>(p, j, bounded, done);
+      ScaleDone<V, FittedScaling<V, false>>(p, j, bounded, done);
     } else if (p.vector_form[j] == ScalingForm::kDoubleRoundingStretched) {
-      ScaleDone<V, Fitted<V, true>>(p, j, bounded, done);
+      ScaleDone<V, FittedScaling<V, true>>(p, j, bounded, done);
     } else {
-      ScaleDone<V, Bounded<V>>(p, j, bounded, done);
+      ScaleDone<V, BoundedScaling<V>>(p, j, bounded, done);
     }
-  } else if constexpr (std::is_same_v<Form, Bounded<V>>) {
+  } else if constexpr (std::is_same_v<Form, BoundedScaling<V>>) {
     ScaleVector(done, j, bounded[j].Load());
   } else {
     const auto scaled = Form()(p, j * V::kLanes);
@@ -365,7 +366,7 @@ __attribute__((noinline)) void SlideLines(const DepthwiseArgs& args,
   const ParamsOf<V>& params = *ParamsIn<V>(args);
   const ByteStoreOf<V, Form> store(args.epilogue);
   InMemory<DoubleRoundingBounded<V>> bounded[] = {
-      InMemory(Bounded<V>()(params, kVector * V::kLanes))...};
+      InMemory(BoundedScaling<V>()(params, kVector * V::kLanes))...};
   Pixels pixels(args);
   FourRows rows;
   const uint8_t flip = args.flip;
@@ -430,7 +431,7 @@ INTAGLIO_INLINE void WithSlideScaling(const DepthwiseArgs& args, const Use& use)
   if (form == ScalingForm::kFloatHalfEvenBounded) {
     use(HalfEvenBounded<V>());
   } else if (form == ScalingForm::kDoubleRoundingFitted && args.terms == 1) {
-    use(Fitted<V, false>());
+    use(FittedScaling<V, false>());
   } else {
     use(ByVector<V>());
   }

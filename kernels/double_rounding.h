@@ -13,7 +13,7 @@
 namespace intaglio {
 
 template <class V>
-struct General {
+struct GeneralScaling {
   static constexpr ScalingForm kForm = ScalingForm::kDoubleRounding;
   using I32 = typename V::I32;
   INTAGLIO_INLINE auto operator()(const auto& p, int at) const {
@@ -25,7 +25,7 @@ struct General {
 };
 
 template <class V>
-struct Bounded {
+struct BoundedScaling {
   static constexpr ScalingForm kForm = ScalingForm::kDoubleRoundingBounded;
   INTAGLIO_INLINE auto operator()(const auto& p, int at) const {
     return DoubleRoundingBounded<V>(V::Load(p.mantissa + at), V::Load(p.right_shift + at));
@@ -33,7 +33,7 @@ struct Bounded {
 };
 
 template <class V, bool kStretched>
-struct Fitted {
+struct FittedScaling {
   static constexpr ScalingForm kForm =
       kStretched ? ScalingForm::kDoubleRoundingStretched : ScalingForm::kDoubleRoundingFitted;
   using I32 = typename V::I32;

@@ -25,16 +25,16 @@ INTAGLIO_INLINE void ScaleByVector(const auto& p, typename V::I32 (&acc)[kRows][
     const int at = first + j * V::kLanes;
     switch (p.vector_form[at / V::kLanes]) {
       case ScalingForm::kDoubleRoundingFitted:
-        ScaleVector(acc, j, Fitted<V, false>()(p, at));
+        ScaleVector(acc, j, FittedScaling<V, false>()(p, at));
         break;
       case ScalingForm::kDoubleRoundingStretched:
-        ScaleVector(acc, j, Fitted<V, true>()(p, at));
+        ScaleVector(acc, j, FittedScaling<V, true>()(p, at));
         break;
       case ScalingForm::kDoubleRoundingBounded:
-        ScaleVector(acc, j, Bounded<V>()(p, at));
+        ScaleVector(acc, j, BoundedScaling<V>()(p, at));
         break;
       default:
-        ScaleVector(acc, j, General<V>()(p, at));
+        ScaleVector(acc, j, GeneralScaling<V>()(p, at));
     }
   }
 }
@@ -47,9 +47,9 @@ class OwnForm {
 
   INTAGLIO_INLINE OwnForm(const ParamsOf<V>& p, int at)
       : form_(p.vector_form[at / V::kLanes]),
-        bounded_(Bounded<V>()(p, at)),
-        fitted_(Fitted<V, false>()(p, at)),
-        stretched_(Fitted<V, true>()(p, at)) {}
+        bounded_(BoundedScaling<V>()(p, at)),
+        fitted_(FittedScaling<V, false>()(p, at)),
+        stretched_(FittedScaling<V, true>()(p, at)) {}
 
   INTAGLIO_INLINE I32 operator()(I32 a) const {
     if (form_ == ScalingForm::kDoubleRoundingFitted) return fitted_(a);
@@ -62,9 +62,9 @@ class OwnForm {
   using Scaled = decltype(Form()(std::declval<const ParamsOf<V>&>(), 0));
 
   ScalingForm form_;
-  Scaled<Bounded<V>> bounded_;
-  Scaled<Fitted<V, false>> fitted_;
-  Scaled<Fitted<V, true>> stretched_;
+  Scaled<BoundedScaling<V>> bounded_;
+  Scaled<FittedScaling<V, false>> fitted_;
+  Scaled<FittedScaling<V, true>> stretched_;
 };
 
 // Of double_rounding.h's kind, for vectors that differ.

@@ -24,14 +24,14 @@ INTAGLIO_INLINE bool WithForm(const PanelForm& p, const Use& use, Args&... args)
     case ScalingForm::kNone:
       return use(Unscaled<V>(), args...);
     case ScalingForm::kDoubleRounding:
-      return use(General<V>(), args...);
+      return use(GeneralScaling<V>(), args...);
     case ScalingForm::kDoubleRoundingBounded:
-      return use(Bounded<V>(), args...);
+      return use(BoundedScaling<V>(), args...);
     case ScalingForm::kDoubleRoundingFitted:
-      if constexpr (kTakesFits<V>) return use(Fitted<V, false>(), args...);
+      if constexpr (kTakesFits<V>) return use(FittedScaling<V, false>(), args...);
       return false;
     case ScalingForm::kDoubleRoundingStretched:
-      if constexpr (kTakesFits<V>) return use(Fitted<V, true>(), args...);
+      if constexpr (kTakesFits<V>) return use(FittedScaling<V, true>(), args...);
       return false;
     case ScalingForm::kByVector:
       if constexpr (kTakesFits<V>) return use(ByVector<V>(), args...);

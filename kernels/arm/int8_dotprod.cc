@@ -39,7 +39,7 @@ bool ComputeByTurns(const TileArgs& args) {
   if (!p.fits_int16) return false;
   switch (p.form) {
     case ScalingForm::kDoubleRoundingBounded:
-      return RunByTurns<FinishScaled<Bounded<V>, kSigned, kClamps>>(args);
+      return RunByTurns<FinishScaled<BoundedScaling<V>, kSigned, kClamps>>(args);
     case ScalingForm::kSingleRoundingBounded:
       return RunByTurns<FinishScaled<SingleBounded<V>, kSigned, kClamps>>(args);
     case ScalingForm::kFloatHalfEvenBounded:
