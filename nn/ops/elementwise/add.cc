@@ -37,8 +37,10 @@ Result<SumOfBytes> MakeSum(const LayerView& layer, const ThreeAffines& q, int sh
   const Result<QuantizedMultiplier> b =
       MultiplierBelowOne(layer, static_cast<double>(q.b.scale) / twice_max);
   if (!b.ok()) return b.status();
-  const Result<QuantizedMultiplier> out = MultiplierBelowOne(
-      layer, twice_max / static_cast<double>(static_cast<float>(1 << shift) * q.out.scale));
+  const double real = twice_max / static_cast<double>(static_cast<float>(1 << shift) * q.out.scale);
+  // TFLite refuses an output scale of 0 for ADD only.
+  const Result<QuantizedMultiplier> out =
+      sign < 0 && std::isinf(real) ? MakeMultiplier(layer, real) : MultiplierBelowOne(layer, real);
   if (!out.ok()) return out.status();
   SumOfBytes sum;
   sum.scale_a = *a;

@@ -123,6 +123,20 @@ TEST(Add, RefusesWithAReason) {
   EXPECT_NE(message({2}, {2}, Type::kInt8, 1e-5f).find("it must be below 1"), std::string::npos);
 }
 
+TEST(Sub, OutputScaleOfZeroGivesTheZeroPoint) {
+  for (const Type type : kEightBit) {
+    Random random(31);
+    const Q a = random.Tensor(type, {40});
+    const Q b = random.Tensor(type, {40});
+    Builder builder;
+    const Value x = Input(builder, a);
+    const Value y = Input(builder, b, "other");
+    EXPECT_EQ(
+        RunGraph(builder, builder.Layer(nn::Sub{}, {x.id, y.id}, type, PerTensor(0, 7)), {a, b}),
+        std::vector<int>(40, 7));
+  }
+}
+
 // All 256 elements of a type, in order.
 Q AllElements(Type type, float scale, int zero_point) {
   Q q{type, {256}, scale, zero_point, {}};
