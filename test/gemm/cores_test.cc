@@ -49,6 +49,7 @@ class CountedForms {
     calls_[0] = calls_[1] = 0;
     big_.tile = Tile<0>;
     big_.depthwise = Depthwise<0>;
+    big_.needs &= ~uint32_t{kInOrder};  // where the kernel is one for in-order cores
     little_.needs |= kInOrder;
     little_.tile = Tile<1>;
     little_.depthwise = Depthwise<1>;
