@@ -5,12 +5,12 @@
 #include <utility>
 
 #include "intaglio/fixedpoint/float_environment.h"
-#include "intaglio/gemm/bound_storage.h"
-#include "intaglio/gemm/check.h"
-#include "intaglio/gemm/constant_channels.h"
-#include "intaglio/gemm/dispatch.h"
-#include "intaglio/gemm/fit_panel.h"
-#include "intaglio/gemm/folded_params.h"
+#include "intaglio/gemm/plan/bound_storage.h"
+#include "intaglio/gemm/plan/check.h"
+#include "intaglio/gemm/plan/constant_channels.h"
+#include "intaglio/gemm/plan/dispatch.h"
+#include "intaglio/gemm/plan/fit_panel.h"
+#include "intaglio/gemm/plan/folded_params.h"
 #include "intaglio/kernels/params_list.h"
 #include "intaglio/pack/validate.h"
 

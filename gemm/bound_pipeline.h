@@ -18,7 +18,7 @@
 namespace intaglio {
 
 class PackedDepthwise;  // gemm/depthwise.h
-struct BindTarget;      // gemm/bound_storage.h
+struct BindTarget;      // gemm/plan/bound_storage.h
 
 struct BindOptions {
   // Whether to look, per channel, for a cheaper arithmetic that is proven to give the same bits

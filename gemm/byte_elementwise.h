@@ -5,8 +5,8 @@
 #include <string_view>
 
 #include "intaglio/fixedpoint/status.h"
-#include "intaglio/kernels/line_args.h"
-#include "intaglio/kernels/lookup_args.h"
+#include "intaglio/kernels/elementwise/line_args.h"
+#include "intaglio/kernels/elementwise/lookup_args.h"
 
 namespace intaglio {
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "intaglio/fixedpoint/float_environment.h"
-#include "intaglio/gemm/task_parts.h"
-#include "intaglio/gemm/worker_pool.h"
+#include "intaglio/gemm/machine/worker_pool.h"
+#include "intaglio/gemm/run/task_parts.h"
 #include "intaglio/pack/aligned_buffer.h"
 #include "intaglio/pack/panels.h"
 

@@ -5,10 +5,10 @@
 #include <string>
 #include <utility>
 
-#include "intaglio/gemm/bound_storage.h"
-#include "intaglio/gemm/depthwise_product.h"
-#include "intaglio/gemm/dispatch.h"
-#include "intaglio/kernels/depthwise_args.h"
+#include "intaglio/gemm/plan/bound_storage.h"
+#include "intaglio/gemm/plan/dispatch.h"
+#include "intaglio/gemm/run/depthwise_product.h"
+#include "intaglio/kernels/depthwise/depthwise_args.h"
 #include "intaglio/pack/validate.h"
 
 namespace intaglio {

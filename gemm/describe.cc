@@ -4,12 +4,12 @@
 #include <new>
 
 #include "intaglio/fixedpoint/float_environment.h"
-#include "intaglio/gemm/bound_storage.h"
-#include "intaglio/gemm/cores.h"
-#include "intaglio/gemm/dispatch.h"
-#include "intaglio/gemm/fit_panel.h"
-#include "intaglio/gemm/product.h"
-#include "intaglio/gemm/tasks.h"
+#include "intaglio/gemm/machine/cores.h"
+#include "intaglio/gemm/plan/bound_storage.h"
+#include "intaglio/gemm/plan/dispatch.h"
+#include "intaglio/gemm/plan/fit_panel.h"
+#include "intaglio/gemm/plan/product.h"
+#include "intaglio/gemm/run/tasks.h"
 #include "intaglio/kernels/kernel_table.h"
 #include "intaglio/kernels/params_list.h"
 

@@ -4,13 +4,13 @@
 #include <new>
 #include <string>
 
-#include "intaglio/gemm/bound_storage.h"
-#include "intaglio/gemm/check.h"
 #include "intaglio/gemm/describe.h"
-#include "intaglio/gemm/dispatch.h"
-#include "intaglio/gemm/pack_for_call.h"
-#include "intaglio/gemm/product.h"
-#include "intaglio/gemm/tasks.h"
+#include "intaglio/gemm/plan/bound_storage.h"
+#include "intaglio/gemm/plan/check.h"
+#include "intaglio/gemm/plan/dispatch.h"
+#include "intaglio/gemm/plan/product.h"
+#include "intaglio/gemm/run/pack_for_call.h"
+#include "intaglio/gemm/run/tasks.h"
 #include "intaglio/kernels/kernel_table.h"
 
 namespace intaglio {

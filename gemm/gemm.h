@@ -98,7 +98,7 @@ Status Gemm(Context& context, const Operand& lhs, const Operand& rhs, const Muta
 
 // For the engine, which also plans (gemm/gemm_plan.h) and describes (gemm/describe.h) products:
 // checks everything, the pipeline's parameters included unless they were checked when it was bound,
-// and makes the canonical form (gemm/product.h).
+// and makes the canonical form (gemm/plan/product.h).
 struct Finish;
 struct PreparedProduct;
 Status Prepare(Context& context, const Operand& lhs, const Operand& rhs, const MutableMatrix& dst,

@@ -6,14 +6,14 @@
 #include <new>
 #include <optional>
 
-#include "intaglio/gemm/bound_storage.h"
-#include "intaglio/gemm/check.h"
-#include "intaglio/gemm/cut_for_threads.h"
 #include "intaglio/gemm/describe.h"
-#include "intaglio/gemm/dispatch.h"
-#include "intaglio/gemm/panel_params.h"
-#include "intaglio/gemm/product.h"
-#include "intaglio/gemm/tasks.h"
+#include "intaglio/gemm/plan/bound_storage.h"
+#include "intaglio/gemm/plan/check.h"
+#include "intaglio/gemm/plan/cut_for_threads.h"
+#include "intaglio/gemm/plan/dispatch.h"
+#include "intaglio/gemm/plan/panel_params.h"
+#include "intaglio/gemm/plan/product.h"
+#include "intaglio/gemm/run/tasks.h"
 #include "intaglio/pack/validate.h"
 
 namespace intaglio {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "intaglio/gemm/dispatch.h"
+#include "intaglio/gemm/plan/dispatch.h"
 #include "intaglio/kernels/kernel_table.h"
 #include "intaglio/pack/validate.h"
 

@@ -26,15 +26,15 @@
 #include <cstdint>
 
 #include "intaglio/kernels/cpu_feature.h"
-#include "intaglio/kernels/line_args.h"
-#include "intaglio/kernels/lookup_args.h"
-#include "intaglio/kernels/tile_args.h"
+#include "intaglio/kernels/elementwise/line_args.h"
+#include "intaglio/kernels/elementwise/lookup_args.h"
+#include "intaglio/kernels/tile/tile_args.h"
 #include "intaglio/pack/panels.h"
 #include "intaglio/pack/rows.h"
 
 namespace intaglio {
 
-struct DepthwiseArgs;  // kernels/depthwise_args.h
+struct DepthwiseArgs;  // kernels/depthwise/depthwise_args.h
 
 // The size of a product, as what it takes depends on.
 struct ProductSize {
@@ -44,7 +44,7 @@ struct ProductSize {
   bool packed = false;  // rows are packed in each call; false, too, where they are not known yet
 };
 
-// What a kernel's products cost, as far as their cut into tasks depends on it (gemm/tasks.h).
+// What a kernel's products cost, as far as their cut into tasks depends on it (gemm/run/tasks.h).
 struct ProductCosts {
   // An instruction multiplies a vector of channels by so many rows and groups of depth.
   uint8_t rows_at_once = 1;
@@ -100,7 +100,7 @@ struct Kernel : KernelFacts {
   bool has_fma = false;              // FusedMulAdd is one instruction, so that fitted scalings pay
   bool takes_multiply_add = false;   // panels may have ScalingForm::kMultiplyAdd
   // Meets columns of depthwise filters in registers where it can, and takes panels of several
-  // pixels (kernels/depthwise_args.h).
+  // pixels (kernels/depthwise/depthwise_args.h).
   bool slides_columns = false;
   void (*depthwise)(const DepthwiseArgs&) = nullptr;  // of rows that serve all operands
 };

@@ -5,10 +5,10 @@
 #ifndef INTAGLIO_KERNELS_MAKE_KERNEL_H_
 #define INTAGLIO_KERNELS_MAKE_KERNEL_H_
 
-#include "intaglio/kernels/depthwise_tile.h"
-#include "intaglio/kernels/finish.h"
+#include "intaglio/kernels/depthwise/depthwise_tile.h"
 #include "intaglio/kernels/kernel.h"
-#include "intaglio/kernels/tile.h"
+#include "intaglio/kernels/tile/finish.h"
+#include "intaglio/kernels/tile/tile.h"
 #include "intaglio/pack/safe_pairs.h"
 
 namespace intaglio {

@@ -7,7 +7,7 @@
 #include <new>
 #include <type_traits>
 
-#include "intaglio/kernels/epilogue.h"
+#include "intaglio/kernels/tile/epilogue.h"
 
 namespace intaglio {
 

@@ -1,6 +1,7 @@
 // Depthwise filters, packed into panels of output channels.
 //
-// Taps are stored in groups of `step` kernel rows of one kernel column (kernels/depthwise_args.h):
+// Taps are stored in groups of `step` kernel rows of one kernel column
+// (kernels/depthwise/depthwise_args.h):
 //
 //   panel:  | line 0: term 0: column 0: group 0: vector 0 [lane 0: rows 0 .. step-1] ... | ...
 //

@@ -5,7 +5,7 @@
 #include <iostream>
 #include <string>
 
-#include "intaglio/gemm/dispatch.h"
+#include "intaglio/gemm/plan/dispatch.h"
 #include "intaglio/nn/graph/printable.h"
 #include "intaglio/tools/command_line.h"
 

@@ -6,9 +6,9 @@
 
 #include "intaglio/bench/gemm/custom_pipeline.h"
 #include "intaglio/gemm/describe.h"
-#include "intaglio/gemm/dispatch.h"
 #include "intaglio/gemm/gemm.h"
 #include "intaglio/gemm/gemm_plan.h"
+#include "intaglio/gemm/plan/dispatch.h"
 
 namespace intaglio::bench {
 namespace {

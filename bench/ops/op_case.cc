@@ -7,8 +7,8 @@
 #include "intaglio/bench/ops/layer.h"
 #include "intaglio/gemm/byte_elementwise.h"
 #include "intaglio/gemm/depthwise.h"
-#include "intaglio/gemm/dispatch.h"
 #include "intaglio/gemm/gemm.h"
+#include "intaglio/gemm/plan/dispatch.h"
 
 namespace intaglio::bench {
 namespace {

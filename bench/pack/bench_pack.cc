@@ -10,8 +10,8 @@
 #include "intaglio/bench/harness/options.h"
 #include "intaglio/bench/harness/report.h"
 #include "intaglio/bench/peak/peak.h"
-#include "intaglio/gemm/dispatch.h"
 #include "intaglio/gemm/gemm.h"
+#include "intaglio/gemm/plan/dispatch.h"
 #include "intaglio/pack/rows.h"
 
 namespace intaglio::bench {

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "intaglio/bench/harness/aligned.h"
-#include "intaglio/gemm/cpu.h"
+#include "intaglio/gemm/machine/cpu.h"
 
 namespace intaglio::bench {
 namespace {

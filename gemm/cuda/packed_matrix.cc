@@ -122,7 +122,7 @@ ScalingForm BoundedForm(const StandardPipeline& s, const PipelineFacts& facts, i
     case Scaling::kSingleRounding:
       return exponent < 0 ? ScalingForm::kSingleRoundingBounded : ScalingForm::kSingleRounding;
     case Scaling::kFloatHalfEven:
-      // As in gemm/panel_params.cc.
+      // As in gemm/plan/panel_params.cc.
       return static_cast<double>(bound) * static_cast<double>(scale) <
                      2147483648.0 * (1 - std::ldexp(1.0, -22))
                  ? ScalingForm::kFloatHalfEvenBounded

@@ -9,7 +9,7 @@
 
 #include "intaglio/fixedpoint/status.h"
 #include "intaglio/gemm/cuda/stream.h"
-#include "intaglio/kernels/epilogue.h"
+#include "intaglio/kernels/tile/epilogue.h"
 #include "intaglio/pack/matrix.h"
 #include "intaglio/pack/packed_matrix.h"
 #include "intaglio/pipeline/standard.h"

@@ -4,7 +4,7 @@
 #include "intaglio/kernels/arm/pair_interleaved_tile_dotprod.h"
 #include "intaglio/kernels/arm/panel_dotprod.h"
 #include "intaglio/kernels/arm/taps_neon.h"
-#include "intaglio/kernels/byte_elementwise.h"
+#include "intaglio/kernels/elementwise/byte_elementwise.h"
 #include "intaglio/kernels/make_kernel.h"
 
 namespace intaglio {

@@ -3,7 +3,7 @@
 #include "intaglio/kernels/arm/packing_neon.h"
 #include "intaglio/kernels/arm/panel_dot16_neon.h"
 #include "intaglio/kernels/arm/taps_neon.h"
-#include "intaglio/kernels/byte_elementwise.h"
+#include "intaglio/kernels/elementwise/byte_elementwise.h"
 #include "intaglio/kernels/make_kernel.h"
 
 namespace intaglio {

@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "intaglio/kernels/fill_panel.h"
+#include "intaglio/kernels/tile/fill_panel.h"
 
 namespace intaglio {
 

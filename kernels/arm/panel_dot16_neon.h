@@ -4,7 +4,7 @@
 #define INTAGLIO_KERNELS_ARM_PANEL_DOT16_NEON_H_
 
 #include "intaglio/kernels/arm/panel_neon.h"
-#include "intaglio/kernels/tile.h"
+#include "intaglio/kernels/tile/tile.h"
 
 namespace intaglio {
 

@@ -8,7 +8,7 @@
 #include <cstring>
 
 #include "intaglio/kernels/arm/registers_neon.h"
-#include "intaglio/kernels/finish.h"
+#include "intaglio/kernels/tile/finish.h"
 
 namespace intaglio {
 

@@ -8,7 +8,7 @@
 
 #include "intaglio/fixedpoint/sum_of_bytes.h"
 #include "intaglio/kernels/cuda/quad.h"
-#include "intaglio/kernels/line_args.h"
+#include "intaglio/kernels/elementwise/line_args.h"
 
 namespace intaglio::cuda {
 

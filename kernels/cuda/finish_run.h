@@ -15,7 +15,7 @@
 #include "intaglio/fixedpoint/type.h"
 #include "intaglio/kernels/cuda/product.h"
 #include "intaglio/kernels/cuda/registers_cuda.h"
-#include "intaglio/kernels/finish.h"
+#include "intaglio/kernels/tile/finish.h"
 #include "intaglio/pipeline/pipeline.h"
 
 namespace intaglio::cuda {

@@ -7,7 +7,7 @@
 
 #include "intaglio/kernels/cuda/layout.h"
 #include "intaglio/kernels/cuda/registers_cuda.h"
-#include "intaglio/kernels/epilogue.h"
+#include "intaglio/kernels/tile/epilogue.h"
 #include "intaglio/pipeline/standard.h"
 
 namespace intaglio::cuda {

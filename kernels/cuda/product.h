@@ -13,7 +13,7 @@
 
 #include "intaglio/kernels/cuda/layout.h"
 #include "intaglio/kernels/cuda/schedule.h"
-#include "intaglio/kernels/epilogue.h"
+#include "intaglio/kernels/tile/epilogue.h"
 #include "intaglio/pack/im2col.h"
 #include "intaglio/pipeline/standard.h"
 

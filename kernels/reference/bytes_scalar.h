@@ -1,4 +1,4 @@
-// Bytes of lines (kernels/byte_elementwise.h), in scalar "vectors" of one lane.
+// Bytes of lines (kernels/elementwise/byte_elementwise.h), in scalar "vectors" of one lane.
 #ifndef INTAGLIO_KERNELS_REFERENCE_BYTES_SCALAR_H_
 #define INTAGLIO_KERNELS_REFERENCE_BYTES_SCALAR_H_
 

@@ -1,7 +1,7 @@
 // The portable kernel, for every CPU. It is also the kernel to copy (docs/extending.md): it is
 // plain C++, and has no more than a kernel needs. All kernels share the loops and the epilogue,
 // which are written over these vocabularies.
-#include "intaglio/kernels/byte_elementwise.h"
+#include "intaglio/kernels/elementwise/byte_elementwise.h"
 #include "intaglio/kernels/make_kernel.h"
 #include "intaglio/kernels/reference/bytes_scalar.h"
 #include "intaglio/kernels/reference/lookups.h"

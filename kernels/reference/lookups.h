@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "intaglio/kernels/lookup_args.h"
+#include "intaglio/kernels/elementwise/lookup_args.h"
 
 namespace intaglio {
 

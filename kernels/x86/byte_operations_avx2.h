@@ -1,5 +1,5 @@
 // AVX2's operations on vectors of bytes, which taps (taps.h) and element-wise routines (bytes.h,
-// kernels/blend_bytes.h) take.
+// kernels/elementwise/blend_bytes.h) take.
 #ifndef INTAGLIO_KERNELS_X86_BYTE_OPERATIONS_AVX2_H_
 #define INTAGLIO_KERNELS_X86_BYTE_OPERATIONS_AVX2_H_
 

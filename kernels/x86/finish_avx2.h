@@ -1,4 +1,4 @@
-// The stores of AVX2 that kernels/finish.h asks for.
+// The stores of AVX2 that kernels/tile/finish.h asks for.
 #ifndef INTAGLIO_KERNELS_X86_FINISH_AVX2_H_
 #define INTAGLIO_KERNELS_X86_FINISH_AVX2_H_
 

@@ -1,6 +1,6 @@
 // AVX2: bytes are widened to int16, and VPMADDWD adds two exact products per lane. VPMADDUBSW does
 // four, but saturates, since 2 * 255 * 127 does not fit int16: it serves safe pairs only.
-#include "intaglio/kernels/byte_elementwise.h"
+#include "intaglio/kernels/elementwise/byte_elementwise.h"
 #include "intaglio/kernels/make_kernel.h"
 #include "intaglio/kernels/x86/bytes.h"
 #include "intaglio/kernels/x86/packing_x86.h"

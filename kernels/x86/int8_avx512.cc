@@ -1,5 +1,5 @@
 // AVX-512BW without VNNI: as the AVX2 kernel, VPMADDWD over widened bytes.
-#include "intaglio/kernels/byte_elementwise.h"
+#include "intaglio/kernels/elementwise/byte_elementwise.h"
 #include "intaglio/kernels/make_kernel.h"
 #include "intaglio/kernels/x86/bytes.h"
 #include "intaglio/kernels/x86/packing_x86.h"

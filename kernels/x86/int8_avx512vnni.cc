@@ -1,6 +1,6 @@
 // AVX512-VNNI: VPDPBUSD adds four exact products of a uint8 row and an int8 panel per lane.
-#include "intaglio/kernels/byte_elementwise.h"
-#include "intaglio/kernels/lookup_args.h"
+#include "intaglio/kernels/elementwise/byte_elementwise.h"
+#include "intaglio/kernels/elementwise/lookup_args.h"
 #include "intaglio/kernels/make_kernel.h"
 #include "intaglio/kernels/x86/bytes.h"
 #include "intaglio/kernels/x86/packing_x86.h"

@@ -1,7 +1,7 @@
 // AVX-VNNI: VPDPBUSD (VEX-encoded) adds four exact products of a uint8 row and an int8 panel per
 // lane.
 #include "intaglio/kernels/make_kernel.h"
-#include "intaglio/kernels/panel_totals.h"
+#include "intaglio/kernels/tile/panel_totals.h"
 #include "intaglio/kernels/x86/panel_bytes_avx2.h"
 #include "intaglio/kernels/x86/taps.h"
 

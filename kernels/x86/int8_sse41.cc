@@ -1,5 +1,5 @@
 // SSE4.1: PMADDWD over widened bytes, panels of one or two vectors of four channels.
-#include "intaglio/kernels/byte_elementwise.h"
+#include "intaglio/kernels/elementwise/byte_elementwise.h"
 #include "intaglio/kernels/make_kernel.h"
 #include "intaglio/kernels/x86/bytes.h"
 #include "intaglio/kernels/x86/packing_x86.h"

@@ -3,7 +3,7 @@
 #include <bit>
 
 #include "intaglio/fixedpoint/registers.h"
-#include "intaglio/kernels/lookup_args.h"
+#include "intaglio/kernels/elementwise/lookup_args.h"
 #include "intaglio/kernels/x86/intrinsics.h"
 #include "intaglio/kernels/x86/registers_avx512.h"
 

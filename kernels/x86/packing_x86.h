@@ -9,8 +9,8 @@
 #include <type_traits>
 
 #include "intaglio/fixedpoint/registers.h"
-#include "intaglio/kernels/fill_panel.h"
-#include "intaglio/kernels/panel_totals.h"
+#include "intaglio/kernels/tile/fill_panel.h"
+#include "intaglio/kernels/tile/panel_totals.h"
 #include "intaglio/kernels/x86/intrinsics.h"
 #include "intaglio/kernels/x86/shuffles_sse41.h"
 #include "intaglio/pack/matrix.h"

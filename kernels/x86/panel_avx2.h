@@ -1,11 +1,11 @@
-// What the tiles (kernels/tile.h) of AVX2 and AVX-VNNI share: panels of one or two vectors of eight
-// channels, rows, and the stores of whole tiles.
+// What the tiles (kernels/tile/tile.h) of AVX2 and AVX-VNNI share: panels of one or two vectors of
+// eight channels, rows, and the stores of whole tiles.
 #ifndef INTAGLIO_KERNELS_X86_PANEL_AVX2_H_
 #define INTAGLIO_KERNELS_X86_PANEL_AVX2_H_
 
 #include <cstdint>
 
-#include "intaglio/kernels/epilogue.h"
+#include "intaglio/kernels/tile/epilogue.h"
 #include "intaglio/kernels/x86/finish_avx2.h"
 
 namespace intaglio {

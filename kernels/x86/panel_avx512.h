@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "intaglio/kernels/epilogue.h"
+#include "intaglio/kernels/tile/epilogue.h"
 #include "intaglio/kernels/x86/registers_avx512.h"
 
 namespace intaglio {

@@ -3,7 +3,7 @@
 #define INTAGLIO_KERNELS_X86_QUANTIZE_AVX512_H_
 
 #include "intaglio/fixedpoint/registers.h"
-#include "intaglio/kernels/line_args.h"
+#include "intaglio/kernels/elementwise/line_args.h"
 #include "intaglio/kernels/x86/intrinsics.h"
 #include "intaglio/kernels/x86/registers_avx512.h"
 

@@ -1,4 +1,4 @@
-// The byte shuffles of kernels/fill_panel.h in two blocks.
+// The byte shuffles of kernels/tile/fill_panel.h in two blocks.
 #ifndef INTAGLIO_KERNELS_X86_SHUFFLES_AVX2_H_
 #define INTAGLIO_KERNELS_X86_SHUFFLES_AVX2_H_
 

@@ -1,4 +1,4 @@
-// The byte shuffles of kernels/fill_panel.h in four blocks.
+// The byte shuffles of kernels/tile/fill_panel.h in four blocks.
 #ifndef INTAGLIO_KERNELS_X86_SHUFFLES_AVX512_H_
 #define INTAGLIO_KERNELS_X86_SHUFFLES_AVX512_H_
 

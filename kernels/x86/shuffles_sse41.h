@@ -1,4 +1,4 @@
-// The byte shuffles of kernels/fill_panel.h in one block.
+// The byte shuffles of kernels/tile/fill_panel.h in one block.
 #ifndef INTAGLIO_KERNELS_X86_SHUFFLES_SSE41_H_
 #define INTAGLIO_KERNELS_X86_SHUFFLES_SSE41_H_
 

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "intaglio/fixedpoint/float_environment.h"
-#include "intaglio/gemm/cpu.h"
-#include "intaglio/gemm/dispatch.h"
+#include "intaglio/gemm/machine/cpu.h"
+#include "intaglio/gemm/plan/dispatch.h"
 #include "intaglio/nn/graph/cost.h"
 #include "intaglio/nn/passes/integer_only.h"
 #include "intaglio/nn/routine/packed_once.h"

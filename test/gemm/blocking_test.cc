@@ -6,9 +6,9 @@
 #include <numeric>
 #include <vector>
 
-#include "intaglio/gemm/cpu.h"
-#include "intaglio/gemm/dispatch.h"
-#include "intaglio/gemm/tasks.h"
+#include "intaglio/gemm/machine/cpu.h"
+#include "intaglio/gemm/plan/dispatch.h"
+#include "intaglio/gemm/run/tasks.h"
 #include "intaglio/test/gemm/problem.h"
 
 namespace intaglio::test {
@@ -86,8 +86,8 @@ TEST(Blocking, KeepsRowsOrPanelsFromTaskToTask) {
   }
 }
 
-// The rows of the tasks that `worker` takes first (gemm/task_parts.h), and how many panels of each
-// row it takes; no panels where its rows are not adjacent.
+// The rows of the tasks that `worker` takes first (gemm/run/task_parts.h), and how many panels of
+// each row it takes; no panels where its rows are not adjacent.
 struct PartOfWorker {
   Range rows{0, 0};
   int panels = 0;

@@ -1,5 +1,5 @@
 // Channels whose bias outweighs every product: bounded like the others, and the same results.
-#include "intaglio/gemm/constant_channels.h"
+#include "intaglio/gemm/plan/constant_channels.h"
 
 #include <gtest/gtest.h>
 

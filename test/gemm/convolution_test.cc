@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "intaglio/gemm/bound_pipeline.h"
-#include "intaglio/gemm/tasks.h"
+#include "intaglio/gemm/run/tasks.h"
 #include "intaglio/kernels/kernel_table.h"
 #include "intaglio/test/gemm/image.h"
 

@@ -1,17 +1,17 @@
 // Machines whose cores are of two kinds: tasks of one product that take different forms of a
 // kernel.
-#include "intaglio/gemm/cores.h"
+#include "intaglio/gemm/machine/cores.h"
 
 #include <gtest/gtest.h>
 
 #include <atomic>
 #include <utility>
 
-#include "intaglio/gemm/depthwise_product.h"
-#include "intaglio/gemm/dispatch.h"
-#include "intaglio/gemm/product.h"
-#include "intaglio/gemm/tasks.h"
-#include "intaglio/kernels/depthwise_args.h"
+#include "intaglio/gemm/plan/dispatch.h"
+#include "intaglio/gemm/plan/product.h"
+#include "intaglio/gemm/run/depthwise_product.h"
+#include "intaglio/gemm/run/tasks.h"
+#include "intaglio/kernels/depthwise/depthwise_args.h"
 #include "intaglio/kernels/kernel_table.h"
 #include "intaglio/test/gemm/image.h"
 #include "intaglio/test/gemm/problem.h"

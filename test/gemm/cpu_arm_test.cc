@@ -1,5 +1,5 @@
 // What is concluded from what Linux tells about Arm CPUs, over machines that are made up.
-#include "intaglio/gemm/cpu_arm.h"
+#include "intaglio/gemm/machine/cpu_arm.h"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 
 #include <set>
 
-#include "intaglio/gemm/cpu.h"
+#include "intaglio/gemm/machine/cpu.h"
 #include "intaglio/kernels/kernel.h"
 #include "intaglio/test/gemm/problem.h"
 

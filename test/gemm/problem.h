@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "intaglio/gemm/describe.h"
-#include "intaglio/gemm/dispatch.h"
 #include "intaglio/gemm/gemm.h"
+#include "intaglio/gemm/plan/dispatch.h"
 #include "intaglio/kernels/reference/reference.h"
 #include "intaglio/test/pipeline/oracle.h"
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "intaglio/gemm/cpu.h"
-#include "intaglio/gemm/dispatch.h"
+#include "intaglio/gemm/machine/cpu.h"
+#include "intaglio/gemm/plan/dispatch.h"
 #include "intaglio/kernels/kernel_table.h"
 
 namespace intaglio {

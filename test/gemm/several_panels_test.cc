@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <atomic>
 
-#include "intaglio/gemm/dispatch.h"
-#include "intaglio/gemm/product.h"
-#include "intaglio/gemm/tasks.h"
+#include "intaglio/gemm/plan/dispatch.h"
+#include "intaglio/gemm/plan/product.h"
+#include "intaglio/gemm/run/tasks.h"
 #include "intaglio/kernels/params_list.h"
 #include "intaglio/test/gemm/problem.h"
 

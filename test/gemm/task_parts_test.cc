@@ -1,5 +1,5 @@
 // Tasks in parts: each once, one's own first.
-#include "intaglio/gemm/task_parts.h"
+#include "intaglio/gemm/run/task_parts.h"
 
 #include <gtest/gtest.h>
 

@@ -9,7 +9,7 @@
 
 #include "intaglio/fixedpoint/quantize_multiplier.h"
 #include "intaglio/fixedpoint/transcendental.h"
-#include "intaglio/kernels/word_divider.h"
+#include "intaglio/kernels/elementwise/word_divider.h"
 #include "intaglio/test/kernels/every_kernel.h"
 
 namespace intaglio::test {

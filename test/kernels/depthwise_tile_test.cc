@@ -1,5 +1,5 @@
 // Kernel::depthwise of every row of the table, called directly.
-#include "intaglio/kernels/depthwise_args.h"
+#include "intaglio/kernels/depthwise/depthwise_args.h"
 #include "intaglio/pack/depthwise_filters.h"
 #include "intaglio/test/kernels/every_kernel.h"
 #include "intaglio/test/kernels/panel_oracle.h"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "intaglio/gemm/cpu.h"
+#include "intaglio/gemm/machine/cpu.h"
 #include "intaglio/kernels/kernel_table.h"
 
 namespace intaglio {

@@ -3,7 +3,7 @@
 #include <random>
 #include <vector>
 
-#include "intaglio/gemm/cpu.h"
+#include "intaglio/gemm/machine/cpu.h"
 #include "intaglio/test/kernels/every_kernel.h"
 
 namespace intaglio::test {

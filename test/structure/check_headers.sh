@@ -17,7 +17,7 @@ fi
 
 headers() {
   find fixedpoint pipeline pack kernels gemm nn tools examples bench test -name '*.h' | sort |
-    grep -E "^kernels/$arch/|^kernels/(cuda|reference)/|^kernels/[^/]*$|^[^k]" | grep -vE "$no_cuda" |
+    grep -E "^kernels/$arch/|^kernels/(cuda|depthwise|elementwise|reference|tile)/|^kernels/[^/]*$|^[^k]" | grep -vE "$no_cuda" |
     grep -vE "^kernels/$arch/.*_(${absent:-none})\.h$" |
     if [ "$without" = nn ]; then grep -vE '^(nn|tools|examples|test/nn|test/tools|bench/nn)/'; else cat; fi
 }

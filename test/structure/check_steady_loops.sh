@@ -2,7 +2,7 @@
 # check_steady_loops.sh OBJDUMP OBJECT...
 # The innermost loops over depth keep their accumulators in registers: none that multiplies stores a
 # vector to the stack. g++ keeps them in memory at little provocation, several times slower. Those of
-# kernels/depthwise_slide.h, which also finish what they multiply and need every register, may store
+# kernels/depthwise/depthwise_slide.h, which also finish what they multiply and need every register, may store
 # one for six products: accumulators in memory would be a store for every product or two.
 set -euo pipefail
 objdump=$1
