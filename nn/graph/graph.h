@@ -28,6 +28,7 @@
 #define INTAGLIO_NN_GRAPH_GRAPH_H_
 
 #include <cstddef>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -50,12 +51,16 @@ struct Layer {
   std::string label;
 };
 
+struct FoldedShapes;
+
 struct Graph {
   std::string name;  // of the model; may be empty
   std::vector<Tensor> tensors;
   std::vector<Layer> layers;  // in an order in which they can run
   std::vector<TensorId> inputs;
   std::vector<TensorId> outputs;
+  // How constants and parameters follow from shapes (nn/graph/folded_shapes.h). Null if none does.
+  std::shared_ptr<const FoldedShapes> folded_shapes = nullptr;
 };
 
 // TFLite's name of an operator, such as "CONV_2D".

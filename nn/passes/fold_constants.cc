@@ -76,12 +76,6 @@ void SetElements(Tensor& tensor, const void* data, std::shared_ptr<const void> o
   tensor.owner = std::move(owner);
 }
 
-void Empty(Tensor& constant) {
-  constant.shape = {0};
-  constant.quantization = {};
-  SetElements(constant, nullptr, nullptr);
-}
-
 }  // namespace
 
 FoldBudget FoldBudget::ForModelOf(uint64_t bytes, const Limits& limits, Ledger* ledger) {
@@ -111,6 +105,19 @@ bool FoldBudget::Charge(uint64_t bytes, uint64_t work) {
 }
 
 ConstantFolder::ConstantFolder(Graph& graph, FoldBudget& budget) : graph_(graph), budget_(budget) {}
+
+bool ConstantFolder::FollowsShapes(TensorId id) {
+  return id != kNoTensor && static_cast<size_t>(id) < follows_shapes_.size() &&
+         follows_shapes_[static_cast<size_t>(id)];
+}
+
+// Of a layer that CanFold.
+bool ConstantFolder::LayerFollowsShapes(size_t index) {
+  const Layer& layer = graph_.layers[index];
+  return ReadsOnlyShapes(layer) || sources_[index] != nullptr ||
+         std::any_of(layer.inputs.begin(), layer.inputs.end(),
+                     [&](TensorId id) { return FollowsShapes(id); });
+}
 
 ptrdiff_t& ConstantFolder::MakerOf(TensorId id) {
   if (maker_.size() < graph_.tensors.size()) maker_.resize(graph_.tensors.size(), kNone);
@@ -144,12 +151,21 @@ void ConstantFolder::FoldParameters(size_t layer) {
   }
 }
 
-void ConstantFolder::Add(size_t layer) {
+void ConstantFolder::Add(size_t layer, std::shared_ptr<const ParameterSource> source) {
   folded_.resize(graph_.layers.size());
   seen_.resize(graph_.layers.size());
+  follows_shapes_.resize(graph_.tensors.size());
+  sources_.resize(graph_.layers.size());
+  if (source != nullptr) {
+    // Constants that a loop gives back as they came are no longer among its outputs.
+    for (const TensorId id : source->outputs) follows_shapes_[static_cast<size_t>(id)] = true;
+    sources_[layer] = std::move(source);
+  }
   if (!CanFold(graph_.layers[layer])) return;
+  const bool follows_shapes = LayerFollowsShapes(layer);
   for (const TensorId id : graph_.layers[layer].outputs) {
     MakerOf(id) = static_cast<ptrdiff_t>(layer);
+    follows_shapes_[static_cast<size_t>(id)] = follows_shapes;
   }
 }
 
@@ -242,6 +258,39 @@ bool ConstantFolder::IsWorthIt(const Layer& layer) {
   return bytes <= kSmallBytes || bytes / kWorthwhileGrowth <= SizeOfAll(graph_, layer.inputs).bytes;
 }
 
+void ConstantFolder::FindNeeded() {
+  follows_shapes_.resize(graph_.tensors.size());
+  needed_.resize(graph_.tensors.size());
+  const auto need = [&](const std::vector<TensorId>& ids) {
+    for (const TensorId id : ids) {
+      if (id != kNoTensor) needed_[static_cast<size_t>(id)] = true;
+    }
+  };
+  for (const auto& source : sources_) {
+    if (source == nullptr) continue;
+    need(source->inputs);
+    need(source->outputs);
+    kept_.sources.push_back(source);
+  }
+  for (const Layer& layer : graph_.layers) {
+    if (layer.outputs.empty() || !FollowsShapes(layer.outputs[0])) continue;
+    need(layer.inputs);
+    need(layer.outputs);
+  }
+}
+
+// Elements that follow from shapes are computed again: nobody needs these.
+void ConstantFolder::Empty(TensorId id) {
+  Tensor& constant = At(id);
+  if (needed_[static_cast<size_t>(id)]) {
+    kept_.tensors.emplace_back(id, constant);
+    if (FollowsShapes(id)) SetElements(kept_.tensors.back().second, nullptr, nullptr);
+  }
+  constant.shape = {0};
+  constant.quantization = {};
+  SetElements(constant, nullptr, nullptr);
+}
+
 void ConstantFolder::CountReaders() {
   readers_.assign(graph_.tensors.size(), 0);
   const auto count = [&](const std::vector<TensorId>& ids) {
@@ -255,7 +304,7 @@ void ConstantFolder::CountReaders() {
     if (!folded_[i]) count(graph_.layers[i].inputs);
   }
   for (size_t i = 0; i < readers_.size(); ++i) {
-    if (readers_[i] == 0 && graph_.tensors[i].constant) Empty(graph_.tensors[i]);
+    if (readers_[i] == 0 && graph_.tensors[i].constant) Empty(static_cast<TensorId>(i));
   }
 }
 
@@ -264,26 +313,39 @@ void ConstantFolder::Release(const Layer& layer) {
   if (readers_.empty()) return;
   for (const TensorId id : layer.inputs) {
     if (id == kNoTensor) continue;
-    if (--readers_[static_cast<size_t>(id)] == 0 && At(id).constant) Empty(At(id));
+    if (--readers_[static_cast<size_t>(id)] == 0 && At(id).constant) Empty(id);
   }
   for (const TensorId id : layer.outputs) {
-    if (readers_[static_cast<size_t>(id)] == 0) Empty(At(id));
+    if (readers_[static_cast<size_t>(id)] == 0) Empty(id);
   }
 }
 
 void ConstantFolder::RemoveFolded() {
   std::vector<Layer> left;
   for (size_t i = 0; i < graph_.layers.size(); ++i) {
-    if (folded_[i]) continue;
+    Layer& layer = graph_.layers[i];
+    const bool keep = folded_[i] && FollowsShapes(layer.outputs[0]);
+    if (folded_[i] && !keep) continue;
     // Messages call a layer by its place among all layers before folding.
-    if (left.size() < i) graph_.layers[i].label = LabelOf(graph_, i);
-    left.push_back(std::move(graph_.layers[i]));
+    if (left.size() < i || keep) layer.label = LabelOf(graph_, i);
+    if (keep) {
+      kept_.layers.push_back({left.size(), std::move(layer)});
+    } else {
+      left.push_back(std::move(layer));
+    }
   }
   graph_.layers = std::move(left);
+  if (graph_.folded_shapes != nullptr) {
+    // Nobody can tell where layers that were removed before stood among those of now.
+    graph_.folded_shapes = IncompleteShapes();
+  } else if (!kept_.layers.empty() || !kept_.sources.empty()) {
+    graph_.folded_shapes = std::make_shared<const FoldedShapes>(std::move(kept_));
+  }
 }
 
 void ConstantFolder::Finish() {
   folded_.resize(graph_.layers.size());
+  FindNeeded();
   CountReaders();
   for (size_t i = 0; i < graph_.layers.size(); ++i) {
     const Layer& layer = graph_.layers[i];

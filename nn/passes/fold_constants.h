@@ -6,8 +6,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
+#include "intaglio/nn/graph/folded_shapes.h"
 #include "intaglio/nn/graph/graph.h"
 #include "intaglio/nn/graph/limits.h"
 #include "intaglio/nn/routine/routine.h"
@@ -55,8 +57,11 @@ class ConstantFolder {
   void FoldParameters(size_t layer);
 
   // Adds a layer whose output shapes are set. The layers that it reads from must have been added
-  // before.
-  void Add(size_t layer);
+  // before. `source` is null if no parameter follows from shapes.
+  void Add(size_t layer, std::shared_ptr<const ParameterSource> source = nullptr);
+
+  // Whether a tensor is a constant, or may become one, that follows from the shapes of tensors.
+  bool FollowsShapes(TensorId id);
 
   // Makes a tensor a constant, if it follows from constants. Returns whether it is one now.
   bool Fold(TensorId id);
@@ -64,7 +69,7 @@ class ConstantFolder {
   // Folds each remaining layer, unless its result is much larger than its inputs: a broadcast
   // constant would take memory, and its readers would be slower, because they read more. Removes
   // the layers that have been folded (the others keep their labels), and empties the constants that
-  // nothing reads.
+  // nothing reads. What follows from shapes is kept in Graph::folded_shapes.
   void Finish();
 
  private:
@@ -78,9 +83,12 @@ class ConstantFolder {
   std::vector<size_t> LayersBehind(TensorId id);
   bool FoldLayer(size_t index);
   bool Run(const Graph& alone, const PreparedLayer& prepared, const Layer& layer);
+  void FindNeeded();
   void CountReaders();
+  void Empty(TensorId id);
   void Release(const Layer& layer);
   void RemoveFolded();
+  bool LayerFollowsShapes(size_t layer);
 
   Graph& graph_;
   FoldBudget& budget_;
@@ -89,7 +97,11 @@ class ConstantFolder {
   std::vector<bool> folded_;      // per layer
   std::vector<size_t> seen_;      // per layer: the last walk that visited it
   size_t walks_ = 0;
-  std::vector<size_t> readers_;  // per tensor; empty until Finish counts them
+  std::vector<size_t> readers_;       // per tensor; empty until Finish counts them
+  std::vector<bool> follows_shapes_;  // per tensor
+  std::vector<std::shared_ptr<const ParameterSource>> sources_;  // per layer
+  std::vector<bool> needed_;  // per tensor: to compute with shapes again
+  FoldedShapes kept_;
 };
 
 // Folds a graph that passed Validate.

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "intaglio/fixedpoint/float_environment.h"
+#include "intaglio/nn/graph/folded_shapes.h"
 #include "intaglio/nn/passes/integer_only.h"
 #include "intaglio/nn/passes/sensor_input.h"
 #include "intaglio/nn/routine/routine.h"
@@ -59,6 +60,7 @@ class Splitter {
       made.layers.push_back({layer.op, move(layer.inputs), move(layer.outputs), {}});
     }
     made.outputs = move(part == kOutputs ? graph_.outputs : Crossing(part));
+    if (graph_.folded_shapes != nullptr) made.folded_shapes = IncompleteShapes();
     return made;
   }
 

@@ -20,7 +20,8 @@ class Budget {
  public:
   // `metadata_bytes` limits names, lists and what constants are made into.
   Budget(const Limits& limits, size_t file_bytes, size_t metadata_bytes)
-      : ledger_(limits, file_bytes),
+      : limits_(limits),
+        ledger_(limits, file_bytes),
         metadata_left_(metadata_bytes),
         folding_(FoldBudget::ForModelOf(file_bytes, limits, &ledger_)) {}
 
@@ -43,6 +44,8 @@ class Budget {
                        " bytes (Limits::max_bytes)");
   }
 
+  const Limits& limits() const { return limits_; }
+
   // All subgraphs share this budget.
   FoldBudget& folding() { return folding_; }
 
@@ -60,6 +63,7 @@ class Budget {
   void Leave() { --depth_; }
 
  private:
+  const Limits limits_;
   Ledger ledger_;
   size_t metadata_left_;
   FoldBudget folding_;
@@ -73,6 +77,13 @@ struct TfliteFile {
   std::span<const uint8_t> bytes;
   std::shared_ptr<const void> owner;
 };
+
+inline Budget BudgetOf(const TfliteFile& file, const Limits& limits) {
+  constexpr size_t kMetadataPerByte = 16;  // ten times what real files need
+  constexpr size_t kMetadataBase = 1 << 16;
+  const size_t bytes = file.bytes.size();
+  return {limits, bytes, bytes * kMetadataPerByte + kMetadataBase};
+}
 
 // The length of a vector, 0 where the field is absent.
 template <class T>

@@ -15,6 +15,7 @@
 #include "intaglio/nn/graph/printable.h"
 #include "intaglio/nn/ops/operators.h"
 #include "intaglio/nn/passes/fold_constants.h"
+#include "intaglio/nn/passes/infer_shapes.h"
 #include "intaglio/nn/routine/prepare.h"
 #include "intaglio/nn/routine/program.h"
 
@@ -105,6 +106,7 @@ struct Reader {
 
   // Adds a layer, or none.
   Status Read(size_t place, const tflite::Operator& from) {
+    source = nullptr;
     if (updates.Skips(place)) return {};
     Layer& layer = graph.layers.emplace_back();
     INTAGLIO_RETURN_IF_ERROR(ReadIds(from.inputs(), graph, true, "input", layer.inputs));
@@ -115,14 +117,36 @@ struct Reader {
       layer.op = DynamicUpdateSlice{.clamp = false};
       return {};
     }
-    Translation translation(file, budget, graph, from, resources, folder, layer);
+    const Layer given = layer;
+    bool follows_shapes = false;
+    const FoldTensor fold = [&](TensorId id) {
+      follows_shapes = follows_shapes || folder.FollowsShapes(id);
+      return folder.Fold(id);
+    };
+    Translation translation(file, budget, graph, from, resources, fold, layer);
     INTAGLIO_RETURN_IF_ERROR(FindTranslate(CodeOf(file, from))(translation));
     if (translation.dropped()) {
       graph.layers.pop_back();
-    } else {
-      folder.FoldParameters(graph.layers.size() - 1);
+      return {};
     }
+    if (follows_shapes) source = SourceOf(from, given);
+    folder.FoldParameters(graph.layers.size() - 1);
     return {};
+  }
+
+  // Translates the operator again, after shapes changed. It keeps the file alive. No operator that
+  // uses resources takes parameters from constants.
+  std::shared_ptr<const ParameterSource> SourceOf(const tflite::Operator& from,
+                                                  const Layer& given) const {
+    const auto take = [f = file, limits = budget.limits(), op = &from](
+                          Graph& g, const FoldTensor& fold, Layer& layer) {
+      Budget anew = BudgetOf(f, limits);
+      Resources none(f, anew, g);
+      Translation translation(f, anew, g, *op, none, fold, layer);
+      return FindTranslate(CodeOf(f, *op))(translation);
+    };
+    return std::make_shared<const ParameterSource>(
+        ParameterSource{given.inputs, given.outputs, take});
   }
 
   const TfliteFile& file;
@@ -131,19 +155,8 @@ struct Reader {
   Resources resources;
   ItemUpdates updates;
   ConstantFolder folder;
+  std::shared_ptr<const ParameterSource> source;  // of the last layer
 };
-
-Status SetOutputShapes(Graph& graph) {
-  const size_t index = graph.layers.size() - 1;
-  Result<std::vector<Shape>> shapes = InferShapes(graph, index);
-  if (!shapes.ok()) return shapes.status();
-  const std::vector<TensorId>& outputs = graph.layers[index].outputs;
-  for (size_t i = 0; i < std::min(outputs.size(), shapes->size()); ++i) {
-    Tensor& output = graph.tensors[static_cast<size_t>(outputs[i])];
-    if (!output.constant) output.shape = std::move((*shapes)[i]);
-  }
-  return {};
-}
 
 constexpr size_t kLabelBytes = 192;  // the most for a layer's label
 
@@ -195,14 +208,14 @@ Status TryOperator(size_t place, const tflite::Operator& op, const Limits& limit
   if (status.ok() && graph.layers.size() == before) return {};
   if (status.ok()) {
     graph.layers.back().label = kNoLabel;
-    status = SetOutputShapes(graph);
+    status = SetOutputShapes(graph, before);
   }
   if (!status.ok()) {
     graph.layers.resize(before);
     return WithoutLabel(status);
   }
   status = WithoutLabel(Try(graph, limits));
-  if (status.ok()) reader.folder.Add(before);
+  if (status.ok()) reader.folder.Add(before, reader.source);
   return status;
 }
 
@@ -306,8 +319,8 @@ Status ReadOperators(const TfliteFile& file, const tflite::SubGraph& subgraph, B
     }
     // Once a layer is gone, the others would lose their place in the file.
     if (dropped) graph.layers.back().label = LabelAt(graph, i);
-    INTAGLIO_RETURN_IF_ERROR(SetOutputShapes(graph));
-    reader.folder.Add(before);
+    INTAGLIO_RETURN_IF_ERROR(SetOutputShapes(graph, before));
+    reader.folder.Add(before, reader.source);
   }
   reader.folder.Finish();
   return reader.resources.CheckHandles(subgraph);

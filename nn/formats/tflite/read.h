@@ -11,9 +11,9 @@
 #include "intaglio/fixedpoint/status.h"
 #include "intaglio/nn/formats/tflite/file.h"
 #include "intaglio/nn/formats/tflite/subgraph.h"
+#include "intaglio/nn/graph/folded_shapes.h"
 #include "intaglio/nn/graph/graph.h"
 #include "intaglio/nn/ops/operators.h"
-#include "intaglio/nn/passes/fold_constants.h"
 
 namespace intaglio::nn {
 
@@ -24,13 +24,13 @@ class Resources;
 class Translation {
  public:
   Translation(const TfliteFile& file, Budget& budget, Graph& graph, const tflite::Operator& from,
-              Resources& resources, ConstantFolder& folder, Layer& layer)
+              Resources& resources, const FoldTensor& fold, Layer& layer)
       : file_(file),
         budget_(budget),
         graph_(graph),
         from_(from),
         resources_(resources),
-        folder_(folder),
+        fold_(fold),
         layer_(layer) {}
 
   // The options of the operator; null where the file has none, or another operator's.
@@ -56,7 +56,7 @@ class Translation {
 
   // Whether an input is a constant or follows from constants. In the second case it becomes a
   // constant.
-  bool IsConstant(size_t i) const { return has_input(i) && folder_.Fold(layer_.inputs[i]); }
+  bool IsConstant(size_t i) const { return has_input(i) && fold_(layer_.inputs[i]); }
 
   // The id of an input, kNoTensor where it is absent.
   TensorId id(size_t i) const { return i < input_count() ? layer_.inputs[i] : kNoTensor; }
@@ -109,7 +109,7 @@ class Translation {
   Graph& graph_;
   const tflite::Operator& from_;
   Resources& resources_;
-  ConstantFolder& folder_;
+  const FoldTensor& fold_;
   Layer& layer_;
   bool dropped_ = false;
 };

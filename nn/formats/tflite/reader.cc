@@ -14,6 +14,7 @@
 #include "intaglio/nn/formats/tflite/survey.h"
 #include "intaglio/nn/formats/tflite/tensors.h"
 #include "intaglio/nn/graph/printable.h"
+#include "intaglio/nn/passes/infer_shapes.h"
 
 namespace intaglio::nn {
 namespace {
@@ -27,13 +28,6 @@ constexpr uint32_t kMaxTables = 1000000;  // a bound on the verifier's work
 // FlatBuffers' own offsets end here; what files over 2 GB hold behind it are plain bytes.
 constexpr size_t kMaxFlatBuffer = FLATBUFFERS_MAX_BUFFER_SIZE - 1;
 
-Budget BudgetOf(const TfliteFile& file, const Limits& limits) {
-  constexpr size_t kMetadataPerByte = 16;  // ten times what real files need
-  constexpr size_t kMetadataBase = 1 << 16;
-  const size_t bytes = file.bytes.size();
-  return {limits, bytes, bytes * kMetadataPerByte + kMetadataBase};
-}
-
 Status Verify(std::span<const uint8_t> bytes) {
   // The root offset and the identifier.
   if (bytes.size() < 8 || !tflite::ModelBufferHasIdentifier(bytes.data())) {
@@ -43,32 +37,6 @@ Status Verify(std::span<const uint8_t> bytes) {
                                  kMaxTables);
   if (!tflite::VerifyModelBuffer(verifier)) {
     return InvalidArgument("the file is damaged or cut short (FlatBuffers verification failed)");
-  }
-  return {};
-}
-
-Status SetInputShapes(const std::vector<Shape>& shapes, Graph& graph) {
-  if (shapes.size() > graph.inputs.size()) {
-    return InvalidArgument("shapes for " + std::to_string(shapes.size()) +
-                           " inputs were given, but the model has " +
-                           std::to_string(graph.inputs.size()));
-  }
-  for (size_t i = 0; i < shapes.size(); ++i) {
-    if (shapes[i].empty()) continue;
-    Tensor& tensor = graph.tensors[static_cast<size_t>(graph.inputs[i])];
-    const Result<size_t> bytes = CountBytes(shapes[i], tensor.type);
-    const Status status = !bytes.ok()            ? bytes.status()
-                          : shapes[i].size() > 8 ? InvalidArgument("more than 8 dimensions")
-                          : tensor.constant      ? InvalidArgument("it is a constant")
-                          : tensor.quantization.per_axis()
-                              ? InvalidArgument("it is quantized per axis")
-                              : Status();
-    if (!status.ok()) {
-      return {status.code(), "input " + std::to_string(i) + " '" + tensor.name +
-                                 "' cannot have the shape " + ToString(shapes[i]) + ": " +
-                                 status.message()};
-    }
-    tensor.shape = shapes[i];
   }
   return {};
 }

@@ -40,8 +40,8 @@ Result<Graph> LoadTflite(const std::string& path, const ImportOptions& options =
 Result<Graph> LoadTfliteSignature(const std::string& path);
 
 // Reads a file that is in memory already. `owner` keeps the bytes alive, or is null where the
-// caller does. `name` stands in messages and becomes the graph's name. Bytes that are not 16-byte
-// aligned are copied.
+// caller does, as long as the graph lives. `name` stands in messages and becomes the graph's name.
+// Bytes that are not 16-byte aligned are copied.
 Result<Graph> ImportTflite(std::span<const uint8_t> bytes, std::shared_ptr<const void> owner,
                            const std::string& name, const ImportOptions& options = {});
 

@@ -347,4 +347,40 @@ ModelSpec SmallStateful() {
   return m;
 }
 
+namespace {
+
+TensorSpec Integers(const std::string& name, const std::vector<int>& shape,
+                    const std::vector<int32_t>& values = {}) {
+  return Unquantized(Constant(name, shape, Bytes(values), TensorType::INT32));
+}
+
+Options FirstOnly(Builder& b) {  // x[0]
+  return {tflite::BuiltinOptions::StridedSliceOptions,
+          tflite::CreateStridedSliceOptions(b, 0, 0, 0, 0, 1).Union()};
+}
+
+Options PackTwo(Builder& b) {
+  return {tflite::BuiltinOptions::PackOptions, tflite::CreatePackOptions(b, 2, 0).Union()};
+}
+
+}  // namespace
+
+ModelSpec Flattening() {
+  ModelSpec m;
+  m.tensors = {
+      Activation("x", {2, 3, 4}), Integers("shape", {3}),   Integers("zero", {1}, {0}),
+      Integers("one", {1}, {1}),  Integers("batch", {}),    Integers("rest", {}, {-1}),
+      Integers("new_shape", {2}), Activation("y", {2, 12}),
+  };
+  m.operators = {
+      {Code::SHAPE, {0}, {1}, nullptr, 1, "", {}},
+      {Code::STRIDED_SLICE, {1, 2, 3, 3}, {4}, FirstOnly, 1, "", {}},
+      {Code::PACK, {4, 5}, {6}, PackTwo, 1, "", {}},
+      {Code::RESHAPE, {0, 6}, {7}, nullptr, 1, "", {}},
+  };
+  m.inputs = {0};
+  m.outputs = {7};
+  return m;
+}
+
 }  // namespace intaglio::nn::test

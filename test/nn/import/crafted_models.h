@@ -105,6 +105,9 @@ ModelSpec SmallUint8();
 // int8 [1,4] -> SVDF with a state of int8 -> REDUCE_PROD -> int8 [1,1]; int16 [2,1,4] and [1,4,3]
 // -> BATCH_MATMUL -> int16 [2,1,3].
 ModelSpec SmallStateful();
+// int8 [2,3,4] -> RESHAPE to [its first extent, the rest], a shape that SHAPE, STRIDED_SLICE and
+// PACK compute -> int8 [2,12].
+ModelSpec Flattening();
 
 }  // namespace intaglio::nn::test
 

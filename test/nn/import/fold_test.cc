@@ -27,45 +27,8 @@ TensorSpec Plain(const std::string& name, const std::vector<int>& shape,
   return tensor;
 }
 
-Options FirstOnly(Builder& b) {  // x[0]
-  return {tflite::BuiltinOptions::StridedSliceOptions,
-          tflite::CreateStridedSliceOptions(b, 0, 0, 0, 0, 1).Union()};
-}
-
-Options PackTwo(Builder& b) {
-  return {tflite::BuiltinOptions::PackOptions, tflite::CreatePackOptions(b, 2, 0).Union()};
-}
-
-// x [2, 3, 4], reshaped to [its first extent, the rest].
-ModelSpec Flatten() {
-  ModelSpec m;
-  TensorSpec x;
-  x.name = "x";
-  x.shape = {2, 3, 4};
-  TensorSpec y = x;
-  y.name = "y";
-  y.shape = {2, 12};
-  m.tensors = {x,
-               Plain("shape", {3}),
-               Plain("zero", {1}, {0}),
-               Plain("one", {1}, {1}),
-               Plain("batch", {}),
-               Plain("rest", {}, {-1}),
-               Plain("new_shape", {2}),
-               y};
-  m.operators = {
-      {Code::SHAPE, {0}, {1}, nullptr, 1, "", {}},
-      {Code::STRIDED_SLICE, {1, 2, 3, 3}, {4}, FirstOnly, 1, "", {}},
-      {Code::PACK, {4, 5}, {6}, PackTwo, 1, "", {}},
-      {Code::RESHAPE, {0, 6}, {7}, nullptr, 1, "", {}},
-  };
-  m.inputs = {0};
-  m.outputs = {7};
-  return m;
-}
-
 TEST(Fold, LeavesNoLayerThatComputesShapes) {
-  const std::vector<uint8_t> bytes = Build(Flatten());
+  const std::vector<uint8_t> bytes = Build(Flattening());
   Result<Graph> graph = ImportTflite(bytes, nullptr, "bytes");
   ASSERT_TRUE(graph.ok()) << graph.status().message();
   ASSERT_EQ(graph->layers.size(), 1u);
@@ -76,7 +39,7 @@ TEST(Fold, LeavesNoLayerThatComputesShapes) {
 }
 
 TEST(Fold, GivesConstantOutputs) {
-  ModelSpec m = Flatten();
+  ModelSpec m = Flattening();
   m.outputs = {6, 1};
   m.operators.pop_back();
   const std::vector<uint8_t> bytes = Build(m);
@@ -97,7 +60,7 @@ TEST(Fold, GivesConstantOutputs) {
 }
 
 TEST(Fold, LeavesWhatDependsOnInputs) {
-  ModelSpec m = Flatten();
+  ModelSpec m = Flattening();
   m.inputs = {0, 4};
   m.operators.erase(m.operators.begin() + 1);  // the first extent comes from outside
   const std::vector<uint8_t> bytes = Build(m);
