@@ -16,8 +16,8 @@ endif()
 if(INTAGLIO_BUILD_NN)
   list(APPEND targets intaglio_nn)
   list(APPEND modules intaglio-nn)
-  list(APPEND headers nn/runtime/model.h nn/ops/builder.h nn/passes/integer_only.h nn/passes/partition.h
-       nn/formats/tflite/writer.h nn/formats/tflite/reader.h)
+  list(APPEND headers nn/runtime/model.h nn/ops/builder.h nn/passes/infer_shapes.h nn/passes/integer_only.h
+       nn/passes/partition.h nn/formats/tflite/writer.h nn/formats/tflite/reader.h)
 endif()
 
 # The entry points of the public interface; what they include is found when installing.

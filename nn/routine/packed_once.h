@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "intaglio/fixedpoint/status.h"
@@ -18,20 +19,29 @@ namespace intaglio::nn {
 // Any number of threads may use one object at once.
 class PackedOnce {
  public:
+  PackedOnce() = default;
+  // Takes over what `earlier` has made of the same constants, instead of making it again, until
+  // ForgetEarlier. The constants of `earlier` must live until then.
+  explicit PackedOnce(std::shared_ptr<PackedOnce> earlier) : earlier_(std::move(earlier)) {}
+  void ForgetEarlier() { earlier_ = nullptr; }
+
   // Identifies a form of one type: addresses and numbers, in an order that the maker chooses.
   using Key = std::vector<int64_t>;
 
   // Returns the form of type T that was made for this key. If there is none, make() makes it now,
-  // and `is_new` becomes true. make() returns a Result of a shared T.
+  // or it is taken over, and `is_new` becomes true. make() returns a Result of a shared T.
   template <class T, class Make>
   Result<std::shared_ptr<const T>> Get(const Key& key, const Make& make, bool& is_new) {
     const std::shared_ptr<Entry> entry = Find(key, &TypeTag<T>);
     const std::lock_guard<std::mutex> lock(entry->mutex);
     if (entry->form == nullptr) {
-      Result<std::shared_ptr<const T>> made = make();
-      if (!made.ok()) return made;
+      if (earlier_ != nullptr) entry->form = earlier_->Held(key, &TypeTag<T>);
+      if (entry->form == nullptr) {
+        Result<std::shared_ptr<const T>> made = make();
+        if (!made.ok()) return made;
+        entry->form = *made;
+      }
       is_new = true;
-      entry->form = *made;
     }
     return std::static_pointer_cast<const T>(entry->form);
   }
@@ -52,6 +62,14 @@ class PackedOnce {
     return entry;
   }
 
+  // The form, or null.
+  std::shared_ptr<const void> Held(Key key, const void* type) {
+    const std::shared_ptr<Entry> entry = Find(std::move(key), type);
+    const std::lock_guard<std::mutex> lock(entry->mutex);
+    return entry->form;
+  }
+
+  std::shared_ptr<PackedOnce> earlier_;
   std::mutex mutex_;
   std::map<Key, std::shared_ptr<Entry>> entries_;
 };

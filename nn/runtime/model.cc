@@ -10,6 +10,7 @@
 #include "intaglio/gemm/machine/cpu.h"
 #include "intaglio/gemm/plan/dispatch.h"
 #include "intaglio/nn/graph/cost.h"
+#include "intaglio/nn/passes/infer_shapes.h"
 #include "intaglio/nn/passes/integer_only.h"
 #include "intaglio/nn/routine/packed_once.h"
 #include "intaglio/nn/routine/program.h"
@@ -86,6 +87,7 @@ struct Model::Prepared {
   std::vector<LayerInfo> infos;
   std::vector<Placement> placements;
   std::shared_ptr<Ledger> ledger;
+  std::shared_ptr<PackedOnce> packed;
   int64_t max_rounds;  // of all loops of one run
   // Of each input and output. Counting them divides by each dimension.
   std::vector<size_t> input_bytes = {};
@@ -207,6 +209,10 @@ struct Model::Instance {
     return {};
   }
 
+  // Prepares a graph. `earlier` is what a model of the same constants has packed, or null.
+  static Result<std::unique_ptr<Instance>> Prepare(Graph graph, const PrepareOptions& options,
+                                                   const std::shared_ptr<PackedOnce>& earlier);
+
   static Result<std::unique_ptr<Instance>> Make(std::shared_ptr<const Prepared> prepared,
                                                 std::unique_ptr<Context> context) {
     const size_t bytes = prepared->program.plan().arena_bytes + kArenaAlignment;
@@ -269,8 +275,8 @@ int64_t MaxRounds(const Program& program, const Limits& limits) {
 
 }  // namespace
 
-Result<Model> Model::Prepare(Graph graph, const PrepareOptions& options) try {
-  const DefaultFloatEnvironment environment;
+Result<std::unique_ptr<Model::Instance>> Model::Instance::Prepare(
+    Graph graph, const PrepareOptions& options, const std::shared_ptr<PackedOnce>& earlier) {
   if (options.threads < 1) {
     return InvalidArgument("threads is " + std::to_string(options.threads) +
                            "; at least 1 is needed");
@@ -281,32 +287,58 @@ Result<Model> Model::Prepare(Graph graph, const PrepareOptions& options) try {
   const Result<const Kernel*> kernel = KernelNamed(options.kernel);
   if (!kernel.ok()) return kernel.status();
   const auto ledger = std::make_shared<Ledger>(options.limits, CountConstants(graph));
+  const auto packed = std::make_shared<PackedOnce>(earlier);
   std::shared_ptr<const Backend> backend = options.backend;
   if (backend == nullptr) {
     const bool cold = ConstantBytes(graph) > Cpu().l2_bytes;
-    backend = MakeHostBackend(
-        {(*kernel)->name, !options.integer_only, cold, ledger, std::make_shared<PackedOnce>()},
-        EstimateBytes(graph));
+    // What was packed before fills pages already.
+    const size_t expected_bytes = earlier == nullptr ? EstimateBytes(graph) : 0;
+    backend = MakeHostBackend({(*kernel)->name, !options.integer_only, cold, ledger, packed},
+                              expected_bytes);
   }
-  std::unique_ptr<Context> context = Instance::MakeContext(options);
+  std::unique_ptr<Context> context = MakeContext(options);
   Result<Program> program = Program::Make(
       std::move(graph), [&](const Graph& g, size_t layer) { return backend->Prepare(g, layer); },
       options.keep_all_tensors, backend->prepares_at_once() ? context.get() : nullptr,
       ledger.get());
   if (!program.ok()) return program.status();
+  packed->ForgetEarlier();
   INTAGLIO_RETURN_IF_ERROR(CheckWork(*program, options.limits));
   if (const Status s = ledger->Charge(program->plan().arena_bytes); !s.ok()) {
     return Status(s.code(), "the arena: " + s.message());
   }
   const int64_t max_rounds = MaxRounds(*program, options.limits);
   const auto prepared = std::make_shared<Prepared>(
-      Prepared{std::move(*program), options, backend, {}, {}, ledger, max_rounds});
+      Prepared{std::move(*program), options, backend, {}, {}, ledger, packed, max_rounds});
   prepared->Describe();
-  Result<std::unique_ptr<Instance>> instance = Instance::Make(prepared, std::move(context));
+  return Make(prepared, std::move(context));
+}
+
+Result<Model> Model::Prepare(Graph graph, const PrepareOptions& options) try {
+  const DefaultFloatEnvironment environment;
+  Result<std::unique_ptr<Instance>> instance =
+      Instance::Prepare(std::move(graph), options, nullptr);
   if (!instance.ok()) return instance.status();
   return Model(std::move(*instance));
 } catch (const std::bad_alloc&) {
   return OutOfMemory("memory ran out while the model was prepared");
+}
+
+Status Model::Resize(const std::vector<Shape>& input_shapes) try {
+  const DefaultFloatEnvironment environment;
+  if (instance_->bound.any()) {
+    return InvalidArgument("the model has bound buffers: unbind them before it is resized");
+  }
+  const Prepared& prepared = *instance_->prepared;
+  Result<Graph> resized = ResizeInputs(graph(), input_shapes, prepared.options.limits);
+  if (!resized.ok()) return resized.status();
+  Result<std::unique_ptr<Instance>> instance =
+      Instance::Prepare(std::move(*resized), prepared.options, prepared.packed);
+  if (!instance.ok()) return instance.status();
+  instance_ = std::move(*instance);
+  return {};
+} catch (const std::bad_alloc&) {
+  return OutOfMemory("memory ran out while the model was resized");
 }
 
 Result<Model> Model::Share() const try {

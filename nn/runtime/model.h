@@ -110,6 +110,17 @@ class Model {
   // everything constant. Instances may run at once; one instance serves one caller at a time.
   Result<Model> Share() const;
 
+  // Gives the inputs other shapes, as ResizeInputs (nn/passes/infer_shapes.h) does, and prepares
+  // this instance for them as Prepare would prepare the new graph, within the same limits. Packed
+  // weights are not packed again where the new shapes use them in the same form. Variables start
+  // anew. Tensors keep their ids, but layers may be fewer or more.
+  //
+  // An error leaves the instance as it was. So both arenas exist for a moment. Bound buffers are an
+  // error: unbind them before, and bind buffers of the new sizes after it. Pointers from InputData,
+  // OutputData and TensorData become invalid. Instances that Share made keep their shapes; those
+  // that it makes later have the new ones.
+  Status Resize(const std::vector<Shape>& input_shapes);
+
   Model(Model&&) noexcept;
   Model& operator=(Model&&) noexcept;
   ~Model();

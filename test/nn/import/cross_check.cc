@@ -11,6 +11,7 @@
 #include "intaglio/gemm/describe.h"
 #include "intaglio/nn/formats/tflite/reader.h"
 #include "intaglio/nn/formats/tflite/writer.h"
+#include "intaglio/nn/passes/infer_shapes.h"
 #include "intaglio/nn/passes/partition.h"
 #include "intaglio/nn/runtime/model.h"
 #include "intaglio/test/nn/import/exercise.h"
@@ -44,23 +45,28 @@ bool Same(const Graph& graph, const Tensors& a, const Tensors& b) {
   return true;
 }
 
-// The outputs of one run from the first state; none if the model does not run.
-std::optional<Tensors> Outputs(const Graph& graph, const Tensors& in, PrepareOptions options = {}) {
-  Result<Model> model = Model::Prepare(graph, Limited(std::move(options)));
-  if (!model.ok() || in.size() != model->input_count()) return std::nullopt;
+// The outputs of one run; none if it fails.
+std::optional<Tensors> RunOnce(Model& model, const Tensors& in) {
+  if (in.size() != model.input_count()) return std::nullopt;
   std::vector<InputBuffer> inputs;
   for (size_t i = 0; i < in.size(); ++i) {
-    inputs.push_back({in[i].data(), in[i].size(), model->input(i).type});
+    inputs.push_back({in[i].data(), in[i].size(), model.input(i).type});
   }
   Tensors out;
   std::vector<OutputBuffer> outputs;
-  for (size_t i = 0; i < model->output_count(); ++i) {
-    const Tensor& tensor = model->output(i);
+  for (size_t i = 0; i < model.output_count(); ++i) {
+    const Tensor& tensor = model.output(i);
     out.emplace_back(*CountBytes(tensor.shape, tensor.type));
     outputs.push_back({out.back().data(), out.back().size(), tensor.type});
   }
-  if (!model->Run(inputs, outputs).ok()) return std::nullopt;
+  if (!model.Run(inputs, outputs).ok()) return std::nullopt;
   return out;
+}
+
+// The outputs of one run from the first state; none if the model does not run.
+std::optional<Tensors> Outputs(const Graph& graph, const Tensors& in, PrepareOptions options = {}) {
+  Result<Model> model = Model::Prepare(graph, Limited(std::move(options)));
+  return model.ok() ? RunOnce(*model, in) : std::nullopt;
 }
 
 Tensors Inputs(const Graph& graph) {
@@ -146,15 +152,68 @@ std::string InParts(const Expected& expected) {
   return Same(expected.graph, tensors, expected.outputs) ? "" : "the parts give other bits";
 }
 
-// No shape may break anything. The model decides whether a shape fits.
-void OtherShapes(std::span<const uint8_t> bytes, const Graph& graph, int batch) {
+bool SameOutputs(const Graph& graph, const std::optional<Tensors>& a,
+                 const std::optional<Tensors>& b) {
+  return a.has_value() == b.has_value() && (!a.has_value() || Same(graph, *a, *b));
+}
+
+std::vector<Shape> InputShapes(const Graph& graph) {
   std::vector<Shape> shapes;
   for (const TensorId id : graph.inputs) {
     shapes.push_back(graph.tensors[static_cast<size_t>(id)].shape);
-    if (!shapes.back().empty()) shapes.back()[0] = batch;
   }
-  const Result<Graph> other = Import(bytes, std::move(shapes));
-  if (other.ok()) (void)Outputs(*other, Inputs(*other));
+  return shapes;
+}
+
+// Resizes a model, and back. A failure loses nothing.
+std::string ResizedModel(const Graph& graph, const std::vector<Shape>& shapes, const Graph& read) {
+  Result<Model> model = Model::Prepare(graph, Limited({}));
+  if (!model.ok()) return {};
+  const Tensors inputs = Inputs(graph);
+  const std::optional<Tensors> before = RunOnce(*model, inputs);
+  const Status status = model->Resize(shapes);
+  const bool prepares = Model::Prepare(read, Limited({})).ok();
+  if (status.ok() != prepares) return "a model that is resized answers " + status.message();
+  if (status.ok() &&
+      !SameOutputs(read, RunOnce(*model, Inputs(read)), Outputs(read, Inputs(read)))) {
+    return "a model that is resized gives other bits";
+  }
+  model->ResetState();
+  if (status.ok() && !model->Resize(InputShapes(graph)).ok()) return "a model does not resize back";
+  if (!SameOutputs(graph, RunOnce(*model, inputs), before)) {
+    return "a model that is resized back gives other bits";
+  }
+  return {};
+}
+
+// No shape may break anything. The model decides whether a shape fits. A graph that is resized is
+// the one that is read with these shapes.
+std::string OtherShapes(std::span<const uint8_t> bytes, const Graph& graph,
+                        const std::vector<Shape>& shapes) {
+  const Result<Graph> read = Import(bytes, shapes);
+  const Result<Graph> resized = ResizeInputs(graph, shapes, LimitedImport().limits);
+  if (read.status().code() == StatusCode::kOutOfMemory) return {};  // it depends on the file's size
+  if (read.ok() != resized.ok()) {
+    return "read: " + read.status().message() + "; resized: " + resized.status().message();
+  }
+  if (!read.ok()) return {};
+  const Tensors inputs = Inputs(*read);
+  if (!SameOutputs(*read, Outputs(*read, inputs), Outputs(*resized, inputs))) {
+    return "a graph that is resized gives other bits";
+  }
+  return ResizedModel(graph, shapes, *read);
+}
+
+// Another batch, and another second dimension.
+std::string OtherShapes(std::span<const uint8_t> bytes, const Graph& graph, int batch) {
+  std::vector<Shape> batches = InputShapes(graph);
+  std::vector<Shape> taller = batches;
+  for (size_t i = 0; i < batches.size(); ++i) {
+    if (!batches[i].empty()) batches[i][0] = batch;
+    if (taller[i].size() > 1) taller[i][1] += batch;
+  }
+  std::string error = OtherShapes(bytes, graph, batches);
+  return error.empty() ? OtherShapes(bytes, graph, taller) : error;
 }
 
 }  // namespace
@@ -164,7 +223,8 @@ std::string CrossCheck(std::span<const uint8_t> bytes) {
   if (!graph.ok()) return {};
   size_t choice = 0;
   for (const uint8_t byte : bytes) choice += byte;
-  OtherShapes(bytes, *graph, static_cast<int>(choice % 4));
+  std::string wrong = OtherShapes(bytes, *graph, static_cast<int>(choice % 4));
+  if (!wrong.empty()) return wrong;
   const Tensors inputs = Inputs(*graph);
   const std::optional<Tensors> outputs = Outputs(*graph, inputs);
   if (!outputs) return {};
