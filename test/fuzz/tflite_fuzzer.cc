@@ -18,8 +18,8 @@
 #include <vector>
 
 #include "intaglio/test/fuzz/model_mutator.h"
-#include "intaglio/test/nn/import/cross_check.h"
-#include "intaglio/test/nn/import/exercise.h"
+#include "intaglio/test/nn/formats/tflite/cross_check.h"
+#include "intaglio/test/nn/formats/tflite/exercise.h"
 
 extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t max_size);
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "intaglio/test/nn/import/crafted_models.h"
+#include "intaglio/test/nn/formats/tflite/crafted_models.h"
 #include "intaglio/test/nn/ops/golden_file.h"
 
 namespace {

@@ -9,7 +9,7 @@
 #include "intaglio/nn/formats/tflite/reader.h"
 #include "intaglio/nn/runtime/model.h"
 #include "intaglio/test/nn/count_allocations.h"
-#include "intaglio/test/nn/import/crafted_models.h"
+#include "intaglio/test/nn/formats/tflite/crafted_models.h"
 #include "intaglio/test/nn/large_network.h"
 #include "intaglio/test/nn/ops/golden_file.h"
 

@@ -2,6 +2,7 @@
 #include <new>
 #include <thread>
 
+#include "intaglio/nn/runtime/backend.h"
 #include "intaglio/test/fixedpoint/foreign_float_environment.h"
 #include "intaglio/test/nn/count_allocations.h"
 #include "intaglio/test/nn/testing.h"

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "intaglio/test/nn/import/crafted_models.h"
+#include "intaglio/test/nn/formats/tflite/crafted_models.h"
 #include "intaglio/tools/file.h"
 #include "intaglio/tools/npy.h"
 

@@ -24,7 +24,7 @@
 #include "intaglio/nn/ops/builder.h"
 #include "intaglio/nn/passes/integer_only.h"
 #include "intaglio/nn/runtime/model.h"
-#include "intaglio/test/nn/import/crafted_models.h"
+#include "intaglio/test/nn/formats/tflite/crafted_models.h"
 #include "intaglio/test/nn/ops/golden_file.h"
 
 namespace intaglio::nn {

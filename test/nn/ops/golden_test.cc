@@ -19,8 +19,8 @@
 #include "intaglio/nn/routine/prepare.h"
 #include "intaglio/nn/runtime/model.h"
 #include "intaglio/test/fixedpoint/foreign_float_environment.h"
+#include "intaglio/test/nn/formats/tflite/exercise.h"
 #include "intaglio/test/nn/guarded_buffer.h"
-#include "intaglio/test/nn/import/exercise.h"
 #include "intaglio/test/nn/ops/golden_file.h"
 
 namespace intaglio::nn {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "intaglio/test/nn/import/crafted_models.h"
-#include "intaglio/test/nn/import/exercise.h"
+#include "intaglio/test/nn/formats/tflite/crafted_models.h"
+#include "intaglio/test/nn/formats/tflite/exercise.h"
 
 namespace intaglio::nn::test {
 namespace {

@@ -11,7 +11,7 @@
 #include "intaglio/nn/formats/tflite/reader.h"
 #include "intaglio/nn/formats/tflite/writer.h"
 #include "intaglio/nn/runtime/model.h"
-#include "intaglio/test/nn/import/crafted_models.h"
+#include "intaglio/test/nn/formats/tflite/crafted_models.h"
 #include "intaglio/test/nn/ops/golden_file.h"
 #include "intaglio/test/nn/raw_run.h"
 #include "intaglio/test/nn/shared_models.h"

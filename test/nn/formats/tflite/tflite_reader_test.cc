@@ -11,7 +11,7 @@
 #include "intaglio/nn/formats/tflite/reader.h"
 #include "intaglio/nn/ops/operators.h"
 #include "intaglio/nn/runtime/model.h"
-#include "intaglio/test/nn/import/crafted_models.h"
+#include "intaglio/test/nn/formats/tflite/crafted_models.h"
 
 namespace intaglio::nn {
 namespace {

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "intaglio/test/nn/import/cross_check.h"
-#include "intaglio/test/nn/import/exercise.h"
+#include "intaglio/test/nn/formats/tflite/cross_check.h"
+#include "intaglio/test/nn/formats/tflite/exercise.h"
 
 namespace intaglio::nn::test {
 namespace {

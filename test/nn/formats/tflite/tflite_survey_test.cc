@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "intaglio/nn/formats/tflite/survey.h"
-#include "intaglio/test/nn/import/crafted_models.h"
+#include "intaglio/test/nn/formats/tflite/crafted_models.h"
 
 namespace intaglio::nn {
 namespace {

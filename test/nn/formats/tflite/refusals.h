@@ -1,6 +1,6 @@
 // Files that are refused, each made from a right one.
-#ifndef INTAGLIO_TEST_NN_IMPORT_REFUSALS_H_
-#define INTAGLIO_TEST_NN_IMPORT_REFUSALS_H_
+#ifndef INTAGLIO_TEST_NN_FORMATS_TFLITE_REFUSALS_H_
+#define INTAGLIO_TEST_NN_FORMATS_TFLITE_REFUSALS_H_
 
 #include <gtest/gtest.h>
 
@@ -8,8 +8,8 @@
 #include <ostream>
 #include <string>
 
-#include "intaglio/test/nn/import/crafted_models.h"
-#include "intaglio/test/nn/import/exercise.h"
+#include "intaglio/test/nn/formats/tflite/crafted_models.h"
+#include "intaglio/test/nn/formats/tflite/exercise.h"
 
 namespace intaglio::nn::test {
 
@@ -33,4 +33,4 @@ inline void ExpectRefusal(const RefusalCase& c) {
 
 }  // namespace intaglio::nn::test
 
-#endif  // INTAGLIO_TEST_NN_IMPORT_REFUSALS_H_
+#endif  // INTAGLIO_TEST_NN_FORMATS_TFLITE_REFUSALS_H_

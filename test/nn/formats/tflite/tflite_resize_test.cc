@@ -11,8 +11,8 @@
 #include "intaglio/nn/passes/infer_shapes.h"
 #include "intaglio/nn/passes/partition.h"
 #include "intaglio/nn/runtime/model.h"
-#include "intaglio/test/nn/import/crafted_models.h"
-#include "intaglio/test/nn/import/exercise.h"
+#include "intaglio/test/nn/formats/tflite/crafted_models.h"
+#include "intaglio/test/nn/formats/tflite/exercise.h"
 
 namespace intaglio::nn {
 namespace {

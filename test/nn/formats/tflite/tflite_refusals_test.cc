@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "intaglio/test/nn/import/refusals.h"
+#include "intaglio/test/nn/formats/tflite/refusals.h"
 
 namespace intaglio::nn::test {
 namespace {

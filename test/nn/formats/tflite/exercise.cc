@@ -1,4 +1,4 @@
-#include "intaglio/test/nn/import/exercise.h"
+#include "intaglio/test/nn/formats/tflite/exercise.h"
 
 #include <utility>
 #include <vector>

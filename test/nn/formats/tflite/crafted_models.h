@@ -1,7 +1,7 @@
 // Makes .tflite files, right and wrong ones, from a plain description. For tests only: it shares
-// nothing with nn/export, which makes no wrong ones.
-#ifndef INTAGLIO_TEST_NN_IMPORT_CRAFTED_MODELS_H_
-#define INTAGLIO_TEST_NN_IMPORT_CRAFTED_MODELS_H_
+// nothing with the writer in nn/formats/tflite, which makes no wrong ones.
+#ifndef INTAGLIO_TEST_NN_FORMATS_TFLITE_CRAFTED_MODELS_H_
+#define INTAGLIO_TEST_NN_FORMATS_TFLITE_CRAFTED_MODELS_H_
 
 #include <cstdint>
 #include <functional>
@@ -111,4 +111,4 @@ ModelSpec Flattening();
 
 }  // namespace intaglio::nn::test
 
-#endif  // INTAGLIO_TEST_NN_IMPORT_CRAFTED_MODELS_H_
+#endif  // INTAGLIO_TEST_NN_FORMATS_TFLITE_CRAFTED_MODELS_H_

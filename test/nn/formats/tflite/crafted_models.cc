@@ -1,4 +1,4 @@
-#include "intaglio/test/nn/import/crafted_models.h"
+#include "intaglio/test/nn/formats/tflite/crafted_models.h"
 
 #include <algorithm>
 

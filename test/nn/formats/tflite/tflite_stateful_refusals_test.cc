@@ -3,7 +3,7 @@
 #include <limits>
 #include <vector>
 
-#include "intaglio/test/nn/import/refusals.h"
+#include "intaglio/test/nn/formats/tflite/refusals.h"
 
 namespace intaglio::nn::test {
 namespace {

@@ -1,4 +1,4 @@
-#include "intaglio/test/nn/import/cross_check.h"
+#include "intaglio/test/nn/formats/tflite/cross_check.h"
 
 #include <cmath>
 #include <cstddef>
@@ -14,7 +14,7 @@
 #include "intaglio/nn/passes/infer_shapes.h"
 #include "intaglio/nn/passes/partition.h"
 #include "intaglio/nn/runtime/model.h"
-#include "intaglio/test/nn/import/exercise.h"
+#include "intaglio/test/nn/formats/tflite/exercise.h"
 
 namespace intaglio::nn::test {
 namespace {

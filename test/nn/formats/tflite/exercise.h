@@ -1,7 +1,7 @@
 // Does with bytes of unknown origin all that a program would: imports them, prepares the model and,
 // where that is cheap, runs it. Shared by the tests and the fuzzer.
-#ifndef INTAGLIO_TEST_NN_IMPORT_EXERCISE_H_
-#define INTAGLIO_TEST_NN_IMPORT_EXERCISE_H_
+#ifndef INTAGLIO_TEST_NN_FORMATS_TFLITE_EXERCISE_H_
+#define INTAGLIO_TEST_NN_FORMATS_TFLITE_EXERCISE_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -33,4 +33,4 @@ inline bool Says(const std::string& error, const std::string& part) {
 
 }  // namespace intaglio::nn::test
 
-#endif  // INTAGLIO_TEST_NN_IMPORT_EXERCISE_H_
+#endif  // INTAGLIO_TEST_NN_FORMATS_TFLITE_EXERCISE_H_
