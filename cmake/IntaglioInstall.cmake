@@ -1,41 +1,46 @@
 # Install rules: libraries, public headers, the command, the CMake package and pkg-config files.
 include(CMakePackageConfigHelpers)
 
-set(targets intaglio_gemm)
+set(libraries intaglio_gemm)
 set(modules intaglio)
-set(headers fixedpoint/*.h pipeline/*.h gemm/gemm.h gemm/context.h gemm/depthwise.h gemm/describe.h
-    gemm/gemm_plan.h)
+set(parts gemm)  # of public_headers.txt
 if(INTAGLIO_HAS_CUDA)
-  list(APPEND targets intaglio_cuda)
-  list(APPEND headers gemm/cuda/gemm.h gemm/cuda/gemm.cuh)
+  list(APPEND libraries intaglio_cuda)
+  list(APPEND parts cuda)
 endif()
 if(INTAGLIO_BUILD_NN AND INTAGLIO_HAS_CUDA)
-  list(APPEND targets intaglio_nn_cuda)
-  list(APPEND headers nn/cuda/backend.h)
+  list(APPEND libraries intaglio_nn_cuda)
+  list(APPEND parts nn_cuda)
 endif()
 if(INTAGLIO_BUILD_NN)
-  list(APPEND targets intaglio_nn)
+  list(APPEND libraries intaglio_nn)
   list(APPEND modules intaglio-nn)
-  list(APPEND headers nn/runtime/model.h nn/ops/builder.h nn/passes/infer_shapes.h nn/passes/integer_only.h
-       nn/passes/partition.h nn/formats/tflite/writer.h nn/formats/tflite/reader.h)
+  list(APPEND parts nn)
+endif()
+if(INTAGLIO_BUILD_NN AND INTAGLIO_NN_TFLITE)
+  list(APPEND parts tflite)
 endif()
 
-# The entry points of the public interface; what they include is found when installing.
-install(CODE "
-  set(SOURCE \"${PROJECT_SOURCE_DIR}\")
-  set(HEADERS \"${headers}\")
-  set(DESTINATION \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_INCLUDEDIR}/intaglio\")
-  include(\"${PROJECT_SOURCE_DIR}/cmake/InstallHeaders.cmake\")")
+set(public_headers ${PROJECT_SOURCE_DIR}/cmake/public_headers.txt)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${public_headers})
+list(JOIN parts "|" parts)
+file(STRINGS ${public_headers} lines REGEX "^(${parts}) ")
+foreach(line IN LISTS lines)
+  string(REGEX REPLACE "^[^ ]+ +[^ ]+ +" "" header "${line}")
+  cmake_path(GET header PARENT_PATH room)
+  install(FILES ${PROJECT_SOURCE_DIR}/${header}
+    DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/intaglio/${room})
+endforeach()
 
-set_target_properties(${targets} PROPERTIES INSTALL_RPATH "$ORIGIN")
-install(TARGETS ${targets} EXPORT intaglio
+set_target_properties(${libraries} PROPERTIES INSTALL_RPATH "$ORIGIN")
+install(TARGETS ${libraries} EXPORT intaglio
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
   RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 if(TARGET intaglio)
   if(BUILD_SHARED_LIBS)
-    file(RELATIVE_PATH libraries /prefix/${CMAKE_INSTALL_BINDIR} /prefix/${CMAKE_INSTALL_LIBDIR})
-    set_target_properties(intaglio PROPERTIES INSTALL_RPATH "$ORIGIN/${libraries}")
+    file(RELATIVE_PATH to_libraries /prefix/${CMAKE_INSTALL_BINDIR} /prefix/${CMAKE_INSTALL_LIBDIR})
+    set_target_properties(intaglio PROPERTIES INSTALL_RPATH "$ORIGIN/${to_libraries}")
   endif()
   install(TARGETS intaglio RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()

@@ -12,6 +12,7 @@
 #include "intaglio/gemm/plan/fit_panel.h"
 #include "intaglio/gemm/plan/folded_params.h"
 #include "intaglio/kernels/params_list.h"
+#include "intaglio/pack/panels.h"
 #include "intaglio/pack/validate.h"
 
 namespace intaglio {

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "intaglio/pack/panels.h"
 #include "intaglio/pack/validate.h"
 
 namespace intaglio {
@@ -26,6 +27,14 @@ Status PackPanels(const ConstMatrix& channels, const PanelFormat& format,
 }
 
 }  // namespace
+
+PackedMatrix::PackedMatrix(Side side, std::shared_ptr<const Panels> panels)
+    : side_(side),
+      rows_(side == Side::kLhs ? panels->channels : panels->depth),
+      cols_(side == Side::kLhs ? panels->depth : panels->channels),
+      panels_(std::move(panels)) {}
+
+size_t PackedMatrix::bytes() const { return panels_->bytes(); }
 
 Result<PackedMatrix> PackedMatrix::Pack(Side side, const ConstMatrix& matrix,
                                         const PanelFormat& format,

@@ -9,9 +9,12 @@
 
 #include "intaglio/fixedpoint/status.h"
 #include "intaglio/pack/matrix.h"
-#include "intaglio/pack/panels.h"
 
 namespace intaglio {
+
+struct PanelFormat;
+struct PanelRoutines;
+struct Panels;  // pack/panels.h
 
 enum class Side : uint8_t { kLhs, kRhs };
 
@@ -25,26 +28,27 @@ class PackedMatrix {
   // column of a right-hand one; empty: the matrix's zero_point for all. `routines` only make it
   // faster.
   static Result<PackedMatrix> Pack(Side side, const ConstMatrix& matrix, const PanelFormat& format,
-                                   std::span<const int32_t> channel_zero_points = {},
-                                   const PanelRoutines& routines = {});
+                                   std::span<const int32_t> channel_zero_points,
+                                   const PanelRoutines& routines);
 
   // Packs the filters of a convolution, an int8 right-hand matrix without zero points whose columns
   // are contiguous, with each of `runs` kernel rows padded to whole depth groups (Panels::runs).
   static Result<PackedMatrix> PackRuns(const ConstMatrix& matrix, int runs,
-                                       const PanelFormat& format,
-                                       const PanelRoutines& routines = {});
+                                       const PanelFormat& format, const PanelRoutines& routines);
 
   Side side() const { return side_; }
-  int rows() const { return side_ == Side::kLhs ? panels_->channels : panels_->depth; }
-  int cols() const { return side_ == Side::kLhs ? panels_->depth : panels_->channels; }
-  size_t bytes() const { return panels_->bytes(); }  // held: panels, sums and zero points
+  int rows() const { return rows_; }
+  int cols() const { return cols_; }
+  size_t bytes() const;  // held: panels, sums and zero points
   const Panels& panels() const { return *panels_; }
   const std::shared_ptr<const Panels>& shared_panels() const { return panels_; }
 
  private:
-  PackedMatrix(Side side, std::shared_ptr<const Panels> panels)
-      : side_(side), panels_(std::move(panels)) {}
+  PackedMatrix(Side side, std::shared_ptr<const Panels> panels);
+
   Side side_;
+  int rows_;
+  int cols_;
   std::shared_ptr<const Panels> panels_;
 };
 

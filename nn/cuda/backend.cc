@@ -10,6 +10,7 @@
 #include "intaglio/nn/cuda/layers.h"
 #include "intaglio/nn/ops/operators.h"
 #include "intaglio/nn/routine/memory_plan.h"
+#include "intaglio/nn/runtime/backend.h"
 
 namespace intaglio::nn::cuda {
 namespace {

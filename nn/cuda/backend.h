@@ -22,7 +22,10 @@
 
 #include "intaglio/fixedpoint/status.h"
 #include "intaglio/gemm/cuda/stream.h"
-#include "intaglio/nn/runtime/backend.h"
+
+namespace intaglio::nn {
+class Backend;
+}
 
 namespace intaglio::nn::cuda {
 

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "intaglio/nn/graph/ledger.h"
+
 namespace intaglio::nn {
 
 Status AlignConstants(Graph& graph, Ledger* ledger) {

@@ -4,9 +4,10 @@
 
 #include "intaglio/fixedpoint/status.h"
 #include "intaglio/nn/graph/graph.h"
-#include "intaglio/nn/graph/limits.h"
 
 namespace intaglio::nn {
+
+class Ledger;
 
 // Copies each constant whose address is not a multiple of its elements' size. Constants of one
 // buffer are copied once. The copies are charged to the ledger, if there is one.

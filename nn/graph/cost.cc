@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "intaglio/nn/graph/limits.h"
+#include "intaglio/nn/graph/ledger.h"
 #include "intaglio/nn/graph/nested_graphs.h"
 
 namespace intaglio::nn {

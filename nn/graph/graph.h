@@ -23,7 +23,7 @@
 //   backend         where routines run: this CPU, or a device with memory of its own
 //   format          a kind of model file, with a reader and a writer (formats/)
 //   limits          what a model may take of memory, work and rounds (graph/limits.h)
-//   ledger          what a model has taken of its memory limit
+//   ledger          what a model has taken of its memory limit (graph/ledger.h)
 #ifndef INTAGLIO_NN_GRAPH_GRAPH_H_
 #define INTAGLIO_NN_GRAPH_GRAPH_H_
 

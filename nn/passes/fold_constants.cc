@@ -10,6 +10,7 @@
 #include "intaglio/nn/graph/align_constants.h"
 #include "intaglio/nn/graph/alone.h"
 #include "intaglio/nn/graph/cost.h"
+#include "intaglio/nn/graph/ledger.h"
 #include "intaglio/nn/graph/nested_graphs.h"
 #include "intaglio/nn/routine/prepare.h"
 #include "intaglio/pack/aligned_buffer.h"

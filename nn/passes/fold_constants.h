@@ -16,6 +16,8 @@
 
 namespace intaglio::nn {
 
+class Ledger;
+
 // What folding may cost. A layer that would exceed the budget stays a layer, which is no error.
 class FoldBudget {
  public:

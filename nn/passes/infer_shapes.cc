@@ -11,6 +11,7 @@
 #include "intaglio/nn/graph/cost.h"
 #include "intaglio/nn/graph/folded_shapes.h"
 #include "intaglio/nn/graph/layer_view.h"
+#include "intaglio/nn/graph/ledger.h"
 #include "intaglio/nn/graph/nested_graphs.h"
 #include "intaglio/nn/ops/operators.h"
 #include "intaglio/nn/passes/fold_constants.h"

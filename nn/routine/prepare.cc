@@ -5,6 +5,7 @@
 
 #include "intaglio/gemm/describe.h"
 #include "intaglio/nn/graph/cost.h"
+#include "intaglio/nn/graph/ledger.h"
 #include "intaglio/nn/graph/nested_graphs.h"
 #include "intaglio/nn/routine/routine_of.h"
 

@@ -11,6 +11,7 @@
 #include "intaglio/nn/files/mapped_file.h"
 #include "intaglio/nn/graph/align_constants.h"
 #include "intaglio/nn/graph/cost.h"
+#include "intaglio/nn/graph/ledger.h"
 
 namespace intaglio::nn {
 namespace {

@@ -17,6 +17,9 @@
 
 namespace intaglio::nn {
 
+class Ledger;
+struct Limits;
+
 // Where the layers of a program find their tensors in one arena.
 struct Addresses {
   const void** reads = nullptr;  // [Program::read_count()]

@@ -13,7 +13,6 @@
 #include "intaglio/fixedpoint/status.h"
 #include "intaglio/gemm/context.h"
 #include "intaglio/nn/graph/layer_view.h"
-#include "intaglio/nn/graph/limits.h"
 
 namespace intaglio::nn {
 
@@ -71,7 +70,8 @@ struct PreparedLayer {
   bool strides_output = false;
 };
 
-class PackedOnce;  // packed_once.h
+class Ledger;      // nn/graph/ledger.h
+class PackedOnce;  // nn/routine/packed_once.h
 
 // What operators take from the options of Model::Prepare.
 struct LayerOptions {

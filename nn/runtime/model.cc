@@ -10,6 +10,7 @@
 #include "intaglio/gemm/machine/cpu.h"
 #include "intaglio/gemm/plan/dispatch.h"
 #include "intaglio/nn/graph/cost.h"
+#include "intaglio/nn/graph/ledger.h"
 #include "intaglio/nn/passes/infer_shapes.h"
 #include "intaglio/nn/passes/integer_only.h"
 #include "intaglio/nn/routine/packed_once.h"

@@ -17,9 +17,10 @@
 #include "intaglio/gemm/context.h"
 #include "intaglio/nn/graph/graph.h"
 #include "intaglio/nn/graph/limits.h"
-#include "intaglio/nn/runtime/backend.h"
 
 namespace intaglio::nn {
+
+class Backend;
 
 struct PrepareOptions {
   int threads = 1;  // that prepare the layers and run them, the caller's among them

@@ -8,6 +8,7 @@
 #include "intaglio/gemm/context.h"
 #include "intaglio/nn/graph/align_constants.h"
 #include "intaglio/nn/graph/cost.h"
+#include "intaglio/nn/graph/ledger.h"
 #include "intaglio/nn/ops/operators.h"
 #include "intaglio/nn/routine/prepare.h"
 #include "intaglio/nn/routine/program.h"

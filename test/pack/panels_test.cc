@@ -110,7 +110,7 @@ TEST(Panels, LayoutSumsAndZeroPoints) {
                    ", format " + std::to_string(format.lanes) + " x " +
                    std::to_string(format.vectors) + ", " + std::to_string(format.depth_step) +
                    ", round " + std::to_string(round));
-      const auto packed = PackedMatrix::Pack(side, matrix.view(), format, zero_points);
+      const auto packed = PackedMatrix::Pack(side, matrix.view(), format, zero_points, {});
       ASSERT_TRUE(packed.ok()) << packed.status().message();
       EXPECT_EQ(packed->side(), side);
       EXPECT_EQ(packed->rows(), rows);
@@ -159,7 +159,7 @@ TEST(PackedMatrix, CopiesShareStorageAndOutliveTheSource) {
   std::optional<PackedMatrix> kept;
   {
     const TestMatrix matrix(random, Type::kInt8, 50, 30, Order::kRowMajor, 0, 5);
-    auto packed = PackedMatrix::Pack(Side::kLhs, matrix.view(), {8, 2, 4});
+    auto packed = PackedMatrix::Pack(Side::kLhs, matrix.view(), {8, 2, 4}, {}, {});
     ASSERT_TRUE(packed.ok());
     kept = *packed;
     EXPECT_EQ(&kept->panels(), &packed->panels());
@@ -177,7 +177,7 @@ TEST(PackedMatrix, Refusals) {
   ConstMatrix m = MakeConstMatrix(data.data(), 3, 4);
   const auto refused = [&](const ConstMatrix& matrix, std::vector<int32_t> zero_points,
                            const char* message) {
-    const auto packed = PackedMatrix::Pack(Side::kRhs, matrix, {8, 2, 4}, zero_points);
+    const auto packed = PackedMatrix::Pack(Side::kRhs, matrix, {8, 2, 4}, zero_points, {});
     ASSERT_FALSE(packed.ok()) << message;
     EXPECT_NE(packed.status().message().find(message), std::string::npos)
         << packed.status().message();

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # pkg_config.sh COMPILER PREFIX LIBRARY_DIRECTORY CONSUMER WORK_DIRECTORY WITH_NN [EMULATOR...]
 # Compiles the consumer programs as C++20 with what pkg-config says, and runs them. One more file
-# includes every installed header, to see that none of them needs one that is not installed.
+# includes every installed header. Each of them also compiles alone.
 set -euo pipefail
 compiler=$1 prefix=$2 libraries=$3 consumer=$4 work=$5 with_nn=$6
 shift 6
@@ -85,6 +85,13 @@ grep -q 'error.*Intaglio needs C++20: compile with -std=c++20' <<< "$refusal" ||
   echo 'int main() { return 0; }'
 } > all_headers.cc
 build_and_run all_headers "$module" all_headers.cc
+compiles_alone() {  # HEADER COMPILER [FLAG...]
+  "${@:2}" -std=c++20 -fsyntax-only -x c++ - <<< "$1" || { echo "does not compile alone: $1"; return 1; }
+}
+export -f compiles_alone
+# shellcheck disable=SC2046  # the flags are words
+grep '^#include' all_headers.cc | xargs -d '\n' -P 2 -I LINE bash -c 'compiles_alone "$@"' alone LINE \
+  "$compiler" $(pkg-config --cflags "$module")
 if [[ $("$compiler" -dumpmachine) == x86_64* ]]; then
   for flags in -msse4.1 '-mavx2 -mfma' '-mavx512bw -mavx512dq -mavx512vl'; do
     # shellcheck disable=SC2086,SC2046  # the flags are words

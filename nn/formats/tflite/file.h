@@ -10,7 +10,7 @@
 
 #include "intaglio/fixedpoint/status.h"
 #include "intaglio/nn/formats/tflite/schema_generated.h"
-#include "intaglio/nn/graph/limits.h"
+#include "intaglio/nn/graph/ledger.h"
 #include "intaglio/nn/passes/fold_constants.h"
 
 namespace intaglio::nn {

@@ -12,6 +12,7 @@
 #include "intaglio/nn/formats/tflite/tensor_list_set_item.h"
 #include "intaglio/nn/graph/alone.h"
 #include "intaglio/nn/graph/cost.h"
+#include "intaglio/nn/graph/ledger.h"
 #include "intaglio/nn/graph/printable.h"
 #include "intaglio/nn/ops/operators.h"
 #include "intaglio/nn/passes/fold_constants.h"

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "intaglio/nn/graph/ledger.h"
 #include "intaglio/nn/graph/nested_graphs.h"
 #include "intaglio/nn/ops/control/nested.h"
 #include "intaglio/nn/ops/control/operators.h"

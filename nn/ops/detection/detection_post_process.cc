@@ -5,7 +5,7 @@
 #include <numeric>
 #include <string>
 
-#include "intaglio/nn/graph/limits.h"
+#include "intaglio/nn/graph/ledger.h"
 #include "intaglio/nn/ops/detection/operators.h"
 #include "intaglio/nn/ops/support/checks.h"
 #include "intaglio/nn/ops/support/quantization.h"

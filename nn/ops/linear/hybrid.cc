@@ -8,6 +8,7 @@
 
 #include "intaglio/nn/ops/support/checks.h"
 #include "intaglio/nn/ops/support/parallel.h"
+#include "intaglio/pack/panels.h"
 
 namespace intaglio::nn {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "intaglio/nn/graph/limits.h"
+#include "intaglio/nn/graph/ledger.h"
 #include "intaglio/nn/ops/movement/operators.h"
 #include "intaglio/nn/ops/support/broadcast.h"
 #include "intaglio/nn/ops/support/checks.h"

@@ -8,7 +8,7 @@
 
 #include "intaglio/fixedpoint/inverse_sqrt.h"
 #include "intaglio/nn/graph/cost.h"
-#include "intaglio/nn/graph/limits.h"
+#include "intaglio/nn/graph/ledger.h"
 #include "intaglio/nn/ops/reduce/log_softmax.h"
 #include "intaglio/nn/ops/reduce/operators.h"
 #include "intaglio/nn/ops/support/checks.h"

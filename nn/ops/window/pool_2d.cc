@@ -11,7 +11,7 @@
 
 #include "intaglio/gemm/byte_elementwise.h"
 #include "intaglio/nn/graph/cost.h"
-#include "intaglio/nn/graph/limits.h"
+#include "intaglio/nn/graph/ledger.h"
 #include "intaglio/nn/ops/support/divider.h"
 #include "intaglio/nn/ops/support/parallel.h"
 #include "intaglio/nn/ops/support/quantization.h"

@@ -1,4 +1,4 @@
-#include "intaglio/nn/graph/limits.h"
+#include "intaglio/nn/graph/ledger.h"
 
 #include <algorithm>
 #include <limits>
