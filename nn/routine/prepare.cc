@@ -72,8 +72,8 @@ std::string BestKernel() {
 
 Result<PreparedLayer> Prepare(const LayerView& layer, const LayerOptions& options) {
   const OperatorRow& row = layer.layer().op.row();
-  const Tensor& input = layer.input(0);
-  if ((row.types & SetOf(input.type)) == 0) {
+  if (layer.has_input(0) && (row.types & SetOf(layer.input(0).type)) == 0) {
+    const Tensor& input = layer.input(0);
     return layer.Unsupported("input '" + input.name + "' is " + NameOf(input.type) + "; " +
                              NamesOf(row.types) + " is supported");
   }

@@ -53,6 +53,9 @@ if [ "$with_nn" = 1 ]; then
   program_of_page small_program.md > classify.cc
   build classify intaglio-nn classify.cc
   "${emulator[@]}" ./classify digits.tflite
+  operator=$root/examples/custom_operator
+  build custom_operator intaglio-nn "$operator/custom_operator.cc" "$operator/hard_shrink.cc"
+  "${emulator[@]}" ./custom_operator shrink.tflite
   module=intaglio-nn
 fi
 

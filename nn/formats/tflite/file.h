@@ -7,8 +7,10 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "intaglio/fixedpoint/status.h"
+#include "intaglio/nn/formats/tflite/custom_operator.h"
 #include "intaglio/nn/formats/tflite/schema_generated.h"
 #include "intaglio/nn/graph/ledger.h"
 #include "intaglio/nn/passes/fold_constants.h"
@@ -76,6 +78,7 @@ struct TfliteFile {
   const tflite::Model* model = nullptr;
   std::span<const uint8_t> bytes;
   std::shared_ptr<const void> owner;
+  std::vector<CustomOperator> custom_operators = {};  // the user's own
 };
 
 inline Budget BudgetOf(const TfliteFile& file, const Limits& limits) {

@@ -6,6 +6,7 @@
 #include <new>
 #include <utility>
 
+#include "intaglio/nn/formats/tflite/custom.h"
 #include "intaglio/nn/formats/tflite/registry.h"
 #include "intaglio/nn/formats/tflite/resources.h"
 #include "intaglio/nn/formats/tflite/rows.h"
@@ -29,6 +30,10 @@ Code CodeOf(const tflite::OperatorCode& code) {
       std::max(int32_t{code.deprecated_builtin_code()}, static_cast<int32_t>(code.builtin_code())));
 }
 
+const CustomOperator* FindCustom(const TfliteFile& file, const tflite::OperatorCode& code) {
+  return CodeOf(code) == Code::CUSTOM ? FindCustom(file.custom_operators, code) : nullptr;
+}
+
 using Translate = Status (*)(Translation& t);
 
 // Null for an operator or version that is not known.
@@ -39,6 +44,16 @@ Translate FindTranslate(const tflite::OperatorCode& code) {
   });
   const bool known = row != nullptr && code.version() >= 1 && code.version() <= row->max_version;
   return known ? row->read : nullptr;
+}
+
+bool IsKnown(const TfliteFile& file, const tflite::OperatorCode& code) {
+  return FindCustom(file, code) != nullptr || FindTranslate(code) != nullptr;
+}
+
+// Only for an operator that is known.
+Status TranslateBy(const TfliteFile& file, const tflite::OperatorCode& code, Translation& t) {
+  const CustomOperator* const custom = FindCustom(file, code);
+  return custom != nullptr ? ReadCustom(*custom, t) : FindTranslate(code)(t);
 }
 
 // "RESIZE_BILINEAR", "CUSTOM 'edgetpu-custom-op'"
@@ -67,7 +82,7 @@ Status CheckOperator(const TfliteFile& file, size_t index, const tflite::Operato
                            std::to_string(codes) + ")");
   }
   const tflite::OperatorCode& code = CodeOf(file, op);
-  if (FindTranslate(code) == nullptr) return Unsupported(Describe(index, code) + ": not supported");
+  if (!IsKnown(file, code)) return Unsupported(Describe(index, code) + ": not supported");
   return {};
 }
 
@@ -125,7 +140,7 @@ struct Reader {
       return folder.Fold(id);
     };
     Translation translation(file, budget, graph, from, resources, fold, layer);
-    INTAGLIO_RETURN_IF_ERROR(FindTranslate(CodeOf(file, from))(translation));
+    INTAGLIO_RETURN_IF_ERROR(TranslateBy(file, CodeOf(file, from), translation));
     if (translation.dropped()) {
       graph.layers.pop_back();
       return {};
@@ -144,7 +159,7 @@ struct Reader {
       Budget anew = BudgetOf(f, limits);
       Resources none(f, anew, g);
       Translation translation(f, anew, g, *op, none, fold, layer);
-      return FindTranslate(CodeOf(f, *op))(translation);
+      return TranslateBy(f, CodeOf(f, *op), translation);
     };
     return std::make_shared<const ParameterSource>(
         ParameterSource{given.inputs, given.outputs, take});
@@ -260,8 +275,7 @@ Result<std::vector<SurveyedOperator>> SurveyOperators(const TfliteFile& file,
     }
     const tflite::OperatorCode& code = CodeOf(file, op);
     SurveyedOperator row{NameOf(code), code.version(), TypeOfFirstInput(op, subgraph), {}};
-    row.status =
-        FindTranslate(code) == nullptr ? Unsupported("not supported") : CheckTensors(op, tensors);
+    row.status = IsKnown(file, code) ? CheckTensors(op, tensors) : Unsupported("not supported");
     if (row.status.ok()) row.status = TryOperator(i, op, limits, reader);
     operators.push_back(std::move(row));
   }

@@ -13,6 +13,7 @@
 #include "intaglio/nn/formats/tflite/subgraph.h"
 #include "intaglio/nn/graph/folded_shapes.h"
 #include "intaglio/nn/graph/graph.h"
+#include "intaglio/nn/graph/layer_view.h"
 #include "intaglio/nn/ops/operators.h"
 
 namespace intaglio::nn {
@@ -46,6 +47,11 @@ class Translation {
   Result<const Options*> RequiredOptions() const {
     if (const Options* const found = options<Options>(); found != nullptr) return found;
     return InvalidArgument("its options are missing or another operator's");
+  }
+
+  // The layer so far.
+  LayerView view() const {
+    return LayerView(graph_, static_cast<size_t>(&layer_ - graph_.layers.data()));
   }
 
   size_t input_count() const { return layer_.inputs.size(); }

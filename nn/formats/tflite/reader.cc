@@ -8,6 +8,7 @@
 
 #include "intaglio/fixedpoint/float_environment.h"
 #include "intaglio/nn/files/mapped_file.h"
+#include "intaglio/nn/formats/tflite/custom.h"
 #include "intaglio/nn/formats/tflite/file.h"
 #include "intaglio/nn/formats/tflite/operators.h"
 #include "intaglio/nn/formats/tflite/subgraph.h"
@@ -75,11 +76,13 @@ Result<TfliteFile> Align(std::span<const uint8_t> bytes, std::shared_ptr<const v
 Result<Graph> Import(std::span<const uint8_t> bytes, std::shared_ptr<const void> owner,
                      const ImportOptions& options) {
   const DefaultFloatEnvironment environment;
+  INTAGLIO_RETURN_IF_ERROR(CheckCustomOperators(options.custom_operators));
   if (bytes.empty()) return InvalidArgument("the file is empty");
   Result<TfliteFile> file = Align(bytes, std::move(owner));
   if (!file.ok()) return file.status();
   INTAGLIO_RETURN_IF_ERROR(Verify(file->bytes));
   file->model = tflite::GetModel(file->bytes.data());
+  file->custom_operators = options.custom_operators;
   Graph graph;
   INTAGLIO_RETURN_IF_ERROR(ReadModel(*file, options, graph));
   return graph;
@@ -124,11 +127,14 @@ Result<TfliteFile> OpenModel(std::span<const uint8_t> bytes, std::shared_ptr<con
   return file;
 }
 
-Result<std::vector<SurveyRow>> Survey(const std::string& path, const Limits& limits) {
+Result<std::vector<SurveyRow>> Survey(const std::string& path, const Limits& limits,
+                                      std::span<const CustomOperator> custom_operators) {
+  INTAGLIO_RETURN_IF_ERROR(CheckCustomOperators(custom_operators));
   Result<MappedFile> mapped = MapFile(path);
   if (!mapped.ok()) return mapped.status();
   Result<TfliteFile> file = OpenModel(mapped->bytes, std::move(mapped->owner));
   if (!file.ok()) return file.status();
+  file->custom_operators.assign(custom_operators.begin(), custom_operators.end());
   const tflite::SubGraph& subgraph = *file->model->subgraphs()->Get(0);
   Budget budget = BudgetOf(*file, limits);
   Graph graph;
@@ -154,8 +160,9 @@ Result<std::vector<SurveyRow>> Survey(const std::string& path, const Limits& lim
 
 }  // namespace
 
-Result<std::vector<SurveyRow>> SurveyTflite(const std::string& path, const Limits& limits) try {
-  Result<std::vector<SurveyRow>> rows = Survey(path, limits);
+Result<std::vector<SurveyRow>> SurveyTflite(const std::string& path, const Limits& limits,
+                                            std::span<const CustomOperator> custom_operators) try {
+  Result<std::vector<SurveyRow>> rows = Survey(path, limits, custom_operators);
   if (rows.ok()) return rows;
   return Status(rows.status().code(), path + ": " + rows.status().message());
 } catch (const std::bad_alloc&) {

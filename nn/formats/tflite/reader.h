@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "intaglio/fixedpoint/status.h"
+#include "intaglio/nn/formats/tflite/custom_operator.h"
 #include "intaglio/nn/graph/graph.h"
 #include "intaglio/nn/graph/limits.h"
 
@@ -24,6 +25,8 @@ struct ImportOptions {
   // the file's. All shapes that follow from them change too. What the file fixes stays: an error
   // names the layer where a new shape meets a constant one, or a state, that it does not fit.
   std::vector<Shape> input_shapes = {};
+  // Your own operators: how custom operators of the file are read.
+  std::vector<CustomOperator> custom_operators = {};
   // Reads the file into memory instead of mapping it (LoadTflite). Later changes of the file then
   // have no effect.
   bool copy_file = false;

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <optional>
-#include <string_view>
 #include <utility>
 #include <variant>
 
+#include "intaglio/nn/formats/tflite/custom.h"
 #include "intaglio/nn/formats/tflite/rows.h"
 #include "intaglio/nn/formats/tflite/variables.h"
 
@@ -18,13 +18,6 @@ using Offset = flatbuffers::Offset<T>;
 using tflite::BuiltinOperator;
 
 constexpr size_t kAlignment = 16;  // runtimes read constants in place
-
-BuiltinOperator CodeNamed(std::string_view name) {
-  for (const BuiltinOperator code : tflite::EnumValuesBuiltinOperator()) {
-    if (name == tflite::EnumNameBuiltinOperator(code)) return code;
-  }
-  return BuiltinOperator::CUSTOM;
-}
 
 constexpr size_t kMaxBytes = size_t{1} << 30;
 // Bytes besides data, names and vectors.
@@ -103,12 +96,19 @@ class SubgraphWriter {
     operators_.push_back(std::move(op));
   }
 
+  Status Encode(Encoding& e) const {
+    const Operator& op = e.layer().layer().op;
+    if (const auto* const custom = FindCustom(file_.custom_operators, op); custom != nullptr) {
+      return WriteCustom(*custom, e);
+    }
+    const TfliteRow* const row = FindRow([&](const TfliteRow& r) { return r.op == &op.row(); });
+    if (row == nullptr) return e.layer().Unsupported("the format has no such operator");
+    return row->write == nullptr ? Status() : row->write(e);
+  }
+
   Status EncodeLayer(size_t index) {
     Encoding e(LayerView(graph_, index), parts_);
-    const OperatorRow* const op = &graph_.layers[index].op.row();
-    const TfliteRow* const row = FindRow([&](const TfliteRow& r) { return r.op == op; });
-    if (row == nullptr) return e.layer().Unsupported("the format has no such operator");
-    if (row->write != nullptr) INTAGLIO_RETURN_IF_ERROR(row->write(e));
+    INTAGLIO_RETURN_IF_ERROR(Encode(e));
     for (EncodedOperator& op : e.Finish()) operators_.push_back(std::move(op));
     return {};
   }
@@ -217,6 +217,13 @@ class SubgraphWriter {
 };
 
 }  // namespace
+
+BuiltinOperator CodeNamed(std::string_view name) {
+  for (const BuiltinOperator code : tflite::EnumValuesBuiltinOperator()) {
+    if (name == tflite::EnumNameBuiltinOperator(code)) return code;
+  }
+  return BuiltinOperator::CUSTOM;
+}
 
 uint32_t OperatorCodes::IndexOf(const std::string& name, int version) {
   const Code wanted{name, version};

@@ -4,15 +4,21 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "intaglio/fixedpoint/status.h"
+#include "intaglio/nn/formats/tflite/custom_operator.h"
 #include "intaglio/nn/formats/tflite/schema_generated.h"
 #include "intaglio/nn/formats/tflite/subgraphs.h"
 #include "intaglio/nn/graph/graph.h"
 
 namespace intaglio::nn {
+
+// The format's code for an operator's name; CUSTOM for any other name.
+tflite::BuiltinOperator CodeNamed(std::string_view name);
 
 // The kinds of operators, each listed once.
 class OperatorCodes {
@@ -32,11 +38,13 @@ class OperatorCodes {
 
 // What the graphs of a file share.
 struct FileParts {
-  explicit FileParts(const Graph& model) : subgraphs(model) {}
+  FileParts(const Graph& model, std::span<const CustomOperator> custom)
+      : subgraphs(model), custom_operators(custom) {}
 
   flatbuffers::FlatBufferBuilder builder;
   OperatorCodes codes;
   Subgraphs subgraphs;
+  std::span<const CustomOperator> custom_operators;
   std::vector<flatbuffers::Offset<tflite::Buffer>> buffers;
 };
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "intaglio/nn/files/replace_file.h"
+#include "intaglio/nn/formats/tflite/custom.h"
 #include "intaglio/nn/formats/tflite/subgraph_writer.h"
 
 namespace intaglio::nn {
@@ -23,8 +24,8 @@ size_t BytesOf(const Graph& graph) {
 }
 
 // Subgraphs come after the subgraphs that run them.
-Result<std::vector<uint8_t>> Write(const Graph& graph) {
-  FileParts file(graph);
+Result<std::vector<uint8_t>> Write(const Graph& graph, const ExportOptions& options) {
+  FileParts file(graph, options.custom_operators);
   flatbuffers::FlatBufferBuilder& b = file.builder;
   file.buffers.push_back(tflite::CreateBuffer(b));  // buffer 0 is for tensors without data
   std::vector<flatbuffers::Offset<tflite::SubGraph>> subgraphs;
@@ -48,15 +49,16 @@ Result<std::vector<uint8_t>> Write(const Graph& graph) {
 
 }  // namespace
 
-Result<std::vector<uint8_t>> ExportTflite(const Graph& graph) try {
+Result<std::vector<uint8_t>> ExportTflite(const Graph& graph, const ExportOptions& options) try {
+  INTAGLIO_RETURN_IF_ERROR(CheckCustomOperators(options.custom_operators));
   INTAGLIO_RETURN_IF_ERROR(Validate(graph));
-  return Write(graph);
+  return Write(graph, options);
 } catch (const std::bad_alloc&) {
   return OutOfMemory("no memory to write the model");
 }
 
-Status SaveTflite(const Graph& graph, const std::string& path) {
-  const Result<std::vector<uint8_t>> bytes = ExportTflite(graph);
+Status SaveTflite(const Graph& graph, const std::string& path, const ExportOptions& options) {
+  const Result<std::vector<uint8_t>> bytes = ExportTflite(graph, options);
   if (!bytes.ok()) return {bytes.status().code(), path + ": " + bytes.status().message()};
   return ReplaceFile(path, *bytes);
 }

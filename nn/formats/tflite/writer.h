@@ -7,9 +7,15 @@
 #include <vector>
 
 #include "intaglio/fixedpoint/status.h"
+#include "intaglio/nn/formats/tflite/custom_operator.h"
 #include "intaglio/nn/graph/graph.h"
 
 namespace intaglio::nn {
+
+struct ExportOptions {
+  // Your own operators that the graph may have.
+  std::vector<CustomOperator> custom_operators = {};
+};
 
 // Returns the bytes of a file that reads back as the same graph: layers, shapes, types,
 // quantizations, constants, variables and the graphs of loops and branches. Tensors that no layer
@@ -18,16 +24,17 @@ namespace intaglio::nn {
 //
 // Refuses the following, and names the layer:
 //  - a graph that Validate refuses;
+//  - an operator that is neither the format's nor in the list, or that the list cannot write;
 //  - explicit padding other than none, because the format knows only SAME and VALID;
 //  - a variable that READ_VARIABLE or ASSIGN_VARIABLE uses and that another layer uses as it is;
 //  - other variables with elements of their own;
 //  - forms of DYNAMIC_UPDATE_SLICE, and of slices with computed places, that no file has;
 //  - a model that would come to 1 GiB.
-Result<std::vector<uint8_t>> ExportTflite(const Graph& graph);
+Result<std::vector<uint8_t>> ExportTflite(const Graph& graph, const ExportOptions& options = {});
 
 // The same into a file. It appears whole or not at all: the bytes go to a file beside it, which
 // then takes its name, so that it may be the one the graph was read from.
-Status SaveTflite(const Graph& graph, const std::string& path);
+Status SaveTflite(const Graph& graph, const std::string& path, const ExportOptions& options = {});
 
 }  // namespace intaglio::nn
 

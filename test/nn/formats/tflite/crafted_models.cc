@@ -42,8 +42,9 @@ flatbuffers::Offset<tflite::Operator> BuildOperator(Builder& b, const OperatorSp
   const auto outputs = b.CreateVector(spec.outputs);
   Options options = {tflite::BuiltinOptions::NONE, 0};
   if (spec.options) options = spec.options(b);
+  const auto custom = b.CreateVector(spec.custom_options);
   return tflite::CreateOperator(b, spec.code_index.value_or(code_index), inputs, outputs,
-                                options.first, options.second);
+                                options.first, options.second, custom);
 }
 
 flatbuffers::Offset<tflite::OperatorCode> BuildCode(Builder& b, const OperatorSpec& spec,

@@ -41,6 +41,7 @@ struct OperatorSpec {
   int version = 1;
   std::string custom_code;
   std::optional<uint32_t> code_index;  // instead of that of an entry made for this operator
+  std::vector<uint8_t> custom_options = {};
 };
 
 struct BufferSpec {  // a buffer whose data lies outside of the FlatBuffer
