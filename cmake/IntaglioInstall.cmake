@@ -33,7 +33,7 @@ foreach(line IN LISTS lines)
 endforeach()
 
 set_target_properties(${libraries} PROPERTIES INSTALL_RPATH "$ORIGIN")
-install(TARGETS ${libraries} EXPORT intaglio
+install(TARGETS ${libraries} intaglio_headers EXPORT intaglio
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
   RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})

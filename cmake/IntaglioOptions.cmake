@@ -117,13 +117,18 @@ function(intaglio_hide_internals target)
   endif()
 endfunction()
 
+# Where the public headers are, and the language that they need, for who uses a target.
+function(intaglio_public_headers target scope)
+  target_compile_features(${target} ${scope} cxx_std_20)
+  target_include_directories(${target} ${scope} $<BUILD_INTERFACE:${INTAGLIO_INCLUDE_ROOT}>
+                                                $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+endfunction()
+
 # What both libraries have in common; they are exported as intaglio::<export_name>.
 function(intaglio_library target export_name)
   intaglio_compile_options(${target})
   intaglio_hide_internals(${target})
-  target_compile_features(${target} PUBLIC cxx_std_20)
-  target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${INTAGLIO_INCLUDE_ROOT}>
-                                              $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  intaglio_public_headers(${target} PUBLIC)
   set_target_properties(${target} PROPERTIES
     EXPORT_NAME ${export_name}
     LINKER_LANGUAGE CXX

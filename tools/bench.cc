@@ -115,7 +115,7 @@ Ceilings MeasureCeilings(const nn::Model& model, const Measurement& m, PeakMeter
 void Print(const nn::Model& model, const BenchOptions& options, const Measurement& m,
            const Ceilings& ceilings) {
   const int64_t macs = TotalMacs(model);
-  std::printf("model    %s\n", nn::Printable(options.model).c_str());
+  std::printf("model    %s\n", nn::Printable(options.model.path).c_str());
   std::printf("runs     %zu on %d %s, after %zu to warm up\n", m.runs, options.threads,
               options.threads == 1 ? "thread" : "threads", m.warm_ups);
   std::printf("whole    min %.3f ms, median %.3f ms, %.1f GOPS (%lld MACs, by the minimum)\n",
@@ -144,7 +144,7 @@ void Print(const nn::Model& model, const BenchOptions& options, const Measuremen
 
 Json ToJson(const nn::Model& model, const BenchOptions& options, const Measurement& m,
             const Ceilings& ceilings) {
-  Json json = {{"format", "intaglio-bench-1"},   {"model", options.model},
+  Json json = {{"format", "intaglio-bench-1"},   {"model", options.model.path},
                {"threads", options.threads},     {"runs", m.runs},
                {"macs", TotalMacs(model)},       {"min_ms", m.whole.min_ms},
                {"median_ms", m.whole.median_ms}, {"gops", Gops(TotalMacs(model), m.whole.min_ms)},
@@ -184,7 +184,7 @@ size_t BytesOf(const nn::Model& model, size_t index) {
 BenchReport MakeReport(const nn::Model& model, const BenchOptions& options, const Measurement& m,
                        const Ceilings& ceilings) {
   BenchReport report;
-  report.model = options.model;
+  report.model = options.model.path;
   report.threads = options.threads;
   report.runs = m.runs;
   report.macs = TotalMacs(model);
@@ -226,7 +226,6 @@ Status WriteReports(const nn::Model& model, const BenchOptions& options, const M
 
 Status Bench(const BenchOptions& options) {
   nn::PrepareOptions prepare;
-  prepare.limits = options.limits;
   prepare.threads = options.threads;
   prepare.kernel = options.kernel;
   Result<nn::Model> model = LoadModel(options.model, prepare);

@@ -30,19 +30,24 @@ CLI::Validator Between(double low, double high) {
       "FLOAT in " + range);
 }
 
-void AddModel(CLI::App& command, std::string& model, nn::Limits& limits) {
+void AddModel(CLI::App& command, ModelSource& model) {
   constexpr bool kThousands = false;  // so k means 1024
-  command.add_option("MODEL", model, "A .tflite file")->required();
+  command.add_option("MODEL", model.path, "A .tflite file")->required();
   command
       .add_option(
-          "--max-memory", limits.max_bytes,
+          "--max-memory", model.limits.max_bytes,
           "Bytes that reading and preparing the model may each take, such as 512M; 0: 4 GiB "
           "and 16 times the model's size")
       ->transform(CLI::AsSizeValue(kThousands));
   command
-      .add_option("--max-work", limits.max_work,
+      .add_option("--max-work", model.limits.max_work,
                   "Steps that one run may take: multiply-accumulates and the like")
       ->check(CLI::PositiveNumber);
+  command
+      .add_option("--operators", model.operators,
+                  "A shared library of custom operators that the model may have")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 
 void AddThreads(CLI::App& command, int& threads) {
@@ -83,7 +88,7 @@ CLI::Option* AddImageScale(CLI::App& command, const char* name, std::vector<doub
 void AddRun(CLI::App& app, Work& work) {
   const auto options = std::make_shared<RunOptions>();
   CLI::App* const run = app.add_subcommand("run", "Run a model once on given inputs");
-  AddModel(*run, options->model, options->limits);
+  AddModel(*run, options->model);
   CLI::Option* const inputs =
       AddInputs(*run, options->inputs,
                 "[NAME=]FILE.npy, for each input of the model, in its order or by name");
@@ -117,7 +122,7 @@ void AddInspect(CLI::App& app, Work& work) {
   const auto options = std::make_shared<InspectOptions>();
   CLI::App* const inspect =
       app.add_subcommand("inspect", "Show a model's tensors, layers, costs and memory plan");
-  AddModel(*inspect, options->model, options->limits);
+  AddModel(*inspect, options->model);
   AddJson(*inspect, options->json);
   inspect->callback([options, &work] { work = [options] { return Inspect(*options); }; });
 }
@@ -126,7 +131,7 @@ void AddBench(CLI::App& app, Work& work) {
   const auto options = std::make_shared<BenchOptions>();
   CLI::App* const bench =
       app.add_subcommand("bench", "Measure a model's latency, whole and per layer");
-  AddModel(*bench, options->model, options->limits);
+  AddModel(*bench, options->model);
   AddInputs(*bench, options->inputs, kSomeInputs);
   AddThreads(*bench, options->threads);
   bench->add_option("--kernel", options->kernel, "The kernel to use (intaglio cpu lists them)");
@@ -143,7 +148,7 @@ void AddVerify(CLI::App& app, Work& work) {
   const auto options = std::make_shared<VerifyOptions>();
   CLI::App* const verify = app.add_subcommand(
       "verify", "Check that every kernel and thread count gives the same bits here");
-  AddModel(*verify, options->model, options->limits);
+  AddModel(*verify, options->model);
   AddInputs(*verify, options->given, kSomeInputs);
   verify->add_option("--inputs", options->inputs, "How many random inputs to try")
       ->check(CLI::Range(1, 1000))
@@ -156,7 +161,7 @@ void AddPartition(CLI::App& app, Work& work) {
   const auto options = std::make_shared<PartitionOptions>();
   CLI::App* const partition = app.add_subcommand(
       "partition", "Split a model into three, of which the middle one has integers only");
-  AddModel(*partition, options->model, options->limits);
+  AddModel(*partition, options->model);
   partition
       ->add_option("OUTDIR,--output", options->output, "The folder where the three are written")
       ->required();

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "intaglio/fixedpoint/status.h"
-#include "intaglio/nn/graph/limits.h"
+#include "intaglio/tools/model_source.h"
 
 namespace intaglio::tools {
 
@@ -15,8 +15,7 @@ namespace intaglio::tools {
 int DefaultThreads();
 
 struct RunOptions {
-  std::string model;
-  nn::Limits limits;
+  ModelSource model;
   std::vector<std::string> inputs;
   std::string image;
   // float32 inputs take (sample - mean) / std of an image's samples. Each is one number, or one per
@@ -34,15 +33,13 @@ struct RunOptions {
 Status Run(const RunOptions& options);
 
 struct InspectOptions {
-  std::string model;
-  nn::Limits limits;
+  ModelSource model;
   bool json = false;
 };
 Status Inspect(const InspectOptions& options);
 
 struct BenchOptions {
-  std::string model;
-  nn::Limits limits;
+  ModelSource model;
   std::vector<std::string> inputs;  // [NAME=]FILE.npy; the other inputs are made
   std::string kernel;
   int threads = DefaultThreads();
@@ -54,8 +51,7 @@ struct BenchOptions {
 Status Bench(const BenchOptions& options);
 
 struct VerifyOptions {
-  std::string model;
-  nn::Limits limits;
+  ModelSource model;
   std::vector<std::string> given;  // [NAME=]FILE.npy; the other inputs are made
   std::string backend = "cpu";
   int inputs = 4;
@@ -63,8 +59,7 @@ struct VerifyOptions {
 Status Verify(const VerifyOptions& options);
 
 struct PartitionOptions {
-  std::string model;
-  nn::Limits limits;
+  ModelSource model;
   std::string output;
   std::vector<std::string> sensors;
   std::vector<std::string> inputs;  // [NAME=]FILE.npy to verify with; the other inputs are made

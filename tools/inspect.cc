@@ -11,6 +11,7 @@
 #include "intaglio/tools/commands.h"
 #include "intaglio/tools/json.h"
 #include "intaglio/tools/model_io.h"
+#include "intaglio/tools/operator_library.h"
 
 namespace intaglio::tools {
 namespace {
@@ -166,12 +167,16 @@ Json ToJson(const nn::Model& model) {
 }  // namespace
 
 Status Inspect(const InspectOptions& options) {
-  const Result<std::vector<nn::SurveyRow>> survey = nn::SurveyTflite(options.model, options.limits);
+  const ModelSource& source = options.model;
+  const Result<std::vector<nn::CustomOperator>> operators = LoadOperators(source.operators);
+  if (!operators.ok()) return operators.status();
+  const Result<std::vector<nn::SurveyRow>> survey =
+      nn::SurveyTflite(source.path, source.limits, *operators);
   if (!survey.ok()) return survey.status();
-  Result<nn::Model> model = LoadModel(options.model, {.limits = options.limits});
+  Result<nn::Model> model = LoadModel(source);
   if (options.json) {
     Json json = model.ok() ? ToJson(*model)
-                           : Json{{"format", "intaglio-inspect-1"}, {"model", options.model}};
+                           : Json{{"format", "intaglio-inspect-1"}, {"model", source.path}};
     json["operators"] = SurveyJson(*survey);
     PrintJson(json);
   } else {

@@ -4,6 +4,8 @@
 #include <cstring>
 #include <utility>
 
+#include "intaglio/tools/operator_library.h"
+
 namespace intaglio::tools {
 namespace {
 
@@ -37,13 +39,18 @@ size_t BytesOf(const nn::Tensor& tensor) { return *nn::CountBytes(tensor.shape, 
 
 }  // namespace
 
-Result<nn::Model> LoadModel(const std::string& path, const nn::PrepareOptions& options,
+Result<nn::Model> LoadModel(const ModelSource& source, nn::PrepareOptions options,
                             nn::ImportOptions import) {
-  import.limits = options.limits;
-  Result<nn::Graph> graph = nn::LoadTflite(path, import);
+  Result<std::vector<nn::CustomOperator>> operators = LoadOperators(source.operators);
+  if (!operators.ok()) return operators.status();
+  import.custom_operators = std::move(*operators);
+  import.limits = options.limits = source.limits;
+  Result<nn::Graph> graph = nn::LoadTflite(source.path, import);
   if (!graph.ok()) return graph.status();
   Result<nn::Model> model = nn::Model::Prepare(std::move(*graph), options);
-  if (!model.ok()) return Status(model.status().code(), path + ": " + model.status().message());
+  if (!model.ok()) {
+    return Status(model.status().code(), source.path + ": " + model.status().message());
+  }
   return model;
 }
 

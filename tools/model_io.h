@@ -9,11 +9,12 @@
 #include "intaglio/fixedpoint/status.h"
 #include "intaglio/nn/formats/tflite/reader.h"
 #include "intaglio/nn/runtime/model.h"
+#include "intaglio/tools/model_source.h"
 
 namespace intaglio::tools {
 
-// Imports and prepares a model, both with the limits of `options`. Messages start with the path.
-Result<nn::Model> LoadModel(const std::string& path, const nn::PrepareOptions& options,
+// Imports and prepares a model, both with the limits of its source. Messages start with the path.
+Result<nn::Model> LoadModel(const ModelSource& source, nn::PrepareOptions options = {},
                             nn::ImportOptions import = {});
 
 // One buffer per input and output of a model.

@@ -14,6 +14,7 @@
 #include "intaglio/nn/graph/printable.h"
 #include "intaglio/tools/commands.h"
 #include "intaglio/tools/model_io.h"
+#include "intaglio/tools/operator_library.h"
 #include "intaglio/tools/verify_parts.h"
 
 namespace intaglio::tools {
@@ -98,26 +99,26 @@ struct File {
 };
 
 Result<File> MakeFile(const std::string& folder, const char* name, const nn::Graph& part,
-                      const nn::Limits& limits) {
+                      const nn::ImportOptions& import) {
   const std::string path = (std::filesystem::path(folder) / name).string() + ".tflite";
-  Result<std::vector<uint8_t>> bytes = nn::ExportTflite(part);
+  Result<std::vector<uint8_t>> bytes = nn::ExportTflite(part, {import.custom_operators});
   if (!bytes.ok()) return Status(bytes.status().code(), path + ": " + bytes.status().message());
   const auto owner = std::make_shared<const std::vector<uint8_t>>(std::move(*bytes));
-  Result<nn::Graph> again = nn::ImportTflite(*owner, owner, path, {.limits = limits});
+  Result<nn::Graph> again = nn::ImportTflite(*owner, owner, path, import);
   if (!again.ok()) return again.status();
   return File{path, owner, std::move(*again)};
 }
 
 // Makes the three files in the order in which they run.
 Result<std::vector<File>> MakeFiles(const std::string& folder, const nn::Parts& parts,
-                                    const nn::Limits& limits) {
+                                    const nn::ImportOptions& import) {
   const std::pair<const char*, const nn::Graph*> named[] = {
       {"quantize_inputs", &parts.quantize_inputs},
       {"quantized_main", &parts.quantized_main},
       {"dequantize_outputs", &parts.dequantize_outputs}};
   std::vector<File> files;
   for (const auto& [name, part] : named) {
-    Result<File> file = MakeFile(folder, name, *part, limits);
+    Result<File> file = MakeFile(folder, name, *part, import);
     if (!file.ok()) return file.status();
     files.push_back(std::move(*file));
   }
@@ -133,12 +134,12 @@ Status VerifyFiles(const PartitionOptions& options, const nn::Graph& graph, cons
       {files[0].read_back}, {files[1].read_back, true}, {files[2].read_back}};
   if (!options.sensors.empty()) {
     INTAGLIO_RETURN_IF_ERROR(
-        VerifyChain(parts.quantize_inputs, {chain[0]}, {}, kVerifiedRuns, options.limits));
+        VerifyChain(parts.quantize_inputs, {chain[0]}, {}, kVerifiedRuns, options.model.limits));
     Result<nn::Parts> plain = nn::Partition(graph);
     if (!plain.ok()) return plain.status();
     chain[0].graph = std::move(plain->quantize_inputs);
   }
-  return VerifyChain(graph, chain, options.inputs, kVerifiedRuns, options.limits);
+  return VerifyChain(graph, chain, options.inputs, kVerifiedRuns, options.model.limits);
 }
 
 Status WriteFiles(const std::string& folder, const std::vector<File>& files) {
@@ -159,9 +160,13 @@ Status WriteFiles(const std::string& folder, const std::vector<File>& files) {
 
 Status Partition(const PartitionOptions& options) {
   const auto wrap = [&](const Status& status, const char* hint) -> Status {
-    return {status.code(), options.model + ": " + status.message() + hint};
+    return {status.code(), options.model.path + ": " + status.message() + hint};
   };
-  const Result<nn::Graph> graph = nn::LoadTflite(options.model, {.limits = options.limits});
+  Result<std::vector<nn::CustomOperator>> operators = LoadOperators(options.model.operators);
+  if (!operators.ok()) return operators.status();
+  const nn::ImportOptions import = {.limits = options.model.limits,
+                                    .custom_operators = std::move(*operators)};
+  const Result<nn::Graph> graph = nn::LoadTflite(options.model.path, import);
   if (!graph.ok()) return graph.status();
   nn::PartitionOptions partition;
   partition.sensors.resize(graph->inputs.size());
@@ -171,7 +176,7 @@ Status Partition(const PartitionOptions& options) {
   }
   const Result<nn::Parts> parts = nn::Partition(*graph, partition);
   if (!parts.ok()) return wrap(parts.status(), "");
-  const Result<std::vector<File>> files = MakeFiles(options.output, *parts, options.limits);
+  const Result<std::vector<File>> files = MakeFiles(options.output, *parts, import);
   if (!files.ok()) return files.status();
   if (options.verify) {
     const Status status = VerifyFiles(options, *graph, *parts, *files);

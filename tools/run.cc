@@ -22,7 +22,7 @@ namespace {
 
 // The shapes of the given files, for the inputs that they are for.
 Result<nn::ImportOptions> ShapesOfFiles(const RunOptions& options) {
-  const Result<nn::Graph> signature = nn::LoadTfliteSignature(options.model);
+  const Result<nn::Graph> signature = nn::LoadTfliteSignature(options.model.path);
   if (!signature.ok()) return signature.status();
   nn::ImportOptions import;
   import.input_shapes.resize(signature->inputs.size());
@@ -159,7 +159,7 @@ void PrintScores(const nn::Tensor& tensor, const std::vector<uint8_t>& bytes, in
 
 void PrintSummary(const nn::Model& model, const RunOptions& options,
                   std::chrono::duration<double, std::milli> time) {
-  std::printf("model    %s\n", nn::Printable(options.model).c_str());
+  std::printf("model    %s\n", nn::Printable(options.model.path).c_str());
   for (size_t i = 0; i < model.input_count(); ++i) {
     std::printf("input    %zu '%s' %s\n", i, model.input(i).name.c_str(),
                 Describe(model.input(i)).c_str());
@@ -187,7 +187,6 @@ Status Run(const RunOptions& options) {
     labels = std::move(*read);
   }
   nn::PrepareOptions prepare;
-  prepare.limits = options.limits;
   prepare.threads = options.threads;
   Result<std::shared_ptr<const nn::Backend>> backend = BackendOf(options.backend);
   if (!backend.ok()) return backend.status();

@@ -45,8 +45,7 @@ struct Inputs {
   int count = 0;
 };
 
-Result<Outputs> RunAll(Inputs& inputs, nn::PrepareOptions prepare) {
-  prepare.limits = inputs.options.limits;
+Result<Outputs> RunAll(Inputs& inputs, const nn::PrepareOptions& prepare) {
   Result<nn::Model> model = LoadModel(inputs.options.model, prepare);
   if (!model.ok()) return model.status();
   Buffers buffers(*model);
@@ -158,7 +157,7 @@ Status Verify(const VerifyOptions& options) {
   std::printf("outputs of %d %s: %016llx\n", inputs.count, inputs.count == 1 ? "input" : "inputs",
               static_cast<unsigned long long>(Digest(*expected)));
   if (comparison.wrong == 0) return {};
-  return InvalidArgument(options.model + ": " + std::to_string(comparison.wrong) + " of " +
+  return InvalidArgument(options.model.path + ": " + std::to_string(comparison.wrong) + " of " +
                          std::to_string(comparison.combinations) +
                          " combinations of kernel and threads give other bits than the kernel " +
                          reference + "; please report this");

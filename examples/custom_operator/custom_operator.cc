@@ -3,7 +3,9 @@
 //
 //   example_custom_operator [FILE]
 //
-// With a name, it also leaves the file.
+// With a name, it also leaves the file, which the command runs with the library beside this
+// program:
+//   intaglio inspect FILE --operators ./example_hard_shrink.so
 #include <intaglio/nn/formats/tflite/reader.h>
 #include <intaglio/nn/formats/tflite/writer.h>
 #include <intaglio/nn/ops/builder.h>

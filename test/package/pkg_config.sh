@@ -56,6 +56,13 @@ if [ "$with_nn" = 1 ]; then
   operator=$root/examples/custom_operator
   build custom_operator intaglio-nn "$operator/custom_operator.cc" "$operator/hard_shrink.cc"
   "${emulator[@]}" ./custom_operator shrink.tflite
+  # The installed command has the functions that a library of operators needs.
+  if [ ${#emulator[@]} = 0 ] && [ -x "$prefix/bin/intaglio" ]; then
+    # shellcheck disable=SC2046  # the flags are words
+    "$compiler" -std=c++20 -O2 -shared -fPIC $(pkg-config --cflags intaglio-nn) -o hard_shrink.so \
+      "$operator/hard_shrink.cc" "$operator/library.cc"
+    "$prefix/bin/intaglio" verify shrink.tflite --inputs 1 --operators hard_shrink.so
+  fi
   module=intaglio-nn
 fi
 

@@ -1,0 +1,20 @@
+// A model's file, and what it is read with: what every command that reads a model takes.
+#ifndef INTAGLIO_TOOLS_MODEL_SOURCE_H_
+#define INTAGLIO_TOOLS_MODEL_SOURCE_H_
+
+#include <string>
+#include <vector>
+
+#include "intaglio/nn/graph/limits.h"
+
+namespace intaglio::tools {
+
+struct ModelSource {
+  std::string path;
+  nn::Limits limits;
+  std::vector<std::string> operators;  // libraries of custom operators (operator_library.h)
+};
+
+}  // namespace intaglio::tools
+
+#endif  // INTAGLIO_TOOLS_MODEL_SOURCE_H_
