@@ -123,6 +123,8 @@ void AddInspect(CLI::App& app, Work& work) {
   CLI::App* const inspect =
       app.add_subcommand("inspect", "Show a model's tensors, layers, costs and memory plan");
   AddModel(*inspect, options->model);
+  inspect->add_flag("--routines", options->routines,
+                    "Show for each layer all routines that could compute it, or why not");
   AddJson(*inspect, options->json);
   inspect->callback([options, &work] { work = [options] { return Inspect(*options); }; });
 }

@@ -34,6 +34,7 @@ Status Run(const RunOptions& options);
 
 struct InspectOptions {
   ModelSource model;
+  bool routines = false;
   bool json = false;
 };
 Status Inspect(const InspectOptions& options);

@@ -92,6 +92,24 @@ void Print(const nn::Model& model) {
   }
 }
 
+const char* NameOf(nn::NumericClass numeric) {
+  return numeric == nn::NumericClass::kExact ? "exact" : "bounded";
+}
+
+void PrintRoutines(const nn::Model& model) {
+  std::printf("\n%4s  %-18s %-28s %-8s %s\n", "#", "layer", "routine", "results", "accepts it");
+  for (size_t i = 0; i < model.layers().size(); ++i) {
+    const nn::LayerInfo& layer = model.layers()[i];
+    for (const nn::CandidateInfo& candidate : model.ListRoutines(i)) {
+      const bool runs = candidate.name == layer.routine;
+      const std::string answer = candidate.why_not.empty() ? "yes" : "no: " + candidate.why_not;
+      std::printf("%4zu  %-18s %-28s %-8s %s%s\n", i, layer.operator_name.c_str(),
+                  candidate.name.c_str(), NameOf(candidate.numeric), answer.c_str(),
+                  runs ? ", runs" : "");
+    }
+  }
+}
+
 Json TensorJson(const nn::Tensor& tensor) {
   Json json = {{"name", tensor.name}, {"type", NameOf(tensor.type)}, {"shape", tensor.shape}};
   const nn::Quantization& q = tensor.quantization;
@@ -105,12 +123,19 @@ Json TensorJson(const nn::Tensor& tensor) {
 Json LayerJson(const nn::Model& model, size_t index) {
   const nn::LayerInfo& info = model.layers()[index];
   const nn::Layer& layer = model.graph().layers[index];
+  Json routines = Json::array();
+  for (const nn::CandidateInfo& candidate : model.ListRoutines(index)) {
+    routines.push_back({{"name", candidate.name},
+                        {"results", NameOf(candidate.numeric)},
+                        {"why_not", candidate.why_not}});
+  }
   return {{"operator", info.operator_name},
           {"label", info.label},
           {"inputs", layer.inputs},
           {"outputs", layer.outputs},
           {"routine", info.routine},
           {"kernel", info.kernel},
+          {"routines", std::move(routines)},
           {"macs", info.macs},
           {"work", info.work},
           {"constant_bytes", info.constant_bytes},
@@ -182,6 +207,7 @@ Status Inspect(const InspectOptions& options) {
   } else {
     PrintSurvey(*survey);
     if (model.ok()) Print(*model);
+    if (model.ok() && options.routines) PrintRoutines(*model);
   }
   return model.status();
 }

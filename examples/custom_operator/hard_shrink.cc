@@ -50,7 +50,6 @@ Result<nn::PreparedLayer> Prepare(const nn::LayerView& layer, const nn::LayerOpt
   const int64_t count = *intaglio::nn::CountElements(layer.input(0).shape);
 
   nn::PreparedLayer prepared;
-  prepared.name = "example:int8/hard_shrink";
   prepared.in_place_inputs = 1;  // each element is read before it is written
   prepared.routine = nn::RoutineOf([=](const nn::RunArguments& arguments) {
     const auto* const x = static_cast<const int8_t*>(arguments.inputs[0]);
@@ -82,12 +81,14 @@ Result<std::vector<uint8_t>> Write(const nn::LayerView& layer) {
 
 }  // namespace
 
-constinit const nn::OperatorRow HardShrink::kRow = {.name = "HARD_SHRINK",
-                                                    .min_inputs = 1,
-                                                    .max_inputs = 1,
-                                                    .types = nn::SetOf(Type::kInt8),
-                                                    .infer = InferShapes,
-                                                    .prepare = Prepare};
+constinit const nn::OperatorRow HardShrink::kRow = {
+    .name = "HARD_SHRINK",
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .types = nn::SetOf(Type::kInt8),
+    .infer = InferShapes,
+    .candidates =
+        nn::Candidate{.algorithm = "hard_shrink", .prepare = Prepare, .backend = "example"}};
 
 constinit const nn::CustomOperator kHardShrinkInFiles = {
     .name = "HardShrink", .row = &HardShrink::kRow, .read = Read, .write = Write};

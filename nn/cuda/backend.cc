@@ -1,74 +1,47 @@
 #include "intaglio/nn/cuda/backend.h"
 
 #include <algorithm>
-#include <iterator>
-#include <mutex>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "intaglio/nn/cuda/layers.h"
 #include "intaglio/nn/ops/operators.h"
+#include "intaglio/nn/ops/support/rows.h"
+#include "intaglio/nn/routine/adapter.h"
+#include "intaglio/nn/routine/candidates.h"
 #include "intaglio/nn/routine/memory_plan.h"
+#include "intaglio/nn/routine/prepare.h"
 #include "intaglio/nn/runtime/backend.h"
 
 namespace intaglio::nn::cuda {
 namespace {
 
-// What the device computes, by operator.
-struct DeviceRow {
-  const OperatorRow* op;
-  Result<PreparedLayer> (*prepare)(const Stream& stream, const LayerView& layer);
+class CudaTransfer final : public Transfer {
+ public:
+  explicit CudaTransfer(const Stream& stream) : stream_(stream) {}
+  Status ToHost(void* to, const void* from, size_t bytes) const override {
+    return device::Copy(stream_, to, from, bytes);
+  }
+  Status ToDevice(void* to, const void* from, size_t bytes) const override {
+    return device::Copy(stream_, to, from, bytes);
+  }
+  Status Wait() const override { return device::Wait(stream_); }
+
+ private:
+  Stream stream_;
 };
 
-Result<PreparedLayer> PrepareAdd(const Stream& stream, const LayerView& layer) {
-  return PrepareSum(stream, layer, 1);
-}
+struct CudaDevice final : Device {
+  explicit CudaDevice(const Stream& s) : stream(s), transfer(new CudaTransfer(s)) {}
 
-Result<PreparedLayer> PrepareSub(const Stream& stream, const LayerView& layer) {
-  return PrepareSum(stream, layer, -1);
-}
-
-constexpr DeviceRow kRows[] = {
-    {&Conv2D::kRow, PrepareConv2D},
-    {&DepthwiseConv2D::kRow, PrepareDepthwiseConv2D},
-    {&FullyConnected::kRow, PrepareFullyConnected},
-    {&Add::kRow, PrepareAdd},
-    {&Sub::kRow, PrepareSub},
-    {&Mul::kRow, PrepareProduct},
-    {&Concatenation::kRow, PrepareConcatenation},
-    {&Quantize::kRow, PrepareQuantize},
-    {&Dequantize::kRow, PrepareDequantize},
-    {&Softmax::kRow, PrepareSoftmax},
-    {&AveragePool2D::kRow, PrepareAveragePool2D},
-    {&MaxPool2D::kRow, PrepareMaxPool2D},
-    {&Mean::kRow, PrepareMean},
-    {&Pad::kRow, PreparePad},
-    {&Reshape::kRow, PrepareAlias},
-    {&Squeeze::kRow, PrepareAlias},
-    {&ExpandDims::kRow, PrepareAlias},
-    {&Logistic::kRow, PrepareTable},
-    {&Tanh::kRow, PrepareTable},
-    {&Relu::kRow, PrepareTable},
-    {&Relu6::kRow, PrepareTable},
-    {&ReluN1To1::kRow, PrepareTable},
-    {&HardSwish::kRow, PrepareTable},
-    {&Elu::kRow, PrepareTable},
-    {&Gelu::kRow, PrepareTable},
-    {&LeakyRelu::kRow, PrepareTable},
+  Stream stream;
+  std::shared_ptr<const Transfer> transfer;
 };
 
-Result<PreparedLayer> PrepareByRow(const Stream& stream, const LayerView& layer) {
-  const auto* const row = std::find_if(std::begin(kRows), std::end(kRows), [&](const DeviceRow& r) {
-    return r.op == &layer.layer().op.row();
-  });
-  if (row != std::end(kRows)) return row->prepare(stream, layer);
-  return layer.Unsupported("the CUDA backend does not have this operator");
-}
-
-bool Fits(const Tensor& tensor, bool may_be_real) {
-  return tensor.type == Type::kInt8 || tensor.type == Type::kUInt8 ||
-         (may_be_real && tensor.type == Type::kFloat32);
+const CudaDevice& DeviceOf(const LayerOptions& options) {
+  return static_cast<const CudaDevice&>(*options.device);
 }
 
 template <class... Ops>
@@ -76,57 +49,131 @@ bool Holds(const LayerView& layer) {
   return (layer.layer().op.Is<Ops>() || ...);
 }
 
+bool Fits(const Tensor& tensor, bool may_be_real) {
+  return (kEightBit & SetOf(tensor.type)) != 0 || (may_be_real && tensor.type == Type::kFloat32);
+}
+
 // The inputs that a routine finds in the arena: all but weights and biases.
 size_t DataInputs(const LayerView& layer) {
   return Holds<Conv2D, DepthwiseConv2D, FullyConnected>(layer) ? 1 : layer.input_count();
 }
 
-Status CheckTensors(const LayerView& layer) {
-  const bool from_real = Holds<Quantize>(layer);
-  const bool to_real = Holds<Dequantize>(layer);
+const char* WhyNotOnDevice(const LayerView& layer, const LayerOptions&) {
+  constexpr const char* kOtherTypes = "the device computes int8 and uint8";
   const bool may_be_constant = Holds<Add, Sub, Mul, Concatenation>(layer);
   for (size_t i = 0; i < DataInputs(layer); ++i) {
     if (!layer.has_input(i)) continue;
     const Tensor& input = layer.input(i);
-    if (!Fits(input, from_real)) {
-      return layer.Unsupported("the CUDA backend computes int8 and uint8; input '" + input.name +
-                               "' is " + NameOf(input.type));
-    }
+    if (!Fits(input, Holds<Quantize>(layer))) return kOtherTypes;
     if ((input.constant && !may_be_constant) || input.variable) {
-      return layer.Unsupported("the CUDA backend reads no constant or variable, as input '" +
-                               input.name + "' is");
+      return "the device reads no constant or variable here";
     }
   }
-  if (Fits(layer.output(), to_real)) return {};
-  return layer.Unsupported("the CUDA backend computes int8 and uint8; output '" +
-                           layer.output().name + "' is " + NameOf(layer.output().type));
+  return Fits(layer.output(), Holds<Dequantize>(layer)) ? nullptr : kOtherTypes;
 }
 
 // From here to the end of the network there is only SOFTMAX of real numbers, whose exponential is
 // the CPU's.
-bool IsRealTail(const Graph& graph, size_t layer) {
-  return std::all_of(graph.layers.begin() + static_cast<ptrdiff_t>(layer), graph.layers.end(),
-                     [&](const Layer& l) {
-                       return l.op.Is<Softmax>() &&
-                              graph.tensors[static_cast<size_t>(l.inputs[0])].type ==
-                                  Type::kFloat32;
-                     });
+const char* NeedsRealTail(const LayerView& layer, const LayerOptions&) {
+  const Graph& graph = layer.graph();
+  const ptrdiff_t index = &layer.layer() - graph.layers.data();
+  const bool tail =
+      std::all_of(graph.layers.begin() + index, graph.layers.end(), [&](const Layer& l) {
+        return l.op.Is<Softmax>() &&
+               graph.tensors[static_cast<size_t>(l.inputs[0])].type == Type::kFloat32;
+      });
+  return tail ? nullptr : "the device's layers follow";
+}
+
+// A candidate's prepare, of a function that wants the stream.
+template <auto kPrepare>
+Result<PreparedLayer> WithStream(const LayerView& layer, const LayerOptions& options) {
+  return kPrepare(DeviceOf(options).stream, layer);
+}
+
+Result<PreparedLayer> PrepareOnHost(const LayerView& layer, const LayerOptions& options) {
+  Result<PreparedLayer> on_host = nn::Prepare(layer, LayerOptions{});
+  if (!on_host.ok()) return on_host;
+  return ThroughTransfers(layer, std::move(*on_host), DeviceOf(options).transfer);
+}
+
+template <auto kPrepare>
+constexpr Candidate OnDevice(const char* algorithm, TypeSet types = kEightBit) {
+  return {.algorithm = algorithm,
+          .prepare = WithStream<kPrepare>,
+          .types = types,
+          .why_not = WhyNotOnDevice,
+          .bounded = 0,
+          .backend = "cuda"};
+}
+
+constexpr Candidate kQuantizeWays[] = {OnDevice<PrepareQuantize>("quantize", kFloat),
+                                       OnDevice<PrepareTable>("table")};
+constexpr Candidate kSoftmaxWays[] = {OnDevice<PrepareSoftmax>("softmax"),
+                                      {"softmax", PrepareOnHost, kFloat, NeedsRealTail}};
+constexpr Candidate kTable = OnDevice<PrepareTable>("table");
+constexpr Candidate kAlias = OnDevice<PrepareAlias>("copy");
+
+// What there is for the device, by operator.
+struct DeviceRow {
+  const OperatorRow* op;
+  Candidates candidates;
+};
+
+constexpr DeviceRow kRows[] = {
+    {&Conv2D::kRow, OnDevice<PrepareConv2D>("gemm")},
+    {&DepthwiseConv2D::kRow, OnDevice<PrepareDepthwiseConv2D>("depthwise")},
+    {&FullyConnected::kRow, OnDevice<PrepareFullyConnected>("gemm")},
+    {&Add::kRow, OnDevice<PrepareAdd>("add")},
+    {&Sub::kRow, OnDevice<PrepareSub>("sub")},
+    {&Mul::kRow, OnDevice<PrepareProduct>("mul")},
+    {&Concatenation::kRow, OnDevice<PrepareConcatenation>("copy")},
+    {&Quantize::kRow, kQuantizeWays},
+    {&Dequantize::kRow, OnDevice<PrepareDequantize>("dequantize")},
+    {&Softmax::kRow, kSoftmaxWays},
+    {&AveragePool2D::kRow, OnDevice<PrepareAveragePool2D>("average_pool")},
+    {&MaxPool2D::kRow, OnDevice<PrepareMaxPool2D>("max_pool")},
+    {&Mean::kRow, OnDevice<PrepareMean>("mean")},
+    {&Pad::kRow, OnDevice<PreparePad>("pad")},
+    {&Reshape::kRow, kAlias},
+    {&Squeeze::kRow, kAlias},
+    {&ExpandDims::kRow, kAlias},
+    {&Logistic::kRow, kTable},
+    {&Tanh::kRow, kTable},
+    {&Relu::kRow, kTable},
+    {&Relu6::kRow, kTable},
+    {&ReluN1To1::kRow, kTable},
+    {&HardSwish::kRow, kTable},
+    {&Elu::kRow, kTable},
+    {&Gelu::kRow, kTable},
+    {&LeakyRelu::kRow, kTable},
+};
+
+std::span<const Candidate> CandidatesOf(const LayerView& layer) {
+  for (const DeviceRow& row : kRows) {
+    if (row.op == &layer.layer().op.row()) return row.candidates.list();
+  }
+  return {};
 }
 
 class CudaBackend final : public Backend {
  public:
-  explicit CudaBackend(const Stream& stream)
-      : stream_(stream), host_(MakeHostBackend(LayerOptions{})) {}
+  CudaBackend(const Stream& stream, const BackendOptions& options)
+      : device_(stream), options_(options) {}
 
-  Result<PreparedLayer> Prepare(const Graph& graph, size_t index) const override {
+  Result<PreparedLayer> Prepare(const Graph& graph, size_t index,
+                                const std::string& routine) const override {
     const LayerView layer(graph, index);
-    if (IsRealTail(graph, index)) {
-      Result<PreparedLayer> on_host = host_->Prepare(graph, index);
-      if (!on_host.ok()) return on_host;
-      return PrepareOnHost(stream_, layer, std::move(*on_host));
-    }
-    INTAGLIO_RETURN_IF_ERROR(CheckTensors(layer));
-    return PrepareByRow(stream_, layer);
+    const LayerOptions options = OptionsOf(routine);
+    const Result<const Candidate*> chosen = ChooseCandidate(CandidatesOf(layer), layer, options);
+    if (chosen.ok()) return PrepareCandidate(**chosen, layer, options);
+    if (!options_.others_on_host || !routine.empty()) return chosen.status();
+    return PrepareOnHost(layer, options);
+  }
+
+  std::vector<CandidateInfo> ListCandidates(const Graph& graph, size_t index) const override {
+    const LayerView layer(graph, index);
+    return nn::ListCandidates(CandidatesOf(layer), layer, OptionsOf({}));
   }
 
   bool prepares_at_once() const override { return false; }
@@ -135,79 +182,40 @@ class CudaBackend final : public Backend {
     static_assert(256 % kArenaAlignment == 0);
     auto memory = device::Allocate(bytes);
     if (!memory.ok()) return memory.status();
-    INTAGLIO_RETURN_IF_ERROR(device::Fill(stream_, memory->get(), 0, bytes));
+    INTAGLIO_RETURN_IF_ERROR(device::Fill(device_.stream, memory->get(), 0, bytes));
     return std::shared_ptr<std::byte>(*memory, static_cast<std::byte*>(memory->get()));
   }
 
   Status CopyIn(std::byte* to, const void* from, size_t bytes) const override {
-    return device::Copy(stream_, to, from, bytes);
+    return device::Copy(device_.stream, to, from, bytes);
   }
   Status CopyOut(void* to, const void* from, size_t bytes) const override {
-    INTAGLIO_RETURN_IF_ERROR(device::Copy(stream_, to, from, bytes));
-    return device::Wait(stream_);
+    INTAGLIO_RETURN_IF_ERROR(device::Copy(device_.stream, to, from, bytes));
+    return device::Wait(device_.stream);
   }
   Status Fill(std::byte* to, int byte, size_t bytes) const override {
-    return device::Fill(stream_, to, byte, bytes);
+    return device::Fill(device_.stream, to, byte, bytes);
   }
 
  private:
-  Stream stream_;
-  std::shared_ptr<const Backend> host_;
-};
-
-// A layer of one input on the CPU, between two copies.
-class HostRoutine final : public Routine {
- public:
-  HostRoutine(const Stream& stream, const LayerView& layer, PreparedLayer on_host)
-      : stream_(stream),
-        on_host_(std::move(on_host)),
-        input_(*CountBytes(layer.input(0).shape, layer.input(0).type)),
-        output_(*CountBytes(layer.output().shape, layer.output().type)),
-        output_stride_(LineBytes(layer.output())),
-        scratch_(on_host_.scratch_bytes) {}
-
-  Status Run(const RunArguments& arguments) const override {
-    const std::lock_guard lock(mutex_);
-    INTAGLIO_RETURN_IF_ERROR(
-        device::Copy(stream_, input_.data(), arguments.inputs[0], input_.size()));
-    INTAGLIO_RETURN_IF_ERROR(device::Wait(stream_));
-    const void* const inputs[] = {input_.data()};
-    void* const outputs[] = {output_.data()};
-    INTAGLIO_RETURN_IF_ERROR(
-        on_host_.routine->Run({arguments.context, inputs, outputs, scratch_.data(),
-                               arguments.variables, output_stride_, arguments.rounds_left}));
-    return device::Copy(stream_, arguments.outputs[0], output_.data(), output_.size());
+  LayerOptions OptionsOf(const std::string& routine) const {
+    LayerOptions options;
+    options.routine = routine;
+    options.device = &device_;
+    return options;
   }
 
- private:
-  Stream stream_;
-  PreparedLayer on_host_;
-  mutable std::mutex mutex_;  // instances of a model share the buffers
-  mutable std::vector<std::byte> input_;
-  mutable std::vector<std::byte> output_;
-  ptrdiff_t output_stride_;
-  mutable std::vector<std::byte> scratch_;
+  CudaDevice device_;
+  BackendOptions options_;
 };
 
 }  // namespace
 
-std::string DeviceRoutineName(Type type, const char* algorithm) {
-  return "cuda" + RoutineName(type, algorithm).substr(3);
-}
-
-Result<PreparedLayer> PrepareOnHost(const Stream& stream, const LayerView& layer,
-                                    PreparedLayer on_host) {
-  PreparedLayer prepared;
-  prepared.name = on_host.name;
-  prepared.constant_bytes = on_host.constant_bytes;
-  prepared.routine = std::make_shared<const HostRoutine>(stream, layer, std::move(on_host));
-  return prepared;
-}
-
-Result<std::shared_ptr<const Backend>> MakeBackend(CUstream_st* stream) {
+Result<std::shared_ptr<const Backend>> MakeBackend(CUstream_st* stream,
+                                                   const BackendOptions& options) {
   auto wrapped = Stream::Wrap(stream);
   if (!wrapped.ok()) return wrapped.status();
-  return std::shared_ptr<const Backend>(std::make_shared<const CudaBackend>(*wrapped));
+  return std::shared_ptr<const Backend>(std::make_shared<const CudaBackend>(*wrapped, options));
 }
 
 }  // namespace intaglio::nn::cuda

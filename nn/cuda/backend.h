@@ -13,8 +13,8 @@
 // broadcasting over at most five dimensions that differ, AVERAGE_POOL_2D, MAX_POOL_2D, MEAN over
 // neighbouring axes, CONCATENATION, PAD, RESHAPE, SQUEEZE, EXPAND_DIMS, SOFTMAX, the functions of
 // one number that the CPU has as tables, QUANTIZE from float32, and DEQUANTIZE to it, per axis too.
-// Any other operator is an error that names the layer, but for SOFTMAX of float32 at the end of a
-// network: the CPU computes that.
+// SOFTMAX of float32 at the end of a network runs on the CPU, between copies. Any other layer is an
+// error that names it, unless BackendOptions::others_on_host.
 #ifndef INTAGLIO_NN_CUDA_BACKEND_H_
 #define INTAGLIO_NN_CUDA_BACKEND_H_
 
@@ -29,10 +29,16 @@ class Backend;
 
 namespace intaglio::nn::cuda {
 
+struct BackendOptions {
+  // Layers that the device refuses run on the CPU, between copies. Layers with variables cannot.
+  bool others_on_host = false;
+};
+
 // On the current device, which must be current wherever a model of it is prepared or run. Null is
 // the default stream. Runs of several instances follow each other in the stream. Errors are those
 // of Stream::Wrap.
-Result<std::shared_ptr<const Backend>> MakeBackend(CUstream_st* stream);
+Result<std::shared_ptr<const Backend>> MakeBackend(CUstream_st* stream,
+                                                   const BackendOptions& options = {});
 
 }  // namespace intaglio::nn::cuda
 

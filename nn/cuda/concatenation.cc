@@ -67,7 +67,6 @@ Result<PreparedLayer> PrepareConcatenation(const Stream& stream, const LayerView
     routine->parts.push_back(std::move(part));
   }
   prepared.routine = std::move(routine);
-  prepared.name = DeviceRoutineName(layer.output().type, "copy");
   // Other kernels count on tensors that begin where an arena's do.
   if (std::all_of(joined->parts.begin(), joined->parts.end(),
                   [](const JoinedPart& part) { return part.bytes % kArenaAlignment == 0; })) {

@@ -44,9 +44,9 @@ Result<std::vector<uint8_t>> TableOf(const LayerView& layer) {
 // out = f(in), element by element. `kept` owns what f points to.
 template <class Function>
 PreparedLayer PrepareMap(const Stream& stream, const LayerView& layer, const Function& f,
-                         const char* algorithm, std::shared_ptr<const void> kept = nullptr) {
+                         std::shared_ptr<const void> kept = nullptr) {
   const device::MapJob<Function> job{f, nullptr, nullptr, CountOf(layer.output())};
-  return PrepareUnary(stream, layer.input(0).type, algorithm, job, std::move(kept));
+  return PrepareUnary(stream, job, std::move(kept));
 }
 
 // One scale and zero point for each index of an axis.
@@ -69,7 +69,7 @@ Result<PreparedLayer> PrepareDequantizeAxis(const Stream& stream, const LayerVie
   auto kept =
       std::make_shared<const std::pair<std::shared_ptr<const void>, std::shared_ptr<const void>>>(
           *scales, *zero_points);
-  PreparedLayer prepared = PrepareUnary(stream, input.type, "dequantize", job, std::move(kept));
+  PreparedLayer prepared = PrepareUnary(stream, job, std::move(kept));
   prepared.constant_bytes = q.scales.size() * (sizeof(float) + sizeof(int32_t));
   return prepared;
 }
@@ -94,7 +94,7 @@ Result<PreparedLayer> PreparePad(const Stream& stream, const LayerView& layer) {
     job.before[d] = there ? layer.op<Pad>().paddings[d - missing].first : 0;
   }
   job.fill = static_cast<uint8_t>(fill->bytes[0]);
-  return PrepareUnary(stream, layer.output().type, "pad", job);
+  return PrepareUnary(stream, job);
 }
 
 Result<PreparedLayer> PrepareAlias(const Stream& stream, const LayerView& layer) {
@@ -105,7 +105,6 @@ Result<PreparedLayer> PrepareAlias(const Stream& stream, const LayerView& layer)
     if (arguments.outputs[0] == arguments.inputs[0]) return {};
     return device::Copy(stream, arguments.outputs[0], arguments.inputs[0], bytes);
   });
-  prepared.name = DeviceRoutineName(layer.output().type, "copy");
   prepared.alias = true;
   return prepared;
 }
@@ -115,20 +114,18 @@ Result<PreparedLayer> PrepareTable(const Stream& stream, const LayerView& layer)
   if (!values.ok()) return values.status();
   const auto table = Upload(stream, values->data(), values->size());
   if (!table.ok()) return layer.Wrap(table.status());
-  PreparedLayer prepared = PrepareMap(stream, layer, device::Lookup{table->get()}, "table", *table);
+  PreparedLayer prepared = PrepareMap(stream, layer, device::Lookup{table->get()}, *table);
   prepared.constant_bytes = values->size();
   prepared.in_place_inputs = 1;
   return prepared;
 }
 
 Result<PreparedLayer> PrepareQuantize(const Stream& stream, const LayerView& layer) {
-  if (layer.input(0).type != Type::kFloat32) return PrepareTable(stream, layer);
   const Result<Affine> to = AffineOf(layer, layer.output());
   if (!to.ok()) return to.status();
   const Type type = layer.output().type;
   return PrepareMap(stream, layer,
-                    device::FromReal{to->scale, MakeLineOutput(type, *to, RangeOf(type))},
-                    "quantize");
+                    device::FromReal{to->scale, MakeLineOutput(type, *to, RangeOf(type))});
 }
 
 Result<PreparedLayer> PrepareDequantize(const Stream& stream, const LayerView& layer) {
@@ -136,8 +133,7 @@ Result<PreparedLayer> PrepareDequantize(const Stream& stream, const LayerView& l
   const Result<Affine> from = AffineOf(layer, layer.input(0));
   if (!from.ok()) return from.status();
   const bool is_signed = layer.input(0).type == Type::kInt8;
-  return PrepareMap(stream, layer, device::ToReal{is_signed, from->zero_point, from->scale},
-                    "dequantize");
+  return PrepareMap(stream, layer, device::ToReal{is_signed, from->zero_point, from->scale});
 }
 
 Result<PreparedLayer> PrepareSoftmax(const Stream& stream, const LayerView& layer) {
@@ -150,7 +146,7 @@ Result<PreparedLayer> PrepareSoftmax(const Stream& stream, const LayerView& laye
   job.depth = layer.input(0).shape.back();
   job.rows = job.depth == 0 ? 0 : CountOf(layer.input(0)) / job.depth;
   job.is_signed = layer.input(0).type == Type::kInt8;
-  PreparedLayer prepared = PrepareUnary(stream, layer.input(0).type, "softmax", job, *exps);
+  PreparedLayer prepared = PrepareUnary(stream, job, *exps);
   prepared.constant_bytes = sizeof *values;
   prepared.in_place_inputs = 1;  // a lane reads and writes the same elements
   return prepared;

@@ -3,7 +3,6 @@
 #define INTAGLIO_NN_CUDA_LAYERS_H_
 
 #include <memory>
-#include <string>
 #include <utility>
 
 #include "intaglio/gemm/cuda/jobs.h"
@@ -27,7 +26,8 @@ Result<PreparedLayer> PrepareDepthwiseConv2D(const Stream& stream, const LayerVi
 Result<PreparedLayer> PrepareAveragePool2D(const Stream& stream, const LayerView& layer);
 Result<PreparedLayer> PrepareMaxPool2D(const Stream& stream, const LayerView& layer);
 Result<PreparedLayer> PrepareMean(const Stream& stream, const LayerView& layer);
-Result<PreparedLayer> PrepareSum(const Stream& stream, const LayerView& layer, int sign);
+Result<PreparedLayer> PrepareAdd(const Stream& stream, const LayerView& layer);
+Result<PreparedLayer> PrepareSub(const Stream& stream, const LayerView& layer);
 Result<PreparedLayer> PrepareProduct(const Stream& stream, const LayerView& layer);
 Result<PreparedLayer> PrepareQuantize(const Stream& stream, const LayerView& layer);
 Result<PreparedLayer> PrepareDequantize(const Stream& stream, const LayerView& layer);
@@ -38,35 +38,26 @@ Result<PreparedLayer> PrepareAlias(const Stream& stream, const LayerView& layer)
 // A function of one number: a table of what the CPU's routine gives for each.
 Result<PreparedLayer> PrepareTable(const Stream& stream, const LayerView& layer);
 
-// By the CPU's routine: waits for the input, and has the output copied back.
-Result<PreparedLayer> PrepareOnHost(const Stream& stream, const LayerView& layer,
-                                    PreparedLayer on_host);
-
-// "cuda:qint8/" or "cuda:quint8/" with the algorithm.
-std::string DeviceRoutineName(Type type, const char* algorithm);
-
 // A layer that enqueues make(arguments), a job.
 template <class Make>
-PreparedLayer PrepareJob(const Stream& stream, Type type, const char* algorithm, Make make) {
+PreparedLayer PrepareJob(const Stream& stream, Make make) {
   PreparedLayer prepared;
   prepared.routine = RoutineOf([stream, make = std::move(make)](const RunArguments& arguments) {
     return device::Enqueue(stream, make(arguments));
   });
-  prepared.name = DeviceRoutineName(type, algorithm);
   return prepared;
 }
 
 // The same of a job from input 0 to output 0. `kept` owns what else it points to.
 template <class Job>
-PreparedLayer PrepareUnary(const Stream& stream, Type type, const char* algorithm, const Job& job,
+PreparedLayer PrepareUnary(const Stream& stream, const Job& job,
                            std::shared_ptr<const void> kept = nullptr) {
-  return PrepareJob(stream, type, algorithm,
-                    [job, kept = std::move(kept)](const RunArguments& arguments) {
-                      Job now = job;
-                      now.in = static_cast<decltype(now.in)>(arguments.inputs[0]);
-                      now.out = static_cast<decltype(now.out)>(arguments.outputs[0]);
-                      return now;
-                    });
+  return PrepareJob(stream, [job, kept = std::move(kept)](const RunArguments& arguments) {
+    Job now = job;
+    now.in = static_cast<decltype(now.in)>(arguments.inputs[0]);
+    now.out = static_cast<decltype(now.out)>(arguments.outputs[0]);
+    return now;
+  });
 }
 
 // Elements on the device. Waits for the copy.

@@ -34,7 +34,7 @@ Result<device::BroadcastLines> LinesOf(const LayerView& layer) {
 
 template <class Function>
 Result<PreparedLayer> PreparePair(const Stream& stream, const LayerView& layer, const Function& f,
-                                  const LineOutput& output, const char* algorithm) {
+                                  const LineOutput& output) {
   const Result<device::BroadcastLines> lines = LinesOf(layer);
   if (!lines.ok()) return lines.status();
   const auto a = ConstantOf(stream, layer, 0);
@@ -42,8 +42,7 @@ Result<PreparedLayer> PreparePair(const Stream& stream, const LayerView& layer, 
   const auto b = ConstantOf(stream, layer, 1);
   if (!b.ok()) return b.status();
   PreparedLayer prepared = PrepareJob(
-      stream, layer.output().type, algorithm,
-      [f, output, lines = *lines, a = *a, b = *b](const RunArguments& arguments) {
+      stream, [f, output, lines = *lines, a = *a, b = *b](const RunArguments& arguments) {
         const auto operand = [&](const std::shared_ptr<const uint8_t>& constant, size_t input) {
           return constant != nullptr ? constant.get()
                                      : static_cast<const uint8_t*>(arguments.inputs[input]);
@@ -67,19 +66,29 @@ Result<PreparedLayer> PreparePair(const Stream& stream, const LayerView& layer, 
 
 }  // namespace
 
-Result<PreparedLayer> PrepareSum(const Stream& stream, const LayerView& layer, int sign) {
-  const Activation activation = sign > 0 ? layer.op<Add>().activation : layer.op<Sub>().activation;
+namespace {
+
+Result<PreparedLayer> PrepareSum(const Stream& stream, const LayerView& layer,
+                                 Activation activation, int sign) {
   const Result<ByteSum> sum = ByteSumOf(layer, activation, sign);
   if (!sum.ok()) return sum.status();
-  return PreparePair(stream, layer, device::SumOfPair{sum->sum}, sum->output,
-                     sign > 0 ? "add" : "sub");
+  return PreparePair(stream, layer, device::SumOfPair{sum->sum}, sum->output);
+}
+
+}  // namespace
+
+Result<PreparedLayer> PrepareAdd(const Stream& stream, const LayerView& layer) {
+  return PrepareSum(stream, layer, layer.op<Add>().activation, 1);
+}
+
+Result<PreparedLayer> PrepareSub(const Stream& stream, const LayerView& layer) {
+  return PrepareSum(stream, layer, layer.op<Sub>().activation, -1);
 }
 
 Result<PreparedLayer> PrepareProduct(const Stream& stream, const LayerView& layer) {
   const Result<ByteProduct> product = ByteProductOf(layer);
   if (!product.ok()) return product.status();
-  return PreparePair(stream, layer, device::ProductOfPair{product->product}, product->output,
-                     "mul");
+  return PreparePair(stream, layer, device::ProductOfPair{product->product}, product->output);
 }
 
 }  // namespace intaglio::nn::cuda

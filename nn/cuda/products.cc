@@ -176,7 +176,6 @@ Result<PreparedLayer> Finish(const LayerView& layer, std::shared_ptr<ProductRout
   const Result<std::string> kernel = routine->Kernel();
   if (!kernel.ok()) return layer.Wrap(kernel.status());
   PreparedLayer prepared;
-  prepared.name = DeviceRoutineName(routine->linear.type, "gemm");
   prepared.kernel = *kernel;
   prepared.macs = CountMacs(layer.output().shape, routine->shape.depth());
   prepared.constant_bytes = routine->constant_bytes;
@@ -204,8 +203,7 @@ Result<PreparedLayer> PrepareConv2D(const Stream& stream, const LayerView& layer
   auto routine = Start(stream, layer, ShapeOfConv2D(layer));
   if (!routine.ok()) return routine.status();
   ProductRoutine& r = **routine;
-  Result<Multipliers> multipliers =
-      MakeMultipliers(layer, RealMultipliers(r.linear, r.linear.type == Type::kUInt8));
+  Result<Multipliers> multipliers = MakeMultipliers(layer, r.linear);
   if (!multipliers.ok()) return multipliers.status();
   r.multipliers = std::move(*multipliers);
   return Finish(layer, *routine, MakePipeline(r.linear, r.multipliers, 0));
@@ -214,8 +212,9 @@ Result<PreparedLayer> PrepareConv2D(const Stream& stream, const LayerView& layer
 Result<PreparedLayer> PrepareFullyConnected(const Stream& stream, const LayerView& layer) {
   auto routine = Start(stream, layer, ShapeOfFullyConnected(layer));
   if (!routine.ok()) return routine.status();
+  INTAGLIO_RETURN_IF_ERROR(CheckScaling(layer, {Scaling::kReal64}));
   ProductRoutine& r = **routine;
-  r.real = RealMultipliers(r.linear, false);
+  r.real = RealMultipliers(r.linear);
   auto single = SingleRoundingMultipliers(r.real, r.linear.output.zero_point, r.linear.clamp);
   if (!single.has_value()) return Finish(layer, *routine, MakePipeline(r.linear, r.real));
   r.multipliers = std::move(*single);

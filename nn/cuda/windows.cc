@@ -65,13 +65,12 @@ Result<PreparedLayer> PreparePool(const Stream& stream, const LayerView& layer,
   job.image = *view;
   job.average = average;
   job.output = {type == Type::kInt8, 0, pool->clamp.min, pool->clamp.max};
-  return PrepareJob(stream, type, average ? "average_pool" : "max_pool",
-                    [job](const RunArguments& arguments) {
-                      device::PoolJob now = job;
-                      now.image.data = arguments.inputs[0];
-                      now.out = static_cast<uint8_t*>(arguments.outputs[0]);
-                      return now;
-                    });
+  return PrepareJob(stream, [job](const RunArguments& arguments) {
+    device::PoolJob now = job;
+    now.image.data = arguments.inputs[0];
+    now.out = static_cast<uint8_t*>(arguments.outputs[0]);
+    return now;
+  });
 }
 
 }  // namespace
@@ -89,8 +88,7 @@ Result<PreparedLayer> PrepareDepthwiseConv2D(const Stream& stream, const LayerVi
     if (zero_point == linear->weight_zero_points[0]) continue;
     return layer.Unsupported("the filter has zero points that differ per channel");
   }
-  const Result<Multipliers> multipliers =
-      MakeMultipliers(layer, RealMultipliers(*linear, linear->type == Type::kUInt8));
+  const Result<Multipliers> multipliers = MakeMultipliers(layer, *linear);
   if (!multipliers.ok()) return multipliers.status();
   const Result<Im2col> view = MakeView(layer, linear->type, linear->input.zero_point, *window);
   if (!view.ok()) return view.status();
@@ -120,7 +118,6 @@ Result<PreparedLayer> PrepareDepthwiseConv2D(const Stream& stream, const LayerVi
   job.p.wide_stores = filter[3] % 4 == 0;
 
   PreparedLayer prepared;
-  prepared.name = DeviceRoutineName(linear->type, "depthwise");
   prepared.macs = CountMacs(layer.output().shape, taps);
   prepared.constant_bytes = weights.data_bytes + host.size() * sizeof(PanelParams);
   prepared.routine = std::move(routine);
@@ -155,7 +152,7 @@ Result<PreparedLayer> PrepareMean(const Stream& stream, const LayerView& layer) 
   job.multiplier = sum->multiplier;
   const Range range = RangeOf(type);
   job.output = {type == Type::kInt8, sum->out.zero_point, range.min, range.max};
-  return PrepareUnary(stream, type, "mean", job);
+  return PrepareUnary(stream, job);
 }
 
 }  // namespace intaglio::nn::cuda

@@ -117,6 +117,12 @@ std::string LabelOf(const Graph& graph, size_t layer) {
   return label;
 }
 
+Numerics LayerView::numerics() const {
+  if (layer().numerics.has_value()) return *layer().numerics;
+  const OperatorRow& row = layer().op.row();
+  return row.numerics == nullptr ? Numerics() : row.numerics(*this);
+}
+
 Status LayerView::Invalid(const std::string& what) const {
   return InvalidArgument(LabelOf(*graph_, index_) + ": " + what);
 }

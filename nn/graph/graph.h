@@ -29,10 +29,12 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "intaglio/fixedpoint/status.h"
+#include "intaglio/nn/graph/numerics.h"
 #include "intaglio/nn/graph/operator.h"
 #include "intaglio/nn/graph/tensor.h"
 
@@ -49,6 +51,8 @@ struct Layer {
   // Names the layer in messages, as in "CONV_2D #3 'MobilenetV1/Conv2d_0'". Where empty, it is made
   // from the operator, the position and the first output's name.
   std::string label;
+  // Where empty, TFLite's rules hold (LayerView::numerics).
+  std::optional<Numerics> numerics = std::nullopt;
 };
 
 struct FoldedShapes;

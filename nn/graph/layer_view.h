@@ -34,6 +34,9 @@ class LayerView {
     return graph_->tensors[static_cast<size_t>(layer().outputs[i])];
   }
 
+  // The layer's own numerics or, where it has none, TFLite's.
+  Numerics numerics() const;
+
   // Errors whose message starts with the layer's label.
   Status Invalid(const std::string& what) const;
   Status Unsupported(const std::string& what) const;

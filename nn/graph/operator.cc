@@ -12,7 +12,7 @@ constinit const OperatorRow kNone = {.name = "NONE",
                                      .max_inputs = SIZE_MAX,
                                      .types = 0,
                                      .infer = RefuseShapes,
-                                     .prepare = nullptr};
+                                     .candidates = {}};
 
 }  // namespace
 

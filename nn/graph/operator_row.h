@@ -12,25 +12,18 @@
 #include <vector>
 
 #include "intaglio/fixedpoint/status.h"
+#include "intaglio/nn/graph/candidate.h"
+#include "intaglio/nn/graph/numerics.h"
 #include "intaglio/nn/graph/tensor.h"
+#include "intaglio/nn/graph/type_set.h"
 
 namespace intaglio::nn {
 
-class LayerView;
 class Operator;
 struct Graph;
-struct LayerOptions;
 struct NestedGraph;
-struct PreparedLayer;
 
 using ShapesResult = Result<std::vector<Shape>>;
-
-// Sets of types, as bits 1 << type.
-using TypeSet = uint32_t;
-constexpr TypeSet SetOf(Type type) { return TypeSet{1} << static_cast<unsigned>(type); }
-inline constexpr TypeSet kAnyType = ~TypeSet{0};
-
-std::string ListTypes(TypeSet types);  // "int8, uint8", or "any"
 
 // A constant seen as matrices of channels by depth.
 struct MatrixCounts {
@@ -57,8 +50,9 @@ struct OperatorRow {
   // Returns the output shapes, from the parameters and the input shapes. Called with a right number
   // of inputs, of which the first min_inputs are present.
   ShapesResult (*infer)(const LayerView& layer);
-  // Makes the routine. Called on graphs that passed Validate, with input 0 of an accepted type.
-  Result<PreparedLayer> (*prepare)(const LayerView& layer, const LayerOptions& options);
+  // The ways to compute a layer, in order. They see layers of graphs that passed Validate, with
+  // input 0 of one of the types.
+  Candidates candidates;
   // What else a user must know, for lists of operators.
   const char* remark = "";
   // The inputs that are weights, biases and the like: bit i is input i. Some routines take only
@@ -67,6 +61,9 @@ struct OperatorRow {
   // Says why the layer computes in floating point although none of its tensors does; empty where it
   // does not. Null: it never does.
   std::string (*forces_float)(const LayerView& layer) = nullptr;
+  // TFLite's rules for the sums of a layer. Null: the operator has no sums of products, or TFLite
+  // treats them as Numerics says. Only for layers whose shapes have been inferred.
+  Numerics (*numerics)(const LayerView& layer) = nullptr;
   // Lists the graphs inside of the operator. Null: there are none.
   std::vector<NestedGraph> (*nested_graphs)(const Operator& op) = nullptr;
   // The values of the inputs do not matter, only their shapes.

@@ -57,7 +57,8 @@ class Splitter {
     for (size_t i = 0; i < part_.size(); ++i) {
       if (part_[i] != part) continue;
       const Layer& layer = graph_.layers[i];
-      made.layers.push_back({layer.op, move(layer.inputs), move(layer.outputs), {}});
+      made.layers.push_back(
+          {layer.op, move(layer.inputs), move(layer.outputs), {}, layer.numerics});
     }
     made.outputs = move(part == kOutputs ? graph_.outputs : Crossing(part));
     if (graph_.folded_shapes != nullptr) made.folded_shapes = IncompleteShapes();

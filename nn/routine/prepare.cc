@@ -1,12 +1,14 @@
 #include "intaglio/nn/routine/prepare.h"
 
 #include <algorithm>
+#include <span>
 #include <string>
 
 #include "intaglio/gemm/describe.h"
 #include "intaglio/nn/graph/cost.h"
 #include "intaglio/nn/graph/ledger.h"
 #include "intaglio/nn/graph/nested_graphs.h"
+#include "intaglio/nn/routine/candidates.h"
 #include "intaglio/nn/routine/routine_of.h"
 
 namespace intaglio::nn {
@@ -35,11 +37,17 @@ bool MakesNothing(const LayerView& layer) {
 }
 
 // Other dimensions of an empty output may be anything: nobody shall loop over them.
-PreparedLayer Nothing() {
+Result<PreparedLayer> PrepareNothing(const LayerView&, const LayerOptions&) {
   PreparedLayer prepared;
-  prepared.name = "cpu:none";
   prepared.routine = RoutineOf([](const RunArguments&) {});
   return prepared;
+}
+
+constexpr Candidate kNothing[] = {Moves("none", PrepareNothing)};
+
+std::span<const Candidate> CandidatesOf(const LayerView& layer) {
+  if (MakesNothing(layer)) return kNothing;
+  return layer.layer().op.row().candidates.list();
 }
 
 // The part of the bytes charged for a layer that it keeps once it is prepared.
@@ -50,13 +58,15 @@ size_t KeptBytes(const LayerView& layer, const Result<PreparedLayer>& prepared) 
 }
 
 // Charges everything that preparing may take before any of it is allocated.
-Result<PreparedLayer> PrepareCharged(const OperatorRow& row, const LayerView& layer,
+Result<PreparedLayer> PrepareCharged(const Candidate& candidate, const LayerView& layer,
                                      const LayerOptions& options) {
-  if (options.ledger == nullptr) return row.prepare(layer, options);
+  if (options.ledger == nullptr || candidate.prepare == PrepareNothing) {
+    return PrepareCandidate(candidate, layer, options);
+  }
   const size_t bound = BoundPreparation(layer);
   const Status status = options.ledger->Charge(bound);
   if (!status.ok()) return layer.Wrap(status);
-  Result<PreparedLayer> prepared = row.prepare(layer, options);
+  Result<PreparedLayer> prepared = PrepareCandidate(candidate, layer, options);
   options.ledger->Return(bound - std::min(bound, KeptBytes(layer, prepared)));
   return prepared;
 }
@@ -77,8 +87,13 @@ Result<PreparedLayer> Prepare(const LayerView& layer, const LayerOptions& option
     return layer.Unsupported("input '" + input.name + "' is " + NameOf(input.type) + "; " +
                              NamesOf(row.types) + " is supported");
   }
-  if (MakesNothing(layer)) return Nothing();
-  return PrepareCharged(row, layer, options);
+  const Result<const Candidate*> chosen = ChooseCandidate(CandidatesOf(layer), layer, options);
+  if (!chosen.ok()) return chosen.status();
+  return PrepareCharged(**chosen, layer, options);
+}
+
+std::vector<CandidateInfo> ListCandidates(const LayerView& layer, const LayerOptions& options) {
+  return ListCandidates(CandidatesOf(layer), layer, options);
 }
 
 }  // namespace intaglio::nn

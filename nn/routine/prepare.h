@@ -3,7 +3,9 @@
 #define INTAGLIO_NN_ROUTINE_PREPARE_H_
 
 #include <string>
+#include <vector>
 
+#include "intaglio/nn/routine/candidates.h"
 #include "intaglio/nn/routine/routine.h"
 
 namespace intaglio::nn {
@@ -11,9 +13,13 @@ namespace intaglio::nn {
 // The name of the best kernel for this CPU; empty if no kernel is usable.
 std::string BestKernel();
 
-// The row's prepare, after the checks that the row states. What preparing may take is charged to
-// the ledger before. Only for layers of graphs that passed Validate.
+// Makes the routine of the candidate that is chosen among the row's, after the checks that the row
+// states. What preparing may take is charged to the ledger before. Only for layers of graphs that
+// passed Validate.
 Result<PreparedLayer> Prepare(const LayerView& layer, const LayerOptions& options);
+
+// The candidates of a layer on this CPU. Only for layers of graphs that passed Validate.
+std::vector<CandidateInfo> ListCandidates(const LayerView& layer, const LayerOptions& options);
 
 }  // namespace intaglio::nn
 

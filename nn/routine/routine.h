@@ -44,7 +44,7 @@ class Routine {
 
 struct PreparedLayer {
   std::shared_ptr<const Routine> routine;
-  std::string name;    // backend:type/algorithm
+  std::string name;    // its candidate's: backend:type/algorithm
   std::string kernel;  // of packed constants, or empty
   int64_t macs = 0;
   int64_t work = 0;  // per run (CountWork of nn/graph/cost.h); rounds of loops are not counted
@@ -73,6 +73,9 @@ struct PreparedLayer {
 class Ledger;      // nn/graph/ledger.h
 class PackedOnce;  // nn/routine/packed_once.h
 
+// What the candidates of a device need of it: each backend derives its own.
+struct Device {};
+
 // What operators take from the options of Model::Prepare.
 struct LayerOptions {
   std::string kernel;  // for packed constants
@@ -86,6 +89,9 @@ struct LayerOptions {
   // Layers find here what another layer has made of the same constant; may be null. It compares
   // addresses, so it serves one model only.
   std::shared_ptr<PackedOnce> packed = nullptr;
+  // Names the candidate that computes the layer; empty: the first that accepts it.
+  std::string routine = {};
+  const Device* device = nullptr;  // of the backend; null for the CPU's
 };
 
 }  // namespace intaglio::nn

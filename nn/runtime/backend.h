@@ -5,9 +5,11 @@
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "intaglio/fixedpoint/status.h"
 #include "intaglio/nn/graph/graph.h"
+#include "intaglio/nn/routine/candidates.h"
 #include "intaglio/nn/routine/routine.h"
 
 namespace intaglio::nn {
@@ -17,10 +19,15 @@ class Backend {
  public:
   virtual ~Backend() = default;
 
-  // How a layer is computed here. Its routine's arguments lie in memory of Allocate, but for
+  // How a layer is computed here: by the candidate that `routine` names or, if that is empty, by
+  // the first that accepts the layer. The routine's arguments lie in memory of Allocate, but for
   // constants, which stay where the graph has them. Called on graphs that passed Validate; an
   // operator that the backend does not have is an error that names the layer.
-  virtual Result<PreparedLayer> Prepare(const Graph& graph, size_t layer) const = 0;
+  virtual Result<PreparedLayer> Prepare(const Graph& graph, size_t layer,
+                                        const std::string& routine) const = 0;
+
+  // The candidates of a layer here.
+  virtual std::vector<CandidateInfo> ListCandidates(const Graph& graph, size_t layer) const = 0;
 
   // Whether it may be called by several threads at once.
   virtual bool prepares_at_once() const = 0;

@@ -2,6 +2,7 @@
 #include <cstring>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "intaglio/nn/routine/memory_plan.h"
 #include "intaglio/nn/routine/prepare.h"
@@ -18,9 +19,16 @@ class HostBackend final : public Backend {
   HostBackend(const LayerOptions& options, size_t expected_bytes)
       : options_(options), pool_(BufferPool::Make(expected_bytes)) {}
 
-  Result<PreparedLayer> Prepare(const Graph& graph, size_t layer) const override {
+  Result<PreparedLayer> Prepare(const Graph& graph, size_t layer,
+                                const std::string& routine) const override {
     const BufferPool::Use use(pool_);
-    return ::intaglio::nn::Prepare(LayerView(graph, layer), options_);
+    LayerOptions options = options_;
+    options.routine = routine;
+    return ::intaglio::nn::Prepare(LayerView(graph, layer), options);
+  }
+
+  std::vector<CandidateInfo> ListCandidates(const Graph& graph, size_t layer) const override {
+    return ::intaglio::nn::ListCandidates(LayerView(graph, layer), options_);
   }
 
   bool prepares_at_once() const override { return true; }

@@ -269,6 +269,29 @@ Status CheckLimits(const Limits& limits) {
                          "; neither can be negative");
 }
 
+// The layers that a choice names.
+Result<std::vector<size_t>> LayersOf(const Graph& graph, const RoutineChoice& choice) {
+  std::vector<size_t> layers;
+  for (size_t i = 0; i < graph.layers.size(); ++i) {
+    if (choice.layer == std::to_string(i) || choice.layer == LabelOf(graph, i)) layers.push_back(i);
+  }
+  if (!layers.empty()) return layers;
+  return InvalidArgument("there is no layer '" + choice.layer + "' to run by '" + choice.routine +
+                         "'");
+}
+
+// The name of each layer's routine; empty: the first that accepts it.
+Result<std::vector<std::string>> RoutinesOf(const Graph& graph,
+                                            const std::vector<RoutineChoice>& choices) {
+  std::vector<std::string> routines(graph.layers.size());
+  for (const RoutineChoice& choice : choices) {
+    const Result<std::vector<size_t>> layers = LayersOf(graph, choice);
+    if (!layers.ok()) return layers.status();
+    for (const size_t layer : *layers) routines[layer] = choice.routine;
+  }
+  return routines;
+}
+
 // How many rounds of loops a run may take.
 int64_t MaxRounds(const Program& program, const Limits& limits) {
   return std::min(limits.max_rounds, limits.max_work / std::max<int64_t>(1, program.round_work()));
@@ -285,6 +308,8 @@ Result<std::unique_ptr<Model::Instance>> Model::Instance::Prepare(
   INTAGLIO_RETURN_IF_ERROR(CheckLimits(options.limits));
   INTAGLIO_RETURN_IF_ERROR(Validate(graph));
   if (options.integer_only) INTAGLIO_RETURN_IF_ERROR(CheckIntegerOnly(graph));
+  const Result<std::vector<std::string>> routines = RoutinesOf(graph, options.routines);
+  if (!routines.ok()) return routines.status();
   const Result<const Kernel*> kernel = KernelNamed(options.kernel);
   if (!kernel.ok()) return kernel.status();
   const auto ledger = std::make_shared<Ledger>(options.limits, CountConstants(graph));
@@ -299,7 +324,8 @@ Result<std::unique_ptr<Model::Instance>> Model::Instance::Prepare(
   }
   std::unique_ptr<Context> context = MakeContext(options);
   Result<Program> program = Program::Make(
-      std::move(graph), [&](const Graph& g, size_t layer) { return backend->Prepare(g, layer); },
+      std::move(graph),
+      [&](const Graph& g, size_t layer) { return backend->Prepare(g, layer, (*routines)[layer]); },
       options.keep_all_tensors, backend->prepares_at_once() ? context.get() : nullptr,
       ledger.get());
   if (!program.ok()) return program.status();
@@ -469,6 +495,9 @@ void Model::ResetState() { (void)instance_->ResetState(); }
 
 const Graph& Model::graph() const { return instance_->prepared->graph(); }
 const std::vector<LayerInfo>& Model::layers() const { return instance_->prepared->infos; }
+std::vector<CandidateInfo> Model::ListRoutines(size_t layer) const {
+  return instance_->prepared->backend->ListCandidates(graph(), layer);
+}
 size_t Model::arena_bytes() const { return instance_->prepared->program.plan().arena_bytes; }
 const std::vector<Placement>& Model::placements() const { return instance_->prepared->placements; }
 size_t Model::taken_bytes() const { return instance_->prepared->ledger->taken(); }

@@ -22,6 +22,12 @@ namespace intaglio::nn {
 
 class Backend;
 
+// The routine of one layer, where it shall not be the first that accepts it.
+struct RoutineChoice {
+  std::string layer;    // its label, or its number, from 0
+  std::string routine;  // one of Model::ListRoutines, "cpu:qint8/gemm"
+};
+
 struct PrepareOptions {
   int threads = 1;  // that prepare the layers and run them, the caller's among them
   // Does so through the caller's pool instead of threads of our own.
@@ -38,6 +44,8 @@ struct PrepareOptions {
   std::shared_ptr<const Backend> backend = {};
   // What preparing and running may take. What exceeds it is refused before it is allocated.
   Limits limits = {};
+  // An error if there is no such layer or routine, or if the routine does not accept the layer.
+  std::vector<RoutineChoice> routines = {};
 };
 
 // A caller's buffer for one input or output: dense, row-major, any alignment. The type and the
@@ -187,6 +195,10 @@ class Model {
 
   // One per layer of the graph, in its order.
   const std::vector<LayerInfo>& layers() const;
+
+  // The candidates for a layer's routine, in order of preference, with the reason why those that do
+  // not accept the layer do not. Only for layers that there are.
+  std::vector<CandidateInfo> ListRoutines(size_t layer) const;
 
   // The memory plan, known before the first run: the arena is all the memory that tensors and
   // routines use; the context's scratch for threads comes on top.

@@ -1,6 +1,13 @@
 // Whole networks through the backend for GPUs, on a device that the host plays (host_device.cc).
 #include <gtest/gtest.h>
 
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "intaglio/nn/cuda/backend.h"
+#include "intaglio/nn/ops/builder.h"
+#include "intaglio/nn/runtime/model.h"
 #include "intaglio/test/cuda/verify.h"
 
 namespace intaglio::test {
@@ -12,6 +19,44 @@ TEST(CudaBackend, GivesTheBitsOfTheCpu) {
   const Tally tally = VerifyNetworks(*stream);
   EXPECT_GE(tally.cases, 14);
   EXPECT_EQ(tally.failures, 0) << tally.first;
+}
+
+// A sum on the device, a transposition that only the host has, and a table on the device.
+Result<nn::Graph> PartlyOnHost() {
+  nn::Builder b("partly on the host");
+  const nn::Quantization q = nn::PerTensor(0.05f, -3);
+  const nn::Value x = b.Input("x", Type::kInt8, {5, 7}, q);
+  const nn::Value sum = b.Add(x, x, {}, nn::PerTensor(0.1f, 2));
+  const nn::Value turned =
+      b.Layer(nn::Transpose{{1, 0}}, {sum.id}, Type::kInt8, nn::PerTensor(0.1f, 2));
+  b.Output(b.Tanh(turned), "y");
+  return b.Finish();
+}
+
+TEST(CudaBackend, OtherLayersRunOnTheHostIfTheyMay) {
+  const Result<nn::Graph> graph = PartlyOnHost();
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  std::vector<int8_t> in(35);
+  std::iota(in.begin(), in.end(), int8_t{-20});
+  const nn::InputBuffer from[] = {nn::MakeInput(in)};
+  std::vector<int8_t> results[2] = {std::vector<int8_t>(35), std::vector<int8_t>(35)};
+  for (const bool on_device : {false, true}) {
+    nn::PrepareOptions options;
+    if (on_device) options.backend = *nn::cuda::MakeBackend(nullptr, {.others_on_host = true});
+    Result<nn::Model> model = nn::Model::Prepare(*graph, options);
+    ASSERT_TRUE(model.ok()) << model.status().message();
+    EXPECT_EQ(model->layers()[0].routine, on_device ? "cuda:qint8/add" : "cpu:qint8/elementwise");
+    EXPECT_EQ(model->layers()[1].routine, "cpu:qint8/copy");
+    const nn::OutputBuffer to[] = {nn::MakeOutput(results[on_device ? 1 : 0])};
+    ASSERT_TRUE(model->Run(from, to).ok());
+  }
+  EXPECT_EQ(results[1], results[0]);
+
+  nn::PrepareOptions options;
+  options.backend = *nn::cuda::MakeBackend(nullptr);
+  const std::string message = nn::Model::Prepare(*graph, options).status().message();
+  EXPECT_NE(message.find("no routine accepts it: there is none for this operator"), message.npos)
+      << message;
 }
 
 }  // namespace

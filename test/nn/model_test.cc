@@ -61,9 +61,13 @@ std::vector<float> RunImage(Model& model, const std::vector<float>& image) {
 // The CPU's routines, and a count of what the model asks for.
 class CountingBackend : public Backend {
  public:
-  Result<PreparedLayer> Prepare(const Graph& graph, size_t layer) const override {
+  Result<PreparedLayer> Prepare(const Graph& graph, size_t layer,
+                                const std::string& routine) const override {
     ++prepared;
-    return host_->Prepare(graph, layer);
+    return host_->Prepare(graph, layer, routine);
+  }
+  std::vector<CandidateInfo> ListCandidates(const Graph& graph, size_t layer) const override {
+    return host_->ListCandidates(graph, layer);
   }
   bool prepares_at_once() const override { return false; }
   Result<std::shared_ptr<std::byte>> Allocate(size_t bytes) const override {
@@ -95,12 +99,16 @@ class FailingBackend final : public Backend {
  public:
   explicit FailingBackend(bool throws) : throws_(throws) {}
 
-  Result<PreparedLayer> Prepare(const Graph& graph, size_t layer) const override {
+  Result<PreparedLayer> Prepare(const Graph& graph, size_t layer,
+                                const std::string& routine) const override {
     if (layer == 2 || layer + 1 == graph.layers.size()) {
       if (throws_) throw std::bad_alloc();
       return Unsupported("layer " + std::to_string(layer) + " fails");
     }
-    return host_->Prepare(graph, layer);
+    return host_->Prepare(graph, layer, routine);
+  }
+  std::vector<CandidateInfo> ListCandidates(const Graph& graph, size_t layer) const override {
+    return host_->ListCandidates(graph, layer);
   }
   bool prepares_at_once() const override { return true; }
   Result<std::shared_ptr<std::byte>> Allocate(size_t bytes) const override {
@@ -245,8 +253,9 @@ TEST(Model, WarmingUpFailsWithTheBackend) {
     Status Run(const RunArguments&) const override { return Unsupported("the device is lost"); }
   };
   class LosingBackend final : public CountingBackend {
-    Result<PreparedLayer> Prepare(const Graph& graph, size_t layer) const override {
-      Result<PreparedLayer> prepared = CountingBackend::Prepare(graph, layer);
+    Result<PreparedLayer> Prepare(const Graph& graph, size_t layer,
+                                  const std::string& routine) const override {
+      Result<PreparedLayer> prepared = CountingBackend::Prepare(graph, layer, routine);
       if (prepared.ok()) prepared->routine = std::make_shared<const Lost>();
       return prepared;
     }

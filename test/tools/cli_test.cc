@@ -236,6 +236,10 @@ TEST_F(Cli, InspectTellsWhatTheModelIs) {
   const Outcome text = Run("inspect network.tflite");
   ASSERT_EQ(text.status, 0) << text.err;
   EXPECT_NE(text.out.find("FULLY_CONNECTED"), std::string::npos);
+  EXPECT_EQ(text.out.find("gemm-unpacked"), std::string::npos);
+  const Outcome routines = Run("inspect network.tflite --routines");
+  EXPECT_NE(routines.out.find("cpu:qint8/gemm-unpacked"), std::string::npos) << routines.out;
+  EXPECT_NE(routines.out.find("no: not for int8"), std::string::npos);
   const Outcome outcome = Run("inspect network.tflite --json");
   ASSERT_EQ(outcome.status, 0) << outcome.err;
   const json report = json::parse(outcome.out);
@@ -246,6 +250,7 @@ TEST_F(Cli, InspectTellsWhatTheModelIs) {
   EXPECT_EQ(report["tensors"][1]["quantization"]["scales"].size(), 4u);
   EXPECT_EQ(report["layers"].size(), 8u);
   EXPECT_EQ(report["layers"][0]["operator"], "CONV_2D");
+  EXPECT_EQ(report["layers"][0]["routine"], report["layers"][0]["routines"][0]["name"]);
   EXPECT_EQ(report["layers"][0]["macs"], 4 * 4 * 4 * 3 * 3 * 2);
   EXPECT_GT(report["arena_bytes"], 0);
   EXPECT_GT(report["memory_plan"].size(), 0u);

@@ -26,7 +26,7 @@ std::string_view NameOf(const tflite::OperatorCode& code) {
 
 const char* WhatIsMissing(const CustomOperator& custom) {
   if (custom.row == nullptr) return "row";
-  if (custom.row->infer == nullptr || custom.row->prepare == nullptr) {
+  if (custom.row->infer == nullptr || custom.row->candidates.list().empty()) {
     return "function in its row";
   }
   return custom.read == nullptr ? "function that reads it" : nullptr;

@@ -174,6 +174,12 @@ struct Reader {
   std::shared_ptr<const ParameterSource> source;  // of the last layer
 };
 
+// Says on the last layer what TFLite's rules are.
+void SetNumerics(Graph& graph) {
+  const LayerView layer(graph, graph.layers.size() - 1);
+  if (layer.layer().op.row().numerics != nullptr) graph.layers.back().numerics = layer.numerics();
+}
+
 constexpr size_t kLabelBytes = 192;  // the most for a layer's label
 
 // The label of the last layer, with its place in the file.
@@ -335,6 +341,7 @@ Status ReadOperators(const TfliteFile& file, const tflite::SubGraph& subgraph, B
     // Once a layer is gone, the others would lose their place in the file.
     if (dropped) graph.layers.back().label = LabelAt(graph, i);
     INTAGLIO_RETURN_IF_ERROR(SetOutputShapes(graph, before));
+    SetNumerics(graph);
     reader.folder.Add(before, reader.source);
   }
   reader.folder.Finish();

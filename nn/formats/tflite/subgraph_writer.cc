@@ -108,6 +108,10 @@ class SubgraphWriter {
 
   Status EncodeLayer(size_t index) {
     Encoding e(LayerView(graph_, index), parts_);
+    const OperatorRow& row = e.layer().layer().op.row();
+    if (row.numerics != nullptr && e.layer().numerics() != row.numerics(e.layer())) {
+      return e.layer().Unsupported("the format rounds its sums in another way");
+    }
     INTAGLIO_RETURN_IF_ERROR(Encode(e));
     for (EncodedOperator& op : e.Finish()) operators_.push_back(std::move(op));
     return {};

@@ -131,9 +131,8 @@ Result<std::vector<Program>> PrepareGraphs(const LayerView& layer, const LayerOp
 }
 
 template <class R>
-PreparedLayer PreparedOf(const char* name, std::vector<Program> programs) {
+PreparedLayer PreparedOf(std::vector<Program> programs) {
   PreparedLayer prepared;
-  prepared.name = name;
   for (const Program& program : programs) {
     prepared.constant_bytes += program.constant_bytes();
     prepared.round_work = std::max(prepared.round_work, program.round_work());
@@ -194,7 +193,7 @@ Result<PreparedLayer> PrepareWhile(const LayerView& layer, const LayerOptions& o
   }
   Result<std::vector<Program>> programs = PrepareGraphs(layer, options);
   if (!programs.ok()) return programs.status();
-  return PreparedOf<Loop>("cpu:graph/loop", std::move(*programs));
+  return PreparedOf<Loop>(std::move(*programs));
 }
 
 Result<PreparedLayer> PrepareIf(const LayerView& layer, const LayerOptions& options) {
@@ -204,7 +203,7 @@ Result<PreparedLayer> PrepareIf(const LayerView& layer, const LayerOptions& opti
   }
   Result<std::vector<Program>> programs = PrepareGraphs(layer, options);
   if (!programs.ok()) return programs.status();
-  return PreparedOf<Branch>("cpu:graph/branch", std::move(*programs));
+  return PreparedOf<Branch>(std::move(*programs));
 }
 
 std::vector<NestedGraph> GraphsOfWhile(const Operator& op) {
@@ -226,17 +225,18 @@ constinit const OperatorRow While::kRow = {
     .max_inputs = kMany,
     .types = kAnyType,
     .infer = InferWhile,
-    .prepare = PrepareWhile,
+    .candidates = Candidate{.algorithm = "loop", .prepare = PrepareWhile, .kind = "graph"},
     .remark = "any state whose shapes stay; PrepareOptions bounds the rounds of a run",
     .nested_graphs = GraphsOfWhile};
 
-constinit const OperatorRow If::kRow = {.name = "IF",
-                                        .min_inputs = 1,
-                                        .max_inputs = kMany,
-                                        .types = kBool,
-                                        .infer = InferIf,
-                                        .prepare = PrepareIf,
-                                        .remark = "the condition; branches of the same shapes",
-                                        .nested_graphs = GraphsOfIf};
+constinit const OperatorRow If::kRow = {
+    .name = "IF",
+    .min_inputs = 1,
+    .max_inputs = kMany,
+    .types = kBool,
+    .infer = InferIf,
+    .candidates = Candidate{.algorithm = "branch", .prepare = PrepareIf, .kind = "graph"},
+    .remark = "the condition; branches of the same shapes",
+    .nested_graphs = GraphsOfIf};
 
 }  // namespace intaglio::nn

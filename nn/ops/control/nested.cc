@@ -56,8 +56,10 @@ Status CheckNested(const LayerView& layer, const Graph* graph, const char* what,
 
 Result<Program> PrepareNested(const LayerView& layer, const Graph& graph, const char* what,
                               const LayerOptions& options) {
+  LayerOptions nested = options;
+  nested.routine.clear();  // it names the routine of the layer itself
   Result<Program> program = Program::Make(
-      graph, [&](const Graph& g, size_t i) { return Prepare(LayerView(g, i), options); }, false,
+      graph, [&](const Graph& g, size_t i) { return Prepare(LayerView(g, i), nested); }, false,
       nullptr, options.ledger.get());
   if (!program.ok()) return InNested(layer, what, program.status());
   // A layer adds up those of two.

@@ -33,7 +33,6 @@ Result<PreparedLayer> PrepareAssignVariable(const LayerView& layer, const LayerO
   const Tensor& value = layer.input(0);
   INTAGLIO_RETURN_IF_ERROR(CheckType(layer, layer.input(1), value.type));
   PreparedLayer prepared;
-  prepared.name = RoutineName(value.type, "copy");
   prepared.routine =
       RoutineOf([bytes = *CountBytes(value.shape, value.type)](const RunArguments& arguments) {
         std::memmove(arguments.variables[1], arguments.inputs[0], bytes);
@@ -48,13 +47,14 @@ constinit const OperatorRow ReadVariable::kRow = {.name = "READ_VARIABLE",
                                                   .max_inputs = 1,
                                                   .types = kAnyType,
                                                   .infer = InferReadVariable,
-                                                  .prepare = PrepareReshape};
+                                                  .candidates = Moves("copy", PrepareReshape)};
 
-constinit const OperatorRow AssignVariable::kRow = {.name = "ASSIGN_VARIABLE",
-                                                    .min_inputs = 2,
-                                                    .max_inputs = 2,
-                                                    .types = kAnyType,
-                                                    .infer = InferAssignVariable,
-                                                    .prepare = PrepareAssignVariable};
+constinit const OperatorRow AssignVariable::kRow = {
+    .name = "ASSIGN_VARIABLE",
+    .min_inputs = 2,
+    .max_inputs = 2,
+    .types = kAnyType,
+    .infer = InferAssignVariable,
+    .candidates = Moves("copy", PrepareAssignVariable)};
 
 }  // namespace intaglio::nn

@@ -23,7 +23,7 @@ struct Box {
   float xmax;
 };
 
-struct Candidate {
+struct ScoredBox {
   int box;
   int label;
   float score;
@@ -104,8 +104,8 @@ class DetectionRoutine final : public Routine {
     int* order;         // [boxes]
     uint8_t* active;    // [boxes]
     int* labels;        // [boxes, classes]
-    Candidate* best;    // [max_detections + boxes]
-    Candidate* merged;  // the same
+    ScoredBox* best;    // [max_detections + boxes]
+    ScoredBox* merged;  // the same
     size_t bytes;
   };
 
@@ -120,8 +120,8 @@ class DetectionRoutine final : public Routine {
     b.order = divider.Take<int>(n);
     b.active = divider.Take<uint8_t>(n);
     b.labels = divider.Take<int>(n * static_cast<size_t>(op.classes));
-    b.best = divider.Take<Candidate>(candidates);
-    b.merged = divider.Take<Candidate>(candidates);
+    b.best = divider.Take<ScoredBox>(candidates);
+    b.merged = divider.Take<ScoredBox>(candidates);
     b.bytes = divider.bytes();
     return b;
   }
@@ -184,8 +184,8 @@ class DetectionRoutine final : public Routine {
   }
 
   int RunPerClass(const Buffers& b, const RunArguments& arguments) const {
-    Candidate* best = b.best;
-    Candidate* merged = b.merged;
+    ScoredBox* best = b.best;
+    ScoredBox* merged = b.merged;
     int count = 0;
     for (int label = 0; label < op.classes; ++label) {
       for (ptrdiff_t i = 0; i < boxes; ++i) {
@@ -307,7 +307,6 @@ Result<PreparedLayer> PrepareDetectionPostProcess(const LayerView& layer, const 
   routine->encoding = layer.input(0).shape[2];
   routine->columns = layer.input(1).shape[2];
   PreparedLayer prepared;
-  prepared.name = RoutineName(Type::kFloat32, "detection");
   prepared.scratch_bytes = routine->ScratchBytes();
   prepared.routine = std::move(routine);
   return prepared;
@@ -331,7 +330,7 @@ constinit const OperatorRow DetectionPostProcess::kRow = {
     .max_inputs = 3,
     .types = kEightBit | kFloat,
     .infer = InferDetectionPostProcess,
-    .prepare = PrepareDetectionPostProcess,
+    .candidates = Candidate{"detection", PrepareDetectionPostProcess},
     .remark = "custom; anchors and scores of the same types",
     .extra_work = CountPairs};
 

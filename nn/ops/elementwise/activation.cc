@@ -23,7 +23,7 @@ namespace {
 Result<PreparedLayer> PrepareClamp(const LayerView& layer, Activation activation) {
   const Type type = layer.output().type;
   if (type == Type::kFloat32 && layer.input(0).type == type) {
-    return PrepareUnary(layer, UnaryRoutine<float, float>(layer, Bounds<float>::Open(activation)));
+    return PrepareUnary(UnaryRoutine<float, float>(layer, Bounds<float>::Open(activation)));
   }
   const Result<InOut> q = SameTypeInOut(layer);
   if (!q.ok()) return q.status();
@@ -153,20 +153,26 @@ Result<PreparedLayer> PrepareReluN1To1(const LayerView& layer, const LayerOption
   return PrepareClamp(layer, Activation::kReluN1To1);
 }
 
-Result<PreparedLayer> PrepareLogistic(const LayerView& layer, const LayerOptions& options) {
-  if (layer.input(0).type == Type::kInt16) return PrepareLogistic16(layer);
-  if (layer.input(0).type == Type::kFloat32) {
-    INTAGLIO_RETURN_IF_ERROR(CheckOneType(layer));
-    return PrepareUnary(layer,
-                        LineRoutine<float, float>(layer, WideRoutinesOf(options.kernel).logistic));
-  }
+Result<PreparedLayer> PrepareLogistic8(const LayerView& layer, const LayerOptions&) {
   return PrepareRealFunction(layer, [](float x) { return 1.0f / (1.0f + std::exp(-x)); });
 }
 
+Result<PreparedLayer> PrepareLogisticFloat(const LayerView& layer, const LayerOptions& options) {
+  INTAGLIO_RETURN_IF_ERROR(CheckOneType(layer));
+  return PrepareUnary(LineRoutine<float, float>(layer, WideRoutinesOf(options.kernel).logistic));
+}
+
+constexpr Candidate kLogisticWays[] = {{"table", PrepareLogistic8, kEightBit},
+                                       {"elementwise", PrepareLogistic16, kInt16},
+                                       {"elementwise", PrepareLogisticFloat, kFloat}};
+
 Result<PreparedLayer> PrepareTanh(const LayerView& layer, const LayerOptions&) {
-  if (layer.input(0).type == Type::kInt16) return PrepareTanh16(layer);
   return PrepareRealFunction(layer, [](float x) { return std::tanh(x); });
 }
+
+constexpr Candidate kTanhWays[] = {{"table", PrepareTanh, kEightBit},
+                                   {"elementwise", PrepareTanh16, kInt16},
+                                   {"elementwise", PrepareTanh, kFloat}};
 
 Result<PreparedLayer> PrepareElu(const LayerView& layer, const LayerOptions&) {
   return PrepareRealFunction(layer, [](float x) { return x < 0 ? std::expm1(x) : x; });
@@ -180,9 +186,8 @@ Result<PreparedLayer> PrepareGelu(const LayerView& layer, const LayerOptions&) {
 Result<PreparedLayer> PrepareHardSwish(const LayerView& layer, const LayerOptions&) {
   const Type type = layer.output().type;
   if (type == Type::kFloat32 && layer.input(0).type == type) {
-    return PrepareUnary(layer, UnaryRoutine<float, float>(layer, [](float x) {
-                          return x * std::min(6.0f, std::max(0.0f, x + 3)) / 6;
-                        }));
+    return PrepareUnary(UnaryRoutine<float, float>(
+        layer, [](float x) { return x * std::min(6.0f, std::max(0.0f, x + 3)) / 6; }));
   }
   const Result<InOut> q = SameTypeInOut(layer);
   if (!q.ok()) return q.status();
@@ -213,8 +218,8 @@ Result<PreparedLayer> PrepareLeakyRelu(const LayerView& layer, const LayerOption
   const float alpha = layer.op<LeakyRelu>().alpha;
   const Type type = layer.output().type;
   if (type == Type::kFloat32 && layer.input(0).type == type) {
-    return PrepareUnary(layer, UnaryRoutine<float, float>(
-                                   layer, [alpha](float x) { return x > 0 ? x : x * alpha; }));
+    return PrepareUnary(
+        UnaryRoutine<float, float>(layer, [alpha](float x) { return x > 0 ? x : x * alpha; }));
   }
   const Result<InOut> q = SameTypeInOut(layer);
   if (!q.ok()) return q.status();
@@ -282,7 +287,7 @@ constinit const OperatorRow Logistic::kRow = {
     .max_inputs = 1,
     .types = kQuantized | kFloat,
     .infer = InferUnary,
-    .prepare = PrepareLogistic,
+    .candidates = kLogisticWays,
     .remark = "int16 of scales to 5.33, zero points 0, to the scale 2^-15"};
 
 constinit const OperatorRow Tanh::kRow = {
@@ -291,7 +296,7 @@ constinit const OperatorRow Tanh::kRow = {
     .max_inputs = 1,
     .types = kQuantized | kFloat,
     .infer = InferUnary,
-    .prepare = PrepareTanh,
+    .candidates = kTanhWays,
     .remark = "int16 of scales to 5.33, zero points 0, to the scale 2^-15"};
 
 constinit const OperatorRow Relu::kRow = {.name = "RELU",
@@ -299,56 +304,56 @@ constinit const OperatorRow Relu::kRow = {.name = "RELU",
                                           .max_inputs = 1,
                                           .types = kQuantized | kFloat,
                                           .infer = InferUnary,
-                                          .prepare = PrepareRelu};
+                                          .candidates = kBytesByTable<PrepareRelu>};
 
 constinit const OperatorRow Relu6::kRow = {.name = "RELU6",
                                            .min_inputs = 1,
                                            .max_inputs = 1,
                                            .types = kQuantized | kFloat,
                                            .infer = InferUnary,
-                                           .prepare = PrepareRelu6};
+                                           .candidates = kBytesByTable<PrepareRelu6>};
 
 constinit const OperatorRow ReluN1To1::kRow = {.name = "RELU_N1_TO_1",
                                                .min_inputs = 1,
                                                .max_inputs = 1,
                                                .types = kQuantized | kFloat,
                                                .infer = InferUnary,
-                                               .prepare = PrepareReluN1To1};
+                                               .candidates = kBytesByTable<PrepareReluN1To1>};
 
 constinit const OperatorRow HardSwish::kRow = {.name = "HARD_SWISH",
                                                .min_inputs = 1,
                                                .max_inputs = 1,
                                                .types = kEightBit | kFloat,
                                                .infer = InferUnary,
-                                               .prepare = PrepareHardSwish};
+                                               .candidates = kBytesByTable<PrepareHardSwish>};
 
 constinit const OperatorRow Elu::kRow = {.name = "ELU",
                                          .min_inputs = 1,
                                          .max_inputs = 1,
                                          .types = SetOf(Type::kInt8) | kFloat,
                                          .infer = InferUnary,
-                                         .prepare = PrepareElu};
+                                         .candidates = kIntegersByTable<PrepareElu>};
 
 constinit const OperatorRow Gelu::kRow = {.name = "GELU",
                                           .min_inputs = 1,
                                           .max_inputs = 1,
                                           .types = kQuantized | kFloat,
                                           .infer = InferUnary,
-                                          .prepare = PrepareGelu};
+                                          .candidates = kIntegersByTable<PrepareGelu>};
 
 constinit const OperatorRow LeakyRelu::kRow = {.name = "LEAKY_RELU",
                                                .min_inputs = 1,
                                                .max_inputs = 1,
                                                .types = kQuantized | kFloat,
                                                .infer = InferUnary,
-                                               .prepare = PrepareLeakyRelu};
+                                               .candidates = kBytesByTable<PrepareLeakyRelu>};
 
 constinit const OperatorRow Prelu::kRow = {.name = "PRELU",
                                            .min_inputs = 2,
                                            .max_inputs = 2,
                                            .types = kQuantized | kFloat,
                                            .infer = InferPrelu,
-                                           .prepare = PreparePrelu,
+                                           .candidates = Candidate{"elementwise", PreparePrelu},
                                            .remark = "int16 with int8 slopes",
                                            .parameters = kWeights};
 

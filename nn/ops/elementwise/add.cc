@@ -170,7 +170,7 @@ constinit const OperatorRow Add::kRow = {.name = "ADD",
                                          .max_inputs = 2,
                                          .types = kNumbers,
                                          .infer = InferBroadcast,
-                                         .prepare = PrepareAdd,
+                                         .candidates = Candidate{"elementwise", PrepareAdd},
                                          .remark = "int16 with zero points 0"};
 
 constinit const OperatorRow Sub::kRow = {.name = "SUB",
@@ -178,7 +178,7 @@ constinit const OperatorRow Sub::kRow = {.name = "SUB",
                                          .max_inputs = 2,
                                          .types = kNumbers,
                                          .infer = InferBroadcast,
-                                         .prepare = PrepareSub,
+                                         .candidates = Candidate{"elementwise", PrepareSub},
                                          .remark = "int16 with zero points 0"};
 
 }  // namespace intaglio::nn

@@ -67,7 +67,6 @@ Result<PreparedLayer> PrepareCast(const LayerView& layer, const LayerOptions&) {
   const Type to = layer.output().type;
   const auto count = static_cast<size_t>(*CountElements(layer.output().shape));
   PreparedLayer prepared;
-  prepared.name = RoutineName(from, "cast");
   if (from == Type::kBool) {
     prepared.routine = CastRoutineFrom<Truth>(to, count);
   } else {
@@ -84,7 +83,7 @@ constinit const OperatorRow Cast::kRow = {.name = "CAST",
                                           .max_inputs = 1,
                                           .types = kAnyType,
                                           .infer = InferUnary,
-                                          .prepare = PrepareCast,
+                                          .candidates = Candidate{"cast", PrepareCast},
                                           .remark = "every pair of types"};
 
 }  // namespace intaglio::nn

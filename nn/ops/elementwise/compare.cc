@@ -133,7 +133,7 @@ constinit const OperatorRow Maximum::kRow = {.name = "MAXIMUM",
                                              .max_inputs = 2,
                                              .types = kNumbers,
                                              .infer = InferBroadcast,
-                                             .prepare = PrepareMaximum,
+                                             .candidates = Moves("elementwise", PrepareMaximum),
                                              .remark = "one quantization"};
 
 constinit const OperatorRow Minimum::kRow = {.name = "MINIMUM",
@@ -141,7 +141,7 @@ constinit const OperatorRow Minimum::kRow = {.name = "MINIMUM",
                                              .max_inputs = 2,
                                              .types = kNumbers,
                                              .infer = InferBroadcast,
-                                             .prepare = PrepareMinimum,
+                                             .candidates = Moves("elementwise", PrepareMinimum),
                                              .remark = "one quantization"};
 
 constinit const OperatorRow Equal::kRow = {.name = "EQUAL",
@@ -149,61 +149,66 @@ constinit const OperatorRow Equal::kRow = {.name = "EQUAL",
                                            .max_inputs = 2,
                                            .types = kNumbers | kBool,
                                            .infer = InferBroadcast,
-                                           .prepare = PrepareEqual,
+                                           .candidates = Candidate{"elementwise", PrepareEqual},
                                            .remark = "quantized scales below 1"};
 
-constinit const OperatorRow NotEqual::kRow = {.name = "NOT_EQUAL",
-                                              .min_inputs = 2,
-                                              .max_inputs = 2,
-                                              .types = kNumbers | kBool,
-                                              .infer = InferBroadcast,
-                                              .prepare = PrepareNotEqual,
-                                              .remark = "quantized scales below 1"};
+constinit const OperatorRow NotEqual::kRow = {
+    .name = "NOT_EQUAL",
+    .min_inputs = 2,
+    .max_inputs = 2,
+    .types = kNumbers | kBool,
+    .infer = InferBroadcast,
+    .candidates = Candidate{"elementwise", PrepareNotEqual},
+    .remark = "quantized scales below 1"};
 
 constinit const OperatorRow Less::kRow = {.name = "LESS",
                                           .min_inputs = 2,
                                           .max_inputs = 2,
                                           .types = kNumbers,
                                           .infer = InferBroadcast,
-                                          .prepare = PrepareLess,
+                                          .candidates = Candidate{"elementwise", PrepareLess},
                                           .remark = "quantized scales below 1"};
 
-constinit const OperatorRow LessEqual::kRow = {.name = "LESS_EQUAL",
-                                               .min_inputs = 2,
-                                               .max_inputs = 2,
-                                               .types = kNumbers,
-                                               .infer = InferBroadcast,
-                                               .prepare = PrepareLessEqual,
-                                               .remark = "quantized scales below 1"};
+constinit const OperatorRow LessEqual::kRow = {
+    .name = "LESS_EQUAL",
+    .min_inputs = 2,
+    .max_inputs = 2,
+    .types = kNumbers,
+    .infer = InferBroadcast,
+    .candidates = Candidate{"elementwise", PrepareLessEqual},
+    .remark = "quantized scales below 1"};
 
 constinit const OperatorRow Greater::kRow = {.name = "GREATER",
                                              .min_inputs = 2,
                                              .max_inputs = 2,
                                              .types = kNumbers,
                                              .infer = InferBroadcast,
-                                             .prepare = PrepareGreater,
+                                             .candidates = Candidate{"elementwise", PrepareGreater},
                                              .remark = "quantized scales below 1"};
 
-constinit const OperatorRow GreaterEqual::kRow = {.name = "GREATER_EQUAL",
-                                                  .min_inputs = 2,
-                                                  .max_inputs = 2,
-                                                  .types = kNumbers,
-                                                  .infer = InferBroadcast,
-                                                  .prepare = PrepareGreaterEqual,
-                                                  .remark = "quantized scales below 1"};
+constinit const OperatorRow GreaterEqual::kRow = {
+    .name = "GREATER_EQUAL",
+    .min_inputs = 2,
+    .max_inputs = 2,
+    .types = kNumbers,
+    .infer = InferBroadcast,
+    .candidates = Candidate{"elementwise", PrepareGreaterEqual},
+    .remark = "quantized scales below 1"};
 
-constinit const OperatorRow LogicalAnd::kRow = {.name = "LOGICAL_AND",
-                                                .min_inputs = 2,
-                                                .max_inputs = 2,
-                                                .types = kBool,
-                                                .infer = InferBroadcast,
-                                                .prepare = PrepareLogicalAnd};
+constinit const OperatorRow LogicalAnd::kRow = {
+    .name = "LOGICAL_AND",
+    .min_inputs = 2,
+    .max_inputs = 2,
+    .types = kBool,
+    .infer = InferBroadcast,
+    .candidates = Candidate{"elementwise", PrepareLogicalAnd}};
 
-constinit const OperatorRow LogicalOr::kRow = {.name = "LOGICAL_OR",
-                                               .min_inputs = 2,
-                                               .max_inputs = 2,
-                                               .types = kBool,
-                                               .infer = InferBroadcast,
-                                               .prepare = PrepareLogicalOr};
+constinit const OperatorRow LogicalOr::kRow = {
+    .name = "LOGICAL_OR",
+    .min_inputs = 2,
+    .max_inputs = 2,
+    .types = kBool,
+    .infer = InferBroadcast,
+    .candidates = Candidate{"elementwise", PrepareLogicalOr}};
 
 }  // namespace intaglio::nn

@@ -18,7 +18,7 @@ namespace {
 template <class Function>
 Result<PreparedLayer> PrepareFloat(const LayerView& layer, const Function& f) {
   INTAGLIO_RETURN_IF_ERROR(CheckOneType(layer));
-  return PrepareUnary(layer, UnaryRoutine<float, float>(layer, f));
+  return PrepareUnary(UnaryRoutine<float, float>(layer, f));
 }
 
 // A table for numbers from the zero point on. A number below it makes the run fail.
@@ -54,12 +54,12 @@ Result<PreparedLayer> PrepareAbs(const LayerView& layer, const LayerOptions&) {
     return PrepareFloat(layer, [](float x) { return std::fabs(x); });
   }
   if (type == Type::kInt32) {
-    return PrepareUnary(layer, UnaryRoutine<int32_t, int32_t>(
-                                   layer, [](int32_t x) { return x < 0 ? WrappingSub(0, x) : x; }));
+    return PrepareUnary(UnaryRoutine<int32_t, int32_t>(
+        layer, [](int32_t x) { return x < 0 ? WrappingSub(0, x) : x; }));
   }
   if (type == Type::kInt16 && !layer.input(0).quantization.quantized()) {
     return PrepareUnary(
-        layer, UnaryRoutine<int16_t, int16_t>(layer, [](int32_t x) { return x < 0 ? -x : x; }));
+        UnaryRoutine<int16_t, int16_t>(layer, [](int32_t x) { return x < 0 ? -x : x; }));
   }
   const Result<InOut> q = SameTypeInOut(layer);
   if (!q.ok()) return q.status();
@@ -78,10 +78,10 @@ Result<PreparedLayer> PrepareAbs(const LayerView& layer, const LayerOptions&) {
 Result<PreparedLayer> PrepareNeg(const LayerView& layer, const LayerOptions&) {
   INTAGLIO_RETURN_IF_ERROR(CheckOneType(layer));
   if (layer.input(0).type == Type::kFloat32) return PrepareFloat(layer, [](float x) { return -x; });
-  return PrepareUnary(layer, VisitType<int32_t, int64_t>(layer.input(0).type, [&](auto zero) {
-                        using T = decltype(zero);
-                        return UnaryRoutine<T, T>(layer, [](T x) { return WrappingSub(T(0), x); });
-                      }));
+  return PrepareUnary(VisitType<int32_t, int64_t>(layer.input(0).type, [&](auto zero) {
+    using T = decltype(zero);
+    return UnaryRoutine<T, T>(layer, [](T x) { return WrappingSub(T(0), x); });
+  }));
 }
 
 Result<PreparedLayer> PrepareExp(const LayerView& layer, const LayerOptions&) {
@@ -175,7 +175,7 @@ Result<PreparedLayer> PrepareCos(const LayerView& layer, const LayerOptions&) {
 Result<PreparedLayer> PrepareLogicalNot(const LayerView& layer, const LayerOptions&) {
   INTAGLIO_RETURN_IF_ERROR(CheckOneType(layer));
   return PrepareUnary(
-      layer, UnaryRoutine<uint8_t, uint8_t>(layer, [](uint8_t x) { return x == 0 ? 1 : 0; }));
+      UnaryRoutine<uint8_t, uint8_t>(layer, [](uint8_t x) { return x == 0 ? 1 : 0; }));
 }
 
 std::string FloatOfSqrt(const LayerView& layer) {
@@ -186,47 +186,48 @@ std::string FloatOfSqrt(const LayerView& layer) {
 
 }  // namespace
 
-constinit const OperatorRow LogicalNot::kRow = {.name = "LOGICAL_NOT",
-                                                .min_inputs = 1,
-                                                .max_inputs = 1,
-                                                .types = kBool,
-                                                .infer = InferUnary,
-                                                .prepare = PrepareLogicalNot};
+constinit const OperatorRow LogicalNot::kRow = {
+    .name = "LOGICAL_NOT",
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .types = kBool,
+    .infer = InferUnary,
+    .candidates = Candidate{"elementwise", PrepareLogicalNot}};
 
 constinit const OperatorRow Abs::kRow = {.name = "ABS",
                                          .min_inputs = 1,
                                          .max_inputs = 1,
                                          .types = kSigned,
                                          .infer = InferUnary,
-                                         .prepare = PrepareAbs};
+                                         .candidates = kBytesByTable<PrepareAbs>};
 
 constinit const OperatorRow Neg::kRow = {.name = "NEG",
                                          .min_inputs = 1,
                                          .max_inputs = 1,
                                          .types = kInteger | kFloat,
                                          .infer = InferUnary,
-                                         .prepare = PrepareNeg};
+                                         .candidates = Candidate{"elementwise", PrepareNeg}};
 
 constinit const OperatorRow Exp::kRow = {.name = "EXP",
                                          .min_inputs = 1,
                                          .max_inputs = 1,
                                          .types = kReal,
                                          .infer = InferUnary,
-                                         .prepare = PrepareExp};
+                                         .candidates = kIntegersByTable<PrepareExp>};
 
 constinit const OperatorRow Log::kRow = {.name = "LOG",
                                          .min_inputs = 1,
                                          .max_inputs = 1,
                                          .types = kReal,
                                          .infer = InferUnary,
-                                         .prepare = PrepareLog};
+                                         .candidates = kIntegersByTable<PrepareLog>};
 
 constinit const OperatorRow Sqrt::kRow = {.name = "SQRT",
                                           .min_inputs = 1,
                                           .max_inputs = 1,
                                           .types = kReal,
                                           .infer = InferUnary,
-                                          .prepare = PrepareSqrt,
+                                          .candidates = kBytesByTable<PrepareSqrt>,
                                           .forces_float = FloatOfSqrt};
 
 constinit const OperatorRow Rsqrt::kRow = {.name = "RSQRT",
@@ -234,48 +235,48 @@ constinit const OperatorRow Rsqrt::kRow = {.name = "RSQRT",
                                            .max_inputs = 1,
                                            .types = kReal,
                                            .infer = InferUnary,
-                                           .prepare = PrepareRsqrt};
+                                           .candidates = kIntegersByTable<PrepareRsqrt>};
 
 constinit const OperatorRow Square::kRow = {.name = "SQUARE",
                                             .min_inputs = 1,
                                             .max_inputs = 1,
                                             .types = kFloat,
                                             .infer = InferUnary,
-                                            .prepare = PrepareSquare};
+                                            .candidates = Candidate{"elementwise", PrepareSquare}};
 
 constinit const OperatorRow Floor::kRow = {.name = "FLOOR",
                                            .min_inputs = 1,
                                            .max_inputs = 1,
                                            .types = kFloat,
                                            .infer = InferUnary,
-                                           .prepare = PrepareFloor};
+                                           .candidates = Candidate{"elementwise", PrepareFloor}};
 
 constinit const OperatorRow Ceil::kRow = {.name = "CEIL",
                                           .min_inputs = 1,
                                           .max_inputs = 1,
                                           .types = kFloat,
                                           .infer = InferUnary,
-                                          .prepare = PrepareCeil};
+                                          .candidates = Candidate{"elementwise", PrepareCeil}};
 
 constinit const OperatorRow Round::kRow = {.name = "ROUND",
                                            .min_inputs = 1,
                                            .max_inputs = 1,
                                            .types = kFloat,
                                            .infer = InferUnary,
-                                           .prepare = PrepareRound};
+                                           .candidates = Candidate{"elementwise", PrepareRound}};
 
 constinit const OperatorRow Sin::kRow = {.name = "SIN",
                                          .min_inputs = 1,
                                          .max_inputs = 1,
                                          .types = kFloat,
                                          .infer = InferUnary,
-                                         .prepare = PrepareSin};
+                                         .candidates = Candidate{"elementwise", PrepareSin}};
 
 constinit const OperatorRow Cos::kRow = {.name = "COS",
                                          .min_inputs = 1,
                                          .max_inputs = 1,
                                          .types = kFloat,
                                          .infer = InferUnary,
-                                         .prepare = PrepareCos};
+                                         .candidates = Candidate{"elementwise", PrepareCos}};
 
 }  // namespace intaglio::nn

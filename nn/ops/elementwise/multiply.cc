@@ -310,14 +310,14 @@ constinit const OperatorRow Mul::kRow = {.name = "MUL",
                                          .max_inputs = 2,
                                          .types = kNumbers,
                                          .infer = InferBroadcast,
-                                         .prepare = PrepareMul};
+                                         .candidates = Candidate{"elementwise", PrepareMul}};
 
 constinit const OperatorRow Div::kRow = {.name = "DIV",
                                          .min_inputs = 2,
                                          .max_inputs = 2,
                                          .types = kQuantized | SetOf(Type::kInt32) | kFloat,
                                          .infer = InferBroadcast,
-                                         .prepare = PrepareDiv,
+                                         .candidates = Candidate{"elementwise", PrepareDiv},
                                          .remark = "quantized scales a / (b * output) below 2^14"};
 
 constinit const OperatorRow SquaredDifference::kRow = {
@@ -326,29 +326,31 @@ constinit const OperatorRow SquaredDifference::kRow = {
     .max_inputs = 2,
     .types = SetOf(Type::kInt8) | SetOf(Type::kInt32) | kFloat,
     .infer = InferBroadcast,
-    .prepare = PrepareSquaredDifference};
+    .candidates = Candidate{"elementwise", PrepareSquaredDifference}};
 
-constinit const OperatorRow FloorDiv::kRow = {.name = "FLOOR_DIV",
-                                              .min_inputs = 2,
-                                              .max_inputs = 2,
-                                              .types = kSigned,
-                                              .infer = InferBroadcast,
-                                              .prepare = PrepareFloorDiv,
-                                              .remark = "not quantized"};
+constinit const OperatorRow FloorDiv::kRow = {
+    .name = "FLOOR_DIV",
+    .min_inputs = 2,
+    .max_inputs = 2,
+    .types = kSigned,
+    .infer = InferBroadcast,
+    .candidates = Candidate{"elementwise", PrepareFloorDiv},
+    .remark = "not quantized"};
 
-constinit const OperatorRow FloorMod::kRow = {.name = "FLOOR_MOD",
-                                              .min_inputs = 2,
-                                              .max_inputs = 2,
-                                              .types = kSigned | SetOf(Type::kInt64),
-                                              .infer = InferBroadcast,
-                                              .prepare = PrepareFloorMod,
-                                              .remark = "not quantized"};
+constinit const OperatorRow FloorMod::kRow = {
+    .name = "FLOOR_MOD",
+    .min_inputs = 2,
+    .max_inputs = 2,
+    .types = kSigned | SetOf(Type::kInt64),
+    .infer = InferBroadcast,
+    .candidates = Candidate{"elementwise", PrepareFloorMod},
+    .remark = "not quantized"};
 
 constinit const OperatorRow Pow::kRow = {.name = "POW",
                                          .min_inputs = 2,
                                          .max_inputs = 2,
                                          .types = SetOf(Type::kInt32) | kFloat,
                                          .infer = InferBroadcast,
-                                         .prepare = PreparePow};
+                                         .candidates = Candidate{"elementwise", PreparePow}};
 
 }  // namespace intaglio::nn

@@ -195,20 +195,37 @@ struct RequantizeFrom {
 
 bool IsEightBit(Type type) { return type == Type::kInt8 || type == Type::kUInt8; }
 
-Result<PreparedLayer> PrepareRequantize(const LayerView& layer, const Affine& to, size_t count) {
-  const Type in = layer.input(0).type;
-  const Type out = layer.output().type;
+Result<Requantization> RequantizationOf(const LayerView& layer) {
+  const Result<Affine> to = AffineOf(layer, layer.output());
+  if (!to.ok()) return to.status();
   const Result<Affine> from = AffineOf(layer, layer.input(0));
   if (!from.ok()) return from.status();
   const Result<QuantizedMultiplier> multiplier =
-      MakeMultiplier(layer, static_cast<double>(from->scale) / static_cast<double>(to.scale));
+      MakeMultiplier(layer, static_cast<double>(from->scale) / static_cast<double>(to->scale));
   if (!multiplier.ok()) return multiplier.status();
-  const Requantization r{*multiplier, from->zero_point, to.zero_point};
-  if (IsEightBit(in) && IsEightBit(out)) {
-    return PrepareTable(layer, MakeTable(in, [&](int32_t x) { return r(x, RangeOf(out)); }));
-  }
+  return Requantization{*multiplier, from->zero_point, to->zero_point};
+}
+
+const char* NotToBytes(const LayerView& layer, const LayerOptions&) {
+  return IsEightBit(layer.output().type) ? nullptr : "the output has more than 8 bits";
+}
+
+Result<PreparedLayer> PrepareByTable(const LayerView& layer, const LayerOptions&) {
+  const Result<Requantization> r = RequantizationOf(layer);
+  if (!r.ok()) return r.status();
+  const Range range = RangeOf(layer.output().type);
+  return PrepareTable(layer,
+                      MakeTable(layer.input(0).type, [&](int32_t x) { return (*r)(x, range); }));
+}
+
+Result<PreparedLayer> PrepareRequantize(const LayerView& layer, const LayerOptions&) {
+  const Type in = layer.input(0).type;
+  const Type out = layer.output().type;
+  const Result<Requantization> made = RequantizationOf(layer);
+  if (!made.ok()) return made.status();
+  const Requantization& r = *made;
+  const auto count = static_cast<size_t>(*CountElements(layer.output().shape));
   PreparedLayer prepared;
-  prepared.name = RoutineName(in, "elementwise");
   switch (in) {
     case Type::kInt8:
       prepared.routine = MakeFor<RequantizeFrom<int8_t>::Routine>(out, r, count);
@@ -237,7 +254,6 @@ Result<PreparedLayer> PrepareQuantize(const LayerView& layer, const LayerOptions
   const Result<Affine> to = AffineOf(layer, layer.output());
   if (!to.ok()) return to.status();
   const auto count = static_cast<size_t>(*CountElements(layer.output().shape));
-  if (layer.input(0).type != Type::kFloat32) return PrepareRequantize(layer, *to, count);
   const Result<const LineRoutines*> lines = LinesOf(options.kernel);
   if (!lines.ok()) return layer.Wrap(lines.status());
   PreparedLayer prepared;
@@ -245,29 +261,39 @@ Result<PreparedLayer> PrepareQuantize(const LayerView& layer, const LayerOptions
   if (prepared.routine == nullptr) {
     return layer.Unsupported(std::string("from float32 to ") + NameOf(layer.output().type));
   }
-  prepared.name = RoutineName(Type::kFloat32, "quantize");
   return prepared;
 }
 
 namespace {
 
-Result<PreparedLayer> PrepareDequantizeAxis(const LayerView& layer, size_t count) {
+constexpr Candidate kQuantizeWays[] = {
+    {"quantize", PrepareQuantize, kFloat, nullptr, /*bounded=*/0},
+    {"table", PrepareByTable, kEightBit, NotToBytes},
+    {"elementwise", PrepareRequantize}};
+
+const char* NotPerAxis(const LayerView& layer, const LayerOptions&) {
+  return layer.input(0).quantization.per_axis() ? nullptr : "the input has one scale";
+}
+
+Result<PreparedLayer> PrepareDequantizeAxis(const LayerView& layer, const LayerOptions&) {
+  INTAGLIO_RETURN_IF_ERROR(CheckType(layer, layer.output(), Type::kFloat32));
+  const auto count = static_cast<size_t>(*CountElements(layer.output().shape));
   const Tensor& input = layer.input(0);
   const Result<size_t> inner = QuantizedStride(layer);
   if (!inner.ok()) return inner.status();
   PreparedLayer prepared;
   prepared.routine = MakeFor<DequantizeAxisRoutine>(input.type, input.quantization, *inner, count);
-  prepared.name = RoutineName(input.type, "dequantize");
   return prepared;
 }
 
 // Constants of float16, which are float32 once they are read.
-PreparedLayer PrepareCopy(size_t count) {
+Result<PreparedLayer> PrepareCopy(const LayerView& layer, const LayerOptions&) {
+  INTAGLIO_RETURN_IF_ERROR(CheckType(layer, layer.output(), Type::kFloat32));
+  const auto count = static_cast<size_t>(*CountElements(layer.output().shape));
   PreparedLayer prepared;
   prepared.routine = RoutineOf([count](const RunArguments& arguments) {
     std::memmove(arguments.outputs[0], arguments.inputs[0], count * sizeof(float));
   });
-  prepared.name = RoutineName(Type::kFloat32, "copy");
   prepared.alias = true;
   return prepared;
 }
@@ -275,17 +301,19 @@ PreparedLayer PrepareCopy(size_t count) {
 Result<PreparedLayer> PrepareDequantize(const LayerView& layer, const LayerOptions& options) {
   INTAGLIO_RETURN_IF_ERROR(CheckType(layer, layer.output(), Type::kFloat32));
   const auto count = static_cast<size_t>(*CountElements(layer.output().shape));
-  if (layer.input(0).type == Type::kFloat32) return PrepareCopy(count);
-  if (layer.input(0).quantization.per_axis()) return PrepareDequantizeAxis(layer, count);
   const Result<Affine> from = AffineOf(layer, layer.input(0));
   if (!from.ok()) return from.status();
   const Result<const LineRoutines*> lines = LinesOf(options.kernel);
   if (!lines.ok()) return layer.Wrap(lines.status());
   PreparedLayer prepared;
   prepared.routine = MakeFor<DequantizeRoutine>(layer.input(0).type, *from, count, **lines);
-  prepared.name = RoutineName(layer.input(0).type, "dequantize");
   return prepared;
 }
+
+constexpr Candidate kDequantizeWays[] = {
+    Moves("copy", PrepareCopy, 0, kFloat),
+    {"dequantize-axis", PrepareDequantizeAxis, kQuantized, NotPerAxis},
+    {"dequantize", PrepareDequantize, kQuantized}};
 
 }  // namespace
 
@@ -294,7 +322,7 @@ constinit const OperatorRow Quantize::kRow = {.name = "QUANTIZE",
                                               .max_inputs = 1,
                                               .types = kQuantized | SetOf(Type::kInt32) | kFloat,
                                               .infer = InferUnary,
-                                              .prepare = PrepareQuantize,
+                                              .candidates = kQuantizeWays,
                                               .remark = "to int8, uint8, int16; int16 to int32"};
 
 constinit const OperatorRow Dequantize::kRow = {.name = "DEQUANTIZE",
@@ -302,7 +330,7 @@ constinit const OperatorRow Dequantize::kRow = {.name = "DEQUANTIZE",
                                                 .max_inputs = 1,
                                                 .types = kQuantized | kFloat,
                                                 .infer = InferUnary,
-                                                .prepare = PrepareDequantize,
+                                                .candidates = kDequantizeWays,
                                                 .remark = "to float32"};
 
 }  // namespace intaglio::nn

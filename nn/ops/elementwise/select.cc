@@ -37,7 +37,6 @@ Result<PreparedLayer> PrepareChoice(const LayerView& layer, const Loops<4>& loop
   INTAGLIO_RETURN_IF_ERROR(CheckOneType(layer, 1));
   const Type type = layer.output().type;
   PreparedLayer prepared;
-  prepared.name = RoutineName(type, "select");
   const size_t size = SizeOf(type);
   prepared.routine = RoutineOf([=](const RunArguments& arguments) {
     if (size == 1) return Choose<1>(loops, arguments);
@@ -83,7 +82,7 @@ constinit const OperatorRow Select::kRow = {.name = "SELECT",
                                             .max_inputs = 3,
                                             .types = SetOf(Type::kBool),
                                             .infer = InferSelect,
-                                            .prepare = PrepareSelect,
+                                            .candidates = Moves("select", PrepareSelect, 1),
                                             .remark = "the condition; values of any type"};
 
 constinit const OperatorRow SelectV2::kRow = {.name = "SELECT_V2",
@@ -91,7 +90,7 @@ constinit const OperatorRow SelectV2::kRow = {.name = "SELECT_V2",
                                               .max_inputs = 3,
                                               .types = SetOf(Type::kBool),
                                               .infer = InferBroadcast,
-                                              .prepare = PrepareSelectV2,
+                                              .candidates = Moves("select", PrepareSelectV2, 1),
                                               .remark = "the condition; values of any type"};
 
 }  // namespace intaglio::nn

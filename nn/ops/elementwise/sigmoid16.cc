@@ -111,19 +111,19 @@ template <class Function>
 Result<PreparedLayer> PrepareSigmoid(const LayerView& layer, int max_left) {
   const Result<Rescale> rescale = CheckAndRescale(layer, max_left);
   if (!rescale.ok()) return rescale.status();
-  PreparedLayer prepared = PrepareUnary(
-      layer, UnaryRoutine<int16_t, int16_t>(layer, Function{MakeLogisticTable(), *rescale}));
+  PreparedLayer prepared =
+      PrepareUnary(UnaryRoutine<int16_t, int16_t>(layer, Function{MakeLogisticTable(), *rescale}));
   prepared.constant_bytes = sizeof(LogisticTable);
   return prepared;
 }
 
 }  // namespace
 
-Result<PreparedLayer> PrepareLogistic16(const LayerView& layer) {
+Result<PreparedLayer> PrepareLogistic16(const LayerView& layer, const LayerOptions&) {
   return PrepareSigmoid<Logistic16>(layer, 0);
 }
 
-Result<PreparedLayer> PrepareTanh16(const LayerView& layer) {
+Result<PreparedLayer> PrepareTanh16(const LayerView& layer, const LayerOptions&) {
   return PrepareSigmoid<Tanh16>(layer, 1);
 }
 

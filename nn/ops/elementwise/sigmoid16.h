@@ -6,8 +6,8 @@
 
 namespace intaglio::nn {
 
-Result<PreparedLayer> PrepareLogistic16(const LayerView& layer);
-Result<PreparedLayer> PrepareTanh16(const LayerView& layer);
+Result<PreparedLayer> PrepareLogistic16(const LayerView& layer, const LayerOptions& options);
+Result<PreparedLayer> PrepareTanh16(const LayerView& layer, const LayerOptions& options);
 
 }  // namespace intaglio::nn
 

@@ -105,38 +105,48 @@ ShapesResult InferBatchMatMul(const LayerView& layer) {
   return std::vector<Shape>{shape};
 }
 
-Result<PreparedLayer> PrepareBatchMatMul(const LayerView& layer, const LayerOptions& options) {
-  const BatchMatMul& op = layer.op<BatchMatMul>();
-  const Result<MatMulSizes> sizes = SizesOf(layer);
-  if (!sizes.ok()) return sizes.status();
-  if (layer.input(0).type == Type::kFloat32) {
-    if (layer.input(1).type == Type::kInt8) {
-      return PrepareBatchMatMulHybrid(layer, options, *sizes, BatchLoops(layer, *sizes));
-    }
-    return PrepareBatchMatMulFloat(layer, options, *sizes, BatchLoops(layer, *sizes));
-  }
+// The product of the scales is rounded to float32, as in TFLite's uint8 convolutions.
+Numerics NumericsOfBatchMatMul(const LayerView&) { return {.float32_scales = true}; }
+
+Result<QuantizedMultiplier> MultiplierOf(const LayerView& layer, const ThreeAffines& q) {
+  INTAGLIO_RETURN_IF_ERROR(CheckScaling(layer, {Scaling::kDoubleRounding}));
+  LinearLayer linear;
+  linear.numerics = layer.numerics();
+  linear.input = q.a;
+  linear.weight_scales = {q.b.scale};
+  linear.output = q.out;
+  return MakeMultiplier(layer, RealMultipliers(linear)[0]);
+}
+
+Result<PreparedLayer> PrepareWords(const LayerView& layer, const LayerOptions&,
+                                   const MatMulSizes& sizes, const Loops<3>& loops) {
   const Result<ThreeAffines> q = AffinesOf(layer);
   if (!q.ok()) return q.status();
-  // The product of the scales is rounded to float32, as in TFLite's uint8 convolutions.
-  const Result<QuantizedMultiplier> multiplier = MakeMultiplier(
-      layer, static_cast<double>(q->a.scale * q->b.scale) / static_cast<double>(q->out.scale));
+  const Result<QuantizedMultiplier> multiplier = MultiplierOf(layer, *q);
   if (!multiplier.ok()) return multiplier.status();
-  if (layer.output().type == Type::kInt16) {
-    if (q->a.zero_point != 0 || q->b.zero_point != 0 || q->out.zero_point != 0) {
-      return layer.Unsupported("int16 with zero points other than 0");
-    }
-    return PrepareBatchMatMul16(layer, *sizes, BatchLoops(layer, *sizes), *multiplier);
+  if (q->a.zero_point != 0 || q->b.zero_point != 0 || q->out.zero_point != 0) {
+    return layer.Unsupported("int16 with zero points other than 0");
   }
-  if (sizes->depth > 1 << 15) {
-    return layer.Unsupported("sums " + std::to_string(sizes->depth) + " products; at most 2^15");
+  return PrepareBatchMatMul16(layer, sizes, loops, *multiplier);
+}
+
+Result<PreparedLayer> PrepareBytes(const LayerView& layer, const LayerOptions&,
+                                   const MatMulSizes& sizes, const Loops<3>& loops) {
+  const BatchMatMul& op = layer.op<BatchMatMul>();
+  const Result<ThreeAffines> q = AffinesOf(layer);
+  if (!q.ok()) return q.status();
+  const Result<QuantizedMultiplier> multiplier = MultiplierOf(layer, *q);
+  if (!multiplier.ok()) return multiplier.status();
+  if (sizes.depth > 1 << 15) {
+    return layer.Unsupported("sums " + std::to_string(sizes.depth) + " products; at most 2^15");
   }
   const Type type = layer.output().type;
   const Range range = RangeOf(type);
   auto routine = std::make_shared<BatchMatMulRoutine>();
-  routine->loops = BatchLoops(layer, *sizes);
-  routine->a = Operand8(type, sizes->rows, sizes->depth, op.adjoint_a, q->a.zero_point);
-  routine->b = Operand8(type, sizes->depth, sizes->cols, op.adjoint_b, q->b.zero_point);
-  routine->out = {nullptr, type, sizes->rows, sizes->cols, sizes->cols, Order::kRowMajor};
+  routine->loops = loops;
+  routine->a = Operand8(type, sizes.rows, sizes.depth, op.adjoint_a, q->a.zero_point);
+  routine->b = Operand8(type, sizes.depth, sizes.cols, op.adjoint_b, q->b.zero_point);
+  routine->out = {nullptr, type, sizes.rows, sizes.cols, sizes.cols, Order::kRowMajor};
   routine->multiplier = *multiplier;
   routine->pipeline.scaling = Scaling::kDoubleRounding;
   routine->pipeline.zero_point = q->out.zero_point;
@@ -144,11 +154,23 @@ Result<PreparedLayer> PrepareBatchMatMul(const LayerView& layer, const LayerOpti
   routine->pipeline.clamp_max = range.max;
   routine->pipeline.output = type;
   PreparedLayer prepared;
-  prepared.name = RoutineName(type, "gemm");
-  prepared.macs = CountMacs(layer.output().shape, sizes->depth);
+  prepared.macs = CountMacs(layer.output().shape, sizes.depth);
   prepared.routine = std::move(routine);
   return prepared;
 }
+
+template <auto kPrepare>
+Result<PreparedLayer> PrepareSized(const LayerView& layer, const LayerOptions& options) {
+  const Result<MatMulSizes> sizes = SizesOf(layer);
+  if (!sizes.ok()) return sizes.status();
+  return kPrepare(layer, options, *sizes, BatchLoops(layer, *sizes));
+}
+
+constexpr Candidate kBatchMatMulWays[] = {
+    {"gemm", PrepareSized<PrepareBytes>, kEightBit},
+    {"matmul", PrepareSized<PrepareWords>, kInt16},
+    HybridCandidate<>("gemm", PrepareSized<PrepareBatchMatMulHybrid>),
+    FloatCandidate<>("matmul", PrepareSized<PrepareBatchMatMulFloat>)};
 
 MatrixCounts MatricesOf(const LayerView&, const Tensor& constant) {
   const int64_t rows = constant.shape[constant.shape.size() - 2];
@@ -165,9 +187,10 @@ constinit const OperatorRow BatchMatMul::kRow = {
     .max_inputs = 2,
     .types = kReal,
     .infer = InferBatchMatMul,
-    .prepare = PrepareBatchMatMul,
+    .candidates = kBatchMatMulWays,
     .remark = "int16 with zero points 0; float32 also with constant int8",
     .parameters = kWeights,
+    .numerics = NumericsOfBatchMatMul,
     .packing = {.matrices = MatricesOf}};
 
 }  // namespace intaglio::nn

@@ -19,7 +19,6 @@ Result<PreparedLayer> PrepareBatchMatMul16(const LayerView& layer, const MatMulS
   }
   const BatchMatMul& op = layer.op<BatchMatMul>();
   PreparedLayer prepared;
-  prepared.name = RoutineName(Type::kInt16, "matmul");
   prepared.macs = CountMacs(layer.output().shape, sizes.depth);
   const ptrdiff_t row_a = op.adjoint_a ? 1 : sizes.depth;
   const ptrdiff_t step_a = op.adjoint_a ? sizes.rows : 1;

@@ -64,7 +64,6 @@ Result<PreparedLayer> PrepareBatchMatMulFloat(const LayerView& layer, const Laye
   const WideRoutines& wide = WideRoutinesOf(options.kernel);
   const bool packs = !op.adjoint_a && sizes.rows >= kLeastRows && sizes.cols >= wide.lanes;
   PreparedLayer prepared;
-  prepared.name = RoutineName(Type::kFloat32, "matmul");
   prepared.macs = CountMacs(layer.output().shape, sizes.depth);
   if (packs) prepared.scratch_bytes = PanelElements(sizes.cols, sizes.depth, wide) * sizeof(float);
   prepared.routine = RoutineOf([=, &wide](const RunArguments& arguments) {

@@ -111,7 +111,6 @@ Result<PreparedLayer> PrepareBatchMatMulHybrid(const LayerView& layer, const Lay
   routine->loops = loops;
   routine->adjoint_a = op.adjoint_a;
   routine->hybrid = std::move(*hybrid);
-  prepared.name = "cpu:hybrid/gemm";
   prepared.kernel = options.kernel;
   prepared.macs = CountMacs(layer.output().shape, sizes.depth);
   prepared.scratch_bytes = *scratch;

@@ -72,7 +72,6 @@ class Routine16 final : public Routine {
 
 PreparedLayer Describe(const LayerView& layer, const LayerOptions& options, int64_t taps) {
   PreparedLayer prepared;
-  prepared.name = RoutineName(layer.output().type, "depthwise");
   prepared.kernel = options.kernel;
   prepared.macs = CountMacs(layer.output().shape, taps);
   prepared.strides_output = true;
@@ -91,8 +90,7 @@ Result<PreparedLayer> PrepareChangingDepthwise(const LayerView& layer, const Lay
                   layer.input(1).shape[3], taps);
   if (!linear.ok()) return linear.status();
   INTAGLIO_RETURN_IF_ERROR(CheckOneZeroPoint(layer, linear->weight_zero_points));
-  Result<Multipliers> multipliers =
-      MakeMultipliers(layer, RealMultipliers(*linear, linear->type == Type::kUInt8));
+  Result<Multipliers> multipliers = MakeMultipliers(layer, *linear);
   if (!multipliers.ok()) return multipliers.status();
   const Result<Im2col> view = MakeView(layer, linear->type, linear->input.zero_point, window);
   if (!view.ok()) return view.status();

@@ -47,16 +47,16 @@ class ProductRoutine final : public Routine {
     return {};
   }
 
-  // Takes multipliers as convolutions do or, if `real64`, real multipliers as FULLY_CONNECTED does.
-  Status SetMultipliers(const LayerView& layer, bool real64) {
-    if (!real64) {
-      Result<Multipliers> made =
-          MakeMultipliers(layer, RealMultipliers(linear, linear.type == Type::kUInt8));
+  // Takes the multipliers that the numerics want.
+  Status SetMultipliers(const LayerView& layer) {
+    scaling = linear.numerics.scaling;
+    if (scaling != Scaling::kReal64) {
+      Result<Multipliers> made = MakeMultipliers(layer, linear);
       if (!made.ok()) return made.status();
       multipliers = std::move(*made);
       return {};
     }
-    real = RealMultipliers(linear, false);
+    real = RealMultipliers(linear);
     std::optional<Multipliers> single =
         SingleRoundingMultipliers(real, linear.output.zero_point, linear.clamp);
     if (!single.has_value()) return {};
@@ -98,7 +98,8 @@ class Routine16 final : public Routine {
 
 }  // namespace
 
-Result<PreparedLayer> PrepareChangingProduct16x8(const LayerView& layer, const ConvShape& shape) {
+Result<PreparedLayer> PrepareChangingProduct16x8(const LayerView& layer, const LayerOptions&,
+                                                 const ConvShape& shape) {
   const Placeholders placeholders(layer);
   Result<Linear16> linear =
       CheckLinear16(placeholders.layer(), shape.activation, 0, shape.outputs, shape.depth());
@@ -110,7 +111,6 @@ Result<PreparedLayer> PrepareChangingProduct16x8(const LayerView& layer, const C
   routine->shape = shape;
   routine->layer = std::move(*linear);
   PreparedLayer prepared;
-  prepared.name = RoutineName(Type::kInt16, "gemm");
   prepared.macs = CountMacs({shape.rows(), shape.outputs}, shape.depth());
   prepared.scratch_bytes = *scratch;
   prepared.strides_output = true;
@@ -118,7 +118,8 @@ Result<PreparedLayer> PrepareChangingProduct16x8(const LayerView& layer, const C
   return prepared;
 }
 
-Result<PreparedLayer> PrepareChangingProduct(const LayerView& layer, const ConvShape& shape) {
+Result<PreparedLayer> PrepareChangingProduct(const LayerView& layer, const LayerOptions&,
+                                             const ConvShape& shape) {
   const Placeholders placeholders(layer);
   auto routine = std::make_shared<ProductRoutine>();
   routine->shape = shape;
@@ -127,9 +128,8 @@ Result<PreparedLayer> PrepareChangingProduct(const LayerView& layer, const ConvS
   if (!linear.ok()) return linear.status();
   routine->linear = std::move(*linear);
   INTAGLIO_RETURN_IF_ERROR(CheckOneZeroPoint(layer, routine->linear.weight_zero_points));
-  INTAGLIO_RETURN_IF_ERROR(routine->SetMultipliers(layer, layer.layer().op.Is<FullyConnected>()));
+  INTAGLIO_RETURN_IF_ERROR(routine->SetMultipliers(layer));
   PreparedLayer prepared;
-  prepared.name = RoutineName(routine->linear.type, "gemm");
   prepared.macs = CountMacs({shape.rows(), shape.outputs}, shape.depth());
   prepared.strides_output = true;
   prepared.routine = std::move(routine);

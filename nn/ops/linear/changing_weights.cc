@@ -59,8 +59,9 @@ class ChangingRoutine final : public Routine {
 
 }  // namespace
 
-bool HasChangingWeights(const LayerView& layer) {
-  return Changes(layer, kWeights) || Changes(layer, kBias);
+const char* NeedsConstants(const LayerView& layer, const LayerOptions&) {
+  if (Changes(layer, kWeights)) return "the weights are activations";
+  return Changes(layer, kBias) ? "the bias is an activation" : nullptr;
 }
 
 Placeholders::Placeholders(const LayerView& layer) : graph_(WithLabel(layer)) {

@@ -9,9 +9,6 @@
 
 namespace intaglio::nn {
 
-// Whether the weights (input 1) or the bias (input 2) are not constants.
-bool HasChangingWeights(const LayerView& layer);
-
 // The same layer with constants in place of the changing inputs. It serves to prepare everything
 // that does not depend on their elements. Biases are 0. Weights of 8 bits are as far from their
 // zero points as possible, so that checks for overflow hold for all weights.
@@ -33,12 +30,19 @@ inline const void* BiasOf(const RunArguments& arguments) {
 // Refuses zero points that differ per channel: weights that every run packs must have one.
 Status CheckOneZeroPoint(const LayerView& layer, const std::vector<int32_t>& zero_points);
 
+// A reason against candidates that pack the weights beforehand.
+const char* NeedsConstants(const LayerView& layer, const LayerOptions& options);
+
 // Prepares a layer of float32 that `prepare` can prepare with constants. Every run prepares its
 // routine anew, and allocates what it packs.
 using PrepareConstant = Result<PreparedLayer> (*)(const LayerView& layer,
                                                   const LayerOptions& options);
 Result<PreparedLayer> PrepareChanging(const LayerView& layer, const LayerOptions& options,
                                       PrepareConstant prepare);
+template <PrepareConstant kPrepare>
+Result<PreparedLayer> PrepareUnpacked(const LayerView& layer, const LayerOptions& options) {
+  return PrepareChanging(layer, options, kPrepare);
+}
 
 }  // namespace intaglio::nn
 

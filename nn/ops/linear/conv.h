@@ -38,6 +38,14 @@ struct ConvShape {
 Result<ConvShape> ShapeOfConv2D(const LayerView& layer);
 Result<ConvShape> ShapeOfFullyConnected(const LayerView& layer);
 
+// A candidate's prepare, of a function that wants the shape.
+template <auto kShapeOf, auto kPrepare>
+Result<PreparedLayer> PrepareShaped(const LayerView& layer, const LayerOptions& options) {
+  const Result<ConvShape> shape = kShapeOf(layer);
+  if (!shape.ok()) return shape.status();
+  return kPrepare(layer, options, *shape);
+}
+
 // int16 inputs, int8 weights.
 Result<PreparedLayer> PrepareProduct16x8(const LayerView& layer, const LayerOptions& options,
                                          const ConvShape& shape);
@@ -45,11 +53,14 @@ Result<PreparedLayer> PrepareDepthwise16x8(const LayerView& layer, const LayerOp
                                            const Im2col& view);
 
 // Layers of 8 bits whose weights or bias change (changing_weights.h).
-Result<PreparedLayer> PrepareChangingProduct(const LayerView& layer, const ConvShape& shape);
+Result<PreparedLayer> PrepareChangingProduct(const LayerView& layer, const LayerOptions& options,
+                                             const ConvShape& shape);
 Result<PreparedLayer> PrepareChangingDepthwise(const LayerView& layer, const LayerOptions& options,
                                                const Window& window);
 // The same for int16 inputs and int8 weights.
-Result<PreparedLayer> PrepareChangingProduct16x8(const LayerView& layer, const ConvShape& shape);
+Result<PreparedLayer> PrepareChangingProduct16x8(const LayerView& layer,
+                                                 const LayerOptions& options,
+                                                 const ConvShape& shape);
 Result<PreparedLayer> PrepareChangingDepthwise16x8(const LayerView& layer,
                                                    const LayerOptions& options, const Im2col& view);
 

@@ -51,7 +51,6 @@ Result<PreparedLayer> PrepareProduct16x8(const LayerView& layer, const LayerOpti
       HalvesBytes(layer, shape.inputs(), int64_t{shape.rows()} * shape.group_outputs());
   if (!scratch.ok()) return scratch.status();
   PreparedLayer prepared;
-  prepared.name = RoutineName(Type::kInt16, "gemm");
   prepared.kernel = options.kernel;
   prepared.macs = CountMacs({shape.rows(), shape.outputs}, shape.depth());
   prepared.scratch_bytes = *scratch;
@@ -81,7 +80,6 @@ Result<PreparedLayer> PrepareDepthwise16x8(const LayerView& layer, const LayerOp
                                              *CountElements(layer.output().shape));
   if (!scratch.ok()) return scratch.status();
   PreparedLayer prepared;
-  prepared.name = RoutineName(Type::kInt16, "depthwise");
   prepared.kernel = options.kernel;
   prepared.macs = CountMacs(layer.output().shape, taps);
   prepared.scratch_bytes = *scratch;

@@ -152,45 +152,26 @@ MutableMatrix ConvShape::Output(void* data, Type type, ptrdiff_t stride, int gro
 
 namespace {
 
-Result<PreparedLayer> PrepareConv2D(const LayerView& layer, const LayerOptions& options) {
-  const Result<ConvShape> shape = ShapeOfConv2D(layer);
-  if (!shape.ok()) return shape.status();
-  if (HasChangingWeights(layer)) {
-    const Type type = layer.input(0).type;
-    if (type == Type::kFloat32) return PrepareChanging(layer, options, PrepareConv2D);
-    return type == Type::kInt16 ? PrepareChangingProduct16x8(layer, *shape)
-                                : PrepareChangingProduct(layer, *shape);
-  }
-  if (layer.input(0).type == Type::kInt16) return PrepareProduct16x8(layer, options, *shape);
-  if (layer.input(0).type == Type::kFloat32 && layer.input(1).type == Type::kInt8) {
-    // TFLite takes scales that are all the same for one.
-    const std::vector<float>& scales = layer.input(1).quantization.scales;
-    const bool per_channel =
-        std::adjacent_find(scales.begin(), scales.end(), std::not_equal_to<>()) != scales.end();
-    return PrepareProductHybrid(layer, options, *shape, per_channel);
-  }
-  if (layer.input(0).type == Type::kFloat32) return PrepareProductFloat(layer, options, *shape);
-
+Result<PreparedLayer> PrepareBytes(const LayerView& layer, const LayerOptions& options,
+                                   const ConvShape& shape) {
   auto routine = std::make_shared<ConvRoutine>();
-  routine->shape = *shape;
+  routine->shape = shape;
   Result<LinearLayer> linear =
-      CheckLinear(layer, shape->activation, 0, shape->outputs, shape->depth());
+      CheckLinear(layer, shape.activation, 0, shape.outputs, shape.depth());
   if (!linear.ok()) return linear.status();
   routine->linear = std::move(*linear);
-  Result<Multipliers> multipliers = MakeMultipliers(
-      layer, RealMultipliers(routine->linear, routine->linear.type == Type::kUInt8));
+  Result<Multipliers> multipliers = MakeMultipliers(layer, routine->linear);
   if (!multipliers.ok()) return multipliers.status();
   routine->multipliers = std::move(*multipliers);
-  const int kernel_height = WindowsPay(shape->view) ? shape->view.kernel_height : 1;
+  const int kernel_height = WindowsPay(shape.view) ? shape.view.kernel_height : 1;
   auto filters =
-      PackWeights(layer, routine->linear, options, shape->groups, shape->depth(), kernel_height);
+      PackWeights(layer, routine->linear, options, shape.groups, shape.depth(), kernel_height);
   if (!filters.ok()) return filters.status();
   routine->filters = std::move(filters->form);
   INTAGLIO_RETURN_IF_ERROR(PlanProducts(layer, options, *routine));
 
   PreparedLayer prepared;
-  prepared.name = RoutineName(routine->linear.type, "gemm");
-  prepared.macs = CountMacs(layer.output().shape, shape->depth());
+  prepared.macs = CountMacs(layer.output().shape, shape.depth());
   prepared.kernel = options.kernel;
   prepared.strides_output = true;
   prepared.packed_inputs = 1 << 1;  // the weights
@@ -199,6 +180,28 @@ Result<PreparedLayer> PrepareConv2D(const LayerView& layer, const LayerOptions& 
   prepared.routine = std::move(routine);
   return prepared;
 }
+
+Result<PreparedLayer> PrepareHybrid(const LayerView& layer, const LayerOptions& options,
+                                    const ConvShape& shape) {
+  // TFLite takes scales that are all the same for one.
+  const std::vector<float>& scales = layer.input(1).quantization.scales;
+  const bool per_channel =
+      std::adjacent_find(scales.begin(), scales.end(), std::not_equal_to<>()) != scales.end();
+  return PrepareProductHybrid(layer, options, shape, per_channel);
+}
+
+template <auto kPrepare>
+constexpr auto kShaped = PrepareShaped<ShapeOfConv2D, kPrepare>;
+
+constexpr Candidate kConv2DWays[] = {
+    {"gemm", kShaped<PrepareBytes>, kEightBit, NeedsConstants},
+    {"gemm-unpacked", kShaped<PrepareChangingProduct>, kEightBit},
+    {"gemm", kShaped<PrepareProduct16x8>, kInt16, NeedsConstants},
+    {"gemm-unpacked", kShaped<PrepareChangingProduct16x8>, kInt16},
+    HybridCandidate<NeedsConstants>("gemm", kShaped<PrepareHybrid>),
+    HybridCandidate<>("gemm-unpacked", PrepareUnpacked<kShaped<PrepareHybrid>>),
+    FloatCandidate<NeedsConstants>("gemm", kShaped<PrepareProductFloat>),
+    FloatCandidate<>("gemm-unpacked", PrepareUnpacked<kShaped<PrepareProductFloat>>)};
 
 MatrixCounts MatricesOf(const LayerView& layer, const Tensor& constant) {
   const Shape& shape = constant.shape;
@@ -215,9 +218,10 @@ constinit const OperatorRow Conv2D::kRow = {
     .max_inputs = 3,
     .types = kQuantized | kFloat,
     .infer = InferConv2D,
-    .prepare = PrepareConv2D,
+    .candidates = kConv2DWays,
     .remark = "weights int8 with int16, also int8 with float32; grouped and dilated too",
     .parameters = kWeightsAndBias,
+    .numerics = NumericsOfConvolution,
     .packing = {.matrices = MatricesOf, .packs_activations = true}};
 
 }  // namespace intaglio::nn

@@ -205,7 +205,6 @@ Result<PreparedLayer> PrepareProductFloat(const LayerView& layer, const LayerOpt
   for (const FloatPanels& panels : *routine->filters) {
     if (is_new) prepared.constant_bytes += panels.bytes();
   }
-  prepared.name = RoutineName(Type::kFloat32, "gemm");
   prepared.macs = CountMacs({shape.rows(), shape.outputs}, depth);
   prepared.scratch_bytes = routine->scratch_bytes();
   prepared.strides_output = true;

@@ -135,7 +135,6 @@ Result<PreparedLayer> PrepareProductHybrid(const LayerView& layer, const LayerOp
       QuantizedItemsBytes(layer, shape.view.batch, shape.inputs() / shape.view.batch);
   if (!scratch.ok()) return scratch.status();
   PreparedLayer prepared;
-  prepared.name = "cpu:hybrid/gemm";
   prepared.kernel = options.kernel;
   prepared.macs = CountMacs({shape.rows(), shape.outputs}, depth);
   prepared.scratch_bytes = *scratch;
@@ -180,7 +179,6 @@ Result<PreparedLayer> PrepareDepthwiseHybrid(const LayerView& layer, const Layer
       QuantizedItemsBytes(layer, view.batch, int64_t{view.height} * view.width * view.channels);
   if (!scratch.ok()) return scratch.status();
   PreparedLayer prepared;
-  prepared.name = "cpu:hybrid/depthwise";
   prepared.kernel = options.kernel;
   prepared.macs = CountMacs(layer.output().shape, taps);
   prepared.scratch_bytes = *scratch;

@@ -78,30 +78,6 @@ class OneChannelRoutine final : public Routine {
   Im2col view;
 };
 
-// Binds the pipeline of packed filters, and describes the layer.
-template <class R>
-Result<PreparedLayer> Finish(const LayerView& layer, const LayerOptions& options,
-                             std::shared_ptr<R> routine, LinearLayer linear,
-                             Multipliers multipliers, const Im2col& view, int64_t taps,
-                             size_t new_bytes) {
-  routine->linear = std::move(linear);
-  routine->multipliers = std::move(multipliers);
-  routine->view = view;
-  Result<BoundPipeline> bound =
-      BoundPipeline::Bind(routine->filters, MakePipeline(routine->linear, routine->multipliers, 0),
-                          view.type, view.zero_point, {.fit = options.fit, .rows = Rows(view)});
-  if (!bound.ok()) return layer.Wrap(bound.status());
-  routine->pipeline = std::move(*bound);
-  PreparedLayer prepared;
-  prepared.kernel = options.kernel;
-  prepared.strides_output = true;
-  prepared.macs = CountMacs(layer.output().shape, taps);
-  prepared.constant_bytes = new_bytes + routine->pipeline.bytes();
-  prepared.packed_inputs = 1 << 1;  // the weights
-  prepared.routine = std::move(routine);
-  return prepared;
-}
-
 ShapesResult InferDepthwiseConv2D(const LayerView& layer) {
   const Result<Window> window = WindowOf(layer);
   if (!window.ok()) return window.status();
@@ -115,65 +91,115 @@ ShapesResult InferDepthwiseConv2D(const LayerView& layer) {
   return std::vector<Shape>{{layer.input(0).shape[0], window->y.out, window->x.out, outputs}};
 }
 
-Result<PreparedLayer> PrepareDepthwiseConv2D(const LayerView& layer, const LayerOptions& options) {
+int64_t TapsOf(const LayerView& layer) {
+  const Shape& filter = layer.input(1).shape;
+  return *CountElements({filter[1], filter[2]});
+}
+
+// A layer of 8 bits with constant weights.
+struct Bytes {
+  LinearLayer linear;
+  Multipliers multipliers;
+  Im2col view;
+};
+
+Result<Bytes> CheckBytes(const LayerView& layer) {
   const Result<Window> window = WindowOf(layer);
   if (!window.ok()) return window.status();
-  const Tensor& filter = layer.input(1);
-  const int outputs = filter.shape[3];
-  const int64_t taps = *CountElements({filter.shape[1], filter.shape[2]});
-  const Type type = layer.input(0).type;
-  const bool changing = HasChangingWeights(layer);
-  if (changing && type == Type::kFloat32) {
-    return PrepareChanging(layer, options, PrepareDepthwiseConv2D);
-  }
-  if (type == Type::kInt16 || type == Type::kFloat32) {
-    const Result<Im2col> plain = MakeView(layer, Type::kInt8, 0, *window);
-    if (!plain.ok()) return plain.status();
-    if (type == Type::kFloat32 && filter.type == Type::kInt8) {
-      return PrepareDepthwiseHybrid(layer, options, *plain);
-    }
-    if (type == Type::kFloat32) return PrepareDepthwiseFloat(layer, options, *plain);
-    return changing ? PrepareChangingDepthwise16x8(layer, options, *plain)
-                    : PrepareDepthwise16x8(layer, options, *plain);
-  }
-  if (changing) return PrepareChangingDepthwise(layer, options, *window);
-
-  Result<LinearLayer> linear =
-      CheckLinear(layer, layer.op<DepthwiseConv2D>().activation, 3, outputs, taps);
+  Result<LinearLayer> linear = CheckLinear(layer, layer.op<DepthwiseConv2D>().activation, 3,
+                                           layer.input(1).shape[3], TapsOf(layer));
   if (!linear.ok()) return linear.status();
-  Result<Multipliers> multipliers =
-      MakeMultipliers(layer, RealMultipliers(*linear, linear->type == Type::kUInt8));
+  Result<Multipliers> multipliers = MakeMultipliers(layer, *linear);
   if (!multipliers.ok()) return multipliers.status();
-  const Result<Im2col> made = MakeView(layer, linear->type, linear->input.zero_point, *window);
-  if (!made.ok()) return made.status();
-  const Im2col view = AlongLines(*made);
-
+  const Result<Im2col> view = MakeView(layer, linear->type, linear->input.zero_point, *window);
+  if (!view.ok()) return view.status();
   for (const int32_t zero_point : linear->weight_zero_points) {
     if (zero_point == linear->weight_zero_points[0]) continue;
     return layer.Unsupported("the filter has zero points that differ per channel");
   }
+  return Bytes{std::move(*linear), std::move(*multipliers), AlongLines(*view)};
+}
 
-  const char* const algorithm = layer.input(0).shape[3] == 1 ? "gemm" : "depthwise";
-  const std::string name = RoutineName(linear->type, algorithm);
-  Result<PreparedLayer> prepared = PreparedLayer();
-  if (layer.input(0).shape[3] == 1) {
-    const ConstMatrix matrix{filter.data, filter.type,      static_cast<int>(taps),       outputs,
-                             outputs,     Order::kRowMajor, linear->weight_zero_points[0]};
-    Result<PackedOf<PackedMatrix>> packed = PackMatrix(layer, options, matrix);
-    if (!packed.ok()) return packed.status();
-    prepared = Finish(layer, options, std::make_shared<OneChannelRoutine>(std::move(packed->form)),
-                      std::move(*linear), std::move(*multipliers), view, taps, packed->new_bytes);
-  } else {
-    Result<PackedOf<PackedDepthwise>> packed =
-        PackDepthwise(layer, options, linear->weight_zero_points[0], view.kernel_width,
-                      outputs / layer.input(0).shape[3]);
-    if (!packed.ok()) return packed.status();
-    prepared = Finish(layer, options, std::make_shared<DepthwiseRoutine>(std::move(packed->form)),
-                      std::move(*linear), std::move(*multipliers), view, taps, packed->new_bytes);
-  }
-  if (prepared.ok()) prepared->name = name;
+// Binds the pipeline of packed filters, and describes the layer.
+template <class R>
+Result<PreparedLayer> Finish(const LayerView& layer, const LayerOptions& options,
+                             std::shared_ptr<R> routine, Bytes bytes, size_t new_bytes) {
+  routine->linear = std::move(bytes.linear);
+  routine->multipliers = std::move(bytes.multipliers);
+  routine->view = bytes.view;
+  Result<BoundPipeline> bound = BoundPipeline::Bind(
+      routine->filters, MakePipeline(routine->linear, routine->multipliers, 0), bytes.view.type,
+      bytes.view.zero_point, {.fit = options.fit, .rows = Rows(bytes.view)});
+  if (!bound.ok()) return layer.Wrap(bound.status());
+  routine->pipeline = std::move(*bound);
+  PreparedLayer prepared;
+  prepared.kernel = options.kernel;
+  prepared.strides_output = true;
+  prepared.macs = CountMacs(layer.output().shape, TapsOf(layer));
+  prepared.constant_bytes = new_bytes + routine->pipeline.bytes();
+  prepared.packed_inputs = 1 << 1;  // the weights
+  prepared.routine = std::move(routine);
   return prepared;
 }
+
+const char* NeedsOneChannel(const LayerView& layer, const LayerOptions&) {
+  return layer.input(0).shape[3] == 1 ? nullptr : "the input has more than one channel";
+}
+
+Result<PreparedLayer> PrepareOneChannel(const LayerView& layer, const LayerOptions& options) {
+  Result<Bytes> bytes = CheckBytes(layer);
+  if (!bytes.ok()) return bytes.status();
+  const Tensor& filter = layer.input(1);
+  const int outputs = filter.shape[3];
+  const ConstMatrix matrix{
+      filter.data, filter.type,      static_cast<int>(TapsOf(layer)),    outputs,
+      outputs,     Order::kRowMajor, bytes->linear.weight_zero_points[0]};
+  Result<PackedOf<PackedMatrix>> packed = PackMatrix(layer, options, matrix);
+  if (!packed.ok()) return packed.status();
+  return Finish(layer, options, std::make_shared<OneChannelRoutine>(std::move(packed->form)),
+                std::move(*bytes), packed->new_bytes);
+}
+
+Result<PreparedLayer> PrepareBytes(const LayerView& layer, const LayerOptions& options) {
+  Result<Bytes> bytes = CheckBytes(layer);
+  if (!bytes.ok()) return bytes.status();
+  Result<PackedOf<PackedDepthwise>> packed =
+      PackDepthwise(layer, options, bytes->linear.weight_zero_points[0], bytes->view.kernel_width,
+                    layer.input(1).shape[3] / layer.input(0).shape[3]);
+  if (!packed.ok()) return packed.status();
+  return Finish(layer, options, std::make_shared<DepthwiseRoutine>(std::move(packed->form)),
+                std::move(*bytes), packed->new_bytes);
+}
+
+Result<PreparedLayer> PrepareChangingBytes(const LayerView& layer, const LayerOptions& options) {
+  const Result<Window> window = WindowOf(layer);
+  if (!window.ok()) return window.status();
+  return PrepareChangingDepthwise(layer, options, *window);
+}
+
+// A candidate's prepare, of a function that wants the view.
+template <auto kPrepare>
+Result<PreparedLayer> PrepareViewed(const LayerView& layer, const LayerOptions& options) {
+  const Result<Window> window = WindowOf(layer);
+  if (!window.ok()) return window.status();
+  const Result<Im2col> view = MakeView(layer, Type::kInt8, 0, *window);
+  if (!view.ok()) return view.status();
+  return kPrepare(layer, options, *view);
+}
+
+constexpr auto kViewedHybrid = PrepareViewed<PrepareDepthwiseHybrid>;
+constexpr auto kViewedFloat = PrepareViewed<PrepareDepthwiseFloat>;
+
+constexpr Candidate kDepthwiseConv2DWays[] = {
+    {"gemm", PrepareOneChannel, kEightBit, FirstReason<NeedsConstants, NeedsOneChannel>},
+    {"depthwise", PrepareBytes, kEightBit, NeedsConstants},
+    {"depthwise-unpacked", PrepareChangingBytes, kEightBit},
+    {"depthwise", PrepareViewed<PrepareDepthwise16x8>, kInt16, NeedsConstants},
+    {"depthwise-unpacked", PrepareViewed<PrepareChangingDepthwise16x8>, kInt16},
+    HybridCandidate<NeedsConstants>("depthwise", kViewedHybrid),
+    HybridCandidate<>("depthwise-unpacked", PrepareUnpacked<kViewedHybrid>),
+    FloatCandidate<NeedsConstants>("depthwise", kViewedFloat),
+    FloatCandidate<>("depthwise-unpacked", PrepareUnpacked<kViewedFloat>)};
 
 }  // namespace
 
@@ -186,9 +212,10 @@ constinit const OperatorRow DepthwiseConv2D::kRow = {
     .max_inputs = 3,
     .types = kQuantized | kFloat,
     .infer = InferDepthwiseConv2D,
-    .prepare = PrepareDepthwiseConv2D,
+    .candidates = kDepthwiseConv2DWays,
     .remark = "weights int8 with int16, also int8 with float32",
     .parameters = kWeightsAndBias,
+    .numerics = NumericsOfConvolution,
     .packing = {.matrices = ColumnsAsChannels, .packs_activations = true, .copies = kCopies}};
 
 }  // namespace intaglio::nn

@@ -102,7 +102,6 @@ Result<PreparedLayer> PrepareDepthwiseFloat(const LayerView& layer, const LayerO
   routine->finish = std::move(*finish);
   routine->filters = static_cast<const float*>(filter.data);
   PreparedLayer prepared;
-  prepared.name = RoutineName(Type::kFloat32, "depthwise");
   prepared.macs = CountMacs(layer.output().shape, int64_t{filter.shape[1]} * filter.shape[2]);
   prepared.strides_output = true;
   prepared.routine = std::move(routine);

@@ -1,5 +1,4 @@
-// FULLY_CONNECTED: the product of x, one row per sample, and the weights. TFLite's reference kernel
-// requantizes here by a float64 multiplier, unlike in convolutions.
+// FULLY_CONNECTED: the product of x, one row per sample, and the weights.
 #include <cstddef>
 #include <limits>
 #include <optional>
@@ -50,19 +49,31 @@ class FullyConnectedRoutine final : public Routine {
   Status Run(const RunArguments& arguments) const override {
     const void* input = arguments.inputs[0];
     void* output = arguments.outputs[0];
-    return single.has_value() ? plan.Run(arguments.context, input, output, arguments.output_stride)
-                              : Gemm(arguments.context, Input(input), weights,
-                                     Output(output, arguments.output_stride), pipeline);
+    return integers.has_value()
+               ? plan.Run(arguments.context, input, output, arguments.output_stride)
+               : Gemm(arguments.context, Input(input), weights,
+                      Output(output, arguments.output_stride), pipeline);
   }
 
-  // Finds integers that stand for the float64 multipliers.
+  // Finds the integer multipliers: those of the numerics or, if these want float64 multipliers,
+  // others that give the same bits.
+  Status FindIntegers(const LayerView& layer) {
+    if (linear.numerics.scaling == Scaling::kReal64) {
+      integers = SingleRoundingMultipliers(real, linear.output.zero_point, linear.clamp);
+      return {};
+    }
+    Result<Multipliers> made = MakeMultipliers(layer, linear);
+    if (!made.ok()) return made.status();
+    integers = std::move(*made);
+    return {};
+  }
+
+  // Plans the product by integer multipliers, where there are any.
   Status PlanProduct(const LayerView& layer, bool cold) {
-    pipeline = MakePipeline(linear, multipliers);
-    single = SingleRoundingMultipliers(multipliers, linear.output.zero_point, linear.clamp);
-    if (!single.has_value()) return {};
-    pipeline.scaling = Scaling::kSingleRounding;
-    pipeline.mantissa = single->mantissa.data();
-    pipeline.exponent = single->exponent.data();
+    INTAGLIO_RETURN_IF_ERROR(FindIntegers(layer));
+    if (!integers.has_value()) return {};
+    pipeline = MakePipeline(linear, *integers, 0);
+    if (pipeline.scaling == Scaling::kReal64) pipeline.scaling = Scaling::kSingleRounding;
     // Of the few rows of such layers a fit would not pay.
     Result<BoundPipeline> made =
         BoundPipeline::Bind(weights, pipeline, linear.type, linear.input.zero_point,
@@ -94,8 +105,8 @@ class FullyConnectedRoutine final : public Routine {
 
   Sizes sizes;
   LinearLayer linear;
-  std::vector<double> multipliers;
-  std::optional<Multipliers> single;  // that give the same bits
+  std::vector<double> real;             // the multipliers, in float64
+  std::optional<Multipliers> integers;  // in their place
   StandardPipeline pipeline;
   BoundPipeline bound;  // where there are any
   GemmPlan plan;        // by them
@@ -136,25 +147,21 @@ Result<ConvShape> ShapeOfFullyConnected(const LayerView& layer) {
 
 namespace {
 
-Result<PreparedLayer> PrepareFullyConnected(const LayerView& layer, const LayerOptions& options) {
+// TFLite's reference kernel requantizes by a float64 multiplier, unlike in convolutions.
+Numerics NumericsOfFullyConnected(const LayerView& layer) {
+  return {.scaling = Scaling::kReal64,
+          .checks_bias_scale = true,
+          .accumulator = AccumulatorByBias(layer)};
+}
+
+const char* NeedsReal64(const LayerView& layer, const LayerOptions&) {
+  return layer.numerics().scaling == Scaling::kReal64 ? nullptr : "the scaling is by integers";
+}
+
+template <bool kByIntegers>
+Result<PreparedLayer> PrepareBytes(const LayerView& layer, const LayerOptions& options) {
   const Result<Sizes> sizes = SizesOf(layer);
   if (!sizes.ok()) return sizes.status();
-  if (HasChangingWeights(layer)) {
-    const Type type = layer.input(0).type;
-    if (type == Type::kFloat32) return PrepareChanging(layer, options, PrepareFullyConnected);
-    return type == Type::kInt16 ? PrepareChangingProduct16x8(layer, *ShapeOfFullyConnected(layer))
-                                : PrepareChangingProduct(layer, *ShapeOfFullyConnected(layer));
-  }
-  if (layer.input(0).type == Type::kInt16) {
-    return PrepareProduct16x8(layer, options, *ShapeOfFullyConnected(layer));
-  }
-  if (layer.input(0).type == Type::kFloat32 && layer.input(1).type == Type::kInt8) {
-    return PrepareProductHybrid(layer, options, *ShapeOfFullyConnected(layer),
-                                layer.op<FullyConnected>().asymmetric_inputs);
-  }
-  if (layer.input(0).type == Type::kFloat32) {
-    return PrepareProductFloat(layer, options, *ShapeOfFullyConnected(layer));
-  }
   Result<LinearLayer> linear =
       CheckLinear(layer, layer.op<FullyConnected>().activation, 0, sizes->outputs, sizes->depth);
   if (!linear.ok()) return linear.status();
@@ -164,11 +171,13 @@ Result<PreparedLayer> PrepareFullyConnected(const LayerView& layer, const LayerO
   auto routine = std::make_shared<FullyConnectedRoutine>(std::move(packed->form.front()));
   routine->sizes = *sizes;
   routine->linear = std::move(*linear);
-  routine->multipliers = RealMultipliers(routine->linear, false);
-  INTAGLIO_RETURN_IF_ERROR(routine->PlanProduct(layer, options.cold));
+  routine->real = RealMultipliers(routine->linear);
+  routine->pipeline = MakePipeline(routine->linear, routine->real);
+  if constexpr (kByIntegers) {
+    INTAGLIO_RETURN_IF_ERROR(routine->PlanProduct(layer, options.cold));
+  }
 
   PreparedLayer prepared;
-  prepared.name = RoutineName(routine->linear.type, "gemm");
   prepared.kernel = options.kernel;
   prepared.strides_output = true;
   prepared.macs = CountMacs({sizes->rows, sizes->outputs}, sizes->depth);
@@ -178,6 +187,25 @@ Result<PreparedLayer> PrepareFullyConnected(const LayerView& layer, const LayerO
   return prepared;
 }
 
+Result<PreparedLayer> PrepareHybrid(const LayerView& layer, const LayerOptions& options,
+                                    const ConvShape& shape) {
+  return PrepareProductHybrid(layer, options, shape, layer.op<FullyConnected>().asymmetric_inputs);
+}
+
+template <auto kPrepare>
+constexpr auto kShaped = PrepareShaped<ShapeOfFullyConnected, kPrepare>;
+
+constexpr Candidate kFullyConnectedWays[] = {
+    {"gemm", PrepareBytes<true>, kEightBit, NeedsConstants},
+    {"gemm-real64", PrepareBytes<false>, kEightBit, FirstReason<NeedsConstants, NeedsReal64>},
+    {"gemm-unpacked", kShaped<PrepareChangingProduct>, kEightBit},
+    {"gemm", kShaped<PrepareProduct16x8>, kInt16, NeedsConstants},
+    {"gemm-unpacked", kShaped<PrepareChangingProduct16x8>, kInt16},
+    HybridCandidate<NeedsConstants>("gemm", kShaped<PrepareHybrid>),
+    HybridCandidate<>("gemm-unpacked", PrepareUnpacked<kShaped<PrepareHybrid>>),
+    FloatCandidate<NeedsConstants>("gemm", kShaped<PrepareProductFloat>),
+    FloatCandidate<>("gemm-unpacked", PrepareUnpacked<kShaped<PrepareProductFloat>>)};
+
 }  // namespace
 
 constinit const OperatorRow FullyConnected::kRow = {
@@ -186,9 +214,10 @@ constinit const OperatorRow FullyConnected::kRow = {
     .max_inputs = 3,
     .types = kQuantized | kFloat,
     .infer = InferFullyConnected,
-    .prepare = PrepareFullyConnected,
+    .candidates = kFullyConnectedWays,
     .remark = "weights int8 with int16, also int8 with float32",
     .parameters = kWeightsAndBias,
+    .numerics = NumericsOfFullyConnected,
     .packing = {.matrices = RowsAsChannels, .packs_activations = true}};
 
 }  // namespace intaglio::nn

@@ -16,14 +16,12 @@
 namespace intaglio::nn {
 namespace {
 
-// A bias has the scale input * weights. If weights have one scale, TFLite refuses a bias that
-// differs by more than a fiftieth of an output step, but it does not check int8 convolutions.
+// A bias has the scale input * weights. If weights have one scale, some rules refuse a bias that
+// differs by more than a fiftieth of an output step.
 Status CheckBiasScale(const LayerView& layer, const LinearLayer& linear) {
   const std::vector<float>& scales = layer.input(2).quantization.scales;
   if (scales.size() != 1 || linear.weight_scales.size() != 1) return {};
-  if (linear.type == Type::kInt8 && !layer.layer().op.Is<FullyConnected>()) {
-    return {};
-  }
+  if (!linear.numerics.checks_bias_scale) return {};
   const double product =
       static_cast<double>(linear.input.scale) * static_cast<double>(linear.weight_scales[0]);
   const double difference = std::fabs(product - static_cast<double>(scales[0]));
@@ -138,6 +136,7 @@ Result<LinearLayer> CheckLinear(const LayerView& layer, Activation activation, i
   const Result<InOut> in_out = SameTypeInOut(layer);
   if (!in_out.ok()) return in_out.status();
   LinearLayer linear;
+  linear.numerics = layer.numerics();
   linear.type = layer.output().type;
   linear.input = in_out->input;
   linear.output = in_out->output;
@@ -150,20 +149,42 @@ Result<LinearLayer> CheckLinear(const LayerView& layer, Activation activation, i
   return linear;
 }
 
-std::vector<double> RealMultipliers(const LinearLayer& linear, bool legacy_product) {
+Accumulator AccumulatorByBias(const LayerView& layer) {
+  const bool is_int32 = layer.has_input(2) && layer.input(2).type == Type::kInt32;
+  return is_int32 ? Accumulator::kInt32 : Accumulator::kInt64;
+}
+
+Numerics NumericsOfConvolution(const LayerView& layer) {
+  const Type type = layer.input(0).type;
+  return {.scaling = Scaling::kDoubleRounding,
+          .float32_scales = type == Type::kUInt8,
+          .checks_bias_scale = type != Type::kInt8,
+          .accumulator = AccumulatorByBias(layer)};
+}
+
+Status CheckScaling(const LayerView& layer, std::initializer_list<Scaling> known) {
+  if (std::find(known.begin(), known.end(), layer.numerics().scaling) != known.end()) return {};
+  return layer.Unsupported("is to be rounded in a way that this operator does not have");
+}
+
+std::vector<double> RealMultipliers(const LinearLayer& linear) {
   std::vector<double> real;
   real.reserve(linear.weight_scales.size());
   for (const float scale : linear.weight_scales) {
     const double product =
-        legacy_product ? static_cast<double>(linear.input.scale * scale)
-                       : static_cast<double>(linear.input.scale) * static_cast<double>(scale);
+        linear.numerics.float32_scales
+            ? static_cast<double>(linear.input.scale * scale)
+            : static_cast<double>(linear.input.scale) * static_cast<double>(scale);
     const double quotient = product / static_cast<double>(linear.output.scale);
     real.push_back(std::isfinite(quotient) ? quotient : 0);
   }
   return real;
 }
 
-Result<Multipliers> MakeMultipliers(const LayerView& layer, const std::vector<double>& real) {
+Result<Multipliers> MakeMultipliers(const LayerView& layer, const LinearLayer& linear) {
+  INTAGLIO_RETURN_IF_ERROR(
+      CheckScaling(layer, {Scaling::kDoubleRounding, Scaling::kSingleRounding}));
+  const std::vector<double> real = RealMultipliers(linear);
   Multipliers multipliers;
   multipliers.mantissa.reserve(real.size());
   multipliers.exponent.reserve(real.size());
@@ -194,7 +215,7 @@ StandardPipeline MakePipeline(const LinearLayer& linear, int first) {
 StandardPipeline MakePipeline(const LinearLayer& linear, const Multipliers& multipliers,
                               int first) {
   StandardPipeline pipeline = MakePipeline(linear, first);
-  pipeline.scaling = Scaling::kDoubleRounding;
+  pipeline.scaling = linear.numerics.scaling;
   pipeline.per_channel = multipliers.mantissa.size() > 1;
   const int offset = pipeline.per_channel ? first : 0;
   pipeline.mantissa = multipliers.mantissa.data() + offset;

@@ -4,6 +4,7 @@
 #define INTAGLIO_NN_OPS_LINEAR_LINEAR_H_
 
 #include <cstdint>
+#include <initializer_list>
 #include <vector>
 
 #include "intaglio/gemm/depthwise.h"
@@ -18,6 +19,7 @@ namespace intaglio::nn {
 
 // The checked quantizations of a linear layer: x is input 0, weights input 1, bias input 2.
 struct LinearLayer {
+  Numerics numerics;
   Type type = Type::kInt8;  // of x, weights and output
   Affine input;
   Affine output;
@@ -35,20 +37,26 @@ Result<LinearLayer> CheckLinear(const LayerView& layer, Activation activation, i
 // The weights' part of it: constant weights of this type, with one scale or one per channel.
 Status CheckWeights(const LayerView& layer, Type type, int axis, int channels, LinearLayer& linear);
 
-// input scale * weight scale / output scale, or 0, for one weight scale or for each. TFLite
-// multiplies the first two in float32 for uint8 convolutions (legacy_product), and otherwise in
-// double.
-std::vector<double> RealMultipliers(const LinearLayer& linear, bool legacy_product);
+// TFLite's rules for convolutions.
+Numerics NumericsOfConvolution(const LayerView& layer);
+// TFLite sums in int32 where the bias of an int16 layer is int32.
+Accumulator AccumulatorByBias(const LayerView& layer);
+
+// Refuses numerics with another scaling than one of these.
+Status CheckScaling(const LayerView& layer, std::initializer_list<Scaling> known);
+
+// input scale * weight scale / output scale, or 0, for one weight scale or for each.
+std::vector<double> RealMultipliers(const LinearLayer& linear);
 
 // Requantization parameters in the form that pipelines take.
 struct Multipliers {
   std::vector<int32_t> mantissa;
   std::vector<int32_t> exponent;
 };
-Result<Multipliers> MakeMultipliers(const LayerView& layer, const std::vector<double>& real);
+Result<Multipliers> MakeMultipliers(const LayerView& layer, const LinearLayer& linear);
 
-// The pipeline of the channels from `first`; that of all channels with float64 multipliers. They
-// point into both arguments.
+// The pipeline of the channels from `first`, with the scaling of the numerics; that of all channels
+// with float64 multipliers. They point into both arguments.
 StandardPipeline MakePipeline(const LinearLayer& linear, const Multipliers& multipliers, int first);
 StandardPipeline MakePipeline(const LinearLayer& linear, const std::vector<double>& real);
 

@@ -53,7 +53,7 @@ Status CheckBias(const LayerView& layer, int channels, Linear16& to) {
     return layer.Invalid(name + " has the shape " + ToString(bias.shape) + "; " +
                          std::to_string(channels) + " elements are needed");
   }
-  to.narrow = bias.type == Type::kInt32;
+  to.bias_type = bias.type;
   to.bias.resize(static_cast<size_t>(channels));
   const Status status = to.SetBias(bias.data);
   return status.ok() ? status : layer.Wrap(status);
@@ -86,7 +86,7 @@ template <class Body>
 void WithFinisher(const Linear16& layer, const Body& body) {
   const auto run = [&](const auto& scale) {
     body(Finisher<std::decay_t<decltype(scale)>>{
-        scale, layer.bias.empty() ? nullptr : layer.bias.data(), layer.narrow,
+        scale, layer.bias.empty() ? nullptr : layer.bias.data(), layer.narrow(),
         layer.linear.weight_scales.size() > 1, layer.linear.clamp});
   };
   if (!layer.real.empty()) {
@@ -96,7 +96,7 @@ void WithFinisher(const Linear16& layer, const Body& body) {
   }
   const int32_t* const mantissa = layer.multipliers.mantissa.data();
   const int32_t* const exponent = layer.multipliers.exponent.data();
-  if (layer.narrow) {
+  if (layer.narrow()) {
     return run([=](int64_t sum, size_t i) {
       return Requantize(static_cast<int32_t>(sum), {mantissa[i], exponent[i]});
     });
@@ -108,7 +108,8 @@ void WithFinisher(const Linear16& layer, const Body& body) {
 
 Status Linear16::SetBias(const void* elements) {
   if (elements == nullptr) return {};
-  return narrow ? ReadBias<int32_t>(elements, bias) : ReadBias<int64_t>(elements, bias);
+  return bias_type == Type::kInt32 ? ReadBias<int32_t>(elements, bias)
+                                   : ReadBias<int64_t>(elements, bias);
 }
 
 void Linear16::Finish(const int64_t* sums, ptrdiff_t count, int16_t* out) const {
@@ -127,6 +128,7 @@ Result<Linear16> CheckLinear16(const LayerView& layer, Activation activation, in
   const Result<InOut> q = SameTypeInOut(layer);
   if (!q.ok()) return q.status();
   Linear16 to;
+  to.linear.numerics = layer.numerics();
   to.linear.type = Type::kInt16;
   to.channels = channels;
   to.linear.input = q->input;
@@ -140,14 +142,14 @@ Result<Linear16> CheckLinear16(const LayerView& layer, Activation activation, in
   if (depth > kMaxDepth) {
     return layer.Unsupported("sums " + std::to_string(depth) + " products; at most 2^16");
   }
-  std::vector<double> real = RealMultipliers(to.linear, false);
-  if (layer.layer().op.Is<FullyConnected>()) {
-    to.real = std::move(real);
+  if (to.linear.numerics.scaling == Scaling::kReal64) {
+    to.real = RealMultipliers(to.linear);
     return to;
   }
-  Result<Multipliers> multipliers = MakeMultipliers(layer, real);
+  INTAGLIO_RETURN_IF_ERROR(CheckScaling(layer, {Scaling::kDoubleRounding}));
+  Result<Multipliers> multipliers = MakeMultipliers(layer, to.linear);
   if (!multipliers.ok()) return multipliers.status();
-  if (!to.narrow) {
+  if (!to.narrow()) {
     for (int32_t& exponent : multipliers->exponent)
       exponent = LimitedForWide({0, exponent}).exponent;
   }

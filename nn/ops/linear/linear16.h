@@ -17,15 +17,16 @@ namespace intaglio::nn {
 struct Linear16 {
   LinearLayer linear;         // without its bias
   std::vector<int64_t> bias;  // one per channel, or empty
-  // The bias is int32: TFLite then sums in int32, else in int64.
-  bool narrow = false;
-  // One of them, with one value or one per channel. By these a narrow sum is requantized with two
-  // roundings, a wide one as RequantizeWide says,
+  Type bias_type = Type::kInt64;
+  // One of them, with one value or one per channel. By these a sum in int32 is requantized with
+  // two roundings, one in int64 as RequantizeWide says,
   Multipliers multipliers;
   // by these any sum by RequantizeReal64.
   std::vector<double> real;
 
   int channels = 0;
+
+  bool narrow() const { return linear.numerics.accumulator == Accumulator::kInt32; }
 
   // Replaces the bias by one of the same length and type. Null stands for no bias.
   Status SetBias(const void* elements);
@@ -34,7 +35,7 @@ struct Linear16 {
   void Finish(const int64_t* sums, ptrdiff_t count, int16_t* out) const;
 };
 
-// As CheckLinear; with real multipliers as FULLY_CONNECTED has them.
+// As CheckLinear.
 Result<Linear16> CheckLinear16(const LayerView& layer, Activation activation, int axis,
                                int channels, int64_t depth);
 

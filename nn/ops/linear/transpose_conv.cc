@@ -163,47 +163,39 @@ ShapesResult InferTransposeConv(const LayerView& layer) {
 
 namespace {
 
-Result<PreparedLayer> PrepareByType(const LayerView& layer, const LayerOptions& options) {
-  const Result<Scatter> scatter = ScatterOf(layer);
-  if (!scatter.ok()) return scatter.status();
-  if (layer.input(0).type == Type::kInt16) {
-    return PrepareTransposeConv16x8(layer, options, *scatter);
-  }
-  if (layer.input(0).type == Type::kFloat32) {
-    return PrepareTransposeConvFloat(layer, options, *scatter);
-  }
+Result<PreparedLayer> PrepareBytes(const LayerView& layer, const LayerOptions& options,
+                                   const Scatter& scatter) {
   const Shape& filter = layer.input(1).shape;
   const int64_t depth = *CountElements({filter[1], filter[2], filter[3]});
   Result<LinearLayer> linear =
       CheckLinear(layer, layer.op<TransposeConv>().activation, 0, filter[0], depth);
   if (!linear.ok()) return linear.status();
   INTAGLIO_RETURN_IF_ERROR(CheckFilters(layer, *linear));
-  Result<Multipliers> multipliers =
-      MakeMultipliers(layer, RealMultipliers(*linear, linear->type == Type::kUInt8));
+  INTAGLIO_RETURN_IF_ERROR(CheckScaling(layer, {Scaling::kDoubleRounding}));
+  Result<Multipliers> multipliers = MakeMultipliers(layer, *linear);
   if (!multipliers.ok()) return multipliers.status();
   Result<PackedOf<PackedMatrix>> packed = PackByTap(layer, options, linear->weight_zero_points[0]);
   if (!packed.ok()) return packed.status();
 
   const Shape& out = layer.output().shape;
-  const Result<size_t> row_bytes = CountBytes({scatter->x.in, scatter->columns()}, Type::kInt32);
+  const Result<size_t> row_bytes = CountBytes({scatter.x.in, scatter.columns()}, Type::kInt32);
   const Result<size_t> image_bytes = CountBytes({out[1], out[2], out[3]}, Type::kInt32);
   if (!row_bytes.ok()) return layer.Wrap(row_bytes.status());
   if (!image_bytes.ok()) return layer.Wrap(image_bytes.status());
 
   PreparedLayer prepared;
-  prepared.macs = CountMacs(layer.input(0).shape, scatter->columns());
+  prepared.macs = CountMacs(layer.input(0).shape, scatter.columns());
   prepared.scratch_bytes = *row_bytes + *image_bytes;
   prepared.packed_inputs = 1 << 1;  // the weights
   prepared.constant_bytes = packed->new_bytes;
   prepared.kernel = options.kernel;
-  prepared.name = RoutineName(linear->type, "gemm");
   auto routine = std::make_shared<TransposeConvRoutine>(std::move(packed->form));
-  routine->scatter = *scatter;
+  routine->scatter = scatter;
   routine->linear = std::move(*linear);
   routine->multipliers = std::move(*multipliers);
   Result<BoundPipeline> bound =
       BoundPipeline::Bind(routine->filters, StandardPipeline(), routine->linear.type,
-                          routine->linear.input.zero_point, {.rows = scatter->x.in});
+                          routine->linear.input.zero_point, {.rows = scatter.x.in});
   if (!bound.ok()) return layer.Wrap(bound.status());
   routine->sums_pipeline = std::move(*bound);
   prepared.constant_bytes += routine->sums_pipeline.bytes();
@@ -224,8 +216,11 @@ std::shared_ptr<const Routine> CheckingShape(const LayerView& layer,
       });
 }
 
-Result<PreparedLayer> PrepareTransposeConv(const LayerView& layer, const LayerOptions& options) {
-  Result<PreparedLayer> prepared = PrepareByType(layer, options);
+template <auto kPrepare>
+Result<PreparedLayer> PrepareScatter(const LayerView& layer, const LayerOptions& options) {
+  const Result<Scatter> scatter = ScatterOf(layer);
+  if (!scatter.ok()) return scatter.status();
+  Result<PreparedLayer> prepared = kPrepare(layer, options, *scatter);
   if (!prepared.ok() || !layer.has_input(3)) return prepared;
   INTAGLIO_RETURN_IF_ERROR(CheckType(layer, layer.input(3), Type::kInt32));
   if (layer.input(3).shape != Shape{4}) {
@@ -234,6 +229,11 @@ Result<PreparedLayer> PrepareTransposeConv(const LayerView& layer, const LayerOp
   prepared->routine = CheckingShape(layer, prepared->routine);
   return prepared;
 }
+
+constexpr Candidate kTransposeConvWays[] = {
+    {"gemm", PrepareScatter<PrepareBytes>, kEightBit},
+    {"gemm", PrepareScatter<PrepareTransposeConv16x8>, kInt16},
+    {"scatter", PrepareScatter<PrepareTransposeConvFloat>, kFloat}};
 
 // Each place of the filter is a channel of its own.
 MatrixCounts MatricesOf(const LayerView&, const Tensor& constant) {
@@ -248,9 +248,10 @@ constinit const OperatorRow TransposeConv::kRow = {
     .max_inputs = 4,
     .types = kQuantized | kFloat,
     .infer = InferTransposeConv,
-    .prepare = PrepareTransposeConv,
+    .candidates = kTransposeConvWays,
     .remark = "constant weights, int8 with int16; not hybrid, as in TFLite",
     .parameters = kWeightsAndBias,
+    .numerics = NumericsOfConvolution,
     .packing = {.matrices = MatricesOf}};
 
 }  // namespace intaglio::nn

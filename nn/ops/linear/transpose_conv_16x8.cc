@@ -73,7 +73,6 @@ Result<PreparedLayer> PrepareTransposeConv16x8(const LayerView& layer, const Lay
   if (!row_bytes.ok()) return row_bytes.status();
 
   PreparedLayer prepared;
-  prepared.name = RoutineName(Type::kInt16, "gemm");
   prepared.kernel = options.kernel;
   prepared.macs = CountMacs(layer.input(0).shape, scatter.columns());
   prepared.scratch_bytes = *image_bytes + *row_bytes;

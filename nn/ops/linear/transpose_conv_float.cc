@@ -92,7 +92,6 @@ Result<PreparedLayer> PrepareTransposeConvFloat(const LayerView& layer, const La
   if (!filters.ok()) return filters.status();
   routine->filters = std::move(*filters);
   PreparedLayer prepared;
-  prepared.name = RoutineName(Type::kFloat32, "scatter");
   prepared.macs = CountMacs(layer.input(0).shape, scatter.columns());
   if (is_new) prepared.constant_bytes = layer.input(1).data_bytes;
   prepared.routine = std::move(routine);

@@ -188,7 +188,6 @@ Result<PreparedLayer> PrepareConcatenation(const LayerView& layer, const LayerOp
   prepared.strides_output = joined->by_lines;
   prepared.joined_axis = joined->axis;
   prepared.routine = std::make_shared<const ConcatenationRoutine>(std::move(*joined));
-  prepared.name = RoutineName(layer.output().type, "copy");
   return prepared;
 }
 
@@ -200,7 +199,7 @@ constinit const OperatorRow Concatenation::kRow = {
     .max_inputs = kMany,
     .types = kAnyType,
     .infer = InferConcatenation,
-    .prepare = PrepareConcatenation,
+    .candidates = Moves("copy", PrepareConcatenation),
     .remark = "uint8 is requantized where quantizations differ; other types need one"};
 
 }  // namespace intaglio::nn

@@ -132,7 +132,6 @@ Result<PreparedLayer> PrepareDynamicUpdateSlice(const LayerView& layer, const La
   }
   u.loops.MakeInnerDense();
   PreparedLayer prepared;
-  prepared.name = RoutineName(x.type, "copy");
   prepared.in_place_inputs = 1;
   return ForIndexType(layer, starts.type, std::move(prepared), [&](auto zero) {
     using Index = decltype(zero);
@@ -187,7 +186,6 @@ Result<PreparedLayer> PrepareDynamicSlice(const LayerView& layer, const LayerOpt
   }
   part.loops.MakeInnerDense();
   PreparedLayer prepared;
-  prepared.name = RoutineName(x.type, "copy");
   return ForIndexType(layer, layer.input(1).type, std::move(prepared), [&](auto zero) {
     using Index = decltype(zero);
     return RoutineOf([part](const RunArguments& arguments) -> Status {
@@ -200,19 +198,20 @@ Result<PreparedLayer> PrepareDynamicSlice(const LayerView& layer, const LayerOpt
 
 }  // namespace
 
-constinit const OperatorRow DynamicUpdateSlice::kRow = {.name = "DYNAMIC_UPDATE_SLICE",
-                                                        .min_inputs = 3,
-                                                        .max_inputs = 3,
-                                                        .types = kAnyType,
-                                                        .infer = InferDynamicUpdateSlice,
-                                                        .prepare = PrepareDynamicUpdateSlice,
-                                                        .remark = "indices int32, int64"};
+constinit const OperatorRow DynamicUpdateSlice::kRow = {
+    .name = "DYNAMIC_UPDATE_SLICE",
+    .min_inputs = 3,
+    .max_inputs = 3,
+    .types = kAnyType,
+    .infer = InferDynamicUpdateSlice,
+    .candidates = Moves("copy", PrepareDynamicUpdateSlice),
+    .remark = "indices int32, int64"};
 
 constinit const OperatorRow DynamicSlice::kRow = {.name = "SLICE",
                                                   .min_inputs = 2,
                                                   .max_inputs = 2,
                                                   .types = kAnyType,
                                                   .infer = InferDynamicSlice,
-                                                  .prepare = PrepareDynamicSlice};
+                                                  .candidates = Moves("copy", PrepareDynamicSlice)};
 
 }  // namespace intaglio::nn

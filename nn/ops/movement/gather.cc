@@ -123,9 +123,24 @@ Status RunEmbedding(const Embedding& e, const int32_t* indices, const T* rows, f
   return {};
 }
 
-Result<PreparedLayer> PrepareDequantizingLookup(const LayerView& layer, const Embedding& sizes) {
+Embedding SizesOfLookup(const LayerView& layer) {
+  const Shape& rows = layer.input(1).shape;
+  Embedding sizes;
+  sizes.lookups = layer.input(0).shape[0];
+  sizes.rows = rows[0];
+  sizes.columns = Product(rows, 1, rows.size());
+  return sizes;
+}
+
+const char* DoesNotDequantize(const LayerView& layer, const LayerOptions&) {
+  const Type to = layer.output().type;
+  return to == Type::kFloat32 && layer.input(1).type != to ? nullptr
+                                                           : "the rows stay what they are";
+}
+
+Result<PreparedLayer> PrepareDequantizingLookup(const LayerView& layer, const LayerOptions&) {
   const Tensor& rows = layer.input(1);
-  Embedding e = sizes;
+  Embedding e = SizesOfLookup(layer);
   e.scales = rows.quantization.scales;
   bool valid = !e.scales.empty();
   if (rows.quantization.per_axis()) {
@@ -140,7 +155,6 @@ Result<PreparedLayer> PrepareDequantizingLookup(const LayerView& layer, const Em
         "all or one for each");
   }
   PreparedLayer prepared;
-  prepared.name = RoutineName(rows.type, "lookup");
   prepared.routine = VisitType<int8_t, uint8_t>(rows.type, [&](auto zero) {
     using T = decltype(zero);
     return RoutineOf([e](const RunArguments& arguments) {
@@ -178,7 +192,6 @@ Result<PreparedLayer> PrepareGather(const LayerView& layer, const LayerOptions&)
   sizes.bytes =
       static_cast<size_t>(Product(x.shape, axes->axis + 1, x.shape.size())) * SizeOf(x.type);
   PreparedLayer prepared;
-  prepared.name = RoutineName(x.type, "gather");
   prepared.routine = VisitType<int16_t, int32_t, int64_t>(indices.type, [&](auto zero) {
     using Index = decltype(zero);
     return RoutineOf([sizes](const RunArguments& arguments) -> Status {
@@ -217,7 +230,6 @@ Result<PreparedLayer> PrepareGatherNd(const LayerView& layer, const LayerOptions
     sizes.strides.push_back(strides[i] * static_cast<ptrdiff_t>(SizeOf(x.type)));
   }
   PreparedLayer prepared;
-  prepared.name = RoutineName(x.type, "gather");
   prepared.routine = VisitType<int16_t, int32_t, int64_t>(indices.type, [&](auto zero) {
     using Index = decltype(zero);
     return RoutineOf([sizes](const RunArguments& arguments) -> Status {
@@ -241,18 +253,11 @@ ShapesResult InferEmbeddingLookup(const LayerView& layer) {
 
 Result<PreparedLayer> PrepareEmbeddingLookup(const LayerView& layer, const LayerOptions&) {
   const Tensor& rows = layer.input(1);
-  Embedding sizes;
-  sizes.lookups = layer.input(0).shape[0];
-  sizes.rows = rows.shape[0];
-  sizes.columns = Product(rows.shape, 1, rows.shape.size());
-  if (layer.output().type != rows.type && layer.output().type == Type::kFloat32) {
-    return PrepareDequantizingLookup(layer, sizes);
-  }
+  const Embedding sizes = SizesOfLookup(layer);
   INTAGLIO_RETURN_IF_ERROR(CheckType(layer, rows, layer.output().type));
   const GatherSizes s{1, 1, sizes.rows, sizes.lookups,
                       static_cast<size_t>(sizes.columns) * SizeOf(rows.type)};
   PreparedLayer prepared;
-  prepared.name = RoutineName(rows.type, "gather");
   prepared.routine = RoutineOf([s](const RunArguments& arguments) -> Status {
     return RunGather(s, static_cast<const std::byte*>(arguments.inputs[1]),
                      static_cast<const int32_t*>(arguments.inputs[0]),
@@ -261,6 +266,12 @@ Result<PreparedLayer> PrepareEmbeddingLookup(const LayerView& layer, const Layer
   return prepared;
 }
 
+constexpr Candidate kLookupWays[] = {{.algorithm = "lookup",
+                                      .prepare = PrepareDequantizingLookup,
+                                      .why_not = DoesNotDequantize,
+                                      .typed_input = 1},
+                                     Moves("gather", PrepareEmbeddingLookup, 1)};
+
 }  // namespace
 
 constinit const OperatorRow Gather::kRow = {.name = "GATHER",
@@ -268,7 +279,7 @@ constinit const OperatorRow Gather::kRow = {.name = "GATHER",
                                             .max_inputs = 2,
                                             .types = kAnyType,
                                             .infer = InferGather,
-                                            .prepare = PrepareGather,
+                                            .candidates = Moves("gather", PrepareGather),
                                             .remark = "indices int16, int32, int64"};
 
 constinit const OperatorRow GatherNd::kRow = {.name = "GATHER_ND",
@@ -276,7 +287,7 @@ constinit const OperatorRow GatherNd::kRow = {.name = "GATHER_ND",
                                               .max_inputs = 2,
                                               .types = kAnyType,
                                               .infer = InferGatherNd,
-                                              .prepare = PrepareGatherNd,
+                                              .candidates = Moves("gather", PrepareGatherNd),
                                               .remark = "indices int16, int32, int64"};
 
 constinit const OperatorRow EmbeddingLookup::kRow = {
@@ -285,7 +296,7 @@ constinit const OperatorRow EmbeddingLookup::kRow = {
     .max_inputs = 2,
     .types = SetOf(Type::kInt32),
     .infer = InferEmbeddingLookup,
-    .prepare = PrepareEmbeddingLookup,
+    .candidates = kLookupWays,
     .remark = "the indices; rows of any type, or int8 and uint8 to float32"};
 
 }  // namespace intaglio::nn

@@ -129,7 +129,6 @@ Result<PreparedLayer> PrepareFill(const LayerView& layer, const LayerOptions&) {
   const Type type = layer.output().type;
   const auto count = static_cast<size_t>(*CountElements(layer.output().shape));
   PreparedLayer prepared;
-  prepared.name = RoutineName(type, "fill");
   prepared.routine = RoutineOf([=, size = SizeOf(type)](const RunArguments& arguments) {
     FillWith(Load(arguments.inputs[0], size), size, count, arguments.outputs[0]);
   });
@@ -143,7 +142,6 @@ ShapesResult InferShapeOf(const LayerView& layer) {
 Result<PreparedLayer> PrepareShapeOf(const LayerView& layer, const LayerOptions&) {
   const Type type = layer.output().type;
   PreparedLayer prepared;
-  prepared.name = RoutineName(type, "shape");
   prepared.routine = VisitType<int32_t, int64_t>(type, [&](auto zero) {
     using T = decltype(zero);
     return RoutineOf([shape = layer.input(0).shape](const RunArguments& arguments) {
@@ -172,7 +170,6 @@ ShapesResult InferSequence(const LayerView& layer) {
 Result<PreparedLayer> PrepareSequence(const LayerView& layer, const LayerOptions&) {
   INTAGLIO_RETURN_IF_ERROR(CheckOneType(layer));
   PreparedLayer prepared;
-  prepared.name = RoutineName(layer.output().type, "sequence");
   prepared.routine = *VisitSequence(layer, [&](auto zero) {
     using T = decltype(zero);
     return RoutineOf([p = *ProgressionOf<T>(layer)](const RunArguments& arguments) {
@@ -207,7 +204,6 @@ Result<PreparedLayer> PrepareOneHot(const LayerView& layer, const LayerOptions&)
   const int depth = layer.op<OneHot>().depth;
   const size_t size = SizeOf(layer.output().type);
   PreparedLayer prepared;
-  prepared.name = RoutineName(layer.output().type, "one_hot");
   prepared.routine = VisitType<int32_t, int64_t>(layer.input(0).type, [&](auto zero) {
     using Index = decltype(zero);
     return RoutineOf([=](const RunArguments& arguments) {
@@ -224,14 +220,14 @@ constinit const OperatorRow Fill::kRow = {.name = "FILL",
                                           .max_inputs = 1,
                                           .types = kAnyType,
                                           .infer = InferFill,
-                                          .prepare = PrepareFill};
+                                          .candidates = Moves("fill", PrepareFill, 1)};
 
 constinit const OperatorRow ShapeOf::kRow = {.name = "SHAPE",
                                              .min_inputs = 1,
                                              .max_inputs = 1,
                                              .types = kAnyType,
                                              .infer = InferShapeOf,
-                                             .prepare = PrepareShapeOf,
+                                             .candidates = Moves("shape", PrepareShapeOf),
                                              .reads_only_shapes = true};
 
 constinit const OperatorRow Sequence::kRow = {.name = "RANGE",
@@ -239,7 +235,7 @@ constinit const OperatorRow Sequence::kRow = {.name = "RANGE",
                                               .max_inputs = 3,
                                               .types = kInteger | kFloat,
                                               .infer = InferSequence,
-                                              .prepare = PrepareSequence,
+                                              .candidates = Candidate{"sequence", PrepareSequence},
                                               .remark = "constants",
                                               .parameters = kAllInputs};
 
@@ -248,7 +244,7 @@ constinit const OperatorRow OneHot::kRow = {.name = "ONE_HOT",
                                             .max_inputs = 3,
                                             .types = kInteger,
                                             .infer = InferOneHot,
-                                            .prepare = PrepareOneHot,
+                                            .candidates = Moves("one_hot", PrepareOneHot, 2),
                                             .remark = "the indices; values of any type"};
 
 }  // namespace intaglio::nn

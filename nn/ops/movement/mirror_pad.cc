@@ -56,7 +56,7 @@ constinit const OperatorRow MirrorPad::kRow = {.name = "MIRROR_PAD",
                                                .max_inputs = 1,
                                                .types = kAnyType,
                                                .infer = InferMirrorPad,
-                                               .prepare = PrepareMirrorPad,
+                                               .candidates = Moves("copy", PrepareMirrorPad),
                                                .list_bytes = BoundPlaces};
 
 }  // namespace intaglio::nn

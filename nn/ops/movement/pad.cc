@@ -117,7 +117,7 @@ constinit const OperatorRow Pad::kRow = {
     .max_inputs = 1,
     .types = kAnyType,
     .infer = InferPad,
-    .prepare = PreparePad,
+    .candidates = Moves("copy", PreparePad),
     .remark = "PADV2's value is constant and quantized as the input"};
 
 }  // namespace intaglio::nn

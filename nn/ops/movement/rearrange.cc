@@ -343,42 +343,42 @@ constinit const OperatorRow Transpose::kRow = {.name = "TRANSPOSE",
                                                .max_inputs = 1,
                                                .types = kAnyType,
                                                .infer = InferTranspose,
-                                               .prepare = PrepareTranspose};
+                                               .candidates = Moves("copy", PrepareTranspose)};
 
 constinit const OperatorRow Tile::kRow = {.name = "TILE",
                                           .min_inputs = 1,
                                           .max_inputs = 1,
                                           .types = kAnyType,
                                           .infer = InferTile,
-                                          .prepare = PrepareTile};
+                                          .candidates = Moves("copy", PrepareTile)};
 
 constinit const OperatorRow BroadcastTo::kRow = {.name = "BROADCAST_TO",
                                                  .min_inputs = 1,
                                                  .max_inputs = 1,
                                                  .types = kAnyType,
                                                  .infer = InferBroadcastTo,
-                                                 .prepare = PrepareBroadcastTo};
+                                                 .candidates = Moves("copy", PrepareBroadcastTo)};
 
 constinit const OperatorRow SpaceToDepth::kRow = {.name = "SPACE_TO_DEPTH",
                                                   .min_inputs = 1,
                                                   .max_inputs = 1,
                                                   .types = kAnyType,
                                                   .infer = InferSpaceToDepth,
-                                                  .prepare = PrepareSpaceToDepth};
+                                                  .candidates = Moves("copy", PrepareSpaceToDepth)};
 
 constinit const OperatorRow DepthToSpace::kRow = {.name = "DEPTH_TO_SPACE",
                                                   .min_inputs = 1,
                                                   .max_inputs = 1,
                                                   .types = kAnyType,
                                                   .infer = InferDepthToSpace,
-                                                  .prepare = PrepareDepthToSpace};
+                                                  .candidates = Moves("copy", PrepareDepthToSpace)};
 
 constinit const OperatorRow SpaceToBatch::kRow = {.name = "SPACE_TO_BATCH_ND",
                                                   .min_inputs = 1,
                                                   .max_inputs = 1,
                                                   .types = kAnyType,
                                                   .infer = InferSpaceToBatch,
-                                                  .prepare = PrepareSpaceToBatch,
+                                                  .candidates = Moves("copy", PrepareSpaceToBatch),
                                                   .remark = "at most 65536 blocks",
                                                   .list_bytes = BoundBlocks<SpaceToBatch>};
 
@@ -387,7 +387,7 @@ constinit const OperatorRow BatchToSpace::kRow = {.name = "BATCH_TO_SPACE_ND",
                                                   .max_inputs = 1,
                                                   .types = kAnyType,
                                                   .infer = InferBatchToSpace,
-                                                  .prepare = PrepareBatchToSpace,
+                                                  .candidates = Moves("copy", PrepareBatchToSpace),
                                                   .remark = "at most 65536 blocks",
                                                   .list_bytes = BoundBlocks<BatchToSpace>};
 

@@ -73,7 +73,6 @@ Result<PreparedLayer> PrepareReshape(const LayerView& layer, const LayerOptions&
         if (arguments.outputs[0] == arguments.inputs[0] || bytes == 0) return;
         std::memcpy(arguments.outputs[0], arguments.inputs[0], bytes);
       });
-  prepared.name = RoutineName(in.type, "copy");
   prepared.alias = true;
   return prepared;
 }
@@ -83,20 +82,20 @@ constinit const OperatorRow Reshape::kRow = {.name = "RESHAPE",
                                              .max_inputs = 1,
                                              .types = kAnyType,
                                              .infer = InferReshape,
-                                             .prepare = PrepareReshape};
+                                             .candidates = Moves("copy", PrepareReshape)};
 
 constinit const OperatorRow Squeeze::kRow = {.name = "SQUEEZE",
                                              .min_inputs = 1,
                                              .max_inputs = 1,
                                              .types = kAnyType,
                                              .infer = InferSqueeze,
-                                             .prepare = PrepareReshape};
+                                             .candidates = Moves("copy", PrepareReshape)};
 
 constinit const OperatorRow ExpandDims::kRow = {.name = "EXPAND_DIMS",
                                                 .min_inputs = 1,
                                                 .max_inputs = 1,
                                                 .types = kAnyType,
                                                 .infer = InferExpandDims,
-                                                .prepare = PrepareReshape};
+                                                .candidates = Moves("copy", PrepareReshape)};
 
 }  // namespace intaglio::nn

@@ -83,7 +83,6 @@ Result<PreparedLayer> PrepareScatterNd(const LayerView& layer, const LayerOption
     }
   }
   PreparedLayer prepared;
-  prepared.name = RoutineName(out.type, "scatter");
   prepared.routine = VisitType<int8_t, uint8_t, int32_t, int64_t, float>(out.type, [&](auto zero) {
     using T = decltype(zero);
     return RoutineOf([s](const RunArguments& arguments) -> Status {
@@ -103,7 +102,7 @@ constinit const OperatorRow ScatterNd::kRow = {
     .max_inputs = 2,
     .types = SetOf(Type::kInt32),
     .infer = InferScatterNd,
-    .prepare = PrepareScatterNd,
+    .candidates = Moves("scatter", PrepareScatterNd, 1),
     .remark = "the indices; updates int8, uint8, int32, int64, float32"};
 
 }  // namespace intaglio::nn

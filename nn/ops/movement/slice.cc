@@ -211,20 +211,20 @@ constinit const OperatorRow Slice::kRow = {.name = "SLICE",
                                            .max_inputs = 1,
                                            .types = kAnyType,
                                            .infer = InferSlice,
-                                           .prepare = PrepareSlice};
+                                           .candidates = Moves("copy", PrepareSlice)};
 
 constinit const OperatorRow StridedSlice::kRow = {.name = "STRIDED_SLICE",
                                                   .min_inputs = 1,
                                                   .max_inputs = 1,
                                                   .types = kAnyType,
                                                   .infer = InferStridedSlice,
-                                                  .prepare = PrepareStridedSlice};
+                                                  .candidates = Moves("copy", PrepareStridedSlice)};
 
 constinit const OperatorRow Reverse::kRow = {.name = "REVERSE_V2",
                                              .min_inputs = 1,
                                              .max_inputs = 1,
                                              .types = kAnyType,
                                              .infer = InferReverse,
-                                             .prepare = PrepareReverse};
+                                             .candidates = Moves("copy", PrepareReverse)};
 
 }  // namespace intaglio::nn

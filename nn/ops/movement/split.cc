@@ -155,27 +155,27 @@ constinit const OperatorRow Split::kRow = {.name = "SPLIT",
                                            .max_inputs = 1,
                                            .types = kAnyType,
                                            .infer = InferSplit,
-                                           .prepare = PrepareSplit};
+                                           .candidates = Moves("copy", PrepareSplit)};
 
 constinit const OperatorRow SplitV::kRow = {.name = "SPLIT_V",
                                             .min_inputs = 1,
                                             .max_inputs = 1,
                                             .types = kAnyType,
                                             .infer = InferSplitV,
-                                            .prepare = PrepareSplitV};
+                                            .candidates = Moves("copy", PrepareSplitV)};
 
 constinit const OperatorRow Pack::kRow = {.name = "PACK",
                                           .min_inputs = 1,
                                           .max_inputs = kMany,
                                           .types = kAnyType,
                                           .infer = InferPack,
-                                          .prepare = PreparePack};
+                                          .candidates = Moves("copy", PreparePack)};
 
 constinit const OperatorRow Unpack::kRow = {.name = "UNPACK",
                                             .min_inputs = 1,
                                             .max_inputs = 1,
                                             .types = kAnyType,
                                             .infer = InferUnpack,
-                                            .prepare = PrepareUnpack};
+                                            .candidates = Moves("copy", PrepareUnpack)};
 
 }  // namespace intaglio::nn

@@ -131,10 +131,12 @@ ShapesResult InferLstm(const LayerView& layer) {
   return std::vector<Shape>{shape};
 }
 
-Result<PreparedLayer> PrepareLstm(const LayerView& layer, const LayerOptions& options) {
-  if (layer.input(0).type == Type::kInt8) return PrepareIntegerLstm(layer, options);
-  return PrepareFloatLstm(layer, options);
-}
+constexpr size_t kOutputWeights = lstm::kWeights + kOutputGate;
+
+constexpr Candidate kLstmWays[] = {
+    {"lstm", PrepareIntegerLstm, SetOf(Type::kInt8)},
+    {"lstm-int8", PrepareFloatLstm, kFloat, NeedsInt8Weights<kOutputWeights>},
+    {"lstm", PrepareFloatLstm, kFloat, RefusesInt8Weights<kOutputWeights>}};
 
 }  // namespace
 
@@ -146,7 +148,7 @@ constinit const OperatorRow Lstm::kRow = {.name = "LSTM",
                                           .max_inputs = 24,
                                           .types = SetOf(Type::kInt8) | kFloat,
                                           .infer = InferLstm,
-                                          .prepare = PrepareLstm,
+                                          .candidates = kLstmWays,
                                           .remark = kLstmRemark,
                                           .parameters = kAllButFirst,
                                           .packing = {.matrices = RowsAsChannels}};
@@ -157,7 +159,7 @@ constinit const OperatorRow UnidirectionalSequenceLstm::kRow = {
     .max_inputs = 24,
     .types = SetOf(Type::kInt8) | kFloat,
     .infer = InferLstm,
-    .prepare = PrepareLstm,
+    .candidates = kLstmWays,
     .remark = "int8 with int16 cells; float32 also with int8 weights; not diagonal",
     .parameters = kAllButFirst,
     .packing = {.matrices = RowsAsChannels}};

@@ -202,7 +202,6 @@ Result<PreparedLayer> PrepareFloat(const LayerView& layer, const BasicSizes& siz
   Result<FloatProduct> product = FloatProduct::Make(layer, {kWeights}, false, options);
   if (!product.ok()) return product.status();
   PreparedLayer prepared;
-  prepared.name = RoutineName(Type::kFloat32, "lstm-basic");
   prepared.routine = std::make_shared<FloatBasicRoutine>(
       sizes, static_cast<const float*>(layer.input(kBias).data), std::move(*product));
   return prepared;
@@ -248,7 +247,6 @@ Result<PreparedLayer> PrepareUint8(const LayerView& layer, const BasicSizes& siz
   routine->multiplier = *multiplier;
   routine->pipeline.bias = static_cast<const int32_t*>(layer.input(kBias).data);
   PreparedLayer prepared;
-  prepared.name = RoutineName(Type::kUInt8, "lstm-basic");
   prepared.kernel = options.kernel;
   prepared.constant_bytes = packed->new_bytes;
   prepared.scratch_bytes =
@@ -264,15 +262,18 @@ ShapesResult InferBasicLstm(const LayerView& layer) {
   return std::vector<Shape>{h, h, {sizes->batch, sizes->depth()}, {sizes->batch, sizes->sums()}};
 }
 
-Result<PreparedLayer> PrepareBasicLstm(const LayerView& layer, const LayerOptions& options) {
+template <auto kPrepare>
+Result<PreparedLayer> PrepareWith(const LayerView& layer, const LayerOptions& options) {
   const Result<BasicSizes> sizes = SizesOf(layer);
   if (!sizes.ok()) return sizes.status();
-  Result<PreparedLayer> prepared = layer.input(kX).type == Type::kUInt8
-                                       ? PrepareUint8(layer, *sizes, options)
-                                       : PrepareFloat(layer, *sizes, options);
+  Result<PreparedLayer> prepared = kPrepare(layer, *sizes, options);
   if (prepared.ok()) prepared->macs = CountMacs({sizes->batch, sizes->sums()}, sizes->depth());
   return prepared;
 }
+
+constexpr Candidate kBasicLstmWays[] = {
+    {"lstm-basic", PrepareWith<PrepareUint8>, SetOf(Type::kUInt8)},
+    {"lstm-basic", PrepareWith<PrepareFloat>, kFloat}};
 
 }  // namespace
 
@@ -281,7 +282,7 @@ constinit const OperatorRow BasicLstm::kRow = {.name = "LSTM",
                                                .max_inputs = 5,
                                                .types = SetOf(Type::kUInt8) | kFloat,
                                                .infer = InferBasicLstm,
-                                               .prepare = PrepareBasicLstm,
+                                               .candidates = kBasicLstmWays,
                                                .remark = "",
                                                .parameters = kAllButFirst,
                                                .packing = {.matrices = RowsAsChannels}};

@@ -233,7 +233,6 @@ Result<PreparedLayer> PrepareFloatLstm(const LayerView& layer, const LayerOption
     routine->projection_bias = FloatsOf(layer, lstm::kProjectionBias);
   }
   PreparedLayer prepared;
-  prepared.name = RoutineName(Type::kFloat32, weights == Type::kInt8 ? "lstm-int8" : "lstm");
   if (weights == Type::kInt8) prepared.kernel = options.kernel;
   prepared.macs = CountLstmMacs(*sizes);
   prepared.constant_bytes = routine->of_x.constant_bytes() + routine->of_h.constant_bytes() +

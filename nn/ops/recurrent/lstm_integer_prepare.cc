@@ -260,7 +260,6 @@ Result<PreparedLayer> PrepareIntegerLstm(const LayerView& layer, const LayerOpti
       IntegerLstmMaker(layer, options, *sizes).Make();
   if (!routine.ok()) return routine.status();
   PreparedLayer prepared;
-  prepared.name = RoutineName(Type::kInt8, "lstm");
   prepared.kernel = options.kernel;
   prepared.macs = CountLstmMacs(*sizes);
   for (const GateProduct* product :

@@ -101,7 +101,6 @@ Result<PreparedLayer> PrepareCell(const LayerView& layer, CellActivation activat
       std::move(*of_h));
   const bool quantized = routine->of_x.quantized();
   PreparedLayer prepared;
-  prepared.name = RoutineName(Type::kFloat32, quantized ? "rnn-int8" : "rnn");
   if (quantized) prepared.kernel = options.kernel;
   prepared.macs =
       CountMacs({sizes->rows.count(), sizes->units}, int64_t{sizes->inputs} + sizes->units);
@@ -118,6 +117,10 @@ ShapesResult InferRnn(const LayerView& layer) {
   shape.back() = sizes->units;
   return std::vector<Shape>{shape};
 }
+
+template <auto kPrepare>
+constexpr Candidate kWays[] = {{"rnn-int8", kPrepare, kFloat, NeedsInt8Weights<kWeights>},
+                               {"rnn", kPrepare, kFloat, RefusesInt8Weights<kWeights>}};
 
 Result<PreparedLayer> PrepareRnn(const LayerView& layer, const LayerOptions& options) {
   const Rnn& op = layer.op<Rnn>();
@@ -137,7 +140,7 @@ constinit const OperatorRow Rnn::kRow = {.name = "RNN",
                                          .max_inputs = 5,
                                          .types = kFloat,
                                          .infer = InferRnn,
-                                         .prepare = PrepareRnn,
+                                         .candidates = kWays<PrepareRnn>,
                                          .remark = "also with int8 weights",
                                          .parameters = kAllButFirst,
                                          .packing = {.matrices = RowsAsChannels}};
@@ -148,7 +151,7 @@ constinit const OperatorRow UnidirectionalSequenceRnn::kRow = {
     .max_inputs = 5,
     .types = kFloat,
     .infer = InferRnn,
-    .prepare = PrepareUnidirectionalSequenceRnn,
+    .candidates = kWays<PrepareUnidirectionalSequenceRnn>,
     .remark = "also with int8 weights",
     .parameters = kAllButFirst,
     .packing = {.matrices = RowsAsChannels}};

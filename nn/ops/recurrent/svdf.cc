@@ -45,12 +45,17 @@ ShapesResult InferSvdf(const LayerView& layer) {
   return std::vector<Shape>{{sizes->batch, sizes->units()}};
 }
 
-Result<PreparedLayer> PrepareSvdf(const LayerView& layer, const LayerOptions& options) {
+template <auto kPrepare>
+Result<PreparedLayer> PrepareWith(const LayerView& layer, const LayerOptions& options) {
   const Result<SvdfSizes> sizes = SizesOf(layer);
   if (!sizes.ok()) return sizes.status();
-  if (layer.input(kX).type == Type::kInt8) return PrepareIntegerSvdf(layer, *sizes, options);
-  return PrepareFloatSvdf(layer, *sizes, options);
+  return kPrepare(layer, *sizes, options);
 }
+
+constexpr Candidate kSvdfWays[] = {
+    {"svdf", PrepareWith<PrepareIntegerSvdf>, SetOf(Type::kInt8)},
+    {"svdf-int8", PrepareWith<PrepareFloatSvdf>, kFloat, NeedsInt8Weights<kFeature>},
+    {"svdf", PrepareWith<PrepareFloatSvdf>, kFloat, RefusesInt8Weights<kFeature>}};
 
 }  // namespace
 
@@ -60,7 +65,7 @@ constinit const OperatorRow Svdf::kRow = {
     .max_inputs = 5,
     .types = SetOf(Type::kInt8) | kFloat,
     .infer = InferSvdf,
-    .prepare = PrepareSvdf,
+    .candidates = kSvdfWays,
     .remark = "int8 with int16 or int8 states; float32 also with int8 weights",
     .parameters = kAllButFirst,
     .packing = {.matrices = RowsAsChannels, .to_float32 = true}};

@@ -88,7 +88,6 @@ Result<PreparedLayer> PrepareFloatSvdf(const LayerView& layer, const SvdfSizes& 
     routine->bias = static_cast<const float*>(layer.input(kBias).data);
   }
   PreparedLayer prepared;
-  prepared.name = RoutineName(Type::kFloat32, quantized ? "svdf-int8" : "svdf");
   if (quantized) prepared.kernel = options.kernel;
   prepared.macs = sizes.macs();
   prepared.constant_bytes =

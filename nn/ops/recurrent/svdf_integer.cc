@@ -157,7 +157,6 @@ Result<PreparedLayer> PrepareWithState(const LayerView& layer, const SvdfSizes& 
                                             : nullptr);
   INTAGLIO_RETURN_IF_ERROR(routine->PlanProduct(layer));
   PreparedLayer prepared;
-  prepared.name = RoutineName(Type::kInt8, "svdf");
   prepared.kernel = options.kernel;
   prepared.macs = sizes.macs();
   prepared.constant_bytes = packed->new_bytes + routine->bound.bytes();

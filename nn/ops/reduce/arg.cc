@@ -121,7 +121,6 @@ Result<PreparedLayer> PrepareArg(const LayerView& layer, const LayerOptions& opt
   const Result<const LineRoutines*> lines = LinesOf(options.kernel);
   if (!lines.ok()) return layer.Wrap(lines.status());
   PreparedLayer prepared;
-  prepared.name = RoutineName(x.type, "arg");
   const Type element = x.type == Type::kBool ? Type::kUInt8 : x.type;
   prepared.routine = VisitType<int8_t, uint8_t, int32_t, float>(element, [&](auto zero) {
     using T = decltype(zero);
@@ -212,7 +211,6 @@ Result<PreparedLayer> PrepareTopK(const LayerView& layer, const LayerOptions&) {
   const auto rows =
       static_cast<ptrdiff_t>(*CountElements(Shape(x.shape.begin(), x.shape.end() - 1)));
   PreparedLayer prepared;
-  prepared.name = RoutineName(x.type, "sort");
   prepared.scratch_bytes = static_cast<size_t>(extent) * sizeof(int32_t);
   prepared.routine =
       VisitType<int8_t, uint8_t, int16_t, int32_t, int64_t, float>(x.type, [&](auto zero) {
@@ -235,20 +233,20 @@ constinit const OperatorRow TopK::kRow = {.name = "TOPK_V2",
                                           .max_inputs = 1,
                                           .types = kQuantized | kInteger | kFloat,
                                           .infer = InferTopK,
-                                          .prepare = PrepareTopK};
+                                          .candidates = Moves("sort", PrepareTopK)};
 
 constinit const OperatorRow ArgMax::kRow = {.name = "ARG_MAX",
                                             .min_inputs = 1,
                                             .max_inputs = 1,
                                             .types = kArgTypes,
                                             .infer = InferArgMax,
-                                            .prepare = PrepareArgMax};
+                                            .candidates = Moves("arg", PrepareArgMax)};
 
 constinit const OperatorRow ArgMin::kRow = {.name = "ARG_MIN",
                                             .min_inputs = 1,
                                             .max_inputs = 1,
                                             .types = kArgTypes,
                                             .infer = InferArgMin,
-                                            .prepare = PrepareArgMin};
+                                            .candidates = Moves("arg", PrepareArgMin)};
 
 }  // namespace intaglio::nn

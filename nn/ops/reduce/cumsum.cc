@@ -47,7 +47,6 @@ Result<PreparedLayer> PrepareCumsum(const LayerView& layer, const LayerOptions&)
   const ptrdiff_t first = op.reverse && extent > 0 ? (extent - 1) * strides[*axis] : 0;
   const ptrdiff_t stride = op.reverse ? -strides[*axis] : strides[*axis];
   PreparedLayer prepared;
-  prepared.name = RoutineName(layer.output().type, "cumsum");
   prepared.routine = VisitType<int32_t, int64_t, float>(layer.output().type, [&](auto zero) {
     using T = decltype(zero);
     return RoutineOf([=, exclusive = op.exclusive](const RunArguments& arguments) {
@@ -72,6 +71,6 @@ constinit const OperatorRow Cumsum::kRow = {.name = "CUMSUM",
                                             .max_inputs = 1,
                                             .types = kInteger | kFloat,
                                             .infer = InferCumsum,
-                                            .prepare = PrepareCumsum};
+                                            .candidates = Candidate{"cumsum", PrepareCumsum}};
 
 }  // namespace intaglio::nn

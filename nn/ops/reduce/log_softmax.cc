@@ -191,7 +191,6 @@ Result<PreparedLayer> PrepareLogSoftmax8(const LayerView& layer, const LayerOpti
   const ptrdiff_t depth = shape.back();
   const ptrdiff_t rows = depth == 0 ? 0 : static_cast<ptrdiff_t>(*CountElements(shape) / depth);
   PreparedLayer prepared;
-  prepared.name = RoutineName(type, "log_softmax");
   prepared.in_place_inputs = 1;
   if (type == Type::kUInt8) {
     prepared.constant_bytes = sizeof(FloatRoutine);

@@ -143,12 +143,12 @@ Result<PreparedLayer> PrepareQuantizedSum(const LayerView& layer, const LayerOpt
   PreparedLayer prepared;
   prepared.routine = VisitType<int8_t, uint8_t, int16_t>(
       type, [&](auto zero) { return MakeRoutine<decltype(zero)>(*sum, count, **routines); });
-  prepared.name = RoutineName(type, divide ? "mean" : "sum");
   prepared.scratch_bytes = *CountBytes(layer.output().shape, Type::kInt32);
   return prepared;
 }
 
-Result<PreparedLayer> PrepareFloatMean(const LayerView& layer, const std::vector<int>& axes) {
+Result<PreparedLayer> PrepareFloatMean(const LayerView& layer, const LayerOptions&) {
+  const std::vector<int>& axes = layer.op<Mean>().axes;
   Result<PreparedLayer> prepared = PreparePlainSum(layer, axes);
   const Result<Reduction> reduction = ReductionOf(layer, axes);
   if (!prepared.ok() || !reduction.ok()) return prepared;
@@ -184,17 +184,23 @@ Result<QuantizedSum> QuantizedSumOf(const LayerView& layer, const std::vector<in
 
 namespace {
 
-Result<PreparedLayer> PrepareMean(const LayerView& layer, const LayerOptions& options) {
-  const std::vector<int>& axes = layer.op<Mean>().axes;
-  if (layer.input(0).type == Type::kFloat32) return PrepareFloatMean(layer, axes);
-  return PrepareQuantizedSum(layer, options, axes, true);
+Result<PreparedLayer> PrepareQuantizedMean(const LayerView& layer, const LayerOptions& options) {
+  return PrepareQuantizedSum(layer, options, layer.op<Mean>().axes, true);
 }
 
-Result<PreparedLayer> PrepareSum(const LayerView& layer, const LayerOptions& options) {
-  const std::vector<int>& axes = layer.op<Sum>().axes;
-  if (!IsQuantized(layer.input(0).type)) return PreparePlainSum(layer, axes);
-  return PrepareQuantizedSum(layer, options, axes, false);
+constexpr Candidate kMeanWays[] = {{"mean", PrepareQuantizedMean, kQuantized},
+                                   {"mean", PrepareFloatMean, kFloat}};
+
+Result<PreparedLayer> PrepareRescaledSum(const LayerView& layer, const LayerOptions& options) {
+  return PrepareQuantizedSum(layer, options, layer.op<Sum>().axes, false);
 }
+
+Result<PreparedLayer> PrepareUnscaledSum(const LayerView& layer, const LayerOptions&) {
+  return PreparePlainSum(layer, layer.op<Sum>().axes);
+}
+
+constexpr Candidate kSumWays[] = {{"sum", PrepareRescaledSum, kQuantized},
+                                  {"reduce", PrepareUnscaledSum, ~kQuantized}};
 
 }  // namespace
 
@@ -203,13 +209,13 @@ constinit const OperatorRow Mean::kRow = {.name = "MEAN",
                                           .max_inputs = 1,
                                           .types = kQuantized | kFloat,
                                           .infer = InferReduce<Mean>,
-                                          .prepare = PrepareMean};
+                                          .candidates = kMeanWays};
 
 constinit const OperatorRow Sum::kRow = {.name = "SUM",
                                          .min_inputs = 1,
                                          .max_inputs = 1,
                                          .types = kNumbers,
                                          .infer = InferReduce<Sum>,
-                                         .prepare = PrepareSum};
+                                         .candidates = kSumWays};
 
 }  // namespace intaglio::nn

@@ -143,7 +143,6 @@ Result<PreparedLayer> PrepareL2Normalization(const LayerView& layer, const Layer
   INTAGLIO_RETURN_IF_ERROR(CheckOneType(layer));
   const Type type = layer.output().type;
   PreparedLayer prepared;
-  prepared.name = RoutineName(type, "normalize");
   if (type == Type::kFloat32) {
     prepared.routine = RowRoutine<float>(layer, NormalizeFloat);
     return prepared;
@@ -163,14 +162,15 @@ Result<PreparedLayer> PrepareL2Normalization(const LayerView& layer, const Layer
   return prepared;
 }
 
-Result<PreparedLayer> PrepareLogSoftmax(const LayerView& layer, const LayerOptions& options) {
-  if (layer.input(0).type != Type::kFloat32) return PrepareLogSoftmax8(layer, options);
+Result<PreparedLayer> PrepareLogSoftmaxFloat(const LayerView& layer, const LayerOptions&) {
   INTAGLIO_RETURN_IF_ERROR(CheckOneType(layer));
   PreparedLayer prepared;
-  prepared.name = RoutineName(Type::kFloat32, "log_softmax");
   prepared.routine = RowRoutine<float>(layer, LogSoftmaxFloat);
   return prepared;
 }
+
+constexpr Candidate kLogSoftmaxWays[] = {{"log_softmax", PrepareLogSoftmax8, kEightBit},
+                                         {"log_softmax", PrepareLogSoftmaxFloat, kFloat}};
 
 Result<PreparedLayer> PrepareLocalResponseNormalization(const LayerView& layer,
                                                         const LayerOptions&) {
@@ -178,7 +178,6 @@ Result<PreparedLayer> PrepareLocalResponseNormalization(const LayerView& layer,
   const LocalResponseNormalization op = layer.op<LocalResponseNormalization>();
   if (op.radius < 0) return layer.Invalid("the radius is " + std::to_string(op.radius));
   PreparedLayer prepared;
-  prepared.name = RoutineName(Type::kFloat32, "normalize");
   const auto routine = std::make_shared<ResponseRoutine>(op, layer.input(0).shape);
   prepared.scratch_bytes = routine->scratch_bytes();
   prepared.routine = routine;
@@ -204,17 +203,18 @@ constinit const OperatorRow LogSoftmax::kRow = {.name = "LOG_SOFTMAX",
                                                 .max_inputs = 1,
                                                 .types = kEightBit | kFloat,
                                                 .infer = InferRows,
-                                                .prepare = PrepareLogSoftmax,
+                                                .candidates = kLogSoftmaxWays,
                                                 .remark = "output of 8 bits in steps of 1/16",
                                                 .forces_float = FloatOfLogSoftmax};
 
-constinit const OperatorRow L2Normalization::kRow = {.name = "L2_NORMALIZATION",
-                                                     .min_inputs = 1,
-                                                     .max_inputs = 1,
-                                                     .types = kEightBit | kFloat,
-                                                     .infer = InferRows,
-                                                     .prepare = PrepareL2Normalization,
-                                                     .remark = "output in steps of 1/128"};
+constinit const OperatorRow L2Normalization::kRow = {
+    .name = "L2_NORMALIZATION",
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .types = kEightBit | kFloat,
+    .infer = InferRows,
+    .candidates = Candidate{"normalize", PrepareL2Normalization},
+    .remark = "output in steps of 1/128"};
 
 constinit const OperatorRow LocalResponseNormalization::kRow = {
     .name = "LOCAL_RESPONSE_NORMALIZATION",
@@ -222,7 +222,7 @@ constinit const OperatorRow LocalResponseNormalization::kRow = {
     .max_inputs = 1,
     .types = kFloat,
     .infer = InferRows,
-    .prepare = PrepareLocalResponseNormalization,
+    .candidates = Candidate{"normalize", PrepareLocalResponseNormalization},
     .extra_work = CountNeighbours};
 
 }  // namespace intaglio::nn

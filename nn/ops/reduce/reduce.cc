@@ -77,7 +77,6 @@ Result<PreparedLayer> PrepareReduce(const LayerView& layer, const std::vector<in
   if (!reduction.ok()) return reduction.status();
   const Type type = in.type == Type::kBool ? Type::kUInt8 : in.type;
   PreparedLayer prepared;
-  prepared.name = RoutineName(in.type, "reduce");
   prepared.routine = VisitType<Ts...>(type, [&](auto zero) {
     using T = decltype(zero);
     return ReduceRoutine<T>(layer, reduction->loops, std::optional<T>(start(zero)), f);
@@ -150,14 +149,14 @@ Result<PreparedLayer> PrepareReduceMin(const LayerView& layer, const LayerOption
       [](auto best, auto x) { return x < best ? x : best; });
 }
 
-Result<PreparedLayer> PrepareReduceProd(const LayerView& layer, const LayerOptions&) {
-  if (IsQuantized(layer.input(0).type)) {
-    return PrepareQuantizedProd(layer, layer.op<ReduceProd>().axes);
-  }
+Result<PreparedLayer> PreparePlainProd(const LayerView& layer, const LayerOptions&) {
   return PrepareReduce<int32_t, int64_t, float>(
       layer, layer.op<ReduceProd>().axes, [](auto zero) { return decltype(zero)(1); },
       [](auto product, auto x) { return WrappingMul(product, x); });
 }
+
+constexpr Candidate kReduceProdWays[] = {{"reduce", PrepareQuantizedProd, kQuantized},
+                                         {"reduce", PreparePlainProd, ~kQuantized}};
 
 Result<PreparedLayer> PrepareReduceAny(const LayerView& layer, const LayerOptions&) {
   return PrepareReduce<uint8_t>(
@@ -178,7 +177,7 @@ constinit const OperatorRow ReduceMax::kRow = {.name = "REDUCE_MAX",
                                                .max_inputs = 1,
                                                .types = kNumbers,
                                                .infer = InferReduce<ReduceMax>,
-                                               .prepare = PrepareReduceMax,
+                                               .candidates = Moves("reduce", PrepareReduceMax),
                                                .remark = "one quantization"};
 
 constinit const OperatorRow ReduceMin::kRow = {.name = "REDUCE_MIN",
@@ -186,7 +185,7 @@ constinit const OperatorRow ReduceMin::kRow = {.name = "REDUCE_MIN",
                                                .max_inputs = 1,
                                                .types = kNumbers,
                                                .infer = InferReduce<ReduceMin>,
-                                               .prepare = PrepareReduceMin,
+                                               .candidates = Moves("reduce", PrepareReduceMin),
                                                .remark = "one quantization"};
 
 constinit const OperatorRow ReduceProd::kRow = {.name = "REDUCE_PROD",
@@ -194,7 +193,7 @@ constinit const OperatorRow ReduceProd::kRow = {.name = "REDUCE_PROD",
                                                 .max_inputs = 1,
                                                 .types = kReal | kInteger,
                                                 .infer = InferReduce<ReduceProd>,
-                                                .prepare = PrepareReduceProd,
+                                                .candidates = kReduceProdWays,
                                                 .remark = "of at least one element"};
 
 constinit const OperatorRow ReduceAny::kRow = {.name = "REDUCE_ANY",
@@ -202,13 +201,13 @@ constinit const OperatorRow ReduceAny::kRow = {.name = "REDUCE_ANY",
                                                .max_inputs = 1,
                                                .types = kBool,
                                                .infer = InferReduce<ReduceAny>,
-                                               .prepare = PrepareReduceAny};
+                                               .candidates = Moves("reduce", PrepareReduceAny)};
 
 constinit const OperatorRow ReduceAll::kRow = {.name = "REDUCE_ALL",
                                                .min_inputs = 1,
                                                .max_inputs = 1,
                                                .types = kBool,
                                                .infer = InferReduce<ReduceAll>,
-                                               .prepare = PrepareReduceAll};
+                                               .candidates = Moves("reduce", PrepareReduceAll)};
 
 }  // namespace intaglio::nn

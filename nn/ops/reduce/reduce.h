@@ -26,7 +26,7 @@ ShapesResult InferReduce(const LayerView& layer) {
 }
 
 // REDUCE_PROD of int8 and int16.
-Result<PreparedLayer> PrepareQuantizedProd(const LayerView& layer, const std::vector<int>& axes);
+Result<PreparedLayer> PrepareQuantizedProd(const LayerView& layer, const LayerOptions& options);
 
 // SUM of int32, int64 and float32.
 Result<PreparedLayer> PreparePlainSum(const LayerView& layer, const std::vector<int>& axes);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "intaglio/fixedpoint/requantize_wide.h"
+#include "intaglio/nn/ops/reduce/operators.h"
 #include "intaglio/nn/ops/reduce/reduce.h"
 #include "intaglio/nn/ops/support/quantization.h"
 #include "intaglio/nn/routine/routine_of.h"
@@ -51,7 +52,8 @@ class ProdRoutine final : public Routine {
 
 }  // namespace
 
-Result<PreparedLayer> PrepareQuantizedProd(const LayerView& layer, const std::vector<int>& axes) {
+Result<PreparedLayer> PrepareQuantizedProd(const LayerView& layer, const LayerOptions&) {
+  const std::vector<int>& axes = layer.op<ReduceProd>().axes;
   const Result<Reduction> reduction = ReductionOf(layer, axes);
   if (!reduction.ok()) return reduction.status();
   if (reduction->count < 1) return layer.Unsupported("multiplies 0 elements");
@@ -69,7 +71,6 @@ Result<PreparedLayer> PrepareQuantizedProd(const LayerView& layer, const std::ve
   const Result<size_t> scratch = CountBytes(layer.output().shape, Type::kInt64);
   if (!scratch.ok()) return layer.Wrap(scratch.status());
   PreparedLayer prepared;
-  prepared.name = RoutineName(type, "reduce");
   prepared.scratch_bytes = *scratch;
   prepared.routine =
       VisitType<int8_t, int16_t>(type, [&](auto zero) -> std::shared_ptr<const Routine> {

@@ -212,9 +212,7 @@ Result<std::array<int32_t, 256>> SoftmaxExpsOf(const LayerView& layer) {
 
 namespace {
 
-Result<PreparedLayer> PrepareSoftmax(const LayerView& layer, const LayerOptions& options) {
-  if (layer.input(0).type == Type::kInt16) return PrepareSoftmax16(layer);
-  if (layer.input(0).type == Type::kFloat32) return PrepareSoftmaxFloat(layer);
+Result<PreparedLayer> PrepareSoftmax8(const LayerView& layer, const LayerOptions& options) {
   const Result<Exps> exps = SoftmaxExpsOf(layer);
   if (!exps.ok()) return exps.status();
   const Tensor& in = layer.input(0);
@@ -235,11 +233,14 @@ Result<PreparedLayer> PrepareSoftmax(const LayerView& layer, const LayerOptions&
         return std::make_shared<SoftmaxRoutine<decltype(zero)>>(rows, depth, *exps, **lines,
                                                                 **lookups);
       });
-  prepared.name = RoutineName(in.type, "softmax");
   prepared.constant_bytes = sizeof(Exps) + sizeof(TermTable) + sizeof(ExpTable);
   prepared.in_place_inputs = widens ? 0 : 1;
   return prepared;
 }
+
+constexpr Candidate kSoftmaxWays[] = {{"softmax", PrepareSoftmax8, kEightBit},
+                                      {"softmax", PrepareSoftmax16, kInt16},
+                                      {"softmax", PrepareSoftmaxFloat, kFloat}};
 
 }  // namespace
 
@@ -249,7 +250,7 @@ constinit const OperatorRow Softmax::kRow = {
     .max_inputs = 1,
     .types = kQuantized | kFloat,
     .infer = InferUnary,
-    .prepare = PrepareSoftmax,
+    .candidates = kSoftmaxWays,
     .remark = "output of 8 bits in steps of 1/256, of 16 in steps of 2^-15; int8 also to int16"};
 
 }  // namespace intaglio::nn

@@ -9,8 +9,8 @@
 
 namespace intaglio::nn {
 
-Result<PreparedLayer> PrepareSoftmax16(const LayerView& layer);
-Result<PreparedLayer> PrepareSoftmaxFloat(const LayerView& layer);
+Result<PreparedLayer> PrepareSoftmax16(const LayerView& layer, const LayerOptions& options);
+Result<PreparedLayer> PrepareSoftmaxFloat(const LayerView& layer, const LayerOptions& options);
 
 // Of a layer with an 8-bit input, by the distance to a row's largest number: exp(-distance * beta *
 // scale) with 31 fraction bits, 0 where the distance is out of range. Errors name the layer.

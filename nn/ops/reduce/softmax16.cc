@@ -65,7 +65,7 @@ Status CheckOutput(const LayerView& layer, const Affine& output) {
 
 }  // namespace
 
-Result<PreparedLayer> PrepareSoftmax16(const LayerView& layer) {
+Result<PreparedLayer> PrepareSoftmax16(const LayerView& layer, const LayerOptions&) {
   const Result<InOut> q = SameTypeInOut(layer);
   if (!q.ok()) return q.status();
   INTAGLIO_RETURN_IF_ERROR(CheckOutput(layer, q->output));
@@ -86,7 +86,6 @@ Result<PreparedLayer> PrepareSoftmax16(const LayerView& layer) {
   routine->reciprocal = MakeInterpolatedTable<double>({1.0 / 65535, -32768}, {2.0 / 65535, 0},
                                                       [](double x) { return 1.0 / (1.0 + x); });
   PreparedLayer prepared;
-  prepared.name = RoutineName(Type::kInt16, "softmax");
   prepared.constant_bytes = 2 * sizeof(InterpolatedTable);
   prepared.in_place_inputs = 1;
   prepared.routine = std::move(routine);

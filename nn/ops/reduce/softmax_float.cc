@@ -11,14 +11,13 @@
 
 namespace intaglio::nn {
 
-Result<PreparedLayer> PrepareSoftmaxFloat(const LayerView& layer) {
+Result<PreparedLayer> PrepareSoftmaxFloat(const LayerView& layer, const LayerOptions&) {
   INTAGLIO_RETURN_IF_ERROR(CheckOneType(layer));
   const Shape& shape = layer.input(0).shape;
   if (shape.empty()) return layer.Invalid("the input has no dimension");
   const int depth = shape.back();
   const int64_t rows = *CountElements(shape) / depth;
   PreparedLayer prepared;
-  prepared.name = RoutineName(Type::kFloat32, "softmax");
   prepared.in_place_inputs = 1;
   prepared.routine =
       RoutineOf([rows, depth, beta = layer.op<Softmax>().beta](const RunArguments& arguments) {

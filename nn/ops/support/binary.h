@@ -84,7 +84,6 @@ inline Result<PreparedLayer> PrepareBinary(const LayerView& layer,
     return layer.Unsupported(std::string("has no routine for ") + NameOf(type));
   }
   PreparedLayer prepared;
-  prepared.name = RoutineName(type, "elementwise");
   prepared.routine = std::move(routine);
   for (size_t i = 0; i < 2; ++i) {
     const bool same = layer.input(i).shape == layer.output().shape &&

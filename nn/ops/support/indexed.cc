@@ -89,7 +89,6 @@ Result<PreparedLayer> PrepareIndexed(const LayerView& layer,
     copy.offsets.insert(copy.offsets.begin(), std::move(offsets));
   }
   PreparedLayer prepared;
-  prepared.name = RoutineName(type, "copy");
   prepared.constant_bytes = constants;
   const bool by_lines = outer + 1 == shape.size();  // pieces are lines of the last dimension
   prepared.strides_output = by_lines;

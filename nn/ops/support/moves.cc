@@ -73,7 +73,6 @@ Result<PreparedLayer> PrepareMoves(const LayerView& layer, std::vector<Move> mov
   const size_t size = SizeOf(type);
   const auto count = static_cast<size_t>(*CountElements(layer.output().shape));
   PreparedLayer prepared;
-  prepared.name = RoutineName(type, "copy");
   prepared.constant_bytes = BytesOf(moves);
   prepared.routine = RoutineOf([=, moves = std::move(moves)](const RunArguments& arguments) {
     if (fill.has_value()) FillWith(*fill, size, count, arguments.outputs[0]);

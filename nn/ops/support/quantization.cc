@@ -89,9 +89,4 @@ std::optional<int> Log2OfScale(float scale) {
   return static_cast<int>(rounded);
 }
 
-std::string RoutineName(Type type, const char* algorithm) {
-  const char* const prefix = type == Type::kFloat32 ? "" : "q";
-  return std::string("cpu:") + prefix + NameOf(type) + "/" + algorithm;
-}
-
 }  // namespace intaglio::nn

@@ -78,9 +78,6 @@ inline int32_t AddAndClamp(int32_t x, int32_t zero_point, Range range) {
 // log2 of a scale that is a power of two, as near as TFLite asks; else nothing.
 std::optional<int> Log2OfScale(float scale);
 
-// "cpu:qint8/" or "cpu:quint8/" with the algorithm.
-std::string RoutineName(Type type, const char* algorithm);
-
 }  // namespace intaglio::nn
 
 #endif  // INTAGLIO_NN_OPS_SUPPORT_QUANTIZATION_H_

@@ -9,7 +9,8 @@
 namespace intaglio::nn {
 
 inline constexpr TypeSet kEightBit = SetOf(Type::kInt8) | SetOf(Type::kUInt8);
-inline constexpr TypeSet kQuantized = kEightBit | SetOf(Type::kInt16);
+inline constexpr TypeSet kInt16 = SetOf(Type::kInt16);
+inline constexpr TypeSet kQuantized = kEightBit | kInt16;
 inline constexpr TypeSet kInteger = SetOf(Type::kInt32) | SetOf(Type::kInt64);
 inline constexpr TypeSet kFloat = SetOf(Type::kFloat32);
 inline constexpr TypeSet kBool = SetOf(Type::kBool);
@@ -23,6 +24,47 @@ inline constexpr uint32_t kAllInputs = ~uint32_t{0};
 inline constexpr uint32_t kAllButFirst = kAllInputs << 1;
 inline constexpr uint32_t kWeights = 1 << 1;
 inline constexpr uint32_t kWeightsAndBias = kWeights | 1 << 2;
+
+// Reasons against a candidate.
+template <size_t kInput>
+const char* NeedsInt8Weights(const LayerView& layer, const LayerOptions&) {
+  return layer.input(kInput).type == Type::kInt8 ? nullptr : "the weights are not int8";
+}
+template <size_t kInput>
+const char* RefusesInt8Weights(const LayerView& layer, const LayerOptions&) {
+  return layer.input(kInput).type == Type::kInt8 ? "the weights are int8" : nullptr;
+}
+// The first of them that there is.
+template <auto... kReasons>
+const char* FirstReason(const LayerView& layer, const LayerOptions& options) {
+  const char* why_not = nullptr;
+  (void)(... || ((why_not = kReasons(layer, options)) != nullptr));
+  return why_not;
+}
+
+// Products of float32 by int8 weights, which are input 1, and by all others.
+using PrepareLayer = Result<PreparedLayer> (*)(const LayerView& layer, const LayerOptions& options);
+template <auto... kReasons>
+constexpr Candidate HybridCandidate(const char* algorithm, PrepareLayer prepare) {
+  return {.algorithm = algorithm,
+          .prepare = prepare,
+          .types = kFloat,
+          .why_not = FirstReason<NeedsInt8Weights<1>, kReasons...>,
+          .kind = "hybrid"};
+}
+template <auto... kReasons>
+constexpr Candidate FloatCandidate(const char* algorithm, PrepareLayer prepare) {
+  return {algorithm, prepare, kFloat, FirstReason<RefusesInt8Weights<1>, kReasons...>};
+}
+
+// The ways of a function of one number that goes through a table where numbers have 8 bits, or
+// where they are quantized.
+template <auto kPrepare>
+inline constexpr Candidate kBytesByTable[] = {{"table", kPrepare, kEightBit},
+                                              {"elementwise", kPrepare, ~kEightBit}};
+template <auto kPrepare>
+inline constexpr Candidate kIntegersByTable[] = {{"table", kPrepare, kQuantized},
+                                                 {"elementwise", kPrepare, ~kQuantized}};
 
 ShapesResult InferUnary(const LayerView& layer);      // the shape of input 0
 ShapesResult InferBroadcast(const LayerView& layer);  // that to which all inputs broadcast

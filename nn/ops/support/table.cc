@@ -38,7 +38,6 @@ PreparedLayer PrepareTable(const LayerView& layer, const ByteTable& table) {
                      static_cast<size_t>(end - begin));
              });
   });
-  prepared.name = RoutineName(layer.input(0).type, "table");
   prepared.constant_bytes = sizeof(ByteTable);
   prepared.in_place_inputs = 1;
   return prepared;
@@ -52,7 +51,6 @@ PreparedLayer PrepareInterpolated(const LayerView& layer, const InterpolatedTabl
     auto* const out = static_cast<int16_t*>(arguments.outputs[0]);
     for (size_t i = 0; i < count; ++i) out[i] = Interpolate(table, in[i]);
   });
-  prepared.name = RoutineName(Type::kInt16, "table");
   prepared.constant_bytes = sizeof(InterpolatedTable);
   prepared.in_place_inputs = 1;
   return prepared;

@@ -40,9 +40,8 @@ std::shared_ptr<const Routine> UnaryRoutine(const LayerView& layer, Function f) 
 }
 
 // The layer with such a routine.
-inline PreparedLayer PrepareUnary(const LayerView& layer, std::shared_ptr<const Routine> routine) {
+inline PreparedLayer PrepareUnary(std::shared_ptr<const Routine> routine) {
   PreparedLayer prepared;
-  prepared.name = RoutineName(layer.input(0).type, "elementwise");
   prepared.routine = std::move(routine);
   prepared.in_place_inputs = 1;
   return prepared;
@@ -53,7 +52,7 @@ template <class Function>
 PreparedLayer PrepareQuantizedUnary(const LayerView& layer, const Function& f) {
   const Type type = layer.input(0).type;
   if (type != Type::kInt16) return PrepareTable(layer, MakeTable(type, f));
-  return PrepareUnary(layer, UnaryRoutine<int16_t, int16_t>(layer, f));
+  return PrepareUnary(UnaryRoutine<int16_t, int16_t>(layer, f));
 }
 
 // f(x) for float32; else round(f(real value) / output scale) + zero point, all in float32. int16
@@ -63,7 +62,7 @@ PreparedLayer PrepareQuantizedUnary(const LayerView& layer, const Function& f) {
 template <class Function>
 Result<PreparedLayer> PrepareRealFunction(const LayerView& layer, const Function& f) {
   if (layer.input(0).type == Type::kFloat32 && layer.output().type == Type::kFloat32) {
-    return PrepareUnary(layer, UnaryRoutine<float, float>(layer, f));
+    return PrepareUnary(UnaryRoutine<float, float>(layer, f));
   }
   const Result<InOut> q = SameTypeInOut(layer);
   if (!q.ok()) return q.status();

@@ -243,17 +243,15 @@ Result<PoolShape> PoolShapeOf(const LayerView& layer) {
 
 template <class Op, template <class> class Pixel>
 Result<PreparedLayer> PreparePool(const LayerView& layer, const LayerOptions& options,
-                                  const Window& window, const char* algorithm,
                                   size_t scratch_per_channel,
                                   BytePoolRoutine::Function LineRoutines::*function) {
-  const Result<PoolShape> checked = QuantizedPool(layer, window, layer.op<Op>().activation);
+  const Result<PoolShape> checked = PoolShapeOf<Op>(layer);
   if (!checked.ok()) return checked.status();
   const PoolShape& pool = *checked;
   const Type type = layer.output().type;
   PreparedLayer prepared;
-  prepared.name = RoutineName(type, algorithm);
   if (SizeOf(type) == 1 &&
-      int64_t{window.y.kernel} * window.x.kernel <= BytePoolRoutine::kMostTaps) {
+      int64_t{pool.window.y.kernel} * pool.window.x.kernel <= BytePoolRoutine::kMostTaps) {
     const Result<const LineRoutines*> lines = LinesOf(options.kernel);
     if (!lines.ok()) return layer.Wrap(lines.status());
     prepared.routine = std::make_shared<BytePoolRoutine>(pool, type, (*lines)->*function);
@@ -285,34 +283,30 @@ Result<PoolShape> ShapeOfMaxPool2D(const LayerView& layer) { return PoolShapeOf<
 
 namespace {
 
-Result<PreparedLayer> PrepareAveragePool2D(const LayerView& layer, const LayerOptions& options) {
-  const Result<Window> window = CheckedWindow<AveragePool2D>(layer);
+template <class Op, PoolKind kKind>
+Result<PreparedLayer> PrepareFloat(const LayerView& layer, const LayerOptions& options) {
+  const Result<Window> window = CheckedWindow<Op>(layer);
   if (!window.ok()) return window.status();
-  if (layer.input(0).type == Type::kFloat32) {
-    return PreparePoolFloat(layer, options, *window, layer.op<AveragePool2D>().activation,
-                            PoolKind::kAverage);
-  }
-  return PreparePool<AveragePool2D, AveragePixel>(layer, options, *window, "average_pool",
-                                                  sizeof(int32_t), &LineRoutines::average);
+  return PreparePoolFloat(layer, options, *window, layer.op<Op>().activation, kKind);
 }
 
-Result<PreparedLayer> PrepareMaxPool2D(const LayerView& layer, const LayerOptions& options) {
-  const Result<Window> window = CheckedWindow<MaxPool2D>(layer);
-  if (!window.ok()) return window.status();
-  if (layer.input(0).type == Type::kFloat32) {
-    return PreparePoolFloat(layer, options, *window, layer.op<MaxPool2D>().activation,
-                            PoolKind::kLargest);
-  }
-  return PreparePool<MaxPool2D, MaxPixel>(layer, options, *window, "max_pool",
-                                          SizeOf(layer.output().type), &LineRoutines::largest);
+Result<PreparedLayer> PrepareAverage(const LayerView& layer, const LayerOptions& options) {
+  return PreparePool<AveragePool2D, AveragePixel>(layer, options, sizeof(int32_t),
+                                                  &LineRoutines::average);
 }
 
-Result<PreparedLayer> PrepareL2Pool2D(const LayerView& layer, const LayerOptions& options) {
-  const Result<Window> window = CheckedWindow<L2Pool2D>(layer);
-  if (!window.ok()) return window.status();
-  return PreparePoolFloat(layer, options, *window, layer.op<L2Pool2D>().activation,
-                          PoolKind::kRootMeanSquare);
+constexpr Candidate kAveragePool2DWays[] = {
+    {"average_pool", PrepareAverage, kQuantized},
+    {"average_pool", PrepareFloat<AveragePool2D, PoolKind::kAverage>, kFloat}};
+
+Result<PreparedLayer> PrepareMax(const LayerView& layer, const LayerOptions& options) {
+  return PreparePool<MaxPool2D, MaxPixel>(layer, options, SizeOf(layer.output().type),
+                                          &LineRoutines::largest);
 }
+
+constexpr Candidate kMaxPool2DWays[] = {
+    {"max_pool", PrepareMax, kQuantized},
+    {"max_pool", PrepareFloat<MaxPool2D, PoolKind::kLargest>, kFloat}};
 
 // One step for each element that lies in a window.
 template <class Pool>
@@ -331,7 +325,7 @@ constinit const OperatorRow AveragePool2D::kRow = {.name = "AVERAGE_POOL_2D",
                                                    .max_inputs = 1,
                                                    .types = kQuantized | kFloat,
                                                    .infer = InferAveragePool2D,
-                                                   .prepare = PrepareAveragePool2D,
+                                                   .candidates = kAveragePool2DWays,
                                                    .extra_work = CountReads<AveragePool2D>};
 
 constinit const OperatorRow MaxPool2D::kRow = {.name = "MAX_POOL_2D",
@@ -339,15 +333,16 @@ constinit const OperatorRow MaxPool2D::kRow = {.name = "MAX_POOL_2D",
                                                .max_inputs = 1,
                                                .types = kQuantized | kFloat,
                                                .infer = InferMaxPool2D,
-                                               .prepare = PrepareMaxPool2D,
+                                               .candidates = kMaxPool2DWays,
                                                .extra_work = CountReads<MaxPool2D>};
 
-constinit const OperatorRow L2Pool2D::kRow = {.name = "L2_POOL_2D",
-                                              .min_inputs = 1,
-                                              .max_inputs = 1,
-                                              .types = kFloat,
-                                              .infer = InferL2Pool2D,
-                                              .prepare = PrepareL2Pool2D,
-                                              .extra_work = CountReads<L2Pool2D>};
+constinit const OperatorRow L2Pool2D::kRow = {
+    .name = "L2_POOL_2D",
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .types = kFloat,
+    .infer = InferL2Pool2D,
+    .candidates = Candidate{"l2_pool", PrepareFloat<L2Pool2D, PoolKind::kRootMeanSquare>},
+    .extra_work = CountReads<L2Pool2D>};
 
 }  // namespace intaglio::nn

@@ -64,18 +64,6 @@ class PoolRoutine final : public Routine {
   }
 };
 
-const char* NameOf(PoolKind kind) {
-  switch (kind) {
-    case PoolKind::kAverage:
-      return "average_pool";
-    case PoolKind::kLargest:
-      return "max_pool";
-    case PoolKind::kRootMeanSquare:
-      return "l2_pool";
-  }
-  return "";
-}
-
 }  // namespace
 
 Result<PreparedLayer> PreparePoolFloat(const LayerView& layer, const LayerOptions& options,
@@ -90,7 +78,6 @@ Result<PreparedLayer> PreparePoolFloat(const LayerView& layer, const LayerOption
   routine->bounds = Bounds<float>(activation);
   routine->wide = &WideRoutinesOf(options.kernel);
   PreparedLayer prepared;
-  prepared.name = RoutineName(Type::kFloat32, NameOf(kind));
   prepared.strides_output = true;
   prepared.routine = std::move(routine);
   return prepared;

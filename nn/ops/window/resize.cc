@@ -353,7 +353,6 @@ Result<PreparedLayer> PrepareResizeBilinear(const LayerView& layer, const LayerO
   } else {
     prepared.routine = WideRoutine<float>(Bilinear<float>(r));
   }
-  prepared.name = RoutineName(type, "bilinear");
   prepared.constant_bytes =
       (static_cast<size_t>(r.out[1]) + static_cast<size_t>(r.out[2])) * sizeof(Tap<float>);
   return prepared;
@@ -375,21 +374,23 @@ std::string FloatOfResize(const LayerView& layer) {
 
 }  // namespace
 
-constinit const OperatorRow ResizeBilinear::kRow = {.name = "RESIZE_BILINEAR",
-                                                    .min_inputs = 1,
-                                                    .max_inputs = 1,
-                                                    .types = kQuantized | kFloat,
-                                                    .infer = InferResizeBilinear,
-                                                    .prepare = PrepareResizeBilinear,
-                                                    .forces_float = FloatOfResize,
-                                                    .list_bytes = BoundPlaces};
+constinit const OperatorRow ResizeBilinear::kRow = {
+    .name = "RESIZE_BILINEAR",
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .types = kQuantized | kFloat,
+    .infer = InferResizeBilinear,
+    .candidates = Candidate{"bilinear", PrepareResizeBilinear},
+    .forces_float = FloatOfResize,
+    .list_bytes = BoundPlaces};
 
-constinit const OperatorRow ResizeNearestNeighbor::kRow = {.name = "RESIZE_NEAREST_NEIGHBOR",
-                                                           .min_inputs = 1,
-                                                           .max_inputs = 1,
-                                                           .types = kAnyType,
-                                                           .infer = InferResizeNearestNeighbor,
-                                                           .prepare = PrepareResizeNearestNeighbor,
-                                                           .list_bytes = BoundPlaces};
+constinit const OperatorRow ResizeNearestNeighbor::kRow = {
+    .name = "RESIZE_NEAREST_NEIGHBOR",
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .types = kAnyType,
+    .infer = InferResizeNearestNeighbor,
+    .candidates = Moves("copy", PrepareResizeNearestNeighbor),
+    .list_bytes = BoundPlaces};
 
 }  // namespace intaglio::nn

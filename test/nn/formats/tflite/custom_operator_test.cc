@@ -36,7 +36,6 @@ Result<PreparedLayer> Prepare(const LayerView& layer, const LayerOptions&) {
   const auto count = static_cast<size_t>(*CountElements(layer.input(0).shape));
   const auto times = static_cast<size_t>(layer.op<AddAmounts>().times);
   PreparedLayer prepared;
-  prepared.name = "test:int8/add_amounts";
   prepared.routine = RoutineOf([=](const RunArguments& arguments) {
     const auto* const x = static_cast<const uint8_t*>(arguments.inputs[0]);
     const auto* const amounts = static_cast<const uint8_t*>(arguments.inputs[1]);
@@ -54,7 +53,7 @@ constinit const OperatorRow AddAmounts::kRow = {
     .max_inputs = 2,
     .types = SetOf(Type::kInt8),
     .infer = Infer,
-    .prepare = Prepare,
+    .candidates = Candidate{.algorithm = "add_amounts", .prepare = Prepare, .backend = "test"},
     .parameters = 0b10,
     .extra_work = [](const LayerView&) { return kWork; }};
 
@@ -135,7 +134,7 @@ TEST(CustomOperator, RunsFromAFile) {
   Model model = PrepareIt(*graph);
   EXPECT_EQ(RunIt(model), kResult);
   EXPECT_EQ(model.layers()[0].operator_name, "ADD_AMOUNTS");
-  EXPECT_EQ(model.layers()[0].routine, "test:int8/add_amounts");
+  EXPECT_EQ(model.layers()[0].routine, "test:qint8/add_amounts");
   EXPECT_GE(model.layers()[0].work, kWork);
   Result<Model> other = model.Share();
   ASSERT_TRUE(other.ok());
@@ -286,14 +285,16 @@ constinit const OperatorRow Sevens::kRow = {
     .max_inputs = 0,
     .types = kAnyType,
     .infer = [](const LayerView&) -> ShapesResult { return std::vector<Shape>{{4}}; },
-    .prepare = [](const LayerView&, const LayerOptions&) -> Result<PreparedLayer> {
-      PreparedLayer prepared;
-      prepared.name = "test:sevens";
-      prepared.routine = RoutineOf([](const RunArguments& arguments) {
-        for (int i = 0; i < 4; ++i) static_cast<int8_t*>(arguments.outputs[0])[i] = 7;
-      });
-      return prepared;
-    }};
+    .candidates =
+        Candidate{.algorithm = "sevens",
+                  .prepare = [](const LayerView&, const LayerOptions&) -> Result<PreparedLayer> {
+                    PreparedLayer prepared;
+                    prepared.routine = RoutineOf([](const RunArguments& arguments) {
+                      for (int i = 0; i < 4; ++i) static_cast<int8_t*>(arguments.outputs[0])[i] = 7;
+                    });
+                    return prepared;
+                  },
+                  .kind = "int8"}};
 
 TEST(CustomOperator, MayHaveNoInputs) {
   test::ModelSpec spec = OneLayer();

@@ -1,0 +1,96 @@
+#include "intaglio/nn/routine/candidates.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace intaglio::nn {
+namespace {
+
+// The typed input's type; null where the layer has no such input.
+const Tensor* TypedInput(const Candidate& candidate, const LayerView& layer) {
+  return layer.has_input(candidate.typed_input) ? &layer.input(candidate.typed_input) : nullptr;
+}
+
+bool AcceptsType(const Candidate& candidate, const Tensor* input) {
+  return input == nullptr || (candidate.types & SetOf(input->type)) != 0;
+}
+
+// A candidate for other types than the layer's is named by the first of them.
+std::string TypeName(const Candidate& candidate, const LayerView& layer) {
+  if (candidate.kind != nullptr) return candidate.kind;
+  const Tensor* const input = TypedInput(candidate, layer);
+  const Type type = input != nullptr && AcceptsType(candidate, input)
+                        ? input->type
+                        : static_cast<Type>(std::countr_zero(candidate.types));
+  return std::string(type == Type::kFloat32 ? "" : "q") + NameOf(type);
+}
+
+std::string NameOf(const Candidate& candidate, const LayerView& layer) {
+  return std::string(candidate.backend) + ":" + TypeName(candidate, layer) + "/" +
+         candidate.algorithm;
+}
+
+bool Accepts(const Candidate& candidate, const LayerView& layer, const LayerOptions& options) {
+  return AcceptsType(candidate, TypedInput(candidate, layer)) &&
+         (candidate.why_not == nullptr || candidate.why_not(layer, options) == nullptr);
+}
+
+std::string WhyNot(const Candidate& candidate, const LayerView& layer,
+                   const LayerOptions& options) {
+  const Tensor* const input = TypedInput(candidate, layer);
+  if (!AcceptsType(candidate, input)) return std::string("not for ") + NameOf(input->type);
+  const char* const why_not =
+      candidate.why_not == nullptr ? nullptr : candidate.why_not(layer, options);
+  return why_not == nullptr ? "" : why_not;
+}
+
+NumericClass NumericOf(const Candidate& candidate, const LayerView& layer) {
+  const Tensor* const input = TypedInput(candidate, layer);
+  const bool bounded = input != nullptr && (candidate.bounded & SetOf(input->type)) != 0;
+  return bounded ? NumericClass::kBounded : NumericClass::kExact;
+}
+
+// "cpu:qint8/gemm accepts it; cpu:qint16/gemm: not for int8"
+std::string Describe(const std::vector<CandidateInfo>& infos) {
+  std::string text;
+  for (const CandidateInfo& info : infos) {
+    text += (text.empty() ? "" : "; ") + info.name +
+            (info.why_not.empty() ? " accepts it" : ": " + info.why_not);
+  }
+  return text.empty() ? "there is none for this operator" : text;
+}
+
+}  // namespace
+
+std::vector<CandidateInfo> ListCandidates(std::span<const Candidate> candidates,
+                                          const LayerView& layer, const LayerOptions& options) {
+  std::vector<CandidateInfo> infos;
+  for (const Candidate& candidate : candidates) {
+    infos.push_back(
+        {NameOf(candidate, layer), NumericOf(candidate, layer), WhyNot(candidate, layer, options)});
+  }
+  return infos;
+}
+
+Result<const Candidate*> ChooseCandidate(std::span<const Candidate> candidates,
+                                         const LayerView& layer, const LayerOptions& options) {
+  const std::string& wanted = options.routine;
+  const auto found =
+      std::find_if(candidates.begin(), candidates.end(), [&](const Candidate& candidate) {
+        return (wanted.empty() || NameOf(candidate, layer) == wanted) &&
+               Accepts(candidate, layer, options);
+      });
+  if (found != candidates.end()) return &*found;
+  const std::string what =
+      wanted.empty() ? "no routine accepts it: " : "routine '" + wanted + "' does not run it: ";
+  return layer.Unsupported(what + Describe(ListCandidates(candidates, layer, options)));
+}
+
+Result<PreparedLayer> PrepareCandidate(const Candidate& candidate, const LayerView& layer,
+                                       const LayerOptions& options) {
+  Result<PreparedLayer> prepared = candidate.prepare(layer, options);
+  if (prepared.ok()) prepared->name = NameOf(candidate, layer);
+  return prepared;
+}
+
+}  // namespace intaglio::nn

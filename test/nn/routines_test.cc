@@ -1,0 +1,220 @@
+// Candidates for routines: which there are, which one is taken, and what the numerics of a layer
+// ask of them.
+#include <cstring>
+#include <memory>
+#include <string>
+
+#include "intaglio/nn/routine/adapter.h"
+#include "intaglio/nn/routine/prepare.h"
+#include "intaglio/test/nn/testing.h"
+
+namespace intaglio::nn {
+namespace {
+
+constexpr int kChannels = 8;
+
+Constant Weights(Builder& b, Random& random, const Shape& shape, int axis, int channels) {
+  const Q q = random.Tensor(Type::kInt8, shape);
+  std::vector<float> scales;
+  for (int i = 0; i < channels; ++i) scales.push_back(random.Scale(0.002, 0.02));
+  return Const(b, q, PerAxis(scales, axis));
+}
+
+// A depthwise layer of one channel, another convolution, and a fully connected layer.
+Graph MakeNetwork() {
+  Random random(7);
+  Builder b("routines");
+  const Value x = b.Input("x", Type::kInt8, {2, 6, 6, 1}, PerTensor(0.02f, 3));
+  const Value wide = b.DepthwiseConv2D(x, Weights(b, random, {1, 3, 3, kChannels}, 3, kChannels),
+                                       kNoBias, {.padding = Padding::Same()}, PerTensor(0.1f, -5));
+  const Value mixed = b.Conv2D(wide, Weights(b, random, {kChannels, 3, 3, kChannels}, 0, kChannels),
+                               kNoBias, {}, PerTensor(0.3f, 2));
+  const Value flat = b.Reshape(mixed, {2, 4 * 4 * kChannels});
+  b.Output(b.FullyConnected(flat, Weights(b, random, {10, 4 * 4 * kChannels}, 0, 10), kNoBias, {},
+                            PerTensor(0.5f, 1)),
+           "y");
+  Result<Graph> graph = b.Finish();
+  EXPECT_TRUE(graph.ok()) << graph.status().message();
+  return std::move(*graph);
+}
+
+std::vector<int8_t> RunOnce(Model& model) {
+  Random random(11);
+  std::vector<int8_t> x(*CountBytes(model.input(0).shape, Type::kInt8));
+  for (int8_t& element : x) element = static_cast<int8_t>(random.Element(Type::kInt8));
+  std::vector<int8_t> y(*CountBytes(model.output(0).shape, Type::kInt8));
+  const InputBuffer in[] = {MakeInput(x)};
+  const OutputBuffer out[] = {MakeOutput(y)};
+  const Status status = model.Run(in, out);
+  EXPECT_TRUE(status.ok()) << status.message();
+  return y;
+}
+
+std::vector<int8_t> RunGraph(const Graph& graph, const PrepareOptions& options = {}) {
+  Result<Model> model = Model::Prepare(graph, options);
+  if (!model.ok()) {
+    ADD_FAILURE() << model.status().message();
+    return {};
+  }
+  return RunOnce(*model);
+}
+
+TEST(Routines, TheFirstThatAcceptsRuns) {
+  const Result<Model> model = Model::Prepare(MakeNetwork());
+  ASSERT_TRUE(model.ok()) << model.status().message();
+  for (size_t i = 0; i < model->layers().size(); ++i) {
+    const std::vector<CandidateInfo> candidates = model->ListRoutines(i);
+    const auto first = std::find_if(candidates.begin(), candidates.end(),
+                                    [](const CandidateInfo& c) { return c.why_not.empty(); });
+    ASSERT_NE(first, candidates.end());
+    EXPECT_EQ(model->layers()[i].routine, first->name);
+    EXPECT_EQ(first->numeric, NumericClass::kExact);
+  }
+  EXPECT_EQ(model->layers()[0].routine, "cpu:qint8/gemm");
+  const std::vector<CandidateInfo> of_conv = model->ListRoutines(1);
+  EXPECT_EQ(of_conv[0].name, "cpu:qint8/gemm");
+  EXPECT_EQ(of_conv[1].name, "cpu:qint8/gemm-unpacked");
+  EXPECT_EQ(of_conv[1].why_not, "");
+  EXPECT_EQ(of_conv[2].name, "cpu:qint16/gemm");
+  EXPECT_EQ(of_conv[2].why_not, "not for int8");
+  EXPECT_EQ(of_conv.back().numeric, NumericClass::kExact);  // for the input's type, which is int8
+}
+
+// Every candidate that accepts a layer gives the same bits there.
+TEST(Routines, AnyThatAcceptsCanBeChosen) {
+  const Graph graph = MakeNetwork();
+  Result<Model> model = Model::Prepare(graph);
+  ASSERT_TRUE(model.ok()) << model.status().message();
+  const std::vector<int8_t> expected = RunOnce(*model);
+  int chosen = 0;
+  for (size_t i = 0; i < graph.layers.size(); ++i) {
+    for (const CandidateInfo& candidate : model->ListRoutines(i)) {
+      if (!candidate.why_not.empty()) continue;
+      SCOPED_TRACE(std::to_string(i) + " " + candidate.name);
+      PrepareOptions options;
+      options.routines = {
+          {chosen % 2 == 0 ? std::to_string(i) : LabelOf(graph, i), candidate.name}};
+      Result<Model> other = Model::Prepare(graph, options);
+      ASSERT_TRUE(other.ok()) << other.status().message();
+      EXPECT_EQ(other->layers()[i].routine, candidate.name);
+      EXPECT_EQ(RunOnce(*other), expected);
+      ++chosen;
+    }
+  }
+  EXPECT_GE(chosen, 9);
+}
+
+TEST(Routines, AnErrorSaysWhatThereIs) {
+  PrepareOptions options;
+  options.routines = {{"12", "cpu:qint8/gemm"}};
+  EXPECT_EQ(Model::Prepare(MakeNetwork(), options).status().message(),
+            "there is no layer '12' to run by 'cpu:qint8/gemm'");
+  options.routines = {{"1", "cpu:qint16/gemm"}};
+  const std::string message = Model::Prepare(MakeNetwork(), options).status().message();
+  for (const char* const part :
+       {"CONV_2D #1", "routine 'cpu:qint16/gemm' does not run it", "cpu:qint8/gemm accepts it",
+        "cpu:qint16/gemm: not for int8", "cpu:hybrid/gemm: not for int8"}) {
+    EXPECT_NE(message.find(part), message.npos) << message;
+  }
+  options.routines = {{"1", "cpu:qint8/winograd"}};
+  EXPECT_NE(
+      Model::Prepare(MakeNetwork(), options).status().message().find("cpu:qint8/gemm accepts"),
+      std::string::npos);
+}
+
+// The product of 1x1 pixels, as a convolution or as a fully connected layer.
+Graph MakeProduct(bool connected) {
+  Random random(5);
+  Builder b("product");
+  const Shape pixels = connected ? Shape{50, 16} : Shape{50, 1, 1, 16};
+  const Value x = b.Input("x", Type::kInt8, pixels, PerTensor(0.02f, 3));
+  const Constant w = Weights(b, random, connected ? Shape{24, 16} : Shape{24, 1, 1, 16}, 0, 24);
+  b.Output(connected ? b.FullyConnected(x, w, kNoBias, {}, PerTensor(0.05f, -5))
+                     : b.Conv2D(x, w, kNoBias, {}, PerTensor(0.05f, -5)),
+           "y");
+  Result<Graph> graph = b.Finish();
+  EXPECT_TRUE(graph.ok()) << graph.status().message();
+  return std::move(*graph);
+}
+
+TEST(Numerics, AreDataOfTheLayer) {
+  Graph connected = MakeProduct(true);
+  EXPECT_EQ(LayerView(connected, 0).numerics().scaling, Scaling::kReal64);
+  Graph conv = MakeProduct(false);
+  EXPECT_EQ(LayerView(conv, 0).numerics().scaling, Scaling::kDoubleRounding);
+  for (const Scaling scaling : {Scaling::kDoubleRounding, Scaling::kSingleRounding}) {
+    connected.layers[0].numerics = conv.layers[0].numerics = Numerics{.scaling = scaling};
+    const std::vector<int8_t> expected = RunGraph(conv);
+    EXPECT_EQ(RunGraph(connected), expected);
+    PrepareOptions options;
+    options.routines = {{"0", "cpu:qint8/gemm-unpacked"}};
+    EXPECT_EQ(RunGraph(connected, options), expected);
+    EXPECT_EQ(RunGraph(conv, options), expected);
+  }
+}
+
+TEST(Numerics, ARoundingThatAnOperatorDoesNotHaveIsRefused) {
+  Graph conv = MakeProduct(false);
+  conv.layers[0].numerics = Numerics{.scaling = Scaling::kReal64};
+  const std::string message = Model::Prepare(conv).status().message();
+  EXPECT_NE(message.find("rounded in a way that this operator does not have"), message.npos)
+      << message;
+}
+
+// A device whose memory is the host's, and all of whose layers run through transfers.
+class CopyingBackend final : public Backend, private Transfer {
+ public:
+  Result<PreparedLayer> Prepare(const Graph& graph, size_t layer,
+                                const std::string& routine) const override {
+    Result<PreparedLayer> on_host = host_->Prepare(graph, layer, routine);
+    if (!on_host.ok()) return on_host;
+    return ThroughTransfers(LayerView(graph, layer), std::move(*on_host),
+                            std::shared_ptr<const Transfer>(std::shared_ptr<void>(), this));
+  }
+  std::vector<CandidateInfo> ListCandidates(const Graph& graph, size_t layer) const override {
+    return host_->ListCandidates(graph, layer);
+  }
+  bool prepares_at_once() const override { return false; }
+  Result<std::shared_ptr<std::byte>> Allocate(size_t bytes) const override {
+    return host_->Allocate(bytes);
+  }
+  Status CopyIn(std::byte* to, const void* from, size_t bytes) const override {
+    return host_->CopyIn(to, from, bytes);
+  }
+  Status CopyOut(void* to, const void* from, size_t bytes) const override {
+    return host_->CopyOut(to, from, bytes);
+  }
+  Status Fill(std::byte* to, int byte, size_t bytes) const override {
+    return host_->Fill(to, byte, bytes);
+  }
+
+  mutable int to_host = 0, to_device = 0;
+
+ private:
+  Status ToHost(void* to, const void* from, size_t bytes) const override {
+    ++to_host;
+    std::memcpy(to, from, bytes);
+    return {};
+  }
+  Status ToDevice(void* to, const void* from, size_t bytes) const override {
+    ++to_device;
+    std::memcpy(to, from, bytes);
+    return {};
+  }
+  Status Wait() const override { return {}; }
+
+  std::shared_ptr<const Backend> host_ = MakeHostBackend({});
+};
+
+TEST(Adapter, ALayerRunsThroughTransfers) {
+  const Graph graph = MakeNetwork();
+  const auto backend = std::make_shared<CopyingBackend>();
+  PrepareOptions options;
+  options.backend = backend;
+  EXPECT_EQ(RunGraph(graph, options), RunGraph(graph));
+  EXPECT_EQ(backend->to_host, 4);  // no constants
+  EXPECT_EQ(backend->to_device, 4);
+}
+
+}  // namespace
+}  // namespace intaglio::nn
