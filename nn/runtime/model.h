@@ -17,6 +17,7 @@
 #include "intaglio/gemm/context.h"
 #include "intaglio/nn/graph/graph.h"
 #include "intaglio/nn/graph/limits.h"
+#include "intaglio/nn/routine/candidates.h"
 
 namespace intaglio::nn {
 

@@ -66,6 +66,68 @@ def add_kernel(tree):
               (r"(INTAGLIO_ARCH_KERNELS\(ROW\)) (ROW\(kKernelScalar\))", r"\1 ROW(kKernelToy) \2"))
 
 
+TOY_OPERATOR = """\
+#include "intaglio/nn/ops/elementwise/operators.h"
+#include "intaglio/nn/ops/support/rows.h"
+#include "intaglio/nn/ops/support/unary.h"
+
+namespace intaglio::nn {
+namespace {
+
+Result<PreparedLayer> PrepareToy(const LayerView& layer, const LayerOptions&) {
+  const float factor = layer.op<Toy>().factor;
+  return PrepareUnary(UnaryRoutine<float, float>(layer, [factor](float x) { return factor * x; }));
+}
+
+}  // namespace
+
+constinit const OperatorRow Toy::kRow = {.name = "TOY",
+                                         .min_inputs = 1,
+                                         .max_inputs = 1,
+                                         .types = kFloat,
+                                         .infer = InferUnary,
+                                         .candidates = Candidate{"elementwise", PrepareToy}};
+
+}  // namespace intaglio::nn
+"""
+
+TOY_FORMAT = """\
+Status TranslateToy(Translation& t) {
+  if (t.custom_options() == nullptr || t.custom_options()->size() != 1) return MissingOptions();
+  t.set(Toy{static_cast<float>(t.custom_options()->Get(0))});
+  return {};
+}
+
+Status Encode(const Toy& op, Encoding& e) {
+  e.set_code_name("Toy");
+  e.SetCustomOptions({static_cast<uint8_t>(op.factor)});
+  return {};
+}
+
+constexpr TfliteRow kRows[] = {
+    {.code = Code::CUSTOM,
+     .max_version = 1,
+     .read = TranslateToy,
+     .op = &Toy::kRow,
+     .write = WriteBy<Toy, Encode>,
+     .custom_name = "Toy"},
+"""
+
+
+def add_operator(tree):
+    tree.step("Parameters: a struct in `nn/ops/<family>/operators.h`, with the member `static const OperatorRow kRow`.")
+    tree.edit("nn/ops/elementwise/operators.h",
+              (r"\n}  // namespace intaglio::nn",
+               "\nstruct Toy {\n  static const OperatorRow kRow;\n  float factor = 1;\n};\n\n"
+               "}  // namespace intaglio::nn"))
+    tree.step("Code: a file in `nn/ops/<family>/`, listed in `nn/ops/CMakeLists.txt`.")
+    tree.write("nn/ops/elementwise/toy.cc", TOY_OPERATOR)
+    tree.edit("nn/ops/CMakeLists.txt", (r"  elementwise/select.cc", "  elementwise/select.cc\n  elementwise/toy.cc"))
+    tree.step("`.tflite`: in the family's file in `nn/formats/tflite/`, a function that reads the operator, one that "
+              "writes it if it has parameters, and a row that names both.")
+    tree.edit("nn/formats/tflite/elementwise.cc", (r"constexpr TfliteRow kRows\[\] = {\n", TOY_FORMAT))
+
+
 def build(tree, compiler, folder):
     """Configures the copy, compiles what was changed, and returns the objects."""
     run(["cmake", "-S", str(tree.root), "-B", str(folder), "-G", "Ninja", f"-DCMAKE_CXX_COMPILER={compiler}",
@@ -91,7 +153,7 @@ def run(command, **options):
     return done.stdout
 
 
-def try_program(name, tree, folder, compiler, objects, libraries, expected, **environment):
+def try_program(name, folder, compiler, objects, libraries, expected, **environment):
     """Links a program of this folder and runs it."""
     program = str(folder / name)
     source = str(Path(__file__).parent / f"{name}.cc")
@@ -110,9 +172,12 @@ def main():
     tree.step("Write a struct that can be copied.")
     tree.step("template <class R> typename R::I32 Apply(typename R::I32 x, const Place& at) const")
     tree.step("Use it: `Pipeline(AddBias{...}, YourStage{...}, CastTo<uint8_t>{})`")
+    add_operator(tree)
     objects = build(tree, compiler, folder)
-    engine = libraries / "libintaglio_gemm.a"
-    try_program("toy_product", tree, folder, compiler, objects, [engine], "toy: right", INTAGLIO_ISA="toy")
+    engine, nn = libraries / "libintaglio_gemm.a", libraries / "libintaglio_nn.a"
+    kernel = [name for name in objects if "/kernels/" in name]
+    try_program("toy_product", folder, compiler, kernel, [engine], "toy: right", INTAGLIO_ISA="toy")
+    try_program("toy_network", folder, compiler, objects, [nn, engine], "TOY cpu:float32/elementwise: right")
 
 
 main()

@@ -6,6 +6,7 @@
 
 #include "intaglio/nn/routine/adapter.h"
 #include "intaglio/nn/routine/prepare.h"
+#include "intaglio/nn/runtime/backend.h"
 #include "intaglio/test/nn/testing.h"
 
 namespace intaglio::nn {

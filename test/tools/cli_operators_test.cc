@@ -34,7 +34,7 @@ void ExpectPrints(const Outcome& outcome, const std::string& text) {
 TEST_F(CliOperators, InspectShowsTheirRoutines) {
   const Outcome outcome = RunOnShrink("inspect");
   ExpectPrints(outcome, "CUSTOM 'HardShrink' v1");
-  ExpectPrints(outcome, "example:int8/hard_shrink");
+  ExpectPrints(outcome, "example:qint8/hard_shrink");
 }
 
 TEST_F(CliOperators, RunGivesTheirResults) {
@@ -55,7 +55,7 @@ TEST_F(CliOperators, BenchAndVerifyTakeThem) {
 TEST_F(CliOperators, PartitionWritesThemAgain) {
   ExpectPrints(RunOnShrink("partition", "parts"), "verified in 3 runs");
   ExpectPrints(Run("inspect parts/quantized_main.tflite --operators '" INTAGLIO_OPERATORS "'"),
-               "example:int8/hard_shrink");
+               "example:qint8/hard_shrink");
 }
 
 TEST_F(CliOperators, ModelsNeedThem) {
@@ -82,7 +82,7 @@ TEST_F(CliOperators, LibrariesThatAreNoneAreRefused) {
 
 TEST_F(CliOperators, SeveralLibrariesMayBeGiven) {
   ExpectPrints(RunOnShrink("inspect", "--operators '" INTAGLIO_OPERATORS "'"),
-               "example:int8/hard_shrink");
+               "example:qint8/hard_shrink");
 }
 
 }  // namespace
