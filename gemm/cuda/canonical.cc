@@ -116,7 +116,7 @@ Status CheckDepth(const Canonical& c) {
                          std::to_string(worst) + ", over int32");
 }
 
-// As on the CPU (gemm/prepare.cc).
+// As on the CPU (gemm/gemm.cc).
 Side ChooseChannelSide(const MutableMatrix& dst, const StandardPipeline* standard) {
   const bool per_channel =
       standard != nullptr && (standard->bias != nullptr || standard->per_channel);
