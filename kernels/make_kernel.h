@@ -1,5 +1,6 @@
 // The row of a kernel: what its file states, and what follows from its vocabulary V (tile.h) and
 // that of its taps T (depthwise_tile.h). V may have, beside what these files name,
+//   kSafePairs       its panels are of PanelFormat::safe_pairs
 //   kStoresInOrder   Tile writes all of a row before any of the next
 //   kTiles           its panels are of PanelFormat::tiles
 #ifndef INTAGLIO_KERNELS_MAKE_KERNEL_H_
@@ -9,7 +10,6 @@
 #include "intaglio/kernels/kernel.h"
 #include "intaglio/kernels/tile/finish.h"
 #include "intaglio/kernels/tile/tile.h"
-#include "intaglio/pack/safe_pairs.h"
 
 namespace intaglio {
 
@@ -18,7 +18,7 @@ template <class V>
 constexpr Kernel MakeKernelOfTile(const KernelFacts& facts) {
   Kernel kernel{facts};
   kernel.panel = {.lanes = V::kLanes, .vectors = V::kMaxVectors, .depth_step = V::kDepthStep};
-  kernel.panel.safe_pairs = facts.serves_constant == PairsAreSafe;
+  kernel.panel.safe_pairs = requires { V::kSafePairs; };
   kernel.panel.tiles = requires { V::kTiles; };
   kernel.max_rows = V::kMaxRows;
   kernel.takes_panels_of_row = kStoresRows<V>;

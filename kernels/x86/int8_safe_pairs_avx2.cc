@@ -14,6 +14,7 @@ namespace {
 alignas(32) constexpr int16_t kOnes[16] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
 
 struct KernelAvx2SafePairs : BytesAvx2 {
+  static constexpr bool kSafePairs = true;
   static INTAGLIO_INLINE I32 Dot(I32 acc, Operand panel, Operand row) {
     __m256i sums = _mm256_maddubs_epi16(row, panel);
     // Ones from memory: in a register they would leave none for the twelfth accumulator.
