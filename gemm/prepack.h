@@ -19,9 +19,9 @@ struct PackOptions {
   // The name of a kernel (`intaglio cpu` lists them). Empty: the fastest that this CPU supports and
   // INTAGLIO_ISA allows. Values of safe pairs (pack/safe_pairs.h) may get a faster relative of it.
   std::string kernel;
-  // Of the filters of a convolution whose windows overlap (pack/image_lines.h): the kernel's
-  // height. Its rows may then be padded, where that makes the convolution faster, and the packed
-  // matrix serves convolutions of that height alone. 1: anything.
+  // The kernel's height, if the matrix holds the filters of a convolution whose windows overlap
+  // (pack/image_lines.h). Its rows may then be padded, where that makes the convolution faster, and
+  // the packed matrix serves convolutions of that height alone. 1: anything.
   int kernel_height = 1;
 };
 

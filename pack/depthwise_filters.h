@@ -39,7 +39,7 @@ struct DepthwiseFilters {
   int multiplier = 1;
   int step = 1;
   int copies = 1;  // of all channels; several fill one panel
-  // Of depth kernel_height * kernel_width: panels, sums and magnitudes of the weights less their
+  // Panels of depth kernel_height * kernel_width: sums and magnitudes of the weights less their
   // zero points, no bytes.
   Panels panels;
   std::vector<Weights> weights;  // of each panel
@@ -49,7 +49,7 @@ struct DepthwiseFilters {
   int padded_height() const { return groups() * step; }
   int lines() const { return padded_height() - kernel_height + 1; }
   size_t bytes() const;
-  // Of line 0; line l follows after l * LineBytes(panel).
+  // The panel of line 0; line l follows after l * LineBytes(panel).
   const int8_t* Panel(size_t panel) const {
     return static_cast<const int8_t*>(data.data()) + weights[panel].offset;
   }

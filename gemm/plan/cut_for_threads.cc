@@ -47,8 +47,8 @@ class CutCosts {
     shared_rows_ = (read + results / b.threads) * (b.threads - 1) / b.threads / kFromCore;
   }
 
-  // Of a thread's tasks, each of `rows` by `panels` panels, where those of the same rows are
-  // `panel_tasks`. A panel costs half a tile to start with.
+  // Counts the products of a thread's tasks. Each task has `rows` by `panels` panels, and
+  // `panel_tasks` of them share their rows. A panel costs half a tile to start with.
   int64_t Products(int tasks, int64_t rows, int panels, int panel_tasks) const {
     const int64_t products = row_ * tasks * panels * (rows + tile_ / 2);
     if (in_place_) return products;

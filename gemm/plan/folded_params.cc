@@ -31,7 +31,7 @@ void RepeatChannels(const Panels& panels, PanelForm* first, size_t each) {
   }
   to.form = from.form;
   to.fits_int16 = from.fits_int16;
-  // Of each 128 bits, both panels' vectors have four channels by turns.
+  // The vectors of both panels have four channels of each 128 bits by turns.
   for (int j = 0; j < format.vectors; ++j) to.vector_form[j] = from.vector_form[j % vectors];
   int source[kMaxPanelWidth];
   for (int at = 0; at < format.width(); ++at) {

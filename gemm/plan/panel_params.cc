@@ -115,7 +115,7 @@ ScalingForm FillScales(const StandardPipeline& pipeline, const PanelFormat& form
   float repeated[kMaxPanelWidth];
   const float* scales = OfChannels(pipeline.per_channel, pipeline.scale, panel, repeated);
   ToLanes(format, panel, scales, params.scale);
-  // Of numbers that are not negative the bits are in the same order.
+  // The bits of numbers that are not negative are in the same order as the numbers.
   int32_t highest_bits = 0;
   for (int i = 0; i < panel.channels; ++i) {
     highest_bits = std::max(highest_bits, std::bit_cast<int32_t>(scales[i]));

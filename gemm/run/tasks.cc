@@ -82,7 +82,7 @@ Blocking Block(const Product& p, int threads) {
   b.threads = threads = ThreadsWorth(p, threads);
   b.row_step = RowStep(p, threads);
   b.in_place = p.rows.ServesInPlace(kernel.row_format, p.padded_depth());
-  // Of L2 rows have what panels and results leave.
+  // Rows have the part of L2 that panels and results leave.
   const size_t all_rows = static_cast<size_t>(p.row_count()) * static_cast<size_t>(p.depth());
   b.fetches_panels = FetchesPanels(p);
   b.fetches_rows =

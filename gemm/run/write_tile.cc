@@ -66,7 +66,7 @@ void RunByScratch(const Product& p, const Kernel& kernel, const PanelRange& pane
   const int rows_each = kScratchTileRows / kernel.max_rows * kernel.max_rows;
   TileRun run(kernel);
   for (; row < all.row_count; row += rows_each) {
-    // Of windows a call takes whole tiles: the last ones may be computed again.
+    // A call takes whole tiles of windows: the last windows may be computed again.
     if (all.windows.begin != nullptr) row = std::min(row, all.row_count - kernel.max_rows);
     args.row_count = std::min(rows_each, all.row_count - row);
     args.rows = static_cast<const std::byte*>(all.rows) + row * all.row_stride;

@@ -41,8 +41,8 @@ constexpr RowCut CutBySixes(int count, int groups) {
   return {repeats ? count : count - rest, 0};
 }
 
-// Sixes and fours make up every even number but two. Of an odd one, a row is done again or left
-// over, by what takes less.
+// Sixes and fours make up every even number but two. An odd number has a row done
+// again or left over, by what takes less.
 constexpr RowCut CutRows(int count, int groups) {
   const int rest = count % 6;
   const bool repeats = count > rest && groups <= kGroupsWorthRepeating;

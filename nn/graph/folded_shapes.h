@@ -37,7 +37,7 @@ struct FoldedShapes {
   };
   // The layers that were removed although their results follow from shapes, in their order.
   std::vector<Folded> layers;
-  // Of layers that were removed and of others.
+  // How parameters were taken, of layers that were removed and of others.
   std::vector<std::shared_ptr<const ParameterSource>> sources;
   // Tensors that only these layers and sources of parameters need. The graph has emptied them.
   std::vector<std::pair<TensorId, Tensor>> tensors;

@@ -112,7 +112,7 @@ bool ConstantFolder::FollowsShapes(TensorId id) {
          follows_shapes_[static_cast<size_t>(id)];
 }
 
-// Of a layer that CanFold.
+// Called for layers that CanFold only.
 bool ConstantFolder::LayerFollowsShapes(size_t index) {
   const Layer& layer = graph_.layers[index];
   return ReadsOnlyShapes(layer) || sources_[index] != nullptr ||

@@ -27,7 +27,7 @@ std::string NamesOf(TypeSet types) {
   return text;
 }
 
-// Of the outputs that there are.
+// All outputs that there are have no elements.
 bool MakesNothing(const LayerView& layer) {
   if (layer.layer().outputs.empty()) return false;
   for (size_t i = 0; i < layer.layer().outputs.size(); ++i) {

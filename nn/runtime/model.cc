@@ -90,7 +90,7 @@ struct Model::Prepared {
   std::shared_ptr<Ledger> ledger;
   std::shared_ptr<PackedOnce> packed;
   int64_t max_rounds;  // of all loops of one run
-  // Of each input and output. Counting them divides by each dimension.
+  // The bytes of each input and output. To count them divides by each dimension.
   std::vector<size_t> input_bytes = {};
   std::vector<size_t> output_bytes = {};
 

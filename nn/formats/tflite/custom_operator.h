@@ -19,7 +19,7 @@ namespace intaglio::nn {
 struct CustomOperator {
   // In the file. A custom operator that the library knows by itself may be replaced by its name.
   const char* name = nullptr;
-  // Of the operators that `read` makes and that `write` writes.
+  // The row of the operators that `read` makes and that `write` writes.
   const OperatorRow* row = nullptr;
   // Makes the operator from its options, which may be empty. The layer has inputs and outputs, but
   // no operator yet, and its outputs have the shapes that the file declares. None of this is to be

@@ -12,7 +12,7 @@ namespace {
 
 bool IsComputed(const Translation& t, size_t i) { return t.has_input(i) && !t.IsConstant(i); }
 
-// Of a SLICE with computed begins, the sizes must be known.
+// A SLICE with computed begins must have known sizes.
 Status TranslateDynamicSlice(Translation& t) {
   const Result<std::vector<int>> sizes = t.ConstantInts(2, "sizes");
   if (!sizes.ok()) return sizes.status();
@@ -22,7 +22,7 @@ Status TranslateDynamicSlice(Translation& t) {
   return t.PickInputs({0, 1});
 }
 
-// Of a STRIDED_SLICE with computed begins, a dimension gives one element, x[.., i, ..], or all.
+// A STRIDED_SLICE with computed begins takes one element of a dimension, x[.., i, ..], or all.
 Status TranslateDynamicStridedSlice(Translation& t) {
   const Result<std::vector<int>> strides = t.ConstantInts(3, "strides");
   if (!strides.ok()) return strides.status();

@@ -59,8 +59,9 @@ struct TransposeConv {
 };
 
 // Inputs: a [..., M, K], or [..., K, M] where adjoint_a; b [..., K, N], or [..., N, K] where
-// adjoint_b. The other dimensions broadcast. Of float32 by constant int8, rows of a are quantized
-// as they come, with zero points where asymmetric_quantize_inputs.
+// adjoint_b. The other dimensions broadcast. Where a is float32 and b
+// constant int8, the rows of a are quantized as they come, with zero points where
+// asymmetric_quantize_inputs.
 struct BatchMatMul {
   static const OperatorRow kRow;
   bool adjoint_a = false;

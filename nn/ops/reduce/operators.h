@@ -67,7 +67,7 @@ struct ReduceAll {
 };
 
 // Outputs: the k greatest elements of the last dimension, the greatest first, and their places
-// (int16 or int32). Of equal ones the first comes first.
+// (int16 or int32). The first of equal ones comes first.
 struct TopK {
   static const OperatorRow kRow;
   int k = 0;
