@@ -12,7 +12,8 @@
 //   graph           layers in an order in which they can run
 //   nested graph    a graph that a layer runs, as WHILE and IF do
 //   pass            a function from graph to graph (passes/)
-//   routine         one way to compute one layer, with all that it needs packed and computed
+//   candidate       one of the ways to compute the layers of an operator (graph/candidate.h)
+//   routine         what a candidate makes for one layer, with all that it needs packed and computed
 //   prepared layer  a routine, and what the memory plan must know of it (routine/routine.h)
 //   arena           the memory of one instance for all tensors but constants
 //   block           a part of the arena; tensors that never live at once may share its bytes

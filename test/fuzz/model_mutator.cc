@@ -301,9 +301,27 @@ void MutateSomeOptions(std::vector<uint8_t>& file, Random& random) {
   }
 }
 
+// FlatBuffers' verifier does not check where a vector's elements lie, and UnPack reads them as they
+// are. Zero points are the only elements of the schema that are larger than a vector's length.
+bool ZeroPointsAreAligned(const tflite::Model& model) {
+  if (model.subgraphs() == nullptr) return true;
+  for (const tflite::SubGraph* const graph : *model.subgraphs()) {
+    if (graph->tensors() == nullptr) continue;
+    for (const tflite::Tensor* const tensor : *graph->tensors()) {
+      const auto* const parameters = tensor->quantization();
+      if (parameters == nullptr || parameters->zero_point() == nullptr) continue;
+      if (reinterpret_cast<uintptr_t>(parameters->zero_point()->Data()) % sizeof(int64_t) != 0) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
 std::unique_ptr<tflite::ModelT> Unpack(std::span<const uint8_t> bytes) {
   flatbuffers::Verifier verifier(bytes.data(), bytes.size());
   if (!tflite::VerifyModelBuffer(verifier)) return nullptr;
+  if (!ZeroPointsAreAligned(*tflite::GetModel(bytes.data()))) return nullptr;
   std::unique_ptr<tflite::ModelT> model(tflite::GetModel(bytes.data())->UnPack());
   // A file may name the kind of options that it does not have.
   for (const auto& graph : model->subgraphs) {

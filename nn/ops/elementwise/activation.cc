@@ -281,72 +281,34 @@ Result<PreparedLayer> PreparePrelu(const LayerView& layer, const LayerOptions&) 
 
 }  // namespace
 
-constinit const OperatorRow Logistic::kRow = {
-    .name = "LOGISTIC",
-    .min_inputs = 1,
-    .max_inputs = 1,
-    .types = kQuantized | kFloat,
-    .infer = InferUnary,
-    .candidates = kLogisticWays,
-    .remark = "int16 of scales to 5.33, zero points 0, to the scale 2^-15"};
+constinit const OperatorRow Logistic::kRow =
+    UnaryRow("LOGISTIC", kQuantized | kFloat, kLogisticWays,
+             "int16 of scales to 5.33, zero points 0, to the scale 2^-15");
 
-constinit const OperatorRow Tanh::kRow = {
-    .name = "TANH",
-    .min_inputs = 1,
-    .max_inputs = 1,
-    .types = kQuantized | kFloat,
-    .infer = InferUnary,
-    .candidates = kTanhWays,
-    .remark = "int16 of scales to 5.33, zero points 0, to the scale 2^-15"};
+constinit const OperatorRow Tanh::kRow =
+    UnaryRow("TANH", kQuantized | kFloat, kTanhWays,
+             "int16 of scales to 5.33, zero points 0, to the scale 2^-15");
 
-constinit const OperatorRow Relu::kRow = {.name = "RELU",
-                                          .min_inputs = 1,
-                                          .max_inputs = 1,
-                                          .types = kQuantized | kFloat,
-                                          .infer = InferUnary,
-                                          .candidates = kBytesByTable<PrepareRelu>};
+constinit const OperatorRow Relu::kRow =
+    UnaryRow("RELU", kQuantized | kFloat, kBytesByTable<PrepareRelu>);
 
-constinit const OperatorRow Relu6::kRow = {.name = "RELU6",
-                                           .min_inputs = 1,
-                                           .max_inputs = 1,
-                                           .types = kQuantized | kFloat,
-                                           .infer = InferUnary,
-                                           .candidates = kBytesByTable<PrepareRelu6>};
+constinit const OperatorRow Relu6::kRow =
+    UnaryRow("RELU6", kQuantized | kFloat, kBytesByTable<PrepareRelu6>);
 
-constinit const OperatorRow ReluN1To1::kRow = {.name = "RELU_N1_TO_1",
-                                               .min_inputs = 1,
-                                               .max_inputs = 1,
-                                               .types = kQuantized | kFloat,
-                                               .infer = InferUnary,
-                                               .candidates = kBytesByTable<PrepareReluN1To1>};
+constinit const OperatorRow ReluN1To1::kRow =
+    UnaryRow("RELU_N1_TO_1", kQuantized | kFloat, kBytesByTable<PrepareReluN1To1>);
 
-constinit const OperatorRow HardSwish::kRow = {.name = "HARD_SWISH",
-                                               .min_inputs = 1,
-                                               .max_inputs = 1,
-                                               .types = kEightBit | kFloat,
-                                               .infer = InferUnary,
-                                               .candidates = kBytesByTable<PrepareHardSwish>};
+constinit const OperatorRow HardSwish::kRow =
+    UnaryRow("HARD_SWISH", kEightBit | kFloat, kBytesByTable<PrepareHardSwish>);
 
-constinit const OperatorRow Elu::kRow = {.name = "ELU",
-                                         .min_inputs = 1,
-                                         .max_inputs = 1,
-                                         .types = SetOf(Type::kInt8) | kFloat,
-                                         .infer = InferUnary,
-                                         .candidates = kIntegersByTable<PrepareElu>};
+constinit const OperatorRow Elu::kRow =
+    UnaryRow("ELU", SetOf(Type::kInt8) | kFloat, kIntegersByTable<PrepareElu>);
 
-constinit const OperatorRow Gelu::kRow = {.name = "GELU",
-                                          .min_inputs = 1,
-                                          .max_inputs = 1,
-                                          .types = kQuantized | kFloat,
-                                          .infer = InferUnary,
-                                          .candidates = kIntegersByTable<PrepareGelu>};
+constinit const OperatorRow Gelu::kRow =
+    UnaryRow("GELU", kQuantized | kFloat, kIntegersByTable<PrepareGelu>);
 
-constinit const OperatorRow LeakyRelu::kRow = {.name = "LEAKY_RELU",
-                                               .min_inputs = 1,
-                                               .max_inputs = 1,
-                                               .types = kQuantized | kFloat,
-                                               .infer = InferUnary,
-                                               .candidates = kBytesByTable<PrepareLeakyRelu>};
+constinit const OperatorRow LeakyRelu::kRow =
+    UnaryRow("LEAKY_RELU", kQuantized | kFloat, kBytesByTable<PrepareLeakyRelu>);
 
 constinit const OperatorRow Prelu::kRow = {.name = "PRELU",
                                            .min_inputs = 2,

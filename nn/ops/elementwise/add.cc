@@ -165,20 +165,10 @@ Result<PreparedLayer> PrepareSub(const LayerView& layer, const LayerOptions& opt
 
 }  // namespace
 
-constinit const OperatorRow Add::kRow = {.name = "ADD",
-                                         .min_inputs = 2,
-                                         .max_inputs = 2,
-                                         .types = kNumbers,
-                                         .infer = InferBroadcast,
-                                         .candidates = Candidate{"elementwise", PrepareAdd},
-                                         .remark = "int16 with zero points 0"};
+constinit const OperatorRow Add::kRow =
+    BinaryRow("ADD", kNumbers, Candidate{"elementwise", PrepareAdd}, "int16 with zero points 0");
 
-constinit const OperatorRow Sub::kRow = {.name = "SUB",
-                                         .min_inputs = 2,
-                                         .max_inputs = 2,
-                                         .types = kNumbers,
-                                         .infer = InferBroadcast,
-                                         .candidates = Candidate{"elementwise", PrepareSub},
-                                         .remark = "int16 with zero points 0"};
+constinit const OperatorRow Sub::kRow =
+    BinaryRow("SUB", kNumbers, Candidate{"elementwise", PrepareSub}, "int16 with zero points 0");
 
 }  // namespace intaglio::nn

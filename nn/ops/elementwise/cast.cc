@@ -78,12 +78,7 @@ Result<PreparedLayer> PrepareCast(const LayerView& layer, const LayerOptions&) {
 
 }  // namespace
 
-constinit const OperatorRow Cast::kRow = {.name = "CAST",
-                                          .min_inputs = 1,
-                                          .max_inputs = 1,
-                                          .types = kAnyType,
-                                          .infer = InferUnary,
-                                          .candidates = Candidate{"cast", PrepareCast},
-                                          .remark = "every pair of types"};
+constinit const OperatorRow Cast::kRow =
+    UnaryRow("CAST", kAnyType, Candidate{"cast", PrepareCast}, "every pair of types");
 
 }  // namespace intaglio::nn

@@ -128,87 +128,36 @@ Result<PreparedLayer> PrepareMinimum(const LayerView& layer, const LayerOptions&
 
 }  // namespace
 
-constinit const OperatorRow Maximum::kRow = {.name = "MAXIMUM",
-                                             .min_inputs = 2,
-                                             .max_inputs = 2,
-                                             .types = kNumbers,
-                                             .infer = InferBroadcast,
-                                             .candidates = Moves("elementwise", PrepareMaximum),
-                                             .remark = "one quantization"};
+constinit const OperatorRow Maximum::kRow =
+    BinaryRow("MAXIMUM", kNumbers, Moves("elementwise", PrepareMaximum), "one quantization");
 
-constinit const OperatorRow Minimum::kRow = {.name = "MINIMUM",
-                                             .min_inputs = 2,
-                                             .max_inputs = 2,
-                                             .types = kNumbers,
-                                             .infer = InferBroadcast,
-                                             .candidates = Moves("elementwise", PrepareMinimum),
-                                             .remark = "one quantization"};
+constinit const OperatorRow Minimum::kRow =
+    BinaryRow("MINIMUM", kNumbers, Moves("elementwise", PrepareMinimum), "one quantization");
 
-constinit const OperatorRow Equal::kRow = {.name = "EQUAL",
-                                           .min_inputs = 2,
-                                           .max_inputs = 2,
-                                           .types = kNumbers | kBool,
-                                           .infer = InferBroadcast,
-                                           .candidates = Candidate{"elementwise", PrepareEqual},
-                                           .remark = "quantized scales below 1"};
+constinit const OperatorRow Equal::kRow = BinaryRow(
+    "EQUAL", kNumbers | kBool, Candidate{"elementwise", PrepareEqual}, "quantized scales below 1");
 
-constinit const OperatorRow NotEqual::kRow = {
-    .name = "NOT_EQUAL",
-    .min_inputs = 2,
-    .max_inputs = 2,
-    .types = kNumbers | kBool,
-    .infer = InferBroadcast,
-    .candidates = Candidate{"elementwise", PrepareNotEqual},
-    .remark = "quantized scales below 1"};
+constinit const OperatorRow NotEqual::kRow =
+    BinaryRow("NOT_EQUAL", kNumbers | kBool, Candidate{"elementwise", PrepareNotEqual},
+              "quantized scales below 1");
 
-constinit const OperatorRow Less::kRow = {.name = "LESS",
-                                          .min_inputs = 2,
-                                          .max_inputs = 2,
-                                          .types = kNumbers,
-                                          .infer = InferBroadcast,
-                                          .candidates = Candidate{"elementwise", PrepareLess},
-                                          .remark = "quantized scales below 1"};
+constinit const OperatorRow Less::kRow =
+    BinaryRow("LESS", kNumbers, Candidate{"elementwise", PrepareLess}, "quantized scales below 1");
 
-constinit const OperatorRow LessEqual::kRow = {
-    .name = "LESS_EQUAL",
-    .min_inputs = 2,
-    .max_inputs = 2,
-    .types = kNumbers,
-    .infer = InferBroadcast,
-    .candidates = Candidate{"elementwise", PrepareLessEqual},
-    .remark = "quantized scales below 1"};
+constinit const OperatorRow LessEqual::kRow = BinaryRow(
+    "LESS_EQUAL", kNumbers, Candidate{"elementwise", PrepareLessEqual}, "quantized scales below 1");
 
-constinit const OperatorRow Greater::kRow = {.name = "GREATER",
-                                             .min_inputs = 2,
-                                             .max_inputs = 2,
-                                             .types = kNumbers,
-                                             .infer = InferBroadcast,
-                                             .candidates = Candidate{"elementwise", PrepareGreater},
-                                             .remark = "quantized scales below 1"};
+constinit const OperatorRow Greater::kRow = BinaryRow(
+    "GREATER", kNumbers, Candidate{"elementwise", PrepareGreater}, "quantized scales below 1");
 
-constinit const OperatorRow GreaterEqual::kRow = {
-    .name = "GREATER_EQUAL",
-    .min_inputs = 2,
-    .max_inputs = 2,
-    .types = kNumbers,
-    .infer = InferBroadcast,
-    .candidates = Candidate{"elementwise", PrepareGreaterEqual},
-    .remark = "quantized scales below 1"};
+constinit const OperatorRow GreaterEqual::kRow =
+    BinaryRow("GREATER_EQUAL", kNumbers, Candidate{"elementwise", PrepareGreaterEqual},
+              "quantized scales below 1");
 
-constinit const OperatorRow LogicalAnd::kRow = {
-    .name = "LOGICAL_AND",
-    .min_inputs = 2,
-    .max_inputs = 2,
-    .types = kBool,
-    .infer = InferBroadcast,
-    .candidates = Candidate{"elementwise", PrepareLogicalAnd}};
+constinit const OperatorRow LogicalAnd::kRow =
+    BinaryRow("LOGICAL_AND", kBool, Candidate{"elementwise", PrepareLogicalAnd});
 
-constinit const OperatorRow LogicalOr::kRow = {
-    .name = "LOGICAL_OR",
-    .min_inputs = 2,
-    .max_inputs = 2,
-    .types = kBool,
-    .infer = InferBroadcast,
-    .candidates = Candidate{"elementwise", PrepareLogicalOr}};
+constinit const OperatorRow LogicalOr::kRow =
+    BinaryRow("LOGICAL_OR", kBool, Candidate{"elementwise", PrepareLogicalOr});
 
 }  // namespace intaglio::nn

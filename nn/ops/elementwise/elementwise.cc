@@ -186,41 +186,17 @@ std::string FloatOfSqrt(const LayerView& layer) {
 
 }  // namespace
 
-constinit const OperatorRow LogicalNot::kRow = {
-    .name = "LOGICAL_NOT",
-    .min_inputs = 1,
-    .max_inputs = 1,
-    .types = kBool,
-    .infer = InferUnary,
-    .candidates = Candidate{"elementwise", PrepareLogicalNot}};
+constinit const OperatorRow LogicalNot::kRow =
+    UnaryRow("LOGICAL_NOT", kBool, Candidate{"elementwise", PrepareLogicalNot});
 
-constinit const OperatorRow Abs::kRow = {.name = "ABS",
-                                         .min_inputs = 1,
-                                         .max_inputs = 1,
-                                         .types = kSigned,
-                                         .infer = InferUnary,
-                                         .candidates = kBytesByTable<PrepareAbs>};
+constinit const OperatorRow Abs::kRow = UnaryRow("ABS", kSigned, kBytesByTable<PrepareAbs>);
 
-constinit const OperatorRow Neg::kRow = {.name = "NEG",
-                                         .min_inputs = 1,
-                                         .max_inputs = 1,
-                                         .types = kInteger | kFloat,
-                                         .infer = InferUnary,
-                                         .candidates = Candidate{"elementwise", PrepareNeg}};
+constinit const OperatorRow Neg::kRow =
+    UnaryRow("NEG", kInteger | kFloat, Candidate{"elementwise", PrepareNeg});
 
-constinit const OperatorRow Exp::kRow = {.name = "EXP",
-                                         .min_inputs = 1,
-                                         .max_inputs = 1,
-                                         .types = kReal,
-                                         .infer = InferUnary,
-                                         .candidates = kIntegersByTable<PrepareExp>};
+constinit const OperatorRow Exp::kRow = UnaryRow("EXP", kReal, kIntegersByTable<PrepareExp>);
 
-constinit const OperatorRow Log::kRow = {.name = "LOG",
-                                         .min_inputs = 1,
-                                         .max_inputs = 1,
-                                         .types = kReal,
-                                         .infer = InferUnary,
-                                         .candidates = kIntegersByTable<PrepareLog>};
+constinit const OperatorRow Log::kRow = UnaryRow("LOG", kReal, kIntegersByTable<PrepareLog>);
 
 constinit const OperatorRow Sqrt::kRow = {.name = "SQRT",
                                           .min_inputs = 1,
@@ -230,53 +206,24 @@ constinit const OperatorRow Sqrt::kRow = {.name = "SQRT",
                                           .candidates = kBytesByTable<PrepareSqrt>,
                                           .forces_float = FloatOfSqrt};
 
-constinit const OperatorRow Rsqrt::kRow = {.name = "RSQRT",
-                                           .min_inputs = 1,
-                                           .max_inputs = 1,
-                                           .types = kReal,
-                                           .infer = InferUnary,
-                                           .candidates = kIntegersByTable<PrepareRsqrt>};
+constinit const OperatorRow Rsqrt::kRow = UnaryRow("RSQRT", kReal, kIntegersByTable<PrepareRsqrt>);
 
-constinit const OperatorRow Square::kRow = {.name = "SQUARE",
-                                            .min_inputs = 1,
-                                            .max_inputs = 1,
-                                            .types = kFloat,
-                                            .infer = InferUnary,
-                                            .candidates = Candidate{"elementwise", PrepareSquare}};
+constinit const OperatorRow Square::kRow =
+    UnaryRow("SQUARE", kFloat, Candidate{"elementwise", PrepareSquare});
 
-constinit const OperatorRow Floor::kRow = {.name = "FLOOR",
-                                           .min_inputs = 1,
-                                           .max_inputs = 1,
-                                           .types = kFloat,
-                                           .infer = InferUnary,
-                                           .candidates = Candidate{"elementwise", PrepareFloor}};
+constinit const OperatorRow Floor::kRow =
+    UnaryRow("FLOOR", kFloat, Candidate{"elementwise", PrepareFloor});
 
-constinit const OperatorRow Ceil::kRow = {.name = "CEIL",
-                                          .min_inputs = 1,
-                                          .max_inputs = 1,
-                                          .types = kFloat,
-                                          .infer = InferUnary,
-                                          .candidates = Candidate{"elementwise", PrepareCeil}};
+constinit const OperatorRow Ceil::kRow =
+    UnaryRow("CEIL", kFloat, Candidate{"elementwise", PrepareCeil});
 
-constinit const OperatorRow Round::kRow = {.name = "ROUND",
-                                           .min_inputs = 1,
-                                           .max_inputs = 1,
-                                           .types = kFloat,
-                                           .infer = InferUnary,
-                                           .candidates = Candidate{"elementwise", PrepareRound}};
+constinit const OperatorRow Round::kRow =
+    UnaryRow("ROUND", kFloat, Candidate{"elementwise", PrepareRound});
 
-constinit const OperatorRow Sin::kRow = {.name = "SIN",
-                                         .min_inputs = 1,
-                                         .max_inputs = 1,
-                                         .types = kFloat,
-                                         .infer = InferUnary,
-                                         .candidates = Candidate{"elementwise", PrepareSin}};
+constinit const OperatorRow Sin::kRow =
+    UnaryRow("SIN", kFloat, Candidate{"elementwise", PrepareSin});
 
-constinit const OperatorRow Cos::kRow = {.name = "COS",
-                                         .min_inputs = 1,
-                                         .max_inputs = 1,
-                                         .types = kFloat,
-                                         .infer = InferUnary,
-                                         .candidates = Candidate{"elementwise", PrepareCos}};
+constinit const OperatorRow Cos::kRow =
+    UnaryRow("COS", kFloat, Candidate{"elementwise", PrepareCos});
 
 }  // namespace intaglio::nn

@@ -305,52 +305,25 @@ Result<PreparedLayer> PreparePow(const LayerView& layer, const LayerOptions&) {
 
 }  // namespace
 
-constinit const OperatorRow Mul::kRow = {.name = "MUL",
-                                         .min_inputs = 2,
-                                         .max_inputs = 2,
-                                         .types = kNumbers,
-                                         .infer = InferBroadcast,
-                                         .candidates = Candidate{"elementwise", PrepareMul}};
+constinit const OperatorRow Mul::kRow =
+    BinaryRow("MUL", kNumbers, Candidate{"elementwise", PrepareMul});
 
-constinit const OperatorRow Div::kRow = {.name = "DIV",
-                                         .min_inputs = 2,
-                                         .max_inputs = 2,
-                                         .types = kQuantized | SetOf(Type::kInt32) | kFloat,
-                                         .infer = InferBroadcast,
-                                         .candidates = Candidate{"elementwise", PrepareDiv},
-                                         .remark = "quantized scales a / (b * output) below 2^14"};
+constinit const OperatorRow Div::kRow =
+    BinaryRow("DIV", kQuantized | SetOf(Type::kInt32) | kFloat,
+              Candidate{"elementwise", PrepareDiv}, "quantized scales a / (b * output) below 2^14");
 
-constinit const OperatorRow SquaredDifference::kRow = {
-    .name = "SQUARED_DIFFERENCE",
-    .min_inputs = 2,
-    .max_inputs = 2,
-    .types = SetOf(Type::kInt8) | SetOf(Type::kInt32) | kFloat,
-    .infer = InferBroadcast,
-    .candidates = Candidate{"elementwise", PrepareSquaredDifference}};
+constinit const OperatorRow SquaredDifference::kRow =
+    BinaryRow("SQUARED_DIFFERENCE", SetOf(Type::kInt8) | SetOf(Type::kInt32) | kFloat,
+              Candidate{"elementwise", PrepareSquaredDifference});
 
-constinit const OperatorRow FloorDiv::kRow = {
-    .name = "FLOOR_DIV",
-    .min_inputs = 2,
-    .max_inputs = 2,
-    .types = kSigned,
-    .infer = InferBroadcast,
-    .candidates = Candidate{"elementwise", PrepareFloorDiv},
-    .remark = "not quantized"};
+constinit const OperatorRow FloorDiv::kRow =
+    BinaryRow("FLOOR_DIV", kSigned, Candidate{"elementwise", PrepareFloorDiv}, "not quantized");
 
-constinit const OperatorRow FloorMod::kRow = {
-    .name = "FLOOR_MOD",
-    .min_inputs = 2,
-    .max_inputs = 2,
-    .types = kSigned | SetOf(Type::kInt64),
-    .infer = InferBroadcast,
-    .candidates = Candidate{"elementwise", PrepareFloorMod},
-    .remark = "not quantized"};
+constinit const OperatorRow FloorMod::kRow =
+    BinaryRow("FLOOR_MOD", kSigned | SetOf(Type::kInt64), Candidate{"elementwise", PrepareFloorMod},
+              "not quantized");
 
-constinit const OperatorRow Pow::kRow = {.name = "POW",
-                                         .min_inputs = 2,
-                                         .max_inputs = 2,
-                                         .types = SetOf(Type::kInt32) | kFloat,
-                                         .infer = InferBroadcast,
-                                         .candidates = Candidate{"elementwise", PreparePow}};
+constinit const OperatorRow Pow::kRow =
+    BinaryRow("POW", SetOf(Type::kInt32) | kFloat, Candidate{"elementwise", PreparePow});
 
 }  // namespace intaglio::nn

@@ -317,20 +317,11 @@ constexpr Candidate kDequantizeWays[] = {
 
 }  // namespace
 
-constinit const OperatorRow Quantize::kRow = {.name = "QUANTIZE",
-                                              .min_inputs = 1,
-                                              .max_inputs = 1,
-                                              .types = kQuantized | SetOf(Type::kInt32) | kFloat,
-                                              .infer = InferUnary,
-                                              .candidates = kQuantizeWays,
-                                              .remark = "to int8, uint8, int16; int16 to int32"};
+constinit const OperatorRow Quantize::kRow =
+    UnaryRow("QUANTIZE", kQuantized | SetOf(Type::kInt32) | kFloat, kQuantizeWays,
+             "to int8, uint8, int16; int16 to int32");
 
-constinit const OperatorRow Dequantize::kRow = {.name = "DEQUANTIZE",
-                                                .min_inputs = 1,
-                                                .max_inputs = 1,
-                                                .types = kQuantized | kFloat,
-                                                .infer = InferUnary,
-                                                .candidates = kDequantizeWays,
-                                                .remark = "to float32"};
+constinit const OperatorRow Dequantize::kRow =
+    UnaryRow("DEQUANTIZE", kQuantized | kFloat, kDequantizeWays, "to float32");
 
 }  // namespace intaglio::nn

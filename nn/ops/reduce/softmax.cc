@@ -244,13 +244,8 @@ constexpr Candidate kSoftmaxWays[] = {{"softmax", PrepareSoftmax8, kEightBit},
 
 }  // namespace
 
-constinit const OperatorRow Softmax::kRow = {
-    .name = "SOFTMAX",
-    .min_inputs = 1,
-    .max_inputs = 1,
-    .types = kQuantized | kFloat,
-    .infer = InferUnary,
-    .candidates = kSoftmaxWays,
-    .remark = "output of 8 bits in steps of 1/256, of 16 in steps of 2^-15; int8 also to int16"};
+constinit const OperatorRow Softmax::kRow =
+    UnaryRow("SOFTMAX", kQuantized | kFloat, kSoftmaxWays,
+             "output of 8 bits in steps of 1/256, of 16 in steps of 2^-15; int8 also to int16");
 
 }  // namespace intaglio::nn

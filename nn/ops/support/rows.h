@@ -69,6 +69,28 @@ inline constexpr Candidate kIntegersByTable[] = {{"table", kPrepare, kQuantized}
 ShapesResult InferUnary(const LayerView& layer);      // the shape of input 0
 ShapesResult InferBroadcast(const LayerView& layer);  // that to which all inputs broadcast
 
+// The row of a function of one number, and of two.
+constexpr OperatorRow UnaryRow(const char* name, TypeSet types, const Candidates& candidates,
+                               const char* remark = "") {
+  return {.name = name,
+          .min_inputs = 1,
+          .max_inputs = 1,
+          .types = types,
+          .infer = InferUnary,
+          .candidates = candidates,
+          .remark = remark};
+}
+constexpr OperatorRow BinaryRow(const char* name, TypeSet types, const Candidates& candidates,
+                                const char* remark = "") {
+  return {.name = name,
+          .min_inputs = 2,
+          .max_inputs = 2,
+          .types = types,
+          .infer = InferBroadcast,
+          .candidates = candidates,
+          .remark = remark};
+}
+
 // Output 0 has the bytes of input 0.
 Result<PreparedLayer> PrepareReshape(const LayerView& layer, const LayerOptions& options);
 

@@ -141,6 +141,17 @@ TEST(CustomOperator, RunsFromAFile) {
   EXPECT_EQ(RunIt(*other), kResult);
 }
 
+TEST(CustomOperator, TakesOtherShapes) {
+  Model model = PrepareIt(*Import(OneLayer()));
+  ASSERT_TRUE(model.Resize({{2}}).ok());
+  const std::vector<int8_t> x = {10, 20};
+  std::vector<int8_t> y(2);
+  const InputBuffer inputs[] = {MakeInput(x)};
+  const OutputBuffer outputs[] = {MakeOutput(y)};
+  ASSERT_TRUE(model.Run(inputs, outputs).ok());
+  EXPECT_EQ(y, (std::vector<int8_t>{12, 24}));
+}
+
 TEST(CustomOperator, IsRefusedByWhoDoesNotKnowIt) {
   EXPECT_EQ(WhyNot(OneLayer(), {}), "crafted: operator #0 CUSTOM 'AddAmounts' v1: not supported");
   test::ModelSpec spec = OneLayer();
