@@ -23,13 +23,15 @@ class Reader {
     std::memcpy(&value, Take(sizeof(T)).data(), sizeof(T));
     return value;
   }
-  GoldenBytes Blob() {
-    const auto blob = Take(Number<uint32_t>());
-    return {blob.begin(), blob.end()};
-  }
+  GoldenBytes Blob() { return has_shared_blobs_ ? blobs_.at(Number<uint32_t>()) : BlobInPlace(); }
   std::string Text() {
     const GoldenBytes blob = Blob();
     return {blob.begin(), blob.end()};
+  }
+  // From here on, every blob is one of these, which come first.
+  void ReadSharedBlobs() {
+    for (auto i = Number<uint32_t>(); i > 0; --i) blobs_.push_back(BlobInPlace());
+    has_shared_blobs_ = true;
   }
   std::span<const uint8_t> Take(size_t count) {
     if (count > bytes_.size() - position_) throw std::out_of_range("the golden file is cut short");
@@ -39,6 +41,13 @@ class Reader {
   bool AtEnd() const { return position_ == bytes_.size(); }
 
  private:
+  GoldenBytes BlobInPlace() {
+    const auto blob = Take(Number<uint32_t>());
+    return {blob.begin(), blob.end()};
+  }
+
+  bool has_shared_blobs_ = false;
+  std::vector<GoldenBytes> blobs_;
   GoldenBytes bytes_;
   size_t position_ = 0;
 };
@@ -83,7 +92,9 @@ std::vector<GoldenCase> ReadGoldenFile(const std::string& path) {
   std::ifstream stream(path, std::ios::binary);
   Reader reader(GoldenBytes(std::istreambuf_iterator<char>(stream), {}));
   const bool magic = std::memcmp(reader.Take(16).data(), "intaglio-golden", 16) == 0;
-  if (!magic || reader.Number<uint32_t>() != 1) throw std::runtime_error("no golden file: " + path);
+  const auto version = reader.Number<uint32_t>();
+  if (!magic || version < 1 || version > 2) throw std::runtime_error("no golden file: " + path);
+  if (version == 2) reader.ReadSharedBlobs();
   std::vector<GoldenCase> cases(reader.Number<uint32_t>());
   for (GoldenCase& c : cases) c = ReadCase(reader);
   if (!reader.AtEnd()) throw std::runtime_error("longer than it says: " + path);

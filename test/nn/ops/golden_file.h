@@ -1,4 +1,4 @@
-// The files of the folder golden/. golden/record.py, which writes them, describes their format.
+// Files *.golden. golden/golden_format.py, which writes them, describes their format.
 #ifndef INTAGLIO_TEST_NN_OPS_GOLDEN_FILE_H_
 #define INTAGLIO_TEST_NN_OPS_GOLDEN_FILE_H_
 
@@ -31,7 +31,7 @@ struct GoldenCase {
   std::vector<GoldenRun> runs;
 };
 
-// The paths of all files, in order.
+// The paths of all files of the folder golden/, in order.
 std::vector<std::string> GoldenFiles();
 
 // Throws std::exception where the file is not as it should be.

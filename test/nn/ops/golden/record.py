@@ -13,27 +13,10 @@ Runs of a case follow each other: the state that one leaves is that with which t
 A case with `error` is never run by the reference: loading, preparing or running the model must fail
 with a message that holds that text.
 
-
-THE .golden FORMAT (version 1), little endian. blob: u32 length, then that many bytes.
-
-    16 bytes  "intaglio-golden\\0"
-    u32       1
-    u32       number of cases
-    per case:
-      blob    its name (ASCII)
-      blob    the .tflite file
-      blob    a part of the error that must come, or empty
-      f32     bound: outputs of float32 may differ from the recorded ones by
-              bound * max(1, |recorded|); 0: not in a bit. NaN equals NaN, whatever its sign
-              and payload. Other types never differ.
-      u32     number of runs (with an error: at most one)
-      per run:
-        u32   number of inputs; per input: blob (its bytes)
-        u32   number of outputs; per output:
-          u8  type as in the .tflite format    u8  rank    i32 x rank  shape    blob  its bytes
+The bound of a case allows outputs of float32 to differ by bound * max(1, |recorded|).
+golden_format.py describes the files.
 """
 
-import struct
 import zlib
 from pathlib import Path
 
@@ -41,6 +24,8 @@ import flatbuffers
 import numpy as np
 from ai_edge_litert import interpreter as litert
 from ai_edge_litert import schema_py_generated as schema
+
+from golden_format import write_golden
 
 TYPES = {
     "float32": schema.TensorType.FLOAT32, "int32": schema.TensorType.INT32,
@@ -199,10 +184,6 @@ def random_values(rng, tensor):
     return rng.integers(info.min, info.max, shape, dtype=tensor.dtype, endpoint=True)
 
 
-def _blob(data):
-    return struct.pack("<I", len(data)) + data
-
-
 class Family:
     def __init__(self, name):
         self.name, self.cases, self.refused = name, [], []
@@ -271,18 +252,4 @@ class Family:
     def write(self):
         if self.refused:
             raise SystemExit("\n".join(self.refused))
-        data = b"intaglio-golden\0" + struct.pack("<II", 1, len(self.cases))
-        for name, model, error, bound, runs in self.cases:
-            data += _blob(name.encode("ascii")) + _blob(model) + _blob(error.encode("ascii"))
-            data += struct.pack("<fI", bound, len(runs))
-            for feed, result in runs:
-                data += struct.pack("<I", len(feed))
-                for value in feed:
-                    data += _blob(value.tobytes())
-                data += struct.pack("<I", len(result))
-                for value in result:
-                    data += struct.pack("<BB", TYPES[value.dtype.name], value.ndim)
-                    data += struct.pack(f"<{value.ndim}i", *value.shape) + _blob(value.tobytes())
-        path = Path(__file__).with_name(self.name + ".golden")
-        path.write_bytes(data)
-        print(f"{path.name}: {len(self.cases)} cases, {len(data)} bytes")
+        write_golden(Path(__file__).with_name(self.name + ".golden"), self.cases)
