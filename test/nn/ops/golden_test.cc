@@ -3,10 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstdint>
-#include <cstring>
 #include <filesystem>
 #include <list>
 #include <optional>
@@ -22,34 +20,14 @@
 #include "intaglio/test/nn/formats/tflite/exercise.h"
 #include "intaglio/test/nn/guarded_buffer.h"
 #include "intaglio/test/nn/ops/golden_file.h"
+#include "intaglio/test/nn/ops/golden_run.h"
 
 namespace intaglio::nn {
 namespace {
 
 using Bytes = test::GoldenBytes;
 using Case = test::GoldenCase;
-using Expected = test::GoldenOutput;
 using RunOfCase = test::GoldenRun;
-
-uint8_t NumberOf(Type type) {
-  switch (type) {
-    case Type::kFloat32:
-      return 0;
-    case Type::kInt32:
-      return 2;
-    case Type::kUInt8:
-      return 3;
-    case Type::kInt64:
-      return 4;
-    case Type::kBool:
-      return 6;
-    case Type::kInt16:
-      return 7;
-    case Type::kInt8:
-      return 9;
-  }
-  return 255;
-}
 
 Result<Model> Load(const Case& c, const PrepareOptions& options) {
   Result<Graph> graph = ImportTflite(c.model, nullptr, "case");
@@ -57,58 +35,21 @@ Result<Model> Load(const Case& c, const PrepareOptions& options) {
   return Model::Prepare(std::move(*graph), options);
 }
 
-Status RunModel(Model& model, const RunOfCase& run, std::vector<Bytes>& outputs) {
-  std::vector<InputBuffer> in;
-  std::vector<OutputBuffer> out;
-  for (size_t i = 0; i < run.inputs.size(); ++i) {
-    const Type type = i < model.input_count() ? model.input(i).type : Type::kInt8;
-    in.push_back({run.inputs[i].data(), run.inputs[i].size(), type});
-  }
-  outputs.clear();
-  for (size_t i = 0; i < model.output_count(); ++i) {
-    const Tensor& tensor = model.output(i);
-    outputs.emplace_back(*CountBytes(tensor.shape, tensor.type));
-  }
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    out.push_back({outputs[i].data(), outputs[i].size(), model.output(i).type});
-  }
-  return model.Run(in, out);
-}
-
-// Whether two numbers have the same bits, or are both NaN, or are within the bound. Nobody promises
-// the sign and payload of NaN.
+// Whether two numbers are the same, or within the bound.
 bool IsClose(float actual, float expected, float bound) {
-  if (std::bit_cast<uint32_t>(actual) == std::bit_cast<uint32_t>(expected)) return true;
-  if (std::isnan(actual) && std::isnan(expected)) return true;
+  if (test::IsSame(actual, expected)) return true;
   if (bound == 0 || !std::isfinite(expected)) return false;
   return std::fabs(actual - expected) <= bound * std::max(1.0f, std::fabs(expected));
-}
-
-// Where two tensors differ by more than the bound, or nothing.
-std::optional<size_t> FirstDifference(const Bytes& actual, const Expected& expected, float bound) {
-  if (actual == expected.bytes) return {};
-  if (expected.type != NumberOf(Type::kFloat32) || actual.size() != expected.bytes.size()) {
-    const auto [at, other] =
-        std::mismatch(actual.begin(), actual.end(), expected.bytes.begin(), expected.bytes.end());
-    return static_cast<size_t>(at - actual.begin());
-  }
-  for (size_t i = 0; i < actual.size(); i += sizeof(float)) {
-    float a = 0;
-    float e = 0;
-    std::memcpy(&a, actual.data() + i, sizeof(a));
-    std::memcpy(&e, expected.bytes.data() + i, sizeof(e));
-    if (!IsClose(a, e, bound)) return i;
-  }
-  return {};
 }
 
 void ExpectOutputs(const Case& c, const Model& model, const RunOfCase& run,
                    const std::vector<Bytes>& outputs) {
   ASSERT_EQ(outputs.size(), run.outputs.size());
   for (size_t i = 0; i < outputs.size(); ++i) {
-    EXPECT_EQ(NumberOf(model.output(i).type), run.outputs[i].type);
+    EXPECT_EQ(test::NumberOf(model.output(i).type), run.outputs[i].type);
     EXPECT_EQ(model.output(i).shape, run.outputs[i].shape);
-    const std::optional<size_t> at = FirstDifference(outputs[i], run.outputs[i], c.bound);
+    const std::optional<size_t> at = test::FirstDifference(
+        outputs[i], run.outputs[i], [&c](float a, float e) { return IsClose(a, e, c.bound); });
     EXPECT_FALSE(at.has_value()) << "output " << i << " differs at byte " << *at << ": "
                                  << testing::PrintToString(outputs[i]) << " instead of "
                                  << testing::PrintToString(run.outputs[i].bytes);
@@ -121,7 +62,7 @@ void ExpectRuns(const Case& c, Model& model) {
     model.ResetState();
     for (const RunOfCase& run : c.runs) {
       std::vector<Bytes> outputs;
-      const Status status = RunModel(model, run, outputs);
+      const Status status = test::RunGolden(model, run, outputs);
       ASSERT_TRUE(status.ok()) << status.message();
       ExpectOutputs(c, model, run, outputs);
     }
@@ -187,7 +128,7 @@ void ExpectError(const Case& c) {
   Result<Model> model = Load(c, {});
   Status status = model.ok() ? Status() : model.status();
   std::vector<Bytes> outputs;
-  if (model.ok() && !c.runs.empty()) status = RunModel(*model, c.runs[0], outputs);
+  if (model.ok() && !c.runs.empty()) status = test::RunGolden(*model, c.runs[0], outputs);
   EXPECT_TRUE(test::Says(status.message(), c.error))
       << "the error is: " << status.message() << "\ninstead of: " << c.error;
   EXPECT_EQ(status.message().find('\n'), std::string::npos);
