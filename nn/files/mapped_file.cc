@@ -41,10 +41,7 @@ Result<size_t> SizeOfFile(const Descriptor& file) {
   return static_cast<size_t>(info.st_size);
 }
 
-}  // namespace
-
-Result<MappedFile> MapFile(const std::string& path) {
-  const Descriptor file(OpenFile(path));
+Result<MappedFile> Map(const Descriptor& file) {
   const Result<size_t> size = SizeOfFile(file);
   if (!size.ok()) return size.status();
   void* const address = mmap(nullptr, *size, PROT_READ, MAP_PRIVATE, file.get(), 0);
@@ -57,8 +54,7 @@ Result<MappedFile> MapFile(const std::string& path) {
   }
 }
 
-Result<MappedFile> ReadWholeFile(const std::string& path) try {
-  const Descriptor file(OpenFile(path));
+Result<MappedFile> Copy(const Descriptor& file) try {
   const Result<size_t> size = SizeOfFile(file);
   if (!size.ok()) return size.status();
   const auto bytes = std::make_shared<std::vector<uint8_t>>(*size);
@@ -72,6 +68,44 @@ Result<MappedFile> ReadWholeFile(const std::string& path) try {
   return MappedFile{*bytes, bytes};
 } catch (const std::bad_alloc&) {
   return OutOfMemory("no memory to read the file");
+}
+
+// Opens one component of a path, which must be no link. "" and "." are the folder itself.
+int OpenComponent(int folder, const std::string& name, bool last) {
+  if (name == "..") {
+    errno = EXDEV;
+    return -1;
+  }
+  constexpr int kFlags = O_CLOEXEC | O_NOFOLLOW;
+  const char* const path = name.empty() ? "." : name.c_str();
+  return openat(folder, path,
+                last ? O_RDONLY | O_NONBLOCK | kFlags : O_PATH | O_DIRECTORY | kFlags);
+}
+
+int OpenBelow(const std::string& folder, const std::string& path) {
+  int at = open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
+  size_t begin = 0;
+  for (bool last = false; at >= 0 && !last;) {
+    const Descriptor parent(at);
+    const size_t end = path.find('/', begin);
+    last = end == std::string::npos;
+    at = OpenComponent(parent.get(), path.substr(begin, end - begin), last);
+    begin = end + 1;
+  }
+  return at;
+}
+
+}  // namespace
+
+Result<MappedFile> MapFile(const std::string& path) { return Map(Descriptor(OpenFile(path))); }
+
+Result<MappedFile> ReadWholeFile(const std::string& path) {
+  return Copy(Descriptor(OpenFile(path)));
+}
+
+Result<MappedFile> OpenBeneath(const std::string& folder, const std::string& path, bool copy) {
+  const Descriptor file(OpenBelow(folder, path));
+  return copy ? Copy(file) : Map(file);
 }
 
 void ForgetPages(const std::shared_ptr<const void>& owner, const void* data, size_t bytes) {

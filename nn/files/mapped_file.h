@@ -24,6 +24,10 @@ Result<MappedFile> MapFile(const std::string& path);
 // Copies the file, as it is now, into memory.
 Result<MappedFile> ReadWholeFile(const std::string& path);
 
+// Maps or copies a file that lies beneath a folder. Neither the path's ".." nor a symbolic link in
+// it may lead anywhere: both are errors. The folder itself may be a link.
+Result<MappedFile> OpenBeneath(const std::string& folder, const std::string& path, bool copy);
+
 // Lets go of the pages that lie wholly within [data, data + bytes), if the owner is a mapped
 // file's: whoever reads there again reads the file again. Leaves other memory alone.
 void ForgetPages(const std::shared_ptr<const void>& owner, const void* data, size_t bytes);

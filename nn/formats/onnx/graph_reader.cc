@@ -1,0 +1,318 @@
+#include "intaglio/nn/formats/onnx/graph_reader.h"
+
+#include <algorithm>
+#include <limits>
+#include <set>
+#include <utility>
+
+#include "intaglio/nn/formats/onnx/rows.h"
+#include "intaglio/nn/formats/onnx/tensors.h"
+#include "intaglio/nn/graph/printable.h"
+
+namespace intaglio::nn::onnx {
+namespace {
+
+constexpr int kMaxDepth = 32;           // far more than models nest
+constexpr int64_t kMaxNodes = 1000000;  // far more than models have
+
+// Sets a member for as long as a block lasts.
+template <class T>
+class Swap {
+ public:
+  Swap(T& member, T value) : member_(member), old_(std::exchange(member, value)) {}
+  ~Swap() { member_ = old_; }
+  Swap(const Swap&) = delete;
+  Swap& operator=(const Swap&) = delete;
+
+ private:
+  T& member_;
+  T old_;
+};
+
+std::string DomainOf(const std::string& domain) { return domain == "ai.onnx" ? "" : domain; }
+
+std::map<std::string, int> OpsetsFrom(
+    const google::protobuf::RepeatedPtrField<OperatorSetIdProto>& from) {
+  std::map<std::string, int> opsets;
+  for (const OperatorSetIdProto& opset : from) {
+    constexpr int64_t kMost = std::numeric_limits<int>::max();
+    opsets[DomainOf(opset.domain())] =
+        static_cast<int>(std::clamp<int64_t>(opset.version(), 0, kMost));
+  }
+  return opsets;
+}
+
+const OnnxRow* RowOf(const NodeProto& node, int opset) {
+  const std::string domain = DomainOf(node.domain());
+  return FindRow([&](const OnnxRow& row) {
+    return node.op_type() == row.name && domain == row.domain && opset >= row.since &&
+           opset <= row.until;
+  });
+}
+
+}  // namespace
+
+const TensorId* Scope::Find(const std::string& name) const {
+  const auto found = ids_.find(name);
+  if (found != ids_.end()) return &found->second;
+  return outer_ == nullptr ? nullptr : outer_->Find(name);
+}
+
+std::string GraphReader::Describe(const NodeProto& node) const {
+  std::string name = Printable(node.op_type());
+  if (!DomainOf(node.domain()).empty()) name = Printable(node.domain()) + "." + name;
+  const std::string& shown =
+      node.name().empty() && node.output_size() > 0 ? node.output(0) : node.name();
+  return name + " '" + ShortName(shown) + "'";
+}
+
+TensorId GraphReader::AddConstant(TensorProto from) {
+  if (!make_.ok()) return kNoTensor;
+  Result<Tensor> tensor = TakeConstant(from, file_.external, file_.ledger);
+  if (tensor.ok()) return make_.AddTensor(std::move(*tensor));
+  make_.Fail(tensor.status());
+  return kNoTensor;
+}
+
+Status GraphReader::ReadInitializers(GraphProto& from) {
+  if (from.sparse_initializer_size() > 0) return Unsupported("sparse constants are not supported");
+  for (TensorProto& initializer : *from.mutable_initializer()) {
+    const std::string name = initializer.name();
+    Result<Tensor> tensor = TakeConstant(initializer, file_.external, file_.ledger);
+    if (!tensor.ok()) {
+      return {tensor.status().code(),
+              "constant '" + ShortName(name) + "' " + tensor.status().message()};
+    }
+    const TensorId id = make_.AddTensor(std::move(*tensor));
+    INTAGLIO_RETURN_IF_ERROR(make_.status());
+    if (!scope_->Bind(name, id)) {
+      return InvalidArgument("constant '" + ShortName(name) + "' is defined twice");
+    }
+  }
+  return {};
+}
+
+namespace {
+
+Result<Tensor> TensorFrom(const ValueInfoProto& from) {
+  const auto wrong = [&](const Status& status) {
+    return Status(status.code(), "'" + ShortName(from.name()) + "' " + status.message());
+  };
+  if (!from.has_type() || !from.type().has_tensor_type()) {
+    return wrong(Unsupported("is no tensor"));
+  }
+  const TypeProto::Tensor& declared = from.type().tensor_type();
+  const Result<Type> type = TypeFrom(declared.elem_type());
+  if (!type.ok()) return wrong(type.status());
+  if (!declared.has_shape()) return wrong(Unsupported("has no shape"));
+  Result<Shape> shape = ShapeFrom(declared.shape());
+  if (!shape.ok()) return wrong(shape.status());
+  Tensor tensor;
+  tensor.type = *type;
+  tensor.shape = std::move(*shape);
+  tensor.name = Printable(from.name());
+  return tensor;
+}
+
+}  // namespace
+
+Status GraphReader::ReadInputs(const GraphProto& from, const std::vector<Shape>& input_shapes) {
+  for (const ValueInfoProto& input : from.input()) {
+    // Old files list constants among the inputs.
+    if (scope_->Find(input.name()) != nullptr) continue;
+    Result<Tensor> tensor = TensorFrom(input);
+    if (!tensor.ok()) return {tensor.status().code(), "input " + tensor.status().message()};
+    const size_t place = graph_.inputs.size();
+    if (place < input_shapes.size() && !input_shapes[place].empty()) {
+      tensor->shape = input_shapes[place];
+    }
+    const TensorId id = make_.AddTensor(std::move(*tensor));
+    INTAGLIO_RETURN_IF_ERROR(make_.status());
+    graph_.inputs.push_back(id);
+    scope_->Bind(input.name(), id);
+  }
+  if (input_shapes.size() > graph_.inputs.size()) {
+    return InvalidArgument("there are shapes for " + std::to_string(input_shapes.size()) +
+                           " inputs; the model has " + std::to_string(graph_.inputs.size()));
+  }
+  return {};
+}
+
+// An output of its own for each name: not a constant, an input, or the output of another name.
+Status GraphReader::ReadOutputs(const GraphProto& from) {
+  for (const ValueInfoProto& output : from.output()) {
+    const TensorId* const found = scope_->Find(output.name());
+    if (found == nullptr) {
+      return InvalidArgument("output '" + ShortName(output.name()) + "' is made by no node");
+    }
+    TensorId id = *found;
+    const auto taken = [&](const std::vector<TensorId>& ids) {
+      return std::find(ids.begin(), ids.end(), id) != ids.end();
+    };
+    if (make_.IsConstant(id) || taken(graph_.inputs) || taken(graph_.outputs)) {
+      make_.SetLabel(Printable(output.name()));
+      id = make_.AddLike(Reshape{make_.ShapeOf(id)}, {id});
+      INTAGLIO_RETURN_IF_ERROR(make_.status());
+    }
+    graph_.tensors[static_cast<size_t>(id)].name = Printable(output.name());
+    graph_.outputs.push_back(id);
+  }
+  return {};
+}
+
+const FunctionProto* GraphReader::FindFunction(const NodeProto& node) const {
+  const auto& functions = file_.model.functions();
+  const auto found =
+      std::find_if(functions.begin(), functions.end(), [&](const FunctionProto& function) {
+        return function.name() == node.op_type() && function.overload() == node.overload() &&
+               DomainOf(function.domain()) == DomainOf(node.domain());
+      });
+  return found == functions.end() ? nullptr : &*found;
+}
+
+Status GraphReader::BindOutputs(const NodeProto& node, const std::vector<TensorId>& outputs) {
+  for (int i = 0; i < node.output_size(); ++i) {
+    const std::string& name = node.output(i);
+    if (name.empty()) continue;
+    const TensorId id = outputs[static_cast<size_t>(i)];
+    if (id == kNoTensor) return Unsupported("output " + std::to_string(i) + " is not supported");
+    if (!scope_->Bind(name, id)) {
+      return InvalidArgument("output '" + ShortName(name) + "' is defined twice");
+    }
+  }
+  return {};
+}
+
+Status GraphReader::Call(const FunctionProto& function, const NodeProto& node,
+                         const std::vector<TensorId>& inputs) {
+  if (inputs.size() > static_cast<size_t>(function.input_size()) ||
+      node.output_size() > function.output_size()) {
+    return InvalidArgument("has more inputs or outputs than the function");
+  }
+  Arguments arguments;
+  for (const AttributeProto& attribute : function.attribute_proto()) {
+    arguments[attribute.name()] = &attribute;
+  }
+  for (const AttributeProto& attribute : node.attribute()) {
+    const AttributeProto* value = &attribute;
+    if (!attribute.ref_attr_name().empty()) {
+      const auto found = arguments_->find(attribute.ref_attr_name());
+      if (found == arguments_->end()) continue;
+      value = found->second;
+    }
+    arguments[attribute.name()] = value;
+  }
+  Scope inside(nullptr);
+  for (int i = 0; i < function.input_size(); ++i) {
+    const auto place = static_cast<size_t>(i);
+    inside.Bind(function.input(i), place < inputs.size() ? inputs[place] : kNoTensor);
+  }
+  const Opsets opsets =
+      function.opset_import_size() > 0 ? OpsetsFrom(function.opset_import()) : *opsets_;
+  {
+    const Swap scope(scope_, &inside);
+    const Swap used_opsets(opsets_, &opsets);
+    const Swap used_arguments(arguments_, static_cast<const Arguments*>(&arguments));
+    INTAGLIO_RETURN_IF_ERROR(ReadNodes(function.node()));
+  }
+  std::vector<TensorId> outputs;
+  for (const std::string& name : function.output()) {
+    const TensorId* const id = inside.Find(name);
+    outputs.push_back(id == nullptr ? kNoTensor : *id);
+  }
+  return BindOutputs(node, outputs);
+}
+
+Status GraphReader::Translate(const NodeProto& node, std::vector<TensorId> inputs) {
+  const auto opset = opsets_->find(DomainOf(node.domain()));
+  if (opset == opsets_->end()) {
+    return InvalidArgument("the model does not say which version of the domain it uses");
+  }
+  const OnnxRow* const row = RowOf(node, opset->second);
+  if (row == nullptr) {
+    return Unsupported("not supported in opset " + std::to_string(opset->second));
+  }
+  make_.SetLabel(Describe(node));
+  Translation translation(node, opset->second, *arguments_, std::move(inputs), make_, *this);
+  row->read(translation);
+  INTAGLIO_RETURN_IF_ERROR(make_.status());
+  return BindOutputs(node, translation.outputs());
+}
+
+Status GraphReader::ReadNode(const NodeProto& node) {
+  if (++file_.nodes > kMaxNodes) {
+    return Unsupported("the model has more than " + std::to_string(kMaxNodes) + " nodes");
+  }
+  std::vector<TensorId> inputs;
+  for (const std::string& name : node.input()) {
+    const TensorId* const id = name.empty() ? nullptr : scope_->Find(name);
+    if (!name.empty() && id == nullptr) {
+      return InvalidArgument("input '" + ShortName(name) + "' is made by no node before it");
+    }
+    inputs.push_back(id == nullptr ? kNoTensor : *id);
+  }
+  while (!inputs.empty() && inputs.back() == kNoTensor) inputs.pop_back();
+  const FunctionProto* const function = FindFunction(node);
+  return function != nullptr ? Call(*function, node, inputs) : Translate(node, std::move(inputs));
+}
+
+Status GraphReader::ReadNodes(const google::protobuf::RepeatedPtrField<NodeProto>& nodes) {
+  if (file_.depth == kMaxDepth) {
+    return Unsupported("graphs and functions lie in each other more than " +
+                       std::to_string(kMaxDepth) + " deep");
+  }
+  const Swap depth(file_.depth, file_.depth + 1);
+  for (const NodeProto& node : nodes) {
+    const Status status = ReadNode(node);
+    if (!status.ok()) return {status.code(), Describe(node) + ": " + status.message()};
+  }
+  return {};
+}
+
+std::vector<TensorId> GraphReader::ReadBranch(const GraphProto& branch) {
+  GraphProto copy = branch;  // constants are taken out of it
+  Scope inside(scope_);
+  const Swap scope(scope_, &inside);
+  if (make_.ok()) make_.Fail(ReadInitializers(copy));
+  if (make_.ok()) make_.Fail(ReadNodes(copy.node()));
+  std::vector<TensorId> outputs;
+  for (const ValueInfoProto& output : branch.output()) {
+    const TensorId* const id = inside.Find(output.name());
+    if (id == nullptr) make_.Fail(InvalidArgument("an output of a branch is made by no node"));
+    outputs.push_back(id == nullptr ? kNoTensor : *id);
+  }
+  return outputs;
+}
+
+Status GraphReader::ReadOpsets() {
+  model_opsets_ = OpsetsFrom(file_.model.opset_import());
+  // Files from before IR version 3 say nothing.
+  if (model_opsets_.empty()) model_opsets_[kOnnx] = 1;
+  for (const char* const domain : {kMicrosoft}) model_opsets_.emplace(domain, 1);
+  constexpr int kOldest = 7;
+  const auto main = model_opsets_.find(kOnnx);
+  if (main != model_opsets_.end() && main->second < kOldest) {
+    return Unsupported("opset " + std::to_string(main->second) + " is not supported (" +
+                       std::to_string(kOldest) + " and newer ones are)");
+  }
+  return {};
+}
+
+Status GraphReader::ReadModel(const std::vector<Shape>& input_shapes) {
+  if (!file_.model.has_graph()) return InvalidArgument("the model has no graph");
+  GraphProto& from = *file_.model.mutable_graph();
+  INTAGLIO_RETURN_IF_ERROR(ReadOpsets());
+  Scope scope(nullptr);
+  const Arguments none;
+  scope_ = &scope;
+  opsets_ = &model_opsets_;
+  arguments_ = &none;
+  INTAGLIO_RETURN_IF_ERROR(ReadInitializers(from));
+  INTAGLIO_RETURN_IF_ERROR(ReadInputs(from, input_shapes));
+  INTAGLIO_RETURN_IF_ERROR(ReadNodes(from.node()));
+  INTAGLIO_RETURN_IF_ERROR(ReadOutputs(from));
+  make_.Finish();
+  return {};
+}
+
+}  // namespace intaglio::nn::onnx

@@ -1,0 +1,112 @@
+// Inside the .onnx reader: adds layers to a graph, one call for each.
+#ifndef INTAGLIO_NN_FORMATS_ONNX_LAYER_MAKER_H_
+#define INTAGLIO_NN_FORMATS_ONNX_LAYER_MAKER_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "intaglio/fixedpoint/status.h"
+#include "intaglio/nn/graph/graph.h"
+#include "intaglio/nn/graph/ledger.h"
+#include "intaglio/nn/passes/fold_constants.h"
+
+namespace intaglio::nn::onnx {
+
+// Shapes follow from the operators. Layers whose inputs are constants become constants when someone
+// asks for their values. The first error sticks: later calls do nothing and return kNoTensor, and
+// status() says what was wrong.
+class LayerMaker {
+ public:
+  LayerMaker(Graph& graph, FoldBudget& folding, Ledger& ledger)
+      : graph_(graph), ledger_(ledger), folder_(graph, folding) {}
+
+  const Status& status() const { return status_; }
+  bool ok() const { return status_.ok(); }
+  void Fail(const Status& status) {
+    if (ok()) status_ = status;
+  }
+
+  // Names the layers and tensors of the following calls.
+  void SetLabel(std::string label) { label_ = std::move(label); }
+
+  // An empty tensor where there is none, so that calls after an error find something.
+  const Tensor& At(TensorId id) const;
+  const Shape& ShapeOf(TensorId id) const { return At(id).shape; }
+  int RankOf(TensorId id) const { return static_cast<int>(ShapeOf(id).size()); }
+
+  // Adds a layer with one output of this type.
+  TensorId Add(Operator op, std::vector<TensorId> inputs, Type type, Quantization quantization = {},
+               std::optional<Numerics> numerics = std::nullopt);
+  // The output has the type and the quantization of input 0.
+  TensorId AddLike(Operator op, std::vector<TensorId> inputs);
+  // One output for each type.
+  std::vector<TensorId> AddMany(Operator op, std::vector<TensorId> inputs,
+                                const std::vector<Type>& types);
+
+  // A constant of these values, of type T.
+  template <class T>
+  TensorId Constant(std::vector<T> values, Shape shape, Quantization quantization = {}) {
+    if (!Charge(values.size() * sizeof(T))) return kNoTensor;
+    auto owner = std::make_shared<const std::vector<T>>(std::move(values));
+    Tensor tensor;
+    tensor.type = TypeOf<T>;
+    tensor.shape = std::move(shape);
+    tensor.quantization = std::move(quantization);
+    tensor.constant = true;
+    tensor.data = owner->empty() ? nullptr : owner->data();
+    tensor.data_bytes = owner->size() * sizeof(T);
+    tensor.owner = std::move(owner);
+    return AddTensor(std::move(tensor));
+  }
+  template <class T>
+  TensorId Scalar(T value) {
+    return Constant<T>({value}, {});
+  }
+  TensorId AddTensor(Tensor tensor);
+
+  // A tensor with the elements of another, whose type is as long, and another meaning of them. The
+  // layer that makes it moves nothing if it is planned well.
+  TensorId Requantized(TensorId id, Quantization quantization);
+
+  // These add no layer where nothing would change.
+  TensorId Transposed(TensorId id, std::vector<int> permutation);
+  TensorId Reshaped(TensorId id, Shape shape);
+  TensorId CastTo(TensorId id, Type type);
+
+  // Whether a tensor is a constant or follows from constants. In the second case it becomes one.
+  bool IsConstant(TensorId id);
+  // The elements of a constant. `what` names it in the error for others.
+  std::vector<int64_t> Ints(TensorId id, const char* what);
+  std::vector<float> Floats(TensorId id, const char* what);
+
+  // Computes what else follows from constants. Call it last.
+  void Finish();
+
+ private:
+  bool Charge(size_t bytes);
+  void AddLayer(Operator op, std::vector<TensorId> inputs, std::vector<TensorId> outputs,
+                std::optional<Numerics> numerics);
+
+  Graph& graph_;
+  Ledger& ledger_;
+  ConstantFolder folder_;
+  const Tensor none_;
+  std::string label_;
+  Status status_;
+};
+
+// The axis counted from the front. An error sticks if there is none such.
+int Axis(LayerMaker& make, int64_t axis, int rank);
+// The permutation that undoes another.
+std::vector<int> Inverse(const std::vector<int>& permutation);
+// The permutation that moves the axis to the end, and leaves the others in order.
+std::vector<int> AxisLast(int axis, int rank);
+int64_t Count(const Shape& shape);  // elements; 0 for what does not fit
+
+}  // namespace intaglio::nn::onnx
+
+#endif  // INTAGLIO_NN_FORMATS_ONNX_LAYER_MAKER_H_

@@ -1,0 +1,283 @@
+// Nodes that move elements and make shapes.
+#include <algorithm>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "intaglio/nn/formats/onnx/rows.h"
+
+namespace intaglio::nn::onnx {
+namespace {
+
+// 0 stands for the input's dimension unless `zeros_count`. -1 stands for the rest.
+void ReadReshape(Translation& t) {
+  const bool zeros_count = t.Flag("allowzero", false);
+  std::vector<int> shape = ToInts(t, t.make.Ints(t.in(1), "the shape"), "a dimension");
+  const Shape& from = t.input(0).shape;
+  for (size_t i = 0; i < shape.size() && !zeros_count; ++i) {
+    if (shape[i] != 0) continue;
+    if (i >= from.size()) return t.Invalid("has no dimension " + std::to_string(i) + " to keep");
+    shape[i] = from[i];
+  }
+  t.Set(0, t.make.Reshaped(t.in(0), shape));
+}
+
+void ReadFlatten(Translation& t) {
+  const Shape& from = t.input(0).shape;
+  const int64_t given = t.Int("axis", 1);
+  const auto rank = static_cast<int64_t>(from.size());
+  if (given < -rank || given > rank) return t.Invalid("axis does not exist");
+  const auto axis = static_cast<ptrdiff_t>(given < 0 ? given + rank : given);
+  const Shape before(from.begin(), from.begin() + axis);
+  const Shape behind(from.begin() + axis, from.end());
+  const std::vector<int> shape = ToInts(t, {Count(before), Count(behind)}, "a dimension");
+  t.Set(0, t.make.Reshaped(t.in(0), shape));
+}
+
+void ReadTranspose(Translation& t) {
+  std::vector<int> reversed(static_cast<size_t>(t.rank(0)));
+  std::iota(reversed.rbegin(), reversed.rend(), 0);
+  std::vector<int> permutation = ToInts(t, t.Ints("perm"), "perm");
+  if (!t.HasAttribute("perm")) permutation = reversed;
+  std::vector<int> sorted = permutation;
+  std::sort(sorted.begin(), sorted.end());
+  std::sort(reversed.begin(), reversed.end());
+  if (sorted != reversed) return t.Invalid("perm is no permutation of the dimensions");
+  t.Set(0, t.make.Transposed(t.in(0), permutation));
+}
+
+void ReadConcat(Translation& t) {
+  const int axis = Axis(t.make, t.Int("axis", 1), t.rank(0));
+  std::vector<TensorId> inputs;
+  for (size_t i = 0; i < t.input_count(); ++i) inputs.push_back(t.in(i));
+  t.Set(0, t.make.AddLike(Concatenation{axis}, inputs));
+}
+
+void ReadShape(Translation& t) {
+  const Shape& shape = t.input(0).shape;
+  const auto rank = static_cast<int64_t>(shape.size());
+  const auto clamped = [&](int64_t place) {
+    return std::clamp<int64_t>(place < 0 ? place + rank : place, 0, rank);
+  };
+  const int64_t begin = clamped(t.Int("start", 0));
+  const int64_t end = std::max(begin, clamped(t.Int("end", rank)));
+  const std::vector<int64_t> dims(shape.begin() + begin, shape.begin() + end);
+  const Shape shape_of_dims = {static_cast<int>(dims.size())};
+  t.Set(0, t.make.Constant<int64_t>(dims, shape_of_dims));
+}
+
+void ReadSize(Translation& t) { t.Set(0, t.make.Scalar<int64_t>(Count(t.input(0).shape))); }
+
+// The shape without these axes, each of which must be 1.
+void ReadSqueeze(Translation& t) {
+  const Shape& from = t.input(0).shape;
+  std::vector<int> all;
+  for (size_t i = 0; i < from.size(); ++i) {
+    if (from[i] == 1) all.push_back(static_cast<int>(i));
+  }
+  const std::vector<int> axes = t.Axes(13, all, t.rank(0));
+  Shape shape;
+  for (size_t i = 0; i < from.size(); ++i) {
+    const bool drop = std::find(axes.begin(), axes.end(), static_cast<int>(i)) != axes.end();
+    if (!drop) shape.push_back(from[i]);
+    if (drop && from[i] != 1)
+      return t.Invalid("squeezes a dimension of " + std::to_string(from[i]));
+  }
+  t.Set(0, t.make.Reshaped(t.in(0), shape));
+}
+
+void ReadUnsqueeze(Translation& t) {
+  const size_t added =
+      t.opset() < 13 ? t.Ints("axes").size() : static_cast<size_t>(Count(t.input(1).shape));
+  constexpr size_t kMaxRank = 64;
+  if (added > kMaxRank) return t.Invalid("adds too many dimensions");
+  const int rank = t.rank(0) + static_cast<int>(added);
+  std::vector<int> axes = t.Axes(13, {}, rank);
+  std::sort(axes.begin(), axes.end());
+  if (std::adjacent_find(axes.begin(), axes.end()) != axes.end()) {
+    return t.Invalid("adds a dimension twice");
+  }
+  Shape shape = t.input(0).shape;
+  for (const int axis : axes) shape.insert(shape.begin() + axis, 1);
+  t.Set(0, t.make.Reshaped(t.in(0), shape));
+}
+
+void ReadGather(Translation& t) {
+  const int axis = Axis(t.make, t.Int("axis", 0), t.rank(0));
+  if (!t.make.ok()) return;
+  // Indices count from the end where they are negative.
+  TensorId indices = t.in(1);
+  const auto extent = static_cast<int64_t>(t.input(0).shape[static_cast<size_t>(axis)]);
+  if (t.make.IsConstant(indices)) {
+    std::vector<int64_t> values = t.make.Ints(indices, "the indices");
+    for (int64_t& value : values) value += value < 0 ? extent : 0;
+    const Shape shape = t.make.ShapeOf(indices);
+    indices = t.make.Constant<int64_t>(std::move(values), shape);
+  } else {
+    const TensorId zero = t.make.CastTo(t.make.Scalar<int64_t>(0), t.input(1).type);
+    const TensorId size = t.make.CastTo(t.make.Scalar<int64_t>(extent), t.input(1).type);
+    const TensorId negative = t.make.Add(Less{}, {indices, zero}, Type::kBool);
+    const TensorId moved = t.make.AddLike(Add{}, {indices, size});
+    indices = t.make.Add(SelectV2{}, {negative, moved, indices}, t.input(1).type);
+  }
+  t.Set(0, t.make.AddLike(Gather{axis}, {t.in(0), indices}));
+}
+
+struct Bounds {
+  std::vector<int64_t> starts;
+  std::vector<int64_t> ends;
+  std::vector<int64_t> axes;
+  std::vector<int64_t> steps;
+};
+
+Bounds BoundsOf(Translation& t) {
+  Bounds bounds;
+  if (t.opset() < 10) {
+    bounds.starts = t.Ints("starts");
+    bounds.ends = t.Ints("ends");
+    bounds.axes = t.Ints("axes");
+  } else {
+    bounds.starts = t.make.Ints(t.in(1), "the starts");
+    bounds.ends = t.make.Ints(t.in(2), "the ends");
+    if (t.has(3)) bounds.axes = t.make.Ints(t.in(3), "the axes");
+    if (t.has(4)) bounds.steps = t.make.Ints(t.in(4), "the steps");
+  }
+  const size_t count = bounds.starts.size();
+  if (bounds.axes.empty()) {
+    bounds.axes.resize(count);
+    std::iota(bounds.axes.begin(), bounds.axes.end(), 0);
+  }
+  if (bounds.steps.empty()) bounds.steps.assign(count, 1);
+  if (bounds.ends.size() != count || bounds.axes.size() != count || bounds.steps.size() != count) {
+    t.Invalid("has unequal numbers of starts, ends, axes and steps");
+  }
+  return bounds;
+}
+
+void ReadSlice(Translation& t) {
+  const Bounds bounds = BoundsOf(t);
+  if (!t.make.ok()) return;
+  const Shape& shape = t.input(0).shape;
+  StridedSlice slice;
+  slice.begin.assign(shape.size(), 0);
+  slice.strides.assign(shape.size(), 1);
+  slice.end.assign(shape.begin(), shape.end());
+  for (size_t i = 0; i < bounds.starts.size(); ++i) {
+    const int axis = Axis(t.make, bounds.axes[i], t.rank(0));
+    if (!t.make.ok()) return;
+    const auto place = static_cast<size_t>(axis);
+    const int64_t extent = shape[place];
+    const int64_t step = bounds.steps[i];
+    if (step == 0 || !std::in_range<int>(step))
+      return t.Invalid("has a step of " + std::to_string(step));
+    const auto bound = [&](int64_t value) {
+      // The lowest value must not become positive.
+      if (value < 0) value = std::max(value, -extent - 1) + extent;
+      return step > 0 ? std::clamp<int64_t>(value, 0, extent)
+                      : std::clamp<int64_t>(value, -1, extent - 1);
+    };
+    slice.begin[place] = static_cast<int>(bound(bounds.starts[i]));
+    const int64_t end = bound(bounds.ends[i]);
+    // -1 would count from the end.
+    if (end < 0) slice.end_mask |= 1u << place;
+    slice.end[place] = static_cast<int>(end);
+    slice.strides[place] = static_cast<int>(step);
+  }
+  t.Set(0, t.make.AddLike(slice, {t.in(0)}));
+}
+
+void ReadSplit(Translation& t) {
+  const int axis = Axis(t.make, t.Int("axis", 0), t.rank(0));
+  if (!t.make.ok()) return;
+  const int extent = t.input(0).shape[static_cast<size_t>(axis)];
+  const auto count = static_cast<int>(t.output_count());
+  std::vector<int> sizes = ToInts(t, t.Ints("split"), "split");
+  if (t.opset() >= 13 && t.has(1)) sizes = ToInts(t, t.make.Ints(t.in(1), "split"), "split");
+  if (sizes.empty()) {
+    const int chunk = (extent + count - 1) / count;
+    for (int left = extent; static_cast<int>(sizes.size()) < count; left -= sizes.back()) {
+      sizes.push_back(std::min(chunk, left));
+    }
+  }
+  if (static_cast<int>(sizes.size()) != count)
+    return t.Invalid("splits into another number of outputs");
+  const std::vector<TensorId> parts = t.make.AddMany(
+      SplitV{axis, sizes}, {t.in(0)}, std::vector<Type>(sizes.size(), t.input(0).type));
+  for (size_t i = 0; i < parts.size(); ++i) t.Set(i, parts[i]);
+}
+
+// The shape to which two broadcast.
+Shape Broadcast(Translation& t, Shape a, Shape b) {
+  if (a.size() < b.size()) std::swap(a, b);
+  b.insert(b.begin(), a.size() - b.size(), 1);
+  for (size_t i = 0; i < a.size(); ++i) {
+    if (a[i] != b[i] && a[i] != 1 && b[i] != 1) t.Invalid("shapes do not broadcast");
+    if (a[i] == 1) a[i] = b[i];
+  }
+  return a;
+}
+
+void ReadExpand(Translation& t) {
+  const std::vector<int> shape = ToInts(t, t.make.Ints(t.in(1), "the shape"), "a dimension");
+  const Shape to = Broadcast(t, t.input(0).shape, shape);
+  if (to == t.input(0).shape) return t.Set(0, t.in(0));
+  t.Set(0, t.make.AddLike(BroadcastTo{to}, {t.in(0)}));
+}
+
+void ReadTile(Translation& t) {
+  const std::vector<int> repeats = ToInts(t, t.make.Ints(t.in(1), "the repeats"), "a repeat");
+  t.Set(0, t.make.AddLike(Tile{repeats}, {t.in(0)}));
+}
+
+void ReadConstant(Translation& t) {
+  LayerMaker& make = t.make;
+  if (t.HasAttribute("value")) return t.Set(0, t.TensorAttribute("value"));
+  if (t.HasAttribute("value_float")) return t.Set(0, make.Scalar(t.Float("value_float", 0)));
+  if (t.HasAttribute("value_int")) return t.Set(0, make.Scalar(t.Int("value_int", 0)));
+  if (t.HasAttribute("value_floats")) {
+    const std::vector<float> values = t.Floats("value_floats");
+    return t.Set(0, make.Constant<float>(values, {static_cast<int>(values.size())}));
+  }
+  if (t.HasAttribute("value_ints")) {
+    const std::vector<int64_t> values = t.Ints("value_ints");
+    return t.Set(0, make.Constant<int64_t>(values, {static_cast<int>(values.size())}));
+  }
+  t.Refuse("only constants of numbers are supported");
+}
+
+void ReadConstantOfShape(Translation& t) {
+  const Shape shape = ToInts(t, t.make.Ints(t.in(0), "the shape"), "a dimension");
+  TensorId value = t.HasAttribute("value") ? t.TensorAttribute("value") : t.make.Scalar<float>(0);
+  if (t.make.ok() && Count(t.make.ShapeOf(value)) != 1) return t.Invalid("needs one value");
+  value = t.make.Reshaped(value, {});
+  t.Set(0, t.make.AddLike(Fill{shape}, {value}));
+}
+
+void ReadRange(Translation& t) {
+  t.Set(0, t.make.AddLike(Sequence{}, {t.in(0), t.in(1), t.in(2)}));
+}
+
+constexpr OnnxRow kRows[] = {
+    {"Concat", ReadConcat, "any"},
+    {"Constant", ReadConstant, "any"},
+    {"ConstantOfShape", ReadConstantOfShape, "any"},
+    {"Expand", ReadExpand, "any"},
+    {"Flatten", ReadFlatten, "any"},
+    {"Gather", ReadGather, "any"},
+    {"Range", ReadRange, "float32, int32, int64"},
+    {"Reshape", ReadReshape, "any"},
+    {"Shape", ReadShape, "any"},
+    {"Size", ReadSize, "any"},
+    {"Slice", ReadSlice, "any"},
+    {"Split", ReadSplit, "any"},
+    {"Squeeze", ReadSqueeze, "any"},
+    {"Tile", ReadTile, "any"},
+    {"Transpose", ReadTranspose, "any"},
+    {"Unsqueeze", ReadUnsqueeze, "any"},
+};
+
+}  // namespace
+
+std::span<const OnnxRow> MovementRows() { return kRows; }
+
+}  // namespace intaglio::nn::onnx

@@ -1,0 +1,44 @@
+// Reads .onnx files into graphs. The bytes are not trusted: whatever they hold, the answer is a
+// graph that passes Validate, or one line that says what is wrong.
+#ifndef INTAGLIO_NN_FORMATS_ONNX_READER_H_
+#define INTAGLIO_NN_FORMATS_ONNX_READER_H_
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "intaglio/fixedpoint/status.h"
+#include "intaglio/nn/graph/graph.h"
+#include "intaglio/nn/graph/limits.h"
+
+namespace intaglio::nn {
+
+struct OnnxOptions {
+  // What reading may take for constants that are computed or widened. Model::Prepare has its own
+  // limits.
+  Limits limits = {};
+  // The shapes of the model's inputs, in its order; empty, or past the end: the file's. A dimension
+  // to which the file gives no number is 1. All shapes of the graph follow from these: to change
+  // them, read the file again.
+  std::vector<Shape> input_shapes = {};
+  // The folder in which constants that lie outside of the file are looked for. Empty: the folder of
+  // the file (LoadOnnx); a model in memory cannot have such constants then (ImportOnnx).
+  std::string external_data_folder = {};
+  // Reads files into memory instead of mapping them. Later changes of them then have no effect.
+  bool copy_file = false;
+};
+
+// Reads a file. Constants that lie in other files are mapped, as LoadTflite maps: nobody may write
+// or truncate those files while the graph's tensors live, unless OnnxOptions::copy_file is set.
+Result<Graph> LoadOnnx(const std::string& path, const OnnxOptions& options = {});
+
+// Reads a file that is in memory already. The graph keeps no reference to the bytes. `name` stands
+// in messages and becomes the graph's name.
+Result<Graph> ImportOnnx(std::span<const uint8_t> bytes, const std::string& name,
+                         const OnnxOptions& options = {});
+
+}  // namespace intaglio::nn
+
+#endif  // INTAGLIO_NN_FORMATS_ONNX_READER_H_
