@@ -10,6 +10,7 @@
 #   exhaustive  minutes under a sanitizer: scripts/test leaves it to the release build by default, and
 #               INTAGLIO_EXHAUSTIVE_TESTS=OFF does not build it
 #   cuda        of code for the device, emulated: hosts have 64 bits, others do not build it
+#   onnx        needs the reader of .onnx files: INTAGLIO_NN_ONNX=OFF does not build it
 #   models      whole models, which lie in the folder ../shared or $INTAGLIO_SHARED
 #   full        many minutes anywhere: scripts/test leaves it to its level of this name
 #   compiler    looks at sources and at what the compiler makes of them: the same for every CPU
@@ -46,6 +47,9 @@ function(intaglio_test name)
     return()
   endif()
   if("cuda" IN_LIST arg_LABELS AND NOT CMAKE_SIZEOF_VOID_P EQUAL 8)
+    return()
+  endif()
+  if("onnx" IN_LIST arg_LABELS AND NOT INTAGLIO_NN_ONNX)
     return()
   endif()
   add_executable(${name} ${arg_SOURCES})
