@@ -77,6 +77,11 @@ Status Encode(const Div& op, Encoding& e) {
   return {};
 }
 
+Status Encode(const Elu& op, Encoding& e) {
+  if (op.alpha == 1) return {};
+  return e.layer().Unsupported("the format has no other alpha than 1");
+}
+
 Status Encode(const LeakyRelu& op, Encoding& e) {
   e.SetOptions(tflite::CreateLeakyReluOptions(e.builder(), op.alpha));
   return {};
@@ -130,7 +135,7 @@ constexpr TfliteRow kRows[] = {
     {Code::COS, 2, TranslatePlain<Cos>, &Cos::kRow},
     {Code::RELU_N1_TO_1, 1, TranslatePlain<ReluN1To1>, &ReluN1To1::kRow},
     {Code::HARD_SWISH, 1, TranslatePlain<HardSwish>, &HardSwish::kRow},
-    {Code::ELU, 1, TranslatePlain<Elu>, &Elu::kRow},
+    {Code::ELU, 1, TranslatePlain<Elu>, &Elu::kRow, WriteBy<Elu, Encode>},
     {Code::GELU, 2, TranslateGelu, &Gelu::kRow, WriteBy<Gelu, Encode>},
     {Code::LEAKY_RELU, 2, TranslateLeakyRelu, &LeakyRelu::kRow, WriteBy<LeakyRelu, Encode>},
     {Code::PRELU, 1, TranslatePlain<Prelu>, &Prelu::kRow},

@@ -175,7 +175,9 @@ constexpr Candidate kTanhWays[] = {{"table", PrepareTanh, kEightBit},
                                    {"elementwise", PrepareTanh, kFloat}};
 
 Result<PreparedLayer> PrepareElu(const LayerView& layer, const LayerOptions&) {
-  return PrepareRealFunction(layer, [](float x) { return x < 0 ? std::expm1(x) : x; });
+  return PrepareRealFunction(layer, [alpha = layer.op<Elu>().alpha](float x) {
+    return x < 0 ? alpha * std::expm1(x) : x;
+  });
 }
 
 Result<PreparedLayer> PrepareGelu(const LayerView& layer, const LayerOptions&) {

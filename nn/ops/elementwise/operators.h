@@ -2,6 +2,10 @@
 #ifndef INTAGLIO_NN_OPS_ELEMENTWISE_OPERATORS_H_
 #define INTAGLIO_NN_OPS_ELEMENTWISE_OPERATORS_H_
 
+#include <cstdint>
+#include <optional>
+#include <variant>
+
 #include "intaglio/nn/graph/operator_row.h"
 #include "intaglio/nn/ops/support/activation.h"
 
@@ -143,8 +147,10 @@ struct ReluN1To1 {
 struct HardSwish {
   static const OperatorRow kRow;
 };
+// x, or alpha (e^x - 1) where x is negative.
 struct Elu {
   static const OperatorRow kRow;
+  float alpha = 1;
 };
 struct Gelu {
   static const OperatorRow kRow;
@@ -158,6 +164,109 @@ struct LeakyRelu {
 // Inputs: x; alpha, which broadcasts to x.
 struct Prelu {
   static const OperatorRow kRow;
+};
+
+// Functions of float32 numbers, which have no .tflite form. Most are computed in float64 and
+// rounded once. HardSigmoid, Reciprocal, Shrink and ThresholdedRelu are computed in float32, where
+// each operation rounds. What real numbers have no value for is NaN, or as the formula says.
+struct Erf {
+  static const OperatorRow kRow;
+};
+struct Reciprocal {
+  static const OperatorRow kRow;
+};  // 1 / x
+struct Softplus {
+  static const OperatorRow kRow;
+};  // log(1 + e^x)
+struct Softsign {
+  static const OperatorRow kRow;
+};  // x / (1 + |x|)
+struct Mish {
+  static const OperatorRow kRow;
+};  // x tanh(log(1 + e^x))
+struct Tan {
+  static const OperatorRow kRow;
+};
+struct Asin {
+  static const OperatorRow kRow;
+};
+struct Acos {
+  static const OperatorRow kRow;
+};
+struct Atan {
+  static const OperatorRow kRow;
+};
+struct Sinh {
+  static const OperatorRow kRow;
+};
+struct Cosh {
+  static const OperatorRow kRow;
+};
+struct Asinh {
+  static const OperatorRow kRow;
+};
+struct Acosh {
+  static const OperatorRow kRow;
+};
+struct Atanh {
+  static const OperatorRow kRow;
+};
+// gamma x, or gamma alpha (e^x - 1) where x is negative.
+struct Selu {
+  static const OperatorRow kRow;
+  float alpha = 1.67326319217681884765625f;
+  float gamma = 1.05070102214813232421875f;
+};
+// x, or alpha (e^(x / alpha) - 1) where x is negative.
+struct Celu {
+  static const OperatorRow kRow;
+  float alpha = 1;
+};
+// x / (1 + e^(-alpha x))
+struct Swish {
+  static const OperatorRow kRow;
+  float alpha = 1;
+};
+// alpha x + beta, inside [0, 1].
+struct HardSigmoid {
+  static const OperatorRow kRow;
+  float alpha = 0.2f;
+  float beta = 0.5f;
+};
+// x where it is above alpha, else 0.
+struct ThresholdedRelu {
+  static const OperatorRow kRow;
+  float alpha = 1;
+};
+// x + bias below -threshold, x - bias above threshold, else 0.
+struct Shrink {
+  static const OperatorRow kRow;
+  float bias = 0;
+  float threshold = 0.5f;
+};
+
+// float32 to bool. No .tflite form.
+struct IsNan {
+  static const OperatorRow kRow;
+};
+struct IsInf {
+  static const OperatorRow kRow;
+  bool negative = true;  // counts
+  bool positive = true;  // counts
+};
+
+// 1, 0 or -1, of the type of x; NaN stays NaN. No .tflite form.
+struct Sign {
+  static const OperatorRow kRow;
+};
+// min(max(x, low), high): where low is above high, high. A bound is a number of x's type, exactly;
+// one that is missing, or NaN, does not bound. NaN stays NaN. Numbers are taken as they are, so
+// quantizations must not change. No .tflite form.
+struct Clip {
+  static const OperatorRow kRow;
+  using Bound = std::variant<double, int64_t>;
+  std::optional<Bound> low = {};
+  std::optional<Bound> high = {};
 };
 
 // From one element type to another. Integers keep their low bits, floats are cut off and saturate

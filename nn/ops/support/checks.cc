@@ -40,6 +40,20 @@ Status CheckOneType(const LayerView& layer, size_t first) {
   return {};
 }
 
+bool IsPlain(const LayerView& layer) {
+  for (size_t i = 0; i < layer.input_count(); ++i) {
+    if (layer.has_input(i) && layer.input(i).quantization.quantized()) return false;
+  }
+  for (size_t i = 0; i < layer.layer().outputs.size(); ++i) {
+    if (layer.output(i).quantization.quantized()) return false;
+  }
+  return true;
+}
+
+Status CheckPlain(const LayerView& layer) {
+  return IsPlain(layer) ? Status() : layer.Unsupported("quantized numbers");
+}
+
 Status CheckType(const LayerView& layer, const Tensor& tensor, Type type) {
   if (tensor.type == type) return {};
   return layer.Unsupported("tensor '" + tensor.name + "' is " + NameOf(tensor.type) + ", not " +

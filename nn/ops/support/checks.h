@@ -20,6 +20,10 @@ Result<std::vector<bool>> AxesOf(const LayerView& layer, const std::vector<int>&
 // All inputs from `first` on and all outputs have one type.
 Status CheckOneType(const LayerView& layer, size_t first = 0);
 
+// No tensor of the layer is quantized.
+bool IsPlain(const LayerView& layer);
+Status CheckPlain(const LayerView& layer);
+
 // An input or output of the layer has this type.
 Status CheckType(const LayerView& layer, const Tensor& tensor, Type type);
 

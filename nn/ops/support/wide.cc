@@ -16,7 +16,8 @@ constexpr WideRoutines kRoutines = {kBytes / 4,
                                     wide::AddTaps<kBytes>,
                                     wide::AddDots<kBytes>,
                                     wide::Pool<kBytes>,
-                                    wide::Logistic<kBytes>};
+                                    wide::Logistic<kBytes>,
+                                    wide::Erf<kBytes>};
 
 #if defined(__x86_64__)
 [[gnu::target("avx2")]] void RangeAvx2(const float* x, ptrdiff_t count, float* least,
@@ -49,8 +50,11 @@ constexpr WideRoutines kRoutines = {kBytes / 4,
 [[gnu::target("avx2")]] void LogisticAvx2(const float* x, ptrdiff_t count, float* to) {
   wide::Logistic<32>(x, count, to);
 }
-constexpr WideRoutines kAvx2 = {8,           RangeAvx2,   QuantizeAvx2, ToRealAvx2,  MultiplyAvx2,
-                                AddTapsAvx2, AddDotsAvx2, PoolAvx2,     LogisticAvx2};
+[[gnu::target("avx2")]] void ErfAvx2(const float* x, ptrdiff_t count, float* to) {
+  wide::Erf<32>(x, count, to);
+}
+constexpr WideRoutines kAvx2 = {8,           RangeAvx2,   QuantizeAvx2, ToRealAvx2,   MultiplyAvx2,
+                                AddTapsAvx2, AddDotsAvx2, PoolAvx2,     LogisticAvx2, ErfAvx2};
 
 [[gnu::target("avx512f,avx512bw")]] void RangeAvx512(const float* x, ptrdiff_t count, float* least,
                                                      float* greatest) {
@@ -85,6 +89,9 @@ constexpr WideRoutines kAvx2 = {8,           RangeAvx2,   QuantizeAvx2, ToRealAv
                                                         float* to) {
   wide::Logistic<64>(x, count, to);
 }
+[[gnu::target("avx512f,avx512bw")]] void ErfAvx512(const float* x, ptrdiff_t count, float* to) {
+  wide::Erf<64>(x, count, to);
+}
 constexpr WideRoutines kAvx512 = {16,
                                   RangeAvx512,
                                   QuantizeAvx512,
@@ -93,7 +100,8 @@ constexpr WideRoutines kAvx512 = {16,
                                   AddTapsAvx512,
                                   AddDotsAvx512,
                                   PoolAvx512,
-                                  LogisticAvx512};
+                                  LogisticAvx512,
+                                  ErfAvx512};
 #endif
 
 }  // namespace

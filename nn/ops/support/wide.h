@@ -97,6 +97,9 @@ struct WideRoutines {
   // result is exp(x) below -9, and 1 above a limit. NaN passes. Exponentials are the C library's. x
   // may be `to`.
   void (*logistic)(const float* x, ptrdiff_t count, float* to);
+  // to[i] = erf(x[i]), computed in float64 within 2.1e-9 of it, then rounded. NaN passes. x may be
+  // `to`.
+  void (*erf)(const float* x, ptrdiff_t count, float* to);
 };
 
 // Of vectors such as the kernel of this name uses, which must be usable here; for an empty name,

@@ -196,6 +196,31 @@ TEST_P(Wide, LogisticIsThatOfOneElement) {
   }
 }
 
+// The oracle is the library's, so results may be its neighbours. All widths have the same bits.
+TEST_P(Wide, ErrorFunction) {
+  std::vector<float> x = MakeReals(600, 5, 7);
+  size_t at = 0;
+  for (const float v : {kNan, INFINITY, -INFINITY, -0.0f, 4.0f, -4.0f, 1e-40f}) x[at++] = v;
+  for (ptrdiff_t count = 0; count <= 600; count += count < 80 ? 1 : 13) {
+    std::vector<float> got(static_cast<size_t>(count) + 1, 99);
+    wide_.erf(x.data(), count, got.data());
+    ASSERT_EQ(got[static_cast<size_t>(count)], 99);
+    std::vector<float> first(static_cast<size_t>(count));
+    WideRoutinesOf("").erf(x.data(), count, first.data());
+    for (size_t i = 0; i < static_cast<size_t>(count); ++i) {
+      const auto expected = static_cast<float>(std::erf(static_cast<double>(x[i])));
+      if (std::isnan(expected)) {
+        ASSERT_TRUE(std::isnan(got[i]) && std::isnan(first[i])) << i;
+        continue;
+      }
+      ASSERT_EQ(got[i], first[i]) << x[i];
+      ASSERT_EQ(std::signbit(got[i]), std::signbit(expected)) << x[i];
+      ASSERT_GE(got[i], std::nextafter(expected, -2.0f)) << x[i];
+      ASSERT_LE(got[i], std::nextafter(expected, 2.0f)) << x[i];
+    }
+  }
+}
+
 // The bits of plain loops, for every number of channels, and rows that fill no tile.
 TEST_P(Wide, MultipliesInTheOrderOfTheDepth) {
   constexpr int kDepth = 7;
