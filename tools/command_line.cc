@@ -32,7 +32,7 @@ CLI::Validator Between(double low, double high) {
 
 void AddModel(CLI::App& command, ModelSource& model) {
   constexpr bool kThousands = false;  // so k means 1024
-  command.add_option("MODEL", model.path, "A .tflite file")->required();
+  command.add_option("MODEL", model.path, "A .tflite or an .onnx file")->required();
   command
       .add_option(
           "--max-memory", model.limits.max_bytes,
@@ -48,6 +48,10 @@ void AddModel(CLI::App& command, ModelSource& model) {
                   "A shared library of custom operators that the model may have")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command
+      .add_option("--external-data", model.external_data,
+                  "The folder with the constants that an .onnx file has beside it, if not its own")
+      ->check(CLI::ExistingDirectory);
 }
 
 void AddThreads(CLI::App& command, int& threads) {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "intaglio/nn/formats/tflite/survey.h"
+#include "intaglio/nn/formats/load.h"
 #include "intaglio/nn/graph/nested_graphs.h"
 #include "intaglio/tools/commands.h"
 #include "intaglio/tools/json.h"
@@ -196,7 +196,7 @@ Status Inspect(const InspectOptions& options) {
   const Result<std::vector<nn::CustomOperator>> operators = LoadOperators(source.operators);
   if (!operators.ok()) return operators.status();
   const Result<std::vector<nn::SurveyRow>> survey =
-      nn::SurveyTflite(source.path, source.limits, *operators);
+      nn::SurveyFile(source.path, {.limits = source.limits, .custom_operators = *operators});
   if (!survey.ok()) return survey.status();
   Result<nn::Model> model = LoadModel(source);
   if (options.json) {

@@ -40,12 +40,13 @@ size_t BytesOf(const nn::Tensor& tensor) { return *nn::CountBytes(tensor.shape, 
 }  // namespace
 
 Result<nn::Model> LoadModel(const ModelSource& source, nn::PrepareOptions options,
-                            nn::ImportOptions import) {
+                            nn::LoadOptions import) {
   Result<std::vector<nn::CustomOperator>> operators = LoadOperators(source.operators);
   if (!operators.ok()) return operators.status();
   import.custom_operators = std::move(*operators);
+  import.external_data_folder = source.external_data;
   import.limits = options.limits = source.limits;
-  Result<nn::Graph> graph = nn::LoadTflite(source.path, import);
+  Result<nn::Graph> graph = nn::LoadGraph(source.path, import);
   if (!graph.ok()) return graph.status();
   Result<nn::Model> model = nn::Model::Prepare(std::move(*graph), options);
   if (!model.ok()) {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "intaglio/fixedpoint/status.h"
-#include "intaglio/nn/formats/tflite/reader.h"
+#include "intaglio/nn/formats/load.h"
 #include "intaglio/nn/runtime/model.h"
 #include "intaglio/tools/model_source.h"
 
@@ -15,7 +15,7 @@ namespace intaglio::tools {
 
 // Imports and prepares a model, both with the limits of its source. Messages start with the path.
 Result<nn::Model> LoadModel(const ModelSource& source, nn::PrepareOptions options = {},
-                            nn::ImportOptions import = {});
+                            nn::LoadOptions import = {});
 
 // One buffer per input and output of a model.
 class Buffers {

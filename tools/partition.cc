@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "intaglio/nn/files/replace_file.h"
+#include "intaglio/nn/formats/load.h"
 #include "intaglio/nn/formats/tflite/reader.h"
 #include "intaglio/nn/formats/tflite/writer.h"
 #include "intaglio/nn/graph/printable.h"
@@ -166,7 +167,10 @@ Status Partition(const PartitionOptions& options) {
   if (!operators.ok()) return operators.status();
   const nn::ImportOptions import = {.limits = options.model.limits,
                                     .custom_operators = std::move(*operators)};
-  const Result<nn::Graph> graph = nn::LoadTflite(options.model.path, import);
+  const Result<nn::Graph> graph =
+      nn::LoadGraph(options.model.path, {.limits = import.limits,
+                                         .custom_operators = import.custom_operators,
+                                         .external_data_folder = options.model.external_data});
   if (!graph.ok()) return graph.status();
   nn::PartitionOptions partition;
   partition.sensors.resize(graph->inputs.size());

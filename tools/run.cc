@@ -21,10 +21,10 @@ namespace intaglio::tools {
 namespace {
 
 // The shapes of the given files, for the inputs that they are for.
-Result<nn::ImportOptions> ShapesOfFiles(const RunOptions& options) {
-  const Result<nn::Graph> signature = nn::LoadTfliteSignature(options.model.path);
+Result<nn::LoadOptions> ShapesOfFiles(const RunOptions& options) {
+  const Result<nn::Graph> signature = nn::LoadSignature(options.model.path);
   if (!signature.ok()) return signature.status();
-  nn::ImportOptions import;
+  nn::LoadOptions import;
   import.input_shapes.resize(signature->inputs.size());
   const Result<std::vector<GivenInput>> inputs = MatchInputs(*signature, options.inputs);
   if (!inputs.ok()) return inputs.status();
@@ -46,7 +46,7 @@ Result<nn::ImportOptions> ShapesOfFiles(const RunOptions& options) {
 // dimensions that they do not know.
 Result<nn::Model> Load(const RunOptions& options, const nn::PrepareOptions& prepare) {
   if (!options.resize) return LoadModel(options.model, prepare);
-  const Result<nn::ImportOptions> import = ShapesOfFiles(options);
+  const Result<nn::LoadOptions> import = ShapesOfFiles(options);
   if (!import.ok()) return import.status();
   return LoadModel(options.model, prepare, *import);
 }

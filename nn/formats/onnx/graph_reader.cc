@@ -10,6 +10,9 @@
 #include "intaglio/nn/graph/printable.h"
 
 namespace intaglio::nn::onnx {
+
+std::string DomainOf(const std::string& domain) { return domain == "ai.onnx" ? "" : domain; }
+
 namespace {
 
 constexpr int kMaxDepth = 32;           // far more than models nest
@@ -29,8 +32,6 @@ class Swap {
   T old_;
 };
 
-std::string DomainOf(const std::string& domain) { return domain == "ai.onnx" ? "" : domain; }
-
 std::map<std::string, int> OpsetsFrom(
     const google::protobuf::RepeatedPtrField<OperatorSetIdProto>& from) {
   std::map<std::string, int> opsets;
@@ -42,6 +43,8 @@ std::map<std::string, int> OpsetsFrom(
   return opsets;
 }
 
+}  // namespace
+
 const OnnxRow* RowOf(const NodeProto& node, int opset) {
   const std::string domain = DomainOf(node.domain());
   return FindRow([&](const OnnxRow& row) {
@@ -49,8 +52,6 @@ const OnnxRow* RowOf(const NodeProto& node, int opset) {
            opset <= row.until;
   });
 }
-
-}  // namespace
 
 const TensorId* Scope::Find(const std::string& name) const {
   const auto found = ids_.find(name);
@@ -296,6 +297,19 @@ Status GraphReader::ReadOpsets() {
                        std::to_string(kOldest) + " and newer ones are)");
   }
   return {};
+}
+
+Status GraphReader::ReadSignature() {
+  const GraphProto& from = file_.model.graph();
+  std::set<std::string> constants;
+  for (const TensorProto& initializer : from.initializer()) constants.insert(initializer.name());
+  for (const ValueInfoProto& input : from.input()) {
+    if (constants.count(input.name()) > 0) continue;
+    Result<Tensor> tensor = TensorFrom(input);
+    if (!tensor.ok()) return {tensor.status().code(), "input " + tensor.status().message()};
+    graph_.inputs.push_back(make_.AddTensor(std::move(*tensor)));
+  }
+  return make_.status();
 }
 
 Status GraphReader::ReadModel(const std::vector<Shape>& input_shapes) {

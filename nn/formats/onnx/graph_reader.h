@@ -50,6 +50,9 @@ class GraphReader {
   // Reads the model into the graph.
   Status ReadModel(const std::vector<Shape>& input_shapes);
 
+  // Reads the inputs as tensors of a graph without layers.
+  Status ReadSignature();
+
   // Reads the nodes of a branch behind the layers so far. Returns its outputs; an error sticks in
   // the LayerMaker.
   std::vector<TensorId> ReadBranch(const GraphProto& branch);
@@ -81,6 +84,11 @@ class GraphReader {
   const Arguments* arguments_ = nullptr;
   Opsets model_opsets_;
 };
+
+struct OnnxRow;
+// The row that reads a node; null where there is none.
+const OnnxRow* RowOf(const NodeProto& node, int opset);
+std::string DomainOf(const std::string& domain);  // "" for the standard's own
 
 }  // namespace intaglio::nn::onnx
 

@@ -1,9 +1,5 @@
 #include "intaglio/nn/formats/onnx/reader.h"
 
-#include <google/protobuf/io/coded_stream.h>
-#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
-
-#include <limits>
 #include <new>
 #include <utility>
 
@@ -11,33 +7,16 @@
 #include "intaglio/nn/files/mapped_file.h"
 #include "intaglio/nn/formats/onnx/external_data.h"
 #include "intaglio/nn/formats/onnx/graph_reader.h"
+#include "intaglio/nn/formats/onnx/parse.h"
 #include "intaglio/nn/graph/folded_shapes.h"
 
 namespace intaglio::nn {
 namespace {
 
-constexpr int kMaxNesting = 100;  // of messages; Protobuf's own default
-
-Status Parse(std::span<const uint8_t> bytes, onnx::ModelProto& model) {
-  if (bytes.empty()) return InvalidArgument("the file is empty");
-  if (bytes.size() > std::numeric_limits<int>::max()) {
-    return Unsupported(
-        "an .onnx file of more than 2 GB is not supported (large constants belong "
-        "into files beside it)");
-  }
-  google::protobuf::io::CodedInputStream stream(bytes.data(), static_cast<int>(bytes.size()));
-  stream.SetRecursionLimit(kMaxNesting);
-  if (!model.ParseFromCodedStream(&stream) || !stream.ConsumedEntireMessage()) {
-    return InvalidArgument("not an .onnx file, or damaged or cut short");
-  }
-  if (!model.has_graph()) return InvalidArgument("not an .onnx file: it has no graph");
-  return {};
-}
-
 Result<Graph> Import(std::span<const uint8_t> bytes, const OnnxOptions& options) {
   const DefaultFloatEnvironment environment;
   onnx::ModelProto model;
-  INTAGLIO_RETURN_IF_ERROR(Parse(bytes, model));
+  INTAGLIO_RETURN_IF_ERROR(onnx::Parse(bytes, model));
   onnx::ExternalData external(options.external_data_folder, options.copy_file);
   Ledger ledger(options.limits, bytes.size());
   FoldBudget folding = FoldBudget::ForModelOf(bytes.size(), options.limits, &ledger);
@@ -65,6 +44,32 @@ Result<Graph> ImportOnnx(std::span<const uint8_t> bytes, const std::string& name
   return graph;
 } catch (const std::bad_alloc&) {
   return OutOfMemory(name + ": no memory to read the model");
+}
+
+namespace {
+
+Result<Graph> ReadSignature(std::span<const uint8_t> bytes) {
+  onnx::ModelProto model;
+  INTAGLIO_RETURN_IF_ERROR(onnx::Parse(bytes, model));
+  onnx::ExternalData external({}, false);
+  Ledger ledger({}, bytes.size());
+  FoldBudget folding = FoldBudget::ForModelOf(bytes.size());
+  onnx::File file{model, external, ledger, folding};
+  Graph graph;
+  INTAGLIO_RETURN_IF_ERROR(onnx::GraphReader(file, graph).ReadSignature());
+  return graph;
+}
+
+}  // namespace
+
+Result<Graph> LoadOnnxSignature(const std::string& path) try {
+  const Result<MappedFile> file = MapFile(path);
+  if (!file.ok()) return Status(file.status().code(), path + ": " + file.status().message());
+  Result<Graph> graph = ReadSignature(file->bytes);
+  if (graph.ok()) return graph;
+  return Status(graph.status().code(), path + ": " + graph.status().message());
+} catch (const std::bad_alloc&) {
+  return OutOfMemory(path + ": no memory to read the model");
 }
 
 Result<Graph> LoadOnnx(const std::string& path, const OnnxOptions& options) try {

@@ -34,6 +34,10 @@ struct OnnxOptions {
 // or truncate those files while the graph's tensors live, unless OnnxOptions::copy_file is set.
 Result<Graph> LoadOnnx(const std::string& path, const OnnxOptions& options = {});
 
+// Returns the inputs of the file's model, with their shapes in the file, as a graph without layers.
+// It looks at no node. Callers use it to choose OnnxOptions::input_shapes.
+Result<Graph> LoadOnnxSignature(const std::string& path);
+
 // Reads a file that is in memory already. The graph keeps no reference to the bytes. `name` stands
 // in messages and becomes the graph's name.
 Result<Graph> ImportOnnx(std::span<const uint8_t> bytes, const std::string& name,

@@ -1,0 +1,36 @@
+// Reads a model's file of any format that this build knows. Its content says which format it has,
+// not its name.
+#ifndef INTAGLIO_NN_FORMATS_LOAD_H_
+#define INTAGLIO_NN_FORMATS_LOAD_H_
+
+#include <string>
+#include <vector>
+
+#include "intaglio/fixedpoint/status.h"
+#include "intaglio/nn/formats/survey_row.h"
+#include "intaglio/nn/formats/tflite/custom_operator.h"
+#include "intaglio/nn/graph/graph.h"
+#include "intaglio/nn/graph/limits.h"
+
+namespace intaglio::nn {
+
+// See ImportOptions (formats/tflite/reader.h) and OnnxOptions (formats/onnx/reader.h).
+struct LoadOptions {
+  Limits limits = {};
+  std::vector<Shape> input_shapes = {};
+  std::vector<CustomOperator> custom_operators = {};  // of .tflite files
+  std::string external_data_folder = {};              // of .onnx files
+  bool copy_file = false;
+};
+
+Result<Graph> LoadGraph(const std::string& path, const LoadOptions& options = {});
+
+// The inputs of the file's model, with their shapes in the file, as a graph without layers.
+Result<Graph> LoadSignature(const std::string& path);
+
+// Which operators of the file run here. The options' shapes are not used.
+Result<std::vector<SurveyRow>> SurveyFile(const std::string& path, const LoadOptions& options = {});
+
+}  // namespace intaglio::nn
+
+#endif  // INTAGLIO_NN_FORMATS_LOAD_H_

@@ -1,0 +1,18 @@
+// Inside the .onnx reader: from bytes to messages.
+#ifndef INTAGLIO_NN_FORMATS_ONNX_PARSE_H_
+#define INTAGLIO_NN_FORMATS_ONNX_PARSE_H_
+
+#include <cstdint>
+#include <span>
+
+#include "intaglio/fixedpoint/status.h"
+#include "intaglio/nn/formats/onnx/onnx.pb.h"
+
+namespace intaglio::nn::onnx {
+
+// An error unless the bytes are one message with a graph. Nothing else is known of it.
+Status Parse(std::span<const uint8_t> bytes, ModelProto& model);
+
+}  // namespace intaglio::nn::onnx
+
+#endif  // INTAGLIO_NN_FORMATS_ONNX_PARSE_H_
