@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "intaglio/nn/cuda/layers.h"
+#include "intaglio/nn/ops/linear/linear.h"
 #include "intaglio/nn/ops/operators.h"
 #include "intaglio/nn/ops/support/rows.h"
 #include "intaglio/nn/routine/adapter.h"
@@ -60,6 +61,7 @@ size_t DataInputs(const LayerView& layer) {
 
 const char* WhyNotOnDevice(const LayerView& layer, const LayerOptions&) {
   constexpr const char* kOtherTypes = "the device computes int8 and uint8";
+  if (IsOnnx(layer.numerics().scaling)) return "the device has TFLite's rules alone";
   const bool may_be_constant = Holds<Add, Sub, Mul, Concatenation>(layer);
   for (size_t i = 0; i < DataInputs(layer); ++i) {
     if (!layer.has_input(i)) continue;

@@ -109,7 +109,8 @@ class SubgraphWriter {
   Status EncodeLayer(size_t index) {
     Encoding e(LayerView(graph_, index), parts_);
     const OperatorRow& row = e.layer().layer().op.row();
-    if (row.numerics != nullptr && e.layer().numerics() != row.numerics(e.layer())) {
+    const Numerics own = row.numerics == nullptr ? Numerics() : row.numerics(e.layer());
+    if (e.layer().numerics() != own) {
       return e.layer().Unsupported("the format rounds its sums in another way");
     }
     INTAGLIO_RETURN_IF_ERROR(Encode(e));

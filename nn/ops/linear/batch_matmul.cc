@@ -6,8 +6,8 @@
 #include <string>
 #include <utility>
 
-#include "intaglio/gemm/gemm.h"
 #include "intaglio/nn/graph/cost.h"
+#include "intaglio/nn/ops/linear/changing_weights.h"
 #include "intaglio/nn/ops/linear/linear.h"
 #include "intaglio/nn/ops/linear/operators.h"
 #include "intaglio/nn/ops/support/binary.h"
@@ -60,42 +60,6 @@ Loops<3> BatchLoops(const LayerView& layer, const MatMulSizes& sizes) {
   return loops;
 }
 
-class BatchMatMulRoutine final : public Routine {
- public:
-  Status Run(const RunArguments& arguments) const override {
-    StandardPipeline standard = pipeline;
-    standard.mantissa = &multiplier.mantissa;
-    standard.exponent = &multiplier.exponent;
-    Status status;
-    loops.Run([&](const Loops<3>::Offsets& at) {
-      for (ptrdiff_t i = 0; i < loops.inner_extent() && status.ok(); ++i) {
-        ConstMatrix x = a;
-        ConstMatrix y = b;
-        const Loops<3>::Offsets steps = loops.inner_strides();
-        x.data = static_cast<const std::byte*>(arguments.inputs[0]) + at[0] + i * steps[0];
-        y.data = static_cast<const std::byte*>(arguments.inputs[1]) + at[1] + i * steps[1];
-        MutableMatrix to = out;
-        to.data = static_cast<std::byte*>(arguments.outputs[0]) + at[2] + i * steps[2];
-        status = Gemm(arguments.context, x, y, to, standard);
-      }
-    });
-    return status;
-  }
-
-  Loops<3> loops;
-  ConstMatrix a;  // without their data
-  ConstMatrix b;
-  MutableMatrix out;
-  QuantizedMultiplier multiplier;
-  StandardPipeline pipeline;
-};
-
-// An operand that lies as [rows, cols], or transposed.
-ConstMatrix Operand8(Type type, int rows, int cols, bool transposed, int32_t zero_point) {
-  const Order order = transposed ? Order::kColMajor : Order::kRowMajor;
-  return {nullptr, type, rows, cols, transposed ? rows : cols, order, zero_point};
-}
-
 ShapesResult InferBatchMatMul(const LayerView& layer) {
   Result<MatMulSizes> sizes = SizesOf(layer);
   if (!sizes.ok()) return sizes.status();
@@ -130,35 +94,6 @@ Result<PreparedLayer> PrepareWords(const LayerView& layer, const LayerOptions&,
   return PrepareBatchMatMul16(layer, sizes, loops, *multiplier);
 }
 
-Result<PreparedLayer> PrepareBytes(const LayerView& layer, const LayerOptions&,
-                                   const MatMulSizes& sizes, const Loops<3>& loops) {
-  const BatchMatMul& op = layer.op<BatchMatMul>();
-  const Result<ThreeAffines> q = AffinesOf(layer);
-  if (!q.ok()) return q.status();
-  const Result<QuantizedMultiplier> multiplier = MultiplierOf(layer, *q);
-  if (!multiplier.ok()) return multiplier.status();
-  if (sizes.depth > 1 << 15) {
-    return layer.Unsupported("sums " + std::to_string(sizes.depth) + " products; at most 2^15");
-  }
-  const Type type = layer.output().type;
-  const Range range = RangeOf(type);
-  auto routine = std::make_shared<BatchMatMulRoutine>();
-  routine->loops = loops;
-  routine->a = Operand8(type, sizes.rows, sizes.depth, op.adjoint_a, q->a.zero_point);
-  routine->b = Operand8(type, sizes.depth, sizes.cols, op.adjoint_b, q->b.zero_point);
-  routine->out = {nullptr, type, sizes.rows, sizes.cols, sizes.cols, Order::kRowMajor};
-  routine->multiplier = *multiplier;
-  routine->pipeline.scaling = Scaling::kDoubleRounding;
-  routine->pipeline.zero_point = q->out.zero_point;
-  routine->pipeline.clamp_min = range.min;
-  routine->pipeline.clamp_max = range.max;
-  routine->pipeline.output = type;
-  PreparedLayer prepared;
-  prepared.macs = CountMacs(layer.output().shape, sizes.depth);
-  prepared.routine = std::move(routine);
-  return prepared;
-}
-
 template <auto kPrepare>
 Result<PreparedLayer> PrepareSized(const LayerView& layer, const LayerOptions& options) {
   const Result<MatMulSizes> sizes = SizesOf(layer);
@@ -167,7 +102,8 @@ Result<PreparedLayer> PrepareSized(const LayerView& layer, const LayerOptions& o
 }
 
 constexpr Candidate kBatchMatMulWays[] = {
-    {"gemm", PrepareSized<PrepareBytes>, kEightBit},
+    {"gemm", PrepareSized<PrepareBatchMatMulPacked>, kEightBit, NeedsConstants},
+    {"gemm-unpacked", PrepareSized<PrepareBatchMatMulBytes>, kEightBit},
     {"matmul", PrepareSized<PrepareWords>, kInt16},
     HybridCandidate<>("gemm", PrepareSized<PrepareBatchMatMulHybrid>),
     FloatCandidate<>("matmul", PrepareSized<PrepareBatchMatMulFloat>)};
@@ -185,7 +121,7 @@ constinit const OperatorRow BatchMatMul::kRow = {
     .name = "BATCH_MATMUL",
     .min_inputs = 2,
     .max_inputs = 2,
-    .types = kReal,
+    .types = kReal | SetOf(Type::kUInt8),
     .infer = InferBatchMatMul,
     .candidates = kBatchMatMulWays,
     .remark = "int16 with zero points 0; float32 also with constant int8",

@@ -16,6 +16,11 @@ struct MatMulSizes {
 };
 
 // The loops are over the batches: operands and output, in elements.
+Result<PreparedLayer> PrepareBatchMatMulBytes(const LayerView& layer, const LayerOptions& options,
+                                              const MatMulSizes& sizes, const Loops<3>& loops);
+// The same for a constant second operand.
+Result<PreparedLayer> PrepareBatchMatMulPacked(const LayerView& layer, const LayerOptions& options,
+                                               const MatMulSizes& sizes, const Loops<3>& loops);
 Result<PreparedLayer> PrepareBatchMatMulFloat(const LayerView& layer, const LayerOptions& options,
                                               const MatMulSizes& sizes, const Loops<3>& loops);
 Result<PreparedLayer> PrepareBatchMatMulHybrid(const LayerView& layer, const LayerOptions& options,

@@ -7,6 +7,7 @@
 #include "intaglio/nn/ops/linear/changing_weights.h"
 #include "intaglio/nn/ops/linear/conv.h"
 #include "intaglio/nn/ops/linear/linear16.h"
+#include "intaglio/nn/ops/linear/onnx.h"
 #include "intaglio/nn/ops/linear/operators.h"
 #include "intaglio/nn/ops/linear/run_16x8.h"
 
@@ -43,15 +44,24 @@ class BytesRoutine final : public Routine {
     if (!packed.ok()) return packed.status();
     Im2col source = view;
     source.data = arguments.inputs[0];
+    const ptrdiff_t stride =
+        arguments.output_stride / static_cast<ptrdiff_t>(SizeOf(linear.output_type));
+    if (linear.output_type == Type::kFloat32) {
+      RealTile tile = MakeRealTile(real_output, linear, 0);
+      tile.SetBias(BiasOf(arguments), bias_type);
+      return Depthwise(arguments.context, source, *packed, arguments.outputs[0], tile.pipeline(),
+                       stride);
+    }
     StandardPipeline pipeline = MakePipeline(linear, multipliers, 0);
     pipeline.bias = static_cast<const int32_t*>(BiasOf(arguments));
-    return Depthwise(arguments.context, source, *packed, arguments.outputs[0], pipeline,
-                     arguments.output_stride);
+    return Depthwise(arguments.context, source, *packed, arguments.outputs[0], pipeline, stride);
   }
 
   Im2col view;
   LinearLayer linear;
   Multipliers multipliers;
+  RealOutput real_output;  // of float32 outputs
+  Type bias_type = Type::kInt32;
   Filters filters;
 };
 
@@ -94,6 +104,14 @@ Result<PreparedLayer> PrepareChangingDepthwise(const LayerView& layer, const Lay
   if (!multipliers.ok()) return multipliers.status();
   const Result<Im2col> view = MakeView(layer, linear->type, linear->input.zero_point, window);
   if (!view.ok()) return view.status();
+  if (linear->output_type == Type::kFloat32) {
+    Result<RealOutput> real =
+        MakeRealOutput(placeholders.layer(), options, *linear,
+                       layer.op<DepthwiseConv2D>().activation, layer.input(1).shape[3]);
+    if (!real.ok()) return real.status();
+    routine->real_output = std::move(*real);
+    if (layer.has_input(2)) routine->bias_type = layer.input(2).type;
+  }
   routine->view = *view;
   routine->filters = FiltersOf(layer, options, linear->weight_zero_points[0]);
   routine->linear = std::move(*linear);

@@ -8,6 +8,7 @@
 #include "intaglio/nn/ops/linear/changing_weights.h"
 #include "intaglio/nn/ops/linear/conv.h"
 #include "intaglio/nn/ops/linear/linear16.h"
+#include "intaglio/nn/ops/linear/onnx.h"
 #include "intaglio/nn/ops/linear/operators.h"
 #include "intaglio/nn/ops/linear/run_16x8.h"
 #include "intaglio/nn/ops/linear/single_rounding.h"
@@ -32,17 +33,18 @@ ConstMatrix FilterOf(const ConvShape& shape, const RunArguments& arguments, Type
 class ProductRoutine final : public Routine {
  public:
   Status Run(const RunArguments& arguments) const override {
-    const auto* const bias = static_cast<const int32_t*>(BiasOf(arguments));
     for (int g = 0; g < shape.groups; ++g) {
       const int first = g * shape.group_outputs();
+      if (linear.output_type == Type::kFloat32) {
+        RealTile tile = MakeRealTile(real_output, linear, first);
+        tile.SetBias(BiasOf(arguments), bias_type);
+        INTAGLIO_RETURN_IF_ERROR(Multiply(arguments, g, tile.pipeline()));
+        continue;
+      }
       StandardPipeline pipeline = PipelineFrom(first);
+      const auto* const bias = static_cast<const int32_t*>(BiasOf(arguments));
       pipeline.bias = bias == nullptr ? nullptr : bias + first;
-      const ConstMatrix filter =
-          FilterOf(shape, arguments, linear.type, linear.weight_zero_points[0], g);
-      INTAGLIO_RETURN_IF_ERROR(Gemm(
-          arguments.context,
-          shape.Input(arguments.inputs[0], linear.type, linear.input.zero_point, g), filter,
-          shape.Output(arguments.outputs[0], linear.type, arguments.output_stride, g), pipeline));
+      INTAGLIO_RETURN_IF_ERROR(Multiply(arguments, g, pipeline));
     }
     return {};
   }
@@ -68,8 +70,19 @@ class ProductRoutine final : public Routine {
 
   ConvShape shape;
   LinearLayer linear;
+  RealOutput real_output;  // of float32 outputs
+  Type bias_type = Type::kInt32;
 
  private:
+  template <class AnyPipeline>
+  Status Multiply(const RunArguments& arguments, int g, const AnyPipeline& pipeline) const {
+    return Gemm(arguments.context,
+                shape.Input(arguments.inputs[0], linear.type, linear.input.zero_point, g),
+                FilterOf(shape, arguments, linear.weight_type, linear.weight_zero_points[0], g),
+                shape.Output(arguments.outputs[0], linear.output_type, arguments.output_stride, g),
+                pipeline);
+  }
+
   StandardPipeline PipelineFrom(int first) const {
     if (!real.empty()) return MakePipeline(linear, real);
     StandardPipeline pipeline = MakePipeline(linear, multipliers, first);
@@ -118,7 +131,7 @@ Result<PreparedLayer> PrepareChangingProduct16x8(const LayerView& layer, const L
   return prepared;
 }
 
-Result<PreparedLayer> PrepareChangingProduct(const LayerView& layer, const LayerOptions&,
+Result<PreparedLayer> PrepareChangingProduct(const LayerView& layer, const LayerOptions& options,
                                              const ConvShape& shape) {
   const Placeholders placeholders(layer);
   auto routine = std::make_shared<ProductRoutine>();
@@ -129,6 +142,13 @@ Result<PreparedLayer> PrepareChangingProduct(const LayerView& layer, const Layer
   routine->linear = std::move(*linear);
   INTAGLIO_RETURN_IF_ERROR(CheckOneZeroPoint(layer, routine->linear.weight_zero_points));
   INTAGLIO_RETURN_IF_ERROR(routine->SetMultipliers(layer));
+  if (routine->linear.output_type == Type::kFloat32) {
+    Result<RealOutput> real = MakeRealOutput(placeholders.layer(), options, routine->linear,
+                                             shape.activation, shape.outputs);
+    if (!real.ok()) return real.status();
+    routine->real_output = std::move(*real);
+    if (layer.has_input(2)) routine->bias_type = layer.input(2).type;
+  }
   PreparedLayer prepared;
   prepared.macs = CountMacs({shape.rows(), shape.outputs}, shape.depth());
   prepared.strides_output = true;

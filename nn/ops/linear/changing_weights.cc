@@ -83,7 +83,7 @@ Placeholders::Placeholders(const LayerView& layer) : graph_(WithLabel(layer)) {
 Status CheckOneZeroPoint(const LayerView& layer, const std::vector<int32_t>& zero_points) {
   for (const int32_t zero_point : zero_points) {
     if (zero_point == zero_points[0]) continue;
-    return layer.Unsupported("weights that change have zero points that differ per channel");
+    return layer.Unsupported("the weights have zero points that differ per channel");
   }
   return {};
 }

@@ -27,7 +27,7 @@ inline const void* BiasOf(const RunArguments& arguments) {
   return arguments.inputs.size() < 3 ? nullptr : arguments.inputs[2];
 }
 
-// Refuses zero points that differ per channel: weights that every run packs must have one.
+// Refuses zero points that differ per channel, for weights that every run packs, among others.
 Status CheckOneZeroPoint(const LayerView& layer, const std::vector<int32_t>& zero_points);
 
 // A reason against candidates that pack the weights beforehand.

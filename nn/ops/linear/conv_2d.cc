@@ -13,6 +13,7 @@
 #include "intaglio/nn/ops/linear/changing_weights.h"
 #include "intaglio/nn/ops/linear/conv.h"
 #include "intaglio/nn/ops/linear/linear.h"
+#include "intaglio/nn/ops/linear/onnx.h"
 #include "intaglio/nn/ops/linear/operators.h"
 #include "intaglio/nn/ops/support/rows.h"
 #include "intaglio/nn/ops/support/window.h"
@@ -49,11 +50,13 @@ class ConvRoutine final : public Routine {
   Status Run(const RunArguments& arguments) const override {
     const auto* input = static_cast<const std::byte*>(arguments.inputs[0]);
     auto* output = static_cast<std::byte*>(arguments.outputs[0]);
+    const auto size = static_cast<ptrdiff_t>(SizeOf(linear.output_type));
     for (const GemmPlan& plan : plans) {
-      INTAGLIO_RETURN_IF_ERROR(plan.Run(arguments.context, input, output, arguments.output_stride));
+      INTAGLIO_RETURN_IF_ERROR(
+          plan.Run(arguments.context, input, output, arguments.output_stride / size));
       // A view knows its group's channels.
       if (shape.pointwise) input += shape.view.group_channels;
-      output += shape.group_outputs();
+      output += shape.group_outputs() * size;
     }
     return {};
   }
@@ -61,33 +64,52 @@ class ConvRoutine final : public Routine {
   LinearLayer linear;
   Multipliers multipliers;
   std::vector<PackedMatrix> filters;  // per group, as all
+  // Per group, one of them: integer outputs, or float32.
   std::vector<BoundPipeline> pipelines;
+  std::vector<RealTile> real_tiles;
+  RealOutput real;
   std::vector<GemmPlan> plans;
   ConvShape shape;
 };
 
 bool IsPointwise(const WindowAxis& w) { return w.kernel == 1 && w.stride == 1 && w.in == w.out; }
 
+// Plans the product of a group with any of its pipelines.
+template <class AnyPipeline>
+Result<GemmPlan> PlanProduct(const ConvRoutine& routine, size_t g, const AnyPipeline& pipeline) {
+  const ConvShape& shape = routine.shape;
+  const LinearLayer& linear = routine.linear;
+  const int group =
+      shape.pointwise ? 0 : static_cast<int>(g);  // where groups differ in their data alone
+  const auto size = static_cast<ptrdiff_t>(SizeOf(linear.output_type));
+  return GemmPlan::Make(
+      shape.Input(nullptr, linear.type, linear.input.zero_point, group), routine.filters[g],
+      shape.Output(nullptr, linear.output_type, shape.outputs * size, 0), pipeline);
+}
+
+Result<GemmPlan> PlanGroup(const LayerOptions& options, ConvRoutine& routine, size_t g) {
+  const int first = static_cast<int>(g) * routine.shape.group_outputs();
+  if (routine.linear.output_type == Type::kFloat32) {
+    routine.real_tiles.push_back(MakeRealTile(routine.real, routine.linear, first));
+    return PlanProduct(routine, g, routine.real_tiles.back().pipeline());
+  }
+  Result<BoundPipeline> bound = BoundPipeline::Bind(
+      routine.filters[g], MakePipeline(routine.linear, routine.multipliers, first),
+      routine.linear.type, routine.linear.input.zero_point,
+      {.fit = options.fit,
+       .rows = Rows(routine.shape.view),
+       .weights_from_memory = options.cold,
+       .keep_rows_per_thread = true});
+  if (!bound.ok()) return bound.status();
+  routine.pipelines.push_back(std::move(*bound));
+  return PlanProduct(routine, g, routine.pipelines.back());
+}
+
 Status PlanProducts(const LayerView& layer, const LayerOptions& options, ConvRoutine& routine) {
+  routine.real_tiles.reserve(routine.filters.size());  // plans point to them
   for (size_t g = 0; g < routine.filters.size(); ++g) {
-    const int first = static_cast<int>(g) * routine.shape.group_outputs();
-    Result<BoundPipeline> bound = BoundPipeline::Bind(
-        routine.filters[g], MakePipeline(routine.linear, routine.multipliers, first),
-        routine.linear.type, routine.linear.input.zero_point,
-        {.fit = options.fit,
-         .rows = Rows(routine.shape.view),
-         .weights_from_memory = options.cold,
-         .keep_rows_per_thread = true});
-    if (!bound.ok()) return layer.Wrap(bound.status());
-    const ConvShape& shape = routine.shape;
-    const LinearLayer& linear = routine.linear;
-    const int group =
-        shape.pointwise ? 0 : static_cast<int>(g);  // where groups differ in their data alone
-    Result<GemmPlan> plan = GemmPlan::Make(
-        shape.Input(nullptr, linear.type, linear.input.zero_point, group), routine.filters[g],
-        shape.Output(nullptr, linear.type, shape.outputs, 0), *bound);
+    Result<GemmPlan> plan = PlanGroup(options, routine, g);
     if (!plan.ok()) return layer.Wrap(plan.status());
-    routine.pipelines.push_back(std::move(*bound));
     routine.plans.push_back(std::move(*plan));
   }
   return {};
@@ -163,6 +185,12 @@ Result<PreparedLayer> PrepareBytes(const LayerView& layer, const LayerOptions& o
   Result<Multipliers> multipliers = MakeMultipliers(layer, routine->linear);
   if (!multipliers.ok()) return multipliers.status();
   routine->multipliers = std::move(*multipliers);
+  if (routine->linear.output_type == Type::kFloat32) {
+    Result<RealOutput> real =
+        MakeRealOutput(layer, options, routine->linear, shape.activation, shape.outputs);
+    if (!real.ok()) return real.status();
+    routine->real = std::move(*real);
+  }
   const int kernel_height = WindowsPay(shape.view) ? shape.view.kernel_height : 1;
   auto filters =
       PackWeights(layer, routine->linear, options, shape.groups, shape.depth(), kernel_height);

@@ -1,18 +1,23 @@
+#include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "intaglio/gemm/depthwise.h"
+#include "intaglio/nn/graph/alone.h"
 #include "intaglio/nn/graph/cost.h"
 #include "intaglio/nn/ops/linear/changing_weights.h"
 #include "intaglio/nn/ops/linear/conv.h"
 #include "intaglio/nn/ops/linear/linear.h"
+#include "intaglio/nn/ops/linear/onnx.h"
 #include "intaglio/nn/ops/linear/operators.h"
 #include "intaglio/nn/ops/linear/pack_matrix.h"
 #include "intaglio/nn/ops/support/rows.h"
 #include "intaglio/nn/ops/support/window.h"
+#include "intaglio/nn/routine/prepare.h"
 
 namespace intaglio::nn {
 namespace {
@@ -40,42 +45,68 @@ Im2col AlongLines(Im2col view) {
   return view;
 }
 
-class DepthwiseRoutine final : public Routine {
+// What the routines of 8 bits with constant weights have.
+class BytesRoutine : public Routine {
+ public:
+  Status Run(const RunArguments& arguments) const final {
+    Im2col source = view;
+    source.data = arguments.inputs[0];
+    const ptrdiff_t stride =
+        arguments.output_stride / static_cast<ptrdiff_t>(SizeOf(linear.output_type));
+    if (linear.output_type != Type::kFloat32) {
+      return Run(arguments.context, source, arguments.outputs[0], stride);
+    }
+    return RunToReal(arguments.context, source, arguments.outputs[0], stride);
+  }
+
+  LinearLayer linear;
+  Multipliers multipliers;
+  BoundPipeline pipeline;  // of integer outputs
+  RealOutput real;         // of float32
+  RealTile real_tile;
+  Im2col view;
+
+ private:
+  // `stride` elements from one output pixel to the next.
+  virtual Status Run(Context& context, const Im2col& source, void* out, ptrdiff_t stride) const = 0;
+  virtual Status RunToReal(Context& context, const Im2col& source, void* out,
+                           ptrdiff_t stride) const = 0;
+};
+
+class DepthwiseRoutine final : public BytesRoutine {
  public:
   explicit DepthwiseRoutine(PackedDepthwise packed) : filters(std::move(packed)) {}
 
-  Status Run(const RunArguments& arguments) const override {
-    Im2col source = view;
-    source.data = arguments.inputs[0];
-    return Depthwise(arguments.context, source, filters, arguments.outputs[0], pipeline,
-                     arguments.output_stride);
-  }
-
-  LinearLayer linear;
-  Multipliers multipliers;
-  BoundPipeline pipeline;
   PackedDepthwise filters;
-  Im2col view;
+
+ private:
+  Status Run(Context& context, const Im2col& source, void* out, ptrdiff_t stride) const override {
+    return Depthwise(context, source, filters, out, pipeline, stride);
+  }
+  Status RunToReal(Context& context, const Im2col& source, void* out,
+                   ptrdiff_t stride) const override {
+    return Depthwise(context, source, filters, out, real_tile.pipeline(), stride);
+  }
 };
 
 // One input channel: all outputs read the same taps, which is a matrix product.
-class OneChannelRoutine final : public Routine {
+class OneChannelRoutine final : public BytesRoutine {
  public:
   explicit OneChannelRoutine(PackedMatrix packed) : filters(std::move(packed)) {}
 
-  Status Run(const RunArguments& arguments) const override {
-    Im2col source = view;
-    source.data = arguments.inputs[0];
-    const MutableMatrix dst{arguments.outputs[0],    linear.type,     Rows(view), filters.cols(),
-                            arguments.output_stride, Order::kRowMajor};
-    return Gemm(arguments.context, source, filters, dst, pipeline);
-  }
-
-  LinearLayer linear;
-  Multipliers multipliers;
-  BoundPipeline pipeline;
   PackedMatrix filters;
-  Im2col view;
+
+ private:
+  MutableMatrix Output(void* out, ptrdiff_t stride) const {
+    return {out, linear.output_type, Rows(view), filters.cols(), stride, Order::kRowMajor};
+  }
+  Status Run(Context& context, const Im2col& source, void* out, ptrdiff_t stride) const override {
+    return Gemm(context, source, filters, Output(out, stride), pipeline);
+  }
+  Status RunToReal(Context& context, const Im2col& source, void* out,
+                   ptrdiff_t stride) const override {
+    return Gemm(context, source, filters, Output(out, stride), real_tile.pipeline());
+  }
 };
 
 ShapesResult InferDepthwiseConv2D(const LayerView& layer) {
@@ -127,11 +158,20 @@ Result<PreparedLayer> Finish(const LayerView& layer, const LayerOptions& options
   routine->linear = std::move(bytes.linear);
   routine->multipliers = std::move(bytes.multipliers);
   routine->view = bytes.view;
-  Result<BoundPipeline> bound = BoundPipeline::Bind(
-      routine->filters, MakePipeline(routine->linear, routine->multipliers, 0), bytes.view.type,
-      bytes.view.zero_point, {.fit = options.fit, .rows = Rows(bytes.view)});
-  if (!bound.ok()) return layer.Wrap(bound.status());
-  routine->pipeline = std::move(*bound);
+  if (routine->linear.output_type == Type::kFloat32) {
+    Result<RealOutput> real =
+        MakeRealOutput(layer, options, routine->linear, layer.op<DepthwiseConv2D>().activation,
+                       layer.input(1).shape[3]);
+    if (!real.ok()) return real.status();
+    routine->real = std::move(*real);
+    routine->real_tile = MakeRealTile(routine->real, routine->linear, 0);
+  } else {
+    Result<BoundPipeline> bound = BoundPipeline::Bind(
+        routine->filters, MakePipeline(routine->linear, routine->multipliers, 0), bytes.view.type,
+        bytes.view.zero_point, {.fit = options.fit, .rows = Rows(bytes.view)});
+    if (!bound.ok()) return layer.Wrap(bound.status());
+    routine->pipeline = std::move(*bound);
+  }
   PreparedLayer prepared;
   prepared.kernel = options.kernel;
   prepared.strides_output = true;
@@ -140,6 +180,48 @@ Result<PreparedLayer> Finish(const LayerView& layer, const LayerOptions& options
   prepared.packed_inputs = 1 << 1;  // the weights
   prepared.routine = std::move(routine);
   return prepared;
+}
+
+const char* NeedsOwnZeroPoints(const LayerView& layer, const LayerOptions&) {
+  if (!IsOnnx(layer.numerics().scaling)) return "only ONNX has zero points per channel";
+  const std::vector<int32_t>& zeros = layer.input(1).quantization.zero_points;
+  const bool differ =
+      std::adjacent_find(zeros.begin(), zeros.end(), std::not_equal_to<>()) != zeros.end();
+  return differ ? nullptr : "the filters have one zero point";
+}
+
+// [KH, KW, O] filters as [O, KH, KW].
+std::shared_ptr<const std::vector<std::byte>> ChannelsFirst(const Tensor& filter) {
+  const auto* const from = static_cast<const std::byte*>(filter.data);
+  const auto outputs = static_cast<size_t>(filter.shape[3]);
+  const size_t taps = filter.data_bytes / std::max<size_t>(1, outputs);
+  std::vector<std::byte> to(filter.data_bytes);
+  for (size_t tap = 0; tap < taps; ++tap) {
+    for (size_t o = 0; o < outputs; ++o) to[o * taps + tap] = from[tap * outputs + o];
+  }
+  return std::make_shared<const std::vector<std::byte>>(std::move(to));
+}
+
+// Depthwise kernels take one zero point for all filters. So each channel is a group of its own of a
+// convolution, which is slow, but hardly any model has such filters.
+Result<PreparedLayer> PrepareByGroups(const LayerView& layer, const LayerOptions& options) {
+  Graph alone = Alone(layer.graph(), layer.layer());
+  const DepthwiseConv2D& op = layer.op<DepthwiseConv2D>();
+  Layer& conv = alone.layers[0];
+  conv.label = layer.label();
+  conv.numerics = layer.numerics();
+  conv.op = Conv2D{op.stride, op.dilation, op.padding, op.activation};
+  Tensor& filter = alone.tensors[static_cast<size_t>(conv.inputs[1])];
+  const auto filters = ChannelsFirst(filter);
+  filter.owner = filters;
+  filter.data = filters->data();
+  filter.shape = {filter.shape[3], filter.shape[1], filter.shape[2], 1};
+  filter.quantization.axis = 0;
+  LayerOptions plain = options;
+  plain.packed = nullptr;  // which knows constants by their addresses
+  plain.ledger = nullptr;  // charged already
+  plain.routine = {};
+  return Prepare(LayerView(alone, 0), plain);
 }
 
 const char* NeedsOneChannel(const LayerView& layer, const LayerOptions&) {
@@ -191,6 +273,7 @@ constexpr auto kViewedHybrid = PrepareViewed<PrepareDepthwiseHybrid>;
 constexpr auto kViewedFloat = PrepareViewed<PrepareDepthwiseFloat>;
 
 constexpr Candidate kDepthwiseConv2DWays[] = {
+    {"gemm-by-groups", PrepareByGroups, kEightBit, FirstReason<NeedsConstants, NeedsOwnZeroPoints>},
     {"gemm", PrepareOneChannel, kEightBit, FirstReason<NeedsConstants, NeedsOneChannel>},
     {"depthwise", PrepareBytes, kEightBit, NeedsConstants},
     {"depthwise-unpacked", PrepareChangingBytes, kEightBit},

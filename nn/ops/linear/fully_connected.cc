@@ -12,6 +12,7 @@
 #include "intaglio/nn/ops/linear/changing_weights.h"
 #include "intaglio/nn/ops/linear/conv.h"
 #include "intaglio/nn/ops/linear/linear.h"
+#include "intaglio/nn/ops/linear/onnx.h"
 #include "intaglio/nn/ops/linear/operators.h"
 #include "intaglio/nn/ops/linear/single_rounding.h"
 #include "intaglio/nn/ops/support/rows.h"
@@ -49,8 +50,9 @@ class FullyConnectedRoutine final : public Routine {
   Status Run(const RunArguments& arguments) const override {
     const void* input = arguments.inputs[0];
     void* output = arguments.outputs[0];
+    const auto size = static_cast<ptrdiff_t>(SizeOf(linear.output_type));
     return integers.has_value()
-               ? plan.Run(arguments.context, input, output, arguments.output_stride)
+               ? plan.Run(arguments.context, input, output, arguments.output_stride / size)
                : Gemm(arguments.context, Input(input), weights,
                       Output(output, arguments.output_stride), pipeline);
   }
@@ -69,9 +71,10 @@ class FullyConnectedRoutine final : public Routine {
   }
 
   // Plans the product by integer multipliers, where there are any.
-  Status PlanProduct(const LayerView& layer, bool cold) {
+  Status PlanProduct(const LayerView& layer, const LayerOptions& options) {
     INTAGLIO_RETURN_IF_ERROR(FindIntegers(layer));
     if (!integers.has_value()) return {};
+    if (linear.output_type == Type::kFloat32) return PlanReal(layer, options);
     pipeline = MakePipeline(linear, *integers, 0);
     if (pipeline.scaling == Scaling::kReal64) pipeline.scaling = Scaling::kSingleRounding;
     // Of the few rows of such layers a fit would not pay.
@@ -79,12 +82,28 @@ class FullyConnectedRoutine final : public Routine {
         BoundPipeline::Bind(weights, pipeline, linear.type, linear.input.zero_point,
                             {.fit = false,
                              .rows = sizes.rows,
-                             .weights_from_memory = cold,
+                             .weights_from_memory = options.cold,
                              .keep_rows_per_thread = true});
     if (!made.ok()) return layer.Wrap(made.status());
     bound = std::move(*made);
+    return SetPlan(layer, bound);
+  }
+
+  // Plans the product whose output is float32.
+  Status PlanReal(const LayerView& layer, const LayerOptions& options) {
+    Result<RealOutput> made = MakeRealOutput(layer, options, linear,
+                                             layer.op<FullyConnected>().activation, sizes.outputs);
+    if (!made.ok()) return made.status();
+    real_output = std::move(*made);
+    real_tile = MakeRealTile(real_output, linear, 0);
+    return SetPlan(layer, real_tile.pipeline());
+  }
+
+  template <class AnyPipeline>
+  Status SetPlan(const LayerView& layer, const AnyPipeline& finish) {
+    const auto size = static_cast<ptrdiff_t>(SizeOf(linear.output_type));
     Result<GemmPlan> planned =
-        GemmPlan::Make(Input(nullptr), weights, Output(nullptr, sizes.outputs), bound);
+        GemmPlan::Make(Input(nullptr), weights, Output(nullptr, sizes.outputs * size), finish);
     if (!planned.ok()) return layer.Wrap(planned.status());
     plan = std::move(*planned);
     return {};
@@ -100,13 +119,16 @@ class FullyConnectedRoutine final : public Routine {
             linear.input.zero_point};
   }
   MutableMatrix Output(void* data, ptrdiff_t stride) const {
-    return {data, linear.type, sizes.rows, sizes.outputs, stride, Order::kRowMajor};
+    const auto size = static_cast<ptrdiff_t>(SizeOf(linear.output_type));
+    return {data, linear.output_type, sizes.rows, sizes.outputs, stride / size, Order::kRowMajor};
   }
 
   Sizes sizes;
   LinearLayer linear;
   std::vector<double> real;             // the multipliers, in float64
-  std::optional<Multipliers> integers;  // in their place
+  std::optional<Multipliers> integers;  // in their place, or those of ONNX's rules
+  RealOutput real_output;               // of float32 outputs
+  RealTile real_tile;
   StandardPipeline pipeline;
   BoundPipeline bound;  // where there are any
   GemmPlan plan;        // by them
@@ -174,7 +196,7 @@ Result<PreparedLayer> PrepareBytes(const LayerView& layer, const LayerOptions& o
   routine->real = RealMultipliers(routine->linear);
   routine->pipeline = MakePipeline(routine->linear, routine->real);
   if constexpr (kByIntegers) {
-    INTAGLIO_RETURN_IF_ERROR(routine->PlanProduct(layer, options.cold));
+    INTAGLIO_RETURN_IF_ERROR(routine->PlanProduct(layer, options));
   }
 
   PreparedLayer prepared;

@@ -11,6 +11,7 @@
 #include <variant>
 
 #include "intaglio/fixedpoint/quantize_multiplier.h"
+#include "intaglio/nn/ops/linear/onnx.h"
 #include "intaglio/nn/ops/linear/operators.h"
 
 namespace intaglio::nn {
@@ -35,6 +36,8 @@ Status CheckBias(const LayerView& layer, int channels, LinearLayer& linear) {
   if (!layer.has_input(2)) return {};
   const Tensor& bias = layer.input(2);
   const std::string name = "bias '" + bias.name + "'";
+  // A bias of float32 is added to the products when they are float32.
+  if (bias.type == Type::kFloat32 && linear.numerics.scaling == Scaling::kToFloat) return {};
   if (bias.type != Type::kInt32) {
     return layer.Unsupported(name + " is " + NameOf(bias.type) + "; int32 is supported");
   }
@@ -71,18 +74,17 @@ int64_t LargestSum(const T* weights, const LinearLayer& linear, int channels, in
 // themselves.
 Status CheckDepth(const LayerView& layer, int axis, int channels, int64_t depth,
                   const LinearLayer& linear) {
-  const Range range = RangeOf(linear.type);
-  const int64_t input = Magnitude(range, linear.input.zero_point);
+  const int64_t input = Magnitude(RangeOf(linear.type), linear.input.zero_point);
   int64_t weight = 0;
   for (const int32_t zero_point : linear.weight_zero_points) {
-    weight = std::max(weight, Magnitude(range, zero_point));
+    weight = std::max(weight, Magnitude(RangeOf(linear.weight_type), zero_point));
   }
   constexpr int64_t kMax = std::numeric_limits<int32_t>::max();
   if (depth <= kMax / (weight * input)) return {};
   const void* const data = layer.input(1).data;
   if (axis == 0 && depth <= std::numeric_limits<int>::max()) {
     const int64_t sum =
-        linear.type == Type::kInt8
+        linear.weight_type == Type::kInt8
             ? LargestSum(static_cast<const int8_t*>(data), linear, channels, depth)
             : LargestSum(static_cast<const uint8_t*>(data), linear, channels, depth);
     if (sum <= kMax / input) return {};
@@ -91,21 +93,51 @@ Status CheckDepth(const LayerView& layer, int axis, int channels, int64_t depth,
                            " products, which can overflow int32 with these weights");
 }
 
+// TFLite's rules: x, weights and output have one type.
+Status CheckTflite(const LayerView& layer, Activation activation, LinearLayer& linear) {
+  const Result<InOut> in_out = SameTypeInOut(layer);
+  if (!in_out.ok()) return in_out.status();
+  linear.type = linear.weight_type = linear.output_type = layer.output().type;
+  linear.input = in_out->input;
+  linear.output = in_out->output;
+  const Result<Range> clamp = ActivationRange(layer, activation, linear.type, linear.output);
+  if (!clamp.ok()) return clamp.status();
+  linear.clamp = *clamp;
+  return {};
+}
+
 }  // namespace
+
+bool IsOnnx(Scaling scaling) {
+  return scaling == Scaling::kFloatHalfEven || scaling == Scaling::kToFloat ||
+         scaling == Scaling::kNone;
+}
 
 Status CheckWeights(const LayerView& layer, Type type, int axis, int channels,
                     LinearLayer& linear) {
   const Tensor& weights = layer.input(1);
-  const Quantization& q = weights.quantization;
   const std::string name = "weights '" + weights.name + "'";
   if (weights.type != type) {
     return layer.Unsupported(name + " are " + NameOf(weights.type) + ", but the input is " +
                              NameOf(layer.input(0).type));
   }
   if (!weights.constant) return layer.Unsupported(name + " are not constant");
+  return CheckWeightScales(layer, axis, channels, linear);
+}
+
+Status CheckWeightScales(const LayerView& layer, int axis, int channels, LinearLayer& linear) {
+  const Tensor& weights = layer.input(1);
+  const Type type = weights.type;
+  const Quantization& q = weights.quantization;
+  const std::string name = "weights '" + weights.name + "'";
+  if (q.scales.empty() && linear.numerics.scaling == Scaling::kNone) {
+    linear.weight_scales = {1};
+    linear.weight_zero_points = {0};
+    return {};
+  }
   if (q.scales.empty()) return layer.Invalid(name + " have no quantization");
   if (q.per_axis()) {
-    if (type == Type::kUInt8) {
+    if (type == Type::kUInt8 && !IsOnnx(linear.numerics.scaling)) {
       return layer.Unsupported(name + " are quantized per axis; uint8 weights have one scale");
     }
     if (q.axis != axis || q.scales.size() != static_cast<size_t>(channels)) {
@@ -133,17 +165,14 @@ Status CheckWeights(const LayerView& layer, Type type, int axis, int channels,
 
 Result<LinearLayer> CheckLinear(const LayerView& layer, Activation activation, int axis,
                                 int channels, int64_t depth) {
-  const Result<InOut> in_out = SameTypeInOut(layer);
-  if (!in_out.ok()) return in_out.status();
   LinearLayer linear;
   linear.numerics = layer.numerics();
-  linear.type = layer.output().type;
-  linear.input = in_out->input;
-  linear.output = in_out->output;
-  const Result<Range> clamp = ActivationRange(layer, activation, linear.type, linear.output);
-  if (!clamp.ok()) return clamp.status();
-  linear.clamp = *clamp;
-  INTAGLIO_RETURN_IF_ERROR(CheckWeights(layer, linear.type, axis, channels, linear));
+  if (IsOnnx(linear.numerics.scaling)) {
+    INTAGLIO_RETURN_IF_ERROR(CheckOnnx(layer, activation, linear));
+  } else {
+    INTAGLIO_RETURN_IF_ERROR(CheckTflite(layer, activation, linear));
+  }
+  INTAGLIO_RETURN_IF_ERROR(CheckWeights(layer, linear.weight_type, axis, channels, linear));
   INTAGLIO_RETURN_IF_ERROR(CheckBias(layer, channels, linear));
   INTAGLIO_RETURN_IF_ERROR(CheckDepth(layer, axis, channels, depth, linear));
   return linear;
@@ -182,10 +211,17 @@ std::vector<double> RealMultipliers(const LinearLayer& linear) {
 }
 
 Result<Multipliers> MakeMultipliers(const LayerView& layer, const LinearLayer& linear) {
+  Multipliers multipliers;
+  const Scaling scaling = linear.numerics.scaling;
+  if (scaling == Scaling::kFloatHalfEven) {
+    Result<std::vector<float>> scales = OnnxScales(layer, linear);
+    if (!scales.ok()) return scales.status();
+    multipliers.scale = std::move(*scales);
+  }
+  if (IsOnnx(scaling)) return multipliers;
   INTAGLIO_RETURN_IF_ERROR(
       CheckScaling(layer, {Scaling::kDoubleRounding, Scaling::kSingleRounding}));
   const std::vector<double> real = RealMultipliers(linear);
-  Multipliers multipliers;
   multipliers.mantissa.reserve(real.size());
   multipliers.exponent.reserve(real.size());
   for (const double r : real) {
@@ -206,7 +242,7 @@ StandardPipeline MakePipeline(const LinearLayer& linear, int first) {
   pipeline.zero_point = linear.output.zero_point;
   pipeline.clamp_min = linear.clamp.min;
   pipeline.clamp_max = linear.clamp.max;
-  pipeline.output = linear.type;
+  pipeline.output = linear.output_type;
   return pipeline;
 }
 
@@ -216,8 +252,10 @@ StandardPipeline MakePipeline(const LinearLayer& linear, const Multipliers& mult
                               int first) {
   StandardPipeline pipeline = MakePipeline(linear, first);
   pipeline.scaling = linear.numerics.scaling;
-  pipeline.per_channel = multipliers.mantissa.size() > 1;
+  pipeline.per_channel = multipliers.mantissa.size() > 1 || multipliers.scale.size() > 1;
   const int offset = pipeline.per_channel ? first : 0;
+  if (!multipliers.scale.empty()) pipeline.scale = multipliers.scale.data() + offset;
+  if (multipliers.mantissa.empty()) return pipeline;
   pipeline.mantissa = multipliers.mantissa.data() + offset;
   pipeline.exponent = multipliers.exponent.data() + offset;
   return pipeline;

@@ -20,10 +20,13 @@ namespace intaglio::nn {
 // The checked quantizations of a linear layer: x is input 0, weights input 1, bias input 2.
 struct LinearLayer {
   Numerics numerics;
-  Type type = Type::kInt8;  // of x, weights and output
+  // TFLite's rules ask for one type throughout.
+  Type type = Type::kInt8;  // of x
+  Type weight_type = Type::kInt8;
+  Type output_type = Type::kInt8;
   Affine input;
-  Affine output;
-  Range clamp;                              // of the output, activation included
+  Affine output;                            // of a quantized output
+  Range clamp;                              // of an integer output, activation included
   std::vector<float> weight_scales;         // one, or one per channel
   std::vector<int32_t> weight_zero_points;  // the same
   std::vector<int32_t> bias;                // one per channel, or empty
@@ -36,6 +39,11 @@ Result<LinearLayer> CheckLinear(const LayerView& layer, Activation activation, i
 
 // The weights' part of it: constant weights of this type, with one scale or one per channel.
 Status CheckWeights(const LayerView& layer, Type type, int axis, int channels, LinearLayer& linear);
+// The scales and zero points alone.
+Status CheckWeightScales(const LayerView& layer, int axis, int channels, LinearLayer& linear);
+
+// Whether the scaling is one of ONNX's (nn/graph/numerics.h).
+bool IsOnnx(Scaling scaling);
 
 // TFLite's rules for convolutions.
 Numerics NumericsOfConvolution(const LayerView& layer);
@@ -52,6 +60,7 @@ std::vector<double> RealMultipliers(const LinearLayer& linear);
 struct Multipliers {
   std::vector<int32_t> mantissa;
   std::vector<int32_t> exponent;
+  std::vector<float> scale;  // in their place, of kFloatHalfEven and kToFloat
 };
 Result<Multipliers> MakeMultipliers(const LayerView& layer, const LinearLayer& linear);
 

@@ -10,9 +10,10 @@ namespace {
 using Form = std::shared_ptr<const PackedMatrix>;
 
 Result<Form> MakeForm(const LayerView& layer, const LayerOptions& options,
-                      const ConstMatrix& matrix) {
+                      const ConstMatrix& matrix, const std::vector<int32_t>& zero_points) {
   PackOptions pack;
   pack.kernel = options.kernel;
+  pack.channel_zero_points = zero_points;
   Result<PackedMatrix> packed = Prepack(Side::kRhs, matrix, pack);
   if (!packed.ok()) return layer.Wrap(packed.status());
   return Form(std::make_shared<PackedMatrix>(std::move(*packed)));
@@ -33,8 +34,11 @@ Result<PackedOf<PackedMatrix>> PackKey(const LayerOptions& options, const ConstM
 }  // namespace
 
 Result<PackedOf<PackedMatrix>> PackMatrix(const LayerView& layer, const LayerOptions& options,
-                                          const ConstMatrix& matrix) {
-  return PackKey(options, matrix, {}, [&] { return MakeForm(layer, options, matrix); });
+                                          const ConstMatrix& matrix,
+                                          const std::vector<int32_t>& zero_points) {
+  const PackedOnce::Key from(zero_points.begin(), zero_points.end());
+  return PackKey(options, matrix, from,
+                 [&] { return MakeForm(layer, options, matrix, zero_points); });
 }
 
 Result<PackedOf<PackedMatrix>> PackCopied(const LayerView& layer, const LayerOptions& options,
@@ -44,7 +48,7 @@ Result<PackedOf<PackedMatrix>> PackCopied(const LayerView& layer, const LayerOpt
     const std::vector<std::byte> numbers = copy();
     ConstMatrix copied = matrix;
     copied.data = numbers.data();
-    return MakeForm(layer, options, copied);
+    return MakeForm(layer, options, copied, {});
   });
 }
 

@@ -15,7 +15,8 @@ namespace intaglio::nn {
 
 // Errors name the layer.
 Result<PackedOf<PackedMatrix>> PackMatrix(const LayerView& layer, const LayerOptions& options,
-                                          const ConstMatrix& matrix);
+                                          const ConstMatrix& matrix,
+                                          const std::vector<int32_t>& zero_points = {});
 
 // Packs a matrix that has no data yet. copy() makes its data if no earlier layer has done so.
 // `from` identifies what the data are made from.

@@ -8,10 +8,11 @@
 
 #include "intaglio/gemm/bound_pipeline.h"
 #include "intaglio/nn/graph/cost.h"
+#include "intaglio/nn/ops/linear/changing_weights.h"
 #include "intaglio/nn/ops/linear/linear.h"
+#include "intaglio/nn/ops/linear/onnx.h"
 #include "intaglio/nn/ops/linear/operators.h"
 #include "intaglio/nn/ops/linear/pack_matrix.h"
-#include "intaglio/nn/ops/support/binary.h"
 #include "intaglio/nn/ops/support/checks.h"
 #include "intaglio/nn/ops/support/rows.h"
 #include "intaglio/nn/routine/routine_of.h"
@@ -47,7 +48,8 @@ class TransposeConvRoutine final : public Routine {
     auto* const products = static_cast<int32_t*>(arguments.scratch);
     int32_t* const sums = products + scatter.row_products();
     const int width = scatter.x.in;
-    for (int n = 0; n < scatter.batch; ++n, out += scatter.image()) {
+    const auto size = static_cast<ptrdiff_t>(SizeOf(linear.output_type));
+    for (int n = 0; n < scatter.batch; ++n, out += scatter.image() * size) {
       std::fill_n(sums, scatter.image(), 0);
       for (int y = 0; y < scatter.y.in; ++y, in += scatter.row_inputs()) {
         const ConstMatrix row{in,
@@ -62,11 +64,7 @@ class TransposeConvRoutine final : public Routine {
         INTAGLIO_RETURN_IF_ERROR(Gemm(arguments.context, row, filters, to, sums_pipeline));
         scatter.AddRow(products, y, 1, sums);
       }
-      if (linear.type == Type::kInt8) {
-        Finish(sums, reinterpret_cast<int8_t*>(out));
-      } else {
-        Finish(sums, reinterpret_cast<uint8_t*>(out));
-      }
+      Finish(sums, out);
     }
     return {};
   }
@@ -76,27 +74,28 @@ class TransposeConvRoutine final : public Routine {
   Multipliers multipliers;
   PackedMatrix filters;
   BoundPipeline sums_pipeline;  // of their products with a row
+  RealOutput real;              // of float32 outputs
 
  private:
-  template <class T>
-  void Finish(const int32_t* sums, T* out) const {
-    const bool per_channel = multipliers.mantissa.size() > 1;
+  // Finishes an image, line by line.
+  void Finish(const int32_t* sums, std::byte* out) const {
     const int channels = scatter.channels;
-    for (ptrdiff_t pixel = 0; pixel < scatter.image(); pixel += channels) {
-      for (int c = 0; c < channels; ++c) {
-        const size_t i = per_channel ? static_cast<size_t>(c) : 0;
-        const int32_t bias = linear.bias.empty() ? 0 : linear.bias[static_cast<size_t>(c)];
-        const int32_t scaled = Requantize(WrappingAdd(sums[pixel + c], bias),
-                                          {multipliers.mantissa[i], multipliers.exponent[i]});
-        out[pixel + c] =
-            static_cast<T>(AddAndClamp(scaled, linear.output.zero_point, linear.clamp));
-      }
+    const ptrdiff_t line = ptrdiff_t{scatter.x.out} * channels;
+    const auto size = static_cast<ptrdiff_t>(SizeOf(linear.output_type));
+    const StandardPipeline standard = MakePipeline(linear, multipliers, 0);
+    const RealTile tile = MakeRealTile(real, linear, 0);
+    const bool to_real = linear.output_type == Type::kFloat32;
+    const TilePipeline pipeline = to_real ? tile.pipeline() : AsTilePipeline(standard);
+    for (int y = 0; y < scatter.y.out; ++y) {
+      pipeline.run(pipeline.pipeline, {sums + y * line, channels, scatter.x.out, channels,
+                                       Axis::kCols, 0, 0, out + y * line * size, channels, 1});
     }
   }
 };
 
-// Filters of int8 are symmetric.
+// TFLite's filters of int8 are symmetric.
 Status CheckFilters(const LayerView& layer, const LinearLayer& linear) {
+  if (IsOnnx(linear.numerics.scaling)) return CheckOneZeroPoint(layer, linear.weight_zero_points);
   if (linear.type == Type::kUInt8) return {};
   for (const int32_t zero_point : linear.weight_zero_points) {
     if (zero_point != 0) return layer.Unsupported("int8 filters with other zero points than 0");
@@ -171,7 +170,8 @@ Result<PreparedLayer> PrepareBytes(const LayerView& layer, const LayerOptions& o
       CheckLinear(layer, layer.op<TransposeConv>().activation, 0, filter[0], depth);
   if (!linear.ok()) return linear.status();
   INTAGLIO_RETURN_IF_ERROR(CheckFilters(layer, *linear));
-  INTAGLIO_RETURN_IF_ERROR(CheckScaling(layer, {Scaling::kDoubleRounding}));
+  INTAGLIO_RETURN_IF_ERROR(CheckScaling(layer, {Scaling::kDoubleRounding, Scaling::kFloatHalfEven,
+                                                Scaling::kToFloat, Scaling::kNone}));
   Result<Multipliers> multipliers = MakeMultipliers(layer, *linear);
   if (!multipliers.ok()) return multipliers.status();
   Result<PackedOf<PackedMatrix>> packed = PackByTap(layer, options, linear->weight_zero_points[0]);
@@ -193,6 +193,12 @@ Result<PreparedLayer> PrepareBytes(const LayerView& layer, const LayerOptions& o
   routine->scatter = scatter;
   routine->linear = std::move(*linear);
   routine->multipliers = std::move(*multipliers);
+  if (routine->linear.output_type == Type::kFloat32) {
+    Result<RealOutput> real = MakeRealOutput(layer, options, routine->linear,
+                                             layer.op<TransposeConv>().activation, filter[0]);
+    if (!real.ok()) return real.status();
+    routine->real = std::move(*real);
+  }
   Result<BoundPipeline> bound =
       BoundPipeline::Bind(routine->filters, StandardPipeline(), routine->linear.type,
                           routine->linear.input.zero_point, {.rows = scatter.x.in});
