@@ -18,6 +18,10 @@ std::vector<To> Convert(const Tensor& tensor) {
   return {values.begin(), values.end()};
 }
 
+bool Same(const Quantization& a, const Quantization& b) {
+  return a.scales == b.scales && a.zero_points == b.zero_points && a.axis == b.axis;
+}
+
 }  // namespace
 
 const Tensor& LayerMaker::At(TensorId id) const {
@@ -85,6 +89,7 @@ TensorId LayerMaker::AddLike(Operator op, std::vector<TensorId> inputs) {
 
 TensorId LayerMaker::Requantized(TensorId id, Quantization quantization) {
   if (!ok()) return kNoTensor;
+  if (Same(At(id).quantization, quantization)) return id;
   if (IsConstant(id)) {
     Tensor copy = At(id);
     copy.quantization = std::move(quantization);

@@ -71,6 +71,8 @@ class LayerMaker {
   // A tensor with the elements of another, whose type is as long, and another meaning of them. The
   // layer that makes it moves nothing if it is planned well.
   TensorId Requantized(TensorId id, Quantization quantization);
+  // The tensor as plain numbers.
+  TensorId Unquantized(TensorId id) { return Requantized(id, {}); }
 
   // These add no layer where nothing would change.
   TensorId Transposed(TensorId id, std::vector<int> permutation);

@@ -1,9 +1,8 @@
-// Matrix products and convolutions of float32. Convolutions work on channels that lie last.
-#include <cmath>
-#include <utility>
+// Matrix products and convolutions of float32.
+#include <limits>
 #include <vector>
 
-#include "intaglio/nn/formats/onnx/images.h"
+#include "intaglio/nn/formats/onnx/products.h"
 #include "intaglio/nn/formats/onnx/rows.h"
 
 namespace intaglio::nn::onnx {
@@ -41,57 +40,11 @@ void ReadGemm(Translation& t) {
   t.Set(0, product);
 }
 
-// A right side that is one constant matrix is packed once.
-TensorId ProductByConstant(LayerMaker& make, TensorId a, TensorId b) {
-  const TensorId weights = make.Transposed(b, {1, 0});
-  return make.Add(FullyConnected{.keep_num_dims = true}, {a, weights}, Type::kFloat32);
-}
-
 void ReadMatMul(Translation& t) {
-  LayerMaker& make = t.make;
-  TensorId a = t.in(0);
-  TensorId b = t.in(1);
-  if (!make.ok()) return;
-  const bool row = make.RankOf(a) == 1;
-  const bool column = make.RankOf(b) == 1;
-  if (make.RankOf(a) == 0 || make.RankOf(b) == 0) return t.Invalid("needs matrices");
-  if (row) a = make.Reshaped(a, {1, make.ShapeOf(a)[0]});
-  if (column) b = make.Reshaped(b, {make.ShapeOf(b)[0], 1});
-  if (!make.ok()) return;
-  const bool packed = make.RankOf(b) == 2 && make.IsConstant(b);
-  TensorId product =
-      packed ? ProductByConstant(make, a, b) : make.Add(BatchMatMul{}, {a, b}, Type::kFloat32);
-  Shape shape = make.ShapeOf(product);
-  if (row && make.ok()) shape.erase(shape.end() - 2);
-  if (column && make.ok()) shape.pop_back();
-  t.Set(0, make.Reshaped(product, shape));
+  t.Set(0, MatrixProduct(t.make, t.in(0), {t.in(1)}, kNoTensor, {}));
 }
 
-// Filters [O, C / groups, KH, KW] become [O, KH, KW, C / groups] or, where each channel is a group
-// of its own, [1, KH, KW, O].
-void ReadConv(Translation& t) {
-  LayerMaker& make = t.make;
-  const int groups = t.IntWithin("group", 1, 1, std::numeric_limits<int>::max());
-  const Images images = Images::Of(t, t.in(0));
-  const TensorId filter = images.Spatial2D(make, t.in(1));
-  if (!make.ok()) return;
-  const Shape& shape = make.ShapeOf(filter);
-  const Shape& x = make.ShapeOf(images.nhwc);
-  if (int64_t{shape[1]} * groups != x[3] || shape[0] % groups != 0) {
-    return t.Invalid("filters of " + ToString(shape) + " do not fit " + std::to_string(groups) +
-                     " groups of " + std::to_string(x[3]) + " channels");
-  }
-  const Window2D window = Window2D::Of(t, {shape[2], shape[3]}, {x[1], x[2]});
-  const bool depthwise = groups == x[3] && groups > 1;
-  const std::vector<int> order =
-      depthwise ? std::vector<int>{1, 2, 3, 0} : std::vector<int>{0, 2, 3, 1};
-  std::vector<TensorId> inputs = {images.nhwc, make.Transposed(filter, order)};
-  if (t.has(2)) inputs.push_back(t.in(2));
-  const Operator op =
-      depthwise ? Operator(DepthwiseConv2D{window.stride, window.dilation, window.padding})
-                : Operator(Conv2D{window.stride, window.dilation, window.padding});
-  t.Set(0, images.Back(make, make.Add(op, inputs, Type::kFloat32)));
-}
+void ReadConv(Translation& t) { t.Set(0, Convolution(t, t.in(0), {t.in(1)}, t.optional(2), {})); }
 
 constexpr OnnxRow kRows[] = {
     {"Conv", ReadConv, "float32", 1, std::numeric_limits<int>::max(), "1 or 2 spatial dimensions"},

@@ -1,10 +1,228 @@
 // Quantized operators of the standard.
+#include <limits>
+#include <utility>
 #include <vector>
 
+#include "intaglio/nn/formats/onnx/products.h"
+#include "intaglio/nn/formats/onnx/quantization.h"
 #include "intaglio/nn/formats/onnx/rows.h"
+#include "intaglio/nn/formats/onnx/tensors.h"
 
 namespace intaglio::nn::onnx {
+namespace {
 
-std::span<const OnnxRow> QuantizedRows() { return {}; }
+// A scale per index of the axis, or per block of it, as a tensor that broadcasts to x.
+struct Spread {
+  Shape x;       // its shape, where blocks are apart
+  Shape scales;  // that of the scales
+};
+
+Spread SpreadOver(Translation& t, int axis) {
+  const Shape x = t.input(0).shape;
+  const Shape scale = t.input(1).shape;
+  if (Count(scale) == 1) return {x, {}};
+  const auto place = static_cast<size_t>(axis);
+  if (scale.size() == 1) {
+    Shape line(x.size(), 1);
+    if (place < x.size()) line[place] = scale[0];
+    return {x, line};
+  }
+  const int block = t.IntWithin("block_size", 0, 0, std::numeric_limits<int>::max());
+  if (scale.size() != x.size() || block < 1 || x[place] != int64_t{block} * scale[place]) {
+    t.Refuse("scales of " + ToString(scale) + " in blocks of " + std::to_string(block) +
+             " do not fit " + ToString(x));
+    return {x, scale};
+  }
+  Spread spread = {x, scale};
+  spread.x[place] = scale[place];
+  spread.x.insert(spread.x.begin() + axis + 1, block);
+  spread.scales.insert(spread.scales.begin() + axis + 1, 1);
+  return spread;
+}
+
+int QuantizationAxis(Translation& t) {
+  if (Count(t.input(1).shape) == 1) return 0;
+  return Axis(t.make, t.Int("axis", 1), t.rank(0));
+}
+
+bool IsSimple(Translation& t) {
+  return t.make.RankOf(t.in(1)) <= 1 && t.make.IsConstant(t.in(1)) &&
+         (!t.has(2) || t.make.IsConstant(t.in(2)));
+}
+
+// (x - zero point) * scale, for scales that a run computes or that belong to blocks.
+TensorId DequantizedBySteps(Translation& t, const Spread& spread) {
+  LayerMaker& make = t.make;
+  const Shape shape = make.ShapeOf(t.in(0));
+  TensorId x = make.CastTo(make.Unquantized(t.in(0)), Type::kInt32);
+  x = make.Reshaped(x, spread.x);
+  if (t.has(2)) {
+    const TensorId zero = make.CastTo(make.Unquantized(t.in(2)), Type::kInt32);
+    x = make.AddLike(Sub{}, {x, make.Reshaped(zero, spread.scales)});
+  }
+  x = make.CastTo(x, Type::kFloat32);
+  x = make.AddLike(Mul{}, {x, make.Reshaped(t.in(1), spread.scales)});
+  return make.Reshaped(x, shape);
+}
+
+void ReadDequantizeLinear(Translation& t) {
+  const int axis = QuantizationAxis(t);
+  if (!t.make.ok()) return;
+  if (t.input(1).type != Type::kFloat32) return t.Refuse("scales must be float32");
+  if (!IsSimple(t)) return t.Set(0, DequantizedBySteps(t, SpreadOver(t, axis)));
+  const Quantization quantization = QuantizationOf(t, t.in(1), t.optional(2), axis);
+  const TensorId x = t.make.Requantized(t.in(0), quantization);
+  t.Set(0, t.make.Add(Dequantize{}, {x}, Type::kFloat32));
+}
+
+Type QuantizedType(Translation& t) {
+  if (t.has(2)) return t.input(2).type;
+  const auto code = static_cast<int>(t.IntWithin("output_dtype", 0, 0, 1000));
+  if (code == 0) return Type::kUInt8;
+  const Result<Type> type = TypeFrom(code);
+  if (!type.ok()) t.make.Fail(type.status());
+  return type.ok() ? *type : Type::kUInt8;
+}
+
+std::pair<float, float> RangeOf(Type type) {
+  switch (type) {
+    case Type::kInt8:
+      return {-128.0f, 127.0f};
+    case Type::kInt16:
+      return {-32768.0f, 32767.0f};
+    default:
+      return {0.0f, 255.0f};
+  }
+}
+
+// saturate(round(x / scale) + zero point), for scales that a run computes or that belong to blocks.
+TensorId QuantizedBySteps(Translation& t, const Spread& spread, Type type) {
+  LayerMaker& make = t.make;
+  const Shape shape = make.ShapeOf(t.in(0));
+  TensorId x = make.CastTo(t.in(0), Type::kFloat32);
+  x = make.Reshaped(x, spread.x);
+  x = make.AddLike(Div{}, {x, make.Reshaped(t.in(1), spread.scales)});
+  x = make.AddLike(Round{}, {x});
+  if (t.has(2)) {
+    const TensorId zero = make.CastTo(make.Unquantized(t.in(2)), Type::kFloat32);
+    x = make.AddLike(Add{}, {x, make.Reshaped(zero, spread.scales)});
+  }
+  const auto [least, most] = RangeOf(type);
+  x = make.AddLike(Maximum{}, {x, make.Scalar(least)});
+  x = make.AddLike(Minimum{}, {x, make.Scalar(most)});
+  return make.Reshaped(make.CastTo(x, type), shape);
+}
+
+void ReadQuantizeLinear(Translation& t) {
+  const int axis = QuantizationAxis(t);
+  const Type type = QuantizedType(t);
+  if (!t.make.ok()) return;
+  if (t.input(1).type != Type::kFloat32) return t.Refuse("scales must be float32");
+  if (!IsSimple(t)) return t.Set(0, QuantizedBySteps(t, SpreadOver(t, axis), type));
+  const Quantization quantization = QuantizationOf(t, t.in(1), t.optional(2), axis);
+  const TensorId x = t.make.CastTo(t.in(0), Type::kFloat32);
+  t.Set(0, t.make.Add(Quantize{}, {x}, type, quantization, HalfEven()));
+}
+
+// y = x quantized by the range of x and 0; its scale; its zero point.
+void ReadDynamicQuantizeLinear(Translation& t) {
+  LayerMaker& make = t.make;
+  const TensorId x = make.Reshaped(t.in(0), {static_cast<int>(Count(t.input(0).shape))});
+  const TensorId zero = make.Scalar(0.0f);
+  const TensorId most = make.AddLike(Maximum{}, {make.AddLike(ReduceMax{{0}}, {x}), zero});
+  const TensorId least = make.AddLike(Minimum{}, {make.AddLike(ReduceMin{{0}}, {x}), zero});
+  const TensorId width = make.AddLike(Sub{}, {most, least});
+  const TensorId computed = make.AddLike(Div{}, {width, make.Scalar(255.0f)});
+  // Where all of x is 0, any scale is right.
+  const TensorId is_zero = make.Add(Equal{}, {computed, zero}, Type::kBool);
+  const TensorId scale =
+      make.Add(SelectV2{}, {is_zero, make.Scalar(1.0f), computed}, Type::kFloat32);
+  const TensorId places = make.AddLike(Div{}, {make.AddLike(Sub{}, {zero, least}), scale});
+  TensorId point = make.AddLike(Round{}, {places});
+  point = make.AddLike(Minimum{}, {make.AddLike(Maximum{}, {point, zero}), make.Scalar(255.0f)});
+  TensorId y = make.AddLike(Round{}, {make.AddLike(Div{}, {t.in(0), scale})});
+  y = make.AddLike(Add{}, {y, point});
+  y = make.AddLike(Minimum{}, {make.AddLike(Maximum{}, {y, zero}), make.Scalar(255.0f)});
+  t.Set(0, make.CastTo(y, Type::kUInt8));
+  t.Set(1, scale);
+  t.Set(2, make.CastTo(point, Type::kUInt8));
+}
+
+void ReadQLinearConv(Translation& t) {
+  const TensorId x = QuantizedInput(t, 0);
+  const Weights filter = QuantizedWeights(t, 3);
+  const Sums to = QuantizedOutput(t, 6, Type::kUInt8);
+  t.Set(0, Convolution(t, x, filter, t.optional(8), to));
+}
+
+void ReadQLinearMatMul(Translation& t) {
+  const TensorId a = QuantizedInput(t, 0);
+  const Weights b = QuantizedWeights(t, 3);
+  t.Set(0, MatrixProduct(t.make, a, b, kNoTensor, QuantizedOutput(t, 6, Type::kUInt8)));
+}
+
+Sums PlainSums() {
+  Numerics numerics;
+  numerics.scaling = Scaling::kNone;
+  return {Type::kInt32, {}, numerics};
+}
+
+// Whether the zero point of x (input 2) is known, or there is none.
+bool ZeroPointIsKnown(Translation& t) { return !t.has(2) || t.make.IsConstant(t.in(2)); }
+
+// The sums of x - zero point are those of x, less the zero point times the sums of a tensor of ones
+// in its place: that makes padding 0, too. `sums` makes both.
+template <class SumsOf>
+TensorId LessZeroPoint(Translation& t, TensorId zero_point, const SumsOf& sums_of) {
+  LayerMaker& make = t.make;
+  const TensorId x = make.Unquantized(t.in(0));
+  const Shape& shape = make.ShapeOf(x);
+  const TensorId one = make.CastTo(make.Scalar<int32_t>(1), make.At(x).type);
+  const TensorId ones = make.AddLike(Fill{shape}, {one});
+  const TensorId zero = make.CastTo(make.Unquantized(zero_point), Type::kInt32);
+  const TensorId excess = make.AddLike(Mul{}, {sums_of(ones), zero});
+  return make.AddLike(Sub{}, {sums_of(x), excess});
+}
+
+Weights IntegerWeights(Translation& t) {
+  return {t.make.Unquantized(t.in(1)), ZeroPointsOf(t, t.optional(3))};
+}
+
+void ReadConvInteger(Translation& t) {
+  const Weights filter = IntegerWeights(t);
+  const auto sums = [&](TensorId x) { return Convolution(t, x, filter, kNoTensor, PlainSums()); };
+  if (!ZeroPointIsKnown(t)) return t.Set(0, LessZeroPoint(t, t.in(2), sums));
+  t.Set(0, sums(t.make.Requantized(t.in(0), ZeroPointsOf(t, t.optional(2)))));
+}
+
+void ReadMatMulInteger(Translation& t) {
+  const Weights b = IntegerWeights(t);
+  const auto sums = [&](TensorId a) { return MatrixProduct(t.make, a, b, kNoTensor, PlainSums()); };
+  if (!ZeroPointIsKnown(t)) return t.Set(0, LessZeroPoint(t, t.in(2), sums));
+  const Quantization zero_points = ZeroPointsOf(t, t.optional(2));
+  // Zero points per row of a.
+  if (zero_points.per_axis()) return t.Refuse("zero points per row are not supported");
+  t.Set(0, sums(t.make.Requantized(t.in(0), zero_points)));
+}
+
+constexpr int kAny = std::numeric_limits<int>::max();
+
+constexpr OnnxRow kRows[] = {
+    {"ConvInteger", ReadConvInteger, "int8, uint8", 10, kAny, "weights may be of the other type"},
+    {"DequantizeLinear", ReadDequantizeLinear, "int8, uint8, int16, int32, int4, uint4", 10, kAny,
+     "per tensor, axis or block"},
+    {"DynamicQuantizeLinear", ReadDynamicQuantizeLinear, "float32", 11},
+    {"MatMulInteger", ReadMatMulInteger, "int8, uint8", 10, kAny,
+     "weights may be of the other type"},
+    {"QLinearConv", ReadQLinearConv, "int8, uint8", 10, kAny, "weights may be of the other type"},
+    {"QLinearMatMul", ReadQLinearMatMul, "int8, uint8", 10, kAny,
+     "weights may be of the other type"},
+    {"QuantizeLinear", ReadQuantizeLinear, "float32, int32", 10, kAny,
+     "to int8, uint8, int16; per tensor, axis or block"},
+};
+
+}  // namespace
+
+std::span<const OnnxRow> QuantizedRows() { return kRows; }
 
 }  // namespace intaglio::nn::onnx
