@@ -345,8 +345,11 @@ void MoveInto(std::vector<std::unique_ptr<T>>& to, std::vector<std::unique_ptr<T
   std::move(from.begin(), from.end(), std::back_inserter(to));
 }
 
+// Ids are of any size in a file that has been mutated. The largest stay what they are.
 void Shift(Ints& ids, int32_t by) {
-  for (int32_t& id : ids) id += id < 0 ? 0 : by;
+  for (int32_t& id : ids) {
+    if (id >= 0 && id <= std::numeric_limits<int32_t>::max() - by) id += by;
+  }
 }
 
 // Finds a tensor of `graph` before `end` that has the type and, if possible, the shape of `like`.

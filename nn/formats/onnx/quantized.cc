@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "intaglio/nn/formats/onnx/integer_sums.h"
 #include "intaglio/nn/formats/onnx/products.h"
 #include "intaglio/nn/formats/onnx/quantization.h"
 #include "intaglio/nn/formats/onnx/rows.h"
@@ -124,28 +125,11 @@ void ReadQuantizeLinear(Translation& t) {
   t.Set(0, t.make.Add(Quantize{}, {x}, type, quantization, HalfEven()));
 }
 
-// y = x quantized by the range of x and 0; its scale; its zero point.
 void ReadDynamicQuantizeLinear(Translation& t) {
-  LayerMaker& make = t.make;
-  const TensorId x = make.Reshaped(t.in(0), {static_cast<int>(Count(t.input(0).shape))});
-  const TensorId zero = make.Scalar(0.0f);
-  const TensorId most = make.AddLike(Maximum{}, {make.AddLike(ReduceMax{{0}}, {x}), zero});
-  const TensorId least = make.AddLike(Minimum{}, {make.AddLike(ReduceMin{{0}}, {x}), zero});
-  const TensorId width = make.AddLike(Sub{}, {most, least});
-  const TensorId computed = make.AddLike(Div{}, {width, make.Scalar(255.0f)});
-  // Where all of x is 0, any scale is right.
-  const TensorId is_zero = make.Add(Equal{}, {computed, zero}, Type::kBool);
-  const TensorId scale =
-      make.Add(SelectV2{}, {is_zero, make.Scalar(1.0f), computed}, Type::kFloat32);
-  const TensorId places = make.AddLike(Div{}, {make.AddLike(Sub{}, {zero, least}), scale});
-  TensorId point = make.AddLike(Round{}, {places});
-  point = make.AddLike(Minimum{}, {make.AddLike(Maximum{}, {point, zero}), make.Scalar(255.0f)});
-  TensorId y = make.AddLike(Round{}, {make.AddLike(Div{}, {t.in(0), scale})});
-  y = make.AddLike(Add{}, {y, point});
-  y = make.AddLike(Minimum{}, {make.AddLike(Maximum{}, {y, zero}), make.Scalar(255.0f)});
-  t.Set(0, make.CastTo(y, Type::kUInt8));
-  t.Set(1, scale);
-  t.Set(2, make.CastTo(point, Type::kUInt8));
+  const DynamicallyQuantized y = QuantizeDynamically(t, t.in(0));
+  t.Set(0, y.values);
+  t.Set(1, y.scale);
+  t.Set(2, y.zero_point);
 }
 
 void ReadQLinearConv(Translation& t) {
@@ -161,48 +145,12 @@ void ReadQLinearMatMul(Translation& t) {
   t.Set(0, MatrixProduct(t.make, a, b, kNoTensor, QuantizedOutput(t, 6, Type::kUInt8)));
 }
 
-Sums PlainSums() {
-  Numerics numerics;
-  numerics.scaling = Scaling::kNone;
-  return {Type::kInt32, {}, numerics};
-}
-
-// Whether the zero point of x (input 2) is known, or there is none.
-bool ZeroPointIsKnown(Translation& t) { return !t.has(2) || t.make.IsConstant(t.in(2)); }
-
-// The sums of x - zero point are those of x, less the zero point times the sums of a tensor of ones
-// in its place: that makes padding 0, too. `sums` makes both.
-template <class SumsOf>
-TensorId LessZeroPoint(Translation& t, TensorId zero_point, const SumsOf& sums_of) {
-  LayerMaker& make = t.make;
-  const TensorId x = make.Unquantized(t.in(0));
-  const Shape& shape = make.ShapeOf(x);
-  const TensorId one = make.CastTo(make.Scalar<int32_t>(1), make.At(x).type);
-  const TensorId ones = make.AddLike(Fill{shape}, {one});
-  const TensorId zero = make.CastTo(make.Unquantized(zero_point), Type::kInt32);
-  const TensorId excess = make.AddLike(Mul{}, {sums_of(ones), zero});
-  return make.AddLike(Sub{}, {sums_of(x), excess});
-}
-
-Weights IntegerWeights(Translation& t) {
-  return {t.make.Unquantized(t.in(1)), ZeroPointsOf(t, t.optional(3))};
-}
-
 void ReadConvInteger(Translation& t) {
-  const Weights filter = IntegerWeights(t);
-  const auto sums = [&](TensorId x) { return Convolution(t, x, filter, kNoTensor, PlainSums()); };
-  if (!ZeroPointIsKnown(t)) return t.Set(0, LessZeroPoint(t, t.in(2), sums));
-  t.Set(0, sums(t.make.Requantized(t.in(0), ZeroPointsOf(t, t.optional(2)))));
+  t.Set(0, IntegerConvolution(t, t.in(0), t.in(1), t.optional(2), t.optional(3)));
 }
 
 void ReadMatMulInteger(Translation& t) {
-  const Weights b = IntegerWeights(t);
-  const auto sums = [&](TensorId a) { return MatrixProduct(t.make, a, b, kNoTensor, PlainSums()); };
-  if (!ZeroPointIsKnown(t)) return t.Set(0, LessZeroPoint(t, t.in(2), sums));
-  const Quantization zero_points = ZeroPointsOf(t, t.optional(2));
-  // Zero points per row of a.
-  if (zero_points.per_axis()) return t.Refuse("zero points per row are not supported");
-  t.Set(0, sums(t.make.Requantized(t.in(0), zero_points)));
+  t.Set(0, IntegerProduct(t, t.in(0), t.in(1), t.optional(2), t.optional(3)));
 }
 
 constexpr int kAny = std::numeric_limits<int>::max();
