@@ -57,22 +57,38 @@ Status TranslateGelu(Translation& t) {
   return {};
 }
 
+// The format cannot say that a parameter is set.
+Status CheckUnset(bool parameter, const char* what, const Encoding& e) {
+  if (!parameter) return {};
+  return e.layer().Unsupported(std::string("the format cannot say that it keeps ") + what);
+}
+
+Status CheckInfinities(bool kept, const Encoding& e) { return CheckUnset(kept, "infinities", e); }
+
 Status Encode(const Add& op, Encoding& e) {
+  INTAGLIO_RETURN_IF_ERROR(CheckInfinities(op.keeps_infinities, e));
   e.SetOptions(tflite::CreateAddOptions(e.builder(), ToTflite(op.activation), op.pot_scale_int16));
   return {};
 }
 
 Status Encode(const Sub& op, Encoding& e) {
+  INTAGLIO_RETURN_IF_ERROR(CheckInfinities(op.keeps_infinities, e));
   e.SetOptions(tflite::CreateSubOptions(e.builder(), ToTflite(op.activation), op.pot_scale_int16));
   return {};
 }
 
 Status Encode(const Mul& op, Encoding& e) {
+  INTAGLIO_RETURN_IF_ERROR(CheckInfinities(op.keeps_infinities, e));
   e.SetOptions(tflite::CreateMulOptions(e.builder(), ToTflite(op.activation)));
   return {};
 }
 
+Status Encode(const Maximum& op, Encoding& e) { return CheckUnset(op.keeps_nan, "NaN", e); }
+
+Status Encode(const Minimum& op, Encoding& e) { return CheckUnset(op.keeps_nan, "NaN", e); }
+
 Status Encode(const Div& op, Encoding& e) {
+  INTAGLIO_RETURN_IF_ERROR(CheckInfinities(op.keeps_infinities, e));
   e.SetOptions(tflite::CreateDivOptions(e.builder(), ToTflite(op.activation)));
   return {};
 }
@@ -106,8 +122,8 @@ constexpr TfliteRow kRows[] = {
     {Code::SUB, 5, TranslateSub, &Sub::kRow, WriteBy<Sub, Encode>},
     {Code::MUL, 7, TranslateMul, &Mul::kRow, WriteBy<Mul, Encode>},
     {Code::DIV, 2, TranslateDiv, &Div::kRow, WriteBy<Div, Encode>},
-    {Code::MAXIMUM, 4, TranslatePlain<Maximum>, &Maximum::kRow},
-    {Code::MINIMUM, 4, TranslatePlain<Minimum>, &Minimum::kRow},
+    {Code::MAXIMUM, 4, TranslatePlain<Maximum>, &Maximum::kRow, WriteBy<Maximum, Encode>},
+    {Code::MINIMUM, 4, TranslatePlain<Minimum>, &Minimum::kRow, WriteBy<Minimum, Encode>},
     {Code::SQUARED_DIFFERENCE, 2, TranslatePlain<SquaredDifference>, &SquaredDifference::kRow},
     {Code::FLOOR_DIV, 3, TranslatePlain<FloorDiv>, &FloorDiv::kRow},
     {Code::FLOOR_MOD, 2, TranslatePlain<FloorMod>, &FloorMod::kRow},

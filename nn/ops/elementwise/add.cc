@@ -100,29 +100,35 @@ Result<PreparedLayer> PrepareInt16(const LayerView& layer, const LayerOptions& o
 }
 
 template <class T>
-std::shared_ptr<const Routine> PlainRoutine(const LayerView& layer, Activation activation,
+std::shared_ptr<const Routine> PlainRoutine(const LayerView& layer, const Bounds<T>& bounds,
                                             int sign) {
-  const Bounds<T> bounds(activation);
   if (sign < 0) {
     return BinaryRoutine<T, T, T>(layer, [bounds](T x, T y) { return bounds(WrappingSub(x, y)); });
   }
   return BinaryRoutine<T, T, T>(layer, [bounds](T x, T y) { return bounds(WrappingAdd(x, y)); });
 }
 
+// Op is Add or Sub.
+template <class Op>
 Result<PreparedLayer> PrepareAddition(const LayerView& layer, const LayerOptions& options,
-                                      Activation activation, int sign, bool may_shift) {
+                                      int sign) {
   INTAGLIO_RETURN_IF_ERROR(CheckOneType(layer));
+  const Op& op = layer.op<Op>();
+  const Activation activation = op.activation;
   const Type type = layer.output().type;
-  if (!IsQuantized(type)) {
-    return PrepareBinary(layer, VisitType<int32_t, int64_t, float>(type, [&](auto zero) {
-                           return PlainRoutine<decltype(zero)>(layer, activation, sign);
-                         }));
+  if (!IsQuantized(type) || IsPlain(layer)) {
+    return PrepareBinary(
+        layer, VisitType<int8_t, uint8_t, int16_t, int32_t, int64_t, float>(type, [&](auto zero) {
+          using T = decltype(zero);
+          return PlainRoutine<T>(layer, Bounds<T>::Of(activation, op.keeps_infinities), sign);
+        }));
   }
   const Result<ThreeAffines> q = AffinesOf(layer);
   if (!q.ok()) return q.status();
   const Result<Range> clamp = ActivationRange(layer, activation, type, q->out);
   if (!clamp.ok()) return clamp.status();
-  if (type == Type::kInt16) return PrepareInt16(layer, options, *q, *clamp, sign, may_shift);
+  if (type == Type::kInt16)
+    return PrepareInt16(layer, options, *q, *clamp, sign, op.pot_scale_int16);
   const Result<ByteSum> defined = ByteSumOf(layer, activation, sign);
   if (!defined.ok()) return defined.status();
 
@@ -154,13 +160,11 @@ Result<ByteSum> ByteSumOf(const LayerView& layer, Activation activation, int sig
 namespace {
 
 Result<PreparedLayer> PrepareAdd(const LayerView& layer, const LayerOptions& options) {
-  const Add& op = layer.op<Add>();
-  return PrepareAddition(layer, options, op.activation, 1, op.pot_scale_int16);
+  return PrepareAddition<Add>(layer, options, 1);
 }
 
 Result<PreparedLayer> PrepareSub(const LayerView& layer, const LayerOptions& options) {
-  const Sub& op = layer.op<Sub>();
-  return PrepareAddition(layer, options, op.activation, -1, op.pot_scale_int16);
+  return PrepareAddition<Sub>(layer, options, -1);
 }
 
 }  // namespace

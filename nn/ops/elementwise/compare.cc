@@ -1,5 +1,5 @@
-// EQUAL, NOT_EQUAL, LESS, LESS_EQUAL, GREATER, GREATER_EQUAL, LOGICAL_AND, LOGICAL_OR, MAXIMUM,
-// MINIMUM.
+// EQUAL, NOT_EQUAL, LESS, LESS_EQUAL, GREATER, GREATER_EQUAL, LOGICAL_AND, LOGICAL_OR, LOGICAL_XOR,
+// MAXIMUM, MINIMUM.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -49,7 +49,7 @@ template <class Better>
 Result<PreparedLayer> PreparePlainComparison(const LayerView& layer) {
   const Type type = layer.input(0).type == Type::kBool ? Type::kUInt8 : layer.input(0).type;
   return PrepareBinary(
-      layer, VisitType<uint8_t, int16_t, int32_t, int64_t, float>(type, [&](auto zero) {
+      layer, VisitType<int8_t, uint8_t, int16_t, int32_t, int64_t, float>(type, [&](auto zero) {
         using T = decltype(zero);
         return BinaryRoutine<T, T, uint8_t>(layer, [](T x, T y) { return Better()(x, y) ? 1 : 0; });
       }));
@@ -62,7 +62,7 @@ Result<PreparedLayer> PrepareComparison(const LayerView& layer, bool of_order) {
   INTAGLIO_RETURN_IF_ERROR(CheckType(layer, layer.input(1), layer.input(0).type));
   const Type type = layer.input(0).type;
   const bool quantized =
-      type == Type::kInt8 || type == Type::kUInt8 ||
+      ((type == Type::kInt8 || type == Type::kUInt8) && !IsPlain(layer)) ||
       (type == Type::kInt16 && !of_order && layer.input(0).quantization.quantized());
   if (quantized) return PrepareQuantizedComparison<Better>(layer);
   return PreparePlainComparison<Better>(layer);
@@ -73,6 +73,15 @@ Result<PreparedLayer> PrepareLogical(const LayerView& layer, const Function& f) 
   INTAGLIO_RETURN_IF_ERROR(CheckOneType(layer));
   return PrepareBinary(layer, BinaryRoutine<uint8_t, uint8_t, uint8_t>(layer, f));
 }
+
+// x is better than y or is NaN; where y is NaN, it is not.
+template <class Choice>
+struct OrNan {
+  template <class T>
+  bool operator()(T x, T y) const {
+    return Choice()(x, y) || x != x;
+  }
+};
 
 // Numbers of one type as they are.
 template <class Choice>
@@ -118,11 +127,17 @@ Result<PreparedLayer> PrepareLogicalOr(const LayerView& layer, const LayerOption
   return PrepareLogical(layer, [](uint8_t x, uint8_t y) { return x != 0 || y != 0 ? 1 : 0; });
 }
 
+Result<PreparedLayer> PrepareLogicalXor(const LayerView& layer, const LayerOptions&) {
+  return PrepareLogical(layer, [](uint8_t x, uint8_t y) { return (x != 0) != (y != 0) ? 1 : 0; });
+}
+
 Result<PreparedLayer> PrepareMaximum(const LayerView& layer, const LayerOptions&) {
+  if (layer.op<Maximum>().keeps_nan) return PrepareChoice<OrNan<std::greater<>>>(layer);
   return PrepareChoice<std::greater<>>(layer);
 }
 
 Result<PreparedLayer> PrepareMinimum(const LayerView& layer, const LayerOptions&) {
+  if (layer.op<Minimum>().keeps_nan) return PrepareChoice<OrNan<std::less<>>>(layer);
   return PrepareChoice<std::less<>>(layer);
 }
 
@@ -159,5 +174,8 @@ constinit const OperatorRow LogicalAnd::kRow =
 
 constinit const OperatorRow LogicalOr::kRow =
     BinaryRow("LOGICAL_OR", kBool, Candidate{"elementwise", PrepareLogicalOr});
+
+constinit const OperatorRow LogicalXor::kRow =
+    BinaryRow("LOGICAL_XOR", kBool, Candidate{"elementwise", PrepareLogicalXor});
 
 }  // namespace intaglio::nn

@@ -53,13 +53,15 @@ Result<PreparedLayer> PrepareAbs(const LayerView& layer, const LayerOptions&) {
   if (type == Type::kFloat32) {
     return PrepareFloat(layer, [](float x) { return std::fabs(x); });
   }
-  if (type == Type::kInt32) {
-    return PrepareUnary(UnaryRoutine<int32_t, int32_t>(
-        layer, [](int32_t x) { return x < 0 ? WrappingSub(0, x) : x; }));
+  if (type == Type::kInt32 || type == Type::kInt64) {
+    return PrepareUnary(VisitType<int32_t, int64_t>(type, [&](auto zero) {
+      using T = decltype(zero);
+      return UnaryRoutine<T, T>(layer, [](T x) { return x < 0 ? WrappingSub(T(0), x) : x; });
+    }));
   }
-  if (type == Type::kInt16 && !layer.input(0).quantization.quantized()) {
-    return PrepareUnary(
-        UnaryRoutine<int16_t, int16_t>(layer, [](int32_t x) { return x < 0 ? -x : x; }));
+  const bool plain_int16 = type == Type::kInt16 && !layer.input(0).quantization.quantized();
+  if (plain_int16 || IsPlain(layer)) {
+    return PrepareQuantizedUnary(layer, [](int32_t x) { return x < 0 ? -x : x; });
   }
   const Result<InOut> q = SameTypeInOut(layer);
   if (!q.ok()) return q.status();
@@ -77,11 +79,14 @@ Result<PreparedLayer> PrepareAbs(const LayerView& layer, const LayerOptions&) {
 
 Result<PreparedLayer> PrepareNeg(const LayerView& layer, const LayerOptions&) {
   INTAGLIO_RETURN_IF_ERROR(CheckOneType(layer));
-  if (layer.input(0).type == Type::kFloat32) return PrepareFloat(layer, [](float x) { return -x; });
-  return PrepareUnary(VisitType<int32_t, int64_t>(layer.input(0).type, [&](auto zero) {
+  const Type type = layer.input(0).type;
+  if (type == Type::kFloat32) return PrepareFloat(layer, [](float x) { return -x; });
+  if (IsQuantized(type)) INTAGLIO_RETURN_IF_ERROR(CheckPlain(layer));
+  const auto negate = [&](auto zero) {
     using T = decltype(zero);
     return UnaryRoutine<T, T>(layer, [](T x) { return WrappingSub(T(0), x); });
-  }));
+  };
+  return PrepareUnary(VisitType<int8_t, uint8_t, int16_t, int32_t, int64_t>(type, negate));
 }
 
 Result<PreparedLayer> PrepareExp(const LayerView& layer, const LayerOptions&) {
@@ -189,10 +194,10 @@ std::string FloatOfSqrt(const LayerView& layer) {
 constinit const OperatorRow LogicalNot::kRow =
     UnaryRow("LOGICAL_NOT", kBool, Candidate{"elementwise", PrepareLogicalNot});
 
-constinit const OperatorRow Abs::kRow = UnaryRow("ABS", kSigned, kBytesByTable<PrepareAbs>);
+constinit const OperatorRow Abs::kRow = UnaryRow("ABS", kNumbers, kBytesByTable<PrepareAbs>);
 
 constinit const OperatorRow Neg::kRow =
-    UnaryRow("NEG", kInteger | kFloat, Candidate{"elementwise", PrepareNeg});
+    UnaryRow("NEG", kNumbers, Candidate{"elementwise", PrepareNeg}, "not quantized");
 
 constinit const OperatorRow Exp::kRow = UnaryRow("EXP", kReal, kIntegersByTable<PrepareExp>);
 

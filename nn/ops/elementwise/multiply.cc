@@ -1,4 +1,4 @@
-// MUL, DIV, SQUARED_DIFFERENCE, FLOOR_DIV, FLOOR_MOD, POW.
+// MUL, DIV, SQUARED_DIFFERENCE, FLOOR_DIV, FLOOR_MOD, FMOD, POW.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -17,18 +17,19 @@
 namespace intaglio::nn {
 namespace {
 
-// Numbers that are not quantized: f, then the activation.
-template <class... Ts, class Function>
-Result<PreparedLayer> PreparePlain(const LayerView& layer, Activation activation,
-                                   const Function& f) {
+// Numbers that are not quantized: f, then the activation of Op, which is Mul or Div.
+template <class Op, class Function>
+Result<PreparedLayer> PreparePlain(const LayerView& layer, const Function& f) {
   INTAGLIO_RETURN_IF_ERROR(CheckOneType(layer));
-  return PrepareBinary(layer, VisitType<Ts...>(layer.output().type, [&](auto zero) {
-                         using T = decltype(zero);
-                         return BinaryRoutine<T, T, T>(
-                             layer, [f, bounds = Bounds<T>(activation)](T x, T y) {
-                               return bounds(static_cast<T>(f(x, y)));
-                             });
-                       }));
+  const Op& op = layer.op<Op>();
+  return PrepareBinary(
+      layer, VisitType<int8_t, uint8_t, int16_t, int32_t, int64_t, float>(
+                 layer.output().type, [&](auto zero) {
+                   using T = decltype(zero);
+                   return BinaryRoutine<T, T, T>(
+                       layer, [f, bounds = Bounds<T>::Of(op.activation, op.keeps_infinities)](
+                                  T x, T y) { return bounds(static_cast<T>(f(x, y))); });
+                 }));
 }
 
 // For numbers that are not quantized. It applies f alone, so infinities stay infinities.
@@ -116,8 +117,11 @@ Result<PreparedLayer> CheckDivisors(const LayerView& layer, int32_t zero_point,
 
 template <class T>
 T Divide(T x, T y) {
-  if constexpr (std::is_integral_v<T>) return y == -1 ? WrappingSub(T(0), x) : x / y;
-  return x / y;
+  if constexpr (std::is_integral_v<T>) {
+    return y == T(-1) && std::is_signed_v<T> ? WrappingSub(T(0), x) : static_cast<T>(x / y);
+  } else {
+    return x / y;
+  }
 }
 
 template <class T>
@@ -142,13 +146,36 @@ T FloorModulo(T x, T y) {
   return static_cast<T>(rest != 0 && (y < 0) != (rest < 0) ? rest + y : rest);
 }
 
-// x^y of integers, y >= 0, modulo 2^32.
-int32_t IntegerPower(int32_t x, int32_t y) {
-  int32_t power = 1;
-  for (; y > 0; y >>= 1, x = WrappingMul(x, x)) {
-    if ((y & 1) != 0) power = WrappingMul(power, x);
+// What is left of x after steps of y towards zero.
+template <class T>
+T Remainder(T x, T y) {
+  if constexpr (std::is_integral_v<T>) {
+    return y == T(-1) && std::is_signed_v<T> ? T(0) : static_cast<T>(x % y);
+  } else {
+    return std::fmod(x, y);
   }
-  return power;
+}
+
+// x^y as a T: of integers, where y >= 0, modulo 2^n; of an integer to a real power, cut off, and
+// the nearest T where it is none, or the highest for NaN.
+template <class T, class Power>
+T PowerOf(T x, Power y) {
+  if constexpr (std::is_integral_v<T> && std::is_integral_v<Power>) {
+    T power = 1;
+    for (; y > 0; y >>= 1, x = WrappingMul(x, x)) {
+      if ((y & 1) != 0) power = WrappingMul(power, x);
+    }
+    return power;
+  } else if constexpr (std::is_integral_v<T>) {
+    constexpr double kAbove = 2.0 * (std::numeric_limits<T>::max() / 2 + 1);
+    const double power = std::pow(static_cast<double>(x), static_cast<double>(y));
+    if (!(power < kAbove)) return std::numeric_limits<T>::max();
+    return power <= -kAbove ? std::numeric_limits<T>::lowest() : static_cast<T>(power);
+  } else if constexpr (std::is_integral_v<Power>) {
+    return static_cast<T>(std::pow(static_cast<double>(x), static_cast<double>(y)));
+  } else {
+    return std::pow(x, y);
+  }
 }
 
 Result<PreparedLayer> PrepareByteLines(const LayerView& layer, const LayerOptions& options,
@@ -199,11 +226,10 @@ Result<ByteProduct> ByteProductOf(const LayerView& layer) {
 namespace {
 
 Result<PreparedLayer> PrepareMul(const LayerView& layer, const LayerOptions& options) {
-  const Activation activation = layer.op<Mul>().activation;
   const Type type = layer.output().type;
-  if (!IsQuantized(type) || (type == Type::kInt16 && !layer.output().quantization.quantized())) {
-    return PreparePlain<int16_t, int32_t, int64_t, float>(
-        layer, activation, [](auto x, auto y) { return WrappingMul(x, y); });
+  const bool plain_int16 = type == Type::kInt16 && !layer.output().quantization.quantized();
+  if (!IsQuantized(type) || plain_int16 || IsPlain(layer)) {
+    return PreparePlain<Mul>(layer, [](auto x, auto y) { return WrappingMul(x, y); });
   }
   const Result<Product> product = ProductOf(layer);
   if (!product.ok()) return product.status();
@@ -218,11 +244,9 @@ Result<PreparedLayer> PrepareMul(const LayerView& layer, const LayerOptions& opt
 Result<PreparedLayer> PrepareDiv(const LayerView& layer, const LayerOptions&) {
   const Activation activation = layer.op<Div>().activation;
   const Type type = layer.output().type;
-  if (!IsQuantized(type)) {
-    return CheckDivisors<int32_t>(
-        layer, 0, PreparePlain<int32_t, float>(layer, activation, [](auto x, auto y) {
-          return Divide(x, y);
-        }));
+  if (!IsQuantized(type) || IsPlain(layer)) {
+    return CheckDivisors<int8_t, uint8_t, int16_t, int32_t, int64_t>(
+        layer, 0, PreparePlain<Div>(layer, [](auto x, auto y) { return Divide(x, y); }));
   }
   const Result<ThreeAffines> q = AffinesOf(layer);
   if (!q.ok()) return q.status();
@@ -278,29 +302,54 @@ Result<PreparedLayer> PrepareFloorDiv(const LayerView& layer, const LayerOptions
 }
 
 Result<PreparedLayer> PrepareFloorMod(const LayerView& layer, const LayerOptions&) {
-  return CheckDivisors<int8_t, int16_t, int32_t, int64_t>(
+  return CheckDivisors<int8_t, uint8_t, int16_t, int32_t, int64_t>(
       layer, 0,
-      PrepareUnbounded<int8_t, int16_t, int32_t, int64_t, float>(
+      PrepareUnbounded<int8_t, uint8_t, int16_t, int32_t, int64_t, float>(
           layer, [](auto x, auto y) { return FloorModulo(x, y); }));
 }
 
-Result<PreparedLayer> PreparePow(const LayerView& layer, const LayerOptions&) {
-  if (layer.output().type == Type::kFloat32) {
-    return PrepareUnbounded<float>(layer, [](float x, float y) { return std::pow(x, y); });
-  }
-  Result<PreparedLayer> prepared =
-      PrepareUnbounded<int32_t>(layer, [](int32_t x, int32_t y) { return IntegerPower(x, y); });
-  if (!prepared.ok()) return prepared;
+Result<PreparedLayer> PrepareFmod(const LayerView& layer, const LayerOptions&) {
+  INTAGLIO_RETURN_IF_ERROR(CheckPlain(layer));
+  return CheckDivisors<int8_t, uint8_t, int16_t, int32_t, int64_t>(
+      layer, 0,
+      PrepareUnbounded<int8_t, uint8_t, int16_t, int32_t, int64_t, float>(
+          layer, [](auto x, auto y) { return Remainder(x, y); }));
+}
+
+// The routine with a check of the powers before it.
+template <class Power>
+std::shared_ptr<const Routine> CheckPowers(const LayerView& layer,
+                                           std::shared_ptr<const Routine> routine) {
   const auto count = static_cast<size_t>(*CountElements(layer.input(1).shape));
-  prepared->routine =
-      RoutineOf([count, routine = prepared->routine](const RunArguments& arguments) -> Status {
-        const auto* const y = static_cast<const int32_t*>(arguments.inputs[1]);
-        if (std::any_of(y, y + count, [](int32_t power) { return power < 0; })) {
-          return InvalidArgument("a negative power of an integer");
-        }
-        return routine->Run(arguments);
-      });
-  return prepared;
+  return RoutineOf([count, routine = std::move(routine)](const RunArguments& arguments) -> Status {
+    const auto* const y = static_cast<const Power*>(arguments.inputs[1]);
+    if (std::any_of(y, y + count, [](Power power) { return power < 0; })) {
+      return InvalidArgument("a negative power of an integer");
+    }
+    return routine->Run(arguments);
+  });
+}
+
+template <class T, class Power>
+std::shared_ptr<const Routine> PowerRoutine(const LayerView& layer) {
+  auto routine =
+      BinaryRoutine<T, Power, T>(layer, [](T x, Power y) { return PowerOf<T, Power>(x, y); });
+  if constexpr (std::is_integral_v<T> && std::is_integral_v<Power>) {
+    return CheckPowers<Power>(layer, std::move(routine));
+  }
+  return routine;
+}
+
+Result<PreparedLayer> PreparePow(const LayerView& layer, const LayerOptions&) {
+  INTAGLIO_RETURN_IF_ERROR(CheckType(layer, layer.output(), layer.input(0).type));
+  const Type powers = layer.input(1).type;
+  auto routine = VisitType<int32_t, int64_t, float>(layer.output().type, [&](auto zero) {
+    using T = decltype(zero);
+    return VisitType<int32_t, int64_t, float>(
+        powers, [&](auto y) { return PowerRoutine<T, decltype(y)>(layer); });
+  });
+  if (routine == nullptr) return layer.Unsupported(std::string("powers of ") + NameOf(powers));
+  return PrepareBinary(layer, std::move(routine));
 }
 
 }  // namespace
@@ -309,8 +358,8 @@ constinit const OperatorRow Mul::kRow =
     BinaryRow("MUL", kNumbers, Candidate{"elementwise", PrepareMul});
 
 constinit const OperatorRow Div::kRow =
-    BinaryRow("DIV", kQuantized | SetOf(Type::kInt32) | kFloat,
-              Candidate{"elementwise", PrepareDiv}, "quantized scales a / (b * output) below 2^14");
+    BinaryRow("DIV", kNumbers, Candidate{"elementwise", PrepareDiv},
+              "quantized scales a / (b * output) below 2^14");
 
 constinit const OperatorRow SquaredDifference::kRow =
     BinaryRow("SQUARED_DIFFERENCE", SetOf(Type::kInt8) | SetOf(Type::kInt32) | kFloat,
@@ -320,10 +369,12 @@ constinit const OperatorRow FloorDiv::kRow =
     BinaryRow("FLOOR_DIV", kSigned, Candidate{"elementwise", PrepareFloorDiv}, "not quantized");
 
 constinit const OperatorRow FloorMod::kRow =
-    BinaryRow("FLOOR_MOD", kSigned | SetOf(Type::kInt64), Candidate{"elementwise", PrepareFloorMod},
-              "not quantized");
+    BinaryRow("FLOOR_MOD", kNumbers, Candidate{"elementwise", PrepareFloorMod}, "not quantized");
 
-constinit const OperatorRow Pow::kRow =
-    BinaryRow("POW", SetOf(Type::kInt32) | kFloat, Candidate{"elementwise", PreparePow});
+constinit const OperatorRow Fmod::kRow =
+    BinaryRow("FMOD", kNumbers, Candidate{"elementwise", PrepareFmod}, "not quantized");
+
+constinit const OperatorRow Pow::kRow = BinaryRow(
+    "POW", kInteger | kFloat, Candidate{"elementwise", PreparePow}, "powers int32, int64, float32");
 
 }  // namespace intaglio::nn

@@ -21,31 +21,40 @@ struct Dequantize {
 };
 
 // Two inputs whose shapes broadcast as NumPy's do. int16 with power-of-two scales and
-// pot_scale_int16 is added by shifting, as TFLite does.
+// pot_scale_int16 is added by shifting, as TFLite does. Integers without quantizations wrap; their
+// quotients are cut off, and division by zero makes the run fail. The greatest float32 stands for
+// infinity, as in TFLite, unless keeps_infinities is set, which .tflite files cannot say.
 struct Add {
   static const OperatorRow kRow;
   Activation activation = Activation::kNone;
   bool pot_scale_int16 = true;
+  bool keeps_infinities = false;
 };
 struct Sub {
   static const OperatorRow kRow;
   Activation activation = Activation::kNone;
   bool pot_scale_int16 = true;
+  bool keeps_infinities = false;
 };
 struct Mul {
   static const OperatorRow kRow;
   Activation activation = Activation::kNone;
+  bool keeps_infinities = false;
 };
 struct Div {
   static const OperatorRow kRow;
   Activation activation = Activation::kNone;
+  bool keeps_infinities = false;
 };
-// Without a change of quantization: the numbers are compared as they are.
+// Without a change of quantization: the numbers are compared as they are. NaN is the result where
+// the second number is NaN and, with keeps_nan, which .tflite files cannot say, where one is.
 struct Maximum {
   static const OperatorRow kRow;
+  bool keeps_nan = false;
 };
 struct Minimum {
   static const OperatorRow kRow;
+  bool keeps_nan = false;
 };
 struct SquaredDifference {
   static const OperatorRow kRow;
@@ -57,6 +66,14 @@ struct FloorDiv {
 struct FloorMod {
   static const OperatorRow kRow;
 };
+// What division towards zero leaves, with the sign of the first. Not quantized; integer division by
+// zero makes the run fail. No .tflite form.
+struct Fmod {
+  static const OperatorRow kRow;
+};
+// The output has the type of the first: float32, int32 or int64; so has the second, or another of
+// these. Integers wrap; a negative integer power of them makes the run fail. Real powers of
+// integers are cut off and saturate (NaN gives the highest value).
 struct Pow {
   static const OperatorRow kRow;
 };
@@ -88,10 +105,35 @@ struct LogicalAnd {
 struct LogicalOr {
   static const OperatorRow kRow;
 };
+struct LogicalXor {
+  static const OperatorRow kRow;
+};  // no .tflite form
 struct LogicalNot {
   static const OperatorRow kRow;
 };
 
+// Bit by bit, on integers of one type. No .tflite form.
+struct BitwiseAnd {
+  static const OperatorRow kRow;
+};
+struct BitwiseOr {
+  static const OperatorRow kRow;
+};
+struct BitwiseXor {
+  static const OperatorRow kRow;
+};
+struct BitwiseNot {
+  static const OperatorRow kRow;
+};
+// The bits of the first, moved by as many places as the second says, to the right or to the left;
+// zeros come in, even for negative numbers. All bits are gone where it says as many places as there
+// are bits, or more, or a negative number. No .tflite form.
+struct BitShift {
+  static const OperatorRow kRow;
+  bool right = false;
+};
+
+// Abs and Neg of integers without quantizations wrap.
 struct Abs {
   static const OperatorRow kRow;
 };

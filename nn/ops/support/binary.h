@@ -121,9 +121,16 @@ struct Bounds {
   explicit Bounds(Activation activation)
       : low(std::numeric_limits<T>::lowest()), high(std::numeric_limits<T>::max()) {
     if (activation == Activation::kNone) return;
-    low = activation == Activation::kReluN1To1 ? T(-1) : T(0);
+    low = activation == Activation::kReluN1To1 && std::is_signed_v<T> ? T(-1) : T(0);
     if (activation == Activation::kRelu6) high = T(6);
     if (activation == Activation::kReluN1To1) high = T(1);
+  }
+  // The same, or Open for floats whose infinities stay what they are.
+  static Bounds Of(Activation activation, bool keeps_infinities) {
+    if constexpr (std::numeric_limits<T>::has_infinity) {
+      if (keeps_infinities) return Open(activation);
+    }
+    return Bounds(activation);
   }
   // The same bounds, except that infinities pass on a side without another bound.
   static Bounds Open(Activation activation) {
@@ -139,11 +146,14 @@ struct Bounds {
   }
 };
 
-// a + b, a - b, a b modulo 2^n for integers.
+// a + b, a - b, a b modulo 2^n for integers. Types narrower than int must not become int, whose
+// product could overflow.
+template <class T>
+using Modular = std::common_type_t<std::make_unsigned_t<T>, unsigned>;
 template <class T>
 T WrappingAdd(T a, T b) {
   if constexpr (std::is_integral_v<T>) {
-    using U = std::make_unsigned_t<T>;
+    using U = Modular<T>;
     return static_cast<T>(static_cast<U>(a) + static_cast<U>(b));
   } else {
     return a + b;
@@ -152,7 +162,7 @@ T WrappingAdd(T a, T b) {
 template <class T>
 T WrappingSub(T a, T b) {
   if constexpr (std::is_integral_v<T>) {
-    using U = std::make_unsigned_t<T>;
+    using U = Modular<T>;
     return static_cast<T>(static_cast<U>(a) - static_cast<U>(b));
   } else {
     return a - b;
@@ -161,7 +171,7 @@ T WrappingSub(T a, T b) {
 template <class T>
 T WrappingMul(T a, T b) {
   if constexpr (std::is_integral_v<T>) {
-    using U = std::make_unsigned_t<T>;
+    using U = Modular<T>;
     return static_cast<T>(static_cast<U>(a) * static_cast<U>(b));
   } else {
     return a * b;
