@@ -29,6 +29,24 @@ struct L2Normalization {
   static const OperatorRow kRow;
 };
 
+// Inputs: x, float32; scale and bias, each of which may be absent and broadcasts to a row, that is
+// all dimensions from `axis` on. Each row becomes
+//   (x - mean) / sqrt(variance + epsilon) * scale + bias
+// Both sums are of float32 numbers in 32 interleaved sums, which float64 adds up, so that the bits
+// depend neither on the CPU nor on threads; the mean and 1 / sqrt are rounded to float32. No
+// .tflite form.
+struct LayerNormalization {
+  static const OperatorRow kRow;
+  int axis = -1;
+  float epsilon = 1e-5f;
+};
+// The same without mean and bias: x / sqrt(mean of x^2 + epsilon) * scale.
+struct RmsNormalization {
+  static const OperatorRow kRow;
+  int axis = -1;
+  float epsilon = 1e-5f;
+};
+
 // Over the axes (negative ones count from the end; duplicates count once; none: x itself).
 struct Mean {
   static const OperatorRow kRow;

@@ -1,6 +1,7 @@
 #include "intaglio/nn/ops/support/wide.h"
 
 #include "intaglio/nn/ops/support/wide_lines.h"
+#include "intaglio/nn/ops/support/wide_norms.h"
 #include "intaglio/nn/ops/support/wide_products.h"
 #include "intaglio/nn/ops/support/wide_windows.h"
 
@@ -17,7 +18,8 @@ constexpr WideRoutines kRoutines = {kBytes / 4,
                                     wide::AddDots<kBytes>,
                                     wide::Pool<kBytes>,
                                     wide::Logistic<kBytes>,
-                                    wide::Erf<kBytes>};
+                                    wide::Erf<kBytes>,
+                                    wide::Normalize<kBytes>};
 
 #if defined(__x86_64__)
 [[gnu::target("avx2")]] void RangeAvx2(const float* x, ptrdiff_t count, float* least,
@@ -53,8 +55,13 @@ constexpr WideRoutines kRoutines = {kBytes / 4,
 [[gnu::target("avx2")]] void ErfAvx2(const float* x, ptrdiff_t count, float* to) {
   wide::Erf<32>(x, count, to);
 }
-constexpr WideRoutines kAvx2 = {8,           RangeAvx2,   QuantizeAvx2, ToRealAvx2,   MultiplyAvx2,
-                                AddTapsAvx2, AddDotsAvx2, PoolAvx2,     LogisticAvx2, ErfAvx2};
+[[gnu::target("avx2")]] void NormalizeAvx2(const RowNormalizer& n, const float* x, ptrdiff_t count,
+                                           float* to) {
+  wide::Normalize<32>(n, x, count, to);
+}
+constexpr WideRoutines kAvx2 = {
+    8,           RangeAvx2, QuantizeAvx2, ToRealAvx2, MultiplyAvx2, AddTapsAvx2,
+    AddDotsAvx2, PoolAvx2,  LogisticAvx2, ErfAvx2,    NormalizeAvx2};
 
 [[gnu::target("avx512f,avx512bw")]] void RangeAvx512(const float* x, ptrdiff_t count, float* least,
                                                      float* greatest) {
@@ -92,6 +99,10 @@ constexpr WideRoutines kAvx2 = {8,           RangeAvx2,   QuantizeAvx2, ToRealAv
 [[gnu::target("avx512f,avx512bw")]] void ErfAvx512(const float* x, ptrdiff_t count, float* to) {
   wide::Erf<64>(x, count, to);
 }
+[[gnu::target("avx512f,avx512bw")]] void NormalizeAvx512(const RowNormalizer& n, const float* x,
+                                                         ptrdiff_t count, float* to) {
+  wide::Normalize<64>(n, x, count, to);
+}
 constexpr WideRoutines kAvx512 = {16,
                                   RangeAvx512,
                                   QuantizeAvx512,
@@ -101,7 +112,8 @@ constexpr WideRoutines kAvx512 = {16,
                                   AddDotsAvx512,
                                   PoolAvx512,
                                   LogisticAvx512,
-                                  ErfAvx512};
+                                  ErfAvx512,
+                                  NormalizeAvx512};
 #endif
 
 }  // namespace

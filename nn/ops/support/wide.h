@@ -73,6 +73,18 @@ struct WindowTaps : WindowPixels {
   ptrdiff_t out_window = 0;
 };
 
+// A row x becomes (x - mean) inverse scale + bias, each operation rounded in this order, where
+//   mean     that of x, or 0 unless it `centers`,
+//   inverse  1 / sqrt(mean of (x - mean)^2 + epsilon), computed in float64,
+// both rounded to float32. Sums are built as 32 interleaved float32 sums, s[i % 32]; float64 adds
+// them up: s[k] + s[k + 16], and so on by halves.
+struct RowNormalizer {
+  bool centers = true;
+  float epsilon = 0;
+  const float* scale = nullptr;  // null: none
+  const float* bias = nullptr;
+};
+
 struct WideRoutines {
   int lanes;  // float32 of a vector
   // The least and the greatest of the elements and 0. NaN counts as nothing.
@@ -100,6 +112,8 @@ struct WideRoutines {
   // to[i] = erf(x[i]), computed in float64 within 2.1e-9 of it, then rounded. NaN passes. x may be
   // `to`.
   void (*erf)(const float* x, ptrdiff_t count, float* to);
+  // A row of at least one element. x may be `to`.
+  void (*normalize)(const RowNormalizer& n, const float* x, ptrdiff_t count, float* to);
 };
 
 // Of vectors such as the kernel of this name uses, which must be usable here; for an empty name,
