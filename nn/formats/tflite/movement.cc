@@ -293,7 +293,18 @@ Status Encode(const Unpack& op, Encoding& e) {
 
 Status Encode(const ScatterNd& op, Encoding& e) { return Append(e, e.Ints("shape", op.shape)); }
 
+Status CheckFromStart(bool from_end, const Encoding& e) {
+  if (!from_end) return {};
+  return e.layer().Unsupported("the format has no indices that count from the end");
+}
+
+Status Encode(const GatherNd& op, Encoding& e) {
+  if (op.batch_dims == 0) return CheckFromStart(op.from_end, e);
+  return e.layer().Unsupported("the format has no common dimensions here");
+}
+
 Status Encode(const Gather& op, Encoding& e) {
+  INTAGLIO_RETURN_IF_ERROR(CheckFromStart(op.from_end, e));
   e.SetOptions(tflite::CreateGatherOptions(e.builder(), op.axis, op.batch_dims));
   return {};
 }
@@ -309,6 +320,7 @@ Status Encode(const ShapeOf&, Encoding& e) {
 }
 
 Status Encode(const OneHot& op, Encoding& e) {
+  INTAGLIO_RETURN_IF_ERROR(CheckFromStart(op.from_end, e));
   e.SetOptions(tflite::CreateOneHotOptions(e.builder(), op.axis));
   e.InsertInput(1, e.Int("depth", op.depth));
   return {};
@@ -361,7 +373,7 @@ constexpr TfliteRow kRows[] = {
     {Code::EXPAND_DIMS, 1, TranslateExpandDims, &ExpandDims::kRow, WriteBy<ExpandDims, Encode>},
     {Code::FILL, 5, TranslateFill, &Fill::kRow, WriteBy<Fill, Encode>},
     {Code::GATHER, 8, TranslateGather, &Gather::kRow, WriteBy<Gather, Encode>},
-    {Code::GATHER_ND, 6, TranslatePlain<GatherNd>, &GatherNd::kRow},
+    {Code::GATHER_ND, 6, TranslatePlain<GatherNd>, &GatherNd::kRow, WriteBy<GatherNd, Encode>},
     {Code::MIRROR_PAD, 3, TranslateMirrorPad, &MirrorPad::kRow, WriteBy<MirrorPad, Encode>},
     {Code::ONE_HOT, 1, TranslateOneHot, &OneHot::kRow, WriteBy<OneHot, Encode>},
     {Code::PACK, 5, TranslatePack, &Pack::kRow, WriteBy<Pack, Encode>},

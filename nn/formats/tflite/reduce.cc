@@ -1,6 +1,7 @@
 // Operators that work along rows or reduce axes, in .tflite files.
 #include <cmath>
 #include <string>
+#include <utility>
 
 #include "intaglio/nn/formats/tflite/rows.h"
 #include "intaglio/nn/ops/operators.h"
@@ -104,7 +105,11 @@ Status Encode(const Cumsum& op, Encoding& e) {
   return Append(e, e.Int("axis", op.axis));
 }
 
-Status Encode(const TopK& op, Encoding& e) { return Append(e, e.Int("k", op.k)); }
+Status Encode(const TopK& op, Encoding& e) {
+  const bool last = op.axis == -1 || std::cmp_equal(op.axis + 1, e.layer().input(0).shape.size());
+  if (last && op.greatest) return Append(e, e.Int("k", op.k));
+  return e.layer().Unsupported("the format has the greatest elements of the last dimension only");
+}
 
 constexpr TfliteRow kRows[] = {
     {Code::SOFTMAX, 3, TranslateSoftmax, &Softmax::kRow, WriteBy<Softmax, Encode>},

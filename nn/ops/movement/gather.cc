@@ -3,10 +3,12 @@
 #include <cstddef>
 #include <cstring>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "intaglio/nn/ops/movement/operators.h"
 #include "intaglio/nn/ops/support/checks.h"
+#include "intaglio/nn/ops/support/indices.h"
 #include "intaglio/nn/ops/support/loops.h"
 #include "intaglio/nn/ops/support/quantization.h"
 #include "intaglio/nn/ops/support/rows.h"
@@ -15,17 +17,6 @@
 namespace intaglio::nn {
 namespace {
 
-Status NoSuchIndex(int64_t index, int64_t extent) {
-  return InvalidArgument("the index " + std::to_string(index) + " is not in [0, " +
-                         std::to_string(extent) + ")");
-}
-
-Status CheckIndexType(const LayerView& layer, Type type) {
-  if (type == Type::kInt16 || type == Type::kInt32 || type == Type::kInt64) return {};
-  return layer.Unsupported(std::string("the indices are ") + NameOf(type) +
-                           ", not int16, int32 or int64");
-}
-
 // The extents of a gathering as loops: [batch, outer, axis, inner] and [batch, indices].
 struct GatherSizes {
   int64_t batch = 1;
@@ -33,6 +24,7 @@ struct GatherSizes {
   int64_t extent = 1;
   int64_t indices = 1;
   size_t bytes = 1;  // of a piece
+  bool from_end = false;
 };
 
 struct GatherAxes {
@@ -68,11 +60,14 @@ Status RunGather(const GatherSizes& s, const std::byte* x, const Index* indices,
   if (s.bytes == 0) return {};
   for (int64_t b = 0; b < s.batch; ++b, indices += s.indices) {
     for (int64_t i = 0; i < s.indices; ++i) {
-      if (indices[i] < 0 || indices[i] >= s.extent) return NoSuchIndex(indices[i], s.extent);
+      if (!Exists(PlaceOf(indices[i], s.extent, s.from_end), s.extent)) {
+        return NoSuchIndex(indices[i], s.extent, s.from_end);
+      }
     }
     for (int64_t o = 0; o < s.outer; ++o) {
       for (int64_t i = 0; i < s.indices; ++i, out += s.bytes) {
-        std::memcpy(out, x + static_cast<size_t>(indices[i]) * s.bytes, s.bytes);
+        const int64_t place = PlaceOf(indices[i], s.extent, s.from_end);
+        std::memcpy(out, x + static_cast<size_t>(place) * s.bytes, s.bytes);
       }
       x += static_cast<size_t>(s.extent) * s.bytes;
     }
@@ -80,23 +75,28 @@ Status RunGather(const GatherSizes& s, const std::byte* x, const Index* indices,
   return {};
 }
 
-// [count, depth] indices into the first `depth` dimensions.
+// [batch, count, depth] indices into `depth` dimensions behind those of the batch.
 struct NdSizes {
+  int64_t batch = 1;
   int64_t count = 1;
   Shape extents;
   std::vector<ptrdiff_t> strides;  // bytes
-  size_t bytes = 1;
+  size_t bytes = 1;                // of a piece
+  size_t batch_bytes = 1;          // of x
+  bool from_end = false;
 };
 
 template <class Index>
 Status RunGatherNd(const NdSizes& s, const std::byte* x, const Index* indices, std::byte* out) {
   if (s.bytes == 0) return {};
-  for (int64_t i = 0; i < s.count; ++i, out += s.bytes) {
+  for (int64_t i = 0; i < s.batch * s.count; ++i, out += s.bytes) {
+    if (i != 0 && i % s.count == 0) x += s.batch_bytes;
     ptrdiff_t offset = 0;
     for (size_t d = 0; d < s.extents.size(); ++d) {
       const int64_t index = *indices++;
-      if (index < 0 || index >= s.extents[d]) return NoSuchIndex(index, s.extents[d]);
-      offset += static_cast<ptrdiff_t>(index) * s.strides[d];
+      const int64_t place = PlaceOf(index, s.extents[d], s.from_end);
+      if (!Exists(place, s.extents[d])) return NoSuchIndex(index, s.extents[d], s.from_end);
+      offset += static_cast<ptrdiff_t>(place) * s.strides[d];
     }
     std::memcpy(out, x + offset, s.bytes);
   }
@@ -185,6 +185,7 @@ Result<PreparedLayer> PrepareGather(const LayerView& layer, const LayerOptions&)
   INTAGLIO_RETURN_IF_ERROR(CheckType(layer, x, layer.output().type));
   INTAGLIO_RETURN_IF_ERROR(CheckIndexType(layer, indices.type));
   GatherSizes sizes;
+  sizes.from_end = layer.op<Gather>().from_end;
   sizes.batch = Product(x.shape, 0, axes->batch_dims);
   sizes.outer = Product(x.shape, axes->batch_dims, axes->axis);
   sizes.extent = x.shape[axes->axis];
@@ -206,12 +207,17 @@ Result<PreparedLayer> PrepareGather(const LayerView& layer, const LayerOptions&)
 ShapesResult InferGatherNd(const LayerView& layer) {
   const Shape& x = layer.input(0).shape;
   const Shape& indices = layer.input(1).shape;
-  if (indices.empty() || x.empty() || static_cast<size_t>(indices.back()) > x.size()) {
+  const int batch = layer.op<GatherNd>().batch_dims;
+  bool valid = !indices.empty() && !x.empty() && batch >= 0 &&
+               std::cmp_less(batch, indices.size()) &&
+               std::cmp_less_equal(int64_t{indices.back()} + batch, x.size());
+  for (size_t i = 0; valid && std::cmp_less(i, batch); ++i) valid = x[i] == indices[i];
+  if (!valid) {
     return layer.Invalid("the indices " + ToString(indices) + " do not name places in " +
-                         ToString(x));
+                         ToString(x) + " with " + std::to_string(batch) + " common dimensions");
   }
   Shape shape(indices.begin(), indices.end() - 1);
-  shape.insert(shape.end(), x.begin() + indices.back(), x.end());
+  shape.insert(shape.end(), x.begin() + batch + indices.back(), x.end());
   return std::vector<Shape>{shape};
 }
 
@@ -220,13 +226,21 @@ Result<PreparedLayer> PrepareGatherNd(const LayerView& layer, const LayerOptions
   const Tensor& indices = layer.input(1);
   INTAGLIO_RETURN_IF_ERROR(CheckType(layer, x, layer.output().type));
   INTAGLIO_RETURN_IF_ERROR(CheckIndexType(layer, indices.type));
-  const auto depth = static_cast<size_t>(indices.shape.back());
+  const auto batch_dims = static_cast<size_t>(layer.op<GatherNd>().batch_dims);
+  const size_t end = batch_dims + static_cast<size_t>(indices.shape.back());
   NdSizes sizes;
-  sizes.count = Product(indices.shape, 0, indices.shape.size() - 1);
-  sizes.bytes = static_cast<size_t>(Product(x.shape, depth, x.shape.size())) * SizeOf(x.type);
-  sizes.extents.assign(x.shape.begin(), x.shape.begin() + static_cast<ptrdiff_t>(depth));
+  sizes.from_end = layer.op<GatherNd>().from_end;
+  sizes.batch = Product(indices.shape, 0, batch_dims);
+  sizes.count = Product(indices.shape, batch_dims, indices.shape.size() - 1);
+  const auto bytes_from = [&](size_t axis) {
+    return static_cast<size_t>(Product(x.shape, axis, x.shape.size())) * SizeOf(x.type);
+  };
+  sizes.bytes = bytes_from(end);
+  sizes.batch_bytes = bytes_from(batch_dims);
+  sizes.extents.assign(x.shape.begin() + static_cast<ptrdiff_t>(batch_dims),
+                       x.shape.begin() + static_cast<ptrdiff_t>(end));
   const std::vector<ptrdiff_t> strides = DenseStrides(x.shape);
-  for (size_t i = 0; i < depth; ++i) {
+  for (size_t i = batch_dims; i < end; ++i) {
     sizes.strides.push_back(strides[i] * static_cast<ptrdiff_t>(SizeOf(x.type)));
   }
   PreparedLayer prepared;

@@ -11,6 +11,7 @@
 #include "intaglio/nn/ops/movement/operators.h"
 #include "intaglio/nn/ops/support/binary.h"
 #include "intaglio/nn/ops/support/checks.h"
+#include "intaglio/nn/ops/support/indices.h"
 #include "intaglio/nn/ops/support/moves.h"
 #include "intaglio/nn/ops/support/quantization.h"
 #include "intaglio/nn/ops/support/rows.h"
@@ -96,7 +97,7 @@ Status CheckSequence(const LayerView& layer) {
 }
 
 template <class Index>
-void RunOneHot(ptrdiff_t outer, int depth, ptrdiff_t inner, size_t size,
+void RunOneHot(ptrdiff_t outer, int depth, ptrdiff_t inner, size_t size, bool from_end,
                const RunArguments& arguments) {
   const auto* indices = static_cast<const Index*>(arguments.inputs[0]);
   const Element on = Load(arguments.inputs[1], size);
@@ -105,7 +106,8 @@ void RunOneHot(ptrdiff_t outer, int depth, ptrdiff_t inner, size_t size,
   for (ptrdiff_t o = 0; o < outer; ++o, indices += inner) {
     for (int d = 0; d < depth; ++d) {
       for (ptrdiff_t i = 0; i < inner; ++i, out += size) {
-        std::memcpy(out, (indices[i] == d ? on : off).bytes, size);
+        const bool hot = PlaceOf(indices[i], depth, from_end) == d;
+        std::memcpy(out, (hot ? on : off).bytes, size);
       }
     }
   }
@@ -202,12 +204,13 @@ Result<PreparedLayer> PrepareOneHot(const LayerView& layer, const LayerOptions&)
   const auto outer = static_cast<ptrdiff_t>(*CountElements(Shape(indices.begin(), middle)));
   const auto inner = static_cast<ptrdiff_t>(*CountElements(Shape(middle, indices.end())));
   const int depth = layer.op<OneHot>().depth;
+  const bool from_end = layer.op<OneHot>().from_end;
   const size_t size = SizeOf(layer.output().type);
   PreparedLayer prepared;
   prepared.routine = VisitType<int32_t, int64_t>(layer.input(0).type, [&](auto zero) {
     using Index = decltype(zero);
     return RoutineOf([=](const RunArguments& arguments) {
-      RunOneHot<Index>(outer, depth, inner, size, arguments);
+      RunOneHot<Index>(outer, depth, inner, size, from_end, arguments);
     });
   });
   return prepared;

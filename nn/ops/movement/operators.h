@@ -112,15 +112,55 @@ struct StridedSlice {
 
 // Inputs: x; indices, int16, int32 or int64. The slices of x along the axis that the indices name,
 // in the place of that axis; batch_dims dimensions are common to both. An index that does not exist
-// makes the run fail.
+// makes the run fail. With from_end, which .tflite files cannot say, negative ones count from the
+// end.
 struct Gather {
   static const OperatorRow kRow;
   int axis = 0;
   int batch_dims = 0;
+  bool from_end = false;
 };
-// Inputs: x; indices, whose last dimension holds places in the first dimensions of x.
+// Inputs: x; indices, whose last dimension holds places in the first dimensions of x behind
+// batch_dims dimensions that are common to both. .tflite files have neither these nor from_end.
 struct GatherNd {
   static const OperatorRow kRow;
+  int batch_dims = 0;
+  bool from_end = false;
+};
+// Inputs: x; indices of its rank, nowhere longer but along the axis. Each names, in the place of
+// its own along the axis, an element of x. Negative ones count from the end; one that does not
+// exist makes the run fail. No .tflite form.
+struct GatherElements {
+  static const OperatorRow kRow;
+  int axis = 0;
+};
+
+// What a place that updates go to becomes: the last update; or its own number and all updates in
+// turn, combined. Integers wrap. NaN is the least and the greatest of numbers of which one is NaN.
+enum class Scattering : uint8_t { kReplace, kAdd, kMultiply, kLeast, kGreatest };
+
+// Inputs: x; indices of its rank, nowhere longer but along the axis; updates of the indices' shape.
+// The output is x with each update where its index says, in the place of its own along the axis.
+// Negative indices count from the end; one that does not exist makes the run fail. Numbers that are
+// combined must not be quantized. No .tflite form.
+struct ScatterElements {
+  static const OperatorRow kRow;
+  int axis = 0;
+  Scattering scattering = Scattering::kReplace;
+};
+// The same with indices [..., D], which name places in the first D dimensions of x, and updates of
+// the shape [..., rest of x's].
+struct ScatterNdUpdate {
+  static const OperatorRow kRow;
+  Scattering scattering = Scattering::kReplace;
+};
+
+// x [..., rows, columns] of which column c of row r stays where c - r is at least k (`upper`), or
+// at most k. The rest becomes 0. No .tflite form.
+struct Trilu {
+  static const OperatorRow kRow;
+  bool upper = true;
+  int64_t k = 0;
 };
 // Inputs: indices [N], int32; rows [R, ...]. Rows quantized with zero point 0 give float32 where
 // the output is float32, with a scale per tensor or per row.
@@ -154,11 +194,13 @@ struct Sequence {
 };
 
 // Inputs: indices, int32 or int64; the value of what is hot; that of the rest. A new axis of
-// `depth` elements (-1: the last), of which that at the index is hot.
+// `depth` elements (-1: the last), of which that at the index is hot; none where there is no such
+// element. With from_end, which .tflite files cannot say, negative indices count from the end.
 struct OneHot {
   static const OperatorRow kRow;
   int depth = 0;
   int axis = -1;
+  bool from_end = false;
 };
 
 // [N, H, W, C] to [N, H / block, W / block, C block^2], and back.

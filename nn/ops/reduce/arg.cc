@@ -1,4 +1,4 @@
-// ARG_MAX, ARG_MIN, TOPK_V2: the places of the greatest and smallest elements.
+// ARG_MAX, ARG_MIN, TOPK_V2, HARDMAX: the places of the greatest and smallest elements.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -145,31 +145,52 @@ Result<PreparedLayer> PrepareArg(const LayerView& layer, const LayerOptions& opt
 }
 
 // NaN comes last; of equal elements the first comes first.
-template <class T>
-bool ComesBefore(const T* values, int32_t a, int32_t b) {
+template <class Better, class T>
+bool ComesBefore(const T* values, ptrdiff_t step, int32_t a, int32_t b) {
+  const T first = values[a * step];
+  const T second = values[b * step];
   if constexpr (std::is_floating_point_v<T>) {
-    if (std::isnan(values[a]) != std::isnan(values[b])) return std::isnan(values[b]);
+    if (std::isnan(first) != std::isnan(second)) return std::isnan(second);
   }
-  if (values[b] < values[a]) return true;
-  if (values[a] < values[b]) return false;
+  if (Better()(first, second)) return true;
+  if (Better()(second, first)) return false;
   return a < b;
 }
 
-template <class T, class Place>
-void RunTopK(ptrdiff_t rows, int32_t extent, int32_t k, const RunArguments& arguments) {
+template <class T, class Place, class Better>
+void RunTopK(const Sizes& s, int32_t k, const RunArguments& arguments) {
   const auto* in = static_cast<const T*>(arguments.inputs[0]);
   auto* values = static_cast<T*>(arguments.outputs[0]);
   auto* places = static_cast<Place*>(arguments.outputs[1]);
   auto* const order = static_cast<int32_t*>(arguments.scratch);
-  for (ptrdiff_t row = 0; row < rows; ++row, in += extent) {
-    std::iota(order, order + extent, 0);
-    std::partial_sort(order, order + k, order + extent,
-                      [in](int32_t a, int32_t b) { return ComesBefore(in, a, b); });
-    for (int32_t i = 0; i < k; ++i) {
-      *values++ = in[order[i]];
-      *places++ = static_cast<Place>(order[i]);
+  const ptrdiff_t step = s.inner;
+  for (ptrdiff_t row = 0; row < s.outer * s.inner; ++row) {
+    if (row != 0 && row % step == 0) {
+      in += (s.extent - 1) * step;
+      values += (k - 1) * step;
+      places += (k - 1) * step;
     }
+    std::iota(order, order + s.extent, 0);
+    std::partial_sort(order, order + k, order + s.extent,
+                      [=](int32_t a, int32_t b) { return ComesBefore<Better>(in, step, a, b); });
+    for (int32_t i = 0; i < k; ++i) {
+      values[i * step] = in[order[i] * step];
+      places[i * step] = static_cast<Place>(order[i]);
+    }
+    ++in;
+    ++values;
+    ++places;
   }
+}
+
+// The place of the first NaN or, without one, of the first greatest element.
+ptrdiff_t PlaceOfGreatest(const float* x, ptrdiff_t extent, ptrdiff_t step) {
+  ptrdiff_t place = 0;
+  for (ptrdiff_t a = 0; a < extent; ++a) {
+    if (std::isnan(x[a * step])) return a;
+    if (x[a * step] > x[place * step]) place = a;
+  }
+  return place;
 }
 
 ShapesResult InferArgMax(const LayerView& layer) {
@@ -191,11 +212,15 @@ Result<PreparedLayer> PrepareArgMin(const LayerView& layer, const LayerOptions& 
 ShapesResult InferTopK(const LayerView& layer) {
   Shape shape = layer.input(0).shape;
   const int k = layer.op<TopK>().k;
-  if (shape.empty() || k < 0 || k > shape.back()) {
-    return layer.Invalid("there are no " + std::to_string(k) + " elements in the rows of " +
+  const Result<size_t> axis = AxisOf(layer, layer.op<TopK>().axis, shape.size());
+  if (!axis.ok()) return axis.status();
+  if (k < 0 || k > shape[*axis]) {
+    const bool last = *axis + 1 == shape.size();
+    return layer.Invalid("there are no " + std::to_string(k) + " elements " +
+                         (last ? "in the rows" : "along axis " + std::to_string(*axis)) + " of " +
                          ToString(shape));
   }
-  shape.back() = k;
+  shape[*axis] = k;
   return std::vector<Shape>{shape, shape};
 }
 
@@ -203,30 +228,70 @@ Result<PreparedLayer> PrepareTopK(const LayerView& layer, const LayerOptions&) {
   const Tensor& x = layer.input(0);
   INTAGLIO_RETURN_IF_ERROR(CheckType(layer, x, layer.output().type));
   const Type place_type = layer.output(1).type;
-  const int extent = x.shape.back();
-  const int k = layer.op<TopK>().k;
+  const TopK& op = layer.op<TopK>();
+  const Result<size_t> axis = AxisOf(layer, op.axis, x.shape.size());
+  if (!axis.ok()) return axis.status();
+  const int extent = x.shape[*axis];
   if (place_type == Type::kInt16 && extent > std::numeric_limits<int16_t>::max()) {
     return layer.Invalid("rows of " + std::to_string(extent) + " elements have no int16 places");
   }
-  const auto rows =
-      static_cast<ptrdiff_t>(*CountElements(Shape(x.shape.begin(), x.shape.end() - 1)));
+  Sizes sizes = SizesOf(x.shape, *axis);
+  if (op.k == 0) sizes.outer = 0;
   PreparedLayer prepared;
   prepared.scratch_bytes = static_cast<size_t>(extent) * sizeof(int32_t);
   prepared.routine =
       VisitType<int8_t, uint8_t, int16_t, int32_t, int64_t, float>(x.type, [&](auto zero) {
         using T = decltype(zero);
-        return VisitType<int16_t, int32_t>(place_type, [&](auto place) {
+        return VisitType<int16_t, int32_t, int64_t>(place_type, [&](auto place) {
           using Place = decltype(place);
-          return RoutineOf([=](const RunArguments& arguments) {
-            RunTopK<T, Place>(k == 0 ? 0 : rows, extent, k, arguments);
-          });
+          return RoutineOf(
+              [sizes, k = op.k, greatest = op.greatest](const RunArguments& arguments) {
+                if (greatest) return RunTopK<T, Place, std::greater<>>(sizes, k, arguments);
+                RunTopK<T, Place, std::less<>>(sizes, k, arguments);
+              });
         });
       });
   if (prepared.routine != nullptr) return prepared;
   return layer.Unsupported(std::string("places as ") + NameOf(place_type));
 }
 
+ShapesResult InferHardmax(const LayerView& layer) {
+  const Shape& shape = layer.input(0).shape;
+  const Result<size_t> axis = AxisOf(layer, layer.op<Hardmax>().axis, shape.size());
+  if (!axis.ok()) return axis.status();
+  return std::vector<Shape>{shape};
+}
+
+Result<PreparedLayer> PrepareHardmax(const LayerView& layer, const LayerOptions&) {
+  INTAGLIO_RETURN_IF_ERROR(CheckOneType(layer));
+  const Shape& shape = layer.input(0).shape;
+  const Result<size_t> axis = AxisOf(layer, layer.op<Hardmax>().axis, shape.size());
+  if (!axis.ok()) return axis.status();
+  const Sizes s = SizesOf(shape, *axis);
+  PreparedLayer prepared;
+  prepared.routine = RoutineOf([s](const RunArguments& arguments) {
+    if (s.extent == 0) return;
+    const auto* const in = static_cast<const float*>(arguments.inputs[0]);
+    auto* const out = static_cast<float*>(arguments.outputs[0]);
+    std::fill_n(out, s.outer * s.extent * s.inner, 0.0f);
+    for (ptrdiff_t o = 0; o < s.outer; ++o) {
+      for (ptrdiff_t i = 0; i < s.inner; ++i) {
+        const ptrdiff_t first = o * s.extent * s.inner + i;
+        out[first + PlaceOfGreatest(in + first, s.extent, s.inner) * s.inner] = 1;
+      }
+    }
+  });
+  return prepared;
+}
+
 }  // namespace
+
+constinit const OperatorRow Hardmax::kRow = {.name = "HARDMAX",
+                                             .min_inputs = 1,
+                                             .max_inputs = 1,
+                                             .types = kFloat,
+                                             .infer = InferHardmax,
+                                             .candidates = Candidate{"arg", PrepareHardmax}};
 
 constinit const OperatorRow TopK::kRow = {.name = "TOPK_V2",
                                           .min_inputs = 1,

@@ -84,11 +84,21 @@ struct ReduceAll {
   bool keep_dims = false;
 };
 
-// Outputs: the k greatest elements of the last dimension, the greatest first, and their places
-// (int16 or int32). The first of equal ones comes first.
+// Outputs: the k greatest elements along the axis, the greatest first, or the smallest ones, the
+// smallest first; and their places (int16, int32 or int64). The first of equal ones comes first,
+// and NaN last. .tflite files have the greatest of the last dimension only.
 struct TopK {
   static const OperatorRow kRow;
   int k = 0;
+  int axis = -1;
+  bool greatest = true;
+};
+
+// 1 at the first greatest element along the axis, where NaN counts as greater than all numbers; 0
+// elsewhere. No .tflite form.
+struct Hardmax {
+  static const OperatorRow kRow;
+  int axis = -1;
 };
 
 // The place of the first greatest or smallest element along the axis, int32 or int64.
