@@ -1,6 +1,6 @@
 // Nodes that compute each element of the output from one element of each input.
-#include <algorithm>
-#include <utility>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "intaglio/nn/formats/onnx/rows.h"
@@ -11,24 +11,52 @@ namespace {
 
 template <class Op>
 void Unary(Translation& t) {
-  t.Set(0, t.make.AddLike(Op{}, {t.in(0)}));
+  t.Set(0, t.make.AddLike(Op{}, {t.make.Unquantized(t.in(0))}));
+}
+
+// Functions with a parameter.
+template <class Op>
+void WithAlpha(Translation& t) {
+  Op op;
+  op.alpha = t.Float("alpha", op.alpha);
+  t.Set(0, t.make.AddLike(op, {t.in(0)}));
+}
+
+template <class Op>
+TensorId Join(Translation& t, const Op& op, TensorId a, TensorId b) {
+  return t.make.AddLike(op, {t.make.Unquantized(a), t.make.Unquantized(b)});
 }
 
 template <class Op>
 void Binary(Translation& t) {
-  t.Set(0, t.make.AddLike(Op{}, {t.in(0), t.in(1)}));
+  t.Set(0, Join(t, Op{}, t.in(0), t.in(1)));
+}
+
+// Arithmetic of IEEE numbers, where TFLite's takes the greatest number for infinity.
+template <class Op>
+Op Ieee() {
+  Op op;
+  if constexpr (requires { op.keeps_infinities; }) op.keeps_infinities = true;
+  if constexpr (requires { op.keeps_nan; }) op.keeps_nan = true;
+  return op;
+}
+
+template <class Op>
+void Arithmetic(Translation& t) {
+  t.Set(0, Join(t, Ieee<Op>(), t.in(0), t.in(1)));
 }
 
 template <class Op>
 void Comparison(Translation& t) {
-  t.Set(0, t.make.Add(Op{}, {t.in(0), t.in(1)}, Type::kBool));
+  t.Set(0,
+        t.make.Add(Op{}, {t.make.Unquantized(t.in(0)), t.make.Unquantized(t.in(1))}, Type::kBool));
 }
 
 // Sum, Max, Min: any number of inputs, one after the other.
 template <class Op>
 void Variadic(Translation& t) {
   TensorId sum = t.in(0);
-  for (size_t i = 1; i < t.input_count(); ++i) sum = t.make.AddLike(Op{}, {sum, t.in(i)});
+  for (size_t i = 1; i < t.input_count(); ++i) sum = Join(t, Ieee<Op>(), sum, t.in(i));
   t.Set(0, sum);
 }
 
@@ -42,6 +70,80 @@ void ReadMean(Translation& t) {
 void ReadLeakyRelu(Translation& t) {
   t.Set(0, t.make.AddLike(LeakyRelu{t.Float("alpha", 0.01f)}, {t.in(0)}));
 }
+
+void ReadSelu(Translation& t) {
+  const Selu standard;
+  const Selu op = {t.Float("alpha", standard.alpha), t.Float("gamma", standard.gamma)};
+  t.Set(0, t.make.AddLike(op, {t.in(0)}));
+}
+
+void ReadHardSigmoid(Translation& t) {
+  t.Set(0, t.make.AddLike(HardSigmoid{t.Float("alpha", 0.2f), t.Float("beta", 0.5f)}, {t.in(0)}));
+}
+
+// x times HardSigmoid of x with alpha = 1 / 6 and beta = .5, each step rounded.
+void ReadHardSwish(Translation& t) {
+  const TensorId gate = t.make.AddLike(HardSigmoid{1.0f / 6.0f, 0.5f}, {t.in(0)});
+  t.Set(0, t.make.AddLike(Mul{}, {t.in(0), gate}));
+}
+
+void ReadShrink(Translation& t) {
+  t.Set(0, t.make.AddLike(Shrink{t.Float("bias", 0), t.Float("lambd", 0.5f)}, {t.in(0)}));
+}
+
+void ReadIsInf(Translation& t) {
+  const IsInf op = {t.Flag("detect_negative", true), t.Flag("detect_positive", true)};
+  t.Set(0, t.make.Add(op, {t.in(0)}, Type::kBool));
+}
+
+void ReadIsNan(Translation& t) { t.Set(0, t.make.Add(IsNan{}, {t.in(0)}, Type::kBool)); }
+
+void ReadBitShift(Translation& t) {
+  const std::string direction = t.String("direction", "");
+  if (direction != "LEFT" && direction != "RIGHT") return t.Invalid("direction is unknown");
+  t.Set(0, t.make.AddLike(BitShift{direction == "RIGHT"}, {t.in(0), t.in(1)}));
+}
+
+void ReadMod(Translation& t) {
+  if (t.Flag("fmod", false)) return Binary<Fmod>(t);
+  Binary<FloorMod>(t);
+}
+
+// A bound that is known, of x's type.
+std::optional<Clip::Bound> BoundOf(Translation& t, TensorId id) {
+  LayerMaker& make = t.make;
+  if (id == kNoTensor) return std::nullopt;
+  if (make.ok() && Count(make.ShapeOf(id)) != 1) t.Invalid("a bound is not one number");
+  if (make.At(id).type == Type::kFloat32) {
+    const std::vector<float> value = make.Floats(id, "a bound");
+    return make.ok() ? std::optional<Clip::Bound>(double{value[0]}) : std::nullopt;
+  }
+  const std::vector<int64_t> value = make.Ints(id, "a bound");
+  return make.ok() ? std::optional<Clip::Bound>(value[0]) : std::nullopt;
+}
+
+// Before opset 11 the bounds are attributes.
+void ReadClip(Translation& t) {
+  LayerMaker& make = t.make;
+  Clip clip;
+  if (t.opset() < 11) {
+    if (t.HasAttribute("min")) clip.low = double{t.Float("min", 0)};
+    if (t.HasAttribute("max")) clip.high = double{t.Float("max", 0)};
+    return t.Set(0, make.AddLike(clip, {t.in(0)}));
+  }
+  const auto is_known = [&](TensorId id) { return id == kNoTensor || make.IsConstant(id); };
+  TensorId x = make.Unquantized(t.in(0));
+  if (is_known(t.optional(1)) && is_known(t.optional(2))) {
+    clip.low = BoundOf(t, t.optional(1));
+    clip.high = BoundOf(t, t.optional(2));
+    return t.Set(0, make.AddLike(clip, {x}));
+  }
+  if (t.has(1)) x = Join(t, Ieee<Maximum>(), x, t.in(1));
+  if (t.has(2)) x = Join(t, Ieee<Minimum>(), x, t.in(2));
+  t.Set(0, x);
+}
+
+void ReadPow(Translation& t) { t.Set(0, t.make.AddLike(Pow{}, {t.in(0), t.in(1)})); }
 
 void ReadGelu(Translation& t) {
   const bool approximate = t.String("approximate", "none") == "tanh";
@@ -79,22 +181,41 @@ void ReadWhere(Translation& t) {
 
 constexpr OnnxRow kRows[] = {
     {"Abs", Unary<Abs>, "float32, integers"},
-    {"Add", Binary<Add>, "float32, integers"},
+    {"Acos", Unary<Acos>, "float32"},
+    {"Acosh", Unary<Acosh>, "float32"},
+    {"Add", Arithmetic<Add>, "float32, integers"},
     {"And", Binary<LogicalAnd>, "bool"},
+    {"Asin", Unary<Asin>, "float32"},
+    {"Asinh", Unary<Asinh>, "float32"},
+    {"Atan", Unary<Atan>, "float32"},
+    {"Atanh", Unary<Atanh>, "float32"},
+    {"BitShift", ReadBitShift, "uint8"},
+    {"BitwiseAnd", Binary<BitwiseAnd>, "integers"},
+    {"BitwiseNot", Unary<BitwiseNot>, "integers"},
+    {"BitwiseOr", Binary<BitwiseOr>, "integers"},
+    {"BitwiseXor", Binary<BitwiseXor>, "integers"},
     {"Cast", ReadCast, "float32, integers, bool"},
     {"CastLike", ReadCastLike, "float32, integers, bool"},
     {"Ceil", Unary<Ceil>, "float32"},
+    {"Celu", WithAlpha<Celu>, "float32"},
+    {"Clip", ReadClip, "float32, integers"},
     {"Cos", Unary<Cos>, "float32"},
-    {"Div", Binary<Div>, "float32, integers"},
+    {"Cosh", Unary<Cosh>, "float32"},
+    {"Div", Arithmetic<Div>, "float32, integers"},
     {"Dropout", ReadDropout, "any"},
+    {"Elu", WithAlpha<Elu>, "float32"},
     {"Equal", Comparison<Equal>, "float32, integers, bool"},
+    {"Erf", Unary<Erf>, "float32"},
     {"Exp", Unary<Exp>, "float32"},
     {"Floor", Unary<Floor>, "float32"},
     {"Gelu", ReadGelu, "float32"},
     {"Greater", Comparison<Greater>, "float32, integers"},
     {"GreaterOrEqual", Comparison<GreaterEqual>, "float32, integers"},
-    {"HardSwish", Unary<HardSwish>, "float32"},
+    {"HardSigmoid", ReadHardSigmoid, "float32"},
+    {"HardSwish", ReadHardSwish, "float32"},
     {"Identity", ReadIdentity, "any"},
+    {"IsInf", ReadIsInf, "float32"},
+    {"IsNaN", ReadIsNan, "float32"},
     {"LeakyRelu", ReadLeakyRelu, "float32"},
     {"Less", Comparison<Less>, "float32, integers"},
     {"LessOrEqual", Comparison<LessEqual>, "float32, integers"},
@@ -102,21 +223,34 @@ constexpr OnnxRow kRows[] = {
     {"Max", Variadic<Maximum>, "float32, integers"},
     {"Mean", ReadMean, "float32"},
     {"Min", Variadic<Minimum>, "float32, integers"},
-    {"Mul", Binary<Mul>, "float32, integers"},
+    {"Mish", Unary<Mish>, "float32"},
+    {"Mod", ReadMod, "float32, integers"},
+    {"Mul", Arithmetic<Mul>, "float32, integers"},
     {"Neg", Unary<Neg>, "float32, integers"},
     {"Not", Unary<LogicalNot>, "bool"},
     {"Or", Binary<LogicalOr>, "bool"},
     {"PRelu", ReadPRelu, "float32"},
-    {"Pow", Binary<Pow>, "float32, int32"},
+    {"Pow", ReadPow, "float32, int32, int64"},
+    {"Reciprocal", Unary<Reciprocal>, "float32"},
     {"Relu", Unary<Relu>, "float32"},
     {"Round", Unary<Round>, "float32"},
+    {"Selu", ReadSelu, "float32"},
+    {"Shrink", ReadShrink, "float32"},
     {"Sigmoid", Unary<Logistic>, "float32"},
+    {"Sign", Unary<Sign>, "float32, integers"},
     {"Sin", Unary<Sin>, "float32"},
+    {"Sinh", Unary<Sinh>, "float32"},
+    {"Softplus", Unary<Softplus>, "float32"},
+    {"Softsign", Unary<Softsign>, "float32"},
     {"Sqrt", Unary<Sqrt>, "float32"},
-    {"Sub", Binary<Sub>, "float32, integers"},
+    {"Sub", Arithmetic<Sub>, "float32, integers"},
     {"Sum", Variadic<Add>, "float32"},
+    {"Swish", WithAlpha<Swish>, "float32"},
+    {"Tan", Unary<Tan>, "float32"},
     {"Tanh", Unary<Tanh>, "float32"},
+    {"ThresholdedRelu", WithAlpha<ThresholdedRelu>, "float32"},
     {"Where", ReadWhere, "any"},
+    {"Xor", Binary<LogicalXor>, "bool"},
 };
 
 }  // namespace

@@ -33,6 +33,12 @@ bool LayerMaker::Charge(size_t bytes) {
   return ok();
 }
 
+bool LayerMaker::Allows(size_t bytes) {
+  if (!Charge(bytes)) return false;
+  ledger_.Return(bytes);
+  return true;
+}
+
 TensorId LayerMaker::AddTensor(Tensor tensor) {
   if (!Charge(sizeof(Tensor) + label_.size())) return kNoTensor;
   if (tensor.name.empty()) tensor.name = label_;

@@ -47,6 +47,10 @@ class LayerMaker {
   std::vector<TensorId> AddMany(Operator op, std::vector<TensorId> inputs,
                                 const std::vector<Type>& types);
 
+  // Whether so much memory may be taken for a constant that is about to be made. An error sticks if
+  // not. The constant is charged when it is added.
+  bool Allows(size_t bytes);
+
   // A constant of these values, of type T.
   template <class T>
   TensorId Constant(std::vector<T> values, Shape shape, Quantization quantization = {}) {

@@ -4,7 +4,9 @@
 #include <utility>
 #include <vector>
 
+#include "intaglio/nn/formats/onnx/pad.h"
 #include "intaglio/nn/formats/onnx/rows.h"
+#include "intaglio/nn/formats/onnx/tensors.h"
 
 namespace intaglio::nn::onnx {
 namespace {
@@ -194,7 +196,7 @@ void ReadSplit(Translation& t) {
   std::vector<int> sizes = ToInts(t, t.Ints("split"), "split");
   if (t.opset() >= 13 && t.has(1)) sizes = ToInts(t, t.make.Ints(t.in(1), "split"), "split");
   if (sizes.empty()) {
-    const int chunk = (extent + count - 1) / count;
+    const int chunk = (extent + count - 1) / std::max(count, 1);
     for (int left = extent; static_cast<int>(sizes.size()) < count; left -= sizes.back()) {
       sizes.push_back(std::min(chunk, left));
     }
@@ -257,13 +259,92 @@ void ReadRange(Translation& t) {
   t.Set(0, t.make.AddLike(Sequence{}, {t.in(0), t.in(1), t.in(2)}));
 }
 
+void ReadOneHot(Translation& t) {
+  LayerMaker& make = t.make;
+  const std::vector<int64_t> depth = make.Ints(t.in(1), "the depth");
+  if (!make.ok()) return;
+  if (depth.size() != 1 || depth[0] < 1 || depth[0] > 1 << 30)
+    return t.Invalid("the depth is no size");
+  const int rank = t.rank(0) + 1;
+  const int axis = Axis(make, t.Int("axis", -1), rank);
+  if (!make.ok() || Count(make.ShapeOf(t.in(2))) != 2) return t.Invalid("needs two values");
+  const auto value = [&](int i) {
+    return make.Reshaped(make.AddLike(Slice{{i}, {1}}, {t.in(2)}), {});
+  };
+  // Negative indices count from the end.
+  TensorId indices = make.CastTo(t.in(0), Type::kInt64);
+  indices = make.AddLike(FloorMod{}, {indices, make.Scalar<int64_t>(depth[0])});
+  const TensorId given = make.CastTo(t.in(0), Type::kInt64);
+  const TensorId low = make.Add(Less{}, {given, make.Scalar<int64_t>(-depth[0])}, Type::kBool);
+  const TensorId high =
+      make.Add(GreaterEqual{}, {given, make.Scalar<int64_t>(depth[0])}, Type::kBool);
+  const TensorId outside = make.Add(LogicalOr{}, {low, high}, Type::kBool);
+  indices = make.AddLike(SelectV2{}, {outside, make.Scalar<int64_t>(depth[0]), indices});
+  const OneHot op = {static_cast<int>(depth[0]), axis};
+  t.Set(0, make.Add(op, {indices, value(1), value(0)}, t.input(2).type));
+}
+
+// Ones on a diagonal.
+void ReadEyeLike(Translation& t) {
+  const Shape shape = t.input(0).shape;
+  if (!t.make.ok()) return;
+  if (shape.size() != 2) return t.Invalid("needs a matrix");
+  const int64_t k = t.Int("k", 0);
+  const auto count = static_cast<size_t>(Count(shape));
+  if (!t.make.Allows(count * sizeof(int32_t))) return;
+  std::vector<int32_t> values(count, 0);
+  for (int64_t row = 0; row < shape[0]; ++row) {
+    if (k < -row || k >= shape[1] - row) continue;
+    values[static_cast<size_t>(row * shape[1] + row + k)] = 1;
+  }
+  const TensorId ones = t.make.Constant<int32_t>(std::move(values), shape);
+  Type type = t.input(0).type;
+  if (t.HasAttribute("dtype")) {
+    const Result<Type> given = TypeFrom(t.IntWithin("dtype", 0, 0, 1000));
+    if (!given.ok()) return t.make.Fail(given.status());
+    type = *given;
+  }
+  t.Set(0, t.make.CastTo(ones, type));
+}
+
+// The upper or the lower triangle; the rest is 0.
+void ReadTrilu(Translation& t) {
+  LayerMaker& make = t.make;
+  const Shape shape = t.input(0).shape;
+  if (!make.ok()) return;
+  if (shape.size() < 2) return t.Invalid("needs matrices");
+  const bool upper = t.Flag("upper", true);
+  int64_t k = 0;
+  if (t.has(1)) {
+    const std::vector<int64_t> given = make.Ints(t.in(1), "the diagonal");
+    if (!make.ok() || given.size() != 1) return t.Invalid("needs one diagonal");
+    k = std::clamp<int64_t>(given[0], -(int64_t{1} << 32), int64_t{1} << 32);
+  }
+  const Shape matrix(shape.end() - 2, shape.end());
+  const auto count = static_cast<size_t>(Count(matrix));
+  if (!make.Allows(count * sizeof(int32_t))) return;
+  std::vector<int32_t> kept;
+  kept.reserve(count);
+  for (int64_t row = 0; row < matrix[0]; ++row) {
+    for (int64_t column = 0; column < matrix[1]; ++column) {
+      kept.push_back(int32_t{upper ? column - row >= k : column - row <= k});
+    }
+  }
+  const TensorId mask = make.CastTo(make.Constant<int32_t>(std::move(kept), matrix), Type::kBool);
+  const TensorId zero = make.CastTo(make.Scalar<int32_t>(0), t.input(0).type);
+  t.Set(0, make.Add(SelectV2{}, {mask, t.in(0), zero}, t.input(0).type));
+}
+
 constexpr OnnxRow kRows[] = {
     {"Concat", ReadConcat, "any"},
     {"Constant", ReadConstant, "any"},
     {"ConstantOfShape", ReadConstantOfShape, "any"},
     {"Expand", ReadExpand, "any"},
+    {"EyeLike", ReadEyeLike, "float32, integers, bool"},
     {"Flatten", ReadFlatten, "any"},
     {"Gather", ReadGather, "any"},
+    {"OneHot", ReadOneHot, "any"},
+    {"Pad", ReadPad, "any"},
     {"Range", ReadRange, "float32, int32, int64"},
     {"Reshape", ReadReshape, "any"},
     {"Shape", ReadShape, "any"},
@@ -273,6 +354,7 @@ constexpr OnnxRow kRows[] = {
     {"Squeeze", ReadSqueeze, "any"},
     {"Tile", ReadTile, "any"},
     {"Transpose", ReadTranspose, "any"},
+    {"Trilu", ReadTrilu, "float32, integers"},
     {"Unsqueeze", ReadUnsqueeze, "any"},
 };
 

@@ -1,4 +1,5 @@
 // Nodes that work along rows or reduce axes.
+#include <algorithm>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -38,6 +39,61 @@ void Reduction(Translation& t) {
   t.Set(0, t.make.AddLike(Op{reduced.axes, reduced.keep_dims}, {t.in(0)}));
 }
 
+// What is computed of each element, and of each sum.
+TensorId Same(LayerMaker&, TensorId id) { return id; }
+template <class Op>
+TensorId Apply(LayerMaker& make, TensorId id) {
+  return make.AddLike(Op{}, {id});
+}
+TensorId SquareOf(LayerMaker& make, TensorId id) { return make.AddLike(Mul{}, {id, id}); }
+
+template <TensorId (*kBefore)(LayerMaker&, TensorId), TensorId (*kAfter)(LayerMaker&, TensorId)>
+void ComposedSum(Translation& t) {
+  const Reduced reduced = ReducedBy(t, kAxesMoved);
+  TensorId x = kBefore(t.make, t.in(0));
+  if (!reduced.nothing) x = t.make.AddLike(Sum{reduced.axes, reduced.keep_dims}, {x});
+  t.Set(0, kAfter(t.make, x));
+}
+
+// log of the sum of e^x, where the greatest x is taken out before.
+void ReadLogSumExp(Translation& t) {
+  LayerMaker& make = t.make;
+  const Reduced reduced = ReducedBy(t, kAxesMoved);
+  if (reduced.nothing) return t.Set(0, t.in(0));
+  const TensorId greatest = make.AddLike(ReduceMax{reduced.axes, true}, {t.in(0)});
+  const TensorId less = make.AddLike(Sub{}, {t.in(0), greatest});
+  const TensorId sum = make.AddLike(Sum{reduced.axes, true}, {make.AddLike(Exp{}, {less})});
+  const TensorId all = make.AddLike(Add{}, {make.AddLike(Log{}, {sum}), greatest});
+  if (reduced.keep_dims || !make.ok()) return t.Set(0, all);
+  Shape shape;
+  for (int i = 0; i < t.rank(0); ++i) {
+    const bool gone = std::find(reduced.axes.begin(), reduced.axes.end(), i) != reduced.axes.end();
+    if (!gone) shape.push_back(t.input(0).shape[static_cast<size_t>(i)]);
+  }
+  t.Set(0, make.Reshaped(all, shape));
+}
+
+// Running sums.
+void ReadCumSum(Translation& t) {
+  const std::vector<int64_t> axis = t.make.Ints(t.in(1), "the axis");
+  if (!t.make.ok()) return;
+  if (axis.size() != 1) return t.Invalid("needs one axis");
+  const Cumsum op = {Axis(t.make, axis[0], t.rank(0)), t.Flag("exclusive", false),
+                     t.Flag("reverse", false)};
+  t.Set(0, t.make.AddLike(op, {t.in(0)}));
+}
+
+// 1 at the first of the greatest, 0 elsewhere.
+void ReadHardmax(Translation& t) {
+  LayerMaker& make = t.make;
+  const int axis = Axis(make, t.Int("axis", t.opset() < 13 ? 1 : -1), t.rank(0));
+  if (!make.ok()) return;
+  if (t.opset() < 13 && axis != t.rank(0) - 1) return t.Refuse("only the last axis is supported");
+  const TensorId place = make.Add(ArgMax{axis}, {t.in(0)}, Type::kInt64);
+  const OneHot op = {t.input(0).shape[static_cast<size_t>(axis)], axis};
+  t.Set(0, make.Add(op, {place, make.Scalar(1.0f), make.Scalar(0.0f)}, Type::kFloat32));
+}
+
 // Ours work along the last axis.
 TensorId AlongAxis(LayerMaker& make, TensorId id, int axis, const Operator& op) {
   const std::vector<int> last = AxisLast(axis, make.RankOf(id));
@@ -73,12 +129,19 @@ void ReadArg(Translation& t) {
 constexpr OnnxRow kRows[] = {
     {"ArgMax", ReadArg<ArgMax>, "float32, int8, uint8, int32"},
     {"ArgMin", ReadArg<ArgMin>, "float32, int8, uint8, int32"},
+    {"CumSum", ReadCumSum, "float32, int32, int64"},
+    {"Hardmax", ReadHardmax, "float32"},
     {"LogSoftmax", ReadSoftmax<LogSoftmax>, "float32"},
+    {"ReduceL1", ComposedSum<Apply<Abs>, Same>, "float32, integers"},
+    {"ReduceL2", ComposedSum<SquareOf, Apply<Sqrt>>, "float32"},
+    {"ReduceLogSum", ComposedSum<Same, Apply<Log>>, "float32"},
+    {"ReduceLogSumExp", ReadLogSumExp, "float32"},
     {"ReduceMax", Reduction<ReduceMax>, "float32, integers"},
     {"ReduceMean", Reduction<Mean>, "float32"},
     {"ReduceMin", Reduction<ReduceMin>, "float32, integers"},
     {"ReduceProd", Reduction<ReduceProd>, "float32, integers"},
     {"ReduceSum", Reduction<Sum, kSumAxesMoved>, "float32, integers"},
+    {"ReduceSumSquare", ComposedSum<SquareOf, Same>, "float32, integers"},
     {"Softmax", ReadSoftmax<Softmax>, "float32"},
 };
 

@@ -30,6 +30,7 @@ std::span<const OnnxRow> ElementwiseRows();
 std::span<const OnnxRow> LinearRows();
 std::span<const OnnxRow> MicrosoftRows();
 std::span<const OnnxRow> MovementRows();
+std::span<const OnnxRow> NormalizationRows();
 std::span<const OnnxRow> QuantizedRows();
 std::span<const OnnxRow> RecurrentRows();
 std::span<const OnnxRow> ReduceRows();
@@ -40,7 +41,7 @@ template <class Visit>
 const OnnxRow* FindRow(const Visit& visit) {
   for (const auto rows :
        {ControlRows(), ElementwiseRows(), LinearRows(), MicrosoftRows(), MovementRows(),
-        QuantizedRows(), RecurrentRows(), ReduceRows(), WindowRows()}) {
+        NormalizationRows(), QuantizedRows(), RecurrentRows(), ReduceRows(), WindowRows()}) {
     for (const OnnxRow& row : rows) {
       if (visit(row)) return &row;
     }
