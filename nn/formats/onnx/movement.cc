@@ -106,23 +106,38 @@ void ReadUnsqueeze(Translation& t) {
 
 void ReadGather(Translation& t) {
   const int axis = Axis(t.make, t.Int("axis", 0), t.rank(0));
-  if (!t.make.ok()) return;
-  // Indices count from the end where they are negative.
-  TensorId indices = t.in(1);
-  const auto extent = static_cast<int64_t>(t.input(0).shape[static_cast<size_t>(axis)]);
-  if (t.make.IsConstant(indices)) {
-    std::vector<int64_t> values = t.make.Ints(indices, "the indices");
-    for (int64_t& value : values) value += value < 0 ? extent : 0;
-    const Shape shape = t.make.ShapeOf(indices);
-    indices = t.make.Constant<int64_t>(std::move(values), shape);
-  } else {
-    const TensorId zero = t.make.CastTo(t.make.Scalar<int64_t>(0), t.input(1).type);
-    const TensorId size = t.make.CastTo(t.make.Scalar<int64_t>(extent), t.input(1).type);
-    const TensorId negative = t.make.Add(Less{}, {indices, zero}, Type::kBool);
-    const TensorId moved = t.make.AddLike(Add{}, {indices, size});
-    indices = t.make.Add(SelectV2{}, {negative, moved, indices}, t.input(1).type);
-  }
-  t.Set(0, t.make.AddLike(Gather{axis}, {t.in(0), indices}));
+  t.Set(0, t.make.AddLike(Gather{.axis = axis, .from_end = true}, {t.in(0), t.in(1)}));
+}
+
+void ReadGatherElements(Translation& t) {
+  const int axis = Axis(t.make, t.Int("axis", 0), t.rank(0));
+  t.Set(0, t.make.AddLike(GatherElements{axis}, {t.in(0), t.in(1)}));
+}
+
+void ReadGatherNd(Translation& t) {
+  const int batch_dims = t.IntWithin("batch_dims", 0, 0, 64);
+  t.Set(0, t.make.AddLike(GatherNd{batch_dims, true}, {t.in(0), t.in(1)}));
+}
+
+Scattering ScatteringOf(Translation& t) {
+  const std::string reduction = t.String("reduction", "none");
+  if (reduction == "none") return Scattering::kReplace;
+  if (reduction == "add") return Scattering::kAdd;
+  if (reduction == "mul") return Scattering::kMultiply;
+  if (reduction == "min") return Scattering::kLeast;
+  if (reduction == "max") return Scattering::kGreatest;
+  t.Invalid("the reduction is unknown");
+  return Scattering::kReplace;
+}
+
+void ReadScatterElements(Translation& t) {
+  const int axis = Axis(t.make, t.Int("axis", 0), t.rank(0));
+  const ScatterElements op = {axis, ScatteringOf(t)};
+  t.Set(0, t.make.AddLike(op, {t.in(0), t.in(1), t.in(2)}));
+}
+
+void ReadScatterNd(Translation& t) {
+  t.Set(0, t.make.AddLike(ScatterNdUpdate{ScatteringOf(t)}, {t.in(0), t.in(1), t.in(2)}));
 }
 
 struct Bounds {
@@ -271,16 +286,8 @@ void ReadOneHot(Translation& t) {
   const auto value = [&](int i) {
     return make.Reshaped(make.AddLike(Slice{{i}, {1}}, {t.in(2)}), {});
   };
-  // Negative indices count from the end.
-  TensorId indices = make.CastTo(t.in(0), Type::kInt64);
-  indices = make.AddLike(FloorMod{}, {indices, make.Scalar<int64_t>(depth[0])});
-  const TensorId given = make.CastTo(t.in(0), Type::kInt64);
-  const TensorId low = make.Add(Less{}, {given, make.Scalar<int64_t>(-depth[0])}, Type::kBool);
-  const TensorId high =
-      make.Add(GreaterEqual{}, {given, make.Scalar<int64_t>(depth[0])}, Type::kBool);
-  const TensorId outside = make.Add(LogicalOr{}, {low, high}, Type::kBool);
-  indices = make.AddLike(SelectV2{}, {outside, make.Scalar<int64_t>(depth[0]), indices});
-  const OneHot op = {static_cast<int>(depth[0]), axis};
+  const TensorId indices = make.CastTo(t.in(0), Type::kInt64);
+  const OneHot op = {.depth = static_cast<int>(depth[0]), .axis = axis, .from_end = true};
   t.Set(0, make.Add(op, {indices, value(1), value(0)}, t.input(2).type));
 }
 
@@ -320,19 +327,7 @@ void ReadTrilu(Translation& t) {
     if (!make.ok() || given.size() != 1) return t.Invalid("needs one diagonal");
     k = std::clamp<int64_t>(given[0], -(int64_t{1} << 32), int64_t{1} << 32);
   }
-  const Shape matrix(shape.end() - 2, shape.end());
-  const auto count = static_cast<size_t>(Count(matrix));
-  if (!make.Allows(count * sizeof(int32_t))) return;
-  std::vector<int32_t> kept;
-  kept.reserve(count);
-  for (int64_t row = 0; row < matrix[0]; ++row) {
-    for (int64_t column = 0; column < matrix[1]; ++column) {
-      kept.push_back(int32_t{upper ? column - row >= k : column - row <= k});
-    }
-  }
-  const TensorId mask = make.CastTo(make.Constant<int32_t>(std::move(kept), matrix), Type::kBool);
-  const TensorId zero = make.CastTo(make.Scalar<int32_t>(0), t.input(0).type);
-  t.Set(0, make.Add(SelectV2{}, {mask, t.in(0), zero}, t.input(0).type));
+  t.Set(0, make.AddLike(Trilu{upper, k}, {t.in(0)}));
 }
 
 constexpr OnnxRow kRows[] = {
@@ -343,10 +338,14 @@ constexpr OnnxRow kRows[] = {
     {"EyeLike", ReadEyeLike, "float32, integers, bool"},
     {"Flatten", ReadFlatten, "any"},
     {"Gather", ReadGather, "any"},
+    {"GatherElements", ReadGatherElements, "any"},
+    {"GatherND", ReadGatherNd, "any"},
     {"OneHot", ReadOneHot, "any"},
     {"Pad", ReadPad, "any"},
     {"Range", ReadRange, "float32, int32, int64"},
     {"Reshape", ReadReshape, "any"},
+    {"ScatterElements", ReadScatterElements, "any"},
+    {"ScatterND", ReadScatterNd, "any"},
     {"Shape", ReadShape, "any"},
     {"Size", ReadSize, "any"},
     {"Slice", ReadSlice, "any"},

@@ -83,15 +83,28 @@ void ReadCumSum(Translation& t) {
   t.Set(0, t.make.AddLike(op, {t.in(0)}));
 }
 
-// 1 at the first of the greatest, 0 elsewhere.
 void ReadHardmax(Translation& t) {
   LayerMaker& make = t.make;
   const int axis = Axis(make, t.Int("axis", t.opset() < 13 ? 1 : -1), t.rank(0));
   if (!make.ok()) return;
   if (t.opset() < 13 && axis != t.rank(0) - 1) return t.Refuse("only the last axis is supported");
-  const TensorId place = make.Add(ArgMax{axis}, {t.in(0)}, Type::kInt64);
-  const OneHot op = {t.input(0).shape[static_cast<size_t>(axis)], axis};
-  t.Set(0, make.Add(op, {place, make.Scalar(1.0f), make.Scalar(0.0f)}, Type::kFloat32));
+  t.Set(0, make.AddLike(Hardmax{axis}, {t.in(0)}));
+}
+
+void ReadTopK(Translation& t) {
+  LayerMaker& make = t.make;
+  const int axis = Axis(make, t.Int("axis", -1), t.rank(0));
+  int64_t k = t.Int("k", 0);
+  if (t.opset() >= 10) {
+    const std::vector<int64_t> given = make.Ints(t.in(1), "k");
+    if (make.ok() && given.size() == 1) k = given[0];
+  }
+  if (!make.ok()) return;
+  if (k < 0 || k > t.input(0).shape[static_cast<size_t>(axis)]) return t.Invalid("k is no count");
+  const TopK op = {static_cast<int>(k), axis, t.Flag("largest", true)};
+  const std::vector<TensorId> both = make.AddMany(op, {t.in(0)}, {t.input(0).type, Type::kInt64});
+  t.Set(0, both[0]);
+  t.Set(1, both[1]);
 }
 
 // Ours work along the last axis.
@@ -143,6 +156,7 @@ constexpr OnnxRow kRows[] = {
     {"ReduceSum", Reduction<Sum, kSumAxesMoved>, "float32, integers"},
     {"ReduceSumSquare", ComposedSum<SquareOf, Same>, "float32, integers"},
     {"Softmax", ReadSoftmax<Softmax>, "float32"},
+    {"TopK", ReadTopK, "float32, integers"},
 };
 
 }  // namespace
