@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "intaglio/nn/formats/onnx/arithmetic.h"
 #include "intaglio/nn/formats/onnx/rows.h"
 #include "intaglio/nn/formats/onnx/tensors.h"
 
@@ -32,15 +33,6 @@ void Binary(Translation& t) {
   t.Set(0, Join(t, Op{}, t.in(0), t.in(1)));
 }
 
-// Arithmetic of IEEE numbers, where TFLite's takes the greatest number for infinity.
-template <class Op>
-Op Ieee() {
-  Op op;
-  if constexpr (requires { op.keeps_infinities; }) op.keeps_infinities = true;
-  if constexpr (requires { op.keeps_nan; }) op.keeps_nan = true;
-  return op;
-}
-
 template <class Op>
 void Arithmetic(Translation& t) {
   t.Set(0, Join(t, Ieee<Op>(), t.in(0), t.in(1)));
@@ -64,7 +56,7 @@ void ReadMean(Translation& t) {
   Variadic<Add>(t);
   if (t.outputs().empty()) return;
   const TensorId count = t.make.Scalar(static_cast<float>(t.input_count()));
-  t.Set(0, t.make.AddLike(Div{}, {t.outputs()[0], count}));
+  t.Set(0, t.make.AddLike(Ieee<Div>(), {t.outputs()[0], count}));
 }
 
 void ReadLeakyRelu(Translation& t) {
@@ -162,9 +154,8 @@ void ReadDropout(Translation& t) {
   }
   t.Set(0, t.in(0));
   if (!t.wants(1)) return;
-  const size_t count = static_cast<size_t>(Count(t.input(0).shape));
-  const TensorId ones = t.make.Constant(std::vector<uint8_t>(count, 1), t.make.ShapeOf(t.in(0)));
-  t.Set(1, t.make.CastTo(ones, Type::kBool));
+  const TensorId kept = t.make.CastTo(t.make.Scalar<uint8_t>(1), Type::kBool);
+  t.Set(1, t.make.AddLike(Fill{t.input(0).shape}, {kept}));
 }
 
 void ReadCast(Translation& t) {

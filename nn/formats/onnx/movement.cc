@@ -208,10 +208,13 @@ void ReadSplit(Translation& t) {
   if (!t.make.ok()) return;
   const int extent = t.input(0).shape[static_cast<size_t>(axis)];
   const auto count = static_cast<int>(t.output_count());
+  if (count < 1 || t.Int("num_outputs", count) != count) {
+    return t.Invalid("splits into another number of outputs");
+  }
   std::vector<int> sizes = ToInts(t, t.Ints("split"), "split");
   if (t.opset() >= 13 && t.has(1)) sizes = ToInts(t, t.make.Ints(t.in(1), "split"), "split");
   if (sizes.empty()) {
-    const int chunk = (extent + count - 1) / std::max(count, 1);
+    const int chunk = extent / count + (extent % count == 0 ? 0 : 1);
     for (int left = extent; static_cast<int>(sizes.size()) < count; left -= sizes.back()) {
       sizes.push_back(std::min(chunk, left));
     }
@@ -276,7 +279,8 @@ void ReadRange(Translation& t) {
 
 void ReadOneHot(Translation& t) {
   LayerMaker& make = t.make;
-  const std::vector<int64_t> depth = make.Ints(t.in(1), "the depth");
+  const TensorId given = make.CastTo(t.in(1), Type::kInt64);
+  const std::vector<int64_t> depth = make.Ints(given, "the depth");
   if (!make.ok()) return;
   if (depth.size() != 1 || depth[0] < 1 || depth[0] > 1 << 30)
     return t.Invalid("the depth is no size");
@@ -330,7 +334,67 @@ void ReadTrilu(Translation& t) {
   t.Set(0, make.AddLike(Trilu{upper, k}, {t.in(0)}));
 }
 
+// What the condition keeps, along the axis or of all elements in a row.
+void ReadCompress(Translation& t) {
+  LayerMaker& make = t.make;
+  const std::vector<int64_t> condition = make.Ints(t.in(1), "the condition");
+  TensorId x = t.in(0);
+  int axis = 0;
+  if (t.HasAttribute("axis")) {
+    axis = Axis(make, t.Int("axis", 0), t.rank(0));
+  } else {
+    x = make.Reshaped(x, ToInts(t, {Count(t.input(0).shape)}, "a dimension"));
+  }
+  if (!make.ok()) return;
+  const auto extent = static_cast<size_t>(make.ShapeOf(x)[static_cast<size_t>(axis)]);
+  if (condition.size() > extent) return t.Invalid("the condition is too long");
+  std::vector<int64_t> kept;
+  for (size_t i = 0; i < condition.size(); ++i) {
+    if (condition[i] != 0) kept.push_back(static_cast<int64_t>(i));
+  }
+  const Shape shape = {static_cast<int>(kept.size())};
+  t.Set(0, make.AddLike(Gather{axis}, {x, make.Constant<int64_t>(std::move(kept), shape)}));
+}
+
+// The places of a constant's elements that are not 0.
+std::vector<int64_t> PlacesOfOthers(Translation& t) {
+  std::vector<int64_t> places;
+  const auto find = [&](const auto& values) {
+    for (size_t i = 0; i < values.size(); ++i) {
+      if (values[i] != 0) places.push_back(static_cast<int64_t>(i));
+    }
+  };
+  const char* const what = "the number of elements that are not 0";
+  if (t.input(0).type == Type::kFloat32) {
+    find(t.make.Floats(t.in(0), what));
+  } else {
+    find(t.make.Ints(t.in(0), what));
+  }
+  return places;
+}
+
+// The output has a row for each dimension. Its extent depends on the values, so they must be known.
+void ReadNonZero(Translation& t) {
+  const Shape shape = t.input(0).shape;
+  const std::vector<int64_t> places = PlacesOfOthers(t);
+  if (!t.make.ok()) return;
+  const size_t count = shape.size() * places.size();
+  if (!t.make.Allows(count * sizeof(int64_t))) return;
+  std::vector<int64_t> rows(count);
+  for (size_t i = 0; i < places.size(); ++i) {
+    int64_t place = places[i];
+    for (size_t d = shape.size(); d-- > 0;) {
+      rows[d * places.size() + i] = place % shape[d];
+      place /= shape[d];
+    }
+  }
+  const Shape of_rows = ToInts(
+      t, {static_cast<int64_t>(shape.size()), static_cast<int64_t>(places.size())}, "a dimension");
+  t.Set(0, t.make.Constant<int64_t>(std::move(rows), of_rows));
+}
+
 constexpr OnnxRow kRows[] = {
+    {"Compress", ReadCompress, "any", 9, kEver, "the condition must be known"},
     {"Concat", ReadConcat, "any"},
     {"Constant", ReadConstant, "any"},
     {"ConstantOfShape", ReadConstantOfShape, "any"},
@@ -340,6 +404,7 @@ constexpr OnnxRow kRows[] = {
     {"Gather", ReadGather, "any"},
     {"GatherElements", ReadGatherElements, "any"},
     {"GatherND", ReadGatherNd, "any"},
+    {"NonZero", ReadNonZero, "float32, integers, bool", 9, kEver, "the input must be known"},
     {"OneHot", ReadOneHot, "any"},
     {"Pad", ReadPad, "any"},
     {"Range", ReadRange, "float32, int32, int64"},

@@ -1,158 +1,213 @@
-// Nodes that normalize.
-#include <cmath>
+// Nodes that bring numbers to a common mean, variance or length.
 #include <numeric>
+#include <string>
 #include <utility>
 #include <vector>
 
-#include "intaglio/nn/formats/onnx/images.h"
+#include "intaglio/nn/formats/onnx/arithmetic.h"
 #include "intaglio/nn/formats/onnx/rows.h"
 
 namespace intaglio::nn::onnx {
 namespace {
 
-// A line of one number per channel, so that it broadcasts to images.
-TensorId PerChannel(Translation& t, TensorId id) {
-  if (!t.make.ok()) return kNoTensor;
-  Shape shape(static_cast<size_t>(std::max(t.rank(0) - 1, 1)), 1);
-  shape[0] = static_cast<int>(Count(t.make.ShapeOf(id)));
-  return t.make.Reshaped(id, std::move(shape));
+TensorId Plus(LayerMaker& make, TensorId a, TensorId b) {
+  return make.AddLike(Ieee<Add>(), {a, b});
+}
+TensorId Minus(LayerMaker& make, TensorId a, TensorId b) {
+  return make.AddLike(Ieee<Sub>(), {a, b});
+}
+TensorId Times(LayerMaker& make, TensorId a, TensorId b) {
+  return make.AddLike(Ieee<Mul>(), {a, b});
+}
+TensorId Over(LayerMaker& make, TensorId a, TensorId b) {
+  return make.AddLike(Ieee<Div>(), {a, b});
 }
 
-// x * factor + offset, where both follow from constants: factor = scale / sqrt(variance + epsilon),
-// offset = bias - mean * factor.
-void ReadBatchNormalization(Translation& t) {
-  LayerMaker& make = t.make;
-  if (t.Flag("training_mode", false)) return t.Refuse("training is not supported");
-  const TensorId epsilon = make.Scalar(t.Float("epsilon", 1e-5f));
-  const TensorId deviation = make.AddLike(Sqrt{}, {make.AddLike(Add{}, {t.in(4), epsilon})});
-  const TensorId factor = make.AddLike(Div{}, {t.in(1), deviation});
-  const TensorId offset = make.AddLike(Sub{}, {t.in(2), make.AddLike(Mul{}, {t.in(3), factor})});
-  const TensorId scaled = make.AddLike(Mul{}, {t.in(0), PerChannel(t, factor)});
-  t.Set(0, make.AddLike(Add{}, {scaled, PerChannel(t, offset)}));
+// The mean and the variance over axes, whose extents become 1.
+struct Moments {
+  TensorId mean = kNoTensor;
+  TensorId variance = kNoTensor;
+
+  Moments(LayerMaker& make, TensorId x, const std::vector<int>& axes)
+      : mean(make.AddLike(Mean{axes, true}, {x})),
+        variance(make.AddLike(Mean{axes, true}, {make.AddLike(SquaredDifference{}, {x, mean})})) {}
+};
+
+// 1 / sqrt(variance + epsilon)
+TensorId InverseDeviation(LayerMaker& make, TensorId variance, float epsilon) {
+  return make.AddLike(Rsqrt{}, {Plus(make, variance, make.Scalar(epsilon))});
 }
 
 std::vector<int> AxesFrom(int first, int rank) {
-  std::vector<int> axes(static_cast<size_t>(std::max(rank - first, 0)));
-  std::iota(axes.begin(), axes.end(), first);
+  std::vector<int> axes;
+  for (int axis = first; axis < rank; ++axis) axes.push_back(axis);
   return axes;
-}
-
-struct Moments {
-  TensorId mean = kNoTensor;
-  TensorId reciprocal = kNoTensor;  // 1 / sqrt(variance + epsilon)
-  TensorId centered = kNoTensor;    // x - mean
-};
-
-Moments MomentsOf(LayerMaker& make, TensorId x, const std::vector<int>& axes, float epsilon) {
-  Moments moments;
-  moments.mean = make.AddLike(Mean{axes, true}, {x});
-  moments.centered = make.AddLike(Sub{}, {x, moments.mean});
-  const TensorId variance =
-      make.AddLike(Mean{axes, true}, {make.AddLike(Square{}, {moments.centered})});
-  const TensorId guarded = make.AddLike(Add{}, {variance, make.Scalar(epsilon)});
-  moments.reciprocal = make.AddLike(Reciprocal{}, {make.AddLike(Sqrt{}, {guarded})});
-  return moments;
 }
 
 void ReadLayerNormalization(Translation& t) {
   LayerMaker& make = t.make;
   const int axis = Axis(make, t.Int("axis", -1), t.rank(0));
   const float epsilon = t.Float("epsilon", 1e-5f);
-  std::vector<TensorId> inputs = {t.in(0), t.in(1)};
-  if (t.has(2)) inputs.push_back(t.in(2));
-  t.Set(0, make.AddLike(LayerNormalization{axis, epsilon}, inputs));
+  t.Set(0, make.AddLike(LayerNormalization{axis, epsilon}, {t.in(0), t.in(1), t.optional(2)}));
   if (!t.wants(1) && !t.wants(2)) return;
-  const Moments moments = MomentsOf(make, t.in(0), AxesFrom(axis, t.rank(0)), epsilon);
+  const Moments moments(make, t.in(0), AxesFrom(axis, t.rank(0)));
   t.Set(1, moments.mean);
-  t.Set(2, moments.reciprocal);
+  t.Set(2, InverseDeviation(make, moments.variance, epsilon));
 }
 
 void ReadRmsNormalization(Translation& t) {
-  const int axis = Axis(t.make, t.Int("axis", -1), t.rank(0));
-  const RmsNormalization op = {axis, t.Float("epsilon", 1e-5f)};
+  const RmsNormalization op = {Axis(t.make, t.Int("axis", -1), t.rank(0)),
+                               t.Float("epsilon", 1e-5f)};
   t.Set(0, t.make.AddLike(op, {t.in(0), t.in(1)}));
 }
 
-// Each channel of each image by itself.
-void ReadInstanceNormalization(Translation& t) {
-  LayerMaker& make = t.make;
-  if (make.ok() && t.rank(0) < 3) return t.Invalid("needs channels and a spatial dimension");
-  const std::vector<int> axes = AxesFrom(2, t.rank(0));
-  const Moments moments = MomentsOf(make, t.in(0), axes, t.Float("epsilon", 1e-5f));
-  const TensorId normal = make.AddLike(Mul{}, {moments.centered, moments.reciprocal});
-  const TensorId scaled = make.AddLike(Mul{}, {normal, PerChannel(t, t.in(1))});
-  t.Set(0, make.AddLike(Add{}, {scaled, PerChannel(t, t.in(2))}));
+// One number per channel, dimension 1 of `rank` ones.
+TensorId PerChannel(Translation& t, TensorId values, int channels, int rank) {
+  if (!t.make.ok()) return kNoTensor;
+  if (Count(t.make.ShapeOf(values)) != channels) {
+    t.Invalid("has " + std::to_string(Count(t.make.ShapeOf(values))) + " numbers for " +
+              std::to_string(channels) + " channels");
+    return kNoTensor;
+  }
+  Shape shape(static_cast<size_t>(rank), 1);
+  shape[1] = channels;
+  return t.make.Reshaped(values, std::move(shape));
 }
 
-// Groups of channels. Scale and bias have one number per channel since opset 21, per group before.
-void ReadGroupNormalization(Translation& t) {
+// Images as lines [N, groups, rest] that are normalized one by one.
+TensorId NormalizedGroups(Translation& t, int groups, float epsilon) {
+  const Shape x = t.input(0).shape;
+  const int64_t lines = int64_t{x[0]} * groups;
+  const int64_t line = lines == 0 ? 0 : Count(x) / lines;
+  const std::vector<int> shape = ToInts(t, {x[0], groups, line}, "a dimension");
+  return t.make.AddLike(LayerNormalization{2, epsilon}, {t.make.Reshaped(t.in(0), shape)});
+}
+
+bool HasChannels(Translation& t) {
+  if (t.make.ok() && t.rank(0) < 2) t.Invalid("needs channels in dimension 1");
+  return t.make.ok();
+}
+
+void ReadInstanceNormalization(Translation& t) {
+  if (!HasChannels(t)) return;
   LayerMaker& make = t.make;
-  const Shape shape = t.input(0).shape;
+  const Shape x = t.input(0).shape;
+  const TensorId lines = NormalizedGroups(t, x[1], t.Float("epsilon", 1e-5f));
+  const TensorId scaled = Times(make, lines, PerChannel(t, t.in(1), x[1], 3));
+  t.Set(0, make.Reshaped(Plus(make, scaled, PerChannel(t, t.in(2), x[1], 3)), x));
+}
+
+// Before opset 21 scales and biases are those of groups, and since then of channels.
+void ReadGroupNormalization(Translation& t) {
+  if (!HasChannels(t)) return;
+  LayerMaker& make = t.make;
+  const Shape x = t.input(0).shape;
+  const int groups = t.IntWithin("num_groups", 0, 1, std::max(x[1], 1));
+  if (x[1] % groups != 0) return t.Invalid("num_groups does not divide the channels");
+  const TensorId lines = NormalizedGroups(t, groups, t.Float("epsilon", 1e-5f));
+  const Shape shape = t.opset() < 21 ? make.ShapeOf(lines) : x;
+  const int rank = static_cast<int>(shape.size());
   if (!make.ok()) return;
-  if (shape.size() < 2) return t.Invalid("needs channels");
-  const int groups = t.IntWithin("num_groups", 0, 1, std::max(shape[1], 1));
-  if (!make.ok()) return;
-  if (shape[1] % groups != 0) return t.Invalid("the groups do not divide the channels");
-  const std::vector<int> rows =
-      ToInts(t, {int64_t{shape[0]} * groups, Count(shape) / std::max(shape[0] * groups, 1)},
-             "a dimension");
-  const TensorId x = make.Reshaped(t.in(0), rows);
-  const Moments moments = MomentsOf(make, x, {1}, t.Float("epsilon", 1e-5f));
-  TensorId normal = make.AddLike(Mul{}, {moments.centered, moments.reciprocal});
-  normal = make.Reshaped(normal, shape);
-  const auto spread = [&](TensorId id) {
-    if (t.opset() >= 21) return PerChannel(t, id);
-    const TensorId column = make.Reshaped(id, {groups, 1});
-    const TensorId wide = make.AddLike(BroadcastTo{{groups, shape[1] / groups}}, {column});
-    return PerChannel(t, wide);
-  };
-  const TensorId scaled = make.AddLike(Mul{}, {normal, spread(t.in(1))});
-  t.Set(0, make.AddLike(Add{}, {scaled, spread(t.in(2))}));
+  const TensorId scaled =
+      Times(make, make.Reshaped(lines, shape), PerChannel(t, t.in(1), shape[1], rank));
+  const TensorId moved = Plus(make, scaled, PerChannel(t, t.in(2), shape[1], rank));
+  t.Set(0, make.Reshaped(moved, x));
+}
+
+// All axes but that of the channels.
+std::vector<int> AllButChannels(int rank) {
+  std::vector<int> axes = AxesFrom(2, rank);
+  axes.insert(axes.begin(), 0);
+  return axes;
+}
+
+// x k + (bias - mean k), where k = scale / sqrt(variance + epsilon). k and the sum are constants if
+// these are.
+TensorId Normalized(Translation& t, TensorId mean, TensorId variance) {
+  LayerMaker& make = t.make;
+  const int channels = t.input(0).shape[1];
+  const int rank = t.rank(0);
+  const auto channel = [&](TensorId values) { return PerChannel(t, values, channels, rank); };
+  const TensorId inverse = InverseDeviation(make, channel(variance), t.Float("epsilon", 1e-5f));
+  const TensorId k = Times(make, channel(t.in(1)), inverse);
+  const TensorId offset = Minus(make, channel(t.in(2)), Times(make, channel(mean), k));
+  return Plus(make, Times(make, t.in(0), k), offset);
+}
+
+// What statistics become in training: the old ones by `momentum`, and those of the batch.
+TensorId Running(Translation& t, size_t i, TensorId of_batch) {
+  LayerMaker& make = t.make;
+  const float momentum = t.Float("momentum", 0.9f);
+  const TensorId old = Times(make, t.in(i), make.Scalar(momentum));
+  const TensorId flat = make.Reshaped(of_batch, t.input(i).shape);
+  return Plus(make, old, Times(make, flat, make.Scalar(1 - momentum)));
+}
+
+void ReadBatchNormalization(Translation& t) {
+  if (!HasChannels(t)) return;
+  if (!t.Flag("spatial", true)) return t.Refuse("statistics of single elements are not supported");
+  if (t.opset() < 14 || !t.Flag("training_mode", false)) {
+    return t.Set(0, Normalized(t, t.in(3), t.in(4)));
+  }
+  const Moments moments(t.make, t.in(0), AllButChannels(t.rank(0)));
+  t.Set(0, Normalized(t, moments.mean, moments.variance));
+  if (t.wants(1)) t.Set(1, Running(t, 3, moments.mean));
+  if (t.wants(2)) t.Set(2, Running(t, 4, moments.variance));
 }
 
 void ReadMeanVarianceNormalization(Translation& t) {
   LayerMaker& make = t.make;
-  const std::vector<int64_t> given = t.Ints("axes", {0, 2, 3});
   std::vector<int> axes;
-  for (const int64_t axis : given) axes.push_back(Axis(make, axis, t.rank(0)));
-  const TensorId mean = make.AddLike(Mean{axes, true}, {t.in(0)});
-  const TensorId centered = make.AddLike(Sub{}, {t.in(0), mean});
-  const TensorId variance = make.AddLike(Mean{axes, true}, {make.AddLike(Square{}, {centered})});
-  const TensorId deviation = make.AddLike(Sqrt{}, {variance});
-  const TensorId guarded = make.AddLike(Add{}, {deviation, make.Scalar(1e-9f)});
-  t.Set(0, make.AddLike(Div{}, {centered, guarded}));
+  for (const int64_t axis : t.Ints("axes", {0, 2, 3})) {
+    axes.push_back(Axis(make, axis, t.rank(0)));
+  }
+  const Moments moments(make, t.in(0), axes);
+  const TensorId deviation =
+      Plus(make, make.AddLike(Sqrt{}, {moments.variance}), make.Scalar(1e-9f));
+  t.Set(0, Over(make, Minus(make, t.in(0), moments.mean), deviation));
 }
 
-// Lines of zeros stay zeros.
+// Lines of zeros stay as they are.
 void ReadLpNormalization(Translation& t) {
   LayerMaker& make = t.make;
-  const std::vector<int> axes = {Axis(make, t.Int("axis", -1), t.rank(0))};
+  const int axis = Axis(make, t.Int("axis", -1), t.rank(0));
   const int p = t.IntWithin("p", 2, 1, 2);
-  const TensorId terms =
-      p == 1 ? make.AddLike(Abs{}, {t.in(0)}) : make.AddLike(Square{}, {t.in(0)});
-  TensorId norm = make.AddLike(Sum{axes, true}, {terms});
-  if (p == 2) norm = make.AddLike(Sqrt{}, {norm});
-  const TensorId zero = make.Scalar(0.0f);
-  const TensorId is_zero = make.Add(Equal{}, {norm, zero}, Type::kBool);
-  norm = make.Add(SelectV2{}, {is_zero, make.Scalar(1.0f), norm}, Type::kFloat32);
-  t.Set(0, make.AddLike(Div{}, {t.in(0), norm}));
+  const TensorId x = t.in(0);
+  const TensorId size = p == 1 ? make.AddLike(Abs{}, {x}) : Times(make, x, x);
+  TensorId length = make.AddLike(Sum{{axis}, true}, {size});
+  if (p == 2) length = make.AddLike(Sqrt{}, {length});
+  const TensorId is_zero = make.Add(Equal{}, {length, make.Scalar(0.0f)}, Type::kBool);
+  const TensorId divisor =
+      make.Add(SelectV2{}, {is_zero, make.Scalar(1.0f), length}, Type::kFloat32);
+  t.Set(0, Over(make, x, divisor));
 }
 
-// Over the channels c - (size - 1) / 2 to c + size / 2; ours counts the same for odd sizes.
+// x / (bias + alpha mean of x^2)^beta; the mean is over `size` channels, zeros beyond the ends.
+// Images are seen as [N, C, rest, 1], in which a pool slides over the channels.
 void ReadLrn(Translation& t) {
+  if (!HasChannels(t)) return;
   LayerMaker& make = t.make;
-  const int size = t.IntWithin("size", 0, 1, 1 << 20);
-  if (size % 2 == 0) return t.Refuse("even sizes are not supported");
-  const LocalResponseNormalization op = {size / 2, t.Float("bias", 1),
-                                         t.Float("alpha", 1e-4f) / static_cast<float>(size),
-                                         t.Float("beta", 0.75f)};
-  const Images images = Images::Of(t, t.in(0));
-  t.Set(0, images.Back(make, make.AddLike(op, {images.nhwc})));
+  const Shape x = t.input(0).shape;
+  const int size = t.IntWithin("size", 0, 1, 1 << 16);
+  const int64_t image = int64_t{x[0]} * x[1];
+  const std::vector<int> shape =
+      ToInts(t, {x[0], x[1], image == 0 ? 0 : Count(x) / image, 1}, "a dimension");
+  const TensorId squares = make.Reshaped(Times(make, t.in(0), t.in(0)), shape);
+  const int before = (size - 1) / 2;
+  Pad pad;
+  pad.paddings = {{0, 0}, {before, size - 1 - before}, {0, 0}, {0, 0}};
+  AveragePool2D pool;
+  pool.filter = {size, 1};
+  const TensorId means = make.AddLike(pool, {make.AddLike(pad, {squares})});
+  const TensorId sums = Plus(make, Times(make, means, make.Scalar(t.Float("alpha", 1e-4f))),
+                             make.Scalar(t.Float("bias", 1)));
+  const TensorId divisor = make.AddLike(Pow{}, {sums, make.Scalar(t.Float("beta", 0.75f))});
+  t.Set(0, Over(make, t.in(0), make.Reshaped(divisor, x)));
 }
 
 constexpr OnnxRow kRows[] = {
     {"BatchNormalization", ReadBatchNormalization, "float32"},
-    {"GroupNormalization", ReadGroupNormalization, "float32"},
+    {"GroupNormalization", ReadGroupNormalization, "float32", 18},
     {"InstanceNormalization", ReadInstanceNormalization, "float32"},
     {"LRN", ReadLrn, "float32"},
     {"LayerNormalization", ReadLayerNormalization, "float32"},

@@ -1,9 +1,12 @@
 // Nodes that work along rows or reduce axes.
 #include <algorithm>
+#include <limits>
 #include <numeric>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "intaglio/nn/formats/onnx/arithmetic.h"
 #include "intaglio/nn/formats/onnx/rows.h"
 
 namespace intaglio::nn::onnx {
@@ -45,7 +48,7 @@ template <class Op>
 TensorId Apply(LayerMaker& make, TensorId id) {
   return make.AddLike(Op{}, {id});
 }
-TensorId SquareOf(LayerMaker& make, TensorId id) { return make.AddLike(Mul{}, {id, id}); }
+TensorId SquareOf(LayerMaker& make, TensorId id) { return make.AddLike(Ieee<Mul>(), {id, id}); }
 
 template <TensorId (*kBefore)(LayerMaker&, TensorId), TensorId (*kAfter)(LayerMaker&, TensorId)>
 void ComposedSum(Translation& t) {
@@ -55,22 +58,34 @@ void ComposedSum(Translation& t) {
   t.Set(0, kAfter(t.make, x));
 }
 
-// log of the sum of e^x, where the greatest x is taken out before.
+// log(sum of e^(x - m)) + m, with the greatest x as m, so that no power overflows. An infinite one
+// is brought to the nearest finite number: x - m must not be NaN.
 void ReadLogSumExp(Translation& t) {
-  LayerMaker& make = t.make;
   const Reduced reduced = ReducedBy(t, kAxesMoved);
   if (reduced.nothing) return t.Set(0, t.in(0));
+  LayerMaker& make = t.make;
+  constexpr double kMost = std::numeric_limits<float>::max();
   const TensorId greatest = make.AddLike(ReduceMax{reduced.axes, true}, {t.in(0)});
-  const TensorId less = make.AddLike(Sub{}, {t.in(0), greatest});
-  const TensorId sum = make.AddLike(Sum{reduced.axes, true}, {make.AddLike(Exp{}, {less})});
-  const TensorId all = make.AddLike(Add{}, {make.AddLike(Log{}, {sum}), greatest});
-  if (reduced.keep_dims || !make.ok()) return t.Set(0, all);
-  Shape shape;
-  for (int i = 0; i < t.rank(0); ++i) {
-    const bool gone = std::find(reduced.axes.begin(), reduced.axes.end(), i) != reduced.axes.end();
-    if (!gone) shape.push_back(t.input(0).shape[static_cast<size_t>(i)]);
-  }
-  t.Set(0, make.Reshaped(all, shape));
+  const TensorId finite = make.AddLike(Clip{-kMost, kMost}, {greatest});
+  const TensorId less = make.AddLike(Ieee<Sub>(), {t.in(0), finite});
+  const TensorId sum =
+      make.AddLike(Sum{reduced.axes, reduced.keep_dims}, {make.AddLike(Exp{}, {less})});
+  const TensorId log = make.AddLike(Log{}, {sum});
+  if (!make.ok()) return;
+  t.Set(0, make.AddLike(Ieee<Add>(), {log, make.Reshaped(finite, make.ShapeOf(sum))}));
+}
+
+// Maxima and minima. Those of bool say whether any is true, or all. That of no float32 numbers is
+// infinite; ours is the lowest or highest number.
+template <class Op, class OpOfBool>
+void Extreme(Translation& t) {
+  if (t.input(0).type == Type::kBool) return Reduction<OpOfBool>(t);
+  Reduction<Op>(t);
+  if (t.input(0).type != Type::kFloat32 || Count(t.input(0).shape) != 0 || !t.make.ok()) return;
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  const float value = std::is_same_v<Op, ReduceMax> ? -kInfinity : kInfinity;
+  const Shape shape = t.make.ShapeOf(t.outputs()[0]);
+  t.Set(0, t.make.AddLike(Fill{shape}, {t.make.Scalar(value)}));
 }
 
 // Running sums.
@@ -83,11 +98,20 @@ void ReadCumSum(Translation& t) {
   t.Set(0, t.make.AddLike(op, {t.in(0)}));
 }
 
+// Before opset 13 the dimensions from the axis on count as one.
+TensorId InLines(Translation& t, int axis, const Operator& op) {
+  const Shape shape = t.input(0).shape;
+  const Shape before(shape.begin(), shape.begin() + axis);
+  const Shape behind(shape.begin() + axis, shape.end());
+  const std::vector<int> lines = ToInts(t, {Count(before), Count(behind)}, "a dimension");
+  return t.make.Reshaped(t.make.AddLike(op, {t.make.Reshaped(t.in(0), lines)}), shape);
+}
+
 void ReadHardmax(Translation& t) {
   LayerMaker& make = t.make;
   const int axis = Axis(make, t.Int("axis", t.opset() < 13 ? 1 : -1), t.rank(0));
   if (!make.ok()) return;
-  if (t.opset() < 13 && axis != t.rank(0) - 1) return t.Refuse("only the last axis is supported");
+  if (t.opset() < 13) return t.Set(0, InLines(t, axis, Hardmax{}));
   t.Set(0, make.AddLike(Hardmax{axis}, {t.in(0)}));
 }
 
@@ -114,28 +138,26 @@ TensorId AlongAxis(LayerMaker& make, TensorId id, int axis, const Operator& op) 
   return make.Transposed(result, Inverse(last));
 }
 
-// Before opset 13 the dimensions from the axis on count as one.
 template <class Op>
 void ReadSoftmax(Translation& t) {
   const int axis = Axis(t.make, t.Int("axis", t.opset() < 13 ? 1 : -1), t.rank(0));
   if (!t.make.ok()) return;
-  if (t.opset() >= 13) return t.Set(0, AlongAxis(t.make, t.in(0), axis, Op{}));
-  const Shape shape = t.input(0).shape;
-  const Shape before(shape.begin(), shape.begin() + axis);
-  const Shape behind(shape.begin() + axis, shape.end());
-  const std::vector<int> lines = ToInts(t, {Count(before), Count(behind)}, "a dimension");
-  const TensorId result = t.make.AddLike(Op{}, {t.make.Reshaped(t.in(0), lines)});
-  t.Set(0, t.make.Reshaped(result, shape));
+  const bool lines = t.opset() < 13;
+  t.Set(0, lines ? InLines(t, axis, Op{}) : AlongAxis(t.make, t.in(0), axis, Op{}));
 }
 
 template <class Op>
 void ReadArg(Translation& t) {
   const int axis = Axis(t.make, t.Int("axis", 0), t.rank(0));
   if (!t.make.ok()) return;
-  if (t.Flag("select_last_index", false)) return t.Refuse("select_last_index is not supported");
   Shape shape = t.input(0).shape;
-  const TensorId place = t.make.Add(Op{axis}, {t.in(0)}, Type::kInt64);
-  shape[static_cast<size_t>(axis)] = 1;
+  int& extent = shape[static_cast<size_t>(axis)];
+  // The last one is the first of the reverse.
+  const bool last = t.Flag("select_last_index", false);
+  const TensorId x = last ? t.make.AddLike(Reverse{{axis}}, {t.in(0)}) : t.in(0);
+  TensorId place = t.make.Add(Op{axis}, {x}, Type::kInt64);
+  if (last) place = t.make.AddLike(Sub{}, {t.make.Scalar(int64_t{extent} - 1), place});
+  extent = 1;
   t.Set(0, t.Flag("keepdims", true) ? t.make.Reshaped(place, shape) : place);
 }
 
@@ -149,9 +171,9 @@ constexpr OnnxRow kRows[] = {
     {"ReduceL2", ComposedSum<SquareOf, Apply<Sqrt>>, "float32"},
     {"ReduceLogSum", ComposedSum<Same, Apply<Log>>, "float32"},
     {"ReduceLogSumExp", ReadLogSumExp, "float32"},
-    {"ReduceMax", Reduction<ReduceMax>, "float32, integers"},
+    {"ReduceMax", Extreme<ReduceMax, ReduceAny>, "float32, integers, bool"},
     {"ReduceMean", Reduction<Mean>, "float32"},
-    {"ReduceMin", Reduction<ReduceMin>, "float32, integers"},
+    {"ReduceMin", Extreme<ReduceMin, ReduceAll>, "float32, integers, bool"},
     {"ReduceProd", Reduction<ReduceProd>, "float32, integers"},
     {"ReduceSum", Reduction<Sum, kSumAxesMoved>, "float32, integers"},
     {"ReduceSumSquare", ComposedSum<SquareOf, Same>, "float32, integers"},

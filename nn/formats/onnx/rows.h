@@ -13,6 +13,7 @@ namespace intaglio::nn::onnx {
 inline constexpr const char* kOnnx = "";  // also written "ai.onnx"
 inline constexpr const char* kMicrosoft = "com.microsoft";
 inline constexpr int kNewest = 28;  // the newest opset whose changes the rows know
+inline constexpr int kEver = std::numeric_limits<int>::max();  // OnnxRow::until
 
 struct OnnxRow {
   const char* name;
@@ -20,7 +21,7 @@ struct OnnxRow {
   const char* types;  // of the data: "float32, int32"
   // The opsets of the domain for which `read` holds. Newer ones than kNewest are read as kNewest.
   int since = 1;
-  int until = std::numeric_limits<int>::max();
+  int until = kEver;
   const char* remark = "";
   const char* domain = kOnnx;
 };
@@ -34,14 +35,15 @@ std::span<const OnnxRow> NormalizationRows();
 std::span<const OnnxRow> QuantizedRows();
 std::span<const OnnxRow> RecurrentRows();
 std::span<const OnnxRow> ReduceRows();
+std::span<const OnnxRow> RotaryRows();
 std::span<const OnnxRow> WindowRows();
 
 // Calls visit(row) for each row. Stops where it returns true, and returns the row; else null.
 template <class Visit>
 const OnnxRow* FindRow(const Visit& visit) {
-  for (const auto rows :
-       {ControlRows(), ElementwiseRows(), LinearRows(), MicrosoftRows(), MovementRows(),
-        NormalizationRows(), QuantizedRows(), RecurrentRows(), ReduceRows(), WindowRows()}) {
+  for (const auto rows : {ControlRows(), ElementwiseRows(), LinearRows(), MicrosoftRows(),
+                          MovementRows(), NormalizationRows(), QuantizedRows(), RecurrentRows(),
+                          ReduceRows(), RotaryRows(), WindowRows()}) {
     for (const OnnxRow& row : rows) {
       if (visit(row)) return &row;
     }

@@ -126,7 +126,10 @@ void ReadSpaceToDepth(Translation& t) {
   if (!t.make.ok()) return;
   if (x[2] % b != 0 || x[3] % b != 0) return t.Invalid("the blocks do not divide the image");
   const Shape apart = {x[0], x[1], x[2] / b, b, x[3] / b, b};
-  const TensorId moved = t.make.Transposed(t.make.Reshaped(t.in(0), apart), {0, 3, 5, 1, 2, 4});
+  const bool crd = t.String("mode", "DCR") == "CRD";
+  const std::vector<int> order =
+      crd ? std::vector<int>{0, 1, 3, 5, 2, 4} : std::vector<int>{0, 3, 5, 1, 2, 4};
+  const TensorId moved = t.make.Transposed(t.make.Reshaped(t.in(0), apart), order);
   const std::vector<int> shape =
       ToInts(t, {x[0], int64_t{x[1]} * b * b, x[2] / b, x[3] / b}, "a dimension");
   t.Set(0, t.make.Reshaped(moved, shape));
