@@ -9,6 +9,7 @@
 #include "intaglio/nn/formats/onnx/graph_reader.h"
 #include "intaglio/nn/formats/onnx/parse.h"
 #include "intaglio/nn/graph/folded_shapes.h"
+#include "intaglio/nn/passes/remove_transposes.h"
 
 namespace intaglio::nn {
 namespace {
@@ -25,6 +26,8 @@ Result<Graph> Import(std::span<const uint8_t> bytes, const OnnxOptions& options)
   INTAGLIO_RETURN_IF_ERROR(onnx::GraphReader(file, graph).ReadModel(options.input_shapes));
   // The reader computes with shapes itself, and keeps no record of it.
   graph.folded_shapes = IncompleteShapes();
+  INTAGLIO_RETURN_IF_ERROR(Validate(graph));
+  RemoveTransposes(graph);
   INTAGLIO_RETURN_IF_ERROR(Validate(graph));
   return graph;
 }
