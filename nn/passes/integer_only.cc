@@ -22,6 +22,7 @@ std::string WhatForcesFloat(const Graph& graph, size_t index) {
   for (size_t i = 0; i < layer.layer().outputs.size(); ++i) {
     if (IsFloat(layer.output(i))) return Describe("output", i, layer.output(i));
   }
+  if (layer.numerics().scaling == Scaling::kFloatHalfEven) return "a float32 multiplier";
   // What TFLite does to every element in float32; tables of 256 are made beforehand.
   const Operator& op = layer.layer().op;
   if (op.row().forces_float != nullptr) {

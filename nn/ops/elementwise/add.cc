@@ -9,10 +9,12 @@
 #include <utility>
 
 #include "intaglio/fixedpoint/multiply.h"
+#include "intaglio/nn/ops/elementwise/half_even_pairs.h"
 #include "intaglio/nn/ops/elementwise/operators.h"
 #include "intaglio/nn/ops/support/binary.h"
 #include "intaglio/nn/ops/support/byte_sum.h"
 #include "intaglio/nn/ops/support/fit_sum.h"
+#include "intaglio/nn/ops/support/half_even.h"
 #include "intaglio/nn/ops/support/line_pairs.h"
 #include "intaglio/nn/ops/support/quantization.h"
 #include "intaglio/nn/ops/support/rows.h"
@@ -167,12 +169,16 @@ Result<PreparedLayer> PrepareSub(const LayerView& layer, const LayerOptions& opt
   return PrepareAddition<Sub>(layer, options, -1);
 }
 
+template <class Op, PairKind kKind, auto kPrepare>
+constexpr Candidate kWays[] = {{"float32", PrepareHalfEven<Op, kKind>, kEightBit, NeedsHalfEven},
+                               {"elementwise", kPrepare, kAnyType, RefusesHalfEven}};
+
 }  // namespace
 
 constinit const OperatorRow Add::kRow =
-    BinaryRow("ADD", kNumbers, Candidate{"elementwise", PrepareAdd}, "int16 with zero points 0");
+    BinaryRow("ADD", kNumbers, kWays<Add, PairKind::kAdd, PrepareAdd>, "int16 with zero points 0");
 
 constinit const OperatorRow Sub::kRow =
-    BinaryRow("SUB", kNumbers, Candidate{"elementwise", PrepareSub}, "int16 with zero points 0");
+    BinaryRow("SUB", kNumbers, kWays<Sub, PairKind::kSub, PrepareSub>, "int16 with zero points 0");
 
 }  // namespace intaglio::nn

@@ -7,9 +7,11 @@
 #include <string>
 
 #include "intaglio/fixedpoint/transcendental.h"
+#include "intaglio/nn/ops/elementwise/half_even_pairs.h"
 #include "intaglio/nn/ops/elementwise/operators.h"
 #include "intaglio/nn/ops/support/binary.h"
 #include "intaglio/nn/ops/support/byte_product.h"
+#include "intaglio/nn/ops/support/half_even.h"
 #include "intaglio/nn/ops/support/line_pairs.h"
 #include "intaglio/nn/ops/support/quantization.h"
 #include "intaglio/nn/ops/support/rows.h"
@@ -352,10 +354,13 @@ Result<PreparedLayer> PreparePow(const LayerView& layer, const LayerOptions&) {
   return PrepareBinary(layer, std::move(routine));
 }
 
+constexpr Candidate kMulWays[] = {
+    {"float32", PrepareHalfEven<Mul, PairKind::kMul>, kEightBit, NeedsHalfEven},
+    {"elementwise", PrepareMul, kAnyType, RefusesHalfEven}};
+
 }  // namespace
 
-constinit const OperatorRow Mul::kRow =
-    BinaryRow("MUL", kNumbers, Candidate{"elementwise", PrepareMul});
+constinit const OperatorRow Mul::kRow = BinaryRow("MUL", kNumbers, kMulWays);
 
 constinit const OperatorRow Div::kRow =
     BinaryRow("DIV", kNumbers, Candidate{"elementwise", PrepareDiv},

@@ -8,10 +8,12 @@
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "intaglio/gemm/byte_elementwise.h"
 #include "intaglio/nn/ops/elementwise/operators.h"
 #include "intaglio/nn/ops/support/checks.h"
+#include "intaglio/nn/ops/support/half_even.h"
 #include "intaglio/nn/ops/support/parallel.h"
 #include "intaglio/nn/ops/support/quantization.h"
 #include "intaglio/nn/ops/support/rows.h"
@@ -120,6 +122,13 @@ class RequantizeRoutine final : public Routine {
   size_t count_;
 };
 
+// Without an overflow.
+template <class T>
+auto Difference(T x, int32_t zero_point) {
+  using Wide = std::conditional_t<sizeof(T) == sizeof(int32_t), int64_t, int32_t>;
+  return Wide{x} - Wide{zero_point};
+}
+
 template <class From>
 class DequantizeRoutine final : public Routine {
  public:
@@ -140,7 +149,8 @@ class DequantizeRoutine final : public Routine {
       return dequantize_(in, {std::is_signed_v<From>, q_.zero_point}, q_.scale, out, count);
     }
     for (ptrdiff_t i = 0; i < count; ++i) {
-      out[i] = q_.scale * static_cast<float>(in[i] - q_.zero_point);  // both factors are exact
+      // Both factors are exact, but for int32.
+      out[i] = q_.scale * static_cast<float>(Difference(in[i], q_.zero_point));
     }
   }
 
@@ -161,7 +171,8 @@ class DequantizeAxisRoutine final : public Routine {
     auto* const out = static_cast<float*>(arguments.outputs[0]);
     for (size_t i = 0; i < count_; ++i) {
       const size_t channel = i / inner_ % q_.scales.size();
-      out[i] = q_.scales[channel] * static_cast<float>(in[i] - q_.zero_points[channel]);
+      const auto difference = Difference(in[i], q_.zero_points[channel]);
+      out[i] = q_.scales[channel] * static_cast<float>(difference);
     }
     return {};
   }
@@ -266,7 +277,81 @@ Result<PreparedLayer> PrepareQuantize(const LayerView& layer, const LayerOptions
 
 namespace {
 
+// ONNX's rules, of which quantizations per axis are a part.
+template <class T>
+void QuantizeLine(const HalfEvenQuantizer& q, const float* in, ptrdiff_t count, T* out) {
+  for (ptrdiff_t i = 0; i < count; ++i) out[i] = static_cast<T>(QuantizeHalfEven(q, in[i]));
+}
+
+// Lines of `inner` elements. Line i has quantizer i modulo their number.
+struct HalfEvenLines {
+  std::vector<HalfEvenQuantizer> quantizers;
+  ptrdiff_t inner = 0;
+  ptrdiff_t count = 0;
+  QuantizeHalfEvenBytes bytes = nullptr;
+
+  void Run(Context& context, const float* in, Type type, void* out) const {
+    const auto run = [&](const HalfEvenQuantizer& q, ptrdiff_t first, ptrdiff_t last) {
+      if (type == Type::kInt16) {
+        return QuantizeLine(q, in + first, last - first, static_cast<int16_t*>(out) + first);
+      }
+      bytes(q, in + first, last - first, static_cast<uint8_t*>(out) + first);
+    };
+    if (quantizers.size() == 1) {
+      return ForParts(context, count, kLeastBytesOfThread,
+                      [&](ptrdiff_t first, ptrdiff_t last) { run(quantizers[0], first, last); });
+    }
+    size_t line = 0;
+    for (ptrdiff_t first = 0; first < count; first += inner, ++line) {
+      run(quantizers[line % quantizers.size()], first, first + inner);
+    }
+  }
+};
+
+Result<HalfEvenLines> HalfEvenLinesOf(const LayerView& layer) {
+  const Tensor& output = layer.output();
+  const Quantization& q = output.quantization;
+  HalfEvenLines lines;
+  lines.count = static_cast<ptrdiff_t>(*CountElements(output.shape));
+  lines.inner = lines.count;
+  if (!q.per_axis()) {
+    const Result<HalfEvenQuantizer> one = OutputQuantizer(layer);
+    if (!one.ok()) return one.status();
+    lines.quantizers.push_back(*one);
+    return lines;
+  }
+  const auto axis = static_cast<size_t>(q.axis);
+  if (axis >= output.shape.size() || std::cmp_not_equal(output.shape[axis], q.scales.size())) {
+    return layer.Invalid("the output has " + std::to_string(q.scales.size()) +
+                         " scales along axis " + std::to_string(q.axis));
+  }
+  lines.inner = 1;
+  for (size_t i = axis + 1; i < output.shape.size(); ++i) lines.inner *= output.shape[i];
+  for (size_t i = 0; i < q.scales.size(); ++i) {
+    if (!(q.scales[i] > 0)) return layer.Invalid("a scale of the output is 0");
+    lines.quantizers.push_back({q.scales[i], q.zero_points[i], RangeOf(output.type)});
+  }
+  return lines;
+}
+
+Result<PreparedLayer> PrepareHalfEvenLines(const LayerView& layer, const LayerOptions& options) {
+  const Type type = layer.output().type;
+  if (!IsEightBit(type) && type != Type::kInt16) {
+    return layer.Unsupported(std::string("from float32 to ") + NameOf(type));
+  }
+  Result<HalfEvenLines> lines = HalfEvenLinesOf(layer);
+  if (!lines.ok()) return lines.status();
+  lines->bytes = QuantizeHalfEvenBytesOf(options.kernel);
+  PreparedLayer prepared;
+  prepared.routine = RoutineOf([lines = std::move(*lines), type](const RunArguments& arguments) {
+    lines.Run(arguments.context, static_cast<const float*>(arguments.inputs[0]), type,
+              arguments.outputs[0]);
+  });
+  return prepared;
+}
+
 constexpr Candidate kQuantizeWays[] = {
+    {"half-even", PrepareHalfEvenLines, kFloat, NeedsHalfEven, /*bounded=*/0},
     {"quantize", PrepareQuantize, kFloat, nullptr, /*bounded=*/0},
     {"table", PrepareByTable, kEightBit, NotToBytes},
     {"elementwise", PrepareRequantize}};
@@ -283,6 +368,10 @@ Result<PreparedLayer> PrepareDequantizeAxis(const LayerView& layer, const LayerO
   if (!inner.ok()) return inner.status();
   PreparedLayer prepared;
   prepared.routine = MakeFor<DequantizeAxisRoutine>(input.type, input.quantization, *inner, count);
+  if (input.type == Type::kInt32) {
+    prepared.routine =
+        std::make_shared<DequantizeAxisRoutine<int32_t>>(input.quantization, *inner, count);
+  }
   return prepared;
 }
 
@@ -307,13 +396,16 @@ Result<PreparedLayer> PrepareDequantize(const LayerView& layer, const LayerOptio
   if (!lines.ok()) return layer.Wrap(lines.status());
   PreparedLayer prepared;
   prepared.routine = MakeFor<DequantizeRoutine>(layer.input(0).type, *from, count, **lines);
+  if (layer.input(0).type == Type::kInt32) {
+    prepared.routine = std::make_shared<DequantizeRoutine<int32_t>>(*from, count, **lines);
+  }
   return prepared;
 }
 
 constexpr Candidate kDequantizeWays[] = {
     Moves("copy", PrepareCopy, 0, kFloat),
-    {"dequantize-axis", PrepareDequantizeAxis, kQuantized, NotPerAxis},
-    {"dequantize", PrepareDequantize, kQuantized}};
+    {"dequantize-axis", PrepareDequantizeAxis, kQuantized | SetOf(Type::kInt32), NotPerAxis},
+    {"dequantize", PrepareDequantize, kQuantized | SetOf(Type::kInt32)}};
 
 }  // namespace
 
@@ -321,7 +413,7 @@ constinit const OperatorRow Quantize::kRow =
     UnaryRow("QUANTIZE", kQuantized | SetOf(Type::kInt32) | kFloat, kQuantizeWays,
              "to int8, uint8, int16; int16 to int32");
 
-constinit const OperatorRow Dequantize::kRow =
-    UnaryRow("DEQUANTIZE", kQuantized | kFloat, kDequantizeWays, "to float32");
+constinit const OperatorRow Dequantize::kRow = UnaryRow(
+    "DEQUANTIZE", kQuantized | SetOf(Type::kInt32) | kFloat, kDequantizeWays, "to float32");
 
 }  // namespace intaglio::nn

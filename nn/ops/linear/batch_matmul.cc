@@ -20,8 +20,9 @@ namespace {
 int FromEnd(const Shape& shape, size_t back) { return shape[shape.size() - back]; }
 Shape BatchOf(const Shape& shape) { return Shape(shape.begin(), shape.end() - 2); }
 
-Result<MatMulSizes> SizesOf(const LayerView& layer) {
-  const BatchMatMul& op = layer.op<BatchMatMul>();
+}  // namespace
+
+Result<MatMulSizes> MatMulSizesOf(const LayerView& layer, const BatchMatMul& op) {
   const Shape& a = layer.input(0).shape;
   const Shape& b = layer.input(1).shape;
   const Status error =
@@ -45,8 +46,7 @@ Result<MatMulSizes> SizesOf(const LayerView& layer) {
   return sizes;
 }
 
-// Over the batches: operands and output, in elements.
-Loops<3> BatchLoops(const LayerView& layer, const MatMulSizes& sizes) {
+Loops<3> MatMulLoops(const LayerView& layer, const MatMulSizes& sizes) {
   const std::vector<ptrdiff_t> a = BroadcastStrides(BatchOf(layer.input(0).shape), sizes.batch);
   const std::vector<ptrdiff_t> b = BroadcastStrides(BatchOf(layer.input(1).shape), sizes.batch);
   const std::vector<ptrdiff_t> out = DenseStrides(sizes.batch);
@@ -60,8 +60,10 @@ Loops<3> BatchLoops(const LayerView& layer, const MatMulSizes& sizes) {
   return loops;
 }
 
+namespace {
+
 ShapesResult InferBatchMatMul(const LayerView& layer) {
-  Result<MatMulSizes> sizes = SizesOf(layer);
+  Result<MatMulSizes> sizes = MatMulSizesOf(layer, layer.op<BatchMatMul>());
   if (!sizes.ok()) return sizes.status();
   Shape shape = std::move(sizes->batch);
   shape.push_back(sizes->rows);
@@ -96,9 +98,9 @@ Result<PreparedLayer> PrepareWords(const LayerView& layer, const LayerOptions&,
 
 template <auto kPrepare>
 Result<PreparedLayer> PrepareSized(const LayerView& layer, const LayerOptions& options) {
-  const Result<MatMulSizes> sizes = SizesOf(layer);
+  const Result<MatMulSizes> sizes = MatMulSizesOf(layer, layer.op<BatchMatMul>());
   if (!sizes.ok()) return sizes.status();
-  return kPrepare(layer, options, *sizes, BatchLoops(layer, *sizes));
+  return kPrepare(layer, options, *sizes, MatMulLoops(layer, *sizes));
 }
 
 constexpr Candidate kBatchMatMulWays[] = {

@@ -2,6 +2,7 @@
 #ifndef INTAGLIO_NN_OPS_LINEAR_BATCH_MATMUL_H_
 #define INTAGLIO_NN_OPS_LINEAR_BATCH_MATMUL_H_
 
+#include "intaglio/nn/ops/linear/operators.h"
 #include "intaglio/nn/ops/support/loops.h"
 #include "intaglio/nn/ops/support/quantization.h"
 #include "intaglio/nn/routine/routine.h"
@@ -15,7 +16,12 @@ struct MatMulSizes {
   Shape batch;  // that both broadcast to
 };
 
-// The loops are over the batches: operands and output, in elements.
+// Of the layer's first two inputs.
+Result<MatMulSizes> MatMulSizesOf(const LayerView& layer, const BatchMatMul& op);
+// Over the batches: operands and output, in elements.
+Loops<3> MatMulLoops(const LayerView& layer, const MatMulSizes& sizes);
+
+// The loops are those of MatMulLoops.
 Result<PreparedLayer> PrepareBatchMatMulBytes(const LayerView& layer, const LayerOptions& options,
                                               const MatMulSizes& sizes, const Loops<3>& loops);
 // The same for a constant second operand.

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "intaglio/gemm/gemm.h"
+#include "intaglio/nn/ops/linear/operators.h"
 #include "intaglio/nn/ops/support/activation.h"
 #include "intaglio/nn/ops/support/window.h"
 #include "intaglio/nn/routine/routine.h"
@@ -36,6 +37,9 @@ struct ConvShape {
 
 // Errors name the layer.
 Result<ConvShape> ShapeOfConv2D(const LayerView& layer);
+// The same of a layer whose first two inputs are those of this convolution.
+Result<ConvShape> ShapeOfConv2D(const LayerView& layer, const Conv2D& op);
+ShapesResult InferConv2D(const LayerView& layer, const Conv2D& op);
 Result<ConvShape> ShapeOfFullyConnected(const LayerView& layer);
 
 // A candidate's prepare, of a function that wants the shape.

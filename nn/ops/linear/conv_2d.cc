@@ -22,8 +22,7 @@
 namespace intaglio::nn {
 namespace {
 
-Result<Window> WindowOf(const LayerView& layer) {
-  const Conv2D& op = layer.op<Conv2D>();
+Result<Window> WindowOf(const LayerView& layer, const Conv2D& op) {
   const Shape& filter = layer.input(1).shape;
   if (filter.size() != 4) {
     return layer.Invalid("the filter '" + layer.input(1).name + "' has the shape " +
@@ -115,8 +114,10 @@ Status PlanProducts(const LayerView& layer, const LayerOptions& options, ConvRou
   return {};
 }
 
-ShapesResult InferConv2D(const LayerView& layer) {
-  const Result<Window> window = WindowOf(layer);
+}  // namespace
+
+ShapesResult InferConv2D(const LayerView& layer, const Conv2D& op) {
+  const Result<Window> window = WindowOf(layer, op);
   if (!window.ok()) return window.status();
   const Result<int> groups = GroupsOf(layer);
   if (!groups.ok()) return groups.status();
@@ -124,10 +125,8 @@ ShapesResult InferConv2D(const LayerView& layer) {
       {layer.input(0).shape[0], window->y.out, window->x.out, layer.input(1).shape[0]}};
 }
 
-}  // namespace
-
-Result<ConvShape> ShapeOfConv2D(const LayerView& layer) {
-  const Result<Window> window = WindowOf(layer);
+Result<ConvShape> ShapeOfConv2D(const LayerView& layer, const Conv2D& op) {
+  const Result<Window> window = WindowOf(layer, op);
   if (!window.ok()) return window.status();
   const Result<int> groups = GroupsOf(layer);
   if (!groups.ok()) return groups.status();
@@ -139,8 +138,12 @@ Result<ConvShape> ShapeOfConv2D(const LayerView& layer) {
   shape.pointwise = IsPointwise(window->y) && IsPointwise(window->x);
   shape.groups = *groups;
   shape.outputs = layer.input(1).shape[0];
-  shape.activation = layer.op<Conv2D>().activation;
+  shape.activation = op.activation;
   return shape;
+}
+
+Result<ConvShape> ShapeOfConv2D(const LayerView& layer) {
+  return ShapeOfConv2D(layer, layer.op<Conv2D>());
 }
 
 Operand ConvShape::Input(const void* data, Type type, int32_t zero_point, int group) const {
@@ -218,8 +221,12 @@ Result<PreparedLayer> PrepareHybrid(const LayerView& layer, const LayerOptions& 
   return PrepareProductHybrid(layer, options, shape, per_channel);
 }
 
+Result<ConvShape> ShapeOfLayer(const LayerView& layer) { return ShapeOfConv2D(layer); }
+
+ShapesResult InferLayer(const LayerView& layer) { return InferConv2D(layer, layer.op<Conv2D>()); }
+
 template <auto kPrepare>
-constexpr auto kShaped = PrepareShaped<ShapeOfConv2D, kPrepare>;
+constexpr auto kShaped = PrepareShaped<ShapeOfLayer, kPrepare>;
 
 constexpr Candidate kConv2DWays[] = {
     {"gemm", kShaped<PrepareBytes>, kEightBit, NeedsConstants},
@@ -245,7 +252,7 @@ constinit const OperatorRow Conv2D::kRow = {
     .min_inputs = 2,
     .max_inputs = 3,
     .types = kQuantized | kFloat,
-    .infer = InferConv2D,
+    .infer = InferLayer,
     .candidates = kConv2DWays,
     .remark = "weights int8 with int16, also int8 with float32; grouped and dilated too",
     .parameters = kWeightsAndBias,

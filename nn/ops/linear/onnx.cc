@@ -139,6 +139,7 @@ void RunAlongChannels(const RealTile& real, const AccumulatorTile& tile, int cha
   LinesToReal lines;
   lines.zero_point = real.bias == nullptr ? 0 : -1;
   lines.weight_sums = real.bias == nullptr ? nullptr : real.bias + channel;
+  lines.scale = real.scale;
   lines.weight_scales = real.output->scales.data() + channel;
   lines.bias = real.real_bias + channel;
   lines.low = real.output->low;
@@ -158,7 +159,7 @@ void RunPlainly(const RealTile& real, const AccumulatorTile& tile, int channel) 
       const auto c = static_cast<size_t>(channel + (along_channels ? i : l));
       const int32_t bias = real.bias == nullptr ? 0 : real.bias[c];
       const int32_t sum = WrappingAdd(tile.acc[l * tile.acc_stride + i], bias);
-      const float scaled = static_cast<float>(sum) * real.output->scales[c];
+      const float scaled = static_cast<float>(sum) * (real.scale * real.output->scales[c]);
       to[i * tile.element_stride] =
           std::fmin(std::fmax(scaled + real.real_bias[c], real.output->low), real.output->high);
     }

@@ -39,6 +39,7 @@ struct RealTile {
   const int32_t* bias;     // part of the sums, of all channels; or null
   const float* real_bias;  // of all channels
   int first_channel;
+  float scale = 1;  // of all channels, besides their own
 
   // Takes the bias of a run, of all channels; null stands for none.
   void SetBias(const void* elements, Type type);

@@ -4,6 +4,7 @@
 #include <functional>
 #include <string>
 
+#include "intaglio/nn/passes/integer_only.h"
 #include "intaglio/test/nn/testing.h"
 
 namespace intaglio::nn {
@@ -379,6 +380,18 @@ TEST(OnnxProducts, NeverSaturatesInside) {
   c.weights.quantization = PerTensor(1, 0);
   c.out.type = Type::kInt32;
   for (const double sum : RunLayer(c, FullyConnected{}, false)) EXPECT_EQ(sum, 255 * 127 * 256);
+}
+
+TEST(OnnxProducts, AreNoIntegerArithmetic) {
+  Builder b;
+  const Value x = b.Input("x", Type::kInt8, {1, 4}, PerTensor(1, 0));
+  const Constant w = b.Const<int8_t>("w", std::vector<int8_t>(8, 1), {2, 4}, PerTensor(1, 0));
+  b.Output(b.FullyConnected(x, w, kNoBias, {}, PerTensor(1, 0)), "y");
+  Result<Graph> graph = b.Finish();
+  ASSERT_TRUE(graph.ok());
+  EXPECT_EQ(WhatForcesFloat(*graph, 0), "");
+  graph->layers[0].numerics = Numerics{.scaling = Scaling::kFloatHalfEven};
+  EXPECT_EQ(WhatForcesFloat(*graph, 0), "a float32 multiplier");
 }
 
 TEST(OnnxProducts, RefusesWhatMakesNoSense) {

@@ -1,0 +1,112 @@
+#include "intaglio/nn/ops/elementwise/half_even_pairs.h"
+
+#include <algorithm>
+#include <cstddef>
+
+#include "intaglio/gemm/byte_elementwise.h"
+#include "intaglio/nn/ops/support/binary.h"
+#include "intaglio/nn/ops/support/half_even.h"
+
+namespace intaglio::nn {
+namespace {
+
+constexpr ptrdiff_t kBlock = 512;  // elements, whose float32 stay in L1
+
+// One of the inputs.
+struct Operand {
+  Affine affine;
+  bool is_signed = true;
+  decltype(LineRoutines::dequantize) dequantize = nullptr;
+
+  // `step` is that from one element to the next, 0 or any other.
+  void Read(const uint8_t* from, ptrdiff_t step, ptrdiff_t count, float* to) const {
+    if (step == 1) {
+      return dequantize(from, {is_signed, affine.zero_point}, affine.scale, to, count);
+    }
+    for (ptrdiff_t i = 0; i < (step == 0 ? 1 : count); ++i) {
+      dequantize(from + i * step, {is_signed, affine.zero_point}, affine.scale, to + i, 1);
+    }
+    if (step == 0) std::fill(to + 1, to + count, to[0]);
+  }
+};
+
+Result<Operand> OperandOf(const LayerView& layer, const LineRoutines& lines, size_t input) {
+  const Tensor& tensor = layer.input(input);
+  const Result<Affine> affine = AffineOf(layer, tensor);
+  if (!affine.ok()) return affine.status();
+  if (SizeOf(tensor.type) != 1) {
+    return layer.Unsupported(std::string("an input is ") + NameOf(tensor.type) +
+                             "; int8 or uint8 is supported");
+  }
+  return Operand{*affine, tensor.type == Type::kInt8, lines.dequantize};
+}
+
+void Combine(PairKind kind, const float* b, ptrdiff_t count, float* a) {
+  switch (kind) {
+    case PairKind::kAdd:
+      for (ptrdiff_t i = 0; i < count; ++i) a[i] += b[i];
+      break;
+    case PairKind::kSub:
+      for (ptrdiff_t i = 0; i < count; ++i) a[i] -= b[i];
+      break;
+    case PairKind::kMul:
+      for (ptrdiff_t i = 0; i < count; ++i) a[i] *= b[i];
+      break;
+  }
+}
+
+struct Pair {
+  PairKind kind;
+  Activation activation;
+  Operand a;
+  Operand b;
+  HalfEvenQuantizer quantizer;
+  QuantizeHalfEvenBytes quantize;
+
+  void Run(const uint8_t* from_a, ptrdiff_t step_a, const uint8_t* from_b, ptrdiff_t step_b,
+           uint8_t* to, ptrdiff_t count) const {
+    float x[kBlock];
+    float y[kBlock];
+    const Bounds<float> bounds(activation);
+    for (ptrdiff_t i = 0; i < count; i += kBlock) {
+      const ptrdiff_t n = std::min(kBlock, count - i);
+      a.Read(from_a + i * step_a, step_a, n, x);
+      b.Read(from_b + i * step_b, step_b, n, y);
+      Combine(kind, y, n, x);
+      if (activation != Activation::kNone) std::transform(x, x + n, x, bounds);
+      quantize(quantizer, x, n, to + i);
+    }
+  }
+};
+
+}  // namespace
+
+Result<PreparedLayer> PrepareHalfEvenPair(const LayerView& layer, const LayerOptions& options,
+                                          PairKind kind, Activation activation) {
+  const Result<const LineRoutines*> lines = LinesOf(options.kernel);
+  if (!lines.ok()) return layer.Wrap(lines.status());
+  const Result<Operand> a = OperandOf(layer, **lines, 0);
+  if (!a.ok()) return a.status();
+  const Result<Operand> b = OperandOf(layer, **lines, 1);
+  if (!b.ok()) return b.status();
+  const Result<HalfEvenQuantizer> quantizer = OutputQuantizer(layer);
+  if (!quantizer.ok()) return quantizer.status();
+  if (SizeOf(layer.output().type) != 1) {
+    return layer.Unsupported(std::string("the output is ") + NameOf(layer.output().type) +
+                             "; int8 or uint8 is supported");
+  }
+  const Pair pair{kind, activation, *a, *b, *quantizer, QuantizeHalfEvenBytesOf(options.kernel)};
+  return PrepareBinary(
+      layer, RoutineOf([pair, loops = BroadcastLoops<3>(layer)](const RunArguments& arguments) {
+        const auto* const from_a = static_cast<const uint8_t*>(arguments.inputs[0]);
+        const auto* const from_b = static_cast<const uint8_t*>(arguments.inputs[1]);
+        auto* const to = static_cast<uint8_t*>(arguments.outputs[0]);
+        const Loops<3>::Offsets steps = loops.inner_strides();
+        internal::RunInParts(
+            arguments.context, loops, 1, [&](const Loops<3>::Offsets& at, ptrdiff_t extent) {
+              pair.Run(from_a + at[0], steps[0], from_b + at[1], steps[1], to + at[2], extent);
+            });
+      }));
+}
+
+}  // namespace intaglio::nn

@@ -1,0 +1,27 @@
+// ADD, SUB and MUL of two tensors of 8 bits by ONNX's rules: both are dequantized, computed in
+// float32, and quantized half to even, in one pass over memory.
+#ifndef INTAGLIO_NN_OPS_ELEMENTWISE_HALF_EVEN_PAIRS_H_
+#define INTAGLIO_NN_OPS_ELEMENTWISE_HALF_EVEN_PAIRS_H_
+
+#include <cstdint>
+
+#include "intaglio/nn/ops/support/activation.h"
+#include "intaglio/nn/routine/routine.h"
+
+namespace intaglio::nn {
+
+enum class PairKind : uint8_t { kAdd, kSub, kMul };
+
+// Inputs and output are int8 or uint8 in any combination.
+Result<PreparedLayer> PrepareHalfEvenPair(const LayerView& layer, const LayerOptions& options,
+                                          PairKind kind, Activation activation);
+
+// A candidate's prepare, of an operator with an activation.
+template <class Op, PairKind kKind>
+Result<PreparedLayer> PrepareHalfEven(const LayerView& layer, const LayerOptions& options) {
+  return PrepareHalfEvenPair(layer, options, kKind, layer.op<Op>().activation);
+}
+
+}  // namespace intaglio::nn
+
+#endif  // INTAGLIO_NN_OPS_ELEMENTWISE_HALF_EVEN_PAIRS_H_
