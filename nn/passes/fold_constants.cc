@@ -12,6 +12,7 @@
 #include "intaglio/nn/graph/cost.h"
 #include "intaglio/nn/graph/ledger.h"
 #include "intaglio/nn/graph/nested_graphs.h"
+#include "intaglio/nn/ops/elementwise/operators.h"
 #include "intaglio/nn/routine/prepare.h"
 #include "intaglio/pack/aligned_buffer.h"
 
@@ -134,6 +135,10 @@ bool ConstantFolder::Follows(const Layer& layer) {
 
 bool ConstantFolder::CanFold(const Layer& layer) {
   if (layer.inputs.empty() || layer.outputs.empty()) return false;
+  if (keep_dequantize_ && layer.op.Is<Dequantize>() && layer.numerics.has_value() &&
+      layer.numerics->scaling == Scaling::kFloatHalfEven) {
+    return false;
+  }
   if (!Follows(layer) || !NestedGraphsOf(layer.op).empty()) return false;
   for (size_t i = 0; i < layer.outputs.size(); ++i) {
     const TensorId id = layer.outputs[i];

@@ -54,6 +54,10 @@ class ConstantFolder {
  public:
   ConstantFolder(Graph& graph, FoldBudget& budget);
 
+  // From now on DEQUANTIZE by ONNX's rules stays a layer, and what follows from it:
+  // FuseQuantization looks for such layers. FoldConstants folds what is left of them afterwards.
+  void KeepDequantize() { keep_dequantize_ = true; }
+
   // Computes the weights and parameters (OperatorRow::parameters) of a layer, however large they
   // are, if they follow from constants.
   void FoldParameters(size_t layer);
@@ -99,6 +103,7 @@ class ConstantFolder {
   std::vector<bool> folded_;      // per layer
   std::vector<size_t> seen_;      // per layer: the last walk that visited it
   size_t walks_ = 0;
+  bool keep_dequantize_ = false;
   std::vector<size_t> readers_;       // per tensor; empty until Finish counts them
   std::vector<bool> follows_shapes_;  // per tensor
   std::vector<std::shared_ptr<const ParameterSource>> sources_;  // per layer

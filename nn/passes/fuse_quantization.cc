@@ -1,0 +1,189 @@
+#include "intaglio/nn/passes/fuse_quantization.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "intaglio/nn/graph/folded_shapes.h"
+#include "intaglio/nn/ops/operators.h"
+#include "intaglio/nn/ops/support/quantization.h"
+#include "intaglio/nn/passes/graph_editor.h"
+#include "intaglio/nn/passes/quantized_groups.h"
+
+namespace intaglio::nn {
+namespace {
+
+bool HasOnnxRules(const Layer& layer) {
+  return layer.numerics.has_value() && layer.numerics->scaling == Scaling::kFloatHalfEven;
+}
+
+// q times a scale within these limits is exact to half a unit in the last place, so that dividing
+// it by the scale gives q again.
+bool IsOrdinary(float scale) { return scale > 1e-30f && scale < 1e30f; }
+
+bool IsOneScale(const Quantization& q) {
+  return q.scales.size() == 1 && std::isfinite(q.scales[0]) && q.scales[0] > 0;
+}
+
+// A bound of the real numbers as one of the output.
+int32_t Quantized(float bound, Type type, const Quantization& q) {
+  const Range range = RangeOf(type);
+  const float low = static_cast<float>(range.min - q.zero_points[0]);
+  const float high = static_cast<float>(range.max - q.zero_points[0]);
+  const float clamped = std::fmin(std::fmax(bound / q.scales[0], low), high);
+  return static_cast<int32_t>(std::nearbyint(clamped)) + q.zero_points[0];
+}
+
+struct Bounds {
+  float low = -INFINITY;
+  float high = INFINITY;
+};
+
+float Real(const Clip::Bound& bound) {
+  return std::visit([](auto value) { return static_cast<float>(value); }, bound);
+}
+
+// Of a layer that only clamps.
+std::optional<Bounds> BoundsOf(const Layer& layer) {
+  if (layer.op.Is<Relu>()) return Bounds{0, INFINITY};
+  if (layer.op.Is<Relu6>()) return Bounds{0, 6};
+  if (layer.op.Is<ReluN1To1>()) return Bounds{-1, 1};
+  const Clip* const clip = layer.op.As<Clip>();
+  if (clip == nullptr) return {};
+  Bounds bounds;
+  if (clip->low.has_value() && !std::isnan(Real(*clip->low))) bounds.low = Real(*clip->low);
+  if (clip->high.has_value() && !std::isnan(Real(*clip->high))) bounds.high = Real(*clip->high);
+  return bounds;
+}
+
+// Clamps to `bounds` come before those that `numerics` has.
+void ClampBefore(const Bounds& bounds, Type type, const Quantization& q, Numerics& numerics) {
+  const int32_t high = Quantized(bounds.high, type, q);
+  const int32_t low = std::min(Quantized(bounds.low, type, q), high);
+  const int32_t min = numerics.clamp_min;
+  const int32_t max = numerics.clamp_max;
+  numerics.clamp_min = std::clamp(low, min, max);
+  numerics.clamp_max = std::clamp(high, min, max);
+}
+
+bool FuseIdentity(GraphEditor& editor, Place quantize) {
+  const TensorId from = DequantizedFromBytes(editor, quantize->inputs[0]);
+  if (from == kNoTensor) return false;
+  const Tensor& x = editor.At(from);
+  const Tensor& y = editor.At(quantize->outputs[0]);
+  const bool same = x.type == y.type && x.shape == y.shape &&
+                    x.quantization.scales == y.quantization.scales &&
+                    x.quantization.zero_points == y.quantization.zero_points;
+  if (!same || !IsOrdinary(x.quantization.scales[0])) return false;
+  return editor.Alias(quantize->outputs[0], from);
+}
+
+void FuseGroups(GraphEditor& editor, FusedQuantization& fused) {
+  for (Place place = editor.layers().begin(); place != editor.layers().end(); ++place) {
+    editor.Resolve(place);
+    if (!IsQuantize(*place)) continue;
+    if (FuseIdentity(editor, place)) {
+      ++fused.identities;
+    } else if (FuseProduct(editor, place)) {
+      ++fused.products;
+    } else if (FuseTable(editor, place)) {
+      ++fused.tables;
+    } else if (FusePair(editor, place)) {
+      ++fused.pairs;
+    }
+  }
+  for (Place place = editor.layers().begin(); place != editor.layers().end(); ++place) {
+    if (FuseRealProduct(editor, place)) ++fused.real_products;
+  }
+}
+
+}  // namespace
+
+bool IsQuantize(const Layer& layer) { return layer.op.Is<Quantize>() && HasOnnxRules(layer); }
+bool IsDequantize(const Layer& layer) { return layer.op.Is<Dequantize>() && HasOnnxRules(layer); }
+
+TensorId DequantizedFrom(const GraphEditor& editor, TensorId id) {
+  if (id == kNoTensor) return kNoTensor;
+  const std::optional<Place> maker = editor.MakerOf(id);
+  return maker.has_value() && IsDequantize(**maker) ? (*maker)->inputs[0] : kNoTensor;
+}
+
+TensorId DequantizedFromBytes(GraphEditor& editor, TensorId id) {
+  const TensorId from = DequantizedFrom(editor, id);
+  if (from == kNoTensor) return kNoTensor;
+  const Tensor& tensor = editor.At(from);
+  return IsByte(tensor.type) && IsOneScale(tensor.quantization) ? from : kNoTensor;
+}
+
+std::optional<Tail> TailOf(GraphEditor& editor, Place quantize) {
+  const Tensor& out = editor.At(quantize->outputs[0]);
+  const Quantization& q = out.quantization;
+  if (!(IsByte(out.type) || out.type == Type::kInt16) || !IsOneScale(q)) return {};
+  Tail tail{quantize->inputs[0], *quantize->numerics};
+  while (editor.ReadersOf(tail.from) == 1) {
+    const std::optional<Place> maker = editor.MakerOf(tail.from);
+    if (!maker.has_value()) return {};
+    const std::optional<Bounds> bounds = BoundsOf(**maker);
+    if (!bounds.has_value()) return tail;
+    ClampBefore(*bounds, out.type, q, tail.numerics);
+    tail.from = (*maker)->inputs[0];
+  }
+  return {};
+}
+
+void ReplaceGroup(GraphEditor& editor, Place last, Layer layer) {
+  std::vector<TensorId> unread = last->inputs;
+  layer.outputs = last->outputs;
+  editor.Replace(last, std::move(layer));
+  while (!unread.empty()) {
+    const TensorId id = unread.back();
+    unread.pop_back();
+    if (id == kNoTensor || editor.ReadersOf(id) > 0) continue;
+    const std::optional<Place> maker = editor.MakerOf(id);
+    if (!maker.has_value() || editor.IsRead(**maker)) continue;
+    unread.insert(unread.end(), (*maker)->inputs.begin(), (*maker)->inputs.end());
+    editor.Remove(*maker);
+  }
+}
+
+namespace {
+
+// What a tensor is moved from, through a few layers of these operators.
+template <class... Moves>
+TensorId MovedFrom(GraphEditor& editor, TensorId id) {
+  constexpr int kMostLayers = 16;  // real models have one or two
+  for (int i = 0; i < kMostLayers && id != kNoTensor; ++i) {
+    const std::optional<Place> maker = editor.MakerOf(id);
+    if (!maker.has_value()) return id;
+    if (!IsAnyOf<Moves...>(**maker)) return kNoTensor;
+    id = (*maker)->inputs[0];
+  }
+  return kNoTensor;
+}
+
+}  // namespace
+
+const Tensor* ConstantBehind(GraphEditor& editor, TensorId id) {
+  const TensorId from = MovedFrom<Reshape, Squeeze, ExpandDims>(editor, id);
+  return from != kNoTensor && editor.At(from).constant ? &editor.At(from) : nullptr;
+}
+
+bool FollowsFromConstants(GraphEditor& editor, TensorId id) {
+  const TensorId from = MovedFrom<Reshape, Squeeze, ExpandDims, Transpose>(editor, id);
+  return from != kNoTensor && editor.At(from).constant;
+}
+
+FusedQuantization FuseQuantization(Graph& graph) {
+  FusedQuantization fused;
+  GraphEditor editor(graph);
+  fused.moves = SinkDequantize(editor) + RaiseQuantize(editor);
+  FuseGroups(editor, fused);
+  fused.dynamic_products = FuseDynamicProducts(editor);
+  editor.Finish([](const Layer& layer) { return IsQuantize(layer) || IsDequantize(layer); });
+  if (fused.total() > 0 && graph.folded_shapes != nullptr) {
+    graph.folded_shapes = IncompleteShapes();
+  }
+  return fused;
+}
+
+}  // namespace intaglio::nn

@@ -1,0 +1,73 @@
+// Inside FuseQuantization: what the kinds of groups share, and one function for each kind.
+#ifndef INTAGLIO_NN_PASSES_QUANTIZED_GROUPS_H_
+#define INTAGLIO_NN_PASSES_QUANTIZED_GROUPS_H_
+
+#include <cstdint>
+#include <optional>
+
+#include "intaglio/nn/graph/graph.h"
+#include "intaglio/nn/ops/support/activation.h"
+#include "intaglio/nn/passes/graph_editor.h"
+
+namespace intaglio::nn {
+
+using Place = GraphEditor::Place;
+
+template <class... Ops>
+bool IsAnyOf(const Layer& layer) {
+  return (layer.op.Is<Ops>() || ...);
+}
+
+inline bool IsByte(Type type) { return type == Type::kInt8 || type == Type::kUInt8; }
+
+// The activation of a layer of one of these operators, or of none of them.
+template <class... Ops>
+Activation ActivationOf(const Layer& layer) {
+  Activation activation = Activation::kNone;
+  (void)((layer.op.Is<Ops>() && (activation = layer.op.As<Ops>()->activation, true)) || ...);
+  return activation;
+}
+
+// QUANTIZE or DEQUANTIZE by ONNX's rules.
+bool IsQuantize(const Layer& layer);
+bool IsDequantize(const Layer& layer);
+
+// The tensor that a DEQUANTIZE by ONNX's rules makes this one of; kNoTensor if none does.
+TensorId DequantizedFrom(const GraphEditor& editor, TensorId id);
+// The same for tensors of 8 bits with one positive scale.
+TensorId DequantizedFromBytes(GraphEditor& editor, TensorId id);
+
+// What a QUANTIZE does to a result, together with the layers before it that only clamp.
+struct Tail {
+  TensorId from;      // the result, which nothing else reads
+  Numerics numerics;  // with the clamp
+};
+// None if the output has not one positive scale.
+std::optional<Tail> TailOf(GraphEditor& editor, Place quantize);
+
+// Puts a layer in the place of the last one of a group and of the layers before it whose results
+// nobody reads then. The layer gets the outputs of the last one.
+void ReplaceGroup(GraphEditor& editor, Place last, Layer layer);
+
+// The elements of a constant, or of one that is only reshaped; null for other tensors.
+const Tensor* ConstantBehind(GraphEditor& editor, TensorId id);
+// Whether a tensor is a constant or is moved together from constants.
+bool FollowsFromConstants(GraphEditor& editor, TensorId id);
+
+// Each fuses the group that ends here if there is one.
+bool FuseProduct(GraphEditor& editor, Place quantize);
+bool FuseRealProduct(GraphEditor& editor, Place product);
+bool FuseTable(GraphEditor& editor, Place quantize);
+bool FusePair(GraphEditor& editor, Place quantize);
+
+// Both change all layers that move elements: they come before the DEQUANTIZE that they follow, and
+// behind the QUANTIZE that follows them. They return the number of layers that move integers now.
+size_t SinkDequantize(GraphEditor& editor);
+size_t RaiseQuantize(GraphEditor& editor);
+
+// Fuses products whose quantization each run tells. Returns their number.
+size_t FuseDynamicProducts(GraphEditor& editor);
+
+}  // namespace intaglio::nn
+
+#endif  // INTAGLIO_NN_PASSES_QUANTIZED_GROUPS_H_
