@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "intaglio/nn/graph/folded_shapes.h"
+#include "intaglio/nn/ops/elementwise/map_bytes.h"
 #include "intaglio/nn/ops/operators.h"
 #include "intaglio/nn/passes/permutation.h"
 
@@ -24,7 +25,7 @@ bool IsUnary(const Operator& op) {
                Tanh, Relu, Relu6, ReluN1To1, HardSwish, Elu, Gelu, LeakyRelu, Cast, Quantize,
                Dequantize, LogicalNot>(op) ||
          IsAny<Erf, Reciprocal, Softplus, Softsign, Mish, Tan, Selu, Celu, Swish, HardSigmoid,
-               ThresholdedRelu, Shrink, IsNan, IsInf, Sign, Clip, BitwiseNot>(op);
+               ThresholdedRelu, Shrink, IsNan, IsInf, Sign, Clip, BitwiseNot, MapBytes>(op);
 }
 
 bool IsBroadcast(const Operator& op) {

@@ -2,6 +2,8 @@
 
 #include "intaglio/nn/formats/onnx/products.h"
 #include "intaglio/nn/formats/onnx/quantization.h"
+#include "intaglio/nn/ops/elementwise/dynamic_quantize.h"
+#include "intaglio/nn/ops/linear/integer_products.h"
 
 namespace intaglio::nn::onnx {
 namespace {
@@ -35,10 +37,29 @@ TensorId SumsLess(Translation& t, TensorId x, TensorId zero_point, const SumsOf&
   return sums_of(make.Requantized(x, known));
 }
 
+// A zero point that each run tells, one number.
+bool ARunTells(LayerMaker& make, TensorId zero_point) {
+  return zero_point != kNoTensor && !make.IsConstant(zero_point) &&
+         Count(make.ShapeOf(zero_point)) == 1;
+}
+
+TensorId ProductByRun(Translation& t, TensorId a, TensorId b, TensorId a_zero_point,
+                      TensorId b_zero_point) {
+  LayerMaker& make = t.make;
+  const Quantization known = ZeroPointsOf(t, b_zero_point, make.RankOf(b) - 1);
+  return make.Add(IntegerMatMul{},
+                  {make.Unquantized(a), make.Requantized(b, known), make.Unquantized(a_zero_point)},
+                  Type::kInt32);
+}
+
 }  // namespace
 
 TensorId IntegerProduct(Translation& t, TensorId a, TensorId b, TensorId a_zero_point,
                         TensorId b_zero_point) {
+  LayerMaker& make = t.make;
+  if (ARunTells(make, a_zero_point) && make.RankOf(a) > 1 && make.RankOf(b) > 1) {
+    return ProductByRun(t, a, b, a_zero_point, b_zero_point);
+  }
   const Weights right = {t.make.Unquantized(b), ZeroPointsOf(t, b_zero_point)};
   return SumsLess(t, a, a_zero_point, [&](TensorId left) {
     return MatrixProduct(t.make, left, right, kNoTensor, PlainSums());
@@ -48,6 +69,11 @@ TensorId IntegerProduct(Translation& t, TensorId a, TensorId b, TensorId a_zero_
 TensorId IntegerConvolution(Translation& t, TensorId x, TensorId filter, TensorId x_zero_point,
                             TensorId filter_zero_point) {
   const Weights weights = {t.make.Unquantized(filter), ZeroPointsOf(t, filter_zero_point)};
+  // Depthwise products are fast only by kernels of their own, which need the zero point before.
+  const bool has_depth = t.make.RankOf(filter) < 2 || t.make.ShapeOf(filter)[1] > 1;
+  if (has_depth && ARunTells(t.make, x_zero_point)) {
+    return ConvolutionByRun(t, t.make.Unquantized(x), weights, t.make.Unquantized(x_zero_point));
+  }
   return SumsLess(t, x, x_zero_point, [&](TensorId image) {
     return Convolution(t, image, weights, kNoTensor, PlainSums());
   });
@@ -56,25 +82,9 @@ TensorId IntegerConvolution(Translation& t, TensorId x, TensorId filter, TensorI
 DynamicallyQuantized QuantizeDynamically(Translation& t, TensorId x) {
   LayerMaker& make = t.make;
   if (!make.ok()) return {};
-  const TensorId line = make.Reshaped(x, {static_cast<int>(Count(make.ShapeOf(x)))});
-  const TensorId zero = make.Scalar(0.0f);
-  const TensorId top = make.Scalar(255.0f);
-  const auto clamped = [&](TensorId id) {
-    return make.AddLike(Minimum{}, {make.AddLike(Maximum{}, {id, zero}), top});
-  };
-  const TensorId most = make.AddLike(Maximum{}, {make.AddLike(ReduceMax{{0}}, {line}), zero});
-  const TensorId least = make.AddLike(Minimum{}, {make.AddLike(ReduceMin{{0}}, {line}), zero});
-  const TensorId width = make.AddLike(Sub{}, {most, least});
-  const TensorId computed = make.AddLike(Div{}, {width, top});
-  // Where all of x is 0, any scale is right.
-  const TensorId is_zero = make.Add(Equal{}, {computed, zero}, Type::kBool);
-  const TensorId scale =
-      make.Add(SelectV2{}, {is_zero, make.Scalar(1.0f), computed}, Type::kFloat32);
-  const TensorId places = make.AddLike(Div{}, {make.AddLike(Sub{}, {zero, least}), scale});
-  const TensorId point = clamped(make.AddLike(Round{}, {places}));
-  const TensorId rounded = make.AddLike(Round{}, {make.AddLike(Div{}, {x, scale})});
-  const TensorId y = clamped(make.AddLike(Add{}, {rounded, point}));
-  return {make.CastTo(y, Type::kUInt8), scale, make.CastTo(point, Type::kUInt8)};
+  const std::vector<TensorId> y =
+      make.AddMany(DynamicQuantize{}, {x}, {Type::kUInt8, Type::kFloat32, Type::kUInt8});
+  return {y[0], y[1], y[2]};
 }
 
 }  // namespace intaglio::nn::onnx

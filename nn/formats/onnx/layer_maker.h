@@ -22,7 +22,9 @@ namespace intaglio::nn::onnx {
 class LayerMaker {
  public:
   LayerMaker(Graph& graph, FoldBudget& folding, Ledger& ledger)
-      : graph_(graph), ledger_(ledger), folder_(graph, folding) {}
+      : graph_(graph), ledger_(ledger), folder_(graph, folding) {
+    folder_.KeepDequantize();  // for FuseQuantization
+  }
 
   const Status& status() const { return status_; }
   bool ok() const { return status_.ok(); }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "intaglio/nn/formats/onnx/images.h"
+#include "intaglio/nn/ops/linear/integer_products.h"
 
 namespace intaglio::nn::onnx {
 namespace {
@@ -19,34 +20,61 @@ TensorId Ordered(LayerMaker& make, const Weights& weights, TensorId id, std::vec
   return make.Requantized(ordered, std::move(quantization));
 }
 
-}  // namespace
+// A convolution in our order.
+struct Arranged {
+  Images images;
+  TensorId filter = kNoTensor;
+  Conv2D op;
+  bool depthwise = false;
+};
 
 // Filters [O, C / groups, KH, KW] become [O, KH, KW, C / groups] or, where each channel is a group
-// of its own, [1, KH, KW, O].
-TensorId Convolution(Translation& t, TensorId x, const Weights& filter, TensorId bias,
-                     const Sums& to) {
+// of its own and the operator may be a depthwise one, [1, KH, KW, O]. An error sticks.
+Arranged Arrange(Translation& t, TensorId x, const Weights& filter, bool may_be_depthwise) {
   LayerMaker& make = t.make;
   const int groups = t.IntWithin("group", 1, 1, std::numeric_limits<int>::max());
-  const Images images = Images::Of(t, x);
-  const TensorId spatial = images.Spatial2D(make, filter.id);
-  if (!make.ok()) return kNoTensor;
+  Arranged arranged;
+  arranged.images = Images::Of(t, x);
+  const TensorId spatial = arranged.images.Spatial2D(make, filter.id);
+  if (!make.ok()) return arranged;
   const Shape shape = make.ShapeOf(spatial);
-  const Shape image = make.ShapeOf(images.nhwc);
+  const Shape image = make.ShapeOf(arranged.images.nhwc);
   if (int64_t{shape[1]} * groups != image[3] || shape[0] % groups != 0) {
     t.Invalid("filters of " + ToString(shape) + " do not fit " + std::to_string(groups) +
               " groups of " + std::to_string(image[3]) + " channels");
-    return kNoTensor;
+    return arranged;
   }
   const Window2D window = Window2D::Of(t, {shape[2], shape[3]}, {image[1], image[2]});
-  const bool depthwise = groups == image[3] && groups > 1;
-  const TensorId weights = depthwise ? Ordered(make, filter, spatial, {1, 2, 3, 0}, 3)
-                                     : Ordered(make, filter, spatial, {0, 2, 3, 1}, 0);
-  std::vector<TensorId> inputs = {images.nhwc, weights};
+  arranged.op = {window.stride, window.dilation, window.padding};
+  arranged.depthwise = may_be_depthwise && groups == image[3] && groups > 1;
+  arranged.filter = arranged.depthwise ? Ordered(make, filter, spatial, {1, 2, 3, 0}, 3)
+                                       : Ordered(make, filter, spatial, {0, 2, 3, 1}, 0);
+  return arranged;
+}
+
+}  // namespace
+
+TensorId Convolution(Translation& t, TensorId x, const Weights& filter, TensorId bias,
+                     const Sums& to) {
+  LayerMaker& make = t.make;
+  const Arranged conv = Arrange(t, x, filter, true);
+  if (!make.ok()) return kNoTensor;
+  std::vector<TensorId> inputs = {conv.images.nhwc, conv.filter};
   if (bias != kNoTensor) inputs.push_back(bias);
   const Operator op =
-      depthwise ? Operator(DepthwiseConv2D{window.stride, window.dilation, window.padding})
-                : Operator(Conv2D{window.stride, window.dilation, window.padding});
-  return images.Back(make, make.Add(op, inputs, to.type, to.quantization, to.numerics));
+      conv.depthwise ? Operator(DepthwiseConv2D{conv.op.stride, conv.op.dilation, conv.op.padding})
+                     : Operator(conv.op);
+  return conv.images.Back(make, make.Add(op, inputs, to.type, to.quantization, to.numerics));
+}
+
+TensorId ConvolutionByRun(Translation& t, TensorId x, const Weights& filter,
+                          TensorId x_zero_point) {
+  LayerMaker& make = t.make;
+  const Arranged conv = Arrange(t, x, filter, false);
+  if (!make.ok()) return kNoTensor;
+  return conv.images.Back(
+      make, make.Add(IntegerConv2D{conv.op}, {conv.images.nhwc, conv.filter, x_zero_point},
+                     Type::kInt32));
 }
 
 TensorId MatrixProduct(LayerMaker& make, TensorId a, const Weights& right, TensorId bias,

@@ -25,6 +25,8 @@ struct Weights {
 // Conv. `bias` may be kNoTensor.
 TensorId Convolution(Translation& t, TensorId x, const Weights& filter, TensorId bias,
                      const Sums& to);
+// The sums of numbers of 8 bits, less a zero point that each run tells.
+TensorId ConvolutionByRun(Translation& t, TensorId x, const Weights& filter, TensorId x_zero_point);
 
 // Matrices a [..., M, K] by b [K, N] or [..., K, N], as NumPy multiplies. Zero points per column
 // are possible where b is one constant matrix. `bias`, [N], needs one, too; it may be kNoTensor.

@@ -73,7 +73,7 @@ void ReadDequantizeLinear(Translation& t) {
   if (!IsSimple(t)) return t.Set(0, DequantizedBySteps(t, SpreadOver(t, axis)));
   const Quantization quantization = QuantizationOf(t, t.in(1), t.optional(2), axis);
   const TensorId x = t.make.Requantized(t.in(0), quantization);
-  t.Set(0, t.make.Add(Dequantize{}, {x}, Type::kFloat32));
+  t.Set(0, t.make.Add(Dequantize{}, {x}, Type::kFloat32, {}, HalfEven()));
 }
 
 Type QuantizedType(Translation& t) {

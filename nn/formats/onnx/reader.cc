@@ -9,6 +9,8 @@
 #include "intaglio/nn/formats/onnx/graph_reader.h"
 #include "intaglio/nn/formats/onnx/parse.h"
 #include "intaglio/nn/graph/folded_shapes.h"
+#include "intaglio/nn/passes/fold_constants.h"
+#include "intaglio/nn/passes/fuse_quantization.h"
 #include "intaglio/nn/passes/remove_transposes.h"
 
 namespace intaglio::nn {
@@ -27,6 +29,8 @@ Result<Graph> Import(std::span<const uint8_t> bytes, const OnnxOptions& options)
   // The reader computes with shapes itself, and keeps no record of it.
   graph.folded_shapes = IncompleteShapes();
   INTAGLIO_RETURN_IF_ERROR(Validate(graph));
+  FuseQuantization(graph);
+  FoldConstants(graph, folding);  // what FuseQuantization wanted as layers
   RemoveTransposes(graph);
   INTAGLIO_RETURN_IF_ERROR(Validate(graph));
   return graph;
