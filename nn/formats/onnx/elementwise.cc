@@ -146,12 +146,18 @@ void ReadPRelu(Translation& t) { t.Set(0, t.make.AddLike(Prelu{}, {t.in(0), t.in
 
 void ReadIdentity(Translation& t) { t.Set(0, t.in(0)); }
 
-// Inference drops nothing.
+// Whether the node drops elements, which only training does.
+bool Drops(Translation& t) {
+  if (t.opset() < 12 || !t.has(2)) return false;
+  const std::vector<int64_t> training = t.make.Ints(t.in(2), "training_mode");
+  if (training.empty() || training[0] == 0) return false;
+  if (!t.has(1)) return true;
+  const std::vector<float> ratio = t.make.Floats(t.in(1), "the ratio");
+  return ratio.empty() || ratio[0] != 0;
+}
+
 void ReadDropout(Translation& t) {
-  if (t.has(2)) {
-    const std::vector<int64_t> training = t.make.Ints(t.in(2), "training_mode");
-    if (!training.empty() && training[0] != 0) t.Refuse("training is not supported");
-  }
+  if (Drops(t)) return t.Refuse("training is not supported");
   t.Set(0, t.in(0));
   if (!t.wants(1)) return;
   const TensorId kept = t.make.CastTo(t.make.Scalar<uint8_t>(1), Type::kBool);

@@ -1,12 +1,14 @@
 #include "intaglio/nn/formats/onnx/images.h"
 
 #include <algorithm>
+#include <string>
 #include <vector>
 
 namespace intaglio::nn::onnx {
 namespace {
 
 constexpr int64_t kMost = 1 << 24;  // far more than pads, strides and dilations are
+constexpr int64_t kMostReach = 1 << 28;
 
 // One number for each spatial dimension, height before width.
 std::vector<int64_t> PerDimension(Translation& t, const char* name, size_t dimensions,
@@ -25,39 +27,23 @@ std::vector<int64_t> PerDimension(Translation& t, const char* name, size_t dimen
   return values;
 }
 
-struct Side {
-  int begin = 0;
-  int end = 0;
-};
-
-struct Dimension {
-  int64_t image;
-  int64_t filter;
-  int64_t stride;
-  int64_t dilation;
-
-  int64_t reach() const { return (filter - 1) * dilation + 1; }
-};
-
 // As much padding as gives ceil(image / stride) windows.
-Side SamePadding(const Dimension& d, bool more_at_the_end) {
-  const int64_t windows = (d.image + d.stride - 1) / d.stride;
-  const int64_t total = std::max<int64_t>(0, (windows - 1) * d.stride + d.reach() - d.image);
-  const int64_t less = total / 2;
-  const int64_t more = total - less;
-  return more_at_the_end ? Side{static_cast<int>(less), static_cast<int>(more)}
-                         : Side{static_cast<int>(more), static_cast<int>(less)};
+void PadToSame(WindowAxis& axis, bool more_at_the_end) {
+  const int64_t windows = (axis.image + axis.stride - 1) / axis.stride;
+  const int64_t total =
+      std::max<int64_t>(0, (windows - 1) * axis.stride + axis.reach() - axis.image);
+  axis.before = more_at_the_end ? total / 2 : total - total / 2;
+  axis.behind = total - axis.before;
 }
 
 // Padding at the end so that the last window, which begins inside the image or the padding before
 // it, is whole.
-void RoundUp(const Dimension& d, Side& side) {
-  const int64_t room = d.image + side.begin + side.end - d.reach();
+void RoundUp(WindowAxis& axis) {
+  const int64_t room = axis.image + axis.before + axis.behind - axis.reach();
   if (room < 0) return;
-  int64_t windows = (room + d.stride - 1) / d.stride;
-  if (windows * d.stride >= d.image + side.begin) --windows;
-  const int64_t needed = windows * d.stride - room;
-  if (needed > 0) side.end += static_cast<int>(needed);
+  int64_t windows = (room + axis.stride - 1) / axis.stride;
+  if (windows * axis.stride >= axis.image + axis.before) --windows;
+  axis.rounding = std::max<int64_t>(windows * axis.stride - room, 0);
 }
 
 }  // namespace
@@ -95,37 +81,49 @@ TensorId Images::Back(LayerMaker& make, TensorId result) const {
   return make.Reshaped(nchw, shape);
 }
 
-Window2D Window2D::Of(Translation& t, Extent filter, Extent image) {
-  const auto dimensions = static_cast<size_t>(std::max(t.rank(0) - 2, 1));
-  std::vector<int64_t> strides = PerDimension(t, "strides", dimensions, 1, 1);
-  std::vector<int64_t> dilations = PerDimension(t, "dilations", dimensions, 1, 1);
-  std::vector<int64_t> pads = PerDimension(t, "pads", 2 * dimensions, 0, 0);
-  if (dimensions == 1) {
-    strides.insert(strides.begin(), 1);
-    dilations.insert(dilations.begin(), 1);
-    pads = {0, pads[0], 0, pads[1]};
-  }
-  const Dimension y = {image.height, filter.height, strides[0], dilations[0]};
-  const Dimension x = {image.width, filter.width, strides[1], dilations[1]};
-  Side vertical = {static_cast<int>(pads[0]), static_cast<int>(pads[2])};
-  Side horizontal = {static_cast<int>(pads[1]), static_cast<int>(pads[3])};
+std::vector<WindowAxis> WindowAxes(Translation& t, const std::vector<int>& filter,
+                                   const std::vector<int>& image) {
+  const size_t dimensions = filter.size();
+  const std::vector<int64_t> strides = PerDimension(t, "strides", dimensions, 1, 1);
+  const std::vector<int64_t> dilations = PerDimension(t, "dilations", dimensions, 1, 1);
+  const std::vector<int64_t> pads = PerDimension(t, "pads", 2 * dimensions, 0, 0);
   const std::string automatic = t.String("auto_pad", "NOTSET");
-  if (automatic == "SAME_UPPER" || automatic == "SAME_LOWER") {
-    vertical = SamePadding(y, automatic == "SAME_UPPER");
-    horizontal = SamePadding(x, automatic == "SAME_UPPER");
-  } else if (automatic == "VALID") {
-    vertical = horizontal = {};
-  } else if (automatic != "NOTSET" && !automatic.empty()) {
-    t.Invalid("auto_pad is unknown");
+  const bool same = automatic == "SAME_UPPER" || automatic == "SAME_LOWER";
+  const bool by_pads = automatic == "NOTSET" || automatic.empty();
+  if (!same && !by_pads && automatic != "VALID") t.Invalid("auto_pad is unknown");
+  const bool rounds_up = t.Flag("ceil_mode", false);
+  std::vector<WindowAxis> axes;
+  for (size_t i = 0; i < dimensions; ++i) {
+    WindowAxis axis = {image[i], filter[i], strides[i], dilations[i]};
+    if (axis.reach() > kMostReach) t.Invalid("a window is too large");
+    if (!t.make.ok()) axis = {};
+    if (by_pads) {
+      axis.before = pads[i];
+      axis.behind = pads[dimensions + i];
+    }
+    if (same) PadToSame(axis, automatic == "SAME_UPPER");
+    if (rounds_up) RoundUp(axis);
+    axes.push_back(axis);
   }
-  if (t.Flag("ceil_mode", false)) {
-    RoundUp(y, vertical);
-    RoundUp(x, horizontal);
-  }
-  return {filter,
-          {static_cast<int>(y.stride), static_cast<int>(x.stride)},
-          {static_cast<int>(y.dilation), static_cast<int>(x.dilation)},
-          Padding::Explicit(vertical.begin, vertical.end, horizontal.begin, horizontal.end)};
+  return axes;
+}
+
+Window2D Window2D::Of(Translation& t, Extent filter, Extent image) {
+  const bool is_line = t.rank(0) <= 3;
+  std::vector<WindowAxis> axes =
+      is_line ? WindowAxes(t, {filter.width}, {image.width})
+              : WindowAxes(t, {filter.height, filter.width}, {image.height, image.width});
+  if (is_line) axes.insert(axes.begin(), WindowAxis{image.height, filter.height});
+  return Of(axes[0], axes[1]);
+}
+
+Window2D Window2D::Of(const WindowAxis& y, const WindowAxis& x) {
+  const auto narrow = [](int64_t value) { return static_cast<int>(value); };
+  return {{narrow(y.filter), narrow(x.filter)},
+          {narrow(y.stride), narrow(x.stride)},
+          {narrow(y.dilation), narrow(x.dilation)},
+          Padding::Explicit(narrow(y.before), narrow(y.behind + y.rounding), narrow(x.before),
+                            narrow(x.behind + x.rounding))};
 }
 
 }  // namespace intaglio::nn::onnx

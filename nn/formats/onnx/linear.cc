@@ -1,7 +1,7 @@
 // Matrix products and convolutions of float32.
-#include <limits>
 #include <vector>
 
+#include "intaglio/nn/formats/onnx/conv_transpose.h"
 #include "intaglio/nn/formats/onnx/products.h"
 #include "intaglio/nn/formats/onnx/rows.h"
 
@@ -47,7 +47,8 @@ void ReadMatMul(Translation& t) {
 void ReadConv(Translation& t) { t.Set(0, Convolution(t, t.in(0), {t.in(1)}, t.optional(2), {})); }
 
 constexpr OnnxRow kRows[] = {
-    {"Conv", ReadConv, "float32", 1, std::numeric_limits<int>::max(), "1 or 2 spatial dimensions"},
+    {"Conv", ReadConv, "float32", 1, kEver, "1 or 2 spatial dimensions"},
+    {"ConvTranspose", ReadConvTranspose, "float32", 1, kEver, "1 or 2 spatial dimensions"},
     {"Gemm", ReadGemm, "float32"},
     {"MatMul", ReadMatMul, "float32"},
 };

@@ -1,0 +1,15 @@
+// Inside the .onnx reader: MaxPool, AveragePool and LpPool.
+#ifndef INTAGLIO_NN_FORMATS_ONNX_POOLS_H_
+#define INTAGLIO_NN_FORMATS_ONNX_POOLS_H_
+
+#include "intaglio/nn/formats/onnx/translation.h"
+
+namespace intaglio::nn::onnx {
+
+void ReadMaxPool(Translation& t);
+void ReadAveragePool(Translation& t);
+void ReadLpPool(Translation& t);
+
+}  // namespace intaglio::nn::onnx
+
+#endif  // INTAGLIO_NN_FORMATS_ONNX_POOLS_H_
