@@ -1,4 +1,4 @@
-// The operators of onnxruntime's own domain, com.microsoft.
+// Products of onnxruntime's own domain, com.microsoft.
 #include <limits>
 #include <utility>
 #include <vector>
@@ -56,52 +56,6 @@ void ReadDynamicQuantizeMatMul(Translation& t) {
   t.Set(0, IntegerToFloat(t, sums, a.scale, t.in(2), t.optional(4)));
 }
 
-// Dequantized, computed in float32, quantized half to even: what a table of 256 entries holds.
-TensorId DequantizedInput(Translation& t, size_t i) {
-  return t.make.Add(Dequantize{}, {QuantizedInput(t, i)}, Type::kFloat32);
-}
-
-TensorId QuantizedTo(Translation& t, TensorId x, const Sums& to) {
-  return t.make.Add(Quantize{}, {x}, to.type, to.quantization, to.numerics);
-}
-
-void ReadQLinearSigmoid(Translation& t) {
-  const TensorId y = t.make.AddLike(Logistic{}, {DequantizedInput(t, 0)});
-  t.Set(0, QuantizedTo(t, y, QuantizedOutput(t, 3, t.input(0).type)));
-}
-
-void ReadQLinearLeakyRelu(Translation& t) {
-  const TensorId y = t.make.AddLike(LeakyRelu{t.Float("alpha", 0.01f)}, {DequantizedInput(t, 0)});
-  t.Set(0, QuantizedTo(t, y, QuantizedOutput(t, 3, t.input(0).type)));
-}
-
-// The output's scale and zero point, then three inputs for each part.
-void ReadQLinearConcat(Translation& t) {
-  LayerMaker& make = t.make;
-  if (t.input_count() < 5) return t.Invalid("has too few inputs");
-  const Sums to = QuantizedOutput(t, 0, Type::kUInt8);
-  std::vector<TensorId> parts;
-  for (size_t i = 2; i < t.input_count() && make.ok(); i += 3) {
-    const TensorId part = QuantizedInput(t, i);
-    const Quantization& own = make.At(part).quantization;
-    const bool same =
-        own.scales == to.quantization.scales && own.zero_points == to.quantization.zero_points;
-    parts.push_back(same ? part
-                         : QuantizedTo(t, make.Add(Dequantize{}, {part}, Type::kFloat32), to));
-  }
-  if (!make.ok()) return;
-  const int axis = Axis(make, t.Int("axis", 0), make.RankOf(parts[0]));
-  t.Set(0, make.AddLike(Concatenation{axis}, parts));
-}
-
-// condition, x, scale, zero point, y, scale, zero point, and the output's.
-void ReadQLinearWhere(Translation& t) {
-  const Sums to = QuantizedOutput(t, 7, Type::kUInt8);
-  const TensorId x = QuantizedTo(t, DequantizedInput(t, 1), to);
-  const TensorId y = QuantizedTo(t, DequantizedInput(t, 4), to);
-  t.Set(0, t.make.Add(SelectV2{}, {t.in(0), x, y}, to.type, to.quantization));
-}
-
 constexpr int kAny = std::numeric_limits<int>::max();
 
 constexpr OnnxRow Microsoft(const char* name, void (*read)(Translation& t), const char* types,
@@ -113,10 +67,6 @@ constexpr OnnxRow kRows[] = {
     Microsoft("DynamicQuantizeMatMul", ReadDynamicQuantizeMatMul, "float32"),
     Microsoft("MatMulIntegerToFloat", ReadMatMulIntegerToFloat, "int8, uint8"),
     Microsoft("QGemm", ReadQGemm, "int8, uint8", "alpha = 1"),
-    Microsoft("QLinearConcat", ReadQLinearConcat, "int8, uint8"),
-    Microsoft("QLinearLeakyRelu", ReadQLinearLeakyRelu, "int8, uint8"),
-    Microsoft("QLinearSigmoid", ReadQLinearSigmoid, "int8, uint8"),
-    Microsoft("QLinearWhere", ReadQLinearWhere, "int8, uint8"),
 };
 
 }  // namespace

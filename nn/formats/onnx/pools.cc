@@ -225,13 +225,14 @@ std::vector<float> Divisors(const Windows& windows, bool counts_padding) {
   return divisors;
 }
 
-void AveragePoolByGather(Translation& t, const std::vector<WindowAxis>& axes, bool counts_padding) {
+TensorId AveragePoolByGather(Translation& t, TensorId x, const std::vector<WindowAxis>& axes,
+                             bool counts_padding) {
   const Windows windows = WindowsOf(t, axes);
   if (!t.make.ok()) return;
-  const TensorId sums = WindowSums(t, t.in(0), windows);
+  const TensorId sums = WindowSums(t, x, windows);
   const TensorId divisors =
       t.make.Constant<float>(Divisors(windows, counts_padding), {static_cast<int>(windows.count)});
-  t.Set(0, Unflattened(t, t.make.AddLike(Ieee<Div>(), {sums, divisors}), windows));
+  return Unflattened(t, t.make.AddLike(Ieee<Div>(), {sums, divisors}), windows);
 }
 
 // Counted padding is zeros that are there.
@@ -278,15 +279,15 @@ void ReadMaxPool(Translation& t) {
   t.Set(0, plain_bytes ? make.Unquantized(maxima) : maxima);
 }
 
-void ReadAveragePool(Translation& t) {
+TensorId AveragePool(Translation& t, TensorId x) {
   LayerMaker& make = t.make;
   const std::vector<WindowAxis> axes = PoolAxes(t);
-  if (!make.ok()) return;
+  if (!make.ok()) return kNoTensor;
   const bool counts_padding = t.Flag("count_include_pad", false) && HasPadding(axes);
   if (!IsPlain(axes) || (counts_padding && IsRoundedUp(axes))) {
-    return AveragePoolByGather(t, axes, counts_padding);
+    return AveragePoolByGather(t, x, axes, counts_padding);
   }
-  const Images images = Images::Of(t, t.in(0));
+  const Images images = Images::Of(t, x);
   const Window2D window = PlainWindow(axes);
   AveragePool2D pool = {window.filter, window.stride, window.padding};
   TensorId image = images.nhwc;
@@ -294,8 +295,10 @@ void ReadAveragePool(Translation& t) {
     image = PadByZeros(make, image, window.padding);
     pool.padding = Padding::Valid();
   }
-  t.Set(0, images.Back(make, make.AddLike(pool, {image})));
+  return images.Back(make, make.AddLike(pool, {image}));
 }
+
+void ReadAveragePool(Translation& t) { t.Set(0, AveragePool(t, t.in(0))); }
 
 // The p-th root of the sum of p-th powers.
 void ReadLpPool(Translation& t) {

@@ -10,6 +10,9 @@ void ReadMaxPool(Translation& t);
 void ReadAveragePool(Translation& t);
 void ReadLpPool(Translation& t);
 
+// The mean of windows of x, which has the shape of input 0, by the attributes of AveragePool.
+TensorId AveragePool(Translation& t, TensorId x);
+
 }  // namespace intaglio::nn::onnx
 
 #endif  // INTAGLIO_NN_FORMATS_ONNX_POOLS_H_

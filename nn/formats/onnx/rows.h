@@ -32,6 +32,7 @@ std::span<const OnnxRow> LinearRows();
 std::span<const OnnxRow> MicrosoftRows();
 std::span<const OnnxRow> MovementRows();
 std::span<const OnnxRow> NormalizationRows();
+std::span<const OnnxRow> QLinearRows();
 std::span<const OnnxRow> QuantizedRows();
 std::span<const OnnxRow> RecurrentRows();
 std::span<const OnnxRow> ReduceRows();
@@ -42,8 +43,8 @@ std::span<const OnnxRow> WindowRows();
 template <class Visit>
 const OnnxRow* FindRow(const Visit& visit) {
   for (const auto rows : {ControlRows(), ElementwiseRows(), LinearRows(), MicrosoftRows(),
-                          MovementRows(), NormalizationRows(), QuantizedRows(), RecurrentRows(),
-                          ReduceRows(), RotaryRows(), WindowRows()}) {
+                          MovementRows(), NormalizationRows(), QLinearRows(), QuantizedRows(),
+                          RecurrentRows(), ReduceRows(), RotaryRows(), WindowRows()}) {
     for (const OnnxRow& row : rows) {
       if (visit(row)) return &row;
     }
