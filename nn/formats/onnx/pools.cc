@@ -228,7 +228,7 @@ std::vector<float> Divisors(const Windows& windows, bool counts_padding) {
 TensorId AveragePoolByGather(Translation& t, TensorId x, const std::vector<WindowAxis>& axes,
                              bool counts_padding) {
   const Windows windows = WindowsOf(t, axes);
-  if (!t.make.ok()) return;
+  if (!t.make.ok()) return kNoTensor;
   const TensorId sums = WindowSums(t, x, windows);
   const TensorId divisors =
       t.make.Constant<float>(Divisors(windows, counts_padding), {static_cast<int>(windows.count)});
