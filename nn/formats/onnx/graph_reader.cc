@@ -290,7 +290,6 @@ Status GraphReader::ReadOpsets() {
   // Files from before IR version 3 say nothing.
   if (model_opsets_.empty()) model_opsets_[kOnnx] = 1;
   for (const char* const domain : {kMicrosoft}) model_opsets_.emplace(domain, 1);
-  constexpr int kOldest = 7;
   const auto main = model_opsets_.find(kOnnx);
   if (main != model_opsets_.end() && main->second < kOldest) {
     return Unsupported("opset " + std::to_string(main->second) + " is not supported (" +

@@ -12,6 +12,7 @@ namespace intaglio::nn::onnx {
 
 inline constexpr const char* kOnnx = "";  // also written "ai.onnx"
 inline constexpr const char* kMicrosoft = "com.microsoft";
+inline constexpr int kOldest = 7;   // older opsets are refused
 inline constexpr int kNewest = 28;  // the newest opset whose changes the rows know
 inline constexpr int kEver = std::numeric_limits<int>::max();  // OnnxRow::until
 
