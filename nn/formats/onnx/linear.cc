@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "intaglio/nn/formats/onnx/conv_transpose.h"
+#include "intaglio/nn/formats/onnx/einsum.h"
 #include "intaglio/nn/formats/onnx/products.h"
 #include "intaglio/nn/formats/onnx/rows.h"
 
@@ -48,7 +49,9 @@ void ReadConv(Translation& t) { t.Set(0, Convolution(t, t.in(0), {t.in(1)}, t.op
 
 constexpr OnnxRow kRows[] = {
     {"Conv", ReadConv, "float32", 1, kEver, "1 or 2 spatial dimensions"},
-    {"ConvTranspose", ReadConvTranspose, "float32", 1, kEver, "1 or 2 spatial dimensions"},
+    {"ConvTranspose", ReadConvTranspose, "float32", 1, kEver,
+     "1 or 2 spatial dimensions; known weights"},
+    {"Einsum", ReadEinsum, "float32", 12},
     {"Gemm", ReadGemm, "float32"},
     {"MatMul", ReadMatMul, "float32"},
 };

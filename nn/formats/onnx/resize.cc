@@ -1,9 +1,10 @@
-// Resize and Upsample. Whole factors of nearest neighbours have an operator; all else is composed,
-// axis by axis, of gathered lines and their weights.
+// Resize and Upsample. Images by nearest neighbours or bilinear interpolation have operators. All
+// else goes axis by axis, as lines that are gathered or weighted.
 #include "intaglio/nn/formats/onnx/resize.h"
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,89 +14,129 @@
 namespace intaglio::nn::onnx {
 namespace {
 
+// One dimension. Scales and places are float32, as they are in the files.
 struct AxisSize {
   int in = 1;
   int out = 1;
-  double scale = 1;  // out / in as the file says it, before rounding
+  float scale = 1;  // out / in as the file says it, before rounding
+  float begin = 0;  // the part of the input that tf_crop_and_resize takes, of 1
+  float end = 1;
+
+  bool changes() const { return in != out || scale != 1 || begin != 0 || end != 1; }
 };
+
+enum class Filter : uint8_t { kNearest, kLinear, kCubic };
 
 struct Modes {
   std::string coordinates;
   std::string nearest;
-  std::string interpolation;  // nearest, linear, cubic
+  Filter filter = Filter::kNearest;
   double cubic = -0.75;
   bool exclude_outside = false;
+  bool antialias = false;
+  bool crops = false;       // tf_crop_and_resize
+  float outside_value = 0;  // of what lies outside of the input then
 };
 
 // Where element `at` of the output lies in the input.
-double Source(const Modes& modes, const AxisSize& size, int at) {
-  const double x = at;
+float Source(const Modes& modes, const AxisSize& size, int at) {
+  const auto x = static_cast<float>(at);
+  const auto last = static_cast<float>(size.in - 1);
+  const auto last_out = static_cast<float>(size.out - 1);
   const std::string& mode = modes.coordinates;
   if (mode == "asymmetric") return x / size.scale;
-  if (mode == "align_corners") {
-    return size.out == 1 ? 0 : x * (size.in - 1) / (size.out - 1);
+  if (mode == "tf_half_pixel_for_nn") return (x + 0.5f) / size.scale;
+  if (mode == "align_corners") return size.out == 1 ? 0 : x * last / last_out;
+  if (modes.crops) {
+    if (size.out == 1) return 0.5f * (size.begin + size.end) * last;
+    return size.begin * last + x * (size.end - size.begin) * last / last_out;
   }
   if (mode == "pytorch_half_pixel" && size.out == 1) return 0;
-  const double centered = (x + 0.5) / size.scale - 0.5;
+  const float centered = (x + 0.5f) / size.scale - 0.5f;
   if (mode != "half_pixel_symmetric") return centered;
-  const double real_out = size.scale * size.in;
-  const double adjustment = size.out / real_out;
-  const double center = size.in / 2.0;
-  return center * (1 - adjustment) + (x + 0.5) / size.scale - 0.5;
+  const auto in = static_cast<float>(size.in);
+  const float adjustment = static_cast<float>(size.out) / (size.scale * in);
+  return in / 2 * (1 - adjustment) + centered;
 }
 
-int64_t Nearest(const Modes& modes, double x) {
+double Nearest(const Modes& modes, double x) {
   const double down = std::floor(x);
-  if (modes.nearest == "floor") return static_cast<int64_t>(down);
-  if (modes.nearest == "ceil") return static_cast<int64_t>(std::ceil(x));
+  if (modes.nearest == "floor") return down;
+  if (modes.nearest == "ceil") return std::ceil(x);
   const bool tie = x - down == 0.5;
-  if (tie) return static_cast<int64_t>(modes.nearest == "round_prefer_ceil" ? down + 1 : down);
-  return static_cast<int64_t>(std::floor(x + 0.5));
+  if (tie) return modes.nearest == "round_prefer_ceil" ? down + 1 : down;
+  return std::floor(x + 0.5);
 }
 
-// Keys' cubic at the distances of four neighbours.
-std::vector<double> CubicWeights(double fraction, double a) {
-  const auto near = [&](double d) { return ((a + 2) * d - (a + 3)) * d * d + 1; };
-  const auto far = [&](double d) { return ((a * d - 5 * a) * d + 8 * a) * d - 4 * a; };
-  return {far(1 + fraction), near(fraction), near(1 - fraction), far(2 - fraction)};
+// The weight of an element at a distance: a triangle, or Keys' cubic.
+double Weight(const Modes& modes, double distance) {
+  const double d = std::fabs(distance);
+  if (modes.filter == Filter::kLinear) return std::max(1 - d, 0.0);
+  const double a = modes.cubic;
+  if (d <= 1) return ((a + 2) * d - (a + 3)) * d * d + 1;
+  return d < 2 ? ((a * d - 5 * a) * d + 8 * a) * d - 4 * a : 0;
 }
 
-// Neighbours of each element of an axis, and their weights: neighbour k of element i is at
-// k * out + i.
+// Weighted neighbours of each element of the output, row by row, for Interpolate.
 struct Taps {
-  std::vector<int64_t> places;
+  std::vector<int32_t> places;
   std::vector<float> weights;
-  size_t count = 1;
+  std::vector<float> offsets;  // empty: none
+  int count = 1;
 };
 
-// A reader of the file limits sizes before it calls this.
-Taps TapsOf(const Modes& modes, const AxisSize& size) {
+// A filter of the width of the output's elements, where antialias is asked for, or else of the
+// input's.
+double FilterScale(const Modes& modes, const AxisSize& size) {
+  return modes.antialias ? std::min(static_cast<double>(size.scale), 1.0) : 1.0;
+}
+
+int64_t TapsOfElement(const Modes& modes, const AxisSize& size) {
+  const double support = modes.filter == Filter::kLinear ? 1 : 2;
+  const double reach = std::ceil(support / FilterScale(modes, size));
+  return reach < (1 << 24) ? 2 * static_cast<int64_t>(reach) : 1 << 25;
+}
+
+// Appends the taps of an element that lies at x. They add up to one.
+void AddTaps(const Modes& modes, const AxisSize& size, double x, Taps& taps) {
+  const double scale = FilterScale(modes, size);
+  // The element before x, so that as many lie on either side.
+  const double base = std::ceil(x) - 1;
+  std::vector<double> weights;
+  double sum = 0;
+  for (int k = 0; k < taps.count; ++k) {
+    const double place = base + 1 - taps.count / 2 + k;
+    const bool outside = place < 0 || place > size.in - 1;
+    const double weight = Weight(modes, (place - x) * scale);
+    weights.push_back(outside && modes.exclude_outside ? 0 : weight);
+    sum += weights.back();
+    taps.places.push_back(static_cast<int32_t>(std::clamp<double>(place, 0, size.in - 1)));
+  }
+  for (const double weight : weights) {
+    taps.weights.push_back(static_cast<float>(sum == 0 ? 0 : weight / sum));
+  }
+}
+
+bool LiesOutside(const Modes& modes, const AxisSize& size, float x) {
+  return modes.crops && !(x >= 0 && x <= static_cast<float>(size.in - 1));
+}
+
+Taps TapsOf(const Modes& modes, const AxisSize& size, int count) {
   Taps taps;
-  taps.count = modes.interpolation == "nearest" ? 1 : modes.interpolation == "linear" ? 2 : 4;
-  const auto out = static_cast<size_t>(size.out);
-  taps.places.resize(taps.count * out);
-  taps.weights.assign(taps.count * out, 1.0f);
+  taps.count = count;
   for (int i = 0; i < size.out; ++i) {
-    const double x = Source(modes, size, i);
-    const double down = std::floor(x);
-    std::vector<double> weights = {1};
-    int64_t first = taps.count == 1 ? Nearest(modes, x) : static_cast<int64_t>(down);
-    if (taps.count == 2) weights = {1 - (x - down), x - down};
-    if (taps.count == 4) {
-      weights = CubicWeights(x - down, modes.cubic);
-      first -= 1;
-    }
-    double sum = 0;
-    for (size_t k = 0; k < taps.count; ++k) {
-      const int64_t place = first + static_cast<int64_t>(k);
-      const bool outside = place < 0 || place >= size.in;
-      if (outside && modes.exclude_outside) weights[k] = 0;
-      sum += weights[k];
-      taps.places[k * out + static_cast<size_t>(i)] = std::clamp<int64_t>(place, 0, size.in - 1);
-    }
-    for (size_t k = 0; k < taps.count; ++k) {
-      const double weight = modes.exclude_outside ? weights[k] / sum : weights[k];
-      taps.weights[k * out + static_cast<size_t>(i)] = static_cast<float>(weight);
+    const float x = Source(modes, size, i);
+    const bool outside = LiesOutside(modes, size, x);
+    if (modes.crops) taps.offsets.push_back(outside ? modes.outside_value : 0);
+    if (outside || !std::isfinite(x)) {
+      taps.places.insert(taps.places.end(), static_cast<size_t>(count), 0);
+      taps.weights.insert(taps.weights.end(), static_cast<size_t>(count), 0);
+    } else if (modes.filter == Filter::kNearest) {
+      const double place = Nearest(modes, double{x});
+      taps.places.push_back(static_cast<int32_t>(std::clamp<double>(place, 0, size.in - 1)));
+      taps.weights.push_back(1);
+    } else {
+      AddTaps(modes, size, double{x}, taps);
     }
   }
   return taps;
@@ -107,73 +148,85 @@ TensorId ResizedAlong(LayerMaker& make, TensorId x, int axis, const Modes& modes
     make.Fail(Unsupported("images without elements are not supported"));
     return kNoTensor;
   }
-  if (!make.Allows(static_cast<size_t>(size.out) * 64)) return kNoTensor;
-  const Taps taps = TapsOf(modes, size);
-  Shape line(make.ShapeOf(x).size() - static_cast<size_t>(axis), 1);
-  line[0] = size.out;
-  TensorId sum = kNoTensor;
-  for (size_t k = 0; k < taps.count; ++k) {
-    const auto first = static_cast<ptrdiff_t>(k) * size.out;
-    const std::vector<int64_t> places(taps.places.begin() + first,
-                                      taps.places.begin() + first + size.out);
-    const TensorId lines =
-        make.AddLike(Gather{axis}, {x, make.Constant<int64_t>(places, {size.out})});
-    if (taps.count == 1) return lines;
-    const std::vector<float> weights(taps.weights.begin() + first,
-                                     taps.weights.begin() + first + size.out);
-    const TensorId part = make.AddLike(Mul{}, {lines, make.Constant<float>(weights, line)});
-    sum = k == 0 ? part : make.AddLike(Add{}, {sum, part});
+  const bool nearest = modes.filter == Filter::kNearest;
+  const int64_t count = nearest ? 1 : TapsOfElement(modes, size);
+  const int64_t bytes = count * size.out * 16;
+  if (!make.Allows(static_cast<size_t>(bytes))) return kNoTensor;
+  Taps taps = TapsOf(modes, size, static_cast<int>(count));
+  const Shape table = {size.out, taps.count};
+  if (nearest && !modes.crops) {
+    return make.AddLike(Gather{axis}, {x, make.Constant(std::move(taps.places), {size.out})});
   }
-  return sum;
+  std::vector<TensorId> inputs = {x, make.Constant(std::move(taps.places), table),
+                                  make.Constant(std::move(taps.weights), table)};
+  if (modes.crops) inputs.push_back(make.Constant(std::move(taps.offsets), {size.out}));
+  return make.AddLike(Interpolate{axis}, std::move(inputs));
 }
 
-// Whether only height and width grow, by whole factors, as our operator does it.
-bool IsWholeNearest(const Modes& modes, const std::vector<AxisSize>& sizes) {
-  if (modes.interpolation != "nearest" || sizes.size() != 4) return false;
-  const bool floors = modes.coordinates == "asymmetric" && modes.nearest == "floor";
-  const bool centers =
-      modes.coordinates == "half_pixel" && modes.nearest.rfind("round_prefer", 0) == 0;
-  if (!floors && !centers) return false;
-  for (size_t i = 0; i < sizes.size(); ++i) {
-    const AxisSize& size = sizes[i];
-    const double factor = size.scale;
-    if (i < 2 && size.in != size.out) return false;
-    if (size.in == 0 || factor < 1 || factor != std::floor(factor)) return false;
-    if (size.in * factor != size.out) return false;
+// Whether only height and width change, of images.
+bool IsOfImages(const std::vector<AxisSize>& sizes) {
+  return sizes.size() == 4 && !sizes[0].changes() && !sizes[1].changes() && sizes[2].in > 0 &&
+         sizes[3].in > 0 && sizes[2].out > 0 && sizes[3].out > 0;
+}
+
+// Whether our operator of nearest neighbours, asked to take the centers of elements, finds the same
+// elements. It computes in float32, so no center may lie between two.
+bool IsNearestOfCenters(const Modes& modes, const AxisSize& size) {
+  for (int i = 0; i < size.out; ++i) {
+    const int64_t twice = (2 * int64_t{i} + 1) * size.in;
+    const int64_t place = twice / (2 * int64_t{size.out});
+    const double own = Nearest(modes, double{Source(modes, size, i)});
+    if (twice % (2 * int64_t{size.out}) == 0) return false;
+    if (std::clamp<double>(own, 0, size.in - 1) != static_cast<double>(place)) return false;
   }
   return true;
 }
 
+bool IsPlainNearest(const Modes& modes, const std::vector<AxisSize>& sizes) {
+  constexpr int kMost = 1 << 12;
+  if (modes.filter != Filter::kNearest || modes.crops || !IsOfImages(sizes)) return false;
+  if (sizes[2].out > kMost || sizes[3].out > kMost) return false;
+  return IsNearestOfCenters(modes, sizes[2]) && IsNearestOfCenters(modes, sizes[3]);
+}
+
+// Whether the scale is that of the extents, as our operators take it.
+bool HasScaleOfExtents(const AxisSize& size) {
+  const double out = double{size.scale} * size.in;
+  return std::fabs(out - size.out) <= 1e-6 * size.out;
+}
+
 // Height and width by bilinear interpolation, as our operator does it.
-bool IsBilinear(const Modes& modes, const std::vector<AxisSize>& sizes) {
-  if (modes.interpolation != "linear" || sizes.size() != 4 || modes.exclude_outside) return false;
+bool IsPlainBilinear(const Modes& modes, const std::vector<AxisSize>& sizes) {
+  if (modes.filter != Filter::kLinear || modes.exclude_outside || modes.antialias) return false;
   if (modes.coordinates != "half_pixel" && modes.coordinates != "align_corners" &&
       modes.coordinates != "asymmetric" && modes.coordinates != "pytorch_half_pixel") {
     return false;
   }
-  for (size_t i = 0; i < sizes.size(); ++i) {
-    if (i < 2 && sizes[i].in != sizes[i].out) return false;
-    if (sizes[i].in * sizes[i].scale != sizes[i].out || sizes[i].out < 2) return false;
-  }
-  return true;
+  if (!IsOfImages(sizes) || sizes[2].out < 2 || sizes[3].out < 2) return false;
+  return HasScaleOfExtents(sizes[2]) && HasScaleOfExtents(sizes[3]);
+}
+
+Filter FilterOf(Translation& t) {
+  const std::string mode = t.String("mode", "nearest");
+  if (mode == "nearest") return Filter::kNearest;
+  if (mode == "linear" || mode == "bilinear") return Filter::kLinear;
+  if (mode == "cubic") return Filter::kCubic;
+  t.Invalid("the mode is unknown");
+  return Filter::kNearest;
 }
 
 Modes ModesOf(Translation& t) {
   Modes modes;
-  const std::string mode = t.String("mode", "nearest");
-  modes.interpolation = mode == "bilinear" ? "linear" : mode;
+  modes.filter = FilterOf(t);
   // Opset 10 and Upsample have no such attributes.
   const bool old = t.opset() < 11;
   modes.coordinates = old ? "asymmetric" : t.String("coordinate_transformation_mode", "half_pixel");
   modes.nearest = old ? "floor" : t.String("nearest_mode", "round_prefer_floor");
   modes.cubic = static_cast<double>(t.Float("cubic_coeff_a", -0.75f));
   modes.exclude_outside = t.Flag("exclude_outside", false);
-  if (modes.interpolation != "nearest" && modes.interpolation != "linear" &&
-      modes.interpolation != "cubic") {
-    t.Refuse("the mode '" + mode + "' is not supported");
-  }
-  if (modes.coordinates == "tf_crop_and_resize") t.Refuse("tf_crop_and_resize is not supported");
-  if (t.Flag("antialias", false)) t.Refuse("antialias is not supported");
+  modes.antialias = t.Flag("antialias", false) && modes.filter != Filter::kNearest;
+  modes.crops = modes.coordinates == "tf_crop_and_resize";
+  modes.outside_value = t.Float("extrapolation_value", 0);
   return modes;
 }
 
@@ -198,30 +251,30 @@ std::vector<float> ScalesOf(Translation& t) {
 // Sizes under a policy that keeps the aspect ratio: all axes get one scale.
 void KeepAspect(const std::string& policy, const std::vector<int>& axes,
                 std::vector<AxisSize>& sizes) {
-  double scale = policy == "not_larger" ? HUGE_VAL : 0;
+  float scale = policy == "not_larger" ? HUGE_VALF : 0;
   for (const int axis : axes) {
-    const double own = sizes[static_cast<size_t>(axis)].scale;
+    const float own = sizes[static_cast<size_t>(axis)].scale;
     scale = policy == "not_larger" ? std::min(scale, own) : std::max(scale, own);
   }
   for (const int axis : axes) {
     AxisSize& size = sizes[static_cast<size_t>(axis)];
     size.scale = scale;
-    size.out = static_cast<int>(std::floor(size.in * scale + 0.5));
+    size.out = static_cast<int>(std::floor(double{scale} * size.in + 0.5));
   }
 }
 
 std::vector<AxisSize> SizesOf(Translation& t) {
   const Shape& shape = t.input(0).shape;
   std::vector<AxisSize> sizes;
-  for (const int extent : shape) sizes.push_back({extent, extent, 1});
+  for (const int extent : shape) sizes.push_back({extent, extent});
   const std::vector<int> axes = AxesOf(t);
   const std::vector<float> scales = ScalesOf(t);
   if (!scales.empty()) {
     if (scales.size() != axes.size()) t.Invalid("has another number of scales than axes");
     for (size_t i = 0; i < axes.size() && t.make.ok(); ++i) {
       AxisSize& size = sizes[static_cast<size_t>(axes[i])];
-      size.scale = static_cast<double>(scales[i]);
-      const double out = std::floor(size.in * size.scale);
+      size.scale = scales[i];
+      const double out = std::floor(static_cast<double>(static_cast<float>(size.in) * size.scale));
       if (!(size.scale > 0) || !(out <= 1 << 30)) {
         t.Invalid("a scale is " + std::to_string(size.scale));
         break;
@@ -236,11 +289,28 @@ std::vector<AxisSize> SizesOf(Translation& t) {
     AxisSize& size = sizes[static_cast<size_t>(axes[i])];
     if (given[i] < 0) t.Invalid("a size is negative");
     size.out = given[i];
-    size.scale = size.in == 0 ? 1 : static_cast<double>(size.out) / size.in;
+    size.scale = size.in == 0 ? 1 : static_cast<float>(size.out) / static_cast<float>(size.in);
   }
   const std::string policy = t.String("keep_aspect_ratio_policy", "stretch");
   if (policy != "stretch" && t.make.ok()) KeepAspect(policy, axes, sizes);
   return sizes;
+}
+
+// The parts that tf_crop_and_resize takes: all begins and then all ends.
+void SetParts(Translation& t, std::vector<AxisSize>& sizes) {
+  const std::vector<int> axes = AxesOf(t);
+  const std::vector<float> roi = t.make.Floats(t.in(1), "the region");
+  if (t.make.ok() && roi.size() != 2 * axes.size()) t.Invalid("the region does not fit the axes");
+  for (size_t i = 0; i < axes.size() && t.make.ok(); ++i) {
+    AxisSize& size = sizes[static_cast<size_t>(axes[i])];
+    size.begin = roi[i];
+    size.end = roi[axes.size() + i];
+  }
+}
+
+TensorId OfImages(Translation& t, const Operator& op) {
+  const Images images = Images::Of(t, t.in(0));
+  return images.Back(t.make, t.make.AddLike(op, {images.nhwc}));
 }
 
 }  // namespace
@@ -248,24 +318,22 @@ std::vector<AxisSize> SizesOf(Translation& t) {
 void ReadResize(Translation& t) {
   LayerMaker& make = t.make;
   const Modes modes = ModesOf(t);
-  const std::vector<AxisSize> sizes = SizesOf(t);
+  std::vector<AxisSize> sizes = SizesOf(t);
+  if (modes.crops) SetParts(t, sizes);
   if (!make.ok()) return;
-  const bool nearest = IsWholeNearest(modes, sizes);
-  if (nearest || (IsBilinear(modes, sizes) && t.input(0).type == Type::kFloat32)) {
-    const Images images = Images::Of(t, t.in(0));
-    const int height = sizes[2].out;
-    const int width = sizes[3].out;
-    const bool corners = modes.coordinates == "align_corners";
+  if (IsPlainNearest(modes, sizes)) {
+    const ResizeNearestNeighbor op = {sizes[2].out, sizes[3].out, false, true};
+    return t.Set(0, OfImages(t, op));
+  }
+  if (IsPlainBilinear(modes, sizes) && t.input(0).type == Type::kFloat32) {
     const bool centers = modes.coordinates.find("half_pixel") != std::string::npos;
-    const Operator op = nearest ? Operator(ResizeNearestNeighbor{height, width})
-                                : Operator(ResizeBilinear{height, width, corners, centers});
-    return t.Set(0, images.Back(make, make.AddLike(op, {images.nhwc})));
+    const ResizeBilinear op = {sizes[2].out, sizes[3].out, modes.coordinates == "align_corners",
+                               centers};
+    return t.Set(0, OfImages(t, op));
   }
   TensorId x = t.in(0);
-  for (size_t i = 0; i < sizes.size(); ++i) {
-    const bool same = sizes[i].in == sizes[i].out && sizes[i].scale == 1;
-    if (!same) x = ResizedAlong(make, x, static_cast<int>(i), modes, sizes[i]);
-    if (!make.ok()) return;
+  for (size_t i = 0; i < sizes.size() && make.ok(); ++i) {
+    if (sizes[i].changes()) x = ResizedAlong(make, x, static_cast<int>(i), modes, sizes[i]);
   }
   t.Set(0, x);
 }

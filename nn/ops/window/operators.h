@@ -52,6 +52,15 @@ struct ResizeNearestNeighbor {
   bool half_pixel_centers = false;
 };
 
+// Inputs: x, float32; places in x's axis, int32 [O, K]; weights, float32 [O, K]; optional offsets,
+// float32 [O]. The output has O elements along the axis: o is its offset, else 0, to which
+// weights[o, k] * x[places[o, k]] is added for each k in turn, all in float32. A place that does
+// not exist makes the run fail. No .tflite form.
+struct Interpolate {
+  static const OperatorRow kRow;
+  int axis = -1;
+};
+
 }  // namespace intaglio::nn
 
 #endif  // INTAGLIO_NN_OPS_WINDOW_OPERATORS_H_

@@ -1,5 +1,6 @@
 // Models of ONNX against recorded outputs: the node tests of the standard, within the bounds that
-// they ask for, and quantized models, bit for bit (record_node_tests.py, record_quantized.py).
+// they ask for, other forms of its operators, and quantized models, bit for bit
+// (record_node_tests.py, record_operators.py, record_quantized.py).
 //
 // refused.txt names the cases that do not pass, each with the reason. A case that fails has to be
 // in the list, and one that passes must not be, so the list says what is missing. To write it anew:
@@ -32,7 +33,7 @@ namespace {
 
 const std::string kFolder = INTAGLIO_SOURCE_DIR "/test/nn/formats/onnx/";
 const std::string kList = kFolder + "refused.txt";
-constexpr const char* kFiles[] = {"node_tests.golden", "quantized.golden"};
+constexpr const char* kFiles[] = {"node_tests.golden", "operators.golden", "quantized.golden"};
 
 // The names of the list: what is before the colon.
 std::set<std::string> ReadRefused() {
@@ -173,6 +174,8 @@ void ExpectCases(const std::string& file) {
 }
 
 TEST(OnnxGolden, NodeTests) { ExpectCases("node_tests.golden"); }
+
+TEST(OnnxGolden, Operators) { ExpectCases("operators.golden"); }
 
 TEST(OnnxGolden, Quantized) { ExpectCases("quantized.golden"); }
 
