@@ -135,8 +135,10 @@ def build(tree, compiler, folder):
          "-DINTAGLIO_BUILD_EXAMPLES=OFF", "-DINTAGLIO_BUILD_TESTS=OFF", "-DINTAGLIO_BUILD_BENCH=OFF"])
     objects = {}
     for command in json.loads((folder / "compile_commands.json").read_text()):
-        path = Path(command["file"]).resolve().relative_to(tree.root.resolve())
-        objects[str(path)] = re.search(r" -o (\S+)", command["command"])[1]
+        path = Path(command["file"]).resolve()
+        if not path.is_relative_to(tree.root.resolve()):
+            continue  # CMake made this file
+        objects[str(path.relative_to(tree.root.resolve()))] = re.search(r" -o (\S+)", command["command"])[1]
     sources = [path for path in sorted(tree.changed) if path.endswith(".cc")]
     for path in sources:
         if path not in objects:

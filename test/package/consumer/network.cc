@@ -1,11 +1,11 @@
 // What the README recommends of intaglio::nn: this program builds, writes, reads, splits, checks
 // and runs a network.
-#include <intaglio/nn/ops/builder.h>
-#include <intaglio/nn/formats/tflite/writer.h>
 #include <intaglio/nn/formats/tflite/reader.h>
+#include <intaglio/nn/formats/tflite/writer.h>
+#include <intaglio/nn/ops/builder.h>
 #include <intaglio/nn/passes/integer_only.h>
-#include <intaglio/nn/runtime/model.h>
 #include <intaglio/nn/passes/partition.h>
+#include <intaglio/nn/runtime/model.h>
 
 #include <cstdint>
 #include <cstdio>
