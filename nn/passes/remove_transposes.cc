@@ -29,8 +29,8 @@ bool IsUnary(const Operator& op) {
 }
 
 bool IsBroadcast(const Operator& op) {
-  return IsAny<Add, Sub, Mul, Div, Maximum, Minimum, SquaredDifference, FloorDiv, FloorMod, Fmod,
-               Pow, Prelu, SelectV2>(op) ||
+  return IsAny<Add, Sub, Mul, QLinearAdd, QLinearMul, Div, Maximum, Minimum, SquaredDifference,
+               FloorDiv, FloorMod, Fmod, Pow, Prelu, SelectV2>(op) ||
          IsAny<Equal, NotEqual, Less, LessEqual, Greater, GreaterEqual, LogicalAnd, LogicalOr,
                LogicalXor, BitwiseAnd, BitwiseOr, BitwiseXor>(op);
 }

@@ -14,10 +14,10 @@
 namespace intaglio::nn::onnx {
 namespace {
 
-// The window of each spatial dimension of input 0. Empty after an error.
-std::vector<WindowAxis> PoolAxes(Translation& t) {
+// The window of each spatial dimension of images [N, C, ...]. Empty after an error.
+std::vector<WindowAxis> PoolAxes(Translation& t, TensorId images) {
   const std::vector<int> kernel = ToInts(t, t.Ints("kernel_shape"), "kernel_shape");
-  const Shape& x = t.input(0).shape;
+  const Shape& x = t.make.ShapeOf(images);
   if (!t.make.ok()) return {};
   constexpr int kMost = 1 << 24;
   const bool valid = std::all_of(kernel.begin(), kernel.end(),
@@ -191,7 +191,7 @@ void MaxPoolByGather(Translation& t, const std::vector<WindowAxis>& axes) {
   if (!FillByNeighbours(t, windows, windows.places)) return;
   const TensorId x = Flattened(t, t.in(0), windows);
   const TensorId gathered = Gathered(t, x, windows, windows.places);
-  t.Set(0, Unflattened(t, make.AddLike(ReduceMax{{3}, false}, {gathered}), windows));
+  t.Set(0, Unflattened(t, make.AddLike(IeeeReduction<ReduceMax>({3}, false), {gathered}), windows));
   if (!t.wants(1)) return;
   const bool by_columns = t.Flag("storage_order", false);
   if (by_columns) FillByNeighbours(t, windows, windows.columns);
@@ -265,7 +265,7 @@ TensorId SumsOfWindows(Translation& t, TensorId x, const std::vector<WindowAxis>
 
 void ReadMaxPool(Translation& t) {
   LayerMaker& make = t.make;
-  const std::vector<WindowAxis> axes = PoolAxes(t);
+  const std::vector<WindowAxis> axes = PoolAxes(t, t.in(0));
   if (!make.ok()) return;
   if (!IsPlain(axes) || t.wants(1)) return MaxPoolByGather(t, axes);
   // The operator takes bytes with a quantization only, though maxima need none.
@@ -281,7 +281,7 @@ void ReadMaxPool(Translation& t) {
 
 TensorId AveragePool(Translation& t, TensorId x) {
   LayerMaker& make = t.make;
-  const std::vector<WindowAxis> axes = PoolAxes(t);
+  const std::vector<WindowAxis> axes = PoolAxes(t, x);
   if (!make.ok()) return kNoTensor;
   const bool counts_padding = t.Flag("count_include_pad", false) && HasPadding(axes);
   if (!IsPlain(axes) || (counts_padding && IsRoundedUp(axes))) {
@@ -304,7 +304,7 @@ void ReadAveragePool(Translation& t) { t.Set(0, AveragePool(t, t.in(0))); }
 void ReadLpPool(Translation& t) {
   LayerMaker& make = t.make;
   const auto p = static_cast<float>(t.IntWithin("p", 2, 1, 1 << 10));
-  const std::vector<WindowAxis> axes = PoolAxes(t);
+  const std::vector<WindowAxis> axes = PoolAxes(t, t.in(0));
   const TensorId powers = Powers(make, make.AddLike(Abs{}, {t.in(0)}), p);
   if (!make.ok()) return;
   t.Set(0, Powers(make, SumsOfWindows(t, powers, axes), 1 / p));

@@ -10,7 +10,7 @@ void ReadMaxPool(Translation& t);
 void ReadAveragePool(Translation& t);
 void ReadLpPool(Translation& t);
 
-// The mean of windows of x, which has the shape of input 0, by the attributes of AveragePool.
+// The mean of windows of images [N, C, ...] by the attributes of AveragePool.
 TensorId AveragePool(Translation& t, TensorId x);
 
 }  // namespace intaglio::nn::onnx

@@ -38,48 +38,31 @@ Parameters ParametersOf(const Quantization& quantization) {
   return {quantization.scales[0], static_cast<float>(quantization.zero_points[0])};
 }
 
-TensorId AsFloats(Translation& t, size_t i) {
-  return t.make.CastTo(t.make.Unquantized(t.in(i)), Type::kFloat32);
+template <class Op>
+void ReadPair(Translation& t) {
+  const TensorId a = QuantizedInput(t, 0);
+  const TensorId b = QuantizedInput(t, 3);
+  const Sums to = QuantizedOutput(t, 6, t.input(0).type);
+  t.Set(0, t.make.Add(Op{}, {a, b}, to.type, to.quantization, to.numerics));
 }
 
-// a * r + (b * q + fixed), where r and q are the quotients of the scales, and fixed the zero
-// points' part. Each step is rounded.
-void ReadQLinearAdd(Translation& t) {
-  LayerMaker& make = t.make;
-  const Parameters a = ParametersOf(QuantizationOf(t, t.in(1), t.optional(2)));
-  const Parameters b = ParametersOf(QuantizationOf(t, t.in(4), t.optional(5)));
-  const Sums to = QuantizedOutput(t, 6, t.input(0).type);
-  const Parameters c = ParametersOf(to.quantization);
-  const float r = a.scale / c.scale;
-  const float q = b.scale / c.scale;
-  const float fixed = c.zero_point - (r * a.zero_point + q * b.zero_point);
-  const TensorId right = make.AddLike(
-      Add{}, {make.AddLike(Mul{}, {AsFloats(t, 3), make.Scalar(q)}), make.Scalar(fixed)});
-  const TensorId left = make.AddLike(Mul{}, {AsFloats(t, 0), make.Scalar(r)});
-  t.Set(0, RoundedTo(make, make.AddLike(Add{}, {left, right}), to));
+// The images of input 0 in the order [N, C, ...], and an image in the order of the file, which may
+// have the channels last.
+TensorId ChannelsFirst(Translation& t, TensorId x) {
+  if (!t.Flag("channels_last", false) || t.make.RankOf(x) < 3) return x;
+  return t.make.Transposed(x, Inverse(AxisLast(1, t.make.RankOf(x))));
 }
-
-// f32(product of the integers) * f32(scale * scale / scale), plus the zero point.
-void ReadQLinearMul(Translation& t) {
-  LayerMaker& make = t.make;
-  const Parameters a = ParametersOf(QuantizationOf(t, t.in(1), t.optional(2)));
-  const Parameters b = ParametersOf(QuantizationOf(t, t.in(4), t.optional(5)));
-  const Sums to = QuantizedOutput(t, 6, t.input(0).type);
-  const Parameters c = ParametersOf(to.quantization);
-  const TensorId left = make.AddLike(Sub{}, {AsFloats(t, 0), make.Scalar(a.zero_point)});
-  const TensorId right = make.AddLike(Sub{}, {AsFloats(t, 3), make.Scalar(b.zero_point)});
-  const TensorId product = make.AddLike(Mul{}, {left, right});
-  const TensorId scaled = make.AddLike(Mul{}, {product, make.Scalar(a.scale * b.scale / c.scale)});
-  t.Set(0, RoundedTo(make, make.AddLike(Add{}, {scaled, make.Scalar(c.zero_point)}), to));
+TensorId InOrder(Translation& t, TensorId x) {
+  if (!t.Flag("channels_last", false) || t.make.RankOf(x) < 3) return x;
+  return t.make.Transposed(x, AxisLast(1, t.make.RankOf(x)));
 }
 
 // The mean of real numbers, counted in steps of the output.
 void ReadQLinearAveragePool(Translation& t) {
   LayerMaker& make = t.make;
-  if (t.Flag("channels_last", false)) return t.Refuse("channels_last is not supported");
   const Sums to = QuantizedOutput(t, 3, t.input(0).type);
   const Parameters y = ParametersOf(to.quantization);
-  const TensorId mean = AveragePool(t, Dequantized(t, 0));
+  const TensorId mean = InOrder(t, AveragePool(t, ChannelsFirst(t, Dequantized(t, 0))));
   const TensorId steps = make.AddLike(Div{}, {mean, make.Scalar(y.scale)});
   t.Set(0, RoundedTo(make, make.AddLike(Add{}, {steps, make.Scalar(y.zero_point)}), to));
 }
@@ -87,13 +70,13 @@ void ReadQLinearAveragePool(Translation& t) {
 // The exact sum of x - zero point, times the scales.
 void ReadQLinearGlobalAveragePool(Translation& t) {
   LayerMaker& make = t.make;
-  if (t.Flag("channels_last", false)) return t.Refuse("channels_last is not supported");
   const Parameters x = ParametersOf(QuantizationOf(t, t.in(1), t.optional(2)));
   const Sums to = QuantizedOutput(t, 3, t.input(0).type);
   const Parameters y = ParametersOf(to.quantization);
+  const int first = t.Flag("channels_last", false) ? 1 : 2;
   std::vector<int> axes;
   int64_t count = 1;
-  for (int i = 2; i < t.rank(0); ++i) {
+  for (int i = first; i < t.rank(0) - 2 + first; ++i) {
     axes.push_back(i);
     count *= t.input(0).shape[static_cast<size_t>(i)];
   }
@@ -168,12 +151,12 @@ constexpr OnnxRow QLinear(const char* name, void (*read)(Translation& t), const 
 }
 
 constexpr OnnxRow kRows[] = {
-    QLinear("QLinearAdd", ReadQLinearAdd),
+    QLinear("QLinearAdd", ReadPair<QLinearAdd>),
     QLinear("QLinearAveragePool", ReadQLinearAveragePool),
     QLinear("QLinearConcat", ReadQLinearConcat),
     QLinear("QLinearGlobalAveragePool", ReadQLinearGlobalAveragePool),
     QLinear("QLinearLeakyRelu", ReadQLinearLeakyRelu),
-    QLinear("QLinearMul", ReadQLinearMul),
+    QLinear("QLinearMul", ReadPair<QLinearMul>),
     QLinear("QLinearSigmoid", ReadQLinearSigmoid),
     QLinear("QLinearSoftmax", ReadQLinearSoftmax, "1 / scale of the output is not cut off"),
     QLinear("QLinearWhere", ReadQLinearWhere),

@@ -181,4 +181,7 @@ constinit const OperatorRow Add::kRow =
 constinit const OperatorRow Sub::kRow =
     BinaryRow("SUB", kNumbers, kWays<Sub, PairKind::kSub, PrepareSub>, "int16 with zero points 0");
 
+constinit const OperatorRow QLinearAdd::kRow =
+    BinaryRow("QLINEAR_ADD", kEightBit, Candidate{"float32", PrepareQLinearAdd});
+
 }  // namespace intaglio::nn

@@ -40,11 +40,14 @@ Result<PreparedLayer> PrepareNonNegative(const LayerView& layer, const Affine& i
   return prepared;
 }
 
+// A sum with 2^23 has no bits below 1, and is rounded half to even. A negative number becomes +0,
+// as in TFLite; zeros keep their sign.
 float RoundHalfEven(float x) {
-  const float floor = std::floor(x);
-  const float rest = x - floor;
-  const bool even = std::fmod(floor, 2.0f) == 0;
-  return rest < 0.5f || (rest == 0.5f && even) ? floor : floor + 1.0f;
+  constexpr float kNoFraction = 8388608.0f;
+  const float magnitude = std::fabs(x);
+  const float rounded = (magnitude + kNoFraction) - kNoFraction;
+  const float with_sign = x < 0 ? 0.0f - rounded : rounded;
+  return magnitude < kNoFraction && x != 0 ? with_sign : x;
 }
 
 Result<PreparedLayer> PrepareAbs(const LayerView& layer, const LayerOptions&) {
@@ -166,7 +169,8 @@ Result<PreparedLayer> PrepareCeil(const LayerView& layer, const LayerOptions&) {
 }
 
 Result<PreparedLayer> PrepareRound(const LayerView& layer, const LayerOptions&) {
-  return PrepareFloat(layer, RoundHalfEven);
+  // A lambda, unlike a pointer, is inlined into the loop.
+  return PrepareFloat(layer, [](float x) { return RoundHalfEven(x); });
 }
 
 Result<PreparedLayer> PrepareSin(const LayerView& layer, const LayerOptions&) {

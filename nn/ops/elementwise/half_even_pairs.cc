@@ -41,48 +41,59 @@ Result<Operand> OperandOf(const LayerView& layer, const LineRoutines& lines, siz
   return Operand{*affine, tensor.type == Type::kInt8, lines.dequantize};
 }
 
-void Combine(PairKind kind, const float* b, ptrdiff_t count, float* a) {
-  switch (kind) {
-    case PairKind::kAdd:
-      for (ptrdiff_t i = 0; i < count; ++i) a[i] += b[i];
-      break;
-    case PairKind::kSub:
-      for (ptrdiff_t i = 0; i < count; ++i) a[i] -= b[i];
-      break;
-    case PairKind::kMul:
-      for (ptrdiff_t i = 0; i < count; ++i) a[i] *= b[i];
-      break;
+// How two real numbers become one.
+struct Combination {
+  PairKind kind = PairKind::kAdd;
+  float scale = 1;
+  float offset = 0;
+  Activation activation = Activation::kNone;
+
+  // The result replaces a.
+  void Run(const float* b, ptrdiff_t count, float* a) const {
+    switch (kind) {
+      case PairKind::kAdd:
+        for (ptrdiff_t i = 0; i < count; ++i) a[i] += b[i];
+        break;
+      case PairKind::kSub:
+        for (ptrdiff_t i = 0; i < count; ++i) a[i] -= b[i];
+        break;
+      case PairKind::kMul:
+        for (ptrdiff_t i = 0; i < count; ++i) a[i] *= b[i];
+        break;
+      case PairKind::kAddOffset:
+        for (ptrdiff_t i = 0; i < count; ++i) a[i] += b[i] + offset;
+        break;
+      case PairKind::kMulScale:
+        for (ptrdiff_t i = 0; i < count; ++i) a[i] = a[i] * b[i] * scale + offset;
+        break;
+    }
+    if (activation != Activation::kNone) std::transform(a, a + count, a, Bounds<float>(activation));
   }
-}
+};
 
 struct Pair {
-  PairKind kind;
-  Activation activation;
+  Combination combination;
   Operand a;
   Operand b;
   HalfEvenQuantizer quantizer;
-  QuantizeHalfEvenBytes quantize;
+  QuantizeHalfEvenBytes quantize = nullptr;
 
   void Run(const uint8_t* from_a, ptrdiff_t step_a, const uint8_t* from_b, ptrdiff_t step_b,
            uint8_t* to, ptrdiff_t count) const {
     float x[kBlock];
     float y[kBlock];
-    const Bounds<float> bounds(activation);
     for (ptrdiff_t i = 0; i < count; i += kBlock) {
       const ptrdiff_t n = std::min(kBlock, count - i);
       a.Read(from_a + i * step_a, step_a, n, x);
       b.Read(from_b + i * step_b, step_b, n, y);
-      Combine(kind, y, n, x);
-      if (activation != Activation::kNone) std::transform(x, x + n, x, bounds);
+      combination.Run(y, n, x);
       quantize(quantizer, x, n, to + i);
     }
   }
 };
 
-}  // namespace
-
-Result<PreparedLayer> PrepareHalfEvenPair(const LayerView& layer, const LayerOptions& options,
-                                          PairKind kind, Activation activation) {
+// The pair as ADD of the layer's tensors.
+Result<Pair> PairOf(const LayerView& layer, const LayerOptions& options) {
   const Result<const LineRoutines*> lines = LinesOf(options.kernel);
   if (!lines.ok()) return layer.Wrap(lines.status());
   const Result<Operand> a = OperandOf(layer, **lines, 0);
@@ -95,7 +106,10 @@ Result<PreparedLayer> PrepareHalfEvenPair(const LayerView& layer, const LayerOpt
     return layer.Unsupported(std::string("the output is ") + NameOf(layer.output().type) +
                              "; int8 or uint8 is supported");
   }
-  const Pair pair{kind, activation, *a, *b, *quantizer, QuantizeHalfEvenBytesOf(options.kernel)};
+  return Pair{{}, *a, *b, *quantizer, QuantizeHalfEvenBytesOf(options.kernel)};
+}
+
+Result<PreparedLayer> PreparePair(const LayerView& layer, const Pair& pair) {
   return PrepareBinary(
       layer, RoutineOf([pair, loops = BroadcastLoops<3>(layer)](const RunArguments& arguments) {
         const auto* const from_a = static_cast<const uint8_t*>(arguments.inputs[0]);
@@ -107,6 +121,50 @@ Result<PreparedLayer> PrepareHalfEvenPair(const LayerView& layer, const LayerOpt
               pair.Run(from_a + at[0], steps[0], from_b + at[1], steps[1], to + at[2], extent);
             });
       }));
+}
+
+// Takes numbers in steps of the output, zero point included.
+void RoundSteps(Pair& pair) {
+  pair.quantizer.scale = 1;
+  pair.quantizer.zero_point = 0;
+}
+
+}  // namespace
+
+Result<PreparedLayer> PrepareHalfEvenPair(const LayerView& layer, const LayerOptions& options,
+                                          PairKind kind, Activation activation) {
+  Result<Pair> pair = PairOf(layer, options);
+  if (!pair.ok()) return pair.status();
+  pair->combination.kind = kind;
+  pair->combination.activation = activation;
+  return PreparePair(layer, *pair);
+}
+
+Result<PreparedLayer> PrepareQLinearAdd(const LayerView& layer, const LayerOptions& options) {
+  Result<Pair> pair = PairOf(layer, options);
+  if (!pair.ok()) return pair.status();
+  const auto zero_point = static_cast<float>(pair->quantizer.zero_point);
+  Affine& a = pair->a.affine;
+  Affine& b = pair->b.affine;
+  a.scale /= pair->quantizer.scale;
+  b.scale /= pair->quantizer.scale;
+  const float moved =
+      a.scale * static_cast<float>(a.zero_point) + b.scale * static_cast<float>(b.zero_point);
+  pair->combination = {.kind = PairKind::kAddOffset, .offset = zero_point - moved};
+  a.zero_point = b.zero_point = 0;  // They are in the offset.
+  RoundSteps(*pair);
+  return PreparePair(layer, *pair);
+}
+
+Result<PreparedLayer> PrepareQLinearMul(const LayerView& layer, const LayerOptions& options) {
+  Result<Pair> pair = PairOf(layer, options);
+  if (!pair.ok()) return pair.status();
+  pair->combination = {.kind = PairKind::kMulScale,
+                       .scale = pair->a.affine.scale * pair->b.affine.scale / pair->quantizer.scale,
+                       .offset = static_cast<float>(pair->quantizer.zero_point)};
+  pair->a.affine.scale = pair->b.affine.scale = 1;
+  RoundSteps(*pair);
+  return PreparePair(layer, *pair);
 }
 
 }  // namespace intaglio::nn

@@ -1,5 +1,5 @@
 // ADD, SUB and MUL of two tensors of 8 bits by ONNX's rules: both are dequantized, computed in
-// float32, and quantized half to even, in one pass over memory.
+// float32, and quantized half to even, in one pass over memory. QLINEAR_ADD and QLINEAR_MUL, too.
 #ifndef INTAGLIO_NN_OPS_ELEMENTWISE_HALF_EVEN_PAIRS_H_
 #define INTAGLIO_NN_OPS_ELEMENTWISE_HALF_EVEN_PAIRS_H_
 
@@ -10,7 +10,18 @@
 
 namespace intaglio::nn {
 
-enum class PairKind : uint8_t { kAdd, kSub, kMul };
+enum class PairKind : uint8_t {
+  kAdd,        // a + b
+  kSub,        // a - b
+  kMul,        // a * b
+  kAddOffset,  // a + (b + offset)
+  kMulScale,   // (a * b) * scale + offset
+};
+
+// QLINEAR_ADD and QLINEAR_MUL: sums and products are counted in steps of the output and have its
+// zero point in them before they are rounded.
+Result<PreparedLayer> PrepareQLinearAdd(const LayerView& layer, const LayerOptions& options);
+Result<PreparedLayer> PrepareQLinearMul(const LayerView& layer, const LayerOptions& options);
 
 // Inputs and output are int8 or uint8 in any combination.
 Result<PreparedLayer> PrepareHalfEvenPair(const LayerView& layer, const LayerOptions& options,

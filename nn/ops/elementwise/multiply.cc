@@ -362,6 +362,9 @@ constexpr Candidate kMulWays[] = {
 
 constinit const OperatorRow Mul::kRow = BinaryRow("MUL", kNumbers, kMulWays);
 
+constinit const OperatorRow QLinearMul::kRow =
+    BinaryRow("QLINEAR_MUL", kEightBit, Candidate{"float32", PrepareQLinearMul});
+
 constinit const OperatorRow Div::kRow =
     BinaryRow("DIV", kNumbers, Candidate{"elementwise", PrepareDiv},
               "quantized scales a / (b * output) below 2^14");

@@ -41,6 +41,14 @@ struct Mul {
   Activation activation = Activation::kNone;
   bool keeps_infinities = false;
 };
+// Sums and products of 8 bits by ONNX Runtime's rules, which add the output's zero point before
+// they round (docs/numerics.md).
+struct QLinearAdd {
+  static const OperatorRow kRow;
+};
+struct QLinearMul {
+  static const OperatorRow kRow;
+};
 struct Div {
   static const OperatorRow kRow;
   Activation activation = Activation::kNone;
