@@ -2,6 +2,9 @@
 #ifndef INTAGLIO_NN_FORMATS_ONNX_ARITHMETIC_H_
 #define INTAGLIO_NN_FORMATS_ONNX_ARITHMETIC_H_
 
+#include <utility>
+#include <vector>
+
 namespace intaglio::nn::onnx {
 
 // An operator on IEEE numbers. By default ours take the greatest number for infinity, as TFLite
@@ -11,6 +14,15 @@ Op Ieee() {
   Op op;
   if constexpr (requires { op.keeps_infinities; }) op.keeps_infinities = true;
   if constexpr (requires { op.keeps_nan; }) op.keeps_nan = true;
+  return op;
+}
+
+// The same for a reduction.
+template <class Op>
+Op IeeeReduction(std::vector<int> axes, bool keep_dims) {
+  Op op = Ieee<Op>();
+  op.axes = std::move(axes);
+  op.keep_dims = keep_dims;
   return op;
 }
 

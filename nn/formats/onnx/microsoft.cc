@@ -1,5 +1,8 @@
 // Products of onnxruntime's own domain, com.microsoft.
+#include <cstddef>
+#include <cstdint>
 #include <limits>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -56,6 +59,128 @@ void ReadDynamicQuantizeMatMul(Translation& t) {
   t.Set(0, IntegerToFloat(t, sums, a.scale, t.in(2), t.optional(4)));
 }
 
+// Numbers of `bits` bits, the lowest first, as bytes.
+std::vector<float> Unpacked(const std::vector<int64_t>& bytes, int bits, size_t count) {
+  std::vector<float> values;
+  const auto per_byte = static_cast<size_t>(8 / bits);
+  for (size_t i = 0; i < count; ++i) {
+    const auto byte = static_cast<uint8_t>(bytes[i / per_byte]);
+    values.push_back(
+        static_cast<float>(byte >> (i % per_byte * static_cast<size_t>(bits)) & ((1 << bits) - 1)));
+  }
+  return values;
+}
+
+// The weights of MatMulNBits: `columns` lines of `depth` numbers, in blocks that have a scale and a
+// zero point each. A line ends in a block that is filled up, and its zero points in a byte that is.
+struct Blocks {
+  int columns = 0;
+  int depth = 0;
+  int bits = 4;
+  int block = 0;
+
+  size_t per_line() const { return (static_cast<size_t>(depth) + size() - 1) / size(); }
+  size_t size() const { return static_cast<size_t>(block); }
+  size_t count() const { return static_cast<size_t>(columns) * per_line(); }
+  size_t bytes() const { return count() * size() * static_cast<size_t>(bits) / 8; }
+  size_t zero_bytes_per_line() const { return (per_line() * static_cast<size_t>(bits) + 7) / 8; }
+};
+
+Blocks BlocksOf(Translation& t) {
+  constexpr int kMost = 1 << 30;
+  Blocks blocks;
+  blocks.columns = t.IntWithin("N", 0, 1, kMost);
+  blocks.depth = t.IntWithin("K", 0, 1, kMost);
+  blocks.bits = t.IntWithin("bits", 4, 2, 8);
+  blocks.block = t.IntWithin("block_size", 0, 16, 1 << 16);
+  if (!t.make.ok()) return blocks;
+  if (blocks.bits != 2 && blocks.bits != 4 && blocks.bits != 8) t.Refuse("bits other than 2, 4, 8");
+  if (blocks.block % 16 != 0) t.Invalid("block_size is no multiple of 16");
+  if (t.has(4)) t.Refuse("g_idx");
+  const auto elements = [&](size_t i) { return static_cast<size_t>(Count(t.input(i).shape)); };
+  if (t.make.ok() && (elements(1) != blocks.bytes() || elements(2) != blocks.count())) {
+    t.Invalid("weights or scales do not fit N, K and block_size");
+  }
+  return blocks;
+}
+
+// A zero point for each block: float32, or packed like the weights; by default half of the range.
+std::vector<float> BlockZeros(Translation& t, const Blocks& blocks) {
+  if (!t.has(3)) {
+    return std::vector<float>(blocks.count(), static_cast<float>(1 << (blocks.bits - 1)));
+  }
+  if (t.input(3).type == Type::kFloat32) return t.make.Floats(t.in(3), "the zero points");
+  const std::vector<int64_t> bytes = t.make.Ints(t.in(3), "the zero points");
+  const size_t stride = blocks.zero_bytes_per_line();
+  std::vector<float> zeros;
+  for (size_t i = 0; i + stride <= bytes.size(); i += stride) {
+    const auto begin = bytes.begin() + static_cast<ptrdiff_t>(i);
+    const std::vector<float> line =
+        Unpacked({begin, begin + static_cast<ptrdiff_t>(stride)}, blocks.bits, blocks.per_line());
+    zeros.insert(zeros.end(), line.begin(), line.end());
+  }
+  return zeros;
+}
+
+// (w - zero point) * scale, [columns, depth].
+TensorId DequantizedBlocks(Translation& t, const Blocks& blocks) {
+  LayerMaker& make = t.make;
+  const std::vector<float> zeros = BlockZeros(t, blocks);
+  const std::vector<float> scales = make.Floats(t.in(2), "the scales");
+  const size_t line = blocks.per_line() * blocks.size();
+  if (make.ok() && zeros.size() != blocks.count()) t.Invalid("the zero points do not fit");
+  // What is packed is widened eight times before it becomes numbers.
+  if (!make.ok() || !make.Allows(blocks.bytes() * 8 + blocks.count() * blocks.size() * 8)) {
+    return kNoTensor;
+  }
+  const std::vector<float> packed =
+      Unpacked(make.Ints(t.in(1), "the weights"), blocks.bits, blocks.count() * blocks.size());
+  std::vector<float> weights;
+  for (size_t column = 0; column < static_cast<size_t>(blocks.columns); ++column) {
+    for (size_t i = 0; i < static_cast<size_t>(blocks.depth); ++i) {
+      const size_t block = column * blocks.per_line() + i / blocks.size();
+      weights.push_back((packed[column * line + i] - zeros[block]) * scales[block]);
+    }
+  }
+  return make.Constant<float>(std::move(weights), {blocks.columns, blocks.depth});
+}
+
+// a, packed weights, scales, zero points, g_idx, bias. The weights are dequantized exactly.
+void ReadMatMulNBits(Translation& t) {
+  const Blocks blocks = BlocksOf(t);
+  if (!t.make.ok()) return;
+  const TensorId weights = t.make.Transposed(DequantizedBlocks(t, blocks), {1, 0});
+  t.Set(0, MatrixProduct(t.make, t.in(0), {weights}, t.optional(5), {}));
+}
+
+// By its name and its parameters, of which it may have two.
+TensorId Activated(Translation& t, TensorId x) {
+  LayerMaker& make = t.make;
+  const std::string name = t.String("activation", "");
+  std::vector<float> parameters = t.Floats("activation_params");
+  parameters.resize(2);
+  if (name.empty()) return x;
+  if (name == "Relu") return make.AddLike(Relu{}, {x});
+  if (name == "Tanh") return make.AddLike(Tanh{}, {x});
+  if (name == "Sigmoid") return make.AddLike(Logistic{}, {x});
+  if (name == "LeakyRelu") return make.AddLike(LeakyRelu{parameters[0]}, {x});
+  if (name == "Clip") {
+    Clip clip;
+    clip.low = double{parameters[0]};
+    clip.high = double{parameters[1]};
+    return make.AddLike(clip, {x});
+  }
+  t.Refuse("activation " + name);
+  return kNoTensor;
+}
+
+// x, filters, bias, and what is added before the activation.
+void ReadFusedConv(Translation& t) {
+  TensorId y = Convolution(t, t.in(0), {t.in(1)}, t.optional(2), {});
+  if (t.has(3)) y = t.make.AddLike(Add{}, {y, t.in(3)});
+  t.Set(0, Activated(t, y));
+}
+
 constexpr int kAny = std::numeric_limits<int>::max();
 
 constexpr OnnxRow Microsoft(const char* name, void (*read)(Translation& t), const char* types,
@@ -65,7 +190,10 @@ constexpr OnnxRow Microsoft(const char* name, void (*read)(Translation& t), cons
 
 constexpr OnnxRow kRows[] = {
     Microsoft("DynamicQuantizeMatMul", ReadDynamicQuantizeMatMul, "float32"),
+    Microsoft("FusedConv", ReadFusedConv, "float32",
+              "Relu, Tanh, Sigmoid, LeakyRelu, Clip or no activation"),
     Microsoft("MatMulIntegerToFloat", ReadMatMulIntegerToFloat, "int8, uint8"),
+    Microsoft("MatMulNBits", ReadMatMulNBits, "float32", "weights of 2, 4 or 8 bits; no g_idx"),
     Microsoft("QGemm", ReadQGemm, "int8, uint8", "alpha = 1"),
 };
 

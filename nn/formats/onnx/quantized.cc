@@ -167,6 +167,10 @@ constexpr OnnxRow kRows[] = {
      "weights may be of the other type"},
     {"QuantizeLinear", ReadQuantizeLinear, "float32, int32", 10, kAny,
      "to int8, uint8, int16; per tensor, axis or block"},
+    {"DequantizeLinear", ReadDequantizeLinear, "int8, uint8, int16, int32, int4, uint4", 1, kAny,
+     "per tensor, axis or block", kMicrosoft},
+    {"QuantizeLinear", ReadQuantizeLinear, "float32, int32", 1, kAny,
+     "to int8, uint8, int16; per tensor, axis or block", kMicrosoft},
 };
 
 }  // namespace

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -39,7 +38,7 @@ template <class Op, int kMoved = kAxesMoved>
 void Reduction(Translation& t) {
   const Reduced reduced = ReducedBy(t, kMoved);
   if (reduced.nothing) return t.Set(0, t.in(0));
-  t.Set(0, t.make.AddLike(Op{reduced.axes, reduced.keep_dims}, {t.in(0)}));
+  t.Set(0, t.make.AddLike(IeeeReduction<Op>(reduced.axes, reduced.keep_dims), {t.in(0)}));
 }
 
 // What is computed of each element, and of each sum.
@@ -65,7 +64,7 @@ void ReadLogSumExp(Translation& t) {
   if (reduced.nothing) return t.Set(0, t.in(0));
   LayerMaker& make = t.make;
   constexpr double kMost = std::numeric_limits<float>::max();
-  const TensorId greatest = make.AddLike(ReduceMax{reduced.axes, true}, {t.in(0)});
+  const TensorId greatest = make.AddLike(IeeeReduction<ReduceMax>(reduced.axes, true), {t.in(0)});
   const TensorId finite = make.AddLike(Clip{-kMost, kMost}, {greatest});
   const TensorId less = make.AddLike(Ieee<Sub>(), {t.in(0), finite});
   const TensorId sum =
@@ -75,17 +74,10 @@ void ReadLogSumExp(Translation& t) {
   t.Set(0, make.AddLike(Ieee<Add>(), {log, make.Reshaped(finite, make.ShapeOf(sum))}));
 }
 
-// Maxima and minima. Those of bool say whether any is true, or all. That of no float32 numbers is
-// infinite; ours is the lowest or highest number.
+// Maxima and minima. Those of bool say whether any is true, or all.
 template <class Op, class OpOfBool>
 void Extreme(Translation& t) {
-  if (t.input(0).type == Type::kBool) return Reduction<OpOfBool>(t);
-  Reduction<Op>(t);
-  if (t.input(0).type != Type::kFloat32 || Count(t.input(0).shape) != 0 || !t.make.ok()) return;
-  constexpr float kInfinity = std::numeric_limits<float>::infinity();
-  const float value = std::is_same_v<Op, ReduceMax> ? -kInfinity : kInfinity;
-  const Shape shape = t.make.ShapeOf(t.outputs()[0]);
-  t.Set(0, t.make.AddLike(Fill{shape}, {t.make.Scalar(value)}));
+  return t.input(0).type == Type::kBool ? Reduction<OpOfBool>(t) : Reduction<Op>(t);
 }
 
 // Running sums.

@@ -27,6 +27,7 @@ struct OnnxRow {
   const char* domain = kOnnx;
 };
 
+std::span<const OnnxRow> AttentionRows();
 std::span<const OnnxRow> ControlRows();
 std::span<const OnnxRow> ElementwiseRows();
 std::span<const OnnxRow> LinearRows();
@@ -43,9 +44,10 @@ std::span<const OnnxRow> WindowRows();
 // Calls visit(row) for each row. Stops where it returns true, and returns the row; else null.
 template <class Visit>
 const OnnxRow* FindRow(const Visit& visit) {
-  for (const auto rows : {ControlRows(), ElementwiseRows(), LinearRows(), MicrosoftRows(),
-                          MovementRows(), NormalizationRows(), QLinearRows(), QuantizedRows(),
-                          RecurrentRows(), ReduceRows(), RotaryRows(), WindowRows()}) {
+  for (const auto rows :
+       {AttentionRows(), ControlRows(), ElementwiseRows(), LinearRows(), MicrosoftRows(),
+        MovementRows(), NormalizationRows(), QLinearRows(), QuantizedRows(), RecurrentRows(),
+        ReduceRows(), RotaryRows(), WindowRows()}) {
     for (const OnnxRow& row : rows) {
       if (visit(row)) return &row;
     }

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "intaglio/nn/formats/onnx/arithmetic.h"
 #include "intaglio/nn/formats/onnx/pools.h"
 #include "intaglio/nn/formats/onnx/resize.h"
 #include "intaglio/nn/formats/onnx/rows.h"
@@ -19,7 +20,7 @@ std::vector<int> SpatialAxes(int rank) {
 
 template <class Op>
 void GlobalPool(Translation& t) {
-  t.Set(0, t.make.AddLike(Op{SpatialAxes(t.rank(0)), true}, {t.in(0)}));
+  t.Set(0, t.make.AddLike(IeeeReduction<Op>(SpatialAxes(t.rank(0)), true), {t.in(0)}));
 }
 
 // [N, C, H, W] to [N, C / block^2, H block, W block]. DCR takes the block from the outer part of

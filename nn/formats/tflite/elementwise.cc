@@ -57,12 +57,6 @@ Status TranslateGelu(Translation& t) {
   return {};
 }
 
-// The format cannot say that a parameter is set.
-Status CheckUnset(bool parameter, const char* what, const Encoding& e) {
-  if (!parameter) return {};
-  return e.layer().Unsupported(std::string("the format cannot say that it keeps ") + what);
-}
-
 Status CheckInfinities(bool kept, const Encoding& e) { return CheckUnset(kept, "infinities", e); }
 
 Status Encode(const Add& op, Encoding& e) {

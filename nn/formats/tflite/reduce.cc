@@ -80,9 +80,15 @@ Status Encode(const Mean& op, Encoding& e) { return EncodeReduction(op, e); }
 
 Status Encode(const Sum& op, Encoding& e) { return EncodeReduction(op, e); }
 
-Status Encode(const ReduceMax& op, Encoding& e) { return EncodeReduction(op, e); }
+Status Encode(const ReduceMax& op, Encoding& e) {
+  INTAGLIO_RETURN_IF_ERROR(CheckUnset(op.keeps_infinities, "infinities", e));
+  return EncodeReduction(op, e);
+}
 
-Status Encode(const ReduceMin& op, Encoding& e) { return EncodeReduction(op, e); }
+Status Encode(const ReduceMin& op, Encoding& e) {
+  INTAGLIO_RETURN_IF_ERROR(CheckUnset(op.keeps_infinities, "infinities", e));
+  return EncodeReduction(op, e);
+}
 
 Status Encode(const ReduceProd& op, Encoding& e) { return EncodeReduction(op, e); }
 

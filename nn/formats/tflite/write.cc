@@ -149,6 +149,11 @@ tflite::TensorType ToTflite(Type type) {
   return tflite::TensorType::FLOAT32;
 }
 
+Status CheckUnset(bool parameter, const char* what, const Encoding& e) {
+  if (!parameter) return {};
+  return e.layer().Unsupported(std::string("the format cannot say that it keeps ") + what);
+}
+
 Status Append(Encoding& e, TensorId constant) {
   e.AppendInput(constant);
   return {};

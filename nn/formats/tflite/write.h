@@ -133,6 +133,10 @@ tflite::ActivationFunctionType ToTflite(Activation activation);
 Result<tflite::Padding> ToTflite(const LayerView& layer, const Padding& padding);
 tflite::TensorType ToTflite(Type type);
 
+// An error if a parameter is set that says that the operator keeps such numbers: the format has
+// none.
+Status CheckUnset(bool parameter, const char* what, const Encoding& e);
+
 // Appends an input, as the whole of an encoding.
 Status Append(Encoding& e, TensorId constant);
 

@@ -58,15 +58,19 @@ struct Sum {
   std::vector<int> axes = {};
   bool keep_dims = false;
 };
+// Float32 maxima and minima lie between the lowest and the greatest number, as in TFLite, unless
+// keeps_infinities is set, which .tflite files cannot say.
 struct ReduceMax {
   static const OperatorRow kRow;
   std::vector<int> axes = {};
   bool keep_dims = false;
+  bool keeps_infinities = false;
 };
 struct ReduceMin {
   static const OperatorRow kRow;
   std::vector<int> axes = {};
   bool keep_dims = false;
+  bool keeps_infinities = false;
 };
 struct ReduceProd {
   static const OperatorRow kRow;

@@ -129,23 +129,32 @@ Result<PreparedLayer> PreparePlainSum(const LayerView& layer, const std::vector<
 
 namespace {
 
+// The greatest T; infinity if Op keeps it.
+template <class T, class Op>
+T Most(const Op& op) {
+  using Limits = std::numeric_limits<T>;
+  return Limits::has_infinity && op.keeps_infinities ? Limits::infinity() : Limits::max();
+}
+template <class T, class Op>
+T Least(const Op& op) {
+  using Limits = std::numeric_limits<T>;
+  return Limits::has_infinity && op.keeps_infinities ? static_cast<T>(-Limits::infinity())
+                                                     : Limits::lowest();
+}
+
 Result<PreparedLayer> PrepareReduceMax(const LayerView& layer, const LayerOptions&) {
+  const auto& op = layer.op<ReduceMax>();
   return PrepareReduce<int8_t, uint8_t, int16_t, int32_t, int64_t, float>(
-      layer, layer.op<ReduceMax>().axes,
-      [&](auto zero) {
-        return FarthestOrFirst(layer, layer.op<ReduceMax>().axes,
-                               std::numeric_limits<decltype(zero)>::lowest());
-      },
+      layer, op.axes,
+      [&](auto zero) { return FarthestOrFirst(layer, op.axes, Least<decltype(zero)>(op)); },
       [](auto best, auto x) { return x > best ? x : best; });
 }
 
 Result<PreparedLayer> PrepareReduceMin(const LayerView& layer, const LayerOptions&) {
+  const auto& op = layer.op<ReduceMin>();
   return PrepareReduce<int8_t, uint8_t, int16_t, int32_t, int64_t, float>(
-      layer, layer.op<ReduceMin>().axes,
-      [&](auto zero) {
-        return FarthestOrFirst(layer, layer.op<ReduceMin>().axes,
-                               std::numeric_limits<decltype(zero)>::max());
-      },
+      layer, op.axes,
+      [&](auto zero) { return FarthestOrFirst(layer, op.axes, Most<decltype(zero)>(op)); },
       [](auto best, auto x) { return x < best ? x : best; });
 }
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import onnxruntime
-from quantized_model import F32, I64, Model, set_types
+from quantized_model import F32, I64, MICROSOFT, U8, Model, set_types
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "ops" / "golden"))
 from golden_format import write_golden  # noqa: E402
@@ -162,8 +162,43 @@ def normalization():
            constants=[np.array([1, 1, 2, 3], F32)])
 
 
+def few_bits():
+    """MatMulNBits, whose activations ONNX Runtime leaves float32 by default on some CPUs only."""
+    for bits, depth, zeros in itertools.product((4, 8), (32, 40), ("none", "packed", "float")):
+        if bits == 8 and zeros == "float":
+            continue
+        model = Model(f"MatMulNBits/{bits}/{depth}/{zeros}")
+        columns, block = 5, 16
+        blocks = -(-depth // block)
+        rng = model.rng
+        inputs = [model.input(random(model, (3, depth), positive=True)),
+                  model.constant(rng.integers(0, 256, (columns, blocks, block * bits // 8), U8)),
+                  model.constant(random(model, columns * blocks))]
+        if zeros == "packed":
+            inputs.append(model.constant(rng.integers(0, 256, columns * -(-blocks * bits // 8), U8)))
+        elif zeros == "float":
+            inputs.append(model.constant(rng.integers(0, 16, columns * blocks).astype(F32)))
+        record(model, [model.node("MatMulNBits", inputs, domain=MICROSOFT, N=columns, K=depth, bits=bits,
+                                  block_size=block, accuracy_level=1)])
+
+
+def fused_convolutions():
+    for name, parameters in [("Relu", []), ("Tanh", []), ("Sigmoid", []), ("LeakyRelu", [0.2]),
+                             ("Clip", [-1.0, 2.0])]:
+        for adds in (False, True):
+            model = Model(f"FusedConv/{name}/{'sum' if adds else 'plain'}")
+            inputs = [model.input(random(model, (1, 3, 5, 6))),
+                      model.constant(random(model, (4, 3, 3, 3))), model.constant(random(model, 4))]
+            if adds:
+                inputs.append(model.input(random(model, (1, 4, 3, 4))))
+            more = {"activation_params": parameters} if parameters else {}
+            record(model, [model.node("FusedConv", inputs, domain=MICROSOFT, kernel_shape=(3, 3),
+                                      activation=name, **more)])
+
+
 def main():
-    for family in (einsum, conv_transpose, pools, resize, padding, normalization):
+    for family in (einsum, conv_transpose, pools, resize, padding, normalization, few_bits,
+                   fused_convolutions):
         before = len(CASES)
         family()
         print(f"{family.__name__}: {len(CASES) - before}")
