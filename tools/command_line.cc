@@ -49,6 +49,12 @@ void AddModel(CLI::App& command, ModelSource& model) {
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command
+      .add_option("--shape", model.shapes,
+                  "[NAME=]1x3x224x224 for an input, in their order or by name; the others keep the "
+                  "file's shapes")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command
       .add_option("--external-data", model.external_data,
                   "The folder with the constants that an .onnx file has beside it, if not its own")
       ->check(CLI::ExistingDirectory);

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "intaglio/tools/inputs.h"
 #include "intaglio/tools/operator_library.h"
 
 namespace intaglio::tools {
@@ -39,14 +40,29 @@ size_t BytesOf(const nn::Tensor& tensor) { return *nn::CountBytes(tensor.shape, 
 
 }  // namespace
 
-Result<nn::Model> LoadModel(const ModelSource& source, nn::PrepareOptions options,
-                            nn::LoadOptions import) {
+Result<nn::LoadOptions> LoadOptionsOf(const ModelSource& source) {
+  nn::LoadOptions options;
   Result<std::vector<nn::CustomOperator>> operators = LoadOperators(source.operators);
   if (!operators.ok()) return operators.status();
-  import.custom_operators = std::move(*operators);
-  import.external_data_folder = source.external_data;
-  import.limits = options.limits = source.limits;
-  Result<nn::Graph> graph = nn::LoadGraph(source.path, import);
+  options.custom_operators = std::move(*operators);
+  options.external_data_folder = source.external_data;
+  options.limits = source.limits;
+  if (source.shapes.empty()) return options;
+  const Result<nn::Graph> signature = nn::LoadSignature(source.path);
+  if (!signature.ok()) return signature.status();
+  Result<std::vector<nn::Shape>> shapes = ShapesFrom(*signature, source.shapes);
+  if (!shapes.ok()) return shapes.status();
+  options.input_shapes = std::move(*shapes);
+  return options;
+}
+
+Result<nn::Model> LoadModel(const ModelSource& source, nn::PrepareOptions options,
+                            std::vector<nn::Shape> shapes) {
+  Result<nn::LoadOptions> import = LoadOptionsOf(source);
+  if (!import.ok()) return import.status();
+  if (!shapes.empty()) import->input_shapes = std::move(shapes);
+  options.limits = source.limits;
+  Result<nn::Graph> graph = nn::LoadGraph(source.path, *import);
   if (!graph.ok()) return graph.status();
   Result<nn::Model> model = nn::Model::Prepare(std::move(*graph), options);
   if (!model.ok()) {

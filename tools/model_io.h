@@ -13,9 +13,13 @@
 
 namespace intaglio::tools {
 
+// What a source says of reading it.
+Result<nn::LoadOptions> LoadOptionsOf(const ModelSource& source);
+
 // Imports and prepares a model, both with the limits of its source. Messages start with the path.
+// Inputs take `shapes`, if there are any, instead of the source's.
 Result<nn::Model> LoadModel(const ModelSource& source, nn::PrepareOptions options = {},
-                            nn::LoadOptions import = {});
+                            std::vector<nn::Shape> shapes = {});
 
 // One buffer per input and output of a model.
 class Buffers {

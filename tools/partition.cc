@@ -163,14 +163,11 @@ Status Partition(const PartitionOptions& options) {
   const auto wrap = [&](const Status& status, const char* hint) -> Status {
     return {status.code(), options.model.path + ": " + status.message() + hint};
   };
-  Result<std::vector<nn::CustomOperator>> operators = LoadOperators(options.model.operators);
-  if (!operators.ok()) return operators.status();
-  const nn::ImportOptions import = {.limits = options.model.limits,
-                                    .custom_operators = std::move(*operators)};
-  const Result<nn::Graph> graph =
-      nn::LoadGraph(options.model.path, {.limits = import.limits,
-                                         .custom_operators = import.custom_operators,
-                                         .external_data_folder = options.model.external_data});
+  const Result<nn::LoadOptions> load = LoadOptionsOf(options.model);
+  if (!load.ok()) return load.status();
+  const nn::ImportOptions import = {.limits = load->limits,
+                                    .custom_operators = load->custom_operators};
+  const Result<nn::Graph> graph = nn::LoadGraph(options.model.path, *load);
   if (!graph.ok()) return graph.status();
   nn::PartitionOptions partition;
   partition.sensors.resize(graph->inputs.size());

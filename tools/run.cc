@@ -21,34 +21,34 @@ namespace intaglio::tools {
 namespace {
 
 // The shapes of the given files, for the inputs that they are for.
-Result<nn::LoadOptions> ShapesOfFiles(const RunOptions& options) {
+Result<std::vector<nn::Shape>> ShapesOfFiles(const RunOptions& options) {
   const Result<nn::Graph> signature = nn::LoadSignature(options.model.path);
   if (!signature.ok()) return signature.status();
-  nn::LoadOptions import;
-  import.input_shapes.resize(signature->inputs.size());
-  const Result<std::vector<GivenInput>> inputs = MatchInputs(*signature, options.inputs);
+  std::vector<nn::Shape> shapes(signature->inputs.size());
+  const Result<std::vector<GivenInput>> inputs = MatchInputs(*signature, "--input", options.inputs);
   if (!inputs.ok()) return inputs.status();
   for (const GivenInput& given : *inputs) {
-    const Result<NpyArray> array = ReadNpy(given.path);
+    const Result<NpyArray> array = ReadNpy(given.value);
     if (!array.ok()) return array.status();
-    nn::Shape& shape = import.input_shapes[given.index];
+    nn::Shape& shape = shapes[given.index];
     for (const int64_t extent : array->shape) {
       if (extent > std::numeric_limits<int>::max()) {
-        return InvalidArgument(given.path + ": holds " + Describe(*array) + ", which is too large");
+        return InvalidArgument(given.value + ": holds " + Describe(*array) +
+                               ", which is too large");
       }
       shape.push_back(static_cast<int>(extent));
     }
   }
-  return import;
+  return shapes;
 }
 
 // If other shapes are given, the file's own shapes need not be valid: converters write 1 for
 // dimensions that they do not know.
 Result<nn::Model> Load(const RunOptions& options, const nn::PrepareOptions& prepare) {
   if (!options.resize) return LoadModel(options.model, prepare);
-  const Result<nn::LoadOptions> import = ShapesOfFiles(options);
-  if (!import.ok()) return import.status();
-  return LoadModel(options.model, prepare, *import);
+  const Result<std::vector<nn::Shape>> shapes = ShapesOfFiles(options);
+  if (!shapes.ok()) return shapes.status();
+  return LoadModel(options.model, prepare, *shapes);
 }
 
 Status FillAllFromFiles(const nn::Model& model, const RunOptions& options, Buffers& buffers) {

@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "intaglio/nn/formats/load.h"
+
 namespace intaglio::tools {
 namespace {
 
@@ -312,6 +314,25 @@ TEST_F(Cli, RunResizes) {
   EXPECT_NE(outcome.out.find("float32 [3, 1]"), std::string::npos) << outcome.out;
   ExpectError("run elementwise.tflite --input batch.npy", 1, "batch.npy: holds float32 [3, 4]");
   ExpectError("run network.tflite --image x.bmp --resize", 2, "--resize");
+}
+
+TEST_F(Cli, EveryCommandTakesShapes) {
+  Write("elementwise.tflite", nn::test::Build(nn::test::SmallElementwise()));
+  const std::string name = nn::LoadSignature(In("elementwise.tflite"))->tensors[0].name;
+  for (const std::string& shape : {std::string("3x4"), name + "=3x4"}) {
+    const Outcome outcome = Run("inspect elementwise.tflite --shape " + shape);
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    EXPECT_NE(outcome.out.find("float32 [3, 1]"), std::string::npos) << outcome.out;
+  }
+  EXPECT_EQ(Run("bench elementwise.tflite --seconds 0 --shape 3x4").status, 0);
+  EXPECT_EQ(Run("verify elementwise.tflite --shape 3x4").status, 0);
+  ExpectError("inspect elementwise.tflite --shape nobody=3x4", 1,
+              "--shape nobody=3x4: the model has");
+  ExpectError("inspect elementwise.tflite --shape 3x4 --shape 1 --shape 1 --shape 1", 1, "only");
+  for (const char* const wrong : {"3x", "x3", "3x-4", "99999999999", "3*4"}) {
+    ExpectError(std::string("inspect elementwise.tflite --shape ") + wrong, 1,
+                "not numbers such as");
+  }
 }
 
 TEST_F(Cli, RunResizesBeforeItPrepares) {
