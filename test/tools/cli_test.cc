@@ -326,11 +326,12 @@ TEST_F(Cli, EveryCommandTakesShapes) {
   }
   EXPECT_EQ(Run("bench elementwise.tflite --seconds 0 --shape 3x4").status, 0);
   EXPECT_EQ(Run("verify elementwise.tflite --shape 3x4").status, 0);
-  ExpectError("inspect elementwise.tflite --shape nobody=3x4", 1,
+  ExpectError("bench elementwise.tflite --seconds 0 --shape nobody=3x4", 1,
               "--shape nobody=3x4: the model has");
-  ExpectError("inspect elementwise.tflite --shape 3x4 --shape 1 --shape 1 --shape 1", 1, "only");
+  ExpectError("bench elementwise.tflite --seconds 0 --shape 3x4 --shape 1 --shape 1 --shape 1", 1,
+              "only");
   for (const char* const wrong : {"3x", "x3", "3x-4", "99999999999", "3*4"}) {
-    ExpectError(std::string("inspect elementwise.tflite --shape ") + wrong, 1,
+    ExpectError(std::string("bench elementwise.tflite --seconds 0 --shape ") + wrong, 1,
                 "not numbers such as");
   }
 }
