@@ -40,30 +40,47 @@ for room in fixedpoint pipeline pack kernels gemm; do
   complain "$room has no third-party dependency" \
     < <(includes "$room" | grep -E '<(flatbuffers|google|gtest|gmock|benchmark|CLI|nlohmann)/' || true)
 done
-# The wings of nn, each with the wings that it may know. A family of operators knows the helpers in
-# ops/support and itself.
+# The wings of nn, each with the wings and headers that it may know. A family of operators knows the
+# helpers in ops/support and itself.
+wings=()
 wing() {  # WING ALLOWED...
   local wing=$1 allowed
+  wings+=("$wing")
   allowed=$(IFS='|'; echo "${*:2}")
   complain "nn/$wing may include of nn only: ${*:2}" \
     < <(includes "nn/$wing" | grep -F 'intaglio/nn/' | grep -vE "\"intaglio/nn/($allowed)[/\"]" || true)
 }
 
+# The files of a folder itself, whose subfolders are wings.
+root() {  # FOLDER ALLOWED...
+  local folder=$1 allowed
+  allowed=$(IFS='|'; echo "${*:2}")
+  complain "the files of nn/$folder itself may include of nn only: ${*:2}" \
+    < <(includes "nn/$folder" | grep -E "^nn/$folder/[^/]*:" | grep -F 'intaglio/nn/' \
+        | grep -vE "\"intaglio/nn/($allowed)[/\"]" || true)
+}
+
+families=(control detection elementwise linear movement recurrent reduce window)
 wing files files
 wing graph graph
 wing routine files graph routine
 wing ops/support graph routine ops/support
-for family in detection elementwise movement reduce window; do
-  wing "ops/$family" graph routine ops/support "ops/$family"
+for family in "${families[@]}"; do
+  more=()
+  if [ "$family" = recurrent ]; then more=(ops/linear); fi
+  wing "ops/$family" graph routine ops/support "ops/$family" ${more[@]+"${more[@]}"}
 done
-wing ops/control graph routine ops/support ops/control
-wing ops/linear graph routine ops/support ops/linear
-wing ops/recurrent graph routine ops/support ops/linear ops/recurrent
+root ops graph ops/builder.h ops/operators.h $(printf 'ops/%s/operators.h ' "${families[@]}")
 wing passes graph routine ops passes
 wing runtime files graph routine ops passes runtime
-wing formats files graph routine ops passes formats
+for format in tflite onnx; do
+  wing "formats/$format" files graph routine ops passes formats/survey_row.h "formats/$format"
+done
+root formats files graph formats
 wing cuda graph routine ops runtime cuda
-complain "a file of nn lies in no wing" < <(find nn -maxdepth 1 -name '*.h' -o -maxdepth 1 -name '*.cc')
+complain "a file of nn lies in no wing: add the wing, and what it may include, to check_layers.sh" \
+  < <(find nn \( -name '*.h' -o -name '*.cc' -o -name '*.inc' -o -name '*.cuh' -o -name '*.cu' \) \
+      | grep -vE "^nn/((ops|formats)/[^/]*$|($(IFS='|'; echo "${wings[*]}"))/)" || true)
 
 for room in fixedpoint pipeline pack gemm nn tools; do
   complain "instruction sets belong into kernels/" \
