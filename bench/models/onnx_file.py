@@ -9,12 +9,14 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
+OPSET = 17
+
 
 def _nchw(shape):
     return [shape[0], shape[3], shape[1], shape[2]] if len(shape) == 4 else list(shape)
 
 
-class _Writer:
+class Writer:
     def __init__(self, real):
         self.real = real
         self.nodes, self.constants, self.known = [], [], set()
@@ -52,23 +54,35 @@ class _Writer:
         else:
             self.node("QuantizeLinear", [name, *self.affine(v)], v.name + "/q")
 
+    def quantized_weights(self, layer):
+        """Weights and bias, each with its scales and zero points."""
+        w, name = layer.weights, layer.output.name
+        zeros = np.zeros(w.scales.shape, np.int32)
+        return ([self.constant(name + "/w", self.in_order(layer, w.data)),
+                 self.constant(name + "/wscale", w.scales),
+                 self.constant(name + "/wzero", zeros.astype(np.int8))],
+                [self.constant(name + "/b", w.bias),
+                 self.constant(name + "/bscale", self.bias_scales(layer)),
+                 self.constant(name + "/bzero", zeros)])
+
+    @staticmethod
+    def bias_scales(layer):
+        return (layer.inputs[0].scale * layer.weights.scales).astype(np.float32)
+
+    @staticmethod
+    def in_order(layer, data):
+        order = {"conv": (0, 3, 1, 2), "depthwise": (3, 0, 1, 2)}.get(layer.kind, (0, 1))
+        return np.transpose(data, order)
+
     def weights(self, layer):
         w, name = layer.weights, layer.output.name
-        data, real, axis = w.data, w.real(), 0
-        if layer.kind == "conv":
-            data, real = (np.transpose(a, (0, 3, 1, 2)) for a in (data, real))
-        if layer.kind == "depthwise":
-            data, real = (np.transpose(a, (3, 0, 1, 2)) for a in (data, real))
-        bias_scales = (layer.inputs[0].scale * w.scales).astype(np.float32)
         if self.real:
-            return [self.constant(name + "/w", real),
-                    self.constant(name + "/b", (w.bias * bias_scales).astype(np.float32))]
-        quantized = [self.constant(name + "/w", data), self.constant(name + "/wscale", w.scales),
-                     self.constant(name + "/wzero", np.zeros(w.scales.shape, np.int8))]
-        bias = [self.constant(name + "/b", w.bias), self.constant(name + "/bscale", bias_scales),
-                self.constant(name + "/bzero", np.zeros(w.scales.shape, np.int32))]
-        return [self.node("DequantizeLinear", quantized, name + "/wreal", axis=axis),
-                self.node("DequantizeLinear", bias, name + "/breal", axis=axis)]
+            bias = (w.bias * self.bias_scales(layer)).astype(np.float32)
+            return [self.constant(name + "/w", self.in_order(layer, w.real())),
+                    self.constant(name + "/b", bias)]
+        quantized, bias = self.quantized_weights(layer)
+        return [self.node("DequantizeLinear", quantized, name + "/wreal", axis=0),
+                self.node("DequantizeLinear", bias, name + "/breal", axis=0)]
 
     def window(self, layer):
         p = layer.parameters
@@ -118,8 +132,8 @@ class _Writer:
             [helper.make_tensor_value_info(first.name + suffix, dtype, _nchw(first.shape))],
             [helper.make_tensor_value_info(last.name + suffix, dtype, _nchw(last.shape))],
             self.constants)
-        return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
+        return helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=9)
 
 
 def write(network, path, real=False):
-    onnx.save(_Writer(real).model(network), path)
+    onnx.save(Writer(real).model(network), path)

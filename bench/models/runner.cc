@@ -3,7 +3,8 @@
 //
 //   model_runner MODEL THREADS cpu|wall FOLDER
 //
-// FOLDER holds input0, input1, ... (the tensors' bytes) and receives output0, ... The first line on
+// FOLDER holds input0, input1, ... (the tensors' bytes) and receives output0, ... If it holds a
+// file `shapes`, each line of that gives an input its shape: "1 3 224 224". The first line on
 // stdout is a JSON object: the time from opening the file to the first result, and memory. After
 // that, each line on stdin is a number of seconds; it is answered by the fastest run's nanoseconds.
 #include <algorithm>
@@ -13,10 +14,11 @@
 #include <ctime>
 #include <fstream>
 #include <limits>
+#include <sstream>
 #include <string>
 #include <vector>
 
-#include "intaglio/nn/formats/tflite/reader.h"
+#include "intaglio/nn/formats/load.h"
 #include "intaglio/nn/runtime/model.h"
 
 namespace intaglio::bench {
@@ -47,6 +49,17 @@ size_t StatusBytes(const std::string& key) {
 
 // Makes the peak of resident memory start from what is resident.
 void ResetPeak() { std::ofstream("/proc/self/clear_refs") << "5"; }
+
+std::vector<nn::Shape> ReadShapes(const std::string& folder) {
+  std::vector<nn::Shape> shapes;
+  std::ifstream file(folder + "/shapes");
+  for (std::string line; std::getline(file, line);) {
+    std::istringstream numbers(line);
+    nn::Shape& shape = shapes.emplace_back();
+    for (int n = 0; numbers >> n;) shape.push_back(n);
+  }
+  return shapes;
+}
 
 struct Runner {
   Runner(nn::Model m, const std::string& folder) : model(std::move(m)) {
@@ -95,7 +108,7 @@ int Main(const char* path, int threads, bool cpu, const std::string& folder) {
   ResetPeak();
   const size_t resident = StatusBytes("VmRSS");
   const double opened = Nanoseconds(clock);
-  Result<nn::Graph> graph = nn::LoadTflite(path);
+  Result<nn::Graph> graph = nn::LoadGraph(path, {.input_shapes = ReadShapes(folder)});
   if (!graph.ok()) Stop(graph.status().message());
   nn::PrepareOptions options;
   options.threads = threads;

@@ -100,10 +100,11 @@ def milliseconds(row, name):
 
 
 def models_table(run):
-    names = ["intaglio", "litert", "onnxruntime", "litert_float", "onnxruntime_float"]
+    names = ["intaglio", "litert", "onnxruntime_exact", "onnxruntime", "openvino", "litert_float",
+             "onnxruntime_float"]
     names = [name for name in names if any(name in row for row in run.models)]
     return table(["model", "kind", "threads", *(f"{name}, ms" for name in names),
-                  "largest difference to litert"],
+                  "largest difference to " + ("onnxruntime_exact" if "onnxruntime_exact" in names else "litert")],
                  [[row["model"], row["kind"], str(row["threads"]),
                    *(milliseconds(row, name) for name in names), str(row.get("difference", ""))]
                   for row in run.models])
@@ -145,7 +146,7 @@ def sections(runs, shown, drawn):
         yield all_rows_table(shown)
     extra = [
         ("## Wrong results\n", wrong_results(runs)),
-        *(("## Networks, beside LiteRT and ONNX Runtime\n", models_section(run))
+        *(("## Networks, beside other engines\n", models_section(run))
           for run in runs if run.models),
         ("## Peaks\n", simple_table(
             [run for run in runs if any(r.program == "peak" for r in run.rows)], "peak",
