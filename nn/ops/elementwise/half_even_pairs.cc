@@ -41,10 +41,17 @@ Result<Operand> OperandOf(const LayerView& layer, const LineRoutines& lines, siz
   return Operand{*affine, tensor.type == Type::kInt8, lines.dequantize};
 }
 
+// x * scale + offset, rounded once: products of 8-bit integers by float32 are exact in double.
+float MultiplyAdd(float x, float scale, float offset) {
+  return static_cast<float>(static_cast<double>(x) * static_cast<double>(scale) +
+                            static_cast<double>(offset));
+}
+
 // How two real numbers become one.
 struct Combination {
   PairKind kind = PairKind::kAdd;
-  float scale = 1;
+  float scale_a = 1;
+  float scale_b = 1;
   float offset = 0;
   Activation activation = Activation::kNone;
 
@@ -60,11 +67,13 @@ struct Combination {
       case PairKind::kMul:
         for (ptrdiff_t i = 0; i < count; ++i) a[i] *= b[i];
         break;
-      case PairKind::kAddOffset:
-        for (ptrdiff_t i = 0; i < count; ++i) a[i] += b[i] + offset;
+      case PairKind::kAddScaled:
+        for (ptrdiff_t i = 0; i < count; ++i) {
+          a[i] = MultiplyAdd(a[i], scale_a, MultiplyAdd(b[i], scale_b, offset));
+        }
         break;
-      case PairKind::kMulScale:
-        for (ptrdiff_t i = 0; i < count; ++i) a[i] = a[i] * b[i] * scale + offset;
+      case PairKind::kMulScaled:
+        for (ptrdiff_t i = 0; i < count; ++i) a[i] = a[i] * b[i] * scale_a + offset;
         break;
     }
     if (activation != Activation::kNone) std::transform(a, a + count, a, Bounds<float>(activation));
@@ -143,15 +152,17 @@ Result<PreparedLayer> PrepareHalfEvenPair(const LayerView& layer, const LayerOpt
 Result<PreparedLayer> PrepareQLinearAdd(const LayerView& layer, const LayerOptions& options) {
   Result<Pair> pair = PairOf(layer, options);
   if (!pair.ok()) return pair.status();
-  const auto zero_point = static_cast<float>(pair->quantizer.zero_point);
   Affine& a = pair->a.affine;
   Affine& b = pair->b.affine;
-  a.scale /= pair->quantizer.scale;
-  b.scale /= pair->quantizer.scale;
-  const float moved =
-      a.scale * static_cast<float>(a.zero_point) + b.scale * static_cast<float>(b.zero_point);
-  pair->combination = {.kind = PairKind::kAddOffset, .offset = zero_point - moved};
-  a.zero_point = b.zero_point = 0;  // They are in the offset.
+  const float scale_a = a.scale / pair->quantizer.scale;
+  const float scale_b = b.scale / pair->quantizer.scale;
+  const float zero_points = MultiplyAdd(static_cast<float>(a.zero_point), scale_a,
+                                        scale_b * static_cast<float>(b.zero_point));
+  pair->combination = {.kind = PairKind::kAddScaled,
+                       .scale_a = scale_a,
+                       .scale_b = scale_b,
+                       .offset = static_cast<float>(pair->quantizer.zero_point) - zero_points};
+  a = b = {};  // read as they are
   RoundSteps(*pair);
   return PreparePair(layer, *pair);
 }
@@ -159,9 +170,10 @@ Result<PreparedLayer> PrepareQLinearAdd(const LayerView& layer, const LayerOptio
 Result<PreparedLayer> PrepareQLinearMul(const LayerView& layer, const LayerOptions& options) {
   Result<Pair> pair = PairOf(layer, options);
   if (!pair.ok()) return pair.status();
-  pair->combination = {.kind = PairKind::kMulScale,
-                       .scale = pair->a.affine.scale * pair->b.affine.scale / pair->quantizer.scale,
-                       .offset = static_cast<float>(pair->quantizer.zero_point)};
+  pair->combination = {
+      .kind = PairKind::kMulScaled,
+      .scale_a = pair->a.affine.scale * pair->b.affine.scale / pair->quantizer.scale,
+      .offset = static_cast<float>(pair->quantizer.zero_point)};
   pair->a.affine.scale = pair->b.affine.scale = 1;
   RoundSteps(*pair);
   return PreparePair(layer, *pair);

@@ -14,8 +14,8 @@ enum class PairKind : uint8_t {
   kAdd,        // a + b
   kSub,        // a - b
   kMul,        // a * b
-  kAddOffset,  // a + (b + offset)
-  kMulScale,   // (a * b) * scale + offset
+  kAddScaled,  // a * scale_a + (b * scale_b + offset), each product and sum rounded at once
+  kMulScaled,  // (a * b) * scale_a + offset
 };
 
 // QLINEAR_ADD and QLINEAR_MUL: sums and products are counted in steps of the output and have its
