@@ -4,6 +4,7 @@
 
 #include "intaglio/nn/ops/elementwise/dynamic_quantize.h"
 #include "intaglio/nn/ops/linear/integer_products.h"
+#include "intaglio/nn/ops/operators.h"
 #include "intaglio/test/nn/testing.h"
 
 namespace intaglio::nn {
@@ -133,6 +134,75 @@ TEST(OnnxQuantize, DequantizesInt32) {
       EXPECT_EQ(y[i], static_cast<float>(x[i]) * q.scales[per_axis ? i : 0]);
     }
   }
+}
+
+// A layer of two columns of all bytes, one beside and one below the other.
+Graph GraphOfPairs(const Operator& op, Type type, const Quantization& a, const Quantization& b,
+                   const Quantization& y) {
+  Graph graph;
+  for (const auto& [shape, q] :
+       std::vector<std::pair<Shape, Quantization>>{{{256, 1}, a}, {{1, 256}, b}, {{256, 256}, y}}) {
+    Tensor& tensor = graph.tensors.emplace_back();
+    tensor.type = type;
+    tensor.shape = shape;
+    tensor.quantization = q;
+  }
+  graph.inputs = {0, 1};
+  graph.outputs = {2};
+  graph.layers.push_back({op, {0, 1}, {2}, {}});
+  return graph;
+}
+
+struct Pairs {
+  float a, b, y;  // scales
+  int zero_a, zero_b, zero_y;
+
+  int Sum(int i, int j, Type type) const {
+    const float scale_a = a / y;
+    const float scale_b = b / y;
+    const float zeros =
+        std::fma(scale_a, static_cast<float>(zero_a), scale_b * static_cast<float>(zero_b));
+    const float offset = static_cast<float>(zero_y) - zeros;
+    const float sum =
+        std::fma(static_cast<float>(i), scale_a, std::fma(static_cast<float>(j), scale_b, offset));
+    return Quantized(sum, 1, 0, type);
+  }
+  int Product(int i, int j, Type type) const {
+    const auto product = static_cast<float>((i - zero_a) * (j - zero_b));
+    return Quantized(product * (a * b / y) + static_cast<float>(zero_y), 1, 0, type);
+  }
+};
+
+void ExpectPairs(const Pairs& p, Type type) {
+  std::vector<int> bytes(256);
+  for (int i = 0; i < 256; ++i) bytes[static_cast<size_t>(i)] = i + LowestOf(type);
+  for (const bool sum : {true, false}) {
+    const Operator op = sum ? Operator(QLinearAdd{}) : Operator(QLinearMul{});
+    const Graph graph = GraphOfPairs(op, type, PerTensor(p.a, p.zero_a), PerTensor(p.b, p.zero_b),
+                                     PerTensor(p.y, p.zero_y));
+    const Buffer column = Bytes(type, bytes);
+    const std::vector<int> y = Ints(type, RunLayer(graph, kHalfEven, {column, column}, 2)[0]);
+    for (size_t k = 0; k < y.size(); ++k) {
+      const int i = bytes[k / 256];
+      const int j = bytes[k % 256];
+      ASSERT_EQ(y[k], sum ? p.Sum(i, j, type) : p.Product(i, j, type))
+          << sum << " " << i << " " << j;
+    }
+  }
+}
+
+TEST(OnnxQuantize, PairsOfAllBytesRoundOnce) {
+  for (unsigned seed = 0; seed < 30; ++seed) {
+    Random random(seed);
+    const Type type = random.Of<Type>({Type::kInt8, Type::kUInt8});
+    const auto scale = [&] {
+      return seed % 3 == 0 ? std::ldexp(1.0f, random.Int(-8, -5)) : random.Scale(.005, .05);
+    };
+    const auto zero = [&] { return random.Int(LowestOf(type), HighestOf(type)); };
+    ExpectPairs({scale(), scale(), scale(), zero(), zero(), zero()}, type);
+  }
+  // 158 and 137 are 64.499997 here. Two roundings make 65 of it, one makes 64, as in ONNX Runtime.
+  ExpectPairs({1.4764974f, 1.8317982f, 1, 123, 130, 0}, Type::kUInt8);
 }
 
 Graph GraphOfDynamicQuantize(int count) {
