@@ -27,19 +27,55 @@ void RunLines(ptrdiff_t size, const Move& move, const std::byte* in, std::byte* 
   });
 }
 
+// One dimension of a move, in bytes.
+struct Axis {
+  ptrdiff_t extent = 1;
+  ptrdiff_t step_in = 0;
+  ptrdiff_t step_out = 0;
+};
+
+Axis AxisOf(const Loops<2>& loops, size_t dimension, ptrdiff_t size) {
+  const Offsets& strides = loops.strides(dimension);
+  return {loops.extent(dimension), strides[0] * size, strides[1] * size};
+}
+
 // Elements apart; memcpy of a constant size is one load and one store, at any address.
+template <size_t kBytes>
+void CopyElements(const Axis& axis, const std::byte* from, std::byte* to) {
+  for (ptrdiff_t i = 0; i < axis.extent; ++i, from += axis.step_in, to += axis.step_out) {
+    std::memcpy(to, from, kBytes);
+  }
+}
+
+// Where the outer axis is dense in the input, as in a transpose, blocks of it are copied at once:
+// reads are adjacent then, and the lines that a block writes stay in L1.
+template <size_t kBytes>
+void CopyPlane(const Axis& outer, const Axis& inner, const std::byte* from, std::byte* to) {
+  constexpr ptrdiff_t kBlock = 64;
+  const ptrdiff_t block = outer.step_in == ptrdiff_t{kBytes} ? kBlock : 1;
+  for (ptrdiff_t o = 0; o < outer.extent; o += block) {
+    const std::byte* const block_from = from + o * outer.step_in;
+    std::byte* const block_to = to + o * outer.step_out;
+    if (block == 1) {
+      CopyElements<kBytes>(inner, block_from, block_to);
+      continue;
+    }
+    const Axis lines = {std::min(block, outer.extent - o), outer.step_in, outer.step_out};
+    for (ptrdiff_t i = 0; i < inner.extent; ++i) {
+      CopyElements<kBytes>(lines, block_from + i * inner.step_in, block_to + i * inner.step_out);
+    }
+  }
+}
+
 template <size_t kBytes>
 void RunElements(const Move& move, const std::byte* in, std::byte* out) {
   constexpr auto kSize = static_cast<ptrdiff_t>(kBytes);
-  const ptrdiff_t extent = move.loops.inner_extent();
-  const ptrdiff_t step_in = move.loops.inner_strides()[0] * kSize;
-  const ptrdiff_t step_out = move.loops.inner_strides()[1] * kSize;
-  move.loops.Run([&](const Offsets& offsets) {
-    const std::byte* from = in + (move.from + offsets[0]) * kSize;
-    std::byte* to = out + (move.to + offsets[1]) * kSize;
-    for (ptrdiff_t i = 0; i < extent; ++i, from += step_in, to += step_out) {
-      std::memcpy(to, from, kBytes);
-    }
+  const size_t rank = move.loops.rank();
+  const Axis inner = AxisOf(move.loops, rank - 1, kSize);
+  const Axis outer = rank < 2 ? Axis{} : AxisOf(move.loops, rank - 2, kSize);
+  move.loops.Run<2>([&](const Offsets& offsets) {
+    CopyPlane<kBytes>(outer, inner, in + (move.from + offsets[0]) * kSize,
+                      out + (move.to + offsets[1]) * kSize);
   });
 }
 
