@@ -24,14 +24,12 @@ TensorId Times(LayerMaker& make, TensorId a, float factor) {
 // [batch, heads, places, size]. Files have this, or [batch, places, heads * size].
 TensorId ByHeads(Translation& t, size_t i, const char* heads_name) {
   const Shape x = t.input(i).shape;
-  if (!t.make.ok()) return kNoTensor;
   if (x.size() == 4) return t.in(i);
   if (x.size() != 3) {
     t.Invalid("needs 3 or 4 dimensions");
     return kNoTensor;
   }
   const int heads = t.IntWithin(heads_name, 0, 1, std::max(x[2], 1));
-  if (!t.make.ok()) return kNoTensor;
   if (x[2] % heads != 0) {
     t.Invalid(std::string(heads_name) + " does not divide the last dimension");
     return kNoTensor;
@@ -59,10 +57,8 @@ struct Window {
 
 // Key - query, [queries, keys].
 TensorId Distances(LayerMaker& make, const Window& window) {
-  if (!make.Allows(sizeof(int32_t) * static_cast<size_t>(window.queries) *
-                   static_cast<size_t>(window.keys))) {
-    return kNoTensor;
-  }
+  make.CheckMemory(sizeof(int32_t) * static_cast<size_t>(window.queries) *
+                   static_cast<size_t>(window.keys));
   std::vector<int32_t> distances;
   for (int query = 0; query < window.queries; ++query) {
     for (int key = 0; key < window.keys; ++key) distances.push_back(key - query);
@@ -100,13 +96,12 @@ TensorId MaskBias(Translation& t, int keys) {
   LayerMaker& make = t.make;
   if (!t.has(3)) return kNoTensor;
   const Shape shape = t.input(3).shape;
-  if (!make.ok()) return kNoTensor;
   const bool is_bool = t.input(3).type == Type::kBool;
   const TensorId bias = is_bool ? BiasOf(make, t.in(3)) : t.in(3);
   if (shape.empty() || shape.back() >= keys) return bias;
   Shape rest = shape;
   rest.back() = keys - shape.back();
-  if (!make.Allows(sizeof(float) * static_cast<size_t>(Count(rest)))) return kNoTensor;
+  make.CheckMemory(sizeof(float) * static_cast<size_t>(Count(rest)));
   const TensorId never =
       make.Constant<float>(std::vector<float>(static_cast<size_t>(Count(rest)), kNever), rest);
   return make.AddLike(Concatenation{static_cast<int>(shape.size()) - 1}, {bias, never});
@@ -138,7 +133,7 @@ TensorId Bias(Translation& t, const Shape& queries, const Shape& keys) {
 // Softmax whose rows are 0 where no key may be seen, instead of NaN.
 TensorId GuardedSoftmax(LayerMaker& make, TensorId scores, TensorId bias) {
   const TensorId softmax = make.AddLike(Softmax{}, {scores});
-  if (bias == kNoTensor || !make.ok()) return softmax;
+  if (bias == kNoTensor) return softmax;
   const int last = make.RankOf(bias) - 1;
   if (last < 0) return softmax;
   const TensorId most = make.AddLike(IeeeReduction<ReduceMax>({last}, true), {bias});
@@ -160,7 +155,6 @@ bool Fit(const Shape& queries, const Shape& keys, const Shape& values) {
 
 // A product of each head of `a` by the one of `b` that it shares with its neighbours.
 TensorId HeadProduct(LayerMaker& make, TensorId a, TensorId b, bool transposed) {
-  if (!make.ok()) return kNoTensor;
   const Shape many = make.ShapeOf(a);
   const Shape few = make.ShapeOf(b);
   const int shared = many[1] / few[1];
@@ -181,7 +175,6 @@ void ReadAttention(Translation& t) {
   const TensorId q = ByHeads(t, 0, "q_num_heads");
   const TensorId k = WithPast(t, ByHeads(t, 1, "kv_num_heads"), 4);
   const TensorId v = WithPast(t, ByHeads(t, 2, "kv_num_heads"), 5);
-  if (!make.ok()) return;
   const Shape queries = make.ShapeOf(q);
   const Shape keys = make.ShapeOf(k);
   if (!Fit(queries, keys, make.ShapeOf(v))) {
@@ -204,7 +197,6 @@ void ReadAttention(Translation& t) {
   stages[kBiased] = Plus(make, stages[kCapped], bias);
   stages[kSoftmax] = GuardedSoftmax(make, stages[kBiased], bias);
   TensorId y = HeadProduct(make, stages[kSoftmax], v, false);
-  if (!make.ok()) return;
   if (t.rank(0) == 3) {
     const Shape heads = make.ShapeOf(y);
     y = make.Reshaped(make.Transposed(y, {0, 2, 1, 3}), {heads[0], heads[2], heads[1] * heads[3]});

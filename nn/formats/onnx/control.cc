@@ -10,7 +10,6 @@ namespace {
 // A condition that is known selects the branch while the file is read.
 void ReadIf(Translation& t) {
   const std::vector<int64_t> condition = t.make.Ints(t.in(0), "the condition");
-  if (!t.make.ok()) return;
   if (condition.size() != 1) return t.Invalid("needs one condition");
   const GraphProto* const branch = t.Subgraph(condition[0] != 0 ? "then_branch" : "else_branch");
   if (branch == nullptr) return;

@@ -90,7 +90,7 @@ std::vector<ScatteredAxis> AxesOf(Translation& t, const Shape& image, const Shap
 // The filter [..., H, W] with dilation - 1 zeros between its elements of a dimension.
 TensorId Dilated(Translation& t, TensorId filter, size_t dimension, const ScatteredAxis& axis) {
   LayerMaker& make = t.make;
-  if (axis.dilation == 1 || !make.ok()) return filter;
+  if (axis.dilation == 1) return filter;
   const Shape shape = make.ShapeOf(filter);
   Shape apart = shape;
   apart.insert(apart.begin() + static_cast<ptrdiff_t>(dimension) + 1, 1);
@@ -117,7 +117,6 @@ bool IsSame(const ScatteredAxis& axis) {
 // One group: x [N, H, W, C] by a filter [M, H, W, C].
 TensorId OneGroup(LayerMaker& make, std::vector<TensorId> inputs, const ScatteredAxis& y,
                   const ScatteredAxis& x) {
-  if (!make.ok()) return kNoTensor;
   const bool same = IsSame(y) && IsSame(x);
   const int64_t top = same ? 0 : y.before;
   const int64_t left = same ? 0 : x.before;
@@ -134,7 +133,7 @@ TensorId OneGroup(LayerMaker& make, std::vector<TensorId> inputs, const Scattere
 }
 
 std::vector<TensorId> Parts(LayerMaker& make, TensorId id, int axis, int count) {
-  if (count == 1 || !make.ok()) return std::vector<TensorId>(static_cast<size_t>(count), id);
+  if (count == 1) return std::vector<TensorId>(static_cast<size_t>(count), id);
   return make.AddMany(Split{axis, count}, {id},
                       std::vector<Type>(static_cast<size_t>(count), make.At(id).type));
 }
@@ -148,7 +147,6 @@ void ReadConvTranspose(Translation& t) {
   const int groups = t.IntWithin("group", 1, 1, kMostGroups);
   const Images images = Images::Of(t, t.in(0));
   TensorId filter = images.Spatial2D(make, t.in(1));
-  if (!make.ok()) return;
   const Shape image = make.ShapeOf(images.nhwc);
   const Shape shape = make.ShapeOf(filter);
   if (shape[0] != image[3] || shape[0] % groups != 0) {
@@ -156,7 +154,6 @@ void ReadConvTranspose(Translation& t) {
                      " groups of " + std::to_string(image[3]) + " channels");
   }
   const std::vector<ScatteredAxis> axes = AxesOf(t, image, shape);
-  if (!make.ok()) return;
   filter = Dilated(t, Dilated(t, filter, 2, axes[0]), 3, axes[1]);
   const std::vector<TensorId> filters =
       Parts(make, make.Transposed(filter, {1, 2, 3, 0}), 3, groups);

@@ -31,7 +31,7 @@ struct Equation {
   bool has_result = false;
 };
 
-// Appends the labels of a term. An error sticks where it is none.
+// Appends the labels of a term. Fails where it is none.
 Labels ReadTerm(Translation& t, const std::string& term) {
   Labels labels;
   for (size_t i = 0; i < term.size(); ++i) {
@@ -108,13 +108,11 @@ class Contraction {
 
   TensorId Run() {
     Equation equation = ReadEquation(t_);
-    if (!make_.ok()) return kNoTensor;
     FindOperands(equation);
     const Labels result = ResultOf(equation);
-    if (!make_.ok()) return kNoTensor;
     for (Operand& operand : operands_) DropOnes(operand);
     Operand sum = operands_[0];
-    for (size_t i = 1; i < operands_.size() && make_.ok(); ++i) {
+    for (size_t i = 1; i < operands_.size(); ++i) {
       Labels needed = result;
       for (size_t k = i + 1; k < operands_.size(); ++k) {
         needed.insert(needed.end(), operands_[k].labels.begin(), operands_[k].labels.end());
@@ -122,13 +120,13 @@ class Contraction {
       sum = Joined(sum, operands_[i], needed);
     }
     sum = SummedTo(sum, result);
-    return make_.ok() ? Finished(sum, result) : kNoTensor;
+    return Finished(sum, result);
   }
 
  private:
   // Names the inputs' dimensions, and takes the diagonals of those that have one name twice.
   void FindOperands(const Equation& equation) {
-    for (size_t i = 0; i < equation.operands.size() && make_.ok(); ++i) {
+    for (size_t i = 0; i < equation.operands.size(); ++i) {
       const Labels& named = equation.operands[i];
       const auto rank = static_cast<size_t>(t_.rank(i));
       const bool open = Has(named, kEllipsis);
@@ -141,7 +139,6 @@ class Contraction {
       Operand operand = {t_.in(i), Expanded(named, rank - letters)};
       while (TakeDiagonal(operand)) {
       }
-      if (!make_.ok()) return;
       const Shape& shape = make_.ShapeOf(operand.id);
       for (size_t d = 0; d < shape.size(); ++d) Meet(operand.labels[d], shape[d]);
       operands_.push_back(std::move(operand));
@@ -158,7 +155,6 @@ class Contraction {
 
   // Makes one dimension of the first two with the same name. Returns whether there were any.
   bool TakeDiagonal(Operand& operand) {
-    if (!make_.ok()) return false;
     Labels& labels = operand.labels;
     for (size_t i = 0; i < labels.size(); ++i) {
       const auto again =
@@ -169,7 +165,7 @@ class Contraction {
       labels.erase(again);
       labels.erase(labels.begin() + static_cast<ptrdiff_t>(i));
       labels.push_back(label);
-      return make_.ok();
+      return true;
     }
     return false;
   }
@@ -192,7 +188,6 @@ class Contraction {
     order.push_back(static_cast<int>(first));
     order.push_back(static_cast<int>(second));
     const Shape square = ToInts(t_, {int64_t{extent} * extent}, "a dimension");
-    if (!make_.ok()) return kNoTensor;
     joined.push_back(square[0]);
     StridedSlice slice;
     slice.begin.assign(joined.size(), 0);
@@ -205,7 +200,6 @@ class Contraction {
   // The names of the result's dimensions. Where the equation has none: those that an ellipsis
   // stands for, and the letters that occur once, in their order.
   Labels ResultOf(const Equation& equation) {
-    if (!make_.ok()) return {};
     if (!equation.has_result) return ImpliedResult(equation);
     const Labels result = Expanded(equation.result, hidden_);
     Labels sorted = result;
@@ -299,7 +293,6 @@ class Contraction {
     for (const Label label : b.labels) {
       if (!Has(a.labels, label)) columns.push_back(label);
     }
-    if (!make_.ok()) return {};
     const TensorId product = make_.AddLike(
         BatchMatMul{}, {AsMatrices(a, batch, rows, summed), AsMatrices(b, batch, summed, columns)});
     Labels all = batch;

@@ -105,13 +105,13 @@ void ReadMod(Translation& t) {
 std::optional<Clip::Bound> BoundOf(Translation& t, TensorId id) {
   LayerMaker& make = t.make;
   if (id == kNoTensor) return std::nullopt;
-  if (make.ok() && Count(make.ShapeOf(id)) != 1) t.Invalid("a bound is not one number");
+  if (Count(make.ShapeOf(id)) != 1) t.Invalid("a bound is not one number");
   if (make.At(id).type == Type::kFloat32) {
     const std::vector<float> value = make.Floats(id, "a bound");
-    return make.ok() ? std::optional<Clip::Bound>(double{value[0]}) : std::nullopt;
+    return double{value[0]};
   }
   const std::vector<int64_t> value = make.Ints(id, "a bound");
-  return make.ok() ? std::optional<Clip::Bound>(value[0]) : std::nullopt;
+  return value[0];
 }
 
 // Before opset 11 the bounds are attributes.

@@ -68,7 +68,6 @@ std::string GraphReader::Describe(const NodeProto& node) const {
 }
 
 TensorId GraphReader::AddConstant(TensorProto from) {
-  if (!make_.ok()) return kNoTensor;
   Result<Tensor> tensor = TakeConstant(from, file_.external, file_.ledger);
   if (tensor.ok()) return make_.AddTensor(std::move(*tensor));
   make_.Fail(tensor.status());
@@ -85,7 +84,6 @@ Status GraphReader::ReadInitializers(GraphProto& from) {
               "constant '" + ShortName(name) + "' " + tensor.status().message()};
     }
     const TensorId id = make_.AddTensor(std::move(*tensor));
-    INTAGLIO_RETURN_IF_ERROR(make_.status());
     if (!scope_->Bind(name, id)) {
       return InvalidArgument("constant '" + ShortName(name) + "' is defined twice");
     }
@@ -128,7 +126,6 @@ Status GraphReader::ReadInputs(const GraphProto& from, const std::vector<Shape>&
       tensor->shape = input_shapes[place];
     }
     const TensorId id = make_.AddTensor(std::move(*tensor));
-    INTAGLIO_RETURN_IF_ERROR(make_.status());
     graph_.inputs.push_back(id);
     scope_->Bind(input.name(), id);
   }
@@ -153,7 +150,6 @@ Status GraphReader::ReadOutputs(const GraphProto& from) {
     if (make_.IsConstant(id) || taken(graph_.inputs) || taken(graph_.outputs)) {
       make_.SetLabel(Printable(output.name()));
       id = make_.AddLike(Reshape{make_.ShapeOf(id)}, {id});
-      INTAGLIO_RETURN_IF_ERROR(make_.status());
     }
     graph_.tensors[static_cast<size_t>(id)].name = Printable(output.name());
     graph_.outputs.push_back(id);
@@ -235,8 +231,11 @@ Status GraphReader::Translate(const NodeProto& node, std::vector<TensorId> input
   }
   make_.SetLabel(Describe(node));
   Translation translation(node, opset->second, *arguments_, std::move(inputs), make_, *this);
-  row->read(translation);
-  INTAGLIO_RETURN_IF_ERROR(make_.status());
+  try {
+    row->read(translation);
+  } catch (const TranslationFailed&) {
+    return make_.status();
+  }
   return BindOutputs(node, translation.outputs());
 }
 
@@ -274,8 +273,8 @@ std::vector<TensorId> GraphReader::ReadBranch(const GraphProto& branch) {
   GraphProto copy = branch;  // constants are taken out of it
   Scope inside(scope_);
   const Swap scope(scope_, &inside);
-  if (make_.ok()) make_.Fail(ReadInitializers(copy));
-  if (make_.ok()) make_.Fail(ReadNodes(copy.node()));
+  make_.Fail(ReadInitializers(copy));
+  make_.Fail(ReadNodes(copy.node()));
   std::vector<TensorId> outputs;
   for (const ValueInfoProto& output : branch.output()) {
     const TensorId* const id = inside.Find(output.name());
@@ -298,7 +297,7 @@ Status GraphReader::ReadOpsets() {
   return {};
 }
 
-Status GraphReader::ReadSignature() {
+Status GraphReader::ReadSignature() try {
   const GraphProto& from = file_.model.graph();
   std::set<std::string> constants;
   for (const TensorProto& initializer : from.initializer()) constants.insert(initializer.name());
@@ -308,10 +307,12 @@ Status GraphReader::ReadSignature() {
     if (!tensor.ok()) return {tensor.status().code(), "input " + tensor.status().message()};
     graph_.inputs.push_back(make_.AddTensor(std::move(*tensor)));
   }
+  return {};
+} catch (const TranslationFailed&) {
   return make_.status();
 }
 
-Status GraphReader::ReadModel(const std::vector<Shape>& input_shapes) {
+Status GraphReader::ReadModel(const std::vector<Shape>& input_shapes) try {
   if (!file_.model.has_graph()) return InvalidArgument("the model has no graph");
   GraphProto& from = *file_.model.mutable_graph();
   INTAGLIO_RETURN_IF_ERROR(ReadOpsets());
@@ -326,6 +327,8 @@ Status GraphReader::ReadModel(const std::vector<Shape>& input_shapes) {
   INTAGLIO_RETURN_IF_ERROR(ReadOutputs(from));
   make_.Finish();
   return {};
+} catch (const TranslationFailed&) {
+  return make_.status();
 }
 
 }  // namespace intaglio::nn::onnx

@@ -53,8 +53,8 @@ class GraphReader {
   // Reads the inputs as tensors of a graph without layers.
   Status ReadSignature();
 
-  // Reads the nodes of a branch behind the layers so far. Returns its outputs; an error sticks in
-  // the LayerMaker.
+  // Reads the nodes of a branch behind the layers so far. Returns its outputs. Throws
+  // TranslationFailed.
   std::vector<TensorId> ReadBranch(const GraphProto& branch);
 
   LayerMaker& make() { return make_; }

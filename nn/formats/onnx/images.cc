@@ -51,7 +51,6 @@ void RoundUp(WindowAxis& axis) {
 Images Images::Of(Translation& t, TensorId id) {
   Images images;
   images.rank = t.make.RankOf(id);
-  if (!t.make.ok()) return images;
   if (images.rank != 3 && images.rank != 4) {
     t.Refuse("images of " + std::to_string(images.rank - 2) +
              " spatial dimensions are not supported (1 and 2 are)");
@@ -62,7 +61,6 @@ Images Images::Of(Translation& t, TensorId id) {
 }
 
 TensorId Images::Spatial2D(LayerMaker& make, TensorId id) const {
-  if (!make.ok()) return kNoTensor;
   Shape shape = make.ShapeOf(id);
   if (static_cast<int>(shape.size()) != rank) {
     make.Fail(InvalidArgument("has inputs of " + std::to_string(rank) + " and " +
@@ -75,7 +73,7 @@ TensorId Images::Spatial2D(LayerMaker& make, TensorId id) const {
 
 TensorId Images::Back(LayerMaker& make, TensorId result) const {
   const TensorId nchw = make.Transposed(result, {0, 3, 1, 2});
-  if (rank == 4 || !make.ok()) return nchw;
+  if (rank == 4) return nchw;
   Shape shape = make.ShapeOf(nchw);
   shape.erase(shape.begin() + 2);
   return make.Reshaped(nchw, shape);
@@ -96,7 +94,6 @@ std::vector<WindowAxis> WindowAxes(Translation& t, const std::vector<int>& filte
   for (size_t i = 0; i < dimensions; ++i) {
     WindowAxis axis = {image[i], filter[i], strides[i], dilations[i]};
     if (axis.reach() > kMostReach) t.Invalid("a window is too large");
-    if (!t.make.ok()) axis = {};
     if (by_pads) {
       axis.before = pads[i];
       axis.behind = pads[dimensions + i];

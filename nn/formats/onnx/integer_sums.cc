@@ -81,7 +81,6 @@ TensorId IntegerConvolution(Translation& t, TensorId x, TensorId filter, TensorI
 
 DynamicallyQuantized QuantizeDynamically(Translation& t, TensorId x) {
   LayerMaker& make = t.make;
-  if (!make.ok()) return {};
   const std::vector<TensorId> y =
       make.AddMany(DynamicQuantize{}, {x}, {Type::kUInt8, Type::kFloat32, Type::kUInt8});
   return {y[0], y[1], y[2]};

@@ -24,23 +24,19 @@ bool Same(const Quantization& a, const Quantization& b) {
 
 }  // namespace
 
-const Tensor& LayerMaker::At(TensorId id) const {
-  return id == kNoTensor ? none_ : graph_.tensors[static_cast<size_t>(id)];
+Tensor LayerMaker::At(TensorId id) const {
+  return id == kNoTensor ? Tensor{} : graph_.tensors[static_cast<size_t>(id)];
 }
 
-bool LayerMaker::Charge(size_t bytes) {
-  if (ok()) Fail(ledger_.Charge(bytes));
-  return ok();
-}
+void LayerMaker::Charge(size_t bytes) { Fail(ledger_.Charge(bytes)); }
 
-bool LayerMaker::Allows(size_t bytes) {
-  if (!Charge(bytes)) return false;
+void LayerMaker::CheckMemory(size_t bytes) {
+  Charge(bytes);
   ledger_.Return(bytes);
-  return true;
 }
 
 TensorId LayerMaker::AddTensor(Tensor tensor) {
-  if (!Charge(sizeof(Tensor) + label_.size())) return kNoTensor;
+  Charge(sizeof(Tensor) + label_.size());
   if (tensor.name.empty()) tensor.name = label_;
   graph_.tensors.push_back(std::move(tensor));
   return static_cast<TensorId>(graph_.tensors.size() - 1);
@@ -48,17 +44,16 @@ TensorId LayerMaker::AddTensor(Tensor tensor) {
 
 void LayerMaker::AddLayer(Operator op, std::vector<TensorId> inputs, std::vector<TensorId> outputs,
                           std::optional<Numerics> numerics) {
-  if (!Charge(sizeof(Layer) + label_.size())) return;
+  Charge(sizeof(Layer) + label_.size());
   const size_t index = graph_.layers.size();
   graph_.layers.push_back({std::move(op), std::move(inputs), std::move(outputs), label_, numerics});
   folder_.FoldParameters(index);
-  Status status = SetOutputShapes(graph_, index);
+  const Status status = SetOutputShapes(graph_, index);
   if (!status.ok()) {
+    graph_.layers.pop_back();
     const std::string prefix = label_ + ": ";
     const bool labelled = !label_.empty() && status.message().rfind(prefix, 0) == 0;
     Fail(labelled ? Status(status.code(), status.message().substr(prefix.size())) : status);
-    graph_.layers.pop_back();
-    return;
   }
   folder_.Add(index);
 }
@@ -71,8 +66,7 @@ std::vector<TensorId> LayerMaker::AddMany(Operator op, std::vector<TensorId> inp
     output.type = type;
     outputs.push_back(AddTensor(std::move(output)));
   }
-  if (ok()) AddLayer(std::move(op), std::move(inputs), outputs, std::nullopt);
-  if (!ok()) outputs.assign(types.size(), kNoTensor);
+  AddLayer(std::move(op), std::move(inputs), outputs, std::nullopt);
   return outputs;
 }
 
@@ -82,19 +76,16 @@ TensorId LayerMaker::Add(Operator op, std::vector<TensorId> inputs, Type type,
   output.type = type;
   output.quantization = std::move(quantization);
   const TensorId id = AddTensor(std::move(output));
-  if (ok()) AddLayer(std::move(op), std::move(inputs), {id}, numerics);
-  return ok() ? id : kNoTensor;
+  AddLayer(std::move(op), std::move(inputs), {id}, numerics);
+  return id;
 }
 
 TensorId LayerMaker::AddLike(Operator op, std::vector<TensorId> inputs) {
-  if (!ok()) return kNoTensor;
-  const Tensor& first = At(inputs[0]);
-  Quantization quantization = first.quantization;
-  return Add(std::move(op), std::move(inputs), first.type, std::move(quantization));
+  Tensor first = At(inputs[0]);
+  return Add(std::move(op), std::move(inputs), first.type, std::move(first.quantization));
 }
 
 TensorId LayerMaker::Requantized(TensorId id, Quantization quantization) {
-  if (!ok()) return kNoTensor;
   if (Same(At(id).quantization, quantization)) return id;
   if (IsConstant(id)) {
     Tensor copy = At(id);
@@ -105,29 +96,27 @@ TensorId LayerMaker::Requantized(TensorId id, Quantization quantization) {
 }
 
 TensorId LayerMaker::Transposed(TensorId id, std::vector<int> permutation) {
-  if (!ok() || std::is_sorted(permutation.begin(), permutation.end())) return ok() ? id : kNoTensor;
+  if (std::is_sorted(permutation.begin(), permutation.end())) return id;
   return AddLike(Transpose{std::move(permutation)}, {id});
 }
 
 TensorId LayerMaker::Reshaped(TensorId id, Shape shape) {
-  if (!ok() || ShapeOf(id) == shape) return ok() ? id : kNoTensor;
+  if (ShapeOf(id) == shape) return id;
   return AddLike(Reshape{std::move(shape)}, {id});
 }
 
 TensorId LayerMaker::CastTo(TensorId id, Type type) {
-  if (!ok() || At(id).type == type) return ok() ? id : kNoTensor;
+  if (At(id).type == type) return id;
   return Add(Cast{}, {id}, type);
 }
 
-bool LayerMaker::IsConstant(TensorId id) { return ok() && id != kNoTensor && folder_.Fold(id); }
+bool LayerMaker::IsConstant(TensorId id) { return id != kNoTensor && folder_.Fold(id); }
 
 std::vector<int64_t> LayerMaker::Ints(TensorId id, const char* what) {
-  if (!ok()) return {};
   if (!IsConstant(id)) {
     Fail(Unsupported(std::string(what) + ": only values that are known beforehand are supported"));
-    return {};
   }
-  const Tensor& tensor = At(id);
+  const Tensor tensor = At(id);
   switch (tensor.type) {
     case Type::kInt64:
       return Convert<int64_t, int64_t>(tensor);
@@ -147,11 +136,9 @@ std::vector<int64_t> LayerMaker::Ints(TensorId id, const char* what) {
 }
 
 std::vector<float> LayerMaker::Floats(TensorId id, const char* what) {
-  if (!ok()) return {};
   if (!IsConstant(id) || At(id).type != Type::kFloat32) {
     Fail(Unsupported(std::string(what) +
                      ": only float32 values that are known beforehand are supported"));
-    return {};
   }
   return Convert<float, float>(At(id));
 }

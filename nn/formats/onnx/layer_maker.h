@@ -16,9 +16,12 @@
 
 namespace intaglio::nn::onnx {
 
+// Ends the translation of a node. LayerMaker::status() says why.
+struct TranslationFailed {};
+
 // Shapes follow from the operators. Layers whose inputs are constants become constants when someone
-// asks for their values. The first error sticks: later calls do nothing and return kNoTensor, and
-// status() says what was wrong.
+// asks for their values. Every function throws TranslationFailed after an error, which GraphReader
+// catches, so that nobody goes on with shapes that are not there.
 class LayerMaker {
  public:
   LayerMaker(Graph& graph, FoldBudget& folding, Ledger& ledger)
@@ -27,17 +30,19 @@ class LayerMaker {
   }
 
   const Status& status() const { return status_; }
-  bool ok() const { return status_.ok(); }
+  // Throws if the status is an error.
   void Fail(const Status& status) {
-    if (ok()) status_ = status;
+    if (status.ok()) return;
+    status_ = status;
+    throw TranslationFailed{};
   }
 
   // Names the layers and tensors of the following calls.
   void SetLabel(std::string label) { label_ = std::move(label); }
 
-  // An empty tensor where there is none, so that calls after an error find something.
-  const Tensor& At(TensorId id) const;
-  const Shape& ShapeOf(TensorId id) const { return At(id).shape; }
+  // A copy, because the next layer moves all tensors. Empty for kNoTensor.
+  Tensor At(TensorId id) const;
+  Shape ShapeOf(TensorId id) const { return At(id).shape; }
   int RankOf(TensorId id) const { return static_cast<int>(ShapeOf(id).size()); }
 
   // Adds a layer with one output of this type.
@@ -49,14 +54,13 @@ class LayerMaker {
   std::vector<TensorId> AddMany(Operator op, std::vector<TensorId> inputs,
                                 const std::vector<Type>& types);
 
-  // Whether so much memory may be taken for a constant that is about to be made. An error sticks if
-  // not. The constant is charged when it is added.
-  bool Allows(size_t bytes);
+  // Call it before a constant of so many bytes is made. The constant is charged when it is added.
+  void CheckMemory(size_t bytes);
 
   // A constant of these values, of type T.
   template <class T>
   TensorId Constant(std::vector<T> values, Shape shape, Quantization quantization = {}) {
-    if (!Charge(values.size() * sizeof(T))) return kNoTensor;
+    Charge(values.size() * sizeof(T));
     auto owner = std::make_shared<const std::vector<T>>(std::move(values));
     Tensor tensor;
     tensor.type = TypeOf<T>;
@@ -95,19 +99,18 @@ class LayerMaker {
   void Finish();
 
  private:
-  bool Charge(size_t bytes);
+  void Charge(size_t bytes);
   void AddLayer(Operator op, std::vector<TensorId> inputs, std::vector<TensorId> outputs,
                 std::optional<Numerics> numerics);
 
   Graph& graph_;
   Ledger& ledger_;
   ConstantFolder folder_;
-  const Tensor none_;
   std::string label_;
   Status status_;
 };
 
-// The axis counted from the front. An error sticks if there is none such.
+// The axis counted from the front. Fails if there is none such.
 int Axis(LayerMaker& make, int64_t axis, int rank);
 // The permutation that undoes another.
 std::vector<int> Inverse(const std::vector<int>& permutation);

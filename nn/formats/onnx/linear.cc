@@ -26,11 +26,10 @@ void ReadGemm(Translation& t) {
   const float beta = t.Float("beta", 1);
   TensorId a = t.in(0);
   TensorId b = t.in(1);
-  if (make.ok() && (make.RankOf(a) != 2 || make.RankOf(b) != 2)) return t.Invalid("needs matrices");
+  if ((make.RankOf(a) != 2 || make.RankOf(b) != 2)) return t.Invalid("needs matrices");
   if (t.Flag("transA", false)) a = make.Transposed(a, {1, 0});
   if (!t.Flag("transB", false)) b = make.Transposed(b, {1, 0});
   a = Scaled(make, a, alpha);
-  if (!make.ok()) return;
   const int columns = make.ShapeOf(b)[0];
   const TensorId c = beta == 0 ? kNoTensor : Scaled(make, t.optional(2), beta);
   std::vector<TensorId> inputs = {a, b};

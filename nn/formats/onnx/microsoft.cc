@@ -93,12 +93,11 @@ Blocks BlocksOf(Translation& t) {
   blocks.depth = t.IntWithin("K", 0, 1, kMost);
   blocks.bits = t.IntWithin("bits", 4, 2, 8);
   blocks.block = t.IntWithin("block_size", 0, 16, 1 << 16);
-  if (!t.make.ok()) return blocks;
   if (blocks.bits != 2 && blocks.bits != 4 && blocks.bits != 8) t.Refuse("bits other than 2, 4, 8");
   if (blocks.block % 16 != 0) t.Invalid("block_size is no multiple of 16");
   if (t.has(4)) t.Refuse("g_idx");
   const auto elements = [&](size_t i) { return static_cast<size_t>(Count(t.input(i).shape)); };
-  if (t.make.ok() && (elements(1) != blocks.bytes() || elements(2) != blocks.count())) {
+  if ((elements(1) != blocks.bytes() || elements(2) != blocks.count())) {
     t.Invalid("weights or scales do not fit N, K and block_size");
   }
   return blocks;
@@ -128,11 +127,9 @@ TensorId DequantizedBlocks(Translation& t, const Blocks& blocks) {
   const std::vector<float> zeros = BlockZeros(t, blocks);
   const std::vector<float> scales = make.Floats(t.in(2), "the scales");
   const size_t line = blocks.per_line() * blocks.size();
-  if (make.ok() && zeros.size() != blocks.count()) t.Invalid("the zero points do not fit");
+  if (zeros.size() != blocks.count()) t.Invalid("the zero points do not fit");
   // What is packed is widened eight times before it becomes numbers.
-  if (!make.ok() || !make.Allows(blocks.bytes() * 8 + blocks.count() * blocks.size() * 8)) {
-    return kNoTensor;
-  }
+  make.CheckMemory(blocks.bytes() * 8 + blocks.count() * blocks.size() * 8);
   const std::vector<float> packed =
       Unpacked(make.Ints(t.in(1), "the weights"), blocks.bits, blocks.count() * blocks.size());
   std::vector<float> weights;
@@ -148,7 +145,6 @@ TensorId DequantizedBlocks(Translation& t, const Blocks& blocks) {
 // a, packed weights, scales, zero points, g_idx, bias. The weights are dequantized exactly.
 void ReadMatMulNBits(Translation& t) {
   const Blocks blocks = BlocksOf(t);
-  if (!t.make.ok()) return;
   const TensorId weights = t.make.Transposed(DequantizedBlocks(t, blocks), {1, 0});
   t.Set(0, MatrixProduct(t.make, t.in(0), {weights}, t.optional(5), {}));
 }

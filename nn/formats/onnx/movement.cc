@@ -173,7 +173,6 @@ Bounds BoundsOf(Translation& t) {
 
 void ReadSlice(Translation& t) {
   const Bounds bounds = BoundsOf(t);
-  if (!t.make.ok()) return;
   const Shape& shape = t.input(0).shape;
   StridedSlice slice;
   slice.begin.assign(shape.size(), 0);
@@ -181,7 +180,6 @@ void ReadSlice(Translation& t) {
   slice.end.assign(shape.begin(), shape.end());
   for (size_t i = 0; i < bounds.starts.size(); ++i) {
     const int axis = Axis(t.make, bounds.axes[i], t.rank(0));
-    if (!t.make.ok()) return;
     const auto place = static_cast<size_t>(axis);
     const int64_t extent = shape[place];
     const int64_t step = bounds.steps[i];
@@ -205,7 +203,6 @@ void ReadSlice(Translation& t) {
 
 void ReadSplit(Translation& t) {
   const int axis = Axis(t.make, t.Int("axis", 0), t.rank(0));
-  if (!t.make.ok()) return;
   const int extent = t.input(0).shape[static_cast<size_t>(axis)];
   const auto count = static_cast<int>(t.output_count());
   if (count < 1 || t.Int("num_outputs", count) != count) {
@@ -268,7 +265,7 @@ void ReadConstant(Translation& t) {
 void ReadConstantOfShape(Translation& t) {
   const Shape shape = ToInts(t, t.make.Ints(t.in(0), "the shape"), "a dimension");
   TensorId value = t.HasAttribute("value") ? t.TensorAttribute("value") : t.make.Scalar<float>(0);
-  if (t.make.ok() && Count(t.make.ShapeOf(value)) != 1) return t.Invalid("needs one value");
+  if (Count(t.make.ShapeOf(value)) != 1) return t.Invalid("needs one value");
   value = t.make.Reshaped(value, {});
   t.Set(0, t.make.AddLike(Fill{shape}, {value}));
 }
@@ -281,12 +278,11 @@ void ReadOneHot(Translation& t) {
   LayerMaker& make = t.make;
   const TensorId given = make.CastTo(t.in(1), Type::kInt64);
   const std::vector<int64_t> depth = make.Ints(given, "the depth");
-  if (!make.ok()) return;
   if (depth.size() != 1 || depth[0] < 1 || depth[0] > 1 << 30)
     return t.Invalid("the depth is no size");
   const int rank = t.rank(0) + 1;
   const int axis = Axis(make, t.Int("axis", -1), rank);
-  if (!make.ok() || Count(make.ShapeOf(t.in(2))) != 2) return t.Invalid("needs two values");
+  if (Count(make.ShapeOf(t.in(2))) != 2) return t.Invalid("needs two values");
   const auto value = [&](int i) {
     return make.Reshaped(make.AddLike(Slice{{i}, {1}}, {t.in(2)}), {});
   };
@@ -298,11 +294,10 @@ void ReadOneHot(Translation& t) {
 // Ones on a diagonal.
 void ReadEyeLike(Translation& t) {
   const Shape shape = t.input(0).shape;
-  if (!t.make.ok()) return;
   if (shape.size() != 2) return t.Invalid("needs a matrix");
   const int64_t k = t.Int("k", 0);
   const auto count = static_cast<size_t>(Count(shape));
-  if (!t.make.Allows(count * sizeof(int32_t))) return;
+  t.make.CheckMemory(count * sizeof(int32_t));
   std::vector<int32_t> values(count, 0);
   for (int64_t row = 0; row < shape[0]; ++row) {
     if (k < -row || k >= shape[1] - row) continue;
@@ -322,13 +317,12 @@ void ReadEyeLike(Translation& t) {
 void ReadTrilu(Translation& t) {
   LayerMaker& make = t.make;
   const Shape shape = t.input(0).shape;
-  if (!make.ok()) return;
   if (shape.size() < 2) return t.Invalid("needs matrices");
   const bool upper = t.Flag("upper", true);
   int64_t k = 0;
   if (t.has(1)) {
     const std::vector<int64_t> given = make.Ints(t.in(1), "the diagonal");
-    if (!make.ok() || given.size() != 1) return t.Invalid("needs one diagonal");
+    if (given.size() != 1) return t.Invalid("needs one diagonal");
     k = std::clamp<int64_t>(given[0], -(int64_t{1} << 32), int64_t{1} << 32);
   }
   t.Set(0, make.AddLike(Trilu{upper, k}, {t.in(0)}));
@@ -345,7 +339,6 @@ void ReadCompress(Translation& t) {
   } else {
     x = make.Reshaped(x, ToInts(t, {Count(t.input(0).shape)}, "a dimension"));
   }
-  if (!make.ok()) return;
   const auto extent = static_cast<size_t>(make.ShapeOf(x)[static_cast<size_t>(axis)]);
   if (condition.size() > extent) return t.Invalid("the condition is too long");
   std::vector<int64_t> kept;
@@ -377,9 +370,8 @@ std::vector<int64_t> PlacesOfOthers(Translation& t) {
 void ReadNonZero(Translation& t) {
   const Shape shape = t.input(0).shape;
   const std::vector<int64_t> places = PlacesOfOthers(t);
-  if (!t.make.ok()) return;
   const size_t count = shape.size() * places.size();
-  if (!t.make.Allows(count * sizeof(int64_t))) return;
+  t.make.CheckMemory(count * sizeof(int64_t));
   std::vector<int64_t> rows(count);
   for (size_t i = 0; i < places.size(); ++i) {
     int64_t place = places[i];

@@ -63,7 +63,6 @@ void ReadRmsNormalization(Translation& t) {
 
 // One number per channel, dimension 1 of `rank` ones.
 TensorId PerChannel(Translation& t, TensorId values, int channels, int rank) {
-  if (!t.make.ok()) return kNoTensor;
   if (Count(t.make.ShapeOf(values)) != channels) {
     t.Invalid("has " + std::to_string(Count(t.make.ShapeOf(values))) + " numbers for " +
               std::to_string(channels) + " channels");
@@ -83,13 +82,12 @@ TensorId NormalizedGroups(Translation& t, int groups, float epsilon) {
   return t.make.AddLike(LayerNormalization{2, epsilon}, {t.make.Reshaped(t.in(0), shape)});
 }
 
-bool HasChannels(Translation& t) {
-  if (t.make.ok() && t.rank(0) < 2) t.Invalid("needs channels in dimension 1");
-  return t.make.ok();
+void CheckChannels(Translation& t) {
+  if (t.rank(0) < 2) t.Invalid("needs channels in dimension 1");
 }
 
 void ReadInstanceNormalization(Translation& t) {
-  if (!HasChannels(t)) return;
+  CheckChannels(t);
   LayerMaker& make = t.make;
   const Shape x = t.input(0).shape;
   const TensorId lines = NormalizedGroups(t, x[1], t.Float("epsilon", 1e-5f));
@@ -99,7 +97,7 @@ void ReadInstanceNormalization(Translation& t) {
 
 // Before opset 21 scales and biases are those of groups, and since then of channels.
 void ReadGroupNormalization(Translation& t) {
-  if (!HasChannels(t)) return;
+  CheckChannels(t);
   LayerMaker& make = t.make;
   const Shape x = t.input(0).shape;
   const int groups = t.IntWithin("num_groups", 0, 1, std::max(x[1], 1));
@@ -107,7 +105,6 @@ void ReadGroupNormalization(Translation& t) {
   const TensorId lines = NormalizedGroups(t, groups, t.Float("epsilon", 1e-5f));
   const Shape shape = t.opset() < 21 ? make.ShapeOf(lines) : x;
   const int rank = static_cast<int>(shape.size());
-  if (!make.ok()) return;
   const TensorId scaled =
       Times(make, make.Reshaped(lines, shape), PerChannel(t, t.in(1), shape[1], rank));
   const TensorId moved = Plus(make, scaled, PerChannel(t, t.in(2), shape[1], rank));
@@ -144,7 +141,7 @@ TensorId Running(Translation& t, size_t i, TensorId of_batch) {
 }
 
 void ReadBatchNormalization(Translation& t) {
-  if (!HasChannels(t)) return;
+  CheckChannels(t);
   if (!t.Flag("spatial", true)) return t.Refuse("statistics of single elements are not supported");
   if (t.opset() < 14 || !t.Flag("training_mode", false)) {
     return t.Set(0, Normalized(t, t.in(3), t.in(4)));
@@ -185,7 +182,7 @@ void ReadLpNormalization(Translation& t) {
 // x / (bias + alpha mean of x^2)^beta; the mean is over `size` channels, zeros beyond the ends.
 // Images are seen as [N, C, rest, 1], in which a pool slides over the channels.
 void ReadLrn(Translation& t) {
-  if (!HasChannels(t)) return;
+  CheckChannels(t);
   LayerMaker& make = t.make;
   const Shape x = t.input(0).shape;
   const int size = t.IntWithin("size", 0, 1, 1 << 16);

@@ -19,19 +19,19 @@ std::vector<std::pair<int, int>> PadsOf(Translation& t) {
   for (size_t i = 0; i < rank; ++i) axes.push_back(static_cast<int64_t>(i));
   if (t.opset() >= 18 && t.has(3)) axes = t.make.Ints(t.in(3), "the axes");
   if (given.size() != 2 * axes.size()) t.Invalid("has another number of pads than axes");
-  for (size_t i = 0; i < axes.size() && t.make.ok(); ++i) {
+  for (size_t i = 0; i < axes.size(); ++i) {
     const auto place = static_cast<size_t>(Axis(t.make, axes[i], t.rank(0)));
-    if (t.make.ok()) pads[place] = {given[i], given[i + axes.size()]};
+    pads[place] = {given[i], given[i + axes.size()]};
   }
   return pads;
 }
 
 // The part of x that negative pads leave.
 TensorId Cropped(LayerMaker& make, TensorId x, std::vector<std::pair<int, int>>& pads) {
-  if (!make.ok()) return kNoTensor;
   Slice slice;
   slice.begin.assign(pads.size(), 0);
-  slice.size.assign(make.ShapeOf(x).begin(), make.ShapeOf(x).end());
+  const Shape shape = make.ShapeOf(x);
+  slice.size.assign(shape.begin(), shape.end());
   bool crops = false;
   for (size_t i = 0; i < pads.size(); ++i) {
     const int before = std::max(0, -std::max(pads[i].first, -(1 << 30)));
@@ -51,7 +51,7 @@ TensorId Cropped(LayerMaker& make, TensorId x, std::vector<std::pair<int, int>>&
 // x among copies of its border, or of itself, taken by their places.
 TensorId PaddedByPlaces(LayerMaker& make, TensorId x, const std::vector<std::pair<int, int>>& pads,
                         bool wraps) {
-  for (size_t i = 0; i < pads.size() && make.ok(); ++i) {
+  for (size_t i = 0; i < pads.size(); ++i) {
     const auto [before, after] = pads[i];
     if (before == 0 && after == 0) continue;
     const int64_t extent = make.ShapeOf(x)[i];
@@ -60,7 +60,7 @@ TensorId PaddedByPlaces(LayerMaker& make, TensorId x, const std::vector<std::pai
       make.Fail(InvalidArgument("pads to " + std::to_string(count) + " elements"));
       return kNoTensor;
     }
-    if (!make.Allows(static_cast<size_t>(count) * sizeof(int64_t))) return kNoTensor;
+    make.CheckMemory(static_cast<size_t>(count) * sizeof(int64_t));
     std::vector<int64_t> places;
     places.reserve(static_cast<size_t>(count));
     for (int64_t at = -before; at < extent + after; ++at) {
@@ -79,13 +79,13 @@ std::variant<double, int64_t> ValueOf(Translation& t) {
   const bool is_float = type == Type::kFloat32;
   if (t.opset() < 11) return double{t.Float("value", 0)};
   if (!t.has(2)) return is_float ? std::variant<double, int64_t>(0.0) : int64_t{0};
-  if (t.make.ok() && Count(t.make.ShapeOf(t.in(2))) != 1) t.Invalid("the value is not one number");
+  if (Count(t.make.ShapeOf(t.in(2))) != 1) t.Invalid("the value is not one number");
   if (is_float) {
     const std::vector<float> value = t.make.Floats(t.in(2), "the value");
-    return t.make.ok() ? double{value[0]} : 0.0;
+    return double{value[0]};
   }
   const std::vector<int64_t> value = t.make.Ints(t.in(2), "the value");
-  return t.make.ok() ? value[0] : int64_t{0};
+  return value[0];
 }
 
 }  // namespace
@@ -95,7 +95,6 @@ void ReadPad(Translation& t) {
   const std::string mode = t.String("mode", "constant");
   std::vector<std::pair<int, int>> pads = PadsOf(t);
   const TensorId x = Cropped(make, t.in(0), pads);
-  if (!make.ok()) return;
   if (mode == "reflect") return t.Set(0, make.AddLike(MirrorPad{pads, false}, {x}));
   if (mode == "edge") return t.Set(0, PaddedByPlaces(make, x, pads, false));
   if (mode == "wrap") return t.Set(0, PaddedByPlaces(make, x, pads, true));

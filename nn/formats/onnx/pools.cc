@@ -18,7 +18,6 @@ namespace {
 std::vector<WindowAxis> PoolAxes(Translation& t, TensorId images) {
   const std::vector<int> kernel = ToInts(t, t.Ints("kernel_shape"), "kernel_shape");
   const Shape& x = t.make.ShapeOf(images);
-  if (!t.make.ok()) return {};
   constexpr int kMost = 1 << 24;
   const bool valid = std::all_of(kernel.begin(), kernel.end(),
                                  [](int extent) { return extent >= 1 && extent <= kMost; });
@@ -27,7 +26,7 @@ std::vector<WindowAxis> PoolAxes(Translation& t, TensorId images) {
     return {};
   }
   std::vector<WindowAxis> axes = WindowAxes(t, kernel, Shape(x.begin() + 2, x.end()));
-  return t.make.ok() ? axes : std::vector<WindowAxis>{};
+  return axes;
 }
 
 bool HasDilation(const std::vector<WindowAxis>& axes) {
@@ -108,9 +107,7 @@ Windows WindowsOf(Translation& t, const std::vector<WindowAxis>& axes) {
   }
   const int64_t all = windows.count * windows.size;  // < 2^61
   if (all > kMost) t.Refuse("so many windows are not supported");
-  if (!t.make.ok() || !t.make.Allows(static_cast<size_t>(all) * 4 * sizeof(int64_t))) {
-    return windows;
-  }
+  t.make.CheckMemory(static_cast<size_t>(all) * 4 * sizeof(int64_t));
   for (int64_t o = 0; o < windows.count; ++o) {
     for (int64_t k = 0; k < windows.size; ++k) AddPlace(axes, o, k, windows);
   }
@@ -123,7 +120,6 @@ TensorId Gathered(Translation& t, TensorId x, const Windows& windows, std::vecto
   const int all = static_cast<int>(places.size());
   const TensorId indices = make.Constant<int64_t>(std::move(places), {all});
   const TensorId gathered = make.AddLike(Gather{2}, {x, indices});
-  if (!make.ok()) return kNoTensor;
   const Shape& shape = make.ShapeOf(x);
   const Shape apart = {shape[0], shape[1], static_cast<int>(windows.count),
                        static_cast<int>(windows.size)};
@@ -132,14 +128,12 @@ TensorId Gathered(Translation& t, TensorId x, const Windows& windows, std::vecto
 
 // [N, C, image]
 TensorId Flattened(Translation& t, TensorId x, const Windows& windows) {
-  if (!t.make.ok()) return kNoTensor;
   const Shape shape = t.make.ShapeOf(x);
   return t.make.Reshaped(x, {shape[0], shape[1], static_cast<int>(windows.image)});
 }
 
 // [N, C, windows] with the spatial dimensions of the output.
 TensorId Unflattened(Translation& t, TensorId id, const Windows& windows) {
-  if (!t.make.ok()) return kNoTensor;
   const Shape from = t.make.ShapeOf(id);
   Shape shape = {from[0], from[1]};
   shape.insert(shape.end(), windows.out.begin(), windows.out.end());
@@ -187,7 +181,6 @@ TensorId PlacesOfMaxima(Translation& t, TensorId gathered, const Windows& window
 void MaxPoolByGather(Translation& t, const std::vector<WindowAxis>& axes) {
   LayerMaker& make = t.make;
   Windows windows = WindowsOf(t, axes);
-  if (!make.ok()) return;
   if (!FillByNeighbours(t, windows, windows.places)) return;
   const TensorId x = Flattened(t, t.in(0), windows);
   const TensorId gathered = Gathered(t, x, windows, windows.places);
@@ -228,7 +221,6 @@ std::vector<float> Divisors(const Windows& windows, bool counts_padding) {
 TensorId AveragePoolByGather(Translation& t, TensorId x, const std::vector<WindowAxis>& axes,
                              bool counts_padding) {
   const Windows windows = WindowsOf(t, axes);
-  if (!t.make.ok()) return kNoTensor;
   const TensorId sums = WindowSums(t, x, windows);
   const TensorId divisors =
       t.make.Constant<float>(Divisors(windows, counts_padding), {static_cast<int>(windows.count)});
@@ -251,7 +243,7 @@ TensorId SumsOfWindows(Translation& t, TensorId x, const std::vector<WindowAxis>
   LayerMaker& make = t.make;
   if (!IsPlain(axes)) {
     const Windows windows = WindowsOf(t, axes);
-    return make.ok() ? Unflattened(t, WindowSums(t, x, windows), windows) : kNoTensor;
+    return Unflattened(t, WindowSums(t, x, windows), windows);
   }
   const Images images = Images::Of(t, x);
   const Window2D window = PlainWindow(axes);
@@ -266,7 +258,6 @@ TensorId SumsOfWindows(Translation& t, TensorId x, const std::vector<WindowAxis>
 void ReadMaxPool(Translation& t) {
   LayerMaker& make = t.make;
   const std::vector<WindowAxis> axes = PoolAxes(t, t.in(0));
-  if (!make.ok()) return;
   if (!IsPlain(axes) || t.wants(1)) return MaxPoolByGather(t, axes);
   // The operator takes bytes with a quantization only, though maxima need none.
   const bool plain_bytes =
@@ -282,7 +273,6 @@ void ReadMaxPool(Translation& t) {
 TensorId AveragePool(Translation& t, TensorId x) {
   LayerMaker& make = t.make;
   const std::vector<WindowAxis> axes = PoolAxes(t, x);
-  if (!make.ok()) return kNoTensor;
   const bool counts_padding = t.Flag("count_include_pad", false) && HasPadding(axes);
   if (!IsPlain(axes) || (counts_padding && IsRoundedUp(axes))) {
     return AveragePoolByGather(t, x, axes, counts_padding);
@@ -306,7 +296,6 @@ void ReadLpPool(Translation& t) {
   const auto p = static_cast<float>(t.IntWithin("p", 2, 1, 1 << 10));
   const std::vector<WindowAxis> axes = PoolAxes(t, t.in(0));
   const TensorId powers = Powers(make, make.AddLike(Abs{}, {t.in(0)}), p);
-  if (!make.ok()) return;
   t.Set(0, Powers(make, SumsOfWindows(t, powers, axes), 1 / p));
 }
 

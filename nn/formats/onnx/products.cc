@@ -14,7 +14,7 @@ namespace {
 TensorId Ordered(LayerMaker& make, const Weights& weights, TensorId id, std::vector<int> order,
                  int axis) {
   const TensorId ordered = make.Transposed(id, std::move(order));
-  if (!make.ok() || !weights.quantization.quantized()) return ordered;
+  if (!weights.quantization.quantized()) return ordered;
   Quantization quantization = weights.quantization;
   quantization.axis = quantization.per_axis() ? axis : 0;
   return make.Requantized(ordered, std::move(quantization));
@@ -29,14 +29,13 @@ struct Arranged {
 };
 
 // Filters [O, C / groups, KH, KW] become [O, KH, KW, C / groups] or, where each channel is a group
-// of its own and the operator may be a depthwise one, [1, KH, KW, O]. An error sticks.
+// of its own and the operator may be a depthwise one, [1, KH, KW, O].
 Arranged Arrange(Translation& t, TensorId x, const Weights& filter, bool may_be_depthwise) {
   LayerMaker& make = t.make;
   const int groups = t.IntWithin("group", 1, 1, std::numeric_limits<int>::max());
   Arranged arranged;
   arranged.images = Images::Of(t, x);
   const TensorId spatial = arranged.images.Spatial2D(make, filter.id);
-  if (!make.ok()) return arranged;
   const Shape shape = make.ShapeOf(spatial);
   const Shape image = make.ShapeOf(arranged.images.nhwc);
   if (int64_t{shape[1]} * groups != image[3] || shape[0] % groups != 0) {
@@ -58,7 +57,6 @@ TensorId Convolution(Translation& t, TensorId x, const Weights& filter, TensorId
                      const Sums& to) {
   LayerMaker& make = t.make;
   const Arranged conv = Arrange(t, x, filter, true);
-  if (!make.ok()) return kNoTensor;
   std::vector<TensorId> inputs = {conv.images.nhwc, conv.filter};
   if (bias != kNoTensor) inputs.push_back(bias);
   const Operator op =
@@ -71,7 +69,6 @@ TensorId ConvolutionByRun(Translation& t, TensorId x, const Weights& filter,
                           TensorId x_zero_point) {
   LayerMaker& make = t.make;
   const Arranged conv = Arrange(t, x, filter, false);
-  if (!make.ok()) return kNoTensor;
   return conv.images.Back(
       make, make.Add(IntegerConv2D{conv.op}, {conv.images.nhwc, conv.filter, x_zero_point},
                      Type::kInt32));
@@ -80,7 +77,6 @@ TensorId ConvolutionByRun(Translation& t, TensorId x, const Weights& filter,
 TensorId MatrixProduct(LayerMaker& make, TensorId a, const Weights& right, TensorId bias,
                        const Sums& to) {
   TensorId b = right.id;
-  if (!make.ok()) return kNoTensor;
   if (make.RankOf(a) == 0 || make.RankOf(b) == 0) {
     make.Fail(InvalidArgument("needs matrices"));
     return kNoTensor;
@@ -89,7 +85,6 @@ TensorId MatrixProduct(LayerMaker& make, TensorId a, const Weights& right, Tenso
   const bool column = make.RankOf(b) == 1;
   if (row) a = make.Reshaped(a, {1, make.ShapeOf(a)[0]});
   if (column) b = make.Reshaped(b, {make.ShapeOf(b)[0], 1});
-  if (!make.ok()) return kNoTensor;
   TensorId product = kNoTensor;
   if (make.RankOf(b) == 2 && make.IsConstant(b)) {
     std::vector<TensorId> inputs = {a, Ordered(make, right, b, {1, 0}, 0)};
@@ -100,7 +95,6 @@ TensorId MatrixProduct(LayerMaker& make, TensorId a, const Weights& right, Tenso
     if (right.quantization.quantized()) b = make.Requantized(b, right.quantization);
     product = make.Add(BatchMatMul{}, {a, b}, to.type, to.quantization, to.numerics);
   }
-  if (!make.ok()) return kNoTensor;
   Shape shape = make.ShapeOf(product);
   if (row) shape.erase(shape.end() - 2);
   if (column) shape.pop_back();

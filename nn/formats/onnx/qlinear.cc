@@ -93,7 +93,6 @@ void ReadQLinearGlobalAveragePool(Translation& t) {
 void ReadQLinearSoftmax(Translation& t) {
   LayerMaker& make = t.make;
   const int axis = Axis(make, t.Int("axis", -1), t.rank(0));
-  if (!make.ok()) return;
   const Sums to = QuantizedOutput(t, 3, t.input(0).type);
   TensorId x = Dequantized(t, 0);
   const Shape shape = make.ShapeOf(x);
@@ -124,14 +123,13 @@ void ReadQLinearConcat(Translation& t) {
   if (t.input_count() < 4) return t.Invalid("has too few inputs");
   const Sums to = QuantizedOutput(t, 0, Type::kUInt8);
   std::vector<TensorId> parts;
-  for (size_t i = 2; i < t.input_count() && make.ok(); i += 3) {
+  for (size_t i = 2; i < t.input_count(); i += 3) {
     const TensorId part = QuantizedInput(t, i);
     const Quantization& own = make.At(part).quantization;
     const bool same =
         own.scales == to.quantization.scales && own.zero_points == to.quantization.zero_points;
     parts.push_back(same ? part : Quantized(t, make.Add(Dequantize{}, {part}, Type::kFloat32), to));
   }
-  if (!make.ok()) return;
   const int axis = Axis(make, t.Int("axis", 0), make.RankOf(parts[0]));
   t.Set(0, make.AddLike(Concatenation{axis}, parts));
 }

@@ -43,7 +43,7 @@ Quantization QuantizationOf(Translation& t, TensorId scale, TensorId zero_point,
     }
   }
   quantization.axis = quantization.per_axis() ? axis : 0;
-  return t.make.ok() ? quantization : Quantization{};
+  return quantization;
 }
 
 Quantization ZeroPointsOf(Translation& t, TensorId zero_point, int axis) {

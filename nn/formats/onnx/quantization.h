@@ -11,7 +11,7 @@ namespace intaglio::nn::onnx {
 Numerics HalfEven();
 
 // A scale and a zero point (kNoTensor: 0) that are known, each one number or one per index of the
-// axis. An error sticks for others.
+// axis. Fails for others.
 Quantization QuantizationOf(Translation& t, TensorId scale, TensorId zero_point, int axis = 0);
 // Zero points alone, as the operators ...Integer have them. Scales are 1.
 Quantization ZeroPointsOf(Translation& t, TensorId zero_point, int axis = 0);

@@ -68,7 +68,6 @@ TensorId DequantizedBySteps(Translation& t, const Spread& spread) {
 
 void ReadDequantizeLinear(Translation& t) {
   const int axis = QuantizationAxis(t);
-  if (!t.make.ok()) return;
   if (t.input(1).type != Type::kFloat32) return t.Refuse("scales must be float32");
   if (!IsSimple(t)) return t.Set(0, DequantizedBySteps(t, SpreadOver(t, axis)));
   const Quantization quantization = QuantizationOf(t, t.in(1), t.optional(2), axis);
@@ -117,7 +116,6 @@ TensorId QuantizedBySteps(Translation& t, const Spread& spread, Type type) {
 void ReadQuantizeLinear(Translation& t) {
   const int axis = QuantizationAxis(t);
   const Type type = QuantizedType(t);
-  if (!t.make.ok()) return;
   if (t.input(1).type != Type::kFloat32) return t.Refuse("scales must be float32");
   if (!IsSimple(t)) return t.Set(0, QuantizedBySteps(t, SpreadOver(t, axis), type));
   const Quantization quantization = QuantizationOf(t, t.in(1), t.optional(2), axis);

@@ -151,7 +151,7 @@ TensorId ResizedAlong(LayerMaker& make, TensorId x, int axis, const Modes& modes
   const bool nearest = modes.filter == Filter::kNearest;
   const int64_t count = nearest ? 1 : TapsOfElement(modes, size);
   const int64_t bytes = count * size.out * 16;
-  if (!make.Allows(static_cast<size_t>(bytes))) return kNoTensor;
+  make.CheckMemory(static_cast<size_t>(bytes));
   Taps taps = TapsOf(modes, size, static_cast<int>(count));
   const Shape table = {size.out, taps.count};
   if (nearest && !modes.crops) {
@@ -271,7 +271,7 @@ std::vector<AxisSize> SizesOf(Translation& t) {
   const std::vector<float> scales = ScalesOf(t);
   if (!scales.empty()) {
     if (scales.size() != axes.size()) t.Invalid("has another number of scales than axes");
-    for (size_t i = 0; i < axes.size() && t.make.ok(); ++i) {
+    for (size_t i = 0; i < axes.size(); ++i) {
       AxisSize& size = sizes[static_cast<size_t>(axes[i])];
       size.scale = scales[i];
       const double out = std::floor(static_cast<double>(static_cast<float>(size.in) * size.scale));
@@ -285,14 +285,14 @@ std::vector<AxisSize> SizesOf(Translation& t) {
   }
   const std::vector<int> given = ToInts(t, t.make.Ints(t.in(3), "the sizes"), "a size");
   if (given.size() != axes.size()) t.Invalid("has another number of sizes than axes");
-  for (size_t i = 0; i < axes.size() && t.make.ok(); ++i) {
+  for (size_t i = 0; i < axes.size(); ++i) {
     AxisSize& size = sizes[static_cast<size_t>(axes[i])];
     if (given[i] < 0) t.Invalid("a size is negative");
     size.out = given[i];
     size.scale = size.in == 0 ? 1 : static_cast<float>(size.out) / static_cast<float>(size.in);
   }
   const std::string policy = t.String("keep_aspect_ratio_policy", "stretch");
-  if (policy != "stretch" && t.make.ok()) KeepAspect(policy, axes, sizes);
+  if (policy != "stretch") KeepAspect(policy, axes, sizes);
   return sizes;
 }
 
@@ -300,8 +300,8 @@ std::vector<AxisSize> SizesOf(Translation& t) {
 void SetParts(Translation& t, std::vector<AxisSize>& sizes) {
   const std::vector<int> axes = AxesOf(t);
   const std::vector<float> roi = t.make.Floats(t.in(1), "the region");
-  if (t.make.ok() && roi.size() != 2 * axes.size()) t.Invalid("the region does not fit the axes");
-  for (size_t i = 0; i < axes.size() && t.make.ok(); ++i) {
+  if (roi.size() != 2 * axes.size()) t.Invalid("the region does not fit the axes");
+  for (size_t i = 0; i < axes.size(); ++i) {
     AxisSize& size = sizes[static_cast<size_t>(axes[i])];
     size.begin = roi[i];
     size.end = roi[axes.size() + i];
@@ -320,7 +320,6 @@ void ReadResize(Translation& t) {
   const Modes modes = ModesOf(t);
   std::vector<AxisSize> sizes = SizesOf(t);
   if (modes.crops) SetParts(t, sizes);
-  if (!make.ok()) return;
   if (IsPlainNearest(modes, sizes)) {
     const ResizeNearestNeighbor op = {sizes[2].out, sizes[3].out, false, true};
     return t.Set(0, OfImages(t, op));
@@ -332,7 +331,7 @@ void ReadResize(Translation& t) {
     return t.Set(0, OfImages(t, op));
   }
   TensorId x = t.in(0);
-  for (size_t i = 0; i < sizes.size() && make.ok(); ++i) {
+  for (size_t i = 0; i < sizes.size(); ++i) {
     if (sizes[i].changes()) x = ResizedAlong(make, x, static_cast<int>(i), modes, sizes[i]);
   }
   t.Set(0, x);

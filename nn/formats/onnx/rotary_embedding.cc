@@ -32,7 +32,6 @@ TensorId ByPlace(Translation& t) {
 TensorId Table(Translation& t, size_t i, int pairs) {
   LayerMaker& make = t.make;
   const TensorId table = t.has(3) ? make.AddLike(Gather{0}, {t.in(i), t.in(3)}) : t.in(i);
-  if (!make.ok()) return kNoTensor;
   Shape shape = make.ShapeOf(table);
   if (shape.size() != 3 || shape[2] != pairs) {
     t.Invalid("a table of " + ToString(shape) + " does not fit " + std::to_string(pairs) +
@@ -86,7 +85,6 @@ TensorId Turned(Translation& t, TensorId x) {
 void ReadRotaryEmbedding(Translation& t) {
   LayerMaker& make = t.make;
   const TensorId x = ByPlace(t);
-  if (!make.ok()) return;
   const int size = make.ShapeOf(x)[3];
   int turned = t.IntWithin("rotary_embedding_dim", 0, 0, size);
   if (turned == 0) turned = size;
@@ -97,7 +95,6 @@ void ReadRotaryEmbedding(Translation& t) {
   } else {
     const std::vector<TensorId> parts =
         make.AddMany(SplitV{3, {turned, size - turned}}, {x}, {Type::kFloat32, Type::kFloat32});
-    if (!make.ok()) return;
     result = make.AddLike(Concatenation{3}, {Turned(t, parts[0]), parts[1]});
   }
   if (t.rank(0) == 4) return t.Set(0, make.Transposed(result, {0, 2, 1, 3}));

@@ -9,7 +9,7 @@ namespace intaglio::nn::onnx {
 
 TensorId Translation::in(size_t i) {
   if (!has(i)) Invalid("input " + std::to_string(i) + " is absent");
-  return make.ok() ? inputs_[i] : kNoTensor;
+  return inputs_[i];
 }
 
 const AttributeProto* Translation::Find(const char* name) const {

@@ -20,8 +20,7 @@ class GraphReader;
 // Attributes of a call of a function, by name: what the function's nodes refer to.
 using Arguments = std::map<std::string, const AttributeProto*>;
 
-// A node whose inputs have been found. Errors stick in the LayerMaker: calls after one return
-// something harmless.
+// A node whose inputs have been found. Errors end the translation (LayerMaker).
 class Translation {
  public:
   Translation(const NodeProto& node, int opset, const Arguments& arguments,
@@ -47,7 +46,7 @@ class Translation {
   TensorId in(size_t i);
   // An input, or kNoTensor.
   TensorId optional(size_t i) const { return has(i) ? inputs_[i] : kNoTensor; }
-  const Tensor& input(size_t i) { return make.At(in(i)); }
+  Tensor input(size_t i) { return make.At(in(i)); }
   int rank(size_t i) { return make.RankOf(in(i)); }
   const std::vector<TensorId>& inputs() const { return inputs_; }
 
@@ -79,6 +78,7 @@ class Translation {
   // from the front. None are given: `otherwise`.
   std::vector<int> Axes(int moved, std::vector<int> otherwise, int rank);
 
+  // They end the translation.
   void Invalid(const std::string& what) { make.Fail(InvalidArgument(what)); }
   void Refuse(const std::string& what) { make.Fail(intaglio::Unsupported(what)); }
 

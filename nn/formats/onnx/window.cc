@@ -27,10 +27,8 @@ void GlobalPool(Translation& t) {
 // the channels, CRD from the inner part.
 void ReadDepthToSpace(Translation& t) {
   const Shape x = t.input(0).shape;
-  if (!t.make.ok()) return;
   if (x.size() != 4) return t.Invalid("needs 4 dimensions");
   const int b = t.IntWithin("blocksize", 0, 1, 1 << 12);
-  if (!t.make.ok()) return;
   if (x[1] % (b * b) != 0) return t.Invalid("the blocks do not divide the channels");
   const int c = x[1] / (b * b);
   const bool crd = t.String("mode", "DCR") == "CRD";
@@ -45,10 +43,8 @@ void ReadDepthToSpace(Translation& t) {
 
 void ReadSpaceToDepth(Translation& t) {
   const Shape x = t.input(0).shape;
-  if (!t.make.ok()) return;
   if (x.size() != 4) return t.Invalid("needs 4 dimensions");
   const int b = t.IntWithin("blocksize", 0, 1, 1 << 12);
-  if (!t.make.ok()) return;
   if (x[2] % b != 0 || x[3] % b != 0) return t.Invalid("the blocks do not divide the image");
   const Shape apart = {x[0], x[1], x[2] / b, b, x[3] / b, b};
   const bool crd = t.String("mode", "DCR") == "CRD";
