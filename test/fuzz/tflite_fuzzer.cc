@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-#include "intaglio/test/fuzz/model_mutator.h"
+#include "intaglio/test/fuzz/tflite_mutator.h"
 #include "intaglio/test/nn/formats/tflite/cross_check.h"
 #include "intaglio/test/nn/formats/tflite/exercise.h"
 
@@ -40,14 +40,14 @@ size_t Give(const std::vector<uint8_t>& file, uint8_t* to, size_t max_size) {
 extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max_size,
                                           unsigned seed) {
   if (seed % kBytesOnly == 0) return LLVMFuzzerMutate(data, size, max_size);
-  const size_t written = Give(intaglio::fuzz::MutateModel({data, size}, seed), data, max_size);
+  const size_t written = Give(intaglio::fuzz::MutateTflite({data, size}, seed), data, max_size);
   return written > 0 ? written : LLVMFuzzerMutate(data, size, max_size);
 }
 
 extern "C" size_t LLVMFuzzerCustomCrossOver(const uint8_t* first, size_t first_size,
                                             const uint8_t* second, size_t second_size, uint8_t* out,
                                             size_t max_size, unsigned seed) {
-  return Give(intaglio::fuzz::ChainModels({first, first_size}, {second, second_size}, seed), out,
+  return Give(intaglio::fuzz::ChainTflite({first, first_size}, {second, second_size}, seed), out,
               max_size);
 }
 

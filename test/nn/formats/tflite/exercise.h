@@ -7,21 +7,13 @@
 #include <cstdint>
 #include <span>
 #include <string>
-#include <vector>
 
-#include "intaglio/nn/formats/tflite/reader.h"
-#include "intaglio/nn/runtime/model.h"
+#include "intaglio/test/nn/formats/ways.h"
 
 namespace intaglio::nn::test {
 
 // Returns the error, or nothing if the model ran.
 std::string Exercise(std::span<const uint8_t> bytes);
-
-// The parts of Exercise, for further checks: limits under which a run takes milliseconds, and
-// elements that reach both ends of any 8-bit type.
-ImportOptions LimitedImport();
-PrepareOptions Limited(PrepareOptions options);
-std::vector<uint8_t> Ramp(size_t count);
 
 // Whether an error says so. Sizes beyond 32 bits are refused before all else where those count
 // them.

@@ -1,4 +1,4 @@
-#include "intaglio/test/fuzz/model_mutator.h"
+#include "intaglio/test/fuzz/tflite_mutator.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,95 +8,13 @@
 #include <iterator>
 #include <limits>
 #include <memory>
-#include <random>
 #include <utility>
 
 #include "intaglio/test/fuzz/mutable_tflite_generated.h"
+#include "intaglio/test/fuzz/random_values.h"
 
 namespace intaglio::fuzz {
 namespace {
-
-using Random = std::minstd_rand;
-
-size_t Below(size_t count, Random& random) { return random() % count; }
-
-template <class Container>
-auto& OneOf(Container& container, Random& random) {
-  return container[Below(std::size(container), random)];
-}
-
-bool OneIn(size_t count, Random& random) { return Below(count, random) == 0; }
-
-int32_t InterestingInt(Random& random) {
-  static constexpr int32_t kValues[] = {0,
-                                        1,
-                                        2,
-                                        3,
-                                        4,
-                                        5,
-                                        7,
-                                        8,
-                                        9,
-                                        15,
-                                        16,
-                                        17,
-                                        31,
-                                        33,
-                                        64,
-                                        65,
-                                        127,
-                                        128,
-                                        255,
-                                        256,
-                                        257,
-                                        511,
-                                        1000,
-                                        4095,
-                                        4097,
-                                        32767,
-                                        32769,
-                                        65536,
-                                        -1,
-                                        -2,
-                                        -3,
-                                        -4,
-                                        -128,
-                                        -32768,
-                                        100,
-                                        50,
-                                        12,
-                                        6,
-                                        24,
-                                        100000,
-                                        1 << 24,
-                                        1 << 30,
-                                        std::numeric_limits<int32_t>::max(),
-                                        std::numeric_limits<int32_t>::min()};
-  // Half of the mutations give small numbers, which real models have.
-  return OneIn(2, random) ? static_cast<int32_t>(Below(9, random)) : OneOf(kValues, random);
-}
-
-float InterestingFloat(Random& random) {
-  static constexpr float kValues[] = {0.0f,
-                                      -0.0f,
-                                      1.0f,
-                                      -1.0f,
-                                      0.5f,
-                                      1.0f / 256,
-                                      1.0f / 128,
-                                      1.0f / 32768,
-                                      1e-10f,
-                                      1e-30f,
-                                      1e-42f,
-                                      1e10f,
-                                      3e38f,
-                                      100.0f,
-                                      6.0f,
-                                      0.1f,
-                                      std::numeric_limits<float>::infinity(),
-                                      std::numeric_limits<float>::quiet_NaN()};
-  return OneOf(kValues, random);
-}
 
 using Tensors = std::vector<std::unique_ptr<tflite::TensorT>>;
 using Ints = std::vector<int32_t>;
@@ -366,7 +284,7 @@ int32_t Alike(const tflite::SubGraphT& graph, size_t end, const tflite::TensorT&
 
 }  // namespace
 
-std::vector<uint8_t> MutateModel(std::span<const uint8_t> bytes, uint32_t seed) {
+std::vector<uint8_t> MutateTflite(std::span<const uint8_t> bytes, uint32_t seed) {
   Random random(seed);
   const std::unique_ptr<tflite::ModelT> model = Unpack(bytes);
   if (model == nullptr) return {};
@@ -379,7 +297,7 @@ std::vector<uint8_t> MutateModel(std::span<const uint8_t> bytes, uint32_t seed) 
   return file;
 }
 
-std::vector<uint8_t> ChainModels(std::span<const uint8_t> first, std::span<const uint8_t> second,
+std::vector<uint8_t> ChainTflite(std::span<const uint8_t> first, std::span<const uint8_t> second,
                                  uint32_t seed) {
   Random random(seed);
   const std::unique_ptr<tflite::ModelT> to = Unpack(first);
