@@ -79,22 +79,36 @@ class Finder {
   std::vector<int> readers_;   // the graph's outputs among them
 };
 
+// The place of a tensor in the result that its own result has a place in.
+JoinedPlace Compose(const JoinedPlace& inner, const JoinedPlace& outer) {
+  return {outer.result, inner.offset + outer.offset, inner.bytes,
+          outer.stride != 0 ? outer.stride : inner.stride};
+}
+
 }  // namespace
 
 std::vector<JoinedPlace> FindJoins(const Graph& graph, const std::vector<PreparedLayer>& layers) {
   return Finder(graph, layers).Find();
 }
 
-JoinedPlace OutermostPlace(const std::vector<JoinedPlace>& places, TensorId tensor) {
-  JoinedPlace at = places[static_cast<size_t>(tensor)];
-  if (at.result == kNoTensor) return {tensor};
-  for (;;) {
-    const JoinedPlace& next = places[static_cast<size_t>(at.result)];
-    if (next.result == kNoTensor) return at;
-    at.result = next.result;
-    at.offset += next.offset;
-    if (next.stride != 0) at.stride = next.stride;
+std::vector<JoinedPlace> OutermostPlaces(const std::vector<JoinedPlace>& places) {
+  std::vector<JoinedPlace> outermost(places.size());
+  std::vector<size_t> inside;  // tensors that have places in each other, the innermost first
+  for (size_t i = 0; i < places.size(); ++i) {
+    size_t at = i;
+    for (; outermost[at].result == kNoTensor; at = static_cast<size_t>(places[at].result)) {
+      if (places[at].result == kNoTensor) {
+        outermost[at] = {static_cast<TensorId>(at)};
+        break;
+      }
+      inside.push_back(at);
+    }
+    for (; !inside.empty(); inside.pop_back()) {
+      const JoinedPlace& result = outermost[static_cast<size_t>(places[inside.back()].result)];
+      outermost[inside.back()] = Compose(places[inside.back()], result);
+    }
   }
+  return outermost;
 }
 
 }  // namespace intaglio::nn

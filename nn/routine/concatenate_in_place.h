@@ -24,9 +24,9 @@ struct JoinedPlace {
 // that write them so. A result may itself have a place in another.
 std::vector<JoinedPlace> FindJoins(const Graph& graph, const std::vector<PreparedLayer>& layers);
 
-// The tensor of all joins in which a tensor has its place at last, and that place; of a tensor
-// without a place, the tensor itself and all of it.
-JoinedPlace OutermostPlace(const std::vector<JoinedPlace>& places, TensorId tensor);
+// For each tensor, its place in the outermost of the results that it lies in. A tensor without a
+// place is its own result, with no offset and no stride.
+std::vector<JoinedPlace> OutermostPlaces(const std::vector<JoinedPlace>& places);
 
 }  // namespace intaglio::nn
 

@@ -12,6 +12,7 @@
 
 #include "intaglio/gemm/bound_pipeline.h"
 #include "intaglio/nn/routine/concatenate_in_place.h"
+#include "intaglio/nn/routine/place_blocks.h"
 #include "intaglio/pack/pages.h"
 
 namespace intaglio::nn {
@@ -26,26 +27,6 @@ Result<size_t> Aligned(size_t bytes) {
   return (bytes + kArenaAlignment - 1) / kArenaAlignment * kArenaAlignment;
 }
 
-bool Meet(const Block& a, const Block& b) { return a.first <= b.last && b.first <= a.last; }
-
-// The best offset for a block of `bytes` beside `neighbours`, which are sorted by offset.
-size_t BestFit(const std::vector<const Block*>& neighbours, size_t bytes) {
-  size_t best = std::numeric_limits<size_t>::max();
-  size_t best_gap = std::numeric_limits<size_t>::max();
-  size_t end = 0;  // of the neighbours so far
-  for (const Block* neighbour : neighbours) {
-    if (neighbour->offset > end) {
-      const size_t gap = neighbour->offset - end;
-      if (gap >= bytes && gap < best_gap) {
-        best = end;
-        best_gap = gap;
-      }
-    }
-    end = std::max(end, neighbour->offset + neighbour->bytes);
-  }
-  return best_gap == std::numeric_limits<size_t>::max() ? end : best;
-}
-
 // Whether layers share scratch (PreparedLayer::shared_scratch_key).
 enum class Scratch : uint8_t { kApart, kShared };
 
@@ -53,7 +34,11 @@ enum class Scratch : uint8_t { kApart, kShared };
 class Groups {
  public:
   Groups(const Graph& graph, bool keep_all, const std::vector<JoinedPlace>& joins, Scratch scratch)
-      : graph_(graph), keep_all_(keep_all), joins_(joins), scratch_(scratch) {
+      : graph_(graph),
+        keep_all_(keep_all),
+        joins_(joins),
+        outermost_(OutermostPlaces(joins)),
+        scratch_(scratch) {
     const int layers = static_cast<int>(graph.layers.size());
     plan_.tensor_block.assign(graph.tensors.size(), MemoryPlan::kNoBlock);
     plan_.tensor_offset.assign(graph.tensors.size(), 0);
@@ -162,7 +147,7 @@ class Groups {
     for (size_t i = 0; i < joins_.size(); ++i) {
       if (joins_[i].result == kNoTensor) continue;
       const auto operand = static_cast<TensorId>(i);
-      const JoinedPlace place = OutermostPlace(joins_, operand);
+      const JoinedPlace& place = outermost_[i];
       if (At(plan_.tensor_block, place.result) == MemoryPlan::kNoBlock) {
         INTAGLIO_RETURN_IF_ERROR(NewBlock(place.result));
       }
@@ -236,6 +221,7 @@ class Groups {
   const Graph& graph_;
   bool keep_all_;
   const std::vector<JoinedPlace>& joins_;
+  const std::vector<JoinedPlace> outermost_;
   Scratch scratch_;
   int first_joined_ = 0;  // the blocks of joined tensors
   int end_joined_ = 0;
@@ -243,11 +229,12 @@ class Groups {
 };
 
 Result<MemoryPlan> PlanWith(const Graph& graph, const std::vector<PreparedLayer>& layers,
-                            bool keep_all, const std::vector<JoinedPlace>& joins, Scratch scratch) {
+                            bool keep_all, const std::vector<JoinedPlace>& joins, Scratch scratch,
+                            int64_t& visits_left) {
   Groups groups(graph, keep_all, joins, scratch);
   INTAGLIO_RETURN_IF_ERROR(groups.Build(layers));
   MemoryPlan& plan = groups.plan();
-  const Result<size_t> arena = PlaceBlocks(plan.blocks);
+  const Result<size_t> arena = PlaceBlocks(plan.blocks, visits_left);
   if (!arena.ok()) return arena.status();
   plan.arena_bytes = *arena;
   return std::move(plan);
@@ -262,6 +249,7 @@ class Joiner {
         layers_(layers),
         scratch_(scratch),
         all_(FindJoins(graph, layers)),
+        outermost_(OutermostPlaces(all_)),
         joins_(graph.tensors.size()),
         most_(apart.arena_bytes),
         plan_(std::move(apart)) {}
@@ -270,7 +258,7 @@ class Joiner {
     std::vector<TensorId> results;  // those that have no place themselves
     for (size_t i = 0; i < all_.size(); ++i) {
       if (all_[i].result == kNoTensor) continue;
-      results.push_back(OutermostPlace(all_, static_cast<TensorId>(i)).result);
+      results.push_back(outermost_[i].result);
     }
     std::sort(results.begin(), results.end());
     results.erase(std::unique(results.begin(), results.end()), results.end());
@@ -281,13 +269,15 @@ class Joiner {
  private:
   // All that has its place in these results; where that is too much, in those of either half alone.
   void Add(std::span<const TensorId> results) {
-    if (results.empty()) return;
+    if (results.empty() || visits_left_ <= 0) return;
+    visits_left_ -= static_cast<int64_t>(all_.size());
     std::vector<JoinedPlace> tried = joins_;
     for (size_t i = 0; i < all_.size(); ++i) {
-      const TensorId result = OutermostPlace(all_, static_cast<TensorId>(i)).result;
-      if (std::binary_search(results.begin(), results.end(), result)) tried[i] = all_[i];
+      if (std::binary_search(results.begin(), results.end(), outermost_[i].result)) {
+        tried[i] = all_[i];
+      }
     }
-    Result<MemoryPlan> plan = PlanWith(graph_, layers_, false, tried, scratch_);
+    Result<MemoryPlan> plan = PlanWith(graph_, layers_, false, tried, scratch_, visits_left_);
     if (plan.ok() && plan->arena_bytes <= most_) {
       joins_ = std::move(tried);
       plan_ = std::move(*plan);
@@ -301,50 +291,29 @@ class Joiner {
   const std::vector<PreparedLayer>& layers_;
   Scratch scratch_;
   const std::vector<JoinedPlace> all_;
-  std::vector<JoinedPlace> joins_;  // of plan_
-  size_t most_;                     // bytes of an arena without joins
+  const std::vector<JoinedPlace> outermost_;  // of all_
+  std::vector<JoinedPlace> joins_;            // of plan_
+  size_t most_;                               // bytes of an arena without joins
   MemoryPlan plan_;
+  int64_t visits_left_ = kMostVisits;  // of all plans that are tried
 };
 
 }  // namespace
-
-Result<size_t> PlaceBlocks(std::vector<Block>& blocks) {
-  std::vector<size_t> order(blocks.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](size_t a, size_t b) { return blocks[a].bytes > blocks[b].bytes; });
-  std::vector<const Block*> placed;  // sorted by offset
-  std::vector<const Block*> neighbours;
-  size_t arena = 0;
-  for (const size_t i : order) {
-    Block& block = blocks[i];
-    neighbours.clear();
-    std::copy_if(placed.begin(), placed.end(), std::back_inserter(neighbours),
-                 [&](const Block* other) { return Meet(*other, block); });
-    block.offset = BestFit(neighbours, block.bytes);
-    if (block.bytes > kMaxArena - block.offset) {
-      return OutOfMemory("the tensors need more memory than can be addressed");
-    }
-    arena = std::max(arena, block.offset + block.bytes);
-    const auto position =
-        std::upper_bound(placed.begin(), placed.end(), &block,
-                         [](const Block* a, const Block* b) { return a->offset < b->offset; });
-    placed.insert(position, &block);
-  }
-  return arena;
-}
 
 Result<MemoryPlan> PlanMemory(const Graph& graph, const std::vector<PreparedLayer>& layers,
                               bool keep_all) {
   const std::vector<JoinedPlace> none(graph.tensors.size());
   Scratch scratch = Scratch::kApart;
-  Result<MemoryPlan> plan = PlanWith(graph, layers, keep_all, none, scratch);
+  int64_t visits_left = kMostVisits;
+  Result<MemoryPlan> plan = PlanWith(graph, layers, keep_all, none, scratch, visits_left);
   if (!plan.ok()) return plan;
   const bool has_forms = std::any_of(layers.begin(), layers.end(), [](const PreparedLayer& l) {
     return l.shared_scratch_key != 0;
   });
   if (has_forms) {
-    Result<MemoryPlan> shared = PlanWith(graph, layers, keep_all, none, Scratch::kShared);
+    visits_left = kMostVisits;
+    Result<MemoryPlan> shared =
+        PlanWith(graph, layers, keep_all, none, Scratch::kShared, visits_left);
     if (shared.ok() && shared->arena_bytes <= plan->arena_bytes) {
       scratch = Scratch::kShared;
       plan = std::move(shared);

@@ -7,25 +7,10 @@
 
 #include "intaglio/fixedpoint/status.h"
 #include "intaglio/nn/graph/graph.h"
+#include "intaglio/nn/routine/place_blocks.h"
 #include "intaglio/nn/routine/routine.h"
 
 namespace intaglio::nn {
-
-// Memory that must not be shared during the steps [first, last].
-struct Block {
-  size_t bytes = 0;
-  int first = 0;
-  int last = 0;
-  size_t offset = 0;  // the result: a multiple of kArenaAlignment
-};
-
-inline constexpr size_t kArenaAlignment = 64;
-
-// Gives every block its offset and returns the size of the arena. Blocks whose steps overlap do not
-// overlap in memory. Greedy: the largest block first, each into the smallest gap that holds it
-// between the blocks placed before that live at the same time (Pisarchyk and Lee, "Efficient memory
-// management for deep neural net inference", 2020, "greedy by size").
-Result<size_t> PlaceBlocks(std::vector<Block>& blocks);
 
 // The plan of a graph. Tensors that are aliases of each other, or take each other's memory in
 // place, share one block; so do the result of a concatenation and the operands that lie in it, and

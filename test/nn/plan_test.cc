@@ -1,3 +1,4 @@
+#include <ctime>
 #include <limits>
 
 #include "intaglio/nn/routine/memory_plan.h"
@@ -59,6 +60,32 @@ TEST(PlaceBlocks, RefusesWhatCannotBeAddressed) {
   const size_t half = static_cast<size_t>(std::numeric_limits<ptrdiff_t>::max()) / 2 + 1;
   std::vector<Block> blocks = {{half / 64 * 64, 0, 1, 0}, {half / 64 * 64, 0, 1, 0}};
   EXPECT_EQ(PlaceBlocks(blocks).status().code(), StatusCode::kOutOfMemory);
+}
+
+// Without visits left, blocks lie one behind the other.
+TEST(PlaceBlocks, StopsLookingForGaps) {
+  std::vector<Block> blocks;
+  for (int i = 0; i < 100; ++i) blocks.push_back({kArenaAlignment, i, i, 0});
+  std::vector<Block> some = blocks;
+  int64_t visits_left = 50;
+  const Result<size_t> arena = PlaceBlocks(some, visits_left);
+  ASSERT_TRUE(arena.ok());
+  EXPECT_GT(*arena, *PlaceBlocks(blocks));
+  EXPECT_LT(*arena, 100 * kArenaAlignment);
+  for (size_t i = 1; i < some.size(); ++i) {
+    EXPECT_TRUE(some[i].offset == 0 || some[i].offset > some[i - 1].offset);
+  }
+}
+
+// A chain of layers takes visits in proportion to its length.
+TEST(PlaceBlocks, VisitsOnlyBlocksThatMayMeet) {
+  std::vector<Block> blocks;
+  constexpr int kLayers = 20'000;
+  for (int i = 0; i < kLayers; ++i) blocks.push_back({64u * (i % 100 + 1u), i - 1, i, 0});
+  blocks.push_back({64, -1, kLayers, 0});
+  int64_t visits_left = kMostVisits;
+  ASSERT_TRUE(PlaceBlocks(blocks, visits_left).ok());
+  EXPECT_GT(visits_left, kMostVisits - 40 * kLayers);
 }
 
 // A graph of random layers on [1, 4, 4, 2] tensors: the plan must not disturb any result.
@@ -372,6 +399,35 @@ TEST(PlanMemory, RefusesAnArenaOverTheLimit) {
   EXPECT_EQ(message.find("the arena: " + needed + " bytes are needed beside "), 0u) << message;
   EXPECT_NE(message.find(" in use, but 2097152 are allowed (Limits::max_bytes)"), message.npos)
       << message;
+}
+
+// Each concatenation alone would cost memory: its first operand is old when it runs.
+TEST(PlanMemory, TakesLittleTimeForManyConcatenations) {
+  Graph graph;
+  std::vector<PreparedLayer> layers;
+  const auto add = [&](std::vector<TensorId> inputs, int extent) {
+    const auto id = static_cast<TensorId>(graph.tensors.size());
+    graph.tensors.emplace_back().shape = {extent};
+    if (!inputs.empty()) {
+      layers.emplace_back();
+      if (inputs.size() > 1) layers.back().joined_axis = 0;
+      graph.layers.emplace_back();
+      graph.layers.back().inputs = std::move(inputs);
+      graph.layers.back().outputs = {id};
+    }
+    return id;
+  };
+  constexpr int kCount = 2000;
+  const TensorId x = add({}, 1);
+  graph.inputs = {x};
+  std::vector<TensorId> old;
+  for (int i = 0; i < kCount; ++i) old.push_back(add({x}, 1));
+  for (const TensorId id : old) graph.outputs = {add({add({id, add({x}, 999)}, 1000)}, 1)};
+  const std::clock_t start = std::clock();
+  const Result<MemoryPlan> plan = PlanMemory(graph, layers, false);
+  ASSERT_TRUE(plan.ok());
+  EXPECT_LT(std::clock() - start, 60 * CLOCKS_PER_SEC);  // a second; without a bound, five minutes
+  EXPECT_LT(plan->arena_bytes, (kCount + 64) * kArenaAlignment);
 }
 
 // The sum of a concatenation and a part of it, row by row. If it were written over the whole, its
