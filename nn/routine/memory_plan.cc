@@ -202,12 +202,24 @@ class Groups {
       // another place of the block, by it.
       const bool joined = index >= first_joined_ && index < end_joined_;
       const bool in_place = (prepared.in_place_inputs >> i & 1) != 0 && !joined &&
-                            block.last == static_cast<int>(layer) && Fits(output, block);
+                            block.last == static_cast<int>(layer) && Fits(output, block) &&
+                            !ReadsElsewhere(l, prepared, index);
       if (!alias && !in_place) continue;
       block.last = std::max(block.last, At(plan_.last, output));
       Share(output, index, At(plan_.tensor_offset, input), At(plan_.tensor_bytes, input));
       plan_.in_place[layer] = true;
       return true;
+    }
+    return false;
+  }
+
+  // Whether a layer reads from a block through an input whose memory its output may not take. What
+  // it writes there might be read again: a scatter whose updates are the tensor that it changes.
+  bool ReadsElsewhere(const Layer& layer, const PreparedLayer& prepared, int block) const {
+    for (size_t i = 0; i < layer.inputs.size(); ++i) {
+      const TensorId id = layer.inputs[i];
+      const bool in_place = i < 32 && (prepared.in_place_inputs >> i & 1) != 0;
+      if (!in_place && id != kNoTensor && At(plan_.tensor_block, id) == block) return true;
     }
     return false;
   }

@@ -430,6 +430,43 @@ TEST(PlanMemory, TakesLittleTimeForManyConcatenations) {
   EXPECT_LT(plan->arena_bytes, (kCount + 64) * kArenaAlignment);
 }
 
+// The scatter permutes its input: each element is an update of another one, so it must stay until
+// it has been read.
+TEST(PlanMemory, NoScatterTakesThePlaceOfItsUpdatesOrIndices) {
+  const Q x{Type::kInt8, {4}, 1, 0, {1, 2, 3, 4}};
+  const Q i{Type::kInt32, {4}, 1, 0, {1, 0, 3, 2}};
+  for (const bool reshaped : {false, true}) {
+    Builder b;
+    const Value value = b.Relu(Input(b, x), PerTensor(1, 0));
+    const Value updates = reshaped ? b.Reshape(b.Reshape(value, {2, 2}), {4}) : value;
+    const Constant indices = b.Const<int32_t>("i", i.values, {4});
+    b.Output(b.Layer(ScatterElements{}, {value.id, indices.id, updates.id}, Type::kInt8,
+                     PerTensor(1, 0)),
+             "y");
+    const Result<Graph> graph = b.Finish();
+    ASSERT_TRUE(graph.ok()) << graph.status().message();
+    Result<Model> model = Model::Prepare(*graph);
+    ASSERT_TRUE(model.ok()) << model.status().message();
+    EXPECT_FALSE(model->layers().back().in_place);
+    EXPECT_EQ(Ints(Type::kInt8, Outputs(*model, {x})[0]), (std::vector<int>{2, 1, 4, 3}));
+  }
+  Builder b;
+  const Value place = b.Input("i", Type::kInt32, {4});
+  const Value ones = b.Layer(Abs{}, {place.id}, Type::kInt32, {});
+  const Constant updates = b.Const<int32_t>("u", {3, 3, 3, 3}, {4});
+  b.Output(b.Layer(ScatterElements{}, {ones.id, ones.id, updates.id}, Type::kInt32, {}), "y");
+  const Result<Graph> graph = b.Finish();
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  Result<Model> model = Model::Prepare(*graph);
+  ASSERT_TRUE(model.ok()) << model.status().message();
+  const std::vector<int32_t> in = {1, 2, 0, 0};
+  std::vector<int32_t> out(4);
+  const InputBuffer inputs[] = {MakeInput(in)};
+  const OutputBuffer outputs[] = {MakeOutput(out)};
+  ASSERT_TRUE(model->Run(inputs, outputs).ok());
+  EXPECT_EQ(out, (std::vector<int32_t>{3, 3, 3, 0}));
+}
+
 // The sum of a concatenation and a part of it, row by row. If it were written over the whole, its
 // first row would change the part that the other rows still need.
 TEST(PlanMemory, NoSumTakesThePlaceOfAConcatenationThatItReadsAPartOf) {
