@@ -1,8 +1,11 @@
 #include "intaglio/nn/routine/adapter.h"
 
 #include <mutex>
+#include <new>
 #include <utility>
 #include <vector>
+
+#include "intaglio/pack/aligned_buffer.h"
 
 namespace intaglio::nn {
 namespace {
@@ -17,7 +20,8 @@ class TransferringRoutine final : public Routine {
                       std::shared_ptr<const Transfer> transfer)
       : transfer_(std::move(transfer)),
         on_host_(std::move(on_host)),
-        scratch_(on_host_.scratch_bytes) {
+        scratch_(AlignedBuffer::Allocate(on_host_.scratch_bytes)) {
+    if (scratch_.data() == nullptr && on_host_.scratch_bytes > 0) throw std::bad_alloc();
     for (size_t i = 0; i < layer.input_count(); ++i) {
       const bool comes = layer.has_input(i) && !layer.input(i).constant;
       inputs_.emplace_back(comes ? BytesOf(layer.input(i)) : 0);
@@ -55,7 +59,7 @@ class TransferringRoutine final : public Routine {
   mutable std::mutex mutex_;
   mutable std::vector<Buffer> inputs_;  // empty where nothing is copied
   mutable std::vector<Buffer> outputs_;
-  mutable Buffer scratch_;
+  AlignedBuffer scratch_;
   ptrdiff_t stride_ = 0;
 };
 

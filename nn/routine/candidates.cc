@@ -89,8 +89,10 @@ Result<const Candidate*> ChooseCandidate(std::span<const Candidate> candidates,
 Result<PreparedLayer> PrepareCandidate(const Candidate& candidate, const LayerView& layer,
                                        const LayerOptions& options) {
   Result<PreparedLayer> prepared = candidate.prepare(layer, options);
-  if (prepared.ok()) prepared->name = NameOf(candidate, layer);
-  return prepared;
+  if (!prepared.ok()) return prepared;
+  prepared->name = NameOf(candidate, layer);
+  if (prepared->routine != nullptr) return prepared;
+  return layer.Unsupported("'" + prepared->name + "' made no routine");
 }
 
 }  // namespace intaglio::nn

@@ -6,6 +6,7 @@
 
 #include "intaglio/nn/routine/adapter.h"
 #include "intaglio/nn/routine/prepare.h"
+#include "intaglio/nn/routine/routine_of.h"
 #include "intaglio/nn/runtime/backend.h"
 #include "intaglio/test/nn/testing.h"
 
@@ -215,6 +216,59 @@ TEST(Adapter, ALayerRunsThroughTransfers) {
   EXPECT_EQ(RunGraph(graph, options), RunGraph(graph));
   EXPECT_EQ(backend->to_host, 4);  // no constants
   EXPECT_EQ(backend->to_device, 4);
+}
+
+// An operator of the user's own, which gives its input back.
+struct OfTheUser {
+  static const OperatorRow kRow;
+  Result<PreparedLayer> (*prepare)(const LayerView& layer) = nullptr;
+};
+
+constinit const OperatorRow OfTheUser::kRow = {
+    .name = "OF_THE_USER",
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .types = kAnyType,
+    .infer = [](const LayerView& layer) -> ShapesResult {
+      return std::vector<Shape>{layer.input(0).shape};
+    },
+    .candidates =
+        Candidate{"own", [](const LayerView& layer, const LayerOptions&) -> Result<PreparedLayer> {
+                    return layer.op<OfTheUser>().prepare(layer);
+                  }}};
+
+Graph MakeGraphOfTheUser(Result<PreparedLayer> (*prepare)(const LayerView& layer)) {
+  Builder b;
+  const Value x = b.Input("x", Type::kInt8, {4}, PerTensor(1, 0));
+  b.Output(b.Layer(OfTheUser{prepare}, {x.id}, Type::kInt8, PerTensor(1, 0)), "y");
+  return *b.Finish();
+}
+
+TEST(Adapter, ScratchIsAlignedAsInTheArena) {
+  const auto prepare = [](const LayerView&) -> Result<PreparedLayer> {
+    PreparedLayer prepared;
+    prepared.scratch_bytes = 1 << 20;
+    prepared.routine = RoutineOf([](const RunArguments& arguments) -> Status {
+      const auto address = reinterpret_cast<uintptr_t>(arguments.scratch);
+      return address % 64 == 0 ? Status() : InvalidArgument("the scratch is not aligned");
+    });
+    return prepared;
+  };
+  PrepareOptions options;
+  options.backend = std::make_shared<CopyingBackend>();
+  Result<Model> model = Model::Prepare(MakeGraphOfTheUser(prepare), options);
+  ASSERT_TRUE(model.ok()) << model.status().message();
+  std::vector<int8_t> x(4);
+  const InputBuffer inputs[] = {MakeInput(x)};
+  const OutputBuffer outputs[] = {MakeOutput(x)};
+  EXPECT_EQ(model->Run(inputs, outputs).message(), "");
+}
+
+TEST(Candidates, WhoMakesNoRoutineIsRefused) {
+  const auto prepare = [](const LayerView&) -> Result<PreparedLayer> { return PreparedLayer(); };
+  const Result<Model> model = Model::Prepare(MakeGraphOfTheUser(prepare));
+  ASSERT_FALSE(model.ok());
+  EXPECT_EQ(model.status().message(), "OF_THE_USER #0 'y': 'cpu:qint8/own' made no routine");
 }
 
 }  // namespace
