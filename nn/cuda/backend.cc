@@ -116,7 +116,7 @@ constexpr Candidate kSoftmaxWays[] = {OnDevice<PrepareSoftmax>("softmax"),
 constexpr Candidate kTable = OnDevice<PrepareTable>("table");
 constexpr Candidate kAlias = OnDevice<PrepareAlias>("copy");
 
-// What there is for the device, by operator.
+// The candidates of the device for each operator.
 struct DeviceRow {
   const OperatorRow* op;
   Candidates candidates;

@@ -17,9 +17,9 @@ namespace intaglio::nn::cuda {
 namespace device = intaglio::cuda;
 using device::Stream;
 
-// All of 8-bit types, but for the real side of QUANTIZE and DEQUANTIZE, with inputs that are no
-// constants but for weights, biases and operands of sums, products and concatenations. Errors name
-// the layer.
+// All tensors have 8-bit types, except the real side of QUANTIZE and DEQUANTIZE. Only weights,
+// biases, and operands of sums, products and concatenations may be constants. Errors name the
+// layer.
 Result<PreparedLayer> PrepareConv2D(const Stream& stream, const LayerView& layer);
 Result<PreparedLayer> PrepareFullyConnected(const Stream& stream, const LayerView& layer);
 Result<PreparedLayer> PrepareDepthwiseConv2D(const Stream& stream, const LayerView& layer);

@@ -15,13 +15,13 @@ class Transfer {
   virtual ~Transfer() = default;
   virtual Status ToHost(void* to, const void* from, size_t bytes) const = 0;
   virtual Status ToDevice(void* to, const void* from, size_t bytes) const = 0;
-  virtual Status Wait() const = 0;  // until everything before is done
+  virtual Status Wait() const = 0;  // until all earlier work of the device is done
 };
 
-// The layer as its host's routine computes it, between copies. Each run copies the inputs that are
-// no constants, waits, runs the routine, and copies the outputs back. The memory for that belongs
-// to the routine: instances of a model take turns. Refuses layers with variables, whose state lies
-// on the device.
+// Wraps `on_host`, which the host has prepared for the layer, in copies. Each run copies the inputs
+// that are not constants to the host, waits, runs the routine, and copies the outputs back. The
+// memory for the copies belongs to the routine, so instances of a model take turns. Refuses layers
+// with variables, because their state lies on the device.
 Result<PreparedLayer> ThroughTransfers(const LayerView& layer, PreparedLayer on_host,
                                        std::shared_ptr<const Transfer> transfer);
 

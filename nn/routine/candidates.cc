@@ -6,7 +6,7 @@
 namespace intaglio::nn {
 namespace {
 
-// The typed input's type; null where the layer has no such input.
+// The input whose type decides; null if the layer has no such input.
 const Tensor* TypedInput(const Candidate& candidate, const LayerView& layer) {
   return layer.has_input(candidate.typed_input) ? &layer.input(candidate.typed_input) : nullptr;
 }
@@ -15,7 +15,7 @@ bool AcceptsType(const Candidate& candidate, const Tensor* input) {
   return input == nullptr || (candidate.types & SetOf(input->type)) != 0;
 }
 
-// A candidate for other types than the layer's is named by the first of them.
+// The name of a candidate that does not accept the layer's type has the first type that it accepts.
 std::string TypeName(const Candidate& candidate, const LayerView& layer) {
   if (candidate.kind != nullptr) return candidate.kind;
   const Tensor* const input = TypedInput(candidate, layer);

@@ -47,8 +47,8 @@ class Finder {
     }
   }
 
-  // Gives operands of a concatenation their places. A result of which they are pieces has one line
-  // only or does not stride: no place of its own moves them apart.
+  // Gives operands of a concatenation their places. An operand that is one piece stays one piece if
+  // the result itself gets a place: such a result has only one line or does not stride.
   void Place(const Layer& layer, int axis) {
     const TensorId result = layer.outputs[0];
     const Tensor& joined = graph_.tensors[Index(result)];
@@ -75,8 +75,8 @@ class Finder {
   const std::vector<PreparedLayer>& layers_;
   std::vector<JoinedPlace> places_;
   std::vector<bool> written_;
-  std::vector<bool> strides_;  // is written in lines that may lie apart
-  std::vector<int> readers_;   // the graph's outputs among them
+  std::vector<bool> strides_;  // per tensor: its layer can write lines that lie apart
+  std::vector<int> readers_;   // per tensor: the inputs of layers, and outputs of the graph
 };
 
 // The place of a tensor in the result that its own result has a place in.

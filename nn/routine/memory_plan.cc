@@ -30,7 +30,7 @@ Result<size_t> Aligned(size_t bytes) {
 // Whether layers share scratch (PreparedLayer::shared_scratch_key).
 enum class Scratch : uint8_t { kApart, kShared };
 
-// Which tensors share memory: shares a block with each other the tensors of one group.
+// Groups the tensors that share memory. Each group gets one block.
 class Groups {
  public:
   Groups(const Graph& graph, bool keep_all, const std::vector<JoinedPlace>& joins, Scratch scratch)
@@ -116,7 +116,8 @@ class Groups {
     At(plan_.tensor_bytes, id) = bytes;
   }
 
-  // Layers of the same form of one input share a block, from the first to the last of them.
+  // Layers that use the same form of one input share a block, which lives from the first to the
+  // last of them.
   Status AddScratch(const std::vector<PreparedLayer>& layers) {
     std::map<std::pair<TensorId, int64_t>, int> made;
     for (size_t i = 0; i < layers.size(); ++i) {
@@ -141,7 +142,8 @@ class Groups {
     return {};
   }
 
-  // One block for each result with all that has a place in it, for as long as any of them lives.
+  // Makes one block for each result and all tensors that lie in it. The block lives as long as any
+  // of them.
   Status AddJoins() {
     first_joined_ = static_cast<int>(plan_.blocks.size());
     for (size_t i = 0; i < joins_.size(); ++i) {
@@ -165,7 +167,7 @@ class Groups {
     return {};
   }
 
-  // Bytes of a place from the first to the last.
+  // The number of bytes from the first to the last byte of a place.
   size_t Extent(TensorId id, const JoinedPlace& place) const {
     const Tensor& tensor = graph_.tensors[static_cast<size_t>(id)];
     const size_t bytes = *CountBytes(tensor.shape, tensor.type);
@@ -267,7 +269,7 @@ class Joiner {
         plan_(std::move(apart)) {}
 
   MemoryPlan Join() {
-    std::vector<TensorId> results;  // those that have no place themselves
+    std::vector<TensorId> results;  // those that lie in no other result
     for (size_t i = 0; i < all_.size(); ++i) {
       if (all_[i].result == kNoTensor) continue;
       results.push_back(outermost_[i].result);
@@ -279,7 +281,8 @@ class Joiner {
   }
 
  private:
-  // All that has its place in these results; where that is too much, in those of either half alone.
+  // Joins all tensors that lie in these results. If that costs memory, tries each half of the
+  // results alone.
   void Add(std::span<const TensorId> results) {
     if (results.empty() || visits_left_ <= 0) return;
     visits_left_ -= static_cast<int64_t>(all_.size());

@@ -27,7 +27,7 @@ std::string NamesOf(TypeSet types) {
   return text;
 }
 
-// All outputs that there are have no elements.
+// Whether the layer has outputs, and none of them has elements.
 bool MakesNothing(const LayerView& layer) {
   if (layer.layer().outputs.empty()) return false;
   for (size_t i = 0; i < layer.layer().outputs.size(); ++i) {
@@ -36,7 +36,7 @@ bool MakesNothing(const LayerView& layer) {
   return true;
 }
 
-// Other dimensions of an empty output may be anything: nobody shall loop over them.
+// Other dimensions of an empty output may have any size, so no routine may loop over them.
 Result<PreparedLayer> PrepareNothing(const LayerView&, const LayerOptions&) {
   PreparedLayer prepared;
   prepared.routine = RoutineOf([](const RunArguments&) {});

@@ -16,8 +16,8 @@
 namespace intaglio::nn {
 namespace {
 
-// Of what a layer packed no second copy stays: a mapped file's pages are read again by whoever
-// needs them.
+// Lets go of the pages of constants that a layer has packed, so that no second copy stays in
+// memory. Whoever needs them reads the mapped file again.
 void ForgetPacked(const Graph& graph, size_t layer, const PreparedLayer& prepared) {
   constexpr size_t kFewBytes = 64 << 10;
   const std::vector<TensorId>& inputs = graph.layers[layer].inputs;
@@ -51,7 +51,7 @@ Status Program::PrepareLayers(const PrepareLayer& prepare, Context* context) {
   const size_t count = graph_.layers.size();
   layers_.resize(count);
   std::vector<Failure> failures(count);
-  std::atomic<size_t> first = count;  // of those that failed until now
+  std::atomic<size_t> first = count;  // the first layer that has failed
   const auto fail = [&](size_t i, Failure failure) {
     failures[i] = std::move(failure);
     for (size_t before = first; i < before && !first.compare_exchange_weak(before, i);) {

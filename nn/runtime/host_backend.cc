@@ -35,8 +35,8 @@ class HostBackend final : public Backend {
 
   Result<std::shared_ptr<std::byte>> Allocate(size_t bytes) const override {
     static_assert(AlignedBuffer::kAlignment % kArenaAlignment == 0);
-    // Of the pool, which takes nothing back before the model goes, the first instance's; a large
-    // one has pages of its own.
+    // Only the arena of the first instance comes from the pool, which takes nothing back before the
+    // model goes. A large arena has pages of its own.
     const bool pooled = bytes < kLargePageBytes && !has_arena_.exchange(true);
     const BufferPool::Use use(pooled ? pool_ : nullptr);
     const auto buffer = std::make_shared<AlignedBuffer>(AlignedBuffer::Allocate(bytes));

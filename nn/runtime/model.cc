@@ -32,7 +32,7 @@ std::vector<size_t> BytesOf(const Graph& graph, const std::vector<TensorId>& ids
   return bytes;
 }
 
-// `expected` is the bytes of the tensor. Makes strings only where there is an error.
+// `expected` is the number of bytes of the tensor. Only an error makes strings.
 Status CheckBuffer(const char* kind, size_t index, const Tensor& tensor, size_t expected,
                    const void* data, size_t bytes, Type type) {
   if (type == tensor.type && bytes == expected && (bytes == 0 || data != nullptr)) return {};
@@ -90,7 +90,8 @@ struct Model::Prepared {
   std::shared_ptr<Ledger> ledger;
   std::shared_ptr<PackedOnce> packed;
   int64_t max_rounds;  // of all loops of one run
-  // The bytes of each input and output. To count them divides by each dimension.
+  // The bytes of each input and output. They are kept because counting takes a division for each
+  // dimension.
   std::vector<size_t> input_bytes = {};
   std::vector<size_t> output_bytes = {};
 
@@ -180,7 +181,8 @@ struct Model::Instance {
     return prepared->backend->Fill(Address(id), byte, BytesOf(tensor));
   }
 
-  // Rounds of loops that the run may take; below 0 where it would have taken more.
+  // `rounds_left` is the number of rounds that loops of this run may still take. It is negative
+  // after a loop wanted more.
   Status RunLayers(std::span<std::chrono::nanoseconds> layer_times, int64_t& rounds_left) {
     const DefaultFloatEnvironment environment;
     using Clock = std::chrono::steady_clock;

@@ -14,8 +14,8 @@ namespace intaglio::nn {
 // What an operator of the file is; an error where it names none.
 Result<tflite::BuiltinOperator> CodeAt(const TfliteFile& file, const tflite::Operator& op);
 
-// Refuses a subgraph with an operator that cannot be translated, before anything else is looked at:
-// of all that may be wrong with a model, that is what its owner needs to know first.
+// Refuses a subgraph with an operator that cannot be translated. This check comes before all
+// others, because its error is the one that the owner of a model needs first.
 Status CheckOperators(const TfliteFile& file, const tflite::SubGraph& subgraph, Budget& budget);
 
 // One operator of the file, tried by itself.

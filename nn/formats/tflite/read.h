@@ -92,15 +92,16 @@ class Translation {
   TensorId output_id(size_t i) const { return layer_.outputs[i]; }
   Resources& resources() const { return resources_; }
 
-  // A subgraph that the operator runs, of which the file is not sure to have it.
+  // A subgraph that the operator runs. It is an error if the file does not have it.
   Result<const tflite::SubGraph*> NestedSubgraph(int32_t index) const;
-  // It as a graph, whose inputs are made like those of the layer from `first` on; those that
-  // `constant` marks become the constants that they are here, and cease to be inputs.
+  // Reads that subgraph as a graph. Its inputs are made like the layer's inputs from `first` on.
+  // The inputs that `constant` marks are constants of this graph: they become constants of the
+  // nested graph, too, and are no longer its inputs.
   Result<Graph> ReadNested(int32_t index, size_t first, const std::vector<bool>& constant) const;
   void DropInput(size_t i) {
     layer_.inputs.erase(layer_.inputs.begin() + static_cast<ptrdiff_t>(i));
   }
-  // Output i is what a constant is, and no longer the layer's.
+  // Makes output i a copy of a constant. It is no longer an output of the layer.
   Status MakeOutputConstant(size_t i, const Tensor& constant);
 
   // The operator makes no layer.

@@ -16,9 +16,9 @@ using Code = tflite::BuiltinOperator;
 
 struct TfliteRow {
   Code code;
-  // A version says which types and options a converter used; types and options are checked as such.
-  // Above this version are ones that did not exist when the row was written. 0: the operator is
-  // written only; another row with its code reads files.
+  // The last version that existed when the row was written. Later versions have types or options
+  // that the row does not know. Types and options of earlier ones are checked themselves. 0: this
+  // row only writes the operator, and another row with its code reads it.
   int max_version;
   Status (*read)(Translation& t);
   const OperatorRow* op = nullptr;         // null: there is no layer

@@ -119,7 +119,7 @@ int32_t MaskOf(const Dimensions& dimensions, Member member) {
   return static_cast<int32_t>(mask);
 }
 
-//  These operators replace an item of a list. The reader knows them (item_updates.h):
+//  These operators replace an item of a list. The reader knows them (ItemUpdates):
 //    CONCATENATION(SLICE(list, [0, 0, ..], [i, -1, ..]), item,
 //                  SLICE(list, [i + 1, 0, ..], [-1, -1, ..]))
 class ItemUpdate {

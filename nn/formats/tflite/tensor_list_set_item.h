@@ -1,4 +1,4 @@
-// Inside the .tflite reader: lists of which one item is replaced.
+// Inside the .tflite reader: operators that replace one item of a list.
 #ifndef INTAGLIO_NN_FORMATS_TFLITE_TENSOR_LIST_SET_ITEM_H_
 #define INTAGLIO_NN_FORMATS_TFLITE_TENSOR_LIST_SET_ITEM_H_
 
@@ -10,14 +10,15 @@
 
 namespace intaglio::nn {
 
-// Converters write TensorListSetItem, with which loops gather what they make, as the items before
-// index i, the new one and the items behind it, put together again:
+// Loops gather their results by TensorListSetItem. Converters write it as a concatenation of the
+// items before index i, the new item, and the items behind it:
 //
 //   CONCATENATION(SLICE(list, [0, 0, ..], [i, -1, ..]), item,
 //                 SLICE(list, [i + 1, 0, ..], [-1, -1, ..]))
 //
-// with the bounds that hold i made by CONCATENATION of RESHAPE. Both slices have shapes that only a
-// run knows; the whole has the list's. So it is recognized, and read as DYNAMIC_UPDATE_SLICE.
+// A CONCATENATION of RESHAPE makes the bounds that hold i. Only a run knows the shapes of both
+// slices, which this library does not support. But the result has the shape of the list, so the
+// reader recognizes these operators and reads them as one DYNAMIC_UPDATE_SLICE.
 class ItemUpdates {
  public:
   struct Update {

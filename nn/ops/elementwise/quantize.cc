@@ -54,7 +54,8 @@ class QuantizeRoutine final : public Routine {
     std::copy(results, results + (count - i), out + i);
   }
 
-  // The compiler's own vectors: of loops with comparisons of reals it makes none.
+  // These are the compiler's own vector types, because the compiler does not vectorize loops that
+  // compare reals.
   static constexpr ptrdiff_t kLanes = 16;
   static constexpr ptrdiff_t kQuad = 4;
   typedef float Reals __attribute__((vector_size(kQuad * sizeof(float))));
@@ -69,8 +70,8 @@ class QuantizeRoutine final : public Routine {
     for (ptrdiff_t i = 0; i < kLanes; ++i) out[i] = static_cast<T>(rounded[i]);
   }
 
-  // Limits are integers, so that they may come before the rounding. Half, less its last bit, rounds
-  // ties away from zero and nothing else beyond: what is limited is below 2^23.
+  // The limits are integers, so clamping may come before rounding. Adding a half less its last bit
+  // rounds ties away from zero and changes no other result, because clamped numbers are below 2^23.
   Words Rounded(const float* in) const {
     constexpr float kAlmostHalf = 0x1.fffffep-2f;
     const Reals zero = {};

@@ -16,7 +16,7 @@ struct MatMulSizes {
   Shape batch;  // that both broadcast to
 };
 
-// Of the layer's first two inputs.
+// The sizes of the product of the layer's first two inputs.
 Result<MatMulSizes> MatMulSizesOf(const LayerView& layer, const BatchMatMul& op);
 // Over the batches: operands and output, in elements.
 Loops<3> MatMulLoops(const LayerView& layer, const MatMulSizes& sizes);

@@ -37,7 +37,7 @@ void MultiplyPlainly(const MatMulSizes& sizes, const Strided& a, const Strided& 
   }
 }
 
-// Of rows that are dense.
+// The rows of `a` must be dense.
 void MultiplyPanels(Context& context, const MatMulSizes& sizes, const WideRoutines& wide,
                     const Strided& a, const Strided& b, float* panels, float* out) {
   PackPanels(b.data, b.row, b.col, sizes.cols, sizes.depth, wide, panels);

@@ -18,7 +18,7 @@ namespace {
 
 constexpr int kTile = 12;          // rows of whole tiles of full panels
 constexpr int kBlock = 4 * kTile;  // rows
-// Of weights that do not stay in the second level of cache, as every block reads all of them.
+// Rows of a block if the weights do not stay in L2. Every block reads all weights.
 constexpr int kLargeBlock = 5 * kTile;
 constexpr ptrdiff_t kManyWeights = 1 << 18;
 constexpr int kGathered = 1 << 18;  // elements of a chunk, or of a block if that is more

@@ -18,8 +18,8 @@ namespace {
 // bound before: preparing a call takes longer than another pass over them.
 constexpr int kFewRows = 4;
 
-// One product of all items, whose zero points are corrected afterwards, where no padding has to be
-// told them; else one per item.
+// Computes one product of all items, and corrects the zero points afterwards. If padding needs the
+// zero points, it computes one product per item instead.
 class ProductRoutine final : public Routine {
  public:
   Status Run(const RunArguments& arguments) const override {

@@ -70,7 +70,7 @@ class DepthwiseRoutine final : public Routine {
     }
   }
 
-  // Of channels that make several.
+  // Adds the products of channels that make several outputs each.
   void AddShared(const WindowTaps& w, float* out) const {
     const int multiplier = outputs / view.channels;
     for (int o = 0; o < outputs; ++o) {

@@ -43,13 +43,13 @@ class FloatPanels {
   AlignedBuffer panels_;
 };
 
-// Of a matrix [depth, count], in float32.
+// The float32 elements that the panels of a matrix [depth, count] take.
 size_t PanelElements(int count, int depth, const WideRoutines& wide);
 // A matrix whose element [k, c] lies at data[k * row + c * col].
 void PackPanels(const float* data, ptrdiff_t row, ptrdiff_t col, int count, int depth,
                 const WideRoutines& wide, float* to);
 
-// Of a layer whose float32 bias is input 2, a constant with one element per channel, or absent.
+// The layer's float32 bias is input 2, a constant with one element per channel, or absent.
 Result<FloatFinish> MakeFloatFinish(const LayerView& layer, Activation activation, int channels);
 // The same for a layer of float32 alone, with constant weights (input 1).
 Result<FloatFinish> CheckFloatLayer(const LayerView& layer, Activation activation, int channels);

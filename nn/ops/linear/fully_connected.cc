@@ -77,7 +77,7 @@ class FullyConnectedRoutine final : public Routine {
     if (linear.output_type == Type::kFloat32) return PlanReal(layer, options);
     pipeline = MakePipeline(linear, *integers, 0);
     if (pipeline.scaling == Scaling::kReal64) pipeline.scaling = Scaling::kSingleRounding;
-    // Of the few rows of such layers a fit would not pay.
+    // Such layers have too few rows for a fit to pay.
     Result<BoundPipeline> made =
         BoundPipeline::Bind(weights, pipeline, linear.type, linear.input.zero_point,
                             {.fit = false,

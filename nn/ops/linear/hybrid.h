@@ -35,7 +35,7 @@ struct QuantizedItems {
   float* scales = nullptr;         // one per item
   int32_t* zero_points = nullptr;  // the same
 };
-// Of `items` times `size` elements; an error where that is too much.
+// The bytes that `items` times `size` elements take, or an error if there are too many.
 Result<size_t> QuantizedItemsBytes(const LayerView& layer, int64_t items, int64_t size);
 QuantizedItems QuantizeItems(Context& context, const WideRoutines& wide, const float* x,
                              int64_t items, int64_t size, bool asymmetric, void* scratch);
@@ -57,8 +57,8 @@ void AppendSums(const PackedMatrix& weights, std::vector<int32_t>& sums);
 struct ToReal {
   const HybridLayer& layer;
   const float* scales;
-  // What the product left out: zero point times the sum of a channel's weights, both null where it
-  // has taken care of zero points itself.
+  // The product has left out the zero point times the sum of a channel's weights. Both are null if
+  // it has left out nothing.
   const int32_t* zero_points;
   const int32_t* weight_sums;
   int rows_per_item;

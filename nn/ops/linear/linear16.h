@@ -18,10 +18,10 @@ struct Linear16 {
   LinearLayer linear;         // without its bias
   std::vector<int64_t> bias;  // one per channel, or empty
   Type bias_type = Type::kInt64;
-  // One of them, with one value or one per channel. By these a sum in int32 is requantized with
-  // two roundings, one in int64 as RequantizeWide says,
+  // Either `multipliers` or `real` is set, with one value or one per channel. `multipliers`
+  // requantizes a sum in int32 with two roundings, and a sum in int64 as RequantizeWide says.
   Multipliers multipliers;
-  // by these any sum by RequantizeReal64.
+  // Requantizes any sum by RequantizeReal64.
   std::vector<double> real;
 
   int channels = 0;
@@ -35,7 +35,7 @@ struct Linear16 {
   void Finish(const int64_t* sums, ptrdiff_t count, int16_t* out) const;
 };
 
-// As CheckLinear.
+// Checks the same as CheckLinear.
 Result<Linear16> CheckLinear16(const LayerView& layer, Activation activation, int axis,
                                int channels, int64_t depth);
 

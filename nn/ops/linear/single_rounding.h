@@ -11,9 +11,9 @@
 
 namespace intaglio::nn {
 
-// Multipliers whose requantization with a single rounding gives for every int32 accumulator, after
-// the zero point is added and the sum clamped, what RequantizeReal64 gives by the real ones; none
-// where one of them has no such multiplier.
+// Returns multipliers for requantization with a single rounding. For every int32 accumulator, the
+// result after adding the zero point and clamping is that of RequantizeReal64 with the real
+// multipliers. Returns nothing if one of these has no such multiplier.
 std::optional<Multipliers> SingleRoundingMultipliers(const std::vector<double>& real,
                                                      int32_t zero_point, Range clamp);
 

@@ -6,7 +6,7 @@
 
 namespace intaglio::nn {
 
-// Of an input with at least one dimension.
+// Only for inputs with at least one dimension.
 Result<PreparedLayer> PrepareLogSoftmax8(const LayerView& layer, const LayerOptions& options);
 
 }  // namespace intaglio::nn

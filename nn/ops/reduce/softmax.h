@@ -12,8 +12,8 @@ namespace intaglio::nn {
 Result<PreparedLayer> PrepareSoftmax16(const LayerView& layer, const LayerOptions& options);
 Result<PreparedLayer> PrepareSoftmaxFloat(const LayerView& layer, const LayerOptions& options);
 
-// Of a layer with an 8-bit input, by the distance to a row's largest number: exp(-distance * beta *
-// scale) with 31 fraction bits, 0 where the distance is out of range. Errors name the layer.
+// For each distance to a row's largest number, exp(-distance * beta * scale) with 31 fraction bits,
+// or 0 if the distance is out of range. The layer has an 8-bit input. Errors name the layer.
 Result<std::array<int32_t, 256>> SoftmaxExpsOf(const LayerView& layer);
 
 }  // namespace intaglio::nn

@@ -107,8 +107,8 @@ class BytePoolRoutine final : public Routine {
   using Function = decltype(LineRoutines::largest);
 
   static constexpr int kMostTaps = LineRoutines::kMostTaps;  // of a window
-  // Of the rows of taps under a strip of windows: L1 holds them, with what becomes of them, for the
-  // next line of windows.
+  // The bytes of the rows of taps under a strip of windows. L1 holds so many, together with what is
+  // computed from them, until the next line of windows uses them again.
   static constexpr ptrdiff_t kStripBytes = 16 << 10;
   static constexpr ptrdiff_t kLeastStrip = 8;  // windows: columns are shared within a strip only
   // Narrower pixels are computed several at a time where they are dense, which saves more than a

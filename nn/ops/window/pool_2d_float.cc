@@ -37,7 +37,7 @@ class PoolRoutine final : public Routine {
   const WideRoutines* wide = nullptr;
 
  private:
-  // Of channels at once, so that what windows share stays in the first level of cache.
+  // So many channels are pooled at once that the pixels that windows share stay in L1.
   static constexpr int kBlock = 64;
 
   // `count` channels from `first` on.

@@ -134,7 +134,7 @@ struct Bilinear {
 
   ptrdiff_t out_line() const { return static_cast<ptrdiff_t>(x.size()) * channels; }
   const Tap<W>& RowTap(ptrdiff_t row) const { return y[static_cast<size_t>(row) % y.size()]; }
-  // Of an output row's image.
+  // Where the image of an output row starts.
   ptrdiff_t ImageStart(ptrdiff_t row) const {
     return row / static_cast<ptrdiff_t>(y.size()) * image;
   }
@@ -212,15 +212,16 @@ class BytesRoutine final : public Routine {
   Function function_;
 };
 
-// Of what lies above. Of a row or column twice, as beyond the image's sides, any weights of ten
-// bits do, whose sums are exact; those of float32 are rounded, unless they have few bits, too.
+// The weight of the upper row or column of a tap. Beyond the sides of an image both are the same
+// one. There, all weights of ten bits give the same result, because their sums are exact. Sums of
+// float32 are rounded unless the weights have few bits.
 double Fraction(const Tap<float>& tap) { return static_cast<double>(tap.weight_high); }
 double Fraction(const Tap<int32_t>& tap) {
   return tap.low == tap.high ? 0 : tap.weight_high / 1024.0;
 }
 
-// How many bits the weights of an axis have, one at least, where they are no more than ByteBlend
-// takes for lines; of weights of type W.
+// The number of bits, at least one, of the weights of an axis, which have the type W. Nothing if
+// they have more bits than ByteBlend takes for lines.
 template <class W>
 std::optional<int> BitsOf(const ResizeAxis& axis) {
   constexpr int kMostOutputs = 1 << 16;  // for the time that asking takes
@@ -237,9 +238,9 @@ std::optional<int> BitsOf(const ResizeAxis& axis) {
   return std::nullopt;
 }
 
-// Where weights have few bits, as those of images made two, four and eight times as large mostly
-// do: then neither float32 nor ten bits round anything, and integers give the same numbers. How
-// many bits each axis has.
+// The number of bits of the weights of each axis, if they are few. Images that are made two, four
+// or eight times as large mostly have such weights. Neither float32 nor ten bits round anything
+// then, so integers give the same numbers.
 struct FewBits {
   int y;
   int x;
