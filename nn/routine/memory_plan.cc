@@ -4,11 +4,9 @@
 #include <cstdint>
 #include <limits>
 #include <map>
-#include <numeric>
 #include <span>
 #include <string>
 #include <utility>
-#include <variant>
 
 #include "intaglio/gemm/bound_pipeline.h"
 #include "intaglio/nn/routine/concatenate_in_place.h"
