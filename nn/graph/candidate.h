@@ -1,5 +1,5 @@
-// The ways to compute the layers of an operator, in order: the first that accepts a layer is its
-// default (nn/routine/candidates.h).
+// The ways to compute the layers of an operator. They are a list in order: the first that accepts a
+// layer computes it by default (nn/routine/candidates.h).
 #ifndef INTAGLIO_NN_GRAPH_CANDIDATE_H_
 #define INTAGLIO_NN_GRAPH_CANDIDATE_H_
 
@@ -19,22 +19,24 @@ struct PreparedLayer;
 // candidates for one type differ.
 struct Candidate {
   const char* algorithm;
-  // Makes the routine, or says what is wrong with the layer. Called on layers that are accepted.
+  // Makes the routine, or says what is wrong with the layer. Only called if the candidate accepts
+  // the layer.
   Result<PreparedLayer> (*prepare)(const LayerView& layer, const LayerOptions& options);
-  // The types of the typed input that are accepted.
+  // The types that the typed input may have.
   TypeSet types = kAnyType;
-  // Says why a layer of these types is not accepted; null where it is. Without a function, every
-  // layer is.
+  // Says why the candidate does not accept a layer of these types, or returns null if it does. If
+  // there is no function, the candidate accepts every layer of these types.
   const char* (*why_not)(const LayerView& layer, const LayerOptions& options) = nullptr;
-  // The types for which results lie within bounds of the reference's. For others they are its bits.
+  // The types for which the results only lie within bounds of the reference's results. For all
+  // other types they are the same bits.
   TypeSet bounded = SetOf(Type::kFloat32);
-  // Names the type where it is not the typed input's, such as "hybrid".
+  // Stands in the name instead of the type of the typed input, such as "hybrid".
   const char* kind = nullptr;
   size_t typed_input = 0;
   const char* backend = "cpu";
 };
 
-// Either one candidate or a list that lives as long as the program.
+// Either one candidate or a list, which must live as long as the process.
 class Candidates {
  public:
   constexpr Candidates() = default;
@@ -53,7 +55,7 @@ class Candidates {
   size_t count_ = 0;
 };
 
-// A way that computes nothing: the reference's bits for every type.
+// A candidate that only moves elements, so its results are the reference's bits for every type.
 constexpr Candidate Moves(const char* algorithm,
                           Result<PreparedLayer> (*prepare)(const LayerView& layer,
                                                            const LayerOptions& options),

@@ -1,5 +1,5 @@
-// What a graph keeps of the computations with shapes that were done when it was made. With it, the
-// inputs can take other shapes (nn/passes/infer_shapes.h).
+// Some constants and parameters of a graph were computed from shapes when the graph was made. The
+// graph keeps here how, so that its inputs can take other shapes (nn/passes/infer_shapes.h).
 #ifndef INTAGLIO_NN_GRAPH_FOLDED_SHAPES_H_
 #define INTAGLIO_NN_GRAPH_FOLDED_SHAPES_H_
 
@@ -17,16 +17,16 @@ namespace intaglio::nn {
 // Makes a tensor a constant if it follows from constants. Returns whether it is one now.
 using FoldTensor = std::function<bool(TensorId)>;
 
-// A layer some of whose parameters were constants that follow from shapes, such as the new shape of
-// a RESHAPE that SHAPE and PACK compute.
+// How a layer got parameters from constants that follow from shapes. For example, SHAPE and PACK
+// compute the new shape of a RESHAPE.
 struct ParameterSource {
-  // Those of the layer before its parameters were taken from some of the inputs. Some output is
-  // still the layer's.
+  // The layer's inputs and outputs before its parameters were taken from some of the inputs. At
+  // least one output is still an output of the layer.
   std::vector<TensorId> inputs;
   std::vector<TensorId> outputs;
-  // Takes the parameters again. The layer comes with the inputs and outputs above. It gets its
-  // operator, and keeps the inputs and outputs that it has when it runs. Messages do not name the
-  // layer.
+  // Takes the parameters again. The caller passes the layer with the inputs and outputs above. The
+  // function sets its operator, and removes the inputs and outputs that no run needs. Messages do
+  // not name the layer.
   std::function<Status(Graph& graph, const FoldTensor& fold, Layer& layer)> take;
 };
 
@@ -35,18 +35,18 @@ struct FoldedShapes {
     size_t before = 0;  // the index in Graph::layers of the layer that follows
     Layer layer;
   };
-  // The layers that were removed although their results follow from shapes, in their order.
+  // The layers whose results follow from shapes and that were removed, in their order.
   std::vector<Folded> layers;
-  // How parameters were taken, of layers that were removed and of others.
+  // The sources of parameters of all layers, including those that were removed.
   std::vector<std::shared_ptr<const ParameterSource>> sources;
   // Tensors that only these layers and sources of parameters need. The graph has emptied them.
   std::vector<std::pair<TensorId, Tensor>> tensors;
-  // False in a part of a graph, which does not keep how its constants and parameters follow from
-  // shapes.
+  // False if the graph no longer knows how its constants and parameters follow from shapes, as in a
+  // part of a graph.
   bool complete = true;
 };
 
-// Those of a part of a graph.
+// For a graph that no longer knows how its constants and parameters follow from shapes.
 inline std::shared_ptr<const FoldedShapes> IncompleteShapes() {
   FoldedShapes shapes;
   shapes.complete = false;

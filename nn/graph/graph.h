@@ -13,9 +13,9 @@
 //   nested graph    a graph that a layer runs, as WHILE and IF do
 //   pass            a function from graph to graph (passes/)
 //   candidate       one of the ways to compute the layers of an operator (graph/candidate.h)
-//   routine         what a candidate makes for one layer, with all that it needs packed and computed
-//   prepared layer  a routine, and what the memory plan must know of it (routine/routine.h)
-//   arena           the memory of one instance for all tensors but constants
+//   routine         what a candidate makes for one layer, with all that it needs packed and
+//   computed prepared layer  a routine, and what the memory plan must know of it
+//   (routine/routine.h) arena           the memory of one instance for all tensors but constants
 //   block           a part of the arena; tensors that never live at once may share its bytes
 //   memory plan     where each tensor and each layer's scratch lies in the arena
 //   program         a graph with its prepared layers and its memory plan (routine/program.h)
@@ -49,10 +49,10 @@ struct Layer {
   Operator op;
   std::vector<TensorId> inputs;
   std::vector<TensorId> outputs;
-  // Names the layer in messages, as in "CONV_2D #3 'MobilenetV1/Conv2d_0'". Where empty, it is made
-  // from the operator, the position and the first output's name.
+  // Names the layer in messages, as in "CONV_2D #3 'MobilenetV1/Conv2d_0'". If it is empty, LabelOf
+  // makes one from the operator, the position and the name of the first output.
   std::string label;
-  // Where empty, TFLite's rules hold (LayerView::numerics).
+  // If there is no value, TFLite's rules hold (LayerView::numerics).
   std::optional<Numerics> numerics = std::nullopt;
 };
 
@@ -71,19 +71,23 @@ struct Graph {
 // TFLite's name of an operator, such as "CONV_2D".
 const char* NameOf(const Operator& op);
 
-// The layer's label, or one made as said above.
+// The layer's label or, if that is empty, one that is made (Layer::label).
 std::string LabelOf(const Graph& graph, size_t layer);
 
-// The shapes of a layer's outputs, from its parameters and the shapes of its inputs (those of its
-// outputs are not read). Checks all that decides them: number of inputs, ranks, strides, axes,
-// channels. The message starts with the label. Only for tensor ids in range.
+// Returns the shapes of a layer's outputs. They follow from its parameters and the shapes of its
+// inputs. Checks everything that decides them: number of inputs, ranks, strides, axes, channels. An
+// error starts with the layer's label. All tensor ids must be in range.
 Result<std::vector<Shape>> InferShapes(const Graph& graph, size_t layer);
 
-// Checks what holds for every graph: tensor ids in range, sizes that fit, constants as long as
-// their shape says, one zero point per scale, no NaN, infinite or negative scale, every tensor
-// written once and before it is read, no layer that writes what it reads or a constant, and the
-// output shapes of InferShapes. Model::Prepare calls it, and checks there what a layer needs of the
-// types and quantizations it uses.
+// Checks what every graph must fulfil:
+//  - tensor ids are in range;
+//  - sizes can be counted, and constants are as long as their shapes say;
+//  - each scale has a zero point, and no scale is NaN, infinite or negative;
+//  - every tensor is written once, before it is read;
+//  - no layer writes a constant, or a tensor that it reads;
+//  - the outputs of layers have the shapes of InferShapes.
+// Model::Prepare calls it. The types and quantizations that a layer needs are checked later, when
+// the layer is prepared.
 Status Validate(const Graph& graph);
 
 }  // namespace intaglio::nn

@@ -14,7 +14,7 @@ class LayerView {
  public:
   LayerView(const Graph& graph, size_t index) : graph_(&graph), index_(index) {}
 
-  // The parameters. Only for the operator that the layer has.
+  // The parameters. Op must be the operator that the layer has.
   template <class Op>
   const Op& op() const {
     return *layer().op.As<Op>();

@@ -1,4 +1,4 @@
-// What a model has taken of its limits.
+// Counts the bytes that a model has taken of its memory limit.
 #ifndef INTAGLIO_NN_GRAPH_LEDGER_H_
 #define INTAGLIO_NN_GRAPH_LEDGER_H_
 
@@ -11,7 +11,7 @@
 
 namespace intaglio::nn {
 
-// What has been taken so far. Several threads may charge a ledger at once.
+// Several threads may charge a ledger at once.
 class Ledger {
  public:
   // `model_bytes` is the size of the file, or of the constants.
@@ -20,7 +20,7 @@ class Ledger {
   // Charges memory before it is allocated. An error charges nothing, and says how much was wanted
   // and how much may be taken.
   Status Charge(size_t bytes);
-  // Returns memory that was charged and is free again, or was not needed.
+  // Returns bytes that were charged and are free again, or were not needed.
   void Return(size_t bytes) { taken_ -= bytes; }
 
   // What is taken now, and the most that may be taken.

@@ -13,7 +13,7 @@ struct NestedGraph {
   const Graph* graph;
 };
 
-// None for most operators. A graph may be null where the operator has not been validated.
+// Most operators have none. A graph may be null if nobody has validated the operator.
 std::vector<NestedGraph> NestedGraphsOf(const Operator& op);
 
 }  // namespace intaglio::nn

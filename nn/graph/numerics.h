@@ -1,5 +1,5 @@
-// How the sums of a layer's products become its outputs. Formats differ in it, so it is data of the
-// layer: a reader sets it, the routines follow it.
+// How the sums of a layer's products become its outputs. The rules of formats differ, so they are
+// data of the layer: a reader sets them, and the routines follow them.
 #ifndef INTAGLIO_NN_GRAPH_NUMERICS_H_
 #define INTAGLIO_NN_GRAPH_NUMERICS_H_
 
@@ -31,10 +31,10 @@ struct Numerics {
   bool float32_scales = false;
   // A bias must have the scale of the products, up to a fiftieth of an output step.
   bool checks_bias_scale = false;
-  // What int16 inputs are summed in, bias included. Sums of 8-bit inputs are int32.
+  // The type of the sums of int16 inputs, bias included. Sums of 8-bit inputs are int32.
   Accumulator accumulator = Accumulator::kInt64;
-  // Bounds of the outputs, in their own numbers, besides those of their type and of the activation.
-  // Only for kFloatHalfEven.
+  // Bounds of the quantized outputs, in addition to those of their type and of the activation. Only
+  // for kFloatHalfEven.
   int32_t clamp_min = std::numeric_limits<int32_t>::min();
   int32_t clamp_max = std::numeric_limits<int32_t>::max();
 

@@ -1,8 +1,7 @@
 // What is known of an operator: a row, and the parameters of one layer.
 //
 // A type T of parameters is an operator if it has a member `static const OperatorRow kRow`. There
-// is no list of operators: whoever names T, such as a reader of files or a user's program, brings
-// its row along.
+// is no list of all operators: a program has the rows of those operators that its code names.
 #ifndef INTAGLIO_NN_GRAPH_OPERATOR_ROW_H_
 #define INTAGLIO_NN_GRAPH_OPERATOR_ROW_H_
 
@@ -36,9 +35,9 @@ struct MatrixCounts {
 struct Packing {
   // Null: the operator packs none.
   MatrixCounts (*matrices)(const LayerView& layer, const Tensor& constant) = nullptr;
-  bool packs_activations = false;  // in each run, where they stand in the place of weights
+  bool packs_activations = false;  // each run packs weights that are activations
   bool to_float32 = false;
-  int64_t copies = 1;  // the most of one element
+  int64_t copies = 1;  // the most copies of one element
 };
 
 struct OperatorRow {
@@ -47,31 +46,33 @@ struct OperatorRow {
   size_t max_inputs;
   // The types of input 0. Every other type follows from it or is the operator's own business.
   TypeSet types;
-  // Returns the output shapes, from the parameters and the input shapes. Called with a right number
-  // of inputs, of which the first min_inputs are present.
+  // Returns the output shapes, from the parameters and the input shapes. Only called if the number
+  // of inputs is right and the first min_inputs are present.
   ShapesResult (*infer)(const LayerView& layer);
-  // The ways to compute a layer, in order. They see layers of graphs that passed Validate, with
-  // input 0 of one of the types.
+  // The ways to compute a layer, in order. They only see layers of graphs that passed Validate, and
+  // whose input 0 has one of the types above.
   Candidates candidates;
-  // What else a user must know, for lists of operators.
+  // What else a user must know. Lists of operators show it.
   const char* remark = "";
   // The inputs that are weights, biases and the like: bit i is input i. Some routines take only
   // constants as these inputs; others are faster with constants.
   uint32_t parameters = 0;
-  // Says why the layer computes in floating point although none of its tensors does; empty where it
-  // does not. Null: it never does.
+  // Says why the layer computes in floating point although none of its tensors is float32. The text
+  // is empty if it does not. Null: it never does.
   std::string (*forces_float)(const LayerView& layer) = nullptr;
   // TFLite's rules for the sums of a layer. Null: the operator has no sums of products, or TFLite
   // treats them as Numerics says. Only for layers whose shapes have been inferred.
   Numerics (*numerics)(const LayerView& layer) = nullptr;
-  // Lists the graphs inside of the operator. Null: there are none.
+  // Lists the graphs inside the operator. Null: there are none.
   std::vector<NestedGraph> (*nested_graphs)(const Operator& op) = nullptr;
   // The values of the inputs do not matter, only their shapes.
   bool reads_only_shapes = false;
   Packing packing = {};
-  // Bounds the bytes of lists that the routine makes; null: only those of every layer.
+  // Bounds the bytes of lists whose lengths follow from shapes, which the routine makes. Null: it
+  // makes none.
   int64_t (*list_bytes)(const LayerView& layer) = nullptr;
-  // Counts the steps of a run besides multiply-accumulates and one step per element; null: none.
+  // Counts the steps of a run besides multiply-accumulates and one step per element. Null: there
+  // are none.
   int64_t (*extra_work)(const LayerView& layer) = nullptr;
 };
 

@@ -48,19 +48,20 @@ struct Tensor {
   size_t data_bytes = 0;  // what `data` points to; must equal the size that type and shape tell
   std::shared_ptr<const void> owner;
 
-  // Keeps its elements from one run of an instance to the next. They start as `data`, as long as a
-  // constant's, or, where that is null, as the zero point where the type is int8, else as 0. Only
-  // the recurrent operators and ASSIGN_VARIABLE write the variables among their inputs.
+  // Keeps its elements from one run of an instance to the next. `data`, if it is not null, holds
+  // their first values, in the form of a constant's. Otherwise they start as the zero point if the
+  // type is int8, else as 0. Only the recurrent operators and ASSIGN_VARIABLE write the variables
+  // among their inputs.
   bool variable = false;
 };
 
-// The number of elements, and of bytes. An error, without a name, where a dimension is negative or
-// the product does not fit 2^62 - 1 bytes (sizes of 2^31 and more elements are legal here;
-// operators that cannot count so far refuse them).
+// The number of elements, and of bytes. It is an error if a dimension is negative, or if there are
+// more elements or bytes than memory can hold. 2^31 and more elements are legal here; operators
+// that cannot count so far refuse them. Errors name no tensor.
 Result<int64_t> CountElements(const Shape& shape);
 Result<size_t> CountBytes(const Shape& shape, Type type);
 
-// Bytes of a line of the last dimension; of a scalar, its own.
+// The bytes of a line of the last dimension. A scalar is one line.
 ptrdiff_t LineBytes(const Tensor& tensor);
 
 // "[1, 224, 224, 3]"

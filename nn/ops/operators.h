@@ -1,5 +1,5 @@
-// Every operator: one small struct of parameters each. A layer says what is computed; how it is
-// computed is a routine's business.
+// Every operator is one small struct of parameters. A layer says what is computed, and a routine
+// decides how.
 //
 // A struct holds whatever fixes shapes or constants of the arithmetic as plain values: an importer
 // resolves parameters that a file stores as constant tensors (paddings, axes, new shapes), so the

@@ -20,16 +20,17 @@ struct CandidateInfo {
   std::string why_not;  // empty: the candidate accepts the layer
 };
 
-// In order: without a choice, the first that accepts the layer is taken.
+// Describes the candidates in their order. Without a choice, the first that accepts the layer is
+// taken.
 std::vector<CandidateInfo> ListCandidates(std::span<const Candidate> candidates,
                                           const LayerView& layer, const LayerOptions& options);
 
-// The candidate named options.routine or, if that is empty, the first that accepts the layer. The
-// error lists the candidates and why they were not taken.
+// Returns the candidate named options.routine or, if that is empty, the first that accepts the
+// layer. An error lists the candidates and why none of them was taken.
 Result<const Candidate*> ChooseCandidate(std::span<const Candidate> candidates,
                                          const LayerView& layer, const LayerOptions& options);
 
-// The routine of a candidate, with its name.
+// Makes the routine of a candidate, and gives it the candidate's name.
 Result<PreparedLayer> PrepareCandidate(const Candidate& candidate, const LayerView& layer,
                                        const LayerOptions& options);
 

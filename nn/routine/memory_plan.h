@@ -12,9 +12,9 @@
 
 namespace intaglio::nn {
 
-// The plan of a graph. Tensors that are aliases of each other, or take each other's memory in
-// place, share one block; so do the result of a concatenation and the operands that lie in it, and
-// the scratch of layers that hold one form of an input there, where that costs no memory.
+// The plan of a graph. Tensors share one block if one is an alias of the other or takes its memory
+// in place. If that costs no memory, these share one, too: the result of a concatenation and its
+// operands, and the scratch of layers that use the same form of an input.
 struct MemoryPlan {
   static constexpr int kNoBlock = -1;
 
@@ -40,8 +40,8 @@ struct MemoryPlan {
 Result<MemoryPlan> PlanMemory(const Graph& graph, const std::vector<PreparedLayer>& layers,
                               bool keep_all);
 
-// Roughly what the packed constants of a graph will take; the same and, where it is not large
-// itself, the arena. Only for graphs that passed Validate.
+// Estimates the bytes of a graph's packed constants. EstimateBytes adds the arena, unless that is
+// large itself. Only for graphs that passed Validate.
 size_t ConstantBytes(const Graph& graph);
 size_t EstimateBytes(const Graph& graph);
 

@@ -1,5 +1,5 @@
-// A graph with the routines and the memory plan to run it: what a model is made of, and what a
-// layer that holds graphs of its own makes of each.
+// A graph with the routines and the memory plan to run it. A model has one, and so has each graph
+// inside a layer.
 #ifndef INTAGLIO_NN_ROUTINE_PROGRAM_H_
 #define INTAGLIO_NN_ROUTINE_PROGRAM_H_
 
@@ -20,7 +20,7 @@ namespace intaglio::nn {
 class Ledger;
 struct Limits;
 
-// Where the layers of a program find their tensors in one arena.
+// The addresses of all tensors of a program's layers in one arena.
 struct Addresses {
   const void** reads = nullptr;  // [Program::read_count()]
   void** writes = nullptr;       // [Program::write_count()]
@@ -47,22 +47,23 @@ class Program {
   int64_t work() const;
   int64_t round_work() const;
 
-  // Where a tensor lies in an arena; null for what nothing writes.
+  // Where a tensor lies in an arena, or null if nothing writes it.
   std::byte* Address(std::byte* arena, TensorId id) const;
   // The elements of a tensor, of a constant too; null for kNoTensor.
   const void* Read(std::byte* arena, TensorId id) const;
 
   size_t read_count() const { return read_count_; }
   size_t write_count() const { return write_count_; }
-  // `moved` gives, for each tensor, where it lies instead of in the arena, or null. It is empty if
-  // no tensor is moved.
+  // Sets the addresses. `moved` gives, for each tensor, its address outside the arena, or null if
+  // it lies in the arena. `moved` may be empty.
   void Bind(std::byte* arena, const Addresses& to, std::span<std::byte* const> moved = {}) const;
-  // `rounds_left`: as of RunArguments.
+  // `rounds_left` is that of RunArguments.
   Status RunLayer(size_t layer, Context& context, const Addresses& addresses,
                   int64_t& rounds_left) const;
 
  private:
-  // What a run needs of a layer, side by side: of a small network most that is read is far apart.
+  // What a run needs of a layer. It lies side by side, because a small network spends much of its
+  // time on reads from memory that is far apart.
   struct Place {
     const Routine* routine;
     size_t read;  // of its Addresses, the first

@@ -33,8 +33,8 @@ std::shared_ptr<const Routine> RoutineOf(Body body) {
   return std::make_shared<const BodyRoutine<Body>>(std::move(body));
 }
 
-// f(T()) for the T of Ts that is the element type; a default result where it is none of them. The
-// elements of bool tensors are bytes here, whose value may be any.
+// Returns f(T()) for the T of Ts that is the element type, or a default result if none of them is.
+// The elements of bool tensors are bytes of any value.
 template <class... Ts, class Function>
 auto VisitType(Type type, const Function& f) {
   std::common_type_t<decltype(f(Ts()))...> result{};

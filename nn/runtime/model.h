@@ -30,8 +30,9 @@ struct RoutineChoice {
 };
 
 struct PrepareOptions {
-  int threads = 1;  // that prepare the layers and run them, the caller's among them
-  // Does so through the caller's pool instead of threads of our own.
+  // The number of threads that prepare the layers and run them, including the caller's.
+  int threads = 1;
+  // Runs them in the caller's pool instead of threads of our own.
   ParallelFor parallel_for = {};
   // The GEMM kernel for all layers (`intaglio cpu` lists them). Empty: the best for this CPU.
   std::string kernel = {};
@@ -88,8 +89,9 @@ struct Placement {
   size_t bytes = 0;  // from the first to the last
   int first = 0;
   int last = 0;
-  // Not 0 of a tensor that lies inside the result of a concatenation line by line: bytes from one
-  // line of its last dimension to the next. Between them lies what belongs to others.
+  // If this is not 0, the tensor lies line by line inside the result of a concatenation. It is the
+  // number of bytes from one line of its last dimension to the next. The bytes between belong to
+  // other tensors.
   size_t stride = 0;
 };
 
@@ -99,7 +101,7 @@ struct LayerInfo {
   std::string operator_name;  // "CONV_2D"
   std::string routine;        // "cpu:qint8/gemm"
   std::string kernel = {};    // the micro-kernel of a packed layer, else empty
-  int64_t macs = 0;           // multiply-accumulates of one run; of a loop, of one round
+  int64_t macs = 0;           // multiply-accumulates of one run; a loop counts one round
   int64_t work = 0;           // steps of all kinds, as Limits::max_work counts them
   size_t constant_bytes = 0;  // packed weights, tables, multipliers
   size_t scratch_bytes = 0;   // in the arena, during this layer; others may have the same
@@ -169,9 +171,8 @@ class Model {
   // Like Run, but on the bound buffers and the memory of InputData and OutputData.
   Status RunBound(std::span<std::chrono::nanoseconds> layer_times = {});
 
-  // The layers alone, on whatever the arena holds, and without waiting for a backend that only
-  // enqueues: to be timed. Inputs may have been overwritten by a run before: the results mean
-  // nothing.
+  // Runs the layers alone, so that a caller can time them. They run on whatever the arena holds, so
+  // the results mean nothing. A backend that only enqueues is not waited for.
   Status RunLayersForTiming();
 
   // Runs once on zeros, so that Run finds all that it needs, and resets the state. Bound buffers
@@ -215,8 +216,9 @@ class Model {
   size_t max_bytes() const;
   int64_t work() const;
 
-  // The elements of a tensor after a run: constants, outputs of the graph, and with
-  // keep_all_tensors everything; else null. In the backend's memory, but for constants.
+  // The elements of a tensor after a run, in the backend's memory. Only for constants, which lie in
+  // the host's memory, variables and outputs of the graph, and with keep_all_tensors for all
+  // tensors. Null for the rest.
   const void* TensorData(TensorId tensor) const;
 
  private:

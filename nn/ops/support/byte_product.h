@@ -12,7 +12,7 @@ struct ByteProduct {
   LineOutput output;
 };
 
-// Of a MUL whose inputs and output are of one 8-bit type. Errors name the layer.
+// The product of a MUL whose inputs and output have one 8-bit type. Errors name the layer.
 Result<ByteProduct> ByteProductOf(const LayerView& layer);
 
 }  // namespace intaglio::nn

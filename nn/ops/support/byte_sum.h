@@ -14,8 +14,8 @@ struct ByteSum {
   LineOutput output;
 };
 
-// Of a layer whose inputs and output are of one 8-bit type; `sign` is -1 for SUB. Errors name the
-// layer.
+// The sum of a layer whose inputs and output have one 8-bit type. `sign` is 1 for ADD, and -1 for
+// SUB. Errors name the layer.
 Result<ByteSum> ByteSumOf(const LayerView& layer, Activation activation, int sign);
 
 }  // namespace intaglio::nn

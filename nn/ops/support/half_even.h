@@ -19,10 +19,10 @@ struct HalfEvenQuantizer {
   Range clamp;
 };
 
-// Of numbers of 8 bits, int8 or uint8 as the clamp says.
+// Quantizes to numbers of 8 bits, which are int8 or uint8 as the clamp says.
 using QuantizeHalfEvenBytes = void (*)(const HalfEvenQuantizer& q, const float* x, ptrdiff_t count,
                                        uint8_t* to);
-// That of vectors such as the kernel of this name uses, which must be usable here.
+// The function with vectors as wide as those of the kernel of this name, which this CPU must have.
 QuantizeHalfEvenBytes QuantizeHalfEvenBytesOf(std::string_view kernel);
 
 int32_t QuantizeHalfEven(const HalfEvenQuantizer& q, float x);

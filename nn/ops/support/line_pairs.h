@@ -68,7 +68,8 @@ void Repeat(const LineOperand<T>& x, ptrdiff_t begin, ptrdiff_t count, T* repeat
   }
 }
 
-// f(line) for [begin, end) of a line. Of operands that repeat, f takes but single numbers b.
+// Calls f(line) for [begin, end) of a line. f itself takes no repeating operand but a single number
+// as b; all others are written out for it.
 template <class T, class Function>
 void RunLine(const Function& f, const LineOperand<T>& a, const LineOperand<T>& b, T* out,
              ptrdiff_t begin, ptrdiff_t end) {

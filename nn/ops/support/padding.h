@@ -13,9 +13,8 @@ struct Extent {
 
 // How a window meets the border, per spatial dimension, with e = (kernel - 1) * dilation + 1:
 //   kValid     out = (in - e) / stride + 1, no padding;
-//   kSame      out = ceil(in / stride); the total padding max(0, (out - 1) * stride + e - in) is
-//   split
-//              with the odd element at the bottom and right (TensorFlow's rule);
+//   kSame      out = ceil(in / stride). The total padding max(0, (out - 1) * stride + e - in) is
+//              halved, and an odd element goes to the bottom or right (TensorFlow's rule);
 //   kExplicit  the four numbers below.
 struct Padding {
   enum class Kind : uint8_t { kValid, kSame, kExplicit };

@@ -21,7 +21,8 @@ struct Range {
   int32_t min = 0;
   int32_t max = 0;
 };
-// Of int8, uint8, int16 or int32. Inline: it stands in loops over elements.
+// The type is int8, uint8, int16 or int32. The function is inline because loops over elements call
+// it.
 constexpr Range RangeOf(Type type) {
   switch (type) {
     case Type::kInt8:

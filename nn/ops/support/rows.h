@@ -34,7 +34,7 @@ template <size_t kInput>
 const char* RefusesInt8Weights(const LayerView& layer, const LayerOptions&) {
   return layer.input(kInput).type == Type::kInt8 ? "the weights are int8" : nullptr;
 }
-// The first of them that there is.
+// The first of them that is not null.
 template <auto... kReasons>
 const char* FirstReason(const LayerView& layer, const LayerOptions& options) {
   const char* why_not = nullptr;

@@ -13,8 +13,8 @@ namespace intaglio::nn {
 class Table16 {
  public:
   int16_t operator()(int16_t x) const { return values_[static_cast<uint16_t>(x)]; }
-  // Of a function with f(0) = zero and f(-x) = mirror - f(x). For x > 0 it is by_exp(e), e being
-  // exp(-x) where x has kIntegers integer bits.
+  // Tabulates a function with f(0) = zero and f(-x) = mirror - f(x). For x > 0 it is
+  // by_exp(exp(-x)), where x has kIntegers integer bits.
   template <int kIntegers, class Function>
   void Fill(const Function& by_exp, int zero, int mirror) {
     int16_t* const values = values_.data();
@@ -31,10 +31,11 @@ class Table16 {
   std::array<int16_t, 65536> values_;
 };
 
-// Of numbers in units of 2^-12; results in units of 2^-15.
+// The logistic function of numbers in units of 2^-12. Results are in units of 2^-15.
 const Table16& LogisticTable();
 
-// Of numbers in units of 2^(integer_bits - 15), integer_bits in [0, 6].
+// tanh of numbers in units of 2^(integer_bits - 15), for integer_bits in [0, 6]. Results are in
+// units of 2^-15.
 const Table16& TanhTable(int integer_bits);
 
 }  // namespace intaglio::nn

@@ -62,7 +62,7 @@ struct WindowPixels {
 
 enum class PoolKind : uint8_t { kAverage, kLargest, kRootMeanSquare };
 
-// Of a depthwise filter, under which as many taps of neighbouring windows lie.
+// Neighbouring windows of a depthwise convolution whose taps inside the image are the same.
 struct WindowTaps : WindowPixels {
   const float* filter = nullptr;  // the first tap
   ptrdiff_t filter_row = 0;
@@ -116,8 +116,8 @@ struct WideRoutines {
   void (*normalize)(const RowNormalizer& n, const float* x, ptrdiff_t count, float* to);
 };
 
-// Of vectors such as the kernel of this name uses, which must be usable here; for an empty name,
-// such as every CPU has.
+// The routines with vectors as wide as those of the kernel of this name, which this CPU must have.
+// An empty name stands for vectors that every CPU has.
 const WideRoutines& WideRoutinesOf(std::string_view kernel);
 
 }  // namespace intaglio::nn
