@@ -1,10 +1,192 @@
 // Recurrent operators.
+#include <algorithm>
+#include <cctype>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "intaglio/nn/formats/onnx/rows.h"
+#include "intaglio/nn/graph/printable.h"
+#include "intaglio/nn/ops/recurrent/sequence.h"
 
 namespace intaglio::nn::onnx {
+namespace {
 
-std::span<const OnnxRow> RecurrentRows() { return {}; }
+// A function that a cell may apply, by its name in files, which may be written in any case. a and b
+// hold where a file gives none.
+struct NamedCurve {
+  const char* name;
+  Curve curve;
+  int parameters;  // that a file may give
+  float a = 0;
+  float b = 0;
+};
+
+constexpr NamedCurve kCurves[] = {
+    {"sigmoid", Curve::kSigmoid, 0},
+    {"tanh", Curve::kTanh, 0},
+    {"relu", Curve::kRelu, 0},
+    {"affine", Curve::kAffine, 2, 1, 0},
+    {"leakyrelu", Curve::kLeakyRelu, 1, 0.01f},
+    {"thresholdedrelu", Curve::kThresholdedRelu, 1, 1},
+    {"scaledtanh", Curve::kScaledTanh, 2, 1, 1},
+    {"hardsigmoid", Curve::kHardSigmoid, 2, 0.2f, 0.5f},
+    {"elu", Curve::kElu, 1, 1},
+    {"softsign", Curve::kSoftsign, 0},
+    {"softplus", Curve::kSoftplus, 0},
+};
+
+const NamedCurve* FindCurve(std::string name) {
+  std::transform(name.begin(), name.end(), name.begin(), [](char c) {
+    return static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  });
+  const auto* const found = std::find_if(std::begin(kCurves), std::end(kCurves),
+                                         [&](const NamedCurve& c) { return name == c.name; });
+  return found == std::end(kCurves) ? nullptr : found;
+}
+
+// The numbers of a list, one after the other, as the functions need them.
+class Numbers {
+ public:
+  explicit Numbers(std::vector<float> numbers) : numbers_(std::move(numbers)) {}
+  float Next(float otherwise) { return next_ < numbers_.size() ? numbers_[next_++] : otherwise; }
+
+ private:
+  std::vector<float> numbers_;
+  size_t next_ = 0;
+};
+
+std::vector<CellFunction> ReadFunctions(Translation& t, const std::vector<std::string>& usual,
+                                        size_t directions) {
+  std::vector<std::string> names = t.Strings("activations");
+  if (names.empty()) {
+    for (size_t d = 0; d < directions; ++d) names.insert(names.end(), usual.begin(), usual.end());
+  }
+  if (names.size() != usual.size() * directions) {
+    t.Invalid("has " + std::to_string(names.size()) + " activations; " +
+              std::to_string(usual.size() * directions) + " are needed");
+  }
+  Numbers alphas(t.Floats("activation_alpha"));
+  Numbers betas(t.Floats("activation_beta"));
+  std::vector<CellFunction> functions;
+  for (const std::string& name : names) {
+    const NamedCurve* const curve = FindCurve(name);
+    if (curve == nullptr) {
+      t.Refuse("the activation '" + ShortName(name) + "' is not supported");
+      return {};
+    }
+    functions.push_back({curve->curve, curve->parameters > 0 ? alphas.Next(curve->a) : curve->a,
+                         curve->parameters > 1 ? betas.Next(curve->b) : curve->b});
+  }
+  return functions;
+}
+
+SequenceDirection ReadDirection(Translation& t) {
+  const std::string direction = t.String("direction", "forward");
+  if (direction == "reverse") return SequenceDirection::kReverse;
+  if (direction == "bidirectional") return SequenceDirection::kBoth;
+  if (direction != "forward") t.Invalid("there is no direction '" + ShortName(direction) + "'");
+  return SequenceDirection::kForward;
+}
+
+// Weights [directions, rows, columns] as one matrix.
+TensorId Stacked(Translation& t, size_t input, size_t directions) {
+  const Shape shape = t.make.ShapeOf(t.in(input));
+  if (!t.make.ok()) return kNoTensor;
+  if (shape.size() != 3 || static_cast<size_t>(shape[0]) != directions) {
+    t.Invalid("input " + std::to_string(input) + " has the shape " + ToString(shape) + "; " +
+              std::to_string(directions) + " matrices are needed");
+    return kNoTensor;
+  }
+  const std::vector<int> rows = ToInts(t, {int64_t{shape[0]} * shape[1]}, "a dimension");
+  return t.make.ok() ? t.make.Reshaped(t.in(input), {rows[0], shape[2]}) : kNoTensor;
+}
+
+enum Input : size_t { kX, kW, kR, kBias, kLengths, kH, kC, kPeepholes };
+
+// Inputs whose first two axes are swapped where the batch comes first.
+std::vector<TensorId> ReadSequenceInputs(Translation& t, size_t directions, bool batch_first) {
+  const auto swapped = [&](TensorId id) {
+    const bool swap = batch_first && id != kNoTensor && t.make.RankOf(id) == 3;
+    return swap ? t.make.Transposed(id, {1, 0, 2}) : id;
+  };
+  std::vector<TensorId> inputs = {swapped(t.in(kX)),          Stacked(t, kW, directions),
+                                  Stacked(t, kR, directions), t.optional(kBias),
+                                  t.optional(kLengths),       swapped(t.optional(kH))};
+  if (t.has(kC)) inputs.push_back(swapped(t.in(kC)));
+  if (t.has(kPeepholes)) {
+    inputs.resize(kPeepholes, kNoTensor);
+    inputs.push_back(t.in(kPeepholes));
+  }
+  while (!inputs.empty() && inputs.back() == kNoTensor) inputs.pop_back();
+  return inputs;
+}
+
+// Weights are constants: the kernels want them packed.
+bool HasConstantWeights(Translation& t) {
+  for (const size_t i : {size_t{kW}, size_t{kR}, size_t{kBias}, size_t{kPeepholes}}) {
+    if (!t.make.ok()) return false;
+    if (!t.has(i) || t.make.IsConstant(t.in(i))) continue;
+    t.Refuse("weights '" + ShortName(t.node().input(static_cast<int>(i))) +
+             "' are not constant; only constant ones are supported");
+  }
+  return t.make.ok();
+}
+
+void ReadSequence(Translation& t, RecurrentSequence op, const std::vector<std::string>& usual) {
+  LayerMaker& make = t.make;
+  op.direction = ReadDirection(t);
+  const size_t directions = op.direction == SequenceDirection::kBoth ? 2 : 1;
+  op.functions = ReadFunctions(t, usual, directions);
+  op.clip = t.Float("clip", 0);
+  if (op.clip < 0) t.Invalid("clips at a number below 0");
+  const bool batch_first = t.Flag("layout", false);
+  if (!HasConstantWeights(t)) return;
+  const int64_t units = t.rank(kR) == 3 ? t.input(kR).shape[2] : 0;
+  if (t.Int("hidden_size", units) != units) {
+    return t.Invalid("has weights of " + std::to_string(units) + " units, but another hidden_size");
+  }
+  const std::vector<TensorId> inputs = ReadSequenceInputs(t, directions, batch_first);
+  if (!make.ok()) return;
+  const bool is_lstm = op.cell == SequenceCell::kLstm;
+  const std::vector<TensorId> y =
+      make.AddMany(std::move(op), inputs, std::vector<Type>(is_lstm ? 3 : 2, Type::kFloat32));
+  for (size_t i = 0; i < y.size(); ++i) {
+    if (!t.wants(i)) continue;
+    const std::vector<int> order = i == 0 ? std::vector{2, 0, 1, 3} : std::vector{1, 0, 2};
+    t.Set(i, batch_first ? make.Transposed(y[i], order) : y[i]);
+  }
+}
+
+void ReadLstm(Translation& t) {
+  RecurrentSequence op;
+  op.coupled = t.Flag("input_forget", false);
+  ReadSequence(t, op, {"sigmoid", "tanh", "tanh"});
+}
+
+void ReadGru(Translation& t) {
+  RecurrentSequence op;
+  op.cell = SequenceCell::kGru;
+  op.reset_after = t.Flag("linear_before_reset", false);
+  ReadSequence(t, op, {"sigmoid", "tanh"});
+}
+
+void ReadRnn(Translation& t) {
+  RecurrentSequence op;
+  op.cell = SequenceCell::kRnn;
+  ReadSequence(t, op, {"tanh"});
+}
+
+constexpr const char* kRemark = "constant weights";
+
+constexpr OnnxRow kRows[] = {
+    {"GRU", ReadGru, "float32", 1, kEver, kRemark},
+    {"LSTM", ReadLstm, "float32", 1, kEver, kRemark},
+    {"RNN", ReadRnn, "float32", 1, kEver, kRemark},
+};
+
+}  // namespace
+
+std::span<const OnnxRow> RecurrentRows() { return kRows; }
 
 }  // namespace intaglio::nn::onnx

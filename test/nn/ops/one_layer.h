@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -22,6 +23,7 @@ struct Given {
   Shape shape;
   std::vector<uint8_t> bytes;
   bool present = true;
+  bool constant = false;  // otherwise the model's input
 };
 
 inline Given Absent() { return {Type::kFloat32, {}, {}, false}; }
@@ -31,6 +33,10 @@ Given MakeGiven(Shape shape, const std::vector<T>& values) {
   std::vector<uint8_t> bytes(values.size() * sizeof(T));
   if (!bytes.empty()) std::memcpy(bytes.data(), values.data(), bytes.size());
   return {TypeOf<T>, std::move(shape), std::move(bytes)};
+}
+inline Given AsConstant(Given given) {
+  given.constant = true;
+  return given;
 }
 inline Given MakeBools(Shape shape, std::vector<uint8_t> values) {
   return {Type::kBool, std::move(shape), std::move(values)};
@@ -50,6 +56,14 @@ struct Got {
   }
 };
 
+inline void SetConstant(const std::vector<uint8_t>& bytes, Tensor& tensor) {
+  const auto owner = std::make_shared<const std::vector<uint8_t>>(bytes);
+  tensor.constant = true;
+  tensor.data = owner->data();
+  tensor.data_bytes = owner->size();
+  tensor.owner = owner;
+}
+
 // The graph of one layer, with outputs of these types.
 inline Result<Graph> GraphOf(const Operator& op, const std::vector<Given>& inputs,
                              const std::vector<Type>& types) {
@@ -63,7 +77,8 @@ inline Result<Graph> GraphOf(const Operator& op, const std::vector<Given>& input
   };
   for (const Given& input : inputs) {
     layer.inputs.push_back(input.present ? add(input.type, input.shape) : kNoTensor);
-    if (input.present) graph.inputs.push_back(layer.inputs.back());
+    if (input.constant) SetConstant(input.bytes, graph.tensors.back());
+    if (input.present && !input.constant) graph.inputs.push_back(layer.inputs.back());
   }
   for (const Type type : types) layer.outputs.push_back(add(type, {}));
   graph.outputs = layer.outputs;
@@ -85,7 +100,7 @@ inline Got RunLayer(const Operator& op, const std::vector<Given>& inputs,
   if (!model.ok()) return {model.status().message(), {}, {}};
   RawTensors raw;
   for (const Given& input : inputs) {
-    if (input.present) raw.push_back(input.bytes);
+    if (input.present && !input.constant) raw.push_back(input.bytes);
   }
   got.error = RunRaw(*model, raw, got.bytes);
   for (size_t i = 0; i < model->output_count(); ++i) got.shapes.push_back(model->output(i).shape);

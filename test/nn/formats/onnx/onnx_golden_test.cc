@@ -1,6 +1,6 @@
 // Models of ONNX against recorded outputs: the node tests of the standard, within the bounds that
 // they ask for, other forms of its operators, and quantized models, bit for bit
-// (record_node_tests.py, record_operators.py, record_quantized.py).
+// (record_node_tests.py, record_operators.py, record_quantized.py, record_recurrent.py).
 //
 // refused.txt names the cases that do not pass, each with the reason. A case that fails has to be
 // in the list, and one that passes must not be, so the list says what is missing. To write it anew:
@@ -33,7 +33,8 @@ namespace {
 
 const std::string kFolder = INTAGLIO_SOURCE_DIR "/test/nn/formats/onnx/";
 const std::string kList = kFolder + "refused.txt";
-constexpr const char* kFiles[] = {"node_tests.golden", "operators.golden", "quantized.golden"};
+constexpr const char* kFiles[] = {"node_tests.golden", "operators.golden", "quantized.golden",
+                                  "recurrent.golden"};
 
 // The names of the list: what is before the colon.
 std::set<std::string> ReadRefused() {
@@ -178,6 +179,8 @@ TEST(OnnxGolden, NodeTests) { ExpectCases("node_tests.golden"); }
 TEST(OnnxGolden, Operators) { ExpectCases("operators.golden"); }
 
 TEST(OnnxGolden, Quantized) { ExpectCases("quantized.golden"); }
+
+TEST(OnnxGolden, Recurrent) { ExpectCases("recurrent.golden"); }
 
 TEST(OnnxGolden, ListNamesCases) {
   std::set<std::string> unknown = ReadRefused();

@@ -1,0 +1,399 @@
+// One product makes the sums of x for all steps. Then each step multiplies the last h, in both
+// directions at once, and updates the states, which live in the outputs.
+#include "intaglio/nn/ops/recurrent/sequence.h"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "intaglio/nn/graph/cost.h"
+#include "intaglio/nn/ops/linear/linear.h"
+#include "intaglio/nn/ops/recurrent/cell.h"
+#include "intaglio/nn/ops/recurrent/directed_product.h"
+#include "intaglio/nn/ops/recurrent/sequence_cell.h"
+#include "intaglio/nn/ops/support/checks.h"
+#include "intaglio/nn/ops/support/parallel.h"
+#include "intaglio/nn/ops/support/rows.h"
+
+namespace intaglio::nn {
+namespace {
+
+enum Input : size_t { kX, kWeightsOfX, kWeightsOfH, kBiases, kLengths, kH, kC, kPeepholes };
+enum Output : size_t { kAllH, kLastH, kLastC };
+
+struct SequenceSizes {
+  int steps = 0;
+  int batch = 0;
+  int inputs = 0;
+  int units = 0;
+  int gates = 0;
+  int directions = 1;
+
+  int rows() const { return gates * units; }  // of W and R, per direction
+  int samples() const { return steps * batch; }
+  ptrdiff_t states() const { return ptrdiff_t{directions} * batch * units; }
+};
+
+int GatesOf(SequenceCell cell) {
+  return cell == SequenceCell::kRnn ? 1 : cell == SequenceCell::kGru ? 3 : 4;
+}
+
+// Functions of one direction.
+size_t FunctionsOf(SequenceCell cell) {
+  return cell == SequenceCell::kRnn ? 1 : cell == SequenceCell::kGru ? 2 : 3;
+}
+
+Status CheckShape(const LayerView& layer, size_t i, const Shape& shape) {
+  if (!layer.has_input(i) || layer.input(i).shape == shape) return {};
+  return layer.Invalid("input " + std::to_string(i) + " '" + layer.input(i).name +
+                       "' has the shape " + ToString(layer.input(i).shape) + ", not " +
+                       ToString(shape));
+}
+
+Status CheckInputs(const LayerView& layer, const SequenceSizes& s) {
+  const int all = s.directions * s.rows();
+  INTAGLIO_RETURN_IF_ERROR(CheckConstant(layer, kWeightsOfX, {all, s.inputs}));
+  INTAGLIO_RETURN_IF_ERROR(CheckConstant(layer, kWeightsOfH, {all, s.units}));
+  if (layer.has_input(kBiases)) {
+    INTAGLIO_RETURN_IF_ERROR(CheckConstant(layer, kBiases, {s.directions, 2 * s.rows()}));
+  }
+  INTAGLIO_RETURN_IF_ERROR(CheckShape(layer, kLengths, {s.batch}));
+  INTAGLIO_RETURN_IF_ERROR(CheckShape(layer, kH, {s.directions, s.batch, s.units}));
+  const bool is_lstm = layer.op<RecurrentSequence>().cell == SequenceCell::kLstm;
+  if (!is_lstm && (layer.has_input(kC) || layer.has_input(kPeepholes))) {
+    return layer.Invalid("has inputs that only an LSTM has");
+  }
+  INTAGLIO_RETURN_IF_ERROR(CheckShape(layer, kC, {s.directions, s.batch, s.units}));
+  if (!layer.has_input(kPeepholes)) return {};
+  return CheckConstant(layer, kPeepholes, {s.directions, 3 * s.units});
+}
+
+Result<SequenceSizes> SizesOf(const LayerView& layer) {
+  const RecurrentSequence& op = layer.op<RecurrentSequence>();
+  const Shape& x = layer.input(kX).shape;
+  const Shape& recurrent = layer.input(kWeightsOfH).shape;
+  if (x.size() != 3 || recurrent.size() != 2 || x[2] < 1 || recurrent[1] < 1) {
+    return layer.Invalid("an input of " + ToString(x) + " and weights of h of " +
+                         ToString(recurrent) + " make no sequences");
+  }
+  SequenceSizes s;
+  s.steps = x[0];
+  s.batch = x[1];
+  s.inputs = x[2];
+  s.units = recurrent[1];
+  s.gates = GatesOf(op.cell);
+  s.directions = op.direction == SequenceDirection::kBoth ? 2 : 1;
+  if (op.functions.size() != FunctionsOf(op.cell) * static_cast<size_t>(s.directions)) {
+    return layer.Invalid("has " + std::to_string(op.functions.size()) + " functions");
+  }
+  // So the numbers of rows and sums fit int.
+  const int64_t columns = int64_t{s.directions} * s.gates * s.units;
+  INTAGLIO_RETURN_IF_ERROR(CheckSizes(layer, std::max(1, s.batch), columns));
+  INTAGLIO_RETURN_IF_ERROR(CheckSizes(layer, int64_t{s.steps} * s.batch, columns));
+  INTAGLIO_RETURN_IF_ERROR(CheckInputs(layer, s));
+  return s;
+}
+
+struct Products {
+  DirectedProduct of_x;
+  DirectedProduct of_h;
+  // Of kGru without reset_after: the gate n, while of_h makes the others.
+  std::optional<DirectedProduct> of_reset_h;
+};
+
+class SequenceRoutine final : public Routine {
+ public:
+  SequenceRoutine(RecurrentSequence o, SequenceSizes s, Products p)
+      : op(std::move(o)), sizes(s), products(std::move(p)) {}
+
+  Status Run(const RunArguments& arguments) const override {
+    const State state = StateOf(arguments);
+    const Result<int> steps = CountSteps(state);
+    if (!steps.ok()) return steps.status();
+    Start(arguments, state);
+    const ptrdiff_t rows = sizes.rows();
+    products.of_x.Multiply(arguments.context,
+                           {static_cast<const float*>(arguments.inputs[kX]), 0, sizes.inputs},
+                           *steps * sizes.batch, {state.of_x, rows, rows * sizes.directions});
+    for (int step = 0; step < *steps; ++step) Step(arguments.context, state, step);
+    return {};
+  }
+
+  size_t ScratchBytes() const { return Divide(nullptr).bytes; }
+
+  const RecurrentSequence op;
+  const SequenceSizes sizes;
+  const Products products;
+  const float* peepholes = nullptr;
+
+ private:
+  struct State {
+    float* of_x;     // [steps, batch, directions, rows]
+    float* of_h;     // [directions, batch, rows]
+    float* reset_h;  // [directions, batch, units], as h and c
+    size_t bytes;
+    const int32_t* lengths;  // null: all of `steps`
+    float* all_h;
+    float* h;
+    float* c;
+  };
+
+  State Divide(std::byte* scratch) const {
+    ScratchDivider divider(scratch);
+    const auto rows = static_cast<size_t>(sizes.directions * sizes.rows());
+    State state{};
+    state.of_x = divider.Take<float>(static_cast<size_t>(sizes.samples()) * rows);
+    state.of_h = divider.Take<float>(static_cast<size_t>(sizes.batch) * rows);
+    if (products.of_reset_h)
+      state.reset_h = divider.Take<float>(static_cast<size_t>(sizes.states()));
+    state.bytes = divider.bytes();
+    return state;
+  }
+
+  State StateOf(const RunArguments& arguments) const {
+    State state = Divide(static_cast<std::byte*>(arguments.scratch));
+    if (arguments.inputs.size() > kLengths) {
+      state.lengths = static_cast<const int32_t*>(arguments.inputs[kLengths]);
+    }
+    state.all_h = static_cast<float*>(arguments.outputs[kAllH]);
+    state.h = static_cast<float*>(arguments.outputs[kLastH]);
+    if (op.cell == SequenceCell::kLstm) state.c = static_cast<float*>(arguments.outputs[kLastC]);
+    return state;
+  }
+
+  int LengthOf(const State& state, ptrdiff_t b) const {
+    return state.lengths == nullptr ? sizes.steps : state.lengths[b];
+  }
+
+  // The length of the longest sequence.
+  Result<int> CountSteps(const State& state) const {
+    int steps = 0;
+    for (ptrdiff_t b = 0; b < sizes.batch; ++b) {
+      const int length = LengthOf(state, b);
+      if (length < 0 || length > sizes.steps) {
+        return InvalidArgument("a sequence has the length " + std::to_string(length) + "; 0 to " +
+                               std::to_string(sizes.steps) + " are possible");
+      }
+      steps = std::max(steps, length);
+    }
+    return steps;
+  }
+
+  ptrdiff_t RowOfH(ptrdiff_t d, ptrdiff_t b) const { return (d * sizes.batch + b) * sizes.units; }
+  ptrdiff_t RowOfAllH(ptrdiff_t t, ptrdiff_t d, ptrdiff_t b) const {
+    return ((t * sizes.directions + d) * sizes.batch + b) * sizes.units;
+  }
+
+  // The first states, and the zeros behind the ends.
+  void Start(const RunArguments& arguments, const State& state) const {
+    SetFirst(arguments, kH, state.h);
+    if (state.c != nullptr) SetFirst(arguments, kC, state.c);
+    for (ptrdiff_t b = 0; b < sizes.batch; ++b) {
+      const int length = LengthOf(state, b);
+      for (ptrdiff_t d = 0; d < sizes.directions; ++d) {
+        for (ptrdiff_t t = length; t < sizes.steps; ++t) {
+          std::fill_n(state.all_h + RowOfAllH(t, d, b), sizes.units, 0.0f);
+        }
+        if (length > 0) continue;
+        std::fill_n(state.h + RowOfH(d, b), sizes.units, 0.0f);
+        if (state.c != nullptr) std::fill_n(state.c + RowOfH(d, b), sizes.units, 0.0f);
+      }
+    }
+  }
+
+  void SetFirst(const RunArguments& arguments, size_t input, float* to) const {
+    const bool is_given = input < arguments.inputs.size() && arguments.inputs[input] != nullptr;
+    if (!is_given) {
+      std::fill_n(to, sizes.states(), 0.0f);
+    } else {
+      std::copy_n(static_cast<const float*>(arguments.inputs[input]), sizes.states(), to);
+    }
+  }
+
+  void Step(Context& context, const State& state, int step) const {
+    const ptrdiff_t units = sizes.units;
+    const ptrdiff_t rows = sizes.rows();
+    const DirectedMatrix<float> sums{state.of_h, sizes.batch * rows, rows};
+    products.of_h.Multiply(context, {state.h, sizes.batch * units, units}, sizes.batch, sums);
+    if (products.of_reset_h) {
+      ForUnits(context, state, step, [](const CellParameters& cell, const CellStep& at, float*) {
+        ResetState(cell, at);
+      });
+      const DirectedMatrix<float> n{sums.data + 2 * units, sums.direction, sums.row};
+      products.of_reset_h->Multiply(context, {state.reset_h, sizes.batch * units, units},
+                                    sizes.batch, n);
+    }
+    ForUnits(context, state, step,
+             [](const CellParameters& cell, const CellStep& at, float* all_h) {
+               UpdateState(cell, at);
+               std::copy(at.h + at.begin, at.h + at.end, all_h + at.begin);
+             });
+  }
+
+  // Calls f(cell, at, its row of all h) for all units of the step, in parts that threads share.
+  template <class Function>
+  void ForUnits(Context& context, const State& state, int step, const Function& f) const {
+    constexpr ptrdiff_t kPart = 64;
+    constexpr ptrdiff_t kLeastParts = 4;  // of a thread
+    const ptrdiff_t parts = (sizes.units + kPart - 1) / kPart;
+    const ptrdiff_t count = parts * sizes.directions * sizes.batch;
+    ForParts(context, count, kLeastParts, [&](ptrdiff_t begin, ptrdiff_t end) {
+      for (ptrdiff_t i = begin; i < end; ++i) {
+        const ptrdiff_t b = i / parts % sizes.batch;
+        const ptrdiff_t d = i / parts / sizes.batch;
+        const int length = LengthOf(state, b);
+        if (step >= length) continue;
+        const ptrdiff_t t = IsReverse(d) ? length - 1 - step : step;
+        CellStep at = StepOf(state, t, d, b);
+        at.begin = i % parts * kPart;
+        at.end = std::min<ptrdiff_t>(at.begin + kPart, sizes.units);
+        f(CellOf(d), at, state.all_h + RowOfAllH(t, d, b));
+      }
+    });
+  }
+
+  bool IsReverse(ptrdiff_t d) const {
+    return d == 1 || op.direction == SequenceDirection::kReverse;
+  }
+
+  CellParameters CellOf(ptrdiff_t d) const {
+    CellParameters cell;
+    cell.op = &op;
+    cell.units = sizes.units;
+    cell.functions = op.functions.data() + static_cast<size_t>(d) * FunctionsOf(op.cell);
+    if (peepholes != nullptr) cell.peepholes = peepholes + d * 3 * sizes.units;
+    return cell;
+  }
+
+  CellStep StepOf(const State& state, ptrdiff_t t, ptrdiff_t d, ptrdiff_t b) const {
+    const ptrdiff_t rows = sizes.rows();
+    CellStep at;
+    at.of_x = state.of_x + ((t * sizes.batch + b) * sizes.directions + d) * rows;
+    at.of_h = state.of_h + (d * sizes.batch + b) * rows;
+    at.h = state.h + RowOfH(d, b);
+    if (state.c != nullptr) at.c = state.c + RowOfH(d, b);
+    if (state.reset_h != nullptr) at.reset_h = state.reset_h + RowOfH(d, b);
+    return at;
+  }
+};
+
+constexpr int kNewGate = 2;  // of kGru
+
+// Gate n of kGru multiplies R h by r, so its product with h has a bias of its own.
+bool HasOwnBias(const RecurrentSequence& op, int gate) {
+  return op.cell == SequenceCell::kGru && op.reset_after && gate == kNewGate;
+}
+
+// The biases of `count` gates from `first` on, in each direction: bias(w, r, gate) with those of
+// both products.
+template <class Function>
+std::vector<float> BiasesOf(const LayerView& layer, const SequenceSizes& s, int first, int count,
+                            const Function& bias) {
+  const auto all = static_cast<size_t>(s.directions) * static_cast<size_t>(count * s.units);
+  std::vector<float> biases(all, 0.0f);
+  if (!layer.has_input(kBiases)) return biases;
+  const auto* given = static_cast<const float*>(layer.input(kBiases).data);
+  float* to = biases.data();
+  for (int d = 0; d < s.directions; ++d, given += 2 * s.rows()) {
+    for (int row = first * s.units; row < (first + count) * s.units; ++row) {
+      *to++ = bias(given[row], given[s.rows() + row], row / s.units);
+    }
+  }
+  return biases;
+}
+
+Status CheckTypes(const LayerView& layer) {
+  for (size_t i = 0; i < layer.input_count(); ++i) {
+    if (!layer.has_input(i)) continue;
+    INTAGLIO_RETURN_IF_ERROR(
+        CheckType(layer, layer.input(i), i == kLengths ? Type::kInt32 : Type::kFloat32));
+  }
+  for (size_t i = 0; i < layer.layer().outputs.size(); ++i) {
+    INTAGLIO_RETURN_IF_ERROR(CheckType(layer, layer.output(i), Type::kFloat32));
+  }
+  return {};
+}
+
+Result<Products> MakeProducts(const LayerView& layer, const SequenceSizes& s,
+                              const LayerOptions& options) {
+  const RecurrentSequence& op = layer.op<RecurrentSequence>();
+  const auto make = [&](size_t input, int first, int count, const auto& bias) {
+    return DirectedProduct::Make(layer,
+                                 {input, s.directions, s.rows(), first * s.units, count * s.units},
+                                 BiasesOf(layer, s, first, count, bias), options);
+  };
+  Result<DirectedProduct> of_x = make(kWeightsOfX, 0, s.gates, [&](float w, float r, int gate) {
+    return HasOwnBias(op, gate) ? w : w + r;
+  });
+  if (!of_x.ok()) return of_x.status();
+  const auto own = [&](float, float r, int gate) { return HasOwnBias(op, gate) ? r : 0.0f; };
+  const bool resets_before = op.cell == SequenceCell::kGru && !op.reset_after;
+  Result<DirectedProduct> of_h = make(kWeightsOfH, 0, resets_before ? kNewGate : s.gates, own);
+  if (!of_h.ok()) return of_h.status();
+  Products products{std::move(*of_x), std::move(*of_h), std::nullopt};
+  if (!resets_before) return products;
+  Result<DirectedProduct> of_reset_h = make(kWeightsOfH, kNewGate, 1, own);
+  if (!of_reset_h.ok()) return of_reset_h.status();
+  products.of_reset_h = std::move(*of_reset_h);
+  return products;
+}
+
+Result<PreparedLayer> PrepareSequence(const LayerView& layer, const LayerOptions& options) {
+  const Result<SequenceSizes> sizes = SizesOf(layer);
+  if (!sizes.ok()) return sizes.status();
+  INTAGLIO_RETURN_IF_ERROR(CheckTypes(layer));
+  Result<Products> products = MakeProducts(layer, *sizes, options);
+  if (!products.ok()) return products.status();
+  PreparedLayer prepared;
+  for (const DirectedProduct* const product : {&products->of_x, &products->of_h}) {
+    prepared.constant_bytes += product->constant_bytes();
+  }
+  if (products->of_reset_h) prepared.constant_bytes += products->of_reset_h->constant_bytes();
+  const auto routine = std::make_shared<SequenceRoutine>(layer.op<RecurrentSequence>(), *sizes,
+                                                         std::move(*products));
+  if (layer.has_input(kPeepholes)) {
+    routine->peepholes = static_cast<const float*>(layer.input(kPeepholes).data);
+  }
+  prepared.macs = CountMacs({sizes->samples(), sizes->directions * sizes->rows()},
+                            int64_t{sizes->inputs} + sizes->units);
+  prepared.scratch_bytes = routine->ScratchBytes();
+  prepared.packed_inputs = 1 << kWeightsOfX | 1 << kWeightsOfH;
+  prepared.routine = routine;
+  return prepared;
+}
+
+ShapesResult InferSequence(const LayerView& layer) {
+  const Result<SequenceSizes> s = SizesOf(layer);
+  if (!s.ok()) return s.status();
+  const Shape state = {s->directions, s->batch, s->units};
+  std::vector<Shape> shapes = {{s->steps, s->directions, s->batch, s->units}, state};
+  if (layer.op<RecurrentSequence>().cell == SequenceCell::kLstm) shapes.push_back(state);
+  return shapes;
+}
+
+// The functions of the gates take as long as a few products each.
+int64_t WorkOfSequence(const LayerView& layer) {
+  constexpr int64_t kPerFunction = 16;
+  const Result<SequenceSizes> s = SizesOf(layer);
+  if (!s.ok()) return 0;
+  return kPerFunction * s->samples() * s->directions * (s->rows() + s->units);
+}
+
+}  // namespace
+
+constinit const OperatorRow RecurrentSequence::kRow = {
+    .name = "RECURRENT_SEQUENCE",
+    .min_inputs = 3,
+    .max_inputs = 8,
+    .types = kFloat,
+    .infer = InferSequence,
+    .candidates = Candidate{"steps", PrepareSequence},
+    .remark = "LSTM, GRU and RNN in both directions",
+    .parameters = 1 << kWeightsOfX | 1 << kWeightsOfH | 1 << kBiases | 1 << kPeepholes,
+    .packing = {.matrices = RowsAsChannels},
+    .extra_work = WorkOfSequence};
+
+}  // namespace intaglio::nn

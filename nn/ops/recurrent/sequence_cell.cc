@@ -1,0 +1,158 @@
+#include "intaglio/nn/ops/recurrent/sequence_cell.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace intaglio::nn {
+namespace {
+
+template <class Function>
+void ForEach(float* x, ptrdiff_t count, const Function& f) {
+  for (ptrdiff_t i = 0; i < count; ++i) x[i] = f(x[i]);
+}
+
+// The units of a step.
+class Units {
+ public:
+  Units(const CellParameters& cell, const CellStep& step) : cell_(cell), step_(step) {}
+
+  // The sums of a gate, those of h added to those of x.
+  float* Sum(ptrdiff_t gate) const {
+    float* const sum = Products(gate);
+    const float* const of_x = OfX(gate);
+    for (ptrdiff_t i = 0; i < count(); ++i) sum[i] += of_x[i];
+    return sum;
+  }
+  float* Products(ptrdiff_t gate) const { return step_.of_h + gate * cell_.units + step_.begin; }
+  const float* OfX(ptrdiff_t gate) const { return step_.of_x + gate * cell_.units + step_.begin; }
+  float* Of(float* row) const { return row + step_.begin; }
+
+  void AddPeephole(ptrdiff_t gate, float* sum) const {
+    if (cell_.peepholes == nullptr) return;
+    const float* const peephole = cell_.peepholes + gate * cell_.units + step_.begin;
+    const float* const c = Of(step_.c);
+    for (ptrdiff_t i = 0; i < count(); ++i) sum[i] += peephole[i] * c[i];
+  }
+
+  void Activate(size_t function, float* x) const {
+    const float bound = cell_.op->clip;
+    if (bound > 0) ForEach(x, count(), [=](float v) { return std::clamp(v, -bound, bound); });
+    ApplyTo(function, x);
+  }
+  void ApplyTo(size_t function, float* x) const { Apply(cell_.functions[function], x, count()); }
+
+  ptrdiff_t count() const { return step_.end - step_.begin; }
+
+ private:
+  const CellParameters& cell_;
+  const CellStep& step_;
+};
+
+void UpdateRnn(const Units& units, const CellStep& step) {
+  float* const sum = units.Sum(0);
+  units.Activate(0, sum);
+  std::copy_n(sum, units.count(), units.Of(step.h));
+}
+
+enum GruGate : ptrdiff_t { kUpdateGate, kResetGate, kNewGate };
+
+float* GruGateOf(const Units& units, GruGate gate) {
+  float* const sum = units.Sum(gate);
+  units.Activate(0, sum);
+  return sum;
+}
+
+// Without reset_after, ResetState has made z.
+void UpdateGru(const Units& units, const CellStep& step, bool reset_after) {
+  float* const n = units.Products(kNewGate);
+  const float* const z = reset_after ? GruGateOf(units, kUpdateGate) : units.Products(kUpdateGate);
+  if (reset_after) {
+    const float* const r = GruGateOf(units, kResetGate);
+    for (ptrdiff_t i = 0; i < units.count(); ++i) n[i] *= r[i];
+  }
+  units.Activate(1, units.Sum(kNewGate));
+  float* const h = units.Of(step.h);
+  for (ptrdiff_t i = 0; i < units.count(); ++i) h[i] = (1.0f - z[i]) * n[i] + z[i] * h[i];
+}
+
+enum LstmGate : ptrdiff_t { kInput, kOutput, kForget, kCell };  // as peepholes, which kCell has not
+
+void UpdateLstm(const Units& units, const CellStep& step, bool coupled) {
+  float* const c = units.Of(step.c);
+  float* const input = units.Sum(kInput);
+  units.AddPeephole(kInput, input);
+  units.Activate(0, input);
+  float* const forget = units.Sum(kForget);
+  if (coupled) {
+    for (ptrdiff_t i = 0; i < units.count(); ++i) forget[i] = 1.0f - input[i];
+  } else {
+    units.AddPeephole(kForget, forget);
+    units.Activate(0, forget);
+  }
+  float* const candidate = units.Sum(kCell);
+  units.Activate(1, candidate);
+  for (ptrdiff_t i = 0; i < units.count(); ++i) c[i] = forget[i] * c[i] + input[i] * candidate[i];
+  float* const output = units.Sum(kOutput);
+  units.AddPeephole(kOutput, output);
+  units.Activate(0, output);
+  float* const h = units.Of(step.h);
+  std::copy_n(c, units.count(), h);
+  units.ApplyTo(2, h);
+  for (ptrdiff_t i = 0; i < units.count(); ++i) h[i] *= output[i];
+}
+
+}  // namespace
+
+void Apply(const CellFunction& function, float* x, ptrdiff_t count) {
+  const float a = function.a;
+  const float b = function.b;
+  switch (function.curve) {
+    case Curve::kSigmoid:
+      return ForEach(x, count, [](float v) { return 1.0f / (1.0f + std::exp(-v)); });
+    case Curve::kTanh:
+      return ForEach(x, count, [](float v) { return std::tanh(v); });
+    case Curve::kRelu:
+      return ForEach(x, count, [](float v) { return v < 0 ? 0.0f : v; });
+    case Curve::kAffine:
+      return ForEach(x, count, [=](float v) { return a * v + b; });
+    case Curve::kLeakyRelu:
+      return ForEach(x, count, [=](float v) { return v < 0 ? a * v : v; });
+    case Curve::kThresholdedRelu:
+      return ForEach(x, count, [=](float v) { return v <= a ? 0.0f : v; });
+    case Curve::kScaledTanh:
+      return ForEach(x, count, [=](float v) { return a * std::tanh(b * v); });
+    case Curve::kHardSigmoid:
+      return ForEach(x, count, [=](float v) { return std::clamp(a * v + b, 0.0f, 1.0f); });
+    case Curve::kElu:
+      return ForEach(x, count, [=](float v) { return v < 0 ? a * std::expm1(v) : v; });
+    case Curve::kSoftsign:
+      return ForEach(x, count, [](float v) { return v / (1.0f + std::fabs(v)); });
+    case Curve::kSoftplus:
+      return ForEach(x, count, [](float v) {
+        return std::max(v, 0.0f) + std::log1p(std::exp(-std::fabs(v)));
+      });
+  }
+}
+
+void ResetState(const CellParameters& cell, const CellStep& step) {
+  const Units units(cell, step);
+  GruGateOf(units, kUpdateGate);
+  const float* const r = GruGateOf(units, kResetGate);
+  const float* const h = units.Of(step.h);
+  float* const to = units.Of(step.reset_h);
+  for (ptrdiff_t i = 0; i < units.count(); ++i) to[i] = r[i] * h[i];
+}
+
+void UpdateState(const CellParameters& cell, const CellStep& step) {
+  const Units units(cell, step);
+  switch (cell.op->cell) {
+    case SequenceCell::kRnn:
+      return UpdateRnn(units, step);
+    case SequenceCell::kGru:
+      return UpdateGru(units, step, cell.op->reset_after);
+    case SequenceCell::kLstm:
+      return UpdateLstm(units, step, cell.op->coupled);
+  }
+}
+
+}  // namespace intaglio::nn

@@ -1,0 +1,130 @@
+"""Records models of recurrent operators, and what ONNX Runtime makes of them.
+
+    python3 -m venv venv && venv/bin/pip install onnx==1.23.2 onnxruntime==1.32.0 numpy
+    venv/bin/python record_recurrent.py        # writes recurrent.golden beside itself
+
+The bound of a case is relative: outputs may differ by 1e-7 + bound * |recorded|, since the order of
+sums is free. golden_format.py describes the file.
+"""
+
+import itertools
+import sys
+from pathlib import Path
+
+import numpy as np
+from quantized_model import F32, I32, Model, run, set_types
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "ops" / "golden"))
+from golden_format import write_golden  # noqa: E402
+
+BOUND = 1e-3
+CASES = []
+STEPS, BATCH, INPUTS, UNITS = 5, 3, 4, 6
+GATES = {"LSTM": 4, "GRU": 3, "RNN": 1}
+
+
+def random(model, *shape):
+    return model.rng.uniform(-1, 1, shape).astype(F32)
+
+
+def record(model, outputs, bound=BOUND):
+    proto = model.proto(*outputs)
+    results = [np.asarray(result) for result in run(proto, model.feed)]
+    set_types(proto, results)
+    data = proto.SerializeToString(deterministic=True)
+    assert all(case[0] != model.name for case in CASES), model.name
+    CASES.append((model.name, data, "", bound, [(list(model.feed.values()), results)]))
+
+
+def optional_inputs(model, operator, directions, given):
+    """The inputs behind the weights: biases, lengths, first states, peepholes. `given` has a letter
+    for each: lower case for a constant, upper case for an input."""
+    values = {"b": random(model, directions, 2 * GATES[operator] * UNITS),
+              "l": model.rng.integers(0, STEPS, BATCH, endpoint=True).astype(I32),
+              "h": random(model, directions, BATCH, UNITS),
+              "c": random(model, directions, BATCH, UNITS),
+              "p": random(model, directions, 3 * UNITS)}
+    names = []
+    for letter, value in values.items():
+        if letter in given:
+            names.append(model.constant(value))
+        elif letter.upper() in given:
+            names.append(model.input(value))
+        else:
+            names.append("")
+    while names and not names[-1]:
+        names.pop()
+    return names
+
+
+def recurrent(operator, note, given="", direction="forward", wants=None, opset=19, **attributes):
+    """One node with constant weights. wants: the outputs that the file names."""
+    directions = 2 if direction == "bidirectional" else 1
+    rows = GATES[operator] * UNITS
+    name = "/".join(part for part in (operator, direction, given, note) if part)
+    model = Model(name, opset)
+    inputs = [model.input(random(model, STEPS, BATCH, INPUTS)),
+              model.constant(random(model, directions, rows, INPUTS)),
+              model.constant(random(model, directions, rows, UNITS))]
+    inputs += optional_inputs(model, operator, directions, given)
+    count = 3 if operator == "LSTM" else 2
+    results = model.node(operator, inputs, outputs=count, direction=direction, hidden_size=UNITS,
+                         **attributes)
+    wants = range(count) if wants is None else wants
+    for i in range(count):
+        if i not in wants:
+            model.nodes[-1].output[i] = ""
+    record(model, [results[i] for i in wants])
+
+
+def cells():
+    for operator, direction in itertools.product(GATES, ("forward", "reverse", "bidirectional")):
+        peepholes = "p" if operator == "LSTM" else ""
+        states = "HC" if operator == "LSTM" else "H"
+        for given in ("", "b", "bL", "b" + states, "bl" + states.lower() + peepholes):
+            recurrent(operator, "", given, direction)
+        recurrent(operator, "clip", "b" + peepholes, direction, clip=0.4)
+    for direction in ("forward", "bidirectional"):
+        recurrent("LSTM", "coupled", "bHCp", direction, input_forget=1)
+        recurrent("GRU", "reset_after", "bLH", direction, linear_before_reset=1)
+        recurrent("GRU", "reset_after_clip", "bH", direction, linear_before_reset=1, clip=0.3)
+
+
+def outputs():
+    for wants in ([0], [1], [2], [0, 2], [1, 2]):
+        recurrent("LSTM", f"outputs{wants}".replace(" ", ""), "bL", wants=wants)
+    for operator in ("GRU", "RNN"):
+        recurrent(operator, "outputs[1]", "b", wants=[1], opset=7)
+
+
+def functions():
+    numbers = {"Affine": (0.7, 0.2), "LeakyRelu": (0.3, None), "ThresholdedRelu": (0.4, None),
+               "ScaledTanh": (0.8, 0.6), "HardSigmoid": (0.3, 0.4), "Elu": (0.6, None)}
+    for name in ("Sigmoid", "Tanh", "Relu", "Softsign", "Softplus", *numbers):
+        alpha, beta = numbers.get(name, (None, None))
+        given = {"activation_alpha": [alpha]} if alpha else {}
+        if beta:
+            given["activation_beta"] = [beta]
+        recurrent("RNN", name, "bH", activations=[name], **given)
+        # ONNX Runtime's defaults of these are not those of the operators.
+        if alpha and name not in ("Affine", "ScaledTanh", "ThresholdedRelu"):
+            recurrent("RNN", name + "_default", "bH", activations=[name])
+    # Numbers belong to the functions that take some, in their order.
+    recurrent("LSTM", "several", "b", "bidirectional",
+              activations=["HardSigmoid", "tanh", "Elu", "SIGMOID", "LeakyRelu", "Affine"],
+              activation_alpha=[0.25, 0.5, 0.1, 0.9], activation_beta=[0.4, 0.05])
+    recurrent("GRU", "several", "b", "bidirectional",
+              activations=["HardSigmoid", "Softsign", "Sigmoid", "ScaledTanh"],
+              activation_alpha=[0.25, 0.5], activation_beta=[0.4, 0.7])
+
+
+def main():
+    for family in (cells, outputs, functions):
+        before = len(CASES)
+        family()
+        print(f"{family.__name__}: {len(CASES) - before}")
+    write_golden(Path(__file__).with_name("recurrent.golden"), CASES, version=2)
+
+
+if __name__ == "__main__":
+    main()
