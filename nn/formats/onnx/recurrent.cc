@@ -92,14 +92,13 @@ SequenceDirection ReadDirection(Translation& t) {
 // Weights [directions, rows, columns] as one matrix.
 TensorId Stacked(Translation& t, size_t input, size_t directions) {
   const Shape shape = t.make.ShapeOf(t.in(input));
-  if (!t.make.ok()) return kNoTensor;
   if (shape.size() != 3 || static_cast<size_t>(shape[0]) != directions) {
     t.Invalid("input " + std::to_string(input) + " has the shape " + ToString(shape) + "; " +
               std::to_string(directions) + " matrices are needed");
     return kNoTensor;
   }
   const std::vector<int> rows = ToInts(t, {int64_t{shape[0]} * shape[1]}, "a dimension");
-  return t.make.ok() ? t.make.Reshaped(t.in(input), {rows[0], shape[2]}) : kNoTensor;
+  return t.make.Reshaped(t.in(input), {rows[0], shape[2]});
 }
 
 enum Input : size_t { kX, kW, kR, kBias, kLengths, kH, kC, kPeepholes };
@@ -123,14 +122,12 @@ std::vector<TensorId> ReadSequenceInputs(Translation& t, size_t directions, bool
 }
 
 // Weights are constants: the kernels want them packed.
-bool HasConstantWeights(Translation& t) {
+void CheckConstantWeights(Translation& t) {
   for (const size_t i : {size_t{kW}, size_t{kR}, size_t{kBias}, size_t{kPeepholes}}) {
-    if (!t.make.ok()) return false;
     if (!t.has(i) || t.make.IsConstant(t.in(i))) continue;
     t.Refuse("weights '" + ShortName(t.node().input(static_cast<int>(i))) +
              "' are not constant; only constant ones are supported");
   }
-  return t.make.ok();
 }
 
 void ReadSequence(Translation& t, RecurrentSequence op, const std::vector<std::string>& usual) {
@@ -141,13 +138,12 @@ void ReadSequence(Translation& t, RecurrentSequence op, const std::vector<std::s
   op.clip = t.Float("clip", 0);
   if (op.clip < 0) t.Invalid("clips at a number below 0");
   const bool batch_first = t.Flag("layout", false);
-  if (!HasConstantWeights(t)) return;
+  CheckConstantWeights(t);
   const int64_t units = t.rank(kR) == 3 ? t.input(kR).shape[2] : 0;
   if (t.Int("hidden_size", units) != units) {
     return t.Invalid("has weights of " + std::to_string(units) + " units, but another hidden_size");
   }
   const std::vector<TensorId> inputs = ReadSequenceInputs(t, directions, batch_first);
-  if (!make.ok()) return;
   const bool is_lstm = op.cell == SequenceCell::kLstm;
   const std::vector<TensorId> y =
       make.AddMany(std::move(op), inputs, std::vector<Type>(is_lstm ? 3 : 2, Type::kFloat32));
