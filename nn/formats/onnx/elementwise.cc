@@ -135,7 +135,34 @@ void ReadClip(Translation& t) {
   t.Set(0, x);
 }
 
-void ReadPow(Translation& t) { t.Set(0, t.make.AddLike(Pow{}, {t.in(0), t.in(1)})); }
+template <class T>
+std::optional<double> First(const std::vector<T>& values) {
+  if (values.empty()) return std::nullopt;
+  return static_cast<double>(values[0]);
+}
+
+// The exponent of all elements of a tensor of float32, if it is known beforehand.
+std::optional<double> KnownExponent(Translation& t) {
+  LayerMaker& make = t.make;
+  const TensorId id = t.in(1);
+  if (make.At(t.in(0)).type != Type::kFloat32 || !make.IsConstant(id)) return std::nullopt;
+  if (Count(make.ShapeOf(id)) != 1 || make.RankOf(id) > make.RankOf(t.in(0))) return std::nullopt;
+  const Type type = make.At(id).type;
+  if (type == Type::kFloat32) return First(make.Floats(id, "the exponent"));
+  if (type != Type::kInt32 && type != Type::kInt64) return std::nullopt;
+  return First(make.Ints(id, "the exponent"));
+}
+
+// Squares and cubes are products, as in ONNX Runtime: exact roundings, and many times as fast.
+void ReadPow(Translation& t) {
+  const TensorId x = t.in(0);
+  const std::optional<double> exponent = KnownExponent(t);
+  if (exponent != 2.0 && exponent != 3.0) {
+    return t.Set(0, t.make.AddLike(Pow{}, {x, t.in(1)}));
+  }
+  const TensorId square = t.make.AddLike(Square{}, {x});
+  t.Set(0, exponent == 2.0 ? square : t.make.AddLike(Ieee<Mul>(), {square, x}));
+}
 
 void ReadGelu(Translation& t) {
   const bool approximate = t.String("approximate", "none") == "tanh";

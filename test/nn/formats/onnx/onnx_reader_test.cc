@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
@@ -11,6 +12,7 @@
 
 #include "intaglio/nn/formats/onnx/onnx.pb.h"
 #include "intaglio/nn/formats/onnx/reader.h"
+#include "intaglio/nn/ops/operators.h"
 #include "intaglio/nn/runtime/model.h"
 
 namespace intaglio::nn {
@@ -275,6 +277,31 @@ onnx::FunctionProto* AddFunction(ModelProto& model, const std::string& name) {
 void AddCall(google::protobuf::RepeatedPtrField<NodeProto>* to, const std::string& function,
              const std::string& input, const std::string& output) {
   AddNode(to, function, {input}, output)->set_domain("local");
+}
+
+TEST(OnnxReader, SquaresAndCubesAreProducts) {
+  for (const float exponent : {2.0f, 3.0f, 0.5f}) {
+    ModelProto model = Model1();
+    TensorProto* const tensor = model.mutable_graph()->add_initializer();
+    tensor->set_name("e");
+    tensor->set_data_type(TensorProto::FLOAT);
+    tensor->add_float_data(exponent);
+    AddNode(model.mutable_graph()->mutable_node(), "Pow", {"x", "e"}, "y");
+    const Result<Graph> graph = Import(model);
+    ASSERT_TRUE(graph.ok()) << graph.status().message();
+    const bool power = exponent == 0.5f;
+    EXPECT_EQ(graph->layers.size(), exponent == 3 ? 2u : 1u);
+    EXPECT_EQ(graph->layers[0].op.Is<Pow>(), power);
+    const std::vector<float> x = {1.1f, 0.3f, 7.7f, 1e30f};
+    const std::vector<float> y = ResultsOf(*graph, x);
+    ASSERT_EQ(y.size(), x.size());
+    for (size_t i = 0; i < x.size(); ++i) {
+      const float expected = power           ? std::pow(x[i], exponent)
+                             : exponent == 2 ? x[i] * x[i]
+                                             : x[i] * x[i] * x[i];
+      EXPECT_EQ(y[i], expected) << x[i];
+    }
+  }
 }
 
 TEST(OnnxReader, FunctionsAreInlined) {
