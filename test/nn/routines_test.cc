@@ -2,6 +2,7 @@
 // ask of them.
 #include <cstring>
 #include <memory>
+#include <random>
 #include <string>
 
 #include "intaglio/nn/routine/adapter.h"
@@ -104,6 +105,60 @@ TEST(Routines, AnyThatAcceptsCanBeChosen) {
     }
   }
   EXPECT_GE(chosen, 9);
+}
+
+// A filter [channels, 2, 3, 5] over x [2, 3, 4, 5], as far apart as `stride`.
+Graph MakeUpsampling(int channels, Extent stride, const Shape& shape) {
+  std::mt19937 random(3);
+  std::uniform_real_distribution<float> real(-1, 1);
+  const auto reals = [&](int count) {
+    std::vector<float> values(static_cast<size_t>(count));
+    for (float& value : values) value = real(random);
+    return values;
+  };
+  Builder b("upsampling");
+  const Value x = b.Input("x", Type::kFloat32, {2, 3, 4, 5}, {});
+  const Constant w = b.Const<float>("w", reals(channels * 30), {channels, 2, 3, 5});
+  const Constant bias = b.Const<float>("bias", reals(channels), {channels});
+  const TransposeConv op = {.shape = shape, .stride = stride, .activation = Activation::kRelu6};
+  b.Output(b.Layer(op, {x.id, w.id, bias.id}, Type::kFloat32, {}), "y");
+  Result<Graph> graph = b.Finish();
+  EXPECT_TRUE(graph.ok()) << graph.status().message();
+  return std::move(*graph);
+}
+
+std::vector<float> Upsample(Model& model) {
+  std::vector<float> x(120);
+  for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i * 37 % 101) / 32 - 1;
+  std::vector<float> y(static_cast<size_t>(*CountElements(model.output(0).shape)), 99);
+  const InputBuffer in[] = {MakeInput(x)};
+  const OutputBuffer out[] = {MakeOutput(y)};
+  EXPECT_TRUE(model.Run(in, out).ok());
+  return y;
+}
+
+TEST(Routines, TilesAreWhatScatteringMakes) {
+  for (const int channels : {1, 3, 16, 37}) {
+    for (const int threads : {1, 3}) {
+      const Graph graph = MakeUpsampling(channels, {2, 3}, {2, 6, 12, channels});
+      Result<Model> tiles = Model::Prepare(graph, {.threads = threads});
+      ASSERT_TRUE(tiles.ok()) << tiles.status().message();
+      EXPECT_EQ(tiles->layers()[0].routine, "cpu:float32/gemm");
+      Result<Model> scatter = Model::Prepare(graph, {.routines = {{"0", "cpu:float32/scatter"}}});
+      ASSERT_TRUE(scatter.ok()) << scatter.status().message();
+      EXPECT_EQ(Upsample(*tiles), Upsample(*scatter)) << channels;
+    }
+  }
+  // Windows that overlap, that leave gaps, and that the output cuts off.
+  for (const Extent stride : {Extent{1, 3}, Extent{3, 3}, Extent{2, 2}}) {
+    const Shape shape = {2, 2 * stride.height + 2, 3 * stride.width + 3, 3};
+    const Result<Model> model = Model::Prepare(MakeUpsampling(3, stride, shape));
+    ASSERT_TRUE(model.ok()) << model.status().message();
+    EXPECT_EQ(model->layers()[0].routine, "cpu:float32/scatter");
+  }
+  const Result<Model> larger = Model::Prepare(MakeUpsampling(3, {2, 3}, {2, 7, 12, 3}));
+  ASSERT_TRUE(larger.ok()) << larger.status().message();
+  EXPECT_EQ(larger->layers()[0].routine, "cpu:float32/scatter");
 }
 
 TEST(Routines, AnErrorSaysWhatThereIs) {

@@ -239,6 +239,7 @@ Result<PreparedLayer> PrepareScatter(const LayerView& layer, const LayerOptions&
 constexpr Candidate kTransposeConvWays[] = {
     {"gemm", PrepareScatter<PrepareBytes>, kEightBit},
     {"gemm", PrepareScatter<PrepareTransposeConv16x8>, kInt16},
+    {"gemm", PrepareScatter<PrepareTransposeConvTiles>, kFloat, WhyNotTiles},
     {"scatter", PrepareScatter<PrepareTransposeConvFloat>, kFloat}};
 
 // Each place of the filter is a channel of its own.

@@ -68,6 +68,10 @@ Result<PreparedLayer> PrepareTransposeConv16x8(const LayerView& layer, const Lay
 // float32.
 Result<PreparedLayer> PrepareTransposeConvFloat(const LayerView& layer, const LayerOptions& options,
                                                 const Scatter& scatter);
+// float32, where no two input pixels add to one output, and every output has one.
+const char* WhyNotTiles(const LayerView& layer, const LayerOptions& options);
+Result<PreparedLayer> PrepareTransposeConvTiles(const LayerView& layer, const LayerOptions& options,
+                                                const Scatter& scatter);
 
 }  // namespace intaglio::nn
 
