@@ -1,6 +1,6 @@
 // SELECT and SELECT_V2: one of two elements, as a third one says.
 #include <cstddef>
-#include <cstring>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -14,21 +14,39 @@
 namespace intaglio::nn {
 namespace {
 
-template <size_t kBytes>
+// One row. Steps that are constants where this is inlined make it a loop for vectors.
+template <class T>
+inline void ChooseRow(const uint8_t* condition, ptrdiff_t step, const T* x, ptrdiff_t step_x,
+                      const T* y, ptrdiff_t step_y, T* out, ptrdiff_t extent) {
+  for (ptrdiff_t i = 0; i < extent; ++i) {
+    const T from_x = x[i * step_x];
+    const T from_y = y[i * step_y];
+    out[i] = condition[i * step] != 0 ? from_x : from_y;
+  }
+}
+
+// T is any type of the elements' size, because elements only move.
+template <class T>
 void Choose(const Loops<4>& loops, const RunArguments& arguments) {
-  constexpr auto kSize = static_cast<ptrdiff_t>(kBytes);
   const auto* const condition = static_cast<const uint8_t*>(arguments.inputs[0]);
-  const auto* const x = static_cast<const std::byte*>(arguments.inputs[1]);
-  const auto* const y = static_cast<const std::byte*>(arguments.inputs[2]);
-  auto* const out = static_cast<std::byte*>(arguments.outputs[0]);
+  const auto* const x = static_cast<const T*>(arguments.inputs[1]);
+  const auto* const y = static_cast<const T*>(arguments.inputs[2]);
+  auto* const out = static_cast<T*>(arguments.outputs[0]);
   const Loops<4>::Offsets steps = loops.inner_strides();
   const ptrdiff_t extent = loops.inner_extent();
-  loops.Run([&](const Loops<4>::Offsets& offsets) {
-    for (ptrdiff_t i = 0; i < extent; ++i) {
-      const bool first = condition[offsets[0] + i * steps[0]] != 0;
-      const std::byte* const from =
-          first ? x + (offsets[1] + i * steps[1]) * kSize : y + (offsets[2] + i * steps[2]) * kSize;
-      std::memcpy(out + (offsets[3] + i * steps[3]) * kSize, from, kBytes);
+  loops.Run([&](const Loops<4>::Offsets& at) {
+    const uint8_t* const c = condition + at[0];
+    const T* const row_x = x + at[1];
+    const T* const row_y = y + at[2];
+    T* const row = out + at[3];
+    if (steps == Loops<4>::Offsets{1, 1, 1, 1}) {
+      ChooseRow(c, 1, row_x, 1, row_y, 1, row, extent);
+    } else if (steps == Loops<4>::Offsets{1, 0, 1, 1}) {
+      ChooseRow(c, 1, row_x, 0, row_y, 1, row, extent);
+    } else if (steps == Loops<4>::Offsets{1, 1, 0, 1}) {
+      ChooseRow(c, 1, row_x, 1, row_y, 0, row, extent);
+    } else {
+      ChooseRow(c, steps[0], row_x, steps[1], row_y, steps[2], row, extent);
     }
   });
 }
@@ -39,10 +57,10 @@ Result<PreparedLayer> PrepareChoice(const LayerView& layer, const Loops<4>& loop
   PreparedLayer prepared;
   const size_t size = SizeOf(type);
   prepared.routine = RoutineOf([=](const RunArguments& arguments) {
-    if (size == 1) return Choose<1>(loops, arguments);
-    if (size == 2) return Choose<2>(loops, arguments);
-    if (size == 4) return Choose<4>(loops, arguments);
-    Choose<8>(loops, arguments);
+    if (size == 1) return Choose<uint8_t>(loops, arguments);
+    if (size == 2) return Choose<uint16_t>(loops, arguments);
+    if (size == 4) return Choose<uint32_t>(loops, arguments);
+    Choose<uint64_t>(loops, arguments);
   });
   return prepared;
 }

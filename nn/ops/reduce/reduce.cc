@@ -44,6 +44,10 @@ std::shared_ptr<const Routine> ReduceRoutine(const LayerView& layer, const Loops
       T* const to = out + at[1];
       if (step_in == 1 && step_out == 1) {
         GatherRow(f, from, 1, to, 1, extent);
+      } else if (step_out == 0) {
+        T gathered = *to;  // in a register, where each step does not wait for memory
+        GatherRow(f, from, step_in, &gathered, 0, extent);
+        *to = gathered;
       } else {
         GatherRow(f, from, step_in, to, step_out, extent);
       }

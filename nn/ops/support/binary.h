@@ -68,6 +68,8 @@ std::shared_ptr<const Routine> BinaryRoutine(const LayerView& layer, const Funct
         internal::ApplyRow(function, row_a, 1, row_b, 1, row, extent);
       } else if (step_a == 1 && step_b == 0) {
         internal::ApplyRow(function, row_a, 1, row_b, 0, row, extent);
+      } else if (step_a == 0 && step_b == 1) {
+        internal::ApplyRow(function, row_a, 0, row_b, 1, row, extent);
       } else {
         internal::ApplyRow(function, row_a, step_a, row_b, step_b, row, extent);
       }
