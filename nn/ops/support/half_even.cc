@@ -21,16 +21,16 @@ template <int kBytes>
   const typename V::Reals high = zero + static_cast<float>(q.clamp.max - q.zero_point);
   const float scale = q.scale;
   const int32_t zero_point = q.zero_point;
-  wide::ForVectors<kBytes>(
-      count, [&](ptrdiff_t i, ptrdiff_t n) __attribute__((always_inline)) {
+  wide::ToBytes<kBytes>(
+      count,
+      to, [&](ptrdiff_t i, ptrdiff_t n, typename V::Words & words) __attribute__((always_inline)) {
         typename V::Reals v;
         wide::Load(x + i, n, v);
         v /= scale;
         v = v > low ? v : low;
         v = v < high ? v : high;
         v = (v + kMagic) - kMagic;
-        const auto words = __builtin_convertvector(v, typename V::Words) + zero_point;
-        wide::Store(__builtin_convertvector(words, typename V::Bytes), to + i, n);
+        words = __builtin_convertvector(v, typename V::Words) + zero_point;
       });
 }
 

@@ -65,16 +65,16 @@ template <int kBytes>
   const typename V::Reals high = zero + (q.high - q.zero_point);
   const float inverse = q.inverse;
   const auto zero_point = static_cast<int32_t>(q.zero_point);
-  ForVectors<kBytes>(
-      count, [&](ptrdiff_t i, ptrdiff_t n) __attribute__((always_inline)) {
+  ToBytes<kBytes>(
+      count,
+      to, [&](ptrdiff_t i, ptrdiff_t n, typename V::Words & words) __attribute__((always_inline)) {
         typename V::Reals v;
         Load(x + i, n, v);
         v *= inverse;
         v = v > low ? v : low;
         v = v < high ? v : high;
         v += v < zero ? zero - kAlmostHalf : zero + kAlmostHalf;
-        const auto words = __builtin_convertvector(v, typename V::Words) + zero_point;
-        Store(__builtin_convertvector(words, typename V::Bytes), to + i, n);
+        words = __builtin_convertvector(v, typename V::Words) + zero_point;
       });
 }
 

@@ -3,9 +3,11 @@
 #define INTAGLIO_NN_OPS_SUPPORT_WIDE_VECTORS_H_
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <utility>
 
 #include "intaglio/fixedpoint/registers.h"
 
@@ -64,6 +66,53 @@ template <class Vector, class T>
     CopyDigits<ptrdiff_t{sizeof(v)} / 2>(bytes, count * ptrdiff_t{sizeof(T)},
                                          reinterpret_cast<std::byte*>(to));
   }
+}
+
+// The elements at even places of two vectors of bytes or 16-bit numbers, one after the other.
+template <class Vector, size_t... kPlaces>
+[[gnu::always_inline]] inline void TakeEven(const Vector& a, const Vector& b, Vector& even,
+                                            std::index_sequence<kPlaces...>) {
+  even = __builtin_shufflevector(a, b, (2 * kPlaces)...);
+}
+
+// Stores the low bytes of four vectors. Halving the elements twice takes a few packing
+// instructions, where a conversion of one vector at a time takes each element apart.
+template <int kBytes>
+[[gnu::always_inline]] inline void StoreLowBytes(const typename Vectors<kBytes>::Words (&words)[4],
+                                                 void* to) {
+  static_assert(std::endian::native == std::endian::little);
+  typedef int16_t Halves __attribute__((vector_size(kBytes)));
+  typedef int8_t AllBytes __attribute__((vector_size(kBytes)));
+  Halves halves[4];
+  std::memcpy(halves, words, sizeof(halves));
+  for (int k = 0; k < 2; ++k) {
+    TakeEven(halves[2 * k], halves[2 * k + 1], halves[k], std::make_index_sequence<kBytes / 2>{});
+  }
+  AllBytes bytes[2];
+  std::memcpy(bytes, halves, sizeof(bytes));
+  TakeEven(bytes[0], bytes[1], bytes[0], std::make_index_sequence<kBytes>{});
+  std::memcpy(to, bytes, kBytes);
+}
+
+// Converts `count` numbers to bytes: convert(i, n, words) makes a vector of the n numbers from i.
+template <int kBytes, class T, class Convert>
+[[gnu::always_inline]] inline void ToBytes(ptrdiff_t count, T* to, const Convert& convert) {
+  using V = Vectors<kBytes>;
+  static_assert(sizeof(T) == 1);
+  ptrdiff_t i = 0;
+  // AVX-512 has an instruction that narrows one vector.
+  for (; kBytes < 64 && i + kBytes <= count; i += kBytes) {
+    typename V::Words words[4];
+    INTAGLIO_UNROLL
+    for (int k = 0; k < 4; ++k) convert(i + k * V::kLanes, V::kLanes, words[k]);
+    StoreLowBytes<kBytes>(words, to + i);
+  }
+  ForVectors<kBytes>(
+      count - i, [&](ptrdiff_t k, ptrdiff_t n) __attribute__((always_inline)) {
+        typename V::Words words;
+        convert(i + k, n, words);
+        Store(__builtin_convertvector(words, typename V::Bytes), to + i + k, n);
+      });
 }
 
 // Bounds as vectors. NaN passes.
