@@ -170,9 +170,14 @@ Result<PreparedLayer> PrepareTanh(const LayerView& layer, const LayerOptions&) {
   return PrepareRealFunction(layer, [](float x) { return std::tanh(x); });
 }
 
+Result<PreparedLayer> PrepareTanhFloat(const LayerView& layer, const LayerOptions& options) {
+  INTAGLIO_RETURN_IF_ERROR(CheckOneType(layer));
+  return PrepareUnary(LineRoutine<float, float>(layer, WideRoutinesOf(options.kernel).tanh));
+}
+
 constexpr Candidate kTanhWays[] = {{"table", PrepareTanh, kEightBit},
                                    {"elementwise", PrepareTanh16, kInt16},
-                                   {"elementwise", PrepareTanh, kFloat}};
+                                   {"elementwise", PrepareTanhFloat, kFloat}};
 
 Result<PreparedLayer> PrepareElu(const LayerView& layer, const LayerOptions&) {
   return PrepareRealFunction(layer, [alpha = layer.op<Elu>().alpha](float x) {

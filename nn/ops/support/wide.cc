@@ -19,6 +19,7 @@ constexpr WideRoutines kRoutines = {kBytes / 4,
                                     wide::Pool<kBytes>,
                                     wide::Logistic<kBytes>,
                                     wide::Erf<kBytes>,
+                                    wide::Tanh<kBytes>,
                                     wide::Normalize<kBytes>};
 
 #if defined(__x86_64__)
@@ -55,13 +56,16 @@ constexpr WideRoutines kRoutines = {kBytes / 4,
 [[gnu::target("avx2")]] void ErfAvx2(const float* x, ptrdiff_t count, float* to) {
   wide::Erf<32>(x, count, to);
 }
+[[gnu::target("avx2")]] void TanhAvx2(const float* x, ptrdiff_t count, float* to) {
+  wide::Tanh<32>(x, count, to);
+}
 [[gnu::target("avx2")]] void NormalizeAvx2(const RowNormalizer& n, const float* x, ptrdiff_t count,
                                            float* to) {
   wide::Normalize<32>(n, x, count, to);
 }
-constexpr WideRoutines kAvx2 = {
-    8,           RangeAvx2, QuantizeAvx2, ToRealAvx2, MultiplyAvx2, AddTapsAvx2,
-    AddDotsAvx2, PoolAvx2,  LogisticAvx2, ErfAvx2,    NormalizeAvx2};
+constexpr WideRoutines kAvx2 = {8,           RangeAvx2,    QuantizeAvx2, ToRealAvx2,   MultiplyAvx2,
+                                AddTapsAvx2, AddDotsAvx2,  PoolAvx2,     LogisticAvx2, ErfAvx2,
+                                TanhAvx2,    NormalizeAvx2};
 
 [[gnu::target("avx512f,avx512bw")]] void RangeAvx512(const float* x, ptrdiff_t count, float* least,
                                                      float* greatest) {
@@ -99,6 +103,9 @@ constexpr WideRoutines kAvx2 = {
 [[gnu::target("avx512f,avx512bw")]] void ErfAvx512(const float* x, ptrdiff_t count, float* to) {
   wide::Erf<64>(x, count, to);
 }
+[[gnu::target("avx512f,avx512bw")]] void TanhAvx512(const float* x, ptrdiff_t count, float* to) {
+  wide::Tanh<64>(x, count, to);
+}
 [[gnu::target("avx512f,avx512bw")]] void NormalizeAvx512(const RowNormalizer& n, const float* x,
                                                          ptrdiff_t count, float* to) {
   wide::Normalize<64>(n, x, count, to);
@@ -113,6 +120,7 @@ constexpr WideRoutines kAvx512 = {16,
                                   PoolAvx512,
                                   LogisticAvx512,
                                   ErfAvx512,
+                                  TanhAvx512,
                                   NormalizeAvx512};
 #endif
 

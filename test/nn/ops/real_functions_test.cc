@@ -69,6 +69,7 @@ void Check(const Operator& op, const std::function<Real(Real)>& f, Real units = 
 
 TEST(RealFunctions, OfTheLibrary) {
   Check(Erf{}, [](Real x) { return std::erf(x); });
+  Check(Tanh{}, [](Real x) { return std::tanh(x); });
   Check(Tan{}, [](Real x) { return std::tan(x); });
   Check(Asin{}, [](Real x) { return std::asin(x); });
   Check(Acos{}, [](Real x) { return std::acos(x); });

@@ -196,19 +196,24 @@ TEST_P(Wide, LogisticIsThatOfOneElement) {
   }
 }
 
+using LineFunction = decltype(WideRoutines::erf);
+
 // The oracle is the library's, so results may be its neighbours. All widths have the same bits.
-TEST_P(Wide, ErrorFunction) {
-  std::vector<float> x = MakeReals(600, 5, 7);
+void CheckLines(LineFunction run, LineFunction narrow, double (*f)(double)) {
+  std::vector<float> x = MakeReals(600, 12, 7);
   size_t at = 0;
-  for (const float v : {kNan, INFINITY, -INFINITY, -0.0f, 4.0f, -4.0f, 1e-40f}) x[at++] = v;
+  for (const float v :
+       {kNan, INFINITY, -INFINITY, -0.0f, 4.0f, -4.0f, 9.02f, 9.01f, -9.0f, 1e-40f}) {
+    x[at++] = v;
+  }
   for (ptrdiff_t count = 0; count <= 600; count += count < 80 ? 1 : 13) {
     std::vector<float> got(static_cast<size_t>(count) + 1, 99);
-    wide_.erf(x.data(), count, got.data());
+    run(x.data(), count, got.data());
     ASSERT_EQ(got[static_cast<size_t>(count)], 99);
     std::vector<float> first(static_cast<size_t>(count));
-    WideRoutinesOf("").erf(x.data(), count, first.data());
+    narrow(x.data(), count, first.data());
     for (size_t i = 0; i < static_cast<size_t>(count); ++i) {
-      const auto expected = static_cast<float>(std::erf(static_cast<double>(x[i])));
+      const auto expected = static_cast<float>(f(static_cast<double>(x[i])));
       if (std::isnan(expected)) {
         ASSERT_TRUE(std::isnan(got[i]) && std::isnan(first[i])) << i;
         continue;
@@ -219,6 +224,14 @@ TEST_P(Wide, ErrorFunction) {
       ASSERT_LE(got[i], std::nextafter(expected, 2.0f)) << x[i];
     }
   }
+}
+
+TEST_P(Wide, ErrorFunction) {
+  CheckLines(wide_.erf, WideRoutinesOf("").erf, [](double x) { return std::erf(x); });
+}
+
+TEST_P(Wide, HyperbolicTangent) {
+  CheckLines(wide_.tanh, WideRoutinesOf("").tanh, [](double x) { return std::tanh(x); });
 }
 
 // The bits of plain loops, for every number of channels, and rows that fill no tile.
