@@ -58,6 +58,12 @@ void AddModel(CLI::App& command, ModelSource& model) {
       .add_option("--external-data", model.external_data,
                   "The folder with the constants that an .onnx file has beside it, if not its own")
       ->check(CLI::ExistingDirectory);
+  command
+      .add_option("--without-pass", model.without_passes,
+                  "A pass that shall not change the graph of an .onnx file (inspect --passes lists "
+                  "them)")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 
 void AddThreads(CLI::App& command, int& threads) {
@@ -135,6 +141,8 @@ void AddInspect(CLI::App& app, Work& work) {
   AddModel(*inspect, options->model);
   inspect->add_flag("--routines", options->routines,
                     "Show for each layer all routines that could compute it, or why not");
+  inspect->add_flag("--passes", options->passes,
+                    "Show what each pass did to the graph of an .onnx file");
   AddJson(*inspect, options->json);
   inspect->callback([options, &work] { work = [options] { return Inspect(*options); }; });
 }

@@ -35,6 +35,7 @@ Status Run(const RunOptions& options);
 struct InspectOptions {
   ModelSource model;
   bool routines = false;
+  bool passes = false;
   bool json = false;
 };
 Status Inspect(const InspectOptions& options);

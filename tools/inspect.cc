@@ -110,6 +110,44 @@ void PrintRoutines(const nn::Model& model) {
   }
 }
 
+std::string Describe(const nn::PassReport& pass) {
+  std::string text;
+  for (const nn::PassCount& count : pass.counts) {
+    if (count.count == 0) continue;
+    text += (text.empty() ? "" : ", ") + std::to_string(count.count) + " " + count.what;
+  }
+  if (!pass.ran) return "switched off";
+  return text.empty() ? "nothing" : text;
+}
+
+void PrintPasses(const std::vector<nn::PassReport>& passes) {
+  std::printf("\n%-20s %15s  %s\n", "pass", "layers", "what it did");
+  for (const nn::PassReport& pass : passes) {
+    const std::string layers =
+        std::to_string(pass.layers_before) + " -> " + std::to_string(pass.layers_after);
+    std::printf("%-20s %15s  %s: %s%s\n", pass.name.c_str(), layers.c_str(),
+                pass.description.c_str(), Describe(pass).c_str(),
+                pass.required ? " (required)" : "");
+  }
+  if (passes.empty()) std::printf("none: passes are for .onnx files\n");
+}
+
+Json PassesJson(const std::vector<nn::PassReport>& passes) {
+  Json json = Json::array();
+  for (const nn::PassReport& pass : passes) {
+    Json counts = Json::object();
+    for (const nn::PassCount& count : pass.counts) counts[count.what] = count.count;
+    json.push_back({{"name", pass.name},
+                    {"description", pass.description},
+                    {"required", pass.required},
+                    {"ran", pass.ran},
+                    {"layers_before", pass.layers_before},
+                    {"layers_after", pass.layers_after},
+                    {"counts", std::move(counts)}});
+  }
+  return json;
+}
+
 Json TensorJson(const nn::Tensor& tensor) {
   Json json = {{"name", tensor.name}, {"type", NameOf(tensor.type)}, {"shape", tensor.shape}};
   const nn::Quantization& q = tensor.quantization;
@@ -198,16 +236,19 @@ Status Inspect(const InspectOptions& options) {
   const Result<std::vector<nn::SurveyRow>> survey =
       nn::SurveyFile(source.path, {.limits = source.limits, .custom_operators = *operators});
   if (!survey.ok()) return survey.status();
-  Result<nn::Model> model = LoadModel(source);
+  std::vector<nn::PassReport> passes;
+  Result<nn::Model> model = LoadModel(source, {}, {}, &passes);
   if (options.json) {
     Json json = model.ok() ? ToJson(*model)
                            : Json{{"format", "intaglio-inspect-1"}, {"model", source.path}};
     json["operators"] = SurveyJson(*survey);
+    json["passes"] = PassesJson(passes);
     PrintJson(json);
   } else {
     PrintSurvey(*survey);
     if (model.ok()) Print(*model);
     if (model.ok() && options.routines) PrintRoutines(*model);
+    if (options.passes && (model.ok() || !passes.empty())) PrintPasses(passes);
   }
   return model.status();
 }

@@ -46,6 +46,7 @@ Result<nn::LoadOptions> LoadOptionsOf(const ModelSource& source) {
   if (!operators.ok()) return operators.status();
   options.custom_operators = std::move(*operators);
   options.external_data_folder = source.external_data;
+  options.without_passes = source.without_passes;
   options.limits = source.limits;
   if (source.shapes.empty()) return options;
   const Result<nn::Graph> signature = nn::LoadSignature(source.path);
@@ -57,10 +58,11 @@ Result<nn::LoadOptions> LoadOptionsOf(const ModelSource& source) {
 }
 
 Result<nn::Model> LoadModel(const ModelSource& source, nn::PrepareOptions options,
-                            std::vector<nn::Shape> shapes) {
+                            std::vector<nn::Shape> shapes, std::vector<nn::PassReport>* passes) {
   Result<nn::LoadOptions> import = LoadOptionsOf(source);
   if (!import.ok()) return import.status();
   if (!shapes.empty()) import->input_shapes = std::move(shapes);
+  import->pass_reports = passes;
   options.limits = source.limits;
   Result<nn::Graph> graph = nn::LoadGraph(source.path, *import);
   if (!graph.ok()) return graph.status();

@@ -17,9 +17,11 @@ namespace intaglio::tools {
 Result<nn::LoadOptions> LoadOptionsOf(const ModelSource& source);
 
 // Imports and prepares a model, both with the limits of its source. Messages start with the path.
-// Inputs take `shapes`, if there are any, instead of the source's.
+// Inputs take `shapes`, if there are any, instead of the source's. `passes` gets what the passes
+// did, if it is not null and the file can be read.
 Result<nn::Model> LoadModel(const ModelSource& source, nn::PrepareOptions options = {},
-                            std::vector<nn::Shape> shapes = {});
+                            std::vector<nn::Shape> shapes = {},
+                            std::vector<nn::PassReport>* passes = nullptr);
 
 // One buffer per input and output of a model.
 class Buffers {

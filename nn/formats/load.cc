@@ -6,6 +6,7 @@
 #include "intaglio/nn/files/mapped_file.h"
 #include "intaglio/nn/formats/tflite/reader.h"
 #include "intaglio/nn/formats/tflite/survey.h"
+#include "intaglio/nn/passes/pass_list.h"
 #ifdef INTAGLIO_NN_ONNX
 #include "intaglio/nn/formats/onnx/reader.h"
 #include "intaglio/nn/formats/onnx/survey.h"
@@ -30,7 +31,8 @@ bool IsOnnx(const std::string& path) {
 }
 
 OnnxOptions ForOnnx(const LoadOptions& options) {
-  return {options.limits, options.input_shapes, options.external_data_folder, options.copy_file};
+  return {options.limits,    options.input_shapes,   options.external_data_folder,
+          options.copy_file, options.without_passes, options.pass_reports};
 }
 #endif
 
@@ -40,6 +42,8 @@ Result<Graph> LoadGraph(const std::string& path, const LoadOptions& options) {
 #ifdef INTAGLIO_NN_ONNX
   if (IsOnnx(path)) return LoadOnnx(path, ForOnnx(options));
 #endif
+  INTAGLIO_RETURN_IF_ERROR(CheckPassNames(options.without_passes));
+  if (options.pass_reports != nullptr) options.pass_reports->clear();
   return LoadTflite(
       path, {options.limits, options.input_shapes, options.custom_operators, options.copy_file});
 }

@@ -11,6 +11,7 @@
 #include "intaglio/nn/formats/tflite/custom_operator.h"
 #include "intaglio/nn/graph/graph.h"
 #include "intaglio/nn/graph/limits.h"
+#include "intaglio/nn/passes/pass_report.h"
 
 namespace intaglio::nn {
 
@@ -21,6 +22,8 @@ struct LoadOptions {
   std::vector<CustomOperator> custom_operators = {};  // of .tflite files
   std::string external_data_folder = {};              // of .onnx files
   bool copy_file = false;
+  std::vector<std::string> without_passes = {};     // of .onnx files
+  std::vector<PassReport>* pass_reports = nullptr;  // empty for .tflite files
 };
 
 Result<Graph> LoadGraph(const std::string& path, const LoadOptions& options = {});

@@ -76,7 +76,7 @@ wing runtime files graph routine ops passes runtime
 for format in tflite onnx; do
   wing "formats/$format" files graph routine ops passes formats/survey_row.h "formats/$format"
 done
-root formats files graph formats
+root formats files graph passes formats
 wing cuda graph routine ops runtime cuda
 complain "a file of nn lies in no wing: add the wing, and what it may include, to check_layers.sh" \
   < <(find nn \( -name '*.h' -o -name '*.cc' -o -name '*.inc' -o -name '*.cuh' -o -name '*.cu' \) \

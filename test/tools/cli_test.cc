@@ -258,6 +258,46 @@ TEST_F(Cli, InspectTellsWhatTheModelIs) {
   EXPECT_GT(report["memory_plan"].size(), 0u);
 }
 
+// Fields of a protobuf message. All of it is shorter than 128 bytes.
+std::string Field(int number, const std::string& bytes) {
+  return std::string{static_cast<char>(number << 3 | 2), static_cast<char>(bytes.size())} + bytes;
+}
+std::string Field(int number, char value) { return {static_cast<char>(number << 3), value}; }
+
+// y = Relu(x), of 4 numbers, in ONNX's format.
+std::string OnnxRelu() {
+  const std::string shape = Field(1, Field(1, char{4}));
+  const std::string type = Field(2, Field(1, Field(1, char{1}) + Field(2, shape)));
+  const std::string node = Field(1, "x") + Field(2, "y") + Field(4, "Relu");
+  const std::string graph = Field(1, node) + Field(2, "g") + Field(11, Field(1, "x") + type) +
+                            Field(12, Field(1, "y") + type);
+  return Field(1, char{10}) + Field(7, graph) + Field(8, Field(2, char{20}));
+}
+
+TEST_F(Cli, InspectTellsWhatPassesDid) {
+  EXPECT_NE(Run("inspect network.tflite --passes").out.find("none: passes are for .onnx files"),
+            std::string::npos);
+  ExpectError("verify network.tflite --without-pass fuse", 1, "there is no pass 'fuse'");
+  ExpectError("bench network.tflite --without-pass fold-constants", 1, "is required");
+  const std::string relu = OnnxRelu();
+  Write("relu.onnx", {relu.begin(), relu.end()});
+  const Outcome text = Run("inspect relu.onnx --passes --without-pass remove-transposes");
+  if (text.err.find("not a .tflite file") != std::string::npos) GTEST_SKIP() << text.err;
+  ASSERT_EQ(text.status, 0) << text.err;
+  EXPECT_NE(text.out.find("fuse-quantization"), std::string::npos) << text.out;
+  EXPECT_NE(text.out.find("switched off"), std::string::npos) << text.out;
+  EXPECT_EQ(Run("inspect relu.onnx").out.find("fuse-quantization"), std::string::npos);
+  const Outcome outcome = Run("inspect relu.onnx --json --without-pass remove-transposes");
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const json passes = json::parse(outcome.out)["passes"];
+  ASSERT_GT(passes.size(), 2u);
+  for (const json& pass : passes) {
+    EXPECT_EQ(pass["ran"], pass["name"] != "remove-transposes");
+    EXPECT_EQ(pass["layers_before"], 1);
+    EXPECT_EQ(pass["counts"].empty(), !pass["ran"]);
+  }
+}
+
 TEST_F(Cli, InspectSurvivesNamesThatAreNotText) {
   nn::test::ModelSpec spec = nn::test::SmallNetwork();
   spec.tensors[0].name = "\xff\xfe\x1b[2J\n";

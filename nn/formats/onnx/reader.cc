@@ -10,13 +10,13 @@
 #include "intaglio/nn/formats/onnx/parse.h"
 #include "intaglio/nn/graph/folded_shapes.h"
 #include "intaglio/nn/passes/fold_constants.h"
-#include "intaglio/nn/passes/fuse_quantization.h"
-#include "intaglio/nn/passes/remove_transposes.h"
+#include "intaglio/nn/passes/pass_list.h"
 
 namespace intaglio::nn {
 namespace {
 
 Result<Graph> Import(std::span<const uint8_t> bytes, const OnnxOptions& options) {
+  INTAGLIO_RETURN_IF_ERROR(CheckPassNames(options.without_passes));
   const DefaultFloatEnvironment environment;
   onnx::ModelProto model;
   INTAGLIO_RETURN_IF_ERROR(onnx::Parse(bytes, model));
@@ -29,10 +29,9 @@ Result<Graph> Import(std::span<const uint8_t> bytes, const OnnxOptions& options)
   // The reader computes with shapes itself, and keeps no record of it.
   graph.folded_shapes = IncompleteShapes();
   INTAGLIO_RETURN_IF_ERROR(Validate(graph));
-  FuseQuantization(graph);
-  FoldConstants(graph, folding);  // what FuseQuantization wanted as layers
-  RemoveTransposes(graph);
+  std::vector<PassReport> reports = RunPasses(graph, folding, options.without_passes);
   INTAGLIO_RETURN_IF_ERROR(Validate(graph));
+  if (options.pass_reports != nullptr) *options.pass_reports = std::move(reports);
   return graph;
 }
 

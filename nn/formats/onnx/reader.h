@@ -12,6 +12,7 @@
 #include "intaglio/fixedpoint/status.h"
 #include "intaglio/nn/graph/graph.h"
 #include "intaglio/nn/graph/limits.h"
+#include "intaglio/nn/passes/pass_report.h"
 
 namespace intaglio::nn {
 
@@ -28,6 +29,11 @@ struct OnnxOptions {
   std::string external_data_folder = {};
   // Reads files into memory instead of mapping them. Later changes of them then have no effect.
   bool copy_file = false;
+  // Names of passes that shall not run, as `intaglio inspect --passes` lists them. A name that no
+  // pass has, or one that is required, is an error. The results may differ as docs/onnx.md says.
+  std::vector<std::string> without_passes = {};
+  // Gets what each pass did, in order, if it is not null and the model can be read.
+  std::vector<PassReport>* pass_reports = nullptr;
 };
 
 // Reads a file. Constants that lie in other files are mapped, as LoadTflite maps: nobody may write

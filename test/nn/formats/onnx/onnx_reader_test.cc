@@ -353,6 +353,23 @@ TEST(OnnxReader, HugeTensorsAreRefused) {
   EXPECT_FALSE(graph.ok() && Model::Prepare(*graph).ok());
 }
 
+TEST(OnnxReader, LeavesOutPasses) {
+  ModelProto model = Model1();
+  AddNode(model.mutable_graph()->mutable_node(), "Relu", {"x"}, "y");
+  std::vector<PassReport> reports;
+  OnnxOptions options;
+  options.without_passes = {"fuse-quantization"};
+  options.pass_reports = &reports;
+  const Result<Graph> graph = Import(model, options);
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  ASSERT_GE(reports.size(), 2u);
+  for (const PassReport& report : reports) {
+    EXPECT_EQ(report.ran, report.name != "fuse-quantization") << report.name;
+  }
+  options.without_passes = {"nothing"};
+  EXPECT_EQ(WhyNot(model, options).find("m: there is no pass 'nothing'"), 0u);
+}
+
 TEST(OnnxReader, TakesOtherShapes) {
   ModelProto model = Model1();
   AddNode(model.mutable_graph()->mutable_node(), "Relu", {"x"}, "y");

@@ -1,0 +1,89 @@
+#include "intaglio/nn/passes/pass_list.h"
+
+#include <algorithm>
+
+#include "intaglio/nn/passes/fuse_quantization.h"
+#include "intaglio/nn/passes/remove_transposes.h"
+
+namespace intaglio::nn {
+namespace {
+
+std::vector<PassCount> RunFuseQuantization(Graph& graph, FoldBudget&) {
+  const FusedQuantization fused = FuseQuantization(graph);
+  return {{"moves", fused.moves},
+          {"products", fused.products},
+          {"products to float32", fused.real_products},
+          {"products with scales of the run", fused.dynamic_products},
+          {"tables", fused.tables},
+          {"pairs", fused.pairs},
+          {"identities", fused.identities}};
+}
+
+std::vector<PassCount> RunFoldConstants(Graph& graph, FoldBudget& budget) {
+  const size_t before = graph.layers.size();
+  FoldConstants(graph, budget);
+  return {{"layers of constants", before - graph.layers.size()}};
+}
+
+std::vector<PassCount> RunRemoveTransposes(Graph& graph, FoldBudget&) {
+  const RemovedTransposes transposes = RemoveTransposes(graph);
+  return {{"transposes before", transposes.before}, {"transposes after", transposes.after}};
+}
+
+constexpr bool kRequired = true;
+
+constexpr Pass kPasses[] = {
+    {"fuse-quantization", "makes integer layers of dequantized ones", !kRequired,
+     RunFuseQuantization},
+    {"fold-constants", "computes what follows from constants", kRequired, RunFoldConstants},
+    {"remove-transposes", "moves transposes until they cancel each other", !kRequired,
+     RunRemoveTransposes},
+};
+
+std::string NamesToSwitchOff() {
+  std::string names;
+  for (const Pass& pass : kPasses) {
+    if (!pass.required) names += (names.empty() ? "" : ", ") + std::string(pass.name);
+  }
+  return names;
+}
+
+}  // namespace
+
+std::span<const Pass> ListPasses() { return kPasses; }
+
+Status CheckPassNames(std::span<const std::string> names) {
+  for (const std::string& name : names) {
+    const auto found = std::find_if(std::begin(kPasses), std::end(kPasses),
+                                    [&](const Pass& pass) { return pass.name == name; });
+    if (found == std::end(kPasses)) {
+      return InvalidArgument("there is no pass '" + name +
+                             "'; without one of these models can be " +
+                             "read: " + NamesToSwitchOff());
+    }
+    if (found->required) {
+      return InvalidArgument("the pass '" + name + "' is required; without one of these models " +
+                             "can be read: " + NamesToSwitchOff());
+    }
+  }
+  return {};
+}
+
+std::vector<PassReport> RunPasses(Graph& graph, FoldBudget& budget,
+                                  std::span<const std::string> without) {
+  std::vector<PassReport> reports;
+  for (const Pass& pass : kPasses) {
+    PassReport report;
+    report.name = pass.name;
+    report.description = pass.description;
+    report.required = pass.required;
+    report.ran = std::find(without.begin(), without.end(), pass.name) == without.end();
+    report.layers_before = graph.layers.size();
+    if (report.ran) report.counts = pass.run(graph, budget);
+    report.layers_after = graph.layers.size();
+    reports.push_back(std::move(report));
+  }
+  return reports;
+}
+
+}  // namespace intaglio::nn
