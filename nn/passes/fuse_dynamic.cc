@@ -101,7 +101,7 @@ bool FuseScales(GraphEditor& editor, Place mul) {
     layer.inputs[1] = WithScales(editor, layer.inputs[1], std::move(scales->weights));
     layer.inputs.resize(kScale + 1, kNoTensor);
     layer.inputs[kScale] = scales->x;
-    ReplaceGroup(editor, mul, std::move(layer));
+    editor.ReplaceGroup(mul, std::move(layer));
     return true;
   }
   return false;
@@ -124,7 +124,7 @@ bool FuseBias(GraphEditor& editor, Place add) {
     Layer layer = **product;
     layer.inputs.resize(kBias + 1, kNoTensor);
     layer.inputs[kBias] = bias;
-    ReplaceGroup(editor, add, std::move(layer));
+    editor.ReplaceGroup(add, std::move(layer));
     return true;
   }
   return false;

@@ -183,7 +183,7 @@ bool FuseTable(GraphEditor& editor, Place quantize) {
   MapBytes map;
   std::copy_n(static_cast<const uint8_t*>(table.data), kNumbers, map.table.begin());
   Layer layer{std::move(map), {source}, {}, quantize->label};
-  ReplaceGroup(editor, quantize, std::move(layer));
+  editor.ReplaceGroup(quantize, std::move(layer));
   return true;
 }
 
@@ -199,7 +199,7 @@ bool FusePair(GraphEditor& editor, Place quantize) {
     if (id == kNoTensor) return false;
   }
   layer.numerics = tail->numerics;
-  ReplaceGroup(editor, quantize, std::move(layer));
+  editor.ReplaceGroup(quantize, std::move(layer));
   return true;
 }
 

@@ -211,7 +211,7 @@ bool FuseProduct(GraphEditor& editor, Place quantize) {
   if (!bias.has_value() || !SumsFit(*product, *bias)) return false;
   Layer layer = OnIntegers(*product, *bias);
   layer.numerics = tail->numerics;
-  ReplaceGroup(editor, quantize, std::move(layer));
+  editor.ReplaceGroup(quantize, std::move(layer));
   return true;
 }
 

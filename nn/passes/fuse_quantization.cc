@@ -131,21 +131,6 @@ std::optional<Tail> TailOf(GraphEditor& editor, Place quantize) {
   return {};
 }
 
-void ReplaceGroup(GraphEditor& editor, Place last, Layer layer) {
-  std::vector<TensorId> unread = last->inputs;
-  layer.outputs = last->outputs;
-  editor.Replace(last, std::move(layer));
-  while (!unread.empty()) {
-    const TensorId id = unread.back();
-    unread.pop_back();
-    if (id == kNoTensor || editor.ReadersOf(id) > 0) continue;
-    const std::optional<Place> maker = editor.MakerOf(id);
-    if (!maker.has_value() || editor.IsRead(**maker)) continue;
-    unread.insert(unread.end(), (*maker)->inputs.begin(), (*maker)->inputs.end());
-    editor.Remove(*maker);
-  }
-}
-
 namespace {
 
 // What a tensor is moved from, through a few layers of these operators.

@@ -69,6 +69,21 @@ GraphEditor::Place GraphEditor::Remove(Place place) {
   return layers_.erase(place);
 }
 
+void GraphEditor::ReplaceGroup(Place last, Layer layer) {
+  std::vector<TensorId> unread = last->inputs;
+  layer.outputs = last->outputs;
+  Replace(last, std::move(layer));
+  while (!unread.empty()) {
+    const TensorId id = unread.back();
+    unread.pop_back();
+    if (id == kNoTensor || ReadersOf(id) > 0) continue;
+    const std::optional<Place> maker = MakerOf(id);
+    if (!maker.has_value() || IsRead(**maker)) continue;
+    unread.insert(unread.end(), (*maker)->inputs.begin(), (*maker)->inputs.end());
+    Remove(*maker);
+  }
+}
+
 bool GraphEditor::Alias(TensorId id, TensorId other) {
   if (is_output_[static_cast<size_t>(id)]) return false;
   aliases_[static_cast<size_t>(id)] = aliases_[static_cast<size_t>(other)];

@@ -40,6 +40,10 @@ class GraphEditor {
   void Replace(Place place, Layer layer);
   Place Remove(Place place);
 
+  // Puts a layer in the place of the last one of a group and of the layers before it whose results
+  // nobody reads then. The layer gets the outputs of the last one.
+  void ReplaceGroup(Place last, Layer layer);
+
   // Makes all layers that are resolved from now on read `other`, which has the same elements, in
   // the place of a tensor. Returns false, and does nothing, if that is an output of the graph.
   bool Alias(TensorId id, TensorId other);

@@ -45,10 +45,6 @@ struct Tail {
 // None if the output has not one positive scale.
 std::optional<Tail> TailOf(GraphEditor& editor, Place quantize);
 
-// Puts a layer in the place of the last one of a group and of the layers before it whose results
-// nobody reads then. The layer gets the outputs of the last one.
-void ReplaceGroup(GraphEditor& editor, Place last, Layer layer);
-
 // The elements of a constant, or of one that is only reshaped; null for other tensors.
 const Tensor* ConstantBehind(GraphEditor& editor, TensorId id);
 // Whether a tensor is a constant or is moved together from constants.
