@@ -58,6 +58,9 @@ void AddModel(CLI::App& command, ModelSource& model) {
       .add_option("--external-data", model.external_data,
                   "The folder with the constants that an .onnx file has beside it, if not its own")
       ->check(CLI::ExistingDirectory);
+  command.add_flag("--ort-fused", model.ort_fused,
+                   "Compute Add and Mul between DequantizeLinear and QuantizeLinear of an .onnx "
+                   "file as ONNX Runtime's fused kernels do");
   command
       .add_option("--without-pass", model.without_passes,
                   "A pass that shall not change the graph of an .onnx file (inspect --passes lists "

@@ -46,6 +46,7 @@ Result<nn::LoadOptions> LoadOptionsOf(const ModelSource& source) {
   if (!operators.ok()) return operators.status();
   options.custom_operators = std::move(*operators);
   options.external_data_folder = source.external_data;
+  options.ort_fused = source.ort_fused;
   options.without_passes = source.without_passes;
   options.limits = source.limits;
   if (source.shapes.empty()) return options;

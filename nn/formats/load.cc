@@ -31,8 +31,9 @@ bool IsOnnx(const std::string& path) {
 }
 
 OnnxOptions ForOnnx(const LoadOptions& options) {
-  return {options.limits,    options.input_shapes,   options.external_data_folder,
-          options.copy_file, options.without_passes, options.pass_reports};
+  return {options.limits,      options.input_shapes, options.external_data_folder,
+          options.copy_file,   options.ort_fused,    options.without_passes,
+          options.pass_reports};
 }
 #endif
 

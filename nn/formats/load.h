@@ -22,6 +22,7 @@ struct LoadOptions {
   std::vector<CustomOperator> custom_operators = {};  // of .tflite files
   std::string external_data_folder = {};              // of .onnx files
   bool copy_file = false;
+  bool ort_fused = false;                           // of .onnx files
   std::vector<std::string> without_passes = {};     // of .onnx files
   std::vector<PassReport>* pass_reports = nullptr;  // empty for .tflite files
 };

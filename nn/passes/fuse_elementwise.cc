@@ -203,4 +203,33 @@ bool FusePair(GraphEditor& editor, Place quantize) {
   return true;
 }
 
+namespace {
+
+bool HasClamp(const Tail& tail, Type type) {
+  const Range range = RangeOf(type);
+  return tail.numerics.clamp_min > range.min || tail.numerics.clamp_max < range.max;
+}
+
+}  // namespace
+
+bool FuseOrtPair(GraphEditor& editor, Place quantize) {
+  const std::optional<Tail> tail = TailOf(editor, quantize);
+  if (!tail.has_value()) return false;
+  const Place place = *editor.MakerOf(tail->from);
+  if (!IsAnyOf<Add, Mul>(*place) || ActivationOf<Add, Mul>(*place) != Activation::kNone) {
+    return false;
+  }
+  const Type type = editor.At(quantize->outputs[0]).type;
+  if (HasClamp(*tail, type)) return false;
+  Layer layer = *place;
+  for (TensorId& id : layer.inputs) {
+    id = DequantizedFromBytes(editor, id);
+    if (id == kNoTensor || editor.At(id).type != type) return false;
+  }
+  layer.op = place->op.Is<Add>() ? Operator(QLinearAdd{}) : Operator(QLinearMul{});
+  layer.numerics = tail->numerics;
+  editor.ReplaceGroup(quantize, std::move(layer));
+  return true;
+}
+
 }  // namespace intaglio::nn

@@ -78,7 +78,7 @@ bool FuseIdentity(GraphEditor& editor, Place quantize) {
   return editor.Alias(quantize->outputs[0], from);
 }
 
-void FuseGroups(GraphEditor& editor, FusedQuantization& fused) {
+void FuseGroups(GraphEditor& editor, bool ort_fused, FusedQuantization& fused) {
   for (Place place = editor.layers().begin(); place != editor.layers().end(); ++place) {
     editor.Resolve(place);
     if (!IsQuantize(*place)) continue;
@@ -86,6 +86,8 @@ void FuseGroups(GraphEditor& editor, FusedQuantization& fused) {
       ++fused.identities;
     } else if (FuseProduct(editor, place)) {
       ++fused.products;
+    } else if (ort_fused && FuseOrtPair(editor, place)) {
+      ++fused.pairs;
     } else if (FuseTable(editor, place)) {
       ++fused.tables;
     } else if (FusePair(editor, place)) {
@@ -158,11 +160,11 @@ bool FollowsFromConstants(GraphEditor& editor, TensorId id) {
   return from != kNoTensor && editor.At(from).constant;
 }
 
-FusedQuantization FuseQuantization(Graph& graph) {
+FusedQuantization FuseQuantization(Graph& graph, bool ort_fused) {
   FusedQuantization fused;
   GraphEditor editor(graph);
   fused.moves = SinkDequantize(editor) + RaiseQuantize(editor);
-  FuseGroups(editor, fused);
+  FuseGroups(editor, ort_fused, fused);
   fused.dynamic_products = FuseDynamicProducts(editor);
   editor.Finish([](const Layer& layer) { return IsQuantize(layer) || IsDequantize(layer); });
   if (fused.total() > 0 && graph.folded_shapes != nullptr) {

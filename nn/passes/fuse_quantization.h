@@ -33,9 +33,13 @@ struct FusedQuantization {
 // a multiple of input scale * weight scale if the output is quantized. What cannot be fused stays
 // as it is. That holds for products, too, whose sums could overflow int32.
 //
+// With ort_fused, sums and products of two tensors of one type follow ONNX Runtime's fused kernels
+// instead (QLINEAR_ADD and QLINEAR_MUL), which add the zero point before they round. Those that
+// clamp before they quantize do not: ONNX Runtime does not fuse them.
+//
 // The graph does not know any more how its constants follow from shapes, if it did before
 // (Graph::folded_shapes), so that ResizeInputs refuses it. Throws std::bad_alloc.
-FusedQuantization FuseQuantization(Graph& graph);
+FusedQuantization FuseQuantization(Graph& graph, bool ort_fused = false);
 
 }  // namespace intaglio::nn
 

@@ -8,8 +8,8 @@
 namespace intaglio::nn {
 namespace {
 
-std::vector<PassCount> RunFuseQuantization(Graph& graph, FoldBudget&) {
-  const FusedQuantization fused = FuseQuantization(graph);
+std::vector<PassCount> RunFuseQuantization(Graph& graph, const PassContext& context) {
+  const FusedQuantization fused = FuseQuantization(graph, context.ort_fused);
   return {{"moves", fused.moves},
           {"products", fused.products},
           {"products to float32", fused.real_products},
@@ -19,13 +19,13 @@ std::vector<PassCount> RunFuseQuantization(Graph& graph, FoldBudget&) {
           {"identities", fused.identities}};
 }
 
-std::vector<PassCount> RunFoldConstants(Graph& graph, FoldBudget& budget) {
+std::vector<PassCount> RunFoldConstants(Graph& graph, const PassContext& context) {
   const size_t before = graph.layers.size();
-  FoldConstants(graph, budget);
+  FoldConstants(graph, context.budget);
   return {{"layers of constants", before - graph.layers.size()}};
 }
 
-std::vector<PassCount> RunRemoveTransposes(Graph& graph, FoldBudget&) {
+std::vector<PassCount> RunRemoveTransposes(Graph& graph, const PassContext&) {
   const RemovedTransposes transposes = RemoveTransposes(graph);
   return {{"transposes before", transposes.before}, {"transposes after", transposes.after}};
 }
@@ -69,7 +69,7 @@ Status CheckPassNames(std::span<const std::string> names) {
   return {};
 }
 
-std::vector<PassReport> RunPasses(Graph& graph, FoldBudget& budget,
+std::vector<PassReport> RunPasses(Graph& graph, const PassContext& context,
                                   std::span<const std::string> without) {
   std::vector<PassReport> reports;
   for (const Pass& pass : kPasses) {
@@ -79,7 +79,7 @@ std::vector<PassReport> RunPasses(Graph& graph, FoldBudget& budget,
     report.required = pass.required;
     report.ran = std::find(without.begin(), without.end(), pass.name) == without.end();
     report.layers_before = graph.layers.size();
-    if (report.ran) report.counts = pass.run(graph, budget);
+    if (report.ran) report.counts = pass.run(graph, context);
     report.layers_after = graph.layers.size();
     reports.push_back(std::move(report));
   }

@@ -21,13 +21,20 @@
 
 namespace intaglio::nn {
 
+// What passes need besides the graph.
+struct PassContext {
+  FoldBudget& budget;  // for constants that they make
+  // Sums and products of two quantized tensors follow ONNX Runtime's fused kernels.
+  bool ort_fused = false;
+};
+
 struct Pass {
   const char* name;
   const char* description;  // one line
   // Routines need what it does, so nobody can switch it off.
   bool required;
-  // Takes a graph that passes Validate, and leaves one. The budget is for constants that it makes.
-  std::vector<PassCount> (*run)(Graph& graph, FoldBudget& budget);
+  // Takes a graph that passes Validate, and leaves one.
+  std::vector<PassCount> (*run)(Graph& graph, const PassContext& context);
 };
 
 std::span<const Pass> ListPasses();
@@ -37,7 +44,7 @@ Status CheckPassNames(std::span<const std::string> names);
 
 // Runs all passes but those of these names, which must have passed CheckPassNames. Returns one
 // report for each, in order.
-std::vector<PassReport> RunPasses(Graph& graph, FoldBudget& budget,
+std::vector<PassReport> RunPasses(Graph& graph, const PassContext& context,
                                   std::span<const std::string> without = {});
 
 }  // namespace intaglio::nn

@@ -55,6 +55,8 @@ bool FuseProduct(GraphEditor& editor, Place quantize);
 bool FuseRealProduct(GraphEditor& editor, Place product);
 bool FuseTable(GraphEditor& editor, Place quantize);
 bool FusePair(GraphEditor& editor, Place quantize);
+// The same where ONNX Runtime has a fused kernel, by its rules.
+bool FuseOrtPair(GraphEditor& editor, Place quantize);
 
 // Both change all layers that move elements: they come before the DEQUANTIZE that they follow, and
 // behind the QUANTIZE that follows them. They return the number of layers that move integers now.

@@ -29,7 +29,8 @@ Result<Graph> Import(std::span<const uint8_t> bytes, const OnnxOptions& options)
   // The reader computes with shapes itself, and keeps no record of it.
   graph.folded_shapes = IncompleteShapes();
   INTAGLIO_RETURN_IF_ERROR(Validate(graph));
-  std::vector<PassReport> reports = RunPasses(graph, folding, options.without_passes);
+  std::vector<PassReport> reports =
+      RunPasses(graph, {folding, options.ort_fused}, options.without_passes);
   INTAGLIO_RETURN_IF_ERROR(Validate(graph));
   if (options.pass_reports != nullptr) *options.pass_reports = std::move(reports);
   return graph;

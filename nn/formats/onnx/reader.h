@@ -29,6 +29,10 @@ struct OnnxOptions {
   std::string external_data_folder = {};
   // Reads files into memory instead of mapping them. Later changes of them then have no effect.
   bool copy_file = false;
+  // Add and Mul between DequantizeLinear and QuantizeLinear get the bits of ONNX Runtime's fused
+  // kernels, which are those of its operators QLinearAdd and QLinearMul. Without it they get those
+  // of dequantizing, computing in float32, and quantizing, as ONNX says.
+  bool ort_fused = false;
   // Names of passes that shall not run, as `intaglio inspect --passes` lists them. A name that no
   // pass has, or one that is required, is an error. The results may differ as docs/onnx.md says.
   std::vector<std::string> without_passes = {};

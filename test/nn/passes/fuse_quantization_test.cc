@@ -343,6 +343,31 @@ TEST(FuseQuantization, PairsKeepTheBits) {
   }
 }
 
+// The operator of the only layer.
+Operator Pair(const Operator& op, Type x, Type y, const std::optional<Operator>& clamp,
+              int zero_point) {
+  Network n(4);
+  TensorId result = n.Then(op, {n.Input(x, {2, 8}), n.Input(y, {2, 8})});
+  if (clamp.has_value()) result = n.Then(*clamp, {result});
+  Graph graph = n.Finish({n.Quantized(result, Type::kUInt8, 0.1f, zero_point)});
+  EXPECT_EQ(FuseQuantization(graph, true).pairs, 1u);
+  EXPECT_EQ(graph.layers.size(), 1u);
+  EXPECT_EQ(RunAll(graph, n.inputs).size(), 1u);
+  return graph.layers[0].op;
+}
+
+TEST(FuseQuantization, PairsMayFollowOnnxRuntime) {
+  constexpr Type kBytes = Type::kUInt8;
+  EXPECT_TRUE(Pair(Add{}, kBytes, kBytes, {}, 3).Is<QLinearAdd>());
+  EXPECT_TRUE(Pair(Mul{}, kBytes, kBytes, {}, 3).Is<QLinearMul>());
+  EXPECT_TRUE(Pair(Sub{}, kBytes, kBytes, {}, 3).Is<Sub>());
+  // A clamp that quantizing does anyway.
+  EXPECT_TRUE(Pair(Add{}, kBytes, kBytes, Relu{}, 0).Is<QLinearAdd>());
+  EXPECT_TRUE(Pair(Add{}, kBytes, kBytes, Relu{}, 3).Is<Add>());
+  EXPECT_TRUE(Pair(Add{}, kBytes, Type::kInt8, {}, 3).Is<Add>());
+  EXPECT_TRUE(Pair(Add{}, Type::kInt8, Type::kInt8, {}, 3).Is<Add>());
+}
+
 TEST(FuseQuantization, OneDequantizeMayHaveSeveralReaders) {
   Network n(5);
   const TensorId x = n.Input(Type::kUInt8, {1, 6, 6, 4});

@@ -27,7 +27,7 @@ Graph Transposed() {
 
 std::vector<PassReport> RunOn(Graph& graph, const Names& without = {}) {
   FoldBudget budget(1 << 20, 1 << 20);
-  return RunPasses(graph, budget, without);
+  return RunPasses(graph, {budget}, without);
 }
 
 const PassReport& ReportOf(const std::vector<PassReport>& reports, const std::string& name) {
