@@ -212,6 +212,30 @@ bool HasClamp(const Tail& tail, Type type) {
 
 }  // namespace
 
+bool FuseRealPair(GraphEditor& editor, Place quantize) {
+  const std::optional<Tail> tail = TailOf(editor, quantize);
+  if (!tail.has_value() || !IsByte(editor.At(quantize->outputs[0]).type)) return false;
+  const Place place = *editor.MakerOf(tail->from);
+  if (!IsAnyOf<Add, Mul>(*place) || ActivationOf<Add, Mul>(*place) != Activation::kNone) {
+    return false;
+  }
+  for (size_t i = 0; i < 2; ++i) {
+    const TensorId bytes = DequantizedFromBytes(editor, place->inputs[i]);
+    if (bytes == kNoTensor) continue;
+    const TensorId real = place->inputs[1 - i];
+    // NaN becomes another number if clamps are part of the quantization.
+    const std::optional<Place> maker = editor.MakerOf(real);
+    const bool is_number = maker.has_value() && IsProductOfBytes(editor, *maker);
+    if (HasClamp(*tail, editor.At(quantize->outputs[0]).type) && !is_number) continue;
+    Layer layer = *place;
+    layer.inputs = {bytes, real};  // a + b is b + a, to the bit
+    layer.numerics = tail->numerics;
+    editor.ReplaceGroup(quantize, std::move(layer));
+    return true;
+  }
+  return false;
+}
+
 bool FuseOrtPair(GraphEditor& editor, Place quantize) {
   const std::optional<Tail> tail = TailOf(editor, quantize);
   if (!tail.has_value()) return false;

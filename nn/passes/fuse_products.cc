@@ -215,6 +215,10 @@ bool FuseProduct(GraphEditor& editor, Place quantize) {
   return true;
 }
 
+bool IsProductOfBytes(GraphEditor& editor, Place place) {
+  return ProductAt(editor, place).has_value();
+}
+
 bool FuseRealProduct(GraphEditor& editor, Place place) {
   const std::optional<Product> product = ProductAt(editor, place);
   if (!product.has_value()) return false;

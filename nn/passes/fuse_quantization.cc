@@ -92,6 +92,8 @@ void FuseGroups(GraphEditor& editor, bool ort_fused, FusedQuantization& fused) {
       ++fused.tables;
     } else if (FusePair(editor, place)) {
       ++fused.pairs;
+    } else if (FuseRealPair(editor, place)) {
+      ++fused.real_pairs;
     }
   }
   for (Place place = editor.layers().begin(); place != editor.layers().end(); ++place) {

@@ -17,16 +17,25 @@ struct FusedQuantization {
   size_t dynamic_products = 0;  // products with scales that each run tells, now with these scales
   size_t tables = 0;            // functions of one tensor of 8 bits, of any number of layers
   size_t pairs = 0;             // sums, differences and products of two tensors of 8 bits
+  size_t real_pairs = 0;        // sums and products of a tensor of 8 bits and one of float32
   size_t identities = 0;        // quantizations of what had been dequantized by the same parameters
 
   size_t total() const {
-    return moves + products + real_products + dynamic_products + tables + pairs + identities;
+    return moves + products + real_products + dynamic_products + tables + pairs + real_pairs +
+           identities;
   }
 };
 
 // Takes a graph that passed Validate. It looks only at DEQUANTIZE and QUANTIZE layers whose
 // numerics have the scaling kFloatHalfEven. Weights must still be dequantized by layers: constants
 // that FoldConstants has made of them are weights of float32.
+//
+// A product that another tensor is added to before it is quantized becomes two layers, as in
+//
+//   x - DEQUANTIZE - CONV_2D - ADD - QUANTIZE - y     x - CONV_2D - ADD - y
+//                    z - DEQUANTIZE -+                          z -+
+//
+// where CONV_2D has integers and its result is float32.
 //
 // Moves, tables, pairs and identities keep the bits. Products are computed by the formulas of
 // nn/graph/numerics.h, which round less often than float32 sums do. A bias of float32 is rounded to

@@ -16,6 +16,7 @@ std::vector<PassCount> RunFuseQuantization(Graph& graph, const PassContext& cont
           {"products with scales of the run", fused.dynamic_products},
           {"tables", fused.tables},
           {"pairs", fused.pairs},
+          {"pairs with float32", fused.real_pairs},
           {"identities", fused.identities}};
 }
 

@@ -53,9 +53,13 @@ bool FollowsFromConstants(GraphEditor& editor, TensorId id);
 // Each fuses the group that ends here if there is one.
 bool FuseProduct(GraphEditor& editor, Place quantize);
 bool FuseRealProduct(GraphEditor& editor, Place product);
+// Whether FuseRealProduct would do so, leaving the bias aside.
+bool IsProductOfBytes(GraphEditor& editor, Place place);
 bool FuseTable(GraphEditor& editor, Place quantize);
 bool FusePair(GraphEditor& editor, Place quantize);
-// The same where ONNX Runtime has a fused kernel, by its rules.
+// The same of a tensor of 8 bits and one of float32.
+bool FuseRealPair(GraphEditor& editor, Place quantize);
+// The same as FusePair where ONNX Runtime has a fused kernel, by its rules.
 bool FuseOrtPair(GraphEditor& editor, Place quantize);
 
 // Both change all layers that move elements: they come before the DEQUANTIZE that they follow, and

@@ -16,22 +16,32 @@ constexpr ptrdiff_t kBlock = 512;  // elements, whose float32 stay in L1
 struct Operand {
   Affine affine;
   bool is_signed = true;
-  decltype(LineRoutines::dequantize) dequantize = nullptr;
+  decltype(LineRoutines::dequantize) dequantize = nullptr;  // null: the elements are float32
 
-  // `step` is that from one element to the next, 0 or any other.
-  void Read(const uint8_t* from, ptrdiff_t step, ptrdiff_t count, float* to) const {
-    if (step == 1) {
-      return dequantize(from, {is_signed, affine.zero_point}, affine.scale, to, count);
-    }
+  // Makes real numbers of the elements from `first` on. `step` is that from one to the next, 0 or
+  // any other.
+  void Read(const void* data, ptrdiff_t first, ptrdiff_t step, ptrdiff_t count, float* to) const {
+    if (step == 1) return ReadLine(data, first, count, to);
     for (ptrdiff_t i = 0; i < (step == 0 ? 1 : count); ++i) {
-      dequantize(from + i * step, {is_signed, affine.zero_point}, affine.scale, to + i, 1);
+      ReadLine(data, first + i * step, 1, to + i);
     }
     if (step == 0) std::fill(to + 1, to + count, to[0]);
+  }
+
+ private:
+  void ReadLine(const void* data, ptrdiff_t first, ptrdiff_t count, float* to) const {
+    if (dequantize == nullptr) {
+      std::copy_n(static_cast<const float*>(data) + first, count, to);
+    } else {
+      dequantize(static_cast<const uint8_t*>(data) + first, {is_signed, affine.zero_point},
+                 affine.scale, to, count);
+    }
   }
 };
 
 Result<Operand> OperandOf(const LayerView& layer, const LineRoutines& lines, size_t input) {
   const Tensor& tensor = layer.input(input);
+  if (tensor.type == Type::kFloat32) return Operand{};
   const Result<Affine> affine = AffineOf(layer, tensor);
   if (!affine.ok()) return affine.status();
   if (SizeOf(tensor.type) != 1) {
@@ -87,19 +97,26 @@ struct Pair {
   HalfEvenQuantizer quantizer;
   QuantizeHalfEvenBytes quantize = nullptr;
 
-  void Run(const uint8_t* from_a, ptrdiff_t step_a, const uint8_t* from_b, ptrdiff_t step_b,
-           uint8_t* to, ptrdiff_t count) const {
+  void Run(const RunArguments& arguments, const Loops<3>::Offsets& at,
+           const Loops<3>::Offsets& steps, ptrdiff_t count) const {
+    uint8_t* const to = static_cast<uint8_t*>(arguments.outputs[0]) + at[2];
     float x[kBlock];
     float y[kBlock];
     for (ptrdiff_t i = 0; i < count; i += kBlock) {
       const ptrdiff_t n = std::min(kBlock, count - i);
-      a.Read(from_a + i * step_a, step_a, n, x);
-      b.Read(from_b + i * step_b, step_b, n, y);
+      a.Read(arguments.inputs[0], at[0] + i * steps[0], steps[0], n, x);
+      b.Read(arguments.inputs[1], at[1] + i * steps[1], steps[1], n, y);
       combination.Run(y, n, x);
       quantize(quantizer, x, n, to + i);
     }
   }
 };
+
+// QLINEAR_ADD and QLINEAR_MUL compute with the numbers of 8 bits themselves.
+Status CheckBytes(const LayerView& layer) {
+  if (layer.input(1).type != Type::kFloat32) return {};
+  return layer.Unsupported("input 1 is float32; int8 or uint8 is supported");
+}
 
 // The pair as ADD of the layer's tensors.
 Result<Pair> PairOf(const LayerView& layer, const LayerOptions& options) {
@@ -121,14 +138,10 @@ Result<Pair> PairOf(const LayerView& layer, const LayerOptions& options) {
 Result<PreparedLayer> PreparePair(const LayerView& layer, const Pair& pair) {
   return PrepareBinary(
       layer, RoutineOf([pair, loops = BroadcastLoops<3>(layer)](const RunArguments& arguments) {
-        const auto* const from_a = static_cast<const uint8_t*>(arguments.inputs[0]);
-        const auto* const from_b = static_cast<const uint8_t*>(arguments.inputs[1]);
-        auto* const to = static_cast<uint8_t*>(arguments.outputs[0]);
-        const Loops<3>::Offsets steps = loops.inner_strides();
-        internal::RunInParts(
-            arguments.context, loops, 1, [&](const Loops<3>::Offsets& at, ptrdiff_t extent) {
-              pair.Run(from_a + at[0], steps[0], from_b + at[1], steps[1], to + at[2], extent);
-            });
+        internal::RunInParts(arguments.context, loops, 1,
+                             [&](const Loops<3>::Offsets& at, ptrdiff_t extent) {
+                               pair.Run(arguments, at, loops.inner_strides(), extent);
+                             });
       }));
 }
 
@@ -150,6 +163,7 @@ Result<PreparedLayer> PrepareHalfEvenPair(const LayerView& layer, const LayerOpt
 }
 
 Result<PreparedLayer> PrepareQLinearAdd(const LayerView& layer, const LayerOptions& options) {
+  INTAGLIO_RETURN_IF_ERROR(CheckBytes(layer));
   Result<Pair> pair = PairOf(layer, options);
   if (!pair.ok()) return pair.status();
   Affine& a = pair->a.affine;
@@ -168,6 +182,7 @@ Result<PreparedLayer> PrepareQLinearAdd(const LayerView& layer, const LayerOptio
 }
 
 Result<PreparedLayer> PrepareQLinearMul(const LayerView& layer, const LayerOptions& options) {
+  INTAGLIO_RETURN_IF_ERROR(CheckBytes(layer));
   Result<Pair> pair = PairOf(layer, options);
   if (!pair.ok()) return pair.status();
   pair->combination = {

@@ -1,4 +1,5 @@
-// ADD, SUB and MUL of two tensors of 8 bits by ONNX's rules: both are dequantized, computed in
+// ADD, SUB and MUL by ONNX's rules of two tensors of 8 bits, or of one and a tensor of float32:
+// what is quantized is dequantized, both are computed in
 // float32, and quantized half to even, in one pass over memory. QLINEAR_ADD and QLINEAR_MUL, too.
 #ifndef INTAGLIO_NN_OPS_ELEMENTWISE_HALF_EVEN_PAIRS_H_
 #define INTAGLIO_NN_OPS_ELEMENTWISE_HALF_EVEN_PAIRS_H_
@@ -23,7 +24,7 @@ enum class PairKind : uint8_t {
 Result<PreparedLayer> PrepareQLinearAdd(const LayerView& layer, const LayerOptions& options);
 Result<PreparedLayer> PrepareQLinearMul(const LayerView& layer, const LayerOptions& options);
 
-// Inputs and output are int8 or uint8 in any combination.
+// Inputs and output are int8 or uint8 in any combination. The second input may be float32.
 Result<PreparedLayer> PrepareHalfEvenPair(const LayerView& layer, const LayerOptions& options,
                                           PairKind kind, Activation activation);
 

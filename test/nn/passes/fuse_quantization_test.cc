@@ -343,6 +343,78 @@ TEST(FuseQuantization, PairsKeepTheBits) {
   }
 }
 
+// A product, to which a dequantized tensor is added or by which it is multiplied.
+struct Residual {
+  Network n;
+  Q x;
+  Q z;
+  TensorId product = kNoTensor;
+  TensorId other = kNoTensor;
+
+  Residual(unsigned seed, Shape z_shape) : n(seed) {
+    x = n.random.Tensor(n.random.Of(kEightBit), {6, 33}, 0.05f, 7);
+    z = n.random.Tensor(n.random.Of(kEightBit), std::move(z_shape), 0.03f, 11);
+    product = n.Then(FullyConnected{}, {n.Input(x), n.Weights({140, 33}, 0), n.Reals({140})});
+    other = n.Input(z);
+  }
+};
+
+std::vector<float> RunProduct(unsigned seed, const Shape& z_shape) {
+  Residual r(seed, z_shape);
+  Graph graph = r.n.Finish({r.product, r.n.Then(Neg{}, {r.other})});
+  EXPECT_EQ(FuseQuantization(graph).real_products, 1u);
+  const std::vector<Bytes8> results = RunAll(graph, r.n.inputs);
+  std::vector<float> reals(results[0].size() / sizeof(float));
+  std::memcpy(reals.data(), results[0].data(), results[0].size());
+  return reals;
+}
+
+TEST(FuseQuantization, ProductsMeetTensorsOf8Bits) {
+  const std::vector<Shape> shapes = {{6, 140}, {140}, {6, 1}, {1, 1}};
+  for (unsigned seed = 0; seed < 32; ++seed) {
+    SCOPED_TRACE(seed);
+    const Shape& z_shape = shapes[seed % 4];
+    const bool multiplies = seed % 8 >= 4;
+    const bool clamps = seed % 16 >= 8;
+    const std::vector<float> product = RunProduct(seed, z_shape);
+    Residual r(seed, z_shape);
+    Network& n = r.n;
+    const std::vector<TensorId> inputs =
+        seed % 3 == 0 ? std::vector{r.other, r.product} : std::vector{r.product, r.other};
+    TensorId y = multiplies ? n.Then(Mul{}, inputs) : n.Then(Add{}, inputs);
+    if (clamps) y = n.Then(Relu{}, {y});
+    Graph graph = n.Finish({n.Quantized(y, Type::kInt8, 0.07f, -5)});
+    const FusedQuantization counts = FuseQuantization(graph);
+    EXPECT_EQ(counts.real_products, 1u);
+    EXPECT_EQ(counts.real_pairs, 1u);
+    EXPECT_EQ(graph.layers.size(), 2u);
+    const std::vector<int> results = Ints(Type::kInt8, RunAll(graph, n.inputs)[0]);
+    ASSERT_EQ(results.size(), product.size());
+    for (int i = 0; i < 6 * 140; ++i) {
+      const size_t at = z_shape.back() == 140 ? static_cast<size_t>(i) % r.z.values.size()
+                                              : static_cast<size_t>(i / 140) % r.z.values.size();
+      const float z = static_cast<float>(r.z.values[at] - 11) * 0.03f;
+      const float real = product[static_cast<size_t>(i)];
+      float result = multiplies ? real * z : real + z;
+      if (clamps) result = std::fmax(result, 0.0f);
+      const float steps = std::fmin(std::fmax(result / 0.07f, -123.0f), 132.0f);
+      EXPECT_EQ(results[static_cast<size_t>(i)], static_cast<int>(std::nearbyint(steps)) - 5) << i;
+    }
+  }
+}
+
+// NaN would become another number.
+TEST(FuseQuantization, LeavesClampsOfWhatMayBeNoNumber) {
+  for (const bool clamps : {false, true}) {
+    Network n(9);
+    const TensorId x = n.b.Input("x", Type::kFloat32, {2, 8}, {}).id;
+    TensorId y = n.Then(Add{}, {n.Then(Log{}, {x}), n.Input(Type::kUInt8, {2, 8})});
+    if (clamps) y = n.Then(Relu{}, {y});
+    Graph graph = n.Finish({n.Quantized(y, Type::kInt8, 0.07f, -5)});
+    EXPECT_EQ(FuseQuantization(graph).real_pairs, clamps ? 0u : 1u);
+  }
+}
+
 // The operator of the only layer.
 Operator Pair(const Operator& op, Type x, Type y, const std::optional<Operator>& clamp,
               int zero_point) {
