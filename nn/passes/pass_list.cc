@@ -4,9 +4,14 @@
 
 #include "intaglio/nn/passes/fuse_quantization.h"
 #include "intaglio/nn/passes/remove_transposes.h"
+#include "intaglio/nn/passes/remove_unread.h"
 
 namespace intaglio::nn {
 namespace {
+
+std::vector<PassCount> RunRemoveUnread(Graph& graph, const PassContext&) {
+  return {{"layers", RemoveUnread(graph)}};
+}
 
 std::vector<PassCount> RunFuseQuantization(Graph& graph, const PassContext& context) {
   const FusedQuantization fused = FuseQuantization(graph, context.ort_fused);
@@ -34,6 +39,7 @@ std::vector<PassCount> RunRemoveTransposes(Graph& graph, const PassContext&) {
 constexpr bool kRequired = true;
 
 constexpr Pass kPasses[] = {
+    {"remove-unread", "removes layers that nothing reads", !kRequired, RunRemoveUnread},
     {"fuse-quantization", "makes integer layers of dequantized ones", !kRequired,
      RunFuseQuantization},
     {"fold-constants", "computes what follows from constants", kRequired, RunFoldConstants},

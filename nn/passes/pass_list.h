@@ -1,12 +1,16 @@
 // The passes that make a graph of an .onnx file faster, in the order in which they run:
 //
+//   remove-unread       layers that nothing reads -> none
 //   fuse-quantization   DEQUANTIZE, an operator, QUANTIZE -> one layer of integers
 //   fold-constants      layers of constants -> constants
 //   remove-transposes   TRANSPOSE layers -> none, where they meet
 //
-// Quantization comes first: it looks for the layers as the tool that quantized the network wrote
-// them. Constants of dequantized weights are computed behind it, because it wants these weights as
-// integers.
+// The order is that of what they need. Many groups are found only where a result has one reader, so
+// that readers which are not needed go first. Quantization comes before all that changes weights or
+// rounding: it looks for the layers as the tool that quantized the network wrote them, and wants
+// their weights as integers. Constants of dequantized weights are computed behind it. Products and
+// what follows them are neighbours only when transposes are gone, and activations come behind MUL
+// and ADD.
 #ifndef INTAGLIO_NN_PASSES_PASS_LIST_H_
 #define INTAGLIO_NN_PASSES_PASS_LIST_H_
 
