@@ -5,12 +5,17 @@
 #include "intaglio/nn/passes/fuse_quantization.h"
 #include "intaglio/nn/passes/remove_transposes.h"
 #include "intaglio/nn/passes/remove_unread.h"
+#include "intaglio/nn/passes/share_equal.h"
 
 namespace intaglio::nn {
 namespace {
 
 std::vector<PassCount> RunRemoveUnread(Graph& graph, const PassContext&) {
   return {{"layers", RemoveUnread(graph)}};
+}
+
+std::vector<PassCount> RunShareEqual(Graph& graph, const PassContext&) {
+  return {{"layers", ShareEqual(graph)}};
 }
 
 std::vector<PassCount> RunFuseQuantization(Graph& graph, const PassContext& context) {
@@ -40,6 +45,7 @@ constexpr bool kRequired = true;
 
 constexpr Pass kPasses[] = {
     {"remove-unread", "removes layers that nothing reads", !kRequired, RunRemoveUnread},
+    {"share-equal", "computes what is equal once", !kRequired, RunShareEqual},
     {"fuse-quantization", "makes integer layers of dequantized ones", !kRequired,
      RunFuseQuantization},
     {"fold-constants", "computes what follows from constants", kRequired, RunFoldConstants},

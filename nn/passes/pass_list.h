@@ -1,6 +1,7 @@
 // The passes that make a graph of an .onnx file faster, in the order in which they run:
 //
 //   remove-unread       layers that nothing reads -> none
+//   share-equal         equal layers -> one
 //   fuse-quantization   DEQUANTIZE, an operator, QUANTIZE -> one layer of integers
 //   fold-constants      layers of constants -> constants
 //   remove-transposes   TRANSPOSE layers -> none, where they meet
