@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "intaglio/nn/passes/fold_bias.h"
 #include "intaglio/nn/passes/fuse_quantization.h"
 #include "intaglio/nn/passes/remove_transposes.h"
 #include "intaglio/nn/passes/remove_unread.h"
@@ -16,6 +17,10 @@ std::vector<PassCount> RunRemoveUnread(Graph& graph, const PassContext&) {
 
 std::vector<PassCount> RunShareEqual(Graph& graph, const PassContext&) {
   return {{"layers", ShareEqual(graph)}};
+}
+
+std::vector<PassCount> RunFoldBias(Graph& graph, const PassContext&) {
+  return {{"sums", FoldBias(graph)}};
 }
 
 std::vector<PassCount> RunFuseQuantization(Graph& graph, const PassContext& context) {
@@ -46,6 +51,7 @@ constexpr bool kRequired = true;
 constexpr Pass kPasses[] = {
     {"remove-unread", "removes layers that nothing reads", !kRequired, RunRemoveUnread},
     {"share-equal", "computes what is equal once", !kRequired, RunShareEqual},
+    {"fold-bias", "makes constants behind a product its bias", !kRequired, RunFoldBias},
     {"fuse-quantization", "makes integer layers of dequantized ones", !kRequired,
      RunFuseQuantization},
     {"fold-constants", "computes what follows from constants", kRequired, RunFoldConstants},

@@ -2,6 +2,7 @@
 //
 //   remove-unread       layers that nothing reads -> none
 //   share-equal         equal layers -> one
+//   fold-bias           a product, ADD -> a product with a bias
 //   fuse-quantization   DEQUANTIZE, an operator, QUANTIZE -> one layer of integers
 //   fold-constants      layers of constants -> constants
 //   remove-transposes   TRANSPOSE layers -> none, where they meet
