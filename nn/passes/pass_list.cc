@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "intaglio/nn/passes/fold_bias.h"
+#include "intaglio/nn/passes/fold_normalization.h"
 #include "intaglio/nn/passes/fuse_quantization.h"
 #include "intaglio/nn/passes/remove_transposes.h"
 #include "intaglio/nn/passes/remove_unread.h"
@@ -46,6 +47,11 @@ std::vector<PassCount> RunRemoveTransposes(Graph& graph, const PassContext&) {
   return {{"transposes before", transposes.before}, {"transposes after", transposes.after}};
 }
 
+std::vector<PassCount> RunFoldNormalization(Graph& graph, const PassContext& context) {
+  const FoldedNormalization folded = FoldNormalization(graph, context.budget);
+  return {{"factors", folded.factors}, {"offsets", folded.offsets}};
+}
+
 constexpr bool kRequired = true;
 
 constexpr Pass kPasses[] = {
@@ -57,6 +63,8 @@ constexpr Pass kPasses[] = {
     {"fold-constants", "computes what follows from constants", kRequired, RunFoldConstants},
     {"remove-transposes", "moves transposes until they cancel each other", !kRequired,
      RunRemoveTransposes},
+    {"fold-normalization", "makes factors and offsets of channels weights", !kRequired,
+     RunFoldNormalization},
 };
 
 std::string NamesToSwitchOff() {

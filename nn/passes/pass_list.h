@@ -6,6 +6,7 @@
 //   fuse-quantization   DEQUANTIZE, an operator, QUANTIZE -> one layer of integers
 //   fold-constants      layers of constants -> constants
 //   remove-transposes   TRANSPOSE layers -> none, where they meet
+//   fold-normalization  a product, MUL, ADD -> a product with other weights
 //
 // The order is that of what they need. Many groups are found only where a result has one reader, so
 // that readers which are not needed go first. Quantization comes before all that changes weights or
