@@ -4,6 +4,7 @@
 
 #include "intaglio/nn/passes/fold_bias.h"
 #include "intaglio/nn/passes/fold_normalization.h"
+#include "intaglio/nn/passes/fuse_activations.h"
 #include "intaglio/nn/passes/fuse_quantization.h"
 #include "intaglio/nn/passes/remove_transposes.h"
 #include "intaglio/nn/passes/remove_unread.h"
@@ -52,6 +53,10 @@ std::vector<PassCount> RunFoldNormalization(Graph& graph, const PassContext& con
   return {{"factors", folded.factors}, {"offsets", folded.offsets}};
 }
 
+std::vector<PassCount> RunFuseActivations(Graph& graph, const PassContext&) {
+  return {{"clamps", FuseActivations(graph)}};
+}
+
 constexpr bool kRequired = true;
 
 constexpr Pass kPasses[] = {
@@ -65,6 +70,7 @@ constexpr Pass kPasses[] = {
      RunRemoveTransposes},
     {"fold-normalization", "makes factors and offsets of channels weights", !kRequired,
      RunFoldNormalization},
+    {"fuse-activations", "makes clamps a part of the layer before", !kRequired, RunFuseActivations},
 };
 
 std::string NamesToSwitchOff() {

@@ -7,6 +7,7 @@
 //   fold-constants      layers of constants -> constants
 //   remove-transposes   TRANSPOSE layers -> none, where they meet
 //   fold-normalization  a product, MUL, ADD -> a product with other weights
+//   fuse-activations    a layer, RELU -> a layer with an activation
 //
 // The order is that of what they need. Many groups are found only where a result has one reader, so
 // that readers which are not needed go first. Quantization comes before all that changes weights or

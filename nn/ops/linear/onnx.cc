@@ -153,6 +153,9 @@ void RunAlongChannels(const RealTile& real, const AccumulatorTile& tile, int cha
 // Any other tile.
 void RunPlainly(const RealTile& real, const AccumulatorTile& tile, int channel) {
   const bool along_channels = tile.along == Axis::kCols;
+  Bounds<float> bounds(Activation::kNone);
+  bounds.low = real.output->low;
+  bounds.high = real.output->high;
   for (int l = 0; l < tile.lines; ++l) {
     float* const to = static_cast<float*>(tile.dst) + l * tile.line_stride;
     for (int i = 0; i < tile.length; ++i) {
@@ -160,8 +163,7 @@ void RunPlainly(const RealTile& real, const AccumulatorTile& tile, int channel) 
       const int32_t bias = real.bias == nullptr ? 0 : real.bias[c];
       const int32_t sum = WrappingAdd(tile.acc[l * tile.acc_stride + i], bias);
       const float scaled = static_cast<float>(sum) * (real.scale * real.output->scales[c]);
-      to[i * tile.element_stride] =
-          std::fmin(std::fmax(scaled + real.real_bias[c], real.output->low), real.output->high);
+      to[i * tile.element_stride] = bounds(scaled + real.real_bias[c]);
     }
   }
 }
