@@ -62,6 +62,8 @@ constexpr bool kRequired = true;
 constexpr Pass kPasses[] = {
     {"remove-unread", "removes layers that nothing reads", !kRequired, RunRemoveUnread},
     {"share-equal", "computes what is equal once", !kRequired, RunShareEqual},
+    {"remove-transposes", "moves transposes until they cancel each other", !kRequired,
+     RunRemoveTransposes},
     {"fold-bias", "makes constants behind a product its bias", !kRequired, RunFoldBias},
     {"fuse-quantization", "makes integer layers of dequantized ones", !kRequired,
      RunFuseQuantization},
@@ -76,7 +78,8 @@ constexpr Pass kPasses[] = {
 std::string NamesToSwitchOff() {
   std::string names;
   for (const Pass& pass : kPasses) {
-    if (!pass.required) names += (names.empty() ? "" : ", ") + std::string(pass.name);
+    if (pass.required || names.find(pass.name) != std::string::npos) continue;
+    names += (names.empty() ? "" : ", ") + std::string(pass.name);
   }
   return names;
 }

@@ -2,10 +2,11 @@
 //
 //   remove-unread       layers that nothing reads -> none
 //   share-equal         equal layers -> one
+//   remove-transposes   TRANSPOSE layers -> none, where they meet
 //   fold-bias           a product, ADD -> a product with a bias
 //   fuse-quantization   DEQUANTIZE, an operator, QUANTIZE -> one layer of integers
 //   fold-constants      layers of constants -> constants
-//   remove-transposes   TRANSPOSE layers -> none, where they meet
+//   remove-transposes   once more
 //   fold-normalization  a product, MUL, ADD -> a product with other weights
 //   fuse-activations    a layer, RELU -> a layer with an activation
 //
@@ -13,8 +14,8 @@
 // that readers which are not needed go first. Quantization comes before all that changes weights or
 // rounding: it looks for the layers as the tool that quantized the network wrote them, and wants
 // their weights as integers. Constants of dequantized weights are computed behind it. Products and
-// what follows them are neighbours only when transposes are gone, and activations come behind MUL
-// and ADD.
+// what follows them are neighbours only when transposes are gone; those that wait for constants go
+// behind fold-constants. Activations come behind MUL and ADD.
 #ifndef INTAGLIO_NN_PASSES_PASS_LIST_H_
 #define INTAGLIO_NN_PASSES_PASS_LIST_H_
 
@@ -45,6 +46,7 @@ struct Pass {
   std::vector<PassCount> (*run)(Graph& graph, const PassContext& context);
 };
 
+// A pass may be there more than once.
 std::span<const Pass> ListPasses();
 
 // Refuses a name that no pass has, and that of a pass that is required.

@@ -39,13 +39,43 @@ const PassReport& ReportOf(const std::vector<PassReport>& reports, const std::st
   return kNone;
 }
 
-TEST(PassList, EachPassHasANameAndADescription) {
-  Names names;
-  for (const Pass& pass : ListPasses()) {
-    EXPECT_EQ(std::count(names.begin(), names.end(), pass.name), 0) << pass.name;
-    names.push_back(pass.name);
-    EXPECT_NE(std::string(pass.description), "") << pass.name;
+TEST(PassList, EachNameStandsForOnePass) {
+  for (const Pass& a : ListPasses()) {
+    EXPECT_NE(std::string(a.description), "") << a.name;
+    for (const Pass& b : ListPasses()) {
+      EXPECT_EQ(std::string(a.name) == b.name, a.run == b.run) << a.name << " and " << b.name;
+    }
   }
+}
+
+// Images whose channels come first: QUANTIZE follows RELU, and not the convolution.
+TEST(PassList, FusesGroupsThatTransposesCut) {
+  Builder b;
+  const auto real = [&](Operator op, std::vector<TensorId> inputs) {
+    return b.Layer(std::move(op), std::move(inputs), Type::kFloat32, {}).id;
+  };
+  const TensorId x = b.Input("x", Type::kUInt8, {1, 4, 5, 5}, PerTensor(0.1f, 3)).id;
+  const std::vector<int8_t> numbers(8, 2);
+  const TensorId weights = b.Const<int8_t>("w", numbers, {2, 1, 1, 4}, PerTensor(0.1f, 0)).id;
+  const TensorId images = real(Transpose{{0, 2, 3, 1}}, {real(Dequantize{}, {x})});
+  const TensorId sums = real(Conv2D{}, {images, real(Dequantize{}, {weights})});
+  const TensorId clamped = real(Relu{}, {real(Transpose{{0, 3, 1, 2}}, {sums})});
+  const Value q = b.Layer(Quantize{}, {clamped}, Type::kUInt8, PerTensor(0.2f, 0));
+  b.Output(b.Layer(Transpose{{0, 2, 3, 1}}, {q.id}, Type::kUInt8, PerTensor(0.2f, 0)), "y");
+  Result<Graph> graph = b.Finish();
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  for (Layer& layer : graph->layers) {
+    if (layer.op.Is<Quantize>() || layer.op.Is<Dequantize>()) {
+      layer.numerics = Numerics{.scaling = Scaling::kFloatHalfEven};
+    }
+  }
+  const std::vector<PassReport> reports = RunOn(*graph);
+  EXPECT_EQ(ReportOf(reports, "fuse-quantization").counts[1].what, "products");
+  EXPECT_EQ(ReportOf(reports, "fuse-quantization").counts[1].count, 1u);
+  const auto is_real = [&](const Layer& layer) {
+    return graph->tensors[static_cast<size_t>(layer.outputs[0])].type == Type::kFloat32;
+  };
+  EXPECT_TRUE(std::none_of(graph->layers.begin(), graph->layers.end(), is_real));
 }
 
 TEST(PassList, ReportsWhatEachPassDid) {
@@ -70,9 +100,10 @@ TEST(PassList, ReportsWhatEachPassDid) {
 
 TEST(PassList, LeavesOutWhatIsSwitchedOff) {
   Graph graph = Transposed();
-  const PassReport report = ReportOf(RunOn(graph, {"remove-transposes"}), "remove-transposes");
-  EXPECT_FALSE(report.ran);
-  EXPECT_TRUE(report.counts.empty());
+  for (const PassReport& report : RunOn(graph, {"remove-transposes"})) {
+    EXPECT_EQ(report.ran, report.name != "remove-transposes") << report.name;
+    EXPECT_EQ(report.counts.empty(), !report.ran) << report.name;
+  }
   EXPECT_EQ(graph.layers.size(), 3u);
 }
 
