@@ -90,36 +90,17 @@ SequenceDirection ReadDirection(Translation& t) {
 }
 
 // Weights [directions, rows, columns] as one matrix.
-TensorId Stacked(Translation& t, size_t input, size_t directions) {
-  const Shape shape = t.make.ShapeOf(t.in(input));
+TensorId Stacked(Translation& t, TensorId weights, size_t directions) {
+  const Shape shape = t.make.ShapeOf(weights);
   if (shape.size() != 3 || static_cast<size_t>(shape[0]) != directions) {
-    t.Invalid("input " + std::to_string(input) + " has the shape " + ToString(shape) + "; " +
-              std::to_string(directions) + " matrices are needed");
-    return kNoTensor;
+    t.Invalid("weights have the shape " + ToString(shape) + "; " + std::to_string(directions) +
+              " matrices are needed");
   }
   const std::vector<int> rows = ToInts(t, {int64_t{shape[0]} * shape[1]}, "a dimension");
-  return t.make.Reshaped(t.in(input), {rows[0], shape[2]});
+  return t.make.Reshaped(weights, {rows[0], shape[2]});
 }
 
 enum Input : size_t { kX, kW, kR, kBias, kLengths, kH, kC, kPeepholes };
-
-// Inputs whose first two axes are swapped where the batch comes first.
-std::vector<TensorId> ReadSequenceInputs(Translation& t, size_t directions, bool batch_first) {
-  const auto swapped = [&](TensorId id) {
-    const bool swap = batch_first && id != kNoTensor && t.make.RankOf(id) == 3;
-    return swap ? t.make.Transposed(id, {1, 0, 2}) : id;
-  };
-  std::vector<TensorId> inputs = {swapped(t.in(kX)),          Stacked(t, kW, directions),
-                                  Stacked(t, kR, directions), t.optional(kBias),
-                                  t.optional(kLengths),       swapped(t.optional(kH))};
-  if (t.has(kC)) inputs.push_back(swapped(t.in(kC)));
-  if (t.has(kPeepholes)) {
-    inputs.resize(kPeepholes, kNoTensor);
-    inputs.push_back(t.in(kPeepholes));
-  }
-  while (!inputs.empty() && inputs.back() == kNoTensor) inputs.pop_back();
-  return inputs;
-}
 
 // Weights are constants: the kernels want them packed.
 void CheckConstantWeights(Translation& t) {
@@ -130,6 +111,68 @@ void CheckConstantWeights(Translation& t) {
   }
 }
 
+// Scales and zero points, one for each direction or for each of its rows, as one for each row of
+// all directions.
+Quantization PerRow(Translation& t, size_t scale, size_t zero_point, size_t directions,
+                    size_t rows) {
+  const std::vector<float> scales = t.make.Floats(t.in(scale), "the scale of weights");
+  std::vector<int64_t> zeros(scales.size(), 0);
+  if (t.has(zero_point)) zeros = t.make.Ints(t.in(zero_point), "the zero point of weights");
+  const size_t all = directions * rows;
+  if (scales.size() != zeros.size() || (scales.size() != directions && scales.size() != all)) {
+    t.Invalid("has " + std::to_string(scales.size()) + " scales and " +
+              std::to_string(zeros.size()) + " zero points of weights");
+  }
+  Quantization q;
+  for (size_t i = 0; i < all; ++i) {
+    const size_t from = scales.size() == all ? i : i / rows;
+    q.scales.push_back(scales[from]);
+    q.zero_points.push_back(static_cast<int32_t>(zeros[from]));
+  }
+  return q;
+}
+
+// Weights [directions, columns, rows] of 8 bits as one matrix of all rows.
+TensorId QuantizedRows(Translation& t, size_t input, size_t scale, size_t directions) {
+  const TensorId turned = t.make.RankOf(t.in(input)) == 3
+                              ? t.make.Transposed(t.make.Unquantized(t.in(input)), {0, 2, 1})
+                              : t.in(input);
+  const TensorId stacked = Stacked(t, turned, directions);
+  const auto rows = static_cast<size_t>(t.make.ShapeOf(stacked)[0]) / directions;
+  return t.make.Requantized(stacked, PerRow(t, scale, scale + 1, directions, rows));
+}
+
+// What stands for the weights of both kinds.
+struct Weights {
+  TensorId of_x = kNoTensor;
+  TensorId of_h = kNoTensor;
+};
+
+Weights ReadWeights(Translation& t, size_t directions) {
+  constexpr size_t kScaleOfX = 8;
+  constexpr size_t kScaleOfH = 10;
+  CheckConstantWeights(t);
+  if (t.has(kScaleOfX)) {
+    return {QuantizedRows(t, kW, kScaleOfX, directions),
+            QuantizedRows(t, kR, kScaleOfH, directions)};
+  }
+  return {Stacked(t, t.in(kW), directions), Stacked(t, t.in(kR), directions)};
+}
+
+// Inputs whose first two axes are swapped where the batch comes first.
+std::vector<TensorId> ReadSequenceInputs(Translation& t, const Weights& weights, bool batch_first) {
+  const auto swapped = [&](TensorId id) {
+    const bool swap = batch_first && id != kNoTensor && t.make.RankOf(id) == 3;
+    return swap ? t.make.Transposed(id, {1, 0, 2}) : id;
+  };
+  std::vector<TensorId> inputs = {
+      swapped(t.in(kX)),       weights.of_x,          weights.of_h,
+      t.optional(kBias),       t.optional(kLengths),  swapped(t.optional(kH)),
+      swapped(t.optional(kC)), t.optional(kPeepholes)};
+  while (!inputs.empty() && inputs.back() == kNoTensor) inputs.pop_back();
+  return inputs;
+}
+
 void ReadSequence(Translation& t, RecurrentSequence op, const std::vector<std::string>& usual) {
   LayerMaker& make = t.make;
   op.direction = ReadDirection(t);
@@ -138,12 +181,12 @@ void ReadSequence(Translation& t, RecurrentSequence op, const std::vector<std::s
   op.clip = t.Float("clip", 0);
   if (op.clip < 0) t.Invalid("clips at a number below 0");
   const bool batch_first = t.Flag("layout", false);
-  CheckConstantWeights(t);
-  const int64_t units = t.rank(kR) == 3 ? t.input(kR).shape[2] : 0;
+  const Weights weights = ReadWeights(t, directions);
+  const int64_t units = make.ShapeOf(weights.of_h)[1];
   if (t.Int("hidden_size", units) != units) {
     return t.Invalid("has weights of " + std::to_string(units) + " units, but another hidden_size");
   }
-  const std::vector<TensorId> inputs = ReadSequenceInputs(t, directions, batch_first);
+  const std::vector<TensorId> inputs = ReadSequenceInputs(t, weights, batch_first);
   const bool is_lstm = op.cell == SequenceCell::kLstm;
   const std::vector<TensorId> y =
       make.AddMany(std::move(op), inputs, std::vector<Type>(is_lstm ? 3 : 2, Type::kFloat32));
@@ -176,6 +219,8 @@ void ReadRnn(Translation& t) {
 constexpr const char* kRemark = "constant weights";
 
 constexpr OnnxRow kRows[] = {
+    {"DynamicQuantizeLSTM", ReadLstm, "float32", 1, kEver, "constant weights, int8 or uint8",
+     kMicrosoft},
     {"GRU", ReadGru, "float32", 1, kEver, kRemark},
     {"LSTM", ReadLstm, "float32", 1, kEver, kRemark},
     {"RNN", ReadRnn, "float32", 1, kEver, kRemark},

@@ -1,72 +1,33 @@
 #include "intaglio/nn/ops/elementwise/dynamic_quantize.h"
 
-#include <algorithm>
-#include <array>
-#include <cmath>
 #include <cstddef>
 #include <memory>
 
 #include "intaglio/nn/ops/support/checks.h"
-#include "intaglio/nn/ops/support/half_even.h"
-#include "intaglio/nn/ops/support/parallel.h"
+#include "intaglio/nn/ops/support/dynamic_quantizer.h"
 #include "intaglio/nn/ops/support/rows.h"
-#include "intaglio/nn/ops/support/wide.h"
 #include "intaglio/nn/routine/routine_of.h"
 
 namespace intaglio::nn {
 namespace {
 
-constexpr int kMostParts = 64;
-
-struct Extremes {
-  float least = 0;
-  float greatest = 0;
-};
-
-HalfEvenQuantizer QuantizerOf(const Extremes& e) {
-  const float scale = e.least == e.greatest ? 1.0f : (e.greatest - e.least) / 255.0f;
-  const float zero_point = std::fmin(std::fmax(0.0f - e.least / scale, 0.0f), 255.0f);
-  return {scale, static_cast<int32_t>(std::nearbyint(zero_point)), RangeOf(Type::kUInt8)};
-}
-
 class DynamicQuantizeRoutine final : public Routine {
  public:
   DynamicQuantizeRoutine(ptrdiff_t count, const LayerOptions& options)
-      : count_(count),
-        range_(WideRoutinesOf(options.kernel).range),
-        quantize_(QuantizeHalfEvenBytesOf(options.kernel)) {}
+      : count_(count), quantizer_(options.kernel) {}
 
   Status Run(const RunArguments& arguments) const override {
-    const auto* const x = static_cast<const float*>(arguments.inputs[0]);
-    auto* const y = static_cast<uint8_t*>(arguments.outputs[0]);
-    const int parts = std::min(kMostParts, PartsOf(arguments.context, count_, kLeastBytesOfThread));
-    const HalfEvenQuantizer q = QuantizerOf(ExtremesOf(arguments.context, parts, x));
-    ForNumberedParts(arguments.context, parts, count_, [&](int, ptrdiff_t begin, ptrdiff_t end) {
-      quantize_(q, x + begin, end - begin, y + begin);
-    });
+    const HalfEvenQuantizer q =
+        quantizer_.Quantize(arguments.context, static_cast<const float*>(arguments.inputs[0]),
+                            count_, static_cast<uint8_t*>(arguments.outputs[0]));
     *static_cast<float*>(arguments.outputs[1]) = q.scale;
     *static_cast<uint8_t*>(arguments.outputs[2]) = static_cast<uint8_t>(q.zero_point);
     return {};
   }
 
  private:
-  Extremes ExtremesOf(Context& context, int parts, const float* x) const {
-    std::array<Extremes, kMostParts> of_parts;
-    ForNumberedParts(context, parts, count_, [&](int part, ptrdiff_t begin, ptrdiff_t end) {
-      Extremes& e = of_parts[static_cast<size_t>(part)];
-      range_(x + begin, end - begin, &e.least, &e.greatest);
-    });
-    Extremes all;
-    for (int i = 0; i < parts; ++i) {
-      all.least = std::min(all.least, of_parts[static_cast<size_t>(i)].least);
-      all.greatest = std::max(all.greatest, of_parts[static_cast<size_t>(i)].greatest);
-    }
-    return all;
-  }
-
   ptrdiff_t count_;
-  decltype(WideRoutines::range) range_;
-  QuantizeHalfEvenBytes quantize_;
+  DynamicQuantizer quantizer_;
 };
 
 Result<PreparedLayer> PrepareDynamicQuantize(const LayerView& layer, const LayerOptions& options) {

@@ -1,5 +1,5 @@
-// Products of float32 with the constant weights of a layer that has a matrix for each direction of
-// its sequences.
+// Products of float32 with the constant weights of a layer, one matrix for each direction of its
+// sequences.
 #ifndef INTAGLIO_NN_OPS_RECURRENT_DIRECTED_PRODUCT_H_
 #define INTAGLIO_NN_OPS_RECURRENT_DIRECTED_PRODUCT_H_
 
@@ -7,7 +7,6 @@
 #include <memory>
 #include <vector>
 
-#include "intaglio/nn/ops/linear/float_panels.h"
 #include "intaglio/nn/routine/routine.h"
 
 namespace intaglio::nn {
@@ -34,23 +33,27 @@ struct DirectedMatrix {
 // Immutable.
 class DirectedProduct {
  public:
-  // bias: one element per direction and row of the product.
-  static Result<DirectedProduct> Make(const LayerView& layer, const DirectedRows& of,
-                                      std::vector<float> bias, const LayerOptions& options);
+  virtual ~DirectedProduct() = default;
 
   // y = W x + bias for `rows` rows x of each direction. The bits do not depend on the threads.
-  void Multiply(Context& context, const DirectedMatrix<const float>& x, int rows,
-                const DirectedMatrix<float>& y) const;
+  virtual Status Multiply(Context& context, const DirectedMatrix<const float>& x, int rows,
+                          const DirectedMatrix<float>& y, std::byte* scratch) const = 0;
+  virtual size_t ScratchBytes(int rows) const = 0;
 
-  size_t constant_bytes() const { return new_bytes_; }  // not packed by an earlier layer
-
- private:
-  int depth_ = 0;
-  int outputs_ = 0;  // per direction
-  FloatFinish finish_;
-  std::shared_ptr<const std::vector<FloatPanels>> panels_;  // per direction
-  size_t new_bytes_ = 0;
+  size_t constant_bytes = 0;  // not packed by an earlier layer
 };
+
+using MadeProduct = Result<std::unique_ptr<const DirectedProduct>>;
+
+// With weights of float32. bias: one element per direction and row of the product.
+MadeProduct MakeFloatProduct(const LayerView& layer, const DirectedRows& of,
+                             std::vector<float> bias, const LayerOptions& options);
+
+// With weights of int8 or uint8, whose quantization has one scale, or one for each row of the
+// constant. The rows x of a direction are quantized together, as by DYNAMIC_QUANTIZE, and y is
+// float32(sum) * (scale of x * scale of W) + bias, each step rounded.
+MadeProduct MakeQuantizingProduct(const LayerView& layer, const DirectedRows& of,
+                                  const std::vector<float>& bias, const LayerOptions& options);
 
 }  // namespace intaglio::nn
 

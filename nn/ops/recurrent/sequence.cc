@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -98,10 +97,10 @@ Result<SequenceSizes> SizesOf(const LayerView& layer) {
 }
 
 struct Products {
-  DirectedProduct of_x;
-  DirectedProduct of_h;
-  // Of kGru without reset_after: the gate n, while of_h makes the others.
-  std::optional<DirectedProduct> of_reset_h;
+  std::unique_ptr<const DirectedProduct> of_x;
+  std::unique_ptr<const DirectedProduct> of_h;
+  // Of kGru without reset_after: the gate n, while of_h makes the others. Else null.
+  std::unique_ptr<const DirectedProduct> of_reset_h;
 };
 
 class SequenceRoutine final : public Routine {
@@ -115,10 +114,12 @@ class SequenceRoutine final : public Routine {
     if (!steps.ok()) return steps.status();
     Start(arguments, state);
     const ptrdiff_t rows = sizes.rows();
-    products.of_x.Multiply(arguments.context,
-                           {static_cast<const float*>(arguments.inputs[kX]), 0, sizes.inputs},
-                           *steps * sizes.batch, {state.of_x, rows, rows * sizes.directions});
-    for (int step = 0; step < *steps; ++step) Step(arguments.context, state, step);
+    INTAGLIO_RETURN_IF_ERROR(products.of_x->Multiply(
+        arguments.context, {static_cast<const float*>(arguments.inputs[kX]), 0, sizes.inputs},
+        *steps * sizes.batch, {state.of_x, rows, rows * sizes.directions}, state.product));
+    for (int step = 0; step < *steps; ++step) {
+      INTAGLIO_RETURN_IF_ERROR(Step(arguments.context, state, step));
+    }
     return {};
   }
 
@@ -134,6 +135,7 @@ class SequenceRoutine final : public Routine {
     float* of_x;     // [steps, batch, directions, rows]
     float* of_h;     // [directions, batch, rows]
     float* reset_h;  // [directions, batch, units], as h and c
+    std::byte* product;
     size_t bytes;
     const int32_t* lengths;  // null: all of `steps`
     float* all_h;
@@ -149,6 +151,12 @@ class SequenceRoutine final : public Routine {
     state.of_h = divider.Take<float>(static_cast<size_t>(sizes.batch) * rows);
     if (products.of_reset_h)
       state.reset_h = divider.Take<float>(static_cast<size_t>(sizes.states()));
+    size_t product = std::max(products.of_x->ScratchBytes(sizes.samples()),
+                              products.of_h->ScratchBytes(sizes.batch));
+    if (products.of_reset_h) {
+      product = std::max(product, products.of_reset_h->ScratchBytes(sizes.batch));
+    }
+    state.product = divider.Take<std::byte>(product);
     state.bytes = divider.bytes();
     return state;
   }
@@ -213,24 +221,26 @@ class SequenceRoutine final : public Routine {
     }
   }
 
-  void Step(Context& context, const State& state, int step) const {
+  Status Step(Context& context, const State& state, int step) const {
     const ptrdiff_t units = sizes.units;
     const ptrdiff_t rows = sizes.rows();
     const DirectedMatrix<float> sums{state.of_h, sizes.batch * rows, rows};
-    products.of_h.Multiply(context, {state.h, sizes.batch * units, units}, sizes.batch, sums);
+    INTAGLIO_RETURN_IF_ERROR(products.of_h->Multiply(context, {state.h, sizes.batch * units, units},
+                                                     sizes.batch, sums, state.product));
     if (products.of_reset_h) {
       ForUnits(context, state, step, [](const CellParameters& cell, const CellStep& at, float*) {
         ResetState(cell, at);
       });
       const DirectedMatrix<float> n{sums.data + 2 * units, sums.direction, sums.row};
-      products.of_reset_h->Multiply(context, {state.reset_h, sizes.batch * units, units},
-                                    sizes.batch, n);
+      INTAGLIO_RETURN_IF_ERROR(products.of_reset_h->Multiply(
+          context, {state.reset_h, sizes.batch * units, units}, sizes.batch, n, state.product));
     }
     ForUnits(context, state, step,
              [](const CellParameters& cell, const CellStep& at, float* all_h) {
                UpdateState(cell, at);
                std::copy(at.h + at.begin, at.h + at.end, all_h + at.begin);
              });
+    return {};
   }
 
   // Calls f(cell, at, its row of all h) for all units of the step, in parts that threads share.
@@ -306,10 +316,15 @@ std::vector<float> BiasesOf(const LayerView& layer, const SequenceSizes& s, int 
 }
 
 Status CheckTypes(const LayerView& layer) {
+  const Type weights = layer.input(kWeightsOfX).type;
+  if (weights != Type::kFloat32 && (SetOf(weights) & kEightBit) == 0) {
+    return layer.Unsupported(std::string("weights of ") + NameOf(weights));
+  }
   for (size_t i = 0; i < layer.input_count(); ++i) {
     if (!layer.has_input(i)) continue;
-    INTAGLIO_RETURN_IF_ERROR(
-        CheckType(layer, layer.input(i), i == kLengths ? Type::kInt32 : Type::kFloat32));
+    const bool is_weight = i == kWeightsOfX || i == kWeightsOfH;
+    const Type type = is_weight ? weights : i == kLengths ? Type::kInt32 : Type::kFloat32;
+    INTAGLIO_RETURN_IF_ERROR(CheckType(layer, layer.input(i), type));
   }
   for (size_t i = 0; i < layer.layer().outputs.size(); ++i) {
     INTAGLIO_RETURN_IF_ERROR(CheckType(layer, layer.output(i), Type::kFloat32));
@@ -320,24 +335,25 @@ Status CheckTypes(const LayerView& layer) {
 Result<Products> MakeProducts(const LayerView& layer, const SequenceSizes& s,
                               const LayerOptions& options) {
   const RecurrentSequence& op = layer.op<RecurrentSequence>();
+  const bool is_float = layer.input(kWeightsOfX).type == Type::kFloat32;
+  Status status;
   const auto make = [&](size_t input, int first, int count, const auto& bias) {
-    return DirectedProduct::Make(layer,
-                                 {input, s.directions, s.rows(), first * s.units, count * s.units},
-                                 BiasesOf(layer, s, first, count, bias), options);
+    const DirectedRows rows = {input, s.directions, s.rows(), first * s.units, count * s.units};
+    const std::vector<float> biases = BiasesOf(layer, s, first, count, bias);
+    MadeProduct made = is_float ? MakeFloatProduct(layer, rows, biases, options)
+                                : MakeQuantizingProduct(layer, rows, biases, options);
+    if (made.ok()) return std::move(*made);
+    status = made.status();
+    return std::unique_ptr<const DirectedProduct>();
   };
-  Result<DirectedProduct> of_x = make(kWeightsOfX, 0, s.gates, [&](float w, float r, int gate) {
-    return HasOwnBias(op, gate) ? w : w + r;
-  });
-  if (!of_x.ok()) return of_x.status();
+  const auto of_both = [&](float w, float r, int gate) { return HasOwnBias(op, gate) ? w : w + r; };
   const auto own = [&](float, float r, int gate) { return HasOwnBias(op, gate) ? r : 0.0f; };
   const bool resets_before = op.cell == SequenceCell::kGru && !op.reset_after;
-  Result<DirectedProduct> of_h = make(kWeightsOfH, 0, resets_before ? kNewGate : s.gates, own);
-  if (!of_h.ok()) return of_h.status();
-  Products products{std::move(*of_x), std::move(*of_h), std::nullopt};
-  if (!resets_before) return products;
-  Result<DirectedProduct> of_reset_h = make(kWeightsOfH, kNewGate, 1, own);
-  if (!of_reset_h.ok()) return of_reset_h.status();
-  products.of_reset_h = std::move(*of_reset_h);
+  Products products;
+  products.of_x = make(kWeightsOfX, 0, s.gates, of_both);
+  products.of_h = make(kWeightsOfH, 0, resets_before ? kNewGate : s.gates, own);
+  if (resets_before) products.of_reset_h = make(kWeightsOfH, kNewGate, 1, own);
+  if (!status.ok()) return status;
   return products;
 }
 
@@ -348,10 +364,10 @@ Result<PreparedLayer> PrepareSequence(const LayerView& layer, const LayerOptions
   Result<Products> products = MakeProducts(layer, *sizes, options);
   if (!products.ok()) return products.status();
   PreparedLayer prepared;
-  for (const DirectedProduct* const product : {&products->of_x, &products->of_h}) {
-    prepared.constant_bytes += product->constant_bytes();
+  for (const auto* const product : {&products->of_x, &products->of_h, &products->of_reset_h}) {
+    if (*product != nullptr) prepared.constant_bytes += (*product)->constant_bytes;
   }
-  if (products->of_reset_h) prepared.constant_bytes += products->of_reset_h->constant_bytes();
+  if (layer.input(kWeightsOfX).type != Type::kFloat32) prepared.kernel = options.kernel;
   const auto routine = std::make_shared<SequenceRoutine>(layer.op<RecurrentSequence>(), *sizes,
                                                          std::move(*products));
   if (layer.has_input(kPeepholes)) {
@@ -391,7 +407,7 @@ constinit const OperatorRow RecurrentSequence::kRow = {
     .types = kFloat,
     .infer = InferSequence,
     .candidates = Candidate{"steps", PrepareSequence},
-    .remark = "LSTM, GRU and RNN in both directions",
+    .remark = "LSTM, GRU and RNN in both directions; also with weights of 8 bits",
     .parameters = 1 << kWeightsOfX | 1 << kWeightsOfH | 1 << kBiases | 1 << kPeepholes,
     .packing = {.matrices = RowsAsChannels},
     .extra_work = WorkOfSequence};

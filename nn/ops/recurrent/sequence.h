@@ -46,7 +46,11 @@ enum class SequenceDirection : uint8_t { kForward, kReverse, kBoth };
 // [D, 2 G H], those of W first. Optional are also 4 the lengths of the sequences [B], int32; 5 h
 // and 6 c [D, B, H] before the first step, else 0; and 7 the constant p [D, 3 H] in the order i, o,
 // f. Outputs: all h [T, D, B, H], zeros behind the end of a sequence; the last h [D, B, H]; of
-// kLstm also the last c. Both are 0 for a sequence without elements. float32. No .tflite form.
+// kLstm also the last c. Both are 0 for a sequence without elements. No .tflite form.
+//
+// float32; or with weights of int8 or uint8, per tensor or per row. Then all of x are quantized
+// together as by DYNAMIC_QUANTIZE, and in each step all h of a direction; sums become float32 as
+// float32(sum) * (scale * weight scale).
 struct RecurrentSequence {
   static const OperatorRow kRow;
   SequenceCell cell = SequenceCell::kLstm;

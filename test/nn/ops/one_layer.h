@@ -17,29 +17,29 @@
 
 namespace intaglio::nn::test {
 
-// A tensor without a quantization.
 struct Given {
   Type type = Type::kFloat32;
   Shape shape;
   std::vector<uint8_t> bytes;
   bool present = true;
   bool constant = false;  // otherwise the model's input
+  Quantization quantization = {};
 };
 
-inline Given Absent() { return {Type::kFloat32, {}, {}, false}; }
+inline Given Absent() { return {Type::kFloat32, {}, {}, false, false, {}}; }
 
 template <class T>
 Given MakeGiven(Shape shape, const std::vector<T>& values) {
   std::vector<uint8_t> bytes(values.size() * sizeof(T));
   if (!bytes.empty()) std::memcpy(bytes.data(), values.data(), bytes.size());
-  return {TypeOf<T>, std::move(shape), std::move(bytes)};
+  return {TypeOf<T>, std::move(shape), std::move(bytes), true, false, {}};
 }
 inline Given AsConstant(Given given) {
   given.constant = true;
   return given;
 }
 inline Given MakeBools(Shape shape, std::vector<uint8_t> values) {
-  return {Type::kBool, std::move(shape), std::move(values)};
+  return {Type::kBool, std::move(shape), std::move(values), true, false, {}};
 }
 
 struct Got {
@@ -78,6 +78,7 @@ inline Result<Graph> GraphOf(const Operator& op, const std::vector<Given>& input
   for (const Given& input : inputs) {
     layer.inputs.push_back(input.present ? add(input.type, input.shape) : kNoTensor);
     if (input.constant) SetConstant(input.bytes, graph.tensors.back());
+    if (input.present) graph.tensors.back().quantization = input.quantization;
     if (input.present && !input.constant) graph.inputs.push_back(layer.inputs.back());
   }
   for (const Type type : types) layer.outputs.push_back(add(type, {}));

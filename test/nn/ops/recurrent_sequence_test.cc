@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <random>
 #include <string>
 #include <vector>
@@ -230,14 +231,14 @@ Sequences Make(RecurrentSequence op, int steps, int batch, int inputs, int units
   return s;
 }
 
-void Check(const Sequences& s, const Got& got) {
+void Check(const Sequences& s, const Got& got, double bound = 1e-5) {
   ASSERT_EQ(got.error, "");
   const Row* const expected[] = {&s.all_h, &s.last_h, &s.last_c};
   for (size_t i = 0; i < s.Outputs().size(); ++i) {
     const std::vector<float> actual = got.As<float>(i);
     ASSERT_EQ(actual.size(), expected[i]->size());
     for (size_t j = 0; j < actual.size(); ++j) {
-      ASSERT_NEAR(static_cast<double>(actual[j]), (*expected[i])[j], 1e-5) << i << " at " << j;
+      ASSERT_NEAR(static_cast<double>(actual[j]), (*expected[i])[j], bound) << i << " at " << j;
     }
   }
 }
@@ -289,27 +290,79 @@ TEST(RecurrentSequence, Functions) {
   }
 }
 
-// The same bits from every kernel and any number of threads, which large layers share.
-TEST(RecurrentSequence, SameBitsEverywhere) {
-  std::vector<std::string> kernels = {""};
+// Runs by every kernel and with several numbers of threads, which must give the same bits.
+Got RunEverywhere(const Sequences& s, const std::vector<Given>& inputs) {
+  const Got first = RunLayer(s.op, inputs, s.Outputs());
   for (const KernelInfo& kernel : ListKernels()) {
-    if (kernel.usable) kernels.push_back(kernel.name);
+    if (!kernel.usable) continue;
+    for (const int threads : {1, 3}) {
+      const Got got =
+          RunLayer(s.op, inputs, s.Outputs(), {.threads = threads, .kernel = kernel.name});
+      EXPECT_EQ(got.bytes, first.bytes) << kernel.name << ", " << threads << " threads";
+    }
   }
+  return first;
+}
+
+// Threads share large layers.
+TEST(RecurrentSequence, SameBitsEverywhere) {
   for (const SequenceCell cell : kCells) {
     for (const bool reset_after : {false, true}) {
       RecurrentSequence op = Op(cell, SequenceDirection::kBoth);
       op.reset_after = reset_after;
       const Sequences s = Make(op, 5, 11, 33, 150, kWithAll);
-      const Got first = RunLayer(s.op, s.Inputs(), s.Outputs());
-      Check(s, first);
-      for (const std::string& kernel : kernels) {
-        for (const int threads : {1, 3}) {
-          const Got got =
-              RunLayer(s.op, s.Inputs(), s.Outputs(), {.threads = threads, .kernel = kernel});
-          EXPECT_EQ(got.bytes, first.bytes) << kernel << ", " << threads << " threads";
-        }
-      }
+      Check(s, RunEverywhere(s, s.Inputs()));
     }
+  }
+}
+
+// Weights as int8, each row by a scale of its own and, of odd rows, with a zero point.
+Given Quantized(const Given& given) {
+  std::vector<float> values(given.bytes.size() / sizeof(float));
+  std::memcpy(values.data(), given.bytes.data(), given.bytes.size());
+  const auto columns = static_cast<size_t>(given.shape[1]);
+  std::vector<int8_t> quantized;
+  Quantization quantization;
+  for (size_t i = 0; i < values.size(); ++i) {
+    const size_t row = i / columns;
+    const float scale = 0.004f + 0.001f * static_cast<float>(row % 5);
+    const int zero_point = row % 2 == 0 ? 0 : 3;
+    if (i % columns == 0) {
+      quantization.scales.push_back(scale);
+      quantization.zero_points.push_back(zero_point);
+    }
+    const float number = std::round(values[i] / scale) + static_cast<float>(zero_point);
+    quantized.push_back(static_cast<int8_t>(std::clamp(number, -128.0f, 127.0f)));
+  }
+  Given bytes = AsConstant(MakeGiven<int8_t>(given.shape, quantized));
+  bytes.quantization = quantization;
+  return bytes;
+}
+
+std::vector<float> Dequantized(const Given& given) {
+  std::vector<float> values;
+  for (size_t i = 0; i < given.bytes.size(); ++i) {
+    const size_t row = i / static_cast<size_t>(given.shape[1]);
+    const auto number = static_cast<int8_t>(given.bytes[i]);
+    values.push_back(static_cast<float>(number - given.quantization.zero_points[row]) *
+                     given.quantization.scales[row]);
+  }
+  return values;
+}
+
+// The same as with weights of float32, but for the rounding of x and h to 8 bits.
+TEST(RecurrentSequence, WeightsOfEightBits) {
+  for (const SequenceCell cell : kCells) {
+    Sequences s = Make(Op(cell, SequenceDirection::kBoth), 4, 3, 20, 24, kWithAll);
+    std::vector<Given> inputs = s.Inputs();
+    inputs[1] = Quantized(inputs[1]);
+    inputs[2] = Quantized(inputs[2]);
+    s.w = Dequantized(inputs[1]);
+    s.r = Dequantized(inputs[2]);
+    s.Expect();
+    Check(s, RunEverywhere(s, inputs), 0.03);
+    inputs[2] = s.Inputs()[2];
+    EXPECT_NE(RunLayer(s.op, inputs, s.Outputs()).error, "");
   }
 }
 

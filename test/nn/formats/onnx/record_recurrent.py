@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
-from quantized_model import F32, I32, Model, run, set_types
+from quantized_model import F32, I32, MICROSOFT, S8, U8, Model, run, set_types
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "ops" / "golden"))
 from golden_format import write_golden  # noqa: E402
@@ -118,8 +118,42 @@ def functions():
               activation_alpha=[0.25, 0.5], activation_beta=[0.4, 0.7])
 
 
+def quantized(note, dtype, per_row, given="b", direction="forward", **attributes):
+    """Weights of 7 bits, with which ONNX Runtime's sums do not saturate."""
+    directions = 2 if direction == "bidirectional" else 1
+    rows = 4 * UNITS
+    model = Model(f"DynamicQuantizeLSTM/{direction}/{given}/{note}")
+    middle = 0 if dtype == S8 else 120
+
+    def weights(columns):
+        values = model.rng.integers(-63, 63, (directions, columns, rows), endpoint=True) + middle
+        return model.constant(values, dtype)
+
+    def quantization():
+        shape = (directions, rows) if per_row else (directions,)
+        scales = model.rng.uniform(0.005, 0.02, shape)
+        return [model.constant(scales, F32), model.constant(np.full(shape, middle), dtype)]
+
+    inputs = [model.input(random(model, STEPS, BATCH, INPUTS)), weights(INPUTS), weights(UNITS)]
+    inputs += optional_inputs(model, "LSTM", directions, given)
+    inputs += [""] * (8 - len(inputs)) + quantization() + quantization()
+    results = model.node("DynamicQuantizeLSTM", inputs, MICROSOFT, 3, direction=direction,
+                         hidden_size=UNITS, **attributes)
+    record(model, results, 1e-5)
+
+
+def dynamic():
+    for dtype, per_row in itertools.product((S8, U8), (False, True)):
+        if dtype == U8 and per_row:
+            continue  # ONNX Runtime has no zero points per row
+        note = f"{np.dtype(dtype).name}{'/rows' if per_row else ''}"
+        for direction in ("forward", "reverse", "bidirectional"):
+            quantized(note, dtype, per_row, "b", direction)
+        quantized(note, dtype, per_row, "bHCp", "bidirectional", clip=0.7)
+
+
 def main():
-    for family in (cells, outputs, functions):
+    for family in (cells, outputs, functions, dynamic):
         before = len(CASES)
         family()
         print(f"{family.__name__}: {len(CASES) - before}")
