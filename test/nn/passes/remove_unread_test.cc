@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "intaglio/nn/graph/nested_graphs.h"
 #include "intaglio/nn/ops/control/operators.h"
 #include "intaglio/test/nn/passes/float_network.h"
 
@@ -55,6 +56,32 @@ TEST(RemoveUnread, LeavesWhatWritesVariables) {
   graph.layers.push_back({AssignVariable{}, {y, state}, {}, {}});
   ASSERT_TRUE(Validate(graph).ok()) << Validate(graph).message();
   EXPECT_EQ(RemoveUnread(graph), 0u);
+}
+
+struct WithGraph {
+  static const OperatorRow kRow;
+};
+const OperatorRow WithGraph::kRow = {
+    .name = "WITH_GRAPH",
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .types = SetOf(Type::kFloat32),
+    .infer = nullptr,
+    .candidates = {},
+    .nested_graphs = [](const Operator&) { return std::vector<NestedGraph>(1); }};
+
+// Graphs inside, and layers that make nothing to read.
+TEST(RemoveUnread, LeavesWhatMayDoMore) {
+  FloatNetwork n(5);
+  const TensorId x = n.Input({4});
+  n.Then(Exp{}, {x});
+  n.Then(Exp{}, {x});
+  n.Then(Exp{}, {x});
+  Graph graph = n.Finish({n.Then(Abs{}, {x})});
+  graph.layers[0].op = WithGraph{};
+  graph.layers[1].outputs.clear();
+  EXPECT_EQ(RemoveUnread(graph), 1u);
+  EXPECT_EQ(graph.layers.size(), 3u);
 }
 
 }  // namespace

@@ -69,8 +69,21 @@ TEST(ShareEqual, LeavesOtherQuantizations) {
       quantized(Type::kInt8, 0.5f, 2), quantized(Type::kUInt8, 0.5f, 1)};
   Graph graph = n.Finish(results);
   EXPECT_EQ(ShareEqual(graph), 0u);
-  graph.layers[0].numerics = Numerics{.scaling = Scaling::kFloatHalfEven};
-  EXPECT_EQ(ShareEqual(graph), 0u);
+}
+
+TEST(ShareEqual, LeavesOtherNumerics) {
+  for (const bool differ : {false, true}) {
+    FloatNetwork n(7);
+    const TensorId x = n.Input({4});
+    const auto quantized = [&] {
+      const Value q = n.builder().Layer(Quantize{}, {x}, Type::kInt8, PerTensor(0.5f, 1));
+      return n.Then(Dequantize{}, {q.id});
+    };
+    const TensorId a = quantized();
+    Graph graph = n.Finish({n.Then(Add{}, {a, quantized()})});
+    if (differ) graph.layers[0].numerics = Numerics{.scaling = Scaling::kFloatHalfEven};
+    EXPECT_EQ(ShareEqual(graph), differ ? 0u : 2u);
+  }
 }
 
 TEST(ShareEqual, OutputsKeepTheirLayers) {
