@@ -61,6 +61,10 @@ void AddModel(CLI::App& command, ModelSource& model) {
   command.add_flag("--ort-fused", model.ort_fused,
                    "Compute Add and Mul between DequantizeLinear and QuantizeLinear of an .onnx "
                    "file as ONNX Runtime's fused kernels do");
+  command.add_flag("--nhwc-inputs", model.nhwc_inputs,
+                   "Inputs of four dimensions of an .onnx file are N H W C instead of N C H W");
+  command.add_flag("--float64-as-float32", model.float64_as_float32,
+                   "Round float64 numbers of an .onnx file to float32 instead of refusing them");
   command
       .add_option("--without-pass", model.without_passes,
                   "A pass that shall not change the graph of an .onnx file (inspect --passes lists "

@@ -47,6 +47,8 @@ Result<nn::LoadOptions> LoadOptionsOf(const ModelSource& source) {
   options.custom_operators = std::move(*operators);
   options.external_data_folder = source.external_data;
   options.ort_fused = source.ort_fused;
+  options.nhwc_inputs = source.nhwc_inputs;
+  options.float64_as_float32 = source.float64_as_float32;
   options.without_passes = source.without_passes;
   options.limits = source.limits;
   if (source.shapes.empty()) return options;

@@ -16,6 +16,8 @@ struct ModelSource {
   std::vector<std::string> shapes;     // of inputs: "[NAME=]1x3x224x224"
   std::string external_data;  // the folder of an .onnx file's outer constants; may be empty
   bool ort_fused = false;     // how an .onnx file's sums and products are computed
+  bool nhwc_inputs = false;
+  bool float64_as_float32 = false;
   std::vector<std::string> without_passes;  // names of passes that shall not run
 };
 

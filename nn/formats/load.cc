@@ -31,9 +31,15 @@ bool IsOnnx(const std::string& path) {
 }
 
 OnnxOptions ForOnnx(const LoadOptions& options) {
-  return {options.limits,      options.input_shapes, options.external_data_folder,
-          options.copy_file,   options.ort_fused,    options.without_passes,
-          options.pass_reports};
+  return {.limits = options.limits,
+          .input_shapes = options.input_shapes,
+          .external_data_folder = options.external_data_folder,
+          .copy_file = options.copy_file,
+          .ort_fused = options.ort_fused,
+          .nhwc_inputs = options.nhwc_inputs,
+          .float64_as_float32 = options.float64_as_float32,
+          .without_passes = options.without_passes,
+          .pass_reports = options.pass_reports};
 }
 #endif
 

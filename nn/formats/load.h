@@ -23,6 +23,8 @@ struct LoadOptions {
   std::string external_data_folder = {};              // of .onnx files
   bool copy_file = false;
   bool ort_fused = false;                           // of .onnx files
+  bool nhwc_inputs = false;                         // of .onnx files
+  bool float64_as_float32 = false;                  // of .onnx files
   std::vector<std::string> without_passes = {};     // of .onnx files
   std::vector<PassReport>* pass_reports = nullptr;  // empty for .tflite files
 };

@@ -122,12 +122,16 @@ Status GraphReader::ReadInputs(const GraphProto& from, const std::vector<Shape>&
     Result<Tensor> tensor = TensorFrom(input);
     if (!tensor.ok()) return {tensor.status().code(), "input " + tensor.status().message()};
     const size_t place = graph_.inputs.size();
+    Shape& shape = tensor->shape;
+    const bool is_moved = file_.nhwc_inputs && shape.size() == 4;
+    if (is_moved) shape = {shape[0], shape[2], shape[3], shape[1]};
     if (place < input_shapes.size() && !input_shapes[place].empty()) {
-      tensor->shape = input_shapes[place];
+      shape = input_shapes[place];
     }
     const TensorId id = make_.AddTensor(std::move(*tensor));
     graph_.inputs.push_back(id);
-    scope_->Bind(input.name(), id);
+    make_.SetLabel(Printable(input.name()));
+    scope_->Bind(input.name(), is_moved ? make_.Transposed(id, {0, 3, 1, 2}) : id);
   }
   if (input_shapes.size() > graph_.inputs.size()) {
     return InvalidArgument("there are shapes for " + std::to_string(input_shapes.size()) +

@@ -23,6 +23,7 @@ struct File {
   ExternalData& external;
   Ledger& ledger;
   FoldBudget& folding;
+  bool nhwc_inputs = false;
   int depth = 0;      // of graphs and functions inside each other
   int64_t nodes = 0;  // translated so far, those of functions once for each call
 };

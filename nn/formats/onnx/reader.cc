@@ -7,6 +7,7 @@
 #include "intaglio/nn/files/mapped_file.h"
 #include "intaglio/nn/formats/onnx/external_data.h"
 #include "intaglio/nn/formats/onnx/graph_reader.h"
+#include "intaglio/nn/formats/onnx/narrow_float64.h"
 #include "intaglio/nn/formats/onnx/parse.h"
 #include "intaglio/nn/graph/folded_shapes.h"
 #include "intaglio/nn/passes/fold_constants.h"
@@ -20,10 +21,11 @@ Result<Graph> Import(std::span<const uint8_t> bytes, const OnnxOptions& options)
   const DefaultFloatEnvironment environment;
   onnx::ModelProto model;
   INTAGLIO_RETURN_IF_ERROR(onnx::Parse(bytes, model));
+  if (options.float64_as_float32) onnx::NarrowFloat64(model);
   onnx::ExternalData external(options.external_data_folder, options.copy_file);
   Ledger ledger(options.limits, bytes.size());
   FoldBudget folding = FoldBudget::ForModelOf(bytes.size(), options.limits, &ledger);
-  onnx::File file{model, external, ledger, folding};
+  onnx::File file{model, external, ledger, folding, options.nhwc_inputs};
   Graph graph;
   INTAGLIO_RETURN_IF_ERROR(onnx::GraphReader(file, graph).ReadModel(options.input_shapes));
   // The reader computes with shapes itself, and keeps no record of it.

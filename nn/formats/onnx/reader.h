@@ -33,6 +33,11 @@ struct OnnxOptions {
   // kernels, which are those of its operators QLinearAdd and QLinearMul. Without it they get those
   // of dequantizing, computing in float32, and quantizing, as ONNX says.
   bool ort_fused = false;
+  // Inputs of four dimensions, which the file has as [N, C, H, W], are [N, H, W, C], as cameras and
+  // image files give them. input_shapes are of this order, too.
+  bool nhwc_inputs = false;
+  // Reads float64 numbers as float32, rounded, and computes with these. Otherwise they are refused.
+  bool float64_as_float32 = false;
   // Names of passes that shall not run, as `intaglio inspect --passes` lists them. A name that no
   // pass has, or one that is required, is an error. The results may differ as docs/onnx.md says.
   std::vector<std::string> without_passes = {};

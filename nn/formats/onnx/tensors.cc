@@ -262,7 +262,9 @@ std::string NameOfType(int data_type) {
 Result<Type> TypeFrom(int data_type) {
   const TypeName* const type = FindType(data_type);
   if (type != nullptr && type->type) return *type->type;
-  return Unsupported(NameOfType(data_type) + " elements are not supported");
+  const bool is_wide = data_type == TensorProto::DOUBLE;
+  return Unsupported(NameOfType(data_type) + " elements are not supported" +
+                     (is_wide ? ", unless they are read as float32 (float64_as_float32)" : ""));
 }
 
 Result<Shape> ShapeFrom(const TensorProto& tensor) {
