@@ -6,6 +6,7 @@
 #include "intaglio/nn/passes/fold_normalization.h"
 #include "intaglio/nn/passes/fuse_activations.h"
 #include "intaglio/nn/passes/fuse_quantization.h"
+#include "intaglio/nn/passes/merge_tables.h"
 #include "intaglio/nn/passes/remove_transposes.h"
 #include "intaglio/nn/passes/remove_unread.h"
 #include "intaglio/nn/passes/share_equal.h"
@@ -48,6 +49,10 @@ std::vector<PassCount> RunRemoveTransposes(Graph& graph, const PassContext&) {
   return {{"transposes before", transposes.before}, {"transposes after", transposes.after}};
 }
 
+std::vector<PassCount> RunMergeTables(Graph& graph, const PassContext&) {
+  return {{"layers", MergeTables(graph)}};
+}
+
 std::vector<PassCount> RunFoldNormalization(Graph& graph, const PassContext& context) {
   const FoldedNormalization folded = FoldNormalization(graph, context.budget);
   return {{"factors", folded.factors}, {"offsets", folded.offsets}};
@@ -70,6 +75,8 @@ constexpr Pass kPasses[] = {
     {"fold-constants", "computes what follows from constants", kRequired, RunFoldConstants},
     {"remove-transposes", "moves transposes until they cancel each other", !kRequired,
      RunRemoveTransposes},
+    {"merge-tables", "makes functions of one quantized tensor one table", !kRequired,
+     RunMergeTables},
     {"fold-normalization", "makes factors and offsets of channels weights", !kRequired,
      RunFoldNormalization},
     {"fuse-activations", "makes clamps a part of the layer before", !kRequired, RunFuseActivations},

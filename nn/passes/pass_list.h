@@ -7,6 +7,7 @@
 //   fuse-quantization   DEQUANTIZE, an operator, QUANTIZE -> one layer of integers
 //   fold-constants      layers of constants -> constants
 //   remove-transposes   once more
+//   merge-tables        functions of one tensor of 8 bits -> one table
 //   fold-normalization  a product, MUL, ADD -> a product with other weights
 //   fuse-activations    a layer, RELU -> a layer with an activation
 //
