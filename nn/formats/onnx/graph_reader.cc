@@ -7,7 +7,9 @@
 
 #include "intaglio/nn/formats/onnx/rows.h"
 #include "intaglio/nn/formats/onnx/tensors.h"
+#include "intaglio/nn/graph/folded_shapes.h"
 #include "intaglio/nn/graph/printable.h"
+#include "intaglio/nn/passes/pass_list.h"
 
 namespace intaglio::nn::onnx {
 
@@ -123,7 +125,7 @@ Status GraphReader::ReadInputs(const GraphProto& from, const std::vector<Shape>&
     if (!tensor.ok()) return {tensor.status().code(), "input " + tensor.status().message()};
     const size_t place = graph_.inputs.size();
     Shape& shape = tensor->shape;
-    const bool is_moved = file_.nhwc_inputs && shape.size() == 4;
+    const bool is_moved = file_.options.nhwc_inputs && shape.size() == 4;
     if (is_moved) shape = {shape[0], shape[2], shape[3], shape[1]};
     if (place < input_shapes.size() && !input_shapes[place].empty()) {
       shape = input_shapes[place];
@@ -140,21 +142,24 @@ Status GraphReader::ReadInputs(const GraphProto& from, const std::vector<Shape>&
   return {};
 }
 
-// An output of its own for each name: not a constant, an input, or the output of another name.
+// The tensor, or one with the same elements that may be an output: not a constant, an input, or an
+// output already.
+TensorId GraphReader::OutputOf(TensorId id) {
+  const auto taken = [&](const std::vector<TensorId>& ids) {
+    return std::find(ids.begin(), ids.end(), id) != ids.end();
+  };
+  if (!make_.IsConstant(id) && !taken(graph_.inputs) && !taken(graph_.outputs)) return id;
+  return make_.AddLike(Reshape{make_.ShapeOf(id)}, {id});
+}
+
 Status GraphReader::ReadOutputs(const GraphProto& from) {
   for (const ValueInfoProto& output : from.output()) {
     const TensorId* const found = scope_->Find(output.name());
     if (found == nullptr) {
       return InvalidArgument("output '" + ShortName(output.name()) + "' is made by no node");
     }
-    TensorId id = *found;
-    const auto taken = [&](const std::vector<TensorId>& ids) {
-      return std::find(ids.begin(), ids.end(), id) != ids.end();
-    };
-    if (make_.IsConstant(id) || taken(graph_.inputs) || taken(graph_.outputs)) {
-      make_.SetLabel(Printable(output.name()));
-      id = make_.AddLike(Reshape{make_.ShapeOf(id)}, {id});
-    }
+    make_.SetLabel(Printable(output.name()));
+    const TensorId id = OutputOf(*found);
     graph_.tensors[static_cast<size_t>(id)].name = Printable(output.name());
     graph_.outputs.push_back(id);
   }
@@ -234,6 +239,7 @@ Status GraphReader::Translate(const NodeProto& node, std::vector<TensorId> input
     return Unsupported("not supported in opset " + std::to_string(opset->second));
   }
   make_.SetLabel(Describe(node));
+  const Swap translated(translated_, &node);
   Translation translation(node, opset->second, *arguments_, std::move(inputs), make_, *this);
   try {
     row->read(translation);
@@ -243,13 +249,16 @@ Status GraphReader::Translate(const NodeProto& node, std::vector<TensorId> input
   return BindOutputs(node, translation.outputs());
 }
 
+Status GraphReader::CountNode() {
+  if (++file_.nodes <= kMaxNodes) return {};
+  return Unsupported("the model has more than " + std::to_string(kMaxNodes) + " nodes");
+}
+
 Status GraphReader::ReadNode(const NodeProto& node) {
-  if (++file_.nodes > kMaxNodes) {
-    return Unsupported("the model has more than " + std::to_string(kMaxNodes) + " nodes");
-  }
+  INTAGLIO_RETURN_IF_ERROR(CountNode());
   std::vector<TensorId> inputs;
   for (const std::string& name : node.input()) {
-    const TensorId* const id = name.empty() ? nullptr : scope_->Find(name);
+    const TensorId* const id = name.empty() ? nullptr : Find(name);
     if (!name.empty() && id == nullptr) {
       return InvalidArgument("input '" + ShortName(name) + "' is made by no node before it");
     }
@@ -273,19 +282,83 @@ Status GraphReader::ReadNodes(const google::protobuf::RepeatedPtrField<NodeProto
   return {};
 }
 
-std::vector<TensorId> GraphReader::ReadBranch(const GraphProto& branch) {
+std::vector<TensorId> GraphReader::ReadBranch(const GraphProto& branch,
+                                              const std::vector<TensorId>& inputs) {
+  make_.Fail(CountNode());   // a round of a loop without nodes takes time, too
   GraphProto copy = branch;  // constants are taken out of it
   Scope inside(scope_);
   const Swap scope(scope_, &inside);
+  if (static_cast<size_t>(branch.input_size()) != inputs.size()) {
+    make_.Fail(InvalidArgument("a graph has " + std::to_string(branch.input_size()) + " inputs; " +
+                               std::to_string(inputs.size()) + " are needed"));
+  }
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    inside.Bind(branch.input(static_cast<int>(i)).name(), inputs[i]);
+  }
   make_.Fail(ReadInitializers(copy));
   make_.Fail(ReadNodes(copy.node()));
   std::vector<TensorId> outputs;
   for (const ValueInfoProto& output : branch.output()) {
-    const TensorId* const id = inside.Find(output.name());
+    const TensorId* const id = Find(output.name());
     if (id == nullptr) make_.Fail(InvalidArgument("an output of a branch is made by no node"));
-    outputs.push_back(id == nullptr ? kNoTensor : *id);
+    outputs.push_back(*id);
   }
+  // What else the node becomes has its name again.
+  if (translated_ != nullptr) make_.SetLabel(Describe(*translated_));
   return outputs;
+}
+
+GraphReader::GraphReader(File& file, Graph& graph, GraphReader& around)
+    : file_(file),
+      graph_(graph),
+      make_(graph, file.folding, file.ledger),
+      around_(&around),
+      scope_(&base_),
+      opsets_(around.opsets_),
+      arguments_(around.arguments_) {}
+
+const TensorId* GraphReader::Find(const std::string& name) {
+  const TensorId* const found = scope_->Find(name);
+  // Functions see nothing of what is around them.
+  if (found != nullptr || around_ == nullptr || !scope_->IsInside(base_)) return found;
+  const TensorId* const outside = around_->Find(name);
+  if (outside == nullptr) return nullptr;
+  base_.Bind(name, *outside == kNoTensor ? kNoTensor : Capture(*outside));
+  return base_.Find(name);
+}
+
+TensorId GraphReader::Capture(TensorId outside) {
+  const auto found = std::find(captured_.begin(), captured_.end(), outside);
+  if (found != captured_.end()) {
+    return capturing_[static_cast<size_t>(found - captured_.begin())];
+  }
+  if (around_->make_.IsConstant(outside)) return make_.AddTensor(around_->make_.At(outside));
+  captured_.push_back(outside);
+  capturing_.push_back(AddInput(around_->make_.At(outside)));
+  return capturing_.back();
+}
+
+TensorId GraphReader::AddInput(const Tensor& like) {
+  Tensor tensor;
+  tensor.name = like.name;
+  tensor.type = like.type;
+  tensor.shape = like.shape;
+  tensor.quantization = like.quantization;
+  const TensorId id = make_.AddTensor(std::move(tensor));
+  graph_.inputs.push_back(id);
+  return id;
+}
+
+void GraphReader::AddOutput(TensorId id) { graph_.outputs.push_back(OutputOf(id)); }
+
+Status GraphReader::Finish() {
+  make_.Finish();
+  // The reader computes with shapes itself, and keeps no record of it.
+  graph_.folded_shapes = IncompleteShapes();
+  INTAGLIO_RETURN_IF_ERROR(Validate(graph_));
+  file_.reports =
+      RunPasses(graph_, {file_.folding, file_.options.ort_fused}, file_.options.without_passes);
+  return Validate(graph_);
 }
 
 Status GraphReader::ReadOpsets() {
@@ -329,8 +402,7 @@ Status GraphReader::ReadModel(const std::vector<Shape>& input_shapes) try {
   INTAGLIO_RETURN_IF_ERROR(ReadInputs(from, input_shapes));
   INTAGLIO_RETURN_IF_ERROR(ReadNodes(from.node()));
   INTAGLIO_RETURN_IF_ERROR(ReadOutputs(from));
-  make_.Finish();
-  return {};
+  return Finish();
 } catch (const TranslationFailed&) {
   return make_.status();
 }

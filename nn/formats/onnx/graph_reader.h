@@ -11,6 +11,7 @@
 #include "intaglio/nn/formats/onnx/external_data.h"
 #include "intaglio/nn/formats/onnx/layer_maker.h"
 #include "intaglio/nn/formats/onnx/onnx.pb.h"
+#include "intaglio/nn/formats/onnx/reader.h"
 #include "intaglio/nn/formats/onnx/translation.h"
 #include "intaglio/nn/graph/graph.h"
 #include "intaglio/nn/graph/ledger.h"
@@ -23,9 +24,10 @@ struct File {
   ExternalData& external;
   Ledger& ledger;
   FoldBudget& folding;
-  bool nhwc_inputs = false;
-  int depth = 0;      // of graphs and functions inside each other
-  int64_t nodes = 0;  // translated so far, those of functions once for each call
+  const OnnxOptions& options;
+  std::vector<PassReport> reports = {};  // of the last graph whose reading ended: the model's
+  int depth = 0;                         // of graphs and functions inside each other
+  int64_t nodes = 0;                     // translated so far, those of functions once for each call
 };
 
 // The values that nodes name, in one graph or function. Branches see those of the graphs around
@@ -37,6 +39,9 @@ class Scope {
   const TensorId* Find(const std::string& name) const;
   // Returns false if the name is taken in this scope.
   bool Bind(const std::string& name, TensorId id) { return ids_.emplace(name, id).second; }
+  bool IsInside(const Scope& scope) const {
+    return this == &scope || (outer_ != nullptr && outer_->IsInside(scope));
+  }
 
  private:
   const Scope* outer_;
@@ -48,17 +53,34 @@ class GraphReader {
   GraphReader(File& file, Graph& graph)
       : file_(file), graph_(graph), make_(graph, file.folding, file.ledger) {}
 
+  // A reader of a graph inside of a node that `around` is about to translate. What its nodes take
+  // from the graph around becomes constants and inputs of the graph.
+  GraphReader(File& file, Graph& graph, GraphReader& around);
+
   // Reads the model into the graph.
   Status ReadModel(const std::vector<Shape>& input_shapes);
 
   // Reads the inputs as tensors of a graph without layers.
   Status ReadSignature();
 
-  // Reads the nodes of a branch behind the layers so far. Returns its outputs. Throws
-  // TranslationFailed.
-  std::vector<TensorId> ReadBranch(const GraphProto& branch);
+  // Reads the nodes of a branch behind the layers so far, which see its inputs as these tensors.
+  // Returns its outputs. Throws TranslationFailed.
+  std::vector<TensorId> ReadBranch(const GraphProto& branch,
+                                   const std::vector<TensorId>& inputs = {});
+
+  // Of a graph inside of a node. An input like a tensor of the graph around.
+  TensorId AddInput(const Tensor& like);
+  // Makes a tensor the graph's next output.
+  void AddOutput(TensorId id);
+  // The tensors of the graph around that are inputs of this one, behind those of AddInput.
+  const std::vector<TensorId>& captured() const { return captured_; }
+  // The input that stands for a tensor of the graph around.
+  TensorId Capture(TensorId outside);
+  // Ends the reading. The graph may be prepared then.
+  Status Finish();
 
   LayerMaker& make() { return make_; }
+  File& file() { return file_; }
   TensorId AddConstant(TensorProto tensor);
 
  private:
@@ -67,8 +89,11 @@ class GraphReader {
   Status ReadOpsets();
   Status ReadInputs(const GraphProto& from, const std::vector<Shape>& input_shapes);
   Status ReadOutputs(const GraphProto& from);
+  TensorId OutputOf(TensorId id);
+  const TensorId* Find(const std::string& name);
   Status ReadInitializers(GraphProto& from);
   Status ReadNodes(const google::protobuf::RepeatedPtrField<NodeProto>& nodes);
+  Status CountNode();
   Status ReadNode(const NodeProto& node);
   Status Translate(const NodeProto& node, std::vector<TensorId> inputs);
   Status Call(const FunctionProto& function, const NodeProto& node,
@@ -80,9 +105,14 @@ class GraphReader {
   File& file_;
   Graph& graph_;
   LayerMaker make_;
-  Scope* scope_ = nullptr;          // of the nodes that are being read
-  const Opsets* opsets_ = nullptr;  // for these nodes
+  GraphReader* around_ = nullptr;  // of a graph inside of a node
+  Scope base_{nullptr};            // its own scope
+  std::vector<TensorId> captured_;
+  std::vector<TensorId> capturing_;  // the inputs that stand for them
+  Scope* scope_ = nullptr;           // of the nodes that are being read
+  const Opsets* opsets_ = nullptr;   // for these nodes
   const Arguments* arguments_ = nullptr;
+  const NodeProto* translated_ = nullptr;
   Opsets model_opsets_;
 };
 

@@ -9,7 +9,6 @@
 #include "intaglio/nn/formats/onnx/graph_reader.h"
 #include "intaglio/nn/formats/onnx/narrow_float64.h"
 #include "intaglio/nn/formats/onnx/parse.h"
-#include "intaglio/nn/graph/folded_shapes.h"
 #include "intaglio/nn/passes/fold_constants.h"
 #include "intaglio/nn/passes/pass_list.h"
 
@@ -25,16 +24,10 @@ Result<Graph> Import(std::span<const uint8_t> bytes, const OnnxOptions& options)
   onnx::ExternalData external(options.external_data_folder, options.copy_file);
   Ledger ledger(options.limits, bytes.size());
   FoldBudget folding = FoldBudget::ForModelOf(bytes.size(), options.limits, &ledger);
-  onnx::File file{model, external, ledger, folding, options.nhwc_inputs};
+  onnx::File file{model, external, ledger, folding, options};
   Graph graph;
   INTAGLIO_RETURN_IF_ERROR(onnx::GraphReader(file, graph).ReadModel(options.input_shapes));
-  // The reader computes with shapes itself, and keeps no record of it.
-  graph.folded_shapes = IncompleteShapes();
-  INTAGLIO_RETURN_IF_ERROR(Validate(graph));
-  std::vector<PassReport> reports =
-      RunPasses(graph, {folding, options.ort_fused}, options.without_passes);
-  INTAGLIO_RETURN_IF_ERROR(Validate(graph));
-  if (options.pass_reports != nullptr) *options.pass_reports = std::move(reports);
+  if (options.pass_reports != nullptr) *options.pass_reports = std::move(file.reports);
   return graph;
 }
 
@@ -63,7 +56,8 @@ Result<Graph> ReadSignature(std::span<const uint8_t> bytes) {
   onnx::ExternalData external({}, false);
   Ledger ledger({}, bytes.size());
   FoldBudget folding = FoldBudget::ForModelOf(bytes.size());
-  onnx::File file{model, external, ledger, folding};
+  const OnnxOptions options;
+  onnx::File file{model, external, ledger, folding, options};
   Graph graph;
   INTAGLIO_RETURN_IF_ERROR(onnx::GraphReader(file, graph).ReadSignature());
   return graph;

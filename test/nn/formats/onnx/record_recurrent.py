@@ -1,4 +1,4 @@
-"""Records models of recurrent operators, and what ONNX Runtime makes of them.
+"""Records models of recurrent operators, branches and loops, and what ONNX Runtime makes of them.
 
     python3 -m venv venv && venv/bin/pip install onnx==1.23.2 onnxruntime==1.32.0 numpy
     venv/bin/python record_recurrent.py        # writes recurrent.golden beside itself
@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+from onnx import TensorProto, helper
 from quantized_model import F32, I32, MICROSOFT, S8, U8, Model, run, set_types
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "ops" / "golden"))
@@ -27,9 +28,11 @@ def random(model, *shape):
     return model.rng.uniform(-1, 1, shape).astype(F32)
 
 
-def record(model, outputs, bound=BOUND):
+def record(model, outputs, bound=BOUND, results=None):
+    """results: where ONNX Runtime refuses the model."""
     proto = model.proto(*outputs)
-    results = [np.asarray(result) for result in run(proto, model.feed)]
+    if results is None:
+        results = [np.asarray(result) for result in run(proto, model.feed)]
     set_types(proto, results)
     data = proto.SerializeToString(deterministic=True)
     assert all(case[0] != model.name for case in CASES), model.name
@@ -152,8 +155,147 @@ def dynamic():
         quantized(note, dtype, per_row, "bHCp", "bidirectional", clip=0.7)
 
 
+def graph(nodes, outputs, inputs=()):
+    """A graph inside of a node. Nodes: (operator, inputs, outputs, attributes)."""
+    made = [helper.make_node(operator, names, results, **attributes)
+            for operator, names, results, attributes in nodes]
+    values = [[helper.make_tensor_value_info(name, kind, *shape or [None])
+               for name, kind, *shape in list_] for list_ in (inputs, outputs)]
+    return helper.make_graph(made, "inner", *values)
+
+
+FLOAT, INT64, BOOL = TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL
+
+
+def node(operator, inputs, output, **attributes):
+    outputs = [output] if isinstance(output, str) else output
+    return operator, inputs, outputs, attributes
+
+
+def branches():
+    for condition in (False, True):
+        name = f"If/{condition}".lower()
+        # Both see x, one sees y, one makes a constant, and one gives back what it sees.
+        model = Model(name)
+        flag = model.input(np.array(condition))
+        x, y = (model.input(random(model, 3, 4)) for _ in range(2))
+        one = model.constant(np.full((3, 4), 1, F32))
+        then_branch = graph([node("Add", [x, y], "a"), node("Relu", ["a"], "b"),
+                             node("Identity", [x], "x")], [("b", FLOAT), ("x", FLOAT)])
+        else_branch = graph([node("Sub", [one, x], "c"), node("Identity", [one], "d")],
+                            [("c", FLOAT), ("d", FLOAT)])
+        record(model, model.node("If", [flag], outputs=2, then_branch=then_branch,
+                                 else_branch=else_branch))
+        # An image, a branch inside a branch, and a condition that is computed.
+        model = Model(name + "/nested")
+        image = model.input(random(model, 1, 2, 5, 6))
+        filters = model.constant(random(model, 3, 2, 3, 3))
+        size = model.input(np.array([1.5 if condition else 0.5], F32))
+        flag = model.node("Greater", [size, model.constant(np.array([1], F32))])
+        inner = graph([node("Conv", [image, filters], "e"), node("Relu", ["e"], "f")],
+                      [("f", FLOAT)])
+        other = graph([node("Conv", [image, filters], "g")], [("g", FLOAT)])
+        then_branch = graph([node("If", [flag], "h", then_branch=inner, else_branch=other),
+                             node("Mul", ["h", size], "i")], [("i", FLOAT)])
+        else_branch = graph([node("Conv", [image, filters], "j"), node("Neg", ["j"], "k")],
+                            [("k", FLOAT)])
+        record(model, [model.node("If", [flag], then_branch=then_branch,
+                                  else_branch=else_branch)])
+    # The branch that is not chosen does not fit the shape.
+    model = Model("If/only")
+    flag = model.input(np.array(True))
+    x = model.input(random(model, 3, 4))
+    weights = [random(model, n, 2) for n in (4, 5)]
+    good, bad = (graph([node("MatMul", [x, model.constant(w)], f"m{i}")], [(f"m{i}", FLOAT)])
+                 for i, w in enumerate(weights))
+    record(model, [model.node("If", [flag], then_branch=good, else_branch=bad)],
+           results=[model.feed[x] @ weights[0]])
+
+
+def loop(name, rounds, condition, body, outputs, carried, known=()):
+    """rounds, condition: None where they are absent. known: which of both are constants."""
+    model = Model(name)
+    first = []
+    for kind, value in (("rounds", rounds), ("condition", condition)):
+        if value is None:
+            first.append("")
+        else:
+            value = np.array(value, bool if kind == "condition" else np.int64)
+            first.append((model.constant if kind in known else model.input)(value))
+    inputs = [model.input(value) for value in carried]
+    results = model.node("Loop", first + inputs, outputs=outputs, body=body(model))
+    record(model, [results] if outputs == 1 else results)
+
+
+ROUND = [("i", INT64, ()), ("go", BOOL, ())]
+
+
+def sums(model):
+    """x + y + round, with its halves as results."""
+    y = model.input(random(model, 2, 3))
+    return graph(
+        [node("Constant", [], "half", value_float=0.5), node("Cast", ["i"], "f", to=FLOAT),
+         node("Add", ["x", y], "s"), node("Add", ["s", "f"], "t"),
+         node("Mul", ["t", "half"], "u"), node("Identity", ["go"], "on")],
+        [("on", BOOL), ("t", FLOAT), ("u", FLOAT)], [*ROUND, ("x", FLOAT)])
+
+
+def sums_only(model):
+    made = sums(model)
+    del made.output[-1]
+    return made
+
+
+def until(model):
+    """Doubles x until its first element is above 100, and swaps two other values."""
+    return graph(
+        [node("Add", ["x", "x"], "t"), node("Constant", [], "top", value_float=100.0),
+         node("ReduceMax", ["t"], "m", keepdims=0), node("Less", ["m", "top"], "on"),
+         node("Identity", ["a"], "new_b"), node("Identity", ["b"], "new_a")],
+        [("on", BOOL), ("t", FLOAT), ("new_a", FLOAT), ("new_b", FLOAT)],
+        [*ROUND, ("x", FLOAT), ("a", FLOAT), ("b", FLOAT)])
+
+
+def growing(model):
+    return graph([node("Concat", ["x", "x"], "t", axis=0), node("Identity", ["go"], "on")],
+                 [("on", BOOL), ("t", FLOAT)], [*ROUND, ("x", FLOAT)])
+
+
+def loops():
+    start = np.array([[1, 2, 3], [4, 5, 6]], F32)
+    for rounds, known in itertools.product((1, 3, 70), (("rounds", "condition"), ("rounds",))):
+        loop(f"Loop/collects/{rounds}/{'-'.join(known)}", rounds, True, sums, 2, [start], known)
+    for rounds in (0, 1, 5, 100):
+        loop(f"Loop/of_run/{rounds}", rounds, True, sums_only, 1, [start])
+        loop(f"Loop/of_run/{rounds}/absent", rounds, None, sums_only, 1, [start])
+    loop("Loop/of_run/false", 3, False, sums_only, 1, [start])
+    pair = [np.array(v, F32) for v in ([1.5], [2.5])]
+    loop("Loop/until", None, True, until, 3, [start, *pair])
+    loop("Loop/until/known", None, True, until, 3, [start, *pair], ("condition",))
+    loop("Loop/until/limit", 2, True, until, 3, [start, *pair], ("rounds", "condition"))
+    loop("Loop/until/limit_of_run", 2, None, until, 3, [start, *pair])
+    loop("Loop/growing", 3, True, growing, 1, [start], ("rounds", "condition"))
+
+
+def scans():
+    for length, direction, axis in itertools.product((1, 5, 80), (0, 1), (0, 1)):
+        model = Model(f"Scan/{length}/{direction}{axis}")
+        state = model.input(random(model, 3))
+        shape = [3, 3]
+        shape[axis] = length
+        x = model.input(random(model, *shape))
+        weights = model.input(random(model, 3))
+        body = graph([node("Mul", ["h", weights], "p"), node("Add", ["p", "x"], "q"),
+                      node("Tanh", ["q"], "r"), node("Neg", ["r"], "s")],
+                     [("r", FLOAT), ("s", FLOAT)], [("h", FLOAT), ("x", FLOAT)])
+        record(model, model.node("Scan", [state, x], outputs=2, body=body, num_scan_inputs=1,
+                                 scan_input_axes=[axis], scan_input_directions=[direction],
+                                 scan_output_axes=[-1 - axis],
+                                 scan_output_directions=[1 - direction]))
+
+
 def main():
-    for family in (cells, outputs, functions, dynamic):
+    for family in (cells, outputs, functions, dynamic, branches, loops, scans):
         before = len(CASES)
         family()
         print(f"{family.__name__}: {len(CASES) - before}")
