@@ -187,6 +187,23 @@ bool FuseTable(GraphEditor& editor, Place quantize) {
   return true;
 }
 
+bool FuseLookup(GraphEditor& editor, Place gather) {
+  const auto* const op = gather->op.As<Gather>();
+  if (op == nullptr || op->axis != 0 || op->batch_dims != 0) return false;
+  const Tensor& table = editor.At(gather->inputs[0]);
+  if (!table.constant || !IsByte(table.type) || table.shape != Shape{kNumbers}) return false;
+  const std::optional<Place> cast = editor.MakerOf(gather->inputs[1]);
+  if (!cast.has_value() || !(*cast)->op.Is<Cast>()) return false;
+  const TensorId source = (*cast)->inputs[0];
+  // The bits of a negative number are those of the place that it has from the end.
+  const Type type = editor.At(source).type;
+  if (type != Type::kUInt8 && !(type == Type::kInt8 && op->from_end)) return false;
+  MapBytes map;
+  std::copy_n(static_cast<const uint8_t*>(table.data), kNumbers, map.table.begin());
+  editor.ReplaceGroup(gather, {std::move(map), {source}, {}, gather->label});
+  return true;
+}
+
 bool FusePair(GraphEditor& editor, Place quantize) {
   const std::optional<Tail> tail = TailOf(editor, quantize);
   if (!tail.has_value() || !IsByte(editor.At(quantize->outputs[0]).type)) return false;

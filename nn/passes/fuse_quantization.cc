@@ -81,6 +81,7 @@ bool FuseIdentity(GraphEditor& editor, Place quantize) {
 void FuseGroups(GraphEditor& editor, bool ort_fused, FusedQuantization& fused) {
   for (Place place = editor.layers().begin(); place != editor.layers().end(); ++place) {
     editor.Resolve(place);
+    if (FuseLookup(editor, place)) ++fused.tables;
     if (!IsQuantize(*place)) continue;
     if (FuseIdentity(editor, place)) {
       ++fused.identities;

@@ -61,6 +61,9 @@ bool FusePair(GraphEditor& editor, Place quantize);
 bool FuseRealPair(GraphEditor& editor, Place quantize);
 // The same as FusePair where ONNX Runtime has a fused kernel, by its rules.
 bool FuseOrtPair(GraphEditor& editor, Place quantize);
+// GATHER of 256 numbers of 8 bits by numbers of 8 bits, as the writer of .onnx files says
+// MAP_BYTES.
+bool FuseLookup(GraphEditor& editor, Place gather);
 
 // Both change all layers that move elements: they come before the DEQUANTIZE that they follow, and
 // behind the QUANTIZE that follows them. They return the number of layers that move integers now.

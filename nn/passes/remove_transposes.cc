@@ -180,6 +180,9 @@ class TransposeRemover {
     shape.resize(static_cast<size_t>(ones), 1);
     Tensor tensor = At(out);
     tensor.shape = shape;
+    if (tensor.quantization.per_axis()) {
+      tensor.quantization.axis = permutation[static_cast<size_t>(tensor.quantization.axis)];
+    }
     const TensorId reshaped = AddTensor(std::move(tensor));
     Emit(Reshape{shape}, {moved.source}, {reshaped}, layer);
     SetMoved(out, reshaped, std::move(permutation));

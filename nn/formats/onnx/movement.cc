@@ -51,7 +51,17 @@ void ReadTranspose(Translation& t) {
 void ReadConcat(Translation& t) {
   const int axis = Axis(t.make, t.Int("axis", 1), t.rank(0));
   std::vector<TensorId> inputs;
-  for (size_t i = 0; i < t.input_count(); ++i) inputs.push_back(t.in(i));
+  bool same = true;
+  for (size_t i = 0; i < t.input_count(); ++i) {
+    inputs.push_back(t.in(i));
+    const Quantization& own = t.make.At(inputs[i]).quantization;
+    const Quantization& first = t.make.At(inputs[0]).quantization;
+    same = same && own.scales == first.scales && own.zero_points == first.zero_points;
+  }
+  // The numbers are joined, whatever they stand for.
+  if (!same) {
+    for (TensorId& input : inputs) input = t.make.Unquantized(input);
+  }
   t.Set(0, t.make.AddLike(Concatenation{axis}, inputs));
 }
 

@@ -109,6 +109,9 @@ Result<JoinedPart> MakePart(const LayerView& layer, size_t i, size_t bytes) {
                              ", but the output is " + NameOf(type));
   }
   if (type != Type::kInt8 && type != Type::kUInt8) return part;
+  const bool is_plain =
+      !layer.input(i).quantization.quantized() && !layer.output().quantization.quantized();
+  if (is_plain) return part;
   const Result<Affine> from = AffineOf(layer, layer.input(i));
   if (!from.ok()) return from.status();
   const Result<Affine> to = AffineOf(layer, layer.output());

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "intaglio/nn/graph/tensor.h"
+#include "intaglio/nn/graph/layer_view.h"
 #include "intaglio/nn/ops/support/moves.h"
 
 namespace intaglio::nn {
@@ -16,6 +16,9 @@ struct Part {
   std::vector<int> step;
   Shape shape;
 };
+
+// What SLICE, STRIDED_SLICE and REVERSE_V2 take of their input.
+Result<Part> PartOf(const LayerView& layer);
 
 // All of a tensor of this shape but along one axis.
 Part PartAlong(const Shape& shape, size_t axis, int begin, int extent);

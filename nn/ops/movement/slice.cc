@@ -13,10 +13,6 @@
 namespace intaglio::nn {
 namespace {
 
-Result<PreparedLayer> PrepareTake(const LayerView& layer, const Part& part) {
-  return PrepareMoves(layer, {Take(layer.input(0).shape, part)});
-}
-
 Result<Part> SlicePart(const LayerView& layer) {
   const nn::Slice& op = layer.op<nn::Slice>();
   const Shape& shape = layer.input(0).shape;
@@ -161,37 +157,7 @@ Result<Strided> StridedPart(const LayerView& layer) {
   return strided;
 }
 
-ShapesResult InferSlice(const LayerView& layer) {
-  Result<Part> part = SlicePart(layer);
-  if (!part.ok()) return part.status();
-  return std::vector<Shape>{std::move(part->shape)};
-}
-
-Result<PreparedLayer> PrepareSlice(const LayerView& layer, const LayerOptions&) {
-  const Result<Part> part = SlicePart(layer);
-  if (!part.ok()) return part.status();
-  return PrepareTake(layer, *part);
-}
-
-ShapesResult InferStridedSlice(const LayerView& layer) {
-  Result<Strided> strided = StridedPart(layer);
-  if (!strided.ok()) return strided.status();
-  return std::vector<Shape>{std::move(strided->shape)};
-}
-
-Result<PreparedLayer> PrepareStridedSlice(const LayerView& layer, const LayerOptions&) {
-  const Result<Strided> strided = StridedPart(layer);
-  if (!strided.ok()) return strided.status();
-  return PrepareTake(layer, strided->part);
-}
-
-ShapesResult InferReverse(const LayerView& layer) {
-  const Result<std::vector<bool>> reversed = AxesOf(layer, layer.op<Reverse>().axes);
-  if (!reversed.ok()) return reversed.status();
-  return std::vector<Shape>{layer.input(0).shape};
-}
-
-Result<PreparedLayer> PrepareReverse(const LayerView& layer, const LayerOptions&) {
+Result<Part> ReversedPart(const LayerView& layer) {
   const Result<std::vector<bool>> reversed = AxesOf(layer, layer.op<Reverse>().axes);
   if (!reversed.ok()) return reversed.status();
   const Shape& shape = layer.input(0).shape;
@@ -201,7 +167,44 @@ Result<PreparedLayer> PrepareReverse(const LayerView& layer, const LayerOptions&
     part.begin[i] = std::max(shape[i], 1) - 1;
     part.step[i] = -1;
   }
-  return PrepareTake(layer, part);
+  return part;
+}
+
+}  // namespace
+
+Result<Part> PartOf(const LayerView& layer) {
+  const Operator& op = layer.layer().op;
+  if (op.Is<nn::Slice>()) return SlicePart(layer);
+  if (op.Is<Reverse>()) return ReversedPart(layer);
+  Result<Strided> strided = StridedPart(layer);
+  if (!strided.ok()) return strided.status();
+  return std::move(strided->part);
+}
+
+namespace {
+
+ShapesResult InferSlice(const LayerView& layer) {
+  Result<Part> part = SlicePart(layer);
+  if (!part.ok()) return part.status();
+  return std::vector<Shape>{std::move(part->shape)};
+}
+
+ShapesResult InferStridedSlice(const LayerView& layer) {
+  Result<Strided> strided = StridedPart(layer);
+  if (!strided.ok()) return strided.status();
+  return std::vector<Shape>{std::move(strided->shape)};
+}
+
+Result<PreparedLayer> PrepareTake(const LayerView& layer, const LayerOptions&) {
+  const Result<Part> part = PartOf(layer);
+  if (!part.ok()) return part.status();
+  return PrepareMoves(layer, {Take(layer.input(0).shape, *part)});
+}
+
+ShapesResult InferReverse(const LayerView& layer) {
+  const Result<std::vector<bool>> reversed = AxesOf(layer, layer.op<Reverse>().axes);
+  if (!reversed.ok()) return reversed.status();
+  return std::vector<Shape>{layer.input(0).shape};
 }
 
 }  // namespace
@@ -211,20 +214,20 @@ constinit const OperatorRow Slice::kRow = {.name = "SLICE",
                                            .max_inputs = 1,
                                            .types = kAnyType,
                                            .infer = InferSlice,
-                                           .candidates = Moves("copy", PrepareSlice)};
+                                           .candidates = Moves("copy", PrepareTake)};
 
 constinit const OperatorRow StridedSlice::kRow = {.name = "STRIDED_SLICE",
                                                   .min_inputs = 1,
                                                   .max_inputs = 1,
                                                   .types = kAnyType,
                                                   .infer = InferStridedSlice,
-                                                  .candidates = Moves("copy", PrepareStridedSlice)};
+                                                  .candidates = Moves("copy", PrepareTake)};
 
 constinit const OperatorRow Reverse::kRow = {.name = "REVERSE_V2",
                                              .min_inputs = 1,
                                              .max_inputs = 1,
                                              .types = kAnyType,
                                              .infer = InferReverse,
-                                             .candidates = Moves("copy", PrepareReverse)};
+                                             .candidates = Moves("copy", PrepareTake)};
 
 }  // namespace intaglio::nn
