@@ -3,10 +3,14 @@
 #ifndef INTAGLIO_NN_FORMATS_LOAD_H_
 #define INTAGLIO_NN_FORMATS_LOAD_H_
 
+#include <cstdint>
+#include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "intaglio/fixedpoint/status.h"
+#include "intaglio/nn/formats/format.h"
 #include "intaglio/nn/formats/survey_row.h"
 #include "intaglio/nn/formats/tflite/custom_operator.h"
 #include "intaglio/nn/graph/graph.h"
@@ -30,6 +34,11 @@ struct LoadOptions {
 };
 
 Result<Graph> LoadGraph(const std::string& path, const LoadOptions& options = {});
+
+// The same for a file that is in memory already. `owner` keeps the bytes alive for as long as the
+// graph needs them. `name` stands in messages and becomes the graph's name.
+Result<Graph> ImportGraph(std::span<const uint8_t> bytes, std::shared_ptr<const void> owner,
+                          const std::string& name, Format format, const LoadOptions& options = {});
 
 // The inputs of the file's model, with their shapes in the file, as a graph without layers.
 Result<Graph> LoadSignature(const std::string& path);

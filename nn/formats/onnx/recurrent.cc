@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "intaglio/nn/formats/onnx/curves.h"
 #include "intaglio/nn/formats/onnx/rows.h"
 #include "intaglio/nn/graph/printable.h"
 #include "intaglio/nn/ops/recurrent/sequence.h"
@@ -12,36 +13,18 @@
 namespace intaglio::nn::onnx {
 namespace {
 
-// A function that a cell may apply, by its name in files, which may be written in any case. a and b
-// hold where a file gives none.
-struct NamedCurve {
-  const char* name;
-  Curve curve;
-  int parameters;  // that a file may give
-  float a = 0;
-  float b = 0;
-};
-
-constexpr NamedCurve kCurves[] = {
-    {"sigmoid", Curve::kSigmoid, 0},
-    {"tanh", Curve::kTanh, 0},
-    {"relu", Curve::kRelu, 0},
-    {"affine", Curve::kAffine, 2, 1, 0},
-    {"leakyrelu", Curve::kLeakyRelu, 1, 0.01f},
-    {"thresholdedrelu", Curve::kThresholdedRelu, 1, 1},
-    {"scaledtanh", Curve::kScaledTanh, 2, 1, 1},
-    {"hardsigmoid", Curve::kHardSigmoid, 2, 0.2f, 0.5f},
-    {"elu", Curve::kElu, 1, 1},
-    {"softsign", Curve::kSoftsign, 0},
-    {"softplus", Curve::kSoftplus, 0},
-};
-
-const NamedCurve* FindCurve(std::string name) {
+std::string InLowerCase(std::string name) {
   std::transform(name.begin(), name.end(), name.begin(), [](char c) {
     return static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   });
-  const auto* const found = std::find_if(std::begin(kCurves), std::end(kCurves),
-                                         [&](const NamedCurve& c) { return name == c.name; });
+  return name;
+}
+
+// Names may be written in any case.
+const NamedCurve* FindCurve(const std::string& name) {
+  const auto* const found = std::find_if(
+      std::begin(kCurves), std::end(kCurves),
+      [&](const NamedCurve& curve) { return InLowerCase(name) == InLowerCase(curve.name); });
   return found == std::end(kCurves) ? nullptr : found;
 }
 

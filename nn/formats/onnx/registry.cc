@@ -1,8 +1,10 @@
 #include "intaglio/nn/formats/onnx/registry.h"
 
 #include <algorithm>
+#include <set>
 
 #include "intaglio/nn/formats/onnx/rows.h"
+#include "intaglio/nn/formats/onnx/write_rows.h"
 
 namespace intaglio::nn {
 namespace {
@@ -26,6 +28,15 @@ std::vector<OnnxOperator> ListOnnxOperators() {
   std::sort(operators.begin(), operators.end(),
             [](const OnnxOperator& a, const OnnxOperator& b) { return a.name < b.name; });
   return operators;
+}
+
+std::vector<std::string> ListOperatorsWrittenAsOnnx() {
+  std::set<std::string> names;
+  onnx::FindWriteRow([&](const onnx::WriteRow& row) {
+    names.insert(row.op->name);
+    return false;
+  });
+  return {names.begin(), names.end()};
 }
 
 }  // namespace intaglio::nn

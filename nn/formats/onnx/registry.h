@@ -17,6 +17,10 @@ struct OnnxOperator {
 // In alphabetical order.
 std::vector<OnnxOperator> ListOnnxOperators();
 
+// The operators of layers that can be written into .onnx files, by our names (OperatorRow::name),
+// in alphabetical order.
+std::vector<std::string> ListOperatorsWrittenAsOnnx();
+
 }  // namespace intaglio::nn
 
 #endif  // INTAGLIO_NN_FORMATS_ONNX_REGISTRY_H_
