@@ -184,6 +184,21 @@ void AddVerify(CLI::App& app, Work& work) {
   verify->callback([options, &work] { work = [options] { return Verify(*options); }; });
 }
 
+void AddConvert(CLI::App& app, Work& work) {
+  const auto options = std::make_shared<ConvertOptions>();
+  CLI::App* const convert =
+      app.add_subcommand("convert", "Write a model as a file of another format");
+  AddModel(*convert, options->model);
+  convert
+      ->add_option("OUTFILE,--output", options->output,
+                   "The file to write, whose name ends in .tflite or .onnx")
+      ->required();
+  AddInputs(*convert, options->inputs, kSomeInputs);
+  convert->add_flag("!--no-verify", options->verify,
+                    "Write without comparing the file with the model first");
+  convert->callback([options, &work] { work = [options] { return Convert(*options); }; });
+}
+
 void AddPartition(CLI::App& app, Work& work) {
   const auto options = std::make_shared<PartitionOptions>();
   CLI::App* const partition = app.add_subcommand(
@@ -197,6 +212,8 @@ void AddPartition(CLI::App& app, Work& work) {
                    "[NAME=]TYPE,MEAN,SCALE for an input fed by a sensor: real = scale (raw - mean)")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  partition->add_option("--format", options->format, "tflite or onnx; else the model's own format")
+      ->check(CLI::IsMember({"tflite", "onnx"}));
   AddInputs(*partition, options->inputs, kSomeInputs);
   partition->add_flag("!--no-verify", options->verify,
                       "Write without running the parts and the model first");
@@ -278,6 +295,7 @@ Result<Work> ParseCommandLine(int argc, char** argv) {
   AddInspect(app, work);
   AddBench(app, work);
   AddVerify(app, work);
+  AddConvert(app, work);
   AddPartition(app, work);
   AddOperators(app, work);
   AddCpu(app, work);

@@ -60,9 +60,18 @@ struct VerifyOptions {
 };
 Status Verify(const VerifyOptions& options);
 
+struct ConvertOptions {
+  ModelSource model;
+  std::string output;
+  std::vector<std::string> inputs;  // [NAME=]FILE.npy to compare with; the other inputs are made
+  bool verify = true;
+};
+Status Convert(const ConvertOptions& options);
+
 struct PartitionOptions {
   ModelSource model;
   std::string output;
+  std::string format;  // "tflite", "onnx", or empty: the model's
   std::vector<std::string> sensors;
   std::vector<std::string> inputs;  // [NAME=]FILE.npy to verify with; the other inputs are made
   bool verify = true;

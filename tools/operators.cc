@@ -21,6 +21,14 @@ void PrintOnnx() {
     std::printf("| %s | %s | %s | %s |\n", op.name.c_str(), op.opsets.c_str(), op.types.c_str(),
                 op.remark.c_str());
   }
+  std::printf(
+      "\n### What is written\n\nLayers of these operators, by their names above or our own:\n");
+  const char* separator = "";
+  for (const std::string& name : nn::ListOperatorsWrittenAsOnnx()) {
+    std::printf("%s%s", separator, name.c_str());
+    separator = ", ";
+  }
+  std::printf("\n");
 #endif
 }
 

@@ -10,8 +10,7 @@
 
 #include "intaglio/nn/files/replace_file.h"
 #include "intaglio/nn/formats/load.h"
-#include "intaglio/nn/formats/tflite/reader.h"
-#include "intaglio/nn/formats/tflite/writer.h"
+#include "intaglio/nn/formats/save.h"
 #include "intaglio/nn/graph/printable.h"
 #include "intaglio/tools/commands.h"
 #include "intaglio/tools/model_io.h"
@@ -100,39 +99,48 @@ struct File {
 };
 
 Result<File> MakeFile(const std::string& folder, const char* name, const nn::Graph& part,
-                      const nn::ImportOptions& import) {
-  const std::string path = (std::filesystem::path(folder) / name).string() + ".tflite";
-  Result<std::vector<uint8_t>> bytes = nn::ExportTflite(part, {import.custom_operators});
+                      nn::Format format, const nn::LoadOptions& load) {
+  const std::string path =
+      (std::filesystem::path(folder) / name).string() + "." + nn::ExtensionOf(format);
+  Result<std::vector<uint8_t>> bytes = nn::ExportGraph(part, format, {load.custom_operators});
   if (!bytes.ok()) return Status(bytes.status().code(), path + ": " + bytes.status().message());
   const auto owner = std::make_shared<const std::vector<uint8_t>>(std::move(*bytes));
-  Result<nn::Graph> again = nn::ImportTflite(*owner, owner, path, import);
+  Result<nn::Graph> again = nn::ImportGraph(*owner, owner, path, format, load);
   if (!again.ok()) return again.status();
   return File{path, owner, std::move(*again)};
 }
 
 // Makes the three files in the order in which they run.
 Result<std::vector<File>> MakeFiles(const std::string& folder, const nn::Parts& parts,
-                                    const nn::ImportOptions& import) {
+                                    nn::Format format, const nn::LoadOptions& load) {
   const std::pair<const char*, const nn::Graph*> named[] = {
       {"quantize_inputs", &parts.quantize_inputs},
       {"quantized_main", &parts.quantized_main},
       {"dequantize_outputs", &parts.dequantize_outputs}};
   std::vector<File> files;
   for (const auto& [name, part] : named) {
-    Result<File> file = MakeFile(folder, name, *part, import);
+    Result<File> file = MakeFile(folder, name, *part, format, load);
     if (!file.ok()) return file.status();
     files.push_back(std::move(*file));
   }
   return files;
 }
 
-// Checks that the parts, when read back, give the bits of the model. Sensors are not inputs of the
-// model. So the model's own inputs are quantized as if there were no sensors, and the part that
-// takes the sensors' numbers is compared, as it is read back, with the part before it was written.
+// The parts as they are read back. Files of .onnx say that integers stand for real numbers, not
+// how integers alone are computed with; there the parts themselves are taken.
+std::vector<ChainLink> ChainOf(const nn::Parts& parts, const std::vector<File>& files,
+                               nn::Format format) {
+  if (format == nn::Format::kOnnx) {
+    return {{parts.quantize_inputs}, {parts.quantized_main, true}, {parts.dequantize_outputs}};
+  }
+  return {{files[0].read_back}, {files[1].read_back, true}, {files[2].read_back}};
+}
+
+// Checks that the parts give the bits of the model. Sensors are not inputs of the model. So the
+// model's own inputs are quantized as if there were no sensors, and the part that takes the
+// sensors' numbers is compared, as it is read back, with the part before it was written.
 Status VerifyFiles(const PartitionOptions& options, const nn::Graph& graph, const nn::Parts& parts,
-                   const std::vector<File>& files) {
-  std::vector<ChainLink> chain = {
-      {files[0].read_back}, {files[1].read_back, true}, {files[2].read_back}};
+                   std::vector<ChainLink> chain) {
   if (!options.sensors.empty()) {
     INTAGLIO_RETURN_IF_ERROR(
         VerifyChain(parts.quantize_inputs, {chain[0]}, {}, kVerifiedRuns, options.model.limits));
@@ -157,6 +165,12 @@ Status WriteFiles(const std::string& folder, const std::vector<File>& files) {
   return {};
 }
 
+nn::Format FormatOf(const PartitionOptions& options) {
+  if (options.format.empty()) return nn::FormatByContent(options.model.path);
+  return options.format == nn::ExtensionOf(nn::Format::kOnnx) ? nn::Format::kOnnx
+                                                              : nn::Format::kTflite;
+}
+
 }  // namespace
 
 Status Partition(const PartitionOptions& options) {
@@ -165,8 +179,8 @@ Status Partition(const PartitionOptions& options) {
   };
   const Result<nn::LoadOptions> load = LoadOptionsOf(options.model);
   if (!load.ok()) return load.status();
-  const nn::ImportOptions import = {.limits = load->limits,
-                                    .custom_operators = load->custom_operators};
+  const nn::LoadOptions again = {.limits = load->limits,
+                                 .custom_operators = load->custom_operators};
   const Result<nn::Graph> graph = nn::LoadGraph(options.model.path, *load);
   if (!graph.ok()) return graph.status();
   nn::PartitionOptions partition;
@@ -177,15 +191,19 @@ Status Partition(const PartitionOptions& options) {
   }
   const Result<nn::Parts> parts = nn::Partition(*graph, partition);
   if (!parts.ok()) return wrap(parts.status(), "");
-  const Result<std::vector<File>> files = MakeFiles(options.output, *parts, import);
+  const nn::Format format = FormatOf(options);
+  const Result<std::vector<File>> files = MakeFiles(options.output, *parts, format, again);
   if (!files.ok()) return files.status();
   if (options.verify) {
-    const Status status = VerifyFiles(options, *graph, *parts, *files);
+    const Status status = VerifyFiles(options, *graph, *parts, ChainOf(*parts, *files, format));
     if (!status.ok()) return wrap(status, " (nothing was written; --no-verify writes without)");
   }
   INTAGLIO_RETURN_IF_ERROR(WriteFiles(options.output, *files));
-  if (options.verify)
-    std::printf("verified in %d runs: the parts give the bits of the model\n", kVerifiedRuns);
+  if (options.verify) {
+    const bool is_onnx = format == nn::Format::kOnnx;
+    std::printf("verified in %d runs: the parts give the bits of the model%s\n", kVerifiedRuns,
+                is_onnx ? "; as .onnx files they may differ by rounding" : "");
+  }
   return {};
 }
 

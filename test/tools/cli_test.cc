@@ -41,7 +41,8 @@ TEST_F(Cli, EveryCommandRefusesAnIsaThatNamesNothing) {
   ASSERT_EQ(setenv("INTAGLIO_ISA", "mmx", 1), 0);
   for (const char* const arguments :
        {"run network.tflite --input x.npy", "inspect network.tflite", "bench network.tflite",
-        "verify network.tflite", "partition network.tflite out", "operators", "cpu"}) {
+        "verify network.tflite", "convert network.tflite out.tflite",
+        "partition network.tflite out", "operators", "cpu"}) {
     ExpectError(arguments, 2, "INTAGLIO_ISA=mmx is none of ");
     ExpectError(arguments, 2, ", scalar");
   }
@@ -552,6 +553,40 @@ TEST_F(Cli, PartsAreVerified) {
               "network.tflite: none.npy: cannot open: No such file or directory (nothing was "
               "written; --no-verify writes without)");
   EXPECT_FALSE(fs::exists(In("wrong")));
+}
+
+// Whether this build has .onnx files.
+bool HasOnnx(const std::string& operators) {
+  return operators.find("## .onnx") != std::string::npos;
+}
+
+TEST_F(Cli, ModelsAreConverted) {
+  if (!HasOnnx(Run("operators").out)) GTEST_SKIP() << "without .onnx";
+  const Outcome there = Run("convert network.tflite network.onnx");
+  ASSERT_EQ(there.status, 0) << there.err;
+  EXPECT_NE(there.out.find("in 3 runs\nwrote    network.onnx: "), std::string::npos) << there.out;
+  EXPECT_EQ(Run("verify network.onnx").status, 0);
+  // The file says that its integers are rounded by ONNX's rules.
+  ExpectError("convert network.onnx again.tflite", 1, "again.tflite: ");
+  EXPECT_FALSE(fs::exists(In("again.tflite")));
+  const Outcome same = Run("convert network.onnx again.onnx --input x.npy");
+  EXPECT_EQ(same.status, 0) << same.err;
+  EXPECT_NE(same.out.find(": the same in 3 runs\n"), std::string::npos) << same.out;
+  EXPECT_EQ(Run("convert network.tflite copy.tflite --no-verify").out.find("output"),
+            std::string::npos);
+  ExpectError("convert network.tflite network.txt", 1,
+              "network.txt: the name must end in .tflite or .onnx, which says the format");
+}
+
+TEST_F(Cli, PartsAreWrittenInAFormat) {
+  if (!HasOnnx(Run("operators").out)) GTEST_SKIP() << "without .onnx";
+  const Outcome parts = Run("partition network.tflite parts --format onnx");
+  ASSERT_EQ(parts.status, 0) << parts.err;
+  EXPECT_NE(parts.out.find("as .onnx files they may differ by rounding"), std::string::npos);
+  for (const char* const part : {"quantize_inputs", "quantized_main", "dequantize_outputs"}) {
+    EXPECT_EQ(Run("verify parts/" + std::string(part) + ".onnx").status, 0) << part;
+  }
+  ExpectError("partition network.tflite parts --format pb", 2, "--format");
 }
 
 }  // namespace
