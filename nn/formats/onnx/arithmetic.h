@@ -5,6 +5,9 @@
 #include <utility>
 #include <vector>
 
+#include "intaglio/nn/formats/onnx/layer_maker.h"
+#include "intaglio/nn/ops/operators.h"
+
 namespace intaglio::nn::onnx {
 
 // An operator on IEEE numbers. By default ours take the greatest number for infinity, as TFLite
@@ -24,6 +27,12 @@ Op IeeeReduction(std::vector<int> axes, bool keep_dims) {
   op.axes = std::move(axes);
   op.keep_dims = keep_dims;
   return op;
+}
+
+// x^2 or x^3 as a product, as in ONNX Runtime: exact roundings, and many times as fast as a power.
+inline TensorId SquareOrCube(LayerMaker& make, TensorId x, bool cube) {
+  const TensorId square = make.AddLike(Square{}, {x});
+  return cube ? make.AddLike(Ieee<Mul>(), {square, x}) : square;
 }
 
 }  // namespace intaglio::nn::onnx

@@ -153,15 +153,13 @@ std::optional<double> KnownExponent(Translation& t) {
   return First(make.Ints(id, "the exponent"));
 }
 
-// Squares and cubes are products, as in ONNX Runtime: exact roundings, and many times as fast.
 void ReadPow(Translation& t) {
   const TensorId x = t.in(0);
   const std::optional<double> exponent = KnownExponent(t);
   if (exponent != 2.0 && exponent != 3.0) {
     return t.Set(0, t.make.AddLike(Pow{}, {x, t.in(1)}));
   }
-  const TensorId square = t.make.AddLike(Square{}, {x});
-  t.Set(0, exponent == 2.0 ? square : t.make.AddLike(Ieee<Mul>(), {square, x}));
+  t.Set(0, SquareOrCube(t.make, x, exponent == 3.0));
 }
 
 void ReadGelu(Translation& t) {

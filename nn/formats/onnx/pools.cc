@@ -235,6 +235,7 @@ TensorId PadByZeros(LayerMaker& make, TensorId id, const Padding& p) {
 }
 
 TensorId Powers(LayerMaker& make, TensorId x, float exponent) {
+  if (exponent == 2.0f || exponent == 3.0f) return SquareOrCube(make, x, exponent == 3.0f);
   return make.AddLike(Pow{}, {x, make.Scalar(exponent)});
 }
 
