@@ -10,9 +10,10 @@ shift
 status=0
 for object in "$@"; do
   # Protobuf's headers include <iostream>, whose guard of the streams is destroyed last of all.
+  undefined=$("$nm" --undefined-only "$object")
   allowed=-
-  if "$nm" --undefined-only "$object" | grep -q '_ZNSt8ios_base4InitC1Ev'; then allowed=__cxa_atexit; fi
-  found=$("$nm" --undefined-only "$object" | grep -oE '__cxa_(thread_)?atexit|__aeabi_atexit|__cxa_guard_acquire' | grep -vxF -e "$allowed" || true)
+  if [[ $undefined == *_ZNSt8ios_base4InitC1Ev* ]]; then allowed=__cxa_atexit; fi
+  found=$(grep -oE '__cxa_(thread_)?atexit|__aeabi_atexit|__cxa_guard_acquire' <<< "$undefined" | grep -vxF -e "$allowed" || true)
   if [ -n "$found" ]; then
     printf '%s: a static variable needs %s\n' "$object" "$(tr '\n' ' ' <<< "$found")"
     status=1
