@@ -76,7 +76,7 @@ void ReadHardSigmoid(Translation& t) {
 // x times HardSigmoid of x with alpha = 1 / 6 and beta = .5, each step rounded.
 void ReadHardSwish(Translation& t) {
   const TensorId gate = t.make.AddLike(HardSigmoid{1.0f / 6.0f, 0.5f}, {t.in(0)});
-  t.Set(0, t.make.AddLike(Mul{}, {t.in(0), gate}));
+  t.Set(0, t.make.AddLike(Ieee<Mul>(), {t.in(0), gate}));
 }
 
 void ReadShrink(Translation& t) {

@@ -1,6 +1,7 @@
 // Matrix products and convolutions of float32.
 #include <vector>
 
+#include "intaglio/nn/formats/onnx/arithmetic.h"
 #include "intaglio/nn/formats/onnx/conv_transpose.h"
 #include "intaglio/nn/formats/onnx/einsum.h"
 #include "intaglio/nn/formats/onnx/products.h"
@@ -11,7 +12,7 @@ namespace {
 
 TensorId Scaled(LayerMaker& make, TensorId id, float factor) {
   if (factor == 1.0f) return id;
-  return make.AddLike(Mul{}, {id, make.Scalar(factor)});
+  return make.AddLike(Ieee<Mul>(), {id, make.Scalar(factor)});
 }
 
 // Whether a bias has one number for each column, all lines the same.
@@ -36,7 +37,7 @@ void ReadGemm(Translation& t) {
   const bool is_bias = c != kNoTensor && IsRow(make.ShapeOf(c), columns);
   if (is_bias) inputs.push_back(make.Reshaped(c, {columns}));
   TensorId product = make.Add(FullyConnected{}, inputs, make.At(a).type);
-  if (c != kNoTensor && !is_bias) product = make.AddLike(Add{}, {product, c});
+  if (c != kNoTensor && !is_bias) product = make.AddLike(Ieee<Add>(), {product, c});
   t.Set(0, product);
 }
 

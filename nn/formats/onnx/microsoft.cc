@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "intaglio/nn/formats/onnx/arithmetic.h"
 #include "intaglio/nn/formats/onnx/integer_sums.h"
 #include "intaglio/nn/formats/onnx/products.h"
 #include "intaglio/nn/formats/onnx/quantization.h"
@@ -40,9 +41,9 @@ void ReadQGemm(Translation& t) {
 TensorId IntegerToFloat(Translation& t, TensorId sums, TensorId a_scale, TensorId b_scale,
                         TensorId bias) {
   LayerMaker& make = t.make;
-  const TensorId scale = make.AddLike(Mul{}, {b_scale, make.Reshaped(a_scale, {})});
-  TensorId y = make.AddLike(Mul{}, {make.CastTo(sums, Type::kFloat32), scale});
-  if (bias != kNoTensor) y = make.AddLike(Add{}, {y, bias});
+  const TensorId scale = make.AddLike(Ieee<Mul>(), {b_scale, make.Reshaped(a_scale, {})});
+  TensorId y = make.AddLike(Ieee<Mul>(), {make.CastTo(sums, Type::kFloat32), scale});
+  if (bias != kNoTensor) y = make.AddLike(Ieee<Add>(), {y, bias});
   return y;
 }
 
@@ -173,7 +174,7 @@ TensorId Activated(Translation& t, TensorId x) {
 // x, filters, bias, and what is added before the activation.
 void ReadFusedConv(Translation& t) {
   TensorId y = Convolution(t, t.in(0), {t.in(1)}, t.optional(2), {});
-  if (t.has(3)) y = t.make.AddLike(Add{}, {y, t.in(3)});
+  if (t.has(3)) y = t.make.AddLike(Ieee<Add>(), {y, t.in(3)});
   t.Set(0, Activated(t, y));
 }
 

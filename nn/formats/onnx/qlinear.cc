@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "intaglio/nn/formats/onnx/arithmetic.h"
 #include "intaglio/nn/formats/onnx/pools.h"
 #include "intaglio/nn/formats/onnx/quantization.h"
 #include "intaglio/nn/formats/onnx/rows.h"
@@ -63,8 +64,8 @@ void ReadQLinearAveragePool(Translation& t) {
   const Sums to = QuantizedOutput(t, 3, t.input(0).type);
   const Parameters y = ParametersOf(to.quantization);
   const TensorId mean = InOrder(t, AveragePool(t, ChannelsFirst(t, Dequantized(t, 0))));
-  const TensorId steps = make.AddLike(Div{}, {mean, make.Scalar(y.scale)});
-  t.Set(0, RoundedTo(make, make.AddLike(Add{}, {steps, make.Scalar(y.zero_point)}), to));
+  const TensorId steps = make.AddLike(Ieee<Div>(), {mean, make.Scalar(y.scale)});
+  t.Set(0, RoundedTo(make, make.AddLike(Ieee<Add>(), {steps, make.Scalar(y.zero_point)}), to));
 }
 
 // The exact sum of x - zero point, times the scales.
@@ -85,8 +86,9 @@ void ReadQLinearGlobalAveragePool(Translation& t) {
   const TensorId centered = make.AddLike(Sub{}, {integers, zero});
   const TensorId sum = make.CastTo(make.AddLike(Sum{axes, true}, {centered}), Type::kFloat32);
   const float scale = x.scale / (y.scale * static_cast<float>(count));
-  const TensorId steps = make.AddLike(Round{}, {make.AddLike(Mul{}, {sum, make.Scalar(scale)})});
-  t.Set(0, RoundedTo(make, make.AddLike(Add{}, {steps, make.Scalar(y.zero_point)}), to));
+  const TensorId steps =
+      make.AddLike(Round{}, {make.AddLike(Ieee<Mul>(), {sum, make.Scalar(scale)})});
+  t.Set(0, RoundedTo(make, make.AddLike(Ieee<Add>(), {steps, make.Scalar(y.zero_point)}), to));
 }
 
 // Before opset 13 the dimensions from the axis on count as one.

@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "intaglio/nn/formats/onnx/arithmetic.h"
 #include "intaglio/nn/formats/onnx/integer_sums.h"
 #include "intaglio/nn/formats/onnx/products.h"
 #include "intaglio/nn/formats/onnx/quantization.h"
@@ -62,7 +63,7 @@ TensorId DequantizedBySteps(Translation& t, const Spread& spread) {
     x = make.AddLike(Sub{}, {x, make.Reshaped(zero, spread.scales)});
   }
   x = make.CastTo(x, Type::kFloat32);
-  x = make.AddLike(Mul{}, {x, make.Reshaped(t.in(1), spread.scales)});
+  x = make.AddLike(Ieee<Mul>(), {x, make.Reshaped(t.in(1), spread.scales)});
   return make.Reshaped(x, shape);
 }
 
@@ -101,11 +102,11 @@ TensorId QuantizedBySteps(Translation& t, const Spread& spread, Type type) {
   const Shape shape = make.ShapeOf(t.in(0));
   TensorId x = make.CastTo(t.in(0), Type::kFloat32);
   x = make.Reshaped(x, spread.x);
-  x = make.AddLike(Div{}, {x, make.Reshaped(t.in(1), spread.scales)});
+  x = make.AddLike(Ieee<Div>(), {x, make.Reshaped(t.in(1), spread.scales)});
   x = make.AddLike(Round{}, {x});
   if (t.has(2)) {
     const TensorId zero = make.CastTo(make.Unquantized(t.in(2)), Type::kFloat32);
-    x = make.AddLike(Add{}, {x, make.Reshaped(zero, spread.scales)});
+    x = make.AddLike(Ieee<Add>(), {x, make.Reshaped(zero, spread.scales)});
   }
   const auto [least, most] = RangeOf(type);
   x = make.AddLike(Maximum{}, {x, make.Scalar(least)});

@@ -81,6 +81,10 @@ Value ZeroPointsOf(LayerWriter& w, size_t i) {
 Value SumsOf(LayerWriter& w, const char* op, Value x, Value weights, const Attributes& attributes,
              const Shape& bias_shape) {
   NodeWriter& nodes = w.nodes();
+  if (SizeOf(w.input(0).type) != 1 || SizeOf(w.input(1).type) != 1) {
+    w.Refuse("sums of numbers that do not have 8 bits");
+    return kNoValue;
+  }
   const Value sums =
       nodes.Node(op, {x, weights, ZeroPointsOf(w, 0), ZeroPointsOf(w, 1)}, attributes);
   if (!w.has(2)) return sums;

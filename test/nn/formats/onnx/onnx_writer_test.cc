@@ -98,6 +98,14 @@ TEST(OnnxWriter, LeavesOutActivationsThatTheOutputImplies) {
   const Value x = b.Input("x", Type::kInt8, {1, 3}, kIn);
   b.Output(b.Relu(x, PerTensor(0.05f, -128)), "y");
   EXPECT_EQ(OperatorsOf(*b.Finish()), (Names{"DequantizeLinear", "QuantizeLinear"}));
+  // 255 steps of 0.1 are more than 6; 255 of 0.02 are less.
+  for (const bool implied : {false, true}) {
+    Builder bounded;
+    const Value image = bounded.Input("x", Type::kInt8, {1, 3}, kIn);
+    bounded.Output(bounded.Relu6(image, PerTensor(implied ? 0.02f : 0.1f, -128)), "y");
+    const Names names = OperatorsOf(*bounded.Finish());
+    EXPECT_EQ(std::count(names.begin(), names.end(), "Clip"), implied ? 0 : 1);
+  }
 }
 
 // What the reader of .onnx files makes of a Relu or a Clip before QuantizeLinear.
