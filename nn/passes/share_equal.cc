@@ -77,7 +77,7 @@ bool MayBeEqual(const Layer& layer) {
                                            Slice, Add, Sub, Mul, Div, Mean>(layer);
 }
 
-// Of layers with one row.
+// The layers must have one row.
 bool AreEqual(const Layer& a, const Layer& b) {
   return a.numerics == b.numerics &&
          (HasNoParameters(a) ||

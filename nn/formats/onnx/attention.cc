@@ -44,8 +44,7 @@ TensorId WithPast(Translation& t, TensorId now, size_t past) {
   return t.make.AddLike(Concatenation{2}, {t.in(past), now});
 }
 
-// Which keys a query may see: those of a window around its own place, which is `offset` behind its
-// place among the queries.
+// Which keys a query may see: those from `left` before its own place to `right` behind it.
 struct Window {
   int queries = 0;
   int keys = 0;

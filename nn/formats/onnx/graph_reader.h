@@ -68,7 +68,8 @@ class GraphReader {
   std::vector<TensorId> ReadBranch(const GraphProto& branch,
                                    const std::vector<TensorId>& inputs = {});
 
-  // Of a graph inside of a node. An input like a tensor of the graph around.
+  // The following read a graph inside of a node. AddInput makes an input that is like a tensor of
+  // the graph around.
   TensorId AddInput(const Tensor& like);
   // Makes a tensor the graph's next output.
   void AddOutput(TensorId id);

@@ -27,7 +27,7 @@ void ReadGemm(Translation& t) {
   const float beta = t.Float("beta", 1);
   TensorId a = t.in(0);
   TensorId b = t.in(1);
-  if ((make.RankOf(a) != 2 || make.RankOf(b) != 2)) return t.Invalid("needs matrices");
+  if (make.RankOf(a) != 2 || make.RankOf(b) != 2) return t.Invalid("needs matrices");
   if (t.Flag("transA", false)) a = make.Transposed(a, {1, 0});
   if (!t.Flag("transB", false)) b = make.Transposed(b, {1, 0});
   a = Scaled(make, a, alpha);

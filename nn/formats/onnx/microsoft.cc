@@ -60,7 +60,7 @@ void ReadDynamicQuantizeMatMul(Translation& t) {
   t.Set(0, IntegerToFloat(t, sums, a.scale, t.in(2), t.optional(4)));
 }
 
-// Numbers of `bits` bits, the lowest first, as bytes.
+// The numbers of `bits` bits that bytes hold, the lowest first.
 std::vector<float> Unpacked(const std::vector<int64_t>& bytes, int bits, size_t count) {
   std::vector<float> values;
   const auto per_byte = static_cast<size_t>(8 / bits);
@@ -98,7 +98,7 @@ Blocks BlocksOf(Translation& t) {
   if (blocks.block % 16 != 0) t.Invalid("block_size is no multiple of 16");
   if (t.has(4)) t.Refuse("g_idx");
   const auto elements = [&](size_t i) { return static_cast<size_t>(Count(t.input(i).shape)); };
-  if ((elements(1) != blocks.bytes() || elements(2) != blocks.count())) {
+  if (elements(1) != blocks.bytes() || elements(2) != blocks.count()) {
     t.Invalid("weights or scales do not fit N, K and block_size");
   }
   return blocks;

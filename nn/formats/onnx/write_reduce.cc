@@ -38,7 +38,8 @@ void WriteExtreme(LayerWriter& w, const WriteRow& row) {
   w.SetNumbers(ReducedBy(op, w, row.name, w.Numbers(0, order), order), order);
 }
 
-// Of bool, by way of int32. The extremes of nothing are the lowest and the highest number.
+// Elements of bool are reduced as int32. The extremes of nothing are the lowest and the highest
+// number.
 template <class Op>
 void WriteLogical(LayerWriter& w, const WriteRow& row) {
   const Op& op = w.layer().op<Op>();

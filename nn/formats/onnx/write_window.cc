@@ -62,7 +62,7 @@ void WritePool(const Op& op, LayerWriter& w, const char* name) {
 
 void Write(const AveragePool2D& op, LayerWriter& w) { WritePool(op, w, "AveragePool"); }
 
-// Of integers as they are, unless they are clamped.
+// The node takes integers as they are, unless they are clamped.
 void Write(const MaxPool2D& op, LayerWriter& w) {
   if (op.activation != Activation::kNone || w.input(0).type == Type::kInt16) {
     return WritePool(op, w, "MaxPool");
@@ -100,7 +100,7 @@ void Write(const ResizeBilinear& op, LayerWriter& w) {
   w.SetReal(Resized(op, w, x, {{"mode", "linear"}}), Order::kChannelsFirst);
 }
 
-// Of pixels that are rounded to, the next one counts; without centers, the one before.
+// Where places are rounded, halves go to the next pixel. Without centers they are cut off.
 void Write(const ResizeNearestNeighbor& op, LayerWriter& w) {
   if (op.align_corners && op.half_pixel_centers) {
     return w.Refuse("the format aligns corners or counts from centers");

@@ -99,7 +99,7 @@ Result<SequenceSizes> SizesOf(const LayerView& layer) {
 struct Products {
   std::unique_ptr<const DirectedProduct> of_x;
   std::unique_ptr<const DirectedProduct> of_h;
-  // Of kGru without reset_after: the gate n, while of_h makes the others. Else null.
+  // For kGru without reset_after it makes the gate n, and of_h the others. Else it is null.
   std::unique_ptr<const DirectedProduct> of_reset_h;
 };
 

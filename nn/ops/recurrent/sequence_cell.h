@@ -30,8 +30,8 @@ struct CellStep {
   ptrdiff_t end = 0;
 };
 
-// Makes h of the sums, and c. Of kGru without reset_after: after ResetState, once of_h holds the
-// products of gate n with reset_h.
+// Makes h of the sums, and c. For kGru without reset_after, ResetState comes first, and of_h must
+// hold the products of gate n with reset_h by then.
 void UpdateState(const CellParameters& cell, const CellStep& step);
 void ResetState(const CellParameters& cell, const CellStep& step);
 
