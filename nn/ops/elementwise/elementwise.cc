@@ -11,6 +11,7 @@
 #include "intaglio/nn/ops/support/quantization.h"
 #include "intaglio/nn/ops/support/rows.h"
 #include "intaglio/nn/ops/support/unary.h"
+#include "intaglio/nn/ops/support/wide.h"
 
 namespace intaglio::nn {
 namespace {
@@ -92,7 +93,11 @@ Result<PreparedLayer> PrepareNeg(const LayerView& layer, const LayerOptions&) {
   return PrepareUnary(VisitType<int8_t, uint8_t, int16_t, int32_t, int64_t>(type, negate));
 }
 
-Result<PreparedLayer> PrepareExp(const LayerView& layer, const LayerOptions&) {
+Result<PreparedLayer> PrepareExp(const LayerView& layer, const LayerOptions& options) {
+  if (layer.input(0).type == Type::kFloat32) {
+    INTAGLIO_RETURN_IF_ERROR(CheckOneType(layer));
+    return PrepareUnary(LineRoutine<float, float>(layer, WideRoutinesOf(options.kernel).exp));
+  }
   return PrepareRealFunction(layer, [](float x) { return std::exp(x); });
 }
 

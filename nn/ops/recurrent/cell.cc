@@ -28,7 +28,7 @@ std::vector<std::byte> Stacked(const LayerView& layer, const std::vector<size_t>
 
 }  // namespace
 
-void Apply(CellActivation activation, float* x, ptrdiff_t count) {
+void Apply(const WideRoutines& wide, CellActivation activation, float* x, ptrdiff_t count) {
   switch (activation) {
     case CellActivation::kNone:
       return;
@@ -39,12 +39,8 @@ void Apply(CellActivation activation, float* x, ptrdiff_t count) {
     case CellActivation::kReluN1To1:
       return ForEach(x, count, [](float v) { return std::max(-1.0f, std::min(v, 1.0f)); });
     case CellActivation::kTanh:
-      return ForEach(x, count, [](float v) { return std::tanh(v); });
+      return wide.tanh(x, count, x);
   }
-}
-
-void Sigmoid(float* x, ptrdiff_t count) {
-  ForEach(x, count, [](float v) { return 1.0f / (1.0f + std::exp(-v)); });
 }
 
 Result<SequenceRows> RowsOf(const LayerView& layer, bool sequence, bool time_major) {

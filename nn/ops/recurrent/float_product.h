@@ -32,6 +32,7 @@ class FloatProduct {
   int outputs() const { return outputs_; }
   size_t constant_bytes() const { return new_bytes_; }  // not packed by an earlier layer
   bool quantized() const { return packed_.has_value(); }
+  const WideRoutines& wide() const { return *wide_; }
 
  private:
   struct Quantized;

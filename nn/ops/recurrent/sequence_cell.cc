@@ -39,7 +39,9 @@ class Units {
     if (bound > 0) ForEach(x, count(), [=](float v) { return std::clamp(v, -bound, bound); });
     ApplyTo(function, x);
   }
-  void ApplyTo(size_t function, float* x) const { Apply(cell_.functions[function], x, count()); }
+  void ApplyTo(size_t function, float* x) const {
+    Apply(*cell_.wide, cell_.functions[function], x, count());
+  }
 
   ptrdiff_t count() const { return step_.end - step_.begin; }
 
@@ -103,14 +105,14 @@ void UpdateLstm(const Units& units, const CellStep& step, bool coupled) {
 
 }  // namespace
 
-void Apply(const CellFunction& function, float* x, ptrdiff_t count) {
+void Apply(const WideRoutines& wide, const CellFunction& function, float* x, ptrdiff_t count) {
   const float a = function.a;
   const float b = function.b;
   switch (function.curve) {
     case Curve::kSigmoid:
-      return ForEach(x, count, [](float v) { return 1.0f / (1.0f + std::exp(-v)); });
+      return wide.sigmoid(x, count, x);
     case Curve::kTanh:
-      return ForEach(x, count, [](float v) { return std::tanh(v); });
+      return wide.tanh(x, count, x);
     case Curve::kRelu:
       return ForEach(x, count, [](float v) { return v < 0 ? 0.0f : v; });
     case Curve::kAffine:
@@ -120,7 +122,9 @@ void Apply(const CellFunction& function, float* x, ptrdiff_t count) {
     case Curve::kThresholdedRelu:
       return ForEach(x, count, [=](float v) { return v <= a ? 0.0f : v; });
     case Curve::kScaledTanh:
-      return ForEach(x, count, [=](float v) { return a * std::tanh(b * v); });
+      ForEach(x, count, [=](float v) { return b * v; });
+      wide.tanh(x, count, x);
+      return ForEach(x, count, [=](float v) { return a * v; });
     case Curve::kHardSigmoid:
       return ForEach(x, count, [=](float v) { return std::clamp(a * v + b, 0.0f, 1.0f); });
     case Curve::kElu:

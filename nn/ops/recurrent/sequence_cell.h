@@ -5,14 +5,16 @@
 #include <cstddef>
 
 #include "intaglio/nn/ops/recurrent/sequence.h"
+#include "intaglio/nn/ops/support/wide.h"
 
 namespace intaglio::nn {
 
 // In place.
-void Apply(const CellFunction& function, float* x, ptrdiff_t count);
+void Apply(const WideRoutines& wide, const CellFunction& function, float* x, ptrdiff_t count);
 
 // What is the same for all steps of a direction.
 struct CellParameters {
+  const WideRoutines* wide = nullptr;
   const RecurrentSequence* op = nullptr;
   ptrdiff_t units = 0;
   const CellFunction* functions = nullptr;

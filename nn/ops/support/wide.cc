@@ -1,5 +1,6 @@
 #include "intaglio/nn/ops/support/wide.h"
 
+#include "intaglio/nn/ops/support/wide_exp.h"
 #include "intaglio/nn/ops/support/wide_lines.h"
 #include "intaglio/nn/ops/support/wide_norms.h"
 #include "intaglio/nn/ops/support/wide_products.h"
@@ -17,9 +18,12 @@ constexpr WideRoutines kRoutines = {kBytes / 4,
                                     wide::AddTaps<kBytes>,
                                     wide::AddDots<kBytes>,
                                     wide::Pool<kBytes>,
+                                    wide::Exp<kBytes>,
+                                    wide::Sigmoid<kBytes>,
                                     wide::Logistic<kBytes>,
                                     wide::Erf<kBytes>,
                                     wide::Tanh<kBytes>,
+                                    wide::Softmax<kBytes>,
                                     wide::Normalize<kBytes>};
 
 #if defined(__x86_64__)
@@ -50,6 +54,12 @@ constexpr WideRoutines kRoutines = {kBytes / 4,
                                       float* out) {
   wide::Pool<32>(kind, w, channels, out);
 }
+[[gnu::target("avx2")]] void ExpAvx2(const float* x, ptrdiff_t count, float* to) {
+  wide::Exp<32>(x, count, to);
+}
+[[gnu::target("avx2")]] void SigmoidAvx2(const float* x, ptrdiff_t count, float* to) {
+  wide::Sigmoid<32>(x, count, to);
+}
 [[gnu::target("avx2")]] void LogisticAvx2(const float* x, ptrdiff_t count, float* to) {
   wide::Logistic<32>(x, count, to);
 }
@@ -59,13 +69,17 @@ constexpr WideRoutines kRoutines = {kBytes / 4,
 [[gnu::target("avx2")]] void TanhAvx2(const float* x, ptrdiff_t count, float* to) {
   wide::Tanh<32>(x, count, to);
 }
+[[gnu::target("avx2")]] void SoftmaxAvx2(float beta, const float* x, ptrdiff_t count, float* to) {
+  wide::Softmax<32>(beta, x, count, to);
+}
 [[gnu::target("avx2")]] void NormalizeAvx2(const RowNormalizer& n, const float* x, ptrdiff_t count,
                                            float* to) {
   wide::Normalize<32>(n, x, count, to);
 }
-constexpr WideRoutines kAvx2 = {8,           RangeAvx2,    QuantizeAvx2, ToRealAvx2,   MultiplyAvx2,
-                                AddTapsAvx2, AddDotsAvx2,  PoolAvx2,     LogisticAvx2, ErfAvx2,
-                                TanhAvx2,    NormalizeAvx2};
+constexpr WideRoutines kAvx2 = {
+    8,           RangeAvx2,   QuantizeAvx2, ToRealAvx2,  MultiplyAvx2, AddTapsAvx2,
+    AddDotsAvx2, PoolAvx2,    ExpAvx2,      SigmoidAvx2, LogisticAvx2, ErfAvx2,
+    TanhAvx2,    SoftmaxAvx2, NormalizeAvx2};
 
 [[gnu::target("avx512f,avx512bw")]] void RangeAvx512(const float* x, ptrdiff_t count, float* least,
                                                      float* greatest) {
@@ -96,6 +110,12 @@ constexpr WideRoutines kAvx2 = {8,           RangeAvx2,    QuantizeAvx2, ToRealA
                                                     ptrdiff_t channels, float* out) {
   wide::Pool<64>(kind, w, channels, out);
 }
+[[gnu::target("avx512f,avx512bw")]] void ExpAvx512(const float* x, ptrdiff_t count, float* to) {
+  wide::Exp<64>(x, count, to);
+}
+[[gnu::target("avx512f,avx512bw")]] void SigmoidAvx512(const float* x, ptrdiff_t count, float* to) {
+  wide::Sigmoid<64>(x, count, to);
+}
 [[gnu::target("avx512f,avx512bw")]] void LogisticAvx512(const float* x, ptrdiff_t count,
                                                         float* to) {
   wide::Logistic<64>(x, count, to);
@@ -105,6 +125,10 @@ constexpr WideRoutines kAvx2 = {8,           RangeAvx2,    QuantizeAvx2, ToRealA
 }
 [[gnu::target("avx512f,avx512bw")]] void TanhAvx512(const float* x, ptrdiff_t count, float* to) {
   wide::Tanh<64>(x, count, to);
+}
+[[gnu::target("avx512f,avx512bw")]] void SoftmaxAvx512(float beta, const float* x, ptrdiff_t count,
+                                                       float* to) {
+  wide::Softmax<64>(beta, x, count, to);
 }
 [[gnu::target("avx512f,avx512bw")]] void NormalizeAvx512(const RowNormalizer& n, const float* x,
                                                          ptrdiff_t count, float* to) {
@@ -118,9 +142,12 @@ constexpr WideRoutines kAvx512 = {16,
                                   AddTapsAvx512,
                                   AddDotsAvx512,
                                   PoolAvx512,
+                                  ExpAvx512,
+                                  SigmoidAvx512,
                                   LogisticAvx512,
                                   ErfAvx512,
                                   TanhAvx512,
+                                  SoftmaxAvx512,
                                   NormalizeAvx512};
 #endif
 

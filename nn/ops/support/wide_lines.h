@@ -1,10 +1,9 @@
-// Element-wise loops of wide.cc: ranges, conversions from and to integers, the logistic function,
-// the error function and the hyperbolic tangent.
+// Element-wise loops of wide.cc: ranges, conversions from and to integers, the error function and
+// the hyperbolic tangent.
 #ifndef INTAGLIO_NN_OPS_SUPPORT_WIDE_LINES_H_
 #define INTAGLIO_NN_OPS_SUPPORT_WIDE_LINES_H_
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 
@@ -138,43 +137,6 @@ template <int kBytes>
                                           float* to) {
   if (r.in_turn) return ToRealBy<kBytes, true>(r, acc, count, to);
   ToRealBy<kBytes, false>(r, acc, count, to);
-}
-
-template <int kBytes>
-[[gnu::always_inline]] inline void LogisticBlock(const float* x, ptrdiff_t count, float* powers,
-                                                 float* to) {
-  using Reals = typename Vectors<kBytes>::Reals;
-  const Reals one = Reals{} + 1.0f;
-  const Reals low = Reals{} - 9.0f;
-  const Reals last_below_one = Reals{} + 16.619047164916992f;
-  ForVectors<kBytes>(
-      count, [&](ptrdiff_t i, ptrdiff_t n) __attribute__((always_inline)) {
-        Reals v;
-        Load(x + i, n, v);
-        v = v < low ? v : -v;
-        Store(v, powers + i, n);
-      });
-  for (ptrdiff_t i = 0; i < count; ++i) powers[i] = std::exp(powers[i]);
-  ForVectors<kBytes>(
-      count, [&](ptrdiff_t i, ptrdiff_t n) __attribute__((always_inline)) {
-        Reals v;
-        Reals power;
-        Load(x + i, n, v);
-        Load(powers + i, n, power);
-        Reals result = one / (one + power);
-        result = v > last_below_one ? one : result;
-        result = v < low ? power : result;
-        Store(result, to + i, n);
-      });
-}
-
-template <int kBytes>
-[[gnu::always_inline]] inline void Logistic(const float* x, ptrdiff_t count, float* to) {
-  constexpr ptrdiff_t kBlock = 256;
-  float powers[kBlock];
-  for (ptrdiff_t i = 0; i < count; i += kBlock) {
-    LogisticBlock<kBytes>(x + i, std::min(count - i, kBlock), powers, to + i);
-  }
 }
 
 // to[i] = x P(x^2) / Q(x^2) in float64, rounded; x is clamped to [-limit, limit]. The coefficients

@@ -99,7 +99,8 @@ TEST(ElementwiseFloat, OneTensor) {
 // TFLite's reference kernel changes its formula at these numbers.
 float Logistic(float x) {
   if (x > 16.619047164916992f) return 1;
-  return x < -9 ? std::exp(x) : 1.0f / (1.0f + std::exp(-x));
+  const double power = std::exp(static_cast<double>(x));
+  return static_cast<float>(x < -9 ? power : power / (1 + power));
 }
 
 TEST(ElementwiseFloat, LogisticChangesItsFormula) {

@@ -1,0 +1,157 @@
+// Exponentials for wide.cc, and what follows from them: logistic functions and softmax.
+#ifndef INTAGLIO_NN_OPS_SUPPORT_WIDE_EXP_H_
+#define INTAGLIO_NN_OPS_SUPPORT_WIDE_EXP_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+
+#include "intaglio/nn/ops/support/wide.h"
+#include "intaglio/nn/ops/support/wide_norms.h"
+#include "intaglio/nn/ops/support/wide_vectors.h"
+
+namespace intaglio::nn::wide {
+
+template <int kBytes>
+struct Doubles {
+  typedef double Reals __attribute__((vector_size(2 * kBytes)));
+  typedef int64_t Words __attribute__((vector_size(2 * kBytes)));
+};
+
+// exp(x) within a share of 4.2e-11. x = k ln 2 + r, where |r| <= ln 2 / 2, so exp(x) is exp(r) with
+// k added to its exponent. The polynomial of exp(r) has the least relative error of its degree
+// (Remez). x is clamped to what has a result in float32 that is neither 0 nor infinite, and a
+// little more. The result for NaN is any number.
+template <int kBytes>
+[[gnu::always_inline]] inline void PowerOfE(const typename Vectors<kBytes>::Reals& x,
+                                            typename Doubles<kBytes>::Reals& power) {
+  using Reals = typename Doubles<kBytes>::Reals;
+  using Words = typename Doubles<kBytes>::Words;
+  constexpr double kTerms[] = {0x1.ffffffffababbp-1,  0x1.000000010b7f3p+0, 0x1.00000059d9720p-1,
+                               0x1.55555343b431ap-3,  0x1.555468597dcdcp-5, 0x1.1112fa5b3ba63p-7,
+                               0x1.6da4c0c8bcd5ap-10, 0x1.9eb715ae666f8p-13};
+  constexpr int kDegree = 7;
+  constexpr double kToInteger = 0x1.8p52;  // a double this large has no places behind the point
+  const Clamp<kBytes> inside(-104.0f, 89.0f);
+  typename Vectors<kBytes>::Reals clamped = x;
+  inside.Apply(clamped);
+  const Reals wide = __builtin_convertvector(clamped, Reals);
+  const Reals shifted = wide * 0x1.71547652b82fep+0 + kToInteger;
+  const Reals rest = wide - (shifted - kToInteger) * 0x1.62e42fefa39efp-1;
+  Reals result = Reals{} + kTerms[kDegree];
+  INTAGLIO_UNROLL
+  for (int k = kDegree - 1; k >= 0; --k) result = result * rest + kTerms[k];
+  Words exponent;
+  Words bits;
+  std::memcpy(&exponent, &shifted, sizeof(shifted));
+  std::memcpy(&bits, &result, sizeof(result));
+  bits += exponent << 52;
+  std::memcpy(&power, &bits, sizeof(bits));
+}
+
+// to[i] = f(x[i], exp(x[i])), or NaN for NaN. f(v, power, result) takes vectors.
+template <int kBytes, class Function>
+[[gnu::always_inline]] inline void ForPowers(const float* x, ptrdiff_t count, float* to,
+                                             const Function& f) {
+  using Reals = typename Vectors<kBytes>::Reals;
+  ForVectors<kBytes>(
+      count, [&](ptrdiff_t i, ptrdiff_t n) __attribute__((always_inline)) {
+        Reals v;
+        Load(x + i, n, v);
+        typename Doubles<kBytes>::Reals power;
+        PowerOfE<kBytes>(v, power);
+        Reals result;
+        f(v, power, result);
+        result = v == v ? result : v;
+        Store(result, to + i, n);
+      });
+}
+
+template <int kBytes>
+[[gnu::always_inline]] inline void Exp(const float* x, ptrdiff_t count, float* to) {
+  using Reals = typename Vectors<kBytes>::Reals;
+  ForPowers<kBytes>(
+      x, count, to,
+      [](const Reals&, const auto& power, Reals& result)
+          __attribute__((always_inline)) { result = __builtin_convertvector(power, Reals); });
+}
+
+template <int kBytes>
+[[gnu::always_inline]] inline void Sigmoid(const float* x, ptrdiff_t count, float* to) {
+  using Reals = typename Vectors<kBytes>::Reals;
+  ForPowers<kBytes>(
+      x, count, to,
+      [](const Reals&, const auto& power, Reals& result) __attribute__((always_inline)) {
+        result = __builtin_convertvector(power / (power + 1.0), Reals);
+      });
+}
+
+template <int kBytes>
+[[gnu::always_inline]] inline void Logistic(const float* x, ptrdiff_t count, float* to) {
+  using Reals = typename Vectors<kBytes>::Reals;
+  const Reals low = Reals{} - 9.0f;
+  const Reals last_below_one = Reals{} + 16.619047164916992f;
+  const Reals one = Reals{} + 1.0f;
+  ForPowers<kBytes>(
+      x, count,
+      to, [&](const Reals& v, const auto& power, Reals& result) __attribute__((always_inline)) {
+        result = __builtin_convertvector(power / (power + 1.0), Reals);
+        const Reals rounded = __builtin_convertvector(power, Reals);
+        result = v > last_below_one ? one : result;
+        result = v < low ? rounded : result;
+      });
+}
+
+template <int kBytes>
+[[gnu::always_inline]] inline float Largest(const float* x, ptrdiff_t count) {
+  using V = Vectors<kBytes>;
+  constexpr int kChains = 4;  // hide the latency of a comparison
+  typename V::Reals largest[kChains];
+  for (auto& chain : largest) chain = typename V::Reals{} + std::numeric_limits<float>::lowest();
+  ptrdiff_t i = 0;
+  for (; i + kChains * V::kLanes <= count; i += kChains * V::kLanes) {
+    INTAGLIO_UNROLL
+    for (int c = 0; c < kChains; ++c) {
+      typename V::Reals v;
+      Load(x + i + c * V::kLanes, V::kLanes, v);
+      largest[c] = v > largest[c] ? v : largest[c];
+    }
+  }
+  float lanes[kChains * V::kLanes];
+  std::memcpy(lanes, largest, sizeof(lanes));
+  for (ptrdiff_t k = 0; i < count; ++i, ++k) lanes[k] = x[i] > lanes[k] ? x[i] : lanes[k];
+  float result = lanes[0];
+  for (const float lane : lanes) result = lane > result ? lane : result;
+  return result;
+}
+
+template <int kBytes>
+[[gnu::always_inline]] inline void Softmax(float beta, const float* x, ptrdiff_t count, float* to) {
+  using Reals = typename Vectors<kBytes>::Reals;
+  const float largest = Largest<kBytes>(x, count);
+  const auto each = [&](const float* from, const auto& f) __attribute__((always_inline)) {
+    ForVectors<kBytes>(
+        count, [&](ptrdiff_t i, ptrdiff_t n) __attribute__((always_inline)) {
+          Reals v;
+          Load(from + i, n, v);
+          f(v);
+          Store(v, to + i, n);
+        });
+  };
+  each(
+      x, [&](Reals & v) __attribute__((always_inline)) {
+        const Reals distance = (v - largest) * beta;
+        typename Doubles<kBytes>::Reals power;
+        PowerOfE<kBytes>(distance, power);
+        v = distance == distance ? __builtin_convertvector(power, Reals) : distance;
+      });
+  const auto sum =
+      static_cast<float>(SumTerms<kBytes>(to, count, [](auto&) __attribute__((always_inline)){}));
+  each(
+      to, [&](Reals & v) __attribute__((always_inline)) { v /= sum; });
+}
+
+}  // namespace intaglio::nn::wide
+
+#endif  // INTAGLIO_NN_OPS_SUPPORT_WIDE_EXP_H_
