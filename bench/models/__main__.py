@@ -13,6 +13,7 @@ docs/benchmarks.md describes the method.
 """
 
 import argparse
+import contextlib
 import importlib
 import json
 import math
@@ -21,7 +22,7 @@ import platform
 import sys
 import tempfile
 from datetime import datetime, timezone
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from turns import measure
@@ -91,6 +92,15 @@ def cpu_name():
     return platform.processor()
 
 
+def versions(packages):
+    """Those of the packages that are here."""
+    found = {}
+    for package in packages:
+        with contextlib.suppress(PackageNotFoundError):
+            found[package] = version(package)
+    return found
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--runner", type=Path, required=True)
@@ -136,7 +146,7 @@ def main():
         context = {"cpu": cpu_name(), "num_cpus": os.cpu_count(),
                    "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
                    "clock": "cpu" if options.cpu_time else "wall",
-                   "versions": {p: version(p) for p in side.PACKAGES},
+                   "versions": versions(side.PACKAGES),
                    "command": " ".join(sys.argv)}
         options.out.write_text(json.dumps({"context": context, "summary": summaries,
                                            "rows": rows}, indent=1))

@@ -6,6 +6,7 @@
 #include "intaglio/gemm/byte_elementwise.h"
 #include "intaglio/nn/ops/support/binary.h"
 #include "intaglio/nn/ops/support/half_even.h"
+#include "intaglio/nn/ops/support/wide.h"
 
 namespace intaglio::nn {
 namespace {
@@ -60,10 +61,9 @@ float MultiplyAdd(float x, float scale, float offset) {
 // How two real numbers become one.
 struct Combination {
   PairKind kind = PairKind::kAdd;
-  float scale_a = 1;
-  float scale_b = 1;
-  float offset = 0;
+  ScaledSum sum = {};  // kAddScaled; kMulScaled has scale_a and offset of it
   Activation activation = Activation::kNone;
+  decltype(WideRoutines::add_scaled) add_scaled = nullptr;
 
   // The result replaces a.
   void Run(const float* b, ptrdiff_t count, float* a) const {
@@ -78,12 +78,10 @@ struct Combination {
         for (ptrdiff_t i = 0; i < count; ++i) a[i] *= b[i];
         break;
       case PairKind::kAddScaled:
-        for (ptrdiff_t i = 0; i < count; ++i) {
-          a[i] = MultiplyAdd(a[i], scale_a, MultiplyAdd(b[i], scale_b, offset));
-        }
+        add_scaled(sum, b, count, a);
         break;
       case PairKind::kMulScaled:
-        for (ptrdiff_t i = 0; i < count; ++i) a[i] = a[i] * b[i] * scale_a + offset;
+        for (ptrdiff_t i = 0; i < count; ++i) a[i] = a[i] * b[i] * sum.scale_a + sum.offset;
         break;
     }
     if (activation != Activation::kNone) std::transform(a, a + count, a, Bounds<float>(activation));
@@ -172,10 +170,12 @@ Result<PreparedLayer> PrepareQLinearAdd(const LayerView& layer, const LayerOptio
   const float scale_b = b.scale / pair->quantizer.scale;
   const float zero_points = MultiplyAdd(static_cast<float>(a.zero_point), scale_a,
                                         scale_b * static_cast<float>(b.zero_point));
-  pair->combination = {.kind = PairKind::kAddScaled,
-                       .scale_a = scale_a,
-                       .scale_b = scale_b,
-                       .offset = static_cast<float>(pair->quantizer.zero_point) - zero_points};
+  pair->combination = {
+      .kind = PairKind::kAddScaled,
+      .sum = {.scale_a = scale_a,
+              .scale_b = scale_b,
+              .offset = static_cast<float>(pair->quantizer.zero_point) - zero_points},
+      .add_scaled = WideRoutinesOf(options.kernel).add_scaled};
   a = b = {};  // read as they are
   RoundSteps(*pair);
   return PreparePair(layer, *pair);
@@ -187,8 +187,8 @@ Result<PreparedLayer> PrepareQLinearMul(const LayerView& layer, const LayerOptio
   if (!pair.ok()) return pair.status();
   pair->combination = {
       .kind = PairKind::kMulScaled,
-      .scale_a = pair->a.affine.scale * pair->b.affine.scale / pair->quantizer.scale,
-      .offset = static_cast<float>(pair->quantizer.zero_point)};
+      .sum = {.scale_a = pair->a.affine.scale * pair->b.affine.scale / pair->quantizer.scale,
+              .offset = static_cast<float>(pair->quantizer.zero_point)}};
   pair->a.affine.scale = pair->b.affine.scale = 1;
   RoundSteps(*pair);
   return PreparePair(layer, *pair);

@@ -1,7 +1,6 @@
 #include "intaglio/nn/ops/recurrent/cell.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <string>
 

@@ -24,6 +24,7 @@ constexpr WideRoutines kRoutines = {kBytes / 4,
                                     wide::Erf<kBytes>,
                                     wide::Tanh<kBytes>,
                                     wide::Softmax<kBytes>,
+                                    wide::AddScaled<kBytes>,
                                     wide::Normalize<kBytes>};
 
 #if defined(__x86_64__)
@@ -72,14 +73,18 @@ constexpr WideRoutines kRoutines = {kBytes / 4,
 [[gnu::target("avx2")]] void SoftmaxAvx2(float beta, const float* x, ptrdiff_t count, float* to) {
   wide::Softmax<32>(beta, x, count, to);
 }
+[[gnu::target("avx2")]] void AddScaledAvx2(const ScaledSum& sum, const float* b, ptrdiff_t count,
+                                           float* a) {
+  wide::AddScaled<32>(sum, b, count, a);
+}
 [[gnu::target("avx2")]] void NormalizeAvx2(const RowNormalizer& n, const float* x, ptrdiff_t count,
                                            float* to) {
   wide::Normalize<32>(n, x, count, to);
 }
 constexpr WideRoutines kAvx2 = {
-    8,           RangeAvx2,   QuantizeAvx2, ToRealAvx2,  MultiplyAvx2, AddTapsAvx2,
-    AddDotsAvx2, PoolAvx2,    ExpAvx2,      SigmoidAvx2, LogisticAvx2, ErfAvx2,
-    TanhAvx2,    SoftmaxAvx2, NormalizeAvx2};
+    8,           RangeAvx2,   QuantizeAvx2,  ToRealAvx2,   MultiplyAvx2, AddTapsAvx2,
+    AddDotsAvx2, PoolAvx2,    ExpAvx2,       SigmoidAvx2,  LogisticAvx2, ErfAvx2,
+    TanhAvx2,    SoftmaxAvx2, AddScaledAvx2, NormalizeAvx2};
 
 [[gnu::target("avx512f,avx512bw")]] void RangeAvx512(const float* x, ptrdiff_t count, float* least,
                                                      float* greatest) {
@@ -130,6 +135,10 @@ constexpr WideRoutines kAvx2 = {
                                                        float* to) {
   wide::Softmax<64>(beta, x, count, to);
 }
+[[gnu::target("avx512f,avx512bw")]] void AddScaledAvx512(const ScaledSum& sum, const float* b,
+                                                         ptrdiff_t count, float* a) {
+  wide::AddScaled<64>(sum, b, count, a);
+}
 [[gnu::target("avx512f,avx512bw")]] void NormalizeAvx512(const RowNormalizer& n, const float* x,
                                                          ptrdiff_t count, float* to) {
   wide::Normalize<64>(n, x, count, to);
@@ -148,6 +157,7 @@ constexpr WideRoutines kAvx512 = {16,
                                   ErfAvx512,
                                   TanhAvx512,
                                   SoftmaxAvx512,
+                                  AddScaledAvx512,
                                   NormalizeAvx512};
 #endif
 

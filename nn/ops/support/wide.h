@@ -85,6 +85,12 @@ struct RowNormalizer {
   const float* bias = nullptr;
 };
 
+struct ScaledSum {
+  float scale_a = 1;
+  float scale_b = 1;
+  float offset = 0;
+};
+
 struct WideRoutines {
   int lanes;  // float32 of a vector
   // The least and the greatest of the elements and 0. NaN counts as nothing.
@@ -122,6 +128,9 @@ struct WideRoutines {
   // rounded, and m is the largest element, which no NaN is. The sum is built as RowNormalizer says
   // and rounded to float32. x may be `to`.
   void (*softmax)(float beta, const float* x, ptrdiff_t count, float* to);
+  // a[i] = a[i] scale_a + (b[i] scale_b + offset). Both products must be exact in float64, where
+  // they are computed. Each sum is rounded to float32, as by a fused multiply-add.
+  void (*add_scaled)(const ScaledSum& sum, const float* b, ptrdiff_t count, float* a);
   // A row of at least one element. x may be `to`.
   void (*normalize)(const RowNormalizer& n, const float* x, ptrdiff_t count, float* to);
 };

@@ -1,5 +1,5 @@
 // Element-wise loops of wide.cc: ranges, conversions from and to integers, the error function and
-// the hyperbolic tangent.
+// the hyperbolic tangent, and scaled sums.
 #ifndef INTAGLIO_NN_OPS_SUPPORT_WIDE_LINES_H_
 #define INTAGLIO_NN_OPS_SUPPORT_WIDE_LINES_H_
 
@@ -193,6 +193,28 @@ template <int kBytes>
                            0x1.5d7cb154d29b9p-19,
                            0x1.959d6044c1d53p-29};
   OddQuotient<kBytes>(9.02f, kP, kQ, x, count, to);
+}
+
+template <int kBytes>
+[[gnu::always_inline]] inline void AddScaled(const ScaledSum& sum, const float* b, ptrdiff_t count,
+                                             float* a) {
+  using Reals = typename Vectors<kBytes>::Reals;
+  typedef double Doubles __attribute__((vector_size(2 * kBytes)));
+  const Doubles scale_a = Doubles{} + static_cast<double>(sum.scale_a);
+  const Doubles scale_b = Doubles{} + static_cast<double>(sum.scale_b);
+  const Doubles offset = Doubles{} + static_cast<double>(sum.offset);
+  ForVectors<kBytes>(
+      count, [&](ptrdiff_t i, ptrdiff_t n) __attribute__((always_inline)) {
+        Reals x;
+        Reals y;
+        Load(a + i, n, x);
+        Load(b + i, n, y);
+        y = __builtin_convertvector(__builtin_convertvector(y, Doubles) * scale_b + offset, Reals);
+        x = __builtin_convertvector(
+            __builtin_convertvector(x, Doubles) * scale_a + __builtin_convertvector(y, Doubles),
+            Reals);
+        Store(x, a + i, n);
+      });
 }
 
 }  // namespace intaglio::nn::wide

@@ -287,6 +287,24 @@ TEST_P(Wide, SoftmaxDividesByTheSum) {
   }
 }
 
+// The operands are numbers of 9 bits, so that the products are exact in float64.
+TEST_P(Wide, AddsScaledAsFusedOperationsDo) {
+  std::mt19937 random(17);
+  std::uniform_int_distribution<int> byte(-255, 255);
+  const ScaledSum sum{.scale_a = .0371f, .scale_b = 1.7f, .offset = -3.14f};
+  for (ptrdiff_t count = 0; count <= kMostElements; ++count) {
+    std::vector<float> a(static_cast<size_t>(count));
+    std::vector<float> b(a.size());
+    for (float& v : a) v = static_cast<float>(byte(random));
+    for (float& v : b) v = static_cast<float>(byte(random));
+    std::vector<float> got = a;
+    wide_.add_scaled(sum, b.data(), count, got.data());
+    for (size_t i = 0; i < a.size(); ++i) {
+      ASSERT_EQ(got[i], std::fma(a[i], sum.scale_a, std::fma(b[i], sum.scale_b, sum.offset)));
+    }
+  }
+}
+
 // The bits of plain loops, for every number of channels, and rows that fill no tile.
 TEST_P(Wide, MultipliesInTheOrderOfTheDepth) {
   constexpr int kDepth = 7;
