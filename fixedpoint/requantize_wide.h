@@ -17,10 +17,9 @@ namespace intaglio {
 INTAGLIO_INLINE constexpr int32_t RequantizeWide(int64_t acc, QuantizedMultiplier multiplier) {
   const int64_t mantissa =
       multiplier.mantissa < 0x7fff0000 ? (multiplier.mantissa + (1 << 15)) >> 16 : 0x7fff;
-  const int shift = 15 - multiplier.exponent;
-  const int64_t product = acc * mantissa;
-  const int64_t scaled =
-      shift > 0 ? (product + (int64_t{1} << (shift - 1))) >> shift : product * (1 << -shift);
+  // Twice the product fits, and then even the exponent 16 takes no shift to the left.
+  const int shift = 16 - multiplier.exponent;
+  const int64_t scaled = (2 * acc * mantissa + ((int64_t{1} << shift) >> 1)) >> shift;
   constexpr int64_t kMin = std::numeric_limits<int32_t>::min();
   constexpr int64_t kMax = std::numeric_limits<int32_t>::max();
   return static_cast<int32_t>(scaled < kMin ? kMin : scaled > kMax ? kMax : scaled);
