@@ -3,6 +3,7 @@
 #include <new>
 #include <utility>
 
+#include "intaglio/pack/buffer_pool.h"
 #include "intaglio/pack/pages.h"
 
 namespace intaglio {
@@ -20,7 +21,7 @@ AlignedBuffer AlignedBuffer::Allocate(size_t bytes) {
   BufferPool* const pool = BufferPool::InUse();
   if (pool != nullptr) buffer.data_ = pool->Take(bytes);
   if (buffer.data_ != nullptr) {
-    buffer.pool_ = pool->shared_from_this();
+    buffer.owner_ = pool->shared_from_this();
   } else {
     buffer.data_ = ::operator new(bytes, AlignmentOf(bytes), std::nothrow);
     if (buffer.data_ == nullptr) return buffer;
@@ -30,17 +31,29 @@ AlignedBuffer AlignedBuffer::Allocate(size_t bytes) {
   return buffer;
 }
 
+AlignedBuffer AlignedBuffer::Borrow(const void* data, size_t bytes,
+                                    std::shared_ptr<const void> owner) {
+  AlignedBuffer buffer;
+  buffer.data_ = const_cast<void*>(data);
+  buffer.bytes_ = bytes;
+  buffer.owner_ = std::move(owner);
+  // Without an owner it points to a constant, so that the destructor frees nothing.
+  static constexpr char kNobody = 0;
+  if (buffer.owner_ == nullptr) buffer.owner_ = {std::shared_ptr<void>(), &kNobody};
+  return buffer;
+}
+
 AlignedBuffer::AlignedBuffer(AlignedBuffer&& other) noexcept { *this = std::move(other); }
 
 AlignedBuffer& AlignedBuffer::operator=(AlignedBuffer&& other) noexcept {
   std::swap(data_, other.data_);
   std::swap(bytes_, other.bytes_);
-  std::swap(pool_, other.pool_);
+  std::swap(owner_, other.owner_);
   return *this;
 }
 
 AlignedBuffer::~AlignedBuffer() {
-  if (data_ != nullptr && pool_ == nullptr) ::operator delete(data_, AlignmentOf(bytes_));
+  if (data_ != nullptr && owner_ == nullptr) ::operator delete(data_, AlignmentOf(bytes_));
 }
 
 }  // namespace intaglio

@@ -5,8 +5,6 @@
 #include <cstddef>
 #include <memory>
 
-#include "intaglio/pack/buffer_pool.h"
-
 namespace intaglio {
 
 constexpr size_t RoundUp(size_t n, size_t to) { return (n + to - 1) / to * to; }
@@ -19,6 +17,10 @@ class AlignedBuffer {
   // large pages as far as it fills them. Empty (null data) where memory is short.
   static AlignedBuffer Allocate(size_t bytes);
 
+  // Memory of someone else, which `owner` keeps alive; null: the caller does. It is only read, and
+  // its address is a multiple of kAlignment.
+  static AlignedBuffer Borrow(const void* data, size_t bytes, std::shared_ptr<const void> owner);
+
   AlignedBuffer() = default;
   AlignedBuffer(AlignedBuffer&& other) noexcept;
   AlignedBuffer& operator=(AlignedBuffer&& other) noexcept;
@@ -30,7 +32,7 @@ class AlignedBuffer {
  private:
   void* data_ = nullptr;
   size_t bytes_ = 0;
-  std::shared_ptr<BufferPool> pool_;  // whose piece it is, or null
+  std::shared_ptr<const void> owner_;  // of memory that is not this buffer's own: a pool, mostly
 };
 
 }  // namespace intaglio

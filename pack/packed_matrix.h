@@ -36,6 +36,9 @@ class PackedMatrix {
   static Result<PackedMatrix> PackRuns(const ConstMatrix& matrix, int runs,
                                        const PanelFormat& format, const PanelRoutines& routines);
 
+  // For the engine: panels that are ready.
+  PackedMatrix(Side side, std::shared_ptr<const Panels> panels);
+
   Side side() const { return side_; }
   int rows() const { return rows_; }
   int cols() const { return cols_; }
@@ -44,8 +47,6 @@ class PackedMatrix {
   const std::shared_ptr<const Panels>& shared_panels() const { return panels_; }
 
  private:
-  PackedMatrix(Side side, std::shared_ptr<const Panels> panels);
-
   Side side_;
   int rows_;
   int cols_;

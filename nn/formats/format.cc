@@ -19,10 +19,8 @@ Result<Format> FormatByName(const std::string& path) {
 #ifdef INTAGLIO_NN_ONNX
 // A .tflite file has its identifier behind the first offset. An .onnx file has none: every file
 // without the other's identifier is taken for one if its first byte is a field of a model.
-Format FormatByContent(const std::string& path) {
-  const Result<MappedFile> file = MapFile(path);
-  if (!file.ok() || file->bytes.empty()) return Format::kTflite;
-  const auto bytes = file->bytes;
+Format FormatOfBytes(std::span<const uint8_t> bytes) {
+  if (bytes.empty()) return Format::kTflite;
   const std::string_view start(reinterpret_cast<const char*>(bytes.data()),
                                std::min<size_t>(bytes.size(), 8));
   if (start.size() == 8 && start.substr(4) == "TFL3") return Format::kTflite;
@@ -30,7 +28,13 @@ Format FormatByContent(const std::string& path) {
   const bool is_field = kFields.find(start[0]) != std::string_view::npos;
   return is_field ? Format::kOnnx : Format::kTflite;
 }
+
+Format FormatByContent(const std::string& path) {
+  const Result<MappedFile> file = MapFile(path);
+  return file.ok() ? FormatOfBytes(file->bytes) : Format::kTflite;
+}
 #else
+Format FormatOfBytes(std::span<const uint8_t>) { return Format::kTflite; }
 Format FormatByContent(const std::string&) { return Format::kTflite; }
 #endif
 

@@ -3,6 +3,7 @@
 #define INTAGLIO_NN_FORMATS_FORMAT_H_
 
 #include <cstdint>
+#include <span>
 #include <string>
 
 #include "intaglio/fixedpoint/status.h"
@@ -20,6 +21,9 @@ Result<Format> FormatByName(const std::string& path);
 // The format that the content of a file says. A file that cannot be opened is one of .tflite, whose
 // reader says why.
 Format FormatByContent(const std::string& path);
+
+// The same of a file that is in memory. Bytes of no format are taken for .tflite.
+Format FormatOfBytes(std::span<const uint8_t> bytes);
 
 }  // namespace intaglio::nn
 
