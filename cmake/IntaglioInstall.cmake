@@ -27,6 +27,10 @@ if(INTAGLIO_BUILD_NN AND INTAGLIO_NN_ONNX)
     set(INTAGLIO_PC_PROTOBUF ", protobuf-lite")
   endif()
 endif()
+if(INTAGLIO_BUILD_C)
+  list(APPEND modules intaglio-c)
+  list(APPEND parts c)
+endif()
 
 set(public_headers ${PROJECT_SOURCE_DIR}/cmake/public_headers.txt)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${public_headers})
@@ -35,6 +39,9 @@ file(STRINGS ${public_headers} lines REGEX "^(${parts}) ")
 foreach(line IN LISTS lines)
   string(REGEX REPLACE "^[^ ]+ +[^ ]+ +" "" header "${line}")
   cmake_path(GET header PARENT_PATH room)
+  if(line MATCHES "^c ")
+    set(room "")  # <intaglio/intaglio.h>
+  endif()
   install(FILES ${PROJECT_SOURCE_DIR}/${header}
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/intaglio/${room})
 endforeach()
@@ -44,6 +51,10 @@ install(TARGETS ${libraries} intaglio_headers EXPORT intaglio
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
   RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+if(INTAGLIO_BUILD_C)
+  # In a set of its own: a program in C finds it without the packages that the static libraries need.
+  install(TARGETS intaglio_c EXPORT intaglio_c LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endif()
 if(TARGET intaglio)
   if(BUILD_SHARED_LIBS)
     file(RELATIVE_PATH to_libraries /prefix/${CMAKE_INSTALL_BINDIR} /prefix/${CMAKE_INSTALL_LIBDIR})
@@ -56,6 +67,10 @@ install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 set(package_directory ${CMAKE_INSTALL_LIBDIR}/cmake/intaglio)
 install(EXPORT intaglio NAMESPACE intaglio:: FILE intaglioTargets.cmake
   DESTINATION ${package_directory})
+if(INTAGLIO_BUILD_C)
+  install(EXPORT intaglio_c NAMESPACE intaglio:: FILE intaglioCTargets.cmake
+    DESTINATION ${package_directory})
+endif()
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/intaglioConfig.cmake.in
   ${PROJECT_BINARY_DIR}/intaglioConfig.cmake INSTALL_DESTINATION ${package_directory})
 # Before 1.0 a minor version may break what stood before.

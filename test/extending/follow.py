@@ -132,7 +132,8 @@ def build(tree, compiler, folder):
     """Configures the copy, compiles what was changed, and returns the objects."""
     run(["cmake", "-S", str(tree.root), "-B", str(folder), "-G", "Ninja", f"-DCMAKE_CXX_COMPILER={compiler}",
          "-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_CXX_FLAGS_RELEASE=-O1 -DNDEBUG", "-DINTAGLIO_BUILD_TOOLS=OFF",
-         "-DINTAGLIO_BUILD_EXAMPLES=OFF", "-DINTAGLIO_BUILD_TESTS=OFF", "-DINTAGLIO_BUILD_BENCH=OFF"])
+         "-DINTAGLIO_BUILD_EXAMPLES=OFF", "-DINTAGLIO_BUILD_TESTS=OFF", "-DINTAGLIO_BUILD_BENCH=OFF",
+         "-DINTAGLIO_BUILD_C=OFF"])
     objects = {}
     for command in json.loads((folder / "compile_commands.json").read_text()):
         path = Path(command["file"]).resolve()

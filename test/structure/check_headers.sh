@@ -16,10 +16,10 @@ if ! "$@" -fsyntax-only -x c++ - <<< '#include <cuda_runtime_api.h>' 2> /dev/nul
 fi
 
 headers() {
-  find fixedpoint pipeline pack kernels gemm nn tools examples bench test -name '*.h' | sort |
+  find fixedpoint pipeline pack kernels gemm nn bindings tools examples bench test -name '*.h' | sort |
     grep -E "^kernels/$arch/|^kernels/(cuda|depthwise|elementwise|reference|tile)/|^kernels/[^/]*$|^[^k]" | grep -vE "$no_cuda" |
     grep -vE "^kernels/$arch/.*_(${absent:-none})\.h$" |
-    if [ "$without" = nn ]; then grep -vE '^(nn|tools|examples|test/nn|test/tools|bench/nn)/'; else cat; fi
+    if [ "$without" = nn ]; then grep -vE '^(nn|bindings|tools|examples|test/nn|test/bindings|test/tools|bench/nn)/'; else cat; fi
 }
 
 included_first() {

@@ -34,6 +34,7 @@ allow pack fixedpoint pipeline pack
 allow kernels fixedpoint pipeline pack kernels
 allow gemm fixedpoint pipeline pack kernels gemm
 allow nn fixedpoint pipeline pack gemm nn
+allow bindings fixedpoint pipeline pack gemm nn bindings
 allow tools fixedpoint pipeline pack gemm nn tools
 
 for room in fixedpoint pipeline pack kernels gemm; do
@@ -82,7 +83,7 @@ complain "a file of nn lies in no wing: add the wing, and what it may include, t
   < <(find nn \( -name '*.h' -o -name '*.cc' -o -name '*.inc' -o -name '*.cuh' -o -name '*.cu' \) \
       | grep -vE "^nn/((ops|formats)/[^/]*$|($(IFS='|'; echo "${wings[*]}"))/)" || true)
 
-for room in fixedpoint pipeline pack gemm nn tools; do
+for room in fixedpoint pipeline pack gemm nn bindings tools; do
   complain "instruction sets belong into kernels/" \
     < <(includes "$room" | grep -E '<([a-z]*mmintrin|immintrin|x86intrin|arm_[a-z]+)\.h>' || true)
 done

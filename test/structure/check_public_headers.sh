@@ -20,7 +20,7 @@ entries() { grep -vE '^(#|$)' "$list"; }
 headers() { entries | awk '{ print $3 }'; }
 
 complain "$list: not PART PROMISE HEADER" \
-  < <(entries | grep -vE '^(gemm|nn|tflite|onnx|cuda|nn_cuda) +(stable|changing|internal) +[a-z0-9_/.]+$' || true)
+  < <(entries | grep -vE '^(gemm|nn|tflite|onnx|c|cuda|nn_cuda) +(stable|changing|internal) +[a-z0-9_/.]+$' || true)
 complain "$list: listed twice" < <(headers | sort | uniq -d)
 complain "$list: no such file" < <(headers | while read -r header; do [ -f "$header" ] || echo "$header"; done)
 
@@ -31,11 +31,12 @@ parts_with() {
     nn) echo 'gemm|nn' ;;
     tflite) echo 'gemm|nn|tflite' ;;
     onnx) echo 'gemm|nn|onnx' ;;
+    c) echo 'c' ;;
     cuda) echo 'gemm|cuda' ;;
     nn_cuda) echo 'gemm|nn|cuda|nn_cuda' ;;
   esac
 }
-for part in gemm nn tflite onnx cuda nn_cuda; do
+for part in gemm nn tflite onnx c cuda nn_cuda; do
   allowed=$(entries | grep -E "^($(parts_with $part)) " | awk '{ print $3 }')
   complain "the part $part includes headers that are not listed for it" \
     < <(entries | awk -v part=$part '$1 == part { print $3 }' |
@@ -46,7 +47,7 @@ for part in gemm nn tflite onnx cuda nn_cuda; do
 done
 
 # What users are told to include, and a stable header, is not internal.
-meant=$(entries | awk '$2 != "internal" { print $3 }')
+meant=$(entries | awk '$2 != "internal" { print $3 }' | sed 's|^bindings/c/||')
 complain "a program of a user includes what is not for programs" \
   < <(grep -rHE '^#include <intaglio/' README.md docs examples test/package | sed -E 's/^([^:]*):.*<intaglio\/([^>]*)>.*/\1 \2/' |
     while read -r file included; do

@@ -1,0 +1,492 @@
+/* The C interface of Intaglio: exact products of 8-bit matrices, and quantized networks.
+ *
+ * One library, libintaglio.so.0, has everything; it needs the C++ runtime library and threads.
+ * docs/c_abi.md has complete programs.
+ *
+ * Promise. This file is append only. As long as the library is libintaglio.so.0, every function
+ * and constant that a released version of this file declares keeps its form and its meaning, so a
+ * program that was built with an older version of this file runs with a newer library. New
+ * functions and constants are added at the end of a section. it_abi_version() says how many there
+ * are. Constants may be added to any list: a program must expect values that it does not know.
+ *
+ * Rules that hold everywhere:
+ *
+ *  - Handles are opaque. Whatever `it_X_create` or another function stores through an `it_X** out`
+ *    belongs to the caller, who ends it by `it_X_destroy`. Destroying null does nothing. If a
+ *    function fails, it stores null.
+ *  - `const it_tensor*` and `const it_layer*` belong to the handle that they come from, and so do
+ *    strings. They are valid as long as that handle is not changed or destroyed.
+ *  - A function that can fail returns an `it_status*`: null if all went well, else an error, which
+ *    the caller ends by it_status_destroy. Errors are kept nowhere else.
+ *  - A null handle or pointer is an error, never a crash, unless null is said to be allowed.
+ *    A function that returns a plain value gives 0 or null for a null handle, or an index that
+ *    there is not. Pointers that are neither null nor valid cannot be checked.
+ *  - No exception and no signal crosses this interface. Nothing is printed, unless the environment
+ *    variable INTAGLIO_VERBOSE=1 asks for a line on stderr for each product.
+ *  - Sizes of memory are in bytes, strides in elements. Dimensions count from 0, outermost first.
+ *  - Strings are UTF-8 and end with a zero byte. Texts of messages may change in any version.
+ *  - Results are the same bits on every CPU, with every kernel and every number of threads.
+ *
+ * Threads. Different handles may be used at the same time by different threads. One handle may be
+ * used
+ *   by any threads at once   it_model, it_weights, it_product, it_kernels, it_description,
+ *                            it_status: they never change
+ *   by one caller at a time  it_context, it_session: they own threads and memory of a call
+ *   by one caller at a time  it_matrix, it_pipeline, it_model_options: while none changes them,
+ *                            any threads may read them
+ * After fork() a child may use, and destroy, handles that no other thread used at that moment.
+ */
+#ifndef INTAGLIO_INTAGLIO_H_
+#define INTAGLIO_INTAGLIO_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define IT_API __attribute__((visibility("default")))
+#define IT_CHECKED IT_API __attribute__((warn_unused_result))
+#else
+#define IT_API
+#define IT_CHECKED
+#endif
+
+/* The version of Intaglio that this file belongs to: major * 10000 + minor * 100 + patch. */
+#define IT_VERSION 100
+/* The number of additions to this interface. */
+#define IT_ABI_VERSION 1
+
+/* ---------------------------------------------------------------------------------------------
+ * Versions and errors
+ * ------------------------------------------------------------------------------------------- */
+
+/* IT_VERSION and IT_ABI_VERSION of the library that runs. A program that was built with this file
+ * runs with every library whose it_abi_version() is not less than the file's IT_ABI_VERSION. */
+IT_API int32_t it_version(void);
+IT_API int32_t it_abi_version(void);
+
+typedef struct it_status it_status;
+
+enum {
+  IT_OK = 0,
+  IT_INVALID_ARGUMENT = 1, /* the caller's value cannot be right, whatever the machine */
+  IT_UNSUPPORTED = 2,      /* well formed, but this build or machine has no way to do it */
+  IT_OUT_OF_MEMORY = 3,    /* an allocation failed, or a size does not fit the address space */
+  IT_IO_ERROR = 4,         /* a file could not be opened, read or written */
+  IT_INTERNAL = 5          /* a fault of Intaglio: please report it */
+};
+
+/* One of the constants above; IT_OK for null. */
+IT_API int32_t it_status_code(const it_status* status);
+/* One line that names the offending value; "" for null. Valid until the status is destroyed. */
+IT_API const char* it_status_message(const it_status* status);
+IT_API void it_status_destroy(it_status* status);
+
+/* ---------------------------------------------------------------------------------------------
+ * Kernels
+ * ------------------------------------------------------------------------------------------- */
+
+/* The kernels of this build, those preferred first. The environment variable INTAGLIO_ISA=<name>
+ * caps, for a whole process, which are used; a name given to a function chooses for that call. */
+typedef struct it_kernels it_kernels;
+IT_CHECKED it_status* it_kernels_create(it_kernels** out);
+IT_API void it_kernels_destroy(it_kernels* kernels);
+IT_API size_t it_kernels_count(const it_kernels* kernels);
+IT_API const char* it_kernels_name(const it_kernels* kernels, size_t index);
+/* Why this process does not use the kernel; "" if it may. */
+IT_API const char* it_kernels_why_not(const it_kernels* kernels, size_t index);
+
+/* ---------------------------------------------------------------------------------------------
+ * Contexts: threads and scratch memory of products
+ * ------------------------------------------------------------------------------------------- */
+
+/* Serves one caller at a time. */
+typedef struct it_context it_context;
+
+/* A pool of threads of the caller's. It calls task(arg, i) for each i in 0 .. n - 1, in any order,
+ * on any threads, and returns when all calls have returned. `pool` is what was given with it. */
+typedef void (*it_parallel_for)(void* pool, int n, void (*task)(void* arg, int i), void* arg);
+
+/* Uses `threads` threads, 1 or more, the caller's among them. The others start on first need, and
+ * sleep between products: an idle one spins for at most 2 milliseconds. */
+IT_CHECKED it_status* it_context_create(int32_t threads, it_context** out);
+/* Starts no threads: cuts products for `threads` of them and runs the parts in the caller's pool,
+ * which must outlive the context. */
+IT_CHECKED it_status* it_context_create_in_pool(int32_t threads, it_parallel_for parallel_for,
+                                                void* pool, it_context** out);
+IT_API void it_context_destroy(it_context* context);
+IT_API int32_t it_context_threads(const it_context* context);
+/* Bytes of scratch that are held now. */
+IT_API size_t it_context_scratch_bytes(const it_context* context);
+
+/* ---------------------------------------------------------------------------------------------
+ * Matrices: the form of an operand or a result, without its data
+ * ------------------------------------------------------------------------------------------- */
+
+typedef int32_t it_type;
+enum {
+  IT_INT8 = 0,
+  IT_UINT8 = 1,
+  IT_INT16 = 2,
+  IT_INT32 = 3,
+  IT_INT64 = 4,
+  IT_FLOAT32 = 5,
+  IT_BOOL = 6 /* a byte, 0 or 1 */
+};
+/* The bytes of an element; 0 for a type that there is not. */
+IT_API size_t it_type_bytes(it_type type);
+/* "int8"; "?" for a type that there is not. */
+IT_API const char* it_type_name(it_type type);
+
+typedef int32_t it_order;
+enum {
+  IT_ROW_MAJOR = 0,   /* element (r, c) lies at data[r * stride + c] */
+  IT_COLUMN_MAJOR = 1 /* element (r, c) lies at data[c * stride + r] */
+};
+
+typedef struct it_matrix it_matrix;
+/* Dense, in row-major order, with zero point 0. rows, cols >= 0. */
+IT_CHECKED it_status* it_matrix_create(it_type type, int32_t rows, int32_t cols, it_matrix** out);
+IT_API void it_matrix_destroy(it_matrix* matrix);
+/* Keeps the order and makes the matrix dense. */
+IT_CHECKED it_status* it_matrix_set_shape(it_matrix* matrix, int32_t rows, int32_t cols);
+/* stride: from one row (column) to the next, in elements; 0: dense. */
+IT_CHECKED it_status* it_matrix_set_order(it_matrix* matrix, it_order order, int64_t stride);
+/* Of an operand: the number of its type that stands for the real number 0. */
+IT_CHECKED it_status* it_matrix_set_zero_point(it_matrix* matrix, int32_t zero_point);
+/* Of a matrix that is packed: one for each row if it will be the left-hand side, for each column
+ * if it will be the right-hand side. They are copied. count 0: zero_point holds for all. */
+IT_CHECKED it_status* it_matrix_set_channel_zero_points(it_matrix* matrix,
+                                                        const int32_t* zero_points, size_t count);
+
+/* ---------------------------------------------------------------------------------------------
+ * Weights: the constant side of products, packed once for a kernel
+ * ------------------------------------------------------------------------------------------- */
+
+typedef int32_t it_side;
+enum { IT_LEFT = 0, IT_RIGHT = 1 };
+
+/* Immutable. Any threads, contexts and products may use it at once. Products keep what they need
+ * of it, so it may be destroyed before them. */
+typedef struct it_weights it_weights;
+
+/* Packs an int8 or uint8 matrix that will stand on `side` of products. `data` is not needed
+ * afterwards. kernel: null or "" for the best of this process (see it_kernels). */
+IT_CHECKED it_status* it_weights_pack(const it_matrix* matrix, const void* data, it_side side,
+                                      const char* kernel, it_weights** out);
+/* A second handle of the same weights, which are not copied. */
+IT_CHECKED it_status* it_weights_share(const it_weights* weights, it_weights** out);
+IT_API void it_weights_destroy(it_weights* weights);
+IT_API it_side it_weights_side(const it_weights* weights);
+IT_API int32_t it_weights_rows(const it_weights* weights);
+IT_API int32_t it_weights_cols(const it_weights* weights);
+/* Bytes held, or mapped from a file. */
+IT_API size_t it_weights_bytes(const it_weights* weights);
+/* The kernel that products would use. */
+IT_API const char* it_weights_kernel(const it_weights* weights);
+
+/* Saved weights are the packed bytes behind a head with a version, the kernel, the sizes and a
+ * checksum. They serve machines that can use the same kernel, in the same byte order. */
+
+/* The bytes that it_weights_save writes. */
+IT_API size_t it_weights_saved_bytes(const it_weights* weights);
+/* bytes: exactly that many. */
+IT_CHECKED it_status* it_weights_save(const it_weights* weights, void* data, size_t bytes);
+/* Replaces the file at once: whoever opens it finds the old content or all of the new one. */
+IT_CHECKED it_status* it_weights_save_file(const it_weights* weights, const char* path);
+/* Copies what it needs. An error if the bytes are cut off or damaged, or were packed for a kernel
+ * that this machine cannot use (IT_UNSUPPORTED: pack the matrix again). The checksum finds damage,
+ * not malice: bytes made on purpose may give wrong results, but reach no other memory. */
+IT_CHECKED it_status* it_weights_load(const void* data, size_t bytes, it_weights** out);
+/* The same without a copy, if `data` is a multiple of 64, else with one. The bytes must not change
+ * until release(arg) is called, when nothing uses them any more; it may come from any thread, and
+ * from this call if that fails. release may be null: then the bytes must stay for good. */
+IT_CHECKED it_status* it_weights_load_in_place(const void* data, size_t bytes,
+                                               void (*release)(void* arg), void* arg,
+                                               it_weights** out);
+/* Maps the file, so that processes share its memory. Nobody may write or truncate it meanwhile; to
+ * replace it, as it_weights_save_file does, is safe. */
+IT_CHECKED it_status* it_weights_load_file(const char* path, it_weights** out);
+/* Packs as it_weights_pack does, or finds what an earlier call packed: maps it from a file in
+ * `folder`, whose name is made of the kernel and of a digest of the matrix. If there is none, or
+ * it is damaged, packs and writes it. Any processes may use a folder at once. If the file cannot
+ * be written, the result is the packed weights and no error. found: null, or receives 1 if the
+ * weights come from a file, else 0. */
+IT_CHECKED it_status* it_weights_pack_cached(const it_matrix* matrix, const void* data,
+                                             it_side side, const char* kernel, const char* folder,
+                                             it_weights** out, int32_t* found);
+
+/* ---------------------------------------------------------------------------------------------
+ * Pipelines: how int32 sums become results
+ * ------------------------------------------------------------------------------------------- */
+
+/* result = cast(clamp(scale(sum + bias) + zero_point)). Without any setting, the sum itself, cast
+ * to the type of the result. Adding the zero point and the cast saturate. A sum plus its bias must
+ * fit int32. A result of float32 needs it_pipeline_set_float_output, and has neither zero point
+ * nor clamp. All arrays are copied. */
+typedef struct it_pipeline it_pipeline;
+IT_CHECKED it_status* it_pipeline_create(it_pipeline** out);
+IT_API void it_pipeline_destroy(it_pipeline* pipeline);
+
+typedef int32_t it_axis;
+enum { IT_PER_ROW = 0, IT_PER_COLUMN = 1 };
+/* The direction of the result along which bias and scales run: default IT_PER_COLUMN. */
+IT_CHECKED it_status* it_pipeline_set_axis(it_pipeline* pipeline, it_axis axis);
+/* One for each channel, that is row or column; count 0: none. */
+IT_CHECKED it_status* it_pipeline_set_bias(it_pipeline* pipeline, const int32_t* bias,
+                                           size_t count);
+
+typedef int32_t it_rounding;
+enum {
+  IT_DOUBLE_ROUNDING = 0, /* TFLite: fixed point, rounded twice, ties away from zero at first */
+  IT_SINGLE_ROUNDING = 1, /* TFLite built for single rounding: fixed point, ties upwards */
+  IT_FLOAT_HALF_EVEN = 2, /* ONNX: a product in float32, ties to even */
+  IT_REAL64 = 3           /* LiteRT's fully connected operator: a product in float64 */
+};
+/* Of the setters that follow, the last one called holds. count is 1, or the number of channels.
+ * docs/numerics.md defines each rounding. */
+
+/* Real multipliers: finite, not negative. The two roundings of fixed point convert each to the
+ * nearest mantissa and exponent, as TFLite does; IT_FLOAT_HALF_EVEN to the nearest float32. */
+IT_CHECKED it_status* it_pipeline_set_scales(it_pipeline* pipeline, it_rounding rounding,
+                                             const double* scales, size_t count);
+/* The multiplier mantissa * 2^(exponent - 31), for the two roundings of fixed point. The mantissa
+ * is not negative, the exponent in -31 .. 30. */
+IT_CHECKED it_status* it_pipeline_set_fixed_point(it_pipeline* pipeline, it_rounding rounding,
+                                                  const int32_t* mantissas,
+                                                  const int32_t* exponents, size_t count);
+/* float32(sum + bias) * scale, for a result of float32. */
+IT_CHECKED it_status* it_pipeline_set_float_output(it_pipeline* pipeline, const float* scales,
+                                                   size_t count);
+/* In the numbers of the result. */
+IT_CHECKED it_status* it_pipeline_set_zero_point(it_pipeline* pipeline, int32_t zero_point);
+IT_CHECKED it_status* it_pipeline_set_clamp(it_pipeline* pipeline, int32_t min, int32_t max);
+
+/* ---------------------------------------------------------------------------------------------
+ * Products: result = pipeline(left x right)
+ * ------------------------------------------------------------------------------------------- */
+
+/* Operands are int8 or uint8 in any combination, left M x K, right K x N. Results, M x N, are int8,
+ * uint8, int16, int32 or float32. Sums are exact: a K that could overflow int32 is refused. The
+ * result may overlap no operand. If a product fails, the result is untouched. */
+
+/* A product that is computed again and again: all is checked, and parameters are made, once.
+ * Immutable: any threads may run it at once, each with a context of its own. */
+typedef struct it_product it_product;
+/* `operand` is the form of the side that is not packed. What is given may be changed and destroyed
+ * afterwards. */
+IT_CHECKED it_status* it_product_create(const it_matrix* operand, const it_weights* weights,
+                                        const it_matrix* result, const it_pipeline* pipeline,
+                                        it_product** out);
+IT_API void it_product_destroy(it_product* product);
+IT_CHECKED it_status* it_product_run(const it_product* product, it_context* context,
+                                     const void* operand, void* result);
+/* The same weights and pipeline with operands and results of another form: another number of rows
+ * (with weights on the left, of columns), another stride or order. Types and zero points are those
+ * of the product. The checks come with every call. */
+IT_CHECKED it_status* it_product_run_as(const it_product* product, it_context* context,
+                                        const it_matrix* operand_form, const void* operand,
+                                        const it_matrix* result_form, void* result);
+
+/* A product of which neither side was packed before. */
+IT_CHECKED it_status* it_multiply(it_context* context, const it_matrix* left, const void* left_data,
+                                  const it_matrix* right, const void* right_data,
+                                  const it_matrix* result, void* result_data,
+                                  const it_pipeline* pipeline);
+
+/* How a product would run in a context. */
+typedef struct it_description it_description;
+IT_CHECKED it_status* it_product_describe(const it_product* product, it_context* context,
+                                          it_description** out);
+IT_API void it_description_destroy(it_description* description);
+IT_API const char* it_description_kernel(const it_description* description);
+/* "name: reason" of every faster kernel that does not run. */
+IT_API size_t it_description_skipped_count(const it_description* description);
+IT_API const char* it_description_skipped(const it_description* description, size_t index);
+/* All that is known, in one line. */
+IT_API const char* it_description_text(const it_description* description);
+
+/* ---------------------------------------------------------------------------------------------
+ * Models: networks from .tflite and .onnx files
+ * ------------------------------------------------------------------------------------------- */
+
+/* How a file is read, and how its model is prepared and run. */
+typedef struct it_model_options it_model_options;
+IT_CHECKED it_status* it_model_options_create(it_model_options** out);
+IT_API void it_model_options_destroy(it_model_options* options);
+/* The threads that prepare a model and that each of its sessions uses, the caller's among them:
+ * 1 or more, by default 1. */
+IT_CHECKED it_status* it_model_options_set_threads(it_model_options* options, int32_t threads);
+/* Runs in a pool of the caller's, for `threads` threads. It must outlive the model and sessions. */
+IT_CHECKED it_status* it_model_options_set_pool(it_model_options* options, int32_t threads,
+                                                it_parallel_for parallel_for, void* pool);
+/* Null or "": the best of this process. */
+IT_CHECKED it_status* it_model_options_set_kernel(it_model_options* options, const char* kernel);
+/* Bytes that reading and preparing may take each, without the file itself. 0, the default, stands
+ * for 4 GiB plus 16 bytes for each byte of the file. What exceeds a limit is refused before it is
+ * allocated. */
+IT_CHECKED it_status* it_model_options_set_max_bytes(it_model_options* options, uint64_t bytes);
+/* Multiply-accumulates and other steps of one run: not negative, by default 10^15. */
+IT_CHECKED it_status* it_model_options_set_max_work(it_model_options* options, int64_t steps);
+/* Rounds of all loops of one run: not negative, by default 10^6. */
+IT_CHECKED it_status* it_model_options_set_max_rounds(it_model_options* options, int64_t rounds);
+/* Another shape for an input than the file's. */
+IT_CHECKED it_status* it_model_options_set_input_shape(it_model_options* options, size_t input,
+                                                       const int32_t* dims, size_t rank);
+/* Where the data files of an .onnx model lie that has any; null: nowhere. Of a model that is read
+ * from a file, the default is that file's folder. */
+IT_CHECKED it_status* it_model_options_set_data_folder(it_model_options* options,
+                                                       const char* folder);
+
+typedef int32_t it_flag;
+enum {
+  IT_COPY_FILE = 0,         /* reads a file into memory instead of mapping it */
+  IT_BYTES_IN_PLACE = 1,    /* it_model_load_bytes: the bytes stay until all sessions and the model
+                               are destroyed, and are not copied if they are 16-byte aligned */
+  IT_INTEGER_ONLY = 2,      /* refuses a model that needs floating point */
+  IT_ONNX_ORT_FUSED = 3,    /* .onnx: computes as ONNX Runtime does after its fusions */
+  IT_ONNX_NHWC_INPUTS = 4,  /* .onnx: images come as batch, height, width, channels */
+  IT_ONNX_FLOAT64_AS_32 = 5 /* .onnx: takes float64 tensors as float32 */
+};
+/* value: 0, the default of all, or 1. */
+IT_CHECKED it_status* it_model_options_set_flag(it_model_options* options, it_flag flag,
+                                                int32_t value);
+
+/* Immutable. Any threads may make sessions of it at once. */
+typedef struct it_model it_model;
+/* The content says whether it is a .tflite or an .onnx file. No byte is trusted. The file is
+ * mapped: nobody may write or truncate it while a model or session lives (IT_COPY_FILE).
+ * options: may be null. */
+IT_CHECKED it_status* it_model_load_file(const char* path, const it_model_options* options,
+                                         it_model** out);
+/* name stands in messages; null: "model". The bytes are copied (IT_BYTES_IN_PLACE). */
+IT_CHECKED it_status* it_model_load_bytes(const void* data, size_t bytes, const char* name,
+                                          const it_model_options* options, it_model** out);
+/* Sessions may outlive it. */
+IT_API void it_model_destroy(it_model* model);
+
+/* A tensor that goes in or out. Belongs to the model or session. */
+typedef struct it_tensor it_tensor;
+IT_API size_t it_model_input_count(const it_model* model);
+IT_API size_t it_model_output_count(const it_model* model);
+IT_API const it_tensor* it_model_input(const it_model* model, size_t index);
+IT_API const it_tensor* it_model_output(const it_model* model, size_t index);
+IT_API const char* it_tensor_name(const it_tensor* tensor);
+IT_API it_type it_tensor_type(const it_tensor* tensor);
+/* A scalar has rank 0. */
+IT_API size_t it_tensor_rank(const it_tensor* tensor);
+IT_API int32_t it_tensor_dim(const it_tensor* tensor, size_t index);
+/* Of a dense buffer, outermost dimension first. */
+IT_API size_t it_tensor_bytes(const it_tensor* tensor);
+/* real = scale * (q - zero_point). 0 scales: not quantized. 1: for the whole tensor. More: scale i
+ * is that of index i of dimension `axis`. There are as many zero points. */
+IT_API size_t it_tensor_scale_count(const it_tensor* tensor);
+IT_API float it_tensor_scale(const it_tensor* tensor, size_t index);
+IT_API int32_t it_tensor_zero_point(const it_tensor* tensor, size_t index);
+IT_API int32_t it_tensor_axis(const it_tensor* tensor);
+
+/* What was decided for a layer. Belongs to the model or session. */
+typedef struct it_layer it_layer;
+IT_API size_t it_model_layer_count(const it_model* model);
+IT_API const it_layer* it_model_layer(const it_model* model, size_t index);
+IT_API const char* it_layer_label(const it_layer* layer);
+/* "CONV_2D" */
+IT_API const char* it_layer_operator(const it_layer* layer);
+/* How it is computed: "cpu:qint8/gemm". */
+IT_API const char* it_layer_routine(const it_layer* layer);
+/* "" for a layer without packed weights. */
+IT_API const char* it_layer_kernel(const it_layer* layer);
+/* Multiply-accumulates of one run. */
+IT_API int64_t it_layer_macs(const it_layer* layer);
+/* Steps of all kinds, as it_model_options_set_max_work counts them. */
+IT_API int64_t it_layer_work(const it_layer* layer);
+IT_API size_t it_layer_constant_bytes(const it_layer* layer);
+IT_API size_t it_layer_scratch_bytes(const it_layer* layer);
+
+/* Bytes that each session takes for tensors, and bytes of weights and tables that they share. */
+IT_API size_t it_model_arena_bytes(const it_model* model);
+IT_API size_t it_model_constant_bytes(const it_model* model);
+/* What the limits count: bytes that preparing took, bytes allowed, and steps of a run. */
+IT_API size_t it_model_taken_bytes(const it_model* model);
+IT_API size_t it_model_max_bytes(const it_model* model);
+IT_API int64_t it_model_work(const it_model* model);
+
+/* ---------------------------------------------------------------------------------------------
+ * Sessions: instances of a model that run
+ * ------------------------------------------------------------------------------------------- */
+
+/* Has memory, threads and state of its own, and shares the weights. Serves one caller at a time. */
+typedef struct it_session it_session;
+IT_CHECKED it_status* it_session_create(const it_model* model, it_session** out);
+/* Another session with the shapes of this one, and a state of its own. */
+IT_CHECKED it_status* it_session_share(const it_session* session, it_session** out);
+IT_API void it_session_destroy(it_session* session);
+
+/* As of the model, with the shapes of the session. They become invalid by it_session_resize. */
+IT_API size_t it_session_input_count(const it_session* session);
+IT_API size_t it_session_output_count(const it_session* session);
+IT_API const it_tensor* it_session_input(const it_session* session, size_t index);
+IT_API const it_tensor* it_session_output(const it_session* session, size_t index);
+IT_API size_t it_session_layer_count(const it_session* session);
+IT_API const it_layer* it_session_layer(const it_session* session, size_t index);
+IT_API size_t it_session_arena_bytes(const it_session* session);
+
+/* Starts threads and makes scratch, so that the first run finds them. Resets the state. */
+IT_CHECKED it_status* it_session_warm_up(it_session* session);
+
+/* Names the buffers that it_session_run copies from and to: dense, at any address; type and bytes
+ * exactly the tensor's, which the run checks. They hold for all runs until they are named anew;
+ * null data takes the name away. */
+IT_CHECKED it_status* it_session_set_input(it_session* session, size_t index, const void* data,
+                                           size_t bytes, it_type type);
+IT_CHECKED it_status* it_session_set_output(it_session* session, size_t index, void* data,
+                                            size_t bytes, it_type type);
+/* Runs once. All inputs and outputs must have buffers, and none may be bound. Allocates nothing
+ * after the first run, except in layers whose weights are activations, if they are depthwise or of
+ * float32 or int16. After an error the outputs are undefined and the session is usable. */
+IT_CHECKED it_status* it_session_run(it_session* session);
+
+/* Buffers that layers use in place, without a copy: at a multiple of the type's size; null data
+ * unbinds. An output may overlap no other buffer. */
+IT_CHECKED it_status* it_session_bind_input(it_session* session, size_t index, const void* data,
+                                            size_t bytes, it_type type);
+IT_CHECKED it_status* it_session_bind_output(it_session* session, size_t index, void* data,
+                                             size_t bytes, it_type type);
+/* The bound buffer or, if none is bound, the session's own memory. Write all inputs before each
+ * run. Read outputs before the next. To bind or to resize may move them. */
+IT_API void* it_session_input_data(it_session* session, size_t index);
+IT_API const void* it_session_output_data(const it_session* session, size_t index);
+/* Runs once on bound buffers and that memory. */
+IT_CHECKED it_status* it_session_run_bound(it_session* session);
+
+/* Starts a new sequence in recurrent layers, which otherwise go on from run to run. */
+IT_CHECKED it_status* it_session_reset_state(it_session* session);
+
+/* Names a shape for the next it_session_resize. */
+IT_CHECKED it_status* it_session_set_input_shape(it_session* session, size_t index,
+                                                 const int32_t* dims, size_t rank);
+/* Gives inputs the shapes named since the last resize; others keep theirs. All other shapes
+ * follow. Weights are not packed again. State starts anew. Bound buffers are an error. After an
+ * error the session is as it was, and the shapes are to be named again. */
+IT_CHECKED it_status* it_session_resize(it_session* session);
+
+/* on: 1 measures the time of each layer in the runs that follow, 0 stops that. */
+IT_CHECKED it_status* it_session_set_profiling(it_session* session, int32_t on);
+/* Of the last run that was measured, in nanoseconds; 0 before one. */
+IT_API int64_t it_session_layer_nanoseconds(const it_session* session, size_t index);
+
+/* Runs the network on the inputs of it_session_set_input, from its first state, with every kernel
+ * that this process may use, each with 1 to max_threads (1 to 64) threads, in instances of its own.
+ * IT_INTERNAL names the first whose outputs are other bits than those of the portable kernel.
+ * NaN count as equal. combinations: null, or receives how many were compared. */
+IT_CHECKED it_status* it_session_verify(const it_session* session, int32_t max_threads,
+                                        int32_t* combinations);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* INTAGLIO_INTAGLIO_H_ */

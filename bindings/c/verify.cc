@@ -1,0 +1,74 @@
+// A model gives the same bits with every kernel of this machine and every thread count.
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "intaglio/bindings/c/guard.h"
+#include "intaglio/bindings/c/model.h"
+#include "intaglio/gemm/describe.h"
+
+namespace intaglio::c {
+namespace {
+
+using Outputs = std::vector<std::vector<uint8_t>>;
+
+// Gives all NaN one value: the CPU's instructions choose their sign and payload.
+void MakeNanOne(std::vector<uint8_t>& output) {
+  constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+  for (size_t at = 0; at < output.size(); at += sizeof(float)) {
+    float number = 0;
+    std::memcpy(&number, output.data() + at, sizeof(number));
+    if (std::isnan(number)) std::memcpy(output.data() + at, &kNan, sizeof(kNan));
+  }
+}
+
+Result<Outputs> RunOnce(const it_session& session, const std::string& kernel, int threads) {
+  nn::PrepareOptions options = session.prepare;
+  options.kernel = kernel;
+  options.threads = threads;
+  options.parallel_for = {};
+  auto model = nn::Model::Prepare(session.model.graph(), options);
+  if (!model.ok()) return model.status();
+  Outputs outputs;
+  std::vector<nn::OutputBuffer> buffers;
+  outputs.reserve(model->output_count());
+  for (size_t i = 0; i < model->output_count(); ++i) {
+    const nn::Tensor& tensor = model->output(i);
+    const auto bytes = nn::CountBytes(tensor.shape, tensor.type);
+    if (!bytes.ok()) return bytes.status();
+    outputs.emplace_back(*bytes);
+    buffers.push_back({outputs.back().data(), *bytes, tensor.type});
+  }
+  INTAGLIO_RETURN_IF_ERROR(model->Run(session.inputs, buffers));
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (model->output(i).type == Type::kFloat32) MakeNanOne(outputs[i]);
+  }
+  return outputs;
+}
+
+}  // namespace
+
+Status Verify(const it_session& session, int max_threads, int32_t& combinations) {
+  combinations = 0;
+  const std::vector<KernelInfo> kernels = ListKernels();
+  const Result<Outputs> expected = RunOnce(session, kernels.back().name, 1);
+  if (!expected.ok()) return expected.status();
+  for (const KernelInfo& kernel : kernels) {
+    for (int threads = 1; kernel.usable && threads <= max_threads; ++threads) {
+      const Result<Outputs> got = RunOnce(session, kernel.name, threads);
+      if (!got.ok()) return got.status();
+      ++combinations;
+      if (*got == *expected) continue;
+      // Guard makes IT_INTERNAL of it.
+      throw std::runtime_error("kernel " + kernel.name + " with " + std::to_string(threads) +
+                               " threads gives other bits than the kernel " + kernels.back().name +
+                               "; please report this");
+    }
+  }
+  return {};
+}
+
+}  // namespace intaglio::c
