@@ -7,6 +7,7 @@
 #include "intaglio/nn/graph/layer_view.h"
 #include "intaglio/nn/ops/operators.h"
 #include "intaglio/nn/passes/infer_shapes.h"
+#include "intaglio/nn/passes/permutation.h"
 
 namespace intaglio::nn::onnx {
 namespace {
@@ -96,7 +97,10 @@ TensorId LayerMaker::Requantized(TensorId id, Quantization quantization) {
 }
 
 TensorId LayerMaker::Transposed(TensorId id, std::vector<int> permutation) {
-  if (std::is_sorted(permutation.begin(), permutation.end())) return id;
+  if (IsIdentity(permutation)) return id;
+  if (KeepsOrder(permutation, ShapeOf(id)) && IsConstant(id)) {
+    return AddTensor(Permuted(At(id), permutation));
+  }
   return AddLike(Transpose{std::move(permutation)}, {id});
 }
 
