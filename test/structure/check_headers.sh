@@ -4,7 +4,8 @@
 # includes before all else: the build has compiled those alone. COMMANDS, compile_commands.json, lists the
 # source files. ISA_FLAGS holds lines "isa flag...": a header x_<isa>.h of kernels/ARCH gets these flags.
 # Rooms of other architectures are left out, and headers of the instruction sets ABSENT (a|b); with
-# WITHOUT = nn, so is what needs FlatBuffers; where the compiler finds no CUDA Toolkit, bench/cuda.
+# WITHOUT = nn, so is what needs FlatBuffers; where the compiler finds no CUDA Toolkit, bench/cuda; and
+# bindings/python, which needs nanobind.
 set -euo pipefail
 source=$1 arch=$2 isa_flags=$3 absent=$4 without=$5 commands=$6
 shift 6
@@ -16,7 +17,7 @@ if ! "$@" -fsyntax-only -x c++ - <<< '#include <cuda_runtime_api.h>' 2> /dev/nul
 fi
 
 headers() {
-  find fixedpoint pipeline pack kernels gemm nn bindings tools examples bench test -name '*.h' | sort |
+  find fixedpoint pipeline pack kernels gemm nn bindings tools examples bench test -name '*.h' -not -path 'bindings/python/*' | sort |
     grep -E "^kernels/$arch/|^kernels/(cuda|depthwise|elementwise|reference|tile)/|^kernels/[^/]*$|^[^k]" | grep -vE "$no_cuda" |
     grep -vE "^kernels/$arch/.*_(${absent:-none})\.h$" |
     if [ "$without" = nn ]; then grep -vE '^(nn|bindings|tools|examples|test/nn|test/bindings|test/tools|bench/nn)/'; else cat; fi

@@ -35,6 +35,7 @@ allow kernels fixedpoint pipeline pack kernels
 allow gemm fixedpoint pipeline pack kernels gemm
 allow nn fixedpoint pipeline pack gemm nn
 allow bindings fixedpoint pipeline pack gemm nn bindings
+allow bindings/python fixedpoint pipeline pack gemm nn bindings/python
 allow tools fixedpoint pipeline pack gemm nn tools
 
 for room in fixedpoint pipeline pack kernels gemm; do

@@ -1,0 +1,112 @@
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <utility>
+
+#include "intaglio/bindings/python/src/errors.h"
+#include "intaglio/bindings/python/src/gil.h"
+#include "intaglio/bindings/python/src/model.h"
+#include "intaglio/nn/files/mapped_file.h"
+
+namespace intaglio::python {
+namespace {
+
+namespace nb = nanobind;
+
+// Keeps a Python object alive from C++. The last copy may go without the GIL, or after the
+// interpreter.
+std::shared_ptr<const void> KeepAlive(nb::handle object) {
+  return {object.inc_ref().ptr(), [](PyObject* kept) {
+            if (Py_IsInitialized() == 0) return;
+            const nb::gil_scoped_acquire acquire;
+            Py_DecRef(kept);
+          }};
+}
+
+std::string FolderOf(const std::string& path) {
+  const size_t end = path.rfind('/');
+  return end == std::string::npos ? "." : path.substr(0, end + 1);
+}
+
+template <class T>
+T Get(const nb::dict& options, const char* key) {
+  return nb::cast<T>(options[key]);
+}
+
+nn::Limits LimitsOf(const nb::dict& options) {
+  return {Get<size_t>(options, "max_bytes"), Get<int64_t>(options, "max_work"),
+          Get<int64_t>(options, "max_rounds")};
+}
+
+nn::LoadOptions LoadOptionsOf(const nb::dict& options) {
+  nn::LoadOptions load;
+  load.limits = LimitsOf(options);
+  load.input_shapes = Get<std::vector<nn::Shape>>(options, "input_shapes");
+  load.external_data_folder = Get<std::string>(options, "external_data");
+  load.copy_file = Get<bool>(options, "copy_file");
+  load.ort_fused = Get<bool>(options, "ort_fused");
+  load.nhwc_inputs = Get<bool>(options, "nhwc_inputs");
+  load.float64_as_float32 = Get<bool>(options, "float64_as_float32");
+  load.without_passes = Get<std::vector<std::string>>(options, "without_passes");
+  return load;
+}
+
+nn::PrepareOptions PrepareOptionsOf(const nb::dict& options) {
+  nn::PrepareOptions prepare;
+  prepare.limits = LimitsOf(options);
+  prepare.threads = Get<int>(options, "threads");
+  prepare.kernel = Get<std::string>(options, "kernel");
+  prepare.integer_only = Get<bool>(options, "integer_only");
+  for (const auto [layer, routine] : Get<nb::dict>(options, "routines")) {
+    prepare.routines.push_back({nb::cast<std::string>(layer), nb::cast<std::string>(routine)});
+  }
+  return prepare;
+}
+
+// Fills in the bytes.
+void Open(nb::handle source, Origin& origin) {
+  if (nb::isinstance<nb::bytes>(source)) {
+    const auto bytes = nb::borrow<nb::bytes>(source);
+    origin.bytes = {static_cast<const uint8_t*>(bytes.data()), bytes.size()};
+    origin.owner = KeepAlive(source);
+    return;
+  }
+  const auto path = nb::cast<std::string>(source);
+  Result<nn::MappedFile> file = InvalidArgument("");
+  {
+    const GilRelease release;
+    file = origin.load.copy_file ? nn::ReadWholeFile(path) : nn::MapFile(path);
+  }
+  if (!file.ok()) {
+    RaiseIfError({file.status().code(), path + ": " + file.status().message()}, "LoadError");
+  }
+  origin.bytes = file->bytes;
+  origin.owner = file->owner;
+  if (origin.load.external_data_folder.empty()) origin.load.external_data_folder = FolderOf(path);
+}
+
+}  // namespace
+
+std::unique_ptr<Model> Load(nb::handle source, const std::string& name, const nb::dict& options) {
+  auto origin = std::make_shared<Origin>();
+  origin->name = name;
+  origin->load = LoadOptionsOf(options);
+  origin->prepare = PrepareOptionsOf(options);
+  origin->options = options;
+  Open(source, *origin);
+  origin->format = nn::FormatOfBytes(origin->bytes);
+  Result<nn::Graph> graph = InvalidArgument("");
+  Result<nn::Model> model = InvalidArgument("");
+  {
+    const GilRelease release;
+    graph = nn::ImportGraph(origin->bytes, origin->owner, name, origin->format, origin->load);
+    if (graph.ok()) model = nn::Model::Prepare(std::move(*graph), origin->prepare);
+  }
+  RaiseIfError(graph.status(), "LoadError");
+  if (!model.ok()) {
+    RaiseIfError({model.status().code(), name + ": " + model.status().message()}, "LoadError");
+  }
+  return std::make_unique<Model>(std::move(origin), std::move(*model));
+}
+
+}  // namespace intaglio::python
