@@ -1,30 +1,42 @@
-// Directed products with weights of 8 bits.
+// Directed products with weights of 8 bits. Each step has a zero point of its own. So products
+// leave it out, with a pipeline that was bound once, and the conversion to real numbers subtracts
+// it.
 #include <algorithm>
 #include <functional>
 #include <limits>
 #include <memory>
+#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "intaglio/gemm/bound_pipeline.h"
 #include "intaglio/gemm/gemm.h"
-#include "intaglio/nn/ops/linear/onnx.h"
 #include "intaglio/nn/ops/linear/pack_matrix.h"
 #include "intaglio/nn/ops/recurrent/directed_product.h"
 #include "intaglio/nn/ops/support/dynamic_quantizer.h"
+#include "intaglio/nn/ops/support/parallel.h"
+#include "intaglio/nn/ops/support/wide.h"
 
 namespace intaglio::nn {
 namespace {
 
+// Below it, waking a thread costs more than the conversion.
+constexpr ptrdiff_t kLeastElementsOfThread = 1 << 14;
+
 // The weights of one direction.
 struct Matrix {
   PackedMatrix packed;
-  RealOutput output;
+  BoundPipeline bound;
+  std::vector<int32_t> sums;  // of the weights of each output, less their zero point
+  std::vector<float> scales;
+  std::vector<float> bias;
 };
 
 class QuantizingProduct final : public DirectedProduct {
  public:
-  explicit QuantizingProduct(const LayerOptions& options) : quantizer(options.kernel) {}
+  explicit QuantizingProduct(const LayerOptions& options)
+      : quantizer(options.kernel), wide(WideRoutinesOf(options.kernel)) {}
 
   size_t ScratchBytes(int rows) const override {
     return static_cast<size_t>(rows) * static_cast<size_t>(depth);
@@ -42,19 +54,40 @@ class QuantizingProduct final : public DirectedProduct {
         const float* const first = x.data + d * x.direction;
         q = quantizer.Quantize(context, first, ptrdiff_t{rows} * depth, values);
       }
-      const ConstMatrix a{values, Type::kUInt8, rows, depth, depth, Order::kRowMajor, q.zero_point};
-      const MutableMatrix to{y.data + d * y.direction, Type::kFloat32, rows, outputs, y.row,
-                             Order::kRowMajor};
-      const RealTile tile{&matrix.output, nullptr, matrix.output.bias.data(), 0, q.scale};
-      INTAGLIO_RETURN_IF_ERROR(Gemm(context, a, matrix.packed, to, tile.pipeline()));
+      // Sums are made in the memory of the results.
+      float* const to = y.data + d * y.direction;
+      const ConstMatrix a{values, Type::kUInt8, rows, depth, depth, Order::kRowMajor, 0};
+      const MutableMatrix sums{to, Type::kInt32, rows, outputs, y.row, Order::kRowMajor};
+      INTAGLIO_RETURN_IF_ERROR(Gemm(context, a, matrix.packed, sums, matrix.bound));
+      ForParts(context, rows, kLeastElementsOfThread / outputs + 1,
+               [&](ptrdiff_t begin, ptrdiff_t end) {
+                 ToReal(matrix, q, static_cast<int>(end - begin), to + begin * y.row, y.row);
+               });
     }
     return {};
   }
 
   const DynamicQuantizer quantizer;
+  const WideRoutines& wide;
   int depth = 0;
   int outputs = 0;  // per direction
   std::vector<Matrix> matrices;
+
+ private:
+  void ToReal(const Matrix& matrix, const HalfEvenQuantizer& q, int rows, float* y,
+              ptrdiff_t row) const {
+    LinesToReal lines;
+    lines.scale = q.scale;
+    lines.zero_point = q.zero_point;
+    lines.weight_sums = matrix.sums.data();
+    lines.weight_scales = matrix.scales.data();
+    lines.bias = matrix.bias.data();
+    lines.low = -std::numeric_limits<float>::infinity();
+    lines.high = std::numeric_limits<float>::infinity();
+    lines.lines = rows;
+    lines.acc_stride = lines.to_stride = row;
+    wide.to_real(lines, reinterpret_cast<const int32_t*>(y), outputs, y);
+  }
 };
 
 Status CheckWeights(const LayerView& layer, const Tensor& weights) {
@@ -86,6 +119,17 @@ std::vector<T> PerRow(const std::vector<T>& numbers, size_t first, size_t count)
   return std::vector<T>(begin, begin + static_cast<ptrdiff_t>(count));
 }
 
+template <class T>
+std::vector<int32_t> SumsOf(const ConstMatrix& matrix, const std::vector<int32_t>& zero_points) {
+  std::vector<int32_t> sums;
+  for (int c = 0; c < matrix.cols; ++c) {
+    const T* const column = static_cast<const T*>(matrix.data) + ptrdiff_t{c} * matrix.rows;
+    sums.push_back(std::accumulate(column, column + matrix.rows,
+                                   -matrix.rows * zero_points[static_cast<size_t>(c)]));
+  }
+  return sums;
+}
+
 }  // namespace
 
 MadeProduct MakeQuantizingProduct(const LayerView& layer, const DirectedRows& of,
@@ -113,13 +157,16 @@ MadeProduct MakeQuantizingProduct(const LayerView& layer, const DirectedRows& of
         PackMatrix(layer, options, matrix, differ ? zero_points : std::vector<int32_t>());
     if (!packed.ok()) return packed.status();
     product->constant_bytes += packed->new_bytes;
-    RealOutput output;
-    output.scales = PerRow(weights.quantization.scales, static_cast<size_t>(first), count);
-    output.bias = PerRow(bias, static_cast<size_t>(d) * count, count);
-    output.low = -std::numeric_limits<float>::infinity();
-    output.high = std::numeric_limits<float>::infinity();
-    output.wide = &WideRoutinesOf(options.kernel);
-    product->matrices.push_back({std::move(packed->form), std::move(output)});
+    Result<BoundPipeline> bound =
+        BoundPipeline::Bind(packed->form, StandardPipeline{}, Type::kUInt8, 0);
+    if (!bound.ok()) return layer.Wrap(bound.status());
+    product->constant_bytes += bound->bytes();
+    product->matrices.push_back(
+        {std::move(packed->form), std::move(*bound),
+         weights.type == Type::kInt8 ? SumsOf<int8_t>(matrix, zero_points)
+                                     : SumsOf<uint8_t>(matrix, zero_points),
+         PerRow(weights.quantization.scales, static_cast<size_t>(first), count),
+         PerRow(bias, static_cast<size_t>(d) * count, count)});
   }
   return std::unique_ptr<const DirectedProduct>(std::move(product));
 }
