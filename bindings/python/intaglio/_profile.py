@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import html
-import statistics
 import time
 from typing import Any
 
@@ -86,6 +84,8 @@ class Profile:
         return {name: _COLORS[i] if i < len(_COLORS) else _GREY for i, name in enumerate(order)}
 
     def _repr_html_(self) -> str:
+        import html
+
         colors = self._colors()
         longest = max((layer.min_us for layer in self.layers), default=0.0) or 1.0
         legend = "".join(
@@ -154,10 +154,12 @@ class Profile:
 
 def measure(model: _core.Model, inputs: Any, runs: int) -> Profile:
     """What Model.profile does."""
+    import statistics  # with much behind it, which the package need not wait for
+
     if runs < 1:
         raise ArgumentError(f"runs: at least 1, not {runs}")
     if inputs is None:
-        import numpy  # takes longer to import than this package, and the command needs none
+        import numpy
 
         inputs = [numpy.zeros(tensor.shape, tensor.dtype) for tensor in model.inputs]
     outputs = model.empty_outputs()
