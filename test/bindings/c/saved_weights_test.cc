@@ -64,7 +64,7 @@ TEST(SavedWeights, MultiplyAsThoseThatWereSaved) {
                            RandomZeroPoint(random, type));
         const TestMatrix x(random, Type::kUInt8, 9, 45, Order::kRowMajor, 0, 3);
         const PackedMatrix packed = Packed(w, kernel.name);
-        for (const size_t remainder : {0, 1, 63}) {
+        for (const size_t remainder : {size_t{0}, size_t{1}, size_t{63}}) {
           Bytes bytes = Saved(packed, remainder);
           const auto loaded = LoadWeights(bytes.span(), nullptr);
           ASSERT_TRUE(loaded.ok()) << loaded.status().message();
@@ -96,7 +96,7 @@ TEST(SavedWeights, StayWhereTheyAreIfAligned) {
   Random random(3);
   const PackedMatrix packed =
       Packed(TestMatrix(random, Type::kInt8, 64, 64, Order::kRowMajor, 0, 0));
-  for (const size_t remainder : {0, 16}) {
+  for (const size_t remainder : {size_t{0}, size_t{16}}) {
     Bytes bytes = Saved(packed, remainder);
     auto owner = std::make_shared<int>(0);
     std::weak_ptr<int> alive = owner;

@@ -21,8 +21,8 @@
  *  - A null handle or pointer is an error, never a crash, unless null is said to be allowed.
  *    A function that returns a plain value gives 0 or null for a null handle, or an index that
  *    there is not. Pointers that are neither null nor valid cannot be checked.
- *  - No exception and no signal crosses this interface. Nothing is printed, unless the environment
- *    variable INTAGLIO_VERBOSE=1 asks for a line on stderr for each product.
+ *  - No exception crosses this interface. Nothing is printed, unless the environment variable
+ *    INTAGLIO_VERBOSE=1 asks for a line on stderr for each product.
  *  - Sizes of memory are in bytes, strides in elements. Dimensions count from 0, outermost first.
  *  - Strings are UTF-8 and end with a zero byte. Texts of messages may change in any version.
  *  - Results are the same bits on every CPU, with every kernel and every number of threads.
@@ -110,7 +110,7 @@ typedef struct it_context it_context;
  * on any threads, and returns when all calls have returned. `pool` is what was given with it. */
 typedef void (*it_parallel_for)(void* pool, int n, void (*task)(void* arg, int i), void* arg);
 
-/* Uses `threads` threads, 1 or more, the caller's among them. The others start on first need, and
+/* Uses `threads` threads, 1 to 1024, the caller's among them. The others start on first need, and
  * sleep between products: an idle one spins for at most 2 milliseconds. */
 IT_CHECKED it_status* it_context_create(int32_t threads, it_context** out);
 /* Starts no threads: cuts products for `threads` of them and runs the parts in the caller's pool,
@@ -318,7 +318,7 @@ typedef struct it_model_options it_model_options;
 IT_CHECKED it_status* it_model_options_create(it_model_options** out);
 IT_API void it_model_options_destroy(it_model_options* options);
 /* The threads that prepare a model and that each of its sessions uses, the caller's among them:
- * 1 or more, by default 1. */
+ * 1 to 1024, by default 1. */
 IT_CHECKED it_status* it_model_options_set_threads(it_model_options* options, int32_t threads);
 /* Runs in a pool of the caller's, for `threads` threads. It must outlive the model and sessions. */
 IT_CHECKED it_status* it_model_options_set_pool(it_model_options* options, int32_t threads,
