@@ -35,13 +35,15 @@ Status SetOrder(it_matrix& matrix, it_order order, int64_t stride) {
     return InvalidArgument("stride " + std::to_string(stride));
   }
   ConstMatrix& view = matrix.view;
-  view.order = order == IT_ROW_MAJOR ? Order::kRowMajor : Order::kColMajor;
-  const ptrdiff_t dense = DenseStride(view.rows, view.cols, view.order);
+  const Order checked = order == IT_ROW_MAJOR ? Order::kRowMajor : Order::kColMajor;
+  const ptrdiff_t dense = DenseStride(view.rows, view.cols, checked);
+  if (stride != 0 && stride < dense) {
+    return InvalidArgument("stride " + std::to_string(stride) + " is less than " +
+                           std::to_string(dense) + ", the length of a line");
+  }
+  view.order = checked;
   view.stride = stride == 0 ? dense : static_cast<ptrdiff_t>(stride);
-  if (view.stride >= dense) return {};
-  view.stride = dense;
-  return InvalidArgument("stride " + std::to_string(stride) + " is less than " +
-                         std::to_string(dense) + ", the length of a line");
+  return {};
 }
 
 }  // namespace
