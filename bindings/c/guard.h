@@ -5,6 +5,7 @@
 #include <exception>
 #include <memory>
 #include <new>
+#include <stdexcept>
 #include <string>
 #include <utility>
 
@@ -34,6 +35,8 @@ it_status* Guard(const Body& body) noexcept {
     return MakeStatus(status);
   } catch (const std::bad_alloc&) {
     return MakeStatus(IT_OUT_OF_MEMORY, "memory ran out");
+  } catch (const std::length_error&) {
+    return MakeStatus(IT_OUT_OF_MEMORY, "a size does not fit the address space");
   } catch (const std::exception& error) {
     return MakeStatus(IT_INTERNAL, error.what());
   } catch (...) {

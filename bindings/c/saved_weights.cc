@@ -39,6 +39,8 @@ struct Head {
 constexpr size_t kPanelsAt = sizeof(Head);
 static_assert(kPanelsAt % AlignedBuffer::kAlignment == 0);
 
+constexpr size_t kChannelBytes = 2 * sizeof(int32_t);  // its sum and its zero point
+
 struct Range {
   int64_t magnitude;
   int64_t has_lowest;
@@ -56,7 +58,7 @@ Parts PartsOf(size_t panel_bytes, size_t channels, size_t panels) {
   Parts parts{};
   parts.sums = kPanelsAt + RoundUp(panel_bytes, AlignedBuffer::kAlignment);
   parts.zero_points = parts.sums + channels * sizeof(int32_t);
-  parts.ranges = parts.zero_points + channels * sizeof(int32_t);
+  parts.ranges = parts.sums + channels * kChannelBytes;
   parts.end = parts.ranges + panels * sizeof(Range);
   return parts;
 }
@@ -146,6 +148,10 @@ Status CheckKernel(const Head& head) {
 // Lays the panels out anew, so that no size and no offset is taken from the bytes.
 Status LayOut(const Head& head, size_t bytes, Panels& panels, Parts& parts) {
   if (head.side > 1 || head.channels < 0 || head.depth < 0) return Damaged("a size is negative");
+  // Without depth a few bytes could ask for any number of channels, and so for any memory.
+  if (static_cast<size_t>(head.channels) > bytes / kChannelBytes) {
+    return Damaged("the sizes in the head do not add up");
+  }
   auto layout = LayOutPanels(FormatOf(head), head.channels, head.depth);
   if (!layout.ok()) return layout.status();
   panels.format = FormatOf(head);

@@ -1,6 +1,7 @@
 #include "intaglio/bindings/c/weights.h"
 
 #include <algorithm>
+#include <limits>
 #include <span>
 #include <utility>
 #include <vector>
@@ -120,6 +121,10 @@ it_status* it_weights_save_file(const it_weights* weights, const char* path) {
 it_status* it_weights_load(const void* data, size_t bytes, it_weights** out) {
   return Create(out, [&]() -> NewWeights {
     INTAGLIO_RETURN_IF_ERROR(NotNull(data, "data"));
+    // No memory is so large. Adding 64 would overflow, and less would be allocated than is copied.
+    if (bytes > std::numeric_limits<ptrdiff_t>::max()) {
+      return intaglio::InvalidArgument("there cannot be " + std::to_string(bytes) + " bytes");
+    }
     auto copy = std::make_shared<std::vector<uint8_t>>(bytes + 64);
     const auto address = reinterpret_cast<uintptr_t>(copy->data());
     uint8_t* const to = copy->data() + (64 - address % 64);
@@ -130,11 +135,12 @@ it_status* it_weights_load(const void* data, size_t bytes, it_weights** out) {
 
 it_status* it_weights_load_in_place(const void* data, size_t bytes, void (*release)(void* arg),
                                     void* arg, it_weights** out) {
+  if (out == nullptr && release != nullptr) release(arg);  // Create does not call what follows
   return Create(out, [&]() -> NewWeights {
-    INTAGLIO_RETURN_IF_ERROR(NotNull(data, "data"));
     std::shared_ptr<const void> owner(data, [release, arg](const void*) {
       if (release != nullptr) release(arg);
     });
+    INTAGLIO_RETURN_IF_ERROR(NotNull(data, "data"));
     return WeightsOf(LoadWeights(BytesOf(data, bytes), std::move(owner)));
   });
 }

@@ -18,6 +18,7 @@ Answer Thrown(const Exception& exception) {
 
 TEST(CGuard, TurnsExceptionsIntoStatuses) {
   EXPECT_TRUE(Fails(Thrown(std::bad_alloc()), IT_OUT_OF_MEMORY, "memory ran out"));
+  EXPECT_TRUE(Fails(Thrown(std::length_error("")), IT_OUT_OF_MEMORY, "address space"));
   EXPECT_TRUE(Fails(Thrown(std::runtime_error("a fault")), IT_INTERNAL, "a fault"));
   EXPECT_TRUE(Fails(Thrown(5), IT_INTERNAL, "an exception of an unknown type"));
   int handle = 0;

@@ -387,6 +387,9 @@ TEST(CMatrix, RefusesBadForms) {
   EXPECT_TRUE(IsInvalid(it_matrix_set_order(matrix, IT_ROW_MAJOR, -1), "stride -1"));
   EXPECT_TRUE(IsInvalid(it_matrix_set_order(matrix, IT_ROW_MAJOR, 2), "less than 3"));
   EXPECT_TRUE(IsInvalid(it_matrix_set_channel_zero_points(matrix, nullptr, 1), "null"));
+  const int32_t zero_point = 0;
+  EXPECT_TRUE(Fails(it_matrix_set_channel_zero_points(matrix, &zero_point, SIZE_MAX),
+                    IT_OUT_OF_MEMORY, "address space"));
   EXPECT_EQ(it_type_bytes(IT_FLOAT32), 4u);
   EXPECT_EQ(it_type_bytes(7), 0u);
   EXPECT_EQ(it_type_name(IT_UINT8), std::string("uint8"));
@@ -465,6 +468,11 @@ TEST(CWeights, LoadedInPlaceReleaseTheBytes) {
   EXPECT_TRUE(
       IsInvalid(it_weights_load_in_place(bytes, size, release, &released, &p.weights), "checksum"));
   EXPECT_EQ(released, 2);
+  EXPECT_TRUE(
+      IsInvalid(it_weights_load_in_place(nullptr, size, release, &released, &p.weights), "null"));
+  EXPECT_EQ(released, 3);
+  EXPECT_TRUE(IsInvalid(it_weights_load_in_place(bytes, size, release, &released, nullptr), "out"));
+  EXPECT_EQ(released, 4);
   bytes[size - 1] ^= 1;
   EXPECT_TRUE(IsOk(it_weights_load_in_place(bytes, size, nullptr, nullptr, &p.weights)));
 }
@@ -530,6 +538,8 @@ TEST(CWeights, RefuseBadMatrices) {
   const uint8_t garbage[200] = {};
   EXPECT_TRUE(IsInvalid(it_weights_load(garbage, 200, &p.weights), "these bytes are none"));
   EXPECT_TRUE(IsInvalid(it_weights_load(garbage, 5, &p.weights), "5 bytes"));
+  // What a program gets that takes the -1 of ftell for a size.
+  EXPECT_TRUE(IsInvalid(it_weights_load(garbage, SIZE_MAX, &p.weights), "18446744073709551615"));
 }
 
 TEST(CMultiply, RefusesNullsAndAResultThatOverlaps) {

@@ -8,6 +8,7 @@
 
 #include "intaglio/gemm/prepack.h"
 #include "intaglio/test/gemm/problem.h"
+#include "intaglio/test/nn/count_allocations.h"
 
 namespace intaglio::test {
 namespace {
@@ -142,6 +143,7 @@ TEST(SavedWeights, EveryFlippedBitAndEveryCutIsAnError) {
 constexpr size_t kVersionAt = 8;
 constexpr size_t kChecksumAt = 24;
 constexpr size_t kKernelAt = 32;
+constexpr size_t kChannelsAt = 68;
 constexpr size_t kDepthAt = 72;
 constexpr size_t kLanesAt = 76;
 
@@ -160,6 +162,17 @@ TEST(SavedWeights, ErrorsSayWhatIsWrong) {
   EXPECT_EQ(ErrorWith(packed, kDepthAt, -1, true), "packed weights: a size is negative");
   EXPECT_NE(ErrorWith(packed, kLanesAt, 1000, true).find("they were packed for the kernel"),
             std::string::npos);
+}
+
+// Laying out so many panels would take gigabytes.
+TEST(SavedWeights, OfFewBytesTakeLittleMemory) {
+  Random random(8);
+  const PackedMatrix packed = Packed(TestMatrix(random, Type::kInt8, 0, 3, Order::kRowMajor, 0, 0));
+  nn::ResetPeak();
+  const int64_t before = nn::LiveBytes();
+  EXPECT_EQ(ErrorWith(packed, kChannelsAt, 1 << 30, true),
+            "packed weights: the sizes in the head do not add up");
+  EXPECT_LT(nn::PeakBytes() - before, 1 << 20);
 }
 
 TEST(SavedWeights, RefuseBuffersOfAnotherSizeAndFiltersOfConvolutions) {
