@@ -78,7 +78,7 @@ def load(
         "integer_only": bool(integer_only),
         "routines": {str(layer): routine for layer, routine in (routines or {}).items()},
         "copy_file": bool(copy_file),
-        "external_data": os.fspath(external_data),
+        "external_data": os.fsdecode(external_data),
         "without_passes": _names("without_passes", without_passes),
         "ort_fused": bool(ort_fused),
         "nhwc_inputs": bool(nhwc_inputs),
@@ -86,11 +86,11 @@ def load(
     }
     if isinstance(source, (bytes, bytearray, memoryview)):
         return _load(bytes(source), name or "model", options)
-    path = os.fspath(source)
-    if isinstance(path, bytes):
-        path = os.fsdecode(path)
+    path = os.fsdecode(source)
     if not os.path.exists(path):
         raise MissingFileError(errno.ENOENT, os.strerror(errno.ENOENT), path)
+    if not external_data:  # as a pickled model must name it
+        options["external_data"] = os.path.dirname(os.path.abspath(path))
     return _load(path, name or path, options)
 
 
@@ -106,8 +106,10 @@ def restore(
 
 def _load(source: str | bytes, name: str, options: dict[str, Any]) -> _core.Model:
     try:
+        # A path that is not UTF-8 has surrogates, which no message can have.
+        name = name.encode("utf-8", "backslashreplace").decode()
         return _core._load(source, name, options)
-    except (RuntimeError, OverflowError, TypeError) as error:
+    except (AttributeError, RuntimeError, OverflowError, TypeError) as error:
         # An option that C++ cannot take: its error names neither the option nor the type.
         if type(error).__module__.startswith("intaglio"):
             raise

@@ -23,6 +23,14 @@ std::shared_ptr<const void> KeepAlive(nb::handle object) {
           }};
 }
 
+// As the system takes it: it need not be UTF-8.
+std::string PathOf(nb::handle path) {
+  PyObject* encoded = nullptr;
+  if (PyUnicode_FSConverter(path.ptr(), &encoded) == 0) throw nb::python_error();
+  const auto bytes = nb::steal<nb::bytes>(encoded);
+  return {bytes.c_str(), bytes.size()};
+}
+
 std::string FolderOf(const std::string& path) {
   const size_t end = path.rfind('/');
   return end == std::string::npos ? "." : path.substr(0, end + 1);
@@ -42,7 +50,7 @@ nn::LoadOptions LoadOptionsOf(const nb::dict& options) {
   nn::LoadOptions load;
   load.limits = LimitsOf(options);
   load.input_shapes = Get<std::vector<nn::Shape>>(options, "input_shapes");
-  load.external_data_folder = Get<std::string>(options, "external_data");
+  load.external_data_folder = PathOf(options["external_data"]);
   load.copy_file = Get<bool>(options, "copy_file");
   load.ort_fused = Get<bool>(options, "ort_fused");
   load.nhwc_inputs = Get<bool>(options, "nhwc_inputs");
@@ -71,7 +79,7 @@ void Open(nb::handle source, Origin& origin) {
     origin.owner = KeepAlive(source);
     return;
   }
-  const auto path = nb::cast<std::string>(source);
+  const std::string path = PathOf(source);
   Result<nn::MappedFile> file = InvalidArgument("");
   {
     const GilRelease release;

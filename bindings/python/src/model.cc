@@ -4,6 +4,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <unordered_set>
 #include <utility>
 
 #include "intaglio/bindings/python/src/errors.h"
@@ -16,23 +17,20 @@ namespace nb = nanobind;
 
 // Names that tell tensors apart, where the file has empty or equal ones.
 std::string UniqueName(const std::string& wanted, const char* role, size_t index,
-                       const std::vector<TensorInfo>& others) {
+                       std::unordered_set<std::string>& taken) {
   const std::string base = wanted.empty() ? role + std::to_string(index) : wanted;
   std::string name = base;
-  const auto taken = [&] {
-    return std::any_of(others.begin(), others.end(),
-                       [&](const TensorInfo& other) { return other.name == name; });
-  };
-  for (size_t i = index; taken(); ++i) name = base + "_" + std::to_string(i);
+  for (size_t i = index; !taken.insert(name).second; ++i) name = base + "_" + std::to_string(i);
   return name;
 }
 
 std::vector<TensorInfo> Describe(const nn::Graph& graph, const std::vector<nn::TensorId>& tensors,
                                  const char* role) {
   std::vector<TensorInfo> infos;
+  std::unordered_set<std::string> names;
   for (size_t i = 0; i < tensors.size(); ++i) {
     const nn::Tensor& tensor = graph.tensors[static_cast<size_t>(tensors[i])];
-    const std::string name = UniqueName(tensor.name, role, i, infos);
+    const std::string name = UniqueName(tensor.name, role, i, names);
     nb::object key = nb::steal(PyUnicode_DecodeUTF8(
         name.data(), static_cast<Py_ssize_t>(name.size()), "backslashreplace"));
     infos.push_back({name, std::move(key), tensor.type, tensor.shape,
@@ -54,15 +52,20 @@ std::string KnownNames(const std::vector<TensorInfo>& infos) {
   return names;
 }
 
+// Of any object; a lone surrogate is escaped.
+std::string TextOf(nb::handle object) {
+  return nb::cast<std::string>(
+      nb::str(object).attr("encode")("utf-8", "backslashreplace").attr("decode")());
+}
+
 // A key of `values` that names no tensor.
 [[noreturn]] void RaiseUnknownName(nb::handle values, const std::vector<TensorInfo>& infos,
                                    const char* role) {
   for (const auto [key, value] : nb::borrow<nb::dict>(values)) {
-    const std::string text = nb::cast<std::string>(nb::str(key));
     const bool known = std::any_of(infos.begin(), infos.end(),
                                    [&](const TensorInfo& info) { return info.key.equal(key); });
     if (!known) {
-      Raise("UnknownNameError", std::string("the model has no ") + role + " '" + text +
+      Raise("UnknownNameError", std::string("the model has no ") + role + " '" + TextOf(key) +
                                     "'; there are: " + KnownNames(infos));
     }
   }
@@ -186,8 +189,9 @@ void Model::RunInto(nb::handle inputs, nb::handle outputs) {
 
 nb::dict Model::MakeOutputs() const {
   CheckOpen();
+  const std::shared_ptr<const Signature> signature = signature_;
   nb::dict arrays;
-  for (const TensorInfo& info : signature_->outputs) arrays[info.key] = info.maker.Make();
+  for (const TensorInfo& info : signature->outputs) arrays[info.key] = info.maker.Make();
   return arrays;
 }
 
@@ -223,12 +227,17 @@ std::unique_ptr<Model> Model::Share() {
 
 void Model::Resize(nb::handle shapes) {
   CheckOpen();
-  const Signature& signature = *signature_;
+  // Kept: what stands for a shape or a name may be code of Python, which may resize this model.
+  const std::shared_ptr<const Signature> kept = signature_;
+  const Signature& signature = *kept;
   std::vector<nn::Shape> wanted(signature.inputs.size());
   const auto take = [&](size_t i, const nb::object& shape) {
     if (!shape.is_none() && !nb::try_cast(shape, wanted[i])) {
       Raise("ArgumentError", "input '" + signature.inputs[i].name +
                                  "': a shape is a tuple of int32 numbers, or None");
+    }
+    if (!shape.is_none() && wanted[i].empty() && !signature.inputs[i].dimensions.empty()) {
+      Raise("ShapeError", "input '" + signature.inputs[i].name + "' cannot be a scalar");
     }
   };
   if (PyDict_Check(shapes.ptr())) {
@@ -272,8 +281,9 @@ void Model::Close() {
 
 nb::tuple Model::Pickled() const {
   CheckOpen();
+  const std::shared_ptr<const Signature> signature = signature_;
   nb::list shapes;
-  for (const TensorInfo& info : signature_->inputs) shapes.append(info.maker.shape());
+  for (const TensorInfo& info : signature->inputs) shapes.append(info.maker.shape());
   return nb::make_tuple(nb::bytes(origin_->bytes.data(), origin_->bytes.size()), origin_->name,
                         origin_->options, shapes);
 }

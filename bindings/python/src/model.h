@@ -70,7 +70,8 @@ class Model {
 
   bool closed() const { return !model_; }
   const Origin& origin() const { return *origin_; }
-  const Signature& signature() const { return *signature_; }
+  // Whoever makes objects of Python from it keeps it: their making may run code that resizes.
+  std::shared_ptr<const Signature> signature() const { return signature_; }
   // What read(const nn::Model&) makes of the prepared model, which changes only between two calls.
   template <class Read>
   auto Inspect(Read read) {

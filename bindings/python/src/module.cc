@@ -14,9 +14,10 @@ namespace {
 
 namespace nb = nanobind;
 
-nb::tuple TupleOf(const std::vector<TensorInfo>& infos) {
+nb::tuple TupleOf(const Model& model, std::vector<TensorInfo> Signature::*infos) {
+  const std::shared_ptr<const Signature> signature = model.signature();
   nb::list list;
-  for (const TensorInfo& info : infos) list.append(info);
+  for (const TensorInfo& info : (*signature).*infos) list.append(info);
   return nb::tuple(list);
 }
 
@@ -50,8 +51,8 @@ std::string TextOf(const Model& model) {
     }
     return text;
   };
-  return "<intaglio.Model '" + model.origin().name + "': " + names(model.signature().inputs) +
-         " -> " + names(model.signature().outputs) + ">";
+  return "<intaglio.Model '" + model.origin().name + "': " + names(model.signature()->inputs) +
+         " -> " + names(model.signature()->outputs) + ">";
 }
 
 void BindTensor(nb::module_& module) {
@@ -137,10 +138,10 @@ void BindModel(nb::module_& module) {
           "name", [](const Model& model) { return model.origin().name; },
           "The path of the file, or the name that load() was given.")
       .def_prop_ro(
-          "inputs", [](const Model& model) { return TupleOf(model.signature().inputs); },
+          "inputs", [](const Model& model) { return TupleOf(model, &Signature::inputs); },
           nb::sig("def inputs(self) -> tuple[Tensor, ...]"), "The inputs, in the model's order.")
       .def_prop_ro(
-          "outputs", [](const Model& model) { return TupleOf(model.signature().outputs); },
+          "outputs", [](const Model& model) { return TupleOf(model, &Signature::outputs); },
           nb::sig("def outputs(self) -> tuple[Tensor, ...]"), "The outputs, in the model's order.")
       .def_prop_ro("layers", &LayersOf, nb::sig("def layers(self) -> tuple[Layer, ...]"),
                    "The layers, in the order in which they run.")

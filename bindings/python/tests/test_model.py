@@ -1,6 +1,8 @@
 """load(), run() and what stands around them."""
 
 import gc
+import os
+import shutil
 import subprocess
 import sys
 import tracemalloc
@@ -10,6 +12,7 @@ import intaglio
 import numpy
 import pytest
 from conftest import DIGITS, ROOT, only
+from intaglio import errors
 
 
 def test_reads_all_digits(digits, images, expected):
@@ -170,6 +173,28 @@ def test_resizes(digits, images, expected):
     assert digits.outputs[0].shape == (2, 10)
     (answer,) = digits.share().run([images[:2]])
     assert numpy.array_equal(answer, expected[:2])
+
+
+def test_resizing_may_run_code_that_resizes(digits):
+    class Name(str):
+        def __str__(self):
+            for batch in range(2, 40):
+                digits.resize([(batch, 8, 8, 1)])
+            return "other"
+
+        __hash__ = str.__hash__
+
+    for _ in range(20):
+        with pytest.raises(errors.UnknownNameError, match="no input 'other'; there are: 'serving"):
+            digits.resize({Name("x"): (1, 8, 8, 1)})
+
+
+def test_reads_files_of_any_name(tmp_path):
+    path = os.fsencode(tmp_path) + b"/digits\xff.tflite"
+    shutil.copy(DIGITS / "digits.tflite", path)
+    model = intaglio.load(os.fsdecode(path))
+    assert model.name.endswith("/digits\\udcff.tflite")
+    assert model.name in repr(model)
 
 
 def test_loads_with_other_shapes(images, expected):

@@ -150,6 +150,37 @@ def test_pickles_what_the_file_was(tmp_path, images, expected):
     assert same_answer(pickle.loads(pickle.dumps(model)), images, expected)
 
 
+def field(number, value):
+    """A field of Protocol Buffers: a short message, or a small number."""
+    if isinstance(value, int):
+        return bytes([number << 3, value])
+    return bytes([number << 3 | 2, len(value)]) + value
+
+
+def onnx_with_data_beside_it(folder):
+    """y = x + w, where w lies in another file."""
+    shape = field(2, field(1, field(1, 4)))
+    tensor = field(2, field(1, field(1, 1) + shape))
+    place = field(13, field(1, b"location") + field(2, b"w.data"))
+    w = field(1, 4) + field(2, 1) + field(8, b"w") + place + field(14, 1)
+    node = field(1, b"x") + field(1, b"w") + field(2, b"y") + field(4, b"Add")
+    graph = field(1, node) + field(2, b"g") + field(5, w)
+    graph += field(11, field(1, b"x") + tensor) + field(12, field(1, b"y") + tensor)
+    path = folder / "net.onnx"
+    path.write_bytes(field(1, 8) + field(7, graph) + field(8, field(2, 17)))
+    (folder / "w.data").write_bytes(numpy.arange(4, dtype=numpy.float32).tobytes())
+    return path
+
+
+def test_pickled_models_find_their_data_files(tmp_path, monkeypatch):
+    path = onnx_with_data_beside_it(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    pickled = pickle.dumps(intaglio.load(path.name))
+    monkeypatch.chdir("/")
+    (answer,) = pickle.loads(pickled).run([numpy.ones(4, numpy.float32)])
+    assert answer.tolist() == [1, 2, 3, 4]
+
+
 def test_copies(digits, images, expected):
     for twin in (copy.copy(digits), copy.deepcopy(digits), copy.deepcopy([digits])[0]):
         assert twin is not digits
