@@ -94,6 +94,41 @@ Scaling ScalingNamed(const std::string& rounding) {
   Raise("ArgumentError", "rounding: 'half_even', 'single' or 'double', not '" + rounding + "'");
 }
 
+// "int8", numpy.int8 and numpy.dtype("int8") name a dtype. All else is an array.
+std::optional<std::string> DtypeName(nb::handle out) {
+  if (nb::isinstance<nb::str>(out)) return nb::cast<std::string>(out);
+  if (PyObject_CheckBuffer(out.ptr()) != 0) return std::nullopt;
+  const nb::object dtype = nb::module_::import_("numpy").attr("dtype");
+  if (PyType_Check(out.ptr()) == 0 && !nb::isinstance(out, dtype)) return std::nullopt;
+  return nb::cast<std::string>(dtype(out).attr("name"));
+}
+
+// Whether it is a number of Python, or a scalar of NumPy or the like.
+bool IsNumber(nb::handle value) {
+  if (PyFloat_Check(value.ptr()) || PyLong_Check(value.ptr())) return true;
+  int rank = -1;
+  return nb::try_cast(nb::getattr(value, "ndim", nb::none()), rank) && rank == 0;
+}
+
+[[noreturn]] void RaiseBadNumber(const char* role) {
+  nb::python_error error;
+  Raise("ArgumentError", std::string(role) + ": " + error.what());
+}
+
+double FloatFrom(nb::handle value, const char* role) {
+  const double number = PyFloat_AsDouble(value.ptr());
+  if (PyErr_Occurred() != nullptr) RaiseBadNumber(role);
+  return number;
+}
+
+int32_t Int32From(nb::handle value, const char* role) {
+  const nb::object integer = nb::steal(PyNumber_Index(value.ptr()));
+  if (!integer.is_valid()) RaiseBadNumber(role);
+  int32_t number = 0;
+  if (!nb::try_cast(integer, number)) Raise("ArgumentError", std::string(role) + ": no int32");
+  return number;
+}
+
 // A standard pipeline with the arrays that it points to.
 class Finish {
  public:
@@ -116,8 +151,8 @@ class Finish {
 
  private:
   void SetScale(const Arguments& arguments, int columns) {
-    if (PyFloat_Check(arguments.scale.ptr()) || PyLong_Check(arguments.scale.ptr())) {
-      one_scale_ = nb::cast<double>(arguments.scale);
+    if (IsNumber(arguments.scale)) {
+      one_scale_ = FloatFrom(arguments.scale, "scale");
       one_float_ = static_cast<float>(one_scale_);
       pipeline_.scale = &one_float_;
     } else {
@@ -157,7 +192,9 @@ class Finish {
 // A context of the calling thread, kept from call to call.
 Context& ContextOfThread(int threads) {
   thread_local std::unique_ptr<Context> context;
-  if (threads < 1) Raise("ArgumentError", "threads: at least 1");
+  if (threads < 1 || threads > 4096) {
+    Raise("ArgumentError", "threads: a number from 1 to 4096, not " + std::to_string(threads));
+  }
   if (!context || context->threads() != threads) context = std::make_unique<Context>(threads);
   return *context;
 }
@@ -182,8 +219,8 @@ nb::object Gemm(nb::handle a, nb::handle b, const Arguments& arguments) {
   }
   const int columns = packed != nullptr ? packed->cols() : rhs.cols;
   nb::object out = arguments.out;
-  if (nb::isinstance<nb::str>(out)) {
-    out = ArrayMaker(TypeNamed(nb::cast<std::string>(out)), {lhs.rows, columns}).Make();
+  if (const auto dtype = DtypeName(out)) {
+    out = ArrayMaker(TypeNamed(*dtype), {lhs.rows, columns}).Make();
   }
   ArrayView out_view;
   out_view.Open(out, Access::kWrite, {"out"});
@@ -207,8 +244,8 @@ PackedMatrix Pack(nb::handle matrix, nb::handle zero_point, const std::string& k
   PackOptions options;
   options.kernel = kernel;
   ArrayView points;
-  if (PyLong_Check(zero_point.ptr())) {
-    source.zero_point = nb::cast<int32_t>(zero_point);
+  if (IsNumber(zero_point)) {
+    source.zero_point = Int32From(zero_point, "zero_point");
   } else {
     OpenVector(points, zero_point, Type::kInt32, source.cols, {"zero_point"});
     const auto* const first = static_cast<const int32_t*>(points.data());

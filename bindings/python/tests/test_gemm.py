@@ -78,6 +78,16 @@ def test_layouts(matrices):
     assert numpy.array_equal(transposed.T, exact(a, b))
 
 
+def test_numbers_and_dtypes_of_numpy(matrices):
+    a, b = matrices
+    wanted = intaglio.gemm(a, b, scale=0.25, out="int8")
+    for dtype in (numpy.int8, numpy.dtype("int8")):
+        for scale in (numpy.float32(0.25), numpy.array(0.25)):
+            assert numpy.array_equal(intaglio.gemm(a, b, scale=scale, out=dtype), wanted)
+    packed = intaglio.pack(b, zero_point=numpy.int16(3))
+    assert numpy.array_equal(intaglio.gemm(a, packed), intaglio.gemm(a, b, b_zero_point=3))
+
+
 def test_errors(matrices):
     a, b = matrices
     packed = intaglio.pack(b)
@@ -98,7 +108,12 @@ def test_errors(matrices):
         (errors.ArgumentError, lambda: intaglio.gemm(a, b, scale=-1.0, out="int8")),
         (errors.ArgumentError, lambda: intaglio.gemm(a, b, scale=1.0, out="int8", rounding="up")),
         (errors.ArgumentError, lambda: intaglio.gemm(a, packed, b_zero_point=3)),
+        (errors.ArgumentError, lambda: intaglio.gemm(a, b, scale=10**400, out="int8")),
         (errors.ArgumentError, lambda: intaglio.gemm(a, b, threads=0)),
+        (errors.ArgumentError, lambda: intaglio.gemm(a, b, threads=10**9)),
+        (errors.DtypeError, lambda: intaglio.gemm(a, b, out=numpy.int64)),
+        (errors.ArgumentError, lambda: intaglio.pack(b, zero_point=1 << 40)),
+        (errors.ArgumentError, lambda: intaglio.pack(b, zero_point=numpy.float32(3))),
         (errors.ArgumentError, lambda: intaglio.pack(b, kernel="of wood")),
         (errors.ShapeError, lambda: intaglio.pack(b[0])),
     ):
