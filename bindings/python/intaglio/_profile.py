@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import time
 from typing import Any
 
@@ -45,8 +46,11 @@ class Profile:
 
     def share(self, layer: LayerTime) -> float:
         """The part of the time of all layers that one takes, from 0 to 1."""
-        total = sum(other.min_us for other in self.layers)
-        return layer.min_us / total if total > 0 else 0.0
+        return layer.min_us / self._total_us if self._total_us > 0 else 0.0
+
+    @functools.cached_property
+    def _total_us(self) -> float:
+        return sum(layer.min_us for layer in self.layers)
 
     def __str__(self) -> str:
         title = (
