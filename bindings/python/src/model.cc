@@ -61,7 +61,9 @@ std::string TextOf(nb::handle object) {
 // A key of `values` that names no tensor.
 [[noreturn]] void RaiseUnknownName(nb::handle values, const std::vector<TensorInfo>& infos,
                                    const char* role) {
-  for (const auto [key, value] : nb::borrow<nb::dict>(values)) {
+  // Copied: comparing a key, or its text, may be code that changes the dict.
+  const nb::list keys = nb::borrow<nb::dict>(values).keys();
+  for (const nb::handle key : keys) {
     const bool known = std::any_of(infos.begin(), infos.end(),
                                    [&](const TensorInfo& info) { return info.key.equal(key); });
     if (!known) {

@@ -189,6 +189,23 @@ def test_resizing_may_run_code_that_resizes(digits):
             digits.resize({Name("x"): (1, 8, 8, 1)})
 
 
+def test_names_may_be_code_that_changes_the_inputs(digits, image):
+    class Name:
+        def __eq__(self, other):
+            inputs.clear()
+            return False
+
+        __hash__ = object.__hash__
+
+        def __str__(self):
+            inputs.clear()
+            return "other"
+
+    inputs = {Name(): image for _ in range(20)}
+    with pytest.raises(errors.UnknownNameError, match="no input 'other'"):
+        digits.run(inputs)
+
+
 def test_reads_files_of_any_name(tmp_path):
     path = os.fsencode(tmp_path) + b"/digits\xff.tflite"
     shutil.copy(DIGITS / "digits.tflite", path)
