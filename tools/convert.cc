@@ -108,11 +108,13 @@ Status Verify(const ConvertOptions& options, nn::Graph graph, nn::Graph read_bac
 Status Convert(const ConvertOptions& options) {
   const Result<nn::Format> format = nn::FormatByName(options.output);
   if (!format.ok()) return format.status();
-  const Result<nn::LoadOptions> load = LoadOptionsOf(options.model);
+  Result<nn::LoadOptions> load = LoadOptionsOf(options.model);
   if (!load.ok()) return load.status();
+  nn::SaveOptions save = {.custom_operators = load->custom_operators};
+  load->signatures = &save.signatures;
   Result<nn::Graph> graph = nn::LoadGraph(options.model.path, *load);
   if (!graph.ok()) return graph.status();
-  Result<std::vector<uint8_t>> bytes = nn::ExportGraph(*graph, *format, {load->custom_operators});
+  Result<std::vector<uint8_t>> bytes = nn::ExportGraph(*graph, *format, save);
   if (!bytes.ok()) {
     return {bytes.status().code(), options.output + ": " + bytes.status().message()};
   }

@@ -32,6 +32,21 @@ void PrintTensor(const char* what, size_t index, const nn::Tensor& tensor) {
               DescribeQuantization(tensor.quantization).c_str());
 }
 
+std::string DescribeEntries(const char* what, const std::vector<nn::Signature::Entry>& entries) {
+  std::string text;
+  for (const nn::Signature::Entry& entry : entries) {
+    text +=
+        std::string(", ") + what + " " + std::to_string(entry.position) + " '" + entry.name + "'";
+  }
+  return text;
+}
+
+void PrintSignature(const nn::Signature& signature) {
+  std::printf("signature '%s'%s%s\n", signature.key.c_str(),
+              DescribeEntries("input", signature.inputs).c_str(),
+              DescribeEntries("output", signature.outputs).c_str());
+}
+
 void PrintSurvey(const std::vector<nn::SurveyRow>& rows) {
   std::printf("%5s  %-32s %-8s  %s\n", "count", "operator", "type", "runs");
   for (const nn::SurveyRow& row : rows) {
@@ -66,9 +81,10 @@ Totals Sum(const nn::Model& model) {
   return totals;
 }
 
-void Print(const nn::Model& model) {
+void Print(const nn::Model& model, const std::vector<nn::Signature>& signatures) {
   for (size_t i = 0; i < model.input_count(); ++i) PrintTensor("input", i, model.input(i));
   for (size_t i = 0; i < model.output_count(); ++i) PrintTensor("output", i, model.output(i));
+  for (const nn::Signature& signature : signatures) PrintSignature(signature);
   const Totals totals = Sum(model);
   std::printf("MACs     %lld\n", static_cast<long long>(totals.macs));
   std::printf("weights  %s in the file, %s packed\n", FormatBytes(totals.file_constants).c_str(),
@@ -158,6 +174,23 @@ Json TensorJson(const nn::Tensor& tensor) {
   return json;
 }
 
+Json EntriesJson(const std::vector<nn::Signature::Entry>& entries,
+                 const std::vector<nn::TensorId>& tensors) {
+  Json json = Json::object();
+  for (const nn::Signature::Entry& entry : entries) json[entry.name] = tensors[entry.position];
+  return json;
+}
+
+Json SignaturesJson(const nn::Graph& graph, const std::vector<nn::Signature>& signatures) {
+  Json json = Json::array();
+  for (const nn::Signature& signature : signatures) {
+    json.push_back({{"key", signature.key},
+                    {"inputs", EntriesJson(signature.inputs, graph.inputs)},
+                    {"outputs", EntriesJson(signature.outputs, graph.outputs)}});
+  }
+  return json;
+}
+
 Json LayerJson(const nn::Model& model, size_t index) {
   const nn::LayerInfo& info = model.layers()[index];
   const nn::Layer& layer = model.graph().layers[index];
@@ -194,12 +227,13 @@ Json SurveyJson(const std::vector<nn::SurveyRow>& rows) {
   return json;
 }
 
-Json ToJson(const nn::Model& model) {
+Json ToJson(const nn::Model& model, const std::vector<nn::Signature>& signatures) {
   const Totals totals = Sum(model);
   Json json = {{"format", "intaglio-inspect-1"},
                {"model", model.graph().name},
                {"inputs", model.graph().inputs},
                {"outputs", model.graph().outputs},
+               {"signatures", SignaturesJson(model.graph(), signatures)},
                {"macs", totals.macs},
                {"file_constant_bytes", totals.file_constants},
                {"packed_constant_bytes", model.constant_bytes()},
@@ -237,16 +271,17 @@ Status Inspect(const InspectOptions& options) {
       nn::SurveyFile(source.path, {.limits = source.limits, .custom_operators = *operators});
   if (!survey.ok()) return survey.status();
   std::vector<nn::PassReport> passes;
-  Result<nn::Model> model = LoadModel(source, {}, {}, &passes);
+  std::vector<nn::Signature> signatures;
+  Result<nn::Model> model = LoadModel(source, {}, {}, &passes, &signatures);
   if (options.json) {
-    Json json = model.ok() ? ToJson(*model)
+    Json json = model.ok() ? ToJson(*model, signatures)
                            : Json{{"format", "intaglio-inspect-1"}, {"model", source.path}};
     json["operators"] = SurveyJson(*survey);
     json["passes"] = PassesJson(passes);
     PrintJson(json);
   } else {
     PrintSurvey(*survey);
-    if (model.ok()) Print(*model);
+    if (model.ok()) Print(*model, signatures);
     if (model.ok() && options.routines) PrintRoutines(*model);
     if (options.passes && (model.ok() || !passes.empty())) PrintPasses(passes);
   }

@@ -61,11 +61,13 @@ Result<nn::LoadOptions> LoadOptionsOf(const ModelSource& source) {
 }
 
 Result<nn::Model> LoadModel(const ModelSource& source, nn::PrepareOptions options,
-                            std::vector<nn::Shape> shapes, std::vector<nn::PassReport>* passes) {
+                            std::vector<nn::Shape> shapes, std::vector<nn::PassReport>* passes,
+                            std::vector<nn::Signature>* signatures) {
   Result<nn::LoadOptions> import = LoadOptionsOf(source);
   if (!import.ok()) return import.status();
   if (!shapes.empty()) import->input_shapes = std::move(shapes);
   import->pass_reports = passes;
+  import->signatures = signatures;
   options.limits = source.limits;
   Result<nn::Graph> graph = nn::LoadGraph(source.path, *import);
   if (!graph.ok()) return graph.status();

@@ -18,10 +18,11 @@ Result<nn::LoadOptions> LoadOptionsOf(const ModelSource& source);
 
 // Imports and prepares a model, both with the limits of its source. Messages start with the path.
 // Inputs take `shapes`, if there are any, instead of the source's. `passes` gets what the passes
-// did, if it is not null and the file can be read.
+// did, if it is not null and the file can be read; so does `signatures`.
 Result<nn::Model> LoadModel(const ModelSource& source, nn::PrepareOptions options = {},
                             std::vector<nn::Shape> shapes = {},
-                            std::vector<nn::PassReport>* passes = nullptr);
+                            std::vector<nn::PassReport>* passes = nullptr,
+                            std::vector<nn::Signature>* signatures = nullptr);
 
 // One buffer per input and output of a model.
 class Buffers {

@@ -15,6 +15,7 @@ namespace {
 
 #ifdef INTAGLIO_NN_ONNX
 OnnxOptions ForOnnx(const LoadOptions& options) {
+  if (options.signatures != nullptr) options.signatures->clear();
   return {.limits = options.limits,
           .input_shapes = options.input_shapes,
           .external_data_folder = options.external_data_folder,
@@ -28,7 +29,8 @@ OnnxOptions ForOnnx(const LoadOptions& options) {
 #endif
 
 ImportOptions ForTflite(const LoadOptions& options) {
-  return {options.limits, options.input_shapes, options.custom_operators, options.copy_file};
+  return {options.limits, options.input_shapes, options.custom_operators, options.copy_file,
+          options.signatures};
 }
 
 // No pass runs behind the reader of .tflite files.

@@ -11,6 +11,7 @@
 
 #include "intaglio/fixedpoint/status.h"
 #include "intaglio/nn/formats/format.h"
+#include "intaglio/nn/formats/signature.h"
 #include "intaglio/nn/formats/survey_row.h"
 #include "intaglio/nn/formats/tflite/custom_operator.h"
 #include "intaglio/nn/graph/graph.h"
@@ -31,6 +32,7 @@ struct LoadOptions {
   bool float64_as_float32 = false;                  // of .onnx files
   std::vector<std::string> without_passes = {};     // of .onnx files
   std::vector<PassReport>* pass_reports = nullptr;  // empty for .tflite files
+  std::vector<Signature>* signatures = nullptr;     // empty for .onnx files
 };
 
 Result<Graph> LoadGraph(const std::string& path, const LoadOptions& options = {});

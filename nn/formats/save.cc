@@ -10,7 +10,9 @@ namespace intaglio::nn {
 
 Result<std::vector<uint8_t>> ExportGraph(const Graph& graph, Format format,
                                          const SaveOptions& options) {
-  if (format == Format::kTflite) return ExportTflite(graph, {options.custom_operators});
+  if (format == Format::kTflite) {
+    return ExportTflite(graph, {options.custom_operators, options.signatures});
+  }
 #ifdef INTAGLIO_NN_ONNX
   return ExportOnnx(graph);
 #else

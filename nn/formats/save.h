@@ -8,6 +8,7 @@
 
 #include "intaglio/fixedpoint/status.h"
 #include "intaglio/nn/formats/format.h"
+#include "intaglio/nn/formats/signature.h"
 #include "intaglio/nn/formats/tflite/custom_operator.h"
 #include "intaglio/nn/graph/graph.h"
 
@@ -15,6 +16,7 @@ namespace intaglio::nn {
 
 struct SaveOptions {
   std::vector<CustomOperator> custom_operators = {};  // of .tflite files
+  std::vector<Signature> signatures = {};             // of .tflite files; others have none
 };
 
 // Returns the bytes of a file. The headers of ExportTflite and ExportOnnx say what they refuse. The

@@ -76,7 +76,7 @@ root ops graph ops/builder.h ops/operators.h $(printf 'ops/%s/operators.h ' "${f
 wing passes graph routine ops passes
 wing runtime files graph routine ops passes runtime
 for format in tflite onnx; do
-  wing "formats/$format" files graph routine ops passes formats/survey_row.h "formats/$format"
+  wing "formats/$format" files graph routine ops passes formats/signature.h formats/survey_row.h "formats/$format"
 done
 root formats files graph passes formats
 wing cuda graph routine ops runtime cuda

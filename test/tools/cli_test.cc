@@ -259,6 +259,27 @@ TEST_F(Cli, InspectTellsWhatTheModelIs) {
   EXPECT_GT(report["memory_plan"].size(), 0u);
 }
 
+TEST_F(Cli, InspectTellsSignatures) {
+  nn::test::ModelSpec spec = nn::test::SmallNetwork();
+  spec.signatures = {{"serve", {{"image", 0}}, {{"scores", 15}, {"same", 15}}}};
+  Write("signed.tflite", nn::test::Build(spec));
+  const Outcome text = Run("inspect signed.tflite");
+  ASSERT_EQ(text.status, 0) << text.err;
+  EXPECT_NE(
+      text.out.find("signature 'serve', input 0 'image', output 0 'scores', output 0 'same'\n"),
+      std::string::npos)
+      << text.out;
+  const json report = json::parse(Run("inspect signed.tflite --json").out);
+  EXPECT_EQ(report["signatures"], json::parse(R"([{"key": "serve", "inputs": {"image": 0},
+                                                   "outputs": {"scores": 15, "same": 15}}])"));
+  EXPECT_EQ(json::parse(Run("inspect network.tflite --json").out)["signatures"], json::array());
+  ASSERT_EQ(Run("convert signed.tflite again.tflite").status, 0);
+  const json again = json::parse(Run("inspect again.tflite --json").out);
+  ASSERT_EQ(again["signatures"].size(), 1u);
+  EXPECT_EQ(again["signatures"][0]["inputs"]["image"], again["inputs"][0]);
+  EXPECT_EQ(again["signatures"][0]["outputs"]["same"], again["outputs"][0]);
+}
+
 // Fields of a protobuf message. All of it is shorter than 128 bytes.
 std::string Field(int number, const std::string& bytes) {
   return std::string{static_cast<char>(number << 3 | 2), static_cast<char>(bytes.size())} + bytes;

@@ -11,6 +11,7 @@
 #include "intaglio/nn/formats/tflite/custom.h"
 #include "intaglio/nn/formats/tflite/file.h"
 #include "intaglio/nn/formats/tflite/operators.h"
+#include "intaglio/nn/formats/tflite/signatures.h"
 #include "intaglio/nn/formats/tflite/subgraph.h"
 #include "intaglio/nn/formats/tflite/survey.h"
 #include "intaglio/nn/formats/tflite/tensors.h"
@@ -50,9 +51,12 @@ Status ReadModel(const TfliteFile& file, const ImportOptions& options, Graph& gr
   if (Length(file.model->subgraphs()) == 0) return InvalidArgument("the model has no subgraph");
   // The first subgraph is the model; its operators name others.
   Budget budget = BudgetOf(file, options.limits);
-  return ReadSubgraph(
+  INTAGLIO_RETURN_IF_ERROR(ReadSubgraph(
       file, *file.model->subgraphs()->Get(0), budget,
-      [&](Graph& g) { return SetInputShapes(options.input_shapes, g); }, graph);
+      [&](Graph& g) { return SetInputShapes(options.input_shapes, g); }, graph));
+  Result<std::vector<Signature>> signatures = ReadSignatures(file, graph, budget);
+  if (signatures.ok() && options.signatures != nullptr) *options.signatures = *signatures;
+  return signatures.status();
 }
 
 // Bytes at an address that the generated code may read from.

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "intaglio/fixedpoint/status.h"
+#include "intaglio/nn/formats/signature.h"
 #include "intaglio/nn/formats/tflite/custom_operator.h"
 #include "intaglio/nn/graph/graph.h"
 #include "intaglio/nn/graph/limits.h"
@@ -30,6 +31,9 @@ struct ImportOptions {
   // Reads the file into memory instead of mapping it (LoadTflite). Later changes of the file then
   // have no effect.
   bool copy_file = false;
+  // If it is not null, it gets the file's signatures. Those of other subgraphs than the first, and
+  // those that nobody could call the model by, are left out.
+  std::vector<Signature>* signatures = nullptr;
 };
 
 // Maps the file. Constants stay in the mapping, which lives as long as the graph's tensors. Nobody

@@ -141,12 +141,16 @@ class SubgraphWriter {
     }
   }
 
-  auto WriteIds(const std::vector<TensorId>& ids) {
+  std::vector<int32_t> Placed(const std::vector<TensorId>& ids) const {
     std::vector<int32_t> placed;
     for (const TensorId id : ids) {
       placed.push_back(id == kNoTensor ? kNoTensor : place_[static_cast<size_t>(id)]);
     }
-    return file_.builder.CreateVector(placed);
+    return placed;
+  }
+
+  auto WriteIds(const std::vector<TensorId>& ids) {
+    return file_.builder.CreateVector(Placed(ids));
   }
 
   Result<Offset<tflite::SubGraph>> WriteAll() {
@@ -160,6 +164,11 @@ class SubgraphWriter {
     for (const EncodedOperator& op : operators_) {
       INTAGLIO_RETURN_IF_ERROR(CheckRoom(BytesOfOperator(op.inputs.size() + op.outputs.size())));
       operators.push_back(WriteOperator(op));
+    }
+    if (index_ == 0) {
+      INTAGLIO_RETURN_IF_ERROR(CheckRoom(BytesOf(file_.signatures)));
+      file_.written_signatures =
+          WriteSignatures(file_.signatures, Placed(graph_.inputs), Placed(graph_.outputs), b);
     }
     const auto inputs = WriteIds(graph_.inputs);
     const auto outputs = WriteIds(graph_.outputs);

@@ -12,6 +12,7 @@
 #include "intaglio/fixedpoint/status.h"
 #include "intaglio/nn/formats/tflite/custom_operator.h"
 #include "intaglio/nn/formats/tflite/schema_generated.h"
+#include "intaglio/nn/formats/tflite/signatures.h"
 #include "intaglio/nn/formats/tflite/subgraphs.h"
 #include "intaglio/nn/graph/graph.h"
 
@@ -38,14 +39,17 @@ class OperatorCodes {
 
 // What the graphs of a file share.
 struct FileParts {
-  FileParts(const Graph& model, std::span<const CustomOperator> custom)
-      : subgraphs(model), custom_operators(custom) {}
+  FileParts(const Graph& model, std::span<const CustomOperator> custom,
+            const std::vector<Signature>& of_model)
+      : subgraphs(model), custom_operators(custom), signatures(of_model) {}
 
   flatbuffers::FlatBufferBuilder builder;
   OperatorCodes codes;
   Subgraphs subgraphs;
   std::span<const CustomOperator> custom_operators;
   std::vector<flatbuffers::Offset<tflite::Buffer>> buffers;
+  const std::vector<Signature>& signatures;
+  SignatureOffsets written_signatures = 0;
 };
 
 // Upper bounds of the bytes that a tensor, and an operator with that many tensors, take in a file.
@@ -57,7 +61,8 @@ size_t BytesOfOperator(size_t tensors);
 // its memory, does not check this.
 Status CheckSize(size_t bytes);
 
-// Writes subgraph `index`. Adds the graphs that its operators run to file.subgraphs.
+// Writes subgraph `index`, and the signatures of subgraph 0. Adds the graphs that its operators run
+// to file.subgraphs.
 Result<flatbuffers::Offset<tflite::SubGraph>> WriteSubgraph(size_t index, FileParts& file);
 
 }  // namespace intaglio::nn

@@ -25,7 +25,7 @@ size_t BytesOf(const Graph& graph) {
 
 // Subgraphs come after the subgraphs that run them.
 Result<std::vector<uint8_t>> Write(const Graph& graph, const ExportOptions& options) {
-  FileParts file(graph, options.custom_operators);
+  FileParts file(graph, options.custom_operators, options.signatures);
   flatbuffers::FlatBufferBuilder& b = file.builder;
   file.buffers.push_back(tflite::CreateBuffer(b));  // buffer 0 is for tensors without data
   std::vector<flatbuffers::Offset<tflite::SubGraph>> subgraphs;
@@ -42,7 +42,8 @@ Result<std::vector<uint8_t>> Write(const Graph& graph, const ExportOptions& opti
   const auto codes = file.codes.Write(b);
   const auto description = b.CreateString(graph.name);
   const auto buffers = b.CreateVector(file.buffers);
-  b.Finish(tflite::CreateModel(b, kSchemaVersion, codes, all, description, buffers),
+  b.Finish(tflite::CreateModel(b, kSchemaVersion, codes, all, description, buffers, 0, 0,
+                               file.written_signatures),
            tflite::ModelIdentifier());
   return std::vector<uint8_t>(b.GetBufferPointer(), b.GetBufferPointer() + b.GetSize());
 }
@@ -52,6 +53,7 @@ Result<std::vector<uint8_t>> Write(const Graph& graph, const ExportOptions& opti
 Result<std::vector<uint8_t>> ExportTflite(const Graph& graph, const ExportOptions& options) try {
   INTAGLIO_RETURN_IF_ERROR(CheckCustomOperators(options.custom_operators));
   INTAGLIO_RETURN_IF_ERROR(Validate(graph));
+  INTAGLIO_RETURN_IF_ERROR(CheckSignatures(graph, options.signatures));
   return Write(graph, options);
 } catch (const std::bad_alloc&) {
   return OutOfMemory("no memory to write the model");

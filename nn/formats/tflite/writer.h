@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "intaglio/fixedpoint/status.h"
+#include "intaglio/nn/formats/signature.h"
 #include "intaglio/nn/formats/tflite/custom_operator.h"
 #include "intaglio/nn/graph/graph.h"
 
@@ -15,15 +16,19 @@ namespace intaglio::nn {
 struct ExportOptions {
   // Your own operators that the graph may have.
   std::vector<CustomOperator> custom_operators = {};
+  // Names for the inputs and outputs of the graph.
+  std::vector<Signature> signatures = {};
 };
 
 // Returns the bytes of a file that reads back as the same graph: layers, shapes, types,
-// quantizations, constants, variables and the graphs of loops and branches. Tensors that no layer
-// uses, and labels, are left out. Layers keep their order. Variables that READ_VARIABLE and
-// ASSIGN_VARIABLE use become resources. If two of them have one name, one gets another name.
+// quantizations, constants, variables and the graphs of loops and branches. Tensors
+// that no layer uses, and labels, are left out. Layers keep their order. Variables that
+// READ_VARIABLE and ASSIGN_VARIABLE use become resources. If two of them have one name, one gets
+// another name.
 //
 // Refuses the following, and names the layer:
 //  - a graph that Validate refuses;
+//  - a signature of inputs or outputs that the graph does not have;
 //  - an operator that is neither the format's nor in the list, or that the list cannot write;
 //  - explicit padding other than none, because the format knows only SAME and VALID;
 //  - a variable that READ_VARIABLE or ASSIGN_VARIABLE uses and that another layer uses as it is;

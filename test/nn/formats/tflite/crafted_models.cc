@@ -69,6 +69,25 @@ flatbuffers::Offset<tflite::SubGraph> BuildSubGraph(Builder& b, const ModelSpec&
                                 b.CreateVector(spec.outputs), b.CreateVector(operators));
 }
 
+flatbuffers::Offset<flatbuffers::String> OptionalString(Builder& b,
+                                                        const std::optional<std::string>& text) {
+  return text ? b.CreateString(*text) : flatbuffers::Offset<flatbuffers::String>();
+}
+
+flatbuffers::Offset<tflite::SignatureDef> BuildSignature(Builder& b, const SignatureSpec& spec) {
+  const auto maps = [&](const auto& entries) {
+    std::vector<flatbuffers::Offset<tflite::TensorMap>> offsets;
+    for (const auto& [name, tensor] : entries) {
+      offsets.push_back(tflite::CreateTensorMap(b, OptionalString(b, name), tensor));
+    }
+    return b.CreateVector(offsets);
+  };
+  const auto inputs = maps(spec.inputs);
+  const auto outputs = maps(spec.outputs);
+  return tflite::CreateSignatureDef(b, inputs, outputs, OptionalString(b, spec.key), 0,
+                                    spec.subgraph);
+}
+
 template <class T, class... Arguments>
 Options Pack(tflite::BuiltinOptions type, flatbuffers::Offset<T> offset) {
   return {type, offset.Union()};
@@ -98,9 +117,13 @@ std::vector<uint8_t> Build(const ModelSpec& spec) {
   }
   std::vector<flatbuffers::Offset<tflite::SubGraph>> subgraphs;
   for (int i = 0; i < spec.subgraphs; ++i) subgraphs.push_back(BuildSubGraph(b, spec, buffer_of));
-  const auto model =
-      tflite::CreateModel(b, spec.version, b.CreateVector(codes), b.CreateVector(subgraphs),
-                          b.CreateString("crafted"), b.CreateVector(buffers));
+  std::vector<flatbuffers::Offset<tflite::SignatureDef>> signatures;
+  for (const SignatureSpec& signature : spec.signatures) {
+    signatures.push_back(BuildSignature(b, signature));
+  }
+  const auto model = tflite::CreateModel(
+      b, spec.version, b.CreateVector(codes), b.CreateVector(subgraphs), b.CreateString("crafted"),
+      b.CreateVector(buffers), 0, 0, OptionalVector(b, signatures));
   b.Finish(model, spec.identifier);
   return {b.GetBufferPointer(), b.GetBufferPointer() + b.GetSize()};
 }

@@ -49,6 +49,13 @@ struct BufferSpec {  // a buffer whose data lies outside of the FlatBuffer
   uint64_t size = 0;
 };
 
+struct SignatureSpec {
+  std::optional<std::string> key = "serving_default";
+  std::vector<std::pair<std::optional<std::string>, uint32_t>> inputs;  // a name and a tensor
+  std::vector<std::pair<std::optional<std::string>, uint32_t>> outputs;
+  uint32_t subgraph = 0;
+};
+
 struct ModelSpec {
   std::vector<TensorSpec> tensors;
   std::vector<OperatorSpec> operators;
@@ -59,6 +66,7 @@ struct ModelSpec {
   const char* identifier = "TFL3";
   int subgraphs = 1;              // 0: none; more: copies of the first
   bool deprecated_codes = false;  // operator codes in the old byte only
+  std::vector<SignatureSpec> signatures = {};
 };
 
 std::vector<uint8_t> Build(const ModelSpec& spec);
