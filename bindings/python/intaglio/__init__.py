@@ -12,6 +12,7 @@ from . import errors
 from ._core import Layer, Model, Packed, Tensor, gemm, pack
 from ._load import Limits, load
 from ._profile import LayerTime, Profile
+from ._signature import Signature
 from .errors import *  # noqa: F403
 from .errors import Error
 
@@ -25,6 +26,7 @@ __all__ = [
     "Model",
     "Packed",
     "Profile",
+    "Signature",
     "Tensor",
     "errors",
     "gemm",

@@ -69,7 +69,7 @@ class _NameError(Error, KeyError):
 
 
 class UnknownNameError(_NameError):
-    """The model has no input or output of this name."""
+    """The model has no input, output or signature of this name."""
 
 
 class MissingNameError(_NameError):

@@ -105,9 +105,11 @@ std::unique_ptr<Model> Load(nb::handle source, const std::string& name, const nb
   origin->format = nn::FormatOfBytes(origin->bytes);
   Result<nn::Graph> graph = InvalidArgument("");
   Result<nn::Model> model = InvalidArgument("");
+  nn::LoadOptions load = origin->load;
+  load.signatures = &origin->signatures;
   {
     const GilRelease release;
-    graph = nn::ImportGraph(origin->bytes, origin->owner, name, origin->format, origin->load);
+    graph = nn::ImportGraph(origin->bytes, origin->owner, name, origin->format, load);
     if (graph.ok()) model = nn::Model::Prepare(std::move(*graph), origin->prepare);
   }
   RaiseIfError(graph.status(), "LoadError");

@@ -46,6 +46,7 @@ struct Origin {
   nn::LoadOptions load;
   nn::PrepareOptions prepare;
   nanobind::object options;  // the arguments of load(), for pickle
+  std::vector<nn::Signature> signatures;
 };
 
 // All methods need the GIL. Those that read a file, prepare, or run release it meanwhile.

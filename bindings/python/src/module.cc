@@ -28,6 +28,21 @@ nb::tuple LayersOf(Model& model) {
   return nb::tuple(list);
 }
 
+// A key, and a dict of positions by name for inputs and for outputs.
+nb::list SignaturesOf(const Model& model) {
+  const auto positions = [](const std::vector<nn::Signature::Entry>& entries) {
+    nb::dict dict;
+    for (const nn::Signature::Entry& entry : entries) dict[entry.name.c_str()] = entry.position;
+    return dict;
+  };
+  nb::list list;
+  for (const nn::Signature& signature : model.origin().signatures) {
+    list.append(
+        nb::make_tuple(signature.key, positions(signature.inputs), positions(signature.outputs)));
+  }
+  return list;
+}
+
 int64_t CountMacs(Model& model) {
   return model.Inspect([](const nn::Model& prepared) {
     int64_t sum = 0;
@@ -127,6 +142,10 @@ constexpr const char* kResizeDoc =
 list in order, with None for them. If a shape does not fit, an error names the layer, and the model
 stays as it was. State starts anew. Models that share() made before keep their shapes.)";
 
+constexpr const char* kSignatureDoc =
+    R"(Returns the model as a function of the names of one signature: f(image=x) runs it and returns
+a dict of arrays. Without ``key``, the file's only signature.)";
+
 constexpr const char* kProfileDoc =
     R"(Runs the model ``runs`` times and says where the time goes: the result has one line for each
 layer. It prints as a table, is a picture in a notebook, and has plot() for Matplotlib. Without
@@ -143,6 +162,17 @@ void BindModel(nb::module_& module) {
       .def_prop_ro(
           "outputs", [](const Model& model) { return TupleOf(model, &Signature::outputs); },
           nb::sig("def outputs(self) -> tuple[Tensor, ...]"), "The outputs, in the model's order.")
+      .def_prop_ro(
+          "signatures",
+          [](nb::handle self) {
+            return nb::module_::import_("intaglio._signature").attr("names")(self);
+          },
+          nb::sig("def signatures(self) -> dict[str, dict[str, list[str]]]"),
+          "The signatures of a .tflite file: for each key a dict of the lists 'inputs' and "
+          "'outputs', which hold names.")
+      .def_prop_ro("_signatures", &SignaturesOf,
+                   nb::sig("def _signatures(self) -> list[tuple[str, dict[str, int], "
+                           "dict[str, int]]]"))
       .def_prop_ro("layers", &LayersOf, nb::sig("def layers(self) -> tuple[Layer, ...]"),
                    "The layers, in the order in which they run.")
       .def_prop_ro("macs", &CountMacs, "Multiply-accumulates of one run.")
@@ -183,6 +213,15 @@ void BindModel(nb::module_& module) {
       .def("share", &Model::Share,
            "Makes another model with the same weights and an arena and threads of its own, for "
            "another thread. Its state is fresh.")
+      .def(
+          "signature",
+          [](nb::handle self, nb::handle key) {
+            return nb::module_::import_("intaglio._signature").attr("find")(self, key);
+          },
+          nb::arg("key") = nb::none(),
+          nb::sig("def signature(self, key: str | None = None) -> "
+                  "intaglio._signature.Signature"),
+          kSignatureDoc)
       .def(
           "profile",
           [](nb::handle self, nb::handle inputs, int runs) {

@@ -45,7 +45,7 @@ def test_version_is_that_of_cmake():
 
 def test_everything_public_is_explained():
     things = [getattr(intaglio, name) for name in intaglio.__all__]
-    for kind in (intaglio.Model, intaglio.Tensor, intaglio.Layer, intaglio.Packed):
+    for kind in (intaglio.Model, intaglio.Tensor, intaglio.Layer, intaglio.Packed, intaglio.Signature):
         things += [getattr(kind, name) for name in dir(kind) if not name.startswith("_")]
     for thing in things:
         assert inspect.getdoc(thing), thing
@@ -79,6 +79,9 @@ with intaglio.load("net.tflite", threads=2) as model:
     worker: intaglio.Model = model.share()
     names: list[str] = [layer.name for layer in model.layers]
     macs: int = sum(layer.macs for layer in model.profile(runs=3).layers)
+    function: intaglio.Signature = model.signature("serving_default")
+    answers: dict[str, numpy.ndarray] = function(image=image)
+    inputs: list[str] = model.signatures["serving_default"]["inputs"]
     model.resize({"image": (1, 2, 3, 4)})
 packed: intaglio.Packed = intaglio.pack(image)
 product: numpy.ndarray = intaglio.gemm(image, packed, scale=0.5, out="int8")
