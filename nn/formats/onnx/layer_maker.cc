@@ -23,6 +23,11 @@ bool Same(const Quantization& a, const Quantization& b) {
   return a.scales == b.scales && a.zero_points == b.zero_points && a.axis == b.axis;
 }
 
+bool IsPermutation(Permutation order, size_t rank) {
+  std::sort(order.begin(), order.end());
+  return order.size() == rank && IsIdentity(order);
+}
+
 }  // namespace
 
 Tensor LayerMaker::At(TensorId id) const {
@@ -98,7 +103,10 @@ TensorId LayerMaker::Requantized(TensorId id, Quantization quantization) {
 
 TensorId LayerMaker::Transposed(TensorId id, std::vector<int> permutation) {
   if (IsIdentity(permutation)) return id;
-  if (KeepsOrder(permutation, ShapeOf(id)) && IsConstant(id)) {
+  const Shape shape = ShapeOf(id);
+  // Any other order is an error, which TRANSPOSE finds.
+  if (IsPermutation(permutation, shape.size()) && KeepsOrder(permutation, shape) &&
+      IsConstant(id)) {
     return AddTensor(Permuted(At(id), permutation));
   }
   return AddLike(Transpose{std::move(permutation)}, {id});
