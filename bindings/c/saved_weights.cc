@@ -75,7 +75,7 @@ Parts PartsOf(const Panels& panels) {
   return PartsOf(PanelBytes(panels), panels.sums.size(), panels.ranges.size());
 }
 
-// Of the head with a checksum of 0, and of what follows it.
+// The checksum of the head with 0 in its place, and of what follows it.
 uint64_t ChecksumOf(Head head, std::span<const uint8_t> bytes) {
   head.checksum = 0;
   const auto* first = reinterpret_cast<const uint8_t*>(&head);

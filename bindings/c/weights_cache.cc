@@ -26,7 +26,7 @@ uint64_t Add(uint64_t sum, const T* values, size_t count) {
   return Checksum({reinterpret_cast<const uint8_t*>(values), count * sizeof(T)}, sum);
 }
 
-// Of the numbers of a matrix, by whatever stride they lie apart.
+// Depends on the numbers of a matrix, but not on the stride by which they lie apart.
 uint64_t Digest(const it_matrix& matrix, const void* data, it_side side, uint64_t seed) {
   const ConstMatrix& view = matrix.view;
   const int32_t facts[] = {side,      static_cast<int32_t>(view.type),  view.rows,

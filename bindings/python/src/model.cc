@@ -52,7 +52,7 @@ std::string KnownNames(const std::vector<TensorInfo>& infos) {
   return names;
 }
 
-// Of any object; a lone surrogate is escaped.
+// The text of any object; a lone surrogate is escaped.
 std::string TextOf(nb::handle object) {
   return nb::cast<std::string>(
       nb::str(object).attr("encode")("utf-8", "backslashreplace").attr("decode")());

@@ -61,7 +61,7 @@ float MultiplyAdd(float x, float scale, float offset) {
 // How two real numbers become one.
 struct Combination {
   PairKind kind = PairKind::kAdd;
-  ScaledSum sum = {};  // kAddScaled; kMulScaled has scale_a and offset of it
+  ScaledSum sum = {};  // of kAddScaled; kMulScaled uses scale_a and offset
   Activation activation = Activation::kNone;
   decltype(WideRoutines::add_scaled) add_scaled = nullptr;
 

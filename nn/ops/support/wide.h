@@ -85,6 +85,7 @@ struct RowNormalizer {
   const float* bias = nullptr;
 };
 
+// The numbers of add_scaled.
 struct ScaledSum {
   float scale_a = 1;
   float scale_b = 1;

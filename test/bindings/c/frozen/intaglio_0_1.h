@@ -155,10 +155,10 @@ IT_API void it_matrix_destroy(it_matrix* matrix);
 IT_CHECKED it_status* it_matrix_set_shape(it_matrix* matrix, int32_t rows, int32_t cols);
 /* stride: from one row (column) to the next, in elements; 0: dense. */
 IT_CHECKED it_status* it_matrix_set_order(it_matrix* matrix, it_order order, int64_t stride);
-/* Of an operand: the number of its type that stands for the real number 0. */
+/* The number of an operand's type that stands for the real number 0. */
 IT_CHECKED it_status* it_matrix_set_zero_point(it_matrix* matrix, int32_t zero_point);
-/* Of a matrix that is packed: one for each row if it will be the left-hand side, for each column
- * if it will be the right-hand side. They are copied. count 0: zero_point holds for all. */
+/* A matrix that is packed may have one for each row if it will be the left-hand side, for each
+ * column if it will be the right-hand side. They are copied. count 0: zero_point holds for all. */
 IT_CHECKED it_status* it_matrix_set_channel_zero_points(it_matrix* matrix,
                                                         const int32_t* zero_points, size_t count);
 
@@ -246,7 +246,7 @@ enum {
   IT_FLOAT_HALF_EVEN = 2, /* ONNX: a product in float32, ties to even */
   IT_REAL64 = 3           /* LiteRT's fully connected operator: a product in float64 */
 };
-/* Of the setters that follow, the last one called holds. count is 1, or the number of channels.
+/* The last call of the setters that follow holds. count is 1, or the number of channels.
  * docs/numerics.md defines each rounding. */
 
 /* Real multipliers: finite, not negative. The two roundings of fixed point convert each to the
@@ -336,8 +336,8 @@ IT_CHECKED it_status* it_model_options_set_max_rounds(it_model_options* options,
 /* Another shape for an input than the file's. */
 IT_CHECKED it_status* it_model_options_set_input_shape(it_model_options* options, size_t input,
                                                        const int32_t* dims, size_t rank);
-/* Where the data files of an .onnx model lie that has any; null: nowhere. Of a model that is read
- * from a file, the default is that file's folder. */
+/* Where the data files of an .onnx model lie that has any; null: nowhere. The
+ * default is the folder of a model's file, if it is read from one. */
 IT_CHECKED it_status* it_model_options_set_data_folder(it_model_options* options,
                                                        const char* folder);
 
@@ -379,7 +379,7 @@ IT_API it_type it_tensor_type(const it_tensor* tensor);
 /* A scalar has rank 0. */
 IT_API size_t it_tensor_rank(const it_tensor* tensor);
 IT_API int32_t it_tensor_dim(const it_tensor* tensor, size_t index);
-/* Of a dense buffer, outermost dimension first. */
+/* The bytes of a dense buffer, outermost dimension first. */
 IT_API size_t it_tensor_bytes(const it_tensor* tensor);
 /* real = scale * (q - zero_point). 0 scales: not quantized. 1: for the whole tensor. More: scale i
  * is that of index i of dimension `axis`. There are as many zero points. */
@@ -475,7 +475,7 @@ IT_CHECKED it_status* it_session_resize(it_session* session);
 
 /* on: 1 measures the time of each layer in the runs that follow, 0 stops that. */
 IT_CHECKED it_status* it_session_set_profiling(it_session* session, int32_t on);
-/* Of the last run that was measured, in nanoseconds; 0 before one. */
+/* The time in the last run that was measured, in nanoseconds; 0 before one. */
 IT_API int64_t it_session_layer_nanoseconds(const it_session* session, size_t index);
 
 /* Runs the network on the inputs of it_session_set_input, from its first state, with every kernel
