@@ -366,6 +366,16 @@ TEST(RecurrentSequence, WeightsOfEightBits) {
   }
 }
 
+// The sums of x are so many that threads share their conversion to real numbers.
+TEST(RecurrentSequence, WeightsOfEightBitsByThreads) {
+  const Sequences s =
+      Make(Op(SequenceCell::kLstm, SequenceDirection::kBoth), 9, 8, 20, 150, kWithAll);
+  std::vector<Given> inputs = s.Inputs();
+  inputs[1] = Quantized(inputs[1]);
+  inputs[2] = Quantized(inputs[2]);
+  EXPECT_EQ(RunEverywhere(s, inputs).error, "");
+}
+
 TEST(RecurrentSequence, NoSteps) {
   for (const int steps : {0, 1}) {
     const Sequences s = Make(Op(SequenceCell::kLstm, SequenceDirection::kBoth), steps, 1 - steps, 3,
