@@ -3,7 +3,6 @@
 
 #include <map>
 #include <optional>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -52,8 +51,9 @@ Positions Pairs(const std::vector<Signature::Entry>& entries) {
 }
 
 struct Read {
-  explicit Read(std::span<const uint8_t> bytes)
-      : graph(ImportTflite(bytes, nullptr, "model", {.signatures = &signatures})) {}
+  explicit Read(std::vector<uint8_t> file)
+      : bytes(std::move(file)),
+        graph(ImportTflite(bytes, nullptr, "model", {.signatures = &signatures})) {}
   explicit Read(std::vector<SignatureSpec> specs, int subgraphs = 1)
       : Read(Build(std::move(specs), subgraphs)) {}
 
@@ -70,6 +70,7 @@ struct Read {
     return test::Build(spec);
   }
 
+  std::vector<uint8_t> bytes;  // the graph's constants lie here
   std::vector<Signature> signatures = {Signature{"of before", {}, {}}};
   Result<Graph> graph;
 };
