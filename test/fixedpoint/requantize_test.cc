@@ -175,7 +175,7 @@ TEST(Requantize, Real64OfMinusZeroIsZero) {
 
 TEST(Requantize, WideMultipliersBeyondTheLimitSaturateInt16) {
   for (int32_t exponent = 17; exponent <= 30; ++exponent) {
-    const QuantizedMultiplier limited = LimitedForWide({1 << 30, exponent});
+    const WideMultiplier limited = MakeWideMultiplier({1 << 30, exponent});
     EXPECT_EQ(RequantizeWide(0, limited), 0);
     EXPECT_GE(RequantizeWide(1, limited), 32767);
     EXPECT_LE(RequantizeWide(-1, limited), -32768);
@@ -195,7 +195,7 @@ TEST(Requantize, WideAgainstTheOracle) {
       for (const int64_t acc : accumulators) {
         // The terms of the quotient are doubled, because the divisor 2^(15 - exponent) may be one
         // half.
-        ASSERT_EQ(RequantizeWide(acc, {mantissa, exponent}),
+        ASSERT_EQ(RequantizeWide(acc, MakeWideMultiplier({mantissa, exponent})),
                   Saturate(TiesUp(2 * acc * reduced, PowerOfTwo(16 - exponent))))
             << acc << " * " << mantissa << " * 2^" << exponent - 31;
       }

@@ -13,7 +13,7 @@ namespace intaglio::nn {
 Result<PreparedLayer> PrepareBatchMatMul16(const LayerView& layer, const MatMulSizes& sizes,
                                            const Loops<3>& loops,
                                            const QuantizedMultiplier& scales) {
-  const QuantizedMultiplier multiplier = LimitedForWide(scales);
+  const WideMultiplier multiplier = MakeWideMultiplier(scales);
   if (sizes.depth > 1 << 16) {
     return layer.Unsupported("sums " + std::to_string(sizes.depth) + " products; at most 2^16");
   }

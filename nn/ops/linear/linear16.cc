@@ -8,7 +8,6 @@
 #include <variant>
 
 #include "intaglio/fixedpoint/requantize_real64.h"
-#include "intaglio/fixedpoint/requantize_wide.h"
 #include "intaglio/nn/ops/linear/operators.h"
 
 namespace intaglio::nn {
@@ -69,15 +68,13 @@ template <class Scale>
 struct Finisher {
   Scale scale;
   const int64_t* bias;
-  bool narrow;
   bool per_channel;
   Range clamp;
 
   int16_t operator()(int64_t sum, size_t channel) const {
     if (bias != nullptr) sum += bias[channel];
-    if (narrow) sum = static_cast<int32_t>(sum);
-    const int32_t scaled = scale(sum, per_channel ? channel : 0);
-    return static_cast<int16_t>(std::clamp(scaled, clamp.min, clamp.max));
+    const int64_t scaled = scale(sum, per_channel ? channel : 0);
+    return static_cast<int16_t>(std::clamp<int64_t>(scaled, clamp.min, clamp.max));
   }
 };
 
@@ -86,22 +83,25 @@ template <class Body>
 void WithFinisher(const Linear16& layer, const Body& body) {
   const auto run = [&](const auto& scale) {
     body(Finisher<std::decay_t<decltype(scale)>>{
-        scale, layer.bias.empty() ? nullptr : layer.bias.data(), layer.narrow(),
+        scale, layer.bias.empty() ? nullptr : layer.bias.data(),
         layer.linear.weight_scales.size() > 1, layer.linear.clamp});
   };
+  if (!layer.wide.empty()) {
+    return run(
+        [wide = layer.wide.data()](int64_t sum, size_t i) { return ScaleWide(sum, wide[i]); });
+  }
+  // A sum in int32 wraps around.
+  const bool narrow = layer.narrow();
   if (!layer.real.empty()) {
-    return run([real = layer.real.data()](int64_t sum, size_t i) {
-      return RequantizeReal64(sum, real[i]);
+    return run([narrow, real = layer.real.data()](int64_t sum, size_t i) {
+      return RequantizeReal64(narrow ? static_cast<int32_t>(sum) : sum, real[i]);
     });
   }
   const int32_t* const mantissa = layer.multipliers.mantissa.data();
   const int32_t* const exponent = layer.multipliers.exponent.data();
-  if (layer.narrow()) {
-    return run([=](int64_t sum, size_t i) {
-      return Requantize(static_cast<int32_t>(sum), {mantissa[i], exponent[i]});
-    });
-  }
-  run([=](int64_t sum, size_t i) { return RequantizeWide(sum, {mantissa[i], exponent[i]}); });
+  run([=](int64_t sum, size_t i) {
+    return Requantize(static_cast<int32_t>(sum), {mantissa[i], exponent[i]});
+  });
 }
 
 }  // namespace
@@ -149,11 +149,13 @@ Result<Linear16> CheckLinear16(const LayerView& layer, Activation activation, in
   INTAGLIO_RETURN_IF_ERROR(CheckScaling(layer, {Scaling::kDoubleRounding}));
   Result<Multipliers> multipliers = MakeMultipliers(layer, to.linear);
   if (!multipliers.ok()) return multipliers.status();
-  if (!to.narrow()) {
-    for (int32_t& exponent : multipliers->exponent)
-      exponent = LimitedForWide({0, exponent}).exponent;
+  if (to.narrow()) {
+    to.multipliers = std::move(*multipliers);
+    return to;
   }
-  to.multipliers = std::move(*multipliers);
+  for (size_t i = 0; i < multipliers->mantissa.size(); ++i) {
+    to.wide.push_back(MakeWideMultiplier({multipliers->mantissa[i], multipliers->exponent[i]}));
+  }
   return to;
 }
 

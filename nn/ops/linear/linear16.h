@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "intaglio/fixedpoint/requantize_wide.h"
 #include "intaglio/nn/ops/linear/linear.h"
 #include "intaglio/nn/routine/routine.h"
 #include "intaglio/pipeline/tile.h"
@@ -18,11 +19,10 @@ struct Linear16 {
   LinearLayer linear;         // without its bias
   std::vector<int64_t> bias;  // one per channel, or empty
   Type bias_type = Type::kInt64;
-  // Either `multipliers` or `real` is set, with one value or one per channel. `multipliers`
-  // requantizes a sum in int32 with two roundings, and a sum in int64 as RequantizeWide says.
-  Multipliers multipliers;
-  // Requantizes any sum by RequantizeReal64.
-  std::vector<double> real;
+  // One of these is set, with one value or one per channel.
+  Multipliers multipliers;           // requantize a sum in int32, with two roundings
+  std::vector<WideMultiplier> wide;  // a sum in int64
+  std::vector<double> real;          // any sum, by RequantizeReal64
 
   int channels = 0;
 

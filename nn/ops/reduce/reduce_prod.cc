@@ -47,7 +47,7 @@ class ProdRoutine final : public Routine {
   size_t count = 0;
   int32_t input_zero_point = 0;
   int32_t output_zero_point = 0;
-  QuantizedMultiplier multiplier;
+  WideMultiplier multiplier;
 };
 
 }  // namespace
@@ -79,7 +79,7 @@ Result<PreparedLayer> PrepareQuantizedProd(const LayerView& layer, const LayerOp
         routine->count = *scratch / sizeof(int64_t);
         routine->input_zero_point = q->input.zero_point;
         routine->output_zero_point = q->output.zero_point;
-        routine->multiplier = LimitedForWide(*multiplier);
+        routine->multiplier = MakeWideMultiplier(*multiplier);
         return routine;
       });
   return prepared;
