@@ -2,7 +2,7 @@
 
     venv/bin/python bench/models --runner build/release/bench/model_runner --out models.json \
         [--models FOLDER] [--float] [--real] [--onnx] [--onnx-models FOLDER] \
-        [--threads 1,2] [--filter TEXT] [--seconds 0.3] [--rounds 5] [--cpu_time]
+        [--threads 1,2] [--filter TEXT] [--batch 1] [--seconds 0.3] [--rounds 5] [--cpu_time]
 
 As .tflite files beside LiteRT and ONNX Runtime: the networks of networks.py with random weights, and the
 files under FOLDER whose inputs are quantized; those of a single operator are summed up apart. With --real
@@ -25,6 +25,7 @@ from datetime import datetime, timezone
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from network import Network
 from turns import measure
 
 
@@ -109,6 +110,8 @@ def main():
     parser.add_argument("--onnx-models", type=Path, help="a folder of .onnx files, alone or with --onnx")
     parser.add_argument("--threads", default="1,2")
     parser.add_argument("--filter", default="", help="only models with this text in their names, as they are printed, or paths")
+    parser.add_argument("--batch", type=int, default=1,
+                        help="images that a run of the networks that are made here takes")
     parser.add_argument("--seconds", type=float, default=0.3, help="of a turn")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--starts", type=int, default=3,
@@ -129,6 +132,7 @@ def main():
     of_onnx = options.onnx or options.onnx_models is not None
     if of_onnx and (options.models is not None or options.float or options.real):
         parser.error("--models, --float and --real are about .tflite files, not .onnx")
+    Network.batch = options.batch
     side = importlib.import_module("onnx_cases" if of_onnx else "tflite_cases")
     counts = [int(t) for t in options.threads.split(",")]
     rows = []

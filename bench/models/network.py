@@ -41,10 +41,12 @@ class Layer:
 
 
 class Network:
+    batch = 1    # images that a run takes
+
     def __init__(self, name, side):
         self.name, self.layers = name, []
         self.rng = np.random.default_rng(zlib.crc32(name.encode()))
-        self.input = Value("input", (1, side, side, 3), 2 / 255, 0)
+        self.input = Value("input", (self.batch, side, side, 3), 2 / 255, 0)
 
     def _value(self, shape, activation):
         linear = activation in ("none", "hard_swish")
@@ -74,27 +76,27 @@ class Network:
         kernel = (kernel, kernel) if isinstance(kernel, int) else kernel
         depth = kernel[0] * kernel[1] * x.shape[3]
         weights = self._weights((outputs, *kernel, x.shape[3]), 0, depth, x)
-        out = self._value((1, *self._window(x, kernel, stride, padding), outputs), act)
+        out = self._value((x.shape[0], *self._window(x, kernel, stride, padding), outputs), act)
         return self._add("conv", [x], out, weights, stride=stride, padding=padding, act=act)
 
     def depthwise(self, x, kernel=3, stride=1, act="relu"):
         channels = x.shape[3]
         weights = self._weights((1, kernel, kernel, channels), 3, kernel * kernel, x)
-        out = self._value((1, *self._window(x, (kernel, kernel), stride, "same"), channels), act)
+        out = self._value((x.shape[0], *self._window(x, (kernel, kernel), stride, "same"), channels), act)
         return self._add("depthwise", [x], out, weights, stride=stride, padding="same", act=act)
 
     def dense(self, x, outputs, act="none"):
-        depth = int(np.prod(x.shape))
+        depth = int(np.prod(x.shape[1:]))
         weights = self._weights((outputs, depth), 0, depth, x)
-        return self._add("dense", [x], self._value((1, outputs), act), weights, act=act)
+        return self._add("dense", [x], self._value((x.shape[0], outputs), act), weights, act=act)
 
     def pool(self, kind, x, kernel, stride, padding="same"):
-        shape = (1, *self._window(x, (kernel, kernel), stride, padding), x.shape[3])
+        shape = (x.shape[0], *self._window(x, (kernel, kernel), stride, padding), x.shape[3])
         out = Value(f"t{len(self.layers)}", shape, x.scale, x.zero)
         return self._add(kind, [x], out, kernel=kernel, stride=stride, padding=padding)
 
     def mean(self, x):
-        out = Value(f"t{len(self.layers)}", (1, 1, 1, x.shape[3]), x.scale, x.zero)
+        out = Value(f"t{len(self.layers)}", (x.shape[0], 1, 1, x.shape[3]), x.scale, x.zero)
         return self._add("mean", [x], out)
 
     def add(self, a, b, act="none"):

@@ -1,4 +1,4 @@
-"""The layers of well-known networks, batch 1."""
+"""The layers of well-known networks."""
 
 from network import Network
 
@@ -112,7 +112,19 @@ def inception_v3():
     return n
 
 
+def vgg_16():
+    n = Network("vgg_16_224", 224)
+    x = n.input
+    for outputs, repeats in ((64, 2), (128, 2), (256, 3), (512, 3), (512, 3)):
+        for _ in range(repeats):
+            x = n.conv(x, outputs, 3)
+        x = n.pool("max_pool", x, 2, 2)
+    x = n.dense(n.dense(x, 4096, "relu"), 4096, "relu")
+    n.softmax(n.dense(x, 1000))
+    return n
+
+
 # All networks, by their names.
 ALL = {"mobilenet_v1_224": mobilenet_v1, "mobilenet_v2_224": mobilenet_v2,
        "mobilenet_v3_large_224": mobilenet_v3_large, "resnet_50_224": resnet_50,
-       "inception_v3_299": inception_v3}
+       "inception_v3_299": inception_v3, "vgg_16_224": vgg_16}

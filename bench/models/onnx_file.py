@@ -71,8 +71,11 @@ class Writer:
 
     @staticmethod
     def in_order(layer, data):
-        order = {"conv": (0, 3, 1, 2), "depthwise": (3, 0, 1, 2)}.get(layer.kind, (0, 1))
-        return np.transpose(data, order)
+        if layer.kind == "dense":
+            shape = layer.inputs[0].shape
+            return (data.reshape(-1, *shape[1:]).transpose(0, 3, 1, 2).reshape(data.shape)
+                    if len(shape) == 4 else data)
+        return np.transpose(data, {"conv": (0, 3, 1, 2), "depthwise": (3, 0, 1, 2)}[layer.kind])
 
     def weights(self, layer):
         w, name = layer.weights, layer.output.name
