@@ -75,6 +75,7 @@ done
 root ops graph ops/builder.h ops/operators.h $(printf 'ops/%s/operators.h ' "${families[@]}")
 wing passes graph routine ops passes
 wing runtime files graph routine ops passes runtime
+wing tune files graph routine ops passes runtime tune
 for format in tflite onnx; do
   wing "formats/$format" files graph routine ops passes formats/signature.h formats/survey_row.h "formats/$format"
 done

@@ -1,0 +1,438 @@
+#include "intaglio/nn/tune/select.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <functional>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <set>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "intaglio/test/nn/tune/random_problems.h"
+
+namespace intaglio::nn::tune {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+// The definition: tries all combinations of options, and adds up what each comes to.
+class BruteForce {
+ public:
+  explicit BruteForce(const Problem& problem) : problem_(problem) {
+    for (const Adapter& adapter : problem.adapters) {
+      adapters_[{adapter.tensor, adapter.from, adapter.to}] = adapter.nanoseconds;
+    }
+    writer_.assign(static_cast<size_t>(problem.tensors), -1);
+    fixed_.assign(static_cast<size_t>(problem.tensors), -1);
+    for (size_t i = 0; i < problem.layers.size(); ++i) {
+      for (const int t : problem.layers[i].writes) {
+        writer_[static_cast<size_t>(t)] = static_cast<int>(i);
+      }
+    }
+    for (const End& end : problem.inputs) fixed_[static_cast<size_t>(end.tensor)] = end.schema;
+  }
+
+  // Infinity where an adapter is missing.
+  double TimeOf(const std::vector<int>& options) const {
+    double time = 0;
+    std::set<std::pair<int, int>> copies;
+    const auto read = [&](int tensor, int schema) {
+      const int writer = writer_[static_cast<size_t>(tensor)];
+      const int from = writer < 0 ? fixed_[static_cast<size_t>(tensor)]
+                                  : OptionOf(static_cast<size_t>(writer), options).schema;
+      if (from == schema || !copies.insert({tensor, schema}).second) return;
+      const auto adapter = adapters_.find({tensor, from, schema});
+      time += adapter == adapters_.end() ? kInfinity : adapter->second;
+    };
+    for (size_t i = 0; i < options.size(); ++i) {
+      time += OptionOf(i, options).nanoseconds;
+      for (const int t : problem_.layers[i].reads) read(t, OptionOf(i, options).schema);
+    }
+    for (const End& end : problem_.outputs) read(end.tensor, end.schema);
+    return time;
+  }
+
+  int64_t BytesOf(const std::vector<int>& options) const {
+    int64_t bytes = 0;
+    for (size_t i = 0; i < options.size(); ++i) bytes += OptionOf(i, options).bytes;
+    return bytes;
+  }
+
+  void ForEach(const std::function<void(const std::vector<int>&)>& visit) const {
+    std::vector<int> options(problem_.layers.size(), 0);
+    size_t i = 0;
+    while (i < options.size() || options.empty()) {
+      visit(options);
+      for (i = 0; i < options.size(); ++i) {
+        if (++options[i] < static_cast<int>(problem_.layers[i].options.size())) break;
+        options[i] = 0;
+      }
+      if (options.empty()) break;
+    }
+  }
+
+  // The least time, and the least sum of indices of options that have it.
+  std::pair<double, int> Fastest() const {
+    std::pair<double, int> best = {kInfinity, 0};
+    ForEach([&](const std::vector<int>& options) {
+      best = std::min(best, {TimeOf(options), std::accumulate(options.begin(), options.end(), 0)});
+    });
+    return best;
+  }
+
+  // All pairs of time and bytes that no other one beats, the fastest first.
+  std::vector<std::pair<double, int64_t>> Front() const {
+    std::map<double, int64_t> smallest;
+    ForEach([&](const std::vector<int>& options) {
+      const double time = TimeOf(options);
+      const auto [place, is_new] = smallest.insert({time, BytesOf(options)});
+      if (!is_new) place->second = std::min(place->second, BytesOf(options));
+    });
+    std::vector<std::pair<double, int64_t>> front;
+    for (const auto& point : smallest) {
+      if (std::isinf(point.first)) continue;
+      if (front.empty() || point.second < front.back().second) front.push_back(point);
+    }
+    return front;
+  }
+
+ private:
+  const Option& OptionOf(size_t layer, const std::vector<int>& options) const {
+    return problem_.layers[layer].options[static_cast<size_t>(options[layer])];
+  }
+
+  const Problem& problem_;
+  std::map<std::tuple<int, int, int>, double> adapters_;
+  std::vector<int> writer_, fixed_;
+};
+
+// True if the problem has a solution.
+bool ExpectFastest(const Problem& problem) {
+  const BruteForce truth(problem);
+  const auto [time, rank] = truth.Fastest();
+  const Result<Selection> selected = Select(problem);
+  if (std::isinf(time)) {
+    EXPECT_FALSE(selected.ok());
+    EXPECT_EQ(selected.status().code(), StatusCode::kUnsupported);
+    return false;
+  }
+  EXPECT_TRUE(selected.ok()) << selected.status().message();
+  if (!selected.ok()) return false;
+  EXPECT_EQ(selected->nanoseconds, time);
+  EXPECT_EQ(truth.TimeOf(selected->options), time);
+  EXPECT_EQ(truth.BytesOf(selected->options), selected->bytes);
+  EXPECT_EQ(std::accumulate(selected->options.begin(), selected->options.end(), 0), rank);
+  return true;
+}
+
+// Compares lists of trade-offs. True if the problem has a solution.
+bool ExpectTradeoffs(const Problem& problem, const SelectLimits& limits) {
+  const BruteForce truth(problem);
+  const auto front = truth.Front();
+  const Result<Tradeoffs> found = SelectTradeoffs(problem, limits);
+  EXPECT_EQ(found.ok(), !front.empty());
+  if (!found.ok() || front.empty()) return false;
+  const std::vector<Selection>& selections = found->selections;
+  for (const Selection& selection : selections) {
+    EXPECT_EQ(truth.TimeOf(selection.options), selection.nanoseconds);
+    EXPECT_EQ(truth.BytesOf(selection.options), selection.bytes);
+  }
+  EXPECT_EQ(selections.front().nanoseconds, front.front().first);
+  EXPECT_EQ(selections.front().bytes, front.front().second);
+  EXPECT_EQ(selections.back().nanoseconds, front.back().first);
+  EXPECT_EQ(selections.back().bytes, front.back().second);
+  for (const auto& [time, bytes] : front) {
+    const Result<Selection> within = FastestWithin(*found, bytes);
+    EXPECT_TRUE(within.ok());
+    if (!within.ok()) continue;
+    EXPECT_LE(within->bytes, bytes);
+    EXPECT_LE(within->nanoseconds, time + found->loss_nanoseconds);
+  }
+  if (found->loss_nanoseconds == 0) {
+    EXPECT_EQ(selections.size(), front.size());
+  }
+  return true;
+}
+
+Numbers RandomNumbers(int round) {
+  Numbers numbers;
+  numbers.schemas = 1 + round % 4;
+  numbers.most_options = 2 + round / 4 % 4;
+  numbers.most_combinations = round % 500 == 499 ? 100'000 : 1'500;
+  numbers.most_time = round % 3 == 0 ? 4 : 1000;
+  numbers.most_adapter_time = round % 5 == 0 ? 3 : 600;
+  numbers.percent_impossible = round % 7 < 4 ? 0 : round % 7 * 4;
+  return numbers;
+}
+
+TEST(Select, FindsTheFastestOfAllCombinations) {
+  int possible = 0;
+  for (int round = 0; round < 12'000; ++round) {
+    SCOPED_TRACE(round);
+    const unsigned seed = static_cast<unsigned>(round);
+    const Numbers numbers = RandomNumbers(round);
+    possible += ExpectFastest(round % 2 == 0 ? RandomGraph(seed, 10, numbers)
+                                             : NestedBranches(seed, 10, numbers));
+    if (HasFailure()) return;
+  }
+  EXPECT_GT(possible, 9'000);
+  EXPECT_LT(possible, 12'000);
+}
+
+TEST(Select, BranchesMayMeetInAnyOrder) {
+  for (unsigned seed = 0; seed < 1'000; ++seed) {
+    SCOPED_TRACE(seed);
+    Numbers numbers = RandomNumbers(static_cast<int>(seed));
+    numbers.schemas = 2 + static_cast<int>(seed % 3);
+    ExpectFastest(UnequalConstraints(seed, numbers));
+    if (HasFailure()) return;
+  }
+}
+
+TEST(Select, TradeoffsAreThoseOfAllCombinations) {
+  int possible = 0;
+  int thinned = 0;
+  for (int round = 0; round < 2'000; ++round) {
+    SCOPED_TRACE(round);
+    const unsigned seed = static_cast<unsigned>(round);
+    Numbers numbers = RandomNumbers(round);
+    numbers.most_bytes = round % 2 == 0 ? 5 : 1000;
+    const Problem problem =
+        round % 4 < 2 ? RandomGraph(seed, 8, numbers) : NestedBranches(seed, 8, numbers);
+    possible += ExpectTradeoffs(problem, {.max_front = 4096});
+    const SelectLimits few = {.max_front = 2 + seed % 5};
+    if (ExpectTradeoffs(problem, few))
+      thinned += SelectTradeoffs(problem, few)->loss_nanoseconds > 0;
+    if (HasFailure()) return;
+  }
+  EXPECT_GT(possible, 1'500);
+  EXPECT_GT(thinned, 300);
+}
+
+// Two layers, each with a fast option of schema 1, read a tensor of schema 0.
+Problem TwoReaders(double fast, double slow, double adapter) {
+  Problem problem;
+  problem.tensors = 3;
+  for (const int written : {1, 2}) {
+    problem.layers.push_back({{{0, slow, 0}, {1, fast, 0}}, {0}, {written}});
+  }
+  problem.inputs = {{0, 0}};
+  problem.adapters = {{0, 0, 1, adapter}};
+  return problem;
+}
+
+TEST(Select, ReadersShareACopy) {
+  // For each layer alone, the copy would not pay.
+  const Result<Selection> selected = Select(TwoReaders(10, 16, 10));
+  ASSERT_TRUE(selected.ok());
+  EXPECT_EQ(selected->options, (std::vector<int>{1, 1}));
+  EXPECT_EQ(selected->nanoseconds, 30);
+  ASSERT_EQ(selected->copies.size(), 1u);
+  EXPECT_EQ(selected->copies[0].tensor, 0);
+  EXPECT_EQ(selected->copies[0].from, 0);
+  EXPECT_EQ(selected->copies[0].to, 1);
+}
+
+TEST(Select, TiesGoToTheDefaults) {
+  const Result<Selection> selected = Select(TwoReaders(10, 15, 10));
+  ASSERT_TRUE(selected.ok());
+  EXPECT_EQ(selected->options, (std::vector<int>{0, 0}));
+  EXPECT_TRUE(selected->copies.empty());
+  Problem equal = TwoReaders(7, 7, 0);
+  for (Problem::Layer& layer : equal.layers) layer.options.insert(layer.options.begin(), {1, 7, 9});
+  EXPECT_EQ(Select(equal)->options, (std::vector<int>{0, 0}));
+}
+
+TEST(Select, SmallNetworks) {
+  EXPECT_EQ(Select({})->nanoseconds, 0);
+  Problem problem;  // an input that is an output in two schemas, and a tensor that nobody knows
+  problem.tensors = 2;
+  problem.inputs = {{1, 0}};
+  problem.outputs = {{1, 0}, {1, 1}, {1, 1}};
+  problem.adapters = {{1, 0, 1, 5}};
+  EXPECT_EQ(Select(problem)->nanoseconds, 5);
+  EXPECT_EQ(Select(problem)->copies.size(), 1u);
+}
+
+TEST(Select, FractionsOfNanosecondsAdd) {
+  Problem problem;
+  for (int i = 0; i < 1000; ++i) problem.layers.push_back({{{0, 0.125, 0}}, {}, {}});
+  EXPECT_EQ(Select(problem)->nanoseconds, 125);
+}
+
+TEST(Select, FastestWithinALimit) {
+  const Tradeoffs tradeoffs = {{{{0}, {}, 10, 300}, {{1}, {}, 20, 200}, {{2}, {}, 30, 100}}, 0};
+  EXPECT_EQ(FastestWithin(tradeoffs, 1000)->nanoseconds, 10);
+  EXPECT_EQ(FastestWithin(tradeoffs, 300)->nanoseconds, 10);
+  EXPECT_EQ(FastestWithin(tradeoffs, 299)->nanoseconds, 20);
+  EXPECT_EQ(FastestWithin(tradeoffs, 100)->nanoseconds, 30);
+  EXPECT_EQ(FastestWithin(tradeoffs, 99).status().message(),
+            "no selection keeps within 99 bytes: the smallest one needs 100");
+}
+
+TEST(Select, EvaluatesGivenOptions) {
+  const Problem problem = TwoReaders(10, 16, 10);
+  EXPECT_EQ(Evaluate(problem, {0, 0})->nanoseconds, 32);
+  EXPECT_EQ(Evaluate(problem, {0, 1})->nanoseconds, 36);
+  EXPECT_EQ(Evaluate(problem, {0}).status().message(), "1 options are given for 2 layers");
+  EXPECT_EQ(Evaluate(problem, {0, 2}).status().message(), "layer 1 has no option 2");
+  EXPECT_EQ(Evaluate(problem, {-1, 0}).status().message(), "layer 0 has no option -1");
+  EXPECT_EQ(Evaluate(TwoReaders(10, 16, kInfinity), {0, 1}).status().message(),
+            "no adapter converts tensor 0 from schema 0 to schema 1");
+}
+
+using Change = std::function<void(Problem&)>;
+
+Status StatusOf(const Change& change) {
+  Problem problem = TwoReaders(10, 16, 10);
+  change(problem);
+  const Status status = Select(problem).status();
+  EXPECT_EQ(SelectTradeoffs(problem).status().message(), status.message());
+  return status;
+}
+
+TEST(Select, RefusesProblemsThatAreWrong) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const std::pair<Change, const char*> cases[] = {
+      {[](Problem& p) { p.tensors = -1; }, "the problem has -1 tensors"},
+      {[](Problem& p) { p.layers[1].options.clear(); }, "layer 1 has no options"},
+      {[](Problem& p) { p.layers[1].options[1].nanoseconds = -1; },
+       "layer 1, option 1 takes -1.000000 ns"},
+      {[=](Problem& p) { p.layers[1].options[1].nanoseconds = nan; },
+       "layer 1, option 1 takes NaN ns"},
+      {[](Problem& p) { p.layers[0].options[0].nanoseconds = kInfinity; },
+       "layer 0, option 0 takes infinity ns"},
+      {[](Problem& p) { p.layers[0].options[0].bytes = -5; }, "layer 0, option 0 keeps -5 bytes"},
+      {[](Problem& p) { p.layers[0].options[0].schema = -2; },
+       "layer 0, option 0 has the schema -2, which is negative"},
+      {[](Problem& p) { p.layers[0].reads = {3}; }, "layer 0 names the unknown tensor 3"},
+      {[](Problem& p) { p.layers[0].writes = {-1}; }, "layer 0 names the unknown tensor -1"},
+      {[](Problem& p) {
+         p.outputs = {{7, 0}};
+       },
+       "output 0 names the unknown tensor 7"},
+      {[](Problem& p) { p.inputs[0].schema = -1; }, "input 0 has the schema -1, which is negative"},
+      {[](Problem& p) { p.inputs.clear(); },
+       "tensor 0, which layer 0 reads, is neither an input nor written by a layer"},
+      {[](Problem& p) { p.layers[1].writes = {1}; },
+       "tensor 1 is written by both layer 0 and layer 1"},
+      {[](Problem& p) {
+         p.inputs.push_back({2, 0});
+       },
+       "tensor 2 is written by both layer 1 and input 1"},
+      {[](Problem& p) { p.layers[0].reads = {1}; },
+       "layer 0 is part of a cycle, or reads what one writes"},
+      {[](Problem& p) {
+         p.layers[0].reads = {2}, p.layers[1].reads = {0, 1};
+       },
+       "layer 0 is part of a cycle, or reads what one writes"},
+      {[](Problem& p) { p.adapters[0].tensor = 9; }, "adapter 0 converts the unknown tensor 9"},
+      {[](Problem& p) { p.adapters[0].nanoseconds = -0.5; }, "adapter 0 takes -0.500000 ns"},
+      {[=](Problem& p) { p.adapters[0].nanoseconds = nan; }, "adapter 0 takes NaN ns"},
+      {[](Problem& p) { p.adapters[0].to = -1; }, "adapter 0 has the schema -1, which is negative"},
+      {[](Problem& p) { p.adapters[0].to = 0; },
+       "adapter 0 converts tensor 0 from a schema to the same one"},
+      {[](Problem& p) {
+         p.adapters.push_back({0, 0, 1, 2});
+       },
+       "adapter 1 converts tensor 0 between the same schemas as one before it"},
+      {[](Problem& p) { p.adapters[0].nanoseconds = 1e300; },
+       "the times of all options and adapters come to 2^50 ns or more"},
+      {[](Problem& p) { p.layers[0].options[1].nanoseconds = 2e15; },
+       "the times of all options and adapters come to 2^50 ns or more"},
+      {[](Problem& p) { p.layers[0].options[1].bytes = int64_t{1} << 62; },
+       "the bytes of all options come to 2^62 or more"},
+  };
+  for (const auto& [change, message] : cases) {
+    const Status status = StatusOf(change);
+    EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
+    EXPECT_EQ(status.message(), message);
+  }
+  EXPECT_EQ(SelectTradeoffs({}, {.max_front = 1}).status().message(),
+            "SelectLimits::max_front is 1, not from 2 to 4096");
+}
+
+TEST(Select, SaysThatNoSelectionIsPossible) {
+  Status status = StatusOf([](Problem& p) { p.inputs[0].schema = 2; });
+  EXPECT_EQ(status.code(), StatusCode::kUnsupported);
+  EXPECT_EQ(status.message(),
+            "no adapter converts tensor 0 from any schema of input 0 to any schema of layer 0");
+  // Each pair of neighbours fits, but not the whole: layer 0 ends in schema 1 or 2, and layer 1
+  // gets along with schema 1, and the output with schema 2.
+  status = StatusOf([](Problem& p) {
+    p.layers[0] = {{{1, 1, 0}, {2, 1, 0}}, {}, {1}};
+    p.layers[1] = {{{1, 1, 0}, {3, 1, 0}}, {1}, {2}};
+    p.outputs = {{1, 2}};
+    p.adapters = {{1, 1, 3, 1}};
+  });
+  EXPECT_EQ(status.code(), StatusCode::kUnsupported);
+  EXPECT_EQ(status.message(),
+            "no selection is possible: whatever options are taken, an adapter is missing");
+}
+
+TEST(Select, LimitsItsMemory) {
+  const Numbers numbers = {.schemas = 4, .most_options = 8};
+  Status status = Select(Tangle(1, 80, numbers)).status();
+  EXPECT_EQ(status.code(), StatusCode::kOutOfMemory);
+  EXPECT_NE(
+      status.message().find("entries or more, but 4194304 are allowed (SelectLimits::max_points)"),
+      std::string::npos)
+      << status.message();
+  EXPECT_EQ(SelectTradeoffs(ResNet(1, numbers), {.max_points = 20'000}).status().code(),
+            StatusCode::kOutOfMemory);
+  EXPECT_EQ(Select(ResNet(1, numbers), {.max_points = 100}).status().code(),
+            StatusCode::kOutOfMemory);
+  EXPECT_TRUE(Select(ResNet(1, numbers)).ok());
+}
+
+// A selection that no change of one layer improves, and that is the first of the trade-offs.
+void ExpectPlausible(const char* name, const Problem& problem) {
+  SCOPED_TRACE(name);
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point start = Clock::now();
+  const Result<Selection> selected = Select(problem);
+  const Clock::time_point middle = Clock::now();
+  const Result<Tradeoffs> tradeoffs = SelectTradeoffs(problem);
+  const Clock::time_point end = Clock::now();
+  ASSERT_TRUE(selected.ok()) << selected.status().message();
+  ASSERT_TRUE(tradeoffs.ok()) << tradeoffs.status().message();
+  const auto milliseconds = [](Clock::duration time) {
+    return std::chrono::duration<double, std::milli>(time).count();
+  };
+  std::printf("%s: %zu layers; selection %.1f ms; %zu trade-offs %.1f ms, loss at most %.1f %%\n",
+              name, problem.layers.size(), milliseconds(middle - start),
+              tradeoffs->selections.size(), milliseconds(end - middle),
+              100 * tradeoffs->loss_nanoseconds / selected->nanoseconds);
+  EXPECT_EQ(tradeoffs->selections[0].nanoseconds, selected->nanoseconds);
+  const BruteForce truth(problem);
+  EXPECT_EQ(truth.TimeOf(selected->options), selected->nanoseconds);
+  for (size_t i = 0; i < problem.layers.size(); ++i) {
+    std::vector<int> changed = selected->options;
+    for (size_t k = 0; k < problem.layers[i].options.size(); ++k) {
+      changed[i] = static_cast<int>(k);
+      EXPECT_GE(truth.TimeOf(changed), selected->nanoseconds);
+    }
+  }
+}
+
+TEST(Select, WholeNetworks) {
+  for (const int schemas : {2, 4}) {
+    const Numbers numbers = {.schemas = schemas, .most_options = 12};
+    const unsigned seed = static_cast<unsigned>(schemas);
+    ExpectPlausible("ResNet-152", ResNet(seed, numbers));
+    ExpectPlausible("Inception", Inception(seed, numbers));
+    ExpectPlausible("DenseNet-201", DenseNet(seed, true, numbers));
+    ExpectPlausible("DenseNet-201, as in PyTorch", DenseNet(seed, false, numbers));
+  }
+}
+
+}  // namespace
+}  // namespace intaglio::nn::tune
