@@ -18,6 +18,7 @@
 namespace intaglio {
 
 class PackedDepthwise;  // gemm/depthwise.h
+class PackedWinograd;   // gemm/winograd.h
 struct BindTarget;      // gemm/plan/bound_storage.h
 
 struct BindOptions {
@@ -52,7 +53,12 @@ class BoundPipeline {
                                     const StandardPipeline& pipeline, Type operand_type,
                                     int32_t operand_zero_point, const BindOptions& options = {});
 
-  // Either binding with a Pipeline of stages, of which a copy is kept. It also refuses stages that
+  // For convolutions of such an operand with `filters`, which refuse kReal64.
+  static Result<BoundPipeline> Bind(const PackedWinograd& filters, const StandardPipeline& pipeline,
+                                    Type operand_type, int32_t operand_zero_point,
+                                    const BindOptions& options = {});
+
+  // Any of these with a Pipeline of stages, of which a copy is kept. It also refuses stages that
   // do not form the standard pipeline; Gemm, GemmPlan and Depthwise take these as they are.
   template <class Constant, class... Stages>
   static Result<BoundPipeline> Bind(const Constant& matrix_or_filters,

@@ -18,6 +18,7 @@
 //   band          neighbouring lines of a depthwise convolution's output
 //   line          elsewhere: a run of adjacent bytes, which element-wise routines take
 //   lookup        a function of bytes as a table of 256
+//   frequency     one of the 36 numbers of a transformed tile of pixels (winograd_args.h)
 //   edge          a panel of fewer channels than its width, or rows fewer than a tile's
 #ifndef INTAGLIO_KERNELS_KERNEL_H_
 #define INTAGLIO_KERNELS_KERNEL_H_
@@ -34,7 +35,8 @@
 
 namespace intaglio {
 
-struct DepthwiseArgs;  // kernels/depthwise/depthwise_args.h
+struct DepthwiseArgs;     // kernels/depthwise/depthwise_args.h
+struct WinogradRoutines;  // kernels/winograd/winograd_args.h
 
 // The size of a product, as what it takes depends on.
 struct ProductSize {
@@ -87,6 +89,8 @@ struct KernelFacts {
   const LineRoutines* lines = nullptr;
   const LookupRoutines* lookups = nullptr;
   uint32_t lookups_need = 0;  // CpuFeature bits, beside `needs`
+  // 3x3 convolutions by Winograd's algorithm, of rows that serve all operands; or null.
+  const WinogradRoutines* winograd = nullptr;
 };
 
 // A row of the kernel table: what its file states, and what follows from its vocabulary.

@@ -9,6 +9,7 @@
 #include "intaglio/gemm/depthwise.h"
 #include "intaglio/gemm/gemm.h"
 #include "intaglio/gemm/plan/dispatch.h"
+#include "intaglio/gemm/winograd.h"
 
 namespace intaglio::bench {
 namespace {
@@ -184,15 +185,37 @@ std::vector<OpCase> LineCases() {
           LineCase<kMultiplyDefined>("multiply, by its definition", data, multiply(product))};
 }
 
+namespace {
+
+// The same convolution by Winograd's algorithm, where the best kernel has it. It takes fewer
+// multiplications than the bound counts.
+void AddWinograd(const std::shared_ptr<Layer>& layer, const ConstMatrix& filters, Context& context,
+                 std::vector<OpCase>& cases) {
+  if (WhyNotWinograd(layer->view(), filters, {}) != nullptr) return;
+  OpCase made = Common("winograd", layer);
+  made.loop = PeakOfBestKernel();
+  const auto packed = PackedWinograd::Pack(filters);
+  if (!packed.ok()) Stop(packed.status());
+  const auto bound =
+      BoundPipeline::Bind(*packed, layer->pipeline(), layer->view().type, layer->view().zero_point);
+  if (!bound.ok()) Stop(bound.status());
+  made.run = [layer, filters = *packed, pipeline = *bound, &context] {
+    StopUnlessOk(Winograd(context, layer->view(), filters, layer->result(), pipeline));
+  };
+  cases.push_back(std::move(made));
+}
+
+}  // namespace
+
 std::vector<OpCase> ConvolutionCases(Context& context) {
   std::vector<OpCase> cases;
   for (const LayerSize& size : kConvolutions) {
     const auto layer = std::make_shared<Layer>(size, false);
     OpCase made = Common("convolution", layer);
     made.loop = PeakOfBestKernel();
-    const auto packed =
-        Prepack(Side::kRhs, MakeConstMatrix(layer->filters(), layer->taps() * size.in_channels,
-                                            size.out_channels, Order::kColMajor));
+    const ConstMatrix matrix = MakeConstMatrix(layer->filters(), layer->taps() * size.in_channels,
+                                               size.out_channels, Order::kColMajor);
+    const auto packed = Prepack(Side::kRhs, matrix);
     if (!packed.ok()) Stop(packed.status());
     const auto bound = BoundPipeline::Bind(*packed, layer->pipeline(), layer->view().type,
                                            layer->view().zero_point);
@@ -203,6 +226,7 @@ std::vector<OpCase> ConvolutionCases(Context& context) {
                         pipeline));
     };
     cases.push_back(std::move(made));
+    AddWinograd(layer, matrix, context, cases);
   }
   return cases;
 }

@@ -7,6 +7,7 @@
 #include "intaglio/kernels/x86/panel_avx2.h"
 #include "intaglio/kernels/x86/shuffles_avx2.h"
 #include "intaglio/kernels/x86/taps.h"
+#include "intaglio/kernels/x86/words_avx2.h"
 
 namespace intaglio {
 namespace {
@@ -31,13 +32,14 @@ struct KernelAvx2 : PanelAvx2 {
 
 extern const LineRoutines kLinesAvx2 = kLines<KernelAvx2, BytesX86<KernelAvx2>>;
 
-extern constinit const Kernel kKernelAvx2 =
-    MakeKernel<KernelAvx2, TapPairs<KernelAvx2>>({.name = "avx2",
-                                                  .needs = kAvx2,
-                                                  .row_format = RowFormat::kWidened16,
-                                                  .pack = kPanelRoutines<KernelAvx2, ShufflesAvx2>,
-                                                  .pack_rows = PackRowsOf<KernelAvx2>,
-                                                  .sum_rows = SumRowsOf<KernelAvx2>,
-                                                  .lines = &kLinesAvx2});
+extern constinit const Kernel kKernelAvx2 = MakeKernel<KernelAvx2, TapPairs<KernelAvx2>>(
+    {.name = "avx2",
+     .needs = kAvx2,
+     .row_format = RowFormat::kWidened16,
+     .pack = kPanelRoutines<KernelAvx2, ShufflesAvx2>,
+     .pack_rows = PackRowsOf<KernelAvx2>,
+     .sum_rows = SumRowsOf<KernelAvx2>,
+     .lines = &kLinesAvx2,
+     .winograd = &kWinogradRoutines<KernelAvx2, WordsAvx2>});
 
 }  // namespace intaglio

@@ -5,6 +5,7 @@
 #include "intaglio/kernels/x86/packing_x86.h"
 #include "intaglio/kernels/x86/registers_sse41.h"
 #include "intaglio/kernels/x86/taps.h"
+#include "intaglio/kernels/x86/words_sse41.h"
 
 namespace intaglio {
 namespace {
@@ -101,6 +102,7 @@ extern constinit const Kernel kKernelSse41 = MakeKernel<KernelSse41, TapPairs<Ke
      .pack = kPanelRoutines<KernelSse41, ShufflesSse41>,
      .pack_rows = PackRowsOf<KernelSse41>,
      .sum_rows = SumRowsOf<KernelSse41>,
-     .lines = &kLines<KernelSse41, BytesX86<KernelSse41>>});
+     .lines = &kLines<KernelSse41, BytesX86<KernelSse41>>,
+     .winograd = &kWinogradRoutines<KernelSse41, WordsSse41>});
 
 }  // namespace intaglio

@@ -2,6 +2,7 @@
 #ifndef INTAGLIO_TEST_GEMM_IMAGE_H_
 #define INTAGLIO_TEST_GEMM_IMAGE_H_
 
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -48,6 +49,9 @@ class TestImage {
     view_.group_channels = count;
     return *this;
   }
+
+  // Other elements: as many as the image has.
+  void Fill(const void* elements) { std::memcpy(bytes_.data(), elements, bytes_.size()); }
 
   Im2col& view() {
     view_.data = bytes_.data();

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <functional>
 #include <memory>
 #include <random>
@@ -103,6 +104,10 @@ class TestMatrix {
     return v;
   }
   const std::vector<uint8_t>& bytes() const { return bytes_; }
+  // Other elements: as many as a dense matrix has.
+  void Fill(const void* elements) {
+    std::memcpy(bytes_.data() + offset_, elements, bytes_.size() - offset_);
+  }
 
   int Quantized(int r, int c) const {
     const ptrdiff_t at =

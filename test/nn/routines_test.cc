@@ -75,11 +75,13 @@ TEST(Routines, TheFirstThatAcceptsRuns) {
   }
   EXPECT_EQ(model->layers()[0].routine, "cpu:qint8/gemm");
   const std::vector<CandidateInfo> of_conv = model->ListRoutines(1);
-  EXPECT_EQ(of_conv[0].name, "cpu:qint8/gemm");
-  EXPECT_EQ(of_conv[1].name, "cpu:qint8/gemm-unpacked");
-  EXPECT_EQ(of_conv[1].why_not, "");
-  EXPECT_EQ(of_conv[2].name, "cpu:qint16/gemm");
-  EXPECT_EQ(of_conv[2].why_not, "not for int8");
+  EXPECT_EQ(of_conv[0].name, "cpu:qint8/winograd");
+  EXPECT_NE(of_conv[0].why_not, "");
+  EXPECT_EQ(of_conv[1].name, "cpu:qint8/gemm");
+  EXPECT_EQ(of_conv[2].name, "cpu:qint8/gemm-unpacked");
+  EXPECT_EQ(of_conv[2].why_not, "");
+  EXPECT_EQ(of_conv[3].name, "cpu:qint16/gemm");
+  EXPECT_EQ(of_conv[3].why_not, "not for int8");
   EXPECT_EQ(of_conv.back().numeric, NumericClass::kExact);  // for the input's type, which is int8
 }
 
@@ -173,7 +175,7 @@ TEST(Routines, AnErrorSaysWhatThereIs) {
         "cpu:qint16/gemm: not for int8", "cpu:hybrid/gemm: not for int8"}) {
     EXPECT_NE(message.find(part), message.npos) << message;
   }
-  options.routines = {{"1", "cpu:qint8/winograd"}};
+  options.routines = {{"1", "cpu:qint8/unheard-of"}};
   EXPECT_NE(
       Model::Prepare(MakeNetwork(), options).status().message().find("cpu:qint8/gemm accepts"),
       std::string::npos);

@@ -78,6 +78,7 @@ kernels/x86/finish_avx2.h                  stores of other tiles
 kernels/x86/packing_x86.h                  packing
 kernels/x86/shuffles_avx2.h                packing
 kernels/x86/taps.h                         depthwise convolutions
+kernels/x86/words_avx2.h                   Winograd convolutions
 "
 
 complain() {

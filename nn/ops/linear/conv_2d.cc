@@ -15,6 +15,7 @@
 #include "intaglio/nn/ops/linear/linear.h"
 #include "intaglio/nn/ops/linear/onnx.h"
 #include "intaglio/nn/ops/linear/operators.h"
+#include "intaglio/nn/ops/linear/winograd.h"
 #include "intaglio/nn/ops/support/rows.h"
 #include "intaglio/nn/ops/support/window.h"
 #include "intaglio/pack/image_lines.h"
@@ -229,6 +230,8 @@ template <auto kPrepare>
 constexpr auto kShaped = PrepareShaped<ShapeOfLayer, kPrepare>;
 
 constexpr Candidate kConv2DWays[] = {
+    {"winograd", kShaped<PrepareWinograd>, kEightBit,
+     FirstReason<NeedsConstants, WhyNotWinogradLayer>},
     {"gemm", kShaped<PrepareBytes>, kEightBit, NeedsConstants},
     {"gemm-unpacked", kShaped<PrepareChangingProduct>, kEightBit},
     {"gemm", kShaped<PrepareProduct16x8>, kInt16, NeedsConstants},
@@ -257,6 +260,7 @@ constinit const OperatorRow Conv2D::kRow = {
     .remark = "weights int8 with int16, also int8 with float32; grouped and dilated too",
     .parameters = kWeightsAndBias,
     .numerics = NumericsOfConvolution,
-    .packing = {.matrices = MatricesOf, .packs_activations = true}};
+    .packing = {.matrices = MatricesOf, .packs_activations = true},
+    .list_bytes = BoundWinograd};
 
 }  // namespace intaglio::nn

@@ -1,0 +1,96 @@
+// The contract of the Winograd part of a kernel: 3x3 convolutions of stride 1 by F(4x4, 3x3), in
+// integers and exact (docs/numerics.md has the proof).
+//
+//   6x6 pixels  --B'-->  V: 36 numbers a channel     M[f] = sum over channels of V[f] * U[f]
+//   3x3 weights --G'-->  U: 36 numbers a channel     36 products M  --A'-->  4x4 pixels
+//
+// V and U are int16, and everything behind them is int32 modulo 2^32. The 36 numbers of a tile are
+// its *frequencies*; those of one frequency are a matrix product of tiles by channels.
+#ifndef INTAGLIO_KERNELS_WINOGRAD_WINOGRAD_ARGS_H_
+#define INTAGLIO_KERNELS_WINOGRAD_WINOGRAD_ARGS_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "intaglio/kernels/tile/epilogue.h"
+
+namespace intaglio {
+
+inline constexpr int kWinogradOutput = 4;  // pixels of a tile's side
+inline constexpr int kWinogradInput = 6;   // pixels under it
+inline constexpr int kWinogradPixels = kWinogradOutput * kWinogradOutput;
+inline constexpr int kFrequencies = kWinogradInput * kWinogradInput;
+
+// Rows of V come in multiples of this: tiles beyond the last are of any bytes.
+inline constexpr int kWinogradTiles = 4;
+// Channels of a row of V come in multiples of this.
+inline constexpr int kWinogradChannels = 16;
+
+// From one frequency to the next: an odd number of cache lines, because 36 streams a power of two
+// apart would share few sets of a cache.
+constexpr ptrdiff_t FrequencyStep(ptrdiff_t bytes) { return ((bytes + 63) / 64 | 1) * 64; }
+
+// V of one tile: frequency f of channel c is at `to` + f * step bytes + c.
+struct WinogradInputArgs {
+  const uint8_t* const* pixels;  // [36], row by row: the first channel of each
+  int channels;
+  uint8_t flip;  // 0x80 where the input's top bits are to be flipped
+  int16_t* to;   // up to a multiple of kWinogradChannels is written
+  ptrdiff_t step;
+};
+
+// U of the channels [first, first + count), both multiples of four, for the filters of one panel,
+// whose depths are those of [3][3][channels] filters. Two channels form a pair, in the panel's
+// lanes: pair p of frequency f is at `to` + f * step bytes + p * vectors vectors.
+struct WinogradWeightsArgs {
+  const int8_t* panel;
+  int vectors;
+  int channels;
+  int first;
+  int count;
+  const int16_t* zero_points;  // [vectors][lanes][2], subtracted from weights
+  int16_t* to;
+  ptrdiff_t step;
+};
+
+// M of some tiles by one panel: [36][tiles][vectors * lanes], in the order of lanes.
+struct WinogradProductArgs {
+  const int16_t* rows;  // V
+  ptrdiff_t row_step;   // bytes from tile to tile
+  ptrdiff_t rows_step;  // from frequency to frequency
+  const int16_t* weights;
+  ptrdiff_t weights_step;
+  int vectors;
+  int tiles;  // a multiple of kWinogradTiles
+  int count;  // of channels, a multiple of four
+  int32_t* to;
+  ptrdiff_t to_step;
+};
+
+// Makes results of products: the sum over groups of channels of what each group's M says, which is
+// the accumulator of the plain convolution, finished as that is.
+struct WinogradFinishArgs {
+  const int32_t* products;
+  ptrdiff_t step;        // bytes from frequency to frequency
+  ptrdiff_t group_step;  // from group to group
+  int groups;
+  int vectors;
+  int tiles;
+  const PanelForm* params;  // of the panels' width
+  EpilogueParams epilogue;
+  char* const* dst;      // [tiles][16]: where each pixel goes, which takes the panel's whole width
+  ptrdiff_t dst_offset;  // bytes that are added to each
+};
+
+// A kernel's routines.
+struct WinogradRoutines {
+  void (*transform_input)(const WinogradInputArgs&);
+  void (*transform_weights)(const WinogradWeightsArgs&);
+  void (*multiply)(const WinogradProductArgs&);
+  void (*finish)(const WinogradFinishArgs&);
+  bool pays;  // is faster than the kernel's tiles
+};
+
+}  // namespace intaglio
+
+#endif  // INTAGLIO_KERNELS_WINOGRAD_WINOGRAD_ARGS_H_

@@ -1,0 +1,155 @@
+// CONV_2D by Winograd's algorithm in whole models: where it is taken, and that its bits are those
+// of the product.
+#include <string>
+
+#include "intaglio/gemm/describe.h"
+#include "intaglio/nn/runtime/model.h"
+#include "intaglio/test/nn/testing.h"
+
+namespace intaglio::nn {
+namespace {
+
+// A kernel with Winograd's transforms, and whether they are taken where layers are large.
+struct KernelCase {
+  const char* name;
+  bool is_default;
+};
+constexpr KernelCase kKernels[] = {{"avx2", true}, {"sse4.1", false}};
+
+bool IsUsable(const std::string& name) {
+  for (const KernelInfo& kernel : ListKernels()) {
+    if (kernel.name == name) return kernel.usable;
+  }
+  return false;
+}
+
+struct Sizes {
+  int batch;
+  int side;
+  int channels;
+  int outputs;
+};
+
+// Two such convolutions, one behind the other, into a concatenation, whose lines have a stride.
+Graph MakeNetwork(Type type, const Sizes& size) {
+  Random random(17);
+  Builder b("winograd");
+  const int middle = type == Type::kUInt8 ? 128 : 0;
+  const auto weights = [&](int outputs, int channels) {
+    const Q q = random.Tensor(type, {outputs, 3, 3, channels}, 0.01f, middle);
+    if (type == Type::kUInt8) return Const(b, q, q.quantization());
+    std::vector<float> scales;
+    for (int i = 0; i < outputs; ++i) scales.push_back(random.Scale(0.002, 0.02));
+    return Const(b, q, PerAxis(scales, 0));
+  };
+  const auto bias = [&](int outputs) {
+    std::vector<int32_t> values;
+    for (int i = 0; i < outputs; ++i) values.push_back(random.Int(-5000, 5000));
+    return b.Const<int32_t>("bias", values, {outputs});
+  };
+  const Value x = b.Input("x", type, {size.batch, size.side, size.side, size.channels},
+                          PerTensor(0.02f, middle + 3));
+  const Value first =
+      b.Conv2D(x, weights(size.outputs, size.channels), bias(size.outputs),
+               {.padding = Padding::Same(), .activation = Activation::kRelu}, PerTensor(0.5f, 7));
+  const Value second = b.Conv2D(first, weights(size.outputs, size.outputs), bias(size.outputs),
+                                {.padding = Padding::Same()}, PerTensor(0.5f, 7));
+  const Value both[] = {first, second};
+  b.Output(b.Concatenation(both, {3, Activation::kNone}, PerTensor(0.5f, 7)), "y");
+  Result<Graph> graph = b.Finish();
+  EXPECT_TRUE(graph.ok()) << graph.status().message();
+  return std::move(*graph);
+}
+
+std::vector<uint8_t> RunOnce(Model& model) {
+  Random random(11);
+  const Type type = model.input(0).type;
+  std::vector<uint8_t> x(*CountBytes(model.input(0).shape, type));
+  for (uint8_t& element : x) element = static_cast<uint8_t>(random.Element(type));
+  std::vector<uint8_t> y(*CountBytes(model.output(0).shape, type));
+  const InputBuffer in[] = {{x.data(), x.size(), type}};
+  const OutputBuffer out[] = {{y.data(), y.size(), type}};
+  const Status status = model.Run(in, out);
+  EXPECT_TRUE(status.ok()) << status.message();
+  return y;
+}
+
+std::string Routine(Type type, const char* algorithm) {
+  return std::string("cpu:q") + NameOf(type) + "/" + algorithm;
+}
+
+TEST(WinogradLayers, AreTheProductsBits) {
+  constexpr Sizes kSizes[] = {{1, 16, 32, 32}, {2, 7, 16, 48}, {3, 5, 4, 9}, {1, 13, 260, 16}};
+  for (const KernelCase& kernel : kKernels) {
+    if (!IsUsable(kernel.name)) continue;
+    for (const Type type : {Type::kInt8, Type::kUInt8}) {
+      for (const Sizes& size : kSizes) {
+        if (type == Type::kUInt8 && size.outputs % 4 != 0) continue;
+        SCOPED_TRACE(std::string(kernel.name) + " " + NameOf(type) + " " +
+                     std::to_string(size.side));
+        const Graph graph = MakeNetwork(type, size);
+        PrepareOptions options;
+        options.kernel = kernel.name;
+        options.routines = {{"0", Routine(type, "gemm")}, {"1", Routine(type, "gemm")}};
+        Result<Model> product = Model::Prepare(graph, options);
+        ASSERT_TRUE(product.ok()) << product.status().message();
+        const std::vector<uint8_t> expected = RunOnce(*product);
+        for (const int threads : {1, 3}) {
+          options.threads = threads;
+          options.routines = {{"0", Routine(type, "winograd")}};
+          if (size.outputs % 4 == 0) options.routines.push_back({"1", Routine(type, "winograd")});
+          Result<Model> model = Model::Prepare(graph, options);
+          ASSERT_TRUE(model.ok()) << model.status().message();
+          EXPECT_EQ(model->layers()[0].routine, Routine(type, "winograd"));
+          EXPECT_EQ(model->layers()[0].macs, product->layers()[0].macs);
+          EXPECT_EQ(RunOnce(*model), expected);
+          Result<Model> shared = model->Share();
+          ASSERT_TRUE(shared.ok());
+          EXPECT_EQ(RunOnce(*shared), expected);
+        }
+      }
+    }
+  }
+}
+
+TEST(WinogradLayers, AreTakenWhereTheyPay) {
+  for (const KernelCase& kernel : kKernels) {
+    if (!IsUsable(kernel.name)) continue;
+    const auto taken = [&](const Sizes& size) {
+      const Result<Model> model =
+          Model::Prepare(MakeNetwork(Type::kInt8, size), {.kernel = kernel.name});
+      EXPECT_TRUE(model.ok()) << model.status().message();
+      return model->layers()[0].routine == Routine(Type::kInt8, "winograd");
+    };
+    EXPECT_EQ(taken({1, 7, 16, 16}), kernel.is_default);
+    EXPECT_FALSE(taken({1, 6, 16, 16}));
+    EXPECT_FALSE(taken({1, 7, 12, 16}));
+    EXPECT_FALSE(taken({1, 7, 16, 20}));
+  }
+  // Other kernels refuse it, and say why.
+  PrepareOptions options;
+  options.kernel = "scalar";
+  options.routines = {{"0", Routine(Type::kInt8, "winograd")}};
+  const Result<Model> model = Model::Prepare(MakeNetwork(Type::kInt8, {1, 7, 16, 16}), options);
+  EXPECT_NE(model.status().message().find("the kernel has no Winograd transforms"),
+            std::string::npos)
+      << model.status().message();
+}
+
+// Transformed weights of small layers are counted before they are made, and as constants.
+TEST(WinogradLayers, CountTheirMemory) {
+  if (!IsUsable("avx2")) GTEST_SKIP() << "needs AVX2";
+  const Graph graph = MakeNetwork(Type::kInt8, {1, 16, 64, 64});
+  PrepareOptions options;
+  options.kernel = "avx2";
+  const Result<Model> model = Model::Prepare(graph, options);
+  ASSERT_TRUE(model.ok()) << model.status().message();
+  EXPECT_GT(model->layers()[0].constant_bytes, size_t{9 * 9 * 64 * 64});
+  options.limits.max_bytes = model->layers()[0].constant_bytes;
+  const Result<Model> refused = Model::Prepare(graph, options);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.status().code(), StatusCode::kOutOfMemory) << refused.status().message();
+}
+
+}  // namespace
+}  // namespace intaglio::nn
