@@ -145,6 +145,10 @@ bool ExpectTradeoffs(const Problem& problem, const SelectLimits& limits) {
     EXPECT_EQ(truth.TimeOf(selection.options), selection.nanoseconds);
     EXPECT_EQ(truth.BytesOf(selection.options), selection.bytes);
   }
+  for (size_t i = 1; i < selections.size(); ++i) {
+    EXPECT_GT(selections[i].nanoseconds, selections[i - 1].nanoseconds);
+    EXPECT_LT(selections[i].bytes, selections[i - 1].bytes);
+  }
   EXPECT_EQ(selections.front().nanoseconds, front.front().first);
   EXPECT_EQ(selections.front().bytes, front.front().second);
   EXPECT_EQ(selections.back().nanoseconds, front.back().first);
@@ -386,8 +390,12 @@ TEST(Select, LimitsItsMemory) {
       status.message().find("entries or more, but 4194304 are allowed (SelectLimits::max_points)"),
       std::string::npos)
       << status.message();
-  EXPECT_EQ(SelectTradeoffs(ResNet(1, numbers), {.max_points = 20'000}).status().code(),
-            StatusCode::kOutOfMemory);
+  status = SelectTradeoffs(ResNet(1, numbers), {.max_points = 20'000}).status();
+  EXPECT_EQ(status.code(), StatusCode::kOutOfMemory);
+  EXPECT_EQ(status.message(),
+            "a selection needs more than the 20000 points that are allowed "
+            "(SelectLimits::max_points); fronts of less than 256 points need fewer "
+            "(SelectLimits::max_front)");
   EXPECT_EQ(Select(ResNet(1, numbers), {.max_points = 100}).status().code(),
             StatusCode::kOutOfMemory);
   EXPECT_TRUE(Select(ResNet(1, numbers)).ok());
