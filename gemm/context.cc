@@ -14,7 +14,8 @@
 namespace intaglio {
 
 struct Context::Impl {
-  int threads;
+  int most;     // threads that there are
+  int threads;  // that are used now
   ParallelFor parallel_for;
   std::unique_ptr<WorkerPool> pool;
   std::vector<AlignedBuffer> scratch;
@@ -46,12 +47,19 @@ void RunThrough(const ParallelFor& parallel_for, int count, const std::function<
 Context::Context(int threads) : Context(threads, nullptr) {}
 
 Context::Context(int threads, ParallelFor parallel_for)
-    : impl_(std::make_unique<Impl>(
-          Impl{std::max(1, threads), std::move(parallel_for), nullptr, {}, {}})) {}
+    : impl_(std::make_unique<Impl>(Impl{
+          std::max(1, threads), std::max(1, threads), std::move(parallel_for), nullptr, {}, {}})) {}
 
 Context::~Context() = default;
 
 int Context::threads() const { return impl_->threads; }
+
+Context::Limit::Limit(Context& context, int threads)
+    : context_(context), before_(context.impl_->threads) {
+  if (threads > 0) context.impl_->threads = std::min(before_, threads);
+}
+
+Context::Limit::~Limit() { context_.impl_->threads = before_; }
 
 size_t Context::scratch_bytes() const {
   size_t bytes = impl_->call_panels.bytes();
@@ -66,7 +74,7 @@ void Context::Run(int count, const std::function<void(int)>& task) {
   }
   const auto run = [&](int threads, const std::function<void(int)>& part) {
     if (impl_->parallel_for) return RunThrough(impl_->parallel_for, threads, part);
-    if (!impl_->pool) impl_->pool = std::make_unique<WorkerPool>(impl_->threads - 1);
+    if (!impl_->pool) impl_->pool = std::make_unique<WorkerPool>(impl_->most - 1);
     impl_->pool->Run(threads, part);
   };
   if (count <= impl_->threads) return run(count, task);

@@ -44,7 +44,22 @@ class Context {
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
 
+  // How many threads products use now.
   int threads() const;
+
+  // For the engine: while an object of this class lives, products of the context use at most
+  // `threads` threads; 0: all. Results do not depend on it.
+  class Limit {
+   public:
+    Limit(Context& context, int threads);
+    ~Limit();
+    Limit(const Limit&) = delete;
+    Limit& operator=(const Limit&) = delete;
+
+   private:
+    Context& context_;
+    int before_;
+  };
 
   // Bytes held now, from the largest product on: scratch, and panels packed for one call.
   size_t scratch_bytes() const;

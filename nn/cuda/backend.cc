@@ -164,12 +164,15 @@ class CudaBackend final : public Backend {
       : device_(stream), options_(options) {}
 
   Result<PreparedLayer> Prepare(const Graph& graph, size_t index,
-                                const std::string& routine) const override {
+                                const LayerChoice& choice) const override {
     const LayerView layer(graph, index);
-    const LayerOptions options = OptionsOf(routine);
+    if (!choice.kernel.empty() || choice.threads != 0) {
+      return layer.Unsupported("a device chooses its kernels and threads itself");
+    }
+    const LayerOptions options = OptionsOf(choice.routine);
     const Result<const Candidate*> chosen = ChooseCandidate(CandidatesOf(layer), layer, options);
     if (chosen.ok()) return PrepareCandidate(**chosen, layer, options);
-    if (!options_.others_on_host || !routine.empty()) return chosen.status();
+    if (!options_.others_on_host || !choice.routine.empty()) return chosen.status();
     return PrepareOnHost(layer, options);
   }
 

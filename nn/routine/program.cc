@@ -95,7 +95,7 @@ void Program::MakePlaces() {
     const Layer& layer = graph_.layers[i];
     places_.push_back({layers_[i].routine.get(), read_count_, write_count_, layer.inputs.size(),
                        layer.outputs.size(), layer.outputs.empty() ? 0 : Stride(layer.outputs[0]),
-                       plan_.scratch_is_ready[i]});
+                       plan_.scratch_is_ready[i], layers_[i].threads});
     read_count_ += layer.inputs.size();
     write_count_ += layer.inputs.size() + layer.outputs.size() + 1;
   }
@@ -175,6 +175,14 @@ void Program::Bind(std::byte* arena, const Addresses& to, std::span<std::byte* c
 }
 
 Status Program::RunLayer(size_t layer, Context& context, const Addresses& addresses,
+                         int64_t& rounds_left) const {
+  const Place& place = places_[layer];
+  if (place.threads == 0) return RunPlace(layer, context, addresses, rounds_left);
+  const Context::Limit limit(context, place.threads);
+  return RunPlace(layer, context, addresses, rounds_left);
+}
+
+Status Program::RunPlace(size_t layer, Context& context, const Addresses& addresses,
                          int64_t& rounds_left) const {
   const Place& place = places_[layer];
   void** const writes = addresses.writes + place.write;

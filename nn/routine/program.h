@@ -72,8 +72,11 @@ class Program {
     size_t outputs;
     ptrdiff_t output_stride;
     bool scratch_is_ready;
+    int threads;
   };
 
+  Status RunPlace(size_t layer, Context& context, const Addresses& addresses,
+                  int64_t& rounds_left) const;
   Status PrepareLayers(const PrepareLayer& prepare, Context* context);
   void MakePlaces();
   ptrdiff_t Stride(TensorId id) const;

@@ -16,6 +16,13 @@
 
 namespace intaglio::nn {
 
+// How one layer shall be computed, where that is not the default.
+struct LayerChoice {
+  std::string routine = {};  // the candidate's name; empty: the first that accepts the layer
+  std::string kernel = {};   // for its packed constants; empty: the model's
+  int threads = 0;           // the most that it may use; 0: the model's
+};
+
 // What a routine gets for one run. Tensors come in the order of the layer. All are dense, except
 // that output 0 may have a stride if the prepared layer allows it (strides_output). The bytes
 // between its lines then belong to others.
@@ -73,6 +80,7 @@ struct PreparedLayer {
   std::optional<int> joined_axis = std::nullopt;
   // The routine writes output 0 with RunArguments::output_stride.
   bool strides_output = false;
+  int threads = 0;  // the most that it may use; 0: all of the context's
 };
 
 class Ledger;      // nn/graph/ledger.h

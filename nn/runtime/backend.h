@@ -19,12 +19,11 @@ class Backend {
  public:
   virtual ~Backend() = default;
 
-  // Prepares a layer by the candidate that `routine` names or, if that is empty, by the first that
-  // accepts the layer. The tensors of a run lie in memory of Allocate, except constants, which stay
-  // where the graph has them. Only for graphs that passed Validate. If the backend does not have
-  // the operator, the error names the layer.
+  // Prepares a layer as `choice` says. The tensors of a run lie in memory of Allocate, except
+  // constants, which stay where the graph has them. Only for graphs that passed Validate. If the
+  // backend does not have the operator, the error names the layer.
   virtual Result<PreparedLayer> Prepare(const Graph& graph, size_t layer,
-                                        const std::string& routine) const = 0;
+                                        const LayerChoice& choice) const = 0;
 
   // The candidates of a layer here.
   virtual std::vector<CandidateInfo> ListCandidates(const Graph& graph, size_t layer) const = 0;

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "intaglio/gemm/plan/dispatch.h"
 #include "intaglio/nn/routine/memory_plan.h"
 #include "intaglio/nn/routine/prepare.h"
 #include "intaglio/nn/runtime/backend.h"
@@ -20,11 +21,18 @@ class HostBackend final : public Backend {
       : options_(options), pool_(BufferPool::Make(expected_bytes)) {}
 
   Result<PreparedLayer> Prepare(const Graph& graph, size_t layer,
-                                const std::string& routine) const override {
+                                const LayerChoice& choice) const override {
     const BufferPool::Use use(pool_);
     LayerOptions options = options_;
-    options.routine = routine;
-    return ::intaglio::nn::Prepare(LayerView(graph, layer), options);
+    options.routine = choice.routine;
+    if (!choice.kernel.empty()) {
+      const Result<const Kernel*> kernel = KernelNamed(choice.kernel);
+      if (!kernel.ok()) return LayerView(graph, layer).Wrap(kernel.status());
+      options.kernel = (*kernel)->name;
+    }
+    Result<PreparedLayer> prepared = ::intaglio::nn::Prepare(LayerView(graph, layer), options);
+    if (prepared.ok()) prepared->threads = choice.threads;
+    return prepared;
   }
 
   std::vector<CandidateInfo> ListCandidates(const Graph& graph, size_t layer) const override {

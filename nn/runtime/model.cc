@@ -278,20 +278,26 @@ Result<std::vector<size_t>> LayersOf(const Graph& graph, const RoutineChoice& ch
     if (choice.layer == std::to_string(i) || choice.layer == LabelOf(graph, i)) layers.push_back(i);
   }
   if (!layers.empty()) return layers;
-  return InvalidArgument("there is no layer '" + choice.layer + "' to run by '" + choice.routine +
-                         "'");
+  const std::string what = choice.routine.empty() ? "" : " to run by '" + choice.routine + "'";
+  return InvalidArgument("there is no layer '" + choice.layer + "'" + what);
 }
 
-// The name of each layer's routine; empty: the first that accepts it.
-Result<std::vector<std::string>> RoutinesOf(const Graph& graph,
-                                            const std::vector<RoutineChoice>& choices) {
-  std::vector<std::string> routines(graph.layers.size());
+// The choice for each layer.
+Result<std::vector<LayerChoice>> ChoicesOf(const Graph& graph,
+                                           const std::vector<RoutineChoice>& choices) {
+  std::vector<LayerChoice> of_layers(graph.layers.size());
   for (const RoutineChoice& choice : choices) {
     const Result<std::vector<size_t>> layers = LayersOf(graph, choice);
     if (!layers.ok()) return layers.status();
-    for (const size_t layer : *layers) routines[layer] = choice.routine;
+    if (choice.threads < 0) {
+      return InvalidArgument("layer '" + choice.layer + "' cannot use " +
+                             std::to_string(choice.threads) + " threads");
+    }
+    for (const size_t layer : *layers) {
+      of_layers[layer] = {choice.routine, choice.kernel, choice.threads};
+    }
   }
-  return routines;
+  return of_layers;
 }
 
 // How many rounds of loops a run may take.
@@ -310,8 +316,8 @@ Result<std::unique_ptr<Model::Instance>> Model::Instance::Prepare(
   INTAGLIO_RETURN_IF_ERROR(CheckLimits(options.limits));
   INTAGLIO_RETURN_IF_ERROR(Validate(graph));
   if (options.integer_only) INTAGLIO_RETURN_IF_ERROR(CheckIntegerOnly(graph));
-  const Result<std::vector<std::string>> routines = RoutinesOf(graph, options.routines);
-  if (!routines.ok()) return routines.status();
+  const Result<std::vector<LayerChoice>> choices = ChoicesOf(graph, options.routines);
+  if (!choices.ok()) return choices.status();
   const Result<const Kernel*> kernel = KernelNamed(options.kernel);
   if (!kernel.ok()) return kernel.status();
   const auto ledger = std::make_shared<Ledger>(options.limits, CountConstants(graph));
@@ -327,7 +333,7 @@ Result<std::unique_ptr<Model::Instance>> Model::Instance::Prepare(
   std::unique_ptr<Context> context = MakeContext(options);
   Result<Program> program = Program::Make(
       std::move(graph),
-      [&](const Graph& g, size_t layer) { return backend->Prepare(g, layer, (*routines)[layer]); },
+      [&](const Graph& g, size_t layer) { return backend->Prepare(g, layer, (*choices)[layer]); },
       options.keep_all_tensors, backend->prepares_at_once() ? context.get() : nullptr,
       ledger.get());
   if (!program.ok()) return program.status();

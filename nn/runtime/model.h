@@ -23,10 +23,12 @@ namespace intaglio::nn {
 
 class Backend;
 
-// The routine of one layer, where it shall not be the first that accepts it.
+// How one layer shall be computed, where that is not the default.
 struct RoutineChoice {
-  std::string layer;    // its label, or its number, from 0
-  std::string routine;  // one of Model::ListRoutines, "cpu:qint8/gemm"
+  std::string layer;         // its label, or its number, from 0
+  std::string routine = {};  // one of Model::ListRoutines, "cpu:qint8/gemm"; empty: the default
+  std::string kernel = {};   // the GEMM kernel of this layer; empty: that of PrepareOptions
+  int threads = 0;           // the most that the layer may use; 0: all of them
 };
 
 struct PrepareOptions {
@@ -46,7 +48,8 @@ struct PrepareOptions {
   std::shared_ptr<const Backend> backend = {};
   // What preparing and running may take. What exceeds it is refused before it is allocated.
   Limits limits = {};
-  // An error if there is no such layer or routine, or if the routine does not accept the layer.
+  // An error if there is no such layer, routine or kernel, or if the routine does not accept the
+  // layer.
   std::vector<RoutineChoice> routines = {};
 };
 

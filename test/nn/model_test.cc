@@ -62,9 +62,9 @@ std::vector<float> RunImage(Model& model, const std::vector<float>& image) {
 class CountingBackend : public Backend {
  public:
   Result<PreparedLayer> Prepare(const Graph& graph, size_t layer,
-                                const std::string& routine) const override {
+                                const LayerChoice& choice) const override {
     ++prepared;
-    return host_->Prepare(graph, layer, routine);
+    return host_->Prepare(graph, layer, choice);
   }
   std::vector<CandidateInfo> ListCandidates(const Graph& graph, size_t layer) const override {
     return host_->ListCandidates(graph, layer);
@@ -100,12 +100,12 @@ class FailingBackend final : public Backend {
   explicit FailingBackend(bool throws) : throws_(throws) {}
 
   Result<PreparedLayer> Prepare(const Graph& graph, size_t layer,
-                                const std::string& routine) const override {
+                                const LayerChoice& choice) const override {
     if (layer == 2 || layer + 1 == graph.layers.size()) {
       if (throws_) throw std::bad_alloc();
       return Unsupported("layer " + std::to_string(layer) + " fails");
     }
-    return host_->Prepare(graph, layer, routine);
+    return host_->Prepare(graph, layer, choice);
   }
   std::vector<CandidateInfo> ListCandidates(const Graph& graph, size_t layer) const override {
     return host_->ListCandidates(graph, layer);
@@ -254,8 +254,8 @@ TEST(Model, WarmingUpFailsWithTheBackend) {
   };
   class LosingBackend final : public CountingBackend {
     Result<PreparedLayer> Prepare(const Graph& graph, size_t layer,
-                                  const std::string& routine) const override {
-      Result<PreparedLayer> prepared = CountingBackend::Prepare(graph, layer, routine);
+                                  const LayerChoice& choice) const override {
+      Result<PreparedLayer> prepared = CountingBackend::Prepare(graph, layer, choice);
       if (prepared.ok()) prepared->routine = std::make_shared<const Lost>();
       return prepared;
     }

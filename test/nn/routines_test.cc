@@ -5,6 +5,7 @@
 #include <random>
 #include <string>
 
+#include "intaglio/gemm/describe.h"
 #include "intaglio/nn/routine/adapter.h"
 #include "intaglio/nn/routine/prepare.h"
 #include "intaglio/nn/routine/routine_of.h"
@@ -107,6 +108,59 @@ TEST(Routines, AnyThatAcceptsCanBeChosen) {
     }
   }
   EXPECT_GE(chosen, 9);
+}
+
+TEST(Routines, EachLayerCanHaveItsOwnKernel) {
+  const Graph graph = MakeNetwork();
+  Result<Model> model = Model::Prepare(graph);
+  ASSERT_TRUE(model.ok()) << model.status().message();
+  const std::vector<int8_t> expected = RunOnce(*model);
+  for (const KernelInfo& kernel : ListKernels()) {
+    if (!kernel.usable) continue;
+    Result<Model> other =
+        Model::Prepare(graph, {.routines = {{.layer = "1", .kernel = kernel.name}}});
+    ASSERT_TRUE(other.ok()) << other.status().message();
+    EXPECT_EQ(other->layers()[1].kernel, kernel.name);
+    EXPECT_EQ(RunOnce(*other), expected) << kernel.name;
+  }
+  const Status unknown =
+      Model::Prepare(graph, {.routines = {{.layer = "1", .kernel = "mmx"}}}).status();
+  EXPECT_NE(unknown.message().find("CONV_2D #1"), std::string::npos) << unknown.message();
+  EXPECT_NE(unknown.message().find("kernel mmx is none of"), std::string::npos)
+      << unknown.message();
+}
+
+// The most parts into which a run of the product below is cut.
+int MostParts(int threads) {
+  Random random(3);
+  Builder b("large");
+  const Value x = b.Input("x", Type::kInt8, {512, 256}, PerTensor(0.02f, 3));
+  const Constant w = Weights(b, random, {256, 256}, 0, 256);
+  b.Output(b.FullyConnected(x, w, kNoBias, {}, PerTensor(0.05f, -5)), "y");
+  Result<Graph> graph = b.Finish();
+  EXPECT_TRUE(graph.ok()) << graph.status().message();
+  int most = 1;
+  PrepareOptions options = {.threads = 3, .routines = {{.layer = "0", .threads = threads}}};
+  options.parallel_for = [&most](int count, const std::function<void(int)>& task) {
+    most = std::max(most, count);
+    for (int i = 0; i < count; ++i) task(i);
+  };
+  Result<Model> model = Model::Prepare(std::move(*graph), options);
+  EXPECT_TRUE(model.ok()) << model.status().message();
+  most = 1;
+  EXPECT_TRUE(model->RunLayersForTiming().ok());
+  return most;
+}
+
+TEST(Routines, EachLayerCanHaveItsOwnNumberOfThreads) {
+  EXPECT_EQ(MostParts(0), 3);
+  EXPECT_EQ(MostParts(1), 1);
+  EXPECT_EQ(MostParts(2), 2);
+  EXPECT_EQ(MostParts(7), 3);
+  EXPECT_EQ(Model::Prepare(MakeNetwork(), {.routines = {{.layer = "1", .threads = -1}}})
+                .status()
+                .message(),
+            "layer '1' cannot use -1 threads");
 }
 
 // A filter [channels, 2, 3, 5] over x [2, 3, 4, 5], as far apart as `stride`.
@@ -224,8 +278,8 @@ TEST(Numerics, ARoundingThatAnOperatorDoesNotHaveIsRefused) {
 class CopyingBackend final : public Backend, private Transfer {
  public:
   Result<PreparedLayer> Prepare(const Graph& graph, size_t layer,
-                                const std::string& routine) const override {
-    Result<PreparedLayer> on_host = host_->Prepare(graph, layer, routine);
+                                const LayerChoice& choice) const override {
+    Result<PreparedLayer> on_host = host_->Prepare(graph, layer, choice);
     if (!on_host.ok()) return on_host;
     return ThroughTransfers(LayerView(graph, layer), std::move(*on_host),
                             std::shared_ptr<const Transfer>(std::shared_ptr<void>(), this));
