@@ -1,0 +1,87 @@
+#include "intaglio/nn/tune/machine.h"
+
+#include <cstring>
+#include <fstream>
+#include <span>
+#include <string_view>
+
+#include "intaglio/gemm/describe.h"
+
+namespace intaglio::nn::tune {
+namespace {
+
+// Linux tells.
+std::string CpuName() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    for (const std::string_view key : {"model name", "CPU part"}) {
+      const size_t colon = line.find(": ");
+      if (line.rfind(key, 0) == 0 && colon != line.npos) return line.substr(colon + 2);
+    }
+  }
+  return "unknown";
+}
+
+// The FNV-1a hash, taken over eight bytes at a time.
+class Hash {
+ public:
+  void Add(uint64_t word) { value_ = (value_ ^ word) * 0x100000001b3; }
+  void Add(const void* data, size_t bytes) {
+    const auto* from = static_cast<const std::byte*>(data);
+    Add(bytes);
+    for (size_t i = 0; i < bytes; i += sizeof(uint64_t)) {
+      uint64_t word = 0;
+      std::memcpy(&word, from + i, std::min(sizeof(word), bytes - i));
+      Add(word);
+      value_ ^= value_ >> 29;  // so that the upper bytes of a word count, too
+    }
+  }
+  template <class T>
+  void Add(std::span<const T> values) {
+    Add(values.data(), values.size_bytes());
+  }
+  uint64_t value() const { return value_; }
+
+ private:
+  uint64_t value_ = 0xcbf29ce484222325;
+};
+
+void Add(const Tensor& tensor, Hash& hash) {
+  hash.Add(static_cast<uint64_t>(tensor.type));
+  hash.Add(std::span<const int>(tensor.shape));
+  hash.Add(std::span<const float>(tensor.quantization.scales));
+  if (tensor.constant) hash.Add(tensor.data, tensor.data_bytes);
+}
+
+}  // namespace
+
+Machine ThisMachine() {
+  Machine machine;
+  machine.cpu = CpuName();
+  for (const KernelInfo& kernel : ListKernels()) {
+    if (kernel.usable) machine.kernels.push_back(kernel.name);
+  }
+  machine.library = INTAGLIO_VERSION;
+  return machine;
+}
+
+std::string Describe(const Machine& machine) {
+  const std::string kernel = machine.kernels.empty() ? "no kernel" : machine.kernels.front();
+  return machine.cpu + ", " + kernel + ", Intaglio " + machine.library;
+}
+
+uint64_t DigestOf(const Graph& graph) {
+  Hash hash;
+  for (const Layer& layer : graph.layers) {
+    const std::string_view name = NameOf(layer.op);
+    hash.Add(name.data(), name.size());
+    hash.Add(std::span<const TensorId>(layer.inputs));
+    hash.Add(std::span<const TensorId>(layer.outputs));
+  }
+  for (const Tensor& tensor : graph.tensors) Add(tensor, hash);
+  hash.Add(std::span<const TensorId>(graph.inputs));
+  hash.Add(std::span<const TensorId>(graph.outputs));
+  return hash.value();
+}
+
+}  // namespace intaglio::nn::tune

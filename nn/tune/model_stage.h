@@ -1,0 +1,57 @@
+// The variants of a network as models that run.
+#ifndef INTAGLIO_NN_TUNE_MODEL_STAGE_H_
+#define INTAGLIO_NN_TUNE_MODEL_STAGE_H_
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "intaglio/fixedpoint/status.h"
+#include "intaglio/nn/runtime/model.h"
+#include "intaglio/nn/tune/profile.h"
+
+namespace intaglio::nn::tune {
+
+// The inputs of all runs, the same for every variant: random bytes and, for float32, numbers of
+// [-1, 1). Integers of more than a byte, which may be indices, are 0.
+class RunBuffers {
+ public:
+  explicit RunBuffers(const Model& model);
+
+  Status Run(Model& model, std::span<std::chrono::nanoseconds> layer_times = {}) {
+    return model.Run(inputs_, outputs_, layer_times);
+  }
+
+ private:
+  std::vector<std::vector<uint8_t>> bytes_;
+  std::vector<InputBuffer> inputs_;
+  std::vector<OutputBuffer> outputs_;
+};
+
+class ModelStage final : public Stage {
+ public:
+  // The models must live as long as the stage. The control is another instance of the first.
+  ModelStage(std::vector<Model*> variants, Model& control, RunBuffers& buffers)
+      : variants_(std::move(variants)), control_(control), buffers_(buffers) {}
+
+  Status Run(size_t variant, std::span<std::chrono::nanoseconds> times) override {
+    return buffers_.Run(*variants_[variant], times);
+  }
+  Status RunControl(std::span<std::chrono::nanoseconds> times) override {
+    return buffers_.Run(control_, times);
+  }
+  std::chrono::nanoseconds Now() override {
+    return std::chrono::steady_clock::now().time_since_epoch();
+  }
+
+ private:
+  std::vector<Model*> variants_;
+  Model& control_;
+  RunBuffers& buffers_;
+};
+
+}  // namespace intaglio::nn::tune
+
+#endif  // INTAGLIO_NN_TUNE_MODEL_STAGE_H_

@@ -1,0 +1,68 @@
+// What a tuning found: how each layer of a network is computed fastest on a machine. It is kept in
+// a file of JSON (docs/tuning.md) and replayed: the same choices every time, and no measuring.
+#ifndef INTAGLIO_NN_TUNE_PLAN_H_
+#define INTAGLIO_NN_TUNE_PLAN_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "intaglio/fixedpoint/status.h"
+#include "intaglio/nn/graph/graph.h"
+#include "intaglio/nn/runtime/model.h"
+#include "intaglio/nn/tune/machine.h"
+
+namespace intaglio::nn::tune {
+
+// One way to compute a layer, and its time, in nanoseconds.
+struct TimedWay {
+  std::string routine;  // as Model::ListRoutines names it
+  std::string kernel;   // of its packed constants; empty if it has none
+  int threads = 0;      // the most that it uses; 0: all
+  double ns = 0;        // 0: not measured
+};
+
+struct LayerPlan {
+  size_t layer = 0;           // its number in the graph
+  std::string label;          // for the reader
+  std::string operator_name;  // "CONV_2D"
+  TimedWay chosen;
+  TimedWay untuned;  // what runs without a plan
+  double noise = 0;  // by what share of its time equal runs of the untuned layer differed
+};
+
+struct Plan {
+  std::string model;  // a name for the reader
+  uint64_t digest = 0;
+  Machine machine;
+  int threads = 1;
+  double untuned_ns = 0;  // a run of the network, measured in turns with the next
+  double tuned_ns = 0;
+  double predicted_ns = 0;        // by the sum of the layers
+  std::vector<LayerPlan> layers;  // those that are not computed as without a plan
+};
+
+std::string ToJson(const Plan& plan);
+
+// The most bytes that the text of a plan may have.
+inline constexpr size_t kMaxPlanBytes = size_t{64} << 20;
+
+// Errors say in one line what is wrong with the text.
+Result<Plan> ParsePlan(std::string_view json);
+
+// A plan as options of Model::Prepare.
+struct Replay {
+  std::vector<RoutineChoice> choices;  // for PrepareOptions::routines
+  // What of the plan does not fit here. Such layers are computed as without a plan.
+  std::vector<std::string> warnings;
+};
+
+// It is an error if the plan was made for another network. If it was made on another machine, that
+// is a warning. So is a routine or a kernel that this machine or this network does not have.
+Result<Replay> ReplayOf(const Plan& plan, const Graph& graph, const PrepareOptions& options);
+
+}  // namespace intaglio::nn::tune
+
+#endif  // INTAGLIO_NN_TUNE_PLAN_H_

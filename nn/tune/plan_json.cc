@@ -1,0 +1,199 @@
+// The text form of a plan. docs/tuning.md describes it.
+#include <charconv>
+#include <nlohmann/json.hpp>
+
+#include "intaglio/nn/graph/printable.h"
+#include "intaglio/nn/tune/plan.h"
+
+namespace intaglio::nn::tune {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kFormat = "intaglio-plan-1";
+constexpr int kMaxThreads = 1 << 16;
+
+std::string ToHex(uint64_t value) {
+  char text[16];
+  const auto end = std::to_chars(text, text + sizeof(text), value, 16).ptr;
+  return {text, end};
+}
+
+Json ToJson(const TimedWay& way) {
+  return {
+      {"routine", way.routine}, {"kernel", way.kernel}, {"threads", way.threads}, {"ns", way.ns}};
+}
+
+Json ToJson(const LayerPlan& layer) {
+  return {
+      {"layer", layer.layer},           {"operator", layer.operator_name},  {"label", layer.label},
+      {"chosen", ToJson(layer.chosen)}, {"untuned", ToJson(layer.untuned)}, {"noise", layer.noise}};
+}
+
+// Reads members of an object. The first error stays.
+class Reader {
+ public:
+  Reader(const Json& object, std::string where) : object_(object), where_(std::move(where)) {
+    if (!object.is_object()) Fail("is no object");
+  }
+
+  const Json* Find(const char* name) {
+    if (!status_.ok()) return nullptr;
+    const auto found = object_.find(name);
+    if (found == object_.end()) return Fail("lacks '" + std::string(name) + "'");
+    return &*found;
+  }
+  std::string Text(const char* name) {
+    const Json* const value = Find(name);
+    if (value == nullptr) return {};
+    if (!value->is_string()) Fail("'" + std::string(name) + "' is no text");
+    return status_.ok() ? value->get<std::string>() : "";
+  }
+  // A time or a share.
+  double Real(const char* name) {
+    const Json* const value = Find(name);
+    if (value == nullptr) return 0;
+    const bool good =
+        value->is_number() && value->get<double>() >= 0 && value->get<double>() < 1e18;
+    if (!good) Fail("'" + std::string(name) + "' is no number from 0 to 10^18");
+    return good ? value->get<double>() : 0;
+  }
+  int64_t Whole(const char* name, int64_t most) {
+    const Json* const value = Find(name);
+    if (value == nullptr) return 0;
+    const bool good =
+        value->is_number_unsigned() && value->get<uint64_t>() <= static_cast<uint64_t>(most);
+    if (!good) Fail("'" + std::string(name) + "' is no number from 0 to " + std::to_string(most));
+    return good ? value->get<int64_t>() : 0;
+  }
+  const Json* List(const char* name) {
+    const Json* const value = Find(name);
+    if (value != nullptr && !value->is_array())
+      return Fail("'" + std::string(name) + "' is no list");
+    return value;
+  }
+  const Json* Fail(const std::string& what) {
+    if (status_.ok()) status_ = InvalidArgument("the plan's " + where_ + " " + what);
+    return nullptr;
+  }
+  // Takes the error of a reader of a member.
+  void Take(const Reader& inner) {
+    if (status_.ok()) status_ = inner.status_;
+  }
+  const Status& status() const { return status_; }
+
+ private:
+  const Json& object_;
+  std::string where_;
+  Status status_;
+};
+
+TimedWay ReadWay(Reader& outer, const char* name, const std::string& where) {
+  TimedWay way;
+  const Json* const json = outer.Find(name);
+  if (json == nullptr) return way;
+  Reader reader(*json, where + ", '" + name + "',");
+  way.routine = reader.Text("routine");
+  way.kernel = reader.Text("kernel");
+  way.threads = static_cast<int>(reader.Whole("threads", kMaxThreads));
+  way.ns = reader.Real("ns");
+  outer.Take(reader);
+  return way;
+}
+
+LayerPlan ReadLayer(Reader& outer, const Json& json, size_t index) {
+  const std::string where = "entry " + std::to_string(index);
+  Reader reader(json, where);
+  LayerPlan layer;
+  layer.layer = static_cast<size_t>(reader.Whole("layer", INT32_MAX));
+  layer.operator_name = reader.Text("operator");
+  layer.label = reader.Text("label");
+  layer.chosen = ReadWay(reader, "chosen", where);
+  layer.untuned = ReadWay(reader, "untuned", where);
+  layer.noise = reader.Real("noise");
+  outer.Take(reader);
+  return layer;
+}
+
+Machine ReadMachine(Reader& outer) {
+  Machine machine;
+  const Json* const json = outer.Find("machine");
+  if (json == nullptr) return machine;
+  Reader reader(*json, "'machine'");
+  machine.cpu = reader.Text("cpu");
+  machine.library = reader.Text("library");
+  if (const Json* const kernels = reader.List("kernels")) {
+    for (const Json& kernel : *kernels) {
+      if (!kernel.is_string()) reader.Fail("has a kernel that is no text");
+      if (kernel.is_string()) machine.kernels.push_back(kernel.get<std::string>());
+    }
+  }
+  outer.Take(reader);
+  return machine;
+}
+
+uint64_t ReadDigest(Reader& reader) {
+  const std::string text = reader.Text("digest");
+  uint64_t digest = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), digest, 16);
+  if (reader.status().ok() && (error != std::errc() || end != text.data() + text.size())) {
+    reader.Fail("'digest' is no hexadecimal number");
+  }
+  return digest;
+}
+
+}  // namespace
+
+std::string ToJson(const Plan& plan) {
+  Json json = {{"format", kFormat},
+               {"model", plan.model},
+               {"digest", ToHex(plan.digest)},
+               {"machine",
+                {{"cpu", plan.machine.cpu},
+                 {"kernels", plan.machine.kernels},
+                 {"library", plan.machine.library}}},
+               {"threads", plan.threads},
+               {"untuned_ns", plan.untuned_ns},
+               {"tuned_ns", plan.tuned_ns},
+               {"predicted_ns", plan.predicted_ns},
+               {"layers", Json::array()}};
+  for (const LayerPlan& layer : plan.layers) json["layers"].push_back(ToJson(layer));
+  return json.dump(1, ' ', true, Json::error_handler_t::replace) + "\n";
+}
+
+Result<Plan> ParsePlan(std::string_view text) {
+  if (text.size() > kMaxPlanBytes) {
+    return InvalidArgument("a plan has at most " + std::to_string(kMaxPlanBytes) + " bytes");
+  }
+  // Depth is limited first, because the parser's own copies of deep values recurse.
+  int deepest = 0;
+  const auto shallow = [&deepest](int depth, Json::parse_event_t, Json&) {
+    deepest = std::max(deepest, depth);
+    return depth <= 8;
+  };
+  const Json json = Json::parse(text.begin(), text.end(), shallow, /*allow_exceptions=*/false);
+  if (json.is_discarded()) return InvalidArgument("the plan is no JSON");
+  if (deepest > 8) return InvalidArgument("the plan is nested more than 8 levels deep");
+  Reader reader(json, "text");
+  if (const std::string format = reader.Text("format"); reader.status().ok() && format != kFormat) {
+    return InvalidArgument("the plan's format is '" + Printable(format) + "', not '" + kFormat +
+                           "'");
+  }
+  Plan plan;
+  plan.model = reader.Text("model");
+  plan.digest = ReadDigest(reader);
+  plan.machine = ReadMachine(reader);
+  plan.threads = static_cast<int>(reader.Whole("threads", kMaxThreads));
+  plan.untuned_ns = reader.Real("untuned_ns");
+  plan.tuned_ns = reader.Real("tuned_ns");
+  plan.predicted_ns = reader.Real("predicted_ns");
+  if (const Json* const layers = reader.List("layers")) {
+    for (size_t i = 0; i < layers->size() && reader.status().ok(); ++i) {
+      plan.layers.push_back(ReadLayer(reader, (*layers)[i], i));
+    }
+  }
+  if (!reader.status().ok()) return reader.status();
+  return plan;
+}
+
+}  // namespace intaglio::nn::tune

@@ -1,0 +1,72 @@
+#include "intaglio/nn/tune/ways.h"
+
+#include <algorithm>
+#include <string>
+
+#include "intaglio/gemm/describe.h"
+
+namespace intaglio::nn::tune {
+namespace {
+
+std::vector<std::string> BestKernels() {
+  std::vector<std::string> names;
+  for (const KernelInfo& kernel : ListKernels()) {
+    if (kernel.usable && names.size() < kMostKernels) names.push_back(kernel.name);
+  }
+  return names;
+}
+
+Ways WaysOf(const Model& model, size_t layer, const std::vector<std::string>& kernels) {
+  const LayerInfo& info = model.layers()[layer];
+  Ways ways = {LayerChoice{}};
+  for (const CandidateInfo& candidate : model.ListRoutines(layer)) {
+    const bool is_default = candidate.name == info.routine;
+    if (!candidate.why_not.empty()) continue;
+    if (candidate.numeric != NumericClass::kExact && !is_default) continue;
+    if (!is_default) ways.push_back({.routine = candidate.name});
+    if (info.kernel.empty()) continue;
+    for (const std::string& kernel : kernels) {
+      if (kernel != info.kernel) ways.push_back({candidate.name, kernel});
+    }
+  }
+  return ways;
+}
+
+}  // namespace
+
+std::vector<Ways> RoutinesAndKernels(const Model& untuned, const PrepareOptions& options) {
+  const std::vector<std::string> kernels =
+      options.kernel.empty() ? BestKernels() : std::vector<std::string>();
+  std::vector<Ways> ways;
+  for (size_t i = 0; i < untuned.layers().size(); ++i) ways.push_back(WaysOf(untuned, i, kernels));
+  return ways;
+}
+
+std::vector<Ways> FewerThreads(const std::vector<LayerChoice>& chosen, int threads) {
+  std::vector<Ways> ways;
+  for (const LayerChoice& choice : chosen) {
+    Ways& of_layer = ways.emplace_back(Ways{choice});
+    for (int fewer = threads / 2; fewer >= 1; fewer /= 2) {
+      of_layer.push_back(choice);
+      of_layer.back().threads = fewer;
+    }
+  }
+  return ways;
+}
+
+std::vector<RoutineChoice> ChoicesOf(const std::vector<Ways>& ways, size_t variant) {
+  std::vector<RoutineChoice> choices;
+  for (size_t i = 0; i < ways.size(); ++i) {
+    const LayerChoice& way = ways[i][variant < ways[i].size() ? variant : 0];
+    choices.push_back({std::to_string(i), way.routine, way.kernel, way.threads});
+  }
+  return choices;
+}
+
+size_t CountVariants(const std::vector<Ways>& ways) {
+  size_t count = 1;
+  for (const Ways& of_layer : ways) count = std::max(count, of_layer.size());
+  return count;
+}
+
+}  // namespace intaglio::nn::tune

@@ -1,0 +1,166 @@
+// Plans as text and as choices.
+#include "intaglio/nn/tune/plan.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <string>
+
+#include "intaglio/test/nn/tune/network.h"
+
+namespace intaglio::nn::tune {
+namespace {
+
+// The convolution of the network is computed by another routine than without a plan.
+Plan MakePlan(const Graph& graph) {
+  Plan plan;
+  plan.model = "tuned \x1b[2J\xff";
+  plan.digest = DigestOf(graph);
+  plan.machine = ThisMachine();
+  plan.untuned_ns = 1234.5;
+  plan.tuned_ns = 1000;
+  plan.predicted_ns = 990;
+  plan.layers.push_back({1,
+                         "CONV_2D #1",
+                         "CONV_2D",
+                         {"cpu:qint8/gemm-unpacked", "scalar", 1, 400},
+                         {"cpu:qint8/gemm", plan.machine.kernels.front(), 0, 600},
+                         0.01});
+  return plan;
+}
+
+std::string MessageOf(const std::string& text) {
+  const Result<Plan> plan = ParsePlan(text);
+  return plan.ok() ? "" : plan.status().message();
+}
+
+// The text of a good plan, after one replacement.
+std::string With(const std::string& from, const std::string& to) {
+  std::string text = ToJson(MakePlan(MakeNetwork()));
+  const size_t at = text.find(from);
+  EXPECT_NE(at, text.npos) << from;
+  return at == text.npos ? text : text.replace(at, from.size(), to);
+}
+
+TEST(Plan, IsReadAsItWasWritten) {
+  const Plan plan = MakePlan(MakeNetwork());
+  const std::string text = ToJson(plan);
+  const Result<Plan> read = ParsePlan(text);
+  ASSERT_TRUE(read.ok()) << read.status().message();
+  EXPECT_EQ(read->digest, plan.digest);
+  EXPECT_EQ(read->machine, plan.machine);
+  EXPECT_EQ(read->threads, 1);
+  EXPECT_EQ(read->untuned_ns, 1234.5);
+  ASSERT_EQ(read->layers.size(), 1u);
+  EXPECT_EQ(read->layers[0].layer, 1u);
+  EXPECT_EQ(read->layers[0].chosen.routine, "cpu:qint8/gemm-unpacked");
+  EXPECT_EQ(read->layers[0].chosen.kernel, "scalar");
+  EXPECT_EQ(read->layers[0].chosen.threads, 1);
+  EXPECT_EQ(read->layers[0].chosen.ns, 400);
+  EXPECT_EQ(read->layers[0].untuned.ns, 600);
+  EXPECT_EQ(read->layers[0].noise, 0.01);
+  // What is no text in UTF-8 is replaced once, and control characters are escaped.
+  EXPECT_EQ(ToJson(*read), text);
+  for (const char c : text) EXPECT_TRUE(c == '\n' || (c >= ' ' && c < 0x7f)) << int{c};
+}
+
+TEST(Plan, SaysWhatIsWrongWithItsText) {
+  EXPECT_EQ(MessageOf(""), "the plan is no JSON");
+  EXPECT_EQ(MessageOf("[]"), "the plan's text is no object");
+  EXPECT_EQ(MessageOf("{}"), "the plan's text lacks 'format'");
+  EXPECT_EQ(MessageOf(With("intaglio-plan-1", "intaglio-plan-2")),
+            "the plan's format is 'intaglio-plan-2', not 'intaglio-plan-1'");
+  EXPECT_EQ(MessageOf(With("\"digest\": \"", "\"digest\": \"x")),
+            "the plan's text 'digest' is no hexadecimal number");
+  EXPECT_EQ(MessageOf(With("\"layer\": 1", "\"layer\": -1")),
+            "the plan's entry 0 'layer' is no number from 0 to 2147483647");
+  EXPECT_EQ(MessageOf(With("\"threads\": 1,\n    \"ns\"", "\"threads\": 1e9,\n    \"ns\"")),
+            "the plan's entry 0, 'chosen', 'threads' is no number from 0 to 65536");
+  EXPECT_EQ(MessageOf(With("\"noise\": 0.01", "\"noise\": -1")),
+            "the plan's entry 0 'noise' is no number from 0 to 10^18");
+  EXPECT_EQ(MessageOf(With("\"kernel\": \"scalar\"", "\"kernel\": 7")),
+            "the plan's entry 0, 'chosen', 'kernel' is no text");
+  EXPECT_EQ(MessageOf(std::string(100000, '[')), "the plan is no JSON");
+  const std::string deep = std::string(100, '[') + std::string(100, ']');
+  EXPECT_NE(MessageOf("{\"format\": " + deep + "}"), "");
+  EXPECT_NE(MessageOf(std::string(kMaxPlanBytes + 1, ' ')).find("at most"), std::string::npos);
+}
+
+TEST(Plan, CutOrChangedTextIsAnErrorOrAPlan) {
+  const std::string text = ToJson(MakePlan(MakeNetwork()));
+  for (size_t i = 0; i + 2 < text.size(); ++i) {
+    EXPECT_EQ(MessageOf(text.substr(0, i)), "the plan is no JSON") << i;
+  }
+  std::mt19937 random(5);
+  for (int i = 0; i < 20000; ++i) {
+    std::string changed = text;
+    for (int k = 0; k < 3; ++k) changed[random() % changed.size()] = static_cast<char>(random());
+    const Result<Plan> plan = ParsePlan(changed);
+    if (plan.ok()) continue;
+    EXPECT_NE(plan.status().message().find("the plan"), std::string::npos);
+  }
+}
+
+TEST(Plan, IsReplayed) {
+  const Graph graph = MakeNetwork();
+  const Plan plan = MakePlan(graph);
+  PrepareOptions options;
+  const Result<Replay> replay = ReplayOf(plan, graph, options);
+  ASSERT_TRUE(replay.ok()) << replay.status().message();
+  EXPECT_TRUE(replay->warnings.empty());
+  options.routines = replay->choices;
+  const Result<Model> model = Model::Prepare(graph, options);
+  ASSERT_TRUE(model.ok()) << model.status().message();
+  EXPECT_EQ(model->layers()[1].routine, "cpu:qint8/gemm-unpacked");
+  EXPECT_EQ(model->layers()[3].routine, "cpu:qint8/gemm");
+  EXPECT_EQ(RunOnce(graph, options), RunOnce(graph));
+}
+
+TEST(Plan, OfAnotherNetworkIsRefused) {
+  const Graph graph = MakeNetwork();
+  const Plan plan = MakePlan(graph);
+  EXPECT_EQ(ReplayOf(plan, MakeNetwork(8), {}).status().message(),
+            "the plan was made for another network, 'tuned \\x1b[2J\\xff'");
+  Plan beyond = plan;
+  beyond.layers[0].layer = 4;
+  EXPECT_EQ(ReplayOf(beyond, graph, {}).status().message(),
+            "the plan has a layer 4, but the network has 4");
+  Plan other = plan;
+  other.layers[0].layer = 3;
+  EXPECT_EQ(ReplayOf(other, graph, {}).status().message(),
+            "layer 3 of the plan is a CONV_2D, but the network has a FULLY_CONNECTED there");
+}
+
+TEST(Plan, WarnsOfWhatDoesNotFitHere) {
+  const Graph graph = MakeNetwork();
+  Plan plan = MakePlan(graph);
+  plan.machine.cpu = "Another";
+  plan.threads = 3;
+  plan.layers.push_back(plan.layers[0]);
+  plan.layers.push_back(plan.layers[0]);
+  plan.layers[1].chosen.kernel = "mmx";
+  plan.layers[2].chosen.routine = "cpu:qint8/magic";
+  const Result<Replay> replay = ReplayOf(plan, graph, {});
+  ASSERT_TRUE(replay.ok()) << replay.status().message();
+  EXPECT_EQ(replay->choices.size(), 1u);
+  ASSERT_EQ(replay->warnings.size(), 4u);
+  EXPECT_EQ(replay->warnings[0].find("the plan was made on another machine (Another, "), 0u);
+  EXPECT_EQ(replay->warnings[1], "the plan was made for 3 threads, not for 1");
+  EXPECT_NE(replay->warnings[2].find("the kernel 'mmx' is not usable here"), std::string::npos);
+  EXPECT_NE(replay->warnings[3].find("there is no routine 'cpu:qint8/magic'"), std::string::npos);
+}
+
+TEST(Digest, ChangesWithTheNetwork) {
+  const Graph graph = MakeNetwork();
+  EXPECT_EQ(DigestOf(graph), DigestOf(MakeNetwork()));
+  EXPECT_NE(DigestOf(graph), DigestOf(MakeNetwork(8)));
+  Graph other = graph;
+  other.tensors[0].quantization.scales[0] *= 2;
+  EXPECT_NE(DigestOf(graph), DigestOf(other));
+  other = graph;
+  other.layers.pop_back();
+  EXPECT_NE(DigestOf(graph), DigestOf(other));
+}
+
+}  // namespace
+}  // namespace intaglio::nn::tune
