@@ -73,6 +73,15 @@ void AddModel(CLI::App& command, ModelSource& model) {
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 
+void AddPlan(CLI::App& command, ModelSource& model) {
+  CLI::Option* const plan = command.add_option(
+      "--plan", model.plan, "How to compute each layer: a file of intaglio tune");
+  command
+      .add_flag("--strict", model.strict_plan,
+                "Refuse a plan that does not fit here in every entry")
+      ->needs(plan);
+}
+
 void AddThreads(CLI::App& command, int& threads) {
   command.add_option("--threads", threads, "Threads to use")
       ->check(CLI::Range(1, 256))
@@ -134,6 +143,7 @@ void AddRun(CLI::App& app, Work& work) {
   run->add_option("--output", options->output,
                   "The folder where outputs are written as .npy files");
   AddThreads(*run, options->threads);
+  AddPlan(*run, options->model);
   AddBackend(*run, options->backend, "Where to run: cpu or cuda");
   run->callback([options, run, &work] {
     options->scales_image = run->count("--mean") + run->count("--std") > 0;
@@ -150,6 +160,7 @@ void AddInspect(CLI::App& app, Work& work) {
                     "Show for each layer all routines that could compute it, or why not");
   inspect->add_flag("--passes", options->passes,
                     "Show what each pass did to the graph of an .onnx file");
+  AddPlan(*inspect, options->model);
   AddJson(*inspect, options->json);
   inspect->callback([options, &work] { work = [options] { return Inspect(*options); }; });
 }
@@ -161,6 +172,7 @@ void AddBench(CLI::App& app, Work& work) {
   AddModel(*bench, options->model);
   AddInputs(*bench, options->inputs, kSomeInputs);
   AddThreads(*bench, options->threads);
+  AddPlan(*bench, options->model);
   bench->add_option("--kernel", options->kernel, "The kernel to use (intaglio cpu lists them)");
   bench->add_option("--seconds", options->seconds, "How long to measure")
       ->check(Between(0, 3600))
@@ -218,6 +230,19 @@ void AddPartition(CLI::App& app, Work& work) {
   partition->add_flag("!--no-verify", options->verify,
                       "Write without running the parts and the model first");
   partition->callback([options, &work] { work = [options] { return Partition(*options); }; });
+}
+
+void AddTune(CLI::App& app, Work& work) {
+  const auto options = std::make_shared<TuneOptions>();
+  CLI::App* const tune = app.add_subcommand(
+      "tune", "Find the fastest way to compute each layer of a model on this machine");
+  AddModel(*tune, options->model);
+  tune->add_option("PLAN,--output", options->output, "The file to write, for --plan")->required();
+  AddThreads(*tune, options->threads);
+  tune->add_option("--budget", options->budget, "Seconds to measure; preparing comes on top")
+      ->check(Between(0, 86400))
+      ->capture_default_str();
+  tune->callback([options, &work] { work = [options] { return Tune(*options); }; });
 }
 
 void AddOperators(CLI::App& app, Work& work) {
@@ -297,6 +322,7 @@ Result<Work> ParseCommandLine(int argc, char** argv) {
   AddVerify(app, work);
   AddConvert(app, work);
   AddPartition(app, work);
+  AddTune(app, work);
   AddOperators(app, work);
   AddCpu(app, work);
   try {

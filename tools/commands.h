@@ -78,6 +78,14 @@ struct PartitionOptions {
 };
 Status Partition(const PartitionOptions& options);
 
+struct TuneOptions {
+  ModelSource model;
+  std::string output;
+  int threads = DefaultThreads();
+  double budget = 10;  // seconds
+};
+Status Tune(const TuneOptions& options);
+
 Status Operators();
 
 struct CpuOptions {

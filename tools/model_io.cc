@@ -4,6 +4,8 @@
 #include <cstring>
 #include <utility>
 
+#include "intaglio/nn/tune/plan.h"
+#include "intaglio/tools/file.h"
 #include "intaglio/tools/inputs.h"
 #include "intaglio/tools/operator_library.h"
 
@@ -34,6 +36,23 @@ double StoredValue(Type type, const std::vector<uint8_t>& bytes, size_t i) {
       return static_cast<double>(Load<float>(bytes, i));
   }
   return 0;
+}
+
+// Takes the choices of a plan. What of it does not fit here is said on stderr.
+Status TakePlan(const ModelSource& source, const nn::Graph& graph, nn::PrepareOptions& options) {
+  const Result<std::vector<uint8_t>> text = ReadFile(source.plan, nn::tune::kMaxPlanBytes);
+  if (!text.ok()) return text.status();
+  const Result<nn::tune::Plan> plan =
+      nn::tune::ParsePlan({reinterpret_cast<const char*>(text->data()), text->size()});
+  if (!plan.ok()) return plan.status();
+  Result<nn::tune::Replay> replay = nn::tune::ReplayOf(*plan, graph, options);
+  if (!replay.ok()) return replay.status();
+  for (const std::string& warning : replay->warnings) {
+    if (source.strict_plan) return InvalidArgument(warning);
+    std::fprintf(stderr, "intaglio: %s: %s\n", source.plan.c_str(), warning.c_str());
+  }
+  options.routines = std::move(replay->choices);
+  return {};
 }
 
 size_t BytesOf(const nn::Tensor& tensor) { return *nn::CountBytes(tensor.shape, tensor.type); }
@@ -71,6 +90,11 @@ Result<nn::Model> LoadModel(const ModelSource& source, nn::PrepareOptions option
   options.limits = source.limits;
   Result<nn::Graph> graph = nn::LoadGraph(source.path, *import);
   if (!graph.ok()) return graph.status();
+  if (!source.plan.empty()) {
+    if (const Status status = TakePlan(source, *graph, options); !status.ok()) {
+      return Status(status.code(), source.plan + ": " + status.message());
+    }
+  }
   Result<nn::Model> model = nn::Model::Prepare(std::move(*graph), options);
   if (!model.ok()) {
     return Status(model.status().code(), source.path + ": " + model.status().message());

@@ -19,6 +19,8 @@ struct ModelSource {
   bool nhwc_inputs = false;
   bool float64_as_float32 = false;
   std::vector<std::string> without_passes;  // names of passes that shall not run
+  std::string plan;                         // of `intaglio tune`; may be empty
+  bool strict_plan = false;                 // what of the plan does not fit is an error
 };
 
 }  // namespace intaglio::tools

@@ -1,0 +1,84 @@
+// intaglio tune: finds the fastest way to compute each layer of a model on this machine.
+#include "intaglio/nn/tune/tune.h"
+
+#include <cstdio>
+#include <utility>
+
+#include "intaglio/nn/graph/printable.h"
+#include "intaglio/tools/commands.h"
+#include "intaglio/tools/file.h"
+#include "intaglio/tools/model_io.h"
+#include "intaglio/tools/progress.h"
+
+namespace intaglio::tools {
+namespace {
+
+std::string Describe(const nn::tune::TimedWay& way) {
+  std::string text = way.routine;
+  if (!way.kernel.empty()) text += " by " + way.kernel;
+  if (way.threads > 0)
+    text += ", " + std::to_string(way.threads) + (way.threads == 1 ? " thread" : " threads");
+  return text;
+}
+
+double Milliseconds(double ns) { return ns * 1e-6; }
+
+size_t CountWays(const nn::tune::Tuning& tuning) {
+  size_t ways = 0;
+  for (const nn::tune::LayerReport& layer : tuning.layers) ways += layer.ways.size();
+  return ways;
+}
+
+void Print(const nn::tune::Tuning& tuning, double seconds) {
+  const nn::tune::Plan& plan = tuning.plan;
+  std::printf("tried    %zu ways to compute %zu layers, in %.1f s\n", CountWays(tuning),
+              tuning.layers.size(), seconds);
+  if (plan.layers.empty()) {
+    std::printf("result   nothing is faster beyond doubt than the untuned %.3f ms\n",
+                Milliseconds(plan.untuned_ns));
+    return;
+  }
+  std::printf("result   %.3f ms instead of %.3f ms (%.3f by the sum of the layers)\n\n",
+              Milliseconds(plan.tuned_ns), Milliseconds(plan.untuned_ns),
+              Milliseconds(plan.predicted_ns));
+  std::printf("%4s  %-18s %10s %10s  %s\n", "#", "layer", "untuned ms", "tuned ms", "routine");
+  for (const nn::tune::LayerPlan& layer : plan.layers) {
+    std::printf("%4zu  %-18s %10.4f %10.4f  %s\n", layer.layer, layer.operator_name.c_str(),
+                Milliseconds(layer.untuned.ns), Milliseconds(layer.chosen.ns),
+                Describe(layer.chosen).c_str());
+  }
+}
+
+}  // namespace
+
+Status Tune(const TuneOptions& options) {
+  const Result<nn::LoadOptions> load = LoadOptionsOf(options.model);
+  if (!load.ok()) return load.status();
+  const Result<nn::Graph> graph = nn::LoadGraph(options.model.path, *load);
+  if (!graph.ok()) return graph.status();
+  Progress progress;
+  nn::tune::TuneOptions tune;
+  tune.prepare.threads = options.threads;
+  tune.prepare.limits = options.model.limits;
+  tune.budget = std::chrono::nanoseconds(static_cast<int64_t>(options.budget * 1e9));
+  tune.name = options.model.path;
+  tune.progress = [&](const std::string& what, double share) {
+    char text[80];
+    std::snprintf(text, sizeof(text), "%3.0f %% %s", 100 * share, what.c_str());
+    progress.Show(text);
+  };
+  const auto begin = std::chrono::steady_clock::now();
+  const Result<nn::tune::Tuning> tuning = nn::tune::Tune(*graph, tune);
+  progress.Show("");
+  if (!tuning.ok()) {
+    return Status(tuning.status().code(), options.model.path + ": " + tuning.status().message());
+  }
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+  const std::string text = ToJson(tuning->plan);
+  INTAGLIO_RETURN_IF_ERROR(
+      WriteFile(options.output, {reinterpret_cast<const uint8_t*>(text.data()), text.size()}));
+  Print(*tuning, seconds.count());
+  return {};
+}
+
+}  // namespace intaglio::tools
