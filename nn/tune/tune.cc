@@ -8,6 +8,7 @@
 #include "intaglio/nn/routine/prepare.h"
 #include "intaglio/nn/tune/model_stage.h"
 #include "intaglio/nn/tune/pairs.h"
+#include "intaglio/nn/tune/profile.h"
 #include "intaglio/nn/tune/times.h"
 #include "intaglio/nn/tune/ways.h"
 

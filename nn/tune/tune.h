@@ -11,7 +11,6 @@
 #include "intaglio/nn/graph/graph.h"
 #include "intaglio/nn/runtime/model.h"
 #include "intaglio/nn/tune/plan.h"
-#include "intaglio/nn/tune/profile.h"
 
 namespace intaglio::nn::tune {
 
