@@ -20,6 +20,7 @@ std::string WhyNot(const LayerPlan& plan, const Graph& graph, const Machine& her
     return "the kernel '" + Printable(way.kernel) + "' is not usable here";
   LayerOptions options;
   options.kernel = way.kernel.empty() ? BestKernel() : way.kernel;
+  options.routine = way.routine;
   for (const CandidateInfo& candidate : ListCandidates(LayerView(graph, plan.layer), options)) {
     if (candidate.name != way.routine) continue;
     return candidate.why_not.empty() ? "" : "'" + candidate.name + "': " + candidate.why_not;

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "intaglio/gemm/describe.h"
+#include "intaglio/nn/routine/prepare.h"
 
 namespace intaglio::nn::tune {
 namespace {
@@ -16,18 +17,33 @@ std::vector<std::string> BestKernels() {
   return names;
 }
 
+// The exact routines that compute a layer, with packed constants for a kernel, if they are named. A
+// routine may ask for that where it is not known to be faster.
+std::vector<std::string> ExactRoutines(const LayerView& layer, const std::string& kernel) {
+  LayerOptions options;
+  options.kernel = kernel;
+  std::vector<std::string> names;
+  for (const CandidateInfo& candidate : ListCandidates(layer, options)) {
+    options.routine = candidate.name;
+    for (const CandidateInfo& named : ListCandidates(layer, options)) {
+      const bool accepts = named.name == candidate.name && named.why_not.empty();
+      if (accepts && named.numeric == NumericClass::kExact) names.push_back(named.name);
+    }
+  }
+  return names;
+}
+
 Ways WaysOf(const Model& model, size_t layer, const std::vector<std::string>& kernels) {
   const LayerInfo& info = model.layers()[layer];
+  const LayerView view(model.graph(), layer);
   Ways ways = {LayerChoice{}};
-  for (const CandidateInfo& candidate : model.ListRoutines(layer)) {
-    const bool is_default = candidate.name == info.routine;
-    if (!candidate.why_not.empty()) continue;
-    if (candidate.numeric != NumericClass::kExact && !is_default) continue;
-    if (!is_default) ways.push_back({.routine = candidate.name});
-    if (info.kernel.empty()) continue;
-    for (const std::string& kernel : kernels) {
-      if (kernel != info.kernel) ways.push_back({candidate.name, kernel});
-    }
+  for (const std::string& routine : ExactRoutines(view, info.kernel)) {
+    if (routine != info.routine) ways.push_back({.routine = routine});
+  }
+  if (info.kernel.empty()) return ways;
+  for (const std::string& kernel : kernels) {
+    if (kernel == info.kernel) continue;
+    for (const std::string& routine : ExactRoutines(view, kernel)) ways.push_back({routine, kernel});
   }
   return ways;
 }
