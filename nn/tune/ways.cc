@@ -43,7 +43,8 @@ Ways WaysOf(const Model& model, size_t layer, const std::vector<std::string>& ke
   if (info.kernel.empty()) return ways;
   for (const std::string& kernel : kernels) {
     if (kernel == info.kernel) continue;
-    for (const std::string& routine : ExactRoutines(view, kernel)) ways.push_back({routine, kernel});
+    for (const std::string& routine : ExactRoutines(view, kernel))
+      ways.push_back({routine, kernel});
   }
   return ways;
 }
