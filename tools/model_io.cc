@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "intaglio/nn/graph/printable.h"
 #include "intaglio/nn/tune/plan.h"
 #include "intaglio/tools/file.h"
 #include "intaglio/tools/inputs.h"
@@ -38,18 +39,27 @@ double StoredValue(Type type, const std::vector<uint8_t>& bytes, size_t i) {
   return 0;
 }
 
-// Takes the choices of a plan. What of it does not fit here is said on stderr.
-Status TakePlan(const ModelSource& source, const nn::Graph& graph, nn::PrepareOptions& options) {
-  const Result<std::vector<uint8_t>> text = ReadFile(source.plan, nn::tune::kMaxPlanBytes);
+// A plan for the graph.
+Result<nn::tune::Replay> ReadPlan(const std::string& path, const nn::Graph& graph,
+                                  const nn::PrepareOptions& options) {
+  const Result<std::vector<uint8_t>> text = ReadFile(path, nn::tune::kMaxPlanBytes);
   if (!text.ok()) return text.status();
+  const auto wrap = [&](const Status& s) { return Status(s.code(), path + ": " + s.message()); };
   const Result<nn::tune::Plan> plan =
       nn::tune::ParsePlan({reinterpret_cast<const char*>(text->data()), text->size()});
-  if (!plan.ok()) return plan.status();
+  if (!plan.ok()) return wrap(plan.status());
   Result<nn::tune::Replay> replay = nn::tune::ReplayOf(*plan, graph, options);
+  return replay.ok() ? replay : wrap(replay.status());
+}
+
+// Takes the choices of the source's plan. What of it does not fit here is said on stderr.
+Status TakePlan(const ModelSource& source, const nn::Graph& graph, nn::PrepareOptions& options) {
+  Result<nn::tune::Replay> replay = ReadPlan(source.plan, graph, options);
   if (!replay.ok()) return replay.status();
   for (const std::string& warning : replay->warnings) {
-    if (source.strict_plan) return InvalidArgument(warning);
-    std::fprintf(stderr, "intaglio: %s: %s\n", source.plan.c_str(), warning.c_str());
+    const std::string text = source.plan + ": " + warning;
+    if (source.strict_plan) return InvalidArgument(text);
+    std::fprintf(stderr, "intaglio: %s\n", nn::Printable(text).c_str());
   }
   options.routines = std::move(replay->choices);
   return {};
@@ -90,11 +100,7 @@ Result<nn::Model> LoadModel(const ModelSource& source, nn::PrepareOptions option
   options.limits = source.limits;
   Result<nn::Graph> graph = nn::LoadGraph(source.path, *import);
   if (!graph.ok()) return graph.status();
-  if (!source.plan.empty()) {
-    if (const Status status = TakePlan(source, *graph, options); !status.ok()) {
-      return Status(status.code(), source.plan + ": " + status.message());
-    }
-  }
+  if (!source.plan.empty()) INTAGLIO_RETURN_IF_ERROR(TakePlan(source, *graph, options));
   Result<nn::Model> model = nn::Model::Prepare(std::move(*graph), options);
   if (!model.ok()) {
     return Status(model.status().code(), source.path + ": " + model.status().message());

@@ -1,6 +1,7 @@
 // What `intaglio inspect` prints.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -29,7 +30,11 @@ TEST_F(Cli, InspectTellsWhatTheModelIs) {
   EXPECT_EQ(report["tensors"][1]["quantization"]["scales"].size(), 4u);
   EXPECT_EQ(report["layers"].size(), 8u);
   EXPECT_EQ(report["layers"][0]["operator"], "CONV_2D");
-  EXPECT_EQ(report["layers"][0]["routine"], report["layers"][0]["routines"][0]["name"]);
+  const json& routines_of = report["layers"][0]["routines"];
+  const auto first = std::find_if(routines_of.begin(), routines_of.end(),
+                                  [](const json& routine) { return routine["why_not"] == ""; });
+  ASSERT_NE(first, routines_of.end());
+  EXPECT_EQ(report["layers"][0]["routine"], (*first)["name"]);
   EXPECT_EQ(report["layers"][0]["macs"], 4 * 4 * 4 * 3 * 3 * 2);
   EXPECT_GT(report["arena_bytes"], 0);
   EXPECT_GT(report["memory_plan"].size(), 0u);

@@ -1,0 +1,92 @@
+// Plans of `intaglio tune` in the command.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "intaglio/test/tools/cli.h"
+
+namespace intaglio::tools {
+namespace {
+
+using nlohmann::json;
+
+class CliTune : public Cli {
+ protected:
+  void SetUp() override {
+    Cli::SetUp();
+    const Outcome tuned = Run("tune network.tflite plan.json --threads 1 --budget 0");
+    ASSERT_EQ(tuned.status, 0) << tuned.err;
+    EXPECT_EQ(tuned.err, "");
+    EXPECT_NE(tuned.out.find("ways to compute 8 layers"), std::string::npos) << tuned.out;
+    plan_ = json::parse(Text(In("plan.json")));
+    EXPECT_EQ(plan_["format"], "intaglio-plan-1");
+    EXPECT_EQ(plan_["model"], "network.tflite");
+  }
+
+  // Makes the plan compute the convolution, layer 0, in this way.
+  void Plan(const std::string& routine, const std::string& kernel) {
+    const json way = {{"routine", routine}, {"kernel", kernel}, {"threads", 1}, {"ns", 100}};
+    plan_["layers"] = {{{"layer", 0},
+                        {"operator", "CONV_2D"},
+                        {"label", ""},
+                        {"chosen", way},
+                        {"untuned", way},
+                        {"noise", 0}}};
+    const std::string text = plan_.dump();
+    Write("plan.json", {text.begin(), text.end()});
+  }
+
+  std::string RoutineOfLayer0(const std::string& options) const {
+    const Outcome outcome = Run("inspect network.tflite --json " + options);
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    return json::parse(outcome.out)["layers"][0]["routine"];
+  }
+
+  json plan_;
+};
+
+TEST_F(CliTune, APlanIsReplayed) {
+  Plan("cpu:qint8/gemm-unpacked", "scalar");
+  EXPECT_EQ(RoutineOfLayer0(""), "cpu:qint8/gemm");
+  EXPECT_EQ(RoutineOfLayer0("--plan plan.json"), "cpu:qint8/gemm-unpacked");
+  ASSERT_EQ(Run("run network.tflite --input x.npy --output without").status, 0);
+  const Outcome planned =
+      Run("run network.tflite --input x.npy --output with --plan plan.json --threads 1 --strict");
+  ASSERT_EQ(planned.status, 0) << planned.err;
+  EXPECT_EQ(planned.err, "");
+  for (const auto& file : fs::directory_iterator(folder_ / "without")) {
+    EXPECT_EQ(Text(file.path()), Text(folder_ / "with" / file.path().filename()));
+  }
+  const Outcome bench = Run("bench network.tflite --seconds 0 --json --threads 1 --plan plan.json");
+  ASSERT_EQ(bench.status, 0) << bench.err;
+  EXPECT_EQ(json::parse(bench.out)["layers"][0]["routine"], "cpu:qint8/gemm-unpacked");
+}
+
+TEST_F(CliTune, WhatDoesNotFitIsAWarningOrAnError) {
+  Plan("cpu:qint8/magic", "");
+  const std::string warning = "runs as without a plan: there is no routine 'cpu:qint8/magic'";
+  const Outcome loose = Run("run network.tflite --input x.npy --threads 1 --plan plan.json");
+  EXPECT_EQ(loose.status, 0);
+  EXPECT_EQ(loose.err.find("intaglio: plan.json: CONV_2D #0"), 0u) << loose.err;
+  EXPECT_NE(loose.err.find(warning), std::string::npos) << loose.err;
+  ExpectError("run network.tflite --input x.npy --threads 1 --plan plan.json --strict", 1, warning);
+  EXPECT_NE(Run("inspect network.tflite --strict").status, 0);
+}
+
+TEST_F(CliTune, AWrongPlanIsAnError) {
+  ExpectError("bench network.tflite --plan none.json", 1, "none.json: cannot open");
+  Write("cut.json", {'{', '"'});
+  ExpectError("bench network.tflite --plan cut.json", 1,
+              "intaglio: cut.json: the plan is no JSON");
+  plan_["digest"] = "0";
+  Plan("cpu:qint8/gemm", "");
+  ExpectError("bench network.tflite --plan plan.json", 1,
+              "plan.json: the plan was made for another network, 'network.tflite'");
+  ExpectError("tune network.tflite", 2, "--output is required");
+  ExpectError("tune none.tflite plan2.json", 1, "none.tflite");
+  ExpectError("tune network.tflite no/such/folder.json --budget 0", 1, "no/such");
+}
+
+}  // namespace
+}  // namespace intaglio::tools
