@@ -14,9 +14,8 @@ namespace intaglio {
 // within int32, if the |w| of one output channel add up to this at most.
 inline constexpr int64_t kMostGroupMagnitude = ((int64_t{1} << 25) - 1) / 128;
 
-// The largest |w| whose transform fits int16 beside that of a pixel: 144 * |w| + 100 * 128 is at
-// most 2^15 - 1.
-inline constexpr int kMostWinogradWeight = 138;
+// The largest |w| whose transform fits int16: 144 * |w| is at most 2^15 - 1.
+inline constexpr int kMostWinogradWeight = ((1 << 15) - 1) / 144;
 
 // More channels than this are cut for the caches' sake.
 inline constexpr int kMostGroupChannels = 512;

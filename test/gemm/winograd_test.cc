@@ -85,10 +85,10 @@ void RunRandom(unsigned seed, Context& context) {
   v.out_width = std::max(1, v.width + Uniform(random, -2, 2));
   const int outputs = Uniform(random, 1, 50);
   const int32_t middle = filter_type == Type::kInt8 ? 0 : 128;
-  const int32_t zero_point = middle + (random() % 2 == 0 ? 0 : Uniform(random, -10, 10));
+  const int32_t zero_point = middle + (random() % 2 == 0 ? 0 : Uniform(random, -99, 99));
   std::vector<int32_t> zeros;
   if (random() % 4 == 0) {
-    for (int o = 0; o < outputs; ++o) zeros.push_back(middle + Uniform(random, -10, 10));
+    for (int o = 0; o < outputs; ++o) zeros.push_back(middle + Uniform(random, -99, 99));
   }
   Problem problem(std::move(image),
                   TestMatrix(random, filter_type, 9 * channels, outputs, Order::kColMajor,
@@ -289,9 +289,9 @@ TEST(Winograd, GroupsOfOutputs) {
   EXPECT_EQ(CountWinogradGroups(view, {&zero, 1}), 3);
   const int32_t zeros[] = {0, -128, 0};
   EXPECT_EQ(CountWinogradGroups(view, zeros), 1);
-  const int32_t far = -100;
+  const int32_t far = -101;
   EXPECT_EQ(CountWinogradGroups(view, {&far, 1}), 2);
-  EXPECT_EQ(LargestWeight(view, {&far, 1}), 101);
+  EXPECT_EQ(LargestWeight(view, {&far, 1}), 102);
 }
 
 TEST(Winograd, Refuses) {
@@ -318,7 +318,9 @@ TEST(Winograd, Refuses) {
   EXPECT_EQ(why_not([](Im2col& o) { o.dilation_height = 2; }), "the filters are dilated");
   EXPECT_EQ(why_not([](Im2col& o) { o.kernel_width = 1; }), "the filters are not 3x3");
   EXPECT_EQ(why_not([](Im2col& o) { o.channels = 32; }), "the channels are in groups");
-  options.channel_zero_points.assign(16, 11);
+  options.channel_zero_points.assign(16, -99);
+  EXPECT_EQ(why_not([](Im2col&) {}), "");
+  options.channel_zero_points.assign(16, 100);
   EXPECT_EQ(why_not([](Im2col&) {}), "weights lie too far from their zero points");
   EXPECT_FALSE(PackedWinograd::Pack(filters.view(), options).ok());
   options.channel_zero_points.clear();
