@@ -24,13 +24,14 @@ OnnxOptions ForOnnx(const LoadOptions& options) {
           .nhwc_inputs = options.nhwc_inputs,
           .float64_as_float32 = options.float64_as_float32,
           .without_passes = options.without_passes,
-          .pass_reports = options.pass_reports};
+          .pass_reports = options.pass_reports,
+          .constants = options.constants};
 }
 #endif
 
 ImportOptions ForTflite(const LoadOptions& options) {
-  return {options.limits, options.input_shapes, options.custom_operators, options.copy_file,
-          options.signatures};
+  return {options.limits,    options.input_shapes, options.custom_operators,
+          options.copy_file, options.signatures,   options.constants};
 }
 
 // No pass runs behind the reader of .tflite files.
@@ -70,7 +71,7 @@ Result<std::vector<SurveyRow>> SurveyFile(const std::string& path, const LoadOpt
 #ifdef INTAGLIO_NN_ONNX
   if (FormatByContent(path) == Format::kOnnx) return SurveyOnnx(path);
 #endif
-  return SurveyTflite(path, options.limits, options.custom_operators);
+  return SurveyTflite(path, options.limits, options.custom_operators, options.constants);
 }
 
 }  // namespace intaglio::nn

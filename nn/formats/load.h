@@ -11,6 +11,7 @@
 
 #include "intaglio/fixedpoint/status.h"
 #include "intaglio/nn/formats/format.h"
+#include "intaglio/nn/formats/input_constant.h"
 #include "intaglio/nn/formats/signature.h"
 #include "intaglio/nn/formats/survey_row.h"
 #include "intaglio/nn/formats/tflite/custom_operator.h"
@@ -33,6 +34,7 @@ struct LoadOptions {
   std::vector<std::string> without_passes = {};     // of .onnx files
   std::vector<PassReport>* pass_reports = nullptr;  // empty for .tflite files
   std::vector<Signature>* signatures = nullptr;     // empty for .onnx files
+  std::vector<InputConstant> constants = {};
 };
 
 Result<Graph> LoadGraph(const std::string& path, const LoadOptions& options = {});
@@ -45,7 +47,8 @@ Result<Graph> ImportGraph(std::span<const uint8_t> bytes, std::shared_ptr<const 
 // The inputs of the file's model, with their shapes in the file, as a graph without layers.
 Result<Graph> LoadSignature(const std::string& path);
 
-// Which operators of the file run here. The options' shapes are not used.
+// Which operators of the file run here. The options' shapes are not used; constants are, because
+// operators of .tflite files are tried.
 Result<std::vector<SurveyRow>> SurveyFile(const std::string& path, const LoadOptions& options = {});
 
 }  // namespace intaglio::nn

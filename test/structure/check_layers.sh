@@ -77,7 +77,8 @@ wing passes graph routine ops passes
 wing runtime files graph routine ops passes runtime
 wing tune files graph routine ops passes runtime tune
 for format in tflite onnx; do
-  wing "formats/$format" files graph routine ops passes formats/signature.h formats/survey_row.h "formats/$format"
+  wing "formats/$format" files graph routine ops passes formats/input_constant.h formats/signature.h formats/survey_row.h \
+    formats/take_constants.h "formats/$format"
 done
 root formats files graph passes formats
 wing cuda graph routine ops runtime cuda

@@ -7,7 +7,9 @@
 
 #include "intaglio/nn/formats/onnx/rows.h"
 #include "intaglio/nn/formats/onnx/tensors.h"
+#include "intaglio/nn/formats/take_constants.h"
 #include "intaglio/nn/graph/folded_shapes.h"
+#include "intaglio/nn/graph/input_advice.h"
 #include "intaglio/nn/graph/printable.h"
 #include "intaglio/nn/passes/pass_list.h"
 
@@ -117,12 +119,39 @@ Result<Tensor> TensorFrom(const ValueInfoProto& from) {
 
 }  // namespace
 
+Status GraphReader::CheckNamesOfConstants(const GraphProto& from) const {
+  std::vector<std::string> names;
+  for (const ValueInfoProto& input : from.input()) {
+    if (scope_->Find(input.name()) == nullptr) names.push_back(input.name());
+  }
+  return nn::CheckNamesOfConstants(file_.options.constants, names);
+}
+
+Status GraphReader::ReadConstantInput(const ValueInfoProto& input, const InputConstant& value,
+                                      Tensor tensor) {
+  INTAGLIO_RETURN_IF_ERROR(file_.ledger.Charge(value.bytes.size()));
+  Shape declared = tensor.shape;
+  const TensorShapeProto& from = input.type().tensor_type().shape();
+  for (size_t i = 0; i < declared.size(); ++i) {
+    if (!IsKnown(from.dim(static_cast<int>(i)))) declared[i] = -1;
+  }
+  INTAGLIO_RETURN_IF_ERROR(BecomeConstant(value, declared, tensor));
+  scope_->Bind(input.name(), make_.AddTensor(std::move(tensor)));
+  return {};
+}
+
 Status GraphReader::ReadInputs(const GraphProto& from, const std::vector<Shape>& input_shapes) {
+  INTAGLIO_RETURN_IF_ERROR(CheckNamesOfConstants(from));
   for (const ValueInfoProto& input : from.input()) {
     // Old files list constants among the inputs.
     if (scope_->Find(input.name()) != nullptr) continue;
     Result<Tensor> tensor = TensorFrom(input);
     if (!tensor.ok()) return {tensor.status().code(), "input " + tensor.status().message()};
+    const InputConstant* const value = FindConstant(file_.options.constants, input.name());
+    if (value != nullptr) {
+      INTAGLIO_RETURN_IF_ERROR(ReadConstantInput(input, *value, std::move(*tensor)));
+      continue;
+    }
     const size_t place = graph_.inputs.size();
     Shape& shape = tensor->shape;
     const bool is_moved = file_.options.nhwc_inputs && shape.size() == 4;
@@ -315,7 +344,21 @@ GraphReader::GraphReader(File& file, Graph& graph, GraphReader& around)
       around_(&around),
       scope_(&base_),
       opsets_(around.opsets_),
-      arguments_(around.arguments_) {}
+      arguments_(around.arguments_) {
+  SetAdvice();
+}
+
+std::string GraphReader::Advice(const std::vector<TensorId>& unknown) const {
+  std::vector<TensorId> inputs = InputsBehind(graph_, unknown);
+  if (around_ == nullptr) return AdviceFor(graph_, inputs);
+  for (TensorId& id : inputs) {
+    const auto found = std::find(capturing_.begin(), capturing_.end(), id);
+    // What a loop carries is known to no one beforehand.
+    if (found == capturing_.end()) return {};
+    id = captured_[static_cast<size_t>(found - capturing_.begin())];
+  }
+  return inputs.empty() ? "" : around_->Advice(inputs);
+}
 
 const TensorId* GraphReader::Find(const std::string& name) {
   const TensorId* const found = scope_->Find(name);

@@ -51,7 +51,9 @@ class Scope {
 class GraphReader {
  public:
   GraphReader(File& file, Graph& graph)
-      : file_(file), graph_(graph), make_(graph, file.folding, file.ledger) {}
+      : file_(file), graph_(graph), make_(graph, file.folding, file.ledger) {
+    SetAdvice();
+  }
 
   // A reader of a graph inside of a node that `around` is about to translate. What its nodes take
   // from the graph around becomes constants and inputs of the graph.
@@ -89,6 +91,14 @@ class GraphReader {
 
   Status ReadOpsets();
   Status ReadInputs(const GraphProto& from, const std::vector<Shape>& input_shapes);
+  Status CheckNamesOfConstants(const GraphProto& from) const;
+  // Reads the input as a constant.
+  Status ReadConstantInput(const ValueInfoProto& input, const InputConstant& value, Tensor tensor);
+  // Which inputs of the model to give values, if tensors of this graph have to be known.
+  std::string Advice(const std::vector<TensorId>& unknown) const;
+  void SetAdvice() {
+    make_.SetAdvice([this](const std::vector<TensorId>& unknown) { return Advice(unknown); });
+  }
   Status ReadOutputs(const GraphProto& from);
   TensorId OutputOf(TensorId id);
   const TensorId* Find(const std::string& name);

@@ -126,7 +126,7 @@ bool LayerMaker::IsConstant(TensorId id) { return id != kNoTensor && folder_.Fol
 
 std::vector<int64_t> LayerMaker::Ints(TensorId id, const char* what) {
   if (!IsConstant(id)) {
-    Fail(Unsupported(std::string(what) + ": only values that are known beforehand are supported"));
+    FailUnknown({id}, std::string(what) + ": only values that are known beforehand are supported");
   }
   const Tensor tensor = At(id);
   switch (tensor.type) {
@@ -149,8 +149,8 @@ std::vector<int64_t> LayerMaker::Ints(TensorId id, const char* what) {
 
 std::vector<float> LayerMaker::Floats(TensorId id, const char* what) {
   if (!IsConstant(id) || At(id).type != Type::kFloat32) {
-    Fail(Unsupported(std::string(what) +
-                     ": only float32 values that are known beforehand are supported"));
+    FailUnknown(
+        {id}, std::string(what) + ": only float32 values that are known beforehand are supported");
   }
   return Convert<float, float>(At(id));
 }

@@ -3,6 +3,7 @@
 #define INTAGLIO_NN_FORMATS_ONNX_LAYER_MAKER_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -36,6 +37,14 @@ class LayerMaker {
     status_ = status;
     throw TranslationFailed{};
   }
+
+  // Refuses tensors that are not known beforehand. The message ends with what `advice`
+  // (GraphReader) says of them.
+  void FailUnknown(const std::vector<TensorId>& unknown, const std::string& what) {
+    Fail(Unsupported(what + (advice_ == nullptr ? "" : advice_(unknown))));
+  }
+  using Advice = std::function<std::string(const std::vector<TensorId>& unknown)>;
+  void SetAdvice(Advice advice) { advice_ = std::move(advice); }
 
   // Names the layers and tensors of the following calls.
   void SetLabel(std::string label) { label_ = std::move(label); }
@@ -108,6 +117,7 @@ class LayerMaker {
   ConstantFolder folder_;
   std::string label_;
   Status status_;
+  Advice advice_;
 };
 
 // The axis counted from the front. Fails if there is none such.

@@ -290,7 +290,8 @@ std::vector<TensorId> ReadRounds(Translation& t, const Repeated& node, Body& bod
     return Unroll(t, node);
   }
   if (!node.collected.empty() && (!is_counted || !std::in_range<int>(node.rounds))) {
-    t.Refuse("collects results in a number of rounds that is not known or too large");
+    t.make.FailUnknown({node.limit, node.condition},
+                       "collects results in a number of rounds that is not known or too large");
   }
   return Looping(t, node, body).Add();
 }

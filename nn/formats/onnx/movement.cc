@@ -281,6 +281,13 @@ void ReadConstantOfShape(Translation& t) {
 }
 
 void ReadRange(Translation& t) {
+  std::vector<TensorId> unknown;
+  for (size_t i = 0; i < 3; ++i) {
+    if (!t.make.IsConstant(t.in(i))) unknown.push_back(t.in(i));
+  }
+  if (!unknown.empty()) {
+    t.make.FailUnknown(unknown, "start, limit and step that are not constant");
+  }
   t.Set(0, t.make.AddLike(Sequence{}, {t.in(0), t.in(1), t.in(2)}));
 }
 

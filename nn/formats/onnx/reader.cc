@@ -9,6 +9,7 @@
 #include "intaglio/nn/formats/onnx/graph_reader.h"
 #include "intaglio/nn/formats/onnx/narrow_float64.h"
 #include "intaglio/nn/formats/onnx/parse.h"
+#include "intaglio/nn/formats/take_constants.h"
 #include "intaglio/nn/passes/fold_constants.h"
 #include "intaglio/nn/passes/pass_list.h"
 
@@ -17,6 +18,7 @@ namespace {
 
 Result<Graph> Import(std::span<const uint8_t> bytes, const OnnxOptions& options) {
   INTAGLIO_RETURN_IF_ERROR(CheckPassNames(options.without_passes));
+  INTAGLIO_RETURN_IF_ERROR(CheckConstants(options.constants));
   const DefaultFloatEnvironment environment;
   onnx::ModelProto model;
   INTAGLIO_RETURN_IF_ERROR(onnx::Parse(bytes, model));
@@ -65,14 +67,18 @@ Result<Graph> ReadSignature(std::span<const uint8_t> bytes) {
 
 }  // namespace
 
-Result<Graph> LoadOnnxSignature(const std::string& path) try {
+Result<Graph> ImportOnnxSignature(std::span<const uint8_t> bytes, const std::string& name) try {
+  Result<Graph> graph = ReadSignature(bytes);
+  if (graph.ok()) return graph;
+  return Status(graph.status().code(), name + ": " + graph.status().message());
+} catch (const std::bad_alloc&) {
+  return OutOfMemory(name + ": no memory to read the model");
+}
+
+Result<Graph> LoadOnnxSignature(const std::string& path) {
   const Result<MappedFile> file = MapFile(path);
   if (!file.ok()) return Status(file.status().code(), path + ": " + file.status().message());
-  Result<Graph> graph = ReadSignature(file->bytes);
-  if (graph.ok()) return graph;
-  return Status(graph.status().code(), path + ": " + graph.status().message());
-} catch (const std::bad_alloc&) {
-  return OutOfMemory(path + ": no memory to read the model");
+  return ImportOnnxSignature(file->bytes, path);
 }
 
 Result<Graph> LoadOnnx(const std::string& path, const OnnxOptions& options) try {

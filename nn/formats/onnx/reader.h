@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "intaglio/fixedpoint/status.h"
+#include "intaglio/nn/formats/input_constant.h"
 #include "intaglio/nn/graph/graph.h"
 #include "intaglio/nn/graph/limits.h"
 #include "intaglio/nn/passes/pass_report.h"
@@ -43,6 +44,11 @@ struct OnnxOptions {
   std::vector<std::string> without_passes = {};
   // Gets what each pass did, in order, if it is not null and the model can be read.
   std::vector<PassReport>* pass_reports = nullptr;
+  // Values for inputs of the file, by name. These inputs become constants before anything else is
+  // read, so that shapes and parameters may follow from them, and are no inputs of the model any
+  // more: input_shapes does not count them. Their dimensions are in the file's order, whatever
+  // nhwc_inputs says.
+  std::vector<InputConstant> constants = {};
 };
 
 // Reads a file. Constants that lie in other files are mapped, as LoadTflite maps: nobody may write
@@ -50,8 +56,10 @@ struct OnnxOptions {
 Result<Graph> LoadOnnx(const std::string& path, const OnnxOptions& options = {});
 
 // Returns the inputs of the file's model, with their shapes in the file, as a graph without layers.
-// It looks at no node. Callers use it to choose OnnxOptions::input_shapes.
+// It looks at no node. Callers use it to choose OnnxOptions::input_shapes and constants.
 Result<Graph> LoadOnnxSignature(const std::string& path);
+// The same for a file that is in memory already.
+Result<Graph> ImportOnnxSignature(std::span<const uint8_t> bytes, const std::string& name);
 
 // Reads a file that is in memory already. The graph keeps no reference to the bytes. `name` stands
 // in messages and becomes the graph's name.

@@ -89,8 +89,8 @@ enum Input : size_t { kX, kW, kR, kBias, kLengths, kH, kC, kPeepholes };
 void CheckConstantWeights(Translation& t) {
   for (const size_t i : {size_t{kW}, size_t{kR}, size_t{kBias}, size_t{kPeepholes}}) {
     if (!t.has(i) || t.make.IsConstant(t.in(i))) continue;
-    t.Refuse("weights '" + ShortName(t.node().input(static_cast<int>(i))) +
-             "' are not constant; only constant ones are supported");
+    t.make.FailUnknown({t.in(i)}, "weights '" + ShortName(t.node().input(static_cast<int>(i))) +
+                                      "' are not constant; only constant ones are supported");
   }
 }
 

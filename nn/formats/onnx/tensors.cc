@@ -278,13 +278,17 @@ Result<Shape> ShapeFrom(const TensorProto& tensor) {
   return shape;
 }
 
+bool IsKnown(const TensorShapeProto::Dimension& dimension) {
+  // -1 is what some exporters write for a dimension that they do not know.
+  return dimension.has_dim_value() && dimension.dim_value() != -1;
+}
+
 Result<Shape> ShapeFrom(const TensorShapeProto& from) {
   INTAGLIO_RETURN_IF_ERROR(CheckRank(from.dim_size()));
   Shape shape;
   for (const TensorShapeProto::Dimension& from_dimension : from.dim()) {
-    // -1 is what some exporters write for a dimension that they do not know.
-    const bool known = from_dimension.has_dim_value() && from_dimension.dim_value() != -1;
-    const Result<int> dimension = DimensionFrom(known ? from_dimension.dim_value() : 1);
+    const Result<int> dimension =
+        DimensionFrom(IsKnown(from_dimension) ? from_dimension.dim_value() : 1);
     if (!dimension.ok()) return dimension.status();
     shape.push_back(*dimension);
   }

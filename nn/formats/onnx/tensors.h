@@ -22,6 +22,8 @@ Result<Type> TypeFrom(int data_type);
 // The dimensions of a tensor or an input. Dimensions without a number are 1.
 Result<Shape> ShapeFrom(const TensorProto& tensor);
 Result<Shape> ShapeFrom(const TensorShapeProto& shape);
+// Whether the file gives a dimension a number.
+bool IsKnown(const TensorShapeProto::Dimension& dimension);
 
 // Makes a constant. Its bytes are taken out of `tensor` where they lie there as they are needed.
 // Everything that is copied is charged to the ledger first.

@@ -39,6 +39,9 @@ class Budget {
     return {};
   }
 
+  // A copy of what the caller gives an input.
+  Status ChargeConstant(size_t bytes) { return ledger_.Charge(bytes); }
+
   // A tensor that is not constant takes memory when the model runs, however the memory is planned.
   Status CheckActivation(size_t bytes) const {
     if (bytes <= ledger_.most()) return {};

@@ -5,6 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "intaglio/nn/graph/input_advice.h"
+
 namespace intaglio::nn {
 namespace {
 
@@ -38,7 +40,10 @@ Result<std::vector<int>> Translation::ConstantInts(size_t i, const std::string& 
   if (!has_input(i))
     return InvalidArgument("has no " + what + " (input " + std::to_string(i) + ")");
   const Tensor& tensor = input(i);
-  if (!IsConstant(i)) return Unsupported(what + " that are not constant are not supported");
+  if (!IsConstant(i)) {
+    return Unsupported(what + " that are not constant are not supported" +
+                       AdviceForTensor(graph_, layer_.inputs[i]));
+  }
   if (tensor.type != Type::kInt16 && tensor.type != Type::kInt32 && tensor.type != Type::kInt64) {
     return InvalidArgument(what + " are " + NameOf(tensor.type) + ", not int32 or int64");
   }

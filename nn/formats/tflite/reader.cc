@@ -8,6 +8,7 @@
 
 #include "intaglio/fixedpoint/float_environment.h"
 #include "intaglio/nn/files/mapped_file.h"
+#include "intaglio/nn/formats/take_constants.h"
 #include "intaglio/nn/formats/tflite/custom.h"
 #include "intaglio/nn/formats/tflite/file.h"
 #include "intaglio/nn/formats/tflite/operators.h"
@@ -50,10 +51,15 @@ Status ReadModel(const TfliteFile& file, const ImportOptions& options, Graph& gr
   }
   if (Length(file.model->subgraphs()) == 0) return InvalidArgument("the model has no subgraph");
   // The first subgraph is the model; its operators name others.
+  const tflite::SubGraph& subgraph = *file.model->subgraphs()->Get(0);
   Budget budget = BudgetOf(file, options.limits);
   INTAGLIO_RETURN_IF_ERROR(ReadSubgraph(
-      file, *file.model->subgraphs()->Get(0), budget,
-      [&](Graph& g) { return SetInputShapes(options.input_shapes, g); }, graph));
+      file, subgraph, budget,
+      [&](Graph& g) -> Status {
+        INTAGLIO_RETURN_IF_ERROR(GiveConstants(options.constants, subgraph, budget, g));
+        return SetInputShapes(options.input_shapes, g);
+      },
+      graph));
   Result<std::vector<Signature>> signatures = ReadSignatures(file, graph, budget);
   if (signatures.ok() && options.signatures != nullptr) *options.signatures = *signatures;
   return signatures.status();
@@ -78,9 +84,10 @@ Result<TfliteFile> Align(std::span<const uint8_t> bytes, std::shared_ptr<const v
 }
 
 Result<Graph> Import(std::span<const uint8_t> bytes, std::shared_ptr<const void> owner,
-                     const ImportOptions& options) {
+                     const std::string& name, const ImportOptions& options) {
   const DefaultFloatEnvironment environment;
   INTAGLIO_RETURN_IF_ERROR(CheckCustomOperators(options.custom_operators));
+  INTAGLIO_RETURN_IF_ERROR(CheckConstants(options.constants));
   if (bytes.empty()) return InvalidArgument("the file is empty");
   Result<TfliteFile> file = Align(bytes, std::move(owner));
   if (!file.ok()) return file.status();
@@ -88,6 +95,7 @@ Result<Graph> Import(std::span<const uint8_t> bytes, std::shared_ptr<const void>
   file->model = tflite::GetModel(file->bytes.data());
   file->custom_operators = options.custom_operators;
   Graph graph;
+  graph.name = name;
   INTAGLIO_RETURN_IF_ERROR(ReadModel(*file, options, graph));
   return graph;
 }
@@ -110,10 +118,9 @@ Status ReadName(const flatbuffers::String* name, Budget& budget, std::string& to
 Result<Graph> ImportTflite(std::span<const uint8_t> bytes, std::shared_ptr<const void> owner,
                            const std::string& name, const ImportOptions& options) {
   try {
-    Result<Graph> graph = Import(bytes, std::move(owner), options);
-    if (!graph.ok()) return Status(graph.status().code(), name + ": " + graph.status().message());
-    graph->name = name;
-    return graph;
+    Result<Graph> graph = Import(bytes, std::move(owner), name, options);
+    if (graph.ok()) return graph;
+    return Status(graph.status().code(), name + ": " + graph.status().message());
   } catch (const std::bad_alloc&) {
     return OutOfMemory(name + ": no memory to read the model");
   }
@@ -132,8 +139,10 @@ Result<TfliteFile> OpenModel(std::span<const uint8_t> bytes, std::shared_ptr<con
 }
 
 Result<std::vector<SurveyRow>> Survey(const std::string& path, const Limits& limits,
-                                      std::span<const CustomOperator> custom_operators) {
+                                      std::span<const CustomOperator> custom_operators,
+                                      const std::vector<InputConstant>& constants) {
   INTAGLIO_RETURN_IF_ERROR(CheckCustomOperators(custom_operators));
+  INTAGLIO_RETURN_IF_ERROR(CheckConstants(constants));
   Result<MappedFile> mapped = MapFile(path);
   if (!mapped.ok()) return mapped.status();
   Result<TfliteFile> file = OpenModel(mapped->bytes, std::move(mapped->owner));
@@ -144,6 +153,10 @@ Result<std::vector<SurveyRow>> Survey(const std::string& path, const Limits& lim
   Graph graph;
   const Result<std::vector<Status>> tensors = SurveyTensors(*file, subgraph, budget, graph);
   if (!tensors.ok()) return tensors.status();
+  if (!constants.empty()) {
+    INTAGLIO_RETURN_IF_ERROR(ReadInputIds(subgraph, budget, graph));
+    INTAGLIO_RETURN_IF_ERROR(GiveConstants(constants, subgraph, budget, graph));
+  }
   const Result<std::vector<SurveyedOperator>> operators =
       SurveyOperators(*file, subgraph, *tensors, limits, budget, graph);
   if (!operators.ok()) return operators.status();
@@ -165,8 +178,9 @@ Result<std::vector<SurveyRow>> Survey(const std::string& path, const Limits& lim
 }  // namespace
 
 Result<std::vector<SurveyRow>> SurveyTflite(const std::string& path, const Limits& limits,
-                                            std::span<const CustomOperator> custom_operators) try {
-  Result<std::vector<SurveyRow>> rows = Survey(path, limits, custom_operators);
+                                            std::span<const CustomOperator> custom_operators,
+                                            const std::vector<InputConstant>& constants) try {
+  Result<std::vector<SurveyRow>> rows = Survey(path, limits, custom_operators, constants);
   if (rows.ok()) return rows;
   return Status(rows.status().code(), path + ": " + rows.status().message());
 } catch (const std::bad_alloc&) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "intaglio/fixedpoint/status.h"
+#include "intaglio/nn/formats/input_constant.h"
 #include "intaglio/nn/formats/signature.h"
 #include "intaglio/nn/formats/tflite/custom_operator.h"
 #include "intaglio/nn/graph/graph.h"
@@ -34,6 +35,10 @@ struct ImportOptions {
   // If it is not null, it gets the file's signatures. Those of other subgraphs than the first, and
   // those that nobody could call the model by, are left out.
   std::vector<Signature>* signatures = nullptr;
+  // Values for inputs of the file, by name. These inputs become constants before anything else is
+  // read, so that shapes and parameters may follow from them, and are no inputs of the model any
+  // more: input_shapes does not count them, and no signature names them.
+  std::vector<InputConstant> constants = {};
 };
 
 // Maps the file. Constants stay in the mapping, which lives as long as the graph's tensors. Nobody
@@ -43,7 +48,8 @@ struct ImportOptions {
 Result<Graph> LoadTflite(const std::string& path, const ImportOptions& options = {});
 
 // Returns the inputs and outputs of the file's model, with their shapes in the file, as a graph
-// without layers. It looks at no operator. Callers use it to choose ImportOptions::input_shapes.
+// without layers. It looks at no operator. Callers use it to choose ImportOptions::input_shapes and
+// constants.
 Result<Graph> LoadTfliteSignature(const std::string& path);
 
 // Reads a file that is in memory already. `owner` keeps the bytes alive, or is null where the

@@ -16,11 +16,18 @@ using Entries = std::vector<Signature::Entry>;
 
 class SignatureReader {
  public:
-  SignatureReader(const Graph& graph, Budget& budget)
+  // `file_inputs`: those of the file, of which some may be constants of the graph.
+  SignatureReader(const Graph& graph, const flatbuffers::Vector<int32_t>* file_inputs,
+                  Budget& budget)
       : budget_(budget),
         tensors_(graph.tensors.size()),
         inputs_(PositionsOf(graph.inputs)),
-        outputs_(PositionsOf(graph.outputs)) {}
+        outputs_(PositionsOf(graph.outputs)) {
+    for (uint32_t i = 0; i < Length(file_inputs); ++i) {
+      const TensorId id = file_inputs->Get(i);
+      if (!inputs_.contains(id)) given_.insert(id);
+    }
+  }
 
   Status Read(const tflite::SignatureDef& from) {
     INTAGLIO_RETURN_IF_ERROR(budget_.Charge(1, sizeof(Signature)));
@@ -71,6 +78,8 @@ class SignatureReader {
                                std::to_string(id) + ", which does not exist (there are " +
                                std::to_string(tensors_) + ")");
       }
+      const bool is_input = &positions == &inputs_;
+      if (is_input && given_.contains(static_cast<TensorId>(id))) continue;
       const auto position = positions.find(static_cast<TensorId>(id));
       usable = usable && entry.name() != nullptr && position != positions.end() &&
                names.insert(name).second;
@@ -83,6 +92,7 @@ class SignatureReader {
   const size_t tensors_;
   const Positions inputs_;
   const Positions outputs_;
+  std::set<TensorId> given_;  // inputs of the file that the caller gave values
   std::set<std::string> keys_;
   std::vector<Signature> signatures_;
 };
@@ -113,7 +123,7 @@ Result<std::vector<Signature>> ReadSignatures(const TfliteFile& file, const Grap
                                               Budget& budget) {
   const auto* const signatures = file.model->signature_defs();
   const size_t subgraphs = Length(file.model->subgraphs());
-  SignatureReader reader(graph, budget);
+  SignatureReader reader(graph, file.model->subgraphs()->Get(0)->inputs(), budget);
   for (uint32_t i = 0; i < Length(signatures); ++i) {
     const tflite::SignatureDef& signature = *signatures->Get(i);
     const std::string label = "signature #" + std::to_string(i);

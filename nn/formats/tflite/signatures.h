@@ -22,6 +22,7 @@ namespace intaglio::nn {
 //  - it names a tensor that is neither an input nor an output;
 //  - it gives two inputs, or two outputs, one name, or one input two names, or a tensor none;
 //  - an earlier one has its key.
+// Inputs of the file that are constants of the graph are left out of the signatures.
 Result<std::vector<Signature>> ReadSignatures(const TfliteFile& file, const Graph& graph,
                                               Budget& budget);
 

@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "intaglio/nn/formats/take_constants.h"
 #include "intaglio/nn/formats/tflite/operators.h"
 #include "intaglio/nn/formats/tflite/tensors.h"
 
@@ -38,12 +39,50 @@ Status CheckActivations(const Graph& graph, const Budget& budget) {
   return {};
 }
 
+// The shape that the file says, with -1 for the dimensions to which it gives no number.
+Shape DeclaredShape(const tflite::Tensor& from, const Shape& shape) {
+  Shape declared = shape;
+  const auto* const signature = from.shape_signature();
+  if (Length(signature) != declared.size()) return declared;
+  for (uint32_t i = 0; i < Length(signature); ++i) {
+    if (signature->Get(i) < 0) declared[i] = -1;
+  }
+  return declared;
+}
+
 }  // namespace
+
+Status GiveConstants(const std::vector<InputConstant>& constants, const tflite::SubGraph& subgraph,
+                     Budget& budget, Graph& graph) {
+  std::vector<std::string> names;
+  for (const TensorId id : graph.inputs) {
+    names.push_back(graph.tensors[static_cast<size_t>(id)].name);
+  }
+  INTAGLIO_RETURN_IF_ERROR(CheckNamesOfConstants(constants, names));
+  std::vector<TensorId> left;
+  for (const TensorId id : graph.inputs) {
+    Tensor& tensor = graph.tensors[static_cast<size_t>(id)];
+    const InputConstant* const value = FindConstant(constants, tensor.name);
+    if (value == nullptr) {
+      left.push_back(id);
+      continue;
+    }
+    INTAGLIO_RETURN_IF_ERROR(budget.ChargeConstant(value->bytes.size()));
+    const tflite::Tensor& from = *subgraph.tensors()->Get(static_cast<uint32_t>(id));
+    INTAGLIO_RETURN_IF_ERROR(BecomeConstant(*value, DeclaredShape(from, tensor.shape), tensor));
+  }
+  graph.inputs = std::move(left);
+  return {};
+}
+
+Status ReadInputIds(const tflite::SubGraph& subgraph, Budget& budget, Graph& graph) {
+  return ReadIds(subgraph.inputs(), "input", budget, graph, graph.inputs);
+}
 
 Status ReadTensorsAndIds(const TfliteFile& file, const tflite::SubGraph& subgraph, Budget& budget,
                          Graph& graph) {
   INTAGLIO_RETURN_IF_ERROR(ReadTensors(file, subgraph, budget, graph));
-  INTAGLIO_RETURN_IF_ERROR(ReadIds(subgraph.inputs(), "input", budget, graph, graph.inputs));
+  INTAGLIO_RETURN_IF_ERROR(ReadInputIds(subgraph, budget, graph));
   return ReadIds(subgraph.outputs(), "output", budget, graph, graph.outputs);
 }
 

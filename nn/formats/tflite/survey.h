@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "intaglio/fixedpoint/status.h"
+#include "intaglio/nn/formats/input_constant.h"
 #include "intaglio/nn/formats/survey_row.h"
 #include "intaglio/nn/formats/tflite/custom_operator.h"
 #include "intaglio/nn/graph/limits.h"
@@ -17,7 +18,8 @@ namespace intaglio::nn {
 // it run. Rows are in the order of first appearance. Types and operators may be any. It is an error
 // only if no operator can be looked at, as in a damaged file.
 Result<std::vector<SurveyRow>> SurveyTflite(const std::string& path, const Limits& limits = {},
-                                            std::span<const CustomOperator> custom_operators = {});
+                                            std::span<const CustomOperator> custom_operators = {},
+                                            const std::vector<InputConstant>& constants = {});
 
 }  // namespace intaglio::nn
 

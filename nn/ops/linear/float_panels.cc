@@ -5,6 +5,7 @@
 #include <new>
 #include <string>
 
+#include "intaglio/nn/graph/input_advice.h"
 #include "intaglio/nn/ops/support/checks.h"
 #include "intaglio/pack/pages.h"
 
@@ -122,7 +123,8 @@ Result<FloatFinish> MakeFloatFinish(const LayerView& layer, Activation activatio
   if (!layer.has_input(2)) return finish;
   const Tensor& bias = layer.input(2);
   const std::string name = "bias '" + bias.name + "'";
-  if (!bias.constant) return layer.Unsupported(name + " is not constant");
+  if (!bias.constant)
+    return layer.Unsupported(name + " is not constant" + AdviceForInput(layer, 2));
   if (*CountElements(bias.shape) != channels) {
     return layer.Invalid(name + " has the shape " + ToString(bias.shape) + "; " +
                          std::to_string(channels) + " elements are needed");
@@ -135,7 +137,8 @@ Result<FloatFinish> CheckFloatLayer(const LayerView& layer, Activation activatio
   INTAGLIO_RETURN_IF_ERROR(CheckOneType(layer));
   const Tensor& weights = layer.input(1);
   if (weights.constant) return MakeFloatFinish(layer, activation, channels);
-  return layer.Unsupported("weights '" + weights.name + "' are not constant");
+  return layer.Unsupported("weights '" + weights.name + "' are not constant" +
+                           AdviceForInput(layer, 1));
 }
 
 }  // namespace intaglio::nn

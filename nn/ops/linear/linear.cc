@@ -11,6 +11,7 @@
 #include <variant>
 
 #include "intaglio/fixedpoint/quantize_multiplier.h"
+#include "intaglio/nn/graph/input_advice.h"
 #include "intaglio/nn/ops/linear/onnx.h"
 #include "intaglio/nn/ops/linear/operators.h"
 
@@ -41,7 +42,8 @@ Status CheckBias(const LayerView& layer, int channels, LinearLayer& linear) {
   if (bias.type != Type::kInt32) {
     return layer.Unsupported(name + " is " + NameOf(bias.type) + "; int32 is supported");
   }
-  if (!bias.constant) return layer.Unsupported(name + " is not constant");
+  if (!bias.constant)
+    return layer.Unsupported(name + " is not constant" + AdviceForInput(layer, 2));
   if (*CountElements(bias.shape) != channels) {
     return layer.Invalid(name + " has the shape " + ToString(bias.shape) + "; " +
                          std::to_string(channels) + " elements are needed");
@@ -121,7 +123,9 @@ Status CheckWeights(const LayerView& layer, Type type, int axis, int channels,
     return layer.Unsupported(name + " are " + NameOf(weights.type) + ", but the input is " +
                              NameOf(layer.input(0).type));
   }
-  if (!weights.constant) return layer.Unsupported(name + " are not constant");
+  if (!weights.constant) {
+    return layer.Unsupported(name + " are not constant" + AdviceForInput(layer, 1));
+  }
   return CheckWeightScales(layer, axis, channels, linear);
 }
 

@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "intaglio/fixedpoint/requantize_real64.h"
+#include "intaglio/nn/graph/input_advice.h"
 #include "intaglio/nn/ops/linear/operators.h"
 
 namespace intaglio::nn {
@@ -47,7 +48,8 @@ Status CheckBias(const LayerView& layer, int channels, Linear16& to) {
   if (bias.type != Type::kInt32 && bias.type != Type::kInt64) {
     return layer.Unsupported(name + " is " + NameOf(bias.type) + "; int32 or int64 is supported");
   }
-  if (!bias.constant) return layer.Unsupported(name + " is not constant");
+  if (!bias.constant)
+    return layer.Unsupported(name + " is not constant" + AdviceForInput(layer, 2));
   if (*CountElements(bias.shape) != channels) {
     return layer.Invalid(name + " has the shape " + ToString(bias.shape) + "; " +
                          std::to_string(channels) + " elements are needed");

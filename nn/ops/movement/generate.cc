@@ -8,6 +8,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "intaglio/nn/graph/input_advice.h"
 #include "intaglio/nn/ops/movement/operators.h"
 #include "intaglio/nn/ops/support/binary.h"
 #include "intaglio/nn/ops/support/checks.h"
@@ -88,7 +89,8 @@ auto VisitSequence(const LayerView& layer, const Function& f) {
 Status CheckSequence(const LayerView& layer) {
   for (size_t i = 0; i < 3; ++i) {
     if (!layer.input(i).constant) {
-      return layer.Unsupported("start, limit and step that are not constant");
+      return layer.Unsupported("start, limit and step that are not constant" +
+                               AdviceForInput(layer, i));
     }
     INTAGLIO_RETURN_IF_ERROR(CheckOneElement(layer, i));
     INTAGLIO_RETURN_IF_ERROR(CheckType(layer, layer.input(i), layer.input(0).type));

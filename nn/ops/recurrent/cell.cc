@@ -4,6 +4,7 @@
 #include <limits>
 #include <string>
 
+#include "intaglio/nn/graph/input_advice.h"
 #include "intaglio/nn/ops/linear/pack_matrix.h"
 #include "intaglio/nn/ops/support/checks.h"
 #include "intaglio/nn/ops/support/quantization.h"
@@ -106,7 +107,8 @@ Status CheckConstant(const LayerView& layer, size_t i, const Shape& shape) {
                          ToString(tensor.shape) + ", not " + ToString(shape));
   }
   if (tensor.constant) return {};
-  return layer.Unsupported("input " + std::to_string(i) + " '" + tensor.name + "' is not constant");
+  return layer.Unsupported("input " + std::to_string(i) + " '" + tensor.name + "' is not constant" +
+                           AdviceForInput(layer, i));
 }
 
 Status CheckVariable(const LayerView& layer, size_t i, int64_t elements) {

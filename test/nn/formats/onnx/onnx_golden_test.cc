@@ -25,6 +25,7 @@
 
 #include "intaglio/nn/formats/onnx/reader.h"
 #include "intaglio/nn/runtime/model.h"
+#include "intaglio/test/nn/formats/onnx/golden_case.h"
 #include "intaglio/test/nn/ops/golden_file.h"
 #include "intaglio/test/nn/ops/golden_run.h"
 
@@ -112,12 +113,12 @@ std::string Reason(const Status& status) {
 
 // Why a case does not pass, or nothing. It runs twice: what a run leaves behind must not matter.
 std::string Failure(const test::GoldenCase& c) {
-  Result<Graph> graph = ImportOnnx(c.model, "case");
-  if (!graph.ok()) return Reason(graph.status());
-  Result<Model> model = Model::Prepare(std::move(*graph));
+  test::OnnxCase read = test::ReadOnnxCase(c);
+  if (!read.graph.ok()) return Reason(read.graph.status());
+  Result<Model> model = Model::Prepare(std::move(*read.graph));
   if (!model.ok()) return Reason(model.status());
   for (int round = 0; round < 2; ++round) {
-    for (const test::GoldenRun& run : c.runs) {
+    for (const test::GoldenRun& run : read.runs) {
       std::vector<test::GoldenBytes> outputs;
       const Status status = test::RunGolden(*model, run, outputs);
       if (!status.ok()) return Reason(status);
@@ -139,8 +140,8 @@ std::string GroupOf(const std::string& name) {
     return name.substr(0, name.find('/', operator_at));
   }
   const bool expanded = name.find("_expanded") != std::string::npos;
-  const bool constants = name.ends_with("@constants");
-  return std::string(expanded ? "expanded" : "plain") + (constants ? " with constants" : "");
+  const bool has_values = name.find('@') != std::string::npos;
+  return std::string(expanded ? "expanded" : "plain") + (has_values ? " with values" : "");
 }
 
 struct Count {

@@ -12,6 +12,7 @@
 #include "intaglio/nn/formats/onnx/reader.h"
 #include "intaglio/nn/formats/onnx/writer.h"
 #include "intaglio/nn/runtime/model.h"
+#include "intaglio/test/nn/formats/onnx/golden_case.h"
 #include "intaglio/test/nn/ops/golden_file.h"
 #include "intaglio/test/nn/ops/golden_run.h"
 
@@ -57,14 +58,14 @@ std::string Difference(const std::vector<Outputs>& actual, const std::vector<Out
 }
 
 // What goes wrong with a case that is read, or nothing.
-std::string Failure(const test::GoldenCase& c, const Graph& graph,
+std::string Failure(const std::vector<test::GoldenRun>& runs, const Graph& graph,
                     const std::vector<Outputs>& expected) {
   const Result<std::vector<uint8_t>> written = ExportOnnx(graph);
   if (!written.ok()) return "is not written: " + written.status().message();
   const Result<Graph> again = ImportOnnx(*written, "again");
   if (!again.ok()) return "is not read again: " + again.status().message();
   std::vector<Outputs> outputs;
-  const std::string error = RunAll(*again, c.runs, outputs);
+  const std::string error = RunAll(*again, runs, outputs);
   if (!error.empty()) return "does not run again: " + error;
   return Difference(outputs, expected);
 }
@@ -81,11 +82,11 @@ bool HasControl(const Graph& graph) {
 int ExpectRoundTrips(const std::string& file) {
   int passed = 0;
   for (const test::GoldenCase& c : test::ReadGoldenFile(kFolder + file)) {
-    const Result<Graph> graph = ImportOnnx(c.model, "case");
-    if (!graph.ok() || HasControl(*graph)) continue;
+    const test::OnnxCase read = test::ReadOnnxCase(c);
+    if (!read.graph.ok() || HasControl(*read.graph)) continue;
     std::vector<Outputs> expected;
-    if (!RunAll(*graph, c.runs, expected).empty()) continue;
-    const std::string failure = Failure(c, *graph, expected);
+    if (!RunAll(*read.graph, read.runs, expected).empty()) continue;
+    const std::string failure = Failure(read.runs, *read.graph, expected);
     EXPECT_EQ(failure, "") << c.name;
     passed += failure.empty() ? 1 : 0;
   }

@@ -66,8 +66,10 @@ TEST(Fold, LeavesWhatDependsOnInputs) {
   const std::vector<uint8_t> bytes = Build(m);
   const Result<Graph> graph = ImportTflite(bytes, nullptr, "bytes");
   ASSERT_FALSE(graph.ok());
-  EXPECT_EQ(graph.status().message(),
-            "bytes: operator #2 RESHAPE v1: shapes that are not constant are not supported");
+  EXPECT_EQ(
+      graph.status().message(),
+      "bytes: operator #2 RESHAPE v1: shapes that are not constant are not supported; give input "
+      "'batch' a value with the option constants (--constant batch=VALUE)");
 }
 
 // A file of a few hundred bytes: ones [size], concatenated with themselves again and again.
