@@ -55,6 +55,12 @@ void AddModel(CLI::App& command, ModelSource& model) {
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command
+      .add_option("--constant", model.constants,
+                  "NAME=0,1 or NAME=FILE.npy: a value for an input, which becomes a constant when "
+                  "the file is read")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command
       .add_option("--external-data", model.external_data,
                   "The folder with the constants that an .onnx file has beside it, if not its own")
       ->check(CLI::ExistingDirectory);

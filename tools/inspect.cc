@@ -9,6 +9,7 @@
 #include "intaglio/nn/formats/load.h"
 #include "intaglio/nn/graph/nested_graphs.h"
 #include "intaglio/tools/commands.h"
+#include "intaglio/tools/constants.h"
 #include "intaglio/tools/json.h"
 #include "intaglio/tools/model_io.h"
 #include "intaglio/tools/operator_library.h"
@@ -267,8 +268,11 @@ Status Inspect(const InspectOptions& options) {
   const ModelSource& source = options.model;
   const Result<std::vector<nn::CustomOperator>> operators = LoadOperators(source.operators);
   if (!operators.ok()) return operators.status();
-  const Result<std::vector<nn::SurveyRow>> survey =
-      nn::SurveyFile(source.path, {.limits = source.limits, .custom_operators = *operators});
+  const Result<std::vector<nn::InputConstant>> constants = ConstantsOf(source);
+  if (!constants.ok()) return constants.status();
+  const Result<std::vector<nn::SurveyRow>> survey = nn::SurveyFile(
+      source.path,
+      {.limits = source.limits, .custom_operators = *operators, .constants = *constants});
   if (!survey.ok()) return survey.status();
   std::vector<nn::PassReport> passes;
   std::vector<nn::Signature> signatures;

@@ -6,6 +6,7 @@
 
 #include "intaglio/nn/graph/printable.h"
 #include "intaglio/nn/tune/plan.h"
+#include "intaglio/tools/constants.h"
 #include "intaglio/tools/file.h"
 #include "intaglio/tools/inputs.h"
 #include "intaglio/tools/operator_library.h"
@@ -80,8 +81,11 @@ Result<nn::LoadOptions> LoadOptionsOf(const ModelSource& source) {
   options.float64_as_float32 = source.float64_as_float32;
   options.without_passes = source.without_passes;
   options.limits = source.limits;
+  Result<std::vector<nn::InputConstant>> constants = ConstantsOf(source);
+  if (!constants.ok()) return constants.status();
+  options.constants = std::move(*constants);
   if (source.shapes.empty()) return options;
-  const Result<nn::Graph> signature = nn::LoadSignature(source.path);
+  const Result<nn::Graph> signature = SignatureOf(source);
   if (!signature.ok()) return signature.status();
   Result<std::vector<nn::Shape>> shapes = ShapesFrom(*signature, source.shapes);
   if (!shapes.ok()) return shapes.status();

@@ -14,6 +14,7 @@ struct ModelSource {
   nn::Limits limits;
   std::vector<std::string> operators;  // libraries of custom operators (operator_library.h)
   std::vector<std::string> shapes;     // of inputs: "[NAME=]1x3x224x224"
+  std::vector<std::string> constants;  // for inputs: "axes=0,1" or "weights=FILE.npy"
   std::string external_data;  // the folder of an .onnx file's outer constants; may be empty
   bool ort_fused = false;     // how an .onnx file's sums and products are computed
   bool nhwc_inputs = false;

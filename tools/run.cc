@@ -12,6 +12,7 @@
 #include "intaglio/tools/backend.h"
 #include "intaglio/tools/classify.h"
 #include "intaglio/tools/commands.h"
+#include "intaglio/tools/constants.h"
 #include "intaglio/tools/image.h"
 #include "intaglio/tools/inputs.h"
 #include "intaglio/tools/model_io.h"
@@ -22,7 +23,7 @@ namespace {
 
 // The shapes of the given files, for the inputs that they are for.
 Result<std::vector<nn::Shape>> ShapesOfFiles(const RunOptions& options) {
-  const Result<nn::Graph> signature = nn::LoadSignature(options.model.path);
+  const Result<nn::Graph> signature = SignatureOf(options.model);
   if (!signature.ok()) return signature.status();
   std::vector<nn::Shape> shapes(signature->inputs.size());
   const Result<std::vector<GivenInput>> inputs = MatchInputs(*signature, "--input", options.inputs);
