@@ -57,7 +57,7 @@ extern "C" {
 /* The version of Intaglio that this file belongs to: major * 10000 + minor * 100 + patch. */
 #define IT_VERSION 100
 /* The number of additions to this interface. */
-#define IT_ABI_VERSION 1
+#define IT_ABI_VERSION 2
 
 /* ---------------------------------------------------------------------------------------------
  * Versions and errors
@@ -354,6 +354,13 @@ enum {
 /* value: 0, the default of all, or 1. */
 IT_CHECKED it_status* it_model_options_set_flag(it_model_options* options, it_flag flag,
                                                 int32_t value);
+/* Gives an input of the file a value, so that it becomes a constant when the file is read, from
+ * which shapes and parameters may follow. It is no input of the model any more, and has no place
+ * among those of it_model_options_set_input_shape. bytes of data are copied: the elements, dense,
+ * row-major, little-endian. An input gets one value. Since IT_ABI_VERSION 2. */
+IT_CHECKED it_status* it_model_options_set_constant(it_model_options* options, const char* name,
+                                                    it_type type, const int32_t* dims, size_t rank,
+                                                    const void* data, size_t bytes);
 
 /* Immutable. Any threads may make sessions of it at once. */
 typedef struct it_model it_model;

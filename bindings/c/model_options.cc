@@ -1,9 +1,13 @@
 #include <limits>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "intaglio/bindings/c/context.h"
+#include "intaglio/bindings/c/forms.h"
 #include "intaglio/bindings/c/guard.h"
 #include "intaglio/bindings/c/model.h"
+#include "intaglio/nn/formats/take_constants.h"
 
 namespace intaglio::c {
 namespace {
@@ -45,6 +49,29 @@ it_status* SetLimits(it_model_options* options, const Set& set) {
     INTAGLIO_RETURN_IF_ERROR(set(options->load.limits));
     return set(options->prepare.limits);
   });
+}
+
+Status AddConstant(std::vector<nn::InputConstant>& constants, const char* name, it_type type,
+                   const int32_t* dims, size_t rank, const void* data, size_t bytes) {
+  INTAGLIO_RETURN_IF_ERROR(NotNull(name, "name"));
+  const Result<Type> known = TypeFrom(type);
+  if (!known.ok()) return known.status();
+  if (rank > kMaxRank) return InvalidArgument("a shape of rank " + std::to_string(rank));
+  if (rank > 0) INTAGLIO_RETURN_IF_ERROR(NotNull(dims, "dims"));
+  if (bytes > 0) INTAGLIO_RETURN_IF_ERROR(NotNull(data, "data"));
+  nn::InputConstant constant = {name, *known, nn::Shape(dims, dims + rank), {}};
+  const Result<size_t> wanted = nn::CountBytes(constant.shape, *known);
+  if (!wanted.ok()) return wanted.status();
+  if (*wanted != bytes) {
+    return InvalidArgument("data has " + std::to_string(bytes) +
+                           " bytes; its type and shape have " + std::to_string(*wanted));
+  }
+  const auto* const elements = static_cast<const uint8_t*>(data);
+  constant.bytes.assign(elements, elements + bytes);
+  constants.push_back(std::move(constant));
+  const Status status = nn::CheckConstants(constants);
+  if (!status.ok()) constants.pop_back();
+  return status;
 }
 
 }  // namespace
@@ -150,5 +177,14 @@ it_status* it_model_options_set_flag(it_model_options* options, it_flag flag, in
       return InvalidArgument("a flag is 0 or 1, not " + std::to_string(value));
     }
     return SetFlag(*options, flag, value == 1);
+  });
+}
+
+it_status* it_model_options_set_constant(it_model_options* options, const char* name, it_type type,
+                                         const int32_t* dims, size_t rank, const void* data,
+                                         size_t bytes) {
+  return Guard([&]() -> Status {
+    INTAGLIO_RETURN_IF_ERROR(NotNull(options, "options"));
+    return AddConstant(options->load.constants, name, type, dims, rank, data, bytes);
   });
 }

@@ -26,6 +26,17 @@ constexpr uint8_t kOnnx[] = {0x08, 0x08, 0x12, 0x00, 0x3a, 0x3b, 0x0a, 0x0c, 0x0
                              0x79, 0x12, 0x0e, 0x0a, 0x0c, 0x08, 0x01, 0x12, 0x08, 0x0a, 0x02, 0x08,
                              0x02, 0x0a, 0x02, 0x08, 0x03, 0x42, 0x04, 0x0a, 0x00, 0x10, 0x11};
 
+// y = ReduceSum(x, axes), without the dimensions of axes, for x of float32 [2, 3] and axes of int64
+// [n], as an .onnx file.
+constexpr uint8_t kSum[] = {
+    0x08, 0x08, 0x3a, 0x62, 0x0a, 0x28, 0x0a, 0x01, 0x78, 0x0a, 0x04, 0x61, 0x78, 0x65, 0x73, 0x12,
+    0x01, 0x79, 0x22, 0x09, 0x52, 0x65, 0x64, 0x75, 0x63, 0x65, 0x53, 0x75, 0x6d, 0x2a, 0x0f, 0x0a,
+    0x08, 0x6b, 0x65, 0x65, 0x70, 0x64, 0x69, 0x6d, 0x73, 0x18, 0x00, 0xa0, 0x01, 0x02, 0x12, 0x01,
+    0x67, 0x5a, 0x13, 0x0a, 0x01, 0x78, 0x12, 0x0e, 0x0a, 0x0c, 0x08, 0x01, 0x12, 0x08, 0x0a, 0x02,
+    0x08, 0x02, 0x0a, 0x02, 0x08, 0x03, 0x5a, 0x13, 0x0a, 0x04, 0x61, 0x78, 0x65, 0x73, 0x12, 0x0b,
+    0x0a, 0x09, 0x08, 0x07, 0x12, 0x05, 0x0a, 0x03, 0x12, 0x01, 0x6e, 0x62, 0x09, 0x0a, 0x01, 0x79,
+    0x12, 0x04, 0x0a, 0x02, 0x08, 0x01, 0x42, 0x04, 0x0a, 0x00, 0x10, 0x12};
+
 std::vector<uint8_t> ReadFile(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
@@ -176,6 +187,63 @@ TEST(CModel, EveryOptionIsTaken) {
   std::vector<uint8_t> scores;
   EXPECT_TRUE(IsOk(loaded.Run(digits.Image(3), scores)));
   EXPECT_EQ(scores, digits.Scores(3));
+}
+
+TEST(CModel, InputsBecomeConstants) {
+  Options options;
+  EXPECT_TRUE(IsOk(it_model_options_create(&options)));
+  Model model;
+  const Answer missing = Answer(it_model_load_bytes(kSum, sizeof(kSum), nullptr, options, &model));
+  if (missing.message.find("no .onnx files") != std::string::npos) {
+    GTEST_SKIP() << "this build has no .onnx files: " << missing.message;
+  }
+  EXPECT_NE(missing.message.find("give input 'axes' a value"), std::string::npos)
+      << missing.message;
+  const int32_t dims[] = {1};
+  int64_t axis = 1;
+  EXPECT_TRUE(
+      IsOk(it_model_options_set_constant(options, "axes", IT_INT64, dims, 1, &axis, sizeof(axis))));
+  axis = 0;  // it was copied
+  EXPECT_TRUE(IsOk(it_model_load_bytes(kSum, sizeof(kSum), nullptr, options, &model)));
+  ASSERT_EQ(it_model_input_count(model), 1u);
+  EXPECT_STREQ(it_tensor_name(it_model_input(model, 0)), "x");
+  Session session;
+  EXPECT_TRUE(IsOk(it_session_create(model, &session)));
+  const float x[] = {1, 2, 3, 4, 5, 6};
+  float y[2] = {};
+  EXPECT_TRUE(IsOk(it_session_set_input(session, 0, x, sizeof(x), IT_FLOAT32)));
+  EXPECT_TRUE(IsOk(it_session_set_output(session, 0, y, sizeof(y), IT_FLOAT32)));
+  EXPECT_TRUE(IsOk(it_session_run(session)));
+  EXPECT_EQ(y[0], 6);
+  EXPECT_EQ(y[1], 15);
+}
+
+TEST(CModel, ConstantsThatDoNotFitAreErrors) {
+  const auto set = [](it_model_options* options, const char* name, it_type type, size_t bytes) {
+    static const int32_t dims[] = {1};
+    static const int64_t axis = 1;
+    return it_model_options_set_constant(options, name, type, dims, 1, &axis, bytes);
+  };
+  Options options;
+  EXPECT_TRUE(IsOk(it_model_options_create(&options)));
+  EXPECT_TRUE(IsInvalid(set(options, nullptr, IT_INT64, 8), "name is null"));
+  EXPECT_TRUE(IsInvalid(set(options, "axes", 99, 8), "99"));
+  EXPECT_TRUE(IsInvalid(set(options, "axes", IT_INT64, 4), "data has 4 bytes"));
+  EXPECT_TRUE(IsInvalid(
+      it_model_options_set_constant(options, "axes", IT_INT64, nullptr, 1, nullptr, 0), "dims"));
+  EXPECT_TRUE(IsInvalid(
+      it_model_options_set_constant(options, "axes", IT_INT64, nullptr, 0, nullptr, 8), "data"));
+  EXPECT_TRUE(IsInvalid(
+      it_model_options_set_constant(options, "axes", IT_INT64, nullptr, 65, nullptr, 0), "65"));
+  const int32_t negative[] = {-1};
+  EXPECT_FALSE(
+      Answer(it_model_options_set_constant(options, "axes", IT_INT64, negative, 1, nullptr, 0))
+          .message.empty());
+  EXPECT_TRUE(IsOk(set(options, "axes", IT_INT64, 8)));
+  EXPECT_TRUE(IsInvalid(set(options, "axes", IT_INT64, 8), "given twice"));
+  Model model;
+  EXPECT_TRUE(IsInvalid(it_model_load_file((kDigits + "digits.tflite").c_str(), options, &model),
+                        "no input 'axes'"));
 }
 
 TEST(CModel, RunsInTheCallersPool) {

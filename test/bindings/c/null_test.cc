@@ -69,6 +69,8 @@ TEST(CNull, HandlesOfTheRuntimeAreInvalid) {
   EXPECT_NULL_IS_INVALID(it_model_options_set_max_work(nullptr, 1));
   EXPECT_NULL_IS_INVALID(it_model_options_set_max_rounds(nullptr, 1));
   EXPECT_NULL_IS_INVALID(it_model_options_set_input_shape(nullptr, 0, &number, 1));
+  EXPECT_NULL_IS_INVALID(
+      it_model_options_set_constant(nullptr, "x", IT_INT32, nullptr, 0, &number, 4));
   EXPECT_NULL_IS_INVALID(it_model_options_set_data_folder(nullptr, nullptr));
   EXPECT_NULL_IS_INVALID(it_model_options_set_flag(nullptr, 0, 1));
   EXPECT_NULL_IS_INVALID(it_session_create(nullptr, &session));
