@@ -34,6 +34,7 @@ def load(
     kernel: str = "",
     limits: Limits | None = None,
     input_shapes: Sequence[Sequence[int] | None] = (),
+    constants: Mapping[str, Any] | None = None,
     integer_only: bool = False,
     routines: Mapping[str, str] | None = None,
     copy_file: bool = False,
@@ -52,6 +53,9 @@ def load(
     kernel: one of those that ``python -m intaglio cpu`` lists, for all layers. Empty: the best.
     limits: what the model may take of memory and work.
     input_shapes: other shapes than the file's for the inputs, in order; None leaves one as it is.
+    constants: values for inputs of the file, by name: arrays, or what NumPy makes one of. These inputs
+        become constants before the model is read, so that shapes may follow from them, and are no
+        inputs of the model any more: input_shapes does not count them.
     integer_only: refuse models that need floating point, and run others without it.
     routines: for a layer, by name or number, the routine that shall run it.
     copy_file: read the file into memory instead of mapping it. Nobody may write a mapped file
@@ -75,6 +79,7 @@ def load(
         "max_work": limits.max_work,
         "max_rounds": limits.max_rounds,
         "input_shapes": [list(shape or ()) for shape in input_shapes],
+        "constants": _constants(constants or {}),
         "integer_only": bool(integer_only),
         "routines": {str(layer): routine for layer, routine in (routines or {}).items()},
         "copy_file": bool(copy_file),
@@ -127,3 +132,22 @@ def _names(what: str, names: Iterable[str]) -> list[str]:
     if isinstance(names, str):
         raise ArgumentError(f"{what}: a list of names, not one string")
     return list(names)
+
+
+def _constants(values: Mapping[str, Any]) -> list[tuple[str, str, list[int], bytes]]:
+    """The values as C++ takes them, and as a pickled model keeps them."""
+    if not isinstance(values, Mapping):
+        raise ArgumentError("constants: a mapping from the names of inputs to arrays")
+    if not values:
+        return []
+    import numpy  # the first load imports it anyway
+
+    constants = []
+    for name, value in values.items():
+        try:
+            array = numpy.asarray(value)
+        except ValueError as error:
+            raise ArgumentError(f"constants[{name!r}]: no array: {error}") from error
+        little = array.astype(array.dtype.newbyteorder("<"), copy=False)
+        constants.append((str(name), array.dtype.name, list(array.shape), little.tobytes()))
+    return constants

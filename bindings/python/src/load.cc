@@ -1,6 +1,8 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "intaglio/bindings/python/src/errors.h"
@@ -46,6 +48,31 @@ nn::Limits LimitsOf(const nb::dict& options) {
           Get<int64_t>(options, "max_rounds")};
 }
 
+// Tuples of a name, a dtype, a shape and the elements.
+std::vector<nn::InputConstant> ConstantsOf(const nb::list& tuples) {
+  constexpr Type kTypes[] = {Type::kInt8,  Type::kUInt8,   Type::kInt16, Type::kInt32,
+                             Type::kInt64, Type::kFloat32, Type::kBool};
+  std::vector<nn::InputConstant> constants;
+  for (const nb::handle each : tuples) {
+    const auto tuple = nb::cast<nb::tuple>(each);
+    nn::InputConstant constant;
+    constant.name = nb::cast<std::string>(tuple[0]);
+    const auto dtype = nb::cast<std::string>(tuple[1]);
+    const auto* const type = std::find_if(std::begin(kTypes), std::end(kTypes),
+                                          [&](Type known) { return dtype == NameOf(known); });
+    if (type == std::end(kTypes)) {
+      Raise("DtypeError", "constants['" + constant.name + "']: no model takes the dtype " + dtype);
+    }
+    constant.type = *type;
+    constant.shape = nb::cast<nn::Shape>(tuple[2]);
+    const auto bytes = nb::cast<nb::bytes>(tuple[3]);
+    const auto* const data = static_cast<const uint8_t*>(bytes.data());
+    constant.bytes.assign(data, data + bytes.size());
+    constants.push_back(std::move(constant));
+  }
+  return constants;
+}
+
 nn::LoadOptions LoadOptionsOf(const nb::dict& options) {
   nn::LoadOptions load;
   load.limits = LimitsOf(options);
@@ -55,6 +82,7 @@ nn::LoadOptions LoadOptionsOf(const nb::dict& options) {
   load.ort_fused = Get<bool>(options, "ort_fused");
   load.nhwc_inputs = Get<bool>(options, "nhwc_inputs");
   load.float64_as_float32 = Get<bool>(options, "float64_as_float32");
+  load.constants = ConstantsOf(Get<nb::list>(options, "constants"));
   load.without_passes = Get<std::vector<std::string>>(options, "without_passes");
   return load;
 }
