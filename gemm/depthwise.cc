@@ -17,7 +17,7 @@ namespace {
 // How many pixels a panel is to hold: several where the channels of one fill no more than half.
 int PixelsOfPanel(const Kernel& kernel, int taps, int kernel_width, int channels, int multiplier) {
   const PanelFormat& panel = kernel.panel;
-  const bool folds = kernel.slides_columns && multiplier == 1 && kernel_width > 0 &&
+  const bool folds = kernel.folds_pixels && multiplier == 1 && kernel_width > 0 &&
                      FoldsPixels(taps / kernel_width, kernel_width, channels, panel.lanes);
   return folds ? panel.width() / channels : 1;
 }

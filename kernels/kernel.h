@@ -103,9 +103,8 @@ struct Kernel : KernelFacts {
   bool stores_in_order = false;      // writes all of a row before any of the next
   bool has_fma = false;              // FusedMulAdd is one instruction, so that fitted scalings pay
   bool takes_multiply_add = false;   // panels may have ScalingForm::kMultiplyAdd
-  // Meets columns of depthwise filters in registers where it can, and takes panels of several
-  // pixels (kernels/depthwise/depthwise_args.h).
-  bool slides_columns = false;
+  bool slides_columns = false;       // of depthwise filters, if SlidesColumns (depthwise_args.h)
+  bool folds_pixels = false;         // takes panels of several, if FoldsPixels
   void (*depthwise)(const DepthwiseArgs&) = nullptr;  // of rows that serve all operands
 };
 

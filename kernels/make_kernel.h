@@ -42,7 +42,8 @@ constexpr Kernel MakeKernel(const KernelFacts& facts) {
   Kernel kernel = MakeKernel<V>(facts);
   kernel.tap_step = T::kStep;
   kernel.depthwise = Depthwise<V, T>;
-  kernel.slides_columns = kSlides<V, T>;
+  kernel.slides_columns = kSlides<V, T> || kSlidesPairs<V, T>;
+  kernel.folds_pixels = kSlides<V, T>;
   return kernel;
 }
 

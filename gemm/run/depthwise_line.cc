@@ -247,8 +247,8 @@ bool Slides(const DepthwiseJob& job) {
   const Im2col& v = job.input();
   if (job.folded()) return true;
   return job.kernel().slides_columns &&
-         SlidesColumns(job.filters.groups(), v.kernel_width, v.dilation_width, job.PixelStep(),
-                       job.lines, job.filters.lines());
+         SlidesColumns(job.filters.step, job.filters.groups(), v.kernel_width, v.dilation_width,
+                       job.PixelStep(), job.lines, job.filters.lines());
 }
 
 int LinesAtOnce(const DepthwiseProduct& product, int threads) {

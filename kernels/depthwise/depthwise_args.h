@@ -72,16 +72,17 @@ INTAGLIO_INLINE ptrdiff_t DstStep(const DepthwiseArgs& args, int b) {
   return b + 1 == args.bands ? args.dst_last : args.dst_band;
 }
 
-// Whether kernels that slide (Kernel::slides_columns) meet columns in registers, under filters of
-// this shape.
-constexpr bool SlidesColumns(int groups, int kernel_width, int tap_step, int pixel_step, int lines,
-                             int packed_lines) {
-  return groups == 1 && kernel_width == 3 && tap_step == 1 && pixel_step <= 2 &&
-         lines * pixel_step <= 2 && (pixel_step == 2 || packed_lines >= 2);
+// Whether kernels that slide (Kernel::slides_columns), which take `step` kernel rows at once, meet
+// columns in registers, under filters of this shape: of up to four rows in one group, or of three
+// in two.
+constexpr bool SlidesColumns(int step, int groups, int kernel_width, int tap_step, int pixel_step,
+                             int lines, int packed_lines) {
+  return groups * step == 4 && kernel_width == 3 && tap_step == 1 && pixel_step <= 2 &&
+         lines * pixel_step <= 2 && ((pixel_step == 2 && step == 4) || packed_lines >= 2);
 }
 
-// Whether they take panels of several neighbouring pixels of filters of this shape, whose
-// multiplier is 1: they have up to four vectors.
+// Whether kernels that fold (Kernel::folds_pixels) take panels of several neighbouring pixels of
+// filters of this shape, whose multiplier is 1: they have up to four vectors.
 constexpr bool FoldsPixels(int kernel_height, int kernel_width, int channels, int lanes) {
   return kernel_height == 3 && kernel_width == 3 &&
          (2 * channels == lanes || channels == lanes || channels == 2 * lanes);

@@ -179,7 +179,7 @@ __attribute__((noinline)) void FoldedLines(const DepthwiseArgs& args,
 template <class V, class T>
 void SlideFolded(const DepthwiseArgs& args) {
   const auto vectors = std::make_index_sequence<4>();
-  WithSlideScaling<V>(args, [&](auto form) {
+  WithSlideScaling<V>(args, args.terms, [&](auto form) {
     if (args.pixel_bytes == 8) {
       FoldedLines<V, T, decltype(form), 8>(args, vectors);
     } else if (args.pixel_bytes == 16) {

@@ -32,7 +32,7 @@ struct RowPlaces {
   uintptr_t step[4];
 };
 
-// Pairs of neighbouring columns, or panels of them, that lie equally far apart.
+// Columns, pairs of neighbouring ones, or panels of them, that lie equally far apart.
 struct ColumnSpan {
   RowPlaces first;
   int count;
@@ -42,8 +42,9 @@ struct ColumnSpan {
 inline constexpr int kMostSpans = 5;
 static_assert(kMaxBands * kMostSpans * sizeof(ColumnSpan) <= kColumnSpansBytes);
 
-// Finds the pairs from column `first` of a band on that follow each other so, from channel 0 on:
-// for all panels.
+// Finds the columns, in pairs where kColumns is 2, from column `first` of a band on that follow
+// each other so, from channel 0 on: for all panels.
+template <int kColumns>
 INTAGLIO_INLINE ColumnSpan FindSpan(const DepthwiseArgs& args, const DepthwiseRow* band,
                                     int first) {
   const int place = first - args.columns_before;  // among those inside
@@ -58,18 +59,22 @@ INTAGLIO_INLINE ColumnSpan FindSpan(const DepthwiseArgs& args, const DepthwiseRo
     span.first.rows[i] = address(band[i], place);
     span.first.step[i] = address(band[i], place + 1) - span.first.rows[i];
   }
-  const int end = place >= inside ? args.columns + 1 - args.columns_before : place < 0 ? 0 : inside;
-  span.count = std::max(1, (end - place) / 2);
+  const int beyond = args.columns + kColumns - 1 - args.columns_before;
+  const int end = place >= inside ? beyond : place < 0 ? 0 : inside;
+  span.count = std::max(1, (end - place) / kColumns);
   return span;
 }
 
-// Finds the pairs of columns under a run in all its bands. A last pair may be half beyond the run.
-template <class T>
+// Finds the columns under a run in all its bands, or the pairs of them, the last of which may be
+// half beyond the run.
+template <class T, int kColumns>
 __attribute__((noinline)) void FindColumns(const DepthwiseArgs& args) {
   auto* to = static_cast<ColumnSpan*>(args.scratch);
   const DepthwiseRow* rows = args.rows;
   for (int b = 0; b < args.bands; ++b, rows += 4) {
-    for (int c = 0; c < args.columns; c += 2 * to++->count) *to = FindSpan(args, rows, c);
+    for (int c = 0; c < args.columns; c += kColumns * to++->count) {
+      *to = FindSpan<kColumns>(args, rows, c);
+    }
   }
 }
 
@@ -100,15 +105,6 @@ class FourRows {
     T::template InterleaveTwo<kVectors>(Column<0>().rows, flip, first, x[0]);
     T::template InterleaveTwo<kVectors>(Column<1>().rows, flip, first, x[1]);
   }
-  template <int kColumns>
-  INTAGLIO_INLINE void Advance() {
-    Advance(a_, kColumns * a_step_);
-    Advance(b_, kColumns * b_step_);
-    Advance(c_, kColumns * c_step_);
-    Advance(d_, kColumns * d_step_);
-  }
-
- private:
   struct Bytes {
     const uint8_t* rows[4];
   };
@@ -118,6 +114,15 @@ class FourRows {
     return {row(a_ + kAhead * a_step_), row(b_ + kAhead * b_step_), row(c_ + kAhead * c_step_),
             row(d_ + kAhead * d_step_)};
   }
+  template <int kColumns>
+  INTAGLIO_INLINE void Advance() {
+    Advance(a_, kColumns * a_step_);
+    Advance(b_, kColumns * b_step_);
+    Advance(c_, kColumns * c_step_);
+    Advance(d_, kColumns * d_step_);
+  }
+
+ private:
   static INTAGLIO_INLINE void Advance(uintptr_t& row, uintptr_t bytes) {
     row += bytes;
     asm volatile("" : "+r"(row));  // g++ would add all four as a vector, in memory
@@ -360,7 +365,7 @@ __attribute__((noinline)) void SlideLines(const DepthwiseArgs& args,
   constexpr bool kScalesLate = std::is_same_v<Form, HalfEvenBounded<V>>;
   using Pixels = SlidPixels<V, T, kVectors, kStride, kLines, kSecond>;
   constexpr int kDone = Pixels::kDone;
-  if (!*args.has_columns) FindColumns<T>(args);
+  if (!*args.has_columns) FindColumns<T, 2>(args);
   *args.has_columns = true;
   const auto* span = static_cast<const ColumnSpan*>(args.scratch);
   const ParamsOf<V>& params = *ParamsIn<V>(args);
@@ -424,13 +429,13 @@ __attribute__((noinline)) void SlideLines(const DepthwiseArgs& args,
 template <class V, class T>
 inline constexpr bool kSlides = T::kStep == 4 && V::kLanes == 16 && kStoresPairs<V>;
 
-// use(form) for a panel for which AreSlid holds.
+// use(form) for a panel of taps in so many terms for which AreSlid holds.
 template <class V, class Use>
-INTAGLIO_INLINE void WithSlideScaling(const DepthwiseArgs& args, const Use& use) {
+INTAGLIO_INLINE void WithSlideScaling(const DepthwiseArgs& args, int terms, const Use& use) {
   const ScalingForm form = args.params->form;
   if (form == ScalingForm::kFloatHalfEvenBounded) {
     use(HalfEvenBounded<V>());
-  } else if (form == ScalingForm::kDoubleRoundingFitted && args.terms == 1) {
+  } else if (form == ScalingForm::kDoubleRoundingFitted && terms == 1) {
     use(FittedScaling<V, false>());
   } else {
     use(ByVector<V>());
@@ -440,13 +445,13 @@ INTAGLIO_INLINE void WithSlideScaling(const DepthwiseArgs& args, const Use& use)
 // Computes the run, if its filters are such and its pixels share columns.
 template <class V, class T, int kVectors>
 bool Slide(const DepthwiseArgs& args) {
-  if (!SlidesColumns(args.groups, args.kernel_width, args.tap_step, args.pixel_step, args.lines,
-                     args.packed_lines) ||
+  if (!SlidesColumns(T::kStep, args.groups, args.kernel_width, args.tap_step, args.pixel_step,
+                     args.lines, args.packed_lines) ||
       !AreSlid(*args.params, kVectors, args.terms, args.epilogue.output)) {
     return false;
   }
   const auto vectors = std::make_index_sequence<kVectors>();
-  WithSlideScaling<V>(args, [&](auto form) {
+  WithSlideScaling<V>(args, args.terms, [&](auto form) {
     if (args.pixel_step == 2) {
       SlideLines<V, T, decltype(form), kVectors, 2>(args, vectors);
     } else {

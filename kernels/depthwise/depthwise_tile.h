@@ -15,6 +15,7 @@
 
 #include "intaglio/kernels/depthwise/depthwise_args.h"
 #include "intaglio/kernels/depthwise/depthwise_folded.h"
+#include "intaglio/kernels/depthwise/depthwise_pairs.h"
 #include "intaglio/kernels/depthwise/depthwise_slide.h"
 #include "intaglio/kernels/kernel.h"
 #include "intaglio/kernels/tile/finish.h"
@@ -238,6 +239,9 @@ void Depthwise(const DepthwiseArgs& args) {
   }
   if constexpr (kSlides<V, T>) {
     if (args.pixel_bytes == 0 && Slide<V, T, kVectors>(args)) return;
+  }
+  if constexpr (kSlidesPairs<V, T>) {
+    if (SlidePairs<V, T, kVectors>(args)) return;
   }
   *args.has_columns = false;
   if constexpr (kSlides<V, T> && kVectors == 4) {

@@ -23,6 +23,33 @@ struct ByteOperationsAvx2 : Avx2 {
                                          _mm256_setr_epi32(0, 0, 0, 0, 1, 1, 1, 1));
     }
   }
+  // Of two vectors: in each 128 bits eight bytes of a and the same ones of b; of one, all of each.
+  template <int kVectors>
+  static INTAGLIO_INLINE Operand JoinRows(const uint8_t* a, const uint8_t* b) {
+    if constexpr (kVectors == 2) {
+      const auto twice = [](const uint8_t* p) {
+        const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
+        return _mm256_castsi256_pd(_mm256_broadcastsi128_si256(bytes));
+      };
+      return _mm256_castpd_si256(_mm256_shuffle_pd(twice(a), twice(b), 0b1100));
+    } else {
+      const auto repeated = [](const uint8_t* p) {
+        return _mm256_broadcastq_epi64(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p)));
+      };
+      return _mm256_unpacklo_epi64(repeated(a), repeated(b));
+    }
+  }
+  // Vector j of theirs as int16: the pairs of four channels in each 128 bits.
+  template <int kVectors>
+  static INTAGLIO_INLINE Operand PairsOf(Operand joined, int j) {
+    // Bytes 0 to 3 and 8 to 11 of 128 bits, or the four after each.
+    constexpr int64_t kLow[2] = {0x0009'0001'0008'0000 | kZeros, 0x000b'0003'000a'0002 | kZeros};
+    constexpr int64_t kHigh[2] = {0x000d'0005'000c'0004 | kZeros, 0x000f'0007'000e'0006 | kZeros};
+    const auto& first = j == 0 ? kLow : kHigh;
+    const auto& second = kVectors == 2 && j == 0 ? kLow : kHigh;
+    return _mm256_shuffle_epi8(joined,
+                               _mm256_setr_epi64x(first[0], first[1], second[0], second[1]));
+  }
   static INTAGLIO_INLINE Operand Broadcast8(uint8_t byte) {
     return _mm256_set1_epi8(static_cast<char>(byte));
   }
@@ -45,6 +72,9 @@ struct ByteOperationsAvx2 : Avx2 {
   static INTAGLIO_INLINE Operand UnpackHigh16(Operand a, Operand b) {
     return _mm256_unpackhi_epi16(a, b);
   }
+
+ private:
+  static constexpr int64_t kZeros = static_cast<int64_t>(0x8000'8000'8000'8000);
 };
 
 }  // namespace intaglio

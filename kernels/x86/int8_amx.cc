@@ -374,7 +374,7 @@ constexpr Kernel MakeAmx() {
   Kernel kernel = MakeTiles<false>(facts);
   kernel.tap_step = 4;
   kernel.depthwise = [](const DepthwiseArgs& args) { kKernelAvx512Vnni.depthwise(args); };
-  kernel.slides_columns = true;
+  kernel.slides_columns = kernel.folds_pixels = true;
   return kernel;
 }
 

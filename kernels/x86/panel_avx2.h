@@ -21,6 +21,7 @@ struct PanelAvx2 : FinishAvx2 {
   }
 
   static INTAGLIO_INLINE void Keep(I32& acc) { asm("" : "+x"(acc)); }
+  static INTAGLIO_INLINE void Pin(I32& acc) { asm volatile("" : "+x"(acc)); }
   // Add, where g++ 12 would add to a copy of the accumulator, and move the sum back.
   static INTAGLIO_INLINE I32 AddInPlace(I32 acc, I32 a) {
     asm("vpaddd %1, %0, %0" : "+x"(acc) : "x"(a));
@@ -44,14 +45,7 @@ struct PanelAvx2 : FinishAvx2 {
       constexpr int kLast = kVectors - 1;
       const __m256i words_a = Words(a[0], a[kLast]);
       const __m256i words_b = Words(b[0], b[kLast]);
-      __m256i bytes;
-      if (is_signed_) {
-        bytes = _mm256_packs_epi16(words_a, words_b);
-        if (clamps_) bytes = _mm256_min_epi8(_mm256_max_epi8(bytes, low_), high_);
-      } else {
-        bytes = _mm256_packus_epi16(words_a, words_b);
-        if (clamps_) bytes = _mm256_min_epu8(_mm256_max_epu8(bytes, low_), high_);
-      }
+      const __m256i bytes = Bytes(words_a, words_b);
       if constexpr (kVectors == 2) {
         StoreHalves(p, q, _mm256_castsi256_si128(bytes));
         StoreHalves(p + 8, q + 8, _mm256_extracti128_si256(bytes, 1));
@@ -61,7 +55,31 @@ struct PanelAvx2 : FinishAvx2 {
       }
     }
 
+    // One row.
+    template <int kVectors>
+    INTAGLIO_INLINE void StorePixel(char* p, const I32* a) const {
+      const __m256i words = Words(a[0], a[kVectors - 1]);
+      const __m256i high = _mm256_castsi128_si256(_mm256_extracti128_si256(words, 1));
+      const __m128i bytes = _mm256_castsi256_si128(Bytes(words, high));
+      if constexpr (kVectors == 2) {
+        _mm_storeu_si128(reinterpret_cast<__m128i*>(p), bytes);
+      } else {
+        _mm_storel_epi64(reinterpret_cast<__m128i*>(p), _mm_shuffle_epi32(bytes, 0b1000));
+      }
+    }
+
    private:
+    INTAGLIO_INLINE __m256i Bytes(__m256i a, __m256i b) const {
+      __m256i bytes;
+      if (is_signed_) {
+        bytes = _mm256_packs_epi16(a, b);
+        if (clamps_) bytes = _mm256_min_epi8(_mm256_max_epi8(bytes, low_), high_);
+      } else {
+        bytes = _mm256_packus_epi16(a, b);
+        if (clamps_) bytes = _mm256_min_epu8(_mm256_max_epu8(bytes, low_), high_);
+      }
+      return bytes;
+    }
     INTAGLIO_INLINE __m256i Words(I32 a, I32 b) const {
       const __m256i words = _mm256_packs_epi32(a, b);
       return kMoves ? _mm256_adds_epi16(words, zero_point_) : words;

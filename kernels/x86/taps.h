@@ -4,6 +4,9 @@
 //                                          them at the bottom of each 128 bits
 //   Xor(a, b), Broadcast8(byte)
 //   LoadQuads(const uint8_t* const (&rows)[4])   if one vector's bytes are faster interleaved so
+//   JoinRows<kVectors>(const uint8_t*, const uint8_t*), PairsOf<kVectors>(joined, j)   if pairs are
+//                                          faster interleaved so; joined: a panel's bytes of two
+//                                          rows in any order
 //   UnpackLow8(a, b), UnpackHigh8, UnpackLow16, UnpackHigh16   PUNPCKLBW and the others
 // Unpacking within 128 bits gives just the order of a panel's lanes.
 #ifndef INTAGLIO_KERNELS_X86_TAPS_H_
@@ -24,6 +27,12 @@ struct TapPairs {
   template <int kVectors>
   static INTAGLIO_INLINE void Interleave(const uint8_t* const (&rows)[kStep], uint8_t flip,
                                          Operand* groups) {
+    if constexpr (requires { V::template JoinRows<kVectors>(rows[0], rows[1]); }) {
+      const Operand joined = Join<kVectors>(rows[0], rows[1], flip);
+      INTAGLIO_UNROLL
+      for (int j = 0; j < kVectors; ++j) groups[j] = Pairs<kVectors>(joined, j);
+      return;
+    }
     const Operand top = V::Broadcast8(flip);
     const Operand zero = V::Broadcast8(0);
     const Operand a = V::Xor(V::template LoadSpread<kVectors>(rows[0]), top);
@@ -36,6 +45,16 @@ struct TapPairs {
       groups[2] = V::UnpackLow8(high, zero);
       groups[3] = V::UnpackHigh8(high, zero);
     }
+  }
+  // The bytes of two rows, which Pairs brings to vector j of their group.
+  template <int kVectors>
+  requires requires { V::template JoinRows<kVectors>(nullptr, nullptr); }
+  static INTAGLIO_INLINE Operand Join(const uint8_t* a, const uint8_t* b, uint8_t flip) {
+    return V::Xor(V::template JoinRows<kVectors>(a, b), V::Broadcast8(flip));
+  }
+  template <int kVectors>
+  static INTAGLIO_INLINE Operand Pairs(Operand joined, int j) {
+    return V::template PairsOf<kVectors>(joined, j);
   }
   static INTAGLIO_INLINE Operand LoadWeights(const int8_t* p) { return V::LoadPanel(p); }
   static INTAGLIO_INLINE typename V::I32 Dot(typename V::I32 acc, Operand w, Operand x) {

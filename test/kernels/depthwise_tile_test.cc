@@ -25,6 +25,7 @@ struct DepthwiseCase {
   int pixel_step = 1;
   int tap_step = 1;
   int pixel_bytes = 0;  // as DepthwiseArgs has it
+  int zero_point = 0;   // of the weights
   ChannelParams params;
   EpilogueParams epilogue{Type::kInt32, 0, INT32_MIN, INT32_MAX};
   std::vector<int8_t> weights;              // [ky][kx][channel]
@@ -74,7 +75,8 @@ struct DepthwiseCase {
     return is_signed ? 128 : 0;
   }
   int Weight(int ky, int kx, int channel) const {
-    return weights[static_cast<size_t>((ky * kernel_width + kx) * width() + channel)];
+    const auto at = static_cast<size_t>((ky * kernel_width + kx) * width() + channel);
+    return weights[at] - zero_point;
   }
   int32_t Accumulator(int band, int line, int pixel, int channel) const {
     int64_t sum = params.offset[static_cast<size_t>(channel)];
@@ -92,6 +94,24 @@ struct DepthwiseCase {
       for (uint8_t& byte : row) byte = static_cast<uint8_t>(random());
     }
     for (uint8_t& byte : outside) byte = static_cast<uint8_t>(random());
+  }
+  // Each array is all of one value, or two that take turns, along a line or from row to row.
+  void FillExtremes(Random& random) {
+    const auto fill = [&](auto& bytes, size_t row) {
+      using Byte = std::remove_cvref_t<decltype(bytes[0])>;
+      const int values[] = {-128, 127, 0, -127, -1, 1};
+      const int a = values[random() % 6];
+      const int b = random() % 2 == 0 ? a : values[random() % 6];
+      for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<Byte>((i + row) % 2 ? a : b);
+    };
+    fill(weights, 0);
+    for (size_t i = 0; i < input.size(); ++i) fill(input[i], i);
+    fill(outside, 0);
+  }
+  // How many lines the kernel can compute at once.
+  int MostLines() const {
+    const int step = kernel.tap_step;
+    return (kernel_height + step - 1) / step * step - kernel_height + 1;
   }
   // Bounded scalings, one of three by `round`, to bytes of either type that are clamped by turns.
   void RandomBytes(Random& random, int round) {
@@ -116,8 +136,8 @@ struct DepthwiseCase {
   }
 
   void Check() const {
-    const ConstMatrix matrix =
-        MakeConstMatrix(weights.data(), kernel_height * kernel_width, width());
+    const ConstMatrix matrix = MakeConstMatrix(weights.data(), kernel_height * kernel_width,
+                                               width(), Order::kRowMajor, zero_point);
     const auto packed =
         PackDepthwiseFilters(matrix, kernel_width, 1, kernel.panel.lanes, vectors, kernel.tap_step);
     ASSERT_TRUE(packed.ok()) << packed.status().message();
@@ -201,8 +221,7 @@ TEST_P(DepthwiseTile, EveryWidthFilterAndSign) {
       for (const int width : {1, 2, 3, 5}) {
         DepthwiseCase test(kernel(), vectors, height, width, Uniform(random, 1, 20),
                            random() % 2 == 0);
-        const int step = kernel().tap_step;
-        test.lines = Uniform(random, 1, (height + step - 1) / step * step - height + 1);
+        test.lines = Uniform(random, 1, test.MostLines());
         test.bands = Uniform(random, 1, kMaxBands);
         test.repeated = Uniform(random, 0, test.lines - 1);
         test.first_channel = Uniform(random, 0, 65);
@@ -239,7 +258,7 @@ TEST_P(DepthwiseTile, SmallFiltersInEveryPlace) {
       for (int round = 0; round < 24; ++round) {
         DepthwiseCase test(kernel(), vectors, Uniform(random, 2, 4), 3, pixels, round % 2 == 0);
         test.pixel_step = round / 2 % 2 + 1;
-        const bool lines = test.pixel_step == 1 && kernel().tap_step > 3 && test.kernel_height < 4;
+        const bool lines = test.pixel_step == 1 && test.MostLines() > 1;
         test.lines = lines && round % 3 > 0 ? 2 : 1;
         test.bands = round / 3 % kMaxBands + 1;
         test.repeated = round / 2 % test.lines;
@@ -256,9 +275,32 @@ TEST_P(DepthwiseTile, SmallFiltersInEveryPlace) {
   }
 }
 
+// The same of numbers whose products and sums are as large as they can be, with weights that leave
+// int8 once their zero point is taken off.
+TEST_P(DepthwiseTile, SmallFiltersOfExtremes) {
+  Random random(8);
+  for (const int vectors : PanelVectors()) {
+    for (int round = 0; round < 240; ++round) {
+      DepthwiseCase test(kernel(), vectors, 3, 3, Uniform(random, 1, 9), round % 2 == 0);
+      test.pixel_step = round / 2 % 2 + 1;
+      test.lines = test.pixel_step == 1 && test.MostLines() > 1 ? Uniform(random, 1, 2) : 1;
+      test.bands = Uniform(random, 1, 3);
+      test.before = Uniform(random, 0, 1);
+      test.after = Uniform(random, 0, 1);
+      test.zero_point = round % 3 == 0 ? 127 : round % 3 == 1 ? -128 : 0;
+      test.Resize();
+      test.FillExtremes(random);
+      test.RandomBytes(random, round % 5 == 4 ? round - 1 : round);
+      // Small enough that results differ, and within what the forms are bounded by.
+      for (float& scale : test.params.scale) scale *= 0.01f;
+      ASSERT_NO_FATAL_FAILURE(test.Check());
+    }
+  }
+}
+
 // Panels of several neighbouring pixels.
 TEST_P(DepthwiseTile, FoldedPixels) {
-  if (!kernel().slides_columns) GTEST_SKIP() << kernel().name << " folds no pixels";
+  if (!kernel().folds_pixels) GTEST_SKIP() << kernel().name << " folds no pixels";
   Random random(7);
   const int vectors = kernel().panel.vectors;
   for (int round = 0; round < 400; ++round) {
@@ -291,8 +333,7 @@ TEST_P(DepthwiseTile, PixelsApart) {
       DepthwiseCase test(kernel(), vectors, Uniform(random, 2, 4), 3, Uniform(random, 1, 9),
                          round % 2 == 0);
       test.pixel_step = Uniform(random, 3, 8);
-      const bool lines = kernel().tap_step > 3 && test.kernel_height < 4;
-      test.lines = lines && round % 4 > 0 ? 2 : 1;
+      test.lines = test.MostLines() > 1 && round % 4 > 0 ? 2 : 1;
       test.bands = Uniform(random, 1, kMaxBands);
       test.repeated = Uniform(random, 0, test.lines - 1);
       test.first_channel = Uniform(random, 0, 1) * 64;
@@ -317,10 +358,10 @@ TEST_P(DepthwiseTile, FittedDoubleRounding) {
       for (const int least_shift : {2, 9, 11, 2, 9, 11}) {
         DepthwiseCase test(kernel(), vectors, 3, 3, Uniform(random, 3, 9), random() % 2 == 0);
         test.pixel_step = Uniform(random, 1, 2);
-        test.lines = test.pixel_step == 1 && kernel().tap_step > 3 ? 2 : 1;
+        test.lines = test.pixel_step == 1 && test.MostLines() > 1 ? 2 : 1;
         test.bands = Uniform(random, 1, kMaxBands);
         test.repeated = Uniform(random, 0, test.lines - 1);
-        if (kernel().slides_columns && vectors == kernel().panel.vectors && random() % 2 == 0) {
+        if (kernel().folds_pixels && vectors == kernel().panel.vectors && random() % 2 == 0) {
           const bool alike = fitted == (1u << vectors) - 1 && least_shift == 11;  // plain
           test.pixel_bytes = alike ? 32 : 8 << Uniform(random, 0, 1);
           test.pixel_step = test.width() / test.pixel_bytes;

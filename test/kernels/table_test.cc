@@ -23,7 +23,7 @@ TEST(KernelTable, RowsAreWellFormed) {
     if (!ServesAll(*kernel)) continue;
     EXPECT_TRUE(names.insert(kernel->name).second) << "a second kernel of this name";
     EXPECT_NE(kernel->depthwise, nullptr);
-    EXPECT_TRUE(!kernel->slides_columns || kernel->panel.width() == kMaxPanelWidth)
+    EXPECT_TRUE(!kernel->folds_pixels || kernel->panel.width() == kMaxPanelWidth)
         << "RepeatChannels";
   }
 }
