@@ -44,6 +44,7 @@ struct ProductSize {
   int channels;
   int groups;           // of depth
   bool packed = false;  // rows are packed in each call; false, too, where they are not known yet
+  bool multiplies_are_scarce = false;  // CpuInfo
 };
 
 // What a kernel's products cost, as far as their cut into tasks depends on it (gemm/run/tasks.h).
@@ -74,6 +75,9 @@ struct KernelFacts {
   // (TileRun below): `begin` again for others, `end` once. Null where they are not.
   void (*begin)(int row_count, int groups) = nullptr;
   void (*end)() = nullptr;
+  // Fills in what every row adds to all of its accumulators, its row_term included, where kernels
+  // multiply by way of such terms (TileArgs::own_terms).
+  void (*own_terms)(const TileArgs& args, int32_t* terms) = nullptr;
   // Which operands it serves, if not all: it stands in the table in front of the row that serves
   // the others (CandidatesOf). Either it packs panels of its own for such constant operands, or it
   // multiplies the panels of that row, by rows of such a type in products of such a size.

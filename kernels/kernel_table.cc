@@ -12,6 +12,7 @@
   ROW(kKernelAvxVnni)              \
   ROW(kKernelAvx512Bw)             \
   ROW(kKernelAvx2SafePairs)        \
+  ROW(kKernelAvx2FastProducts)     \
   ROW(kKernelAvx2)                 \
   ROW(kKernelSse41)
 #elif defined(__aarch64__)

@@ -2,7 +2,9 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
+#include <iterator>
 
 #include "intaglio/fixedpoint/make_once.h"
 #include "intaglio/gemm/machine/cpu_arm.h"
@@ -68,15 +70,44 @@ uint32_t Features() {
   return features;
 }
 
-CpuInfo::Hints HintsWanted() {
-  const Registers vendor = CpuId(0, 0);  // "AuthenticAMD"
-  if (vendor.ebx != 0x68747541 || vendor.edx != 0x69746e65 || vendor.ecx != 0x444d4163) {
-    return CpuInfo::Hints::kAlways;
-  }
+struct Model {
+  enum : uint8_t { kAmd, kIntel, kOther } vendor;
+  uint32_t family;
+  uint32_t model;  // of the family
+};
+
+Model ModelOfCpu() {
+  const Registers vendor = CpuId(0, 0);
+  const auto is = [&](uint32_t ebx, uint32_t edx, uint32_t ecx) {
+    return vendor.ebx == ebx && vendor.edx == edx && vendor.ecx == ecx;
+  };
   const uint32_t signature = CpuId(1, 0).eax;
-  const uint32_t family = (signature >> 8 & 0xf) + (signature >> 20 & 0xff);
-  constexpr uint32_t kZen5 = 0x1a;
-  return family < kZen5 ? CpuInfo::Hints::kNever : CpuInfo::Hints::kForVectors;
+  const bool is_amd = is(0x68747541, 0x69746e65, 0x444d4163);    // "AuthenticAMD"
+  const bool is_intel = is(0x756e6547, 0x49656e69, 0x6c65746e);  // "GenuineIntel"
+  return {is_amd     ? Model::kAmd
+          : is_intel ? Model::kIntel
+                     : Model::kOther,
+          (signature >> 8 & 0xf) + (signature >> 20 & 0xff),
+          (signature >> 4 & 0xf) + (signature >> 12 & 0xf0)};
+}
+
+constexpr uint32_t kZen1 = 0x17;  // families: and Zen 2
+constexpr uint32_t kZen3 = 0x19;  // and Zen 4
+constexpr uint32_t kZen5 = 0x1a;
+
+CpuInfo::Hints HintsWanted() {
+  const Model cpu = ModelOfCpu();
+  if (cpu.vendor != Model::kAmd) return CpuInfo::Hints::kAlways;
+  return cpu.family < kZen5 ? CpuInfo::Hints::kNever : CpuInfo::Hints::kForVectors;
+}
+
+bool MultipliesAreScarce() {
+  const Model cpu = ModelOfCpu();
+  if (cpu.vendor == Model::kAmd) return cpu.family >= kZen1 && cpu.family <= kZen3;
+  if (cpu.vendor != Model::kIntel || cpu.family != 6) return false;
+  constexpr uint8_t kHaswellAndBroadwell[] = {0x3c, 0x3f, 0x45, 0x46, 0x3d, 0x47, 0x4f, 0x56};
+  return std::find(std::begin(kHaswellAndBroadwell), std::end(kHaswellAndBroadwell), cpu.model) !=
+         std::end(kHaswellAndBroadwell);
 }
 
 bool AskForTiles() {
@@ -120,6 +151,7 @@ CpuInfo Ask() {
 #if !defined(__x86_64__)
 uint32_t Features() { return 0; }
 CpuInfo::Hints HintsWanted() { return CpuInfo::Hints::kAlways; }
+bool MultipliesAreScarce() { return false; }
 #endif
 
 size_t CacheBytes([[maybe_unused]] int name, size_t otherwise) {
@@ -133,9 +165,9 @@ size_t CacheBytes([[maybe_unused]] int name, size_t otherwise) {
 CpuInfo Ask() {
 #if defined(_SC_LEVEL1_DCACHE_SIZE)
   return {Features(), CacheBytes(_SC_LEVEL1_DCACHE_SIZE, kDefaultL1Bytes),
-          CacheBytes(_SC_LEVEL2_CACHE_SIZE, kDefaultL2Bytes), HintsWanted()};
+          CacheBytes(_SC_LEVEL2_CACHE_SIZE, kDefaultL2Bytes), HintsWanted(), MultipliesAreScarce()};
 #else
-  return {Features(), kDefaultL1Bytes, kDefaultL2Bytes, HintsWanted()};
+  return {Features(), kDefaultL1Bytes, kDefaultL2Bytes, HintsWanted(), MultipliesAreScarce()};
 #endif
 }
 #endif

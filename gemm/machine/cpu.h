@@ -19,6 +19,10 @@ struct CpuInfo {
   // six rows are slower with them.
   enum class Hints : uint8_t { kAlways, kForVectors, kNever };
   Hints hints = Hints::kAlways;
+  // Whether it multiplies fewer vectors of int16 in a cycle than it adds, and is not held up by the
+  // number of instructions before that: Zen to Zen 4 (one or two of three or four), Haswell and
+  // Broadwell (one of two). Skylake and later do neither.
+  bool multiplies_are_scarce = false;
   // By the number of the CPU, where the process may run on cores that issue in program order and on
   // others; else empty.
   std::vector<bool> in_order_cpus = {};

@@ -11,6 +11,7 @@
 #include <cstdint>
 
 #include "intaglio/gemm/bound_pipeline.h"
+#include "intaglio/gemm/machine/cpu.h"
 #include "intaglio/gemm/plan/panel_params.h"
 #include "intaglio/kernels/kernel.h"
 #include "intaglio/kernels/params_list.h"
@@ -65,7 +66,8 @@ struct Product {
   int padded_depth() const { return panels->groups * panels->format.depth_step; }
   ProductSize size() const {
     return {row_count(), channel_count(), panels->groups,
-            rows.is_im2col || rows.matrix.order != Order::kRowMajor || depth() != padded_depth()};
+            rows.is_im2col || rows.matrix.order != Order::kRowMajor || depth() != padded_depth(),
+            Cpu().multiplies_are_scarce};
   }
   RowFacts row_facts() const { return {rows.ZeroPoint(kernel->row_format), rows.Magnitude()}; }
 };

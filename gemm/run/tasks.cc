@@ -65,7 +65,8 @@ void SetScratch(const Product& p, size_t panel_bytes, Blocking& b) {
                   : PackedRowsBytes(format, b.rows, static_cast<size_t>(p.padded_depth()));
   b.row_bytes = RoundUp(row_bytes, 64);
   b.operand_bytes = format == RowFormat::kWidened16 ? 2 * panel_bytes : 0;
-  b.scratch_bytes = kTileBytes + SumBytes(b) + b.row_bytes + b.operand_bytes;
+  b.term_bytes = p.kernel->own_terms == nullptr ? 0 : SumBytes(b);
+  b.scratch_bytes = kTileBytes + SumBytes(b) + b.term_bytes + b.row_bytes + b.operand_bytes;
 }
 
 }  // namespace
@@ -93,7 +94,9 @@ Blocking Block(const Product& p, int threads) {
   // A task's panels stay in L2 beside its rows, which every panel reads again.
   const size_t l2_bytes = Cpu().l2_bytes;
   const size_t panels_room = l2_bytes / 2;
-  const size_t rows_room = std::min(l2_bytes / 8, kMaxBlockRows * row_bytes);
+  // Kernels with terms of their own look at a whole panel, too, before they multiply by it.
+  const size_t rows_room =
+      std::min(l2_bytes / (kernel.own_terms == nullptr ? 8 : 4), kMaxBlockRows * row_bytes);
   const auto row_count = static_cast<size_t>(p.row_count());
   if (threads == 1 && row_count * row_bytes <= rows_room &&
       static_cast<size_t>(panels) * panel_bytes <= panels_room) {
@@ -139,9 +142,11 @@ Range PanelsOf(const Product& p, const Blocking& b, int panel_task) {
 Scratch CarveScratch(void* memory, const Blocking& blocking) {
   auto* tile = static_cast<std::byte*>(memory);
   auto* sums = tile + kTileBytes;
-  auto* rows = sums + SumBytes(blocking);
+  auto* terms = sums + SumBytes(blocking);
+  auto* rows = terms + blocking.term_bytes;
   auto* operands = blocking.operand_bytes == 0 ? nullptr : rows + blocking.row_bytes;
-  return {tile, reinterpret_cast<int32_t*>(sums), rows, operands};
+  return {tile, reinterpret_cast<int32_t*>(sums),
+          blocking.term_bytes == 0 ? nullptr : reinterpret_cast<int32_t*>(terms), rows, operands};
 }
 
 namespace {
@@ -154,7 +159,7 @@ struct Plan {
   bool direct;              // whole tiles go straight to dst; else by way of scratch
 };
 
-// Lays out args.row_count rows from `first` on as the kernel reads them, and sums them.
+// Lays out args.row_count rows from `first` on as the kernel reads them.
 void LayOutRows(const Plan& plan, const Kernel& kernel, int first, const Scratch& scratch,
                 TileArgs& args) {
   const Product& p = plan.product;
@@ -171,7 +176,12 @@ void LayOutRows(const Plan& plan, const Kernel& kernel, int first, const Scratch
     args.rows = scratch.rows;
     kernel.pack_rows(p.rows, kernel.row_format, first, count, depth, scratch.rows);
   }
-  if (!p.panels->has_zero_points) return;
+}
+
+// And what they add to accumulators by themselves.
+void SumUpRows(const Plan& plan, const Kernel& kernel, const Scratch& scratch, TileArgs& args) {
+  const Product& p = plan.product;
+  const int count = args.row_count;
   kernel.sum_rows(kernel.row_format, args.rows, args.row_stride, count, p.depth(), scratch.sums);
   if (p.panels->one_zero_point) {
     const int32_t negative = -p.panels->zero_points[0];
@@ -242,6 +252,10 @@ void PrepareRows(const Plan& plan, const Kernel& kernel, Range rows, const Scrat
   args.operands = scratch.operands;
   args.dst_stride = p.row_stride * static_cast<ptrdiff_t>(SizeOf(p.epilogue.output));
   LayOutRows(plan, kernel, rows.first, scratch, args);
+  if (p.panels->has_zero_points) SumUpRows(plan, kernel, scratch, args);
+  if (scratch.terms == nullptr) return;
+  kernel.own_terms(args, scratch.terms);
+  args.own_terms = scratch.terms;
 }
 
 // The rows of an edge that may be written where they belong, then those that may not.

@@ -51,6 +51,7 @@ struct Blocking {
   bool windows;          // or where they overlap (pack/image_lines.h)
   bool fetches_panels;   // from beyond L2: the hardware wants to be told
   bool fetches_rows;     // the same
+  size_t term_bytes;     // of the kernel's own terms of rows, per thread
   size_t row_bytes;      // of packed rows, per thread
   size_t operand_bytes;  // of a panel widened, per thread
   size_t scratch_bytes;  // per thread
@@ -68,6 +69,7 @@ inline constexpr int kScratchTileRows = 64;
 struct Scratch {
   std::byte* tile;      // kScratchTileRows x kMaxPanelWidth int32
   int32_t* sums;        // of the rows, or where windows begin
+  int32_t* terms;       // the kernel's own; null where it has none
   std::byte* rows;      // packed
   std::byte* operands;  // of a panel; null where the kernel takes it as packed
 };

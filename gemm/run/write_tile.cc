@@ -73,6 +73,7 @@ void RunByScratch(const Product& p, const Kernel& kernel, const PanelRange& pane
     if (all.windows.begin != nullptr) args.windows.begin = all.windows.begin + row;
     if (all.row_sums != nullptr) args.row_sums = all.row_sums + row;
     if (all.row_terms != nullptr) args.row_terms = all.row_terms + row;
+    if (all.own_terms != nullptr) args.own_terms = all.own_terms + row;
     run.Tile(args);
     if (p.standard == nullptr) run.End();  // what follows is the user's code
     WriteTile(p, scratch.tile, stride, first + row, args.row_count, panel);

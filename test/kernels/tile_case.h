@@ -189,6 +189,11 @@ struct TileCase {
     args.groups = groups() / windows.lines;
     args.row_sums = row_sums.empty() ? nullptr : row_sums.data();
     args.row_terms = row_terms.empty() ? nullptr : row_terms.data();
+    std::vector<int32_t> own_terms(static_cast<size_t>(rows));
+    if (kernel.own_terms != nullptr) {
+      kernel.own_terms(args, own_terms.data());
+      args.own_terms = own_terms.data();
+    }
     args.params = lanes.At(0);
     args.dst = out.dst();
     args.dst_stride = out.stride();

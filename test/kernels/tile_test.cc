@@ -132,9 +132,9 @@ TEST_P(TileOfSafePairs, EveryPair) {
 TEST_P(Tile, DepthUpToTheOverflowBound) {
   for (const int depth : {33025, 65793, 65800}) {  // 255 * 255 * 33025 and 255 * 128 * 65793 < 2^31
     for (const int value : {-128, 127}) {
-      TileCase test(kernel(), kernel().panel.vectors, 2, depth);
+      TileCase test(kernel(), kernel().panel.vectors, 4, depth);
       test.Fill([&](int, int) { return value; },
-                [&](int r, int) { return r == 0 ? test.highest_row() : test.lowest_row(); });
+                [&](int r, int) { return r % 2 == 0 ? test.highest_row() : test.lowest_row(); });
       ASSERT_NO_FATAL_FAILURE(test.Check());
     }
   }
