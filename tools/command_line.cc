@@ -71,6 +71,9 @@ void AddModel(CLI::App& command, ModelSource& model) {
                    "Inputs of four dimensions of an .onnx file are N H W C instead of N C H W");
   command.add_flag("--float64-as-float32", model.float64_as_float32,
                    "Round float64 numbers of an .onnx file to float32 instead of refusing them");
+  command.add_flag("--unfused-sums", model.unfused_sums,
+                   "Round products of float32 before they are added, as TFLite's reference kernels "
+                   "do, on every CPU");
   command
       .add_option("--without-pass", model.without_passes,
                   "A pass that shall not change the graph of an .onnx file (inspect --passes lists "

@@ -102,6 +102,7 @@ Result<nn::Model> LoadModel(const ModelSource& source, nn::PrepareOptions option
   import->pass_reports = passes;
   import->signatures = signatures;
   options.limits = source.limits;
+  if (source.unfused_sums) options.float_sums = nn::FloatSums::kUnfused;
   Result<nn::Graph> graph = nn::LoadGraph(source.path, *import);
   if (!graph.ok()) return graph.status();
   if (!source.plan.empty()) INTAGLIO_RETURN_IF_ERROR(TakePlan(source, *graph, options));

@@ -19,6 +19,7 @@ struct ModelSource {
   bool ort_fused = false;     // how an .onnx file's sums and products are computed
   bool nhwc_inputs = false;
   bool float64_as_float32 = false;
+  bool unfused_sums = false;                // nn::FloatSums::kUnfused
   std::vector<std::string> without_passes;  // names of passes that shall not run
   std::string plan;                         // of `intaglio tune`; may be empty
   bool strict_plan = false;                 // what of the plan does not fit is an error

@@ -343,13 +343,15 @@ IT_CHECKED it_status* it_model_options_set_data_folder(it_model_options* options
 
 typedef int32_t it_flag;
 enum {
-  IT_COPY_FILE = 0,         /* reads a file into memory instead of mapping it */
-  IT_BYTES_IN_PLACE = 1,    /* it_model_load_bytes: the bytes stay until all sessions and the model
-                               are destroyed, and are not copied if they are 16-byte aligned */
-  IT_INTEGER_ONLY = 2,      /* refuses a model that needs floating point */
-  IT_ONNX_ORT_FUSED = 3,    /* .onnx: computes as ONNX Runtime does after its fusions */
-  IT_ONNX_NHWC_INPUTS = 4,  /* .onnx: images come as batch, height, width, channels */
-  IT_ONNX_FLOAT64_AS_32 = 5 /* .onnx: takes float64 tensors as float32 */
+  IT_COPY_FILE = 0,          /* reads a file into memory instead of mapping it */
+  IT_BYTES_IN_PLACE = 1,     /* it_model_load_bytes: the bytes stay until all sessions and the model
+                                are destroyed, and are not copied if they are 16-byte aligned */
+  IT_INTEGER_ONLY = 2,       /* refuses a model that needs floating point */
+  IT_ONNX_ORT_FUSED = 3,     /* .onnx: computes as ONNX Runtime does after its fusions */
+  IT_ONNX_NHWC_INPUTS = 4,   /* .onnx: images come as batch, height, width, channels */
+  IT_ONNX_FLOAT64_AS_32 = 5, /* .onnx: takes float64 tensors as float32 */
+  IT_UNFUSED_SUMS = 6        /* rounds products of float32 before they are added, as TFLite's
+                                reference kernels do, on every CPU */
 };
 /* value: 0, the default of all, or 1. */
 IT_CHECKED it_status* it_model_options_set_flag(it_model_options* options, it_flag flag,
@@ -488,6 +490,7 @@ IT_API int64_t it_session_layer_nanoseconds(const it_session* session, size_t in
 /* Runs the network on the inputs of it_session_set_input, from its first state, with every kernel
  * that this process may use, each with 1 to max_threads (1 to 64) threads, in instances of its own.
  * IT_INTERNAL names the first whose outputs are other bits than those of the portable kernel.
+ * Kernels that add products of float32 by fused multiply-adds are compared with each other.
  * NaN count as equal. combinations: null, or receives how many were compared. */
 IT_CHECKED it_status* it_session_verify(const it_session* session, int32_t max_threads,
                                         int32_t* combinations);

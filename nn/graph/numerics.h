@@ -12,6 +12,13 @@ namespace intaglio::nn {
 
 enum class Accumulator : uint8_t { kInt32, kInt64 };
 
+// How a product of float32 is added to its sum. This is no rule of a format, but an option of
+// preparing a model.
+enum class FloatSums : uint8_t {
+  kFused,    // rounded once, by a fused multiply-add, on every CPU that has one; else kUnfused
+  kUnfused,  // the product is rounded, then the sum: on every CPU
+};
+
 // The defaults are TFLite's rules for int8 convolutions.
 //
 // ONNX's rules are three scalings. x, weights and output may then be int8 or uint8 in any

@@ -13,6 +13,7 @@
 #include "intaglio/fixedpoint/status.h"
 #include "intaglio/gemm/context.h"
 #include "intaglio/nn/graph/layer_view.h"
+#include "intaglio/nn/graph/numerics.h"
 
 namespace intaglio::nn {
 
@@ -97,6 +98,8 @@ struct LayerOptions {
   // The weights of all layers together do not fit in L2 (BindOptions::weights_from_memory). Only
   // CONV_2D and FULLY_CONNECTED use it.
   bool cold = false;
+  // The default gives what is computed before a model is prepared the same bits on every CPU.
+  FloatSums float_sums = FloatSums::kUnfused;
   // Bytes are charged to this ledger before they are allocated; may be null.
   std::shared_ptr<Ledger> ledger = nullptr;
   // The packed constants that layers of the model share; may be null. Constants are told apart by

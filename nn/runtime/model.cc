@@ -11,6 +11,7 @@
 #include "intaglio/gemm/plan/dispatch.h"
 #include "intaglio/nn/graph/cost.h"
 #include "intaglio/nn/graph/ledger.h"
+#include "intaglio/nn/ops/support/wide.h"
 #include "intaglio/nn/passes/infer_shapes.h"
 #include "intaglio/nn/passes/integer_only.h"
 #include "intaglio/nn/routine/packed_once.h"
@@ -90,6 +91,7 @@ struct Model::Prepared {
   std::shared_ptr<Ledger> ledger;
   std::shared_ptr<PackedOnce> packed;
   int64_t max_rounds;  // of all loops of one run
+  FloatSums float_sums;
   // The bytes of each input and output. They are kept because counting takes a division for each
   // dimension.
   std::vector<size_t> input_bytes = {};
@@ -327,9 +329,17 @@ Result<std::unique_ptr<Model::Instance>> Model::Instance::Prepare(
     const bool cold = ConstantBytes(graph) > Cpu().l2_bytes;
     // What was packed before fills pages already.
     const size_t expected_bytes = earlier == nullptr ? EstimateBytes(graph) : 0;
-    backend = MakeHostBackend({(*kernel)->name, !options.integer_only, cold, ledger, packed},
+    backend = MakeHostBackend({.kernel = (*kernel)->name,
+                               .fit = !options.integer_only,
+                               .cold = cold,
+                               .float_sums = options.float_sums,
+                               .ledger = ledger,
+                               .packed = packed},
                               expected_bytes);
   }
+  const FloatSums float_sums = options.backend != nullptr
+                                   ? FloatSums::kUnfused
+                                   : WideRoutinesOf((*kernel)->name, options.float_sums).sums;
   std::unique_ptr<Context> context = MakeContext(options);
   Result<Program> program = Program::Make(
       std::move(graph),
@@ -343,8 +353,8 @@ Result<std::unique_ptr<Model::Instance>> Model::Instance::Prepare(
     return Status(s.code(), "the arena: " + s.message());
   }
   const int64_t max_rounds = MaxRounds(*program, options.limits);
-  const auto prepared = std::make_shared<Prepared>(
-      Prepared{std::move(*program), options, backend, {}, {}, ledger, packed, max_rounds});
+  const auto prepared = std::make_shared<Prepared>(Prepared{
+      std::move(*program), options, backend, {}, {}, ledger, packed, max_rounds, float_sums});
   prepared->Describe();
   return Make(prepared, std::move(context));
 }
@@ -510,6 +520,7 @@ size_t Model::arena_bytes() const { return instance_->prepared->program.plan().a
 const std::vector<Placement>& Model::placements() const { return instance_->prepared->placements; }
 size_t Model::taken_bytes() const { return instance_->prepared->ledger->taken(); }
 size_t Model::max_bytes() const { return instance_->prepared->ledger->most(); }
+FloatSums Model::float_sums() const { return instance_->prepared->float_sums; }
 int64_t Model::work() const { return instance_->prepared->program.work(); }
 size_t Model::constant_bytes() const { return instance_->prepared->program.constant_bytes(); }
 

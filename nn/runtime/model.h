@@ -43,6 +43,8 @@ struct PrepareOptions {
   // Refuses what CheckIntegerOnly (nn/passes/integer_only.h) refuses, and runs the rest without a
   // floating-point instruction, for CPUs without such a unit. The results are the same bits.
   bool integer_only = false;
+  // How products of float32 are added, in the layers that docs/numerics.md names.
+  FloatSums float_sums = FloatSums::kFused;
   // Runs the model elsewhere than on this CPU (nn/cuda/backend.h). The kernel is the backend's
   // choice then.
   std::shared_ptr<const Backend> backend = {};
@@ -218,6 +220,10 @@ class Model {
   size_t taken_bytes() const;
   size_t max_bytes() const;
   int64_t work() const;
+
+  // How products of float32 are added: fused if that was asked for and the kernel's CPUs all have
+  // fused multiply-adds. Models with the same answer give the same bits.
+  FloatSums float_sums() const;
 
   // The elements of a tensor after a run, in the backend's memory. Only for constants, which lie in
   // the host's memory, variables and outputs of the graph, and with keep_all_tensors for all

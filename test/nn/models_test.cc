@@ -46,7 +46,9 @@ std::string InputPath(const std::string& model, const std::string& name) {
   return (Shared() / "inputs" / fs::path(model).filename() / (name + ".npy")).string();
 }
 
-Result<Model> Load(const std::string& model, const PrepareOptions& options = {}) {
+// The reference kernels do not fuse.
+Result<Model> Load(const std::string& model, PrepareOptions options = {}) {
+  options.float_sums = FloatSums::kUnfused;
   Result<Graph> graph = LoadTflite((Shared() / "models" / (model + ".tflite")).string());
   if (!graph.ok()) return graph.status();
   return Model::Prepare(std::move(*graph), options);

@@ -36,6 +36,7 @@ def load(
     input_shapes: Sequence[Sequence[int] | None] = (),
     constants: Mapping[str, Any] | None = None,
     integer_only: bool = False,
+    unfused_sums: bool = False,
     routines: Mapping[str, str] | None = None,
     copy_file: bool = False,
     external_data: str | os.PathLike[str] = "",
@@ -57,6 +58,8 @@ def load(
         become constants before the model is read, so that shapes may follow from them, and are no
         inputs of the model any more: input_shapes does not count them.
     integer_only: refuse models that need floating point, and run others without it.
+    unfused_sums: round products of float32 before they are added, as TFLite's reference kernels do,
+        on every CPU. Else CPUs that have fused multiply-adds use them.
     routines: for a layer, by name or number, the routine that shall run it.
     copy_file: read the file into memory instead of mapping it. Nobody may write a mapped file
         while the model lives; to replace it, rename another one over it.
@@ -81,6 +84,7 @@ def load(
         "input_shapes": [list(shape or ()) for shape in input_shapes],
         "constants": _constants(constants or {}),
         "integer_only": bool(integer_only),
+        "unfused_sums": bool(unfused_sums),
         "routines": {str(layer): routine for layer, routine in (routines or {}).items()},
         "copy_file": bool(copy_file),
         "external_data": os.fsdecode(external_data),

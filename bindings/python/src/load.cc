@@ -93,6 +93,7 @@ nn::PrepareOptions PrepareOptionsOf(const nb::dict& options) {
   prepare.threads = Get<int>(options, "threads");
   prepare.kernel = Get<std::string>(options, "kernel");
   prepare.integer_only = Get<bool>(options, "integer_only");
+  if (Get<bool>(options, "unfused_sums")) prepare.float_sums = nn::FloatSums::kUnfused;
   for (const auto [layer, routine] : Get<nb::dict>(options, "routines")) {
     prepare.routines.push_back({nb::cast<std::string>(layer), nb::cast<std::string>(routine)});
   }

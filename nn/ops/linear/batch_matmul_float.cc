@@ -26,14 +26,11 @@ struct Strided {
   ptrdiff_t col;
 };
 
-void MultiplyPlainly(const MatMulSizes& sizes, const Strided& a, const Strided& b, float* out) {
-  for (int i = 0; i < sizes.rows; ++i, out += sizes.cols) {
-    std::fill_n(out, sizes.cols, 0.0f);
-    for (int k = 0; k < sizes.depth; ++k) {
-      const float x = a.data[i * a.row + k * a.col];
-      const float* const row = b.data + k * b.row;
-      for (int j = 0; j < sizes.cols; ++j) out[j] += x * row[j * b.col];
-    }
+void MultiplyRows(const MatMulSizes& sizes, const WideRoutines& wide, const Strided& a,
+                  const Strided& b, float* out) {
+  const StridedMatrix w{b.data, b.row, b.col, sizes.cols, sizes.depth};
+  for (int i = 0; i < sizes.rows; ++i) {
+    wide.multiply_row(w, a.data + i * a.row, a.col, out + ptrdiff_t{i} * sizes.cols);
   }
 }
 
@@ -61,7 +58,7 @@ Result<PreparedLayer> PrepareBatchMatMulFloat(const LayerView& layer, const Laye
                                               const MatMulSizes& sizes, const Loops<3>& loops) {
   INTAGLIO_RETURN_IF_ERROR(CheckOneType(layer));
   const BatchMatMul& op = layer.op<BatchMatMul>();
-  const WideRoutines& wide = WideRoutinesOf(options.kernel);
+  const WideRoutines& wide = WideRoutinesOf(options.kernel, options.float_sums);
   const bool packs = !op.adjoint_a && sizes.rows >= kLeastRows && sizes.cols >= wide.lanes;
   PreparedLayer prepared;
   prepared.macs = CountMacs(layer.output().shape, sizes.depth);
@@ -79,7 +76,7 @@ Result<PreparedLayer> PrepareBatchMatMulFloat(const LayerView& layer, const Laye
           MultiplyPanels(arguments.context, sizes, wide, a, b,
                          static_cast<float*>(arguments.scratch), out);
         } else {
-          MultiplyPlainly(sizes, a, b, out);
+          MultiplyRows(sizes, wide, a, b, out);
         }
       }
     });

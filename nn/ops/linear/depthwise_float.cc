@@ -44,6 +44,7 @@ class DepthwiseRoutine final : public Routine {
     w.out_window = stride;
     w.filter_column = outputs;
     w.filter_row = ptrdiff_t{view.kernel_width} * outputs;
+    w.multiplier = outputs / view.channels;
     w.bias = finish.bias.data();
     w.low = finish.bounds.low;
     w.high = finish.bounds.high;
@@ -58,30 +59,7 @@ class DepthwiseRoutine final : public Routine {
       w.x = w.rows > 0 ? in + (first_y * view.width + first_x) * view.channels : nullptr;
       const int first_tap = w.rows > 0 ? rows.first * view.kernel_width + columns.first : 0;
       w.filter = filters + ptrdiff_t{first_tap} * outputs;
-      AddTaps(w, out + out_x * stride);
-    }
-  }
-
-  void AddTaps(WindowTaps w, float* out) const {
-    if (outputs == view.channels) return wide->add_taps(w, outputs, out);
-    for (int i = 0; i < w.windows; ++i) {
-      AddShared(w, out + i * w.out_window);
-      if (i + 1 < w.windows && w.rows > 0) w.x += w.x_window;
-    }
-  }
-
-  // Adds the products of channels that make several outputs each.
-  void AddShared(const WindowTaps& w, float* out) const {
-    const int multiplier = outputs / view.channels;
-    for (int o = 0; o < outputs; ++o) {
-      float sum = 0;
-      for (int row = 0; row < w.rows; ++row) {
-        for (int column = 0; column < w.columns; ++column) {
-          sum += w.x[row * w.x_row + column * w.x_column + o / multiplier] *
-                 w.filter[row * w.filter_row + column * w.filter_column + o];
-        }
-      }
-      out[o] = finish(sum, static_cast<size_t>(o));
+      wide->add_taps(w, outputs, out + out_x * stride);
     }
   }
 };
@@ -98,7 +76,7 @@ Result<PreparedLayer> PrepareDepthwiseFloat(const LayerView& layer, const LayerO
   auto routine = std::make_shared<DepthwiseRoutine>();
   routine->view = view;
   routine->outputs = outputs;
-  routine->wide = &WideRoutinesOf(options.kernel);
+  routine->wide = &WideRoutinesOf(options.kernel, options.float_sums);
   routine->finish = std::move(*finish);
   routine->filters = static_cast<const float*>(filter.data);
   PreparedLayer prepared;

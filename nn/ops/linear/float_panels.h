@@ -1,6 +1,6 @@
 // Products of float32 with constant right-hand sides. Every element is the sum of its products in
-// the order of the depth, each rounded: the bits of a plain loop, on every machine, however many
-// threads share the rows and panels.
+// the order of the depth: the bits of a plain loop, in vectors of every width, however many threads
+// share the rows and panels.
 #ifndef INTAGLIO_NN_OPS_LINEAR_FLOAT_PANELS_H_
 #define INTAGLIO_NN_OPS_LINEAR_FLOAT_PANELS_H_
 

@@ -13,7 +13,7 @@ namespace intaglio::nn {
 //   8 bits    x and weights int8 or uint8 (one of them), bias int32
 //   16x8      x int16, weights int8, bias int64 or int32
 //   hybrid    x float32, weights int8, bias float32; x is quantized on the fly, per batch item
-//   float32   all three; sums in the order of the filter, without fused multiply-adds
+//   float32   all three; sums in the order of the filter (FloatSums of numerics.h)
 //
 // Inputs: x [N, H, W, C]; filter [O, KH, KW, C / groups], per tensor or per axis 0; optional bias
 // [O]. The number of groups is what the channels of x and of the filter say.

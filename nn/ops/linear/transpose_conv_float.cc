@@ -1,5 +1,5 @@
 // TRANSPOSE_CONV of float32: every element of the input adds its products one by one, in the order
-// of the input, as TFLite's reference kernel does.
+// of the input.
 #include <algorithm>
 #include <cstddef>
 #include <memory>
@@ -43,18 +43,22 @@ class TransposeConvRoutine final : public Routine {
   Scatter scatter;
   std::shared_ptr<const Filters> filters;
   FloatFinish finish;
+  const WideRoutines* wide = nullptr;
 
  private:
+  // The taps of a line of the filter are neighbours in the image, too.
   void AddElement(float value, const float* filter, int y, int x, float* image) const {
-    const int channels = scatter.channels;
+    const ptrdiff_t channels = scatter.channels;
+    const int out_x = x * scatter.x.stride - scatter.x.pad;
+    const int first = std::max(0, -out_x);
+    const int last = std::min(scatter.x.kernel, scatter.x.out - out_x);
+    if (first >= last) return;
     for (int ky = 0; ky < scatter.y.kernel; ++ky) {
       const int out_y = y * scatter.y.stride - scatter.y.pad + ky;
-      for (int kx = 0; kx < scatter.x.kernel; ++kx, filter += channels) {
-        const int out_x = x * scatter.x.stride - scatter.x.pad + kx;
-        if (out_y < 0 || out_y >= scatter.y.out || out_x < 0 || out_x >= scatter.x.out) continue;
-        float* const to = image + (ptrdiff_t{out_y} * scatter.x.out + out_x) * channels;
-        for (int c = 0; c < channels; ++c) to[c] += value * filter[c];
-      }
+      if (out_y < 0 || out_y >= scatter.y.out) continue;
+      wide->add_multiple(value, filter + (ky * scatter.x.kernel + first) * channels,
+                         (last - first) * channels,
+                         image + (ptrdiff_t{out_y} * scatter.x.out + out_x + first) * channels);
     }
   }
 };
@@ -83,6 +87,7 @@ Result<PreparedLayer> PrepareTransposeConvFloat(const LayerView& layer, const La
   auto routine = std::make_shared<TransposeConvRoutine>();
   routine->scatter = scatter;
   routine->finish = std::move(*finish);
+  routine->wide = &WideRoutinesOf(options.kernel, options.float_sums);
   bool is_new = false;
   auto filters = PackOnce<Filters>(
       options,

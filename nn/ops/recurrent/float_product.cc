@@ -31,7 +31,7 @@ Result<FloatProduct> FloatProduct::Make(const LayerView& layer, const std::vecto
                                         bool asymmetric, const LayerOptions& options) {
   FloatProduct product;
   product.asymmetric_ = asymmetric;
-  product.wide_ = &WideRoutinesOf(options.kernel);
+  product.wide_ = &WideRoutinesOf(options.kernel, options.float_sums);
   product.depth_ = layer.input(inputs[0]).shape[1];
   const bool quantized = layer.input(inputs[0]).type == Type::kInt8;
   for (const size_t i : inputs) {

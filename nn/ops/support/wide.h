@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "intaglio/nn/graph/numerics.h"
+
 namespace intaglio::nn {
 
 // x to int8: round(x inverse), ties away from zero, plus zero_point, then inside [low, high]; the
@@ -49,6 +51,15 @@ struct PanelProduct {
   float high = 0;
 };
 
+// A matrix [depth, channels] whose element [k, c] lies at data[k * row + c * column].
+struct StridedMatrix {
+  const float* data = nullptr;
+  ptrdiff_t row = 0;
+  ptrdiff_t column = 0;
+  int channels = 0;
+  int depth = 0;
+};
+
 // The taps of a window that lie inside the image.
 struct WindowPixels {
   int rows = 0;
@@ -64,6 +75,7 @@ enum class PoolKind : uint8_t { kAverage, kLargest, kRootMeanSquare };
 
 // Neighbouring windows of a depthwise convolution whose taps inside the image are the same.
 struct WindowTaps : WindowPixels {
+  int multiplier = 1;             // output channels of each input channel
   const float* filter = nullptr;  // the first tap
   ptrdiff_t filter_row = 0;
   ptrdiff_t filter_column = 0;
@@ -92,23 +104,28 @@ struct ScaledSum {
   float offset = 0;
 };
 
+// Products are added to sums as `sums` says. Sums start at 0.
 struct WideRoutines {
-  int lanes;  // float32 of a vector
+  int lanes;       // float32 of a vector
+  FloatSums sums;  // of multiply, multiply_row, add_taps, add_dots and add_multiple
   // The least and the greatest of the elements and 0. NaN counts as nothing.
   void (*range)(const float* x, ptrdiff_t count, float* least, float* greatest);
   void (*quantize)(const LineQuantizer& q, const float* x, ptrdiff_t count, int8_t* to);
   void (*to_real)(const LinesToReal& r, const int32_t* acc, ptrdiff_t count, float* to);
-  // out[r, c] = clamp(sum over k of x[r, k] w[k, c] + bias[c], low, high). Each product and each
-  // sum is rounded, in the order of k.
+  // out[r, c] = clamp(sum over k of x[r, k] w[k, c] + bias[c], low, high), in the order of k.
   void (*multiply)(const PanelProduct& p, const float* x, ptrdiff_t x_stride, int rows, float* out,
                    ptrdiff_t out_stride);
-  // out[c] = clamp(sum over taps of x[c] filter[c] + bias[c], low, high), row by row, of each
-  // window.
+  // out[c] = sum over k of x[k x_step] w[k, c], in the order of k.
+  void (*multiply_row)(const StridedMatrix& w, const float* x, ptrdiff_t x_step, float* out);
+  // out[c] = clamp(sum over taps of x[c / multiplier] filter[c] + bias[c], low, high), row by row,
+  // of each window. `channels` are those of the output.
   void (*add_taps)(const WindowTaps& w, ptrdiff_t channels, float* out);
   // y[r] += sum over k of rows[r][k] x[k], in eight interleaved sums, s[k % 8], which end as
   // ((s0 + s4) + (s2 + s6)) + ((s1 + s5) + (s3 + s7)).
   void (*add_dots)(const float* const* rows, ptrdiff_t count, const float* x, ptrdiff_t depth,
                    float* y);
+  // y[i] += factor x[i].
+  void (*add_multiple)(float factor, const float* x, ptrdiff_t count, float* y);
   // out[c] = clamp(pool of the taps' x[c], low, high): the largest, which no NaN is, their mean, or
   // the root of the mean of their squares. Sums go row by row.
   void (*pool)(PoolKind kind, const WindowPixels& w, ptrdiff_t channels, float* out);
@@ -138,7 +155,8 @@ struct WideRoutines {
 
 // The routines with vectors as wide as those of the kernel of this name, which this CPU must have.
 // An empty name stands for vectors that every CPU has.
-const WideRoutines& WideRoutinesOf(std::string_view kernel);
+// Their sums are unfused if the CPUs of this kernel have no fused multiply-add.
+const WideRoutines& WideRoutinesOf(std::string_view kernel, FloatSums sums = FloatSums::kUnfused);
 
 }  // namespace intaglio::nn
 

@@ -33,6 +33,12 @@ template <int kBytes, class Function>
   if (i < count) f(i, count - i);
 }
 
+// Subtracting 0 changes no number, so the compiler leaves it out.
+template <class Reals>
+[[gnu::always_inline]] inline void Broadcast(float number, Reals& v) {
+  v = number - Reals{};
+}
+
 template <class Vector, class T>
 [[gnu::always_inline]] inline void Load(const T* from, ptrdiff_t count, Vector& v) {
   if (count * ptrdiff_t{sizeof(T)} >= ptrdiff_t{sizeof(v)}) {
@@ -41,6 +47,18 @@ template <class Vector, class T>
     v = Vector{};
     std::memcpy(&v, from, static_cast<size_t>(count) * sizeof(T));
   }
+}
+
+// Loads up to a vector of reals that lie `step` apart, of which `count` are left.
+template <class Reals>
+[[gnu::always_inline]] inline void LoadStrided(const float* from, ptrdiff_t step, ptrdiff_t count,
+                                               Reals& v) {
+  constexpr ptrdiff_t kLanes = sizeof(v) / sizeof(float);
+  if (step == 1) return Load(from, count, v);
+  float lanes[kLanes] = {};
+  const ptrdiff_t n = std::min(kLanes, count);
+  for (ptrdiff_t i = 0; i < n; ++i) lanes[i] = from[i * step];
+  std::memcpy(&v, lanes, sizeof(v));
 }
 
 // Copies the bytes that the binary digits of `count` from kBytes down stand for.

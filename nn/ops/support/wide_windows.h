@@ -2,11 +2,14 @@
 #ifndef INTAGLIO_NN_OPS_SUPPORT_WIDE_WINDOWS_H_
 #define INTAGLIO_NN_OPS_SUPPORT_WIDE_WINDOWS_H_
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstring>
 #include <limits>
 
 #include "intaglio/nn/ops/support/wide.h"
+#include "intaglio/nn/ops/support/wide_sums.h"
 #include "intaglio/nn/ops/support/wide_vectors.h"
 
 namespace intaglio::nn::wide {
@@ -27,6 +30,7 @@ template <int kBytes, class Function>
   }
 }
 
+template <class Sums, bool kShared>
 struct TapsRun {
   const WindowTaps& w;
   float* out;
@@ -47,7 +51,7 @@ struct TapsRun {
     typename V::Reals acc[kWindows][kWidth];
     Clear(acc);
     for (int row = 0; row < w.rows; ++row) {
-      const float* x = w.x + window * w.x_window + row * w.x_row + first;
+      const float* x = w.x + window * w.x_window + row * w.x_row + (kShared ? 0 : first);
       const float* filter = w.filter + row * w.filter_row + first;
       for (int column = 0; column < w.columns;
            ++column, x += w.x_column, filter += w.filter_column) {
@@ -58,8 +62,12 @@ struct TapsRun {
           INTAGLIO_UNROLL
           for (int i = 0; i < kWindows; ++i) {
             typename V::Reals pixels;
-            Load(x + i * w.x_window + v * V::kLanes, n - v * V::kLanes, pixels);
-            acc[i][v] += pixels * weights;
+            if constexpr (kShared) {
+              LoadShared(x + i * w.x_window, first + v * V::kLanes, n - v * V::kLanes, pixels);
+            } else {
+              Load(x + i * w.x_window + v * V::kLanes, n - v * V::kLanes, pixels);
+            }
+            Sums::Add(pixels, weights, acc[i][v]);
           }
         }
       }
@@ -67,11 +75,22 @@ struct TapsRun {
     StoreLines(acc, w.bias + first, Clamp<kBytes>(w.low, w.high),
                out + window * w.out_window + first, w.out_window, n);
   }
+
+  // Loads the pixels of up to a vector of channels of the output, of which n are left.
+  template <class Reals>
+  [[gnu::always_inline]] void LoadShared(const float* x, ptrdiff_t first, ptrdiff_t n,
+                                         Reals& pixels) const {
+    constexpr ptrdiff_t kLanes = sizeof(pixels) / sizeof(float);
+    float lanes[kLanes] = {};
+    for (ptrdiff_t i = 0; i < std::min(kLanes, n); ++i) lanes[i] = x[(first + i) / w.multiplier];
+    std::memcpy(&pixels, lanes, sizeof(pixels));
+  }
 };
 
-template <int kBytes>
+template <int kBytes, class Sums>
 [[gnu::always_inline]] inline void AddTaps(const WindowTaps& w, ptrdiff_t channels, float* out) {
-  ForChannels<kBytes>(0, channels, TapsRun{w, out});
+  if (w.multiplier != 1) return ForChannels<16>(0, channels, TapsRun<Sums, true>{w, out});
+  ForChannels<kBytes>(0, channels, TapsRun<Sums, false>{w, out});
 }
 
 // How a pool combines vectors of pixels.

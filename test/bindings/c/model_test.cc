@@ -173,7 +173,7 @@ TEST(CModel, EveryOptionIsTaken) {
   Options options;
   EXPECT_TRUE(IsOk(it_model_options_create(&options)));
   for (const it_flag flag : {IT_COPY_FILE, IT_BYTES_IN_PLACE, IT_INTEGER_ONLY, IT_ONNX_ORT_FUSED,
-                             IT_ONNX_NHWC_INPUTS, IT_ONNX_FLOAT64_AS_32}) {
+                             IT_ONNX_NHWC_INPUTS, IT_ONNX_FLOAT64_AS_32, IT_UNFUSED_SUMS}) {
     EXPECT_TRUE(IsOk(it_model_options_set_flag(options, flag, 1)));
   }
   EXPECT_TRUE(IsOk(it_model_options_set_threads(options, 2)));
@@ -294,7 +294,7 @@ TEST(CModel, RefusesBadFilesAndOptions) {
   EXPECT_TRUE(IsInvalid(it_model_options_set_pool(options, 2, nullptr, nullptr), "parallel_for"));
   EXPECT_TRUE(IsInvalid(it_model_options_set_max_work(options, -1), "-1"));
   EXPECT_TRUE(IsInvalid(it_model_options_set_max_rounds(options, -1), "-1"));
-  EXPECT_TRUE(IsInvalid(it_model_options_set_flag(options, 6, 1), "no flag 6"));
+  EXPECT_TRUE(IsInvalid(it_model_options_set_flag(options, 7, 1), "no flag 7"));
   EXPECT_TRUE(IsInvalid(it_model_options_set_flag(options, IT_COPY_FILE, 2), "not 2"));
   EXPECT_TRUE(IsInvalid(it_model_options_set_input_shape(options, 0, nullptr, 2), "dims is null"));
   EXPECT_TRUE(IsInvalid(it_model_options_set_input_shape(options, SIZE_MAX, nullptr, 0), "input"));

@@ -52,7 +52,9 @@ ImportOptions LimitedImport() {
   return options;
 }
 
+// Kernels are compared with each other, so sums are unfused.
 PrepareOptions Limited(PrepareOptions options) {
+  options.float_sums = FloatSums::kUnfused;
   options.limits = {.max_bytes = kMaxPrepared, .max_work = kMaxWork, .max_rounds = kMaxRounds};
   return options;
 }

@@ -114,7 +114,8 @@ class Case {
       elements_[i] = RandomBytes(graph_.tensors[i], seed + static_cast<uint32_t>(i));
   }
 
-  Result<Model> Prepare(std::vector<TensorId> constants, const PrepareOptions& options) const {
+  Result<Model> Prepare(std::vector<TensorId> constants, PrepareOptions options) const {
+    options.float_sums = FloatSums::kUnfused;  // all kernels are compared
     Graph graph = graph_;
     for (TensorId id = 0; id < 3; ++id) {
       Tensor& tensor = graph.tensors[static_cast<size_t>(id)];

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <filesystem>
+#include <limits>
 #include <list>
 #include <optional>
 #include <string>
@@ -29,7 +31,9 @@ using Bytes = test::GoldenBytes;
 using Case = test::GoldenCase;
 using RunOfCase = test::GoldenRun;
 
-Result<Model> Load(const Case& c, const PrepareOptions& options) {
+// The reference kernels do not fuse.
+Result<Model> Load(const Case& c, PrepareOptions options) {
+  options.float_sums = FloatSums::kUnfused;
   Result<Graph> graph = ImportTflite(c.model, nullptr, "case");
   if (!graph.ok()) return graph.status();
   return Model::Prepare(std::move(*graph), options);
@@ -163,6 +167,55 @@ TEST_P(Golden, IsWhatTheReferenceMade) {
       options.kernel = kernel.name;
       options.threads = 2;
       ExpectCase(c, options);
+    }
+  }
+}
+
+// Nobody promises the sign and payload of NaN.
+void MakeNanOne(Bytes& reals) {
+  constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+  for (size_t at = 0; at < reals.size(); at += sizeof(float)) {
+    float number = 0;
+    std::memcpy(&number, reals.data() + at, sizeof(number));
+    if (std::isnan(number)) std::memcpy(reals.data() + at, &kNan, sizeof(kNan));
+  }
+}
+
+// The outputs of all runs in turn, with fused sums where the kernel has them.
+std::vector<std::vector<Bytes>> FusedOutputs(const Case& c, const std::string& kernel,
+                                             bool& fuses) {
+  Result<Graph> graph = ImportTflite(c.model, nullptr, "case");
+  std::vector<std::vector<Bytes>> all;
+  if (!graph.ok()) return all;
+  Result<Model> model = Model::Prepare(std::move(*graph), {.threads = 2, .kernel = kernel});
+  EXPECT_TRUE(model.ok()) << model.status().message();
+  if (!model.ok()) return all;
+  fuses = model->float_sums() == FloatSums::kFused;
+  for (const RunOfCase& run : c.runs) {
+    std::vector<Bytes>& outputs = all.emplace_back();
+    EXPECT_TRUE(test::RunGolden(*model, run, outputs).ok());
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      if (model->output(i).type == Type::kFloat32) MakeNanOne(outputs[i]);
+    }
+  }
+  return all;
+}
+
+// The order of sums depends on nothing that differs between kernels.
+TEST_P(Golden, KernelsThatFuseAgree) {
+  for (const Case& c : test::ReadGoldenFile(GetParam())) {
+    if (!c.error.empty()) continue;
+    SCOPED_TRACE(c.name);
+    std::optional<std::vector<std::vector<Bytes>>> expected;
+    for (const KernelInfo& kernel : ListKernels()) {
+      bool fuses = false;
+      if (!kernel.usable) continue;
+      std::vector<std::vector<Bytes>> got = FusedOutputs(c, kernel.name, fuses);
+      if (!fuses) continue;
+      if (!expected)
+        expected = std::move(got);
+      else
+        EXPECT_EQ(got, *expected) << kernel.name;
     }
   }
 }

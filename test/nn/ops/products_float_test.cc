@@ -1,8 +1,11 @@
-// Convolutions of float32 against plain loops, bit for bit, by any number of threads: of few rows
-// and many, of weights that stay in cache and others.
+// Convolutions of float32 against plain loops, bit for bit, by any number of threads, with fused
+// sums and unfused ones: of few rows and many, of weights that stay in cache and others.
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <random>
 #include <string>
@@ -53,8 +56,8 @@ int PadBefore(const Case& c, int extent) {
 class Plain {
  public:
   Plain(const Case& c, const std::vector<float>& x, const std::vector<float>& filter,
-        const std::vector<float>& bias)
-      : c_(c), x_(x), filter_(filter), bias_(bias) {}
+        const std::vector<float>& bias, FloatSums sums)
+      : c_(c), x_(x), filter_(filter), bias_(bias), sums_(sums) {}
 
   std::vector<float> Result() const {
     std::vector<float> y;
@@ -85,7 +88,10 @@ class Plain {
         for (int i = 0; i < depth; ++i) {
           const int weight = depthwise ? tap * c_.outputs + output
                                        : (output * c_.kernel * c_.kernel + tap) * depth + i;
-          sum += x_[static_cast<size_t>(pixel + i)] * filter_[static_cast<size_t>(weight)];
+          const float pixel_of_channel = x_[static_cast<size_t>(pixel + i)];
+          const float w = filter_[static_cast<size_t>(weight)];
+          sum = sums_ == FloatSums::kFused ? std::fma(pixel_of_channel, w, sum)
+                                           : sum + pixel_of_channel * w;
         }
       }
     }
@@ -97,7 +103,30 @@ class Plain {
   const std::vector<float>& x_;
   const std::vector<float>& filter_;
   const std::vector<float>& bias_;
+  const FloatSums sums_;
 };
+
+std::vector<uint8_t> BytesOf(const std::vector<float>& reals) {
+  std::vector<uint8_t> bytes(reals.size() * sizeof(float));
+  std::memcpy(bytes.data(), reals.data(), bytes.size());
+  return bytes;
+}
+
+// want(sums): the only output, as the oracle adds.
+template <class Function>
+void ExpectOutput(const Graph& graph, const RawTensors& inputs, const Function& want) {
+  for (const FloatSums asked : {FloatSums::kFused, FloatSums::kUnfused}) {
+    std::vector<uint8_t> bits;
+    for (const int threads : {1, 2, 3}) {
+      Result<Model> model = Model::Prepare(graph, {.threads = threads, .float_sums = asked});
+      ASSERT_TRUE(model.ok()) << model.status().message();
+      if (bits.empty()) bits = BytesOf(want(model->float_sums()));
+      RawTensors outputs;
+      ASSERT_EQ(RunRaw(*model, inputs, outputs), "");
+      ASSERT_EQ(outputs[0], bits) << threads << " threads, sums " << static_cast<int>(asked);
+    }
+  }
+}
 
 template <class Op>
 Op OpOf(const Case& c) {
@@ -130,17 +159,9 @@ void Check(const Case& c) {
   const RawTensors inputs = RandomInputs(*graph, 3);
   std::vector<float> x(inputs[0].size() / sizeof(float));
   std::memcpy(x.data(), inputs[0].data(), inputs[0].size());
-  const std::vector<float> want = Plain(c, x, filter, bias).Result();
-  for (const int threads : {1, 2, 3}) {
-    SCOPED_TRACE(NameOf(c) + ", " + std::to_string(threads) + " threads");
-    Result<Model> model = Model::Prepare(*graph, {.threads = threads});
-    ASSERT_TRUE(model.ok()) << model.status().message();
-    RawTensors outputs;
-    ASSERT_EQ(RunRaw(*model, inputs, outputs), "");
-    std::vector<uint8_t> bits(want.size() * sizeof(float));
-    std::memcpy(bits.data(), want.data(), bits.size());
-    ASSERT_EQ(outputs[0], bits);
-  }
+  SCOPED_TRACE(NameOf(c));
+  ExpectOutput(*graph, inputs,
+               [&](FloatSums sums) { return Plain(c, x, filter, bias, sums).Result(); });
 }
 
 TEST(ProductsFloat, Convolutions) {
@@ -186,27 +207,21 @@ TEST(ProductsFloat, IntoAConcatenation) {
   const RawTensors inputs = RandomInputs(*graph, 5);
   std::vector<float> x(inputs[0].size() / sizeof(float));
   std::memcpy(x.data(), inputs[0].data(), inputs[0].size());
-  std::vector<std::vector<float>> parts;
-  for (size_t i = 0; i < 2; ++i) {
-    const Case c{1, kSide, kSide, kChannels, kOutputs[i], 3, 1, 1, 1};
-    parts.push_back(Plain(c, x, filters[i], bias).Result());
-  }
-  std::vector<float> want;
-  for (int p = 0; p < kSide * kSide; ++p) {
+  ExpectOutput(*graph, inputs, [&](FloatSums sums) {
+    std::vector<std::vector<float>> parts;
     for (size_t i = 0; i < 2; ++i) {
-      const auto first = parts[i].begin() + ptrdiff_t{p} * kOutputs[i];
-      want.insert(want.end(), first, first + kOutputs[i]);
+      const Case c{1, kSide, kSide, kChannels, kOutputs[i], 3, 1, 1, 1};
+      parts.push_back(Plain(c, x, filters[i], bias, sums).Result());
     }
-  }
-  for (const int threads : {1, 2, 3}) {
-    Result<Model> model = Model::Prepare(*graph, {.threads = threads});
-    ASSERT_TRUE(model.ok()) << model.status().message();
-    RawTensors outputs;
-    ASSERT_EQ(RunRaw(*model, inputs, outputs), "");
-    std::vector<uint8_t> bits(want.size() * sizeof(float));
-    std::memcpy(bits.data(), want.data(), bits.size());
-    ASSERT_EQ(outputs[0], bits) << threads << " threads";
-  }
+    std::vector<float> want;
+    for (int p = 0; p < kSide * kSide; ++p) {
+      for (size_t i = 0; i < 2; ++i) {
+        const auto first = parts[i].begin() + ptrdiff_t{p} * kOutputs[i];
+        want.insert(want.end(), first, first + kOutputs[i]);
+      }
+    }
+    return want;
+  });
 }
 
 TEST(ProductsFloat, Depthwise) {

@@ -26,27 +26,58 @@ namespace {
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 constexpr ptrdiff_t kMostElements = 150;
 
-class Wide : public testing::TestWithParam<std::string> {
- protected:
-  const WideRoutines& wide_ = WideRoutinesOf(GetParam());
+struct Table {
+  std::string kernel;
+  FloatSums sums;
 };
 
-std::vector<std::string> UsableKernels() {
-  std::vector<std::string> names = {""};
-  for (const KernelInfo& kernel : ListKernels()) {
-    if (kernel.usable) names.push_back(kernel.name);
+class Wide : public testing::TestWithParam<Table> {
+ protected:
+  // sum + x w, as the table adds.
+  float Add(float x, float w, float sum) const {
+    return wide_.sums == FloatSums::kFused ? std::fma(x, w, sum) : sum + x * w;
   }
-  return names;
+
+  const WideRoutines& wide_ = WideRoutinesOf(GetParam().kernel, GetParam().sums);
+};
+
+std::vector<Table> UsableTables() {
+  std::vector<std::string> kernels = {""};
+  for (const KernelInfo& kernel : ListKernels()) {
+    if (kernel.usable) kernels.push_back(kernel.name);
+  }
+  std::vector<Table> tables;
+  for (const std::string& kernel : kernels) {
+    for (const FloatSums sums : {FloatSums::kUnfused, FloatSums::kFused}) {
+      if (WideRoutinesOf(kernel, sums).sums == sums) tables.push_back({kernel, sums});
+    }
+  }
+  return tables;
 }
 
-INSTANTIATE_TEST_SUITE_P(Kernels, Wide, testing::ValuesIn(UsableKernels()),
-                         [](const testing::TestParamInfo<std::string>& info) {
-                           std::string name = info.param.empty() ? "none" : info.param;
+INSTANTIATE_TEST_SUITE_P(Kernels, Wide, testing::ValuesIn(UsableTables()),
+                         [](const testing::TestParamInfo<Table>& info) {
+                           std::string name =
+                               info.param.kernel.empty() ? "none" : info.param.kernel;
                            std::replace_if(
                                name.begin(), name.end(), [](char c) { return !std::isalnum(c); },
                                '_');
-                           return name;
+                           return name + (info.param.sums == FloatSums::kFused ? "_fused" : "");
                          });
+
+TEST(WideTables, FuseWhereAllCpusOfTheKernelDo) {
+#if defined(__x86_64__)
+  EXPECT_EQ(WideRoutinesOf("", FloatSums::kFused).sums, FloatSums::kUnfused);
+  EXPECT_EQ(WideRoutinesOf("sse4.1", FloatSums::kFused).sums, FloatSums::kUnfused);
+  for (const char* const kernel : {"avx2", "avx2-safe-pairs", "avx-vnni", "avx512bw", "amx-int8"}) {
+    EXPECT_EQ(WideRoutinesOf(kernel, FloatSums::kFused).sums, FloatSums::kFused) << kernel;
+    EXPECT_EQ(WideRoutinesOf(kernel, FloatSums::kUnfused).sums, FloatSums::kUnfused) << kernel;
+  }
+#elif defined(__aarch64__)
+  EXPECT_EQ(WideRoutinesOf("", FloatSums::kFused).sums, FloatSums::kFused);
+  EXPECT_EQ(WideRoutinesOf("neon", FloatSums::kUnfused).sums, FloatSums::kUnfused);
+#endif
+}
 
 std::vector<float> MakeReals(ptrdiff_t count, float most, unsigned seed) {
   std::mt19937 random(seed);
@@ -329,8 +360,8 @@ TEST_P(Wide, MultipliesInTheOrderOfTheDepth) {
           for (int c = 0; c < channels; ++c) {
             float sum = 0;
             for (int k = 0; k < kDepth; ++k) {
-              sum += x[static_cast<size_t>(r * kStride + k)] *
-                     w[static_cast<size_t>(k * row + c * col)];
+              sum = Add(x[static_cast<size_t>(r * kStride + k)],
+                        w[static_cast<size_t>(k * row + c * col)], sum);
             }
             if (by_channels) sum += bias[static_cast<size_t>(c)];
             ASSERT_EQ(got[static_cast<size_t>(r * out_stride + c)], std::clamp(sum, -3.0f, 5.0f))
@@ -339,6 +370,43 @@ TEST_P(Wide, MultipliesInTheOrderOfTheDepth) {
           ASSERT_EQ(got[static_cast<size_t>(r * out_stride + channels)], 99);
         }
       }
+    }
+  }
+}
+
+TEST_P(Wide, MultipliesOneRow) {
+  constexpr int kDepth = 7;
+  constexpr ptrdiff_t kStep = 3;
+  const std::vector<float> x = MakeReals(kDepth * kStep, 4, 7);
+  for (int channels = 1; channels <= kMostElements; ++channels) {
+    const std::vector<float> w = MakeReals(channels * kDepth, 1, 9);
+    for (const bool by_channels : {false, true}) {
+      const StridedMatrix matrix{w.data(), by_channels ? 1 : channels, by_channels ? kDepth : 1,
+                                 channels, kDepth};
+      std::vector<float> got(static_cast<size_t>(channels) + 1, 99);
+      wide_.multiply_row(matrix, x.data(), kStep, got.data());
+      for (int c = 0; c < channels; ++c) {
+        float sum = 0;
+        for (int k = 0; k < kDepth; ++k) {
+          sum = Add(x[static_cast<size_t>(k * kStep)],
+                    matrix.data[k * matrix.row + c * matrix.column], sum);
+        }
+        ASSERT_EQ(got[static_cast<size_t>(c)], sum) << channels << " channels, channel " << c;
+      }
+      ASSERT_EQ(got[static_cast<size_t>(channels)], 99);
+    }
+  }
+}
+
+TEST_P(Wide, AddsMultiples) {
+  const std::vector<float> x = MakeReals(kMostElements, 4, 7);
+  const std::vector<float> before = MakeReals(kMostElements, 4, 8);
+  for (ptrdiff_t count = 0; count <= kMostElements; ++count) {
+    std::vector<float> got = before;
+    wide_.add_multiple(.37f, x.data(), count, got.data());
+    for (size_t i = 0; i < got.size(); ++i) {
+      const bool added = static_cast<ptrdiff_t>(i) < count;
+      ASSERT_EQ(got[i], added ? Add(.37f, x[i], before[i]) : before[i]) << count << " " << i;
     }
   }
 }
@@ -375,14 +443,50 @@ TEST_P(Wide, AddsTapsRowByRow) {
           for (int tap = 0; tap < 3 * rows && c < channels; ++tap) {
             const int row = tap / 3;
             const int column = tap % 3;
-            sum += x[static_cast<size_t>((row * 10 + column * 2 + window * 3) * channels + c)] *
-                   filter[static_cast<size_t>((row * 5 + column) * channels + c)];
+            sum = Add(x[static_cast<size_t>((row * 10 + column * 2 + window * 3) * channels + c)],
+                      filter[static_cast<size_t>((row * 5 + column) * channels + c)], sum);
           }
           const float want =
               c == channels ? 99 : std::clamp(sum + bias[static_cast<size_t>(c)], -3.0f, 5.0f);
           ASSERT_EQ(got[static_cast<size_t>(i)], want) << channels << ", window " << window;
         }
       }
+    }
+  }
+}
+
+// One row of two pixels.
+TEST_P(Wide, AddsTapsOfChannelsThatMakeSeveral) {
+  constexpr int kWindows = 9;
+  const std::vector<float> bias = MakeReals(kMostElements, 9, 8);
+  for (const int multiplier : {2, 3, 8}) {
+    for (int inputs = 1; inputs * multiplier <= kMostElements; ++inputs) {
+      const int channels = inputs * multiplier;
+      const std::vector<float> x = MakeReals((kWindows + 2) * inputs, 4, 10);
+      const std::vector<float> filter = MakeReals(2 * channels, 1, 11);
+      WindowTaps w;
+      static_cast<WindowPixels&>(w) = {1, 2, x.data(), 0, inputs, -3, 5};
+      w.multiplier = multiplier;
+      w.filter = filter.data();
+      w.filter_column = channels;
+      w.bias = bias.data();
+      w.windows = kWindows;
+      w.x_window = inputs;
+      w.out_window = channels;
+      std::vector<float> got(static_cast<size_t>(kWindows * channels) + 1, 99);
+      wide_.add_taps(w, channels, got.data());
+      for (int i = 0; i < kWindows * channels; ++i) {
+        const int c = i % channels;
+        float sum = 0;
+        for (int tap = 0; tap < 2; ++tap) {
+          sum = Add(x[static_cast<size_t>((i / channels + tap) * inputs + c / multiplier)],
+                    filter[static_cast<size_t>(tap * channels + c)], sum);
+        }
+        ASSERT_EQ(got[static_cast<size_t>(i)],
+                  std::clamp(sum + bias[static_cast<size_t>(c)], -3.0f, 5.0f))
+            << channels << " channels, " << i;
+      }
+      ASSERT_EQ(got.back(), 99);
     }
   }
 }
@@ -437,7 +541,9 @@ TEST_P(Wide, AddsDotsInEightSums) {
       for (ptrdiff_t r = 0; r < kRows; ++r) {
         const auto at = static_cast<size_t>(r);
         float s[8] = {};
-        for (ptrdiff_t k = 0; k < depth; ++k) s[k % 8] += rows[at][k] * x[static_cast<size_t>(k)];
+        for (ptrdiff_t k = 0; k < depth; ++k) {
+          s[k % 8] = Add(rows[at][k], x[static_cast<size_t>(k)], s[k % 8]);
+        }
         const float sum = ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));
         ASSERT_EQ(got[at], r < count ? before[at] + sum : before[at]) << depth << " " << r;
       }

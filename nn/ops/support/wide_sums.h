@@ -1,0 +1,41 @@
+// How the loops of wide.h add products to sums.
+#ifndef INTAGLIO_NN_OPS_SUPPORT_WIDE_SUMS_H_
+#define INTAGLIO_NN_OPS_SUPPORT_WIDE_SUMS_H_
+
+#include "intaglio/nn/graph/numerics.h"
+
+namespace intaglio::nn::wide {
+
+// Rounds the product, then the sum.
+struct Unfused {
+  static constexpr FloatSums kSums = FloatSums::kUnfused;
+
+  template <class Reals>
+  [[gnu::always_inline]] static void Add(const Reals& x, const Reals& w, Reals& sum) {
+    sum += x * w;
+  }
+};
+
+#if defined(__x86_64__) || defined(__aarch64__)
+// Rounds once. Left to the compiler, contraction would be its choice, operation by operation; and
+// no intrinsic takes vectors of every width.
+struct Fused {
+  static constexpr FloatSums kSums = FloatSums::kFused;
+
+  template <class Reals>
+  [[gnu::always_inline]] static void Add(const Reals& x, const Reals& w, Reals& sum) {
+    Reals result = sum;  // g++ keeps an array in memory if an element of it is an operand
+#if defined(__x86_64__)
+    asm("vfmadd231ps %2, %1, %0" : "+v"(result) : "v"(x), "v"(w));
+#else
+    static_assert(sizeof(Reals) == 16);
+    asm("fmla %0.4s, %1.4s, %2.4s" : "+w"(result) : "w"(x), "w"(w));
+#endif
+    sum = result;
+  }
+};
+#endif
+
+}  // namespace intaglio::nn::wide
+
+#endif  // INTAGLIO_NN_OPS_SUPPORT_WIDE_SUMS_H_
