@@ -87,9 +87,68 @@ struct TapsRun {
   }
 };
 
+// Windows of kColumns taps a row that are one tap apart: each pixel is loaded once a row, for all
+// windows that it lies in.
+template <class Sums, int kColumns>
+struct OverlappingTapsRun {
+  const WindowTaps& w;
+  float* out;
+
+  template <int kBytes, int kWidth>
+  [[gnu::always_inline]] void Run(ptrdiff_t first, ptrdiff_t n) const {
+    Windows<kBytes, kWidth, 8>(0, first, n);
+  }
+
+ private:
+  // All windows from this one on, kWindows at a time, and fewer at the end.
+  template <int kBytes, int kWidth, int kWindows>
+  [[gnu::always_inline]] void Windows(int window, ptrdiff_t first, ptrdiff_t n) const {
+    constexpr ptrdiff_t kLanes = Vectors<kBytes>::kLanes;
+    for (; window + kWindows <= w.windows; window += kWindows) {
+      for (int v = 0; v < kWidth; ++v) {
+        Tile<kBytes, kWindows>(window, first + v * kLanes, n - v * kLanes);
+      }
+    }
+    if constexpr (kWindows > 1) Windows<kBytes, kWidth, kWindows / 2>(window, first, n);
+  }
+
+  template <int kBytes, int kWindows>
+  [[gnu::always_inline]] void Tile(int window, ptrdiff_t first, ptrdiff_t n) const {
+    using Reals = typename Vectors<kBytes>::Reals;
+    Reals acc[kWindows][1];
+    Clear(acc);
+    const float* x = w.x + window * w.x_window + first;
+    const float* filter = w.filter + first;
+    for (int row = 0; row < w.rows; ++row, x += w.x_row, filter += w.filter_row) {
+      Reals weights[kColumns];
+      INTAGLIO_UNROLL
+      for (int c = 0; c < kColumns; ++c) Load(filter + c * w.filter_column, n, weights[c]);
+      INTAGLIO_UNROLL
+      for (int p = 0; p < kWindows + kColumns - 1; ++p) {
+        Reals pixels;
+        Load(x + p * w.x_column, n, pixels);
+        INTAGLIO_UNROLL
+        for (int c = 0; c < kColumns; ++c) {
+          if (c <= p && p - c < kWindows) Sums::Add(pixels, weights[c], acc[p - c][0]);
+        }
+      }
+    }
+    StoreLines(acc, w.bias + first, Clamp<kBytes>(w.low, w.high),
+               out + window * w.out_window + first, w.out_window, n);
+  }
+};
+
 template <int kBytes, class Sums>
 [[gnu::always_inline]] inline void AddTaps(const WindowTaps& w, ptrdiff_t channels, float* out) {
   if (w.multiplier != 1) return ForChannels<16>(0, channels, TapsRun<Sums, true>{w, out});
+  if (w.x_window == w.x_column && w.windows > 1) {
+    if (w.columns == 3) {
+      return ForChannels<kBytes>(0, channels, OverlappingTapsRun<Sums, 3>{w, out});
+    }
+    if (w.columns == 5) {
+      return ForChannels<kBytes>(0, channels, OverlappingTapsRun<Sums, 5>{w, out});
+    }
+  }
   ForChannels<kBytes>(0, channels, TapsRun<Sums, false>{w, out});
 }
 

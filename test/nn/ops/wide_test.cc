@@ -455,6 +455,46 @@ TEST_P(Wide, AddsTapsRowByRow) {
   }
 }
 
+// Two rows of every second pixel, for windows two pixels apart.
+TEST_P(Wide, AddsTapsOfWindowsThatOverlap) {
+  constexpr int kPixels = 40;  // a row
+  const std::vector<float> bias = MakeReals(kMostElements, 9, 8);
+  for (int channels = 1; channels <= kMostElements; channels += channels < 40 ? 1 : 11) {
+    const std::vector<float> x = MakeReals(2 * kPixels * channels, 4, 10);
+    const std::vector<float> filter = MakeReals(2 * 5 * channels, 1, 11);
+    for (const int columns : {3, 4, 5}) {
+      WindowTaps w;
+      static_cast<WindowPixels&>(w) = {
+          2, columns, x.data(), ptrdiff_t{kPixels} * channels, ptrdiff_t{2} * channels, -3, 5};
+      w.filter = filter.data();
+      w.filter_row = ptrdiff_t{5} * channels;
+      w.filter_column = channels;
+      w.bias = bias.data();
+      w.x_window = w.x_column;
+      w.out_window = channels + 1;
+      for (w.windows = 1; w.windows <= 15; ++w.windows) {
+        std::vector<float> got(static_cast<size_t>(w.windows * w.out_window), 99);
+        wide_.add_taps(w, channels, got.data());
+        for (int i = 0; i < w.windows * (channels + 1); ++i) {
+          const int c = i % (channels + 1);
+          const int window = i / (channels + 1);
+          float sum = 0;
+          for (int tap = 0; tap < 2 * columns && c < channels; ++tap) {
+            const int row = tap / columns;
+            const int column = tap % columns;
+            sum =
+                Add(x[static_cast<size_t>((row * kPixels + (column + window) * 2) * channels + c)],
+                    filter[static_cast<size_t>((row * 5 + column) * channels + c)], sum);
+          }
+          const float want =
+              c == channels ? 99 : std::clamp(sum + bias[static_cast<size_t>(c)], -3.0f, 5.0f);
+          ASSERT_EQ(got[static_cast<size_t>(i)], want) << channels << ", window " << window;
+        }
+      }
+    }
+  }
+}
+
 // One row of two pixels.
 TEST_P(Wide, AddsTapsOfChannelsThatMakeSeveral) {
   constexpr int kWindows = 9;
