@@ -65,7 +65,7 @@ struct WinogradJob {
     return GroupBegin(packed().channels, g + 1, packed().groups) -
            GroupBegin(packed().channels, g, packed().groups);
   }
-  // Of U that is made in each call.
+  // The bytes of a panel and a group of U, where U is made in each call.
   ptrdiff_t WeightsStep() const {
     const int steps = DivideUp(packed().channels, kGroupStep);
     const int most = DivideUp(steps, packed().groups) * kGroupStep;

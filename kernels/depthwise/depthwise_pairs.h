@@ -57,7 +57,7 @@ class DensePixels {
   explicit INTAGLIO_INLINE DensePixels(const Operand (*taps)[kVectors], const int32_t* offset)
       : taps_(taps), offset_(offset) {}
 
-  // Of no pixels yet.
+  // No pixels are in the sums yet.
   INTAGLIO_INLINE void Clear() {
     INTAGLIO_UNROLL
     for (int l = 0; l < 2; ++l) {
@@ -200,7 +200,7 @@ __attribute__((noinline)) void SlidePairLines(const DepthwiseArgs& args,
   Pixels pixels(taps, params.offset);
   FourRows rows;
   const uint8_t flip = args.flip;
-  // Of a band of one line the other's pixels, which are none, go where the line is then written.
+  // A band of one line has no pixels of a second line. Those go where the first is then written.
   const ptrdiff_t dst_line = args.lines == kLines ? args.dst_line : 0;
   const ptrdiff_t dst_stride = args.dst_stride;
   const int count = args.pixels;

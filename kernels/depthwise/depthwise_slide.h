@@ -375,7 +375,7 @@ __attribute__((noinline)) void SlideLines(const DepthwiseArgs& args,
   Pixels pixels(args);
   FourRows rows;
   const uint8_t flip = args.flip;
-  // Of a band of one line the other's pixels, which are none, go where the line is then written.
+  // A band of one line has no pixels of a second line. Those go where the first is then written.
   const ptrdiff_t dst_line = args.lines == kLines ? args.dst_line : 0;
   const ptrdiff_t dst_stride = args.dst_stride;
   const int count = args.pixels;

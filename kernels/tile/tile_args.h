@@ -50,7 +50,7 @@ struct TileArgs {
   // negative_zero_point multiplies, or where that is one for all channels their product.
   const int32_t* row_sums = nullptr;
   const int32_t* row_terms = nullptr;
-  // Of kernels that have terms of their own: KernelFacts::own_terms of these rows. May be null.
+  // KernelFacts::own_terms of these rows, for kernels that have such terms. May be null.
   const int32_t* own_terms = nullptr;
   const PanelForm* params;  // of the panels' width (ParamsIn), one behind the other
   EpilogueParams epilogue;

@@ -97,7 +97,7 @@ INTAGLIO_INLINE int32_t SumEvenLanes(__m256i a) {
 
 bool HasWholeGroups(const TileArgs& args) { return args.groups % 2 == 0; }
 
-// Of each row its terms, together with those that it has anyway.
+// The terms of each row, together with those that it has anyway.
 void FillTerms(const TileArgs& args, int32_t* terms) {
   if (!HasWholeGroups(args)) return;
   const WindowRows& windows = args.windows;
