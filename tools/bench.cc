@@ -207,10 +207,6 @@ BenchReport MakeReport(const nn::Model& model, const BenchOptions& options, cons
   return report;
 }
 
-Status WriteText(const std::string& path, const std::string& text) {
-  return WriteFile(path, {reinterpret_cast<const uint8_t*>(text.data()), text.size()});
-}
-
 Status WriteReports(const nn::Model& model, const BenchOptions& options, const Measurement& m,
                     const Ceilings& ceilings) {
   if (options.html.empty() && options.trace.empty()) return {};

@@ -251,6 +251,7 @@ void AddTune(CLI::App& app, Work& work) {
   tune->add_option("--budget", options->budget, "Seconds to measure; preparing comes on top")
       ->check(Between(0, 86400))
       ->capture_default_str();
+  tune->add_option("--html", options->html, "Write a page with all that was tried");
   tune->callback([options, &work] { work = [options] { return Tune(*options); }; });
 }
 

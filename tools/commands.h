@@ -83,6 +83,7 @@ struct TuneOptions {
   std::string output;
   int threads = DefaultThreads();
   double budget = 10;  // seconds
+  std::string html;
 };
 Status Tune(const TuneOptions& options);
 

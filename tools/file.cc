@@ -56,4 +56,8 @@ Status WriteFile(const std::string& path, std::span<const uint8_t> head,
   return nn::ReplaceFile(path, head, body);
 }
 
+Status WriteText(const std::string& path, const std::string& text) {
+  return WriteFile(path, {reinterpret_cast<const uint8_t*>(text.data()), text.size()});
+}
+
 }  // namespace intaglio::tools

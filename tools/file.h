@@ -19,6 +19,7 @@ Result<std::vector<uint8_t>> ReadFile(const std::string& path, size_t max_bytes 
 // Writes whole or not at all, as nn::ReplaceFile does.
 Status WriteFile(const std::string& path, std::span<const uint8_t> head,
                  std::span<const uint8_t> body = {});
+Status WriteText(const std::string& path, const std::string& text);
 
 }  // namespace intaglio::tools
 

@@ -9,17 +9,10 @@
 #include "intaglio/tools/file.h"
 #include "intaglio/tools/model_io.h"
 #include "intaglio/tools/progress.h"
+#include "intaglio/tools/tune_page.h"
 
 namespace intaglio::tools {
 namespace {
-
-std::string Describe(const nn::tune::TimedWay& way) {
-  std::string text = way.routine;
-  if (!way.kernel.empty()) text += " by " + way.kernel;
-  if (way.threads > 0)
-    text += ", " + std::to_string(way.threads) + (way.threads == 1 ? " thread" : " threads");
-  return text;
-}
 
 double Milliseconds(double ns) { return ns * 1e-6; }
 
@@ -60,6 +53,7 @@ Status Tune(const TuneOptions& options) {
   nn::tune::TuneOptions tune;
   tune.prepare.threads = options.threads;
   tune.prepare.limits = options.model.limits;
+  if (options.model.unfused_sums) tune.prepare.float_sums = nn::FloatSums::kUnfused;
   tune.budget = std::chrono::nanoseconds(static_cast<int64_t>(options.budget * 1e9));
   tune.name = options.model.path;
   tune.progress = [&](const std::string& what, double share) {
@@ -74,9 +68,8 @@ Status Tune(const TuneOptions& options) {
     return Status(tuning.status().code(), options.model.path + ": " + tuning.status().message());
   }
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
-  const std::string text = ToJson(tuning->plan);
-  INTAGLIO_RETURN_IF_ERROR(
-      WriteFile(options.output, {reinterpret_cast<const uint8_t*>(text.data()), text.size()}));
+  INTAGLIO_RETURN_IF_ERROR(WriteText(options.output, ToJson(tuning->plan)));
+  if (!options.html.empty()) INTAGLIO_RETURN_IF_ERROR(WriteText(options.html, HtmlPage(*tuning)));
   Print(*tuning, seconds.count());
   return {};
 }

@@ -23,7 +23,8 @@ struct ByteOperationsAvx2 : Avx2 {
                                          _mm256_setr_epi32(0, 0, 0, 0, 1, 1, 1, 1));
     }
   }
-  // Two vectors: each 128 bits get eight bytes of a and the same ones of b. One vector: all of each.
+  // Two vectors: each 128 bits get eight bytes of a and the same ones of b. One vector: all of
+  // each.
   template <int kVectors>
   static INTAGLIO_INLINE Operand JoinRows(const uint8_t* a, const uint8_t* b) {
     if constexpr (kVectors == 2) {

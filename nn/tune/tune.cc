@@ -166,12 +166,14 @@ class Tuner {
     plan.threads = options_.prepare.threads;
     for (size_t i = 0; i < reports_.size(); ++i) {
       const LayerReport& report = reports_[i];
-      plan.predicted_ns += estimates_[i];
       if (report.chosen == 0) continue;
       plan.layers.push_back({i, report.label, report.operator_name, report.ways[report.chosen],
                              report.ways[0], report.noise});
     }
     INTAGLIO_RETURN_IF_ERROR(CompareWhole(plan));
+    for (const LayerReport& report : reports_) {
+      plan.predicted_ns += report.ways[report.chosen].ns;
+    }
     tuning.layers = std::move(reports_);
     return tuning;
   }

@@ -63,6 +63,18 @@ TEST_F(CliTune, APlanIsReplayed) {
   EXPECT_EQ(json::parse(bench.out)["layers"][0]["routine"], "cpu:qint8/gemm-unpacked");
 }
 
+TEST_F(CliTune, APageShowsWhatWasTried) {
+  ASSERT_EQ(Run("tune network.tflite again.json --threads 1 --budget 0 --html page.html").status,
+            0);
+  const std::string page = Text(In("page.html"));
+  EXPECT_EQ(page.find("<!DOCTYPE html>"), 0u);
+  EXPECT_EQ(page.rfind("</html>\n"), page.size() - 8);
+  for (const char* const part :
+       {"intaglio tune", "network.tflite", "#0 CONV_2D", "gemm-unpacked"}) {
+    EXPECT_NE(page.find(part), std::string::npos) << part;
+  }
+}
+
 TEST_F(CliTune, WhatDoesNotFitIsAWarningOrAnError) {
   Plan("cpu:qint8/magic", "");
   const std::string warning = "runs as without a plan: there is no routine 'cpu:qint8/magic'";
@@ -77,8 +89,7 @@ TEST_F(CliTune, WhatDoesNotFitIsAWarningOrAnError) {
 TEST_F(CliTune, AWrongPlanIsAnError) {
   ExpectError("bench network.tflite --plan none.json", 1, "none.json: cannot open");
   Write("cut.json", {'{', '"'});
-  ExpectError("bench network.tflite --plan cut.json", 1,
-              "intaglio: cut.json: the plan is no JSON");
+  ExpectError("bench network.tflite --plan cut.json", 1, "intaglio: cut.json: the plan is no JSON");
   plan_["digest"] = "0";
   Plan("cpu:qint8/gemm", "");
   ExpectError("bench network.tflite --plan plan.json", 1,
