@@ -16,33 +16,35 @@ std::atomic<uint32_t> forks{0};
 [[maybe_unused]] const int registered =
     pthread_atfork(nullptr, nullptr, [] { forks.fetch_add(1, std::memory_order_relaxed); });
 
-uint32_t Mark() { return 2 * forks.load(std::memory_order_relaxed) + 1; }
+uint32_t Forks() { return forks.load(std::memory_order_relaxed); }
 
 }  // namespace
 
 void CallerLock::Lock() {
-  const uint32_t mark = Mark();
-  uint32_t holder = 0;
-  while (!holder_.compare_exchange_strong(holder, mark, std::memory_order_acquire)) {
-    if (holder != mark) {
-      Raise("BusyError",
-            "another thread was running this model when the process was forked; "
-            "use a model of share()");
-    }
-    const GilRelease release;
-    holder_.wait(mark);
-    holder = 0;
+  if (LostInFork()) {
+    Raise("BusyError",
+          "another thread was running this model when the process was forked; "
+          "use a model of share()");
+  }
+  forks_.store(Forks(), std::memory_order_relaxed);
+  const uint32_t turn = next_.fetch_add(1, std::memory_order_relaxed);
+  uint32_t serving = serving_.load(std::memory_order_acquire);
+  if (serving == turn) return;
+  const GilRelease release;
+  for (; serving != turn; serving = serving_.load(std::memory_order_acquire)) {
+    serving_.wait(serving, std::memory_order_acquire);
   }
 }
 
 void CallerLock::Unlock() {
-  holder_.store(0, std::memory_order_release);
-  holder_.notify_one();
+  serving_.fetch_add(1, std::memory_order_release);
+  serving_.notify_all();
 }
 
 bool CallerLock::LostInFork() const {
-  const uint32_t holder = holder_.load(std::memory_order_relaxed);
-  return holder != 0 && holder != Mark();
+  const bool is_free =
+      next_.load(std::memory_order_relaxed) == serving_.load(std::memory_order_relaxed);
+  return !is_free && forks_.load(std::memory_order_relaxed) != Forks();
 }
 
 }  // namespace intaglio::python

@@ -7,8 +7,9 @@
 
 namespace intaglio::python {
 
-// A mutex that fork() cannot leave locked for ever: the child knows that the holder is a thread of
-// its parent.
+// A mutex whose callers get in by turns, in the order in which they came: a thread that runs a
+// model again and again does not keep another one from resizing it. fork() cannot leave it locked
+// for ever: the child knows that the holder is a thread of its parent.
 class CallerLock {
  public:
   // Needs the GIL, which it releases only while it waits. Raises BusyError if the holder was left
@@ -20,8 +21,9 @@ class CallerLock {
   bool LostInFork() const;
 
  private:
-  // 0 if free, else the number of forks before the holder came, times two, plus one.
-  std::atomic<uint32_t> holder_{0};
+  std::atomic<uint32_t> next_{0};     // the turn of who comes next
+  std::atomic<uint32_t> serving_{0};  // the turn of who is inside; it is free if both are equal
+  std::atomic<uint32_t> forks_{0};    // how often the process was forked before the last one came
 };
 
 class CallerGuard {
