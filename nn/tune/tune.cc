@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -235,8 +236,10 @@ class Tuner {
 
 }  // namespace
 
-Result<Tuning> Tune(const Graph& graph, const TuneOptions& options) {
+Result<Tuning> Tune(const Graph& graph, const TuneOptions& options) try {
   return Tuner(graph, options).Run();
+} catch (const std::bad_alloc&) {
+  return OutOfMemory("memory ran out while the network was tuned");
 }
 
 }  // namespace intaglio::nn::tune
