@@ -30,6 +30,8 @@ Json ToJson(const LayerPlan& layer) {
       {"chosen", ToJson(layer.chosen)}, {"untuned", ToJson(layer.untuned)}, {"noise", layer.noise}};
 }
 
+std::string Quoted(const char* name) { return std::string("'").append(name).append("'"); }
+
 // Reads members of an object. The first error stays.
 class Reader {
  public:
@@ -40,13 +42,13 @@ class Reader {
   const Json* Find(const char* name) {
     if (!status_.ok()) return nullptr;
     const auto found = object_.find(name);
-    if (found == object_.end()) return Fail("lacks '" + std::string(name) + "'");
+    if (found == object_.end()) return Fail(std::string("lacks ").append(Quoted(name)));
     return &*found;
   }
   std::string Text(const char* name) {
     const Json* const value = Find(name);
     if (value == nullptr) return {};
-    if (!value->is_string()) Fail("'" + std::string(name) + "' is no text");
+    if (!value->is_string()) Fail(Quoted(name).append(" is no text"));
     return status_.ok() ? value->get<std::string>() : "";
   }
   // A time or a share.
@@ -55,7 +57,7 @@ class Reader {
     if (value == nullptr) return 0;
     const bool good =
         value->is_number() && value->get<double>() >= 0 && value->get<double>() < 1e18;
-    if (!good) Fail("'" + std::string(name) + "' is no number from 0 to 10^18");
+    if (!good) Fail(Quoted(name).append(" is no number from 0 to 10^18"));
     return good ? value->get<double>() : 0;
   }
   int64_t Whole(const char* name, int64_t most) {
@@ -63,13 +65,12 @@ class Reader {
     if (value == nullptr) return 0;
     const bool good =
         value->is_number_unsigned() && value->get<uint64_t>() <= static_cast<uint64_t>(most);
-    if (!good) Fail("'" + std::string(name) + "' is no number from 0 to " + std::to_string(most));
+    if (!good) Fail(Quoted(name).append(" is no number from 0 to ").append(std::to_string(most)));
     return good ? value->get<int64_t>() : 0;
   }
   const Json* List(const char* name) {
     const Json* const value = Find(name);
-    if (value != nullptr && !value->is_array())
-      return Fail("'" + std::string(name) + "' is no list");
+    if (value != nullptr && !value->is_array()) return Fail(Quoted(name).append(" is no list"));
     return value;
   }
   const Json* Fail(const std::string& what) {
