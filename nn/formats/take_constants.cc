@@ -14,7 +14,9 @@ constexpr size_t kMostNames = 8;  // in one message
 // Graphs show the names of a file in this form.
 bool SameName(const std::string& a, const std::string& b) { return Printable(a) == Printable(b); }
 
-std::string Quoted(const std::string& name) { return "'" + ShortName(Printable(name)) + "'"; }
+std::string Quoted(const std::string& name) {
+  return std::string("'").append(ShortName(Printable(name))).append("'");
+}
 
 std::string Listed(const std::vector<std::string>& names) {
   if (names.empty()) return "it has none";

@@ -100,7 +100,7 @@ class SignatureReader {
 Status CheckEntries(const Entries& entries, size_t count, const char* role) {
   for (const Signature::Entry& entry : entries) {
     if (entry.position < count) continue;
-    return InvalidArgument("'" + ShortName(entry.name) + "' is " + role + " " +
+    return InvalidArgument(std::string("'") + ShortName(entry.name) + "' is " + role + " " +
                            std::to_string(entry.position) + ", but the graph has " +
                            std::to_string(count));
   }
