@@ -1,6 +1,6 @@
 // intaglio verify: a model gives the same bits with every kernel of this machine and every thread
-// count, or on a device. Products of float32 are added in two ways (nn::FloatSums), so the kernels
-// of each way are compared with each other.
+// count, or on a device. Where a kernel can add products of float32 in two ways (nn::FloatSums),
+// both are run.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -71,10 +71,11 @@ Result<Results> RunAll(Inputs& inputs, const nn::PrepareOptions& prepare) {
   return results;
 }
 
-nn::PrepareOptions OnKernel(const std::string& kernel, int threads) {
+nn::PrepareOptions OnKernel(const std::string& kernel, int threads, nn::FloatSums sums) {
   nn::PrepareOptions prepare;
   prepare.threads = threads;
   prepare.kernel = kernel;
+  prepare.float_sums = sums;
   return prepare;
 }
 
@@ -89,38 +90,38 @@ uint64_t Digest(const Outputs& outputs) {
   return hash;
 }
 
-// What was compared with the first outputs of its way to add, and how much of it differed.
+// What was compared, and how much of it differed. All kernels can add products of float32 unfused,
+// and then give the bits of the portable kernel. The fused way is compared with its first outputs.
 struct Comparison {
-  std::optional<Outputs> unfused = {};
+  Outputs unfused;
   std::optional<Outputs> fused = {};
   int combinations = 0;
   int wrong = 0;
 
-  std::optional<Outputs>& ExpectedFor(nn::FloatSums sums) {
-    return sums == nn::FloatSums::kFused ? fused : unfused;
-  }
-
   bool Same(const Results& got) {
-    std::optional<Outputs>& expected = ExpectedFor(got.sums);
-    if (!expected) expected = got.outputs;
+    const bool is_fused = got.sums == nn::FloatSums::kFused;
+    if (is_fused && !fused) fused = got.outputs;
     ++combinations;
-    if (got.outputs == *expected) return true;
+    if (got.outputs == (is_fused ? *fused : unfused)) return true;
     ++wrong;
     return false;
   }
 
   // Those of the fastest kernel.
-  const Outputs& Fastest() const { return fused ? *fused : *unfused; }
+  const Outputs& Fastest() const { return fused ? *fused : unfused; }
 };
 
 Status VerifyKernel(Inputs& inputs, const std::string& kernel, Progress& progress,
                     Comparison& comparison) {
   std::string differing;
-  for (int threads = 1; threads <= kMaxThreads; ++threads) {
-    progress.Show(kernel + ", " + std::to_string(threads) + " threads");
-    const Result<Results> got = RunAll(inputs, OnKernel(kernel, threads));
-    if (!got.ok()) return got.status();
-    if (!comparison.Same(*got)) differing += " " + std::to_string(threads);
+  for (const nn::FloatSums sums : {nn::FloatSums::kUnfused, nn::FloatSums::kFused}) {
+    for (int threads = 1; threads <= kMaxThreads; ++threads) {
+      progress.Show(kernel + ", " + std::to_string(threads) + " threads");
+      const Result<Results> got = RunAll(inputs, OnKernel(kernel, threads, sums));
+      if (!got.ok()) return got.status();
+      if (got->sums != sums) break;  // it does not fuse, or --unfused-sums was given
+      if (!comparison.Same(*got)) differing += " " + std::to_string(threads);
+    }
   }
   progress.Show("");
   if (differing.empty()) {
@@ -165,17 +166,16 @@ Status Verify(const VerifyOptions& options) {
   Progress progress;
   progress.Show(reference);
   Inputs inputs{options};
-  Result<Results> expected = RunAll(inputs, OnKernel(reference, 1));
+  Result<Results> expected = RunAll(inputs, OnKernel(reference, 1, nn::FloatSums::kUnfused));
   if (!expected.ok()) return expected.status();
-  Comparison comparison;
-  comparison.ExpectedFor(expected->sums) = std::move(expected->outputs);
+  Comparison comparison{std::move(expected->outputs)};
   INTAGLIO_RETURN_IF_ERROR(*backend == nullptr
                                ? VerifyKernels(inputs, progress, comparison)
                                : VerifyDevice(inputs, *backend, progress, comparison));
   std::printf("outputs of %d %s: %016llx\n", inputs.count, inputs.count == 1 ? "input" : "inputs",
               static_cast<unsigned long long>(Digest(comparison.Fastest())));
-  if (comparison.fused && comparison.unfused && comparison.fused != comparison.unfused) {
-    std::printf("kernels without fused multiply-adds add products of float32 to other bits\n");
+  if (comparison.fused && *comparison.fused != comparison.unfused) {
+    std::printf("CPUs without fused multiply-adds add products of float32 to other bits\n");
   }
   if (comparison.wrong == 0) return {};
   return InvalidArgument(options.model.path + ": " + std::to_string(comparison.wrong) + " of " +

@@ -32,11 +32,13 @@ void MakeNanOne(std::vector<uint8_t>& output) {
   }
 }
 
-Result<Results> RunOnce(const it_session& session, const std::string& kernel, int threads) {
+Result<Results> RunOnce(const it_session& session, const std::string& kernel, int threads,
+                        nn::FloatSums sums) {
   nn::PrepareOptions options = session.prepare;
   options.kernel = kernel;
   options.threads = threads;
   options.parallel_for = {};
+  if (sums == nn::FloatSums::kUnfused) options.float_sums = sums;
   auto model = nn::Model::Prepare(session.model.graph(), options);
   if (!model.ok()) return model.status();
   Outputs outputs;
@@ -61,20 +63,29 @@ Result<Results> RunOnce(const it_session& session, const std::string& kernel, in
 Status Verify(const it_session& session, int max_threads, int32_t& combinations) {
   combinations = 0;
   const std::vector<KernelInfo> kernels = ListKernels();
-  // By nn::FloatSums: kernels of each way to add are compared with the first of them.
+  // All kernels can add products of float32 unfused, and then give the bits of the portable kernel.
+  // The fused way is compared with its first outputs.
   std::map<nn::FloatSums, Outputs> expected;
-  Result<Results> portable = RunOnce(session, kernels.back().name, 1);
+  Result<Results> portable = RunOnce(session, kernels.back().name, 1, nn::FloatSums::kUnfused);
   if (!portable.ok()) return portable.status();
   expected.emplace(portable->sums, std::move(portable->outputs));
-  for (const KernelInfo& kernel : kernels) {
-    for (int threads = 1; kernel.usable && threads <= max_threads; ++threads) {
-      const Result<Results> got = RunOnce(session, kernel.name, threads);
+  const auto verify = [&](const std::string& kernel, nn::FloatSums sums) -> Status {
+    for (int threads = 1; threads <= max_threads; ++threads) {
+      const Result<Results> got = RunOnce(session, kernel, threads, sums);
       if (!got.ok()) return got.status();
+      if (got->sums != sums) return {};  // it does not fuse, or the session shall not
       ++combinations;
-      if (got->outputs == expected.try_emplace(got->sums, got->outputs).first->second) continue;
+      if (got->outputs == expected.try_emplace(sums, got->outputs).first->second) continue;
       // Guard makes IT_INTERNAL of it.
-      throw std::runtime_error("kernel " + kernel.name + " with " + std::to_string(threads) +
+      throw std::runtime_error("kernel " + kernel + " with " + std::to_string(threads) +
                                " threads gives other bits; please report this");
+    }
+    return {};
+  };
+  for (const KernelInfo& kernel : kernels) {
+    if (!kernel.usable) continue;
+    for (const nn::FloatSums sums : {nn::FloatSums::kUnfused, nn::FloatSums::kFused}) {
+      INTAGLIO_RETURN_IF_ERROR(verify(kernel.name, sums));
     }
   }
   return {};
