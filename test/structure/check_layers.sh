@@ -76,6 +76,7 @@ root ops graph ops/builder.h ops/operators.h $(printf 'ops/%s/operators.h ' "${f
 wing passes graph routine ops passes
 wing runtime files graph routine ops passes runtime
 wing tune files graph routine ops passes runtime tune
+wing quantize graph routine ops passes runtime quantize
 for format in tflite onnx; do
   wing "formats/$format" files graph routine ops passes formats/input_constant.h formats/signature.h formats/survey_row.h \
     formats/take_constants.h "formats/$format"
