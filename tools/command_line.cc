@@ -252,6 +252,13 @@ void AddTune(CLI::App& app, Work& work) {
       ->check(Between(0, 86400))
       ->capture_default_str();
   tune->add_option("--html", options->html, "Write a page with all that was tried");
+  tune->add_option("--allow", options->allow,
+                   "Let integer layers compute in float32 where that is faster: results are no "
+                   "longer the same bits")
+      ->check(CLI::IsMember({"float32"}));
+  tune->add_option("--memory", options->memory,
+                   "The most bytes of packed weights and arena of the tuned network, such as 512K")
+      ->transform(CLI::AsSizeValue(false));
   tune->callback([options, &work] { work = [options] { return Tune(*options); }; });
 }
 

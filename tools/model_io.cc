@@ -53,8 +53,9 @@ Result<nn::tune::Replay> ReadPlan(const std::string& path, const nn::Graph& grap
   return replay.ok() ? replay : wrap(replay.status());
 }
 
-// Takes the choices of the source's plan. What of it does not fit here is said on stderr.
-Status TakePlan(const ModelSource& source, const nn::Graph& graph, nn::PrepareOptions& options) {
+// Takes the network and the choices of the source's plan. What of it does not fit here is said on
+// stderr.
+Status TakePlan(const ModelSource& source, nn::Graph& graph, nn::PrepareOptions& options) {
   Result<nn::tune::Replay> replay = ReadPlan(source.plan, graph, options);
   if (!replay.ok()) return replay.status();
   for (const std::string& warning : replay->warnings) {
@@ -63,6 +64,7 @@ Status TakePlan(const ModelSource& source, const nn::Graph& graph, nn::PrepareOp
     std::fprintf(stderr, "intaglio: %s\n", nn::Printable(text).c_str());
   }
   options.routines = std::move(replay->choices);
+  graph = std::move(replay->graph);
   return {};
 }
 

@@ -1,7 +1,9 @@
 // intaglio tune: finds the fastest way to compute each layer of a model on this machine.
 #include "intaglio/nn/tune/tune.h"
 
+#include <algorithm>
 #include <cstdio>
+#include <string>
 #include <utility>
 
 #include "intaglio/nn/graph/printable.h"
@@ -22,24 +24,67 @@ size_t CountWays(const nn::tune::Tuning& tuning) {
   return ways;
 }
 
-void Print(const nn::tune::Tuning& tuning, double seconds) {
+void PrintNetworks(const nn::tune::Plan& plan) {
+  if (plan.networks.size() < 2) return;
+  std::printf("in turns ");
+  for (size_t i = 0; i < plan.networks.size(); ++i) {
+    const nn::tune::NetworkTime& network = plan.networks[i];
+    std::printf("%s%s %.3f ms", i == 0 ? "" : ", ", network.name.c_str(), Milliseconds(network.ns));
+  }
+  std::printf("\n");
+}
+
+// Which results are bounded instead of exact, and what that costs.
+void PrintDifference(const nn::tune::Plan& plan) {
+  const auto in_float = std::count_if(plan.layers.begin(), plan.layers.end(),
+                                      [](const auto& layer) { return layer.chosen.in_float; });
+  if (in_float == 0) return;
+  std::printf(
+      "float32  %zu layers, with %zu adapters: bounded, no longer the same bits. On random "
+      "inputs, outputs differ by %s\n",
+      static_cast<size_t>(in_float), plan.adapters, Describe(plan.difference).c_str());
+}
+
+void PrintMemory(const nn::tune::Tuning& tuning, size_t limit) {
+  if (limit == 0) return;
+  const nn::tune::Plan& plan = tuning.plan;
+  const auto tuned = std::find_if(plan.networks.begin(), plan.networks.end(),
+                                  [&](const auto& n) { return n.ns == plan.tuned_ns; });
+  if (tuned == plan.networks.end() || tuning.tradeoffs.empty()) return;
+  std::printf(
+      "memory   %s of %s; without the limit %.3f ms instead of %.3f ms by the sum of the "
+      "layers\n",
+      FormatBytes(tuned->bytes).c_str(), FormatBytes(limit).c_str(),
+      Milliseconds(tuning.tradeoffs.front().ns), Milliseconds(plan.predicted_ns));
+}
+
+void PrintLayers(const nn::tune::Plan& plan) {
+  std::printf("\n%4s  %-18s %10s %10s  %s\n", "#", "layer", "untuned ms", "tuned ms", "routine");
+  for (const nn::tune::LayerPlan& layer : plan.layers) {
+    std::string routine = Describe(layer.chosen);
+    if (layer.chosen.in_float) routine += "; bounded";
+    if (layer.difference.measured) routine += ", alone " + Describe(layer.difference);
+    std::printf("%4zu  %-18s %10.4f %10.4f  %s\n", layer.layer, layer.operator_name.c_str(),
+                Milliseconds(layer.untuned.ns), Milliseconds(layer.chosen.ns), routine.c_str());
+  }
+}
+
+void Print(const nn::tune::Tuning& tuning, double seconds, size_t memory) {
   const nn::tune::Plan& plan = tuning.plan;
   std::printf("tried    %zu ways to compute %zu layers, in %.1f s\n", CountWays(tuning),
               tuning.layers.size(), seconds);
   if (plan.layers.empty()) {
     std::printf("result   nothing is faster beyond doubt than the untuned %.3f ms\n",
                 Milliseconds(plan.untuned_ns));
-    return;
+  } else {
+    std::printf("result   %.3f ms instead of %.3f ms (%.3f by the sum of the layers)\n",
+                Milliseconds(plan.tuned_ns), Milliseconds(plan.untuned_ns),
+                Milliseconds(plan.predicted_ns));
   }
-  std::printf("result   %.3f ms instead of %.3f ms (%.3f by the sum of the layers)\n\n",
-              Milliseconds(plan.tuned_ns), Milliseconds(plan.untuned_ns),
-              Milliseconds(plan.predicted_ns));
-  std::printf("%4s  %-18s %10s %10s  %s\n", "#", "layer", "untuned ms", "tuned ms", "routine");
-  for (const nn::tune::LayerPlan& layer : plan.layers) {
-    std::printf("%4zu  %-18s %10.4f %10.4f  %s\n", layer.layer, layer.operator_name.c_str(),
-                Milliseconds(layer.untuned.ns), Milliseconds(layer.chosen.ns),
-                Describe(layer.chosen).c_str());
-  }
+  PrintNetworks(plan);
+  PrintDifference(plan);
+  PrintMemory(tuning, memory);
+  if (!plan.layers.empty()) PrintLayers(plan);
 }
 
 }  // namespace
@@ -56,6 +101,8 @@ Status Tune(const TuneOptions& options) {
   if (options.model.unfused_sums) tune.prepare.float_sums = nn::FloatSums::kUnfused;
   tune.budget = std::chrono::nanoseconds(static_cast<int64_t>(options.budget * 1e9));
   tune.name = options.model.path;
+  tune.allow_float32 = options.allow == "float32";
+  tune.memory_bytes = options.memory;
   tune.progress = [&](const std::string& what, double share) {
     char text[80];
     std::snprintf(text, sizeof(text), "%3.0f %% %s", 100 * share, what.c_str());
@@ -70,7 +117,7 @@ Status Tune(const TuneOptions& options) {
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
   INTAGLIO_RETURN_IF_ERROR(WriteText(options.output, ToJson(tuning->plan)));
   if (!options.html.empty()) INTAGLIO_RETURN_IF_ERROR(WriteText(options.html, HtmlPage(*tuning)));
-  Print(*tuning, seconds.count());
+  Print(*tuning, seconds.count(), options.memory);
   return {};
 }
 

@@ -1,6 +1,8 @@
 #include "intaglio/tools/tune_page.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstdio>
 
 #include "intaglio/tools/page.h"
 
@@ -13,8 +15,14 @@ using nn::tune::Tuning;
 
 constexpr const char* kChanged = kColors[1];
 constexpr const char* kKept = kColors[0];
+constexpr const char* kInFloat = kColors[4];
 
 std::string Milliseconds(double ns) { return Number(ns * 1e-6, "ms"); }
+
+const char* ColorOf(const LayerReport& layer, size_t way) {
+  if (layer.ways[way].in_float) return kInFloat;
+  return way == 0 ? kKept : kChanged;
+}
 
 double Total(const Tuning& tuning, bool tuned) {
   double total = 0;
@@ -32,7 +40,8 @@ void AddBar(std::string& page, const Tuning& tuning, bool tuned, double top, dou
     Append(page,
            "<rect x=\"%.2f\" y=\"%.0f\" width=\"%.2f\" height=\"%.0f\" fill=\"%s\" "
            "stroke=\"#fff\" stroke-width=\"0.6\"><title>",
-           at, top, std::max(0.3, way.ns * scale), kHeight, layer.chosen > 0 ? kChanged : kKept);
+           at, top, std::max(0.3, way.ns * scale), kHeight,
+           tuned || layer.chosen == 0 ? ColorOf(layer, layer.chosen) : kChanged);
     page += Escaped("#" + std::to_string(i) + " " + layer.label + ": " + Milliseconds(way.ns) +
                     ", " + Describe(way)) +
             "</title></rect>";
@@ -73,10 +82,7 @@ void AddWays(std::string& page, size_t index, const LayerReport& layer, double y
     if (way.ns == 0) continue;
     const bool chosen = w == layer.chosen;
     Append(page, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%d\" fill=\"%s\" stroke=\"#fff\"><title>",
-           x(way.ns / untuned), y, chosen ? 6 : 4,
-           !chosen  ? kGrey
-           : w == 0 ? kKept
-                    : kChanged);
+           x(way.ns / untuned), y, chosen ? 6 : 4, chosen ? ColorOf(layer, w) : kGrey);
     page += Escaped(Describe(way) + ": " + Milliseconds(way.ns)) + "</title></circle>";
   }
 }
@@ -97,20 +103,109 @@ void AddAllWays(std::string& page, const Tuning& tuning) {
 void AddTable(std::string& page, const Tuning& tuning) {
   page +=
       "<table><tr><th>#</th><th class=\"l\">layer</th><th class=\"l\">untuned</th><th></th>"
-      "<th class=\"l\">tuned</th><th></th><th>noise</th></tr>";
+      "<th class=\"l\">tuned</th><th></th><th>noise</th><th class=\"l\">outputs, if it alone is "
+      "float32</th></tr>";
   for (const nn::tune::LayerPlan& layer : tuning.plan.layers) {
     page += "<tr><td>" + std::to_string(layer.layer) + "</td><td class=\"l n\">" +
             Escaped(layer.label) + "</td><td class=\"l\">" + Escaped(Describe(layer.untuned)) +
             "</td><td>" + Milliseconds(layer.untuned.ns) + "</td><td class=\"l\">" +
             Escaped(Describe(layer.chosen)) + "</td><td>" + Milliseconds(layer.chosen.ns) + "</td>";
-    Append(page, "<td>%.1f%%</td></tr>", 100 * layer.noise);
+    Append(page, "<td>%.1f%%</td><td class=\"l\">", 100 * layer.noise);
+    if (layer.difference.measured) page += Escaped(Describe(layer.difference));
+    page += "</td></tr>";
   }
   page += "</table>";
 }
 
+// The path through the network: a box for each layer in its schema. Where the color changes, there
+// are adapters.
+void AddPath(std::string& page, const Tuning& tuning) {
+  const double width = kInner / static_cast<double>(std::max<size_t>(1, tuning.layers.size()));
+  BeginSvg(page, 44);
+  for (size_t i = 0; i < tuning.layers.size(); ++i) {
+    const LayerReport& layer = tuning.layers[i];
+    Append(page,
+           "<rect x=\"%.2f\" y=\"8\" width=\"%.2f\" height=\"26\" fill=\"%s\" stroke=\"#fff\" "
+           "stroke-width=\"0.6\"><title>",
+           kLeft + static_cast<double>(i) * width, width,
+           layer.ways[layer.chosen].in_float ? kInFloat : kKept);
+    page += Escaped("#" + std::to_string(i) + " " + layer.label + ": " +
+                    Describe(layer.ways[layer.chosen])) +
+            "</title></rect>";
+  }
+  page += "</svg>";
+}
+
+void AddNetworks(std::string& page, const nn::tune::Plan& plan) {
+  page +=
+      "<table><tr><th class=\"l\">network</th><th>in turns</th><th>by the sum</th>"
+      "<th>packed constants and arena</th></tr>";
+  for (const nn::tune::NetworkTime& network : plan.networks) {
+    page += "<tr><td class=\"l\">" + Escaped(network.name) + "</td><td>" +
+            Milliseconds(network.ns) + "</td><td>" + Milliseconds(network.predicted_ns) +
+            "</td><td>" + Number(static_cast<double>(network.bytes) * 1e-6, "MB") + "</td></tr>";
+  }
+  page += "</table>";
+}
+
+// Time against memory: what no other selection beats in both.
+void AddTradeoffs(std::string& page, const Tuning& tuning) {
+  constexpr double kHeight = 220;
+  const auto& points = tuning.tradeoffs;
+  const double least = points.front().ns;
+  const double range = std::max(1.0, points.back().ns - least);
+  const auto most = static_cast<double>(std::max<size_t>(1, points.front().bytes));
+  BeginSvg(page, kHeight + 40);
+  for (const nn::tune::Tradeoff& point : points) {
+    const double x = kLeft + (point.ns - least) / range * (kInner - 20);
+    const double y = 10 + (1 - static_cast<double>(point.bytes) / most) * (kHeight - 10);
+    Append(page, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"4\" fill=\"%s\"><title>", x, y, kKept);
+    page += Milliseconds(point.ns) + ", " + Number(static_cast<double>(point.bytes) * 1e-6, "MB") +
+            "</title></circle>";
+  }
+  AddLine(page, kLeft, kHeight, kLeft + kInner, kHeight, "#67778a");
+  AddText(page, kLeft, kHeight + 20, "start", Milliseconds(least));
+  AddText(page, kLeft + kInner, kHeight + 20, "end", Milliseconds(points.back().ns));
+  AddText(page, kLeft - 8, 18, "end", Number(most * 1e-6, "MB"));
+  AddText(page, kLeft - 8, kHeight, "end", "0");
+  page += "</svg>";
+}
+
+void AddSchemas(std::string& page, const Tuning& tuning) {
+  const nn::tune::Plan& plan = tuning.plan;
+  page += "<section><h2>Networks</h2><p>Those that were compared in turns.</p>";
+  AddNetworks(page, plan);
+  page += "</section>";
+  if (plan.difference.measured) {
+    page += "<section><h2>Path</h2><p>The layers in their order; those in float32 are violet. " +
+            std::to_string(plan.adapters) +
+            " adapters. Their results are bounded: on random inputs, outputs differ from those of "
+            "the integers by " +
+            Escaped(Describe(plan.difference)) + ".</p>";
+    AddPath(page, tuning);
+    page += "</section>";
+  }
+  if (tuning.tradeoffs.size() < 2) return;
+  page +=
+      "<section><h2>Time and memory</h2><p>Selections that no other one beats in both, by the sum "
+      "of the layers and the bytes of packed constants.</p>";
+  AddTradeoffs(page, tuning);
+  page += "</section>";
+}
+
 }  // namespace
 
+std::string Describe(const nn::tune::Difference& difference) {
+  if (!difference.measured || difference.relative == 0) return "nothing";
+  char text[80];
+  const double decibels = -20 * std::log10(difference.relative);
+  std::snprintf(text, sizeof text, "%.0f steps, %.2g %% (%.0f dB)", difference.steps,
+                100 * difference.relative, decibels);
+  return text;
+}
+
 std::string Describe(const TimedWay& way) {
+  if (way.routine == nn::tune::kVanishes) return "nothing to do in float32";
   std::string text = way.routine;
   if (!way.kernel.empty()) text += " by " + way.kernel;
   if (way.threads > 0) {
@@ -133,8 +228,10 @@ std::string HtmlPage(const Tuning& tuning) {
       "</div><section><h2>Time</h2><p>The layers in their order; those that change are "
       "orange.</p>";
   AddTimes(page, tuning);
+  page += "</section>";
+  AddSchemas(page, tuning);
   page +=
-      "</section><section><h2>Ways</h2><p>Every way to compute each layer, by its time over that "
+      "<section><h2>Ways</h2><p>Every way to compute each layer, by its time over that "
       "of the untuned one; the right end stands for twice as long and more. The band is noise. The "
       "large dot was chosen.</p>";
   AddAllWays(page, tuning);

@@ -13,6 +13,9 @@ std::string HtmlPage(const nn::tune::Tuning& tuning);
 // "cpu:qint8/gemm by avx2, 1 thread"
 std::string Describe(const nn::tune::TimedWay& way);
 
+// "2 steps, 0.4 % (48 dB)"
+std::string Describe(const nn::tune::Difference& difference);
+
 }  // namespace intaglio::tools
 
 #endif  // INTAGLIO_TOOLS_TUNE_PAGE_H_

@@ -1,5 +1,6 @@
 #include "intaglio/nn/tune/model_stage.h"
 
+#include <algorithm>
 #include <cstring>
 #include <random>
 
@@ -34,6 +35,20 @@ RunBuffers::RunBuffers(const Model& model) {
     bytes_.emplace_back(*CountBytes(model.output(i).shape, model.output(i).type));
     outputs_.push_back({bytes_.back().data(), bytes_.back().size(), model.output(i).type});
   }
+}
+
+// Adapters count for no layer.
+Status ModelStage::Run(size_t variant, std::span<std::chrono::nanoseconds> times) {
+  const auto& [model, origins] = variants_[variant];
+  if (origins == nullptr) return buffers_.Run(*model, times);
+  own_times_.resize(origins->size());
+  INTAGLIO_RETURN_IF_ERROR(buffers_.Run(*model, own_times_));
+  std::fill(times.begin(), times.end(), std::chrono::nanoseconds(0));
+  for (size_t i = 0; i < origins->size(); ++i) {
+    const size_t layer = (*origins)[i].layer;
+    if (layer != LayerOrigin::kAdapter) times[layer] += own_times_[i];
+  }
+  return {};
 }
 
 }  // namespace intaglio::nn::tune

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "intaglio/fixedpoint/status.h"
+#include "intaglio/nn/passes/compute_in_float.h"
 #include "intaglio/nn/runtime/model.h"
 #include "intaglio/nn/tune/profile.h"
 
@@ -23,6 +24,10 @@ class RunBuffers {
   Status Run(Model& model, std::span<std::chrono::nanoseconds> layer_times = {}) {
     return model.Run(inputs_, outputs_, layer_times);
   }
+  // What the last run has written.
+  std::span<const std::vector<uint8_t>> outputs() const {
+    return std::span(bytes_).subspan(inputs_.size());
+  }
 
  private:
   std::vector<std::vector<uint8_t>> bytes_;
@@ -32,13 +37,17 @@ class RunBuffers {
 
 class ModelStage final : public Stage {
  public:
+  struct Variant {
+    Model* model = nullptr;
+    // Where the model's layers come from; null: they are those of variant 0.
+    const std::vector<LayerOrigin>* origins = nullptr;
+  };
+
   // The models must live as long as the stage. The control is another instance of the first.
-  ModelStage(std::vector<Model*> variants, Model& control, RunBuffers& buffers)
+  ModelStage(std::vector<Variant> variants, Model& control, RunBuffers& buffers)
       : variants_(std::move(variants)), control_(control), buffers_(buffers) {}
 
-  Status Run(size_t variant, std::span<std::chrono::nanoseconds> times) override {
-    return buffers_.Run(*variants_[variant], times);
-  }
+  Status Run(size_t variant, std::span<std::chrono::nanoseconds> times) override;
   Status RunControl(std::span<std::chrono::nanoseconds> times) override {
     return buffers_.Run(control_, times);
   }
@@ -47,9 +56,10 @@ class ModelStage final : public Stage {
   }
 
  private:
-  std::vector<Model*> variants_;
+  std::vector<Variant> variants_;
   Model& control_;
   RunBuffers& buffers_;
+  std::vector<std::chrono::nanoseconds> own_times_;  // of a model with other layers
 };
 
 }  // namespace intaglio::nn::tune

@@ -1,9 +1,12 @@
 #include "intaglio/nn/tune/plan.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "intaglio/nn/graph/printable.h"
+#include "intaglio/nn/passes/float_form.h"
 #include "intaglio/nn/routine/prepare.h"
+#include "intaglio/nn/tune/compose.h"
 
 namespace intaglio::nn::tune {
 namespace {
@@ -13,19 +16,24 @@ bool IsUsable(const std::string& kernel, const Machine& machine) {
          std::find(machine.kernels.begin(), machine.kernels.end(), kernel) != machine.kernels.end();
 }
 
-// Why a layer cannot be computed as planned; empty: it can.
-std::string WhyNot(const LayerPlan& plan, const Graph& graph, const Machine& here) {
-  const TimedWay& way = plan.chosen;
-  if (!IsUsable(way.kernel, here))
-    return "the kernel '" + Printable(way.kernel) + "' is not usable here";
+// Why the routine of a layer cannot be taken; empty: it can. `layer` is its number in `graph`.
+std::string WhyNotRoutine(const TimedWay& way, const Graph& graph, size_t layer) {
   LayerOptions options;
   options.kernel = way.kernel.empty() ? BestKernel() : way.kernel;
   options.routine = way.routine;
-  for (const CandidateInfo& candidate : ListCandidates(LayerView(graph, plan.layer), options)) {
+  for (const CandidateInfo& candidate : ListCandidates(LayerView(graph, layer), options)) {
     if (candidate.name != way.routine) continue;
     return candidate.why_not.empty() ? "" : "'" + candidate.name + "': " + candidate.why_not;
   }
   return "there is no routine '" + Printable(way.routine) + "'";
+}
+
+// Why a layer cannot be computed as planned, as far as the layer itself tells; empty: it can.
+std::string WhyNot(const LayerPlan& plan, const Graph& graph, const Machine& here) {
+  const TimedWay& way = plan.chosen;
+  if (!IsUsable(way.kernel, here))
+    return "the kernel '" + Printable(way.kernel) + "' is not usable here";
+  return way.in_float ? WhyNotFloat(graph, plan.layer) : WhyNotRoutine(way, graph, plan.layer);
 }
 
 Status CheckNetwork(const Plan& plan, const Graph& graph) {
@@ -47,7 +55,57 @@ Status CheckNetwork(const Plan& plan, const Graph& graph) {
   return {};
 }
 
+void Warn(const Graph& graph, size_t layer, const std::string& why_not, Replay& replay) {
+  replay.warnings.push_back(LabelOf(graph, layer) + " runs as without a plan: " + why_not);
+}
+
+// Layers in float32 whose routine does not take them, with the reason.
+std::vector<std::pair<size_t, std::string>> RefusedInFloat(const Plan& plan,
+                                                           const Composed& composed) {
+  std::vector<std::pair<size_t, std::string>> refused;
+  const std::vector<LayerOrigin>& origins = composed.network.origins;
+  for (const LayerPlan& layer : plan.layers) {
+    if (!layer.chosen.in_float || layer.chosen.routine == kVanishes) continue;
+    for (size_t i = 0; i < origins.size(); ++i) {
+      if (origins[i].layer != layer.layer) continue;
+      std::string why_not = WhyNotRoutine(layer.chosen, composed.network.graph, i);
+      if (!why_not.empty()) refused.emplace_back(layer.layer, std::move(why_not));
+    }
+  }
+  return refused;
+}
+
+Status TakeLayers(const Plan& plan, const Graph& graph, const Machine& here, Replay& replay) {
+  std::vector<LayerWay> ways(graph.layers.size());
+  for (const LayerPlan& layer : plan.layers) {
+    const std::string why_not = WhyNot(layer, graph, here);
+    if (!why_not.empty()) {
+      Warn(graph, layer.layer, why_not, replay);
+      continue;
+    }
+    const TimedWay& way = layer.chosen;
+    ways[layer.layer] = {{way.routine, way.kernel, way.threads}, way.in_float};
+  }
+  Result<Composed> composed = Compose(graph, ways);
+  if (!composed.ok()) return composed.status();
+  const auto refused = RefusedInFloat(plan, *composed);
+  for (const auto& [layer, why_not] : refused) {
+    if (ways[layer].in_float) Warn(graph, layer, why_not, replay);
+    ways[layer] = {};
+  }
+  if (!refused.empty()) {
+    composed = Compose(graph, ways);
+    if (!composed.ok()) return composed.status();
+  }
+  replay.graph = std::move(composed->network.graph);
+  replay.choices = std::move(composed->choices);
+  replay.float_layers = std::move(composed->float_layers);
+  return {};
+}
+
 }  // namespace
+
+std::string SchemaOf(const std::string& routine) { return routine.substr(0, routine.find('/')); }
 
 Result<Replay> ReplayOf(const Plan& plan, const Graph& graph, const PrepareOptions& options) {
   INTAGLIO_RETURN_IF_ERROR(Validate(graph));
@@ -63,16 +121,7 @@ Result<Replay> ReplayOf(const Plan& plan, const Graph& graph, const PrepareOptio
     replay.warnings.push_back("the plan was made for " + std::to_string(plan.threads) +
                               " threads, not for " + std::to_string(options.threads));
   }
-  for (const LayerPlan& layer : plan.layers) {
-    const std::string why_not = WhyNot(layer, graph, here);
-    if (why_not.empty()) {
-      replay.choices.push_back({std::to_string(layer.layer), layer.chosen.routine,
-                                layer.chosen.kernel, layer.chosen.threads});
-    } else {
-      replay.warnings.push_back(LabelOf(graph, layer.layer) +
-                                " runs as without a plan: " + why_not);
-    }
-  }
+  INTAGLIO_RETURN_IF_ERROR(TakeLayers(plan, graph, here, replay));
   return replay;
 }
 

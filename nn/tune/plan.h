@@ -22,6 +22,22 @@ struct TimedWay {
   std::string kernel;   // of its packed constants; empty if it has none
   int threads = 0;      // the most that it uses; 0: all
   double ns = 0;        // 0: not measured
+  size_t bytes = 0;     // of packed constants
+  // The layer computes in float32 what its integers stand for (nn/passes/compute_in_float.h).
+  bool in_float = false;
+};
+
+// What stands before the algorithm in a routine's name: "cpu:qint8" of "cpu:qint8/gemm".
+std::string SchemaOf(const std::string& routine);
+
+// The routine of a layer that vanishes in float32: a QUANTIZE of integers.
+inline constexpr const char* kVanishes = "cpu:float32/none";
+
+// By how much outputs differ from those of the integers on random inputs.
+struct Difference {
+  bool measured = false;
+  double steps = 0;     // the most by which an output differs, in steps of its quantization
+  double relative = 0;  // the root mean square of the difference over that of the outputs
 };
 
 struct LayerPlan {
@@ -31,6 +47,17 @@ struct LayerPlan {
   TimedWay chosen;
   TimedWay untuned;  // what runs without a plan
   double noise = 0;  // by what share of its time equal runs of the untuned layer differed
+  // Of layers that compute in float32 instead of integers: what it changes if this layer alone
+  // does.
+  Difference difference = {};
+};
+
+// A way through the whole network that was measured in turns with the others.
+struct NetworkTime {
+  std::string name;  // "untuned", "integers", "float32", "mixed"
+  double ns = 0;
+  double predicted_ns = 0;  // by the sum of the layers and adapters
+  size_t bytes = 0;         // of packed constants and the arena
 };
 
 struct Plan {
@@ -40,8 +67,11 @@ struct Plan {
   int threads = 1;
   double untuned_ns = 0;  // a run of the network, measured in turns with the next
   double tuned_ns = 0;
-  double predicted_ns = 0;        // by the sum of the layers
-  std::vector<LayerPlan> layers;  // those that are not computed as without a plan
+  double predicted_ns = 0;            // by the sum of the layers and adapters
+  size_t adapters = 0;                // layers that change forms, put in for layers in float32
+  Difference difference = {};         // of the tuned network, if layers compute in float32
+  std::vector<NetworkTime> networks;  // that were compared
+  std::vector<LayerPlan> layers;      // those that are not computed as without a plan
 };
 
 std::string ToJson(const Plan& plan);
@@ -52,9 +82,13 @@ inline constexpr size_t kMaxPlanBytes = size_t{64} << 20;
 // Errors say in one line what is wrong with the text.
 Result<Plan> ParsePlan(std::string_view json);
 
-// A plan as options of Model::Prepare.
+// A plan as what Model::Prepare takes.
 struct Replay {
-  std::vector<RoutineChoice> choices;  // for PrepareOptions::routines
+  // The network to prepare: the one that was given, or one where some layers compute in float32.
+  Graph graph;
+  std::vector<RoutineChoice> choices;  // for PrepareOptions::routines, with that graph
+  // The layers of the network that was given whose results have not the bits of the untuned ones.
+  std::vector<size_t> float_layers;
   // What of the plan does not fit here. Such layers are computed as without a plan.
   std::vector<std::string> warnings;
 };

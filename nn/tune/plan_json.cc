@@ -10,7 +10,10 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr const char* kFormat = "intaglio-plan-1";
+constexpr const char* kFormat = "intaglio-plan-2";
+// Without schemas: every layer computes in the form that the network has.
+constexpr const char* kOldFormat = "intaglio-plan-1";
+constexpr const char* kFloat = "cpu:float32";
 constexpr int kMaxThreads = 1 << 16;
 
 std::string ToHex(uint64_t value) {
@@ -24,10 +27,32 @@ Json ToJson(const TimedWay& way) {
       {"routine", way.routine}, {"kernel", way.kernel}, {"threads", way.threads}, {"ns", way.ns}};
 }
 
+std::string SchemaOf(const TimedWay& way) {
+  return way.in_float ? kFloat : tune::SchemaOf(way.routine);
+}
+
+Json ToJson(const Difference& difference) {
+  return {{"steps", difference.steps}, {"relative", difference.relative}};
+}
+
 Json ToJson(const LayerPlan& layer) {
-  return {
-      {"layer", layer.layer},           {"operator", layer.operator_name},  {"label", layer.label},
-      {"chosen", ToJson(layer.chosen)}, {"untuned", ToJson(layer.untuned)}, {"noise", layer.noise}};
+  Json json = {{"layer", layer.layer},
+               {"operator", layer.operator_name},
+               {"label", layer.label},
+               {"schema", SchemaOf(layer.chosen)},
+               {"bounded", layer.chosen.in_float},
+               {"chosen", ToJson(layer.chosen)},
+               {"untuned", ToJson(layer.untuned)},
+               {"noise", layer.noise}};
+  if (layer.difference.measured) json["difference"] = ToJson(layer.difference);
+  return json;
+}
+
+Json ToJson(const NetworkTime& network) {
+  return {{"name", network.name},
+          {"ns", network.ns},
+          {"predicted_ns", network.predicted_ns},
+          {"bytes", network.bytes}};
 }
 
 std::string Quoted(const char* name) { return std::string("'").append(name).append("'"); }
@@ -68,6 +93,12 @@ class Reader {
     if (!good) Fail(Quoted(name).append(" is no number from 0 to ").append(std::to_string(most)));
     return good ? value->get<int64_t>() : 0;
   }
+  bool Flag(const char* name) {
+    const Json* const value = Find(name);
+    if (value != nullptr && !value->is_boolean())
+      Fail(Quoted(name).append(" is not true or false"));
+    return status_.ok() && value != nullptr && value->get<bool>();
+  }
   const Json* List(const char* name) {
     const Json* const value = Find(name);
     if (value != nullptr && !value->is_array()) return Fail(Quoted(name).append(" is no list"));
@@ -102,7 +133,19 @@ TimedWay ReadWay(Reader& outer, const char* name, const std::string& where) {
   return way;
 }
 
-LayerPlan ReadLayer(Reader& outer, const Json& json, size_t index) {
+// What a plan need not have.
+Difference ReadDifference(Reader& outer, const Json& object, const std::string& where) {
+  Difference difference;
+  if (!object.is_object() || !object.contains("difference")) return difference;
+  Reader reader(object["difference"], where + ", 'difference',");
+  difference.steps = reader.Real("steps");
+  difference.relative = reader.Real("relative");
+  difference.measured = true;
+  outer.Take(reader);
+  return difference;
+}
+
+LayerPlan ReadLayer(Reader& outer, const Json& json, size_t index, bool has_schema) {
   const std::string where = "entry " + std::to_string(index);
   Reader reader(json, where);
   LayerPlan layer;
@@ -112,6 +155,14 @@ LayerPlan ReadLayer(Reader& outer, const Json& json, size_t index) {
   layer.chosen = ReadWay(reader, "chosen", where);
   layer.untuned = ReadWay(reader, "untuned", where);
   layer.noise = reader.Real("noise");
+  if (has_schema) {
+    const std::string schema = reader.Text("schema");
+    layer.chosen.in_float = reader.Flag("bounded");
+    layer.difference = ReadDifference(reader, json, where);
+    if (schema != SchemaOf(layer.chosen)) {
+      reader.Fail("has a 'schema' that its routine does not have");
+    }
+  }
   outer.Take(reader);
   return layer;
 }
@@ -143,6 +194,21 @@ uint64_t ReadDigest(Reader& reader) {
   return digest;
 }
 
+void ReadNetworks(Reader& outer, const Json& json, Plan& plan) {
+  plan.adapters = static_cast<size_t>(outer.Whole("adapters", INT32_MAX));
+  plan.difference = ReadDifference(outer, json, "text");
+  const Json* const networks = outer.List("networks");
+  for (size_t i = 0; networks != nullptr && i < networks->size(); ++i) {
+    Reader reader((*networks)[i], "network " + std::to_string(i));
+    NetworkTime& network = plan.networks.emplace_back();
+    network.name = reader.Text("name");
+    network.ns = reader.Real("ns");
+    network.predicted_ns = reader.Real("predicted_ns");
+    network.bytes = static_cast<size_t>(reader.Whole("bytes", INT64_MAX));
+    outer.Take(reader);
+  }
+}
+
 }  // namespace
 
 std::string ToJson(const Plan& plan) {
@@ -157,7 +223,11 @@ std::string ToJson(const Plan& plan) {
                {"untuned_ns", plan.untuned_ns},
                {"tuned_ns", plan.tuned_ns},
                {"predicted_ns", plan.predicted_ns},
+               {"adapters", plan.adapters},
+               {"networks", Json::array()},
                {"layers", Json::array()}};
+  if (plan.difference.measured) json["difference"] = ToJson(plan.difference);
+  for (const NetworkTime& network : plan.networks) json["networks"].push_back(ToJson(network));
   for (const LayerPlan& layer : plan.layers) json["layers"].push_back(ToJson(layer));
   return json.dump(1, ' ', true, Json::error_handler_t::replace) + "\n";
 }
@@ -176,7 +246,8 @@ Result<Plan> ParsePlan(std::string_view text) {
   if (json.is_discarded()) return InvalidArgument("the plan is no JSON");
   if (deepest > 8) return InvalidArgument("the plan is nested more than 8 levels deep");
   Reader reader(json, "text");
-  if (const std::string format = reader.Text("format"); reader.status().ok() && format != kFormat) {
+  const std::string format = reader.Text("format");
+  if (reader.status().ok() && format != kFormat && format != kOldFormat) {
     return InvalidArgument("the plan's format is '" + Printable(format) + "', not '" + kFormat +
                            "'");
   }
@@ -188,9 +259,10 @@ Result<Plan> ParsePlan(std::string_view text) {
   plan.untuned_ns = reader.Real("untuned_ns");
   plan.tuned_ns = reader.Real("tuned_ns");
   plan.predicted_ns = reader.Real("predicted_ns");
+  if (format == kFormat) ReadNetworks(reader, json, plan);
   if (const Json* const layers = reader.List("layers")) {
     for (size_t i = 0; i < layers->size() && reader.status().ok(); ++i) {
-      plan.layers.push_back(ReadLayer(reader, (*layers)[i], i));
+      plan.layers.push_back(ReadLayer(reader, (*layers)[i], i, format == kFormat));
     }
   }
   if (!reader.status().ok()) return reader.status();

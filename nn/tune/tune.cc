@@ -6,20 +6,33 @@
 #include <utility>
 #include <vector>
 
-#include "intaglio/nn/routine/prepare.h"
-#include "intaglio/nn/tune/model_stage.h"
-#include "intaglio/nn/tune/pairs.h"
-#include "intaglio/nn/tune/profile.h"
-#include "intaglio/nn/tune/times.h"
-#include "intaglio/nn/tune/ways.h"
+#include "intaglio/nn/passes/float_form.h"
+#include "intaglio/nn/tune/choose.h"
+#include "intaglio/nn/tune/difference.h"
+#include "intaglio/nn/tune/measure.h"
+#include "intaglio/nn/tune/turns.h"
 
 namespace intaglio::nn::tune {
 namespace {
 
 using std::chrono::nanoseconds;
 
-constexpr size_t kFewestPairs = 31;
-constexpr size_t kMostPairs = 201;
+// Trade-offs that are shown, and that a limit of memory chooses among.
+constexpr size_t kMostTradeoffs = 256;
+constexpr int kMostTries = 16;
+
+nanoseconds Now() { return std::chrono::steady_clock::now().time_since_epoch(); }
+
+// A way through the whole network.
+struct Candidate {
+  std::string name;
+  std::vector<size_t> ways;  // by layer: which of its report's
+  double predicted_ns = 0;
+  Composed composed = {};
+  std::unique_ptr<Model> model = {};
+
+  bool bounded() const { return !composed.float_layers.empty(); }
+};
 
 class Tuner {
  public:
@@ -35,203 +48,269 @@ class Tuner {
   }
 
   Result<Tuning> Run() {
-    INTAGLIO_RETURN_IF_ERROR(PrepareUntuned());
-    std::vector<Ways> ways = RoutinesAndKernels(*untuned_, options_.prepare);
-    INTAGLIO_RETURN_IF_ERROR(Measure("routines and kernels", ways, options_.budget * 6 / 10));
-    if (options_.prepare.threads > 1) {
-      ways = FewerThreads(chosen_, options_.prepare.threads);
-      INTAGLIO_RETURN_IF_ERROR(Measure("threads", ways, options_.budget * 2 / 10));
-    }
-    return Finish();
+    INTAGLIO_RETURN_IF_ERROR(measurer_.Begin());
+    const std::vector<size_t> float_layers = FloatLayers();
+    const int percent = float_layers.empty() ? 80 : 35;
+    INTAGLIO_RETURN_IF_ERROR(measurer_.MeasureIntegers(options_.budget * percent / 100));
+    if (!float_layers.empty()) INTAGLIO_RETURN_IF_ERROR(MeasureFloat(float_layers));
+    INTAGLIO_RETURN_IF_ERROR(AddCandidates(!float_layers.empty()));
+    const Result<size_t> picked = Compare();
+    if (!picked.ok()) return picked.status();
+    return Finish(candidates_[*picked]);
   }
 
  private:
-  Status PrepareUntuned() {
-    Result<Model> model = Model::Prepare(graph_, prepare_);
-    if (!model.ok()) return model.status();
-    untuned_ = std::make_unique<Model>(std::move(*model));
-    buffers_ = std::make_unique<RunBuffers>(*untuned_);
-    const size_t layers = untuned_->layers().size();
-    chosen_.resize(layers);
-    reports_.resize(layers);
-    estimates_.resize(layers);
-    for (size_t i = 0; i < layers; ++i) {
-      const LayerInfo& info = untuned_->layers()[i];
-      reports_[i].label = info.label;
-      reports_[i].operator_name = info.operator_name;
-      reports_[i].ways.push_back({info.routine, info.kernel, 0, 0});
+  std::vector<LayerReport>& reports() { return measurer_.reports(); }
+
+  std::vector<size_t> FloatLayers() {
+    if (!options_.allow_float32) return {};
+    std::vector<size_t> layers = ListFloatLayers(graph_);
+    for (const size_t layer : layers) reports()[layer].has_float = true;
+    return layers;
+  }
+
+  Status MeasureFloat(const std::vector<size_t>& layers) {
+    const Result<FloatRewrite> network = ComputeInFloat(graph_, layers);
+    if (!network.ok()) return network.status();
+    INTAGLIO_RETURN_IF_ERROR(measurer_.MeasureFloat(*network, options_.budget * 3 / 10));
+    for (size_t i = 0; i < reports().size(); ++i) {
+      if (!reports()[i].has_float || !Requantizes(graph_, graph_.layers[i])) continue;
+      reports()[i].ways.push_back({kVanishes, "", 0, 1, 0, true});
     }
+    Result<AdapterTimes> adapters =
+        AdapterTimes::Measure(graph_, prepare_, options_.budget * 3 / 100);
+    if (!adapters.ok()) return adapters.status();
+    adapters_ = std::move(*adapters);
     return {};
   }
 
-  Result<std::unique_ptr<Model>> PrepareVariant(const std::vector<Ways>& ways,
-                                                size_t variant) const {
+  Status AddCandidates(bool with_float) {
+    Candidate untuned{.name = "untuned", .ways = std::vector<size_t>(reports().size(), 0)};
+    for (const LayerReport& report : reports()) untuned.predicted_ns += report.ways[0].ns;
+    Result<Composed> composed = Compose(graph_, WaysFor(reports(), untuned.ways));
+    if (!composed.ok()) return composed.status();
+    untuned.composed = std::move(*composed);
+    candidates_.push_back(std::move(untuned));
+    INTAGLIO_RETURN_IF_ERROR(AddFastest("integers", false, !with_float));
+    if (!with_float) return {};
+    INTAGLIO_RETURN_IF_ERROR(AddFastest("mixed", true, true));
+    return AddAllFloat();
+  }
+
+  Model& ModelOf(const Candidate& candidate) {
+    return candidate.model == nullptr ? measurer_.untuned() : *candidate.model;
+  }
+  size_t BytesOf(const Candidate& candidate) {
+    return ModelOf(candidate).constant_bytes() + ModelOf(candidate).arena_bytes();
+  }
+  bool Fits(const Candidate& candidate) {
+    return options_.memory_bytes == 0 || BytesOf(candidate) <= options_.memory_bytes;
+  }
+
+  Result<Candidate> Prepare(const std::string& name, const NetworkProblem& network,
+                            const Selection& selection) {
+    Candidate candidate{.name = name, .ways = WaysOf(network, selection)};
+    for (size_t i = 0; i < reports().size(); ++i) {
+      const Layer& layer = graph_.layers[i];
+      if (QuantizesReals(graph_, layer) || DequantizesToReals(graph_, layer)) continue;
+      candidate.predicted_ns += reports()[i].ways[candidate.ways[i]].ns;
+    }
+    for (const Copy& copy : selection.copies) {
+      const Tensor& tensor = graph_.tensors[static_cast<size_t>(copy.tensor)];
+      candidate.predicted_ns +=
+          copy.to == 1 ? adapters_.ToFloat(tensor) : adapters_.FromFloat(tensor);
+    }
+    Result<Composed> composed = Compose(graph_, WaysFor(reports(), candidate.ways));
+    if (!composed.ok()) return composed.status();
+    candidate.composed = std::move(*composed);
     PrepareOptions options = prepare_;
-    for (RoutineChoice& choice : ChoicesOf(ways, variant))
-      options.routines.push_back(std::move(choice));
-    Result<Model> model = Model::Prepare(graph_, options);
+    for (const RoutineChoice& choice : candidate.composed.choices)
+      options.routines.push_back(choice);
+    Result<Model> model = Model::Prepare(candidate.composed.network.graph, options);
     if (!model.ok()) return model.status();
-    return std::make_unique<Model>(std::move(*model));
+    candidate.model = std::make_unique<Model>(std::move(*model));
+    return candidate;
   }
 
-  // A routine may still refuse a layer when it is prepared. Such ways become what way 0 is.
-  void RemoveUnprepared(std::vector<Ways>& ways, size_t variant) const {
-    for (size_t i = 0; i < ways.size(); ++i) {
-      if (variant >= ways[i].size()) continue;
-      LayerOptions options;
-      options.kernel = ways[i][variant].kernel.empty() ? BestKernel() : ways[i][variant].kernel;
-      options.routine = ways[i][variant].routine;
-      if (!Prepare(LayerView(graph_, i), options).ok()) ways[i][variant] = ways[i][0];
+  // Adds a candidate unless there is one that is the same.
+  void Add(Candidate candidate) {
+    for (const Candidate& other : candidates_) {
+      if (other.ways == candidate.ways) return;
     }
+    candidates_.push_back(std::move(candidate));
   }
 
-  // Times all variants and takes the fastest way of each layer.
-  Status Measure(const std::string& what, std::vector<Ways>& ways, nanoseconds budget) {
-    const size_t variants = CountVariants(ways);
-    if (variants == 1) return {};
-    Result<std::unique_ptr<Model>> first = PrepareVariant(ways, 0);
-    if (!first.ok()) return first.status();
-    Result<Model> control = (*first)->Share();
-    if (!control.ok()) return control.status();
-    const size_t bytes = std::max<size_t>(1, (*first)->constant_bytes());
-    const size_t at_once = std::max<size_t>(1, options_.group_bytes / bytes);
-    const size_t groups = (variants - 1 + at_once - 1) / at_once;
-    for (size_t begin = 1; begin < variants; begin += at_once) {
-      const size_t end = std::min(variants, begin + at_once);
-      INTAGLIO_RETURN_IF_ERROR(MeasureGroup(what, ways, {begin, end}, **first, *control,
-                                            budget / static_cast<int>(groups)));
+  // The fastest selection, or the fastest that keeps the limit of memory.
+  Status AddFastest(const std::string& name, bool with_float, bool is_last) {
+    const NetworkProblem network = MakeProblem(graph_, reports(), adapters_, with_float);
+    const Result<Tradeoffs> tradeoffs =
+        SelectTradeoffs(network.problem, {.max_front = kMostTradeoffs});
+    if (tradeoffs.ok() && is_last) KeepTradeoffs(*tradeoffs);
+    if (options_.memory_bytes > 0) {
+      if (!tradeoffs.ok()) return tradeoffs.status();
+      return AddWithin(name, network, *tradeoffs);
     }
+    const Result<Selection> selection = Select(network.problem);
+    if (!selection.ok()) return selection.status();
+    Result<Candidate> candidate = Prepare(name, network, *selection);
+    if (!candidate.ok()) return candidate.status();
+    Add(std::move(*candidate));
     return {};
   }
 
-  struct Span {
-    size_t begin;
-    size_t end;
-  };
+  void KeepTradeoffs(const Tradeoffs& tradeoffs) {
+    for (const Selection& selection : tradeoffs.selections) {
+      tradeoffs_.push_back({selection.nanoseconds, static_cast<size_t>(selection.bytes)});
+    }
+  }
 
-  Status MeasureGroup(const std::string& what, std::vector<Ways>& all, Span group, Model& first,
-                      Model& control, nanoseconds budget) {
-    std::vector<std::unique_ptr<Model>> models;
-    std::vector<Model*> variants = {&first};
-    for (size_t v = group.begin; v < group.end; ++v) {
-      Result<std::unique_ptr<Model>> model = PrepareVariant(all, v);
-      if (!model.ok()) {
-        RemoveUnprepared(all, v);
-        model = PrepareVariant(all, v);
-        if (!model.ok()) return model.status();
+  // A network takes more than its options say: the arena, and what layers share. So what is
+  // selected is prepared, and what it takes too much is taken off the limit of the next try.
+  Status AddWithin(const std::string& name, const NetworkProblem& network,
+                   const Tradeoffs& tradeoffs) {
+    auto allowed = static_cast<int64_t>(options_.memory_bytes);
+    for (int i = 0; i < kMostTries && allowed >= 0; ++i) {
+      const Result<Selection> selection = FastestWithin(tradeoffs, allowed);
+      if (!selection.ok()) break;
+      Result<Candidate> candidate = Prepare(name, network, *selection);
+      if (!candidate.ok()) return candidate.status();
+      least_bytes_ = std::min(least_bytes_, BytesOf(*candidate));
+      if (Fits(*candidate)) {
+        Add(std::move(*candidate));
+        return {};
       }
-      variants.push_back(model->get());
-      models.push_back(std::move(*model));
-      Show("preparing " + what,
-           static_cast<double>(v - group.begin + 1) / static_cast<double>(group.end - group.begin));
+      const size_t excess = BytesOf(*candidate) - options_.memory_bytes;
+      allowed = selection->bytes - static_cast<int64_t>(std::max<size_t>(1, excess));
     }
-    ModelStage stage(std::move(variants), control, *buffers_);
-    std::vector<size_t> counts;
-    for (const Ways& ways : all) {
-      counts.push_back(1 + std::min(ways.size(), group.end) - std::min(ways.size(), group.begin));
-    }
-    ProfileOptions options = {.budget = budget,
-                              .progress = [&](double share) { Show(what, share); }};
-    const Result<std::vector<LayerProfile>> profiles = Profile(stage, counts, options);
-    if (!profiles.ok()) return profiles.status();
-    for (size_t i = 0; i < all.size(); ++i) Take(i, all[i], group.begin, (*profiles)[i], models);
     return {};
   }
 
-  // Way w of the profile is way group_begin + w - 1 of the layer; way 0 is way 0.
-  void Take(size_t layer, const Ways& ways, size_t group_begin, const LayerProfile& profile,
-            const std::vector<std::unique_ptr<Model>>& models) {
-    LayerReport& report = reports_[layer];
-    report.noise = std::max(report.noise, profile.noise);
-    const size_t fastest = FastestWay(profile);
-    if (report.ways[0].ns == 0) report.ways[0].ns = profile.ways[0].ns;
-    double& estimate = estimates_[layer];
-    if (estimate == 0) estimate = profile.ways[0].ns;
-    for (size_t w = 1; w < profile.ways.size(); ++w) {
-      const LayerInfo& info = models[w - 1]->layers()[layer];
-      const LayerChoice& way = ways[group_begin + w - 1];
-      report.ways.push_back({info.routine, info.kernel, way.threads, profile.ways[w].ns});
-      if (w != fastest || profile.ways[w].ns >= estimate) continue;
-      chosen_[layer] = way;
-      report.chosen = report.ways.size() - 1;
-      estimate = profile.ways[w].ns;
+  // Every layer that can computes in float32.
+  Status AddAllFloat() {
+    const NetworkProblem network = MakeProblem(graph_, reports(), adapters_, true);
+    std::vector<int> options;
+    for (size_t i = 0; i < reports().size(); ++i) {
+      const size_t in_float = FastestOf(reports()[i], true);
+      const size_t way =
+          in_float < reports()[i].ways.size() ? in_float : FastestOf(reports()[i], false);
+      const std::vector<size_t>& ways = network.ways[i];
+      const auto found = std::find(ways.begin(), ways.end(), way);
+      options.push_back(found == ways.end() ? 0 : static_cast<int>(found - ways.begin()));
     }
+    const Result<Selection> selection = Evaluate(network.problem, options);
+    if (!selection.ok()) return selection.status();
+    Result<Candidate> candidate = Prepare("float32", network, *selection);
+    if (!candidate.ok()) return candidate.status();
+    Add(std::move(*candidate));
+    return {};
   }
 
-  Result<Tuning> Finish() {
+  Result<size_t> Compare() {
+    Turns turns(candidates_.size());
+    const nanoseconds end = Now() + options_.budget * 2 / 10;
+    while (turns.count() < kFewestTurns || (turns.count() < kMostTurns && Now() < end)) {
+      const size_t first = turns.count();
+      for (size_t k = 0; k < candidates_.size(); ++k) {
+        const size_t i = (first + k) % candidates_.size();
+        const nanoseconds begin = Now();
+        INTAGLIO_RETURN_IF_ERROR(measurer_.buffers().Run(ModelOf(candidates_[i])));
+        turns.Add(i, std::max(1.0, static_cast<double>((Now() - begin).count())));
+      }
+      Show("comparing whole networks", static_cast<double>(turns.count()) / kMostTurns);
+    }
+    std::vector<Contender> contenders;
+    for (size_t i = 0; i < candidates_.size(); ++i) {
+      const Candidate& candidate = candidates_[i];
+      contenders.push_back({candidate.bounded(), Fits(candidate)});
+      networks_.push_back(
+          {candidate.name, turns.Estimate(i), candidate.predicted_ns, BytesOf(candidate)});
+    }
+    const size_t picked = PickNetwork(turns, contenders);
+    if (picked < candidates_.size()) return picked;
+    return Unsupported("no way was found to keep within " + std::to_string(options_.memory_bytes) +
+                       " bytes: the least was " +
+                       std::to_string(std::min(least_bytes_, BytesOf(candidates_[0]))));
+  }
+
+  // Runs a network once on the inputs of all others.
+  Result<Difference> DifferenceFrom(const std::vector<std::vector<uint8_t>>& expected,
+                                    Model& model) {
+    INTAGLIO_RETURN_IF_ERROR(measurer_.buffers().Run(model));
+    return DifferenceOf(graph_, expected, measurer_.buffers().outputs());
+  }
+
+  // What the float32 layers of a plan change: all together, and each alone as long as there is
+  // time. Each needs the whole network prepared.
+  Status MeasureDifferences(const Candidate& candidate, Plan& plan) {
+    if (!candidate.bounded()) return {};
+    RunBuffers& buffers = measurer_.buffers();
+    INTAGLIO_RETURN_IF_ERROR(buffers.Run(measurer_.untuned()));
+    const std::vector<std::vector<uint8_t>> expected(buffers.outputs().begin(),
+                                                     buffers.outputs().end());
+    Result<Difference> whole = DifferenceFrom(expected, *candidate.model);
+    if (!whole.ok()) return whole.status();
+    plan.difference = *whole;
+    const nanoseconds end = Now() + options_.budget * 12 / 100;
+    size_t done = 0;
+    for (LayerPlan& layer : plan.layers) {
+      Show("differences of single layers",
+           static_cast<double>(done++) / static_cast<double>(plan.layers.size()));
+      if (!layer.chosen.in_float) continue;
+      if (Now() > end) break;
+      std::vector<LayerWay> ways(graph_.layers.size());
+      ways[layer.layer].in_float = true;
+      const Result<Composed> composed = Compose(graph_, ways);
+      if (!composed.ok()) return composed.status();
+      Result<Model> model = Model::Prepare(composed->network.graph, prepare_);
+      if (!model.ok()) return model.status();
+      const Result<Difference> difference = DifferenceFrom(expected, *model);
+      if (!difference.ok()) return difference.status();
+      layer.difference = *difference;
+    }
+    return {};
+  }
+
+  Result<Tuning> Finish(const Candidate& picked) {
     Tuning tuning;
     Plan& plan = tuning.plan;
     plan.model = options_.name;
     plan.digest = DigestOf(graph_);
     plan.machine = ThisMachine();
     plan.threads = options_.prepare.threads;
-    for (size_t i = 0; i < reports_.size(); ++i) {
-      const LayerReport& report = reports_[i];
+    plan.networks = networks_;
+    plan.adapters = picked.composed.adapters;
+    for (const NetworkTime& network : networks_) {
+      if (network.name == "untuned") plan.untuned_ns = network.ns;
+      if (network.name == picked.name) plan.tuned_ns = network.ns;
+    }
+    plan.predicted_ns = picked.predicted_ns;
+    for (size_t i = 0; i < reports().size(); ++i) {
+      LayerReport& report = reports()[i];
+      report.chosen = picked.ways[i];
       if (report.chosen == 0) continue;
       plan.layers.push_back({i, report.label, report.operator_name, report.ways[report.chosen],
                              report.ways[0], report.noise});
     }
-    INTAGLIO_RETURN_IF_ERROR(CompareWhole(plan));
-    for (const LayerReport& report : reports_) {
-      plan.predicted_ns += report.ways[report.chosen].ns;
-    }
-    tuning.layers = std::move(reports_);
+    INTAGLIO_RETURN_IF_ERROR(MeasureDifferences(picked, plan));
+    tuning.layers = std::move(reports());
+    tuning.tradeoffs = std::move(tradeoffs_);
     return tuning;
   }
 
-  // Keeps the plan only if the tuned network is faster beyond doubt.
-  Status CompareWhole(Plan& plan) {
-    std::vector<Ways> ways;
-    for (const LayerChoice& choice : chosen_) ways.push_back({choice});
-    Result<std::unique_ptr<Model>> tuned = PrepareVariant(ways, 0);
-    if (!tuned.ok()) return tuned.status();
-    std::vector<double> ratios;
-    Times untuned_times;
-    Times tuned_times;
-    const nanoseconds end = Now() + options_.budget * 2 / 10;
-    while (ratios.size() < kFewestPairs || (ratios.size() < kMostPairs && Now() < end)) {
-      double ns[2] = {};
-      const bool tuned_first = ratios.size() % 2 == 0;
-      for (const bool second : {false, true}) {
-        const bool is_tuned = tuned_first != second;
-        INTAGLIO_RETURN_IF_ERROR(TimeRun(is_tuned ? **tuned : *untuned_, ns[is_tuned ? 1 : 0]));
-      }
-      ratios.push_back(ns[1] / ns[0]);
-      untuned_times.Add(ns[0]);
-      tuned_times.Add(ns[1]);
-      Show("comparing with the untuned network", static_cast<double>(ratios.size()) / kMostPairs);
-    }
-    plan.untuned_ns = untuned_times.estimate();
-    plan.tuned_ns = tuned_times.estimate();
-    if (MedianOf(ratios).high < 1) return {};
-    plan.layers.clear();
-    plan.tuned_ns = plan.untuned_ns;
-    for (LayerReport& report : reports_) report.chosen = 0;
-    return {};
-  }
-
-  Status TimeRun(Model& model, double& ns) {
-    const nanoseconds begin = Now();
-    INTAGLIO_RETURN_IF_ERROR(buffers_->Run(model));
-    ns = std::max(1.0, static_cast<double>((Now() - begin).count()));
-    return {};
-  }
-
-  static nanoseconds Now() { return std::chrono::steady_clock::now().time_since_epoch(); }
-
   void Show(const std::string& what, double share) const {
-    if (options_.progress) options_.progress(what, share);
+    if (options_.progress) options_.progress(what, std::min(1.0, share));
   }
 
   const Graph& graph_;
   const TuneOptions& options_;
   Context threads_;
   PrepareOptions prepare_;
-  std::unique_ptr<Model> untuned_;
-  std::unique_ptr<RunBuffers> buffers_;
-  std::vector<LayerChoice> chosen_;  // of each layer
-  std::vector<double> estimates_;    // ns of the chosen way
-  std::vector<LayerReport> reports_;
+  Measurer measurer_{graph_, options_, prepare_};
+  AdapterTimes adapters_;
+  std::vector<Candidate> candidates_;  // the untuned network first
+  std::vector<NetworkTime> networks_;  // of the candidates
+  std::vector<Tradeoff> tradeoffs_;
+  size_t least_bytes_ = static_cast<size_t>(-1);
 };
 
 }  // namespace

@@ -23,6 +23,12 @@ struct TuneOptions {
   // groups, one after the other.
   size_t group_bytes = size_t{1} << 30;
   std::string name = {};  // Plan::model
+  // Layers of integers may compute in float32 where the network gains by it beyond doubt, and
+  // float32 layers by any of their routines. Results are no longer the same bits: Plan::difference
+  // says by how much they differ.
+  bool allow_float32 = false;
+  // The most bytes of packed constants and the arena of the tuned network; 0: any.
+  size_t memory_bytes = 0;
   // Called with what is going on, and the share of it that is done, from 0 to 1. May be empty.
   std::function<void(const std::string& what, double share)> progress = {};
 };
@@ -34,16 +40,29 @@ struct LayerReport {
   std::vector<TimedWay> ways;  // the untuned first
   size_t chosen = 0;
   double noise = 0;
+  bool has_float = false;  // it may compute in float32 instead of integers
+};
+
+// What a selection of ways takes: nanoseconds by the sum of the layers and adapters, and bytes of
+// packed constants.
+struct Tradeoff {
+  double ns = 0;
+  size_t bytes = 0;
 };
 
 struct Tuning {
   Plan plan;
   std::vector<LayerReport> layers;
+  std::vector<Tradeoff> tradeoffs;  // from the fastest to the smallest
 };
 
-// Measures the routines and kernels of each layer, then the numbers of threads, and then the whole
-// network in turns with the untuned one. The plan is empty unless it is faster beyond doubt. All
-// ways are exact: the results have the same bits as before. Runs are on random inputs.
+// Measures the routines and kernels of each layer, then the numbers of threads, selects the ways
+// that take the least time together, and compares the whole network in turns with the untuned one.
+// The plan is empty unless it is faster beyond doubt. Unless float32 is allowed, all ways are
+// exact: the results have the same bits as before. Runs are on random inputs.
+//
+// With a limit of memory, the plan is the fastest that keeps it, even if it is slower than the
+// untuned network, unless that keeps it too. kUnsupported says that none was found.
 Result<Tuning> Tune(const Graph& graph, const TuneOptions& options);
 
 }  // namespace intaglio::nn::tune

@@ -17,9 +17,10 @@ std::vector<std::string> BestKernels() {
   return names;
 }
 
-// The exact routines that compute a layer, with packed constants for a kernel, if they are named. A
+// The routines that compute a layer, with packed constants for a kernel, if they are named. A
 // routine may ask for that where it is not known to be faster.
-std::vector<std::string> ExactRoutines(const LayerView& layer, const std::string& kernel) {
+std::vector<std::string> Routines(const LayerView& layer, const std::string& kernel,
+                                  bool allow_bounded) {
   LayerOptions options;
   options.kernel = kernel;
   std::vector<std::string> names;
@@ -27,23 +28,25 @@ std::vector<std::string> ExactRoutines(const LayerView& layer, const std::string
     options.routine = candidate.name;
     for (const CandidateInfo& named : ListCandidates(layer, options)) {
       const bool accepts = named.name == candidate.name && named.why_not.empty();
-      if (accepts && named.numeric == NumericClass::kExact) names.push_back(named.name);
+      if (accepts && (allow_bounded || named.numeric == NumericClass::kExact))
+        names.push_back(named.name);
     }
   }
   return names;
 }
 
-Ways WaysOf(const Model& model, size_t layer, const std::vector<std::string>& kernels) {
+Ways WaysOf(const Model& model, size_t layer, const std::vector<std::string>& kernels,
+            bool allow_bounded) {
   const LayerInfo& info = model.layers()[layer];
   const LayerView view(model.graph(), layer);
   Ways ways = {LayerChoice{}};
-  for (const std::string& routine : ExactRoutines(view, info.kernel)) {
+  for (const std::string& routine : Routines(view, info.kernel, allow_bounded)) {
     if (routine != info.routine) ways.push_back({.routine = routine});
   }
   if (info.kernel.empty()) return ways;
   for (const std::string& kernel : kernels) {
     if (kernel == info.kernel) continue;
-    for (const std::string& routine : ExactRoutines(view, kernel))
+    for (const std::string& routine : Routines(view, kernel, allow_bounded))
       ways.push_back({routine, kernel});
   }
   return ways;
@@ -51,11 +54,14 @@ Ways WaysOf(const Model& model, size_t layer, const std::vector<std::string>& ke
 
 }  // namespace
 
-std::vector<Ways> RoutinesAndKernels(const Model& untuned, const PrepareOptions& options) {
+std::vector<Ways> RoutinesAndKernels(const Model& untuned, const PrepareOptions& options,
+                                     bool allow_bounded) {
   const std::vector<std::string> kernels =
       options.kernel.empty() ? BestKernels() : std::vector<std::string>();
   std::vector<Ways> ways;
-  for (size_t i = 0; i < untuned.layers().size(); ++i) ways.push_back(WaysOf(untuned, i, kernels));
+  for (size_t i = 0; i < untuned.layers().size(); ++i) {
+    ways.push_back(WaysOf(untuned, i, kernels, allow_bounded));
+  }
   return ways;
 }
 

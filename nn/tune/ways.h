@@ -17,8 +17,9 @@ using Ways = std::vector<LayerChoice>;
 inline constexpr size_t kMostKernels = 4;
 
 // Every exact routine that accepts a layer, with each of the best kernels if the layer has packed
-// constants and `options` name no kernel.
-std::vector<Ways> RoutinesAndKernels(const Model& untuned, const PrepareOptions& options);
+// constants and `options` name no kernel. With `allow_bounded`, every routine.
+std::vector<Ways> RoutinesAndKernels(const Model& untuned, const PrepareOptions& options,
+                                     bool allow_bounded = false);
 
 // The ways in `chosen`, on fewer threads: half as many, and so on down to one.
 std::vector<Ways> FewerThreads(const std::vector<LayerChoice>& chosen, int threads);

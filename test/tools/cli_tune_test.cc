@@ -20,7 +20,7 @@ class CliTune : public Cli {
     EXPECT_EQ(tuned.err, "");
     EXPECT_NE(tuned.out.find("ways to compute 8 layers"), std::string::npos) << tuned.out;
     plan_ = json::parse(Text(In("plan.json")));
-    EXPECT_EQ(plan_["format"], "intaglio-plan-1");
+    EXPECT_EQ(plan_["format"], "intaglio-plan-2");
     EXPECT_EQ(plan_["model"], "network.tflite");
   }
 
@@ -30,6 +30,8 @@ class CliTune : public Cli {
     plan_["layers"] = {{{"layer", 0},
                         {"operator", "CONV_2D"},
                         {"label", ""},
+                        {"schema", routine.substr(0, routine.find('/'))},
+                        {"bounded", false},
                         {"chosen", way},
                         {"untuned", way},
                         {"noise", 0}}};
@@ -73,6 +75,39 @@ TEST_F(CliTune, APageShowsWhatWasTried) {
        {"intaglio tune", "network.tflite", "#0 CONV_2D", "gemm-unpacked"}) {
     EXPECT_NE(page.find(part), std::string::npos) << part;
   }
+}
+
+TEST_F(CliTune, APlanMayComputeInFloat) {
+  const Outcome tuned =
+      Run("tune network.tflite float.json --threads 1 --budget 0 --allow float32 --html page.html");
+  ASSERT_EQ(tuned.status, 0) << tuned.err;
+  EXPECT_NE(tuned.out.find("in turns untuned"), std::string::npos) << tuned.out;
+  const std::string page = Text(In("page.html"));
+  EXPECT_NE(page.find("cpu:float32/gemm"), std::string::npos);
+  // The convolution in float32, whatever was found.
+  Plan("cpu:float32/gemm", "");
+  plan_["layers"][0]["schema"] = "cpu:float32";
+  plan_["layers"][0]["bounded"] = true;
+  const std::string text = plan_.dump();
+  Write("plan.json", {text.begin(), text.end()});
+  const Outcome inspected = Run("inspect network.tflite --json --plan plan.json --strict");
+  ASSERT_EQ(inspected.status, 0) << inspected.err;
+  const json layers = json::parse(inspected.out)["layers"];
+  EXPECT_EQ(layers.size(), 10u);
+  EXPECT_EQ(layers[0]["routine"], "cpu:qint8/dequantize");
+  EXPECT_EQ(layers[1]["routine"], "cpu:float32/gemm");
+  EXPECT_EQ(Run("run network.tflite --input x.npy --threads 1 --plan plan.json --strict").status,
+            0);
+  EXPECT_EQ(Run("bench network.tflite --seconds 0 --threads 1 --plan plan.json").status, 0);
+  ExpectError("tune network.tflite float.json --allow float16", 2, "float32");
+}
+
+TEST_F(CliTune, ALimitOfMemoryIsKeptOrAnError) {
+  const Outcome tuned = Run("tune network.tflite small.json --threads 1 --budget 0 --memory 1M");
+  ASSERT_EQ(tuned.status, 0) << tuned.err;
+  EXPECT_NE(tuned.out.find("memory   "), std::string::npos) << tuned.out;
+  ExpectError("tune network.tflite small.json --threads 1 --budget 0 --memory 100", 1,
+              "no way was found to keep within 100 bytes: the least was");
 }
 
 TEST_F(CliTune, WhatDoesNotFitIsAWarningOrAnError) {

@@ -1,0 +1,71 @@
+#include "intaglio/nn/tune/adapter_times.h"
+
+#include <limits>
+#include <vector>
+
+#include "intaglio/nn/ops/operators.h"
+#include "intaglio/nn/passes/float_form.h"
+#include "intaglio/nn/tune/model_stage.h"
+#include "intaglio/nn/tune/times.h"
+
+namespace intaglio::nn::tune {
+namespace {
+
+using std::chrono::nanoseconds;
+
+constexpr int kMostRounds = 40;
+constexpr int kLeastRounds = 6;
+
+TensorId Add(Graph& graph, Type type, int64_t count) {
+  Tensor tensor;
+  tensor.type = type;
+  tensor.shape = {static_cast<int>(count)};
+  if (type != Type::kFloat32) tensor.quantization = PerTensor(0.1f, 3);
+  graph.tensors.push_back(std::move(tensor));
+  return static_cast<TensorId>(graph.tensors.size()) - 1;
+}
+
+// Layers 2k and 2k + 1 are the adapters of key k.
+void AddPair(Graph& graph, Type type, int64_t count) {
+  const TensorId from = Add(graph, type, count);
+  const TensorId reals = Add(graph, Type::kFloat32, count);
+  const TensorId to = Add(graph, type, count);
+  graph.inputs.push_back(from);
+  graph.layers.push_back({.op = Dequantize{}, .inputs = {from}, .outputs = {reals}, .label = ""});
+  graph.layers.push_back({.op = Quantize{}, .inputs = {reals}, .outputs = {to}, .label = ""});
+  graph.outputs.push_back(to);
+}
+
+}  // namespace
+
+Result<AdapterTimes> AdapterTimes::Measure(const Graph& graph, const PrepareOptions& prepare,
+                                           nanoseconds budget) {
+  AdapterTimes result;
+  for (const Tensor& tensor : graph.tensors) {
+    const bool counts = HasFloatForm(tensor) && *CountElements(tensor.shape) > 0 &&
+                        *CountElements(tensor.shape) < std::numeric_limits<int>::max();
+    if (counts) result.times_[KeyOf(tensor)] = {};
+  }
+  if (result.times_.empty()) return result;
+  Graph adapters;
+  for (const auto& [key, pair] : result.times_) AddPair(adapters, key.first, key.second);
+  Result<Model> model = Model::Prepare(std::move(adapters), prepare);
+  if (!model.ok()) return model.status();
+  RunBuffers buffers(*model);
+  std::vector<nanoseconds> now(model->layers().size());
+  std::vector<Times> times(now.size());
+  const auto begin = std::chrono::steady_clock::now();
+  for (int round = 0; round < kMostRounds; ++round) {
+    INTAGLIO_RETURN_IF_ERROR(buffers.Run(*model, now));
+    for (size_t i = 0; i < now.size(); ++i) times[i].Add(static_cast<double>(now[i].count()));
+    if (round >= kLeastRounds && std::chrono::steady_clock::now() - begin > budget) break;
+  }
+  size_t i = 0;
+  for (auto& [key, pair] : result.times_) {
+    pair = {times[i].estimate(), times[i + 1].estimate()};
+    i += 2;
+  }
+  return result;
+}
+
+}  // namespace intaglio::nn::tune

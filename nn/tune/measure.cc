@@ -1,0 +1,183 @@
+#include "intaglio/nn/tune/measure.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "intaglio/nn/routine/prepare.h"
+#include "intaglio/nn/tune/choose.h"
+#include "intaglio/nn/tune/profile.h"
+
+namespace intaglio::nn::tune {
+namespace {
+
+using std::chrono::nanoseconds;
+
+size_t CountAlternatives(const std::vector<Ways>& alternatives) {
+  size_t most = 0;
+  for (const Ways& ways : alternatives) most = std::max(most, ways.size());
+  return most;
+}
+
+}  // namespace
+
+Status Measurer::Begin() {
+  Result<Model> model = Model::Prepare(graph_, prepare_);
+  if (!model.ok()) return model.status();
+  untuned_ = std::make_unique<Model>(std::move(*model));
+  Result<Model> control = untuned_->Share();
+  if (!control.ok()) return control.status();
+  control_ = std::make_unique<Model>(std::move(*control));
+  buffers_ = std::make_unique<RunBuffers>(*untuned_);
+  for (const LayerInfo& info : untuned_->layers()) {
+    LayerReport& report = reports_.emplace_back();
+    report.label = info.label;
+    report.operator_name = info.operator_name;
+    report.ways.push_back({info.routine, info.kernel, 0, 0, info.constant_bytes});
+  }
+  return {};
+}
+
+Status Measurer::MeasureIntegers(nanoseconds budget) {
+  const Form form{graph_};
+  Variants variants;
+  variants.alternatives = RoutinesAndKernels(*untuned_, prepare_, options_.allow_float32);
+  for (Ways& ways : variants.alternatives) ways.erase(ways.begin());  // the untuned one
+  variants.fallback.resize(graph_.layers.size());
+  const bool threads = prepare_.threads > 1;
+  INTAGLIO_RETURN_IF_ERROR(
+      Measure("routines and kernels", form, variants, threads ? budget * 3 / 4 : budget));
+  return threads ? MeasureThreads(form, budget / 4) : Status();
+}
+
+Status Measurer::MeasureFloat(const FloatRewrite& network, nanoseconds budget) {
+  const Form form{network.graph, &network.origins};
+  const Result<Model> model = Model::Prepare(network.graph, prepare_);
+  if (!model.ok()) return model.status();
+  Variants variants;
+  variants.alternatives = RoutinesAndKernels(*model, prepare_, true);
+  variants.fallback.resize(network.graph.layers.size());
+  const bool threads = prepare_.threads > 1;
+  INTAGLIO_RETURN_IF_ERROR(Measure("float32", form, variants, threads ? budget * 3 / 4 : budget));
+  return threads ? MeasureThreads(form, budget / 4) : Status();
+}
+
+// The fastest ways so far, on fewer threads.
+Status Measurer::MeasureThreads(const Form& form, nanoseconds budget) {
+  Variants variants;
+  for (size_t i = 0; i < form.graph.layers.size(); ++i) {
+    const size_t origin = OriginOf(form, i);
+    LayerChoice& choice = variants.fallback.emplace_back();
+    if (origin == LayerOrigin::kAdapter) continue;
+    const LayerReport& report = reports_[origin];
+    const size_t way = FastestOf(report, form.origins != nullptr);
+    if (way < report.ways.size()) choice = ChoiceOf(report.ways[way]);
+  }
+  variants.alternatives = FewerThreads(variants.fallback, prepare_.threads);
+  for (Ways& ways : variants.alternatives) ways.erase(ways.begin());
+  return Measure("threads", form, variants, budget);
+}
+
+Status Measurer::Measure(const std::string& what, const Form& form, Variants& variants,
+                         nanoseconds budget) {
+  const size_t count = CountAlternatives(variants.alternatives);
+  if (count == 0) return {};
+  const size_t bytes = std::max<size_t>(1, untuned_->constant_bytes());
+  const size_t at_once = std::max<size_t>(1, options_.group_bytes / bytes);
+  const size_t groups = (count + at_once - 1) / at_once;
+  for (size_t begin = 0; begin < count; begin += at_once) {
+    const size_t end = std::min(count, begin + at_once);
+    INTAGLIO_RETURN_IF_ERROR(
+        MeasureGroup(what, form, variants, {begin, end}, budget / static_cast<int>(groups)));
+  }
+  return {};
+}
+
+Result<std::unique_ptr<Model>> Measurer::Prepare(const Form& form, const Variants& variants,
+                                                 size_t variant) const {
+  PrepareOptions options = prepare_;
+  for (size_t i = 0; i < form.graph.layers.size(); ++i) {
+    const Ways& ways = variants.alternatives[i];
+    const LayerChoice& way = variant < ways.size() ? ways[variant] : variants.fallback[i];
+    options.routines.push_back({std::to_string(i), way.routine, way.kernel, way.threads});
+  }
+  Result<Model> model = Model::Prepare(form.graph, options);
+  if (!model.ok()) return model.status();
+  return std::make_unique<Model>(std::move(*model));
+}
+
+// A routine may still refuse a layer when it is prepared. Such ways become the fallback.
+void Measurer::RemoveUnprepared(const Form& form, Variants& variants, size_t variant) const {
+  for (size_t i = 0; i < form.graph.layers.size(); ++i) {
+    Ways& ways = variants.alternatives[i];
+    if (variant >= ways.size()) continue;
+    LayerOptions options;
+    options.kernel = ways[variant].kernel.empty() ? BestKernel() : ways[variant].kernel;
+    options.routine = ways[variant].routine;
+    if (!nn::Prepare(LayerView(form.graph, i), options).ok()) ways[variant] = variants.fallback[i];
+  }
+}
+
+Status Measurer::MeasureGroup(const std::string& what, const Form& form, Variants& variants,
+                              Span group, nanoseconds budget) {
+  std::vector<std::unique_ptr<Model>> models;
+  std::vector<ModelStage::Variant> staged = {{untuned_.get(), nullptr}};
+  for (size_t v = group.begin; v < group.end; ++v) {
+    Result<std::unique_ptr<Model>> model = Prepare(form, variants, v);
+    if (!model.ok()) {
+      RemoveUnprepared(form, variants, v);
+      model = Prepare(form, variants, v);
+      if (!model.ok()) return model.status();
+    }
+    staged.push_back({model->get(), form.origins});
+    models.push_back(std::move(*model));
+    Show("preparing " + what,
+         static_cast<double>(v - group.begin + 1) / static_cast<double>(group.end - group.begin));
+  }
+  std::vector<size_t> counts(graph_.layers.size(), 1);
+  for (size_t i = 0; i < form.graph.layers.size(); ++i) {
+    const size_t origin = OriginOf(form, i);
+    if (origin == LayerOrigin::kAdapter) continue;
+    const size_t ways = variants.alternatives[i].size();
+    counts[origin] = 1 + std::min(ways, group.end) - std::min(ways, group.begin);
+  }
+  ModelStage stage(std::move(staged), *control_, *buffers_);
+  const ProfileOptions options = {.budget = budget,
+                                  .progress = [&](double share) { Show(what, share); }};
+  const Result<std::vector<LayerProfile>> profiles = Profile(stage, counts, options);
+  if (!profiles.ok()) return profiles.status();
+  Take(form, variants, group, *profiles, models);
+  return {};
+}
+
+// Machines change their pace from group to group. So times are scaled by how long the untuned
+// network took in this group and in the first one.
+void Measurer::Take(const Form& form, const Variants& variants, Span group,
+                    const std::vector<LayerProfile>& profiles,
+                    const std::vector<std::unique_ptr<Model>>& models) {
+  double untuned = 0;
+  for (const LayerProfile& profile : profiles) untuned += profile.ways[0].ns;
+  if (untuned_ns_ == 0) untuned_ns_ = untuned;
+  const double pace = untuned > 0 ? untuned_ns_ / untuned : 1;
+  for (size_t i = 0; i < profiles.size(); ++i) {
+    reports_[i].noise = std::max(reports_[i].noise, profiles[i].noise);
+    double& ns = reports_[i].ways[0].ns;
+    if (ns == 0) ns = std::max(1.0, profiles[i].ways[0].ns);
+  }
+  for (size_t i = 0; i < form.graph.layers.size(); ++i) {
+    const size_t origin = OriginOf(form, i);
+    if (origin == LayerOrigin::kAdapter) continue;
+    const bool in_float = form.origins != nullptr && reports_[origin].has_float;
+    if (form.origins != nullptr && !in_float) continue;
+    const LayerProfile& profile = profiles[origin];
+    for (size_t w = 1; w < profile.ways.size(); ++w) {
+      if (profile.ways[w].runs == 0) continue;
+      const LayerInfo& info = models[w - 1]->layers()[i];
+      const int threads = variants.alternatives[i][group.begin + w - 1].threads;
+      reports_[origin].ways.push_back({info.routine, info.kernel, threads,
+                                       std::max(1.0, profile.ways[w].ns * pace),
+                                       info.constant_bytes, in_float});
+    }
+  }
+}
+
+}  // namespace intaglio::nn::tune

@@ -1,0 +1,86 @@
+// Measures the ways to compute each layer of a network, in groups that fit in memory.
+#ifndef INTAGLIO_NN_TUNE_MEASURE_H_
+#define INTAGLIO_NN_TUNE_MEASURE_H_
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "intaglio/fixedpoint/status.h"
+#include "intaglio/nn/passes/compute_in_float.h"
+#include "intaglio/nn/runtime/model.h"
+#include "intaglio/nn/tune/model_stage.h"
+#include "intaglio/nn/tune/tune.h"
+#include "intaglio/nn/tune/ways.h"
+
+namespace intaglio::nn::tune {
+
+class Measurer {
+ public:
+  // `prepare` holds for all models. Everything must outlive the measurer.
+  Measurer(const Graph& graph, const TuneOptions& options, const PrepareOptions& prepare)
+      : graph_(graph), options_(options), prepare_(prepare) {}
+
+  // Prepares the untuned network. Each layer's report has its untuned way then.
+  Status Begin();
+
+  // Adds the exact ways of all layers to the reports, with their times: routines and kernels, and
+  // then fewer threads for the fastest of them.
+  Status MeasureIntegers(std::chrono::nanoseconds budget);
+  // The same for layers that compute in float32 in a network that was rewritten.
+  Status MeasureFloat(const FloatRewrite& network, std::chrono::nanoseconds budget);
+
+  Model& untuned() { return *untuned_; }
+  RunBuffers& buffers() { return *buffers_; }
+  std::vector<LayerReport>& reports() { return reports_; }
+
+ private:
+  // A network whose layers are those of the given one, or come from them.
+  struct Form {
+    const Graph& graph;
+    const std::vector<LayerOrigin>* origins = nullptr;  // null: the given network
+  };
+  // Variant v of a form has, for each of its layers, alternative v or, where there is none, the
+  // fallback.
+  struct Variants {
+    std::vector<Ways> alternatives;
+    std::vector<LayerChoice> fallback;
+  };
+  struct Span {
+    size_t begin;
+    size_t end;
+  };
+
+  size_t OriginOf(const Form& form, size_t layer) const {
+    return form.origins == nullptr ? layer : (*form.origins)[layer].layer;
+  }
+  Status MeasureThreads(const Form& form, std::chrono::nanoseconds budget);
+  Status Measure(const std::string& what, const Form& form, Variants& variants,
+                 std::chrono::nanoseconds budget);
+  Status MeasureGroup(const std::string& what, const Form& form, Variants& variants, Span group,
+                      std::chrono::nanoseconds budget);
+  Result<std::unique_ptr<Model>> Prepare(const Form& form, const Variants& variants,
+                                         size_t variant) const;
+  void RemoveUnprepared(const Form& form, Variants& variants, size_t variant) const;
+  void Take(const Form& form, const Variants& variants, Span group,
+            const std::vector<struct LayerProfile>& profiles,
+            const std::vector<std::unique_ptr<Model>>& models);
+  void Show(const std::string& what, double share) const {
+    if (options_.progress) options_.progress(what, share);
+  }
+
+  const Graph& graph_;
+  const TuneOptions& options_;
+  const PrepareOptions& prepare_;
+  std::unique_ptr<Model> untuned_;
+  std::unique_ptr<Model> control_;
+  std::unique_ptr<RunBuffers> buffers_;
+  std::vector<LayerReport> reports_;
+  double untuned_ns_ = 0;  // all layers, when they were measured first
+};
+
+}  // namespace intaglio::nn::tune
+
+#endif  // INTAGLIO_NN_TUNE_MEASURE_H_

@@ -1,0 +1,260 @@
+// Networks whose layers compute in two schemas: plans, problems and what is picked.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "intaglio/nn/passes/float_form.h"
+#include "intaglio/nn/tune/choose.h"
+#include "intaglio/nn/tune/difference.h"
+#include "intaglio/nn/tune/tune.h"
+#include "intaglio/nn/tune/turns.h"
+#include "intaglio/test/nn/tune/network.h"
+
+namespace intaglio::nn::tune {
+namespace {
+
+// A report of each layer with a way of integers, and one in float32 where that exists.
+std::vector<LayerReport> MakeReports(const Graph& graph, const std::vector<double>& integers,
+                                     const std::vector<double>& floats) {
+  std::vector<LayerReport> reports;
+  for (size_t i = 0; i < graph.layers.size(); ++i) {
+    LayerReport& report = reports.emplace_back();
+    report.ways.push_back({"cpu:qint8/a", "", 0, integers[i], 10});
+    report.has_float = WhyNotFloat(graph, i).empty();
+    if (report.has_float) report.ways.push_back({"cpu:float32/b", "", 0, floats[i], 40, true});
+  }
+  return reports;
+}
+
+// The layers are a depthwise convolution, a convolution, a reshape and a product.
+TEST(Schemas, AdaptersDecideWhatIsSelected) {
+  const Graph graph = MakeNetwork();
+  const Result<AdapterTimes> adapters =
+      AdapterTimes::Measure(graph, {}, std::chrono::milliseconds(1));
+  ASSERT_TRUE(adapters.ok()) << adapters.status().message();
+  const double to = adapters->ToFloat(graph.tensors[static_cast<size_t>(graph.inputs[0])]);
+  EXPECT_GT(to, 0);
+  // Gains that are far above all adapters, and far below.
+  const std::vector<double> integers = {1e9, 1e9, 1e9, 1e9};
+  const auto select = [&](const std::vector<double>& floats, bool with_float) {
+    const NetworkProblem network =
+        MakeProblem(graph, MakeReports(graph, integers, floats), *adapters, with_float);
+    const Result<Selection> selection = Select(network.problem);
+    EXPECT_TRUE(selection.ok()) << selection.status().message();
+    return selection.ok() ? WaysOf(network, *selection) : std::vector<size_t>();
+  };
+  using Ways = std::vector<size_t>;
+  EXPECT_EQ(select({1e8, 1e8, 1e8, 1e8}, true), (Ways{1, 1, 1, 1}));
+  EXPECT_EQ(select({1e8, 1e8, 1e8, 1e8}, false), (Ways{0, 0, 0, 0}));
+  EXPECT_EQ(select({2e9, 1e8, 2e9, 1e8}, true), (Ways{0, 1, 0, 1}));
+  // What gains less than a percent is not selected, whatever adapters cost.
+  EXPECT_EQ(select({.995e9, .995e9, .995e9, .995e9}, true), (Ways{0, 0, 0, 0}));
+}
+
+TEST(Schemas, NoiseIsNoGain) {
+  LayerReport report;
+  report.ways = {{"a", "", 0, 100}, {"b", "", 0, 93}, {"c", "", 0, 85}};
+  report.noise = 0.1;
+  EXPECT_EQ(CountedTime(report, 1), 100);
+  EXPECT_EQ(CountedTime(report, 2), 85);
+  EXPECT_EQ(FastestOf(report, false), 2u);
+  EXPECT_EQ(FastestOf(report, true), 3u);  // none
+  report.noise = 0.2;
+  EXPECT_EQ(FastestOf(report, false), 0u);
+}
+
+// Times of networks by a script, of which two in five are disturbed.
+Turns Scripted(const std::vector<double>& ns, unsigned seed) {
+  Turns turns(ns.size());
+  std::mt19937 random(seed);
+  std::uniform_real_distribution<double> share(0, 1);
+  for (int i = 0; i < 101; ++i) {
+    for (size_t k = 0; k < ns.size(); ++k) {
+      const double slower = share(random) < 0.4 ? 3 * share(random) : 0.02 * share(random);
+      turns.Add(k, ns[k] * (1 + slower));
+    }
+  }
+  return turns;
+}
+
+TEST(Schemas, BoundedResultsMustGainBeyondDoubt) {
+  int wrong = 0;
+  for (unsigned seed = 0; seed < 100; ++seed) {
+    const auto pick = [&](const std::vector<double>& ns, const std::vector<Contender>& contenders) {
+      return PickNetwork(Scripted(ns, seed), contenders);
+    };
+    const std::vector<Contender> all = {{}, {}, {.bounded = true}, {.bounded = true}};
+    wrong += pick({100, 100, 100, 100}, all) != 0 ? 1 : 0;
+    wrong += pick({100, 80, 80, 80}, all) != 1 ? 1 : 0;
+    wrong += pick({100, 80, 50, 60}, all) != 2 ? 1 : 0;
+    wrong += pick({100, 80, 60, 40}, all) != 3 ? 1 : 0;
+    // What does not fit is never picked.
+    const std::vector<Contender> limited = {{.fits = false}, {}, {.bounded = true, .fits = false}};
+    EXPECT_EQ(pick({100, 200, 50}, limited), 1u);
+    EXPECT_EQ(pick({100, 200, 50}, {{.fits = false}, {.fits = false}, {.fits = false}}), 3u);
+  }
+  EXPECT_LE(wrong, 4);  // of 400
+}
+
+TEST(Schemas, DifferencesAreInStepsAndRelative) {
+  Graph graph;
+  graph.tensors.resize(2);
+  graph.tensors[0].quantization = PerTensor(0.5f, 10);
+  graph.tensors[1].type = Type::kFloat32;
+  graph.outputs = {0, 1};
+  const auto real = [](float value) {
+    std::vector<uint8_t> bytes(sizeof(value));
+    std::memcpy(bytes.data(), &value, sizeof(value));
+    return bytes;
+  };
+  const std::vector<std::vector<uint8_t>> expected = {{14, 10}, real(2)};
+  EXPECT_EQ(DifferenceOf(graph, expected, expected).relative, 0);
+  const std::vector<std::vector<uint8_t>> outputs = {{14, 7}, real(2)};
+  const Difference difference = DifferenceOf(graph, expected, outputs);
+  EXPECT_TRUE(difference.measured);
+  EXPECT_EQ(difference.steps, 3);
+  EXPECT_NEAR(difference.relative, 1.5 / std::sqrt(8.0), 1e-12);
+  const std::vector<std::vector<uint8_t>> unknown = {{14, 10}, real(NAN)};
+  EXPECT_GT(DifferenceOf(graph, expected, unknown).relative, 0.5);
+}
+
+// A plan with these layers in float32, and what a run by it gives.
+Plan FloatPlan(const Graph& graph, const std::vector<size_t>& layers) {
+  Plan plan;
+  plan.digest = DigestOf(graph);
+  plan.machine = ThisMachine();
+  for (const size_t layer : layers) {
+    LayerPlan& made = plan.layers.emplace_back();
+    made.layer = layer;
+    made.operator_name = NameOf(graph.layers[layer].op);
+    made.chosen.in_float = true;
+  }
+  return plan;
+}
+
+TEST(Schemas, APlanRewritesTheNetwork) {
+  const Graph graph = MakeNetwork();
+  Plan plan = FloatPlan(graph, {1, 3});
+  plan.layers[0].chosen.routine = "cpu:float32/gemm";
+  plan.layers[1].chosen.routine = "cpu:float32/gemm";
+  plan.adapters = 4;
+  plan.difference = {true, 1, 0.01};
+  plan.networks = {{"mixed", 5, 6, 7}};
+  const Result<Plan> read = ParsePlan(ToJson(plan));
+  ASSERT_TRUE(read.ok()) << read.status().message();
+  EXPECT_EQ(ToJson(*read), ToJson(plan));
+  EXPECT_TRUE(read->layers[0].chosen.in_float);
+  EXPECT_EQ(read->networks[0].bytes, 7u);
+  const Result<Replay> replay = ReplayOf(*read, graph, {});
+  ASSERT_TRUE(replay.ok()) << replay.status().message();
+  EXPECT_TRUE(replay->warnings.empty()) << replay->warnings[0];
+  EXPECT_EQ(replay->float_layers, (std::vector<size_t>{1, 3}));
+  const Result<Model> model = Model::Prepare(replay->graph, {.routines = replay->choices});
+  ASSERT_TRUE(model.ok()) << model.status().message();
+  EXPECT_EQ(model->layers().size(), 8u);
+  EXPECT_EQ(model->layers()[2].routine, "cpu:float32/gemm");
+  const std::vector<int8_t> expected = RunOnce(graph);
+  const std::vector<int8_t> outputs = RunOnce(replay->graph, {.routines = replay->choices});
+  for (size_t i = 0; i < expected.size(); ++i) EXPECT_NEAR(expected[i], outputs[i], 1);
+}
+
+TEST(Schemas, WhatDoesNotFitComputesWithIntegers) {
+  const Graph graph = MakeNetwork();
+  Plan plan = FloatPlan(graph, {1, 3});
+  plan.layers[0].chosen.routine = "cpu:float32/magic";
+  plan.layers[1].chosen.routine = "cpu:float32/gemm";
+  const Result<Replay> replay = ReplayOf(plan, graph, {});
+  ASSERT_TRUE(replay.ok()) << replay.status().message();
+  ASSERT_EQ(replay->warnings.size(), 1u);
+  EXPECT_NE(replay->warnings[0].find("CONV_2D"), std::string::npos);
+  EXPECT_NE(replay->warnings[0].find("cpu:float32/magic"), std::string::npos);
+  EXPECT_EQ(replay->float_layers, std::vector<size_t>{3});
+  EXPECT_TRUE(Model::Prepare(replay->graph, {.routines = replay->choices}).ok());
+}
+
+TEST(Schemas, AnOldPlanIsRead) {
+  const Graph graph = MakeNetwork();
+  Plan plan = FloatPlan(graph, {1});
+  plan.layers[0].chosen = {"cpu:qint8/gemm-unpacked", "scalar", 1, 400};
+  std::string text = ToJson(plan);
+  const auto drop = [&](const std::string& from, const std::string& to) {
+    const size_t begin = text.find(from);
+    const size_t end = text.find(to, begin);
+    ASSERT_NE(end, text.npos) << from;
+    text.erase(begin, end - begin);
+  };
+  drop("\"schema\"", "\"chosen\"");
+  drop("\"adapters\"", "\"layers\"");
+  text.replace(text.find("plan-2"), 6, "plan-1");
+  const Result<Plan> read = ParsePlan(text);
+  ASSERT_TRUE(read.ok()) << read.status().message();
+  const Result<Replay> replay = ReplayOf(*read, graph, {});
+  ASSERT_TRUE(replay.ok()) << replay.status().message();
+  EXPECT_TRUE(replay->warnings.empty());
+  EXPECT_EQ(RunOnce(replay->graph, {.routines = replay->choices}), RunOnce(graph));
+}
+
+TEST(Schemas, TuningInBothKeepsItsWord) {
+  const Graph graph = MakeNetwork();
+  for (const int threads : {1, 2}) {
+    TuneOptions options = {.budget = std::chrono::milliseconds(50), .allow_float32 = true};
+    options.prepare.threads = threads;
+    const Result<Tuning> tuning = Tune(graph, options);
+    ASSERT_TRUE(tuning.ok()) << tuning.status().message();
+    const Plan& plan = tuning->plan;
+    ASSERT_FALSE(plan.networks.empty());
+    EXPECT_EQ(plan.networks[0].name, "untuned");
+    bool has_float = false;
+    for (const LayerReport& layer : tuning->layers) {
+      EXPECT_TRUE(layer.has_float);
+      for (const TimedWay& way : layer.ways) {
+        has_float = has_float || way.in_float;
+        EXPECT_GT(way.ns, 0) << layer.label << way.routine;
+      }
+    }
+    EXPECT_TRUE(has_float);
+    const Result<Replay> replay = ReplayOf(plan, graph, options.prepare);
+    ASSERT_TRUE(replay.ok()) << replay.status().message();
+    EXPECT_TRUE(replay->warnings.empty());
+    EXPECT_EQ(plan.difference.measured, !replay->float_layers.empty());
+    PrepareOptions prepare = options.prepare;
+    prepare.routines = replay->choices;
+    const std::vector<int8_t> outputs = RunOnce(replay->graph, prepare);
+    // The integers saturate, so float32 is compared with float32.
+    const Result<FloatRewrite> rewritten = ComputeInFloat(graph, replay->float_layers);
+    ASSERT_TRUE(rewritten.ok()) << rewritten.status().message();
+    const std::vector<int8_t> expected = RunOnce(rewritten->graph);
+    for (size_t i = 0; i < expected.size(); ++i) EXPECT_NEAR(expected[i], outputs[i], 1);
+  }
+}
+
+TEST(Schemas, ALimitOfMemoryIsKept) {
+  const Graph graph = MakeNetwork();
+  TuneOptions options = {.budget = std::chrono::milliseconds(50)};
+  const Result<Tuning> any = Tune(graph, options);
+  ASSERT_TRUE(any.ok()) << any.status().message();
+  ASSERT_GT(any->tradeoffs.size(), 1u);
+  const size_t untuned = any->plan.networks[0].bytes;
+  // Less than the untuned network takes.
+  options.memory_bytes = untuned - 1;
+  const Result<Tuning> limited = Tune(graph, options);
+  ASSERT_TRUE(limited.ok()) << limited.status().message();
+  ASSERT_FALSE(limited->plan.layers.empty());
+  const Result<Replay> replay = ReplayOf(limited->plan, graph, {});
+  ASSERT_TRUE(replay.ok()) << replay.status().message();
+  const Result<Model> model = Model::Prepare(replay->graph, {.routines = replay->choices});
+  ASSERT_TRUE(model.ok()) << model.status().message();
+  EXPECT_LE(model->constant_bytes() + model->arena_bytes(), options.memory_bytes);
+  EXPECT_EQ(RunOnce(replay->graph, {.routines = replay->choices}), RunOnce(graph));
+  options.memory_bytes = 1000;
+  const Status status = Tune(graph, options).status();
+  EXPECT_EQ(status.code(), StatusCode::kUnsupported);
+  EXPECT_NE(status.message().find("1000 bytes: the least was"), std::string::npos)
+      << status.message();
+}
+
+}  // namespace
+}  // namespace intaglio::nn::tune
