@@ -256,6 +256,8 @@ void AddTune(CLI::App& app, Work& work) {
                    "Let integer layers compute in float32 where that is faster: results are no "
                    "longer the same bits")
       ->check(CLI::IsMember({"float32"}));
+  tune->add_option("--timings", options->timings,
+                   "A file of times: those in it are not measured again, and new ones are added");
   tune->add_option("--memory", options->memory,
                    "The most bytes of packed weights and arena of the tuned network, such as 512K")
       ->transform(CLI::AsSizeValue(false));

@@ -84,8 +84,9 @@ struct TuneOptions {
   int threads = DefaultThreads();
   double budget = 10;  // seconds
   std::string html;
-  std::string allow;  // "float32", or empty: only what gives the same bits
-  size_t memory = 0;  // bytes of the tuned network; 0: any
+  std::string allow;    // "float32", or empty: only what gives the same bits
+  size_t memory = 0;    // bytes of the tuned network; 0: any
+  std::string timings;  // a file, or empty
 };
 Status Tune(const TuneOptions& options);
 

@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <string>
 #include <utility>
 
 #include "intaglio/nn/graph/printable.h"
+#include "intaglio/nn/tune/timings.h"
 #include "intaglio/tools/commands.h"
 #include "intaglio/tools/file.h"
 #include "intaglio/tools/model_io.h"
@@ -87,6 +89,22 @@ void Print(const nn::tune::Tuning& tuning, double seconds, size_t memory) {
   if (!plan.layers.empty()) PrintLayers(plan);
 }
 
+// Adds the times of a file, if there is one.
+Status ReadTimings(const std::string& path, nn::tune::Timings& timings) {
+  std::error_code error;
+  if (!std::filesystem::exists(path, error) && !error) return {};
+  const Result<std::vector<uint8_t>> text = ReadFile(path, nn::tune::kMaxTimingsBytes);
+  if (!text.ok()) return text.status();
+  const Status read = timings.Read({reinterpret_cast<const char*>(text->data()), text->size()});
+  return read.ok() ? read : Status(read.code(), path + ": " + read.message());
+}
+
+// Another process may have added times meanwhile.
+Status WriteTimings(const std::string& path, nn::tune::Timings& timings) {
+  INTAGLIO_RETURN_IF_ERROR(ReadTimings(path, timings));
+  return WriteText(path, timings.ToText());
+}
+
 }  // namespace
 
 Status Tune(const TuneOptions& options) {
@@ -108,6 +126,11 @@ Status Tune(const TuneOptions& options) {
     std::snprintf(text, sizeof(text), "%3.0f %% %s", 100 * share, what.c_str());
     progress.Show(text);
   };
+  nn::tune::Timings timings;
+  if (!options.timings.empty()) {
+    INTAGLIO_RETURN_IF_ERROR(ReadTimings(options.timings, timings));
+    tune.timings = &timings;
+  }
   const auto begin = std::chrono::steady_clock::now();
   const Result<nn::tune::Tuning> tuning = nn::tune::Tune(*graph, tune);
   progress.Show("");
@@ -116,6 +139,7 @@ Status Tune(const TuneOptions& options) {
   }
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
   INTAGLIO_RETURN_IF_ERROR(WriteText(options.output, ToJson(tuning->plan)));
+  if (!options.timings.empty()) INTAGLIO_RETURN_IF_ERROR(WriteTimings(options.timings, timings));
   if (!options.html.empty()) INTAGLIO_RETURN_IF_ERROR(WriteText(options.html, HtmlPage(*tuning)));
   Print(*tuning, seconds.count(), options.memory);
   return {};

@@ -1,11 +1,11 @@
 #include "intaglio/nn/tune/machine.h"
 
-#include <cstring>
 #include <fstream>
 #include <span>
 #include <string_view>
 
 #include "intaglio/gemm/describe.h"
+#include "intaglio/nn/tune/hash.h"
 
 namespace intaglio::nn::tune {
 namespace {
@@ -21,30 +21,6 @@ std::string CpuName() {
   }
   return "unknown";
 }
-
-// The FNV-1a hash, taken over eight bytes at a time.
-class Hash {
- public:
-  void Add(uint64_t word) { value_ = (value_ ^ word) * 0x100000001b3; }
-  void Add(const void* data, size_t bytes) {
-    const auto* from = static_cast<const std::byte*>(data);
-    Add(bytes);
-    for (size_t i = 0; i < bytes; i += sizeof(uint64_t)) {
-      uint64_t word = 0;
-      std::memcpy(&word, from + i, std::min(sizeof(word), bytes - i));
-      Add(word);
-      value_ ^= value_ >> 29;  // so that the upper bytes of a word count, too
-    }
-  }
-  template <class T>
-  void Add(std::span<const T> values) {
-    Add(values.data(), values.size_bytes());
-  }
-  uint64_t value() const { return value_; }
-
- private:
-  uint64_t value_ = 0xcbf29ce484222325;
-};
 
 void Add(const Tensor& tensor, Hash& hash) {
   hash.Add(static_cast<uint64_t>(tensor.type));

@@ -6,6 +6,7 @@
 #include "intaglio/nn/routine/prepare.h"
 #include "intaglio/nn/tune/choose.h"
 #include "intaglio/nn/tune/profile.h"
+#include "intaglio/nn/tune/timing_key.h"
 
 namespace intaglio::nn::tune {
 namespace {
@@ -34,11 +35,60 @@ Status Measurer::Begin() {
     report.operator_name = info.operator_name;
     report.ways.push_back({info.routine, info.kernel, 0, 0, info.constant_bytes});
   }
+  if (options_.timings == nullptr) return {};
+  machine_ = MachineKey();
+  const Form form{graph_, *untuned_};
+  for (size_t i = 0; i < reports_.size(); ++i) {
+    if (const Timing* const timing = Known(form, i, {})) reports_[i].ways[0].ns = timing->ns;
+  }
+  if (!KnowsUntuned()) return {};
+  for (const LayerReport& report : reports_) untuned_ns_ += report.ways[0].ns;
   return {};
 }
 
+bool Measurer::KnowsUntuned() const {
+  return std::all_of(reports_.begin(), reports_.end(),
+                     [](const LayerReport& report) { return report.ways[0].ns > 0; });
+}
+
+const Timing* Measurer::Known(const Form& form, size_t layer, const LayerChoice& choice) const {
+  if (options_.timings == nullptr) return nullptr;
+  const LayerInfo& info = form.by_default.layers()[layer];
+  return options_.timings->Find(machine_ + " " +
+                                LayerKey(form.graph, layer, info, choice, prepare_));
+}
+
+void Measurer::Remember(const Form& form, size_t layer, const LayerChoice& choice,
+                        const Timing& timing) {
+  if (options_.timings == nullptr || timing.count == 0) return;
+  const LayerInfo& info = form.by_default.layers()[layer];
+  options_.timings->Add(machine_ + " " + LayerKey(form.graph, layer, info, choice, prepare_),
+                        timing);
+}
+
+void Measurer::TakeKnown(const Form& form, Variants& variants) {
+  for (size_t i = 0; i < variants.alternatives.size(); ++i) {
+    const size_t origin = OriginOf(form, i);
+    if (origin == LayerOrigin::kAdapter) continue;
+    const LayerInfo& info = form.by_default.layers()[i];
+    Ways unknown;
+    for (const LayerChoice& way : variants.alternatives[i]) {
+      const Timing* const timing = Known(form, i, way);
+      const bool in_float = form.origins != nullptr && reports_[origin].has_float;
+      if (timing == nullptr) {
+        unknown.push_back(way);
+      } else if (form.origins == nullptr || in_float) {
+        reports_[origin].ways.push_back({way.routine.empty() ? info.routine : way.routine,
+                                         way.kernel.empty() ? info.kernel : way.kernel, way.threads,
+                                         timing->ns, timing->bytes, in_float});
+      }
+    }
+    variants.alternatives[i] = std::move(unknown);
+  }
+}
+
 Status Measurer::MeasureIntegers(nanoseconds budget) {
-  const Form form{graph_};
+  const Form form{graph_, *untuned_};
   Variants variants;
   variants.alternatives = RoutinesAndKernels(*untuned_, prepare_, options_.allow_float32);
   for (Ways& ways : variants.alternatives) ways.erase(ways.begin());  // the untuned one
@@ -50,9 +100,9 @@ Status Measurer::MeasureIntegers(nanoseconds budget) {
 }
 
 Status Measurer::MeasureFloat(const FloatRewrite& network, nanoseconds budget) {
-  const Form form{network.graph, &network.origins};
   const Result<Model> model = Model::Prepare(network.graph, prepare_);
   if (!model.ok()) return model.status();
+  const Form form{network.graph, *model, &network.origins};
   Variants variants;
   variants.alternatives = RoutinesAndKernels(*model, prepare_, true);
   variants.fallback.resize(network.graph.layers.size());
@@ -79,8 +129,12 @@ Status Measurer::MeasureThreads(const Form& form, nanoseconds budget) {
 
 Status Measurer::Measure(const std::string& what, const Form& form, Variants& variants,
                          nanoseconds budget) {
+  if (CountAlternatives(variants.alternatives) == 0) return {};
+  TakeKnown(form, variants);
+  // Without alternatives that are unknown, a group of none times the untuned network.
   const size_t count = CountAlternatives(variants.alternatives);
-  if (count == 0) return {};
+  if (count == 0)
+    return KnowsUntuned() ? Status() : MeasureGroup(what, form, variants, {0, 0}, budget);
   const size_t bytes = std::max<size_t>(1, untuned_->constant_bytes());
   const size_t at_once = std::max<size_t>(1, options_.group_bytes / bytes);
   const size_t groups = (count + at_once - 1) / at_once;
@@ -140,6 +194,7 @@ Status Measurer::MeasureGroup(const std::string& what, const Form& form, Variant
     const size_t ways = variants.alternatives[i].size();
     counts[origin] = 1 + std::min(ways, group.end) - std::min(ways, group.begin);
   }
+  measured_ = true;
   ModelStage stage(std::move(staged), *control_, *buffers_);
   const ProfileOptions options = {.budget = budget,
                                   .progress = [&](double share) { Show(what, share); }};
@@ -161,7 +216,10 @@ void Measurer::Take(const Form& form, const Variants& variants, Span group,
   for (size_t i = 0; i < profiles.size(); ++i) {
     reports_[i].noise = std::max(reports_[i].noise, profiles[i].noise);
     double& ns = reports_[i].ways[0].ns;
-    if (ns == 0) ns = std::max(1.0, profiles[i].ways[0].ns);
+    if (ns > 0) continue;
+    const WayTimes& times = profiles[i].ways[0];
+    ns = std::max(1.0, times.ns);
+    Remember({graph_, *untuned_}, i, {}, {ns, reports_[i].ways[0].bytes, times.runs});
   }
   for (size_t i = 0; i < form.graph.layers.size(); ++i) {
     const size_t origin = OriginOf(form, i);
@@ -172,10 +230,11 @@ void Measurer::Take(const Form& form, const Variants& variants, Span group,
     for (size_t w = 1; w < profile.ways.size(); ++w) {
       if (profile.ways[w].runs == 0) continue;
       const LayerInfo& info = models[w - 1]->layers()[i];
-      const int threads = variants.alternatives[i][group.begin + w - 1].threads;
-      reports_[origin].ways.push_back({info.routine, info.kernel, threads,
-                                       std::max(1.0, profile.ways[w].ns * pace),
-                                       info.constant_bytes, in_float});
+      const LayerChoice& way = variants.alternatives[i][group.begin + w - 1];
+      const double ns = std::max(1.0, profile.ways[w].ns * pace);
+      reports_[origin].ways.push_back(
+          {info.routine, info.kernel, way.threads, ns, info.constant_bytes, in_float});
+      Remember(form, i, way, {ns, info.constant_bytes, profile.ways[w].runs});
     }
   }
 }

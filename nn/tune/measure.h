@@ -12,6 +12,7 @@
 #include "intaglio/nn/passes/compute_in_float.h"
 #include "intaglio/nn/runtime/model.h"
 #include "intaglio/nn/tune/model_stage.h"
+#include "intaglio/nn/tune/timings.h"
 #include "intaglio/nn/tune/tune.h"
 #include "intaglio/nn/tune/ways.h"
 
@@ -32,6 +33,8 @@ class Measurer {
   // The same for layers that compute in float32 in a network that was rewritten.
   Status MeasureFloat(const FloatRewrite& network, std::chrono::nanoseconds budget);
 
+  // Whether anything had to be measured.
+  bool measured() const { return measured_; }
   Model& untuned() { return *untuned_; }
   RunBuffers& buffers() { return *buffers_; }
   std::vector<LayerReport>& reports() { return reports_; }
@@ -40,6 +43,7 @@ class Measurer {
   // A network whose layers are those of the given one, or come from them.
   struct Form {
     const Graph& graph;
+    const Model& by_default;                            // the network, prepared without choices
     const std::vector<LayerOrigin>* origins = nullptr;  // null: the given network
   };
   // Variant v of a form has, for each of its layers, alternative v or, where there is none, the
@@ -56,6 +60,11 @@ class Measurer {
   size_t OriginOf(const Form& form, size_t layer) const {
     return form.origins == nullptr ? layer : (*form.origins)[layer].layer;
   }
+  // Takes the ways whose times are known out of the alternatives, and adds them to the reports.
+  void TakeKnown(const Form& form, Variants& variants);
+  const Timing* Known(const Form& form, size_t layer, const LayerChoice& choice) const;
+  void Remember(const Form& form, size_t layer, const LayerChoice& choice, const Timing& timing);
+  bool KnowsUntuned() const;
   Status MeasureThreads(const Form& form, std::chrono::nanoseconds budget);
   Status Measure(const std::string& what, const Form& form, Variants& variants,
                  std::chrono::nanoseconds budget);
@@ -78,7 +87,9 @@ class Measurer {
   std::unique_ptr<Model> control_;
   std::unique_ptr<RunBuffers> buffers_;
   std::vector<LayerReport> reports_;
+  std::string machine_;    // the key of this machine
   double untuned_ns_ = 0;  // all layers, when they were measured first
+  bool measured_ = false;
 };
 
 }  // namespace intaglio::nn::tune

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "intaglio/nn/graph/printable.h"
+#include "intaglio/nn/tune/hash.h"
 #include "intaglio/nn/tune/plan.h"
 
 namespace intaglio::nn::tune {
@@ -15,12 +16,6 @@ constexpr const char* kFormat = "intaglio-plan-2";
 constexpr const char* kOldFormat = "intaglio-plan-1";
 constexpr const char* kFloat = "cpu:float32";
 constexpr int kMaxThreads = 1 << 16;
-
-std::string ToHex(uint64_t value) {
-  char text[16];
-  const auto end = std::to_chars(text, text + sizeof(text), value, 16).ptr;
-  return {text, end};
-}
 
 Json ToJson(const TimedWay& way) {
   return {

@@ -207,7 +207,9 @@ class Tuner {
 
   Result<size_t> Compare() {
     Turns turns(candidates_.size());
-    const nanoseconds end = Now() + options_.budget * 2 / 10;
+    // If all times are known, a user who tunes again is waiting for little else.
+    const nanoseconds end =
+        Now() + (measurer_.measured() ? options_.budget * 2 / 10 : options_.budget * 2 / 100);
     while (turns.count() < kFewestTurns || (turns.count() < kMostTurns && Now() < end)) {
       const size_t first = turns.count();
       for (size_t k = 0; k < candidates_.size(); ++k) {

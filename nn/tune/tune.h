@@ -14,6 +14,8 @@
 
 namespace intaglio::nn::tune {
 
+class Timings;
+
 struct TuneOptions {
   // How the network will be prepared. Threads, kernel and limits hold for all that is tried.
   PrepareOptions prepare = {};
@@ -29,6 +31,9 @@ struct TuneOptions {
   bool allow_float32 = false;
   // The most bytes of packed constants and the arena of the tuned network; 0: any.
   size_t memory_bytes = 0;
+  // Ways with a time in here (nn/tune/timings.h) are not measured; the others are added. May be
+  // null. Whole networks are compared in any case.
+  Timings* timings = nullptr;
   // Called with what is going on, and the share of it that is done, from 0 to 1. May be empty.
   std::function<void(const std::string& what, double share)> progress = {};
 };

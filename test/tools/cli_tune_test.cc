@@ -110,6 +110,18 @@ TEST_F(CliTune, ALimitOfMemoryIsKeptOrAnError) {
               "no way was found to keep within 100 bytes: the least was");
 }
 
+TEST_F(CliTune, TimesAreKept) {
+  const std::string tune =
+      "tune network.tflite timed.json --threads 1 --budget 0 --timings times.txt";
+  ASSERT_EQ(Run(tune).status, 0);
+  const std::string text = Text(In("times.txt"));
+  EXPECT_EQ(text.find("intaglio-timing-1 "), 0u) << text;
+  ASSERT_EQ(Run(tune).status, 0);
+  EXPECT_EQ(Text(In("times.txt")), text);
+  Write("times.txt", {'x', '\n'});
+  ExpectError(tune, 1, "times.txt: line 1 of the timings does not begin with");
+}
+
 TEST_F(CliTune, WhatDoesNotFitIsAWarningOrAnError) {
   Plan("cpu:qint8/magic", "");
   const std::string warning = "runs as without a plan: there is no routine 'cpu:qint8/magic'";

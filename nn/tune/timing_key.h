@@ -1,0 +1,28 @@
+// What the time of a layer depends on, as the key of a timing (timings.h).
+#ifndef INTAGLIO_NN_TUNE_TIMING_KEY_H_
+#define INTAGLIO_NN_TUNE_TIMING_KEY_H_
+
+#include <cstddef>
+#include <string>
+
+#include "intaglio/nn/graph/graph.h"
+#include "intaglio/nn/routine/routine.h"
+#include "intaglio/nn/runtime/model.h"
+
+namespace intaglio::nn::tune {
+
+// Four fields: the CPU's vendor, family, model and stepping, with a hash of its features and cache
+// sizes (whether a hypervisor runs it is a feature); how many CPUs the process may use; a hash of
+// the kernel table; the version of the library.
+std::string MachineKey();
+
+// Six fields: operator, types and shapes, a digest of what else is known of the layer, routine,
+// kernel, threads. `info` is of the layer in a model that runs it by default; `choice` leaves open
+// what is as there. Operators do not show their parameters here: the digest has the work of a run
+// and the numerics, so layers that differ in parameters alone mostly, but not always, differ in it.
+std::string LayerKey(const Graph& graph, size_t layer, const LayerInfo& info,
+                     const LayerChoice& choice, const PrepareOptions& options);
+
+}  // namespace intaglio::nn::tune
+
+#endif  // INTAGLIO_NN_TUNE_TIMING_KEY_H_
