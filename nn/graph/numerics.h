@@ -6,18 +6,15 @@
 #include <cstdint>
 #include <limits>
 
+#include "intaglio/fixedpoint/float_sums.h"
 #include "intaglio/pipeline/standard.h"
 
 namespace intaglio::nn {
 
 enum class Accumulator : uint8_t { kInt32, kInt64 };
 
-// How a product of float32 is added to its sum. This is no rule of a format, but an option of
-// preparing a model.
-enum class FloatSums : uint8_t {
-  kFused,    // rounded once, by a fused multiply-add, on every CPU that has one; else kUnfused
-  kUnfused,  // the product is rounded, then the sum: on every CPU
-};
+// This is no rule of a format, but an option of preparing a model.
+using intaglio::FloatSums;
 
 // The defaults are TFLite's rules for int8 convolutions.
 //

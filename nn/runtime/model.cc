@@ -7,11 +7,11 @@
 #include <utility>
 
 #include "intaglio/fixedpoint/float_environment.h"
+#include "intaglio/gemm/float_loops.h"
 #include "intaglio/gemm/machine/cpu.h"
 #include "intaglio/gemm/plan/dispatch.h"
 #include "intaglio/nn/graph/cost.h"
 #include "intaglio/nn/graph/ledger.h"
-#include "intaglio/nn/ops/support/wide.h"
 #include "intaglio/nn/passes/infer_shapes.h"
 #include "intaglio/nn/passes/integer_only.h"
 #include "intaglio/nn/routine/packed_once.h"
@@ -339,7 +339,7 @@ Result<std::unique_ptr<Model::Instance>> Model::Instance::Prepare(
   }
   const FloatSums float_sums = options.backend != nullptr
                                    ? FloatSums::kUnfused
-                                   : WideRoutinesOf((*kernel)->name, options.float_sums).sums;
+                                   : FloatLoopsOf((*kernel)->name, options.float_sums).sums;
   std::unique_ptr<Context> context = MakeContext(options);
   Result<Program> program = Program::Make(
       std::move(graph),

@@ -18,7 +18,7 @@ fi
 
 headers() {
   find fixedpoint pipeline pack kernels gemm nn bindings tools examples bench test -name '*.h' -not -path 'bindings/python/*' | sort |
-    grep -E "^kernels/$arch/|^kernels/(cuda|depthwise|elementwise|reference|tile)/|^kernels/[^/]*$|^[^k]" | grep -vE "$no_cuda" |
+    grep -E "^kernels/$arch/|^kernels/(cuda|depthwise|elementwise|float32|reference|tile|winograd)/|^kernels/[^/]*$|^[^k]" | grep -vE "$no_cuda" |
     grep -vE "^kernels/$arch/.*_(${absent:-none})\.h$" |
     if [ "$without" = nn ]; then grep -vE '^(nn|bindings|tools|examples|test/nn|test/bindings|test/tools|bench/nn)/'; else cat; fi
 }

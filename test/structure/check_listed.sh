@@ -2,7 +2,8 @@
 # check_listed.sh SOURCE WITHOUT LISTED ABSENT
 # LISTED names the files that CMake builds, one per line. Fails for a kernel or a test that lies in the
 # tree and that nobody builds, but for kernels of the instruction sets ABSENT (a|b) and for what a build
-# WITHOUT nn, or c, leaves out; for a kernel that has no row in the table, and for lookups that no kernel has.
+# WITHOUT nn, or c, leaves out; for a kernel or loops over float32 that have no row in their table, and for
+# lookups that no kernel has.
 set -euo pipefail
 source=$1 without=$2 listed=$3 absent=$4
 status=0
@@ -31,6 +32,16 @@ while read -r file; do
       echo "$file: no kernel has $lookups"
       status=1
     fi
+    continue
+  fi
+  loops=$(sed -nE 's/^extern constinit const FloatLoops (k[A-Za-z0-9]+) =.*/\1/p' "$file")
+  for row in $loops; do
+    if ! grep -qE "&$row\b" "$source/kernels/float_table.cc"; then
+      echo "$file: $row has no row in kernels/float_table.cc"
+      status=1
+    fi
+  done
+  if [ -n "$loops" ]; then
     continue
   fi
   rows=$(sed -nE 's/^extern constinit const Kernel (k[A-Za-z0-9]+) =.*/\1/p' "$file")

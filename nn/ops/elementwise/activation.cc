@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "intaglio/fixedpoint/multiply.h"
+#include "intaglio/gemm/float_loops.h"
 #include "intaglio/nn/ops/elementwise/operators.h"
 #include "intaglio/nn/ops/elementwise/sigmoid16.h"
 #include "intaglio/nn/ops/support/binary.h"
@@ -13,7 +14,6 @@
 #include "intaglio/nn/ops/support/quantization.h"
 #include "intaglio/nn/ops/support/rows.h"
 #include "intaglio/nn/ops/support/unary.h"
-#include "intaglio/nn/ops/support/wide.h"
 
 namespace intaglio::nn {
 namespace {
@@ -159,7 +159,7 @@ Result<PreparedLayer> PrepareLogistic8(const LayerView& layer, const LayerOption
 
 Result<PreparedLayer> PrepareLogisticFloat(const LayerView& layer, const LayerOptions& options) {
   INTAGLIO_RETURN_IF_ERROR(CheckOneType(layer));
-  return PrepareUnary(LineRoutine<float, float>(layer, WideRoutinesOf(options.kernel).logistic));
+  return PrepareUnary(LineRoutine<float, float>(layer, FloatLoopsOf(options.kernel).logistic));
 }
 
 constexpr Candidate kLogisticWays[] = {{"table", PrepareLogistic8, kEightBit},
@@ -172,7 +172,7 @@ Result<PreparedLayer> PrepareTanh(const LayerView& layer, const LayerOptions&) {
 
 Result<PreparedLayer> PrepareTanhFloat(const LayerView& layer, const LayerOptions& options) {
   INTAGLIO_RETURN_IF_ERROR(CheckOneType(layer));
-  return PrepareUnary(LineRoutine<float, float>(layer, WideRoutinesOf(options.kernel).tanh));
+  return PrepareUnary(LineRoutine<float, float>(layer, FloatLoopsOf(options.kernel).tanh));
 }
 
 constexpr Candidate kTanhWays[] = {{"table", PrepareTanh, kEightBit},

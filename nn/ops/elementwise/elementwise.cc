@@ -6,12 +6,12 @@
 #include <string>
 
 #include "intaglio/fixedpoint/inverse_sqrt.h"
+#include "intaglio/gemm/float_loops.h"
 #include "intaglio/nn/ops/elementwise/operators.h"
 #include "intaglio/nn/ops/support/binary.h"
 #include "intaglio/nn/ops/support/quantization.h"
 #include "intaglio/nn/ops/support/rows.h"
 #include "intaglio/nn/ops/support/unary.h"
-#include "intaglio/nn/ops/support/wide.h"
 
 namespace intaglio::nn {
 namespace {
@@ -96,7 +96,7 @@ Result<PreparedLayer> PrepareNeg(const LayerView& layer, const LayerOptions&) {
 Result<PreparedLayer> PrepareExp(const LayerView& layer, const LayerOptions& options) {
   if (layer.input(0).type == Type::kFloat32) {
     INTAGLIO_RETURN_IF_ERROR(CheckOneType(layer));
-    return PrepareUnary(LineRoutine<float, float>(layer, WideRoutinesOf(options.kernel).exp));
+    return PrepareUnary(LineRoutine<float, float>(layer, FloatLoopsOf(options.kernel).exp));
   }
   return PrepareRealFunction(layer, [](float x) { return std::exp(x); });
 }

@@ -4,9 +4,9 @@
 #include <cstddef>
 
 #include "intaglio/gemm/byte_elementwise.h"
+#include "intaglio/gemm/float_loops.h"
 #include "intaglio/nn/ops/support/binary.h"
 #include "intaglio/nn/ops/support/half_even.h"
-#include "intaglio/nn/ops/support/wide.h"
 
 namespace intaglio::nn {
 namespace {
@@ -63,7 +63,7 @@ struct Combination {
   PairKind kind = PairKind::kAdd;
   ScaledSum sum = {};  // of kAddScaled; kMulScaled uses scale_a and offset
   Activation activation = Activation::kNone;
-  decltype(WideRoutines::add_scaled) add_scaled = nullptr;
+  decltype(FloatLoops::add_scaled) add_scaled = nullptr;
 
   // The result replaces a.
   void Run(const float* b, ptrdiff_t count, float* a) const {
@@ -92,8 +92,8 @@ struct Pair {
   Combination combination;
   Operand a;
   Operand b;
-  HalfEvenQuantizer quantizer;
-  QuantizeHalfEvenBytes quantize = nullptr;
+  HalfEvenLine quantizer;
+  decltype(FloatLoops::quantize_half_even) quantize = nullptr;
 
   void Run(const RunArguments& arguments, const Loops<3>::Offsets& at,
            const Loops<3>::Offsets& steps, ptrdiff_t count) const {
@@ -130,7 +130,7 @@ Result<Pair> PairOf(const LayerView& layer, const LayerOptions& options) {
     return layer.Unsupported(std::string("the output is ") + NameOf(layer.output().type) +
                              "; int8 or uint8 is supported");
   }
-  return Pair{{}, *a, *b, *quantizer, QuantizeHalfEvenBytesOf(options.kernel)};
+  return Pair{{}, *a, *b, quantizer->of_bytes(), FloatLoopsOf(options.kernel).quantize_half_even};
 }
 
 Result<PreparedLayer> PreparePair(const LayerView& layer, const Pair& pair) {
@@ -175,7 +175,7 @@ Result<PreparedLayer> PrepareQLinearAdd(const LayerView& layer, const LayerOptio
       .sum = {.scale_a = scale_a,
               .scale_b = scale_b,
               .offset = static_cast<float>(pair->quantizer.zero_point) - zero_points},
-      .add_scaled = WideRoutinesOf(options.kernel).add_scaled};
+      .add_scaled = FloatLoopsOf(options.kernel).add_scaled};
   a = b = {};  // read as they are
   RoundSteps(*pair);
   return PreparePair(layer, *pair);

@@ -289,14 +289,14 @@ struct HalfEvenLines {
   std::vector<HalfEvenQuantizer> quantizers;
   ptrdiff_t inner = 0;
   ptrdiff_t count = 0;
-  QuantizeHalfEvenBytes bytes = nullptr;
+  decltype(FloatLoops::quantize_half_even) bytes = nullptr;
 
   void Run(Context& context, const float* in, Type type, void* out) const {
     const auto run = [&](const HalfEvenQuantizer& q, ptrdiff_t first, ptrdiff_t last) {
       if (type == Type::kInt16) {
         return QuantizeLine(q, in + first, last - first, static_cast<int16_t*>(out) + first);
       }
-      bytes(q, in + first, last - first, static_cast<uint8_t*>(out) + first);
+      bytes(q.of_bytes(), in + first, last - first, static_cast<uint8_t*>(out) + first);
     };
     if (quantizers.size() == 1) {
       return ForParts(context, count, kLeastBytesOfThread,
@@ -342,7 +342,7 @@ Result<PreparedLayer> PrepareHalfEvenLines(const LayerView& layer, const LayerOp
   }
   Result<HalfEvenLines> lines = HalfEvenLinesOf(layer);
   if (!lines.ok()) return lines.status();
-  lines->bytes = QuantizeHalfEvenBytesOf(options.kernel);
+  lines->bytes = FloatLoopsOf(options.kernel).quantize_half_even;
   PreparedLayer prepared;
   prepared.routine = RoutineOf([lines = std::move(*lines), type](const RunArguments& arguments) {
     lines.Run(arguments.context, static_cast<const float*>(arguments.inputs[0]), type,

@@ -4,11 +4,11 @@
 #include <cmath>
 #include <cstdint>
 
+#include "intaglio/gemm/float_loops.h"
 #include "intaglio/nn/ops/elementwise/operators.h"
 #include "intaglio/nn/ops/support/checks.h"
 #include "intaglio/nn/ops/support/rows.h"
 #include "intaglio/nn/ops/support/unary.h"
-#include "intaglio/nn/ops/support/wide.h"
 
 namespace intaglio::nn {
 namespace {
@@ -86,7 +86,7 @@ Result<PreparedLayer> PrepareTest(const LayerView& layer, const LayerOptions&) {
 
 Result<PreparedLayer> PrepareErf(const LayerView& layer, const LayerOptions& options) {
   INTAGLIO_RETURN_IF_ERROR(CheckOneType(layer));
-  return PrepareUnary(LineRoutine<float, float>(layer, WideRoutinesOf(options.kernel).erf));
+  return PrepareUnary(LineRoutine<float, float>(layer, FloatLoopsOf(options.kernel).erf));
 }
 
 constexpr OperatorRow FloatRow(const char* name, PrepareLayer prepare) {

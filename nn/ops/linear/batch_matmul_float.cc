@@ -26,18 +26,18 @@ struct Strided {
   ptrdiff_t col;
 };
 
-void MultiplyRows(const MatMulSizes& sizes, const WideRoutines& wide, const Strided& a,
+void MultiplyRows(const MatMulSizes& sizes, const FloatLoops& floats, const Strided& a,
                   const Strided& b, float* out) {
   const StridedMatrix w{b.data, b.row, b.col, sizes.cols, sizes.depth};
   for (int i = 0; i < sizes.rows; ++i) {
-    wide.multiply_row(w, a.data + i * a.row, a.col, out + ptrdiff_t{i} * sizes.cols);
+    floats.multiply_row(w, a.data + i * a.row, a.col, out + ptrdiff_t{i} * sizes.cols);
   }
 }
 
 // The rows of `a` must be dense.
-void MultiplyPanels(Context& context, const MatMulSizes& sizes, const WideRoutines& wide,
+void MultiplyPanels(Context& context, const MatMulSizes& sizes, const FloatLoops& floats,
                     const Strided& a, const Strided& b, float* panels, float* out) {
-  PackPanels(b.data, b.row, b.col, sizes.cols, sizes.depth, wide, panels);
+  PackFloatPanels({b.data, b.row, b.col, sizes.cols, sizes.depth}, floats.lanes, panels);
   PanelProduct product;
   product.panels = panels;
   product.channels = sizes.cols;
@@ -47,8 +47,8 @@ void MultiplyPanels(Context& context, const MatMulSizes& sizes, const WideRoutin
   const ptrdiff_t macs_of_row = std::max<ptrdiff_t>(1, ptrdiff_t{sizes.depth} * sizes.cols);
   ForParts(context, sizes.rows, kLeastMacsOfThread / macs_of_row + 1,
            [&](ptrdiff_t begin, ptrdiff_t end) {
-             wide.multiply(product, a.data + begin * a.row, a.row, static_cast<int>(end - begin),
-                           out + begin * sizes.cols, sizes.cols);
+             floats.multiply(product, a.data + begin * a.row, a.row, static_cast<int>(end - begin),
+                             out + begin * sizes.cols, sizes.cols);
            });
 }
 
@@ -58,12 +58,15 @@ Result<PreparedLayer> PrepareBatchMatMulFloat(const LayerView& layer, const Laye
                                               const MatMulSizes& sizes, const Loops<3>& loops) {
   INTAGLIO_RETURN_IF_ERROR(CheckOneType(layer));
   const BatchMatMul& op = layer.op<BatchMatMul>();
-  const WideRoutines& wide = WideRoutinesOf(options.kernel, options.float_sums);
-  const bool packs = !op.adjoint_a && sizes.rows >= kLeastRows && sizes.cols >= wide.lanes;
+  const FloatLoops& floats = FloatLoopsOf(options.kernel, options.float_sums);
+  const bool packs = !op.adjoint_a && sizes.rows >= kLeastRows && sizes.cols >= floats.lanes;
   PreparedLayer prepared;
   prepared.macs = CountMacs(layer.output().shape, sizes.depth);
-  if (packs) prepared.scratch_bytes = PanelElements(sizes.cols, sizes.depth, wide) * sizeof(float);
-  prepared.routine = RoutineOf([=, &wide](const RunArguments& arguments) {
+  if (packs) {
+    prepared.scratch_bytes =
+        FloatPanelElements(sizes.cols, sizes.depth, floats.lanes) * sizeof(float);
+  }
+  prepared.routine = RoutineOf([=, &floats](const RunArguments& arguments) {
     Strided a{nullptr, op.adjoint_a ? 1 : sizes.depth, op.adjoint_a ? sizes.rows : 1};
     Strided b{nullptr, op.adjoint_b ? 1 : sizes.cols, op.adjoint_b ? sizes.depth : 1};
     const Loops<3>::Offsets steps = loops.inner_strides();
@@ -73,10 +76,10 @@ Result<PreparedLayer> PrepareBatchMatMulFloat(const LayerView& layer, const Laye
         b.data = static_cast<const float*>(arguments.inputs[1]) + at[1] + i * steps[1];
         float* const out = static_cast<float*>(arguments.outputs[0]) + at[2] + i * steps[2];
         if (packs) {
-          MultiplyPanels(arguments.context, sizes, wide, a, b,
+          MultiplyPanels(arguments.context, sizes, floats, a, b,
                          static_cast<float*>(arguments.scratch), out);
         } else {
-          MultiplyRows(sizes, wide, a, b, out);
+          MultiplyRows(sizes, floats, a, b, out);
         }
       }
     });

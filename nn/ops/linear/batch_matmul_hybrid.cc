@@ -26,7 +26,7 @@ class HybridMatMulRoutine final : public Routine {
       a = transposed;
       scratch = transposed + rows * sizes.depth;
     }
-    const QuantizedItems x = QuantizeItems(arguments.context, *hybrid.wide, a, rows, sizes.depth,
+    const QuantizedItems x = QuantizeItems(arguments.context, *hybrid.floats, a, rows, sizes.depth,
                                            hybrid.asymmetric, scratch);
     auto* const out = static_cast<float*>(arguments.outputs[0]);
     const Loops<3>::Offsets steps = loops.inner_strides();

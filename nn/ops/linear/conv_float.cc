@@ -175,7 +175,7 @@ Result<std::shared_ptr<const Filters>> PackFilters(const LayerView& layer,
   const auto* const weights = static_cast<const float*>(layer.input(1).data);
   for (int g = 0; g < shape.groups; ++g) {
     filters->emplace_back(weights + g * size, shape.group_outputs(), shape.depth(),
-                          WideRoutinesOf(options.kernel, options.float_sums));
+                          FloatLoopsOf(options.kernel, options.float_sums));
   }
   return std::shared_ptr<const Filters>(std::move(filters));
 }

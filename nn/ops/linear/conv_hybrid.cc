@@ -25,7 +25,8 @@ class ProductRoutine final : public Routine {
   Status Run(const RunArguments& arguments) const override {
     const int items = shape.view.batch;
     const int64_t size = shape.inputs() / items;
-    const QuantizedItems x = QuantizeInput(arguments, *hybrid.wide, items, size, hybrid.asymmetric);
+    const QuantizedItems x =
+        QuantizeInput(arguments, *hybrid.floats, items, size, hybrid.asymmetric);
     auto* const out = static_cast<std::byte*>(arguments.outputs[0]);
     const int rows = shape.rows() / items;
     const bool correct = hybrid.asymmetric && shape.pointwise;
@@ -91,7 +92,7 @@ class DepthwiseRoutine final : public Routine {
 
   Status Run(const RunArguments& arguments) const override {
     const int64_t size = int64_t{view.height} * view.width * view.channels;
-    const QuantizedItems x = QuantizeInput(arguments, *hybrid.wide, view.batch, size, true);
+    const QuantizedItems x = QuantizeInput(arguments, *hybrid.floats, view.batch, size, true);
     const int rows = view.out_height * view.out_width;
     const ptrdiff_t stride = arguments.output_stride / ptrdiff_t{sizeof(float)};
     auto* out = static_cast<float*>(arguments.outputs[0]);

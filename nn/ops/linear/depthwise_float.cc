@@ -28,7 +28,7 @@ class DepthwiseRoutine final : public Routine {
   int outputs = 0;
   const float* filters = nullptr;  // [taps, outputs]
   FloatFinish finish;
-  const WideRoutines* wide = nullptr;
+  const FloatLoops* floats = nullptr;
 
  private:
   // Windows that have the same taps inside the image go together.
@@ -59,7 +59,7 @@ class DepthwiseRoutine final : public Routine {
       w.x = w.rows > 0 ? in + (first_y * view.width + first_x) * view.channels : nullptr;
       const int first_tap = w.rows > 0 ? rows.first * view.kernel_width + columns.first : 0;
       w.filter = filters + ptrdiff_t{first_tap} * outputs;
-      wide->add_taps(w, outputs, out + out_x * stride);
+      floats->add_taps(w, outputs, out + out_x * stride);
     }
   }
 };
@@ -76,7 +76,7 @@ Result<PreparedLayer> PrepareDepthwiseFloat(const LayerView& layer, const LayerO
   auto routine = std::make_shared<DepthwiseRoutine>();
   routine->view = view;
   routine->outputs = outputs;
-  routine->wide = &WideRoutinesOf(options.kernel, options.float_sums);
+  routine->floats = &FloatLoopsOf(options.kernel, options.float_sums);
   routine->finish = std::move(*finish);
   routine->filters = static_cast<const float*>(filter.data);
   PreparedLayer prepared;

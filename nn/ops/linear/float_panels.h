@@ -7,8 +7,8 @@
 #include <cstddef>
 #include <vector>
 
+#include "intaglio/gemm/float_loops.h"
 #include "intaglio/nn/ops/support/binary.h"
-#include "intaglio/nn/ops/support/wide.h"
 #include "intaglio/pack/aligned_buffer.h"
 
 namespace intaglio::nn {
@@ -25,7 +25,7 @@ class FloatPanels {
  public:
   FloatPanels() = default;
   // `channels` channels of `depth` float32 each, one after the other.
-  FloatPanels(const float* weights, int channels, int depth, const WideRoutines& wide);
+  FloatPanels(const float* weights, int channels, int depth, const FloatLoops& floats);
 
   // out[r, c] = finish(sum over k of x[r, k] weights[c, k], first_channel + c) for `rows` rows and
   // the channels c of panels [begin, end).
@@ -39,15 +39,9 @@ class FloatPanels {
  private:
   int channels_ = 0;
   int depth_ = 0;
-  const WideRoutines* wide_ = nullptr;
+  const FloatLoops* floats_ = nullptr;
   AlignedBuffer panels_;
 };
-
-// The float32 elements that the panels of a matrix [depth, count] take.
-size_t PanelElements(int count, int depth, const WideRoutines& wide);
-// A matrix whose element [k, c] lies at data[k * row + c * col].
-void PackPanels(const float* data, ptrdiff_t row, ptrdiff_t col, int count, int depth,
-                const WideRoutines& wide, float* to);
 
 // The layer's float32 bias is input 2, a constant with one element per channel, or absent.
 Result<FloatFinish> MakeFloatFinish(const LayerView& layer, Activation activation, int channels);

@@ -52,13 +52,13 @@ struct Extremes {
 
 constexpr int kMostParts = 64;
 
-Extremes ExtremesOf(Context& context, const WideRoutines& wide, const float* x, int parts,
+Extremes ExtremesOf(Context& context, const FloatLoops& floats, const float* x, int parts,
                     int64_t size) {
   std::array<Extremes, kMostParts> of_parts;
   ForNumberedParts(context, parts, static_cast<ptrdiff_t>(size),
                    [&](int part, ptrdiff_t begin, ptrdiff_t end) {
                      Extremes& e = of_parts[static_cast<size_t>(part)];
-                     wide.range(x + begin, end - begin, &e.least, &e.greatest);
+                     floats.range(x + begin, end - begin, &e.least, &e.greatest);
                    });
   Extremes all;
   for (int i = 0; i < parts; ++i) {
@@ -69,17 +69,17 @@ Extremes ExtremesOf(Context& context, const WideRoutines& wide, const float* x, 
 }
 
 // One item by so many threads.
-void QuantizeItem(Context& context, const WideRoutines& wide, const float* x, int parts,
+void QuantizeItem(Context& context, const FloatLoops& floats, const float* x, int parts,
                   int64_t item, int64_t size, bool asymmetric, const QuantizedItems& to) {
   const float* const from = x + item * size;
   int8_t* const values = to.values + item * size;
-  const Extremes e = ExtremesOf(context, wide, from, parts, size);
+  const Extremes e = ExtremesOf(context, floats, from, parts, size);
   const ItemScale q = asymmetric ? Asymmetric(e.least, e.greatest) : Symmetric(e.least, e.greatest);
   to.scales[item] = q.scale;
   to.zero_points[item] = q.zero_point;
   ForNumberedParts(context, parts, static_cast<ptrdiff_t>(size),
                    [&](int, ptrdiff_t begin, ptrdiff_t end) {
-                     wide.quantize(q.quantizer, from + begin, end - begin, values + begin);
+                     floats.quantize(q.quantizer, from + begin, end - begin, values + begin);
                    });
 }
 
@@ -100,7 +100,7 @@ Result<HybridLayer> CheckHybrid(const LayerView& layer, const LayerOptions& opti
   INTAGLIO_RETURN_IF_ERROR(CheckType(layer, layer.output(), Type::kFloat32));
   HybridLayer hybrid;
   hybrid.asymmetric = asymmetric;
-  hybrid.wide = &WideRoutinesOf(options.kernel);
+  hybrid.floats = &FloatLoopsOf(options.kernel);
   INTAGLIO_RETURN_IF_ERROR(CheckWeights(layer, Type::kInt8, axis, channels, hybrid.linear));
   for (const int32_t zero_point : hybrid.linear.weight_zero_points) {
     if (zero_point != 0) return layer.Unsupported("weights with other zero points than 0");
@@ -129,17 +129,17 @@ Result<size_t> QuantizedItemsBytes(const LayerView& layer, int64_t items, int64_
   return static_cast<size_t>(bytes);
 }
 
-QuantizedItems QuantizeItems(Context& context, const WideRoutines& wide, const float* x,
+QuantizedItems QuantizeItems(Context& context, const FloatLoops& floats, const float* x,
                              int64_t items, int64_t size, bool asymmetric, void* scratch) {
   const QuantizedItems to = ItemsAt(scratch, items);
-  QuantizeItems(context, wide, x, items, size, asymmetric, to);
+  QuantizeItems(context, floats, x, items, size, asymmetric, to);
   return to;
 }
 
-QuantizedItems QuantizeInput(const RunArguments& arguments, const WideRoutines& wide, int64_t items,
+QuantizedItems QuantizeInput(const RunArguments& arguments, const FloatLoops& floats, int64_t items,
                              int64_t size, bool asymmetric) {
   if (arguments.scratch_is_ready) return ItemsAt(arguments.scratch, items);
-  return QuantizeItems(arguments.context, wide, static_cast<const float*>(arguments.inputs[0]),
+  return QuantizeItems(arguments.context, floats, static_cast<const float*>(arguments.inputs[0]),
                        items, size, asymmetric, arguments.scratch);
 }
 
@@ -148,10 +148,10 @@ int64_t QuantizedInputForm(int64_t items, bool asymmetric) {
 }
 
 // Threads share the items, or, where there are fewer of them, each item.
-void QuantizeItems(Context& context, const WideRoutines& wide, const float* x, int64_t items,
+void QuantizeItems(Context& context, const FloatLoops& floats, const float* x, int64_t items,
                    int64_t size, bool asymmetric, const QuantizedItems& to) {
   const auto quantize = [&](int64_t item, int parts) {
-    QuantizeItem(context, wide, x, parts, item, size, asymmetric, to);
+    QuantizeItem(context, floats, x, parts, item, size, asymmetric, to);
   };
   if (items < context.threads()) {
     const int parts = PartsOf(context, static_cast<ptrdiff_t>(size), kLeastBytesOfThread);
@@ -189,8 +189,8 @@ void ToReal::Run(const AccumulatorTile& tile) const {
       lines.zero_point = zero_points[item];
       lines.weight_sums = weight_sums + c;
     }
-    layer.wide->to_real(lines, tile.acc + l * tile.acc_stride, tile.length,
-                        static_cast<float*>(tile.dst) + l * tile.line_stride);
+    layer.floats->to_real(lines, tile.acc + l * tile.acc_stride, tile.length,
+                          static_cast<float*>(tile.dst) + l * tile.line_stride);
   }
 }
 

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "intaglio/gemm/context.h"
+#include "intaglio/gemm/float_loops.h"
 #include "intaglio/nn/ops/linear/float_panels.h"
 #include "intaglio/nn/ops/linear/linear.h"
-#include "intaglio/nn/ops/support/wide.h"
 #include "intaglio/nn/routine/routine.h"
 #include "intaglio/pipeline/tile.h"
 
@@ -23,7 +23,7 @@ struct HybridLayer {
   FloatFinish finish;
   bool asymmetric = false;      // of the inputs
   bool scales_in_turn = false;  // LinesToReal::in_turn
-  const WideRoutines* wide = nullptr;
+  const FloatLoops* floats = nullptr;
 };
 Result<HybridLayer> CheckHybrid(const LayerView& layer, const LayerOptions& options,
                                 Activation activation, int axis, int channels, int64_t depth,
@@ -37,14 +37,14 @@ struct QuantizedItems {
 };
 // The bytes that `items` times `size` elements take, or an error if there are too many.
 Result<size_t> QuantizedItemsBytes(const LayerView& layer, int64_t items, int64_t size);
-QuantizedItems QuantizeItems(Context& context, const WideRoutines& wide, const float* x,
+QuantizedItems QuantizeItems(Context& context, const FloatLoops& floats, const float* x,
                              int64_t items, int64_t size, bool asymmetric, void* scratch);
 // Input 0, at the beginning of the scratch, where a layer before may have put it
 // (PreparedLayer::shared_scratch_key, which tells how).
-QuantizedItems QuantizeInput(const RunArguments& arguments, const WideRoutines& wide, int64_t items,
+QuantizedItems QuantizeInput(const RunArguments& arguments, const FloatLoops& floats, int64_t items,
                              int64_t size, bool asymmetric);
 int64_t QuantizedInputForm(int64_t items, bool asymmetric);
-void QuantizeItems(Context& context, const WideRoutines& wide, const float* x, int64_t items,
+void QuantizeItems(Context& context, const FloatLoops& floats, const float* x, int64_t items,
                    int64_t size, bool asymmetric, const QuantizedItems& to);
 
 // Appends the sum of each column of int8 weights [depth, channels]. Packing the weights has

@@ -114,7 +114,7 @@ Result<RealOutput> MakeRealOutput(const LayerView& layer, const LayerOptions& op
   const Bounds<float> bounds = Bounds<float>::Open(activation);
   output.low = bounds.low;
   output.high = bounds.high;
-  output.wide = &WideRoutinesOf(options.kernel);
+  output.floats = &FloatLoopsOf(options.kernel);
   return output;
 }
 
@@ -147,7 +147,7 @@ void RunAlongChannels(const RealTile& real, const AccumulatorTile& tile, int cha
   lines.lines = tile.lines;
   lines.acc_stride = tile.acc_stride;
   lines.to_stride = tile.line_stride;
-  real.output->wide->to_real(lines, tile.acc, tile.length, static_cast<float*>(tile.dst));
+  real.output->floats->to_real(lines, tile.acc, tile.length, static_cast<float*>(tile.dst));
 }
 
 // Any other tile.

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "intaglio/gemm/float_loops.h"
 #include "intaglio/nn/ops/linear/linear.h"
-#include "intaglio/nn/ops/support/wide.h"
 #include "intaglio/nn/routine/routine.h"
 #include "intaglio/pipeline/tile.h"
 
@@ -27,7 +27,7 @@ struct RealOutput {
   std::vector<float> bias;    // the same; elements that change nothing where there is none
   float low = 0;              // of the activation
   float high = 0;
-  const WideRoutines* wide = nullptr;
+  const FloatLoops* floats = nullptr;
 };
 // `linear` is one of CheckLinear.
 Result<RealOutput> MakeRealOutput(const LayerView& layer, const LayerOptions& options,

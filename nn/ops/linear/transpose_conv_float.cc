@@ -43,7 +43,7 @@ class TransposeConvRoutine final : public Routine {
   Scatter scatter;
   std::shared_ptr<const Filters> filters;
   FloatFinish finish;
-  const WideRoutines* wide = nullptr;
+  const FloatLoops* floats = nullptr;
 
  private:
   // The taps of a line of the filter are neighbours in the image, too.
@@ -56,9 +56,9 @@ class TransposeConvRoutine final : public Routine {
     for (int ky = 0; ky < scatter.y.kernel; ++ky) {
       const int out_y = y * scatter.y.stride - scatter.y.pad + ky;
       if (out_y < 0 || out_y >= scatter.y.out) continue;
-      wide->add_multiple(value, filter + (ky * scatter.x.kernel + first) * channels,
-                         (last - first) * channels,
-                         image + (ptrdiff_t{out_y} * scatter.x.out + out_x + first) * channels);
+      floats->add_multiple(value, filter + (ky * scatter.x.kernel + first) * channels,
+                           (last - first) * channels,
+                           image + (ptrdiff_t{out_y} * scatter.x.out + out_x + first) * channels);
     }
   }
 };
@@ -87,7 +87,7 @@ Result<PreparedLayer> PrepareTransposeConvFloat(const LayerView& layer, const La
   auto routine = std::make_shared<TransposeConvRoutine>();
   routine->scatter = scatter;
   routine->finish = std::move(*finish);
-  routine->wide = &WideRoutinesOf(options.kernel, options.float_sums);
+  routine->floats = &FloatLoopsOf(options.kernel, options.float_sums);
   bool is_new = false;
   auto filters = PackOnce<Filters>(
       options,

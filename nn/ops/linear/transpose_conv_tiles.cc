@@ -56,7 +56,7 @@ Result<std::shared_ptr<const Filters>> PackFilters(const LayerView& layer,
   auto filters = std::make_shared<Filters>();
   for (int ky = 0; ky < scatter.y.kernel; ++ky, from += ptrdiff_t{columns} * scatter.depth) {
     filters->emplace_back(from, columns, scatter.depth,
-                          WideRoutinesOf(options.kernel, options.float_sums));
+                          FloatLoopsOf(options.kernel, options.float_sums));
   }
   return std::shared_ptr<const Filters>(std::move(filters));
 }

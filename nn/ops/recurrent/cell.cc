@@ -28,7 +28,7 @@ std::vector<std::byte> Stacked(const LayerView& layer, const std::vector<size_t>
 
 }  // namespace
 
-void Apply(const WideRoutines& wide, CellActivation activation, float* x, ptrdiff_t count) {
+void Apply(const FloatLoops& floats, CellActivation activation, float* x, ptrdiff_t count) {
   switch (activation) {
     case CellActivation::kNone:
       return;
@@ -39,7 +39,7 @@ void Apply(const WideRoutines& wide, CellActivation activation, float* x, ptrdif
     case CellActivation::kReluN1To1:
       return ForEach(x, count, [](float v) { return std::max(-1.0f, std::min(v, 1.0f)); });
     case CellActivation::kTanh:
-      return wide.tanh(x, count, x);
+      return floats.tanh(x, count, x);
   }
 }
 

@@ -6,17 +6,17 @@
 #include <cstdint>
 #include <vector>
 
+#include "intaglio/gemm/float_loops.h"
 #include "intaglio/gemm/gemm.h"
 #include "intaglio/nn/ops/recurrent/operators.h"
 #include "intaglio/nn/ops/support/scratch_divider.h"
-#include "intaglio/nn/ops/support/wide.h"
 #include "intaglio/nn/routine/packed_once.h"
 #include "intaglio/nn/routine/routine.h"
 
 namespace intaglio::nn {
 
 // In place.
-void Apply(const WideRoutines& wide, CellActivation activation, float* x, ptrdiff_t count);
+void Apply(const FloatLoops& floats, CellActivation activation, float* x, ptrdiff_t count);
 
 // The rows of a batch of sequences.
 struct SequenceRows {

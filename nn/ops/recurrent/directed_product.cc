@@ -71,7 +71,7 @@ MadeProduct MakeFloatProduct(const LayerView& layer, const DirectedRows& of,
         for (int d = 0; d < of.directions; ++d) {
           const ptrdiff_t row = ptrdiff_t{d} * of.rows + of.first;
           panels->emplace_back(data + row * product->depth, of.count, product->depth,
-                               WideRoutinesOf(options.kernel, options.float_sums));
+                               FloatLoopsOf(options.kernel, options.float_sums));
         }
         return std::shared_ptr<const Panels>(std::move(panels));
       },

@@ -31,7 +31,7 @@ Result<FloatProduct> FloatProduct::Make(const LayerView& layer, const std::vecto
                                         bool asymmetric, const LayerOptions& options) {
   FloatProduct product;
   product.asymmetric_ = asymmetric;
-  product.wide_ = &WideRoutinesOf(options.kernel, options.float_sums);
+  product.floats_ = &FloatLoopsOf(options.kernel, options.float_sums);
   product.depth_ = layer.input(inputs[0]).shape[1];
   const bool quantized = layer.input(inputs[0]).type == Type::kInt8;
   for (const size_t i : inputs) {
@@ -69,12 +69,12 @@ Status FloatProduct::AddTo(Context& context, const float* x, int rows, float* y,
   if (!quantized()) {
     const auto count = static_cast<ptrdiff_t>(rows_.size());
     for (int r = 0; r < rows; ++r) {
-      wide_->add_dots(rows_.data(), count, x + ptrdiff_t{r} * depth_, depth_, y + r * stride);
+      floats_->add_dots(rows_.data(), count, x + ptrdiff_t{r} * depth_, depth_, y + r * stride);
     }
     return {};
   }
   const Quantized parts = Divide(scratch, rows);
-  QuantizeItems(context, *wide_, x, rows, depth_, asymmetric_, parts.rows);
+  QuantizeItems(context, *floats_, x, rows, depth_, asymmetric_, parts.rows);
   const ConstMatrix lhs{parts.rows.values, Type::kInt8, rows, depth_, depth_, Order::kRowMajor, 0};
   const MutableMatrix dst{parts.sums, Type::kInt32, rows, outputs_, outputs_, Order::kRowMajor};
   INTAGLIO_RETURN_IF_ERROR(Gemm(context, lhs, *packed_, dst, StandardPipeline{}));

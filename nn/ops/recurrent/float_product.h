@@ -8,8 +8,8 @@
 #include <optional>
 #include <vector>
 
+#include "intaglio/gemm/float_loops.h"
 #include "intaglio/gemm/gemm.h"
-#include "intaglio/nn/ops/support/wide.h"
 #include "intaglio/nn/routine/routine.h"
 
 namespace intaglio::nn {
@@ -32,7 +32,7 @@ class FloatProduct {
   int outputs() const { return outputs_; }
   size_t constant_bytes() const { return new_bytes_; }  // not packed by an earlier layer
   bool quantized() const { return packed_.has_value(); }
-  const WideRoutines& wide() const { return *wide_; }
+  const FloatLoops& floats() const { return *floats_; }
 
  private:
   struct Quantized;
@@ -41,7 +41,7 @@ class FloatProduct {
   int depth_ = 0;
   int outputs_ = 0;
   bool asymmetric_ = false;
-  const WideRoutines* wide_ = nullptr;
+  const FloatLoops* floats_ = nullptr;
   std::vector<const float*> rows_;  // of float32 weights, one per output
   std::optional<PackedMatrix> packed_;
   size_t new_bytes_ = 0;

@@ -137,9 +137,9 @@ class FloatLstmRoutine final : public Routine {
       for (int i = 0; i < sizes.cells; ++i) x[i] = x[i] * norms[gate][i] + biases[gate][i];
     }
     if (gate == kCellGate) {
-      Apply(of_h.wide(), cell.activation, x, sizes.cells);
+      Apply(of_h.floats(), cell.activation, x, sizes.cells);
     } else {
-      of_h.wide().sigmoid(x, sizes.cells, x);
+      of_h.floats().sigmoid(x, sizes.cells, x);
     }
     return x;
   }
@@ -155,7 +155,7 @@ class FloatLstmRoutine final : public Routine {
     Clip(c, sizes.cells, cell.cell_clip);
     const float* const output = Activate(gates, c, kOutputGate);
     std::copy_n(c, sizes.cells, hidden);
-    Apply(of_h.wide(), cell.activation, hidden, sizes.cells);
+    Apply(of_h.floats(), cell.activation, hidden, sizes.cells);
     for (int i = 0; i < sizes.cells; ++i) hidden[i] *= output[i];
   }
 

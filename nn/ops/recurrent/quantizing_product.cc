@@ -11,12 +11,12 @@
 #include <vector>
 
 #include "intaglio/gemm/bound_pipeline.h"
+#include "intaglio/gemm/float_loops.h"
 #include "intaglio/gemm/gemm.h"
 #include "intaglio/nn/ops/linear/pack_matrix.h"
 #include "intaglio/nn/ops/recurrent/directed_product.h"
 #include "intaglio/nn/ops/support/dynamic_quantizer.h"
 #include "intaglio/nn/ops/support/parallel.h"
-#include "intaglio/nn/ops/support/wide.h"
 
 namespace intaglio::nn {
 namespace {
@@ -36,7 +36,7 @@ struct Matrix {
 class QuantizingProduct final : public DirectedProduct {
  public:
   explicit QuantizingProduct(const LayerOptions& options)
-      : quantizer(options.kernel), wide(WideRoutinesOf(options.kernel)) {}
+      : quantizer(options.kernel), floats(FloatLoopsOf(options.kernel)) {}
 
   size_t ScratchBytes(int rows) const override {
     return static_cast<size_t>(rows) * static_cast<size_t>(depth);
@@ -68,7 +68,7 @@ class QuantizingProduct final : public DirectedProduct {
   }
 
   const DynamicQuantizer quantizer;
-  const WideRoutines& wide;
+  const FloatLoops& floats;
   int depth = 0;
   int outputs = 0;  // per direction
   std::vector<Matrix> matrices;
@@ -86,7 +86,7 @@ class QuantizingProduct final : public DirectedProduct {
     lines.high = std::numeric_limits<float>::infinity();
     lines.lines = rows;
     lines.acc_stride = lines.to_stride = row;
-    wide.to_real(lines, reinterpret_cast<const int32_t*>(y), outputs, y);
+    floats.to_real(lines, reinterpret_cast<const int32_t*>(y), outputs, y);
   }
 };
 

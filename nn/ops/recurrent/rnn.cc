@@ -65,7 +65,7 @@ class RnnRoutine final : public Routine {
       INTAGLIO_RETURN_IF_ERROR(
           of_h.AddTo(arguments.context, state, rows.batch, first, stride, scratch));
       for (int b = 0; b < rows.batch; ++b) {
-        Apply(of_h.wide(), activation, first + b * stride, sizes.units);
+        Apply(of_h.floats(), activation, first + b * stride, sizes.units);
         std::copy_n(first + b * stride, sizes.units, state + ptrdiff_t{b} * sizes.units);
       }
     }

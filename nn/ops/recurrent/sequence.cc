@@ -129,7 +129,7 @@ class SequenceRoutine final : public Routine {
   const SequenceSizes sizes;
   const Products products;
   const float* peepholes = nullptr;
-  const WideRoutines* wide = nullptr;
+  const FloatLoops* floats = nullptr;
 
  private:
   struct State {
@@ -272,7 +272,7 @@ class SequenceRoutine final : public Routine {
 
   CellParameters CellOf(ptrdiff_t d) const {
     CellParameters cell;
-    cell.wide = wide;
+    cell.floats = floats;
     cell.op = &op;
     cell.units = sizes.units;
     cell.functions = op.functions.data() + static_cast<size_t>(d) * FunctionsOf(op.cell);
@@ -372,7 +372,7 @@ Result<PreparedLayer> PrepareSequence(const LayerView& layer, const LayerOptions
   if (layer.input(kWeightsOfX).type != Type::kFloat32) prepared.kernel = options.kernel;
   const auto routine = std::make_shared<SequenceRoutine>(layer.op<RecurrentSequence>(), *sizes,
                                                          std::move(*products));
-  routine->wide = &WideRoutinesOf(options.kernel);
+  routine->floats = &FloatLoopsOf(options.kernel);
   if (layer.has_input(kPeepholes)) {
     routine->peepholes = static_cast<const float*>(layer.input(kPeepholes).data);
   }

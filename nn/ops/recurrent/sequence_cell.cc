@@ -40,7 +40,7 @@ class Units {
     ApplyTo(function, x);
   }
   void ApplyTo(size_t function, float* x) const {
-    Apply(*cell_.wide, cell_.functions[function], x, count());
+    Apply(*cell_.floats, cell_.functions[function], x, count());
   }
 
   ptrdiff_t count() const { return step_.end - step_.begin; }
@@ -105,14 +105,14 @@ void UpdateLstm(const Units& units, const CellStep& step, bool coupled) {
 
 }  // namespace
 
-void Apply(const WideRoutines& wide, const CellFunction& function, float* x, ptrdiff_t count) {
+void Apply(const FloatLoops& floats, const CellFunction& function, float* x, ptrdiff_t count) {
   const float a = function.a;
   const float b = function.b;
   switch (function.curve) {
     case Curve::kSigmoid:
-      return wide.sigmoid(x, count, x);
+      return floats.sigmoid(x, count, x);
     case Curve::kTanh:
-      return wide.tanh(x, count, x);
+      return floats.tanh(x, count, x);
     case Curve::kRelu:
       return ForEach(x, count, [](float v) { return v < 0 ? 0.0f : v; });
     case Curve::kAffine:
@@ -123,7 +123,7 @@ void Apply(const WideRoutines& wide, const CellFunction& function, float* x, ptr
       return ForEach(x, count, [=](float v) { return v <= a ? 0.0f : v; });
     case Curve::kScaledTanh:
       ForEach(x, count, [=](float v) { return b * v; });
-      wide.tanh(x, count, x);
+      floats.tanh(x, count, x);
       return ForEach(x, count, [=](float v) { return a * v; });
     case Curve::kHardSigmoid:
       return ForEach(x, count, [=](float v) { return std::clamp(a * v + b, 0.0f, 1.0f); });

@@ -4,17 +4,17 @@
 
 #include <cstddef>
 
+#include "intaglio/gemm/float_loops.h"
 #include "intaglio/nn/ops/recurrent/sequence.h"
-#include "intaglio/nn/ops/support/wide.h"
 
 namespace intaglio::nn {
 
 // In place.
-void Apply(const WideRoutines& wide, const CellFunction& function, float* x, ptrdiff_t count);
+void Apply(const FloatLoops& floats, const CellFunction& function, float* x, ptrdiff_t count);
 
 // What is the same for all steps of a direction.
 struct CellParameters {
-  const WideRoutines* wide = nullptr;
+  const FloatLoops* floats = nullptr;
   const RecurrentSequence* op = nullptr;
   ptrdiff_t units = 0;
   const CellFunction* functions = nullptr;

@@ -34,7 +34,7 @@ class FloatSvdfRoutine final : public Routine {
       const float* const of_batch = state + ptrdiff_t{b} * sizes.filters * sizes.memory;
       float* const to = out + ptrdiff_t{b} * sizes.units();
       for (int unit = 0; unit < sizes.units(); ++unit) to[unit] = Unit(of_batch, unit);
-      Apply(feature.wide(), activation, to, sizes.units());
+      Apply(feature.floats(), activation, to, sizes.units());
     }
     return {};
   }

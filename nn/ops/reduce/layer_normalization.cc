@@ -5,13 +5,13 @@
 #include <utility>
 #include <vector>
 
+#include "intaglio/gemm/float_loops.h"
 #include "intaglio/nn/ops/reduce/operators.h"
 #include "intaglio/nn/ops/support/broadcast.h"
 #include "intaglio/nn/ops/support/checks.h"
 #include "intaglio/nn/ops/support/loops.h"
 #include "intaglio/nn/ops/support/parallel.h"
 #include "intaglio/nn/ops/support/rows.h"
-#include "intaglio/nn/ops/support/wide.h"
 #include "intaglio/nn/routine/routine_of.h"
 
 namespace intaglio::nn {
@@ -100,7 +100,7 @@ Result<PreparedLayer> PrepareNormalization(const LayerView& layer, const LayerOp
   }
   prepared.routine = RoutineOf(
       [=, scale = std::move(*scale), bias = std::move(*bias), epsilon = op.epsilon,
-       normalize = WideRoutinesOf(options.kernel).normalize](const RunArguments& arguments) {
+       normalize = FloatLoopsOf(options.kernel).normalize](const RunArguments& arguments) {
         if (depth == 0) return;
         const RowNormalizer n{kCenters, epsilon, RowOf(scale, arguments), RowOf(bias, arguments)};
         const auto* const in = static_cast<const float*>(arguments.inputs[0]);

@@ -1,11 +1,11 @@
 // SOFTMAX of float32 over the last dimension.
 #include <cstddef>
 
+#include "intaglio/gemm/float_loops.h"
 #include "intaglio/nn/ops/reduce/operators.h"
 #include "intaglio/nn/ops/reduce/softmax.h"
 #include "intaglio/nn/ops/support/checks.h"
 #include "intaglio/nn/ops/support/parallel.h"
-#include "intaglio/nn/ops/support/wide.h"
 #include "intaglio/nn/routine/routine_of.h"
 
 namespace intaglio::nn {
@@ -26,7 +26,7 @@ Result<PreparedLayer> PrepareSoftmaxFloat(const LayerView& layer, const LayerOpt
   prepared.in_place_inputs = 1;
   prepared.routine =
       RoutineOf([rows, depth, beta = layer.op<Softmax>().beta,
-                 softmax = WideRoutinesOf(options.kernel).softmax](const RunArguments& arguments) {
+                 softmax = FloatLoopsOf(options.kernel).softmax](const RunArguments& arguments) {
         const auto* const in = static_cast<const float*>(arguments.inputs[0]);
         auto* const out = static_cast<float*>(arguments.outputs[0]);
         ForParts(arguments.context, rows, kLeastElementsOfThread / depth + 1,

@@ -16,12 +16,12 @@ struct Extremes {
   float greatest = 0;
 };
 
-Extremes ExtremesOf(Context& context, int parts, decltype(WideRoutines::range) range,
-                    const float* x, ptrdiff_t count) {
+Extremes ExtremesOf(Context& context, int parts, const FloatLoops& floats, const float* x,
+                    ptrdiff_t count) {
   std::array<Extremes, kMostParts> of_parts;
   ForNumberedParts(context, parts, count, [&](int part, ptrdiff_t begin, ptrdiff_t end) {
     Extremes& e = of_parts[static_cast<size_t>(part)];
-    range(x + begin, end - begin, &e.least, &e.greatest);
+    floats.range(x + begin, end - begin, &e.least, &e.greatest);
   });
   Extremes all;
   for (int i = 0; i < parts; ++i) {
@@ -39,15 +39,14 @@ HalfEvenQuantizer QuantizerOf(const Extremes& e) {
 
 }  // namespace
 
-DynamicQuantizer::DynamicQuantizer(std::string_view kernel)
-    : range_(WideRoutinesOf(kernel).range), quantize_(QuantizeHalfEvenBytesOf(kernel)) {}
+DynamicQuantizer::DynamicQuantizer(std::string_view kernel) : floats_(FloatLoopsOf(kernel)) {}
 
 HalfEvenQuantizer DynamicQuantizer::Quantize(Context& context, const float* x, ptrdiff_t count,
                                              uint8_t* to) const {
   const int parts = std::min(kMostParts, PartsOf(context, count, kLeastBytesOfThread));
-  const HalfEvenQuantizer q = QuantizerOf(ExtremesOf(context, parts, range_, x, count));
+  const HalfEvenQuantizer q = QuantizerOf(ExtremesOf(context, parts, floats_, x, count));
   ForNumberedParts(context, parts, count, [&](int, ptrdiff_t begin, ptrdiff_t end) {
-    quantize_(q, x + begin, end - begin, to + begin);
+    floats_.quantize_half_even(q.of_bytes(), x + begin, end - begin, to + begin);
   });
   return q;
 }

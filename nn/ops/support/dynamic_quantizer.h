@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include "intaglio/gemm/context.h"
+#include "intaglio/gemm/float_loops.h"
 #include "intaglio/nn/ops/support/half_even.h"
-#include "intaglio/nn/ops/support/wide.h"
 
 namespace intaglio::nn {
 
@@ -21,8 +21,7 @@ class DynamicQuantizer {
   HalfEvenQuantizer Quantize(Context& context, const float* x, ptrdiff_t count, uint8_t* to) const;
 
  private:
-  decltype(WideRoutines::range) range_;
-  QuantizeHalfEvenBytes quantize_;
+  const FloatLoops& floats_;
 };
 
 }  // namespace intaglio::nn

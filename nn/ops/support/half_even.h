@@ -1,12 +1,11 @@
-// QUANTIZE by ONNX's rules: x / scale, clamped, rounded half to even, plus the zero point. In
-// vectors as wide as the CPU has; the bits do not depend on it.
+// QUANTIZE by ONNX's rules: x / scale, clamped, rounded half to even, plus the zero point.
 #ifndef INTAGLIO_NN_OPS_SUPPORT_HALF_EVEN_H_
 #define INTAGLIO_NN_OPS_SUPPORT_HALF_EVEN_H_
 
 #include <cstddef>
 #include <cstdint>
-#include <string_view>
 
+#include "intaglio/gemm/float_loops.h"
 #include "intaglio/nn/ops/support/quantization.h"
 #include "intaglio/nn/routine/routine.h"
 
@@ -17,13 +16,10 @@ struct HalfEvenQuantizer {
   float scale = 1;
   int32_t zero_point = 0;
   Range clamp;
-};
 
-// Quantizes to numbers of 8 bits, which are int8 or uint8 as the clamp says.
-using QuantizeHalfEvenBytes = void (*)(const HalfEvenQuantizer& q, const float* x, ptrdiff_t count,
-                                       uint8_t* to);
-// The function with vectors as wide as those of the kernel of this name, which this CPU must have.
-QuantizeHalfEvenBytes QuantizeHalfEvenBytesOf(std::string_view kernel);
+  // To numbers of 8 bits, which are int8 or uint8 as the clamp says.
+  HalfEvenLine of_bytes() const { return {scale, zero_point, clamp.min, clamp.max}; }
+};
 
 int32_t QuantizeHalfEven(const HalfEvenQuantizer& q, float x);
 

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
+#include "intaglio/gemm/float_loops.h"
 #include "intaglio/nn/ops/support/quantization.h"
-#include "intaglio/nn/ops/support/wide.h"
 #include "intaglio/nn/ops/support/window.h"
 #include "intaglio/nn/routine/routine.h"
 

@@ -4,10 +4,10 @@
 #include <memory>
 #include <utility>
 
+#include "intaglio/gemm/float_loops.h"
 #include "intaglio/nn/ops/support/binary.h"
 #include "intaglio/nn/ops/support/parallel.h"
 #include "intaglio/nn/ops/support/rows.h"
-#include "intaglio/nn/ops/support/wide.h"
 #include "intaglio/nn/ops/window/pool_2d.h"
 
 namespace intaglio::nn {
@@ -34,7 +34,7 @@ class PoolRoutine final : public Routine {
   int batch = 0;
   int channels = 0;
   Bounds<float> bounds{Activation::kNone};
-  const WideRoutines* wide = nullptr;
+  const FloatLoops* floats = nullptr;
 
  private:
   // So many channels are pooled at once that the pixels that windows share stay in L1.
@@ -59,7 +59,7 @@ class PoolRoutine final : public Routine {
       const Taps cols(x, out_x);
       pixels.columns = cols.count();
       pixels.x = image + (ptrdiff_t{rows.begin} * x.in + cols.begin) * channels;
-      wide->pool(kind, pixels, count, out);
+      floats->pool(kind, pixels, count, out);
     }
   }
 };
@@ -76,7 +76,7 @@ Result<PreparedLayer> PreparePoolFloat(const LayerView& layer, const LayerOption
   routine->batch = shape[0];
   routine->channels = shape[3];
   routine->bounds = Bounds<float>(activation);
-  routine->wide = &WideRoutinesOf(options.kernel);
+  routine->floats = &FloatLoopsOf(options.kernel);
   PreparedLayer prepared;
   prepared.strides_output = true;
   prepared.routine = std::move(routine);

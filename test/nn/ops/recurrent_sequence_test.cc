@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "intaglio/gemm/describe.h"
+#include "intaglio/gemm/float_loops.h"
 #include "intaglio/nn/ops/recurrent/sequence.h"
-#include "intaglio/nn/ops/support/wide.h"
 #include "intaglio/test/nn/ops/one_layer.h"
 
 namespace intaglio::nn::test {
@@ -301,7 +301,7 @@ Got RunEverywhere(const Sequences& s, const std::vector<Given>& inputs) {
     for (const int threads : {1, 3}) {
       SCOPED_TRACE(kernel.name + ", " + std::to_string(threads) + " threads");
       PrepareOptions options{.threads = threads, .kernel = kernel.name};
-      if (WideRoutinesOf(kernel.name, FloatSums::kFused).sums == FloatSums::kFused) {
+      if (FloatLoopsOf(kernel.name, FloatSums::kFused).sums == FloatSums::kFused) {
         EXPECT_EQ(RunLayer(s.op, inputs, s.Outputs(), options).bytes, first.bytes);
       }
       options.float_sums = FloatSums::kUnfused;

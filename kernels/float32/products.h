@@ -1,16 +1,16 @@
-// Products of wide.cc: rows by panels, and dot products.
-#ifndef INTAGLIO_NN_OPS_SUPPORT_WIDE_PRODUCTS_H_
-#define INTAGLIO_NN_OPS_SUPPORT_WIDE_PRODUCTS_H_
+// Products: rows by panels, and dot products.
+#ifndef INTAGLIO_KERNELS_FLOAT32_PRODUCTS_H_
+#define INTAGLIO_KERNELS_FLOAT32_PRODUCTS_H_
 
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
 
-#include "intaglio/nn/ops/support/wide.h"
-#include "intaglio/nn/ops/support/wide_sums.h"
-#include "intaglio/nn/ops/support/wide_vectors.h"
+#include "intaglio/kernels/float32/float_loops.h"
+#include "intaglio/kernels/float32/sums.h"
+#include "intaglio/kernels/float32/vectors.h"
 
-namespace intaglio::nn::wide {
+namespace intaglio::float32 {
 
 // Some vectors of channels of a panel, which has kPanel vectors a depth.
 template <int kBytes, int kPanel>
@@ -236,6 +236,6 @@ template <int kBytes, class Sums>
       });
 }
 
-}  // namespace intaglio::nn::wide
+}  // namespace intaglio::float32
 
-#endif  // INTAGLIO_NN_OPS_SUPPORT_WIDE_PRODUCTS_H_
+#endif  // INTAGLIO_KERNELS_FLOAT32_PRODUCTS_H_

@@ -1,16 +1,26 @@
-// Loops over float32 in vectors as wide as the CPU has, where the compiler's own choice for the
-// oldest CPU that we serve is narrower. Each is one body, compiled once per width; the bits do not
-// depend on it.
-#ifndef INTAGLIO_NN_OPS_SUPPORT_WIDE_H_
-#define INTAGLIO_NN_OPS_SUPPORT_WIDE_H_
+// The contract of the loops over float32, in vectors as wide as the CPU has, where the compiler's
+// own choice for the oldest CPU that we serve is narrower. Each is one body, compiled once per
+// width; the bits do not depend on it.
+//
+// The words of this family:
+//   loops      functions of float32 for one instruction set and one way of adding; a row of the
+//              table (float_table.h)
+//   line       a run of adjacent numbers; a loop takes any length
+//   vector     the numbers of a register; a width is that of a vector in bytes
+//   sums       how products are added: fused, or each rounded before
+//   panel      kPanelVectors vectors of channels over the whole depth
+//   window     the pixels under a filter at one position; its taps are those inside the image
+//   to clamp   to replace numbers beyond two bounds by these; NaN passes
+#ifndef INTAGLIO_KERNELS_FLOAT32_FLOAT_LOOPS_H_
+#define INTAGLIO_KERNELS_FLOAT32_FLOAT_LOOPS_H_
 
 #include <cstddef>
 #include <cstdint>
-#include <string_view>
 
-#include "intaglio/nn/graph/numerics.h"
+#include "intaglio/fixedpoint/float_sums.h"
+#include "intaglio/pack/float_panels.h"
 
-namespace intaglio::nn {
+namespace intaglio {
 
 // x to int8: round(x inverse), ties away from zero, plus zero_point, then inside [low, high]; the
 // three are integers. NaN gives low.
@@ -19,6 +29,15 @@ struct LineQuantizer {
   float zero_point = 0;
   float low = -127;
   float high = 127;
+};
+
+// x to int8 or uint8: round(x / scale), ties to even, plus zero_point, then inside [low, high]. NaN
+// gives low.
+struct HalfEvenLine {
+  float scale = 1;
+  int32_t zero_point = 0;
+  int32_t low = -128;
+  int32_t high = 127;
 };
 
 //  Turns lines of sums of products with int8 weights into real numbers, channel by channel:
@@ -39,9 +58,7 @@ struct LinesToReal {
   ptrdiff_t to_stride = 0;
 };
 
-// A matrix [depth, channels] in panels, each of kPanelVectors vectors of channels, the last of as
-// many as it needs: [panel, depth, channel of the panel].
-inline constexpr int kPanelVectors = 4;
+// A product by a matrix [depth, channels] in panels (pack/float_panels.h).
 struct PanelProduct {
   const float* panels = nullptr;
   int channels = 0;
@@ -49,15 +66,6 @@ struct PanelProduct {
   const float* bias = nullptr;  // null: none
   float low = 0;
   float high = 0;
-};
-
-// A matrix [depth, channels] whose element [k, c] lies at data[k * row + c * column].
-struct StridedMatrix {
-  const float* data = nullptr;
-  ptrdiff_t row = 0;
-  ptrdiff_t column = 0;
-  int channels = 0;
-  int depth = 0;
 };
 
 // The taps of a window that lie inside the image.
@@ -105,12 +113,14 @@ struct ScaledSum {
 };
 
 // Products are added to sums as `sums` says. Sums start at 0.
-struct WideRoutines {
+struct FloatLoops {
+  uint32_t needs;  // CpuFeature bits
   int lanes;       // float32 of a vector
   FloatSums sums;  // of multiply, multiply_row, add_taps, add_dots and add_multiple
   // The least and the greatest of the elements and 0. NaN counts as nothing.
   void (*range)(const float* x, ptrdiff_t count, float* least, float* greatest);
   void (*quantize)(const LineQuantizer& q, const float* x, ptrdiff_t count, int8_t* to);
+  void (*quantize_half_even)(const HalfEvenLine& q, const float* x, ptrdiff_t count, uint8_t* to);
   void (*to_real)(const LinesToReal& r, const int32_t* acc, ptrdiff_t count, float* to);
   // out[r, c] = clamp(sum over k of x[r, k] w[k, c] + bias[c], low, high), in the order of k.
   void (*multiply)(const PanelProduct& p, const float* x, ptrdiff_t x_stride, int rows, float* out,
@@ -153,11 +163,6 @@ struct WideRoutines {
   void (*normalize)(const RowNormalizer& n, const float* x, ptrdiff_t count, float* to);
 };
 
-// The routines with vectors as wide as those of the kernel of this name, which this CPU must have.
-// An empty name stands for vectors that every CPU has.
-// Their sums are unfused if the CPUs of this kernel have no fused multiply-add.
-const WideRoutines& WideRoutinesOf(std::string_view kernel, FloatSums sums = FloatSums::kUnfused);
+}  // namespace intaglio
 
-}  // namespace intaglio::nn
-
-#endif  // INTAGLIO_NN_OPS_SUPPORT_WIDE_H_
+#endif  // INTAGLIO_KERNELS_FLOAT32_FLOAT_LOOPS_H_

@@ -1,6 +1,6 @@
-// Windows of wide.cc: depthwise taps and pools, for vectors of channels.
-#ifndef INTAGLIO_NN_OPS_SUPPORT_WIDE_WINDOWS_H_
-#define INTAGLIO_NN_OPS_SUPPORT_WIDE_WINDOWS_H_
+// Windows: depthwise taps and pools, for vectors of channels.
+#ifndef INTAGLIO_KERNELS_FLOAT32_WINDOWS_H_
+#define INTAGLIO_KERNELS_FLOAT32_WINDOWS_H_
 
 #include <algorithm>
 #include <cmath>
@@ -8,11 +8,11 @@
 #include <cstring>
 #include <limits>
 
-#include "intaglio/nn/ops/support/wide.h"
-#include "intaglio/nn/ops/support/wide_sums.h"
-#include "intaglio/nn/ops/support/wide_vectors.h"
+#include "intaglio/kernels/float32/float_loops.h"
+#include "intaglio/kernels/float32/sums.h"
+#include "intaglio/kernels/float32/vectors.h"
 
-namespace intaglio::nn::wide {
+namespace intaglio::float32 {
 
 // Calls f.Run<kBytes, kWidth>(c, n) for kWidth vectors of n channels from c on. Channels that fill
 // no vector go to narrower vectors, because loading part of a vector is slow.
@@ -214,6 +214,6 @@ template <int kBytes>
   }
 }
 
-}  // namespace intaglio::nn::wide
+}  // namespace intaglio::float32
 
-#endif  // INTAGLIO_NN_OPS_SUPPORT_WIDE_WINDOWS_H_
+#endif  // INTAGLIO_KERNELS_FLOAT32_WINDOWS_H_

@@ -1,18 +1,18 @@
-// Normalization of rows, for wide.cc.
-#ifndef INTAGLIO_NN_OPS_SUPPORT_WIDE_NORMS_H_
-#define INTAGLIO_NN_OPS_SUPPORT_WIDE_NORMS_H_
+// Normalization of rows.
+#ifndef INTAGLIO_KERNELS_FLOAT32_NORMS_H_
+#define INTAGLIO_KERNELS_FLOAT32_NORMS_H_
 
 #include <cmath>
 #include <cstddef>
 #include <cstring>
 
-#include "intaglio/nn/ops/support/wide.h"
-#include "intaglio/nn/ops/support/wide_vectors.h"
+#include "intaglio/kernels/float32/float_loops.h"
+#include "intaglio/kernels/float32/vectors.h"
 
-namespace intaglio::nn::wide {
+namespace intaglio::float32 {
 
-// The sum of term(x[i]) as wide.h says. So many chains hide the latency of additions in every
-// width. `term` makes the term of a vector, or of one number, in its place.
+// The sum of term(x[i]) as RowNormalizer says. So many chains hide the latency of additions in
+// every width. `term` makes the term of a vector, or of one number, in its place.
 template <int kBytes, class Term>
 [[gnu::always_inline]] inline double SumTerms(const float* x, ptrdiff_t count, const Term& term) {
   constexpr int kSums = 32;
@@ -84,6 +84,6 @@ template <int kBytes>
       });
 }
 
-}  // namespace intaglio::nn::wide
+}  // namespace intaglio::float32
 
-#endif  // INTAGLIO_NN_OPS_SUPPORT_WIDE_NORMS_H_
+#endif  // INTAGLIO_KERNELS_FLOAT32_NORMS_H_

@@ -1,6 +1,6 @@
-// Vectors of float32 of any width, and what the loops of wide.cc do with them.
-#ifndef INTAGLIO_NN_OPS_SUPPORT_WIDE_VECTORS_H_
-#define INTAGLIO_NN_OPS_SUPPORT_WIDE_VECTORS_H_
+// Vectors of float32 of any width, and what the loops do with them.
+#ifndef INTAGLIO_KERNELS_FLOAT32_VECTORS_H_
+#define INTAGLIO_KERNELS_FLOAT32_VECTORS_H_
 
 #include <algorithm>
 #include <bit>
@@ -11,7 +11,7 @@
 
 #include "intaglio/fixedpoint/registers.h"
 
-namespace intaglio::nn::wide {
+namespace intaglio::float32 {
 
 // These are the compiler's own vector types, because the compiler does not vectorize loops that
 // compare reals. The bodies are always inlined, so that they are compiled for the target of the
@@ -191,6 +191,6 @@ template <int kBytes, int kLines, int kWidth>
   }
 }
 
-}  // namespace intaglio::nn::wide
+}  // namespace intaglio::float32
 
-#endif  // INTAGLIO_NN_OPS_SUPPORT_WIDE_VECTORS_H_
+#endif  // INTAGLIO_KERNELS_FLOAT32_VECTORS_H_

@@ -1,17 +1,17 @@
-// Exponentials for wide.cc, and what follows from them: logistic functions and softmax.
-#ifndef INTAGLIO_NN_OPS_SUPPORT_WIDE_EXP_H_
-#define INTAGLIO_NN_OPS_SUPPORT_WIDE_EXP_H_
+// Exponentials, and what follows from them: logistic functions and softmax.
+#ifndef INTAGLIO_KERNELS_FLOAT32_EXP_H_
+#define INTAGLIO_KERNELS_FLOAT32_EXP_H_
 
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <limits>
 
-#include "intaglio/nn/ops/support/wide.h"
-#include "intaglio/nn/ops/support/wide_norms.h"
-#include "intaglio/nn/ops/support/wide_vectors.h"
+#include "intaglio/kernels/float32/float_loops.h"
+#include "intaglio/kernels/float32/norms.h"
+#include "intaglio/kernels/float32/vectors.h"
 
-namespace intaglio::nn::wide {
+namespace intaglio::float32 {
 
 template <int kBytes>
 struct Doubles {
@@ -36,9 +36,9 @@ template <int kBytes>
   const Clamp<kBytes> inside(-104.0f, 89.0f);
   typename Vectors<kBytes>::Reals clamped = x;
   inside.Apply(clamped);
-  const Reals wide = __builtin_convertvector(clamped, Reals);
-  const Reals shifted = wide * 0x1.71547652b82fep+0 + kToInteger;
-  const Reals rest = wide - (shifted - kToInteger) * 0x1.62e42fefa39efp-1;
+  const Reals number = __builtin_convertvector(clamped, Reals);
+  const Reals shifted = number * 0x1.71547652b82fep+0 + kToInteger;
+  const Reals rest = number - (shifted - kToInteger) * 0x1.62e42fefa39efp-1;
   Reals result = Reals{} + kTerms[kDegree];
   INTAGLIO_UNROLL
   for (int k = kDegree - 1; k >= 0; --k) result = result * rest + kTerms[k];
@@ -152,6 +152,6 @@ template <int kBytes>
       to, [&](Reals & v) __attribute__((always_inline)) { v /= sum; });
 }
 
-}  // namespace intaglio::nn::wide
+}  // namespace intaglio::float32
 
-#endif  // INTAGLIO_NN_OPS_SUPPORT_WIDE_EXP_H_
+#endif  // INTAGLIO_KERNELS_FLOAT32_EXP_H_

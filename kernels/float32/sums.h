@@ -1,10 +1,10 @@
-// How the loops of wide.h add products to sums.
-#ifndef INTAGLIO_NN_OPS_SUPPORT_WIDE_SUMS_H_
-#define INTAGLIO_NN_OPS_SUPPORT_WIDE_SUMS_H_
+// How products are added to sums.
+#ifndef INTAGLIO_KERNELS_FLOAT32_SUMS_H_
+#define INTAGLIO_KERNELS_FLOAT32_SUMS_H_
 
-#include "intaglio/nn/graph/numerics.h"
+#include "intaglio/fixedpoint/float_sums.h"
 
-namespace intaglio::nn::wide {
+namespace intaglio::float32 {
 
 // Rounds the product, then the sum.
 struct Unfused {
@@ -36,6 +36,6 @@ struct Fused {
 };
 #endif
 
-}  // namespace intaglio::nn::wide
+}  // namespace intaglio::float32
 
-#endif  // INTAGLIO_NN_OPS_SUPPORT_WIDE_SUMS_H_
+#endif  // INTAGLIO_KERNELS_FLOAT32_SUMS_H_

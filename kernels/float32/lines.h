@@ -1,16 +1,17 @@
-// Element-wise loops of wide.cc: ranges, conversions from and to integers, the error function and
-// the hyperbolic tangent, and scaled sums.
-#ifndef INTAGLIO_NN_OPS_SUPPORT_WIDE_LINES_H_
-#define INTAGLIO_NN_OPS_SUPPORT_WIDE_LINES_H_
+// Element-wise loops: ranges, conversions from and to integers, the error function and the
+// hyperbolic tangent, and scaled sums.
+#ifndef INTAGLIO_KERNELS_FLOAT32_LINES_H_
+#define INTAGLIO_KERNELS_FLOAT32_LINES_H_
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
-#include "intaglio/nn/ops/support/wide.h"
-#include "intaglio/nn/ops/support/wide_vectors.h"
+#include "intaglio/kernels/float32/float_loops.h"
+#include "intaglio/kernels/float32/vectors.h"
 
-namespace intaglio::nn::wide {
+namespace intaglio::float32 {
 
 template <int kBytes>
 [[gnu::always_inline]] inline void Range(const float* x, ptrdiff_t count, float* least,
@@ -73,6 +74,31 @@ template <int kBytes>
         v = v > low ? v : low;
         v = v < high ? v : high;
         v += v < zero ? zero - kAlmostHalf : zero + kAlmostHalf;
+        words = __builtin_convertvector(v, typename V::Words) + zero_point;
+      });
+}
+
+// The limits are integers, so clamping may come before rounding.
+template <int kBytes>
+[[gnu::always_inline]] inline void QuantizeHalfEven(const HalfEvenLine& q, const float* x,
+                                                    ptrdiff_t count, uint8_t* to) {
+  using V = Vectors<kBytes>;
+  // Numbers below 2^22, added to this one, are rounded to integers, ties to even.
+  constexpr float kMagic = 12582912.0f;  // 1.5 * 2^23
+  const typename V::Reals zero = {};
+  const typename V::Reals low = zero + static_cast<float>(q.low - q.zero_point);
+  const typename V::Reals high = zero + static_cast<float>(q.high - q.zero_point);
+  const float scale = q.scale;
+  const int32_t zero_point = q.zero_point;
+  ToBytes<kBytes>(
+      count,
+      to, [&](ptrdiff_t i, ptrdiff_t n, typename V::Words & words) __attribute__((always_inline)) {
+        typename V::Reals v;
+        Load(x + i, n, v);
+        v /= scale;
+        v = v > low ? v : low;
+        v = v < high ? v : high;
+        v = (v + kMagic) - kMagic;
         words = __builtin_convertvector(v, typename V::Words) + zero_point;
       });
 }
@@ -154,15 +180,15 @@ template <int kBytes, int kTermsP, int kTermsQ>
         Reals v;
         Load(x + i, n, v);
         inside.Apply(v);
-        const Doubles wide = __builtin_convertvector(v, Doubles);
-        const Doubles square = wide * wide;
+        const Doubles number = __builtin_convertvector(v, Doubles);
+        const Doubles square = number * number;
         Doubles over = Doubles{} + p[kTermsP - 1];
         Doubles under = Doubles{} + q[kTermsQ - 1];
         INTAGLIO_UNROLL
         for (int k = kTermsP - 2; k >= 0; --k) over = over * square + p[k];
         INTAGLIO_UNROLL
         for (int k = kTermsQ - 2; k >= 0; --k) under = under * square + q[k];
-        Store(__builtin_convertvector(wide * (over / under), Reals), to + i, n);
+        Store(__builtin_convertvector(number * (over / under), Reals), to + i, n);
       });
 }
 
@@ -217,6 +243,6 @@ template <int kBytes>
       });
 }
 
-}  // namespace intaglio::nn::wide
+}  // namespace intaglio::float32
 
-#endif  // INTAGLIO_NN_OPS_SUPPORT_WIDE_LINES_H_
+#endif  // INTAGLIO_KERNELS_FLOAT32_LINES_H_
