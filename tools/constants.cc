@@ -135,6 +135,12 @@ Result<nn::InputConstant> ConstantFrom(const nn::Graph& signature, const std::st
   return Wrong(argument, "the model has no input '" + argument.substr(0, split) + "'");
 }
 
+Result<nn::Graph> LoadedSignature(const ModelSource& source) {
+  nn::LoadOptions options;
+  options.float64_as_float32 = source.float64_as_float32;
+  return nn::LoadSignature(source.path, options);
+}
+
 }  // namespace
 
 Result<std::vector<nn::InputConstant>> ConstantsFrom(const nn::Graph& signature,
@@ -150,13 +156,13 @@ Result<std::vector<nn::InputConstant>> ConstantsFrom(const nn::Graph& signature,
 
 Result<std::vector<nn::InputConstant>> ConstantsOf(const ModelSource& source) {
   if (source.constants.empty()) return std::vector<nn::InputConstant>();
-  const Result<nn::Graph> signature = nn::LoadSignature(source.path);
+  const Result<nn::Graph> signature = LoadedSignature(source);
   if (!signature.ok()) return signature.status();
   return ConstantsFrom(*signature, source.constants);
 }
 
 Result<nn::Graph> SignatureOf(const ModelSource& source) {
-  Result<nn::Graph> signature = nn::LoadSignature(source.path);
+  Result<nn::Graph> signature = LoadedSignature(source);
   if (!signature.ok()) return signature;
   const Result<std::vector<nn::InputConstant>> constants =
       ConstantsFrom(*signature, source.constants);

@@ -60,9 +60,9 @@ Result<Graph> ImportGraph(std::span<const uint8_t> bytes, std::shared_ptr<const 
   return ImportTflite(bytes, std::move(owner), name, ForTflite(options));
 }
 
-Result<Graph> LoadSignature(const std::string& path) {
+Result<Graph> LoadSignature(const std::string& path, [[maybe_unused]] const LoadOptions& options) {
 #ifdef INTAGLIO_NN_ONNX
-  if (FormatByContent(path) == Format::kOnnx) return LoadOnnxSignature(path);
+  if (FormatByContent(path) == Format::kOnnx) return LoadOnnxSignature(path, ForOnnx(options));
 #endif
   return LoadTfliteSignature(path);
 }

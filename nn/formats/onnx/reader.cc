@@ -52,13 +52,13 @@ Result<Graph> ImportOnnx(std::span<const uint8_t> bytes, const std::string& name
 
 namespace {
 
-Result<Graph> ReadSignature(std::span<const uint8_t> bytes) {
+Result<Graph> ReadSignature(std::span<const uint8_t> bytes, const OnnxOptions& options) {
   onnx::ModelProto model;
   INTAGLIO_RETURN_IF_ERROR(onnx::Parse(bytes, model));
+  if (options.float64_as_float32) onnx::NarrowFloat64(model);
   onnx::ExternalData external({}, false);
   Ledger ledger({}, bytes.size());
   FoldBudget folding = FoldBudget::ForModelOf(bytes.size());
-  const OnnxOptions options;
   onnx::File file{model, external, ledger, folding, options};
   Graph graph;
   INTAGLIO_RETURN_IF_ERROR(onnx::GraphReader(file, graph).ReadSignature());
@@ -67,18 +67,19 @@ Result<Graph> ReadSignature(std::span<const uint8_t> bytes) {
 
 }  // namespace
 
-Result<Graph> ImportOnnxSignature(std::span<const uint8_t> bytes, const std::string& name) try {
-  Result<Graph> graph = ReadSignature(bytes);
+Result<Graph> ImportOnnxSignature(std::span<const uint8_t> bytes, const std::string& name,
+                                  const OnnxOptions& options) try {
+  Result<Graph> graph = ReadSignature(bytes, options);
   if (graph.ok()) return graph;
   return Status(graph.status().code(), name + ": " + graph.status().message());
 } catch (const std::bad_alloc&) {
   return OutOfMemory(name + ": no memory to read the model");
 }
 
-Result<Graph> LoadOnnxSignature(const std::string& path) {
+Result<Graph> LoadOnnxSignature(const std::string& path, const OnnxOptions& options) {
   const Result<MappedFile> file = MapFile(path);
   if (!file.ok()) return Status(file.status().code(), path + ": " + file.status().message());
-  return ImportOnnxSignature(file->bytes, path);
+  return ImportOnnxSignature(file->bytes, path, options);
 }
 
 Result<Graph> LoadOnnx(const std::string& path, const OnnxOptions& options) try {

@@ -56,10 +56,12 @@ struct OnnxOptions {
 Result<Graph> LoadOnnx(const std::string& path, const OnnxOptions& options = {});
 
 // Returns the inputs of the file's model, with their shapes in the file, as a graph without layers.
-// It looks at no node. Callers use it to choose OnnxOptions::input_shapes and constants.
-Result<Graph> LoadOnnxSignature(const std::string& path);
+// It looks at no node, and only at the option float64_as_float32. Callers use it to choose
+// OnnxOptions::input_shapes and constants.
+Result<Graph> LoadOnnxSignature(const std::string& path, const OnnxOptions& options = {});
 // The same for a file that is in memory already.
-Result<Graph> ImportOnnxSignature(std::span<const uint8_t> bytes, const std::string& name);
+Result<Graph> ImportOnnxSignature(std::span<const uint8_t> bytes, const std::string& name,
+                                  const OnnxOptions& options = {});
 
 // Reads a file that is in memory already. The graph keeps no reference to the bytes. `name` stands
 // in messages and becomes the graph's name.

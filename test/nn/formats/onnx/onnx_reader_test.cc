@@ -593,5 +593,18 @@ TEST(OnnxReader, ReadsFloat64AsFloat32IfAsked) {
   EXPECT_FALSE(Import(cut, {.float64_as_float32 = true}).ok());
 }
 
+// Inputs of float64 have a signature only if they are read as float32.
+TEST(OnnxReader, SignaturesHaveFloat64AsFloat32IfAsked) {
+  ModelProto model = Model1();
+  model.mutable_graph()->mutable_input(0)->mutable_type()->mutable_tensor_type()->set_elem_type(
+      TensorProto::DOUBLE);
+  const std::string bytes = model.SerializeAsString();
+  const std::span<const uint8_t> span(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size());
+  EXPECT_FALSE(ImportOnnxSignature(span, "m").ok());
+  const Result<Graph> graph = ImportOnnxSignature(span, "m", {.float64_as_float32 = true});
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  EXPECT_EQ(graph->tensors[static_cast<size_t>(graph->inputs[0])].type, Type::kFloat32);
+}
+
 }  // namespace
 }  // namespace intaglio::nn
