@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "intaglio/gemm/machine/cpu.h"
 #include "intaglio/gemm/plan/dispatch.h"
 #include "intaglio/kernels/kernel_table.h"
 #include "intaglio/pack/validate.h"
@@ -36,7 +37,9 @@ Result<PackedMatrix> Prepack(Side side, const ConstMatrix& matrix, const PackOpt
   INTAGLIO_RETURN_IF_ERROR(ValidateOperand(matrix, "the matrix to pack"));
   const ConstMatrix channels = side == Side::kLhs ? matrix : Transposed(matrix);
   for (const Kernel* row : CandidatesOf(**kernel)) {
-    if (row->serves_constant != nullptr && row->serves_constant(channels)) kernel = row;
+    if (row->serves_constant != nullptr && row->serves_constant(channels, Cpu().multiplies_once)) {
+      kernel = row;
+    }
   }
   if (PadsKernelRows(side, matrix, options, **kernel)) {
     return PackedMatrix::PackRuns(matrix, options.kernel_height, (*kernel)->panel, (*kernel)->pack);

@@ -101,13 +101,18 @@ CpuInfo::Hints HintsWanted() {
   return cpu.family < kZen5 ? CpuInfo::Hints::kNever : CpuInfo::Hints::kForVectors;
 }
 
-bool MultipliesAreScarce() {
+bool MultipliesOnce() {
   const Model cpu = ModelOfCpu();
-  if (cpu.vendor == Model::kAmd) return cpu.family >= kZen1 && cpu.family <= kZen3;
+  if (cpu.vendor == Model::kAmd) return cpu.family == kZen1;
   if (cpu.vendor != Model::kIntel || cpu.family != 6) return false;
   constexpr uint8_t kHaswellAndBroadwell[] = {0x3c, 0x3f, 0x45, 0x46, 0x3d, 0x47, 0x4f, 0x56};
   return std::find(std::begin(kHaswellAndBroadwell), std::end(kHaswellAndBroadwell), cpu.model) !=
          std::end(kHaswellAndBroadwell);
+}
+
+bool MultipliesAreScarce() {
+  const Model cpu = ModelOfCpu();
+  return MultipliesOnce() || (cpu.vendor == Model::kAmd && cpu.family == kZen3);
 }
 
 bool AskForTiles() {
@@ -151,6 +156,7 @@ CpuInfo Ask() {
 #if !defined(__x86_64__)
 uint32_t Features() { return 0; }
 CpuInfo::Hints HintsWanted() { return CpuInfo::Hints::kAlways; }
+bool MultipliesOnce() { return false; }
 bool MultipliesAreScarce() { return false; }
 #endif
 
@@ -164,10 +170,15 @@ size_t CacheBytes([[maybe_unused]] int name, size_t otherwise) {
 
 CpuInfo Ask() {
 #if defined(_SC_LEVEL1_DCACHE_SIZE)
-  return {Features(), CacheBytes(_SC_LEVEL1_DCACHE_SIZE, kDefaultL1Bytes),
-          CacheBytes(_SC_LEVEL2_CACHE_SIZE, kDefaultL2Bytes), HintsWanted(), MultipliesAreScarce()};
+  return {Features(),
+          CacheBytes(_SC_LEVEL1_DCACHE_SIZE, kDefaultL1Bytes),
+          CacheBytes(_SC_LEVEL2_CACHE_SIZE, kDefaultL2Bytes),
+          HintsWanted(),
+          MultipliesAreScarce(),
+          MultipliesOnce()};
 #else
-  return {Features(), kDefaultL1Bytes, kDefaultL2Bytes, HintsWanted(), MultipliesAreScarce()};
+  return {Features(),    kDefaultL1Bytes,       kDefaultL2Bytes,
+          HintsWanted(), MultipliesAreScarce(), MultipliesOnce()};
 #endif
 }
 #endif

@@ -23,6 +23,8 @@ struct CpuInfo {
   // number of instructions before that: Zen to Zen 4 (one or two of three or four), Haswell and
   // Broadwell (one of two). Skylake and later do neither.
   bool multiplies_are_scarce = false;
+  // Whether that is one vector of 32 bytes in a cycle: Zen, Zen 2, Haswell and Broadwell.
+  bool multiplies_once = false;
   // By the number of the CPU, where the process may run on cores that issue in program order and on
   // others; else empty.
   std::vector<bool> in_order_cpus = {};

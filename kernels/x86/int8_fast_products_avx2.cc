@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "intaglio/kernels/make_kernel.h"
+#include "intaglio/kernels/x86/fast_products.h"
 #include "intaglio/kernels/x86/panel_avx2.h"
 
 namespace intaglio {
@@ -156,8 +157,8 @@ void TileFast(const TileArgs& args) {
 // What a row's terms take is an eighth of what a panel's products do; and a panel that, widened,
 // leaves L1 is to be widened for many rows.
 bool Pays(Type, const ProductSize& size) {
-  return size.multiplies_are_scarce && size.groups >= 64 && size.groups % 2 == 0 &&
-         size.channels >= 64 && size.rows >= (size.groups <= 1024 ? 24 : 128);
+  return size.multiplies_are_scarce && size.groups >= kLeastFastDepth / 2 && size.groups % 2 == 0 &&
+         size.channels >= kLeastFastChannels && size.rows >= (size.groups <= 1024 ? 24 : 128);
 }
 
 void PackRowsAlike(const RowSource& source, RowFormat format, int first, int count,

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "intaglio/kernels/make_kernel.h"
+#include "intaglio/kernels/x86/fast_products.h"
 #include "intaglio/kernels/x86/packing_x86.h"
 #include "intaglio/kernels/x86/panel_bytes_avx2.h"
 #include "intaglio/kernels/x86/shuffles_avx2.h"
@@ -23,13 +24,21 @@ struct KernelAvx2SafePairs : BytesAvx2 {
   }
 };
 
+// Of its three instructions two multiply, so that a CPU which does that once a cycle takes as long
+// as for two products of int16. It is faster by fast products, which need the other panels.
+bool Serves(const ConstMatrix& channels, bool multiplies_once) {
+  const bool has_faster = multiplies_once && channels.cols % 4 == 0 &&
+                          channels.cols >= kLeastFastDepth && channels.rows >= kLeastFastChannels;
+  return !has_faster && PairsAreSafe(channels);
+}
+
 }  // namespace
 
 extern constinit const Kernel kKernelAvx2SafePairs =
     MakeKernel<KernelAvx2SafePairs>({.name = "avx2-safe-pairs",
                                      .needs = kAvx2,
                                      .row_format = RowFormat::kUnsigned8,
-                                     .serves_constant = PairsAreSafe,
+                                     .serves_constant = Serves,
                                      .pack = kPanelRoutines<KernelAvx2SafePairs, ShufflesAvx2>,
                                      .pack_rows = PackRowsOf<KernelAvx2SafePairs>,
                                      .sum_rows = SumRowsOf<KernelAvx2SafePairs>});

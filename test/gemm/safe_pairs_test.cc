@@ -81,5 +81,21 @@ TEST(SafePairs, RunOnTheirOwnKernel) {
   }
 }
 
+// CPUs that multiply once a cycle are left to fast products, where those are faster.
+TEST(SafePairs, DoNotServeWhatOthersDoFaster) {
+  for (const std::string& name : KernelNames()) {
+    for (const Kernel* row : CandidatesOf(**KernelNamed(name))) {
+      if (!row->panel.safe_pairs) continue;
+      const std::vector<int8_t> weights(64 * 128, 1);
+      const ConstMatrix large = MakeConstMatrix(weights.data(), 64, 128);
+      EXPECT_TRUE(row->serves_constant(large, false));
+      EXPECT_FALSE(row->serves_constant(large, true));
+      EXPECT_TRUE(row->serves_constant(MakeConstMatrix(weights.data(), 63, 128), true));
+      EXPECT_TRUE(row->serves_constant(MakeConstMatrix(weights.data(), 64, 124), true));
+      EXPECT_TRUE(row->serves_constant(MakeConstMatrix(weights.data(), 64, 127), true));
+    }
+  }
+}
+
 }  // namespace
 }  // namespace intaglio::test

@@ -69,7 +69,7 @@ TEST(KernelTable, TheFirstRowThatServesAProductTakesIt) {
   const auto int8 = [](Type rows, const ProductSize&) { return rows == Type::kInt8; };
   Kernel all = *KernelTable().back();
   Kernel safe_pairs = all;
-  safe_pairs.serves_constant = [](const ConstMatrix&) { return true; };
+  safe_pairs.serves_constant = [](const ConstMatrix&, bool) { return true; };
   Kernel some = all;
   some.serves_product = int8;
   const Kernel* rows[] = {&safe_pairs, &some, &all};
