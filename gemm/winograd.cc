@@ -20,6 +20,13 @@ constexpr int kTaps = 9;
 // Filters of more weights have their U made in each call, which reads an eighth of the bytes.
 constexpr int64_t kMostKept = int64_t{128} * 128;
 
+constexpr char kNoTransforms[] = "the kernel has no Winograd transforms";
+
+int64_t CountTiles(const Im2col& input) {
+  const auto count = [](int pixels) { return (pixels + kWinogradOutput - 1) / kWinogradOutput; };
+  return int64_t{input.batch} * count(input.out_height) * count(input.out_width);
+}
+
 bool KeepsTransform(int channels, int outputs) { return int64_t{channels} * outputs <= kMostKept; }
 
 std::span<const int32_t> ZeroPointsOf(const ConstMatrix& filters, const PackOptions& options) {
@@ -29,7 +36,7 @@ std::span<const int32_t> ZeroPointsOf(const ConstMatrix& filters, const PackOpti
 
 const char* WhyNotFilters(const ConstMatrix& filters, const PackOptions& options,
                           const Kernel& kernel) {
-  if (kernel.winograd == nullptr) return "the kernel has no Winograd transforms";
+  if (kernel.winograd == nullptr) return kNoTransforms;
   if (filters.order != Order::kColMajor || filters.rows == 0 || filters.rows % kTaps != 0 ||
       filters.cols == 0) {
     return "the filters are not 3x3";
@@ -59,7 +66,7 @@ Status KeepTransform(PackedWinograd::Storage& storage) {
   storage.weights = AlignedBuffer::Allocate(panels * storage.panel_step());
   if (storage.weights.data() == nullptr) throw std::bad_alloc();
   const ptrdiff_t step =
-      PackedWinograd::Storage::WeightsStep(storage.channels, storage.kernel->panel.width());
+      PackedWinograd::Storage::WeightsStep(storage.channels, storage.routines().panel.width());
   for (size_t e = 0; e < panels; ++e) {
     auto* const to = static_cast<std::byte*>(storage.weights.data()) + e * storage.panel_step();
     storage.TransformWeights(e, 0, storage.channels, step, reinterpret_cast<int16_t*>(to));
@@ -72,19 +79,21 @@ Status KeepTransform(PackedWinograd::Storage& storage) {
 void PackedWinograd::Storage::TransformWeights(size_t panel, int first, int count, ptrdiff_t step,
                                                int16_t* to) const {
   const PanelRange& range = panels().ranges[panel];
-  const size_t lanes = 2 * static_cast<size_t>(kernel->panel.width());
-  kernel->winograd->transform_weights({panels().Panel(range), range.vectors, channels, first, count,
-                                       zero_points.data() + panel * lanes, to, step});
+  const size_t lanes = 2 * static_cast<size_t>(routines().panel.width());
+  routines().transform_weights({panels().Panel(range), range.vectors, channels, first, count,
+                                zero_points.data() + panel * lanes, to, step});
 }
 
 Result<PackedWinograd> PackedWinograd::Pack(const ConstMatrix& filters,
                                             const PackOptions& options) {
   const auto kernel = KernelNamed(options.kernel);
   if (!kernel.ok()) return kernel.status();
+  const WinogradRoutines* const routines = (*kernel)->winograd;
+  if (routines == nullptr) return Unsupported(std::string("Winograd: ") + kNoTransforms);
   INTAGLIO_RETURN_IF_ERROR(ValidateOperand(filters, "the filters to pack"));
   try {
-    auto matrix = PackedMatrix::Pack(Side::kRhs, filters, (*kernel)->panel,
-                                     options.channel_zero_points, (*kernel)->pack);
+    auto matrix = PackedMatrix::Pack(Side::kRhs, filters, routines->panel,
+                                     options.channel_zero_points, routines->pack);
     if (!matrix.ok()) return matrix.status();
     if (const char* why_not = WhyNotFilters(filters, options, **kernel)) {
       return Unsupported(std::string("Winograd: ") + why_not);
@@ -141,9 +150,15 @@ bool WinogradPays(const Im2col& input, int outputs, const std::string& kernel_na
   constexpr int kLeastSide = 7;
   constexpr int kStep = 16;
   const auto kernel = KernelNamed(kernel_name);
-  return kernel.ok() && (*kernel)->winograd != nullptr && (*kernel)->winograd->pays &&
-         std::min(input.out_height, input.out_width) >= kLeastSide && input.channels % kStep == 0 &&
-         outputs % kStep == 0;
+  if (!kernel.ok() || (*kernel)->winograd == nullptr) return false;
+  const WinogradRange& pays = (*kernel)->winograd->pays;
+  const int64_t tiles = CountTiles(input);
+  const int64_t pixels = Rows(input);
+  return std::min(input.out_height, input.out_width) >= kLeastSide && input.channels % kStep == 0 &&
+         outputs % kStep == 0 && input.channels >= pays.least_channels &&
+         100 * pixels >= pays.least_fill * tiles * kWinogradPixels &&
+         (KeepsTransform(input.channels, outputs) ||
+          256 * tiles >= int64_t{pays.least_tiles} * input.channels);
 }
 
 Result<BoundPipeline> BoundPipeline::Bind(const PackedWinograd& filters,

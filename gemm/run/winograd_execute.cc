@@ -55,7 +55,7 @@ struct WinogradJob {
   size_t params_bytes;
 
   const PackedWinograd::Storage& packed() const { return product.packed; }
-  int width() const { return packed().kernel->panel.width(); }
+  int width() const { return packed().routines().panel.width(); }
   ptrdiff_t element() const { return static_cast<ptrdiff_t>(SizeOf(product.epilogue.output)); }
   ptrdiff_t RowsStep() const { return FrequencyStep(row_step * cut.block_tiles); }
   ptrdiff_t ProductStep() const {
@@ -130,7 +130,7 @@ void TransformPixels(const WinogradJob& job, int first, int last, const Winograd
         *under = inside && x >= 0 && x < v.width ? from + ptrdiff_t{x} * v.channels : job.outside;
       }
     }
-    job.packed().kernel->winograd->transform_input(args);
+    job.packed().routines().transform_input(args);
     args.to += job.row_step / ptrdiff_t{sizeof(int16_t)};
   }
 }
@@ -161,7 +161,7 @@ void FindResults(const WinogradJob& job, int first, int last, const WinogradScra
 void Multiply(const WinogradJob& job, size_t e, int tiles, const WinogradScratch& scratch) {
   const PackedWinograd::Storage& packed = job.packed();
   const int vectors = packed.panels().ranges[e].vectors;
-  const int lanes = vectors * packed.kernel->panel.lanes;
+  const int lanes = vectors * packed.routines().panel.lanes;
   const auto* const kept = static_cast<const std::byte*>(packed.weights.data());
   for (int g = 0; g < packed.groups; ++g) {
     const int first = GroupBegin(packed.channels, g, packed.groups);
@@ -176,9 +176,9 @@ void Multiply(const WinogradJob& job, size_t e, int tiles, const WinogradScratch
                 ptrdiff_t{first} * lanes;
     }
     int32_t* const to = scratch.products + g * kFrequencies * job.ProductStep() / 4;
-    packed.kernel->winograd->multiply(
-        {scratch.pixels + first, job.row_step, job.RowsStep(), weights, step, vectors,
-         DivideUp(tiles, kWinogradTiles) * kWinogradTiles, count, to, job.ProductStep()});
+    packed.routines().multiply({scratch.pixels + first, job.row_step, job.RowsStep(), weights, step,
+                                vectors, DivideUp(tiles, kWinogradTiles) * kWinogradTiles, count,
+                                to, job.ProductStep()});
   }
 }
 
@@ -207,7 +207,7 @@ void RunTask(const WinogradJob& job, int task, const WinogradScratch& scratch) {
   for (size_t e = panels * part / parts; e < panels * (part + 1) / parts; ++e) {
     const PanelRange& panel = packed.panels().ranges[e];
     Multiply(job, e, last - first, scratch);
-    const bool full = panel.channels == panel.vectors * packed.kernel->panel.lanes;
+    const bool full = panel.channels == panel.vectors * packed.routines().panel.lanes;
     const PanelForm* const params = ParamsAt(job.product.params, e, job.params_bytes);
     WinogradFinishArgs args{scratch.products,
                             job.ProductStep(),
@@ -220,7 +220,7 @@ void RunTask(const WinogradJob& job, int task, const WinogradScratch& scratch) {
                             full ? scratch.dst : scratch.dst + cut.block_tiles * kWinogradPixels,
                             full ? panel.first_channel * job.element() : 0};
     if (HoldsZeroPoint(*params)) args.epilogue.zero_point = 0;
-    packed.kernel->winograd->finish(args);
+    packed.routines().finish(args);
     if (!full) CopyEdge(job, panel, last - first, scratch);
   }
 }
@@ -302,7 +302,7 @@ Status ExecuteWinograd(Context& context, const WinogradProduct& product) {
   const ptrdiff_t row_step = static_cast<ptrdiff_t>(
       RoundUp(static_cast<size_t>(v.channels), kWinogradChannels) * sizeof(int16_t));
   const WinogradJob job{product, Cut(v, product.packed, context.threads()), outside, row_step,
-                        ParamsBytes(product.packed.kernel->panel.width())};
+                        ParamsBytes(product.packed.routines().panel.width())};
   const size_t bytes = job.Carve(nullptr, nullptr);
   for (int w = 0; w < job.cut.workers; ++w) {
     if (context.Scratch(w + 1, bytes) == nullptr) return NoScratch();

@@ -21,16 +21,17 @@ namespace intaglio {
 
 struct PackedWinograd::Storage {
   const Kernel* kernel;
-  PackedMatrix matrix;  // the filters as the kernel's panels, of which U is made
+  PackedMatrix matrix;  // the filters as panels, of which U is made
   int channels;
   int groups;
   std::vector<int16_t> zero_points;  // per panel, as WinogradWeightsArgs has them
   AlignedBuffer weights;  // U of all panels, of all channels; or empty: made in each call
 
+  const WinogradRoutines& routines() const { return *kernel->winograd; }
   const Panels& panels() const { return matrix.panels(); }
   // From the U of one panel to that of the next, in bytes.
   size_t panel_step() const {
-    return static_cast<size_t>(kFrequencies * WeightsStep(channels, kernel->panel.width()));
+    return static_cast<size_t>(kFrequencies * WeightsStep(channels, routines().panel.width()));
   }
   // From one frequency to the next.
   static ptrdiff_t WeightsStep(int channels, int width) {

@@ -13,6 +13,7 @@
 #include <cstdint>
 
 #include "intaglio/kernels/tile/epilogue.h"
+#include "intaglio/pack/panels.h"
 
 namespace intaglio {
 
@@ -24,7 +25,7 @@ inline constexpr int kFrequencies = kWinogradInput * kWinogradInput;
 // Rows of V come in multiples of this: tiles beyond the last are of any bytes.
 inline constexpr int kWinogradTiles = 4;
 // Channels of a row of V come in multiples of this.
-inline constexpr int kWinogradChannels = 16;
+inline constexpr int kWinogradChannels = 32;
 
 // From one frequency to the next: an odd number of cache lines, because 36 streams a power of two
 // apart would share few sets of a cache.
@@ -82,13 +83,25 @@ struct WinogradFinishArgs {
   ptrdiff_t dst_offset;  // bytes that are added to each
 };
 
-// A kernel's routines.
+inline constexpr int kNeverByDefault = 1 << 30;
+
+// Which convolutions take less time so than by the kernel's tiles, as measured.
+struct WinogradRange {
+  int least_channels = 16;  // of the input
+  int least_fill = 0;       // percent of the tiles' pixels that are the output's
+  int least_tiles = 0;      // for each 256 channels of the input, if U is made in each call
+};
+
+// A kernel's routines, and the panels that they read, which may not be those of its products: they
+// are as wide, but of pairs of depths.
 struct WinogradRoutines {
   void (*transform_input)(const WinogradInputArgs&);
   void (*transform_weights)(const WinogradWeightsArgs&);
   void (*multiply)(const WinogradProductArgs&);
   void (*finish)(const WinogradFinishArgs&);
-  bool pays;  // is faster than the kernel's tiles
+  PanelFormat panel;
+  PanelRoutines pack;
+  WinogradRange pays;
 };
 
 }  // namespace intaglio

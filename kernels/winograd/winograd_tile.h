@@ -263,8 +263,15 @@ void FinishTiles(const WinogradFinishArgs& args) {
 }
 
 template <class V, class W>
-inline constexpr WinogradRoutines kWinogradRoutines = {
-    TransformInput<W>, TransformWeights<V, W>, MultiplyFrequencies<V, W>, FinishTiles<V>, W::kPays};
+constexpr WinogradRoutines MakeWinograd(const PanelRoutines& pack, const WinogradRange& pays) {
+  return {TransformInput<W>,
+          TransformWeights<V, W>,
+          MultiplyFrequencies<V, W>,
+          FinishTiles<V>,
+          {.lanes = V::kLanes, .vectors = V::kMaxVectors, .depth_step = V::kDepthStep},
+          pack,
+          pays};
+}
 
 }  // namespace intaglio
 

@@ -40,6 +40,6 @@ extern constinit const Kernel kKernelAvx2 = MakeKernel<KernelAvx2, TapPairs<Kern
      .pack_rows = PackRowsOf<KernelAvx2>,
      .sum_rows = SumRowsOf<KernelAvx2>,
      .lines = &kLinesAvx2,
-     .winograd = &kWinogradRoutines<KernelAvx2, WordsAvx2>});
+     .winograd = &kWinogradX86<KernelAvx2, WordsAvx2, ShufflesAvx2>});
 
 }  // namespace intaglio

@@ -7,21 +7,14 @@
 #include "intaglio/kernels/x86/quantize_avx512.h"
 #include "intaglio/kernels/x86/shuffles_avx512.h"
 #include "intaglio/kernels/x86/taps.h"
+#include "intaglio/kernels/x86/words_avx512.h"
 
 namespace intaglio {
 namespace {
 
-struct KernelAvx512Bw : PanelAvx512 {
-  static constexpr int kDepthStep = 2;
-
-  static INTAGLIO_INLINE Operand LoadPanel(const int8_t* p) {
-    return _mm512_cvtepi8_epi16(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)));
-  }
+struct KernelAvx512Bw : PairsAvx512 {
   static INTAGLIO_INLINE I32 Dot(I32 acc, Operand panel, Operand row) {
     return Add(acc, _mm512_madd_epi16(panel, row));
-  }
-  static INTAGLIO_INLINE Operand Distance(Operand panel, Operand zero) {
-    return _mm512_abs_epi16(_mm512_sub_epi16(panel, zero));
   }
 };
 
@@ -58,6 +51,7 @@ extern constinit const Kernel kKernelAvx512Bw =
          .pack = kPanelRoutines<KernelAvx512Bw, ShufflesAvx512>,
          .pack_rows = PackRowsOf<KernelAvx512Bw>,
          .sum_rows = SumRowsOf<KernelAvx512Bw>,
-         .lines = &kLinesAvx512});
+         .lines = &kLinesAvx512,
+         .winograd = &kWinogradX86<KernelAvx512Bw, WordsAvx512, ShufflesAvx512>});
 
 }  // namespace intaglio

@@ -103,6 +103,6 @@ extern constinit const Kernel kKernelSse41 = MakeKernel<KernelSse41, TapPairs<Ke
      .pack_rows = PackRowsOf<KernelSse41>,
      .sum_rows = SumRowsOf<KernelSse41>,
      .lines = &kLines<KernelSse41, BytesX86<KernelSse41>>,
-     .winograd = &kWinogradRoutines<KernelSse41, WordsSse41>});
+     .winograd = &kWinogradX86<KernelSse41, WordsSse41, ShufflesSse41>});
 
 }  // namespace intaglio

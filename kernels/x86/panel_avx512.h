@@ -272,6 +272,18 @@ struct PanelAvx512 : Avx512 {
   }
 };
 
+// Panels of bytes that are widened, two depths a lane.
+struct PairsAvx512 : PanelAvx512 {
+  static constexpr int kDepthStep = 2;
+
+  static INTAGLIO_INLINE Operand LoadPanel(const int8_t* p) {
+    return _mm512_cvtepi8_epi16(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)));
+  }
+  static INTAGLIO_INLINE Operand Distance(Operand panel, Operand zero) {
+    return _mm512_abs_epi16(_mm512_sub_epi16(panel, zero));
+  }
+};
+
 // Panels of bytes, four depths a lane.
 struct BytesAvx512 : PanelAvx512 {
   static constexpr bool kTakesWindows = true;

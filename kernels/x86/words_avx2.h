@@ -4,15 +4,12 @@
 
 #include <cstdint>
 
-#include "intaglio/kernels/winograd/winograd_tile.h"
 #include "intaglio/kernels/x86/registers_avx2.h"
+#include "intaglio/kernels/x86/winograd_x86.h"
 
 namespace intaglio {
 
 struct WordsAvx2 : Avx2 {
-  // Winograd takes a third to two thirds of the time of the kernel's own tiles.
-  static constexpr bool kPays = true;
-
   static INTAGLIO_INLINE I16 LoadBytes(const uint8_t* p, uint8_t flip) {
     const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
     return _mm256_cvtepi8_epi16(_mm_xor_si128(bytes, _mm_set1_epi8(static_cast<char>(flip))));

@@ -4,14 +4,12 @@
 
 #include <cstdint>
 
-#include "intaglio/kernels/winograd/winograd_tile.h"
 #include "intaglio/kernels/x86/registers_sse41.h"
+#include "intaglio/kernels/x86/winograd_x86.h"
 
 namespace intaglio {
 
 struct WordsSse41 : Sse41 {
-  static constexpr bool kPays = false;  // not measured
-
   static INTAGLIO_INLINE I16 LoadBytes(const uint8_t* p, uint8_t flip) {
     const __m128i bytes = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(p));
     return _mm_cvtepi8_epi16(_mm_xor_si128(bytes, _mm_set1_epi8(static_cast<char>(flip))));

@@ -9,12 +9,13 @@
 namespace intaglio::nn {
 namespace {
 
-// A kernel with Winograd's transforms, and whether they are taken where layers are large.
+// A kernel with Winograd's transforms, and whether they gain so little that fewer layers take them.
 struct KernelCase {
   const char* name;
-  bool is_default;
+  bool gains_little;
 };
-constexpr KernelCase kKernels[] = {{"avx2", true}, {"sse4.1", false}};
+constexpr KernelCase kKernels[] = {
+    {"avx512-vnni", true}, {"avx512bw", false}, {"avx2", false}, {"sse4.1", false}};
 
 bool IsUsable(const std::string& name) {
   for (const KernelInfo& kernel : ListKernels()) {
@@ -121,7 +122,13 @@ TEST(WinogradLayers, AreTakenWhereTheyPay) {
       EXPECT_TRUE(model.ok()) << model.status().message();
       return model->layers()[0].routine == Routine(Type::kInt8, "winograd");
     };
-    EXPECT_EQ(taken({1, 7, 16, 16}), kernel.is_default);
+    EXPECT_TRUE(taken({1, 7, 32, 16}));
+    EXPECT_NE(taken({1, 7, 16, 16}), kernel.gains_little);   // few channels
+    EXPECT_NE(taken({1, 10, 32, 32}), kernel.gains_little);  // tiles that are part empty
+    // Weights that are transformed in each call, for few tiles and for many.
+    EXPECT_NE(taken({1, 12, 256, 80}), kernel.gains_little);
+    EXPECT_TRUE(taken({1, 14, 256, 80}));
+    EXPECT_TRUE(taken({2, 12, 256, 80}));
     EXPECT_FALSE(taken({1, 6, 16, 16}));
     EXPECT_FALSE(taken({1, 7, 12, 16}));
     EXPECT_FALSE(taken({1, 7, 16, 20}));

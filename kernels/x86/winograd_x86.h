@@ -1,0 +1,18 @@
+// The Winograd routines of the x86 kernels that multiply pairs of int16.
+#ifndef INTAGLIO_KERNELS_X86_WINOGRAD_X86_H_
+#define INTAGLIO_KERNELS_X86_WINOGRAD_X86_H_
+
+#include "intaglio/kernels/winograd/winograd_tile.h"
+#include "intaglio/kernels/x86/packing_x86.h"
+
+namespace intaglio {
+
+// Of a kernel whose tiles multiply the same panels. They take a third to three quarters of the time
+// of those (Zen 4).
+template <class V, class Words, class Shuffles>
+inline constexpr WinogradRoutines kWinogradX86 = MakeWinograd<V, Words>(kPanelRoutines<V, Shuffles>,
+                                                                        {});
+
+}  // namespace intaglio
+
+#endif  // INTAGLIO_KERNELS_X86_WINOGRAD_X86_H_
