@@ -364,6 +364,14 @@ IT_CHECKED it_status* it_model_options_set_constant(it_model_options* options, c
                                                     it_type type, const int32_t* dims, size_t rank,
                                                     const void* data, size_t bytes);
 
+/* How each layer is computed: the text of a plan (it_plan_text, or a file of `intaglio tune`),
+ * which is copied. 0 bytes: no plan. It is checked when a model is loaded; one for another network
+ * is an error. What of it does not fit this machine is computed as without a plan
+ * (it_model_plan_warning), or is an error if strict is 1. Layers of a plan that was made with
+ * allow_float32 may give other bits. Since IT_ABI_VERSION 2. */
+IT_CHECKED it_status* it_model_options_set_plan(it_model_options* options, const char* text,
+                                                size_t bytes, int32_t strict);
+
 /* Immutable. Any threads may make sessions of it at once. */
 typedef struct it_model it_model;
 /* The content says whether it is a .tflite or an .onnx file. No byte is trusted. The file is
@@ -422,6 +430,28 @@ IT_API size_t it_model_constant_bytes(const it_model* model);
 IT_API size_t it_model_taken_bytes(const it_model* model);
 IT_API size_t it_model_max_bytes(const it_model* model);
 IT_API int64_t it_model_work(const it_model* model);
+
+/* What did not fit of the plan that the model was loaded with. Since IT_ABI_VERSION 2. */
+IT_API size_t it_model_plan_warning_count(const it_model* model);
+IT_API const char* it_model_plan_warning(const it_model* model, size_t index);
+
+/* How each layer of a model is computed fastest on this machine. Since IT_ABI_VERSION 2. */
+typedef struct it_plan it_plan;
+/* Measures for about so many seconds (0 to 86400) on random inputs, with the options that the model
+ * was loaded with, of which none may be a plan. Preparing what is measured comes on top.
+ * allow_float32: 1 lets layers of int8 and uint8 compute in float32, so that results may be other
+ * bits; 0 keeps the bits. max_bytes: the most bytes of packed weights and of one session's tensors;
+ * 0: any. IT_UNSUPPORTED says that no way to keep them was found, or that this build has no tuner.
+ * The machine should be idle. */
+IT_CHECKED it_status* it_model_tune(const it_model* model, double seconds, int32_t allow_float32,
+                                    uint64_t max_bytes, it_plan** out);
+IT_API void it_plan_destroy(it_plan* plan);
+/* JSON, for it_model_options_set_plan; ends with a null character that it_plan_bytes leaves out. */
+IT_API const char* it_plan_text(const it_plan* plan);
+IT_API size_t it_plan_bytes(const it_plan* plan);
+/* A run of the network without the plan and with it, measured in turns. */
+IT_API double it_plan_untuned_nanoseconds(const it_plan* plan);
+IT_API double it_plan_tuned_nanoseconds(const it_plan* plan);
 
 /* ---------------------------------------------------------------------------------------------
  * Sessions: instances of a model that run

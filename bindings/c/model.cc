@@ -15,9 +15,14 @@ using NewModel = Result<std::unique_ptr<it_model>>;
 
 NewModel PrepareModel(Result<nn::Graph> graph, const it_model_options& options) {
   if (!graph.ok()) return graph.status();
-  auto model = nn::Model::Prepare(std::move(*graph), options.prepare);
+  nn::PrepareOptions prepare = options.prepare;
+  std::vector<std::string> warnings;
+  const bool has_plan = !options.plan.empty();
+  if (has_plan) INTAGLIO_RETURN_IF_ERROR(TakePlan(options, *graph, prepare, warnings));
+  auto model = nn::Model::Prepare(std::move(*graph), prepare);
   if (!model.ok()) return model.status();
-  return std::unique_ptr<it_model>(new it_model{std::move(*model), options.prepare});
+  return std::unique_ptr<it_model>(
+      new it_model{std::move(*model), std::move(prepare), has_plan, std::move(warnings)});
 }
 
 NewModel LoadBytes(const void* data, size_t bytes, const std::string& name,

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "intaglio/bindings/c/intaglio.h"
@@ -16,12 +17,16 @@ struct it_model_options {
   intaglio::nn::LoadOptions load;
   intaglio::nn::PrepareOptions prepare;
   bool bytes_in_place = false;
+  std::string plan;  // its text; empty: none
+  bool strict_plan = false;
 };
 
 // Its instance never runs. Sessions are shared from it.
 struct it_model {
   intaglio::nn::Model model;
   intaglio::nn::PrepareOptions prepare;
+  bool has_plan = false;
+  std::vector<std::string> plan_warnings;
 };
 
 struct it_session {
@@ -45,6 +50,10 @@ inline const it_tensor* ToC(const nn::Tensor& tensor) {
 inline const it_layer* ToC(const nn::LayerInfo& layer) {
   return reinterpret_cast<const it_layer*>(&layer);
 }
+
+// Takes the network and the choices of the options' plan, and what of it does not fit (plan.cc).
+Status TakePlan(const it_model_options& options, nn::Graph& graph, nn::PrepareOptions& prepare,
+                std::vector<std::string>& warnings);
 
 Status SetShape(std::vector<nn::Shape>& shapes, size_t index, const int32_t* dims, size_t rank);
 

@@ -13,6 +13,7 @@ from ._core import Layer, Model, Packed, Tensor, gemm, pack
 from ._load import Limits, load
 from ._profile import LayerTime, Profile
 from ._signature import Signature
+from ._tune import Plan, tune
 from .errors import *  # noqa: F403
 from .errors import Error
 
@@ -25,6 +26,7 @@ __all__ = [
     "Limits",
     "Model",
     "Packed",
+    "Plan",
     "Profile",
     "Signature",
     "Tensor",
@@ -32,5 +34,6 @@ __all__ = [
     "gemm",
     "load",
     "pack",
+    "tune",
     *errors.__all__,
 ]

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from . import _core
+from ._tune import Plan, plan_text
 from .errors import ArgumentError, MissingFileError
 
 
@@ -38,6 +39,7 @@ def load(
     integer_only: bool = False,
     unfused_sums: bool = False,
     routines: Mapping[str, str] | None = None,
+    plan: Plan | str | os.PathLike[str] | bytes | None = None,
     copy_file: bool = False,
     external_data: str | os.PathLike[str] = "",
     without_passes: Iterable[str] = (),
@@ -61,6 +63,9 @@ def load(
     unfused_sums: round products of float32 before they are added, as TFLite's reference kernels do,
         on every CPU. Else CPUs that have fused multiply-adds use them.
     routines: for a layer, by name or number, the routine that shall run it.
+    plan: what tune() made, or the path of a file of ``python -m intaglio tune``, or its bytes: how
+        each layer is computed, in the place of routines. What of it does not fit here stands in
+        Model.plan_warnings.
     copy_file: read the file into memory instead of mapping it. Nobody may write a mapped file
         while the model lives; to replace it, rename another one over it.
     name: stands in messages instead of the path.
@@ -75,6 +80,8 @@ def load(
     float64_as_float32: read float64 numbers as float32.
     """
     limits = limits or Limits()
+    if plan is not None and routines:
+        raise ArgumentError("plan, routines: one of them, because a plan has routines")
     options = {
         "threads": _positive("threads", threads),
         "kernel": kernel,
@@ -86,6 +93,7 @@ def load(
         "integer_only": bool(integer_only),
         "unfused_sums": bool(unfused_sums),
         "routines": {str(layer): routine for layer, routine in (routines or {}).items()},
+        "plan": plan_text(plan),
         "copy_file": bool(copy_file),
         "external_data": os.fsdecode(external_data),
         "without_passes": _names("without_passes", without_passes),

@@ -9,6 +9,7 @@
 #include "intaglio/bindings/python/src/gil.h"
 #include "intaglio/bindings/python/src/model.h"
 #include "intaglio/nn/files/mapped_file.h"
+#include "intaglio/nn/tune/plan.h"
 
 namespace intaglio::python {
 namespace {
@@ -100,6 +101,18 @@ nn::PrepareOptions PrepareOptionsOf(const nb::dict& options) {
   return prepare;
 }
 
+// Takes the network and the choices of a plan.
+Status TakePlan(const std::string& text, nn::Graph& graph, Origin& origin) {
+  const Result<nn::tune::Plan> plan = nn::tune::ParsePlan(text);
+  if (!plan.ok()) return plan.status();
+  Result<nn::tune::Replay> replay = nn::tune::ReplayOf(*plan, graph, origin.prepare);
+  if (!replay.ok()) return replay.status();
+  graph = std::move(replay->graph);
+  origin.prepare.routines = std::move(replay->choices);
+  origin.plan_warnings = std::move(replay->warnings);
+  return {};
+}
+
 // Fills in the bytes.
 void Open(nb::handle source, Origin& origin) {
   if (nb::isinstance<nb::bytes>(source)) {
@@ -132,16 +145,23 @@ std::unique_ptr<Model> Load(nb::handle source, const std::string& name, const nb
   origin->options = options;
   Open(source, *origin);
   origin->format = nn::FormatOfBytes(origin->bytes);
+  const std::string plan = Get<std::string>(options, "plan");
+  origin->has_plan = !plan.empty();
   Result<nn::Graph> graph = InvalidArgument("");
   Result<nn::Model> model = InvalidArgument("");
+  Status planned;
   nn::LoadOptions load = origin->load;
   load.signatures = &origin->signatures;
   {
     const GilRelease release;
     graph = nn::ImportGraph(origin->bytes, origin->owner, name, origin->format, load);
-    if (graph.ok()) model = nn::Model::Prepare(std::move(*graph), origin->prepare);
+    if (graph.ok() && origin->has_plan) planned = TakePlan(plan, *graph, *origin);
+    if (graph.ok() && planned.ok()) {
+      model = nn::Model::Prepare(std::move(*graph), origin->prepare);
+    }
   }
   RaiseIfError(graph.status(), "LoadError");
+  RaiseIfError(planned, "LoadError");
   if (!model.ok()) {
     RaiseIfError({model.status().code(), name + ": " + model.status().message()}, "LoadError");
   }

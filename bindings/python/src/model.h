@@ -47,6 +47,8 @@ struct Origin {
   nn::PrepareOptions prepare;
   nanobind::object options;  // the arguments of load(), for pickle
   std::vector<nn::Signature> signatures;
+  bool has_plan = false;
+  std::vector<std::string> plan_warnings;
 };
 
 // All methods need the GIL. Those that read a file, prepare, or run release it meanwhile.
@@ -104,6 +106,9 @@ class Model {
 // holds all arguments of load() (intaglio/_load.py) by name.
 std::unique_ptr<Model> Load(nanobind::handle source, const std::string& name,
                             const nanobind::dict& options);
+
+// Makes a plan, as JSON, for a model that was loaded without one. Releases the GIL meanwhile.
+std::string Tune(Model& model, double seconds, bool allow_float32, size_t max_bytes);
 
 }  // namespace intaglio::python
 

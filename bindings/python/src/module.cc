@@ -191,6 +191,9 @@ void BindModel(nb::module_& module) {
       .def_prop_ro(
           "threads", [](const Model& model) { return model.origin().prepare.threads; },
           "The number of threads that run the layers, including the caller's.")
+      .def_prop_ro(
+          "plan_warnings", [](const Model& model) { return model.origin().plan_warnings; },
+          "What did not fit of the plan that load() was given; empty: all of it did.")
       .def_prop_ro("closed", &Model::closed, "Whether close() was called.")
       .def("run", &Model::Run, nb::arg("inputs"),
            nb::sig("def run(self, inputs: typing.Any) -> typing.Any"), kRunDoc)
@@ -268,5 +271,7 @@ NB_MODULE(_core, module) {
              nanobind::arg("options"),
              nanobind::sig("def _load(source: str | bytes, name: str, options: dict[str, "
                            "typing.Any]) -> Model"));
+  module.def("_tune", &Tune, nanobind::arg("model"), nanobind::arg("seconds"),
+             nanobind::arg("allow_float32"), nanobind::arg("max_bytes"));
   BindGemm(module);
 }

@@ -1,6 +1,7 @@
 // Models and sessions through the C interface.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <fstream>
@@ -216,6 +217,60 @@ TEST(CModel, InputsBecomeConstants) {
   EXPECT_TRUE(IsOk(it_session_run(session)));
   EXPECT_EQ(y[0], 6);
   EXPECT_EQ(y[1], 15);
+}
+
+TEST(CModel, APlanIsMadeAndTaken) {
+  const std::string path = kDigits + "digits.tflite";
+  Model model;
+  EXPECT_TRUE(IsOk(it_model_load_file(path.c_str(), nullptr, &model)));
+  for (const int allow_float32 : {0, 1}) {
+    Plan plan;
+    EXPECT_TRUE(IsOk(it_model_tune(model, 0.01, allow_float32, 0, &plan)));
+    EXPECT_GT(it_plan_untuned_nanoseconds(plan), 0);
+    EXPECT_LE(it_plan_tuned_nanoseconds(plan), 1.5 * it_plan_untuned_nanoseconds(plan));
+    const std::string text = it_plan_text(plan);
+    EXPECT_EQ(text.size(), it_plan_bytes(plan));
+    Options options;
+    EXPECT_TRUE(IsOk(it_model_options_create(&options)));
+    EXPECT_TRUE(IsOk(it_model_options_set_plan(options, text.data(), text.size(), 1)));
+    Model planned;
+    EXPECT_TRUE(IsOk(it_model_load_file(path.c_str(), options, &planned)));
+    EXPECT_EQ(it_model_plan_warning_count(planned), 0u);
+    EXPECT_TRUE(IsInvalid(it_model_tune(planned, 0, 0, 0, &plan), "loaded with a plan"));
+  }
+  Plan plan;
+  EXPECT_TRUE(Fails(it_model_tune(model, 0, 0, 1, &plan), IT_UNSUPPORTED, "within 1 bytes"));
+  EXPECT_TRUE(IsInvalid(it_model_tune(model, -1, 0, 0, &plan), "seconds"));
+  EXPECT_TRUE(IsInvalid(it_model_tune(model, std::nan(""), 0, 0, &plan), "seconds"));
+  EXPECT_TRUE(IsInvalid(it_model_tune(model, 0, 2, 0, &plan), "allow_float32"));
+}
+
+TEST(CModel, APlanThatDoesNotFitIsAWarningOrAnError) {
+  const std::string path = kDigits + "digits.tflite";
+  Model model;
+  EXPECT_TRUE(IsOk(it_model_load_file(path.c_str(), nullptr, &model)));
+  Plan plan;
+  EXPECT_TRUE(IsOk(it_model_tune(model, 0, 0, 0, &plan)));
+  std::string text = it_plan_text(plan);
+  const std::string here = "\"threads\": 1,\n \"untuned_ns\"";
+  ASSERT_NE(text.find(here), std::string::npos);
+  text.replace(text.find(here), here.size(), "\"threads\": 7,\n \"untuned_ns\"");
+  Options options;
+  EXPECT_TRUE(IsOk(it_model_options_create(&options)));
+  const auto load = [&](const std::string& plan_text, int strict) {
+    EXPECT_TRUE(
+        IsOk(it_model_options_set_plan(options, plan_text.data(), plan_text.size(), strict)));
+    return Answer(it_model_load_file(path.c_str(), options, &model));
+  };
+  EXPECT_TRUE(IsOk(load(text, 0)));
+  ASSERT_EQ(it_model_plan_warning_count(model), 1u);
+  EXPECT_NE(std::string(it_model_plan_warning(model, 0)).find("7 threads"), std::string::npos);
+  EXPECT_EQ(it_model_plan_warning(model, 1), nullptr);
+  EXPECT_TRUE(IsInvalid(load(text, 1), "7 threads"));
+  EXPECT_TRUE(IsInvalid(load("{", 0), "the plan is no JSON"));
+  EXPECT_TRUE(IsOk(load("", 1)));
+  EXPECT_TRUE(IsInvalid(it_model_options_set_plan(options, nullptr, 1, 0), "text is null"));
+  EXPECT_TRUE(IsInvalid(it_model_options_set_plan(options, "", 0, 2), "strict"));
 }
 
 TEST(CModel, ConstantsThatDoNotFitAreErrors) {

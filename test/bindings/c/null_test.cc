@@ -71,6 +71,17 @@ TEST(CNull, HandlesOfTheRuntimeAreInvalid) {
   EXPECT_NULL_IS_INVALID(it_model_options_set_input_shape(nullptr, 0, &number, 1));
   EXPECT_NULL_IS_INVALID(
       it_model_options_set_constant(nullptr, "x", IT_INT32, nullptr, 0, &number, 4));
+  EXPECT_NULL_IS_INVALID(it_model_options_set_plan(nullptr, nullptr, 0, 0));
+  it_plan* plan = nullptr;
+  EXPECT_NULL_IS_INVALID(it_model_tune(nullptr, 0, 0, 0, &plan));
+  EXPECT_EQ(plan, nullptr);
+  it_plan_destroy(nullptr);
+  EXPECT_EQ(it_plan_text(nullptr), nullptr);
+  EXPECT_EQ(it_plan_bytes(nullptr), 0u);
+  EXPECT_EQ(it_plan_untuned_nanoseconds(nullptr), 0);
+  EXPECT_EQ(it_plan_tuned_nanoseconds(nullptr), 0);
+  EXPECT_EQ(it_model_plan_warning_count(nullptr), 0u);
+  EXPECT_EQ(it_model_plan_warning(nullptr, 0), nullptr);
   EXPECT_NULL_IS_INVALID(it_model_options_set_data_folder(nullptr, nullptr));
   EXPECT_NULL_IS_INVALID(it_model_options_set_flag(nullptr, 0, 1));
   EXPECT_NULL_IS_INVALID(it_session_create(nullptr, &session));

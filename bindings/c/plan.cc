@@ -1,0 +1,130 @@
+// How layers are computed fastest: plans, and the tuner that makes them.
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include "intaglio/bindings/c/guard.h"
+#include "intaglio/bindings/c/model.h"
+#ifdef INTAGLIO_NN_TUNE
+#include "intaglio/nn/tune/tune.h"
+#endif
+
+struct it_plan {
+  std::string text;
+  double untuned_nanoseconds = 0;
+  double tuned_nanoseconds = 0;
+};
+
+namespace intaglio::c {
+namespace {
+
+constexpr double kMostSeconds = 86400;
+
+#ifdef INTAGLIO_NN_TUNE
+
+Result<std::unique_ptr<it_plan>> Tune(const it_model& model, double seconds, bool allow_float32,
+                                      uint64_t max_bytes) {
+  if (model.has_plan) return InvalidArgument("the model was loaded with a plan");
+  nn::tune::TuneOptions options;
+  options.prepare = model.prepare;
+  options.budget = std::chrono::nanoseconds(static_cast<int64_t>(seconds * 1e9));
+  options.name = model.model.graph().name;
+  options.allow_float32 = allow_float32;
+  options.memory_bytes = static_cast<size_t>(max_bytes);
+  const Result<nn::tune::Tuning> tuning = nn::tune::Tune(model.model.graph(), options);
+  if (!tuning.ok()) return tuning.status();
+  auto plan = std::make_unique<it_plan>();
+  plan->text = ToJson(tuning->plan);
+  plan->untuned_nanoseconds = tuning->plan.untuned_ns;
+  plan->tuned_nanoseconds = tuning->plan.tuned_ns;
+  return plan;
+}
+
+#else
+
+Result<std::unique_ptr<it_plan>> Tune(const it_model&, double, bool, uint64_t) {
+  return Unsupported("this build has no tuner");
+}
+
+#endif
+
+}  // namespace
+
+#ifdef INTAGLIO_NN_TUNE
+
+Status TakePlan(const it_model_options& options, nn::Graph& graph, nn::PrepareOptions& prepare,
+                std::vector<std::string>& warnings) {
+  const Result<nn::tune::Plan> plan = nn::tune::ParsePlan(options.plan);
+  if (!plan.ok()) return plan.status();
+  Result<nn::tune::Replay> replay = nn::tune::ReplayOf(*plan, graph, prepare);
+  if (!replay.ok()) return replay.status();
+  if (options.strict_plan && !replay->warnings.empty()) {
+    return InvalidArgument(replay->warnings[0]);
+  }
+  graph = std::move(replay->graph);
+  prepare.routines = std::move(replay->choices);
+  warnings = std::move(replay->warnings);
+  return {};
+}
+
+#else
+
+Status TakePlan(const it_model_options&, nn::Graph&, nn::PrepareOptions&,
+                std::vector<std::string>&) {
+  return Unsupported("this build has no plans");
+}
+
+#endif
+
+}  // namespace intaglio::c
+
+using namespace intaglio::c;
+using intaglio::InvalidArgument;
+using intaglio::Status;
+
+it_status* it_model_options_set_plan(it_model_options* options, const char* text, size_t bytes,
+                                     int32_t strict) {
+  return Guard([&]() -> Status {
+    INTAGLIO_RETURN_IF_ERROR(NotNull(options, "options"));
+    if (strict != 0 && strict != 1) {
+      return InvalidArgument("strict is 0 or 1, not " + std::to_string(strict));
+    }
+    if (bytes > 0) INTAGLIO_RETURN_IF_ERROR(NotNull(text, "text"));
+    options->plan = bytes == 0 ? std::string() : std::string(text, bytes);
+    options->strict_plan = strict == 1;
+    return {};
+  });
+}
+
+size_t it_model_plan_warning_count(const it_model* model) {
+  return model == nullptr ? 0 : model->plan_warnings.size();
+}
+const char* it_model_plan_warning(const it_model* model, size_t index) {
+  return index < it_model_plan_warning_count(model) ? model->plan_warnings[index].c_str() : nullptr;
+}
+
+it_status* it_model_tune(const it_model* model, double seconds, int32_t allow_float32,
+                         uint64_t max_bytes, it_plan** out) {
+  return Create(out, [&]() -> intaglio::Result<std::unique_ptr<it_plan>> {
+    INTAGLIO_RETURN_IF_ERROR(NotNull(model, "model"));
+    if (!(seconds >= 0 && seconds <= kMostSeconds)) {
+      return InvalidArgument("seconds is " + std::to_string(seconds) + "; it may be 0 to 86400");
+    }
+    if (allow_float32 != 0 && allow_float32 != 1) {
+      return InvalidArgument("allow_float32 is 0 or 1, not " + std::to_string(allow_float32));
+    }
+    return Tune(*model, seconds, allow_float32 == 1, max_bytes);
+  });
+}
+
+void it_plan_destroy(it_plan* plan) { delete plan; }
+const char* it_plan_text(const it_plan* plan) {
+  return plan == nullptr ? nullptr : plan->text.c_str();
+}
+size_t it_plan_bytes(const it_plan* plan) { return plan == nullptr ? 0 : plan->text.size(); }
+double it_plan_untuned_nanoseconds(const it_plan* plan) {
+  return plan == nullptr ? 0 : plan->untuned_nanoseconds;
+}
+double it_plan_tuned_nanoseconds(const it_plan* plan) {
+  return plan == nullptr ? 0 : plan->tuned_nanoseconds;
+}

@@ -1,0 +1,87 @@
+"""tune() and the plans that it makes."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from typing import Any
+
+from . import _core
+from .errors import ArgumentError
+
+
+class Plan:
+    """How each layer of a model is computed fastest on this machine. tune() makes one, and
+    ``load(..., plan=plan)`` takes it. ``text`` is the JSON that ``python -m intaglio tune`` writes.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._plan = json.loads(text)
+
+    @property
+    def untuned(self) -> float:
+        """The seconds of a run without the plan."""
+        return float(self._plan["untuned_ns"]) * 1e-9
+
+    @property
+    def tuned(self) -> float:
+        """The seconds of a run with it, measured in turns with the other."""
+        return float(self._plan["tuned_ns"]) * 1e-9
+
+    @property
+    def layers(self) -> list[dict[str, Any]]:
+        """The layers that change; docs/tuning.md says what is known of each."""
+        return list(self._plan["layers"])
+
+    @property
+    def difference(self) -> dict[str, float] | None:
+        """By how much outputs differ if layers compute in float32; else None."""
+        difference = self._plan.get("difference")
+        return None if difference is None else dict(difference)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the plan to a file."""
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(self.text)
+
+    def __repr__(self) -> str:
+        return (
+            f"<intaglio.Plan of {len(self.layers)} layers: {self.tuned * 1e3:.3f} ms instead of "
+            f"{self.untuned * 1e3:.3f} ms>"
+        )
+
+
+def tune(
+    model: _core.Model,
+    *,
+    seconds: float = 10.0,
+    allow_float32: bool = False,
+    max_bytes: int = 0,
+) -> Plan:
+    """Finds the fastest way to compute each layer of a model on this machine, which should be idle.
+
+    model: one that was loaded without a plan. It is not changed; load it again with the plan.
+    seconds: for measuring. Preparing what is measured comes on top.
+    allow_float32: let layers of int8 and uint8 compute in float32 where the network gains by it.
+        Results are no longer the same bits then: Plan.difference says by how much they differ.
+    max_bytes: the most bytes of packed weights and activations together; 0: any.
+    """
+    if not (math.isfinite(seconds) and 0 <= seconds <= 86400):
+        raise ArgumentError(f"seconds: a number from 0 to 86400, not {seconds}")
+    if max_bytes < 0:
+        raise ArgumentError(f"max_bytes: not negative, not {max_bytes}")
+    return Plan(_core._tune(model, float(seconds), bool(allow_float32), int(max_bytes)))
+
+
+def plan_text(plan: Plan | str | os.PathLike[str] | bytes | None) -> str:
+    """The text of a plan, or of the file that a path names; empty: no plan."""
+    if plan is None:
+        return ""
+    if isinstance(plan, Plan):
+        return plan.text
+    if isinstance(plan, bytes):
+        return plan.decode("utf-8", "replace")
+    with open(plan, encoding="utf-8", errors="replace") as file:
+        return file.read()

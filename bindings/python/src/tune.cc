@@ -1,0 +1,34 @@
+#include "intaglio/nn/tune/tune.h"
+
+#include <nanobind/stl/string.h>
+
+#include <utility>
+
+#include "intaglio/bindings/python/src/errors.h"
+#include "intaglio/bindings/python/src/gil.h"
+#include "intaglio/bindings/python/src/model.h"
+
+namespace intaglio::python {
+
+std::string Tune(Model& model, double seconds, bool allow_float32, size_t max_bytes) {
+  if (model.origin().has_plan) {
+    RaiseIfError(InvalidArgument("the model was loaded with a plan"), "ArgumentError");
+  }
+  const nn::Graph graph = model.Inspect([](const nn::Model& prepared) { return prepared.graph(); });
+  nn::tune::TuneOptions options;
+  options.prepare = model.origin().prepare;
+  options.prepare.routines.clear();
+  options.budget = std::chrono::nanoseconds(static_cast<int64_t>(seconds * 1e9));
+  options.name = model.origin().name;
+  options.allow_float32 = allow_float32;
+  options.memory_bytes = max_bytes;
+  Result<nn::tune::Tuning> tuning = InvalidArgument("");
+  {
+    const GilRelease release;
+    tuning = nn::tune::Tune(graph, options);
+  }
+  RaiseIfError(tuning.status(), "LoadError");
+  return ToJson(tuning->plan);
+}
+
+}  // namespace intaglio::python
