@@ -32,10 +32,11 @@ class PackedOnce {
   // or it is taken over, and `is_new` becomes true. make() returns a Result of a shared T.
   template <class T, class Make>
   Result<std::shared_ptr<const T>> Get(const Key& key, const Make& make, bool& is_new) {
-    const std::shared_ptr<Entry> entry = Find(key, &TypeTag<T>);
+    const Key typed = Typed(key, &TypeTag<T>);
+    const Use entry(*this, typed);
     const std::lock_guard<std::mutex> lock(entry->mutex);
     if (entry->form == nullptr) {
-      if (earlier_ != nullptr) entry->form = earlier_->Held(key, &TypeTag<T>);
+      if (earlier_ != nullptr) entry->form = earlier_->Held(typed);
       if (entry->form == nullptr) {
         Result<std::shared_ptr<const T>> made = make();
         if (!made.ok()) return made;
@@ -46,32 +47,60 @@ class PackedOnce {
     return std::static_pointer_cast<const T>(entry->form);
   }
 
+  // How many forms are held or being made.
+  size_t count() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return entries_.size();
+  }
+
  private:
   struct Entry {
     std::mutex mutex;
     std::shared_ptr<const void> form;
+    int users = 0;  // guarded by the mutex of all entries
   };
+  using Entries = std::map<Key, Entry>;
   template <class T>
   static constexpr char TypeTag = 0;
 
-  std::shared_ptr<Entry> Find(Key key, const void* type) {
+  static Key Typed(Key key, const void* type) {
     key.push_back(static_cast<int64_t>(reinterpret_cast<uintptr_t>(type)));
-    const std::lock_guard<std::mutex> lock(mutex_);
-    std::shared_ptr<Entry>& entry = entries_[std::move(key)];
-    if (entry == nullptr) entry = std::make_shared<Entry>();
-    return entry;
+    return key;
   }
 
+  // The entry of a key while a thread uses it. The last user of an entry whose form could not be
+  // made removes it.
+  class Use {
+   public:
+    Use(PackedOnce& all, const Key& key) : all_(all) {
+      const std::lock_guard<std::mutex> lock(all_.mutex_);
+      place_ = all_.entries_.try_emplace(key).first;
+      ++place_->second.users;
+    }
+    ~Use() {
+      const std::lock_guard<std::mutex> lock(all_.mutex_);
+      Entry& entry = place_->second;
+      if (--entry.users == 0 && entry.form == nullptr) all_.entries_.erase(place_);
+    }
+    Use(const Use&) = delete;
+    Use& operator=(const Use&) = delete;
+    Entry* operator->() const { return &place_->second; }
+
+   private:
+    PackedOnce& all_;
+    Entries::iterator place_;
+  };
+
   // The form, or null.
-  std::shared_ptr<const void> Held(Key key, const void* type) {
-    const std::shared_ptr<Entry> entry = Find(std::move(key), type);
+  std::shared_ptr<const void> Held(const Key& key) {
+    const Use entry(*this, key);
     const std::lock_guard<std::mutex> lock(entry->mutex);
     return entry->form;
   }
 
   std::shared_ptr<PackedOnce> earlier_;
   std::mutex mutex_;
-  std::map<Key, std::shared_ptr<Entry>> entries_;
+  Entries entries_;
 };
 
 // A packed constant. Layers that use the same constant share it.
