@@ -19,6 +19,16 @@ size_t CountAlternatives(const std::vector<Ways>& alternatives) {
   return most;
 }
 
+// Another routine or kernel hardly makes good for this factor.
+constexpr double kFarBehind = 2;
+
+bool IsFarBehind(const LayerReport& report) {
+  const size_t in_float = FastestOf(report, true);
+  const size_t as_is = FastestOf(report, false);
+  return in_float < report.ways.size() &&
+         report.ways[in_float].ns > kFarBehind * report.ways[as_is].ns;
+}
+
 }  // namespace
 
 Status Measurer::Begin() {
@@ -107,7 +117,23 @@ Status Measurer::MeasureFloat(const FloatRewrite& network, nanoseconds budget) {
   variants.alternatives = RoutinesAndKernels(*model, prepare_, true);
   variants.fallback.resize(network.graph.layers.size());
   const bool threads = prepare_.threads > 1;
-  INTAGLIO_RETURN_IF_ERROR(Measure("float32", form, variants, threads ? budget * 3 / 4 : budget));
+  // The default of each layer first: where that is far behind, no other way is tried.
+  Variants defaults;
+  defaults.fallback = variants.fallback;
+  for (Ways& ways : variants.alternatives) {
+    defaults.alternatives.push_back({ways[0]});
+    ways.erase(ways.begin());
+  }
+  INTAGLIO_RETURN_IF_ERROR(Measure("float32", form, defaults, budget / 4));
+  for (size_t i = 0; i < form.graph.layers.size(); ++i) {
+    const size_t origin = OriginOf(form, i);
+    if (origin == LayerOrigin::kAdapter || !reports_[origin].has_float ||
+        IsFarBehind(reports_[origin])) {
+      variants.alternatives[i].clear();
+    }
+  }
+  INTAGLIO_RETURN_IF_ERROR(
+      Measure("ways in float32", form, variants, threads ? budget / 2 : budget * 3 / 4));
   return threads ? MeasureThreads(form, budget / 4) : Status();
 }
 

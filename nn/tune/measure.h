@@ -35,6 +35,7 @@ class Measurer {
 
   // Whether anything had to be measured.
   bool measured() const { return measured_; }
+  Model& control() { return *control_; }  // another instance of the untuned network
   Model& untuned() { return *untuned_; }
   RunBuffers& buffers() { return *buffers_; }
   std::vector<LayerReport>& reports() { return reports_; }

@@ -16,7 +16,7 @@ struct Cut {
   size_t rounds;
   double factor;
 };
-constexpr Cut kCuts[] = {{5, 2.0}, {12, 1.25}};
+constexpr Cut kCuts[] = {{1, 16.0}, {2, 10.0}, {5, 2.0}, {12, 1.25}};
 constexpr double kLeastGain = 0.01;
 
 class Profiler {

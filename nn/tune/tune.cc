@@ -1,6 +1,7 @@
 #include "intaglio/nn/tune/tune.h"
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <new>
 #include <utility>
@@ -17,9 +18,13 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-// Trade-offs that are shown, and that a limit of memory chooses among.
+// Trade-offs that a limit of memory chooses among, and those that are only shown.
 constexpr size_t kMostTradeoffs = 256;
+constexpr size_t kShownTradeoffs = 48;
 constexpr int kMostTries = 16;
+// A network is out if it takes so many times as long as the untuned one in so many turns.
+constexpr double kFarBehind = 1.25;
+constexpr size_t kTurnsOfAll = 7;
 
 nanoseconds Now() { return std::chrono::steady_clock::now().time_since_epoch(); }
 
@@ -143,8 +148,9 @@ class Tuner {
   // The fastest selection, or the fastest that keeps the limit of memory.
   Status AddFastest(const std::string& name, bool with_float, bool is_last) {
     const NetworkProblem network = MakeProblem(graph_, reports(), adapters_, with_float);
-    const Result<Tradeoffs> tradeoffs =
-        SelectTradeoffs(network.problem, {.max_front = kMostTradeoffs});
+    const Result<Tradeoffs> tradeoffs = SelectTradeoffs(
+        network.problem,
+        {.max_front = options_.memory_bytes > 0 ? kMostTradeoffs : kShownTradeoffs});
     if (tradeoffs.ok() && is_last) KeepTradeoffs(*tradeoffs);
     if (options_.memory_bytes > 0) {
       if (!tradeoffs.ok()) return tradeoffs.status();
@@ -206,17 +212,25 @@ class Tuner {
   }
 
   Result<size_t> Compare() {
-    Turns turns(candidates_.size());
+    // The last one is the untuned network again: by what it differs means nothing.
+    const size_t control = candidates_.size();
+    Turns turns(control + 1);
     // If all times are known, a user who tunes again is waiting for little else.
     const nanoseconds end =
         Now() + (measurer_.measured() ? options_.budget * 2 / 10 : options_.budget * 2 / 100);
+    std::vector<bool> is_out(control + 1, false);
     while (turns.count() < kFewestTurns || (turns.count() < kMostTurns && Now() < end)) {
       const size_t first = turns.count();
-      for (size_t k = 0; k < candidates_.size(); ++k) {
-        const size_t i = (first + k) % candidates_.size();
+      for (size_t k = 0; k <= control; ++k) {
+        const size_t i = (first + k) % (control + 1);
+        if (is_out[i]) continue;
+        Model& model = i == control ? measurer_.control() : ModelOf(candidates_[i]);
         const nanoseconds begin = Now();
-        INTAGLIO_RETURN_IF_ERROR(measurer_.buffers().Run(ModelOf(candidates_[i])));
+        INTAGLIO_RETURN_IF_ERROR(measurer_.buffers().Run(model));
         turns.Add(i, std::max(1.0, static_cast<double>((Now() - begin).count())));
+      }
+      for (size_t i = 1; i < control && turns.count() == kTurnsOfAll && Fits(candidates_[0]); ++i) {
+        is_out[i] = turns.Estimate(i) > kFarBehind * turns.Estimate(0);
       }
       Show("comparing whole networks", static_cast<double>(turns.count()) / kMostTurns);
     }
@@ -227,7 +241,8 @@ class Tuner {
       networks_.push_back(
           {candidate.name, turns.Estimate(i), candidate.predicted_ns, BytesOf(candidate)});
     }
-    const size_t picked = PickNetwork(turns, contenders);
+    const double floor = std::abs(turns.Ratio(control, 0).median - 1);
+    const size_t picked = PickNetwork(turns, contenders, floor);
     if (picked < candidates_.size()) return picked;
     return Unsupported("no way was found to keep within " + std::to_string(options_.memory_bytes) +
                        " bytes: the least was " +

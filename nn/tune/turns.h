@@ -18,7 +18,8 @@ class Turns {
   explicit Turns(size_t networks) : times_(networks) {}
 
   void Add(size_t network, double ns) { times_[network].push_back(ns); }
-  size_t count() const { return times_.empty() ? 0 : times_.back().size(); }
+  // The turns of network 0, which the others may have dropped out of.
+  size_t count() const;
   // The value below which a fifth of the times lie.
   double Estimate(size_t network) const;
   // Of network a's time over b's.
@@ -33,10 +34,13 @@ struct Contender {
   bool fits = true;      // it keeps the limits
 };
 
+// What bounded results must gain at least.
+inline constexpr double kLeastBoundedGain = 0.02;
+
 // The network to take: the first that fits, unless a later one that fits is faster than it beyond
-// doubt. All exact ones are tried before those that are bounded. The number of networks if none
-// fits.
-size_t PickNetwork(const Turns& turns, const std::vector<Contender>& contenders);
+// doubt, and by more than `floor`, the share by which equal networks differ. All exact ones are
+// tried before those that are bounded. The number of networks if none fits.
+size_t PickNetwork(const Turns& turns, const std::vector<Contender>& contenders, double floor);
 
 }  // namespace intaglio::nn::tune
 

@@ -84,13 +84,17 @@ TEST(Schemas, BoundedResultsMustGainBeyondDoubt) {
   int wrong = 0;
   for (unsigned seed = 0; seed < 100; ++seed) {
     const auto pick = [&](const std::vector<double>& ns, const std::vector<Contender>& contenders) {
-      return PickNetwork(Scripted(ns, seed), contenders);
+      return PickNetwork(Scripted(ns, seed), contenders, 0.05);
     };
     const std::vector<Contender> all = {{}, {}, {.bounded = true}, {.bounded = true}};
     wrong += pick({100, 100, 100, 100}, all) != 0 ? 1 : 0;
     wrong += pick({100, 80, 80, 80}, all) != 1 ? 1 : 0;
+    // Bounded results gain something, but too little.
+    EXPECT_EQ(PickNetwork(Scripted({100, 98.9}, seed), {{}, {.bounded = true}}, 0), 0u);
     wrong += pick({100, 80, 50, 60}, all) != 2 ? 1 : 0;
     wrong += pick({100, 80, 60, 40}, all) != 3 ? 1 : 0;
+    // Less than equal networks differ by.
+    EXPECT_EQ(pick({100, 96, 96, 96}, all), 0u);
     // What does not fit is never picked.
     const std::vector<Contender> limited = {{.fits = false}, {}, {.bounded = true, .fits = false}};
     EXPECT_EQ(pick({100, 200, 50}, limited), 1u);
