@@ -30,6 +30,16 @@ CLI::Validator Between(double low, double high) {
       "FLOAT in " + range);
 }
 
+// An option with one value each time it is given, as often as needed. Without this, CLI11 would
+// give it all words up to the next option, such as the name of the model.
+CLI::Option* AddList(CLI::App& command, const char* name, std::vector<std::string>& values,
+                     const char* help) {
+  return command.add_option(name, values, help)
+      ->expected(1)
+      ->allow_extra_args(false)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
 void AddModel(CLI::App& command, ModelSource& model) {
   constexpr bool kThousands = false;  // so k means 1024
   command.add_option("MODEL", model.path, "A .tflite or an .onnx file")->required();
@@ -43,23 +53,14 @@ void AddModel(CLI::App& command, ModelSource& model) {
       .add_option("--max-work", model.limits.max_work,
                   "Steps that one run may take: multiply-accumulates and the like")
       ->check(CLI::PositiveNumber);
-  command
-      .add_option("--operators", model.operators,
-                  "A shared library of custom operators that the model may have")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  command
-      .add_option("--shape", model.shapes,
-                  "[NAME=]1x3x224x224 for an input, in their order or by name; the others keep the "
-                  "file's shapes")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  command
-      .add_option("--constant", model.constants,
-                  "NAME=0,1 or NAME=FILE.npy: a value for an input, which becomes a constant when "
-                  "the file is read")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  AddList(command, "--operators", model.operators,
+          "A shared library of custom operators that the model may have");
+  AddList(command, "--shape", model.shapes,
+          "[NAME=]1x3x224x224 for an input, in their order or by name; the others keep the "
+          "file's shapes");
+  AddList(command, "--constant", model.constants,
+          "NAME=0,1 or NAME=FILE.npy: a value for an input, which becomes a constant when "
+          "the file is read");
   command
       .add_option("--external-data", model.external_data,
                   "The folder with the constants that an .onnx file has beside it, if not its own")
@@ -74,12 +75,9 @@ void AddModel(CLI::App& command, ModelSource& model) {
   command.add_flag("--unfused-sums", model.unfused_sums,
                    "Round products of float32 before they are added, as TFLite's reference kernels "
                    "do, on every CPU");
-  command
-      .add_option("--without-pass", model.without_passes,
-                  "A pass that shall not change the graph of an .onnx file (inspect --passes lists "
-                  "them)")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  AddList(command, "--without-pass", model.without_passes,
+          "A pass that shall not change the graph of an .onnx file (inspect --passes lists "
+          "them)");
 }
 
 void AddPlan(CLI::App& command, ModelSource& model) {
@@ -108,9 +106,7 @@ void AddJson(CLI::App& command, bool& json) {
 }
 
 CLI::Option* AddInputs(CLI::App& command, std::vector<std::string>& inputs, const char* help) {
-  return command.add_option("--input", inputs, help)
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  return AddList(command, "--input", inputs, help);
 }
 
 constexpr const char kSomeInputs[] =
@@ -121,7 +117,9 @@ CLI::Option* AddImageScale(CLI::App& command, const char* name, std::vector<doub
                            const CLI::Validator& range, const char* help) {
   return command.add_option(name, values, help)
       ->delimiter(',')
-      ->expected(1, 3)
+      ->expected(1)
+      ->allow_extra_args(false)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->check(range)
       ->capture_default_str();
 }
@@ -216,11 +214,8 @@ void AddPartition(CLI::App& partition, Work& work) {
   partition
       .add_option("OUTDIR,--output", options->output, "The folder where the three are written")
       ->required();
-  partition
-      .add_option("--sensor", options->sensors,
-                  "[NAME=]TYPE,MEAN,SCALE for an input fed by a sensor: real = scale (raw - mean)")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  AddList(partition, "--sensor", options->sensors,
+          "[NAME=]TYPE,MEAN,SCALE for an input fed by a sensor: real = scale (raw - mean)");
   partition.add_option("--format", options->format, "tflite or onnx; else the model's own format")
       ->check(CLI::IsMember({"tflite", "onnx"}));
   AddInputs(partition, options->inputs, kSomeInputs);
@@ -250,6 +245,42 @@ void AddTune(CLI::App& tune, Work& work) {
   tune.callback([options, &work] { work = [options] { return Tune(*options); }; });
 }
 
+void AddQuantize(CLI::App& quantize, Work& work) {
+  const auto options = std::make_shared<QuantizeOptions>();
+  AddModel(quantize, options->model);
+  quantize
+      .add_option("OUTFILE,-o,--output", options->output,
+                  "The file to write, whose name ends in .tflite or .onnx")
+      ->required();
+  AddList(quantize, "--data", options->data,
+          "[NAME=]PATH for each input: a .npy file whose first axis counts samples, an image, or a "
+          "folder of such files");
+  AddList(quantize, "--keep-float", options->keep_float,
+          "Layers whose labels match this regular expression stay float32");
+  AddImageScale(quantize, "--mean", options->mean, Between(-1e6, 1e6),
+                "What is subtracted from samples of uint8 for float32 inputs");
+  AddImageScale(quantize, "--std", options->std, Between(1e-6, 1e6), "What they are divided by");
+  quantize.add_option("--samples", options->samples, "Use the first so many samples")
+      ->check(CLI::PositiveNumber);
+  quantize.add_option("--recipe", options->recipe, "Rules for layers (docs/quantizing.md)");
+  quantize
+      .add_option("--method", options->method,
+                  "How the ranges of activations are chosen (docs/quantizing.md)")
+      ->check(CLI::IsMember({"minmax", "ema", "percentile", "mse", "entropy"}))
+      ->capture_default_str();
+  quantize
+      .add_option("--bits", options->bits,
+                  "w8a8, w8a16, or w8 for weights alone; weights may have 2 to 8 bits")
+      ->capture_default_str();
+  quantize.add_option("--io", options->io, "The type of the inputs and outputs")
+      ->check(CLI::IsMember({"float", "int8", "uint8", "int16"}))
+      ->capture_default_str();
+  quantize.add_flag("--per-tensor", options->per_tensor,
+                    "One scale for all channels of a layer's weights");
+  AddThreads(quantize, options->threads);
+  quantize.callback([options, &work] { work = [options] { return Quantize(*options); }; });
+}
+
 void AddOperators(CLI::App& operators, Work& work) {
   operators.callback([&work] { work = Operators; });
 }
@@ -274,6 +305,7 @@ constexpr Command kCommands[] = {
     {"partition", "Split a model into three, of which the middle one has integers only",
      AddPartition},
     {"tune", "Find the fastest way to compute each layer of a model on this machine", AddTune},
+    {"quantize", "Make a model of integers from one of float32 and sample inputs", AddQuantize},
     {"operators", "List the operators and types that models may use", AddOperators},
     {"cpu", "Show the kernels of this build and which of them run here", AddCpu},
 };

@@ -90,6 +90,23 @@ struct TuneOptions {
 };
 Status Tune(const TuneOptions& options);
 
+struct QuantizeOptions {
+  ModelSource model;
+  std::string output;
+  std::vector<std::string> data;  // [NAME=]PATH, for each input
+  std::vector<double> mean = {127.5};
+  std::vector<double> std = {127.5};
+  size_t samples = 1'000'000'000;
+  std::string recipe;
+  std::vector<std::string> keep_float;
+  std::string method = "minmax";
+  std::string bits = "w8a8";
+  std::string io = "float";
+  bool per_tensor = false;
+  int threads = DefaultThreads();
+};
+Status Quantize(const QuantizeOptions& options);
+
 Status Operators();
 
 struct CpuOptions {

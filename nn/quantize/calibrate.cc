@@ -104,8 +104,8 @@ Status RunOn(Model& model, const InputBytes& inputs, InputBytes& outputs) {
 Result<Calibration> Calibrate(const Graph& graph, const NextSample& next,
                               const CalibrationOptions& options) {
   INTAGLIO_RETURN_IF_ERROR(CheckOptions(graph, options));
-  Result<Model> model =
-      Model::Prepare(graph, {.threads = options.threads, .keep_all_tensors = true});
+  Result<Model> model = Model::Prepare(
+      graph, {.threads = options.threads, .keep_all_tensors = true, .limits = options.limits});
   if (!model.ok()) return model.status();
   Result<InputBytes> inputs = BuffersFor(graph, graph.inputs);
   if (!inputs.ok()) return inputs.status();

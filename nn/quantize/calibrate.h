@@ -8,6 +8,7 @@
 
 #include "intaglio/fixedpoint/status.h"
 #include "intaglio/nn/graph/graph.h"
+#include "intaglio/nn/graph/limits.h"
 #include "intaglio/nn/quantize/observer.h"
 #include "intaglio/nn/quantize/quantize_graph.h"
 #include "intaglio/nn/runtime/model.h"
@@ -25,6 +26,7 @@ struct CalibrationOptions {
   // One for all tensors, or one for each tensor of the graph.
   std::vector<ObserverOptions> observers = {{}};
   int threads = 1;
+  Limits limits = {};  // of the model that runs
   // Is called after each sample with the number of samples so far; may be null.
   std::function<void(size_t samples)> progress = {};
 };

@@ -60,6 +60,11 @@ TEST_F(Cli, MistypedWordsGetASuggestion) {
   ExpectError("--versoin", 2, "did you mean --version?");
 }
 
+TEST_F(Cli, OptionsTakeOneValue) {
+  EXPECT_EQ(Run("run --input x.npy network.tflite --threads 1").status, 0);
+  EXPECT_EQ(Run("inspect --shape 1x4x4x2 network.tflite --json").status, 0);
+}
+
 TEST_F(Cli, KnowsItsVersion) {
   const Outcome outcome = Run("--version");
   EXPECT_EQ(outcome.status, 0);

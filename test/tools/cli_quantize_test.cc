@@ -1,0 +1,208 @@
+// `intaglio quantize`.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <string>
+
+#include "intaglio/nn/formats/save.h"
+#include "intaglio/nn/ops/builder.h"
+#include "intaglio/test/tools/cli.h"
+
+namespace intaglio::tools {
+namespace {
+
+using nlohmann::json;
+
+std::vector<float> RandomReals(size_t count, float low, float high, unsigned seed) {
+  std::mt19937 random(seed);
+  std::vector<float> values(count);
+  for (float& value : values) {
+    value = low + (high - low) * static_cast<float>(random() >> 8) * 0x1p-24f;
+  }
+  return values;
+}
+
+// CONV_2D, FULLY_CONNECTED and SOFTMAX.
+nn::Graph Network() {
+  nn::Builder b;
+  const nn::Value x = b.Input("x", Type::kFloat32, {1, 4, 4, 3});
+  const auto w = b.Const<float>("w", RandomReals(8 * 9 * 3, -1, 1, 1), {8, 3, 3, 3});
+  const auto c = b.Const<float>("c", RandomReals(8, -1, 1, 2), {8});
+  nn::Conv2D conv;
+  conv.activation = nn::Activation::kRelu;
+  conv.padding = nn::Padding::Same();
+  const nn::Value first = b.Conv2D(x, w, c, conv, {});
+  const nn::Value flat = b.Reshape(first, {1, 128});
+  const auto v = b.Const<float>("v", RandomReals(128 * 5, -0.2f, 0.2f, 3), {5, 128});
+  const auto d = b.Const<float>("d", RandomReals(5, -1, 1, 4), {5});
+  const nn::Value scores = b.FullyConnected(flat, v, d, {}, {});
+  b.Output(b.Softmax(scores), "y");
+  Result<nn::Graph> finished = b.Finish();
+  if (!finished.ok()) {
+    ADD_FAILURE() << finished.status().message();
+    return {};
+  }
+  nn::Graph graph = std::move(*finished);
+  graph.layers[0].label = "stem/conv";
+  graph.layers[2].label = "head/dense";
+  graph.layers[3].label = "head/softmax";
+  return graph;
+}
+
+class CliQuantize : public Cli {
+ protected:
+  void SetUp() override {
+    Cli::SetUp();
+    ASSERT_TRUE(nn::SaveGraph(Network(), In("float.tflite")).ok());
+    Npy("x.npy", Type::kFloat32, {16, 4, 4, 3}, RandomReals(16 * 48, -1, 1, 5));
+  }
+
+  template <class T>
+  void Npy(const std::string& name, Type type, const std::vector<int64_t>& shape,
+           const std::vector<T>& values) const {
+    std::vector<uint8_t> bytes(values.size() * sizeof(T));
+    std::memcpy(bytes.data(), values.data(), bytes.size());
+    ASSERT_TRUE(WriteNpy(In(name), type, shape, bytes).ok());
+  }
+
+  void Quantize(const std::string& arguments) const {
+    const Outcome outcome = Run("quantize " + arguments);
+    EXPECT_EQ(outcome.status, 0) << arguments << ": " << outcome.err;
+    EXPECT_EQ(outcome.err, "");
+  }
+
+  bool Same(const std::string& a, const std::string& b) const {
+    const std::string text = Text(In(a));
+    return !text.empty() && text == Text(In(b));
+  }
+
+  json Inspect(const std::string& file) const {
+    const Outcome outcome = Run("inspect --json " + file);
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    return json::parse(outcome.out);
+  }
+
+  // The routine of a layer, such as "cpu:qint8/gemm".
+  static std::string RoutineOf(const json& model, const std::string& op) {
+    for (const json& layer : model["layers"]) {
+      if (layer["operator"] == op) return layer["routine"];
+    }
+    return "no " + op;
+  }
+
+  static std::string TypeOfEnd(const json& model, const std::string& end) {
+    return model["tensors"][model[end][0].get<size_t>()]["type"];
+  }
+};
+
+TEST_F(CliQuantize, MakesFilesOfBothFormats) {
+  const Outcome outcome = Run("quantize float.tflite --data x.npy --threads 1 q.tflite --io int8");
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  for (const char* const part : {"observed 16 samples", "layers   4 of 4 are quantized",
+                                 "in 16 of 16 samples", "wrote    q.tflite: 4 layers"}) {
+    EXPECT_NE(outcome.out.find(part), std::string::npos) << outcome.out;
+  }
+  const json model = Inspect("q.tflite");
+  EXPECT_EQ(RoutineOf(model, "CONV_2D"), "cpu:qint8/gemm");
+  EXPECT_EQ(TypeOfEnd(model, "inputs"), "int8");
+  EXPECT_EQ(TypeOfEnd(model, "outputs"), "int8");
+  EXPECT_EQ(Run("verify q.tflite").status, 0);
+  Quantize("float.tflite --data x.npy q.onnx");
+  const json pairs = Inspect("q.onnx");
+  EXPECT_EQ(TypeOfEnd(pairs, "inputs"), "float32");
+  EXPECT_NE(RoutineOf(pairs, "CONV_2D").find("cpu:quint8"), std::string::npos)
+      << RoutineOf(pairs, "CONV_2D");
+}
+
+TEST_F(CliQuantize, RepeatsItself) {
+  Quantize("float.tflite --data x.npy a.tflite --threads 1 --method entropy");
+  Quantize("float.tflite --data x.npy b.tflite --threads 2 --method entropy");
+  EXPECT_TRUE(Same("a.tflite", "b.tflite"));
+  Quantize("float.tflite --data x.npy c.tflite --method minmax");
+  EXPECT_FALSE(Same("a.tflite", "c.tflite"));
+}
+
+TEST_F(CliQuantize, TakesFoldersImagesAndSomeOfTheSamples) {
+  const std::vector<float> all = RandomReals(16 * 48, -1, 1, 5);
+  fs::create_directory(In("folder"));
+  Npy("folder/b.npy", Type::kFloat32, {3, 1, 4, 4, 3},
+      std::vector<float>(all.begin() + 48, all.begin() + 4 * 48));
+  Npy("folder/a.npy", Type::kFloat32, {1, 4, 4, 3},
+      std::vector<float>(all.begin(), all.begin() + 48));
+  Quantize("float.tflite --data folder a.tflite");
+  Quantize("float.tflite --data x=x.npy --samples 4 b.tflite");
+  EXPECT_TRUE(Same("a.tflite", "b.tflite"));
+  // One image, and its samples as numbers: (s - 10) / 20.
+  std::vector<uint8_t> samples(48);
+  std::vector<float> scaled(48);
+  for (size_t i = 0; i < 48; ++i) {
+    samples[i] = static_cast<uint8_t>(5 * i);
+    scaled[i] = static_cast<float>((samples[i] - 10.0) / 20.0);
+  }
+  const std::string head = "P6 4 4 255\n";
+  std::vector<uint8_t> image(head.begin(), head.end());
+  image.insert(image.end(), samples.begin(), samples.end());
+  Write("image.ppm", image);
+  Npy("bytes.npy", Type::kUInt8, {1, 4, 4, 3}, samples);
+  Npy("scaled.npy", Type::kFloat32, {4, 4, 3}, scaled);
+  Quantize("float.tflite --data image.ppm --mean 10 --std 20,20,20 c.tflite");
+  Quantize("float.tflite --data bytes.npy --mean 10,10,10 --std 20 d.tflite");
+  Quantize("float.tflite --data scaled.npy e.tflite");
+  EXPECT_TRUE(Same("c.tflite", "e.tflite"));
+  EXPECT_TRUE(Same("d.tflite", "e.tflite"));
+}
+
+TEST_F(CliQuantize, KeepsLayersByRecipeOrPattern) {
+  const std::string recipe = R"([{"layers": "FULLY_CONNECTED", "float": true}])";
+  Write("r.json", {recipe.begin(), recipe.end()});
+  const Outcome by_recipe =
+      Run("quantize float.tflite --data x.npy --recipe r.json --threads 1 a.tflite");
+  ASSERT_EQ(by_recipe.status, 0) << by_recipe.err;
+  EXPECT_NE(by_recipe.out.find("stays float32: a rule keeps it"), std::string::npos)
+      << by_recipe.out;
+  EXPECT_EQ(RoutineOf(Inspect("a.tflite"), "FULLY_CONNECTED"), "cpu:float32/gemm");
+  Quantize("float.tflite --data x.npy --keep-float FULLY b.tflite");
+  EXPECT_TRUE(Same("a.tflite", "b.tflite"));
+}
+
+TEST_F(CliQuantize, HasOtherWidths) {
+  Quantize("float.tflite --data x.npy --bits w8a16 a.tflite");
+  EXPECT_NE(RoutineOf(Inspect("a.tflite"), "CONV_2D").find("int16"), std::string::npos);
+  Quantize("float.tflite --bits w8 b.tflite");  // needs no samples
+  EXPECT_NE(RoutineOf(Inspect("b.tflite"), "CONV_2D").find("hybrid"), std::string::npos);
+  Quantize("float.tflite --data x.npy --bits w4a8 --per-tensor c.tflite");
+}
+
+TEST_F(CliQuantize, NamesWhatIsWrong) {
+  const std::string start = "quantize float.tflite q.tflite ";
+  ExpectError("quantize float.tflite", 2, "--output is required");
+  ExpectError(start + "--method best", 2, "--method");
+  ExpectError(start + "--io float16", 2, "--io");
+  ExpectError(start + "--data x.npy --bits w9a8", 1, "--bits w9a8: neither");
+  ExpectError("quantize float.tflite q.bin --data x.npy", 1, "q.bin");
+  ExpectError(start, 1, "--data: input 'x' float32 [1, 4, 4, 3] has no samples");
+  ExpectError(start + "--data none.npy", 1, "none.npy: cannot open");
+  ExpectError(start + "--data y=x.npy", 1, "the model has no input 'y'");
+  fs::create_directory(In("empty"));
+  ExpectError(start + "--data empty", 1, "empty: no .npy");
+  Npy("wide.npy", Type::kFloat32, {2, 4, 5, 3}, std::vector<float>(2 * 60));
+  ExpectError(start + "--data wide.npy", 1,
+              "wide.npy: has float32 [2, 4, 5, 3], but input 'x' takes samples of float32");
+  ExpectError(start + "--data x.npy --keep-float tail/", 1, "'tail/' matches no layer");
+  const std::string recipe = "[{}]";
+  Write("bad.json", {recipe.begin(), recipe.end()});
+  ExpectError(start + "--data x.npy --recipe bad.json", 1,
+              "bad.json: rule 0 of the recipe lacks 'layers'");
+  std::vector<float> ill(48, 1.0f);
+  ill[7] = NAN;
+  Npy("ill.npy", Type::kFloat32, {1, 4, 4, 3}, ill);
+  EXPECT_NE(Run(start + "--data ill.npy").err.find("tensor 'x' has NaN in element 7"),
+            std::string::npos);
+  EXPECT_FALSE(fs::exists(In("q.tflite")));
+}
+
+}  // namespace
+}  // namespace intaglio::tools
