@@ -175,7 +175,7 @@ Result<BoundPipeline> BoundPipeline::Bind(const PackedWinograd& filters,
 }
 
 Status Winograd(Context& context, const Im2col& input, const PackedWinograd& filters, void* dst,
-                const BoundPipeline& pipeline, ptrdiff_t dst_stride) {
+                const BoundPipeline& pipeline, const WinogradOptions& options) {
   const BoundPipeline::Storage* bound = pipeline.storage();
   const PackedWinograd::Storage* packed = filters.storage();
   if (packed == nullptr) return InvalidArgument("Winograd: the filters are empty");
@@ -188,9 +188,9 @@ Status Winograd(Context& context, const Im2col& input, const PackedWinograd& fil
                            NameOf(bound->operand_type) + " with zero point " +
                            std::to_string(bound->operand_zero_point));
   }
-  if (dst_stride == 0) dst_stride = filters.outputs();
-  const WinogradProduct product{input,      *packed,         dst,
-                                dst_stride, bound->epilogue, bound->panel_params()};
+  const ptrdiff_t dst_stride = options.dst_stride == 0 ? filters.outputs() : options.dst_stride;
+  const WinogradProduct product{
+      input, *packed, dst, dst_stride, options.most_tiles, bound->epilogue, bound->panel_params()};
   try {
     INTAGLIO_RETURN_IF_ERROR(CheckWinograd(product));
     if (Verbose()) {

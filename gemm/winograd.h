@@ -48,12 +48,18 @@ const char* WhyNotWinograd(const Im2col& input, const ConstMatrix& filters,
 // Whether it then takes less time than the product of windows by filters.
 bool WinogradPays(const Im2col& input, int outputs, const std::string& kernel);
 
+struct WinogradOptions {
+  ptrdiff_t dst_stride = 0;  // elements from pixel to pixel; 0: as many as the outputs
+  // Tiles of 4x4 outputs that are computed at once, at most; 0: as many as half of L2 holds, up to
+  // 48. It changes no result.
+  int most_tiles = 0;
+};
+
 // dst (NHWC: batch * out_height * out_width pixels of `filters.outputs()` elements of the
-// pipeline's output type, `dst_stride` elements apart, where it is 0 as many as the outputs) =
-// pipeline(input (*) filters). What lies between pixels is left alone. The pipeline was bound to
-// the filters (gemm/bound_pipeline.h).
+// pipeline's output type) = pipeline(input (*) filters). What lies between pixels is left alone.
+// The pipeline was bound to the filters (gemm/bound_pipeline.h).
 Status Winograd(Context& context, const Im2col& input, const PackedWinograd& filters, void* dst,
-                const BoundPipeline& pipeline, ptrdiff_t dst_stride = 0);
+                const BoundPipeline& pipeline, const WinogradOptions& options = {});
 
 }  // namespace intaglio
 

@@ -8,6 +8,7 @@
 
 #include "intaglio/nn/formats/load.h"
 #include "intaglio/nn/graph/nested_graphs.h"
+#include "intaglio/nn/routine/routine_name.h"
 #include "intaglio/tools/commands.h"
 #include "intaglio/tools/constants.h"
 #include "intaglio/tools/json.h"
@@ -118,7 +119,7 @@ void PrintRoutines(const nn::Model& model) {
   for (size_t i = 0; i < model.layers().size(); ++i) {
     const nn::LayerInfo& layer = model.layers()[i];
     for (const nn::CandidateInfo& candidate : model.ListRoutines(i)) {
-      const bool runs = candidate.name == layer.routine;
+      const bool runs = candidate.name == nn::CandidateIn(layer.routine);
       const std::string answer = candidate.why_not.empty() ? "yes" : "no: " + candidate.why_not;
       std::printf("%4zu  %-18s %-28s %-8s %s%s\n", i, layer.operator_name.c_str(),
                   candidate.name.c_str(), NameOf(candidate.numeric), answer.c_str(),
@@ -199,7 +200,8 @@ Json LayerJson(const nn::Model& model, size_t index) {
   for (const nn::CandidateInfo& candidate : model.ListRoutines(index)) {
     routines.push_back({{"name", candidate.name},
                         {"results", NameOf(candidate.numeric)},
-                        {"why_not", candidate.why_not}});
+                        {"why_not", candidate.why_not},
+                        {"parameters", candidate.parameters}});
   }
   return {{"operator", info.operator_name},
           {"label", info.label},

@@ -235,7 +235,9 @@ int MostWorkers(const WinogradCut& cut, const PackedWinograd::Storage& packed) {
 
 // Blocks of tiles whose V has a part of L2: from 24 to 48 tiles take the same time within 3 % (Zen
 // 4). Threads that there are no blocks for share the panels.
-WinogradCut Cut(const Im2col& v, const PackedWinograd::Storage& packed, int threads) {
+WinogradCut Cut(const WinogradProduct& product, int threads) {
+  const Im2col& v = product.input;
+  const PackedWinograd::Storage& packed = product.packed;
   constexpr int kFew = 8;
   constexpr int kMany = 48;
   WinogradCut cut{};
@@ -244,7 +246,8 @@ WinogradCut Cut(const Im2col& v, const PackedWinograd::Storage& packed, int thre
   cut.tiles = v.batch * cut.tiles_y * cut.tiles_x;
   threads = std::min(threads, MostWorkers(cut, packed));
   const auto tile_bytes = kFrequencies * sizeof(int16_t) * static_cast<size_t>(packed.channels);
-  const int most = std::clamp(static_cast<int>(Cpu().l2_bytes / 2 / tile_bytes), kFew, kMany);
+  const int fitting = std::clamp(static_cast<int>(Cpu().l2_bytes / 2 / tile_bytes), kFew, kMany);
+  const int most = product.most_tiles > 0 ? product.most_tiles : fitting;
   cut.blocks = DivideUp(cut.tiles, most);
   cut.panel_parts = 1;
   if (threads > 1) {
@@ -301,7 +304,7 @@ Status ExecuteWinograd(Context& context, const WinogradProduct& product) {
   std::memset(outside, static_cast<uint8_t>(v.zero_point), outside_bytes);
   const ptrdiff_t row_step = static_cast<ptrdiff_t>(
       RoundUp(static_cast<size_t>(v.channels), kWinogradChannels) * sizeof(int16_t));
-  const WinogradJob job{product, Cut(v, product.packed, context.threads()), outside, row_step,
+  const WinogradJob job{product, Cut(product, context.threads()), outside, row_step,
                         ParamsBytes(product.packed.routines().panel.width())};
   const size_t bytes = job.Carve(nullptr, nullptr);
   for (int w = 0; w < job.cut.workers; ++w) {

@@ -46,6 +46,7 @@ struct WinogradProduct {
   const PackedWinograd::Storage& packed;
   void* dst;
   ptrdiff_t dst_stride;  // elements from one pixel to the next
+  int most_tiles;        // WinogradOptions
   EpilogueParams epilogue;
   const PanelForm* params;  // per panel
 };

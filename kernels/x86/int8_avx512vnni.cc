@@ -33,9 +33,12 @@ struct PairsAvx512Vnni : PairsAvx512 {
   }
 };
 
+// A type of this file, so that no other one gets what is compiled here for VNNI.
+struct WordsAvx512Vnni : WordsAvx512 {};
+
 // VPDPWSSD multiplies half as much as VPDPBUSD, so that less is gained than elsewhere: .59 to .89
 // of the time (Zen 4).
-constexpr WinogradRoutines kWinograd = MakeWinograd<PairsAvx512Vnni, WordsAvx512>(
+constexpr WinogradRoutines kWinograd = MakeWinograd<PairsAvx512Vnni, WordsAvx512Vnni>(
     kPanelRoutines<PairsAvx512Vnni, ShufflesAvx512>,
     {.least_channels = 32, .least_fill = 75, .least_tiles = 16});
 

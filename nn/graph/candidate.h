@@ -15,6 +15,13 @@ class LayerView;
 struct LayerOptions;
 struct PreparedLayer;
 
+// A number that a candidate takes, such as how much it computes at once, and the values to choose
+// from. It changes how long a run takes, but no result.
+struct CandidateParameter {
+  const char* name;
+  std::span<const int> values;
+};
+
 // One way. Its name is "cpu:qint8/gemm": backend, type, algorithm. The names of an operator's
 // candidates for one type differ.
 struct Candidate {
@@ -34,6 +41,8 @@ struct Candidate {
   const char* kind = nullptr;
   size_t typed_input = 0;
   const char* backend = "cpu";
+  // They may be given behind the name (nn/routine/routine_name.h); else the candidate chooses.
+  std::span<const CandidateParameter> parameters = {};
 };
 
 // Either one candidate or a list, which must live as long as the process.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "intaglio/nn/routine/routine_name.h"
+
 namespace intaglio::nn {
 namespace {
 
@@ -66,8 +68,8 @@ std::vector<CandidateInfo> ListCandidates(std::span<const Candidate> candidates,
                                           const LayerView& layer, const LayerOptions& options) {
   std::vector<CandidateInfo> infos;
   for (const Candidate& candidate : candidates) {
-    infos.push_back(
-        {NameOf(candidate, layer), NumericOf(candidate, layer), WhyNot(candidate, layer, options)});
+    infos.push_back({NameOf(candidate, layer), NumericOf(candidate, layer),
+                     WhyNot(candidate, layer, options), ListParameters(candidate)});
   }
   return infos;
 }
@@ -75,14 +77,19 @@ std::vector<CandidateInfo> ListCandidates(std::span<const Candidate> candidates,
 Result<const Candidate*> ChooseCandidate(std::span<const Candidate> candidates,
                                          const LayerView& layer, const LayerOptions& options) {
   const std::string& wanted = options.routine;
+  const std::string_view name = CandidateIn(wanted);
   const auto found =
       std::find_if(candidates.begin(), candidates.end(), [&](const Candidate& candidate) {
-        return (wanted.empty() || NameOf(candidate, layer) == wanted) &&
+        return (wanted.empty() || NameOf(candidate, layer) == name) &&
                Accepts(candidate, layer, options);
       });
-  if (found != candidates.end()) return &*found;
   const std::string what =
       wanted.empty() ? "no routine accepts it: " : "routine '" + wanted + "' does not run it: ";
+  if (found != candidates.end()) {
+    const std::string why_not = WhyNotParameters(wanted, *found);
+    if (why_not.empty()) return &*found;
+    return layer.Unsupported(what + why_not);
+  }
   return layer.Unsupported(what + Describe(ListCandidates(candidates, layer, options)));
 }
 
@@ -90,7 +97,7 @@ Result<PreparedLayer> PrepareCandidate(const Candidate& candidate, const LayerVi
                                        const LayerOptions& options) {
   Result<PreparedLayer> prepared = candidate.prepare(layer, options);
   if (!prepared.ok()) return prepared;
-  prepared->name = NameOf(candidate, layer);
+  prepared->name = NameOf(candidate, layer).append(ParametersIn(options.routine));
   if (prepared->routine != nullptr) return prepared;
   return layer.Unsupported("'" + prepared->name + "' made no routine");
 }

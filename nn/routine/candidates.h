@@ -15,9 +15,11 @@ enum class NumericClass { kExact, kBounded };  // the reference's bits, or withi
 
 // What is known of a candidate for one layer.
 struct CandidateInfo {
-  std::string name;  // "cpu:qint8/gemm", as PreparedLayer has it
+  std::string name;  // "cpu:qint8/gemm"
   NumericClass numeric = NumericClass::kExact;
   std::string why_not;  // empty: the candidate accepts the layer
+  // What may follow its name: "?tiles=24" (routine_name.h).
+  std::vector<std::string> parameters = {};
 };
 
 // Describes the candidates in their order. Without a choice, the first that accepts the layer is
@@ -30,7 +32,8 @@ std::vector<CandidateInfo> ListCandidates(std::span<const Candidate> candidates,
 Result<const Candidate*> ChooseCandidate(std::span<const Candidate> candidates,
                                          const LayerView& layer, const LayerOptions& options);
 
-// Makes the routine of a candidate, and gives it the candidate's name.
+// Makes the routine of a candidate, and gives it the candidate's name, with parameters if
+// options.routine has some.
 Result<PreparedLayer> PrepareCandidate(const Candidate& candidate, const LayerView& layer,
                                        const LayerOptions& options);
 

@@ -6,6 +6,7 @@
 #include "intaglio/nn/graph/printable.h"
 #include "intaglio/nn/passes/float_form.h"
 #include "intaglio/nn/routine/prepare.h"
+#include "intaglio/nn/routine/routine_name.h"
 #include "intaglio/nn/tune/compose.h"
 
 namespace intaglio::nn::tune {
@@ -22,7 +23,12 @@ std::string WhyNotRoutine(const TimedWay& way, const Graph& graph, size_t layer)
   options.kernel = way.kernel.empty() ? BestKernel() : way.kernel;
   options.routine = way.routine;
   for (const CandidateInfo& candidate : ListCandidates(LayerView(graph, layer), options)) {
-    if (candidate.name != way.routine) continue;
+    if (candidate.name != CandidateIn(way.routine)) continue;
+    const std::string_view parameters = ParametersIn(way.routine);
+    const std::vector<std::string>& known = candidate.parameters;
+    if (!parameters.empty() && std::find(known.begin(), known.end(), parameters) == known.end()) {
+      break;
+    }
     return candidate.why_not.empty() ? "" : "'" + candidate.name + "': " + candidate.why_not;
   }
   return "there is no routine '" + Printable(way.routine) + "'";

@@ -22,7 +22,7 @@ std::vector<std::string> BestKernels() {
 // The routines that compute a layer, with packed constants for a kernel, if they are named. A
 // routine may ask for that where it is not known to be faster.
 std::vector<std::string> Routines(const LayerView& layer, const std::string& kernel,
-                                  bool allow_bounded) {
+                                  bool allow_bounded, bool with_parameters) {
   LayerOptions options;
   options.kernel = kernel;
   std::vector<std::string> names;
@@ -30,8 +30,10 @@ std::vector<std::string> Routines(const LayerView& layer, const std::string& ker
     options.routine = candidate.name;
     for (const CandidateInfo& named : ListCandidates(layer, options)) {
       const bool accepts = named.name == candidate.name && named.why_not.empty();
-      if (accepts && (allow_bounded || named.numeric == NumericClass::kExact))
-        names.push_back(named.name);
+      if (!accepts || (!allow_bounded && named.numeric != NumericClass::kExact)) continue;
+      names.push_back(named.name);
+      if (!with_parameters) continue;
+      for (const std::string& list : named.parameters) names.push_back(named.name + list);
     }
   }
   return names;
@@ -42,13 +44,13 @@ Ways WaysOf(const Model& model, size_t layer, const std::vector<std::string>& ke
   const LayerInfo& info = model.layers()[layer];
   const LayerView view(model.graph(), layer);
   Ways ways = {LayerChoice{}};
-  for (const std::string& routine : Routines(view, info.kernel, allow_bounded)) {
+  for (const std::string& routine : Routines(view, info.kernel, allow_bounded, true)) {
     if (routine != info.routine) ways.push_back({.routine = routine});
   }
   if (info.kernel.empty()) return ways;
   for (const std::string& kernel : kernels) {
     if (kernel == info.kernel) continue;
-    for (const std::string& routine : Routines(view, kernel, allow_bounded))
+    for (const std::string& routine : Routines(view, kernel, allow_bounded, false))
       ways.push_back({routine, kernel});
   }
   return ways;

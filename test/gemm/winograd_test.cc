@@ -58,12 +58,14 @@ struct Problem {
     ASSERT_TRUE(bound.ok()) << bound.status().message();
     TestResult dst(pipeline.standard.output, Rows(v), outputs(), Order::kRowMajor, gap);
     dst.Want(pipeline.standard, sums);
-    const Status status = Winograd(context, v, *packed, dst.view().data, *bound, outputs() + gap);
+    const Status status = Winograd(context, v, *packed, dst.view().data, *bound,
+                                   {.dst_stride = outputs() + gap, .most_tiles = most_tiles});
     ASSERT_TRUE(status.ok()) << status.message();
     ASSERT_TRUE(dst.Same()) << dst.Difference();
     groups = packed->groups();
   }
 
+  int most_tiles = 0;
   int groups = 0;
 };
 
@@ -101,6 +103,7 @@ void RunRandom(unsigned seed, Context& context) {
   const Type output = scaling == Scaling::kToFloat ? Type::kFloat32 : results[random() % 4];
   problem.pipeline.Randomize(random, scaling, output, outputs, Axis::kCols,
                              0.01 / std::sqrt(9 * channels));
+  problem.most_tiles = Uniform(random, 0, 9);
   const auto kernels = WinogradKernels();
   problem.Run(context, OneOf(random, kernels), random() % 2 == 0 ? 0 : Uniform(random, 1, 40));
 }
@@ -296,6 +299,7 @@ TEST(Winograd, GroupsOfOutputs) {
 
 TEST(Winograd, Refuses) {
   Random random(2);
+  problem.most_tiles = Uniform(random, 0, 9);
   const auto kernels = WinogradKernels();
   TestImage image = MakeImage(random, Type::kInt8, 1, 8, 16, 0, Values::kUniform);
   const TestMatrix filters(random, Type::kInt8, 9 * 16, 16, Order::kColMajor, 0, 0,

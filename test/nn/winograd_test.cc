@@ -143,6 +143,39 @@ TEST(WinogradLayers, AreTakenWhereTheyPay) {
       << model.status().message();
 }
 
+// How many tiles are computed at once is a parameter of the routine, which changes no bit.
+TEST(WinogradLayers, TakeTilesAsAParameter) {
+  const Graph graph = MakeNetwork(Type::kInt8, {1, 30, 16, 24});
+  const std::string name = Routine(Type::kInt8, "winograd");
+  for (const KernelCase& kernel : kKernels) {
+    if (!IsUsable(kernel.name)) continue;
+    Result<Model> product = Model::Prepare(
+        graph, {.kernel = kernel.name, .routines = {{"0", Routine(Type::kInt8, "gemm")}}});
+    ASSERT_TRUE(product.ok()) << product.status().message();
+    const auto expected = RunOnce(*product);
+    const std::vector<CandidateInfo> candidates = product->ListRoutines(0);
+    ASSERT_EQ(candidates[0].name, name);
+    ASSERT_EQ(candidates[0].parameters.size(), 5u);
+    for (const std::string& parameters : candidates[0].parameters) {
+      Result<Model> model =
+          Model::Prepare(graph, {.kernel = kernel.name, .routines = {{"0", name + parameters}}});
+      ASSERT_TRUE(model.ok()) << model.status().message();
+      EXPECT_EQ(model->layers()[0].routine, name + parameters);
+      EXPECT_EQ(RunOnce(*model), expected) << parameters;
+    }
+    const auto why_not = [&](const std::string& parameters) {
+      return Model::Prepare(graph, {.kernel = kernel.name, .routines = {{"0", name + parameters}}})
+          .status()
+          .message();
+    };
+    EXPECT_NE(why_not("?tiles=7").find("'tiles' is one of 12, 24, 48, 96, 192"), std::string::npos);
+    EXPECT_NE(why_not("?tiles").find("'tiles' is one of"), std::string::npos);
+    EXPECT_NE(why_not("?rows=7").find("no parameter 'rows'; it has tiles"), std::string::npos);
+    EXPECT_NE(why_not("?").find("no parameter ''"), std::string::npos);
+    EXPECT_NE(why_not("?tiles=12&").find("no parameter ''"), std::string::npos);
+  }
+}
+
 // Transformed weights of small layers are counted before they are made, and as constants.
 TEST(WinogradLayers, CountTheirMemory) {
   if (!IsUsable("avx2")) GTEST_SKIP() << "needs AVX2";

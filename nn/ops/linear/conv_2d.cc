@@ -230,8 +230,11 @@ template <auto kPrepare>
 constexpr auto kShaped = PrepareShaped<ShapeOfLayer, kPrepare>;
 
 constexpr Candidate kConv2DWays[] = {
-    {"winograd", kShaped<PrepareWinograd>, kEightBit,
-     FirstReason<NeedsConstants, WhyNotWinogradLayer>},
+    {.algorithm = "winograd",
+     .prepare = kShaped<PrepareWinograd>,
+     .types = kEightBit,
+     .why_not = FirstReason<NeedsConstants, WhyNotWinogradLayer>,
+     .parameters = kWinogradParameters},
     {"gemm", kShaped<PrepareBytes>, kEightBit, NeedsConstants},
     {"gemm-unpacked", kShaped<PrepareChangingProduct>, kEightBit},
     {"gemm", kShaped<PrepareProduct16x8>, kInt16, NeedsConstants},

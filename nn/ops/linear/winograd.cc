@@ -8,6 +8,7 @@
 #include "intaglio/gemm/winograd.h"
 #include "intaglio/nn/graph/cost.h"
 #include "intaglio/nn/ops/linear/linear.h"
+#include "intaglio/nn/routine/routine_name.h"
 
 namespace intaglio::nn {
 namespace {
@@ -19,7 +20,7 @@ class WinogradRoutine final : public Routine {
     source.data = arguments.inputs[0];
     const auto size = static_cast<ptrdiff_t>(SizeOf(linear.output_type));
     return Winograd(arguments.context, source, filters, arguments.outputs[0], pipeline,
-                    arguments.output_stride / size);
+                    {.dst_stride = arguments.output_stride / size, .most_tiles = most_tiles});
   }
 
   LinearLayer linear;
@@ -27,6 +28,7 @@ class WinogradRoutine final : public Routine {
   PackedWinograd filters;
   BoundPipeline pipeline;
   Im2col view;
+  int most_tiles = 0;
 };
 
 ConstMatrix FiltersOf(const LayerView& layer) {
@@ -97,6 +99,8 @@ Result<PreparedLayer> PrepareWinograd(const LayerView& layer, const LayerOptions
   Result<Multipliers> multipliers = MakeMultipliers(layer, routine->linear);
   if (!multipliers.ok()) return multipliers.status();
   routine->multipliers = std::move(*multipliers);
+  routine->most_tiles =
+      ParameterIn(options.routine, kWinogradParameters[0].name).value_or(routine->most_tiles);
   routine->view = shape.view;
   routine->view.type = routine->linear.type;
   routine->view.zero_point = routine->linear.input.zero_point;

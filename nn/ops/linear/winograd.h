@@ -15,6 +15,10 @@ const char* WhyNotWinogradLayer(const LayerView& layer, const LayerOptions& opti
 Result<PreparedLayer> PrepareWinograd(const LayerView& layer, const LayerOptions& options,
                                       const ConvShape& shape);
 
+// How many tiles, of 4x4 outputs each, are computed at once.
+inline constexpr int kWinogradTileCounts[] = {12, 24, 48, 96, 192};
+inline constexpr CandidateParameter kWinogradParameters[] = {{"tiles", kWinogradTileCounts}};
+
 // Bounds the bytes of the transformed weights of a layer.
 int64_t BoundWinograd(const LayerView& layer);
 
