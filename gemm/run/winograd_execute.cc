@@ -247,7 +247,7 @@ WinogradCut Cut(const WinogradProduct& product, int threads) {
   threads = std::min(threads, MostWorkers(cut, packed));
   const auto tile_bytes = kFrequencies * sizeof(int16_t) * static_cast<size_t>(packed.channels);
   const int fitting = std::clamp(static_cast<int>(Cpu().l2_bytes / 2 / tile_bytes), kFew, kMany);
-  const int most = product.most_tiles > 0 ? product.most_tiles : fitting;
+  const int most = product.most_tiles > 0 ? std::min(product.most_tiles, cut.tiles) : fitting;
   cut.blocks = DivideUp(cut.tiles, most);
   cut.panel_parts = 1;
   if (threads > 1) {
@@ -283,6 +283,9 @@ Status CheckWinograd(const WinogradProduct& product) {
     return InvalidArgument("Winograd: " + std::to_string(rows) + " pixels of " +
                            std::to_string(outputs) + " channels with the stride " +
                            std::to_string(product.dst_stride));
+  }
+  if (product.most_tiles < 0) {
+    return InvalidArgument("Winograd: " + std::to_string(product.most_tiles) + " tiles at once");
   }
   if (rows == 0) return {};
   if (product.dst == nullptr) return InvalidArgument("Winograd: null dst");

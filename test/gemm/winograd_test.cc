@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 
 #include "intaglio/gemm/plan/winograd_groups.h"
 #include "intaglio/test/gemm/image.h"
@@ -299,7 +300,6 @@ TEST(Winograd, GroupsOfOutputs) {
 
 TEST(Winograd, Refuses) {
   Random random(2);
-  problem.most_tiles = Uniform(random, 0, 9);
   const auto kernels = WinogradKernels();
   TestImage image = MakeImage(random, Type::kInt8, 1, 8, 16, 0, Values::kUniform);
   const TestMatrix filters(random, Type::kInt8, 9 * 16, 16, Order::kColMajor, 0, 0,
@@ -341,7 +341,10 @@ TEST(Winograd, Refuses) {
   EXPECT_FALSE(Winograd(context, v, {}, dst.data(), *bound).ok());
   EXPECT_FALSE(Winograd(context, v, *packed, dst.data(), {}).ok());
   EXPECT_FALSE(Winograd(context, v, *packed, nullptr, *bound).ok());
-  EXPECT_FALSE(Winograd(context, v, *packed, dst.data(), *bound, 15).ok());
+  EXPECT_FALSE(Winograd(context, v, *packed, dst.data(), *bound, {.dst_stride = 15}).ok());
+  EXPECT_FALSE(Winograd(context, v, *packed, dst.data(), *bound, {.most_tiles = -1}).ok());
+  constexpr int kAll = std::numeric_limits<int>::max();
+  EXPECT_TRUE(Winograd(context, v, *packed, dst.data(), *bound, {.most_tiles = kAll}).ok());
   EXPECT_FALSE(Winograd(context, v, *packed, const_cast<void*>(v.data), *bound).ok());
   Im2col other = v;
   other.zero_point = 1;
