@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <regex>
 
 #include "intaglio/nn/graph/printable.h"
+#include "intaglio/nn/quantize/pattern.h"
 
 namespace intaglio::nn::quantize {
 namespace {
@@ -90,25 +90,14 @@ void ApplyTo(const RecipeRule& rule, LayerRule& layer, ObserverOptions& observer
   Replace(observer.ema_decay, rule.ema_decay);
 }
 
-Result<std::regex> Compile(const RecipeRule& rule) {
-  try {
-    return std::regex(rule.layers);
-  } catch (const std::regex_error& error) {
-    return InvalidArgument("'" + ShortName(rule.layers) +
-                           "' is no regular expression: " + error.what());
-  }
-}
-
 Result<std::vector<bool>> Match(const RecipeRule& rule, const std::vector<std::string>& labels) {
-  const Result<std::regex> pattern = Compile(rule);
-  if (!pattern.ok()) return pattern.status();
-  std::vector<bool> matches;
-  try {
-    for (const std::string& label : labels) matches.push_back(std::regex_search(label, *pattern));
-  } catch (const std::regex_error& error) {
+  const Result<Pattern> pattern = Pattern::Compile(rule.layers);
+  if (!pattern.ok()) {
     return InvalidArgument("'" + ShortName(rule.layers) +
-                           "' is too hard to match: " + error.what());
+                           "' is no regular expression: " + pattern.status().message());
   }
+  std::vector<bool> matches;
+  for (const std::string& label : labels) matches.push_back(pattern->OccursIn(label));
   if (std::find(matches.begin(), matches.end(), true) != matches.end()) return matches;
   return InvalidArgument("'" + ShortName(rule.layers) + "' matches no layer" +
                          (labels.empty() ? "" : "; the first is " + labels[0]));

@@ -76,6 +76,10 @@ TEST(Recipe, NamesWhatIsWrong) {
             std::string::npos);
   EXPECT_EQ(ErrorOf(R"([{"layers": "tail/"}])"),
             "'tail/' matches no layer; the first is RELU #0 'stem/a'");
+  EXPECT_NE(ErrorOf(R"([{"layers": "(a{9}){9}"}])").find("counts in braces are not supported"),
+            std::string::npos);
+  EXPECT_NE(ErrorOf(R"([{"layers": "(a)\\1"}])").find("back references are not supported"),
+            std::string::npos);
   EXPECT_NE(ErrorOf(R"([{"layers": "("}])").find("'(' is no regular expression"),
             std::string::npos);
   EXPECT_NE(ErrorOf(R"([{"layers": ".", "float": 1}])").find("neither true nor false"),
