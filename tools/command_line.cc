@@ -275,6 +275,8 @@ void AddQuantize(CLI::App& quantize, Work& work) {
   quantize.add_option("--io", options->io, "The type of the inputs and outputs")
       ->check(CLI::IsMember({"float", "int8", "uint8", "int16"}))
       ->capture_default_str();
+  quantize.add_option("--report", options->report,
+                      "Write what each layer loses to a file that ends in .html or .json");
   quantize.add_flag("--per-tensor", options->per_tensor,
                     "One scale for all channels of a layer's weights");
   AddThreads(quantize, options->threads);

@@ -102,6 +102,7 @@ struct QuantizeOptions {
   std::string method = "minmax";
   std::string bits = "w8a8";
   std::string io = "float";
+  std::string report;  // a file to write; empty: none
   bool per_tensor = false;
   int threads = DefaultThreads();
 };

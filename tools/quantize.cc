@@ -17,10 +17,12 @@
 #include "intaglio/nn/quantize/calibrate.h"
 #include "intaglio/nn/quantize/quantize_graph.h"
 #include "intaglio/nn/quantize/recipe.h"
+#include "intaglio/nn/quantize/report.h"
 #include "intaglio/tools/commands.h"
 #include "intaglio/tools/file.h"
 #include "intaglio/tools/model_io.h"
 #include "intaglio/tools/progress.h"
+#include "intaglio/tools/quantize_report.h"
 #include "intaglio/tools/samples.h"
 
 namespace intaglio::tools {
@@ -170,6 +172,29 @@ Status PrintAgreement(const QuantizeOptions& options, const nn::Graph& graph, nn
   return {};
 }
 
+// Looks at the layers as integers, whatever form the file has.
+Status Report(const QuantizeOptions& options, const nn::Graph& graph,
+              const quantize::Ranges& ranges, const Job& job, Samples& samples) {
+  quantize::Rules rules = job.rules;
+  rules.form = quantize::Form::kIntegers;
+  const Result<quantize::Quantized> quantized = quantize::QuantizeGraph(graph, ranges, rules);
+  if (!quantized.ok()) return quantized.status();
+  samples.Rewind();
+  const Result<quantize::Report> report = quantize::MakeReport(
+      graph, *quantized, rules, [&](auto& inputs) { return samples.Next(inputs); },
+      {.threads = options.threads, .limits = options.model.limits});
+  if (!report.ok()) return report.status();
+  return WriteReport(options.report, graph.name, *report);
+}
+
+Status CheckReport(const QuantizeOptions& options, const Job& job) {
+  if (options.report.empty()) return {};
+  if (job.rules.form == quantize::Form::kDynamic) {
+    return Unsupported("--report of --bits w8: its layers compute in float32");
+  }
+  return CheckReportName(options.report);
+}
+
 Status WithOutput(const QuantizeOptions& options, const Status& status) {
   return {status.code(), options.output + ": " + status.message()};
 }
@@ -220,6 +245,7 @@ Status Quantize(const QuantizeOptions& options) {
   if (!graph.ok()) return graph.status();
   quantize::Simplify(*graph);
   INTAGLIO_RETURN_IF_ERROR(Decide(options, *graph, *job));
+  INTAGLIO_RETURN_IF_ERROR(CheckReport(options, *job));
   Result<std::optional<Samples>> samples = OpenSamples(options, *graph, *job);
   if (!samples.ok()) return samples.status();
   quantize::Ranges ranges;
@@ -240,6 +266,9 @@ Status Quantize(const QuantizeOptions& options) {
     if (!status.ok()) return WithOutput(options, status);
   }
   INTAGLIO_RETURN_IF_ERROR(nn::ReplaceFile(options.output, **file));
+  if (!options.report.empty()) {
+    INTAGLIO_RETURN_IF_ERROR(Report(options, *graph, ranges, *job, **samples));
+  }
   std::printf("wrote    %s: %zu layers, %s\n", nn::Printable(options.output).c_str(),
               quantized->graph.layers.size(), FormatBytes((*file)->size()).c_str());
   return {};

@@ -176,10 +176,31 @@ TEST_F(CliQuantize, HasOtherWidths) {
   Quantize("float.tflite --data x.npy --bits w4a8 --per-tensor c.tflite");
 }
 
+TEST_F(CliQuantize, ReportsWhatLayersLose) {
+  Quantize("float.tflite --data x.npy --report r.json a.tflite");
+  const json report = json::parse(Text(In("r.json")));
+  EXPECT_EQ(report["samples"], 16);
+  ASSERT_EQ(report["layers"].size(), 4u);
+  double before = 0;
+  for (const json& layer : report["layers"]) {
+    const double sqnr =
+        layer["sqnr_alone"].is_null() ? HUGE_VAL : layer["sqnr_alone"].get<double>();
+    EXPECT_GE(sqnr, before);
+    EXPECT_GT(sqnr, 20);
+    before = sqnr;
+  }
+  Quantize("float.tflite --data x.npy --report r.html b.onnx");
+  const std::string page = Text(In("r.html"));
+  EXPECT_NE(page.find("CONV_2D #0"), std::string::npos);
+  EXPECT_NE(page.find("</html>"), std::string::npos);
+}
+
 TEST_F(CliQuantize, NamesWhatIsWrong) {
   const std::string start = "quantize float.tflite q.tflite ";
   ExpectError("quantize float.tflite", 2, "--output is required");
   ExpectError(start + "--method best", 2, "--method");
+  ExpectError(start + "--data x.npy --report r.txt", 1, "ends in neither .html nor .json");
+  ExpectError(start + "--bits w8 --report r.json", 1, "compute in float32");
   ExpectError(start + "--io float16", 2, "--io");
   ExpectError(start + "--data x.npy --bits w9a8", 1, "--bits w9a8: neither");
   ExpectError("quantize float.tflite q.bin --data x.npy", 1, "q.bin");
