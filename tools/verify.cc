@@ -1,6 +1,6 @@
-// intaglio verify: a model gives the same bits with every kernel of this machine and every thread
-// count, or on a device. Where a kernel can add products of float32 in two ways (nn::FloatSums),
-// both are run.
+// intaglio verify: a model gives the same bits with every kernel of this machine, every thread
+// count and every exact routine of its layers, or on a device. Where a kernel can add products of
+// float32 in two ways (nn::FloatSums), both are run.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "intaglio/gemm/describe.h"
+#include "intaglio/nn/routine/prepare.h"
 #include "intaglio/tools/backend.h"
 #include "intaglio/tools/commands.h"
 #include "intaglio/tools/input_maker.h"
@@ -144,6 +145,53 @@ Status VerifyKernels(Inputs& inputs, Progress& progress, Comparison& comparison)
   return {};
 }
 
+// The names of each layer's exact routines, with parameters; the first that is taken by default is
+// among them.
+std::vector<std::vector<std::string>> ListRoutines(const nn::Model& model) {
+  std::vector<std::vector<std::string>> routines;
+  for (size_t i = 0; i < model.layers().size(); ++i) {
+    const nn::LayerView layer(model.graph(), i);
+    nn::LayerOptions options;
+    options.kernel = model.layers()[i].kernel.empty() ? nn::BestKernel() : model.layers()[i].kernel;
+    auto& names = routines.emplace_back(nn::NamesOfRoutines(layer, options.kernel, false, true));
+    std::erase_if(names, [&](const std::string& name) {  // some refuse only when they are prepared
+      options.routine = name;
+      return !nn::Prepare(layer, options).ok();
+    });
+  }
+  return routines;
+}
+
+// Every routine of every layer runs: in as many networks as the layer with the most has routines,
+// each with the next routine of all layers.
+Status VerifyRoutines(Inputs& inputs, Progress& progress, Comparison& comparison) {
+  nn::PrepareOptions prepare = OnKernel({}, 1, nn::FloatSums::kUnfused);
+  const Result<nn::Model> model = LoadModel(inputs.options.model, prepare);
+  if (!model.ok()) return model.status();
+  const std::vector<std::vector<std::string>> routines = ListRoutines(*model);
+  size_t networks = 0;
+  for (const auto& names : routines) networks = std::max(networks, names.size());
+  int wrong = 0;
+  for (size_t n = 0; n < networks; ++n) {
+    progress.Show("routines, " + std::to_string(n + 1) + " of " + std::to_string(networks));
+    prepare.routines.clear();
+    for (size_t i = 0; i < routines.size(); ++i) {
+      if (n < routines[i].size()) prepare.routines.push_back({std::to_string(i), routines[i][n]});
+    }
+    const Result<Results> got = RunAll(inputs, prepare);
+    if (!got.ok()) return got.status();
+    if (!comparison.Same(*got)) ++wrong;
+  }
+  progress.Show("");
+  if (wrong == 0) {
+    std::printf("%-20s same bits with every exact routine of each layer, in %zu runs\n", "routines",
+                networks);
+  } else {
+    std::printf("%-20s DIFFER in %d of %zu runs\n", "routines", wrong, networks);
+  }
+  return {};
+}
+
 Status VerifyDevice(Inputs& inputs, const std::shared_ptr<const nn::Backend>& backend,
                     Progress& progress, Comparison& comparison) {
   progress.Show(inputs.options.backend);
@@ -155,6 +203,11 @@ Status VerifyDevice(Inputs& inputs, const std::shared_ptr<const nn::Backend>& ba
   std::printf("%-20s %s\n", inputs.options.backend.c_str(),
               comparison.Same(*got) ? "same bits" : "DIFFERS");
   return {};
+}
+
+Status VerifyHost(Inputs& inputs, Progress& progress, Comparison& comparison) {
+  INTAGLIO_RETURN_IF_ERROR(VerifyKernels(inputs, progress, comparison));
+  return VerifyRoutines(inputs, progress, comparison);
 }
 
 }  // namespace
@@ -170,7 +223,7 @@ Status Verify(const VerifyOptions& options) {
   if (!expected.ok()) return expected.status();
   Comparison comparison{std::move(expected->outputs)};
   INTAGLIO_RETURN_IF_ERROR(*backend == nullptr
-                               ? VerifyKernels(inputs, progress, comparison)
+                               ? VerifyHost(inputs, progress, comparison)
                                : VerifyDevice(inputs, *backend, progress, comparison));
   std::printf("outputs of %d %s: %016llx\n", inputs.count, inputs.count == 1 ? "input" : "inputs",
               static_cast<unsigned long long>(Digest(comparison.Fastest())));
@@ -178,9 +231,11 @@ Status Verify(const VerifyOptions& options) {
     std::printf("CPUs without fused multiply-adds add products of float32 to other bits\n");
   }
   if (comparison.wrong == 0) return {};
-  return InvalidArgument(options.model.path + ": " + std::to_string(comparison.wrong) + " of " +
-                         std::to_string(comparison.combinations) +
-                         " combinations of kernel and threads give other bits; please report this");
+  return InvalidArgument(
+      options.model.path + ": " + std::to_string(comparison.wrong) + " of " +
+      std::to_string(comparison.combinations) +
+      " combinations of kernel, threads and routines give other bits; please report "
+      "this");
 }
 
 }  // namespace intaglio::tools

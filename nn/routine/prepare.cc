@@ -96,4 +96,22 @@ std::vector<CandidateInfo> ListCandidates(const LayerView& layer, const LayerOpt
   return ListCandidates(CandidatesOf(layer), layer, options);
 }
 
+std::vector<std::string> NamesOfRoutines(const LayerView& layer, const std::string& kernel,
+                                         bool bounded, bool parameters) {
+  LayerOptions options;
+  options.kernel = kernel;
+  std::vector<std::string> names;
+  for (const CandidateInfo& candidate : ListCandidates(layer, options)) {
+    options.routine = candidate.name;
+    for (const CandidateInfo& named : ListCandidates(layer, options)) {
+      const bool accepts = named.name == candidate.name && named.why_not.empty();
+      if (!accepts || (!bounded && named.numeric != NumericClass::kExact)) continue;
+      names.push_back(named.name);
+      if (!parameters) continue;
+      for (const std::string& list : named.parameters) names.push_back(named.name + list);
+    }
+  }
+  return names;
+}
+
 }  // namespace intaglio::nn

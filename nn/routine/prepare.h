@@ -21,6 +21,13 @@ Result<PreparedLayer> Prepare(const LayerView& layer, const LayerOptions& option
 // The candidates of a layer on this CPU. Only for layers of graphs that passed Validate.
 std::vector<CandidateInfo> ListCandidates(const LayerView& layer, const LayerOptions& options);
 
+// The names of the routines that compute a layer if they are named, in order of preference, whether
+// or not they are known to be faster somewhere. `bounded` says whether those come, too, whose
+// results only lie within bounds; `parameters`, whether every name comes once more with each of
+// its parameters (routine_name.h).
+std::vector<std::string> NamesOfRoutines(const LayerView& layer, const std::string& kernel,
+                                         bool bounded, bool parameters);
+
 }  // namespace intaglio::nn
 
 #endif  // INTAGLIO_NN_ROUTINE_PREPARE_H_

@@ -19,38 +19,18 @@ std::vector<std::string> BestKernels() {
   return names;
 }
 
-// The routines that compute a layer, with packed constants for a kernel, if they are named. A
-// routine may ask for that where it is not known to be faster.
-std::vector<std::string> Routines(const LayerView& layer, const std::string& kernel,
-                                  bool allow_bounded, bool with_parameters) {
-  LayerOptions options;
-  options.kernel = kernel;
-  std::vector<std::string> names;
-  for (const CandidateInfo& candidate : ListCandidates(layer, options)) {
-    options.routine = candidate.name;
-    for (const CandidateInfo& named : ListCandidates(layer, options)) {
-      const bool accepts = named.name == candidate.name && named.why_not.empty();
-      if (!accepts || (!allow_bounded && named.numeric != NumericClass::kExact)) continue;
-      names.push_back(named.name);
-      if (!with_parameters) continue;
-      for (const std::string& list : named.parameters) names.push_back(named.name + list);
-    }
-  }
-  return names;
-}
-
 Ways WaysOf(const Model& model, size_t layer, const std::vector<std::string>& kernels,
             bool allow_bounded) {
   const LayerInfo& info = model.layers()[layer];
   const LayerView view(model.graph(), layer);
   Ways ways = {LayerChoice{}};
-  for (const std::string& routine : Routines(view, info.kernel, allow_bounded, true)) {
+  for (const std::string& routine : NamesOfRoutines(view, info.kernel, allow_bounded, true)) {
     if (routine != info.routine) ways.push_back({.routine = routine});
   }
   if (info.kernel.empty()) return ways;
   for (const std::string& kernel : kernels) {
     if (kernel == info.kernel) continue;
-    for (const std::string& routine : Routines(view, kernel, allow_bounded, false))
+    for (const std::string& routine : NamesOfRoutines(view, kernel, allow_bounded, false))
       ways.push_back({routine, kernel});
   }
   return ways;
