@@ -117,9 +117,9 @@ struct OverlappingTapsRun {
     using Reals = typename Vectors<kBytes>::Reals;
     Reals acc[kWindows][1];
     Clear(acc);
-    const float* x = w.x + window * w.x_window + first;
-    const float* filter = w.filter + first;
-    for (int row = 0; row < w.rows; ++row, x += w.x_row, filter += w.filter_row) {
+    for (int row = 0; row < w.rows; ++row) {  // none in padding, where x is null
+      const float* const x = w.x + window * w.x_window + row * w.x_row + first;
+      const float* const filter = w.filter + row * w.filter_row + first;
       Reals weights[kColumns];
       INTAGLIO_UNROLL
       for (int c = 0; c < kColumns; ++c) Load(filter + c * w.filter_column, n, weights[c]);
