@@ -279,6 +279,8 @@ void AddQuantize(CLI::App& quantize, Work& work) {
                       "Write what each layer loses to a file that ends in .html or .json");
   quantize.add_flag("--per-tensor", options->per_tensor,
                     "One scale for all channels of a layer's weights");
+  quantize.add_flag("--equalize", options->equalize,
+                    "Make the channels of weights alike in size first, across pairs of layers");
   AddThreads(quantize, options->threads);
   quantize.callback([options, &work] { work = [options] { return Quantize(*options); }; });
 }

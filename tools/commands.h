@@ -104,6 +104,7 @@ struct QuantizeOptions {
   std::string io = "float";
   std::string report;  // a file to write; empty: none
   bool per_tensor = false;
+  bool equalize = false;
   int threads = DefaultThreads();
 };
 Status Quantize(const QuantizeOptions& options);

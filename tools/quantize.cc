@@ -15,6 +15,7 @@
 #include "intaglio/nn/graph/printable.h"
 #include "intaglio/nn/quantize/agreement.h"
 #include "intaglio/nn/quantize/calibrate.h"
+#include "intaglio/nn/quantize/equalize.h"
 #include "intaglio/nn/quantize/quantize_graph.h"
 #include "intaglio/nn/quantize/recipe.h"
 #include "intaglio/nn/quantize/report.h"
@@ -147,6 +148,12 @@ void PrintLayers(const std::vector<quantize::Outcome>& layers) {
   }
 }
 
+void Equalize(nn::Graph& graph) {
+  const quantize::Equalized equalized = quantize::EqualizeChannels(graph);
+  std::printf("equalized the channels of %zu of %zu pairs of layers\n", equalized.changed,
+              equalized.pairs);
+}
+
 constexpr size_t kComparedSamples = 64;
 
 // The file's bytes as a network, which computes what its users will see.
@@ -244,6 +251,7 @@ Status Quantize(const QuantizeOptions& options) {
   Result<nn::Graph> graph = nn::LoadGraph(options.model.path, job->load);
   if (!graph.ok()) return graph.status();
   quantize::Simplify(*graph);
+  if (options.equalize) Equalize(*graph);
   INTAGLIO_RETURN_IF_ERROR(Decide(options, *graph, *job));
   INTAGLIO_RETURN_IF_ERROR(CheckReport(options, *job));
   Result<std::optional<Samples>> samples = OpenSamples(options, *graph, *job);

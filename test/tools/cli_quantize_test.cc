@@ -176,6 +176,45 @@ TEST_F(CliQuantize, HasOtherWidths) {
   Quantize("float.tflite --data x.npy --bits w4a8 --per-tensor c.tflite");
 }
 
+// Two dense layers whose channels between them differ 1000 times in size.
+nn::Graph UnevenNetwork() {
+  std::vector<float> w = RandomReals(16 * 8, -1, 1, 6);
+  std::vector<float> v = RandomReals(4 * 16, -1, 1, 7);
+  for (size_t i = 0; i < 8; ++i) w[i] *= 1000;
+  for (size_t o = 0; o < 4; ++o) v[o * 16] *= 0.001f;
+  nn::Builder b;
+  const nn::Value x = b.Input("x", Type::kFloat32, {1, 8});
+  const nn::Value y = b.FullyConnected(x, b.Const<float>("w", w, {16, 8}), nn::kNoBias,
+                                       {.activation = nn::Activation::kRelu}, {});
+  b.Output(b.FullyConnected(y, b.Const<float>("v", v, {4, 16}), nn::kNoBias, {}, {}), "y");
+  Result<nn::Graph> graph = b.Finish();
+  EXPECT_TRUE(graph.ok()) << graph.status().message();
+  return graph.ok() ? std::move(*graph) : nn::Graph();
+}
+
+double SqnrIn(const std::string& text) {
+  const size_t place = text.find("SQNR ");
+  EXPECT_NE(place, std::string::npos) << text;
+  return place == std::string::npos ? 0 : std::stod(text.substr(place + 5));
+}
+
+TEST_F(CliQuantize, EqualizesChannels) {
+  ASSERT_TRUE(nn::SaveGraph(UnevenNetwork(), In("uneven.tflite")).ok());
+  Npy("u.npy", Type::kFloat32, {16, 1, 8}, RandomReals(16 * 8, -1, 1, 5));
+  const std::string start = "quantize uneven.tflite --data u.npy --per-tensor --threads 1 ";
+  const Outcome plain = Run(start + "a.tflite");
+  const Outcome equalized = Run(start + "--equalize b.tflite");
+  ASSERT_EQ(plain.status, 0) << plain.err;
+  ASSERT_EQ(equalized.status, 0) << equalized.err;
+  EXPECT_EQ(plain.out.find("equalized"), std::string::npos) << plain.out;
+  EXPECT_NE(equalized.out.find("equalized the channels of 1 of 1 pairs"), std::string::npos)
+      << equalized.out;
+  EXPECT_GT(SqnrIn(equalized.out), SqnrIn(plain.out) + 10);
+  // A RESHAPE stands between the layers of this one.
+  const Outcome none = Run("quantize float.tflite --data x.npy --threads 1 --equalize c.tflite");
+  EXPECT_NE(none.out.find("equalized the channels of 0 of 0 pairs"), std::string::npos) << none.out;
+}
+
 TEST_F(CliQuantize, ReportsWhatLayersLose) {
   Quantize("float.tflite --data x.npy --report r.json a.tflite");
   const json report = json::parse(Text(In("r.json")));
