@@ -105,6 +105,7 @@ struct QuantizeOptions {
   std::string report;  // a file to write; empty: none
   bool per_tensor = false;
   bool equalize = false;
+  bool correct_bias = false;
   int threads = DefaultThreads();
 };
 Status Quantize(const QuantizeOptions& options);

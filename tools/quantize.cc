@@ -15,6 +15,7 @@
 #include "intaglio/nn/graph/printable.h"
 #include "intaglio/nn/quantize/agreement.h"
 #include "intaglio/nn/quantize/calibrate.h"
+#include "intaglio/nn/quantize/correct_bias.h"
 #include "intaglio/nn/quantize/equalize.h"
 #include "intaglio/nn/quantize/quantize_graph.h"
 #include "intaglio/nn/quantize/recipe.h"
@@ -111,6 +112,15 @@ Status Decide(const QuantizeOptions& options, const nn::Graph& graph, Job& job) 
   return {};
 }
 
+quantize::NextSample FirstOf(Samples& samples, size_t count) {
+  samples.Rewind();
+  return [&samples, left = count](quantize::InputBytes& inputs) mutable -> Result<bool> {
+    if (left == 0) return false;
+    --left;
+    return samples.Next(inputs);
+  };
+}
+
 Result<quantize::Ranges> CalibrateOn(const QuantizeOptions& options, const nn::Graph& graph,
                                      const Job& job, Samples& samples) {
   Progress progress;
@@ -122,18 +132,52 @@ Result<quantize::Ranges> CalibrateOn(const QuantizeOptions& options, const nn::G
     progress.Show("calibrated with " + std::to_string(count) + " samples");
   };
   const auto begin = std::chrono::steady_clock::now();
-  size_t left = options.samples;
-  const auto next = [&](quantize::InputBytes& inputs) -> Result<bool> {
-    if (left == 0) return false;
-    --left;
-    return samples.Next(inputs);
-  };
-  Result<quantize::Calibration> result = quantize::Calibrate(graph, next, calibration);
+  Result<quantize::Calibration> result =
+      quantize::Calibrate(graph, FirstOf(samples, options.samples), calibration);
   progress.Show("");
   if (!result.ok()) return result.status();
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
   std::printf("observed %zu samples in %.1f s\n", result->samples, seconds.count());
   return std::move(result->ranges);
+}
+
+Result<quantize::Corrected> CorrectOn(const QuantizeOptions& options, const nn::Graph& graph,
+                                      quantize::Quantized& quantized, Samples& samples) {
+  Progress progress;
+  quantize::CorrectionOptions correction;
+  correction.threads = options.threads;
+  correction.limits = options.model.limits;
+  correction.progress = [&](size_t count) {
+    progress.Show("corrected with " + std::to_string(count) + " samples");
+  };
+  Result<quantize::Corrected> corrected =
+      quantize::CorrectBiases(graph, quantized, FirstOf(samples, options.samples), correction);
+  progress.Show("");
+  return corrected;
+}
+
+struct Integers {
+  quantize::Quantized quantized;
+  std::optional<quantize::Corrected> corrected;
+};
+
+Result<Integers> MakeIntegers(const QuantizeOptions& options, const nn::Graph& graph,
+                              const quantize::Ranges& ranges, const quantize::Rules& rules,
+                              std::optional<Samples>& samples) {
+  Result<quantize::Quantized> quantized = quantize::QuantizeGraph(graph, ranges, rules);
+  if (!quantized.ok()) return quantized.status();
+  Integers integers{std::move(*quantized), {}};
+  if (!options.correct_bias) return integers;
+  const Result<quantize::Corrected> corrected =
+      CorrectOn(options, graph, integers.quantized, *samples);
+  if (!corrected.ok()) return corrected.status();
+  integers.corrected = *corrected;
+  return integers;
+}
+
+void PrintCorrected(const std::optional<quantize::Corrected>& corrected) {
+  if (!corrected.has_value()) return;
+  std::printf("corrected the biases of %zu of %zu layers\n", corrected->changed, corrected->layers);
 }
 
 void PrintLayers(const std::vector<quantize::Outcome>& layers) {
@@ -181,25 +225,26 @@ Status PrintAgreement(const QuantizeOptions& options, const nn::Graph& graph, nn
 
 // Looks at the layers as integers, whatever form the file has.
 Status Report(const QuantizeOptions& options, const nn::Graph& graph,
-              const quantize::Ranges& ranges, const Job& job, Samples& samples) {
+              const quantize::Ranges& ranges, const Job& job, std::optional<Samples>& samples) {
   quantize::Rules rules = job.rules;
   rules.form = quantize::Form::kIntegers;
-  const Result<quantize::Quantized> quantized = quantize::QuantizeGraph(graph, ranges, rules);
-  if (!quantized.ok()) return quantized.status();
-  samples.Rewind();
+  const Result<Integers> integers = MakeIntegers(options, graph, ranges, rules, samples);
+  if (!integers.ok()) return integers.status();
+  samples->Rewind();
   const Result<quantize::Report> report = quantize::MakeReport(
-      graph, *quantized, rules, [&](auto& inputs) { return samples.Next(inputs); },
+      graph, integers->quantized, rules, [&](auto& inputs) { return samples->Next(inputs); },
       {.threads = options.threads, .limits = options.model.limits});
   if (!report.ok()) return report.status();
   return WriteReport(options.report, graph.name, *report);
 }
 
-Status CheckReport(const QuantizeOptions& options, const Job& job) {
-  if (options.report.empty()) return {};
+Status CheckForm(const QuantizeOptions& options, const Job& job) {
   if (job.rules.form == quantize::Form::kDynamic) {
-    return Unsupported("--report of --bits w8: its layers compute in float32");
+    const std::string why = " of --bits w8: its layers compute in float32";
+    if (!options.report.empty()) return Unsupported("--report" + why);
+    if (options.correct_bias) return Unsupported("--correct-bias" + why);
   }
-  return CheckReportName(options.report);
+  return options.report.empty() ? Status() : CheckReportName(options.report);
 }
 
 Status WithOutput(const QuantizeOptions& options, const Status& status) {
@@ -252,8 +297,9 @@ Status Quantize(const QuantizeOptions& options) {
   if (!graph.ok()) return graph.status();
   quantize::Simplify(*graph);
   if (options.equalize) Equalize(*graph);
+  if (options.correct_bias) quantize::AddBiases(*graph);
   INTAGLIO_RETURN_IF_ERROR(Decide(options, *graph, *job));
-  INTAGLIO_RETURN_IF_ERROR(CheckReport(options, *job));
+  INTAGLIO_RETURN_IF_ERROR(CheckForm(options, *job));
   Result<std::optional<Samples>> samples = OpenSamples(options, *graph, *job);
   if (!samples.ok()) return samples.status();
   quantize::Ranges ranges;
@@ -262,10 +308,12 @@ Status Quantize(const QuantizeOptions& options) {
     if (!observed.ok()) return observed.status();
     ranges = std::move(*observed);
   }
-  const Result<quantize::Quantized> quantized = quantize::QuantizeGraph(*graph, ranges, job->rules);
-  if (!quantized.ok()) return quantized.status();
-  PrintLayers(quantized->layers);
-  const Result<FileBytes> file = MakeFile(quantized->graph, *job);
+  const Result<Integers> integers = MakeIntegers(options, *graph, ranges, job->rules, *samples);
+  if (!integers.ok()) return integers.status();
+  const quantize::Quantized& quantized = integers->quantized;
+  PrintCorrected(integers->corrected);
+  PrintLayers(quantized.layers);
+  const Result<FileBytes> file = MakeFile(quantized.graph, *job);
   if (!file.ok()) return WithOutput(options, file.status());
   Result<nn::Graph> read_back = ReadBack(*file, options, *job);
   if (!read_back.ok()) return read_back.status();
@@ -275,10 +323,10 @@ Status Quantize(const QuantizeOptions& options) {
   }
   INTAGLIO_RETURN_IF_ERROR(nn::ReplaceFile(options.output, **file));
   if (!options.report.empty()) {
-    INTAGLIO_RETURN_IF_ERROR(Report(options, *graph, ranges, *job, **samples));
+    INTAGLIO_RETURN_IF_ERROR(Report(options, *graph, ranges, *job, *samples));
   }
   std::printf("wrote    %s: %zu layers, %s\n", nn::Printable(options.output).c_str(),
-              quantized->graph.layers.size(), FormatBytes((*file)->size()).c_str());
+              quantized.graph.layers.size(), FormatBytes((*file)->size()).c_str());
   return {};
 }
 

@@ -215,6 +215,29 @@ TEST_F(CliQuantize, EqualizesChannels) {
   EXPECT_NE(none.out.find("equalized the channels of 0 of 0 pairs"), std::string::npos) << none.out;
 }
 
+TEST_F(CliQuantize, CorrectsBiases) {
+  Npy("p.npy", Type::kFloat32, {16, 4, 4, 3}, RandomReals(16 * 48, 0, 1, 5));
+  const std::string start = "quantize float.tflite --data p.npy --threads 1 ";
+  const Outcome plain = Run(start + "--bits w3a8 a.tflite");
+  const Outcome corrected = Run(start + "--bits w3a8 --correct-bias --report r.json b.tflite");
+  ASSERT_EQ(plain.status, 0) << plain.err;
+  ASSERT_EQ(corrected.status, 0) << corrected.err;
+  EXPECT_EQ(plain.out.find("corrected"), std::string::npos) << plain.out;
+  EXPECT_NE(corrected.out.find("corrected the biases of 2 of 2 layers"), std::string::npos)
+      << corrected.out;
+  EXPECT_GT(SqnrIn(corrected.out), SqnrIn(plain.out));
+  EXPECT_EQ(Run("verify b.tflite").status, 0);
+  Quantize("float.tflite --data p.npy --threads 2 --bits w3a8 --correct-bias c.tflite");
+  EXPECT_TRUE(Same("b.tflite", "c.tflite"));
+  Quantize("float.tflite --data p.npy --equalize --correct-bias d.onnx");
+  // Layers without a bias get one.
+  ASSERT_TRUE(nn::SaveGraph(UnevenNetwork(), In("uneven.tflite")).ok());
+  Npy("u.npy", Type::kFloat32, {16, 1, 8}, RandomReals(16 * 8, 0, 1, 5));
+  const Outcome added = Run("quantize uneven.tflite --data u.npy --correct-bias e.tflite");
+  EXPECT_NE(added.out.find("corrected the biases of 2 of 2 layers"), std::string::npos)
+      << added.out;
+}
+
 TEST_F(CliQuantize, ReportsWhatLayersLose) {
   Quantize("float.tflite --data x.npy --report r.json a.tflite");
   const json report = json::parse(Text(In("r.json")));
@@ -240,6 +263,7 @@ TEST_F(CliQuantize, NamesWhatIsWrong) {
   ExpectError(start + "--method best", 2, "--method");
   ExpectError(start + "--data x.npy --report r.txt", 1, "ends in neither .html nor .json");
   ExpectError(start + "--bits w8 --report r.json", 1, "compute in float32");
+  ExpectError(start + "--bits w8 --correct-bias", 1, "compute in float32");
   ExpectError(start + "--io float16", 2, "--io");
   ExpectError(start + "--data x.npy --bits w9a8", 1, "--bits w9a8: neither");
   ExpectError("quantize float.tflite q.bin --data x.npy", 1, "q.bin");
