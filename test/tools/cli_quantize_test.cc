@@ -176,12 +176,13 @@ TEST_F(CliQuantize, HasOtherWidths) {
   Quantize("float.tflite --data x.npy --bits w4a8 --per-tensor c.tflite");
 }
 
-// Two dense layers whose channels between them differ 1000 times in size.
+// Two dense layers. One of the channels between them is 64 times larger in the first, and smaller
+// in the second.
 nn::Graph UnevenNetwork() {
   std::vector<float> w = RandomReals(16 * 8, -1, 1, 6);
   std::vector<float> v = RandomReals(4 * 16, -1, 1, 7);
-  for (size_t i = 0; i < 8; ++i) w[i] *= 1000;
-  for (size_t o = 0; o < 4; ++o) v[o * 16] *= 0.001f;
+  for (size_t i = 0; i < 8; ++i) w[i] *= 64;
+  for (size_t o = 0; o < 4; ++o) v[o * 16] *= 0x1p-6f;
   nn::Builder b;
   const nn::Value x = b.Input("x", Type::kFloat32, {1, 8});
   const nn::Value y = b.FullyConnected(x, b.Const<float>("w", w, {16, 8}), nn::kNoBias,

@@ -20,11 +20,11 @@ Reals Random(std::mt19937& engine, size_t count) {
   return values;
 }
 
-// Channels of `inner` elements, or of every `channels`-th one, whose sizes differ up to 100 times.
+// Channels of `inner` elements, or of every `channels`-th one, whose sizes differ up to 9 times.
 Reals Uneven(std::mt19937& engine, size_t count, size_t inner, size_t channels) {
   Reals values = Random(engine, count);
   const Reals exponents = Random(engine, channels);
-  for (size_t i = 0; i < count; ++i) values[i] *= std::pow(10.0f, exponents[i / inner % channels]);
+  for (size_t i = 0; i < count; ++i) values[i] *= std::pow(3.0f, exponents[i / inner % channels]);
   return values;
 }
 
@@ -164,8 +164,8 @@ TEST(Equalize, BoundsFactors) {
   b.Output(b.FullyConnected(b.FullyConnected(x, w, kNoBias, {}, {}), v, kNoBias, {}, {}), "y");
   Graph graph = *b.Finish();
   EqualizeChannels(graph);
-  EXPECT_EQ(WeightsOf(graph, 0), (Reals{0x1p-30f, 1}));
-  EXPECT_EQ(WeightsOf(graph, 1), (Reals{0x1p-10f, 1}));
+  EXPECT_EQ(WeightsOf(graph, 0), (Reals{0x1p-37f, 1}));
+  EXPECT_EQ(WeightsOf(graph, 1), (Reals{0x1p-3f, 1}));
 }
 
 // Two products of [1, 2, 2, 4] with `between` them.
