@@ -90,16 +90,20 @@ void ApplyTo(const RecipeRule& rule, LayerRule& layer, ObserverOptions& observer
   Replace(observer.ema_decay, rule.ema_decay);
 }
 
+std::string Quoted(const std::string& pattern) {
+  return std::string("'").append(ShortName(pattern)).append("'");
+}
+
 Result<std::vector<bool>> Match(const RecipeRule& rule, const std::vector<std::string>& labels) {
   const Result<Pattern> pattern = Pattern::Compile(rule.layers);
   if (!pattern.ok()) {
-    return InvalidArgument("'" + ShortName(rule.layers) +
-                           "' is no regular expression: " + pattern.status().message());
+    return InvalidArgument(Quoted(rule.layers) +
+                           " is no regular expression: " + pattern.status().message());
   }
   std::vector<bool> matches;
   for (const std::string& label : labels) matches.push_back(pattern->OccursIn(label));
   if (std::find(matches.begin(), matches.end(), true) != matches.end()) return matches;
-  return InvalidArgument("'" + ShortName(rule.layers) + "' matches no layer" +
+  return InvalidArgument(Quoted(rule.layers).append(" matches no layer") +
                          (labels.empty() ? "" : "; the first is " + labels[0]));
 }
 

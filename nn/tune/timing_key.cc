@@ -94,17 +94,19 @@ std::string Describe(const Graph& graph, TensorId id) {
   const Tensor& tensor = graph.tensors[static_cast<size_t>(id)];
   std::string text = std::string(NameOf(tensor.type)) + "[";
   for (size_t i = 0; i < tensor.shape.size(); ++i) {
-    text += (i == 0 ? "" : ",") + std::to_string(tensor.shape[i]);
+    text.append(i == 0 ? "" : ",").append(std::to_string(tensor.shape[i]));
   }
-  return text + (tensor.constant ? "]c" : "]");
+  return text.append(tensor.constant ? "]c" : "]");
 }
 
 std::string TensorsField(const Graph& graph, const Layer& layer) {
   std::string text;
-  for (const TensorId id : layer.inputs) text += (text.empty() ? "" : ";") + Describe(graph, id);
+  for (const TensorId id : layer.inputs) {
+    text.append(text.empty() ? "" : ";").append(Describe(graph, id));
+  }
   text += ">";
   for (size_t i = 0; i < layer.outputs.size(); ++i) {
-    text += (i == 0 ? "" : ";") + Describe(graph, layer.outputs[i]);
+    text.append(i == 0 ? "" : ";").append(Describe(graph, layer.outputs[i]));
   }
   return text;
 }

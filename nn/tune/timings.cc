@@ -90,7 +90,8 @@ std::string Timings::ToText() const {
                                    std::chars_format::fixed, 0)
                          .ptr;
     text.append(kFormat).append(" ").append(key).append(" ").append(ns, end);
-    text += " " + std::to_string(timing.bytes) + " " + std::to_string(timing.count) + "\n";
+    text.append(" ").append(std::to_string(timing.bytes));
+    text.append(" ").append(std::to_string(timing.count)).append("\n");
   }
   return text;
 }
