@@ -78,10 +78,10 @@ struct KernelFacts {
   // Fills in what every row adds to all of its accumulators, its row_term included, where kernels
   // multiply by way of such terms (TileArgs::own_terms).
   void (*own_terms)(const TileArgs& args, int32_t* terms) = nullptr;
-  // Which operands it serves, if not all, on a CPU that multiplies once a cycle (CpuInfo) or more:
-  // it stands in the table in front of the row that serves the others (CandidatesOf). Either it
-  // packs panels of its own for such constant operands, or it multiplies the panels of that row, by
-  // rows of such a type in products of such a size.
+  // Which operands it serves, if not all; multiplies_once is CpuInfo's. Such a row stands in the
+  // table in front of the row that serves the others (CandidatesOf). Either it packs panels of its
+  // own for such constant operands, or it multiplies the panels of that row, by rows of such a type
+  // in products of such a size.
   bool (*serves_constant)(const ConstMatrix& channels, bool multiplies_once) = nullptr;
   bool (*serves_product)(Type rows, const ProductSize& size) = nullptr;
   PanelRoutines pack = {};

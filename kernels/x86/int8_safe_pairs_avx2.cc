@@ -24,8 +24,8 @@ struct KernelAvx2SafePairs : BytesAvx2 {
   }
 };
 
-// Of its three instructions two multiply, so that a CPU which does that once a cycle takes as long
-// as for two products of int16. It is faster by fast products, which need the other panels.
+// Two of its three instructions multiply. A CPU that multiplies once a cycle takes as long for them
+// as for two products of int16, and is faster by fast products, which need the other panels.
 bool Serves(const ConstMatrix& channels, bool multiplies_once) {
   const bool has_faster = multiplies_once && channels.cols % 4 == 0 &&
                           channels.cols >= kLeastFastDepth && channels.rows >= kLeastFastChannels;

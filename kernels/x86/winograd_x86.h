@@ -7,8 +7,8 @@
 
 namespace intaglio {
 
-// Of a kernel whose tiles multiply the same panels. They take a third to three quarters of the time
-// of those (Zen 4).
+// The routines of a kernel V whose tiles multiply the same panels. They take a third to three
+// quarters of the tiles' time (Zen 4).
 template <class V, class Words, class Shuffles>
 inline constexpr WinogradRoutines kWinogradX86 = MakeWinograd<V, Words>(kPanelRoutines<V, Shuffles>,
                                                                         {});

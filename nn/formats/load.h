@@ -44,8 +44,8 @@ Result<Graph> LoadGraph(const std::string& path, const LoadOptions& options = {}
 Result<Graph> ImportGraph(std::span<const uint8_t> bytes, std::shared_ptr<const void> owner,
                           const std::string& name, Format format, const LoadOptions& options = {});
 
-// The inputs of the file's model, with their shapes in the file, as a graph without layers. Of the
-// options, float64_as_float32 counts.
+// The inputs of the file's model, with their shapes in the file, as a graph without layers. Only
+// the option float64_as_float32 counts.
 Result<Graph> LoadSignature(const std::string& path, const LoadOptions& options = {});
 
 // Which operators of the file run here. The options' shapes are not used; constants are, because

@@ -13,9 +13,9 @@
 //   nested graph    a graph that a layer runs, as WHILE and IF do
 //   pass            a function from graph to graph (passes/)
 //   candidate       one of the ways to compute the layers of an operator (graph/candidate.h)
-//   routine         what a candidate makes for one layer, with all that it needs packed and
-//   computed prepared layer  a routine, and what the memory plan must know of it
-//   (routine/routine.h) arena           the memory of one instance for all tensors but constants
+//   routine         what a candidate makes for one layer, with all that it needs packed
+//   prepared layer  a routine, and what the memory plan must know of it (routine/routine.h)
+//   arena           the memory of one instance for all tensors but constants
 //   block           a part of the arena; tensors that never live at once may share its bytes
 //   memory plan     where each tensor and each layer's scratch lies in the arena
 //   program         a graph with its prepared layers and its memory plan (routine/program.h)

@@ -13,7 +13,7 @@
 
 namespace intaglio::nn::quantize {
 
-// Of one output.
+// How one output agrees with the exact one.
 struct OutputAgreement {
   std::string name;
   Similarity similarity;

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "intaglio/nn/graph/alone.h"
 #include "intaglio/nn/graph/folded_shapes.h"
 #include "intaglio/nn/graph/layer_view.h"
 #include "intaglio/nn/ops/operators.h"
@@ -103,25 +104,18 @@ void RemoveActivation(Operator& op) {
   op = changed;
 }
 
-// The layer without its activation as a network of its own, whose only input is the layer's first.
-Graph Alone(const Graph& graph, const Layer& layer, Tensor weights, Tensor bias) {
-  Graph alone;
-  Layer& copy = alone.layers.emplace_back(layer);
+// The layer with other constants and without its activation, as a network of its own, whose only
+// input is the layer's first.
+Graph NetworkOf(const Graph& graph, const Layer& layer, Tensor weights, Tensor bias) {
+  Graph alone = Alone(graph, layer);
+  Layer& copy = alone.layers[0];
   RemoveActivation<Conv2D>(copy.op);
   RemoveActivation<DepthwiseConv2D>(copy.op);
   RemoveActivation<FullyConnected>(copy.op);
   RemoveActivation<TransposeConv>(copy.op);
-  const auto add = [&](TensorId& id) {
-    if (id == kNoTensor) return;
-    alone.tensors.push_back(At(graph, id));
-    id = static_cast<TensorId>(alone.tensors.size()) - 1;
-  };
-  for (TensorId& id : copy.inputs) add(id);
-  for (TensorId& id : copy.outputs) add(id);
   alone.tensors[kWeights] = std::move(weights);
   alone.tensors[kBias] = std::move(bias);
   alone.inputs = {copy.inputs[0]};
-  alone.outputs = copy.outputs;
   return alone;
 }
 
@@ -231,7 +225,7 @@ class Subjects {
     }
     subject.sums.resize(b.size());
     Result<Model> model =
-        Model::Prepare(Alone(graph_, exact, ErrorOf(weights, w), ErrorOf(bias, b)),
+        Model::Prepare(NetworkOf(graph_, exact, ErrorOf(weights, w), ErrorOf(bias, b)),
                        {.threads = options_.threads, .limits = options_.limits});
     if (!model.ok()) return model.status();
     subject.error = std::make_unique<Model>(std::move(*model));

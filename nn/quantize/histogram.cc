@@ -42,7 +42,7 @@ struct Moments {
     return static_cast<size_t>(std::clamp(std::floor(x / width), double(first), double(last)) -
                                first);
   }
-  // Of the numbers of bins [from, to): the sum of (x - bound)^2.
+  // The sum of (x - bound)^2 over the numbers of bins [from, to).
   double Error(size_t from, size_t to, double bound) const {
     return (squares[to] - squares[from]) - 2 * bound * (sums[to] - sums[from]) +
            bound * bound * (counts[to] - counts[from]);

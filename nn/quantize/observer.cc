@@ -23,7 +23,7 @@ constexpr bool NeedsHistogram(Method method) {
   return method != Method::kMinMax && method != Method::kEma;
 }
 
-// Of finite numbers, at least one.
+// The least and the greatest of finite numbers, of which there is at least one.
 RealRange Extremes(std::span<const float> values) {
   constexpr size_t kLanes = 16;  // so that the compiler may use vectors
   std::array<float, kLanes> low;

@@ -53,7 +53,7 @@ class Observer {
   Status Observe(std::span<const float> batch, std::string_view tensor);
 
   uint64_t count() const { return count_; }
-  // Of all numbers so far and 0, whatever the method.
+  // The least and the greatest of all numbers so far and 0, whatever the method.
   RealRange extremes() const { return extremes_; }
   // By the method. A tensor that has shown no number but 0 has {0, 0}.
   RealRange Range() const;

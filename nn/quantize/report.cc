@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "intaglio/nn/graph/alone.h"
 #include "intaglio/nn/graph/layer_view.h"
 #include "intaglio/nn/quantize/constants.h"
 #include "intaglio/nn/quantize/demands.h"
@@ -46,17 +47,10 @@ class ChannelSpans {
 
 // A quantized layer as a network of its own, whose inputs are all that is no constant.
 Graph LayerAsGraph(const Graph& graph, const Layer& layer) {
-  Graph alone;
-  Layer& copy = alone.layers.emplace_back(layer);
-  const auto add = [&](TensorId& id, bool input) {
-    if (id == kNoTensor) return;
-    alone.tensors.push_back(At(graph, id));
-    id = static_cast<TensorId>(alone.tensors.size()) - 1;
-    if (input && !alone.tensors.back().constant) alone.inputs.push_back(id);
-  };
-  for (TensorId& id : copy.inputs) add(id, true);
-  for (TensorId& id : copy.outputs) add(id, false);
-  alone.outputs = copy.outputs;
+  Graph alone = Alone(graph, layer);
+  for (const TensorId id : alone.layers[0].inputs) {
+    if (id != kNoTensor && !At(alone, id).constant) alone.inputs.push_back(id);
+  }
   return alone;
 }
 
@@ -170,10 +164,12 @@ double RangeRatioOf(const Graph& graph, const Layer& layer) {
   return least == 0 ? 1 : most / least;
 }
 
-// The label as a regular expression that matches nothing else, in a text of JSON.
+// A regular expression that matches the label, in a text of JSON. Characters that may have another
+// meaning there become '.', and only the first of a long label count.
 std::string PatternOf(const std::string& label) {
+  constexpr size_t kMostCharacters = 500;
   std::string pattern = "^";
-  for (const char c : label) {
+  for (const char c : label.substr(0, kMostCharacters)) {
     const bool plain = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
     if (plain || c == '_' || c == '#' || c == '\'' || c == ' ' || c == '/') {
       pattern += c;
@@ -181,7 +177,7 @@ std::string PatternOf(const std::string& label) {
       pattern += '.';
     }
   }
-  return pattern + "$";
+  return label.size() > kMostCharacters ? pattern : pattern + "$";
 }
 
 // The cheapest change that addresses what is seen.

@@ -15,8 +15,8 @@
 
 namespace intaglio::nn::quantize {
 
-// Of one quantized layer, over all samples and over its first output that is float32 in the network
-// of float32.
+// What one quantized layer loses, over all samples. Its output here is the first that is float32 in
+// the network of float32.
 struct LayerReport {
   size_t layer = 0;  // its number in the graph of float32
   std::string label;

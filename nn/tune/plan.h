@@ -47,8 +47,8 @@ struct LayerPlan {
   TimedWay chosen;
   TimedWay untuned;  // what runs without a plan
   double noise = 0;  // by what share of its time equal runs of the untuned layer differed
-  // Of layers that compute in float32 instead of integers: what it changes if this layer alone
-  // does.
+  // What it changes if this layer alone computes in float32 instead of integers. Only measured for
+  // layers that do.
   Difference difference = {};
 };
 

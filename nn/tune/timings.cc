@@ -104,7 +104,7 @@ const Timing* Timings::Find(const std::string& key) const {
 void Timings::Add(const std::string& key, const Timing& timing) {
   const auto [found, is_new] = timings_.try_emplace(key, timing);
   if (is_new || timing.ns > found->second.ns) return;
-  // Of equal times, the larger count, so that the order of files does not matter.
+  // The larger count of equal times, so that the order of files does not matter.
   const uint64_t count =
       timing.ns == found->second.ns ? std::max(timing.count, found->second.count) : timing.count;
   found->second = {timing.ns, timing.bytes, count};

@@ -22,7 +22,7 @@ class Turns {
   size_t count() const;
   // The value below which a fifth of the times lie.
   double Estimate(size_t network) const;
-  // Of network a's time over b's.
+  // The median of network a's time over b's.
   MedianRatio Ratio(size_t a, size_t b) const;
 
  private:

@@ -81,7 +81,28 @@ TEST(Report, TellsTheLayersOwnLossFromThatOfOthers) {
   EXPECT_EQ(choices->layers[1].weight_bits, 2);
 }
 
-// Of eight outputs seven are less than one step of the eighth's scale.
+// A pattern has a limit, which labels do not have.
+TEST(Report, NamesLongLabelsByTheirBeginning) {
+  Graph graph = Network();
+  graph.layers[0].label = std::string(3000, 'x');
+  const std::vector<InputBytes> samples = Samples(20);
+  const Result<Calibration> c = Calibrate(graph, From(samples));
+  ASSERT_TRUE(c.ok()) << c.status().message();
+  Rules rules;
+  rules.layers = {{.weight_bits = 2}, {}};
+  const Result<Quantized> q = QuantizeGraph(graph, c->ranges, rules);
+  ASSERT_TRUE(q.ok()) << q.status().message();
+  const Result<Report> report = MakeReport(graph, *q, rules, From(samples));
+  ASSERT_TRUE(report.ok()) << report.status().message();
+  const Result<Recipe> recipe = ParseRecipe("[" + Of(*report, 0).rule + "]");
+  ASSERT_TRUE(recipe.ok()) << recipe.status().message();
+  const Result<Choices> choices = Apply(*recipe, graph, {.weight_bits = 2}, {});
+  ASSERT_TRUE(choices.ok()) << choices.status().message();
+  EXPECT_EQ(choices->layers[0].weight_bits, 8);
+  EXPECT_EQ(choices->layers[1].weight_bits, 2);
+}
+
+// Seven of eight outputs are less than one step of the eighth's scale.
 TEST(Report, CountsDeadChannels) {
   Rules rules;
   rules.layers = {{.per_channel = false}, {}};
