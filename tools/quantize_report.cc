@@ -8,7 +8,6 @@
 
 #include "intaglio/nn/files/replace_file.h"
 #include "intaglio/nn/graph/printable.h"
-#include "intaglio/tools/json.h"
 #include "intaglio/tools/page.h"
 
 namespace intaglio::tools {
@@ -18,31 +17,6 @@ using nn::quantize::LayerReport;
 using nn::quantize::Report;
 
 bool IsJson(const std::string& path) { return path.ends_with(".json"); }
-
-// JSON has no infinity: null, where nothing differs.
-Json Decibels(double sqnr) { return std::isfinite(sqnr) ? Json(sqnr) : Json(nullptr); }
-
-std::string ToJson(const std::string& model, const Report& report) {
-  Json layers = Json::array();
-  for (const LayerReport& layer : report.layers) {
-    layers.push_back({{"layer", layer.layer},
-                      {"label", layer.label},
-                      {"operator", layer.operator_name},
-                      {"sqnr_alone", Decibels(layer.alone.Sqnr())},
-                      {"sqnr_accumulated", Decibels(layer.accumulated.Sqnr())},
-                      {"cosine_alone", layer.alone.Cosine()},
-                      {"cosine_accumulated", layer.accumulated.Cosine()},
-                      {"clipped", layer.clipped},
-                      {"dead_channels", layer.dead_channels},
-                      {"range_ratio", layer.range_ratio},
-                      {"rule", layer.rule}});
-  }
-  const Json json = {{"format", "intaglio-quantization-1"},
-                     {"model", model},
-                     {"samples", report.samples},
-                     {"layers", std::move(layers)}};
-  return ToText(json, 2);
-}
 
 std::string DecibelText(double sqnr) {
   return std::isfinite(sqnr) ? Number(sqnr, "dB") : "nothing differs";
@@ -134,7 +108,7 @@ Status CheckReportName(const std::string& path) {
 }
 
 Status WriteReport(const std::string& path, const std::string& model, const Report& report) {
-  const std::string text = IsJson(path) ? ToJson(model, report) : ToHtml(model, report);
+  const std::string text = IsJson(path) ? ToJson(report, model) : ToHtml(model, report);
   return nn::ReplaceFile(path,
                          std::span(reinterpret_cast<const uint8_t*>(text.data()), text.size()));
 }

@@ -30,10 +30,10 @@
  * Threads. Different handles may be used at the same time by different threads. One handle may be
  * used
  *   by any threads at once   it_model, it_weights, it_product, it_kernels, it_description,
- *                            it_status: they never change
+ *                            it_quantized, it_plan, it_status: they never change
  *   by one caller at a time  it_context, it_session: they own threads and memory of a call
- *   by one caller at a time  it_matrix, it_pipeline, it_model_options: while none changes them,
- *                            any threads may read them
+ *   by one caller at a time  it_matrix, it_pipeline, it_model_options, it_quantize_options: while
+ *                            none changes them, any threads may read them
  * After fork() a child may use, and destroy, handles that no other thread used at that moment.
  */
 #ifndef INTAGLIO_INTAGLIO_H_
@@ -452,6 +452,81 @@ IT_API size_t it_plan_bytes(const it_plan* plan);
 /* A run of the network without the plan and with it, measured in turns. */
 IT_API double it_plan_untuned_nanoseconds(const it_plan* plan);
 IT_API double it_plan_tuned_nanoseconds(const it_plan* plan);
+
+/* ---------------------------------------------------------------------------------------------
+ * Quantizing: files of integers from files of float32 (docs/quantizing.md). Since IT_ABI_VERSION 2.
+ * A build without the quantizer answers IT_UNSUPPORTED to it_quantize_bytes and it_quantize_file.
+ * ------------------------------------------------------------------------------------------- */
+
+/* How a network is quantized. What its functions take is that of `intaglio quantize`. */
+typedef struct it_quantize_options it_quantize_options;
+IT_CHECKED it_status* it_quantize_options_create(it_quantize_options** out);
+IT_API void it_quantize_options_destroy(it_quantize_options* options);
+/* "w8a8", the default: weights of 2 to 8 bits, activations of 8 or 16; "w8": weights alone. */
+IT_CHECKED it_status* it_quantize_options_set_bits(it_quantize_options* options, const char* bits);
+/* How ranges follow from samples: "minmax", the default, "ema", "percentile", "mse", "entropy". */
+IT_CHECKED it_status* it_quantize_options_set_method(it_quantize_options* options,
+                                                     const char* method);
+/* The text of a recipe in JSON: how layers differ. Replaces one that was set before. Patterns are
+ * compared with layers when a network is quantized. */
+IT_CHECKED it_status* it_quantize_options_set_recipe(it_quantize_options* options, const char* text,
+                                                     size_t bytes);
+/* Layers whose label has this regular expression in it stay float32, whatever the recipe says. May
+ * be called again for more of them. */
+IT_CHECKED it_status* it_quantize_options_keep_float(it_quantize_options* options,
+                                                     const char* pattern);
+/* The type of inputs and outputs that are float32: IT_FLOAT32, the default, IT_INT8, IT_UINT8 or
+ * IT_INT16. */
+IT_CHECKED it_status* it_quantize_options_set_interface(it_quantize_options* options, it_type type);
+
+typedef int32_t it_quantize_flag;
+enum {
+  IT_QUANTIZE_PER_TENSOR = 0, /* one scale for all weights of a layer */
+  IT_QUANTIZE_EQUALIZE = 1,   /* makes channels of weights alike in size first */
+  IT_QUANTIZE_CORRECT_BIAS =
+      2,                 /* takes mean errors out of biases: a second pass over the samples */
+  IT_QUANTIZE_REPORT = 3 /* measures what each layer loses, with the first 32 samples */
+};
+/* value: 0, the default of all, or 1. */
+IT_CHECKED it_status* it_quantize_options_set_flag(it_quantize_options* options,
+                                                   it_quantize_flag flag, int32_t value);
+
+/* Writes sample number `sample` of the caller's data: inputs[i] has room for the dense elements of
+ * input i, as many as it_tensor_bytes of it_model_input(model, i) says. Returns 1, or 0 if there
+ * are no more samples, or another number for an error of the caller's. Passes over the samples
+ * start with number 0 each, and ask in order. It is called by the thread that quantizes. */
+typedef int32_t (*it_next_sample)(void* user, size_t sample, void* const* inputs);
+
+/* A network of integers, as a file. Immutable. */
+typedef struct it_quantized it_quantized;
+/* The file has the format of what is read: .tflite or .onnx. The same file, samples and options
+ * give the same bytes. model: how the file is read, the threads and the limits; may be null.
+ * options: may be null. next: may be null for weights alone. Errors name the layer, the tensor or
+ * the sample that is wrong: NaN, no sample, a pattern that matches no layer. */
+IT_CHECKED it_status* it_quantize_file(const char* path, const it_model_options* model,
+                                       const it_quantize_options* options, it_next_sample next,
+                                       void* user, it_quantized** out);
+/* name stands in messages; null: "model". The bytes are copied. */
+IT_CHECKED it_status* it_quantize_bytes(const void* data, size_t bytes, const char* name,
+                                        const it_model_options* model,
+                                        const it_quantize_options* options, it_next_sample next,
+                                        void* user, it_quantized** out);
+IT_API void it_quantized_destroy(it_quantized* quantized);
+/* The file: write it, or give it to it_model_load_bytes. */
+IT_API const void* it_quantized_data(const it_quantized* quantized);
+IT_API size_t it_quantized_bytes(const it_quantized* quantized);
+/* The samples that were observed. */
+IT_API size_t it_quantized_sample_count(const it_quantized* quantized);
+/* The layers of the network of float32, after batch normalization and activations have become parts
+ * of others. */
+IT_API size_t it_quantized_layer_count(const it_quantized* quantized);
+IT_API const char* it_quantized_layer_label(const it_quantized* quantized, size_t index);
+/* 1 if it became a layer of integers. */
+IT_API int32_t it_quantized_layer_has_integers(const it_quantized* quantized, size_t index);
+/* Why a layer stays float32, or what to know of it; mostly "". */
+IT_API const char* it_quantized_layer_note(const it_quantized* quantized, size_t index);
+/* What each layer loses, as JSON; "" without IT_QUANTIZE_REPORT. */
+IT_API const char* it_quantized_report(const it_quantized* quantized);
 
 /* ---------------------------------------------------------------------------------------------
  * Sessions: instances of a model that run

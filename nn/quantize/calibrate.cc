@@ -9,6 +9,10 @@
 namespace intaglio::nn::quantize {
 namespace {
 
+Status InSample(size_t sample, const Status& status) {
+  return {status.code(), "sample " + std::to_string(sample) + ": " + status.message()};
+}
+
 // The observers of all tensors of float32 that a run writes.
 class Watch {
  public:
@@ -26,7 +30,7 @@ class Watch {
     problems_.resize(observers_.size());
   }
 
-  void Observe(const Model& model) {
+  void Observe(const Model& model, size_t sample) {
     for (size_t i = 0; i < observers_.size(); ++i) {
       if (!observers_[i].has_value() || !problems_[i].empty()) continue;
       const Tensor& tensor = model.graph().tensors[i];
@@ -36,7 +40,7 @@ class Watch {
       if (data == nullptr || !count.ok()) continue;
       const Status status =
           observers_[i]->Observe({data, static_cast<size_t>(*count)}, tensor.name);
-      problems_[i] = status.message();
+      if (!status.ok()) problems_[i] = InSample(sample, status).message();
     }
   }
 
@@ -67,10 +71,6 @@ Status CheckOptions(const Graph& graph, const CalibrationOptions& options) {
     INTAGLIO_RETURN_IF_ERROR(Check(observer));
   }
   return {};
-}
-
-Status WithSample(const Status& status, size_t sample) {
-  return {status.code(), "sample " + std::to_string(sample) + ": " + status.message()};
 }
 
 }  // namespace
@@ -114,11 +114,11 @@ Result<Calibration> Calibrate(const Graph& graph, const NextSample& next,
   InputBytes outputs;
   while (true) {
     const Result<bool> more = next(*inputs);
-    if (!more.ok()) return WithSample(more.status(), calibration.samples);
+    if (!more.ok()) return InSample(calibration.samples, more.status());
     if (!*more) break;
     const Status status = RunOn(*model, *inputs, outputs);
-    if (!status.ok()) return WithSample(status, calibration.samples);
-    watch.Observe(*model);
+    if (!status.ok()) return InSample(calibration.samples, status);
+    watch.Observe(*model, calibration.samples);
     ++calibration.samples;
     if (options.progress) options.progress(calibration.samples);
   }

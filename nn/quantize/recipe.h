@@ -18,14 +18,14 @@ namespace intaglio::nn::quantize {
 
 // What has no value stays as the rules before it say.
 struct RecipeRule {
-  std::string layers;  // a regular expression (ECMAScript) that occurs in the label of the layer
-  std::optional<bool> keep_float;
-  std::optional<int> weights;  // bits
-  std::optional<Type> activations;
-  std::optional<bool> per_channel;
-  std::optional<Method> method;
-  std::optional<double> percentile;
-  std::optional<double> ema_decay;
+  std::string layers;  // a regular expression (pattern.h) that occurs in the label of the layer
+  std::optional<bool> keep_float = {};
+  std::optional<int> weights = {};  // bits
+  std::optional<Type> activations = {};
+  std::optional<bool> per_channel = {};
+  std::optional<Method> method = {};
+  std::optional<double> percentile = {};
+  std::optional<double> ema_decay = {};
 };
 
 struct Recipe {

@@ -53,6 +53,9 @@ struct ReportOptions {
 Result<Report> MakeReport(const Graph& graph, const Quantized& quantized, const Rules& rules,
                           const NextSample& next, const ReportOptions& options = {});
 
+// The report as JSON (docs/quantizing.md); `model` is the name of the network of float32.
+std::string ToJson(const Report& report, const std::string& model);
+
 }  // namespace intaglio::nn::quantize
 
 #endif  // INTAGLIO_NN_QUANTIZE_REPORT_H_

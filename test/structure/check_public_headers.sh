@@ -20,7 +20,7 @@ entries() { grep -vE '^(#|$)' "$list"; }
 headers() { entries | awk '{ print $3 }'; }
 
 complain "$list: not PART PROMISE HEADER" \
-  < <(entries | grep -vE '^(gemm|nn|tune|tflite|onnx|c|cuda|nn_cuda) +(stable|changing|internal) +[a-z0-9_/.]+$' || true)
+  < <(entries | grep -vE '^(gemm|nn|tune|quantize|tflite|onnx|c|cuda|nn_cuda) +(stable|changing|internal) +[a-z0-9_/.]+$' || true)
 complain "$list: listed twice" < <(headers | sort | uniq -d)
 complain "$list: no such file" < <(headers | while read -r header; do [ -f "$header" ] || echo "$header"; done)
 
@@ -30,6 +30,7 @@ parts_with() {
     gemm) echo 'gemm' ;;
     nn) echo 'gemm|nn' ;;
     tune) echo 'gemm|nn|tune' ;;
+    quantize) echo 'gemm|nn|quantize' ;;
     tflite) echo 'gemm|nn|tflite' ;;
     onnx) echo 'gemm|nn|onnx' ;;
     c) echo 'c' ;;
@@ -37,7 +38,7 @@ parts_with() {
     nn_cuda) echo 'gemm|nn|cuda|nn_cuda' ;;
   esac
 }
-for part in gemm nn tune tflite onnx c cuda nn_cuda; do
+for part in gemm nn tune quantize tflite onnx c cuda nn_cuda; do
   allowed=$(entries | grep -E "^($(parts_with $part)) " | awk '{ print $3 }')
   complain "the part $part includes headers that are not listed for it" \
     < <(entries | awk -v part=$part '$1 == part { print $3 }' |

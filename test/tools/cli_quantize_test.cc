@@ -266,7 +266,7 @@ TEST_F(CliQuantize, NamesWhatIsWrong) {
   ExpectError(start + "--bits w8 --report r.json", 1, "compute in float32");
   ExpectError(start + "--bits w8 --correct-bias", 1, "compute in float32");
   ExpectError(start + "--io float16", 2, "--io");
-  ExpectError(start + "--data x.npy --bits w9a8", 1, "--bits w9a8: neither");
+  ExpectError(start + "--data x.npy --bits w9a8", 1, "bits 'w9a8': neither");
   ExpectError("quantize float.tflite q.bin --data x.npy", 1, "q.bin");
   ExpectError(start, 1, "--data: input 'x' float32 [1, 4, 4, 3] has no samples");
   ExpectError(start + "--data none.npy", 1, "none.npy: cannot open");
@@ -284,7 +284,7 @@ TEST_F(CliQuantize, NamesWhatIsWrong) {
   std::vector<float> ill(48, 1.0f);
   ill[7] = NAN;
   Npy("ill.npy", Type::kFloat32, {1, 4, 4, 3}, ill);
-  EXPECT_NE(Run(start + "--data ill.npy").err.find("tensor 'x' has NaN in element 7"),
+  EXPECT_NE(Run(start + "--data ill.npy").err.find("sample 0: tensor 'x' has NaN in element 7"),
             std::string::npos);
   EXPECT_FALSE(fs::exists(In("q.tflite")));
 }

@@ -12,6 +12,7 @@ from . import errors
 from ._core import Layer, Model, Packed, Tensor, gemm, pack
 from ._load import Limits, load
 from ._profile import LayerTime, Profile
+from ._quantize import LayerLoss, OutputAgreement, Quantized, QuantizedLayer, Report, quantize
 from ._signature import Signature
 from ._tune import Plan, tune
 from .errors import *  # noqa: F403
@@ -22,18 +23,24 @@ __version__ = "0.1.0"
 __all__ = [
     "Error",
     "Layer",
+    "LayerLoss",
     "LayerTime",
     "Limits",
     "Model",
+    "OutputAgreement",
     "Packed",
     "Plan",
     "Profile",
+    "Quantized",
+    "QuantizedLayer",
+    "Report",
     "Signature",
     "Tensor",
     "errors",
     "gemm",
     "load",
     "pack",
+    "quantize",
     "tune",
     *errors.__all__,
 ]

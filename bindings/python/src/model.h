@@ -110,6 +110,12 @@ std::unique_ptr<Model> Load(nanobind::handle source, const std::string& name,
 // Makes a plan, as JSON, for a model that was loaded without one. Releases the GIL meanwhile.
 std::string Tune(Model& model, double seconds, bool allow_float32, size_t max_bytes);
 
+// Makes a network of integers of a model's. `open` is called for each pass over the samples and
+// returns an iterator of lists of arrays, one for each input. `options` holds the arguments of
+// quantize() (intaglio/_quantize.py) by name. Returns a dict of all that quantize() says. Releases
+// the GIL meanwhile.
+nanobind::dict Quantize(Model& model, nanobind::handle open, const nanobind::dict& options);
+
 }  // namespace intaglio::python
 
 #endif  // INTAGLIO_BINDINGS_PYTHON_SRC_MODEL_H_

@@ -273,5 +273,9 @@ NB_MODULE(_core, module) {
                            "typing.Any]) -> Model"));
   module.def("_tune", &Tune, nanobind::arg("model"), nanobind::arg("seconds"),
              nanobind::arg("allow_float32"), nanobind::arg("max_bytes"));
+  module.def("_quantize", &Quantize, nanobind::arg("model"), nanobind::arg("open").none(),
+             nanobind::arg("options"),
+             nanobind::sig("def _quantize(model: Model, open: typing.Any, options: dict[str, "
+                           "typing.Any]) -> dict[str, typing.Any]"));
   BindGemm(module);
 }

@@ -310,7 +310,7 @@ TEST(Calibrate, WatchesEveryTensor) {
   const Result<Calibration> ill = Calibrate(graph, From(bad));
   ASSERT_TRUE(ill.ok());
   EXPECT_EQ(QuantizeGraph(graph, ill->ranges, {}).status().message(),
-            "tensor 'x' has NaN in element 1, which no range can hold");
+            "sample 0: tensor 'x' has NaN in element 1, which no range can hold");
 }
 
 }  // namespace
