@@ -28,6 +28,14 @@ void ForgetPacked(const Graph& graph, size_t layer, const PreparedLayer& prepare
   }
 }
 
+// Whether the memory plan may be the same for both.
+bool WantsSameMemory(const PreparedLayer& a, const PreparedLayer& b) {
+  return a.scratch_bytes == b.scratch_bytes && a.shared_scratch_key == b.shared_scratch_key &&
+         a.in_place_inputs == b.in_place_inputs && a.packed_inputs == b.packed_inputs &&
+         a.alias == b.alias && a.joined_axis == b.joined_axis &&
+         a.strides_output == b.strides_output;
+}
+
 }  // namespace
 
 Result<Program> Program::Make(Graph graph, const PrepareLayer& prepare, bool keep_all,
@@ -39,6 +47,30 @@ Result<Program> Program::Make(Graph graph, const PrepareLayer& prepare, bool kee
   Result<MemoryPlan> plan = PlanMemory(program.graph_, program.layers_, keep_all);
   if (!plan.ok()) return plan.status();
   program.plan_ = std::move(*plan);
+  program.MakePlaces();
+  return program;
+}
+
+Result<Program> Program::Update(Graph graph, std::span<const size_t> layers,
+                                const PrepareLayer& prepare, bool keep_all) const {
+  Program program;
+  program.graph_ = std::move(graph);
+  program.layers_ = layers_;
+  bool same_memory = true;
+  for (const size_t i : layers) {
+    Result<PreparedLayer> layer = prepare(program.graph_, i);
+    if (!layer.ok()) return layer.status();
+    if (layer->work == 0) layer->work = CountWork(LayerView(program.graph_, i), layer->macs);
+    same_memory = same_memory && WantsSameMemory(*layer, layers_[i]);
+    program.layers_[i] = std::move(*layer);
+  }
+  if (same_memory) {
+    program.plan_ = plan_;
+  } else {
+    Result<MemoryPlan> plan = PlanMemory(program.graph_, program.layers_, keep_all);
+    if (!plan.ok()) return plan.status();
+    program.plan_ = std::move(*plan);
+  }
   program.MakePlaces();
   return program;
 }

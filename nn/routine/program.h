@@ -38,6 +38,12 @@ class Program {
   static Result<Program> Make(Graph graph, const PrepareLayer& prepare, bool keep_all,
                               Context* context, Ledger* ledger = nullptr);
 
+  // The program of a graph that differs from this one's in elements of constants and in
+  // quantizations only. These layers are prepared anew, one after the other. The plan of memory is
+  // the same, unless one of them wants other memory than before.
+  Result<Program> Update(Graph graph, std::span<const size_t> layers, const PrepareLayer& prepare,
+                         bool keep_all) const;
+
   const Graph& graph() const { return graph_; }
   const std::vector<PreparedLayer>& layers() const { return layers_; }
   const MemoryPlan& plan() const { return plan_; }

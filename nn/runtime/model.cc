@@ -18,6 +18,7 @@
 #include "intaglio/nn/routine/program.h"
 #include "intaglio/nn/runtime/backend.h"
 #include "intaglio/nn/runtime/bound_buffers.h"
+#include "intaglio/nn/runtime/update_graph.h"
 
 namespace intaglio::nn {
 namespace {
@@ -218,6 +219,9 @@ struct Model::Instance {
   static Result<std::unique_ptr<Instance>> Prepare(Graph graph, const PrepareOptions& options,
                                                    const std::shared_ptr<PackedOnce>& earlier);
 
+  // Has the arena and the threads of this instance, unless there is an error.
+  Result<std::unique_ptr<Instance>> Update(std::span<const TensorUpdate> updates);
+
   static Result<std::unique_ptr<Instance>> Make(std::shared_ptr<const Prepared> prepared,
                                                 std::unique_ptr<Context> context) {
     const size_t bytes = prepared->program.plan().arena_bytes + kArenaAlignment;
@@ -302,6 +306,18 @@ Result<std::vector<LayerChoice>> ChoicesOf(const Graph& graph,
   return of_layers;
 }
 
+// The options of the CPU's backend. Without a ledger nothing is charged.
+LayerOptions LayerOptionsOf(const PrepareOptions& options, const std::string& kernel,
+                            const Graph& graph, std::shared_ptr<Ledger> ledger,
+                            std::shared_ptr<PackedOnce> packed) {
+  return {.kernel = kernel,
+          .fit = !options.integer_only,
+          .cold = ConstantBytes(graph) > Cpu().l2_bytes,
+          .float_sums = options.float_sums,
+          .ledger = std::move(ledger),
+          .packed = std::move(packed)};
+}
+
 // How many rounds of loops a run may take.
 int64_t MaxRounds(const Program& program, const Limits& limits) {
   return std::min(limits.max_rounds, limits.max_work / std::max<int64_t>(1, program.round_work()));
@@ -326,15 +342,9 @@ Result<std::unique_ptr<Model::Instance>> Model::Instance::Prepare(
   const auto packed = std::make_shared<PackedOnce>(earlier);
   std::shared_ptr<const Backend> backend = options.backend;
   if (backend == nullptr) {
-    const bool cold = ConstantBytes(graph) > Cpu().l2_bytes;
     // What was packed before fills pages already.
     const size_t expected_bytes = earlier == nullptr ? EstimateBytes(graph) : 0;
-    backend = MakeHostBackend({.kernel = (*kernel)->name,
-                               .fit = !options.integer_only,
-                               .cold = cold,
-                               .float_sums = options.float_sums,
-                               .ledger = ledger,
-                               .packed = packed},
+    backend = MakeHostBackend(LayerOptionsOf(options, (*kernel)->name, graph, ledger, packed),
                               expected_bytes);
   }
   const FloatSums float_sums = options.backend != nullptr
@@ -357,6 +367,45 @@ Result<std::unique_ptr<Model::Instance>> Model::Instance::Prepare(
       std::move(*program), options, backend, {}, {}, ledger, packed, max_rounds, float_sums});
   prepared->Describe();
   return Make(prepared, std::move(context));
+}
+
+// Constants are packed into a new PackedOnce, because it knows them by their addresses, and new
+// elements may lie where others were freed. Layers of the same shapes take no more memory than
+// before, so nothing is charged.
+Result<std::unique_ptr<Model::Instance>> Model::Instance::Update(
+    std::span<const TensorUpdate> updates) {
+  const PrepareOptions& options = prepared->options;
+  Result<UpdatedGraph> updated = UpdateGraph(prepared->graph(), updates);
+  if (!updated.ok()) return updated.status();
+  if (options.integer_only) INTAGLIO_RETURN_IF_ERROR(CheckIntegerOnly(updated->graph));
+  const Result<std::vector<LayerChoice>> choices = ChoicesOf(updated->graph, options.routines);
+  if (!choices.ok()) return choices.status();
+  const Result<const Kernel*> kernel = KernelNamed(options.kernel);
+  if (!kernel.ok()) return kernel.status();
+  const auto packed = std::make_shared<PackedOnce>();
+  const auto backend =
+      MakeHostBackend(LayerOptionsOf(options, (*kernel)->name, updated->graph, nullptr, packed), 0);
+  Result<Program> program = prepared->program.Update(
+      std::move(updated->graph), updated->layers,
+      [&](const Graph& g, size_t layer) { return backend->Prepare(g, layer, (*choices)[layer]); },
+      options.keep_all_tensors);
+  if (!program.ok()) return program.status();
+  const bool same_arena = program->plan().arena_bytes == prepared->program.plan().arena_bytes;
+  const auto next = std::make_shared<Prepared>(Prepared{std::move(*program),
+                                                        options,
+                                                        backend,
+                                                        {},
+                                                        {},
+                                                        prepared->ledger,
+                                                        packed,
+                                                        prepared->max_rounds,
+                                                        prepared->float_sums});
+  next->Describe();
+  if (!same_arena) return Make(next, MakeContext(options));
+  auto instance = std::make_unique<Instance>(next, arena, nullptr);
+  instance->context = std::move(context);
+  (void)instance->ResetState();  // on the CPU it cannot fail
+  return instance;
 }
 
 Result<Model> Model::Prepare(Graph graph, const PrepareOptions& options) try {
@@ -384,6 +433,22 @@ Status Model::Resize(const std::vector<Shape>& input_shapes) try {
   return {};
 } catch (const std::bad_alloc&) {
   return OutOfMemory("memory ran out while the model was resized");
+}
+
+Status Model::Update(std::span<const TensorUpdate> updates) try {
+  const DefaultFloatEnvironment environment;
+  if (instance_->prepared->options.backend != nullptr) {
+    return Unsupported("constants are updated on the CPU only");
+  }
+  if (instance_->bound.any()) {
+    return InvalidArgument("the model has bound buffers: unbind them before it is updated");
+  }
+  Result<std::unique_ptr<Instance>> instance = instance_->Update(updates);
+  if (!instance.ok()) return instance.status();
+  instance_ = std::move(*instance);
+  return {};
+} catch (const std::bad_alloc&) {
+  return OutOfMemory("memory ran out while the model was updated");
 }
 
 Result<Model> Model::Share() const try {

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <ranges>
 #include <span>
 #include <string>
@@ -86,6 +87,17 @@ requires std::ranges::borrowed_range<Range> OutputBuffer MakeOutput(Range&& valu
       std::span<std::remove_reference_t<std::ranges::range_reference_t<Range>>>(values));
 }
 
+// What Model::Update gives a tensor of a prepared model.
+struct TensorUpdate {
+  TensorId tensor = kNoTensor;
+  // Other elements for a constant, dense, row-major and as many bytes as it has. They are copied.
+  // Null: it keeps its own.
+  const void* data = nullptr;
+  size_t bytes = 0;
+  // Other scales and zero points; no value: it keeps its own.
+  std::optional<Quantization> quantization = std::nullopt;
+};
+
 // Where a tensor lies in the arena, and from which layer's run to which it is alive. Layers count
 // from 0; inputs of the graph are alive from -1, outputs to the number of layers.
 struct Placement {
@@ -137,6 +149,16 @@ class Model {
   // OutputData and TensorData become invalid. Instances that Share made keep their shapes; those
   // that it makes later have the new ones.
   Status Resize(const std::vector<Shape>& input_shapes);
+
+  // Gives constants other elements, and tensors other quantizations, as training changes them from
+  // step to step. Then this instance gives the bits that Prepare gives with the changed graph. Only
+  // the layers that read or write one of these tensors are prepared anew. Threads stay, and so does
+  // the plan of memory, unless such a layer now wants other memory. The state starts anew.
+  //
+  // An error leaves the instance as it was. Bound buffers are an error: unbind them before.
+  // Pointers from InputData, OutputData and TensorData become invalid. Instances that Share made
+  // keep their constants; those that it makes later have the new ones. Works only on the CPU.
+  Status Update(std::span<const TensorUpdate> updates);
 
   Model(Model&&) noexcept;
   Model& operator=(Model&&) noexcept;
