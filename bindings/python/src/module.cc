@@ -8,6 +8,7 @@
 
 #include "intaglio/bindings/python/src/gemm.h"
 #include "intaglio/bindings/python/src/model.h"
+#include "intaglio/bindings/python/src/network.h"
 
 namespace intaglio::python {
 namespace {
@@ -278,4 +279,5 @@ NB_MODULE(_core, module) {
              nanobind::sig("def _quantize(model: Model, open: typing.Any, options: dict[str, "
                            "typing.Any]) -> dict[str, typing.Any]"));
   BindGemm(module);
+  BindNetwork(module);
 }

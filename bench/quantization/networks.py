@@ -1,0 +1,80 @@
+"""The networks of the evaluation."""
+
+from torch import nn
+
+
+def _conv(inputs, outputs, kernel, stride=1, groups=1, activation=nn.ReLU):
+    parts = [
+        nn.Conv2d(inputs, outputs, kernel, stride, kernel // 2, groups=groups, bias=False),
+        nn.BatchNorm2d(outputs),
+    ]
+    return nn.Sequential(*parts, *([activation()] if activation else []))
+
+
+class _Residual(nn.Module):
+    def __init__(self, inputs, outputs, stride):
+        super().__init__()
+        self.first = _conv(inputs, outputs, 3, stride)
+        self.second = _conv(outputs, outputs, 3, activation=None)
+        same = stride == 1 and inputs == outputs
+        self.side = nn.Identity() if same else _conv(inputs, outputs, 1, stride, activation=None)
+        self.end = nn.ReLU()
+
+    def forward(self, x):
+        return self.end(self.second(self.first(x)) + self.side(x))
+
+
+class ResNet(nn.Sequential):
+    """Of 6 n + 2 layers, as for CIFAR-10 (He et al., 2016)."""
+
+    def __init__(self, n=1, width=16):
+        widths = [width, 2 * width, 4 * width]
+        blocks = []
+        before = width
+        for stage, channels in enumerate(widths):
+            for i in range(n):
+                blocks.append(_Residual(before, channels, 2 if stage > 0 and i == 0 else 1))
+                before = channels
+        super().__init__(
+            _conv(1, width, 3),
+            *blocks,
+            nn.AdaptiveAvgPool2d(1),
+            nn.Flatten(),
+            nn.Linear(before, 10),
+        )
+
+
+class _Inverted(nn.Module):
+    def __init__(self, inputs, outputs, stride, expansion):
+        super().__init__()
+        inner = inputs * expansion
+        self.layers = nn.Sequential(
+            _conv(inputs, inner, 1, activation=nn.ReLU6),
+            _conv(inner, inner, 3, stride, inner, nn.ReLU6),
+            _conv(inner, outputs, 1, activation=None),
+        )
+        self.adds = stride == 1 and inputs == outputs
+
+    def forward(self, x):
+        return x + self.layers(x) if self.adds else self.layers(x)
+
+
+class MobileNet(nn.Sequential):
+    """Inverted residuals as of MobileNetV2, for images of 28 x 28."""
+
+    def __init__(self):
+        super().__init__(
+            _conv(1, 16, 3, 2, activation=nn.ReLU6),
+            _Inverted(16, 16, 1, 4),
+            _Inverted(16, 24, 2, 4),
+            _Inverted(24, 24, 1, 4),
+            _Inverted(24, 40, 2, 4),
+            _Inverted(40, 40, 1, 4),
+            _conv(40, 128, 1, activation=nn.ReLU6),
+            nn.AdaptiveAvgPool2d(1),
+            nn.Flatten(),
+            nn.Linear(128, 10),
+        )
+
+
+NETWORKS = {"resnet8": ResNet, "resnet14": lambda: ResNet(2), "mobilenet": MobileNet}

@@ -1,0 +1,366 @@
+"""From a module of PyTorch to steps: which layers become one, and which quantizers they share."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import torch
+import torch.fx
+import torch.nn.functional as F
+from torch import nn
+from torch.fx.passes.shape_prop import ShapeProp
+
+from . import _steps
+from ._errors import UnsupportedLayerError
+
+
+class _Leaves(torch.fx.Tracer):
+    """Looks into everything that is not of torch.nn itself."""
+
+    def is_leaf_module(self, module: nn.Module, name: str) -> bool:
+        return type(module).__module__.startswith("torch.nn") and not isinstance(
+            module, (nn.Sequential, nn.ModuleList, nn.ModuleDict)
+        )
+
+
+def trace(module: nn.Module, examples: tuple[torch.Tensor, ...]) -> torch.fx.GraphModule:
+    tracer = _Leaves()
+    if tracer.is_leaf_module(module, ""):
+        module = nn.Sequential(module)
+    try:
+        graph = tracer.trace(module)
+    except Exception as error:
+        raise UnsupportedLayerError(f"the module cannot be traced by torch.fx: {error}") from error
+    traced = torch.fx.GraphModule(module, graph)
+    mode = traced.training
+    traced.eval()
+    with torch.no_grad():
+        ShapeProp(traced).propagate(*examples)
+    traced.train(mode)
+    return traced
+
+
+def _pair(value: Any) -> tuple[int, int]:
+    return (value, value) if isinstance(value, int) else tuple(value)
+
+
+class Steps:
+    """Turns the nodes of a traced module into steps, in order."""
+
+    def __init__(self, traced: torch.fx.GraphModule) -> None:
+        self.traced = traced
+        self.modules = dict(traced.named_modules())
+        self.steps: dict[str, _steps.Step] = {}
+        self.outputs: list[str] = []
+        self.readers: dict[str, int] = {}  # how many nodes read a step's result
+        self.names: dict[torch.fx.Node, str] = {}  # the step whose result a node is
+        self.shared: list[tuple[str, str]] = []  # steps with one quantizer
+        for node in traced.graph.nodes:
+            self._take(node)
+
+    def _label(self, node: torch.fx.Node) -> str:
+        return str(node.target) if node.op == "call_module" else node.name
+
+    def _shape(self, node: torch.fx.Node) -> tuple[int, ...]:
+        meta = node.meta.get("tensor_meta")
+        if not hasattr(meta, "shape"):
+            raise self._refusal(node, "has no tensor as its result")
+        return tuple(meta.shape)
+
+    def _refusal(self, node: torch.fx.Node, why: str) -> UnsupportedLayerError:
+        what = self.modules[node.target] if node.op == "call_module" else node.target
+        kind = (
+            type(what).__name__ if isinstance(what, nn.Module) else getattr(what, "__name__", what)
+        )
+        return UnsupportedLayerError(f"{self._label(node)} ({kind}): {why}")
+
+    def _source(self, node: torch.fx.Node, argument: Any) -> str:
+        if not isinstance(argument, torch.fx.Node) or argument not in self.names:
+            raise self._refusal(node, f"an operand is {argument!r}, which is no result of a layer")
+        return self.names[argument]
+
+    def _put(self, node: torch.fx.Node, step: _steps.Step) -> None:
+        self.steps[step.name] = step
+        self.names[node] = step.name
+        self.readers[step.name] = len(node.users)
+        first = [n for n in node.all_input_nodes if n in self.names]
+        step.source_shape = self._shape(first[0]) if first else self._shape(node)
+
+    def _become(self, node: torch.fx.Node, name: str) -> None:
+        """The node's result is that of a step before it."""
+        self.names[node] = name
+        self.readers[name] = len(node.users)
+
+    def _take(self, node: torch.fx.Node) -> None:
+        if node.op == "placeholder":
+            self._put(node, _steps.InputStep(node.name))
+        elif node.op == "output":
+            results = node.args[0] if isinstance(node.args[0], (tuple, list)) else [node.args[0]]
+            self.outputs = [self._source(node, result) for result in results]
+        elif node.op == "call_module":
+            self._take_module(node, self.modules[node.target])
+        elif node.op in ("call_function", "call_method"):
+            self._take_function(node)
+        else:
+            raise self._refusal(node, "a constant or a parameter that no layer of torch.nn holds")
+
+    def _take_module(self, node: torch.fx.Node, module: nn.Module) -> None:
+        x = node.args[0]
+        for kinds, take in self._MODULES:
+            if isinstance(module, kinds):
+                return take(self, node, x, module)
+        raise self._refusal(node, f"is not supported; there are: {_KNOWN}")
+
+    def _take_function(self, node: torch.fx.Node) -> None:
+        for targets, take in self._FUNCTIONS:
+            if node.target in targets:
+                return take(self, node, *node.args, **node.kwargs)
+        if node.target in ("size", getattr, operator.getitem) or node.target is operator.getitem:
+            return None  # shapes for view, which are known
+        raise self._refusal(node, f"is not supported; there are: {_KNOWN}")
+
+    # ---- products
+
+    def _product(self, node, x, module) -> None:
+        if isinstance(module, nn.Conv2d):
+            if module.padding_mode != "zeros":
+                raise self._refusal(node, f"padding_mode {module.padding_mode!r}")
+            if module.padding == "same" and any(
+                d * (k - 1) % 2 for d, k in zip(module.dilation, module.kernel_size)
+            ):
+                raise self._refusal(node, "padding 'same' with an even kernel")
+        source = self._source(node, x)
+        self._put(node, _steps.Product(node.name, self._label(node), [source], module, None))
+
+    def _norm(self, node, x, module) -> None:
+        name = self._source(node, x)
+        step = self.steps[name]
+        fits = isinstance(step, _steps.Product) and step.norm is None and step.activation is None
+        if not fits or self.readers[name] != 1:
+            raise self._refusal(node, "must be the only reader of a Conv2d or Linear, to be folded")
+        if not module.track_running_stats or module.running_mean is None:
+            raise self._refusal(node, "has no running statistics to fold")
+        if isinstance(step.module, nn.Linear) and len(self._shape(node)) != 2:
+            raise self._refusal(node, "behind a Linear, needs results of two dimensions")
+        step.norm = module
+        self._become(node, name)
+
+    # ---- activations
+
+    def _activation(self, node, x, kind: str) -> None:
+        name = self._source(node, x)
+        step = self.steps[name]
+        joins = (
+            isinstance(step, (_steps.Product, _steps.Add, _steps.Mean)) and step.activation is None
+        )
+        if joins and self.readers[name] == 1:
+            step.activation = kind
+            return self._become(node, name)
+        step = _steps.Activate(node.name, self._label(node), [name])
+        step.activation = kind
+        self._put(node, step)
+
+    def _relu(self, node, x, *_, **__) -> None:
+        self._activation(node, x, "relu")
+
+    def _relu6(self, node, x, *_, **__) -> None:
+        self._activation(node, x, "relu6")
+
+    def _clamp(self, node, x, low=None, high=None) -> None:
+        if (low, high) == (0, 6):
+            return self._activation(node, x, "relu6")
+        if low == 0 and high is None:
+            return self._activation(node, x, "relu")
+        if low is None or high is None or not low <= 0 <= high or low == high:
+            raise self._refusal(
+                node, f"the bounds {low} and {high}; 0 must lie between two numbers"
+            )
+        step = _steps.Clamp(node.name, self._label(node), [self._source(node, x)], low, high)
+        self._put(node, step)
+
+    def _hardtanh(self, node, x, min_val=-1.0, max_val=1.0, *_, **__) -> None:
+        self._clamp(node, x, min_val, max_val)
+
+    def _clip(self, node, x, min=None, max=None) -> None:
+        self._clamp(node, x, min, max)
+
+    # ---- sums and moves
+
+    def _add(self, node, a, b, alpha=1) -> None:
+        if alpha != 1:
+            raise self._refusal(node, "alpha is not 1")
+        sources = [self._source(node, a), self._source(node, b)]
+        shapes = {self._shape(n) for n in (a, b)}
+        if len(shapes) != 1:
+            raise self._refusal(node, f"operands of different shapes: {sorted(shapes)}")
+        self._put(node, _steps.Add(node.name, self._label(node), sources))
+
+    def _cat(self, node, tensors, dim=0, **kwargs) -> None:
+        sources = [self._rescalable(node, tensor) for tensor in tensors]
+        step = _steps.Concatenate(node.name, self._label(node), sources, kwargs.get("axis", dim))
+        self._put(node, step)
+        self.shared += [(step.name, source) for source in sources]
+
+    def _rescalable(self, node, tensor) -> str:
+        """The source. A clamp's range is its own, so that its result is rounded once more."""
+        source = self._source(node, tensor)
+        if not isinstance(self.steps[source], _steps.Clamp):
+            return source
+        name = f"{source}/for_{node.name}"
+        step = _steps.Activate(name, name, [source])
+        step.source_shape = self._shape(tensor)
+        self.steps[name] = step
+        return name
+
+    def _pool(self, node, x, largest, kernel, stride, padding, **others) -> None:
+        if _pair(others.pop("dilation", 1)) != (1, 1):
+            raise self._refusal(node, "dilation is not 1")
+        if not any(_pair(padding)):
+            others.pop("count_include_pad", None)
+        for key, value in others.items():
+            if value != {"count_include_pad": True, "divisor_override": None}.get(key, False):
+                raise self._refusal(node, f"{key} is {value}")
+        kernel = _pair(kernel)
+        stride = kernel if stride in (None, []) else _pair(stride)
+        source = self._source(node, x)
+        step = _steps.Pool(
+            node.name, self._label(node), [source], kernel, stride, _pair(padding), largest
+        )
+        self._put(node, step)
+        self.shared.append((step.name, source))
+
+    def _max_pool(
+        self,
+        node,
+        x,
+        kernel_size,
+        stride=None,
+        padding=0,
+        dilation=1,
+        ceil_mode=False,
+        return_indices=False,
+    ) -> None:
+        self._pool(
+            node,
+            x,
+            True,
+            kernel_size,
+            stride,
+            padding,
+            dilation=dilation,
+            ceil_mode=ceil_mode,
+            return_indices=return_indices,
+        )
+
+    def _avg_pool(
+        self,
+        node,
+        x,
+        kernel_size,
+        stride=None,
+        padding=0,
+        ceil_mode=False,
+        count_include_pad=True,
+        divisor_override=None,
+    ) -> None:
+        self._pool(
+            node,
+            x,
+            False,
+            kernel_size,
+            stride,
+            padding,
+            ceil_mode=ceil_mode,
+            count_include_pad=count_include_pad,
+            divisor_override=divisor_override,
+        )
+
+    def _max_pool_module(self, node, x, m) -> None:
+        self._max_pool(
+            node, x, m.kernel_size, m.stride, m.padding, m.dilation, m.ceil_mode, m.return_indices
+        )
+
+    def _avg_pool_module(self, node, x, m) -> None:
+        self._avg_pool(
+            node,
+            x,
+            m.kernel_size,
+            m.stride,
+            m.padding,
+            m.ceil_mode,
+            m.count_include_pad,
+            m.divisor_override,
+        )
+
+    def _global(self, node, x, output_size) -> None:
+        if _pair(output_size) != (1, 1):
+            raise self._refusal(node, f"an output of {output_size}; 1 is supported")
+        source = self._source(node, x)
+        self._put(node, _steps.Mean(node.name, self._label(node), [source], True))
+
+    def _mean(self, node, x, dim=None, keepdim=False, **kwargs) -> None:
+        source = self._source(node, x)
+        rank = len(self._shape(x))
+        dims = [dim] if isinstance(dim, int) else list(dim or [])
+        if rank != 4 or sorted(d % rank for d in dims) != [2, 3]:
+            raise self._refusal(
+                node, f"a mean over {dim} of {rank} dimensions; height and width are supported"
+            )
+        self._put(node, _steps.Mean(node.name, self._label(node), [source], keepdim))
+
+    def _reshape(self, node, x, *_, **__) -> None:
+        source = self._source(node, x)
+        before, after = self._shape(x), self._shape(node)
+        if before == after:
+            return self._become(node, source)
+        if before[0] != after[0]:
+            raise self._refusal(node, f"changes the first dimension: {before} to {after}")
+        if len(after) == 4 and after[2:] != (1, 1):
+            raise self._refusal(node, f"makes an image of {before}")
+        step = _steps.Reshape(node.name, self._label(node), [source], after[1:])
+        self._put(node, step)
+        self.shared.append((step.name, source))
+
+    def _identity(self, node, x, *_, **__) -> None:
+        name = self._source(node, x)
+        # The readers of the node read the step, too.
+        self.names[node] = name
+        self.readers[name] += len(node.users) - 1
+
+    _MODULES: list[tuple[tuple[type, ...], Callable]] = [
+        ((nn.Conv2d, nn.Linear), _product),
+        ((nn.BatchNorm2d, nn.BatchNorm1d), _norm),
+        ((nn.ReLU6,), lambda self, node, x, m: self._activation(node, x, "relu6")),
+        ((nn.ReLU,), lambda self, node, x, m: self._activation(node, x, "relu")),
+        ((nn.Hardtanh,), lambda self, node, x, m: self._clamp(node, x, m.min_val, m.max_val)),
+        ((nn.MaxPool2d,), _max_pool_module),
+        ((nn.AvgPool2d,), _avg_pool_module),
+        ((nn.AdaptiveAvgPool2d,), lambda self, node, x, m: self._global(node, x, m.output_size)),
+        ((nn.Flatten,), _reshape),
+        ((nn.Identity, nn.Dropout, nn.Dropout2d), _identity),
+    ]
+    _FUNCTIONS: list[tuple[tuple, Callable]] = [
+        ((operator.add, operator.iadd, torch.add, "add", "add_"), _add),
+        ((torch.cat,), _cat),
+        ((F.relu, torch.relu, "relu", "relu_"), _relu),
+        ((F.relu6,), _relu6),
+        ((F.hardtanh,), _hardtanh),
+        ((torch.clamp, "clamp", "clamp_", torch.clip, "clip"), _clip),
+        ((F.max_pool2d, torch.max_pool2d), _max_pool),
+        ((F.avg_pool2d,), _avg_pool),
+        ((F.adaptive_avg_pool2d,), lambda self, node, x, size: self._global(node, x, size)),
+        ((torch.mean, "mean"), _mean),
+        (
+            (torch.flatten, "flatten", "view", "reshape", torch.reshape, "squeeze", torch.squeeze),
+            _reshape,
+        ),
+        ((F.dropout, "contiguous"), _identity),
+    ]
+
+
+_KNOWN = (
+    "Conv2d, Linear, BatchNorm, ReLU, ReLU6, Hardtanh, clamp, addition, cat, MaxPool2d, AvgPool2d, "
+    "AdaptiveAvgPool2d(1), mean over height and width, flatten, view, reshape, Identity, Dropout"
+)
