@@ -53,6 +53,18 @@ def test_the_file_computes_what_is_simulated(tmp_path, options, io):
     assert qm.verify(tmp_path / "m.tflite", images(3)) > 10_000
 
 
+def test_the_outputs_of_the_file_are_those_of_the_module(tmp_path):
+    qm = prepared(bits="w6a6").eval()
+    x = images(4)
+    intaglio.torch.export(qm, tmp_path / "m.tflite")
+    with intaglio.load(tmp_path / "m.tflite") as model:
+        image = numpy.ascontiguousarray(x.permute(0, 2, 3, 1).numpy())
+        model.resize([image.shape])
+        results = model.run([image])
+    for simulated, found in zip(qm(x), results):
+        assert numpy.array_equal(simulated.detach().numpy(), found)
+
+
 @pytest.mark.parametrize("kernel", ["scalar", "avx2", "sse4.1", "avx512bw"])
 def test_every_kernel_computes_it(tmp_path, kernel):
     qm = prepared(bits="w4a6")
@@ -73,6 +85,18 @@ def test_training_and_eval_compute_the_same():
     with torch.no_grad():
         second, _ = qm(x)
     assert torch.equal(first, second)
+
+
+def test_scales_do_not_change_within_a_pass():
+    qm = prepared(norm_momentum=0.0, decay=0.5).eval()
+    x = images() / 2
+    with torch.no_grad():
+        expected, _ = qm(x)
+    qm.train()
+    first, _ = qm(x)
+    second, _ = qm(x)
+    assert torch.equal(first, expected)
+    assert not torch.equal(second, expected)
 
 
 @pytest.mark.parametrize("options", FORMS[:5], ids=str)
@@ -121,7 +145,7 @@ def test_gradients_are_those_of_the_network_of_floats():
 def quantized(values, learned=False):
     """The results and gradients of a quantizer of 3 bits with the numbers -1 to 6, by steps of 1."""
     quantizer = ActivationQuantizer("q", 3, 0.9, learned)
-    quantizer.observe(quantizer.add_writer(), torch.tensor([-1.0, 6.0]))
+    quantizer.observe(quantizer.add_writer(), torch.tensor(-1.0), torch.tensor(6.0))
     quantizer.start_learning()
     real = torch.tensor(values, requires_grad=True)
     codes = (torch.round(real.detach()) + quantizer.zero).clamp(-128, quantizer.most).to(torch.int8)
@@ -181,6 +205,38 @@ def test_codes_have_so_many_bits():
     codes = qm.activations(images())
     inner = [v for k, v in codes.items() if k in ("stem_0", "blocks_0_end", "add")]
     assert inner and all(v.max() <= -128 + 15 for v in inner)
+
+
+def test_the_file_has_the_scales_of_training(tmp_path):
+    """Weights in [-127, 127], biases on the grid of the products, shared parameters where TFLite
+    asks for them, and all scales as float32."""
+    qm = prepared()
+    intaglio.torch.export(qm, tmp_path / "m.tflite", io="int8")
+    tensors = {t[0]: t for t in _core._open_runner(str(tmp_path / "m.tflite"), 1, "").tensors()}
+    constants = {t.name: t.array for t in qm.plan(1, False).tensors if t.array is not None}
+    by_name = {step.name: step for step in qm.steps}
+    products = [step for step in qm.steps if hasattr(step, "weights")]
+    assert len(products) > 8
+    for step in products:
+        weights, bias = tensors[step.label + "/weight"], tensors[step.label + "/bias"]
+        assert abs(constants[step.label + "/weight"].astype(int)).max() == 127
+        source = by_name[step.sources[0]].quantizer
+        grid = numpy.float32(numpy.float64(source.scale) * numpy.array(weights[2], numpy.float64))
+        assert numpy.array_equal(numpy.array(bias[2], numpy.float32), grid)
+        assert set(weights[3]) == set(bias[3]) == {0}
+    for step in qm.steps:
+        assert tensors[step.name][2:4] == ([step.quantizer.scale], [step.quantizer.zero])
+        if type(step).__name__ in ("Concatenate", "Pool", "Reshape"):
+            assert {by_name[name].quantizer for name in step.sources} == {step.quantizer}
+
+
+def test_training_repeats_bit_for_bit():
+    states = []
+    for _ in range(2):
+        torch.manual_seed(5)
+        states.append(prepared(bits="w4a4", learned_steps=True, threads=2).state_dict())
+    for name, tensor in states[0].items():
+        assert torch.equal(tensor, states[1][name]), name
 
 
 def test_relu6_of_few_bits_needs_no_layer_more(tmp_path):

@@ -233,6 +233,8 @@ class QuantizedModule(torch.nn.Module):
                 sources = [values[name] for name in step.sources]
                 quantizers = [self._by_name[name].quantizer for name in step.sources]
             values[step.name] = step(sources, quantizers, quantizes, observes)
+        for step in self.steps:
+            step.observe()
         return values
 
     def calibrate(self, batches: Iterable[Any]) -> None:

@@ -53,8 +53,8 @@ class ActivationQuantizer(torch.nn.Module):
     def most(self) -> int:
         return LOWEST + (1 << self.bits) - 1
 
-    def observe(self, writer: int, numbers: torch.Tensor) -> None:
-        low, high = torch.aminmax(numbers.detach())
+    def observe(self, writer: int, low: torch.Tensor, high: torch.Tensor) -> None:
+        """Takes up the extremes of what a writer wrote."""
         if not (torch.isfinite(low) and torch.isfinite(high)):
             raise ArgumentError(f"{self.name}: the numbers have NaN or infinity among them")
         if not self.seen[writer]:

@@ -45,6 +45,7 @@ class Step(torch.nn.Module):
         self.executor = Executor()
         self.quantizer: ActivationQuantizer = None  # type: ignore[assignment]
         self.writer = -1  # of the quantizer; negative: the step rounds nothing
+        self.extremes: tuple[torch.Tensor, torch.Tensor] | None = None  # of this pass
         self.source_shape: tuple[int, ...] = ()  # of the first source, in PyTorch's layout
 
     def write(self, plan: Plan, inputs: list[int], quantizers: list[ActivationQuantizer]) -> int:
@@ -65,12 +66,23 @@ class Step(torch.nn.Module):
         exact = None
         if observes or not quantizes or torch.is_grad_enabled():
             exact = self.compute([value.real for value in inputs])
-        if observes and self.writer >= 0:
-            self.quantizer.observe(self.writer, exact)
+        if observes:
+            self.note(exact)
         if not quantizes:
             return Value(exact, None)
         codes = self._run(inputs, quantizers)
         return self._value(exact, codes)
+
+    def note(self, exact: torch.Tensor) -> None:
+        if self.writer >= 0:
+            self.extremes = torch.aminmax(exact.detach())
+
+    def observe(self) -> None:
+        """Tells the quantizer the extremes. Not before the pass ends, because all of a pass has the
+        same scales."""
+        if self.extremes is not None:
+            self.quantizer.observe(self.writer, *self.extremes)
+            self.extremes = None
 
     def _value(self, exact: torch.Tensor | None, codes: torch.Tensor) -> Value:
         if exact is None:
@@ -236,7 +248,7 @@ class Product(Step):
                 self._update_norm(sums, bias)
             exact = self.activate(sums)
             if observes:
-                self.quantizer.observe(self.writer, exact)
+                self.note(exact)
             return Value(exact, None)
 
         plan = Plan()
@@ -251,10 +263,9 @@ class Product(Step):
         if self.norm_momentum and observes:
             self._update_norm(sums, bias)
         exact = self.activate(sums)
-        value = self._value(exact, results[0])
-        if observes:  # for the steps to come: this one has the scale of its plan
-            self.quantizer.observe(self.writer, exact)
-        return value
+        if observes:
+            self.note(exact)
+        return self._value(exact, results[0])
 
     def write(self, plan, inputs, quantizers):
         with torch.no_grad():
