@@ -350,8 +350,10 @@ enum {
   IT_ONNX_ORT_FUSED = 3,     /* .onnx: computes as ONNX Runtime does after its fusions */
   IT_ONNX_NHWC_INPUTS = 4,   /* .onnx: images come as batch, height, width, channels */
   IT_ONNX_FLOAT64_AS_32 = 5, /* .onnx: takes float64 tensors as float32 */
-  IT_UNFUSED_SUMS = 6        /* rounds products of float32 before they are added, as TFLite's
+  IT_UNFUSED_SUMS = 6,       /* rounds products of float32 before they are added, as TFLite's
                                 reference kernels do, on every CPU */
+  IT_KEEP_TENSORS = 7        /* gives every tensor memory of its own, for it_session_tensor_data.
+                                Since IT_ABI_VERSION 2 */
 };
 /* value: 0, the default of all, or 1. */
 IT_CHECKED it_status* it_model_options_set_flag(it_model_options* options, it_flag flag,
@@ -586,6 +588,28 @@ IT_CHECKED it_status* it_session_set_input_shape(it_session* session, size_t ind
  * follow. Weights are not packed again. State starts anew. Bound buffers are an error. After an
  * error the session is as it was, and the shapes are to be named again. */
 IT_CHECKED it_status* it_session_resize(it_session* session);
+
+/* All tensors of the network, constants too, in an order that does not change. As those of the
+ * model, they become invalid by it_session_resize and it_session_update. Since IT_ABI_VERSION 2. */
+IT_API size_t it_session_tensor_count(const it_session* session);
+IT_API const it_tensor* it_session_tensor(const it_session* session, size_t index);
+/* The elements after a run, dense: of constants and outputs, and with IT_KEEP_TENSORS of all.
+ * Null for the rest. They become invalid by the next call. Since IT_ABI_VERSION 2. */
+IT_API const void* it_session_tensor_data(const it_session* session, size_t index);
+
+/* Name other elements for a constant, and other scales and zero points for a tensor, in the next
+ * it_session_update, which forgets them. The bytes of data must be exactly the tensor's, and stay
+ * until then; the others are copied. Since IT_ABI_VERSION 2. */
+IT_CHECKED it_status* it_session_set_constant(it_session* session, size_t tensor, const void* data,
+                                              size_t bytes, it_type type);
+IT_CHECKED it_status* it_session_set_quantization(it_session* session, size_t tensor,
+                                                  const float* scales, const int32_t* zero_points,
+                                                  size_t count, int32_t axis);
+/* Gives the tensors what was named. Results are those of a model that has had it from the start.
+ * Only the layers that read or write these tensors are prepared anew. The state starts anew. Other
+ * sessions keep what they have. Bound buffers are an error. After an error the session is as it
+ * was. Since IT_ABI_VERSION 2. */
+IT_CHECKED it_status* it_session_update(it_session* session);
 
 /* on: 1 measures the time of each layer in the runs that follow, 0 stops that. */
 IT_CHECKED it_status* it_session_set_profiling(it_session* session, int32_t on);

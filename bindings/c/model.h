@@ -36,7 +36,8 @@ struct it_session {
   intaglio::nn::PrepareOptions prepare;
   std::vector<intaglio::nn::InputBuffer> inputs;
   std::vector<intaglio::nn::OutputBuffer> outputs;
-  std::vector<intaglio::nn::Shape> next_shapes;  // for a resize; empty: as it is
+  std::vector<intaglio::nn::Shape> next_shapes;     // for a resize; empty: as it is
+  std::vector<intaglio::nn::TensorUpdate> updates;  // for it_session_update
   bool profiles = false;
   std::vector<std::chrono::nanoseconds> times;  // one per layer, or empty
 };

@@ -30,6 +30,9 @@ Status SetFlag(it_model_options& options, it_flag flag, bool value) {
     case IT_UNFUSED_SUMS:
       options.prepare.float_sums = value ? nn::FloatSums::kUnfused : nn::FloatSums::kFused;
       return {};
+    case IT_KEEP_TENSORS:
+      options.prepare.keep_all_tensors = value;
+      return {};
     case IT_ONNX_ORT_FUSED:
       options.load.ort_fused = value;
       return {};

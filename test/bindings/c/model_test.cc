@@ -349,7 +349,7 @@ TEST(CModel, RefusesBadFilesAndOptions) {
   EXPECT_TRUE(IsInvalid(it_model_options_set_pool(options, 2, nullptr, nullptr), "parallel_for"));
   EXPECT_TRUE(IsInvalid(it_model_options_set_max_work(options, -1), "-1"));
   EXPECT_TRUE(IsInvalid(it_model_options_set_max_rounds(options, -1), "-1"));
-  EXPECT_TRUE(IsInvalid(it_model_options_set_flag(options, 7, 1), "no flag 7"));
+  EXPECT_TRUE(IsInvalid(it_model_options_set_flag(options, 8, 1), "no flag 8"));
   EXPECT_TRUE(IsInvalid(it_model_options_set_flag(options, IT_COPY_FILE, 2), "not 2"));
   EXPECT_TRUE(IsInvalid(it_model_options_set_input_shape(options, 0, nullptr, 2), "dims is null"));
   EXPECT_TRUE(IsInvalid(it_model_options_set_input_shape(options, SIZE_MAX, nullptr, 0), "input"));

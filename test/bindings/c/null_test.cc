@@ -98,6 +98,10 @@ TEST(CNull, HandlesOfTheRuntimeAreInvalid) {
   EXPECT_NULL_IS_INVALID(it_session_resize(nullptr));
   EXPECT_NULL_IS_INVALID(it_session_set_profiling(nullptr, 1));
   EXPECT_NULL_IS_INVALID(it_session_verify(nullptr, 1, nullptr));
+  const float scale = 1;
+  EXPECT_NULL_IS_INVALID(it_session_set_constant(nullptr, 0, &number, 4, IT_INT32));
+  EXPECT_NULL_IS_INVALID(it_session_set_quantization(nullptr, 0, &scale, &number, 1, 0));
+  EXPECT_NULL_IS_INVALID(it_session_update(nullptr));
 }
 
 TEST(CNull, DestroyingDoesNothing) {
@@ -167,6 +171,9 @@ TEST(CNull, PlainValuesAreNothing) {
   EXPECT_EQ(it_session_layer_count(nullptr), 0u);
   EXPECT_EQ(it_session_layer(nullptr, 0), nullptr);
   EXPECT_EQ(it_session_arena_bytes(nullptr), 0u);
+  EXPECT_EQ(it_session_tensor_count(nullptr), 0u);
+  EXPECT_EQ(it_session_tensor(nullptr, 0), nullptr);
+  EXPECT_EQ(it_session_tensor_data(nullptr, 0), nullptr);
   EXPECT_EQ(it_session_input_data(nullptr, 0), nullptr);
   EXPECT_EQ(it_session_output_data(nullptr, 0), nullptr);
   EXPECT_EQ(it_session_layer_nanoseconds(nullptr, 0), 0);
