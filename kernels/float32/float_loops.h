@@ -79,6 +79,24 @@ struct WindowPixels {
   float high = 0;
 };
 
+// A window of int8 or uint8 whose mean becomes a number of 8 bits again, by the rules of ONNX
+// Runtime:
+//   mean = (sum over taps of scale (x - zero_point)) / divisor,
+//   y = round(mean / to.scale + to.zero_point), ties to even, inside [to.low, to.high],
+// each operation rounded to float32, in this order. The mean is finite.
+struct WindowOfBytes {
+  int rows = 0;
+  int columns = 0;
+  const uint8_t* x = nullptr;  // under the first tap, channel 0
+  ptrdiff_t x_row = 0;         // bytes from one tap to the next
+  ptrdiff_t x_column = 0;
+  bool is_signed = false;
+  int32_t zero_point = 0;
+  float scale = 1;
+  float divisor = 1;
+  HalfEvenLine to;
+};
+
 enum class PoolKind : uint8_t { kAverage, kLargest, kRootMeanSquare };
 
 // Neighbouring windows of a depthwise convolution whose taps inside the image are the same.
@@ -139,6 +157,8 @@ struct FloatLoops {
   // out[c] = clamp(pool of the taps' x[c], low, high): the largest, which no NaN is, their mean, or
   // the root of the mean of their squares. Sums go row by row.
   void (*pool)(PoolKind kind, const WindowPixels& w, ptrdiff_t channels, float* out);
+  // Sums go row by row.
+  void (*average_bytes)(const WindowOfBytes& w, ptrdiff_t channels, uint8_t* out);
   // to[i] = exp(x[i]), computed in float64 within a share of 4.2e-11 of it, then rounded. NaN
   // passes. x may be `to`.
   void (*exp)(const float* x, ptrdiff_t count, float* to);

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "intaglio/kernels/float32/byte_windows.h"
 #include "intaglio/kernels/float32/exp.h"
 #include "intaglio/kernels/float32/float_loops.h"
 #include "intaglio/kernels/float32/lines.h"
@@ -39,6 +40,7 @@ constexpr FloatLoops MakeLoops(uint32_t needs) {
           .add_dots = Compiled<Isa, AddDots<kBytes, Sums>>::Run,
           .add_multiple = Compiled<Isa, AddMultiple<kBytes, Sums>>::Run,
           .pool = Compiled<Isa, Pool<kBytes>>::Run,
+          .average_bytes = Compiled<Isa, AverageBytes<kBytes>>::Run,
           .exp = Compiled<Isa, Exp<kBytes>>::Run,
           .sigmoid = Compiled<Isa, Sigmoid<kBytes>>::Run,
           .logistic = Compiled<Isa, Logistic<kBytes>>::Run,

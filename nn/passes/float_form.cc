@@ -23,7 +23,8 @@ bool TakesAnyQuantization(const Layer& layer) {
   return IsAnyOf<Conv2D, DepthwiseConv2D, FullyConnected, TransposeConv, BatchMatMul, Add, Sub, Mul,
                  Div, QLinearAdd, QLinearMul, Concatenation, Logistic, Tanh, Relu, Relu6, ReluN1To1,
                  HardSwish, Elu, Gelu, LeakyRelu, Prelu, Softmax, LogSoftmax, L2Normalization, Mean,
-                 Sum, SquaredDifference, Exp, Log, Sqrt, Rsqrt, ArgMax, ArgMin>(layer);
+                 QLinearAveragePool2D, QLinearMean, Sum, SquaredDifference, Exp, Log, Sqrt, Rsqrt,
+                 ArgMax, ArgMin>(layer);
 }
 
 // Operators that take elements as they are, so that the function of real numbers is the same only
@@ -101,6 +102,11 @@ bool Activate(Operator& op, Activation activation) {
          SetActivation<TransposeConv>(op, activation) || SetActivation<Add>(op, activation) ||
          SetActivation<Sub>(op, activation) || SetActivation<Mul>(op, activation) ||
          SetActivation<Div>(op, activation);
+}
+
+bool Counts(const QLinearAveragePool2D& pool) {
+  const Padding& c = pool.counted;
+  return c.top != 0 || c.bottom != 0 || c.left != 0 || c.right != 0;
 }
 
 // The value that a PAD fills in is a quantized number.
@@ -267,6 +273,12 @@ std::optional<Operator> FloatOperator(const LayerView& layer) {
   Operator op = layer.layer().op;
   if (op.Is<QLinearAdd>()) op = Operator(Add{});
   if (op.Is<QLinearMul>()) op = Operator(Mul{});
+  if (const auto* const mean = op.As<QLinearMean>()) {
+    op = Operator(Mean{mean->axes, mean->keep_dims});
+  }
+  if (const auto* const pool = op.As<QLinearAveragePool2D>(); pool != nullptr && !Counts(*pool)) {
+    op = Operator(AveragePool2D{pool->filter, pool->stride, pool->padding});
+  }
   if (const Pad* const pad = op.As<Pad>()) return RealPad(*pad, layer.output().quantization);
   if (!HasFloatForm(layer.output())) return op;
   const std::optional<Activation> activation =

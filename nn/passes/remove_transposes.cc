@@ -409,6 +409,7 @@ class TransposeRemover {
     if (const auto* const pad = op.As<Pad>()) return WithPaddings(*pad, permutation);
     if (const auto* const pad = op.As<MirrorPad>()) return WithPaddings(*pad, permutation);
     if (const auto* const mean = op.As<Mean>()) return Reduced(*mean, permutation);
+    if (const auto* const mean = op.As<QLinearMean>()) return Reduced(*mean, permutation);
     if (const auto* const sum = op.As<Sum>()) return Reduced(*sum, permutation);
     if (const auto* const max = op.As<ReduceMax>()) return Reduced(*max, permutation);
     if (const auto* const min = op.As<ReduceMin>()) return Reduced(*min, permutation);

@@ -47,6 +47,11 @@ Window2D PlainWindow(const std::vector<WindowAxis>& axes) {
   return axes.size() == 1 ? Window2D::Of(WindowAxis{}, axes[0]) : Window2D::Of(axes[0], axes[1]);
 }
 
+std::vector<WindowAxis> WithoutRounding(std::vector<WindowAxis> axes) {
+  for (WindowAxis& axis : axes) axis.rounding = 0;
+  return axes;
+}
+
 // All windows over images whose spatial dimensions are seen as one.
 struct Windows {
   Shape out;                     // the spatial dimensions of the output
@@ -287,6 +292,18 @@ TensorId AveragePool(Translation& t, TensorId x) {
     pool.padding = Padding::Valid();
   }
   return images.Back(make, make.AddLike(pool, {image}));
+}
+
+TensorId BytePool(Translation& t, TensorId x, const Sums& to) {
+  const std::vector<WindowAxis> axes = PoolAxes(t, x);
+  if (axes.empty() || !IsPlain(axes)) return kNoTensor;
+  const Images images = Images::Of(t, x);
+  const Window2D window = PlainWindow(axes);
+  QLinearAveragePool2D pool = {window.filter, window.stride, window.padding,
+                               Padding::Explicit(0, 0, 0, 0)};
+  if (t.Flag("count_include_pad", false)) pool.counted = PlainWindow(WithoutRounding(axes)).padding;
+  return images.Back(t.make,
+                     t.make.Add(pool, {images.nhwc}, to.type, to.quantization, to.numerics));
 }
 
 void ReadAveragePool(Translation& t) { t.Set(0, AveragePool(t, t.in(0))); }

@@ -62,33 +62,23 @@ TensorId InOrder(Translation& t, TensorId x) {
 void ReadQLinearAveragePool(Translation& t) {
   LayerMaker& make = t.make;
   const Sums to = QuantizedOutput(t, 3, t.input(0).type);
+  const TensorId x = ChannelsFirst(t, QuantizedInput(t, 0));
+  if (const TensorId y = BytePool(t, x, to); y != kNoTensor) return t.Set(0, InOrder(t, y));
   const Parameters y = ParametersOf(to.quantization);
-  const TensorId mean = InOrder(t, AveragePool(t, ChannelsFirst(t, Dequantized(t, 0))));
+  const TensorId real = make.Add(Dequantize{}, {x}, Type::kFloat32);
+  const TensorId mean = InOrder(t, AveragePool(t, real));
   const TensorId steps = make.AddLike(Ieee<Div>(), {mean, make.Scalar(y.scale)});
   t.Set(0, RoundedTo(make, make.AddLike(Ieee<Add>(), {steps, make.Scalar(y.zero_point)}), to));
 }
 
 // The exact sum of x - zero point, times the scales.
 void ReadQLinearGlobalAveragePool(Translation& t) {
-  LayerMaker& make = t.make;
-  const Parameters x = ParametersOf(QuantizationOf(t, t.in(1), t.optional(2)));
   const Sums to = QuantizedOutput(t, 3, t.input(0).type);
-  const Parameters y = ParametersOf(to.quantization);
   const int first = t.Flag("channels_last", false) ? 1 : 2;
-  std::vector<int> axes;
-  int64_t count = 1;
-  for (int i = first; i < t.rank(0) - 2 + first; ++i) {
-    axes.push_back(i);
-    count *= t.input(0).shape[static_cast<size_t>(i)];
-  }
-  const TensorId integers = make.CastTo(make.Unquantized(t.in(0)), Type::kInt32);
-  const TensorId zero = make.Scalar(static_cast<int32_t>(x.zero_point));
-  const TensorId centered = make.AddLike(Sub{}, {integers, zero});
-  const TensorId sum = make.CastTo(make.AddLike(Sum{axes, true}, {centered}), Type::kFloat32);
-  const float scale = x.scale / (y.scale * static_cast<float>(count));
-  const TensorId steps =
-      make.AddLike(Round{}, {make.AddLike(Ieee<Mul>(), {sum, make.Scalar(scale)})});
-  t.Set(0, RoundedTo(make, make.AddLike(Ieee<Add>(), {steps, make.Scalar(y.zero_point)}), to));
+  QLinearMean mean;
+  mean.keep_dims = true;
+  for (int i = first; i < t.rank(0) - 2 + first; ++i) mean.axes.push_back(i);
+  t.Set(0, t.make.Add(mean, {QuantizedInput(t, 0)}, to.type, to.quantization, to.numerics));
 }
 
 // Before opset 13 the dimensions from the axis on count as one.

@@ -1,12 +1,14 @@
-// MEAN and quantized SUM: sums per output element, then one requantization, whose multiplier
-// includes the division by the number of elements. As in TFLite, sums wrap around like int32, and
-// the result for no elements at all is 0, whatever the zero point.
+// MEAN, quantized SUM and QLINEAR_MEAN: sums per output element, then one requantization, whose
+// multiplier includes the division by the number of elements. As in TFLite, sums wrap around like
+// int32, and the result for no elements at all is 0, whatever the zero point. QLINEAR_MEAN scales
+// its sums in float32.
 #include "intaglio/nn/ops/reduce/mean.h"
 
 #include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <limits>
+#include <optional>
 #include <string>
 #include <type_traits>
 
@@ -15,6 +17,7 @@
 #include "intaglio/nn/ops/reduce/operators.h"
 #include "intaglio/nn/ops/reduce/reduce.h"
 #include "intaglio/nn/ops/support/binary.h"
+#include "intaglio/nn/ops/support/half_even.h"
 #include "intaglio/nn/ops/support/loops.h"
 #include "intaglio/nn/ops/support/quantization.h"
 #include "intaglio/nn/ops/support/rows.h"
@@ -22,6 +25,12 @@
 
 namespace intaglio::nn {
 namespace {
+
+// Sums times `scale` count steps of the output.
+struct HalfEvenMean {
+  float scale = 1;
+  HalfEvenQuantizer steps;  // of scale 1
+};
 
 template <class T>
 class MeanRoutine final : public Routine {
@@ -32,7 +41,12 @@ class MeanRoutine final : public Routine {
     std::fill_n(sums, count, WrappingSub(0, zero_sum));
     AddAll(in, sums);
     auto* const out = static_cast<T*>(arguments.outputs[0]);
-    if (bounded) {
+    if (half_even) {
+      for (size_t i = 0; i < count; ++i) {
+        const float mean = static_cast<float>(sums[i]) * half_even->scale;
+        out[i] = static_cast<T>(QuantizeHalfEven(half_even->steps, mean));
+      }
+    } else if (bounded) {
       Finish(sums, DoubleRoundingBounded<Scalar>(multiplier.mantissa, multiplier.right_shift()),
              out);
     } else {
@@ -52,6 +66,7 @@ class MeanRoutine final : public Routine {
   bool bounded = false;  // as DoubleRoundingBounded asks
   int32_t zero_point = 0;
   Range range;
+  std::optional<HalfEvenMean> half_even;  // instead of the four above
 
  private:
   template <class Scaled>
@@ -112,7 +127,8 @@ bool IsBounded(const QuantizedSum& sum, Range range) {
 
 template <class T>
 std::shared_ptr<const Routine> MakeRoutine(const QuantizedSum& sum, size_t count,
-                                           const LineRoutines& routines) {
+                                           const LineRoutines& routines,
+                                           const std::optional<HalfEvenMean>& half_even) {
   auto routine = std::make_shared<MeanRoutine<T>>();
   const Loops<2>& loops = sum.reduction.loops;
   routine->loops = loops;
@@ -129,22 +145,29 @@ std::shared_ptr<const Routine> MakeRoutine(const QuantizedSum& sum, size_t count
   routine->bounded = IsBounded(sum, RangeOf(TypeOf<T>));
   routine->zero_point = sum.out.zero_point;
   routine->range = RangeOf(TypeOf<T>);
+  routine->half_even = half_even;
   return routine;
+}
+
+Result<PreparedLayer> PrepareSum(const LayerView& layer, const LayerOptions& options,
+                                 const QuantizedSum& sum,
+                                 const std::optional<HalfEvenMean>& half_even = {}) {
+  const Result<const LineRoutines*> routines = LinesOf(options.kernel);
+  if (!routines.ok()) return layer.Wrap(routines.status());
+  const auto count = static_cast<size_t>(*CountElements(layer.output().shape));
+  PreparedLayer prepared;
+  prepared.routine = VisitType<int8_t, uint8_t, int16_t>(layer.output().type, [&](auto zero) {
+    return MakeRoutine<decltype(zero)>(sum, count, **routines, half_even);
+  });
+  prepared.scratch_bytes = *CountBytes(layer.output().shape, Type::kInt32);
+  return prepared;
 }
 
 Result<PreparedLayer> PrepareQuantizedSum(const LayerView& layer, const LayerOptions& options,
                                           const std::vector<int>& axes, bool divide) {
   const Result<QuantizedSum> sum = QuantizedSumOf(layer, axes, divide);
   if (!sum.ok()) return sum.status();
-  const Result<const LineRoutines*> routines = LinesOf(options.kernel);
-  if (!routines.ok()) return layer.Wrap(routines.status());
-  const Type type = layer.output().type;
-  const auto count = static_cast<size_t>(*CountElements(layer.output().shape));
-  PreparedLayer prepared;
-  prepared.routine = VisitType<int8_t, uint8_t, int16_t>(
-      type, [&](auto zero) { return MakeRoutine<decltype(zero)>(*sum, count, **routines); });
-  prepared.scratch_bytes = *CountBytes(layer.output().shape, Type::kInt32);
-  return prepared;
+  return PrepareSum(layer, options, *sum);
 }
 
 Result<PreparedLayer> PrepareFloatMean(const LayerView& layer, const LayerOptions&) {
@@ -188,6 +211,21 @@ Result<PreparedLayer> PrepareQuantizedMean(const LayerView& layer, const LayerOp
   return PrepareQuantizedSum(layer, options, layer.op<Mean>().axes, true);
 }
 
+Result<PreparedLayer> PrepareQLinearMean(const LayerView& layer, const LayerOptions& options) {
+  const Result<Reduction> reduction = ReductionOf(layer, layer.op<QLinearMean>().axes);
+  if (!reduction.ok()) return reduction.status();
+  const Result<InOut> q = SameTypeInOut(layer);
+  if (!q.ok()) return q.status();
+  const Result<HalfEvenQuantizer> to = OutputQuantizer(layer);
+  if (!to.ok()) return to.status();
+  HalfEvenMean mean{0, *to};
+  mean.steps.scale = 1;
+  const int64_t count = reduction->count;
+  if (count > 0) mean.scale = q->input.scale / (q->output.scale * static_cast<float>(count));
+  const auto zero_sum = static_cast<int32_t>(q->input.zero_point * count);
+  return PrepareSum(layer, options, {*reduction, zero_sum, {}, {}}, mean);
+}
+
 constexpr Candidate kMeanWays[] = {{"mean", PrepareQuantizedMean, kQuantized},
                                    {"mean", PrepareFloatMean, kFloat}};
 
@@ -210,6 +248,14 @@ constinit const OperatorRow Mean::kRow = {.name = "MEAN",
                                           .types = kQuantized | kFloat,
                                           .infer = InferReduce<Mean>,
                                           .candidates = kMeanWays};
+
+constinit const OperatorRow QLinearMean::kRow = {
+    .name = "QLINEAR_MEAN",
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .types = kEightBit,
+    .infer = InferReduce<QLinearMean>,
+    .candidates = Candidate{"mean", PrepareQLinearMean}};
 
 constinit const OperatorRow Sum::kRow = {.name = "SUM",
                                          .min_inputs = 1,

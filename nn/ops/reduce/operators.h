@@ -58,6 +58,13 @@ struct Sum {
   std::vector<int> axes = {};
   bool keep_dims = false;
 };
+// Means of int8 or uint8 by ONNX Runtime's rules (docs/numerics.md): exact sums as int32, scaled in
+// float32. No .tflite form.
+struct QLinearMean {
+  static const OperatorRow kRow;
+  std::vector<int> axes = {};
+  bool keep_dims = false;
+};
 // Float32 maxima and minima lie between the lowest and the greatest number, as in TFLite, unless
 // keeps_infinities is set, which .tflite files cannot say.
 struct ReduceMax {

@@ -17,6 +17,16 @@ struct AveragePool2D {
   Padding padding = {};
   Activation activation = Activation::kNone;
 };
+// Means of int8 or uint8 by ONNX Runtime's rules: real numbers are added up in float32, window by
+// window and row by row, and the output's zero point is added before they are rounded. `counted` is
+// how much of the padding counts in the average, as zeros; no more than there is. No .tflite form.
+struct QLinearAveragePool2D {
+  static const OperatorRow kRow;
+  Extent filter = {};
+  Extent stride = {};
+  Padding padding = {};
+  Padding counted = {};
+};
 struct MaxPool2D {
   static const OperatorRow kRow;
   Extent filter = {};
