@@ -270,7 +270,7 @@ void AddQuantize(CLI::App& quantize, Work& work) {
       ->capture_default_str();
   quantize
       .add_option("--bits", options->bits,
-                  "w8a8, w8a16, or w8 for weights alone; weights may have 2 to 8 bits")
+                  "w8a8, w8a16, or w8 for weights alone; either may have 2 to 8 bits")
       ->capture_default_str();
   quantize.add_option("--io", options->io, "The type of the inputs and outputs")
       ->check(CLI::IsMember({"float", "int8", "uint8", "int16"}))

@@ -464,7 +464,7 @@ IT_API double it_plan_tuned_nanoseconds(const it_plan* plan);
 typedef struct it_quantize_options it_quantize_options;
 IT_CHECKED it_status* it_quantize_options_create(it_quantize_options** out);
 IT_API void it_quantize_options_destroy(it_quantize_options* options);
-/* "w8a8", the default: weights of 2 to 8 bits, activations of 8 or 16; "w8": weights alone. */
+/* "w8a8", the default: weights of 2 to 8 bits, activations of 2 to 8 or 16; "w8": weights alone. */
 IT_CHECKED it_status* it_quantize_options_set_bits(it_quantize_options* options, const char* bits);
 /* How ranges follow from samples: "minmax", the default, "ema", "percentile", "mse", "entropy". */
 IT_CHECKED it_status* it_quantize_options_set_method(it_quantize_options* options,

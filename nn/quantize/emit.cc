@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <tuple>
 #include <utility>
 
 #include "intaglio/nn/graph/folded_shapes.h"
 #include "intaglio/nn/ops/operators.h"
+#include "intaglio/nn/passes/quantized_groups.h"
 #include "intaglio/nn/quantize/constants.h"
 #include "intaglio/nn/quantize/observer.h"
 
@@ -41,6 +43,11 @@ class Emitter {
       out.outputs.push_back(integer ? homes_[Index(id)] : Real(id));
     }
     emitted_.quantized.integers = homes_;
+    emitted_.quantized.lowest.assign(homes_.size(), 0);
+    for (size_t i = 0; i < homes_.size(); ++i) {
+      if (homes_[i] == kNoTensor) continue;
+      emitted_.quantized.lowest[i] = LowestOf(NodeAt(plan_.homes[i]).levels);
+    }
     return std::move(emitted_);
   }
 
@@ -97,9 +104,43 @@ class Emitter {
     return real;
   }
 
-  using FormKey = std::tuple<TensorId, Type, float, int32_t>;
+  using FormKey = std::tuple<TensorId, Type, int, float, int32_t>;
   static FormKey FormOf(TensorId id, const Node& node) {
-    return {id, node.levels.type, node.parameters.scale, node.parameters.zero_point};
+    return {id, node.levels.type, node.levels.bits, node.parameters.scale,
+            node.parameters.zero_point};
+  }
+
+  // Integers of 8 bits saturate by themselves.
+  static bool NeedsBound(const Node& node) {
+    return node.levels.type != Type::kInt16 && node.levels.bits < 8;
+  }
+
+  // A layer that keeps integers at or above the least.
+  void AddBound(const Node& node, TensorId from, TensorId to) {
+    const int32_t lowest = LowestOf(node.levels);
+    const auto byte = std::make_shared<const uint8_t>(static_cast<uint8_t>(lowest));
+    Tensor bound;
+    bound.name = At(node.tensor).name + "_least";
+    bound.type = node.levels.type;
+    bound.shape = {1};
+    bound.quantization = QuantizationOf(node.parameters);
+    bound.constant = true;
+    bound.data = byte.get();
+    bound.data_bytes = 1;
+    bound.owner = byte;
+    const TensorId least = Operand(Add(std::move(bound)));
+    const TensorId real = Operand(from);
+    const bool pairs = rules_.form == Form::kPairs;
+    const TensorId result = pairs ? AddConverted(node.tensor, "_bounded", Type::kFloat32, {}) : to;
+    out().layers.push_back(
+        {Maximum{}, {real, least}, {result}, "MAXIMUM '" + out().tensors[Index(to)].name + "'"});
+    if (pairs) AddConversion(Quantize{}, result, to);
+  }
+
+  // A tensor of the same form, to be bounded.
+  TensorId AddUnbounded(const Node& node) {
+    return AddConverted(node.tensor, "_unbounded", node.levels.type,
+                        QuantizationOf(node.parameters));
   }
 
   TensorId Integer(NodeId number) {
@@ -114,11 +155,13 @@ class Emitter {
     const TensorId from = made == kNoTensor ? Real(node.tensor) : made;
     const TensorId to = AddConverted(node.tensor, kQuantizedSuffix, node.levels.type,
                                      QuantizationOf(node.parameters));
+    const TensorId rounded = NeedsBound(node) ? AddUnbounded(node) : to;
     if (rules_.form == Form::kPairs && made != kNoTensor) {
-      AddConversion(Quantize{}, Real(node.tensor), to);  // ONNX requantizes through float32
+      AddConversion(Quantize{}, Real(node.tensor), rounded);  // ONNX requantizes through float32
     } else {
-      AddConversion(Quantize{}, from, to);
+      AddConversion(Quantize{}, from, rounded);
     }
+    if (rounded != to) AddBound(node, rounded, to);
     return place->second = to;
   }
 
@@ -203,6 +246,7 @@ class Emitter {
 
   void EmitOutputs(const LayerView& view, const LayerPlan& plan, Layer& layer) {
     std::vector<std::pair<TensorId, TensorId>> rounded;  // of float32, of integers
+    std::vector<std::pair<NodeId, TensorId>> bounded;    // and the integers before
     for (size_t i = 0; i < layer.outputs.size(); ++i) {
       const TensorId id = layer.outputs[i];
       if (plan.outputs[i] == kNoNode) {
@@ -210,6 +254,10 @@ class Emitter {
         continue;
       }
       layer.outputs[i] = AddHome(id);
+      if (MayFallBelow(view.layer(), plan, NodeAt(plan.outputs[i]))) {
+        layer.outputs[i] = AddUnbounded(NodeAt(plan.outputs[i]));
+        bounded.emplace_back(plan.outputs[i], layer.outputs[i]);
+      }
       if (rules_.form != Form::kPairs) continue;
       rounded.emplace_back(AddConverted(id, "_real", Type::kFloat32, {}), layer.outputs[i]);
       layer.outputs[i] = rounded.back().first;
@@ -222,6 +270,20 @@ class Emitter {
     emitted_.places.push_back(out().layers.size());
     out().layers.push_back(std::move(layer));
     for (const auto& [from, to] : rounded) AddConversion(Quantize{}, from, to);
+    for (const auto& [node, from] : bounded) {
+      AddBound(NodeAt(node), from, homes_[Index(NodeAt(node).tensor)]);
+    }
+  }
+
+  // Whether a layer's integers may be less than the least of its levels.
+  static bool MayFallBelow(const Layer& layer, const LayerPlan& plan, const Node& node) {
+    if (!NeedsBound(node) || plan.demand->sharing != Sharing::kOwn) return false;
+    const Activation activation =
+        ActivationOf<Conv2D, DepthwiseConv2D, TransposeConv, FullyConnected, nn::Add, Sub, Mul>(
+            layer);
+    const bool positive = activation == Activation::kRelu || activation == Activation::kRelu6 ||
+                          IsAnyOf<Relu, Relu6, Abs, SquaredDifference>(layer);
+    return !positive;
   }
 
   const Graph& graph_;
@@ -276,6 +338,7 @@ Result<Emitted> EmitDynamic(const Graph& graph, const Rules& rules,
   out = graph;
   out.folded_shapes = IncompleteShapes();
   emitted.quantized.integers.assign(graph.tensors.size(), kNoTensor);
+  emitted.quantized.lowest.assign(graph.tensors.size(), 0);
   for (size_t i = 0; i < graph.layers.size(); ++i) {
     const LayerView view(graph, i);
     const LayerRule rule = RuleOf(rules, i);

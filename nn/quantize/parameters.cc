@@ -19,12 +19,14 @@ float WeightScale(const RealRange& range, const Levels& levels) {
 }  // namespace
 
 int32_t LowestOf(const Levels& levels) {
-  if (levels.type == Type::kUInt8) return 0;
-  return -(1 << (levels.bits - 1)) + (levels.symmetric ? 1 : 0);
+  const int32_t highest = HighestOf(levels);
+  return levels.symmetric ? -highest : highest + 1 - (1 << levels.bits);
 }
 
 int32_t HighestOf(const Levels& levels) {
-  return (1 << (levels.bits - (levels.type == Type::kUInt8 ? 0 : 1))) - 1;
+  if (levels.symmetric) return (1 << (levels.bits - 1)) - 1;
+  if (levels.type == Type::kInt16) return INT16_MAX;
+  return levels.type == Type::kUInt8 ? UINT8_MAX : INT8_MAX;
 }
 
 Parameters ChooseParameters(const RealRange& range, const Levels& levels) {

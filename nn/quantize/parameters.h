@@ -25,8 +25,10 @@ struct Levels {
   bool operator==(const Levels&) const = default;
 };
 
-// The least and the greatest integer: [0, 2^bits - 1] for uint8, else [-2^(bits-1), 2^(bits-1) -
-// 1], where the symmetric form leaves out the least.
+// The least and the greatest integer. The symmetric form has [-(2^(bits-1) - 1), 2^(bits-1) - 1].
+// The other one has the 2^bits greatest integers of the type: [112, 127] for int8 with 4 bits. So
+// layers that saturate at the type's end need no other bound above, and those with RELU, whose
+// zero point is then the least integer, none at all.
 int32_t LowestOf(const Levels& levels);
 int32_t HighestOf(const Levels& levels);
 

@@ -17,6 +17,9 @@ class Planner {
       : graph_(graph), ranges_(ranges), rules_(rules) {
     plan_.homes.assign(graph.tensors.size(), kNoNode);
     made_by_layer_.assign(graph.tensors.size(), false);
+    ends_.assign(graph.tensors.size(), false);
+    for (const TensorId id : graph.inputs) ends_[Index(id)] = true;
+    for (const TensorId id : graph.outputs) ends_[Index(id)] = true;
   }
 
   Result<Plan> Make(const std::vector<std::string>& refused) {
@@ -27,7 +30,8 @@ class Planner {
     }
     for (size_t i = 0; i < graph_.layers.size(); ++i) {
       LayerPlan& layer = plan_.layers.emplace_back();
-      layer.levels = LevelsOf(RuleOf(rules_, i).activations);
+      const LayerRule rule = RuleOf(rules_, i);
+      layer.levels = LevelsOf(rule.activations, rule.activation_bits);
       layer.reason = WhyFloat(i);
       if (layer.reason.empty() && !refused.empty()) layer.reason = refused[i];
       if (layer.reason.empty()) PlanLayer(i, layer);
@@ -42,6 +46,8 @@ class Planner {
   struct Group {
     NodeId parent;
     std::optional<Parameters> fixed;
+    int bits;            // the fewest of all nodes
+    bool whole = false;  // a node is an input or an output of the graph: all bits of the type
   };
 
   static size_t Index(TensorId id) { return static_cast<size_t>(id); }
@@ -101,11 +107,13 @@ class Planner {
     plan.inputs.assign(layer.inputs.size(), kNoNode);
     for (size_t i = 0; i < layer.inputs.size(); ++i) {
       if (IsData(demand, i) && IsReal(layer.inputs[i])) {
-        plan.inputs[i] = NodeFor(layer.inputs[i], plan.levels);
+        plan.inputs[i] = NodeFor(layer.inputs[i], LevelsOf(plan.levels.type));
       }
     }
+    const bool few = demand.sharing == Sharing::kOwn || demand.sharing == Sharing::kAll;
+    const Levels levels = few ? plan.levels : LevelsOf(plan.levels.type);
     for (const TensorId id : layer.outputs) {
-      plan.outputs.push_back(IsReal(id) ? NewNode(id, plan.levels) : kNoNode);
+      plan.outputs.push_back(IsReal(id) ? NewNode(id, levels) : kNoNode);
       if (IsReal(id)) Home(id) = plan.outputs.back();
     }
     if (demand.sharing == Sharing::kFixed) FixOutputs(demand, plan);
@@ -116,15 +124,16 @@ class Planner {
   NodeId NewNode(TensorId id, const Levels& levels) {
     const auto node = static_cast<NodeId>(plan_.nodes.size());
     plan_.nodes.push_back({id, levels, {}});
-    groups_.push_back({node, {}});
+    groups_.push_back({node, {}, levels.bits, ends_[Index(id)]});
     return node;
   }
 
-  // The form in which the tensor is made, if it has these levels; else one for all who want them. A
+  // The form in which the tensor is made, if it has this type; else one for all who want them. A
   // constant has one for each reader.
   NodeId NodeFor(TensorId id, const Levels& levels) {
     if (At(id).constant) return NewNode(id, levels);
-    if (Home(id) != kNoNode && plan_.nodes[static_cast<size_t>(Home(id))].levels == levels) {
+    if (Home(id) != kNoNode &&
+        plan_.nodes[static_cast<size_t>(Home(id))].levels.type == levels.type) {
       return Home(id);
     }
     const auto [place, is_new] = converted_.try_emplace({id, levels.type}, kNoNode);
@@ -146,12 +155,14 @@ class Planner {
     const NodeId to = Root(a);
     if (from == to) return;
     if (!GroupOf(to).fixed.has_value()) GroupOf(to).fixed = GroupOf(from).fixed;
+    GroupOf(to).bits = std::min(GroupOf(to).bits, GroupOf(from).bits);
+    GroupOf(to).whole = GroupOf(to).whole || GroupOf(from).whole;
     GroupOf(from).parent = to;
   }
 
   void FixOutputs(const Demand& demand, const LayerPlan& plan) {
     for (const NodeId node : plan.outputs) {
-      if (node != kNoNode) FixedOf(node) = demand.fixed(plan.levels);
+      if (node != kNoNode) FixedOf(node) = demand.fixed(LevelsOf(plan.levels.type));
     }
   }
 
@@ -211,6 +222,10 @@ class Planner {
     }
     for (NodeId node = 0; node < count; ++node) {
       Node& form = plan_.nodes[static_cast<size_t>(node)];
+      const Group& group = GroupOf(Root(node));
+      if (form.levels.type != Type::kInt16) {
+        form.levels.bits = group.whole || group.fixed.has_value() ? 8 : group.bits;
+      }
       form.parameters =
           FixedOf(node).has_value()
               ? *FixedOf(node)
@@ -226,14 +241,15 @@ class Planner {
   std::vector<Group> groups_;   // one for each node
   std::vector<NodeId> narrow_;  // these do not widen the range of their group
   std::vector<bool> made_by_layer_;
+  std::vector<bool> ends_;  // inputs and outputs of the graph
   std::map<std::pair<TensorId, Type>, NodeId> converted_;
 };
 
 }  // namespace
 
-Levels LevelsOf(Type activations) {
+Levels LevelsOf(Type activations, int bits) {
   if (activations == Type::kInt16) return {Type::kInt16, 16, true};
-  return {activations, 8, false};
+  return {activations, bits, false};
 }
 
 LayerRule RuleOf(const Rules& rules, size_t layer) {

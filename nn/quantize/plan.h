@@ -28,7 +28,7 @@ struct Node {
 struct LayerPlan {
   const Demand* demand = nullptr;  // null: the layer stays float32
   std::string reason;              // why
-  Levels levels;                   // of the activations
+  Levels levels;                   // of the activations, as a rule says
   std::vector<NodeId> inputs;      // kNoNode: the tensor as it is
   std::vector<NodeId> outputs;
 };
@@ -40,7 +40,7 @@ struct Plan {
   std::vector<NodeId> homes;
 };
 
-Levels LevelsOf(Type activations);
+Levels LevelsOf(Type activations, int bits = 8);
 LayerRule RuleOf(const Rules& rules, size_t layer);
 
 // `refused` says for each layer why the runtime refused its integer form; empty: it did not.

@@ -79,11 +79,13 @@ Status CheckAnyQuantized(const std::vector<Outcome>& layers) {
 Status SetBits(std::string_view bits, Options& options) {
   const bool good = bits.size() >= 2 && bits[0] == 'w' && bits[1] >= '2' && bits[1] <= '8';
   const std::string_view rest = good ? bits.substr(2) : "?";
-  if (!good || (rest != "a8" && rest != "a16" && !rest.empty())) {
+  const bool few = rest.size() == 2 && rest[0] == 'a' && rest[1] >= '2' && rest[1] <= '8';
+  if (!good || (!few && rest != "a16" && !rest.empty())) {
     return InvalidArgument("bits '" + ShortName(bits) +
-                           "': neither w8a8 or w8a16 nor w8, with 2 to 8 for w");
+                           "': neither w8a8 or w8a16 nor w8, with 2 to 8 for each 8");
   }
   options.layer.weight_bits = bits[1] - '0';
+  options.layer.activation_bits = few ? rest[1] - '0' : 8;
   if (rest == "a16") {
     options.layer.activations = Type::kInt16;
   } else {

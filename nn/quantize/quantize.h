@@ -54,7 +54,7 @@ struct Options {
   std::function<void(const char* done, size_t samples)> progress = {};
 };
 
-// Takes "w8a8": weights of 2 to 8 bits and activations of 8 or 16. "w8", with 2 to 8, is
+// Takes "w8a8": weights of 2 to 8 bits and activations of 2 to 8 or 16. "w8", with 2 to 8, is
 // Form::kDynamic. Activations of 8 bits are int8, or uint8 with Form::kPairs. It sets `form` and
 // `layer` alone, so set the form first.
 Status SetBits(std::string_view bits, Options& options);

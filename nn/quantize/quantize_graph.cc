@@ -24,6 +24,10 @@ Status CheckRule(const LayerRule& rule, const Rules& rules) {
     return InvalidArgument("weights of " + std::to_string(rule.weight_bits) +
                            " bits; 2 to 8 are supported");
   }
+  if (rule.activation_bits < 2 || rule.activation_bits > 8) {
+    return InvalidArgument("activations of " + std::to_string(rule.activation_bits) +
+                           " bits; 2 to 8 are supported");
+  }
   if (!IsActivation(rule.activations)) {
     return InvalidArgument(std::string("activations of ") + NameOf(rule.activations) +
                            "; int8, uint8 and int16 are supported");

@@ -35,6 +35,10 @@ struct LayerRule {
   int weight_bits = 8;             // 2 to 8; kept in int8 or uint8
   bool per_channel = true;         // one scale for each channel of the weights
   Type activations = Type::kInt8;  // int8, uint8, or int16 with weights of int8 (16x8)
+  // 2 to 8: the layer's results in int8 or uint8 are 2^bits integers at the end of the type's range
+  // (LowestOf). Inputs and outputs of the graph, results with fixed parameters, and what shares
+  // parameters with them keep 8. Not for int16 and Form::kDynamic.
+  int activation_bits = 8;
 
   bool operator==(const LayerRule&) const = default;
 };
@@ -70,6 +74,8 @@ struct Quantized {
   // For each tensor of the graph of float32, the one of integers that stands for it where it is
   // made; kNoTensor if it is float32 or not there.
   std::vector<TensorId> integers;
+  // The least integer of each of these; 0 where there is none.
+  std::vector<int32_t> lowest;
 };
 
 // Makes the graph one of fewer and larger layers first: FoldBias, FoldNormalization and
@@ -81,7 +87,8 @@ void Simplify(Graph& graph);
 // Rows of demands.h say which parameters are shared, fixed or free. Shared parameters cover the
 // ranges of all tensors that share them. Where a tensor has other parameters than a reader demands,
 // or is float32 on one side only, one QUANTIZE or DEQUANTIZE stands between, once for all readers
-// that demand the same.
+// that demand the same. Where integers of few bits could fall below the least one, a MAXIMUM stands
+// behind the layer.
 //
 // A layer stays float32 if its rule says so, if it has no row or no form of the type, if its
 // weights are not constant, or if the runtime refuses the integer layer; Outcome says why. The

@@ -47,9 +47,8 @@ class RuleReader {
       if (!good) return Fail(key, "is no number of bits from 2 to 8");
       rule.weights = value.get<int>();
     } else if (key == "activations") {
-      rule.activations = ActivationsOf(value);
-      if (!rule.activations.has_value()) {
-        return Fail(key, "is none of 8, 16, \"int8\", \"uint8\" and \"int16\"");
+      if (!TakeActivations(value, rule)) {
+        return Fail(key, "is none of 2 to 8, 16, \"int8\", \"uint8\" and \"int16\"");
       }
     } else if (key == "method") {
       const Result<Method> method = MethodByName(value.is_string() ? value.get<std::string>() : "");
@@ -64,11 +63,15 @@ class RuleReader {
     return {};
   }
 
-  static std::optional<Type> ActivationsOf(const Json& value) {
-    if (value == 8 || value == "int8") return Type::kInt8;
-    if (value == 16 || value == "int16") return Type::kInt16;
-    if (value == "uint8") return Type::kUInt8;
-    return {};
+  static bool TakeActivations(const Json& value, RecipeRule& rule) {
+    rule.activation_bits = 8;
+    if (value == 8 || value == "int8") rule.activations = Type::kInt8;
+    if (value == 16 || value == "int16") rule.activations = Type::kInt16;
+    if (value == "uint8") rule.activations = Type::kUInt8;
+    if (rule.activations.has_value()) return true;
+    const bool few = value.is_number_unsigned() && value >= 2u && value < 8u;
+    if (few) rule.activation_bits = value.get<int>();
+    return few;
   }
 
   const Json& object_;
@@ -84,6 +87,10 @@ void ApplyTo(const RecipeRule& rule, LayerRule& layer, ObserverOptions& observer
   Replace(layer.keep_float, rule.keep_float);
   Replace(layer.weight_bits, rule.weights);
   Replace(layer.activations, rule.activations);
+  Replace(layer.activation_bits, rule.activation_bits);
+  if (layer.activation_bits < 8 && layer.activations == Type::kInt16) {
+    layer.activations = Type::kInt8;
+  }
   Replace(layer.per_channel, rule.per_channel);
   Replace(observer.method, rule.method);
   Replace(observer.percentile, rule.percentile);
@@ -140,7 +147,8 @@ Result<Choices> Apply(const Recipe& recipe, const Graph& graph, const LayerRule&
   }
   // From the last layer to the first, so that the first reader of an input decides.
   for (size_t i = graph.layers.size(); i-- > 0;) {
-    observers[i].bits = choices.layers[i].activations == Type::kInt16 ? 16 : 8;
+    observers[i].bits =
+        choices.layers[i].activations == Type::kInt16 ? 16 : choices.layers[i].activation_bits;
     INTAGLIO_RETURN_IF_ERROR(Check(observers[i]));
     for (const TensorId id : graph.layers[i].outputs) {
       choices.tensors[static_cast<size_t>(id)] = observers[i];

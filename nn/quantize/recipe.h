@@ -22,6 +22,7 @@ struct RecipeRule {
   std::optional<bool> keep_float = {};
   std::optional<int> weights = {};  // bits
   std::optional<Type> activations = {};
+  std::optional<int> activation_bits = {};
   std::optional<bool> per_channel = {};
   std::optional<Method> method = {};
   std::optional<double> percentile = {};
@@ -37,8 +38,8 @@ inline constexpr size_t kMaxRecipeBytes = size_t{1} << 20;
 
 // A list of objects, such as
 //   [{"layers": "block3/", "weights": 4, "method": "mse"}, {"layers": "SOFTMAX", "float": true}]
-// Keys: layers (required), float, weights (2 to 8), activations (8 or "int8", "uint8", 16 or
-// "int16"), per_channel, method, percentile, ema_decay. Errors name the rule and the key.
+// Keys: layers (required), float, weights (2 to 8), activations (2 to 8, "int8", "uint8",
+// 16 or "int16"), per_channel, method, percentile, ema_decay. Errors name the rule and the key.
 Result<Recipe> ParseRecipe(std::string_view json);
 
 // What a recipe says of a graph.

@@ -1,6 +1,7 @@
 #include "intaglio/nn/quantize/report.h"
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -71,11 +72,13 @@ class Subject {
       break;
     }
     if (subject.exact_ == kNoTensor) return subject;
-    subject.integers_ = integers.outputs[subject.output_];
+    subject.integers_ = quantized.integers[static_cast<size_t>(subject.exact_)];
+    subject.least_ = LeastOf(quantized, subject.exact_);
     for (size_t i = 0; i < exact.inputs.size(); ++i) {
       const TensorId id = integers.inputs[i];
       if (id == kNoTensor || At(quantized.graph, id).constant) continue;
       subject.inputs_.push_back(exact.inputs[i]);
+      subject.input_least_.push_back(LeastOf(quantized, exact.inputs[i]));
     }
     Result<Model> model = Model::Prepare(LayerAsGraph(quantized.graph, integers),
                                          {.threads = options.threads, .limits = options.limits});
@@ -92,7 +95,8 @@ class Subject {
     report.accumulated.Add(x, y);
     const Tensor& tensor = At(actual.graph(), integers_);
     const std::vector<std::byte> ends = EndsOf(tensor);
-    const std::vector<float> reach = RealsIn(tensor, ends.data(), 2);
+    std::vector<float> reach = RealsIn(tensor, ends.data(), 2);
+    reach[0] = std::max(reach[0], least_);
     const float half = tensor.quantization.scales[0] / 2;
     for (const float value : x) clipped_ += value < reach[0] - half || value > reach[1] + half;
     const size_t channels =
@@ -125,7 +129,8 @@ class Subject {
       const auto* const data = static_cast<const std::byte*>(exact.TensorData(inputs_[i]));
       const size_t bytes = CountOf(from) * SizeOf(from.type);
       if (from.type == Type::kFloat32) {
-        inputs.push_back(ElementsOf(model_->input(i), RealsOf(exact, inputs_[i])));
+        inputs.push_back(
+            ElementsOf(model_->input(i), AtLeast(RealsOf(exact, inputs_[i]), input_least_[i])));
       } else {
         inputs.emplace_back(data, data + bytes);
       }
@@ -133,13 +138,29 @@ class Subject {
     InputBytes outputs;
     INTAGLIO_RETURN_IF_ERROR(RunOn(*model_, inputs, outputs));
     const Tensor& output = model_->output(output_);
-    report.alone.Add(x, RealsIn(output, outputs[output_].data(), x.size()));
+    report.alone.Add(x, AtLeast(RealsIn(output, outputs[output_].data(), x.size()), least_));
     return {};
+  }
+
+  // The least real number that the integers of a tensor of float32 stand for.
+  static float LeastOf(const Quantized& quantized, TensorId id) {
+    const TensorId integers = quantized.integers[static_cast<size_t>(id)];
+    if (integers == kNoTensor) return -HUGE_VALF;
+    const Quantization& q = At(quantized.graph, integers).quantization;
+    const int32_t steps = quantized.lowest[static_cast<size_t>(id)] - q.zero_points[0];
+    return q.scales[0] * static_cast<float>(steps);
+  }
+
+  static std::vector<float> AtLeast(std::vector<float> values, float least) {
+    for (float& value : values) value = std::max(value, least);
+    return values;
   }
 
   size_t output_ = 0;
   TensorId exact_ = kNoTensor;
   TensorId integers_ = kNoTensor;
+  float least_ = 0;
+  std::vector<float> input_least_;
   std::vector<TensorId> inputs_;  // of the network of float32, for those of the layer alone
   std::unique_ptr<Model> model_;
   uint64_t clipped_ = 0;

@@ -174,6 +174,9 @@ TEST_F(CliQuantize, HasOtherWidths) {
   Quantize("float.tflite --bits w8 b.tflite");  // needs no samples
   EXPECT_NE(RoutineOf(Inspect("b.tflite"), "CONV_2D").find("hybrid"), std::string::npos);
   Quantize("float.tflite --data x.npy --bits w4a8 --per-tensor c.tflite");
+  Quantize("float.tflite --data x.npy --bits w4a4 d.tflite");
+  EXPECT_EQ(Run("verify d.tflite").status, 0);
+  Quantize("float.tflite --data x.npy --bits w8a6 e.onnx");
 }
 
 // Two dense layers. One of the channels between them is 64 times larger in the first, and smaller

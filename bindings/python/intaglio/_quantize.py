@@ -171,7 +171,7 @@ def quantize(
         a function that returns such an iterable.
         Arrays have the model's dtypes. Memory does not grow with the number of samples.
         bits="w8" needs none.
-    bits: "w8a8", weights of 2 to 8 bits and activations of 8 or 16; "w8": weights alone.
+    bits: "w8a8", weights of 2 to 8 bits and activations of 2 to 8 or 16; "w8": weights alone.
     method: how ranges follow: minmax, ema, percentile, mse or entropy.
     recipe: rules as dicts, or the path of a file of JSON: how layers differ.
     keep_float: regular expressions; layers in whose labels one occurs stay float32.

@@ -127,6 +127,7 @@ def test_options_change_what_is_made(network, tmp_path):
     for options in (
         {"bits": "w4a8"},
         {"bits": "w8a16"},
+        {"bits": "w8a5"},
         {"method": "ema"},
         {"per_channel": False},
         {"equalize": True},

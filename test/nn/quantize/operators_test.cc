@@ -292,6 +292,66 @@ TEST(Operators, AreNearTheirRealResultsInPairs) {
   }
 }
 
+// The graph with a FLOOR, which stays float32, behind each result.
+Graph WithoutOwnOutputs(Graph graph) {
+  for (TensorId& id : graph.outputs) {
+    if (TensorAt(graph, id).type != Type::kFloat32) continue;
+    Tensor result = TensorAt(graph, id);
+    result.name += "_floor";
+    graph.tensors.push_back(std::move(result));
+    const auto floor = static_cast<TensorId>(graph.tensors.size()) - 1;
+    graph.layers.push_back({Floor{}, {id}, {floor}, ""});
+    id = floor;
+  }
+  return graph;
+}
+
+// Numbers eight times as large as those that were observed, with both signs.
+InputBytes Beyond(const Graph& graph, InputBytes sample) {
+  for (size_t i = 0; i < sample.size(); ++i) {
+    if (TensorAt(graph, graph.inputs[i]).type != Type::kFloat32) continue;
+    Reals reals = FromBytes<float>(sample[i]);
+    for (size_t k = 0; k < reals.size(); ++k) reals[k] *= k % 2 == 0 ? 8.0f : -8.0f;
+    sample[i] = ToBytes(reals);
+  }
+  return sample;
+}
+
+TEST(Operators, KeepFewBits) {
+  size_t checked = 0;
+  for (const Case& c : Cases()) {
+    for (const Type type : {Type::kInt8, Type::kUInt8}) {
+      if ((DemandOf(c.op)->types & SetOf(type)) == 0) continue;
+      SCOPED_TRACE(std::string(NameOf(c.op)) + " " + NameOf(type));
+      const Graph graph = WithoutOwnOutputs(GraphOf(c));
+      const std::vector<InputBytes> samples = SamplesFor(c, type);
+      const Result<Calibration> calibration = Calibrate(graph, From(samples));
+      ASSERT_TRUE(calibration.ok()) << calibration.status().message();
+      Rules rules;
+      rules.layers.assign(graph.layers.size(), {.activations = type, .activation_bits = 4});
+      const Result<Quantized> q = QuantizeGraph(graph, calibration->ranges, rules);
+      ASSERT_TRUE(q.ok()) << q.status().message();
+      Result<Model> model = Model::Prepare(q->graph, {.keep_all_tensors = true});
+      ASSERT_TRUE(model.ok()) << model.status().message();
+      InputBytes outputs;
+      ASSERT_TRUE(RunOn(*model, Beyond(graph, samples[0]), outputs).ok());
+      for (const TensorId id : graph.layers[0].outputs) {
+        const TensorId integer = q->integers[static_cast<size_t>(id)];
+        if (integer == kNoTensor) continue;
+        const int32_t lowest = q->lowest[static_cast<size_t>(id)];
+        const Tensor& tensor = TensorAt(q->graph, integer);
+        const auto* const data = static_cast<const std::byte*>(model->TensorData(integer));
+        const auto count = static_cast<size_t>(*CountElements(tensor.shape));
+        for (const double number : Numbers(tensor, {data, data + count})) {
+          ASSERT_GE(number, lowest);
+        }
+        checked += lowest == (type == Type::kInt8 ? 112 : 240) ? 1 : 0;
+      }
+    }
+  }
+  EXPECT_GT(checked, 40u);  // the others share the parameters of inputs, or have fixed ones
+}
+
 TEST(Operators, AreAllTested) {
   std::set<const OperatorRow*> tested;
   for (const Case& c : Cases()) tested.insert(&c.op.row());

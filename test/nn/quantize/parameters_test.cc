@@ -22,7 +22,7 @@ TEST(Parameters, OfRangesByHand) {
   EXPECT_EQ(ChooseParameters({2, 255}, kInt8), (Parameters{1, -128}));  // 0 is in it
   EXPECT_EQ(ChooseParameters({-0.25f, 0.5f}, kInt16), (Parameters{0.5f / 32767, 0}));
   // ReLU6 in 4 bits: S = 6 / 15.
-  EXPECT_EQ(ChooseParameters({0, 6}, {Type::kUInt8, 4, false}), (Parameters{0.4f, 0}));
+  EXPECT_EQ(ChooseParameters({0, 6}, {Type::kUInt8, 4, false}), (Parameters{0.4f, 240}));
   EXPECT_EQ(ChooseParameters({}, kInt8), (Parameters{1, -128}));
   EXPECT_EQ(ChooseParameters({}, kInt16), (Parameters{1, 0}));
   EXPECT_EQ(ChooseParameters({0, 1e-42f}, kInt8).scale, kLeastScale);
@@ -35,9 +35,14 @@ TEST(Parameters, LevelsOfTypesAndBits) {
   EXPECT_EQ(HighestOf(kUInt8), 255);
   EXPECT_EQ(LowestOf(kInt16), -32767);
   EXPECT_EQ(HighestOf(kInt16), 32767);
+  EXPECT_EQ(LowestOf({Type::kInt16, 16, false}), -32768);
   EXPECT_EQ(LowestOf({Type::kInt8, 4, true}), -7);
   EXPECT_EQ(HighestOf({Type::kInt8, 4, true}), 7);
-  EXPECT_EQ(HighestOf({Type::kUInt8, 4, false}), 15);
+  // Few bits are the greatest integers of the type.
+  EXPECT_EQ(LowestOf({Type::kUInt8, 4, false}), 240);
+  EXPECT_EQ(HighestOf({Type::kUInt8, 4, false}), 255);
+  EXPECT_EQ(LowestOf({Type::kInt8, 7, false}), 0);
+  EXPECT_EQ(HighestOf({Type::kInt8, 7, false}), 127);
 }
 
 // 0 has no error, and no number of the range is off by more than half a step; the ends may be

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdint>
+
 #include "intaglio/nn/ops/builder.h"
 #include "intaglio/test/nn/quantize/network.h"
 
@@ -59,6 +62,8 @@ TEST(Bits, SayTheFormAndTheLayers) {
   Options options;
   ASSERT_TRUE(SetBits("w4a16", options).ok());
   EXPECT_EQ(options.layer, (LayerRule{.weight_bits = 4, .activations = Type::kInt16}));
+  ASSERT_TRUE(SetBits("w4a5", options).ok());
+  EXPECT_EQ(options.layer, (LayerRule{.weight_bits = 4, .activation_bits = 5}));
   ASSERT_TRUE(SetBits("w8a8", options).ok());
   EXPECT_EQ(options.layer, LayerRule());
   EXPECT_EQ(options.form, Form::kIntegers);
@@ -69,7 +74,8 @@ TEST(Bits, SayTheFormAndTheLayers) {
   ASSERT_TRUE(SetBits("w8a8", options).ok());
   EXPECT_EQ(options.layer.activations, Type::kUInt8);
   EXPECT_EQ(SetBits("w8", options).code(), StatusCode::kUnsupported);
-  for (const char* const bad : {"", "w", "w8a", "w1a8", "w9a8", "a8", "w8a8 ", "w8a9", "W8A8"}) {
+  for (const char* const bad :
+       {"", "w", "w8a", "w1a8", "w9a8", "a8", "w8a8 ", "w8a9", "w8a1", "W8A8"}) {
     EXPECT_NE(SetBits(bad, options).message().find(std::string("bits '") + bad), std::string::npos)
         << bad;
   }
@@ -141,6 +147,112 @@ TEST(Quantize, ReportsOnEveryFormOfIntegers) {
     const std::string json = ToJson(*report, "net");
     EXPECT_NE(json.find("\"label\": \"first\""), std::string::npos) << json;
   }
+}
+
+// The tensors of a run whose integers lie at or above `lowest` alone, among those of 8 bits.
+std::vector<std::string> NamesAtLeast(const Graph& graph, const InputBytes& inputs, int lowest) {
+  Result<Model> model = Model::Prepare(graph, {.keep_all_tensors = true});
+  EXPECT_TRUE(model.ok()) << model.status().message();
+  InputBytes outputs;
+  EXPECT_TRUE(RunOn(*model, inputs, outputs).ok());
+  std::vector<std::string> names;
+  for (size_t i = 0; i < graph.tensors.size(); ++i) {
+    const Tensor& tensor = graph.tensors[i];
+    if (tensor.constant || tensor.type == Type::kFloat32) continue;
+    const auto count = static_cast<size_t>(*CountElements(tensor.shape));
+    const auto* const data =
+        static_cast<const std::byte*>(model->TensorData(static_cast<TensorId>(i)));
+    const std::vector<double> integers = Numbers(tensor, {data, data + count});
+    if (*std::min_element(integers.begin(), integers.end()) >= lowest) names.push_back(tensor.name);
+  }
+  return names;
+}
+
+// x - FULLY_CONNECTED (RELU) - FULLY_CONNECTED - CONCATENATION - FULLY_CONNECTED - y
+//   - FULLY_CONNECTED -------------------------- /
+Graph LinearAndPositive() {
+  std::mt19937 engine(5);
+  std::uniform_real_distribution<float> real(-1, 1);
+  Builder b;
+  const auto layer = [&](const Value& from, int inputs, int outputs, Activation activation) {
+    Reals weights(static_cast<size_t>(inputs * outputs));
+    for (float& w : weights) w = real(engine);
+    return b.FullyConnected(from, b.Const<float>("w", weights, {outputs, inputs}), kNoBias,
+                            {.activation = activation}, {});
+  };
+  const Value x = b.Input("x", Type::kFloat32, {1, kInputs});
+  const Value positive = layer(x, kInputs, 16, Activation::kRelu);
+  const Value linear = layer(positive, 16, 16, Activation::kNone);
+  const Value other = layer(x, kInputs, 16, Activation::kNone);
+  const Value both[] = {linear, other};
+  b.Output(layer(b.Concatenation(both, {.axis = 1}, {}), 32, 6, Activation::kNone), "y");
+  Graph graph = *b.Finish();
+  const char* const names[] = {"positive", "linear", "other", "both", "y"};
+  for (size_t i = 0; i < 5; ++i) {
+    graph.layers[i].label = names[i];
+    graph.tensors[static_cast<size_t>(graph.layers[i].outputs[0])].name = names[i];
+  }
+  return graph;
+}
+
+TEST(FewBits, KeepResultsWithinTheirLevels) {
+  Data data(50);
+  // Far beyond what was observed.
+  InputBytes wild = data.samples[0];
+  for (size_t i = 0; i < kInputs; ++i) {
+    const float value = i % 2 == 0 ? 100.0f : -100.0f;
+    std::memcpy(wild[0].data() + 4 * i, &value, 4);
+  }
+  for (const Form form : {Form::kIntegers, Form::kPairs}) {
+    double before = -10;
+    for (const int bits : {2, 4, 6, 8}) {
+      Options options;
+      options.form = form;
+      ASSERT_TRUE(SetBits("w8a" + std::to_string(bits), options).ok());
+      const Result<Network> network = Quantize(LinearAndPositive(), data.Open(), options);
+      ASSERT_TRUE(network.ok()) << network.status().message();
+      const Graph& graph = network->quantized.graph;
+      // Behind `linear` and `other`; `positive` saturates by itself, and `y` keeps 8 bits.
+      EXPECT_EQ(CountLayers(graph, "MAXIMUM"), bits == 8 ? 0u : 2u);
+      const int highest = form == Form::kPairs ? 255 : 127;
+      const std::vector<std::string> few =
+          NamesAtLeast(graph, wild, bits == 8 ? INT32_MAX : highest + 1 - (1 << bits));
+      for (const char* const name : {"positive", "linear", "other", "both"}) {
+        EXPECT_EQ(std::count(few.begin(), few.end(), name), bits == 8 ? 0 : 1) << name << bits;
+      }
+      EXPECT_EQ(std::count(few.begin(), few.end(), "y_quantized"), 0) << bits;
+      const Result<Agreement> agreement = AgreementOf(*network, Graph(graph), data.Open(), options);
+      ASSERT_TRUE(agreement.ok());
+      const double sqnr = agreement->outputs[0].similarity.Sqnr();
+      EXPECT_GT(sqnr, before + 5) << bits;
+      before = sqnr;
+    }
+    EXPECT_GT(before, 30);
+  }
+}
+
+TEST(FewBits, AreOfTheLayersThatARuleNames) {
+  Data data(50);
+  Options options;
+  const Result<Recipe> recipe = ParseRecipe(
+      R"([{"layers": ".", "activations": 16}, {"layers": "linear", "activations": 3}])");
+  ASSERT_TRUE(recipe.ok()) << recipe.status().message();
+  options.recipe = *recipe;
+  const Result<Network> network = Quantize(LinearAndPositive(), data.Open(), options);
+  ASSERT_TRUE(network.ok()) << network.status().message();
+  const Result<Report> report = ReportOn(*network, data.Open(), options);
+  ASSERT_TRUE(report.ok()) << report.status().message();
+  EXPECT_EQ(report->layers[0].label, "linear") << ToJson(*report, "");
+  EXPECT_GT(report->layers[0].alone.Sqnr(), 5);
+  EXPECT_LT(report->layers[0].alone.Sqnr(), 20);
+  EXPECT_GT(report->layers[1].alone.Sqnr(), 35);
+  options.layer.activation_bits = 1;
+  options.recipe = {};
+  EXPECT_NE(Quantize(LinearAndPositive(), data.Open(), options)
+                .status()
+                .message()
+                .find("2 to 16 bits, not for 1"),
+            std::string::npos);
 }
 
 TEST(Quantize, HybridsNeedNoSamples) {

@@ -68,7 +68,7 @@ TEST(Recipe, NamesWhatIsWrong) {
             "rule 0 of the recipe: 'weights' is no number of bits from 2 to 8");
   EXPECT_EQ(ErrorOf(R"([{"layers": "."}, {"layers": ".", "bits": 8}])"),
             "rule 1 of the recipe: 'bits' is no key of a rule");
-  EXPECT_NE(ErrorOf(R"([{"layers": ".", "activations": 4}])").find("is none of 8, 16"),
+  EXPECT_NE(ErrorOf(R"([{"layers": ".", "activations": 9}])").find("is none of 2 to 8, 16"),
             std::string::npos);
   EXPECT_NE(ErrorOf(R"([{"layers": ".", "method": "best"}])").find("there is no method 'best'"),
             std::string::npos);
