@@ -36,9 +36,7 @@ def train(module, data, steps, rate, seed, momentum=0.9):
     """So many steps of batches of 128, by SGD with a cosine schedule."""
     images, labels = data
     generator = torch.Generator().manual_seed(seed)
-    optimizer = torch.optim.SGD(
-        module.parameters(), rate, momentum, weight_decay=1e-4, nesterov=True
-    )
+    optimizer = torch.optim.SGD(module.parameters(), rate, momentum, weight_decay=1e-4, nesterov=True)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, steps)
     module.train()
     done = 0
@@ -57,10 +55,7 @@ def train(module, data, steps, rate, seed, momentum=0.9):
 @torch.no_grad()
 def accuracy(module, data):
     module.eval()
-    right = sum(
-        int((module(x).argmax(1) == y).sum())
-        for x, y in zip(data[0].split(500), data[1].split(500))
-    )
+    right = sum(int((module(x).argmax(1) == y).sum()) for x, y in zip(data[0].split(500), data[1].split(500)))
     return 100 * right / len(data[0])
 
 
@@ -150,9 +145,7 @@ def evaluate(name, seed, data, options):
 
 
 def report(name, seed, row, start):
-    numbers = "  ".join(
-        f"{key} {row[key]:.2f}" for key in ("simulated", "deployed", "fake") if key in row
-    )
+    numbers = "  ".join(f"{key} {row[key]:.2f}" for key in ("simulated", "deployed", "fake") if key in row)
     lsb = f"  LSB {row['lsb']}" if "lsb" in row else ""
     print(
         f"{name} seed {seed}  {row['form']:32} {numbers}{lsb}  {time.process_time() - start:.0f} CPU s",
@@ -161,9 +154,7 @@ def report(name, seed, row, start):
 
 
 def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, default=Path("quantization.json"))
     parser.add_argument("--data", type=Path, default=fashion.FOLDER)
     parser.add_argument("--networks", default="resnet8,mobilenet")

@@ -1,6 +1,7 @@
 """intaglio.torch: what is simulated in training is what runs."""
 
 import copy
+import re
 import subprocess
 import sys
 
@@ -13,6 +14,7 @@ torch = pytest.importorskip(
 
 import intaglio
 import intaglio.torch
+from conftest import ROOT  # noqa: E402
 from intaglio import _core
 from intaglio.torch._quantizers import ActivationQuantizer
 from torch import nn
@@ -364,6 +366,13 @@ def test_constant_and_dead_channels(tmp_path):
     qm = intaglio.torch.prepare(network, torch.zeros(2, 2, 16, 16)).eval()
     intaglio.torch.export(qm, tmp_path / "m.tflite")
     qm.verify(tmp_path / "m.tflite", images())
+
+
+def test_documentation_runs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    program = re.search(r"```python\n(.*?)```", (ROOT / "docs/training.md").read_text(), re.DOTALL)
+    names = {"torch": torch, "module": Everything(), "samples": images(), "images": images(2)}
+    exec(compile(program[1], "docs/training.md", "exec"), names)
 
 
 def test_intaglio_does_not_need_torch():

@@ -115,24 +115,24 @@ class _Rounded(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx, real, codes, step, scale, zero, most):
-        ctx.save_for_backward(real)
+        rounded = (codes.to(torch.float32) - zero) * scale
+        ctx.save_for_backward(real, *([] if step is None else [rounded]))
         ctx.parameters = (scale, zero, most)
-        ctx.learned = step is not None
-        return (codes.to(torch.float32) - zero) * scale
+        return rounded
 
     @staticmethod
     def backward(ctx, gradient):
-        (real,) = ctx.saved_tensors
+        real, *rounded = ctx.saved_tensors
         scale, zero, most = ctx.parameters
-        exact = real / scale
-        rounded = torch.round(exact)
-        clipped = rounded.clamp(LOWEST - zero, most - zero)
-        inside = rounded == clipped
-        of_step = None
-        if ctx.learned:
-            slope = torch.where(inside, rounded - exact, clipped)
-            of_step = (gradient * slope).sum() / math.sqrt(real.numel() * max(most - LOWEST, 1))
-        return gradient * inside, None, of_step, None, None, None
+        low, high = (LOWEST - zero - 0.5) * scale, (most - zero + 0.5) * scale
+        # The gradient where low < real < high, in one pass.
+        inner = torch.ops.aten.hardtanh_backward(gradient, real, low, high)
+        if not rounded:
+            return inner, None, None, None, None, None
+        # The codes' change with the scale: round(v) - v in the range, its ends outside.
+        slope = ((gradient * rounded[0]).sum() - (inner * real).sum()) / scale
+        share = math.sqrt(real.numel() * max(most - LOWEST, 1))
+        return inner, None, slope / share, None, None, None
 
 
 class WeightQuantizer(torch.nn.Module):
