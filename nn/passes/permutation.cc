@@ -38,6 +38,33 @@ bool KeepsOrder(const Permutation& permutation, const Shape& source) {
   return true;
 }
 
+namespace {
+
+// Copies elements that lie `step` bytes apart.
+template <size_t kSize>
+void Gather(const uint8_t* from, size_t step, size_t count, uint8_t* to) {
+  for (size_t i = 0; i < count; ++i) std::memcpy(to + i * kSize, from + i * step, kSize);
+}
+
+void Gather(const uint8_t* from, size_t step, size_t size, size_t count, uint8_t* to) {
+  if (size == step) {
+    std::memcpy(to, from, size * count);
+    return;
+  }
+  switch (size) {
+    case 1:
+      return Gather<1>(from, step, count, to);
+    case 2:
+      return Gather<2>(from, step, count, to);
+    case 4:
+      return Gather<4>(from, step, count, to);
+    default:
+      return Gather<8>(from, step, count, to);
+  }
+}
+
+}  // namespace
+
 Tensor Permuted(const Tensor& constant, const Permutation& permutation) {
   Tensor permuted = constant;
   for (size_t i = 0; i < permutation.size(); ++i) {
@@ -58,11 +85,15 @@ Tensor Permuted(const Tensor& constant, const Permutation& permutation) {
   }
   const auto bytes = std::make_shared<std::vector<uint8_t>>(constant.data_bytes);
   const auto* const from = static_cast<const uint8_t*>(constant.data);
-  std::vector<int> place(permutation.size());
+  // A rank of 0 or 1 keeps the order. Lines are those of the last dimension.
+  const size_t last = permutation.size() - 1;
+  const auto count = static_cast<size_t>(permuted.shape[last]);
+  const size_t last_step = strides[static_cast<size_t>(permutation[last])];
+  std::vector<int> place(last);
   size_t source = 0;
-  for (size_t to = 0; to < bytes->size(); to += size) {
-    std::memcpy(bytes->data() + to, from + source, size);
-    for (size_t i = place.size(); i-- > 0;) {
+  for (size_t to = 0; to < bytes->size(); to += size * count) {
+    Gather(from + source, last_step, size, count, bytes->data() + to);
+    for (size_t i = last; i-- > 0;) {
       const size_t step = strides[static_cast<size_t>(permutation[i])];
       source += step;
       if (++place[i] < permuted.shape[i]) break;

@@ -53,6 +53,7 @@ class TransposeRemover {
 
   RemovedTransposes Run() {
     RemovedTransposes counts;
+    CountReaders();
     std::vector<Layer> layers;
     for (size_t i = 0; i < graph_.layers.size(); ++i) graph_.layers[i].label = LabelOf(graph_, i);
     layers.swap(graph_.layers);
@@ -76,6 +77,29 @@ class TransposeRemover {
   }
   void SetMoved(TensorId id, TensorId source, Permutation permutation) {
     moved_[static_cast<size_t>(id)] = Moved{source, std::move(permutation)};
+  }
+
+  void CountReaders() {
+    readers_.assign(graph_.tensors.size(), 0);
+    const auto count = [&](const std::vector<TensorId>& ids) {
+      for (const TensorId id : ids) {
+        if (id != kNoTensor) ++readers_[static_cast<size_t>(id)];
+      }
+    };
+    for (const Layer& layer : graph_.layers) count(layer.inputs);
+    count(graph_.outputs);
+  }
+
+  // Empties a constant whose only reader now reads another. Such weights may be most of a model.
+  void EmptyIfReadOnce(TensorId id) {
+    const auto place = static_cast<size_t>(id);
+    if (place >= readers_.size() || readers_[place] != 1) return;
+    Tensor& constant = At(id);
+    constant.shape = {0};
+    constant.quantization = {};
+    constant.data = nullptr;
+    constant.data_bytes = 0;
+    constant.owner = nullptr;
   }
 
   TensorId AddTensor(Tensor tensor) {
@@ -217,6 +241,7 @@ class TransposeRemover {
     apart.shape.insert(apart.shape.end(), in_order.begin(), in_order.end());
     Tensor ordered = Permuted(apart, InverseOf(moved.permutation));
     ordered.shape = weights.shape;
+    EmptyIfReadOnce(layer.inputs[1]);
     const Layer reshape = found->second;
     Tensor tensor = At(layer.inputs[0]);
     Layer changed = layer;
@@ -431,6 +456,7 @@ class TransposeRemover {
 
   Graph& graph_;
   std::vector<std::optional<Moved>> moved_;  // per tensor
+  std::vector<int> readers_;                 // per tensor of the graph as it was
   // Reshapes of moved tensors to lines, by what they make, that no reader has needed yet.
   std::map<TensorId, Layer> delayed_;
   std::map<std::pair<TensorId, Permutation>, TensorId> ordered_;

@@ -30,7 +30,7 @@ void ReadQGemm(Translation& t) {
   TensorId a = QuantizedInput(t, 0);
   Weights b = QuantizedWeights(t, 3);
   if (t.Flag("transA", false)) a = make.Transposed(a, {1, 0});
-  if (t.Flag("transB", false)) b.id = make.Transposed(b.id, {1, 0});
+  b.transposed = t.Flag("transB", false) && make.RankOf(b.id) == 2;
   const Sums to = t.has(7) ? QuantizedOutput(t, 7, Type::kUInt8) : Dequantized();
   TensorId bias = t.optional(6);
   if (bias != kNoTensor) bias = make.Reshaped(bias, {static_cast<int>(Count(make.ShapeOf(bias)))});

@@ -87,11 +87,13 @@ TensorId MatrixProduct(LayerMaker& make, TensorId a, const Weights& right, Tenso
   if (column) b = make.Reshaped(b, {make.ShapeOf(b)[0], 1});
   TensorId product = kNoTensor;
   if (make.RankOf(b) == 2 && make.IsConstant(b)) {
-    std::vector<TensorId> inputs = {a, Ordered(make, right, b, {1, 0}, 0)};
+    std::vector<int> order = right.transposed ? std::vector{0, 1} : std::vector{1, 0};
+    std::vector<TensorId> inputs = {a, Ordered(make, right, b, std::move(order), 0)};
     if (bias != kNoTensor) inputs.push_back(bias);
     product = make.Add(FullyConnected{.keep_num_dims = true}, inputs, to.type, to.quantization,
                        to.numerics);
   } else {
+    if (right.transposed) b = make.Transposed(b, {1, 0});
     if (right.quantization.quantized()) b = make.Requantized(b, right.quantization);
     product = make.Add(BatchMatMul{}, {a, b}, to.type, to.quantization, to.numerics);
   }

@@ -19,6 +19,7 @@ struct Sums {
 struct Weights {
   TensorId id = kNoTensor;
   Quantization quantization = {};  // the axis does not matter
+  bool transposed = false;         // a matrix [N, K] instead of [K, N]
 };
 
 // Images [N, C, H, W] or lines [N, C, W] by filters [O, C / groups, ...], with the attributes of

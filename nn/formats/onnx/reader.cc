@@ -16,16 +16,19 @@
 namespace intaglio::nn {
 namespace {
 
-Result<Graph> Import(std::span<const uint8_t> bytes, const OnnxOptions& options) {
+// `parse` fills the model and returns the size of its file, whose bytes are not needed afterwards.
+template <class Parse>
+Result<Graph> Import(const Parse& parse, const OnnxOptions& options) {
   INTAGLIO_RETURN_IF_ERROR(CheckPassNames(options.without_passes));
   INTAGLIO_RETURN_IF_ERROR(CheckConstants(options.constants));
   const DefaultFloatEnvironment environment;
   onnx::ModelProto model;
-  INTAGLIO_RETURN_IF_ERROR(onnx::Parse(bytes, model));
+  const Result<size_t> size = parse(model);
+  if (!size.ok()) return size.status();
   if (options.float64_as_float32) onnx::NarrowFloat64(model);
   onnx::ExternalData external(options.external_data_folder, options.copy_file);
-  Ledger ledger(options.limits, bytes.size());
-  FoldBudget folding = FoldBudget::ForModelOf(bytes.size(), options.limits, &ledger);
+  Ledger ledger(options.limits, *size);
+  FoldBudget folding = FoldBudget::ForModelOf(*size, options.limits, &ledger);
   onnx::File file{model, external, ledger, folding, options};
   Graph graph;
   INTAGLIO_RETURN_IF_ERROR(onnx::GraphReader(file, graph).ReadModel(options.input_shapes));
@@ -38,16 +41,26 @@ std::string FolderOf(const std::string& path) {
   return end == std::string::npos ? "." : path.substr(0, end + 1);
 }
 
-}  // namespace
-
-Result<Graph> ImportOnnx(std::span<const uint8_t> bytes, const std::string& name,
-                         const OnnxOptions& options) try {
-  Result<Graph> graph = Import(bytes, options);
+template <class Parse>
+Result<Graph> ImportNamed(const std::string& name, const Parse& parse,
+                          const OnnxOptions& options) try {
+  Result<Graph> graph = Import(parse, options);
   if (!graph.ok()) return Status(graph.status().code(), name + ": " + graph.status().message());
   graph->name = name;
   return graph;
 } catch (const std::bad_alloc&) {
   return OutOfMemory(name + ": no memory to read the model");
+}
+
+}  // namespace
+
+Result<Graph> ImportOnnx(std::span<const uint8_t> bytes, const std::string& name,
+                         const OnnxOptions& options) {
+  const auto parse = [&](onnx::ModelProto& model) -> Result<size_t> {
+    INTAGLIO_RETURN_IF_ERROR(onnx::Parse(bytes, model));
+    return bytes.size();
+  };
+  return ImportNamed(name, parse, options);
 }
 
 namespace {
@@ -82,14 +95,17 @@ Result<Graph> LoadOnnxSignature(const std::string& path, const OnnxOptions& opti
   return ImportOnnxSignature(file->bytes, path, options);
 }
 
-Result<Graph> LoadOnnx(const std::string& path, const OnnxOptions& options) try {
-  const Result<MappedFile> file = options.copy_file ? ReadWholeFile(path) : MapFile(path);
-  if (!file.ok()) return Status(file.status().code(), path + ": " + file.status().message());
+Result<Graph> LoadOnnx(const std::string& path, const OnnxOptions& options) {
   OnnxOptions with_folder = options;
   if (with_folder.external_data_folder.empty()) with_folder.external_data_folder = FolderOf(path);
-  return ImportOnnx(file->bytes, path, with_folder);
-} catch (const std::bad_alloc&) {
-  return OutOfMemory(path + ": no memory to read the model");
+  // The file is let go before the graph is made of what was read.
+  const auto parse = [&](onnx::ModelProto& model) -> Result<size_t> {
+    const Result<MappedFile> file = options.copy_file ? ReadWholeFile(path) : MapFile(path);
+    if (!file.ok()) return file.status();
+    INTAGLIO_RETURN_IF_ERROR(onnx::Parse(file->bytes, model));
+    return file->bytes.size();
+  };
+  return ImportNamed(path, parse, with_folder);
 }
 
 }  // namespace intaglio::nn

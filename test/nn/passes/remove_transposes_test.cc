@@ -134,6 +134,26 @@ TEST(RemoveTransposes, AnImageFlattenedForAProduct) {
   EXPECT_EQ(LeftOf(n.Finish(y)), 1u);
 }
 
+// Weights in another order may be most of a model, and the old ones are let go; but not those that
+// another layer reads.
+TEST(RemoveTransposes, WeightsInTheOldOrderAreEmptied) {
+  for (const bool twice : {false, true}) {
+    Network n(4);
+    const Value x = n.Convolution(n.Input({2, 3, 4, 5}), 3, 6);
+    const Value line = n.Apply(Reshape{{2, 120}}, {x.id});
+    const TensorId weights = n.Constant({7, 120});
+    Value y = n.Apply(FullyConnected{}, {line.id, weights});
+    if (twice) {
+      const Value other = n.Apply(FullyConnected{}, {n.Constant({2, 120}), weights});
+      y = n.Apply(Add{}, {y.id, other.id});
+    }
+    Graph graph = n.Finish(y);
+    EXPECT_EQ(LeftOf(graph), 1u);
+    RemoveTransposes(graph);
+    EXPECT_EQ(graph.tensors[static_cast<size_t>(weights)].data_bytes == 0, !twice);
+  }
+}
+
 TEST(RemoveTransposes, BranchesThatAreJoined) {
   Network n(5);
   const Value x = n.Convolution(n.Input({1, 3, 6, 5}), 3, 8);
