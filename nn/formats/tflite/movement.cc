@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "intaglio/nn/formats/tflite/rows.h"
+#include "intaglio/nn/graph/input_advice.h"
 #include "intaglio/nn/ops/operators.h"
 
 namespace intaglio::nn {
@@ -76,7 +77,8 @@ Status TranslatePadV2(Translation& t) {
   const Tensor& x = t.input(0);
   const Tensor& value = t.input(2);
   if (!t.IsConstant(2) || value.data_bytes != SizeOf(value.type) || value.type != x.type) {
-    return Unsupported("a padding value other than one constant of the input's type");
+    return Unsupported("a padding value other than one constant of the input's type" +
+                       AdviceForInput(t.view(), 2));
   }
   if (value.quantization.scales != x.quantization.scales ||
       value.quantization.zero_points != x.quantization.zero_points) {

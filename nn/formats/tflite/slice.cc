@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "intaglio/nn/formats/tflite/rows.h"
+#include "intaglio/nn/graph/input_advice.h"
 #include "intaglio/nn/ops/operators.h"
 
 namespace intaglio::nn {
@@ -29,7 +30,8 @@ Status TranslateDynamicStridedSlice(Translation& t) {
   const auto options = t.RequiredOptions<tflite::StridedSliceOptions>();
   if (!options.ok()) return options.status();
   const Status unknown = Unsupported(
-      "begins that are not constant are supported for dimensions that shrink to one index only");
+      "begins that are not constant are supported for dimensions that shrink to one index only" +
+      AdviceForInput(t.view(), 1));
   constexpr size_t kMasked = 32;  // dimensions
   const bool plain = (*options)->ellipsis_mask() == 0 && (*options)->new_axis_mask() == 0;
   if (!plain || strides->size() > kMasked) return unknown;

@@ -192,6 +192,12 @@ MakeOptions ReducerOptions(bool keep_dims) {
   };
 }
 
+MakeOptions StridedSliceOptions() {
+  return [](Builder& b) {
+    return Pack(tflite::BuiltinOptions::StridedSliceOptions, tflite::CreateStridedSliceOptions(b));
+  };
+}
+
 MakeOptions SvdfOptions(int rank) {
   return [rank](Builder& b) {
     return Pack(tflite::BuiltinOptions::SVDFOptions,

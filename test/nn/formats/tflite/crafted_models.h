@@ -98,6 +98,7 @@ MakeOptions ConcatenationOptions(int axis);
 MakeOptions AddOptions();
 MakeOptions ReshapeOptions(const std::vector<int>& shape);
 MakeOptions ReducerOptions(bool keep_dims);
+MakeOptions StridedSliceOptions();  // without masks
 MakeOptions SvdfOptions(int rank);  // with RELU
 MakeOptions BatchMatMulOptions(bool adjoint_a, bool adjoint_b);
 

@@ -119,6 +119,70 @@ TEST(TfliteConstants, AreRefusedWhereTheyDoNotFit) {
             "m: the model has 2 inputs 'axes', so none of them can be given a value");
 }
 
+test::TensorSpec Plain(const std::string& name, tflite::TensorType type,
+                       const std::vector<int>& shape) {
+  test::TensorSpec tensor;
+  tensor.name = name;
+  tensor.type = type;
+  tensor.shape = shape;
+  tensor.scales.clear();
+  tensor.zero_points.clear();
+  return tensor;
+}
+
+test::TensorSpec Constant(test::TensorSpec tensor, const std::vector<int32_t>& values) {
+  tensor.data.assign(reinterpret_cast<const uint8_t*>(values.data()),
+                     reinterpret_cast<const uint8_t*>(values.data() + values.size()));
+  return tensor;
+}
+
+// y = one operator of x [2, 3] and further tensors, of which `input` is one of the model's.
+test::ModelSpec OfX(Code code, std::vector<test::TensorSpec> more, int input,
+                    const std::vector<int>& shape) {
+  test::ModelSpec spec;
+  spec.tensors = std::move(more);
+  const int x = static_cast<int>(spec.tensors.size());
+  test::OperatorSpec& op = spec.operators.emplace_back();
+  op.code = code;
+  op.inputs = {x};
+  for (int i = 0; i < x; ++i) op.inputs.push_back(i);
+  op.outputs = {x + 1};
+  spec.tensors.push_back(Plain("x", tflite::TensorType::FLOAT32, {2, 3}));
+  spec.tensors.push_back(Plain("y", tflite::TensorType::FLOAT32, shape));
+  spec.inputs = {x, input};
+  spec.outputs = {x + 1};
+  return spec;
+}
+
+// Without a mask, so both dimensions keep a range.
+test::ModelSpec Strided() {
+  constexpr auto kInt = tflite::TensorType::INT32;
+  test::ModelSpec spec = OfX(Code::STRIDED_SLICE,
+                             {Plain("begin", kInt, {2}), Constant(Plain("end", kInt, {2}), {2, 3}),
+                              Constant(Plain("strides", kInt, {2}), {1, 1})},
+                             0, {1, 2});
+  spec.operators[0].options = test::StridedSliceOptions();
+  return spec;
+}
+
+test::ModelSpec PadBy() {
+  return OfX(Code::PADV2,
+             {Constant(Plain("paddings", tflite::TensorType::INT32, {2, 2}), {0, 0, 1, 0}),
+              Plain("value", tflite::TensorType::FLOAT32, {})},
+             1, {2, 4});
+}
+
+TEST(TfliteConstants, AreNamedWherePlacesAndPaddingFollowFromThem) {
+  EXPECT_NE(WhyNot(Strided(), {}).find("; give input 'begin' a value with the option constants"),
+            std::string::npos)
+      << WhyNot(Strided(), {});
+  EXPECT_NE(WhyNot(PadBy(), {}).find("; give input 'value' a value with the option constants"),
+            std::string::npos)
+      << WhyNot(PadBy(), {});
+  EXPECT_EQ(WhyNot(Strided(), {MakeInputConstant<int32_t>("begin", {2}, {1, 1})}), "");
+  EXPECT_EQ(WhyNot(PadBy(), {MakeInputConstant<float>("value", {}, {7})}), "");
+}
+
 TEST(TfliteConstants, AreNamedWhereTheyAreMissing) {
   EXPECT_NE(WhyNot(Sum(), {}).find(
                 "; give input 'axes' a value with the option constants (--constant axes=VALUE)"),
