@@ -1,7 +1,7 @@
 """Whole models beside other engines, every engine in a process of its own, in turns.
 
     venv/bin/python bench/models --runner build/release/bench/model_runner --out models.json \
-        [--models FOLDER] [--float] [--real] [--onnx] [--onnx-models FOLDER] \
+        [--models FOLDER] [--float] [--real] [--onnx] [--onnx-models FOLDER] [--float64-as-float32] \
         [--threads 1,2] [--filter TEXT] [--batch 1] [--seconds 0.3] [--rounds 5] [--cpu_time]
 
 As .tflite files beside LiteRT and ONNX Runtime: the networks of networks.py with random weights, and the
@@ -108,6 +108,8 @@ def main():
     parser.add_argument("--models", type=Path, help="a folder of .tflite files")
     parser.add_argument("--onnx", action="store_true", help="the networks as .onnx files")
     parser.add_argument("--onnx-models", type=Path, help="a folder of .onnx files, alone or with --onnx")
+    parser.add_argument("--float64-as-float32", action="store_true",
+                        help="Intaglio reads numbers of float64 in .onnx files as float32 instead of refusing them")
     parser.add_argument("--threads", default="1,2")
     parser.add_argument("--filter", default="", help="only models with this text in their names, as they are printed, or paths")
     parser.add_argument("--batch", type=int, default=1,

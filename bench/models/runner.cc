@@ -1,7 +1,7 @@
 // The contender "intaglio" of bench/models: a process that loads a model, runs it, and then times
 // it whenever a line on stdin says so. engine.py is the same for the peers.
 //
-//   model_runner MODEL THREADS cpu|wall FOLDER
+//   model_runner MODEL THREADS cpu|wall FOLDER [float64_as_float32]
 //
 // FOLDER holds input0, input1, ... (the tensors' bytes) and receives output0, ... If it holds a
 // file `shapes`, each line of that gives an input its shape: "1 3 224 224". The first line on
@@ -103,12 +103,16 @@ double Fastest(Runner& runner, double seconds, clockid_t clock) {
   return best;
 }
 
-int Main(const char* path, int threads, bool cpu, const std::string& folder) {
+int Main(const char* path, int threads, bool cpu, const std::string& folder,
+         bool float64_as_float32) {
   const clockid_t clock = cpu ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC;
   ResetPeak();
   const size_t resident = StatusBytes("VmRSS");
   const double opened = Nanoseconds(clock);
-  Result<nn::Graph> graph = nn::LoadGraph(path, {.input_shapes = ReadShapes(folder)});
+  nn::LoadOptions load;
+  load.input_shapes = ReadShapes(folder);
+  load.float64_as_float32 = float64_as_float32;
+  Result<nn::Graph> graph = nn::LoadGraph(path, load);
   if (!graph.ok()) Stop(graph.status().message());
   nn::PrepareOptions options;
   options.threads = threads;
@@ -138,9 +142,11 @@ int Main(const char* path, int threads, bool cpu, const std::string& folder) {
 }  // namespace intaglio::bench
 
 int main(int argc, char** argv) {
-  if (argc != 5) {
-    std::fprintf(stderr, "model_runner MODEL THREADS cpu|wall FOLDER\n");
+  const bool narrows = argc == 6 && std::string(argv[5]) == "float64_as_float32";
+  if (argc != 5 && !narrows) {
+    std::fprintf(stderr, "model_runner MODEL THREADS cpu|wall FOLDER [float64_as_float32]\n");
     return 2;
   }
-  return intaglio::bench::Main(argv[1], std::atoi(argv[2]), std::string(argv[3]) == "cpu", argv[4]);
+  return intaglio::bench::Main(argv[1], std::atoi(argv[2]), std::string(argv[3]) == "cpu", argv[4],
+                               narrows);
 }

@@ -13,10 +13,10 @@ ENGINE = Path(__file__).parent / "engine.py"
 class Contender:
     """A process that speaks the protocol of runner.cc."""
 
-    def __init__(self, name, command, folder, threads, clock):
+    def __init__(self, name, command, folder, threads, clock, more=()):
         self.name, self.folder, self.times, self.error = name, folder, [], ""
-        self.process = subprocess.Popen([*command, str(threads), clock, str(folder)], text=True,
-                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        self.process = subprocess.Popen([*command, str(threads), clock, str(folder), *more],
+                                        text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         stderr=subprocess.PIPE)
         line = self.process.stdout.readline()
         if line.startswith("{"):
@@ -57,6 +57,11 @@ def command_of(name, path, runner):
     return [sys.executable, str(ENGINE), name.removesuffix("_float"), str(path)]
 
 
+def arguments_of(name, options):
+    """What a contender is told besides."""
+    return ["float64_as_float32"] if name == "intaglio" and options.float64_as_float32 else []
+
+
 def measure(case, threads, options):
     """A row of the results. A case has a name, a kind, and `files`: which one each contender runs."""
     clock = "cpu" if options.cpu_time else "wall"
@@ -68,7 +73,8 @@ def measure(case, threads, options):
         firsts = []
         for left in reversed(range(max(1, options.starts))):
             contenders = [Contender(name, command_of(name, path, options.runner),
-                                    Path(scratch) / name, threads, clock)
+                                    Path(scratch) / name, threads, clock,
+                                    arguments_of(name, options))
                           for name, path in case.files.items()]
             firsts.append([c.facts["first_ms"] if not c.error else math.inf for c in contenders])
             if left > 0:
