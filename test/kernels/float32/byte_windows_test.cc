@@ -106,6 +106,10 @@ TEST_P(ByteWindows, MeansFarOutsideSaturate) {
   w.scale = 1e35f;
   w.to.scale = 1e-35f;
   ExpectAverages(loops_, w, kChannels);
+  // Sums beyond float32 count as its greatest number, which is 34 steps here.
+  w.zero_point = w.to.zero_point = 0;
+  w.scale = w.to.scale = 1e37f;
+  ExpectAverages(loops_, w, kChannels);
 }
 
 TEST_P(ByteWindows, NoTapsMakeTheZeroPoint) {
