@@ -91,7 +91,7 @@ def _round(step, inputs):
 
 def _product(step, inputs, quantizers):
     weight, bias = step.folded()
-    real, _, _ = step.weights(weight, step._least_scales(bias, quantizers[0].scale))
+    real, _, _ = step.weights(weight, step._least_scales(bias, quantizers[0].scale), step.learned_factor())
     codes = _codes(step, step.activate(step.product(inputs[0].real, real, bias)))
     return step._value(None, codes)
 
@@ -128,18 +128,18 @@ def evaluate(name, seed, data, options):
                 network, samples, bits=bits, per_channel=per_channel, threads=options.threads
             )
             add(f"PTQ {bits} per {'channel' if per_channel else 'tensor'}", qm, start)
-        start = time.process_time()
-        learns = options.learned_below > int(bits[-1])
-        qm = intaglio.torch.prepare(
-            network,
-            samples,
-            bits=bits,
-            threads=options.threads,
-            learned_steps=learns,
-            norm_momentum=0.01,
-        )
-        train(qm, data["train"], options.steps, options.rate, seed + 100)
-        add(f"QAT {bits}" + (" learned steps" if learns else ""), qm, start)
+        for learns in (False, True)[: 2 if int(bits[-1]) < options.learned_below else 1]:
+            start = time.process_time()
+            qm = intaglio.torch.prepare(
+                network,
+                samples,
+                bits=bits,
+                threads=options.threads,
+                learned_steps=learns,
+                norm_momentum=0.01,
+            )
+            train(qm, data["train"], options.steps, options.rate, seed + 100)
+            add(f"QAT {bits}" + (" learned steps" if learns else ""), qm, start)
     path.unlink()
     return rows
 
@@ -163,7 +163,9 @@ def main():
     parser.add_argument("--epochs", type=int, default=4)
     parser.add_argument("--steps", type=int, default=230)
     parser.add_argument("--rate", type=float, default=0.01)
-    parser.add_argument("--learned_below", type=int, default=6, help="bits of activations")
+    parser.add_argument(
+        "--learned_below", type=int, default=6, help="bits of activations for which scales are learned, too"
+    )
     parser.add_argument("--test", type=int, default=10000)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--fake", action="store_true")

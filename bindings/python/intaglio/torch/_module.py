@@ -249,12 +249,12 @@ class QuantizedModule(torch.nn.Module):
             quantizer.forget()
             quantizer.extremes = True
         with torch.no_grad():
+            for step in self.steps:
+                if isinstance(step, _steps.Product):
+                    step.start_learning()  # before the ranges, which the rounded weights make
             for batch in batches:
                 batch = (batch,) if isinstance(batch, torch.Tensor) else tuple(batch)
                 self._run(batch, False, True)
-            for step in self.steps:
-                if isinstance(step, _steps.Product):
-                    step.weights.start_learning(step.folded()[0])
         for quantizer in quantizers:
             quantizer.extremes = False
             quantizer.start_learning()

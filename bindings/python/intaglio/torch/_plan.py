@@ -7,6 +7,7 @@ images are (N, H, W, C).
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 from collections import OrderedDict
 from collections.abc import Sequence
@@ -131,10 +132,10 @@ class Executor:
         self._runners: OrderedDict[str, tuple[_core._Runner, list[PlanTensor]]] = OrderedDict()
         self.settings: Settings | None = None
 
-    def __deepcopy__(self, memo: object) -> Executor:
-        copy = Executor()
-        copy.settings = self.settings
-        return copy
+    def __deepcopy__(self, memo: dict[int, Any]) -> Executor:
+        made = Executor()
+        made.settings = copy.deepcopy(self.settings, memo)  # the copied module's
+        return made
 
     def __getstate__(self) -> dict[str, Any]:
         return {"settings": self.settings}

@@ -12,10 +12,6 @@ from ..errors import ArgumentError
 LOWEST = -128  # the code of the least number; B bits use the 2^B codes from here on
 
 
-# A learned scale stays above this share of its first value: at 0 it could not grow again.
-_LEAST_SHARE = 1 / 32
-
-
 def _float32(number: float) -> float:
     """The float32 that a file holds."""
     return float(np.float32(number))
@@ -25,8 +21,10 @@ class ActivationQuantizer(torch.nn.Module):
     """The parameters of one tensor of integers, or of several that share them.
 
     Ranges are averages (EMA) of what each writer of the tensors wrote, or the extremes of that.
-    With `learned`, the scale is a parameter of the module (Esser et al., 2020, "Learned step size
-    quantization"), which starts at the range's.
+    With `learned`, the scale starts at the range's and is trained, with the gradient of Esser et al.,
+    2020, "Learned step size quantization". The parameter is the logarithm of its growth (Jain et al.,
+    2020, "Trained quantization thresholds"), so that a rate suits scales of any size: behind folded
+    batch normalization nothing else holds them.
     """
 
     def __init__(self, name: str, bits: int, decay: float, learned: bool) -> None:
@@ -41,7 +39,7 @@ class ActivationQuantizer(torch.nn.Module):
         self.register_buffer("seen", torch.zeros(0, dtype=torch.bool))
         self.register_buffer("learned_zero", torch.zeros((), dtype=torch.int64))
         self.step = torch.nn.Parameter(torch.zeros(())) if learned else None
-        self.register_buffer("least", torch.zeros(()))  # of a learned scale
+        self.register_buffer("first", torch.zeros(()))  # of a learned scale
 
     def add_writer(self) -> int:
         self.low = torch.zeros(len(self.low) + 1)
@@ -88,15 +86,15 @@ class ActivationQuantizer(torch.nn.Module):
         """Takes the range's scale as the learned one."""
         if self.step is not None:
             scale, zero = self._of_range()
-            self.step.data.fill_(scale)
-            self.least.fill_(scale * _LEAST_SHARE)
+            self.step.data.zero_()
+            self.first.fill_(scale)
             self.learned_zero.fill_(zero)
 
     @property
     def scale(self) -> float:
         if self.step is None:
             return self._of_range()[0]
-        return max(_float32(abs(float(self.step))), float(self.least))
+        return _float32(float(self.first) * math.exp(float(self.step)))
 
     @property
     def zero(self) -> int:
@@ -129,10 +127,9 @@ class _Rounded(torch.autograd.Function):
         inner = torch.ops.aten.hardtanh_backward(gradient, real, low, high)
         if not rounded:
             return inner, None, None, None, None, None
-        # The codes' change with the scale: round(v) - v in the range, its ends outside.
-        slope = ((gradient * rounded[0]).sum() - (inner * real).sum()) / scale
-        share = math.sqrt(real.numel() * max(most - LOWEST, 1))
-        return inner, None, slope / share, None, None, None
+        # A result changes with its scale by round(v) - v in the range, and by its code outside.
+        slope = (gradient * rounded[0]).sum() - (inner * real).sum()
+        return inner, None, slope, None, None, None
 
 
 class WeightQuantizer(torch.nn.Module):
@@ -158,7 +155,7 @@ class WeightQuantizer(torch.nn.Module):
         if learned:
             count = len(weight) if per_channel else 1
             self.step = torch.nn.Parameter(torch.zeros(count))
-            self.register_buffer("least_step", torch.zeros(count))
+            self.register_buffer("first", torch.zeros(count))
         if freeze_above is not None:
             for name in ("before", "direction", "frequency", "mean", "frozen"):
                 self.register_buffer(name, torch.zeros_like(weight, requires_grad=False))
@@ -172,13 +169,17 @@ class WeightQuantizer(torch.nn.Module):
         if self.step is not None:
             rows = weight.detach().reshape(len(weight) if self.per_channel else 1, -1)
             mean = rows.abs().mean(1).clamp_min(1e-8)
-            self.step.data.copy_(2 * mean / math.sqrt(self.most))
-            self.least_step.copy_(self.step.data * _LEAST_SHARE)
+            self.step.data.zero_()
+            self.first.copy_(2 * mean / math.sqrt(self.most))
 
-    def scales(self, weight: torch.Tensor, least: torch.Tensor) -> torch.Tensor:
+    def scales(
+        self, weight: torch.Tensor, least: torch.Tensor, factor: torch.Tensor | None
+    ) -> torch.Tensor:
         """One float32 for each channel, none below `least`."""
         if self.step is not None:
-            scale = torch.maximum(self.step.detach().abs(), self.least_step).expand(len(weight))
+            scale = (self.first * self.step.detach().exp()).expand(len(weight))
+            if factor is not None:
+                scale = (scale * factor).clamp_min(1e-30)
         else:
             rows = weight.detach().reshape(len(weight), -1)
             extent = rows.abs().amax(1) if self.per_channel else rows.abs().amax().expand(len(rows))
@@ -187,12 +188,16 @@ class WeightQuantizer(torch.nn.Module):
         return scale if self.per_channel else scale.amax().expand(len(weight)).contiguous()
 
     def forward(
-        self, weight: torch.Tensor, least: torch.Tensor
+        self, weight: torch.Tensor, least: torch.Tensor, factor: torch.Tensor | None = None
     ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """Returns what the codes stand for, codes as float32, and scales."""
+        """Returns what the codes stand for, codes as float32, and scales.
+
+        factor: what batch normalization has multiplied each channel by. Learned scales belong to
+        the weights before that, so that they need not follow it.
+        """
         if not bool(torch.isfinite(weight).all()):
             raise ArgumentError("the weights have NaN or infinity among them")
-        scales = self.scales(weight, least)
+        scales = self.scales(weight, least, factor)
         across = scales.reshape(-1, *[1] * (weight.dim() - 1))
         codes = torch.round(weight.detach() / across).clamp(-self.most, self.most)
         passes = None
@@ -228,25 +233,20 @@ class _RoundedWeights(torch.autograd.Function):
     @staticmethod
     def forward(ctx, weight, codes, step, scales, most, passes):
         ctx.save_for_backward(weight, codes, scales)
-        ctx.parameters = (most, passes, None if step is None else step.shape)
+        ctx.parameters = (most, passes, None if step is None else len(step))
         return codes * scales
 
     @staticmethod
     def backward(ctx, gradient):
         weight, codes, scales = ctx.saved_tensors
-        most, passes, shape = ctx.parameters
+        most, passes, count = ctx.parameters
         exact = weight / scales
         inside = torch.round(exact).abs() <= most
         of_weight = gradient * inside
         if passes is not None:
             of_weight = of_weight * passes
         of_step = None
-        if shape is not None:
+        if count is not None:
             slope = torch.where(inside, codes - exact, codes)
-            rows = (
-                (gradient * slope).reshape(shape[0], -1)
-                if shape[0] > 1
-                else (gradient * slope).reshape(1, -1)
-            )
-            of_step = rows.sum(1) / math.sqrt(rows.shape[1] * most)
+            of_step = (gradient * slope * scales).reshape(count, -1).sum(1)
         return of_weight, None, of_step, None, None, None

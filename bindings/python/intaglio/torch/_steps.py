@@ -184,6 +184,16 @@ class Product(Step):
         factor = torch.rsqrt(self.norm.running_var + self.norm.eps)
         return factor if self.norm.weight is None else factor * self.norm.weight
 
+    def learned_factor(self) -> torch.Tensor | None:
+        """Of learned scales (WeightQuantizer.forward)."""
+        if self.norm is None or not self.weights.per_channel:
+            return None
+        return self._norm_factor().detach().abs()
+
+    def start_learning(self) -> None:
+        own = self.weights.per_channel
+        self.weights.start_learning(self.module.weight if own else self.folded()[0])
+
     def _update_norm(self, sums: torch.Tensor, bias: torch.Tensor) -> None:
         """The averages take up the moments of this batch, which follow from the folded sums."""
         with torch.no_grad():
@@ -242,7 +252,8 @@ class Product(Step):
         x = inputs[0]
         weight, bias = self.folded()
         input_scale = quantizers[0].scale if quantizes else 1.0
-        real_weight, codes, scales = self.weights(weight, self._least_scales(bias, input_scale))
+        least = self._least_scales(bias, input_scale)
+        real_weight, codes, scales = self.weights(weight, least, self.learned_factor())
         if not quantizes:
             sums = self.product(x.real, real_weight, bias)
             if self.norm_momentum and observes:
@@ -271,7 +282,8 @@ class Product(Step):
     def write(self, plan, inputs, quantizers):
         with torch.no_grad():
             weight, bias = self.folded()
-            _, codes, scales = self.weights(weight, self._least_scales(bias, quantizers[0].scale))
+            least = self._least_scales(bias, quantizers[0].scale)
+            _, codes, scales = self.weights(weight, least, self.learned_factor())
             return self._write(plan, inputs, quantizers, codes, scales, bias, False)[0]
 
     def _write(self, plan, inputs, quantizers, codes, scales, bias, with_sums):
