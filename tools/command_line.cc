@@ -195,6 +195,12 @@ void AddVerify(CLI::App& verify, Work& work) {
   verify.callback([options, &work] { work = [options] { return Verify(*options); }; });
 }
 
+void AddConstantsApart(CLI::App& command, bool& apart) {
+  command.add_flag("--constants-apart", apart,
+                   "Write constants of an .onnx file into FILE.data beside it, as files with more "
+                   "than 512 MiB of constants are always written");
+}
+
 void AddConvert(CLI::App& convert, Work& work) {
   const auto options = std::make_shared<ConvertOptions>();
   AddModel(convert, options->model);
@@ -205,6 +211,7 @@ void AddConvert(CLI::App& convert, Work& work) {
   AddInputs(convert, options->inputs, kSomeInputs);
   convert.add_flag("!--no-verify", options->verify,
                    "Write without comparing the file with the model first");
+  AddConstantsApart(convert, options->constants_apart);
   convert.callback([options, &work] { work = [options] { return Convert(*options); }; });
 }
 
@@ -221,6 +228,7 @@ void AddPartition(CLI::App& partition, Work& work) {
   AddInputs(partition, options->inputs, kSomeInputs);
   partition.add_flag("!--no-verify", options->verify,
                      "Write without running the parts and the model first");
+  AddConstantsApart(partition, options->constants_apart);
   partition.callback([options, &work] { work = [options] { return Partition(*options); }; });
 }
 
@@ -284,6 +292,7 @@ void AddQuantize(CLI::App& quantize, Work& work) {
   quantize.add_flag("--correct-bias", options->correct_bias,
                     "Take the mean errors that rounded weights cause out of biases");
   AddThreads(quantize, options->threads);
+  AddConstantsApart(quantize, options->constants_apart);
   quantize.callback([options, &work] { work = [options] { return Quantize(*options); }; });
 }
 

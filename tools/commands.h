@@ -65,6 +65,7 @@ struct ConvertOptions {
   std::string output;
   std::vector<std::string> inputs;  // [NAME=]FILE.npy to compare with; the other inputs are made
   bool verify = true;
+  bool constants_apart = false;  // of .onnx files
 };
 Status Convert(const ConvertOptions& options);
 
@@ -75,6 +76,7 @@ struct PartitionOptions {
   std::vector<std::string> sensors;
   std::vector<std::string> inputs;  // [NAME=]FILE.npy to verify with; the other inputs are made
   bool verify = true;
+  bool constants_apart = false;  // of .onnx files
 };
 Status Partition(const PartitionOptions& options);
 
@@ -106,6 +108,7 @@ struct QuantizeOptions {
   bool per_tensor = false;
   bool equalize = false;
   bool correct_bias = false;
+  bool constants_apart = false;  // of .onnx files
   int threads = DefaultThreads();
 };
 Status Quantize(const QuantizeOptions& options);

@@ -2,12 +2,10 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "intaglio/nn/files/replace_file.h"
 #include "intaglio/nn/formats/load.h"
 #include "intaglio/nn/formats/save.h"
 #include "intaglio/nn/graph/printable.h"
@@ -15,6 +13,7 @@
 #include "intaglio/tools/input_maker.h"
 #include "intaglio/tools/inputs.h"
 #include "intaglio/tools/model_io.h"
+#include "intaglio/tools/new_model.h"
 
 namespace intaglio::tools {
 namespace {
@@ -110,26 +109,23 @@ Status Convert(const ConvertOptions& options) {
   if (!format.ok()) return format.status();
   Result<nn::LoadOptions> load = LoadOptionsOf(options.model);
   if (!load.ok()) return load.status();
-  nn::SaveOptions save = {.custom_operators = load->custom_operators};
+  nn::SaveOptions save = {.custom_operators = load->custom_operators,
+                          .constants_apart = options.constants_apart};
   load->signatures = &save.signatures;
   Result<nn::Graph> graph = nn::LoadGraph(options.model.path, *load);
   if (!graph.ok()) return graph.status();
-  Result<std::vector<uint8_t>> bytes = nn::ExportGraph(*graph, *format, save);
-  if (!bytes.ok()) {
-    return {bytes.status().code(), options.output + ": " + bytes.status().message()};
-  }
-  const auto owner = std::make_shared<const std::vector<uint8_t>>(std::move(*bytes));
-  const nn::LoadOptions again = {.limits = load->limits,
-                                 .custom_operators = load->custom_operators};
-  Result<nn::Graph> read_back = nn::ImportGraph(*owner, owner, options.output, *format, again);
+  const Result<NewModel> file = NewModel::Make(*graph, options.output, *format, save);
+  if (!file.ok()) return file.status();
+  Result<nn::Graph> read_back =
+      file->ReadBack({.limits = load->limits, .custom_operators = load->custom_operators});
   if (!read_back.ok()) return read_back.status();
   const size_t layers = read_back->layers.size();
   if (options.verify) {
     INTAGLIO_RETURN_IF_ERROR(Verify(options, std::move(*graph), std::move(*read_back)));
   }
-  INTAGLIO_RETURN_IF_ERROR(nn::ReplaceFile(options.output, *owner));
+  INTAGLIO_RETURN_IF_ERROR(file->Write());
   std::printf("wrote    %s: %zu layers, %s\n", nn::Printable(options.output).c_str(), layers,
-              FormatBytes(owner->size()).c_str());
+              FormatBytes(file->bytes()).c_str());
   return {};
 }
 

@@ -8,12 +8,12 @@
 #include <system_error>
 #include <utility>
 
-#include "intaglio/nn/files/replace_file.h"
 #include "intaglio/nn/formats/load.h"
 #include "intaglio/nn/formats/save.h"
 #include "intaglio/nn/graph/printable.h"
 #include "intaglio/tools/commands.h"
 #include "intaglio/tools/model_io.h"
+#include "intaglio/tools/new_model.h"
 #include "intaglio/tools/operator_library.h"
 #include "intaglio/tools/verify_parts.h"
 
@@ -93,33 +93,34 @@ std::string DescribeAll(const nn::Graph& graph, const std::vector<nn::TensorId>&
 
 // A part that is about to be written.
 struct File {
-  std::string path;
-  std::shared_ptr<const std::vector<uint8_t>> bytes;
+  NewModel model;
   nn::Graph read_back;
 };
 
 Result<File> MakeFile(const std::string& folder, const char* name, const nn::Graph& part,
-                      nn::Format format, const nn::LoadOptions& load) {
+                      nn::Format format, const nn::LoadOptions& load, bool constants_apart) {
   const std::string path =
       (std::filesystem::path(folder) / name).string() + "." + nn::ExtensionOf(format);
-  Result<std::vector<uint8_t>> bytes = nn::ExportGraph(part, format, {load.custom_operators});
-  if (!bytes.ok()) return Status(bytes.status().code(), path + ": " + bytes.status().message());
-  const auto owner = std::make_shared<const std::vector<uint8_t>>(std::move(*bytes));
-  Result<nn::Graph> again = nn::ImportGraph(*owner, owner, path, format, load);
+  Result<NewModel> model = NewModel::Make(
+      part, path, format,
+      {.custom_operators = load.custom_operators, .constants_apart = constants_apart});
+  if (!model.ok()) return model.status();
+  Result<nn::Graph> again = model->ReadBack(load);
   if (!again.ok()) return again.status();
-  return File{path, owner, std::move(*again)};
+  return File{std::move(*model), std::move(*again)};
 }
 
 // Makes the three files in the order in which they run.
 Result<std::vector<File>> MakeFiles(const std::string& folder, const nn::Parts& parts,
-                                    nn::Format format, const nn::LoadOptions& load) {
+                                    nn::Format format, const nn::LoadOptions& load,
+                                    bool constants_apart) {
   const std::pair<const char*, const nn::Graph*> named[] = {
       {"quantize_inputs", &parts.quantize_inputs},
       {"quantized_main", &parts.quantized_main},
       {"dequantize_outputs", &parts.dequantize_outputs}};
   std::vector<File> files;
   for (const auto& [name, part] : named) {
-    Result<File> file = MakeFile(folder, name, *part, format, load);
+    Result<File> file = MakeFile(folder, name, *part, format, load, constants_apart);
     if (!file.ok()) return file.status();
     files.push_back(std::move(*file));
   }
@@ -156,8 +157,8 @@ Status WriteFiles(const std::string& folder, const std::vector<File>& files) {
   std::filesystem::create_directories(folder, error);
   if (error) return IoError(folder + ": cannot create: " + error.message());
   for (const File& file : files) {
-    INTAGLIO_RETURN_IF_ERROR(nn::ReplaceFile(file.path, *file.bytes));
-    std::printf("wrote    %s: %zu layers, %s -> %s\n", nn::Printable(file.path).c_str(),
+    INTAGLIO_RETURN_IF_ERROR(file.model.Write());
+    std::printf("wrote    %s: %zu layers, %s -> %s\n", nn::Printable(file.model.path()).c_str(),
                 file.read_back.layers.size(),
                 DescribeAll(file.read_back, file.read_back.inputs).c_str(),
                 DescribeAll(file.read_back, file.read_back.outputs).c_str());
@@ -192,7 +193,8 @@ Status Partition(const PartitionOptions& options) {
   const Result<nn::Parts> parts = nn::Partition(*graph, partition);
   if (!parts.ok()) return wrap(parts.status(), "");
   const nn::Format format = FormatOf(options);
-  const Result<std::vector<File>> files = MakeFiles(options.output, *parts, format, again);
+  const Result<std::vector<File>> files =
+      MakeFiles(options.output, *parts, format, again, options.constants_apart);
   if (!files.ok()) return files.status();
   if (options.verify) {
     const Status status = VerifyFiles(options, *graph, *parts, ChainOf(*parts, *files, format));

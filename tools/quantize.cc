@@ -9,13 +9,13 @@
 #include <utility>
 #include <vector>
 
-#include "intaglio/nn/files/replace_file.h"
 #include "intaglio/nn/formats/load.h"
 #include "intaglio/nn/formats/save.h"
 #include "intaglio/nn/graph/printable.h"
 #include "intaglio/tools/commands.h"
 #include "intaglio/tools/file.h"
 #include "intaglio/tools/model_io.h"
+#include "intaglio/tools/new_model.h"
 #include "intaglio/tools/progress.h"
 #include "intaglio/tools/quantize_report.h"
 #include "intaglio/tools/samples.h"
@@ -151,6 +151,7 @@ Result<Job> JobOf(const QuantizeOptions& options) {
   if (!load.ok()) return load.status();
   job.load = std::move(*load);
   job.save.custom_operators = job.load.custom_operators;
+  job.save.constants_apart = options.constants_apart;
   return job;
 }
 
@@ -162,20 +163,6 @@ Result<std::optional<Samples>> OpenSamples(const QuantizeOptions& options, const
   Result<Samples> samples = Samples::Open(graph, options.data, {options.mean, options.std});
   if (!samples.ok()) return samples.status();
   return std::optional<Samples>(std::move(*samples));
-}
-
-using FileBytes = std::shared_ptr<const std::vector<uint8_t>>;
-
-Result<FileBytes> MakeFile(const nn::Graph& graph, const Job& job) {
-  Result<std::vector<uint8_t>> bytes = nn::ExportGraph(graph, job.format, job.save);
-  if (!bytes.ok()) return bytes.status();
-  return std::make_shared<const std::vector<uint8_t>>(std::move(*bytes));
-}
-
-Result<nn::Graph> ReadBack(const FileBytes& file, const QuantizeOptions& options, const Job& job) {
-  return nn::ImportGraph(
-      *file, file, options.output, job.format,
-      {.limits = job.load.limits, .custom_operators = job.load.custom_operators});
 }
 
 }  // namespace
@@ -197,10 +184,12 @@ Status Quantize(const QuantizeOptions& options) {
   progress.Show("");
   if (!network.ok()) return network.status();
   PrintNetwork(*network);
-  const Result<FileBytes> file = MakeFile(network->quantized.graph, *job);
-  if (!file.ok()) return WithOutput(options, file.status());
+  const Result<NewModel> file =
+      NewModel::Make(network->quantized.graph, options.output, job->format, job->save);
+  if (!file.ok()) return file.status();
   // The file's bytes as a network, which computes what its users will see.
-  Result<nn::Graph> read_back = ReadBack(*file, options, *job);
+  Result<nn::Graph> read_back =
+      file->ReadBack({.limits = job->load.limits, .custom_operators = job->load.custom_operators});
   if (!read_back.ok()) return read_back.status();
   if (open != nullptr) {
     const Result<quantize::Agreement> agreement =
@@ -208,14 +197,14 @@ Status Quantize(const QuantizeOptions& options) {
     if (!agreement.ok()) return WithOutput(options, agreement.status());
     PrintAgreement(*agreement);
   }
-  INTAGLIO_RETURN_IF_ERROR(nn::ReplaceFile(options.output, **file));
+  INTAGLIO_RETURN_IF_ERROR(file->Write());
   if (!options.report.empty()) {
     const Result<quantize::Report> report = quantize::ReportOn(*network, open, job->quantize);
     if (!report.ok()) return report.status();
     INTAGLIO_RETURN_IF_ERROR(WriteReport(options.report, network->real.name, *report));
   }
   std::printf("wrote    %s: %zu layers, %s\n", nn::Printable(options.output).c_str(),
-              network->quantized.graph.layers.size(), FormatBytes((*file)->size()).c_str());
+              network->quantized.graph.layers.size(), FormatBytes(file->bytes()).c_str());
   return {};
 }
 

@@ -25,7 +25,8 @@ OnnxOptions ForOnnx(const LoadOptions& options) {
           .float64_as_float32 = options.float64_as_float32,
           .without_passes = options.without_passes,
           .pass_reports = options.pass_reports,
-          .constants = options.constants};
+          .constants = options.constants,
+          .external_files = options.external_files};
 }
 #endif
 

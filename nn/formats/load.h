@@ -12,6 +12,7 @@
 #include "intaglio/fixedpoint/status.h"
 #include "intaglio/nn/formats/format.h"
 #include "intaglio/nn/formats/input_constant.h"
+#include "intaglio/nn/formats/model_file.h"
 #include "intaglio/nn/formats/signature.h"
 #include "intaglio/nn/formats/survey_row.h"
 #include "intaglio/nn/formats/tflite/custom_operator.h"
@@ -35,6 +36,7 @@ struct LoadOptions {
   std::vector<PassReport>* pass_reports = nullptr;  // empty for .tflite files
   std::vector<Signature>* signatures = nullptr;     // empty for .onnx files
   std::vector<InputConstant> constants = {};
+  std::vector<FileInMemory> external_files = {};  // of .onnx files
 };
 
 Result<Graph> LoadGraph(const std::string& path, const LoadOptions& options = {});

@@ -78,8 +78,8 @@ wing runtime files graph routine ops passes runtime
 wing tune files graph routine ops passes runtime tune
 wing quantize graph routine ops passes runtime quantize
 for format in tflite onnx; do
-  wing "formats/$format" files graph routine ops passes formats/input_constant.h formats/signature.h formats/survey_row.h \
-    formats/take_constants.h "formats/$format"
+  wing "formats/$format" files graph routine ops passes formats/input_constant.h formats/model_file.h formats/signature.h formats/survey_row.h \
+    formats/take_constants.h formats/write_model_file.h "formats/$format"
 done
 root formats files graph passes formats
 wing cuda graph routine ops runtime cuda

@@ -11,6 +11,9 @@
 #include <vector>
 
 #include "intaglio/nn/formats/load.h"
+#include "intaglio/nn/formats/save.h"
+#include "intaglio/nn/ops/builder.h"
+#include "intaglio/nn/ops/operators.h"
 
 namespace intaglio::tools {
 namespace {
@@ -473,6 +476,27 @@ TEST_F(Cli, ModelsAreConverted) {
             std::string::npos);
   ExpectError("convert network.tflite network.txt", 1,
               "network.txt: the name must end in .tflite or .onnx, which says the format");
+}
+
+// y = x w, where w has 16 KiB.
+nn::Graph WideProduct() {
+  nn::Builder b;
+  const nn::Value x = b.Input("x", Type::kFloat32, {1, 64});
+  const auto w = b.Const<float>("w", std::vector<float>(64 * 64, 0.5f), {64, 64});
+  b.Output(b.Layer(nn::FullyConnected{}, {x.id, w.id}, Type::kFloat32, {}), "y");
+  return *b.Finish();
+}
+
+TEST_F(Cli, ConstantsAreWrittenApart) {
+  if (!HasOnnx(Run("operators").out)) GTEST_SKIP() << "without .onnx";
+  ASSERT_TRUE(nn::SaveGraph(WideProduct(), In("wide.tflite")).ok());
+  const Outcome apart = Run("convert wide.tflite wide.onnx --constants-apart");
+  ASSERT_EQ(apart.status, 0) << apart.err;
+  EXPECT_NE(apart.out.find(": the same in 3 runs\n"), std::string::npos) << apart.out;
+  EXPECT_EQ(fs::file_size(In("wide.onnx.data")), 64u * 64 * sizeof(float));
+  const Outcome together = Run("convert wide.onnx again.onnx");
+  EXPECT_NE(together.out.find(": the same in 3 runs\n"), std::string::npos) << together.err;
+  EXPECT_FALSE(fs::exists(In("again.onnx.data")));
 }
 
 TEST_F(Cli, PartsAreWrittenInAFormat) {

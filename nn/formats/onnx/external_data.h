@@ -4,6 +4,7 @@
 
 #include <map>
 #include <string>
+#include <utility>
 
 #include "intaglio/fixedpoint/status.h"
 #include "intaglio/nn/files/mapped_file.h"
@@ -16,6 +17,9 @@ class ExternalData {
  public:
   // An empty folder has no files.
   ExternalData(std::string folder, bool copy) : folder_(std::move(folder)), copy_(copy) {}
+
+  // A file that is not looked for in the folder.
+  void Give(const std::string& name, MappedFile file) { open_.emplace(name, std::move(file)); }
 
   // Returns the bytes that a tensor names. The file must be a regular file beneath the folder, and
   // no component of its path may be a symbolic link: a model must not read what its user did not

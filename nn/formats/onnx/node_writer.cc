@@ -138,7 +138,7 @@ Value NodeWriter::Constant(Type type, const Shape& shape, const void* data, size
     const auto found = small_constants_.find(key);
     if (found != small_constants_.end()) return found->second;
   }
-  Charge(kBytesPerNode + bytes + name_.size());
+  Charge(kBytesPerNode + (bytes < least_apart_ ? bytes : 0) + name_.size());
   if (!status_.ok()) return kNoValue;
   TensorProto& tensor = *graph_.add_initializer();
   tensor.set_data_type(CodeOf(type));

@@ -33,13 +33,18 @@ using Attributes = std::vector<Attribute>;
 std::vector<int64_t> Widened(const std::vector<int>& values);
 TensorProto::DataType CodeOf(Type type);
 
+// Constants of fewer bytes are in the file, even if the others lie beside it.
+inline constexpr size_t kLeastApart = 1024;
+
 // Refuses files that are too large.
 Status CheckSize(size_t bytes);
 
 // Adds nodes in the order in which they run. The first error sticks; status() has it.
 class NodeWriter {
  public:
-  explicit NodeWriter(GraphProto& graph) : graph_(graph) {}
+  // Constants of `least_apart` bytes and more will not be in the file, whatever their size.
+  explicit NodeWriter(GraphProto& graph, size_t least_apart = SIZE_MAX)
+      : graph_(graph), least_apart_(least_apart) {}
 
   const Status& status() const { return status_; }
   // How many values there are. The next one gets this number.
@@ -106,6 +111,7 @@ class NodeWriter {
   void SetType(ValueInfoProto& info, const Tensor& tensor) const;
 
   GraphProto& graph_;
+  const size_t least_apart_;
   Status status_;
   int opset_ = 21;
   bool uses_microsoft_ = false;

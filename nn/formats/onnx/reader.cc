@@ -27,6 +27,9 @@ Result<Graph> Import(const Parse& parse, const OnnxOptions& options) {
   if (!size.ok()) return size.status();
   if (options.float64_as_float32) onnx::NarrowFloat64(model);
   onnx::ExternalData external(options.external_data_folder, options.copy_file);
+  for (const FileInMemory& file : options.external_files) {
+    external.Give(file.name, {file.bytes, file.owner});
+  }
   Ledger ledger(options.limits, *size);
   FoldBudget folding = FoldBudget::ForModelOf(*size, options.limits, &ledger);
   onnx::File file{model, external, ledger, folding, options};

@@ -11,6 +11,7 @@
 
 #include "intaglio/fixedpoint/status.h"
 #include "intaglio/nn/formats/input_constant.h"
+#include "intaglio/nn/formats/model_file.h"
 #include "intaglio/nn/graph/graph.h"
 #include "intaglio/nn/graph/limits.h"
 #include "intaglio/nn/passes/pass_report.h"
@@ -49,6 +50,8 @@ struct OnnxOptions {
   // more: input_shapes does not count them. Their dimensions are in the file's order, whatever
   // nhwc_inputs says.
   std::vector<InputConstant> constants = {};
+  // Files of constants that need not be looked for in the folder.
+  std::vector<FileInMemory> external_files = {};
 };
 
 // Reads a file. Constants that lie in other files are mapped, as LoadTflite maps: nobody may write

@@ -1,14 +1,18 @@
 #include "intaglio/nn/formats/onnx/writer.h"
 
 #include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <new>
+#include <string>
+#include <utility>
 
-#include "intaglio/nn/files/replace_file.h"
 #include "intaglio/nn/formats/onnx/layer_writer.h"
 #include "intaglio/nn/formats/onnx/node_writer.h"
 #include "intaglio/nn/formats/onnx/onnx.pb.h"
 #include "intaglio/nn/formats/onnx/rows.h"
 #include "intaglio/nn/formats/onnx/write_rows.h"
+#include "intaglio/nn/formats/write_model_file.h"
 
 namespace intaglio::nn {
 namespace {
@@ -53,12 +57,17 @@ Status WriteLayer(const Graph& graph, size_t index, NodeWriter& nodes, TensorVal
   return nodes.status();
 }
 
-// Before any is copied.
-Status CheckConstants(const Graph& graph) {
+size_t BytesOfConstants(const Graph& graph) {
   size_t bytes = 0;
   for (const Tensor& tensor : graph.tensors) bytes += tensor.data_bytes;
-  return onnx::CheckSize(bytes);
+  return bytes;
 }
+
+// Before any is copied.
+Status CheckConstants(const Graph& graph) { return onnx::CheckSize(BytesOfConstants(graph)); }
+
+// Files of more bytes of constants have these beside them: some are written twice, in two orders.
+constexpr size_t kMostTogether = size_t{1} << 29;
 
 Status WriteGraph(const Graph& graph, NodeWriter& nodes) {
   TensorValues values(graph, nodes);
@@ -81,14 +90,50 @@ Status WriteGraph(const Graph& graph, NodeWriter& nodes) {
   return nodes.status();
 }
 
-Result<std::vector<uint8_t>> Write(const Graph& graph) {
+// Where constants go that are not in the model's own file.
+struct Apart {
+  std::string name;
+  std::vector<uint8_t> bytes;
+};
+
+void AddEntry(onnx::TensorProto& tensor, const char* key, const std::string& value) {
+  onnx::StringStringEntryProto& entry = *tensor.add_external_data();
+  entry.set_key(key);
+  entry.set_value(value);
+}
+
+// Other programs map the file, and want numbers where the CPU likes them.
+constexpr size_t kAlignment = 64;
+
+// Moves the bytes of constants to the other file.
+void MoveConstants(onnx::GraphProto& graph, Apart& apart) {
+  size_t all = 0;
+  for (const onnx::TensorProto& tensor : graph.initializer()) {
+    all += tensor.raw_data().size() + kAlignment;
+  }
+  apart.bytes.reserve(all);
+  for (onnx::TensorProto& tensor : *graph.mutable_initializer()) {
+    const size_t size = tensor.raw_data().size();
+    if (size < onnx::kLeastApart) continue;
+    apart.bytes.resize((apart.bytes.size() + kAlignment - 1) / kAlignment * kAlignment);
+    AddEntry(tensor, "location", apart.name);
+    AddEntry(tensor, "offset", std::to_string(apart.bytes.size()));
+    AddEntry(tensor, "length", std::to_string(size));
+    tensor.set_data_location(onnx::TensorProto::EXTERNAL);
+    apart.bytes.insert(apart.bytes.end(), tensor.raw_data().begin(), tensor.raw_data().end());
+    const std::unique_ptr<std::string> moved(tensor.release_raw_data());
+  }
+}
+
+// All constants are in the file if `apart` is null.
+Result<std::vector<uint8_t>> Write(const Graph& graph, Apart* apart) {
   constexpr int kIrVersion = 10;  // that of opset 21
   onnx::ModelProto model;
   model.set_ir_version(kIrVersion);
   model.set_producer_name("intaglio");
   onnx::GraphProto& main = *model.mutable_graph();
   main.set_name(graph.name.empty() ? "main" : graph.name);
-  NodeWriter nodes(main);
+  NodeWriter nodes(main, apart == nullptr ? SIZE_MAX : onnx::kLeastApart);
   INTAGLIO_RETURN_IF_ERROR(WriteGraph(graph, nodes));
   model.add_opset_import()->set_version(nodes.opset());
   if (nodes.uses_microsoft()) {
@@ -96,6 +141,7 @@ Result<std::vector<uint8_t>> Write(const Graph& graph) {
     opset.set_domain(onnx::kMicrosoft);
     opset.set_version(1);
   }
+  if (apart != nullptr) MoveConstants(main, *apart);
   std::vector<uint8_t> bytes(model.ByteSizeLong());
   if (!model.SerializeToArray(bytes.data(), static_cast<int>(bytes.size()))) {
     return Unsupported("the model is too large for an .onnx file");
@@ -108,15 +154,32 @@ Result<std::vector<uint8_t>> Write(const Graph& graph) {
 Result<std::vector<uint8_t>> ExportOnnx(const Graph& graph) try {
   INTAGLIO_RETURN_IF_ERROR(Validate(graph));
   INTAGLIO_RETURN_IF_ERROR(CheckConstants(graph));
-  return Write(graph);
+  return Write(graph, nullptr);
 } catch (const std::bad_alloc&) {
   return OutOfMemory("no memory to write the model");
 }
 
-Status SaveOnnx(const Graph& graph, const std::string& path) {
-  const Result<std::vector<uint8_t>> bytes = ExportOnnx(graph);
-  if (!bytes.ok()) return {bytes.status().code(), path + ": " + bytes.status().message()};
-  return ReplaceFile(path, *bytes);
+Result<ModelFile> ExportOnnxFile(const Graph& graph, const std::string& constants_name,
+                                 bool keeps_apart) try {
+  INTAGLIO_RETURN_IF_ERROR(Validate(graph));
+  if (!keeps_apart && BytesOfConstants(graph) < kMostTogether) {
+    Result<std::vector<uint8_t>> bytes = Write(graph, nullptr);
+    if (!bytes.ok()) return bytes.status();
+    return ModelFile{std::move(*bytes)};
+  }
+  Apart apart{constants_name, {}};
+  Result<std::vector<uint8_t>> bytes = Write(graph, &apart);
+  if (!bytes.ok()) return bytes.status();
+  if (apart.bytes.empty()) return ModelFile{std::move(*bytes)};
+  return ModelFile{std::move(*bytes), std::move(apart.name), std::move(apart.bytes)};
+} catch (const std::bad_alloc&) {
+  return OutOfMemory("no memory to write the model");
+}
+
+Status SaveOnnx(const Graph& graph, const std::string& path, bool keeps_apart) {
+  const Result<ModelFile> file = ExportOnnxFile(graph, ConstantsNameOf(path), keeps_apart);
+  if (!file.ok()) return {file.status().code(), path + ": " + file.status().message()};
+  return WriteModelFile(path, *file);
 }
 
 }  // namespace intaglio::nn

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "intaglio/fixedpoint/status.h"
+#include "intaglio/nn/formats/model_file.h"
 #include "intaglio/nn/graph/graph.h"
 
 namespace intaglio::nn {
@@ -30,8 +31,14 @@ namespace intaglio::nn {
 //  - a model that would come to 1 GiB.
 Result<std::vector<uint8_t>> ExportOnnx(const Graph& graph);
 
-// The same into a file. It appears whole or not at all, as with SaveTflite.
-Status SaveOnnx(const Graph& graph, const std::string& path);
+// The same for a model of any size: with more than 512 MiB of constants, or if it `keeps_apart`,
+// those of 1 KiB and more are in a second file of this name, which belongs into the same folder.
+Result<ModelFile> ExportOnnxFile(const Graph& graph, const std::string& constants_name,
+                                 bool keeps_apart = false);
+
+// The same into a file and, where that is needed, one whose name has ".data" added. Each appears
+// whole or not at all, as with SaveTflite; that of the constants comes first.
+Status SaveOnnx(const Graph& graph, const std::string& path, bool keeps_apart = false);
 
 }  // namespace intaglio::nn
 

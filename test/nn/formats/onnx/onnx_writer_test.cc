@@ -251,6 +251,57 @@ TEST(OnnxWriter, RefusesMoreThanAFileHolds) {
             "the model comes to about 1073741824 bytes; files of less than 1 GiB are written");
 }
 
+// y = x w + b, where w has 16 KiB and b 256 bytes.
+Graph OneProduct() {
+  Builder b;
+  const Value x = b.Input("x", Type::kFloat32, {2, 64});
+  std::vector<float> weights(64 * 64);
+  for (size_t i = 0; i < weights.size(); ++i) weights[i] = static_cast<float>(i % 37) - 18;
+  const auto w = b.Const<float>("w", std::move(weights), {64, 64});
+  const auto bias = b.Const<float>("b", std::vector<float>(64, 0.5f), {64});
+  b.Output(b.Layer(FullyConnected{}, {x.id, w.id, bias.id}, Type::kFloat32, {}), "y");
+  return *b.Finish();
+}
+
+TEST(OnnxWriter, LargeConstantsMayLieBesideTheModel) {
+  const Graph graph = OneProduct();
+  const Result<ModelFile> file = ExportOnnxFile(graph, "beside", true);
+  ASSERT_TRUE(file.ok()) << file.status().message();
+  EXPECT_EQ(file->constants_name, "beside");
+  EXPECT_LT(file->bytes.size(), 1024u);
+  EXPECT_EQ(file->constants.size(), 64u * 64 * sizeof(float));
+  EXPECT_FALSE(ImportOnnx(file->bytes, "m").ok()) << "without its constants";
+  OnnxOptions options;
+  options.external_files = {{"beside", file->constants, nullptr}};
+  const Result<Graph> read = ImportOnnx(file->bytes, "m", options);
+  ASSERT_TRUE(read.ok()) << read.status().message();
+  const test::RawTensors inputs = test::RandomInputs(graph, 6);
+  EXPECT_EQ(test::RunGraph(*read, inputs), test::RunGraph(graph, inputs));
+  const Result<ModelFile> together = ExportOnnxFile(graph, "beside");
+  ASSERT_TRUE(together.ok());
+  EXPECT_EQ(together->constants_name, "");
+  EXPECT_EQ(together->bytes, *ExportOnnx(graph));
+}
+
+TEST(OnnxWriter, SavesConstantsBesideTheModel) {
+  const fs::path folder = fs::path(testing::TempDir()) / "onnx_writer_apart_test";
+  fs::remove_all(folder);
+  fs::create_directories(folder);
+  const std::string path = (folder / "model.onnx").string();
+  const Graph graph = OneProduct();
+  ASSERT_TRUE(SaveOnnx(graph, path, true).ok());
+  EXPECT_EQ(fs::file_size(path + ".data"), 64u * 64 * sizeof(float));
+  const Result<Graph> loaded = LoadOnnx(path);
+  ASSERT_TRUE(loaded.ok()) << loaded.status().message();
+  ASSERT_TRUE(SaveOnnx(*loaded, path, true).ok()) << "its constants are in the old file";
+  const test::RawTensors inputs = test::RandomInputs(graph, 7);
+  const test::RawTensors want = test::RunGraph(graph, inputs);
+  EXPECT_EQ(test::RunGraph(*loaded, inputs), want);
+  EXPECT_EQ(test::RunGraph(*LoadOnnx(path), inputs), want);
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder), {}), 2) << "something was left behind";
+  fs::remove_all(folder);
+}
+
 TEST(OnnxWriter, SavesAFileWholeOrNotAtAll) {
   const fs::path folder = fs::path(testing::TempDir()) / "onnx_writer_test";
   fs::remove_all(folder);
