@@ -165,9 +165,9 @@ class Model {
   ~Model();
 
   // Inputs and outputs are in the graph's order. Run returns an error if any buffer is bound. It
-  // allocates nothing, except in layers whose weights are activations, if they are depthwise or of
-  // float32 or int16. The first run also makes the context start its threads and make their
-  // scratch, unless WarmUp came before.
+  // allocates nothing, except in layers whose weights are activations, if they are depthwise,
+  // transposed, or of float32 or int16. The first run also makes the context start its threads and
+  // make their scratch, unless WarmUp came before.
   //
   // If `layer_times` is not empty, it must have one element per layer, which receives the time of
   // that layer; on a backend that only enqueues, the time to enqueue it. An error leaves the

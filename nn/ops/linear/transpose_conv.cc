@@ -236,11 +236,23 @@ Result<PreparedLayer> PrepareScatter(const LayerView& layer, const LayerOptions&
   return prepared;
 }
 
+constexpr PrepareConstant kBytes = PrepareScatter<PrepareBytes>;
+constexpr PrepareConstant k16x8 = PrepareScatter<PrepareTransposeConv16x8>;
+constexpr PrepareConstant kScattered = PrepareScatter<PrepareTransposeConvFloat>;
+
+const char* NeedsConstantTiles(const LayerView& layer, const LayerOptions& options) {
+  const char* const why = NeedsConstants(layer, options);
+  return why != nullptr ? why : WhyNotTiles(layer, options);
+}
+
 constexpr Candidate kTransposeConvWays[] = {
-    {"gemm", PrepareScatter<PrepareBytes>, kEightBit},
-    {"gemm", PrepareScatter<PrepareTransposeConv16x8>, kInt16},
-    {"gemm", PrepareScatter<PrepareTransposeConvTiles>, kFloat, WhyNotTiles},
-    {"scatter", PrepareScatter<PrepareTransposeConvFloat>, kFloat}};
+    {"gemm", kBytes, kEightBit, NeedsConstants},
+    {"gemm-unpacked", PrepareUnpacked<kBytes>, kEightBit},
+    {"gemm", k16x8, kInt16, NeedsConstants},
+    {"gemm-unpacked", PrepareUnpacked<k16x8>, kInt16},
+    {"gemm", PrepareScatter<PrepareTransposeConvTiles>, kFloat, NeedsConstantTiles},
+    {"scatter", kScattered, kFloat, NeedsConstants},
+    {"scatter-unpacked", PrepareUnpacked<kScattered>, kFloat}};
 
 // Each place of the filter is a channel of its own.
 MatrixCounts MatricesOf(const LayerView&, const Tensor& constant) {
@@ -256,9 +268,9 @@ constinit const OperatorRow TransposeConv::kRow = {
     .types = kQuantized | kFloat,
     .infer = InferTransposeConv,
     .candidates = kTransposeConvWays,
-    .remark = "constant weights, int8 with int16; not hybrid, as in TFLite",
+    .remark = "int8 weights with int16; not hybrid, as in TFLite",
     .parameters = kWeightsAndBias,
     .numerics = NumericsOfConvolution,
-    .packing = {.matrices = MatricesOf}};
+    .packing = {.matrices = MatricesOf, .packs_activations = true}};
 
 }  // namespace intaglio::nn
