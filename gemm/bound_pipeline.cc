@@ -57,7 +57,7 @@ Result<BoundPipeline> BoundPipeline::Bind(const BindTarget& target,
   auto storage = std::make_shared<Storage>(
       Storage{target.packed, target.panels, CandidatesOf(*target.kernel), pipeline, operand_type,
               operand_zero_point, MakeEpilogue(&pipeline), AlignedBuffer::Allocate(bytes),
-              options.weights_from_memory, options.keep_rows_per_thread});
+              options.weights_from_memory, options.keep_rows_per_thread, options.cutting});
   if (bytes > 0 && storage->params.data() == nullptr) throw std::bad_alloc();
   const RowFacts rows{operand_zero_point + target.operand_move,
                       LargestDistance(operand_type, operand_zero_point)};
@@ -109,6 +109,7 @@ Status BoundPipeline::Storage::GiveTo(Product& product) const {
   product.kernel = ForProduct(operand_type, product.size(), kernels);
   product.weights_from_memory = weights_from_memory;
   product.keep_rows_per_thread = keep_rows_per_thread;
+  product.cutting = cutting;
   if (product.standard != nullptr) {
     product.epilogue = epilogue;
     product.params = panel_params();

@@ -21,6 +21,15 @@ class PackedDepthwise;  // gemm/depthwise.h
 class PackedWinograd;   // gemm/winograd.h
 struct BindTarget;      // gemm/plan/bound_storage.h
 
+// How products are cut and read. It changes how long they take, but no result.
+struct Cutting {
+  // The rows of a task take this part of L2 at most: 4 is a fourth. 0: as the kernel wants it.
+  int rows_part_of_l2 = 0;
+  // Gathers the rows of every window of a convolution, even where they might be read where they
+  // overlap. Filters that were packed for reading windows (PrepackOptions) are read so anyway.
+  bool gathers_windows = false;
+};
+
 struct BindOptions {
   // Whether to look, per channel, for a cheaper arithmetic that is proven to give the same bits
   // (fixedpoint/fit_double_rounding.h, fit_multiply_add.h), which takes a quarter of a
@@ -37,6 +46,7 @@ struct BindOptions {
   // results next, as in a sequence of layers. Each thread then keeps to a part of the rows, which
   // its cache has, unless that costs more than taking rows from other threads.
   bool keep_rows_per_thread = false;
+  Cutting cutting = {};
 };
 
 // Immutable; copies share. One made by default is bound to nothing, and refused. What the

@@ -23,6 +23,7 @@ struct BoundPipeline::Storage {
   AlignedBuffer params;  // a list per panel, and of a folded panel (kernels/params_list.h)
   bool weights_from_memory = false;   // BindOptions
   bool keep_rows_per_thread = false;  // the same
+  Cutting cutting = {};               // the same
   bool bounded_to_bytes = false;      // all of params IsBounded, and results are bytes
 
   // Gives the product the kernel and the parameters that were bound. Refuses another matrix or kind

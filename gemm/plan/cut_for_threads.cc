@@ -83,6 +83,13 @@ class CutCosts {
 
 }  // namespace
 
+// Kernels with terms of their own look at a whole panel, too, before they multiply by it.
+size_t RowsPartOfL2(const Product& p) {
+  const int asked = p.cutting.rows_part_of_l2;
+  if (asked > 0) return static_cast<size_t>(asked);
+  return p.kernel->own_terms == nullptr ? 8 : 4;
+}
+
 int ThreadsWorth(const Product& p, int threads) {
   if (threads <= 1) return 1;
   return static_cast<int>(std::clamp<int64_t>(CyclesOf(p) / kLeastCyclesOfThread, 1, threads));

@@ -42,6 +42,7 @@ struct Product {
   size_t params_bytes = 0;            // of one panel
   bool weights_from_memory = false;   // BindOptions
   bool keep_rows_per_thread = false;  // the same
+  Cutting cutting = {};               // the same
   bool tiles_take_windows = false;    // the kernel, with all of `params` (TileArgs::windows)
 
   void Take(const Panels& taken) {

@@ -94,9 +94,7 @@ Blocking Block(const Product& p, int threads) {
   // A task's panels stay in L2 beside its rows, which every panel reads again.
   const size_t l2_bytes = Cpu().l2_bytes;
   const size_t panels_room = l2_bytes / 2;
-  // Kernels with terms of their own look at a whole panel, too, before they multiply by it.
-  const size_t rows_room =
-      std::min(l2_bytes / (kernel.own_terms == nullptr ? 8 : 4), kMaxBlockRows * row_bytes);
+  const size_t rows_room = std::min(l2_bytes / RowsPartOfL2(p), kMaxBlockRows * row_bytes);
   const auto row_count = static_cast<size_t>(p.row_count());
   if (threads == 1 && row_count * row_bytes <= rows_room &&
       static_cast<size_t>(panels) * panel_bytes <= panels_room) {

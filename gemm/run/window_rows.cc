@@ -10,8 +10,8 @@ namespace intaglio {
 
 bool ReadsWindows(const Product& p, bool fetches_panels) {
   if (p.panels->runs > 1) return true;
-  if (!p.tiles_take_windows || !p.rows.is_im2col || p.panels->has_zero_points ||
-      p.row_count() < p.kernel->max_rows || fetches_panels) {
+  if (p.cutting.gathers_windows || !p.tiles_take_windows || !p.rows.is_im2col ||
+      p.panels->has_zero_points || p.row_count() < p.kernel->max_rows || fetches_panels) {
     return false;
   }
   const Im2col& v = p.rows.im2col;

@@ -20,10 +20,11 @@ namespace intaglio::nn {
 class PackedOnce {
  public:
   PackedOnce() = default;
-  // Takes over what `earlier` has made of the same constants, instead of making it again, until
-  // ForgetEarlier. The constants of `earlier` must live until then.
-  explicit PackedOnce(std::shared_ptr<PackedOnce> earlier) : earlier_(std::move(earlier)) {}
-  void ForgetEarlier() { earlier_ = nullptr; }
+  // Takes over what any of `earlier` has made of the same constants, instead of making it again,
+  // until ForgetEarlier. The constants of `earlier` must live until then.
+  explicit PackedOnce(std::vector<std::shared_ptr<PackedOnce>> earlier)
+      : earlier_(std::move(earlier)) {}
+  void ForgetEarlier() { earlier_.clear(); }
 
   // Identifies a form of one type: addresses and numbers, in an order that the maker chooses.
   using Key = std::vector<int64_t>;
@@ -36,7 +37,9 @@ class PackedOnce {
     const Use entry(*this, typed);
     const std::lock_guard<std::mutex> lock(entry->mutex);
     if (entry->form == nullptr) {
-      if (earlier_ != nullptr) entry->form = earlier_->Held(typed);
+      for (const auto& earlier : earlier_) {
+        if (entry->form == nullptr) entry->form = earlier->Held(typed);
+      }
       if (entry->form == nullptr) {
         Result<std::shared_ptr<const T>> made = make();
         if (!made.ok()) return made;
@@ -98,7 +101,7 @@ class PackedOnce {
     return entry->form;
   }
 
-  std::shared_ptr<PackedOnce> earlier_;
+  std::vector<std::shared_ptr<PackedOnce>> earlier_;
   std::mutex mutex_;
   Entries entries_;
 };
@@ -111,13 +114,17 @@ struct PackedOf {
 };
 
 // A form of a layer's constant, from the model's PackedOnce or, without one, made for this layer
-// alone.
+// alone. Each kernel has a form of its own.
 template <class T, class Make>
-Result<std::shared_ptr<const T>> PackOnce(const LayerOptions& options, const PackedOnce::Key& key,
+Result<std::shared_ptr<const T>> PackOnce(const LayerOptions& options, PackedOnce::Key key,
                                           const Make& make, bool& is_new) {
-  if (options.packed != nullptr) return options.packed->Get<T>(key, make, is_new);
-  is_new = true;
-  return make();
+  if (options.packed == nullptr) {
+    is_new = true;
+    return make();
+  }
+  key.insert(key.end(), options.kernel.begin(), options.kernel.end());
+  key.push_back(static_cast<int64_t>(options.kernel.size()));
+  return options.packed->Get<T>(key, make, is_new);
 }
 
 inline int64_t KeyOf(const void* address) {

@@ -215,9 +215,13 @@ struct Model::Instance {
     return {};
   }
 
-  // Prepares a graph. `earlier` is what a model of the same constants has packed, or null.
+  // What models of the same constants have packed, and whether little is left to pack.
+  struct Earlier {
+    std::vector<std::shared_ptr<PackedOnce>> packed = {};
+    bool is_most = false;
+  };
   static Result<std::unique_ptr<Instance>> Prepare(Graph graph, const PrepareOptions& options,
-                                                   const std::shared_ptr<PackedOnce>& earlier);
+                                                   const Earlier& earlier);
 
   // Has the arena and the threads of this instance, unless there is an error.
   Result<std::unique_ptr<Instance>> Update(std::span<const TensorUpdate> updates);
@@ -325,8 +329,9 @@ int64_t MaxRounds(const Program& program, const Limits& limits) {
 
 }  // namespace
 
-Result<std::unique_ptr<Model::Instance>> Model::Instance::Prepare(
-    Graph graph, const PrepareOptions& options, const std::shared_ptr<PackedOnce>& earlier) {
+Result<std::unique_ptr<Model::Instance>> Model::Instance::Prepare(Graph graph,
+                                                                  const PrepareOptions& options,
+                                                                  const Earlier& earlier) {
   if (options.threads < 1) {
     return InvalidArgument("threads is " + std::to_string(options.threads) +
                            "; at least 1 is needed");
@@ -339,11 +344,11 @@ Result<std::unique_ptr<Model::Instance>> Model::Instance::Prepare(
   const Result<const Kernel*> kernel = KernelNamed(options.kernel);
   if (!kernel.ok()) return kernel.status();
   const auto ledger = std::make_shared<Ledger>(options.limits, CountConstants(graph));
-  const auto packed = std::make_shared<PackedOnce>(earlier);
+  const auto packed = std::make_shared<PackedOnce>(earlier.packed);
   std::shared_ptr<const Backend> backend = options.backend;
   if (backend == nullptr) {
     // What was packed before fills pages already.
-    const size_t expected_bytes = earlier == nullptr ? EstimateBytes(graph) : 0;
+    const size_t expected_bytes = earlier.is_most ? 0 : EstimateBytes(graph);
     backend = MakeHostBackend(LayerOptionsOf(options, (*kernel)->name, graph, ledger, packed),
                               expected_bytes);
   }
@@ -410,8 +415,21 @@ Result<std::unique_ptr<Model::Instance>> Model::Instance::Update(
 
 Result<Model> Model::Prepare(Graph graph, const PrepareOptions& options) try {
   const DefaultFloatEnvironment environment;
-  Result<std::unique_ptr<Instance>> instance =
-      Instance::Prepare(std::move(graph), options, nullptr);
+  Result<std::unique_ptr<Instance>> instance = Instance::Prepare(std::move(graph), options, {});
+  if (!instance.ok()) return instance.status();
+  return Model(std::move(*instance));
+} catch (const std::bad_alloc&) {
+  return OutOfMemory("memory ran out while the model was prepared");
+}
+
+Result<Model> Model::Prepare(Graph graph, const PrepareOptions& options,
+                             std::span<const Model* const> earlier) try {
+  const DefaultFloatEnvironment environment;
+  Instance::Earlier packed;
+  for (const Model* const model : earlier) {
+    packed.packed.push_back(model->instance_->prepared->packed);
+  }
+  Result<std::unique_ptr<Instance>> instance = Instance::Prepare(std::move(graph), options, packed);
   if (!instance.ok()) return instance.status();
   return Model(std::move(*instance));
 } catch (const std::bad_alloc&) {
@@ -427,7 +445,7 @@ Status Model::Resize(const std::vector<Shape>& input_shapes) try {
   Result<Graph> resized = ResizeInputs(graph(), input_shapes, prepared.options.limits);
   if (!resized.ok()) return resized.status();
   Result<std::unique_ptr<Instance>> instance =
-      Instance::Prepare(std::move(*resized), prepared.options, prepared.packed);
+      Instance::Prepare(std::move(*resized), prepared.options, {{prepared.packed}, true});
   if (!instance.ok()) return instance.status();
   instance_ = std::move(*instance);
   return {};

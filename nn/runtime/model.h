@@ -135,6 +135,11 @@ class Model {
   // Takes the graph (pass std::move). Errors name the layer and the offending value.
   static Result<Model> Prepare(Graph graph, const PrepareOptions& options = {});
 
+  // As above, but does not pack again what any of `earlier` has packed of the same constants in the
+  // same form. The results are the same. Graphs have the same constants if they are copies.
+  static Result<Model> Prepare(Graph graph, const PrepareOptions& options,
+                               std::span<const Model* const> earlier);
+
   // A second instance of the same model, with an arena and threads of its own, which shares
   // everything constant. Instances may run at once; one instance serves one caller at a time.
   Result<Model> Share() const;

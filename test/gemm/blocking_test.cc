@@ -63,6 +63,21 @@ TEST(Blocking, GivesThreadsEvenShares) {
   }
 }
 
+TEST(Blocking, TheRowsOfATaskTakeThePartOfL2ThatIsAskedFor) {
+  for (const std::string& kernel : KernelNames()) {
+    WithProduct(kernel, 100000, 64, 512, [&](Product product) {
+      const auto rows_by = [&](int part) {
+        product.cutting.rows_part_of_l2 = part;
+        return Block(product, 1).rows;
+      };
+      EXPECT_GE(rows_by(4), rows_by(16)) << kernel;
+      EXPECT_GT(rows_by(8), rows_by(1 << 20)) << kernel;
+      EXPECT_EQ(rows_by(1 << 20), product.kernel->max_rows) << kernel;
+      EXPECT_EQ(rows_by(0), rows_by(product.kernel->own_terms == nullptr ? 8 : 4)) << kernel;
+    });
+  }
+}
+
 // Those that share what is in the cache, or packed, come one after the other.
 TEST(Blocking, KeepsRowsOrPanelsFromTaskToTask) {
   const auto tasks_of = [](const std::string& kernel, int channels, int depth) {

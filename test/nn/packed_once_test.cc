@@ -47,7 +47,7 @@ TEST(PackedOnce, AskingAnEarlierOneLeavesNothingThere) {
   const auto earlier = std::make_shared<PackedOnce>();
   bool is_new = false;
   const Made held = earlier->Get<int>({1}, MakeSeven, is_new);
-  PackedOnce later(earlier);
+  PackedOnce later({std::make_shared<PackedOnce>(), earlier});
   EXPECT_FALSE(later.Get<int>({2}, Fail, is_new).ok());
   EXPECT_TRUE(later.Get<int>({3}, MakeSeven, is_new).ok());
   EXPECT_EQ(earlier->count(), 1u);

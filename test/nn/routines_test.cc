@@ -79,10 +79,11 @@ TEST(Routines, TheFirstThatAcceptsRuns) {
   EXPECT_EQ(of_conv[0].name, "cpu:qint8/winograd");
   EXPECT_NE(of_conv[0].why_not, "");
   EXPECT_EQ(of_conv[1].name, "cpu:qint8/gemm");
-  EXPECT_EQ(of_conv[2].name, "cpu:qint8/gemm-unpacked");
-  EXPECT_EQ(of_conv[2].why_not, "");
-  EXPECT_EQ(of_conv[3].name, "cpu:qint16/gemm");
-  EXPECT_EQ(of_conv[3].why_not, "not for int8");
+  EXPECT_EQ(of_conv[2].name, "cpu:qint8/gemm-gathered");
+  EXPECT_EQ(of_conv[3].name, "cpu:qint8/gemm-unpacked");
+  EXPECT_EQ(of_conv[3].why_not, "");
+  EXPECT_EQ(of_conv[4].name, "cpu:qint16/gemm");
+  EXPECT_EQ(of_conv[4].why_not, "not for int8");
   EXPECT_EQ(of_conv.back().numeric, NumericClass::kExact);  // for the input's type, which is int8
 }
 
@@ -108,6 +109,69 @@ TEST(Routines, AnyThatAcceptsCanBeChosen) {
     }
   }
   EXPECT_GE(chosen, 9);
+}
+
+// A layer of many tasks, whose windows overlap.
+TEST(Routines, CuttingAndGatheringChangeNoBit) {
+  Random random(13);
+  Builder b("large");
+  const Value x = b.Input("x", Type::kInt8, {1, 70, 70, 32}, PerTensor(0.02f, 3));
+  b.Output(b.Conv2D(x, Weights(b, random, {24, 3, 3, 32}, 0, 24), kNoBias,
+                    {.padding = Padding::Same()}, PerTensor(0.3f, 2)),
+           "y");
+  const Result<Graph> graph = b.Finish();
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  for (const KernelInfo& kernel : ListKernels()) {
+    if (!kernel.usable) continue;
+    std::vector<int8_t> expected;
+    for (const char* const routine :
+         {"cpu:qint8/gemm", "cpu:qint8/gemm?rows_part_of_l2=4", "cpu:qint8/gemm?rows_part_of_l2=16",
+          "cpu:qint8/gemm-gathered"}) {
+      for (const int threads : {1, 2}) {
+        Result<Model> model = Model::Prepare(
+            *graph, {.threads = threads, .kernel = kernel.name, .routines = {{"0", routine}}});
+        ASSERT_TRUE(model.ok()) << model.status().message();
+        EXPECT_EQ(model->layers()[0].routine, routine);
+        const std::vector<int8_t> outputs = RunOnce(*model);
+        if (expected.empty()) expected = outputs;
+        EXPECT_EQ(outputs, expected) << kernel.name << " " << routine;
+      }
+    }
+  }
+  // Of one pixel, windows are gathered anyway; and values are those that are listed.
+  const auto error_of = [&](const Graph& of, const char* routine) {
+    return Model::Prepare(of, {.routines = {{"0", routine}}}).status().message();
+  };
+  EXPECT_NE(error_of(*graph, "cpu:qint8/gemm?rows_part_of_l2=5").find("rows_part_of_l2"),
+            std::string::npos);
+  Builder p("pointwise");
+  const Value y = p.Input("x", Type::kInt8, {1, 7, 7, 8}, PerTensor(0.02f, 3));
+  p.Output(p.Conv2D(y, Weights(p, random, {8, 1, 1, 8}, 0, 8), kNoBias, {}, PerTensor(0.3f, 2)),
+           "y");
+  const Result<Graph> pointwise = p.Finish();
+  ASSERT_TRUE(pointwise.ok()) << pointwise.status().message();
+  EXPECT_NE(error_of(*pointwise, "cpu:qint8/gemm-gathered").find("gathered anyway"),
+            std::string::npos);
+}
+
+// Models that are copies of one graph pack no constant twice, unless its form differs.
+TEST(Routines, ModelsTakeOverWhatOthersHavePacked) {
+  const Graph graph = MakeNetwork();
+  const Result<Model> first = Model::Prepare(graph);
+  ASSERT_TRUE(first.ok()) << first.status().message();
+  Result<Model> plain = Model::Prepare(graph);
+  ASSERT_TRUE(plain.ok()) << plain.status().message();
+  const std::vector<int8_t> expected = RunOnce(*plain);
+  const Model* const earlier[] = {&*first};
+  for (const KernelInfo& kernel : ListKernels()) {
+    if (!kernel.usable) continue;
+    const PrepareOptions options = {.routines = {{.layer = "1", .kernel = kernel.name}}};
+    Result<Model> taken = Model::Prepare(graph, options, earlier);
+    ASSERT_TRUE(taken.ok()) << taken.status().message();
+    EXPECT_EQ(taken->layers()[1].kernel, kernel.name);
+    EXPECT_EQ(taken->constant_bytes(), Model::Prepare(graph, options)->constant_bytes());
+    EXPECT_EQ(RunOnce(*taken), expected) << kernel.name;
+  }
 }
 
 TEST(Routines, EachLayerCanHaveItsOwnKernel) {

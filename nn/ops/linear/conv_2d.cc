@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -18,6 +19,7 @@
 #include "intaglio/nn/ops/linear/winograd.h"
 #include "intaglio/nn/ops/support/rows.h"
 #include "intaglio/nn/ops/support/window.h"
+#include "intaglio/nn/routine/routine_name.h"
 #include "intaglio/pack/image_lines.h"
 
 namespace intaglio::nn {
@@ -72,6 +74,17 @@ class ConvRoutine final : public Routine {
   ConvShape shape;
 };
 
+// The rows of a task, as a part of L2: a fourth and so on. By default the kernel's own choice.
+constexpr int kPartsOfL2[] = {4, 16};
+constexpr CandidateParameter kGemmParameters[] = {{"rows_part_of_l2", kPartsOfL2}};
+constexpr const char* kGathered = "gemm-gathered";
+
+Cutting CuttingIn(const std::string& routine) {
+  const std::string_view name = CandidateIn(routine);
+  return {.rows_part_of_l2 = ParameterIn(routine, kGemmParameters[0].name).value_or(0),
+          .gathers_windows = name.substr(name.find('/') + 1) == kGathered};
+}
+
 bool IsPointwise(const WindowAxis& w) { return w.kernel == 1 && w.stride == 1 && w.in == w.out; }
 
 // Plans the product of a group with any of its pipelines.
@@ -99,7 +112,8 @@ Result<GemmPlan> PlanGroup(const LayerOptions& options, ConvRoutine& routine, si
       {.fit = options.fit,
        .rows = Rows(routine.shape.view),
        .weights_from_memory = options.cold,
-       .keep_rows_per_thread = true});
+       .keep_rows_per_thread = true,
+       .cutting = CuttingIn(options.routine)});
   if (!bound.ok()) return bound.status();
   routine.pipelines.push_back(std::move(*bound));
   return PlanProduct(routine, g, routine.pipelines.back());
@@ -195,7 +209,8 @@ Result<PreparedLayer> PrepareBytes(const LayerView& layer, const LayerOptions& o
     if (!real.ok()) return real.status();
     routine->real = std::move(*real);
   }
-  const int kernel_height = WindowsPay(shape.view) ? shape.view.kernel_height : 1;
+  const bool reads_windows = WindowsPay(shape.view) && !CuttingIn(options.routine).gathers_windows;
+  const int kernel_height = reads_windows ? shape.view.kernel_height : 1;
   auto filters =
       PackWeights(layer, routine->linear, options, shape.groups, shape.depth(), kernel_height);
   if (!filters.ok()) return filters.status();
@@ -226,6 +241,13 @@ Result<ConvShape> ShapeOfLayer(const LayerView& layer) { return ShapeOfConv2D(la
 
 ShapesResult InferLayer(const LayerView& layer) { return InferConv2D(layer, layer.op<Conv2D>()); }
 
+// Where windows are gathered anyway, this would be the same routine under another name.
+const char* NeedsOverlaps(const LayerView& layer, const LayerOptions&) {
+  const Result<ConvShape> shape = ShapeOfConv2D(layer);
+  const bool overlap = shape.ok() && !shape->pointwise && WindowsPay(shape->view);
+  return overlap ? nullptr : "its windows are gathered anyway";
+}
+
 template <auto kPrepare>
 constexpr auto kShaped = PrepareShaped<ShapeOfLayer, kPrepare>;
 
@@ -235,7 +257,12 @@ constexpr Candidate kConv2DWays[] = {
      .types = kEightBit,
      .why_not = FirstReason<NeedsConstants, WhyNotWinogradLayer>,
      .parameters = kWinogradParameters},
-    {"gemm", kShaped<PrepareBytes>, kEightBit, NeedsConstants},
+    {.algorithm = "gemm",
+     .prepare = kShaped<PrepareBytes>,
+     .types = kEightBit,
+     .why_not = NeedsConstants,
+     .parameters = kGemmParameters},
+    {kGathered, kShaped<PrepareBytes>, kEightBit, FirstReason<NeedsConstants, NeedsOverlaps>},
     {"gemm-unpacked", kShaped<PrepareChangingProduct>, kEightBit},
     {"gemm", kShaped<PrepareProduct16x8>, kInt16, NeedsConstants},
     {"gemm-unpacked", kShaped<PrepareChangingProduct16x8>, kInt16},
