@@ -237,9 +237,10 @@ void AddTune(CLI::App& tune, Work& work) {
   AddModel(tune, options->model);
   tune.add_option("PLAN,--output", options->output, "The file to write, for --plan")->required();
   AddThreads(tune, options->threads);
-  tune.add_option("--budget", options->budget, "Seconds to measure; preparing comes on top")
-      ->check(Between(0, 86400))
-      ->capture_default_str();
+  tune.add_option("--budget", options->budget,
+                  "Seconds that all of it may take; without it, as many as the network is worth: 2 "
+                  "to 20")
+      ->check(Between(0, 86400));
   tune.add_option("--html", options->html, "Write a page with all that was tried");
   tune.add_option("--allow", options->allow,
                   "Let integer layers compute in float32 where that is faster: results are no "

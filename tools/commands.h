@@ -84,7 +84,7 @@ struct TuneOptions {
   ModelSource model;
   std::string output;
   int threads = DefaultThreads();
-  double budget = 10;  // seconds
+  double budget = -1;  // seconds; negative: as much as the network is worth
   std::string html;
   std::string allow;    // "float32", or empty: only what gives the same bits
   size_t memory = 0;    // bytes of the tuned network; 0: any

@@ -440,7 +440,7 @@ IT_API const char* it_model_plan_warning(const it_model* model, size_t index);
 /* How each layer of a model is computed fastest on this machine. Since IT_ABI_VERSION 2. */
 typedef struct it_plan it_plan;
 /* Measures for about so many seconds (0 to 86400) on random inputs, with the options that the model
- * was loaded with, of which none may be a plan. Preparing what is measured comes on top.
+ * was loaded with, of which none may be a plan. Preparing what is measured counts, too.
  * allow_float32: 1 lets layers of int8 and uint8 compute in float32, so that results may be other
  * bits; 0 keeps the bits. max_bytes: the most bytes of packed weights and of one session's tensors;
  * 0: any. IT_UNSUPPORTED says that no way to keep them was found, or that this build has no tuner.

@@ -1,6 +1,8 @@
 #include "intaglio/nn/tune/adapter_times.h"
 
+#include <algorithm>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "intaglio/nn/ops/operators.h"
@@ -36,10 +38,39 @@ void AddPair(Graph& graph, Type type, int64_t count) {
   graph.outputs.push_back(to);
 }
 
+// The times of all layers, if they are known.
+std::vector<double> AllKnown(const Model& model, const KnownTimes& known) {
+  std::vector<double> times;
+  for (size_t i = 0; i < model.layers().size(); ++i) {
+    const Timing* const timing = known.Find(model, i, {});
+    if (timing == nullptr) return {};
+    times.push_back(timing->ns);
+  }
+  return times;
+}
+
+Result<std::vector<double>> MeasureAll(Model& model, KnownTimes& known, nanoseconds budget) {
+  RunBuffers buffers(model);
+  std::vector<nanoseconds> now(model.layers().size());
+  std::vector<Times> times(now.size());
+  const auto begin = std::chrono::steady_clock::now();
+  for (int round = 0; round < kMostRounds; ++round) {
+    INTAGLIO_RETURN_IF_ERROR(buffers.Run(model, now));
+    for (size_t i = 0; i < now.size(); ++i) times[i].Add(static_cast<double>(now[i].count()));
+    if (round >= kLeastRounds && std::chrono::steady_clock::now() - begin > budget) break;
+  }
+  std::vector<double> estimates;
+  for (size_t i = 0; i < now.size(); ++i) {
+    estimates.push_back(std::max(1.0, times[i].estimate()));
+    known.Add(model, i, {}, {estimates[i], model.layers()[i].constant_bytes, times[i].count()});
+  }
+  return estimates;
+}
+
 }  // namespace
 
 Result<AdapterTimes> AdapterTimes::Measure(const Graph& graph, const PrepareOptions& prepare,
-                                           nanoseconds budget) {
+                                           KnownTimes& known, nanoseconds budget) {
   AdapterTimes result;
   for (const Tensor& tensor : graph.tensors) {
     const bool counts = HasFloatForm(tensor) && *CountElements(tensor.shape) > 0 &&
@@ -51,18 +82,12 @@ Result<AdapterTimes> AdapterTimes::Measure(const Graph& graph, const PrepareOpti
   for (const auto& [key, pair] : result.times_) AddPair(adapters, key.first, key.second);
   Result<Model> model = Model::Prepare(std::move(adapters), prepare);
   if (!model.ok()) return model.status();
-  RunBuffers buffers(*model);
-  std::vector<nanoseconds> now(model->layers().size());
-  std::vector<Times> times(now.size());
-  const auto begin = std::chrono::steady_clock::now();
-  for (int round = 0; round < kMostRounds; ++round) {
-    INTAGLIO_RETURN_IF_ERROR(buffers.Run(*model, now));
-    for (size_t i = 0; i < now.size(); ++i) times[i].Add(static_cast<double>(now[i].count()));
-    if (round >= kLeastRounds && std::chrono::steady_clock::now() - begin > budget) break;
-  }
+  Result<std::vector<double>> times = AllKnown(*model, known);
+  if (times->empty()) times = MeasureAll(*model, known, budget);
+  if (!times.ok()) return times.status();
   size_t i = 0;
   for (auto& [key, pair] : result.times_) {
-    pair = {times[i].estimate(), times[i + 1].estimate()};
+    pair = {(*times)[i], (*times)[i + 1]};
     i += 2;
   }
   return result;

@@ -10,15 +10,17 @@
 #include "intaglio/fixedpoint/status.h"
 #include "intaglio/nn/graph/graph.h"
 #include "intaglio/nn/runtime/model.h"
+#include "intaglio/nn/tune/known_times.h"
 
 namespace intaglio::nn::tune {
 
 // By type and number of elements: nothing else matters to an adapter.
 class AdapterTimes {
  public:
-  // Measures all tensors of a network that have a float32 form, in one network of adapters alone.
+  // Measures all tensors of a network that have a float32 form, in one network of adapters alone,
+  // unless they are known.
   static Result<AdapterTimes> Measure(const Graph& graph, const PrepareOptions& prepare,
-                                      std::chrono::nanoseconds budget);
+                                      KnownTimes& known, std::chrono::nanoseconds budget);
 
   // In nanoseconds; 0 for tensors that were not measured.
   double ToFloat(const Tensor& tensor) const { return Find(tensor).to_float; }

@@ -6,7 +6,6 @@
 #include "intaglio/nn/routine/prepare.h"
 #include "intaglio/nn/tune/choose.h"
 #include "intaglio/nn/tune/profile.h"
-#include "intaglio/nn/tune/timing_key.h"
 
 namespace intaglio::nn::tune {
 namespace {
@@ -21,6 +20,8 @@ size_t CountAlternatives(const std::vector<Ways>& alternatives) {
 
 // Another routine or kernel hardly makes good for this factor.
 constexpr double kFarBehind = 2;
+// Of the time of a group, at most. Variants that come too late are left out.
+constexpr int kPercentForPreparing = 60;
 
 bool IsFarBehind(const LayerReport& report) {
   const size_t in_float = FastestOf(report, true);
@@ -31,25 +32,31 @@ bool IsFarBehind(const LayerReport& report) {
 
 }  // namespace
 
+// The first run starts threads and fills caches, so the second one tells how long a run takes.
 Status Measurer::Begin() {
+  const nanoseconds begin = schedule_.Now();
   Result<Model> model = Model::Prepare(graph_, prepare_);
   if (!model.ok()) return model.status();
+  effort_.prepare = schedule_.Now() - begin;
   untuned_ = std::make_unique<Model>(std::move(*model));
   Result<Model> control = untuned_->Share();
   if (!control.ok()) return control.status();
+  kept_ = {untuned_.get()};
   control_ = std::make_unique<Model>(std::move(*control));
   buffers_ = std::make_unique<RunBuffers>(*untuned_);
+  INTAGLIO_RETURN_IF_ERROR(buffers_->Run(*untuned_));
+  const nanoseconds second = schedule_.Now();
+  INTAGLIO_RETURN_IF_ERROR(buffers_->Run(*untuned_));
+  effort_.run = schedule_.Now() - second;
   for (const LayerInfo& info : untuned_->layers()) {
     LayerReport& report = reports_.emplace_back();
     report.label = info.label;
     report.operator_name = info.operator_name;
     report.ways.push_back({info.routine, info.kernel, 0, 0, info.constant_bytes});
   }
-  if (options_.timings == nullptr) return {};
-  machine_ = MachineKey();
-  const Form form{graph_, *untuned_};
   for (size_t i = 0; i < reports_.size(); ++i) {
-    if (const Timing* const timing = Known(form, i, {})) reports_[i].ways[0].ns = timing->ns;
+    if (const Timing* const timing = known_.Find(*untuned_, i, {}))
+      reports_[i].ways[0].ns = timing->ns;
   }
   if (!KnowsUntuned()) return {};
   for (const LayerReport& report : reports_) untuned_ns_ += report.ways[0].ns;
@@ -61,21 +68,6 @@ bool Measurer::KnowsUntuned() const {
                      [](const LayerReport& report) { return report.ways[0].ns > 0; });
 }
 
-const Timing* Measurer::Known(const Form& form, size_t layer, const LayerChoice& choice) const {
-  if (options_.timings == nullptr) return nullptr;
-  const LayerInfo& info = form.by_default.layers()[layer];
-  return options_.timings->Find(machine_ + " " +
-                                LayerKey(form.graph, layer, info, choice, prepare_));
-}
-
-void Measurer::Remember(const Form& form, size_t layer, const LayerChoice& choice,
-                        const Timing& timing) {
-  if (options_.timings == nullptr || timing.count == 0) return;
-  const LayerInfo& info = form.by_default.layers()[layer];
-  options_.timings->Add(machine_ + " " + LayerKey(form.graph, layer, info, choice, prepare_),
-                        timing);
-}
-
 void Measurer::TakeKnown(const Form& form, Variants& variants) {
   for (size_t i = 0; i < variants.alternatives.size(); ++i) {
     const size_t origin = OriginOf(form, i);
@@ -83,7 +75,7 @@ void Measurer::TakeKnown(const Form& form, Variants& variants) {
     const LayerInfo& info = form.by_default.layers()[i];
     Ways unknown;
     for (const LayerChoice& way : variants.alternatives[i]) {
-      const Timing* const timing = Known(form, i, way);
+      const Timing* const timing = known_.Find(form.by_default, i, way);
       const bool in_float = form.origins != nullptr && reports_[origin].has_float;
       if (timing == nullptr) {
         unknown.push_back(way);
@@ -97,7 +89,7 @@ void Measurer::TakeKnown(const Form& form, Variants& variants) {
   }
 }
 
-Status Measurer::MeasureIntegers(nanoseconds budget) {
+Status Measurer::MeasureIntegers(nanoseconds end) {
   const Form form{graph_, *untuned_};
   Variants variants;
   variants.alternatives = RoutinesAndKernels(*untuned_, prepare_, options_.allow_float32);
@@ -105,17 +97,28 @@ Status Measurer::MeasureIntegers(nanoseconds budget) {
   variants.fallback.resize(graph_.layers.size());
   const bool threads = prepare_.threads > 1;
   INTAGLIO_RETURN_IF_ERROR(
-      Measure("routines and kernels", form, variants, threads ? budget * 3 / 4 : budget));
-  return threads ? MeasureThreads(form, budget / 4) : Status();
+      Measure("routines and kernels", form, variants, threads ? Part(end, 80) : end));
+  return threads ? MeasureThreads(form, end) : Status();
 }
 
-Status Measurer::MeasureFloat(const FloatRewrite& network, nanoseconds budget) {
-  const Result<Model> model = Model::Prepare(network.graph, prepare_);
+nanoseconds Measurer::Part(nanoseconds end, int percent) const {
+  const nanoseconds now = schedule_.Now();
+  return now + std::max(nanoseconds(0), end - now) * percent / 100;
+}
+
+Status Measurer::MeasureFloat(const FloatRewrite& network, nanoseconds end) {
+  const Result<Model> model = Model::Prepare(network.graph, prepare_, kept_);
   if (!model.ok()) return model.status();
-  const Form form{network.graph, *model, &network.origins};
+  kept_.push_back(&*model);
+  const Status status = MeasureFloatForm({network.graph, *model, &network.origins}, end);
+  kept_.pop_back();
+  return status;
+}
+
+Status Measurer::MeasureFloatForm(const Form& form, nanoseconds end) {
   Variants variants;
-  variants.alternatives = RoutinesAndKernels(*model, prepare_, true);
-  variants.fallback.resize(network.graph.layers.size());
+  variants.alternatives = RoutinesAndKernels(form.by_default, prepare_, true);
+  variants.fallback.resize(form.graph.layers.size());
   const bool threads = prepare_.threads > 1;
   // The default of each layer first: where that is far behind, no other way is tried.
   Variants defaults;
@@ -124,7 +127,7 @@ Status Measurer::MeasureFloat(const FloatRewrite& network, nanoseconds budget) {
     defaults.alternatives.push_back({ways[0]});
     ways.erase(ways.begin());
   }
-  INTAGLIO_RETURN_IF_ERROR(Measure("float32", form, defaults, budget / 4));
+  INTAGLIO_RETURN_IF_ERROR(Measure("float32", form, defaults, Part(end, 35)));
   for (size_t i = 0; i < form.graph.layers.size(); ++i) {
     const size_t origin = OriginOf(form, i);
     if (origin == LayerOrigin::kAdapter || !reports_[origin].has_float ||
@@ -133,12 +136,12 @@ Status Measurer::MeasureFloat(const FloatRewrite& network, nanoseconds budget) {
     }
   }
   INTAGLIO_RETURN_IF_ERROR(
-      Measure("ways in float32", form, variants, threads ? budget / 2 : budget * 3 / 4));
-  return threads ? MeasureThreads(form, budget / 4) : Status();
+      Measure("ways in float32", form, variants, threads ? Part(end, 70) : end));
+  return threads ? MeasureThreads(form, end) : Status();
 }
 
 // The fastest ways so far, on fewer threads.
-Status Measurer::MeasureThreads(const Form& form, nanoseconds budget) {
+Status Measurer::MeasureThreads(const Form& form, nanoseconds end) {
   Variants variants;
   for (size_t i = 0; i < form.graph.layers.size(); ++i) {
     const size_t origin = OriginOf(form, i);
@@ -150,24 +153,30 @@ Status Measurer::MeasureThreads(const Form& form, nanoseconds budget) {
   }
   variants.alternatives = FewerThreads(variants.fallback, prepare_.threads);
   for (Ways& ways : variants.alternatives) ways.erase(ways.begin());
-  return Measure("threads", form, variants, budget);
+  // If nothing had to be measured, threads had been tried before, too: for what was the fastest way
+  // then, and may be the second now.
+  if (measured_ || !known_.any()) return Measure("threads", form, variants, end);
+  TakeKnown(form, variants);
+  return {};
 }
 
 Status Measurer::Measure(const std::string& what, const Form& form, Variants& variants,
-                         nanoseconds budget) {
+                         nanoseconds end) {
   if (CountAlternatives(variants.alternatives) == 0) return {};
   TakeKnown(form, variants);
   // Without alternatives that are unknown, a group of none times the untuned network.
   const size_t count = CountAlternatives(variants.alternatives);
   if (count == 0)
-    return KnowsUntuned() ? Status() : MeasureGroup(what, form, variants, {0, 0}, budget);
+    return KnowsUntuned() ? Status() : MeasureGroup(what, form, variants, {0, 0}, end);
   const size_t bytes = std::max<size_t>(1, untuned_->constant_bytes());
   const size_t at_once = std::max<size_t>(1, options_.group_bytes / bytes);
-  const size_t groups = (count + at_once - 1) / at_once;
   for (size_t begin = 0; begin < count; begin += at_once) {
-    const size_t end = std::min(count, begin + at_once);
+    const size_t behind = std::min(count, begin + at_once);
+    const int percent = static_cast<int>(100 * (behind - begin) / (count - begin));
     INTAGLIO_RETURN_IF_ERROR(
-        MeasureGroup(what, form, variants, {begin, end}, budget / static_cast<int>(groups)));
+        MeasureGroup(what, form, variants, {begin, behind}, Part(end, percent)));
+    // An untuned network whose time is known need not run once more.
+    if (schedule_.Now() >= end && KnowsUntuned()) break;
   }
   return {};
 }
@@ -180,7 +189,7 @@ Result<std::unique_ptr<Model>> Measurer::Prepare(const Form& form, const Variant
     const LayerChoice& way = variant < ways.size() ? ways[variant] : variants.fallback[i];
     options.routines.push_back({std::to_string(i), way.routine, way.kernel, way.threads});
   }
-  Result<Model> model = Model::Prepare(form.graph, options);
+  Result<Model> model = Model::Prepare(form.graph, options, kept_);
   if (!model.ok()) return model.status();
   return std::make_unique<Model>(std::move(*model));
 }
@@ -197,22 +206,34 @@ void Measurer::RemoveUnprepared(const Form& form, Variants& variants, size_t var
   }
 }
 
-Status Measurer::MeasureGroup(const std::string& what, const Form& form, Variants& variants,
-                              Span group, nanoseconds budget) {
+Result<std::vector<std::unique_ptr<Model>>> Measurer::PrepareGroup(const std::string& what,
+                                                                   const Form& form,
+                                                                   Variants& variants, Span group,
+                                                                   nanoseconds end) {
   std::vector<std::unique_ptr<Model>> models;
-  std::vector<ModelStage::Variant> staged = {{untuned_.get(), nullptr}};
-  for (size_t v = group.begin; v < group.end; ++v) {
+  for (size_t v = group.begin; v < group.end && schedule_.Now() < end; ++v) {
     Result<std::unique_ptr<Model>> model = Prepare(form, variants, v);
     if (!model.ok()) {
       RemoveUnprepared(form, variants, v);
       model = Prepare(form, variants, v);
       if (!model.ok()) return model.status();
     }
-    staged.push_back({model->get(), form.origins});
+    kept_.push_back(model->get());
     models.push_back(std::move(*model));
     Show("preparing " + what,
          static_cast<double>(v - group.begin + 1) / static_cast<double>(group.end - group.begin));
   }
+  return models;
+}
+
+Status Measurer::MeasureGroup(const std::string& what, const Form& form, Variants& variants,
+                              Span group, nanoseconds end) {
+  Result<std::vector<std::unique_ptr<Model>>> models =
+      PrepareGroup(what, form, variants, group, Part(end, kPercentForPreparing));
+  if (!models.ok()) return models.status();
+  group.end = group.begin + models->size();
+  std::vector<ModelStage::Variant> staged = {{untuned_.get(), nullptr}};
+  for (const auto& model : *models) staged.push_back({model.get(), form.origins});
   std::vector<size_t> counts(graph_.layers.size(), 1);
   for (size_t i = 0; i < form.graph.layers.size(); ++i) {
     const size_t origin = OriginOf(form, i);
@@ -221,12 +242,13 @@ Status Measurer::MeasureGroup(const std::string& what, const Form& form, Variant
     counts[origin] = 1 + std::min(ways, group.end) - std::min(ways, group.begin);
   }
   measured_ = true;
-  ModelStage stage(std::move(staged), *control_, *buffers_);
-  const ProfileOptions options = {.budget = budget,
+  ModelStage stage(std::move(staged), *control_, *buffers_, schedule_);
+  const ProfileOptions options = {.budget = end - schedule_.Now(),
                                   .progress = [&](double share) { Show(what, share); }};
   const Result<std::vector<LayerProfile>> profiles = Profile(stage, counts, options);
+  kept_.resize(kept_.size() - models->size());
   if (!profiles.ok()) return profiles.status();
-  Take(form, variants, group, *profiles, models);
+  Take(form, variants, group, *profiles, *models);
   return {};
 }
 
@@ -245,7 +267,7 @@ void Measurer::Take(const Form& form, const Variants& variants, Span group,
     if (ns > 0) continue;
     const WayTimes& times = profiles[i].ways[0];
     ns = std::max(1.0, times.ns);
-    Remember({graph_, *untuned_}, i, {}, {ns, reports_[i].ways[0].bytes, times.runs});
+    known_.Add(*untuned_, i, {}, {ns, reports_[i].ways[0].bytes, times.runs});
   }
   for (size_t i = 0; i < form.graph.layers.size(); ++i) {
     const size_t origin = OriginOf(form, i);
@@ -260,7 +282,7 @@ void Measurer::Take(const Form& form, const Variants& variants, Span group,
       const double ns = std::max(1.0, profile.ways[w].ns * pace);
       reports_[origin].ways.push_back(
           {info.routine, info.kernel, way.threads, ns, info.constant_bytes, in_float});
-      Remember(form, i, way, {ns, info.constant_bytes, profile.ways[w].runs});
+      known_.Add(form.by_default, i, way, {ns, info.constant_bytes, profile.ways[w].runs});
     }
   }
 }

@@ -5,14 +5,16 @@
 #include <chrono>
 #include <cstddef>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "intaglio/fixedpoint/status.h"
 #include "intaglio/nn/passes/compute_in_float.h"
 #include "intaglio/nn/runtime/model.h"
+#include "intaglio/nn/tune/known_times.h"
 #include "intaglio/nn/tune/model_stage.h"
-#include "intaglio/nn/tune/timings.h"
+#include "intaglio/nn/tune/schedule.h"
 #include "intaglio/nn/tune/tune.h"
 #include "intaglio/nn/tune/ways.h"
 
@@ -21,23 +23,33 @@ namespace intaglio::nn::tune {
 class Measurer {
  public:
   // `prepare` holds for all models. Everything must outlive the measurer.
-  Measurer(const Graph& graph, const TuneOptions& options, const PrepareOptions& prepare)
-      : graph_(graph), options_(options), prepare_(prepare) {}
+  Measurer(const Graph& graph, const TuneOptions& options, const PrepareOptions& prepare,
+           const Schedule& schedule)
+      : graph_(graph),
+        options_(options),
+        prepare_(prepare),
+        schedule_(schedule),
+        known_(options.timings, prepare) {}
 
   // Prepares the untuned network. Each layer's report has its untuned way then.
   Status Begin();
 
   // Adds the exact ways of all layers to the reports, with their times: routines and kernels, and
-  // then fewer threads for the fastest of them.
-  Status MeasureIntegers(std::chrono::nanoseconds budget);
+  // then fewer threads for the fastest of them. What there is no time for is left out.
+  Status MeasureIntegers(std::chrono::nanoseconds end);
   // The same for layers that compute in float32 in a network that was rewritten.
-  Status MeasureFloat(const FloatRewrite& network, std::chrono::nanoseconds budget);
+  Status MeasureFloat(const FloatRewrite& network, std::chrono::nanoseconds end);
 
+  // How long it took to prepare and to run the untuned network.
+  const Effort& effort() const { return effort_; }
+  KnownTimes& known() { return known_; }
   // Whether anything had to be measured.
   bool measured() const { return measured_; }
   Model& control() { return *control_; }  // another instance of the untuned network
   Model& untuned() { return *untuned_; }
   RunBuffers& buffers() { return *buffers_; }
+  // Models whose packed constants others may take over.
+  std::span<const Model* const> kept() const { return kept_; }
   std::vector<LayerReport>& reports() { return reports_; }
 
  private:
@@ -63,14 +75,20 @@ class Measurer {
   }
   // Takes the ways whose times are known out of the alternatives, and adds them to the reports.
   void TakeKnown(const Form& form, Variants& variants);
-  const Timing* Known(const Form& form, size_t layer, const LayerChoice& choice) const;
-  void Remember(const Form& form, size_t layer, const LayerChoice& choice, const Timing& timing);
   bool KnowsUntuned() const;
-  Status MeasureThreads(const Form& form, std::chrono::nanoseconds budget);
+  // When so much of the time from now to the end is over.
+  std::chrono::nanoseconds Part(std::chrono::nanoseconds end, int percent) const;
+  Status MeasureFloatForm(const Form& form, std::chrono::nanoseconds end);
+  Status MeasureThreads(const Form& form, std::chrono::nanoseconds end);
   Status Measure(const std::string& what, const Form& form, Variants& variants,
-                 std::chrono::nanoseconds budget);
+                 std::chrono::nanoseconds end);
   Status MeasureGroup(const std::string& what, const Form& form, Variants& variants, Span group,
-                      std::chrono::nanoseconds budget);
+                      std::chrono::nanoseconds end);
+  // The variants of a group as models, as many as there is time for.
+  Result<std::vector<std::unique_ptr<Model>>> PrepareGroup(const std::string& what,
+                                                           const Form& form, Variants& variants,
+                                                           Span group,
+                                                           std::chrono::nanoseconds end);
   Result<std::unique_ptr<Model>> Prepare(const Form& form, const Variants& variants,
                                          size_t variant) const;
   void RemoveUnprepared(const Form& form, Variants& variants, size_t variant) const;
@@ -84,11 +102,14 @@ class Measurer {
   const Graph& graph_;
   const TuneOptions& options_;
   const PrepareOptions& prepare_;
+  const Schedule& schedule_;
+  KnownTimes known_;
+  Effort effort_;
   std::unique_ptr<Model> untuned_;
   std::unique_ptr<Model> control_;
+  std::vector<const Model*> kept_;
   std::unique_ptr<RunBuffers> buffers_;
   std::vector<LayerReport> reports_;
-  std::string machine_;    // the key of this machine
   double untuned_ns_ = 0;  // all layers, when they were measured first
   bool measured_ = false;
 };

@@ -12,6 +12,7 @@
 #include "intaglio/nn/passes/compute_in_float.h"
 #include "intaglio/nn/runtime/model.h"
 #include "intaglio/nn/tune/profile.h"
+#include "intaglio/nn/tune/schedule.h"
 
 namespace intaglio::nn::tune {
 
@@ -44,21 +45,21 @@ class ModelStage final : public Stage {
   };
 
   // The models must live as long as the stage. The control is another instance of the first.
-  ModelStage(std::vector<Variant> variants, Model& control, RunBuffers& buffers)
-      : variants_(std::move(variants)), control_(control), buffers_(buffers) {}
+  ModelStage(std::vector<Variant> variants, Model& control, RunBuffers& buffers,
+             const Schedule& schedule)
+      : variants_(std::move(variants)), control_(control), buffers_(buffers), schedule_(schedule) {}
 
   Status Run(size_t variant, std::span<std::chrono::nanoseconds> times) override;
   Status RunControl(std::span<std::chrono::nanoseconds> times) override {
     return buffers_.Run(control_, times);
   }
-  std::chrono::nanoseconds Now() override {
-    return std::chrono::steady_clock::now().time_since_epoch();
-  }
+  std::chrono::nanoseconds Now() override { return schedule_.Now(); }
 
  private:
   std::vector<Variant> variants_;
   Model& control_;
   RunBuffers& buffers_;
+  const Schedule& schedule_;
   std::vector<std::chrono::nanoseconds> own_times_;  // of a model with other layers
 };
 

@@ -16,8 +16,10 @@ struct Cut {
   size_t rounds;
   double factor;
 };
-constexpr Cut kCuts[] = {{1, 16.0}, {2, 10.0}, {5, 2.0}, {12, 1.25}};
+constexpr Cut kCuts[] = {{1, 8.0}, {2, 5.0}, {5, 2.0}, {12, 1.25}};
 constexpr double kLeastGain = 0.01;
+// If nothing else is left, so many rounds tell how long the defaults take.
+constexpr size_t kRoundsOfDefaults = 6;
 
 class Profiler {
  public:
@@ -28,15 +30,15 @@ class Profiler {
   }
 
   Status Run() {
-    const nanoseconds begin = stage_.Now();
+    begin_ = stage_.Now();
     for (size_t round = 0; round < options_.most_rounds; ++round) {
       INTAGLIO_RETURN_IF_ERROR(RunRound(round));
+      const bool over = IsOver();
       for (const Cut& cut : kCuts) {
-        if (round + 1 == cut.rounds) DropFarBehind(cut.factor);
+        if (!over && round + 1 == cut.rounds) DropFarBehind(cut.factor);
       }
-      const nanoseconds spent = stage_.Now() - begin;
-      Show(round, spent);
-      if (round + 1 >= kFewestRounds && (spent >= options_.budget || OnlyDefaultsAreLeft())) break;
+      Show(round);
+      if (over || (round + 1 >= kRoundsOfDefaults && OnlyDefaultsAreLeft())) break;
     }
     return {};
   }
@@ -67,7 +69,9 @@ class Profiler {
     for (size_t i = 0; i < layers_.size(); ++i) control_[i].Add(Nanoseconds(i));
     for (size_t k = 0; k < variants_; ++k) {
       const size_t variant = (round + k) % variants_;
-      if (!IsAlive(variant)) continue;
+      // A default that was never run would leave its layers without a time.
+      const bool must = round == 0 && variant == 0;
+      if (!must && (!IsAlive(variant) || IsOver())) continue;
       INTAGLIO_RETURN_IF_ERROR(stage_.Run(variant, now_));
       for (size_t i = 0; i < layers_.size(); ++i) {
         if (variant < layers_[i].size()) layers_[i][variant].times.Add(Nanoseconds(i));
@@ -75,6 +79,8 @@ class Profiler {
     }
     return {};
   }
+
+  bool IsOver() const { return stage_.Now() - begin_ >= options_.budget; }
 
   double Nanoseconds(size_t layer) const { return static_cast<double>(now_[layer].count()); }
 
@@ -95,15 +101,19 @@ class Profiler {
   void DropFarBehind(double factor) {
     for (std::vector<Way>& ways : layers_) {
       double best = ways[0].times.least();
-      for (const Way& way : ways) best = std::min(best, way.times.least());
+      for (const Way& way : ways) {
+        if (way.times.count() > 0) best = std::min(best, way.times.least());
+      }
       for (size_t w = 1; w < ways.size(); ++w) {
+        if (ways[w].times.count() == 0) continue;
         if (ways[w].times.least() > factor * best) ways[w].alive = false;
       }
     }
   }
 
-  void Show(size_t round, nanoseconds spent) const {
+  void Show(size_t round) const {
     if (!options_.progress) return;
+    const nanoseconds spent = stage_.Now() - begin_;
     const double by_rounds =
         static_cast<double>(round + 1) / static_cast<double>(options_.most_rounds);
     const double by_time = static_cast<double>(spent.count()) /
@@ -113,6 +123,7 @@ class Profiler {
 
   Stage& stage_;
   const ProfileOptions& options_;
+  nanoseconds begin_{0};
   size_t variants_ = 0;
   std::vector<std::vector<Way>> layers_;
   std::vector<Times> control_;

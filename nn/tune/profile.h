@@ -46,9 +46,8 @@ struct ProfileOptions {
   std::function<void(double share)> progress = {};
 };
 
-// `ways` has the number of ways of each layer, at least 1. At least kFewestRounds rounds are run
-// whatever the budget says. An error is the stage's.
-inline constexpr size_t kFewestRounds = 6;
+// `ways` has the number of ways of each layer, at least 1. The default and its control run once
+// whatever the budget says; what else runs depends on it. An error is the stage's.
 Result<std::vector<LayerProfile>> Profile(Stage& stage, std::span<const size_t> ways,
                                           const ProfileOptions& options);
 

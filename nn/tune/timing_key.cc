@@ -10,6 +10,7 @@
 
 #include "intaglio/gemm/describe.h"
 #include "intaglio/nn/tune/hash.h"
+#include "intaglio/nn/tune/parameters_digest.h"
 
 namespace intaglio::nn::tune {
 namespace {
@@ -132,6 +133,7 @@ std::string LayerKey(const Graph& graph, size_t index, const LayerInfo& info,
   Hash hash;
   hash.Add(static_cast<uint64_t>(info.macs));
   hash.Add(static_cast<uint64_t>(info.work));
+  AddParameters(layer.op, hash);
   hash.Add(static_cast<uint64_t>(options.float_sums));
   hash.Add(static_cast<uint64_t>(LayerView(graph, index).numerics().scaling));
   for (const std::vector<TensorId>& ids : {layer.inputs, layer.outputs}) {

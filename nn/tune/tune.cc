@@ -1,7 +1,6 @@
 #include "intaglio/nn/tune/tune.h"
 
 #include <algorithm>
-#include <cmath>
 #include <memory>
 #include <new>
 #include <utility>
@@ -11,6 +10,7 @@
 #include "intaglio/nn/tune/choose.h"
 #include "intaglio/nn/tune/difference.h"
 #include "intaglio/nn/tune/measure.h"
+#include "intaglio/nn/tune/schedule.h"
 #include "intaglio/nn/tune/turns.h"
 
 namespace intaglio::nn::tune {
@@ -22,11 +22,8 @@ using std::chrono::nanoseconds;
 constexpr size_t kMostTradeoffs = 256;
 constexpr size_t kShownTradeoffs = 48;
 constexpr int kMostTries = 16;
-// A network is out if it takes so many times as long as the untuned one in so many turns.
+// In float32, a network whose layers are so much slower by known times is not worth preparing.
 constexpr double kFarBehind = 1.25;
-constexpr size_t kTurnsOfAll = 7;
-
-nanoseconds Now() { return std::chrono::steady_clock::now().time_since_epoch(); }
 
 // A way through the whole network.
 struct Candidate {
@@ -55,8 +52,10 @@ class Tuner {
   Result<Tuning> Run() {
     INTAGLIO_RETURN_IF_ERROR(measurer_.Begin());
     const std::vector<size_t> float_layers = FloatLayers();
-    const int percent = float_layers.empty() ? 80 : 35;
-    INTAGLIO_RETURN_IF_ERROR(measurer_.MeasureIntegers(options_.budget * percent / 100));
+    Effort effort = measurer_.effort();
+    effort.with_float = !float_layers.empty();
+    schedule_.Plan(effort);
+    INTAGLIO_RETURN_IF_ERROR(measurer_.MeasureIntegers(schedule_.EndOfIntegers()));
     if (!float_layers.empty()) INTAGLIO_RETURN_IF_ERROR(MeasureFloat(float_layers));
     INTAGLIO_RETURN_IF_ERROR(AddCandidates(!float_layers.empty()));
     const Result<size_t> picked = Compare();
@@ -77,13 +76,14 @@ class Tuner {
   Status MeasureFloat(const std::vector<size_t>& layers) {
     const Result<FloatRewrite> network = ComputeInFloat(graph_, layers);
     if (!network.ok()) return network.status();
-    INTAGLIO_RETURN_IF_ERROR(measurer_.MeasureFloat(*network, options_.budget * 3 / 10));
+    INTAGLIO_RETURN_IF_ERROR(measurer_.MeasureFloat(*network, schedule_.EndOfFloat()));
     for (size_t i = 0; i < reports().size(); ++i) {
       if (!reports()[i].has_float || !Requantizes(graph_, graph_.layers[i])) continue;
       reports()[i].ways.push_back({kVanishes, "", 0, 1, 0, true});
     }
+    const nanoseconds left = schedule_.EndOfTurns() - schedule_.Now();
     Result<AdapterTimes> adapters =
-        AdapterTimes::Measure(graph_, prepare_, options_.budget * 3 / 100);
+        AdapterTimes::Measure(graph_, prepare_, measurer_.known(), left / 20);
     if (!adapters.ok()) return adapters.status();
     adapters_ = std::move(*adapters);
     return {};
@@ -131,7 +131,8 @@ class Tuner {
     PrepareOptions options = prepare_;
     for (const RoutineChoice& choice : candidate.composed.choices)
       options.routines.push_back(choice);
-    Result<Model> model = Model::Prepare(candidate.composed.network.graph, options);
+    Result<Model> model =
+        Model::Prepare(candidate.composed.network.graph, options, measurer_.kept());
     if (!model.ok()) return model.status();
     candidate.model = std::make_unique<Model>(std::move(*model));
     return candidate;
@@ -205,6 +206,8 @@ class Tuner {
     }
     const Result<Selection> selection = Evaluate(network.problem, options);
     if (!selection.ok()) return selection.status();
+    const bool far_behind = selection->nanoseconds > kFarBehind * candidates_[0].predicted_ns;
+    if (!measurer_.measured() && far_behind) return {};
     Result<Candidate> candidate = Prepare("float32", network, *selection);
     if (!candidate.ok()) return candidate.status();
     Add(std::move(*candidate));
@@ -212,37 +215,28 @@ class Tuner {
   }
 
   Result<size_t> Compare() {
-    // The last one is the untuned network again: by what it differs means nothing.
-    const size_t control = candidates_.size();
-    Turns turns(control + 1);
-    // If all times are known, a user who tunes again is waiting for little else.
-    const nanoseconds end =
-        Now() + (measurer_.measured() ? options_.budget * 2 / 10 : options_.budget * 2 / 100);
-    std::vector<bool> is_out(control + 1, false);
-    while (turns.count() < kFewestTurns || (turns.count() < kMostTurns && Now() < end)) {
-      const size_t first = turns.count();
-      for (size_t k = 0; k <= control; ++k) {
-        const size_t i = (first + k) % (control + 1);
-        if (is_out[i]) continue;
-        Model& model = i == control ? measurer_.control() : ModelOf(candidates_[i]);
-        const nanoseconds begin = Now();
-        INTAGLIO_RETURN_IF_ERROR(measurer_.buffers().Run(model));
-        turns.Add(i, std::max(1.0, static_cast<double>((Now() - begin).count())));
-      }
-      for (size_t i = 1; i < control && turns.count() == kTurnsOfAll && Fits(candidates_[0]); ++i) {
-        is_out[i] = turns.Estimate(i) > kFarBehind * turns.Estimate(0);
-      }
-      Show("comparing whole networks", static_cast<double>(turns.count()) / kMostTurns);
+    TurnOptions options;
+    for (const Candidate& candidate : candidates_) {
+      options.contenders.push_back({candidate.bounded(), Fits(candidate)});
     }
-    std::vector<Contender> contenders;
+    // The control is the untuned network again: by what it differs means nothing.
+    const size_t control = candidates_.size();
+    options.now = [this] { return schedule_.Now(); };
+    options.end = schedule_.EndOfTurns();
+    options.run = [&](size_t i) {
+      return measurer_.buffers().Run(i == control ? measurer_.control() : ModelOf(candidates_[i]));
+    };
+    options.progress = [&](size_t count) {
+      Show("comparing whole networks", static_cast<double>(count) / kMostTurns);
+    };
+    const Result<Turns> turns = TakeTurns(options);
+    if (!turns.ok()) return turns.status();
     for (size_t i = 0; i < candidates_.size(); ++i) {
       const Candidate& candidate = candidates_[i];
-      contenders.push_back({candidate.bounded(), Fits(candidate)});
       networks_.push_back(
-          {candidate.name, turns.Estimate(i), candidate.predicted_ns, BytesOf(candidate)});
+          {candidate.name, turns->Estimate(i), candidate.predicted_ns, BytesOf(candidate)});
     }
-    const double floor = std::abs(turns.Ratio(control, 0).median - 1);
-    const size_t picked = PickNetwork(turns, contenders, floor);
+    const size_t picked = PickNetwork(*turns, options.contenders, FloorOf(*turns, control));
     if (picked < candidates_.size()) return picked;
     return Unsupported("no way was found to keep within " + std::to_string(options_.memory_bytes) +
                        " bytes: the least was " +
@@ -267,18 +261,17 @@ class Tuner {
     Result<Difference> whole = DifferenceFrom(expected, *candidate.model);
     if (!whole.ok()) return whole.status();
     plan.difference = *whole;
-    const nanoseconds end = Now() + options_.budget * 12 / 100;
     size_t done = 0;
     for (LayerPlan& layer : plan.layers) {
       Show("differences of single layers",
            static_cast<double>(done++) / static_cast<double>(plan.layers.size()));
       if (!layer.chosen.in_float) continue;
-      if (Now() > end) break;
+      if (schedule_.Now() > schedule_.end()) break;
       std::vector<LayerWay> ways(graph_.layers.size());
       ways[layer.layer].in_float = true;
       const Result<Composed> composed = Compose(graph_, ways);
       if (!composed.ok()) return composed.status();
-      Result<Model> model = Model::Prepare(composed->network.graph, prepare_);
+      Result<Model> model = Model::Prepare(composed->network.graph, prepare_, measurer_.kept());
       if (!model.ok()) return model.status();
       const Result<Difference> difference = DifferenceFrom(expected, *model);
       if (!difference.ok()) return difference.status();
@@ -322,7 +315,8 @@ class Tuner {
   const TuneOptions& options_;
   Context threads_;
   PrepareOptions prepare_;
-  Measurer measurer_{graph_, options_, prepare_};
+  Schedule schedule_{options_.budget, options_.clock};
+  Measurer measurer_{graph_, options_, prepare_, schedule_};
   AdapterTimes adapters_;
   std::vector<Candidate> candidates_;  // the untuned network first
   std::vector<NetworkTime> networks_;  // of the candidates

@@ -2,13 +2,17 @@
 #ifndef INTAGLIO_NN_TUNE_TURNS_H_
 #define INTAGLIO_NN_TUNE_TURNS_H_
 
+#include <chrono>
 #include <cstddef>
+#include <functional>
 #include <vector>
 
+#include "intaglio/fixedpoint/status.h"
 #include "intaglio/nn/tune/pairs.h"
 
 namespace intaglio::nn::tune {
 
+// Fewer turns convince nobody, more are not needed.
 inline constexpr size_t kFewestTurns = 31;
 inline constexpr size_t kMostTurns = 201;
 
@@ -20,6 +24,7 @@ class Turns {
   void Add(size_t network, double ns) { times_[network].push_back(ns); }
   // The turns of network 0, which the others may have dropped out of.
   size_t count() const;
+  size_t count(size_t network) const { return times_[network].size(); }
   // The value below which a fifth of the times lie.
   double Estimate(size_t network) const;
   // The median of network a's time over b's.
@@ -37,9 +42,26 @@ struct Contender {
 // What bounded results must gain at least.
 inline constexpr double kLeastBoundedGain = 0.02;
 
+struct TurnOptions {
+  std::vector<Contender> contenders;
+  std::function<std::chrono::nanoseconds()> now;
+  std::chrono::nanoseconds end{0};
+  // Runs a network once; number contenders.size() is the control, network 0 again.
+  std::function<Status(size_t network)> run;
+  std::function<void(size_t turns)> progress = {};  // may be empty
+};
+
+// Runs all networks in turns, until it is clear which to take, or until the end. Who is slower than
+// network 0 drops out soon, unless that does not fit. At least one turn is taken.
+Result<Turns> TakeTurns(const TurnOptions& options);
+
+// By what share the control, the network behind the others, differed from network 0.
+double FloorOf(const Turns& turns, size_t control);
+
 // The network to take: the first that fits, unless a later one that fits is faster than it beyond
-// doubt, and by more than `floor`, the share by which equal networks differ. All exact ones are
-// tried before those that are bounded. The number of networks if none fits.
+// doubt, over kFewestTurns turns or more, and by more than `floor`, the share by which equal
+// networks differ. All exact ones are tried before those that are bounded. The number of networks
+// if none fits.
 size_t PickNetwork(const Turns& turns, const std::vector<Contender>& contenders, double floor);
 
 }  // namespace intaglio::nn::tune

@@ -63,7 +63,7 @@ def tune(
     """Finds the fastest way to compute each layer of a model on this machine, which should be idle.
 
     model: one that was loaded without a plan. It is not changed; load it again with the plan.
-    seconds: for measuring. Preparing what is measured comes on top.
+    seconds: for all of it, preparing and comparing included.
     allow_float32: let layers of int8 and uint8 compute in float32 where the network gains by it.
         Results are no longer the same bits then: Plan.difference says by how much they differ.
     max_bytes: the most bytes of packed weights and activations together; 0: any.

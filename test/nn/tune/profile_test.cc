@@ -104,7 +104,7 @@ TEST(Profile, SoonStopsWhatIsFarBehind) {
   const auto profiles = Profile(stage, counts, {});
   ASSERT_TRUE(profiles.ok());
   EXPECT_TRUE((*profiles)[0].ways[1].dropped);
-  EXPECT_EQ((*profiles)[0].ways[1].runs, 5u);
+  EXPECT_LE((*profiles)[0].ways[1].runs, 5u);
   EXPECT_EQ((*profiles)[0].ways[2].runs, ProfileOptions().most_rounds);
   EXPECT_EQ(FastestWay((*profiles)[0]), 2u);
 }
@@ -121,11 +121,15 @@ TEST(Profile, KeepsItsBudget) {
   };
   ASSERT_TRUE(Profile(stage, counts, options).ok());
   EXPECT_GE(stage.Now(), options.budget);
-  EXPECT_LE(stage.Now(), options.budget + std::chrono::milliseconds(12));
+  EXPECT_LE(stage.Now(), options.budget + std::chrono::milliseconds(4));  // the longest run
   EXPECT_EQ(last, 1);
   ScriptedStage fewest({{1e6, 0.9e6}}, 7);
-  ASSERT_TRUE(Profile(fewest, counts, {.budget = nanoseconds(0)}).ok());
-  EXPECT_EQ(fewest.runs, static_cast<int>(kFewestRounds) * 3);
+  const auto profiles = Profile(fewest, counts, {.budget = nanoseconds(0)});
+  ASSERT_TRUE(profiles.ok());
+  EXPECT_EQ(fewest.runs, 2);  // the control and the default
+  EXPECT_EQ((*profiles)[0].ways[1].runs, 0u);
+  EXPECT_FALSE((*profiles)[0].ways[1].dropped);
+  EXPECT_EQ(FastestWay((*profiles)[0]), 0u);
 }
 
 TEST(Profile, GivesTheErrorOfARun) {

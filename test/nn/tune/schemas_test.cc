@@ -32,8 +32,10 @@ std::vector<LayerReport> MakeReports(const Graph& graph, const std::vector<doubl
 // The layers are a depthwise convolution, a convolution, a reshape and a product.
 TEST(Schemas, AdaptersDecideWhatIsSelected) {
   const Graph graph = MakeNetwork();
+  const PrepareOptions prepare;
+  KnownTimes none(nullptr, prepare);
   const Result<AdapterTimes> adapters =
-      AdapterTimes::Measure(graph, {}, std::chrono::milliseconds(1));
+      AdapterTimes::Measure(graph, prepare, none, std::chrono::milliseconds(1));
   ASSERT_TRUE(adapters.ok()) << adapters.status().message();
   const double to = adapters->ToFloat(graph.tensors[static_cast<size_t>(graph.inputs[0])]);
   EXPECT_GT(to, 0);

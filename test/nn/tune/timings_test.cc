@@ -114,6 +114,20 @@ TEST(TimingKey, DiffersInWhatTimesDependOn) {
   add({.threads = 1}, {.threads = 2});
   add({.threads = 2}, {.threads = 2});
   add({}, {.float_sums = FloatSums::kUnfused});
+  // Parameters that no shape tells.
+  const Conv2D convolution = *graph.layers[1].op.As<Conv2D>();
+  for (const int part : {0, 1, 2, 3, 4}) {
+    Conv2D other = convolution;
+    if (part == 0) other.stride.width = 2;
+    if (part == 1) other.dilation.height = 2;
+    if (part == 2) other.padding = Padding::Explicit(0, 0, 0, 0);
+    if (part == 3) other.padding = Padding::Explicit(0, 0, 1, 0);
+    if (part == 4) other.activation = Activation::kRelu;
+    graph.layers[1].op = other;
+    add({}, options);
+  }
+  graph.layers[1].op = convolution;
+  EXPECT_FALSE(keys.insert(LayerKey(graph, 1, info, {}, options)).second);
   info.macs /= 2;  // as another stride has it
   add({}, options);
   Tensor& x = graph.tensors[static_cast<size_t>(graph.layers[1].inputs[0])];

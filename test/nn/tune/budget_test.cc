@@ -1,0 +1,136 @@
+// The time that a tuning takes, on clocks that follow a script.
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "intaglio/nn/tune/schedule.h"
+#include "intaglio/nn/tune/tune.h"
+#include "intaglio/nn/tune/turns.h"
+#include "intaglio/test/nn/tune/network.h"
+
+namespace intaglio::nn::tune {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::nanoseconds;
+
+// Whatever is done between two looks at the clock takes from 1 to `most` milliseconds.
+class SlowClock {
+ public:
+  SlowClock(int most, unsigned seed) : most_(most), random_(seed) {}
+  nanoseconds operator()() {
+    return now_ += milliseconds(1 + random_() % static_cast<unsigned>(most_));
+  }
+  nanoseconds now() const { return now_; }
+
+ private:
+  int most_;
+  std::mt19937 random_;
+  nanoseconds now_{0};
+};
+
+TEST(Budget, IsKept) {
+  const Graph graph = MakeNetwork();
+  for (const bool allow_float32 : {false, true}) {
+    for (const int seconds : {1, 3, 10}) {
+      for (const unsigned seed : {1u, 2u, 3u}) {
+        SlowClock clock(8, seed);
+        TuneOptions options = {.budget = std::chrono::seconds(seconds)};
+        options.prepare.threads = 2;
+        options.allow_float32 = allow_float32;
+        options.clock = [&] { return clock(); };
+        const Result<Tuning> tuning = Tune(graph, options);
+        ASSERT_TRUE(tuning.ok()) << tuning.status().message();
+        EXPECT_LE(clock.now(), options.budget * 11 / 10) << seconds << " " << seed;
+        EXPECT_GT(tuning->layers[1].ways.size(), 1u);
+        for (const LayerReport& layer : tuning->layers) EXPECT_GT(layer.ways[0].ns, 0);
+      }
+    }
+  }
+}
+
+// What there is no time for is left out, and the plan is still one.
+TEST(Budget, TooLittleLeavesTheDefault) {
+  const Graph graph = MakeNetwork();
+  SlowClock clock(100, 4);
+  TuneOptions options = {.budget = nanoseconds(0)};
+  options.clock = [&] { return clock(); };
+  const Result<Tuning> tuning = Tune(graph, options);
+  ASSERT_TRUE(tuning.ok()) << tuning.status().message();
+  EXPECT_LT(clock.now(), milliseconds(2000));
+  EXPECT_TRUE(tuning->plan.layers.empty());
+  EXPECT_EQ(tuning->plan.networks[0].name, "untuned");
+}
+
+TEST(Budget, IsAsMuchAsTheNetworkIsWorth) {
+  const auto spent = [](const Effort& effort) {
+    Schedule schedule(nanoseconds(-1), [] { return nanoseconds(0); });
+    schedule.Plan(effort);
+    EXPECT_LT(schedule.EndOfIntegers(), schedule.end());
+    EXPECT_LE(schedule.EndOfIntegers(), schedule.EndOfFloat());
+    EXPECT_LT(schedule.EndOfFloat(), schedule.EndOfTurns());
+    EXPECT_LE(schedule.EndOfTurns(), schedule.end());
+    return schedule.end();
+  };
+  EXPECT_LE(spent({milliseconds(10), milliseconds(3)}), milliseconds(3000));  // a MobileNet
+  EXPECT_LE(spent({milliseconds(10), milliseconds(3), true}), milliseconds(3000));
+  EXPECT_LE(spent({milliseconds(70), milliseconds(22)}), milliseconds(5000));          // ResNet-50
+  EXPECT_LE(spent({milliseconds(500), milliseconds(75), true}), milliseconds(20000));  // VGG16
+}
+
+// Networks that take known times, of which two in five are disturbed.
+struct Script {
+  std::vector<double> milliseconds_of;
+  std::mt19937 random;
+  nanoseconds now{0};
+  std::vector<size_t> runs = std::vector<size_t>(milliseconds_of.size() + 1);
+
+  Result<Turns> Take(std::vector<Contender> contenders, nanoseconds end) {
+    return TakeTurns({.contenders = std::move(contenders),
+                      .now = [this] { return now; },
+                      .end = end,
+                      .run =
+                          [this](size_t i) {
+                            ++runs[i];
+                            std::uniform_real_distribution<double> share(0, 1);
+                            const double slower =
+                                share(random) < 0.4 ? 3 * share(random) : 0.01 * share(random);
+                            const double ms = milliseconds_of[i < milliseconds_of.size() ? i : 0];
+                            now += nanoseconds(static_cast<int64_t>(ms * 1e6 * (1 + slower)));
+                            return Status();
+                          }});
+  }
+};
+
+TEST(Budget, TurnsEndWhenItIsClearWhatToTake) {
+  int picked = 0;
+  for (unsigned seed = 0; seed < 100; ++seed) {
+    Script faster = {{20, 15}, std::mt19937(seed)};
+    const Result<Turns> turns = faster.Take({{}, {}}, std::chrono::seconds(60));
+    ASSERT_TRUE(turns.ok());
+    picked += PickNetwork(*turns, {{}, {}}, FloorOf(*turns, 2)) == 1 ? 1 : 0;
+    Script slower = {{20, 60, 30}, std::mt19937(seed)};
+    ASSERT_TRUE(slower.Take({{}, {}, {}}, std::chrono::seconds(60)).ok());
+    EXPECT_LT(slower.runs[0], kFewestTurns) << seed;
+    Script alone = {{20}, std::mt19937(seed)};
+    ASSERT_TRUE(alone.Take({{}}, std::chrono::seconds(60)).ok());
+    EXPECT_EQ(alone.runs[0], 5u);
+  }
+  EXPECT_GE(picked, 95);
+}
+
+TEST(Budget, TurnsStopAtTheEndAndFewConvinceNobody) {
+  Script script = {{20, 10}, std::mt19937(6)};
+  const Result<Turns> turns = script.Take({{}, {}}, milliseconds(900));
+  ASSERT_TRUE(turns.ok());
+  EXPECT_LT(turns->count(), kFewestTurns);
+  EXPECT_LE(script.now, milliseconds(900 + 4 * 50));
+  EXPECT_EQ(PickNetwork(*turns, {{}, {}}, 0), 0u);
+  // A network that is slower than one that does not fit stays.
+  Script limited = {{20, 60}, std::mt19937(6)};
+  ASSERT_TRUE(limited.Take({{.fits = false}, {}}, std::chrono::seconds(60)).ok());
+  EXPECT_EQ(limited.runs[0], limited.runs[1]);
+}
+
+}  // namespace
+}  // namespace intaglio::nn::tune
