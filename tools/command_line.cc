@@ -246,6 +246,13 @@ void AddTune(CLI::App& tune, Work& work) {
                   "Let integer layers compute in float32 where that is faster: results are no "
                   "longer the same bits")
       ->check(CLI::IsMember({"float32"}));
+  tune.add_option("--max-error", options->max_error,
+                  "With --allow float32: the most by which outputs may differ, as a share of them "
+                  "(0.01 is 40 dB), the differences of the layers added up")
+      ->check(Between(0, 1e6));
+  AddInputs(tune, options->inputs,
+            "[NAME=]FILE.npy for an input, on which all runs and differences are measured; the "
+            "others are random");
   tune.add_option("--timings", options->timings,
                   "A file of times: those in it are not measured again, and new ones are added");
   tune.add_option("--memory", options->memory,

@@ -86,9 +86,11 @@ struct TuneOptions {
   int threads = DefaultThreads();
   double budget = -1;  // seconds; negative: as much as the network is worth
   std::string html;
-  std::string allow;    // "float32", or empty: only what gives the same bits
-  size_t memory = 0;    // bytes of the tuned network; 0: any
-  std::string timings;  // a file, or empty
+  std::string allow;                // "float32", or empty: only what gives the same bits
+  double max_error = -1;            // relative differences; negative: any
+  std::vector<std::string> inputs;  // [NAME=]FILE.npy; the other inputs are random
+  size_t memory = 0;                // bytes of the tuned network; 0: any
+  std::string timings;              // a file, or empty
 };
 Status Tune(const TuneOptions& options);
 

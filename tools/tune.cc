@@ -11,6 +11,7 @@
 #include "intaglio/nn/tune/timings.h"
 #include "intaglio/tools/commands.h"
 #include "intaglio/tools/file.h"
+#include "intaglio/tools/inputs.h"
 #include "intaglio/tools/model_io.h"
 #include "intaglio/tools/progress.h"
 #include "intaglio/tools/tune_page.h"
@@ -42,8 +43,8 @@ void PrintDifference(const nn::tune::Plan& plan) {
                                       [](const auto& layer) { return layer.chosen.in_float; });
   if (in_float == 0) return;
   std::printf(
-      "float32  %zu layers, with %zu adapters: bounded, no longer the same bits. On random "
-      "inputs, outputs differ by %s\n",
+      "float32  %zu layers, with %zu adapters: bounded, no longer the same bits. Outputs differ by "
+      "%s\n",
       static_cast<size_t>(in_float), plan.adapters, Describe(plan.difference).c_str());
 }
 
@@ -89,6 +90,19 @@ void Print(const nn::tune::Tuning& tuning, double seconds, size_t memory) {
   if (!plan.layers.empty()) PrintLayers(plan);
 }
 
+// The files of --input.
+Status ReadInputs(const nn::Graph& graph, const TuneOptions& options, nn::tune::TuneOptions& tune) {
+  const Result<nn::Model> model = nn::Model::Prepare(graph, {.limits = options.model.limits});
+  if (!model.ok()) return model.status();
+  Buffers buffers(*model);
+  const Result<std::vector<bool>> given = FillFromFiles(*model, options.inputs, false, buffers);
+  if (!given.ok()) return given.status();
+  for (size_t i = 0; i < given->size(); ++i) {
+    tune.inputs.push_back((*given)[i] ? std::move(buffers.inputs[i]) : std::vector<uint8_t>());
+  }
+  return {};
+}
+
 // Adds the times of a file, if there is one.
 Status ReadTimings(const std::string& path, nn::tune::Timings& timings) {
   std::error_code error;
@@ -120,6 +134,11 @@ Status Tune(const TuneOptions& options) {
   tune.budget = std::chrono::nanoseconds(static_cast<int64_t>(options.budget * 1e9));
   tune.name = options.model.path;
   tune.allow_float32 = options.allow == "float32";
+  if (options.max_error >= 0 && !tune.allow_float32) {
+    return InvalidArgument("--max-error needs --allow float32: without it, results are exact");
+  }
+  tune.max_difference = options.max_error;
+  if (!options.inputs.empty()) INTAGLIO_RETURN_IF_ERROR(ReadInputs(*graph, options, tune));
   tune.memory_bytes = options.memory;
   tune.progress = [&](const std::string& what, double share) {
     char text[80];

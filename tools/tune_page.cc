@@ -148,25 +148,34 @@ void AddNetworks(std::string& page, const nn::tune::Plan& plan) {
   page += "</table>";
 }
 
-// Time against memory: what no other selection beats in both.
-void AddTradeoffs(std::string& page, const Tuning& tuning) {
+// Time against an amount: what no other selection beats in both.
+struct Amount {
+  double (*of)(const nn::tune::Tradeoff& point);
+  std::string (*text)(double amount);
+};
+constexpr Amount kMemory = {
+    [](const nn::tune::Tradeoff& point) { return static_cast<double>(point.bytes); },
+    [](double amount) { return Number(amount * 1e-6, "MB"); }};
+constexpr Amount kDifference = {[](const nn::tune::Tradeoff& point) { return point.difference; },
+                                [](double amount) { return Number(100 * amount, "%"); }};
+
+void AddTradeoffs(std::string& page, const std::vector<nn::tune::Tradeoff>& points,
+                  const Amount& amount) {
   constexpr double kHeight = 220;
-  const auto& points = tuning.tradeoffs;
   const double least = points.front().ns;
   const double range = std::max(1.0, points.back().ns - least);
-  const auto most = static_cast<double>(std::max<size_t>(1, points.front().bytes));
+  const double most = std::max(1e-12, amount.of(points.front()));
   BeginSvg(page, kHeight + 40);
   for (const nn::tune::Tradeoff& point : points) {
     const double x = kLeft + (point.ns - least) / range * (kInner - 20);
-    const double y = 10 + (1 - static_cast<double>(point.bytes) / most) * (kHeight - 10);
+    const double y = 10 + (1 - amount.of(point) / most) * (kHeight - 10);
     Append(page, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"4\" fill=\"%s\"><title>", x, y, kKept);
-    page += Milliseconds(point.ns) + ", " + Number(static_cast<double>(point.bytes) * 1e-6, "MB") +
-            "</title></circle>";
+    page += Milliseconds(point.ns) + ", " + amount.text(amount.of(point)) + "</title></circle>";
   }
   AddLine(page, kLeft, kHeight, kLeft + kInner, kHeight, "#67778a");
   AddText(page, kLeft, kHeight + 20, "start", Milliseconds(least));
   AddText(page, kLeft + kInner, kHeight + 20, "end", Milliseconds(points.back().ns));
-  AddText(page, kLeft - 8, 18, "end", Number(most * 1e-6, "MB"));
+  AddText(page, kLeft - 8, 18, "end", amount.text(most));
   AddText(page, kLeft - 8, kHeight, "end", "0");
   page += "</svg>";
 }
@@ -179,18 +188,25 @@ void AddSchemas(std::string& page, const Tuning& tuning) {
   if (plan.difference.measured) {
     page += "<section><h2>Path</h2><p>The layers in their order; those in float32 are violet. " +
             std::to_string(plan.adapters) +
-            " adapters. Their results are bounded: on random inputs, outputs differ from those of "
-            "the integers by " +
+            " adapters. Their results are bounded: outputs differ from those of the integers by " +
             Escaped(Describe(plan.difference)) + ".</p>";
     AddPath(page, tuning);
     page += "</section>";
   }
-  if (tuning.tradeoffs.size() < 2) return;
-  page +=
-      "<section><h2>Time and memory</h2><p>Selections that no other one beats in both, by the sum "
-      "of the layers and the bytes of packed constants.</p>";
-  AddTradeoffs(page, tuning);
-  page += "</section>";
+  if (tuning.tradeoffs.size() > 1) {
+    page +=
+        "<section><h2>Time and memory</h2><p>Selections that no other one beats in both, by the "
+        "sum of the layers and the bytes of packed constants.</p>";
+    AddTradeoffs(page, tuning.tradeoffs, kMemory);
+    page += "</section>";
+  }
+  if (tuning.accuracy.size() > 1) {
+    page +=
+        "<section><h2>Time and accuracy</h2><p>Selections that no other one beats in both, by the "
+        "sum of the layers and of their differences, each measured alone.</p>";
+    AddTradeoffs(page, tuning.accuracy, kDifference);
+    page += "</section>";
+  }
 }
 
 }  // namespace

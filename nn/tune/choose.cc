@@ -1,6 +1,8 @@
 #include "intaglio/nn/tune/choose.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
 #include <utility>
 
 #include "intaglio/nn/passes/float_form.h"
@@ -9,6 +11,8 @@ namespace intaglio::nn::tune {
 namespace {
 
 constexpr double kLeastGain = 0.01;
+// Another routine or kernel hardly makes good for this factor.
+constexpr double kFarBehind = 2;
 constexpr int kAsIs = 0;
 constexpr int kFloat = 1;
 
@@ -48,6 +52,13 @@ size_t FastestOf(const LayerReport& report, bool in_float) {
   return fastest;
 }
 
+bool IsFarBehind(const LayerReport& report) {
+  const size_t in_float = FastestOf(report, true);
+  const size_t as_is = FastestOf(report, false);
+  return in_float < report.ways.size() &&
+         report.ways[in_float].ns > kFarBehind * report.ways[as_is].ns;
+}
+
 LayerChoice ChoiceOf(const TimedWay& way) {
   if (way.routine == kVanishes) return {};
   return {way.routine, way.kernel, way.threads};
@@ -65,7 +76,7 @@ std::vector<LayerWay> WaysFor(const std::vector<LayerReport>& reports,
 }
 
 NetworkProblem MakeProblem(const Graph& graph, const std::vector<LayerReport>& reports,
-                           const AdapterTimes& adapters, bool with_float) {
+                           const AdapterTimes& adapters, bool with_float, Resource resource) {
   NetworkProblem network;
   Problem& problem = network.problem;
   problem.tensors = static_cast<int>(graph.tensors.size());
@@ -84,8 +95,13 @@ NetworkProblem MakeProblem(const Graph& graph, const std::vector<LayerReport>& r
     for (size_t w = 0; w < reports[i].ways.size(); ++w) {
       const TimedWay& way = reports[i].ways[w];
       if (way.in_float && !with_float) continue;
-      made.options.push_back({way.in_float ? kFloat : kAsIs, CountedTime(reports[i], w),
-                              static_cast<int64_t>(way.bytes)});
+      auto cost = static_cast<int64_t>(way.bytes);
+      if (resource == Resource::kDifference) {
+        const Difference& difference = reports[i].difference;
+        if (way.in_float && !difference.measured) continue;
+        cost = way.in_float ? std::llround(difference.relative * kDifferenceUnits) : 0;
+      }
+      made.options.push_back({way.in_float ? kFloat : kAsIs, CountedTime(reports[i], w), cost});
       ways.push_back(w);
     }
   }

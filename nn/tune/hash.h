@@ -26,6 +26,24 @@ class Hash {
       value_ ^= value_ >> 29;  // so that the upper bytes of a word count, too
     }
   }
+  // The same for much data, at the pace of memory: four hashes, of every fourth word each.
+  void AddMuch(const void* data, size_t bytes) {
+    constexpr size_t kLanes = 4;
+    const auto* const from = static_cast<const std::byte*>(data);
+    const size_t whole = bytes / (kLanes * sizeof(uint64_t)) * (kLanes * sizeof(uint64_t));
+    Hash lanes[kLanes];
+    for (size_t i = 0; i < whole; i += kLanes * sizeof(uint64_t)) {
+      for (size_t k = 0; k < kLanes; ++k) {
+        uint64_t word;
+        std::memcpy(&word, from + i + k * sizeof(word), sizeof(word));
+        lanes[k].Add(word);
+        lanes[k].value_ ^= lanes[k].value_ >> 29;
+      }
+    }
+    for (const Hash& lane : lanes) Add(lane.value_);
+    if (bytes > whole) Add(from + whole, bytes - whole);
+    Add(bytes);
+  }
   void Add(const std::string& text) { Add(text.data(), text.size()); }
   template <class T>
   void Add(std::span<const T> values) {

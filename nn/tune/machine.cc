@@ -22,11 +22,30 @@ std::string CpuName() {
   return "unknown";
 }
 
-void Add(const Tensor& tensor, Hash& hash) {
+void Add(const Tensor& tensor, Hash& hash, bool in_lanes) {
   hash.Add(static_cast<uint64_t>(tensor.type));
   hash.Add(std::span<const int>(tensor.shape));
   hash.Add(std::span<const float>(tensor.quantization.scales));
-  if (tensor.constant) hash.Add(tensor.data, tensor.data_bytes);
+  if (!tensor.constant) return;
+  if (in_lanes) {
+    hash.AddMuch(tensor.data, tensor.data_bytes);
+  } else {
+    hash.Add(tensor.data, tensor.data_bytes);
+  }
+}
+
+uint64_t Digest(const Graph& graph, bool in_lanes) {
+  Hash hash;
+  for (const Layer& layer : graph.layers) {
+    const std::string_view name = NameOf(layer.op);
+    hash.Add(name.data(), name.size());
+    hash.Add(std::span<const TensorId>(layer.inputs));
+    hash.Add(std::span<const TensorId>(layer.outputs));
+  }
+  for (const Tensor& tensor : graph.tensors) Add(tensor, hash, in_lanes);
+  hash.Add(std::span<const TensorId>(graph.inputs));
+  hash.Add(std::span<const TensorId>(graph.outputs));
+  return hash.value();
 }
 
 }  // namespace
@@ -46,18 +65,10 @@ std::string Describe(const Machine& machine) {
   return machine.cpu + ", " + kernel + ", Intaglio " + machine.library;
 }
 
-uint64_t DigestOf(const Graph& graph) {
-  Hash hash;
-  for (const Layer& layer : graph.layers) {
-    const std::string_view name = NameOf(layer.op);
-    hash.Add(name.data(), name.size());
-    hash.Add(std::span<const TensorId>(layer.inputs));
-    hash.Add(std::span<const TensorId>(layer.outputs));
-  }
-  for (const Tensor& tensor : graph.tensors) Add(tensor, hash);
-  hash.Add(std::span<const TensorId>(graph.inputs));
-  hash.Add(std::span<const TensorId>(graph.outputs));
-  return hash.value();
+uint64_t DigestOf(const Graph& graph) { return Digest(graph, true); }
+
+bool HasDigest(const Graph& graph, uint64_t digest) {
+  return digest == DigestOf(graph) || digest == Digest(graph, false);
 }
 
 }  // namespace intaglio::nn::tune

@@ -26,6 +26,8 @@ std::string Describe(const Machine& machine);
 // A number for a network: of its layers with their operators, tensors and constants. Networks that
 // differ only in parameters which change no shape may have the same number.
 uint64_t DigestOf(const Graph& graph);
+// Whether a digest is the network's. The first plans had another one, which takes longer.
+bool HasDigest(const Graph& graph, uint64_t digest);
 
 }  // namespace intaglio::nn::tune
 

@@ -25,10 +25,11 @@ std::vector<uint8_t> RandomElements(const Tensor& tensor, std::mt19937& random) 
 
 }  // namespace
 
-RunBuffers::RunBuffers(const Model& model) {
+RunBuffers::RunBuffers(const Model& model, const std::vector<std::vector<uint8_t>>& given) {
   std::mt19937 random(1);
   for (size_t i = 0; i < model.input_count(); ++i) {
-    bytes_.push_back(RandomElements(model.input(i), random));
+    const bool is_given = i < given.size() && !given[i].empty();
+    bytes_.push_back(is_given ? given[i] : RandomElements(model.input(i), random));
     inputs_.push_back({bytes_.back().data(), bytes_.back().size(), model.input(i).type});
   }
   for (size_t i = 0; i < model.output_count(); ++i) {

@@ -16,11 +16,11 @@
 
 namespace intaglio::nn::tune {
 
-// The inputs of all runs, the same for every variant: random bytes and, for float32, numbers of
-// [-1, 1). Integers of more than a byte, which may be indices, are 0.
+// The inputs of all runs, the same for every variant: those that are given, else random bytes and,
+// for float32, numbers of [-1, 1). Integers of more than a byte, which may be indices, are 0.
 class RunBuffers {
  public:
-  explicit RunBuffers(const Model& model);
+  explicit RunBuffers(const Model& model, const std::vector<std::vector<uint8_t>>& given = {});
 
   Status Run(Model& model, std::span<std::chrono::nanoseconds> layer_times = {}) {
     return model.Run(inputs_, outputs_, layer_times);

@@ -43,7 +43,7 @@ std::string WhyNot(const LayerPlan& plan, const Graph& graph, const Machine& her
 }
 
 Status CheckNetwork(const Plan& plan, const Graph& graph) {
-  if (plan.digest != DigestOf(graph)) {
+  if (!HasDigest(graph, plan.digest)) {
     return InvalidArgument("the plan was made for another network, '" + Printable(plan.model) +
                            "'");
   }

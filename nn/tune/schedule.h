@@ -45,10 +45,11 @@ class Schedule {
     const nanoseconds left = EndOfFloat() - begin_;
     return begin_ + (effort_.with_float ? left * 55 / 100 : left);
   }
-  nanoseconds EndOfFloat() const { return EndOfTurns() - Turns(); }
-  nanoseconds EndOfTurns() const {
-    return effort_.with_float ? end() - budget_ * 8 / 100 : end();  // differences of layers
+  nanoseconds EndOfFloat() const {
+    return effort_.with_float ? EndOfDifferences() - budget_ * 10 / 100 : EndOfDifferences();
   }
+  nanoseconds EndOfDifferences() const { return end() - Turns(); }
+  nanoseconds EndOfTurns() const { return end(); }
 
  private:
   // Runs of whole networks in turns: of those to choose from, and a control. Networks that are
@@ -56,9 +57,10 @@ class Schedule {
   static constexpr int kTurns = 31;
 
   static nanoseconds Worth(const Effort& effort) {
+    constexpr nanoseconds kMost = std::chrono::seconds(18);
     const nanoseconds worth =
         std::chrono::milliseconds(1800) + 90 * effort.run + 10 * effort.prepare;
-    return effort.with_float ? worth * 13 / 10 : worth;
+    return std::min(kMost, effort.with_float ? worth * 13 / 10 : worth);
   }
   nanoseconds Turns() const {
     const int networks = effort_.with_float ? 5 : 3;

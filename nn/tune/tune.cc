@@ -32,6 +32,7 @@ struct Candidate {
   double predicted_ns = 0;
   Composed composed = {};
   std::unique_ptr<Model> model = {};
+  Difference difference = {};  // of outputs, if it is bounded
 
   bool bounded() const { return !composed.float_layers.empty(); }
 };
@@ -50,13 +51,17 @@ class Tuner {
   }
 
   Result<Tuning> Run() {
+    INTAGLIO_RETURN_IF_ERROR(CheckOptions());
     INTAGLIO_RETURN_IF_ERROR(measurer_.Begin());
     const std::vector<size_t> float_layers = FloatLayers();
     Effort effort = measurer_.effort();
     effort.with_float = !float_layers.empty();
     schedule_.Plan(effort);
     INTAGLIO_RETURN_IF_ERROR(measurer_.MeasureIntegers(schedule_.EndOfIntegers()));
-    if (!float_layers.empty()) INTAGLIO_RETURN_IF_ERROR(MeasureFloat(float_layers));
+    if (!float_layers.empty()) {
+      INTAGLIO_RETURN_IF_ERROR(MeasureFloat(float_layers));
+      INTAGLIO_RETURN_IF_ERROR(MeasureDifferences());
+    }
     INTAGLIO_RETURN_IF_ERROR(AddCandidates(!float_layers.empty()));
     const Result<size_t> picked = Compare();
     if (!picked.ok()) return picked.status();
@@ -65,6 +70,24 @@ class Tuner {
 
  private:
   std::vector<LayerReport>& reports() { return measurer_.reports(); }
+
+  bool limits_difference() const { return options_.max_difference >= 0; }
+
+  Status CheckOptions() const {
+    for (size_t i = 0; i < options_.inputs.size(); ++i) {
+      const size_t bytes = options_.inputs[i].size();
+      if (i >= graph_.inputs.size())
+        return InvalidArgument("there are more inputs than the network has");
+      const Tensor& tensor = graph_.tensors[static_cast<size_t>(graph_.inputs[i])];
+      if (bytes == 0 || bytes == *CountBytes(tensor.shape, tensor.type)) continue;
+      return InvalidArgument("input " + std::to_string(i) + " has " + std::to_string(bytes) +
+                             " bytes, not those of its type and shape");
+    }
+    if (limits_difference() && options_.memory_bytes > 0) {
+      return Unsupported("either memory or differences can be limited, not both");
+    }
+    return {};
+  }
 
   std::vector<size_t> FloatLayers() {
     if (!options_.allow_float32) return {};
@@ -109,6 +132,8 @@ class Tuner {
     return ModelOf(candidate).constant_bytes() + ModelOf(candidate).arena_bytes();
   }
   bool Fits(const Candidate& candidate) {
+    if (limits_difference() && candidate.difference.relative > options_.max_difference)
+      return false;
     return options_.memory_bytes == 0 || BytesOf(candidate) <= options_.memory_bytes;
   }
 
@@ -135,6 +160,10 @@ class Tuner {
         Model::Prepare(candidate.composed.network.graph, options, measurer_.kept());
     if (!model.ok()) return model.status();
     candidate.model = std::make_unique<Model>(std::move(*model));
+    if (!candidate.bounded()) return candidate;
+    const Result<Difference> difference = DifferenceFrom(*candidate.model);
+    if (!difference.ok()) return difference.status();
+    candidate.difference = *difference;
     return candidate;
   }
 
@@ -146,16 +175,22 @@ class Tuner {
     candidates_.push_back(std::move(candidate));
   }
 
-  // The fastest selection, or the fastest that keeps the limit of memory.
+  // The fastest selection, or the fastest that keeps the limits.
   Status AddFastest(const std::string& name, bool with_float, bool is_last) {
-    const NetworkProblem network = MakeProblem(graph_, reports(), adapters_, with_float);
+    const bool by_difference = with_float && limits_difference();
+    const NetworkProblem network =
+        MakeProblem(graph_, reports(), adapters_, with_float,
+                    by_difference ? Resource::kDifference : Resource::kBytes);
+    const bool is_limited = by_difference || options_.memory_bytes > 0;
     const Result<Tradeoffs> tradeoffs = SelectTradeoffs(
-        network.problem,
-        {.max_front = options_.memory_bytes > 0 ? kMostTradeoffs : kShownTradeoffs});
-    if (tradeoffs.ok() && is_last) KeepTradeoffs(*tradeoffs);
-    if (options_.memory_bytes > 0) {
+        network.problem, {.max_front = is_limited ? kMostTradeoffs : kShownTradeoffs});
+    if (tradeoffs.ok() && is_last) KeepTradeoffs(*tradeoffs, by_difference);
+    if (is_last && with_float && !by_difference) KeepAccuracy();
+    if (is_limited) {
       if (!tradeoffs.ok()) return tradeoffs.status();
-      return AddWithin(name, network, *tradeoffs);
+      const double allowed = by_difference ? options_.max_difference * kDifferenceUnits
+                                           : static_cast<double>(options_.memory_bytes);
+      return AddWithin(name, network, *tradeoffs, static_cast<int64_t>(std::min(allowed, 1e18)));
     }
     const Result<Selection> selection = Select(network.problem);
     if (!selection.ok()) return selection.status();
@@ -165,29 +200,53 @@ class Tuner {
     return {};
   }
 
-  void KeepTradeoffs(const Tradeoffs& tradeoffs) {
+  void KeepTradeoffs(const Tradeoffs& tradeoffs, bool by_difference) {
     for (const Selection& selection : tradeoffs.selections) {
-      tradeoffs_.push_back({selection.nanoseconds, static_cast<size_t>(selection.bytes)});
+      const auto amount = static_cast<double>(selection.bytes);
+      if (by_difference) {
+        accuracy_.push_back({selection.nanoseconds, 0, amount / kDifferenceUnits});
+      } else {
+        tradeoffs_.push_back({selection.nanoseconds, static_cast<size_t>(selection.bytes), 0});
+      }
     }
   }
 
-  // A network takes more than its options say: the arena, and what layers share. So what is
-  // selected is prepared, and what it takes too much is taken off the limit of the next try.
+  // Time and differences without a limit, for reports.
+  void KeepAccuracy() {
+    const NetworkProblem network =
+        MakeProblem(graph_, reports(), adapters_, true, Resource::kDifference);
+    const Result<Tradeoffs> tradeoffs =
+        SelectTradeoffs(network.problem, {.max_front = kShownTradeoffs});
+    if (tradeoffs.ok()) KeepTradeoffs(*tradeoffs, true);
+  }
+
+  // By how much a network is beyond the limit, in the units of its problem; 0: it fits.
+  int64_t ExcessOf(const Candidate& candidate) {
+    if (Fits(candidate)) return 0;
+    const double excess =
+        limits_difference()
+            ? (candidate.difference.relative - options_.max_difference) * kDifferenceUnits
+            : static_cast<double>(BytesOf(candidate)) - static_cast<double>(options_.memory_bytes);
+    return std::max<int64_t>(1, static_cast<int64_t>(std::min(excess, 1e18)));
+  }
+
+  // A network takes more than its options say: the arena, and what layers share; and differences
+  // need not add up. So what is selected is prepared, and what it takes too much is taken off the
+  // limit of the next try.
   Status AddWithin(const std::string& name, const NetworkProblem& network,
-                   const Tradeoffs& tradeoffs) {
-    auto allowed = static_cast<int64_t>(options_.memory_bytes);
+                   const Tradeoffs& tradeoffs, int64_t allowed) {
     for (int i = 0; i < kMostTries && allowed >= 0; ++i) {
       const Result<Selection> selection = FastestWithin(tradeoffs, allowed);
       if (!selection.ok()) break;
       Result<Candidate> candidate = Prepare(name, network, *selection);
       if (!candidate.ok()) return candidate.status();
       least_bytes_ = std::min(least_bytes_, BytesOf(*candidate));
-      if (Fits(*candidate)) {
+      const int64_t excess = ExcessOf(*candidate);
+      if (excess == 0) {
         Add(std::move(*candidate));
         return {};
       }
-      const size_t excess = BytesOf(*candidate) - options_.memory_bytes;
-      allowed = selection->bytes - static_cast<int64_t>(std::max<size_t>(1, excess));
+      allowed = selection->bytes - excess;
     }
     return {};
   }
@@ -210,7 +269,7 @@ class Tuner {
     if (!measurer_.measured() && far_behind) return {};
     Result<Candidate> candidate = Prepare("float32", network, *selection);
     if (!candidate.ok()) return candidate.status();
-    Add(std::move(*candidate));
+    if (!limits_difference() || Fits(*candidate)) Add(std::move(*candidate));
     return {};
   }
 
@@ -244,38 +303,45 @@ class Tuner {
   }
 
   // Runs a network once on the inputs of all others.
-  Result<Difference> DifferenceFrom(const std::vector<std::vector<uint8_t>>& expected,
-                                    Model& model) {
-    INTAGLIO_RETURN_IF_ERROR(measurer_.buffers().Run(model));
-    return DifferenceOf(graph_, expected, measurer_.buffers().outputs());
+  Result<Difference> DifferenceFrom(Model& model) {
+    RunBuffers& buffers = measurer_.buffers();
+    if (expected_.empty()) {
+      INTAGLIO_RETURN_IF_ERROR(buffers.Run(measurer_.untuned()));
+      expected_.assign(buffers.outputs().begin(), buffers.outputs().end());
+    }
+    INTAGLIO_RETURN_IF_ERROR(buffers.Run(model));
+    return DifferenceOf(graph_, expected_, buffers.outputs());
   }
 
-  // What the float32 layers of a plan change: all together, and each alone as long as there is
-  // time. Each needs the whole network prepared.
-  Status MeasureDifferences(const Candidate& candidate, Plan& plan) {
-    if (!candidate.bounded()) return {};
-    RunBuffers& buffers = measurer_.buffers();
-    INTAGLIO_RETURN_IF_ERROR(buffers.Run(measurer_.untuned()));
-    const std::vector<std::vector<uint8_t>> expected(buffers.outputs().begin(),
-                                                     buffers.outputs().end());
-    Result<Difference> whole = DifferenceFrom(expected, *candidate.model);
-    if (!whole.ok()) return whole.status();
-    plan.difference = *whole;
-    size_t done = 0;
-    for (LayerPlan& layer : plan.layers) {
+  // What a layer changes if it alone computes in float32. The whole network is prepared for it.
+  Status MeasureDifference(size_t layer) {
+    std::vector<LayerWay> ways(graph_.layers.size());
+    ways[layer].in_float = true;
+    const Result<Composed> composed = Compose(graph_, ways);
+    if (!composed.ok()) return composed.status();
+    Result<Model> model = Model::Prepare(composed->network.graph, prepare_, measurer_.kept());
+    if (!model.ok()) return model.status();
+    const Result<Difference> difference = DifferenceFrom(*model);
+    if (!difference.ok()) return difference.status();
+    reports()[layer].difference = *difference;
+    return {};
+  }
+
+  // Those of layers that may gain, the greatest gain first, as long as there is time.
+  Status MeasureDifferences() {
+    std::vector<std::pair<double, size_t>> gains;
+    for (size_t i = 0; i < reports().size(); ++i) {
+      const LayerReport& report = reports()[i];
+      const size_t in_float = FastestOf(report, true);
+      if (in_float == report.ways.size() || IsFarBehind(report)) continue;
+      gains.push_back({report.ways[in_float].ns - report.ways[FastestOf(report, false)].ns, i});
+    }
+    std::sort(gains.begin(), gains.end());
+    for (size_t k = 0; k < gains.size(); ++k) {
+      if (schedule_.Now() >= schedule_.EndOfDifferences()) break;
       Show("differences of single layers",
-           static_cast<double>(done++) / static_cast<double>(plan.layers.size()));
-      if (!layer.chosen.in_float) continue;
-      if (schedule_.Now() > schedule_.end()) break;
-      std::vector<LayerWay> ways(graph_.layers.size());
-      ways[layer.layer].in_float = true;
-      const Result<Composed> composed = Compose(graph_, ways);
-      if (!composed.ok()) return composed.status();
-      Result<Model> model = Model::Prepare(composed->network.graph, prepare_, measurer_.kept());
-      if (!model.ok()) return model.status();
-      const Result<Difference> difference = DifferenceFrom(expected, *model);
-      if (!difference.ok()) return difference.status();
-      layer.difference = *difference;
+           static_cast<double>(k) / static_cast<double>(gains.size()));
+      INTAGLIO_RETURN_IF_ERROR(MeasureDifference(gains[k].second));
     }
     return {};
   }
@@ -298,10 +364,12 @@ class Tuner {
       LayerReport& report = reports()[i];
       report.chosen = picked.ways[i];
       if (report.chosen == 0) continue;
-      plan.layers.push_back({i, report.label, report.operator_name, report.ways[report.chosen],
-                             report.ways[0], report.noise});
+      plan.layers.push_back(
+          {i, report.label, report.operator_name, report.ways[report.chosen], report.ways[0],
+           report.noise, report.ways[report.chosen].in_float ? report.difference : Difference()});
     }
-    INTAGLIO_RETURN_IF_ERROR(MeasureDifferences(picked, plan));
+    plan.difference = picked.difference;
+    tuning.accuracy = std::move(accuracy_);
     tuning.layers = std::move(reports());
     tuning.tradeoffs = std::move(tradeoffs_);
     return tuning;
@@ -321,6 +389,8 @@ class Tuner {
   std::vector<Candidate> candidates_;  // the untuned network first
   std::vector<NetworkTime> networks_;  // of the candidates
   std::vector<Tradeoff> tradeoffs_;
+  std::vector<Tradeoff> accuracy_;
+  std::vector<std::vector<uint8_t>> expected_;  // outputs of the untuned network
   size_t least_bytes_ = static_cast<size_t>(-1);
 };
 

@@ -4,8 +4,10 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "intaglio/fixedpoint/status.h"
 #include "intaglio/nn/graph/graph.h"
@@ -32,6 +34,13 @@ struct TuneOptions {
   // float32 layers by any of their routines. Results are no longer the same bits: Plan::difference
   // says by how much they differ.
   bool allow_float32 = false;
+  // By how much outputs may differ from those of the integers, if layers may compute in float32:
+  // Difference::relative, of the layers' own differences added up and of the network. Negative:
+  // any.
+  double max_difference = -1;
+  // The bytes of each input of the network on which everything runs and differences are measured;
+  // inputs without bytes, and those beyond the list, are random.
+  std::vector<std::vector<uint8_t>> inputs = {};
   // The most bytes of packed constants and the arena of the tuned network; 0: any.
   size_t memory_bytes = 0;
   // Ways with a time in here (nn/tune/timings.h) are not measured; the others are added. May be
@@ -49,28 +58,34 @@ struct LayerReport {
   size_t chosen = 0;
   double noise = 0;
   bool has_float = false;  // it may compute in float32 instead of integers
+  // What it changes if it alone does. Not measured where float32 is far behind.
+  Difference difference = {};
 };
 
 // What a selection of ways takes: nanoseconds by the sum of the layers and adapters, and bytes of
-// packed constants.
+// packed constants, or the relative differences of its layers added up.
 struct Tradeoff {
   double ns = 0;
   size_t bytes = 0;
+  double difference = 0;
 };
 
 struct Tuning {
   Plan plan;
   std::vector<LayerReport> layers;
-  std::vector<Tradeoff> tradeoffs;  // from the fastest to the smallest
+  std::vector<Tradeoff> tradeoffs;  // time and bytes, from the fastest to the smallest
+  // Time and differences, from the fastest to the exact one; empty unless float32 is allowed.
+  std::vector<Tradeoff> accuracy;
 };
 
 // Measures the routines and kernels of each layer, then the numbers of threads, selects the ways
 // that take the least time together, and compares the whole network in turns with the untuned one.
 // The plan is empty unless it is faster beyond doubt. Unless float32 is allowed, all ways are
-// exact: the results have the same bits as before. Runs are on random inputs.
+// exact: the results have the same bits as before.
 //
 // With a limit of memory, the plan is the fastest that keeps it, even if it is slower than the
-// untuned network, unless that keeps it too. kUnsupported says that none was found.
+// untuned network, unless that keeps it too. kUnsupported says that none was found, or that both
+// memory and differences are limited.
 Result<Tuning> Tune(const Graph& graph, const TuneOptions& options);
 
 }  // namespace intaglio::nn::tune

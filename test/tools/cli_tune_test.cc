@@ -102,6 +102,19 @@ TEST_F(CliTune, APlanMayComputeInFloat) {
   ExpectError("tune network.tflite float.json --allow float16", 2, "float32");
 }
 
+TEST_F(CliTune, ALimitOfErrorsIsKept) {
+  const Outcome tuned =
+      Run("tune network.tflite small.json --threads 1 --budget 0 --allow float32 --max-error 0 "
+          "--input x.npy --html page.html");
+  ASSERT_EQ(tuned.status, 0) << tuned.err;
+  const json plan = json::parse(Text(In("small.json")));
+  if (plan.contains("difference")) {
+    EXPECT_EQ(plan["difference"]["relative"], 0) << plan;
+  }
+  ExpectError("tune network.tflite small.json --max-error 1", 1, "--max-error needs --allow");
+  ExpectError("tune network.tflite small.json --input none.npy", 1, "none.npy");
+}
+
 TEST_F(CliTune, ALimitOfMemoryIsKeptOrAnError) {
   const Outcome tuned = Run("tune network.tflite small.json --threads 1 --budget 0 --memory 1M");
   ASSERT_EQ(tuned.status, 0) << tuned.err;

@@ -162,5 +162,25 @@ TEST(Digest, ChangesWithTheNetwork) {
   EXPECT_NE(DigestOf(graph), DigestOf(other));
 }
 
+TEST(Digest, KnowsEveryByteAndTheOldNumbers) {
+  std::vector<uint8_t> bytes(40);
+  for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<uint8_t>(i * 37);
+  Graph graph;
+  graph.tensors.resize(1);
+  graph.tensors[0].shape = {40};
+  graph.tensors[0].constant = true;
+  graph.tensors[0].data = bytes.data();
+  graph.tensors[0].data_bytes = bytes.size();
+  const uint64_t digest = DigestOf(graph);
+  EXPECT_TRUE(HasDigest(graph, digest));
+  EXPECT_TRUE(HasDigest(graph, 0xccabe8adb73e532eu));  // as plans had it first
+  EXPECT_FALSE(HasDigest(graph, digest + 1));
+  for (uint8_t& byte : bytes) {
+    byte ^= 0x80;
+    EXPECT_NE(DigestOf(graph), digest) << &byte - bytes.data();
+    byte ^= 0x80;
+  }
+}
+
 }  // namespace
 }  // namespace intaglio::nn::tune

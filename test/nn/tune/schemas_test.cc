@@ -237,6 +237,74 @@ TEST(Schemas, TuningInBothKeepsItsWord) {
   }
 }
 
+// Differences add up; a layer whose difference nobody knows is exact.
+TEST(Schemas, DifferencesStandAgainstTime) {
+  const Graph graph = MakeNetwork();
+  std::vector<LayerReport> reports = MakeReports(graph, {1e9, 1e9, 1e9, 1e9}, {5e8, 5e8, 4e8, 5e8});
+  reports[0].difference = {true, 1, 0.01};
+  reports[1].difference = {true, 1, 0.02};
+  reports[3].difference = {true, 1, 0.04};
+  const NetworkProblem network =
+      MakeProblem(graph, reports, AdapterTimes(), true, Resource::kDifference);
+  const Result<Tradeoffs> tradeoffs = SelectTradeoffs(network.problem);
+  ASSERT_TRUE(tradeoffs.ok()) << tradeoffs.status().message();
+  using Ways = std::vector<size_t>;
+  const auto within = [&](double difference) {
+    const Result<Selection> selection =
+        FastestWithin(*tradeoffs, std::llround(difference * kDifferenceUnits));
+    return selection.ok() ? WaysOf(network, *selection) : Ways();
+  };
+  EXPECT_EQ(within(1), (Ways{1, 1, 0, 1}));
+  EXPECT_EQ(within(0.07), (Ways{1, 1, 0, 1}));
+  EXPECT_EQ(within(0.0699), (Ways{1, 1, 0, 0}));  // all gain the same
+  EXPECT_EQ(within(0.03), (Ways{1, 1, 0, 0}));
+  EXPECT_EQ(within(0.0099), (Ways{0, 0, 0, 0}));
+}
+
+TEST(Schemas, ALimitOfDifferencesIsKept) {
+  const Graph graph = MakeNetwork();
+  for (const double most : {0.0, 1e-3, 1e-2, 1.0}) {
+    TuneOptions options = {.budget = std::chrono::seconds(1), .allow_float32 = true};
+    options.prepare.kernel = "scalar";  // by which float32 is faster
+    options.max_difference = most;
+    const Result<Tuning> tuning = Tune(graph, options);
+    ASSERT_TRUE(tuning.ok()) << tuning.status().message();
+    EXPECT_LE(tuning->plan.difference.relative, most);
+    ASSERT_FALSE(tuning->accuracy.empty());
+    EXPECT_EQ(tuning->accuracy.back().difference, 0);
+    for (size_t i = 1; i < tuning->accuracy.size(); ++i) {
+      EXPECT_LT(tuning->accuracy[i].difference, tuning->accuracy[i - 1].difference);
+    }
+    double sum = 0;
+    for (const LayerPlan& layer : tuning->plan.layers) sum += layer.difference.relative;
+    EXPECT_LE(sum, most + 1e-8);
+    const Result<Replay> replay = ReplayOf(tuning->plan, graph, options.prepare);
+    ASSERT_TRUE(replay.ok()) << replay.status().message();
+    EXPECT_EQ(tuning->plan.difference.measured, !replay->float_layers.empty());
+  }
+  TuneOptions both = {.allow_float32 = true, .max_difference = 1, .memory_bytes = 1000};
+  EXPECT_NE(Tune(graph, both).status().message().find("not both"), std::string::npos);
+}
+
+// Differences are those of the inputs that are given: where all outputs saturate, there are none.
+TEST(Schemas, DifferencesAreOfTheInputsThatAreGiven) {
+  const Graph graph = MakeNetwork();
+  TuneOptions options = {.budget = std::chrono::milliseconds(400), .allow_float32 = true};
+  options.inputs = {std::vector<uint8_t>(12 * 12 * 16, 3)};  // the zero point: all is 0
+  const Result<Tuning> tuning = Tune(graph, options);
+  ASSERT_TRUE(tuning.ok()) << tuning.status().message();
+  int measured = 0;
+  for (const LayerReport& layer : tuning->layers) {
+    measured += layer.difference.measured ? 1 : 0;
+    EXPECT_EQ(layer.difference.relative, 0) << layer.label;
+  }
+  EXPECT_GT(measured + tuning->layers.size(), 0u);
+  options.inputs = {std::vector<uint8_t>(5)};
+  EXPECT_NE(Tune(graph, options).status().message().find("input 0 has 5 bytes"), std::string::npos);
+  options.inputs = {{}, {}};
+  EXPECT_NE(Tune(graph, options).status().message().find("more inputs"), std::string::npos);
+}
+
 TEST(Schemas, ALimitOfMemoryIsKept) {
   const Graph graph = MakeNetwork();
   TuneOptions options = {.budget = std::chrono::milliseconds(50)};
