@@ -15,19 +15,24 @@
 namespace intaglio {
 namespace {
 
-constexpr int kTaps = 9;
-
-// Filters of more weights have their U made in each call, which reads an eighth of the bytes.
+// Of more weights, it is faster to make U in each call, which reads an eighth of the bytes.
 constexpr int64_t kMostKept = int64_t{128} * 128;
 
 constexpr char kNoTransforms[] = "the kernel has no Winograd transforms";
 
-int64_t CountTiles(const Im2col& input) {
-  const auto count = [](int pixels) { return (pixels + kWinogradOutput - 1) / kWinogradOutput; };
-  return int64_t{input.batch} * count(input.out_height) * count(input.out_width);
+int64_t CountTiles(const Im2col& input, const WinogradForm& form) {
+  const auto count = [](int pixels, int of_tile) { return (pixels + of_tile - 1) / of_tile; };
+  return int64_t{input.batch} * count(input.out_height, form.tile_height) *
+         count(input.out_width, form.tile_width);
 }
 
-bool KeepsTransform(int channels, int outputs) { return int64_t{channels} * outputs <= kMostKept; }
+// U of lines is made by so few instructions that it is not kept: from a cache it gains 4 to 7 % of
+// the time, from memory it loses as much or more (Zen 4).
+bool KeepsTransform(const WinogradForm& form, int channels, int outputs, WinogradWeights weights) {
+  if (weights != WinogradWeights::kBySize) return weights == WinogradWeights::kKept;
+  return form.arithmetic == WinogradArithmetic::kSquare4x3 &&
+         int64_t{channels} * outputs <= kMostKept;
+}
 
 std::span<const int32_t> ZeroPointsOf(const ConstMatrix& filters, const PackOptions& options) {
   if (!options.channel_zero_points.empty()) return options.channel_zero_points;
@@ -35,15 +40,22 @@ std::span<const int32_t> ZeroPointsOf(const ConstMatrix& filters, const PackOpti
 }
 
 const char* WhyNotFilters(const ConstMatrix& filters, const PackOptions& options,
-                          const Kernel& kernel) {
+                          const Kernel& kernel, const WinogradForm* form) {
   if (kernel.winograd == nullptr) return kNoTransforms;
-  if (filters.order != Order::kColMajor || filters.rows == 0 || filters.rows % kTaps != 0 ||
-      filters.cols == 0) {
-    return "the filters are not 3x3";
+  if (form == nullptr || kernel.winograd->of(*form).input == nullptr) {
+    return "the kernel has no transforms for filters of this shape";
   }
-  if (filters.rows / kTaps % 4 != 0) return "the channels are no multiple of 4";
-  if (LargestWeight(filters, ZeroPointsOf(filters, options)) > kMostWinogradWeight) {
-    return "weights lie too far from their zero points";
+  if (filters.order != Order::kColMajor || filters.rows == 0 || filters.cols == 0 ||
+      filters.rows % form->taps() != 0) {
+    return "the filters have another shape";
+  }
+  if (filters.rows / form->taps() % 4 != 0) return "the channels are no multiple of 4";
+  const auto zero_points = ZeroPointsOf(filters, options);
+  const int largest = LargestWeight(filters, zero_points, form->most_weight);
+  if (largest > form->most_weight) return "weights lie too far from their zero points";
+  if (form->blocks > 1 && int64_t{largest} * filters.rows > form->most_magnitude &&
+      CountWinogradGroups(filters, zero_points, *form) > 1) {
+    return "sums of weights are too large";
   }
   return nullptr;
 }
@@ -61,17 +73,22 @@ void AddZeroPoints(const Panels& panels, const PanelRange& panel, std::vector<in
   }
 }
 
-Status KeepTransform(PackedWinograd::Storage& storage) {
-  const size_t panels = storage.panels().ranges.size();
-  storage.weights = AlignedBuffer::Allocate(panels * storage.panel_step());
-  if (storage.weights.data() == nullptr) throw std::bad_alloc();
-  const ptrdiff_t step =
-      PackedWinograd::Storage::WeightsStep(storage.channels, storage.routines().panel.width());
-  for (size_t e = 0; e < panels; ++e) {
-    auto* const to = static_cast<std::byte*>(storage.weights.data()) + e * storage.panel_step();
-    storage.TransformWeights(e, 0, storage.channels, step, reinterpret_cast<int16_t*>(to));
+void KeepTransform(PackedWinograd::Storage& storage) {
+  const auto step = [&](const PanelRange& panel) {
+    return PackedWinograd::Storage::WeightsStep(storage.depth(), storage.LanesOf(panel));
+  };
+  size_t bytes = 0;
+  for (const PanelRange& panel : storage.panels().ranges) {
+    storage.weights_at.push_back(bytes);
+    bytes += static_cast<size_t>(storage.form->frequencies() * step(panel));
   }
-  return {};
+  storage.weights = AlignedBuffer::Allocate(bytes);
+  if (storage.weights.data() == nullptr) throw std::bad_alloc();
+  for (size_t e = 0; e < storage.weights_at.size(); ++e) {
+    auto* const to = static_cast<std::byte*>(storage.weights.data()) + storage.weights_at[e];
+    storage.TransformWeights(e, 0, storage.channels, step(storage.panels().ranges[e]),
+                             reinterpret_cast<int16_t*>(to));
+  }
 }
 
 }  // namespace
@@ -80,12 +97,17 @@ void PackedWinograd::Storage::TransformWeights(size_t panel, int first, int coun
                                                int16_t* to) const {
   const PanelRange& range = panels().ranges[panel];
   const size_t lanes = 2 * static_cast<size_t>(routines().panel.width());
-  routines().transform_weights({panels().Panel(range), range.vectors, channels, first, count,
-                                zero_points.data() + panel * lanes, to, step});
+  for (int b = 0; b < form->blocks; ++b) {
+    const int tap = b * form->block_taps();
+    routines().of(*form).weights({panels().Panel(range), range.vectors, channels, first, count, tap,
+                                  std::min(form->block_taps(), form->taps() - tap),
+                                  zero_points.data() + panel * lanes, to, step});
+    to += ptrdiff_t{count} * range.vectors * routines().panel.lanes;
+  }
 }
 
-Result<PackedWinograd> PackedWinograd::Pack(const ConstMatrix& filters,
-                                            const PackOptions& options) {
+Result<PackedWinograd> PackedWinograd::Pack(const ConstMatrix& filters, const PackOptions& options,
+                                            const WinogradFilters& shape) {
   const auto kernel = KernelNamed(options.kernel);
   if (!kernel.ok()) return kernel.status();
   const WinogradRoutines* const routines = (*kernel)->winograd;
@@ -95,21 +117,23 @@ Result<PackedWinograd> PackedWinograd::Pack(const ConstMatrix& filters,
     auto matrix = PackedMatrix::Pack(Side::kRhs, filters, routines->panel,
                                      options.channel_zero_points, routines->pack);
     if (!matrix.ok()) return matrix.status();
-    if (const char* why_not = WhyNotFilters(filters, options, **kernel)) {
+    const WinogradForm* const form = WinogradFormOf(shape.kernel_height, shape.kernel_width);
+    if (const char* why_not = WhyNotFilters(filters, options, **kernel, form)) {
       return Unsupported(std::string("Winograd: ") + why_not);
     }
     const auto storage = std::make_shared<Storage>(
         Storage{*kernel,
                 std::move(*matrix),
-                filters.rows / kTaps,
-                CountWinogradGroups(filters, ZeroPointsOf(filters, options)),
+                form,
+                filters.rows / form->taps(),
+                CountWinogradGroups(filters, ZeroPointsOf(filters, options), *form),
                 {},
                 {}});
     for (const PanelRange& panel : storage->panels().ranges) {
       AddZeroPoints(storage->panels(), panel, storage->zero_points);
     }
-    if (KeepsTransform(storage->channels, filters.cols)) {
-      INTAGLIO_RETURN_IF_ERROR(KeepTransform(*storage));
+    if (KeepsTransform(*form, storage->channels, filters.cols, shape.weights)) {
+      KeepTransform(*storage);
     }
     PackedWinograd packed;
     packed.storage_ = storage;
@@ -125,39 +149,53 @@ int PackedWinograd::groups() const { return storage_ ? storage_->groups : 0; }
 size_t PackedWinograd::bytes() const {
   return storage_ == nullptr ? 0
                              : storage_->matrix.bytes() + storage_->weights.bytes() +
-                                   storage_->zero_points.size() * sizeof(int16_t);
+                                   storage_->zero_points.size() * sizeof(int16_t) +
+                                   storage_->weights_at.size() * sizeof(size_t);
 }
 
-size_t MostWinogradBytes(int channels, int outputs) {
-  if (channels <= 0 || outputs <= 0 || !KeepsTransform(channels, outputs)) return 0;
+size_t MostWinogradBytes(const WinogradFilters& shape, int channels, int outputs) {
+  const WinogradForm* const form = WinogradFormOf(shape.kernel_height, shape.kernel_width);
+  if (form == nullptr || channels <= 0 || outputs <= 0 ||
+      !KeepsTransform(*form, channels, outputs, shape.weights)) {
+    return 0;
+  }
   const auto width = static_cast<int>(RoundUp(static_cast<size_t>(outputs), kMaxPanelWidth));
-  return static_cast<size_t>(kFrequencies *
-                             (PackedWinograd::Storage::WeightsStep(channels, width) + 64 * width));
+  const int depth = form->blocks * channels;
+  return static_cast<size_t>(form->frequencies() *
+                             (PackedWinograd::Storage::WeightsStep(depth, width) + 64 * width));
 }
 
 const char* WhyNotWinograd(const Im2col& input, const ConstMatrix& filters,
                            const PackOptions& options) {
   const auto kernel = KernelNamed(options.kernel);
   if (!kernel.ok()) return "there is no such kernel";
-  if (input.kernel_height != 3 || input.kernel_width != 3) return "the filters are not 3x3";
   if (input.stride_height != 1 || input.stride_width != 1) return "the stride is not 1";
   if (input.dilation_height != 1 || input.dilation_width != 1) return "the filters are dilated";
   if (input.group_channels != input.channels) return "the channels are in groups";
-  return WhyNotFilters(filters, options, **kernel);
+  const WinogradForm* const form = WinogradFormOf(input.kernel_height, input.kernel_width);
+  if (form != nullptr && filters.rows != form->taps() * input.channels) {
+    return "the filters have another shape";
+  }
+  return WhyNotFilters(filters, options, **kernel, form);
 }
 
-bool WinogradPays(const Im2col& input, int outputs, const std::string& kernel_name) {
+bool WinogradPays(const Im2col& input, int outputs, const std::string& kernel_name,
+                  WinogradWeights weights) {
   constexpr int kLeastSide = 7;
   constexpr int kStep = 16;
   const auto kernel = KernelNamed(kernel_name);
   if (!kernel.ok() || (*kernel)->winograd == nullptr) return false;
-  const WinogradRange& pays = (*kernel)->winograd->pays;
-  const int64_t tiles = CountTiles(input);
+  const WinogradForm* const form = WinogradFormOf(input.kernel_height, input.kernel_width);
+  if (form == nullptr) return false;
+  const bool is_square = form->arithmetic == WinogradArithmetic::kSquare4x3;
+  const WinogradRange& pays =
+      is_square ? (*kernel)->winograd->pays : (*kernel)->winograd->lines_pay;
+  const int64_t tiles = CountTiles(input, *form);
   const int64_t pixels = Rows(input);
   return std::min(input.out_height, input.out_width) >= kLeastSide && input.channels % kStep == 0 &&
          outputs % kStep == 0 && input.channels >= pays.least_channels &&
-         100 * pixels >= pays.least_fill * tiles * kWinogradPixels &&
-         (KeepsTransform(input.channels, outputs) ||
+         100 * pixels >= pays.least_fill * tiles * form->pixels() &&
+         (KeepsTransform(*form, input.channels, outputs, weights) ||
           256 * tiles >= int64_t{pays.least_tiles} * input.channels);
 }
 

@@ -1,5 +1,6 @@
-// 3x3 convolutions of stride 1 by Winograd's algorithm F(4x4, 3x3): a quarter of the
-// multiplications, and the same bits as the product of windows by filters (docs/numerics.md).
+// Convolutions of stride 1 by Winograd's algorithm: a quarter of the multiplications for 3x3
+// filters, .4 to .5 of them for those of lines of 3, 5 and 7 taps, and the same bits as the product
+// of windows by filters (docs/numerics.md).
 #ifndef INTAGLIO_GEMM_WINOGRAD_H_
 #define INTAGLIO_GEMM_WINOGRAD_H_
 
@@ -11,18 +12,26 @@
 #include "intaglio/gemm/bound_pipeline.h"
 #include "intaglio/gemm/context.h"
 #include "intaglio/gemm/prepack.h"
+#include "intaglio/gemm/winograd_weights.h"
 #include "intaglio/pack/im2col.h"
 #include "intaglio/pack/matrix.h"
 
 namespace intaglio {
 
+struct WinogradFilters {
+  int kernel_height = 3;
+  int kernel_width = 3;
+  WinogradWeights weights = WinogradWeights::kBySize;
+};
+
 // The filters of such a convolution, packed. Immutable; copies share the storage. Made by default
 // they are empty: no filters, refused by Winograd.
 class PackedWinograd {
  public:
-  // `filters` is the (9 * channels) x outputs matrix that TFLite's [outputs, 3, 3, channels] filter
-  // tensor is: column-major, int8 or uint8.
-  static Result<PackedWinograd> Pack(const ConstMatrix& filters, const PackOptions& options = {});
+  // `filters` is the (taps * channels) x outputs matrix that TFLite's [outputs, height, width,
+  // channels] filter tensor is: column-major, int8 or uint8.
+  static Result<PackedWinograd> Pack(const ConstMatrix& filters, const PackOptions& options = {},
+                                     const WinogradFilters& shape = {});
 
   int channels() const;  // of the input
   int outputs() const;
@@ -38,20 +47,21 @@ class PackedWinograd {
   std::shared_ptr<const Storage> storage_;
 };
 
-// The most bytes that Pack keeps for filters of `channels` input channels.
-size_t MostWinogradBytes(int channels, int outputs);
+// The most bytes of transformed filters of `channels` input channels that Pack keeps.
+size_t MostWinogradBytes(const WinogradFilters& shape, int channels, int outputs);
 
 // Why a kernel does not convolve so: a phrase, or null if it does.
 const char* WhyNotWinograd(const Im2col& input, const ConstMatrix& filters,
                            const PackOptions& options);
 
 // Whether it then takes less time than the product of windows by filters.
-bool WinogradPays(const Im2col& input, int outputs, const std::string& kernel);
+bool WinogradPays(const Im2col& input, int outputs, const std::string& kernel,
+                  WinogradWeights weights);
 
 struct WinogradOptions {
   ptrdiff_t dst_stride = 0;  // elements from pixel to pixel; 0: as many as the outputs
-  // Tiles of 4x4 outputs that are computed at once, at most; 0: as many as half of L2 holds, up to
-  // 48. It changes no result.
+  // Tiles of outputs (4x4 of 3x3 filters) that are computed at once, at most; 0: as many as half of
+  // L2 holds, up to 48 or, of lines, 64. It changes no result.
   int most_tiles = 0;
 };
 

@@ -75,6 +75,11 @@ void AddModel(CLI::App& command, ModelSource& model) {
   command.add_flag("--unfused-sums", model.unfused_sums,
                    "Round products of float32 before they are added, as TFLite's reference kernels "
                    "do, on every CPU");
+  command
+      .add_option("--winograd-weights", model.winograd_weights,
+                  "Transform the weights of 3x3 convolutions when the model is loaded (kept: eight "
+                  "times the memory) or in each run (per-call). Without it, small weights are kept")
+      ->check(CLI::IsMember({"kept", "per-call"}));
   AddList(command, "--without-pass", model.without_passes,
           "A pass that shall not change the graph of an .onnx file (inspect --passes lists "
           "them)");

@@ -95,6 +95,15 @@ Result<nn::LoadOptions> LoadOptionsOf(const ModelSource& source) {
   return options;
 }
 
+void TakeOptions(const ModelSource& source, nn::PrepareOptions& options) {
+  options.limits = source.limits;
+  if (source.unfused_sums) options.float_sums = nn::FloatSums::kUnfused;
+  if (!source.winograd_weights.empty()) {
+    options.winograd_weights =
+        source.winograd_weights == "kept" ? WinogradWeights::kKept : WinogradWeights::kPerCall;
+  }
+}
+
 Result<nn::Model> LoadModel(const ModelSource& source, nn::PrepareOptions options,
                             std::vector<nn::Shape> shapes, std::vector<nn::PassReport>* passes,
                             std::vector<nn::Signature>* signatures) {
@@ -103,8 +112,7 @@ Result<nn::Model> LoadModel(const ModelSource& source, nn::PrepareOptions option
   if (!shapes.empty()) import->input_shapes = std::move(shapes);
   import->pass_reports = passes;
   import->signatures = signatures;
-  options.limits = source.limits;
-  if (source.unfused_sums) options.float_sums = nn::FloatSums::kUnfused;
+  TakeOptions(source, options);
   Result<nn::Graph> graph = nn::LoadGraph(source.path, *import);
   if (!graph.ok()) return graph.status();
   if (!source.plan.empty()) INTAGLIO_RETURN_IF_ERROR(TakePlan(source, *graph, options));

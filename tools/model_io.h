@@ -16,6 +16,9 @@ namespace intaglio::tools {
 // What a source says of reading it.
 Result<nn::LoadOptions> LoadOptionsOf(const ModelSource& source);
 
+// What it says of preparing it.
+void TakeOptions(const ModelSource& source, nn::PrepareOptions& options);
+
 // Imports and prepares a model, both with the limits of its source. Messages start with the path.
 // Inputs take `shapes`, if there are any, instead of the source's. `passes` gets what the passes
 // did, if it is not null and the file can be read; so does `signatures`.

@@ -20,6 +20,7 @@ struct ModelSource {
   bool nhwc_inputs = false;
   bool float64_as_float32 = false;
   bool unfused_sums = false;                // nn::FloatSums::kUnfused
+  std::string winograd_weights;             // nn::PrepareOptions: "kept", "per-call", or empty
   std::vector<std::string> without_passes;  // names of passes that shall not run
   std::string plan;                         // of `intaglio tune`; may be empty
   bool strict_plan = false;                 // what of the plan does not fit is an error

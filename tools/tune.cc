@@ -129,8 +129,7 @@ Status Tune(const TuneOptions& options) {
   Progress progress;
   nn::tune::TuneOptions tune;
   tune.prepare.threads = options.threads;
-  tune.prepare.limits = options.model.limits;
-  if (options.model.unfused_sums) tune.prepare.float_sums = nn::FloatSums::kUnfused;
+  TakeOptions(options.model, tune.prepare);
   tune.budget = std::chrono::nanoseconds(static_cast<int64_t>(options.budget * 1e9));
   tune.name = options.model.path;
   tune.allow_float32 = options.allow == "float32";

@@ -33,10 +33,10 @@ int Largest(const ConstMatrix& filters, std::span<const int32_t> zero_points) {
 
 // sums[c]: of |w| of the channels before c, of one output.
 template <class T>
-void SumMagnitudes(const T* filter, int32_t zero_point, int channels, std::vector<int32_t>& each,
-                   std::vector<int64_t>& sums) {
+void SumMagnitudes(const T* filter, int32_t zero_point, int taps, int channels,
+                   std::vector<int32_t>& each, std::vector<int64_t>& sums) {
   std::fill(each.begin(), each.end(), 0);
-  for (int tap = 0; tap < 9; ++tap, filter += channels) {
+  for (int tap = 0; tap < taps; ++tap, filter += channels) {
     for (int c = 0; c < channels; ++c)
       each[static_cast<size_t>(c)] += std::abs(filter[c] - zero_point);
   }
@@ -48,11 +48,11 @@ void SumMagnitudes(const T* filter, int32_t zero_point, int channels, std::vecto
   sums.back() = sum;
 }
 
-bool IsExact(const std::vector<int64_t>& sums, int channels, int groups) {
+bool IsExact(const std::vector<int64_t>& sums, int channels, int groups, int64_t most) {
   for (int g = 0; g < groups; ++g) {
     const auto first = static_cast<size_t>(GroupBegin(channels, g, groups));
     const auto last = static_cast<size_t>(GroupBegin(channels, g + 1, groups));
-    if (sums[last] - sums[first] > kMostGroupMagnitude) return false;
+    if (sums[last] - sums[first] > most) return false;
   }
   return true;
 }
@@ -61,16 +61,18 @@ bool IsExact(const std::vector<int64_t>& sums, int channels, int groups) {
 // on its own, with the groups that those before it need; a finer cut begins its groups elsewhere,
 // and all outputs are looked at again.
 template <class T>
-int Count(const ConstMatrix& filters, std::span<const int32_t> zero_points) {
-  const int channels = filters.rows / 9;
+int Count(const ConstMatrix& filters, std::span<const int32_t> zero_points,
+          const WinogradForm& form) {
+  const int channels = filters.rows / form.taps();
   std::vector<int32_t> each(static_cast<size_t>(channels));
   std::vector<int64_t> sums(each.size() + 1);
-  int groups = (channels - 1) / kMostGroupChannels + 1;
+  int groups = form.blocks > 1 ? 1 : (channels - 1) / kMostGroupChannels + 1;
   int proven = 0;  // outputs one after the other, for as many groups
   for (int o = 0; proven < filters.cols; o = (o + 1) % filters.cols) {
-    SumMagnitudes(FilterOf<T>(filters, o), ZeroPointOf(zero_points, o), channels, each, sums);
+    SumMagnitudes(FilterOf<T>(filters, o), ZeroPointOf(zero_points, o), form.taps(), channels, each,
+                  sums);
     ++proven;
-    while (!IsExact(sums, channels, groups)) {
+    while (!IsExact(sums, channels, groups, form.most_magnitude)) {
       ++groups;
       proven = 1;
     }
@@ -80,17 +82,20 @@ int Count(const ConstMatrix& filters, std::span<const int32_t> zero_points) {
 
 }  // namespace
 
-int LargestWeight(const ConstMatrix& filters, std::span<const int32_t> zero_points) {
-  int64_t most = 0;
-  for (const int32_t z : zero_points) most = std::max(most, LargestDistance(filters.type, z));
-  if (most <= kMostWinogradWeight) return static_cast<int>(most);
+int LargestWeight(const ConstMatrix& filters, std::span<const int32_t> zero_points, int most) {
+  int64_t possible = 0;
+  for (const int32_t z : zero_points) {
+    possible = std::max(possible, LargestDistance(filters.type, z));
+  }
+  if (possible <= most) return static_cast<int>(possible);
   return filters.type == Type::kInt8 ? Largest<int8_t>(filters, zero_points)
                                      : Largest<uint8_t>(filters, zero_points);
 }
 
-int CountWinogradGroups(const ConstMatrix& filters, std::span<const int32_t> zero_points) {
-  return filters.type == Type::kInt8 ? Count<int8_t>(filters, zero_points)
-                                     : Count<uint8_t>(filters, zero_points);
+int CountWinogradGroups(const ConstMatrix& filters, std::span<const int32_t> zero_points,
+                        const WinogradForm& form) {
+  return filters.type == Type::kInt8 ? Count<int8_t>(filters, zero_points, form)
+                                     : Count<uint8_t>(filters, zero_points, form);
 }
 
 }  // namespace intaglio

@@ -55,6 +55,7 @@ struct WinogradJob {
   size_t params_bytes;
 
   const PackedWinograd::Storage& packed() const { return product.packed; }
+  const WinogradForm& form() const { return *packed().form; }
   int width() const { return packed().routines().panel.width(); }
   ptrdiff_t element() const { return static_cast<ptrdiff_t>(SizeOf(product.epilogue.output)); }
   ptrdiff_t RowsStep() const { return FrequencyStep(row_step * cut.block_tiles); }
@@ -68,7 +69,7 @@ struct WinogradJob {
   // The bytes of a panel and a group of U, where U is made in each call.
   ptrdiff_t WeightsStep() const {
     const int steps = DivideUp(packed().channels, kGroupStep);
-    const int most = DivideUp(steps, packed().groups) * kGroupStep;
+    const int most = DivideUp(steps, packed().groups) * kGroupStep * form().blocks;
     return PackedWinograd::Storage::WeightsStep(most, width());
   }
 
@@ -85,13 +86,15 @@ struct WinogradJob {
     const bool makes = packed().weights.data() == nullptr;
     WinogradScratch unused;
     WinogradScratch& s = scratch == nullptr ? unused : *scratch;
-    take(s.pixels, static_cast<size_t>(kFrequencies * RowsStep()));
-    take(s.weights, makes ? static_cast<size_t>(kFrequencies * WeightsStep()) : 0);
-    take(s.products, static_cast<size_t>(packed().groups * kFrequencies * ProductStep()));
-    take(s.edge, tiles * kWinogradPixels * static_cast<size_t>(width()) * sizeof(int32_t));
+    const int frequencies = form().frequencies();
+    const size_t pixels = tiles * static_cast<size_t>(form().pixels());
+    take(s.pixels, static_cast<size_t>(frequencies * RowsStep()));
+    take(s.weights, makes ? static_cast<size_t>(frequencies * WeightsStep()) : 0);
+    take(s.products, static_cast<size_t>(packed().groups * frequencies * ProductStep()));
+    take(s.edge, pixels * static_cast<size_t>(width()) * sizeof(int32_t));
     take(s.spare, RoundUp(outputs, static_cast<size_t>(width())) * sizeof(int32_t));
-    take(s.under, kFrequencies * sizeof(const uint8_t*));
-    take(s.dst, 2 * tiles * kWinogradPixels * sizeof(char*));
+    take(s.under, static_cast<size_t>(frequencies) * sizeof(const uint8_t*));
+    take(s.dst, 2 * pixels * sizeof(char*));
     return bytes;
   }
 };
@@ -103,35 +106,46 @@ struct TilePlace {
   int x;
 };
 
-TilePlace PlaceOf(const WinogradCut& cut, int tile) {
-  const int each = cut.tiles_y * cut.tiles_x;
+TilePlace PlaceOf(const WinogradJob& job, int tile) {
+  const int each = job.cut.tiles_y * job.cut.tiles_x;
   const int within = tile % each;
-  return {tile / each, within / cut.tiles_x * kWinogradOutput,
-          within % cut.tiles_x * kWinogradOutput};
+  return {tile / each, within / job.cut.tiles_x * job.form().tile_height,
+          within % job.cut.tiles_x * job.form().tile_width};
 }
 
-// V of the tiles from `first` up to `last`.
-void TransformPixels(const WinogradJob& job, int first, int last, const WinogradScratch& scratch) {
+// Finds the pixels under block `block` of a tile.
+void FindPixels(const WinogradJob& job, const TilePlace& at, int block, const uint8_t** under) {
+  const WinogradForm& form = job.form();
   const Im2col& v = job.product.input;
   const auto* const image = static_cast<const uint8_t*>(v.data);
   const ptrdiff_t line = ptrdiff_t{v.width} * v.channels;
-  WinogradInputArgs args{scratch.under, v.channels,
-                         static_cast<uint8_t>(v.type == Type::kUInt8 ? 0x80 : 0), scratch.pixels,
-                         job.RowsStep()};
-  for (int tile = first; tile < last; ++tile) {
-    const TilePlace at = PlaceOf(job.cut, tile);
-    const uint8_t** under = scratch.under;
-    for (int dy = 0; dy < kWinogradInput; ++dy) {
-      const int y = at.y - v.pad_top + dy;
-      const bool inside = y >= 0 && y < v.height;
-      const uint8_t* const from = image + (ptrdiff_t{at.image} * v.height + y) * line;
-      for (int dx = 0; dx < kWinogradInput; ++dx, ++under) {
-        const int x = at.x - v.pad_left + dx;
-        *under = inside && x >= 0 && x < v.width ? from + ptrdiff_t{x} * v.channels : job.outside;
-      }
+  for (int dy = 0; dy < form.under_height; ++dy) {
+    const int y = at.y + block * form.block_down - v.pad_top + dy;
+    const bool inside = y >= 0 && y < v.height;
+    const uint8_t* const from = image + (ptrdiff_t{at.image} * v.height + y) * line;
+    for (int dx = 0; dx < form.under_width; ++dx, ++under) {
+      const int x = at.x + block * form.block_right - v.pad_left + dx;
+      *under = inside && x >= 0 && x < v.width ? from + ptrdiff_t{x} * v.channels : job.outside;
     }
-    job.packed().routines().transform_input(args);
-    args.to += job.row_step / ptrdiff_t{sizeof(int16_t)};
+  }
+}
+
+// V of the tiles from `first` up to `last`. Vectors that reach beyond a block are overwritten by
+// the next one.
+void TransformPixels(const WinogradJob& job, int first, int last, const WinogradScratch& scratch) {
+  const Im2col& v = job.product.input;
+  const auto flip = static_cast<uint8_t>(v.type == Type::kUInt8 ? 0x80 : 0);
+  int16_t* row = scratch.pixels;
+  for (int tile = first; tile < last; ++tile, row += job.row_step / ptrdiff_t{sizeof(int16_t)}) {
+    const TilePlace at = PlaceOf(job, tile);
+    for (int b = 0; b < job.form().blocks; ++b) {
+      FindPixels(job, at, b, scratch.under);
+      job.packed()
+          .routines()
+          .of(job.form())
+          .input(
+              {scratch.under, v.channels, flip, row + ptrdiff_t{b} * v.channels, job.RowsStep()});
+    }
   }
 }
 
@@ -140,14 +154,15 @@ void FindResults(const WinogradJob& job, int first, int last, const WinogradScra
   const Im2col& v = job.product.input;
   const ptrdiff_t stride = job.product.dst_stride * job.element();
   char** dst = scratch.dst;
-  char** edge = scratch.dst + job.cut.block_tiles * kWinogradPixels;
+  const WinogradForm& form = job.form();
+  char** edge = scratch.dst + job.cut.block_tiles * form.pixels();
   auto* at_edge = reinterpret_cast<char*>(scratch.edge);
   auto* const spare = reinterpret_cast<char*>(scratch.spare);
   for (int tile = first; tile < last; ++tile) {
-    const TilePlace at = PlaceOf(job.cut, tile);
-    for (int i = 0; i < kWinogradPixels; ++i) {
-      const int y = at.y + i / kWinogradOutput;
-      const int x = at.x + i % kWinogradOutput;
+    const TilePlace at = PlaceOf(job, tile);
+    for (int i = 0; i < form.pixels(); ++i) {
+      const int y = at.y + i / form.tile_width;
+      const int x = at.x + i % form.tile_width;
       const ptrdiff_t pixel = (ptrdiff_t{at.image} * v.out_height + y) * v.out_width + x;
       const bool inside = y < v.out_height && x < v.out_width;
       *dst++ = inside ? static_cast<char*>(job.product.dst) + pixel * stride : spare;
@@ -161,7 +176,7 @@ void FindResults(const WinogradJob& job, int first, int last, const WinogradScra
 void Multiply(const WinogradJob& job, size_t e, int tiles, const WinogradScratch& scratch) {
   const PackedWinograd::Storage& packed = job.packed();
   const int vectors = packed.panels().ranges[e].vectors;
-  const int lanes = vectors * packed.routines().panel.lanes;
+  const int lanes = packed.LanesOf(packed.panels().ranges[e]);
   const auto* const kept = static_cast<const std::byte*>(packed.weights.data());
   for (int g = 0; g < packed.groups; ++g) {
     const int first = GroupBegin(packed.channels, g, packed.groups);
@@ -171,14 +186,16 @@ void Multiply(const WinogradJob& job, size_t e, int tiles, const WinogradScratch
     if (kept == nullptr) {
       packed.TransformWeights(e, first, count, step, scratch.weights);
     } else {
-      step = PackedWinograd::Storage::WeightsStep(packed.channels, job.width());
-      weights = reinterpret_cast<const int16_t*>(kept + e * packed.panel_step()) +
-                ptrdiff_t{first} * lanes;
+      step = PackedWinograd::Storage::WeightsStep(packed.depth(), lanes);
+      weights =
+          reinterpret_cast<const int16_t*>(kept + packed.weights_at[e]) + ptrdiff_t{first} * lanes;
     }
-    int32_t* const to = scratch.products + g * kFrequencies * job.ProductStep() / 4;
+    const int frequencies = job.form().frequencies();
+    int32_t* const to = scratch.products + g * frequencies * job.ProductStep() / 4;
     packed.routines().multiply({scratch.pixels + first, job.row_step, job.RowsStep(), weights, step,
-                                vectors, DivideUp(tiles, kWinogradTiles) * kWinogradTiles, count,
-                                to, job.ProductStep()});
+                                frequencies, vectors,
+                                DivideUp(tiles, kWinogradTiles) * kWinogradTiles,
+                                count * job.form().blocks, to, job.ProductStep()});
   }
 }
 
@@ -187,7 +204,7 @@ void CopyEdge(const WinogradJob& job, const PanelRange& panel, int tiles,
               const WinogradScratch& scratch) {
   const auto bytes = static_cast<size_t>(panel.channels * job.element());
   const std::byte* from = scratch.edge;
-  for (int i = 0; i < tiles * kWinogradPixels; ++i) {
+  for (int i = 0; i < tiles * job.form().pixels(); ++i) {
     std::memcpy(scratch.dst[i] + panel.first_channel * job.element(), from, bytes);
     from += job.width() * job.element();
   }
@@ -208,19 +225,20 @@ void RunTask(const WinogradJob& job, int task, const WinogradScratch& scratch) {
     const PanelRange& panel = packed.panels().ranges[e];
     Multiply(job, e, last - first, scratch);
     const bool full = panel.channels == panel.vectors * packed.routines().panel.lanes;
+    char** const edge = scratch.dst + cut.block_tiles * job.form().pixels();
     const PanelForm* const params = ParamsAt(job.product.params, e, job.params_bytes);
     WinogradFinishArgs args{scratch.products,
                             job.ProductStep(),
-                            kFrequencies * job.ProductStep(),
+                            job.form().frequencies() * job.ProductStep(),
                             packed.groups,
                             panel.vectors,
                             last - first,
                             params,
                             job.product.epilogue,
-                            full ? scratch.dst : scratch.dst + cut.block_tiles * kWinogradPixels,
+                            full ? scratch.dst : edge,
                             full ? panel.first_channel * job.element() : 0};
     if (HoldsZeroPoint(*params)) args.epilogue.zero_point = 0;
-    packed.routines().finish(args);
+    packed.routines().of(job.form()).finish(args);
     if (!full) CopyEdge(job, panel, last - first, scratch);
   }
 }
@@ -229,24 +247,28 @@ void RunTask(const WinogradJob& job, int task, const WinogradScratch& scratch) {
 // takes some 13 picoseconds.
 int MostWorkers(const WinogradCut& cut, const PackedWinograd::Storage& packed) {
   constexpr int64_t kLeastOfThread = 1 << 16;  // multiplications
-  const int64_t each = int64_t{kFrequencies} * packed.channels * packed.panels().channels;
+  const int64_t each =
+      int64_t{packed.form->frequencies()} * packed.depth() * packed.panels().channels;
   return static_cast<int>(std::clamp<int64_t>(cut.tiles * each / kLeastOfThread, 1, 1024));
 }
 
-// Blocks of tiles whose V has a part of L2: from 24 to 48 tiles take the same time within 3 % (Zen
-// 4). Threads that there are no blocks for share the panels.
+// Blocks of tiles whose V has a part of L2: from 24 to 48 squares take the same time within 3 %
+// (Zen 4), and an image of 17 x 17 is 51 lines. Threads that there are no blocks for share the
+// panels.
 WinogradCut Cut(const WinogradProduct& product, int threads) {
   const Im2col& v = product.input;
   const PackedWinograd::Storage& packed = product.packed;
   constexpr int kFew = 8;
-  constexpr int kMany = 48;
+  const WinogradForm& form = *packed.form;
+  const int many = form.arithmetic == WinogradArithmetic::kSquare4x3 ? 48 : 64;
   WinogradCut cut{};
-  cut.tiles_y = DivideUp(v.out_height, kWinogradOutput);
-  cut.tiles_x = DivideUp(v.out_width, kWinogradOutput);
+  cut.tiles_y = DivideUp(v.out_height, form.tile_height);
+  cut.tiles_x = DivideUp(v.out_width, form.tile_width);
   cut.tiles = v.batch * cut.tiles_y * cut.tiles_x;
   threads = std::min(threads, MostWorkers(cut, packed));
-  const auto tile_bytes = kFrequencies * sizeof(int16_t) * static_cast<size_t>(packed.channels);
-  const int fitting = std::clamp(static_cast<int>(Cpu().l2_bytes / 2 / tile_bytes), kFew, kMany);
+  const auto tile_bytes =
+      sizeof(int16_t) * static_cast<size_t>(form.frequencies() * packed.depth());
+  const int fitting = std::clamp(static_cast<int>(Cpu().l2_bytes / 2 / tile_bytes), kFew, many);
   const int most = product.most_tiles > 0 ? std::min(product.most_tiles, cut.tiles) : fitting;
   cut.blocks = DivideUp(cut.tiles, most);
   cut.panel_parts = 1;
@@ -269,11 +291,14 @@ Status NoScratch() { return OutOfMemory("no memory for the scratch of a Winograd
 Status CheckWinograd(const WinogradProduct& product) {
   const Im2col& v = product.input;
   INTAGLIO_RETURN_IF_ERROR(Validate(v));
-  const bool is_3x3 = v.kernel_height == 3 && v.kernel_width == 3 && v.stride_height == 1 &&
-                      v.stride_width == 1 && v.dilation_height == 1 && v.dilation_width == 1;
-  if (!is_3x3 || v.first_channel != 0 || v.group_channels != v.channels ||
+  const WinogradForm& form = *product.packed.form;
+  const bool fits = v.kernel_height == form.kernel_height && v.kernel_width == form.kernel_width &&
+                    v.stride_height == 1 && v.stride_width == 1 && v.dilation_height == 1 &&
+                    v.dilation_width == 1;
+  if (!fits || v.first_channel != 0 || v.group_channels != v.channels ||
       v.channels != product.packed.channels) {
-    return InvalidArgument("Winograd: the view is not one of 3x3 windows of " +
+    return InvalidArgument("Winograd: the view is not one of " +
+                           ExtentsText(form.kernel_height, form.kernel_width) + " windows of " +
                            std::to_string(product.packed.channels) + " channels, stride 1");
   }
   const int outputs = product.packed.panels().channels;
@@ -305,8 +330,11 @@ Status ExecuteWinograd(Context& context, const WinogradProduct& product) {
   auto* const outside = static_cast<uint8_t*>(context.Scratch(0, outside_bytes));
   if (outside == nullptr) return NoScratch();
   std::memset(outside, static_cast<uint8_t>(v.zero_point), outside_bytes);
-  const ptrdiff_t row_step = static_cast<ptrdiff_t>(
-      RoundUp(static_cast<size_t>(v.channels), kWinogradChannels) * sizeof(int16_t));
+  const auto channels = static_cast<size_t>(v.channels);
+  const size_t last = RoundUp(channels, kWinogradChannels);  // what is written of the last block
+  const size_t others = static_cast<size_t>(product.packed.form->blocks - 1) * channels;
+  const auto row_step =
+      static_cast<ptrdiff_t>(RoundUp(others + last, kWinogradChannels) * sizeof(int16_t));
   const WinogradJob job{product, Cut(product, context.threads()), outside, row_step,
                         ParamsBytes(product.packed.routines().panel.width())};
   const size_t bytes = job.Carve(nullptr, nullptr);

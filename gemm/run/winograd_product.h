@@ -8,6 +8,7 @@
 
 #include "intaglio/fixedpoint/status.h"
 #include "intaglio/gemm/context.h"
+#include "intaglio/gemm/plan/winograd_forms.h"
 #include "intaglio/gemm/plan/winograd_groups.h"
 #include "intaglio/gemm/winograd.h"
 #include "intaglio/kernels/kernel.h"
@@ -22,22 +23,23 @@ namespace intaglio {
 struct PackedWinograd::Storage {
   const Kernel* kernel;
   PackedMatrix matrix;  // the filters as panels, of which U is made
+  const WinogradForm* form;
   int channels;
-  int groups;
+  int groups;                        // one, if the form has several blocks
   std::vector<int16_t> zero_points;  // per panel, as WinogradWeightsArgs has them
   AlignedBuffer weights;  // U of all panels, of all channels; or empty: made in each call
+  std::vector<size_t> weights_at = {};  // where a panel's U begins there
 
   const WinogradRoutines& routines() const { return *kernel->winograd; }
   const Panels& panels() const { return matrix.panels(); }
-  // From the U of one panel to that of the next, in bytes.
-  size_t panel_step() const {
-    return static_cast<size_t>(kFrequencies * WeightsStep(channels, routines().panel.width()));
-  }
+  // The sums of one frequency go over so many products of V and U.
+  int depth() const { return form->blocks * channels; }
+  int LanesOf(const PanelRange& panel) const { return panel.vectors * routines().panel.lanes; }
   // From one frequency to the next.
-  static ptrdiff_t WeightsStep(int channels, int width) {
-    return FrequencyStep(ptrdiff_t{channels} * width * ptrdiff_t{sizeof(int16_t)});
+  static ptrdiff_t WeightsStep(int depth, int width) {
+    return FrequencyStep(ptrdiff_t{depth} * width * ptrdiff_t{sizeof(int16_t)});
   }
-  // Makes U of the channels [first, first + count) of a panel.
+  // Makes U of the channels [first, first + count) of a panel, block after block.
   void TransformWeights(size_t panel, int first, int count, ptrdiff_t step, int16_t* to) const;
 };
 

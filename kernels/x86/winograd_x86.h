@@ -8,10 +8,10 @@
 namespace intaglio {
 
 // The routines of a kernel V whose tiles multiply the same panels. They take a third to three
-// quarters of the tiles' time (Zen 4).
+// quarters of the tiles' time (Zen 4); of lines, where tiles are full, half to three quarters.
 template <class V, class Words, class Shuffles>
-inline constexpr WinogradRoutines kWinogradX86 = MakeWinograd<V, Words>(kPanelRoutines<V, Shuffles>,
-                                                                        {});
+inline constexpr WinogradRoutines kWinogradX86 = MakeWinograd<V, Words, true>(
+    kPanelRoutines<V, Shuffles>, {}, {.least_fill = 75, .least_tiles = 8});
 
 }  // namespace intaglio
 

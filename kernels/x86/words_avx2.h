@@ -16,6 +16,7 @@ struct WordsAvx2 : Avx2 {
   }
   static INTAGLIO_INLINE I16 Add16(I16 a, I16 b) { return _mm256_add_epi16(a, b); }
   static INTAGLIO_INLINE I16 Sub16(I16 a, I16 b) { return _mm256_sub_epi16(a, b); }
+  static INTAGLIO_INLINE I16 MulLow16(I16 a, I16 b) { return _mm256_mullo_epi16(a, b); }
   template <int kCount>
   static INTAGLIO_INLINE I16 ShiftLeft16(I16 a) {
     return _mm256_slli_epi16(a, kCount);

@@ -21,6 +21,8 @@ struct WordsAvx512 {
   }
   static INTAGLIO_INLINE I16 Add16(I16 a, I16 b) { return _mm512_add_epi16(a, b); }
   static INTAGLIO_INLINE I16 Sub16(I16 a, I16 b) { return _mm512_sub_epi16(a, b); }
+  static INTAGLIO_INLINE I16 Set16(int16_t a) { return _mm512_set1_epi16(a); }
+  static INTAGLIO_INLINE I16 MulLow16(I16 a, I16 b) { return _mm512_mullo_epi16(a, b); }
   template <int kCount>
   static INTAGLIO_INLINE I16 ShiftLeft16(I16 a) {
     return _mm512_slli_epi16(a, kCount);

@@ -16,6 +16,7 @@ struct WordsSse41 : Sse41 {
   }
   static INTAGLIO_INLINE I16 Add16(I16 a, I16 b) { return _mm_add_epi16(a, b); }
   static INTAGLIO_INLINE I16 Sub16(I16 a, I16 b) { return _mm_sub_epi16(a, b); }
+  static INTAGLIO_INLINE I16 MulLow16(I16 a, I16 b) { return _mm_mullo_epi16(a, b); }
   template <int kCount>
   static INTAGLIO_INLINE I16 ShiftLeft16(I16 a) {
     return _mm_slli_epi16(a, kCount);

@@ -43,6 +43,9 @@ struct Candidate {
   const char* backend = "cpu";
   // They may be given behind the name (nn/routine/routine_name.h); else the candidate chooses.
   std::span<const CandidateParameter> parameters = {};
+  // Bounds the bytes that preparing may take beyond what the operator's row says, if these options
+  // ask for them. Null: none.
+  int64_t (*extra_bytes)(const LayerView& layer, const LayerOptions& options) = nullptr;
 };
 
 // Either one candidate or a list, which must live as long as the process.

@@ -63,7 +63,10 @@ Result<PreparedLayer> PrepareCharged(const Candidate& candidate, const LayerView
   if (options.ledger == nullptr || candidate.prepare == PrepareNothing) {
     return PrepareCandidate(candidate, layer, options);
   }
-  const size_t bound = BoundPreparation(layer);
+  const int64_t extra =
+      candidate.extra_bytes == nullptr ? 0 : candidate.extra_bytes(layer, options);
+  const auto bound =
+      static_cast<size_t>(AddSaturated(static_cast<int64_t>(BoundPreparation(layer)), extra));
   const Status status = options.ledger->Charge(bound);
   if (!status.ok()) return layer.Wrap(status);
   Result<PreparedLayer> prepared = PrepareCandidate(candidate, layer, options);

@@ -12,6 +12,7 @@
 
 #include "intaglio/fixedpoint/status.h"
 #include "intaglio/gemm/context.h"
+#include "intaglio/gemm/winograd_weights.h"
 #include "intaglio/nn/graph/layer_view.h"
 #include "intaglio/nn/graph/numerics.h"
 
@@ -100,6 +101,7 @@ struct LayerOptions {
   bool cold = false;
   // The default gives what is computed before a model is prepared the same bits on every CPU.
   FloatSums float_sums = FloatSums::kUnfused;
+  WinogradWeights winograd_weights = WinogradWeights::kBySize;  // where the routine does not say
   // Bytes are charged to this ledger before they are allocated; may be null.
   std::shared_ptr<Ledger> ledger = nullptr;
   // The packed constants that layers of the model share; may be null. Constants are told apart by

@@ -318,6 +318,7 @@ LayerOptions LayerOptionsOf(const PrepareOptions& options, const std::string& ke
           .fit = !options.integer_only,
           .cold = ConstantBytes(graph) > Cpu().l2_bytes,
           .float_sums = options.float_sums,
+          .winograd_weights = options.winograd_weights,
           .ledger = std::move(ledger),
           .packed = std::move(packed)};
 }

@@ -16,6 +16,7 @@
 
 #include "intaglio/fixedpoint/status.h"
 #include "intaglio/gemm/context.h"
+#include "intaglio/gemm/winograd_weights.h"
 #include "intaglio/nn/graph/graph.h"
 #include "intaglio/nn/graph/limits.h"
 #include "intaglio/nn/routine/candidates.h"
@@ -46,6 +47,8 @@ struct PrepareOptions {
   bool integer_only = false;
   // How products of float32 are added, in the layers that docs/numerics.md names.
   FloatSums float_sums = FloatSums::kFused;
+  // When the weights of 3x3 convolutions are transformed, where `routines` does not say.
+  WinogradWeights winograd_weights = WinogradWeights::kBySize;
   // Runs the model elsewhere than on this CPU (nn/cuda/backend.h). The kernel is the backend's
   // choice then.
   std::shared_ptr<const Backend> backend = {};

@@ -135,6 +135,7 @@ std::string LayerKey(const Graph& graph, size_t index, const LayerInfo& info,
   hash.Add(static_cast<uint64_t>(info.work));
   AddParameters(layer.op, hash);
   hash.Add(static_cast<uint64_t>(options.float_sums));
+  hash.Add(static_cast<uint64_t>(options.winograd_weights));
   hash.Add(static_cast<uint64_t>(LayerView(graph, index).numerics().scaling));
   for (const std::vector<TensorId>& ids : {layer.inputs, layer.outputs}) {
     for (const TensorId id : ids) {

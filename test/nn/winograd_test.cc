@@ -29,6 +29,8 @@ struct Sizes {
   int side;
   int channels;
   int outputs;
+  int height = 3;  // of the filters
+  int width = 3;
 };
 
 // Two such convolutions, one behind the other, into a concatenation, whose lines have a stride.
@@ -37,7 +39,7 @@ Graph MakeNetwork(Type type, const Sizes& size) {
   Builder b("winograd");
   const int middle = type == Type::kUInt8 ? 128 : 0;
   const auto weights = [&](int outputs, int channels) {
-    const Q q = random.Tensor(type, {outputs, 3, 3, channels}, 0.01f, middle);
+    const Q q = random.Tensor(type, {outputs, size.height, size.width, channels}, 0.01f, middle);
     if (type == Type::kUInt8) return Const(b, q, q.quantization());
     std::vector<float> scales;
     for (int i = 0; i < outputs; ++i) scales.push_back(random.Scale(0.002, 0.02));
@@ -80,12 +82,15 @@ std::string Routine(Type type, const char* algorithm) {
 }
 
 TEST(WinogradLayers, AreTheProductsBits) {
-  constexpr Sizes kSizes[] = {{1, 16, 32, 32}, {2, 7, 16, 48}, {3, 5, 4, 9}, {1, 13, 260, 16}};
+  constexpr Sizes kSizes[] = {{1, 16, 32, 32},      {2, 7, 16, 48},        {3, 5, 4, 9},
+                              {1, 13, 260, 16},     {1, 17, 32, 32, 1, 7}, {2, 6, 8, 12, 7, 1},
+                              {1, 9, 16, 24, 5, 5}, {1, 5, 4, 20, 5, 1},   {1, 8, 36, 16, 3, 1}};
   for (const KernelCase& kernel : kKernels) {
     if (!IsUsable(kernel.name)) continue;
     for (const Type type : {Type::kInt8, Type::kUInt8}) {
       for (const Sizes& size : kSizes) {
         if (type == Type::kUInt8 && size.outputs % 4 != 0) continue;
+        if (kernel.gains_little && size.height * size.width != 9) continue;
         SCOPED_TRACE(std::string(kernel.name) + " " + NameOf(type) + " " +
                      std::to_string(size.side));
         const Graph graph = MakeNetwork(type, size);
@@ -130,6 +135,13 @@ TEST(WinogradLayers, AreTakenWhereTheyPay) {
     EXPECT_TRUE(taken({1, 14, 256, 80}));
     EXPECT_TRUE(taken({2, 12, 256, 80}));
     EXPECT_FALSE(taken({1, 6, 16, 16}));
+    // Filters of lines, whose tiles are full at 17 and 8 pixels, and not at 7.
+    EXPECT_NE(taken({1, 17, 16, 16, 1, 7}), kernel.gains_little);
+    EXPECT_NE(taken({1, 17, 16, 16, 7, 1}), kernel.gains_little);
+    EXPECT_NE(taken({1, 8, 16, 16, 5, 5}), kernel.gains_little);
+    EXPECT_NE(taken({1, 8, 16, 16, 1, 3}), kernel.gains_little);
+    EXPECT_FALSE(taken({1, 7, 16, 16, 1, 7}));
+    EXPECT_FALSE(taken({1, 17, 16, 16, 3, 5}));
     EXPECT_FALSE(taken({1, 7, 12, 16}));
     EXPECT_FALSE(taken({1, 7, 16, 20}));
   }
@@ -155,7 +167,7 @@ TEST(WinogradLayers, TakeTilesAsAParameter) {
     const auto expected = RunOnce(*product);
     const std::vector<CandidateInfo> candidates = product->ListRoutines(0);
     ASSERT_EQ(candidates[0].name, name);
-    ASSERT_EQ(candidates[0].parameters.size(), 5u);
+    ASSERT_EQ(candidates[0].parameters.size(), 10u);
     for (const std::string& parameters : candidates[0].parameters) {
       Result<Model> model =
           Model::Prepare(graph, {.kernel = kernel.name, .routines = {{"0", name + parameters}}});
@@ -170,7 +182,8 @@ TEST(WinogradLayers, TakeTilesAsAParameter) {
     };
     EXPECT_NE(why_not("?tiles=7").find("'tiles' is one of 12, 24, 48, 96, 192"), std::string::npos);
     EXPECT_NE(why_not("?tiles").find("'tiles' is one of"), std::string::npos);
-    EXPECT_NE(why_not("?rows=7").find("no parameter 'rows'; it has tiles"), std::string::npos);
+    EXPECT_NE(why_not("?rows=7").find("no parameter 'rows'; it has tiles, kept"),
+              std::string::npos);
     EXPECT_NE(why_not("?").find("no parameter ''"), std::string::npos);
     EXPECT_NE(why_not("?tiles=12&").find("no parameter ''"), std::string::npos);
   }
@@ -185,10 +198,49 @@ TEST(WinogradLayers, CountTheirMemory) {
   const Result<Model> model = Model::Prepare(graph, options);
   ASSERT_TRUE(model.ok()) << model.status().message();
   EXPECT_GT(model->layers()[0].constant_bytes, size_t{9 * 9 * 64 * 64});
+  // Asked for, or not, whatever their size.
+  const auto constants = [&](WinogradWeights weights, const char* routine) {
+    PrepareOptions other = options;
+    other.winograd_weights = weights;
+    if (routine != nullptr) other.routines = {{"0", routine}};
+    const Result<Model> prepared = Model::Prepare(graph, other);
+    EXPECT_TRUE(prepared.ok()) << prepared.status().message();
+    return prepared->layers()[0].constant_bytes;
+  };
+  const size_t kept = model->layers()[0].constant_bytes;
+  EXPECT_EQ(constants(WinogradWeights::kKept, nullptr), kept);
+  EXPECT_LT(constants(WinogradWeights::kPerCall, nullptr), size_t{2 * 9 * 64 * 64});
+  EXPECT_EQ(constants(WinogradWeights::kPerCall, "cpu:qint8/winograd?kept=1"), kept);
+  EXPECT_LT(constants(WinogradWeights::kKept, "cpu:qint8/winograd?tiles=24&kept=0"),
+            size_t{2 * 9 * 64 * 64});
   options.limits.max_bytes = model->layers()[0].constant_bytes;
   const Result<Model> refused = Model::Prepare(graph, options);
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.status().code(), StatusCode::kOutOfMemory) << refused.status().message();
+}
+
+// Large weights are kept if that is asked for, and charged then, before and after.
+TEST(WinogradLayers, LargeWeightsAreChargedIfTheyAreKept) {
+  if (!IsUsable("avx2")) GTEST_SKIP() << "needs AVX2";
+  const Graph graph = MakeNetwork(Type::kInt8, {1, 16, 256, 128});
+  PrepareOptions options;
+  options.kernel = "avx2";
+  Result<Model> plain = Model::Prepare(graph, options);
+  ASSERT_TRUE(plain.ok()) << plain.status().message();
+  options.winograd_weights = WinogradWeights::kKept;
+  Result<Model> kept = Model::Prepare(graph, options);
+  ASSERT_TRUE(kept.ok()) << kept.status().message();
+  EXPECT_EQ(RunOnce(*kept), RunOnce(*plain));
+  constexpr size_t kTransformed = size_t{8 * 9 * 256 * 128};
+  EXPECT_GT(kept->layers()[0].constant_bytes, kTransformed);
+  const size_t more = kept->constant_bytes() - plain->constant_bytes();
+  EXPECT_GE(more, kTransformed);
+  EXPECT_GE(kept->taken_bytes(), plain->taken_bytes() + more);
+  EXPECT_LE(kept->taken_bytes(), plain->taken_bytes() + more + more / 8);
+  options.limits.max_bytes = kept->taken_bytes() - 1;
+  EXPECT_EQ(Model::Prepare(graph, options).status().code(), StatusCode::kOutOfMemory);
+  options.winograd_weights = WinogradWeights::kBySize;
+  EXPECT_TRUE(Model::Prepare(graph, options).ok());
 }
 
 }  // namespace

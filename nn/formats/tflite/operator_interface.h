@@ -48,7 +48,7 @@ inline constexpr uint64_t kCandidateLayout =
             INTAGLIO_AT(Candidate, types), INTAGLIO_AT(Candidate, why_not),
             INTAGLIO_AT(Candidate, bounded), INTAGLIO_AT(Candidate, kind),
             INTAGLIO_AT(Candidate, typed_input), INTAGLIO_AT(Candidate, backend),
-            INTAGLIO_AT(Candidate, parameters)});
+            INTAGLIO_AT(Candidate, parameters), INTAGLIO_AT(Candidate, extra_bytes)});
 inline constexpr uint64_t kPackingLayout = Digest(
     {sizeof(Packing), INTAGLIO_AT(Packing, matrices), INTAGLIO_AT(Packing, packs_activations),
      INTAGLIO_AT(Packing, to_float32), INTAGLIO_AT(Packing, copies)});
@@ -77,8 +77,9 @@ inline constexpr uint64_t kGraphLayout =
 inline constexpr uint64_t kLayerOptionsLayout =
     Digest({sizeof(LayerOptions), INTAGLIO_AT(LayerOptions, kernel), INTAGLIO_AT(LayerOptions, fit),
             INTAGLIO_AT(LayerOptions, cold), INTAGLIO_AT(LayerOptions, float_sums),
-            INTAGLIO_AT(LayerOptions, ledger), INTAGLIO_AT(LayerOptions, packed),
-            INTAGLIO_AT(LayerOptions, routine), INTAGLIO_AT(LayerOptions, device)});
+            INTAGLIO_AT(LayerOptions, winograd_weights), INTAGLIO_AT(LayerOptions, ledger),
+            INTAGLIO_AT(LayerOptions, packed), INTAGLIO_AT(LayerOptions, routine),
+            INTAGLIO_AT(LayerOptions, device)});
 inline constexpr uint64_t kPreparedLayerLayout = Digest(
     {sizeof(PreparedLayer), INTAGLIO_AT(PreparedLayer, routine), INTAGLIO_AT(PreparedLayer, name),
      INTAGLIO_AT(PreparedLayer, kernel), INTAGLIO_AT(PreparedLayer, macs),

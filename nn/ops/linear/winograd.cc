@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -56,18 +57,39 @@ PackOptions OptionsOf(const LayerView& layer, const LayerOptions& options) {
   return MakePackOptions(linear, options, 0, outputs);
 }
 
+WinogradWeights WeightsOf(const LayerOptions& options) {
+  const std::optional<int> kept = ParameterIn(options.routine, kWinogradParameters[1].name);
+  if (!kept) return options.winograd_weights;
+  return *kept == 0 ? WinogradWeights::kPerCall : WinogradWeights::kKept;
+}
+
+int64_t MostBytes(const LayerView& layer, WinogradWeights weights) {
+  const Shape& shape = layer.input(1).shape;
+  const bool may_be = shape.size() == 4 &&
+                      (layer.input(0).type == Type::kInt8 || layer.input(0).type == Type::kUInt8);
+  if (!may_be) return 0;
+  return static_cast<int64_t>(MostWinogradBytes({shape[1], shape[2], weights}, shape[3], shape[0]));
+}
+
 Result<PackedOf<PackedWinograd>> PackFilters(const LayerView& layer, const LayerOptions& options,
                                              const LinearLayer& linear) {
   using Form = std::shared_ptr<const PackedWinograd>;
   const ConstMatrix filters = FiltersOf(layer);
+  const Shape& shape = layer.input(1).shape;
+  const WinogradFilters form{shape[1], shape[2], WeightsOf(options)};
   const auto pack = [&]() -> Result<Form> {
     Result<PackedWinograd> packed =
-        PackedWinograd::Pack(filters, MakePackOptions(linear, options, 0, filters.cols));
+        PackedWinograd::Pack(filters, MakePackOptions(linear, options, 0, filters.cols), form);
     if (!packed.ok()) return layer.Wrap(packed.status());
     return Form(std::make_shared<PackedWinograd>(std::move(*packed)));
   };
-  PackedOnce::Key key = {KeyOf(filters.data), static_cast<int64_t>(filters.type), filters.rows,
-                         filters.cols};
+  PackedOnce::Key key = {KeyOf(filters.data),
+                         static_cast<int64_t>(filters.type),
+                         filters.rows,
+                         filters.cols,
+                         form.kernel_height,
+                         form.kernel_width,
+                         static_cast<int64_t>(form.weights)};
   key.insert(key.end(), linear.weight_zero_points.begin(), linear.weight_zero_points.end());
   bool is_new = false;
   const Result<Form> packed = PackOnce<PackedWinograd>(options, key, pack, is_new);
@@ -85,7 +107,9 @@ const char* WhyNotWinogradLayer(const LayerView& layer, const LayerOptions& opti
       WhyNotWinograd(shape->view, FiltersOf(layer), OptionsOf(layer, options));
   if (why_not != nullptr) return why_not;
   const bool is_named = !options.routine.empty();
-  if (is_named || WinogradPays(shape->view, shape->outputs, options.kernel)) return nullptr;
+  if (is_named || WinogradPays(shape->view, shape->outputs, options.kernel, WeightsOf(options))) {
+    return nullptr;
+  }
   return "it is not known to be faster there; its name is asked for";
 }
 
@@ -123,11 +147,10 @@ Result<PreparedLayer> PrepareWinograd(const LayerView& layer, const LayerOptions
   return prepared;
 }
 
-int64_t BoundWinograd(const LayerView& layer) {
-  const Shape& shape = layer.input(1).shape;
-  const bool may_be = shape.size() == 4 && shape[1] == 3 && shape[2] == 3 &&
-                      (layer.input(0).type == Type::kInt8 || layer.input(0).type == Type::kUInt8);
-  return may_be ? static_cast<int64_t>(MostWinogradBytes(shape[3], shape[0])) : 0;
+int64_t BoundWinograd(const LayerView& layer) { return MostBytes(layer, WinogradWeights::kBySize); }
+
+int64_t BoundMoreWinograd(const LayerView& layer, const LayerOptions& options) {
+  return std::max<int64_t>(0, MostBytes(layer, WeightsOf(options)) - BoundWinograd(layer));
 }
 
 }  // namespace intaglio::nn

@@ -1,4 +1,4 @@
-// CONV_2D of 8 bits by Winograd's algorithm (gemm/winograd.h), where its filters are 3x3.
+// CONV_2D of 8 bits by Winograd's algorithm (gemm/winograd.h).
 #ifndef INTAGLIO_NN_OPS_LINEAR_WINOGRAD_H_
 #define INTAGLIO_NN_OPS_LINEAR_WINOGRAD_H_
 
@@ -15,12 +15,17 @@ const char* WhyNotWinogradLayer(const LayerView& layer, const LayerOptions& opti
 Result<PreparedLayer> PrepareWinograd(const LayerView& layer, const LayerOptions& options,
                                       const ConvShape& shape);
 
-// How many tiles, of 4x4 outputs each, are computed at once.
+// How many tiles of outputs are computed at once: of 3x3 filters, 4x4 outputs each.
 inline constexpr int kWinogradTileCounts[] = {12, 24, 48, 96, 192};
-inline constexpr CandidateParameter kWinogradParameters[] = {{"tiles", kWinogradTileCounts}};
+// Whether weights are transformed when they are packed, instead of in each call.
+inline constexpr int kWinogradKept[] = {0, 1};
+inline constexpr CandidateParameter kWinogradParameters[] = {{"tiles", kWinogradTileCounts},
+                                                             {"kept", kWinogradKept}};
 
-// Bounds the bytes of the transformed weights of a layer.
+// Bounds the bytes of the transformed weights of a layer by default, and how many more there are
+// with these options.
 int64_t BoundWinograd(const LayerView& layer);
+int64_t BoundMoreWinograd(const LayerView& layer, const LayerOptions& options);
 
 }  // namespace intaglio::nn
 

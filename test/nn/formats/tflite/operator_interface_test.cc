@@ -19,7 +19,7 @@ namespace {
   [[maybe_unused]] const auto& [a1, a2, a3, a4] = custom;
   [[maybe_unused]] const auto& [b1, b2, b3, b4, b5, b6, b7, b8, b9, b10, b11, b12, b13, b14, b15] =
       row;
-  [[maybe_unused]] const auto& [c1, c2, c3, c4, c5, c6, c7, c8, c9] = candidate;
+  [[maybe_unused]] const auto& [c1, c2, c3, c4, c5, c6, c7, c8, c9, c10] = candidate;
   [[maybe_unused]] const auto& [d1, d2, d3, d4] = packing;
   [[maybe_unused]] const auto& [e1, e2, e3] = counts;
   [[maybe_unused]] const auto& [f1, f2, f3, f4, f5, f6] = numerics;
@@ -27,7 +27,7 @@ namespace {
   [[maybe_unused]] const auto& [h1, h2, h3, h4, h5, h6, h7, h8, h9] = tensor;
   [[maybe_unused]] const auto& [i1, i2, i3, i4, i5] = layer;
   [[maybe_unused]] const auto& [j1, j2, j3, j4, j5, j6] = graph;
-  [[maybe_unused]] const auto& [k1, k2, k3, k4, k5, k6, k7, k8] = options;
+  [[maybe_unused]] const auto& [k1, k2, k3, k4, k5, k6, k7, k8, k9] = options;
   [[maybe_unused]] const auto& [l1, l2, l3, l4, l5, l6, l7, l8, l9, l10, l11, l12, l13, l14, l15] =
       prepared;
   [[maybe_unused]] const auto& [m1, m2, m3, m4, m5, m6, m7, m8] = arguments;
