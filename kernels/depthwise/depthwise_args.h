@@ -73,12 +73,14 @@ INTAGLIO_INLINE ptrdiff_t DstStep(const DepthwiseArgs& args, int b) {
 }
 
 // Whether kernels that slide (Kernel::slides_columns), which take `step` kernel rows at once, meet
-// columns in registers, under filters of this shape: of up to four rows in one group, or of three
-// in two.
+// columns in registers, under filters of this shape: of up to four rows in one group, of three in
+// two, or of five in three.
 constexpr bool SlidesColumns(int step, int groups, int kernel_width, int tap_step, int pixel_step,
                              int lines, int packed_lines) {
-  return groups * step == 4 && kernel_width == 3 && tap_step == 1 && pixel_step <= 2 &&
-         lines * pixel_step <= 2 && ((pixel_step == 2 && step == 4) || packed_lines >= 2);
+  const bool threes = groups * step == 4 && kernel_width == 3;
+  const bool fives = groups * step == 6 && step == 2 && kernel_width == 5;
+  return (threes || fives) && tap_step == 1 && pixel_step <= 2 && lines * pixel_step <= 2 &&
+         ((pixel_step == 2 && step == 4) || packed_lines >= 2);
 }
 
 // Whether kernels that fold (Kernel::folds_pixels) take panels of several neighbouring pixels of
@@ -113,7 +115,7 @@ constexpr size_t DepthwiseColumnBytes(int vectors, int lanes, int groups) {
 }
 
 // Where the columns of all bands lie (depthwise_slide.h).
-inline constexpr size_t kColumnSpansBytes = size_t{kMaxBands} * 5 * 9 * sizeof(uintptr_t);
+inline constexpr size_t kColumnSpansBytes = size_t{kMaxBands} * 5 * 13 * sizeof(uintptr_t);
 
 // Of a run of `columns` columns: them, interleaved, or where they lie.
 constexpr size_t DepthwiseScratchBytes(int columns, int vectors, int lanes, int groups) {

@@ -108,12 +108,13 @@ struct EdgePanel {
 // Finds the panels of columns from panel `first` of a band on that lie within the image; or brings
 // together the one that does not.
 template <class V, int kPixelBytes>
-__attribute__((noinline)) ColumnSpan FindPanels(const DepthwiseArgs& args, const DepthwiseRow* band,
-                                                int first, EdgePanel& edge) {
+__attribute__((noinline)) ColumnSpan<> FindPanels(const DepthwiseArgs& args,
+                                                  const DepthwiseRow* band, int first,
+                                                  EdgePanel& edge) {
   constexpr int kPixels = 64 / kPixelBytes;                 // of a panel
   const int place = first * kPixels - args.columns_before;  // among columns inside
   const int inside = args.columns_inside - place;           // from there on
-  ColumnSpan span;
+  ColumnSpan<> span;
   span.count = place < 0 ? 1 : std::max(1, inside / kPixels);
   const bool is_whole = place >= 0 && inside >= kPixels;
   const int begin = std::clamp(-place, 0, kPixels) * kPixelBytes;
@@ -153,7 +154,7 @@ __attribute__((noinline)) void FoldedLines(const DepthwiseArgs& args,
     int panels = 0;  // left of a span
     for (int p = 0; p <= count; ++p) {
       if (__builtin_expect(panels == 0, 0)) {
-        const ColumnSpan span = FindPanels<V, kPixelBytes>(args, args.rows + 4 * b, p, edge);
+        const ColumnSpan<> span = FindPanels<V, kPixelBytes>(args, args.rows + 4 * b, p, edge);
         rows.Take(span.first, 0);
         panels = span.count;
       }

@@ -1,7 +1,7 @@
-// Depthwise filters of 3 x 3 taps in groups of two kernel rows, for a CPU with sixteen registers:
-// like depthwise_slide.h's, columns of the input are interleaved in registers and meet all pixels
-// that they lie under, whose accumulators stay there too. Taps are widened once for a run, all
-// terms to one, and the products read them from memory.
+// Depthwise filters of 3 x 3 and 5 x 5 taps in groups of two kernel rows, for a CPU with sixteen
+// registers: like depthwise_slide.h's, columns of the input are interleaved in registers and meet
+// all pixels that they lie under, whose accumulators stay there too. Taps are widened once for a
+// run, all terms to one, and the products read them from memory.
 //
 // Over a kernel vocabulary V and its taps T, as depthwise_tile.h names them, where V has also
 //   Pin(I32&)                                            Keep, in the order of the program
@@ -16,24 +16,10 @@
 #include <cstdint>
 #include <utility>
 
+#include "intaglio/kernels/depthwise/depthwise_fives.h"
 #include "intaglio/kernels/depthwise/depthwise_slide.h"
 
 namespace intaglio {
-
-// Vector j of the taps of line l, kernel column k and group g: the sum of all terms, which lies
-// within [-255, 255].
-template <class V, class T, int kVectors>
-INTAGLIO_INLINE typename T::Operand WidenTaps(const DepthwiseArgs& args, int l, int k, int g,
-                                              int j) {
-  constexpr ptrdiff_t kBytes = V::kLanes * T::kStep;
-  const int8_t* at = args.weights + l * args.line_weights + ((2 * k + g) * kVectors + j) * kBytes;
-  typename T::Operand taps = T::LoadWeights(at);
-  for (int term = 1; term < args.terms; ++term) {
-    at += 6 * kVectors * kBytes;
-    taps = V::SaturatingAdd16(taps, T::LoadWeights(at));
-  }
-  return taps;
-}
 
 // Two lines of neighbouring pixels, whose columns are met one by one.
 template <class V, class T, int kVectors>
@@ -41,7 +27,9 @@ class DensePixels {
  public:
   using I32 = typename V::I32;
   using Operand = typename T::Operand;
+  using Rows = FourRows;
   static constexpr int kLines = 2;
+  static constexpr int kDone = 1;     // pixels of a line that are done at once
   static constexpr int kColumns = 1;  // that are taken at once
   static constexpr int kBefore = 2;   // times that columns are taken before the first pixel is done
   static constexpr int kTaps = 12;    // operands of a vector
@@ -110,7 +98,9 @@ class SparsePixels {
  public:
   using I32 = typename V::I32;
   using Operand = typename T::Operand;
+  using Rows = FourRows;
   static constexpr int kLines = 1;
+  static constexpr int kDone = 1;
   static constexpr int kColumns = 2;
   static constexpr int kBefore = 1;
   static constexpr int kTaps = 5;
@@ -170,13 +160,15 @@ class SparsePixels {
   I32 now_[kVectors];  // of a pixel that lacks one column
 };
 
-// Writes a pixel of each line; the first line last, as it may lie where the second one does.
-template <int kLines, int kVectors, class Store, class I32>
-INTAGLIO_INLINE void StorePixels(const Store& store, char* dst, ptrdiff_t dst_line,
-                                 const I32 (&done)[kLines][kVectors]) {
+// Writes the pixels of each line, `next` bytes apart; the first line and pixel last, as they may
+// lie where the second ones do.
+template <int kLines, int kDone, int kVectors, class Store, class I32>
+INTAGLIO_INLINE void StorePixels(const Store& store, char* dst, ptrdiff_t dst_line, ptrdiff_t next,
+                                 const I32 (&done)[kLines * kDone][kVectors]) {
   INTAGLIO_UNROLL
-  for (int l = kLines - 1; l >= 0; --l) {
-    store.template StorePixel<kVectors>(dst + l * dst_line, done[l]);
+  for (int i = kLines * kDone - 1; i >= 0; --i) {
+    char* const to = dst + i / kDone * dst_line + i % kDone * next;
+    store.template StorePixel<kVectors>(to, done[i]);
   }
 }
 
@@ -185,10 +177,12 @@ template <class V, class T, class Form, int kVectors, class Pixels, size_t... kV
 __attribute__((noinline)) void SlidePairLines(const DepthwiseArgs& args,
                                               std::index_sequence<kVector...>) {
   using Operand = typename T::Operand;
+  using Rows = typename Pixels::Rows;
   constexpr int kLines = Pixels::kLines;
-  if (!*args.has_columns) FindColumns<T, Pixels::kColumns>(args);
+  constexpr int kDone = Pixels::kDone;
+  if (!*args.has_columns) FindColumns<T, Pixels::kColumns, Rows::kCount>(args);
   *args.has_columns = true;
-  const auto* span = static_cast<const ColumnSpan*>(args.scratch);
+  const auto* span = static_cast<const ColumnSpan<Rows::kCount>*>(args.scratch);
   Operand widened[Pixels::kTaps][kVectors];
   Pixels::Widen(args, widened);
   const Operand(*taps)[kVectors] = widened;
@@ -198,7 +192,7 @@ __attribute__((noinline)) void SlidePairLines(const DepthwiseArgs& args,
   InMemory<DoubleRoundingBounded<V>> bounded[] = {
       InMemory(BoundedScaling<V>()(params, kVector * V::kLanes))...};
   Pixels pixels(taps, params.offset);
-  FourRows rows;
+  Rows rows;
   const uint8_t flip = args.flip;
   // A band of one line has no pixels of a second line. Those go where the first is then written.
   const ptrdiff_t dst_line = args.lines == kLines ? args.dst_line : 0;
@@ -209,15 +203,15 @@ __attribute__((noinline)) void SlidePairLines(const DepthwiseArgs& args,
     char* dst = band;
     int columns = 0;  // left of a span
     pixels.Clear();
-    for (int p = -Pixels::kBefore; p < count; ++p) {
+    for (int p = -kDone * Pixels::kBefore; p < count; p += kDone) {
       if (__builtin_expect(columns == 0, 0)) {
         rows.Take(span->first, args.first_channel);
         columns = span++->count;
       }
       --columns;
       pixels.Take(rows, flip);
-      rows.Advance<Pixels::kColumns>();
-      typename V::I32 done[kLines][kVectors];
+      rows.template Advance<Pixels::kColumns>();
+      typename V::I32 done[kLines * kDone][kVectors];
       if (__builtin_expect(p < 0, 0)) {
         INTAGLIO_UNROLL
         for (int j = 0; j < kVectors; ++j) pixels.template Meet<false>(j, done);
@@ -228,8 +222,10 @@ __attribute__((noinline)) void SlidePairLines(const DepthwiseArgs& args,
         pixels.template Meet<true>(j, done);
         ScaleDone<V, Form>(params, j, bounded, done);
       }
-      StorePixels(store, dst, dst_line, done);
-      dst += dst_stride;
+      // A second pixel that is none goes where the first is then written.
+      const ptrdiff_t next = kDone == 2 && p + 1 == count ? 0 : dst_stride;
+      StorePixels<kLines, kDone>(store, dst, dst_line, next, done);
+      dst += kDone * dst_stride;
     }
   }
 }
@@ -248,9 +244,16 @@ bool SlidePairs(const DepthwiseArgs& args) {
       !AreSlid(*args.params, kVectors, 1, args.epilogue.output)) {
     return false;
   }
+  // Two pairs of columns come before the first pixel, so that short lines take longer.
+  constexpr int kLeastOfFives = 8;
+  if (args.kernel_width == 5 && args.pixels < kLeastOfFives) return false;
   const auto vectors = std::make_index_sequence<kVectors>();
   WithSlideScaling<V>(args, 1, [&](auto form) {
-    if (args.pixel_step == 2) {
+    if (args.kernel_width == 5 && args.pixel_step == 2) {
+      SlidePairLines<V, T, decltype(form), kVectors, SparseFives<V, T, kVectors>>(args, vectors);
+    } else if (args.kernel_width == 5) {
+      SlidePairLines<V, T, decltype(form), kVectors, DenseFives<V, T, kVectors>>(args, vectors);
+    } else if (args.pixel_step == 2) {
       SlidePairLines<V, T, decltype(form), kVectors, SparsePixels<V, T, kVectors>>(args, vectors);
     } else {
       SlidePairLines<V, T, decltype(form), kVectors, DensePixels<V, T, kVectors>>(args, vectors);

@@ -25,28 +25,30 @@
 
 namespace intaglio {
 
-// A column of one group of four kernel rows, and the bytes to the next one. Addresses, as that may
-// lie in another object.
+// A column of so many kernel rows, and the bytes to the next one. Addresses, as that may lie in
+// another object.
+template <int kRows = 4>
 struct RowPlaces {
-  uintptr_t rows[4];
-  uintptr_t step[4];
+  uintptr_t rows[kRows];
+  uintptr_t step[kRows];
 };
 
 // Columns, pairs of neighbouring ones, or panels of them, that lie equally far apart.
+template <int kRows = 4>
 struct ColumnSpan {
-  RowPlaces first;
+  RowPlaces<kRows> first;
   int count;
 };
 
 // Of a band's pairs: outside the image, across its side, inside, across the other side, outside.
 inline constexpr int kMostSpans = 5;
-static_assert(kMaxBands * kMostSpans * sizeof(ColumnSpan) <= kColumnSpansBytes);
+static_assert(kMaxBands * kMostSpans * sizeof(ColumnSpan<6>) <= kColumnSpansBytes);
 
 // Finds the columns, in pairs where kColumns is 2, from column `first` of a band on that follow
 // each other so, from channel 0 on: for all panels.
-template <int kColumns>
-INTAGLIO_INLINE ColumnSpan FindSpan(const DepthwiseArgs& args, const DepthwiseRow* band,
-                                    int first) {
+template <int kColumns, int kRows>
+INTAGLIO_INLINE ColumnSpan<kRows> FindSpan(const DepthwiseArgs& args, const DepthwiseRow* band,
+                                           int first) {
   const int place = first - args.columns_before;  // among those inside
   const int inside = args.columns_inside;
   const auto address = [&](const DepthwiseRow& row, int at) {
@@ -54,8 +56,8 @@ INTAGLIO_INLINE ColumnSpan FindSpan(const DepthwiseArgs& args, const DepthwiseRo
     return reinterpret_cast<uintptr_t>(is_inside ? row.data + (args.first_column + at) * row.step
                                                  : args.outside);
   };
-  ColumnSpan span;
-  for (int i = 0; i < 4; ++i) {
+  ColumnSpan<kRows> span;
+  for (int i = 0; i < kRows; ++i) {
     span.first.rows[i] = address(band[i], place);
     span.first.step[i] = address(band[i], place + 1) - span.first.rows[i];
   }
@@ -67,13 +69,13 @@ INTAGLIO_INLINE ColumnSpan FindSpan(const DepthwiseArgs& args, const DepthwiseRo
 
 // Finds the columns under a run in all its bands, or the pairs of them, the last of which may be
 // half beyond the run.
-template <class T, int kColumns>
+template <class T, int kColumns, int kRows = 4>
 __attribute__((noinline)) void FindColumns(const DepthwiseArgs& args) {
-  auto* to = static_cast<ColumnSpan*>(args.scratch);
+  auto* to = static_cast<ColumnSpan<kRows>*>(args.scratch);
   const DepthwiseRow* rows = args.rows;
-  for (int b = 0; b < args.bands; ++b, rows += 4) {
+  for (int b = 0; b < args.bands; ++b, rows += kRows) {
     for (int c = 0; c < args.columns; c += kColumns * to++->count) {
-      *to = FindSpan<kColumns>(args, rows, c);
+      *to = FindSpan<kColumns, kRows>(args, rows, c);
     }
   }
 }
@@ -81,7 +83,9 @@ __attribute__((noinline)) void FindColumns(const DepthwiseArgs& args) {
 // The rows of a column, in registers: named one by one, as g++ keeps an array in memory.
 class FourRows {
  public:
-  INTAGLIO_INLINE void Take(const RowPlaces& places, ptrdiff_t first_channel) {
+  static constexpr int kCount = 4;
+
+  INTAGLIO_INLINE void Take(const RowPlaces<>& places, ptrdiff_t first_channel) {
     const auto channel = static_cast<uintptr_t>(first_channel);
     a_ = places.rows[0] + channel, a_step_ = places.step[0];
     b_ = places.rows[1] + channel, b_step_ = places.step[1];
@@ -367,7 +371,7 @@ __attribute__((noinline)) void SlideLines(const DepthwiseArgs& args,
   constexpr int kDone = Pixels::kDone;
   if (!*args.has_columns) FindColumns<T, 2>(args);
   *args.has_columns = true;
-  const auto* span = static_cast<const ColumnSpan*>(args.scratch);
+  const auto* span = static_cast<const ColumnSpan<>*>(args.scratch);
   const ParamsOf<V>& params = *ParamsIn<V>(args);
   const ByteStoreOf<V, Form> store(args.epilogue);
   InMemory<DoubleRoundingBounded<V>> bounded[] = {

@@ -188,28 +188,30 @@ TEST(Depthwise, FewChannels) {
   }
 }
 
-// Filters of 3 x 3 taps over several panels, which share what was found out of their columns:
-// panels of different widths, with and without a form of scaling of their own, of weights within
-// int8 and beyond, lines of one run and more.
+// Filters of 3 x 3 and 5 x 5 taps over several panels, which share what was found out of their
+// columns: panels of different widths, with and without a form of scaling of their own, of weights
+// within int8 and beyond, lines of one run and more.
 TEST(Depthwise, PanelsThatShareColumns) {
   Context context;
   const std::vector<int> some_channels = {88, 96, 120, 192, 200};
-  for (unsigned seed = 0; seed < 200; ++seed) {
+  for (unsigned seed = 0; seed < 400; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed);
     const int channels = OneOf(random, some_channels);
+    const int side = seed < 200 ? 3 : 5;
     TestImage image(random, Type::kUInt8, Uniform(random, 1, 2), Uniform(random, 1, 11),
-                    seed % 8 == 0 ? 100 : Uniform(random, 1, 12), channels, 3);
+                    seed % 8 == 0 ? 100 : Uniform(random, 1, 4 * side), channels, 3);
     Im2col& v = image.view();
-    v.kernel_height = v.kernel_width = 3;
-    v.pad_top = v.pad_left = 1;
+    v.kernel_height = v.kernel_width = side;
+    v.pad_top = v.pad_left = side / 2;
     v.stride_height = v.stride_width = Uniform(random, 1, 2);
     v.out_height = (v.height - 1) / v.stride_height + 1;
     v.out_width = (v.width - 1) / v.stride_width + 1;
     const Type filter_type = seed % 4 < 2 ? Type::kInt8 : Type::kUInt8;
     // Of uint8 weights one in sixteen leaves int8 by a little, or all do by as much as there is.
     const int zero_point = filter_type == Type::kInt8 ? 0 : seed % 8 < 4 ? 112 : 255;
-    const TestMatrix filters(random, filter_type, 9, channels, Order::kRowMajor, 0, zero_point);
+    const TestMatrix filters(random, filter_type, side * side, channels, Order::kRowMajor, 0,
+                             zero_point);
     std::vector<int32_t> bias, mantissa, exponent;
     for (int c = 0; c < channels; ++c) {
       bias.push_back(Uniform(random, -9999, 9999));
@@ -228,7 +230,7 @@ TEST(Depthwise, PanelsThatShareColumns) {
     const std::vector<int64_t> sums = DepthwiseSums(image, filters, 1);
     for (const std::string& kernel : KernelNames()) {
       SCOPED_TRACE(image.Text() + ", " + kernel);
-      const auto packed = PackedDepthwise::Pack(filters.view(), 3, 1, kernel);
+      const auto packed = PackedDepthwise::Pack(filters.view(), side, 1, kernel);
       ASSERT_TRUE(packed.ok());
       TestResult dst(Type::kInt8, Rows(image), channels, Order::kRowMajor, 0);
       dst.Want(pipeline, sums);

@@ -250,13 +250,15 @@ TEST_P(DepthwiseTile, EveryNumberOfPixels) {
   }
 }
 
-// Filters of 3 x 3 taps, which kernels may have a way of their own for.
+// Filters of three and five columns, which kernels may have a way of their own for.
 TEST_P(DepthwiseTile, SmallFiltersInEveryPlace) {
   Random random(4);
   for (const int vectors : PanelVectors()) {
-    for (const int pixels : {1, 2, 3, 4, 7, 12}) {
-      for (int round = 0; round < 24; ++round) {
-        DepthwiseCase test(kernel(), vectors, Uniform(random, 2, 4), 3, pixels, round % 2 == 0);
+    for (const int pixels : {1, 2, 3, 4, 7, 8, 9, 12}) {
+      for (int round = 0; round < 48; ++round) {
+        const int width = round < 24 ? 3 : 5;
+        const int height = width == 3 ? Uniform(random, 2, 4) : Uniform(random, 4, 6);
+        DepthwiseCase test(kernel(), vectors, height, width, pixels, round % 2 == 0);
         test.pixel_step = round / 2 % 2 + 1;
         const bool lines = test.pixel_step == 1 && test.MostLines() > 1;
         test.lines = lines && round % 3 > 0 ? 2 : 1;
@@ -264,8 +266,8 @@ TEST_P(DepthwiseTile, SmallFiltersInEveryPlace) {
         test.repeated = round / 2 % test.lines;
         test.first_channel = Uniform(random, 0, 1) * 64;
         test.calls_before = round % 2 == 0;
-        test.before = Uniform(random, 0, std::min(3, test.columns()));
-        test.after = Uniform(random, 0, std::min(3, test.columns() - test.before));
+        test.before = Uniform(random, 0, std::min(width, test.columns()));
+        test.after = Uniform(random, 0, std::min(width, test.columns() - test.before));
         test.Resize();
         test.FillRandom(random);
         test.RandomBytes(random, round);
@@ -280,8 +282,10 @@ TEST_P(DepthwiseTile, SmallFiltersInEveryPlace) {
 TEST_P(DepthwiseTile, SmallFiltersOfExtremes) {
   Random random(8);
   for (const int vectors : PanelVectors()) {
-    for (int round = 0; round < 240; ++round) {
-      DepthwiseCase test(kernel(), vectors, 3, 3, Uniform(random, 1, 9), round % 2 == 0);
+    for (int round = 0; round < 480; ++round) {
+      const int side = round < 240 ? 3 : 5;
+      const int pixels = Uniform(random, 1, 3 * side);
+      DepthwiseCase test(kernel(), vectors, side, side, pixels, round % 2 == 0);
       test.pixel_step = round / 2 % 2 + 1;
       test.lines = test.pixel_step == 1 && test.MostLines() > 1 ? Uniform(random, 1, 2) : 1;
       test.bands = Uniform(random, 1, 3);
