@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "intaglio/gemm/describe.h"
-#include "intaglio/nn/routine/prepare.h"
+#include "intaglio/nn/runtime/exact_routines.h"
 #include "intaglio/tools/backend.h"
 #include "intaglio/tools/commands.h"
 #include "intaglio/tools/input_maker.h"
@@ -145,39 +145,16 @@ Status VerifyKernels(Inputs& inputs, Progress& progress, Comparison& comparison)
   return {};
 }
 
-// The names of each layer's exact routines, with parameters; the first that is taken by default is
-// among them.
-std::vector<std::vector<std::string>> ListRoutines(const nn::Model& model) {
-  std::vector<std::vector<std::string>> routines;
-  for (size_t i = 0; i < model.layers().size(); ++i) {
-    const nn::LayerView layer(model.graph(), i);
-    nn::LayerOptions options;
-    options.kernel = model.layers()[i].kernel.empty() ? nn::BestKernel() : model.layers()[i].kernel;
-    auto& names = routines.emplace_back(nn::NamesOfRoutines(layer, options.kernel, false, true));
-    std::erase_if(names, [&](const std::string& name) {  // some refuse only when they are prepared
-      options.routine = name;
-      return !nn::Prepare(layer, options).ok();
-    });
-  }
-  return routines;
-}
-
-// Every routine of every layer runs: in as many networks as the layer with the most has routines,
-// each with the next routine of all layers.
 Status VerifyRoutines(Inputs& inputs, Progress& progress, Comparison& comparison) {
   nn::PrepareOptions prepare = OnKernel({}, 1, nn::FloatSums::kUnfused);
   const Result<nn::Model> model = LoadModel(inputs.options.model, prepare);
   if (!model.ok()) return model.status();
-  const std::vector<std::vector<std::string>> routines = ListRoutines(*model);
-  size_t networks = 0;
-  for (const auto& names : routines) networks = std::max(networks, names.size());
+  const auto choices = nn::ExactRoutines(*model);
+  const size_t networks = choices.size();
   int wrong = 0;
   for (size_t n = 0; n < networks; ++n) {
     progress.Show("routines, " + std::to_string(n + 1) + " of " + std::to_string(networks));
-    prepare.routines.clear();
-    for (size_t i = 0; i < routines.size(); ++i) {
-      if (n < routines[i].size()) prepare.routines.push_back({std::to_string(i), routines[i][n]});
-    }
+    prepare.routines = choices[n];
     const Result<Results> got = RunAll(inputs, prepare);
     if (!got.ok()) return got.status();
     if (!comparison.Same(*got)) ++wrong;

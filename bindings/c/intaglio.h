@@ -617,10 +617,11 @@ IT_CHECKED it_status* it_session_set_profiling(it_session* session, int32_t on);
 IT_API int64_t it_session_layer_nanoseconds(const it_session* session, size_t index);
 
 /* Runs the network on the inputs of it_session_set_input, from its first state, with every kernel
- * that this process may use, each with 1 to max_threads (1 to 64) threads, in instances of its own.
- * IT_INTERNAL names the first whose outputs are other bits than those of the portable kernel.
- * Kernels that add products of float32 by fused multiply-adds are compared with each other.
- * NaN count as equal. combinations: null, or receives how many were compared. */
+ * that this process may use, each with 1 to max_threads (1 to 64) threads, and with every exact
+ * routine of each layer, in instances of its own. IT_INTERNAL names the first whose outputs are
+ * other bits than those of the portable kernel. Kernels that add products of float32 by fused
+ * multiply-adds are compared with each other. NaN count as equal. combinations: null, or receives
+ * how many were compared. */
 IT_CHECKED it_status* it_session_verify(const it_session* session, int32_t max_threads,
                                         int32_t* combinations);
 

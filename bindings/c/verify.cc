@@ -1,4 +1,5 @@
-// A model gives the same bits with every kernel of this machine and every thread count.
+// A model gives the same bits with every kernel of this machine, every thread count, and every
+// exact routine of its layers.
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -11,6 +12,7 @@
 #include "intaglio/bindings/c/guard.h"
 #include "intaglio/bindings/c/model.h"
 #include "intaglio/gemm/describe.h"
+#include "intaglio/nn/runtime/exact_routines.h"
 
 namespace intaglio::c {
 namespace {
@@ -33,11 +35,12 @@ void MakeNanOne(std::vector<uint8_t>& output) {
 }
 
 Result<Results> RunOnce(const it_session& session, const std::string& kernel, int threads,
-                        nn::FloatSums sums) {
+                        nn::FloatSums sums, const std::vector<nn::RoutineChoice>& routines = {}) {
   nn::PrepareOptions options = session.prepare;
   options.kernel = kernel;
   options.threads = threads;
   options.parallel_for = {};
+  options.routines.insert(options.routines.end(), routines.begin(), routines.end());
   if (sums == nn::FloatSums::kUnfused) options.float_sums = sums;
   auto model = nn::Model::Prepare(session.model.graph(), options);
   if (!model.ok()) return model.status();
@@ -58,6 +61,23 @@ Result<Results> RunOnce(const it_session& session, const std::string& kernel, in
   return Results{std::move(outputs), model->float_sums()};
 }
 
+// Guard makes IT_INTERNAL of it.
+[[noreturn]] void SayThatBitsDiffer(const std::string& what) {
+  throw std::runtime_error(what + " gives other bits; please report this");
+}
+
+// `expected` is what the portable kernel gives.
+Status VerifyRoutines(const it_session& session, const Outputs& expected, int32_t& combinations) {
+  for (const std::vector<nn::RoutineChoice>& routines : nn::ExactRoutines(session.model)) {
+    const Result<Results> got = RunOnce(session, {}, 1, nn::FloatSums::kUnfused, routines);
+    if (!got.ok()) return got.status();
+    ++combinations;
+    if (got->outputs != expected)
+      SayThatBitsDiffer("routine '" + routines[0].routine + "' or another");
+  }
+  return {};
+}
+
 }  // namespace
 
 Status Verify(const it_session& session, int max_threads, int32_t& combinations) {
@@ -76,9 +96,7 @@ Status Verify(const it_session& session, int max_threads, int32_t& combinations)
       if (got->sums != sums) return {};  // it does not fuse, or the session shall not
       ++combinations;
       if (got->outputs == expected.try_emplace(sums, got->outputs).first->second) continue;
-      // Guard makes IT_INTERNAL of it.
-      throw std::runtime_error("kernel " + kernel + " with " + std::to_string(threads) +
-                               " threads gives other bits; please report this");
+      SayThatBitsDiffer("kernel " + kernel + " with " + std::to_string(threads) + " threads");
     }
     return {};
   };
@@ -88,7 +106,7 @@ Status Verify(const it_session& session, int max_threads, int32_t& combinations)
       INTAGLIO_RETURN_IF_ERROR(verify(kernel.name, sums));
     }
   }
-  return {};
+  return VerifyRoutines(session, expected.at(nn::FloatSums::kUnfused), combinations);
 }
 
 }  // namespace intaglio::c
