@@ -14,7 +14,7 @@ struct Cut {
   size_t turns;
   double factor;
 };
-constexpr Cut kCuts[] = {{3, 1.5}, {7, 1.02}, {11, 1.0}};
+constexpr Cut kCuts[] = {{5, 1.5}, {9, 1.05}, {13, 1.0}};
 // So many turns tell how long a network takes that is compared with none.
 constexpr size_t kTurnsAlone = 5;
 
