@@ -298,6 +298,17 @@ void AddQuantize(CLI::App& quantize, Work& work) {
       ->capture_default_str();
   quantize.add_option("--report", options->report,
                       "Write what each layer loses to a file that ends in .html or .json");
+  CLI::Option* const drop =
+      quantize
+          .add_option("--max-drop", options->max_drop,
+                      "Make layers wider, or keep them float32, until accuracy falls by no more "
+                      "points")
+          ->check(Between(0, 100));
+  quantize
+      .add_option("--labels", options->labels,
+                  "A .npy file with the right answers of --data; without it, those of MODEL are "
+                  "right")
+      ->needs(drop);
   quantize.add_flag("--per-tensor", options->per_tensor,
                     "One scale for all channels of a layer's weights");
   quantize.add_flag("--equalize", options->equalize,

@@ -3,6 +3,7 @@
 #ifndef INTAGLIO_TOOLS_COMMANDS_H_
 #define INTAGLIO_TOOLS_COMMANDS_H_
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -106,7 +107,9 @@ struct QuantizeOptions {
   std::string method = "minmax";
   std::string bits = "w8a8";
   std::string io = "float";
-  std::string report;  // a file to write; empty: none
+  std::string report;                   // a file to write; empty: none
+  std::optional<double> max_drop = {};  // points of accuracy
+  std::string labels;                   // a .npy file; empty: none
   bool per_tensor = false;
   bool equalize = false;
   bool correct_bias = false;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,6 +17,7 @@
 #include "intaglio/tools/file.h"
 #include "intaglio/tools/model_io.h"
 #include "intaglio/tools/new_model.h"
+#include "intaglio/tools/npy.h"
 #include "intaglio/tools/progress.h"
 #include "intaglio/tools/quantize_report.h"
 #include "intaglio/tools/samples.h"
@@ -60,6 +62,38 @@ std::optional<Type> InterfaceOf(const std::string& name) {
   return {};
 }
 
+// Elements of an integer type as labels.
+template <class T>
+std::vector<int32_t> ToLabels(const std::vector<uint8_t>& data) {
+  std::vector<int32_t> labels;
+  for (size_t i = 0; i + sizeof(T) <= data.size(); i += sizeof(T)) {
+    T value;
+    std::memcpy(&value, data.data() + i, sizeof(T));
+    labels.push_back(static_cast<int32_t>(value));
+  }
+  return labels;
+}
+
+Result<std::vector<int32_t>> ReadLabels(const std::string& path) {
+  if (path.empty()) return std::vector<int32_t>();
+  const Result<NpyArray> array = ReadNpy(path);
+  if (!array.ok()) return array.status();
+  switch (array->type) {
+    case Type::kInt8:
+      return ToLabels<int8_t>(array->data);
+    case Type::kUInt8:
+      return ToLabels<uint8_t>(array->data);
+    case Type::kInt16:
+      return ToLabels<int16_t>(array->data);
+    case Type::kInt32:
+      return ToLabels<int32_t>(array->data);
+    case Type::kInt64:
+      return ToLabels<int64_t>(array->data);
+    default:
+      return InvalidArgument(path + ": labels of " + NameOf(array->type) + ", not of integers");
+  }
+}
+
 Status Decide(const QuantizeOptions& options, Progress& progress, Job& job) {
   quantize::Options& what = job.quantize;
   if (job.format == nn::Format::kOnnx) what.form = quantize::Form::kPairs;
@@ -76,6 +110,11 @@ Status Decide(const QuantizeOptions& options, Progress& progress, Job& job) {
   what.correct_bias = options.correct_bias;
   what.threads = options.threads;
   what.limits = options.model.limits;
+  if (options.max_drop.has_value()) {
+    Result<std::vector<int32_t>> labels = ReadLabels(options.labels);
+    if (!labels.ok()) return labels.status();
+    what.goal = quantize::Goal{.most_drop = options.max_drop, .labels = std::move(*labels)};
+  }
   what.progress = [&progress](const char* done, size_t samples) {
     progress.Show(std::string(done) + " " + std::to_string(samples) + " samples");
   };
@@ -108,6 +147,17 @@ void PrintLayers(const std::vector<quantize::Outcome>& layers) {
   }
 }
 
+void PrintSearch(const quantize::Search& search) {
+  std::printf(
+      "accuracy %.2f%% of the network of float32, %.2f%% with the rules as given, %.2f%% now "
+      "(%zu trials)\n",
+      search.exact, search.first, search.last, search.trials);
+  for (const quantize::Change& change : search.changes) {
+    std::printf("         %s %s: alone it lost down to %.1f dB\n",
+                nn::Printable(change.label).c_str(), change.change.c_str(), change.sqnr_alone);
+  }
+}
+
 void PrintNetwork(const quantize::Network& network) {
   if (network.equalized.has_value()) {
     std::printf("equalized the channels of %zu of %zu pairs of layers\n",
@@ -119,6 +169,7 @@ void PrintNetwork(const quantize::Network& network) {
                 network.corrected->layers);
   }
   PrintLayers(network.quantized.layers);
+  if (network.search.has_value()) PrintSearch(*network.search);
 }
 
 void PrintAgreement(const quantize::Agreement& agreement) {

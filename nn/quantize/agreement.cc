@@ -9,17 +9,6 @@ std::vector<float> Reals(const Tensor& tensor, const std::vector<std::byte>& byt
   return RealsIn(tensor, bytes.data(), bytes.size() / SizeOf(tensor.type));
 }
 
-// The samples in the types of the other model's inputs.
-InputBytes Convert(const Model& from, const InputBytes& inputs, const Model& to) {
-  InputBytes converted;
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    const bool same = from.input(i).type == to.input(i).type;
-    converted.push_back(same ? inputs[i]
-                             : ElementsOf(to.input(i), Reals(from.input(i), inputs[i])));
-  }
-  return converted;
-}
-
 size_t PlaceOfLargest(const std::vector<float>& values) {
   return static_cast<size_t>(std::max_element(values.begin(), values.end()) - values.begin());
 }
@@ -38,6 +27,16 @@ Status CheckInterfaces(const Model& exact, const Model& actual) {
 
 }  // namespace
 
+InputBytes InputsFor(const Model& from, const InputBytes& inputs, const Model& to) {
+  InputBytes converted;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const bool same = from.input(i).type == to.input(i).type;
+    converted.push_back(same ? inputs[i]
+                             : ElementsOf(to.input(i), Reals(from.input(i), inputs[i])));
+  }
+  return converted;
+}
+
 Result<Agreement> Compare(Model& exact, Model& actual, const NextSample& next, size_t most) {
   INTAGLIO_RETURN_IF_ERROR(CheckInterfaces(exact, actual));
   Result<InputBytes> inputs = BuffersFor(exact.graph(), exact.graph().inputs);
@@ -55,7 +54,7 @@ Result<Agreement> Compare(Model& exact, Model& actual, const NextSample& next, s
     if (!more.ok()) return more.status();
     if (!*more) break;
     INTAGLIO_RETURN_IF_ERROR(RunOn(exact, *inputs, x));
-    INTAGLIO_RETURN_IF_ERROR(RunOn(actual, Convert(exact, *inputs, actual), y));
+    INTAGLIO_RETURN_IF_ERROR(RunOn(actual, InputsFor(exact, *inputs, actual), y));
     for (size_t k = 0; k < compared.size(); ++k) {
       const std::vector<float> a = Reals(exact.output(compared[k]), x[compared[k]]);
       const std::vector<float> b = Reals(actual.output(compared[k]), y[compared[k]]);

@@ -30,6 +30,9 @@ struct Agreement {
 // and the same shapes.
 Result<Agreement> Compare(Model& exact, Model& actual, const NextSample& next, size_t most);
 
+// Inputs of `from` in the types of those of `to`, which has as many of the same shapes.
+InputBytes InputsFor(const Model& from, const InputBytes& inputs, const Model& to);
+
 }  // namespace intaglio::nn::quantize
 
 #endif  // INTAGLIO_NN_QUANTIZE_AGREEMENT_H_

@@ -22,6 +22,10 @@ using InputBytes = std::vector<std::vector<std::byte>>;
 // false, and fills nothing, if there is none left.
 using NextSample = std::function<Result<bool>(InputBytes& inputs)>;
 
+// Each call starts again with the first sample. Inputs have the order, the types and the shapes of
+// the graph's; a buffer has the dense elements of one, outermost dimension first.
+using OpenSamples = std::function<Result<NextSample>()>;
+
 struct CalibrationOptions {
   // One for all tensors, or one for each tensor of the graph.
   std::vector<ObserverOptions> observers = {{}};

@@ -10,6 +10,9 @@ namespace intaglio::nn::quantize {
 namespace {
 
 Status CheckForm(const Options& options, const OpenSamples& open) {
+  if (options.goal.has_value() && options.form == Form::kDynamic) {
+    return Unsupported("a goal for a hybrid network, whose layers compute in float32");
+  }
   if (options.form != Form::kDynamic) {
     return open == nullptr ? InvalidArgument("there are no samples") : Status();
   }
@@ -74,6 +77,23 @@ Status CheckAnyQuantized(const std::vector<Outcome>& layers) {
                          ", stays float32: " + layers[0].reason);
 }
 
+Status Reach(const OpenSamples& open, const Options& options, Network& network) {
+  const Result<Report> report = ReportOn(network, open, options);
+  if (!report.ok()) return report.status();
+  const MakeQuantized make = [&](const Rules& rules) -> Result<Quantized> {
+    Result<Integers> integers = MakeIntegers(network, rules, open, options);
+    if (!integers.ok()) return integers.status();
+    network.corrected = integers->corrected;
+    return std::move(integers->quantized);
+  };
+  const Result<Search> search =
+      ReachGoal(network.real, *options.goal, *report, open, make, network.rules, network.quantized,
+                {options.threads, options.limits});
+  if (!search.ok()) return search.status();
+  network.search = *search;
+  return {};
+}
+
 }  // namespace
 
 Status SetBits(std::string_view bits, Options& options) {
@@ -116,6 +136,7 @@ Result<Network> Quantize(Graph graph, const OpenSamples& open, const Options& op
   INTAGLIO_RETURN_IF_ERROR(CheckAnyQuantized(integers->quantized.layers));
   network.quantized = std::move(integers->quantized);
   network.corrected = integers->corrected;
+  if (options.goal.has_value()) INTAGLIO_RETURN_IF_ERROR(Reach(open, options, network));
   return network;
 }
 

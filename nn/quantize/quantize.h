@@ -27,16 +27,13 @@
 #include "intaglio/nn/quantize/calibrate.h"
 #include "intaglio/nn/quantize/correct_bias.h"
 #include "intaglio/nn/quantize/equalize.h"
+#include "intaglio/nn/quantize/goal.h"
 #include "intaglio/nn/quantize/observer.h"
 #include "intaglio/nn/quantize/quantize_graph.h"
 #include "intaglio/nn/quantize/recipe.h"
 #include "intaglio/nn/quantize/report.h"
 
 namespace intaglio::nn::quantize {
-
-// Each call starts again with the first sample. Inputs have the order, the types and the shapes of
-// the graph's; a buffer has the dense elements of one, outermost dimension first.
-using OpenSamples = std::function<Result<NextSample>()>;
 
 struct Options {
   Form form = Form::kIntegers;
@@ -45,8 +42,9 @@ struct Options {
   LayerRule layer = {};           // of layers that no rule of the recipe changes
   ObserverOptions observer = {};  // of their results
   Recipe recipe = {};
-  bool equalize = false;      // EqualizeChannels before anything is observed
-  bool correct_bias = false;  // AddBiases and CorrectBiases: a second pass over the samples
+  bool equalize = false;          // EqualizeChannels before anything is observed
+  bool correct_bias = false;      // AddBiases and CorrectBiases: a second pass over the samples
+  std::optional<Goal> goal = {};  // changes rules of layers until it is reached
   int threads = 1;
   Limits limits = {};  // of each model that runs
   // Is called after each sample with what was done ("observed") and the number of samples so far;
@@ -67,6 +65,7 @@ struct Network {
   size_t samples = 0;  // that were observed
   std::optional<Equalized> equalized = {};
   std::optional<Corrected> corrected = {};
+  std::optional<Search> search = {};  // for the goal
 };
 
 // Form::kDynamic needs no samples: `open` may be null then. The same graph, samples and options
@@ -74,7 +73,8 @@ struct Network {
 //
 // Errors name the layer, the tensor, the sample or the rule that is wrong: options out of their
 // bounds, a pattern that matches no layer, no sample, NaN or an infinity in a tensor that is to be
-// quantized, weights that are not finite, and a network of which no layer can be quantized.
+// quantized, weights that are not finite, a goal that is not reached, and a network of which no
+// layer can be quantized.
 Result<Network> Quantize(Graph graph, const OpenSamples& open, const Options& options = {});
 
 // What each layer of a network loses (report.h), by the first `most_samples`. Layers are looked at

@@ -8,6 +8,7 @@
 
 #include "intaglio/nn/graph/alone.h"
 #include "intaglio/nn/graph/layer_view.h"
+#include "intaglio/nn/quantize/agreement.h"
 #include "intaglio/nn/quantize/constants.h"
 #include "intaglio/nn/quantize/demands.h"
 
@@ -235,19 +236,6 @@ Result<std::vector<Subject>> SubjectsOf(const Graph& graph, const Quantized& qua
     if (subject->has_output()) subjects.push_back(std::move(*subject));
   }
   return subjects;
-}
-
-// The inputs of the network of integers.
-InputBytes InputsFor(const Model& exact, const InputBytes& inputs, const Model& actual) {
-  InputBytes converted;
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    const Tensor& from = exact.input(i);
-    const bool same = from.type == actual.input(i).type;
-    converted.push_back(
-        same ? inputs[i]
-             : ElementsOf(actual.input(i), RealsIn(from, inputs[i].data(), CountOf(from))));
-  }
-  return converted;
 }
 
 }  // namespace

@@ -261,6 +261,27 @@ TEST_F(CliQuantize, ReportsWhatLayersLose) {
   EXPECT_NE(page.find("</html>"), std::string::npos);
 }
 
+TEST_F(CliQuantize, KeepsAccuracy) {
+  const std::string start = "quantize float.tflite --data x.npy --bits w2a2 --threads 1 ";
+  const Outcome plain = Run(start + "a.tflite");
+  EXPECT_EQ(plain.out.find("accuracy"), std::string::npos) << plain.out;
+  const Outcome kept = Run(start + "--max-drop 0 b.tflite");
+  ASSERT_EQ(kept.status, 0) << kept.err;
+  EXPECT_NE(kept.out.find("accuracy 100.00% of the network of float32"), std::string::npos)
+      << kept.out;
+  EXPECT_NE(kept.out.find("100.00% now"), std::string::npos) << kept.out;
+  EXPECT_NE(kept.out.find("alone it lost"), std::string::npos) << kept.out;
+  EXPECT_NE(kept.out.find("in 16 of 16 samples"), std::string::npos) << kept.out;
+  Npy("wrong.npy", Type::kInt64, {16}, std::vector<int64_t>(16, 99));
+  const Outcome wrong = Run(start + "--max-drop 0 --labels wrong.npy c.tflite");
+  EXPECT_NE(wrong.out.find("accuracy 0.00% of the network"), std::string::npos) << wrong.out;
+  EXPECT_TRUE(Same("a.tflite", "c.tflite"));
+  Npy("few.npy", Type::kUInt8, {3}, std::vector<uint8_t>(3));
+  ExpectError(start + "--max-drop 0 --labels few.npy d.tflite", 1, "3 labels for 16 answers");
+  ExpectError(start + "--max-drop 0 --labels x.npy d.tflite", 1, "labels of float32");
+  ExpectError(start + "--labels few.npy d.tflite", 2, "--max-drop");
+}
+
 TEST_F(CliQuantize, NamesWhatIsWrong) {
   const std::string start = "quantize float.tflite q.tflite ";
   ExpectError("quantize float.tflite", 2, "--output is required");

@@ -113,6 +113,8 @@ class Quantized:
         self.layers = [QuantizedLayer(*layer) for layer in answer["layers"]]
         #: How the outputs of the file agree with those of the network of float32.
         self.outputs = [OutputAgreement(*output) for output in answer["outputs"]]
+        #: What max_drop changed: labels of layers, and how they are computed now.
+        self.changes: list[tuple[str, str]] = answer["changes"]
         #: Empty with report_samples=0.
         self.report = Report(answer["report"])
 
@@ -152,6 +154,8 @@ def quantize(
     per_channel: bool = True,
     equalize: bool = False,
     correct_bias: bool = False,
+    max_drop: float | None = None,
+    labels: Iterable[int] = (),
     io: str = "float32",
     format: str = "",
     samples: int | None = None,
@@ -178,6 +182,10 @@ def quantize(
     per_channel: False: one scale for all weights of a layer.
     equalize: make the channels of weights alike in size first.
     correct_bias: take mean errors out of biases, by a second pass over the samples.
+    max_drop: make the worst layers wider, or keep them float32, until the accuracy of the first
+        output falls by no more points of a hundred; Quantized.changes says which. Reads the samples
+        again and again.
+    labels: the right answers, sample after sample. Without them, those of the model are right.
     io: the type of inputs and outputs: float32, int8, uint8 or int16.
     format: of the file: "tflite" or "onnx"; empty: that of the model.
     samples: take the first so many.
@@ -191,12 +199,14 @@ def quantize(
         raise ArgumentError(f"format: tflite or onnx, not {format!r}")
     if report_samples < 0 or (samples is not None and samples < 1):
         raise ArgumentError("samples, report_samples: numbers of samples")
+    if max_drop is not None and not 0 <= max_drop <= 100:
+        raise ArgumentError(f"max_drop: points from 0 to 100, not {max_drop}")
     if not isinstance(model, _core.Model):
         model = load(model, threads=threads)
     if data is None:
         start = None
     else:
-        kept = None if correct_bias else max(_COMPARED, report_samples)
+        kept = None if correct_bias or max_drop is not None else max(_COMPARED, report_samples)
         start = opener(data, model.inputs, samples, kept)
     options = {
         "bits": str(bits),
@@ -206,6 +216,8 @@ def quantize(
         "per_channel": bool(per_channel),
         "equalize": bool(equalize),
         "correct_bias": bool(correct_bias),
+        "max_drop": None if max_drop is None else float(max_drop),
+        "labels": [int(label) for label in labels],
         "io": str(io),
         "format": format,
         "report_samples": int(report_samples),

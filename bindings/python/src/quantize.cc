@@ -124,6 +124,10 @@ quantize::Options OptionsOf(const nb::dict& from, nn::Format format, const Origi
   options.layer.per_channel = Get<bool>(from, "per_channel");
   options.equalize = Get<bool>(from, "equalize");
   options.correct_bias = Get<bool>(from, "correct_bias");
+  if (!from["max_drop"].is_none()) {
+    options.goal = quantize::Goal{.most_drop = Get<double>(from, "max_drop"),
+                                  .labels = Get<std::vector<int32_t>>(from, "labels")};
+  }
   options.threads = origin.prepare.threads;
   options.limits = origin.prepare.limits;
   return options;
@@ -195,6 +199,13 @@ nb::dict Answer(const Made& made, const Wishes& wishes, const std::string& name)
                                   output.same_place, made.agreement.samples));
   }
   answer["outputs"] = outputs;
+  nb::list changes;
+  if (made.network.search.has_value()) {
+    for (const quantize::Change& change : made.network.search->changes) {
+      changes.append(nb::make_tuple(change.label, change.change));
+    }
+  }
+  answer["changes"] = changes;
   answer["report"] = made.report.has_value() ? ToJson(*made.report, name) : std::string();
   return answer;
 }

@@ -145,6 +145,17 @@ def test_options_change_what_is_made(network, tmp_path):
     assert "hybrid" in {layer.routine for layer in hybrid.model().layers}.pop()
 
 
+def test_accuracy_may_be_kept(network):
+    plain = intaglio.quantize(network, X, bits="w2a2")
+    assert plain.outputs[0].same_place < 38 and plain.changes == []
+    kept = intaglio.quantize(network, iter(X), bits="w2a2", max_drop=5)
+    assert kept.outputs[0].same_place >= 38 and kept.changes
+    assert intaglio.quantize(network, X, bits="w2a2", max_drop=0, labels=[9] * 40).changes == []
+    for options in ({"max_drop": -1}, {"max_drop": 1, "labels": [1, 2]}):
+        with pytest.raises(errors.ArgumentError, match="points|2 labels for 40"):
+            intaglio.quantize(network, X, **options)
+
+
 def test_progress_is_shown(network):
     seen = []
     intaglio.quantize(

@@ -255,6 +255,69 @@ TEST(FewBits, AreOfTheLayersThatARuleNames) {
             std::string::npos);
 }
 
+TEST(Goal, ChangesAsFewLayersAsAreNeeded) {
+  Data data(60);
+  Options options;
+  options.layer = {.weight_bits = 3, .activation_bits = 3};
+  const Result<Network> plain = Quantize(LinearAndPositive(), data.Open(), options);
+  ASSERT_TRUE(plain.ok()) << plain.status().message();
+  const auto sqnr = [&](const Network& n) {
+    return AgreementOf(n, Graph(n.quantized.graph), data.Open(), options)
+        ->outputs[0]
+        .similarity.Sqnr();
+  };
+  size_t changes = 0;
+  for (const double least : {sqnr(*plain) - 1, 14.0, 25.0, 35.0}) {
+    options.goal = Goal{.least_sqnr = least};
+    const Result<Network> network = Quantize(LinearAndPositive(), data.Open(), options);
+    ASSERT_TRUE(network.ok()) << least << ": " << network.status().message();
+    EXPECT_GE(sqnr(*network), least);
+    EXPECT_NEAR(network->search->last, sqnr(*network), 1e-9);
+    EXPECT_NEAR(network->search->first, sqnr(*plain), 1e-9);
+    EXPECT_GE(network->search->changes.size(), changes) << least;
+    changes = network->search->changes.size();
+    EXPECT_EQ(changes == 0, least < sqnr(*plain));
+    for (const Change& change : network->search->changes) {
+      EXPECT_FALSE(network->rules.layers[change.layer] == options.layer) << change.label;
+    }
+  }
+  options.goal = Goal{.least_sqnr = 300};
+  EXPECT_NE(Quantize(LinearAndPositive(), data.Open(), options)
+                .status()
+                .message()
+                .find("the goal is not reached with any layer quantized"),
+            std::string::npos);
+}
+
+TEST(Goal, CountsRightAnswers) {
+  Data data(60);
+  Options options;
+  options.layer = {.weight_bits = 2, .activation_bits = 2};
+  options.goal = Goal{.most_drop = 5};
+  const Result<Network> network = Quantize(LinearAndPositive(), data.Open(), options);
+  ASSERT_TRUE(network.ok()) << network.status().message();
+  EXPECT_EQ(network->search->exact, 100);
+  EXPECT_LT(network->search->first, 95);
+  EXPECT_GE(network->search->last, 95);
+  const Result<Agreement> agreement =
+      AgreementOf(*network, Graph(network->quantized.graph), data.Open(), options);
+  EXPECT_EQ(agreement->outputs[0].same_place,
+            static_cast<size_t>(std::lround(network->search->last * 0.6)));
+  // Where all labels are wrong, nothing can fall.
+  options.goal->labels.assign(60, 9);
+  const Result<Network> wrong = Quantize(LinearAndPositive(), data.Open(), options);
+  ASSERT_TRUE(wrong.ok()) << wrong.status().message();
+  EXPECT_EQ(wrong->search->exact, 0);
+  EXPECT_TRUE(wrong->search->changes.empty());
+  options.goal->labels.resize(59);
+  EXPECT_EQ(Quantize(LinearAndPositive(), data.Open(), options).status().message(),
+            "there are 59 labels for 60 answers");
+  options.goal = Goal{};
+  EXPECT_FALSE(Quantize(LinearAndPositive(), data.Open(), options).ok());
+  options.goal = Goal{.most_drop = -1};
+  EXPECT_FALSE(Quantize(LinearAndPositive(), data.Open(), options).ok());
+}
+
 TEST(Quantize, HybridsNeedNoSamples) {
   Options options;
   ASSERT_TRUE(SetBits("w8", options).ok());
