@@ -258,13 +258,16 @@ std::unique_ptr<Runner> OpenRunner(const std::string& path, int threads, std::st
 
 void BindNetwork(nb::module_& module) {
   nb::class_<Runner>(module, "_Runner")
-      .def("run", &Runner::Run, nb::arg("inputs"))
+      .def("run", &Runner::Run, nb::arg("inputs"),
+           nb::sig("def run(self, inputs: list[typing.Any]) -> None"))
       .def("read", &Runner::Read, nb::arg("tensor"),
            nb::sig("def read(self, tensor: int) -> numpy.ndarray"))
-      .def("update", &Runner::Update, nb::arg("updates"))
+      .def("update", &Runner::Update, nb::arg("updates"),
+           nb::sig("def update(self, updates: list[tuple[typing.Any, ...]]) -> None"))
       .def("resize", &Runner::Resize, nb::arg("shapes"))
-      .def("tensors", &Runner::Tensors)
-      .def("layers", &Runner::Layers)
+      .def("tensors", &Runner::Tensors,
+           nb::sig("def tensors(self) -> list[tuple[typing.Any, ...]]"))
+      .def("layers", &Runner::Layers, nb::sig("def layers(self) -> list[tuple[typing.Any, ...]]"))
       .def("inputs", &Runner::inputs);
   nb::class_<Network>(module, "_Network")
       .def(nb::init<std::string>(), nb::arg("name"))
@@ -274,7 +277,12 @@ void BindNetwork(nb::module_& module) {
            nb::arg("zero_points"), nb::arg("axis"))
       .def("layer", &Network::AddLayer, nb::arg("operator"), nb::arg("parameters"),
            nb::arg("inputs"), nb::arg("output"), nb::arg("scales"), nb::arg("zero_points"),
-           nb::arg("label"), nb::arg("to_float"))
+           nb::arg("label"), nb::arg("to_float"),
+           nb::sig("def layer(self, operator: str, parameters: dict[str, typing.Any], "
+                   "inputs: collections.abc.Sequence[int], output: str, "
+                   "scales: collections.abc.Sequence[float], "
+                   "zero_points: collections.abc.Sequence[int], label: str, "
+                   "to_float: bool) -> int"))
       .def("interface", &Network::SetInterface, nb::arg("inputs"), nb::arg("outputs"))
       .def("shape", &Network::ShapeAt, nb::arg("tensor"))
       .def("save", &Network::Save, nb::arg("path"))
