@@ -99,19 +99,32 @@ Status WriteTo(int fd, const std::string& path, std::span<const uint8_t> head,
   return {};
 }
 
-// Writes to an existing file without replacing it, if replacing it would lose what others write:
-// the file is open as standard output or error, or the path names an open descriptor. Bytes that go
-// through another process's descriptor are always appended.
-std::optional<Status> WriteToOpen(const std::string& path, const struct stat& file,
-                                  std::span<const uint8_t> head, std::span<const uint8_t> body) {
-  const std::string entry = DescriptorEntry(path);
-  const int named = entry.empty() ? -1 : std::atoi(entry.substr(entry.rfind('/') + 1).c_str());
-  for (const int fd : {named, STDOUT_FILENO, STDERR_FILENO}) {
-    if (WritesTo(fd, file)) return WriteTo(fd, path, head, body);
+// How an existing file takes bytes without being replaced, if replacing it would lose what others
+// write: it is a device or a pipe, it is open as standard output or error, or the path names an
+// open descriptor.
+struct Direct {
+  bool is_special = false;
+  bool is_descriptor = false;
+  int fd = -1;  // of this process
+
+  Direct(const std::string& path, const struct stat& file) : is_special(!S_ISREG(file.st_mode)) {
+    if (is_special) return;
+    const std::string entry = DescriptorEntry(path);
+    is_descriptor = !entry.empty();
+    const int named = entry.empty() ? -1 : std::atoi(entry.substr(entry.rfind('/') + 1).c_str());
+    for (const int each : {named, STDOUT_FILENO, STDERR_FILENO}) {
+      if (fd < 0 && WritesTo(each, file)) fd = each;
+    }
   }
-  if (entry.empty()) return std::nullopt;
-  return WriteInto(path, O_APPEND, head, body);
-}
+  bool any() const { return is_special || is_descriptor || fd >= 0; }
+
+  // Bytes that go through another process's descriptor are always appended.
+  Status Write(const std::string& path, std::span<const uint8_t> head,
+               std::span<const uint8_t> body) const {
+    if (fd >= 0) return WriteTo(fd, path, head, body);
+    return WriteInto(path, is_special ? 0 : O_APPEND, head, body);
+  }
+};
 
 // The permissions that a new file takes from the file that it replaces, if that is ours.
 // Permissions that another user chose are not taken. No file gets the setuid or setgid bit, which
@@ -150,9 +163,9 @@ class NewFile {
   bool TakeMode() { return !mode_ || fchmod(file_.get(), *mode_) == 0; }
   bool Write(std::span<const uint8_t> bytes) { return WriteAll(file_.get(), bytes); }
 
-  // The bytes are safe only after the file system has confirmed each of these steps.
+  // The bytes are safe only after the file system has confirmed this and Become.
+  bool Keep() { return Flush(file_.get()); }
   bool Become(const std::string& path) {
-    if (!Flush(file_.get())) return false;
     const bool renamed = file_.Close() && std::rename(name_.c_str(), path.c_str()) == 0;
     if (!renamed) RemoveKeepingErrno();
     return renamed;
@@ -177,17 +190,22 @@ class NewFile {
 }  // namespace
 
 Status ReplaceFile(const std::string& path, std::span<const uint8_t> head,
-                   std::span<const uint8_t> body) {
+                   std::span<const uint8_t> body, const std::function<Status()>& last) {
   struct stat info = {};
   if (stat(path.c_str(), &info) == 0) {
-    if (!S_ISREG(info.st_mode)) return WriteInto(path, 0, head, body);
-    if (const auto status = WriteToOpen(path, info, head, body)) return *status;
+    if (const Direct direct(path, info); direct.any()) {
+      if (last) INTAGLIO_RETURN_IF_ERROR(last());
+      return direct.Write(path, head, body);
+    }
   }
   const std::string target = Resolve(path);
   NewFile file(target);
   if (!file.Created()) return Failed(path, "create");
-  if (file.TakeMode() && file.Write(head) && file.Write(body) && file.Become(target)) return {};
-  return Failed(path, "write");
+  if (!file.TakeMode() || !file.Write(head) || !file.Write(body) || !file.Keep()) {
+    return Failed(path, "write");
+  }
+  if (last) INTAGLIO_RETURN_IF_ERROR(last());
+  return file.Become(target) ? Status() : Failed(path, "write");
 }
 
 }  // namespace intaglio::nn

@@ -3,6 +3,7 @@
 #define INTAGLIO_NN_FILES_REPLACE_FILE_H_
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 
@@ -23,8 +24,11 @@ namespace intaglio::nn {
 //  - A path that leads through /dev/fd or /proc/PID/fd. The bytes go to that descriptor, and to the
 //    end of the file if the descriptor is another process's.
 // Messages start with the path.
+//
+// `last` is called when all bytes are on the disk and the file is about to take its name (or to
+// take the bytes directly). Its error is the result, and `path` is as it was. It may be null.
 Status ReplaceFile(const std::string& path, std::span<const uint8_t> head,
-                   std::span<const uint8_t> body = {});
+                   std::span<const uint8_t> body = {}, const std::function<Status()>& last = {});
 
 }  // namespace intaglio::nn
 

@@ -18,11 +18,11 @@ std::string ConstantsNameOf(const std::string& path) {
 }
 
 Status WriteModelFile(const std::string& path, const ModelFile& file) {
-  if (!file.constants_name.empty()) {
-    INTAGLIO_RETURN_IF_ERROR(
-        ReplaceFile(path.substr(0, NameBegin(path)) + file.constants_name, file.constants));
-  }
-  return ReplaceFile(path, file.bytes);
+  const auto write_constants = [&]() -> Status {
+    if (file.constants_name.empty()) return {};
+    return ReplaceFile(path.substr(0, NameBegin(path)) + file.constants_name, file.constants);
+  };
+  return ReplaceFile(path, file.bytes, {}, write_constants);
 }
 
 }  // namespace intaglio::nn

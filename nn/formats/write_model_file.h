@@ -13,7 +13,8 @@ namespace intaglio::nn {
 std::string ConstantsNameOf(const std::string& path);
 
 // Each file appears whole or not at all (ReplaceFile). That of the constants comes first, so that a
-// model never names a file that is not there yet. Messages start with the path.
+// model never names a file that is not there yet, but not before all bytes of both are on the disk:
+// a full disk leaves both as they were. Messages start with the path.
 Status WriteModelFile(const std::string& path, const ModelFile& file);
 
 }  // namespace intaglio::nn

@@ -162,6 +162,24 @@ TEST_F(ReplaceFileTest, AFullDiskLeavesWhatWasThere) {
   EXPECT_EQ(Files(), 1);
 }
 
+TEST_F(ReplaceFileTest, WhatIsDoneLastMayFail) {
+  ASSERT_TRUE(ReplaceFile(In("a"), Bytes("old")).ok());
+  std::string seen;
+  const auto look = [&] {
+    seen = Text(In("a"));
+    return Status();
+  };
+  ASSERT_TRUE(ReplaceFile(In("a"), Bytes("new"), {}, look).ok());
+  EXPECT_EQ(seen, "old");
+  EXPECT_EQ(Text(In("a")), "new");
+  const auto fail = [] { return IoError("no"); };
+  EXPECT_EQ(ReplaceFile(In("a"), Bytes("newer"), {}, fail).message(), "no");
+  EXPECT_EQ(Text(In("a")), "new");
+  EXPECT_EQ(Files(), 1);
+  ASSERT_EQ(mkfifo(In("pipe").c_str(), 0600), 0);
+  EXPECT_EQ(ReplaceFile(In("pipe"), Bytes("x"), {}, fail).message(), "no");
+}
+
 TEST_F(ReplaceFileTest, NamesWhatCannotBeWritten) {
   EXPECT_EQ(ReplaceFile("/nowhere/a", Bytes("x")).message(),
             "/nowhere/a: cannot create: No such file or directory");

@@ -1,8 +1,12 @@
 // What stands in .onnx files that the writer makes, and what it refuses.
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <algorithm>
+#include <csignal>
+#include <cstdint>
 #include <filesystem>
+#include <fstream>
 #include <set>
 #include <string>
 #include <vector>
@@ -10,6 +14,7 @@
 #include "intaglio/nn/formats/onnx/onnx.pb.h"
 #include "intaglio/nn/formats/onnx/reader.h"
 #include "intaglio/nn/formats/onnx/writer.h"
+#include "intaglio/nn/formats/write_model_file.h"
 #include "intaglio/nn/ops/builder.h"
 #include "intaglio/nn/ops/elementwise/map_bytes.h"
 #include "intaglio/test/nn/raw_run.h"
@@ -298,6 +303,31 @@ TEST(OnnxWriter, SavesConstantsBesideTheModel) {
   const test::RawTensors want = test::RunGraph(graph, inputs);
   EXPECT_EQ(test::RunGraph(*loaded, inputs), want);
   EXPECT_EQ(test::RunGraph(*LoadOnnx(path), inputs), want);
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder), {}), 2) << "something was left behind";
+  fs::remove_all(folder);
+}
+
+// A limit on the size of files stands for a full disk.
+TEST(OnnxWriter, AFullDiskLeavesTheModelAndItsConstants) {
+  const fs::path folder = fs::path(testing::TempDir()) / "onnx_writer_full_test";
+  fs::remove_all(folder);
+  fs::create_directories(folder);
+  const std::string path = (folder / "model.onnx").string();
+  ASSERT_TRUE(WriteModelFile(path, {{1}, "model.onnx.data", {2}}).ok());
+  rlimit before = {};
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  const rlimit small{1000, before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+  const std::vector<uint8_t> large(5000, 3);
+  const Status of_model = WriteModelFile(path, {large, "model.onnx.data", {4}});
+  const Status of_constants = WriteModelFile(path, {{5}, "model.onnx.data", large});
+  setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, handler);
+  EXPECT_EQ(of_model.message(), path + ": cannot write: File too large");
+  EXPECT_EQ(of_constants.message(), path + ".data: cannot write: File too large");
+  EXPECT_EQ(std::ifstream(path).get(), 1);
+  EXPECT_EQ(std::ifstream(path + ".data").get(), 2);
   EXPECT_EQ(std::distance(fs::directory_iterator(folder), {}), 2) << "something was left behind";
   fs::remove_all(folder);
 }
