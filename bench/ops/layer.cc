@@ -24,13 +24,17 @@ size_t Product(int a, int b, int c) {
 
 Layer::Layer(const LayerSize& size, bool depthwise) : size_(size), depthwise_(depthwise) {
   const int out_side = (size.side + size.stride - 1) / size.stride;
-  const int padding = std::max(0, (out_side - 1) * size.stride + size.kernel_side - size.side);
+  const auto before = [&](int taps) {
+    return std::max(0, (out_side - 1) * size.stride + taps - size.side) / 2;
+  };
   view_.zero_point = kInputZero;
   view_.height = view_.width = size.side;
   view_.channels = view_.group_channels = size.in_channels;
-  view_.kernel_height = view_.kernel_width = size.kernel_side;
+  view_.kernel_height = size.kernel_height;
+  view_.kernel_width = size.kernel_width;
   view_.stride_height = view_.stride_width = size.stride;
-  view_.pad_top = view_.pad_left = padding / 2;
+  view_.pad_top = before(size.kernel_height);
+  view_.pad_left = before(size.kernel_width);
   view_.out_height = view_.out_width = out_side;
 
   std::mt19937 random(77);
@@ -65,8 +69,8 @@ double Layer::macs() const {
 std::string Layer::name() const {
   const auto text = [](int n) { return std::to_string(n); };
   return text(size_.side) + "x" + text(size_.side) + "x" + text(size_.in_channels) + "-" +
-         text(size_.kernel_side) + "x" + text(size_.kernel_side) + "s" + text(size_.stride) + "-" +
-         text(size_.out_channels);
+         text(size_.kernel_height) + "x" + text(size_.kernel_width) + "s" + text(size_.stride) +
+         "-" + text(size_.out_channels);
 }
 
 int8_t Layer::Expected(int pixel, int channel) const {
@@ -74,8 +78,9 @@ int8_t Layer::Expected(int pixel, int channel) const {
   int32_t acc = bias_[c];
   const int in_channels = depthwise_ ? 1 : size_.in_channels;
   for (int tap = 0; tap < taps(); ++tap) {
-    const int y = pixel / view_.out_width * size_.stride - view_.pad_top + tap / size_.kernel_side;
-    const int x = pixel % view_.out_width * size_.stride - view_.pad_left + tap % size_.kernel_side;
+    const int y = pixel / view_.out_width * size_.stride - view_.pad_top + tap / size_.kernel_width;
+    const int x =
+        pixel % view_.out_width * size_.stride - view_.pad_left + tap % size_.kernel_width;
     if (std::min(x, y) < 0 || std::max(x, y) >= size_.side) continue;
     const int8_t* in = input_.data() + Product(y * size_.side + x, size_.in_channels, 1);
     for (int i = 0; i < in_channels; ++i) {

@@ -16,7 +16,8 @@ struct LayerSize {
   int side;  // of the square input
   int in_channels;
   int out_channels;
-  int kernel_side;
+  int kernel_height;
+  int kernel_width;
   int stride;
 };
 
@@ -28,7 +29,7 @@ class Layer {
 
   const Im2col& view() const { return view_; }
   const int8_t* filters() const { return filters_.data(); }
-  int taps() const { return size_.kernel_side * size_.kernel_side; }
+  int taps() const { return size_.kernel_height * size_.kernel_width; }
   int out_pixels() const { return view_.out_height * view_.out_width; }
   int out_channels() const { return size_.out_channels; }
   StandardPipeline pipeline() const;

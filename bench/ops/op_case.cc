@@ -15,13 +15,19 @@ namespace intaglio::bench {
 namespace {
 
 constexpr LayerSize kDepthwise[] = {
-    {112, 32, 32, 3, 1},   {112, 64, 64, 3, 2},  {56, 128, 128, 3, 1},
-    {56, 128, 128, 3, 2},  {28, 256, 256, 3, 1}, {14, 512, 512, 3, 1},
-    {7, 1024, 1024, 3, 1}, {48, 8, 8, 3, 1},     {112, 16, 16, 3, 1},
+    {112, 32, 32, 3, 3, 1},   {112, 64, 64, 3, 3, 2},  {56, 128, 128, 3, 3, 1},
+    {56, 128, 128, 3, 3, 2},  {28, 256, 256, 3, 3, 1}, {14, 512, 512, 3, 3, 1},
+    {7, 1024, 1024, 3, 3, 1}, {48, 8, 8, 3, 3, 1},     {112, 16, 16, 3, 3, 1},
+    {56, 72, 72, 5, 5, 1},    {56, 144, 144, 5, 5, 2}, {28, 120, 120, 5, 5, 1},
+    {28, 240, 240, 5, 5, 1},  {14, 480, 480, 5, 5, 1}, {14, 672, 672, 5, 5, 1},
+    {7, 960, 960, 5, 5, 1},
 };
 constexpr LayerSize kConvolutions[] = {
-    {224, 3, 64, 7, 2},   {56, 64, 64, 3, 1},   {56, 64, 64, 1, 1},  {28, 128, 128, 3, 1},
-    {28, 128, 128, 3, 2}, {14, 256, 256, 3, 1}, {7, 512, 512, 3, 1},
+    {224, 3, 64, 7, 7, 2},   {56, 64, 64, 3, 3, 1},   {56, 64, 64, 1, 1, 1},
+    {28, 128, 128, 3, 3, 1}, {28, 128, 128, 3, 3, 2}, {14, 256, 256, 3, 3, 1},
+    {7, 512, 512, 3, 3, 1},  {17, 128, 128, 1, 7, 1}, {17, 160, 192, 7, 1, 1},
+    {17, 192, 192, 1, 7, 1}, {12, 192, 192, 1, 7, 1}, {35, 48, 64, 5, 5, 1},
+    {28, 32, 64, 5, 5, 1},   {14, 32, 64, 5, 5, 1},   {8, 384, 384, 1, 3, 1},
 };
 
 [[noreturn]] void Stop(const Status& status) {
@@ -58,6 +64,8 @@ constexpr Mix kTaps3x3 = Mix{.products = 3 * 4 + 4, .conversions = 2 * 4} + kToB
 // output has `stride` columns of its own.
 constexpr Mix kDepthwiseAlong = kTaps3x3 + 0.5 * Mix{.plain = 4, .shuffles = 8};
 constexpr Mix kDepthwiseApart = kTaps3x3 + 2 * Mix{.plain = 3, .shuffles = 8};
+// 25 taps are seven groups of four at least; loading and pairing come on top.
+constexpr Mix kDepthwiseFives = Mix{.products = 7 * 4 + 4, .conversions = 2 * 4} + kToBytes;
 
 }  // namespace
 
@@ -68,11 +76,16 @@ std::vector<OpCase> DepthwiseCases(Context& context) {
     OpCase made = Common("depthwise", layer);
     const double products = std::exchange(made.ops, 0);
     made.elements = made.written;
-    if (size.stride == 1) made.TakeMix<kDepthwiseAlong>();
-    if (size.stride == 2) made.TakeMix<kDepthwiseApart>();
+    if (size.kernel_width == 5) {
+      made.TakeMix<kDepthwiseFives>();
+    } else if (size.stride == 1) {
+      made.TakeMix<kDepthwiseAlong>();
+    } else {
+      made.TakeMix<kDepthwiseApart>();
+    }
     made.elements = products;
     const auto packed = PackedDepthwise::Pack(
-        MakeConstMatrix(layer->filters(), layer->taps(), layer->out_channels()), size.kernel_side,
+        MakeConstMatrix(layer->filters(), layer->taps(), layer->out_channels()), size.kernel_width,
         1);
     if (!packed.ok()) Stop(packed.status());
     const auto bound = BoundPipeline::Bind(*packed, layer->pipeline(), layer->view().type,
@@ -194,7 +207,9 @@ void AddWinograd(const std::shared_ptr<Layer>& layer, const ConstMatrix& filters
   if (WhyNotWinograd(layer->view(), filters, {}) != nullptr) return;
   OpCase made = Common("winograd", layer);
   made.loop = PeakOfBestKernel();
-  const auto packed = PackedWinograd::Pack(filters);
+  const auto packed = PackedWinograd::Pack(
+      filters, {},
+      {.kernel_height = layer->view().kernel_height, .kernel_width = layer->view().kernel_width});
   if (!packed.ok()) Stop(packed.status());
   const auto bound =
       BoundPipeline::Bind(*packed, layer->pipeline(), layer->view().type, layer->view().zero_point);

@@ -37,10 +37,10 @@ struct OpCase {
   std::function<std::string()> check;  // empty where a sample of results is right
 };
 
-// Depthwise layers of MobileNet v1.
+// Depthwise layers of MobileNet v1 and, with 5x5 taps, of MobileNet v3 and EfficientNet.
 std::vector<OpCase> DepthwiseCases(Context& context);
 
-// Convolutions of ResNet-50 by way of the im2col view; the bound is the product's.
+// Convolutions of ResNet-50 and Inception by way of the im2col view; the bound is the product's.
 std::vector<OpCase> ConvolutionCases(Context& context);
 
 // Additions and products of bytes: one thread, as the routines are.
