@@ -255,7 +255,30 @@ TEST(FewBits, AreOfTheLayersThatARuleNames) {
             std::string::npos);
 }
 
-TEST(Goal, ChangesAsFewLayersAsAreNeeded) {
+TEST(Goal, BisectsTheLayersOfAStage) {
+  Data data(60);
+  Options options;
+  options.layer = {.weight_bits = 3, .activation_bits = 3};
+  const Result<Network> plain = Quantize(LinearAndPositive(), data.Open(), options);
+  ASSERT_TRUE(plain.ok()) << plain.status().message();
+  const std::string worst = ReportOn(*plain, data.Open(), options)->layers[0].label;
+  // What the worst layer alone is good for, with 8 bits.
+  Options by_hand = options;
+  by_hand.recipe.rules.push_back({.layers = "^" + worst + "$", .weights = 8, .activation_bits = 8});
+  const Result<Network> one = Quantize(LinearAndPositive(), data.Open(), by_hand);
+  ASSERT_TRUE(one.ok()) << one.status().message();
+  const double good = AgreementOf(*one, Graph(one->quantized.graph), data.Open(), by_hand)
+                          ->outputs[0]
+                          .similarity.Sqnr();
+  options.goal = Goal{.least_sqnr = good - 1e-6};
+  const Result<Network> network = Quantize(LinearAndPositive(), data.Open(), options);
+  ASSERT_TRUE(network.ok()) << network.status().message();
+  EXPECT_LT(network->search->first, good - 1e-6);
+  ASSERT_EQ(network->search->changes.size(), 1u);
+  EXPECT_EQ(network->search->changes[0].label, worst);
+}
+
+TEST(Goal, ChangesMoreLayersForMore) {
   Data data(60);
   Options options;
   options.layer = {.weight_bits = 3, .activation_bits = 3};
