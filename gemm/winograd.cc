@@ -15,7 +15,7 @@
 namespace intaglio {
 namespace {
 
-// Of more weights, it is faster to make U in each call, which reads an eighth of the bytes.
+// With more weights it is faster to make U in each call, which reads an eighth of the bytes.
 constexpr int64_t kMostKept = int64_t{128} * 128;
 
 constexpr char kNoTransforms[] = "the kernel has no Winograd transforms";

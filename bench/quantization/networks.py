@@ -25,7 +25,7 @@ class _Residual(nn.Module):
 
 
 class ResNet(nn.Sequential):
-    """Of 6 n + 2 layers, as for CIFAR-10 (He et al., 2016)."""
+    """It has 6 n + 2 layers, as for CIFAR-10 (He et al., 2016)."""
 
     def __init__(self, n=1, width=16):
         widths = [width, 2 * width, 4 * width]

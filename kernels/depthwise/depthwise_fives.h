@@ -94,8 +94,8 @@ class DenseFives {
   static constexpr int kLineTaps = 16;
   static constexpr int kTaps = 2 * kLineTaps;
 
-  // Of a line: two pairs of each kernel column, then what meets pairs of columns, of the pixels in
-  // the order in which they are done.
+  // A line has two pairs of each kernel column, then what meets pairs of columns, by pixels in the
+  // order in which they are done.
   static void Widen(const DepthwiseArgs& args, Operand (&taps)[kTaps][kVectors]) {
     for (int j = 0; j < kVectors; ++j) {
       Operand single[2][5];

@@ -100,7 +100,7 @@ constexpr bool IsExactLine() {
 }
 static_assert(IsExactLine<Line6x4>() && IsExactLine<Line4x5>() && IsExactLine<Line4x3>());
 
-// Of an odd number, modulo 2^32: each step doubles the bits that are right.
+// The inverse of an odd number modulo 2^32. Each step doubles the bits that are right.
 constexpr uint32_t InverseOf(uint32_t odd) {
   uint32_t inverse = odd;
   for (int i = 0; i < 4; ++i) inverse *= 2 - odd * inverse;

@@ -1,5 +1,5 @@
 // The contract of the Winograd part of a kernel: convolutions of stride 1, in integers and exact
-// (docs/numerics.md has the proof). Of 3x3 filters, by F(4x4, 3x3):
+// (docs/numerics.md has the proof). Filters of 3x3 are computed by F(4x4, 3x3):
 //
 //   6x6 pixels  --B'-->  V: 36 numbers a channel     M[f] = sum over channels of V[f] * U[f]
 //   3x3 weights --G'-->  U: 36 numbers a channel     36 products M  --A'-->  4x4 pixels

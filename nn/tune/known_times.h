@@ -21,7 +21,7 @@ class KnownTimes {
 
   bool any() const { return timings_ != nullptr; }
 
-  // Of a layer of a model, computed as `choice` says; null if it is not known.
+  // The time of a layer of a model, computed as `choice` says; null if it is not known.
   const Timing* Find(const Model& model, size_t layer, const LayerChoice& choice) const {
     return any() ? timings_->Find(KeyOf(model, layer, choice)) : nullptr;
   }

@@ -17,7 +17,9 @@ size_t CountAlternatives(const std::vector<Ways>& alternatives) {
   for (const Ways& ways : alternatives) most = std::max(most, ways.size());
   return most;
 }
-// Of the time of a group, at most. Variants that come too late are left out.
+
+// Preparing the variants of a group takes at most this share of its time. Those that come too late
+// are left out.
 constexpr int kPercentForPreparing = 60;
 
 }  // namespace

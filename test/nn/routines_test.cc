@@ -138,7 +138,7 @@ TEST(Routines, CuttingAndGatheringChangeNoBit) {
       }
     }
   }
-  // Of one pixel, windows are gathered anyway; and values are those that are listed.
+  // Windows of one pixel are gathered anyway; and values are those that are listed.
   const auto error_of = [&](const Graph& of, const char* routine) {
     return Model::Prepare(of, {.routines = {{"0", routine}}}).status().message();
   };

@@ -185,7 +185,7 @@ class Product(Step):
         return factor if self.norm.weight is None else factor * self.norm.weight
 
     def learned_factor(self) -> torch.Tensor | None:
-        """Of learned scales (WeightQuantizer.forward)."""
+        """The factor of learned scales (WeightQuantizer.forward)."""
         if self.norm is None or not self.weights.per_channel:
             return None
         return self._norm_factor().detach().abs()
