@@ -32,8 +32,8 @@
  *   by any threads at once   it_model, it_weights, it_product, it_kernels, it_description,
  *                            it_quantized, it_plan, it_status: they never change
  *   by one caller at a time  it_context, it_session: they own threads and memory of a call
- *   by one caller at a time  it_matrix, it_pipeline, it_model_options, it_quantize_options: while
- *                            none changes them, any threads may read them
+ *   by one caller at a time  it_matrix, it_pipeline, it_model_options, it_quantize_options,
+ *                            it_tune_options: while none changes them, any threads may read them
  * After fork() a child may use, and destroy, handles that no other thread used at that moment.
  */
 #ifndef INTAGLIO_INTAGLIO_H_
@@ -370,7 +370,7 @@ IT_CHECKED it_status* it_model_options_set_constant(it_model_options* options, c
  * which is copied. 0 bytes: no plan. It is checked when a model is loaded; one for another network
  * is an error. What of it does not fit this machine is computed as without a plan
  * (it_model_plan_warning), or is an error if strict is 1. Layers of a plan that was made with
- * allow_float32 may give other bits. Since IT_ABI_VERSION 2. */
+ * it_tune_options_set_allow_float32 may give other bits. Since IT_ABI_VERSION 2. */
 IT_CHECKED it_status* it_model_options_set_plan(it_model_options* options, const char* text,
                                                 size_t bytes, int32_t strict);
 
@@ -437,16 +437,35 @@ IT_API int64_t it_model_work(const it_model* model);
 IT_API size_t it_model_plan_warning_count(const it_model* model);
 IT_API const char* it_model_plan_warning(const it_model* model, size_t index);
 
+/* How a model is tuned. What its functions take is that of `intaglio tune`. Since IT_ABI_VERSION 2.
+ */
+typedef struct it_tune_options it_tune_options;
+IT_CHECKED it_status* it_tune_options_create(it_tune_options** out);
+IT_API void it_tune_options_destroy(it_tune_options* options);
+/* For all of it, preparing what is measured included: 0 to 86400. Without it, a network gets what
+ * it is worth, 2 to 20 seconds. */
+IT_CHECKED it_status* it_tune_options_set_seconds(it_tune_options* options, double seconds);
+/* 1: layers of int8 and uint8 may compute in float32, so that results may be other bits. 0, the
+ * default, keeps the bits. */
+IT_CHECKED it_status* it_tune_options_set_allow_float32(it_tune_options* options, int32_t value);
+/* By how much outputs may differ if layers compute in float32: the root mean square of what they
+ * differ by, over that of the outputs; 0 or more. Needs it_tune_options_set_allow_float32. */
+IT_CHECKED it_status* it_tune_options_set_max_error(it_tune_options* options, double share);
+/* The most bytes of packed weights and of one session's tensors; 0, the default: any. */
+IT_CHECKED it_status* it_tune_options_set_max_bytes(it_tune_options* options, uint64_t bytes);
+/* What input number `index` holds while everything is measured: its dense elements, which are
+ * copied; bytes as it_tensor_bytes says, which is checked when a model is tuned. 0 bytes, the
+ * default: random elements. */
+IT_CHECKED it_status* it_tune_options_set_input(it_tune_options* options, size_t index,
+                                                const void* data, size_t bytes);
+
 /* How each layer of a model is computed fastest on this machine. Since IT_ABI_VERSION 2. */
 typedef struct it_plan it_plan;
-/* Measures for about so many seconds (0 to 86400) on random inputs, with the options that the model
- * was loaded with, of which none may be a plan. Preparing what is measured counts, too.
- * allow_float32: 1 lets layers of int8 and uint8 compute in float32, so that results may be other
- * bits; 0 keeps the bits. max_bytes: the most bytes of packed weights and of one session's tensors;
- * 0: any. IT_UNSUPPORTED says that no way to keep them was found, or that this build has no tuner.
- * The machine should be idle. */
-IT_CHECKED it_status* it_model_tune(const it_model* model, double seconds, int32_t allow_float32,
-                                    uint64_t max_bytes, it_plan** out);
+/* Measures with the options that the model was loaded with, of which none may be a plan. options:
+ * may be null. IT_UNSUPPORTED says that no way to keep the limits was found, or that this build has
+ * no tuner. The machine should be idle. */
+IT_CHECKED it_status* it_model_tune(const it_model* model, const it_tune_options* options,
+                                    it_plan** out);
 IT_API void it_plan_destroy(it_plan* plan);
 /* JSON, for it_model_options_set_plan; ends with a null character that it_plan_bytes leaves out. */
 IT_API const char* it_plan_text(const it_plan* plan);

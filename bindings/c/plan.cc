@@ -1,13 +1,23 @@
 // How layers are computed fastest: plans, and the tuner that makes them.
 #include <cmath>
+#include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "intaglio/bindings/c/guard.h"
 #include "intaglio/bindings/c/model.h"
 #ifdef INTAGLIO_NN_TUNE
 #include "intaglio/nn/tune/tune.h"
 #endif
+
+struct it_tune_options {
+  double seconds = -1;  // negative: as many as the network is worth
+  bool allow_float32 = false;
+  double max_error = -1;  // negative: any
+  uint64_t max_bytes = 0;
+  std::vector<std::vector<uint8_t>> inputs;
+};
 
 struct it_plan {
   std::string text;
@@ -19,18 +29,23 @@ namespace intaglio::c {
 namespace {
 
 constexpr double kMostSeconds = 86400;
+constexpr size_t kMostInputs = 65536;  // an index beyond is a mistake, not a reason to make room
 
 #ifdef INTAGLIO_NN_TUNE
 
-Result<std::unique_ptr<it_plan>> Tune(const it_model& model, double seconds, bool allow_float32,
-                                      uint64_t max_bytes) {
+Result<std::unique_ptr<it_plan>> Tune(const it_model& model, const it_tune_options& from) {
   if (model.has_plan) return InvalidArgument("the model was loaded with a plan");
+  if (from.max_error >= 0 && !from.allow_float32) {
+    return InvalidArgument("max_error needs allow_float32: without it, results are exact");
+  }
   nn::tune::TuneOptions options;
   options.prepare = model.prepare;
-  options.budget = std::chrono::nanoseconds(static_cast<int64_t>(seconds * 1e9));
+  options.budget = std::chrono::nanoseconds(static_cast<int64_t>(from.seconds * 1e9));
   options.name = model.model.graph().name;
-  options.allow_float32 = allow_float32;
-  options.memory_bytes = static_cast<size_t>(max_bytes);
+  options.allow_float32 = from.allow_float32;
+  options.max_difference = from.max_error;
+  options.memory_bytes = static_cast<size_t>(from.max_bytes);
+  options.inputs = from.inputs;
   const Result<nn::tune::Tuning> tuning = nn::tune::Tune(model.model.graph(), options);
   if (!tuning.ok()) return tuning.status();
   auto plan = std::make_unique<it_plan>();
@@ -42,7 +57,7 @@ Result<std::unique_ptr<it_plan>> Tune(const it_model& model, double seconds, boo
 
 #else
 
-Result<std::unique_ptr<it_plan>> Tune(const it_model&, double, bool, uint64_t) {
+Result<std::unique_ptr<it_plan>> Tune(const it_model&, const it_tune_options&) {
   return Unsupported("this build has no tuner");
 }
 
@@ -103,17 +118,74 @@ const char* it_model_plan_warning(const it_model* model, size_t index) {
   return index < it_model_plan_warning_count(model) ? model->plan_warnings[index].c_str() : nullptr;
 }
 
-it_status* it_model_tune(const it_model* model, double seconds, int32_t allow_float32,
-                         uint64_t max_bytes, it_plan** out) {
-  return Create(out, [&]() -> intaglio::Result<std::unique_ptr<it_plan>> {
-    INTAGLIO_RETURN_IF_ERROR(NotNull(model, "model"));
+it_status* it_tune_options_create(it_tune_options** out) {
+  return Create(out, []() -> intaglio::Result<std::unique_ptr<it_tune_options>> {
+    return std::make_unique<it_tune_options>();
+  });
+}
+void it_tune_options_destroy(it_tune_options* options) { delete options; }
+
+it_status* it_tune_options_set_seconds(it_tune_options* options, double seconds) {
+  return Guard([&]() -> Status {
+    INTAGLIO_RETURN_IF_ERROR(NotNull(options, "options"));
     if (!(seconds >= 0 && seconds <= kMostSeconds)) {
       return InvalidArgument("seconds is " + std::to_string(seconds) + "; it may be 0 to 86400");
     }
-    if (allow_float32 != 0 && allow_float32 != 1) {
-      return InvalidArgument("allow_float32 is 0 or 1, not " + std::to_string(allow_float32));
+    options->seconds = seconds;
+    return {};
+  });
+}
+
+it_status* it_tune_options_set_allow_float32(it_tune_options* options, int32_t value) {
+  return Guard([&]() -> Status {
+    INTAGLIO_RETURN_IF_ERROR(NotNull(options, "options"));
+    if (value != 0 && value != 1) {
+      return InvalidArgument("value is 0 or 1, not " + std::to_string(value));
     }
-    return Tune(*model, seconds, allow_float32 == 1, max_bytes);
+    options->allow_float32 = value == 1;
+    return {};
+  });
+}
+
+it_status* it_tune_options_set_max_error(it_tune_options* options, double share) {
+  return Guard([&]() -> Status {
+    INTAGLIO_RETURN_IF_ERROR(NotNull(options, "options"));
+    if (!(share >= 0 && std::isfinite(share))) {
+      return InvalidArgument("share is " + std::to_string(share) + "; it may be 0 or more");
+    }
+    options->max_error = share;
+    return {};
+  });
+}
+
+it_status* it_tune_options_set_max_bytes(it_tune_options* options, uint64_t bytes) {
+  return Guard([&]() -> Status {
+    INTAGLIO_RETURN_IF_ERROR(NotNull(options, "options"));
+    options->max_bytes = bytes;
+    return {};
+  });
+}
+
+it_status* it_tune_options_set_input(it_tune_options* options, size_t index, const void* data,
+                                     size_t bytes) {
+  return Guard([&]() -> Status {
+    INTAGLIO_RETURN_IF_ERROR(NotNull(options, "options"));
+    if (bytes > 0) INTAGLIO_RETURN_IF_ERROR(NotNull(data, "data"));
+    if (index >= kMostInputs) {
+      return InvalidArgument("there is no input " + std::to_string(index));
+    }
+    if (options->inputs.size() <= index) options->inputs.resize(index + 1);
+    const auto* const first = static_cast<const uint8_t*>(data);
+    options->inputs[index].assign(first, first + bytes);
+    return {};
+  });
+}
+
+it_status* it_model_tune(const it_model* model, const it_tune_options* options, it_plan** out) {
+  return Create(out, [&]() -> intaglio::Result<std::unique_ptr<it_plan>> {
+    INTAGLIO_RETURN_IF_ERROR(NotNull(model, "model"));
+    const it_tune_options defaults;
+    return Tune(*model, options == nullptr ? defaults : *options);
   });
 }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from . import _core
@@ -58,6 +59,8 @@ def tune(
     *,
     seconds: float = 10.0,
     allow_float32: bool = False,
+    max_error: float | None = None,
+    inputs: Mapping[str, Any] | Sequence[Any] | None = None,
     max_bytes: int = 0,
 ) -> Plan:
     """Finds the fastest way to compute each layer of a model on this machine, which should be idle.
@@ -66,13 +69,23 @@ def tune(
     seconds: for all of it, preparing and comparing included.
     allow_float32: let layers of int8 and uint8 compute in float32 where the network gains by it.
         Results are no longer the same bits then: Plan.difference says by how much they differ.
+    max_error: by how much outputs may differ then: the root mean square of what they differ by, over
+        that of the outputs. None: any.
+    inputs: arrays by name or in order, as Model.run() takes them, on which everything is measured.
+        Without them, inputs are random.
     max_bytes: the most bytes of packed weights and activations together; 0: any.
     """
     if not (math.isfinite(seconds) and 0 <= seconds <= 86400):
         raise ArgumentError(f"seconds: a number from 0 to 86400, not {seconds}")
     if max_bytes < 0:
         raise ArgumentError(f"max_bytes: not negative, not {max_bytes}")
-    return Plan(_core._tune(model, float(seconds), bool(allow_float32), int(max_bytes)))
+    if max_error is not None and not (math.isfinite(max_error) and max_error >= 0):
+        raise ArgumentError(f"max_error: a number from 0 on, not {max_error}")
+    if max_error is not None and not allow_float32:
+        raise ArgumentError("max_error: needs allow_float32=True, because results are exact without")
+    error = -1.0 if max_error is None else float(max_error)
+    text = _core._tune(model, float(seconds), bool(allow_float32), error, int(max_bytes), inputs)
+    return Plan(text)
 
 
 def plan_text(plan: Plan | str | os.PathLike[str] | bytes | None) -> str:

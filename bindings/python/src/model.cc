@@ -212,6 +212,19 @@ std::vector<int64_t> Model::TimeLayers(nb::handle inputs) {
   return counts;
 }
 
+std::vector<std::vector<uint8_t>> Model::CopyInputs(nb::handle inputs) const {
+  CheckOpen();
+  const std::shared_ptr<const Signature> signature = signature_;
+  Views from(signature->inputs.size());
+  OpenAll(inputs, signature->inputs, Access::kRead, from);
+  std::vector<std::vector<uint8_t>> copies;
+  for (size_t i = 0; i < from.size(); ++i) {
+    const auto* const first = static_cast<const uint8_t*>(from[i].data());
+    copies.emplace_back(first, first + signature->inputs[i].bytes);
+  }
+  return copies;
+}
+
 std::unique_ptr<Model> Model::Share() {
   CheckOpen();
   // A model that fork() left in the middle of a run can still be shared.

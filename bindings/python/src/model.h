@@ -65,6 +65,8 @@ class Model {
   nanobind::dict MakeOutputs() const;
   // Runs and returns the nanoseconds of each layer.
   std::vector<int64_t> TimeLayers(nanobind::handle inputs);
+  // The bytes of the inputs that Run would take.
+  std::vector<std::vector<uint8_t>> CopyInputs(nanobind::handle inputs) const;
 
   std::unique_ptr<Model> Share();
   void Resize(nanobind::handle shapes);
@@ -108,7 +110,8 @@ std::unique_ptr<Model> Load(nanobind::handle source, const std::string& name,
                             const nanobind::dict& options);
 
 // Makes a plan, as JSON, for a model that was loaded without one. Releases the GIL meanwhile.
-std::string Tune(Model& model, double seconds, bool allow_float32, size_t max_bytes);
+std::string Tune(Model& model, double seconds, bool allow_float32, double max_error,
+                 size_t max_bytes, nanobind::handle inputs);
 
 // Makes a network of integers of a model's. `open` is called for each pass over the samples and
 // returns an iterator of lists of arrays, one for each input. `options` holds the arguments of

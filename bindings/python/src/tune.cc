@@ -10,7 +10,8 @@
 
 namespace intaglio::python {
 
-std::string Tune(Model& model, double seconds, bool allow_float32, size_t max_bytes) {
+std::string Tune(Model& model, double seconds, bool allow_float32, double max_error,
+                 size_t max_bytes, nanobind::handle inputs) {
   if (model.origin().has_plan) {
     RaiseIfError(InvalidArgument("the model was loaded with a plan"), "ArgumentError");
   }
@@ -21,7 +22,9 @@ std::string Tune(Model& model, double seconds, bool allow_float32, size_t max_by
   options.budget = std::chrono::nanoseconds(static_cast<int64_t>(seconds * 1e9));
   options.name = model.origin().name;
   options.allow_float32 = allow_float32;
+  options.max_difference = max_error;
   options.memory_bytes = max_bytes;
+  if (!inputs.is_none()) options.inputs = model.CopyInputs(inputs);
   Result<nn::tune::Tuning> tuning = InvalidArgument("");
   {
     const GilRelease release;

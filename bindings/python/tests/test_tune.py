@@ -59,6 +59,23 @@ def test_layers_may_compute_in_float(digits, image, plan):
     assert (in_both.difference is not None) == any(layer["bounded"] for layer in in_both.layers)
 
 
+def test_differences_are_limited_and_measured_on_inputs_that_are_given(digits, image):
+    # No difference is allowed: layers compute in float32 only if that gives the same outputs.
+    exact = intaglio.tune(digits, seconds=0, allow_float32=True, max_error=0, inputs=[image])
+    assert exact.difference is None or exact.difference["relative"] == 0
+    name = digits.inputs[0].name
+    intaglio.tune(digits, seconds=0, inputs={name: image})
+    with pytest.raises(intaglio.errors.ShapeError):
+        intaglio.tune(digits, seconds=0, inputs=[image[:, 1:]])
+    with pytest.raises(intaglio.errors.MissingNameError):
+        intaglio.tune(digits, seconds=0, inputs=[])
+    for error in (-0.5, float("nan"), float("inf")):
+        with pytest.raises(intaglio.errors.ArgumentError, match="max_error: a number"):
+            intaglio.tune(digits, seconds=0, allow_float32=True, max_error=error)
+    with pytest.raises(intaglio.errors.ArgumentError, match="needs allow_float32"):
+        intaglio.tune(digits, seconds=0, max_error=0.1)
+
+
 def test_what_does_not_fit_is_a_warning(plan):
     model = intaglio.load(FILE, plan=changed(plan, threads=7))
     assert len(model.plan_warnings) == 1

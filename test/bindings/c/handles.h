@@ -37,6 +37,7 @@ using Description = Owned<it_description, it_description_destroy>;
 using Options = Owned<it_model_options, it_model_options_destroy>;
 using Model = Owned<it_model, it_model_destroy>;
 using Plan = Owned<it_plan, it_plan_destroy>;
+using TuneOptions = Owned<it_tune_options, it_tune_options_destroy>;
 using QuantizeOptions = Owned<it_quantize_options, it_quantize_options_destroy>;
 using Quantized = Owned<it_quantized, it_quantized_destroy>;
 using Session = Owned<it_session, it_session_destroy>;

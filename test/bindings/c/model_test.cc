@@ -223,9 +223,13 @@ TEST(CModel, APlanIsMadeAndTaken) {
   const std::string path = kDigits + "digits.tflite";
   Model model;
   EXPECT_TRUE(IsOk(it_model_load_file(path.c_str(), nullptr, &model)));
+  TuneOptions tune;
+  EXPECT_TRUE(IsOk(it_tune_options_create(&tune)));
+  EXPECT_TRUE(IsOk(it_tune_options_set_seconds(tune, 0.01)));
   for (const int allow_float32 : {0, 1}) {
     Plan plan;
-    EXPECT_TRUE(IsOk(it_model_tune(model, 0.01, allow_float32, 0, &plan)));
+    EXPECT_TRUE(IsOk(it_tune_options_set_allow_float32(tune, allow_float32)));
+    EXPECT_TRUE(IsOk(it_model_tune(model, tune, &plan)));
     EXPECT_GT(it_plan_untuned_nanoseconds(plan), 0);
     EXPECT_LE(it_plan_tuned_nanoseconds(plan), 1.5 * it_plan_untuned_nanoseconds(plan));
     const std::string text = it_plan_text(plan);
@@ -236,13 +240,55 @@ TEST(CModel, APlanIsMadeAndTaken) {
     Model planned;
     EXPECT_TRUE(IsOk(it_model_load_file(path.c_str(), options, &planned)));
     EXPECT_EQ(it_model_plan_warning_count(planned), 0u);
-    EXPECT_TRUE(IsInvalid(it_model_tune(planned, 0, 0, 0, &plan), "loaded with a plan"));
+    EXPECT_TRUE(IsInvalid(it_model_tune(planned, tune, &plan), "loaded with a plan"));
   }
+}
+
+TEST(CModel, LimitsOfATuning) {
+  Model model;
+  EXPECT_TRUE(IsOk(it_model_load_file((kDigits + "digits.tflite").c_str(), nullptr, &model)));
+  TuneOptions tune;
+  EXPECT_TRUE(IsOk(it_tune_options_create(&tune)));
+  EXPECT_TRUE(IsInvalid(it_tune_options_set_seconds(tune, -1), "seconds"));
+  EXPECT_TRUE(IsInvalid(it_tune_options_set_seconds(tune, std::nan("")), "seconds"));
+  EXPECT_TRUE(IsInvalid(it_tune_options_set_allow_float32(tune, 2), "value is 0 or 1"));
+  EXPECT_TRUE(IsInvalid(it_tune_options_set_max_error(tune, -0.1), "share"));
+  EXPECT_TRUE(IsInvalid(it_tune_options_set_max_error(tune, std::nan("")), "share"));
+  EXPECT_TRUE(IsOk(it_tune_options_set_seconds(tune, 0)));
   Plan plan;
-  EXPECT_TRUE(Fails(it_model_tune(model, 0, 0, 1, &plan), IT_UNSUPPORTED, "within 1 bytes"));
-  EXPECT_TRUE(IsInvalid(it_model_tune(model, -1, 0, 0, &plan), "seconds"));
-  EXPECT_TRUE(IsInvalid(it_model_tune(model, std::nan(""), 0, 0, &plan), "seconds"));
-  EXPECT_TRUE(IsInvalid(it_model_tune(model, 0, 2, 0, &plan), "allow_float32"));
+  EXPECT_TRUE(IsOk(it_tune_options_set_max_bytes(tune, 1)));
+  EXPECT_TRUE(Fails(it_model_tune(model, tune, &plan), IT_UNSUPPORTED, "within 1 bytes"));
+  EXPECT_TRUE(IsOk(it_tune_options_set_max_bytes(tune, 0)));
+  EXPECT_TRUE(IsOk(it_tune_options_set_max_error(tune, 0)));
+  EXPECT_TRUE(IsInvalid(it_model_tune(model, tune, &plan), "max_error needs allow_float32"));
+  // No difference is allowed: layers compute in float32 only if that gives the same outputs.
+  EXPECT_TRUE(IsOk(it_tune_options_set_allow_float32(tune, 1)));
+  EXPECT_TRUE(IsOk(it_model_tune(model, tune, &plan)));
+  const std::string text = it_plan_text(plan);
+  EXPECT_TRUE(text.find("\"bounded\": true") == std::string::npos ||
+              text.find("\"relative\": 0.0\n") != std::string::npos)
+      << text;
+}
+
+TEST(CModel, ATuningOnInputsThatAreGiven) {
+  Model model;
+  EXPECT_TRUE(IsOk(it_model_load_file((kDigits + "digits.tflite").c_str(), nullptr, &model)));
+  TuneOptions tune;
+  EXPECT_TRUE(IsOk(it_tune_options_create(&tune)));
+  EXPECT_TRUE(IsOk(it_tune_options_set_seconds(tune, 0)));
+  std::vector<int8_t> image(it_tensor_bytes(it_model_input(model, 0)), 3);
+  EXPECT_TRUE(IsInvalid(it_tune_options_set_input(tune, 0, nullptr, 4), "data is null"));
+  EXPECT_TRUE(IsInvalid(it_tune_options_set_input(tune, SIZE_MAX, image.data(), 4), "no input"));
+  EXPECT_TRUE(IsOk(it_tune_options_set_input(tune, 0, image.data(), image.size())));
+  Plan plan;
+  EXPECT_TRUE(IsOk(it_model_tune(model, tune, &plan)));
+  // What is given reaches the tuner, which checks it.
+  EXPECT_TRUE(IsOk(it_tune_options_set_input(tune, 0, image.data(), 3)));
+  EXPECT_TRUE(IsInvalid(it_model_tune(model, tune, &plan), "input 0 has 3 bytes"));
+  EXPECT_TRUE(IsOk(it_tune_options_set_input(tune, 0, nullptr, 0)));
+  EXPECT_TRUE(IsOk(it_model_tune(model, tune, &plan)));
+  EXPECT_TRUE(IsOk(it_tune_options_set_input(tune, 1, image.data(), 1)));
+  EXPECT_TRUE(IsInvalid(it_model_tune(model, tune, &plan), "more inputs than"));
 }
 
 TEST(CModel, APlanThatDoesNotFitIsAWarningOrAnError) {
@@ -250,7 +296,10 @@ TEST(CModel, APlanThatDoesNotFitIsAWarningOrAnError) {
   Model model;
   EXPECT_TRUE(IsOk(it_model_load_file(path.c_str(), nullptr, &model)));
   Plan plan;
-  EXPECT_TRUE(IsOk(it_model_tune(model, 0, 0, 0, &plan)));
+  TuneOptions tune;
+  EXPECT_TRUE(IsOk(it_tune_options_create(&tune)));
+  EXPECT_TRUE(IsOk(it_tune_options_set_seconds(tune, 0)));
+  EXPECT_TRUE(IsOk(it_model_tune(model, tune, &plan)));
   std::string text = it_plan_text(plan);
   const std::string here = "\"threads\": 1,\n \"untuned_ns\"";
   ASSERT_NE(text.find(here), std::string::npos);

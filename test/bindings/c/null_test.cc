@@ -71,9 +71,15 @@ TEST(CNull, HandlesOfTheRuntimeAreInvalid) {
   EXPECT_NULL_IS_INVALID(it_model_options_set_input_shape(nullptr, 0, &number, 1));
   EXPECT_NULL_IS_INVALID(
       it_model_options_set_constant(nullptr, "x", IT_INT32, nullptr, 0, &number, 4));
+  EXPECT_NULL_IS_INVALID(it_tune_options_set_seconds(nullptr, 1));
+  EXPECT_NULL_IS_INVALID(it_tune_options_set_allow_float32(nullptr, 1));
+  EXPECT_NULL_IS_INVALID(it_tune_options_set_max_error(nullptr, 1));
+  EXPECT_NULL_IS_INVALID(it_tune_options_set_max_bytes(nullptr, 1));
+  EXPECT_NULL_IS_INVALID(it_tune_options_set_input(nullptr, 0, &number, 4));
+  it_tune_options_destroy(nullptr);
   EXPECT_NULL_IS_INVALID(it_model_options_set_plan(nullptr, nullptr, 0, 0));
   it_plan* plan = nullptr;
-  EXPECT_NULL_IS_INVALID(it_model_tune(nullptr, 0, 0, 0, &plan));
+  EXPECT_NULL_IS_INVALID(it_model_tune(nullptr, nullptr, &plan));
   EXPECT_EQ(plan, nullptr);
   it_plan_destroy(nullptr);
   EXPECT_EQ(it_plan_text(nullptr), nullptr);
