@@ -2,12 +2,17 @@
 #ifndef INTAGLIO_TEST_NN_TUNE_NETWORK_H_
 #define INTAGLIO_TEST_NN_TUNE_NETWORK_H_
 
+#include <chrono>
 #include <utility>
 #include <vector>
 
 #include "intaglio/test/nn/testing.h"
 
 namespace intaglio::nn::tune {
+
+// More than is ever used: tunings of this network end when everything was tried often enough. So
+// what is tried does not depend on the machine, which may be an emulator.
+inline constexpr std::chrono::seconds kPlenty(600);
 
 inline Constant Int8Weights(Builder& b, Random& random, const Shape& shape, int axis,
                             int channels) {

@@ -206,7 +206,7 @@ TEST(Schemas, AnOldPlanIsRead) {
 TEST(Schemas, TuningInBothKeepsItsWord) {
   const Graph graph = MakeNetwork();
   for (const int threads : {1, 2}) {
-    TuneOptions options = {.budget = std::chrono::milliseconds(50), .allow_float32 = true};
+    TuneOptions options = {.budget = kPlenty, .allow_float32 = true};
     options.prepare.threads = threads;
     const Result<Tuning> tuning = Tune(graph, options);
     ASSERT_TRUE(tuning.ok()) << tuning.status().message();
@@ -264,7 +264,7 @@ TEST(Schemas, DifferencesStandAgainstTime) {
 TEST(Schemas, ALimitOfDifferencesIsKept) {
   const Graph graph = MakeNetwork();
   for (const double most : {0.0, 1e-3, 1e-2, 1.0}) {
-    TuneOptions options = {.budget = std::chrono::seconds(1), .allow_float32 = true};
+    TuneOptions options = {.budget = kPlenty, .allow_float32 = true};
     options.prepare.kernel = "scalar";  // by which float32 is faster
     options.max_difference = most;
     const Result<Tuning> tuning = Tune(graph, options);
@@ -289,7 +289,7 @@ TEST(Schemas, ALimitOfDifferencesIsKept) {
 // Differences are those of the inputs that are given: where all outputs saturate, there are none.
 TEST(Schemas, DifferencesAreOfTheInputsThatAreGiven) {
   const Graph graph = MakeNetwork();
-  TuneOptions options = {.budget = std::chrono::milliseconds(400), .allow_float32 = true};
+  TuneOptions options = {.budget = kPlenty, .allow_float32 = true};
   options.inputs = {std::vector<uint8_t>(12 * 12 * 16, 3)};  // the zero point: all is 0
   const Result<Tuning> tuning = Tune(graph, options);
   ASSERT_TRUE(tuning.ok()) << tuning.status().message();
@@ -307,7 +307,7 @@ TEST(Schemas, DifferencesAreOfTheInputsThatAreGiven) {
 
 TEST(Schemas, ALimitOfMemoryIsKept) {
   const Graph graph = MakeNetwork();
-  TuneOptions options = {.budget = std::chrono::milliseconds(50)};
+  TuneOptions options = {.budget = kPlenty};
   const Result<Tuning> any = Tune(graph, options);
   ASSERT_TRUE(any.ok()) << any.status().message();
   ASSERT_GT(any->tradeoffs.size(), 1u);

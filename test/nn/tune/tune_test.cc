@@ -15,7 +15,7 @@ TEST(Tune, ItsPlanGivesTheSameBits) {
   const Graph graph = MakeNetwork();
   const std::vector<int8_t> expected = RunOnce(graph);
   for (const int threads : {1, 2}) {
-    TuneOptions options = {.budget = std::chrono::milliseconds(50), .name = "tuned"};
+    TuneOptions options = {.budget = kPlenty, .name = "tuned"};
     options.prepare.threads = threads;
     options.group_bytes = threads == 1 ? 1 : size_t{1} << 30;
     int shown = 0;
