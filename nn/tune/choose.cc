@@ -95,13 +95,13 @@ NetworkProblem MakeProblem(const Graph& graph, const std::vector<LayerReport>& r
     for (size_t w = 0; w < reports[i].ways.size(); ++w) {
       const TimedWay& way = reports[i].ways[w];
       if (way.in_float && !with_float) continue;
-      auto cost = static_cast<int64_t>(way.bytes);
-      if (resource == Resource::kDifference) {
-        const Difference& difference = reports[i].difference;
-        if (way.in_float && !difference.measured) continue;
-        cost = way.in_float ? std::llround(difference.relative * kDifferenceUnits) : 0;
-      }
-      made.options.push_back({way.in_float ? kFloat : kAsIs, CountedTime(reports[i], w), cost});
+      const Difference& difference = reports[i].difference;
+      const bool differs = way.in_float && resource != Resource::kBytes;
+      if (differs && !difference.measured) continue;
+      made.options.push_back(
+          {way.in_float ? kFloat : kAsIs, CountedTime(reports[i], w),
+           resource == Resource::kDifference ? 0 : static_cast<int64_t>(way.bytes),
+           differs ? std::llround(difference.relative * kDifferenceUnits) : 0});
       ways.push_back(w);
     }
   }

@@ -32,6 +32,7 @@ std::vector<LayerWay> WaysFor(const std::vector<LayerReport>& reports,
 enum class Resource {
   kBytes,       // of packed constants
   kDifference,  // relative differences of layers in float32, added up, in kDifferenceUnits
+  kBoth,
 };
 inline constexpr double kDifferenceUnits = 1e9;
 

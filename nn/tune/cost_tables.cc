@@ -51,7 +51,8 @@ class Writer {
       for (int k = 0; k < static_cast<int>(options.size()); ++k) {
         const Option& option = options[At(k)];
         if (option.schema != schema) continue;
-        front.push_back({Net::CostOf(option), option.bytes, k, Traces::Leaf(LeafOf(layer, k))});
+        front.push_back({Net::CostOf(option), option.bytes, option.difference, k,
+                         Traces::Leaf(LeafOf(layer, k))});
       }
       table.loss = std::max(table.loss, Trim(front, rules_));
       table.Add(front);

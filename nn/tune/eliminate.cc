@@ -224,7 +224,7 @@ class Eliminator {
     if (points_ + more + traces_.joins() <= max_points_) return {};
     std::string message = "a selection needs more than the " + std::to_string(max_points_) +
                           " points that are allowed (SelectLimits::max_points)";
-    if (rules_.weigh_bytes) {
+    if (rules_.weigh_amounts) {
       message += "; fronts of less than " + std::to_string(rules_.max_points) +
                  " points need fewer (SelectLimits::max_front)";
     }

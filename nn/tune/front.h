@@ -1,9 +1,11 @@
-// Partial choices that differ in time and memory, of which none is worse than another in both.
+// Partial choices that differ in time, memory and accuracy, of which none is worse than another in
+// all of them.
 #ifndef INTAGLIO_NN_TUNE_FRONT_H_
 #define INTAGLIO_NN_TUNE_FRONT_H_
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <utility>
 #include <vector>
@@ -29,17 +31,22 @@ class Traces {
 struct Point {
   int64_t cost = 0;
   int64_t bytes = 0;
+  int64_t difference = 0;
   int64_t rank = 0;  // between points that are equal otherwise, the lower one wins
   int64_t trace = Traces::kEmpty;
 };
 
-// By increasing cost and decreasing bytes. It is empty if nothing can be chosen.
+// By increasing cost. Each point has fewer bytes or less difference than all before it that are not
+// more in the other. It is empty if nothing can be chosen.
 using Front = std::vector<Point>;
 
 struct FrontRules {
-  // Without it, a front is the one point with the least cost, and bytes only add up.
-  bool weigh_bytes = false;
-  size_t max_points = 2;  // of a front, if bytes are weighed; at least 2
+  // Without it, a front is the one point with the least cost; bytes and differences only add up.
+  bool weigh_amounts = false;
+  size_t max_points = 2;  // of a front, if amounts are weighed; at least 2
+  // Points beyond are dropped, if amounts are weighed.
+  int64_t max_bytes = std::numeric_limits<int64_t>::max();
+  int64_t max_difference = std::numeric_limits<int64_t>::max();
 };
 
 // Makes a front of points in any order: sorts them, drops every point to which another one is
@@ -48,6 +55,10 @@ struct FrontRules {
 // Returns the loss: for every point that was given, one is kept that has no more bytes and costs at
 // most so much more. The loss is 0 unless points were thinned out. Then it is the least possible,
 // to 1/1024 of the range of costs. The fastest and the smallest point are always kept.
+//
+// If bytes and differences both vary, points are thinned out among those of about the same
+// difference, up to twice `max_points` are kept, and the loss is the range of costs: nothing is
+// promised of the points between those with the least cost, bytes and difference.
 int64_t Trim(Front& points, const FrontRules& rules);
 
 // Makes in `sums` the front of the sums of one point of each front. Returns the loss, as Trim does.

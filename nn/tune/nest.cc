@@ -69,6 +69,7 @@ Result<Selection> SelectNet(const Nest& nest, size_t net,
     Option& option = problem.layers[child.layer].options[child.option];
     option.nanoseconds += inner->nanoseconds;
     option.bytes += inner->bytes;
+    option.difference += inner->difference;
   }
   Possible possible = WithoutImpossible(std::move(problem), is_impossible);
   if (!HasOptions(possible, nest.nets[net].problem)) {

@@ -8,7 +8,7 @@ namespace intaglio::nn::tune {
 namespace {
 
 constexpr double kMostNanoseconds = 1LL << 50;
-constexpr double kMostBytes = 1LL << 62;
+constexpr double kMostBytes = 1LL << 62;  // or units of differences
 
 std::string Number(double value) {
   if (std::isnan(value)) return "NaN";
@@ -155,7 +155,11 @@ Status Net::CheckOption(const Option& option, int layer, size_t index) {
   if (option.bytes < 0) {
     return InvalidArgument(name + " keeps " + std::to_string(option.bytes) + " bytes");
   }
+  if (option.difference < 0) {
+    return InvalidArgument(name + " has the difference " + std::to_string(option.difference));
+  }
   nanoseconds_ += option.nanoseconds;
+  difference_ += static_cast<double>(option.difference);
   bytes_ += static_cast<double>(option.bytes);
   return {};
 }
@@ -166,6 +170,9 @@ Status Net::CheckSums() const {
   }
   if (bytes_ >= kMostBytes) {
     return InvalidArgument("the bytes of all options come to 2^62 or more");
+  }
+  if (difference_ >= kMostBytes) {
+    return InvalidArgument("the differences of all options come to 2^62 or more");
   }
   return {};
 }
@@ -212,7 +219,7 @@ Status Net::CheckCycles() const {
 }
 
 Result<Selection> Net::Complete(const std::vector<int>& options) const {
-  Selection selection{options, {}, 0, 0};
+  Selection selection{options, {}};
   int64_t cost = 0;
   std::vector<int> schema;  // by node
   for (int i = 0; i < layers(); ++i) {
@@ -220,6 +227,7 @@ Result<Selection> Net::Complete(const std::vector<int>& options) const {
     schema.push_back(option.schema);
     cost += CostOf(option);
     selection.bytes += option.bytes;
+    selection.difference += option.difference;
   }
   for (int i = layers(); i < nodes(); ++i) schema.push_back(schemas(i)[0]);
   for (int t = 0; t < tensors(); ++t) {

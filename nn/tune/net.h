@@ -69,6 +69,7 @@ class Net {
   std::map<std::array<int, 3>, int64_t> adapters_;
   double nanoseconds_ = 0;  // of all options and adapters
   double bytes_ = 0;
+  double difference_ = 0;
 };
 
 }  // namespace intaglio::nn::tune

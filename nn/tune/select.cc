@@ -17,16 +17,21 @@ namespace {
 size_t At(int i) { return static_cast<size_t>(i); }
 
 constexpr size_t kMostFront = 4096;
+constexpr int64_t kAny = std::numeric_limits<int64_t>::max();
 
 // Thinning out may keep a point with a copy that nothing reads, and drop the one without.
 // Completed, such points lose the copy, and may beat others.
 void DropBeaten(std::vector<Selection>& selections) {
   std::stable_sort(selections.begin(), selections.end(), [](const auto& a, const auto& b) {
-    return std::tie(a.nanoseconds, a.bytes) < std::tie(b.nanoseconds, b.bytes);
+    return std::tie(a.nanoseconds, a.bytes, a.difference) <
+           std::tie(b.nanoseconds, b.bytes, b.difference);
   });
   std::vector<Selection> kept;
   for (Selection& selection : selections) {
-    if (kept.empty() || selection.bytes < kept.back().bytes) kept.push_back(std::move(selection));
+    const bool is_beaten = std::any_of(kept.begin(), kept.end(), [&](const Selection& other) {
+      return other.bytes <= selection.bytes && other.difference <= selection.difference;
+    });
+    if (!is_beaten) kept.push_back(std::move(selection));
   }
   selections = std::move(kept);
 }
@@ -40,6 +45,9 @@ Result<Tradeoffs> Solve(const Problem& problem, const FrontRules& rules, size_t 
       Eliminate(costs->sizes, std::move(costs->tables), rules, max_points);
   if (!best.ok()) return best.status();
   if (best->front.empty()) {
+    if (rules.max_bytes < kAny || rules.max_difference < kAny) {
+      return Unsupported("no selection keeps within the limits of bytes and differences");
+    }
     return Unsupported(
         "no selection is possible: whatever options are taken, an adapter is missing");
   }
@@ -54,6 +62,7 @@ Result<Tradeoffs> Solve(const Problem& problem, const FrontRules& rules, size_t 
     if (!selection.ok()) return selection.status();
     assert(selection->nanoseconds <= static_cast<double>(point.cost) / kUnitsPerNanosecond);
     assert(selection->bytes == point.bytes);
+    assert(selection->difference == point.difference);
     tradeoffs.selections.push_back(std::move(*selection));
   }
   DropBeaten(tradeoffs.selections);
@@ -63,7 +72,7 @@ Result<Tradeoffs> Solve(const Problem& problem, const FrontRules& rules, size_t 
 }  // namespace
 
 Result<Selection> Select(const Problem& problem, const SelectLimits& limits) {
-  Result<Tradeoffs> tradeoffs = Solve(problem, {.weigh_bytes = false}, limits.max_points);
+  Result<Tradeoffs> tradeoffs = Solve(problem, {.weigh_amounts = false}, limits.max_points);
   if (!tradeoffs.ok()) return tradeoffs.status();
   return std::move(tradeoffs->selections[0]);
 }
@@ -88,16 +97,23 @@ Result<Tradeoffs> SelectTradeoffs(const Problem& problem, const SelectLimits& li
     return InvalidArgument("SelectLimits::max_front is " + std::to_string(limits.max_front) +
                            ", not from 2 to " + std::to_string(kMostFront));
   }
-  const FrontRules rules = {.weigh_bytes = true, .max_points = limits.max_front};
+  const FrontRules rules = {.weigh_amounts = true,
+                            .max_points = limits.max_front,
+                            .max_bytes = limits.max_bytes,
+                            .max_difference = limits.max_difference};
   return Solve(problem, rules, limits.max_points);
 }
 
-Result<Selection> FastestWithin(const Tradeoffs& tradeoffs, int64_t max_bytes) {
+Result<Selection> FastestWithin(const Tradeoffs& tradeoffs, int64_t max_bytes,
+                                int64_t max_difference) {
+  std::string smallest = "none";
+  int64_t least = kAny;
   for (const Selection& selection : tradeoffs.selections) {
+    if (selection.difference > max_difference) continue;
     if (selection.bytes <= max_bytes) return selection;
+    least = std::min(least, selection.bytes);
+    smallest = std::to_string(least);
   }
-  const std::string smallest =
-      tradeoffs.selections.empty() ? "none" : std::to_string(tradeoffs.selections.back().bytes);
   return Unsupported("no selection keeps within " + std::to_string(max_bytes) +
                      " bytes: the smallest one needs " + smallest);
 }

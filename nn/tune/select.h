@@ -7,8 +7,9 @@
 //   adapter      converts a tensor from one schema to another: a transfer, a cast, another layout
 //   copy         what an adapter makes; all that read a tensor in one schema share one copy
 //   selection    one option for each layer, and the copies that follow
-//   trade-off    a selection that no other one beats in time and in bytes
-//   front        points of cost and bytes, of which none is worse than another in both (front.h)
+//   amount       what stands against time: bytes, or differences of results
+//   trade-off    a selection that no other one beats in time and in all amounts
+//   front        points of cost and amounts, of which none is worse than another in all (front.h)
 //   table        a front for every combination of some variables: schemas of layers, and whether a
 //                copy exists (eliminate.h)
 //
@@ -16,12 +17,13 @@
 // the path of least total time by dynamic programming whose states are schemas of layers. This is
 // the same sum, in three ways generalized: eliminating variables needs no constraint sets, whose
 // merging their algorithm leaves open for nested branches; a copy is paid once however many layers
-// read it; and bytes may be weighed against time.
+// read it; and amounts may be weighed against time.
 #ifndef INTAGLIO_NN_TUNE_SELECT_H_
 #define INTAGLIO_NN_TUNE_SELECT_H_
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "intaglio/fixedpoint/status.h"
@@ -30,11 +32,13 @@ namespace intaglio::nn::tune {
 
 // Times are in nanoseconds, finite and not negative. They are rounded to 1/1024 ns, so that a sum
 // does not depend on the order of its terms. All times of a problem together must be below 2^50 ns
-// (13 days), and all bytes of its options below 2^62.
+// (13 days), all bytes of its options below 2^62, and their differences, too.
 struct Option {
   int schema = 0;  // not negative
   double nanoseconds = 0;
   int64_t bytes = 0;  // of memory that the layer keeps from run to run: packed weights, tables
+  // By how much it changes what the network computes, in any unit. Differences add up.
+  int64_t difference = 0;
 };
 
 // Converts one tensor. An adapter that is missing, or takes an infinite time, is impossible.
@@ -80,15 +84,19 @@ struct Selection {
   std::vector<Copy> copies;  // by tensor and `to`
   double nanoseconds = 0;    // of the options and the copies
   int64_t bytes = 0;         // of the options
+  int64_t difference = 0;    // of the options
 };
 
 struct SelectLimits {
-  // The points that all tables hold together. A point and what refers to it take up to 80 bytes.
+  // The points that all tables hold together. A point and what refers to it take up to 96 bytes.
   // They grow exponentially with how many branches are open side by side, but linearly with depth.
   // For ResNet-152, Inception-v4 and DenseNet-201 with four schemas, Select needs less than 50,000.
   size_t max_points = size_t{1} << 22;
   // The points of one front in SelectTradeoffs, from 2 to 4096.
   size_t max_front = 256;
+  // What selections of SelectTradeoffs keep within. Fronts are smaller, and finer, within limits.
+  int64_t max_bytes = std::numeric_limits<int64_t>::max();
+  int64_t max_difference = std::numeric_limits<int64_t>::max();
 };
 
 // Finds the selection of the least total time, exactly. Among those, it takes one where the indices
@@ -103,20 +111,23 @@ Result<Selection> Select(const Problem& problem, const SelectLimits& limits = {}
 Result<Selection> Evaluate(const Problem& problem, const std::vector<int>& options);
 
 struct Tradeoffs {
-  std::vector<Selection> selections;  // at least one; from the fastest to the smallest
-  // For every selection of the problem, one that has no more bytes and takes at most so much longer
-  // is listed. 0 if the list is exact: no front had more than `max_front` points.
+  std::vector<Selection> selections;  // at least one; the fastest first
+  // For every selection of the problem, one that has no more bytes, or no more difference, and
+  // takes at most so much longer is listed. 0 if the list is exact: no front had more than
+  // `max_front` points. If options differ in bytes and in differences, this holds only if it is 0.
   double loss_nanoseconds = 0;
 };
 
-// Finds the trade-offs between time and bytes. Fronts of more than `max_front` points are thinned
-// out, evenly over time. Every selection in the list is possible, with the numbers that it states.
-// The first one is the fastest of all and the last one the smallest of all, even if the list is not
-// exact. Errors are those of Select.
+// Finds the trade-offs between time, bytes and differences. Fronts of more than `max_front` points
+// are thinned out, evenly over time. Every selection in the list is possible, with the numbers that
+// it states. The fastest of all is the first, and those with the fewest bytes and the least
+// difference are listed, even if the list is not exact. Errors are those of Select, and
+// kUnsupported if no selection keeps within the limits.
 Result<Tradeoffs> SelectTradeoffs(const Problem& problem, const SelectLimits& limits = {});
 
-// The fastest selection with at most `max_bytes`; kUnsupported if there is none.
-Result<Selection> FastestWithin(const Tradeoffs& tradeoffs, int64_t max_bytes);
+// The fastest selection that keeps within both; kUnsupported if there is none.
+Result<Selection> FastestWithin(const Tradeoffs& tradeoffs, int64_t max_bytes,
+                                int64_t max_difference = std::numeric_limits<int64_t>::max());
 
 }  // namespace intaglio::nn::tune
 

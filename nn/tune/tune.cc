@@ -1,6 +1,7 @@
 #include "intaglio/nn/tune/tune.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <new>
 #include <utility>
@@ -18,10 +19,13 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-// Trade-offs that a limit of memory chooses among, and those that are only shown.
-constexpr size_t kMostTradeoffs = 256;
+// Trade-offs that a limit chooses among, if it is one of differences, too, and those that are only
+// shown.
+constexpr size_t kTradeoffs = 256;
+constexpr size_t kMostTradeoffs = 1024;
 constexpr size_t kShownTradeoffs = 48;
 constexpr int kMostTries = 16;
+constexpr double kNoLimit = 1e18;
 // In float32, a network whose layers are so much slower by known times is not worth preparing.
 constexpr double kFarBehind = 1.25;
 
@@ -82,9 +86,6 @@ class Tuner {
       if (bytes == 0 || bytes == *CountBytes(tensor.shape, tensor.type)) continue;
       return InvalidArgument("input " + std::to_string(i) + " has " + std::to_string(bytes) +
                              " bytes, not those of its type and shape");
-    }
-    if (limits_difference() && options_.memory_bytes > 0) {
-      return Unsupported("either memory or differences can be limited, not both");
     }
     return {};
   }
@@ -177,21 +178,14 @@ class Tuner {
 
   // The fastest selection, or the fastest that keeps the limits.
   Status AddFastest(const std::string& name, bool with_float, bool is_last) {
+    const bool by_bytes = options_.memory_bytes > 0;
     const bool by_difference = with_float && limits_difference();
-    const NetworkProblem network =
-        MakeProblem(graph_, reports(), adapters_, with_float,
-                    by_difference ? Resource::kDifference : Resource::kBytes);
-    const bool is_limited = by_difference || options_.memory_bytes > 0;
-    const Result<Tradeoffs> tradeoffs = SelectTradeoffs(
-        network.problem, {.max_front = is_limited ? kMostTradeoffs : kShownTradeoffs});
-    if (tradeoffs.ok() && is_last) KeepTradeoffs(*tradeoffs, by_difference);
-    if (is_last && with_float && !by_difference) KeepAccuracy();
-    if (is_limited) {
-      if (!tradeoffs.ok()) return tradeoffs.status();
-      const double allowed = by_difference ? options_.max_difference * kDifferenceUnits
-                                           : static_cast<double>(options_.memory_bytes);
-      return AddWithin(name, network, *tradeoffs, static_cast<int64_t>(std::min(allowed, 1e18)));
-    }
+    if (is_last) KeepTradeoffs(with_float);
+    const NetworkProblem network = MakeProblem(graph_, reports(), adapters_, with_float,
+                                               !by_difference ? Resource::kBytes
+                                               : by_bytes     ? Resource::kBoth
+                                                              : Resource::kDifference);
+    if (by_bytes || by_difference) return AddWithin(name, network, by_difference);
     const Result<Selection> selection = Select(network.problem);
     if (!selection.ok()) return selection.status();
     Result<Candidate> candidate = Prepare(name, network, *selection);
@@ -200,55 +194,66 @@ class Tuner {
     return {};
   }
 
-  void KeepTradeoffs(const Tradeoffs& tradeoffs, bool by_difference) {
-    for (const Selection& selection : tradeoffs.selections) {
-      const auto amount = static_cast<double>(selection.bytes);
-      if (by_difference) {
-        accuracy_.push_back({selection.nanoseconds, 0, amount / kDifferenceUnits});
-      } else {
-        tradeoffs_.push_back({selection.nanoseconds, static_cast<size_t>(selection.bytes), 0});
+  // Time and each amount without limits, for reports.
+  void KeepTradeoffs(bool with_float) {
+    for (const Resource resource : {Resource::kBytes, Resource::kDifference}) {
+      const bool by_difference = resource == Resource::kDifference;
+      if (by_difference && !with_float) continue;
+      const NetworkProblem network =
+          MakeProblem(graph_, reports(), adapters_, with_float, resource);
+      const Result<Tradeoffs> tradeoffs =
+          SelectTradeoffs(network.problem, {.max_front = kShownTradeoffs});
+      if (!tradeoffs.ok()) continue;
+      for (const Selection& selection : tradeoffs->selections) {
+        const double difference = static_cast<double>(selection.difference) / kDifferenceUnits;
+        (by_difference ? accuracy_ : tradeoffs_)
+            .push_back({selection.nanoseconds, static_cast<size_t>(selection.bytes), difference});
       }
     }
-  }
-
-  // Time and differences without a limit, for reports.
-  void KeepAccuracy() {
-    const NetworkProblem network =
-        MakeProblem(graph_, reports(), adapters_, true, Resource::kDifference);
-    const Result<Tradeoffs> tradeoffs =
-        SelectTradeoffs(network.problem, {.max_front = kShownTradeoffs});
-    if (tradeoffs.ok()) KeepTradeoffs(*tradeoffs, true);
-  }
-
-  // By how much a network is beyond the limit, in the units of its problem; 0: it fits.
-  int64_t ExcessOf(const Candidate& candidate) {
-    if (Fits(candidate)) return 0;
-    const double excess =
-        limits_difference()
-            ? (candidate.difference.relative - options_.max_difference) * kDifferenceUnits
-            : static_cast<double>(BytesOf(candidate)) - static_cast<double>(options_.memory_bytes);
-    return std::max<int64_t>(1, static_cast<int64_t>(std::min(excess, 1e18)));
   }
 
   // A network takes more than its options say: the arena, and what layers share; and differences
   // need not add up. So what is selected is prepared, and what it takes too much is taken off the
-  // limit of the next try.
-  Status AddWithin(const std::string& name, const NetworkProblem& network,
-                   const Tradeoffs& tradeoffs, int64_t allowed) {
-    for (int i = 0; i < kMostTries && allowed >= 0; ++i) {
-      const Result<Selection> selection = FastestWithin(tradeoffs, allowed);
+  // limits of the next try.
+  Status AddWithin(const std::string& name, const NetworkProblem& network, bool by_difference) {
+    int64_t bytes = AsLimit(options_.memory_bytes > 0, static_cast<double>(options_.memory_bytes));
+    int64_t units = AsLimit(by_difference, options_.max_difference * kDifferenceUnits);
+    const Result<Tradeoffs> tradeoffs =
+        SelectTradeoffs(network.problem, {.max_front = by_difference ? kMostTradeoffs : kTradeoffs,
+                                          .max_bytes = bytes,
+                                          .max_difference = units});
+    if (tradeoffs.status().code() == StatusCode::kUnsupported) return {};  // nothing is so small
+    if (!tradeoffs.ok()) return tradeoffs.status();
+    for (int i = 0; i < kMostTries; ++i) {
+      const Result<Selection> selection = FastestWithin(*tradeoffs, bytes, units);
       if (!selection.ok()) break;
       Result<Candidate> candidate = Prepare(name, network, *selection);
       if (!candidate.ok()) return candidate.status();
       least_bytes_ = std::min(least_bytes_, BytesOf(*candidate));
-      const int64_t excess = ExcessOf(*candidate);
-      if (excess == 0) {
+      if (Fits(*candidate)) {
         Add(std::move(*candidate));
         return {};
       }
-      allowed = selection->bytes - excess;
+      const int64_t more_bytes = ExcessBytes(*candidate);
+      const int64_t more_units = ExcessUnits(*candidate);
+      if (more_bytes > 0) bytes = selection->bytes - more_bytes;
+      if (more_units > 0) units = selection->difference - more_units;
     }
     return {};
+  }
+
+  static int64_t AsLimit(bool is_limited, double amount) {
+    return static_cast<int64_t>(is_limited ? std::min(amount, kNoLimit) : kNoLimit);
+  }
+  // By how much a network is beyond a limit; 0: it is not.
+  int64_t ExcessBytes(const Candidate& candidate) {
+    const size_t most = options_.memory_bytes == 0 ? SIZE_MAX : options_.memory_bytes;
+    return static_cast<int64_t>(std::max(BytesOf(candidate), most) - most);
+  }
+  int64_t ExcessUnits(const Candidate& candidate) const {
+    const double excess = candidate.difference.relative - options_.max_difference;
+    if (!limits_difference() || excess <= 0) return 0;
+    return 1 + static_cast<int64_t>(std::min(excess * kDifferenceUnits, kNoLimit));
   }
 
   // Every layer that can computes in float32.

@@ -84,8 +84,7 @@ struct Tuning {
 // exact: the results have the same bits as before.
 //
 // With a limit of memory, the plan is the fastest that keeps it, even if it is slower than the
-// untuned network, unless that keeps it too. kUnsupported says that none was found, or that both
-// memory and differences are limited.
+// untuned network, unless that keeps it too. kUnsupported says that none was found.
 Result<Tuning> Tune(const Graph& graph, const TuneOptions& options);
 
 }  // namespace intaglio::nn::tune

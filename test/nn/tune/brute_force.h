@@ -64,6 +64,22 @@ class BruteForce {
     return bytes;
   }
 
+  int64_t DifferenceOf(const std::vector<int>& options) const {
+    int64_t difference = 0;
+    for (size_t i = 0; i < options.size(); ++i) difference += OptionOf(i, options).difference;
+    return difference;
+  }
+
+  // The least time of those that keep within both; infinity if there are none.
+  double FastestWithin(int64_t bytes, int64_t difference) const {
+    double best = kInfinity;
+    ForEach([&](const std::vector<int>& options) {
+      if (BytesOf(options) > bytes || DifferenceOf(options) > difference) return;
+      best = std::min(best, TimeOf(options));
+    });
+    return best;
+  }
+
   void ForEach(const std::function<void(const std::vector<int>&)>& visit) const {
     std::vector<int> options(problem_.layers.size(), 0);
     size_t i = 0;

@@ -22,6 +22,7 @@ int Maker::Layer(const std::vector<int>& reads) {
     option.schema = Int(0, numbers_.schemas - 1);
     option.nanoseconds = Int(0, numbers_.most_time);
     option.bytes = Int(0, numbers_.most_bytes);
+    if (numbers_.most_difference > 0) option.difference = Int(0, numbers_.most_difference);
   }
   layer.reads = reads;
   layer.writes = {problem_.tensors};

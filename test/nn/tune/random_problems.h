@@ -19,6 +19,7 @@ struct Numbers {
   int most_time = 1000;          // a small number makes ties
   int most_adapter_time = 500;
   int most_bytes = 100;
+  int most_difference = 0;
   int percent_impossible = 0;  // of all adapters
 };
 

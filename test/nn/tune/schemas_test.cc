@@ -251,7 +251,7 @@ TEST(Schemas, DifferencesStandAgainstTime) {
   using Ways = std::vector<size_t>;
   const auto within = [&](double difference) {
     const Result<Selection> selection =
-        FastestWithin(*tradeoffs, std::llround(difference * kDifferenceUnits));
+        FastestWithin(*tradeoffs, 0, std::llround(difference * kDifferenceUnits));
     return selection.ok() ? WaysOf(network, *selection) : Ways();
   };
   EXPECT_EQ(within(1), (Ways{1, 1, 0, 1}));
@@ -282,8 +282,62 @@ TEST(Schemas, ALimitOfDifferencesIsKept) {
     ASSERT_TRUE(replay.ok()) << replay.status().message();
     EXPECT_EQ(tuning->plan.difference.measured, !replay->float_layers.empty());
   }
-  TuneOptions both = {.allow_float32 = true, .max_difference = 1, .memory_bytes = 1000};
-  EXPECT_NE(Tune(graph, both).status().message().find("not both"), std::string::npos);
+}
+
+// By the sums of layers whose numbers are given: the fastest within both limits, not within one.
+TEST(Schemas, BothLimitsStandAgainstTime) {
+  const Graph graph = MakeNetwork();
+  std::vector<LayerReport> reports = MakeReports(graph, {1e9, 1e9, 1e9, 1e9}, {5e8, 5e8, 4e8, 5e8});
+  reports[0].difference = {true, 1, 0.01};
+  reports[1].difference = {true, 1, 0.02};
+  reports[3].difference = {true, 1, 0.04};
+  // A large way of integers, too.
+  reports[1].ways.push_back({"cpu:qint8/large", "", 0, 7e8, 30});
+  const NetworkProblem network = MakeProblem(graph, reports, AdapterTimes(), true, Resource::kBoth);
+  const auto within = [&](int64_t bytes, double difference) {
+    const int64_t units = std::llround(difference * kDifferenceUnits);
+    const Result<Tradeoffs> tradeoffs =
+        SelectTradeoffs(network.problem, {.max_bytes = bytes, .max_difference = units});
+    EXPECT_TRUE(tradeoffs.ok()) << tradeoffs.status().message();
+    const Result<Selection> selection = FastestWithin(*tradeoffs, bytes, units);
+    return selection.ok() ? WaysOf(network, *selection) : std::vector<size_t>();
+  };
+  using Ways = std::vector<size_t>;
+  EXPECT_EQ(within(1000, 1), (Ways{1, 1, 0, 1}));
+  EXPECT_EQ(within(1000, 0.02), (Ways{1, 2, 0, 0}));
+  EXPECT_EQ(within(70, 0.02), (Ways{1, 0, 0, 0}));
+  EXPECT_EQ(within(60, 1), (Ways{0, 2, 0, 0}));
+  EXPECT_EQ(within(1000, 0), (Ways{0, 2, 0, 0}));
+  EXPECT_EQ(within(40, 1), (Ways{0, 0, 0, 0}));
+}
+
+// A clock that moves by itself, so that the speed of the machine matters little.
+TEST(Schemas, BothLimitsAreKept) {
+  const Graph graph = MakeNetwork();
+  for (const double most : {0.0, 1e-2, 1.0}) {
+    std::chrono::nanoseconds now{0};
+    TuneOptions options = {.budget = std::chrono::seconds(10), .allow_float32 = true};
+    options.clock = [&] { return now += std::chrono::milliseconds(1); };
+    options.prepare.kernel = "scalar";
+    const Result<Tuning> any = Tune(graph, options);
+    ASSERT_TRUE(any.ok()) << any.status().message();
+    options.max_difference = most;
+    options.memory_bytes = any->plan.networks[0].bytes - 1;
+    const Result<Tuning> tuning = Tune(graph, options);
+    ASSERT_TRUE(tuning.ok()) << tuning.status().message();
+    EXPECT_FALSE(tuning->tradeoffs.empty());
+    EXPECT_FALSE(tuning->accuracy.empty());
+    EXPECT_LE(tuning->plan.difference.relative, most);
+    const Result<Replay> replay = ReplayOf(tuning->plan, graph, options.prepare);
+    ASSERT_TRUE(replay.ok()) << replay.status().message();
+    PrepareOptions prepare = options.prepare;
+    prepare.routines = replay->choices;
+    const Result<Model> model = Model::Prepare(replay->graph, prepare);
+    ASSERT_TRUE(model.ok()) << model.status().message();
+    EXPECT_LE(model->constant_bytes() + model->arena_bytes(), options.memory_bytes);
+    options.memory_bytes = 1000;
+    EXPECT_EQ(Tune(graph, options).status().code(), StatusCode::kUnsupported);
+  }
 }
 
 // Differences are those of the inputs that are given: where all outputs saturate, there are none.

@@ -129,6 +129,96 @@ TEST(Select, TradeoffsAreThoseOfAllCombinations) {
   EXPECT_GT(thinned, 300);
 }
 
+// What is selected within two limits. True if anything is.
+bool ExpectWithin(const Problem& problem, const SelectLimits& limits, bool is_exact) {
+  const BruteForce truth(problem);
+  const double time = truth.FastestWithin(limits.max_bytes, limits.max_difference);
+  const Result<Tradeoffs> found = SelectTradeoffs(problem, limits);
+  EXPECT_EQ(found.ok(), !std::isinf(time)) << found.status().message();
+  if (!found.ok() || std::isinf(time)) return false;
+  for (const Selection& selection : found->selections) {
+    EXPECT_EQ(truth.TimeOf(selection.options), selection.nanoseconds);
+    EXPECT_EQ(truth.BytesOf(selection.options), selection.bytes);
+    EXPECT_EQ(truth.DifferenceOf(selection.options), selection.difference);
+    EXPECT_LE(selection.bytes, limits.max_bytes);
+    EXPECT_LE(selection.difference, limits.max_difference);
+  }
+  const auto within = FastestWithin(*found, limits.max_bytes, limits.max_difference);
+  EXPECT_TRUE(within.ok());
+  if (!within.ok()) return false;
+  EXPECT_EQ(within->nanoseconds, time);
+  // Every other pair of limits finds its selection in the list, if that is exact.
+  for (const Selection& selection : found->selections) {
+    const double best = truth.FastestWithin(selection.bytes, selection.difference);
+    EXPECT_LE(best, selection.nanoseconds);
+    if (is_exact) {
+      EXPECT_EQ(found->loss_nanoseconds, 0);
+      EXPECT_EQ(best, selection.nanoseconds);
+    }
+  }
+  return true;
+}
+
+TEST(Select, TwoLimitsAtOnceAreThoseOfAllCombinations) {
+  int possible = 0;
+  for (int round = 0; round < 1'000; ++round) {
+    SCOPED_TRACE(round);
+    const unsigned seed = static_cast<unsigned>(round);
+    Numbers numbers = RandomNumbers(round);
+    numbers.most_combinations = 200;
+    numbers.most_bytes = round % 2 == 0 ? 5 : 1000;
+    numbers.most_difference = round % 3 == 0 ? 4 : 700;
+    const Problem problem =
+        round % 4 < 2 ? RandomGraph(seed, 8, numbers) : NestedBranches(seed, 8, numbers);
+    const auto half = [&](int most) {
+      return static_cast<int64_t>(problem.layers.size()) * most * (1 + round % 5) / 6;
+    };
+    const SelectLimits exact = {.max_front = 4096,
+                                .max_bytes = half(numbers.most_bytes),
+                                .max_difference = half(numbers.most_difference)};
+    possible += ExpectWithin(problem, exact, true);
+    // Fronts of few points are exact, too, if nothing was thinned out.
+    SelectLimits few = exact;
+    few.max_front = 2 + seed % 5;
+    const Result<Tradeoffs> thin = SelectTradeoffs(problem, few);
+    if (thin.ok() && thin->loss_nanoseconds == 0) ExpectWithin(problem, few, false);
+    if (HasFailure()) return;
+  }
+  EXPECT_GT(possible, 400);
+}
+
+// Thinned out, fronts keep the selections at their ends, and within the limits that are asked for.
+TEST(Select, FrontsOfThreeNumbersAreThinnedOut) {
+  int thinned = 0;
+  double worst = 1;
+  for (unsigned seed = 0; seed < 20; ++seed) {
+    Numbers numbers = {.schemas = 2, .most_options = 6, .most_bytes = 1000};
+    numbers.most_difference = 1000;
+    const Problem problem = NestedBranches(seed, 30, numbers);
+    const Result<Tradeoffs> all = SelectTradeoffs(problem, {.max_front = 4096});
+    const Result<Tradeoffs> few = SelectTradeoffs(problem, {.max_front = 64});
+    ASSERT_TRUE(all.ok() && few.ok());
+    EXPECT_LE(few->selections.size(), 128u);
+    thinned += few->loss_nanoseconds > 0 ? 1 : 0;
+    int64_t bytes = 0;
+    int64_t difference = 0;
+    for (const Selection& selection : all->selections) {
+      bytes = std::max(bytes, selection.bytes);
+      difference = std::max(difference, selection.difference);
+    }
+    const auto best = FastestWithin(*all, bytes * 2 / 3, difference * 2 / 3);
+    const Result<Tradeoffs> limited = SelectTradeoffs(
+        problem, {.max_bytes = bytes * 2 / 3, .max_difference = difference * 2 / 3});
+    ASSERT_EQ(best.ok(), limited.ok());
+    if (!best.ok()) continue;
+    const auto found = FastestWithin(*limited, bytes * 2 / 3, difference * 2 / 3);
+    ASSERT_TRUE(found.ok());
+    worst = std::max(worst, found->nanoseconds / best->nanoseconds);
+  }
+  EXPECT_GT(thinned, 10);
+  EXPECT_LT(worst, 1.05);
+}
+
 // Two layers, each with a fast option of schema 1, read a tensor of schema 0.
 Problem TwoReaders(double fast, double slow, double adapter) {
   Problem problem;
@@ -223,6 +313,8 @@ TEST(Select, RefusesProblemsThatAreWrong) {
       {[](Problem& p) { p.layers[0].options[0].nanoseconds = kInfinity; },
        "layer 0, option 0 takes infinity ns"},
       {[](Problem& p) { p.layers[0].options[0].bytes = -5; }, "layer 0, option 0 keeps -5 bytes"},
+      {[](Problem& p) { p.layers[0].options[0].difference = -5; },
+       "layer 0, option 0 has the difference -5"},
       {[](Problem& p) { p.layers[0].options[0].schema = -2; },
        "layer 0, option 0 has the schema -2, which is negative"},
       {[](Problem& p) { p.layers[0].reads = {3}; }, "layer 0 names the unknown tensor 3"},
@@ -262,6 +354,8 @@ TEST(Select, RefusesProblemsThatAreWrong) {
        "the times of all options and adapters come to 2^50 ns or more"},
       {[](Problem& p) { p.layers[0].options[1].bytes = int64_t{1} << 62; },
        "the bytes of all options come to 2^62 or more"},
+      {[](Problem& p) { p.layers[0].options[1].difference = int64_t{1} << 62; },
+       "the differences of all options come to 2^62 or more"},
   };
   for (const auto& [change, message] : cases) {
     const Status status = StatusOf(change);
