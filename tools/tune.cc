@@ -41,7 +41,12 @@ void PrintNetworks(const nn::tune::Plan& plan) {
 void PrintDifference(const nn::tune::Plan& plan) {
   const auto in_float = std::count_if(plan.layers.begin(), plan.layers.end(),
                                       [](const auto& layer) { return layer.chosen.in_float; });
-  if (in_float == 0) return;
+  if (!plan.difference.measured) return;
+  if (in_float == 0) {
+    std::printf("bounded  no longer the same bits. Outputs differ by %s\n",
+                Describe(plan.difference).c_str());
+    return;
+  }
   std::printf(
       "float32  %zu layers, with %zu adapters: bounded, no longer the same bits. Outputs differ by "
       "%s\n",

@@ -188,7 +188,7 @@ void AddSchemas(std::string& page, const Tuning& tuning) {
   if (plan.difference.measured) {
     page += "<section><h2>Path</h2><p>The layers in their order; those in float32 are violet. " +
             std::to_string(plan.adapters) +
-            " adapters. Their results are bounded: outputs differ from those of the integers by " +
+            " adapters. Their results are bounded: outputs differ from those untuned by " +
             Escaped(Describe(plan.difference)) + ".</p>";
     AddPath(page, tuning);
     page += "</section>";

@@ -10,6 +10,7 @@
 //   sums       how products are added: fused, or each rounded before
 //   panel      kPanelVectors vectors of channels over the whole depth
 //   window     the pixels under a filter at one position; its taps are those inside the image
+//   frequency  of a Winograd convolution: one of the 36 numbers of a transformed tile
 //   to clamp   to replace numbers beyond two bounds by these; NaN passes
 #ifndef INTAGLIO_KERNELS_FLOAT32_FLOAT_LOOPS_H_
 #define INTAGLIO_KERNELS_FLOAT32_FLOAT_LOOPS_H_
@@ -130,6 +131,16 @@ struct ScaledSum {
   float offset = 0;
 };
 
+// A tile of a convolution by F(4x4, 3x3), whose products of frequencies are known.
+struct WinogradTile {
+  const float* products = nullptr;  // of frequency 0
+  ptrdiff_t step = 0;               // elements from one of the 36 frequencies to the next
+  const float* bias = nullptr;
+  float low = 0;
+  float high = 0;
+  float* const* to = nullptr;  // 16 pixels, line by line; null where one is outside the image
+};
+
 // Products are added to sums as `sums` says. Sums start at 0.
 struct FloatLoops {
   uint32_t needs;  // CpuFeature bits
@@ -179,6 +190,10 @@ struct FloatLoops {
   // a[i] = a[i] scale_a + (b[i] scale_b + offset). Both products must be exact in float64, where
   // they are computed. Each sum is rounded to float32, as by a fused multiply-add.
   void (*add_scaled)(const ScaledSum& sum, const float* b, ptrdiff_t count, float* a);
+  // F(4x4, 3x3) of 6 lines of 6 pixels: to[f step + c] is frequency f of channel c.
+  void (*transform_tile)(const float* const* pixels, ptrdiff_t channels, float* to, ptrdiff_t step);
+  // The pixels of a tile: clamp(A' M A + bias, low, high), where M are the products.
+  void (*finish_tile)(const WinogradTile& tile, ptrdiff_t channels);
   // A row of at least one element. x may be `to`.
   void (*normalize)(const RowNormalizer& n, const float* x, ptrdiff_t count, float* to);
 };

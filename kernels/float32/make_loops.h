@@ -12,6 +12,7 @@
 #include "intaglio/kernels/float32/products.h"
 #include "intaglio/kernels/float32/sums.h"
 #include "intaglio/kernels/float32/windows.h"
+#include "intaglio/kernels/float32/winograd.h"
 
 namespace intaglio::float32 {
 
@@ -48,6 +49,8 @@ constexpr FloatLoops MakeLoops(uint32_t needs) {
           .tanh = Compiled<Isa, Tanh<kBytes>>::Run,
           .softmax = Compiled<Isa, Softmax<kBytes>>::Run,
           .add_scaled = Compiled<Isa, AddScaled<kBytes>>::Run,
+          .transform_tile = Compiled<Isa, TransformTile<kBytes>>::Run,
+          .finish_tile = Compiled<Isa, FinishTile<kBytes>>::Run,
           .normalize = Compiled<Isa, Normalize<kBytes>>::Run};
 }
 

@@ -1,19 +1,20 @@
 #include "intaglio/nn/tune/tune.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <new>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "intaglio/nn/passes/float_form.h"
+#include "intaglio/nn/routine/candidates.h"
+#include "intaglio/nn/routine/routine_name.h"
 #include "intaglio/nn/tune/choose.h"
 #include "intaglio/nn/tune/difference.h"
 #include "intaglio/nn/tune/measure.h"
 #include "intaglio/nn/tune/schedule.h"
-#include "intaglio/nn/tune/timing_key.h"
 #include "intaglio/nn/tune/turns.h"
 
 namespace intaglio::nn::tune {
@@ -38,9 +39,8 @@ struct Candidate {
   double predicted_ns = 0;
   Composed composed = {};
   std::unique_ptr<Model> model = {};
+  bool bounded = false;        // its results have other bits than those of the untuned network
   Difference difference = {};  // of outputs, if it is bounded
-
-  bool bounded() const { return !composed.float_layers.empty(); }
 };
 
 class Tuner {
@@ -68,7 +68,6 @@ class Tuner {
       INTAGLIO_RETURN_IF_ERROR(MeasureFloat(float_layers));
       INTAGLIO_RETURN_IF_ERROR(MeasureDifferences());
     }
-    measurer_.KeepNoise();
     INTAGLIO_RETURN_IF_ERROR(AddCandidates(!float_layers.empty()));
     const Result<size_t> picked = Compare();
     if (!picked.ok()) return picked.status();
@@ -132,6 +131,22 @@ class Tuner {
   Model& ModelOf(const Candidate& candidate) {
     return candidate.model == nullptr ? measurer_.untuned() : *candidate.model;
   }
+
+  // Whether a layer computes in float32 instead of integers, or by another routine whose results
+  // are only within bounds.
+  bool ChangesBits(const Candidate& candidate) {
+    for (size_t i = 0; i < reports().size(); ++i) {
+      const TimedWay& way = reports()[i].ways[candidate.ways[i]];
+      if (way.in_float) return true;
+      const std::string_view name = CandidateIn(way.routine);
+      if (name == CandidateIn(reports()[i].ways[0].routine)) continue;
+      for (const CandidateInfo& info : measurer_.untuned().ListRoutines(i)) {
+        if (info.name == name && info.numeric == NumericClass::kBounded) return true;
+      }
+    }
+    return false;
+  }
+
   size_t BytesOf(const Candidate& candidate) {
     return ModelOf(candidate).constant_bytes() + ModelOf(candidate).arena_bytes();
   }
@@ -164,7 +179,8 @@ class Tuner {
         Model::Prepare(candidate.composed.network.graph, options, measurer_.kept());
     if (!model.ok()) return model.status();
     candidate.model = std::make_unique<Model>(std::move(*model));
-    if (!candidate.bounded()) return candidate;
+    candidate.bounded = ChangesBits(candidate);
+    if (!candidate.bounded) return candidate;
     const Result<Difference> difference = DifferenceFrom(*candidate.model);
     if (!difference.ok()) return difference.status();
     candidate.difference = *difference;
@@ -281,47 +297,11 @@ class Tuner {
     return {};
   }
 
-  std::vector<Contender> Contenders() {
-    std::vector<Contender> contenders;
-    for (const Candidate& candidate : candidates_) {
-      contenders.push_back({candidate.bounded(), Fits(candidate)});
-    }
-    return contenders;
-  }
-
   Result<size_t> Compare() {
-    const std::vector<double> known = KnownNetworks();
-    const Result<size_t> picked = known.empty() ? CompareInTurns() : PickKnown(known, Contenders());
-    if (!picked.ok() || *picked < candidates_.size()) return picked;
-    return Unsupported("no way was found to keep within " + std::to_string(options_.memory_bytes) +
-                       " bytes: the least was " +
-                       std::to_string(std::min(least_bytes_, BytesOf(candidates_[0]))));
-  }
-
-  std::string KeyOf(const Candidate& candidate) const {
-    return NetworkKey(graph_, digest_, candidate.composed.choices, candidate.composed.float_layers,
-                      options_.prepare);
-  }
-
-  // What was found out when the same networks were compared before. Empty: one of them was not.
-  std::vector<double> KnownNetworks() {
-    std::vector<double> times;
-    for (const Candidate& candidate : candidates_) {
-      const Timing* const timing = measurer_.known().FindNetwork(KeyOf(candidate));
-      if (timing == nullptr) return {};
-      times.push_back(timing->ns);
-    }
-    for (size_t i = 0; i < times.size(); ++i) AddNetwork(candidates_[i], times[i]);
-    return times;
-  }
-
-  void AddNetwork(const Candidate& candidate, double ns) {
-    networks_.push_back({candidate.name, ns, candidate.predicted_ns, BytesOf(candidate)});
-  }
-
-  Result<size_t> CompareInTurns() {
     TurnOptions options;
-    options.contenders = Contenders();
+    for (const Candidate& candidate : candidates_) {
+      options.contenders.push_back({candidate.bounded, Fits(candidate)});
+    }
     // The control is the untuned network again: by what it differs means nothing.
     const size_t control = candidates_.size();
     options.now = [this] { return schedule_.Now(); };
@@ -334,15 +314,16 @@ class Tuner {
     };
     const Result<Turns> turns = TakeTurns(options);
     if (!turns.ok()) return turns.status();
-    const double floor = FloorOf(*turns, control);
-    const std::vector<Verdict> verdicts = VerdictsOf(*turns, options.contenders, floor);
     for (size_t i = 0; i < candidates_.size(); ++i) {
-      AddNetwork(candidates_[i], turns->Estimate(i));
-      measurer_.known().AddNetwork(
-          KeyOf(candidates_[i]),
-          {std::round(verdicts[i].ns), BytesOf(candidates_[i]), verdicts[i].turns});
+      const Candidate& candidate = candidates_[i];
+      networks_.push_back(
+          {candidate.name, turns->Estimate(i), candidate.predicted_ns, BytesOf(candidate)});
     }
-    return PickNetwork(*turns, options.contenders, floor);
+    const size_t picked = PickNetwork(*turns, options.contenders, FloorOf(*turns, control));
+    if (picked < candidates_.size()) return picked;
+    return Unsupported("no way was found to keep within " + std::to_string(options_.memory_bytes) +
+                       " bytes: the least was " +
+                       std::to_string(std::min(least_bytes_, BytesOf(candidates_[0]))));
   }
 
   // Runs a network once on the inputs of all others.
@@ -370,10 +351,8 @@ class Tuner {
     return {};
   }
 
-  // Those of layers that may gain, the greatest gain first, as long as there is time. Where all
-  // times are known, a tuning shall be quick, and only a limit asks for them.
+  // Those of layers that may gain, the greatest gain first, as long as there is time.
   Status MeasureDifferences() {
-    if (!measurer_.measured() && !limits_difference()) return {};
     std::vector<std::pair<double, size_t>> gains;
     for (size_t i = 0; i < reports().size(); ++i) {
       const LayerReport& report = reports()[i];
@@ -395,7 +374,7 @@ class Tuner {
     Tuning tuning;
     Plan& plan = tuning.plan;
     plan.model = options_.name;
-    plan.digest = digest_;
+    plan.digest = DigestOf(graph_);
     plan.machine = ThisMachine();
     plan.threads = options_.prepare.threads;
     plan.networks = networks_;
@@ -426,7 +405,6 @@ class Tuner {
 
   const Graph& graph_;
   const TuneOptions& options_;
-  const uint64_t digest_ = DigestOf(graph_);
   Context threads_;
   PrepareOptions prepare_;
   Schedule schedule_{options_.budget, options_.clock};

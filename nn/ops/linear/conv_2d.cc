@@ -17,6 +17,7 @@
 #include "intaglio/nn/ops/linear/onnx.h"
 #include "intaglio/nn/ops/linear/operators.h"
 #include "intaglio/nn/ops/linear/winograd.h"
+#include "intaglio/nn/ops/linear/winograd_float.h"
 #include "intaglio/nn/ops/support/rows.h"
 #include "intaglio/nn/ops/support/window.h"
 #include "intaglio/nn/routine/routine_name.h"
@@ -270,6 +271,12 @@ constexpr Candidate kConv2DWays[] = {
     HybridCandidate<NeedsConstants>("gemm", kShaped<PrepareHybrid>),
     HybridCandidate<>("gemm-unpacked", PrepareUnpacked<kShaped<PrepareHybrid>>),
     FloatCandidate<NeedsConstants>("gemm", kShaped<PrepareProductFloat>),
+    {.algorithm = "winograd",
+     .prepare = kShaped<PrepareWinogradFloat>,
+     .types = kFloat,
+     .why_not = FirstReason<RefusesInt8Weights<1>, NeedsConstants, WhyNotWinogradFloat>,
+     .parameters = kWinogradFloatParameters,
+     .extra_bytes = BoundWinogradFloat},
     FloatCandidate<>("gemm-unpacked", PrepareUnpacked<kShaped<PrepareProductFloat>>)};
 
 MatrixCounts MatricesOf(const LayerView& layer, const Tensor& constant) {

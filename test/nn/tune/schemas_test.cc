@@ -237,6 +237,38 @@ TEST(Schemas, TuningInBothKeepsItsWord) {
   }
 }
 
+// A network of float32 has no exact ways. If bounded ones are allowed, all are tried, and the plan
+// says what the chosen ones change.
+TEST(Schemas, FloatLayersTakeOtherRoutinesIfThatIsAllowed) {
+  Random random(5);
+  Builder b("float32");
+  std::vector<float> weights(size_t{9} * 16 * 16);
+  for (float& w : weights) w = static_cast<float>(random.Int(-100, 100)) / 64;
+  const Value x = b.Input("x", Type::kFloat32, {1, 20, 20, 16}, {});
+  b.Output(b.Conv2D(x, b.Const<float>("w", weights, {16, 3, 3, 16}), kNoBias,
+                    {.padding = Padding::Same()}, {}),
+           "y");
+  const Result<Graph> graph = b.Finish();
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  const std::string winograd = "cpu:float32/winograd";
+  for (const bool allowed : {false, true}) {
+    const Result<Tuning> tuning =
+        Tune(*graph, {.budget = std::chrono::milliseconds(100), .allow_float32 = allowed});
+    ASSERT_TRUE(tuning.ok()) << tuning.status().message();
+    bool is_tried = false;
+    for (const TimedWay& way : tuning->layers[0].ways) {
+      is_tried = is_tried || way.routine == winograd;
+    }
+    EXPECT_EQ(is_tried, allowed);
+    bool differs = false;
+    for (const LayerPlan& layer : tuning->plan.layers) {
+      differs = differs || layer.chosen.routine.find("/gemm") == std::string::npos;
+    }
+    EXPECT_TRUE(!differs || tuning->plan.difference.measured);
+    EXPECT_LT(tuning->plan.difference.relative, 1e-5);
+  }
+}
+
 // Differences add up; a layer whose difference nobody knows is exact.
 TEST(Schemas, DifferencesStandAgainstTime) {
   const Graph graph = MakeNetwork();
