@@ -1,6 +1,7 @@
 #include "intaglio/nn/tune/adapter_times.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -61,7 +62,7 @@ Result<std::vector<double>> MeasureAll(Model& model, KnownTimes& known, nanoseco
   }
   std::vector<double> estimates;
   for (size_t i = 0; i < now.size(); ++i) {
-    estimates.push_back(std::max(1.0, times[i].estimate()));
+    estimates.push_back(std::max(1.0, std::round(times[i].estimate())));
     known.Add(model, i, {}, {estimates[i], model.layers()[i].constant_bytes, times[i].count()});
   }
   return estimates;

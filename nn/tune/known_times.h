@@ -29,6 +29,13 @@ class KnownTimes {
   void Add(const Model& model, size_t layer, const LayerChoice& choice, const Timing& timing) {
     if (any() && timing.count > 0) timings_->Add(KeyOf(model, layer, choice), timing);
   }
+  // The same for a whole network, by its key without the machine.
+  const Timing* FindNetwork(const std::string& key) const {
+    return any() ? timings_->Find(machine_ + key) : nullptr;
+  }
+  void AddNetwork(const std::string& key, const Timing& timing) {
+    if (any() && timing.count > 0) timings_->Add(machine_ + key, timing);
+  }
 
  private:
   std::string KeyOf(const Model& model, size_t layer, const LayerChoice& choice) const {

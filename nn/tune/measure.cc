@@ -1,6 +1,7 @@
 #include "intaglio/nn/tune/measure.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "intaglio/nn/routine/prepare.h"
@@ -53,9 +54,40 @@ Status Measurer::Begin() {
     if (const Timing* const timing = known_.Find(*untuned_, i, {}))
       reports_[i].ways[0].ns = timing->ns;
   }
+  ReadNoise();
   if (!KnowsUntuned()) return {};
   for (const LayerReport& report : reports_) untuned_ns_ += report.ways[0].ns;
   return {};
+}
+
+void Measurer::KeepNoise() {
+  if (!measured_ || !known_.any()) return;
+  for (size_t i = 0; i < reports_.size(); ++i) {
+    const TimedWay& way = reports_[i].ways[0];
+    const double control = std::round(way.ns * (1 + reports_[i].noise));
+    known_.Add(*untuned_, i, {.routine = kControl}, {control, way.bytes, 1});
+  }
+  ReadNoise();
+}
+
+void Measurer::ReadNoise() {
+  for (size_t i = 0; i < reports_.size(); ++i) {
+    const Timing* const control = known_.Find(*untuned_, i, {.routine = kControl});
+    const double ns = reports_[i].ways[0].ns;
+    if (control != nullptr && ns > 0) reports_[i].noise = std::max(0.0, control->ns / ns - 1);
+  }
+}
+
+void Measurer::Settle(const Form& form) {
+  for (size_t i = 0; i < form.graph.layers.size(); ++i) {
+    const size_t origin = OriginOf(form, i);
+    if (origin == LayerOrigin::kAdapter) continue;
+    for (TimedWay& way : reports_[origin].ways) {
+      if (way.in_float != (form.origins != nullptr)) continue;
+      const Timing* const timing = known_.Find(form.by_default, i, ChoiceOf(way));
+      if (timing != nullptr) way.ns = timing->ns;
+    }
+  }
 }
 
 bool Measurer::KnowsUntuned() const {
@@ -158,6 +190,14 @@ Status Measurer::MeasureThreads(const Form& form, nanoseconds end) {
 Status Measurer::Measure(const std::string& what, const Form& form, Variants& variants,
                          nanoseconds end) {
   if (CountAlternatives(variants.alternatives) == 0) return {};
+  INTAGLIO_RETURN_IF_ERROR(MeasureUnknown(what, form, variants, end));
+  Settle({graph_, *untuned_});
+  if (form.origins != nullptr) Settle(form);
+  return {};
+}
+
+Status Measurer::MeasureUnknown(const std::string& what, const Form& form, Variants& variants,
+                                nanoseconds end) {
   TakeKnown(form, variants);
   // Without alternatives that are unknown, a group of none times the untuned network.
   const size_t count = CountAlternatives(variants.alternatives);
@@ -261,7 +301,7 @@ void Measurer::Take(const Form& form, const Variants& variants, Span group,
     double& ns = reports_[i].ways[0].ns;
     if (ns > 0) continue;
     const WayTimes& times = profiles[i].ways[0];
-    ns = std::max(1.0, times.ns);
+    ns = std::max(1.0, std::round(times.ns));  // as in a file of timings
     known_.Add(*untuned_, i, {}, {ns, reports_[i].ways[0].bytes, times.runs});
   }
   for (size_t i = 0; i < form.graph.layers.size(); ++i) {
@@ -274,7 +314,7 @@ void Measurer::Take(const Form& form, const Variants& variants, Span group,
       if (profile.ways[w].runs == 0) continue;
       const LayerInfo& info = models[w - 1]->layers()[i];
       const LayerChoice& way = variants.alternatives[i][group.begin + w - 1];
-      const double ns = std::max(1.0, profile.ways[w].ns * pace);
+      const double ns = std::max(1.0, std::round(profile.ways[w].ns * pace));
       reports_[origin].ways.push_back(
           {info.routine, info.kernel, way.threads, ns, info.constant_bytes, in_float});
       known_.Add(form.by_default, i, way, {ns, info.constant_bytes, profile.ways[w].runs});

@@ -40,6 +40,9 @@ class Measurer {
   // The same for layers that compute in float32 in a network that was rewritten.
   Status MeasureFloat(const FloatRewrite& network, std::chrono::nanoseconds end);
 
+  // Lets the next tuning know what is noise.
+  void KeepNoise();
+
   // How long it took to prepare and to run the untuned network.
   const Effort& effort() const { return effort_; }
   KnownTimes& known() { return known_; }
@@ -75,6 +78,10 @@ class Measurer {
   }
   // Takes the ways whose times are known out of the alternatives, and adds them to the reports.
   void TakeKnown(const Form& form, Variants& variants);
+  // Layers that are equal share what is known of them: the least of their times. So a tuning that
+  // keeps times selects by what the next one will know.
+  void Settle(const Form& form);
+  void ReadNoise();
   bool KnowsUntuned() const;
   // When so much of the time from now to the end is over.
   std::chrono::nanoseconds Part(std::chrono::nanoseconds end, int percent) const;
@@ -82,6 +89,8 @@ class Measurer {
   Status MeasureThreads(const Form& form, std::chrono::nanoseconds end);
   Status Measure(const std::string& what, const Form& form, Variants& variants,
                  std::chrono::nanoseconds end);
+  Status MeasureUnknown(const std::string& what, const Form& form, Variants& variants,
+                        std::chrono::nanoseconds end);
   Status MeasureGroup(const std::string& what, const Form& form, Variants& variants, Span group,
                       std::chrono::nanoseconds end);
   // The variants of a group as models, as many as there is time for.

@@ -100,16 +100,21 @@ std::string Describe(const Graph& graph, TensorId id) {
   return text.append(tensor.constant ? "]c" : "]");
 }
 
-std::string TensorsField(const Graph& graph, const Layer& layer) {
+std::string TensorsField(const Graph& graph, const std::vector<TensorId>& inputs,
+                         const std::vector<TensorId>& outputs) {
   std::string text;
-  for (const TensorId id : layer.inputs) {
+  for (const TensorId id : inputs) {
     text.append(text.empty() ? "" : ";").append(Describe(graph, id));
   }
   text += ">";
-  for (size_t i = 0; i < layer.outputs.size(); ++i) {
-    text.append(i == 0 ? "" : ";").append(Describe(graph, layer.outputs[i]));
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    text.append(i == 0 ? "" : ";").append(Describe(graph, outputs[i]));
   }
   return text;
+}
+
+std::string ThreadsField(int threads, int all) {
+  return std::to_string(threads) + "/" + std::to_string(all);
 }
 
 // Scales and zero points decide which arithmetic a routine may take, but their values do not
@@ -143,10 +148,30 @@ std::string LayerKey(const Graph& graph, size_t index, const LayerInfo& info,
     }
   }
   const int threads = choice.threads == 0 ? options.threads : choice.threads;
-  return Field(NameOf(layer.op)) + " " + TensorsField(graph, layer) + " " + ToHex(hash.value()) +
-         " " + Field(choice.routine.empty() ? info.routine : choice.routine) + " " +
-         Field(choice.kernel.empty() ? info.kernel : choice.kernel) + " " +
-         std::to_string(threads) + "/" + std::to_string(options.threads);
+  return Field(NameOf(layer.op)) + " " + TensorsField(graph, layer.inputs, layer.outputs) + " " +
+         ToHex(hash.value()) + " " + Field(choice.routine.empty() ? info.routine : choice.routine) +
+         " " + Field(choice.kernel.empty() ? info.kernel : choice.kernel) + " " +
+         ThreadsField(threads, options.threads);
+}
+
+std::string NetworkKey(const Graph& graph, uint64_t digest,
+                       const std::vector<RoutineChoice>& choices,
+                       const std::vector<size_t>& float_layers, const PrepareOptions& options) {
+  Hash network;
+  network.Add(digest);
+  network.Add(static_cast<uint64_t>(options.float_sums));
+  network.Add(static_cast<uint64_t>(options.winograd_weights));
+  Hash ways;
+  for (const RoutineChoice& choice : choices) {
+    ways.Add(choice.layer);
+    ways.Add(choice.routine);
+    ways.Add(choice.kernel);
+    ways.Add(static_cast<uint64_t>(choice.threads));
+  }
+  for (const size_t layer : float_layers) ways.Add(uint64_t{layer});
+  return "NETWORK " + TensorsField(graph, graph.inputs, graph.outputs) + " " +
+         ToHex(network.value()) + " " + ToHex(ways.value()) + " " + Field(options.kernel) + " " +
+         ThreadsField(options.threads, options.threads);
 }
 
 }  // namespace intaglio::nn::tune

@@ -3,7 +3,9 @@
 #define INTAGLIO_NN_TUNE_TIMING_KEY_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "intaglio/nn/graph/graph.h"
 #include "intaglio/nn/routine/routine.h"
@@ -22,6 +24,16 @@ std::string MachineKey();
 // and the numerics, so layers that differ in parameters alone mostly, but not always, differ in it.
 std::string LayerKey(const Graph& graph, size_t layer, const LayerInfo& info,
                      const LayerChoice& choice, const PrepareOptions& options);
+
+// The same for a whole network, of which `digest` (machine.h) knows layers and constants. The
+// routine is a hash of how its layers are computed.
+std::string NetworkKey(const Graph& graph, uint64_t digest,
+                       const std::vector<RoutineChoice>& choices,
+                       const std::vector<size_t>& float_layers, const PrepareOptions& options);
+
+// Stands in place of a routine for the untuned way, measured as the control: by what it takes
+// longer is noise.
+inline constexpr const char* kControl = "control";
 
 }  // namespace intaglio::nn::tune
 

@@ -1,6 +1,7 @@
 #include "intaglio/nn/tune/tune.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <new>
@@ -15,6 +16,7 @@
 #include "intaglio/nn/tune/difference.h"
 #include "intaglio/nn/tune/measure.h"
 #include "intaglio/nn/tune/schedule.h"
+#include "intaglio/nn/tune/timing_key.h"
 #include "intaglio/nn/tune/turns.h"
 
 namespace intaglio::nn::tune {
@@ -68,6 +70,7 @@ class Tuner {
       INTAGLIO_RETURN_IF_ERROR(MeasureFloat(float_layers));
       INTAGLIO_RETURN_IF_ERROR(MeasureDifferences());
     }
+    measurer_.KeepNoise();
     INTAGLIO_RETURN_IF_ERROR(AddCandidates(!float_layers.empty()));
     const Result<size_t> picked = Compare();
     if (!picked.ok()) return picked.status();
@@ -297,11 +300,47 @@ class Tuner {
     return {};
   }
 
-  Result<size_t> Compare() {
-    TurnOptions options;
+  std::vector<Contender> Contenders() {
+    std::vector<Contender> contenders;
     for (const Candidate& candidate : candidates_) {
-      options.contenders.push_back({candidate.bounded, Fits(candidate)});
+      contenders.push_back({candidate.bounded, Fits(candidate)});
     }
+    return contenders;
+  }
+
+  Result<size_t> Compare() {
+    const std::vector<double> known = KnownNetworks();
+    const Result<size_t> picked = known.empty() ? CompareInTurns() : PickKnown(known, Contenders());
+    if (!picked.ok() || *picked < candidates_.size()) return picked;
+    return Unsupported("no way was found to keep within " + std::to_string(options_.memory_bytes) +
+                       " bytes: the least was " +
+                       std::to_string(std::min(least_bytes_, BytesOf(candidates_[0]))));
+  }
+
+  std::string KeyOf(const Candidate& candidate) const {
+    return NetworkKey(graph_, digest_, candidate.composed.choices, candidate.composed.float_layers,
+                      options_.prepare);
+  }
+
+  // What was found out when the same networks were compared before. Empty: one of them was not.
+  std::vector<double> KnownNetworks() {
+    std::vector<double> times;
+    for (const Candidate& candidate : candidates_) {
+      const Timing* const timing = measurer_.known().FindNetwork(KeyOf(candidate));
+      if (timing == nullptr) return {};
+      times.push_back(timing->ns);
+    }
+    for (size_t i = 0; i < times.size(); ++i) AddNetwork(candidates_[i], times[i]);
+    return times;
+  }
+
+  void AddNetwork(const Candidate& candidate, double ns) {
+    networks_.push_back({candidate.name, ns, candidate.predicted_ns, BytesOf(candidate)});
+  }
+
+  Result<size_t> CompareInTurns() {
+    TurnOptions options;
+    options.contenders = Contenders();
     // The control is the untuned network again: by what it differs means nothing.
     const size_t control = candidates_.size();
     options.now = [this] { return schedule_.Now(); };
@@ -314,16 +353,15 @@ class Tuner {
     };
     const Result<Turns> turns = TakeTurns(options);
     if (!turns.ok()) return turns.status();
+    const double floor = FloorOf(*turns, control);
+    const std::vector<Verdict> verdicts = VerdictsOf(*turns, options.contenders, floor);
     for (size_t i = 0; i < candidates_.size(); ++i) {
-      const Candidate& candidate = candidates_[i];
-      networks_.push_back(
-          {candidate.name, turns->Estimate(i), candidate.predicted_ns, BytesOf(candidate)});
+      AddNetwork(candidates_[i], turns->Estimate(i));
+      measurer_.known().AddNetwork(
+          KeyOf(candidates_[i]),
+          {std::round(verdicts[i].ns), BytesOf(candidates_[i]), verdicts[i].turns});
     }
-    const size_t picked = PickNetwork(*turns, options.contenders, FloorOf(*turns, control));
-    if (picked < candidates_.size()) return picked;
-    return Unsupported("no way was found to keep within " + std::to_string(options_.memory_bytes) +
-                       " bytes: the least was " +
-                       std::to_string(std::min(least_bytes_, BytesOf(candidates_[0]))));
+    return PickNetwork(*turns, options.contenders, floor);
   }
 
   // Runs a network once on the inputs of all others.
@@ -351,8 +389,10 @@ class Tuner {
     return {};
   }
 
-  // Those of layers that may gain, the greatest gain first, as long as there is time.
+  // Those of layers that may gain, the greatest gain first, as long as there is time. Where all
+  // times are known, a tuning shall be quick, and only a limit asks for them.
   Status MeasureDifferences() {
+    if (!measurer_.measured() && !limits_difference()) return {};
     std::vector<std::pair<double, size_t>> gains;
     for (size_t i = 0; i < reports().size(); ++i) {
       const LayerReport& report = reports()[i];
@@ -374,7 +414,7 @@ class Tuner {
     Tuning tuning;
     Plan& plan = tuning.plan;
     plan.model = options_.name;
-    plan.digest = DigestOf(graph_);
+    plan.digest = digest_;
     plan.machine = ThisMachine();
     plan.threads = options_.prepare.threads;
     plan.networks = networks_;
@@ -405,6 +445,7 @@ class Tuner {
 
   const Graph& graph_;
   const TuneOptions& options_;
+  const uint64_t digest_ = DigestOf(graph_);
   Context threads_;
   PrepareOptions prepare_;
   Schedule schedule_{options_.budget, options_.clock};

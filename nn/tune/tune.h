@@ -44,7 +44,7 @@ struct TuneOptions {
   // The most bytes of packed constants and the arena of the tuned network; 0: any.
   size_t memory_bytes = 0;
   // Ways with a time in here (nn/tune/timings.h) are not measured; the others are added. May be
-  // null. Whole networks are compared in any case.
+  // null. Whole networks are compared unless they were before, with the same ways.
   Timings* timings = nullptr;
   // Called with what is going on, and the share of it that is done, from 0 to 1. May be empty.
   std::function<void(const std::string& what, double share)> progress = {};
@@ -58,7 +58,8 @@ struct LayerReport {
   size_t chosen = 0;
   double noise = 0;
   bool has_float = false;  // it may compute in float32 instead of integers
-  // What it changes if it alone does. Not measured where float32 is far behind.
+  // What it changes if it alone does. Not measured where float32 is far behind, nor if all times
+  // are known and differences are not limited.
   Difference difference = {};
 };
 
@@ -74,7 +75,8 @@ struct Tuning {
   Plan plan;
   std::vector<LayerReport> layers;
   std::vector<Tradeoff> tradeoffs;  // time and bytes, from the fastest to the smallest
-  // Time and differences, from the fastest to the exact one; empty unless float32 is allowed.
+  // Time and differences, from the fastest to the exact one; empty unless float32 is allowed. Has
+  // layers whose difference was measured.
   std::vector<Tradeoff> accuracy;
 };
 

@@ -18,13 +18,14 @@ constexpr Cut kCuts[] = {{5, 1.5}, {9, 1.05}, {13, 1.0}};
 // So many turns tell how long a network takes that is compared with none.
 constexpr size_t kTurnsAlone = 5;
 
+double LeastGain(bool bounded, double floor) {
+  return bounded ? std::max(floor, kLeastBoundedGain) : floor;
+}
+
 class TurnTaker {
  public:
   explicit TurnTaker(const TurnOptions& options)
-      : options_(options),
-        control_(options.contenders.size()),
-        turns_(control_ + 1),
-        is_out_(control_ + 1, false) {}
+      : options_(options), control_(options.contenders.size()), turns_(control_ + 1) {}
 
   Result<Turns> Run() {
     do {
@@ -41,7 +42,7 @@ class TurnTaker {
     const size_t first = turns_.count();
     for (size_t k = 0; k <= control_; ++k) {
       const size_t i = (first + k) % (control_ + 1);
-      if (is_out_[i]) continue;
+      if (turns_.IsOut(i)) continue;
       const nanoseconds begin = options_.now();
       INTAGLIO_RETURN_IF_ERROR(options_.run(i));
       turns_.Add(i, std::max(1.0, static_cast<double>((options_.now() - begin).count())));
@@ -53,27 +54,37 @@ class TurnTaker {
     for (const Cut& cut : kCuts) {
       if (turns_.count() != cut.turns) continue;
       for (size_t i = 1; i < control_; ++i) {
-        if (!is_out_[i]) is_out_[i] = turns_.Estimate(i) >= cut.factor * turns_.Estimate(0);
+        if (turns_.Estimate(i) >= cut.factor * turns_.Estimate(0)) turns_.Drop(i);
       }
     }
   }
 
-  // Whether no further turn could change what is picked.
+  // Whether no further turn could change what is picked: one network gains enough, or none does,
+  // and the others cannot gain what they must.
   bool IsClear() const {
     if (turns_.count() >= kMostTurns) return true;
-    const auto left = std::count(is_out_.begin() + 1, is_out_.end() - 1, false);
-    if (left == 0) return turns_.count() >= kTurnsAlone;
-    if (left > 1 || turns_.count() < kFewestTurns) return false;
-    const auto last = std::find(is_out_.begin() + 1, is_out_.end() - 1, false) - is_out_.begin();
-    const MedianRatio ratio = turns_.Ratio(static_cast<size_t>(last), 0);
+    bool is_alone = true;
+    for (size_t i = 1; i < control_; ++i) is_alone = is_alone && turns_.IsOut(i);
+    if (is_alone) return turns_.count() >= kTurnsAlone;
+    if (turns_.count() < kFewestTurns) return false;
     const double floor = FloorOf(turns_, control_);
-    return ratio.high < 1 - std::max(floor, kLeastBoundedGain) || ratio.low > 1;
+    int gain = 0;
+    for (size_t i = 1; i < control_; ++i) {
+      if (turns_.IsOut(i)) continue;
+      const MedianRatio ratio = turns_.Ratio(i, 0);
+      const double least = options_.contenders[i].bounded ? kLeastBoundedGain : kLeastExactGain;
+      if (ratio.high < 1 - std::max(floor, least)) {
+        ++gain;
+      } else if (ratio.low < 1 - least) {
+        return false;
+      }
+    }
+    return gain <= 1;
   }
 
   const TurnOptions& options_;
   const size_t control_;
   Turns turns_;
-  std::vector<bool> is_out_;
 };
 
 }  // namespace
@@ -104,12 +115,39 @@ double FloorOf(const Turns& turns, size_t control) {
 size_t PickNetwork(const Turns& turns, const std::vector<Contender>& contenders, double floor) {
   size_t best = contenders.size();
   for (const bool bounded : {false, true}) {
-    const double least = bounded ? std::max(floor, kLeastBoundedGain) : floor;
+    const double least = LeastGain(bounded, floor);
     for (size_t i = 0; i < contenders.size(); ++i) {
       if (contenders[i].bounded != bounded || !contenders[i].fits) continue;
       const bool convinces = best < contenders.size() && turns.count(i) >= kFewestTurns &&
                              turns.Ratio(i, best).high < 1 - least;
       if (best == contenders.size() || convinces) best = i;
+    }
+  }
+  return best;
+}
+
+std::vector<Verdict> VerdictsOf(const Turns& turns, const std::vector<Contender>& contenders,
+                                double floor) {
+  const double untuned = turns.Estimate(0);
+  std::vector<Verdict> verdicts = {{untuned, turns.count(0)}};
+  for (size_t i = 1; i < contenders.size(); ++i) {
+    const MedianRatio ratio = turns.Ratio(i, 0);
+    const double least = LeastGain(contenders[i].bounded, floor);
+    const bool is_enough = turns.count(i) >= kFewestTurns;
+    const double ns = is_enough && ratio.high < 1 - least
+                          ? std::min(turns.Estimate(i), untuned * ratio.median)
+                          : std::max(turns.Estimate(i), untuned);
+    verdicts.push_back({ns, is_enough || turns.IsOut(i) ? turns.count(i) : 0});
+  }
+  return verdicts;
+}
+
+size_t PickKnown(const std::vector<double>& ns, const std::vector<Contender>& contenders) {
+  size_t best = contenders.size();
+  for (const bool bounded : {false, true}) {
+    for (size_t i = 0; i < contenders.size(); ++i) {
+      if (contenders[i].bounded != bounded || !contenders[i].fits) continue;
+      if (best == contenders.size() || ns[i] < ns[best] * (1 - LeastGain(bounded, 0))) best = i;
     }
   }
   return best;

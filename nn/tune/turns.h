@@ -19,9 +19,12 @@ inline constexpr size_t kMostTurns = 201;
 // The times of networks, in nanoseconds; turn i of each lies next to turn i of the others.
 class Turns {
  public:
-  explicit Turns(size_t networks) : times_(networks) {}
+  explicit Turns(size_t networks) : times_(networks), is_out_(networks, false) {}
 
   void Add(size_t network, double ns) { times_[network].push_back(ns); }
+  // Lets a network drop out, because it is slower than network 0.
+  void Drop(size_t network) { is_out_[network] = true; }
+  bool IsOut(size_t network) const { return is_out_[network]; }
   // The turns of network 0, which the others may have dropped out of.
   size_t count() const;
   size_t count(size_t network) const { return times_[network].size(); }
@@ -32,6 +35,7 @@ class Turns {
 
  private:
   std::vector<std::vector<double>> times_;
+  std::vector<bool> is_out_;
 };
 
 struct Contender {
@@ -39,7 +43,8 @@ struct Contender {
   bool fits = true;      // it keeps the limits
 };
 
-// What bounded results must gain at least.
+// What a network must gain at least before turns end early, and bounded results in any case.
+inline constexpr double kLeastExactGain = 0.01;
 inline constexpr double kLeastBoundedGain = 0.02;
 
 struct TurnOptions {
@@ -63,6 +68,18 @@ double FloorOf(const Turns& turns, size_t control);
 // networks differ. All exact ones are tried before those that are bounded. The number of networks
 // if none fits.
 size_t PickNetwork(const Turns& turns, const std::vector<Contender>& contenders, double floor);
+
+// What turns say of a network, to be kept. Its time is less than that of network 0 only if it is
+// faster beyond doubt.
+struct Verdict {
+  double ns = 0;
+  size_t turns = 0;  // 0: there were too few
+};
+std::vector<Verdict> VerdictsOf(const Turns& turns, const std::vector<Contender>& contenders,
+                                double floor);
+
+// The network to take by verdicts that were kept: as PickNetwork would, had it these times.
+size_t PickKnown(const std::vector<double>& ns, const std::vector<Contender>& contenders);
 
 }  // namespace intaglio::nn::tune
 

@@ -2,8 +2,12 @@
 #include <gtest/gtest.h>
 
 #include <random>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "intaglio/nn/tune/schedule.h"
+#include "intaglio/nn/tune/timings.h"
 #include "intaglio/nn/tune/tune.h"
 #include "intaglio/nn/tune/turns.h"
 #include "intaglio/test/nn/tune/network.h"
@@ -29,6 +33,30 @@ class SlowClock {
   nanoseconds now_{0};
 };
 
+// Networks that take known times, of which two in five are disturbed.
+struct Script {
+  std::vector<double> milliseconds_of;
+  std::mt19937 random;
+  nanoseconds now{0};
+  std::vector<size_t> runs = std::vector<size_t>(milliseconds_of.size() + 1);
+
+  Result<Turns> Take(std::vector<Contender> contenders, nanoseconds end) {
+    return TakeTurns({.contenders = std::move(contenders),
+                      .now = [this] { return now; },
+                      .end = end,
+                      .run =
+                          [this](size_t i) {
+                            ++runs[i];
+                            std::uniform_real_distribution<double> share(0, 1);
+                            const double slower =
+                                share(random) < 0.4 ? 3 * share(random) : 0.01 * share(random);
+                            const double ms = milliseconds_of[i < milliseconds_of.size() ? i : 0];
+                            now += nanoseconds(static_cast<int64_t>(ms * 1e6 * (1 + slower)));
+                            return Status();
+                          }});
+  }
+};
+
 TEST(Budget, IsKept) {
   const Graph graph = MakeNetwork();
   for (const bool allow_float32 : {false, true}) {
@@ -47,6 +75,82 @@ TEST(Budget, IsKept) {
       }
     }
   }
+}
+
+// Where all is known, nothing is measured or compared again, and the same is picked.
+TEST(Budget, WhatIsKnownTakesNoTime) {
+  const Graph graph = MakeNetwork();
+  for (const bool allow_float32 : {false, true}) {
+    for (const unsigned seed : {1u, 2u, 3u}) {
+      Timings timings;
+      const auto tune = [&](int& compared) {
+        SlowClock clock(8, seed);
+        TuneOptions options = {.budget = kPlenty};
+        options.allow_float32 = allow_float32;
+        options.timings = &timings;
+        options.clock = [&] { return clock(); };
+        options.progress = [&](const std::string& what, double) {
+          compared += what == "comparing whole networks" ? 1 : 0;
+        };
+        const Result<Tuning> tuning = Tune(graph, options);
+        EXPECT_TRUE(tuning.ok()) << tuning.status().message();
+        return std::pair(tuning.ok() ? ToJson(tuning->plan) : "", clock.now());
+      };
+      int turns = 0;
+      const auto [cold, cold_time] = tune(turns);
+      EXPECT_GT(turns, 0);
+      int again = 0;
+      const auto [warm, warm_time] = tune(again);
+      EXPECT_EQ(again, 0) << seed;
+      EXPECT_LT(warm_time, milliseconds(1000));
+      EXPECT_GT(cold_time, 5 * warm_time);
+      const Result<Plan> first = ParsePlan(cold);
+      const Result<Plan> second = ParsePlan(warm);
+      ASSERT_TRUE(first.ok() && second.ok());
+      ASSERT_EQ(first->layers.size(), second->layers.size());
+      for (size_t i = 0; i < first->layers.size(); ++i) {
+        EXPECT_EQ(first->layers[i].layer, second->layers[i].layer);
+        EXPECT_EQ(first->layers[i].chosen.routine, second->layers[i].chosen.routine);
+        EXPECT_EQ(first->layers[i].chosen.kernel, second->layers[i].chosen.kernel);
+      }
+    }
+  }
+}
+
+// What turns have found out is kept: a network is faster there if it is beyond doubt.
+TEST(Budget, VerdictsAreThoseOfTheTurns) {
+  for (unsigned seed = 0; seed < 50; ++seed) {
+    const std::vector<Contender> all = {{}, {}, {.bounded = true}};
+    const auto check = [&](const std::vector<double>& ms, bool is_plain) {
+      Script script = {ms, std::mt19937(seed)};
+      const Result<Turns> turns = script.Take(all, std::chrono::seconds(60));
+      ASSERT_TRUE(turns.ok());
+      const double floor = FloorOf(*turns, 3);
+      std::vector<double> ns;
+      for (const Verdict& verdict : VerdictsOf(*turns, all, floor)) {
+        EXPECT_GT(verdict.turns, 0u);
+        ns.push_back(verdict.ns);
+      }
+      if (is_plain) {
+        EXPECT_EQ(PickKnown(ns, all), PickNetwork(*turns, all, floor)) << seed;
+      }
+    };
+    check({20, 15, 30}, true);
+    check({20, 30, 10}, true);
+    check({20, 20, 20}, true);
+    check({20, 40, 40}, true);
+    check({20, 19.9, 19.9}, true);
+    check({20, 15, 14}, false);  // either may be picked, because turns compare these two as well
+  }
+  Script brief = {{20, 19}, std::mt19937(7)};
+  const Result<Turns> turns = brief.Take({{}, {}}, milliseconds(300));
+  ASSERT_TRUE(turns.ok());
+  EXPECT_EQ(VerdictsOf(*turns, {{}, {}}, 0)[1].turns, 0u);
+  // What does not fit is not picked.
+  EXPECT_EQ(PickKnown({20, 10}, {{}, {.fits = false}}), 0u);
+  EXPECT_EQ(PickKnown({20, 30}, {{.fits = false}, {}}), 1u);
+  EXPECT_EQ(PickKnown({20, 19.8}, {{}, {.bounded = true}}), 0u);
+  EXPECT_EQ(PickKnown({20}, {{.fits = false}}), 1u);
 }
 
 // What there is no time for is left out, and the plan is still one.
@@ -78,30 +182,6 @@ TEST(Budget, IsAsMuchAsTheNetworkIsWorth) {
   EXPECT_LE(spent({milliseconds(500), milliseconds(75), true}), milliseconds(20000));  // VGG16
   EXPECT_LE(spent({std::chrono::seconds(9), std::chrono::seconds(9)}), milliseconds(20000));
 }
-
-// Networks that take known times, of which two in five are disturbed.
-struct Script {
-  std::vector<double> milliseconds_of;
-  std::mt19937 random;
-  nanoseconds now{0};
-  std::vector<size_t> runs = std::vector<size_t>(milliseconds_of.size() + 1);
-
-  Result<Turns> Take(std::vector<Contender> contenders, nanoseconds end) {
-    return TakeTurns({.contenders = std::move(contenders),
-                      .now = [this] { return now; },
-                      .end = end,
-                      .run =
-                          [this](size_t i) {
-                            ++runs[i];
-                            std::uniform_real_distribution<double> share(0, 1);
-                            const double slower =
-                                share(random) < 0.4 ? 3 * share(random) : 0.01 * share(random);
-                            const double ms = milliseconds_of[i < milliseconds_of.size() ? i : 0];
-                            now += nanoseconds(static_cast<int64_t>(ms * 1e6 * (1 + slower)));
-                            return Status();
-                          }});
-  }
-};
 
 TEST(Budget, TurnsEndWhenItIsClearWhatToTake) {
   int picked = 0;
