@@ -5,7 +5,7 @@
 
 namespace intaglio::nn {
 
-size_t BytesOf(const Tensor& tensor) { return *CountBytes(tensor.shape, tensor.type); }
+size_t TensorBytes(const Tensor& tensor) { return *CountBytes(tensor.shape, tensor.type); }
 
 // Only an error makes strings.
 Status CheckBuffer(const char* kind, size_t index, const Tensor& tensor, size_t expected,

@@ -10,7 +10,7 @@
 namespace intaglio::nn {
 
 // The number of bytes of a tensor.
-size_t BytesOf(const Tensor& tensor);
+size_t TensorBytes(const Tensor& tensor);
 
 // Whether a buffer has the type and the size of a tensor of `expected` bytes.
 Status CheckBuffer(const char* kind, size_t index, const Tensor& tensor, size_t expected,

@@ -66,7 +66,7 @@ Status Model::Instance::CheckBinding(const char* kind, size_t i, const Tensor& t
   if (prepared->options.backend != nullptr) {
     return Unsupported("buffers are bound on the CPU only");
   }
-  INTAGLIO_RETURN_IF_ERROR(CheckBuffer(kind, i, tensor, BytesOf(tensor), data, bytes, type));
+  INTAGLIO_RETURN_IF_ERROR(CheckBuffer(kind, i, tensor, TensorBytes(tensor), data, bytes, type));
   return CheckAligned(kind, i, data, type);
 }
 
@@ -94,7 +94,7 @@ Status Model::Instance::ResetState() {
 
 Status Model::Instance::Fill(TensorId id, int byte) {
   const Tensor& tensor = prepared->graph().tensors[static_cast<size_t>(id)];
-  return prepared->backend->Fill(Address(id), byte, BytesOf(tensor));
+  return prepared->backend->Fill(Address(id), byte, TensorBytes(tensor));
 }
 
 Status Model::Instance::RunLayers(std::span<std::chrono::nanoseconds> layer_times,

@@ -18,7 +18,8 @@ namespace {
 std::vector<size_t> BytesOf(const Graph& graph, const std::vector<TensorId>& ids) {
   std::vector<size_t> bytes;
   bytes.reserve(ids.size());
-  for (const TensorId id : ids) bytes.push_back(BytesOf(graph.tensors[static_cast<size_t>(id)]));
+  for (const TensorId id : ids)
+    bytes.push_back(TensorBytes(graph.tensors[static_cast<size_t>(id)]));
   return bytes;
 }
 
