@@ -1,8 +1,9 @@
 """Whole models beside other engines, every engine in a process of its own, in turns.
 
     venv/bin/python bench/models --runner build/release/bench/model_runner --out models.json \
-        [--models FOLDER] [--float] [--real] [--onnx] [--onnx-models FOLDER] [--float64-as-float32] \
-        [--threads 1,2] [--filter TEXT] [--batch 1] [--seconds 0.3] [--rounds 5] [--cpu_time]
+        [--models FOLDER] [--float] [--real] [--all-peers] [--onnx] [--onnx-models FOLDER] \
+        [--float64-as-float32] [--threads 1,2,2x1] [--filter TEXT] [--batch 1] [--seconds 0.3] \
+        [--rounds 5] [--cpu_time]
 
 As .tflite files beside LiteRT and ONNX Runtime: the networks of networks.py with random weights, and the
 files under FOLDER whose inputs are quantized; those of a single operator are summed up apart. With --real
@@ -19,6 +20,7 @@ import json
 import math
 import os
 import platform
+import re
 import sys
 import tempfile
 from datetime import datetime, timezone
@@ -47,16 +49,27 @@ def cells(row, names, key, width, scale=1):
 def head(side):
     print(f"{'':41} {' '.join(f'{name:>9}' for name in side.COLUMNS.values())}  "
           f"{' '.join(side.PEERS)} | peak MB: {', '.join(side.COLUMNS[n] for n in side.DETAILED)} "
-          f"| first ms: same | {', '.join(side.DIFFERENCES)}")
+          f"| first ms: same | {', '.join(side.DIFFERENCES)} | images a second: all, of several at once")
+
+
+def throughput(row, side):
+    """What counts where runs take several images, or several instances run at once."""
+    if row["batch"] == 1 and "x" not in str(row["threads"]):
+        return ""
+    for name in side.COLUMNS:
+        if "ms" in row.get(name, {}):
+            row[name]["images_per_second"] = 1000 * row["batch"] / row[name]["ms"]
+    return f" |{cells(row, side.COLUMNS, 'images_per_second', 7)}"
 
 
 def show(row, side):
     ratios = " ".join(f"{r:6.2f}" if 0 < (r := ratio(row, peers)) < math.inf else f"{'-':>6}"
                       for peers in side.PEERS.values())
     differences = " ".join(f"{row[key]:.3g}" if key in row else "-" for key in side.DIFFERENCES)
-    print(f"{row['model']:38.38} t{row['threads']} {cells(row, side.COLUMNS, 'ms', 9)} {ratios} "
+    print(f"{row['model']:38.38} t{row['threads']:<3} {cells(row, side.COLUMNS, 'ms', 9)} {ratios} "
           f"|{cells(row, side.DETAILED, 'peak_bytes', 6, 1e-6)} "
-          f"|{cells(row, side.DETAILED, 'first_ms', 7)} | {differences}", flush=True)
+          f"|{cells(row, side.DETAILED, 'first_ms', 7)} | {differences}{throughput(row, side)}",
+          flush=True)
     for name in side.DETAILED:
         if "error" in row.get(name, {}):
             print(f"    {name}: {row[name]['error']}")
@@ -110,7 +123,10 @@ def main():
     parser.add_argument("--onnx-models", type=Path, help="a folder of .onnx files, alone or with --onnx")
     parser.add_argument("--float64-as-float32", action="store_true",
                         help="Intaglio reads numbers of float64 in .onnx files as float32 instead of refusing them")
-    parser.add_argument("--threads", default="1,2")
+    parser.add_argument("--threads", default="1,2",
+                        help="counts; 2x1: two instances that run at once, with one thread each")
+    parser.add_argument("--all-peers", action="store_true",
+                        help="ONNX Runtime's exact option and OpenVINO, too, where LiteRT takes part")
     parser.add_argument("--filter", default="", help="only models with this text in their names, as they are printed, or paths")
     parser.add_argument("--batch", type=int, default=1,
                         help="images that a run of the networks that are made here takes")
@@ -134,9 +150,14 @@ def main():
     of_onnx = options.onnx or options.onnx_models is not None
     if of_onnx and (options.models is not None or options.float or options.real):
         parser.error("--models, --float and --real are about .tflite files, not .onnx")
+    counts = options.threads.split(",")
+    if not all(re.fullmatch("([1-9][0-9]*x)?[1-9][0-9]*", count) for count in counts):
+        parser.error(f"--threads {options.threads}: 1,2 or 2x1 is an example")
+    if options.cpu_time and "x" in options.threads:
+        parser.error("--cpu_time does not say how much several instances do in a second")
+    counts = [int(count) if count.isdigit() else count for count in counts]
     Network.batch = options.batch
     side = importlib.import_module("onnx_cases" if of_onnx else "tflite_cases")
-    counts = [int(t) for t in options.threads.split(",")]
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         cases = list(side.cases(Path(folder), options))
@@ -145,7 +166,7 @@ def main():
         head(side)
         for case in cases:
             for threads in counts:
-                rows.append(measure(case, threads, options))
+                rows.append(measure(case, threads, options) | {"batch": case.batch})
                 show(rows[-1], side)
     summaries = [summary(rows, kind, t, side) for kind in side.KINDS for t in counts]
     if options.out is not None:

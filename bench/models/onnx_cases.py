@@ -63,6 +63,8 @@ WEIGHTS = {TensorProto.INT8, TensorProto.UINT8, TensorProto.INT4, TensorProto.UI
 class Case:
     """A model, with the shapes and values of its inputs."""
 
+    batch = 1    # images that a run takes, of the networks that are made here
+
     def __init__(self, name, path, kind, shapes, narrows=False):
         """`narrows`: Intaglio has float32 where the file has float64."""
         self.name, self.kind, self.narrows = name, kind, narrows
@@ -143,7 +145,9 @@ def kind_of(path):
 
 def cases(folder, options):
     if options.onnx:
-        yield from generated(folder, options.filter)
+        for case in generated(folder, options.filter):
+            case.batch = options.batch
+            yield case
     if options.onnx_models is not None:
         yield from found(options.onnx_models, options.filter, options.float64_as_float32)
 

@@ -3,19 +3,27 @@
 //
 //   model_runner MODEL THREADS cpu|wall FOLDER [float64_as_float32]
 //
+// THREADS may be INSTANCESxTHREADS: instances that share the model's weights and run at once.
+//
 // FOLDER holds input0, input1, ... (the tensors' bytes) and receives output0, ... If it holds a
 // file `shapes`, each line of that gives an input its shape: "1 3 224 224". The first line on
 // stdout is a JSON object: the time from opening the file to the first result, and memory. After
-// that, each line on stdin is a number of seconds; it is answered by the fastest run's nanoseconds.
+// that, each line on stdin is a number of seconds; it is answered by the fastest run's nanoseconds;
+// by several instances, with the nanoseconds of all for each run that one of them completes.
 #include <algorithm>
+#include <barrier>
+#include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
 #include <fstream>
 #include <limits>
+#include <numeric>
 #include <sstream>
 #include <string>
+#include <string_view>
+#include <thread>
 #include <vector>
 
 #include "intaglio/nn/formats/load.h"
@@ -103,7 +111,48 @@ double Fastest(Runner& runner, double seconds, clockid_t clock) {
   return best;
 }
 
-int Main(const char* path, int threads, bool cpu, const std::string& folder,
+// What all instances together need for a run of one.
+double Together(std::vector<Runner>& runners, double seconds, clockid_t clock) {
+  std::vector<double> rates(runners.size());
+  std::barrier ready(static_cast<ptrdiff_t>(runners.size()));
+  std::vector<std::thread> threads;
+  for (size_t i = 0; i < runners.size(); ++i) {
+    threads.emplace_back([&, i] {
+      runners[i].Run();
+      ready.arrive_and_wait();
+      const double start = Nanoseconds(clock);
+      double stop = start;
+      double runs = 0;
+      for (; stop < start + seconds * 1e9; ++runs) {
+        runners[i].Run();
+        stop = Nanoseconds(clock);
+      }
+      rates[i] = runs / (stop - start);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  return 1 / std::accumulate(rates.begin(), rates.end(), 0.0);
+}
+
+// "2", or "3x2": three instances of two threads each.
+struct Counts {
+  int instances = 1;
+  int threads = 1;
+};
+
+Counts ParseCounts(std::string_view text) {
+  const auto number = [&](std::string_view digits) {
+    int n = 0;
+    const auto end = std::from_chars(digits.begin(), digits.end(), n).ptr;
+    if (end != digits.end() || n < 1 || n > 1024) Stop("threads: 2 or 2x1 is an example");
+    return n;
+  };
+  const size_t x = text.find('x');
+  if (x == std::string_view::npos) return {1, number(text)};
+  return {number(text.substr(0, x)), number(text.substr(x + 1))};
+}
+
+int Main(const char* path, Counts counts, bool cpu, const std::string& folder,
          bool float64_as_float32) {
   const clockid_t clock = cpu ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC;
   ResetPeak();
@@ -115,10 +164,17 @@ int Main(const char* path, int threads, bool cpu, const std::string& folder,
   Result<nn::Graph> graph = nn::LoadGraph(path, load);
   if (!graph.ok()) Stop(graph.status().message());
   nn::PrepareOptions options;
-  options.threads = threads;
+  options.threads = counts.threads;
   Result<nn::Model> model = nn::Model::Prepare(std::move(*graph), options);
   if (!model.ok()) Stop(model.status().message());
-  Runner runner(std::move(*model), folder);
+  std::vector<Runner> runners;
+  for (int i = 1; i < counts.instances; ++i) {
+    Result<nn::Model> shared = model->Share();
+    if (!shared.ok()) Stop(shared.status().message());
+    runners.emplace_back(std::move(*shared), folder);
+  }
+  runners.emplace_back(std::move(*model), folder);
+  Runner& runner = runners.back();
   runner.Run();
   const double first = Nanoseconds(clock) - opened;
   const size_t peak = StatusBytes("VmHWM");
@@ -132,7 +188,9 @@ int Main(const char* path, int threads, bool cpu, const std::string& folder,
       first / 1e6, peak - resident, runner.model.arena_bytes(), runner.model.constant_bytes());
   std::fflush(stdout);
   for (double seconds = 0; std::scanf("%lf", &seconds) == 1;) {
-    std::printf("%.0f\n", Fastest(runner, seconds, clock));
+    const bool alone = runners.size() == 1;
+    std::printf("%.0f\n",
+                alone ? Fastest(runner, seconds, clock) : Together(runners, seconds, clock));
     std::fflush(stdout);
   }
   return 0;
@@ -147,6 +205,6 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "model_runner MODEL THREADS cpu|wall FOLDER [float64_as_float32]\n");
     return 2;
   }
-  return intaglio::bench::Main(argv[1], std::atoi(argv[2]), std::string(argv[3]) == "cpu", argv[4],
-                               narrows);
+  return intaglio::bench::Main(argv[1], intaglio::bench::ParseCounts(argv[2]),
+                               std::string(argv[3]) == "cpu", argv[4], narrows);
 }

@@ -11,22 +11,25 @@ import onnx_file
 import tflite
 
 KINDS = ("network", "operator", "hybrid", "float32")
-PACKAGES = ("ai-edge-litert", "onnxruntime")
+PACKAGES = ("ai-edge-litert", "onnxruntime", "openvino")
 COLUMNS = {"intaglio": "intaglio", "litert": "litert", "onnxruntime": "onnxrt",
+           "onnxruntime_exact": "ort exact", "openvino": "openvino",
            "litert_float": "litert f", "onnxruntime_float": "onnxrt f"}
 DETAILED = ("intaglio", "litert", "onnxruntime")    # with memory and first results
-PEERS = {"ratio": ("litert", "onnxruntime")}    # the faster one's time over ours
+PEERS = {"ratio": ("litert", "onnxruntime"),    # the faster one's time over ours
+         "ratio_exact": ("onnxruntime_exact",), "ratio_openvino": ("openvino",)}
 DIFFERENCES = ("difference",)
 
 
 class Case:
     """A model and the files of it that each contender runs."""
 
-    def __init__(self, name, int8, onnx=None, real=None, kind="network"):
+    batch = 1    # images that a run takes, of the networks that are made here
+
+    def __init__(self, name, path, onnx=(), real=None, kind="network"):
+        """`onnx`: the contenders that run an .onnx file of the same numbers, and that file."""
         self.name, self.kind = name, kind
-        self.files = {"intaglio": int8, "litert": int8}
-        if onnx is not None:
-            self.files["onnxruntime"] = onnx
+        self.files = {"intaglio": path, "litert": path, **dict(onnx)}
         if real is not None:
             self.files["litert_float"], self.files["onnxruntime_float"] = real
 
@@ -35,15 +38,16 @@ class Case:
         rng = np.random.default_rng(1)
         for i, detail in enumerate(interpreter.get_input_details()):
             data = rng.integers(0, 256, detail["shape"], dtype=np.uint8)
+            reads_onnx = contender.startswith(("onnxruntime", "openvino"))
             if contender.endswith("_float"):
                 data = (data.view(np.int8) / 64).astype(np.float32)
             elif np.issubdtype(detail["dtype"], np.floating):
                 data = (data / 128 - 1).astype(np.float32)
             elif np.dtype(detail["dtype"]).itemsize > 1:
                 data = data.astype(detail["dtype"])
-            elif contender == "onnxruntime":
+            elif reads_onnx:
                 data ^= 0x80    # moved by 128, as the file's zero points are
-            if contender.startswith("onnxruntime"):
+            if reads_onnx:
                 data = data.transpose(0, 3, 1, 2)
             (folder / f"input{i}").write_bytes(data.tobytes())
 
@@ -61,27 +65,35 @@ class Case:
 
 
 def cases(folder, options):
-    yield from generated(folder, options.filter, options.float, options.real)
+    for case in generated(folder, options):
+        case.batch = options.batch
+        yield case
     if options.models is not None:
         yield from found(options.models, options.filter, options.real)
 
 
-def generated(folder, text, with_float, with_real):
+def generated(folder, options):
+    text = options.filter
+    more = ("onnxruntime_exact", "openvino") if options.all_peers else ()
     for name, make in networks.ALL.items():
-        kinds = [kind for kind in ("hybrid", "float32") if with_real and text in f"{name} {kind}"]
+        kinds = [k for k in ("hybrid", "float32") if options.real and text in f"{name} {k}"]
         if text not in name and not kinds:
             continue
         network = make()
         assert network.name == name
         if text in name:
-            yield generated_int8(folder, network, with_float)
+            yield generated_int8(folder, network, ("onnxruntime", *more), options.float)
         for kind in kinds:
             path = folder / f"{name}.{kind}.tflite"
             tflite.write(network, path, kind)
-            yield Case(f"{name} {kind}", path, kind=kind)
+            onnx = folder / f"{name}.{kind}.onnx"
+            if kind == "float32":
+                onnx_file.write(network, onnx, real=True)
+            peers = ("onnxruntime", *more[1:]) if kind == "float32" else ()
+            yield Case(f"{name} {kind}", path, dict.fromkeys(peers, onnx), kind=kind)
 
 
-def generated_int8(folder, network, with_float):
+def generated_int8(folder, network, peers, with_float):
     paths = [folder / f"{network.name}.{kind}" for kind in
              ("int8.tflite", "int8.onnx", "float.tflite", "float.onnx")]
     tflite.write(network, paths[0])
@@ -89,7 +101,8 @@ def generated_int8(folder, network, with_float):
     if with_float:
         tflite.write(network, paths[2], "float32")
         onnx_file.write(network, paths[3], real=True)
-    return Case(network.name, paths[0], paths[1], paths[2:] if with_float else None)
+    return Case(network.name, paths[0], dict.fromkeys(peers, paths[1]),
+                paths[2:] if with_float else None)
 
 
 def kind_of(path):
