@@ -107,6 +107,7 @@ Status Decide(const QuantizeOptions& options, Progress& progress, Job& job) {
   what.recipe = std::move(*recipe);
   what.interface = InterfaceOf(options.io);
   what.equalize = options.equalize;
+  what.learn_rounding = options.learn_rounding;
   what.correct_bias = options.correct_bias;
   what.threads = options.threads;
   what.limits = options.model.limits;
@@ -158,12 +159,25 @@ void PrintSearch(const quantize::Search& search) {
   }
 }
 
+void PrintRounded(const quantize::Rounded& rounded) {
+  size_t weights = 0;
+  size_t moved = 0;
+  for (const quantize::RoundedLayer& layer : rounded.layers) {
+    weights += layer.weights;
+    moved += layer.moved;
+  }
+  std::printf(
+      "learned the rounding of %zu layers: %zu of %zu weights are not the nearest integers\n",
+      rounded.layers.size(), moved, weights);
+}
+
 void PrintNetwork(const quantize::Network& network) {
   if (network.equalized.has_value()) {
     std::printf("equalized the channels of %zu of %zu pairs of layers\n",
                 network.equalized->changed, network.equalized->pairs);
   }
   if (network.samples > 0) std::printf("observed %zu samples\n", network.samples);
+  if (network.rounded.has_value()) PrintRounded(*network.rounded);
   if (network.corrected.has_value()) {
     std::printf("corrected the biases of %zu of %zu layers\n", network.corrected->changed,
                 network.corrected->layers);

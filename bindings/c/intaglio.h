@@ -505,8 +505,11 @@ enum {
   IT_QUANTIZE_PER_TENSOR = 0, /* one scale for all weights of a layer */
   IT_QUANTIZE_EQUALIZE = 1,   /* makes channels of weights alike in size first */
   IT_QUANTIZE_CORRECT_BIAS =
-      2,                 /* takes mean errors out of biases: a second pass over the samples */
-  IT_QUANTIZE_REPORT = 3 /* measures what each layer loses, with the first 32 samples */
+      2,                  /* takes mean errors out of biases: a second pass over the samples */
+  IT_QUANTIZE_REPORT = 3, /* measures what each layer loses, with the first 32 samples */
+  /* rounds weights so that layers' results stay, not to the nearest: more passes over the samples
+   */
+  IT_QUANTIZE_LEARN_ROUNDING = 4
 };
 /* value: 0, the default of all, or 1. */
 IT_CHECKED it_status* it_quantize_options_set_flag(it_quantize_options* options,

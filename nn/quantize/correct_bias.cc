@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <map>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -13,7 +12,7 @@
 #include "intaglio/nn/graph/layer_view.h"
 #include "intaglio/nn/ops/operators.h"
 #include "intaglio/nn/quantize/constants.h"
-#include "intaglio/nn/quantize/demands.h"
+#include "intaglio/nn/quantize/linear_layers.h"
 #include "intaglio/nn/quantize/parameters.h"
 #include "intaglio/nn/runtime/model.h"
 
@@ -27,14 +26,6 @@ const Tensor& At(const Graph& graph, TensorId id) { return graph.tensors[static_
 
 bool HasInput(const Layer& layer, size_t i) {
   return i < layer.inputs.size() && layer.inputs[i] != kNoTensor;
-}
-
-bool IsLinear(const Graph& graph, const Layer& layer) {
-  const Demand* const demand = DemandOf(layer.op);
-  if (demand == nullptr || !demand->has_weights()) return false;
-  const Tensor& weights = At(graph, layer.inputs[kWeights]);
-  return weights.constant && weights.type == Type::kFloat32 &&
-         At(graph, layer.inputs[0]).type == Type::kFloat32;
 }
 
 template <class T>
@@ -173,51 +164,30 @@ struct Subject {
 class Subjects {
  public:
   Subjects(const Graph& graph, const Quantized& quantized, const CorrectionOptions& options)
-      : graph_(graph), quantized_(quantized), options_(options) {
-    for (const Layer& layer : quantized.graph.layers) {
-      if (layer.op.Is<Dequantize>()) dequantized_[layer.outputs[0]] = layer.inputs[0];
-    }
-  }
+      : graph_(graph), quantized_(quantized), options_(options) {}
 
-  // The layers of integers are in the order of those of float32.
   Result<std::vector<Subject>> Find() {
     std::vector<Subject> subjects;
-    auto place = quantized_.graph.layers.begin();
-    const auto end = quantized_.graph.layers.end();
-    for (size_t i = 0; i < graph_.layers.size(); ++i) {
-      const Outcome& outcome = quantized_.layers[i];
-      const auto found = std::find_if(
-          place, end, [&](const Layer& layer) { return layer.label == outcome.label; });
-      if (found == end) continue;
-      place = found + 1;
-      if (!outcome.quantized) continue;
-      INTAGLIO_RETURN_IF_ERROR(Add(graph_.layers[i], *found, subjects));
+    for (const LinearLayer& layer : FindLinearLayers(graph_, quantized_)) {
+      INTAGLIO_RETURN_IF_ERROR(Add(layer, subjects));
     }
     return subjects;
   }
 
  private:
-  // The constant of integers that a layer reads, as it is or through DEQUANTIZE.
-  TensorId IntegersOf(TensorId id) const {
-    const auto found = dequantized_.find(id);
-    return found == dequantized_.end() ? id : found->second;
-  }
-
-  Status Add(const Layer& exact, const Layer& integers, std::vector<Subject>& subjects) const {
-    if (!IsLinear(graph_, exact) || !HasInput(exact, kBias) || !HasInput(integers, kBias)) {
-      return {};
-    }
+  Status Add(const LinearLayer& layer, std::vector<Subject>& subjects) const {
+    const Layer& exact = graph_.layers[layer.layer];
+    if (!HasInput(exact, kBias) || layer.bias == kNoTensor) return {};
     for (size_t i = 1; i < exact.inputs.size(); ++i) {
       if (HasInput(exact, i) && !At(graph_, exact.inputs[i]).constant) return {};
     }
     Subject subject;
     subject.input = exact.inputs[0];
-    subject.label = integers.label;
-    subject.bias = IntegersOf(integers.inputs[kBias]);
+    subject.label = layer.label;
+    subject.bias = layer.bias;
     const Tensor& weights = At(graph_, exact.inputs[kWeights]);
     const Tensor& bias = At(graph_, exact.inputs[kBias]);
-    const std::vector<double> w =
-        RealsOfIntegers(At(quantized_.graph, IntegersOf(integers.inputs[kWeights])));
+    const std::vector<double> w = RealsOfIntegers(At(quantized_.graph, layer.weights));
     const std::vector<double> b = RealsOfIntegers(At(quantized_.graph, subject.bias));
     if (b.empty() || w.size() * sizeof(float) != weights.data_bytes ||
         b.size() * sizeof(float) != bias.data_bytes) {
@@ -236,7 +206,6 @@ class Subjects {
   const Graph& graph_;
   const Quantized& quantized_;
   const CorrectionOptions& options_;
-  std::map<TensorId, TensorId> dequantized_;
 };
 
 Status RunSamples(const Graph& graph, const NextSample& next, const CorrectionOptions& options,

@@ -16,6 +16,7 @@ Status CheckForm(const Options& options, const OpenSamples& open) {
   if (options.form != Form::kDynamic) {
     return open == nullptr ? InvalidArgument("there are no samples") : Status();
   }
+  if (options.learn_rounding) return Unsupported("learning the rounding of a hybrid network");
   if (!options.correct_bias) return {};
   return Unsupported("correcting biases of a hybrid network, whose layers compute in float32");
 }
@@ -44,16 +45,25 @@ Status Observe(const OpenSamples& open, const Options& options, const Choices& c
 
 struct Integers {
   Quantized quantized;
+  std::optional<Rounded> rounded;
   std::optional<Corrected> corrected;
 };
 
-// From ranges to integers, with all that samples improve.
-Result<Integers> MakeIntegers(const Network& network, const Rules& rules, const OpenSamples& open,
-                              const Options& options) {
-  Result<Quantized> quantized = QuantizeGraph(network.real, network.ranges, rules);
-  if (!quantized.ok()) return quantized.status();
-  Integers integers = {std::move(*quantized), {}};
-  if (!options.correct_bias) return integers;
+Status Round(const Network& network, const Rules& rules, const OpenSamples& open,
+             const Options& options, Integers& integers) {
+  RoundingOptions rounding;
+  rounding.threads = options.threads;
+  rounding.limits = options.limits;
+  rounding.biases_follow = options.correct_bias;
+  rounding.progress = ProgressOf(options, "learned from");
+  Result<Rounded> rounded = LearnRounding(network.real, integers.quantized, rules, open, rounding);
+  if (!rounded.ok()) return rounded.status();
+  integers.rounded = std::move(*rounded);
+  return {};
+}
+
+Status Correct(const Network& network, const OpenSamples& open, const Options& options,
+               Integers& integers) {
   const Result<NextSample> samples = open();
   if (!samples.ok()) return samples.status();
   CorrectionOptions correction;
@@ -64,6 +74,21 @@ Result<Integers> MakeIntegers(const Network& network, const Rules& rules, const 
       CorrectBiases(network.real, integers.quantized, *samples, correction);
   if (!corrected.ok()) return corrected.status();
   integers.corrected = *corrected;
+  return {};
+}
+
+// From ranges to integers, with all that samples improve.
+Result<Integers> MakeIntegers(const Network& network, const Rules& rules, const OpenSamples& open,
+                              const Options& options) {
+  Result<Quantized> quantized = QuantizeGraph(network.real, network.ranges, rules);
+  if (!quantized.ok()) return quantized.status();
+  Integers integers = {std::move(*quantized), {}, {}};
+  if (options.learn_rounding) {
+    INTAGLIO_RETURN_IF_ERROR(Round(network, rules, open, options, integers));
+  }
+  if (options.correct_bias) {
+    INTAGLIO_RETURN_IF_ERROR(Correct(network, open, options, integers));
+  }
   return integers;
 }
 
@@ -83,6 +108,7 @@ Status Reach(const OpenSamples& open, const Options& options, Network& network) 
   const MakeQuantized make = [&](const Rules& rules) -> Result<Quantized> {
     Result<Integers> integers = MakeIntegers(network, rules, open, options);
     if (!integers.ok()) return integers.status();
+    network.rounded = std::move(integers->rounded);
     network.corrected = integers->corrected;
     return std::move(integers->quantized);
   };
@@ -135,6 +161,7 @@ Result<Network> Quantize(Graph graph, const OpenSamples& open, const Options& op
   if (!integers.ok()) return integers.status();
   INTAGLIO_RETURN_IF_ERROR(CheckAnyQuantized(integers->quantized.layers));
   network.quantized = std::move(integers->quantized);
+  network.rounded = std::move(integers->rounded);
   network.corrected = integers->corrected;
   if (options.goal.has_value()) INTAGLIO_RETURN_IF_ERROR(Reach(open, options, network));
   return network;

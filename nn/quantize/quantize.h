@@ -28,6 +28,7 @@
 #include "intaglio/nn/quantize/correct_bias.h"
 #include "intaglio/nn/quantize/equalize.h"
 #include "intaglio/nn/quantize/goal.h"
+#include "intaglio/nn/quantize/learn_rounding.h"
 #include "intaglio/nn/quantize/observer.h"
 #include "intaglio/nn/quantize/quantize_graph.h"
 #include "intaglio/nn/quantize/recipe.h"
@@ -43,11 +44,12 @@ struct Options {
   ObserverOptions observer = {};  // of their results
   Recipe recipe = {};
   bool equalize = false;          // EqualizeChannels before anything is observed
+  bool learn_rounding = false;    // LearnRounding: more passes over the samples
   bool correct_bias = false;      // AddBiases and CorrectBiases: a second pass over the samples
   std::optional<Goal> goal = {};  // changes rules of layers until it is reached
   int threads = 1;
   Limits limits = {};  // of each model that runs
-  // Is called after each sample with what was done ("observed") and the number of samples so far;
+  // Is called after each sample with what was done ("observed"), and the number of samples so far;
   // may be null.
   std::function<void(const char* done, size_t samples)> progress = {};
 };
@@ -64,6 +66,7 @@ struct Network {
   Ranges ranges;       // of the tensors of `real`; empty for Form::kDynamic
   size_t samples = 0;  // that were observed
   std::optional<Equalized> equalized = {};
+  std::optional<Rounded> rounded = {};
   std::optional<Corrected> corrected = {};
   std::optional<Search> search = {};  // for the goal
 };

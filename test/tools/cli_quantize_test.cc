@@ -242,6 +242,24 @@ TEST_F(CliQuantize, CorrectsBiases) {
       << added.out;
 }
 
+TEST_F(CliQuantize, LearnsRounding) {
+  Npy("p.npy", Type::kFloat32, {16, 4, 4, 3}, RandomReals(16 * 48, 0, 1, 5));
+  const std::string start = "quantize float.tflite --data p.npy --threads 1 --bits w3a8 ";
+  const Outcome plain = Run(start + "a.tflite");
+  const Outcome learned = Run(start + "--learn-rounding b.tflite");
+  ASSERT_EQ(plain.status, 0) << plain.err;
+  ASSERT_EQ(learned.status, 0) << learned.err;
+  EXPECT_EQ(plain.out.find("learned"), std::string::npos) << plain.out;
+  EXPECT_NE(learned.out.find("learned the rounding of 2 layers: "), std::string::npos)
+      << learned.out;
+  EXPECT_GT(SqnrIn(learned.out), SqnrIn(plain.out));
+  EXPECT_EQ(Run("verify b.tflite").status, 0);
+  Quantize("float.tflite --data p.npy --threads 2 --bits w3a8 --learn-rounding c.tflite");
+  EXPECT_TRUE(Same("b.tflite", "c.tflite"));
+  Quantize("float.tflite --data p.npy --bits w4a8 --learn-rounding --correct-bias d.onnx");
+  EXPECT_NE(Run("quantize float.tflite --bits w4 --learn-rounding e.tflite").status, 0);
+}
+
 TEST_F(CliQuantize, ReportsWhatLayersLose) {
   Quantize("float.tflite --data x.npy --report r.json a.tflite");
   const json report = json::parse(Text(In("r.json")));

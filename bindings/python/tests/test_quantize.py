@@ -132,6 +132,7 @@ def test_options_change_what_is_made(network, tmp_path):
         {"per_channel": False},
         {"equalize": True},
         {"correct_bias": True},
+        {"bits": "w4a8", "learn_rounding": True},
         {"keep_float": "'y'"},
         {"recipe": [{"layers": ".", "method": "ema"}]},
     ):
@@ -162,10 +163,11 @@ def test_progress_is_shown(network):
         network,
         X[:3],
         format="tflite",
+        learn_rounding=True,
         correct_bias=True,
         progress=lambda *step: seen.append(step),
     )
-    assert seen == [(done, i) for done in ("observed", "corrected") for i in (1, 2, 3)]
+    assert seen == [(done, i) for done in ("observed", "learned from", "corrected") for i in (1, 2, 3)]
 
 
 class Stop(Exception):

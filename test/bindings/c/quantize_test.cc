@@ -75,6 +75,19 @@ TEST(CQuantize, MakesAFileThatRuns) {
   }
 }
 
+TEST(CQuantize, LearnsRounding) {
+  Data data = TwoSamples();
+  QuantizeOptions options;
+  ASSERT_TRUE(IsOk(it_quantize_options_create(&options)));
+  ASSERT_TRUE(IsOk(it_quantize_options_set_flag(options, IT_QUANTIZE_LEARN_ROUNDING, 1)));
+  Quantized quantized;
+  ASSERT_TRUE(IsOk(Quantize(options, data, quantized)));
+  // One pass to observe. This network has no weights, so there is none to learn.
+  EXPECT_EQ(data.asked, (std::vector<size_t>{0, 1, 2}));
+  ASSERT_TRUE(IsOk(it_quantize_options_set_bits(options, "w8")));
+  EXPECT_FALSE(IsOk(Quantize(options, data, quantized)));
+}
+
 TEST(CQuantize, NamesWhatIsWrong) {
   QuantizeOptions options;
   ASSERT_TRUE(IsOk(it_quantize_options_create(&options)));

@@ -132,6 +132,34 @@ TEST(Quantize, EqualizesAndCorrects) {
   EXPECT_GT(sqnr(*network), sqnr(*plain) + 3);
 }
 
+TEST(Quantize, LearnsRounding) {
+  Data data(20);
+  Options options;
+  options.layer.weight_bits = 4;
+  const auto sqnr = [&](const Network& n) {
+    return AgreementOf(n, Graph(n.quantized.graph), data.Open(), options)
+        ->outputs[0]
+        .similarity.Sqnr();
+  };
+  const Result<Network> plain = Quantize(MakeGraph(), data.Open(), options);
+  options.learn_rounding = true;
+  data.opened = 0;
+  const Result<Network> learned = Quantize(MakeGraph(), data.Open(), options);
+  ASSERT_TRUE(learned.ok()) << learned.status().message();
+  EXPECT_EQ(data.opened, 2);
+  EXPECT_EQ(learned->rounded->layers.size(), 2u);
+  EXPECT_GT(sqnr(*learned), sqnr(*plain));
+  // Biases are corrected for the weights that were learned.
+  options.correct_bias = true;
+  const Result<Network> both = Quantize(MakeGraph(), data.Open(), options);
+  ASSERT_TRUE(both.ok()) << both.status().message();
+  EXPECT_EQ(both->corrected->changed, 2u);
+  EXPECT_GT(sqnr(*both), sqnr(*plain));
+  options.form = Form::kDynamic;
+  options.correct_bias = false;
+  EXPECT_EQ(Quantize(MakeGraph(), data.Open(), options).status().code(), StatusCode::kUnsupported);
+}
+
 TEST(Quantize, ReportsOnEveryFormOfIntegers) {
   Data data(10);
   Options options;

@@ -1,0 +1,77 @@
+#include "intaglio/nn/quantize/linear_layers.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <utility>
+
+#include "intaglio/nn/ops/operators.h"
+#include "intaglio/nn/quantize/demands.h"
+
+namespace intaglio::nn::quantize {
+namespace {
+
+constexpr size_t kWeights = 1;
+constexpr size_t kBias = 2;
+
+const Tensor& At(const Graph& graph, TensorId id) { return graph.tensors[static_cast<size_t>(id)]; }
+
+bool HasInput(const Layer& layer, size_t i) {
+  return i < layer.inputs.size() && layer.inputs[i] != kNoTensor;
+}
+
+// What DEQUANTIZE reads, by what it writes.
+std::map<TensorId, TensorId> DequantizedOf(const Graph& graph) {
+  std::map<TensorId, TensorId> dequantized;
+  for (const Layer& layer : graph.layers) {
+    if (layer.op.Is<Dequantize>()) dequantized[layer.outputs[0]] = layer.inputs[0];
+  }
+  return dequantized;
+}
+
+}  // namespace
+
+bool IsLinear(const Graph& graph, const Layer& layer) {
+  const Demand* const demand = DemandOf(layer.op);
+  if (demand == nullptr || !demand->has_weights()) return false;
+  const Tensor& weights = At(graph, layer.inputs[kWeights]);
+  return weights.constant && weights.type == Type::kFloat32 &&
+         At(graph, layer.inputs[0]).type == Type::kFloat32;
+}
+
+std::vector<LinearLayer> FindLinearLayers(const Graph& graph, const Quantized& quantized) {
+  const std::map<TensorId, TensorId> dequantized = DequantizedOf(quantized.graph);
+  const auto integers_of = [&](TensorId id) {
+    const auto found = dequantized.find(id);
+    return found == dequantized.end() ? id : found->second;
+  };
+  std::vector<LinearLayer> layers;
+  // The layers of integers are in the order of those of float32.
+  auto place = quantized.graph.layers.begin();
+  const auto end = quantized.graph.layers.end();
+  for (size_t i = 0; i < graph.layers.size(); ++i) {
+    const Outcome& outcome = quantized.layers[i];
+    const auto found =
+        std::find_if(place, end, [&](const Layer& layer) { return layer.label == outcome.label; });
+    if (found == end) continue;
+    place = found + 1;
+    if (!outcome.quantized || !IsLinear(graph, graph.layers[i])) continue;
+    LinearLayer& layer = layers.emplace_back();
+    layer.layer = i;
+    layer.label = outcome.label;
+    layer.weights = integers_of(found->inputs[kWeights]);
+    if (HasInput(*found, kBias)) layer.bias = integers_of(found->inputs[kBias]);
+  }
+  return layers;
+}
+
+Tensor WithElements(const Tensor& old, std::vector<std::byte> elements) {
+  const auto owner = std::make_shared<const std::vector<std::byte>>(std::move(elements));
+  Tensor tensor = old;
+  tensor.data = owner->data();
+  tensor.data_bytes = owner->size();
+  tensor.owner = owner;
+  return tensor;
+}
+
+}  // namespace intaglio::nn::quantize
