@@ -248,11 +248,15 @@ void AddTune(CLI::App& tune, Work& work) {
       ->check(Between(0, 86400));
   tune.add_option("--html", options->html, "Write a page with all that was tried");
   tune.add_option("--allow", options->allow,
-                  "Let integer layers compute in float32 where that is faster: results are no "
-                  "longer the same bits")
-      ->check(CLI::IsMember({"float32"}));
+                  "float32: let integer layers compute in float32 where that is faster; int8: let "
+                  "layers of float32 compute with integers. Results are no longer the same bits")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"float32", "int8"}));
+  tune.add_option("--ranges", options->ranges,
+                  "For --allow int8: the ranges of activations, a file of intaglio quantize "
+                  "--ranges");
   tune.add_option("--max-error", options->max_error,
-                  "With --allow float32: the most by which outputs may differ, as a share of them "
+                  "With --allow: the most by which outputs may differ, as a share of them "
                   "(0.01 is 40 dB), the differences of the layers added up")
       ->check(Between(0, 1e6));
   AddInputs(tune, options->inputs,
@@ -298,6 +302,8 @@ void AddQuantize(CLI::App& quantize, Work& work) {
       ->capture_default_str();
   quantize.add_option("--report", options->report,
                       "Write what each layer loses to a file that ends in .html or .json");
+  quantize.add_option("--ranges", options->ranges,
+                      "Write the ranges of activations to a file, for intaglio tune --ranges");
   CLI::Option* const drop =
       quantize
           .add_option("--max-drop", options->max_drop,

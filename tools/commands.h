@@ -87,7 +87,8 @@ struct TuneOptions {
   int threads = DefaultThreads();
   double budget = -1;  // seconds; negative: as much as the network is worth
   std::string html;
-  std::string allow;                // "float32", or empty: only what gives the same bits
+  std::vector<std::string> allow;   // "float32", "int8"; empty: only what gives the same bits
+  std::string ranges;               // a file, for "int8"
   double max_error = -1;            // relative differences; negative: any
   std::vector<std::string> inputs;  // [NAME=]FILE.npy; the other inputs are random
   size_t memory = 0;                // bytes of the tuned network; 0: any
@@ -108,6 +109,7 @@ struct QuantizeOptions {
   std::string bits = "w8a8";
   std::string io = "float";
   std::string report;                   // a file to write; empty: none
+  std::string ranges;                   // another one
   std::optional<double> max_drop = {};  // points of accuracy
   std::string labels;                   // a .npy file; empty: none
   bool per_tensor = false;

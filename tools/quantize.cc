@@ -13,6 +13,7 @@
 #include "intaglio/nn/formats/load.h"
 #include "intaglio/nn/formats/save.h"
 #include "intaglio/nn/graph/printable.h"
+#include "intaglio/nn/quantize/named_ranges.h"
 #include "intaglio/tools/commands.h"
 #include "intaglio/tools/file.h"
 #include "intaglio/tools/model_io.h"
@@ -203,6 +204,16 @@ Status CheckReport(const QuantizeOptions& options, const Job& job) {
   return CheckReportName(options.report);
 }
 
+// Ranges are those of MODEL's own tensors.
+Status CheckRanges(const QuantizeOptions& options, const Job& job) {
+  if (options.ranges.empty()) return {};
+  if (job.quantize.form == quantize::Form::kDynamic) {
+    return Unsupported("--ranges of --bits w8: nothing is observed");
+  }
+  if (options.equalize) return Unsupported("--ranges with --equalize, which changes the network");
+  return {};
+}
+
 Status WithOutput(const QuantizeOptions& options, const Status& status) {
   return {status.code(), options.output + ": " + status.message()};
 }
@@ -238,6 +249,7 @@ Status Quantize(const QuantizeOptions& options) {
   if (!job.ok()) return job.status();
   INTAGLIO_RETURN_IF_ERROR(Decide(options, progress, *job));
   INTAGLIO_RETURN_IF_ERROR(CheckReport(options, *job));
+  INTAGLIO_RETURN_IF_ERROR(CheckRanges(options, *job));
   job->load.signatures = &job->save.signatures;
   Result<nn::Graph> graph = nn::LoadGraph(options.model.path, job->load);
   if (!graph.ok()) return graph.status();
@@ -263,6 +275,10 @@ Status Quantize(const QuantizeOptions& options) {
     PrintAgreement(*agreement);
   }
   INTAGLIO_RETURN_IF_ERROR(file->Write());
+  if (!options.ranges.empty()) {
+    INTAGLIO_RETURN_IF_ERROR(WriteText(options.ranges, quantize::RangesToJson(quantize::NameRanges(
+                                                           network->real, network->ranges))));
+  }
   if (!options.report.empty()) {
     const Result<quantize::Report> report = quantize::ReportOn(*network, open, job->quantize);
     if (!report.ok()) return report.status();

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "intaglio/nn/graph/printable.h"
+#include "intaglio/nn/quantize/named_ranges.h"
 #include "intaglio/nn/tune/timings.h"
 #include "intaglio/tools/commands.h"
 #include "intaglio/tools/file.h"
@@ -39,18 +40,19 @@ void PrintNetworks(const nn::tune::Plan& plan) {
 
 // Which results are bounded instead of exact, and what that costs.
 void PrintDifference(const nn::tune::Plan& plan) {
-  const auto in_float = std::count_if(plan.layers.begin(), plan.layers.end(),
-                                      [](const auto& layer) { return layer.chosen.in_float; });
+  const auto converted = std::count_if(plan.layers.begin(), plan.layers.end(),
+                                       [](const auto& layer) { return layer.chosen.converted; });
   if (!plan.difference.measured) return;
-  if (in_float == 0) {
+  if (converted == 0) {
     std::printf("bounded  no longer the same bits. Outputs differ by %s\n",
                 Describe(plan.difference).c_str());
     return;
   }
   std::printf(
-      "float32  %zu layers, with %zu adapters: bounded, no longer the same bits. Outputs differ by "
+      "%-8s %zu layers, with %zu adapters: bounded, no longer the same bits. Outputs differ by "
       "%s\n",
-      static_cast<size_t>(in_float), plan.adapters, Describe(plan.difference).c_str());
+      plan.ranges.empty() ? "float32" : "int8", static_cast<size_t>(converted), plan.adapters,
+      Describe(plan.difference).c_str());
 }
 
 void PrintMemory(const nn::tune::Tuning& tuning, size_t limit) {
@@ -70,7 +72,7 @@ void PrintLayers(const nn::tune::Plan& plan) {
   std::printf("\n%4s  %-18s %10s %10s  %s\n", "#", "layer", "untuned ms", "tuned ms", "routine");
   for (const nn::tune::LayerPlan& layer : plan.layers) {
     std::string routine = Describe(layer.chosen);
-    if (layer.chosen.in_float) routine += "; bounded";
+    if (layer.chosen.converted) routine += "; bounded";
     if (layer.difference.measured) routine += ", alone " + Describe(layer.difference);
     std::printf("%4zu  %-18s %10.4f %10.4f  %s\n", layer.layer, layer.operator_name.c_str(),
                 Milliseconds(layer.untuned.ns), Milliseconds(layer.chosen.ns), routine.c_str());
@@ -108,6 +110,35 @@ Status ReadInputs(const nn::Graph& graph, const TuneOptions& options, nn::tune::
   return {};
 }
 
+// What may change bits.
+Status TakeAllowed(const TuneOptions& options, nn::tune::TuneOptions& tune) {
+  const auto allows = [&](const char* name) {
+    return std::find(options.allow.begin(), options.allow.end(), name) != options.allow.end();
+  };
+  tune.allow_float32 = allows("float32");
+  if (options.max_error >= 0 && options.allow.empty()) {
+    return InvalidArgument("--max-error needs --allow: without it, results are exact");
+  }
+  tune.max_difference = options.max_error;
+  if (allows("int8") != !options.ranges.empty()) {
+    return InvalidArgument(
+        "--allow int8 and --ranges need each other: a file of intaglio quantize --ranges says "
+        "which "
+        "numbers the integers have to cover");
+  }
+  if (options.ranges.empty()) return {};
+  const Result<std::vector<uint8_t>> text = ReadFile(options.ranges, nn::quantize::kMaxRangesBytes);
+  if (!text.ok()) return text.status();
+  Result<std::vector<nn::NamedRange>> ranges =
+      nn::quantize::ParseRanges({reinterpret_cast<const char*>(text->data()), text->size()});
+  if (!ranges.ok()) {
+    return Status(ranges.status().code(), options.ranges + ": " + ranges.status().message());
+  }
+  if (ranges->empty()) return InvalidArgument(options.ranges + ": there are no ranges");
+  tune.ranges = std::move(*ranges);
+  return {};
+}
+
 // Adds the times of a file, if there is one.
 Status ReadTimings(const std::string& path, nn::tune::Timings& timings) {
   std::error_code error;
@@ -137,11 +168,7 @@ Status Tune(const TuneOptions& options) {
   TakeOptions(options.model, tune.prepare);
   tune.budget = std::chrono::nanoseconds(static_cast<int64_t>(options.budget * 1e9));
   tune.name = options.model.path;
-  tune.allow_float32 = options.allow == "float32";
-  if (options.max_error >= 0 && !tune.allow_float32) {
-    return InvalidArgument("--max-error needs --allow float32: without it, results are exact");
-  }
-  tune.max_difference = options.max_error;
+  INTAGLIO_RETURN_IF_ERROR(TakeAllowed(options, tune));
   if (!options.inputs.empty()) INTAGLIO_RETURN_IF_ERROR(ReadInputs(*graph, options, tune));
   tune.memory_bytes = options.memory;
   tune.progress = [&](const std::string& what, double share) {

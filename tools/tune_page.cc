@@ -15,12 +15,12 @@ using nn::tune::Tuning;
 
 constexpr const char* kChanged = kColors[1];
 constexpr const char* kKept = kColors[0];
-constexpr const char* kInFloat = kColors[4];
+constexpr const char* kConverted = kColors[4];
 
 std::string Milliseconds(double ns) { return Number(ns * 1e-6, "ms"); }
 
 const char* ColorOf(const LayerReport& layer, size_t way) {
-  if (layer.ways[way].in_float) return kInFloat;
+  if (layer.ways[way].converted) return kConverted;
   return way == 0 ? kKept : kChanged;
 }
 
@@ -104,7 +104,7 @@ void AddTable(std::string& page, const Tuning& tuning) {
   page +=
       "<table><tr><th>#</th><th class=\"l\">layer</th><th class=\"l\">untuned</th><th></th>"
       "<th class=\"l\">tuned</th><th></th><th>noise</th><th class=\"l\">outputs, if it alone is "
-      "float32</th></tr>";
+      "converted</th></tr>";
   for (const nn::tune::LayerPlan& layer : tuning.plan.layers) {
     page += "<tr><td>" + std::to_string(layer.layer) + "</td><td class=\"l n\">" +
             Escaped(layer.label) + "</td><td class=\"l\">" + Escaped(Describe(layer.untuned)) +
@@ -128,7 +128,7 @@ void AddPath(std::string& page, const Tuning& tuning) {
            "<rect x=\"%.2f\" y=\"8\" width=\"%.2f\" height=\"26\" fill=\"%s\" stroke=\"#fff\" "
            "stroke-width=\"0.6\"><title>",
            kLeft + static_cast<double>(i) * width, width,
-           layer.ways[layer.chosen].in_float ? kInFloat : kKept);
+           layer.ways[layer.chosen].converted ? kConverted : kKept);
     page += Escaped("#" + std::to_string(i) + " " + layer.label + ": " +
                     Describe(layer.ways[layer.chosen])) +
             "</title></rect>";
@@ -186,7 +186,8 @@ void AddSchemas(std::string& page, const Tuning& tuning) {
   AddNetworks(page, plan);
   page += "</section>";
   if (plan.difference.measured) {
-    page += "<section><h2>Path</h2><p>The layers in their order; those in float32 are violet. " +
+    page += "<section><h2>Path</h2><p>The layers in their order; those that are converted to " +
+            std::string(plan.ranges.empty() ? "float32" : "int8") + " are violet. " +
             std::to_string(plan.adapters) +
             " adapters. Their results are bounded: outputs differ from those untuned by " +
             Escaped(Describe(plan.difference)) + ".</p>";

@@ -29,10 +29,10 @@ class Emitter {
     for (const TensorId id : graph.outputs) named_[Index(id)] = true;
   }
 
-  Result<Emitted> Run() {
-    Graph& out = emitted_.quantized.graph;
+  Result<Quantized> Run() {
+    Graph& out = emitted_.graph;
     out.name = graph_.name;
-    out.folded_shapes = IncompleteShapes();
+    if (graph_.folded_shapes != nullptr) out.folded_shapes = IncompleteShapes();
     for (const TensorId id : graph_.inputs) {
       const bool integer = HomeOf(id) != kNoNode;
       out.inputs.push_back(integer ? AddHome(id) : Real(id));
@@ -42,11 +42,11 @@ class Emitter {
       const bool integer = rules_.interface.has_value() && homes_[Index(id)] != kNoTensor;
       out.outputs.push_back(integer ? homes_[Index(id)] : Real(id));
     }
-    emitted_.quantized.integers = homes_;
-    emitted_.quantized.lowest.assign(homes_.size(), 0);
+    emitted_.integers = homes_;
+    emitted_.lowest.assign(homes_.size(), 0);
     for (size_t i = 0; i < homes_.size(); ++i) {
       if (homes_[i] == kNoTensor) continue;
-      emitted_.quantized.lowest[i] = LowestOf(NodeAt(plan_.homes[i]).levels);
+      emitted_.lowest[i] = LowestOf(NodeAt(plan_.homes[i]).levels);
     }
     return std::move(emitted_);
   }
@@ -56,7 +56,7 @@ class Emitter {
   const Tensor& At(TensorId id) const { return graph_.tensors[Index(id)]; }
   const Node& NodeAt(NodeId node) const { return plan_.nodes[static_cast<size_t>(node)]; }
   NodeId HomeOf(TensorId id) const { return plan_.homes[Index(id)]; }
-  Graph& out() { return emitted_.quantized.graph; }
+  Graph& out() { return emitted_.graph; }
 
   TensorId Add(Tensor tensor) {
     out().tensors.push_back(std::move(tensor));
@@ -201,7 +201,7 @@ class Emitter {
       emitted_.places.push_back(out().layers.size());
       out().layers.push_back(std::move(copy));
     }
-    emitted_.quantized.layers.push_back(std::move(outcome));
+    emitted_.layers.push_back(std::move(outcome));
     return {};
   }
 
@@ -209,7 +209,7 @@ class Emitter {
   Status EmitParameters(const LayerView& view, const LayerPlan& plan, Layer& layer,
                         Outcome& outcome) {
     if (!plan.demand->has_weights()) return {};
-    const LayerRule rule = RuleOf(rules_, emitted_.quantized.layers.size());
+    const LayerRule rule = RuleOf(rules_, emitted_.layers.size());
     const Result<std::vector<RealRange>> ranges =
         RangesOfChannels(view.input(1), plan.demand->weight_axis);
     if (!ranges.ok()) return view.Wrap(ranges.status());
@@ -289,7 +289,7 @@ class Emitter {
   const Graph& graph_;
   const Plan& plan_;
   const Rules& rules_;
-  Emitted emitted_;
+  Quantized emitted_;
   std::vector<bool> named_;      // inputs and outputs of the graph
   std::vector<TensorId> reals_;  // per tensor of the graph: as it is, or dequantized
   std::vector<TensorId> homes_;  // per tensor of the graph: as integers, as it is made
@@ -327,18 +327,18 @@ std::string WhyNotHybrid(const LayerView& view, const LayerRule& rule) {
 
 }  // namespace
 
-Result<Emitted> Emit(const Graph& graph, const Plan& plan, const Rules& rules) {
+Result<Quantized> Emit(const Graph& graph, const Plan& plan, const Rules& rules) {
   return Emitter(graph, plan, rules).Run();
 }
 
-Result<Emitted> EmitDynamic(const Graph& graph, const Rules& rules,
-                            const std::vector<std::string>& refused) {
-  Emitted emitted;
-  Graph& out = emitted.quantized.graph;
+Result<Quantized> EmitDynamic(const Graph& graph, const Rules& rules,
+                              const std::vector<std::string>& refused) {
+  Quantized emitted;
+  Graph& out = emitted.graph;
   out = graph;
-  out.folded_shapes = IncompleteShapes();
-  emitted.quantized.integers.assign(graph.tensors.size(), kNoTensor);
-  emitted.quantized.lowest.assign(graph.tensors.size(), 0);
+  if (graph.folded_shapes != nullptr) out.folded_shapes = IncompleteShapes();
+  emitted.integers.assign(graph.tensors.size(), kNoTensor);
+  emitted.lowest.assign(graph.tensors.size(), 0);
   for (size_t i = 0; i < graph.layers.size(); ++i) {
     const LayerView view(graph, i);
     const LayerRule rule = RuleOf(rules, i);
@@ -350,7 +350,7 @@ Result<Emitted> EmitDynamic(const Graph& graph, const Rules& rules,
       if (!done.ok()) return done.status();
       outcome.quantized = true;
     }
-    emitted.quantized.layers.push_back(std::move(outcome));
+    emitted.layers.push_back(std::move(outcome));
     emitted.places.push_back(i);
   }
   return emitted;

@@ -2,7 +2,6 @@
 #ifndef INTAGLIO_NN_QUANTIZE_EMIT_H_
 #define INTAGLIO_NN_QUANTIZE_EMIT_H_
 
-#include <cstddef>
 #include <vector>
 
 #include "intaglio/fixedpoint/status.h"
@@ -11,17 +10,11 @@
 
 namespace intaglio::nn::quantize {
 
-struct Emitted {
-  Quantized quantized;
-  // For each layer of the graph of float32, its place in the new one.
-  std::vector<size_t> places;
-};
-
-Result<Emitted> Emit(const Graph& graph, const Plan& plan, const Rules& rules);
+Result<Quantized> Emit(const Graph& graph, const Plan& plan, const Rules& rules);
 
 // Form::kDynamic, which needs no plan.
-Result<Emitted> EmitDynamic(const Graph& graph, const Rules& rules,
-                            const std::vector<std::string>& refused);
+Result<Quantized> EmitDynamic(const Graph& graph, const Rules& rules,
+                              const std::vector<std::string>& refused);
 
 }  // namespace intaglio::nn::quantize
 

@@ -57,8 +57,8 @@ Status CheckRules(const Graph& graph, const Rules& rules) {
   return {};
 }
 
-Result<Emitted> EmitOnce(const Graph& graph, const Ranges& ranges, const Rules& rules,
-                         const std::vector<std::string>& refused) {
+Result<Quantized> EmitOnce(const Graph& graph, const Ranges& ranges, const Rules& rules,
+                           const std::vector<std::string>& refused) {
   if (rules.form == Form::kDynamic) return EmitDynamic(graph, rules, refused);
   const Result<Plan> plan = MakePlan(graph, ranges, rules, refused);
   if (!plan.ok()) return plan.status();
@@ -66,15 +66,14 @@ Result<Emitted> EmitOnce(const Graph& graph, const Ranges& ranges, const Rules& 
 }
 
 // Asks the runtime for each quantized layer. Returns whether it refused one.
-bool FindRefused(const Emitted& emitted, std::vector<std::string>& refused) {
+bool FindRefused(const Quantized& quantized, std::vector<std::string>& refused) {
   bool any = false;
-  const Quantized& quantized = emitted.quantized;
   LayerOptions options;
   options.kernel = BestKernel();
   for (size_t i = 0; i < quantized.layers.size(); ++i) {
     if (!quantized.layers[i].quantized) continue;
     const Result<PreparedLayer> prepared =
-        Prepare(LayerView(quantized.graph, emitted.places[i]), options);
+        Prepare(LayerView(quantized.graph, quantized.places[i]), options);
     if (prepared.ok()) continue;
     refused[i] = "its integer form is refused: " + prepared.status().message();
     any = true;
@@ -97,11 +96,11 @@ Result<Quantized> QuantizeGraph(const Graph& graph, const Ranges& ranges, const 
   std::vector<std::string> refused(graph.layers.size());
   // Each round makes at least one more layer stay float32.
   while (true) {
-    Result<Emitted> emitted = EmitOnce(graph, ranges, rules, refused);
+    Result<Quantized> emitted = EmitOnce(graph, ranges, rules, refused);
     if (!emitted.ok()) return emitted.status();
     if (rules.form != Form::kPairs && FindRefused(*emitted, refused)) continue;
-    INTAGLIO_RETURN_IF_ERROR(Validate(emitted->quantized.graph));
-    return std::move(emitted->quantized);
+    INTAGLIO_RETURN_IF_ERROR(Validate(emitted->graph));
+    return emitted;
   }
 }
 

@@ -7,6 +7,7 @@
 #ifndef INTAGLIO_NN_QUANTIZE_QUANTIZE_GRAPH_H_
 #define INTAGLIO_NN_QUANTIZE_QUANTIZE_GRAPH_H_
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
@@ -71,6 +72,7 @@ struct Outcome {
 struct Quantized {
   Graph graph;
   std::vector<Outcome> layers;  // one for each layer of the graph of float32
+  std::vector<size_t> places;   // for each of these, its number in the new graph
   // For each tensor of the graph of float32, the one of integers that stands for it where it is
   // made; kNoTensor if it is float32 or not there.
   std::vector<TensorId> integers;

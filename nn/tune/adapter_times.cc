@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "intaglio/nn/ops/operators.h"
-#include "intaglio/nn/passes/float_form.h"
 #include "intaglio/nn/tune/model_stage.h"
 #include "intaglio/nn/tune/times.h"
 
@@ -50,15 +49,16 @@ std::vector<double> AllKnown(const Model& model, const KnownTimes& known) {
   return times;
 }
 
-Result<std::vector<double>> MeasureAll(Model& model, KnownTimes& known, nanoseconds budget) {
+Result<std::vector<double>> MeasureAll(Model& model, KnownTimes& known, const Schedule& schedule,
+                                       nanoseconds budget) {
   RunBuffers buffers(model);
   std::vector<nanoseconds> now(model.layers().size());
   std::vector<Times> times(now.size());
-  const auto begin = std::chrono::steady_clock::now();
+  const nanoseconds end = schedule.Now() + budget;
   for (int round = 0; round < kMostRounds; ++round) {
     INTAGLIO_RETURN_IF_ERROR(buffers.Run(model, now));
     for (size_t i = 0; i < now.size(); ++i) times[i].Add(static_cast<double>(now[i].count()));
-    if (round >= kLeastRounds && std::chrono::steady_clock::now() - begin > budget) break;
+    if (round >= kLeastRounds && schedule.Now() > end) break;
   }
   std::vector<double> estimates;
   for (size_t i = 0; i < now.size(); ++i) {
@@ -70,13 +70,27 @@ Result<std::vector<double>> MeasureAll(Model& model, KnownTimes& known, nanoseco
 
 }  // namespace
 
-Result<AdapterTimes> AdapterTimes::Measure(const Graph& graph, const PrepareOptions& prepare,
-                                           KnownTimes& known, nanoseconds budget) {
+AdapterTimes::Key AdapterTimes::KeyOf(const OtherForm& form, TensorId tensor) {
+  const Tensor& t = form.graph().tensors[static_cast<size_t>(tensor)];
+  return {form.IntegersOf(tensor), *CountElements(t.shape)};
+}
+
+double AdapterTimes::Of(const OtherForm& form, TensorId tensor, bool to_other) const {
+  const auto found = times_.find(KeyOf(form, tensor));
+  if (found == times_.end()) return 0;
+  return to_other != form.is_int8() ? found->second.to_float : found->second.from_float;
+}
+
+Result<AdapterTimes> AdapterTimes::Measure(const OtherForm& form, const PrepareOptions& prepare,
+                                           KnownTimes& known, const Schedule& schedule,
+                                           nanoseconds budget) {
   AdapterTimes result;
-  for (const Tensor& tensor : graph.tensors) {
-    const bool counts = HasFloatForm(tensor) && *CountElements(tensor.shape) > 0 &&
-                        *CountElements(tensor.shape) < std::numeric_limits<int>::max();
-    if (counts) result.times_[KeyOf(tensor)] = {};
+  for (size_t i = 0; i < form.graph().tensors.size(); ++i) {
+    const auto id = static_cast<TensorId>(i);
+    if (!form.HasForm(id)) continue;
+    const Key key = KeyOf(form, id);
+    const bool counts = key.second > 0 && key.second < std::numeric_limits<int>::max();
+    if (counts) result.times_[key] = {};
   }
   if (result.times_.empty()) return result;
   Graph adapters;
@@ -84,7 +98,7 @@ Result<AdapterTimes> AdapterTimes::Measure(const Graph& graph, const PrepareOpti
   Result<Model> model = Model::Prepare(std::move(adapters), prepare);
   if (!model.ok()) return model.status();
   Result<std::vector<double>> times = AllKnown(*model, known);
-  if (times->empty()) times = MeasureAll(*model, known, budget);
+  if (times->empty()) times = MeasureAll(*model, known, schedule, budget);
   if (!times.ok()) return times.status();
   size_t i = 0;
   for (auto& [key, pair] : result.times_) {

@@ -11,20 +11,22 @@
 #include "intaglio/nn/graph/graph.h"
 #include "intaglio/nn/runtime/model.h"
 #include "intaglio/nn/tune/known_times.h"
+#include "intaglio/nn/tune/other_form.h"
+#include "intaglio/nn/tune/schedule.h"
 
 namespace intaglio::nn::tune {
 
-// By type and number of elements: nothing else matters to an adapter.
+// By type of the integers and number of elements: nothing else matters to an adapter.
 class AdapterTimes {
  public:
-  // Measures all tensors of a network that have a float32 form, in one network of adapters alone,
+  // Measures all tensors of a network that have both forms, in one network of adapters alone,
   // unless they are known.
-  static Result<AdapterTimes> Measure(const Graph& graph, const PrepareOptions& prepare,
-                                      KnownTimes& known, std::chrono::nanoseconds budget);
+  static Result<AdapterTimes> Measure(const OtherForm& form, const PrepareOptions& prepare,
+                                      KnownTimes& known, const Schedule& schedule,
+                                      std::chrono::nanoseconds budget);
 
-  // In nanoseconds; 0 for tensors that were not measured.
-  double ToFloat(const Tensor& tensor) const { return Find(tensor).to_float; }
-  double FromFloat(const Tensor& tensor) const { return Find(tensor).from_float; }
+  // In nanoseconds, to the other form or back; 0 for tensors that were not measured.
+  double Of(const OtherForm& form, TensorId tensor, bool to_other) const;
 
  private:
   struct Pair {
@@ -32,11 +34,7 @@ class AdapterTimes {
     double from_float = 0;
   };
   using Key = std::pair<Type, int64_t>;
-  static Key KeyOf(const Tensor& tensor) { return {tensor.type, *CountElements(tensor.shape)}; }
-  Pair Find(const Tensor& tensor) const {
-    const auto found = times_.find(KeyOf(tensor));
-    return found == times_.end() ? Pair{} : found->second;
-  }
+  static Key KeyOf(const OtherForm& form, TensorId tensor);
 
   std::map<Key, Pair> times_;
 };

@@ -16,11 +16,11 @@ namespace intaglio::nn::tune {
 // one, that one's.
 double CountedTime(const LayerReport& report, size_t way);
 
-// The fastest way among those in the schema that the network has, or among those in float32. The
-// first of equals; the number of ways if there is none.
-size_t FastestOf(const LayerReport& report, bool in_float);
+// The fastest way among those in the form that the network has, or among those that are converted.
+// The first of equals; the number of ways if there is none.
+size_t FastestOf(const LayerReport& report, bool converted);
 
-// Whether the best way in float32 takes twice as long as the best of integers, or longer.
+// Whether the best converted way takes twice as long as the best of the others, or longer.
 bool IsFarBehind(const LayerReport& report);
 
 LayerChoice ChoiceOf(const TimedWay& way);
@@ -31,20 +31,20 @@ std::vector<LayerWay> WaysFor(const std::vector<LayerReport>& reports,
 // What stands against time.
 enum class Resource {
   kBytes,       // of packed constants
-  kDifference,  // relative differences of layers in float32, added up, in kDifferenceUnits
+  kDifference,  // relative differences of converted layers, added up, in kDifferenceUnits
   kBoth,
 };
 inline constexpr double kDifferenceUnits = 1e9;
 
-// A network as a problem of selection (select.h): schema 0 is the one that the network has, schema
-// 1 is float32. Its tensors are those that have a form in float32. Where differences count, layers
-// whose difference was not measured do not compute in float32.
+// A network as a problem of selection (select.h): schema 0 is the form that the network has, schema
+// 1 the other one. Its tensors are those that have both. Where differences count, layers whose
+// difference was not measured are not converted.
 struct NetworkProblem {
   Problem problem;
   std::vector<std::vector<size_t>> ways;  // by layer and option: the way
 };
-NetworkProblem MakeProblem(const Graph& graph, const std::vector<LayerReport>& reports,
-                           const AdapterTimes& adapters, bool with_float,
+NetworkProblem MakeProblem(const OtherForm& form, const std::vector<LayerReport>& reports,
+                           const AdapterTimes& adapters, bool both_forms,
                            Resource resource = Resource::kBytes);
 
 // The ways of a selection.

@@ -83,7 +83,7 @@ void Measurer::Settle(const Form& form) {
     const size_t origin = OriginOf(form, i);
     if (origin == LayerOrigin::kAdapter) continue;
     for (TimedWay& way : reports_[origin].ways) {
-      if (way.in_float != (form.origins != nullptr)) continue;
+      if (way.converted != (form.origins != nullptr)) continue;
       const Timing* const timing = known_.Find(form.by_default, i, ChoiceOf(way));
       if (timing != nullptr) way.ns = timing->ns;
     }
@@ -103,20 +103,20 @@ void Measurer::TakeKnown(const Form& form, Variants& variants) {
     Ways unknown;
     for (const LayerChoice& way : variants.alternatives[i]) {
       const Timing* const timing = known_.Find(form.by_default, i, way);
-      const bool in_float = form.origins != nullptr && reports_[origin].has_float;
+      const bool converted = form.origins != nullptr && reports_[origin].convertible;
       if (timing == nullptr) {
         unknown.push_back(way);
-      } else if (form.origins == nullptr || in_float) {
+      } else if (form.origins == nullptr || converted) {
         reports_[origin].ways.push_back({way.routine.empty() ? info.routine : way.routine,
                                          way.kernel.empty() ? info.kernel : way.kernel, way.threads,
-                                         timing->ns, timing->bytes, in_float});
+                                         timing->ns, timing->bytes, converted});
       }
     }
     variants.alternatives[i] = std::move(unknown);
   }
 }
 
-Status Measurer::MeasureIntegers(nanoseconds end) {
+Status Measurer::MeasureOwnForm(nanoseconds end) {
   const Form form{graph_, *untuned_};
   Variants variants;
   variants.alternatives = RoutinesAndKernels(*untuned_, prepare_, options_.allow_float32);
@@ -133,16 +133,17 @@ nanoseconds Measurer::Part(nanoseconds end, int percent) const {
   return now + std::max(nanoseconds(0), end - now) * percent / 100;
 }
 
-Status Measurer::MeasureFloat(const FloatRewrite& network, nanoseconds end) {
+Status Measurer::MeasureOtherForm(const FloatRewrite& network, const std::string& name,
+                                  nanoseconds end) {
   const Result<Model> model = Model::Prepare(network.graph, prepare_, kept_);
   if (!model.ok()) return model.status();
   kept_.push_back(&*model);
-  const Status status = MeasureFloatForm({network.graph, *model, &network.origins}, end);
+  const Status status = MeasureConverted({network.graph, *model, &network.origins}, name, end);
   kept_.pop_back();
   return status;
 }
 
-Status Measurer::MeasureFloatForm(const Form& form, nanoseconds end) {
+Status Measurer::MeasureConverted(const Form& form, const std::string& name, nanoseconds end) {
   Variants variants;
   variants.alternatives = RoutinesAndKernels(form.by_default, prepare_, true);
   variants.fallback.resize(form.graph.layers.size());
@@ -154,16 +155,16 @@ Status Measurer::MeasureFloatForm(const Form& form, nanoseconds end) {
     defaults.alternatives.push_back({ways[0]});
     ways.erase(ways.begin());
   }
-  INTAGLIO_RETURN_IF_ERROR(Measure("float32", form, defaults, Part(end, 35)));
+  INTAGLIO_RETURN_IF_ERROR(Measure(name, form, defaults, Part(end, 35)));
   for (size_t i = 0; i < form.graph.layers.size(); ++i) {
     const size_t origin = OriginOf(form, i);
-    if (origin == LayerOrigin::kAdapter || !reports_[origin].has_float ||
+    if (origin == LayerOrigin::kAdapter || !reports_[origin].convertible ||
         IsFarBehind(reports_[origin])) {
       variants.alternatives[i].clear();
     }
   }
   INTAGLIO_RETURN_IF_ERROR(
-      Measure("ways in float32", form, variants, threads ? Part(end, 70) : end));
+      Measure("ways of " + name, form, variants, threads ? Part(end, 70) : end));
   return threads ? MeasureThreads(form, end) : Status();
 }
 
@@ -307,8 +308,8 @@ void Measurer::Take(const Form& form, const Variants& variants, Span group,
   for (size_t i = 0; i < form.graph.layers.size(); ++i) {
     const size_t origin = OriginOf(form, i);
     if (origin == LayerOrigin::kAdapter) continue;
-    const bool in_float = form.origins != nullptr && reports_[origin].has_float;
-    if (form.origins != nullptr && !in_float) continue;
+    const bool converted = form.origins != nullptr && reports_[origin].convertible;
+    if (form.origins != nullptr && !converted) continue;
     const LayerProfile& profile = profiles[origin];
     for (size_t w = 1; w < profile.ways.size(); ++w) {
       if (profile.ways[w].runs == 0) continue;
@@ -316,7 +317,7 @@ void Measurer::Take(const Form& form, const Variants& variants, Span group,
       const LayerChoice& way = variants.alternatives[i][group.begin + w - 1];
       const double ns = std::max(1.0, std::round(profile.ways[w].ns * pace));
       reports_[origin].ways.push_back(
-          {info.routine, info.kernel, way.threads, ns, info.constant_bytes, in_float});
+          {info.routine, info.kernel, way.threads, ns, info.constant_bytes, converted});
       known_.Add(form.by_default, i, way, {ns, info.constant_bytes, profile.ways[w].runs});
     }
   }

@@ -36,9 +36,10 @@ class Measurer {
 
   // Adds the exact ways of all layers to the reports, with their times: routines and kernels, and
   // then fewer threads for the fastest of them. What there is no time for is left out.
-  Status MeasureIntegers(std::chrono::nanoseconds end);
-  // The same for layers that compute in float32 in a network that was rewritten.
-  Status MeasureFloat(const FloatRewrite& network, std::chrono::nanoseconds end);
+  Status MeasureOwnForm(std::chrono::nanoseconds end);
+  // The same for layers of a network that have been converted to another form, which has a name.
+  Status MeasureOtherForm(const FloatRewrite& network, const std::string& name,
+                          std::chrono::nanoseconds end);
 
   // Lets the next tuning know what is noise.
   void KeepNoise();
@@ -85,7 +86,7 @@ class Measurer {
   bool KnowsUntuned() const;
   // When so much of the time from now to the end is over.
   std::chrono::nanoseconds Part(std::chrono::nanoseconds end, int percent) const;
-  Status MeasureFloatForm(const Form& form, std::chrono::nanoseconds end);
+  Status MeasureConverted(const Form& form, const std::string& name, std::chrono::nanoseconds end);
   Status MeasureThreads(const Form& form, std::chrono::nanoseconds end);
   Status Measure(const std::string& what, const Form& form, Variants& variants,
                  std::chrono::nanoseconds end);

@@ -35,18 +35,20 @@ std::string WhyNotRoutine(const TimedWay& way, const Graph& graph, size_t layer)
 }
 
 // Why a layer cannot be computed as planned, as far as the layer itself tells; empty: it can.
-std::string WhyNot(const LayerPlan& plan, const Graph& graph, const Machine& here) {
+std::string WhyNot(const LayerPlan& plan, const OtherForm& form, const Machine& here) {
   const TimedWay& way = plan.chosen;
   if (!IsUsable(way.kernel, here))
     return "the kernel '" + Printable(way.kernel) + "' is not usable here";
-  return way.in_float ? WhyNotFloat(graph, plan.layer) : WhyNotRoutine(way, graph, plan.layer);
+  if (!way.converted) return WhyNotRoutine(way, form.graph(), plan.layer);
+  return form.is_int8() ? "" : WhyNotFloat(form.graph(), plan.layer);
 }
 
-Status CheckNetwork(const Plan& plan, const Graph& graph) {
-  if (!HasDigest(graph, plan.digest)) {
-    return InvalidArgument("the plan was made for another network, '" + Printable(plan.model) +
-                           "'");
-  }
+Status CheckDigest(const Plan& plan, const Graph& graph) {
+  if (HasDigest(graph, plan.digest)) return {};
+  return InvalidArgument("the plan was made for another network, '" + Printable(plan.model) + "'");
+}
+
+Status CheckLayers(const Plan& plan, const Graph& graph) {
   for (const LayerPlan& layer : plan.layers) {
     if (layer.layer >= graph.layers.size()) {
       return InvalidArgument("the plan has a layer " + std::to_string(layer.layer) +
@@ -65,13 +67,17 @@ void Warn(const Graph& graph, size_t layer, const std::string& why_not, Replay& 
   replay.warnings.push_back(LabelOf(graph, layer) + " runs as without a plan: " + why_not);
 }
 
-// Layers in float32 whose routine does not take them, with the reason.
-std::vector<std::pair<size_t, std::string>> RefusedInFloat(const Plan& plan,
-                                                           const Composed& composed) {
-  std::vector<std::pair<size_t, std::string>> refused;
+// Converted layers whose routine does not take them, with the reason.
+std::vector<std::pair<size_t, std::string>> RefusedRoutines(const Plan& plan,
+                                                            const Composed& composed) {
+  std::vector<std::pair<size_t, std::string>> refused = composed.refused;
   const std::vector<LayerOrigin>& origins = composed.network.origins;
   for (const LayerPlan& layer : plan.layers) {
-    if (!layer.chosen.in_float || layer.chosen.routine == kVanishes) continue;
+    const bool is_converted =
+        layer.chosen.converted &&
+        std::find(composed.converted_layers.begin(), composed.converted_layers.end(),
+                  layer.layer) != composed.converted_layers.end();
+    if (!is_converted || layer.chosen.routine == kVanishes) continue;
     for (size_t i = 0; i < origins.size(); ++i) {
       if (origins[i].layer != layer.layer) continue;
       std::string why_not = WhyNotRoutine(layer.chosen, composed.network.graph, i);
@@ -81,31 +87,32 @@ std::vector<std::pair<size_t, std::string>> RefusedInFloat(const Plan& plan,
   return refused;
 }
 
-Status TakeLayers(const Plan& plan, const Graph& graph, const Machine& here, Replay& replay) {
+Status TakeLayers(const Plan& plan, const OtherForm& form, const Machine& here, Replay& replay) {
+  const Graph& graph = form.graph();
   std::vector<LayerWay> ways(graph.layers.size());
   for (const LayerPlan& layer : plan.layers) {
-    const std::string why_not = WhyNot(layer, graph, here);
+    const std::string why_not = WhyNot(layer, form, here);
     if (!why_not.empty()) {
       Warn(graph, layer.layer, why_not, replay);
       continue;
     }
     const TimedWay& way = layer.chosen;
-    ways[layer.layer] = {{way.routine, way.kernel, way.threads}, way.in_float};
+    ways[layer.layer] = {{way.routine, way.kernel, way.threads}, way.converted};
   }
-  Result<Composed> composed = Compose(graph, ways);
+  Result<Composed> composed = Compose(form, ways);
   if (!composed.ok()) return composed.status();
-  const auto refused = RefusedInFloat(plan, *composed);
+  const auto refused = RefusedRoutines(plan, *composed);
   for (const auto& [layer, why_not] : refused) {
-    if (ways[layer].in_float) Warn(graph, layer, why_not, replay);
+    if (ways[layer].converted) Warn(graph, layer, why_not, replay);
     ways[layer] = {};
   }
   if (!refused.empty()) {
-    composed = Compose(graph, ways);
+    composed = Compose(form, ways);
     if (!composed.ok()) return composed.status();
   }
   replay.graph = std::move(composed->network.graph);
   replay.choices = std::move(composed->choices);
-  replay.float_layers = std::move(composed->float_layers);
+  replay.converted_layers = std::move(composed->converted_layers);
   return {};
 }
 
@@ -115,7 +122,11 @@ std::string SchemaOf(const std::string& routine) { return routine.substr(0, rout
 
 Result<Replay> ReplayOf(const Plan& plan, const Graph& graph, const PrepareOptions& options) {
   INTAGLIO_RETURN_IF_ERROR(Validate(graph));
-  INTAGLIO_RETURN_IF_ERROR(CheckNetwork(plan, graph));
+  INTAGLIO_RETURN_IF_ERROR(CheckDigest(plan, graph));
+  const Result<OtherForm> form = plan.ranges.empty() ? Result<OtherForm>(OtherForm::Float32(graph))
+                                                     : OtherForm::Int8(graph, plan.ranges);
+  if (!form.ok()) return form.status();
+  INTAGLIO_RETURN_IF_ERROR(CheckLayers(plan, form->graph()));
   Replay replay;
   const Machine here = ThisMachine();
   if (plan.machine != here) {
@@ -127,7 +138,7 @@ Result<Replay> ReplayOf(const Plan& plan, const Graph& graph, const PrepareOptio
     replay.warnings.push_back("the plan was made for " + std::to_string(plan.threads) +
                               " threads, not for " + std::to_string(options.threads));
   }
-  INTAGLIO_RETURN_IF_ERROR(TakeLayers(plan, graph, here, replay));
+  INTAGLIO_RETURN_IF_ERROR(TakeLayers(plan, *form, here, replay));
   return replay;
 }
 

@@ -11,6 +11,7 @@
 
 #include "intaglio/fixedpoint/status.h"
 #include "intaglio/nn/graph/graph.h"
+#include "intaglio/nn/graph/named_range.h"
 #include "intaglio/nn/runtime/model.h"
 #include "intaglio/nn/tune/machine.h"
 
@@ -23,8 +24,9 @@ struct TimedWay {
   int threads = 0;      // the most that it uses; 0: all
   double ns = 0;        // 0: not measured
   size_t bytes = 0;     // of packed constants
-  // The layer computes in float32 what its integers stand for (nn/passes/compute_in_float.h).
-  bool in_float = false;
+  // The layer computes in another form than in the network: in float32 what its integers stand for
+  // (nn/passes/compute_in_float.h), or with the integers that stand for its float32 (nn/quantize).
+  bool converted = false;
 };
 
 // What stands before the algorithm in a routine's name: "cpu:qint8" of "cpu:qint8/gemm".
@@ -33,7 +35,7 @@ std::string SchemaOf(const std::string& routine);
 // The routine of a layer that vanishes in float32: a QUANTIZE of integers.
 inline constexpr const char* kVanishes = "cpu:float32/none";
 
-// By how much outputs differ from those of the integers on random inputs.
+// By how much outputs differ from those of the untuned network.
 struct Difference {
   bool measured = false;
   double steps = 0;     // the most by which an output differs, in steps of its quantization
@@ -47,14 +49,14 @@ struct LayerPlan {
   TimedWay chosen;
   TimedWay untuned;  // what runs without a plan
   double noise = 0;  // by what share of its time equal runs of the untuned layer differed
-  // What it changes if this layer alone computes in float32 instead of integers. Only measured for
-  // layers that do.
+  // What it changes if this layer alone computes in the other form. Only measured for layers that
+  // do.
   Difference difference = {};
 };
 
 // A way through the whole network that was measured in turns with the others.
 struct NetworkTime {
-  std::string name;  // "untuned", "integers", "float32", "mixed"
+  std::string name;  // "untuned", "integers", "float32", "int8", "mixed"
   double ns = 0;
   double predicted_ns = 0;  // by the sum of the layers and adapters
   size_t bytes = 0;         // of packed constants and the arena
@@ -68,10 +70,13 @@ struct Plan {
   double untuned_ns = 0;  // a run of the network, measured in turns with the next
   double tuned_ns = 0;
   double predicted_ns = 0;            // by the sum of the layers and adapters
-  size_t adapters = 0;                // layers that change forms, put in for layers in float32
-  Difference difference = {};         // of the tuned network, if layers compute in float32
+  size_t adapters = 0;                // layers that change forms, put in
+  Difference difference = {};         // of the tuned network, if it is bounded
   std::vector<NetworkTime> networks;  // that were compared
-  std::vector<LayerPlan> layers;      // those that are not computed as without a plan
+  // Not empty: layers of float32 compute with int8, and these are the ranges of tensors. Numbers of
+  // layers are those of the network as the quantizer simplifies it.
+  std::vector<NamedRange> ranges;
+  std::vector<LayerPlan> layers;  // those that are not computed as without a plan
 };
 
 std::string ToJson(const Plan& plan);
@@ -84,11 +89,12 @@ Result<Plan> ParsePlan(std::string_view json);
 
 // A plan as what Model::Prepare takes.
 struct Replay {
-  // The network to prepare: the one that was given, or one where some layers compute in float32.
+  // The network to prepare: the one that was given, or one where some layers compute in the other
+  // form.
   Graph graph;
   std::vector<RoutineChoice> choices;  // for PrepareOptions::routines, with that graph
-  // The layers of the network that was given whose results have not the bits of the untuned ones.
-  std::vector<size_t> float_layers;
+  // Its layers (with Plan::ranges, those of the simplified one) that compute in the other form.
+  std::vector<size_t> converted_layers;
   // What of the plan does not fit here. Such layers are computed as without a plan.
   std::vector<std::string> warnings;
 };

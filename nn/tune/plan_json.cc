@@ -1,5 +1,7 @@
 // The text form of a plan. docs/tuning.md describes it.
 #include <charconv>
+#include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "intaglio/nn/graph/printable.h"
@@ -12,6 +14,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr const char* kFormat = "intaglio-plan-2";
+// The same with ranges, by which layers of float32 compute with int8.
+constexpr const char* kInt8Format = "intaglio-plan-3";
 // Without schemas: every layer computes in the form that the network has.
 constexpr const char* kOldFormat = "intaglio-plan-1";
 constexpr const char* kFloat = "cpu:float32";
@@ -22,20 +26,21 @@ Json ToJson(const TimedWay& way) {
       {"routine", way.routine}, {"kernel", way.kernel}, {"threads", way.threads}, {"ns", way.ns}};
 }
 
-std::string SchemaOf(const TimedWay& way) {
-  return way.in_float ? kFloat : tune::SchemaOf(way.routine);
+// Of a layer that is converted from integers to float32, the routine may be one for any schema.
+std::string SchemaOf(const TimedWay& way, bool to_float) {
+  return way.converted && to_float ? kFloat : tune::SchemaOf(way.routine);
 }
 
 Json ToJson(const Difference& difference) {
   return {{"steps", difference.steps}, {"relative", difference.relative}};
 }
 
-Json ToJson(const LayerPlan& layer) {
+Json ToJson(const LayerPlan& layer, bool to_float) {
   Json json = {{"layer", layer.layer},
                {"operator", layer.operator_name},
                {"label", layer.label},
-               {"schema", SchemaOf(layer.chosen)},
-               {"bounded", layer.chosen.in_float},
+               {"schema", SchemaOf(layer.chosen, to_float)},
+               {"bounded", layer.chosen.converted},
                {"chosen", ToJson(layer.chosen)},
                {"untuned", ToJson(layer.untuned)},
                {"noise", layer.noise}};
@@ -140,7 +145,7 @@ Difference ReadDifference(Reader& outer, const Json& object, const std::string& 
   return difference;
 }
 
-LayerPlan ReadLayer(Reader& outer, const Json& json, size_t index, bool has_schema) {
+LayerPlan ReadLayer(Reader& outer, const Json& json, size_t index, const std::string& format) {
   const std::string where = "entry " + std::to_string(index);
   Reader reader(json, where);
   LayerPlan layer;
@@ -150,11 +155,11 @@ LayerPlan ReadLayer(Reader& outer, const Json& json, size_t index, bool has_sche
   layer.chosen = ReadWay(reader, "chosen", where);
   layer.untuned = ReadWay(reader, "untuned", where);
   layer.noise = reader.Real("noise");
-  if (has_schema) {
+  if (format != kOldFormat) {
     const std::string schema = reader.Text("schema");
-    layer.chosen.in_float = reader.Flag("bounded");
+    layer.chosen.converted = reader.Flag("bounded");
     layer.difference = ReadDifference(reader, json, where);
-    if (schema != SchemaOf(layer.chosen)) {
+    if (schema != SchemaOf(layer.chosen, format == kFormat)) {
       reader.Fail("has a 'schema' that its routine does not have");
     }
   }
@@ -204,10 +209,36 @@ void ReadNetworks(Reader& outer, const Json& json, Plan& plan) {
   }
 }
 
+// A number of float32.
+bool ReadFloat(const Json& value, float& number) {
+  if (!value.is_number()) return false;
+  const double wide = value.get<double>();
+  if (!(std::abs(wide) <= double{std::numeric_limits<float>::max()})) return false;
+  number = static_cast<float>(wide);
+  return true;
+}
+
+void ReadRanges(Reader& reader, Plan& plan) {
+  const Json* const ranges = reader.Find("ranges");
+  if (ranges == nullptr) return;
+  if (!ranges->is_object() || ranges->empty()) {
+    reader.Fail("has no object 'ranges' with tensors");
+    return;
+  }
+  for (const auto& [tensor, value] : ranges->items()) {
+    NamedRange& range = plan.ranges.emplace_back();
+    range.tensor = tensor;
+    const bool good = value.is_array() && value.size() == 2 && ReadFloat(value[0], range.min) &&
+                      ReadFloat(value[1], range.max);
+    if (!good) reader.Fail("has a range that is no list of two numbers");
+  }
+}
+
 }  // namespace
 
 std::string ToJson(const Plan& plan) {
-  Json json = {{"format", kFormat},
+  const bool to_float = plan.ranges.empty();
+  Json json = {{"format", to_float ? kFormat : kInt8Format},
                {"model", plan.model},
                {"digest", ToHex(plan.digest)},
                {"machine",
@@ -222,8 +253,11 @@ std::string ToJson(const Plan& plan) {
                {"networks", Json::array()},
                {"layers", Json::array()}};
   if (plan.difference.measured) json["difference"] = ToJson(plan.difference);
+  for (const NamedRange& range : plan.ranges) {
+    json["ranges"][range.tensor] = {double{range.min}, double{range.max}};
+  }
   for (const NetworkTime& network : plan.networks) json["networks"].push_back(ToJson(network));
-  for (const LayerPlan& layer : plan.layers) json["layers"].push_back(ToJson(layer));
+  for (const LayerPlan& layer : plan.layers) json["layers"].push_back(ToJson(layer, to_float));
   return json.dump(1, ' ', true, Json::error_handler_t::replace) + "\n";
 }
 
@@ -242,7 +276,7 @@ Result<Plan> ParsePlan(std::string_view text) {
   if (deepest > 8) return InvalidArgument("the plan is nested more than 8 levels deep");
   Reader reader(json, "text");
   const std::string format = reader.Text("format");
-  if (reader.status().ok() && format != kFormat && format != kOldFormat) {
+  if (reader.status().ok() && format != kFormat && format != kInt8Format && format != kOldFormat) {
     return InvalidArgument("the plan's format is '" + Printable(format) + "', not '" + kFormat +
                            "'");
   }
@@ -254,10 +288,11 @@ Result<Plan> ParsePlan(std::string_view text) {
   plan.untuned_ns = reader.Real("untuned_ns");
   plan.tuned_ns = reader.Real("tuned_ns");
   plan.predicted_ns = reader.Real("predicted_ns");
-  if (format == kFormat) ReadNetworks(reader, json, plan);
+  if (format != kOldFormat) ReadNetworks(reader, json, plan);
+  if (format == kInt8Format) ReadRanges(reader, plan);
   if (const Json* const layers = reader.List("layers")) {
     for (size_t i = 0; i < layers->size() && reader.status().ok(); ++i) {
-      plan.layers.push_back(ReadLayer(reader, (*layers)[i], i, format == kFormat));
+      plan.layers.push_back(ReadLayer(reader, (*layers)[i], i, format));
     }
   }
   if (!reader.status().ok()) return reader.status();

@@ -13,7 +13,7 @@ namespace intaglio::nn::tune {
 struct Effort {
   std::chrono::nanoseconds prepare{0};  // preparing the untuned network
   std::chrono::nanoseconds run{0};      // running it
-  bool with_float = false;              // layers may compute in float32
+  bool both_forms = false;              // layers may compute in two
 };
 
 // A budget counts everything: preparing, measuring, comparing.
@@ -41,30 +41,30 @@ class Schedule {
 
   // When the whole tuning shall end, and its steps in their order.
   nanoseconds end() const { return begin_ + budget_; }
-  nanoseconds EndOfIntegers() const {
-    const nanoseconds left = EndOfFloat() - begin_;
-    return begin_ + (effort_.with_float ? left * 55 / 100 : left);
+  nanoseconds EndOfOwnForm() const {
+    const nanoseconds left = EndOfOtherForm() - begin_;
+    return begin_ + (effort_.both_forms ? left * 55 / 100 : left);
   }
-  nanoseconds EndOfFloat() const {
-    return effort_.with_float ? EndOfDifferences() - budget_ * 10 / 100 : EndOfDifferences();
+  nanoseconds EndOfOtherForm() const {
+    return effort_.both_forms ? EndOfDifferences() - budget_ * 10 / 100 : EndOfDifferences();
   }
   nanoseconds EndOfDifferences() const { return end() - Turns(); }
   nanoseconds EndOfTurns() const { return end(); }
 
  private:
   // Runs of whole networks in turns: of those to choose from, and a control. Networks that are
-  // slower drop out, so twice the untuned one's share suffices for all in float32.
+  // slower drop out, so twice the untuned one's share suffices for the converted one.
   static constexpr int kTurns = 31;
 
   static nanoseconds Worth(const Effort& effort) {
     constexpr nanoseconds kMost = std::chrono::seconds(18);
     const nanoseconds worth =
         std::chrono::milliseconds(1800) + 90 * effort.run + 10 * effort.prepare;
-    return std::min(kMost, effort.with_float ? worth * 13 / 10 : worth);
+    return std::min(kMost, effort.both_forms ? worth * 13 / 10 : worth);
   }
   nanoseconds Turns() const {
-    const int networks = effort_.with_float ? 5 : 3;
-    const nanoseconds preparing = effort_.with_float ? 5 * effort_.prepare : effort_.prepare;
+    const int networks = effort_.both_forms ? 5 : 3;
+    const nanoseconds preparing = effort_.both_forms ? 5 * effort_.prepare : effort_.prepare;
     return std::min(budget_ * 45 / 100, kTurns * networks * effort_.run + preparing);
   }
 

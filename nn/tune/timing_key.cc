@@ -156,7 +156,7 @@ std::string LayerKey(const Graph& graph, size_t index, const LayerInfo& info,
 
 std::string NetworkKey(const Graph& graph, uint64_t digest,
                        const std::vector<RoutineChoice>& choices,
-                       const std::vector<size_t>& float_layers, const PrepareOptions& options) {
+                       const std::vector<size_t>& converted_layers, const PrepareOptions& options) {
   Hash network;
   network.Add(digest);
   network.Add(static_cast<uint64_t>(options.float_sums));
@@ -168,7 +168,7 @@ std::string NetworkKey(const Graph& graph, uint64_t digest,
     ways.Add(choice.kernel);
     ways.Add(static_cast<uint64_t>(choice.threads));
   }
-  for (const size_t layer : float_layers) ways.Add(uint64_t{layer});
+  for (const size_t layer : converted_layers) ways.Add(uint64_t{layer});
   return "NETWORK " + TensorsField(graph, graph.inputs, graph.outputs) + " " +
          ToHex(network.value()) + " " + ToHex(ways.value()) + " " + Field(options.kernel) + " " +
          ThreadsField(options.threads, options.threads);

@@ -29,7 +29,7 @@ std::string LayerKey(const Graph& graph, size_t layer, const LayerInfo& info,
 // routine is a hash of how its layers are computed.
 std::string NetworkKey(const Graph& graph, uint64_t digest,
                        const std::vector<RoutineChoice>& choices,
-                       const std::vector<size_t>& float_layers, const PrepareOptions& options);
+                       const std::vector<size_t>& converted_layers, const PrepareOptions& options);
 
 // Stands in place of a routine for the untuned way, measured as the control: by what it takes
 // longer is noise.

@@ -3,18 +3,21 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <new>
+#include <optional>
+#include <random>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "intaglio/nn/passes/float_form.h"
 #include "intaglio/nn/routine/candidates.h"
 #include "intaglio/nn/routine/routine_name.h"
 #include "intaglio/nn/tune/choose.h"
 #include "intaglio/nn/tune/difference.h"
 #include "intaglio/nn/tune/measure.h"
+#include "intaglio/nn/tune/other_form.h"
 #include "intaglio/nn/tune/schedule.h"
 #include "intaglio/nn/tune/timing_key.h"
 #include "intaglio/nn/tune/turns.h"
@@ -31,7 +34,7 @@ constexpr size_t kMostTradeoffs = 1024;
 constexpr size_t kShownTradeoffs = 48;
 constexpr int kMostTries = 16;
 constexpr double kNoLimit = 1e18;
-// In float32, a network whose layers are so much slower by known times is not worth preparing.
+// Converted, a network whose layers are so much slower by known times is not worth preparing.
 constexpr double kFarBehind = 1.25;
 
 // A way through the whole network.
@@ -47,8 +50,12 @@ struct Candidate {
 
 class Tuner {
  public:
-  Tuner(const Graph& graph, const TuneOptions& options)
-      : graph_(graph), options_(options), threads_(std::max(1, options.prepare.threads)) {
+  // `digest` is that of the network that was given.
+  Tuner(const OtherForm& form, uint64_t digest, const TuneOptions& options)
+      : form_(form),
+        options_(options),
+        digest_(digest),
+        threads_(std::max(1, options.prepare.threads)) {
     prepare_ = options.prepare;
     if (!prepare_.parallel_for) {
       // One pool for all models: the idle threads of another one would be in the way.
@@ -60,18 +67,21 @@ class Tuner {
 
   Result<Tuning> Run() {
     INTAGLIO_RETURN_IF_ERROR(CheckOptions());
+    AddInputsWithinRanges();
     INTAGLIO_RETURN_IF_ERROR(measurer_.Begin());
-    const std::vector<size_t> float_layers = FloatLayers();
+    const Result<std::vector<size_t>> convertible = ConvertibleLayers();
+    if (!convertible.ok()) return convertible.status();
+    const bool both_forms = !convertible->empty();
     Effort effort = measurer_.effort();
-    effort.with_float = !float_layers.empty();
+    effort.both_forms = both_forms;
     schedule_.Plan(effort);
-    INTAGLIO_RETURN_IF_ERROR(measurer_.MeasureIntegers(schedule_.EndOfIntegers()));
-    if (!float_layers.empty()) {
-      INTAGLIO_RETURN_IF_ERROR(MeasureFloat(float_layers));
+    INTAGLIO_RETURN_IF_ERROR(measurer_.MeasureOwnForm(schedule_.EndOfOwnForm()));
+    if (both_forms) {
+      INTAGLIO_RETURN_IF_ERROR(MeasureOtherForm(*convertible));
       INTAGLIO_RETURN_IF_ERROR(MeasureDifferences());
     }
     measurer_.KeepNoise();
-    INTAGLIO_RETURN_IF_ERROR(AddCandidates(!float_layers.empty()));
+    INTAGLIO_RETURN_IF_ERROR(AddCandidates(both_forms));
     const Result<size_t> picked = Compare();
     if (!picked.ok()) return picked.status();
     return Finish(candidates_[*picked]);
@@ -95,52 +105,76 @@ class Tuner {
     return {};
   }
 
-  std::vector<size_t> FloatLayers() {
-    if (!options_.allow_float32) return {};
-    std::vector<size_t> layers = ListFloatLayers(graph_);
-    for (const size_t layer : layers) reports()[layer].has_float = true;
+  // Random numbers of [-1, 1) would say little about tensors whose ranges are known.
+  void AddInputsWithinRanges() {
+    std::mt19937 random(2);
+    options_.inputs.resize(graph_.inputs.size());
+    for (size_t i = 0; i < graph_.inputs.size(); ++i) {
+      const std::optional<NamedRange> range = form_.RangeOf(graph_.inputs[i]);
+      std::vector<uint8_t>& bytes = options_.inputs[i];
+      if (!bytes.empty() || !range.has_value()) continue;
+      const Tensor& tensor = graph_.tensors[static_cast<size_t>(graph_.inputs[i])];
+      std::uniform_real_distribution<double> real(range->min, range->max);
+      bytes.resize(*CountBytes(tensor.shape, tensor.type));
+      for (size_t k = 0; k + sizeof(float) <= bytes.size(); k += sizeof(float)) {
+        const auto value = static_cast<float>(real(random));
+        std::memcpy(&bytes[k], &value, sizeof(value));
+      }
+    }
+  }
+
+  Result<std::vector<size_t>> ConvertibleLayers() {
+    if (!options_.allow_float32 && !form_.is_int8()) return std::vector<size_t>();
+    Result<std::vector<size_t>> layers = form_.List();
+    if (!layers.ok()) return layers.status();
+    if (layers->empty() && form_.is_int8()) {
+      return InvalidArgument(
+          "with these ranges, no layer of the network can compute with int8 instead of float32");
+    }
+    for (const size_t layer : *layers) reports()[layer].convertible = true;
     return layers;
   }
 
-  Status MeasureFloat(const std::vector<size_t>& layers) {
-    const Result<FloatRewrite> network = ComputeInFloat(graph_, layers);
-    if (!network.ok()) return network.status();
-    INTAGLIO_RETURN_IF_ERROR(measurer_.MeasureFloat(*network, schedule_.EndOfFloat()));
+  Status MeasureOtherForm(const std::vector<size_t>& layers) {
+    const Result<Conversion> all = form_.Convert(layers);
+    if (!all.ok()) return all.status();
+    INTAGLIO_RETURN_IF_ERROR(
+        measurer_.MeasureOtherForm(all->network, form_.other_name(), schedule_.EndOfOtherForm()));
     for (size_t i = 0; i < reports().size(); ++i) {
-      if (!reports()[i].has_float || !Requantizes(graph_, graph_.layers[i])) continue;
+      if (!reports()[i].convertible || !form_.Vanishes(i)) continue;
       reports()[i].ways.push_back({kVanishes, "", 0, 1, 0, true});
     }
     const nanoseconds left = schedule_.EndOfTurns() - schedule_.Now();
     Result<AdapterTimes> adapters =
-        AdapterTimes::Measure(graph_, prepare_, measurer_.known(), left / 20);
+        AdapterTimes::Measure(form_, prepare_, measurer_.known(), schedule_, left / 20);
     if (!adapters.ok()) return adapters.status();
     adapters_ = std::move(*adapters);
     return {};
   }
 
-  Status AddCandidates(bool with_float) {
+  Status AddCandidates(bool both_forms) {
     Candidate untuned{.name = "untuned", .ways = std::vector<size_t>(reports().size(), 0)};
     for (const LayerReport& report : reports()) untuned.predicted_ns += report.ways[0].ns;
-    Result<Composed> composed = Compose(graph_, WaysFor(reports(), untuned.ways));
+    Result<Composed> composed = Compose(form_, WaysFor(reports(), untuned.ways));
     if (!composed.ok()) return composed.status();
     untuned.composed = std::move(*composed);
     candidates_.push_back(std::move(untuned));
-    INTAGLIO_RETURN_IF_ERROR(AddFastest("integers", false, !with_float));
-    if (!with_float) return {};
+    INTAGLIO_RETURN_IF_ERROR(AddFastest(form_.own_name(), false, !both_forms));
+    if (!both_forms) return {};
     INTAGLIO_RETURN_IF_ERROR(AddFastest("mixed", true, true));
-    return AddAllFloat();
+    return AddAllConverted();
   }
 
   Model& ModelOf(const Candidate& candidate) {
     return candidate.model == nullptr ? measurer_.untuned() : *candidate.model;
   }
 
-  // Whether a layer computes in float32 instead of integers, or by another routine whose results
+  // Whether a layer computes in the other form, or by another routine whose results
   // are only within bounds.
   bool ChangesBits(const Candidate& candidate) {
     for (size_t i = 0; i < reports().size(); ++i) {
       const TimedWay& way = reports()[i].ways[candidate.ways[i]];
-      if (way.in_float) return true;
+      if (way.converted) return true;
       const std::string_view name = CandidateIn(way.routine);
       if (name == CandidateIn(reports()[i].ways[0].routine)) continue;
       for (const CandidateInfo& info : measurer_.untuned().ListRoutines(i)) {
@@ -163,18 +197,16 @@ class Tuner {
                             const Selection& selection) {
     Candidate candidate{.name = name, .ways = WaysOf(network, selection)};
     for (size_t i = 0; i < reports().size(); ++i) {
-      const Layer& layer = graph_.layers[i];
-      if (QuantizesReals(graph_, layer) || DequantizesToReals(graph_, layer)) continue;
+      if (form_.IsAdapter(i)) continue;
       candidate.predicted_ns += reports()[i].ways[candidate.ways[i]].ns;
     }
     for (const Copy& copy : selection.copies) {
-      const Tensor& tensor = graph_.tensors[static_cast<size_t>(copy.tensor)];
-      candidate.predicted_ns +=
-          copy.to == 1 ? adapters_.ToFloat(tensor) : adapters_.FromFloat(tensor);
+      candidate.predicted_ns += adapters_.Of(form_, copy.tensor, copy.to == 1);
     }
-    Result<Composed> composed = Compose(graph_, WaysFor(reports(), candidate.ways));
+    Result<Composed> composed = Compose(form_, WaysFor(reports(), candidate.ways));
     if (!composed.ok()) return composed.status();
     candidate.composed = std::move(*composed);
+    for (const auto& [layer, why_not] : candidate.composed.refused) candidate.ways[layer] = 0;
     PrepareOptions options = prepare_;
     for (const RoutineChoice& choice : candidate.composed.choices)
       options.routines.push_back(choice);
@@ -190,8 +222,10 @@ class Tuner {
     return candidate;
   }
 
-  // Adds a candidate unless there is one that is the same.
+  // Adds a candidate unless there is one that is the same. A plan without converted layers is for
+  // the network as it was given, so no other network may stand for it.
   void Add(Candidate candidate) {
+    if (form_.is_simplified() && candidate.composed.converted_layers.empty()) return;
     for (const Candidate& other : candidates_) {
       if (other.ways == candidate.ways) return;
     }
@@ -199,11 +233,11 @@ class Tuner {
   }
 
   // The fastest selection, or the fastest that keeps the limits.
-  Status AddFastest(const std::string& name, bool with_float, bool is_last) {
+  Status AddFastest(const std::string& name, bool both_forms, bool is_last) {
     const bool by_bytes = options_.memory_bytes > 0;
-    const bool by_difference = with_float && limits_difference();
-    if (is_last) KeepTradeoffs(with_float);
-    const NetworkProblem network = MakeProblem(graph_, reports(), adapters_, with_float,
+    const bool by_difference = both_forms && limits_difference();
+    if (is_last) KeepTradeoffs(both_forms);
+    const NetworkProblem network = MakeProblem(form_, reports(), adapters_, both_forms,
                                                !by_difference ? Resource::kBytes
                                                : by_bytes     ? Resource::kBoth
                                                               : Resource::kDifference);
@@ -217,12 +251,11 @@ class Tuner {
   }
 
   // Time and each amount without limits, for reports.
-  void KeepTradeoffs(bool with_float) {
+  void KeepTradeoffs(bool both_forms) {
     for (const Resource resource : {Resource::kBytes, Resource::kDifference}) {
       const bool by_difference = resource == Resource::kDifference;
-      if (by_difference && !with_float) continue;
-      const NetworkProblem network =
-          MakeProblem(graph_, reports(), adapters_, with_float, resource);
+      if (by_difference && !both_forms) continue;
+      const NetworkProblem network = MakeProblem(form_, reports(), adapters_, both_forms, resource);
       const Result<Tradeoffs> tradeoffs =
           SelectTradeoffs(network.problem, {.max_front = kShownTradeoffs});
       if (!tradeoffs.ok()) continue;
@@ -278,14 +311,14 @@ class Tuner {
     return 1 + static_cast<int64_t>(std::min(excess * kDifferenceUnits, kNoLimit));
   }
 
-  // Every layer that can computes in float32.
-  Status AddAllFloat() {
-    const NetworkProblem network = MakeProblem(graph_, reports(), adapters_, true);
+  // Every layer that can computes in the other form.
+  Status AddAllConverted() {
+    const NetworkProblem network = MakeProblem(form_, reports(), adapters_, true);
     std::vector<int> options;
     for (size_t i = 0; i < reports().size(); ++i) {
-      const size_t in_float = FastestOf(reports()[i], true);
+      const size_t converted = FastestOf(reports()[i], true);
       const size_t way =
-          in_float < reports()[i].ways.size() ? in_float : FastestOf(reports()[i], false);
+          converted < reports()[i].ways.size() ? converted : FastestOf(reports()[i], false);
       const std::vector<size_t>& ways = network.ways[i];
       const auto found = std::find(ways.begin(), ways.end(), way);
       options.push_back(found == ways.end() ? 0 : static_cast<int>(found - ways.begin()));
@@ -294,7 +327,7 @@ class Tuner {
     if (!selection.ok()) return selection.status();
     const bool far_behind = selection->nanoseconds > kFarBehind * candidates_[0].predicted_ns;
     if (!measurer_.measured() && far_behind) return {};
-    Result<Candidate> candidate = Prepare("float32", network, *selection);
+    Result<Candidate> candidate = Prepare(form_.other_name(), network, *selection);
     if (!candidate.ok()) return candidate.status();
     if (!limits_difference() || Fits(*candidate)) Add(std::move(*candidate));
     return {};
@@ -318,8 +351,8 @@ class Tuner {
   }
 
   std::string KeyOf(const Candidate& candidate) const {
-    return NetworkKey(graph_, digest_, candidate.composed.choices, candidate.composed.float_layers,
-                      options_.prepare);
+    return NetworkKey(graph_, digest_ ^ form_.digest(), candidate.composed.choices,
+                      candidate.composed.converted_layers, options_.prepare);
   }
 
   // What was found out when the same networks were compared before. Empty: one of them was not.
@@ -375,12 +408,14 @@ class Tuner {
     return DifferenceOf(graph_, expected_, buffers.outputs());
   }
 
-  // What a layer changes if it alone computes in float32. The whole network is prepared for it.
+  // What a layer changes if it alone computes in the other form. The whole network is prepared for
+  // it.
   Status MeasureDifference(size_t layer) {
     std::vector<LayerWay> ways(graph_.layers.size());
-    ways[layer].in_float = true;
-    const Result<Composed> composed = Compose(graph_, ways);
+    ways[layer].converted = true;
+    const Result<Composed> composed = Compose(form_, ways);
     if (!composed.ok()) return composed.status();
+    if (!composed->refused.empty()) return {};  // it needs converted neighbours
     Result<Model> model = Model::Prepare(composed->network.graph, prepare_, measurer_.kept());
     if (!model.ok()) return model.status();
     const Result<Difference> difference = DifferenceFrom(*model);
@@ -396,9 +431,9 @@ class Tuner {
     std::vector<std::pair<double, size_t>> gains;
     for (size_t i = 0; i < reports().size(); ++i) {
       const LayerReport& report = reports()[i];
-      const size_t in_float = FastestOf(report, true);
-      if (in_float == report.ways.size() || IsFarBehind(report)) continue;
-      gains.push_back({report.ways[in_float].ns - report.ways[FastestOf(report, false)].ns, i});
+      const size_t converted = FastestOf(report, true);
+      if (converted == report.ways.size() || IsFarBehind(report)) continue;
+      gains.push_back({report.ways[converted].ns - report.ways[FastestOf(report, false)].ns, i});
     }
     std::sort(gains.begin(), gains.end());
     for (size_t k = 0; k < gains.size(); ++k) {
@@ -430,9 +465,10 @@ class Tuner {
       if (report.chosen == 0) continue;
       plan.layers.push_back(
           {i, report.label, report.operator_name, report.ways[report.chosen], report.ways[0],
-           report.noise, report.ways[report.chosen].in_float ? report.difference : Difference()});
+           report.noise, report.ways[report.chosen].converted ? report.difference : Difference()});
     }
     plan.difference = picked.difference;
+    if (!picked.composed.converted_layers.empty()) plan.ranges = options_.ranges;
     tuning.accuracy = std::move(accuracy_);
     tuning.layers = std::move(reports());
     tuning.tradeoffs = std::move(tradeoffs_);
@@ -443,9 +479,10 @@ class Tuner {
     if (options_.progress) options_.progress(what, std::min(1.0, share));
   }
 
-  const Graph& graph_;
-  const TuneOptions& options_;
-  const uint64_t digest_ = DigestOf(graph_);
+  const OtherForm& form_;
+  const Graph& graph_ = form_.graph();
+  TuneOptions options_;
+  const uint64_t digest_;
   Context threads_;
   PrepareOptions prepare_;
   Schedule schedule_{options_.budget, options_.clock};
@@ -462,7 +499,11 @@ class Tuner {
 }  // namespace
 
 Result<Tuning> Tune(const Graph& graph, const TuneOptions& options) try {
-  return Tuner(graph, options).Run();
+  const Result<OtherForm> form = options.ranges.empty()
+                                     ? Result<OtherForm>(OtherForm::Float32(graph))
+                                     : OtherForm::Int8(graph, options.ranges);
+  if (!form.ok()) return form.status();
+  return Tuner(*form, DigestOf(graph), options).Run();
 } catch (const std::bad_alloc&) {
   return OutOfMemory("memory ran out while the network was tuned");
 }

@@ -34,12 +34,17 @@ struct TuneOptions {
   // float32 layers by any of their routines. Results are no longer the same bits: Plan::difference
   // says by how much they differ.
   bool allow_float32 = false;
-  // By how much outputs may differ from those of the integers, if layers may compute in float32:
+  // If not empty, layers of float32 may compute with int8 where the network gains by it beyond
+  // doubt: those whose tensors all have a range here, as the quantizer observes them
+  // (nn/quantize/named_ranges.h). Layers of integers stay as they are then.
+  std::vector<NamedRange> ranges = {};
+  // By how much outputs may differ from those of the untuned network, if layers may compute in
+  // another form:
   // Difference::relative, of the layers' own differences added up and of the network. Negative:
   // any.
   double max_difference = -1;
   // The bytes of each input of the network on which everything runs and differences are measured;
-  // inputs without bytes, and those beyond the list, are random.
+  // inputs without bytes, and those beyond the list, are random, within their ranges.
   std::vector<std::vector<uint8_t>> inputs = {};
   // The most bytes of packed constants and the arena of the tuned network; 0: any.
   size_t memory_bytes = 0;
@@ -57,8 +62,8 @@ struct LayerReport {
   std::vector<TimedWay> ways;  // the untuned first
   size_t chosen = 0;
   double noise = 0;
-  bool has_float = false;  // it may compute in float32 instead of integers
-  // What it changes if it alone does. Not measured where float32 is far behind, nor if all times
+  bool convertible = false;  // it may compute in the other form
+  // What it changes if it alone does. Not measured where that form is far behind, nor if all times
   // are known and differences are not limited.
   Difference difference = {};
 };
@@ -75,15 +80,15 @@ struct Tuning {
   Plan plan;
   std::vector<LayerReport> layers;
   std::vector<Tradeoff> tradeoffs;  // time and bytes, from the fastest to the smallest
-  // Time and differences, from the fastest to the exact one; empty unless float32 is allowed. Has
-  // layers whose difference was measured.
+  // Time and differences, from the fastest to the exact one; empty unless another form is allowed.
+  // Has layers whose difference was measured.
   std::vector<Tradeoff> accuracy;
 };
 
 // Measures the routines and kernels of each layer, then the numbers of threads, selects the ways
 // that take the least time together, and compares the whole network in turns with the untuned one.
-// The plan is empty unless it is faster beyond doubt. Unless float32 is allowed, all ways are
-// exact: the results have the same bits as before.
+// The plan is empty unless it is faster beyond doubt. Unless another form is allowed, all ways
+// are exact: the results have the same bits as before.
 //
 // With a limit of memory, the plan is the fastest that keeps it, even if it is slower than the
 // untuned network, unless that keeps it too. kUnsupported says that none was found.

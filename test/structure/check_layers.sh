@@ -75,7 +75,7 @@ done
 root ops graph ops/builder.h ops/operators.h $(printf 'ops/%s/operators.h ' "${families[@]}")
 wing passes graph routine ops passes
 wing runtime files graph routine ops passes runtime
-wing tune files graph routine ops passes runtime tune
+wing tune files graph routine ops passes runtime quantize tune
 wing quantize graph routine ops passes runtime quantize
 for format in tflite onnx; do
   wing "formats/$format" files graph routine ops passes formats/input_constant.h formats/model_file.h formats/signature.h formats/survey_row.h \

@@ -331,5 +331,61 @@ TEST_F(CliQuantize, NamesWhatIsWrong) {
   EXPECT_FALSE(fs::exists(In("q.tflite")));
 }
 
+// The ranges that the quantizer writes let the tuner compute layers of float32 with int8.
+TEST_F(CliQuantize, RangesAreForTheTuner) {
+  const Outcome made = Run("quantize float.tflite int8.tflite --data x.npy --ranges ranges.json");
+  ASSERT_EQ(made.status, 0) << made.err;
+  const json ranges = json::parse(Text(In("ranges.json")));
+  EXPECT_EQ(ranges["format"], "intaglio-ranges-1");
+  EXPECT_EQ(ranges["ranges"].size(), 5u) << ranges;
+  EXPECT_TRUE(ranges["ranges"].contains("x"));
+  const std::string tune = "tune float.tflite plan.json --threads 1 --budget 600 ";
+  const Outcome tuned = Run(tune + "--allow int8 --ranges ranges.json --html page.html");
+  ASSERT_EQ(tuned.status, 0) << tuned.err;
+  EXPECT_NE(tuned.out.find(" int8 "), std::string::npos) << tuned.out;
+  EXPECT_NE(Text(In("page.html")).find("cpu:qint8/gemm"), std::string::npos);
+  // All layers with integers, whatever was found: the outputs of the quantized file.
+  json plan = json::parse(Text(In("plan.json")));
+  plan["format"] = "intaglio-plan-3";
+  plan["ranges"] = ranges["ranges"];
+  plan["layers"] = json::array();
+  const char* const operators[] = {"CONV_2D", "RESHAPE", "FULLY_CONNECTED", "SOFTMAX"};
+  const Outcome inspected = Run("inspect int8.tflite --json");
+  ASSERT_EQ(inspected.status, 0) << inspected.err;
+  const json layers = json::parse(inspected.out)["layers"];
+  ASSERT_EQ(layers.size(), 6u);  // with adapters at both ends
+  for (size_t i = 0; i < 4; ++i) {
+    const json way = {
+        {"routine", layers[i + 1]["routine"]}, {"kernel", ""}, {"threads", 0}, {"ns", 1}};
+    const std::string routine = layers[i + 1]["routine"];
+    plan["layers"].push_back({{"layer", i},
+                              {"operator", operators[i]},
+                              {"label", ""},
+                              {"schema", routine.substr(0, routine.find('/'))},
+                              {"bounded", true},
+                              {"chosen", way},
+                              {"untuned", way},
+                              {"noise", 0}});
+  }
+  const std::string text = plan.dump();
+  Write("plan.json", {text.begin(), text.end()});
+  Npy("one.npy", Type::kFloat32, {1, 4, 4, 3}, RandomReals(48, -1, 1, 9));
+  const std::string run = " --input one.npy --threads 1 --output ";
+  const Outcome planned = Run("run float.tflite --plan plan.json --strict" + run + "a");
+  ASSERT_EQ(planned.status, 0) << planned.err;
+  ASSERT_EQ(Run("run int8.tflite" + run + "b").status, 0);
+  EXPECT_FALSE(Text(In("a/0_y.npy")).empty());
+  EXPECT_EQ(Text(In("a/0_y.npy")), Text(In("b/0_y.npy")));
+  const std::string need = "--allow int8 and --ranges need each other";
+  ExpectError(tune + "--allow int8", 1, need);
+  ExpectError(tune + "--ranges ranges.json", 1, need);
+  ExpectError(tune + "--allow int8 --ranges none.json", 1, "none.json");
+  ExpectError(tune + "--allow int8 --ranges plan.json", 1, "plan.json: the ranges lack");
+  ExpectError("quantize float.tflite b.tflite --data x.npy --equalize --ranges r.json", 1,
+              "--ranges with --equalize");
+  ExpectError("quantize float.tflite b.tflite --bits w8 --ranges r.json", 1,
+              "--ranges of --bits w8");
+}
+
 }  // namespace
 }  // namespace intaglio::tools

@@ -170,9 +170,9 @@ TEST(Budget, IsAsMuchAsTheNetworkIsWorth) {
   const auto spent = [](const Effort& effort) {
     Schedule schedule(nanoseconds(-1), [] { return nanoseconds(0); });
     schedule.Plan(effort);
-    EXPECT_LT(schedule.EndOfIntegers(), schedule.end());
-    EXPECT_LE(schedule.EndOfIntegers(), schedule.EndOfFloat());
-    EXPECT_LT(schedule.EndOfFloat(), schedule.EndOfTurns());
+    EXPECT_LT(schedule.EndOfOwnForm(), schedule.end());
+    EXPECT_LE(schedule.EndOfOwnForm(), schedule.EndOfOtherForm());
+    EXPECT_LT(schedule.EndOfOtherForm(), schedule.EndOfTurns());
     EXPECT_LE(schedule.EndOfTurns(), schedule.end());
     return schedule.end();
   };

@@ -68,8 +68,8 @@ TEST(Plan, SaysWhatIsWrongWithItsText) {
   EXPECT_EQ(MessageOf(""), "the plan is no JSON");
   EXPECT_EQ(MessageOf("[]"), "the plan's text is no object");
   EXPECT_EQ(MessageOf("{}"), "the plan's text lacks 'format'");
-  EXPECT_EQ(MessageOf(With("intaglio-plan-2", "intaglio-plan-3")),
-            "the plan's format is 'intaglio-plan-3', not 'intaglio-plan-2'");
+  EXPECT_EQ(MessageOf(With("intaglio-plan-2", "intaglio-plan-4")),
+            "the plan's format is 'intaglio-plan-4', not 'intaglio-plan-2'");
   EXPECT_EQ(MessageOf(With("\"digest\": \"", "\"digest\": \"x")),
             "the plan's text 'digest' is no hexadecimal number");
   EXPECT_EQ(MessageOf(With("\"layer\": 1", "\"layer\": -1")),

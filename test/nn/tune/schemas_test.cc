@@ -23,8 +23,8 @@ std::vector<LayerReport> MakeReports(const Graph& graph, const std::vector<doubl
   for (size_t i = 0; i < graph.layers.size(); ++i) {
     LayerReport& report = reports.emplace_back();
     report.ways.push_back({"cpu:qint8/a", "", 0, integers[i], 10});
-    report.has_float = WhyNotFloat(graph, i).empty();
-    if (report.has_float) report.ways.push_back({"cpu:float32/b", "", 0, floats[i], 40, true});
+    report.convertible = WhyNotFloat(graph, i).empty();
+    if (report.convertible) report.ways.push_back({"cpu:float32/b", "", 0, floats[i], 40, true});
   }
   return reports;
 }
@@ -34,16 +34,18 @@ TEST(Schemas, AdaptersDecideWhatIsSelected) {
   const Graph graph = MakeNetwork();
   const PrepareOptions prepare;
   KnownTimes none(nullptr, prepare);
+  const OtherForm form = OtherForm::Float32(graph);
+  const Schedule schedule(std::chrono::seconds(1), {});
   const Result<AdapterTimes> adapters =
-      AdapterTimes::Measure(graph, prepare, none, std::chrono::milliseconds(1));
+      AdapterTimes::Measure(form, prepare, none, schedule, std::chrono::milliseconds(1));
   ASSERT_TRUE(adapters.ok()) << adapters.status().message();
-  const double to = adapters->ToFloat(graph.tensors[static_cast<size_t>(graph.inputs[0])]);
+  const double to = adapters->Of(form, graph.inputs[0], true);
   EXPECT_GT(to, 0);
   // Gains that are far above all adapters, and far below.
   const std::vector<double> integers = {1e9, 1e9, 1e9, 1e9};
-  const auto select = [&](const std::vector<double>& floats, bool with_float) {
-    const NetworkProblem network =
-        MakeProblem(graph, MakeReports(graph, integers, floats), *adapters, with_float);
+  const auto select = [&](const std::vector<double>& floats, bool both_forms) {
+    const NetworkProblem network = MakeProblem(
+        OtherForm::Float32(graph), MakeReports(graph, integers, floats), *adapters, both_forms);
     const Result<Selection> selection = Select(network.problem);
     EXPECT_TRUE(selection.ok()) << selection.status().message();
     return selection.ok() ? WaysOf(network, *selection) : std::vector<size_t>();
@@ -136,7 +138,7 @@ Plan FloatPlan(const Graph& graph, const std::vector<size_t>& layers) {
     LayerPlan& made = plan.layers.emplace_back();
     made.layer = layer;
     made.operator_name = NameOf(graph.layers[layer].op);
-    made.chosen.in_float = true;
+    made.chosen.converted = true;
   }
   return plan;
 }
@@ -152,12 +154,12 @@ TEST(Schemas, APlanRewritesTheNetwork) {
   const Result<Plan> read = ParsePlan(ToJson(plan));
   ASSERT_TRUE(read.ok()) << read.status().message();
   EXPECT_EQ(ToJson(*read), ToJson(plan));
-  EXPECT_TRUE(read->layers[0].chosen.in_float);
+  EXPECT_TRUE(read->layers[0].chosen.converted);
   EXPECT_EQ(read->networks[0].bytes, 7u);
   const Result<Replay> replay = ReplayOf(*read, graph, {});
   ASSERT_TRUE(replay.ok()) << replay.status().message();
   EXPECT_TRUE(replay->warnings.empty()) << replay->warnings[0];
-  EXPECT_EQ(replay->float_layers, (std::vector<size_t>{1, 3}));
+  EXPECT_EQ(replay->converted_layers, (std::vector<size_t>{1, 3}));
   const Result<Model> model = Model::Prepare(replay->graph, {.routines = replay->choices});
   ASSERT_TRUE(model.ok()) << model.status().message();
   EXPECT_EQ(model->layers().size(), 8u);
@@ -177,8 +179,53 @@ TEST(Schemas, WhatDoesNotFitComputesWithIntegers) {
   ASSERT_EQ(replay->warnings.size(), 1u);
   EXPECT_NE(replay->warnings[0].find("CONV_2D"), std::string::npos);
   EXPECT_NE(replay->warnings[0].find("cpu:float32/magic"), std::string::npos);
-  EXPECT_EQ(replay->float_layers, std::vector<size_t>{3});
+  EXPECT_EQ(replay->converted_layers, std::vector<size_t>{3});
   EXPECT_TRUE(Model::Prepare(replay->graph, {.routines = replay->choices}).ok());
+}
+
+// A network of two convolutions whose inputs may have any size.
+Graph MakeConvolutions(int size) {
+  Random random(9);
+  Builder b("convolutions");
+  const Value x = b.Input("x", Type::kInt8, {1, size, size, 16}, PerTensor(0.02f, 3));
+  const Value first =
+      b.Conv2D(x, Int8Weights(b, random, {32, 3, 3, 16}, 0, 32), kNoBias, {}, PerTensor(0.3f, 2));
+  b.Output(
+      b.Conv2D(first, Int8Weights(b, random, {8, 1, 1, 32}, 0, 8), kNoBias, {}, PerTensor(1.5f, 2)),
+      "y");
+  Result<Graph> graph = b.Finish();
+  EXPECT_TRUE(graph.ok()) << graph.status().message();
+  return std::move(*graph);
+}
+
+// Models by a plan with layers in float32 take other sizes of their inputs: the bits are those of
+// the larger network with the same layers in float32.
+TEST(Schemas, ModelsByPlansAreResized) {
+  const Graph graph = MakeConvolutions(12);
+  Plan plan = FloatPlan(graph, {0, 1});
+  plan.layers[0].chosen.routine = "cpu:float32/gemm";
+  plan.layers[1].chosen.routine = "cpu:float32/gemm";
+  const Result<Replay> replay = ReplayOf(plan, graph, {});
+  ASSERT_TRUE(replay.ok()) << replay.status().message();
+  Result<Model> model = Model::Prepare(replay->graph, {.routines = replay->choices});
+  ASSERT_TRUE(model.ok()) << model.status().message();
+  const std::vector<Shape> larger = {{1, 20, 20, 16}};
+  const Status resized = model->Resize(larger);
+  ASSERT_TRUE(resized.ok()) << resized.message();
+  EXPECT_EQ(model->layers()[1].routine, "cpu:float32/gemm");
+  Random random(11);
+  std::vector<int8_t> x(size_t{20} * 20 * 16);
+  for (int8_t& element : x) element = static_cast<int8_t>(random.Element(Type::kInt8));
+  std::vector<int8_t> y(size_t{18} * 18 * 8);
+  const InputBuffer in[] = {MakeInput(x)};
+  const OutputBuffer out[] = {MakeOutput(y)};
+  const Status status = model->Run(in, out);
+  ASSERT_TRUE(status.ok()) << status.message();
+  const std::vector<size_t> both = {0, 1};
+  const Result<FloatRewrite> large = ComputeInFloat(MakeConvolutions(20), both);
+  ASSERT_TRUE(large.ok()) << large.status().message();
+  EXPECT_EQ(y, RunOnce(large->graph));
+  EXPECT_NE(y, RunOnce(MakeConvolutions(20)));
 }
 
 TEST(Schemas, AnOldPlanIsRead) {
@@ -213,24 +260,24 @@ TEST(Schemas, TuningInBothKeepsItsWord) {
     const Plan& plan = tuning->plan;
     ASSERT_FALSE(plan.networks.empty());
     EXPECT_EQ(plan.networks[0].name, "untuned");
-    bool has_float = false;
+    bool convertible = false;
     for (const LayerReport& layer : tuning->layers) {
-      EXPECT_TRUE(layer.has_float);
+      EXPECT_TRUE(layer.convertible);
       for (const TimedWay& way : layer.ways) {
-        has_float = has_float || way.in_float;
+        convertible = convertible || way.converted;
         EXPECT_GT(way.ns, 0) << layer.label << way.routine;
       }
     }
-    EXPECT_TRUE(has_float);
+    EXPECT_TRUE(convertible);
     const Result<Replay> replay = ReplayOf(plan, graph, options.prepare);
     ASSERT_TRUE(replay.ok()) << replay.status().message();
     EXPECT_TRUE(replay->warnings.empty());
-    EXPECT_EQ(plan.difference.measured, !replay->float_layers.empty());
+    EXPECT_EQ(plan.difference.measured, !replay->converted_layers.empty());
     PrepareOptions prepare = options.prepare;
     prepare.routines = replay->choices;
     const std::vector<int8_t> outputs = RunOnce(replay->graph, prepare);
     // The integers saturate, so float32 is compared with float32.
-    const Result<FloatRewrite> rewritten = ComputeInFloat(graph, replay->float_layers);
+    const Result<FloatRewrite> rewritten = ComputeInFloat(graph, replay->converted_layers);
     ASSERT_TRUE(rewritten.ok()) << rewritten.status().message();
     const std::vector<int8_t> expected = RunOnce(rewritten->graph);
     for (size_t i = 0; i < expected.size(); ++i) EXPECT_NEAR(expected[i], outputs[i], 1);
@@ -277,7 +324,7 @@ TEST(Schemas, DifferencesStandAgainstTime) {
   reports[1].difference = {true, 1, 0.02};
   reports[3].difference = {true, 1, 0.04};
   const NetworkProblem network =
-      MakeProblem(graph, reports, AdapterTimes(), true, Resource::kDifference);
+      MakeProblem(OtherForm::Float32(graph), reports, AdapterTimes(), true, Resource::kDifference);
   const Result<Tradeoffs> tradeoffs = SelectTradeoffs(network.problem);
   ASSERT_TRUE(tradeoffs.ok()) << tradeoffs.status().message();
   using Ways = std::vector<size_t>;
@@ -312,7 +359,7 @@ TEST(Schemas, ALimitOfDifferencesIsKept) {
     EXPECT_LE(sum, most + 1e-8);
     const Result<Replay> replay = ReplayOf(tuning->plan, graph, options.prepare);
     ASSERT_TRUE(replay.ok()) << replay.status().message();
-    EXPECT_EQ(tuning->plan.difference.measured, !replay->float_layers.empty());
+    EXPECT_EQ(tuning->plan.difference.measured, !replay->converted_layers.empty());
   }
 }
 
@@ -325,7 +372,8 @@ TEST(Schemas, BothLimitsStandAgainstTime) {
   reports[3].difference = {true, 1, 0.04};
   // A large way of integers, too.
   reports[1].ways.push_back({"cpu:qint8/large", "", 0, 7e8, 30});
-  const NetworkProblem network = MakeProblem(graph, reports, AdapterTimes(), true, Resource::kBoth);
+  const NetworkProblem network =
+      MakeProblem(OtherForm::Float32(graph), reports, AdapterTimes(), true, Resource::kBoth);
   const auto within = [&](int64_t bytes, double difference) {
     const int64_t units = std::llround(difference * kDifferenceUnits);
     const Result<Tradeoffs> tradeoffs =
