@@ -319,6 +319,8 @@ void AddQuantize(CLI::App& quantize, Work& work) {
                     "One scale for all channels of a layer's weights");
   quantize.add_flag("--equalize", options->equalize,
                     "Make the channels of weights alike in size first, across pairs of layers");
+  quantize.add_flag("--smooth", options->smooth,
+                    "Move the ranges of activations into the weights that they are multiplied by");
   quantize.add_flag("--learn-rounding", options->learn_rounding,
                     "Round weights so that layers' results stay, not to the nearest integers");
   quantize.add_flag("--correct-bias", options->correct_bias,

@@ -114,6 +114,7 @@ struct QuantizeOptions {
   std::string labels;                   // a .npy file; empty: none
   bool per_tensor = false;
   bool equalize = false;
+  bool smooth = false;
   bool learn_rounding = false;
   bool correct_bias = false;
   bool constants_apart = false;  // of .onnx files

@@ -108,6 +108,7 @@ Status Decide(const QuantizeOptions& options, Progress& progress, Job& job) {
   what.recipe = std::move(*recipe);
   what.interface = InterfaceOf(options.io);
   what.equalize = options.equalize;
+  what.smooth = options.smooth;
   what.learn_rounding = options.learn_rounding;
   what.correct_bias = options.correct_bias;
   what.threads = options.threads;
@@ -176,6 +177,10 @@ void PrintNetwork(const quantize::Network& network) {
   if (network.equalized.has_value()) {
     std::printf("equalized the channels of %zu of %zu pairs of layers\n",
                 network.equalized->changed, network.equalized->pairs);
+  }
+  if (network.smoothed.has_value()) {
+    std::printf("smoothed the channels of %zu of %zu inputs of products\n",
+                network.smoothed->changed, network.smoothed->inputs);
   }
   if (network.samples > 0) std::printf("observed %zu samples\n", network.samples);
   if (network.rounded.has_value()) PrintRounded(*network.rounded);

@@ -509,7 +509,9 @@ enum {
   IT_QUANTIZE_REPORT = 3, /* measures what each layer loses, with the first 32 samples */
   /* rounds weights so that layers' results stay, not to the nearest: more passes over the samples
    */
-  IT_QUANTIZE_LEARN_ROUNDING = 4
+  IT_QUANTIZE_LEARN_ROUNDING = 4,
+  IT_QUANTIZE_SMOOTH =
+      5 /* moves the ranges of activations into weights: a pass before all others */
 };
 /* value: 0, the default of all, or 1. */
 IT_CHECKED it_status* it_quantize_options_set_flag(it_quantize_options* options,

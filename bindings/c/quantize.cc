@@ -20,7 +20,7 @@ struct it_quantize_options {
   std::string recipe;
   std::vector<std::string> keep_float;
   it_type interface = IT_FLOAT32;
-  bool flags[5] = {};
+  bool flags[6] = {};
 };
 
 struct it_quantized {
@@ -71,6 +71,7 @@ Result<quantize::Options> OptionsOf(const it_quantize_options& from, nn::Format 
   if (from.interface != IT_FLOAT32) options.interface = static_cast<Type>(from.interface);
   options.layer.per_channel = !from.flags[IT_QUANTIZE_PER_TENSOR];
   options.equalize = from.flags[IT_QUANTIZE_EQUALIZE];
+  options.smooth = from.flags[IT_QUANTIZE_SMOOTH];
   options.learn_rounding = from.flags[IT_QUANTIZE_LEARN_ROUNDING];
   options.correct_bias = from.flags[IT_QUANTIZE_CORRECT_BIAS];
   options.threads = model.prepare.threads;

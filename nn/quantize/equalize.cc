@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -11,27 +10,13 @@
 #include "intaglio/nn/graph/folded_shapes.h"
 #include "intaglio/nn/ops/operators.h"
 #include "intaglio/nn/passes/quantized_groups.h"
-#include "intaglio/nn/quantize/constants.h"
+#include "intaglio/nn/quantize/channels.h"
 
 namespace intaglio::nn::quantize {
 namespace {
 
 constexpr size_t kWeights = 1;
 constexpr size_t kBias = 2;
-
-// Magnitudes below the least count as 0. Beyond the greatest, factors might overflow.
-constexpr double kLeastMagnitude = 0x1p-100;
-constexpr double kGreatestMagnitude = 0x1p100;
-
-// Element i belongs to channel i / inner % extent / multiplier.
-struct Axis {
-  size_t inner = 1;
-  size_t extent = 1;
-  size_t multiplier = 1;
-
-  size_t channels() const { return extent / multiplier; }
-  size_t ChannelOf(size_t i) const { return i / inner % extent / multiplier; }
-};
 
 // The constants of a layer. They are rounded to float32 once, when all factors are known.
 struct Product {
@@ -47,40 +32,9 @@ struct Pair {
   std::vector<double> factors;  // of all sweeps together
 };
 
-std::vector<double> Magnitudes(const std::vector<double>& values, const Axis& axis) {
-  std::vector<double> magnitudes(axis.channels());
-  for (size_t i = 0; i < values.size(); ++i) {
-    double& most = magnitudes[axis.ChannelOf(i)];
-    most = std::max(most, std::abs(values[i]));
-  }
-  return magnitudes;
-}
-
-// FactorOf says what a channel is multiplied by.
-template <class FactorOf>
-void Scale(std::vector<double>& values, const Axis& axis, const FactorOf& factor_of) {
-  for (size_t i = 0; i < values.size(); ++i) values[i] *= factor_of(axis.ChannelOf(i));
-}
-
-Tensor WithValues(const Tensor& old, const std::vector<double>& values) {
-  const auto owner = std::make_shared<const std::vector<float>>(values.begin(), values.end());
-  Tensor tensor = old;
-  tensor.data = owner->data();
-  tensor.data_bytes = owner->size() * sizeof(float);
-  tensor.owner = owner;
-  return tensor;
-}
-
 class Equalizer {
  public:
-  explicit Equalizer(Graph& graph) : graph_(graph), readers_(graph.tensors.size()) {
-    for (const TensorId id : graph.outputs) ++readers_[Index(id)];
-    for (const Layer& layer : graph.layers) {
-      for (const TensorId id : layer.inputs) {
-        if (id != kNoTensor) ++readers_[Index(id)];
-      }
-    }
-  }
+  explicit Equalizer(Graph& graph) : graph_(graph), readers_(CountReaders(graph)) {}
 
   Equalized Run() {
     FindPairs();
@@ -132,37 +86,14 @@ class Equalizer {
     if (!IsAnyOf<Conv2D, DepthwiseConv2D, FullyConnected>(layer)) return {};
     if (At(layer.inputs[0]).type != Type::kFloat32) return {};
     Product product;
-    if (!TakeValues(layer.inputs[kWeights], product.weights) || product.weights.empty()) return {};
+    if (!TakeValues(At(layer.inputs[kWeights]), product.weights)) return {};
+    if (product.weights.empty()) return {};
     const bool has_bias = layer.inputs.size() > kBias && layer.inputs[kBias] != kNoTensor;
-    if (has_bias && !TakeValues(layer.inputs[kBias], product.bias)) return {};
-    SetAxes(layer, product);
+    if (has_bias && !TakeValues(At(layer.inputs[kBias]), product.bias)) return {};
+    const ProductAxes axes = AxesOf(graph_, layer);
+    product.outputs = axes.outputs;
+    product.inputs = axes.inputs;
     return product;
-  }
-
-  void SetAxes(const Layer& layer, Product& product) const {
-    const Shape& shape = At(layer.inputs[kWeights]).shape;
-    const Shape& input = At(layer.inputs[0]).shape;
-    const auto last = static_cast<size_t>(shape.back());
-    const auto channels = static_cast<size_t>(input.empty() ? 0 : input.back());
-    if (layer.op.Is<DepthwiseConv2D>()) {
-      product.outputs = {1, last};
-      product.inputs = Axis{1, last, last / channels};
-      return;
-    }
-    const auto rows = static_cast<size_t>(shape[0]);
-    product.outputs = {product.weights.size() / rows, rows};
-    if (channels == last) product.inputs = Axis{1, last};
-  }
-
-  // Returns false if the tensor is not constant, or holds what cannot be scaled.
-  bool TakeValues(TensorId id, std::vector<double>& values) const {
-    const Tensor& tensor = At(id);
-    if (!tensor.constant || tensor.type != Type::kFloat32) return false;
-    const std::vector<float> reals = RealsOf(tensor);
-    values.assign(reals.begin(), reals.end());
-    return std::all_of(values.begin(), values.end(), [](double x) {
-      return std::abs(x) <= kGreatestMagnitude;  // false for NaN
-    });
   }
 
   // Returns whether no factor differs from 1 by more than the tolerance.
@@ -200,20 +131,9 @@ class Equalizer {
 
   void Store(size_t layer) {
     const Product& product = products_.at(layer);
-    Replace(graph_.layers[layer].inputs[kWeights], product.weights);
-    if (!product.bias.empty()) Replace(graph_.layers[layer].inputs[kBias], product.bias);
-  }
-
-  // The old constant gives back its memory if nothing reads it any more.
-  void Replace(TensorId& id, const std::vector<double>& values) {
-    Tensor tensor = WithValues(At(id), values);
-    if (--readers_[Index(id)] == 0) {
-      graph_.tensors[Index(id)] = std::move(tensor);
-      return;
-    }
-    graph_.tensors.push_back(std::move(tensor));
-    readers_.push_back(1);
-    id = static_cast<TensorId>(graph_.tensors.size()) - 1;
+    std::vector<TensorId>& inputs = graph_.layers[layer].inputs;
+    ReplaceConstant(graph_, readers_, inputs[kWeights], product.weights);
+    if (!product.bias.empty()) ReplaceConstant(graph_, readers_, inputs[kBias], product.bias);
   }
 
   Graph& graph_;

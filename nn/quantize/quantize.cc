@@ -16,6 +16,7 @@ Status CheckForm(const Options& options, const OpenSamples& open) {
   if (options.form != Form::kDynamic) {
     return open == nullptr ? InvalidArgument("there are no samples") : Status();
   }
+  if (options.smooth && open == nullptr) return InvalidArgument("there are no samples");
   if (options.learn_rounding) return Unsupported("learning the rounding of a hybrid network");
   if (!options.correct_bias) return {};
   return Unsupported("correcting biases of a hybrid network, whose layers compute in float32");
@@ -25,6 +26,19 @@ Status CheckForm(const Options& options, const OpenSamples& open) {
 std::function<void(size_t)> ProgressOf(const Options& options, const char* done) {
   if (!options.progress) return {};
   return [&options, done](size_t samples) { options.progress(done, samples); };
+}
+
+Status Smooth(const OpenSamples& open, const Options& options, Network& network) {
+  const Result<NextSample> samples = open();
+  if (!samples.ok()) return samples.status();
+  SmoothOptions smooth;
+  smooth.threads = options.threads;
+  smooth.limits = options.limits;
+  smooth.progress = ProgressOf(options, "smoothed by");
+  const Result<Smoothed> smoothed = SmoothChannels(network.real, *samples, smooth);
+  if (!smoothed.ok()) return smoothed.status();
+  network.smoothed = *smoothed;
+  return {};
 }
 
 Status Observe(const OpenSamples& open, const Options& options, const Choices& choices,
@@ -150,6 +164,7 @@ Result<Network> Quantize(Graph graph, const OpenSamples& open, const Options& op
   network.real = std::move(graph);
   Simplify(network.real);
   if (options.equalize) network.equalized = EqualizeChannels(network.real);
+  if (options.smooth) INTAGLIO_RETURN_IF_ERROR(Smooth(open, options, network));
   if (options.correct_bias) AddBiases(network.real);
   Result<Choices> choices = Apply(options.recipe, network.real, options.layer, options.observer);
   if (!choices.ok()) return choices.status();

@@ -33,6 +33,7 @@
 #include "intaglio/nn/quantize/quantize_graph.h"
 #include "intaglio/nn/quantize/recipe.h"
 #include "intaglio/nn/quantize/report.h"
+#include "intaglio/nn/quantize/smooth.h"
 
 namespace intaglio::nn::quantize {
 
@@ -44,6 +45,7 @@ struct Options {
   ObserverOptions observer = {};  // of their results
   Recipe recipe = {};
   bool equalize = false;          // EqualizeChannels before anything is observed
+  bool smooth = false;            // SmoothChannels: a pass over the samples before
   bool learn_rounding = false;    // LearnRounding: more passes over the samples
   bool correct_bias = false;      // AddBiases and CorrectBiases: a second pass over the samples
   std::optional<Goal> goal = {};  // changes rules of layers until it is reached
@@ -66,6 +68,7 @@ struct Network {
   Ranges ranges;       // of the tensors of `real`; empty for Form::kDynamic
   size_t samples = 0;  // that were observed
   std::optional<Equalized> equalized = {};
+  std::optional<Smoothed> smoothed = {};
   std::optional<Rounded> rounded = {};
   std::optional<Corrected> corrected = {};
   std::optional<Search> search = {};  // for the goal

@@ -242,6 +242,21 @@ TEST_F(CliQuantize, CorrectsBiases) {
       << added.out;
 }
 
+TEST_F(CliQuantize, SmoothsChannels) {
+  ASSERT_TRUE(nn::SaveGraph(UnevenNetwork(), In("uneven.tflite")).ok());
+  Npy("u.npy", Type::kFloat32, {16, 1, 8}, RandomReals(16 * 8, -1, 1, 5));
+  const std::string start = "quantize uneven.tflite --data u.npy --threads 1 ";
+  const Outcome plain = Run(start + "a.tflite");
+  const Outcome smoothed = Run(start + "--smooth b.tflite");
+  ASSERT_EQ(plain.status, 0) << plain.err;
+  ASSERT_EQ(smoothed.status, 0) << smoothed.err;
+  EXPECT_EQ(plain.out.find("smoothed"), std::string::npos) << plain.out;
+  EXPECT_NE(smoothed.out.find("smoothed the channels of 1 of 2 inputs"), std::string::npos)
+      << smoothed.out;
+  EXPECT_GT(SqnrIn(smoothed.out), SqnrIn(plain.out));
+  EXPECT_EQ(Run("verify b.tflite").status, 0);
+}
+
 TEST_F(CliQuantize, LearnsRounding) {
   Npy("p.npy", Type::kFloat32, {16, 4, 4, 3}, RandomReals(16 * 48, 0, 1, 5));
   const std::string start = "quantize float.tflite --data p.npy --threads 1 --bits w3a8 ";

@@ -153,6 +153,7 @@ def quantize(
     keep_float: str | Iterable[str] = (),
     per_channel: bool = True,
     equalize: bool = False,
+    smooth: bool = False,
     learn_rounding: bool = False,
     correct_bias: bool = False,
     max_drop: float | None = None,
@@ -182,6 +183,8 @@ def quantize(
     keep_float: regular expressions; layers in whose labels one occurs stay float32.
     per_channel: False: one scale for all weights of a layer.
     equalize: make the channels of weights alike in size first.
+    smooth: move the ranges of activations into the weights that they are multiplied by, by a pass
+        over the samples before all others.
     learn_rounding: round weights so that layers' results stay, not to the nearest integers, by one or
         more passes over the samples.
     correct_bias: take mean errors out of biases, by a second pass over the samples.
@@ -209,7 +212,7 @@ def quantize(
     if data is None:
         start = None
     else:
-        again = correct_bias or learn_rounding or max_drop is not None
+        again = correct_bias or smooth or learn_rounding or max_drop is not None
         kept = None if again else max(_COMPARED, report_samples)
         start = opener(data, model.inputs, samples, kept)
     options = {
@@ -219,6 +222,7 @@ def quantize(
         "keep_float": [keep_float] if isinstance(keep_float, str) else [str(p) for p in keep_float],
         "per_channel": bool(per_channel),
         "equalize": bool(equalize),
+        "smooth": bool(smooth),
         "learn_rounding": bool(learn_rounding),
         "correct_bias": bool(correct_bias),
         "max_drop": None if max_drop is None else float(max_drop),

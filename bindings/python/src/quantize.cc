@@ -123,6 +123,7 @@ quantize::Options OptionsOf(const nb::dict& from, nn::Format format, const Origi
   options.interface = InterfaceOf(Get<std::string>(from, "io"));
   options.layer.per_channel = Get<bool>(from, "per_channel");
   options.equalize = Get<bool>(from, "equalize");
+  options.smooth = Get<bool>(from, "smooth");
   options.learn_rounding = Get<bool>(from, "learn_rounding");
   options.correct_bias = Get<bool>(from, "correct_bias");
   if (!from["max_drop"].is_none()) {

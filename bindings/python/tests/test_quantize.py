@@ -132,6 +132,7 @@ def test_options_change_what_is_made(network, tmp_path):
         {"per_channel": False},
         {"equalize": True},
         {"correct_bias": True},
+        {"smooth": True},
         {"bits": "w4a8", "learn_rounding": True},
         {"keep_float": "'y'"},
         {"recipe": [{"layers": ".", "method": "ema"}]},
