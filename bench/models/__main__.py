@@ -9,7 +9,7 @@ As .tflite files beside LiteRT and ONNX Runtime: the networks of networks.py wit
 files under FOLDER whose inputs are quantized; those of a single operator are summed up apart. With --real
 also the networks hybrid (int8 weights, float32 activations) and of float32, and the files whose inputs are
 float32. With --onnx as .onnx files beside ONNX Runtime and OpenVINO: the networks in the forms QDQ and
-QOperator, and the files under the folder of --onnx-models.
+QOperator, those over sequences of sequences.py, and the files under the folder of --onnx-models.
 docs/benchmarks.md describes the method.
 """
 

@@ -1,4 +1,4 @@
-"""Models as .onnx files: the networks of networks.py in two forms, and a folder's.
+"""Models as .onnx files: the networks of networks.py in two forms, those of sequences.py, and a folder's.
 
 Intaglio never saturates. ONNX Runtime does on CPUs that have AVX2 but no VNNI, where it adds two products
 of uint8 by int8 in 16 bits, unless a setting asks it to be exact. `onnxruntime_exact` has that setting, so
@@ -14,6 +14,7 @@ from onnx import TensorProto, helper
 import networks
 import onnx_file
 import onnx_qoperator
+import sequences
 
 KINDS = ("quantized convolutions", "quantized sequences", "float convolutions", "float sequences")
 PACKAGES = ("onnxruntime", "openvino")
@@ -160,6 +161,8 @@ def generated(folder, text):
             path = folder / f"{name}.{form}.onnx"
             write(make(), path)
             yield Case(f"{name} {form}", path, "quantized convolutions", {})
+    for name, path, kind in sequences.write(folder, text):
+        yield Case(name, path, kind, {})
 
 
 def found(folder, text, narrows=False):

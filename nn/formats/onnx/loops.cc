@@ -186,13 +186,27 @@ class Looping {
         t_.make.AddMany(While{condition, body_.inner.graph}, outside_, types);
     std::vector<TensorId> results;
     for (size_t i = 0; i < node_.carried.size(); ++i) results.push_back(last[carried_ + i]);
+    const TensorId has_all = HasAllRounds(last[0]);
     for (size_t i = 0; i < node_.collected.size(); ++i) {
-      results.push_back(AlongAxis(t_.make, last[collected_ + i], node_.collected[i].axis));
+      TensorId all = last[collected_ + i];
+      if (has_all != kNoTensor) all = t_.make.AddLike(EndedTooSoon(), {all, has_all});
+      results.push_back(AlongAxis(t_.make, all, node_.collected[i].axis));
     }
     return results;
   }
 
  private:
+  // Results have the shape that all rounds make. A body that may end the loop must not do so
+  // before.
+  TensorId HasAllRounds(TensorId rounds) {
+    if (node_.collected.empty() || body_.goes_on) return kNoTensor;
+    return t_.make.Add(Equal{}, {rounds, t_.make.Scalar(node_.rounds)}, Type::kBool);
+  }
+  Require EndedTooSoon() const {
+    return {true, "the loop collects results of " + std::to_string(node_.rounds) +
+                      " rounds, and its condition ended it after fewer"};
+  }
+
   bool has_condition() const { return node_.condition != kNoTensor || !body_.goes_on; }
   bool has_limit() const { return node_.limit != kNoTensor; }
 
@@ -280,6 +294,23 @@ class Looping {
   size_t collected_ = 0;
 };
 
+// The shapes of all results are known when a model is prepared, and so is the number of rounds in
+// which they are collected.
+void CheckCollects(Translation& t, const Repeated& node) {
+  if (node.limit != kNoTensor) {
+    t.make.FailUnknown({node.limit},
+                       "collects results in a number of rounds that only a run would know");
+  }
+  if (node.rounds == kUnknown) {
+    t.make.Fail(
+        Unsupported("collects results in rounds whose number nothing but a condition of "
+                    "the run limits"));
+  }
+  if (!std::in_range<int>(node.rounds)) {
+    t.make.Fail(Unsupported("collects results in " + std::to_string(node.rounds) + " rounds"));
+  }
+}
+
 // Reads a node that has at least one round.
 std::vector<TensorId> ReadRounds(Translation& t, const Repeated& node, Body& body) {
   const bool are_few = node.rounds <= kMostUnrolled && node.condition == kNoTensor;
@@ -289,10 +320,7 @@ std::vector<TensorId> ReadRounds(Translation& t, const Repeated& node, Body& bod
   if (is_counted && node.condition == kNoTensor && (are_few || !body.keeps_shapes)) {
     return Unroll(t, node);
   }
-  if (!node.collected.empty() && (!is_counted || !std::in_range<int>(node.rounds))) {
-    t.make.FailUnknown({node.limit, node.condition},
-                       "collects results in a number of rounds that is not known or too large");
-  }
+  if (!node.collected.empty()) CheckCollects(t, node);
   return Looping(t, node, body).Add();
 }
 

@@ -31,7 +31,7 @@ namespace intaglio::nn {
 //  - a model that would come to 1 GiB.
 Result<std::vector<uint8_t>> ExportOnnx(const Graph& graph);
 
-// The same for a model of any size: with more than 512 MiB of constants, or if it `keeps_apart`,
+// The same for a model of any size: with 512 MiB of constants or more, or if it `keeps_apart`,
 // those of 1 KiB and more are in a second file of this name, which belongs into the same folder.
 Result<ModelFile> ExportOnnxFile(const Graph& graph, const std::string& constants_name,
                                  bool keeps_apart = false);

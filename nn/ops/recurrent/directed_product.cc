@@ -19,20 +19,22 @@ class FloatDirectedProduct final : public DirectedProduct {
  public:
   size_t ScratchBytes(int) const override { return 0; }
 
-  Status Multiply(Context& context, const DirectedMatrix<const float>& x, int rows,
+  bool needs_context() const override { return false; }
+
+  Status Multiply(Context* context, Directions of, const DirectedMatrix<const float>& x, int rows,
                   const DirectedMatrix<float>& y, std::byte*) const override {
     // Items are numbered by block, then by direction, then by panel.
-    const ptrdiff_t directions = static_cast<ptrdiff_t>(panels->size());
+    const ptrdiff_t directions = of.count();
     const ptrdiff_t count = panels->front().count();
     const ptrdiff_t blocks = (ptrdiff_t{rows} + kBlock - 1) / kBlock;
     const ptrdiff_t items = blocks * directions * count;
     if (items == 0) return {};
     const ptrdiff_t macs = ptrdiff_t{rows} * directions * outputs * depth;
     const ptrdiff_t least = kLeastMacsOfThread / std::max<ptrdiff_t>(1, macs / items) + 1;
-    ForParts(context, items, least, [&](ptrdiff_t begin, ptrdiff_t end) {
+    const auto multiply = [&](ptrdiff_t begin, ptrdiff_t end) {
       while (begin < end) {
         const ptrdiff_t panel = begin % count;
-        const ptrdiff_t d = begin / count % directions;
+        const ptrdiff_t d = of.begin + begin / count % directions;
         const ptrdiff_t row = begin / count / directions * kBlock;
         const ptrdiff_t last = std::min(count, panel + end - begin);
         (*panels)[static_cast<size_t>(d)].Multiply(
@@ -42,7 +44,12 @@ class FloatDirectedProduct final : public DirectedProduct {
             y.data + d * y.direction + row * y.row, y.row);
         begin += last - panel;
       }
-    });
+    };
+    if (context == nullptr) {
+      multiply(0, items);
+    } else {
+      ForParts(*context, items, least, multiply);
+    }
     return {};
   }
 

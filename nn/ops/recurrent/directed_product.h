@@ -30,15 +30,27 @@ struct DirectedMatrix {
   ptrdiff_t row = 0;
 };
 
+// The directions [begin, end).
+struct Directions {
+  int begin = 0;
+  int end = 1;
+
+  int count() const { return end - begin; }
+};
+
 // Immutable.
 class DirectedProduct {
  public:
   virtual ~DirectedProduct() = default;
 
-  // y = W x + bias for `rows` rows x of each direction. The bits do not depend on the threads.
-  virtual Status Multiply(Context& context, const DirectedMatrix<const float>& x, int rows,
+  // y = W x + bias for `rows` rows x of each of these directions. x and y are those of direction 0.
+  // The bits do not depend on the threads. Without a context, which `needs_context` forbids, the
+  // calling thread works alone.
+  virtual Status Multiply(Context* context, Directions directions,
+                          const DirectedMatrix<const float>& x, int rows,
                           const DirectedMatrix<float>& y, std::byte* scratch) const = 0;
-  virtual size_t ScratchBytes(int rows) const = 0;
+  virtual size_t ScratchBytes(int rows) const = 0;  // of one call
+  virtual bool needs_context() const = 0;
 
   size_t constant_bytes = 0;  // not packed by an earlier layer
 };

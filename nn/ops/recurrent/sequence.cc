@@ -1,8 +1,11 @@
-// One product makes the sums of x for all steps. Then each step multiplies the last h, in both
-// directions at once, and updates the states, which live in the outputs.
+// One product makes the sums of x for all steps. Then each step multiplies the last h and updates
+// the states, which live in the outputs. One thread takes one direction after the other, so that
+// caches hold the weights of one alone. Two threads take one each where products need no context,
+// so that they wait for each other once. Else threads share each step of both directions.
 #include "intaglio/nn/ops/recurrent/sequence.h"
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -115,12 +118,13 @@ class SequenceRoutine final : public Routine {
     Start(arguments, state);
     const ptrdiff_t rows = sizes.rows();
     INTAGLIO_RETURN_IF_ERROR(products.of_x->Multiply(
-        arguments.context, {static_cast<const float*>(arguments.inputs[kX]), 0, sizes.inputs},
-        *steps * sizes.batch, {state.of_x, rows, rows * sizes.directions}, state.product));
-    for (int step = 0; step < *steps; ++step) {
-      INTAGLIO_RETURN_IF_ERROR(Step(arguments.context, state, step));
+        &arguments.context, {0, sizes.directions},
+        {static_cast<const float*>(arguments.inputs[kX]), 0, sizes.inputs}, *steps * sizes.batch,
+        {state.of_x, rows, rows * sizes.directions}, state.product));
+    if (RunsApart(arguments.context.threads())) {
+      return RunApart(arguments.context, state, *steps);
     }
-    return {};
+    return RunSteps(&arguments.context, state, {0, sizes.directions}, *steps);
   }
 
   size_t ScratchBytes() const { return Divide(nullptr).bytes; }
@@ -143,6 +147,31 @@ class SequenceRoutine final : public Routine {
     float* h;
     float* c;
   };
+
+  // Without a context, the calling thread works alone.
+  Status RunSteps(Context* context, const State& state, Directions directions, int steps) const {
+    for (int step = 0; step < steps; ++step) {
+      INTAGLIO_RETURN_IF_ERROR(Step(context, state, directions, step));
+    }
+    return {};
+  }
+
+  bool RunsApart(int threads) const {
+    return sizes.directions == 2 &&
+           (threads == 1 || (threads == 2 && !products.of_h->needs_context()));
+  }
+
+  // One direction, then the other, or each on a thread of its own.
+  Status RunApart(Context& context, const State& state, int steps) const {
+    Status statuses[2];
+    if (context.threads() > 1) {
+      const auto run = [&](int d) { statuses[d] = RunSteps(nullptr, state, {d, d + 1}, steps); };
+      context.Run(2, std::ref(run));  // by reference: a copy would be allocated
+    } else {
+      for (int d = 0; d < 2; ++d) statuses[d] = RunSteps(&context, state, {d, d + 1}, steps);
+    }
+    return statuses[0].ok() ? statuses[1] : statuses[0];
+  }
 
   State Divide(std::byte* scratch) const {
     ScratchDivider divider(scratch);
@@ -222,21 +251,23 @@ class SequenceRoutine final : public Routine {
     }
   }
 
-  Status Step(Context& context, const State& state, int step) const {
+  Status Step(Context* context, const State& state, Directions directions, int step) const {
     const ptrdiff_t units = sizes.units;
     const ptrdiff_t rows = sizes.rows();
     const DirectedMatrix<float> sums{state.of_h, sizes.batch * rows, rows};
-    INTAGLIO_RETURN_IF_ERROR(products.of_h->Multiply(context, {state.h, sizes.batch * units, units},
+    INTAGLIO_RETURN_IF_ERROR(products.of_h->Multiply(context, directions,
+                                                     {state.h, sizes.batch * units, units},
                                                      sizes.batch, sums, state.product));
     if (products.of_reset_h) {
-      ForUnits(context, state, step, [](const CellParameters& cell, const CellStep& at, float*) {
-        ResetState(cell, at);
-      });
+      ForUnits(
+          context, state, directions, step,
+          [](const CellParameters& cell, const CellStep& at, float*) { ResetState(cell, at); });
       const DirectedMatrix<float> n{sums.data + 2 * units, sums.direction, sums.row};
       INTAGLIO_RETURN_IF_ERROR(products.of_reset_h->Multiply(
-          context, {state.reset_h, sizes.batch * units, units}, sizes.batch, n, state.product));
+          context, directions, {state.reset_h, sizes.batch * units, units}, sizes.batch, n,
+          state.product));
     }
-    ForUnits(context, state, step,
+    ForUnits(context, state, directions, step,
              [](const CellParameters& cell, const CellStep& at, float* all_h) {
                UpdateState(cell, at);
                std::copy(at.h + at.begin, at.h + at.end, all_h + at.begin);
@@ -246,24 +277,28 @@ class SequenceRoutine final : public Routine {
 
   // Calls f(cell, at, its row of all h) for all units of the step, in parts that threads share.
   template <class Function>
-  void ForUnits(Context& context, const State& state, int step, const Function& f) const {
-    constexpr ptrdiff_t kPart = 64;
+  void ForUnits(Context* context, const State& state, Directions directions, int step,
+                const Function& f) const {
     constexpr ptrdiff_t kLeastParts = 4;  // of a thread
-    const ptrdiff_t parts = (sizes.units + kPart - 1) / kPart;
-    const ptrdiff_t count = parts * sizes.directions * sizes.batch;
-    ForParts(context, count, kLeastParts, [&](ptrdiff_t begin, ptrdiff_t end) {
+    const bool is_alone = context == nullptr || context->threads() == 1;
+    const ptrdiff_t part = is_alone ? sizes.units : 64;
+    const ptrdiff_t parts = (sizes.units + part - 1) / part;
+    const ptrdiff_t count = parts * directions.count() * sizes.batch;
+    const auto run = [&](ptrdiff_t begin, ptrdiff_t end) {
       for (ptrdiff_t i = begin; i < end; ++i) {
         const ptrdiff_t b = i / parts % sizes.batch;
-        const ptrdiff_t d = i / parts / sizes.batch;
+        const ptrdiff_t d = directions.begin + i / parts / sizes.batch;
         const int length = LengthOf(state, b);
         if (step >= length) continue;
         const ptrdiff_t t = IsReverse(d) ? length - 1 - step : step;
         CellStep at = StepOf(state, t, d, b);
-        at.begin = i % parts * kPart;
-        at.end = std::min<ptrdiff_t>(at.begin + kPart, sizes.units);
+        at.begin = i % parts * part;
+        at.end = std::min<ptrdiff_t>(at.begin + part, sizes.units);
         f(CellOf(d), at, state.all_h + RowOfAllH(t, d, b));
       }
-    });
+    };
+    if (is_alone) return run(0, count);
+    ForParts(*context, count, kLeastParts, run);
   }
 
   bool IsReverse(ptrdiff_t d) const {

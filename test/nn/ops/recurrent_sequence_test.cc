@@ -298,7 +298,7 @@ Got RunEverywhere(const Sequences& s, const std::vector<Given>& inputs) {
   const Got unfused = RunLayer(s.op, inputs, s.Outputs(), {.float_sums = FloatSums::kUnfused});
   for (const KernelInfo& kernel : ListKernels()) {
     if (!kernel.usable) continue;
-    for (const int threads : {1, 3}) {
+    for (const int threads : {1, 2, 3}) {
       SCOPED_TRACE(kernel.name + ", " + std::to_string(threads) + " threads");
       PrepareOptions options{.threads = threads, .kernel = kernel.name};
       if (FloatLoopsOf(kernel.name, FloatSums::kFused).sums == FloatSums::kFused) {
@@ -317,8 +317,10 @@ TEST(RecurrentSequence, SameBitsEverywhere) {
     for (const bool reset_after : {false, true}) {
       RecurrentSequence op = Op(cell, SequenceDirection::kBoth);
       op.reset_after = reset_after;
-      const Sequences s = Make(op, 5, 11, 33, 150, kWithAll);
-      Check(s, RunEverywhere(s, s.Inputs()));
+      for (const unsigned with : {kWithAll, kWithBiases}) {
+        const Sequences s = Make(op, 5, 11, 33, 150, with);
+        Check(s, RunEverywhere(s, s.Inputs()));
+      }
     }
   }
 }

@@ -1,9 +1,11 @@
 // Branches and loops of files that nobody should trust.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
+#include "intaglio/nn/graph/nested_graphs.h"
 #include "intaglio/test/nn/formats/onnx/small_models.h"
 
 namespace intaglio::nn::test {
@@ -114,6 +116,149 @@ TEST(OnnxReader, LoopsMustFitTheirBodies) {
   model = make("rounds");
   body(model)->mutable_output(0)->set_name("none");
   EXPECT_NE(WhyNot(model), "");
+}
+
+// ys collects x, 2 x, 3 x, ..., as long as the largest number is below 10, in `limit` rounds.
+ModelProto CollectUntilTen(const std::string& limit) {
+  ModelProto model = Model1();
+  TensorProto* const rounds = model.mutable_graph()->add_initializer();
+  rounds->set_name("rounds");
+  rounds->set_data_type(TensorProto::INT64);
+  rounds->add_int64_data(3);
+  TensorProto* const ten = model.mutable_graph()->add_initializer();
+  ten->set_name("ten");
+  ten->set_data_type(TensorProto::FLOAT);
+  ten->add_float_data(10);
+  SetScalar(model.mutable_graph()->add_input(), "n", TensorProto::INT64);
+  auto* const nodes = model.mutable_graph()->mutable_node();
+  AddNode(nodes, "Sub", {"x", "x"}, "zeros");
+  onnx::GraphProto* const body = AddLoop(nodes, limit, "zeros", "last");
+  body->clear_node();
+  nodes->Mutable(1)->add_output("y");
+  AddNode(body->mutable_node(), "Add", {"h", "x"}, "next");
+  AddNode(body->mutable_node(), "ReduceMax", {"next"}, "largest");
+  AddNode(body->mutable_node(), "Less", {"largest", "ten"}, "on");
+  AddNode(body->mutable_node(), "Identity", {"next"}, "collected");
+  SetFloats(body->add_output(), "collected", {4});
+  SetFloats(model.mutable_graph()->mutable_output(0), "y", {3, 4});
+  return model;
+}
+
+TEST(OnnxReader, ALoopThatCollectsMustTakeAllItsRounds) {
+  ModelProto model = CollectUntilTen("rounds");
+  model.mutable_graph()->mutable_input()->RemoveLast();  // n
+  const Result<Graph> graph = Import(model);
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  // The condition behind the last round no longer matters.
+  for (const float most : {3.0f, 4.0f}) {
+    EXPECT_EQ(ResultsOf(*graph, {1, 2, most, 0}),
+              (std::vector<float>{1, 2, most, 0, 2, 4, 2 * most, 0, 3, 6, 3 * most, 0}));
+  }
+  Result<Model> prepared = Model::Prepare(*graph);
+  ASSERT_TRUE(prepared.ok());
+  const std::vector<float> x = {1, 2, 5, 0};
+  std::vector<float> y(12);
+  const InputBuffer inputs[] = {MakeInput(x)};
+  const OutputBuffer outputs[] = {MakeOutput(y)};
+  const std::string error = prepared->Run(inputs, outputs).message();
+  EXPECT_NE(error.find("results of 3 rounds"), std::string::npos) << error;
+}
+
+TEST(OnnxReader, ALoopThatCollectsNeedsANumberOfRounds) {
+  const std::string of_run = WhyNot(CollectUntilTen("n"));
+  EXPECT_NE(of_run.find("only a run would know; give input 'n' a value"), std::string::npos)
+      << of_run;
+  OnnxOptions options;
+  options.constants = {MakeInputConstant<int64_t>("n", {}, {3})};
+  EXPECT_TRUE(Import(CollectUntilTen("n"), options).ok());
+  const std::string endless = WhyNot(CollectUntilTen(""));
+  EXPECT_NE(endless.find("nothing but a condition of the run limits"), std::string::npos)
+      << endless;
+}
+
+// Two transposes that cancel, and a group of Dequantize- and QuantizeLinear.
+void AddWorkForPasses(onnx::GraphProto* graph, const std::string& from, const std::string& to) {
+  TensorProto* const scale = graph->add_initializer();
+  scale->set_name("scale");
+  scale->set_data_type(TensorProto::FLOAT);
+  scale->add_float_data(0.05f);
+  TensorProto* const zero = graph->add_initializer();
+  zero->set_name("zero");
+  zero->set_data_type(TensorProto::UINT8);
+  zero->add_int32_data(120);
+  TensorProto* const shape = graph->add_initializer();
+  shape->set_name("shape");
+  shape->set_data_type(TensorProto::INT64);
+  shape->add_dims(2);
+  for (const int extent : {2, 2}) shape->add_int64_data(extent);
+  TensorProto* const flat = graph->add_initializer();
+  flat->set_name("flat");
+  flat->set_data_type(TensorProto::INT64);
+  flat->add_dims(1);
+  flat->add_int64_data(4);
+  auto* const nodes = graph->mutable_node();
+  AddNode(nodes, "Reshape", {from, "shape"}, "matrix");
+  AddNode(nodes, "Transpose", {"matrix"}, "turned");
+  AddNode(nodes, "QuantizeLinear", {"turned", "scale", "zero"}, "q");
+  AddNode(nodes, "DequantizeLinear", {"q", "scale", "zero"}, "d");
+  AddNode(nodes, "Sigmoid", {"d"}, "s");
+  AddNode(nodes, "QuantizeLinear", {"s", "scale", "zero"}, "q2");
+  AddNode(nodes, "DequantizeLinear", {"q2", "scale", "zero"}, "d2");
+  AddNode(nodes, "Transpose", {"d2"}, "back");
+  AddNode(nodes, "Reshape", {"back", "flat"}, to);
+}
+
+int CountLayers(const Graph& graph, const std::string& name) {
+  return static_cast<int>(std::count_if(graph.layers.begin(), graph.layers.end(),
+                                        [&](const Layer& l) { return l.op.row().name == name; }));
+}
+
+// In the graph that a layer of this name runs last.
+void ExpectPassesRan(const Graph& graph, const std::string& name) {
+  for (const Layer& layer : graph.layers) {
+    if (layer.op.row().name != name) continue;
+    const Graph& inner = *NestedGraphsOf(layer.op).back().graph;
+    EXPECT_EQ(CountLayers(inner, "TRANSPOSE"), 0);
+    EXPECT_EQ(CountLayers(inner, "LOGISTIC"), 0);  // one of bytes is a table
+    EXPECT_EQ(CountLayers(inner, "DEQUANTIZE"), 1);
+    return;
+  }
+  ADD_FAILURE() << "no " << name;
+}
+
+TEST(OnnxReader, PassesRunInsideOfBranches) {
+  ModelProto model = Choose("Relu", "Neg");
+  onnx::GraphProto* const branch =
+      model.mutable_graph()->mutable_node(4)->mutable_attribute(1)->mutable_g();
+  branch->clear_node();
+  AddWorkForPasses(branch, "x", "b");
+  OnnxOptions without;
+  without.without_passes = {"remove-transposes", "fuse-quantization"};
+  const Result<Graph> graph = Import(model);
+  const Result<Graph> plain = Import(model, without);
+  ASSERT_TRUE(graph.ok() && plain.ok()) << graph.status().message();
+  ExpectPassesRan(*graph, "IF");
+  const std::vector<float> x = {-1, -2, -0.3f, -4};
+  EXPECT_EQ(ResultsOf(*graph, x), ResultsOf(*plain, x));
+}
+
+TEST(OnnxReader, PassesRunInsideOfLoops) {
+  ModelProto model = Model1();
+  TensorProto* const rounds = model.mutable_graph()->add_initializer();
+  rounds->set_name("rounds");
+  rounds->set_data_type(TensorProto::INT64);
+  rounds->add_int64_data(100);
+  onnx::GraphProto* const body = AddLoop(model.mutable_graph()->mutable_node(), "rounds", "x", "y");
+  AddWorkForPasses(body, "h", "work");
+  AddNode(body->mutable_node(), "Add", {"work", "x"}, "next");
+  OnnxOptions without;
+  without.without_passes = {"remove-transposes", "fuse-quantization"};
+  const Result<Graph> graph = Import(model);
+  const Result<Graph> plain = Import(model, without);
+  ASSERT_TRUE(graph.ok() && plain.ok()) << graph.status().message();
+  ExpectPassesRan(*graph, "WHILE");
+  const std::vector<float> x = {-1, -2, -0.3f, -4};
+  EXPECT_EQ(ResultsOf(*graph, x), ResultsOf(*plain, x));
 }
 
 // 60^6 rounds in a file of a kilobyte.

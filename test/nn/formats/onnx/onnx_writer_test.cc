@@ -1,5 +1,6 @@
 // What stands in .onnx files that the writer makes, and what it refuses.
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -286,6 +287,36 @@ TEST(OnnxWriter, LargeConstantsMayLieBesideTheModel) {
   ASSERT_TRUE(together.ok());
   EXPECT_EQ(together->constants_name, "");
   EXPECT_EQ(together->bytes, *ExportOnnx(graph));
+}
+
+// Constants of so many bytes, most of which no layer reads: they count, and nothing touches them.
+Graph OneProductBeside(size_t bytes, const void* memory) {
+  Graph graph = OneProduct();
+  size_t rest = bytes;
+  for (const Tensor& tensor : graph.tensors) rest -= tensor.data_bytes;
+  Tensor tensor;
+  tensor.name = "unread";
+  tensor.type = Type::kUInt8;
+  tensor.shape = {static_cast<int>(rest)};
+  tensor.constant = true;
+  tensor.data = memory;
+  tensor.data_bytes = rest;
+  graph.tensors.push_back(std::move(tensor));
+  return graph;
+}
+
+TEST(OnnxWriter, ConstantsOf512MebibytesLieBesideTheModel) {
+  constexpr size_t kMost = size_t{512} << 20;
+  void* const memory = mmap(nullptr, kMost, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(memory, MAP_FAILED);
+  const Result<ModelFile> together = ExportOnnxFile(OneProductBeside(kMost - 1, memory), "beside");
+  const Result<ModelFile> apart = ExportOnnxFile(OneProductBeside(kMost, memory), "beside");
+  munmap(memory, kMost);
+  ASSERT_TRUE(together.ok()) << together.status().message();
+  ASSERT_TRUE(apart.ok()) << apart.status().message();
+  EXPECT_EQ(together->constants_name, "");
+  EXPECT_EQ(apart->constants_name, "beside");
+  EXPECT_EQ(apart->constants.size(), 64u * 64 * sizeof(float));
 }
 
 TEST(OnnxWriter, SavesConstantsBesideTheModel) {
