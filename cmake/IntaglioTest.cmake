@@ -10,6 +10,7 @@
 #   exhaustive  minutes under a sanitizer: scripts/test leaves it to the release build by default, and
 #               INTAGLIO_EXHAUSTIVE_TESTS=OFF does not build it
 #   cuda        of code for the device, emulated: hosts have 64 bits, others do not build it
+#   onednn      needs a build with INTAGLIO_ONEDNN
 #   onnx        needs the reader of .onnx files: INTAGLIO_NN_ONNX=OFF does not build it
 #   models      whole models, which lie in the folder ../shared or $INTAGLIO_SHARED
 #   full        many minutes anywhere: scripts/test leaves it to its level of this name
@@ -50,6 +51,9 @@ function(intaglio_test name)
     return()
   endif()
   if("onnx" IN_LIST arg_LABELS AND NOT INTAGLIO_NN_ONNX)
+    return()
+  endif()
+  if("onednn" IN_LIST arg_LABELS AND NOT INTAGLIO_ONEDNN)
     return()
   endif()
   add_executable(${name} ${arg_SOURCES})

@@ -14,6 +14,7 @@
 #include "intaglio/nn/ops/linear/changing_weights.h"
 #include "intaglio/nn/ops/linear/conv.h"
 #include "intaglio/nn/ops/linear/linear.h"
+#include "intaglio/nn/ops/linear/onednn.h"
 #include "intaglio/nn/ops/linear/onnx.h"
 #include "intaglio/nn/ops/linear/operators.h"
 #include "intaglio/nn/ops/linear/winograd.h"
@@ -277,6 +278,11 @@ constexpr Candidate kConv2DWays[] = {
      .why_not = FirstReason<RefusesInt8Weights<1>, NeedsConstants, WhyNotWinogradFloat>,
      .parameters = kWinogradFloatParameters,
      .extra_bytes = BoundWinogradFloat},
+    {.algorithm = "onednn",
+     .prepare = kShaped<PrepareOneDnn>,
+     .types = kFloat,
+     .why_not = FirstReason<RefusesInt8Weights<1>, NeedsConstants, WhyNotOneDnnLayer<ShapeOfLayer>>,
+     .extra_bytes = BoundOneDnn},
     FloatCandidate<>("gemm-unpacked", PrepareUnpacked<kShaped<PrepareProductFloat>>)};
 
 MatrixCounts MatricesOf(const LayerView& layer, const Tensor& constant) {

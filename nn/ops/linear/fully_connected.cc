@@ -12,6 +12,7 @@
 #include "intaglio/nn/ops/linear/changing_weights.h"
 #include "intaglio/nn/ops/linear/conv.h"
 #include "intaglio/nn/ops/linear/linear.h"
+#include "intaglio/nn/ops/linear/onednn.h"
 #include "intaglio/nn/ops/linear/onnx.h"
 #include "intaglio/nn/ops/linear/operators.h"
 #include "intaglio/nn/ops/linear/single_rounding.h"
@@ -226,6 +227,12 @@ constexpr Candidate kFullyConnectedWays[] = {
     HybridCandidate<NeedsConstants>("gemm", kShaped<PrepareHybrid>),
     HybridCandidate<>("gemm-unpacked", PrepareUnpacked<kShaped<PrepareHybrid>>),
     FloatCandidate<NeedsConstants>("gemm", kShaped<PrepareProductFloat>),
+    {.algorithm = "onednn",
+     .prepare = kShaped<PrepareOneDnn>,
+     .types = kFloat,
+     .why_not = FirstReason<RefusesInt8Weights<1>, NeedsConstants,
+                            WhyNotOneDnnLayer<ShapeOfFullyConnected>>,
+     .extra_bytes = BoundOneDnn},
     FloatCandidate<>("gemm-unpacked", PrepareUnpacked<kShaped<PrepareProductFloat>>)};
 
 }  // namespace
