@@ -33,9 +33,10 @@ std::string ErrorOf(const Graph& graph) {
   return bytes.ok() ? "ok" : bytes.status().message();
 }
 
-TEST(TfliteWriter, WritesPaddingThatTheFormatKnows) {
-  for (const Padding& padding :
-       {Padding::Same(), Padding::Valid(), Padding::Explicit(0, 0, 0, 0)}) {
+TEST(TfliteWriter, WritesEveryPaddingOfConvolutions) {
+  for (const Padding& padding : {Padding::Same(), Padding::Valid(), Padding::Explicit(0, 0, 0, 0),
+                                 Padding::Explicit(0, 1, 0, 1), Padding::Explicit(1, 0, 1, 0),
+                                 Padding::Explicit(2, 1, 0, 3)}) {
     const Result<Graph> graph = Convolution(padding);
     ASSERT_TRUE(graph.ok()) << graph.status().message();
     const Result<std::vector<uint8_t>> bytes = ExportTflite(*graph);
@@ -44,11 +45,30 @@ TEST(TfliteWriter, WritesPaddingThatTheFormatKnows) {
     ASSERT_TRUE(again.ok()) << again.status().message();
     const test::RawTensors inputs = test::RandomInputs(*graph, 3);
     EXPECT_EQ(test::RunGraph(*again, inputs), test::RunGraph(*graph, inputs));
+    // SAME puts the odd line behind, as the fourth padding does.
+    const bool pads = padding.kind == Padding::Kind::kExplicit && padding.top + padding.left > 0;
+    EXPECT_EQ(again->layers.size(), pads ? 2u : 1u);
   }
-  const Result<Graph> graph = Convolution(Padding::Explicit(1, 0, 1, 0));
-  ASSERT_TRUE(graph.ok());
-  EXPECT_EQ(ErrorOf(*graph),
-            "CONV_2D #0 'y': explicit padding cannot be written; pad in a layer of its own");
+}
+
+TEST(TfliteWriter, WritesPaddingOfDepthwiseConvolutionsAndOfFloats) {
+  Builder b("depthwise");
+  const Value x = b.Input("x", Type::kFloat32, {1, 5, 5, 2});
+  const std::vector<float> values(18, 0.25f);
+  const Constant filter = b.Const<float>("filter", values, {1, 3, 3, 2});
+  DepthwiseConv2D op{.padding = Padding::Explicit(1, 1, 1, 1)};
+  const Value same = b.DepthwiseConv2D(x, filter, kNoBias, op, {});
+  op.stride = {2, 2};  // of even images, SAME would take other places
+  b.Output(b.DepthwiseConv2D(same, filter, kNoBias, op, {}), "y");
+  const Result<Graph> graph = b.Finish();
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  const Result<std::vector<uint8_t>> bytes = ExportTflite(*graph);
+  ASSERT_TRUE(bytes.ok()) << bytes.status().message();
+  const Result<Graph> again = ImportTflite(*bytes, nullptr, "again");
+  ASSERT_TRUE(again.ok()) << again.status().message();
+  EXPECT_EQ(again->layers.size(), 3u);
+  const test::RawTensors inputs = test::RandomInputs(*graph, 3);
+  EXPECT_EQ(test::RunGraph(*again, inputs), test::RunGraph(*graph, inputs));
 }
 
 TEST(TfliteWriter, RefusesWhatIsNoGraph) {
