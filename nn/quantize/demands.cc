@@ -49,10 +49,19 @@ Operator QuantizedPad(const LayerView& layer, const Parameters& output, const Le
   return op;
 }
 
+// Integers have no infinities, which files could not say that they keep.
+template <class Op>
+Operator Finite(const LayerView& layer, const Parameters&, const Levels&) {
+  Op op = layer.op<Op>();
+  op.keeps_infinities = false;
+  return op;
+}
+
 // Sums of int16 by shifts would need scales that are powers of two.
 template <class Op>
-Operator WithoutShifts(const LayerView& layer, const Parameters&, const Levels& levels) {
+Operator FiniteSum(const LayerView& layer, const Parameters&, const Levels& levels) {
   Op op = layer.op<Op>();
+  op.keeps_infinities = false;
   if (levels.type == Type::kInt16) op.pot_scale_int16 = false;
   return op;
 }
@@ -87,9 +96,9 @@ constexpr Demand kDemands[] = {
     Weighted(&TransposeConv::kRow, 0, false),
     {.row = &BatchMatMul::kRow, .types = kAll3, .data = kBoth, .hybrid = true},
 
-    {.row = &Add::kRow, .types = kAll3, .data = kBoth, .rewrite = WithoutShifts<Add>},
-    {.row = &Sub::kRow, .types = kAll3, .data = kBoth, .rewrite = WithoutShifts<Sub>},
-    Own(&Mul::kRow, kAll3, kBoth),
+    {.row = &Add::kRow, .types = kAll3, .data = kBoth, .rewrite = FiniteSum<Add>},
+    {.row = &Sub::kRow, .types = kAll3, .data = kBoth, .rewrite = FiniteSum<Sub>},
+    {.row = &Mul::kRow, .types = kAll3, .data = kBoth, .rewrite = Finite<Mul>},
     Own(&SquaredDifference::kRow, SetOf(Type::kInt8), kBoth),
     Own(&Prelu::kRow, kBytes, kBoth),
     Own(&Relu::kRow, kAll3),
@@ -123,8 +132,14 @@ constexpr Demand kDemands[] = {
 
     Moving(&AveragePool2D::kRow),
     Moving(&MaxPool2D::kRow),
-    Moving(&ReduceMax::kRow),
-    Moving(&ReduceMin::kRow),
+    {.row = &ReduceMax::kRow,
+     .sharing = Sharing::kInput,
+     .types = kAll3,
+     .rewrite = Finite<ReduceMax>},
+    {.row = &ReduceMin::kRow,
+     .sharing = Sharing::kInput,
+     .types = kAll3,
+     .rewrite = Finite<ReduceMin>},
     Moving(&ArgMax::kRow, kBytes),
     Moving(&ArgMin::kRow, kBytes),
     Moving(&TopK::kRow),

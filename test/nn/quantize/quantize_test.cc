@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "intaglio/nn/formats/save.h"
 #include "intaglio/nn/ops/builder.h"
 #include "intaglio/test/nn/quantize/network.h"
 
@@ -130,6 +131,28 @@ TEST(Quantize, EqualizesAndCorrects) {
     return agreement->outputs[0].similarity.Sqnr();
   };
   EXPECT_GT(sqnr(*network), sqnr(*plain) + 3);
+}
+
+// As in networks from .onnx files. The .tflite writer refuses layers that keep infinities.
+TEST(Quantize, IntegersKeepNoInfinities) {
+  Builder b;
+  const Value x = b.Input("x", Type::kFloat32, {1, 4});
+  const auto of = [&](Operator op, const std::vector<TensorId>& inputs) {
+    return b.Layer(std::move(op), inputs, Type::kFloat32, {});
+  };
+  const Value sum = of(Add{.keeps_infinities = true}, {x.id, x.id});
+  const Value difference = of(Sub{.keeps_infinities = true}, {sum.id, x.id});
+  const Value product = of(Mul{.keeps_infinities = true}, {difference.id, x.id});
+  b.Output(of(ReduceMax{.axes = {1}, .keeps_infinities = true}, {product.id}), "y");
+  const std::vector<InputBytes> samples = {{ToBytes(Reals{1, -2, 3, 0.5f})}};
+  for (const Type type : {Type::kInt8, Type::kInt16}) {
+    Options options;
+    options.layer.activations = type;
+    const Result<Network> network = Quantize(
+        *Builder(b).Finish(), [&]() -> Result<NextSample> { return From(samples); }, options);
+    ASSERT_TRUE(network.ok()) << network.status().message();
+    EXPECT_TRUE(ExportGraph(network->quantized.graph, Format::kTflite).ok());
+  }
 }
 
 TEST(Quantize, LearnsRounding) {
