@@ -448,8 +448,13 @@ IT_CHECKED it_status* it_tune_options_set_seconds(it_tune_options* options, doub
 /* 1: layers of int8 and uint8 may compute in float32, so that results may be other bits. 0, the
  * default, keeps the bits. */
 IT_CHECKED it_status* it_tune_options_set_allow_float32(it_tune_options* options, int32_t value);
-/* By how much outputs may differ if layers compute in float32: the root mean square of what they
- * differ by, over that of the outputs; 0 or more. Needs it_tune_options_set_allow_float32. */
+/* The ranges of activations, by which layers of float32 may compute with int8: the text of a file
+ * that `intaglio quantize --ranges` writes, which is copied. 0 bytes, the default: none may. */
+IT_CHECKED it_status* it_tune_options_set_ranges(it_tune_options* options, const char* text,
+                                                 size_t bytes);
+/* By how much outputs may differ if results need not keep their bits: the root mean square of what
+ * they differ by, over that of the outputs; 0 or more. Needs it_tune_options_set_allow_float32 or
+ * it_tune_options_set_ranges. */
 IT_CHECKED it_status* it_tune_options_set_max_error(it_tune_options* options, double share);
 /* The most bytes of packed weights and of one session's tensors; 0, the default: any. */
 IT_CHECKED it_status* it_tune_options_set_max_bytes(it_tune_options* options, uint64_t bytes);

@@ -2,13 +2,18 @@
 #include <cmath>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "intaglio/bindings/c/guard.h"
 #include "intaglio/bindings/c/model.h"
+#include "intaglio/nn/graph/named_range.h"
 #ifdef INTAGLIO_NN_TUNE
 #include "intaglio/nn/tune/tune.h"
+#endif
+#ifdef INTAGLIO_NN_QUANTIZE
+#include "intaglio/nn/quantize/named_ranges.h"
 #endif
 
 struct it_tune_options {
@@ -17,6 +22,7 @@ struct it_tune_options {
   double max_error = -1;  // negative: any
   uint64_t max_bytes = 0;
   std::vector<std::vector<uint8_t>> inputs;
+  std::vector<intaglio::nn::NamedRange> ranges;
 };
 
 struct it_plan {
@@ -31,12 +37,27 @@ namespace {
 constexpr double kMostSeconds = 86400;
 constexpr size_t kMostInputs = 65536;  // an index beyond is a mistake, not a reason to make room
 
+#ifdef INTAGLIO_NN_QUANTIZE
+
+Result<std::vector<nn::NamedRange>> ParseRanges(std::string_view text) {
+  return nn::quantize::ParseRanges(text);
+}
+
+#else
+
+Result<std::vector<nn::NamedRange>> ParseRanges(std::string_view) {
+  return Unsupported("this build has no quantizer");
+}
+
+#endif
+
 #ifdef INTAGLIO_NN_TUNE
 
 Result<std::unique_ptr<it_plan>> Tune(const it_model& model, const it_tune_options& from) {
   if (model.has_plan) return InvalidArgument("the model was loaded with a plan");
-  if (from.max_error >= 0 && !from.allow_float32) {
-    return InvalidArgument("max_error needs allow_float32: without it, results are exact");
+  if (from.max_error >= 0 && !from.allow_float32 && from.ranges.empty()) {
+    return InvalidArgument(
+        "max_error needs allow_float32 or ranges: without them, results are exact");
   }
   nn::tune::TuneOptions options;
   options.prepare = model.prepare;
@@ -46,6 +67,7 @@ Result<std::unique_ptr<it_plan>> Tune(const it_model& model, const it_tune_optio
   options.max_difference = from.max_error;
   options.memory_bytes = static_cast<size_t>(from.max_bytes);
   options.inputs = from.inputs;
+  options.ranges = from.ranges;
   const Result<nn::tune::Tuning> tuning = nn::tune::Tune(model.model.graph(), options);
   if (!tuning.ok()) return tuning.status();
   auto plan = std::make_unique<it_plan>();
@@ -143,6 +165,22 @@ it_status* it_tune_options_set_allow_float32(it_tune_options* options, int32_t v
       return InvalidArgument("value is 0 or 1, not " + std::to_string(value));
     }
     options->allow_float32 = value == 1;
+    return {};
+  });
+}
+
+it_status* it_tune_options_set_ranges(it_tune_options* options, const char* text, size_t bytes) {
+  return Guard([&]() -> Status {
+    INTAGLIO_RETURN_IF_ERROR(NotNull(options, "options"));
+    if (bytes > 0) INTAGLIO_RETURN_IF_ERROR(NotNull(text, "text"));
+    if (bytes == 0) {
+      options->ranges.clear();
+      return {};
+    }
+    intaglio::Result<std::vector<intaglio::nn::NamedRange>> ranges = ParseRanges({text, bytes});
+    if (!ranges.ok()) return ranges.status();
+    if (ranges->empty()) return InvalidArgument("there are no ranges in the text");
+    options->ranges = std::move(*ranges);
     return {};
   });
 }

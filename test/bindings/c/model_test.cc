@@ -260,7 +260,8 @@ TEST(CModel, LimitsOfATuning) {
   EXPECT_TRUE(Fails(it_model_tune(model, tune, &plan), IT_UNSUPPORTED, "within 1 bytes"));
   EXPECT_TRUE(IsOk(it_tune_options_set_max_bytes(tune, 0)));
   EXPECT_TRUE(IsOk(it_tune_options_set_max_error(tune, 0)));
-  EXPECT_TRUE(IsInvalid(it_model_tune(model, tune, &plan), "max_error needs allow_float32"));
+  EXPECT_TRUE(
+      IsInvalid(it_model_tune(model, tune, &plan), "max_error needs allow_float32 or ranges"));
   // No difference is allowed: layers compute in float32 only if that gives the same outputs.
   EXPECT_TRUE(IsOk(it_tune_options_set_allow_float32(tune, 1)));
   EXPECT_TRUE(IsOk(it_model_tune(model, tune, &plan)));
@@ -268,6 +269,24 @@ TEST(CModel, LimitsOfATuning) {
   EXPECT_TRUE(text.find("\"bounded\": true") == std::string::npos ||
               text.find("\"relative\": 0.0\n") != std::string::npos)
       << text;
+}
+
+// digits.tflite has integers alone.
+TEST(CModel, RangesOfATuning) {
+  Model model;
+  EXPECT_TRUE(IsOk(it_model_load_file((kDigits + "digits.tflite").c_str(), nullptr, &model)));
+  TuneOptions tune;
+  EXPECT_TRUE(IsOk(it_tune_options_create(&tune)));
+  EXPECT_TRUE(IsOk(it_tune_options_set_seconds(tune, 0)));
+  const std::string text = R"({"format": "intaglio-ranges-1", "ranges": {"nobody": [0, 1]}})";
+  EXPECT_TRUE(IsInvalid(it_tune_options_set_ranges(tune, nullptr, 4), "text is null"));
+  EXPECT_TRUE(IsInvalid(it_tune_options_set_ranges(tune, "{", 1), "the ranges are no JSON"));
+  EXPECT_TRUE(IsOk(it_tune_options_set_ranges(tune, text.data(), text.size())));
+  EXPECT_TRUE(IsOk(it_tune_options_set_max_error(tune, 1)));
+  Plan plan;
+  EXPECT_TRUE(IsInvalid(it_model_tune(model, tune, &plan), "'nobody' fits no activation"));
+  EXPECT_TRUE(IsOk(it_tune_options_set_ranges(tune, nullptr, 0)));
+  EXPECT_TRUE(IsInvalid(it_model_tune(model, tune, &plan), "max_error needs"));
 }
 
 TEST(CModel, ATuningOnInputsThatAreGiven) {

@@ -75,6 +75,7 @@ TEST(CNull, HandlesOfTheRuntimeAreInvalid) {
   EXPECT_NULL_IS_INVALID(it_tune_options_set_allow_float32(nullptr, 1));
   EXPECT_NULL_IS_INVALID(it_tune_options_set_max_error(nullptr, 1));
   EXPECT_NULL_IS_INVALID(it_tune_options_set_max_bytes(nullptr, 1));
+  EXPECT_NULL_IS_INVALID(it_tune_options_set_ranges(nullptr, nullptr, 0));
   EXPECT_NULL_IS_INVALID(it_tune_options_set_input(nullptr, 0, &number, 4));
   it_tune_options_destroy(nullptr);
   EXPECT_NULL_IS_INVALID(it_model_options_set_plan(nullptr, nullptr, 0, 0));
