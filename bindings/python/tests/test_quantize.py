@@ -2,6 +2,8 @@
 
 import json
 import re
+import runpy
+import sys
 
 import float_networks
 import intaglio
@@ -245,6 +247,21 @@ def test_models_that_cannot_be_quantized_are_refused(digits, image):
     digits.close()
     with pytest.raises(errors.ClosedError):
         intaglio.quantize(digits, image)
+
+
+@pytest.mark.parametrize("target", ["int8.tflite", "int8.onnx"])
+def test_the_example_runs(network, tmp_path, monkeypatch, capsys, target):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "float.onnx").write_bytes(network)
+    (tmp_path / "samples").mkdir()
+    for i, x in enumerate(X):
+        numpy.save(tmp_path / "samples" / f"{i:03}.npy", x)
+    monkeypatch.setattr(sys, "argv", ["quantize.py", "float.onnx", "samples", target])
+    runpy.run_path(str(ROOT / "examples" / "quantize" / "quantize.py"), run_name="__main__")
+    out = capsys.readouterr().out
+    same = int(re.search(r"the same answers in (\d+) of 40 samples", out)[1])
+    assert same >= 38 and f"{target}: " in out
+    assert (tmp_path / target).read_bytes() == intaglio.quantize("float.onnx", X, format=target[5:]).data
 
 
 def test_the_page_shows_what_runs(network, tmp_path, monkeypatch, capsys):
