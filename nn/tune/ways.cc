@@ -5,6 +5,7 @@
 
 #include "intaglio/gemm/describe.h"
 #include "intaglio/nn/routine/prepare.h"
+#include "intaglio/nn/routine/routine_name.h"
 
 namespace intaglio::nn::tune {
 namespace {
@@ -19,6 +20,18 @@ std::vector<std::string> BestKernels() {
   return names;
 }
 
+// A bounded routine that computes the layer anyway gives the same bits with other parameters.
+void AddOwnParameters(const Model& model, size_t layer, Ways& ways) {
+  const std::string& own = model.layers()[layer].routine;
+  for (const CandidateInfo& candidate : model.ListRoutines(layer)) {
+    if (candidate.name != CandidateIn(own) || candidate.numeric != NumericClass::kBounded) continue;
+    for (const std::string& parameters : candidate.parameters) {
+      const std::string routine = candidate.name + parameters;
+      if (routine != own) ways.push_back({.routine = routine});
+    }
+  }
+}
+
 Ways WaysOf(const Model& model, size_t layer, const std::vector<std::string>& kernels,
             bool allow_bounded) {
   const LayerInfo& info = model.layers()[layer];
@@ -27,6 +40,7 @@ Ways WaysOf(const Model& model, size_t layer, const std::vector<std::string>& ke
   for (const std::string& routine : NamesOfRoutines(view, info.kernel, allow_bounded, true)) {
     if (routine != info.routine) ways.push_back({.routine = routine});
   }
+  if (!allow_bounded) AddOwnParameters(model, layer, ways);
   if (info.kernel.empty()) return ways;
   for (const std::string& kernel : kernels) {
     if (kernel == info.kernel) continue;

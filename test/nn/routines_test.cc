@@ -154,6 +154,46 @@ TEST(Routines, CuttingAndGatheringChangeNoBit) {
             std::string::npos);
 }
 
+// Of float32, by windows and by pixels.
+TEST(Routines, BlocksOfRowsChangeNoBit) {
+  Random random(14);
+  const auto reals = [&](size_t count) {
+    std::vector<float> values(count);
+    for (float& value : values) value = static_cast<float>(random.Int(-1000, 1000)) / 777;
+    return values;
+  };
+  for (const int size : {1, 3}) {
+    Builder b("blocks");
+    const Value x = b.Input("x", Type::kFloat32, {1, 21, 23, 16}, {});
+    const auto taps = static_cast<size_t>(size) * static_cast<size_t>(size);
+    b.Output(b.Conv2D(x, b.Const<float>("w", reals(40 * taps * 16), {40, size, size, 16}), kNoBias,
+                      {.padding = Padding::Same()}, {}),
+             "y");
+    const Result<Graph> graph = b.Finish();
+    ASSERT_TRUE(graph.ok()) << graph.status().message();
+    const std::vector<float> inputs = reals(size_t{21} * 23 * 16);
+    for (const KernelInfo& kernel : ListKernels()) {
+      if (!kernel.usable) continue;
+      std::vector<float> expected;
+      for (const char* const routine : {"cpu:float32/gemm", "cpu:float32/gemm?rows_of_block=96",
+                                        "cpu:float32/gemm?rows_of_block=192"}) {
+        for (const int threads : {1, 3}) {
+          Result<Model> model = Model::Prepare(
+              *graph, {.threads = threads, .kernel = kernel.name, .routines = {{"0", routine}}});
+          ASSERT_TRUE(model.ok()) << model.status().message();
+          EXPECT_EQ(model->layers()[0].routine, routine);
+          std::vector<float> outputs(size_t{21} * 23 * 40);
+          const InputBuffer in[] = {MakeInput(inputs)};
+          const OutputBuffer out[] = {MakeOutput(outputs)};
+          ASSERT_TRUE(model->Run(in, out).ok());
+          if (expected.empty()) expected = outputs;
+          EXPECT_EQ(outputs, expected) << kernel.name << " " << routine << " " << threads;
+        }
+      }
+    }
+  }
+}
+
 // Models that are copies of one graph pack no constant twice, unless its form differs.
 TEST(Routines, ModelsTakeOverWhatOthersHavePacked) {
   const Graph graph = MakeNetwork();

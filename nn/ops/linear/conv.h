@@ -75,7 +75,9 @@ Result<PreparedLayer> PrepareProductHybrid(const LayerView& layer, const LayerOp
 Result<PreparedLayer> PrepareDepthwiseHybrid(const LayerView& layer, const LayerOptions& options,
                                              const Im2col& view);
 
-// float32.
+// float32. A block of rows is what is multiplied by all weights at once, a multiple of a tile.
+inline constexpr int kRowsOfBlock[] = {96, 192};
+inline constexpr CandidateParameter kFloatProductParameters[] = {{"rows_of_block", kRowsOfBlock}};
 Result<PreparedLayer> PrepareProductFloat(const LayerView& layer, const LayerOptions& options,
                                           const ConvShape& shape);
 Result<PreparedLayer> PrepareDepthwiseFloat(const LayerView& layer, const LayerOptions& options,

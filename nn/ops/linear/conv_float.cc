@@ -12,6 +12,7 @@
 #include "intaglio/nn/ops/linear/float_panels.h"
 #include "intaglio/nn/ops/linear/linear.h"
 #include "intaglio/nn/routine/packed_once.h"
+#include "intaglio/nn/routine/routine_name.h"
 
 namespace intaglio::nn {
 namespace {
@@ -191,7 +192,8 @@ Result<PreparedLayer> PrepareProductFloat(const LayerView& layer, const LayerOpt
   routine->shape = shape;
   routine->finish = std::move(*finish);
   const bool are_many = ptrdiff_t{depth} * shape.group_outputs() > kManyWeights;
-  routine->block = are_many ? kLargeBlock : kBlock;
+  routine->block = ParameterIn(options.routine, kFloatProductParameters[0].name)
+                       .value_or(are_many ? kLargeBlock : kBlock);
   const int most = std::max(routine->block, kGathered / std::max(1, depth) / kTile * kTile);
   routine->chunk = shape.pointwise ? std::max(1, shape.rows()) : RowParts(shape.rows(), most).each;
   PreparedLayer prepared;

@@ -303,10 +303,14 @@ TEST(Schemas, FloatLayersTakeOtherRoutinesIfThatIsAllowed) {
         Tune(*graph, {.budget = std::chrono::milliseconds(100), .allow_float32 = allowed});
     ASSERT_TRUE(tuning.ok()) << tuning.status().message();
     bool is_tried = false;
+    bool has_blocks = false;  // a parameter that changes no bit
     for (const TimedWay& way : tuning->layers[0].ways) {
       is_tried = is_tried || way.routine == winograd;
+      has_blocks = has_blocks || way.routine == "cpu:float32/gemm?rows_of_block=96";
     }
     EXPECT_EQ(is_tried, allowed);
+    EXPECT_TRUE(has_blocks);
+    EXPECT_TRUE(allowed || !tuning->plan.difference.measured);
     bool differs = false;
     for (const LayerPlan& layer : tuning->plan.layers) {
       differs = differs || layer.chosen.routine.find("/gemm") == std::string::npos;
