@@ -315,6 +315,11 @@ void AddQuantize(CLI::App& quantize, Work& work) {
                   "A .npy file with the right answers of --data; without it, those of MODEL are "
                   "right")
       ->needs(drop);
+  quantize
+      .add_option("--min-sqnr", options->min_sqnr,
+                  "The same, until the first output has so many decibels of signal over noise")
+      ->check(Between(-100, 200))
+      ->excludes(drop);
   quantize.add_flag("--per-tensor", options->per_tensor,
                     "One scale for all channels of a layer's weights");
   quantize.add_flag("--equalize", options->equalize,

@@ -112,6 +112,7 @@ struct QuantizeOptions {
   std::string ranges;                   // another one
   std::optional<double> max_drop = {};  // points of accuracy
   std::string labels;                   // a .npy file; empty: none
+  std::optional<double> min_sqnr = {};  // decibels
   bool per_tensor = false;
   bool equalize = false;
   bool smooth = false;

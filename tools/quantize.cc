@@ -118,6 +118,7 @@ Status Decide(const QuantizeOptions& options, Progress& progress, Job& job) {
     if (!labels.ok()) return labels.status();
     what.goal = quantize::Goal{.most_drop = options.max_drop, .labels = std::move(*labels)};
   }
+  if (options.min_sqnr.has_value()) what.goal = quantize::Goal{.least_sqnr = options.min_sqnr};
   what.progress = [&progress](const char* done, size_t samples) {
     progress.Show(std::string(done) + " " + std::to_string(samples) + " samples");
   };
@@ -150,11 +151,16 @@ void PrintLayers(const std::vector<quantize::Outcome>& layers) {
   }
 }
 
-void PrintSearch(const quantize::Search& search) {
-  std::printf(
-      "accuracy %.2f%% of the network of float32, %.2f%% with the rules as given, %.2f%% now "
-      "(%zu trials)\n",
-      search.exact, search.first, search.last, search.trials);
+void PrintSearch(const quantize::Search& search, bool decibels) {
+  if (decibels) {
+    std::printf("SQNR     %.1f dB with the rules as given, %.1f dB now (%zu trials)\n",
+                search.first, search.last, search.trials);
+  } else {
+    std::printf(
+        "accuracy %.2f%% of the network of float32, %.2f%% with the rules as given, %.2f%% now "
+        "(%zu trials)\n",
+        search.exact, search.first, search.last, search.trials);
+  }
   for (const quantize::Change& change : search.changes) {
     std::printf("         %s %s: alone it lost down to %.1f dB\n",
                 nn::Printable(change.label).c_str(), change.change.c_str(), change.sqnr_alone);
@@ -173,7 +179,7 @@ void PrintRounded(const quantize::Rounded& rounded) {
       rounded.layers.size(), moved, weights);
 }
 
-void PrintNetwork(const quantize::Network& network) {
+void PrintNetwork(const quantize::Network& network, const quantize::Options& options) {
   if (network.equalized.has_value()) {
     std::printf("equalized the channels of %zu of %zu pairs of layers\n",
                 network.equalized->changed, network.equalized->pairs);
@@ -189,7 +195,9 @@ void PrintNetwork(const quantize::Network& network) {
                 network.corrected->layers);
   }
   PrintLayers(network.quantized.layers);
-  if (network.search.has_value()) PrintSearch(*network.search);
+  if (network.search.has_value()) {
+    PrintSearch(*network.search, options.goal->least_sqnr.has_value());
+  }
 }
 
 void PrintAgreement(const quantize::Agreement& agreement) {
@@ -265,7 +273,7 @@ Status Quantize(const QuantizeOptions& options) {
       quantize::Quantize(std::move(*graph), open, job->quantize);
   progress.Show("");
   if (!network.ok()) return network.status();
-  PrintNetwork(*network);
+  PrintNetwork(*network, job->quantize);
   const Result<NewModel> file =
       NewModel::Make(network->quantized.graph, options.output, job->format, job->save);
   if (!file.ok()) return file.status();

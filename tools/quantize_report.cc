@@ -68,17 +68,51 @@ void AddBars(std::string& page, std::vector<LayerReport> layers) {
   page += "</svg>";
 }
 
+// Bars for the exact numbers, and a line for those of the integers, in parts of the range. The
+// height is the root of the share, so that rare numbers are seen, too. Numbers beyond the range are
+// the red bars at the ends.
+void AddHistogram(std::string& page, const nn::quantize::OutputHistogram& histogram) {
+  constexpr double kEach = 3;
+  constexpr double kHigh = 30;
+  const size_t count = histogram.exact.size();
+  uint64_t most = 1;
+  for (const uint64_t n : histogram.exact) most = std::max(most, n);
+  for (const uint64_t n : histogram.integers) most = std::max(most, n);
+  const auto height = [&](uint64_t n) {
+    return kHigh * std::sqrt(static_cast<double>(n) / static_cast<double>(most));
+  };
+  Append(page, "<svg class=\"h\" style=\"width:%.0fpx;height:%.0fpx\"><title>%g to %g</title>",
+         kEach * static_cast<double>(count), kHigh, double{histogram.least},
+         double{histogram.greatest});
+  std::string line;
+  for (size_t i = 0; i < count; ++i) {
+    const double x = kEach * static_cast<double>(i);
+    const bool beyond = i == 0 || i + 1 == count;
+    const double high = height(histogram.exact[i]);
+    if (high > 0) {
+      Append(page, "<rect x=\"%.0f\" y=\"%.1f\" width=\"%.0f\" height=\"%.1f\" fill=\"%s\"/>", x,
+             kHigh - high, kEach, high, beyond ? "#c0392b" : kGrey);
+    }
+    Append(line, "%s%.1f,%.1f", i == 0 ? "" : " ", x + kEach / 2,
+           kHigh - height(histogram.integers[i]));
+  }
+  page += "<polyline fill=\"none\" stroke=\"" + std::string(kColors[0]) + "\" points=\"" + line +
+          "\"/></svg>";
+}
+
 void AddTable(std::string& page, const Report& report) {
   page +=
       "<table><tr><th>#</th><th class=\"l\">layer</th><th>SQNR alone</th><th>accumulated</th>"
-      "<th>cosine</th><th>clipped</th><th>dead channels</th><th>range ratio</th>"
+      "<th>cosine</th><th>numbers</th><th>clipped</th><th>dead channels</th><th>range ratio</th>"
       "<th class=\"l\">a rule that would help</th></tr>";
   for (const LayerReport& layer : report.layers) {
     page += "<tr><td>" + std::to_string(layer.layer) + "</td><td class=\"l n\">" +
             Escaped(layer.label) + "</td><td>" + DecibelText(layer.alone.Sqnr()) + "</td><td>" +
             DecibelText(layer.accumulated.Sqnr()) + "</td>";
-    Append(page, "<td>%.5f</td><td>%.3f%%</td><td>%zu</td><td>%.1f</td><td class=\"l\">",
-           layer.accumulated.Cosine(), 100 * layer.clipped, layer.dead_channels, layer.range_ratio);
+    Append(page, "<td>%.5f</td><td>", layer.accumulated.Cosine());
+    AddHistogram(page, layer.histogram);
+    Append(page, "</td><td>%.3f%%</td><td>%zu</td><td>%.1f</td><td class=\"l\">",
+           100 * layer.clipped, layer.dead_channels, layer.range_ratio);
     page += Escaped(layer.rule) + "</td></tr>";
   }
   page += "</table>";

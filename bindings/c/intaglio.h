@@ -505,6 +505,16 @@ IT_CHECKED it_status* it_quantize_options_keep_float(it_quantize_options* option
  * IT_INT16. */
 IT_CHECKED it_status* it_quantize_options_set_interface(it_quantize_options* options, it_type type);
 
+/* Makes layers wider, or keeps them float32, the worst first, until the accuracy of the first
+ * output falls by at most so many points, 0 to 100. labels: the right answer of each row, sample
+ * after sample; none: those of the network of float32. Reads the samples again and again. */
+IT_CHECKED it_status* it_quantize_options_set_max_drop(it_quantize_options* options, double points,
+                                                       const int32_t* labels, size_t count);
+/* The same, until the first output has so many decibels of signal over noise. The last call of both
+ * counts. */
+IT_CHECKED it_status* it_quantize_options_set_min_sqnr(it_quantize_options* options,
+                                                       double decibels);
+
 typedef int32_t it_quantize_flag;
 enum {
   IT_QUANTIZE_PER_TENSOR = 0, /* one scale for all weights of a layer */
@@ -556,6 +566,9 @@ IT_API const char* it_quantized_layer_label(const it_quantized* quantized, size_
 IT_API int32_t it_quantized_layer_has_integers(const it_quantized* quantized, size_t index);
 /* Why a layer stays float32, or what to know of it; mostly "". */
 IT_API const char* it_quantized_layer_note(const it_quantized* quantized, size_t index);
+/* The layers that max_drop or min_sqnr changed: "LABEL stays float32". */
+IT_API size_t it_quantized_change_count(const it_quantized* quantized);
+IT_API const char* it_quantized_change(const it_quantized* quantized, size_t index);
 /* What each layer loses, as JSON; "" without IT_QUANTIZE_REPORT. */
 IT_API const char* it_quantized_report(const it_quantized* quantized);
 

@@ -1,7 +1,10 @@
 // Files of integers from files of float32.
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,6 +23,9 @@ struct it_quantize_options {
   std::string recipe;
   std::vector<std::string> keep_float;
   it_type interface = IT_FLOAT32;
+  std::optional<double> most_drop;
+  std::optional<double> least_sqnr;
+  std::vector<int32_t> labels;
   bool flags[6] = {};
 };
 
@@ -31,6 +37,7 @@ struct it_quantized {
   };
   std::vector<uint8_t> file;
   std::vector<Layer> layers;
+  std::vector<std::string> changes;
   std::string report;
   size_t samples = 0;
 };
@@ -74,6 +81,10 @@ Result<quantize::Options> OptionsOf(const it_quantize_options& from, nn::Format 
   options.smooth = from.flags[IT_QUANTIZE_SMOOTH];
   options.learn_rounding = from.flags[IT_QUANTIZE_LEARN_ROUNDING];
   options.correct_bias = from.flags[IT_QUANTIZE_CORRECT_BIAS];
+  if (from.most_drop.has_value() || from.least_sqnr.has_value()) {
+    options.goal = quantize::Goal{
+        .most_drop = from.most_drop, .labels = from.labels, .least_sqnr = from.least_sqnr};
+  }
   options.threads = model.prepare.threads;
   options.limits = model.prepare.limits;
   return options;
@@ -115,6 +126,11 @@ NewFile Quantize(Result<nn::Graph> graph, nn::Format format, const it_model_opti
   for (const quantize::Outcome& layer : network->quantized.layers) {
     made->layers.push_back(
         {layer.label, layer.quantized, layer.quantized ? layer.note : layer.reason});
+  }
+  if (network->search.has_value()) {
+    for (const quantize::Change& change : network->search->changes) {
+      made->changes.push_back(change.label + " " + change.change);
+    }
   }
   if (!from.flags[IT_QUANTIZE_REPORT]) return made;
   const Result<quantize::Report> report = quantize::ReportOn(*network, open, *options);
@@ -258,6 +274,34 @@ it_status* it_quantize_options_set_flag(it_quantize_options* options, it_quantiz
   });
 }
 
+it_status* it_quantize_options_set_max_drop(it_quantize_options* options, double points,
+                                            const int32_t* labels, size_t count) {
+  return Guard([&]() -> Status {
+    INTAGLIO_RETURN_IF_ERROR(NotNull(options, "options"));
+    if (count > 0) INTAGLIO_RETURN_IF_ERROR(NotNull(labels, "labels"));
+    if (!(points >= 0 && points <= 100)) {
+      return InvalidArgument("points are " + std::to_string(points) + ", not 0 to 100");
+    }
+    std::vector<int32_t> copy;
+    if (count > 0) copy.assign(labels, labels + count);
+    options->labels = std::move(copy);
+    options->most_drop = points;
+    options->least_sqnr.reset();
+    return {};
+  });
+}
+
+it_status* it_quantize_options_set_min_sqnr(it_quantize_options* options, double decibels) {
+  return Guard([&]() -> Status {
+    INTAGLIO_RETURN_IF_ERROR(NotNull(options, "options"));
+    if (!std::isfinite(decibels)) return InvalidArgument("decibels are not finite");
+    options->least_sqnr = decibels;
+    options->most_drop.reset();
+    options->labels.clear();
+    return {};
+  });
+}
+
 it_status* it_quantize_file(const char* path, const it_model_options* model,
                             const it_quantize_options* options, it_next_sample next, void* user,
                             it_quantized** out) {
@@ -307,6 +351,13 @@ int32_t it_quantized_layer_has_integers(const it_quantized* quantized, size_t in
 const char* it_quantized_layer_note(const it_quantized* quantized, size_t index) {
   const it_quantized::Layer* const layer = LayerAt(quantized, index);
   return layer == nullptr ? nullptr : layer->note.c_str();
+}
+size_t it_quantized_change_count(const it_quantized* quantized) {
+  return quantized == nullptr ? 0 : quantized->changes.size();
+}
+const char* it_quantized_change(const it_quantized* quantized, size_t index) {
+  const bool there = index < it_quantized_change_count(quantized);
+  return there ? quantized->changes[index].c_str() : nullptr;
 }
 const char* it_quantized_report(const it_quantized* quantized) {
   return quantized == nullptr ? nullptr : quantized->report.c_str();

@@ -47,6 +47,24 @@ class ChannelSpans {
   std::vector<std::optional<RealRange>> spans_;
 };
 
+constexpr size_t kParts = 48;
+
+void Count(const std::vector<float>& values, const OutputHistogram& range,
+           std::vector<uint64_t>& counts) {
+  counts.resize(kParts + 2);
+  const double width = double{range.greatest} - double{range.least};
+  for (const float value : values) {
+    size_t part = 0;
+    if (value > range.greatest) {
+      part = kParts + 1;
+    } else if (value >= range.least) {
+      const double share = width > 0 ? (double{value} - double{range.least}) / width : 0;
+      part = 1 + std::min(kParts - 1, static_cast<size_t>(share * static_cast<double>(kParts)));
+    }
+    ++counts[part];
+  }
+}
+
 // A quantized layer as a network of its own, whose inputs are all that is no constant.
 Graph LayerAsGraph(const Graph& graph, const Layer& layer) {
   Graph alone = Alone(graph, layer);
@@ -98,6 +116,11 @@ class Subject {
     const std::vector<std::byte> ends = EndsOf(tensor);
     std::vector<float> reach = RealsIn(tensor, ends.data(), 2);
     reach[0] = std::max(reach[0], least_);
+    OutputHistogram& histogram = report.histogram;
+    histogram.least = reach[0];
+    histogram.greatest = reach[1];
+    Count(x, histogram, histogram.exact);
+    Count(y, histogram, histogram.integers);
     const float half = tensor.quantization.scales[0] / 2;
     for (const float value : x) clipped_ += value < reach[0] - half || value > reach[1] + half;
     const size_t channels =

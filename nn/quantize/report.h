@@ -3,6 +3,7 @@
 #define INTAGLIO_NN_QUANTIZE_REPORT_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,15 @@
 #include "intaglio/nn/quantize/similarity.h"
 
 namespace intaglio::nn::quantize {
+
+// How often a layer's output takes which numbers: first those below `least`, then 48 equal parts of
+// [least, greatest], the numbers that the integers stand for, then those above.
+struct OutputHistogram {
+  float least = 0;
+  float greatest = 0;
+  std::vector<uint64_t> exact;     // of the network of float32
+  std::vector<uint64_t> integers;  // with all layers quantized
+};
 
 // What one quantized layer loses, over all samples. Its output here is the first that is float32 in
 // the network of float32.
@@ -32,6 +42,7 @@ struct LayerReport {
   size_t dead_channels = 0;
   // The widest range of a channel of weights over the narrowest that is not 0; 1 without weights.
   double range_ratio = 1;
+  OutputHistogram histogram;
   // A rule of a recipe that would help, as JSON; empty if the layer needs none.
   std::string rule;
 };

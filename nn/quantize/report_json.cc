@@ -27,6 +27,11 @@ std::string ToJson(const Report& report, const std::string& model) {
                       {"clipped", layer.clipped},
                       {"dead_channels", layer.dead_channels},
                       {"range_ratio", layer.range_ratio},
+                      {"histogram",
+                       {{"least", layer.histogram.least},
+                        {"greatest", layer.histogram.greatest},
+                        {"exact", layer.histogram.exact},
+                        {"integers", layer.histogram.integers}}},
                       {"rule", layer.rule}});
   }
   const Json json = {{"format", "intaglio-quantization-1"},

@@ -291,6 +291,14 @@ TEST_F(CliQuantize, ReportsWhatLayersLose) {
   Quantize("float.tflite --data x.npy --report r.html b.onnx");
   const std::string page = Text(In("r.html"));
   EXPECT_NE(page.find("CONV_2D #0"), std::string::npos);
+  // A histogram for each layer.
+  size_t histograms = 0;
+  for (size_t at = page.find("class=\"h\""); at != std::string::npos;
+       at = page.find("class=\"h\"", at + 1)) {
+    ++histograms;
+  }
+  EXPECT_EQ(histograms, 4u);
+  EXPECT_EQ(report["layers"][0]["histogram"]["exact"].size(), 50u);
   EXPECT_NE(page.find("</html>"), std::string::npos);
 }
 
@@ -313,6 +321,11 @@ TEST_F(CliQuantize, KeepsAccuracy) {
   ExpectError(start + "--max-drop 0 --labels few.npy d.tflite", 1, "3 labels for 16 answers");
   ExpectError(start + "--max-drop 0 --labels x.npy d.tflite", 1, "labels of float32");
   ExpectError(start + "--labels few.npy d.tflite", 2, "--max-drop");
+  const Outcome clear = Run(start + "--min-sqnr 20 e.tflite");
+  ASSERT_EQ(clear.status, 0) << clear.err;
+  EXPECT_NE(clear.out.find("dB with the rules as given"), std::string::npos) << clear.out;
+  EXPECT_GE(SqnrIn(clear.out.substr(clear.out.find("output "))), 20);
+  ExpectError(start + "--min-sqnr 20 --max-drop 0 e.tflite", 2, "excludes");
 }
 
 TEST_F(CliQuantize, NamesWhatIsWrong) {

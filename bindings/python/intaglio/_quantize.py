@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
@@ -38,6 +39,9 @@ class LayerLoss:
     clipped: the share of the exact numbers beyond the range.
     dead_channels: channels whose integers never change, although the exact numbers do.
     range_ratio: the widest range of a channel of weights over the narrowest.
+    histogram: how often the output takes which numbers: "exact" in the network of float32 and
+        "integers" in that of integers, in 48 equal parts from "least" to "greatest", with those below
+        before and those above behind.
     rule: a rule of a recipe that would help, as JSON; empty if none is needed.
     """
 
@@ -51,6 +55,7 @@ class LayerLoss:
     clipped: float
     dead_channels: int
     range_ratio: float
+    histogram: dict[str, Any]
     rule: str
 
 
@@ -113,7 +118,7 @@ class Quantized:
         self.layers = [QuantizedLayer(*layer) for layer in answer["layers"]]
         #: How the outputs of the file agree with those of the network of float32.
         self.outputs = [OutputAgreement(*output) for output in answer["outputs"]]
-        #: What max_drop changed: labels of layers, and how they are computed now.
+        #: What max_drop or min_sqnr changed: labels of layers, and how they are computed now.
         self.changes: list[tuple[str, str]] = answer["changes"]
         #: Empty with report_samples=0.
         self.report = Report(answer["report"])
@@ -157,6 +162,7 @@ def quantize(
     learn_rounding: bool = False,
     correct_bias: bool = False,
     max_drop: float | None = None,
+    min_sqnr: float | None = None,
     labels: Iterable[int] = (),
     io: str = "float32",
     format: str = "",
@@ -191,6 +197,7 @@ def quantize(
     max_drop: make the worst layers wider, or keep them float32, until the accuracy of the first
         output falls by no more points of a hundred; Quantized.changes says which. Reads the samples
         again and again.
+    min_sqnr: the same, until the first output has so many decibels of signal over noise.
     labels: the right answers, sample after sample. Without them, those of the model are right.
     io: the type of inputs and outputs: float32, int8, uint8 or int16.
     format: of the file: "tflite" or "onnx"; empty: that of the model.
@@ -207,12 +214,16 @@ def quantize(
         raise ArgumentError("samples, report_samples: numbers of samples")
     if max_drop is not None and not 0 <= max_drop <= 100:
         raise ArgumentError(f"max_drop: points from 0 to 100, not {max_drop}")
+    if max_drop is not None and min_sqnr is not None:
+        raise ArgumentError("max_drop, min_sqnr: one of both")
+    if min_sqnr is not None and not math.isfinite(min_sqnr):
+        raise ArgumentError(f"min_sqnr: decibels, not {min_sqnr}")
     if not isinstance(model, _core.Model):
         model = load(model, threads=threads)
     if data is None:
         start = None
     else:
-        again = correct_bias or smooth or learn_rounding or max_drop is not None
+        again = correct_bias or smooth or learn_rounding or max_drop is not None or min_sqnr is not None
         kept = None if again else max(_COMPARED, report_samples)
         start = opener(data, model.inputs, samples, kept)
     options = {
@@ -226,6 +237,7 @@ def quantize(
         "learn_rounding": bool(learn_rounding),
         "correct_bias": bool(correct_bias),
         "max_drop": None if max_drop is None else float(max_drop),
+        "min_sqnr": None if min_sqnr is None else float(min_sqnr),
         "labels": [int(label) for label in labels],
         "io": str(io),
         "format": format,

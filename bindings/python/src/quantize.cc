@@ -130,6 +130,9 @@ quantize::Options OptionsOf(const nb::dict& from, nn::Format format, const Origi
     options.goal = quantize::Goal{.most_drop = Get<double>(from, "max_drop"),
                                   .labels = Get<std::vector<int32_t>>(from, "labels")};
   }
+  if (!from["min_sqnr"].is_none()) {
+    options.goal = quantize::Goal{.least_sqnr = Get<double>(from, "min_sqnr")};
+  }
   options.threads = origin.prepare.threads;
   options.limits = origin.prepare.limits;
   return options;

@@ -113,6 +113,7 @@ def test_the_report_names_the_worst_layer(network, tmp_path):
     assert q.report.samples == 8
     worst = q.report.worst(1)[0]
     assert "'y'" in worst.label and worst.sqnr_alone < 20
+    assert sum(worst.histogram["exact"]) == sum(worst.histogram["integers"]) > 0
     assert json.loads(worst.rule)["weights"] == 8
     mended = intaglio.quantize(
         network, X, recipe=[{"layers": "y", "weights": 2}, json.loads(worst.rule)]
@@ -157,6 +158,15 @@ def test_accuracy_may_be_kept(network):
     assert intaglio.quantize(network, X, bits="w2a2", max_drop=0, labels=[9] * 40).changes == []
     for options in ({"max_drop": -1}, {"max_drop": 1, "labels": [1, 2]}):
         with pytest.raises(errors.ArgumentError, match="points|2 labels for 40"):
+            intaglio.quantize(network, X, **options)
+
+
+def test_noise_may_be_bounded(network):
+    plain = intaglio.quantize(network, X, bits="w2a8")
+    better = intaglio.quantize(network, iter(X), bits="w2a8", min_sqnr=20)
+    assert plain.outputs[0].sqnr < 20 <= better.outputs[0].sqnr and better.changes
+    for options in ({"min_sqnr": float("nan")}, {"min_sqnr": 20, "max_drop": 1}):
+        with pytest.raises(errors.ArgumentError, match="min_sqnr"):
             intaglio.quantize(network, X, **options)
 
 

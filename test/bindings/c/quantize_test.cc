@@ -88,6 +88,33 @@ TEST(CQuantize, LearnsRounding) {
   EXPECT_FALSE(IsOk(Quantize(options, data, quantized)));
 }
 
+TEST(CQuantize, ReachesGoals) {
+  Data data = TwoSamples();
+  QuantizeOptions options;
+  ASSERT_TRUE(IsOk(it_quantize_options_create(&options)));
+  ASSERT_TRUE(IsOk(it_quantize_options_set_bits(options, "w8a2")));
+  ASSERT_TRUE(IsOk(it_quantize_options_set_min_sqnr(options, 10)));
+  Quantized quantized;
+  ASSERT_TRUE(IsOk(Quantize(options, data, quantized)));
+  EXPECT_EQ(it_quantized_change_count(quantized), 0u);  // outputs of the graph keep 8 bits
+  EXPECT_EQ(it_quantized_change(quantized, 0), nullptr);
+  // The only layer would have to stay float32.
+  ASSERT_TRUE(IsOk(it_quantize_options_set_min_sqnr(options, 190)));
+  EXPECT_FALSE(IsOk(Quantize(options, data, quantized)));
+  // Rows of the output are answers: two in each sample.
+  const int32_t labels[] = {2, 2, 0, 2};
+  ASSERT_TRUE(IsOk(it_quantize_options_set_max_drop(options, 0, labels, 4)));
+  ASSERT_TRUE(IsOk(Quantize(options, data, quantized)));
+  ASSERT_TRUE(IsOk(it_quantize_options_set_max_drop(options, 0, labels, 3)));
+  EXPECT_TRUE(IsInvalid(Quantize(options, data, quantized), "there are 3 labels for 4 answers"));
+  EXPECT_TRUE(IsInvalid(it_quantize_options_set_max_drop(options, 101, nullptr, 0), "points"));
+  EXPECT_TRUE(IsInvalid(it_quantize_options_set_max_drop(options, 1, nullptr, 1), "is null"));
+  EXPECT_TRUE(IsInvalid(it_quantize_options_set_max_drop(nullptr, 1, nullptr, 0), "is null"));
+  EXPECT_TRUE(IsInvalid(it_quantize_options_set_min_sqnr(nullptr, 1), "is null"));
+  EXPECT_TRUE(IsInvalid(it_quantize_options_set_min_sqnr(options, NAN), "not finite"));
+  EXPECT_EQ(it_quantized_change_count(nullptr), 0u);
+}
+
 TEST(CQuantize, NamesWhatIsWrong) {
   QuantizeOptions options;
   ASSERT_TRUE(IsOk(it_quantize_options_create(&options)));

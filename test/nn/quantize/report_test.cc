@@ -73,6 +73,19 @@ TEST(Report, TellsTheLayersOwnLossFromThatOfOthers) {
   EXPECT_EQ(first.rule, R"({"layers": "^one .of 2.$", "weights": 8})");
   EXPECT_EQ(second.rule, "");
   EXPECT_GT(first.range_ratio, 500);
+  for (const LayerReport* const layer : {&first, &second}) {
+    const OutputHistogram& histogram = layer->histogram;
+    ASSERT_EQ(histogram.exact.size(), 50u);
+    ASSERT_EQ(histogram.integers.size(), 50u);
+    uint64_t exact = 0;
+    uint64_t integers = 0;
+    for (const uint64_t n : histogram.exact) exact += n;
+    for (const uint64_t n : histogram.integers) integers += n;
+    EXPECT_EQ(exact, layer->alone.count());
+    EXPECT_EQ(integers, exact);
+    EXPECT_EQ(histogram.integers[0] + histogram.integers[49], 0u);  // they cannot be beyond
+    EXPECT_LT(histogram.least, histogram.greatest);
+  }
   const Result<Recipe> recipe = ParseRecipe("[" + first.rule + "]");
   ASSERT_TRUE(recipe.ok()) << recipe.status().message();
   const Result<Choices> choices = Apply(*recipe, Network(), {.weight_bits = 2}, {});
