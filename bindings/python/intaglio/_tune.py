@@ -62,6 +62,7 @@ def tune(
     max_error: float | None = None,
     inputs: Mapping[str, Any] | Sequence[Any] | None = None,
     max_bytes: int = 0,
+    ranges: Mapping[str, tuple[float, float]] | str | os.PathLike[str] | None = None,
 ) -> Plan:
     """Finds the fastest way to compute each layer of a model on this machine, which should be idle.
 
@@ -74,6 +75,8 @@ def tune(
     inputs: arrays by name or in order, as Model.run() takes them, on which everything is measured.
         Without them, inputs are random.
     max_bytes: the most bytes of packed weights and activations together; 0: any.
+    ranges: the least and the greatest number of activations by name, or a file that
+        ``python -m intaglio quantize --ranges`` writes. Layers of float32 may compute with int8 then.
     """
     if not (math.isfinite(seconds) and 0 <= seconds <= 86400):
         raise ArgumentError(f"seconds: a number from 0 to 86400, not {seconds}")
@@ -81,11 +84,23 @@ def tune(
         raise ArgumentError(f"max_bytes: not negative, not {max_bytes}")
     if max_error is not None and not (math.isfinite(max_error) and max_error >= 0):
         raise ArgumentError(f"max_error: a number from 0 on, not {max_error}")
-    if max_error is not None and not allow_float32:
-        raise ArgumentError("max_error: needs allow_float32=True, because results are exact without")
+    if max_error is not None and not allow_float32 and not ranges:
+        raise ArgumentError("max_error: needs allow_float32=True or ranges; results are exact without")
     error = -1.0 if max_error is None else float(max_error)
-    text = _core._tune(model, float(seconds), bool(allow_float32), error, int(max_bytes), inputs)
+    text = _core._tune(
+        model, float(seconds), bool(allow_float32), error, int(max_bytes), inputs, _ranges_text(ranges)
+    )
     return Plan(text)
+
+
+def _ranges_text(ranges: Mapping[str, tuple[float, float]] | str | os.PathLike[str] | None) -> str:
+    if ranges is None:
+        return ""
+    if isinstance(ranges, Mapping):
+        numbers = {name: [float(low), float(high)] for name, (low, high) in ranges.items()}
+        return json.dumps({"format": "intaglio-ranges-1", "ranges": numbers})
+    with open(ranges, encoding="utf-8", errors="replace") as file:
+        return file.read()
 
 
 def plan_text(plan: Plan | str | os.PathLike[str] | bytes | None) -> str:

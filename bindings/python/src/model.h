@@ -111,7 +111,7 @@ std::unique_ptr<Model> Load(nanobind::handle source, const std::string& name,
 
 // Makes a plan, as JSON, for a model that was loaded without one. Releases the GIL meanwhile.
 std::string Tune(Model& model, double seconds, bool allow_float32, double max_error,
-                 size_t max_bytes, nanobind::handle inputs);
+                 size_t max_bytes, nanobind::handle inputs, const std::string& ranges);
 
 // Makes a network of integers of a model's. `open` is called for each pass over the samples and
 // returns an iterator of lists of arrays, one for each input. `options` holds the arguments of

@@ -274,9 +274,10 @@ NB_MODULE(_core, module) {
                            "typing.Any]) -> Model"));
   module.def("_tune", &Tune, nanobind::arg("model"), nanobind::arg("seconds"),
              nanobind::arg("allow_float32"), nanobind::arg("max_error"), nanobind::arg("max_bytes"),
-             nanobind::arg("inputs").none(),
+             nanobind::arg("inputs").none(), nanobind::arg("ranges"),
              nanobind::sig("def _tune(model: Model, seconds: float, allow_float32: bool, "
-                           "max_error: float, max_bytes: int, inputs: typing.Any) -> str"));
+                           "max_error: float, max_bytes: int, inputs: typing.Any, ranges: str) -> "
+                           "str"));
   module.def("_quantize", &Quantize, nanobind::arg("model"), nanobind::arg("open").none(),
              nanobind::arg("options"),
              nanobind::sig("def _quantize(model: Model, open: typing.Any, options: dict[str, "

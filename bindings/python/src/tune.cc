@@ -3,15 +3,17 @@
 #include <nanobind/stl/string.h>
 
 #include <utility>
+#include <vector>
 
 #include "intaglio/bindings/python/src/errors.h"
 #include "intaglio/bindings/python/src/gil.h"
 #include "intaglio/bindings/python/src/model.h"
+#include "intaglio/nn/quantize/named_ranges.h"
 
 namespace intaglio::python {
 
 std::string Tune(Model& model, double seconds, bool allow_float32, double max_error,
-                 size_t max_bytes, nanobind::handle inputs) {
+                 size_t max_bytes, nanobind::handle inputs, const std::string& ranges) {
   if (model.origin().has_plan) {
     RaiseIfError(InvalidArgument("the model was loaded with a plan"), "ArgumentError");
   }
@@ -24,6 +26,11 @@ std::string Tune(Model& model, double seconds, bool allow_float32, double max_er
   options.allow_float32 = allow_float32;
   options.max_difference = max_error;
   options.memory_bytes = max_bytes;
+  if (!ranges.empty()) {
+    Result<std::vector<nn::NamedRange>> parsed = nn::quantize::ParseRanges(ranges);
+    RaiseIfError(parsed.status(), "ArgumentError");
+    options.ranges = std::move(*parsed);
+  }
   if (!inputs.is_none()) options.inputs = model.CopyInputs(inputs);
   Result<nn::tune::Tuning> tuning = InvalidArgument("");
   {

@@ -3,6 +3,7 @@
 import json
 import pickle
 
+import float_networks
 import intaglio
 import numpy
 import pytest
@@ -98,3 +99,41 @@ def test_what_is_wrong_is_an_error(plan, digits, tmp_path):
             intaglio.tune(digits, seconds=seconds)
     with pytest.raises(intaglio.errors.UnsupportedError, match="within 1 bytes"):
         intaglio.tune(digits, seconds=0, max_bytes=1)
+
+
+def test_layers_of_float32_may_compute_with_int8(tmp_path):
+    with intaglio.load(float_networks.dense()) as model:
+        names = ("x", "Relu 'hidden'", "y")
+        ranges = {name: (-9, 9) for name in names}
+        plan = intaglio.tune(model, seconds=0.01, ranges=ranges, max_error=1)
+        assert plan.difference is None or plan.difference["relative"] <= 1
+        x = numpy.linspace(-1, 1, 8, dtype=numpy.float32).reshape(1, 8)
+        (expected,) = model.run([x])
+        file = tmp_path / "ranges.json"
+        text = json.dumps({"format": "intaglio-ranges-1", "ranges": {"nobody": [0, 1]}})
+        file.write_text(text)
+        with pytest.raises(intaglio.errors.LoadError, match="'nobody' fits no activation"):
+            intaglio.tune(model, seconds=0, ranges=file)
+        with pytest.raises(intaglio.errors.ArgumentError, match="the ranges lack"):
+            file.write_text("{}")
+            intaglio.tune(model, seconds=0, ranges=str(file))
+    # All layers with integers, whatever was found.
+    layers = [
+        {
+            "layer": i,
+            "operator": "FULLY_CONNECTED",
+            "label": "",
+            "schema": "cpu:qint8",
+            "bounded": True,
+            "chosen": {"routine": "cpu:qint8/gemm", "kernel": "", "threads": 0, "ns": 1},
+            "untuned": {"routine": "", "kernel": "", "threads": 0, "ns": 1},
+            "noise": 0,
+        }
+        for i in range(2)
+    ]
+    numbers = {name: list(ends) for name, ends in ranges.items()}
+    plan = changed(plan, format="intaglio-plan-3", ranges=numbers, layers=layers)
+    with intaglio.load(float_networks.dense(), plan=plan) as model:
+        assert model.plan_warnings == []
+        assert [layer.routine for layer in model.layers].count("cpu:qint8/gemm") == 2
+        assert abs(model.run([x])[0] - expected).max() < 0.5
