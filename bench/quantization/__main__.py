@@ -81,7 +81,7 @@ def rounded_floats(qm):
 
 def _codes(step, real):
     q = step.quantizer
-    codes = (torch.round(real / q.scale) + q.zero).clamp(-128, q.most)
+    codes = (torch.round(real / q.scale) + q.zero).clamp(q.lowest, 127)
     return codes.permute(0, 2, 3, 1) if codes.dim() == 4 else codes
 
 

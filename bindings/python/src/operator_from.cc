@@ -103,7 +103,7 @@ constexpr Row kRows[] = {
     {"FULLY_CONNECTED", FullyConnectedOf},
     {"MAX_POOL_2D", PoolOf<nn::MaxPool2D>},
     {"MEAN", MeanOf},
-    {"MINIMUM", Plain<nn::Minimum>},
+    {"MAXIMUM", Plain<nn::Maximum>},
     {"PAD", PadOf},
     {"QUANTIZE", Plain<nn::Quantize>},
     {"RELU", Plain<nn::Relu>},

@@ -147,7 +147,7 @@ def quantized(values, learned=False):
     quantizer.observe(quantizer.add_writer(), torch.tensor(-1.0), torch.tensor(6.0))
     quantizer.start_learning()
     real = torch.tensor(values, requires_grad=True)
-    codes = (torch.round(real.detach()) + quantizer.zero).clamp(-128, quantizer.most).to(torch.int8)
+    codes = (torch.round(real.detach()) + quantizer.zero).clamp(quantizer.lowest, 127).to(torch.int8)
     result = quantizer.through(real, codes)
     result.backward(torch.arange(1.0, len(values) + 1))
     return result.tolist(), real.grad.tolist(), quantizer
@@ -206,7 +206,20 @@ def test_codes_have_so_many_bits():
             assert codes.abs().max() <= 3
     codes = qm.activations(images())
     inner = [v for k, v in codes.items() if k in ("stem_0", "blocks_0_end", "add")]
-    assert inner and all(v.max() <= -128 + 15 for v in inner)
+    assert inner and all(v.min() >= 127 - 15 for v in inner)
+
+
+def test_only_layers_without_relu_need_a_bound(tmp_path):
+    """Codes of few bits end at 127, where all layers saturate. RELU bounds them below."""
+    for activation, bounds in ((nn.ReLU(), 0), (nn.ReLU6(), 0), (nn.Identity(), 1)):
+        torch.manual_seed(1)
+        module = nn.Sequential(nn.Conv2d(3, 4, 3), activation, nn.Conv2d(4, 5, 3)).eval()
+        x = torch.randn(16, 3, 8, 8)
+        qm = intaglio.torch.prepare(module, x, bits="w4a4").eval()
+        intaglio.torch.export(qm, tmp_path / "m.tflite")
+        qm.verify(tmp_path / "m.tflite", x)
+        labels = [layer.operator for layer in intaglio.load(tmp_path / "m.tflite").layers]
+        assert labels.count("MAXIMUM") == bounds, labels
 
 
 def test_the_file_has_the_scales_of_training(tmp_path):

@@ -207,7 +207,7 @@ _OPERATORS = {
     "FULLY_CONNECTED": _fully_connected,
     "MAX_POOL_2D": _pool,
     "MEAN": _mean,
-    "MINIMUM": lambda layer, known, values, out: torch.minimum(*values),
+    "MAXIMUM": lambda layer, known, values, out: torch.maximum(*values),
     "PAD": _pad,
     "QUANTIZE": _quantize,
     "RELU": _relu,

@@ -9,7 +9,7 @@ import torch
 
 from ..errors import ArgumentError
 
-LOWEST = -128  # the code of the least number; B bits use the 2^B codes from here on
+HIGHEST = 127  # the code of the greatest number; B bits use the 2^B codes up to here
 
 
 def _float32(number: float) -> float:
@@ -48,8 +48,8 @@ class ActivationQuantizer(torch.nn.Module):
         return len(self.low) - 1
 
     @property
-    def most(self) -> int:
-        return LOWEST + (1 << self.bits) - 1
+    def lowest(self) -> int:
+        return HIGHEST + 1 - (1 << self.bits)
 
     def observe(self, writer: int, low: torch.Tensor, high: torch.Tensor) -> None:
         """Takes up the extremes of what a writer wrote."""
@@ -80,7 +80,7 @@ class ActivationQuantizer(torch.nn.Module):
         levels = (1 << self.bits) - 1
         scale = _float32((high - low) / levels) if high > low else _float32(1 / levels)
         scale = max(scale, _float32(1e-30))
-        return scale, min(max(LOWEST + round(-low / scale), LOWEST), self.most)
+        return scale, min(max(self.lowest + round(-low / scale), self.lowest), HIGHEST)
 
     def start_learning(self) -> None:
         """Takes the range's scale as the learned one."""
@@ -105,24 +105,24 @@ class ActivationQuantizer(torch.nn.Module):
 
     def through(self, real: torch.Tensor, codes: torch.Tensor) -> torch.Tensor:
         """What the codes stand for. Gradients go to those of the unrounded numbers in range."""
-        return _Rounded.apply(real, codes, self.step, self.scale, self.zero, self.most)
+        return _Rounded.apply(real, codes, self.step, self.scale, self.zero, self.lowest)
 
 
 class _Rounded(torch.autograd.Function):
     """The straight-through estimator around what the kernels have rounded."""
 
     @staticmethod
-    def forward(ctx, real, codes, step, scale, zero, most):
+    def forward(ctx, real, codes, step, scale, zero, lowest):
         rounded = (codes.to(torch.float32) - zero) * scale
         ctx.save_for_backward(real, *([] if step is None else [rounded]))
-        ctx.parameters = (scale, zero, most)
+        ctx.parameters = (scale, zero, lowest)
         return rounded
 
     @staticmethod
     def backward(ctx, gradient):
         real, *rounded = ctx.saved_tensors
-        scale, zero, most = ctx.parameters
-        low, high = (LOWEST - zero - 0.5) * scale, (most - zero + 0.5) * scale
+        scale, zero, lowest = ctx.parameters
+        low, high = (lowest - zero - 0.5) * scale, (HIGHEST - zero + 0.5) * scale
         # The gradient where low < real < high, in one pass.
         inner = torch.ops.aten.hardtanh_backward(gradient, real, low, high)
         if not rounded:

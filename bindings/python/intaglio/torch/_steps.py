@@ -11,7 +11,7 @@ import torch
 import torch.nn.functional as F
 
 from ._plan import Executor, Plan
-from ._quantizers import LOWEST, ActivationQuantizer, WeightQuantizer
+from ._quantizers import ActivationQuantizer, WeightQuantizer
 
 
 @dataclasses.dataclass
@@ -104,18 +104,16 @@ class Step(torch.nn.Module):
         return tensor.clamp(0, 6) if self.activation == "relu6" else tensor
 
     def finish(self, plan: Plan, layer: Callable[[str], int]) -> int:
-        """Writes the layer, and where it may exceed the codes of B bits, MINIMUM after it."""
+        """Writes the layer, and MAXIMUM after it where its codes may be less than those of B bits.
+
+        They saturate above at the type's end. RELU and RELU6 have no codes below the zero point."""
         q = self.quantizer
-        highest = 127
-        if self.activation == "relu6":
-            six = np.floor(np.float32(6) / np.float32(q.scale) + np.float32(0.5))
-            highest = min(127, q.zero + int(six))
-        if highest <= q.most:
+        if q.lowest == -128 or self.activation in ("relu", "relu6"):
             return layer(self.name)
         wide = layer(self.name + "/unclamped")
-        bound = np.full((1,), q.most, np.int8)
-        most = plan.constant(self.name + "/most", bound, [q.scale], [q.zero])
-        return plan.layer("MINIMUM", {}, [wide, most], self.name, q, self.label + "/clamp")
+        bound = np.full((1,), q.lowest, np.int8)
+        least = plan.constant(self.name + "/least", bound, [q.scale], [q.zero])
+        return plan.layer("MAXIMUM", {}, [wide, least], self.name, q, self.label + "/clamp")
 
 
 class InputStep(Step):
@@ -399,7 +397,7 @@ class Pool(Step):
 
     def write(self, plan, inputs, quantizers):
         # The least code stands for minus infinity. Averages count the zeros around.
-        value = LOWEST if self.largest else quantizers[0].zero
+        value = quantizers[0].lowest if self.largest else quantizers[0].zero
         same, source = write_padding(
             plan,
             self,
