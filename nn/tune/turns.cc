@@ -98,12 +98,22 @@ double Turns::Estimate(size_t network) const {
   return times[times.size() / 5];
 }
 
-MedianRatio Turns::Ratio(size_t a, size_t b) const {
+std::vector<double> Turns::Ratios(size_t a, size_t b) const {
   std::vector<double> ratios;
   for (size_t i = 0; i < std::min(times_[a].size(), times_[b].size()); ++i) {
     ratios.push_back(times_[a][i] / times_[b][i]);
   }
-  return MedianOf(std::move(ratios));
+  return ratios;
+}
+
+MedianRatio Turns::Ratio(size_t a, size_t b) const { return MedianOf(Ratios(a, b)); }
+
+bool Turns::IsFaster(size_t a, size_t b, double least) const {
+  const std::vector<double> ratios = Ratios(a, b);
+  if (ratios.size() >= kFewestTurns) return MedianOf(ratios).high < 1 - least;
+  return ratios.size() >= kTurnsOfGreatGain &&
+         std::all_of(ratios.begin(), ratios.end(),
+                     [&](double ratio) { return ratio <= kGreatGain && ratio < 1 - least; });
 }
 
 Result<Turns> TakeTurns(const TurnOptions& options) { return TurnTaker(options).Run(); }
@@ -118,8 +128,7 @@ size_t PickNetwork(const Turns& turns, const std::vector<Contender>& contenders,
     const double least = LeastGain(bounded, floor);
     for (size_t i = 0; i < contenders.size(); ++i) {
       if (contenders[i].bounded != bounded || !contenders[i].fits) continue;
-      const bool convinces = best < contenders.size() && turns.count(i) >= kFewestTurns &&
-                             turns.Ratio(i, best).high < 1 - least;
+      const bool convinces = best < contenders.size() && turns.IsFaster(i, best, least);
       if (best == contenders.size() || convinces) best = i;
     }
   }
@@ -133,10 +142,10 @@ std::vector<Verdict> VerdictsOf(const Turns& turns, const std::vector<Contender>
   for (size_t i = 1; i < contenders.size(); ++i) {
     const MedianRatio ratio = turns.Ratio(i, 0);
     const double least = LeastGain(contenders[i].bounded, floor);
-    const bool is_enough = turns.count(i) >= kFewestTurns;
-    const double ns = is_enough && ratio.high < 1 - least
-                          ? std::min(turns.Estimate(i), untuned * ratio.median)
-                          : std::max(turns.Estimate(i), untuned);
+    const bool is_faster = turns.IsFaster(i, 0, least);
+    const bool is_enough = is_faster || turns.count(i) >= kFewestTurns;
+    const double ns = is_faster ? std::min(turns.Estimate(i), untuned * ratio.median)
+                                : std::max(turns.Estimate(i), untuned);
     verdicts.push_back({ns, is_enough || turns.IsOut(i) ? turns.count(i) : 0});
   }
   return verdicts;

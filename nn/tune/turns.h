@@ -14,6 +14,11 @@ namespace intaglio::nn::tune {
 
 // Fewer turns convince nobody, more are not needed.
 inline constexpr size_t kFewestTurns = 31;
+// But so many do where a network takes this share of the other's time, or less, in every one of
+// them: that it is not faster is less likely than 1 in 500 then. Slow networks have no time for
+// more.
+inline constexpr size_t kTurnsOfGreatGain = 9;
+inline constexpr double kGreatGain = 0.75;
 inline constexpr size_t kMostTurns = 201;
 
 // The times of networks, in nanoseconds; turn i of each lies next to turn i of the others.
@@ -32,8 +37,12 @@ class Turns {
   double Estimate(size_t network) const;
   // The median of network a's time over b's.
   MedianRatio Ratio(size_t a, size_t b) const;
+  // Whether network a is faster than b beyond doubt, by more than the share `least`.
+  bool IsFaster(size_t a, size_t b, double least) const;
 
  private:
+  std::vector<double> Ratios(size_t a, size_t b) const;
+
   std::vector<std::vector<double>> times_;
   std::vector<bool> is_out_;
 };
@@ -64,7 +73,7 @@ Result<Turns> TakeTurns(const TurnOptions& options);
 double FloorOf(const Turns& turns, size_t control);
 
 // The network to take: the first that fits, unless a later one that fits is faster than it beyond
-// doubt, over kFewestTurns turns or more, and by more than `floor`, the share by which equal
+// doubt, and by more than `floor`, the share by which equal
 // networks differ. All exact ones are tried before those that are bounded. The number of networks
 // if none fits.
 size_t PickNetwork(const Turns& turns, const std::vector<Contender>& contenders, double floor);
