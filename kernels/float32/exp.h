@@ -1,7 +1,9 @@
-// Exponentials, and what follows from them: logistic functions and softmax.
+// Exponentials, and what follows from them: logistic functions, ELU, softplus, softmax and its
+// logarithm.
 #ifndef INTAGLIO_KERNELS_FLOAT32_EXP_H_
 #define INTAGLIO_KERNELS_FLOAT32_EXP_H_
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -103,6 +105,64 @@ template <int kBytes>
       });
 }
 
+// f(x) = kTerms[0] + kTerms[1] x + ...
+template <class Reals, size_t kCount>
+[[gnu::always_inline]] inline void Polynomial(const double (&terms)[kCount], const Reals& x,
+                                              Reals& f) {
+  f = Reals{} + terms[kCount - 1];
+  INTAGLIO_UNROLL
+  for (size_t k = kCount - 1; k > 0; --k) f = f * x + terms[k - 1];
+}
+
+// Near 0, where exp(x) - 1 would lose places, exp(x) - 1 is the first terms of its series.
+template <int kBytes>
+[[gnu::always_inline]] inline void Elu(float alpha, const float* x, ptrdiff_t count, float* to) {
+  using Reals = typename Vectors<kBytes>::Reals;
+  using Wide = typename Doubles<kBytes>::Reals;
+  constexpr double kTerms[] = {1, 1.0 / 2, 1.0 / 6, 1.0 / 24, 1.0 / 120, 1.0 / 720};
+  const Reals zero = {};
+  const Reals end_of_series = zero - 0x1p-4f;
+  const Wide factor = Wide{} + static_cast<double>(alpha);
+  ForPowers<kBytes>(
+      x, count,
+      to, [&](const Reals& v, const auto& power, Reals& result) __attribute__((always_inline)) {
+        const Wide number = __builtin_convertvector(v, Wide);
+        Wide series;
+        Polynomial(kTerms, number, series);
+        const Reals near = __builtin_convertvector(factor * (series * number), Reals);
+        const Reals far = __builtin_convertvector(factor * (power - 1.0), Reals);
+        result = v > end_of_series ? near : far;
+        result = v < zero ? result : v;
+      });
+}
+
+// max(x, 0) + log(1 + p) with p = exp(-|x|), and log(1 + p) = log((1 + s) / (1 - s)) =
+// 2 (s + s^3 / 3 + s^5 / 5 + ...) for s = p / (p + 2) <= 1 / 3.
+template <int kBytes>
+[[gnu::always_inline]] inline void Softplus(const float* x, ptrdiff_t count, float* to) {
+  using Reals = typename Vectors<kBytes>::Reals;
+  using Wide = typename Doubles<kBytes>::Reals;
+  constexpr double kTerms[] = {2,        2.0 / 3,  2.0 / 5,  2.0 / 7,  2.0 / 9,
+                               2.0 / 11, 2.0 / 13, 2.0 / 15, 2.0 / 17, 2.0 / 19};
+  const Reals zero = {};
+  ForVectors<kBytes>(
+      count, [&](ptrdiff_t i, ptrdiff_t n) __attribute__((always_inline)) {
+        Reals v;
+        Load(x + i, n, v);
+        const Reals below = v < zero ? v : -v;
+        const Reals above = v > zero ? v : zero;
+        Wide power;
+        PowerOfE<kBytes>(below, power);
+        const Wide quotient = power / (power + 2.0);
+        Wide series;
+        Polynomial(kTerms, quotient * quotient, series);
+        const Wide sum = __builtin_convertvector(above, Wide) + quotient * series;
+        Reals result = __builtin_convertvector(sum, Reals);
+        result = v == v ? result : v;
+        Store(result, to + i, n);
+      });
+}
+
 template <int kBytes>
 [[gnu::always_inline]] inline float Largest(const float* x, ptrdiff_t count) {
   using V = Vectors<kBytes>;
@@ -126,30 +186,48 @@ template <int kBytes>
   return result;
 }
 
+// to[i] = f(from[i]); f changes a vector in its place.
+template <int kBytes, class Function>
+[[gnu::always_inline]] inline void ForEach(const float* from, ptrdiff_t count, float* to,
+                                           const Function& f) {
+  ForVectors<kBytes>(
+      count, [&](ptrdiff_t i, ptrdiff_t n) __attribute__((always_inline)) {
+        typename Vectors<kBytes>::Reals v;
+        Load(from + i, n, v);
+        f(v);
+        Store(v, to + i, n);
+      });
+}
+
+// The terms exp((x - largest) beta) of softmax. Returns their sum.
 template <int kBytes>
-[[gnu::always_inline]] inline void Softmax(float beta, const float* x, ptrdiff_t count, float* to) {
+[[gnu::always_inline]] inline double SoftmaxTerms(float largest, float beta, const float* x,
+                                                  ptrdiff_t count, float* to) {
   using Reals = typename Vectors<kBytes>::Reals;
-  const float largest = Largest<kBytes>(x, count);
-  const auto each = [&](const float* from, const auto& f) __attribute__((always_inline)) {
-    ForVectors<kBytes>(
-        count, [&](ptrdiff_t i, ptrdiff_t n) __attribute__((always_inline)) {
-          Reals v;
-          Load(from + i, n, v);
-          f(v);
-          Store(v, to + i, n);
-        });
-  };
-  each(
-      x, [&](Reals & v) __attribute__((always_inline)) {
+  ForEach<kBytes>(
+      x, count, to, [&](Reals & v) __attribute__((always_inline)) {
         const Reals distance = (v - largest) * beta;
         typename Doubles<kBytes>::Reals power;
         PowerOfE<kBytes>(distance, power);
         v = distance == distance ? __builtin_convertvector(power, Reals) : distance;
       });
-  const auto sum =
-      static_cast<float>(SumTerms<kBytes>(to, count, [](auto&) __attribute__((always_inline)){}));
-  each(
-      to, [&](Reals & v) __attribute__((always_inline)) { v /= sum; });
+  return SumTerms<kBytes>(to, count, [](auto&) __attribute__((always_inline)){});
+}
+
+template <int kBytes>
+[[gnu::always_inline]] inline void Softmax(float beta, const float* x, ptrdiff_t count, float* to) {
+  const float largest = Largest<kBytes>(x, count);
+  const auto sum = static_cast<float>(SoftmaxTerms<kBytes>(largest, beta, x, count, to));
+  ForEach<kBytes>(
+      to, count, to, [&](auto& v) __attribute__((always_inline)) { v /= sum; });
+}
+
+template <int kBytes>
+[[gnu::always_inline]] inline void LogSoftmax(const float* x, ptrdiff_t count, float* to) {
+  const float largest = Largest<kBytes>(x, count);
+  const auto log = static_cast<float>(std::log(SoftmaxTerms<kBytes>(largest, 1, x, count, to)));
+  ForEach<kBytes>(
+      x, count, to, [&](auto& v) __attribute__((always_inline)) { v = (v - largest) - log; });
 }
 
 }  // namespace intaglio::float32

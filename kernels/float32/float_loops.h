@@ -150,6 +150,11 @@ struct FloatLoops {
   void (*range)(const float* x, ptrdiff_t count, float* least, float* greatest);
   void (*quantize)(const LineQuantizer& q, const float* x, ptrdiff_t count, int8_t* to);
   void (*quantize_half_even)(const HalfEvenLine& q, const float* x, ptrdiff_t count, uint8_t* to);
+  // To int8 or uint8: cut off towards zero, inside [low, high]. NaN gives high.
+  void (*truncate)(int32_t low, int32_t high, const float* x, ptrdiff_t count, uint8_t* to);
+  // to[i] = x[i] rounded to an integer, ties to even. A negative number may become +0, as in
+  // TFLite; zeros keep their sign. x may be `to`.
+  void (*round_half_even)(const float* x, ptrdiff_t count, float* to);
   void (*to_real)(const LinesToReal& r, const int32_t* acc, ptrdiff_t count, float* to);
   // out[r, c] = clamp(sum over k of x[r, k] w[k, c] + bias[c], low, high), in the order of k.
   void (*multiply)(const PanelProduct& p, const float* x, ptrdiff_t x_stride, int rows, float* out,
@@ -178,6 +183,12 @@ struct FloatLoops {
   // The same, but as TFLite's reference kernel computes LOGISTIC on real numbers: the result is
   // exp(x) below -9, and 1 above a limit.
   void (*logistic)(const float* x, ptrdiff_t count, float* to);
+  // to[i] = x[i], or alpha (exp(x[i]) - 1) where x[i] < 0, computed in float64 within a share of
+  // 1e-9 of it, then rounded. NaN passes. x may be `to`.
+  void (*elu)(float alpha, const float* x, ptrdiff_t count, float* to);
+  // to[i] = log(1 + exp(x[i])), computed in float64 within a share of 1e-10 of it, then rounded.
+  // NaN passes. x may be `to`.
+  void (*softplus)(const float* x, ptrdiff_t count, float* to);
   // to[i] = erf(x[i]), computed in float64 within 2.1e-9 of it, then rounded. NaN passes. x may be
   // `to`.
   void (*erf)(const float* x, ptrdiff_t count, float* to);
@@ -187,6 +198,9 @@ struct FloatLoops {
   // rounded, and m is the largest element, which no NaN is. The sum is built as RowNormalizer says
   // and rounded to float32. x may be `to`.
   void (*softmax)(float beta, const float* x, ptrdiff_t count, float* to);
+  // to[i] = (x[i] - m) - log(sum of exp(x - m)), each operation rounded, for a row of at least one
+  // element. The sum is that of softmax, whose logarithm is taken in float64. x may not be `to`.
+  void (*log_softmax)(const float* x, ptrdiff_t count, float* to);
   // a[i] = a[i] scale_a + (b[i] scale_b + offset). Both products must be exact in float64, where
   // they are computed. Each sum is rounded to float32, as by a fused multiply-add.
   void (*add_scaled)(const ScaledSum& sum, const float* b, ptrdiff_t count, float* a);

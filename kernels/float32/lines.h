@@ -1,5 +1,5 @@
-// Element-wise loops: ranges, conversions from and to integers, the error function and the
-// hyperbolic tangent, and scaled sums.
+// Element-wise loops: ranges, conversions from and to integers, rounding, the error function and
+// the hyperbolic tangent, and scaled sums.
 #ifndef INTAGLIO_KERNELS_FLOAT32_LINES_H_
 #define INTAGLIO_KERNELS_FLOAT32_LINES_H_
 
@@ -100,6 +100,44 @@ template <int kBytes>
         v = v < high ? v : high;
         v = (v + kMagic) - kMagic;
         words = __builtin_convertvector(v, typename V::Words) + zero_point;
+      });
+}
+
+// NaN fails the first comparison.
+template <int kBytes>
+[[gnu::always_inline]] inline void Truncate(int32_t low, int32_t high, const float* x,
+                                            ptrdiff_t count, uint8_t* to) {
+  using V = Vectors<kBytes>;
+  const typename V::Reals least = typename V::Reals{} + static_cast<float>(low);
+  const typename V::Reals greatest = typename V::Reals{} + static_cast<float>(high);
+  ToBytes<kBytes>(
+      count,
+      to, [&](ptrdiff_t i, ptrdiff_t n, typename V::Words & words) __attribute__((always_inline)) {
+        typename V::Reals v;
+        Load(x + i, n, v);
+        v = v < greatest ? v : greatest;
+        v = v > least ? v : least;
+        words = __builtin_convertvector(v, typename V::Words);
+      });
+}
+
+// A sum with 2^23 has no bits below 1, and is rounded half to even.
+template <int kBytes>
+[[gnu::always_inline]] inline void RoundHalfEven(const float* x, ptrdiff_t count, float* to) {
+  using Reals = typename Vectors<kBytes>::Reals;
+  constexpr float kNoFraction = 8388608.0f;
+  const Reals zero = {};
+  const Reals no_fraction = zero + kNoFraction;
+  ForVectors<kBytes>(
+      count, [&](ptrdiff_t i, ptrdiff_t n) __attribute__((always_inline)) {
+        Reals v;
+        Load(x + i, n, v);
+        const Reals magnitude = v < zero ? -v : v;
+        const Reals rounded = (magnitude + no_fraction) - no_fraction;
+        Reals result = v < zero ? zero - rounded : rounded;
+        result = magnitude < no_fraction ? result : v;
+        result = v == zero ? v : result;
+        Store(result, to + i, n);
       });
 }
 

@@ -179,10 +179,16 @@ constexpr Candidate kTanhWays[] = {{"table", PrepareTanh, kEightBit},
                                    {"elementwise", PrepareTanh16, kInt16},
                                    {"elementwise", PrepareTanhFloat, kFloat}};
 
-Result<PreparedLayer> PrepareElu(const LayerView& layer, const LayerOptions&) {
-  return PrepareRealFunction(layer, [alpha = layer.op<Elu>().alpha](float x) {
-    return x < 0 ? alpha * std::expm1(x) : x;
-  });
+Result<PreparedLayer> PrepareElu(const LayerView& layer, const LayerOptions& options) {
+  const float alpha = layer.op<Elu>().alpha;
+  if (layer.input(0).type != Type::kFloat32) {
+    return PrepareRealFunction(layer,
+                               [alpha](float x) { return x < 0 ? alpha * std::expm1(x) : x; });
+  }
+  INTAGLIO_RETURN_IF_ERROR(CheckOneType(layer));
+  return PrepareUnary(LineRoutine<float, float>(
+      layer, [alpha, elu = FloatLoopsOf(options.kernel).elu](
+                 const float* x, ptrdiff_t count, float* to) { elu(alpha, x, count, to); }));
 }
 
 Result<PreparedLayer> PrepareGelu(const LayerView& layer, const LayerOptions&) {

@@ -4,9 +4,11 @@
 #include <string>
 #include <type_traits>
 
+#include "intaglio/gemm/float_loops.h"
 #include "intaglio/nn/ops/elementwise/operators.h"
 #include "intaglio/nn/ops/support/quantization.h"
 #include "intaglio/nn/ops/support/rows.h"
+#include "intaglio/nn/ops/support/unary.h"
 #include "intaglio/nn/routine/routine_of.h"
 
 namespace intaglio::nn {
@@ -62,12 +64,23 @@ std::shared_ptr<const Routine> CastRoutineFrom(Type to, size_t count) {
       to, [&](auto zero) { return CastRoutine<From, decltype(zero), false>(count); });
 }
 
-Result<PreparedLayer> PrepareCast(const LayerView& layer, const LayerOptions&) {
+std::shared_ptr<const Routine> FloatToBytes(const LayerView& layer, const LayerOptions& options) {
+  const Range range = RangeOf(layer.output().type);
+  const auto truncate = FloatLoopsOf(options.kernel).truncate;
+  return LineRoutine<float, uint8_t>(
+      layer, [range, truncate](const float* x, ptrdiff_t count, uint8_t* to) {
+        truncate(range.min, range.max, x, count, to);
+      });
+}
+
+Result<PreparedLayer> PrepareCast(const LayerView& layer, const LayerOptions& options) {
   const Type from = layer.input(0).type;
   const Type to = layer.output().type;
   const auto count = static_cast<size_t>(*CountElements(layer.output().shape));
   PreparedLayer prepared;
-  if (from == Type::kBool) {
+  if (from == Type::kFloat32 && (SetOf(to) & kEightBit) != 0) {
+    prepared.routine = FloatToBytes(layer, options);
+  } else if (from == Type::kBool) {
     prepared.routine = CastRoutineFrom<Truth>(to, count);
   } else {
     prepared.routine = VisitType<int8_t, uint8_t, int16_t, int32_t, int64_t, float>(

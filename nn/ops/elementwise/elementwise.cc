@@ -41,16 +41,6 @@ Result<PreparedLayer> PrepareNonNegative(const LayerView& layer, const Affine& i
   return prepared;
 }
 
-// A sum with 2^23 has no bits below 1, and is rounded half to even. A negative number becomes +0,
-// as in TFLite; zeros keep their sign.
-float RoundHalfEven(float x) {
-  constexpr float kNoFraction = 8388608.0f;
-  const float magnitude = std::fabs(x);
-  const float rounded = (magnitude + kNoFraction) - kNoFraction;
-  const float with_sign = x < 0 ? 0.0f - rounded : rounded;
-  return magnitude < kNoFraction && x != 0 ? with_sign : x;
-}
-
 Result<PreparedLayer> PrepareAbs(const LayerView& layer, const LayerOptions&) {
   INTAGLIO_RETURN_IF_ERROR(CheckOneType(layer));
   const Type type = layer.input(0).type;
@@ -173,9 +163,10 @@ Result<PreparedLayer> PrepareCeil(const LayerView& layer, const LayerOptions&) {
   return PrepareFloat(layer, [](float x) { return std::ceil(x); });
 }
 
-Result<PreparedLayer> PrepareRound(const LayerView& layer, const LayerOptions&) {
-  // A lambda, unlike a pointer, is inlined into the loop.
-  return PrepareFloat(layer, [](float x) { return RoundHalfEven(x); });
+Result<PreparedLayer> PrepareRound(const LayerView& layer, const LayerOptions& options) {
+  INTAGLIO_RETURN_IF_ERROR(CheckOneType(layer));
+  return PrepareUnary(
+      LineRoutine<float, float>(layer, FloatLoopsOf(options.kernel).round_half_even));
 }
 
 Result<PreparedLayer> PrepareSin(const LayerView& layer, const LayerOptions&) {

@@ -25,10 +25,6 @@ double Apply(const Atanh&, double x) { return std::atanh(x); }
 
 double Apply(const Softsign&, double x) { return x / (1 + std::fabs(x)); }
 
-double Apply(const Softplus&, double x) {
-  return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x));
-}
-
 // tanh(log(1 + p)) is n / (n + 2) for n = p (p + 2). Above 40 it is 1 to the last place.
 double Apply(const Mish&, double x) {
   if (x > 40) return x;
@@ -89,6 +85,11 @@ Result<PreparedLayer> PrepareErf(const LayerView& layer, const LayerOptions& opt
   return PrepareUnary(LineRoutine<float, float>(layer, FloatLoopsOf(options.kernel).erf));
 }
 
+Result<PreparedLayer> PrepareSoftplus(const LayerView& layer, const LayerOptions& options) {
+  INTAGLIO_RETURN_IF_ERROR(CheckOneType(layer));
+  return PrepareUnary(LineRoutine<float, float>(layer, FloatLoopsOf(options.kernel).softplus));
+}
+
 constexpr OperatorRow FloatRow(const char* name, PrepareLayer prepare) {
   return UnaryRow(name, kFloat, Candidate{"elementwise", prepare});
 }
@@ -97,7 +98,7 @@ constexpr OperatorRow FloatRow(const char* name, PrepareLayer prepare) {
 
 constinit const OperatorRow Erf::kRow = FloatRow("ERF", PrepareErf);
 constinit const OperatorRow Reciprocal::kRow = FloatRow("RECIPROCAL", PrepareFunction<Reciprocal>);
-constinit const OperatorRow Softplus::kRow = FloatRow("SOFTPLUS", PrepareFunction<Softplus>);
+constinit const OperatorRow Softplus::kRow = FloatRow("SOFTPLUS", PrepareSoftplus);
 constinit const OperatorRow Softsign::kRow = FloatRow("SOFTSIGN", PrepareFunction<Softsign>);
 constinit const OperatorRow Mish::kRow = FloatRow("MISH", PrepareFunction<Mish>);
 constinit const OperatorRow Tan::kRow = FloatRow("TAN", PrepareFunction<Tan>);

@@ -99,16 +99,28 @@ class FloatBasicRoutine final : public Routine {
     const float* const c = static_cast<const float*>(arguments.inputs[kC]) + b * sizes.cells;
     float* const new_c = static_cast<float*>(arguments.outputs[kNewC]) + b * sizes.cells;
     float* const new_h = static_cast<float*>(arguments.outputs[kNewH]) + b * sizes.cells;
-    const auto sigmoid = [](float x) { return 1.0f / (1.0f + std::exp(-x)); };
-    for (int i = 0; i < sizes.cells; ++i) {
-      const float input = sigmoid(gates[i]);
-      const float candidate = std::tanh(gates[sizes.cells + i]);
-      const float forget = sigmoid(gates[2 * sizes.cells + i]);
-      const float output = sigmoid(gates[3 * sizes.cells + i]);
-      new_c[i] = input * candidate + forget * c[i];
-      new_h[i] = output * std::tanh(new_c[i]);
+    for (int i = 0; i < sizes.cells; i += kPart) {
+      UpdatePart(gates + i, c + i, std::min(kPart, sizes.cells - i), new_c + i, new_h + i);
     }
   }
+
+  // The gates stay as they are: the sums are an output.
+  void UpdatePart(const float* gates, const float* c, int count, float* new_c, float* new_h) const {
+    const FloatLoops& floats = product.floats();
+    float input[kPart];
+    float candidate[kPart];
+    float forget[kPart];
+    floats.sigmoid(gates, count, input);
+    floats.tanh(gates + sizes.cells, count, candidate);
+    floats.sigmoid(gates + 2 * sizes.cells, count, forget);
+    for (int i = 0; i < count; ++i) new_c[i] = input[i] * candidate[i] + forget[i] * c[i];
+    float* const output = input;
+    floats.sigmoid(gates + 3 * sizes.cells, count, output);
+    floats.tanh(new_c, count, new_h);
+    for (int i = 0; i < count; ++i) new_h[i] *= output[i];
+  }
+
+  static constexpr int kPart = 64;  // cells
 
   const BasicSizes sizes;
   const float* const bias;

@@ -143,13 +143,11 @@ void Apply(const FloatLoops& floats, const CellFunction& function, float* x, ptr
     case Curve::kHardSigmoid:
       return ForEach(x, count, [=](float v) { return std::clamp(a * v + b, 0.0f, 1.0f); });
     case Curve::kElu:
-      return ForEach(x, count, [=](float v) { return v < 0 ? a * std::expm1(v) : v; });
+      return floats.elu(a, x, count, x);
     case Curve::kSoftsign:
       return ForEach(x, count, [](float v) { return v / (1.0f + std::fabs(v)); });
     case Curve::kSoftplus:
-      return ForEach(x, count, [](float v) {
-        return std::max(v, 0.0f) + std::log1p(std::exp(-std::fabs(v)));
-      });
+      return floats.softplus(x, count, x);
   }
 }
 

@@ -7,11 +7,13 @@
 #include <string>
 
 #include "intaglio/fixedpoint/inverse_sqrt.h"
+#include "intaglio/gemm/float_loops.h"
 #include "intaglio/nn/graph/cost.h"
 #include "intaglio/nn/graph/ledger.h"
 #include "intaglio/nn/ops/reduce/log_softmax.h"
 #include "intaglio/nn/ops/reduce/operators.h"
 #include "intaglio/nn/ops/support/checks.h"
+#include "intaglio/nn/ops/support/parallel.h"
 #include "intaglio/nn/ops/support/quantization.h"
 #include "intaglio/nn/ops/support/rows.h"
 #include "intaglio/nn/routine/routine_of.h"
@@ -37,15 +39,6 @@ void NormalizeFloat(const float* in, float* out, ptrdiff_t depth) {
   for (ptrdiff_t i = 0; i < depth; ++i) sum += in[i] * in[i];
   const float norm = std::max(std::sqrt(sum), 1e-6f);
   for (ptrdiff_t i = 0; i < depth; ++i) out[i] = in[i] / norm;
-}
-
-void LogSoftmaxFloat(const float* in, float* out, ptrdiff_t depth) {
-  float max = std::numeric_limits<float>::lowest();
-  for (ptrdiff_t i = 0; i < depth; ++i) max = std::max(max, in[i]);
-  float sum = 0;
-  for (ptrdiff_t i = 0; i < depth; ++i) sum += std::exp(in[i] - max);
-  const float log = std::log(sum);
-  for (ptrdiff_t i = 0; i < depth; ++i) out[i] = in[i] - max - log;
 }
 
 // LOCAL_RESPONSE_NORMALIZATION: x (bias + alpha sum)^-beta. The sum is that of the squares of the
@@ -162,10 +155,26 @@ Result<PreparedLayer> PrepareL2Normalization(const LayerView& layer, const Layer
   return prepared;
 }
 
-Result<PreparedLayer> PrepareLogSoftmaxFloat(const LayerView& layer, const LayerOptions&) {
+Result<PreparedLayer> PrepareLogSoftmaxFloat(const LayerView& layer, const LayerOptions& options) {
+  constexpr ptrdiff_t kLeastElementsOfThread = 1 << 11;  // as for SOFTMAX
   INTAGLIO_RETURN_IF_ERROR(CheckOneType(layer));
+  const Shape& shape = layer.input(0).shape;
+  const ptrdiff_t depth = shape.back();
+  const auto count = static_cast<ptrdiff_t>(*CountElements(shape));
   PreparedLayer prepared;
-  prepared.routine = RowRoutine<float>(layer, LogSoftmaxFloat);
+  prepared.routine =
+      RoutineOf([count, depth, log_softmax = FloatLoopsOf(options.kernel).log_softmax](
+                    const RunArguments& arguments) {
+        if (count == 0) return;
+        const auto* const in = static_cast<const float*>(arguments.inputs[0]);
+        auto* const out = static_cast<float*>(arguments.outputs[0]);
+        ForParts(arguments.context, count / depth, kLeastElementsOfThread / depth + 1,
+                 [&](ptrdiff_t begin, ptrdiff_t end) {
+                   for (ptrdiff_t row = begin; row < end; ++row) {
+                     log_softmax(in + row * depth, depth, out + row * depth);
+                   }
+                 });
+      });
   return prepared;
 }
 

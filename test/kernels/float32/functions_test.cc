@@ -14,13 +14,11 @@ namespace {
 class FloatFunctions : public EveryFloatLoops {};
 INTAGLIO_INSTANTIATE_EVERY_FLOAT_LOOPS(FloatFunctions);
 
-using LineFunction = decltype(FloatLoops::erf);
-
 // TFLite's reference kernel changes its formula at this number and at -9.
 constexpr float kLogisticIsOneAbove = 16.619047164916992f;
 
 // The oracle is the library's, so results may be its neighbours. All widths have the same bits.
-void CheckLines(LineFunction run, LineFunction narrow, double (*f)(double)) {
+void CheckLines(const auto& run, const auto& narrow, double (*f)(double)) {
   std::vector<float> x = MakeReals(600, 12, 7);
   size_t at = 0;
   for (const float v : {kNan,
@@ -79,6 +77,35 @@ TEST_P(FloatFunctions, Exponential) {
   CheckLines(loops_.exp, Scalar().exp, [](double x) { return std::exp(x); });
 }
 
+TEST_P(FloatFunctions, Softplus) {
+  CheckLines(loops_.softplus, Scalar().softplus,
+             [](double x) { return std::fmax(x, 0) + std::log1p(std::exp(-std::fabs(x))); });
+}
+
+TEST_P(FloatFunctions, Elu) {
+  constexpr float kAlpha = 1.7f;
+  const auto elu_of = [](const FloatLoops& loops) {
+    return
+        [&loops](const float* x, ptrdiff_t count, float* to) { loops.elu(kAlpha, x, count, to); };
+  };
+  CheckLines(elu_of(loops_), elu_of(Scalar()),
+             [](double x) { return x < 0 ? double{kAlpha} * std::expm1(x) : x; });
+}
+
+// Near 0 a difference of exponentials would lose places.
+TEST_P(FloatFunctions, EluOfLittle) {
+  for (int exponent = -149; exponent <= 0; ++exponent) {
+    for (const float v : {-1.0f, -1.3f, -1.9f}) {
+      const float x = std::ldexp(v, exponent);
+      float y = 0;
+      loops_.elu(1, &x, 1, &y);
+      const auto expected = static_cast<float>(std::expm1(static_cast<double>(x)));
+      ASSERT_GE(y, std::nextafter(expected, -INFINITY)) << x;
+      ASSERT_LE(y, std::nextafter(expected, INFINITY)) << x;
+    }
+  }
+}
+
 // Only the last step of the exponential rounds, so one result in 2^10 or less is the neighbour of
 // the number that is nearest.
 TEST(FloatExponential, RoundsOnce) {
@@ -134,6 +161,30 @@ TEST_P(FloatFunctions, SoftmaxDividesByTheSum) {
       if (std::isnan(got[i])) continue;
       ASSERT_EQ(got[i], expected[i]) << count;
       ASSERT_EQ(x[i], expected[i]) << count;
+    }
+  }
+}
+
+TEST_P(FloatFunctions, LogSoftmaxSubtractsTheLogarithm) {
+  for (ptrdiff_t count = 1; count <= kMostElements; ++count) {
+    std::vector<float> x = MakeReals(count, 30, static_cast<unsigned>(count));
+    if (count % 10 == 7) x[static_cast<size_t>(count / 2)] = -INFINITY;
+    if (count % 10 == 9) x[static_cast<size_t>(count / 3)] = kNan;
+    float largest = std::numeric_limits<float>::lowest();
+    double sum = 0;
+    for (const float v : x) largest = v > largest ? v : largest;
+    for (const float v : x) sum += std::exp(static_cast<double>(v - largest));
+    std::vector<float> got(x.size() + 1, 99);
+    std::vector<float> first(x.size());
+    loops_.log_softmax(x.data(), count, got.data());
+    Scalar().log_softmax(x.data(), count, first.data());
+    ASSERT_EQ(got[x.size()], 99);
+    for (size_t i = 0; i < x.size(); ++i) {
+      const double expected = static_cast<double>(x[i] - largest) - std::log(sum);
+      ASSERT_EQ(std::isnan(got[i]), std::isnan(expected)) << count;
+      if (std::isnan(got[i]) || std::isinf(got[i])) continue;
+      ASSERT_EQ(got[i], first[i]) << count;
+      ASSERT_NEAR(static_cast<double>(got[i]), expected, 1e-6 * (1 + std::fabs(expected))) << count;
     }
   }
 }

@@ -157,6 +157,66 @@ TEST_P(FloatLines, MakesRealsAsOneElement) {
   }
 }
 
+// Integers, ties and their neighbours, and what no type of 8 bits holds.
+std::vector<float> NumbersToRound() {
+  std::vector<float> x = {kNan,  INFINITY, -INFINITY,  0.0f,   -0.0f,
+                          1e30f, -1e30f,   8388609.0f, -1e-40f};
+  for (int twice = -530; twice <= 530; ++twice) {
+    const float v = static_cast<float>(twice) / 2;
+    for (const float near : {v, std::nextafter(v, 1e9f), std::nextafter(v, -1e9f)})
+      x.push_back(near);
+  }
+  for (const float large : {4194303.5f, 8388607.5f, 8388608.0f}) {
+    x.push_back(large);
+    x.push_back(-large);
+  }
+  return x;
+}
+
+TEST_P(FloatLines, RoundsHalfToEven) {
+  const std::vector<float> x = NumbersToRound();
+  std::vector<float> got(x.size());
+  loops_.round_half_even(x.data(), static_cast<ptrdiff_t>(x.size()), got.data());
+  for (size_t i = 0; i < x.size(); ++i) {
+    if (std::isnan(x[i])) {
+      EXPECT_TRUE(std::isnan(got[i]));
+      continue;
+    }
+    ASSERT_EQ(got[i], std::nearbyint(x[i])) << x[i];
+    ASSERT_EQ(std::signbit(got[i]), got[i] < 0 || (x[i] == 0 && std::signbit(x[i]))) << x[i];
+  }
+}
+
+TEST_P(FloatLines, TruncatesIntoBytes) {
+  const std::vector<float> x = NumbersToRound();
+  for (const auto& [low, high] : {std::pair(-128, 127), std::pair(0, 255)}) {
+    std::vector<uint8_t> got(x.size() + 1, 99);
+    loops_.truncate(low, high, x.data(), static_cast<ptrdiff_t>(x.size()), got.data());
+    ASSERT_EQ(got[x.size()], 99);
+    for (size_t i = 0; i < x.size(); ++i) {
+      const double cut = std::trunc(static_cast<double>(x[i]));
+      const double expected = std::isnan(cut) ? high : std::clamp<double>(cut, low, high);
+      ASSERT_EQ(got[i], static_cast<uint8_t>(static_cast<int>(expected))) << x[i];
+    }
+  }
+}
+
+TEST_P(FloatLines, RoundsEveryLength) {
+  for (ptrdiff_t count = 0; count <= kMostElements; ++count) {
+    const std::vector<float> x = MakeReals(count, 100, static_cast<unsigned>(count));
+    std::vector<float> rounded(x.size() + 1, 99);
+    std::vector<uint8_t> bytes(x.size() + 1, 99);
+    loops_.round_half_even(x.data(), count, rounded.data());
+    loops_.truncate(-128, 127, x.data(), count, bytes.data());
+    for (size_t i = 0; i < x.size(); ++i) {
+      ASSERT_EQ(rounded[i], std::nearbyint(x[i])) << count;
+      ASSERT_EQ(static_cast<int8_t>(bytes[i]), static_cast<int8_t>(x[i])) << count;
+    }
+    ASSERT_EQ(rounded[x.size()], 99);
+    ASSERT_EQ(bytes[x.size()], 99);
+  }
+}
+
 // The operands are numbers of 9 bits, so that the products are exact in float64.
 TEST_P(FloatLines, AddsScaledAsFusedOperationsDo) {
   std::mt19937 random(17);
