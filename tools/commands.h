@@ -66,6 +66,7 @@ struct ConvertOptions {
   std::string output;
   std::vector<std::string> inputs;  // [NAME=]FILE.npy to compare with; the other inputs are made
   bool verify = true;
+  bool finite = false;           // no layer computes infinities
   bool constants_apart = false;  // of .onnx files
 };
 Status Convert(const ConvertOptions& options);

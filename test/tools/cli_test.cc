@@ -478,6 +478,19 @@ TEST_F(Cli, ModelsAreConverted) {
               "network.txt: the name must end in .tflite or .onnx, which says the format");
 }
 
+// Sums of .onnx files keep infinities.
+TEST_F(Cli, FiniteModelsAreConverted) {
+  if (!HasOnnx(Run("operators").out)) GTEST_SKIP() << "without .onnx";
+  nn::Builder b;
+  const nn::Value x = b.Input("x", Type::kFloat32, {1, 4});
+  b.Output(b.Layer(nn::Add{.keeps_infinities = true}, {x.id, x.id}, Type::kFloat32, {}), "y");
+  ASSERT_TRUE(nn::SaveGraph(*b.Finish(), In("sum.onnx")).ok());
+  ExpectError("convert sum.onnx sum.tflite", 1, "infinities");
+  const Outcome finite = Run("convert --finite sum.onnx sum.tflite");
+  EXPECT_EQ(finite.status, 0) << finite.err;
+  EXPECT_NE(finite.out.find(": the same in 3 runs\n"), std::string::npos) << finite.out;
+}
+
 // y = x w, where w has 16 KiB.
 nn::Graph WideProduct() {
   nn::Builder b;
