@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "intaglio/gemm/machine/cpu.h"
 #include "intaglio/nn/ops/linear/alike_windows.h"
 #include "intaglio/nn/ops/linear/conv.h"
 #include "intaglio/nn/ops/linear/float_panels.h"
@@ -168,15 +169,25 @@ class ProductRoutine final : public Routine {
 
 using Filters = std::vector<FloatPanels>;
 
-Result<std::shared_ptr<const Filters>> PackFilters(const LayerView& layer,
-                                                   const LayerOptions& options,
+// Where a core multiplies a vector of 64 bytes no faster than two of 32 (Zen 4), shorter vectors
+// are faster for few channels, of which less is padding, for shallow sums and for a single row. The
+// bits are the same.
+const FloatLoops& LoopsOf(const LayerOptions& options, const ConvShape& shape) {
+  constexpr int kShortLanes = 8;
+  constexpr int kFew = 3 * kShortLanes;
+  const FloatLoops& loops = FloatLoopsOf(options.kernel, options.float_sums);
+  const bool shorter = shape.group_outputs() <= kFew || shape.depth() <= kFew || shape.rows() == 1;
+  if (loops.lanes <= kShortLanes || !Cpu().multiplies_are_scarce || !shorter) return loops;
+  return FloatLoopsOf("avx2", options.float_sums);
+}
+
+Result<std::shared_ptr<const Filters>> PackFilters(const LayerView& layer, const FloatLoops& loops,
                                                    const ConvShape& shape) {
   auto filters = std::make_shared<Filters>();
   const ptrdiff_t size = ptrdiff_t{shape.group_outputs()} * shape.depth();
   const auto* const weights = static_cast<const float*>(layer.input(1).data);
   for (int g = 0; g < shape.groups; ++g) {
-    filters->emplace_back(weights + g * size, shape.group_outputs(), shape.depth(),
-                          FloatLoopsOf(options.kernel, options.float_sums));
+    filters->emplace_back(weights + g * size, shape.group_outputs(), shape.depth(), loops);
   }
   return std::shared_ptr<const Filters>(std::move(filters));
 }
@@ -199,9 +210,11 @@ Result<PreparedLayer> PrepareProductFloat(const LayerView& layer, const LayerOpt
   PreparedLayer prepared;
   prepared.packed_inputs = 1 << 1;  // the weights
   bool is_new = false;
+  const FloatLoops& loops = LoopsOf(options, shape);
   auto filters = PackOnce<Filters>(
-      options, {KeyOf(layer.input(1).data), shape.groups, shape.group_outputs(), depth},
-      [&] { return PackFilters(layer, options, shape); }, is_new);
+      options,
+      {KeyOf(layer.input(1).data), shape.groups, shape.group_outputs(), depth, loops.lanes},
+      [&] { return PackFilters(layer, loops, shape); }, is_new);
   if (!filters.ok()) return filters.status();
   routine->filters = std::move(*filters);
   for (const FloatPanels& panels : *routine->filters) {
