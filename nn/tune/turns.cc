@@ -98,22 +98,19 @@ double Turns::Estimate(size_t network) const {
   return times[times.size() / 5];
 }
 
-std::vector<double> Turns::Ratios(size_t a, size_t b) const {
+MedianRatio Turns::Ratio(size_t a, size_t b) const {
   std::vector<double> ratios;
   for (size_t i = 0; i < std::min(times_[a].size(), times_[b].size()); ++i) {
     ratios.push_back(times_[a][i] / times_[b][i]);
   }
-  return ratios;
+  return MedianOf(std::move(ratios));
 }
 
-MedianRatio Turns::Ratio(size_t a, size_t b) const { return MedianOf(Ratios(a, b)); }
-
 bool Turns::IsFaster(size_t a, size_t b, double least) const {
-  const std::vector<double> ratios = Ratios(a, b);
-  if (ratios.size() >= kFewestTurns) return MedianOf(ratios).high < 1 - least;
-  return ratios.size() >= kTurnsOfGreatGain &&
-         std::all_of(ratios.begin(), ratios.end(),
-                     [&](double ratio) { return ratio <= kGreatGain && ratio < 1 - least; });
+  const size_t count = std::min(times_[a].size(), times_[b].size());
+  if (count < kTurnsOfGreatGain) return false;
+  const double most = count >= kFewestTurns ? 1 : kGreatGain;
+  return Ratio(a, b).high < std::min(most, 1 - least);
 }
 
 Result<Turns> TakeTurns(const TurnOptions& options) { return TurnTaker(options).Run(); }

@@ -14,9 +14,8 @@ namespace intaglio::nn::tune {
 
 // Fewer turns convince nobody, more are not needed.
 inline constexpr size_t kFewestTurns = 31;
-// But so many do where a network takes this share of the other's time, or less, in every one of
-// them: that it is not faster is less likely than 1 in 500 then. Slow networks have no time for
-// more.
+// But so many do where the interval of the ratio lies below this share: that the network is not
+// faster at all is far less likely then. Slow networks have no time for more.
 inline constexpr size_t kTurnsOfGreatGain = 9;
 inline constexpr double kGreatGain = 0.75;
 inline constexpr size_t kMostTurns = 201;
@@ -41,8 +40,6 @@ class Turns {
   bool IsFaster(size_t a, size_t b, double least) const;
 
  private:
-  std::vector<double> Ratios(size_t a, size_t b) const;
-
   std::vector<std::vector<double>> times_;
   std::vector<bool> is_out_;
 };
