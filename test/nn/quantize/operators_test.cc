@@ -361,15 +361,25 @@ TEST(Operators, AreAllTested) {
 }
 
 TEST(Operators, TakeOnlyTheirTypes) {
-  const Case c{HardSwish{}, {kImage}};
-  const Graph graph = GraphOf(c);
-  const std::vector<InputBytes> samples = SamplesFor(c, Type::kInt8);
-  const Result<Calibration> calibration = Calibrate(graph, From(samples));
-  const Result<Quantized> q =
-      QuantizeGraph(graph, calibration->ranges, RulesFor(Type::kInt16, Form::kIntegers));
-  ASSERT_TRUE(q.ok()) << q.status().message();
-  EXPECT_EQ(q->layers[0].reason, "HARD_SWISH has no form of int16");
-  EXPECT_EQ(q->graph.layers.size(), 1u);
+  for (const Case& c :
+       {Case{HardSwish{}, {kImage}}, Case{ResizeBilinear{.height = 9, .width = 7}, {kImage}}}) {
+    const Graph graph = GraphOf(c);
+    const std::vector<InputBytes> samples = SamplesFor(c, Type::kInt8);
+    const Result<Calibration> calibration = Calibrate(graph, From(samples));
+    const Result<Quantized> q =
+        QuantizeGraph(graph, calibration->ranges, RulesFor(Type::kInt16, Form::kIntegers));
+    ASSERT_TRUE(q.ok()) << q.status().message();
+    EXPECT_EQ(q->layers[0].reason, std::string(NameOf(c.op)) + " has no form of int16");
+    EXPECT_EQ(q->graph.layers.size(), 1u);
+  }
+}
+
+// Integers of recurrent layers need ranges of gates and states, which are no tensors.
+TEST(Operators, RecurrentLayersStayFloat) {
+  EXPECT_EQ(DemandOf(Lstm{}), nullptr);
+  EXPECT_EQ(DemandOf(Rnn{}), nullptr);
+  EXPECT_EQ(DemandOf(UnidirectionalSequenceLstm{}), nullptr);
+  EXPECT_EQ(DemandOf(UnidirectionalSequenceRnn{}), nullptr);
 }
 
 }  // namespace
