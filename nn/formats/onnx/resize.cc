@@ -326,8 +326,8 @@ void ReadResize(Translation& t) {
   }
   if (IsPlainBilinear(modes, sizes) && t.input(0).type == Type::kFloat32) {
     const bool centers = modes.coordinates.find("half_pixel") != std::string::npos;
-    const ResizeBilinear op = {sizes[2].out, sizes[3].out, modes.coordinates == "align_corners",
-                               centers};
+    const ResizeBilinear op = {sizes[2].out, sizes[3].out,   modes.coordinates == "align_corners",
+                               centers,      sizes[2].scale, sizes[3].scale};
     return t.Set(0, OfImages(t, op));
   }
   TensorId x = t.in(0);

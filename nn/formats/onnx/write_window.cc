@@ -1,5 +1,6 @@
 // Pools and resizing of images in .onnx files.
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <limits>
 #include <string>
@@ -95,9 +96,32 @@ Value Resized(const Op& op, LayerWriter& w, Value x, Attributes attributes) {
   return w.nodes().Node("Resize", {x, kNoValue, kNoValue, sizes}, attributes);
 }
 
+// Whether readers of the scale find this size.
+bool GivesSize(float scale, int in, int out) {
+  return std::floor(static_cast<float>(in) * scale) == static_cast<float>(out);
+}
+
+// Scales that readers of the sizes would round otherwise.
+bool NeedsScales(const ResizeBilinear& op, const Shape& in) {
+  if (op.height_scale == 0) return false;
+  const auto quotient = [](int to, int from) {
+    return static_cast<float>(to) / static_cast<float>(from);
+  };
+  return (op.height_scale != quotient(op.height, in[1]) ||
+          op.width_scale != quotient(op.width, in[2])) &&
+         GivesSize(op.height_scale, in[1], op.height) && GivesSize(op.width_scale, in[2], op.width);
+}
+
 void Write(const ResizeBilinear& op, LayerWriter& w) {
   const Value x = w.Real(0, Order::kChannelsFirst);
-  w.SetReal(Resized(op, w, x, {{"mode", "linear"}}), Order::kChannelsFirst);
+  const Attributes linear = {{"mode", "linear"}};
+  if (!NeedsScales(op, w.input(0).shape)) {
+    return w.SetReal(Resized(op, w, x, linear), Order::kChannelsFirst);
+  }
+  const Value scales = w.nodes().Vector<float>({1, 1, op.height_scale, op.width_scale});
+  Attributes attributes = linear;
+  attributes.push_back({"coordinate_transformation_mode", CoordinatesOf(op)});
+  w.SetReal(w.nodes().Node("Resize", {x, kNoValue, scales}, attributes), Order::kChannelsFirst);
 }
 
 // Where places are rounded, halves go to the next pixel. Without centers they are cut off.

@@ -47,12 +47,18 @@ struct L2Pool2D {
 // x [N, H, W, C] to the height and width `size`. align_corners maps the corners onto each other;
 // half_pixel_centers counts from the middle of pixels. A bilinear resize takes at most one of the
 // two.
+//
+// With scales above 0, float32 gets the bits of ONNX Runtime: a place in the output, divided by the
+// scale, is the place in x, and the weights of a pixel are multiplied before the pixel is. Scales
+// are size / size of x but for rounding. Without them, and for integers, TFLite's rules hold.
 struct ResizeBilinear {
   static const OperatorRow kRow;
   int height = 1;
   int width = 1;
   bool align_corners = false;
   bool half_pixel_centers = false;
+  float height_scale = 0;
+  float width_scale = 0;
 };
 struct ResizeNearestNeighbor {
   static const OperatorRow kRow;

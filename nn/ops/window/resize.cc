@@ -1,6 +1,6 @@
 // RESIZE_BILINEAR and RESIZE_NEAREST_NEIGHBOR. The weights of bilinear interpolation are float32
 // for uint8 and float32, and numbers of 10 fractional bits for int8 and int16, as in TFLite's
-// reference kernels.
+// reference kernels. ONNX Runtime's float32 has an order of operations of its own.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -78,6 +78,30 @@ Tap<int32_t> TapOf(const ResizeAxis& axis, int o, int32_t) {
   const auto high = static_cast<int>(std::clamp<int64_t>((position + kOne - 1) / kOne, 0, in - 1));
   const int64_t weight_high = position - kOne * low;
   return {low, high, static_cast<int32_t>(kOne - weight_high), static_cast<int32_t>(weight_high)};
+}
+
+// The tap of ONNX Runtime: a pixel that is both neighbours gets each half of the weight.
+Tap<float> TapByScale(const ResizeAxis& axis, float scale, int o) {
+  const auto [in, out, options] = axis;
+  const auto at = static_cast<float>(o);
+  const auto last = static_cast<float>(in - 1);
+  float position = options.half_pixel_centers ? (at + 0.5f) / scale - 0.5f : at / scale;
+  if (options.align_corners) {
+    position = out > 1 ? at * last / static_cast<float>(out - 1) : 0.0f;
+  }
+  position = std::max(0.0f, std::min(position, last));
+  const int low = std::min(static_cast<int>(position), in - 1);
+  const int high = std::min(low + 1, in - 1);
+  if (low == high) return {low, high, 0.5f, 0.5f};
+  return {low, high, std::fabs(position - static_cast<float>(high)),
+          std::fabs(position - static_cast<float>(low))};
+}
+
+std::vector<Tap<float>> TapsByScale(const ResizeAxis& axis, float scale) {
+  std::vector<Tap<float>> taps;
+  taps.reserve(static_cast<size_t>(axis.out));
+  for (int o = 0; o < axis.out; ++o) taps.push_back(TapByScale(axis, scale, o));
+  return taps;
 }
 
 template <class W>
@@ -165,6 +189,41 @@ std::shared_ptr<const Routine> WideRoutine(Bilinear<W> bilinear) {
         }
       }
     }
+  });
+}
+
+// Pixels in ONNX Runtime's order of operations: the weights of a pixel are multiplied first.
+void BlendPixels(const float* const (&pixels)[4], const Tap<float>& y, const Tap<float>& x,
+                 ptrdiff_t channels, float* to) {
+  const float weights[] = {x.weight_low * y.weight_low, x.weight_high * y.weight_low,
+                           x.weight_low * y.weight_high, x.weight_high * y.weight_high};
+  for (ptrdiff_t i = 0; i < channels; ++i) {
+    to[i] = weights[0] * pixels[0][i] + weights[1] * pixels[1][i] + weights[2] * pixels[2][i] +
+            weights[3] * pixels[3][i];
+  }
+}
+
+std::shared_ptr<const Routine> RoutineByScale(Bilinear<float> bilinear) {
+  return RoutineOf([b = std::move(bilinear)](const RunArguments& arguments) {
+    if (b.rows == 0 || b.out_line() == 0) return;
+    const auto run_row = [&](ptrdiff_t row) {
+      const Tap<float>& y = b.RowTap(row);
+      const float* const image = static_cast<const float*>(arguments.inputs[0]) + b.ImageStart(row);
+      const float* const upper = image + y.low * b.line;
+      const float* const lower = image + y.high * b.line;
+      float* to = static_cast<float*>(arguments.outputs[0]) + row * b.out_line();
+      for (const Tap<float>& x : b.x) {
+        const ptrdiff_t low = x.low * b.channels;
+        const ptrdiff_t high = x.high * b.channels;
+        BlendPixels({upper + low, upper + high, lower + low, lower + high}, y, x, b.channels, to);
+        to += b.channels;
+      }
+    };
+    ForParts(arguments.context, b.rows,
+             kLeastBytesOfThread / (ptrdiff_t{sizeof(float)} * b.out_line()) + 1,
+             [&](ptrdiff_t first, ptrdiff_t last) {
+               for (ptrdiff_t row = first; row < last; ++row) run_row(row);
+             });
   });
 }
 
@@ -325,6 +384,11 @@ ShapesResult InferResizeBilinear(const LayerView& layer) {
   if (op.align_corners && op.half_pixel_centers) {
     return layer.Invalid("aligns corners and centres of pixels at once");
   }
+  const bool has_scales = op.height_scale != 0 || op.width_scale != 0;
+  if (has_scales && !(op.height_scale > 0 && op.width_scale > 0)) {
+    return layer.Invalid("has the scales " + std::to_string(op.height_scale) + " and " +
+                         std::to_string(op.width_scale));
+  }
   return InferResize<ResizeBilinear>(layer);
 }
 
@@ -344,8 +408,12 @@ Result<PreparedLayer> PrepareResizeBilinear(const LayerView& layer, const LayerO
   const Type type = layer.output().type;
   const Result<const LineRoutines*> lines = LinesOf(options.kernel);
   if (!lines.ok()) return layer.Wrap(lines.status());
+  const ResizeBilinear& op = layer.op<ResizeBilinear>();
   PreparedLayer prepared;
-  if (type == Type::kInt8) {
+  if (op.height_scale > 0 && type == Type::kFloat32) {
+    prepared.routine = RoutineByScale(
+        {r, TapsByScale(r.y(), op.height_scale), TapsByScale(r.x(), op.width_scale)});
+  } else if (type == Type::kInt8) {
     prepared.routine = ByteRoutine<int8_t>(r, **lines, (*lines)->blend_fixed);
   } else if (type == Type::kUInt8) {
     prepared.routine = ByteRoutine<uint8_t>(r, **lines, (*lines)->blend_real);

@@ -88,6 +88,12 @@ def qdq_windows():
                 (0.037, 119 + low), more=[None, np.array([1, 1, 2, 2], F32)], mode="nearest")
         unfused(f"Resize/{short(dtype)}/linear", "Resize", [x], [(0.037, 119 + low)],
                 (0.037, 119 + low), more=[None, np.array([1, 1, 2, 2], F32)], mode="linear")
+        for mode in ("half_pixel", "asymmetric", "align_corners"):
+            for factors in ((4, 3), (0.5, 1.5), (8, 2.5)):
+                unfused(f"Resize/{short(dtype)}/linear/{mode}/{factors[0]}x{factors[1]}", "Resize",
+                        [x], [(0.037, 119 + low)], (0.037, 119 + low), mode="linear",
+                        more=[None, np.array([1, 1, *factors], F32)],
+                        coordinate_transformation_mode=mode)
 
 
 def qdq_movement():
