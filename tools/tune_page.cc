@@ -216,9 +216,11 @@ std::string Describe(const nn::tune::Difference& difference) {
   if (!difference.measured || difference.relative == 0) return "nothing";
   char text[80];
   const double decibels = -20 * std::log10(difference.relative);
-  std::snprintf(text, sizeof text, "%.0f steps, %.2g %% (%.0f dB)", difference.steps,
-                100 * difference.relative, decibels);
-  return text;
+  std::snprintf(text, sizeof text, "%.2g %% (%.0f dB)", 100 * difference.relative, decibels);
+  if (difference.steps == 0) return text;  // outputs of float32 have no steps
+  char steps[40];
+  std::snprintf(steps, sizeof steps, "%.0f steps, ", difference.steps);
+  return std::string(steps) + text;
 }
 
 std::string Describe(const TimedWay& way) {
