@@ -8,7 +8,6 @@
 #include <cstring>
 #include <new>
 
-#include "intaglio/nn/files/descriptor.h"
 #include "intaglio/nn/files/replace_file.h"
 
 namespace intaglio::tools {
@@ -19,12 +18,13 @@ Status Failed(const std::string& path, const char* what) {
 }
 
 // Reads until the buffer is full.
-bool ReadAll(int fd, std::span<uint8_t> bytes) {
+bool ReadAll(int fd, size_t place, std::span<uint8_t> bytes) {
   while (!bytes.empty()) {
-    const ssize_t got = read(fd, bytes.data(), bytes.size());
+    const ssize_t got = pread(fd, bytes.data(), bytes.size(), static_cast<off_t>(place));
     if (got < 0 && errno == EINTR) continue;
     if (got == 0) errno = EIO;  // the file became shorter
     if (got <= 0) return false;
+    place += static_cast<size_t>(got);
     bytes = bytes.subspan(static_cast<size_t>(got));
   }
   return true;
@@ -32,22 +32,36 @@ bool ReadAll(int fd, std::span<uint8_t> bytes) {
 
 }  // namespace
 
-Result<std::vector<uint8_t>> ReadFile(const std::string& path, size_t max_bytes) {
+Result<InputFile> InputFile::Open(const std::string& path) {
+  InputFile file;
+  file.path_ = path;
   // O_NONBLOCK: opening a pipe must not wait for a writer.
-  const nn::Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
-  if (file.get() < 0) return Failed(path, "open");
+  file.file_ = std::make_shared<const nn::Descriptor>(
+      open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
+  if (file.file_->get() < 0) return Failed(path, "open");
   struct stat info = {};
-  if (fstat(file.get(), &info) != 0) return Failed(path, "read");
+  if (fstat(file.file_->get(), &info) != 0) return Failed(path, "read");
   if (!S_ISREG(info.st_mode)) return IoError(path + ": not a regular file");
-  if (static_cast<uintmax_t>(info.st_size) > max_bytes) {
+  file.bytes_ = static_cast<size_t>(info.st_size);
+  return file;
+}
+
+Status InputFile::Read(size_t place, std::span<uint8_t> to) const {
+  return ReadAll(file_->get(), place, to) ? Status() : Failed(path_, "read");
+}
+
+Result<std::vector<uint8_t>> ReadFile(const std::string& path, size_t max_bytes) {
+  const Result<InputFile> file = InputFile::Open(path);
+  if (!file.ok()) return file.status();
+  if (file->bytes() > max_bytes) {
     return IoError(path + ": larger than " + std::to_string(max_bytes >> 20) + " MiB");
   }
   try {
-    std::vector<uint8_t> bytes(static_cast<size_t>(info.st_size));
-    if (!ReadAll(file.get(), bytes)) return Failed(path, "read");
+    std::vector<uint8_t> bytes(file->bytes());
+    INTAGLIO_RETURN_IF_ERROR(file->Read(0, bytes));
     return bytes;
   } catch (const std::bad_alloc&) {
-    return OutOfMemory(path + ": no memory for " + std::to_string(info.st_size) + " bytes");
+    return OutOfMemory(path + ": no memory for " + std::to_string(file->bytes()) + " bytes");
   }
 }
 

@@ -1,18 +1,19 @@
 #include "intaglio/tools/npy.h"
 
+#include <algorithm>
 #include <cctype>
 #include <cstring>
 #include <limits>
 #include <new>
 #include <optional>
 #include <string_view>
-
-#include "intaglio/tools/file.h"
+#include <utility>
 
 namespace intaglio::tools {
 namespace {
 
 constexpr std::string_view kMagic("\x93NUMPY", 6);
+constexpr size_t kMostHead = size_t{1} << 17;  // of a file that is read in parts
 constexpr size_t kAlignment = 64;  // of the data in a written file, as NumPy writes them
 
 struct TypeName {
@@ -160,26 +161,22 @@ std::optional<size_t> ByteSize(Type type, std::span<const int64_t> shape) {
   return static_cast<size_t>(size);
 }
 
-}  // namespace
+struct NpyHead {
+  NpyArray array;  // without data
+  size_t data_begin = 0;
+};
 
-std::string Describe(const NpyArray& array) {
-  std::string text = std::string(NameOf(array.type)) + " [";
-  for (size_t i = 0; i < array.shape.size(); ++i) {
-    text += (i == 0 ? "" : ", ") + std::to_string(array.shape[i]);
-  }
-  return text + "]";
-}
-
-Result<NpyArray> ParseNpy(std::span<const uint8_t> bytes, const std::string& name) {
-  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  if (bytes.size() < 10 || !text.starts_with(kMagic)) {
+// `start` is the beginning of a file of `size` bytes, with the whole header.
+Result<NpyHead> ParseHead(std::span<const uint8_t> start, size_t size, const std::string& name) {
+  const std::string_view text(reinterpret_cast<const char*>(start.data()), start.size());
+  if (start.size() < 10 || !text.starts_with(kMagic)) {
     return InvalidArgument(name + ": not a .npy file");
   }
-  if (bytes[6] != 1 && bytes[6] != 2) {
-    return InvalidArgument(name + ": .npy version " + std::to_string(bytes[6]) +
+  if (start[6] != 1 && start[6] != 2) {
+    return InvalidArgument(name + ": .npy version " + std::to_string(start[6]) +
                            " is not supported (1 and 2 are)");
   }
-  const std::optional<Layout> layout = FindParts(bytes);
+  const std::optional<Layout> layout = FindParts(start);
   if (!layout) return InvalidArgument(name + ": the .npy header is cut short");
   const std::optional<Header> header =
       ParseHeader(text.substr(layout->header_begin, layout->data_begin - layout->header_begin));
@@ -194,18 +191,46 @@ Result<NpyArray> ParseNpy(std::span<const uint8_t> bytes, const std::string& nam
   if (!type) {
     return InvalidArgument(name + ": element type '" + *header->descr + "' is not supported");
   }
-  const std::optional<size_t> size = ByteSize(*type, *header->shape);
-  if (!size || *size != bytes.size() - layout->data_begin) {
-    return InvalidArgument(name + ": holds " + std::to_string(bytes.size() - layout->data_begin) +
+  const std::optional<size_t> needed = ByteSize(*type, *header->shape);
+  if (!needed || *needed != size - layout->data_begin) {
+    return InvalidArgument(name + ": holds " + std::to_string(size - layout->data_begin) +
                            " bytes of data, its shape and type need " +
-                           (size ? std::to_string(*size) : "more than fit memory"));
+                           (needed ? std::to_string(*needed) : "more than fit memory"));
   }
+  return NpyHead{{*type, *header->shape, {}}, layout->data_begin};
+}
+
+}  // namespace
+
+std::string Describe(const NpyArray& array) {
+  std::string text = std::string(NameOf(array.type)) + " [";
+  for (size_t i = 0; i < array.shape.size(); ++i) {
+    text += (i == 0 ? "" : ", ") + std::to_string(array.shape[i]);
+  }
+  return text + "]";
+}
+
+Result<NpyArray> ParseNpy(std::span<const uint8_t> bytes, const std::string& name) {
+  Result<NpyHead> head = ParseHead(bytes, bytes.size(), name);
+  if (!head.ok()) return head.status();
   try {
-    const std::span<const uint8_t> data = bytes.subspan(layout->data_begin);
-    return NpyArray{*type, *header->shape, {data.begin(), data.end()}};
+    const std::span<const uint8_t> data = bytes.subspan(head->data_begin);
+    head->array.data.assign(data.begin(), data.end());
+    return std::move(head->array);
   } catch (const std::bad_alloc&) {
-    return OutOfMemory(name + ": no memory for " + std::to_string(*size) + " bytes");
+    return OutOfMemory(name + ": no memory for " + std::to_string(bytes.size() - head->data_begin) +
+                       " bytes");
   }
+}
+
+Result<NpyFile> NpyFile::Open(const std::string& path) {
+  Result<InputFile> file = InputFile::Open(path);
+  if (!file.ok()) return file.status();
+  std::vector<uint8_t> start(std::min(file->bytes(), kMostHead));
+  INTAGLIO_RETURN_IF_ERROR(file->Read(0, start));
+  Result<NpyHead> head = ParseHead(start, file->bytes(), path);
+  if (!head.ok()) return head.status();
+  return NpyFile(std::move(*file), std::move(head->array), head->data_begin);
 }
 
 Result<NpyArray> ReadNpy(const std::string& path) {

@@ -3,13 +3,16 @@
 #ifndef INTAGLIO_TOOLS_NPY_H_
 #define INTAGLIO_TOOLS_NPY_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "intaglio/fixedpoint/status.h"
 #include "intaglio/fixedpoint/type.h"
+#include "intaglio/tools/file.h"
 
 namespace intaglio::tools {
 
@@ -25,6 +28,27 @@ std::string Describe(const NpyArray& array);
 // `name` stands in messages.
 Result<NpyArray> ParseNpy(std::span<const uint8_t> bytes, const std::string& name);
 Result<NpyArray> ReadNpy(const std::string& path);
+
+// A file whose data is read in parts.
+class NpyFile {
+ public:
+  static Result<NpyFile> Open(const std::string& path);
+
+  const NpyArray& array() const { return array_; }  // without its data
+  size_t data_bytes() const { return file_.bytes() - data_begin_; }
+  // Reads bytes of the data, which has as many from `place` on.
+  Status Read(size_t place, std::span<uint8_t> to) const {
+    return file_.Read(data_begin_ + place, to);
+  }
+
+ private:
+  NpyFile(InputFile file, NpyArray array, size_t data_begin)
+      : file_(std::move(file)), array_(std::move(array)), data_begin_(data_begin) {}
+
+  InputFile file_;
+  NpyArray array_;
+  size_t data_begin_;
+};
 
 // Writes version 1.0.
 Status WriteNpy(const std::string& path, Type type, std::span<const int64_t> shape,

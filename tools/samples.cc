@@ -100,7 +100,14 @@ void Samples::Rewind() {
 
 Status Samples::Load(Source& source) {
   const std::string& path = source.files[source.next++];
-  Result<NpyArray> array = IsArray(path) ? ReadNpy(path) : ReadImageFor(source.tensor, path);
+  source.file.reset();
+  if (IsArray(path)) {
+    Result<NpyFile> file = NpyFile::Open(path);
+    if (!file.ok()) return file.status();
+    source.file = std::move(*file);
+  }
+  Result<NpyArray> array =
+      source.file.has_value() ? source.file->array() : ReadImageFor(source.tensor, path);
   if (!array.ok()) return array.status();
   const Type type = source.tensor.type;
   const bool scaled = array->type == Type::kUInt8 && type == Type::kFloat32;
@@ -122,13 +129,20 @@ Status Samples::Load(Source& source) {
   return {};
 }
 
-void Samples::Take(Source& source, std::vector<std::byte>& bytes) const {
+Status Samples::Take(Source& source, std::vector<std::byte>& bytes) const {
   const NpyArray& array = source.array;
-  const size_t part = array.data.size() / source.parts;
-  const uint8_t* const from = array.data.data() + part * source.taken++;
+  const size_t all = source.file.has_value() ? source.file->data_bytes() : array.data.size();
+  const size_t part = all / source.parts;
+  const size_t place = part * source.taken++;
+  if (source.file.has_value()) {
+    source.part.resize(part);
+    INTAGLIO_RETURN_IF_ERROR(source.file->Read(place, source.part));
+  }
+  const uint8_t* const from =
+      source.file.has_value() ? source.part.data() : array.data.data() + place;
   if (array.type == source.tensor.type) {
     if (part > 0) std::memcpy(bytes.data(), from, part);
-    return;
+    return {};
   }
   const auto channels = static_cast<size_t>(source.tensor.shape.back());
   for (size_t i = 0; i < part; ++i) {
@@ -137,6 +151,7 @@ void Samples::Take(Source& source, std::vector<std::byte>& bytes) const {
     const auto value = static_cast<float>((from[i] - mean) / std);
     std::memcpy(bytes.data() + i * sizeof(float), &value, sizeof(float));
   }
+  return {};
 }
 
 Result<bool> Samples::Next(std::vector<std::vector<std::byte>>& inputs) {
@@ -153,7 +168,7 @@ Result<bool> Samples::Next(std::vector<std::vector<std::byte>>& inputs) {
       return InvalidArgument("--data: input '" + nn::ShortName(sources_[i].tensor.name) +
                              "' has fewer samples than others");
     }
-    Take(sources_[i], inputs[i]);
+    INTAGLIO_RETURN_IF_ERROR(Take(sources_[i], inputs[i]));
   }
   return true;
 }

@@ -3,6 +3,8 @@
 #define INTAGLIO_TOOLS_SAMPLES_H_
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,7 +25,7 @@ struct SampleScale {
 // order of their names. The first axis of an array counts samples: an input of the shape [B, ...]
 // takes its array [N, ...] in N / B parts, and an array [N, B, ...] in N parts. Where B is 1, an
 // array may lack it. An array of uint8, and an image, are scaled where the input is float32. One
-// file of each input is in memory at a time.
+// sample, or one image, of each input is in memory at a time.
 class Samples {
  public:
   // Finds the files. Each input of the graph needs an argument.
@@ -40,14 +42,16 @@ class Samples {
   struct Source {
     nn::Tensor tensor;  // the input, without its elements
     std::vector<std::string> files;
-    size_t next = 0;  // file
-    NpyArray array;
-    size_t taken = 0;  // parts of the array
+    size_t next = 0;                   // file
+    std::optional<NpyFile> file = {};  // nothing: `array` is an image
+    NpyArray array = {};               // of a file without its data
+    size_t taken = 0;                  // parts of the array
     size_t parts = 0;
+    std::vector<uint8_t> part = {};
   };
 
   Status Load(Source& source);
-  void Take(Source& source, std::vector<std::byte>& bytes) const;
+  Status Take(Source& source, std::vector<std::byte>& bytes) const;
 
   SampleScale scale_;
   std::vector<Source> sources_;

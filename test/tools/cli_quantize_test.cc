@@ -302,6 +302,33 @@ TEST_F(CliQuantize, ReportsWhatLayersLose) {
   EXPECT_NE(page.find("</html>"), std::string::npos);
 }
 
+// 3 GiB, of which the disk holds nothing: one sample is in memory at a time.
+TEST_F(CliQuantize, ReadsFilesOfAnySize) {
+  constexpr int64_t kSample = 4 * 4 * 3;
+  constexpr int64_t kCount = int64_t{1} << 24;
+  Npy("huge.npy", Type::kFloat32, {1, 4, 4, 3}, RandomReals(kSample, -1, 1, 5));
+  std::string bytes = Text(In("huge.npy"));
+  const size_t shape = bytes.find("(1, 4, 4, 3)");
+  ASSERT_NE(shape, std::string::npos);
+  const std::string wide = "(" + std::to_string(kCount) + ", 4, 4, 3)";
+  // The header has spaces at its end.
+  const size_t more = wide.size() - std::string("(1, 4, 4, 3)").size();
+  bytes.replace(shape, std::string("(1, 4, 4, 3)").size(), wide);
+  const size_t end = bytes.find('\n');
+  ASSERT_EQ(bytes.substr(end - more, more), std::string(more, ' '));
+  bytes.erase(end - more, more);
+  std::ofstream(In("huge.npy"), std::ios::binary) << bytes;
+  const auto size = bytes.size() + static_cast<size_t>((kCount - 1) * kSample) * sizeof(float);
+  std::error_code error;
+  fs::resize_file(In("huge.npy"), size, error);
+  if (error) GTEST_SKIP() << "no file of 3 GiB here: " << error.message();
+  const Outcome outcome =
+      Run("quantize float.tflite --data huge.npy --samples 3 --threads 1 a.tflite");
+  fs::remove(In("huge.npy"));
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_NE(outcome.out.find("observed 3 samples"), std::string::npos) << outcome.out;
+}
+
 TEST_F(CliQuantize, KeepsAccuracy) {
   const std::string start = "quantize float.tflite --data x.npy --bits w2a2 --threads 1 ";
   const Outcome plain = Run(start + "a.tflite");
