@@ -202,8 +202,8 @@ void AddVerify(CLI::App& verify, Work& work) {
 
 void AddConstantsApart(CLI::App& command, bool& apart) {
   command.add_flag("--constants-apart", apart,
-                   "Write constants of an .onnx file into FILE.data beside it, as files with more "
-                   "than 512 MiB of constants are always written");
+                   "Write constants of an .onnx file into FILE.data beside it, as files with "
+                   "512 MiB of constants or more are always written");
 }
 
 void AddConvert(CLI::App& convert, Work& work) {
