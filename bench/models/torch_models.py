@@ -1,5 +1,5 @@
-"""Writes networks of torchvision with random weights as .onnx files, quantized by ONNX Runtime's tool in
-three forms, and compares what Intaglio and ONNX Runtime make of them, element by element.
+"""Writes networks of torchvision, and MobileNet v1, with random weights as .onnx files, quantized by
+ONNX Runtime's tool in three forms, and compares what Intaglio and ONNX Runtime make of them, element by element.
 
     python3 -m venv venv
     venv/bin/pip install torch torchvision onnxscript onnx==1.23.2 onnxruntime==1.32.0
@@ -23,7 +23,7 @@ import torchvision
 from onnx import numpy_helper
 from onnxruntime.quantization import CalibrationDataReader, QuantFormat, QuantType, quantize_static
 
-NETWORKS = "resnet18,resnet50,resnet101,inception_v3,googlenet,mobilenet_v2"
+NETWORKS = "resnet18,resnet50,resnet101,inception_v3,googlenet,mobilenet_v1,mobilenet_v2"
 # Activations, weights, and whether weights have a scale per channel.
 FORMS = {"qdq": (QuantFormat.QDQ, QuantType.QInt8, False),
          "qoperator": (QuantFormat.QOperator, QuantType.QUInt8, False),
@@ -48,6 +48,32 @@ class Calibration(CalibrationDataReader):
         return next(self.batches, None)
 
 
+def mobilenet_v1():
+    """Howard et al., 2017, table 1: torchvision does not have it."""
+    layers = []
+
+    def convolve(inputs, outputs, stride, side=3, groups=1):
+        layers.extend([torch.nn.Conv2d(inputs, outputs, side, stride, side // 2, groups=groups, bias=False),
+                       torch.nn.BatchNorm2d(outputs), torch.nn.ReLU6()])
+
+    convolve(3, 32, 2)
+    channels = 32
+    for outputs, stride in [(64, 1), (128, 2), (128, 1), (256, 2), (256, 1), (512, 2), *[(512, 1)] * 5,
+                            (1024, 2), (1024, 1)]:
+        convolve(channels, channels, stride, groups=channels)
+        convolve(channels, outputs, 1, side=1)
+        channels = outputs
+    return torch.nn.Sequential(*layers, torch.nn.AdaptiveAvgPool2d(1), torch.nn.Flatten(),
+                               torch.nn.Linear(channels, 1000))
+
+
+def network(name):
+    if name == "mobilenet_v1":
+        return mobilenet_v1()
+    more = {"init_weights": True} if name in ("inception_v3", "googlenet") else {}
+    return getattr(torchvision.models, name)(weights=None, **more)
+
+
 def exported(name, folder):
     """PyTorch's export, with batch normalization of plausible statistics folded by ONNX Runtime."""
     path = folder / f"{name}.onnx"
@@ -55,8 +81,7 @@ def exported(name, folder):
         return path
     torch.manual_seed(1)
     side = side_of(name)
-    more = {"init_weights": True} if name in ("inception_v3", "googlenet") else {}
-    model = getattr(torchvision.models, name)(weights=None, **more).train()
+    model = network(name).train()
     with torch.no_grad():
         for _ in range(2):
             model(torch.randn(4, 3, side, side))
