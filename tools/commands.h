@@ -110,7 +110,7 @@ struct QuantizeOptions {
   std::string bits = "w8a8";
   std::string io = "float";
   std::string report;                   // a file to write; empty: none
-  std::string ranges;                   // another one
+  std::string ranges;                   // a file to write; empty: none
   std::optional<double> max_drop = {};  // points of accuracy
   std::string labels;                   // a .npy file; empty: none
   std::optional<double> min_sqnr = {};  // decibels

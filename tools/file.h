@@ -24,7 +24,7 @@ class InputFile {
   static Result<InputFile> Open(const std::string& path);
 
   size_t bytes() const { return bytes_; }
-  // Reads bytes of the file, which has as many from `place` on.
+  // Fills `to` with the bytes from `place` on. A file with fewer bytes is an error.
   Status Read(size_t place, std::span<uint8_t> to) const;
 
  private:

@@ -36,7 +36,7 @@ class NpyFile {
 
   const NpyArray& array() const { return array_; }  // without its data
   size_t data_bytes() const { return file_.bytes() - data_begin_; }
-  // Reads bytes of the data, which has as many from `place` on.
+  // Fills `to` with the bytes of the data from `place` on.
   Status Read(size_t place, std::span<uint8_t> to) const {
     return file_.Read(data_begin_ + place, to);
   }

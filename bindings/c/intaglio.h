@@ -437,19 +437,18 @@ IT_API int64_t it_model_work(const it_model* model);
 IT_API size_t it_model_plan_warning_count(const it_model* model);
 IT_API const char* it_model_plan_warning(const it_model* model, size_t index);
 
-/* How a model is tuned. What its functions take is that of `intaglio tune`. Since IT_ABI_VERSION 2.
- */
+/* How a model is tuned: the options of `intaglio tune`. Since IT_ABI_VERSION 2. */
 typedef struct it_tune_options it_tune_options;
 IT_CHECKED it_status* it_tune_options_create(it_tune_options** out);
 IT_API void it_tune_options_destroy(it_tune_options* options);
-/* For all of it, preparing what is measured included: 0 to 86400. Without it, a network gets what
- * it is worth, 2 to 20 seconds. */
+/* The time for all of it, preparing what is measured included: 0 to 86400. Without this call, a
+ * network gets what it is worth, 1.8 to 18 seconds. */
 IT_CHECKED it_status* it_tune_options_set_seconds(it_tune_options* options, double seconds);
 /* 1: layers of int8 and uint8 may compute in float32, so that results may be other bits. 0, the
  * default, keeps the bits. */
 IT_CHECKED it_status* it_tune_options_set_allow_float32(it_tune_options* options, int32_t value);
-/* The ranges of activations, by which layers of float32 may compute with int8: the text of a file
- * that `intaglio quantize --ranges` writes, which is copied. 0 bytes, the default: none may. */
+/* The ranges of activations by which layers of float32 may compute with int8. text: what a file of
+ * `intaglio quantize --ranges` holds; it is copied. 0 bytes, the default: no layer may. */
 IT_CHECKED it_status* it_tune_options_set_ranges(it_tune_options* options, const char* text,
                                                  size_t bytes);
 /* By how much outputs may differ if results need not keep their bits: the root mean square of what
@@ -466,9 +465,9 @@ IT_CHECKED it_status* it_tune_options_set_input(it_tune_options* options, size_t
 
 /* How each layer of a model is computed fastest on this machine. Since IT_ABI_VERSION 2. */
 typedef struct it_plan it_plan;
-/* Measures with the options that the model was loaded with, of which none may be a plan. options:
- * may be null. IT_UNSUPPORTED says that no way to keep the limits was found, or that this build has
- * no tuner. The machine should be idle. */
+/* Measures with the options that the model was loaded with, which must not have a plan. options:
+ * null gives the defaults. IT_UNSUPPORTED says that no way to keep the limits was found, or that
+ * this build has no tuner. The machine should be idle. */
 IT_CHECKED it_status* it_model_tune(const it_model* model, const it_tune_options* options,
                                     it_plan** out);
 IT_API void it_plan_destroy(it_plan* plan);
@@ -484,7 +483,7 @@ IT_API double it_plan_tuned_nanoseconds(const it_plan* plan);
  * A build without the quantizer answers IT_UNSUPPORTED to it_quantize_bytes and it_quantize_file.
  * ------------------------------------------------------------------------------------------- */
 
-/* How a network is quantized. What its functions take is that of `intaglio quantize`. */
+/* How a network is quantized: the options of `intaglio quantize`. */
 typedef struct it_quantize_options it_quantize_options;
 IT_CHECKED it_status* it_quantize_options_create(it_quantize_options** out);
 IT_API void it_quantize_options_destroy(it_quantize_options* options);
@@ -507,11 +506,12 @@ IT_CHECKED it_status* it_quantize_options_set_interface(it_quantize_options* opt
 
 /* Makes layers wider, or keeps them float32, the worst first, until the accuracy of the first
  * output falls by at most so many points, 0 to 100. labels: the right answer of each row, sample
- * after sample; none: those of the network of float32. Reads the samples again and again. */
+ * after sample; if count is 0, the answers of the network of float32 are the right ones. Reads the
+ * samples again and again. */
 IT_CHECKED it_status* it_quantize_options_set_max_drop(it_quantize_options* options, double points,
                                                        const int32_t* labels, size_t count);
-/* The same, until the first output has so many decibels of signal over noise. The last call of both
- * counts. */
+/* The same, until the first output has so many decibels of signal over noise. Replaces
+ * it_quantize_options_set_max_drop, and is replaced by it. */
 IT_CHECKED it_status* it_quantize_options_set_min_sqnr(it_quantize_options* options,
                                                        double decibels);
 
@@ -522,11 +522,10 @@ enum {
   IT_QUANTIZE_CORRECT_BIAS =
       2,                  /* takes mean errors out of biases: a second pass over the samples */
   IT_QUANTIZE_REPORT = 3, /* measures what each layer loses, with the first 32 samples */
-  /* rounds weights so that layers' results stay, not to the nearest: more passes over the samples
-   */
+  /* rounds weights so that layers' results stay, not to the nearest: more passes over samples */
   IT_QUANTIZE_LEARN_ROUNDING = 4,
-  IT_QUANTIZE_SMOOTH =
-      5 /* moves the ranges of activations into weights: a pass before all others */
+  /* moves the ranges of activations into weights: a pass before all others */
+  IT_QUANTIZE_SMOOTH = 5
 };
 /* value: 0, the default of all, or 1. */
 IT_CHECKED it_status* it_quantize_options_set_flag(it_quantize_options* options,

@@ -114,7 +114,8 @@ template <class Reals, size_t kCount>
   for (size_t k = kCount - 1; k > 0; --k) f = f * x + terms[k - 1];
 }
 
-// Near 0, where exp(x) - 1 would lose places, exp(x) - 1 is the first terms of its series.
+// Near 0, a difference exp(x) - 1 would lose places, so the first terms of its series are summed
+// up.
 template <int kBytes>
 [[gnu::always_inline]] inline void Elu(float alpha, const float* x, ptrdiff_t count, float* to) {
   using Reals = typename Vectors<kBytes>::Reals;

@@ -150,7 +150,7 @@ struct FloatLoops {
   void (*range)(const float* x, ptrdiff_t count, float* least, float* greatest);
   void (*quantize)(const LineQuantizer& q, const float* x, ptrdiff_t count, int8_t* to);
   void (*quantize_half_even)(const HalfEvenLine& q, const float* x, ptrdiff_t count, uint8_t* to);
-  // To int8 or uint8: cut off towards zero, inside [low, high]. NaN gives high.
+  // Converts to int8 or uint8: clamps to [low, high], and drops the fraction. NaN gives high.
   void (*truncate)(int32_t low, int32_t high, const float* x, ptrdiff_t count, uint8_t* to);
   // to[i] = x[i] rounded to an integer, ties to even. A negative number may become +0, as in
   // TFLite; zeros keep their sign. x may be `to`.
@@ -183,11 +183,11 @@ struct FloatLoops {
   // The same, but as TFLite's reference kernel computes LOGISTIC on real numbers: the result is
   // exp(x) below -9, and 1 above a limit.
   void (*logistic)(const float* x, ptrdiff_t count, float* to);
-  // to[i] = x[i], or alpha (exp(x[i]) - 1) where x[i] < 0, computed in float64 within a share of
-  // 1e-9 of it, then rounded. NaN passes. x may be `to`.
+  // to[i] = x[i], or alpha (exp(x[i]) - 1) where x[i] < 0, computed in float64 with a relative
+  // error of at most 1e-9, then rounded. NaN passes. x may be `to`.
   void (*elu)(float alpha, const float* x, ptrdiff_t count, float* to);
-  // to[i] = log(1 + exp(x[i])), computed in float64 within a share of 1e-10 of it, then rounded.
-  // NaN passes. x may be `to`.
+  // to[i] = log(1 + exp(x[i])), computed in float64 with a relative error of at most 1e-10, then
+  // rounded. NaN passes. x may be `to`.
   void (*softplus)(const float* x, ptrdiff_t count, float* to);
   // to[i] = erf(x[i]), computed in float64 within 2.1e-9 of it, then rounded. NaN passes. x may be
   // `to`.

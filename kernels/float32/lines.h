@@ -103,7 +103,7 @@ template <int kBytes>
       });
 }
 
-// NaN fails the first comparison.
+// NaN fails the first comparison, and so becomes `high`.
 template <int kBytes>
 [[gnu::always_inline]] inline void Truncate(int32_t low, int32_t high, const float* x,
                                             ptrdiff_t count, uint8_t* to) {
@@ -121,7 +121,7 @@ template <int kBytes>
       });
 }
 
-// A sum with 2^23 has no bits below 1, and is rounded half to even.
+// Adding 2^23 leaves no bits below 1, so the addition itself rounds half to even.
 template <int kBytes>
 [[gnu::always_inline]] inline void RoundHalfEven(const float* x, ptrdiff_t count, float* to) {
   using Reals = typename Vectors<kBytes>::Reals;

@@ -1,4 +1,4 @@
-// The interval of real numbers of a tensor that is named, for files.
+// The range of a tensor's real numbers under the tensor's name, as files store it.
 #ifndef INTAGLIO_NN_GRAPH_NAMED_RANGE_H_
 #define INTAGLIO_NN_GRAPH_NAMED_RANGE_H_
 
@@ -7,7 +7,7 @@
 namespace intaglio::nn {
 
 struct NamedRange {
-  std::string tensor;  // its name, or "#12", its number, where no other name is sure
+  std::string tensor;  // its name, or its number, such as "#12", if the name is unclear
   float min = 0;
   float max = 0;
 

@@ -18,7 +18,7 @@
 namespace intaglio::nn::quantize {
 
 struct RoundingOptions {
-  int threads = 1;     // of the models; the rest is one thread's
+  int threads = 1;     // of the models; everything else runs on one thread
   Limits limits = {};  // of each model that runs
   // Biases are corrected afterwards (correct_bias.h), so only errors around their mean count.
   bool biases_follow = false;

@@ -24,8 +24,8 @@ class ChannelRounder {
   //   the error falls most, until no move makes it fall;
   //   the same, starting from weights that were rounded in order, each to what is best together
   //   with those before.
-  // So the error is never larger than that of the nearest integers. Equal errors: the first of the
-  // three. The result is integral.
+  // So the error is never larger than that of the nearest integers. If errors are equal, the
+  // first of the three is taken. The result is integral.
   std::vector<double> Round(std::span<const double> weights, double greatest) const;
 
   double ErrorOf(std::span<const double> weights, std::span<const double> rounded) const;

@@ -33,8 +33,8 @@ struct Smoothed {
 // Factors are within [1 / kMostSmoothing, kMostSmoothing].
 inline constexpr double kMostSmoothing = 64;
 
-// Takes a graph that passed Validate and Simplify. It looks at activations of float32 of which all
-// readers are products: CONV_2D without groups, DEPTHWISE_CONV_2D or FULLY_CONNECTED with constant
+// Takes a graph that passed Validate and Simplify. It looks at activations of float32 whose readers
+// are all products: CONV_2D without groups, DEPTHWISE_CONV_2D or FULLY_CONNECTED with constant
 // weights. Channel i, of the last dimension, is divided by s and its weights are multiplied by it
 // in all readers. With a the greatest magnitude of the channel in all samples, and w that of its
 // weights in all readers, s = sqrt(a / w), over the geometric mean of all channels. Channels

@@ -54,7 +54,7 @@ struct Model::Instance {
   static Result<std::unique_ptr<Instance>> Make(std::shared_ptr<const Prepared> prepared,
                                                 std::unique_ptr<Context> context);
   static std::unique_ptr<Context> MakeContext(const PrepareOptions& options);
-  // Has the arena and the threads of this instance, unless there is an error.
+  // The new instance takes the arena and the threads of this one, unless there is an error.
   Result<std::unique_ptr<Instance>> Update(std::span<const TensorUpdate> updates);
 
   std::byte* Address(TensorId id) const { return prepared->program.Address(arena.get(), id); }

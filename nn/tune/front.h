@@ -36,15 +36,15 @@ struct Point {
   int64_t trace = Traces::kEmpty;
 };
 
-// By increasing cost. Each point has fewer bytes or less difference than all before it that are not
-// more in the other. It is empty if nothing can be chosen.
+// By increasing cost. Each point has fewer bytes or less difference than each point before it. A
+// front is empty if nothing can be chosen.
 using Front = std::vector<Point>;
 
 struct FrontRules {
   // Without it, a front is the one point with the least cost; bytes and differences only add up.
   bool weigh_amounts = false;
   size_t max_points = 2;  // of a front, if amounts are weighed; at least 2
-  // Points beyond are dropped, if amounts are weighed.
+  // Points beyond these limits are dropped, if amounts are weighed.
   int64_t max_bytes = std::numeric_limits<int64_t>::max();
   int64_t max_difference = std::numeric_limits<int64_t>::max();
 };

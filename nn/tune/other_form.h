@@ -32,17 +32,17 @@ class OtherForm {
   // the form.
   static OtherForm Float32(const Graph& graph);
   // Layers of float32 may compute with int8 as the quantizer makes them (nn/quantize), if the
-  // ranges of all tensors of theirs are given. Errors are those of quantize::RangesOf, and
+  // ranges of all their tensors are given. Errors are those of quantize::RangesOf, and
   // kUnsupported in a build without the quantizer.
   static Result<OtherForm> Int8(const Graph& graph, const std::vector<NamedRange>& ranges);
 
-  // The network whose layers and tensors all numbers mean. For int8 it is simplified as the
-  // quantizer does that.
+  // The numbers of layers and tensors are those of this network. For int8, it is the given one as
+  // the quantizer simplifies it.
   const Graph& graph() const;
   bool is_int8() const { return int8_ != nullptr; }
   // Whether graph() is another network than the one that was given.
   bool is_simplified() const;
-  // What networks are called that have one form alone: "integers", "float32", "int8".
+  // The names of networks that compute in one form alone: "integers", "float32", "int8".
   const char* own_name() const { return is_int8() ? "float32" : "integers"; }
   const char* other_name() const { return is_int8() ? "int8" : "float32"; }
 
@@ -56,7 +56,7 @@ class OtherForm {
   bool IsAdapter(size_t layer) const;
   // A layer that has nothing to do if it is converted.
   bool Vanishes(size_t layer) const;
-  // What is known of the tensor; only for int8.
+  // The range that is known of the tensor; only for int8.
   std::optional<NamedRange> RangeOf(TensorId tensor) const;
   // A number for what the other form depends on besides the network.
   uint64_t digest() const;

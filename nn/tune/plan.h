@@ -70,11 +70,11 @@ struct Plan {
   double untuned_ns = 0;  // a run of the network, measured in turns with the next
   double tuned_ns = 0;
   double predicted_ns = 0;            // by the sum of the layers and adapters
-  size_t adapters = 0;                // layers that change forms, put in
+  size_t adapters = 0;                // layers that were put in to change forms
   Difference difference = {};         // of the tuned network, if it is bounded
   std::vector<NetworkTime> networks;  // that were compared
-  // Not empty: layers of float32 compute with int8, and these are the ranges of tensors. Numbers of
-  // layers are those of the network as the quantizer simplifies it.
+  // If not empty, layers of float32 compute with int8 by these ranges of tensors. Numbers of layers
+  // are those of the network as the quantizer simplifies it.
   std::vector<NamedRange> ranges;
   std::vector<LayerPlan> layers;  // those that are not computed as without a plan
 };
@@ -93,7 +93,8 @@ struct Replay {
   // form.
   Graph graph;
   std::vector<RoutineChoice> choices;  // for PrepareOptions::routines, with that graph
-  // Its layers (with Plan::ranges, those of the simplified one) that compute in the other form.
+  // The layers that compute in the other form, by their numbers in the network that was given or,
+  // with Plan::ranges, in the simplified one.
   std::vector<size_t> converted_layers;
   // What of the plan does not fit here. Such layers are computed as without a plan.
   std::vector<std::string> warnings;

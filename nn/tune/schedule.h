@@ -13,7 +13,7 @@ namespace intaglio::nn::tune {
 struct Effort {
   std::chrono::nanoseconds prepare{0};  // preparing the untuned network
   std::chrono::nanoseconds run{0};      // running it
-  bool both_forms = false;              // layers may compute in two
+  bool both_forms = false;              // layers may compute in two forms
 };
 
 // A budget counts everything: preparing, measuring, comparing.

@@ -25,14 +25,14 @@ std::string MachineKey();
 std::string LayerKey(const Graph& graph, size_t layer, const LayerInfo& info,
                      const LayerChoice& choice, const PrepareOptions& options);
 
-// The same for a whole network, of which `digest` (machine.h) knows layers and constants. The
+// The same for a whole network, whose layers and constants `digest` (machine.h) stands for. The
 // routine is a hash of how its layers are computed.
 std::string NetworkKey(const Graph& graph, uint64_t digest,
                        const std::vector<RoutineChoice>& choices,
                        const std::vector<size_t>& converted_layers, const PrepareOptions& options);
 
-// Stands in place of a routine for the untuned way, measured as the control: by what it takes
-// longer is noise.
+// Stands in place of a routine for the untuned way that was measured once more as the control. What
+// it takes longer is noise.
 inline constexpr const char* kControl = "control";
 
 }  // namespace intaglio::nn::tune

@@ -22,7 +22,7 @@ struct TuneOptions {
   // How the network will be prepared. Threads, kernel and limits hold for all that is tried.
   PrepareOptions prepare = {};
   // For everything: preparing, measuring and comparing. Negative: as much as the network is worth,
-  // 2 to 20 seconds. It is exceeded only by the step that is under way when it ends.
+  // 1.8 to 18 seconds. It is exceeded only by the step that is under way when it ends.
   std::chrono::nanoseconds budget = std::chrono::nanoseconds(-1);
   // Tells the time; empty: the steady clock. Tests have one that follows a script.
   std::function<std::chrono::nanoseconds()> clock = {};
@@ -39,9 +39,8 @@ struct TuneOptions {
   // (nn/quantize/named_ranges.h). Layers of integers stay as they are then.
   std::vector<NamedRange> ranges = {};
   // By how much outputs may differ from those of the untuned network, if layers may compute in
-  // another form:
-  // Difference::relative, of the layers' own differences added up and of the network. Negative:
-  // any.
+  // another form. It limits Difference::relative of the network, and the sum of that of its layers.
+  // Negative: any.
   double max_difference = -1;
   // The bytes of each input of the network on which everything runs and differences are measured;
   // inputs without bytes, and those beyond the list, are random, within their ranges.
@@ -49,7 +48,7 @@ struct TuneOptions {
   // The most bytes of packed constants and the arena of the tuned network; 0: any.
   size_t memory_bytes = 0;
   // Ways with a time in here (nn/tune/timings.h) are not measured; the others are added. May be
-  // null. Whole networks are compared unless they were before, with the same ways.
+  // null. Whole networks are compared unless a comparison with the same ways is known.
   Timings* timings = nullptr;
   // Called with what is going on, and the share of it that is done, from 0 to 1. May be empty.
   std::function<void(const std::string& what, double share)> progress = {};
@@ -81,7 +80,7 @@ struct Tuning {
   std::vector<LayerReport> layers;
   std::vector<Tradeoff> tradeoffs;  // time and bytes, from the fastest to the smallest
   // Time and differences, from the fastest to the exact one; empty unless another form is allowed.
-  // Has layers whose difference was measured.
+  // Counts only layers whose difference was measured.
   std::vector<Tradeoff> accuracy;
 };
 

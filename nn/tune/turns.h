@@ -12,12 +12,13 @@
 
 namespace intaglio::nn::tune {
 
-// Fewer turns convince nobody, more are not needed.
+// With fewer turns, no network counts as faster beyond doubt.
 inline constexpr size_t kFewestTurns = 31;
-// But so many do where the interval of the ratio lies below this share: that the network is not
-// faster at all is far less likely then. Slow networks have no time for more.
+// Except where the interval of the ratio lies below this share: then so many turns suffice, because
+// it is far less likely that the network is not faster. Slow networks have no time for more.
 inline constexpr size_t kTurnsOfGreatGain = 9;
 inline constexpr double kGreatGain = 0.75;
+// More are never taken.
 inline constexpr size_t kMostTurns = 201;
 
 // The times of networks, in nanoseconds; turn i of each lies next to turn i of the others.
@@ -70,9 +71,8 @@ Result<Turns> TakeTurns(const TurnOptions& options);
 double FloorOf(const Turns& turns, size_t control);
 
 // The network to take: the first that fits, unless a later one that fits is faster than it beyond
-// doubt, and by more than `floor`, the share by which equal
-// networks differ. All exact ones are tried before those that are bounded. The number of networks
-// if none fits.
+// doubt, and by more than `floor`, the share by which equal networks differ. All exact ones are
+// tried before those that are bounded. The number of networks if none fits.
 size_t PickNetwork(const Turns& turns, const std::vector<Contender>& contenders, double floor);
 
 // What turns say of a network, to be kept. Its time is less than that of network 0 only if it is

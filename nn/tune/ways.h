@@ -17,8 +17,8 @@ using Ways = std::vector<LayerChoice>;
 inline constexpr size_t kMostKernels = 4;
 
 // Every exact routine that accepts a layer, with each of the best kernels if the layer has packed
-// constants and `options` name no kernel; and other parameters of the routine that the layer has.
-// With `allow_bounded`, every routine.
+// constants and `options` name no kernel. Also the routine that the layer has, with its other
+// parameters. With `allow_bounded`, every routine.
 std::vector<Ways> RoutinesAndKernels(const Model& untuned, const PrepareOptions& options,
                                      bool allow_bounded = false);
 

@@ -8,8 +8,8 @@ namespace intaglio::nn::onnx {
 
 // A loop of few rounds, whose number is known, becomes the layers of these rounds, one after the
 // other. Others become WHILE, so what they carry from round to round keeps its shape, and what they
-// collect needs a number of rounds that is known. Where the body has a condition of its own, a run
-// that it ends before fails.
+// collect needs a number of rounds that is known. If a condition of the body ends a loop that
+// collects before its last round, the run fails.
 void ReadLoop(Translation& t);
 void ReadScan(Translation& t);
 

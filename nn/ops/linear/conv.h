@@ -75,7 +75,8 @@ Result<PreparedLayer> PrepareProductHybrid(const LayerView& layer, const LayerOp
 Result<PreparedLayer> PrepareDepthwiseHybrid(const LayerView& layer, const LayerOptions& options,
                                              const Im2col& view);
 
-// float32. A block of rows is what is multiplied by all weights at once, a multiple of a tile.
+// float32. rows_of_block is the number of rows that are multiplied by all weights at once, a
+// multiple of a tile's rows.
 inline constexpr int kRowsOfBlock[] = {96, 192};
 inline constexpr CandidateParameter kFloatProductParameters[] = {{"rows_of_block", kRowsOfBlock}};
 Result<PreparedLayer> PrepareProductFloat(const LayerView& layer, const LayerOptions& options,

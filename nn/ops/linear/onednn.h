@@ -10,7 +10,8 @@
 
 namespace intaglio::nn {
 
-// Why it does not compute a layer of float32 with constant weights of this shape.
+// Why oneDNN does not compute a layer of float32 with constant weights of this shape; null if it
+// does.
 const char* WhyNotOneDnn(const ConvShape& shape);
 
 Result<PreparedLayer> PrepareOneDnn(const LayerView& layer, const LayerOptions& options,

@@ -1,5 +1,5 @@
-// CONV_2D of float32 by Winograd's algorithm F(4x4, 3x3): 36 products for 144. Its results are not
-// those of the plain sums; docs/numerics.md bounds them. So it has to be named.
+// CONV_2D of float32 by Winograd's algorithm F(4x4, 3x3): 36 products instead of 144. Its results
+// are not those of the plain sums; docs/numerics.md bounds them. So it has to be named.
 #ifndef INTAGLIO_NN_OPS_LINEAR_WINOGRAD_FLOAT_H_
 #define INTAGLIO_NN_OPS_LINEAR_WINOGRAD_FLOAT_H_
 
@@ -9,7 +9,7 @@
 
 namespace intaglio::nn {
 
-// Why it does not compute a layer of float32 with constant weights.
+// Why it does not compute a layer of float32 with constant weights; null if it does.
 const char* WhyNotWinogradFloat(const LayerView& layer, const LayerOptions& options);
 
 Result<PreparedLayer> PrepareWinogradFloat(const LayerView& layer, const LayerOptions& options,

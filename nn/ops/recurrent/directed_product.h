@@ -43,9 +43,9 @@ class DirectedProduct {
  public:
   virtual ~DirectedProduct() = default;
 
-  // y = W x + bias for `rows` rows x of each of these directions. x and y are those of direction 0.
-  // The bits do not depend on the threads. Without a context, which `needs_context` forbids, the
-  // calling thread works alone.
+  // y = W x + bias for `rows` rows x of each of these directions. x and y point to direction 0.
+  // The bits do not depend on the threads. A null context lets the calling thread work alone; it is
+  // not allowed if needs_context().
   virtual Status Multiply(Context* context, Directions directions,
                           const DirectedMatrix<const float>& x, int rows,
                           const DirectedMatrix<float>& y, std::byte* scratch) const = 0;

@@ -49,8 +49,9 @@ struct L2Pool2D {
 // two.
 //
 // With scales above 0, float32 gets the bits of ONNX Runtime: a place in the output, divided by the
-// scale, is the place in x, and the weights of a pixel are multiplied before the pixel is. Scales
-// are size / size of x but for rounding. Without them, and for integers, TFLite's rules hold.
+// scale, is the place in x, and the weights of a pixel are multiplied before the pixel is. A
+// scale is the output's size over that of x, but for rounding. Without scales, and for integers,
+// TFLite's rules hold.
 struct ResizeBilinear {
   static const OperatorRow kRow;
   int height = 1;
