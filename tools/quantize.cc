@@ -224,6 +224,7 @@ Status CheckRanges(const QuantizeOptions& options, const Job& job) {
     return Unsupported("--ranges of --bits w8: nothing is observed");
   }
   if (options.equalize) return Unsupported("--ranges with --equalize, which changes the network");
+  if (options.smooth) return Unsupported("--ranges with --smooth, which changes the network");
   return {};
 }
 

@@ -13,7 +13,9 @@
 namespace intaglio::nn::quantize {
 namespace {
 
-using Json = nlohmann::ordered_json;
+// Its objects are maps: those that keep the order of members find one in linear time.
+using Json = nlohmann::json;
+using OrderedJson = nlohmann::ordered_json;
 
 constexpr const char* kFormat = "intaglio-ranges-1";
 
@@ -86,18 +88,20 @@ Result<Ranges> RangesOf(const Graph& graph, std::span<const NamedRange> named) {
 }
 
 std::string RangesToJson(std::span<const NamedRange> ranges) {
-  Json json = {{"format", kFormat}, {"ranges", Json::object()}};
+  OrderedJson json = {{"format", kFormat}, {"ranges", OrderedJson::object()}};
   for (const NamedRange& range : ranges) {
     json["ranges"][range.tensor] = {double{range.min}, double{range.max}};
   }
-  return json.dump(1, ' ', true, Json::error_handler_t::replace) + "\n";
+  return json.dump(1, ' ', true, OrderedJson::error_handler_t::replace) + "\n";
 }
 
 Result<std::vector<NamedRange>> ParseRanges(std::string_view text) {
-  if (text.size() > kMaxRangesBytes) return InvalidArgument("ranges have at most 64 MiB");
+  if (text.size() > kMaxRangesBytes) return InvalidArgument("ranges have at most 16 MiB");
   int deepest = 0;
-  const auto shallow = [&deepest](int depth, Json::parse_event_t, Json&) {
+  size_t names = 0;  // of members of members
+  const auto shallow = [&](int depth, Json::parse_event_t event, Json&) {
     deepest = std::max(deepest, depth);
+    names += depth == 2 && event == Json::parse_event_t::key ? 1 : 0;
     return depth <= 4;
   };
   const Json json = Json::parse(text.begin(), text.end(), shallow, /*allow_exceptions=*/false);
@@ -109,6 +113,10 @@ Result<std::vector<NamedRange>> ParseRanges(std::string_view text) {
   }
   if (!json.contains("ranges") || !json["ranges"].is_object()) {
     return InvalidArgument("the ranges lack an object 'ranges'");
+  }
+  // The parser keeps the last one of those with one name.
+  if (names != json["ranges"].size()) {
+    return InvalidArgument("the ranges have two of one tensor, or other members with members");
   }
   std::vector<NamedRange> ranges;
   for (const auto& [tensor, value] : json["ranges"].items()) {

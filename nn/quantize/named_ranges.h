@@ -26,11 +26,11 @@ std::vector<NamedRange> NameRanges(const Graph& graph, const Ranges& ranges);
 Result<Ranges> RangesOf(const Graph& graph, std::span<const NamedRange> named);
 
 // The most bytes that the text of ranges may have.
-inline constexpr size_t kMaxRangesBytes = size_t{64} << 20;
+inline constexpr size_t kMaxRangesBytes = size_t{16} << 20;
 
 // {"format": "intaglio-ranges-1", "ranges": {"image": [-1, 1], ...}}
 std::string RangesToJson(std::span<const NamedRange> ranges);
-// Errors say in one line what is wrong with the text.
+// In the order of names. Errors say in one line what is wrong with the text.
 Result<std::vector<NamedRange>> ParseRanges(std::string_view json);
 
 }  // namespace intaglio::nn::quantize

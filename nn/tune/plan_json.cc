@@ -1,4 +1,5 @@
 // The text form of a plan. docs/tuning.md describes it.
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -11,7 +12,9 @@
 namespace intaglio::nn::tune {
 namespace {
 
-using Json = nlohmann::ordered_json;
+// Its objects are maps: those that keep the order of members find one in linear time.
+using Json = nlohmann::json;
+using OrderedJson = nlohmann::ordered_json;
 
 constexpr const char* kFormat = "intaglio-plan-2";
 // The same with ranges, by which layers of float32 compute with int8.
@@ -21,7 +24,7 @@ constexpr const char* kOldFormat = "intaglio-plan-1";
 constexpr const char* kFloat = "cpu:float32";
 constexpr int kMaxThreads = 1 << 16;
 
-Json ToJson(const TimedWay& way) {
+OrderedJson ToJson(const TimedWay& way) {
   return {
       {"routine", way.routine}, {"kernel", way.kernel}, {"threads", way.threads}, {"ns", way.ns}};
 }
@@ -31,28 +34,35 @@ std::string SchemaOf(const TimedWay& way, bool to_float) {
   return way.converted && to_float ? kFloat : tune::SchemaOf(way.routine);
 }
 
-Json ToJson(const Difference& difference) {
+OrderedJson ToJson(const Difference& difference) {
   return {{"steps", difference.steps}, {"relative", difference.relative}};
 }
 
-Json ToJson(const LayerPlan& layer, bool to_float) {
-  Json json = {{"layer", layer.layer},
-               {"operator", layer.operator_name},
-               {"label", layer.label},
-               {"schema", SchemaOf(layer.chosen, to_float)},
-               {"bounded", layer.chosen.converted},
-               {"chosen", ToJson(layer.chosen)},
-               {"untuned", ToJson(layer.untuned)},
-               {"noise", layer.noise}};
+OrderedJson ToJson(const LayerPlan& layer, bool to_float) {
+  OrderedJson json = {{"layer", layer.layer},
+                      {"operator", layer.operator_name},
+                      {"label", layer.label},
+                      {"schema", SchemaOf(layer.chosen, to_float)},
+                      {"bounded", layer.chosen.converted},
+                      {"chosen", ToJson(layer.chosen)},
+                      {"untuned", ToJson(layer.untuned)},
+                      {"noise", layer.noise}};
   if (layer.difference.measured) json["difference"] = ToJson(layer.difference);
   return json;
 }
 
-Json ToJson(const NetworkTime& network) {
+OrderedJson ToJson(const NetworkTime& network) {
   return {{"name", network.name},
           {"ns", network.ns},
           {"predicted_ns", network.predicted_ns},
           {"bytes", network.bytes}};
+}
+
+// In the order that a reader gives them.
+std::vector<NamedRange> ByName(std::vector<NamedRange> ranges) {
+  std::sort(ranges.begin(), ranges.end(),
+            [](const NamedRange& a, const NamedRange& b) { return a.tensor < b.tensor; });
+  return ranges;
 }
 
 std::string Quoted(const char* name) { return std::string("'").append(name).append("'"); }
@@ -238,27 +248,27 @@ void ReadRanges(Reader& reader, Plan& plan) {
 
 std::string ToJson(const Plan& plan) {
   const bool to_float = plan.ranges.empty();
-  Json json = {{"format", to_float ? kFormat : kInt8Format},
-               {"model", plan.model},
-               {"digest", ToHex(plan.digest)},
-               {"machine",
-                {{"cpu", plan.machine.cpu},
-                 {"kernels", plan.machine.kernels},
-                 {"library", plan.machine.library}}},
-               {"threads", plan.threads},
-               {"untuned_ns", plan.untuned_ns},
-               {"tuned_ns", plan.tuned_ns},
-               {"predicted_ns", plan.predicted_ns},
-               {"adapters", plan.adapters},
-               {"networks", Json::array()},
-               {"layers", Json::array()}};
+  OrderedJson json = {{"format", to_float ? kFormat : kInt8Format},
+                      {"model", plan.model},
+                      {"digest", ToHex(plan.digest)},
+                      {"machine",
+                       {{"cpu", plan.machine.cpu},
+                        {"kernels", plan.machine.kernels},
+                        {"library", plan.machine.library}}},
+                      {"threads", plan.threads},
+                      {"untuned_ns", plan.untuned_ns},
+                      {"tuned_ns", plan.tuned_ns},
+                      {"predicted_ns", plan.predicted_ns},
+                      {"adapters", plan.adapters},
+                      {"networks", OrderedJson::array()},
+                      {"layers", OrderedJson::array()}};
   if (plan.difference.measured) json["difference"] = ToJson(plan.difference);
-  for (const NamedRange& range : plan.ranges) {
+  for (const NamedRange& range : ByName(plan.ranges)) {
     json["ranges"][range.tensor] = {double{range.min}, double{range.max}};
   }
   for (const NetworkTime& network : plan.networks) json["networks"].push_back(ToJson(network));
   for (const LayerPlan& layer : plan.layers) json["layers"].push_back(ToJson(layer, to_float));
-  return json.dump(1, ' ', true, Json::error_handler_t::replace) + "\n";
+  return json.dump(1, ' ', true, OrderedJson::error_handler_t::replace) + "\n";
 }
 
 Result<Plan> ParsePlan(std::string_view text) {

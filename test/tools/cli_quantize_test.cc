@@ -438,6 +438,8 @@ TEST_F(CliQuantize, RangesAreForTheTuner) {
   ExpectError(tune + "--allow int8 --ranges plan.json", 1, "plan.json: the ranges lack");
   ExpectError("quantize float.tflite b.tflite --data x.npy --equalize --ranges r.json", 1,
               "--ranges with --equalize");
+  ExpectError("quantize float.tflite b.tflite --data x.npy --smooth --ranges r.json", 1,
+              "--ranges with --smooth");
   ExpectError("quantize float.tflite b.tflite --bits w8 --ranges r.json", 1,
               "--ranges of --bits w8");
 }

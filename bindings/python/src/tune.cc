@@ -29,6 +29,7 @@ std::string Tune(Model& model, double seconds, bool allow_float32, double max_er
   if (!ranges.empty()) {
     Result<std::vector<nn::NamedRange>> parsed = nn::quantize::ParseRanges(ranges);
     RaiseIfError(parsed.status(), "ArgumentError");
+    if (parsed->empty()) RaiseIfError(InvalidArgument("there are no ranges"), "ArgumentError");
     options.ranges = std::move(*parsed);
   }
   if (!inputs.is_none()) options.inputs = model.CopyInputs(inputs);

@@ -114,6 +114,8 @@ def test_layers_of_float32_may_compute_with_int8(tmp_path):
         file.write_text(text)
         with pytest.raises(intaglio.errors.LoadError, match="'nobody' fits no activation"):
             intaglio.tune(model, seconds=0, ranges=file)
+        with pytest.raises(intaglio.errors.ArgumentError, match="there are no ranges"):
+            intaglio.tune(model, seconds=0, ranges={})
         with pytest.raises(intaglio.errors.ArgumentError, match="the ranges lack"):
             file.write_text("{}")
             intaglio.tune(model, seconds=0, ranges=str(file))

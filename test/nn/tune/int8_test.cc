@@ -119,7 +119,8 @@ TEST(Int8, AllLayersGiveTheBitsOfTheQuantizer) {
     const Result<Plan> read = ParsePlan(ToJson(plan));
     ASSERT_TRUE(read.ok()) << read.status().message();
     EXPECT_EQ(ToJson(*read), ToJson(plan));
-    EXPECT_EQ(read->ranges, plan.ranges);
+    ASSERT_EQ(read->ranges.size(), plan.ranges.size());
+    EXPECT_TRUE(std::is_permutation(read->ranges.begin(), read->ranges.end(), plan.ranges.begin()));
     const Result<Replay> replay = ReplayOf(*read, graph, {});
     ASSERT_TRUE(replay.ok()) << replay.status().message();
     EXPECT_TRUE(replay->warnings.empty()) << replay->warnings[0];
@@ -376,7 +377,8 @@ TEST(Int8, FilesOfRangesAreReadExactly) {
   const Result<std::vector<NamedRange>> read =
       quantize::ParseRanges(quantize::RangesToJson(ranges));
   ASSERT_TRUE(read.ok()) << read.status().message();
-  EXPECT_EQ(*read, ranges);
+  ASSERT_EQ(read->size(), ranges.size());
+  EXPECT_TRUE(std::is_permutation(read->begin(), read->end(), ranges.begin()));
   const auto error = [](const char* text) {
     const Result<std::vector<NamedRange>> wrong = quantize::ParseRanges(text);
     return wrong.ok() ? "" : wrong.status().message();
@@ -388,6 +390,8 @@ TEST(Int8, FilesOfRangesAreReadExactly) {
             "the ranges lack \"format\": \"intaglio-ranges-1\"");
   EXPECT_EQ(error(R"({"format": "intaglio-ranges-1", "ranges": []})"),
             "the ranges lack an object 'ranges'");
+  EXPECT_EQ(error(R"({"format": "intaglio-ranges-1", "ranges": {"x": [0, 1], "x": [0, 2]}})"),
+            "the ranges have two of one tensor, or other members with members");
   for (const char* const value :
        {"1", "[1]", "[1, 2, 3]", "[1, \"2\"]", "[0, 1e39]", "[null, 1]"}) {
     const std::string text =
