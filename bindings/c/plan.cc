@@ -1,5 +1,7 @@
 // How layers are computed fastest: plans, and the tuner that makes them.
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -65,7 +67,7 @@ Result<std::unique_ptr<it_plan>> Tune(const it_model& model, const it_tune_optio
   options.name = model.model.graph().name;
   options.allow_float32 = from.allow_float32;
   options.max_difference = from.max_error;
-  options.memory_bytes = static_cast<size_t>(from.max_bytes);
+  options.memory_bytes = static_cast<size_t>(std::min<uint64_t>(from.max_bytes, SIZE_MAX));
   options.inputs = from.inputs;
   options.ranges = from.ranges;
   const Result<nn::tune::Tuning> tuning = nn::tune::Tune(model.model.graph(), options);

@@ -21,6 +21,13 @@ void AddTensors(const OtherForm& form, const std::vector<TensorId>& ids,
   }
 }
 
+// Greater differences than this count as this, so that sums of them fit an integer.
+constexpr double kGreatestDifference = 1e6;
+
+int64_t UnitsOf(const Difference& difference) {
+  return std::llround(std::min(kGreatestDifference, difference.relative) * kDifferenceUnits);
+}
+
 std::vector<End> EndsOf(const OtherForm& form, const std::vector<TensorId>& ids) {
   std::vector<int> tensors;
   AddTensors(form, ids, tensors);
@@ -99,7 +106,7 @@ NetworkProblem MakeProblem(const OtherForm& form, const std::vector<LayerReport>
       made.options.push_back(
           {way.converted ? kOther : kAsIs, CountedTime(reports[i], w),
            resource == Resource::kDifference ? 0 : static_cast<int64_t>(way.bytes),
-           differs ? std::llround(difference.relative * kDifferenceUnits) : 0});
+           differs ? UnitsOf(difference) : 0});
       ways.push_back(w);
     }
   }

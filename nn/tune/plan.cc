@@ -101,12 +101,16 @@ Status TakeLayers(const Plan& plan, const OtherForm& form, const Machine& here, 
   }
   Result<Composed> composed = Compose(form, ways);
   if (!composed.ok()) return composed.status();
-  const auto refused = RefusedRoutines(plan, *composed);
-  for (const auto& [layer, why_not] : refused) {
-    if (ways[layer].converted) Warn(graph, layer, why_not, replay);
-    ways[layer] = {};
-  }
-  if (!refused.empty()) {
+  // A layer may be refused because another one was. Each round takes one converted layer back at
+  // least.
+  for (bool again = true; again;) {
+    again = false;
+    for (const auto& [layer, why_not] : RefusedRoutines(plan, *composed)) {
+      again = again || ways[layer].converted;
+      if (ways[layer].converted) Warn(graph, layer, why_not, replay);
+      ways[layer] = {};
+    }
+    if (!again) break;
     composed = Compose(form, ways);
     if (!composed.ok()) return composed.status();
   }

@@ -65,10 +65,12 @@ class Tuner {
     }
   }
 
-  Result<Tuning> Run() {
+  // `given` is the network of which `form` may be a simpler one.
+  Result<Tuning> Run(const Graph& given) {
     INTAGLIO_RETURN_IF_ERROR(CheckOptions());
     AddInputsWithinRanges();
     INTAGLIO_RETURN_IF_ERROR(measurer_.Begin());
+    INTAGLIO_RETURN_IF_ERROR(CountGivenBytes(given));
     const Result<std::vector<size_t>> convertible = ConvertibleLayers();
     if (!convertible.ok()) return convertible.status();
     const bool both_forms = !convertible->empty();
@@ -184,7 +186,17 @@ class Tuner {
     return false;
   }
 
+  // Where the plan is empty, the network runs as it was given.
+  Status CountGivenBytes(const Graph& given) {
+    if (!form_.is_simplified() || options_.memory_bytes == 0) return {};
+    const Result<Model> model = Model::Prepare(given, prepare_);
+    if (!model.ok()) return model.status();
+    given_bytes_ = model->constant_bytes() + model->arena_bytes();
+    return {};
+  }
+
   size_t BytesOf(const Candidate& candidate) {
+    if (candidate.model == nullptr && given_bytes_ > 0) return given_bytes_;
     return ModelOf(candidate).constant_bytes() + ModelOf(candidate).arena_bytes();
   }
   bool Fits(const Candidate& candidate) {
@@ -274,7 +286,7 @@ class Tuner {
     int64_t bytes = AsLimit(options_.memory_bytes > 0, static_cast<double>(options_.memory_bytes));
     int64_t units = AsLimit(by_difference, options_.max_difference * kDifferenceUnits);
     const Result<Tradeoffs> tradeoffs =
-        SelectTradeoffs(network.problem, {.max_front = by_difference ? kMostTradeoffs : kTradeoffs,
+        TradeoffsWithin(network.problem, {.max_front = by_difference ? kMostTradeoffs : kTradeoffs,
                                           .max_bytes = bytes,
                                           .max_difference = units});
     if (tradeoffs.status().code() == StatusCode::kUnsupported) return {};  // nothing is so small
@@ -295,6 +307,17 @@ class Tuner {
       if (more_units > 0) units = selection->difference - more_units;
     }
     return {};
+  }
+
+  // Among as many trade-offs as there is memory for.
+  static Result<Tradeoffs> TradeoffsWithin(const Problem& problem, SelectLimits limits) {
+    Result<Tradeoffs> tradeoffs = SelectTradeoffs(problem, limits);
+    while (tradeoffs.status().code() == StatusCode::kOutOfMemory &&
+           limits.max_front > kShownTradeoffs) {
+      limits.max_front /= 2;
+      tradeoffs = SelectTradeoffs(problem, limits);
+    }
+    return tradeoffs;
   }
 
   static int64_t AsLimit(bool is_limited, double amount) {
@@ -494,6 +517,7 @@ class Tuner {
   std::vector<Tradeoff> accuracy_;
   std::vector<std::vector<uint8_t>> expected_;  // outputs of the untuned network
   size_t least_bytes_ = static_cast<size_t>(-1);
+  size_t given_bytes_ = 0;  // of the network as it was given; 0: those of the untuned one
 };
 
 }  // namespace
@@ -503,7 +527,7 @@ Result<Tuning> Tune(const Graph& graph, const TuneOptions& options) try {
                                      ? Result<OtherForm>(OtherForm::Float32(graph))
                                      : OtherForm::Int8(graph, options.ranges);
   if (!form.ok()) return form.status();
-  return Tuner(*form, DigestOf(graph), options).Run();
+  return Tuner(*form, DigestOf(graph), options).Run(graph);
 } catch (const std::bad_alloc&) {
   return OutOfMemory("memory ran out while the network was tuned");
 }

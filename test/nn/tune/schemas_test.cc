@@ -322,8 +322,7 @@ TEST(Schemas, FloatLayersTakeOtherRoutinesIfThatIsAllowed) {
   ASSERT_TRUE(graph.ok()) << graph.status().message();
   const std::string winograd = "cpu:float32/winograd";
   for (const bool allowed : {false, true}) {
-    const Result<Tuning> tuning =
-        Tune(*graph, {.budget = std::chrono::milliseconds(100), .allow_float32 = allowed});
+    const Result<Tuning> tuning = Tune(*graph, {.budget = kPlenty, .allow_float32 = allowed});
     ASSERT_TRUE(tuning.ok()) << tuning.status().message();
     bool is_tried = false;
     bool has_blocks = false;  // a parameter that changes no bit
