@@ -135,8 +135,9 @@ Status Convert(const ConvertOptions& options) {
   load->signatures = &save.signatures;
   Result<nn::Graph> graph = nn::LoadGraph(options.model.path, *load);
   if (!graph.ok()) return graph.status();
-  if (options.finite) ForgetInfinities(*graph);
-  const Result<NewModel> file = NewModel::Make(*graph, options.output, *format, save);
+  nn::Graph written = *graph;
+  if (options.finite) ForgetInfinities(written);
+  const Result<NewModel> file = NewModel::Make(written, options.output, *format, save);
   if (!file.ok()) return file.status();
   Result<nn::Graph> read_back =
       file->ReadBack({.limits = load->limits, .custom_operators = load->custom_operators});

@@ -39,10 +39,12 @@ class Draw {
 // One of each of `most` equal parts of all places, or all.
 std::vector<size_t> DrawPlaces(size_t places, size_t most, Draw& draw) {
   const size_t count = std::min(places, most);
+  const auto begin_of = [&](size_t part) {
+    return static_cast<size_t>(uint64_t{part} * places / count);
+  };
   std::vector<size_t> drawn;
   for (size_t i = 0; i < count; ++i) {
-    const size_t first = i * places / count;
-    drawn.push_back(first + draw.Below((i + 1) * places / count - first));
+    drawn.push_back(begin_of(i) + draw.Below(begin_of(i + 1) - begin_of(i)));
   }
   return drawn;
 }
@@ -291,6 +293,7 @@ Result<Rounded> LearnRounding(const Graph& graph, Quantized& quantized, const Ru
   if (quantized.layers.size() != graph.layers.size()) {
     return InvalidArgument("the network of integers was made of another one");
   }
+  if (options.most_places == 0) return InvalidArgument("most_places is 0");
   return Learner(graph, quantized, rules, options).Run(open);
 }
 

@@ -62,7 +62,8 @@ struct Rounded {
 // These keep the nearest integers, and Outcome::note says so: transposed convolutions, weights that
 // several layers share, and layers whose matrix alone is larger than most_bytes.
 //
-// The same samples and seed give the same integers, whatever the machine and the number of threads.
+// The same samples and seed give the same integers, whatever the number of threads, on all machines
+// that add float32 in the same way (docs/numerics.md).
 // It is an error if there is no sample, or if a number is not finite.
 Result<Rounded> LearnRounding(const Graph& graph, Quantized& quantized, const Rules& rules,
                               const OpenSamples& open, const RoundingOptions& options = {});

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "intaglio/nn/graph/printable.h"
 #include "intaglio/nn/runtime/model.h"
@@ -119,18 +120,26 @@ Status CheckAnyQuantized(const std::vector<Outcome>& layers) {
 Status Reach(const OpenSamples& open, const Options& options, Network& network) {
   const Result<Report> report = ReportOn(network, open, options);
   if (!report.ok()) return report.status();
+  // What was found out while a network was made by rules for its layers.
+  std::vector<std::pair<std::vector<LayerRule>, Integers>> trials;
   const MakeQuantized make = [&](const Rules& rules) -> Result<Quantized> {
     Result<Integers> integers = MakeIntegers(network, rules, open, options);
     if (!integers.ok()) return integers.status();
-    network.rounded = std::move(integers->rounded);
-    network.corrected = integers->corrected;
-    return std::move(integers->quantized);
+    Quantized quantized = std::move(integers->quantized);
+    trials.emplace_back(rules.layers, std::move(*integers));
+    return quantized;
   };
   const Result<Search> search =
       ReachGoal(network.real, *options.goal, *report, open, make, network.rules, network.quantized,
                 {options.threads, options.limits});
   if (!search.ok()) return search.status();
   network.search = *search;
+  for (auto& [layers, integers] : trials) {
+    if (layers != network.rules.layers) continue;
+    network.rounded = std::move(integers.rounded);
+    network.corrected = integers.corrected;
+    break;
+  }
   return {};
 }
 
