@@ -114,7 +114,8 @@ struct PackedOf {
 };
 
 // A form of a layer's constant, from the model's PackedOnce or, without one, made for this layer
-// alone. Each kernel has a form of its own.
+// alone. Each kernel has a form of its own, and so has each way to add float32: packed float32
+// knows the loops that read it.
 template <class T, class Make>
 Result<std::shared_ptr<const T>> PackOnce(const LayerOptions& options, PackedOnce::Key key,
                                           const Make& make, bool& is_new) {
@@ -124,6 +125,7 @@ Result<std::shared_ptr<const T>> PackOnce(const LayerOptions& options, PackedOnc
   }
   key.insert(key.end(), options.kernel.begin(), options.kernel.end());
   key.push_back(static_cast<int64_t>(options.kernel.size()));
+  key.push_back(static_cast<int64_t>(options.float_sums));
   return options.packed->Get<T>(key, make, is_new);
 }
 

@@ -3,11 +3,19 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <atomic>
+#include <cstddef>
 #include <memory>
 #include <new>
+#include <random>
 #include <thread>
+#include <utility>
 #include <vector>
+
+#include "intaglio/nn/ops/builder.h"
+#include "intaglio/nn/ops/operators.h"
+#include "intaglio/nn/runtime/model.h"
 
 namespace intaglio::nn {
 namespace {
@@ -78,6 +86,40 @@ TEST(PackedOnce, AFailureOfOneThreadIsNotAnothers) {
     threads.clear();  // waits
     EXPECT_EQ(made, 1);
     EXPECT_EQ(all.count(), 1u);
+  }
+}
+
+// Packed float32 knows the loops that read it, and so how sums are made.
+TEST(PackedOnce, SumsOfFloatHaveFormsOfTheirOwn) {
+  constexpr int kDepth = 500;
+  std::mt19937 random(1);
+  std::uniform_real_distribution<float> any(-1, 1);
+  std::vector<float> x(kDepth);
+  std::vector<float> weights(size_t{8} * kDepth);
+  for (float& value : x) value = any(random);
+  for (float& value : weights) value = any(random);
+  Builder b("sums");
+  const Value in = b.Input("x", Type::kFloat32, {1, kDepth}, {});
+  b.Output(b.FullyConnected(in, b.Const<float>("w", weights, {8, kDepth}), kNoBias, {}, {}), "y");
+  const Result<Graph> graph = b.Finish();
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  const auto run = [&](FloatSums sums, const Model* earlier) {
+    std::vector<const Model*> all;
+    if (earlier != nullptr) all.push_back(earlier);
+    Result<Model> model = Model::Prepare(*graph, {.float_sums = sums}, all);
+    EXPECT_TRUE(model.ok()) << model.status().message();
+    std::vector<float> y(8);
+    const std::array inputs = {MakeInput(x)};
+    const std::array outputs = {MakeOutput(y)};
+    EXPECT_TRUE(model->Run(inputs, outputs).ok());
+    return std::pair(y, std::move(*model));
+  };
+  const auto [fused, model] = run(FloatSums::kFused, nullptr);
+  const auto [unfused, other] = run(FloatSums::kUnfused, nullptr);
+  EXPECT_EQ(run(FloatSums::kUnfused, &model).first, unfused);
+  EXPECT_EQ(run(FloatSums::kFused, &other).first, fused);
+  if (model.float_sums() == FloatSums::kFused) {
+    EXPECT_NE(fused, unfused);
   }
 }
 
