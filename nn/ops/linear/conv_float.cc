@@ -112,9 +112,9 @@ class ProductRoutine final : public Routine {
     return {};
   }
 
-  size_t scratch_bytes() const {
-    if (shape.pointwise) return 0;
-    return static_cast<size_t>(chunk) * static_cast<size_t>(shape.depth()) * sizeof(float);
+  // It may be more than a 32-bit host can address.
+  int64_t scratch_bytes() const {
+    return shape.pointwise ? 0 : int64_t{chunk} * shape.depth() * int64_t{sizeof(float)};
   }
 
   ConvShape shape;
@@ -221,7 +221,10 @@ Result<PreparedLayer> PrepareProductFloat(const LayerView& layer, const LayerOpt
     if (is_new) prepared.constant_bytes += panels.bytes();
   }
   prepared.macs = CountMacs({shape.rows(), shape.outputs}, depth);
-  prepared.scratch_bytes = routine->scratch_bytes();
+  if (!std::in_range<ptrdiff_t>(routine->scratch_bytes())) {
+    return layer.Unsupported("gathers more rows than this machine can address");
+  }
+  prepared.scratch_bytes = static_cast<size_t>(routine->scratch_bytes());
   prepared.strides_output = true;
   prepared.routine = std::move(routine);
   return prepared;

@@ -108,6 +108,8 @@ std::shared_ptr<const Made> MakePrimitive(const ConvShape& shape, const FloatFin
   made->description = DescribeLayer(shape);
   const Description& d = made->description;
   dnnl::primitive_attr attributes;
+  // Whatever ONEDNN_DEFAULT_FPMATH_MODE says.
+  attributes.set_fpmath_mode(dnnl::fpmath_mode::strict);
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
   SetBounds(attributes, finish.bounds);
   const Im2col& v = shape.view;
@@ -133,6 +135,11 @@ std::shared_ptr<const Made> MakePrimitive(const ConvShape& shape, const FloatFin
   return made;
 }
 
+Status StatusOf(const dnnl::error& error) {
+  const std::string what = std::string("oneDNN: ").append(error.what());
+  return error.status == dnnl_out_of_memory ? OutOfMemory(what) : Unsupported(what);
+}
+
 class OneDnnRoutine final : public Routine {
  public:
   explicit OneDnnRoutine(std::shared_ptr<const Made> made) : made_(std::move(made)) {}
@@ -151,7 +158,7 @@ class OneDnnRoutine final : public Routine {
     stream.wait();
     return {};
   } catch (const dnnl::error& error) {
-    return Status(StatusCode::kUnsupported, std::string("oneDNN: ") + error.what());
+    return StatusOf(error);
   }
 
  private:
@@ -189,7 +196,7 @@ Result<PreparedLayer> PrepareOneDnn(const LayerView& layer, const LayerOptions&,
   prepared.routine = std::make_shared<OneDnnRoutine>(made);
   return prepared;
 } catch (const dnnl::error& error) {
-  return layer.Unsupported(std::string("oneDNN: ") + error.what());
+  return layer.Wrap(StatusOf(error));
 }
 
 }  // namespace intaglio::nn

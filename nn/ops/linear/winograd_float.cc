@@ -22,15 +22,15 @@ constexpr int kFrequencies = kUnder * kUnder;
 constexpr int kPixels = kSide * kSide;
 constexpr int kRows = 12;            // of whole tiles of products
 constexpr int kTilesOfATask = 4;     // that one thread transforms at once
-constexpr ptrdiff_t kLine = 16;      // float32 of a line of L1
+constexpr int64_t kLine = 16;        // float32 of a line of L1
 constexpr int64_t kChunk = 1 << 22;  // bytes of the frequencies of a chunk, by default
 
 int DivideUp(int a, int b) { return a / b + (a % b != 0); }
 
 // Elements from one frequency to the next: an odd number of lines, because 36 streams at a power of
 // two would share a set of L1.
-ptrdiff_t StepOf(ptrdiff_t elements) {
-  const ptrdiff_t lines = (elements + kLine - 1) / kLine;
+int64_t StepOf(int64_t elements) {
+  const int64_t lines = (elements + kLine - 1) / kLine;
   return (lines | 1) * kLine;
 }
 
@@ -117,15 +117,16 @@ class WinogradFloatRoutine final : public Routine {
     const int parts = std::max(1, DivideUp(tiles, most));
     chunk = std::max(1, DivideUp(DivideUp(tiles, parts), kRows) * kRows);
     chunk = std::min(chunk, std::max(1, tiles));
-    pixels_step = StepOf(ptrdiff_t{chunk} * view.channels);
-    products_step = StepOf(ptrdiff_t{chunk} * outputs);
+    pixels_step = StepOf(int64_t{chunk} * view.channels);
+    products_step = StepOf(int64_t{chunk} * outputs);
     outside.resize(static_cast<size_t>(view.channels));
     plain.bias.resize(static_cast<size_t>(outputs));
     plain.bounds = Bounds<float>::Open(Activation::kNone);
   }
 
-  size_t scratch_bytes() const {
-    return kFrequencies * static_cast<size_t>(pixels_step + products_step) * sizeof(float);
+  // It may be more than a 32-bit host can address.
+  int64_t scratch_bytes() const {
+    return kFrequencies * (pixels_step + products_step) * int64_t{sizeof(float)};
   }
 
   Im2col view;
@@ -164,12 +165,15 @@ class WinogradFloatRoutine final : public Routine {
     };
     const int panels = filters->frequencies[0].count();
     const int parts = std::min(panels, DivideUp(arguments.context.threads(), kRows));
+    const auto first_panel = [&](int part) {
+      return static_cast<int>(int64_t{panels} * part / parts);
+    };
     const auto multiply = [&](int task) {
       const int f = task / parts;
       const int part = task % parts;
       filters->frequencies[static_cast<size_t>(f)].Multiply(
-          pixels + f * pixels_step, view.channels, count, panels * part / parts,
-          panels * (part + 1) / parts, plain, 0, products + f * products_step, outputs);
+          pixels + f * pixels_step, view.channels, count, first_panel(part), first_panel(part + 1),
+          plain, 0, products + f * products_step, outputs);
     };
     const auto finish_tile = [&](int task) {
       for_tiles(task, [&](const Place& at, int t) {
@@ -216,8 +220,8 @@ class WinogradFloatRoutine final : public Routine {
   int tiles_y = 0;
   int tiles_x = 0;
   int chunk = 0;  // tiles
-  ptrdiff_t pixels_step = 0;
-  ptrdiff_t products_step = 0;
+  int64_t pixels_step = 0;
+  int64_t products_step = 0;
   std::vector<float> outside;  // a pixel of the padding
 };
 
@@ -254,6 +258,9 @@ Result<PreparedLayer> PrepareWinogradFloat(const LayerView& layer, const LayerOp
   routine->finish = std::move(*finish);
   routine->floats = &FloatLoopsOf(options.kernel, options.float_sums);
   routine->Plan(shape, ParameterIn(options.routine, kWinogradFloatParameters[0].name).value_or(0));
+  if (!std::in_range<ptrdiff_t>(routine->scratch_bytes())) {
+    return layer.Unsupported("transforms more tiles at once than this machine can address");
+  }
   const auto* const weights = static_cast<const float*>(layer.input(1).data);
   const auto pack = [&]() -> Result<std::shared_ptr<const WinogradFilters>> {
     return TransformFilters(weights, shape.outputs, shape.view.channels, *routine->floats);
@@ -268,7 +275,7 @@ Result<PreparedLayer> PrepareWinogradFloat(const LayerView& layer, const LayerOp
   prepared.packed_inputs = 1 << 1;  // the weights
   if (is_new) prepared.constant_bytes = routine->filters->bytes();
   prepared.macs = CountMacs(layer.output().shape, shape.depth());
-  prepared.scratch_bytes = routine->scratch_bytes();
+  prepared.scratch_bytes = static_cast<size_t>(routine->scratch_bytes());
   prepared.strides_output = true;
   prepared.routine = std::move(routine);
   return prepared;

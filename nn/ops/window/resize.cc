@@ -90,7 +90,8 @@ Tap<float> TapByScale(const ResizeAxis& axis, float scale, int o) {
     position = out > 1 ? at * last / static_cast<float>(out - 1) : 0.0f;
   }
   position = std::max(0.0f, std::min(position, last));
-  const int low = std::min(static_cast<int>(position), in - 1);
+  // As a float32, `last` may be more than any int.
+  const int low = position >= last ? in - 1 : static_cast<int>(position);
   const int high = std::min(low + 1, in - 1);
   if (low == high) return {low, high, 0.5f, 0.5f};
   return {low, high, std::fabs(position - static_cast<float>(high)),
@@ -379,17 +380,25 @@ std::vector<int> All(int extent) {
   return indices;
 }
 
+// Whether a scale is that of the extents but for rounding.
+bool IsScaleOf(float scale, int in, int out) {
+  return std::fabs(double{scale} * in - out) <= 1e-6 * out;
+}
+
 ShapesResult InferResizeBilinear(const LayerView& layer) {
   const auto& op = layer.op<ResizeBilinear>();
   if (op.align_corners && op.half_pixel_centers) {
     return layer.Invalid("aligns corners and centres of pixels at once");
   }
   const bool has_scales = op.height_scale != 0 || op.width_scale != 0;
-  if (has_scales && !(op.height_scale > 0 && op.width_scale > 0)) {
+  ShapesResult shapes = InferResize<ResizeBilinear>(layer);
+  if (!shapes.ok() || !has_scales) return shapes;
+  const Shape& x = layer.input(0).shape;
+  if (!IsScaleOf(op.height_scale, x[1], op.height) || !IsScaleOf(op.width_scale, x[2], op.width)) {
     return layer.Invalid("has the scales " + std::to_string(op.height_scale) + " and " +
-                         std::to_string(op.width_scale));
+                         std::to_string(op.width_scale) + ", not those of its extents");
   }
-  return InferResize<ResizeBilinear>(layer);
+  return shapes;
 }
 
 ShapesResult InferResizeNearestNeighbor(const LayerView& layer) {
