@@ -406,8 +406,11 @@ def check_pairs(checker):
 
 
 def real(function):
-    """A function in float64, rounded once."""
-    return lambda x: np.asarray(function(x.astype(np.float64))).astype(F32)
+    """A function in float64, rounded once; infinite where float32 is."""
+    def rounded(x):
+        with np.errstate(over="ignore"):
+            return np.asarray(function(x.astype(np.float64))).astype(F32)
+    return rounded
 
 
 erf = np.vectorize(math.erf, otypes=[np.float64])
