@@ -101,31 +101,39 @@ Status RunOn(Model& model, const InputBytes& inputs, InputBytes& outputs) {
   return model.Run(in, out);
 }
 
-Result<Calibration> Calibrate(const Graph& graph, const NextSample& next,
-                              const CalibrationOptions& options) {
-  INTAGLIO_RETURN_IF_ERROR(CheckOptions(graph, options));
+Result<size_t> RunOnSamples(const Graph& graph, const NextSample& next, const PassOptions& options,
+                            const std::function<Status(const Model& model, size_t sample)>& watch) {
   Result<Model> model = Model::Prepare(
       graph, {.threads = options.threads, .keep_all_tensors = true, .limits = options.limits});
   if (!model.ok()) return model.status();
   Result<InputBytes> inputs = BuffersFor(graph, graph.inputs);
   if (!inputs.ok()) return inputs.status();
-  Watch watch(graph, options);
-  Calibration calibration;
   InputBytes outputs;
-  while (true) {
+  for (size_t sample = 0; true; ++sample) {
     const Result<bool> more = next(*inputs);
-    if (!more.ok()) return InSample(calibration.samples, more.status());
-    if (!*more) break;
+    if (!more.ok()) return InSample(sample, more.status());
+    if (!*more) return sample;
     const Status status = RunOn(*model, *inputs, outputs);
-    if (!status.ok()) return InSample(calibration.samples, status);
-    watch.Observe(*model, calibration.samples);
-    ++calibration.samples;
-    if (options.progress) options.progress(calibration.samples);
+    if (!status.ok()) return InSample(sample, status);
+    INTAGLIO_RETURN_IF_ERROR(watch(*model, sample));
+    if (options.progress) options.progress(sample + 1);
   }
-  if (calibration.samples == 0) return InvalidArgument("there is no sample to calibrate with");
-  calibration.ranges = watch.Get([](const Observer& o) { return o.Range(); });
-  calibration.extremes = watch.Get([](const Observer& o) { return o.extremes(); });
-  return calibration;
+}
+
+Result<Calibration> Calibrate(const Graph& graph, const NextSample& next,
+                              const CalibrationOptions& options) {
+  INTAGLIO_RETURN_IF_ERROR(CheckOptions(graph, options));
+  Watch watch(graph, options);
+  const Result<size_t> samples =
+      RunOnSamples(graph, next, {options.threads, options.limits, options.progress},
+                   [&](const Model& model, size_t sample) {
+                     watch.Observe(model, sample);
+                     return Status();
+                   });
+  if (!samples.ok()) return samples.status();
+  if (*samples == 0) return InvalidArgument("there is no sample to calibrate with");
+  return Calibration{watch.Get([](const Observer& o) { return o.Range(); }),
+                     watch.Get([](const Observer& o) { return o.extremes(); }), *samples};
 }
 
 }  // namespace intaglio::nn::quantize

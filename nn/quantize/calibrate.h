@@ -47,6 +47,18 @@ struct Calibration {
 Result<Calibration> Calibrate(const Graph& graph, const NextSample& next,
                               const CalibrationOptions& options = {});
 
+// What a pass over all samples needs; the same as in CalibrationOptions.
+struct PassOptions {
+  int threads = 1;
+  Limits limits = {};
+  std::function<void(size_t samples)> progress = {};
+};
+
+// Runs a network on each sample, and then calls `watch`, which can read all tensors of the model.
+// Returns the number of samples. Errors of reading and running name the sample.
+Result<size_t> RunOnSamples(const Graph& graph, const NextSample& next, const PassOptions& options,
+                            const std::function<Status(const Model& model, size_t sample)>& watch);
+
 // Runs a model on buffers. The outputs get the sizes that they need.
 Status RunOn(Model& model, const InputBytes& inputs, InputBytes& outputs);
 // Buffers for the inputs of a graph.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <memory>
 #include <utility>
 
 #include "intaglio/nn/ops/operators.h"
@@ -12,15 +11,6 @@ namespace intaglio::nn::quantize {
 namespace {
 
 const Tensor& At(const Graph& graph, TensorId id) { return graph.tensors[static_cast<size_t>(id)]; }
-
-Tensor WithValues(const Tensor& old, const std::vector<double>& values) {
-  const auto owner = std::make_shared<const std::vector<float>>(values.begin(), values.end());
-  Tensor tensor = old;
-  tensor.data = owner->data();
-  tensor.data_bytes = owner->size() * sizeof(float);
-  tensor.owner = owner;
-  return tensor;
-}
 
 }  // namespace
 
@@ -68,7 +58,7 @@ std::vector<int> CountReaders(const Graph& graph) {
 
 void ReplaceConstant(Graph& graph, std::vector<int>& readers, TensorId& id,
                      const std::vector<double>& values) {
-  Tensor tensor = WithValues(At(graph, id), values);
+  Tensor tensor = WithValues(At(graph, id), std::vector<float>(values.begin(), values.end()));
   if (--readers[static_cast<size_t>(id)] == 0) {
     graph.tensors[static_cast<size_t>(id)] = std::move(tensor);
     readers[static_cast<size_t>(id)] = 1;

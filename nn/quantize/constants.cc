@@ -26,17 +26,13 @@ Status CheckFinite(const Tensor& constant, const std::vector<float>& values) {
 // The constant with other elements.
 template <class T>
 Tensor Make(const Tensor& like, std::vector<T> values, Type type, Quantization quantization) {
-  const auto owner = std::make_shared<const std::vector<T>>(std::move(values));
   Tensor tensor;
   tensor.name = like.name;
   tensor.type = type;
   tensor.shape = like.shape;
   tensor.quantization = std::move(quantization);
   tensor.constant = true;
-  tensor.data = owner->data();
-  tensor.data_bytes = owner->size() * sizeof(T);
-  tensor.owner = owner;
-  return tensor;
+  return WithValues(tensor, std::move(values));
 }
 
 template <class T, class Function>

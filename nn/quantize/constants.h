@@ -3,6 +3,8 @@
 #define INTAGLIO_NN_QUANTIZE_CONSTANTS_H_
 
 #include <cstddef>
+#include <memory>
+#include <utility>
 #include <vector>
 
 #include "intaglio/fixedpoint/status.h"
@@ -14,6 +16,17 @@ namespace intaglio::nn::quantize {
 
 // The elements of a constant of float32. Its memory may lie at any address.
 std::vector<float> RealsOf(const Tensor& constant);
+
+// The tensor with these elements, which it owns.
+template <class T>
+Tensor WithValues(const Tensor& old, std::vector<T> values) {
+  const auto owner = std::make_shared<const std::vector<T>>(std::move(values));
+  Tensor tensor = old;
+  tensor.data = owner->data();
+  tensor.data_bytes = owner->size() * sizeof(T);
+  tensor.owner = owner;
+  return tensor;
+}
 
 // With 0 in it. NaN and infinities are errors that name the tensor.
 Result<RealRange> RangeOfConstant(const Tensor& constant);

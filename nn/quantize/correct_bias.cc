@@ -19,24 +19,7 @@
 namespace intaglio::nn::quantize {
 namespace {
 
-constexpr size_t kWeights = 1;
-constexpr size_t kBias = 2;
-
 const Tensor& At(const Graph& graph, TensorId id) { return graph.tensors[static_cast<size_t>(id)]; }
-
-bool HasInput(const Layer& layer, size_t i) {
-  return i < layer.inputs.size() && layer.inputs[i] != kNoTensor;
-}
-
-template <class T>
-Tensor WithValues(const Tensor& old, std::vector<T> values) {
-  const auto owner = std::make_shared<const std::vector<T>>(std::move(values));
-  Tensor tensor = old;
-  tensor.data = owner->data();
-  tensor.data_bytes = owner->size() * sizeof(T);
-  tensor.owner = owner;
-  return tensor;
-}
 
 template <class T>
 std::vector<T> ElementsOf(const Tensor& constant) {
@@ -208,25 +191,6 @@ class Subjects {
   const CorrectionOptions& options_;
 };
 
-Status RunSamples(const Graph& graph, const NextSample& next, const CorrectionOptions& options,
-                  std::vector<Subject>& subjects, size_t& samples) {
-  Result<Model> exact = Model::Prepare(
-      graph, {.threads = options.threads, .keep_all_tensors = true, .limits = options.limits});
-  if (!exact.ok()) return exact.status();
-  Result<InputBytes> inputs = BuffersFor(graph, graph.inputs);
-  if (!inputs.ok()) return inputs.status();
-  InputBytes outputs;
-  while (true) {
-    const Result<bool> more = next(*inputs);
-    if (!more.ok()) return more.status();
-    if (!*more) return {};
-    INTAGLIO_RETURN_IF_ERROR(RunOn(*exact, *inputs, outputs));
-    for (Subject& subject : subjects) INTAGLIO_RETURN_IF_ERROR(subject.Watch(*exact));
-    ++samples;
-    if (options.progress) options.progress(samples);
-  }
-}
-
 }  // namespace
 
 size_t AddBiases(Graph& graph) {
@@ -256,10 +220,19 @@ Result<Corrected> CorrectBiases(const Graph& graph, Quantized& quantized, const 
   }
   Result<std::vector<Subject>> subjects = Subjects(graph, quantized, options).Find();
   if (!subjects.ok()) return subjects.status();
+  const Result<size_t> samples =
+      RunOnSamples(graph, next, {options.threads, options.limits, options.progress},
+                   [&](const Model& exact, size_t) {
+                     for (Subject& subject : *subjects) {
+                       INTAGLIO_RETURN_IF_ERROR(subject.Watch(exact));
+                     }
+                     return Status();
+                   });
+  if (!samples.ok()) return samples.status();
+  if (*samples == 0) return InvalidArgument("there is no sample to correct biases with");
   Corrected corrected;
   corrected.layers = subjects->size();
-  INTAGLIO_RETURN_IF_ERROR(RunSamples(graph, next, options, *subjects, corrected.samples));
-  if (corrected.samples == 0) return InvalidArgument("there is no sample to correct biases with");
+  corrected.samples = *samples;
   for (const Subject& subject : *subjects) {
     const Result<bool> changed = subject.Correct(quantized.graph);
     if (!changed.ok()) return changed.status();

@@ -11,12 +11,10 @@
 #include "intaglio/nn/ops/operators.h"
 #include "intaglio/nn/passes/quantized_groups.h"
 #include "intaglio/nn/quantize/channels.h"
+#include "intaglio/nn/quantize/linear_layers.h"
 
 namespace intaglio::nn::quantize {
 namespace {
-
-constexpr size_t kWeights = 1;
-constexpr size_t kBias = 2;
 
 // The constants of a layer. They are rounded to float32 once, when all factors are known.
 struct Product {

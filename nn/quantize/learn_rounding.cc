@@ -133,7 +133,7 @@ class Subject {
     const double products = count_ * static_cast<double>(std::max<size_t>(1, rows_.outputs()));
     result.nearest_error /= products;
     result.error /= products;
-    weights = WithElements(weights, std::move(elements));
+    weights = WithValues(weights, std::move(elements));
     return result;
   }
 
@@ -253,26 +253,18 @@ class Learner {
   }
 
   Status WatchSamples(const NextSample& next, std::vector<Subject>& subjects) {
-    Result<Model> exact = Model::Prepare(
-        graph_, {.threads = options_.threads, .keep_all_tensors = true, .limits = options_.limits});
-    if (!exact.ok()) return exact.status();
-    Result<InputBytes> inputs = BuffersFor(graph_, graph_.inputs);
-    if (!inputs.ok()) return inputs.status();
-    InputBytes outputs;
-    size_t count = 0;
-    for (; true; ++count) {
-      const Result<bool> more = next(*inputs);
-      if (!more.ok()) return more.status();
-      if (!*more) break;
-      INTAGLIO_RETURN_IF_ERROR(RunOn(*exact, *inputs, outputs));
-      Draw draw(options_.seed + count);
-      for (Subject& subject : subjects) {
-        subject.Watch(*exact, DrawPlaces(subject.rows().places(), options_.most_places, draw));
-      }
-      if (options_.progress) options_.progress(count + 1);
-    }
-    if (count == 0) return InvalidArgument("there is no sample to learn rounding from");
-    rounded_.samples = count;
+    const Result<size_t> samples = RunOnSamples(
+        graph_, next, {options_.threads, options_.limits, options_.progress},
+        [&](const Model& exact, size_t sample) {
+          Draw draw(options_.seed + sample);
+          for (Subject& subject : subjects) {
+            subject.Watch(exact, DrawPlaces(subject.rows().places(), options_.most_places, draw));
+          }
+          return Status();
+        });
+    if (!samples.ok()) return samples.status();
+    if (*samples == 0) return InvalidArgument("there is no sample to learn rounding from");
+    rounded_.samples = *samples;
     return {};
   }
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <memory>
 #include <utility>
 
 #include "intaglio/nn/ops/operators.h"
@@ -11,14 +10,7 @@
 namespace intaglio::nn::quantize {
 namespace {
 
-constexpr size_t kWeights = 1;
-constexpr size_t kBias = 2;
-
 const Tensor& At(const Graph& graph, TensorId id) { return graph.tensors[static_cast<size_t>(id)]; }
-
-bool HasInput(const Layer& layer, size_t i) {
-  return i < layer.inputs.size() && layer.inputs[i] != kNoTensor;
-}
 
 // What DEQUANTIZE reads, by what it writes.
 std::map<TensorId, TensorId> DequantizedOf(const Graph& graph) {
@@ -63,15 +55,6 @@ std::vector<LinearLayer> FindLinearLayers(const Graph& graph, const Quantized& q
     if (HasInput(*found, kBias)) layer.bias = integers_of(found->inputs[kBias]);
   }
   return layers;
-}
-
-Tensor WithElements(const Tensor& old, std::vector<std::byte> elements) {
-  const auto owner = std::make_shared<const std::vector<std::byte>>(std::move(elements));
-  Tensor tensor = old;
-  tensor.data = owner->data();
-  tensor.data_bytes = owner->size();
-  tensor.owner = owner;
-  return tensor;
 }
 
 }  // namespace intaglio::nn::quantize

@@ -11,6 +11,14 @@
 
 namespace intaglio::nn::quantize {
 
+// Which inputs of a layer they are.
+inline constexpr size_t kWeights = 1;
+inline constexpr size_t kBias = 2;
+
+inline bool HasInput(const Layer& layer, size_t i) {
+  return i < layer.inputs.size() && layer.inputs[i] != kNoTensor;
+}
+
 struct LinearLayer {
   size_t layer = 0;  // its number in the graph of float32
   std::string label;
@@ -24,10 +32,6 @@ bool IsLinear(const Graph& graph, const Layer& layer);
 
 // In the order of the layers. `quantized` was made of `graph`.
 std::vector<LinearLayer> FindLinearLayers(const Graph& graph, const Quantized& quantized);
-
-// The constant with other elements of its type.
-Tensor WithElements(const Tensor& old, std::vector<std::byte> elements);
-
 }  // namespace intaglio::nn::quantize
 
 #endif  // INTAGLIO_NN_QUANTIZE_LINEAR_LAYERS_H_

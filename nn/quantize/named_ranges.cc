@@ -98,10 +98,12 @@ std::string RangesToJson(std::span<const NamedRange> ranges) {
 Result<std::vector<NamedRange>> ParseRanges(std::string_view text) {
   if (text.size() > kMaxRangesBytes) return InvalidArgument("ranges have at most 16 MiB");
   int deepest = 0;
-  size_t names = 0;  // of members of members
-  const auto shallow = [&](int depth, Json::parse_event_t event, Json&) {
+  bool in_ranges = false;
+  size_t names = 0;  // in the object of ranges
+  const auto shallow = [&](int depth, Json::parse_event_t event, const Json& value) {
     deepest = std::max(deepest, depth);
-    names += depth == 2 && event == Json::parse_event_t::key ? 1 : 0;
+    if (event == Json::parse_event_t::key && depth == 1) in_ranges = value == "ranges";
+    if (event == Json::parse_event_t::key && depth == 2 && in_ranges) ++names;
     return depth <= 4;
   };
   const Json json = Json::parse(text.begin(), text.end(), shallow, /*allow_exceptions=*/false);
@@ -116,7 +118,7 @@ Result<std::vector<NamedRange>> ParseRanges(std::string_view text) {
   }
   // The parser keeps the last one of those with one name.
   if (names != json["ranges"].size()) {
-    return InvalidArgument("the ranges have two of one tensor, or other members with members");
+    return InvalidArgument("the ranges have one tensor twice");
   }
   std::vector<NamedRange> ranges;
   for (const auto& [tensor, value] : json["ranges"].items()) {

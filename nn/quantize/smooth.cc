@@ -13,13 +13,12 @@
 #include "intaglio/nn/ops/operators.h"
 #include "intaglio/nn/passes/quantized_groups.h"
 #include "intaglio/nn/quantize/channels.h"
+#include "intaglio/nn/quantize/linear_layers.h"
 #include "intaglio/nn/runtime/model.h"
 
 namespace intaglio::nn::quantize {
 namespace {
 
-constexpr size_t kWeights = 1;
-constexpr size_t kBias = 2;
 // Layers that are looked at for one activation. It bounds the search through networks of MULs.
 constexpr int kMostSteps = 64;
 
@@ -239,24 +238,20 @@ class Smoother {
   }
 
   Status Watch(const NextSample& next) {
-    Result<Model> exact = Model::Prepare(
-        graph_, {.threads = options_.threads, .keep_all_tensors = true, .limits = options_.limits});
-    if (!exact.ok()) return exact.status();
-    Result<InputBytes> inputs = BuffersFor(graph_, graph_.inputs);
-    if (!inputs.ok()) return inputs.status();
-    InputBytes outputs;
-    while (true) {
-      const Result<bool> more = next(*inputs);
-      if (!more.ok()) return more.status();
-      if (!*more) return {};
-      INTAGLIO_RETURN_IF_ERROR(RunOn(*exact, *inputs, outputs));
-      for (Subject& subject : subjects_) INTAGLIO_RETURN_IF_ERROR(Watch(*exact, subject));
-      ++smoothed_.samples;
-      if (options_.progress) options_.progress(smoothed_.samples);
-    }
+    const Result<size_t> samples =
+        RunOnSamples(graph_, next, {options_.threads, options_.limits, options_.progress},
+                     [&](const Model& exact, size_t sample) {
+                       for (Subject& subject : subjects_) {
+                         INTAGLIO_RETURN_IF_ERROR(Watch(exact, sample, subject));
+                       }
+                       return Status();
+                     });
+    if (!samples.ok()) return samples.status();
+    smoothed_.samples = *samples;
+    return {};
   }
 
-  Status Watch(const Model& exact, Subject& subject) const {
+  Status Watch(const Model& exact, size_t sample, Subject& subject) const {
     const Tensor& tensor = At(subject.tensor);
     const Result<int64_t> count = CountElements(tensor.shape);
     if (!count.ok()) return count.status();
@@ -264,7 +259,7 @@ class Smoother {
     for (size_t i = 0; i < static_cast<size_t>(*count); ++i) {
       const double magnitude = std::abs(double{data[i]});
       if (!std::isfinite(magnitude)) {
-        return InvalidArgument("sample " + std::to_string(smoothed_.samples) + ": tensor '" +
+        return InvalidArgument("sample " + std::to_string(sample) + ": tensor '" +
                                ShortName(tensor.name) + "' is not finite in element " +
                                std::to_string(i));
       }

@@ -370,6 +370,8 @@ TEST(LearnRounding, NamesWhatIsWrong) {
   const std::vector<InputBytes> ill = {{ToBytes(Reals(kImage, NAN))}};
   const std::string message = LearnRounding(graph, q, rules, Open(ill)).status().message();
   EXPECT_NE(message.find("the squares of its inputs are not finite"), std::string::npos) << message;
+  EXPECT_EQ(LearnRounding(graph, q, rules, Open(samples), {.most_places = 0}).status().message(),
+            "most_places is 0");
   Quantized other;
   EXPECT_EQ(LearnRounding(graph, other, rules, Open(samples)).status().message(),
             "the network of integers was made of another one");
