@@ -29,18 +29,19 @@ struct Conversion {
 class OtherForm {
  public:
   // Layers of integers may compute in float32: nn/passes/compute_in_float.h. The graph must outlive
-  // the form.
+  // the form, here and in Int8.
   static OtherForm Float32(const Graph& graph);
   // Layers of float32 may compute with int8 as the quantizer makes them (nn/quantize), if the
   // ranges of all their tensors are given. Errors are those of quantize::RangesOf, and
   // kUnsupported in a build without the quantizer.
   static Result<OtherForm> Int8(const Graph& graph, const std::vector<NamedRange>& ranges);
 
+  const Graph& given() const { return *given_; }
   // The numbers of layers and tensors are those of this network. For int8, it is the given one as
   // the quantizer simplifies it.
   const Graph& graph() const;
   bool is_int8() const { return int8_ != nullptr; }
-  // Whether graph() is another network than the one that was given.
+  // Whether graph() is another network than given().
   bool is_simplified() const;
   // The names of networks that compute in one form alone: "integers", "float32", "int8".
   const char* own_name() const { return is_int8() ? "float32" : "integers"; }

@@ -50,11 +50,10 @@ struct Candidate {
 
 class Tuner {
  public:
-  // `digest` is that of the network that was given.
-  Tuner(const OtherForm& form, uint64_t digest, const TuneOptions& options)
+  Tuner(const OtherForm& form, const TuneOptions& options)
       : form_(form),
         options_(options),
-        digest_(digest),
+        digest_(DigestOf(form.given())),
         threads_(std::max(1, options.prepare.threads)) {
     prepare_ = options.prepare;
     if (!prepare_.parallel_for) {
@@ -65,12 +64,11 @@ class Tuner {
     }
   }
 
-  // `given` is the network of which `form` may be a simpler one.
-  Result<Tuning> Run(const Graph& given) {
+  Result<Tuning> Run() {
     INTAGLIO_RETURN_IF_ERROR(CheckOptions());
     AddInputsWithinRanges();
     INTAGLIO_RETURN_IF_ERROR(measurer_.Begin());
-    INTAGLIO_RETURN_IF_ERROR(CountGivenBytes(given));
+    INTAGLIO_RETURN_IF_ERROR(CountGivenBytes());
     const Result<std::vector<size_t>> convertible = ConvertibleLayers();
     if (!convertible.ok()) return convertible.status();
     const bool both_forms = !convertible->empty();
@@ -187,9 +185,9 @@ class Tuner {
   }
 
   // Where the plan is empty, the network runs as it was given.
-  Status CountGivenBytes(const Graph& given) {
+  Status CountGivenBytes() {
     if (!form_.is_simplified() || options_.memory_bytes == 0) return {};
-    const Result<Model> model = Model::Prepare(given, prepare_);
+    const Result<Model> model = Model::Prepare(form_.given(), prepare_);
     if (!model.ok()) return model.status();
     given_bytes_ = model->constant_bytes() + model->arena_bytes();
     return {};
@@ -286,7 +284,7 @@ class Tuner {
     int64_t bytes = AsLimit(options_.memory_bytes > 0, static_cast<double>(options_.memory_bytes));
     int64_t units = AsLimit(by_difference, options_.max_difference * kDifferenceUnits);
     const Result<Tradeoffs> tradeoffs =
-        TradeoffsWithin(network.problem, {.max_front = by_difference ? kMostTradeoffs : kTradeoffs,
+        SelectTradeoffs(network.problem, {.max_front = by_difference ? kMostTradeoffs : kTradeoffs,
                                           .max_bytes = bytes,
                                           .max_difference = units});
     if (tradeoffs.status().code() == StatusCode::kUnsupported) return {};  // nothing is so small
@@ -307,17 +305,6 @@ class Tuner {
       if (more_units > 0) units = selection->difference - more_units;
     }
     return {};
-  }
-
-  // Among as many trade-offs as there is memory for.
-  static Result<Tradeoffs> TradeoffsWithin(const Problem& problem, SelectLimits limits) {
-    Result<Tradeoffs> tradeoffs = SelectTradeoffs(problem, limits);
-    while (tradeoffs.status().code() == StatusCode::kOutOfMemory &&
-           limits.max_front > kShownTradeoffs) {
-      limits.max_front /= 2;
-      tradeoffs = SelectTradeoffs(problem, limits);
-    }
-    return tradeoffs;
   }
 
   static int64_t AsLimit(bool is_limited, double amount) {
@@ -527,7 +514,7 @@ Result<Tuning> Tune(const Graph& graph, const TuneOptions& options) try {
                                      ? Result<OtherForm>(OtherForm::Float32(graph))
                                      : OtherForm::Int8(graph, options.ranges);
   if (!form.ok()) return form.status();
-  return Tuner(*form, DigestOf(graph), options).Run(graph);
+  return Tuner(*form, options).Run();
 } catch (const std::bad_alloc&) {
   return OutOfMemory("memory ran out while the network was tuned");
 }

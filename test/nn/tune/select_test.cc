@@ -444,5 +444,20 @@ TEST(Select, WholeNetworks) {
   }
 }
 
+// The memory that is allowed suffices for the largest fronts that the tuner asks for.
+TEST(Select, WholeNetworksHaveTradeoffs) {
+  const Numbers numbers = {.schemas = 2,
+                           .most_options = 4,
+                           .most_time = 1000000,
+                           .most_bytes = 1000000,
+                           .most_difference = 1000000};
+  for (const Problem& problem : {ResNet(2, numbers), Inception(2, numbers),
+                                 DenseNet(2, true, numbers), DenseNet(2, false, numbers)}) {
+    const Result<Tradeoffs> tradeoffs = SelectTradeoffs(problem, {.max_front = 1024});
+    ASSERT_TRUE(tradeoffs.ok()) << tradeoffs.status().message();
+    EXPECT_GT(tradeoffs->selections.size(), 256u);
+  }
+}
+
 }  // namespace
 }  // namespace intaglio::nn::tune
