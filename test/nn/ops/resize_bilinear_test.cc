@@ -139,5 +139,30 @@ TEST(ResizeBilinear, ByTwoThreads) {
 TEST(ResizeBilinear, OfUInt8) { CheckAll<uint8_t>(); }
 TEST(ResizeBilinear, OfInt8) { CheckAll<int8_t>(); }
 
+// Scales that files give are those of the extents. So a model with them keeps its sizes.
+TEST(ResizeBilinear, ScalesAreThoseOfTheExtents) {
+  const auto prepare = [](float height_scale, float width_scale) {
+    Builder builder;
+    const Value x = builder.Input("x", Type::kFloat32, {1, 8, 6, 1}, {});
+    ResizeBilinear op{16, 12, false, true};
+    op.height_scale = height_scale;
+    op.width_scale = width_scale;
+    builder.Output(builder.Layer(op, {x.id}, Type::kFloat32, {}), "y");
+    Result<Graph> graph = builder.Finish();
+    return graph.ok() ? Model::Prepare(std::move(*graph), {}) : graph.status();
+  };
+  Result<Model> model = prepare(2, 2);
+  ASSERT_TRUE(model.ok()) << model.status().message();
+  const Status resized = model->Resize({{1, 16, 12, 1}});
+  EXPECT_NE(resized.message().find("not those of its extents"), std::string::npos)
+      << resized.message();
+  EXPECT_TRUE(prepare(2.0000002f, 2).ok());
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  for (const float wrong : {0.0f, -2.0f, 1.5f, kInfinity, std::nanf("")}) {
+    EXPECT_FALSE(prepare(wrong, 2).ok()) << wrong;
+    EXPECT_FALSE(prepare(2, wrong).ok()) << wrong;
+  }
+}
+
 }  // namespace
 }  // namespace intaglio::nn::test
