@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import math
+import operator
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
@@ -163,7 +163,7 @@ def quantize(
     correct_bias: bool = False,
     max_drop: float | None = None,
     min_sqnr: float | None = None,
-    labels: Iterable[int] = (),
+    labels: Iterable[int] | None = None,
     io: str = "float32",
     format: str = "",
     samples: int | None = None,
@@ -198,7 +198,8 @@ def quantize(
         output falls by no more points of a hundred; Quantized.changes says which. Reads the samples
         again and again.
     min_sqnr: the same, until the first output has so many decibels of signal over noise.
-    labels: the right answers, sample after sample. Without them, those of the model are right.
+    labels: the right answers for max_drop, sample after sample. Without them, those of the model are
+        right.
     io: the type of inputs and outputs: float32, int8, uint8 or int16.
     format: of the file: "tflite" or "onnx"; empty: that of the model.
     samples: take the first so many.
@@ -216,8 +217,10 @@ def quantize(
         raise ArgumentError(f"max_drop: points from 0 to 100, not {max_drop}")
     if max_drop is not None and min_sqnr is not None:
         raise ArgumentError("max_drop, min_sqnr: one of both")
-    if min_sqnr is not None and not math.isfinite(min_sqnr):
-        raise ArgumentError(f"min_sqnr: decibels, not {min_sqnr}")
+    if min_sqnr is not None and not -100 <= min_sqnr <= 200:
+        raise ArgumentError(f"min_sqnr: decibels from -100 to 200, not {min_sqnr}")
+    if labels is not None and max_drop is None:
+        raise ArgumentError("labels: are for max_drop alone, which is not there")
     if not isinstance(model, _core.Model):
         model = load(model, threads=threads)
     if data is None:
@@ -238,7 +241,7 @@ def quantize(
         "correct_bias": bool(correct_bias),
         "max_drop": None if max_drop is None else float(max_drop),
         "min_sqnr": None if min_sqnr is None else float(min_sqnr),
-        "labels": [int(label) for label in labels],
+        "labels": [] if labels is None else _labels(labels),
         "io": str(io),
         "format": format,
         "report_samples": int(report_samples),
@@ -259,6 +262,13 @@ def _recipe(recipe: Any) -> str:
         return json.dumps(list(recipe))
     except (TypeError, ValueError) as error:
         raise ArgumentError(f"recipe: no list of rules: {error}") from error
+
+
+def _labels(labels: Iterable[Any]) -> list[int]:
+    try:
+        return [operator.index(label) for label in labels]
+    except TypeError as error:
+        raise ArgumentError(f"labels: not of integers: {error}") from error
 
 
 def _loss(layer: dict[str, Any]) -> LayerLoss:

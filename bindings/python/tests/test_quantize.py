@@ -156,8 +156,16 @@ def test_accuracy_may_be_kept(network):
     kept = intaglio.quantize(network, iter(X), bits="w2a2", max_drop=5)
     assert kept.outputs[0].same_place >= 38 and kept.changes
     assert intaglio.quantize(network, X, bits="w2a2", max_drop=0, labels=[9] * 40).changes == []
-    for options in ({"max_drop": -1}, {"max_drop": 1, "labels": [1, 2]}):
-        with pytest.raises(errors.ArgumentError, match="points|2 labels for 40"):
+    for options in (
+        {"max_drop": -1},
+        {"max_drop": 1, "labels": [1, 2]},
+        {"max_drop": 1, "labels": [1.0] * 40},
+        {"min_sqnr": 20, "labels": [9] * 40},
+        {"labels": [9] * 40},
+    ):
+        with pytest.raises(
+            errors.ArgumentError, match="points|2 labels for 40|labels: (not of int|are for max_drop)"
+        ):
             intaglio.quantize(network, X, **options)
 
 
@@ -165,7 +173,7 @@ def test_noise_may_be_bounded(network):
     plain = intaglio.quantize(network, X, bits="w2a8")
     better = intaglio.quantize(network, iter(X), bits="w2a8", min_sqnr=20)
     assert plain.outputs[0].sqnr < 20 <= better.outputs[0].sqnr and better.changes
-    for options in ({"min_sqnr": float("nan")}, {"min_sqnr": 20, "max_drop": 1}):
+    for options in ({"min_sqnr": float("nan")}, {"min_sqnr": 201}, {"min_sqnr": 20, "max_drop": 1}):
         with pytest.raises(errors.ArgumentError, match="min_sqnr"):
             intaglio.quantize(network, X, **options)
 
