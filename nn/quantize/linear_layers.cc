@@ -1,6 +1,5 @@
 #include "intaglio/nn/quantize/linear_layers.h"
 
-#include <algorithm>
 #include <map>
 #include <utility>
 
@@ -38,21 +37,15 @@ std::vector<LinearLayer> FindLinearLayers(const Graph& graph, const Quantized& q
     return found == dequantized.end() ? id : found->second;
   };
   std::vector<LinearLayer> layers;
-  // The layers of integers are in the order of those of float32.
-  auto place = quantized.graph.layers.begin();
-  const auto end = quantized.graph.layers.end();
   for (size_t i = 0; i < graph.layers.size(); ++i) {
     const Outcome& outcome = quantized.layers[i];
-    const auto found =
-        std::find_if(place, end, [&](const Layer& layer) { return layer.label == outcome.label; });
-    if (found == end) continue;
-    place = found + 1;
     if (!outcome.quantized || !IsLinear(graph, graph.layers[i])) continue;
+    const Layer& integers = quantized.graph.layers[quantized.places[i]];
     LinearLayer& layer = layers.emplace_back();
     layer.layer = i;
     layer.label = outcome.label;
-    layer.weights = integers_of(found->inputs[kWeights]);
-    if (HasInput(*found, kBias)) layer.bias = integers_of(found->inputs[kBias]);
+    layer.weights = integers_of(integers.inputs[kWeights]);
+    if (HasInput(integers, kBias)) layer.bias = integers_of(integers.inputs[kBias]);
   }
   return layers;
 }

@@ -240,21 +240,14 @@ std::string RuleFor(const LayerReport& layer, const LayerRule& rule, double enou
   return "{\"layers\": \"" + PatternOf(layer.label) + "\", " + change + "}";
 }
 
-// The layer of integers that a layer became.
-const Layer* FindLayer(const Graph& graph, const std::string& label) {
-  const auto found = std::find_if(graph.layers.begin(), graph.layers.end(),
-                                  [&](const Layer& layer) { return layer.label == label; });
-  return found == graph.layers.end() ? nullptr : &*found;
-}
-
 Result<std::vector<Subject>> SubjectsOf(const Graph& graph, const Quantized& quantized,
                                         const ReportOptions& options) {
   std::vector<Subject> subjects;
   for (size_t i = 0; i < graph.layers.size(); ++i) {
     if (!quantized.layers[i].quantized) continue;
-    const Layer* const integers = FindLayer(quantized.graph, quantized.layers[i].label);
-    if (integers == nullptr) continue;
-    Result<Subject> subject = Subject::Make(graph, quantized, i, *integers, options);
+    // Labels may be equal, so places tell which layer became which.
+    const Layer& integers = quantized.graph.layers[quantized.places[i]];
+    Result<Subject> subject = Subject::Make(graph, quantized, i, integers, options);
     if (!subject.ok()) return subject.status();
     if (subject->has_output()) subjects.push_back(std::move(*subject));
   }

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "intaglio/nn/formats/tflite/rows.h"
+#include "intaglio/nn/formats/tflite/write_padding.h"
 #include "intaglio/nn/ops/operators.h"
 
 namespace intaglio::nn {
@@ -87,36 +88,16 @@ tflite::TensorType BiasType(const LayerView& layer) {
   return counts ? ToTflite(layer.input(2).type) : tflite::TensorType::FLOAT32;
 }
 
-// Whether explicit padding is that of SAME, for images of every size.
-template <class Op>
-bool IsSame(const Op& op, const Shape& filter) {
-  const auto halves = [](int before, int after, int stride, int reach) {
-    return stride == 1 && before == reach / 2 && after == reach - before;
-  };
-  const Padding& p = op.padding;
-  return halves(p.top, p.bottom, op.stride.height, (filter[1] - 1) * op.dilation.height) &&
-         halves(p.left, p.right, op.stride.width, (filter[2] - 1) * op.dilation.width);
-}
-
-// Padding that the format does not know becomes a layer PAD before, which fills with zeros, or with
-// the zero point of integers.
+// Other padding becomes a layer PAD before, which fills with zeros, or with the zero point of
+// integers.
 template <class Op>
 Result<tflite::Padding> EncodePadding(const Op& op, Encoding& e) {
-  const Padding& p = op.padding;
-  const bool none = p.top == 0 && p.bottom == 0 && p.left == 0 && p.right == 0;
-  if (p.kind != Padding::Kind::kExplicit || none) return ToTflite(e.layer(), p);
-  if (IsSame(op, e.layer().input(1).shape)) return tflite::Padding::SAME;
-  const Tensor& x = e.layer().input(0);
-  Shape shape = x.shape;
-  shape[1] += p.top + p.bottom;
-  shape[2] += p.left + p.right;
-  std::vector<TensorId> inputs = e.inputs();
-  const TensorId padded = e.Add("padded", x.type, std::move(shape), x.quantization);
-  const TensorId amounts =
-      e.Pairs("paddings", {{0, 0}, {p.top, p.bottom}, {p.left, p.right}, {0, 0}});
-  e.RunBefore("PAD", {inputs[0], amounts}, padded);
-  inputs[0] = padded;
-  e.set_inputs(std::move(inputs));
+  const Shape& filter = e.layer().input(1).shape;
+  const Extent reach = {(filter[1] - 1) * op.dilation.height + 1,
+                        (filter[2] - 1) * op.dilation.width + 1};
+  if (IsSame(op.padding, op.stride, reach)) return tflite::Padding::SAME;
+  if (!IsUnknown(op.padding)) return ToTflite(e.layer(), op.padding);
+  RunPadBefore(op.padding, kNoTensor, e);
   return tflite::Padding::VALID;
 }
 

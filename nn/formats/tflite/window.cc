@@ -1,7 +1,11 @@
 // Operators that slide a window over images, in .tflite files.
+#include <cstdint>
+#include <limits>
+#include <variant>
 #include <vector>
 
 #include "intaglio/nn/formats/tflite/rows.h"
+#include "intaglio/nn/formats/tflite/write_padding.h"
 #include "intaglio/nn/ops/operators.h"
 
 namespace intaglio::nn {
@@ -51,20 +55,51 @@ Status TranslateResizeNearestNeighbor(Translation& t) {
 }
 
 template <class Op>
-Status EncodePool(const Op& op, Encoding& e) {
-  const Result<tflite::Padding> padding = ToTflite(e.layer(), op.padding);
-  if (!padding.ok()) return padding.status();
-  e.SetOptions(tflite::CreatePool2DOptions(e.builder(), *padding, op.stride.width, op.stride.height,
+Status EncodePool(const Op& op, tflite::Padding padding, Encoding& e) {
+  e.SetOptions(tflite::CreatePool2DOptions(e.builder(), padding, op.stride.width, op.stride.height,
                                            op.filter.width, op.filter.height,
                                            ToTflite(op.activation)));
   return {};
 }
 
-Status Encode(const AveragePool2D& op, Encoding& e) { return EncodePool(op, e); }
+// Padding does not count in these means, so that no layer PAD can stand for it.
+template <class Op>
+Status EncodeMean(const Op& op, Encoding& e) {
+  if (IsSame(op.padding, op.stride, op.filter)) return EncodePool(op, tflite::Padding::SAME, e);
+  const Result<tflite::Padding> padding = ToTflite(e.layer(), op.padding);
+  if (!padding.ok()) {
+    return e.layer().Unsupported(
+        "explicit padding of means cannot be written: .tflite files know only SAME and VALID");
+  }
+  return EncodePool(op, *padding, e);
+}
 
-Status Encode(const MaxPool2D& op, Encoding& e) { return EncodePool(op, e); }
+Status Encode(const AveragePool2D& op, Encoding& e) { return EncodeMean(op, e); }
 
-Status Encode(const L2Pool2D& op, Encoding& e) { return EncodePool(op, e); }
+Status Encode(const L2Pool2D& op, Encoding& e) { return EncodeMean(op, e); }
+
+// The least number, from which maxima start.
+std::variant<double, int64_t> LeastOf(Type type) {
+  switch (type) {
+    case Type::kFloat32:
+      return double{std::numeric_limits<float>::lowest()};
+    case Type::kInt16:
+      return int64_t{std::numeric_limits<int16_t>::lowest()};
+    case Type::kInt8:
+      return int64_t{std::numeric_limits<int8_t>::lowest()};
+    default:
+      return int64_t{0};  // uint8
+  }
+}
+
+Status Encode(const MaxPool2D& op, Encoding& e) {
+  if (IsSame(op.padding, op.stride, op.filter)) return EncodePool(op, tflite::Padding::SAME, e);
+  if (!IsUnknown(op.padding)) return EncodePool(op, *ToTflite(e.layer(), op.padding), e);
+  const TensorId least =
+      e.NumberLike("least", e.layer().input(0), LeastOf(e.layer().input(0).type));
+  RunPadBefore(op.padding, least, e);
+  return EncodePool(op, tflite::Padding::VALID, e);
+}
 
 Status Encode(const ResizeBilinear& op, Encoding& e) {
   e.SetOptions(tflite::CreateResizeBilinearOptions(e.builder(), 0, 0, op.align_corners,

@@ -30,9 +30,9 @@ struct ExportOptions {
 //  - a graph that Validate refuses;
 //  - a signature of inputs or outputs that the graph does not have;
 //  - an operator that is neither the format's nor in the list, or that the list cannot write;
-//  - explicit padding other than none of pools and of TRANSPOSE_CONV: the format knows only SAME
-//  and
-//    VALID. Other convolutions get SAME where it is the same, or a layer PAD before them;
+//  - explicit padding other than none of TRANSPOSE_CONV, and of pools that take means where it is
+//    not SAME: the format knows only SAME and VALID. Convolutions and MAX_POOL_2D get SAME where it
+//    is the same, or a layer PAD before them;
 //  - a variable that READ_VARIABLE or ASSIGN_VARIABLE uses and that another layer uses as it is;
 //  - other variables with elements of their own;
 //  - forms of DYNAMIC_UPDATE_SLICE, and of slices with computed places, that no file has;

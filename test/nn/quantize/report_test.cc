@@ -57,6 +57,25 @@ const LayerReport& Of(const Report& report, size_t layer) {
   return report.layers[0];
 }
 
+// Layers that an importer makes of one have one label.
+TEST(Report, KnowsLayersOfOneLabelApart) {
+  Rules rules;
+  const std::vector<InputBytes> samples = Samples(5);
+  Graph graph = Network();
+  graph.layers[1].label = graph.layers[0].label;
+  const Result<Calibration> c = Calibrate(graph, From(samples));
+  ASSERT_TRUE(c.ok()) << c.status().message();
+  const Result<Quantized> q = QuantizeGraph(graph, c->ranges, rules);
+  ASSERT_TRUE(q.ok()) << q.status().message();
+  const Result<Report> report = MakeReport(graph, *q, rules, From(samples));
+  ASSERT_TRUE(report.ok()) << report.status().message();
+  const Report expected = ReportOf(rules, samples);
+  ASSERT_EQ(report->layers.size(), 2u);
+  for (const size_t layer : {0u, 1u}) {
+    EXPECT_EQ(Of(*report, layer).alone.Sqnr(), Of(expected, layer).alone.Sqnr());
+  }
+}
+
 TEST(Report, TellsTheLayersOwnLossFromThatOfOthers) {
   Rules rules;
   rules.layers = {{.weight_bits = 2}, {}};

@@ -71,6 +71,61 @@ TEST(TfliteWriter, WritesPaddingOfDepthwiseConvolutionsAndOfFloats) {
   EXPECT_EQ(test::RunGraph(*again, inputs), test::RunGraph(*graph, inputs));
 }
 
+Value InputOf(Builder& b, Type type) {
+  const Quantization q = type == Type::kFloat32 ? Quantization() : PerTensor(0.5f, 1);
+  return b.Input("x", type, {1, 5, 5, 2}, q);
+}
+
+Result<Graph> Largest(const MaxPool2D& op, Type type) {
+  Builder b("pool");
+  b.Output(b.MaxPool2D(InputOf(b, type), op), "y");
+  return b.Finish();
+}
+
+Result<Graph> Means(const AveragePool2D& op) {
+  Builder b("pool");
+  b.Output(b.AveragePool2D(InputOf(b, Type::kInt8), op), "y");
+  return b.Finish();
+}
+
+TEST(TfliteWriter, WritesEveryPaddingOfMaxima) {
+  for (const Type type : {Type::kFloat32, Type::kInt8, Type::kUInt8, Type::kInt16}) {
+    for (const Padding& padding : {Padding::Same(), Padding::Valid(), Padding::Explicit(1, 1, 1, 1),
+                                   Padding::Explicit(0, 1, 0, 1), Padding::Explicit(2, 0, 1, 2)}) {
+      for (const int stride : {1, 2}) {
+        const Result<Graph> graph =
+            Largest({.filter = {3, 3}, .stride = {stride, stride}, .padding = padding}, type);
+        ASSERT_TRUE(graph.ok()) << graph.status().message();
+        const Result<std::vector<uint8_t>> bytes = ExportTflite(*graph);
+        ASSERT_TRUE(bytes.ok()) << bytes.status().message();
+        const Result<Graph> again = ImportTflite(*bytes, nullptr, "again");
+        ASSERT_TRUE(again.ok()) << again.status().message();
+        const test::RawTensors inputs = test::RandomInputs(*graph, 3);
+        EXPECT_EQ(test::RunGraph(*again, inputs), test::RunGraph(*graph, inputs));
+        const bool same = stride == 1 && padding.top == 1 && padding.right == 1;
+        const bool pads = padding.kind == Padding::Kind::kExplicit && !same;
+        EXPECT_EQ(again->layers.size(), pads ? 2u : 1u);
+      }
+    }
+  }
+}
+
+TEST(TfliteWriter, WritesPaddingOfMeansWhereItIsSame) {
+  AveragePool2D op{.filter = {3, 3}, .padding = Padding::Explicit(1, 1, 1, 1)};
+  const Result<Graph> graph = Means(op);
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  const Result<std::vector<uint8_t>> bytes = ExportTflite(*graph);
+  ASSERT_TRUE(bytes.ok()) << bytes.status().message();
+  const Result<Graph> again = ImportTflite(*bytes, nullptr, "again");
+  ASSERT_TRUE(again.ok()) << again.status().message();
+  const test::RawTensors inputs = test::RandomInputs(*graph, 3);
+  EXPECT_EQ(test::RunGraph(*again, inputs), test::RunGraph(*graph, inputs));
+  op.stride = {2, 2};  // of even images, SAME would take other places
+  const Result<Graph> other = Means(op);
+  ASSERT_TRUE(other.ok()) << other.status().message();
+  EXPECT_NE(ErrorOf(*other).find("explicit padding of means"), std::string::npos);
+}
+
 TEST(TfliteWriter, RefusesWhatIsNoGraph) {
   Result<Graph> graph = Convolution(Padding::Same());
   ASSERT_TRUE(graph.ok());
