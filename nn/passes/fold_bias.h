@@ -11,8 +11,9 @@
 
 namespace intaglio::nn {
 
-// Takes a graph that passed Validate. It looks at convolutions and fully connected layers of
-// float32 without a bias, whatever makes their weights. Results keep their bits, but for
+// Takes a graph that passed Validate. It looks at convolutions and fully connected layers without a
+// bias, of float32, whatever makes their weights, or of integers whose outputs are their sums
+// (Scaling::kNone), if none can overflow with the bias. Results keep their bits, but for
 // infinities. It comes before FuseQuantization, which then finds products with a bias, and makes
 // integer products of them whose results are quantized at once.
 //

@@ -31,7 +31,22 @@ bool IsOneElement(const Tensor& tensor) {
   return count.ok() && *count == 1;
 }
 
-// The layers between a QUANTIZE and the only tensor of 8 bits that they follow from.
+// A CAST of numbers that need more than 8 bits.
+bool IsWideCast(GraphEditor& editor, const Layer& layer) {
+  const auto is_wide = [&](TensorId id) {
+    const Type type = editor.At(id).type;
+    return type == Type::kFloat32 || type == Type::kInt32 || type == Type::kInt16;
+  };
+  return layer.op.Is<Cast>() && is_wide(layer.inputs[0]) && is_wide(layer.outputs[0]);
+}
+
+// A CAST of numbers of 8 bits to such ones.
+bool IsWideningCast(GraphEditor& editor, const Layer& layer) {
+  return layer.op.Is<Cast>() && IsByte(editor.At(layer.inputs[0]).type) &&
+         !IsByte(editor.At(layer.outputs[0]).type);
+}
+
+// The layers between a QUANTIZE or a CAST and the only tensor of 8 bits that they follow from.
 class Function {
  public:
   explicit Function(GraphEditor& editor) : editor_(editor) {}
@@ -81,26 +96,36 @@ class Function {
       const Tensor& tensor = editor_.At(from);
       const bool is_constant = tensor.constant && IsOneElement(tensor);
       if (!is_constant && !IsSource(from, id)) return false;
-    } else if (!IsFunction(**maker)) {
+    } else if (IsWideningCast(editor_, **maker)) {
+      if (!IsSource((*maker)->inputs[0])) return false;
+    } else if (!IsFunction(**maker) && !IsWideCast(editor_, **maker)) {
       return false;
     }
     if (!places_.insert(&**maker).second) return true;
     layers_.push_back(*maker);
     if (layers_.size() > kMostLayers) return false;
-    if (!IsDequantize(**maker)) {
+    if (!IsFirst(**maker)) {
       open.insert(open.end(), (*maker)->inputs.begin(), (*maker)->inputs.end());
     }
     return true;
   }
 
+  // Whether a layer reads the source, or a constant in its place.
+  bool IsFirst(const Layer& layer) const {
+    return IsDequantize(layer) || IsWideningCast(editor_, layer);
+  }
+
   bool IsSource(TensorId from, TensorId real) {
-    if (DequantizedFromBytes(editor_, real) == kNoTensor) return false;
+    return DequantizedFromBytes(editor_, real) != kNoTensor && IsSource(from);
+  }
+
+  bool IsSource(TensorId from) {
     if (source_ == kNoTensor) source_ = from;
     return source_ == from;
   }
 
-  // Results of all layers but DEQUANTIZE are read by these layers alone, and each element follows
-  // from one of the source.
+  // Results of all layers but the first ones are read by these layers alone, and each element
+  // follows from one of the source.
   bool AllIsReadInside(TensorId result) {
     std::map<TensorId, int> readers = {{result, 1}};
     for (const Place place : layers_) {
@@ -110,7 +135,7 @@ class Function {
       const TensorId id = place->outputs[0];
       const Shape& shape = editor_.At(id).shape;
       const bool fits = shape == editor_.At(source_).shape || IsOneElement(editor_.At(id));
-      return fits && (IsDequantize(*place) || editor_.ReadersOf(id) == readers[id]);
+      return fits && (IsFirst(*place) || editor_.ReadersOf(id) == readers[id]);
     });
   }
 
@@ -166,14 +191,15 @@ class Function {
 
 }  // namespace
 
-bool FuseTable(GraphEditor& editor, Place quantize) {
-  const Tensor& out = editor.At(quantize->outputs[0]);
-  if (!IsByte(out.type) || out.quantization.scales.size() != 1) return false;
+bool FuseTable(GraphEditor& editor, Place last) {
+  const Tensor& out = editor.At(last->outputs[0]);
+  const bool is_cast = last->op.Is<Cast>();
+  if (!IsByte(out.type) || (!is_cast && out.quantization.scales.size() != 1)) return false;
   Function function(editor);
-  if (!function.Find(quantize->inputs[0])) return false;
+  if (!function.Find(last->inputs[0])) return false;
   const TensorId source = function.source();
   if (editor.At(source).shape != out.shape) return false;
-  Graph graph = function.OfAllNumbers(*quantize);
+  Graph graph = function.OfAllNumbers(*last);
   const TensorId result = graph.outputs[0];
   constexpr uint64_t kBudget = 1 << 24;
   FoldBudget budget(kBudget, kBudget);
@@ -182,8 +208,8 @@ bool FuseTable(GraphEditor& editor, Place quantize) {
   if (!table.constant || table.data_bytes != kNumbers) return false;
   MapBytes map;
   std::copy_n(static_cast<const uint8_t*>(table.data), kNumbers, map.table.begin());
-  Layer layer{std::move(map), {source}, {}, quantize->label};
-  editor.ReplaceGroup(quantize, std::move(layer));
+  Layer layer{std::move(map), {source}, {}, last->label};
+  editor.ReplaceGroup(last, std::move(layer));
   return true;
 }
 
@@ -242,7 +268,8 @@ bool FuseRealPair(GraphEditor& editor, Place quantize) {
     const TensorId real = place->inputs[1 - i];
     // NaN becomes another number if clamps are part of the quantization.
     const std::optional<Place> maker = editor.MakerOf(real);
-    const bool is_number = maker.has_value() && IsProductOfBytes(editor, *maker);
+    const bool is_number =
+        maker.has_value() && (IsProductOfBytes(editor, *maker) || AreScaledSums(editor, *maker));
     if (HasClamp(*tail, editor.At(quantize->outputs[0]).type) && !is_number) continue;
     Layer layer = *place;
     layer.inputs = {bytes, real};  // a + b is b + a, to the bit

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "intaglio/nn/graph/folded_shapes.h"
@@ -34,30 +35,12 @@ int32_t Quantized(float bound, Type type, const Quantization& q) {
   return static_cast<int32_t>(std::nearbyint(clamped)) + q.zero_points[0];
 }
 
-struct Bounds {
-  float low = -INFINITY;
-  float high = INFINITY;
-};
-
 float Real(const Clip::Bound& bound) {
   return std::visit([](auto value) { return static_cast<float>(value); }, bound);
 }
 
-// Of a layer that only clamps.
-std::optional<Bounds> BoundsOf(const Layer& layer) {
-  if (layer.op.Is<Relu>()) return Bounds{0, INFINITY};
-  if (layer.op.Is<Relu6>()) return Bounds{0, 6};
-  if (layer.op.Is<ReluN1To1>()) return Bounds{-1, 1};
-  const Clip* const clip = layer.op.As<Clip>();
-  if (clip == nullptr) return {};
-  Bounds bounds;
-  if (clip->low.has_value() && !std::isnan(Real(*clip->low))) bounds.low = Real(*clip->low);
-  if (clip->high.has_value() && !std::isnan(Real(*clip->high))) bounds.high = Real(*clip->high);
-  return bounds;
-}
-
 // Clamps to `bounds` come before those that `numerics` has.
-void ClampBefore(const Bounds& bounds, Type type, const Quantization& q, Numerics& numerics) {
+void ClampBefore(const ClampBounds& bounds, Type type, const Quantization& q, Numerics& numerics) {
   const int32_t high = Quantized(bounds.high, type, q);
   const int32_t low = std::min(Quantized(bounds.low, type, q), high);
   const int32_t min = numerics.clamp_min;
@@ -82,6 +65,8 @@ void FuseGroups(GraphEditor& editor, bool ort_fused, FusedQuantization& fused) {
   for (Place place = editor.layers().begin(); place != editor.layers().end(); ++place) {
     editor.Resolve(place);
     if (FuseLookup(editor, place)) ++fused.tables;
+    if (FuseRoundedSums(editor, place)) ++fused.products;
+    if (place->op.Is<Cast>() && FuseTable(editor, place)) ++fused.tables;
     if (!IsQuantize(*place)) continue;
     if (FuseIdentity(editor, place)) {
       ++fused.identities;
@@ -98,11 +83,25 @@ void FuseGroups(GraphEditor& editor, bool ort_fused, FusedQuantization& fused) {
     }
   }
   for (Place place = editor.layers().begin(); place != editor.layers().end(); ++place) {
-    if (FuseRealProduct(editor, place)) ++fused.real_products;
+    if (FuseRealProduct(editor, place) || FuseScaledSums(editor, place)) ++fused.real_products;
+    FuseBiasOfScaledSums(editor, place);
   }
 }
 
 }  // namespace
+
+std::optional<ClampBounds> ClampBoundsOf(const Layer& layer) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  if (layer.op.Is<Relu>()) return ClampBounds{0, kInfinity};
+  if (layer.op.Is<Relu6>()) return ClampBounds{0, 6};
+  if (layer.op.Is<ReluN1To1>()) return ClampBounds{-1, 1};
+  const Clip* const clip = layer.op.As<Clip>();
+  if (clip == nullptr) return {};
+  ClampBounds bounds;
+  if (clip->low.has_value() && !std::isnan(Real(*clip->low))) bounds.low = Real(*clip->low);
+  if (clip->high.has_value() && !std::isnan(Real(*clip->high))) bounds.high = Real(*clip->high);
+  return bounds;
+}
 
 bool IsQuantize(const Layer& layer) { return layer.op.Is<Quantize>() && HasOnnxRules(layer); }
 bool IsDequantize(const Layer& layer) { return layer.op.Is<Dequantize>() && HasOnnxRules(layer); }
@@ -128,7 +127,7 @@ std::optional<Tail> TailOf(GraphEditor& editor, Place quantize) {
   while (editor.ReadersOf(tail.from) == 1) {
     const std::optional<Place> maker = editor.MakerOf(tail.from);
     if (!maker.has_value()) return {};
-    const std::optional<Bounds> bounds = BoundsOf(**maker);
+    const std::optional<ClampBounds> bounds = ClampBoundsOf(**maker);
     if (!bounds.has_value()) return tail;
     ClampBefore(*bounds, out.type, q, tail.numerics);
     tail.from = (*maker)->inputs[0];

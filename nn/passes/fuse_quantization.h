@@ -27,8 +27,9 @@ struct FusedQuantization {
 };
 
 // Takes a graph that passed Validate. It looks only at DEQUANTIZE and QUANTIZE layers whose
-// numerics have the scaling kFloatHalfEven. Weights must still be dequantized by layers: constants
-// that FoldConstants has made of them are weights of float32.
+// numerics have the scaling kFloatHalfEven, and at products whose numerics have kNone. Weights must
+// still be dequantized by layers: constants that FoldConstants has made of them are weights of
+// float32.
 //
 // A product that another tensor is added to before it is quantized becomes two layers, as in
 //
@@ -36,6 +37,11 @@ struct FusedQuantization {
 //                    z - DEQUANTIZE -+                          z -+
 //
 // where CONV_2D has integers and its result is float32.
+//
+// Compilers write layers of integers as sums of int32, which other layers scale, round, move by a
+// zero point and clamp. Such groups become one layer, with the same bits. What rounds otherwise,
+// such as sums that the zero point is added to before they are rounded, stays as it is. Functions
+// of one tensor of 8 bits become tables if they end with a cast, too.
 //
 // Moves, tables, pairs and identities keep the bits. Products are computed by the formulas of
 // nn/graph/numerics.h, which round less often than float32 sums do. A bias of float32 is rounded to

@@ -3,6 +3,7 @@
 #define INTAGLIO_NN_PASSES_QUANTIZED_GROUPS_H_
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 
 #include "intaglio/nn/graph/graph.h"
@@ -27,6 +28,14 @@ Activation ActivationOf(const Layer& layer) {
   (void)((layer.op.Is<Ops>() && (activation = layer.op.As<Ops>()->activation, true)) || ...);
   return activation;
 }
+
+// Bounds of float32 numbers.
+struct ClampBounds {
+  float low = -std::numeric_limits<float>::infinity();
+  float high = std::numeric_limits<float>::infinity();
+};
+// Those of a layer that only clamps.
+std::optional<ClampBounds> ClampBoundsOf(const Layer& layer);
 
 // QUANTIZE or DEQUANTIZE by ONNX's rules.
 bool IsQuantize(const Layer& layer);
@@ -55,7 +64,16 @@ bool FuseProduct(GraphEditor& editor, Place quantize);
 bool FuseRealProduct(GraphEditor& editor, Place product);
 // Whether FuseRealProduct would do so, leaving the bias aside.
 bool IsProductOfBytes(GraphEditor& editor, Place place);
-bool FuseTable(GraphEditor& editor, Place quantize);
+// The same of products of integers that are scaled by layers behind them; `place` is the CAST or
+// the QUANTIZE that ends the group.
+bool FuseRoundedSums(GraphEditor& editor, Place place);
+// The same for a result of float32, and for a bias of float32 that is added to it.
+bool FuseScaledSums(GraphEditor& editor, Place scaling);
+// Whether FuseScaledSums might do so: results are numbers, not NaN.
+bool AreScaledSums(GraphEditor& editor, Place scaling);
+bool FuseBiasOfScaledSums(GraphEditor& editor, Place add);
+// Functions of one tensor of 8 bits that end with a QUANTIZE or a CAST.
+bool FuseTable(GraphEditor& editor, Place last);
 bool FusePair(GraphEditor& editor, Place quantize);
 // The same of a tensor of 8 bits and one of float32.
 bool FuseRealPair(GraphEditor& editor, Place quantize);

@@ -1,6 +1,11 @@
 #include "intaglio/nn/passes/fold_bias.h"
 
+#include <limits>
+#include <utility>
+#include <vector>
+
 #include "intaglio/test/nn/passes/float_network.h"
+#include "intaglio/test/nn/testing.h"
 
 namespace intaglio::nn {
 namespace {
@@ -64,6 +69,48 @@ TEST(FoldBias, LeavesWhatIsNoBias) {
         return {n.Then(Add{}, {x, n.Constant({4})})};
       },
       Activation::kRelu);
+}
+
+// A product of bytes whose outputs are its sums, and constants that are added to them.
+size_t FoldIntoSums(int depth, int32_t bias, bool* keeps_bits = nullptr) {
+  Builder b;
+  Random random(3);
+  const Q x = random.Tensor(Type::kInt8, {2, depth}, 1, 5);
+  const Q weights = random.Tensor(Type::kInt8, {3, depth}, 1, 0);
+  const TensorId input = b.Input("x", x.type, x.shape, PerTensor(1, 5)).id;
+  const TensorId w = Const(b, weights, PerTensor(1, 0)).id;
+  const TensorId sums = b.Layer(FullyConnected{}, {input, w}, Type::kInt32, {}).id;
+  const std::vector<int32_t> values = {bias, -7, 100};
+  const TensorId added = b.Const<int32_t>("bias", values, {1, 3}).id;
+  b.Output(b.Layer(Add{}, {sums, added}, Type::kInt32, {}), "y");
+  Result<Graph> graph = b.Finish();
+  EXPECT_TRUE(graph.ok()) << graph.status().message();
+  graph->layers[0].numerics = Numerics{.scaling = Scaling::kNone};
+  Graph folded = *graph;
+  const size_t count = FoldBias(folded);
+  if (keeps_bits == nullptr) return count;
+  const auto run = [&](Graph g) {
+    Result<Model> model = Model::Prepare(std::move(g));
+    EXPECT_TRUE(model.ok()) << model.status().message();
+    const std::vector<std::byte> bytes = Bytes(x.type, x.values);
+    std::vector<int32_t> y(6);
+    EXPECT_TRUE(model
+                    ->Run({{{bytes.data(), bytes.size(), x.type}}},
+                          {{{y.data(), y.size() * sizeof(int32_t), Type::kInt32}}})
+                    .ok());
+    return y;
+  };
+  *keeps_bits = run(*graph) == run(folded);
+  return count;
+}
+
+TEST(FoldBias, SumsOfIntegers) {
+  bool keeps_bits = false;
+  EXPECT_EQ(FoldIntoSums(40, -12345678, &keeps_bits), 1u);
+  EXPECT_TRUE(keeps_bits);
+  EXPECT_EQ(FoldIntoSums(40, std::numeric_limits<int32_t>::max() - 40 * 255 * 255), 1u);
+  EXPECT_EQ(FoldIntoSums(40, std::numeric_limits<int32_t>::max() - 40 * 255 * 255 + 1), 0u);
+  EXPECT_EQ(FoldIntoSums(40, std::numeric_limits<int32_t>::min()), 0u);
 }
 
 TEST(FoldBias, LeavesProductsThatHaveOne) {

@@ -24,6 +24,7 @@ from quantized_elementwise import (qlinear_concat_and_where, qlinear_pairs, qlin
 from quantized_model import CASES
 from quantized_products import (conv_integer, dynamic_matmul, matmul_integer, qdq_conv,
                                 qdq_gemm_and_matmul, qgemm, qlinear_conv, qlinear_matmul)
+from quantized_rescaled import rescaled
 from quantized_unfused import qdq_movement, qdq_pairs, qdq_unary, qdq_windows, quantize
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "ops" / "golden"))
@@ -34,7 +35,7 @@ def main():
     for family in (qlinear_conv, conv_integer, qdq_conv, qlinear_matmul, matmul_integer,
                    dynamic_matmul, qgemm, qdq_gemm_and_matmul, qlinear_pairs, qlinear_unary,
                    qlinear_softmax, qlinear_concat_and_where, qlinear_pools, qdq_pairs, qdq_unary,
-                   qdq_windows, qdq_movement, quantize):
+                   qdq_windows, qdq_movement, quantize, rescaled):
         before = len(CASES)
         family()
         print(f"{family.__name__}: {len(CASES) - before}")
