@@ -62,7 +62,11 @@ nn::Operator FullyConnectedOf(const nb::dict& p) {
                             .keep_num_dims = Get<bool>(p, "keep_num_dims", false)};
 }
 
-nn::Operator AddOf(const nb::dict& p) { return nn::Add{.activation = ActivationOf(p)}; }
+// Op is Add, Sub or Mul.
+template <class Op>
+nn::Operator PairOf(const nb::dict& p) {
+  return Op{.activation = ActivationOf(p)};
+}
 
 nn::Operator ConcatenationOf(const nb::dict& p) {
   return nn::Concatenation{.axis = Get<int>(p, "axis", 0)};
@@ -81,6 +85,13 @@ nn::Operator TransposeOf(const nb::dict& p) {
   return nn::Transpose{Get<std::vector<int>>(p, "permutation", {})};
 }
 
+nn::Operator ResizeNearestOf(const nb::dict& p) {
+  const nn::Extent size = ExtentOf(p, "size");
+  return nn::ResizeNearestNeighbor{.height = size.height,
+                                   .width = size.width,
+                                   .half_pixel_centers = Get<bool>(p, "half_pixel_centers", false)};
+}
+
 nn::Operator PadOf(const nb::dict& p) {
   nn::Pad pad;
   pad.paddings = Get<std::vector<std::pair<int, int>>>(p, "paddings", {});
@@ -94,7 +105,7 @@ struct Row {
   nn::Operator (*make)(const nb::dict& parameters);
 };
 constexpr Row kRows[] = {
-    {"ADD", AddOf},
+    {"ADD", PairOf<nn::Add>},
     {"AVERAGE_POOL_2D", PoolOf<nn::AveragePool2D>},
     {"CONCATENATION", ConcatenationOf},
     {"CONV_2D", ConvolutionOf<nn::Conv2D>},
@@ -104,11 +115,14 @@ constexpr Row kRows[] = {
     {"MAX_POOL_2D", PoolOf<nn::MaxPool2D>},
     {"MEAN", MeanOf},
     {"MAXIMUM", Plain<nn::Maximum>},
+    {"MUL", PairOf<nn::Mul>},
     {"PAD", PadOf},
     {"QUANTIZE", Plain<nn::Quantize>},
     {"RELU", Plain<nn::Relu>},
     {"RELU6", Plain<nn::Relu6>},
     {"RESHAPE", ReshapeOf},
+    {"RESIZE_NEAREST_NEIGHBOR", ResizeNearestOf},
+    {"SUB", PairOf<nn::Sub>},
     {"TRANSPOSE", TransposeOf},
 };
 

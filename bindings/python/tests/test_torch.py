@@ -18,6 +18,7 @@ from conftest import ROOT  # noqa: E402
 from intaglio import _core
 from intaglio.torch._quantizers import ActivationQuantizer
 from torch import nn
+from torch.nn import functional as F
 from torch_networks import Everything, conv, trained
 
 
@@ -325,6 +326,78 @@ def test_state_is_saved_and_loaded(tmp_path):
     other.verify(tmp_path / "m.tflite", images())
 
 
+class _Pairs(nn.Module):
+    def __init__(self, function):
+        super().__init__()
+        self.function = function
+        self.a, self.b = conv(2, 4, norm=False), conv(2, 4, norm=False, activation=None)
+
+    def forward(self, x):
+        return self.function(self.a(x), self.b(x))
+
+
+# Functions of two images, and what the file has for them.
+PAIRS = [
+    (lambda a, b: a - b, "SUB"),
+    (lambda a, b: torch.sub(b, a), "SUB"),
+    (lambda a, b: F.relu(a - b), "SUB"),
+    (lambda a, b: a * b, "MUL"),
+    (lambda a, b: F.relu6(a.mul(b)), "MUL"),
+    (lambda a, b: b * b, "MUL"),
+    (lambda a, b: b * F.adaptive_avg_pool2d(a, 1), "MUL"),
+    (lambda a, b: F.adaptive_avg_pool2d(a, 1) - b, "SUB"),
+    (lambda a, b: F.interpolate(b, scale_factor=3), "RESIZE_NEAREST_NEIGHBOR"),
+    (lambda a, b: F.interpolate(b, size=(16, 80), mode="nearest"), "RESIZE_NEAREST_NEIGHBOR"),
+    (lambda a, b: F.interpolate(b, (32, 112)) + F.interpolate(a, scale_factor=(2, 7)), "ADD"),
+    (lambda a, b: F.avg_pool2d(b, 3, 1, 1, count_include_pad=False), "AVERAGE_POOL_2D"),
+    (lambda a, b: F.avg_pool2d(b, 3, 2, 1), "AVERAGE_POOL_2D"),
+    (lambda a, b: F.max_pool2d(b, 3, 2, 1), "MAX_POOL_2D"),
+]
+
+
+@pytest.mark.parametrize("bits", ["w8a8", "w4a5"])
+@pytest.mark.parametrize("number", range(len(PAIRS)))
+def test_functions_of_two_images(tmp_path, number, bits):
+    function, operator = PAIRS[number]
+    network = _Pairs(function).eval()
+    x = images(16)
+    qm = trained(intaglio.torch.prepare(network, x, bits=bits), [x]).eval()
+    intaglio.torch.export(qm, tmp_path / "m.tflite")
+    qm.verify(tmp_path / "m.tflite", x)
+    assert operator in [layer.operator for layer in intaglio.load(tmp_path / "m.tflite").layers]
+    kernels = qm.activations(x)
+    emulated = qm.emulate().activations(x)
+    for name, codes in kernels.items():
+        assert numpy.array_equal(codes, emulated[name]), name
+
+
+def test_modules_that_upsample(tmp_path):
+    network = nn.Sequential(conv(2, 4), nn.Upsample(scale_factor=2), nn.UpsamplingNearest2d((64, 96)))
+    qm = prepared(network, bits="w4a4")
+    intaglio.torch.export(qm, tmp_path / "m.tflite")
+    qm.verify(tmp_path / "m.tflite", images(3))
+    operators = [layer.operator for layer in intaglio.load(tmp_path / "m.tflite").layers]
+    assert operators.count("RESIZE_NEAREST_NEIGHBOR") == 2
+
+
+@pytest.mark.parametrize("number", range(len(PAIRS)))
+def test_functions_of_two_images_come_close_to_floats(number):
+    network = _Pairs(PAIRS[number][0]).eval()
+    x = images(16)
+    qm = intaglio.torch.prepare(network, x).eval()
+    exact, rounded = network(x), qm(x)
+    assert exact.shape == rounded.shape
+    assert (exact - rounded).square().mean() < 0.001 * exact.square().mean()
+    for result in (exact, rounded):
+        result.square().sum().backward()
+    found = {step.label: step.module.weight.grad for step in qm.steps if hasattr(step, "weights")}
+    for label, mine in found.items():
+        other = network.get_submodule(label).weight.grad
+        if other is None:  # the function does not take this image
+            continue
+        assert torch.cosine_similarity(mine.flatten(), other.flatten(), 0) > 0.99, label
+
+
 class _Sigmoid(nn.Module):
     def forward(self, x):
         return torch.sigmoid(x)
@@ -335,6 +408,15 @@ class _Branch(nn.Module):
         return x if x.sum() > 0 else -x
 
 
+class _Call(nn.Module):
+    def __init__(self, function):
+        super().__init__()
+        self.function = function
+
+    def forward(self, x):
+        return self.function(x)
+
+
 REFUSED = [
     (nn.Sequential(conv(2, 4), nn.Sigmoid()), r"1 \(Sigmoid\): is not supported"),
     (_Sigmoid(), r"sigmoid.*is not supported"),
@@ -343,7 +425,13 @@ REFUSED = [
     (nn.Conv2d(2, 4, 3, padding=1, padding_mode="reflect"), r"padding_mode 'reflect'"),
     (nn.AdaptiveAvgPool2d(2), r"an output of 2"),
     (nn.MaxPool2d(3, dilation=2), r"dilation is not 1"),
-    (nn.AvgPool2d(3, 2, 1, count_include_pad=False), r"count_include_pad is False"),
+    (nn.AvgPool2d(3, 1, 0, count_include_pad=False), r"count_include_pad is False"),
+    (nn.Upsample(scale_factor=1.5), r"makes .* whole factors"),
+    (nn.Upsample(scale_factor=2.03125), r"makes .* whole factors"),
+    (nn.Upsample(scale_factor=2, mode="bilinear"), r"the mode 'bilinear'"),
+    (_Call(lambda x: x * 2), r"an operand is 2"),
+    (_Call(lambda x: F.adaptive_avg_pool2d(x, 1) - x.mean((2, 3))), r"operands of the shapes"),
+    (_Call(lambda x: torch.sub(x, x, alpha=2)), r"alpha is not 1"),
     (nn.MaxPool2d(2, ceil_mode=True), r"ceil_mode is True"),
     (nn.Hardtanh(1.0, 2.0), r"bounds 1.0 and 2.0"),
 ]

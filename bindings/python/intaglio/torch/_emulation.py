@@ -146,14 +146,22 @@ def _finish(layer: PlanLayer, known, values, out, sums):
 # ---- the rest
 
 
-def _add(layer, known, values, out):
+def _sum(layer, known, values, out):
     twice = float(np.float32(2) * np.float32(max(known[0].scales[0], known[1].scales[0])))
-    total = sum(
+    first, second = (
         _times(_centered(x, tensor) << 20, [tensor.scales[0] / twice])
         for x, tensor in zip(values, known)
     )
+    total = first - second if layer.operator == "SUB" else first + second
     real = twice / float(np.float32(1 << 20) * np.float32(out.scales[0]))
     return _codes(_times(total, [real]), out, layer.parameters["activation"])
+
+
+def _mul(layer, known, values, out):
+    scales = [np.float32(tensor.scales[0]) for tensor in (*known, out)]
+    product = _centered(values[0], known[0]) * _centered(values[1], known[1])
+    real = float(scales[0] * scales[1] / scales[2])
+    return _codes(_times(product, [real]), out, layer.parameters["activation"])
 
 
 def _mean(layer, known, values, out):
@@ -171,11 +179,22 @@ def _pool(layer, known, values, out):
     x = values[0].permute(0, 3, 1, 2).to(torch.float64)
     if layer.operator == "MAX_POOL_2D":
         return F.max_pool2d(x, p["filter"], p["stride"]).permute(0, 2, 3, 1).to(torch.int8)
-    count = p["filter"][0] * p["filter"][1]
-    sums = F.avg_pool2d(x, p["filter"], p["stride"], divisor_override=1).round().to(torch.int64)
+    pads = _same(x.shape[2:], p["filter"], p["stride"], (1, 1)) if p["same"] else [0] * 4
+
+    def windows(tensor):
+        padded = F.pad(tensor, pads)
+        sums = F.avg_pool2d(padded, p["filter"], p["stride"], divisor_override=1)
+        return sums.round().to(torch.int64)
+
+    sums, count = windows(x), windows(torch.ones_like(x))
     half = torch.where(sums > 0, count // 2, -(count // 2))
     mean = torch.div(sums + half, count, rounding_mode="trunc")
     return mean.clamp(-128, 127).permute(0, 2, 3, 1).to(torch.int8)
+
+
+def _nearest(x: torch.Tensor, height: int, width: int) -> torch.Tensor:
+    rows = x.repeat_interleave(height // x.shape[1], 1)
+    return rows.repeat_interleave(width // x.shape[2], 2)
 
 
 def _relu(layer, known, values, out):
@@ -196,7 +215,7 @@ def _pad(layer, known, values, out):
 
 
 _OPERATORS = {
-    "ADD": _add,
+    "ADD": _sum,
     "AVERAGE_POOL_2D": _pool,
     "CONCATENATION": lambda layer, known, values, out: torch.cat(values, layer.parameters["axis"]),
     "CONV_2D": _convolution,
@@ -208,6 +227,7 @@ _OPERATORS = {
     "MAX_POOL_2D": _pool,
     "MEAN": _mean,
     "MAXIMUM": lambda layer, known, values, out: torch.maximum(*values),
+    "MUL": _mul,
     "PAD": _pad,
     "QUANTIZE": _quantize,
     "RELU": _relu,
@@ -215,6 +235,10 @@ _OPERATORS = {
     "RESHAPE": lambda layer, known, values, out: values[0].reshape(
         len(values[0]), *layer.parameters["shape"][1:]
     ),
+    "RESIZE_NEAREST_NEIGHBOR": lambda layer, known, values, out: _nearest(
+        values[0], *layer.parameters["size"]
+    ),
+    "SUB": _sum,
     "TRANSPOSE": lambda layer, known, values, out: (
         values[0].permute(*layer.parameters["permutation"]).contiguous()
     ),

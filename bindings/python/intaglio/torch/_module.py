@@ -178,7 +178,7 @@ class QuantizedModule(torch.nn.Module):
             self._make_quantizer(group, rules, decay)
 
     def _make_quantizer(self, group: list[_steps.Step], rules: _Rules, decay: float) -> None:
-        moves = (_steps.Concatenate, _steps.Pool, _steps.Reshape)
+        moves = (_steps.Concatenate, _steps.Pool, _steps.Upsample, _steps.Reshape)
         rounding = [step for step in group if not isinstance(step, moves)]
         at_ends = any(isinstance(s, _steps.InputStep) or s.name in self.outputs for s in group)
         wanted = [rules.of(step.label) for step in group]

@@ -332,17 +332,22 @@ class Product(Step):
         return output, sums
 
 
+def is_same(shape, kernel, stride, dilation, padding) -> bool:
+    """Whether TensorFlow's SAME puts as many numbers around an image."""
+    for extent, k, s, d, p in zip(shape[2:], kernel, stride, dilation, padding):
+        reach = (k - 1) * d + 1
+        out = (extent + 2 * p - reach) // s + 1
+        total = max(0, (out - 1) * s + reach - extent)
+        if out != -(-extent // s) or total // 2 != p:
+            return False
+    return True
+
+
 def write_padding(plan, step, source, kernel, stride, dilation, padding, quantizer, value=None):
     """Whether TensorFlow's SAME has these zeros around, and the source, or its padded copy."""
     if not any(padding):
         return False, source
-    same = value is None
-    for extent, k, s, d, p in zip(step.source_shape[2:], kernel, stride, dilation, padding):
-        reach = (k - 1) * d + 1
-        out = (extent + 2 * p - reach) // s + 1
-        total = max(0, (out - 1) * s + reach - extent)
-        same = same and out == -(-extent // s) and total // 2 == p
-    if same:
+    if value is None and is_same(step.source_shape, kernel, stride, dilation, padding):
         return True, source
     y, x = padding
     parameters = {"paddings": [(0, 0), (y, y), (x, x), (0, 0)]}
@@ -352,15 +357,25 @@ def write_padding(plan, step, source, kernel, stride, dilation, padding, quantiz
     return False, plan.layer("PAD", parameters, [source], step.name + "/padded", quantizer, label)
 
 
-class Add(Step):
+class Pair(Step):
+    """ADD, SUB or MUL of two tensors, whose shapes broadcast."""
+
+    _FUNCTIONS = {"ADD": torch.add, "SUB": torch.sub, "MUL": torch.mul}
+
+    def __init__(self, name, label, sources, operator) -> None:
+        super().__init__(name, label, sources)
+        self.operator = operator
+
     def compute(self, inputs):
-        return self.activate(inputs[0] + inputs[1])
+        return self.activate(self._FUNCTIONS[self.operator](*inputs))
 
     def write(self, plan, inputs, quantizers):
         parameters = {"activation": self.activation or ""}
         return self.finish(
             plan,
-            lambda name: plan.layer("ADD", parameters, inputs, name, self.quantizer, self.label),
+            lambda name: plan.layer(
+                self.operator, parameters, inputs, name, self.quantizer, self.label
+            ),
         )
 
 
@@ -387,17 +402,22 @@ class Concatenate(Step):
 class Pool(Step):
     """AvgPool2d and MaxPool2d, which keep the parameters of their input."""
 
-    def __init__(self, name, label, sources, kernel, stride, padding, largest) -> None:
+    def __init__(self, name, label, sources, kernel, stride, padding, largest, counts) -> None:
         super().__init__(name, label, sources)
         self.kernel, self.stride, self.padding, self.largest = kernel, stride, padding, largest
+        self.counts = counts  # the zeros around, in averages
 
     def compute(self, inputs):
-        pool = F.max_pool2d if self.largest else F.avg_pool2d
-        return pool(inputs[0], self.kernel, self.stride, self.padding)
+        if self.largest:
+            return F.max_pool2d(inputs[0], self.kernel, self.stride, self.padding)
+        return F.avg_pool2d(
+            inputs[0], self.kernel, self.stride, self.padding, count_include_pad=self.counts
+        )
 
     def write(self, plan, inputs, quantizers):
-        # The least code stands for minus infinity. Averages count the zeros around.
+        # The least code stands for minus infinity. SAME counts nothing around.
         value = quantizers[0].lowest if self.largest else quantizers[0].zero
+        value = value if self.largest or self.counts else None
         same, source = write_padding(
             plan,
             self,
@@ -412,6 +432,25 @@ class Pool(Step):
         operator = "MAX_POOL_2D" if self.largest else "AVERAGE_POOL_2D"
         parameters = {"filter": self.kernel, "stride": self.stride, "same": same}
         return plan.layer(operator, parameters, [source], self.name, self.quantizer, self.label)
+
+
+class Upsample(Step):
+    """Each pixel several times, by whole factors. Keeps the parameters of its input."""
+
+    def __init__(self, name, label, sources, factors) -> None:
+        super().__init__(name, label, sources)
+        self.factors = factors
+
+    def compute(self, inputs):
+        rows = inputs[0].repeat_interleave(self.factors[0], 2)
+        return rows.repeat_interleave(self.factors[1], 3)
+
+    def write(self, plan, inputs, quantizers):
+        size = tuple(e * f for e, f in zip(self.source_shape[2:], self.factors))
+        # The middles of pixels are far from where rounding could choose another one.
+        parameters = {"size": size, "half_pixel_centers": True}
+        operator = "RESIZE_NEAREST_NEIGHBOR"
+        return plan.layer(operator, parameters, inputs, self.name, self.quantizer, self.label)
 
 
 class Mean(Step):

@@ -153,7 +153,7 @@ class Steps:
         name = self._source(node, x)
         step = self.steps[name]
         joins = (
-            isinstance(step, (_steps.Product, _steps.Add, _steps.Mean)) and step.activation is None
+            isinstance(step, (_steps.Product, _steps.Pair, _steps.Mean)) and step.activation is None
         )
         if joins and self.readers[name] == 1:
             step.activation = kind
@@ -188,14 +188,26 @@ class Steps:
 
     # ---- sums and moves
 
+    def _binary(self, node, operator, a, b) -> None:
+        sources = [self._source(node, a), self._source(node, b)]
+        shapes = [self._shape(n) for n in (a, b)]
+        fits = len(shapes[0]) == len(shapes[1]) and shapes[0][0] == shapes[1][0]
+        if not fits:
+            raise self._refusal(node, f"operands of the shapes {shapes[0]} and {shapes[1]}")
+        self._put(node, _steps.Pair(node.name, self._label(node), sources, operator))
+
     def _add(self, node, a, b, alpha=1) -> None:
         if alpha != 1:
             raise self._refusal(node, "alpha is not 1")
-        sources = [self._source(node, a), self._source(node, b)]
-        shapes = {self._shape(n) for n in (a, b)}
-        if len(shapes) != 1:
-            raise self._refusal(node, f"operands of different shapes: {sorted(shapes)}")
-        self._put(node, _steps.Add(node.name, self._label(node), sources))
+        self._binary(node, "ADD", a, b)
+
+    def _sub(self, node, a, b, alpha=1) -> None:
+        if alpha != 1:
+            raise self._refusal(node, "alpha is not 1")
+        self._binary(node, "SUB", a, b)
+
+    def _mul(self, node, a, b) -> None:
+        self._binary(node, "MUL", a, b)
 
     def _cat(self, node, tensors, dim=0, **kwargs) -> None:
         sources = [self._rescalable(node, tensor) for tensor in tensors]
@@ -217,16 +229,19 @@ class Steps:
     def _pool(self, node, x, largest, kernel, stride, padding, **others) -> None:
         if _pair(others.pop("dilation", 1)) != (1, 1):
             raise self._refusal(node, "dilation is not 1")
-        if not any(_pair(padding)):
-            others.pop("count_include_pad", None)
+        counts = others.pop("count_include_pad", True)
         for key, value in others.items():
-            if value != {"count_include_pad": True, "divisor_override": None}.get(key, False):
+            if value != {"divisor_override": None}.get(key, False):
                 raise self._refusal(node, f"{key} is {value}")
-        kernel = _pair(kernel)
+        kernel, padding = _pair(kernel), _pair(padding)
         stride = kernel if stride in (None, []) else _pair(stride)
+        if not counts and not _steps.is_same(self._shape(x), kernel, stride, (1, 1), padding):
+            raise self._refusal(
+                node, f"count_include_pad is False, and the padding {padding} is not that of SAME"
+            )
         source = self._source(node, x)
         step = _steps.Pool(
-            node.name, self._label(node), [source], kernel, stride, _pair(padding), largest
+            node.name, self._label(node), [source], kernel, stride, padding, largest, counts
         )
         self._put(node, step)
         self.shared.append((step.name, source))
@@ -294,6 +309,24 @@ class Steps:
             m.divisor_override,
         )
 
+    def _upsample(
+        self, node, x, size=None, scale_factor=None, mode="nearest", *_, **__
+    ) -> None:
+        if mode not in ("nearest", "nearest-exact"):
+            raise self._refusal(node, f"the mode {mode!r}; 'nearest' is supported")
+        before, after = self._shape(x), self._shape(node)
+        if len(before) != 4:
+            raise self._refusal(node, f"of {len(before)} dimensions; images are supported")
+        given = scale_factor if isinstance(scale_factor, (tuple, list)) else [scale_factor]
+        whole = all(f is None or float(f).is_integer() for f in given)
+        if not whole or any(b % a for a, b in zip(before[2:], after[2:])):
+            raise self._refusal(node, f"makes {after} of {before}; whole factors are supported")
+        factors = tuple(b // a for a, b in zip(before[2:], after[2:]))
+        source = self._source(node, x)
+        step = _steps.Upsample(node.name, self._label(node), [source], factors)
+        self._put(node, step)
+        self.shared.append((step.name, source))
+
     def _global(self, node, x, output_size) -> None:
         if _pair(output_size) != (1, 1):
             raise self._refusal(node, f"an output of {output_size}; 1 is supported")
@@ -337,13 +370,20 @@ class Steps:
         ((nn.Hardtanh,), lambda self, node, x, m: self._clamp(node, x, m.min_val, m.max_val)),
         ((nn.MaxPool2d,), _max_pool_module),
         ((nn.AvgPool2d,), _avg_pool_module),
+        (
+            (nn.Upsample,),
+            lambda self, node, x, m: self._upsample(node, x, m.size, m.scale_factor, m.mode),
+        ),
         ((nn.AdaptiveAvgPool2d,), lambda self, node, x, m: self._global(node, x, m.output_size)),
         ((nn.Flatten,), _reshape),
         ((nn.Identity, nn.Dropout, nn.Dropout2d), _identity),
     ]
     _FUNCTIONS: list[tuple[tuple, Callable]] = [
         ((operator.add, operator.iadd, torch.add, "add", "add_"), _add),
+        ((operator.sub, operator.isub, torch.sub, "sub", "sub_"), _sub),
+        ((operator.mul, operator.imul, torch.mul, "mul", "mul_"), _mul),
         ((torch.cat,), _cat),
+        ((F.interpolate,), _upsample),
         ((F.relu, torch.relu, "relu", "relu_"), _relu),
         ((F.relu6,), _relu6),
         ((F.hardtanh,), _hardtanh),
@@ -361,6 +401,7 @@ class Steps:
 
 
 _KNOWN = (
-    "Conv2d, Linear, BatchNorm, ReLU, ReLU6, Hardtanh, clamp, addition, cat, MaxPool2d, AvgPool2d, "
-    "AdaptiveAvgPool2d(1), mean over height and width, flatten, view, reshape, Identity, Dropout"
+    "Conv2d, Linear, BatchNorm, ReLU, ReLU6, Hardtanh, clamp, addition, subtraction, "
+    "multiplication, cat, MaxPool2d, AvgPool2d, Upsample, AdaptiveAvgPool2d(1), mean over height "
+    "and width, flatten, view, reshape, Identity, Dropout"
 )
