@@ -18,15 +18,10 @@ namespace intaglio::test {
 // The thread sanitizer takes the first threads of a child for the parent's threads, because they
 // get the same addresses, and ends the child. Under the address sanitizer, threads of the parent
 // may hold locks at the fork, and the child would wait for these forever.
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define INTAGLIO_TEST_CHECKS_ADDRESSES
-#endif
-#endif
 #if defined(INTAGLIO_TEST_FOR_RACES)
 #define INTAGLIO_SKIP_THREADS_OF_CHILDREN() \
   GTEST_SKIP() << "the thread sanitizer knows no threads of forked children"
-#elif defined(__SANITIZE_ADDRESS__) || defined(INTAGLIO_TEST_CHECKS_ADDRESSES)
+#elif defined(INTAGLIO_TEST_FOR_ADDRESSES)
 #define INTAGLIO_SKIP_THREADS_OF_CHILDREN() \
   GTEST_SKIP() << "the address sanitizer may be locked in forked children"
 #else

@@ -17,6 +17,7 @@
 #include "intaglio/gemm/gemm_plan.h"
 #include "intaglio/test/child.h"
 #include "intaglio/test/gemm/image.h"
+#include "intaglio/test/rounds.h"
 
 namespace intaglio::test {
 namespace {
@@ -146,7 +147,7 @@ TEST(Context, WhatATaskThrowsReachesTheCaller) {
   }
 }
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if !defined(INTAGLIO_TEST_FOR_ADDRESSES) && !defined(INTAGLIO_TEST_FOR_RACES)
 // The size of the process's address space now.
 size_t AddressSpace() {
   size_t pages = 0;

@@ -18,6 +18,7 @@
 
 #include "intaglio/test/nn/tune/brute_force.h"
 #include "intaglio/test/nn/tune/random_problems.h"
+#include "intaglio/test/rounds.h"
 
 namespace intaglio::nn::tune {
 namespace {
@@ -86,8 +87,9 @@ Numbers RandomNumbers(int round) {
 }
 
 TEST(Select, FindsTheFastestOfAllCombinations) {
+  constexpr int kRounds = test::RoundsOfSearch(12'000);
   int possible = 0;
-  for (int round = 0; round < 12'000; ++round) {
+  for (int round = 0; round < kRounds; ++round) {
     SCOPED_TRACE(round);
     const unsigned seed = static_cast<unsigned>(round);
     const Numbers numbers = RandomNumbers(round);
@@ -95,8 +97,8 @@ TEST(Select, FindsTheFastestOfAllCombinations) {
                                              : NestedBranches(seed, 10, numbers));
     if (HasFailure()) return;
   }
-  EXPECT_GT(possible, 9'000);
-  EXPECT_LT(possible, 12'000);
+  EXPECT_GT(possible, kRounds * 3 / 4);
+  EXPECT_LT(possible, kRounds);
 }
 
 TEST(Select, BranchesMayMeetInAnyOrder) {
@@ -110,9 +112,10 @@ TEST(Select, BranchesMayMeetInAnyOrder) {
 }
 
 TEST(Select, TradeoffsAreThoseOfAllCombinations) {
+  constexpr int kRounds = test::RoundsOfSearch(2'000);
   int possible = 0;
   int thinned = 0;
-  for (int round = 0; round < 2'000; ++round) {
+  for (int round = 0; round < kRounds; ++round) {
     SCOPED_TRACE(round);
     const unsigned seed = static_cast<unsigned>(round);
     Numbers numbers = RandomNumbers(round);
@@ -125,8 +128,8 @@ TEST(Select, TradeoffsAreThoseOfAllCombinations) {
       thinned += SelectTradeoffs(problem, few)->loss_nanoseconds > 0;
     if (HasFailure()) return;
   }
-  EXPECT_GT(possible, 1'500);
-  EXPECT_GT(thinned, 300);
+  EXPECT_GT(possible, kRounds * 3 / 4);
+  EXPECT_GT(thinned, kRounds * 3 / 20);
 }
 
 // What is selected within two limits. True if anything is.
