@@ -1,5 +1,5 @@
 """Writes networks of torchvision, and MobileNet v1, with random weights as .onnx files, quantized by
-ONNX Runtime's tool in three forms, and compares what Intaglio and ONNX Runtime make of them, element by element.
+ONNX Runtime's tool in three forms, one of which is also written out as compilers do it, and compares what Intaglio and ONNX Runtime make of them, element by element.
 
     python3 -m venv venv
     venv/bin/pip install torch torchvision onnxscript onnx==1.23.2 onnxruntime==1.32.0
@@ -23,12 +23,18 @@ import torchvision
 from onnx import numpy_helper
 from onnxruntime.quantization import CalibrationDataReader, QuantFormat, QuantType, quantize_static
 
+from written_out import written_out
+
 NETWORKS = "resnet18,resnet50,resnet101,inception_v3,googlenet,mobilenet_v1,mobilenet_v2"
 # Activations, weights, and whether weights have a scale per channel.
 FORMS = {"qdq": (QuantFormat.QDQ, QuantType.QInt8, False),
          "qoperator": (QuantFormat.QOperator, QuantType.QUInt8, False),
          "qoperator_per_channel": (QuantFormat.QOperator, QuantType.QUInt8, True)}
-WEIGHTS = {"QLinearConv": 3, "QLinearMatMul": 3, "QGemm": 3}
+# The last form once more, with the operators as compilers write them out (written_out.py).
+WRITTEN_OUT = "written_out"
+# Where the weights are, and how far behind them their zero points.
+WEIGHTS = {"QLinearConv": (3, 2), "QLinearMatMul": (3, 2), "QGemm": (3, 2), "ConvInteger": (1, 2),
+           "MatMulInteger": (1, 2)}
 
 
 def side_of(name):
@@ -109,7 +115,9 @@ def session(path, entries=(), **settings):
 
 def quantized(name, form, folder):
     path = folder / f"{name}.{form}.onnx"
-    if not path.exists():
+    if not path.exists() and form == WRITTEN_OUT:
+        onnx.save(written_out(onnx.load(quantized(name, "qoperator_per_channel", folder))), path)
+    elif not path.exists():
         source = exported(name, folder)
         how, activations, per_channel = FORMS[form]
         quantize_static(source, path, Calibration(name, session(source).get_inputs()[0].name),
@@ -121,8 +129,11 @@ def quantized(name, form, folder):
 def with_uint8_weights(path):
     model = onnx.load(path)
     constants = {c.name: c for c in model.graph.initializer}
-    names = {node.input[WEIGHTS[node.op_type] + i] for node in model.graph.node
-             if node.op_type in WEIGHTS for i in (0, 2)}
+    names = set()
+    for node in model.graph.node:
+        if node.op_type in WEIGHTS:
+            weights, zero_point = WEIGHTS[node.op_type]
+            names |= {node.input[weights], node.input[weights + zero_point]}
     for name in names:
         array = numpy_helper.to_array(constants[name])
         if array.dtype == np.int8:
@@ -159,7 +170,7 @@ def main():
     print("| network | form | equal elements | the same class | ONNX Runtime's default: equal elements |")
     print("|---|---|---|---|---|")
     for name in options.networks.split(","):
-        for form in FORMS:
+        for form in [*FORMS, WRITTEN_OUT]:
             path = quantized(name, form, options.folder)
             x = images(name, 9)
             feed = {session(path).get_inputs()[0].name: x}

@@ -168,6 +168,19 @@ class TransposeRemover {
     SetMoved(layer.outputs[0], source, moved == nullptr ? own : Compose(moved->permutation, own));
   }
 
+  // A reshape to the shape that a moved tensor has, which only gives it another quantization.
+  void VisitSameShape(const Layer& layer, const Moved& moved) {
+    Tensor tensor = At(layer.outputs[0]);
+    tensor.shape = At(moved.source).shape;
+    if (tensor.quantization.per_axis()) {
+      tensor.quantization.axis = moved.permutation[static_cast<size_t>(tensor.quantization.axis)];
+    }
+    const Shape shape = tensor.shape;
+    const TensorId same = AddTensor(std::move(tensor));
+    Emit(Reshape{shape}, {moved.source}, {same}, layer);
+    SetMoved(layer.outputs[0], same, moved.permutation);
+  }
+
   // A reshape of a moved tensor is one of its source if it only adds and drops dimensions of
   // extent 1. The source then has those at its end.
   bool VisitReshape(const Layer& layer) {
@@ -180,6 +193,10 @@ class TransposeRemover {
     const Shape source = At(moved.source).shape;
     if (KeepsOrder(moved.permutation, source)) {
       Emit(Reshape{to}, {moved.source}, {out}, layer);
+      return true;
+    }
+    if (from == to) {
+      VisitSameShape(layer, moved);
       return true;
     }
     if (LongDimensions(from) != LongDimensions(to)) {

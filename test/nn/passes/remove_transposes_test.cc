@@ -117,6 +117,16 @@ TEST(RemoveTransposes, ResidualBlocksWithScalesPerChannel) {
   EXPECT_EQ(LeftOf(n.Finish(y)), 2u);
 }
 
+// Readers of integers give a tensor another quantization by a reshape to its own shape.
+TEST(RemoveTransposes, ReshapesToTheSameShape) {
+  Network n(2);
+  const Value x = n.Convolution(n.Input({1, 3, 6, 5}), 3, 8);
+  Value y = n.Apply(Reshape{{1, 8, 6, 5}}, {x.id});
+  y = n.Apply(Add{}, {n.Convolution(y, 8, 8).id, x.id});
+  EXPECT_EQ(LeftOf(n.Finish(n.Apply(Add{}, {y.id, n.Apply(Reshape{{1, 8, 6, 5}}, {x.id}).id}))),
+            2u);
+}
+
 TEST(RemoveTransposes, GlobalPoolFlattenedForAProduct) {
   Network n(3);
   Value y = n.Convolution(n.Input({1, 3, 4, 4}), 3, 8);
