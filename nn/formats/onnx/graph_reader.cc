@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "intaglio/nn/formats/onnx/quantization.h"
 #include "intaglio/nn/formats/onnx/rows.h"
 #include "intaglio/nn/formats/onnx/tensors.h"
 #include "intaglio/nn/formats/take_constants.h"
@@ -376,6 +377,12 @@ TensorId GraphReader::Capture(TensorId outside) {
     return capturing_[static_cast<size_t>(found - captured_.begin())];
   }
   if (around_->make_.IsConstant(outside)) return make_.AddTensor(around_->make_.At(outside));
+  // Products inside become products of integers only if their weights are dequantized inside.
+  const TensorId weights = around_->make_.DequantizedConstant(outside);
+  if (weights != kNoTensor) {
+    const TensorId inside = make_.AddTensor(around_->make_.At(weights));
+    return make_.Add(Dequantize{}, {inside}, Type::kFloat32, {}, HalfEven());
+  }
   captured_.push_back(outside);
   capturing_.push_back(AddInput(around_->make_.At(outside)));
   return capturing_.back();

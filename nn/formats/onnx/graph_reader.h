@@ -77,7 +77,8 @@ class GraphReader {
   void AddOutput(TensorId id);
   // The tensors of the graph around that are inputs of this one, behind those of AddInput.
   const std::vector<TensorId>& captured() const { return captured_; }
-  // The input that stands for a tensor of the graph around.
+  // What stands for a tensor of the graph around: a constant of the same elements, a DEQUANTIZE of
+  // such a constant, or else an input.
   TensorId Capture(TensorId outside);
   // Ends the reading. The graph may be prepared then.
   Status Finish();

@@ -62,6 +62,8 @@ void LayerMaker::AddLayer(Operator op, std::vector<TensorId> inputs, std::vector
     Fail(labelled ? Status(status.code(), status.message().substr(prefix.size())) : status);
   }
   folder_.Add(index);
+  const Layer& layer = graph_.layers[index];
+  if (layer.op.Is<Dequantize>()) dequantized_[layer.outputs[0]] = layer.inputs[0];
 }
 
 std::vector<TensorId> LayerMaker::AddMany(Operator op, std::vector<TensorId> inputs,
@@ -123,6 +125,12 @@ TensorId LayerMaker::CastTo(TensorId id, Type type) {
 }
 
 bool LayerMaker::IsConstant(TensorId id) { return id != kNoTensor && folder_.Fold(id); }
+
+TensorId LayerMaker::DequantizedConstant(TensorId id) {
+  const auto found = dequantized_.find(id);
+  if (found == dequantized_.end() || !IsConstant(found->second)) return kNoTensor;
+  return found->second;
+}
 
 std::vector<int64_t> LayerMaker::Ints(TensorId id, const char* what) {
   if (!IsConstant(id)) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -100,6 +101,8 @@ class LayerMaker {
 
   // Whether a tensor is a constant or follows from constants. In the second case it becomes one.
   bool IsConstant(TensorId id);
+  // The constant that a DEQUANTIZE by ONNX's rules makes this tensor of; kNoTensor if none does.
+  TensorId DequantizedConstant(TensorId id);
   // The elements of a constant. `what` names it in the error for others.
   std::vector<int64_t> Ints(TensorId id, const char* what);
   std::vector<float> Floats(TensorId id, const char* what);
@@ -115,6 +118,7 @@ class LayerMaker {
   Graph& graph_;
   Ledger& ledger_;
   ConstantFolder folder_;
+  std::map<TensorId, TensorId> dequantized_;  // outputs of DEQUANTIZE layers, and their inputs
   std::string label_;
   Status status_;
   Advice advice_;

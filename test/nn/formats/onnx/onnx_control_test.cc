@@ -261,6 +261,96 @@ TEST(OnnxReader, PassesRunInsideOfLoops) {
   EXPECT_EQ(ResultsOf(*graph, x), ResultsOf(*plain, x));
 }
 
+void AddScale(onnx::GraphProto* graph) {
+  TensorProto* const scale = graph->add_initializer();
+  scale->set_name("scale");
+  scale->set_data_type(TensorProto::FLOAT);
+  scale->add_float_data(0.05f);
+  TensorProto* const zero = graph->add_initializer();
+  zero->set_name("offset");
+  zero->set_data_type(TensorProto::INT8);
+  zero->add_int32_data(3);
+}
+
+// Weights that are dequantized outside of the graphs that read them.
+void AddWeights(onnx::GraphProto* graph) {
+  AddScale(graph);
+  TensorProto* const weights = graph->add_initializer();
+  weights->set_name("w");
+  weights->set_data_type(TensorProto::INT8);
+  for (const int extent : {4, 4}) weights->add_dims(extent);
+  for (int i = 0; i < 16; ++i) weights->add_int32_data(i * 37 % 23 - 11);
+  AddNode(graph->mutable_node(), "DequantizeLinear", {"w", "scale", "offset"}, "weights");
+}
+
+// A product with them between QuantizeLinear and DequantizeLinear.
+void AddProduct(onnx::GraphProto* graph, const std::string& from, const std::string& to) {
+  auto* const nodes = graph->mutable_node();
+  AddNode(nodes, "QuantizeLinear", {from, "scale", "offset"}, "q");
+  AddNode(nodes, "DequantizeLinear", {"q", "scale", "offset"}, "d");
+  AddNode(nodes, "MatMul", {"d", "weights"}, "product");
+  AddNode(nodes, "QuantizeLinear", {"product", "scale", "offset"}, "q2");
+  AddNode(nodes, "DequantizeLinear", {"q2", "scale", "offset"}, to);
+}
+
+// The product of a graph that a layer of this name runs is one of integers.
+void ExpectProductOfIntegers(const Graph& graph, const std::string& name) {
+  EXPECT_EQ(CountLayers(graph, "DEQUANTIZE"), 0);
+  for (const Layer& layer : graph.layers) {
+    if (layer.op.row().name != name) continue;
+    const Graph& inner = *NestedGraphsOf(layer.op).back().graph;
+    for (const Layer& product : inner.layers) {
+      if (product.op.row().name != std::string("BATCH_MATMUL")) continue;
+      EXPECT_EQ(inner.tensors[static_cast<size_t>(product.outputs[0])].type, Type::kInt8);
+      return;
+    }
+  }
+  ADD_FAILURE() << "no product in " << name;
+}
+
+TEST(OnnxReader, WeightsDequantizedOutsideOfLoops) {
+  ModelProto model = Model1();
+  onnx::GraphProto* const graph = model.mutable_graph();
+  AddWeights(graph);
+  TensorProto* const rounds = graph->add_initializer();
+  rounds->set_name("rounds");
+  rounds->set_data_type(TensorProto::INT64);
+  rounds->add_int64_data(100);
+  onnx::GraphProto* const body = AddLoop(graph->mutable_node(), "rounds", "x", "y");
+  AddProduct(body, "h", "work");
+  AddNode(body->mutable_node(), "Add", {"work", "x"}, "next");
+  OnnxOptions without;
+  without.without_passes = {"fuse-quantization"};
+  const Result<Graph> fused = Import(model);
+  const Result<Graph> plain = Import(model, without);
+  ASSERT_TRUE(fused.ok() && plain.ok()) << fused.status().message();
+  ExpectProductOfIntegers(*fused, "WHILE");
+  const std::vector<float> x = {-1, -2, -0.3f, -4};
+  EXPECT_EQ(ResultsOf(*fused, x), ResultsOf(*plain, x));
+}
+
+TEST(OnnxReader, WeightsDequantizedOutsideOfBranches) {
+  ModelProto model = Choose("Relu", "Neg");
+  onnx::GraphProto* const graph = model.mutable_graph();
+  onnx::GraphProto* const branch = graph->mutable_node(4)->mutable_attribute(1)->mutable_g();
+  branch->clear_node();
+  AddProduct(branch, "x", "b");
+  // Behind the other constants, and before the nodes.
+  onnx::GraphProto with_weights;
+  AddWeights(&with_weights);
+  for (const onnx::NodeProto& node : graph->node()) *with_weights.add_node() = node;
+  graph->mutable_node()->Swap(with_weights.mutable_node());
+  graph->mutable_initializer()->MergeFrom(with_weights.initializer());
+  OnnxOptions without;
+  without.without_passes = {"fuse-quantization"};
+  const Result<Graph> fused = Import(model);
+  const Result<Graph> plain = Import(model, without);
+  ASSERT_TRUE(fused.ok() && plain.ok()) << fused.status().message();
+  ExpectProductOfIntegers(*fused, "IF");
+  const std::vector<float> x = {-1, -2, -0.3f, -4};
+  EXPECT_EQ(ResultsOf(*fused, x), ResultsOf(*plain, x));
+}
+
 // 60^6 rounds in a file of a kilobyte.
 TEST(OnnxReader, LoopsThatGrowEnd) {
   ModelProto model = Model1();
