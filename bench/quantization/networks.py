@@ -1,5 +1,7 @@
 """The networks of the evaluation."""
 
+import numpy
+import torch
 from torch import nn
 
 
@@ -77,4 +79,74 @@ class MobileNet(nn.Sequential):
         )
 
 
-NETWORKS = {"resnet8": ResNet, "resnet14": lambda: ResNet(2), "mobilenet": MobileNet}
+class DsCnn(nn.Sequential):
+    """Depthwise convolutions and pointwise ones in turn, as in DS-CNN (Zhang et al., 2017)."""
+
+    def __init__(self, width=64, blocks=4):
+        pairs = [(_conv(width, width, 3, groups=width), _conv(width, width, 1)) for _ in range(blocks)]
+        super().__init__(
+            _conv(1, width, 3, 2),
+            *(layer for pair in pairs for layer in pair),
+            nn.AdaptiveAvgPool2d(1),
+            nn.Flatten(),
+            nn.Linear(width, 10),
+        )
+
+
+class Lstm(nn.Module):
+    """An LSTM over the rows of an image, and a layer behind its last state."""
+
+    def __init__(self, width=64):
+        super().__init__()
+        self.cell = nn.LSTM(28, width, batch_first=True)
+        self.last = nn.Linear(width, 10)
+
+    def forward(self, x):
+        states, _ = self.cell(x.squeeze(1))
+        return self.last(states[:, -1])
+
+
+NETWORKS = {
+    "resnet8": ResNet,
+    "resnet14": lambda: ResNet(2),
+    "resnet20": lambda: ResNet(3),
+    "mobilenet": MobileNet,
+    "dscnn": DsCnn,
+    "lstm": Lstm,
+}
+
+
+def products(module):
+    """The layers with weights, in the order in which they run."""
+    return [m for m in module.modules() if isinstance(m, (nn.Conv2d, nn.Linear))]
+
+
+def save_folded(module, path):
+    """Weights and biases one after the other, with batch normalization in them."""
+    norms = [m for m in module.modules() if isinstance(m, nn.BatchNorm2d)]
+    arrays = []
+    for layer in products(module):
+        weight, bias = layer.weight, layer.bias
+        if isinstance(layer, nn.Conv2d):  # a normalization follows each of them
+            norm = norms.pop(0)
+            factor = norm.weight / torch.sqrt(norm.running_var + norm.eps)
+            weight = weight * factor.reshape(-1, 1, 1, 1)
+            bias = norm.bias - norm.running_mean * factor
+        arrays += [weight.detach().numpy(), bias.detach().numpy()]
+    numpy.savez(path, *arrays)
+
+
+def load_folded(name, path):
+    """The network with the weights that save_folded() wrote, without batch normalization."""
+    module = NETWORKS[name]()
+    for parent in list(module.modules()):
+        for child_name, child in list(parent.named_children()):
+            if isinstance(child, nn.BatchNorm2d):
+                setattr(parent, child_name, nn.Identity())
+    file = numpy.load(path)
+    arrays = [torch.from_numpy(file[f"arr_{i}"]) for i in range(len(file.files))]
+    for layer, weight, bias in zip(products(module), arrays[::2], arrays[1::2], strict=True):
+        assert layer.weight.shape == weight.shape, path
+        layer.weight.data = weight
+        layer.bias = nn.Parameter(bias)
+    return module.eval()

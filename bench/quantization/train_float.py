@@ -3,7 +3,8 @@
     python3 bench/quantization/train_float.py FOLDER [--networks resnet8,mobilenet] [--seeds 5] [--epochs 2]
 
 FOLDER gets NETWORK.SEED.onnx of float32, whose input is (1, 1, 28, 28), and what all quantizers are given:
-samples.npy (1,024 images of the training set), images.npy and labels.npy (the test set).
+samples.npy (1,024 images of the training set), images.npy and labels.npy (the test set). NETWORK.SEED.npz, for
+distill.py and grid.py, has the weights with batch normalization folded.
 """
 
 import argparse
@@ -13,7 +14,7 @@ import fashion
 import numpy
 import torch
 import torch.nn.functional as F
-from networks import NETWORKS
+from networks import NETWORKS, save_folded
 
 
 def train(module, data, epochs, seed):
@@ -57,6 +58,8 @@ def main():
             path = options.folder / f"{name}.{seed}.onnx"
             names = {"input_names": ["image"], "output_names": ["logits"]}
             torch.onnx.export(module, images[:1], path, opset_version=13, **names)
+            if name != "lstm":
+                save_folded(module, path.with_suffix(".npz"))
             print(path, flush=True)
 
 
