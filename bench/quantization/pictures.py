@@ -1,0 +1,119 @@
+"""Draws what the programs of this folder measured, and prints it as tables.
+
+    python3 bench/quantization/pictures.py FOLDER
+
+Reads FOLDER/grid.json, peers.json and distill.json, as far as they are there, and writes grid.NETWORK.svg and
+peers.NETWORK.svg beside them. Numbers are points of a hundred of right answers: the change from float32, in the
+mean of the seeds.
+"""
+
+import json
+import statistics
+import sys
+from pathlib import Path
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "report"))
+
+from svg import COLORS, Chart  # noqa: E402
+
+BITS = range(4, 9)
+CELL = 64
+
+
+def signed(change):
+    text = f"{change:+.2f}".replace("+0.", "+.").replace("-0.", "-.")
+    return ".00" if text in ("+.00", "-.00") else text
+
+
+def shade(change):
+    """White for no change, red for a loss of 4 points or more, by steps that the eye can tell."""
+    share = min(max(-change / 4, 0.0), 1.0) ** 0.5
+    return "#{:02x}{:02x}{:02x}".format(*(round(255 - share * (255 - full)) for full in (200, 60, 50)))
+
+
+def cells_of(rows, network, way):
+    """The mean change of each cell, by bits of weights and activations."""
+    cells = {}
+    for row in rows:
+        if row["network"] == network:
+            cells.setdefault((row["weights"], row["activations"]), []).append(row[way] - row["float32"])
+    return {key: statistics.mean(changes) for key, changes in cells.items()}
+
+
+def draw_grid(rows, network, path):
+    ways = {"extremes": "ranges by extremes", "learned": "by error, learned rounding, corrected biases"}
+    chart = Chart(f"{network}: points of accuracy beside float32, after training", 2 * 5 * CELL + 110, 5 * CELL + 20, "bits of weights")
+    for place, (way, name) in enumerate(ways.items()):
+        left = place * (5 * CELL + 70)
+        chart.text(left + 2.5 * CELL, 8, name, size=12, anchor="middle")
+        for (weights, activations), change in cells_of(rows, network, way).items():
+            x, y = left + (activations - BITS[0]) * CELL, 20 + (BITS[-1] - weights) * CELL
+            chart.bar(x + 1, y + 1, CELL - 2, CELL - 2, shade(change))
+            chart.text(x + CELL / 2, y + CELL / 2 + 4, signed(change), size=13, anchor="middle")
+        for i, bits in enumerate(BITS):
+            chart.text(left - 8, 20 + (len(BITS) - i - 0.5) * CELL + 4, bits, anchor="end")
+            chart.text(left + (i + 0.5) * CELL, 5 * CELL + 38, bits, anchor="middle")
+        chart.text(left + 2.5 * CELL, 5 * CELL + 58, "bits of activations", anchor="middle")
+    chart.write(path)
+
+
+def print_grid(rows, network):
+    for way in ("extremes", "learned"):
+        cells = cells_of(rows, network, way)
+        print(f"\n{network}, {way}: weights down, activations across\n")
+        print("| | " + " | ".join(str(bits) for bits in BITS) + " |")
+        print("|---|" + "---|" * len(BITS))
+        for weights in reversed(BITS):
+            changes = (cells.get((weights, activations)) for activations in BITS)
+            print(f"| {weights} | " + " | ".join("" if c is None else signed(c) for c in changes) + " |")
+
+
+def draw_peers(forms, network, path):
+    """Bars of the change from float32. One of more than `most` points ends at the edge."""
+    most = 3.0
+    exact = statistics.mean(forms["float32"])
+    changes = {form: statistics.mean(p) - exact for form, p in forms.items() if form != "float32"}
+    chart = Chart(f"{network}: points below float32 ({exact:.2f} %)", 420, 20 * len(changes), "")
+    for i, (form, change) in enumerate(changes.items()):
+        ours = form.startswith("intaglio")
+        chart.bar(0, 20 * i + 3, chart.width * min(max(-change, 0.0), most) / most, 14, COLORS[0 if ours else 1])
+        chart.text(chart.width + 12, 20 * i + 14, f"{signed(change)}  {form}")
+    chart.write(path)
+
+
+def print_distilled(rows):
+    print("\n| network | form | float32 | trained as long | deployed | change | deviation |")
+    print("|---|---|---|---|---|---|---|")
+    for network, bits in dict.fromkeys((row["network"], row["bits"]) for row in rows):
+        mine = [row for row in rows if (row["network"], row["bits"]) == (network, bits)]
+        changes = [row["deployed"] - row["float32"] for row in mine]
+        control = f"{statistics.mean(row['control'] for row in mine):.2f}" if "control" in mine[0] else ""
+        deviation = statistics.stdev(changes) if len(changes) > 1 else 0
+        means = [statistics.mean(row[key] for row in mine) for key in ("float32", "deployed")]
+        print(
+            f"| {network} | {bits} | {means[0]:.2f} | {control} | {means[1]:.2f} | "
+            f"{signed(statistics.mean(changes))} | {deviation:.2f} |"
+        )
+
+
+def main():
+    if len(sys.argv) != 2:
+        raise SystemExit(__doc__)
+    folder = Path(sys.argv[1])
+
+    def read(name):
+        path = folder / name
+        return json.loads(path.read_text()) if path.exists() else []
+
+    grid = read("grid.json")
+    for network in dict.fromkeys(row["network"] for row in grid):
+        draw_grid(grid, network, folder / f"grid.{network}.svg")
+        print_grid(grid, network)
+    for network, forms in dict(read("peers.json")).items():
+        draw_peers(forms, network, folder / f"peers.{network}.svg")
+    rows = [row for path in sorted(folder.glob("distill*.json")) for row in json.loads(path.read_text())]
+    if rows:
+        print_distilled(rows)
+
+
+main()
