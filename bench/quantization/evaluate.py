@@ -44,10 +44,9 @@ def main():
     make("grid.json", "grid.py")
     common = ("--seeds", seeds, "--steps", steps, "--control")
     make("distill.resnet8.json", "distill.py", "--networks", "resnet8", *common)
-    gentle = ("--rate", 0.01, "--clip", 0)
     for bits in ("w8a8", "w4a8", "w4a4"):
         name = f"distill.mobilenet.{bits}.json"
-        make(name, "distill.py", "--networks", "mobilenet", "--bits", bits, *gentle, *common)
+        make(name, "distill.py", "--networks", "mobilenet", "--bits", bits, *common)
     run("pictures.py", folder)
 
 

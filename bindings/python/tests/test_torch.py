@@ -350,6 +350,7 @@ PAIRS = [
     (lambda a, b: F.interpolate(b, size=(16, 80), mode="nearest"), "RESIZE_NEAREST_NEIGHBOR"),
     (lambda a, b: F.interpolate(b, (32, 112)) + F.interpolate(a, scale_factor=(2, 7)), "ADD"),
     (lambda a, b: F.avg_pool2d(b, 3, 1, 1, count_include_pad=False), "AVERAGE_POOL_2D"),
+    (lambda a, b: F.avg_pool2d(b, 3, 2, count_include_pad=False), "AVERAGE_POOL_2D"),
     (lambda a, b: F.avg_pool2d(b, 3, 2, 1), "AVERAGE_POOL_2D"),
     (lambda a, b: F.max_pool2d(b, 3, 2, 1), "MAX_POOL_2D"),
 ]
@@ -425,7 +426,7 @@ REFUSED = [
     (nn.Conv2d(2, 4, 3, padding=1, padding_mode="reflect"), r"padding_mode 'reflect'"),
     (nn.AdaptiveAvgPool2d(2), r"an output of 2"),
     (nn.MaxPool2d(3, dilation=2), r"dilation is not 1"),
-    (nn.AvgPool2d(3, 1, 0, count_include_pad=False), r"count_include_pad is False"),
+    (nn.AvgPool2d(4, 1, 1, count_include_pad=False), r"count_include_pad is False"),
     (nn.Upsample(scale_factor=1.5), r"makes .* whole factors"),
     (nn.Upsample(scale_factor=2.03125), r"makes .* whole factors"),
     (nn.Upsample(scale_factor=2, mode="bilinear"), r"the mode 'bilinear'"),

@@ -229,7 +229,7 @@ class Steps:
     def _pool(self, node, x, largest, kernel, stride, padding, **others) -> None:
         if _pair(others.pop("dilation", 1)) != (1, 1):
             raise self._refusal(node, "dilation is not 1")
-        counts = others.pop("count_include_pad", True)
+        counts = others.pop("count_include_pad", True) or not any(_pair(padding))
         for key, value in others.items():
             if value != {"divisor_override": None}.get(key, False):
                 raise self._refusal(node, f"{key} is {value}")
