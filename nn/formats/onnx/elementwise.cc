@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "intaglio/nn/formats/onnx/arithmetic.h"
+#include "intaglio/nn/formats/onnx/narrow.h"
 #include "intaglio/nn/formats/onnx/rows.h"
-#include "intaglio/nn/formats/onnx/tensors.h"
 
 namespace intaglio::nn::onnx {
 namespace {
@@ -189,17 +189,31 @@ void ReadDropout(Translation& t) {
   t.Set(1, t.make.AddLike(Fill{t.input(0).shape}, {kept}));
 }
 
-void ReadCast(Translation& t) {
-  const Result<Type> type = TypeFrom(t.IntWithin("to", 0, 0, 1000));
-  if (!type.ok()) return t.make.Fail(type.status());
-  t.Set(0, t.make.CastTo(t.in(0), *type));
+void CastToElements(Translation& t, const ElementType& to) {
+  LayerMaker& make = t.make;
+  TensorId y = t.in(0);
+  // Whole numbers lose their high bits, which float32 does not have: it saturates.
+  if (to.bits < 8 && make.At(y).type == Type::kFloat32) y = make.CastTo(y, Type::kInt32);
+  y = make.CastTo(y, to.type);
+  if (to.bits < 8) {
+    y = Narrowed(make, y, to.bits, Narrowing::kLowBits);
+  } else if (y == t.in(0) && make.NarrowBits(y) > 0) {
+    y = make.AddLike(Reshape{make.ShapeOf(y)}, {y});  // one that has 8 bits
+  }
+  t.SetWithBits(0, y, to.bits);
 }
 
-void ReadCastLike(Translation& t) { t.Set(0, t.make.CastTo(t.in(0), t.input(1).type)); }
+void ReadCast(Translation& t) {
+  CastToElements(t, ElementTypeFrom(t, t.IntWithin("to", 0, 0, 1000)));
+}
+
+void ReadCastLike(Translation& t) { CastToElements(t, ElementTypeOf(t, t.in(1))); }
 
 void ReadWhere(Translation& t) {
   t.Set(0, t.make.Add(SelectV2{}, {t.in(0), t.in(1), t.in(2)}, t.input(1).type));
 }
+
+constexpr const char* kNarrow = "int4, uint4, int2 and uint2 lie in int8 and uint8";
 
 constexpr OnnxRow kRows[] = {
     {"Abs", Unary<Abs>, "float32, integers"},
@@ -216,8 +230,8 @@ constexpr OnnxRow kRows[] = {
     {"BitwiseNot", Unary<BitwiseNot>, "integers"},
     {"BitwiseOr", Binary<BitwiseOr>, "integers"},
     {"BitwiseXor", Binary<BitwiseXor>, "integers"},
-    {"Cast", ReadCast, "float32, integers, bool"},
-    {"CastLike", ReadCastLike, "float32, integers, bool"},
+    {"Cast", ReadCast, "float32, integers, bool", 1, kEver, kNarrow},
+    {"CastLike", ReadCastLike, "float32, integers, bool", 1, kEver, kNarrow},
     {"Ceil", Unary<Ceil>, "float32"},
     {"Celu", WithAlpha<Celu>, "float32"},
     {"Clip", ReadClip, "float32, integers"},

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include "intaglio/nn/formats/onnx/quantization.h"
@@ -74,9 +75,10 @@ std::string GraphReader::Describe(const NodeProto& node) const {
 
 TensorId GraphReader::AddConstant(TensorProto from) {
   Result<Tensor> tensor = TakeConstant(from, file_.external, file_.ledger);
-  if (tensor.ok()) return make_.AddTensor(std::move(*tensor));
   make_.Fail(tensor.status());
-  return kNoTensor;
+  const TensorId id = make_.AddTensor(std::move(*tensor));
+  make_.SetNarrow(id, BitsOf(from.data_type()));
+  return id;
 }
 
 Status GraphReader::ReadInitializers(GraphProto& from) {
@@ -89,6 +91,7 @@ Status GraphReader::ReadInitializers(GraphProto& from) {
               "constant '" + ShortName(name) + "' " + tensor.status().message()};
     }
     const TensorId id = make_.AddTensor(std::move(*tensor));
+    make_.SetNarrow(id, BitsOf(initializer.data_type()));
     if (!scope_->Bind(name, id)) {
       return InvalidArgument("constant '" + ShortName(name) + "' is defined twice");
     }
@@ -137,7 +140,9 @@ Status GraphReader::ReadConstantInput(const ValueInfoProto& input, const InputCo
     if (!IsKnown(from.dim(static_cast<int>(i)))) declared[i] = -1;
   }
   INTAGLIO_RETURN_IF_ERROR(BecomeConstant(value, declared, tensor));
-  scope_->Bind(input.name(), make_.AddTensor(std::move(tensor)));
+  const TensorId id = make_.AddTensor(std::move(tensor));
+  make_.SetNarrow(id, BitsOf(input.type().tensor_type().elem_type()));
+  scope_->Bind(input.name(), id);
   return {};
 }
 
@@ -163,7 +168,9 @@ Status GraphReader::ReadInputs(const GraphProto& from, const std::vector<Shape>&
     const TensorId id = make_.AddTensor(std::move(*tensor));
     graph_.inputs.push_back(id);
     make_.SetLabel(Printable(input.name()));
-    scope_->Bind(input.name(), is_moved ? make_.Transposed(id, {0, 3, 1, 2}) : id);
+    const TensorId read = is_moved ? make_.Transposed(id, {0, 3, 1, 2}) : id;
+    make_.SetNarrow(read, BitsOf(input.type().tensor_type().elem_type()));
+    scope_->Bind(input.name(), read);
   }
   if (input_shapes.size() > graph_.inputs.size()) {
     return InvalidArgument("there are shapes for " + std::to_string(input_shapes.size()) +
@@ -276,7 +283,19 @@ Status GraphReader::Translate(const NodeProto& node, std::vector<TensorId> input
   } catch (const TranslationFailed&) {
     return make_.status();
   }
+  KeepNarrow(translation);
   return BindOutputs(node, translation.outputs());
+}
+
+// Operators without a rule of their own for elements of fewer than 8 bits only move them.
+void GraphReader::KeepNarrow(const Translation& translation) {
+  for (const TensorId from : translation.inputs()) {
+    const int bits = make_.NarrowBits(from);
+    if (bits == 0 || translation.decides_bits()) continue;
+    for (const TensorId to : translation.outputs()) {
+      if (to != kNoTensor && make_.At(to).type == make_.At(from).type) make_.SetNarrow(to, bits);
+    }
+  }
 }
 
 Status GraphReader::CountNode() {
@@ -376,7 +395,11 @@ TensorId GraphReader::Capture(TensorId outside) {
   if (found != captured_.end()) {
     return capturing_[static_cast<size_t>(found - captured_.begin())];
   }
-  if (around_->make_.IsConstant(outside)) return make_.AddTensor(around_->make_.At(outside));
+  if (around_->make_.IsConstant(outside)) {
+    const TensorId copy = make_.AddTensor(around_->make_.At(outside));
+    if (const int bits = around_->make_.NarrowBits(outside); bits > 0) make_.SetNarrow(copy, bits);
+    return copy;
+  }
   // Products inside become products of integers only if their weights are dequantized inside.
   const TensorId weights = around_->make_.DequantizedConstant(outside);
   if (weights != kNoTensor) {
@@ -385,6 +408,9 @@ TensorId GraphReader::Capture(TensorId outside) {
   }
   captured_.push_back(outside);
   capturing_.push_back(AddInput(around_->make_.At(outside)));
+  if (const int bits = around_->make_.NarrowBits(outside); bits > 0) {
+    make_.SetNarrow(capturing_.back(), bits);
+  }
   return capturing_.back();
 }
 
@@ -411,13 +437,28 @@ Status GraphReader::Finish() {
   return Validate(graph_);
 }
 
+namespace {
+
+// Operators whose first version holds until kOldest. Files of nothing else may be older.
+bool IsUnchanged(const NodeProto& node) {
+  constexpr std::string_view kNames[] = {
+      "Constant", "Conv",    "Flatten", "GlobalAveragePool", "GlobalMaxPool",
+      "Identity", "MaxPool", "Not",     "Softmax",           "Transpose"};
+  return DomainOf(node.domain()).empty() &&
+         std::find(std::begin(kNames), std::end(kNames), node.op_type()) != std::end(kNames);
+}
+
+}  // namespace
+
 Status GraphReader::ReadOpsets() {
   model_opsets_ = OpsetsFrom(file_.model.opset_import());
   // Files from before IR version 3 say nothing.
   if (model_opsets_.empty()) model_opsets_[kOnnx] = 1;
   for (const char* const domain : {kMicrosoft}) model_opsets_.emplace(domain, 1);
   const auto main = model_opsets_.find(kOnnx);
-  if (main != model_opsets_.end() && main->second < kOldest) {
+  const auto& nodes = file_.model.graph().node();
+  if (main != model_opsets_.end() && main->second < kOldest &&
+      !std::all_of(nodes.begin(), nodes.end(), IsUnchanged)) {
     return Unsupported("opset " + std::to_string(main->second) + " is not supported (" +
                        std::to_string(kOldest) + " and newer ones are)");
   }

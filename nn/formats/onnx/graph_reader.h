@@ -108,6 +108,7 @@ class GraphReader {
   Status CountNode();
   Status ReadNode(const NodeProto& node);
   Status Translate(const NodeProto& node, std::vector<TensorId> inputs);
+  void KeepNarrow(const Translation& translation);
   Status Call(const FunctionProto& function, const NodeProto& node,
               const std::vector<TensorId>& inputs);
   Status BindOutputs(const NodeProto& node, const std::vector<TensorId>& outputs);

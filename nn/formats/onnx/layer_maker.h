@@ -94,6 +94,15 @@ class LayerMaker {
   // The tensor as plain numbers.
   TensorId Unquantized(TensorId id) { return Requantized(id, {}); }
 
+  // Elements of 4 or 2 bits lie in 8, int8 or uint8. Other tensors have 0 bits here.
+  void SetNarrow(TensorId id, int bits) {
+    if (bits < 8) narrow_[id] = bits;
+  }
+  int NarrowBits(TensorId id) const {
+    const auto found = narrow_.find(id);
+    return found == narrow_.end() ? 0 : found->second;
+  }
+
   // These add no layer where nothing would change.
   TensorId Transposed(TensorId id, std::vector<int> permutation);
   TensorId Reshaped(TensorId id, Shape shape);
@@ -119,6 +128,7 @@ class LayerMaker {
   Ledger& ledger_;
   ConstantFolder folder_;
   std::map<TensorId, TensorId> dequantized_;  // outputs of DEQUANTIZE layers, and their inputs
+  std::map<TensorId, int> narrow_;
   std::string label_;
   Status status_;
   Advice advice_;

@@ -5,6 +5,7 @@
 
 #include "intaglio/nn/formats/onnx/arithmetic.h"
 #include "intaglio/nn/formats/onnx/integer_sums.h"
+#include "intaglio/nn/formats/onnx/narrow.h"
 #include "intaglio/nn/formats/onnx/products.h"
 #include "intaglio/nn/formats/onnx/quantization.h"
 #include "intaglio/nn/formats/onnx/rows.h"
@@ -76,13 +77,10 @@ void ReadDequantizeLinear(Translation& t) {
   t.Set(0, t.make.Add(Dequantize{}, {x}, Type::kFloat32, {}, HalfEven()));
 }
 
-Type QuantizedType(Translation& t) {
-  if (t.has(2)) return t.input(2).type;
+ElementType QuantizedType(Translation& t) {
+  if (t.has(2)) return ElementTypeOf(t, t.in(2));
   const auto code = static_cast<int>(t.IntWithin("output_dtype", 0, 0, 1000));
-  if (code == 0) return Type::kUInt8;
-  const Result<Type> type = TypeFrom(code);
-  if (!type.ok()) t.make.Fail(type.status());
-  return type.ok() ? *type : Type::kUInt8;
+  return code == 0 ? ElementType{} : ElementTypeFrom(t, code);
 }
 
 std::pair<float, float> RangeOf(Type type) {
@@ -114,14 +112,20 @@ TensorId QuantizedBySteps(Translation& t, const Spread& spread, Type type) {
   return make.Reshaped(make.CastTo(x, type), shape);
 }
 
-void ReadQuantizeLinear(Translation& t) {
+TensorId QuantizedTo(Translation& t, Type type) {
   const int axis = QuantizationAxis(t);
-  const Type type = QuantizedType(t);
-  if (t.input(1).type != Type::kFloat32) return t.Refuse("scales must be float32");
-  if (!IsSimple(t)) return t.Set(0, QuantizedBySteps(t, SpreadOver(t, axis), type));
+  if (!IsSimple(t)) return QuantizedBySteps(t, SpreadOver(t, axis), type);
   const Quantization quantization = QuantizationOf(t, t.in(1), t.optional(2), axis);
   const TensorId x = t.make.CastTo(t.in(0), Type::kFloat32);
-  t.Set(0, t.make.Add(Quantize{}, {x}, type, quantization, HalfEven()));
+  return t.make.Add(Quantize{}, {x}, type, quantization, HalfEven());
+}
+
+void ReadQuantizeLinear(Translation& t) {
+  const ElementType to = QuantizedType(t);
+  if (t.input(1).type != Type::kFloat32) return t.Refuse("scales must be float32");
+  TensorId y = QuantizedTo(t, to.type);
+  if (to.bits < 8) y = Narrowed(t.make, y, to.bits, Narrowing::kSaturate);
+  t.SetWithBits(0, y, to.bits);
 }
 
 void ReadDynamicQuantizeLinear(Translation& t) {
@@ -156,8 +160,8 @@ constexpr int kAny = std::numeric_limits<int>::max();
 
 constexpr OnnxRow kRows[] = {
     {"ConvInteger", ReadConvInteger, "int8, uint8", 10, kAny, "weights may be of the other type"},
-    {"DequantizeLinear", ReadDequantizeLinear, "int8, uint8, int16, int32, int4, uint4", 10, kAny,
-     "per tensor, axis or block"},
+    {"DequantizeLinear", ReadDequantizeLinear,
+     "int8, uint8, int16, int32, int4, uint4, int2, uint2", 10, kAny, "per tensor, axis or block"},
     {"DynamicQuantizeLinear", ReadDynamicQuantizeLinear, "float32", 11},
     {"MatMulInteger", ReadMatMulInteger, "int8, uint8", 10, kAny,
      "weights may be of the other type"},
@@ -165,11 +169,12 @@ constexpr OnnxRow kRows[] = {
     {"QLinearMatMul", ReadQLinearMatMul, "int8, uint8", 10, kAny,
      "weights may be of the other type"},
     {"QuantizeLinear", ReadQuantizeLinear, "float32, int32", 10, kAny,
-     "to int8, uint8, int16; per tensor, axis or block"},
-    {"DequantizeLinear", ReadDequantizeLinear, "int8, uint8, int16, int32, int4, uint4", 1, kAny,
-     "per tensor, axis or block", kMicrosoft},
+     "to int8, uint8, int16, int4, uint4, int2, uint2; per tensor, axis or block"},
+    {"DequantizeLinear", ReadDequantizeLinear,
+     "int8, uint8, int16, int32, int4, uint4, int2, uint2", 1, kAny, "per tensor, axis or block",
+     kMicrosoft},
     {"QuantizeLinear", ReadQuantizeLinear, "float32, int32", 1, kAny,
-     "to int8, uint8, int16; per tensor, axis or block", kMicrosoft},
+     "to int8, uint8, int16, int4, uint4, int2, uint2; per tensor, axis or block", kMicrosoft},
 };
 
 }  // namespace

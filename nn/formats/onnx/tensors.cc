@@ -58,8 +58,6 @@ const TypeName* FindType(int data_type) {
   return nullptr;
 }
 
-int BitsOf(int data_type) { return FindType(data_type)->bits; }
-
 bool IsSigned(Type type) { return type == Type::kInt8; }
 
 Status CheckRank(int rank) {
@@ -258,6 +256,8 @@ std::string NameOfType(int data_type) {
   const TypeName* const type = FindType(data_type);
   return type == nullptr ? "type " + std::to_string(data_type) : type->name;
 }
+
+int BitsOf(int data_type) { return FindType(data_type)->bits; }
 
 Result<Type> TypeFrom(int data_type) {
   const TypeName* const type = FindType(data_type);

@@ -15,6 +15,9 @@ namespace intaglio::nn::onnx {
 // The name of an element type of the format, such as "float16".
 std::string NameOfType(int data_type);
 
+// The bits of an element of a type that TypeFrom takes.
+int BitsOf(int data_type);
+
 // The type whose elements stand for the format's. int4, int2 and their unsigned forms are kept as
 // int8 and uint8. An error for types that do not run here.
 Result<Type> TypeFrom(int data_type);

@@ -59,6 +59,13 @@ class Translation {
     if (i < outputs_.size()) outputs_[i] = id;
   }
   const std::vector<TensorId>& outputs() const { return outputs_; }
+  // Output i has elements of so many bits, whatever the inputs have.
+  void SetWithBits(size_t i, TensorId id, int bits) {
+    Set(i, id);
+    make.SetNarrow(id, bits);
+    decides_bits_ = true;
+  }
+  bool decides_bits() const { return decides_bits_; }
 
   // Attributes. The second argument is what holds where the file has none. Another kind of
   // attribute under the name is an error.
@@ -92,6 +99,7 @@ class Translation {
   const Arguments& arguments_;
   std::vector<TensorId> inputs_;
   std::vector<TensorId> outputs_;
+  bool decides_bits_ = false;
   GraphReader& reader_;
 };
 
