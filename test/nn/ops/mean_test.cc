@@ -67,5 +67,40 @@ TEST(Mean, OfTheLargestCounts) {
   CheckMeans<int16_t>(15, {-32768, -20000, 0, 20000, 32767});
 }
 
+// Of `width` numbers, as numerics.md says.
+float SumInLanes(const float* numbers, size_t width) {
+  std::vector<float> sums(16);
+  for (size_t i = 0; i < width; ++i) sums[i % 16] += numbers[i];
+  for (size_t half = 8; half > 0; half /= 2) {
+    for (size_t lane = 0; lane < half; ++lane) sums[lane] += sums[lane + half];
+  }
+  return sums[0];
+}
+
+TEST(Mean, ManyFloatsSideBySide) {
+  for (const int width : {31, 32, 33, 47, 500, 4096}) {
+    Builder builder("mean");
+    const Value x = builder.Input("x", Type::kFloat32, {3, width}, {});
+    builder.Output(builder.Mean(x, {.axes = {1}, .keep_dims = false}, {}), "y");
+    auto graph = builder.Finish();
+    ASSERT_TRUE(graph.ok()) << graph.status().message();
+    auto model = Model::Prepare(std::move(*graph));
+    ASSERT_TRUE(model.ok()) << model.status().message();
+    const auto count = static_cast<size_t>(width);
+    std::vector<float> in(3 * count);
+    for (size_t i = 0; i < in.size(); ++i) in[i] = static_cast<float>(i * 40503 % 65536) / 77.0f;
+    std::vector<float> out(3);
+    const InputBuffer inputs[] = {MakeInput<float>(in)};
+    const OutputBuffer outputs[] = {MakeOutput<float>(out)};
+    ASSERT_TRUE(model->Run(inputs, outputs).ok());
+    for (size_t row = 0; row < 3; ++row) {
+      const float* const numbers = in.data() + row * count;
+      const float sum =
+          width < 32 ? std::accumulate(numbers, numbers + count, 0.0f) : SumInLanes(numbers, count);
+      EXPECT_EQ(out[row], sum / static_cast<float>(width)) << width;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace intaglio::nn::test
