@@ -114,11 +114,21 @@ void FillTerms(const TileArgs& args, int32_t* terms) {
   }
 }
 
+// The last one or two rows are a tile of two: 7 x 7 pixels leave one over, which a whole tile would
+// compute with three of its neighbours.
 template <class Store, class Form>
 INTAGLIO_INLINE bool ComputeAll(const TileArgs& args, Form form) {
+  constexpr int kFew = V::kTileRows / 2;
+  constexpr auto kAllVectors = std::make_index_sequence<kVectors>();
   const WidePanel panel{static_cast<const __m256i*>(args.operands)};
-  ComputeTiles<V, Store, V::kTileRows>(args, panel, 0, args.row_count, form,
-                                       std::make_index_sequence<kVectors>());
+  const int rest = args.row_count % V::kTileRows;
+  const bool ends_with_few = rest != 0 && rest <= kFew;
+  const int last = args.row_count - (ends_with_few ? rest : 0);
+  ComputeTiles<V, Store, V::kTileRows>(args, panel, 0, last, form, kAllVectors);
+  if (ends_with_few) {
+    ComputeTiles<V, Store, kFew>(args, panel, args.row_count - kFew, args.row_count, form,
+                                 kAllVectors);
+  }
   return true;
 }
 
