@@ -3,8 +3,9 @@
     PYTHONPATH=build/release/python python3 bench/quantization/evaluate.py FOLDER [--full]
 
 Runs the other programs of this folder one after the other, and prints their tables. What FOLDER holds already is
-not made again. Without --full there are two seeds and few steps, which take some 35 minutes by the times of the parts (AMD EPYC, Zen 4);
-with it there are five seeds. peers.py leaves out quantizers whose packages are not installed.
+not made again. Without --full there are two seeds and few steps, which take some 35 minutes by the times of the
+parts (AMD EPYC, Zen 4); with it there are five seeds. peers.py leaves out quantizers whose packages are not
+installed.
 """
 
 import argparse
