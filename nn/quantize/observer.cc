@@ -23,9 +23,10 @@ constexpr bool NeedsHistogram(Method method) {
   return method != Method::kMinMax && method != Method::kEma;
 }
 
+constexpr size_t kLanes = 16;  // so that compilers may use vectors
+
 // The least and the greatest of finite numbers, of which there is at least one.
 RealRange Extremes(std::span<const float> values) {
-  constexpr size_t kLanes = 16;  // so that the compiler may use vectors
   std::array<float, kLanes> low;
   std::array<float, kLanes> high;
   low.fill(values[0]);
@@ -80,9 +81,13 @@ Status Check(const ObserverOptions& options) {
 }
 
 std::optional<size_t> FindNotFinite(std::span<const float> values) {
-  float sum = 0;  // stays 0 if all are finite
-  for (const float x : values) sum += x * 0;
-  if (sum == 0) return {};
+  std::array<float, kLanes> sums = {};  // stay 0 if all are finite
+  size_t i = 0;
+  for (; i + kLanes <= values.size(); i += kLanes) {
+    for (size_t j = 0; j < kLanes; ++j) sums[j] += values[i + j] * 0;
+  }
+  for (; i < values.size(); ++i) sums[0] += values[i] * 0;
+  if (std::all_of(sums.begin(), sums.end(), [](float sum) { return sum == 0; })) return {};
   const auto found =
       std::find_if_not(values.begin(), values.end(), [](float x) { return std::isfinite(x); });
   return static_cast<size_t>(found - values.begin());

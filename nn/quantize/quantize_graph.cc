@@ -83,11 +83,12 @@ bool FindRefused(const Quantized& quantized, std::vector<std::string>& refused) 
 
 }  // namespace
 
-void Simplify(Graph& graph) {
+size_t Simplify(Graph& graph) {
   FoldBudget budget = FoldBudget::ForModelOf(CountConstants(graph));
-  FoldBias(graph);
-  FoldNormalization(graph, budget);
-  FuseActivations(graph);
+  size_t removed = FoldBias(graph);
+  const FoldedNormalization folded = FoldNormalization(graph, budget);
+  removed += folded.factors + folded.offsets;
+  return removed + FuseActivations(graph);
 }
 
 Result<Quantized> QuantizeGraph(const Graph& graph, const Ranges& ranges, const Rules& rules) {

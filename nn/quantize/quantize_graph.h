@@ -83,8 +83,9 @@ struct Quantized {
 // Makes the graph one of fewer and larger layers first: FoldBias, FoldNormalization and
 // FuseActivations. So quantization happens only where the integers of a run are rounded: behind the
 // fused activation, and with batch normalization in the weights (Jacob et al., 2018, section 3.2).
-// The graph must pass Validate. Labels stay.
-void Simplify(Graph& graph);
+// The graph must pass Validate. Labels stay. Returns how many layers it removed: if none, nothing
+// has changed.
+size_t Simplify(Graph& graph);
 
 // Rows of demands.h say which parameters are shared, fixed or free. Shared parameters cover the
 // ranges of all tensors that share them. Where a tensor has other parameters than a reader demands,

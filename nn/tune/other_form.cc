@@ -5,7 +5,6 @@
 
 #include "intaglio/nn/passes/float_form.h"
 #include "intaglio/nn/tune/hash.h"
-#include "intaglio/nn/tune/machine.h"
 #ifdef INTAGLIO_NN_QUANTIZE
 #include "intaglio/nn/quantize/named_ranges.h"
 #include "intaglio/nn/quantize/quantize_graph.h"
@@ -103,8 +102,7 @@ Result<OtherForm> OtherForm::Int8(const Graph& graph, const std::vector<NamedRan
   form.given_ = &graph;
   auto state = std::make_shared<Int8State>();
   state->graph = graph;
-  quantize::Simplify(state->graph);
-  state->is_simplified = DigestOf(state->graph) != DigestOf(graph);
+  state->is_simplified = quantize::Simplify(state->graph) > 0;
   const Result<quantize::Ranges> by_tensor = quantize::RangesOf(state->graph, ranges);
   if (!by_tensor.ok()) return by_tensor.status();
   state->named = ranges;
