@@ -1,52 +1,27 @@
 #include "intaglio/nn/tune/tune.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <cstring>
-#include <memory>
 #include <new>
 #include <optional>
 #include <random>
-#include <string_view>
 #include <utility>
 #include <vector>
 
-#include "intaglio/nn/routine/candidates.h"
-#include "intaglio/nn/routine/routine_name.h"
-#include "intaglio/nn/tune/choose.h"
-#include "intaglio/nn/tune/difference.h"
+#include "intaglio/nn/tune/adapter_times.h"
+#include "intaglio/nn/tune/compare.h"
+#include "intaglio/nn/tune/differences.h"
+#include "intaglio/nn/tune/job.h"
 #include "intaglio/nn/tune/measure.h"
+#include "intaglio/nn/tune/networks.h"
 #include "intaglio/nn/tune/other_form.h"
 #include "intaglio/nn/tune/schedule.h"
-#include "intaglio/nn/tune/timing_key.h"
-#include "intaglio/nn/tune/turns.h"
 
 namespace intaglio::nn::tune {
 namespace {
 
 using std::chrono::nanoseconds;
-
-// Trade-offs that a limit chooses among, if it is one of differences, too, and those that are only
-// shown.
-constexpr size_t kTradeoffs = 256;
-constexpr size_t kMostTradeoffs = 1024;
-constexpr size_t kShownTradeoffs = 48;
-constexpr int kMostTries = 16;
-constexpr double kNoLimit = 1e18;
-// Converted, a network whose layers are so much slower by known times is not worth preparing.
-constexpr double kFarBehind = 1.25;
-
-// A way through the whole network.
-struct Candidate {
-  std::string name;
-  std::vector<size_t> ways;  // by layer: which of its report's
-  double predicted_ns = 0;
-  Composed composed = {};
-  std::unique_ptr<Model> model = {};
-  bool bounded = false;        // its results have other bits than those of the untuned network
-  Difference difference = {};  // of outputs, if it is bounded
-};
 
 class Tuner {
  public:
@@ -68,7 +43,7 @@ class Tuner {
     INTAGLIO_RETURN_IF_ERROR(CheckOptions());
     AddInputsWithinRanges();
     INTAGLIO_RETURN_IF_ERROR(measurer_.Begin());
-    INTAGLIO_RETURN_IF_ERROR(CountGivenBytes());
+    INTAGLIO_RETURN_IF_ERROR(networks_.CountGivenBytes());
     const Result<std::vector<size_t>> convertible = ConvertibleLayers();
     if (!convertible.ok()) return convertible.status();
     const bool both_forms = !convertible->empty();
@@ -78,19 +53,17 @@ class Tuner {
     INTAGLIO_RETURN_IF_ERROR(measurer_.MeasureOwnForm(schedule_.EndOfOwnForm()));
     if (both_forms) {
       INTAGLIO_RETURN_IF_ERROR(MeasureOtherForm(*convertible));
-      INTAGLIO_RETURN_IF_ERROR(MeasureDifferences());
+      INTAGLIO_RETURN_IF_ERROR(differences_.MeasureLayers());
     }
     measurer_.KeepNoise();
-    INTAGLIO_RETURN_IF_ERROR(AddCandidates(both_forms));
-    const Result<size_t> picked = Compare();
+    INTAGLIO_RETURN_IF_ERROR(networks_.Add(both_forms, adapters_));
+    const Result<size_t> picked = comparison_.Pick();
     if (!picked.ok()) return picked.status();
-    return Finish(candidates_[*picked]);
+    return Finish(networks_.candidates()[*picked]);
   }
 
  private:
   std::vector<LayerReport>& reports() { return measurer_.reports(); }
-
-  bool limits_difference() const { return options_.max_difference >= 0; }
 
   Status CheckOptions() const {
     for (size_t i = 0; i < options_.inputs.size(); ++i) {
@@ -152,309 +125,6 @@ class Tuner {
     return {};
   }
 
-  Status AddCandidates(bool both_forms) {
-    Candidate untuned{.name = "untuned", .ways = std::vector<size_t>(reports().size(), 0)};
-    for (const LayerReport& report : reports()) untuned.predicted_ns += report.ways[0].ns;
-    Result<Composed> composed = Compose(form_, WaysFor(reports(), untuned.ways));
-    if (!composed.ok()) return composed.status();
-    untuned.composed = std::move(*composed);
-    candidates_.push_back(std::move(untuned));
-    INTAGLIO_RETURN_IF_ERROR(AddFastest(form_.own_name(), false, !both_forms));
-    if (!both_forms) return {};
-    INTAGLIO_RETURN_IF_ERROR(AddFastest("mixed", true, true));
-    return AddAllConverted();
-  }
-
-  Model& ModelOf(const Candidate& candidate) {
-    return candidate.model == nullptr ? measurer_.untuned() : *candidate.model;
-  }
-
-  // Whether a layer computes in the other form, or by another routine whose results
-  // are only within bounds.
-  bool ChangesBits(const Candidate& candidate) {
-    for (size_t i = 0; i < reports().size(); ++i) {
-      const TimedWay& way = reports()[i].ways[candidate.ways[i]];
-      if (way.converted) return true;
-      const std::string_view name = CandidateIn(way.routine);
-      if (name == CandidateIn(reports()[i].ways[0].routine)) continue;
-      for (const CandidateInfo& info : measurer_.untuned().ListRoutines(i)) {
-        if (info.name == name && info.numeric == NumericClass::kBounded) return true;
-      }
-    }
-    return false;
-  }
-
-  // Where the plan is empty, the network runs as it was given.
-  Status CountGivenBytes() {
-    if (!form_.is_simplified() || options_.memory_bytes == 0) return {};
-    const Result<Model> model = Model::Prepare(form_.given(), prepare_);
-    if (!model.ok()) return model.status();
-    given_bytes_ = model->constant_bytes() + model->arena_bytes();
-    return {};
-  }
-
-  size_t BytesOf(const Candidate& candidate) {
-    if (candidate.model == nullptr && given_bytes_ > 0) return given_bytes_;
-    return ModelOf(candidate).constant_bytes() + ModelOf(candidate).arena_bytes();
-  }
-  bool Fits(const Candidate& candidate) {
-    if (limits_difference() && candidate.difference.relative > options_.max_difference)
-      return false;
-    return options_.memory_bytes == 0 || BytesOf(candidate) <= options_.memory_bytes;
-  }
-
-  Result<Candidate> Prepare(const std::string& name, const NetworkProblem& network,
-                            const Selection& selection) {
-    Candidate candidate{.name = name, .ways = WaysOf(network, selection)};
-    for (size_t i = 0; i < reports().size(); ++i) {
-      if (form_.IsAdapter(i)) continue;
-      candidate.predicted_ns += reports()[i].ways[candidate.ways[i]].ns;
-    }
-    for (const Copy& copy : selection.copies) {
-      candidate.predicted_ns += adapters_.Of(form_, copy.tensor, copy.to == 1);
-    }
-    Result<Composed> composed = Compose(form_, WaysFor(reports(), candidate.ways));
-    if (!composed.ok()) return composed.status();
-    candidate.composed = std::move(*composed);
-    for (const auto& [layer, why_not] : candidate.composed.refused) candidate.ways[layer] = 0;
-    PrepareOptions options = prepare_;
-    for (const RoutineChoice& choice : candidate.composed.choices)
-      options.routines.push_back(choice);
-    Result<Model> model =
-        Model::Prepare(candidate.composed.network.graph, options, measurer_.kept());
-    if (!model.ok()) return model.status();
-    candidate.model = std::make_unique<Model>(std::move(*model));
-    candidate.bounded = ChangesBits(candidate);
-    if (!candidate.bounded) return candidate;
-    const Result<Difference> difference = DifferenceFrom(*candidate.model);
-    if (!difference.ok()) return difference.status();
-    candidate.difference = *difference;
-    return candidate;
-  }
-
-  // Adds a candidate unless there is one that is the same. A plan without converted layers is for
-  // the network as it was given, so no other network may stand for it.
-  void Add(Candidate candidate) {
-    if (form_.is_simplified() && candidate.composed.converted_layers.empty()) return;
-    for (const Candidate& other : candidates_) {
-      if (other.ways == candidate.ways) return;
-    }
-    candidates_.push_back(std::move(candidate));
-  }
-
-  // The fastest selection, or the fastest that keeps the limits.
-  Status AddFastest(const std::string& name, bool both_forms, bool is_last) {
-    const bool by_bytes = options_.memory_bytes > 0;
-    const bool by_difference = both_forms && limits_difference();
-    if (is_last) KeepTradeoffs(both_forms);
-    const NetworkProblem network = MakeProblem(form_, reports(), adapters_, both_forms,
-                                               !by_difference ? Resource::kBytes
-                                               : by_bytes     ? Resource::kBoth
-                                                              : Resource::kDifference);
-    if (by_bytes || by_difference) return AddWithin(name, network, by_difference);
-    const Result<Selection> selection = Select(network.problem);
-    if (!selection.ok()) return selection.status();
-    Result<Candidate> candidate = Prepare(name, network, *selection);
-    if (!candidate.ok()) return candidate.status();
-    Add(std::move(*candidate));
-    return {};
-  }
-
-  // Time and each amount without limits, for reports.
-  void KeepTradeoffs(bool both_forms) {
-    for (const Resource resource : {Resource::kBytes, Resource::kDifference}) {
-      const bool by_difference = resource == Resource::kDifference;
-      if (by_difference && !both_forms) continue;
-      const NetworkProblem network = MakeProblem(form_, reports(), adapters_, both_forms, resource);
-      const Result<Tradeoffs> tradeoffs =
-          SelectTradeoffs(network.problem, {.max_front = kShownTradeoffs});
-      if (!tradeoffs.ok()) continue;
-      for (const Selection& selection : tradeoffs->selections) {
-        const double difference = static_cast<double>(selection.difference) / kDifferenceUnits;
-        (by_difference ? accuracy_ : tradeoffs_)
-            .push_back({selection.nanoseconds, static_cast<size_t>(selection.bytes), difference});
-      }
-    }
-  }
-
-  // A network takes more than its options say: the arena, and what layers share; and differences
-  // need not add up. So what is selected is prepared, and what it takes too much is taken off the
-  // limits of the next try.
-  Status AddWithin(const std::string& name, const NetworkProblem& network, bool by_difference) {
-    int64_t bytes = AsLimit(options_.memory_bytes > 0, static_cast<double>(options_.memory_bytes));
-    int64_t units = AsLimit(by_difference, options_.max_difference * kDifferenceUnits);
-    const Result<Tradeoffs> tradeoffs =
-        SelectTradeoffs(network.problem, {.max_front = by_difference ? kMostTradeoffs : kTradeoffs,
-                                          .max_bytes = bytes,
-                                          .max_difference = units});
-    if (tradeoffs.status().code() == StatusCode::kUnsupported) return {};  // nothing is so small
-    if (!tradeoffs.ok()) return tradeoffs.status();
-    for (int i = 0; i < kMostTries; ++i) {
-      const Result<Selection> selection = FastestWithin(*tradeoffs, bytes, units);
-      if (!selection.ok()) break;
-      Result<Candidate> candidate = Prepare(name, network, *selection);
-      if (!candidate.ok()) return candidate.status();
-      least_bytes_ = std::min(least_bytes_, BytesOf(*candidate));
-      if (Fits(*candidate)) {
-        Add(std::move(*candidate));
-        return {};
-      }
-      const int64_t more_bytes = ExcessBytes(*candidate);
-      const int64_t more_units = ExcessUnits(*candidate);
-      if (more_bytes > 0) bytes = selection->bytes - more_bytes;
-      if (more_units > 0) units = selection->difference - more_units;
-    }
-    return {};
-  }
-
-  static int64_t AsLimit(bool is_limited, double amount) {
-    return static_cast<int64_t>(is_limited ? std::min(amount, kNoLimit) : kNoLimit);
-  }
-  // By how much a network is beyond a limit; 0: it is not.
-  int64_t ExcessBytes(const Candidate& candidate) {
-    const size_t most = options_.memory_bytes == 0 ? SIZE_MAX : options_.memory_bytes;
-    return static_cast<int64_t>(std::max(BytesOf(candidate), most) - most);
-  }
-  int64_t ExcessUnits(const Candidate& candidate) const {
-    const double excess = candidate.difference.relative - options_.max_difference;
-    if (!limits_difference() || excess <= 0) return 0;
-    return 1 + static_cast<int64_t>(std::min(excess * kDifferenceUnits, kNoLimit));
-  }
-
-  // Every layer that can computes in the other form.
-  Status AddAllConverted() {
-    const NetworkProblem network = MakeProblem(form_, reports(), adapters_, true);
-    std::vector<int> options;
-    for (size_t i = 0; i < reports().size(); ++i) {
-      const size_t converted = FastestOf(reports()[i], true);
-      const size_t way =
-          converted < reports()[i].ways.size() ? converted : FastestOf(reports()[i], false);
-      const std::vector<size_t>& ways = network.ways[i];
-      const auto found = std::find(ways.begin(), ways.end(), way);
-      options.push_back(found == ways.end() ? 0 : static_cast<int>(found - ways.begin()));
-    }
-    const Result<Selection> selection = Evaluate(network.problem, options);
-    if (!selection.ok()) return selection.status();
-    const bool far_behind = selection->nanoseconds > kFarBehind * candidates_[0].predicted_ns;
-    if (!measurer_.measured() && far_behind) return {};
-    Result<Candidate> candidate = Prepare(form_.other_name(), network, *selection);
-    if (!candidate.ok()) return candidate.status();
-    if (!limits_difference() || Fits(*candidate)) Add(std::move(*candidate));
-    return {};
-  }
-
-  std::vector<Contender> Contenders() {
-    std::vector<Contender> contenders;
-    for (const Candidate& candidate : candidates_) {
-      contenders.push_back({candidate.bounded, Fits(candidate)});
-    }
-    return contenders;
-  }
-
-  Result<size_t> Compare() {
-    const std::vector<double> known = KnownNetworks();
-    const Result<size_t> picked = known.empty() ? CompareInTurns() : PickKnown(known, Contenders());
-    if (!picked.ok() || *picked < candidates_.size()) return picked;
-    return Unsupported("no way was found to keep within " + std::to_string(options_.memory_bytes) +
-                       " bytes: the least was " +
-                       std::to_string(std::min(least_bytes_, BytesOf(candidates_[0]))));
-  }
-
-  std::string KeyOf(const Candidate& candidate) const {
-    return NetworkKey(graph_, digest_ ^ form_.digest(), candidate.composed.choices,
-                      candidate.composed.converted_layers, options_.prepare);
-  }
-
-  // What was found out when the same networks were compared before. Empty: one of them was not.
-  std::vector<double> KnownNetworks() {
-    std::vector<double> times;
-    for (const Candidate& candidate : candidates_) {
-      const Timing* const timing = measurer_.known().FindNetwork(KeyOf(candidate));
-      if (timing == nullptr) return {};
-      times.push_back(timing->ns);
-    }
-    for (size_t i = 0; i < times.size(); ++i) AddNetwork(candidates_[i], times[i]);
-    return times;
-  }
-
-  void AddNetwork(const Candidate& candidate, double ns) {
-    networks_.push_back({candidate.name, ns, candidate.predicted_ns, BytesOf(candidate)});
-  }
-
-  Result<size_t> CompareInTurns() {
-    TurnOptions options;
-    options.contenders = Contenders();
-    // The control is the untuned network again: by what it differs means nothing.
-    const size_t control = candidates_.size();
-    options.now = [this] { return schedule_.Now(); };
-    options.end = schedule_.EndOfTurns();
-    options.run = [&](size_t i) {
-      return measurer_.buffers().Run(i == control ? measurer_.control() : ModelOf(candidates_[i]));
-    };
-    options.progress = [&](size_t count) {
-      Show("comparing whole networks", static_cast<double>(count) / kMostTurns);
-    };
-    const Result<Turns> turns = TakeTurns(options);
-    if (!turns.ok()) return turns.status();
-    const double floor = FloorOf(*turns, control);
-    const std::vector<Verdict> verdicts = VerdictsOf(*turns, options.contenders, floor);
-    for (size_t i = 0; i < candidates_.size(); ++i) {
-      AddNetwork(candidates_[i], turns->Estimate(i));
-      measurer_.known().AddNetwork(
-          KeyOf(candidates_[i]),
-          {std::round(verdicts[i].ns), BytesOf(candidates_[i]), verdicts[i].turns});
-    }
-    return PickNetwork(*turns, options.contenders, floor);
-  }
-
-  // Runs a network once on the inputs of all others.
-  Result<Difference> DifferenceFrom(Model& model) {
-    RunBuffers& buffers = measurer_.buffers();
-    if (expected_.empty()) {
-      INTAGLIO_RETURN_IF_ERROR(buffers.Run(measurer_.untuned()));
-      expected_.assign(buffers.outputs().begin(), buffers.outputs().end());
-    }
-    INTAGLIO_RETURN_IF_ERROR(buffers.Run(model));
-    return DifferenceOf(graph_, expected_, buffers.outputs());
-  }
-
-  // What a layer changes if it alone computes in the other form. The whole network is prepared for
-  // it.
-  Status MeasureDifference(size_t layer) {
-    std::vector<LayerWay> ways(graph_.layers.size());
-    ways[layer].converted = true;
-    const Result<Composed> composed = Compose(form_, ways);
-    if (!composed.ok()) return composed.status();
-    if (!composed->refused.empty()) return {};  // it needs converted neighbours
-    Result<Model> model = Model::Prepare(composed->network.graph, prepare_, measurer_.kept());
-    if (!model.ok()) return model.status();
-    const Result<Difference> difference = DifferenceFrom(*model);
-    if (!difference.ok()) return difference.status();
-    reports()[layer].difference = *difference;
-    return {};
-  }
-
-  // Those of layers that may gain, the greatest gain first, as long as there is time. Where all
-  // times are known, a tuning shall be quick, and only a limit asks for them.
-  Status MeasureDifferences() {
-    if (!measurer_.measured() && !limits_difference()) return {};
-    std::vector<std::pair<double, size_t>> gains;
-    for (size_t i = 0; i < reports().size(); ++i) {
-      const LayerReport& report = reports()[i];
-      const size_t converted = FastestOf(report, true);
-      if (converted == report.ways.size() || IsFarBehind(report)) continue;
-      gains.push_back({report.ways[converted].ns - report.ways[FastestOf(report, false)].ns, i});
-    }
-    std::sort(gains.begin(), gains.end());
-    for (size_t k = 0; k < gains.size(); ++k) {
-      if (schedule_.Now() >= schedule_.EndOfDifferences()) break;
-      Show("differences of single layers",
-           static_cast<double>(k) / static_cast<double>(gains.size()));
-      INTAGLIO_RETURN_IF_ERROR(MeasureDifference(gains[k].second));
-    }
-    return {};
-  }
-
   Result<Tuning> Finish(const Candidate& picked) {
     Tuning tuning;
     Plan& plan = tuning.plan;
@@ -462,9 +132,9 @@ class Tuner {
     plan.digest = digest_;
     plan.machine = ThisMachine();
     plan.threads = options_.prepare.threads;
-    plan.networks = networks_;
+    plan.networks = comparison_.times();
     plan.adapters = picked.composed.adapters;
-    for (const NetworkTime& network : networks_) {
+    for (const NetworkTime& network : comparison_.times()) {
       if (network.name == "untuned") plan.untuned_ns = network.ns;
       if (network.name == picked.name) plan.tuned_ns = network.ns;
     }
@@ -479,14 +149,10 @@ class Tuner {
     }
     plan.difference = picked.difference;
     if (!picked.composed.converted_layers.empty()) plan.ranges = options_.ranges;
-    tuning.accuracy = std::move(accuracy_);
+    tuning.accuracy = std::move(networks_.accuracy());
     tuning.layers = std::move(reports());
-    tuning.tradeoffs = std::move(tradeoffs_);
+    tuning.tradeoffs = std::move(networks_.tradeoffs());
     return tuning;
-  }
-
-  void Show(const std::string& what, double share) const {
-    if (options_.progress) options_.progress(what, std::min(1.0, share));
   }
 
   const OtherForm& form_;
@@ -498,13 +164,10 @@ class Tuner {
   Schedule schedule_{options_.budget, options_.clock};
   Measurer measurer_{graph_, options_, prepare_, schedule_};
   AdapterTimes adapters_;
-  std::vector<Candidate> candidates_;  // the untuned network first
-  std::vector<NetworkTime> networks_;  // of the candidates
-  std::vector<Tradeoff> tradeoffs_;
-  std::vector<Tradeoff> accuracy_;
-  std::vector<std::vector<uint8_t>> expected_;  // outputs of the untuned network
-  size_t least_bytes_ = static_cast<size_t>(-1);
-  size_t given_bytes_ = 0;  // of the network as it was given; 0: those of the untuned one
+  const Job job_{form_, options_, prepare_, schedule_, measurer_};
+  Differences differences_{job_};
+  Networks networks_{job_, differences_};
+  Comparison comparison_{job_, networks_, digest_};
 };
 
 }  // namespace
