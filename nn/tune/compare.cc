@@ -23,16 +23,23 @@ Result<size_t> Comparison::Pick() {
                      std::to_string(networks_.least_bytes()));
 }
 
-std::string Comparison::KeyOf(const Candidate& candidate) const {
-  return NetworkKey(job_.graph(), digest_ ^ job_.form.digest(), candidate.composed.choices,
+std::string Comparison::KeyOf(const Candidate& candidate, const char* says) const {
+  return NetworkKey(says, job_.graph(), digest_ ^ job_.form.digest(), candidate.composed.choices,
                     candidate.composed.converted_layers, job_.options.prepare);
+}
+
+const Timing* Comparison::Find(const Candidate& candidate) const {
+  const KnownTimes& known = job_.measurer.known();
+  const Timing* const timing = known.FindNetwork(KeyOf(candidate, kCompared));
+  if (timing != nullptr || !job_.measurer.leaves_unknown()) return timing;
+  return known.FindNetwork(KeyOf(candidate, kUndecided));
 }
 
 // What was found out when the same networks were compared before. Empty: one of them was not.
 std::vector<double> Comparison::Known() {
   std::vector<double> times;
   for (const Candidate& candidate : networks_.candidates()) {
-    const Timing* const timing = job_.measurer.known().FindNetwork(KeyOf(candidate));
+    const Timing* const timing = Find(candidate);
     if (timing == nullptr) return {};
     times.push_back(timing->ns);
   }
@@ -65,9 +72,10 @@ Result<size_t> Comparison::TakeTurns() {
   const std::vector<Verdict> verdicts = VerdictsOf(*turns, options.contenders, floor);
   for (size_t i = 0; i < candidates.size(); ++i) {
     Add(candidates[i], turns->Estimate(i));
-    const size_t bytes = networks_.BytesOf(candidates[i]);
-    job_.measurer.known().AddNetwork(KeyOf(candidates[i]),
-                                     {std::round(verdicts[i].ns), bytes, verdicts[i].turns});
+    const bool is_clear = verdicts[i].turns > 0;
+    job_.measurer.known().AddNetwork(
+        KeyOf(candidates[i], is_clear ? kCompared : kUndecided),
+        {std::round(verdicts[i].ns), networks_.BytesOf(candidates[i]), turns->count(i)});
   }
   return PickNetwork(*turns, options.contenders, floor);
 }

@@ -27,7 +27,8 @@ class Comparison {
 
  private:
   std::vector<Contender> Contenders() const;
-  std::string KeyOf(const Candidate& candidate) const;
+  std::string KeyOf(const Candidate& candidate, const char* says) const;
+  const Timing* Find(const Candidate& candidate) const;
   std::vector<double> Known();
   void Add(const Candidate& candidate, double ns);
   Result<size_t> TakeTurns();

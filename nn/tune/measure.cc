@@ -201,7 +201,8 @@ Status Measurer::MeasureUnknown(const std::string& what, const Form& form, Varia
                                 nanoseconds end) {
   TakeKnown(form, variants);
   // Without alternatives that are unknown, a group of none times the untuned network.
-  const size_t count = CountAlternatives(variants.alternatives);
+  const size_t count =
+      leaves_unknown_ && KnowsUntuned() ? 0 : CountAlternatives(variants.alternatives);
   if (count == 0)
     return KnowsUntuned() ? Status() : MeasureGroup(what, form, variants, {0, 0}, end);
   const size_t bytes = std::max<size_t>(1, untuned_->constant_bytes());

@@ -41,6 +41,11 @@ class Measurer {
   Status MeasureOtherForm(const FloatRewrite& network, const std::string& name,
                           std::chrono::nanoseconds end);
 
+  // Measures no ways whose times are not known, because an earlier tuning with the same budget had
+  // no time for them either.
+  void LeaveUnknown() { leaves_unknown_ = true; }
+  bool leaves_unknown() const { return leaves_unknown_; }
+
   // Lets the next tuning know what is noise.
   void KeepNoise();
 
@@ -122,6 +127,7 @@ class Measurer {
   std::vector<LayerReport> reports_;
   double untuned_ns_ = 0;  // all layers, when they were measured first
   bool measured_ = false;
+  bool leaves_unknown_ = false;
 };
 
 }  // namespace intaglio::nn::tune

@@ -125,6 +125,25 @@ void Add(const Tensor& tensor, Hash& hash) {
   hash.Add(static_cast<uint64_t>(std::count(q.zero_points.begin(), q.zero_points.end(), 0)));
 }
 
+std::string KeyOfNetwork(const char* says, const Graph& graph, uint64_t digest,
+                         const std::string& way, const PrepareOptions& options) {
+  Hash network;
+  network.Add(digest);
+  network.Add(static_cast<uint64_t>(options.float_sums));
+  network.Add(static_cast<uint64_t>(options.winograd_weights));
+  return std::string(says)
+      .append(" ")
+      .append(TensorsField(graph, graph.inputs, graph.outputs))
+      .append(" ")
+      .append(ToHex(network.value()))
+      .append(" ")
+      .append(way)
+      .append(" ")
+      .append(Field(options.kernel))
+      .append(" ")
+      .append(ThreadsField(options.threads, options.threads));
+}
+
 }  // namespace
 
 std::string MachineKey() {
@@ -154,13 +173,9 @@ std::string LayerKey(const Graph& graph, size_t index, const LayerInfo& info,
          ThreadsField(threads, options.threads);
 }
 
-std::string NetworkKey(const Graph& graph, uint64_t digest,
+std::string NetworkKey(const char* says, const Graph& graph, uint64_t digest,
                        const std::vector<RoutineChoice>& choices,
                        const std::vector<size_t>& converted_layers, const PrepareOptions& options) {
-  Hash network;
-  network.Add(digest);
-  network.Add(static_cast<uint64_t>(options.float_sums));
-  network.Add(static_cast<uint64_t>(options.winograd_weights));
   Hash ways;
   for (const RoutineChoice& choice : choices) {
     ways.Add(choice.layer);
@@ -169,9 +184,14 @@ std::string NetworkKey(const Graph& graph, uint64_t digest,
     ways.Add(static_cast<uint64_t>(choice.threads));
   }
   for (const size_t layer : converted_layers) ways.Add(uint64_t{layer});
-  return "NETWORK " + TensorsField(graph, graph.inputs, graph.outputs) + " " +
-         ToHex(network.value()) + " " + ToHex(ways.value()) + " " + Field(options.kernel) + " " +
-         ThreadsField(options.threads, options.threads);
+  return KeyOfNetwork(says, graph, digest, ToHex(ways.value()), options);
+}
+
+std::string TunedKey(const Graph& graph, uint64_t digest, std::chrono::nanoseconds budget,
+                     const PrepareOptions& options) {
+  const bool is_given = budget >= std::chrono::nanoseconds(0);
+  const std::string way = is_given ? std::to_string(budget.count()) + "ns" : "default";
+  return KeyOfNetwork(kTuned, graph, digest, way, options);
 }
 
 }  // namespace intaglio::nn::tune

@@ -2,6 +2,7 @@
 #ifndef INTAGLIO_NN_TUNE_TIMING_KEY_H_
 #define INTAGLIO_NN_TUNE_TIMING_KEY_H_
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -25,11 +26,21 @@ std::string MachineKey();
 std::string LayerKey(const Graph& graph, size_t layer, const LayerInfo& info,
                      const LayerChoice& choice, const PrepareOptions& options);
 
+// What a line about a whole network says, in place of the operator.
+inline constexpr const char* kCompared = "NETWORK";     // how long it took beside the untuned one
+inline constexpr const char* kUndecided = "UNDECIDED";  // the same, after too few turns
+inline constexpr const char* kTuned = "TUNED";          // how long the budget of its tuning was
+
 // The same for a whole network, whose layers and constants `digest` (machine.h) stands for. The
 // routine is a hash of how its layers are computed.
-std::string NetworkKey(const Graph& graph, uint64_t digest,
+std::string NetworkKey(const char* says, const Graph& graph, uint64_t digest,
                        const std::vector<RoutineChoice>& choices,
                        const std::vector<size_t>& converted_layers, const PrepareOptions& options);
+
+// The same for a tuning. `digest` is also of what may be tried. The budget is in the place of the
+// routine; negative: what the network is worth.
+std::string TunedKey(const Graph& graph, uint64_t digest, std::chrono::nanoseconds budget,
+                     const PrepareOptions& options);
 
 // Stands in place of a routine for the untuned way that was measured once more as the control. What
 // it takes longer is noise.

@@ -12,11 +12,13 @@
 #include "intaglio/nn/tune/adapter_times.h"
 #include "intaglio/nn/tune/compare.h"
 #include "intaglio/nn/tune/differences.h"
+#include "intaglio/nn/tune/hash.h"
 #include "intaglio/nn/tune/job.h"
 #include "intaglio/nn/tune/measure.h"
 #include "intaglio/nn/tune/networks.h"
 #include "intaglio/nn/tune/other_form.h"
 #include "intaglio/nn/tune/schedule.h"
+#include "intaglio/nn/tune/timing_key.h"
 
 namespace intaglio::nn::tune {
 namespace {
@@ -50,6 +52,8 @@ class Tuner {
     Effort effort = measurer_.effort();
     effort.both_forms = both_forms;
     schedule_.Plan(effort);
+    const std::string tuned = KeyOfTuning();
+    if (measurer_.known().FindNetwork(tuned) != nullptr) measurer_.LeaveUnknown();
     INTAGLIO_RETURN_IF_ERROR(measurer_.MeasureOwnForm(schedule_.EndOfOwnForm()));
     if (both_forms) {
       INTAGLIO_RETURN_IF_ERROR(MeasureOtherForm(*convertible));
@@ -59,11 +63,20 @@ class Tuner {
     INTAGLIO_RETURN_IF_ERROR(networks_.Add(both_forms, adapters_));
     const Result<size_t> picked = comparison_.Pick();
     if (!picked.ok()) return picked.status();
+    const auto budget = static_cast<double>((schedule_.end() - schedule_.begin()).count());
+    measurer_.known().AddNetwork(tuned, {budget, 0, 1});
     return Finish(networks_.candidates()[*picked]);
   }
 
  private:
   std::vector<LayerReport>& reports() { return measurer_.reports(); }
+
+  std::string KeyOfTuning() const {
+    Hash hash;
+    hash.Add(digest_ ^ form_.digest());
+    hash.Add(uint64_t{options_.allow_float32});
+    return TunedKey(graph_, hash.value(), options_.budget, options_.prepare);
+  }
 
   Status CheckOptions() const {
     for (size_t i = 0; i < options_.inputs.size(); ++i) {

@@ -117,6 +117,48 @@ TEST(Budget, WhatIsKnownTakesNoTime) {
   }
 }
 
+// A budget leaves out what it has no time for. The same tuning again does not go on with that, but
+// one with more time does.
+TEST(Budget, TheSameTuningAgainLeavesOutTheSame) {
+  struct Outcome {
+    size_t ways = 0;
+    int steps = 0;  // of measuring and comparing
+    nanoseconds time{0};
+  };
+  const Graph graph = MakeNetwork();
+  for (const bool allow_float32 : {false, true}) {
+    for (const int most : {10, 40, 400}) {
+      Timings timings;
+      const auto tune = [&](nanoseconds budget) {
+        SlowClock clock(most, 1);
+        Outcome outcome;
+        TuneOptions options = {.budget = budget};
+        options.allow_float32 = allow_float32;
+        options.timings = &timings;
+        options.clock = [&] { return clock(); };
+        options.progress = [&](const std::string&, double) { ++outcome.steps; };
+        const Result<Tuning> tuning = Tune(graph, options);
+        EXPECT_TRUE(tuning.ok()) << tuning.status().message();
+        if (!tuning.ok()) return outcome;
+        for (const LayerReport& layer : tuning->layers) outcome.ways += layer.ways.size();
+        outcome.time = clock.now();
+        return outcome;
+      };
+      const Outcome first = tune(milliseconds(400));
+      const Outcome again = tune(milliseconds(400));
+      EXPECT_GT(first.steps, 0);
+      EXPECT_EQ(again.steps, 0) << allow_float32 << " " << most;
+      EXPECT_EQ(again.ways, first.ways) << allow_float32 << " " << most;
+      EXPECT_LE(again.time, first.time);
+      const Outcome longer = tune(kPlenty);
+      EXPECT_GE(longer.ways, first.ways + (most == 400 ? 1 : 0));
+      EXPECT_GT(longer.steps, 0);
+      EXPECT_EQ(tune(kPlenty).steps, 0);
+      EXPECT_EQ(tune(milliseconds(400)).steps, 0);
+    }
+  }
+}
+
 // What turns have found out is kept: a network is faster there if it is beyond doubt.
 TEST(Budget, VerdictsAreThoseOfTheTurns) {
   for (unsigned seed = 0; seed < 50; ++seed) {
@@ -190,6 +232,11 @@ TEST(Budget, TurnsEndWhenItIsClearWhatToTake) {
     const Result<Turns> turns = faster.Take({{}, {}}, std::chrono::seconds(60));
     ASSERT_TRUE(turns.ok());
     picked += PickNetwork(*turns, {{}, {}}, FloorOf(*turns, 2)) == 1 ? 1 : 0;
+    // As long as there is time, even a great gain gets all the turns that the rule is for.
+    Script great = {{20, 5}, std::mt19937(seed)};
+    const Result<Turns> of_great = great.Take({{}, {}}, std::chrono::seconds(60));
+    ASSERT_TRUE(of_great.ok());
+    EXPECT_EQ(of_great->count(), kFewestTurns);
     Script slower = {{20, 60, 30}, std::mt19937(seed)};
     ASSERT_TRUE(slower.Take({{}, {}, {}}, std::chrono::seconds(60)).ok());
     EXPECT_LT(slower.runs[0], kFewestTurns) << seed;
