@@ -197,12 +197,23 @@ class Emitter {
       INTAGLIO_RETURN_IF_ERROR(EmitParameters(view, plan, copy, outcome));
       EmitOutputs(view, plan, copy);
     } else {
+      if (rules_.form != Form::kPairs) ResizeByTfliteRules(copy);
       for (TensorId& id : copy.outputs) id = Real(id);
       emitted_.places.push_back(out().layers.size());
       out().layers.push_back(std::move(copy));
     }
     emitted_.layers.push_back(std::move(outcome));
     return {};
+  }
+
+  // Files of .tflite have no other rules for layers that stay float32, and what is simulated is
+  // what they compute.
+  static void ResizeByTfliteRules(Layer& layer) {
+    const auto* const resize = layer.op.As<ResizeBilinear>();
+    if (resize == nullptr) return;
+    ResizeBilinear op = *resize;
+    op.height_scale = op.width_scale = 0;
+    layer.op = op;
   }
 
   // Weights and bias.

@@ -46,7 +46,8 @@ struct LayerRule {
 
 // What the quantized graph is made of.
 enum class Form : uint8_t {
-  kIntegers,  // layers of integers by TFLite's rules: for .tflite files, and to run at once
+  kIntegers,  // layers of integers by TFLite's rules: for .tflite files, and to run at once. A
+              // RESIZE_BILINEAR that stays float32 follows them, too, and forgets its scales.
   kPairs,     // layers of float32 between DEQUANTIZE and QUANTIZE by ONNX's rules: for .onnx files.
               // Readers make layers of integers of them (nn/passes/fuse_quantization.h).
   kDynamic,   // weights of int8 and activations of float32, which each run quantizes (hybrid)

@@ -102,6 +102,11 @@ Status Encode(const MaxPool2D& op, Encoding& e) {
 }
 
 Status Encode(const ResizeBilinear& op, Encoding& e) {
+  if (op.height_scale > 0 && e.layer().input(0).type == Type::kFloat32) {
+    return e.layer().Unsupported(
+        "a resize of float32 by an .onnx file's scales cannot be written: a .tflite file's rules "
+        "give other bits");
+  }
   e.SetOptions(tflite::CreateResizeBilinearOptions(e.builder(), 0, 0, op.align_corners,
                                                    op.half_pixel_centers));
   return Append(e, e.Ints("size", {op.height, op.width}));

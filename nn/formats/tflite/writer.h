@@ -33,6 +33,9 @@ struct ExportOptions {
 //  - explicit padding other than none of TRANSPOSE_CONV, and of pools that take means where it is
 //    not SAME: the format knows only SAME and VALID. Convolutions and MAX_POOL_2D get SAME where it
 //    is the same, or a layer PAD before them;
+//  - a RESIZE_BILINEAR of float32 with scales, for the format's rules give other bits
+//  (quantize::Form
+//    says which rules a quantized network's layers of float32 follow);
 //  - a variable that READ_VARIABLE or ASSIGN_VARIABLE uses and that another layer uses as it is;
 //  - other variables with elements of their own;
 //  - forms of DYNAMIC_UPDATE_SLICE, and of slices with computed places, that no file has;

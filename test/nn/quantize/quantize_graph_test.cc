@@ -205,6 +205,22 @@ TEST(QuantizeGraph, KeepsWhatARuleKeeps) {
   EXPECT_FALSE(q.layers[0].quantized);
 }
 
+TEST(QuantizeGraph, KeptResizesAreThoseOfTflite) {
+  Builder b;
+  const Value x = b.Input("x", Type::kFloat32, {1, 2, 2, 1});
+  ResizeBilinear op{4, 6};
+  op.height_scale = 2;
+  op.width_scale = 3;
+  const Graph graph = Finish(b, {b.Layer(op, {x.id}, Type::kFloat32, {})});
+  const auto scale_of = [&](Form form) {
+    const Quantized q =
+        Quantize(graph, {{-1, 1}, {-1, 1}}, {.form = form, .layers = {{.keep_float = true}}});
+    return q.graph.layers[0].op.As<ResizeBilinear>()->height_scale;
+  };
+  EXPECT_EQ(scale_of(Form::kIntegers), 0);
+  EXPECT_EQ(scale_of(Form::kPairs), 2);
+}
+
 TEST(QuantizeGraph, MixesTypes) {
   Builder b;
   const Value x = b.Input("x", Type::kFloat32, {1, 4});

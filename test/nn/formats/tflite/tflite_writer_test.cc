@@ -126,6 +126,22 @@ TEST(TfliteWriter, WritesPaddingOfMeansWhereItIsSame) {
   EXPECT_NE(ErrorOf(*other).find("explicit padding of means"), std::string::npos);
 }
 
+TEST(TfliteWriter, RefusesResizesOfFloat32ByScales) {
+  const auto resized = [](Type type, float scale) {
+    Builder b("resize");
+    const Value x = InputOf(b, type);
+    ResizeBilinear op{10, 15};
+    op.height_scale = scale * 2;
+    op.width_scale = scale * 3;
+    const Quantization q = type == Type::kFloat32 ? Quantization() : PerTensor(0.5f, 1);
+    b.Output(b.Layer(op, {x.id}, type, q), "y");
+    return b.Finish();
+  };
+  EXPECT_TRUE(ExportTflite(*resized(Type::kFloat32, 0)).ok());
+  EXPECT_TRUE(ExportTflite(*resized(Type::kInt8, 1)).ok());  // whose rules are the same
+  EXPECT_NE(ErrorOf(*resized(Type::kFloat32, 1)).find("a resize of float32"), std::string::npos);
+}
+
 TEST(TfliteWriter, RefusesWhatIsNoGraph) {
   Result<Graph> graph = Convolution(Padding::Same());
   ASSERT_TRUE(graph.ok());
