@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <utility>
 
 #include "intaglio/nn/routine/prepare.h"
@@ -22,6 +23,9 @@ size_t CountAlternatives(const std::vector<Ways>& alternatives) {
 // Preparing the variants of a group takes at most this share of its time. Those that come too late
 // are left out.
 constexpr int kPercentForPreparing = 60;
+// A variant is prepared only if there is time left for so many runs of the network with each. One
+// run alone says little: the first one fills caches.
+constexpr int kRunsForEach = 6;
 
 }  // namespace
 
@@ -243,12 +247,26 @@ void Measurer::RemoveUnprepared(const Form& form, Variants& variants, size_t var
   }
 }
 
+// How long a run of a form takes, as far as that is known.
+nanoseconds Measurer::RunOf(const Form& form) const {
+  double ns = 0;
+  for (const LayerReport& report : reports_) {
+    const size_t way = FastestOf(report, form.origins != nullptr && report.convertible);
+    if (way < report.ways.size()) ns += report.ways[way].ns;
+  }
+  return std::max(effort_.run, nanoseconds(std::llround(ns)));
+}
+
 Result<std::vector<std::unique_ptr<Model>>> Measurer::PrepareGroup(const std::string& what,
                                                                    const Form& form,
                                                                    Variants& variants, Span group,
                                                                    nanoseconds end) {
   std::vector<std::unique_ptr<Model>> models;
-  for (size_t v = group.begin; v < group.end && schedule_.Now() < end; ++v) {
+  const nanoseconds last = Part(end, kPercentForPreparing);
+  const nanoseconds for_each = kRunsForEach * RunOf(form);
+  for (size_t v = group.begin; v < group.end && schedule_.Now() < last; ++v) {
+    const auto running = static_cast<int64_t>(models.size() + 3);  // with the untuned and control
+    if (!models.empty() && schedule_.Now() + running * for_each > end) break;
     Result<std::unique_ptr<Model>> model = Prepare(form, variants, v);
     if (!model.ok()) {
       RemoveUnprepared(form, variants, v);
@@ -266,7 +284,7 @@ Result<std::vector<std::unique_ptr<Model>>> Measurer::PrepareGroup(const std::st
 Status Measurer::MeasureGroup(const std::string& what, const Form& form, Variants& variants,
                               Span group, nanoseconds end) {
   Result<std::vector<std::unique_ptr<Model>>> models =
-      PrepareGroup(what, form, variants, group, Part(end, kPercentForPreparing));
+      PrepareGroup(what, form, variants, group, end);
   if (!models.ok()) return models.status();
   group.end = group.begin + models->size();
   std::vector<ModelStage::Variant> staged = {{untuned_.get(), nullptr}};

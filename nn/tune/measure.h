@@ -99,6 +99,7 @@ class Measurer {
                         std::chrono::nanoseconds end);
   Status MeasureGroup(const std::string& what, const Form& form, Variants& variants, Span group,
                       std::chrono::nanoseconds end);
+  std::chrono::nanoseconds RunOf(const Form& form) const;
   // The variants of a group as models, as many as there is time for.
   Result<std::vector<std::unique_ptr<Model>>> PrepareGroup(const std::string& what,
                                                            const Form& form, Variants& variants,

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <random>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -157,6 +158,26 @@ TEST(Budget, TheSameTuningAgainLeavesOutTheSame) {
       EXPECT_EQ(tune(milliseconds(400)).steps, 0);
     }
   }
+}
+
+// The first run of a variant fills caches, so one run alone says little.
+TEST(Budget, FewWaysAreRunOftenInsteadOfManyOnce) {
+  const Graph graph = MakeNetwork();
+  nanoseconds now{0};
+  Timings timings;
+  TuneOptions options = {.budget = milliseconds(5000)};
+  options.timings = &timings;
+  options.clock = [&] { return now += milliseconds(100); };
+  ASSERT_TRUE(Tune(graph, options).ok());
+  int ways = 0;
+  std::istringstream lines(timings.ToText());
+  for (std::string line; std::getline(lines, line);) {
+    const bool is_way = line.find(" control ") == line.npos && line.find("CONV_2D ") != line.npos;
+    if (!is_way) continue;
+    ++ways;
+    EXPECT_GE(std::stoi(line.substr(line.rfind(' '))), 4) << line;
+  }
+  EXPECT_GT(ways, 2);
 }
 
 // What turns have found out is kept: a network is faster there if it is beyond doubt.

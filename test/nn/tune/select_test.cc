@@ -246,6 +246,64 @@ TEST(Select, ReadersShareACopy) {
   EXPECT_EQ(selected->copies[0].to, 1);
 }
 
+// Integers and float32 on the CPU, and integers on a device: 0, 1 and 2. Tensor 1 has two readers.
+//
+//   0 - layer 0 - 1 - layer 1 - 2 - layer 3 - 4
+//                  `- layer 2 - 3 -'
+Problem WithADevice(double to_device, double from_device) {
+  constexpr double kCast = 10;
+  Problem problem;
+  problem.tensors = 5;
+  problem.layers = {{{{0, 200}, {1, 150}, {2, 20}}, {0}, {1}},
+                    {{{0, 200}, {1, 260}, {2, 20}}, {1}, {2}},
+                    {{{0, 200}, {1, 260}, {2, 20}}, {1}, {3}},
+                    {{{0, 5}, {1, 9}, {2, 40}}, {2, 3}, {4}}};
+  problem.inputs = {{0, 0}};
+  problem.outputs = {{4, 0}};
+  for (int tensor = 0; tensor < problem.tensors; ++tensor) {
+    for (const auto& [form, cast] : {std::pair{0, 0.0}, std::pair{1, kCast}}) {
+      problem.adapters.push_back({tensor, form, 2, cast + to_device});
+      problem.adapters.push_back({tensor, 2, form, cast + from_device});
+    }
+    problem.adapters.push_back({tensor, 0, 1, kCast});
+    problem.adapters.push_back({tensor, 1, 0, kCast});
+  }
+  return problem;
+}
+
+// Times by a script stand for those of a device.
+TEST(Select, ADeviceIsTakenWhereItGainsMoreThanTransfersCost) {
+  const auto select = [](double to_device, double from_device) {
+    const Problem problem = WithADevice(to_device, from_device);
+    EXPECT_TRUE(ExpectFastest(problem));
+    return *Select(problem);
+  };
+  // Two tensors come back, or one.
+  const Selection near = select(50, 10);
+  EXPECT_EQ(near.options, (std::vector<int>{2, 2, 2, 0}));
+  EXPECT_EQ(near.nanoseconds, 3 * 20 + 5 + 50 + 2 * 10);
+  EXPECT_EQ(select(50, 60).options, (std::vector<int>{2, 2, 2, 2}));
+  // Dearer transfers, which still pay.
+  const Selection later = select(120, 20);
+  EXPECT_EQ(later.options, (std::vector<int>{2, 2, 2, 0}));
+  const Selection far = select(900, 900);
+  EXPECT_EQ(far.options, (std::vector<int>{1, 0, 0, 0}));
+  EXPECT_EQ(far.copies.size(), 2u);
+  const Selection never = select(kInfinity, kInfinity);
+  EXPECT_EQ(never.options, far.options);
+}
+
+// The input is on the host and layer 0 has no form there, so that all transfers count.
+TEST(Select, ReadersOnADeviceShareATransfer) {
+  Problem problem = WithADevice(100, 0);
+  problem.layers[0].options = {{0, 1}};
+  ASSERT_TRUE(ExpectFastest(problem));
+  const Selection shared = *Select(problem);
+  EXPECT_EQ(shared.options, (std::vector<int>{0, 2, 2, 0}));
+  EXPECT_EQ(shared.nanoseconds, 1 + 100 + 2 * 20 + 5);
+  EXPECT_EQ(shared.copies.size(), 3u);  // there once, and two back
+}
+
 TEST(Select, TiesGoToTheDefaults) {
   const Result<Selection> selected = Select(TwoReaders(10, 15, 10));
   ASSERT_TRUE(selected.ok());
