@@ -202,7 +202,8 @@ struct FloatLoops {
   // element. The sum is that of softmax, whose logarithm is taken in float64. x may not be `to`.
   void (*log_softmax)(const float* x, ptrdiff_t count, float* to);
   // a[i] = a[i] scale_a + (b[i] scale_b + offset). Both products must be exact in float64, where
-  // they are computed. Each sum is rounded to float32, as by a fused multiply-add.
+  // they are computed. Each sum is rounded to float32, as by a fused multiply-add. Rows of fused
+  // sums have these instructions, and the same bits if the sums are exact in float64, too.
   void (*add_scaled)(const ScaledSum& sum, const float* b, ptrdiff_t count, float* a);
   // F(4x4, 3x3) of 6 lines of 6 pixels: to[f step + c] is frequency f of channel c.
   void (*transform_tile)(const float* const* pixels, ptrdiff_t channels, float* to, ptrdiff_t step);

@@ -259,10 +259,28 @@ template <int kBytes>
   OddQuotient<kBytes>(9.02f, kP, kQ, x, count, to);
 }
 
-template <int kBytes>
+// Where float64 holds the exact sums, one rounding of a fused multiply-add is that of the sum.
+template <int kBytes, class Sums>
 [[gnu::always_inline]] inline void AddScaled(const ScaledSum& sum, const float* b, ptrdiff_t count,
                                              float* a) {
   using Reals = typename Vectors<kBytes>::Reals;
+  if constexpr (Sums::kSums == FloatSums::kFused) {
+    const Reals scale_a = Reals{} + sum.scale_a;
+    const Reals scale_b = Reals{} + sum.scale_b;
+    const Reals offset = Reals{} + sum.offset;
+    ForVectors<kBytes>(
+        count, [&](ptrdiff_t i, ptrdiff_t n) __attribute__((always_inline)) {
+          Reals x;
+          Reals y;
+          Load(a + i, n, x);
+          Load(b + i, n, y);
+          Reals total = offset;
+          Sums::Add(y, scale_b, total);
+          Sums::Add(x, scale_a, total);
+          Store(total, a + i, n);
+        });
+    return;
+  }
   typedef double Doubles __attribute__((vector_size(2 * kBytes)));
   const Doubles scale_a = Doubles{} + static_cast<double>(sum.scale_a);
   const Doubles scale_b = Doubles{} + static_cast<double>(sum.scale_b);

@@ -53,7 +53,7 @@ constexpr FloatLoops MakeLoops(uint32_t needs) {
           .tanh = Compiled<Isa, Tanh<kBytes>>::Run,
           .softmax = Compiled<Isa, Softmax<kBytes>>::Run,
           .log_softmax = Compiled<Isa, LogSoftmax<kBytes>>::Run,
-          .add_scaled = Compiled<Isa, AddScaled<kBytes>>::Run,
+          .add_scaled = Compiled<Isa, AddScaled<kBytes, Sums>>::Run,
           .transform_tile = Compiled<Isa, TransformTile<kBytes>>::Run,
           .finish_tile = Compiled<Isa, FinishTile<kBytes>>::Run,
           .normalize = Compiled<Isa, Normalize<kBytes>>::Run};

@@ -1,7 +1,10 @@
 #include "intaglio/nn/ops/elementwise/half_even_pairs.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
+#include <limits>
+#include <utility>
 
 #include "intaglio/gemm/byte_elementwise.h"
 #include "intaglio/gemm/float_loops.h"
@@ -160,6 +163,30 @@ Result<PreparedLayer> PrepareHalfEvenPair(const LayerView& layer, const LayerOpt
   return PreparePair(layer, *pair);
 }
 
+namespace {
+
+// Whether float64 holds a * scale_a + (b * scale_b + offset) for all numbers of 8 bits: the sum has
+// no more than 53 bits from its highest to its lowest one.
+bool IsExactInFloat64(const ScaledSum& sum) {
+  constexpr int kBitsOfFloat = 24;
+  constexpr int kBitsOfByte = 8;
+  int highest = std::numeric_limits<int>::min();
+  int lowest = std::numeric_limits<int>::max();
+  for (const auto& [number, bits] :
+       {std::pair{sum.scale_a, kBitsOfByte}, std::pair{sum.scale_b, kBitsOfByte},
+        std::pair{sum.offset, 0}}) {
+    if (number == 0) continue;
+    int exponent = 0;
+    (void)std::frexp(number, &exponent);
+    highest = std::max(highest, exponent + bits);
+    lowest = std::min(lowest, exponent - kBitsOfFloat);
+  }
+  constexpr int kOfThreeTerms = 2;
+  return highest < lowest || highest + kOfThreeTerms - lowest <= 53;
+}
+
+}  // namespace
+
 Result<PreparedLayer> PrepareQLinearAdd(const LayerView& layer, const LayerOptions& options) {
   INTAGLIO_RETURN_IF_ERROR(CheckBytes(layer));
   Result<Pair> pair = PairOf(layer, options);
@@ -170,12 +197,13 @@ Result<PreparedLayer> PrepareQLinearAdd(const LayerView& layer, const LayerOptio
   const float scale_b = b.scale / pair->quantizer.scale;
   const float zero_points = MultiplyAdd(static_cast<float>(a.zero_point), scale_a,
                                         scale_b * static_cast<float>(b.zero_point));
-  pair->combination = {
-      .kind = PairKind::kAddScaled,
-      .sum = {.scale_a = scale_a,
-              .scale_b = scale_b,
-              .offset = static_cast<float>(pair->quantizer.zero_point) - zero_points},
-      .add_scaled = FloatLoopsOf(options.kernel).add_scaled};
+  const ScaledSum sum = {.scale_a = scale_a,
+                         .scale_b = scale_b,
+                         .offset = static_cast<float>(pair->quantizer.zero_point) - zero_points};
+  const FloatSums rounding = IsExactInFloat64(sum) ? FloatSums::kFused : FloatSums::kUnfused;
+  pair->combination = {.kind = PairKind::kAddScaled,
+                       .sum = sum,
+                       .add_scaled = FloatLoopsOf(options.kernel, rounding).add_scaled};
   a = b = {};  // read as they are
   RoundSteps(*pair);
   return PreparePair(layer, *pair);
