@@ -19,6 +19,7 @@ struct Context::Impl {
   ParallelFor parallel_for;
   std::unique_ptr<WorkerPool> pool;
   std::vector<AlignedBuffer> scratch;
+  std::vector<std::unique_ptr<Context>> of_tasks;
   Panels call_panels;
 };
 
@@ -47,8 +48,13 @@ void RunThrough(const ParallelFor& parallel_for, int count, const std::function<
 Context::Context(int threads) : Context(threads, nullptr) {}
 
 Context::Context(int threads, ParallelFor parallel_for)
-    : impl_(std::make_unique<Impl>(Impl{
-          std::max(1, threads), std::max(1, threads), std::move(parallel_for), nullptr, {}, {}})) {}
+    : impl_(std::make_unique<Impl>(Impl{std::max(1, threads),
+                                        std::max(1, threads),
+                                        std::move(parallel_for),
+                                        nullptr,
+                                        {},
+                                        {},
+                                        {}})) {}
 
 Context::~Context() = default;
 
@@ -64,6 +70,7 @@ Context::Limit::~Limit() { context_.impl_->threads = before_; }
 size_t Context::scratch_bytes() const {
   size_t bytes = impl_->call_panels.bytes();
   for (const AlignedBuffer& buffer : impl_->scratch) bytes += buffer.bytes();
+  for (const auto& context : impl_->of_tasks) bytes += context->scratch_bytes();
   return bytes;
 }
 
@@ -90,6 +97,12 @@ void* Context::Scratch(int index, size_t bytes) {
     if (buffer.bytes() >= bytes && buffer.data() != nullptr) return buffer.data();
   }
   return Grow(impl_->scratch, at, bytes);
+}
+
+Context& Context::ForTask(int index) {
+  const auto at = static_cast<size_t>(index);
+  while (impl_->of_tasks.size() <= at) impl_->of_tasks.push_back(std::make_unique<Context>());
+  return *impl_->of_tasks[at];
 }
 
 Panels& Context::CallPanels() { return impl_->call_panels; }

@@ -70,6 +70,9 @@ class Context {
   // For the engine: 64-byte aligned scratch of block `index`, which keeps its content only during
   // one product; null where memory is short.
   void* Scratch(int index, size_t bytes);
+  // For the engine: a context of one thread for products inside of task `index` of Run. It lives as
+  // long as this one. It must be asked for before Run.
+  Context& ForTask(int index);
   // For the engine: the panels of a product neither side of which was packed before.
   Panels& CallPanels();
 

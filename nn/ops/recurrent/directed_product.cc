@@ -19,9 +19,7 @@ class FloatDirectedProduct final : public DirectedProduct {
  public:
   size_t ScratchBytes(int) const override { return 0; }
 
-  bool needs_context() const override { return false; }
-
-  Status Multiply(Context* context, Directions of, const DirectedMatrix<const float>& x, int rows,
+  Status Multiply(Context& context, Directions of, const DirectedMatrix<const float>& x, int rows,
                   const DirectedMatrix<float>& y, std::byte*) const override {
     // Items are numbered by block, then by direction, then by panel.
     const ptrdiff_t directions = of.count();
@@ -45,11 +43,7 @@ class FloatDirectedProduct final : public DirectedProduct {
         begin += last - panel;
       }
     };
-    if (context == nullptr) {
-      multiply(0, items);
-    } else {
-      ForParts(*context, items, least, multiply);
-    }
+    ForParts(context, items, least, multiply);
     return {};
   }
 

@@ -44,13 +44,11 @@ class DirectedProduct {
   virtual ~DirectedProduct() = default;
 
   // y = W x + bias for `rows` rows x of each of these directions. x and y point to direction 0.
-  // The bits do not depend on the threads. A null context lets the calling thread work alone; it is
-  // not allowed if needs_context().
-  virtual Status Multiply(Context* context, Directions directions,
+  // The bits do not depend on the threads.
+  virtual Status Multiply(Context& context, Directions directions,
                           const DirectedMatrix<const float>& x, int rows,
                           const DirectedMatrix<float>& y, std::byte* scratch) const = 0;
   virtual size_t ScratchBytes(int rows) const = 0;  // of one call
-  virtual bool needs_context() const = 0;
 
   size_t constant_bytes = 0;  // not packed by an earlier layer
 };

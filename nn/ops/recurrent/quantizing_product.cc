@@ -43,9 +43,7 @@ class QuantizingProduct final : public DirectedProduct {
   }
 
   // The rows of x are dense.
-  bool needs_context() const override { return true; }
-
-  Status Multiply(Context* context, Directions directions, const DirectedMatrix<const float>& x,
+  Status Multiply(Context& context, Directions directions, const DirectedMatrix<const float>& x,
                   int rows, const DirectedMatrix<float>& y, std::byte* scratch) const override {
     auto* const values = reinterpret_cast<uint8_t*>(scratch);
     HalfEvenQuantizer q;
@@ -54,14 +52,14 @@ class QuantizingProduct final : public DirectedProduct {
       // Both directions may have the same rows.
       if (d == directions.begin || x.direction != 0) {
         const float* const first = x.data + d * x.direction;
-        q = quantizer.Quantize(*context, first, ptrdiff_t{rows} * depth, values);
+        q = quantizer.Quantize(context, first, ptrdiff_t{rows} * depth, values);
       }
       // Sums are made in the memory of the results.
       float* const to = y.data + d * y.direction;
       const ConstMatrix a{values, Type::kUInt8, rows, depth, depth, Order::kRowMajor, 0};
       const MutableMatrix sums{to, Type::kInt32, rows, outputs, y.row, Order::kRowMajor};
-      INTAGLIO_RETURN_IF_ERROR(Gemm(*context, a, matrix.packed, sums, matrix.bound));
-      ForParts(*context, rows, kLeastElementsOfThread / outputs + 1,
+      INTAGLIO_RETURN_IF_ERROR(Gemm(context, a, matrix.packed, sums, matrix.bound));
+      ForParts(context, rows, kLeastElementsOfThread / outputs + 1,
                [&](ptrdiff_t begin, ptrdiff_t end) {
                  ToReal(matrix, q, static_cast<int>(end - begin), to + begin * y.row, y.row);
                });

@@ -1,7 +1,7 @@
 // One product makes the sums of x for all steps. Then each step multiplies the last h and updates
 // the states, which live in the outputs. One thread takes one direction after the other, so that
-// caches hold the weights of one alone. Two threads take one each where products need no context,
-// so that they wait for each other once. Else threads share each step of both directions.
+// caches hold the weights of one alone. Two threads take one each, so that they wait for each other
+// once. More threads share each step of both directions.
 #include "intaglio/nn/ops/recurrent/sequence.h"
 
 #include <algorithm>
@@ -118,13 +118,13 @@ class SequenceRoutine final : public Routine {
     Start(arguments, state);
     const ptrdiff_t rows = sizes.rows();
     INTAGLIO_RETURN_IF_ERROR(products.of_x->Multiply(
-        &arguments.context, {0, sizes.directions},
+        arguments.context, {0, sizes.directions},
         {static_cast<const float*>(arguments.inputs[kX]), 0, sizes.inputs}, *steps * sizes.batch,
         {state.of_x, rows, rows * sizes.directions}, state.product));
     if (RunsApart(arguments.context.threads())) {
       return RunApart(arguments.context, state, *steps);
     }
-    return RunSteps(&arguments.context, state, {0, sizes.directions}, *steps);
+    return RunSteps(arguments.context, state, {0, sizes.directions}, *steps);
   }
 
   size_t ScratchBytes() const { return Divide(nullptr).bytes; }
@@ -148,29 +148,40 @@ class SequenceRoutine final : public Routine {
     float* c;
   };
 
-  // Without a context, the calling thread works alone.
-  Status RunSteps(Context* context, const State& state, Directions directions, int steps) const {
+  Status RunSteps(Context& context, const State& state, Directions directions, int steps) const {
     for (int step = 0; step < steps; ++step) {
       INTAGLIO_RETURN_IF_ERROR(Step(context, state, directions, step));
     }
     return {};
   }
 
-  bool RunsApart(int threads) const {
-    return sizes.directions == 2 &&
-           (threads == 1 || (threads == 2 && !products.of_h->needs_context()));
-  }
+  bool RunsApart(int threads) const { return sizes.directions == 2 && threads <= 2; }
 
   // One direction, then the other, or each on a thread of its own.
   Status RunApart(Context& context, const State& state, int steps) const {
     Status statuses[2];
     if (context.threads() > 1) {
-      const auto run = [&](int d) { statuses[d] = RunSteps(nullptr, state, {d, d + 1}, steps); };
+      Context* const contexts[2] = {&context.ForTask(0), &context.ForTask(1)};
+      const auto run = [&](int d) {
+        State own = state;
+        own.product += static_cast<size_t>(d) * StepScratchBytes();
+        statuses[d] = RunSteps(*contexts[d], own, {d, d + 1}, steps);
+      };
       context.Run(2, std::ref(run));  // by reference: a copy would be allocated
     } else {
-      for (int d = 0; d < 2; ++d) statuses[d] = RunSteps(&context, state, {d, d + 1}, steps);
+      for (int d = 0; d < 2; ++d) statuses[d] = RunSteps(context, state, {d, d + 1}, steps);
     }
     return statuses[0].ok() ? statuses[1] : statuses[0];
+  }
+
+  // Of the products of one direction, in whole cache lines.
+  size_t StepScratchBytes() const {
+    constexpr size_t kLine = 64;
+    size_t bytes = products.of_h->ScratchBytes(sizes.batch);
+    if (products.of_reset_h) {
+      bytes = std::max(bytes, products.of_reset_h->ScratchBytes(sizes.batch));
+    }
+    return (bytes + kLine - 1) / kLine * kLine;
   }
 
   State Divide(std::byte* scratch) const {
@@ -181,12 +192,9 @@ class SequenceRoutine final : public Routine {
     state.of_h = divider.Take<float>(static_cast<size_t>(sizes.batch) * rows);
     if (products.of_reset_h)
       state.reset_h = divider.Take<float>(static_cast<size_t>(sizes.states()));
-    size_t product = std::max(products.of_x->ScratchBytes(sizes.samples()),
-                              products.of_h->ScratchBytes(sizes.batch));
-    if (products.of_reset_h) {
-      product = std::max(product, products.of_reset_h->ScratchBytes(sizes.batch));
-    }
-    state.product = divider.Take<std::byte>(product);
+    const auto directions = static_cast<size_t>(sizes.directions);
+    state.product = divider.Take<std::byte>(
+        std::max(products.of_x->ScratchBytes(sizes.samples()), directions * StepScratchBytes()));
     state.bytes = divider.bytes();
     return state;
   }
@@ -251,7 +259,7 @@ class SequenceRoutine final : public Routine {
     }
   }
 
-  Status Step(Context* context, const State& state, Directions directions, int step) const {
+  Status Step(Context& context, const State& state, Directions directions, int step) const {
     const ptrdiff_t units = sizes.units;
     const ptrdiff_t rows = sizes.rows();
     const DirectedMatrix<float> sums{state.of_h, sizes.batch * rows, rows};
@@ -277,10 +285,10 @@ class SequenceRoutine final : public Routine {
 
   // Calls f(cell, at, its row of all h) for all units of the step, in parts that threads share.
   template <class Function>
-  void ForUnits(Context* context, const State& state, Directions directions, int step,
+  void ForUnits(Context& context, const State& state, Directions directions, int step,
                 const Function& f) const {
     constexpr ptrdiff_t kLeastParts = 4;  // of a thread
-    const bool is_alone = context == nullptr || context->threads() == 1;
+    const bool is_alone = context.threads() == 1;
     const ptrdiff_t part = is_alone ? sizes.units : 64;
     const ptrdiff_t parts = (sizes.units + part - 1) / part;
     const ptrdiff_t count = parts * directions.count() * sizes.batch;
@@ -298,7 +306,7 @@ class SequenceRoutine final : public Routine {
       }
     };
     if (is_alone) return run(0, count);
-    ForParts(*context, count, kLeastParts, run);
+    ForParts(context, count, kLeastParts, run);
   }
 
   bool IsReverse(ptrdiff_t d) const {
