@@ -15,103 +15,111 @@
 
 namespace intaglio::float32 {
 
-template <int kBytes>
-struct Doubles {
-  typedef double Reals __attribute__((vector_size(2 * kBytes)));
-  typedef int64_t Words __attribute__((vector_size(2 * kBytes)));
-};
-
-// exp(x) within a share of 4.2e-11. x = k ln 2 + r, where |r| <= ln 2 / 2, so exp(x) is exp(r) with
-// k added to its exponent. The polynomial of exp(r) has the least relative error of its degree
-// (Remez). x is clamped to what has a result in float32 that is neither 0 nor infinite, and a
-// little more. The result for NaN is any number.
-template <int kBytes>
-[[gnu::always_inline]] inline void PowerOfE(const typename Vectors<kBytes>::Reals& x,
-                                            typename Doubles<kBytes>::Reals& power) {
+// powers[p] = exp(x[p]) within a share of 4.2e-11. x = k ln 2 + r, where |r| <= ln 2 / 2, so exp(x)
+// is exp(r) with k added to its exponent. The polynomial of exp(r) has the least relative error of
+// its degree (Remez). x must be inside what has a result in float32 that is neither 0 nor infinite,
+// or little beyond. The result for NaN is any number.
+template <int kBytes, int kParts>
+[[gnu::always_inline]] inline void PowersOfE(const typename Doubles<kBytes>::Reals (&x)[kParts],
+                                             typename Doubles<kBytes>::Reals (&powers)[kParts]) {
   using Reals = typename Doubles<kBytes>::Reals;
   using Words = typename Doubles<kBytes>::Words;
-  constexpr double kTerms[] = {0x1.ffffffffababbp-1,  0x1.000000010b7f3p+0, 0x1.00000059d9720p-1,
-                               0x1.55555343b431ap-3,  0x1.555468597dcdcp-5, 0x1.1112fa5b3ba63p-7,
-                               0x1.6da4c0c8bcd5ap-10, 0x1.9eb715ae666f8p-13};
-  constexpr int kDegree = 7;
+  static constexpr double kTerms[] = {
+      0x1.ffffffffababbp-1, 0x1.000000010b7f3p+0, 0x1.00000059d9720p-1,  0x1.55555343b431ap-3,
+      0x1.555468597dcdcp-5, 0x1.1112fa5b3ba63p-7, 0x1.6da4c0c8bcd5ap-10, 0x1.9eb715ae666f8p-13};
   constexpr double kToInteger = 0x1.8p52;  // a double this large has no places behind the point
-  const Clamp<kBytes> inside(-104.0f, 89.0f);
-  typename Vectors<kBytes>::Reals clamped = x;
-  inside.Apply(clamped);
-  const Reals number = __builtin_convertvector(clamped, Reals);
-  const Reals shifted = number * 0x1.71547652b82fep+0 + kToInteger;
-  const Reals rest = number - (shifted - kToInteger) * 0x1.62e42fefa39efp-1;
-  Reals result = Reals{} + kTerms[kDegree];
+  Words exponents[kParts];
+  Reals rests[kParts];
   INTAGLIO_UNROLL
-  for (int k = kDegree - 1; k >= 0; --k) result = result * rest + kTerms[k];
-  Words exponent;
-  Words bits;
-  std::memcpy(&exponent, &shifted, sizeof(shifted));
-  std::memcpy(&bits, &result, sizeof(result));
-  bits += exponent << 52;
-  std::memcpy(&power, &bits, sizeof(bits));
+  for (int p = 0; p < kParts; ++p) {
+    const Reals shifted = x[p] * 0x1.71547652b82fep+0 + kToInteger;
+    rests[p] = x[p] - (shifted - kToInteger) * 0x1.62e42fefa39efp-1;
+    std::memcpy(&exponents[p], &shifted, sizeof(shifted));
+    exponents[p] <<= 52;
+  }
+  Polynomials(kTerms, rests, powers);
+  INTAGLIO_UNROLL
+  for (int p = 0; p < kParts; ++p) {
+    Words bits;
+    std::memcpy(&bits, &powers[p], sizeof(bits));
+    bits += exponents[p];
+    std::memcpy(&powers[p], &bits, sizeof(bits));
+  }
 }
 
-// to[i] = f(x[i], exp(x[i])), or NaN for NaN. f(v, power, result) takes vectors.
+// to[i] = f(x[i], exp(x[i])), or NaN for NaN. f(v, low, high, result) takes a vector of x and both
+// halves of its exponentials.
 template <int kBytes, class Function>
 [[gnu::always_inline]] inline void ForPowers(const float* x, ptrdiff_t count, float* to,
                                              const Function& f) {
-  using Reals = typename Vectors<kBytes>::Reals;
-  ForVectors<kBytes>(
-      count, [&](ptrdiff_t i, ptrdiff_t n) __attribute__((always_inline)) {
-        Reals v;
-        Load(x + i, n, v);
-        typename Doubles<kBytes>::Reals power;
-        PowerOfE<kBytes>(v, power);
-        Reals result;
-        f(v, power, result);
-        result = v == v ? result : v;
-        Store(result, to + i, n);
+  using V = Vectors<kBytes>;
+  using Wide = typename Doubles<kBytes>::Reals;
+  const Clamp<kBytes> inside(-104.0f, 89.0f);
+  ForGroups<kBytes>(
+      count, [&](auto group, ptrdiff_t i, ptrdiff_t n) __attribute__((always_inline)) {
+        constexpr int kGroup = decltype(group)::value;
+        Wide numbers[2 * kGroup];
+        Wide powers[2 * kGroup];
+        INTAGLIO_UNROLL
+        for (int g = 0; g < kGroup; ++g) {
+          typename V::Reals v;
+          Load(x + i + g * V::kLanes, n, v);
+          inside.Apply(v);
+          Widen<kBytes>(v, numbers[2 * g], numbers[2 * g + 1]);
+        }
+        PowersOfE<kBytes>(numbers, powers);
+        INTAGLIO_UNROLL
+        for (int g = 0; g < kGroup; ++g) {
+          typename V::Reals v;
+          Load(x + i + g * V::kLanes, n, v);
+          typename V::Reals result;
+          f(v, powers[2 * g], powers[2 * g + 1], result);
+          result = v == v ? result : v;
+          Store(result, to + i + g * V::kLanes, n);
+        }
       });
 }
 
 template <int kBytes>
 [[gnu::always_inline]] inline void Exp(const float* x, ptrdiff_t count, float* to) {
-  using Reals = typename Vectors<kBytes>::Reals;
   ForPowers<kBytes>(
       x, count, to,
-      [](const Reals&, const auto& power, Reals& result)
-          __attribute__((always_inline)) { result = __builtin_convertvector(power, Reals); });
+      [](const auto&, const auto& low, const auto& high, auto& result)
+          __attribute__((always_inline)) { Narrow<kBytes>(low, high, result); });
+}
+
+// power / (power + 1), rounded.
+template <int kBytes>
+[[gnu::always_inline]] inline void SigmoidOfPower(const typename Doubles<kBytes>::Reals& low,
+                                                  const typename Doubles<kBytes>::Reals& high,
+                                                  typename Vectors<kBytes>::Reals& result) {
+  Narrow<kBytes>(low / (low + 1.0), high / (high + 1.0), result);
 }
 
 template <int kBytes>
 [[gnu::always_inline]] inline void Sigmoid(const float* x, ptrdiff_t count, float* to) {
-  using Reals = typename Vectors<kBytes>::Reals;
   ForPowers<kBytes>(
       x, count, to,
-      [](const Reals&, const auto& power, Reals& result) __attribute__((always_inline)) {
-        result = __builtin_convertvector(power / (power + 1.0), Reals);
-      });
+      [](const auto&, const auto& low, const auto& high, auto& result)
+          __attribute__((always_inline)) { SigmoidOfPower<kBytes>(low, high, result); });
 }
 
 template <int kBytes>
 [[gnu::always_inline]] inline void Logistic(const float* x, ptrdiff_t count, float* to) {
   using Reals = typename Vectors<kBytes>::Reals;
-  const Reals low = Reals{} - 9.0f;
+  const Reals least = Reals{} - 9.0f;
   const Reals last_below_one = Reals{} + 16.619047164916992f;
   const Reals one = Reals{} + 1.0f;
   ForPowers<kBytes>(
-      x, count,
-      to, [&](const Reals& v, const auto& power, Reals& result) __attribute__((always_inline)) {
-        result = __builtin_convertvector(power / (power + 1.0), Reals);
-        const Reals rounded = __builtin_convertvector(power, Reals);
-        result = v > last_below_one ? one : result;
-        result = v < low ? rounded : result;
-      });
-}
-
-// f(x) = kTerms[0] + kTerms[1] x + ...
-template <class Reals, size_t kCount>
-[[gnu::always_inline]] inline void Polynomial(const double (&terms)[kCount], const Reals& x,
-                                              Reals& f) {
-  f = Reals{} + terms[kCount - 1];
-  INTAGLIO_UNROLL
-  for (size_t k = kCount - 1; k > 0; --k) f = f * x + terms[k - 1];
+      x, count, to,
+      [&](const Reals& v, const auto& low, const auto& high, Reals& result)
+          __attribute__((always_inline)) {
+            SigmoidOfPower<kBytes>(low, high, result);
+            Reals power;
+            Narrow<kBytes>(low, high, power);
+            result = v > last_below_one ? one : result;
+            result = v < least ? power : result;
+          });
 }
 
 // Near 0, a difference exp(x) - 1 would lose places, so the first terms of its series are summed
@@ -120,18 +128,22 @@ template <int kBytes>
 [[gnu::always_inline]] inline void Elu(float alpha, const float* x, ptrdiff_t count, float* to) {
   using Reals = typename Vectors<kBytes>::Reals;
   using Wide = typename Doubles<kBytes>::Reals;
-  constexpr double kTerms[] = {1, 1.0 / 2, 1.0 / 6, 1.0 / 24, 1.0 / 120, 1.0 / 720};
+  static constexpr double kTerms[] = {1, 1.0 / 2, 1.0 / 6, 1.0 / 24, 1.0 / 120, 1.0 / 720};
   const Reals zero = {};
   const Reals end_of_series = zero - 0x1p-4f;
   const Wide factor = Wide{} + static_cast<double>(alpha);
   ForPowers<kBytes>(
-      x, count,
-      to, [&](const Reals& v, const auto& power, Reals& result) __attribute__((always_inline)) {
-        const Wide number = __builtin_convertvector(v, Wide);
-        Wide series;
-        Polynomial(kTerms, number, series);
-        const Reals near = __builtin_convertvector(factor * (series * number), Reals);
-        const Reals far = __builtin_convertvector(factor * (power - 1.0), Reals);
+      x, count, to,
+      [&](const Reals& v, const Wide& low, const Wide& high,
+          Reals& result) __attribute__((always_inline)) {
+        Wide numbers[2];
+        Wide series[2];
+        Widen<kBytes>(v, numbers[0], numbers[1]);
+        Polynomials(kTerms, numbers, series);
+        Reals near;
+        Reals far;
+        Narrow<kBytes>(factor * (series[0] * numbers[0]), factor * (series[1] * numbers[1]), near);
+        Narrow<kBytes>(factor * (low - 1.0), factor * (high - 1.0), far);
         result = v > end_of_series ? near : far;
         result = v < zero ? result : v;
       });
@@ -143,22 +155,36 @@ template <int kBytes>
 [[gnu::always_inline]] inline void Softplus(const float* x, ptrdiff_t count, float* to) {
   using Reals = typename Vectors<kBytes>::Reals;
   using Wide = typename Doubles<kBytes>::Reals;
-  constexpr double kTerms[] = {2,        2.0 / 3,  2.0 / 5,  2.0 / 7,  2.0 / 9,
-                               2.0 / 11, 2.0 / 13, 2.0 / 15, 2.0 / 17, 2.0 / 19};
+  static constexpr double kTerms[] = {2,        2.0 / 3,  2.0 / 5,  2.0 / 7,  2.0 / 9,
+                                      2.0 / 11, 2.0 / 13, 2.0 / 15, 2.0 / 17, 2.0 / 19};
   const Reals zero = {};
+  const Clamp<kBytes> inside(-104.0f, 89.0f);
   ForVectors<kBytes>(
       count, [&](ptrdiff_t i, ptrdiff_t n) __attribute__((always_inline)) {
         Reals v;
         Load(x + i, n, v);
-        const Reals below = v < zero ? v : -v;
+        Reals below = v < zero ? v : -v;
+        inside.Apply(below);
         const Reals above = v > zero ? v : zero;
-        Wide power;
-        PowerOfE<kBytes>(below, power);
-        const Wide quotient = power / (power + 2.0);
-        Wide series;
-        Polynomial(kTerms, quotient * quotient, series);
-        const Wide sum = __builtin_convertvector(above, Wide) + quotient * series;
-        Reals result = __builtin_convertvector(sum, Reals);
+        Wide numbers[2];
+        Wide powers[2];
+        Widen<kBytes>(below, numbers[0], numbers[1]);
+        PowersOfE<kBytes>(numbers, powers);
+        Wide quotients[2];
+        Wide squares[2];
+        Wide series[2];
+        Wide sums[2];
+        INTAGLIO_UNROLL
+        for (int p = 0; p < 2; ++p) {
+          quotients[p] = powers[p] / (powers[p] + 2.0);
+          squares[p] = quotients[p] * quotients[p];
+        }
+        Polynomials(kTerms, squares, series);
+        Widen<kBytes>(above, sums[0], sums[1]);
+        INTAGLIO_UNROLL
+        for (int p = 0; p < 2; ++p) sums[p] += quotients[p] * series[p];
+        Reals result;
+        Narrow<kBytes>(sums[0], sums[1], result);
         result = v == v ? result : v;
         Store(result, to + i, n);
       });
@@ -204,14 +230,9 @@ template <int kBytes, class Function>
 template <int kBytes>
 [[gnu::always_inline]] inline double SoftmaxTerms(float largest, float beta, const float* x,
                                                   ptrdiff_t count, float* to) {
-  using Reals = typename Vectors<kBytes>::Reals;
   ForEach<kBytes>(
-      x, count, to, [&](Reals & v) __attribute__((always_inline)) {
-        const Reals distance = (v - largest) * beta;
-        typename Doubles<kBytes>::Reals power;
-        PowerOfE<kBytes>(distance, power);
-        v = distance == distance ? __builtin_convertvector(power, Reals) : distance;
-      });
+      x, count, to, [&](auto& v) __attribute__((always_inline)) { v = (v - largest) * beta; });
+  Exp<kBytes>(to, count, to);
   return SumTerms<kBytes>(to, count, [](auto&) __attribute__((always_inline)){});
 }
 

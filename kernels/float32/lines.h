@@ -206,56 +206,68 @@ template <int kBytes>
 // to[i] = x P(x^2) / Q(x^2) in float64, rounded; x is clamped to [-limit, limit]. The coefficients
 // of erf and tanh are weighted least-squares fits, in which the weights levelled the relative
 // error.
-template <int kBytes, int kTermsP, int kTermsQ>
+template <int kBytes, size_t kTermsP, size_t kTermsQ>
 [[gnu::always_inline]] inline void OddQuotient(float limit, const double (&p)[kTermsP],
                                                const double (&q)[kTermsQ], const float* x,
                                                ptrdiff_t count, float* to) {
-  using Reals = typename Vectors<kBytes>::Reals;
-  typedef double Doubles __attribute__((vector_size(2 * kBytes)));
+  using V = Vectors<kBytes>;
+  using Wide = typename Doubles<kBytes>::Reals;
   const Clamp<kBytes> inside(-limit, limit);
-  ForVectors<kBytes>(
-      count, [&](ptrdiff_t i, ptrdiff_t n) __attribute__((always_inline)) {
-        Reals v;
-        Load(x + i, n, v);
-        inside.Apply(v);
-        const Doubles number = __builtin_convertvector(v, Doubles);
-        const Doubles square = number * number;
-        Doubles over = Doubles{} + p[kTermsP - 1];
-        Doubles under = Doubles{} + q[kTermsQ - 1];
+  ForGroups<kBytes>(
+      count, [&](auto group, ptrdiff_t i, ptrdiff_t n) __attribute__((always_inline)) {
+        constexpr int kParts = 2 * decltype(group)::value;
+        Wide numbers[kParts];
+        Wide squares[kParts];
         INTAGLIO_UNROLL
-        for (int k = kTermsP - 2; k >= 0; --k) over = over * square + p[k];
+        for (int k = 0; k < kParts; k += 2) {
+          typename V::Reals v;
+          Load(x + i + k / 2 * V::kLanes, n, v);
+          inside.Apply(v);
+          Widen<kBytes>(v, numbers[k], numbers[k + 1]);
+          squares[k] = numbers[k] * numbers[k];
+          squares[k + 1] = numbers[k + 1] * numbers[k + 1];
+        }
+        Wide over[kParts];
+        Wide under[kParts];
+        Polynomials(p, squares, over);
+        Polynomials(q, squares, under);
         INTAGLIO_UNROLL
-        for (int k = kTermsQ - 2; k >= 0; --k) under = under * square + q[k];
-        Store(__builtin_convertvector(number * (over / under), Reals), to + i, n);
+        for (int k = 0; k < kParts; k += 2) {
+          typename V::Reals result;
+          Narrow<kBytes>(numbers[k] * (over[k] / under[k]),
+                         numbers[k + 1] * (over[k + 1] / under[k + 1]), result);
+          Store(result, to + i + k / 2 * V::kLanes, n);
+        }
       });
 }
 
 // Within 2.1e-9; beyond 4, float32 has only 1.
 template <int kBytes>
 [[gnu::always_inline]] inline void Erf(const float* x, ptrdiff_t count, float* to) {
-  constexpr double kP[] = {0x1.20dd750df8f47p+0,  0x1.7b4baa035f885p-3,  0x1.bcf6ee5338776p-5,
-                           0x1.f8938487e8176p-9,  0x1.8e0d81d4df859p-12, 0x1.3a65bd4e81e82p-18,
-                           -0x1.c5a4ce8a43dfcp-27};
-  constexpr double kQ[] = {1,
-                           0x1.fd6785d91c12ep-2,
-                           0x1.d2c6036c890f5p-4,
-                           0x1.faa983ffa5805p-7,
-                           0x1.56c5dee7f61acp-10,
-                           0x1.08b5944d85d4dp-14};
+  static constexpr double kP[] = {
+      0x1.20dd750df8f47p+0,  0x1.7b4baa035f885p-3,  0x1.bcf6ee5338776p-5,  0x1.f8938487e8176p-9,
+      0x1.8e0d81d4df859p-12, 0x1.3a65bd4e81e82p-18, -0x1.c5a4ce8a43dfcp-27};
+  static constexpr double kQ[] = {1,
+                                  0x1.fd6785d91c12ep-2,
+                                  0x1.d2c6036c890f5p-4,
+                                  0x1.faa983ffa5805p-7,
+                                  0x1.56c5dee7f61acp-10,
+                                  0x1.08b5944d85d4dp-14};
   OddQuotient<kBytes>(4.0f, kP, kQ, x, count, to);
 }
 
 // Within 3.7e-11; beyond 9.02, float32 has only 1.
 template <int kBytes>
 [[gnu::always_inline]] inline void Tanh(const float* x, ptrdiff_t count, float* to) {
-  constexpr double kP[] = {0x1.ffffffffaff98p-1,  0x1.20c082c52be4dp-3,  0x1.220f4d0163217p-8,
-                           0x1.629ecc4a612dfp-15, 0x1.dd812daa0971ep-24, 0x1.433723cc36c39p-35};
-  constexpr double kQ[] = {1,
-                           0x1.e5b596b10bd3ep-2,
-                           0x1.de6e6f306a1bcp-6,
-                           0x1.06952066570c1p-11,
-                           0x1.5d7cb154d29b9p-19,
-                           0x1.959d6044c1d53p-29};
+  static constexpr double kP[] = {0x1.ffffffffaff98p-1,  0x1.20c082c52be4dp-3,
+                                  0x1.220f4d0163217p-8,  0x1.629ecc4a612dfp-15,
+                                  0x1.dd812daa0971ep-24, 0x1.433723cc36c39p-35};
+  static constexpr double kQ[] = {1,
+                                  0x1.e5b596b10bd3ep-2,
+                                  0x1.de6e6f306a1bcp-6,
+                                  0x1.06952066570c1p-11,
+                                  0x1.5d7cb154d29b9p-19,
+                                  0x1.959d6044c1d53p-29};
   OddQuotient<kBytes>(9.02f, kP, kQ, x, count, to);
 }
 

@@ -7,9 +7,17 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 #include <utility>
 
 #include "intaglio/fixedpoint/registers.h"
+
+// Before a loop that shall remain one.
+#if defined(__clang__)
+#define INTAGLIO_ROLLED _Pragma("clang loop unroll(disable)")
+#else
+#define INTAGLIO_ROLLED _Pragma("GCC unroll 1")
+#endif
 
 namespace intaglio::float32 {
 
@@ -31,6 +39,22 @@ template <int kBytes, class Function>
   ptrdiff_t i = 0;
   for (; i + kLanes <= count; i += kLanes) f(i, kLanes);
   if (i < count) f(i, count - i);
+}
+
+// Calls f(group, i, n) for groups of vectors of n elements each, the first of which starts at i:
+// first for groups of several whole vectors, then for single ones. group() is how many they are. A
+// loop whose steps wait for each other takes less time if it works on a group side by side.
+template <int kBytes, class Function>
+[[gnu::always_inline]] inline void ForGroups(ptrdiff_t count, const Function& f) {
+  constexpr int kGroup = kBytes == 64 ? 4 : 2;  // as registers allow
+  constexpr ptrdiff_t kLanes = Vectors<kBytes>::kLanes;
+  ptrdiff_t i = 0;
+  for (; i + kGroup * kLanes <= count; i += kGroup * kLanes) {
+    f(std::integral_constant<int, kGroup>{}, i, kLanes);
+  }
+  for (; i < count; i += kLanes) {
+    f(std::integral_constant<int, 1>{}, i, std::min(kLanes, count - i));
+  }
 }
 
 // Subtracting 0 changes no number, so the compiler leaves it out.
@@ -131,6 +155,62 @@ template <int kBytes, class T, class Convert>
         convert(i + k, n, words);
         Store(__builtin_convertvector(words, typename V::Bytes), to + i + k, n);
       });
+}
+
+// A register of float64, which holds half as many numbers as one of float32.
+template <int kBytes>
+struct Doubles {
+  typedef double Reals __attribute__((vector_size(kBytes)));
+  typedef int64_t Words __attribute__((vector_size(kBytes)));
+};
+
+template <class Whole, class Half, size_t... kPlaces>
+[[gnu::always_inline]] inline void Halve(const Whole& whole, Half& low, Half& high,
+                                         std::index_sequence<kPlaces...>) {
+  low = __builtin_shufflevector(whole, whole, kPlaces...);
+  high = __builtin_shufflevector(whole, whole, (sizeof...(kPlaces) + kPlaces)...);
+}
+
+template <class Whole, class Half, size_t... kPlaces>
+[[gnu::always_inline]] inline void Join(const Half& low, const Half& high, Whole& whole,
+                                        std::index_sequence<kPlaces...>) {
+  whole = __builtin_shufflevector(low, high, kPlaces...);
+}
+
+// The first and the second half of v as float64. g++ keeps arrays of whole registers in registers,
+// and arrays of anything larger in memory.
+template <int kBytes>
+[[gnu::always_inline]] inline void Widen(const typename Vectors<kBytes>::Reals& v,
+                                         typename Doubles<kBytes>::Reals& low,
+                                         typename Doubles<kBytes>::Reals& high) {
+  typedef double Whole __attribute__((vector_size(2 * kBytes)));
+  const Whole whole = __builtin_convertvector(v, Whole);
+  Halve(whole, low, high, std::make_index_sequence<kBytes / 8>{});
+}
+
+// Rounds to float32.
+template <int kBytes>
+[[gnu::always_inline]] inline void Narrow(const typename Doubles<kBytes>::Reals& low,
+                                          const typename Doubles<kBytes>::Reals& high,
+                                          typename Vectors<kBytes>::Reals& v) {
+  typedef double Whole __attribute__((vector_size(2 * kBytes)));
+  Whole whole;
+  Join(low, high, whole, std::make_index_sequence<kBytes / 4>{});
+  v = __builtin_convertvector(whole, typename Vectors<kBytes>::Reals);
+}
+
+// f[v] = terms[0] + terms[1] x[v] + ..., each operation rounded, for several vectors side by side.
+// The loop over the terms is not unrolled: g++ would compute one vector after the other.
+template <class Reals, int kCount, size_t kTerms>
+[[gnu::always_inline]] inline void Polynomials(const double (&terms)[kTerms],
+                                               const Reals (&x)[kCount], Reals (&f)[kCount]) {
+  INTAGLIO_UNROLL
+  for (int v = 0; v < kCount; ++v) f[v] = Reals{} + terms[kTerms - 1];
+  INTAGLIO_ROLLED
+  for (size_t k = kTerms - 1; k > 0; --k) {
+    INTAGLIO_UNROLL
+    for (int v = 0; v < kCount; ++v) f[v] = f[v] * x[v] + terms[k - 1];
+  }
 }
 
 // Bounds as vectors. NaN passes.
