@@ -114,7 +114,14 @@ float ApproximateGelu(float x) {
   return 0.5f * x * (1.0f + std::tanh(kSqrtTwoOverPi * (x + 0.044715f * x * x * x)));
 }
 
-float ExactGelu(float x) { return 0.5f * x * std::erfc(x * static_cast<float>(-M_SQRT1_2)); }
+// As TFLite computes it, whose tables of 8 bits follow from it.
+float GeluOfFloats(float x) { return 0.5f * x * std::erfc(x * static_cast<float>(-M_SQRT1_2)); }
+
+// The exact number, rounded once.
+float ExactGelu(float x) {
+  const double wide = x;
+  return static_cast<float>(0.5 * wide * std::erfc(wide * -M_SQRT1_2));
+}
 
 // x, or alpha x / 2^31 2^.. where x is negative, both requantized.
 struct QuantizedPrelu {
@@ -193,7 +200,8 @@ Result<PreparedLayer> PrepareElu(const LayerView& layer, const LayerOptions& opt
 
 Result<PreparedLayer> PrepareGelu(const LayerView& layer, const LayerOptions&) {
   if (layer.op<Gelu>().approximate) return PrepareRealFunction(layer, ApproximateGelu);
-  return PrepareRealFunction(layer, ExactGelu);
+  const bool is_real = layer.output().type == Type::kFloat32;
+  return PrepareRealFunction(layer, is_real ? ExactGelu : GeluOfFloats);
 }
 
 Result<PreparedLayer> PrepareHardSwish(const LayerView& layer, const LayerOptions&) {

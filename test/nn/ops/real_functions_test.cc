@@ -99,6 +99,16 @@ TEST(RealFunctions, Activations) {
   });
 }
 
+// Several operations of float32 get 5.3749995 for 5.375.
+TEST(RealFunctions, GeluIsRoundedOnce) {
+  const auto gelu = [](Real x) {
+    return 0.5L * x * std::erfc(x * -0.70710678118654752440084436210485L);
+  };
+  Check(Gelu{}, gelu, 0.500001L);
+  const Given x = MakeGiven<float>({1}, {5.375f});
+  EXPECT_EQ(RunLayer(Gelu{}, {x}, {Type::kFloat32}).As<float>(), std::vector<float>{5.375f});
+}
+
 TEST(RealFunctions, InFloat32) {
   Check(
       HardSigmoid{0.25f, 0.375f},
