@@ -101,7 +101,11 @@ void ClampBefore(double low, double high, Rounded& rounded) {
   const double most = rounded.high;
   rounded.high = std::clamp(high, least, most);
   rounded.low = std::clamp(std::min(low, high), least, most);
-  if (std::isfinite(low) && std::isfinite(high)) rounded.needs_int32 = false;
+  // What is added after them does not overflow.
+  constexpr double kFarFromOverflow = 1 << 30;
+  if (std::fabs(low) <= kFarFromOverflow && std::fabs(high) <= kFarFromOverflow) {
+    rounded.needs_int32 = false;
+  }
 }
 
 // Goes one layer back from whole numbers. Fails where the layer is none of those that may stand
@@ -245,11 +249,12 @@ int ChannelAxis(const Layer& product) { return product.op.Is<DepthwiseConv2D>() 
 std::optional<std::vector<float>> AlongChannels(GraphEditor& editor, TensorId id, int channels) {
   const Tensor* const tensor = ConstantBehind(editor, id);
   if (tensor == nullptr || tensor->type != Type::kFloat32) return {};
-  std::vector<float> values(tensor->data_bytes / sizeof(float));
+  const size_t count = tensor->data_bytes / sizeof(float);
   const Shape& shape = editor.At(id).shape;
   const bool is_line =
-      std::cmp_equal(values.size(), channels) && !shape.empty() && shape.back() == channels;
-  if (values.size() != 1 && !is_line) return {};
+      std::cmp_equal(count, channels) && !shape.empty() && shape.back() == channels;
+  if (count != 1 && !is_line) return {};
+  std::vector<float> values(count);
   std::memcpy(values.data(), tensor->data, tensor->data_bytes);
   return values;
 }
@@ -367,7 +372,11 @@ bool FuseRoundedSums(GraphEditor& editor, Place place) {
 }
 
 bool AreScaledSums(GraphEditor& editor, Place place) {
-  return ScaledSumsAt(editor, place).has_value();
+  const std::optional<ScaledSums> sums = ScaledSumsAt(editor, place);
+  if (!sums.has_value()) return false;
+  constexpr float kMostSum = 0x1p31f;
+  return std::all_of(sums->scales.begin(), sums->scales.end(),
+                     [](float scale) { return std::isfinite(scale * kMostSum); });
 }
 
 bool FuseScaledSums(GraphEditor& editor, Place place) {

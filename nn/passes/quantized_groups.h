@@ -69,7 +69,7 @@ bool IsProductOfBytes(GraphEditor& editor, Place place);
 bool FuseRoundedSums(GraphEditor& editor, Place place);
 // The same for a result of float32, and for a bias of float32 that is added to it.
 bool FuseScaledSums(GraphEditor& editor, Place scaling);
-// Whether FuseScaledSums might do so: results are numbers, not NaN.
+// Whether FuseScaledSums might do so, with results that are finite.
 bool AreScaledSums(GraphEditor& editor, Place scaling);
 bool FuseBiasOfScaledSums(GraphEditor& editor, Place add);
 // Functions of one tensor of 8 bits that end with a QUANTIZE or a CAST.

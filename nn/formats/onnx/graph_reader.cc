@@ -390,6 +390,12 @@ const TensorId* GraphReader::Find(const std::string& name) {
   return base_.Find(name);
 }
 
+Status CheckCrosses(const LayerMaker& make, TensorId id) {
+  if (make.NarrowBits(id) == 0) return {};
+  return Unsupported(
+      "elements of fewer than 8 bits go into a branch or a loop, or come out of one");
+}
+
 TensorId GraphReader::Capture(TensorId outside) {
   const auto found = std::find(captured_.begin(), captured_.end(), outside);
   if (found != captured_.end()) {
@@ -406,11 +412,9 @@ TensorId GraphReader::Capture(TensorId outside) {
     const TensorId inside = make_.AddTensor(around_->make_.At(weights));
     return make_.Add(Dequantize{}, {inside}, Type::kFloat32, {}, HalfEven());
   }
+  make_.Fail(CheckCrosses(around_->make_, outside));
   captured_.push_back(outside);
   capturing_.push_back(AddInput(around_->make_.At(outside)));
-  if (const int bits = around_->make_.NarrowBits(outside); bits > 0) {
-    make_.SetNarrow(capturing_.back(), bits);
-  }
   return capturing_.back();
 }
 
@@ -425,7 +429,10 @@ TensorId GraphReader::AddInput(const Tensor& like) {
   return id;
 }
 
-void GraphReader::AddOutput(TensorId id) { graph_.outputs.push_back(OutputOf(id)); }
+void GraphReader::AddOutput(TensorId id) {
+  make_.Fail(CheckCrosses(make_, id));
+  graph_.outputs.push_back(OutputOf(id));
+}
 
 Status GraphReader::Finish() {
   make_.Finish();

@@ -48,6 +48,10 @@ class Scope {
   std::map<std::string, TensorId> ids_;
 };
 
+// Refuses tensors of elements of fewer than 8 bits, which nobody keeps track of between a graph and
+// its branches and loops. Constants are not asked for.
+Status CheckCrosses(const LayerMaker& make, TensorId id);
+
 class GraphReader {
  public:
   GraphReader(File& file, Graph& graph)

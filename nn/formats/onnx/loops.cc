@@ -330,6 +330,8 @@ void ReadRepeated(Translation& t, Repeated node) {
     t.Invalid("the body has " + std::to_string(outputs) + " outputs; " +
               std::to_string(node.outputs()) + " are needed");
   }
+  for (const TensorId id : node.carried) t.make.Fail(CheckCrosses(t.make, id));
+  for (const Sliced& sliced : node.read) t.make.Fail(CheckCrosses(t.make, sliced.id));
   Body body(t, node);
   if (body.ends) node.rounds = std::min<int64_t>(node.rounds, 1);
   if (body.ends && node.limit == kNoTensor) body.goes_on = true;

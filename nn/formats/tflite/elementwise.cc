@@ -93,6 +93,9 @@ Status Encode(const Elu& op, Encoding& e) {
 }
 
 Status Encode(const LeakyRelu& op, Encoding& e) {
+  if (!std::isfinite(op.alpha)) {
+    return e.layer().Unsupported("no file has an alpha of " + std::to_string(op.alpha));
+  }
   e.SetOptions(tflite::CreateLeakyReluOptions(e.builder(), op.alpha));
   return {};
 }
