@@ -15,6 +15,15 @@
 
 namespace intaglio::float32 {
 
+// The terms of polynomials, from that of degree 0 on. Within the functions below they would be
+// symbols that the linker shares between kernels.
+constexpr double kTermsOfExp[] = {0x1.ffffffffababbp-1,  0x1.000000010b7f3p+0, 0x1.00000059d9720p-1,
+                                  0x1.55555343b431ap-3,  0x1.555468597dcdcp-5, 0x1.1112fa5b3ba63p-7,
+                                  0x1.6da4c0c8bcd5ap-10, 0x1.9eb715ae666f8p-13};
+constexpr double kTermsOfElu[] = {1, 1.0 / 2, 1.0 / 6, 1.0 / 24, 1.0 / 120, 1.0 / 720};
+constexpr double kTermsOfSoftplus[] = {2,        2.0 / 3,  2.0 / 5,  2.0 / 7,  2.0 / 9,
+                                       2.0 / 11, 2.0 / 13, 2.0 / 15, 2.0 / 17, 2.0 / 19};
+
 // powers[p] = exp(x[p]) within a share of 4.2e-11. x = k ln 2 + r, where |r| <= ln 2 / 2, so exp(x)
 // is exp(r) with k added to its exponent. The polynomial of exp(r) has the least relative error of
 // its degree (Remez). x must be inside what has a result in float32 that is neither 0 nor infinite,
@@ -24,9 +33,6 @@ template <int kBytes, int kParts>
                                              typename Doubles<kBytes>::Reals (&powers)[kParts]) {
   using Reals = typename Doubles<kBytes>::Reals;
   using Words = typename Doubles<kBytes>::Words;
-  static constexpr double kTerms[] = {
-      0x1.ffffffffababbp-1, 0x1.000000010b7f3p+0, 0x1.00000059d9720p-1,  0x1.55555343b431ap-3,
-      0x1.555468597dcdcp-5, 0x1.1112fa5b3ba63p-7, 0x1.6da4c0c8bcd5ap-10, 0x1.9eb715ae666f8p-13};
   constexpr double kToInteger = 0x1.8p52;  // a double this large has no places behind the point
   Words exponents[kParts];
   Reals rests[kParts];
@@ -37,7 +43,7 @@ template <int kBytes, int kParts>
     std::memcpy(&exponents[p], &shifted, sizeof(shifted));
     exponents[p] <<= 52;
   }
-  Polynomials(kTerms, rests, powers);
+  Polynomials(kTermsOfExp, rests, powers);
   INTAGLIO_UNROLL
   for (int p = 0; p < kParts; ++p) {
     Words bits;
@@ -128,7 +134,6 @@ template <int kBytes>
 [[gnu::always_inline]] inline void Elu(float alpha, const float* x, ptrdiff_t count, float* to) {
   using Reals = typename Vectors<kBytes>::Reals;
   using Wide = typename Doubles<kBytes>::Reals;
-  static constexpr double kTerms[] = {1, 1.0 / 2, 1.0 / 6, 1.0 / 24, 1.0 / 120, 1.0 / 720};
   const Reals zero = {};
   const Reals end_of_series = zero - 0x1p-4f;
   const Wide factor = Wide{} + static_cast<double>(alpha);
@@ -139,7 +144,7 @@ template <int kBytes>
         Wide numbers[2];
         Wide series[2];
         Widen<kBytes>(v, numbers[0], numbers[1]);
-        Polynomials(kTerms, numbers, series);
+        Polynomials(kTermsOfElu, numbers, series);
         Reals near;
         Reals far;
         Narrow<kBytes>(factor * (series[0] * numbers[0]), factor * (series[1] * numbers[1]), near);
@@ -155,8 +160,6 @@ template <int kBytes>
 [[gnu::always_inline]] inline void Softplus(const float* x, ptrdiff_t count, float* to) {
   using Reals = typename Vectors<kBytes>::Reals;
   using Wide = typename Doubles<kBytes>::Reals;
-  static constexpr double kTerms[] = {2,        2.0 / 3,  2.0 / 5,  2.0 / 7,  2.0 / 9,
-                                      2.0 / 11, 2.0 / 13, 2.0 / 15, 2.0 / 17, 2.0 / 19};
   const Reals zero = {};
   const Clamp<kBytes> inside(-104.0f, 89.0f);
   ForVectors<kBytes>(
@@ -179,7 +182,7 @@ template <int kBytes>
           quotients[p] = powers[p] / (powers[p] + 2.0);
           squares[p] = quotients[p] * quotients[p];
         }
-        Polynomials(kTerms, squares, series);
+        Polynomials(kTermsOfSoftplus, squares, series);
         Widen<kBytes>(above, sums[0], sums[1]);
         INTAGLIO_UNROLL
         for (int p = 0; p < 2; ++p) sums[p] += quotients[p] * series[p];

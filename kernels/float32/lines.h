@@ -241,34 +241,38 @@ template <int kBytes, size_t kTermsP, size_t kTermsQ>
       });
 }
 
+// Terms over and under the line of a quotient, outside of the functions for the reason that exp.h
+// has.
+constexpr double kErfOver[] = {0x1.20dd750df8f47p+0,  0x1.7b4baa035f885p-3,  0x1.bcf6ee5338776p-5,
+                               0x1.f8938487e8176p-9,  0x1.8e0d81d4df859p-12, 0x1.3a65bd4e81e82p-18,
+                               -0x1.c5a4ce8a43dfcp-27};
+constexpr double kErfUnder[] = {1,
+                                0x1.fd6785d91c12ep-2,
+                                0x1.d2c6036c890f5p-4,
+                                0x1.faa983ffa5805p-7,
+                                0x1.56c5dee7f61acp-10,
+                                0x1.08b5944d85d4dp-14};
+
 // Within 2.1e-9; beyond 4, float32 has only 1.
 template <int kBytes>
 [[gnu::always_inline]] inline void Erf(const float* x, ptrdiff_t count, float* to) {
-  static constexpr double kP[] = {
-      0x1.20dd750df8f47p+0,  0x1.7b4baa035f885p-3,  0x1.bcf6ee5338776p-5,  0x1.f8938487e8176p-9,
-      0x1.8e0d81d4df859p-12, 0x1.3a65bd4e81e82p-18, -0x1.c5a4ce8a43dfcp-27};
-  static constexpr double kQ[] = {1,
-                                  0x1.fd6785d91c12ep-2,
-                                  0x1.d2c6036c890f5p-4,
-                                  0x1.faa983ffa5805p-7,
-                                  0x1.56c5dee7f61acp-10,
-                                  0x1.08b5944d85d4dp-14};
-  OddQuotient<kBytes>(4.0f, kP, kQ, x, count, to);
+  OddQuotient<kBytes>(4.0f, kErfOver, kErfUnder, x, count, to);
 }
+
+constexpr double kTanhOver[] = {0x1.ffffffffaff98p-1,  0x1.20c082c52be4dp-3,
+                                0x1.220f4d0163217p-8,  0x1.629ecc4a612dfp-15,
+                                0x1.dd812daa0971ep-24, 0x1.433723cc36c39p-35};
+constexpr double kTanhUnder[] = {1,
+                                 0x1.e5b596b10bd3ep-2,
+                                 0x1.de6e6f306a1bcp-6,
+                                 0x1.06952066570c1p-11,
+                                 0x1.5d7cb154d29b9p-19,
+                                 0x1.959d6044c1d53p-29};
 
 // Within 3.7e-11; beyond 9.02, float32 has only 1.
 template <int kBytes>
 [[gnu::always_inline]] inline void Tanh(const float* x, ptrdiff_t count, float* to) {
-  static constexpr double kP[] = {0x1.ffffffffaff98p-1,  0x1.20c082c52be4dp-3,
-                                  0x1.220f4d0163217p-8,  0x1.629ecc4a612dfp-15,
-                                  0x1.dd812daa0971ep-24, 0x1.433723cc36c39p-35};
-  static constexpr double kQ[] = {1,
-                                  0x1.e5b596b10bd3ep-2,
-                                  0x1.de6e6f306a1bcp-6,
-                                  0x1.06952066570c1p-11,
-                                  0x1.5d7cb154d29b9p-19,
-                                  0x1.959d6044c1d53p-29};
-  OddQuotient<kBytes>(9.02f, kP, kQ, x, count, to);
+  OddQuotient<kBytes>(9.02f, kTanhOver, kTanhUnder, x, count, to);
 }
 
 // Where float64 holds the exact sums, one rounding of a fused multiply-add is that of the sum.
