@@ -23,16 +23,18 @@ Result<size_t> Comparison::Pick() {
                      std::to_string(networks_.least_bytes()));
 }
 
-std::string Comparison::KeyOf(const Candidate& candidate, const char* says) const {
-  return NetworkKey(says, job_.graph(), digest_ ^ job_.form.digest(), candidate.composed.choices,
+// What too few turns left open is known to the same tuning alone: others may have more time.
+std::string Comparison::KeyOf(const Candidate& candidate, bool is_clear) const {
+  return NetworkKey(is_clear ? kCompared : kUndecided, job_.graph(),
+                    is_clear ? digests_.network : digests_.tuning, candidate.composed.choices,
                     candidate.composed.converted_layers, job_.options.prepare);
 }
 
 const Timing* Comparison::Find(const Candidate& candidate) const {
   const KnownTimes& known = job_.measurer.known();
-  const Timing* const timing = known.FindNetwork(KeyOf(candidate, kCompared));
+  const Timing* const timing = known.FindNetwork(KeyOf(candidate, true));
   if (timing != nullptr || !job_.measurer.leaves_unknown()) return timing;
-  return known.FindNetwork(KeyOf(candidate, kUndecided));
+  return known.FindNetwork(KeyOf(candidate, false));
 }
 
 // What was found out when the same networks were compared before. Empty: one of them was not.
@@ -74,7 +76,7 @@ Result<size_t> Comparison::TakeTurns() {
     Add(candidates[i], turns->Estimate(i));
     const bool is_clear = verdicts[i].turns > 0;
     job_.measurer.known().AddNetwork(
-        KeyOf(candidates[i], is_clear ? kCompared : kUndecided),
+        KeyOf(candidates[i], is_clear),
         {std::round(verdicts[i].ns), networks_.BytesOf(candidates[i]), turns->count(i)});
   }
   return PickNetwork(*turns, options.contenders, floor);

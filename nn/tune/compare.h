@@ -16,9 +16,14 @@ namespace intaglio::nn::tune {
 
 class Comparison {
  public:
-  // `digest` is that of the network as it was given. Everything must outlive the comparison.
-  Comparison(const Job& job, const Networks& networks, uint64_t digest)
-      : job_(job), networks_(networks), digest_(digest) {}
+  struct Digests {
+    uint64_t network;  // as it was given, with its other form
+    uint64_t tuning;   // also of what decides which ways are measured
+  };
+
+  // Everything must outlive the comparison.
+  Comparison(const Job& job, const Networks& networks, const Digests& digests)
+      : job_(job), networks_(networks), digests_(digests) {}
 
   // Which candidate to take. kUnsupported says that none keeps the limits.
   Result<size_t> Pick();
@@ -27,7 +32,7 @@ class Comparison {
 
  private:
   std::vector<Contender> Contenders() const;
-  std::string KeyOf(const Candidate& candidate, const char* says) const;
+  std::string KeyOf(const Candidate& candidate, bool is_clear) const;
   const Timing* Find(const Candidate& candidate) const;
   std::vector<double> Known();
   void Add(const Candidate& candidate, double ns);
@@ -35,7 +40,7 @@ class Comparison {
 
   const Job& job_;
   const Networks& networks_;
-  const uint64_t digest_;
+  const Digests digests_;
   std::vector<NetworkTime> times_;
 };
 

@@ -1,6 +1,7 @@
 #include "intaglio/nn/tune/tune.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <new>
@@ -52,7 +53,7 @@ class Tuner {
     Effort effort = measurer_.effort();
     effort.both_forms = both_forms;
     schedule_.Plan(effort);
-    const std::string tuned = KeyOfTuning();
+    const std::string tuned = TunedKey(graph_, DigestOfTuning(), options_.budget, options_.prepare);
     if (measurer_.known().FindNetwork(tuned) != nullptr) measurer_.LeaveUnknown();
     INTAGLIO_RETURN_IF_ERROR(measurer_.MeasureOwnForm(schedule_.EndOfOwnForm()));
     if (both_forms) {
@@ -64,18 +65,22 @@ class Tuner {
     const Result<size_t> picked = comparison_.Pick();
     if (!picked.ok()) return picked.status();
     const auto budget = static_cast<double>((schedule_.end() - schedule_.begin()).count());
-    measurer_.known().AddNetwork(tuned, {budget, 0, 1});
+    measurer_.known().AddNetwork(tuned, {std::clamp(budget, 1.0, kMostNanoseconds), 0, 1});
     return Finish(networks_.candidates()[*picked]);
   }
 
  private:
   std::vector<LayerReport>& reports() { return measurer_.reports(); }
 
-  std::string KeyOfTuning() const {
+  // Of the network and of what decides which ways are measured.
+  uint64_t DigestOfTuning() const {
     Hash hash;
     hash.Add(digest_ ^ form_.digest());
     hash.Add(uint64_t{options_.allow_float32});
-    return TunedKey(graph_, hash.value(), options_.budget, options_.prepare);
+    hash.Add(uint64_t{options_.memory_bytes});
+    hash.Add(std::bit_cast<uint64_t>(options_.max_difference));
+    hash.Add(static_cast<uint64_t>(options_.budget.count()));
+    return hash.value();
   }
 
   Status CheckOptions() const {
@@ -180,7 +185,7 @@ class Tuner {
   const Job job_{form_, options_, prepare_, schedule_, measurer_};
   Differences differences_{job_};
   Networks networks_{job_, differences_};
-  Comparison comparison_{job_, networks_, digest_};
+  Comparison comparison_{job_, networks_, {digest_ ^ form_.digest(), DigestOfTuning()}};
 };
 
 }  // namespace

@@ -48,7 +48,8 @@ struct TuneOptions {
   // The most bytes of packed constants and the arena of the tuned network; 0: any.
   size_t memory_bytes = 0;
   // Ways with a time in here (nn/tune/timings.h) are not measured; the others are added. May be
-  // null. Whole networks are compared unless a comparison with the same ways is known.
+  // null. Whole networks are compared unless a comparison with the same ways is known. The same
+  // tuning again, with the same budget, forms and limits, leaves out what it left out before.
   Timings* timings = nullptr;
   // Called with what is going on, and the share of it that is done, from 0 to 1. May be empty.
   std::function<void(const std::string& what, double share)> progress = {};

@@ -130,11 +130,12 @@ TEST(Budget, TheSameTuningAgainLeavesOutTheSame) {
   for (const bool allow_float32 : {false, true}) {
     for (const int most : {10, 40, 400}) {
       Timings timings;
-      const auto tune = [&](nanoseconds budget) {
+      const auto tune = [&](nanoseconds budget, size_t memory_bytes = 0) {
         SlowClock clock(most, 1);
         Outcome outcome;
         TuneOptions options = {.budget = budget};
         options.allow_float32 = allow_float32;
+        options.memory_bytes = memory_bytes;
         options.timings = &timings;
         options.clock = [&] { return clock(); };
         options.progress = [&](const std::string&, double) { ++outcome.steps; };
@@ -151,12 +152,31 @@ TEST(Budget, TheSameTuningAgainLeavesOutTheSame) {
       EXPECT_EQ(again.steps, 0) << allow_float32 << " " << most;
       EXPECT_EQ(again.ways, first.ways) << allow_float32 << " " << most;
       EXPECT_LE(again.time, first.time);
+      // With a limit, what was left out may be what is needed.
+      if (most == 400) {
+        EXPECT_GT(tune(milliseconds(400), 1 << 30).steps, 0);
+      }
       const Outcome longer = tune(kPlenty);
       EXPECT_GE(longer.ways, first.ways + (most == 400 ? 1 : 0));
       EXPECT_GT(longer.steps, 0);
       EXPECT_EQ(tune(kPlenty).steps, 0);
       EXPECT_EQ(tune(milliseconds(400)).steps, 0);
     }
+  }
+}
+
+TEST(Budget, AnyBudgetMakesTimingsThatCanBeRead) {
+  const Graph graph = MakeNetwork();
+  for (const nanoseconds budget : {nanoseconds(0), nanoseconds(1), nanoseconds(1LL << 60)}) {
+    Timings timings;
+    SlowClock clock(10, 1);
+    TuneOptions options = {.budget = budget};
+    options.timings = &timings;
+    options.clock = [&] { return clock(); };
+    ASSERT_TRUE(Tune(graph, options).ok());
+    Timings again;
+    const Status status = again.Read(timings.ToText());
+    EXPECT_TRUE(status.ok()) << status.message();
   }
 }
 
