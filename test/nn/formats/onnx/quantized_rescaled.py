@@ -252,7 +252,22 @@ def not_one_layer():
         record(model, *outputs, fused=False, oracle=expected.astype(U8))
 
 
+def beyond_int32():
+    """Bounds that int32 does not reach: numbers become the least, to which the zero point is added."""
+    model = Model("Rescaled/left/far_clip", opset=17)
+    sums, products, bias = dense_data(model, (U8, S8))
+    sums = model.node("Add", [sums, model.constant(bias)])
+    product = model.node("Mul", [cast(model, sums, F32), model.constant(F(1e6))])
+    whole = clipped(model, model.node("Round", [product]), -1e10, 1e10, F32)
+    whole = shifted(model, cast(model, whole, I32), 101, I32)
+    whole = clipped(model, whole, 0, 255, I32)
+    real = np.clip((products + bias).astype(F32) * F(1e6), -1e10, 1e10)
+    expected = np.where(np.abs(real) >= 2.0**31, -2.0**31, real) + 101
+    record(model, cast(model, whole, U8), fused=False,
+           oracle=np.clip(expected, 0, 255).astype(U8))
+
+
 def rescaled():
     for family in (convolutions, dense, requantizations, sums_and_joins, padding, fixed_point,
-                   residual, not_one_layer):
+                   residual, not_one_layer, beyond_int32):
         family()
