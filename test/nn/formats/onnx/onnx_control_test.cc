@@ -54,6 +54,34 @@ TEST(OnnxReader, ARunChoosesABranch) {
   EXPECT_EQ(ResultsOf(*graph, {-1, -2, -3, -4}), (std::vector<float>{1, 2, 3, 4}));
 }
 
+void CastTo(TensorProto::DataType type, NodeProto* cast) {
+  AttributeProto* const to = cast->add_attribute();
+  to->set_name("to");
+  to->set_type(AttributeProto::INT);
+  to->set_i(type);
+}
+
+TEST(OnnxReader, ElementsOfFewBitsStayOutsideOfBranches) {
+  ModelProto made_inside = Choose("Cast", "Cast");
+  ModelProto made_outside = made_inside;
+  auto* nodes = made_inside.mutable_graph()->mutable_node();
+  for (AttributeProto& branch : *nodes->rbegin()->mutable_attribute()) {
+    CastTo(TensorProto::INT4, branch.mutable_g()->mutable_node(0));
+  }
+  const std::string reason = "elements of fewer than 8 bits";
+  EXPECT_NE(WhyNot(made_inside).find(reason), std::string::npos) << WhyNot(made_inside);
+  nodes = made_outside.mutable_graph()->mutable_node();
+  for (AttributeProto& branch : *nodes->rbegin()->mutable_attribute()) {
+    branch.mutable_g()->mutable_node(0)->set_input(0, "narrow");
+    CastTo(TensorProto::FLOAT, branch.mutable_g()->mutable_node(0));
+  }
+  CastTo(TensorProto::INT4, AddNode(nodes, "Cast", {"x"}, "narrow"));
+  nodes->SwapElements(nodes->size() - 2, nodes->size() - 1);
+  EXPECT_NE(WhyNot(made_outside).find(reason), std::string::npos) << WhyNot(made_outside);
+  nodes->rbegin()[1].mutable_attribute(0)->set_i(TensorProto::INT8);
+  EXPECT_EQ(WhyNot(made_outside), "");
+}
+
 TEST(OnnxReader, ABranchThatCannotRunIsAnErrorOfTheRun) {
   const std::vector<float> positive = {1, 2, 3, 4};
   const std::vector<float> negative = {-1, -2, -3, -4};
