@@ -33,20 +33,25 @@ def main():
     seeds, steps = (5, 300) if options.full else (2, 100)
 
     def make(name, program, *arguments):
-        if not (folder / name).exists():
-            run(program, folder, *arguments, "--out", folder / name)
+        """The file has its name only when it is whole: programs write after each of their parts."""
+        path = folder / f"{name}.json"
+        part = path.with_suffix(".part")
+        if not path.exists():
+            run(program, folder, *arguments, "--out", part)
+            part.rename(path)
 
     if not (folder / f"lstm.{seeds - 1}.onnx").exists():
         networks = "resnet8,mobilenet,dscnn,lstm"
         run("train_float.py", folder, "--networks", networks, "--seeds", seeds, "--epochs", 1)
     for networks, formats in (("resnet8,mobilenet,dscnn", "."), ("lstm", r"float32|\.onnx|ONNX")):
-        name = "peers.json" if formats == "." else "peers.lstm.json"
-        make(name, "peers.py", "--networks", networks, "--seeds", seeds, "--only", formats)
-    make("grid.json", "grid.py")
+        name = "peers" if formats == "." else "peers.lstm"
+        make(f"{name}.{seeds}", "peers.py", "--networks", networks, "--seeds", seeds, "--only", formats)
+    make("grid", "grid.py")
     common = ("--seeds", seeds, "--steps", steps, "--control")
-    make("distill.resnet8.json", "distill.py", "--networks", "resnet8", *common)
+    length = f"{seeds}x{steps}"
+    make(f"distill.resnet8.{length}", "distill.py", "--networks", "resnet8", *common)
     for bits in ("w8a8", "w4a8", "w4a4"):
-        name = f"distill.mobilenet.{bits}.json"
+        name = f"distill.mobilenet.{bits}.{length}"
         make(name, "distill.py", "--networks", "mobilenet", "--bits", bits, *common)
     run("pictures.py", folder)
 

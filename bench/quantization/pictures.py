@@ -2,8 +2,9 @@
 
     python3 bench/quantization/pictures.py FOLDER
 
-Reads FOLDER/grid.json, peers.json and distill.json, as far as they are there, and writes grid.NETWORK.svg and
-peers.NETWORK.svg beside them. Numbers are points of a hundred of right answers: the change from float32, in the
+Reads FOLDER/grid.json, peers*.json and distill*.json, as far as they are there, and writes grid.NETWORK.svg and
+peers.NETWORK.svg beside them. Of results for the same network, form and seed, the file that is last by its name
+counts. Numbers are points of a hundred of right answers: the change from float32, in the
 mean of the seeds.
 """
 
@@ -87,7 +88,7 @@ def print_distilled(rows):
     for network, bits in dict.fromkeys((row["network"], row["bits"]) for row in rows):
         mine = [row for row in rows if (row["network"], row["bits"]) == (network, bits)]
         changes = [row["deployed"] - row["float32"] for row in mine]
-        control = f"{statistics.mean(row['control'] for row in mine):.2f}" if "control" in mine[0] else ""
+        control = f"{statistics.mean(row['control'] for row in mine):.2f}" if all("control" in row for row in mine) else ""
         deviation = statistics.stdev(changes) if len(changes) > 1 else 0
         means = [statistics.mean(row[key] for row in mine) for key in ("float32", "deployed")]
         print(
@@ -101,19 +102,20 @@ def main():
         raise SystemExit(__doc__)
     folder = Path(sys.argv[1])
 
-    def read(name):
-        path = folder / name
-        return json.loads(path.read_text()) if path.exists() else []
+    def read_all(names):
+        return [json.loads(path.read_text()) for path in sorted(folder.glob(names))]
 
-    grid = read("grid.json")
+    path = folder / "grid.json"
+    grid = json.loads(path.read_text()) if path.exists() else []
     for network in dict.fromkeys(row["network"] for row in grid):
         draw_grid(grid, network, folder / f"grid.{network}.svg")
         print_grid(grid, network)
-    for network, forms in dict(read("peers.json")).items():
+    peers = {network: forms for file in read_all("peers*.json") for network, forms in file.items()}
+    for network, forms in peers.items():
         draw_peers(forms, network, folder / f"peers.{network}.svg")
-    rows = [row for path in sorted(folder.glob("distill*.json")) for row in json.loads(path.read_text())]
+    rows = {(row["network"], row["bits"], row["seed"]): row for file in read_all("distill*.json") for row in file}
     if rows:
-        print_distilled(rows)
+        print_distilled(list(rows.values()))
 
 
 main()

@@ -23,8 +23,8 @@ size_t CountAlternatives(const std::vector<Ways>& alternatives) {
 // Preparing the variants of a group takes at most this share of its time. Those that come too late
 // are left out.
 constexpr int kPercentForPreparing = 60;
-// A variant is prepared only if there is time left for so many runs of the network with each. One
-// run alone says little: the first one fills caches.
+// A variant beyond the first of its group is prepared only if there is time left for so many runs
+// of the network with each. One run alone says little: the first one fills caches.
 constexpr int kRunsForEach = 6;
 
 }  // namespace

@@ -54,14 +54,14 @@ TEST(Context, HandsOverAsManyTasksAsThreads) {
 // Products inside of tasks have a context of one thread each, which keeps its scratch.
 TEST(Context, HasContextsForTasks) {
   Context context(2);
-  Context* const first = &context.ForTask(0);
+  Context* const contexts[] = {&context.ForTask(0), &context.ForTask(1)};
   Context* const third = &context.ForTask(2);
-  EXPECT_NE(first, third);
-  EXPECT_EQ(first, &context.ForTask(0));
+  EXPECT_NE(contexts[0], third);
+  EXPECT_EQ(contexts[0], &context.ForTask(0));
   EXPECT_EQ(third, &context.ForTask(2));
   EXPECT_EQ(third->threads(), 1);
   const size_t before = context.scratch_bytes();
-  context.Run(2, [&](int i) { context.ForTask(i).Scratch(0, 1000); });
+  context.Run(2, [&](int i) { contexts[i]->Scratch(0, 1000); });
   EXPECT_GE(context.scratch_bytes(), before + 2000);
 }
 
