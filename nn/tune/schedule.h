@@ -23,6 +23,8 @@ class Schedule {
 
   // The least that is worth anything; a smaller budget counts as this one.
   static constexpr nanoseconds kLeast = std::chrono::milliseconds(200);
+  // The most; a larger budget counts as this one. Shares of it do not overflow.
+  static constexpr nanoseconds kMost = std::chrono::hours(24 * 7);
 
   // A negative budget: as much as the network is worth.
   Schedule(nanoseconds budget, std::function<nanoseconds()> clock)
@@ -36,7 +38,7 @@ class Schedule {
   void Plan(const Effort& effort) {
     effort_ = effort;
     if (budget_ < nanoseconds(0)) budget_ = Worth(effort);
-    budget_ = std::max(budget_, kLeast);
+    budget_ = std::clamp(budget_, kLeast, kMost);
   }
 
   // When the whole tuning shall end, and its steps in their order.

@@ -14,10 +14,8 @@
 
 namespace intaglio::nn::tune {
 
-inline constexpr double kMostNanoseconds = 1e15;  // eleven days
-
 struct Timing {
-  double ns = 0;       // above 0, at most kMostNanoseconds
+  double ns = 0;
   uint64_t bytes = 0;  // of packed constants
   uint64_t count = 0;  // how often it was measured
 };

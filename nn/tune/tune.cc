@@ -65,7 +65,7 @@ class Tuner {
     const Result<size_t> picked = comparison_.Pick();
     if (!picked.ok()) return picked.status();
     const auto budget = static_cast<double>((schedule_.end() - schedule_.begin()).count());
-    measurer_.known().AddNetwork(tuned, {std::clamp(budget, 1.0, kMostNanoseconds), 0, 1});
+    measurer_.known().AddNetwork(tuned, {budget, 0, 1});
     return Finish(networks_.candidates()[*picked]);
   }
 
