@@ -1,5 +1,6 @@
-"""Writes networks of torchvision, and MobileNet v1, with random weights as .onnx files, quantized by
-ONNX Runtime's tool in three forms, one of which is also written out as compilers do it, and compares what Intaglio and ONNX Runtime make of them, element by element.
+"""Writes networks of torchvision, and MobileNet v1, with random weights as .onnx files, and compares what
+Intaglio and ONNX Runtime make of them, element by element. ONNX Runtime's tool quantizes them in three forms.
+One of these is also written out as compilers do it.
 
     python3 -m venv venv
     venv/bin/pip install torch torchvision onnxscript onnx==1.23.2 onnxruntime==1.32.0

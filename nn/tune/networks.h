@@ -48,7 +48,7 @@ class Networks {
   }
   size_t BytesOf(const Candidate& candidate) const;
   bool Fits(const Candidate& candidate) const;
-  // Of all that were prepared, the least.
+  // The least bytes of all networks that were prepared.
   size_t least_bytes() const;
 
   // Time and each amount without limits, for reports.

@@ -72,7 +72,7 @@ class Tuner {
  private:
   std::vector<LayerReport>& reports() { return measurer_.reports(); }
 
-  // Of the network and of what decides which ways are measured.
+  // Stands for the network and for what decides which ways are measured.
   uint64_t DigestOfTuning() const {
     Hash hash;
     hash.Add(digest_ ^ form_.digest());

@@ -174,7 +174,7 @@ class SequenceRoutine final : public Routine {
     return statuses[0].ok() ? statuses[1] : statuses[0];
   }
 
-  // Of the products of one direction, in whole cache lines.
+  // What the products of one direction need, in whole cache lines.
   size_t StepScratchBytes() const {
     constexpr size_t kLine = 64;
     size_t bytes = products.of_h->ScratchBytes(sizes.batch);

@@ -37,7 +37,7 @@ struct Sums {
   }
 };
 
-// Of many numbers that lie side by side. Several sums, which are added to each other at the end,
+// Adds many numbers that lie side by side. Several sums, which are added to each other at the end,
 // round less often than one, and do not wait for each other. The order is the same on every CPU.
 constexpr ptrdiff_t kLanes = 16;
 constexpr ptrdiff_t kMany = 2 * kLanes;

@@ -146,6 +146,21 @@ TEST(OnnxReader, LoopsMustFitTheirBodies) {
   EXPECT_NE(WhyNot(model), "");
 }
 
+TEST(OnnxReader, ElementsOfFewBitsStayOutsideOfLoops) {
+  ModelProto model = Model1();
+  TensorProto* const rounds = model.mutable_graph()->add_initializer();
+  rounds->set_name("rounds");
+  rounds->set_data_type(TensorProto::INT64);
+  rounds->add_int64_data(100);
+  auto* const nodes = model.mutable_graph()->mutable_node();
+  CastTo(TensorProto::INT4, AddNode(nodes, "Cast", {"x"}, "narrow"));
+  AddNode(AddLoop(nodes, "rounds", "narrow", "y")->mutable_node(), "Identity", {"h"}, "next");
+  EXPECT_NE(WhyNot(model).find("elements of fewer than 8 bits"), std::string::npos)
+      << WhyNot(model);
+  nodes->Mutable(0)->mutable_attribute(0)->set_i(TensorProto::INT8);
+  EXPECT_EQ(WhyNot(model), "");
+}
+
 // ys collects x, 2 x, 3 x, ..., as long as the largest number is below 10, in `limit` rounds.
 ModelProto CollectUntilTen(const std::string& limit) {
   ModelProto model = Model1();
