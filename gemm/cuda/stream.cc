@@ -31,9 +31,12 @@ Result<Stream> Stream::Wrap(CUstream_st* stream) {
     return Unsupported("cuda: device " + std::to_string(device) + " has compute capability " +
                        std::to_string(major) + "." + std::to_string(minor) + "; 7.5 is the least");
   }
+  cudaDeviceProp properties = {};
+  INTAGLIO_RETURN_IF_CUDA_ERROR(cudaGetDeviceProperties(&properties, device),
+                                "asking device " + std::to_string(device));
   Stream s;
   s.stream_ = stream;
-  s.device_ = {device, capability, multiprocessors};
+  s.device_ = {device, capability, multiprocessors, properties.name};
   return s;
 }
 

@@ -16,6 +16,7 @@ struct DeviceInfo {
   int device = 0;
   int capability = 0;  // 10 * major + minor
   int multiprocessors = 0;
+  std::string name = {};  // "NVIDIA H200"
 };
 
 // Movable, not to be used by several threads at once; its device must be the current one wherever

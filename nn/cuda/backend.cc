@@ -163,6 +163,9 @@ class CudaBackend final : public Backend {
   CudaBackend(const Stream& stream, const BackendOptions& options)
       : device_(stream), options_(options) {}
 
+  std::string name() const override { return "cuda"; }
+  std::string hardware() const override { return device_.stream.device().name; }
+
   Result<PreparedLayer> Prepare(const Graph& graph, size_t index,
                                 const LayerChoice& choice) const override {
     const LayerView layer(graph, index);
@@ -201,6 +204,7 @@ class CudaBackend final : public Backend {
   Status Fill(std::byte* to, int byte, size_t bytes) const override {
     return device::Fill(device_.stream, to, byte, bytes);
   }
+  Status Wait() const override { return device::Wait(device_.stream); }
 
  private:
   LayerOptions OptionsOf(const std::string& routine) const {

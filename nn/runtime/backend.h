@@ -19,6 +19,11 @@ class Backend {
  public:
   virtual ~Backend() = default;
 
+  // What stands before the colon in the names of its own candidates: "cpu", "cuda".
+  virtual std::string name() const = 0;
+  // What it runs on, such as "NVIDIA H200". Times that were measured hold only there.
+  virtual std::string hardware() const = 0;
+
   // Prepares a layer as `choice` says. The tensors of a run lie in memory of Allocate, except
   // constants, which stay where the graph has them. Only for graphs that passed Validate. If the
   // backend does not have the operator, the error names the layer.
@@ -40,6 +45,8 @@ class Backend {
   virtual Status CopyIn(std::byte* to, const void* from, size_t bytes) const = 0;
   virtual Status CopyOut(void* to, const void* from, size_t bytes) const = 0;
   virtual Status Fill(std::byte* to, int byte, size_t bytes) const = 0;
+  // Returns when everything before it is done, with an error if any of that went wrong.
+  virtual Status Wait() const = 0;
 };
 
 // The backend of the CPU, with the candidates of the operators' rows. `expected_bytes` is how much

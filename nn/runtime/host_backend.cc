@@ -20,6 +20,9 @@ class HostBackend final : public Backend {
   HostBackend(const LayerOptions& options, size_t expected_bytes)
       : options_(options), pool_(BufferPool::Make(expected_bytes)) {}
 
+  std::string name() const override { return "cpu"; }
+  std::string hardware() const override { return "the CPU"; }
+
   Result<PreparedLayer> Prepare(const Graph& graph, size_t layer,
                                 const LayerChoice& choice) const override {
     const BufferPool::Use use(pool_);
@@ -68,6 +71,7 @@ class HostBackend final : public Backend {
     std::memset(to, byte, bytes);
     return {};
   }
+  Status Wait() const override { return {}; }
 
  private:
   LayerOptions options_;

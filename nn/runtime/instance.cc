@@ -41,8 +41,22 @@ Result<std::unique_ptr<Model::Instance>> Model::Instance::Make(
   if (!arena.ok()) return arena.status();
   auto instance =
       std::make_unique<Instance>(std::move(prepared), std::move(*arena), std::move(context));
+  INTAGLIO_RETURN_IF_ERROR(instance->AddDevice());
   INTAGLIO_RETURN_IF_ERROR(instance->ResetState());
   return instance;
+}
+
+Status Model::Instance::AddDevice() {
+  if (!prepared->has_device()) return {};
+  const Program& program = prepared->program;
+  Result<Arena> memory = device().Allocate(program.plan().arena_bytes + kArenaAlignment);
+  if (!memory.ok()) return memory.status();
+  device_arena = std::move(*memory);
+  device_reads.resize(program.read_count());
+  device_writes.resize(program.write_count());
+  device_addresses = {device_reads.data(), device_writes.data()};
+  program.Bind(device_arena.get(), device_addresses);
+  return {};
 }
 
 std::unique_ptr<Context> Model::Instance::MakeContext(const PrepareOptions& options) {
@@ -99,15 +113,42 @@ Status Model::Instance::Fill(TensorId id, int byte) {
 
 Status Model::Instance::RunLayers(std::span<std::chrono::nanoseconds> layer_times,
                                   int64_t& rounds_left) {
+  const Status status = RunSteps(layer_times, rounds_left);
+  // The device may still read the arena of the host.
+  if (!status.ok() && prepared->has_device()) (void)device().Wait();
+  return status;
+}
+
+Status Model::Instance::RunSteps(std::span<std::chrono::nanoseconds> layer_times,
+                                 int64_t& rounds_left) {
   const DefaultFloatEnvironment environment;
   using Clock = std::chrono::steady_clock;
   const Program& program = prepared->program;
+  const bool takes_times = !layer_times.empty();
   for (size_t i = 0; i < program.layers().size(); ++i) {
-    const Clock::time_point start = layer_times.empty() ? Clock::time_point() : Clock::now();
-    INTAGLIO_RETURN_IF_ERROR(program.RunLayer(i, *context, addresses, rounds_left));
-    if (!layer_times.empty()) layer_times[i] = Clock::now() - start;
+    if (prepared->has_device()) INTAGLIO_RETURN_IF_ERROR(Cross(i, takes_times));
+    const Clock::time_point start = takes_times ? Clock::now() : Clock::time_point();
+    INTAGLIO_RETURN_IF_ERROR(program.RunLayer(i, *context, AddressesOf(i), rounds_left));
+    if (!takes_times) continue;
+    if (prepared->crossings.OnDevice(i)) INTAGLIO_RETURN_IF_ERROR(device().Wait());
+    layer_times[i] = Clock::now() - start;
   }
-  return {};
+  return prepared->has_device() ? Cross(program.layers().size(), false) : Status();
+}
+
+Status Model::Instance::Cross(size_t i, bool takes_times) {
+  const Crossings::Step& step = prepared->crossings.steps[i];
+  const auto bytes = [this](TensorId id) {
+    return TensorBytes(prepared->graph().tensors[static_cast<size_t>(id)]);
+  };
+  for (const TensorId id : step.to_host) {
+    INTAGLIO_RETURN_IF_ERROR(device().CopyOut(Place(id), DeviceAddress(id), bytes(id)));
+  }
+  for (const TensorId id : step.to_device) {
+    INTAGLIO_RETURN_IF_ERROR(device().CopyIn(DeviceAddress(id), Read(id), bytes(id)));
+  }
+  const bool waits = step.waits || (takes_times && !step.to_device.empty());
+  return waits ? device().Wait() : Status();
 }
 
 Status Model::Instance::WarmLayers(int64_t rounds) {
@@ -116,12 +157,12 @@ Status Model::Instance::WarmLayers(int64_t rounds) {
   const Program& program = prepared->program;
   for (size_t i = 0; i < program.layers().size(); ++i) {
     int64_t rounds_left = rounds;
-    const Status status = program.RunLayer(i, *context, addresses, rounds_left);
+    const Status status = program.RunLayer(i, *context, AddressesOf(i), rounds_left);
     if (status.ok()) continue;
     if (status.code() != StatusCode::kInvalidArgument) return status;
     context->Run(context->threads(), [](int) {});
   }
-  return {};
+  return prepared->has_device() ? device().Wait() : Status();
 }
 
 }  // namespace intaglio::nn

@@ -13,6 +13,7 @@
 #include "intaglio/nn/routine/program.h"
 #include "intaglio/nn/runtime/backend.h"
 #include "intaglio/nn/runtime/bound_buffers.h"
+#include "intaglio/nn/runtime/crossings.h"
 #include "intaglio/nn/runtime/model.h"
 
 namespace intaglio::nn {
@@ -32,6 +33,9 @@ struct Model::Prepared {
   // dimension.
   std::vector<size_t> input_bytes = {};
   std::vector<size_t> output_bytes = {};
+  Crossings crossings = {};  // empty if all layers run in one memory
+
+  bool has_device() const { return !crossings.on_device.empty(); }
 
   const Graph& graph() const { return program.graph(); }
   // Fills in what callers ask of layers and tensors.
@@ -43,6 +47,8 @@ struct Model::Instance {
   using Arena = std::shared_ptr<std::byte>;
 
   Instance(std::shared_ptr<const Prepared> p, Arena a, std::unique_ptr<Context> c);
+  // Gives an instance an arena on the device, if layers run there.
+  Status AddDevice();
 
   // What models of the same constants have packed, and whether little is left to pack.
   struct Earlier {
@@ -75,6 +81,16 @@ struct Model::Instance {
   // `rounds_left` is the number of rounds that loops of this run may still take. It is negative
   // after a loop wanted more.
   Status RunLayers(std::span<std::chrono::nanoseconds> layer_times, int64_t& rounds_left);
+  Status RunSteps(std::span<std::chrono::nanoseconds> layer_times, int64_t& rounds_left);
+  // Copies tensors between the memories as step `i` says. If times are taken, waits for the copies.
+  Status Cross(size_t i, bool takes_times);
+  const Backend& device() const { return *prepared->options.device; }
+  std::byte* DeviceAddress(TensorId id) const {
+    return prepared->program.Address(device_arena.get(), id);
+  }
+  const Addresses& AddressesOf(size_t layer) const {
+    return prepared->crossings.OnDevice(layer) ? device_addresses : addresses;
+  }
   // Runs each layer by itself on what the arena holds. A layer that refuses its inputs, or a loop
   // that they do not end, does not prevent other layers from making the scratch that they need.
   // Such a layer may not have started the threads, so they are started here.
@@ -90,6 +106,11 @@ struct Model::Instance {
   Addresses addresses;  // the two above
   BoundBuffers bound;
   std::vector<std::byte*> moved;  // from BoundBuffers::Moved, or empty
+  // The same for layers on the device. Null and empty if there are none.
+  Arena device_arena;
+  std::vector<const void*> device_reads;
+  std::vector<void*> device_writes;
+  Addresses device_addresses;
 };
 
 }  // namespace intaglio::nn

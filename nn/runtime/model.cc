@@ -55,7 +55,8 @@ Status Model::Resize(const std::vector<Shape>& input_shapes) try {
 
 Status Model::Update(std::span<const TensorUpdate> updates) try {
   const DefaultFloatEnvironment environment;
-  if (instance_->prepared->options.backend != nullptr) {
+  const PrepareOptions& options = instance_->prepared->options;
+  if (options.backend != nullptr || options.device != nullptr) {
     return Unsupported("constants are updated on the CPU only");
   }
   if (instance_->bound.any()) {
@@ -197,9 +198,18 @@ void Model::ResetState() { (void)instance_->ResetState(); }
 const Graph& Model::graph() const { return instance_->prepared->graph(); }
 const std::vector<LayerInfo>& Model::layers() const { return instance_->prepared->infos; }
 std::vector<CandidateInfo> Model::ListRoutines(size_t layer) const {
-  return instance_->prepared->backend->ListCandidates(graph(), layer);
+  const Prepared& prepared = *instance_->prepared;
+  std::vector<CandidateInfo> routines = prepared.backend->ListCandidates(graph(), layer);
+  if (prepared.options.device == nullptr) return routines;
+  for (CandidateInfo& routine : prepared.options.device->ListCandidates(graph(), layer)) {
+    routines.push_back(std::move(routine));
+  }
+  return routines;
 }
-size_t Model::arena_bytes() const { return instance_->prepared->program.plan().arena_bytes; }
+size_t Model::arena_bytes() const {
+  const Prepared& prepared = *instance_->prepared;
+  return prepared.program.plan().arena_bytes * (prepared.has_device() ? 2 : 1);
+}
 const std::vector<Placement>& Model::placements() const { return instance_->prepared->placements; }
 size_t Model::taken_bytes() const { return instance_->prepared->ledger->taken(); }
 size_t Model::max_bytes() const { return instance_->prepared->ledger->most(); }

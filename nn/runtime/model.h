@@ -52,6 +52,11 @@ struct PrepareOptions {
   // Runs the model elsewhere than on this CPU (nn/cuda/backend.h). The kernel is the backend's
   // choice then.
   std::shared_ptr<const Backend> backend = {};
+  // Lets single layers run elsewhere: those for which `routines` names a routine of this backend,
+  // such as "cuda:qint8/gemm". All other layers run on this CPU. The model copies tensors between
+  // the two memories where layers of the other one read them, each once. Layers with variables
+  // stay on the CPU. Both memories have an arena of the same size. Not together with `backend`.
+  std::shared_ptr<const Backend> device = {};
   // What preparing and running may take. What exceeds it is refused before it is allocated.
   Limits limits = {};
   // An error if there is no such layer, routine or kernel, or if the routine does not accept the
@@ -178,8 +183,9 @@ class Model {
   // make their scratch, unless WarmUp came before.
   //
   // If `layer_times` is not empty, it must have one element per layer, which receives the time of
-  // that layer; on a backend that only enqueues, the time to enqueue it. An error leaves the
-  // outputs undefined and the model usable.
+  // that layer; on a backend that only enqueues, the time to enqueue it. With
+  // PrepareOptions::device, each layer on the device is waited for then, and copies between the
+  // memories count for no layer. An error leaves the outputs undefined and the model usable.
   Status Run(std::span<const InputBuffer> inputs, std::span<const OutputBuffer> outputs,
              std::span<std::chrono::nanoseconds> layer_times = {});
 
@@ -238,7 +244,8 @@ class Model {
   std::vector<CandidateInfo> ListRoutines(size_t layer) const;
 
   // The memory plan, known before the first run: the arena is all the memory that tensors and
-  // routines use; the context's scratch for threads comes on top.
+  // routines use; the context's scratch for threads comes on top. If layers run on a device, its
+  // arena counts, too.
   size_t arena_bytes() const;
   const std::vector<Placement>& placements() const;
 

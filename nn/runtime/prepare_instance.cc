@@ -84,6 +84,60 @@ LayerOptions LayerOptionsOf(const PrepareOptions& options, const std::string& ke
           .packed = std::move(packed)};
 }
 
+// Whether each layer runs on PrepareOptions::device; empty if none does.
+Result<std::vector<bool>> DeviceLayersOf(const Graph& graph,
+                                         const std::vector<LayerChoice>& choices,
+                                         const PrepareOptions& options) {
+  std::vector<bool> on_device;
+  if (options.device == nullptr) return on_device;
+  if (options.backend != nullptr) {
+    return InvalidArgument("a model takes either a backend for all layers or a device for some");
+  }
+  const std::string prefix = options.device->name().append(":");
+  for (size_t i = 0; i < graph.layers.size(); ++i) {
+    on_device.push_back(choices[i].routine.rfind(prefix, 0) == 0);
+    const LayerView layer(graph, i);
+    for (size_t k = 0; on_device[i] && k < layer.input_count(); ++k) {
+      if (!layer.has_input(k) || !layer.input(k).variable) continue;
+      return layer.Unsupported("has the variable '" + layer.input(k).name +
+                               "', so it cannot run on a device");
+    }
+  }
+  const bool any = std::find(on_device.begin(), on_device.end(), true) != on_device.end();
+  return any ? on_device : std::vector<bool>();
+}
+
+// Prepares layers where they run.
+class LayerPreparer {
+ public:
+  LayerPreparer(const Backend& host, const Backend* device, const Crossings& crossings,
+                const std::vector<LayerChoice>& choices)
+      : host_(host), device_(device), crossings_(crossings), choices_(choices) {}
+
+  Result<PreparedLayer> operator()(const Graph& graph, size_t layer) const {
+    const bool on_device = crossings_.OnDevice(layer);
+    Result<PreparedLayer> prepared =
+        (on_device ? *device_ : host_).Prepare(graph, layer, choices_[layer]);
+    if (!prepared.ok()) return prepared;
+    // Lines that lie apart are not copied between the memories.
+    prepared->strides_output = prepared->strides_output && crossings_.StaysInMemory(graph, layer);
+    // A layer of the other memory would not find what this one makes.
+    if (on_device) prepared->shared_scratch_key = 0;
+    return prepared;
+  }
+
+  bool prepares_at_once() const {
+    return crossings_.on_device.empty() ? host_.prepares_at_once()
+                                        : host_.prepares_at_once() && device_->prepares_at_once();
+  }
+
+ private:
+  const Backend& host_;
+  const Backend* device_;
+  const Crossings& crossings_;
+  const std::vector<LayerChoice>& choices_;
+};
+
 // How many rounds of loops a run may take.
 int64_t MaxRounds(const Program& program, const Limits& limits) {
   return std::min(limits.max_rounds, limits.max_work / std::max<int64_t>(1, program.round_work()));
@@ -128,6 +182,9 @@ Result<std::unique_ptr<Model::Instance>> Model::Instance::Prepare(Graph graph,
   if (options.integer_only) INTAGLIO_RETURN_IF_ERROR(CheckIntegerOnly(graph));
   const Result<std::vector<LayerChoice>> choices = ChoicesOf(graph, options.routines);
   if (!choices.ok()) return choices.status();
+  Result<std::vector<bool>> on_device = DeviceLayersOf(graph, *choices, options);
+  if (!on_device.ok()) return on_device.status();
+  const Crossings crossings = FindCrossings(graph, std::move(*on_device), options.keep_all_tensors);
   const Result<const Kernel*> kernel = KernelNamed(options.kernel);
   if (!kernel.ok()) return kernel.status();
   const auto ledger = std::make_shared<Ledger>(options.limits, CountConstants(graph));
@@ -143,20 +200,23 @@ Result<std::unique_ptr<Model::Instance>> Model::Instance::Prepare(Graph graph,
                                    ? FloatSums::kUnfused
                                    : FloatLoopsOf((*kernel)->name, options.float_sums).sums;
   std::unique_ptr<Context> context = MakeContext(options);
-  Result<Program> program = Program::Make(
-      std::move(graph),
-      [&](const Graph& g, size_t layer) { return backend->Prepare(g, layer, (*choices)[layer]); },
-      options.keep_all_tensors, backend->prepares_at_once() ? context.get() : nullptr,
-      ledger.get());
+  const LayerPreparer prepare(*backend, options.device.get(), crossings, *choices);
+  Result<Program> program =
+      Program::Make(std::move(graph), prepare, options.keep_all_tensors,
+                    prepare.prepares_at_once() ? context.get() : nullptr, ledger.get());
   if (!program.ok()) return program.status();
   packed->ForgetEarlier();
   INTAGLIO_RETURN_IF_ERROR(CheckWork(*program, options.limits));
-  if (const Status s = ledger->Charge(program->plan().arena_bytes); !s.ok()) {
-    return Status(s.code(), "the arena: " + s.message());
+  const size_t arenas = crossings.on_device.empty() ? 1 : 2;
+  for (size_t i = 0; i < arenas; ++i) {
+    if (const Status s = ledger->Charge(program->plan().arena_bytes); !s.ok()) {
+      return Status(s.code(), "the arena: " + s.message());
+    }
   }
   const int64_t max_rounds = MaxRounds(*program, options.limits);
   const auto prepared = std::make_shared<Prepared>(Prepared{
       std::move(*program), options, backend, {}, {}, ledger, packed, max_rounds, float_sums});
+  prepared->crossings = crossings;
   prepared->Describe();
   return Make(prepared, std::move(context));
 }

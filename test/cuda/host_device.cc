@@ -84,7 +84,7 @@ struct HostChannels : PackedChannels {
 Result<Stream> Stream::Wrap(CUstream_st* stream) {
   Stream s;
   s.stream_ = stream;
-  s.device_ = {0, 90, 132};
+  s.device_ = {0, 90, 132, "the host"};
   return s;
 }
 Stream Stream::WithWorkspace(void* memory, size_t bytes) const {

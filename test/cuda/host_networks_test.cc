@@ -7,6 +7,7 @@
 
 #include "intaglio/nn/cuda/backend.h"
 #include "intaglio/nn/ops/builder.h"
+#include "intaglio/nn/runtime/backend.h"
 #include "intaglio/nn/runtime/model.h"
 #include "intaglio/test/cuda/verify.h"
 
@@ -57,6 +58,37 @@ TEST(CudaBackend, OtherLayersRunOnTheHostIfTheyMay) {
   const std::string message = nn::Model::Prepare(*graph, options).status().message();
   EXPECT_NE(message.find("no routine accepts it: there is none for this operator"), message.npos)
       << message;
+}
+
+// The same by PrepareOptions::device: the layers that are named run there, each tensor crosses
+// once.
+TEST(CudaBackend, ChosenLayersRunOnTheDevice) {
+  const Result<nn::Graph> graph = PartlyOnHost();
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  std::vector<int8_t> in(35);
+  std::iota(in.begin(), in.end(), int8_t{-20});
+  const nn::InputBuffer from[] = {nn::MakeInput(in)};
+  std::vector<int8_t> expected;
+  for (const unsigned layers : {0u, 1u, 4u, 5u}) {
+    nn::PrepareOptions options;
+    options.device = *nn::cuda::MakeBackend(nullptr);
+    EXPECT_EQ(options.device->name(), "cuda");
+    EXPECT_EQ(options.device->hardware(), "the host");
+    if ((layers & 1) != 0) options.routines.push_back({"0", "cuda:qint8/add"});
+    if ((layers & 4) != 0) options.routines.push_back({"2", "cuda:qint8/table"});
+    Result<nn::Model> model = nn::Model::Prepare(*graph, options);
+    ASSERT_TRUE(model.ok()) << model.status().message();
+    std::vector<int8_t> results(35);
+    const nn::OutputBuffer to[] = {nn::MakeOutput(results)};
+    const Status status = model->Run(from, to);
+    ASSERT_TRUE(status.ok()) << status.message();
+    if (layers == 0) expected = results;
+    EXPECT_EQ(results, expected) << layers;
+  }
+  nn::PrepareOptions options;
+  options.device = *nn::cuda::MakeBackend(nullptr);
+  options.routines = {{"1", "cuda:qint8/copy"}};
+  EXPECT_FALSE(nn::Model::Prepare(*graph, options).ok());
 }
 
 }  // namespace

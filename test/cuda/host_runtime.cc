@@ -86,7 +86,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* device, int) {
   std::strcpy(device->name, "the host");
   device->major = 9;
   device->multiProcessorCount = 132;
-  return cudaSuccess;
+  return Begin();
 }
 
 cudaError_t cudaDriverGetVersion(int* version) {

@@ -61,6 +61,8 @@ std::vector<float> RunImage(Model& model, const std::vector<float>& image) {
 // The CPU's routines, and a count of what the model asks for.
 class CountingBackend : public Backend {
  public:
+  std::string name() const override { return "test"; }
+  std::string hardware() const override { return "the host"; }
   Result<PreparedLayer> Prepare(const Graph& graph, size_t layer,
                                 const LayerChoice& choice) const override {
     ++prepared;
@@ -86,6 +88,7 @@ class CountingBackend : public Backend {
   Status Fill(std::byte* to, int byte, size_t bytes) const override {
     return host_->Fill(to, byte, bytes);
   }
+  Status Wait() const override { return {}; }
 
   mutable int prepared = 0, arenas = 0, copies_in = 0, copies_out = 0;
   bool fails = false;
@@ -98,6 +101,8 @@ class CountingBackend : public Backend {
 class FailingBackend final : public Backend {
  public:
   explicit FailingBackend(bool throws) : throws_(throws) {}
+  std::string name() const override { return "test"; }
+  std::string hardware() const override { return "the host"; }
 
   Result<PreparedLayer> Prepare(const Graph& graph, size_t layer,
                                 const LayerChoice& choice) const override {
@@ -123,6 +128,7 @@ class FailingBackend final : public Backend {
   Status Fill(std::byte* to, int byte, size_t bytes) const override {
     return host_->Fill(to, byte, bytes);
   }
+  Status Wait() const override { return {}; }
 
  private:
   bool throws_;

@@ -381,6 +381,8 @@ TEST(Numerics, ARoundingThatAnOperatorDoesNotHaveIsRefused) {
 // A device whose memory is the host's, and all of whose layers run through transfers.
 class CopyingBackend final : public Backend, private Transfer {
  public:
+  std::string name() const override { return "test"; }
+  std::string hardware() const override { return "the host"; }
   Result<PreparedLayer> Prepare(const Graph& graph, size_t layer,
                                 const LayerChoice& choice) const override {
     Result<PreparedLayer> on_host = host_->Prepare(graph, layer, choice);
