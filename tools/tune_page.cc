@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "intaglio/nn/routine/routine_name.h"
 #include "intaglio/tools/page.h"
 
 namespace intaglio::tools {
@@ -223,14 +224,26 @@ std::string Describe(const nn::tune::Difference& difference) {
   return std::string(steps) + text;
 }
 
-std::string Describe(const TimedWay& way) {
-  if (way.routine == nn::tune::kVanishes) return "nothing to do in float32";
-  std::string text = way.routine;
-  if (!way.kernel.empty()) text += " by " + way.kernel;
+// Of a childnet, also those of its layers that are not computed as by default.
+template <class Way>
+std::string DescribeWay(const Way& way) {
+  const std::string& name = way.routine;
+  std::string text =
+      way.layers.empty() ? name : name.substr(0, name.size() - nn::LayersIn(name).size());
+  if (!way.kernel.empty()) text += (text.empty() ? "by " : " by ") + way.kernel;
   if (way.threads > 0) {
     text += ", " + std::to_string(way.threads) + (way.threads == 1 ? " thread" : " threads");
   }
-  return text;
+  for (size_t i = 0; i < way.layers.size(); ++i) {
+    const nn::tune::ChildWay& child = way.layers[i];
+    text += (i == 0 ? " (" : "; ") + std::string("#") + std::to_string(child.layer) + " " +
+            child.operator_name + ": " + DescribeWay(child);
+  }
+  return way.layers.empty() ? text : text + ")";
+}
+
+std::string Describe(const TimedWay& way) {
+  return way.routine == nn::tune::kVanishes ? "nothing to do in float32" : DescribeWay(way);
 }
 
 std::string HtmlPage(const Tuning& tuning) {

@@ -97,7 +97,7 @@ Result<PreparedLayer> PrepareCandidate(const Candidate& candidate, const LayerVi
                                        const LayerOptions& options) {
   Result<PreparedLayer> prepared = candidate.prepare(layer, options);
   if (!prepared.ok()) return prepared;
-  prepared->name = NameOf(candidate, layer).append(ParametersIn(options.routine));
+  prepared->name = NameOf(candidate, layer).append(SettingsIn(options.routine));
   if (prepared->routine != nullptr) return prepared;
   return layer.Unsupported("'" + prepared->name + "' made no routine");
 }

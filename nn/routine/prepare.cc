@@ -9,6 +9,8 @@
 #include "intaglio/nn/graph/ledger.h"
 #include "intaglio/nn/graph/nested_graphs.h"
 #include "intaglio/nn/routine/candidates.h"
+#include "intaglio/nn/routine/childnet.h"
+#include "intaglio/nn/routine/routine_name.h"
 #include "intaglio/nn/routine/routine_of.h"
 
 namespace intaglio::nn {
@@ -50,6 +52,9 @@ std::span<const Candidate> CandidatesOf(const LayerView& layer) {
   return layer.layer().op.row().candidates.list();
 }
 
+// Bounds the objects of a childnet. Its layers charge what they take themselves.
+size_t BoundChildnet(const LayerView& layer) { return 4 * BoundKept(layer) + (16 << 10); }
+
 // The part of the bytes charged for a layer that it keeps once it is prepared.
 size_t KeptBytes(const LayerView& layer, const Result<PreparedLayer>& prepared) {
   // The layers of nested graphs charge what they keep themselves.
@@ -62,6 +67,10 @@ Result<PreparedLayer> PrepareCharged(const Candidate& candidate, const LayerView
                                      const LayerOptions& options) {
   if (options.ledger == nullptr || candidate.prepare == PrepareNothing) {
     return PrepareCandidate(candidate, layer, options);
+  }
+  if (IsChildnet(candidate)) {
+    const Status status = options.ledger->Charge(BoundChildnet(layer));
+    return status.ok() ? PrepareCandidate(candidate, layer, options) : layer.Wrap(status);
   }
   const int64_t extra =
       candidate.extra_bytes == nullptr ? 0 : candidate.extra_bytes(layer, options);
@@ -93,6 +102,34 @@ Result<PreparedLayer> Prepare(const LayerView& layer, const LayerOptions& option
   const Result<const Candidate*> chosen = ChooseCandidate(CandidatesOf(layer), layer, options);
   if (!chosen.ok()) return chosen.status();
   return PrepareCharged(**chosen, layer, options);
+}
+
+Result<Graph> ChildnetNamed(const LayerView& layer, const std::string& name) {
+  LayerOptions options;
+  options.kernel = BestKernel();
+  options.routine = CandidateIn(name);
+  const Result<const Candidate*> chosen = ChooseCandidate(CandidatesOf(layer), layer, options);
+  if (!chosen.ok()) return chosen.status();
+  if (!IsChildnet(**chosen)) {
+    return layer.Unsupported("'" + options.routine + "' is no childnet");
+  }
+  const ChildnetRequest request;
+  options.device = &request;
+  const Result<PreparedLayer> made = (*chosen)->prepare(layer, options);
+  if (!made.ok()) return made.status();
+  return std::move(*request.graph);
+}
+
+std::vector<std::string> NamesOfChildnets(const LayerView& layer, bool bounded) {
+  std::vector<std::string> names;
+  LayerOptions options;
+  options.kernel = BestKernel();
+  for (std::string& name : NamesOfRoutines(layer, options.kernel, bounded, false)) {
+    options.routine = name;
+    const Result<const Candidate*> chosen = ChooseCandidate(CandidatesOf(layer), layer, options);
+    if (chosen.ok() && IsChildnet(**chosen)) names.push_back(std::move(name));
+  }
+  return names;
 }
 
 std::vector<CandidateInfo> ListCandidates(const LayerView& layer, const LayerOptions& options) {

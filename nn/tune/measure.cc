@@ -32,15 +32,16 @@ constexpr int kRunsForEach = 6;
 // The first run starts threads and fills caches, so the next ones tell how long a run takes.
 Status Measurer::Begin() {
   const nanoseconds begin = schedule_.Now();
-  Result<Model> model = Model::Prepare(graph_, prepare_);
+  Result<Model> model = Model::Prepare(graph_, prepare_, kept_);
   if (!model.ok()) return model.status();
   effort_.prepare = schedule_.Now() - begin;
   untuned_ = std::make_unique<Model>(std::move(*model));
   Result<Model> control = untuned_->Share();
   if (!control.ok()) return control.status();
-  kept_ = {untuned_.get()};
+  kept_.push_back(untuned_.get());
   control_ = std::make_unique<Model>(std::move(*control));
-  buffers_ = std::make_unique<RunBuffers>(*untuned_, options_.inputs);
+  using Bytes = std::vector<std::vector<uint8_t>>;
+  buffers_ = std::make_unique<RunBuffers>(*untuned_, depth_ == 0 ? options_.inputs : Bytes());
   INTAGLIO_RETURN_IF_ERROR(buffers_->Run(*untuned_));
   for (int i = 0; i < 2; ++i) {
     const nanoseconds start = schedule_.Now();
@@ -113,7 +114,8 @@ void Measurer::TakeKnown(const Form& form, Variants& variants) {
       } else if (form.origins == nullptr || converted) {
         reports_[origin].ways.push_back({way.routine.empty() ? info.routine : way.routine,
                                          way.kernel.empty() ? info.kernel : way.kernel, way.threads,
-                                         timing->ns, timing->bytes, converted});
+                                         timing->ns, timing->bytes, converted,
+                                         ChildrenOf(way.routine)});
       }
     }
     variants.alternatives[i] = std::move(unknown);
@@ -126,6 +128,7 @@ Status Measurer::MeasureOwnForm(nanoseconds end) {
   variants.alternatives = RoutinesAndKernels(*untuned_, prepare_, options_.allow_float32);
   for (Ways& ways : variants.alternatives) ways.erase(ways.begin());  // the untuned one
   variants.fallback.resize(graph_.layers.size());
+  if (depth_ == 0) INTAGLIO_RETURN_IF_ERROR(AddChildnets(form, variants, end));
   const bool threads = prepare_.threads > 1;
   INTAGLIO_RETURN_IF_ERROR(
       Measure("routines and kernels", form, variants, threads ? Part(end, 80) : end));
@@ -167,6 +170,7 @@ Status Measurer::MeasureConverted(const Form& form, const std::string& name, nan
       variants.alternatives[i].clear();
     }
   }
+  INTAGLIO_RETURN_IF_ERROR(AddChildnets(form, variants, end));
   INTAGLIO_RETURN_IF_ERROR(
       Measure("ways of " + name, form, variants, threads ? Part(end, 70) : end));
   return threads ? MeasureThreads(form, end) : Status();
@@ -335,8 +339,8 @@ void Measurer::Take(const Form& form, const Variants& variants, Span group,
       const LayerInfo& info = models[w - 1]->layers()[i];
       const LayerChoice& way = variants.alternatives[i][group.begin + w - 1];
       const double ns = std::max(1.0, std::round(profile.ways[w].ns * pace));
-      reports_[origin].ways.push_back(
-          {info.routine, info.kernel, way.threads, ns, info.constant_bytes, converted});
+      reports_[origin].ways.push_back({info.routine, info.kernel, way.threads, ns,
+                                       info.constant_bytes, converted, ChildrenOf(info.routine)});
       known_.Add(form.by_default, i, way, {ns, info.constant_bytes, profile.ways[w].runs});
     }
   }

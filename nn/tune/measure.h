@@ -4,7 +4,9 @@
 
 #include <chrono>
 #include <cstddef>
+#include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -12,6 +14,7 @@
 #include "intaglio/fixedpoint/status.h"
 #include "intaglio/nn/passes/compute_in_float.h"
 #include "intaglio/nn/runtime/model.h"
+#include "intaglio/nn/tune/childnets.h"
 #include "intaglio/nn/tune/known_times.h"
 #include "intaglio/nn/tune/model_stage.h"
 #include "intaglio/nn/tune/schedule.h"
@@ -30,6 +33,17 @@ class Measurer {
         prepare_(prepare),
         schedule_(schedule),
         known_(options.timings, prepare) {}
+  // Of a childnet inside another network. Constants that models
+  // of that network have packed are not packed again.
+  Measurer(const Graph& graph, const Measurer& outer)
+      : graph_(graph),
+        options_(outer.options_),
+        prepare_(outer.prepare_),
+        schedule_(outer.schedule_),
+        known_(outer.options_.timings, outer.prepare_),
+        kept_(outer.kept_),
+        leaves_unknown_(outer.leaves_unknown_),
+        depth_(outer.depth_ + 1) {}
 
   // Prepares the untuned network. Each layer's report has its untuned way then.
   Status Begin();
@@ -82,6 +96,18 @@ class Measurer {
   size_t OriginOf(const Form& form, size_t layer) const {
     return form.origins == nullptr ? layer : (*form.origins)[layer].layer;
   }
+  // Adds a way for each layer with a childnet that is computed faster than by default: with the
+  // selected ways of the childnet's layers (childnets.h).
+  Status AddChildnets(const Form& form, Variants& variants, std::chrono::nanoseconds end);
+  std::chrono::nanoseconds EstimateRun(const Form& form, size_t layer) const;
+  // Such a way. No value: the default of its layers is selected.
+  Result<std::optional<TunedChildnet>> TuneChildnet(const LayerView& layer,
+                                                    const std::string& routine,
+                                                    std::chrono::nanoseconds end) const;
+  Result<ChildProfile> ProfileChildnet(Graph graph, const std::string& routine,
+                                       std::chrono::nanoseconds end) const;
+  // What is known of the layers inside a routine.
+  std::vector<ChildWay> ChildrenOf(const std::string& routine) const;
   // Takes the ways whose times are known out of the alternatives, and adds them to the reports.
   void TakeKnown(const Form& form, Variants& variants);
   // Layers that are equal share what is known of them: the least of their times. So a tuning that
@@ -129,6 +155,8 @@ class Measurer {
   double untuned_ns_ = 0;  // all layers, when they were measured first
   bool measured_ = false;
   bool leaves_unknown_ = false;
+  int depth_ = 0;
+  std::map<std::string, std::vector<ChildWay>> childnets_;  // by the names of tuned ones
 };
 
 }  // namespace intaglio::nn::tune

@@ -5,6 +5,7 @@
 
 #include "intaglio/nn/graph/printable.h"
 #include "intaglio/nn/passes/float_form.h"
+#include "intaglio/nn/routine/childnet.h"
 #include "intaglio/nn/routine/prepare.h"
 #include "intaglio/nn/routine/routine_name.h"
 #include "intaglio/nn/tune/compose.h"
@@ -17,29 +18,70 @@ bool IsUsable(const std::string& kernel, const Machine& machine) {
          std::find(machine.kernels.begin(), machine.kernels.end(), kernel) != machine.kernels.end();
 }
 
-// Why the routine of a layer cannot be taken; empty: it can. `layer` is its number in `graph`.
-std::string WhyNotRoutine(const TimedWay& way, const Graph& graph, size_t layer) {
+std::string NoKernel(const std::string& kernel) {
+  return "the kernel '" + Printable(kernel) + "' is not usable here";
+}
+
+std::string WhyNotRoutine(const LayerChoice& way, const LayerView& layer, const Machine& here);
+
+// Why the choices for the layers of a childnet cannot be taken.
+std::string WhyNotChildren(const std::string& routine, const LayerView& layer,
+                           const Machine& here) {
+  const Result<std::vector<ChildChoice>> children = ChildChoicesIn(routine);
+  if (!children.ok()) return children.status().message();
+  const Result<Graph> graph = ChildnetNamed(layer, routine);
+  if (!graph.ok()) return graph.status().message();
+  const std::string of = " of the childnet '" + std::string(CandidateIn(routine)) + "'";
+  std::vector<bool> is_named(graph->layers.size());
+  for (const ChildChoice& child : *children) {
+    if (child.layer >= is_named.size() || is_named[child.layer]) {
+      return "there is no layer " + std::to_string(child.layer) + of + ", or it comes twice";
+    }
+    is_named[child.layer] = true;
+    const std::string why_not =
+        !IsUsable(child.choice.kernel, here)
+            ? NoKernel(child.choice.kernel)
+            : WhyNotRoutine(child.choice, LayerView(*graph, child.layer), here);
+    if (!why_not.empty()) return "layer " + std::to_string(child.layer) + of + ": " + why_not;
+  }
+  return "";
+}
+
+// Why the routine of a layer cannot be taken; empty: it can. An empty name is the default.
+std::string WhyNotRoutine(const LayerChoice& way, const LayerView& layer, const Machine& here) {
+  if (way.routine.empty()) return "";
   LayerOptions options;
   options.kernel = way.kernel.empty() ? BestKernel() : way.kernel;
   options.routine = way.routine;
-  for (const CandidateInfo& candidate : ListCandidates(LayerView(graph, layer), options)) {
+  for (const CandidateInfo& candidate : ListCandidates(layer, options)) {
     if (candidate.name != CandidateIn(way.routine)) continue;
     const std::string_view parameters = ParametersIn(way.routine);
     const std::vector<std::string>& known = candidate.parameters;
     if (!parameters.empty() && std::find(known.begin(), known.end(), parameters) == known.end()) {
       break;
     }
-    return candidate.why_not.empty() ? "" : "'" + candidate.name + "': " + candidate.why_not;
+    if (!candidate.why_not.empty()) return "'" + candidate.name + "': " + candidate.why_not;
+    const std::vector<std::string> childnets = NamesOfChildnets(layer, true);
+    const bool is_childnet =
+        std::find(childnets.begin(), childnets.end(), candidate.name) != childnets.end();
+    return is_childnet || !LayersIn(way.routine).empty() ? WhyNotChildren(way.routine, layer, here)
+                                                         : "";
   }
   return "there is no routine '" + Printable(way.routine) + "'";
+}
+
+// The same of the routine of a plan; `layer` is its number in `graph`.
+std::string WhyNotRoutine(const TimedWay& way, const Graph& graph, size_t layer,
+                          const Machine& here) {
+  if (way.routine.empty()) return "there is no routine ''";
+  return WhyNotRoutine({way.routine, way.kernel}, LayerView(graph, layer), here);
 }
 
 // Why a layer cannot be computed as planned, as far as the layer itself tells; empty: it can.
 std::string WhyNot(const LayerPlan& plan, const OtherForm& form, const Machine& here) {
   const TimedWay& way = plan.chosen;
-  if (!IsUsable(way.kernel, here))
-    return "the kernel '" + Printable(way.kernel) + "' is not usable here";
-  if (!way.converted) return WhyNotRoutine(way, form.graph(), plan.layer);
+  if (!IsUsable(way.kernel, here)) return NoKernel(way.kernel);
+  if (!way.converted) return WhyNotRoutine(way, form.graph(), plan.layer, here);
   return form.is_int8() ? "" : WhyNotFloat(form.graph(), plan.layer);
 }
 
@@ -69,7 +111,8 @@ void Warn(const Graph& graph, size_t layer, const std::string& why_not, Replay& 
 
 // Converted layers whose routine does not take them, with the reason.
 std::vector<std::pair<size_t, std::string>> RefusedRoutines(const Plan& plan,
-                                                            const Composed& composed) {
+                                                            const Composed& composed,
+                                                            const Machine& here) {
   std::vector<std::pair<size_t, std::string>> refused = composed.refused;
   const std::vector<LayerOrigin>& origins = composed.network.origins;
   for (const LayerPlan& layer : plan.layers) {
@@ -80,7 +123,7 @@ std::vector<std::pair<size_t, std::string>> RefusedRoutines(const Plan& plan,
     if (!is_converted || layer.chosen.routine == kVanishes) continue;
     for (size_t i = 0; i < origins.size(); ++i) {
       if (origins[i].layer != layer.layer) continue;
-      std::string why_not = WhyNotRoutine(layer.chosen, composed.network.graph, i);
+      std::string why_not = WhyNotRoutine(layer.chosen, composed.network.graph, i, here);
       if (!why_not.empty()) refused.emplace_back(layer.layer, std::move(why_not));
     }
   }
@@ -105,7 +148,7 @@ Status TakeLayers(const Plan& plan, const OtherForm& form, const Machine& here, 
   // least.
   for (bool again = true; again;) {
     again = false;
-    for (const auto& [layer, why_not] : RefusedRoutines(plan, *composed)) {
+    for (const auto& [layer, why_not] : RefusedRoutines(plan, *composed, here)) {
       again = again || ways[layer].converted;
       if (ways[layer].converted) Warn(graph, layer, why_not, replay);
       ways[layer] = {};

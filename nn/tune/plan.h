@@ -17,6 +17,17 @@
 
 namespace intaglio::nn::tune {
 
+// How a layer of a childnet is computed (nn/routine/childnet.h).
+struct ChildWay {
+  size_t layer = 0;  // its number in the childnet
+  std::string operator_name;
+  std::string routine;
+  std::string kernel;
+  int threads = 0;
+  double ns = 0;  // where the childnet was measured alone
+  std::vector<ChildWay> layers = {};
+};
+
 // One way to compute a layer, and its time, in nanoseconds.
 struct TimedWay {
   std::string routine;  // as Model::ListRoutines names it
@@ -27,6 +38,9 @@ struct TimedWay {
   // The layer computes in another form than in the network: in float32 what its integers stand for
   // (nn/passes/compute_in_float.h), or with the integers that stand for its float32 (nn/quantize).
   bool converted = false;
+  // If the routine is a childnet, those of its layers that are not computed as by default. The
+  // routine's name has the same choices (nn/routine/routine_name.h).
+  std::vector<ChildWay> layers = {};
 };
 
 // What stands before the algorithm in a routine's name: "cpu:qint8" of "cpu:qint8/gemm".

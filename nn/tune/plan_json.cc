@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "intaglio/nn/graph/printable.h"
+#include "intaglio/nn/routine/routine_name.h"
 #include "intaglio/nn/tune/hash.h"
 #include "intaglio/nn/tune/plan.h"
 
@@ -24,9 +25,33 @@ constexpr const char* kOldFormat = "intaglio-plan-1";
 constexpr const char* kFloat = "cpu:float32";
 constexpr int kMaxThreads = 1 << 16;
 
+// The names of childnets have the choices for their layers, which are entries of their own here.
+std::string NameOf(const std::string& routine, const std::vector<ChildWay>& layers) {
+  return layers.empty() ? routine : routine.substr(0, routine.size() - LayersIn(routine).size());
+}
+
+OrderedJson ToJson(const std::vector<ChildWay>& layers) {
+  OrderedJson list = OrderedJson::array();
+  for (const ChildWay& child : layers) {
+    OrderedJson& json =
+        list.emplace_back(OrderedJson{{"layer", child.layer},
+                                      {"operator", child.operator_name},
+                                      {"routine", NameOf(child.routine, child.layers)},
+                                      {"kernel", child.kernel},
+                                      {"threads", child.threads},
+                                      {"ns", child.ns}});
+    if (!child.layers.empty()) json["layers"] = ToJson(child.layers);
+  }
+  return list;
+}
+
 OrderedJson ToJson(const TimedWay& way) {
-  return {
-      {"routine", way.routine}, {"kernel", way.kernel}, {"threads", way.threads}, {"ns", way.ns}};
+  OrderedJson json = {{"routine", NameOf(way.routine, way.layers)},
+                      {"kernel", way.kernel},
+                      {"threads", way.threads},
+                      {"ns", way.ns}};
+  if (!way.layers.empty()) json["layers"] = ToJson(way.layers);
+  return json;
 }
 
 // Of a layer that is converted from integers to float32, the routine may be one for any schema.
@@ -130,6 +155,39 @@ class Reader {
   Status status_;
 };
 
+// The layers of a childnet. Adds the choices to the name of its routine. The depth of the text
+// limits how deep they are nested.
+std::vector<ChildWay> ReadChildren(Reader& outer, const Json& object, const std::string& where,
+                                   std::string& routine) {
+  std::vector<ChildWay> children;
+  if (!object.is_object() || !object.contains("layers")) return children;
+  const Json* const list = outer.List("layers");
+  if (list == nullptr) return children;
+  std::vector<ChildChoice> choices;
+  for (size_t i = 0; i < list->size() && outer.status().ok(); ++i) {
+    const std::string entry = where + " layer " + std::to_string(i);
+    Reader reader((*list)[i], entry);
+    ChildWay& child = children.emplace_back();
+    child.layer = static_cast<size_t>(reader.Whole("layer", INT32_MAX));
+    child.operator_name = reader.Text("operator");
+    child.routine = reader.Text("routine");
+    child.kernel = reader.Text("kernel");
+    child.threads = static_cast<int>(reader.Whole("threads", kMaxThreads));
+    child.ns = reader.Real("ns");
+    // They would end a choice in the name of the childnet.
+    const auto is_name = [](const std::string& name) {
+      return name.find_first_of("[],*@") == name.npos;
+    };
+    if (!is_name(child.routine) || !is_name(child.kernel)) reader.Fail("is computed by no name");
+    child.layers = ReadChildren(reader, (*list)[i], entry + ",", child.routine);
+    choices.push_back({child.layer, {child.routine, child.kernel, child.threads}});
+    outer.Take(reader);
+  }
+  if (!LayersIn(routine).empty()) outer.Fail("has layers twice");
+  routine = WithChildChoices(routine, choices);
+  return children;
+}
+
 TimedWay ReadWay(Reader& outer, const char* name, const std::string& where) {
   TimedWay way;
   const Json* const json = outer.Find(name);
@@ -139,6 +197,7 @@ TimedWay ReadWay(Reader& outer, const char* name, const std::string& where) {
   way.kernel = reader.Text("kernel");
   way.threads = static_cast<int>(reader.Whole("threads", kMaxThreads));
   way.ns = reader.Real("ns");
+  way.layers = ReadChildren(reader, *json, where + ", '" + name + "',", way.routine);
   outer.Take(reader);
   return way;
 }

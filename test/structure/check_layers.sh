@@ -70,6 +70,8 @@ wing ops/support graph routine ops/support
 for family in "${families[@]}"; do
   more=()
   if [ "$family" = recurrent ]; then more=(ops/linear); fi
+  # Childnets of a family may have layers of another one.
+  if [ "$family" = linear ]; then more=(ops/movement/operators.h); fi
   wing "ops/$family" graph routine ops/support "ops/$family" ${more[@]+"${more[@]}"}
 done
 root ops graph ops/builder.h ops/operators.h $(printf 'ops/%s/operators.h ' "${families[@]}")

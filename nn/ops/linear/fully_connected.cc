@@ -11,12 +11,14 @@
 #include "intaglio/nn/graph/cost.h"
 #include "intaglio/nn/ops/linear/changing_weights.h"
 #include "intaglio/nn/ops/linear/conv.h"
+#include "intaglio/nn/ops/linear/dense_as_conv.h"
 #include "intaglio/nn/ops/linear/linear.h"
 #include "intaglio/nn/ops/linear/onednn.h"
 #include "intaglio/nn/ops/linear/onnx.h"
 #include "intaglio/nn/ops/linear/operators.h"
 #include "intaglio/nn/ops/linear/single_rounding.h"
 #include "intaglio/nn/ops/support/rows.h"
+#include "intaglio/nn/routine/childnet.h"
 
 namespace intaglio::nn {
 namespace {
@@ -222,6 +224,11 @@ constexpr Candidate kFullyConnectedWays[] = {
     {"gemm", PrepareBytes<true>, kEightBit, NeedsConstants},
     {"gemm-real64", PrepareBytes<false>, kEightBit, FirstReason<NeedsConstants, NeedsReal64>},
     {"gemm-unpacked", kShaped<PrepareChangingProduct>, kEightBit},
+    {.algorithm = "conv",
+     .prepare = PrepareChildnetOf<DenseAsConv>,
+     .types = kEightBit,
+     .why_not = NeedsConstants,
+     .parameters = kChildnetParameters},
     {"gemm", kShaped<PrepareProduct16x8>, kInt16, NeedsConstants},
     {"gemm-unpacked", kShaped<PrepareChangingProduct16x8>, kInt16},
     HybridCandidate<NeedsConstants>("gemm", kShaped<PrepareHybrid>),
@@ -231,6 +238,11 @@ constexpr Candidate kFullyConnectedWays[] = {
      .types = kFloat,
      .why_not = FirstReason<RefusesInt8Weights<1>, NeedsConstants>,
      .parameters = kFloatProductParameters},
+    {.algorithm = "conv",
+     .prepare = PrepareChildnetOf<DenseAsConv>,
+     .types = kFloat,
+     .why_not = FirstReason<RefusesInt8Weights<1>, NeedsConstants>,
+     .parameters = kChildnetParameters},
     {.algorithm = "onednn",
      .prepare = kShaped<PrepareOneDnn>,
      .types = kFloat,

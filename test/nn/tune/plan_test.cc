@@ -101,6 +101,94 @@ TEST(Plan, CutOrChangedTextIsAnErrorOrAPlan) {
   }
 }
 
+// The last layer of the network as a convolution, whose product takes a kernel and one thread.
+Plan MakePlanOfAChildnet(const Graph& graph) {
+  Plan plan = MakePlan(graph);
+  LayerPlan& layer = plan.layers.emplace_back(plan.layers[0]);
+  layer.layer = 3;
+  layer.label = "FULLY_CONNECTED #3";
+  layer.operator_name = "FULLY_CONNECTED";
+  layer.chosen = {"cpu:qint8/conv[1=cpu:qint8/gemm?rows_part_of_l2=4@scalar*1,2=]", "", 0, 300};
+  layer.chosen.layers = {{1, "CONV_2D", "cpu:qint8/gemm?rows_part_of_l2=4", "scalar", 1, 280},
+                         {2, "RESHAPE", "", "", 0, 1}};
+  return plan;
+}
+
+std::string OfAChildnetWith(const std::string& from, const std::string& to) {
+  std::string text = ToJson(MakePlanOfAChildnet(MakeNetwork()));
+  const size_t at = text.rfind(from);
+  EXPECT_NE(at, text.npos) << from;
+  return at == text.npos ? text : text.replace(at, from.size(), to);
+}
+
+TEST(Plan, HasTheLayersOfAChildnet) {
+  const Graph graph = MakeNetwork();
+  const Plan plan = MakePlanOfAChildnet(graph);
+  const std::string text = ToJson(plan);
+  EXPECT_EQ(text.find("conv["), text.npos);
+  const Result<Plan> read = ParsePlan(text);
+  ASSERT_TRUE(read.ok()) << read.status().message();
+  EXPECT_EQ(read->layers[1].chosen.routine, plan.layers[1].chosen.routine);
+  EXPECT_EQ(ToJson(*read), text);
+  PrepareOptions options;
+  const Result<Replay> replay = ReplayOf(*read, graph, options);
+  ASSERT_TRUE(replay.ok()) << replay.status().message();
+  EXPECT_TRUE(replay->warnings.empty()) << replay->warnings[0];
+  options.routines = replay->choices;
+  const Result<Model> model = Model::Prepare(graph, options);
+  ASSERT_TRUE(model.ok()) << model.status().message();
+  EXPECT_EQ(model->layers()[3].routine, plan.layers[1].chosen.routine);
+  EXPECT_EQ(RunOnce(graph, options), RunOnce(graph));
+  for (size_t i = 0; i + 2 < text.size(); ++i) {
+    EXPECT_EQ(MessageOf(text.substr(0, i)), "the plan is no JSON") << i;
+  }
+  std::mt19937 random(5);
+  for (int i = 0; i < 10000; ++i) {
+    std::string changed = text;
+    for (int k = 0; k < 3; ++k) changed[random() % changed.size()] = static_cast<char>(random());
+    const Result<Plan> other = ParsePlan(changed);
+    if (other.ok()) (void)ReplayOf(*other, graph, {});
+  }
+}
+
+TEST(Plan, SaysWhatIsWrongWithAChildnet) {
+  const std::string where = "the plan's entry 1, 'chosen', layer 1 ";
+  EXPECT_EQ(MessageOf(OfAChildnetWith("\"layer\": 2", "\"layer\": -2")),
+            where + "'layer' is no number from 0 to 2147483647");
+  EXPECT_EQ(MessageOf(OfAChildnetWith("\"operator\": \"RESHAPE\",", "")),
+            where + "lacks 'operator'");
+  for (const char* const name : {"a[", "a]", "a,2=b", "a@b", "a*1"}) {
+    EXPECT_EQ(MessageOf(OfAChildnetWith("?rows_part_of_l2=4", name)),
+              "the plan's entry 1, 'chosen', layer 0 is computed by no name");
+  }
+  EXPECT_EQ(MessageOf(OfAChildnetWith("cpu:qint8/conv", "cpu:qint8/conv[2=]")),
+            "the plan's entry 1, 'chosen', has layers twice");
+  const auto warning_of = [](const std::string& from, const std::string& to) {
+    const Result<Plan> plan = ParsePlan(OfAChildnetWith(from, to));
+    EXPECT_TRUE(plan.ok()) << plan.status().message();
+    if (!plan.ok()) return std::string();
+    const Result<Replay> replay = ReplayOf(*plan, MakeNetwork(), {});
+    EXPECT_TRUE(replay.ok()) << replay.status().message();
+    EXPECT_EQ(replay->choices.size(), 1u);
+    EXPECT_EQ(replay->warnings.size(), 1u);
+    return replay->warnings.empty() ? "" : replay->warnings[0];
+  };
+  const auto expect = [&](const std::string& from, const std::string& to, const std::string& part) {
+    const std::string warning = warning_of(from, to);
+    EXPECT_NE(warning.find(part), std::string::npos) << warning;
+  };
+  expect("\"layer\": 2", "\"layer\": 3",
+         "there is no layer 3 of the childnet 'cpu:qint8/conv', or it comes twice");
+  expect("\"layer\": 2", "\"layer\": 1", "there is no layer 1 of");
+  expect("cpu:qint8/gemm?rows", "cpu:qint8/magic?rows",
+         "layer 1 of the childnet 'cpu:qint8/conv': there is no routine 'cpu:qint8/magic");
+  expect("rows_part_of_l2=4", "rows_part_of_l2=5", "there is no routine 'cpu:qint8/gemm?rows");
+  expect("scalar", "mmx",
+         "layer 1 of the childnet 'cpu:qint8/conv': the kernel 'mmx' is not usable here");
+  expect("cpu:qint8/conv", "cpu:qint8/gemm", "'cpu:qint8/gemm' is no childnet");
+  expect("cpu:qint8/conv", "cpu:qint8/net", "there is no routine 'cpu:qint8/net");
+}
+
 TEST(Plan, IsReplayed) {
   const Graph graph = MakeNetwork();
   const Plan plan = MakePlan(graph);
