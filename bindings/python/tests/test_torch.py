@@ -197,6 +197,55 @@ def test_batch_normalization_is_folded_by_its_averages():
     assert torch.equal(mine.running_mean, kept)
 
 
+def test_weights_are_rounded_after_batch_normalization_is_folded(tmp_path):
+    """By equation 14 of Jacob et al., with the averages of the variance, not with a batch's."""
+    network = trained(conv(2, 8), [images()])
+    with torch.no_grad():
+        network[1].weight.copy_(torch.linspace(-1.5, 1.5, 8))
+    qm = intaglio.torch.prepare(network, images(16)).train()
+    norm, module = qm.steps[1].norm, qm.steps[1].module
+    before = norm.running_var.clone()
+    qm(images(32) * 3)
+    assert not torch.allclose(before, norm.running_var, rtol=0.05)
+    name = qm.steps[1].label + "/weight"
+    constants = {t.name: t.array for t in qm.eval().plan(1, False).tensors if t.array is not None}
+    codes = constants[name].astype(float).transpose(0, 3, 1, 2)
+    intaglio.torch.export(qm, tmp_path / "m.tflite")
+    tensors = {t[0]: t for t in _core._open_runner(str(tmp_path / "m.tflite"), 1, "").tensors()}
+    factor = norm.weight.double() / torch.sqrt(norm.running_var.double() + norm.eps)
+    folded = (module.weight.double() * factor.reshape(-1, 1, 1, 1)).detach().numpy()
+    scales = abs(folded).max((1, 2, 3), keepdims=True) / 127
+    numpy.testing.assert_allclose(tensors[name][2], scales.flatten(), rtol=1e-5)
+    assert (abs(codes - folded / scales) <= 0.501).all()
+
+
+class Joined(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a = conv(2, 4)
+        self.b = conv(2, 4, activation=nn.ReLU6)
+        self.c = conv(2, 3, activation=None)
+
+    def forward(self, x):
+        return torch.cat([F.relu(self.a(x) + self.b(x)), self.c(x)], 1)
+
+
+def test_numbers_are_rounded_where_the_runtime_rounds(tmp_path):
+    """After activations, ADD and CONCATENATION, and not before activations. ADD changes scales, and
+    what CONCATENATION joins has the scale of its result."""
+    network = trained(Joined(), [images()])
+    qm = intaglio.torch.prepare(network, images(16)).eval()
+    by_name = {step.name: step.quantizer for step in qm.steps}
+    assert len(by_name) == 6 and len(qm.quantizers()) == 4
+    shared = {step.name for step in qm.steps if step.quantizer is by_name[qm.steps[-1].name]}
+    assert len(shared) == 3
+    assert len({quantizer.scale for quantizer in qm.quantizers()}) == 4
+    intaglio.torch.export(qm, tmp_path / "m.tflite", io="int8")
+    layers = intaglio.load(tmp_path / "m.tflite").layers
+    assert sorted(layer.operator for layer in layers) == ["ADD", "CONCATENATION"] + 3 * ["CONV_2D"]
+    assert qm.verify(tmp_path / "m.tflite", images(3)) > 10_000
+
+
 def test_codes_have_so_many_bits():
     qm = prepared(bits="w3a4")
     for step in qm.steps:
