@@ -9,7 +9,8 @@
 
 namespace intaglio {
 
-enum class Type : uint8_t { kInt8, kUInt8, kInt16, kInt32, kInt64, kFloat32, kBool };
+enum class Type : uint8_t { kInt8, kUInt8, kInt16, kInt32, kInt64, kFloat32, kBool, kUInt16 };
+inline constexpr Type kLastType = Type::kUInt16;
 
 constexpr size_t SizeOf(Type type) {
   switch (type) {
@@ -18,6 +19,7 @@ constexpr size_t SizeOf(Type type) {
     case Type::kBool:
       return 1;
     case Type::kInt16:
+    case Type::kUInt16:
       return 2;
     case Type::kInt32:
     case Type::kFloat32:
@@ -44,6 +46,8 @@ constexpr const char* NameOf(Type type) {
       return "float32";
     case Type::kBool:
       return "bool";
+    case Type::kUInt16:
+      return "uint16";
   }
   return "?";
 }
@@ -65,6 +69,8 @@ template <>
 inline constexpr Type TypeOf<float> = Type::kFloat32;
 template <>
 inline constexpr Type TypeOf<bool> = Type::kBool;
+template <>
+inline constexpr Type TypeOf<uint16_t> = Type::kUInt16;
 
 }  // namespace intaglio
 

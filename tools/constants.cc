@@ -69,6 +69,8 @@ bool Append(Type type, const std::string& text, std::vector<uint8_t>& bytes) {
       return Append<uint8_t>(text, bytes);
     case Type::kInt16:
       return Append<int16_t>(text, bytes);
+    case Type::kUInt16:
+      return Append<uint16_t>(text, bytes);
     case Type::kInt32:
       return Append<int32_t>(text, bytes);
     case Type::kInt64:

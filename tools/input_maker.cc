@@ -67,9 +67,11 @@ StoredRange StoredRangeOf(const nn::Tensor& tensor, const Interval& range) {
   const int32_t zero_point = q.quantized() ? q.zero_points[0] : 0;
   // double has no more bits than this, and a span of 2^62 is enough.
   const double bits = std::min<double>(static_cast<double>(SizeOf(tensor.type)) * 8, 62);
-  const bool is_unsigned = tensor.type == Type::kUInt8;
+  const bool is_unsigned = tensor.type == Type::kUInt8 || tensor.type == Type::kUInt16;
   const double least = is_unsigned ? 0 : tensor.type == Type::kBool ? 0 : -std::exp2(bits - 1);
-  const double most = is_unsigned ? 255 : tensor.type == Type::kBool ? 1 : std::exp2(bits - 1) - 1;
+  const double most = is_unsigned                  ? std::exp2(bits) - 1
+                      : tensor.type == Type::kBool ? 1
+                                                   : std::exp2(bits - 1) - 1;
   const auto stored = [&](double real) { return std::clamp(real, least, most); };
   const auto low = static_cast<int64_t>(stored(std::ceil(range.low / scale + zero_point)));
   const auto high = static_cast<int64_t>(stored(std::floor(range.high / scale + zero_point)));

@@ -30,6 +30,8 @@ double StoredValue(Type type, const std::vector<uint8_t>& bytes, size_t i) {
       return Load<uint8_t>(bytes, i);
     case Type::kInt16:
       return Load<int16_t>(bytes, i);
+    case Type::kUInt16:
+      return Load<uint16_t>(bytes, i);
     case Type::kInt32:
       return Load<int32_t>(bytes, i);
     case Type::kInt64:

@@ -21,9 +21,9 @@ struct TypeName {
   Type type;
 };
 constexpr TypeName kTypes[] = {
-    {"|i1", Type::kInt8},    {"<i1", Type::kInt8},  {"|u1", Type::kUInt8},
-    {"<u1", Type::kUInt8},   {"<i2", Type::kInt16}, {"<i4", Type::kInt32},
-    {"<f4", Type::kFloat32}, {"<i8", Type::kInt64}, {"|b1", Type::kBool},
+    {"|i1", Type::kInt8},  {"<i1", Type::kInt8},   {"|u1", Type::kUInt8},   {"<u1", Type::kUInt8},
+    {"<i2", Type::kInt16}, {"<i4", Type::kInt32},  {"<f4", Type::kFloat32}, {"<i8", Type::kInt64},
+    {"|b1", Type::kBool},  {"<u2", Type::kUInt16},
 };
 
 // The header is a Python dictionary literal with three known keys: {'descr': '<f4',

@@ -86,6 +86,8 @@ Result<std::vector<int32_t>> ReadLabels(const std::string& path) {
       return ToLabels<uint8_t>(array->data);
     case Type::kInt16:
       return ToLabels<int16_t>(array->data);
+    case Type::kUInt16:
+      return ToLabels<uint16_t>(array->data);
     case Type::kInt32:
       return ToLabels<int32_t>(array->data);
     case Type::kInt64:

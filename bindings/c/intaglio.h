@@ -134,7 +134,8 @@ enum {
   IT_INT32 = 3,
   IT_INT64 = 4,
   IT_FLOAT32 = 5,
-  IT_BOOL = 6 /* a byte, 0 or 1 */
+  IT_BOOL = 6,  /* a byte, 0 or 1 */
+  IT_UINT16 = 7 /* since IT_ABI_VERSION 2 */
 };
 /* The bytes of an element; 0 for a type that there is not. */
 IT_API size_t it_type_bytes(it_type type);

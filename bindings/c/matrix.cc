@@ -14,8 +14,10 @@ static_assert(static_cast<int>(Type::kInt32) == IT_INT32);
 static_assert(static_cast<int>(Type::kInt64) == IT_INT64);
 static_assert(static_cast<int>(Type::kFloat32) == IT_FLOAT32);
 static_assert(static_cast<int>(Type::kBool) == IT_BOOL);
+static_assert(static_cast<int>(Type::kUInt16) == IT_UINT16);
+static_assert(static_cast<int>(kLastType) == IT_UINT16);
 
-bool IsType(it_type type) { return type >= IT_INT8 && type <= IT_BOOL; }
+bool IsType(it_type type) { return type >= IT_INT8 && type <= IT_UINT16; }
 
 Status SetShape(it_matrix& matrix, int32_t rows, int32_t cols) {
   if (rows < 0 || cols < 0) {

@@ -21,7 +21,7 @@ Operator::Operator() : row_(&kNone) {}
 std::string ListTypes(TypeSet types) {
   if (types == kAnyType) return "any";
   std::string text;
-  for (int type = 0; type <= static_cast<int>(Type::kBool); ++type) {
+  for (int type = 0; type <= static_cast<int>(kLastType); ++type) {
     if ((types & SetOf(static_cast<Type>(type))) == 0) continue;
     text += (text.empty() ? "" : ", ") + std::string(NameOf(static_cast<Type>(type)));
   }

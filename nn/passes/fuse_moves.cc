@@ -95,7 +95,7 @@ bool IsMovable(const Layer& layer, Type type) {
   if (IsAnyOf<MaxPool2D, ResizeNearestNeighbor>(layer)) return IsByte(type);
   // A bias: its values alone move.
   if (type == Type::kInt32) return IsAnyOf<Reshape, Squeeze, ExpandDims>(layer);
-  return IsByte(type) || type == Type::kInt16;
+  return IsByte(type) || type == Type::kInt16 || type == Type::kUInt16;
 }
 
 // Lets a layer move what its inputs are dequantized from, and dequantizes its results.

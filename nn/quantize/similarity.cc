@@ -66,6 +66,8 @@ std::vector<float> RealsIn(const Tensor& tensor, const void* data, size_t count)
       return Dequantize<uint8_t>(p, data, count);
     case Type::kInt16:
       return Dequantize<int16_t>(p, data, count);
+    case Type::kUInt16:
+      return Dequantize<uint16_t>(p, data, count);
     case Type::kFloat32: {
       const auto* const values = static_cast<const float*>(data);
       return {values, values + count};

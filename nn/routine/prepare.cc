@@ -19,7 +19,7 @@ namespace {
 // "int8 or uint8"
 std::string NamesOf(TypeSet types) {
   std::string text;
-  for (int type = static_cast<int>(Type::kBool); type >= 0; --type) {
+  for (int type = static_cast<int>(kLastType); type >= 0; --type) {
     if ((types & SetOf(static_cast<Type>(type))) == 0) continue;
     const char* const separator = text.empty()                     ? ""
                                   : text.find(" or ") == text.npos ? " or "

@@ -23,6 +23,8 @@ double Stored(Type type, const std::vector<uint8_t>& bytes, size_t i) {
       return At<uint8_t>(bytes, i);
     case Type::kInt16:
       return At<int16_t>(bytes, i);
+    case Type::kUInt16:
+      return At<uint16_t>(bytes, i);
     case Type::kInt32:
       return At<int32_t>(bytes, i);
     case Type::kInt64:

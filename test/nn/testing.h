@@ -24,7 +24,10 @@ inline int LowestOf(Type type) {
   return type == Type::kInt8 ? -128 : type == Type::kInt16 ? -32768 : 0;
 }
 inline int HighestOf(Type type) {
-  return type == Type::kInt8 ? 127 : type == Type::kInt16 ? 32767 : 255;
+  return type == Type::kInt8     ? 127
+         : type == Type::kInt16  ? 32767
+         : type == Type::kUInt16 ? 65535
+                                 : 255;
 }
 
 // A quantized tensor whose numbers are ints, whatever the type.
@@ -110,6 +113,9 @@ inline std::vector<std::byte> Bytes(Type type, const std::vector<int>& values) {
     case Type::kInt16:
       copy(As<int16_t>(values));
       break;
+    case Type::kUInt16:
+      copy(As<uint16_t>(values));
+      break;
     default:
       copy(As<int32_t>(values));
   }
@@ -131,6 +137,8 @@ inline std::vector<int> Ints(Type type, const std::vector<std::byte>& bytes) {
       return IntsAs<uint8_t>(bytes);
     case Type::kInt16:
       return IntsAs<int16_t>(bytes);
+    case Type::kUInt16:
+      return IntsAs<uint16_t>(bytes);
     default:
       return IntsAs<int32_t>(bytes);
   }

@@ -78,7 +78,7 @@ TEST(Npy, RefusesMalformedHeaders) {
 TEST(Npy, WritesWhatItReads) {
   const std::string path = testing::TempDir() + "intaglio_npy_test.npy";
   for (const Type type : {Type::kInt8, Type::kUInt8, Type::kInt16, Type::kInt32, Type::kInt64,
-                          Type::kFloat32, Type::kBool}) {
+                          Type::kFloat32, Type::kBool, Type::kUInt16}) {
     for (const std::vector<int64_t>& shape : {std::vector<int64_t>{}, {3}, {2, 3}, {1, 0, 4}}) {
       size_t size = SizeOf(type);
       for (const int64_t dim : shape) size *= static_cast<size_t>(dim);

@@ -33,6 +33,7 @@ std::optional<Type> TypeFrom(Kind kind, size_t bits) {
   if (kind == Kind::kBool && bits == 8) return Type::kBool;
   if (kind == Kind::kFloat && bits == 32) return Type::kFloat32;
   if (kind == Kind::kUnsigned && bits == 8) return Type::kUInt8;
+  if (kind == Kind::kUnsigned && bits == 16) return Type::kUInt16;
   if (kind != Kind::kSigned) return std::nullopt;
   switch (bits) {
     case 8:

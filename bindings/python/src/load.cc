@@ -52,7 +52,7 @@ nn::Limits LimitsOf(const nb::dict& options) {
 // Tuples of a name, a dtype, a shape and the elements.
 std::vector<nn::InputConstant> ConstantsOf(const nb::list& tuples) {
   constexpr Type kTypes[] = {Type::kInt8,  Type::kUInt8,   Type::kInt16, Type::kInt32,
-                             Type::kInt64, Type::kFloat32, Type::kBool};
+                             Type::kInt64, Type::kFloat32, Type::kBool,  Type::kUInt16};
   std::vector<nn::InputConstant> constants;
   for (const nb::handle each : tuples) {
     const auto tuple = nb::cast<nb::tuple>(each);

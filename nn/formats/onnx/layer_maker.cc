@@ -149,6 +149,8 @@ std::vector<int64_t> LayerMaker::Ints(TensorId id, const char* what) {
       return Convert<int8_t, int64_t>(tensor);
     case Type::kInt16:
       return Convert<int16_t, int64_t>(tensor);
+    case Type::kUInt16:
+      return Convert<uint16_t, int64_t>(tensor);
     default:
       Fail(InvalidArgument(std::string(what) + ": must be integers"));
       return {};

@@ -35,6 +35,8 @@ Value ZeroPoints(NodeWriter& nodes, const Quantization& q, Type type) {
       return nodes.Vector(std::vector<int8_t>(q.zero_points.begin(), q.zero_points.end()));
     case Type::kUInt8:
       return nodes.Vector(std::vector<uint8_t>(q.zero_points.begin(), q.zero_points.end()));
+    case Type::kUInt16:
+      return nodes.Vector(std::vector<uint16_t>(q.zero_points.begin(), q.zero_points.end()));
     default:
       return nodes.Vector(std::vector<int16_t>(q.zero_points.begin(), q.zero_points.end()));
   }

@@ -56,6 +56,8 @@ TensorProto::DataType CodeOf(Type type) {
       return TensorProto::UINT8;
     case Type::kInt16:
       return TensorProto::INT16;
+    case Type::kUInt16:
+      return TensorProto::UINT16;
     case Type::kInt32:
       return TensorProto::INT32;
     case Type::kInt64:
@@ -161,6 +163,8 @@ Value NodeWriter::Number(Type type, double value) {
       return One<uint8_t>(*this, value);
     case Type::kInt16:
       return One<int16_t>(*this, value);
+    case Type::kUInt16:
+      return One<uint16_t>(*this, value);
     case Type::kInt32:
       return One<int32_t>(*this, value);
     case Type::kInt64:

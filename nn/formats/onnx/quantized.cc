@@ -89,6 +89,8 @@ std::pair<float, float> RangeOf(Type type) {
       return {-128.0f, 127.0f};
     case Type::kInt16:
       return {-32768.0f, 32767.0f};
+    case Type::kUInt16:
+      return {0.0f, 65535.0f};
     default:
       return {0.0f, 255.0f};
   }
@@ -161,7 +163,8 @@ constexpr int kAny = std::numeric_limits<int>::max();
 constexpr OnnxRow kRows[] = {
     {"ConvInteger", ReadConvInteger, "int8, uint8", 10, kAny, "weights may be of the other type"},
     {"DequantizeLinear", ReadDequantizeLinear,
-     "int8, uint8, int16, int32, int4, uint4, int2, uint2", 10, kAny, "per tensor, axis or block"},
+     "int8, uint8, int16, uint16, int32, int4, uint4, int2, uint2", 10, kAny,
+     "per tensor, axis or block"},
     {"DynamicQuantizeLinear", ReadDynamicQuantizeLinear, "float32", 11},
     {"MatMulInteger", ReadMatMulInteger, "int8, uint8", 10, kAny,
      "weights may be of the other type"},
@@ -169,12 +172,13 @@ constexpr OnnxRow kRows[] = {
     {"QLinearMatMul", ReadQLinearMatMul, "int8, uint8", 10, kAny,
      "weights may be of the other type"},
     {"QuantizeLinear", ReadQuantizeLinear, "float32, int32", 10, kAny,
-     "to int8, uint8, int16, int4, uint4, int2, uint2; per tensor, axis or block"},
+     "to int8, uint8, int16, uint16, int4, uint4, int2, uint2; per tensor, axis or block"},
     {"DequantizeLinear", ReadDequantizeLinear,
-     "int8, uint8, int16, int32, int4, uint4, int2, uint2", 1, kAny, "per tensor, axis or block",
-     kMicrosoft},
+     "int8, uint8, int16, uint16, int32, int4, uint4, int2, uint2", 1, kAny,
+     "per tensor, axis or block", kMicrosoft},
     {"QuantizeLinear", ReadQuantizeLinear, "float32, int32", 1, kAny,
-     "to int8, uint8, int16, int4, uint4, int2, uint2; per tensor, axis or block", kMicrosoft},
+     "to int8, uint8, int16, uint16, int4, uint4, int2, uint2; per tensor, axis or block",
+     kMicrosoft},
 };
 
 }  // namespace

@@ -27,6 +27,7 @@ constexpr TypeName kTypes[] = {
     {TensorProto::UINT8, "uint8", Type::kUInt8},
     {TensorProto::INT8, "int8", Type::kInt8},
     {TensorProto::INT16, "int16", Type::kInt16, 16},
+    {TensorProto::UINT16, "uint16", Type::kUInt16, 16},
     {TensorProto::INT32, "int32", Type::kInt32, 32},
     {TensorProto::INT64, "int64", Type::kInt64, 64},
     {TensorProto::BOOL, "bool", Type::kBool},
@@ -34,7 +35,6 @@ constexpr TypeName kTypes[] = {
     {TensorProto::INT4, "int4", Type::kInt8, 4},
     {TensorProto::UINT2, "uint2", Type::kUInt8, 2},
     {TensorProto::INT2, "int2", Type::kInt8, 2},
-    {TensorProto::UINT16, "uint16", std::nullopt},
     {TensorProto::STRING, "string", std::nullopt},
     {TensorProto::FLOAT16, "float16", std::nullopt},
     {TensorProto::DOUBLE, "float64", std::nullopt},
@@ -144,6 +144,8 @@ class ConstantMaker {
         return FillTyped<int32_t>(from_.int32_data());
       case Type::kInt16:
         return FillNarrow<int16_t>();
+      case Type::kUInt16:
+        return FillNarrow<uint16_t>();
       case Type::kInt8:
         return bits_ < 8 ? FillPackedInts() : FillNarrow<int8_t>();
       case Type::kUInt8:

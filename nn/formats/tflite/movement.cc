@@ -50,6 +50,8 @@ std::variant<double, int64_t> NumberOf(const Tensor& constant) {
       return NumberOf<int8_t>(constant);
     case Type::kInt16:
       return NumberOf<int16_t>(constant);
+    case Type::kUInt16:
+      return NumberOf<uint16_t>(constant);
     case Type::kInt32:
       return NumberOf<int32_t>(constant);
     case Type::kInt64:

@@ -21,6 +21,8 @@ std::optional<Type> TypeFrom(tflite::TensorType type) {
       return Type::kUInt8;
     case tflite::TensorType::INT16:
       return Type::kInt16;
+    case tflite::TensorType::UINT16:
+      return Type::kUInt16;
     case tflite::TensorType::INT32:
       return Type::kInt32;
     case tflite::TensorType::INT64:

@@ -21,6 +21,8 @@ std::shared_ptr<const void> One(Type type, const Number& value) {
       return One<int8_t>(value);
     case Type::kInt16:
       return One<int16_t>(value);
+    case Type::kUInt16:
+      return One<uint16_t>(value);
     case Type::kInt32:
       return One<int32_t>(value);
     case Type::kInt64:
@@ -137,6 +139,8 @@ tflite::TensorType ToTflite(Type type) {
       return tflite::TensorType::UINT8;
     case Type::kInt16:
       return tflite::TensorType::INT16;
+    case Type::kUInt16:
+      return tflite::TensorType::UINT16;
     case Type::kInt32:
       return tflite::TensorType::INT32;
     case Type::kInt64:

@@ -119,11 +119,13 @@ Result<PreparedLayer> PrepareAddition(const LayerView& layer, const LayerOptions
   const Activation activation = op.activation;
   const Type type = layer.output().type;
   if (!IsQuantized(type) || IsPlain(layer)) {
-    return PrepareBinary(
-        layer, VisitType<int8_t, uint8_t, int16_t, int32_t, int64_t, float>(type, [&](auto zero) {
-          using T = decltype(zero);
-          return PlainRoutine<T>(layer, Bounds<T>::Of(activation, op.keeps_infinities), sign);
-        }));
+    return PrepareBinary(layer,
+                         VisitType<int8_t, uint8_t, int16_t, uint16_t, int32_t, int64_t, float>(
+                             type, [&](auto zero) {
+                               using T = decltype(zero);
+                               return PlainRoutine<T>(
+                                   layer, Bounds<T>::Of(activation, op.keeps_infinities), sign);
+                             }));
   }
   const Result<ThreeAffines> q = AffinesOf(layer);
   if (!q.ok()) return q.status();
@@ -176,10 +178,12 @@ constexpr Candidate kWays[] = {{"float32", PrepareHalfEven<Op, kKind>, kEightBit
 }  // namespace
 
 constinit const OperatorRow Add::kRow =
-    BinaryRow("ADD", kNumbers, kWays<Add, PairKind::kAdd, PrepareAdd>, "int16 with zero points 0");
+    BinaryRow("ADD", kNumbers | kUInt16, kWays<Add, PairKind::kAdd, PrepareAdd>,
+              "int16 with zero points 0; uint16 not quantized");
 
 constinit const OperatorRow Sub::kRow =
-    BinaryRow("SUB", kNumbers, kWays<Sub, PairKind::kSub, PrepareSub>, "int16 with zero points 0");
+    BinaryRow("SUB", kNumbers | kUInt16, kWays<Sub, PairKind::kSub, PrepareSub>,
+              "int16 with zero points 0; uint16 not quantized");
 
 constinit const OperatorRow QLinearAdd::kRow =
     BinaryRow("QLINEAR_ADD", kEightBit, Candidate{"float32", PrepareQLinearAdd});

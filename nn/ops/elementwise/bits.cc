@@ -11,14 +11,14 @@
 namespace intaglio::nn {
 namespace {
 
-constexpr TypeSet kIntegers = kQuantized | kInteger;
+constexpr TypeSet kIntegers = kQuantized | kUInt16 | kInteger;
 
 // f on two numbers of any one type of integers.
 template <class Function>
 Result<PreparedLayer> PrepareBits(const LayerView& layer, const Function& f) {
   INTAGLIO_RETURN_IF_ERROR(CheckOneType(layer));
   INTAGLIO_RETURN_IF_ERROR(CheckPlain(layer));
-  return PrepareBinary(layer, VisitType<int8_t, uint8_t, int16_t, int32_t, int64_t>(
+  return PrepareBinary(layer, VisitType<int8_t, uint8_t, int16_t, uint16_t, int32_t, int64_t>(
                                   layer.output().type, [&](auto zero) {
                                     using T = decltype(zero);
                                     return BinaryRoutine<T, T, T>(layer, f);
@@ -57,8 +57,8 @@ Result<PreparedLayer> PrepareShift(const LayerView& layer, const LayerOptions&) 
 Result<PreparedLayer> PrepareNot(const LayerView& layer, const LayerOptions&) {
   INTAGLIO_RETURN_IF_ERROR(CheckOneType(layer));
   INTAGLIO_RETURN_IF_ERROR(CheckPlain(layer));
-  return PrepareUnary(
-      VisitType<int8_t, uint8_t, int16_t, int32_t, int64_t>(layer.output().type, [&](auto zero) {
+  return PrepareUnary(VisitType<int8_t, uint8_t, int16_t, uint16_t, int32_t, int64_t>(
+      layer.output().type, [&](auto zero) {
         using T = decltype(zero);
         return UnaryRoutine<T, T>(layer, [](T x) { return static_cast<T>(~x); });
       }));

@@ -60,7 +60,7 @@ std::shared_ptr<const Routine> CastRoutine(size_t count) {
 template <class From>
 std::shared_ptr<const Routine> CastRoutineFrom(Type to, size_t count) {
   if (to == Type::kBool) return CastRoutine<From, uint8_t, true>(count);
-  return VisitType<int8_t, uint8_t, int16_t, int32_t, int64_t, float>(
+  return VisitType<int8_t, uint8_t, int16_t, uint16_t, int32_t, int64_t, float>(
       to, [&](auto zero) { return CastRoutine<From, decltype(zero), false>(count); });
 }
 
@@ -83,7 +83,7 @@ Result<PreparedLayer> PrepareCast(const LayerView& layer, const LayerOptions& op
   } else if (from == Type::kBool) {
     prepared.routine = CastRoutineFrom<Truth>(to, count);
   } else {
-    prepared.routine = VisitType<int8_t, uint8_t, int16_t, int32_t, int64_t, float>(
+    prepared.routine = VisitType<int8_t, uint8_t, int16_t, uint16_t, int32_t, int64_t, float>(
         from, [&](auto zero) { return CastRoutineFrom<decltype(zero)>(to, count); });
   }
   return prepared;

@@ -68,7 +68,7 @@ Result<PreparedLayer> PrepareClipOf(const LayerView& layer) {
 template <class Function>
 Result<PreparedLayer> PrepareByType(const LayerView& layer, const Function& f) {
   INTAGLIO_RETURN_IF_ERROR(CheckOneType(layer));
-  const auto prepared = VisitType<int8_t, uint8_t, int16_t, int32_t, int64_t, float>(
+  const auto prepared = VisitType<int8_t, uint8_t, int16_t, uint16_t, int32_t, int64_t, float>(
       layer.input(0).type, [&](auto zero) { return std::optional(f(zero)); });
   return *prepared;
 }
@@ -94,9 +94,9 @@ Result<PreparedLayer> PrepareSign(const LayerView& layer, const LayerOptions&) {
 }  // namespace
 
 constinit const OperatorRow Clip::kRow =
-    UnaryRow("CLIP", kNumbers, Moves("elementwise", PrepareClip), "one quantization");
+    UnaryRow("CLIP", kNumbers | kUInt16, Moves("elementwise", PrepareClip), "one quantization");
 
 constinit const OperatorRow Sign::kRow =
-    UnaryRow("SIGN", kNumbers, Candidate{"elementwise", PrepareSign}, "not quantized");
+    UnaryRow("SIGN", kNumbers | kUInt16, Candidate{"elementwise", PrepareSign}, "not quantized");
 
 }  // namespace intaglio::nn

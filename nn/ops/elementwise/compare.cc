@@ -13,6 +13,8 @@
 namespace intaglio::nn {
 namespace {
 
+constexpr TypeSet kComparable = kNumbers | kUInt16;
+
 // A quantized number on the scale that comparisons share: 256 times its real value, in fixed point.
 struct Comparable {
   int32_t zero_point = 0;
@@ -49,7 +51,8 @@ template <class Better>
 Result<PreparedLayer> PreparePlainComparison(const LayerView& layer) {
   const Type type = layer.input(0).type == Type::kBool ? Type::kUInt8 : layer.input(0).type;
   return PrepareBinary(
-      layer, VisitType<int8_t, uint8_t, int16_t, int32_t, int64_t, float>(type, [&](auto zero) {
+      layer,
+      VisitType<int8_t, uint8_t, int16_t, uint16_t, int32_t, int64_t, float>(type, [&](auto zero) {
         using T = decltype(zero);
         return BinaryRoutine<T, T, uint8_t>(layer, [](T x, T y) { return Better()(x, y) ? 1 : 0; });
       }));
@@ -62,7 +65,7 @@ Result<PreparedLayer> PrepareComparison(const LayerView& layer, bool of_order) {
   INTAGLIO_RETURN_IF_ERROR(CheckType(layer, layer.input(1), layer.input(0).type));
   const Type type = layer.input(0).type;
   const bool quantized =
-      ((type == Type::kInt8 || type == Type::kUInt8) && !IsPlain(layer)) ||
+      ((type == Type::kInt8 || type == Type::kUInt8 || type == Type::kUInt16) && !IsPlain(layer)) ||
       (type == Type::kInt16 && !of_order && layer.input(0).quantization.quantized());
   if (quantized) return PrepareQuantizedComparison<Better>(layer);
   return PreparePlainComparison<Better>(layer);
@@ -87,12 +90,13 @@ struct OrNan {
 template <class Choice>
 Result<PreparedLayer> PrepareChoice(const LayerView& layer) {
   INTAGLIO_RETURN_IF_ERROR(CheckOneType(layer));
-  return PrepareBinary(layer, VisitType<int8_t, uint8_t, int16_t, int32_t, int64_t, float>(
-                                  layer.input(0).type, [&](auto zero) {
-                                    using T = decltype(zero);
-                                    return BinaryRoutine<T, T, T>(
-                                        layer, [](T x, T y) { return Choice()(x, y) ? x : y; });
-                                  }));
+  return PrepareBinary(layer,
+                       VisitType<int8_t, uint8_t, int16_t, uint16_t, int32_t, int64_t, float>(
+                           layer.input(0).type, [&](auto zero) {
+                             using T = decltype(zero);
+                             return BinaryRoutine<T, T, T>(
+                                 layer, [](T x, T y) { return Choice()(x, y) ? x : y; });
+                           }));
 }
 
 Result<PreparedLayer> PrepareEqual(const LayerView& layer, const LayerOptions&) {
@@ -144,30 +148,34 @@ Result<PreparedLayer> PrepareMinimum(const LayerView& layer, const LayerOptions&
 }  // namespace
 
 constinit const OperatorRow Maximum::kRow =
-    BinaryRow("MAXIMUM", kNumbers, Moves("elementwise", PrepareMaximum), "one quantization");
+    BinaryRow("MAXIMUM", kComparable, Moves("elementwise", PrepareMaximum), "one quantization");
 
 constinit const OperatorRow Minimum::kRow =
-    BinaryRow("MINIMUM", kNumbers, Moves("elementwise", PrepareMinimum), "one quantization");
+    BinaryRow("MINIMUM", kComparable, Moves("elementwise", PrepareMinimum), "one quantization");
 
-constinit const OperatorRow Equal::kRow = BinaryRow(
-    "EQUAL", kNumbers | kBool, Candidate{"elementwise", PrepareEqual}, "quantized scales below 1");
+constinit const OperatorRow Equal::kRow =
+    BinaryRow("EQUAL", kComparable | kBool, Candidate{"elementwise", PrepareEqual},
+              "quantized scales below 1; uint16 not quantized");
 
 constinit const OperatorRow NotEqual::kRow =
-    BinaryRow("NOT_EQUAL", kNumbers | kBool, Candidate{"elementwise", PrepareNotEqual},
-              "quantized scales below 1");
+    BinaryRow("NOT_EQUAL", kComparable | kBool, Candidate{"elementwise", PrepareNotEqual},
+              "quantized scales below 1; uint16 not quantized");
 
 constinit const OperatorRow Less::kRow =
-    BinaryRow("LESS", kNumbers, Candidate{"elementwise", PrepareLess}, "quantized scales below 1");
+    BinaryRow("LESS", kComparable, Candidate{"elementwise", PrepareLess},
+              "quantized scales below 1; uint16 not quantized");
 
-constinit const OperatorRow LessEqual::kRow = BinaryRow(
-    "LESS_EQUAL", kNumbers, Candidate{"elementwise", PrepareLessEqual}, "quantized scales below 1");
+constinit const OperatorRow LessEqual::kRow =
+    BinaryRow("LESS_EQUAL", kComparable, Candidate{"elementwise", PrepareLessEqual},
+              "quantized scales below 1; uint16 not quantized");
 
-constinit const OperatorRow Greater::kRow = BinaryRow(
-    "GREATER", kNumbers, Candidate{"elementwise", PrepareGreater}, "quantized scales below 1");
+constinit const OperatorRow Greater::kRow =
+    BinaryRow("GREATER", kComparable, Candidate{"elementwise", PrepareGreater},
+              "quantized scales below 1; uint16 not quantized");
 
 constinit const OperatorRow GreaterEqual::kRow =
-    BinaryRow("GREATER_EQUAL", kNumbers, Candidate{"elementwise", PrepareGreaterEqual},
-              "quantized scales below 1");
+    BinaryRow("GREATER_EQUAL", kComparable, Candidate{"elementwise", PrepareGreaterEqual},
+              "quantized scales below 1; uint16 not quantized");
 
 constinit const OperatorRow LogicalAnd::kRow =
     BinaryRow("LOGICAL_AND", kBool, Candidate{"elementwise", PrepareLogicalAnd});

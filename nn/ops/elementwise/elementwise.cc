@@ -53,6 +53,10 @@ Result<PreparedLayer> PrepareAbs(const LayerView& layer, const LayerOptions&) {
       return UnaryRoutine<T, T>(layer, [](T x) { return x < 0 ? WrappingSub(T(0), x) : x; });
     }));
   }
+  if (type == Type::kUInt16) {
+    INTAGLIO_RETURN_IF_ERROR(CheckPlain(layer));
+    return PrepareUnary(UnaryRoutine<uint16_t, uint16_t>(layer, [](uint16_t x) { return x; }));
+  }
   const bool plain_int16 = type == Type::kInt16 && !layer.input(0).quantization.quantized();
   if (plain_int16 || IsPlain(layer)) {
     return PrepareQuantizedUnary(layer, [](int32_t x) { return x < 0 ? -x : x; });
@@ -80,7 +84,8 @@ Result<PreparedLayer> PrepareNeg(const LayerView& layer, const LayerOptions&) {
     using T = decltype(zero);
     return UnaryRoutine<T, T>(layer, [](T x) { return WrappingSub(T(0), x); });
   };
-  return PrepareUnary(VisitType<int8_t, uint8_t, int16_t, int32_t, int64_t>(type, negate));
+  return PrepareUnary(
+      VisitType<int8_t, uint8_t, int16_t, uint16_t, int32_t, int64_t>(type, negate));
 }
 
 Result<PreparedLayer> PrepareExp(const LayerView& layer, const LayerOptions& options) {
@@ -194,10 +199,11 @@ std::string FloatOfSqrt(const LayerView& layer) {
 constinit const OperatorRow LogicalNot::kRow =
     UnaryRow("LOGICAL_NOT", kBool, Candidate{"elementwise", PrepareLogicalNot});
 
-constinit const OperatorRow Abs::kRow = UnaryRow("ABS", kNumbers, kBytesByTable<PrepareAbs>);
+constinit const OperatorRow Abs::kRow =
+    UnaryRow("ABS", kNumbers | kUInt16, kBytesByTable<PrepareAbs>);
 
 constinit const OperatorRow Neg::kRow =
-    UnaryRow("NEG", kNumbers, Candidate{"elementwise", PrepareNeg}, "not quantized");
+    UnaryRow("NEG", kNumbers | kUInt16, Candidate{"elementwise", PrepareNeg}, "not quantized");
 
 constinit const OperatorRow Exp::kRow = UnaryRow("EXP", kReal, kIntegersByTable<PrepareExp>);
 

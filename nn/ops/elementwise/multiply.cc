@@ -25,7 +25,7 @@ Result<PreparedLayer> PreparePlain(const LayerView& layer, const Function& f) {
   INTAGLIO_RETURN_IF_ERROR(CheckOneType(layer));
   const Op& op = layer.op<Op>();
   return PrepareBinary(
-      layer, VisitType<int8_t, uint8_t, int16_t, int32_t, int64_t, float>(
+      layer, VisitType<int8_t, uint8_t, int16_t, uint16_t, int32_t, int64_t, float>(
                  layer.output().type, [&](auto zero) {
                    using T = decltype(zero);
                    return BinaryRoutine<T, T, T>(
@@ -247,7 +247,7 @@ Result<PreparedLayer> PrepareDiv(const LayerView& layer, const LayerOptions&) {
   const Activation activation = layer.op<Div>().activation;
   const Type type = layer.output().type;
   if (!IsQuantized(type) || IsPlain(layer)) {
-    return CheckDivisors<int8_t, uint8_t, int16_t, int32_t, int64_t>(
+    return CheckDivisors<int8_t, uint8_t, int16_t, uint16_t, int32_t, int64_t>(
         layer, 0, PreparePlain<Div>(layer, [](auto x, auto y) { return Divide(x, y); }));
   }
   const Result<ThreeAffines> q = AffinesOf(layer);
@@ -304,17 +304,17 @@ Result<PreparedLayer> PrepareFloorDiv(const LayerView& layer, const LayerOptions
 }
 
 Result<PreparedLayer> PrepareFloorMod(const LayerView& layer, const LayerOptions&) {
-  return CheckDivisors<int8_t, uint8_t, int16_t, int32_t, int64_t>(
+  return CheckDivisors<int8_t, uint8_t, int16_t, uint16_t, int32_t, int64_t>(
       layer, 0,
-      PrepareUnbounded<int8_t, uint8_t, int16_t, int32_t, int64_t, float>(
+      PrepareUnbounded<int8_t, uint8_t, int16_t, uint16_t, int32_t, int64_t, float>(
           layer, [](auto x, auto y) { return FloorModulo(x, y); }));
 }
 
 Result<PreparedLayer> PrepareFmod(const LayerView& layer, const LayerOptions&) {
   INTAGLIO_RETURN_IF_ERROR(CheckPlain(layer));
-  return CheckDivisors<int8_t, uint8_t, int16_t, int32_t, int64_t>(
+  return CheckDivisors<int8_t, uint8_t, int16_t, uint16_t, int32_t, int64_t>(
       layer, 0,
-      PrepareUnbounded<int8_t, uint8_t, int16_t, int32_t, int64_t, float>(
+      PrepareUnbounded<int8_t, uint8_t, int16_t, uint16_t, int32_t, int64_t, float>(
           layer, [](auto x, auto y) { return Remainder(x, y); }));
 }
 
@@ -360,14 +360,15 @@ constexpr Candidate kMulWays[] = {
 
 }  // namespace
 
-constinit const OperatorRow Mul::kRow = BinaryRow("MUL", kNumbers, kMulWays);
+constinit const OperatorRow Mul::kRow =
+    BinaryRow("MUL", kNumbers | kUInt16, kMulWays, "uint16 not quantized");
 
 constinit const OperatorRow QLinearMul::kRow =
     BinaryRow("QLINEAR_MUL", kEightBit, Candidate{"float32", PrepareQLinearMul});
 
 constinit const OperatorRow Div::kRow =
-    BinaryRow("DIV", kNumbers, Candidate{"elementwise", PrepareDiv},
-              "quantized scales a / (b * output) below 2^14");
+    BinaryRow("DIV", kNumbers | kUInt16, Candidate{"elementwise", PrepareDiv},
+              "quantized scales a / (b * output) below 2^14; uint16 not quantized");
 
 constinit const OperatorRow SquaredDifference::kRow =
     BinaryRow("SQUARED_DIFFERENCE", SetOf(Type::kInt8) | SetOf(Type::kInt32) | kFloat,
@@ -376,11 +377,11 @@ constinit const OperatorRow SquaredDifference::kRow =
 constinit const OperatorRow FloorDiv::kRow =
     BinaryRow("FLOOR_DIV", kSigned, Candidate{"elementwise", PrepareFloorDiv}, "not quantized");
 
-constinit const OperatorRow FloorMod::kRow =
-    BinaryRow("FLOOR_MOD", kNumbers, Candidate{"elementwise", PrepareFloorMod}, "not quantized");
+constinit const OperatorRow FloorMod::kRow = BinaryRow(
+    "FLOOR_MOD", kNumbers | kUInt16, Candidate{"elementwise", PrepareFloorMod}, "not quantized");
 
 constinit const OperatorRow Fmod::kRow =
-    BinaryRow("FMOD", kNumbers, Candidate{"elementwise", PrepareFmod}, "not quantized");
+    BinaryRow("FMOD", kNumbers | kUInt16, Candidate{"elementwise", PrepareFmod}, "not quantized");
 
 constinit const OperatorRow Pow::kRow = BinaryRow(
     "POW", kInteger | kFloat, Candidate{"elementwise", PreparePow}, "powers int32, int64, float32");

@@ -199,6 +199,14 @@ std::shared_ptr<Routine> MakeFor(Type type, const Arguments&... arguments) {
   }
 }
 
+// The same, also for the types that are only dequantized.
+template <template <class> class R, class... Arguments>
+std::shared_ptr<Routine> MakeForAny(Type type, const Arguments&... arguments) {
+  if (type == Type::kInt32) return std::make_shared<R<int32_t>>(arguments...);
+  if (type == Type::kUInt16) return std::make_shared<R<uint16_t>>(arguments...);
+  return MakeFor<R>(type, arguments...);
+}
+
 template <class From>
 struct RequantizeFrom {
   template <class To>
@@ -296,6 +304,9 @@ struct HalfEvenLines {
       if (type == Type::kInt16) {
         return QuantizeLine(q, in + first, last - first, static_cast<int16_t*>(out) + first);
       }
+      if (type == Type::kUInt16) {
+        return QuantizeLine(q, in + first, last - first, static_cast<uint16_t*>(out) + first);
+      }
       bytes(q.of_bytes(), in + first, last - first, static_cast<uint8_t*>(out) + first);
     };
     if (quantizers.size() == 1) {
@@ -337,7 +348,7 @@ Result<HalfEvenLines> HalfEvenLinesOf(const LayerView& layer) {
 
 Result<PreparedLayer> PrepareHalfEvenLines(const LayerView& layer, const LayerOptions& options) {
   const Type type = layer.output().type;
-  if (!IsEightBit(type) && type != Type::kInt16) {
+  if (!IsEightBit(type) && type != Type::kInt16 && type != Type::kUInt16) {
     return layer.Unsupported(std::string("from float32 to ") + NameOf(type));
   }
   Result<HalfEvenLines> lines = HalfEvenLinesOf(layer);
@@ -368,11 +379,8 @@ Result<PreparedLayer> PrepareDequantizeAxis(const LayerView& layer, const LayerO
   const Result<size_t> inner = QuantizedStride(layer);
   if (!inner.ok()) return inner.status();
   PreparedLayer prepared;
-  prepared.routine = MakeFor<DequantizeAxisRoutine>(input.type, input.quantization, *inner, count);
-  if (input.type == Type::kInt32) {
-    prepared.routine =
-        std::make_shared<DequantizeAxisRoutine<int32_t>>(input.quantization, *inner, count);
-  }
+  prepared.routine =
+      MakeForAny<DequantizeAxisRoutine>(input.type, input.quantization, *inner, count);
   return prepared;
 }
 
@@ -391,30 +399,29 @@ Result<PreparedLayer> PrepareCopy(const LayerView& layer, const LayerOptions&) {
 Result<PreparedLayer> PrepareDequantize(const LayerView& layer, const LayerOptions& options) {
   INTAGLIO_RETURN_IF_ERROR(CheckType(layer, layer.output(), Type::kFloat32));
   const auto count = static_cast<size_t>(*CountElements(layer.output().shape));
-  const Result<Affine> from = AffineOf(layer, layer.input(0));
+  const Result<Affine> from = AffineOfAny(layer, layer.input(0));
   if (!from.ok()) return from.status();
   const Result<const LineRoutines*> lines = LinesOf(options.kernel);
   if (!lines.ok()) return layer.Wrap(lines.status());
   PreparedLayer prepared;
-  prepared.routine = MakeFor<DequantizeRoutine>(layer.input(0).type, *from, count, **lines);
-  if (layer.input(0).type == Type::kInt32) {
-    prepared.routine = std::make_shared<DequantizeRoutine<int32_t>>(*from, count, **lines);
-  }
+  prepared.routine = MakeForAny<DequantizeRoutine>(layer.input(0).type, *from, count, **lines);
   return prepared;
 }
 
+constexpr TypeSet kDequantized = kQuantized | kUInt16 | SetOf(Type::kInt32);
+
 constexpr Candidate kDequantizeWays[] = {
     Moves("copy", PrepareCopy, 0, kFloat),
-    {"dequantize-axis", PrepareDequantizeAxis, kQuantized | SetOf(Type::kInt32), NotPerAxis},
-    {"dequantize", PrepareDequantize, kQuantized | SetOf(Type::kInt32)}};
+    {"dequantize-axis", PrepareDequantizeAxis, kDequantized, NotPerAxis},
+    {"dequantize", PrepareDequantize, kDequantized}};
 
 }  // namespace
 
 constinit const OperatorRow Quantize::kRow =
     UnaryRow("QUANTIZE", kQuantized | SetOf(Type::kInt32) | kFloat, kQuantizeWays,
-             "to int8, uint8, int16; int16 to int32");
+             "to int8, uint8, int16; int16 to int32; float32 to uint16 by ONNX's rules");
 
-constinit const OperatorRow Dequantize::kRow = UnaryRow(
-    "DEQUANTIZE", kQuantized | SetOf(Type::kInt32) | kFloat, kDequantizeWays, "to float32");
+constinit const OperatorRow Dequantize::kRow =
+    UnaryRow("DEQUANTIZE", kDequantized | kFloat, kDequantizeWays, "to float32");
 
 }  // namespace intaglio::nn

@@ -137,8 +137,8 @@ Result<PreparedLayer> PrepareScattering(const LayerView& layer, Scattering scatt
   PreparedLayer prepared;
   prepared.in_place_inputs = 1;
   const Type number = type == Type::kBool ? Type::kUInt8 : type;
-  prepared.routine =
-      VisitType<int8_t, uint8_t, int16_t, int32_t, int64_t, float>(number, [&](auto element) {
+  prepared.routine = VisitType<int8_t, uint8_t, int16_t, uint16_t, int32_t, int64_t, float>(
+      number, [&](auto element) {
         return VisitType<int16_t, int32_t, int64_t>(layer.input(1).type, [&](auto index) {
           using T = decltype(element);
           using Index = decltype(index);
@@ -250,7 +250,7 @@ constinit const OperatorRow ScatterElements::kRow = {
     .name = "SCATTER_ELEMENTS",
     .min_inputs = 3,
     .max_inputs = 3,
-    .types = kNumbers | kBool,
+    .types = kNumbers | kUInt16 | kBool,
     .infer = InferScatterElements,
     .candidates = Candidate{"scatter", PrepareScatterElements},
     .remark = "indices int16, int32, int64"};
@@ -259,7 +259,7 @@ constinit const OperatorRow ScatterNdUpdate::kRow = {
     .name = "SCATTER_ND_UPDATE",
     .min_inputs = 3,
     .max_inputs = 3,
-    .types = kNumbers | kBool,
+    .types = kNumbers | kUInt16 | kBool,
     .infer = InferScatterNdUpdate,
     .candidates = Candidate{"scatter", PrepareScatterNdUpdate},
     .remark = "indices int16, int32, int64"};

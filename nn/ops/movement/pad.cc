@@ -63,6 +63,8 @@ Result<Element> PaddingOf(const LayerView& layer) {
       return ElementFrom<uint8_t>(layer, value);
     case Type::kInt16:
       return ElementFrom<int16_t>(layer, value);
+    case Type::kUInt16:
+      return ElementFrom<uint16_t>(layer, value);
     case Type::kInt32:
       return ElementFrom<int32_t>(layer, value);
     case Type::kInt64:

@@ -111,7 +111,8 @@ inline Result<ThreeAffines> AffinesOf(const LayerView& layer) {
 }
 
 inline bool IsQuantized(Type type) {
-  return type == Type::kInt8 || type == Type::kUInt8 || type == Type::kInt16;
+  return type == Type::kInt8 || type == Type::kUInt8 || type == Type::kInt16 ||
+         type == Type::kUInt16;
 }
 
 // The bounds of an activation for numbers that are not quantized.

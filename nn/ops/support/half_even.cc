@@ -30,7 +30,7 @@ const char* RefusesHalfEven(const LayerView& layer, const LayerOptions&) {
 }
 
 Result<HalfEvenQuantizer> OutputQuantizer(const LayerView& layer) {
-  const Result<Affine> to = AffineOf(layer, layer.output());
+  const Result<Affine> to = AffineOfAny(layer, layer.output());
   if (!to.ok()) return to.status();
   if (!(to->scale > 0)) return layer.Invalid("the output's scale is 0");
   const Numerics numerics = layer.numerics();

@@ -11,7 +11,7 @@
 
 namespace intaglio::nn {
 
-// The clamp is in the result's numbers, of int8, uint8 or int16. NaN gives the lower bound.
+// The clamp is in the result's numbers, of int8, uint8, int16 or uint16. NaN gives the lower bound.
 struct HalfEvenQuantizer {
   float scale = 1;
   int32_t zero_point = 0;

@@ -123,7 +123,7 @@ Result<Element> ZeroOf(const LayerView& layer) {
   const Tensor& out = layer.output();
   Element element;
   if (!out.quantization.quantized() || out.type == Type::kInt64) return element;
-  const Result<Affine> q = AffineOf(layer, out);
+  const Result<Affine> q = AffineOfAny(layer, out);
   if (!q.ok()) return q.status();
   std::memcpy(element.bytes, &q->zero_point, sizeof(q->zero_point));  // little-endian: low bytes
   return element;

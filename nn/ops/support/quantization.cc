@@ -5,14 +5,19 @@
 #include <string>
 
 #include "intaglio/fixedpoint/quantize_multiplier.h"
+#include "intaglio/nn/graph/type_set.h"
 
 namespace intaglio::nn {
 
-Result<Affine> AffineOf(const LayerView& layer, const Tensor& tensor) {
+namespace {
+
+constexpr TypeSet kComputed =
+    SetOf(Type::kInt8) | SetOf(Type::kUInt8) | SetOf(Type::kInt16) | SetOf(Type::kInt32);
+
+Result<Affine> AffineWithin(TypeSet types, const LayerView& layer, const Tensor& tensor) {
   const std::string name = "tensor '" + tensor.name + "'";
   const Quantization& q = tensor.quantization;
-  if (tensor.type != Type::kInt8 && tensor.type != Type::kUInt8 && tensor.type != Type::kInt16 &&
-      tensor.type != Type::kInt32) {
+  if ((types & SetOf(tensor.type)) == 0) {
     return layer.Unsupported(name + " is " + NameOf(tensor.type) + "; a quantized type is needed");
   }
   if (q.scales.empty()) return layer.Invalid(name + " has no quantization");
@@ -29,6 +34,16 @@ Result<Affine> AffineOf(const LayerView& layer, const Tensor& tensor) {
                          ", which " + NameOf(tensor.type) + " cannot hold");
   }
   return Affine{q.scales[0], q.zero_points[0]};
+}
+
+}  // namespace
+
+Result<Affine> AffineOf(const LayerView& layer, const Tensor& tensor) {
+  return AffineWithin(kComputed, layer, tensor);
+}
+
+Result<Affine> AffineOfAny(const LayerView& layer, const Tensor& tensor) {
+  return AffineWithin(kComputed | SetOf(Type::kUInt16), layer, tensor);
 }
 
 Result<InOut> SameTypeInOut(const LayerView& layer) {

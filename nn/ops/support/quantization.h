@@ -21,8 +21,8 @@ struct Range {
   int32_t min = 0;
   int32_t max = 0;
 };
-// The type is int8, uint8, int16 or int32. The function is inline because loops over elements call
-// it.
+// The type is int8, uint8, int16, uint16 or int32. The function is inline because loops over
+// elements call it.
 constexpr Range RangeOf(Type type) {
   switch (type) {
     case Type::kInt8:
@@ -31,6 +31,8 @@ constexpr Range RangeOf(Type type) {
       return {0, 255};
     case Type::kInt16:
       return {-32768, 32767};
+    case Type::kUInt16:
+      return {0, 65535};
     default:
       return {INT32_MIN, INT32_MAX};
   }
@@ -44,9 +46,11 @@ struct Affine {
   bool operator==(const Affine&) const = default;
 };
 
-// The quantization of a tensor of the layer, which must be one of RangeOf's types with one positive
-// scale and a zero point in the type's range.
+// The quantization of a tensor of the layer, which must be int8, uint8, int16 or int32 with one
+// positive scale and a zero point in the type's range.
 Result<Affine> AffineOf(const LayerView& layer, const Tensor& tensor);
+// The same, or that of uint16, which operators move, make and read, but do not compute with.
+Result<Affine> AffineOfAny(const LayerView& layer, const Tensor& tensor);
 
 // Input 0 and output 0 have the same type, a quantized one, with a quantization each.
 struct InOut {

@@ -10,6 +10,8 @@ namespace intaglio::nn {
 
 inline constexpr TypeSet kEightBit = SetOf(Type::kInt8) | SetOf(Type::kUInt8);
 inline constexpr TypeSet kInt16 = SetOf(Type::kInt16);
+// Plain numbers, except for QUANTIZE, DEQUANTIZE and what only moves elements.
+inline constexpr TypeSet kUInt16 = SetOf(Type::kUInt16);
 inline constexpr TypeSet kQuantized = kEightBit | kInt16;
 inline constexpr TypeSet kInteger = SetOf(Type::kInt32) | SetOf(Type::kInt64);
 inline constexpr TypeSet kFloat = SetOf(Type::kFloat32);

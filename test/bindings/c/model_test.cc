@@ -469,7 +469,7 @@ TEST(CSession, RefusesBadBuffers) {
   EXPECT_TRUE(IsInvalid(it_session_run(session), "null"));
   EXPECT_TRUE(IsInvalid(it_session_set_input(session, 1, nullptr, 0, IT_INT8), "no input 1"));
   EXPECT_TRUE(IsInvalid(it_session_set_output(session, 1, nullptr, 0, IT_INT8), "no output 1"));
-  EXPECT_TRUE(IsInvalid(it_session_set_input(session, 0, nullptr, 0, 7), "no type 7"));
+  EXPECT_TRUE(IsInvalid(it_session_set_input(session, 0, nullptr, 0, 8), "no type 8"));
   EXPECT_TRUE(IsOk(loaded.Run(digits.Image(0), scores)));
 }
 

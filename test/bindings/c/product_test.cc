@@ -377,7 +377,7 @@ TEST(CPipeline, RefusesBadSettings) {
 
 TEST(CMatrix, RefusesBadForms) {
   Matrix matrix;
-  EXPECT_TRUE(IsInvalid(it_matrix_create(7, 1, 1, &matrix), "no type 7"));
+  EXPECT_TRUE(IsInvalid(it_matrix_create(8, 1, 1, &matrix), "no type 8"));
   EXPECT_TRUE(IsInvalid(it_matrix_create(-1, 1, 1, &matrix), "no type -1"));
   EXPECT_TRUE(IsInvalid(it_matrix_create(IT_INT8, -1, 1, &matrix), "-1 x 1"));
   EXPECT_TRUE(IsInvalid(it_matrix_create(IT_INT8, 1, 1, nullptr), "out is null"));
@@ -391,8 +391,10 @@ TEST(CMatrix, RefusesBadForms) {
   EXPECT_TRUE(Fails(it_matrix_set_channel_zero_points(matrix, &zero_point, SIZE_MAX),
                     IT_OUT_OF_MEMORY, "address space"));
   EXPECT_EQ(it_type_bytes(IT_FLOAT32), 4u);
-  EXPECT_EQ(it_type_bytes(7), 0u);
   EXPECT_EQ(it_type_name(IT_UINT8), std::string("uint8"));
+  EXPECT_EQ(it_type_name(IT_UINT16), std::string("uint16"));
+  EXPECT_EQ(it_type_bytes(IT_UINT16), 2u);
+  EXPECT_EQ(it_type_bytes(IT_UINT16 + 1), 0u);
   EXPECT_EQ(it_type_name(-1), std::string("?"));
 }
 

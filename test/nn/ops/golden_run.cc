@@ -23,6 +23,8 @@ uint8_t NumberOf(Type type) {
       return 7;
     case Type::kInt8:
       return 9;
+    case Type::kUInt16:
+      return 16;
   }
   return 255;
 }

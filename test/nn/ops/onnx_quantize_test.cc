@@ -74,7 +74,7 @@ std::vector<float> SomeReals(Random& random, size_t count, float scale) {
 TEST(OnnxQuantize, RoundsHalfToEven) {
   for (unsigned seed = 0; seed < 60; ++seed) {
     Random random(seed);
-    const Type type = random.Of<Type>({Type::kInt8, Type::kUInt8, Type::kInt16});
+    const Type type = random.Of<Type>({Type::kInt8, Type::kUInt8, Type::kInt16, Type::kUInt16});
     const float scale = random.Flip() ? std::ldexp(1.0f, random.Int(-8, 3)) : random.Scale(.001, 2);
     const int zero_point =
         type == Type::kInt16 ? random.Int(-99, 99) : random.Int(LowestOf(type), HighestOf(type));
@@ -94,7 +94,7 @@ TEST(OnnxQuantize, RoundsHalfToEven) {
 TEST(OnnxQuantize, HasScalesAlongAnyAxis) {
   Random random(1);
   for (int axis = 0; axis < 3; ++axis) {
-    for (const Type type : {Type::kInt8, Type::kUInt8, Type::kInt16}) {
+    for (const Type type : {Type::kInt8, Type::kUInt8, Type::kInt16, Type::kUInt16}) {
       const Shape shape = {2, 3, 5};
       const int channels = shape[static_cast<size_t>(axis)];
       Quantization q;

@@ -68,7 +68,7 @@ class PlainIntegers : public testing::Test {
   }
 };
 
-using Types = testing::Types<int8_t, uint8_t, int16_t, int32_t, int64_t>;
+using Types = testing::Types<int8_t, uint8_t, int16_t, uint16_t, int32_t, int64_t>;
 TYPED_TEST_SUITE(PlainIntegers, Types);
 
 TYPED_TEST(PlainIntegers, Wrap) {
@@ -159,6 +159,50 @@ TEST(PlainNumbers, ThatAreQuantizedAreRefused) {
   ASSERT_TRUE(graph.ok());
   graph->tensors[0].quantization = PerTensor(0.5f, 3);
   EXPECT_FALSE(Model::Prepare(*graph).ok());
+}
+
+// uint16 is a type of quantized numbers that are moved, made and dequantized.
+TEST(PlainNumbers, QuantizedUInt16IsMovedAlone) {
+  const std::vector<uint16_t> numbers = {1, 40000, 65535};
+  Given x = MakeGiven<uint16_t>({3}, numbers);
+  const Given shift = MakeGiven<uint16_t>({1}, {1});
+  x.quantization = PerTensor(0.5f, 40000);
+  for (const Operator& op : {Operator(Add{}), Operator(Sub{}), Operator(Mul{}), Operator(Div{}),
+                             Operator(BitwiseAnd{})}) {
+    EXPECT_NE(RunLayer(op, {x, shift}, {Type::kUInt16}).error, "") << NameOf(op);
+  }
+  for (const Operator& op : {Operator(Less{}), Operator(Equal{})}) {
+    EXPECT_NE(RunLayer(op, {x, shift}, {Type::kBool}).error, "") << NameOf(op);
+  }
+  for (const Operator& op : {Operator(Neg{}), Operator(Abs{}), Operator(Sign{}), Operator(Relu{}),
+                             Operator(Logistic{}), Operator(ReduceMax{{0}}), Operator(Softmax{})}) {
+    EXPECT_NE(RunLayer(op, {x}, {Type::kUInt16}).error, "") << NameOf(op);
+  }
+  EXPECT_EQ(RunLayer(Reverse{{0}}, {x}, {Type::kUInt16}).As<uint16_t>(),
+            std::vector<uint16_t>({65535, 40000, 1}));
+  EXPECT_EQ(RunLayer(Dequantize{}, {x}, {Type::kFloat32}).As<float>(),
+            std::vector<float>({-19999.5f, 0, 12767.5f}));
+}
+
+template <class To, class From>
+std::vector<To> CastTo(const std::vector<From>& x) {
+  const Got got =
+      RunLayer(Cast{}, {MakeGiven<From>({static_cast<int>(x.size())}, x)}, {TypeOf<To>});
+  EXPECT_EQ(got.error, "");
+  return got.template As<To>();
+}
+
+TEST(PlainNumbers, CastsOfUInt16) {
+  using U16 = std::vector<uint16_t>;
+  EXPECT_EQ((CastTo<uint16_t, int32_t>({-1, 65536 + 7, 40000})), U16({65535, 7, 40000}));
+  EXPECT_EQ((CastTo<uint16_t, int8_t>({-1, 100})), U16({65535, 100}));
+  EXPECT_EQ((CastTo<uint16_t, float>({-1, 65535.5f, 1e9f, 40000.75f, kNan, -kInfinity})),
+            U16({0, 65535, 65535, 40000, 65535, 0}));
+  const U16 x = {0, 1, 32768, 65535};
+  EXPECT_EQ((CastTo<int16_t>(x)), std::vector<int16_t>({0, 1, -32768, -1}));
+  EXPECT_EQ((CastTo<int64_t>(x)), std::vector<int64_t>({0, 1, 32768, 65535}));
+  EXPECT_EQ((CastTo<float>(x)), std::vector<float>({0, 1, 32768, 65535}));
+  EXPECT_EQ((CastTo<uint8_t>(x)), std::vector<uint8_t>({0, 1, 0, 255}));
 }
 
 TEST(PlainNumbers, LogicalXor) {

@@ -42,6 +42,8 @@ inline std::vector<double> Numbers(const Tensor& tensor, const std::vector<std::
       return convert(FromBytes<uint8_t>(bytes));
     case Type::kInt16:
       return convert(FromBytes<int16_t>(bytes));
+    case Type::kUInt16:
+      return convert(FromBytes<uint16_t>(bytes));
     case Type::kInt32:
       return convert(FromBytes<int32_t>(bytes));
     case Type::kInt64:

@@ -37,6 +37,8 @@ std::vector<double> Numbers(Type type, const std::vector<uint8_t>& bytes) {
       return Numbers<int8_t>(bytes);
     case Type::kInt16:
       return Numbers<int16_t>(bytes);
+    case Type::kUInt16:
+      return Numbers<uint16_t>(bytes);
     case Type::kInt32:
       return Numbers<int32_t>(bytes);
     case Type::kInt64:

@@ -81,6 +81,8 @@ std::string Element(const test::GoldenBytes& bytes, Type type, size_t byte) {
       return ElementAt<int32_t>(bytes, offset);
     case Type::kInt16:
       return ElementAt<int16_t>(bytes, offset);
+    case Type::kUInt16:
+      return ElementAt<uint16_t>(bytes, offset);
     case Type::kInt8:
       return ElementAt<int8_t>(bytes, offset);
     case Type::kUInt8:

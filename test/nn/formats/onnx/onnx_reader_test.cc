@@ -78,10 +78,37 @@ TEST(OnnxReader, ConstantsAreAsLongAsTheirShapesSay) {
               for (int i = 0; i < 4; ++i) c.add_int32_data(128);
             }),
             "m: constant 'c' has the element 128, which is no int8");
+  for (const int beyond : {-1, 65536}) {
+    EXPECT_EQ(fails([=](TensorProto& c) {
+                c.set_data_type(TensorProto::UINT16);
+                for (int i = 0; i < 4; ++i) c.add_int32_data(beyond);
+              }),
+              "m: constant 'c' has the element " + std::to_string(beyond) + ", which is no uint16");
+  }
   // A product of dimensions beyond 64 bits.
   EXPECT_FALSE(fails([](TensorProto& c) {
                  for (int i = 0; i < 10; ++i) c.add_dims(1 << 30);
                }).empty());
+}
+
+TEST(OnnxReader, ReadsUInt16) {
+  for (const bool is_raw : {false, true}) {
+    ModelProto model = AddConstant([=](TensorProto& c) {
+      c.set_name("whole");
+      c.set_data_type(TensorProto::UINT16);
+      if (is_raw) return c.set_raw_data(std::string("\1\0\0\200\377\377\0\0", 8));
+      for (const int element : {1, 32768, 65535, 0}) c.add_int32_data(element);
+    });
+    AttributeProto* const to =
+        AddNode(model.mutable_graph()->mutable_node(), "Cast", {"whole"}, "c")->add_attribute();
+    to->set_name("to");
+    to->set_type(AttributeProto::INT);
+    to->set_i(TensorProto::FLOAT);
+    model.mutable_graph()->mutable_node()->SwapElements(0, 1);
+    const Result<Graph> graph = Import(model);
+    ASSERT_TRUE(graph.ok()) << graph.status().message();
+    EXPECT_EQ(ResultsOf(*graph, {0, 0, 0, 0}), (std::vector<float>{1, 32768, 65535, 0}));
+  }
 }
 
 // Elements of 4 bits lie in pairs, the first one lower. An odd count leaves half a byte.

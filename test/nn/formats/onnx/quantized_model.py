@@ -8,9 +8,9 @@ import onnxruntime
 from onnx import helper, numpy_helper
 
 MICROSOFT = "com.microsoft"
-U8, S8, I16, I32, I64, F32 = (np.dtype(t) for t in
-                              ("uint8", "int8", "int16", "int32", "int64", "float32"))
-SHORT = {U8: "u8", S8: "s8", I16: "i16", I32: "i32", F32: "f32"}
+U8, S8, U16, I16, I32, I64, F32 = (
+    np.dtype(t) for t in ("uint8", "int8", "uint16", "int16", "int32", "int64", "float32"))
+SHORT = {U8: "u8", S8: "s8", U16: "u16", I16: "i16", I32: "i32", F32: "f32"}
 
 # Where a product has its data, its weights and the zero point of the weights.
 PRODUCTS = {"QLinearConv": (0, 3, 5), "QLinearMatMul": (0, 3, 5), "QGemm": (0, 3, 5),

@@ -5,7 +5,8 @@ import zlib
 import numpy as np
 
 from quantized_elementwise import POOLS, every_element, pair_data, pair_variants, pool_ties
-from quantized_model import F32, I16, I32, S8, U8, Model, random_elements, record, short
+from quantized_model import (F32, I16, I32, S8, U8, U16, Model, random_elements, record,
+                             short)
 
 
 def unfused(name, operator, arrays, parameters, result, opset=19, more=(), outputs=1, **attributes):
@@ -120,40 +121,70 @@ def qdq_movement():
             unfused(f"Concat/{short(dtype)}/{form}", "Concat", [x, y], [q, other], q, axis=1)
 
 
+def quantizations(dtype, rng):
+    info = np.iinfo(dtype)
+    zero = (info.max + info.min + 1) // 2 + 3
+    edges = np.array([-np.inf, np.inf, -1e9, 1e9, -3e38, 3e38, 0.0, -0.0, 1e-40], F32)
+    for form, x, scale, opset, attributes in (
+            ("random", rng.normal(0, 2, 64), 0.0173, 13, {}),
+            ("ties", np.arange(-140, 140, 5) + 0.5, 1.0, 13, {}),
+            ("halves", (np.arange(-140, 140, 5) + 0.5) / 2, 0.5, 21, {}),
+            ("edges", edges, 0.1, 13, {}),
+            ("per_axis", rng.normal(0, 2, (2, 3, 5)), [0.0173, 0.5, 0.031], 13, {"axis": 1}),
+            ("blocked", rng.normal(0, 2, (2, 6)), rng.uniform(0.01, 0.02, (2, 3)), 21,
+             {"axis": 1, "block_size": 2})):
+        opset = 21 if dtype in (I16, U16) else opset
+        model = Model(f"QuantizeLinear/{short(dtype)}/{form}", opset)
+        zeros = np.full(np.shape(scale), zero)
+        record(model, model.quantized(model.input(np.asarray(x, F32)), scale, zeros, dtype,
+                                      **attributes))
+
+
+def dequantizations(dtype, rng):
+    info = np.iinfo(dtype)
+    zero = 0 if dtype == I32 else (info.max + info.min + 1) // 2 + 3
+    for form, shape, scale, opset, attributes in (
+            ("random", (64,), 0.0173, 13, {}),
+            ("per_axis", (2, 3, 5), [0.0173, 0.5, 0.031], 13, {"axis": 1}),
+            ("blocked", (2, 6), rng.uniform(0.01, 0.02, (2, 3)), 21,
+             {"axis": 1, "block_size": 2})):
+        opset = 21 if dtype in (I16, U16) else opset
+        model = Model(f"DequantizeLinear/{short(dtype)}/{form}", opset)
+        zeros = np.full(np.shape(scale), zero)
+        x = random_elements(model.rng, shape, dtype)
+        record(model, model.dequantized(model.input(x), scale, zeros, dtype, **attributes))
+
+
 def quantize():
     rng = np.random.default_rng(17)
     for dtype in (U8, S8, I16):
-        info = np.iinfo(dtype)
-        zero = (info.max + info.min + 1) // 2 + 3
-        edges = np.array([-np.inf, np.inf, -1e9, 1e9, -3e38, 3e38, 0.0, -0.0, 1e-40], F32)
-        for form, x, scale, opset, attributes in (
-                ("random", rng.normal(0, 2, 64), 0.0173, 13, {}),
-                ("ties", np.arange(-140, 140, 5) + 0.5, 1.0, 13, {}),
-                ("halves", (np.arange(-140, 140, 5) + 0.5) / 2, 0.5, 21, {}),
-                ("edges", edges, 0.1, 13, {}),
-                ("per_axis", rng.normal(0, 2, (2, 3, 5)), [0.0173, 0.5, 0.031], 13, {"axis": 1}),
-                ("blocked", rng.normal(0, 2, (2, 6)), rng.uniform(0.01, 0.02, (2, 3)), 21,
-                 {"axis": 1, "block_size": 2})):
-            opset = 21 if dtype == I16 else opset
-            model = Model(f"QuantizeLinear/{short(dtype)}/{form}", opset)
-            zeros = np.full(np.shape(scale), zero)
-            record(model, model.quantized(model.input(np.asarray(x, F32)), scale, zeros, dtype,
-                                          **attributes))
+        quantizations(dtype, rng)
     for dtype in (U8, S8, I16, I32):
-        info = np.iinfo(dtype)
-        zero = 0 if dtype == I32 else (info.max + info.min + 1) // 2 + 3
-        for form, shape, scale, opset, attributes in (
-                ("random", (64,), 0.0173, 13, {}),
-                ("per_axis", (2, 3, 5), [0.0173, 0.5, 0.031], 13, {"axis": 1}),
-                ("blocked", (2, 6), rng.uniform(0.01, 0.02, (2, 3)), 21,
-                 {"axis": 1, "block_size": 2})):
-            opset = 21 if dtype == I16 else opset
-            model = Model(f"DequantizeLinear/{short(dtype)}/{form}", opset)
-            zeros = np.full(np.shape(scale), zero)
-            x = random_elements(model.rng, shape, dtype)
-            record(model, model.dequantized(model.input(x), scale, zeros, dtype, **attributes))
+        dequantizations(dtype, rng)
     for form, x in (("random", rng.normal(0, 2, 40)), ("positive", rng.uniform(1, 3, 40)),
                     ("negative", rng.uniform(-3, -1, 40)), ("zeros", np.zeros(5)),
                     ("ties", np.arange(-51, 77) + 0.5)):
         model = Model(f"DynamicQuantizeLinear/{form}", 13)
         record(model, *model.node("DynamicQuantizeLinear", [model.input(x.astype(F32))], outputs=3))
+
+
+def uint16():
+    """Numbers of 16 bits alone, between operators, and around those that move them."""
+    rng = np.random.default_rng(19)
+    quantizations(U16, rng)
+    dequantizations(U16, rng)
+    x, y = (random_elements(rng, (2, 3, 4), U16) for _ in range(2))
+    a, b, result = (0.00031, 32771), (0.00023, 29999), (0.00047, 32768)
+    for operator in ("Add", "Mul"):
+        unfused(f"{operator}/u16", operator, [x, y], [a, b], result, opset=21)
+    unfused("Relu/u16", "Relu", [x], [a], (0.00015, 0), opset=21)
+    unfused("Transpose/u16/same", "Transpose", [x], [a], a, opset=21, perm=[2, 0, 1])
+    unfused("Transpose/u16/rescaled", "Transpose", [x], [a], b, opset=21, perm=[2, 0, 1])
+    unfused("Concat/u16/different", "Concat", [x, y], [a, b], a, opset=21, axis=1)
+    unfused("Pad/u16/same", "Pad", [x], [a], a, opset=21, more=[np.array([0, 1, 0, 0, 0, 2])])
+    # Activations of 16 bits, weights of 8.
+    model = Model("QDQ/MatMul/u16s8", 21)
+    weights = model.constant(random_elements(model.rng, (4, 5), S8))
+    product = model.node("MatMul", [model.dequantized(model.input(x), *a, U16),
+                                    model.dequantized(weights, 2.0**-7, 0, S8)])
+    record(model, model.quantized(product, 2.0**-12, 32768, U16), fused=False)

@@ -25,7 +25,8 @@ from quantized_model import CASES
 from quantized_products import (conv_integer, dynamic_matmul, matmul_integer, qdq_conv,
                                 qdq_gemm_and_matmul, qgemm, qlinear_conv, qlinear_matmul)
 from quantized_rescaled import rescaled
-from quantized_unfused import qdq_movement, qdq_pairs, qdq_unary, qdq_windows, quantize
+from quantized_unfused import (qdq_movement, qdq_pairs, qdq_unary, qdq_windows, quantize,
+                               uint16)
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "ops" / "golden"))
 from golden_format import write_golden  # noqa: E402
@@ -35,7 +36,7 @@ def main():
     for family in (qlinear_conv, conv_integer, qdq_conv, qlinear_matmul, matmul_integer,
                    dynamic_matmul, qgemm, qdq_gemm_and_matmul, qlinear_pairs, qlinear_unary,
                    qlinear_softmax, qlinear_concat_and_where, qlinear_pools, qdq_pairs, qdq_unary,
-                   qdq_windows, qdq_movement, quantize, rescaled):
+                   qdq_windows, qdq_movement, quantize, rescaled, uint16):
         before = len(CASES)
         family()
         print(f"{family.__name__}: {len(CASES) - before}")

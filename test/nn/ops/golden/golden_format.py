@@ -31,7 +31,8 @@ import struct
 from pathlib import Path
 
 # By the names of NumPy; the numbers are those of the .tflite format.
-TYPES = {"float32": 0, "int32": 2, "uint8": 3, "int64": 4, "bool": 6, "int16": 7, "int8": 9}
+TYPES = {"float32": 0, "int32": 2, "uint8": 3, "int64": 4, "bool": 6, "int16": 7, "int8": 9,
+         "uint16": 16}
 
 
 class _InPlace:
