@@ -30,8 +30,9 @@ bool AreSums(const Layer& product) {
 
 // The product without a bias or an activation that makes a tensor for one reader alone.
 std::optional<Place> ProductFor(GraphEditor& editor, TensorId id) {
-  const std::optional<Place> maker = editor.MakerOf(id);
-  if (!maker.has_value() || editor.ReadersOf(id) != 1) return {};
+  if (editor.At(id).quantization.quantized()) return {};
+  const std::optional<Place> maker = OnlyMakerOfLines(editor, id);
+  if (!maker.has_value()) return {};
   const Layer& layer = **maker;
   if (!IsAnyOf<Conv2D, DepthwiseConv2D, FullyConnected, TransposeConv>(layer)) return {};
   if (layer.inputs.size() > kBias && layer.inputs[kBias] != kNoTensor) return {};
@@ -83,7 +84,8 @@ bool Fold(GraphEditor& editor, Place add) {
     if (type == Type::kInt32 && !FitsSums(editor.At(layer.inputs[1]), *bias)) continue;
     layer.inputs.resize(std::max(layer.inputs.size(), kBias + 1), kNoTensor);
     layer.inputs[kBias] = editor.Add(std::move(*bias));
-    editor.ReplaceGroup(add, std::move(layer));
+    const Shape shape_of_sums = editor.At(layer.outputs[0]).shape;
+    ReplaceGroupOfLines(editor, add, std::move(layer), shape_of_sums);
     return true;
   }
   return false;

@@ -1,5 +1,6 @@
 // Functions of one or two dequantized tensors, element by element.
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <map>
 #include <memory>
@@ -230,22 +231,6 @@ bool FuseLookup(GraphEditor& editor, Place gather) {
   return true;
 }
 
-bool FusePair(GraphEditor& editor, Place quantize) {
-  const std::optional<Tail> tail = TailOf(editor, quantize);
-  if (!tail.has_value() || !IsByte(editor.At(quantize->outputs[0]).type)) return false;
-  const Place place = *editor.MakerOf(tail->from);
-  if (!IsAnyOf<Add, Sub, Mul>(*place)) return false;
-  if (ActivationOf<Add, Sub, Mul>(*place) != Activation::kNone) return false;
-  Layer layer = *place;
-  for (TensorId& id : layer.inputs) {
-    id = DequantizedFromBytes(editor, id);
-    if (id == kNoTensor) return false;
-  }
-  layer.numerics = tail->numerics;
-  editor.ReplaceGroup(quantize, std::move(layer));
-  return true;
-}
-
 namespace {
 
 bool HasClamp(const Tail& tail, Type type) {
@@ -253,7 +238,31 @@ bool HasClamp(const Tail& tail, Type type) {
   return tail.numerics.clamp_min > range.min || tail.numerics.clamp_max < range.max;
 }
 
+// Whether no number of these 8 bits is infinite once it is dequantized.
+bool AreFinite(const Tensor& bytes) {
+  constexpr float kFarthest = 255;  // from a zero point
+  return std::isfinite(bytes.quantization.scales[0] * kFarthest);
+}
+
 }  // namespace
+
+bool FusePair(GraphEditor& editor, Place quantize) {
+  const std::optional<Tail> tail = TailOf(editor, quantize);
+  if (!tail.has_value() || !IsByte(editor.At(quantize->outputs[0]).type)) return false;
+  const Place place = *editor.MakerOf(tail->from);
+  if (!IsAnyOf<Add, Sub, Mul>(*place)) return false;
+  if (ActivationOf<Add, Sub, Mul>(*place) != Activation::kNone) return false;
+  // NaN, as of two infinities, becomes another number if clamps are part of the quantization.
+  const bool must_be_finite = HasClamp(*tail, editor.At(quantize->outputs[0]).type);
+  Layer layer = *place;
+  for (TensorId& id : layer.inputs) {
+    id = DequantizedFromBytes(editor, id);
+    if (id == kNoTensor || (must_be_finite && !AreFinite(editor.At(id)))) return false;
+  }
+  layer.numerics = tail->numerics;
+  editor.ReplaceGroup(quantize, std::move(layer));
+  return true;
+}
 
 bool FuseRealPair(GraphEditor& editor, Place quantize) {
   const std::optional<Tail> tail = TailOf(editor, quantize);
@@ -266,10 +275,11 @@ bool FuseRealPair(GraphEditor& editor, Place quantize) {
     const TensorId bytes = DequantizedFromBytes(editor, place->inputs[i]);
     if (bytes == kNoTensor) continue;
     const TensorId real = place->inputs[1 - i];
-    // NaN becomes another number if clamps are part of the quantization.
+    // The same holds for NaN here.
     const std::optional<Place> maker = editor.MakerOf(real);
     const bool is_number =
-        maker.has_value() && (IsProductOfBytes(editor, *maker) || AreScaledSums(editor, *maker));
+        AreFinite(editor.At(bytes)) && maker.has_value() &&
+        (IsFiniteProductOfBytes(editor, *maker) || AreScaledSums(editor, *maker));
     if (HasClamp(*tail, editor.At(quantize->outputs[0]).type) && !is_number) continue;
     Layer layer = *place;
     layer.inputs = {bytes, real};  // a + b is b + a, to the bit

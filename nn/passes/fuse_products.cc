@@ -215,19 +215,50 @@ bool FuseProduct(GraphEditor& editor, Place quantize) {
   return true;
 }
 
-bool IsProductOfBytes(GraphEditor& editor, Place place) {
-  return ProductAt(editor, place).has_value();
+namespace {
+
+// The bias of a product whose result is float32; none if that is no product of integers.
+std::optional<Bias> BiasOfReals(GraphEditor& editor, const Product& product) {
+  std::optional<Bias> bias = Bias();
+  if (const TensorId real = BiasOf(*product.place); real != kNoTensor) {
+    bias = QuantizedBias(editor, product, real);
+    if (!bias.has_value() && ConstantBehind(editor, real) != nullptr) bias = Bias{real, 0};
+  }
+  return bias.has_value() && SumsFit(product, *bias) ? bias : std::nullopt;
+}
+
+// The largest magnitude of constants of float32, or what is not finite among them.
+float LargestOf(const Tensor& reals) {
+  float largest = 0;
+  for (size_t i = 0; i * sizeof(float) < reals.data_bytes; ++i) {
+    float value = 0;
+    std::memcpy(&value, static_cast<const std::byte*>(reals.data) + i * sizeof value, sizeof value);
+    if (!std::isfinite(value)) return value;
+    largest = std::max(largest, std::fabs(value));
+  }
+  return largest;
+}
+
+}  // namespace
+
+bool IsFiniteProductOfBytes(GraphEditor& editor, Place place) {
+  const std::optional<Product> product = ProductAt(editor, place);
+  if (!product.has_value()) return false;
+  const std::optional<Bias> bias = BiasOfReals(editor, *product);
+  if (!bias.has_value()) return false;
+  const Tensor* const added = bias->id == kNoTensor ? nullptr : ConstantBehind(editor, bias->id);
+  const bool adds_reals = added != nullptr && added->type == Type::kFloat32;
+  const float largest_bias = adds_reals ? LargestOf(*added) : 0;
+  constexpr float kMostSum = 0x1p31f;
+  return std::all_of(product->scales.begin(), product->scales.end(),
+                     [=](float scale) { return std::isfinite(scale * kMostSum + largest_bias); });
 }
 
 bool FuseRealProduct(GraphEditor& editor, Place place) {
   const std::optional<Product> product = ProductAt(editor, place);
   if (!product.has_value()) return false;
-  std::optional<Bias> bias = Bias();
-  if (const TensorId real = BiasOf(*place); real != kNoTensor) {
-    bias = QuantizedBias(editor, *product, real);
-    if (!bias.has_value() && ConstantBehind(editor, real) != nullptr) bias = Bias{real, 0};
-  }
-  if (!bias.has_value() || !SumsFit(*product, *bias)) return false;
+  const std::optional<Bias> bias = BiasOfReals(editor, *product);
+  if (!bias.has_value()) return false;
   Layer layer = OnIntegers(*product, *bias);
   layer.numerics = Numerics{.scaling = Scaling::kToFloat};
   editor.Replace(place, std::move(layer));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <string>
 #include <utility>
 
 #include "intaglio/nn/graph/folded_shapes.h"
@@ -101,6 +102,32 @@ std::optional<ClampBounds> ClampBoundsOf(const Layer& layer) {
   if (clip->low.has_value() && !std::isnan(Real(*clip->low))) bounds.low = Real(*clip->low);
   if (clip->high.has_value() && !std::isnan(Real(*clip->high))) bounds.high = Real(*clip->high);
   return bounds;
+}
+
+std::optional<Place> OnlyMaker(GraphEditor& editor, TensorId id) {
+  if (id == kNoTensor || editor.ReadersOf(id) != 1) return {};
+  return editor.MakerOf(id);
+}
+
+std::optional<Place> OnlyMakerOfLines(GraphEditor& editor, TensorId id) {
+  const std::optional<Place> maker = OnlyMaker(editor, id);
+  if (!maker.has_value() || !(*maker)->op.Is<Reshape>()) return maker;
+  const TensorId from = (*maker)->inputs[0];
+  const Shape& before = editor.At(from).shape;
+  const Shape& behind = editor.At(id).shape;
+  if (before.empty() || behind.empty() || before.back() != behind.back()) return {};
+  return OnlyMaker(editor, from);
+}
+
+void ReplaceGroupOfLines(GraphEditor& editor, Place last, Layer layer, const Shape& shape) {
+  const TensorId y = last->outputs[0];
+  const Tensor like = editor.At(y);
+  if (like.shape == shape) return editor.ReplaceGroup(last, std::move(layer));
+  const TensorId before = editor.AddLike(y, like.type, like.quantization, shape);
+  layer.outputs = {before};
+  const std::string label = last->label;
+  editor.InsertBefore(last, std::move(layer));
+  editor.ReplaceGroup(last, {Reshape{like.shape}, {before}, {}, label, {}});
 }
 
 bool IsQuantize(const Layer& layer) { return layer.op.Is<Quantize>() && HasOnnxRules(layer); }

@@ -24,12 +24,6 @@ namespace {
 
 constexpr int kMostSteps = 16;  // tools write up to six
 
-// The layer that makes a tensor which nothing else reads.
-std::optional<Place> OnlyMaker(GraphEditor& editor, TensorId id) {
-  if (id == kNoTensor || editor.ReadersOf(id) != 1) return {};
-  return editor.MakerOf(id);
-}
-
 // A constant of one element.
 std::optional<double> OneNumber(GraphEditor& editor, TensorId id) {
   const Tensor* const tensor = id == kNoTensor ? nullptr : ConstantBehind(editor, id);
@@ -224,16 +218,15 @@ TensorId AsLine(GraphEditor& editor, TensorId id, int channels) {
 // The product behind sums of int32, which nothing else reads.
 bool FindProduct(GraphEditor& editor, TensorId sums, ScaledSums& found) {
   if (editor.At(sums).type != Type::kInt32) return false;
-  std::optional<Place> maker = OnlyMaker(editor, sums);
-  if (maker.has_value() && (*maker)->op.Is<Reshape>()) {  // to another quantization
-    if (editor.At((*maker)->inputs[0]).shape != editor.At(sums).shape) return false;
-    maker = OnlyMaker(editor, (*maker)->inputs[0]);
+  std::optional<Place> maker = OnlyMakerOfLines(editor, sums);
+  if (maker.has_value() && (*maker)->op.Is<Reshape>()) {  // one for a quantization, one for lines
+    maker = OnlyMakerOfLines(editor, (*maker)->inputs[0]);
   }
   if (!maker.has_value()) return false;
   if (const std::optional<Clamped> clamped = ClampedBy(editor, **maker)) {
     if (clamped->low != 0 || std::isfinite(clamped->high)) return false;
     found.is_positive = true;
-    maker = OnlyMaker(editor, clamped->from);
+    maker = OnlyMakerOfLines(editor, clamped->from);
   }
   if (!maker.has_value() || !IsProduct(**maker)) return false;
   const std::optional<Numerics>& numerics = (*maker)->numerics;
@@ -285,11 +278,19 @@ bool FindScales(GraphEditor& editor, const Layer& layer, ScaledSums& found) {
   return false;
 }
 
+// Whether one shape is a reshape of the other with the same channels.
+bool AreSameLines(const Shape& a, const Shape& b) {
+  const Result<int64_t> count_a = CountElements(a);
+  const Result<int64_t> count_b = CountElements(b);
+  return count_a.ok() && count_b.ok() && *count_a == *count_b && !a.empty() && !b.empty() &&
+         a.back() == b.back();
+}
+
 std::optional<ScaledSums> ScaledSumsAt(GraphEditor& editor, Place place) {
   ScaledSums found;
   if (!FindScales(editor, *place, found)) return {};
   const Shape& shape = editor.At(place->outputs[0]).shape;
-  if (shape != editor.At(found.product->outputs[0]).shape) return {};
+  if (!AreSameLines(editor.At(found.product->outputs[0]).shape, shape)) return {};
   const bool are_scales = std::all_of(found.scales.begin(), found.scales.end(), [](float scale) {
     return std::isfinite(scale) && scale > 0;
   });
@@ -357,13 +358,14 @@ bool FuseRoundedSums(GraphEditor& editor, Place place) {
   numerics.clamp_max = static_cast<int32_t>(rounded->high) + zero_point;
   Layer layer = Scaled(editor, *sums, numerics);
   const TensorId y = place->outputs[0];
+  const Shape shape = editor.At(sums->product->outputs[0]).shape;
   if (place->op.Is<Quantize>()) {
-    editor.ReplaceGroup(place, std::move(layer));
+    ReplaceGroupOfLines(editor, place, std::move(layer), shape);
     return true;
   }
   // Who reads y may take it for numbers without a quantization.
   const Tensor like = editor.At(y);
-  const TensorId one = editor.AddLike(y, like.type, PerTensor(1.0f, zero_point), like.shape);
+  const TensorId one = editor.AddLike(y, like.type, PerTensor(1.0f, zero_point), shape);
   layer.outputs = {one};
   const std::string label = place->label;
   editor.InsertBefore(place, std::move(layer));
@@ -382,7 +384,9 @@ bool AreScaledSums(GraphEditor& editor, Place place) {
 bool FuseScaledSums(GraphEditor& editor, Place place) {
   const std::optional<ScaledSums> sums = ScaledSumsAt(editor, place);
   if (!sums.has_value() || sums->is_positive) return false;
-  editor.ReplaceGroup(place, Scaled(editor, *sums, Numerics{.scaling = Scaling::kToFloat}));
+  const Shape shape = editor.At(sums->product->outputs[0]).shape;
+  ReplaceGroupOfLines(editor, place, Scaled(editor, *sums, Numerics{.scaling = Scaling::kToFloat}),
+                      shape);
   return true;
 }
 
@@ -390,7 +394,7 @@ bool FuseBiasOfScaledSums(GraphEditor& editor, Place place) {
   if (!place->op.Is<Add>() || ActivationOf<Add>(*place) != Activation::kNone) return false;
   const Shape& shape = editor.At(place->outputs[0]).shape;
   for (size_t i = 0; i < 2; ++i) {
-    const std::optional<Place> product = OnlyMaker(editor, place->inputs[i]);
+    const std::optional<Place> product = OnlyMakerOfLines(editor, place->inputs[i]);
     if (!product.has_value() || !IsProduct(**product) || HasBias(**product)) continue;
     const std::optional<Numerics>& numerics = (*product)->numerics;
     if (!numerics.has_value() || numerics->scaling != Scaling::kToFloat) continue;
@@ -401,7 +405,8 @@ bool FuseBiasOfScaledSums(GraphEditor& editor, Place place) {
     Layer layer = **product;
     layer.inputs.resize(kBias + 1, kNoTensor);
     layer.inputs[kBias] = AsLine(editor, bias, shape.back());
-    editor.ReplaceGroup(place, std::move(layer));
+    const Shape shape_of_sums = editor.At(layer.outputs[0]).shape;
+    ReplaceGroupOfLines(editor, place, std::move(layer), shape_of_sums);
     return true;
   }
   return false;

@@ -54,6 +54,14 @@ struct Tail {
 // None if the output has not one positive scale.
 std::optional<Tail> TailOf(GraphEditor& editor, Place quantize);
 
+// The layer that makes a tensor which nothing else reads.
+std::optional<Place> OnlyMaker(GraphEditor& editor, TensorId id);
+// The same, also of a tensor that is then only reshaped, with the same last dimension.
+std::optional<Place> OnlyMakerOfLines(GraphEditor& editor, TensorId id);
+// Replaces the group that ends with `last` by a layer whose output has this shape, and reshapes
+// that where the output of `last` has another one.
+void ReplaceGroupOfLines(GraphEditor& editor, Place last, Layer layer, const Shape& shape);
+
 // The elements of a constant, or of one that is only reshaped; null for other tensors.
 const Tensor* ConstantBehind(GraphEditor& editor, TensorId id);
 // Whether a tensor is a constant or is moved together from constants.
@@ -62,8 +70,8 @@ bool FollowsFromConstants(GraphEditor& editor, TensorId id);
 // Each fuses the group that ends here if there is one.
 bool FuseProduct(GraphEditor& editor, Place quantize);
 bool FuseRealProduct(GraphEditor& editor, Place product);
-// Whether FuseRealProduct would do so, leaving the bias aside.
-bool IsProductOfBytes(GraphEditor& editor, Place place);
+// Whether FuseRealProduct does so, with results that are finite.
+bool IsFiniteProductOfBytes(GraphEditor& editor, Place place);
 // The same of products of integers that are scaled by layers behind them; `place` is the CAST or
 // the QUANTIZE that ends the group.
 bool FuseRoundedSums(GraphEditor& editor, Place place);

@@ -182,7 +182,7 @@ class TransposeRemover {
   }
 
   // A reshape of a moved tensor is one of its source if it only adds and drops dimensions of
-  // extent 1. The source then has those at its end.
+  // extent 1. The source then has those at its front, so that channels stay last.
   bool VisitReshape(const Layer& layer) {
     const Moved* const found = FindMoved(layer.inputs[0]);
     if (found == nullptr) return false;
@@ -204,21 +204,23 @@ class TransposeRemover {
       if (flattens) delayed_[out] = layer;
       return flattens;
     }
+    const auto ones = static_cast<size_t>(std::count(to.begin(), to.end(), 1));
     Shape shape = LongDimensions(source);
+    shape.insert(shape.begin(), ones, 1);
     Permutation permutation;
     size_t next = 0;  // dimension of the moved tensor
-    int ones = static_cast<int>(shape.size());
+    int next_one = 0;
     for (const int extent : to) {
       if (extent == 1) {
-        permutation.push_back(ones++);
+        permutation.push_back(next_one++);
         continue;
       }
       while (from[next] == 1) ++next;
       const int dimension = moved.permutation[next++];
-      permutation.push_back(static_cast<int>(
-          std::count_if(source.begin(), source.begin() + dimension, [](int e) { return e != 1; })));
+      const auto longer =
+          std::count_if(source.begin(), source.begin() + dimension, [](int e) { return e != 1; });
+      permutation.push_back(static_cast<int>(longer) + static_cast<int>(ones));
     }
-    shape.resize(static_cast<size_t>(ones), 1);
     Tensor tensor = At(out);
     tensor.shape = shape;
     if (tensor.quantization.per_axis()) {

@@ -148,7 +148,10 @@ std::vector<TensorId> Unroll(Translation& t, const Repeated& node) {
     const auto first = outputs.begin() + static_cast<ptrdiff_t>(node.first_output());
     const auto end = first + static_cast<ptrdiff_t>(results.size());
     results.assign(first, end);
-    for (size_t i = 0; i < slices.size(); ++i) slices[i].push_back(end[static_cast<ptrdiff_t>(i)]);
+    for (size_t i = 0; i < slices.size(); ++i) {
+      slices[i].push_back(end[static_cast<ptrdiff_t>(i)]);
+      t.make.Fail(CheckCrosses(t.make, slices[i].back()));
+    }
     if (node.is_loop && !GoesOn(t.make, outputs[0])) break;
   }
   for (size_t i = 0; i < slices.size(); ++i) {

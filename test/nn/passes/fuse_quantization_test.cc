@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <string>
 
 #include "intaglio/nn/ops/elementwise/map_bytes.h"
@@ -412,6 +413,62 @@ TEST(FuseQuantization, LeavesClampsOfWhatMayBeNoNumber) {
     if (clamps) y = n.Then(Relu{}, {y});
     Graph graph = n.Finish({n.Quantized(y, Type::kInt8, 0.07f, -5)});
     EXPECT_EQ(FuseQuantization(graph).real_pairs, clamps ? 0u : 1u);
+  }
+}
+
+// A dequantized tensor, and a product whose sums are multiplied by `scale` in float32, with one
+// bias.
+struct Extreme {
+  Network n;
+  TensorId product = kNoTensor;
+  TensorId other = kNoTensor;
+
+  Extreme(float scale, float bias, float other_scale) : n(11) {
+    const Q x = n.random.Tensor(Type::kInt8, {3, 8}, 1.0f, 0);
+    const TensorId weights =
+        n.Real(Const(n.b, n.random.Tensor(Type::kInt8, {5, 8}, 1, 0), PerTensor(scale, 0)).id);
+    const TensorId biases = n.b.Const<float>("bias", std::vector<float>(5, bias), {5}).id;
+    product = n.Then(FullyConnected{}, {n.Input(x), weights, biases});
+    Q z = n.random.Tensor(Type::kUInt8, {3, 5}, other_scale, 9);
+    for (size_t i = 0; i < z.values.size(); i += 2) z.values[i] = 9;
+    other = n.Input(std::move(z));
+  }
+};
+
+// What is not finite may become NaN, which clamps that are part of a quantization would change.
+TEST(FuseQuantization, LeavesClampsOfWhatMayOverflow) {
+  constexpr float kMost = std::numeric_limits<float>::max();
+  struct Limit {
+    float scale;
+    float bias;
+    float other_scale;
+    bool is_finite;
+  };
+  for (const Limit& limit : {Limit{0.01f, 1, 0.03f, true}, Limit{1e35f, 1, 0.03f, false},
+                             Limit{0.01f, INFINITY, 0.03f, false}, Limit{0.01f, NAN, 1, false},
+                             Limit{1e29f, kMost, 1, false}, Limit{0.01f, 1, 3e36f, false}}) {
+    for (const bool clamps : {true, false}) {
+      Extreme e(limit.scale, limit.bias, limit.other_scale);
+      TensorId y = e.n.Then(Mul{.keeps_infinities = true}, {e.product, e.other});
+      if (clamps) y = e.n.Then(Relu{}, {y});
+      Graph graph = e.n.Finish({e.n.Quantized(y, Type::kInt8, 0.07f, -5)});
+      EXPECT_EQ(FuseQuantization(graph).real_pairs, clamps && !limit.is_finite ? 0u : 1u)
+          << limit.scale << " " << limit.bias;
+    }
+  }
+}
+
+TEST(FuseQuantization, LeavesClampsOfPairsOfInfinities) {
+  for (const bool clamps : {true, false}) {
+    Network n(3);
+    const TensorId x = n.Input(n.random.Tensor(Type::kUInt8, {4, 16}, 1e37f, 0));
+    const TensorId y = n.Input(n.random.Tensor(Type::kUInt8, {4, 16}, 1e37f, 0));
+    TensorId z = n.Then(Sub{.keeps_infinities = true}, {x, y});
+    if (clamps) z = n.Then(Relu{}, {z});
+    const Graph graph = n.Finish({n.Quantized(z, Type::kInt8, 0.07f, -5)});
+    Graph fused = graph;
+    EXPECT_EQ(FuseQuantization(fused).pairs, clamps ? 0u : 1u);
+    EXPECT_EQ(RunAll(fused, n.inputs), RunAll(graph, n.inputs));
   }
 }
 

@@ -161,6 +161,36 @@ TEST(OnnxReader, ElementsOfFewBitsStayOutsideOfLoops) {
   EXPECT_EQ(WhyNot(model), "");
 }
 
+// y collects what the body makes of each element of `from`.
+NodeProto* AddScan(google::protobuf::RepeatedPtrField<NodeProto>* to, const std::string& from) {
+  NodeProto* const scan = AddNode(to, "Scan", {from}, "y");
+  AttributeProto* const count = scan->add_attribute();
+  count->set_name("num_scan_inputs");
+  count->set_i(1);
+  count->set_type(AttributeProto::INT);
+  onnx::GraphProto* const body = AddGraph(scan, "body", "Cast", {"h"}, "next");
+  SetScalar(body->add_input(), "h", TensorProto::FLOAT);
+  SetScalar(body->add_output(), "next", TensorProto::FLOAT);
+  return body->mutable_node(0);
+}
+
+TEST(OnnxReader, ScansReadNoElementsOfFewBits) {
+  for (const bool is_read : {true, false}) {
+    ModelProto model = Model1();
+    auto* const nodes = model.mutable_graph()->mutable_node();
+    CastTo(is_read ? TensorProto::INT4 : TensorProto::INT8, AddNode(nodes, "Cast", {"x"}, "whole"));
+    NodeProto* const cast = AddScan(nodes, "whole");
+    CastTo(is_read ? TensorProto::FLOAT : TensorProto::INT4, cast);
+    EXPECT_NE(WhyNot(model).find("elements of fewer than 8 bits"), std::string::npos)
+        << WhyNot(model);
+    nodes->Mutable(0)->mutable_attribute(0)->set_i(TensorProto::INT8);
+    cast->mutable_attribute(0)->set_i(TensorProto::FLOAT);
+    const Result<Graph> graph = Import(model);
+    ASSERT_TRUE(graph.ok()) << graph.status().message();
+    EXPECT_EQ(ResultsOf(*graph, {1.5f, -2.5f, 300, 4}), (std::vector<float>{1, -2, 127, 4}));
+  }
+}
+
 // ys collects x, 2 x, 3 x, ..., as long as the largest number is below 10, in `limit` rounds.
 ModelProto CollectUntilTen(const std::string& limit) {
   ModelProto model = Model1();

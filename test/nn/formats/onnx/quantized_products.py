@@ -56,6 +56,10 @@ CONVS = {  # shape of x, of w, and what else the node says
     "pointwise": ((1, 16, 3, 4), (9, 16, 1, 1), {}),
     "line": ((1, 3, 9), (4, 3, 3), {"pads": [1, 1], "strides": [2]}),
 }
+LINES = {  # more of those, which only some families try
+    "lines": ((2, 5, 8), (7, 5, 3), {"pads": [2, 0], "dilations": [2]}),
+    "depthwise_lines": ((2, 6, 9), (6, 1, 3), {"pads": [1, 1], "group": 6}),
+}
 
 
 def conv_arguments(w, attributes):
@@ -68,7 +72,7 @@ class ConvData:
     """Elements, quantizations and sums of a convolution."""
 
     def __init__(self, rng, form, types, per_channel, ties, bias=True):
-        x_shape, w_shape, self.attributes = CONVS[form]
+        x_shape, w_shape, self.attributes = {**CONVS, **LINES}[form]
         xt, wt = (np.dtype(t) for t in types)
         m = w_shape[0]
         self.xt, self.wt, self.yt = xt, wt, xt

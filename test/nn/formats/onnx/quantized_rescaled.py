@@ -5,7 +5,7 @@ record_quantized.py."""
 import numpy as np
 
 from quantized_model import F32, I32, I64, S8, U8, Model, random_elements, record, short
-from quantized_products import CONVS, ConvData, requantized
+from quantized_products import ConvData, requantized
 
 F = F32.type
 
@@ -55,7 +55,9 @@ def convolutions():
                 ("plain", False, "float", False), ("pads", True, "int32", True),
                 ("strides", False, "clip_first", True), ("groups", True, "quantize", False),
                 ("depthwise", True, "float", True), ("pointwise", True, "int32", False),
-                ("line", False, "float", False)):
+                ("line", False, "float", False), ("line", True, "int32", True),
+                ("lines", True, "clip_first", False), ("lines", False, "quantize", True),
+                ("depthwise_lines", True, "float", True)):
             name = f"Rescaled/conv2d/{short(*types)}/{form}/{rounding}" + "/relu" * relu
             model = Model(name, opset=17)
             d = ConvData(model.rng, form, types, False, False)
@@ -65,7 +67,7 @@ def convolutions():
                 scale = per_channel(model.rng.uniform(0.0002, 0.0009, d.w.shape[0]), rank)
             sums = model.node("ConvInteger", [model.input(d.x), model.constant(d.w),
                                               model.constant(d.zx, d.xt), model.constant(d.zws)],
-                              **CONVS[form][2])
+                              **d.attributes)
             sums = model.node("Add", [sums, model.constant(per_channel(d.bias, rank)[None], I32)])
             expected = d.sums
             if relu:
