@@ -66,19 +66,17 @@ void SetExtents(Translation& t, std::vector<ScatteredAxis>& axes) {
   }
 }
 
-// All spatial dimensions of the node, of which there are two.
-std::vector<ScatteredAxis> AxesOf(Translation& t, const Shape& image, const Shape& filter) {
-  const bool is_line = t.rank(0) == 3;
-  const size_t count = is_line ? 1 : 2;
+// All spatial dimensions of the node.
+std::vector<ScatteredAxis> AxesOf(Translation& t, const std::vector<int>& image,
+                                  const std::vector<int>& filter) {
+  const size_t count = image.size();
   const std::vector<int64_t> strides = Numbers(t, "strides", count, 1, 1);
   const std::vector<int64_t> dilations = Numbers(t, "dilations", count, 1, 1);
   std::vector<ScatteredAxis> axes;
   for (size_t i = 0; i < count; ++i) {
-    const size_t from = is_line ? 1 : i;
-    axes.push_back({image[1 + from], filter[2 + from], strides[i], dilations[i]});
+    axes.push_back({image[i], filter[i], strides[i], dilations[i]});
   }
   SetExtents(t, axes);
-  if (is_line) axes.insert(axes.begin(), ScatteredAxis{});
   for (const ScatteredAxis& axis : axes) {
     const bool fits = axis.image >= 1 && axis.filter >= 1 && axis.out >= 1 &&
                       axis.before + axis.out <= std::numeric_limits<int>::max();
@@ -138,35 +136,105 @@ std::vector<TensorId> Parts(LayerMaker& make, TensorId id, int axis, int count) 
                       std::vector<Type>(static_cast<size_t>(count), make.At(id).type));
 }
 
+constexpr int kMostLayers = 1 << 12;
+
+int GroupsOf(Translation& t) { return t.IntWithin("group", 1, 1, kMostLayers); }
+
+void CheckFilter(Translation& t, const Shape& filter, int channels, int groups) {
+  if (filter[0] == channels && channels % groups == 0) return;
+  t.Invalid("filters of " + ToString(filter) + " do not fit " + std::to_string(groups) +
+            " groups of " + std::to_string(channels) + " channels");
+}
+
+// Images [N, H, W, C] by filters [C, M / groups, H, W]; one layer for each group.
+TensorId Scattered(Translation& t, TensorId images, TensorId filter, const ScatteredAxis& y,
+                   const ScatteredAxis& x, TensorId bias) {
+  LayerMaker& make = t.make;
+  const int groups = GroupsOf(t);
+  filter = Dilated(t, Dilated(t, filter, 2, y), 3, x);
+  const std::vector<TensorId> filters =
+      Parts(make, make.Transposed(filter, {1, 2, 3, 0}), 3, groups);
+  const std::vector<TensorId> xs = Parts(make, images, 3, groups);
+  std::vector<TensorId> results;
+  for (size_t i = 0; i < xs.size(); ++i) {
+    std::vector<TensorId> inputs = {xs[i], filters[i]};
+    if (groups == 1 && bias != kNoTensor) inputs.push_back(bias);
+    results.push_back(OneGroup(make, std::move(inputs), y, x));
+  }
+  if (groups == 1) return results[0];
+  const TensorId result = make.AddLike(Concatenation{3}, results);
+  return bias == kNoTensor ? result : make.AddLike(Ieee<Add>(), {result, bias});
+}
+
+// Planes [N, D, ...], which the layer has as images [N D, ...], in a volume of this depth: `stride`
+// apart, the first one at `first`. Other planes are 0.
+TensorId AtDepths(Translation& t, TensorId images, int batch, const ScatteredAxis& z, int64_t first,
+                  int64_t depth) {
+  LayerMaker& make = t.make;
+  const Shape image = make.ShapeOf(images);
+  const Shape planes = ToInts(t,
+                              {batch, z.image, 1, int64_t{image[1]} * image[2] * image[3],
+                               z.image * z.stride, depth - first - z.image * z.stride, first},
+                              "a volume");
+  const Pad apart = {{{0, 0}, {0, 0}, {0, static_cast<int>(z.stride) - 1}, {0, 0}}};
+  const Pad around = {{{0, 0}, {planes[6], planes[5]}, {0, 0}}};
+  TensorId y = make.Reshaped(images, {batch, planes[1], 1, planes[3]});
+  if (z.stride > 1) y = make.AddLike(apart, {y});
+  y = make.Reshaped(y, {batch, planes[4], planes[3]});
+  return make.AddLike(around, {y});
+}
+
+// Volumes [N, C, D, H, W] by filters [C, M / groups, D, H, W]: each plane of the filter scatters
+// all planes of the volume, and the results are added where they belong.
+void ScatterVolumes(Translation& t) {
+  LayerMaker& make = t.make;
+  const Shape x = make.ShapeOf(t.in(0));
+  const Shape w = make.ShapeOf(t.in(1));
+  if (w.size() != x.size()) return t.Invalid("the filters have other dimensions than the images");
+  CheckFilter(t, w, x[1], GroupsOf(t));
+  const std::vector<ScatteredAxis> axes = AxesOf(t, {x[2], x[3], x[4]}, {w[2], w[3], w[4]});
+  const ScatteredAxis& z = axes[0];
+  if (z.filter * GroupsOf(t) > kMostLayers) return t.Refuse("filters of so many planes");
+  const int64_t depth =
+      std::max(z.before + z.out, z.image * z.stride + (z.filter - 1) * z.dilation);
+  const int planes = ToInts(t, {int64_t{x[0]} * x[2]}, "the planes")[0];
+  const TensorId images =
+      make.Reshaped(make.Transposed(t.in(0), {0, 2, 3, 4, 1}), {planes, x[3], x[4], x[1]});
+  const std::vector<TensorId> filters =
+      Parts(make, make.Transposed(t.in(1), {2, 0, 1, 3, 4}), 0, w[2]);
+  TensorId sum = kNoTensor;
+  Shape image;
+  for (int64_t k = 0; k < z.filter; ++k) {
+    const TensorId filter =
+        make.Reshaped(filters[static_cast<size_t>(k)], {w[0], w[1], w[3], w[4]});
+    const TensorId part = Scattered(t, images, filter, axes[1], axes[2], kNoTensor);
+    image = make.ShapeOf(part);
+    const TensorId placed = AtDepths(t, part, x[0], z, k * z.dilation, depth);
+    sum = sum == kNoTensor ? placed : make.AddLike(Ieee<Add>(), {sum, placed});
+  }
+  const Shape sizes = ToInts(t, {z.before, z.out}, "a volume");
+  sum = make.AddLike(Slice{{0, sizes[0], 0}, {-1, sizes[1], -1}}, {sum});
+  sum = make.Reshaped(sum, {x[0], sizes[1], image[1], image[2], image[3]});
+  if (t.has(2)) sum = make.AddLike(Ieee<Add>(), {sum, t.in(2)});
+  t.Set(0, make.Transposed(sum, {0, 4, 1, 2, 3}));
+}
+
 }  // namespace
 
 // Filters are [C, M / groups, H, W].
 void ReadConvTranspose(Translation& t) {
   LayerMaker& make = t.make;
-  constexpr int kMostGroups = 1 << 12;  // each is a layer
-  const int groups = t.IntWithin("group", 1, 1, kMostGroups);
+  if (t.rank(0) == 5) return ScatterVolumes(t);
   const Images images = Images::Of(t, t.in(0));
-  TensorId filter = images.Spatial2D(make, t.in(1));
+  const TensorId filter = images.Spatial2D(make, t.in(1));
   const Shape image = make.ShapeOf(images.nhwc);
   const Shape shape = make.ShapeOf(filter);
-  if (shape[0] != image[3] || shape[0] % groups != 0) {
-    return t.Invalid("filters of " + ToString(shape) + " do not fit " + std::to_string(groups) +
-                     " groups of " + std::to_string(image[3]) + " channels");
-  }
-  const std::vector<ScatteredAxis> axes = AxesOf(t, image, shape);
-  filter = Dilated(t, Dilated(t, filter, 2, axes[0]), 3, axes[1]);
-  const std::vector<TensorId> filters =
-      Parts(make, make.Transposed(filter, {1, 2, 3, 0}), 3, groups);
-  const std::vector<TensorId> xs = Parts(make, images.nhwc, 3, groups);
-  std::vector<TensorId> results;
-  for (size_t i = 0; i < xs.size(); ++i) {
-    std::vector<TensorId> inputs = {xs[i], filters[i]};
-    if (groups == 1 && t.has(2)) inputs.push_back(t.in(2));
-    results.push_back(OneGroup(make, std::move(inputs), axes[0], axes[1]));
-  }
-  TensorId result = groups == 1 ? results[0] : make.AddLike(Concatenation{3}, results);
-  if (groups > 1 && t.has(2)) result = make.AddLike(Ieee<Add>(), {result, t.in(2)});
-  t.Set(0, images.Back(make, result));
+  CheckFilter(t, shape, image[3], GroupsOf(t));
+  const bool is_line = t.rank(0) == 3;
+  std::vector<ScatteredAxis> axes = is_line ? AxesOf(t, {image[2]}, {shape[3]})
+                                            : AxesOf(t, {image[1], image[2]}, {shape[2], shape[3]});
+  if (is_line) axes.insert(axes.begin(), ScatteredAxis{});
+  t.Set(0, images.Back(make, Scattered(t, images.nhwc, filter, axes[0], axes[1], t.optional(2))));
 }
 
 }  // namespace intaglio::nn::onnx

@@ -49,7 +49,7 @@ void ReadConv(Translation& t) { t.Set(0, Convolution(t, t.in(0), {t.in(1)}, t.op
 
 constexpr OnnxRow kRows[] = {
     {"Conv", ReadConv, "float32", 1, kEver, "1 or 2 spatial dimensions"},
-    {"ConvTranspose", ReadConvTranspose, "float32", 1, kEver, "1 or 2 spatial dimensions"},
+    {"ConvTranspose", ReadConvTranspose, "float32", 1, kEver, "1 to 3 spatial dimensions"},
     {"Einsum", ReadEinsum, "float32", 12},
     {"Gemm", ReadGemm, "float32"},
     {"MatMul", ReadMatMul, "float32"},

@@ -88,7 +88,12 @@ def conv_transpose():
            auto_pad="SAME_LOWER")
     single("ConvTranspose/shape", "ConvTranspose", [(1, 2, 4, 5), (2, 3, 3, 3), (3,)],
            strides=(3, 2), output_shape=(10, 11))
-
+    single("ConvTranspose/3d", "ConvTranspose", [(2, 3, 2, 3, 4), (3, 4, 3, 2, 3), (4,)],
+           strides=(2, 1, 2), pads=(1, 0, 1, 0, 1, 1), output_padding=(1, 0, 1))
+    single("ConvTranspose/3d/groups", "ConvTranspose", [(1, 4, 3, 2, 3), (4, 3, 2, 2, 2), (6,)],
+           group=2, strides=(3, 2, 1))
+    single("ConvTranspose/3d/dilated", "ConvTranspose", [(1, 2, 3, 4, 3), (2, 3, 3, 2, 2)],
+           dilations=(2, 1, 2), pads=(2, 0, 0, 1, 1, 1))
 
 def pools():
     for operator in ("MaxPool", "AveragePool", "LpPool"):
