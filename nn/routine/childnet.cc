@@ -155,8 +155,22 @@ Result<std::vector<LayerChoice>> ChoicesFor(const LayerView& layer, const Graph&
   return choices;
 }
 
-Result<PreparedLayer> PrepareChild(const LayerView& child, const LayerOptions& outer,
-                                   const LayerChoice& choice) {
+// Whether a layer of a childnet reads constants that the layer that it stands for does not have.
+bool HasOwnConstants(const LayerView& child, const LayerView& of) {
+  const auto is_of = [&](const void* data) {
+    for (size_t i = 0; i < of.input_count(); ++i) {
+      if (of.has_input(i) && of.input(i).data == data) return true;
+    }
+    return false;
+  };
+  for (size_t i = 0; i < child.input_count(); ++i) {
+    if (child.has_input(i) && child.input(i).constant && !is_of(child.input(i).data)) return true;
+  }
+  return false;
+}
+
+Result<PreparedLayer> PrepareChild(const LayerView& child, const LayerView& of,
+                                   const LayerOptions& outer, const LayerChoice& choice) {
   LayerOptions options = outer;
   options.routine = choice.routine;
   if (!choice.kernel.empty()) {
@@ -164,6 +178,8 @@ Result<PreparedLayer> PrepareChild(const LayerView& child, const LayerOptions& o
     if (!kernel.ok()) return child.Wrap(kernel.status());
     options.kernel = (*kernel)->name;
   }
+  // Others may find constants that were made for this childnet alone at the same address later.
+  if (HasOwnConstants(child, of)) options.packed = nullptr;
   Result<PreparedLayer> prepared = Prepare(child, options);
   if (prepared.ok()) prepared->threads = choice.threads;
   return prepared;
@@ -205,7 +221,7 @@ Result<PreparedLayer> PrepareChildnet(const LayerView& layer, const LayerOptions
   Result<Program> program = Program::Make(
       std::move(graph),
       [&](const Graph& g, size_t i) {
-        return PrepareChild(LayerView(g, i), options, (*choices)[i]);
+        return PrepareChild(LayerView(g, i), layer, options, (*choices)[i]);
       },
       false, nullptr, options.ledger.get());
   if (!program.ok()) return layer.Wrap(program.status());

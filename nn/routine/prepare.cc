@@ -68,12 +68,13 @@ Result<PreparedLayer> PrepareCharged(const Candidate& candidate, const LayerView
   if (options.ledger == nullptr || candidate.prepare == PrepareNothing) {
     return PrepareCandidate(candidate, layer, options);
   }
-  if (IsChildnet(candidate)) {
-    const Status status = options.ledger->Charge(BoundChildnet(layer));
-    return status.ok() ? PrepareCandidate(candidate, layer, options) : layer.Wrap(status);
-  }
   const int64_t extra =
       candidate.extra_bytes == nullptr ? 0 : candidate.extra_bytes(layer, options);
+  if (IsChildnet(candidate)) {
+    const auto bound = AddSaturated(static_cast<int64_t>(BoundChildnet(layer)), extra);
+    const Status status = options.ledger->Charge(static_cast<size_t>(bound));
+    return status.ok() ? PrepareCandidate(candidate, layer, options) : layer.Wrap(status);
+  }
   const auto bound =
       static_cast<size_t>(AddSaturated(static_cast<int64_t>(BoundPreparation(layer)), extra));
   const Status status = options.ledger->Charge(bound);

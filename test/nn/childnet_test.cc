@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "intaglio/gemm/describe.h"
+#include "intaglio/gemm/float_loops.h"
 #include "intaglio/nn/routine/prepare.h"
 #include "intaglio/nn/routine/routine_name.h"
 #include "intaglio/test/nn/count_allocations.h"
@@ -93,15 +94,19 @@ std::vector<uint8_t> RunBy(const Graph& graph, const std::string& routine, int t
   return RunOnce(*model);
 }
 
+// Kernels without fused multiply-adds add float32 in another way.
+FloatSums SumsOf(const std::string& kernel) { return FloatLoopsOf(kernel, FloatSums::kFused).sums; }
+
 // Every way to compute each layer of a childnet: with every kernel, and on fewer threads.
 std::vector<std::string> NamesOfWays(const LayerView& layer, const std::string& childnet) {
   const Result<Graph> graph = ChildnetNamed(layer, childnet);
   EXPECT_TRUE(graph.ok()) << graph.status().message();
+  const bool is_float = layer.input(0).type == Type::kFloat32;
   std::vector<std::string> names = {childnet};
   if (!graph.ok()) return names;
   for (size_t i = 0; i < graph->layers.size(); ++i) {
     for (const KernelInfo& kernel : ListKernels()) {
-      if (!kernel.usable) continue;
+      if (!kernel.usable || (is_float && SumsOf(kernel.name) != SumsOf(BestKernel()))) continue;
       for (const std::string& routine :
            NamesOfRoutines(LayerView(*graph, i), kernel.name, true, true)) {
         names.push_back(WithChildChoices(childnet, {{i, {routine, kernel.name, 1}}}));
@@ -142,6 +147,73 @@ TEST(Childnets, ADenseLayerThroughAConvolutionHasTheSameBits) {
       }
     }
   }
+}
+
+// Any convolution of 3x3 filters, whose last tiles are cut.
+Graph MakeConvolution(int batch, int height, int width, int channels, int outputs, bool same,
+                      Activation activation) {
+  Random random(5);
+  Builder b("convolution");
+  const auto constant = [&](const std::string& name, const Shape& shape) {
+    std::vector<float> values(static_cast<size_t>(*CountElements(shape)));
+    for (float& value : values) value = static_cast<float>(random.Element(Type::kInt8)) / 100;
+    return b.Const<float>(name, std::move(values), shape);
+  };
+  const Value x = b.Input("x", Type::kFloat32, {batch, height, width, channels}, {});
+  const Conv2D op{.padding = same ? Padding::Same() : Padding::Valid(), .activation = activation};
+  const Constant w = constant("w", {outputs, 3, 3, channels});
+  const Constant bias = same ? constant("bias", {outputs}) : kNoBias;
+  b.Output(b.Conv2D(x, w, bias, op, {}), "y");
+  Result<Graph> graph = b.Finish();
+  EXPECT_TRUE(graph.ok()) << graph.status().message();
+  return std::move(*graph);
+}
+
+TEST(Childnets, WinogradInLayersHasTheBitsOfTheRoutineInOnePiece) {
+  const Graph graphs[] = {MakeConvolution(1, 9, 14, 5, 7, true, Activation::kRelu),
+                          MakeConvolution(2, 8, 3, 16, 33, false, Activation::kNone),
+                          MakeConvolution(1, 17, 17, 33, 64, true, Activation::kRelu6),
+                          MakeConvolution(3, 1, 1, 1, 1, true, Activation::kNone)};
+  for (const Graph& graph : graphs) {
+    const std::vector<uint8_t> expected = RunBy(graph, "cpu:float32/winograd");
+    const std::vector<std::string> names =
+        NamesOfWays(LayerView(graph, 0), "cpu:float32/winograd-layers");
+    EXPECT_GT(names.size(), 6u);
+    for (const std::string& name : names) {
+      for (const int threads : {1, 3}) {
+        EXPECT_EQ(RunBy(graph, name, threads), expected) << name << " by " << threads;
+      }
+    }
+  }
+  const Result<Model> model = Model::Prepare(graphs[0]);
+  ASSERT_TRUE(model.ok());
+  EXPECT_EQ(model->layers()[0].routine, "cpu:float32/gemm");  // it has to be named
+}
+
+// Their transformed weights are no constants of the network, so nobody else may find them packed.
+TEST(Childnets, OwnConstantsAreNotMixedUp) {
+  Graph graph = MakeConvolution(1, 9, 14, 5, 7, true, Activation::kRelu);
+  Graph twice = graph;
+  std::vector<float> other(size_t{7} * 9 * 5, 0.5f);
+  const size_t tensors = graph.tensors.size();
+  for (const Tensor& tensor : graph.tensors) twice.tensors.push_back(tensor);
+  Layer second = graph.layers[0];
+  for (TensorId& id : second.inputs) id += static_cast<TensorId>(tensors);
+  for (TensorId& id : second.outputs) id += static_cast<TensorId>(tensors);
+  second.inputs[0] = graph.inputs[0];
+  Tensor& weights = twice.tensors[static_cast<size_t>(second.inputs[1])];
+  weights.data = other.data();
+  weights.owner = nullptr;
+  twice.layers.push_back(second);
+  twice.outputs = second.outputs;
+  twice.tensors[tensors + static_cast<size_t>(graph.inputs[0])].constant = false;
+  const auto run = [&](const std::string& routine) {
+    Result<Model> model =
+        Model::Prepare(twice, {.threads = 2, .routines = {{"0", routine}, {"1", routine}}});
+    EXPECT_TRUE(model.ok()) << model.status().message();
+    return model.ok() ? RunOnce(*model) : std::vector<uint8_t>();
+  };
+  EXPECT_EQ(run("cpu:float32/winograd-layers"), run("cpu:float32/winograd"));
 }
 
 TEST(Childnets, ARoundingThatAConvolutionCannotHaveIsRefused) {

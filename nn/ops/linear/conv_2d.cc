@@ -19,8 +19,10 @@
 #include "intaglio/nn/ops/linear/operators.h"
 #include "intaglio/nn/ops/linear/winograd.h"
 #include "intaglio/nn/ops/linear/winograd_float.h"
+#include "intaglio/nn/ops/linear/winograd_layers.h"
 #include "intaglio/nn/ops/support/rows.h"
 #include "intaglio/nn/ops/support/window.h"
+#include "intaglio/nn/routine/childnet.h"
 #include "intaglio/nn/routine/routine_name.h"
 #include "intaglio/pack/image_lines.h"
 
@@ -281,6 +283,12 @@ constexpr Candidate kConv2DWays[] = {
      .types = kFloat,
      .why_not = FirstReason<RefusesInt8Weights<1>, NeedsConstants, WhyNotWinogradFloat>,
      .parameters = kWinogradFloatParameters,
+     .extra_bytes = BoundWinogradFloat},
+    {.algorithm = "winograd-layers",
+     .prepare = PrepareChildnetOf<WinogradLayers>,
+     .types = kFloat,
+     .why_not = FirstReason<RefusesInt8Weights<1>, NeedsConstants, WhyNotWinogradFloat>,
+     .parameters = kChildnetParameters,
      .extra_bytes = BoundWinogradFloat},
     {.algorithm = "onednn",
      .prepare = kShaped<PrepareOneDnn>,

@@ -75,17 +75,23 @@ void TransformTaps(const float* w, int count, int line, float* const (&to)[kUnde
   }
 }
 
+// A line of frequencies of U, one behind the other.
+void TransformLine(const float* weights, int outputs, int channels, int line, float* u) {
+  const ptrdiff_t size = ptrdiff_t{outputs} * channels;
+  for (int o = 0; o < outputs; ++o) {
+    float* to[kUnder];
+    for (int x = 0; x < kUnder; ++x) to[x] = u + x * size + ptrdiff_t{o} * channels;
+    TransformTaps(weights + ptrdiff_t{o} * 9 * channels, channels, line, to);
+  }
+}
+
 std::shared_ptr<const WinogradFilters> TransformFilters(const float* weights, int outputs,
                                                         int channels, const FloatLoops& floats) {
   auto filters = std::make_shared<WinogradFilters>();
   const ptrdiff_t size = ptrdiff_t{outputs} * channels;
   std::vector<float> u(static_cast<size_t>(kUnder * size));
   for (int line = 0; line < kUnder; ++line) {
-    for (int o = 0; o < outputs; ++o) {
-      float* to[kUnder];
-      for (int x = 0; x < kUnder; ++x) to[x] = u.data() + x * size + ptrdiff_t{o} * channels;
-      TransformTaps(weights + ptrdiff_t{o} * 9 * channels, channels, line, to);
-    }
+    TransformLine(weights, outputs, channels, line, u.data());
     for (int x = 0; x < kUnder; ++x) {
       filters->frequencies.emplace_back(u.data() + x * size, outputs, channels, floats);
     }
@@ -236,6 +242,15 @@ const char* WhyNotWinogradFloat(const LayerView& layer, const LayerOptions& opti
                     shape->groups == 1;
   if (!fits) return "it is not a filter of 3x3 taps with stride 1";
   return options.routine.empty() ? "it rounds otherwise; its name is asked for" : nullptr;
+}
+
+std::vector<float> WinogradWeightsOf(const float* weights, int outputs, int channels) {
+  const ptrdiff_t line_size = kUnder * ptrdiff_t{outputs} * channels;
+  std::vector<float> u(static_cast<size_t>(kUnder * line_size));
+  for (int line = 0; line < kUnder; ++line) {
+    TransformLine(weights, outputs, channels, line, u.data() + line * line_size);
+  }
+  return u;
 }
 
 int64_t BoundWinogradFloat(const LayerView& layer, const LayerOptions&) {

@@ -4,6 +4,7 @@
 #define INTAGLIO_NN_OPS_LINEAR_WINOGRAD_FLOAT_H_
 
 #include <cstdint>
+#include <vector>
 
 #include "intaglio/nn/ops/linear/conv.h"
 
@@ -22,6 +23,9 @@ inline constexpr CandidateParameter kWinogradFloatParameters[] = {
 
 // Bounds the bytes of the transformed weights beyond those of the weights.
 int64_t BoundWinogradFloat(const LayerView& layer, const LayerOptions& options);
+
+// U = G w G' of [outputs, 3, 3, channels] weights: [36 frequencies, outputs, channels].
+std::vector<float> WinogradWeightsOf(const float* weights, int outputs, int channels);
 
 }  // namespace intaglio::nn
 
