@@ -1,7 +1,8 @@
 """Trains quantized networks by the answers of the networks of float32 that they come from.
 
     PYTHONPATH=build/release/python python3 bench/quantization/distill.py FOLDER [--networks resnet8] [--seeds 5]
-        [--bits w4a4] [--steps 300] [--rate .004] [--clip 2] [--control] [--out distill.json]
+        [--first 0] [--bits w4a4] [--wide REGEX] [--steps 300] [--rate .004] [--clip 2] [--control] [--freeze .02]
+        [--out distill.json]
 
 FOLDER is what train_float.py wrote. The loss is half of the cross-entropy with the labels, and 9 times the
 divergence from the answers of the network of float32, both with a temperature of 3 (Hinton et al., 2015,
@@ -49,6 +50,7 @@ def loss_of(logits, labels, teacher):
 def train(module, data, teacher, options, seed):
     images, labels = data
     order = batches(len(images), torch.Generator().manual_seed(seed + 100))
+    order = [next(order) for _ in range(options.steps)]
     steps = {id(p): p for n, p in module.named_parameters() if n.endswith(".step")}
     weights = [p for p in module.parameters() if id(p) not in steps]
     optimizers = [torch.optim.SGD(weights, options.rate, 0.9, weight_decay=1e-4, nesterov=True)]
@@ -60,11 +62,12 @@ def train(module, data, teacher, options, seed):
 
     schedules = [torch.optim.lr_scheduler.LambdaLR(o, factor) for o in optimizers]
     module.train()
-    for _ in range(options.steps):
-        chosen = next(order)
+    for chosen in order:
+        with torch.no_grad():
+            answer = teacher(images[chosen])
         for optimizer in optimizers:
             optimizer.zero_grad()
-        loss_of(module(images[chosen]), labels[chosen], teacher[chosen]).backward()
+        loss_of(module(images[chosen]), labels[chosen], answer).backward()
         if options.clip:
             torch.nn.utils.clip_grad_norm_(weights, options.clip)
         for part in (*optimizers, *schedules):
@@ -119,18 +122,22 @@ def percent(logits, labels):
 def evaluate(name, seed, data, options):
     network = load_folded(name, options.folder / f"{name}.{seed}.npz")
     images, labels = data["test"]
-    teacher = answers(network, data["train"][0])
-    row = {"network": name, "seed": seed, "bits": options.bits, "float32": percent(answers(network, images), labels)}
+    exact = percent(answers(network, images), labels)
+    row = {"network": name, "seed": seed, "bits": options.bits, "steps": options.steps, "float32": exact}
     if options.control:
-        trained = train(copy.deepcopy(network), data["train"], teacher, options, seed)
+        trained = train(copy.deepcopy(network), data["train"], network, options, seed)
         row["control"] = percent(answers(trained, images), labels)
-    qm = intaglio.torch.prepare(network, data["train"][0][:1024], bits=options.bits, learned_steps=True)
+    more = {"recipe": [{"layers": options.wide, "weights": 8, "activations": 8}]} if options.wide else {}
+    if options.freeze:
+        more["freeze_above"] = options.freeze
+    qm = intaglio.torch.prepare(network, data["train"][0][:1024], bits=options.bits, learned_steps=True, **more)
     start_steps(qm, data["train"][0][:512])
-    train(qm, data["train"], teacher, options, seed)
+    train(qm, data["train"], network, options, seed)
     path = options.out.with_suffix(f".{name}.{seed}.{options.bits}.tflite")
     intaglio.torch.export(qm, path)
-    row["simulated"] = percent(answers(qm, images), labels)
-    row["deployed"] = percent(deployed(path, images), labels)
+    simulated, answered = answers(qm, images), deployed(path, images)
+    row["simulated"], row["deployed"] = percent(simulated, labels), percent(answered, labels)
+    row["logits that differ"] = int((simulated != answered).sum())
     row["compared"] = qm.verify(path, images[:512])  # raises where a number differs
     path.unlink()
     return row
@@ -142,18 +149,23 @@ def main():
     parser.add_argument("--data", type=Path, default=fashion.FOLDER)
     parser.add_argument("--networks", default="resnet8")
     parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--bits", default="w4a4")
+    parser.add_argument("--wide", default="", help="layers that have 8 bits, a regular expression")
+    parser.add_argument("--freeze", type=float, default=0.0, help="oscillating weights, as freeze_above of prepare()")
     parser.add_argument("--steps", type=int, default=300)
     parser.add_argument("--rate", type=float, default=0.004)
+    parser.add_argument("--test", type=int, default=10000)
     parser.add_argument("--clip", type=float, default=2.0, help="of the norm of gradients; 0: none")
     parser.add_argument("--control", action="store_true")
     parser.add_argument("--out", type=Path, default=Path("distill.json"))
     options = parser.parse_args()
     torch.set_num_threads(1)
-    data = {"train": fashion.load("train", options.data), "test": fashion.load("t10k", options.data)}
+    data = {"train": fashion.load("train", options.data)}
+    data["test"] = [part[: options.test] for part in fashion.load("t10k", options.data)]
     rows = []
     for name in options.networks.split(","):
-        for seed in range(options.seeds):
+        for seed in range(options.first, options.first + options.seeds):
             start = time.process_time()
             rows.append(evaluate(name, seed, data, options))
             print(rows[-1], f"{time.process_time() - start:.0f} CPU s", flush=True)

@@ -1,7 +1,7 @@
 """Weights of 4 to 8 bits by activations of 4 to 8 bits, quantized after training.
 
     PYTHONPATH=build/release/python python3 bench/quantization/grid.py FOLDER [--networks resnet8] [--seeds 1]
-        [--out grid.json]
+        [--cells w6a6,w8a8] [--out grid.json]
 
 FOLDER is what train_float.py wrote. Each cell is made twice: by intaglio.torch, with ranges by extremes, whose
 module and file must give the same activations; and by intaglio.quantize, with ranges by error, learned rounding and
@@ -10,6 +10,7 @@ difference stops the program, so that every number in the file is of a cell with
 """
 
 import argparse
+import itertools
 import json
 import tempfile
 import time
@@ -59,6 +60,7 @@ def main():
     parser.add_argument("folder", type=Path)
     parser.add_argument("--networks", default="resnet8")
     parser.add_argument("--seeds", type=int, default=1)
+    parser.add_argument("--cells", default="", help="only these, such as w6a6,w8a8")
     parser.add_argument("--checked", type=int, default=512, help="images whose activations are compared")
     parser.add_argument("--test", type=int, default=10000)
     parser.add_argument("--out", type=Path, default=Path("grid.json"))
@@ -73,10 +75,10 @@ def main():
             path = options.folder / f"{name}.{seed}.onnx"
             network = load_folded(name, path.with_suffix(".npz"))
             exact = percent(answers(path, data["images"]), data["labels"])
-            for weights in BITS:
-                for activations in BITS:
+            for weights, activations in itertools.product(BITS, BITS):
+                bits = f"w{weights}a{activations}"
+                if not options.cells or bits in options.cells.split(","):
                     start = time.process_time()
-                    bits = f"w{weights}a{activations}"
                     row = {"network": name, "seed": seed, "weights": weights, "activations": activations}
                     row["float32"] = exact
                     row["extremes"] = by_torch(network, bits, data, options.checked)

@@ -2,8 +2,8 @@
 
     python3 bench/quantization/pictures.py FOLDER
 
-Reads FOLDER/grid.json, peers*.json and distill*.json, as far as they are there, and writes grid.NETWORK.svg and
-peers.NETWORK.svg beside them. If two files have results for the same network, form and seed, the one that is last by
+Reads FOLDER/grid.json, cells*.json of grid.py, peers*.json and distill*.json, as far as they are there, and writes
+grid.NETWORK.svg and peers.NETWORK.svg beside them. If two files have results for the same network, form and seed, the one that is last by
 its name counts. Numbers are points of a hundred of right answers: the change from float32, in the mean of the seeds.
 """
 
@@ -68,6 +68,19 @@ def print_grid(rows, network):
             print(f"| {weights} | " + " | ".join("" if c is None else signed(c) for c in changes) + " |")
 
 
+def print_cells(rows):
+    """What grid.py measured for some cells only, as the mean and the deviation of the seeds."""
+    print("\n| network | form | seeds | float32 | by extremes | deviation | learned | deviation |")
+    print("|---|---|---|---|---|---|---|---|")
+    for network, weights, activations in dict.fromkeys((r["network"], r["weights"], r["activations"]) for r in rows):
+        mine = [r for r in rows if (r["network"], r["weights"], r["activations"]) == (network, weights, activations)]
+        cells = [f"{statistics.mean(r['float32'] for r in mine):.2f}"]
+        for way in ("extremes", "learned"):
+            changes = [r[way] - r["float32"] for r in mine]
+            cells += [signed(statistics.mean(changes)), f"{statistics.stdev(changes) if len(changes) > 1 else 0:.2f}"]
+        print(f"| {network} | w{weights}a{activations} | {len(mine)} | " + " | ".join(cells) + " |")
+
+
 def draw_peers(forms, network, path):
     """Bars of the change from float32. One of more than `most` points ends at the edge."""
     most = 3.0
@@ -82,8 +95,8 @@ def draw_peers(forms, network, path):
 
 
 def print_distilled(rows):
-    print("\n| network | form | float32 | trained as long | deployed | change | deviation |")
-    print("|---|---|---|---|---|---|---|")
+    print("\n| network | form | seeds | float32 | trained as long | deployed | change | deviation |")
+    print("|---|---|---|---|---|---|---|---|")
     for network, bits in dict.fromkeys((row["network"], row["bits"]) for row in rows):
         mine = [row for row in rows if (row["network"], row["bits"]) == (network, bits)]
         changes = [row["deployed"] - row["float32"] for row in mine]
@@ -91,7 +104,7 @@ def print_distilled(rows):
         deviation = statistics.stdev(changes) if len(changes) > 1 else 0
         means = [statistics.mean(row[key] for row in mine) for key in ("float32", "deployed")]
         print(
-            f"| {network} | {bits} | {means[0]:.2f} | {control} | {means[1]:.2f} | "
+            f"| {network} | {bits} | {len(mine)} | {means[0]:.2f} | {control} | {means[1]:.2f} | "
             f"{signed(statistics.mean(changes))} | {deviation:.2f} |"
         )
 
@@ -109,6 +122,10 @@ def main():
     for network in dict.fromkeys(row["network"] for row in grid):
         draw_grid(grid, network, folder / f"grid.{network}.svg")
         print_grid(grid, network)
+    keys = ("network", "weights", "activations", "seed")
+    cells = {tuple(row[key] for key in keys): row for file in read_all("cells*.json") for row in file}
+    if cells:
+        print_cells(list(cells.values()))
     peers = {network: forms for file in read_all("peers*.json") for network, forms in file.items()}
     for network, forms in peers.items():
         draw_peers(forms, network, folder / f"peers.{network}.svg")

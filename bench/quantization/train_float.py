@@ -1,6 +1,7 @@
 """Trains the networks of the evaluation on Fashion-MNIST, and writes them as files for peers.py.
 
     python3 bench/quantization/train_float.py FOLDER [--networks resnet8,mobilenet] [--seeds 5] [--epochs 2]
+        [--train 60000] [--test 10000]
 
 FOLDER gets NETWORK.SEED.onnx of float32, whose input is (1, 1, 28, 28), and what all quantizers are given:
 samples.npy (1,024 images of the training set), images.npy and labels.npy (the test set). NETWORK.SEED.npz, for
@@ -42,12 +43,14 @@ def main():
     parser.add_argument("--networks", default="resnet8,mobilenet")
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--epochs", type=int, default=2)
+    parser.add_argument("--train", type=int, default=60000, help="images to train with")
+    parser.add_argument("--test", type=int, default=10000)
     parser.add_argument("--threads", type=int, default=1)
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
     options.folder.mkdir(parents=True, exist_ok=True)
-    data = fashion.load("train", options.data)
-    images, labels = fashion.load("t10k", options.data)
+    data = [part[: options.train] for part in fashion.load("train", options.data)]
+    images, labels = (part[: options.test] for part in fashion.load("t10k", options.data))
     numpy.save(options.folder / "samples.npy", data[0][:1024].numpy())
     numpy.save(options.folder / "images.npy", images.numpy())
     numpy.save(options.folder / "labels.npy", labels.numpy().astype(numpy.int32))
