@@ -183,10 +183,17 @@ TEST(Plan, SaysWhatIsWrongWithAChildnet) {
   expect("cpu:qint8/gemm?rows", "cpu:qint8/magic?rows",
          "layer 1 of the childnet 'cpu:qint8/conv': there is no routine 'cpu:qint8/magic");
   expect("rows_part_of_l2=4", "rows_part_of_l2=5", "there is no routine 'cpu:qint8/gemm?rows");
-  expect("scalar", "mmx",
-         "layer 1 of the childnet 'cpu:qint8/conv': the kernel 'mmx' is not usable here");
   expect("cpu:qint8/conv", "cpu:qint8/gemm", "'cpu:qint8/gemm' is no childnet");
   expect("cpu:qint8/conv", "cpu:qint8/net", "there is no routine 'cpu:qint8/net");
+  Plan elsewhere = MakePlanOfAChildnet(MakeNetwork());
+  elsewhere.layers[1].chosen.routine = "cpu:qint8/conv[1=cpu:qint8/gemm@mmx]";
+  const Result<Replay> replay = ReplayOf(elsewhere, MakeNetwork(), {});
+  ASSERT_TRUE(replay.ok()) << replay.status().message();
+  ASSERT_EQ(replay->warnings.size(), 1u);
+  EXPECT_NE(replay->warnings[0].find(
+                "layer 1 of the childnet 'cpu:qint8/conv': the kernel 'mmx' is not usable here"),
+            std::string::npos)
+      << replay->warnings[0];
 }
 
 TEST(Plan, IsReplayed) {
