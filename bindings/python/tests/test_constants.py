@@ -15,6 +15,12 @@ SUM = (
     b"\x01nb\t\n\x01y\x12\x04\n\x02\x08\x01B\x04\n\x00\x10\x12"
 )
 X = numpy.arange(6, dtype=numpy.float32).reshape(2, 3)
+# y = x + c of uint16, (2, 3) and (3,).
+SUM16 = (
+    b'\x08\x08:N\n\x0e\n\x01x\n\x01c\x12\x01y"\x03Add\x12\x01gZ\x13\n\x01x\x12\x0e\n\x0c\x08\x04'
+    b"\x12\x08\n\x02\x08\x02\n\x02\x08\x03Z\x0f\n\x01c\x12\n\n\x08\x08\x04\x12\x04\n\x02\x08\x03"
+    b"b\x13\n\x01y\x12\x0e\n\x0c\x08\x04\x12\x08\n\x02\x08\x02\n\x02\x08\x03B\x04\n\x00\x10\x12"
+)
 
 
 @pytest.mark.parametrize(
@@ -40,6 +46,21 @@ def test_all_inputs_may_be_constants():
     model = intaglio.load(SUM, constants={"axes": [0], "x": X})
     assert model.inputs == ()
     assert numpy.array_equal(model.run([])[0], X.sum(axis=0))
+
+
+def test_uint16():
+    c = numpy.array([1, 40000, 65535], dtype=numpy.uint16)
+    x = numpy.array([[0, 40000, 1], [65535, 7, 9]], dtype=numpy.uint16)
+    for model, inputs in (
+        (intaglio.load(SUM16, constants={"c": c}), [x]),
+        (intaglio.load(SUM16), [x, c]),
+    ):
+        assert model.inputs[0].dtype == numpy.uint16
+        (y,) = model.run(inputs)
+        assert y.dtype == numpy.uint16
+        assert numpy.array_equal(y, x + c)
+        with pytest.raises(intaglio.errors.DtypeError, match="uint16"):
+            model.run([inputs[0].astype(numpy.int16), *inputs[1:]])
 
 
 def test_what_must_be_known_is_named():
