@@ -12,6 +12,7 @@
 namespace intaglio::nn {
 
 class LayerView;
+struct Graph;
 struct LayerOptions;
 struct PreparedLayer;
 
@@ -46,6 +47,8 @@ struct Candidate {
   // Bounds the bytes that preparing may take beyond what the operator's row says, if these options
   // ask for them. Null: none.
   int64_t (*extra_bytes)(const LayerView& layer, const LayerOptions& options) = nullptr;
+  // Makes the graph that the routine runs, if the candidate is a childnet (nn/routine/childnet.h).
+  Result<Graph> (*childnet)(const LayerView& layer) = nullptr;
 };
 
 // Either one candidate or a list, which must live as long as the process.

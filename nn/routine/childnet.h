@@ -7,7 +7,6 @@
 #ifndef INTAGLIO_NN_ROUTINE_CHILDNET_H_
 #define INTAGLIO_NN_ROUTINE_CHILDNET_H_
 
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,26 +23,25 @@ namespace intaglio::nn {
 Result<PreparedLayer> PrepareChildnet(const LayerView& layer, const LayerOptions& options,
                                       Graph graph);
 
-// Whoever wants the graph of a childnet, and no routine, gives this as options.device.
-struct ChildnetRequest : Device {
-  mutable std::optional<Graph> graph = std::nullopt;
-};
-
-// The prepare of a candidate whose childnet is kMake.
 template <Result<Graph> (*kMake)(const LayerView& layer)>
 Result<PreparedLayer> PrepareChildnetOf(const LayerView& layer, const LayerOptions& options) {
   Result<Graph> graph = kMake(layer);
   if (!graph.ok()) return graph.status();
-  if (options.device == nullptr) return PrepareChildnet(layer, options, std::move(*graph));
-  static_cast<const ChildnetRequest*>(options.device)->graph = std::move(*graph);
-  return PreparedLayer();
+  return PrepareChildnet(layer, options, std::move(*graph));
 }
 
-// The parameters of a candidate that is a childnet. Its layers are no numbers, so the name of a
-// routine has them in brackets.
-inline constexpr CandidateParameter kChildnetParameters[] = {{"layers", {}}};
-inline bool IsChildnet(const Candidate& candidate) {
-  return candidate.parameters.data() == kChildnetParameters;
+// A candidate for layers of these types whose childnet is kMake.
+template <Result<Graph> (*kMake)(const LayerView& layer)>
+constexpr Candidate ChildnetCandidate(
+    const char* algorithm, TypeSet types,
+    const char* (*why_not)(const LayerView& layer, const LayerOptions& options),
+    int64_t (*extra_bytes)(const LayerView& layer, const LayerOptions& options) = nullptr) {
+  return {.algorithm = algorithm,
+          .prepare = PrepareChildnetOf<kMake>,
+          .types = types,
+          .why_not = why_not,
+          .extra_bytes = extra_bytes,
+          .childnet = kMake};
 }
 
 // The names of the layer's candidates that are childnets and accept it. With `bounded`, also those

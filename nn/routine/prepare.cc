@@ -70,7 +70,7 @@ Result<PreparedLayer> PrepareCharged(const Candidate& candidate, const LayerView
   }
   const int64_t extra =
       candidate.extra_bytes == nullptr ? 0 : candidate.extra_bytes(layer, options);
-  if (IsChildnet(candidate)) {
+  if (candidate.childnet != nullptr) {
     const auto bound = AddSaturated(static_cast<int64_t>(BoundChildnet(layer)), extra);
     const Status status = options.ledger->Charge(static_cast<size_t>(bound));
     return status.ok() ? PrepareCandidate(candidate, layer, options) : layer.Wrap(status);
@@ -111,14 +111,10 @@ Result<Graph> ChildnetNamed(const LayerView& layer, const std::string& name) {
   options.routine = CandidateIn(name);
   const Result<const Candidate*> chosen = ChooseCandidate(CandidatesOf(layer), layer, options);
   if (!chosen.ok()) return chosen.status();
-  if (!IsChildnet(**chosen)) {
+  if ((*chosen)->childnet == nullptr) {
     return layer.Unsupported("'" + options.routine + "' is no childnet");
   }
-  const ChildnetRequest request;
-  options.device = &request;
-  const Result<PreparedLayer> made = (*chosen)->prepare(layer, options);
-  if (!made.ok()) return made.status();
-  return std::move(*request.graph);
+  return (*chosen)->childnet(layer);
 }
 
 std::vector<std::string> NamesOfChildnets(const LayerView& layer, bool bounded) {
@@ -128,7 +124,7 @@ std::vector<std::string> NamesOfChildnets(const LayerView& layer, bool bounded) 
   for (std::string& name : NamesOfRoutines(layer, options.kernel, bounded, false)) {
     options.routine = name;
     const Result<const Candidate*> chosen = ChooseCandidate(CandidatesOf(layer), layer, options);
-    if (chosen.ok() && IsChildnet(**chosen)) names.push_back(std::move(name));
+    if (chosen.ok() && (*chosen)->childnet != nullptr) names.push_back(std::move(name));
   }
   return names;
 }

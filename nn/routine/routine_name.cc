@@ -5,7 +5,6 @@
 #include <system_error>
 
 #include "intaglio/nn/graph/printable.h"
-#include "intaglio/nn/routine/childnet.h"
 
 namespace intaglio::nn {
 namespace {
@@ -52,7 +51,6 @@ std::string WhyNot(const Setting& setting, const Candidate& candidate) {
     if (setting.value && std::find(values.begin(), values.end(), *setting.value) != values.end()) {
       return "";
     }
-    if (values.empty()) return "its " + std::string(parameter.name) + " stand in brackets";
     std::string list;
     for (const int value : values) list += (list.empty() ? "" : ", ") + std::to_string(value);
     return "its parameter '" + std::string(parameter.name) + "' is one of " + list;
@@ -124,7 +122,7 @@ std::string WhyNotParameters(std::string_view name, const Candidate& candidate) 
     if (!why_not.empty()) return why_not;
   }
   if (LayersIn(name).empty()) return "";
-  if (!IsChildnet(candidate)) return "it has no layers to choose routines for";
+  if (candidate.childnet == nullptr) return "it has no layers to choose routines for";
   return ChildChoicesIn(name).status().message();
 }
 

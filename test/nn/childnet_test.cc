@@ -250,7 +250,7 @@ TEST(Childnets, AnErrorSaysWhatIsWrongWithAName) {
   expect("cpu:qint8/conv[1=cpu:qint8/gemm?rows_part_of_l2=5]", "rows_part_of_l2");
   expect("cpu:qint8/conv[1=@mmx]", "mmx");
   expect("cpu:qint8/conv?tiles=3", "it has no parameter 'tiles'");
-  expect("cpu:qint8/conv?layers=3", "its layers stand in brackets");
+  expect("cpu:qint8/conv?layers=3", "it has no parameter 'layers'");
   expect("cpu:qint8/conv[1=cpu:qint8/gemm[0=]]", "it has no layers to choose routines for");
 }
 
