@@ -10,7 +10,7 @@ divergence from the answers of the network of float32, both with a temperature o
 squared error of rounding is least, by Adam (Jain et al., 2020, "Trained quantization thresholds"). Every rate
 falls as a cosine. "simulated" is the module's answer, "deployed" that of the exported file, and the activations of
 512 images must be equal in both. With --control the network of float32 is trained in the same way and for as long,
-so that what more training gains is told from what rounding loses.
+so that what more training gains is told from what rounding loses. Layers whose names match --wide have 8 bits.
 """
 
 import argparse

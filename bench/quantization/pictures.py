@@ -3,8 +3,9 @@
     python3 bench/quantization/pictures.py FOLDER
 
 Reads FOLDER/grid.json, cells*.json of grid.py, peers*.json and distill*.json, as far as they are there, and writes
-grid.NETWORK.svg and peers.NETWORK.svg beside them. If two files have results for the same network, form and seed, the one that is last by
-its name counts. Numbers are points of a hundred of right answers: the change from float32, in the mean of the seeds.
+grid.NETWORK.svg and peers.NETWORK.svg beside them. If two files have results for the same network, form and seed,
+the one that is last by its name counts. Numbers are points of a hundred of right answers: the change from float32, in
+the mean of the seeds.
 """
 
 import json
