@@ -85,12 +85,18 @@ void AddModel(CLI::App& command, ModelSource& model) {
           "them)");
 }
 
+CLI::Option* AddDevice(CLI::App& command, ModelSource& model, const char* help) {
+  return command.add_option("--device", model.device, help)->check(CLI::IsMember({"cuda"}));
+}
+
 void AddPlan(CLI::App& command, ModelSource& model) {
   CLI::Option* const plan = command.add_option(
       "--plan", model.plan, "How to compute each layer: a file of intaglio tune");
   command
       .add_flag("--strict", model.strict_plan,
                 "Refuse a plan that does not fit here in every entry")
+      ->needs(plan);
+  AddDevice(command, model, "Where those layers run that the plan has on a device: cuda")
       ->needs(plan);
 }
 
@@ -248,6 +254,8 @@ void AddTune(CLI::App& tune, Work& work) {
                   "Seconds that all of it may take; without it, as many as the network is worth: 2 "
                   "to 20")
       ->check(Between(0, 86400));
+  AddDevice(tune, options->model,
+            "Let layers run there where the network gains by it, copies included: cuda");
   tune.add_option("--html", options->html, "Write a page with all that was tried");
   tune.add_option("--allow", options->allow,
                   "float32: let integer layers compute in float32 where that is faster; int8: let "

@@ -6,6 +6,7 @@
 
 #include "intaglio/nn/graph/printable.h"
 #include "intaglio/nn/tune/plan.h"
+#include "intaglio/tools/backend.h"
 #include "intaglio/tools/constants.h"
 #include "intaglio/tools/file.h"
 #include "intaglio/tools/inputs.h"
@@ -97,13 +98,18 @@ Result<nn::LoadOptions> LoadOptionsOf(const ModelSource& source) {
   return options;
 }
 
-void TakeOptions(const ModelSource& source, nn::PrepareOptions& options) {
+Status TakeOptions(const ModelSource& source, nn::PrepareOptions& options) {
   options.limits = source.limits;
   if (source.unfused_sums) options.float_sums = nn::FloatSums::kUnfused;
   if (!source.winograd_weights.empty()) {
     options.winograd_weights =
         source.winograd_weights == "kept" ? WinogradWeights::kKept : WinogradWeights::kPerCall;
   }
+  if (source.device.empty()) return {};
+  Result<std::shared_ptr<const nn::Backend>> device = BackendOf(source.device);
+  if (!device.ok()) return device.status();
+  options.device = std::move(*device);
+  return {};
 }
 
 Result<nn::Model> LoadModel(const ModelSource& source, nn::PrepareOptions options,
@@ -114,7 +120,7 @@ Result<nn::Model> LoadModel(const ModelSource& source, nn::PrepareOptions option
   if (!shapes.empty()) import->input_shapes = std::move(shapes);
   import->pass_reports = passes;
   import->signatures = signatures;
-  TakeOptions(source, options);
+  INTAGLIO_RETURN_IF_ERROR(TakeOptions(source, options));
   Result<nn::Graph> graph = nn::LoadGraph(source.path, *import);
   if (!graph.ok()) return graph.status();
   if (!source.plan.empty()) INTAGLIO_RETURN_IF_ERROR(TakePlan(source, *graph, options));

@@ -17,7 +17,7 @@ namespace intaglio::tools {
 Result<nn::LoadOptions> LoadOptionsOf(const ModelSource& source);
 
 // What it says of preparing it.
-void TakeOptions(const ModelSource& source, nn::PrepareOptions& options);
+Status TakeOptions(const ModelSource& source, nn::PrepareOptions& options);
 
 // Imports and prepares a model, both with the limits of its source. Messages start with the path.
 // Inputs take `shapes`, if there are any, instead of the source's. `passes` gets what the passes

@@ -24,6 +24,7 @@ struct ModelSource {
   std::vector<std::string> without_passes;  // names of passes that shall not run
   std::string plan;                         // of `intaglio tune`; may be empty
   bool strict_plan = false;                 // what of the plan does not fit is an error
+  std::string device;                       // on which layers may run: "cuda"; empty: none
 };
 
 }  // namespace intaglio::tools

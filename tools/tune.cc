@@ -165,7 +165,7 @@ Status Tune(const TuneOptions& options) {
   Progress progress;
   nn::tune::TuneOptions tune;
   tune.prepare.threads = options.threads;
-  TakeOptions(options.model, tune.prepare);
+  INTAGLIO_RETURN_IF_ERROR(TakeOptions(options.model, tune.prepare));
   tune.budget = std::chrono::nanoseconds(static_cast<int64_t>(options.budget * 1e9));
   tune.name = options.model.path;
   INTAGLIO_RETURN_IF_ERROR(TakeAllowed(options, tune));

@@ -6,7 +6,9 @@
 #include <utility>
 
 #include "intaglio/nn/routine/prepare.h"
+#include "intaglio/nn/runtime/backend.h"
 #include "intaglio/nn/tune/choose.h"
+#include "intaglio/nn/tune/device_ways.h"
 #include "intaglio/nn/tune/profile.h"
 
 namespace intaglio::nn::tune {
@@ -122,8 +124,25 @@ void Measurer::TakeKnown(const Form& form, Variants& variants) {
   }
 }
 
+// All layers that can run there at once, so that neighbours do. Uploads of weights are no part of a
+// run, and copies between the memories no part of a layer's time.
+Status Measurer::MeasureDevice(const Form& form, bool allow_bounded, nanoseconds end) {
+  if (prepare_.device == nullptr || depth_ > 0) return {};  // a childnet is a routine of the CPU
+  Variants variants;
+  variants.alternatives = WaysOnDevice(form.graph, prepare_, allow_bounded);
+  variants.fallback.resize(form.graph.layers.size());
+  INTAGLIO_RETURN_IF_ERROR(Measure("layers on " + prepare_.device->name(), form, variants, end));
+  for (LayerReport& report : reports_) {
+    for (TimedWay& way : report.ways) {
+      if (RunsOnDevice(way.routine)) way.kernel.clear();  // the device chooses its kernels
+    }
+  }
+  return {};
+}
+
 Status Measurer::MeasureOwnForm(nanoseconds end) {
   const Form form{graph_, *untuned_};
+  INTAGLIO_RETURN_IF_ERROR(MeasureDevice(form, options_.allow_float32, Part(end, 40)));
   Variants variants;
   variants.alternatives = RoutinesAndKernels(*untuned_, prepare_, options_.allow_float32);
   for (Ways& ways : variants.alternatives) ways.erase(ways.begin());  // the untuned one
@@ -163,6 +182,7 @@ Status Measurer::MeasureConverted(const Form& form, const std::string& name, nan
     ways.erase(ways.begin());
   }
   INTAGLIO_RETURN_IF_ERROR(Measure(name, form, defaults, Part(end, 35)));
+  INTAGLIO_RETURN_IF_ERROR(MeasureDevice(form, true, Part(end, 30)));
   for (size_t i = 0; i < form.graph.layers.size(); ++i) {
     const size_t origin = OriginOf(form, i);
     if (origin == LayerOrigin::kAdapter || !reports_[origin].convertible ||
@@ -244,6 +264,11 @@ void Measurer::RemoveUnprepared(const Form& form, Variants& variants, size_t var
   for (size_t i = 0; i < form.graph.layers.size(); ++i) {
     Ways& ways = variants.alternatives[i];
     if (variant >= ways.size()) continue;
+    if (RunsOnDevice(ways[variant].routine)) {
+      const bool fits = prepare_.device->Prepare(form.graph, i, ways[variant]).ok();
+      if (!fits) ways[variant] = variants.fallback[i];
+      continue;
+    }
     LayerOptions options;
     options.kernel = ways[variant].kernel.empty() ? BestKernel() : ways[variant].kernel;
     options.routine = ways[variant].routine;

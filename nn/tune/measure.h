@@ -118,6 +118,8 @@ class Measurer {
   // When so much of the time from now to the end is over.
   std::chrono::nanoseconds Part(std::chrono::nanoseconds end, int percent) const;
   Status MeasureConverted(const Form& form, const std::string& name, std::chrono::nanoseconds end);
+  // Adds ways on the device for the layers that it takes.
+  Status MeasureDevice(const Form& form, bool allow_bounded, std::chrono::nanoseconds end);
   Status MeasureThreads(const Form& form, std::chrono::nanoseconds end);
   Status Measure(const std::string& what, const Form& form, Variants& variants,
                  std::chrono::nanoseconds end);

@@ -7,6 +7,7 @@
 
 #include "intaglio/nn/routine/candidates.h"
 #include "intaglio/nn/routine/routine_name.h"
+#include "intaglio/nn/runtime/backend.h"
 
 namespace intaglio::nn::tune {
 namespace {
@@ -65,11 +66,12 @@ Result<Candidate> Networks::Prepare(const std::string& name, const NetworkProble
                                     const Selection& selection) {
   Candidate candidate{.name = name, .ways = WaysOf(network, selection)};
   for (size_t i = 0; i < job_.reports().size(); ++i) {
-    if (job_.form.IsAdapter(i)) continue;
+    if (job_.form.IsAdapter(i) && network.has_adapter_layers) continue;
     candidate.predicted_ns += job_.reports()[i].ways[candidate.ways[i]].ns;
   }
   for (const Copy& copy : selection.copies) {
-    candidate.predicted_ns += adapters_.Of(job_.form, copy.tensor, copy.to == 1);
+    candidate.predicted_ns +=
+        CrossingTimes{adapters_, transfers_}.Of(job_.form, copy.tensor, copy.from, copy.to);
   }
   Result<Composed> composed = Compose(job_.form, WaysFor(job_.reports(), candidate.ways));
   if (!composed.ok()) return composed.status();
@@ -99,15 +101,19 @@ void Networks::Keep(Candidate candidate) {
   candidates_.push_back(std::move(candidate));
 }
 
+NetworkProblem Networks::ProblemOf(bool both_forms, bool with_device, Resource resource) const {
+  const CrossingTimes times{adapters_, with_device ? transfers_ : nullptr};
+  return MakeProblem(job_.form, job_.reports(), times, both_forms, resource);
+}
+
 // The fastest selection, or the fastest that keeps the limits.
-Status Networks::AddFastest(const std::string& name, bool both_forms, bool is_last) {
+Status Networks::AddFastest(const std::string& name, bool both_forms, bool with_device) {
   const bool by_bytes = job_.options.memory_bytes > 0;
   const bool by_difference = both_forms && job_.limits_difference();
-  if (is_last) KeepTradeoffs(both_forms);
-  const NetworkProblem network = MakeProblem(job_.form, job_.reports(), adapters_, both_forms,
-                                             !by_difference ? Resource::kBytes
-                                             : by_bytes     ? Resource::kBoth
-                                                            : Resource::kDifference);
+  const NetworkProblem network = ProblemOf(both_forms, with_device,
+                                           !by_difference ? Resource::kBytes
+                                           : by_bytes     ? Resource::kBoth
+                                                          : Resource::kDifference);
   if (by_bytes || by_difference) return AddWithin(name, network, by_difference);
   const Result<Selection> selection = Select(network.problem);
   if (!selection.ok()) return selection.status();
@@ -121,8 +127,7 @@ void Networks::KeepTradeoffs(bool both_forms) {
   for (const Resource resource : {Resource::kBytes, Resource::kDifference}) {
     const bool by_difference = resource == Resource::kDifference;
     if (by_difference && !both_forms) continue;
-    const NetworkProblem network =
-        MakeProblem(job_.form, job_.reports(), adapters_, both_forms, resource);
+    const NetworkProblem network = ProblemOf(both_forms, true, resource);
     const Result<Tradeoffs> tradeoffs =
         SelectTradeoffs(network.problem, {.max_front = kShownTradeoffs});
     if (!tradeoffs.ok()) continue;
@@ -178,37 +183,63 @@ int64_t Networks::ExcessUnits(const Candidate& candidate) const {
   return 1 + static_cast<int64_t>(std::min(excess * kDifferenceUnits, kNoLimit));
 }
 
-// Every layer that can computes in the other form.
-Status Networks::AddAllConverted() {
-  const NetworkProblem network = MakeProblem(job_.form, job_.reports(), adapters_, true);
+// A network of these ways, one for each layer.
+Status Networks::AddSelected(const std::string& name, const NetworkProblem& network,
+                             const std::vector<size_t>& selected) {
   std::vector<int> options;
-  for (size_t i = 0; i < job_.reports().size(); ++i) {
-    const size_t converted = FastestOf(job_.reports()[i], true);
-    const size_t way =
-        converted < job_.reports()[i].ways.size() ? converted : FastestOf(job_.reports()[i], false);
+  for (size_t i = 0; i < selected.size(); ++i) {
     const std::vector<size_t>& ways = network.ways[i];
-    const auto found = std::find(ways.begin(), ways.end(), way);
+    const auto found = std::find(ways.begin(), ways.end(), selected[i]);
     options.push_back(found == ways.end() ? 0 : static_cast<int>(found - ways.begin()));
   }
   const Result<Selection> selection = Evaluate(network.problem, options);
   if (!selection.ok()) return selection.status();
   const bool far_behind = selection->nanoseconds > kFarBehind * candidates_[0].predicted_ns;
   if (!job_.measurer.measured() && far_behind) return {};
-  Result<Candidate> candidate = Prepare(job_.form.other_name(), network, *selection);
+  Result<Candidate> candidate = Prepare(name, network, *selection);
   if (!candidate.ok()) return candidate.status();
   if (!job_.limits_difference() || Fits(*candidate)) Keep(std::move(*candidate));
   return {};
 }
 
-Status Networks::Add(bool both_forms, const AdapterTimes& adapters) {
+// Every layer that can computes in the other form.
+Status Networks::AddAllConverted() {
+  std::vector<size_t> ways;
+  for (const LayerReport& report : job_.reports()) {
+    const size_t converted = FastestOf(report, true);
+    ways.push_back(converted < report.ways.size() ? converted : FastestOf(report, false));
+  }
+  return AddSelected(job_.form.other_name(), ProblemOf(true, false, Resource::kBytes), ways);
+}
+
+// Layers on the device that follow each other are not waited for one by one, as they are when they
+// are measured. So this network may be faster than the sum of its layers says.
+Status Networks::AddAllOnDevice() {
+  std::vector<size_t> ways;
+  for (const LayerReport& report : job_.reports()) {
+    const size_t on_device = FastestOnDevice(report, false);
+    ways.push_back(on_device < report.ways.size() ? on_device : FastestOf(report, false));
+  }
+  return AddSelected(job_.prepare.device->name(), ProblemOf(false, true, Resource::kBytes), ways);
+}
+
+Status Networks::Add(bool both_forms, const AdapterTimes& adapters,
+                     const TransferTimes* transfers) {
   adapters_ = adapters;
+  transfers_ = transfers;
   Candidate untuned{.name = "untuned", .ways = std::vector<size_t>(job_.reports().size(), 0)};
   for (const LayerReport& report : job_.reports()) untuned.predicted_ns += report.ways[0].ns;
   Result<Composed> composed = Compose(job_.form, WaysFor(job_.reports(), untuned.ways));
   if (!composed.ok()) return composed.status();
   untuned.composed = std::move(*composed);
   candidates_.push_back(std::move(untuned));
-  INTAGLIO_RETURN_IF_ERROR(AddFastest(job_.form.own_name(), false, !both_forms));
+  KeepTradeoffs(both_forms);
+  INTAGLIO_RETURN_IF_ERROR(AddFastest(job_.form.own_name(), false, false));
+  if (transfers != nullptr) {
+    const std::string both = std::string("cpu and ").append(job_.prepare.device->name());
+    INTAGLIO_RETURN_IF_ERROR(AddFastest(both, false, true));
+    INTAGLIO_RETURN_IF_ERROR(AddAllOnDevice());
+  }
   if (!both_forms) return {};
   INTAGLIO_RETURN_IF_ERROR(AddFastest("mixed", true, true));
   return AddAllConverted();

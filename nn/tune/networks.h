@@ -38,9 +38,11 @@ class Networks {
   // Where the plan is empty, the network runs as it was given, and not as it was simplified.
   Status CountGivenBytes();
 
-  // Adds the untuned network, the fastest one in its own form and, if layers have two forms, the
-  // fastest mix and the one that is all in the other form.
-  Status Add(bool both_forms, const AdapterTimes& adapters);
+  // Adds the untuned network and the fastest one on the CPU in its own form. If there is a device,
+  // the fastest mix of both, and the one of which it computes all that it can. If layers have two
+  // forms, the fastest mix of everything, and the one that is all in the other form. Transfers are
+  // null without a device.
+  Status Add(bool both_forms, const AdapterTimes& adapters, const TransferTimes* transfers);
 
   const std::vector<Candidate>& candidates() const { return candidates_; }  // the untuned one first
   Model& ModelOf(const Candidate& candidate) const {
@@ -60,16 +62,21 @@ class Networks {
   Result<Candidate> Prepare(const std::string& name, const NetworkProblem& network,
                             const Selection& selection);
   void Keep(Candidate candidate);
-  Status AddFastest(const std::string& name, bool both_forms, bool is_last);
+  NetworkProblem ProblemOf(bool both_forms, bool with_device, Resource resource) const;
+  Status AddFastest(const std::string& name, bool both_forms, bool with_device);
+  Status AddSelected(const std::string& name, const NetworkProblem& network,
+                     const std::vector<size_t>& ways);
   void KeepTradeoffs(bool both_forms);
   Status AddWithin(const std::string& name, const NetworkProblem& network, bool by_difference);
   int64_t ExcessBytes(const Candidate& candidate) const;
   int64_t ExcessUnits(const Candidate& candidate) const;
   Status AddAllConverted();
+  Status AddAllOnDevice();
 
   const Job& job_;
   Differences& differences_;
   AdapterTimes adapters_;
+  const TransferTimes* transfers_ = nullptr;
   std::vector<Candidate> candidates_;
   std::vector<Tradeoff> tradeoffs_;
   std::vector<Tradeoff> accuracy_;

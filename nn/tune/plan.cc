@@ -8,7 +8,9 @@
 #include "intaglio/nn/routine/childnet.h"
 #include "intaglio/nn/routine/prepare.h"
 #include "intaglio/nn/routine/routine_name.h"
+#include "intaglio/nn/runtime/backend.h"
 #include "intaglio/nn/tune/compose.h"
+#include "intaglio/nn/tune/device_ways.h"
 
 namespace intaglio::nn::tune {
 namespace {
@@ -78,8 +80,12 @@ std::string WhyNotRoutine(const TimedWay& way, const Graph& graph, size_t layer,
 }
 
 // Why a layer cannot be computed as planned, as far as the layer itself tells; empty: it can.
-std::string WhyNot(const LayerPlan& plan, const OtherForm& form, const Machine& here) {
+std::string WhyNot(const LayerPlan& plan, const OtherForm& form, const Machine& here,
+                   const PrepareOptions& options) {
   const TimedWay& way = plan.chosen;
+  if (RunsOnDevice(way.routine) && !way.converted) {
+    return WhyNotOnDevice(form.graph(), plan.layer, way.routine, options);
+  }
   if (!IsUsable(way.kernel, here)) return NoKernel(way.kernel);
   if (!way.converted) return WhyNotRoutine(way, form.graph(), plan.layer, here);
   return form.is_int8() ? "" : WhyNotFloat(form.graph(), plan.layer);
@@ -109,10 +115,32 @@ void Warn(const Graph& graph, size_t layer, const std::string& why_not, Replay& 
   replay.warnings.push_back(LabelOf(graph, layer) + " runs as without a plan: " + why_not);
 }
 
+// Takes the layers of a device that is not here out of the plan, and says so once.
+Plan WithoutOtherDevice(const Plan& plan, const PrepareOptions& options, Replay& replay) {
+  const std::string here = DeviceName(options);
+  const bool is_same = plan.device == here;
+  const std::string name = options.device == nullptr ? "" : options.device->name();
+  Plan kept = plan;
+  const size_t left_out = std::erase_if(kept.layers, [&](const LayerPlan& layer) {
+    const std::string& routine = layer.chosen.routine;
+    return RunsOnDevice(routine) && (name.empty() || routine.rfind(name + ":", 0) != 0);
+  });
+  if (left_out == 0 && (plan.device.empty() || is_same)) return kept;
+  std::string warning = "the plan was made for the device '" + Printable(plan.device) + "'; ";
+  warning += here.empty() ? "there is none here" : "this one is '" + Printable(here) + "'";
+  if (left_out > 0) {
+    warning += ", so " + std::to_string(left_out) +
+               (left_out == 1 ? " layer runs" : " layers run") + " as without a plan";
+  }
+  replay.warnings.push_back(std::move(warning));
+  return kept;
+}
+
 // Converted layers whose routine does not take them, with the reason.
 std::vector<std::pair<size_t, std::string>> RefusedRoutines(const Plan& plan,
                                                             const Composed& composed,
-                                                            const Machine& here) {
+                                                            const Machine& here,
+                                                            const PrepareOptions& prepare) {
   std::vector<std::pair<size_t, std::string>> refused = composed.refused;
   const std::vector<LayerOrigin>& origins = composed.network.origins;
   for (const LayerPlan& layer : plan.layers) {
@@ -123,18 +151,22 @@ std::vector<std::pair<size_t, std::string>> RefusedRoutines(const Plan& plan,
     if (!is_converted || layer.chosen.routine == kVanishes) continue;
     for (size_t i = 0; i < origins.size(); ++i) {
       if (origins[i].layer != layer.layer) continue;
-      std::string why_not = WhyNotRoutine(layer.chosen, composed.network.graph, i, here);
+      const Graph& graph = composed.network.graph;
+      std::string why_not = RunsOnDevice(layer.chosen.routine)
+                                ? WhyNotOnDevice(graph, i, layer.chosen.routine, prepare)
+                                : WhyNotRoutine(layer.chosen, graph, i, here);
       if (!why_not.empty()) refused.emplace_back(layer.layer, std::move(why_not));
     }
   }
   return refused;
 }
 
-Status TakeLayers(const Plan& plan, const OtherForm& form, const Machine& here, Replay& replay) {
+Status TakeLayers(const Plan& plan, const OtherForm& form, const Machine& here,
+                  const PrepareOptions& options, Replay& replay) {
   const Graph& graph = form.graph();
   std::vector<LayerWay> ways(graph.layers.size());
   for (const LayerPlan& layer : plan.layers) {
-    const std::string why_not = WhyNot(layer, form, here);
+    const std::string why_not = WhyNot(layer, form, here, options);
     if (!why_not.empty()) {
       Warn(graph, layer.layer, why_not, replay);
       continue;
@@ -148,7 +180,7 @@ Status TakeLayers(const Plan& plan, const OtherForm& form, const Machine& here, 
   // least.
   for (bool again = true; again;) {
     again = false;
-    for (const auto& [layer, why_not] : RefusedRoutines(plan, *composed, here)) {
+    for (const auto& [layer, why_not] : RefusedRoutines(plan, *composed, here, options)) {
       again = again || ways[layer].converted;
       if (ways[layer].converted) Warn(graph, layer, why_not, replay);
       ways[layer] = {};
@@ -185,7 +217,8 @@ Result<Replay> ReplayOf(const Plan& plan, const Graph& graph, const PrepareOptio
     replay.warnings.push_back("the plan was made for " + std::to_string(plan.threads) +
                               " threads, not for " + std::to_string(options.threads));
   }
-  INTAGLIO_RETURN_IF_ERROR(TakeLayers(plan, *form, here, replay));
+  const Plan kept = WithoutOtherDevice(plan, options, replay);
+  INTAGLIO_RETURN_IF_ERROR(TakeLayers(kept, *form, here, options, replay));
   return replay;
 }
 

@@ -80,6 +80,7 @@ struct Plan {
   std::string model;  // a name for the reader
   uint64_t digest = 0;
   Machine machine;
+  std::string device = {};  // that some layers run on, "cuda: NVIDIA H200"; empty: none does
   int threads = 1;
   double untuned_ns = 0;  // a run of the network, measured in turns with the next
   double tuned_ns = 0;
@@ -114,8 +115,9 @@ struct Replay {
   std::vector<std::string> warnings;
 };
 
-// It is an error if the plan was made for another network. If it was made on another machine, that
-// is a warning. So is a routine or a kernel that this machine or this network does not have.
+// It is an error if the plan was made for another network. If it was made on another machine, or
+// for another device than PrepareOptions::device, that is a warning. So is a routine or a kernel
+// that this machine or this network does not have.
 Result<Replay> ReplayOf(const Plan& plan, const Graph& graph, const PrepareOptions& options);
 
 }  // namespace intaglio::nn::tune

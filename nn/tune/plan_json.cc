@@ -7,6 +7,7 @@
 
 #include "intaglio/nn/graph/printable.h"
 #include "intaglio/nn/routine/routine_name.h"
+#include "intaglio/nn/tune/device_ways.h"
 #include "intaglio/nn/tune/hash.h"
 #include "intaglio/nn/tune/plan.h"
 
@@ -56,7 +57,8 @@ OrderedJson ToJson(const TimedWay& way) {
 
 // Of a layer that is converted from integers to float32, the routine may be one for any schema.
 std::string SchemaOf(const TimedWay& way, bool to_float) {
-  return way.converted && to_float ? kFloat : tune::SchemaOf(way.routine);
+  const bool is_float = way.converted && to_float && !RunsOnDevice(way.routine);
+  return is_float ? kFloat : tune::SchemaOf(way.routine);
 }
 
 OrderedJson ToJson(const Difference& difference) {
@@ -321,6 +323,7 @@ std::string ToJson(const Plan& plan) {
                       {"adapters", plan.adapters},
                       {"networks", OrderedJson::array()},
                       {"layers", OrderedJson::array()}};
+  if (!plan.device.empty()) json["device"] = plan.device;
   if (plan.difference.measured) json["difference"] = ToJson(plan.difference);
   for (const NamedRange& range : ByName(plan.ranges)) {
     json["ranges"][range.tensor] = {double{range.min}, double{range.max}};
@@ -359,6 +362,7 @@ Result<Plan> ParsePlan(std::string_view text) {
   plan.predicted_ns = reader.Real("predicted_ns");
   if (format != kOldFormat) ReadNetworks(reader, json, plan);
   if (format == kInt8Format) ReadRanges(reader, plan);
+  if (json.is_object() && json.contains("device")) plan.device = reader.Text("device");
   if (const Json* const layers = reader.List("layers")) {
     for (size_t i = 0; i < layers->size() && reader.status().ok(); ++i) {
       plan.layers.push_back(ReadLayer(reader, (*layers)[i], i, format));

@@ -14,6 +14,7 @@ struct Effort {
   std::chrono::nanoseconds prepare{0};  // preparing the untuned network
   std::chrono::nanoseconds run{0};      // running it
   bool both_forms = false;              // layers may compute in two forms
+  bool device = false;                  // layers may run on a device
 };
 
 // A budget counts everything: preparing, measuring, comparing.
@@ -65,7 +66,7 @@ class Schedule {
     return std::min(kMost, effort.both_forms ? worth * 13 / 10 : worth);
   }
   nanoseconds Turns() const {
-    const int networks = effort_.both_forms ? 5 : 3;
+    const int networks = (effort_.both_forms ? 5 : 3) + (effort_.device ? 2 : 0);
     const nanoseconds preparing = effort_.both_forms ? 5 * effort_.prepare : effort_.prepare;
     return std::min(budget_ * 45 / 100, kTurns * networks * effort_.run + preparing);
   }

@@ -9,6 +9,8 @@
 #endif
 
 #include "intaglio/gemm/describe.h"
+#include "intaglio/nn/runtime/backend.h"
+#include "intaglio/nn/tune/device_ways.h"
 #include "intaglio/nn/tune/hash.h"
 #include "intaglio/nn/tune/parameters_digest.h"
 
@@ -167,10 +169,26 @@ std::string LayerKey(const Graph& graph, size_t index, const LayerInfo& info,
     }
   }
   const int threads = choice.threads == 0 ? options.threads : choice.threads;
+  const bool on_device = options.device != nullptr && RunsOnDevice(choice.routine);
+  const std::string kernel = on_device               ? options.device->hardware()
+                             : choice.kernel.empty() ? info.kernel
+                                                     : choice.kernel;
   return Field(NameOf(layer.op)) + " " + TensorsField(graph, layer.inputs, layer.outputs) + " " +
          ToHex(hash.value()) + " " + Field(choice.routine.empty() ? info.routine : choice.routine) +
-         " " + Field(choice.kernel.empty() ? info.kernel : choice.kernel) + " " +
-         ThreadsField(threads, options.threads);
+         " " + Field(kernel) + " " + ThreadsField(threads, options.threads);
+}
+
+std::string TransferKey(const Backend& device, size_t bytes, bool to_device) {
+  const std::string tensor = "uint8[" + std::to_string(bytes) + "]";
+  return std::string(to_device ? "TO_DEVICE " : "TO_HOST ")
+      .append(tensor)
+      .append(">")
+      .append(tensor)
+      .append(" - ")
+      .append(Field(device.name()))
+      .append(" ")
+      .append(Field(device.hardware()))
+      .append(" 1/1");
 }
 
 std::string NetworkKey(const char* says, const Graph& graph, uint64_t digest,
@@ -182,6 +200,7 @@ std::string NetworkKey(const char* says, const Graph& graph, uint64_t digest,
     ways.Add(choice.routine);
     ways.Add(choice.kernel);
     ways.Add(static_cast<uint64_t>(choice.threads));
+    if (RunsOnDevice(choice.routine)) ways.Add(DeviceName(options));
   }
   for (const size_t layer : converted_layers) ways.Add(uint64_t{layer});
   return KeyOfNetwork(says, graph, digest, ToHex(ways.value()), options);

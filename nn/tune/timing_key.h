@@ -12,6 +12,10 @@
 #include "intaglio/nn/routine/routine.h"
 #include "intaglio/nn/runtime/model.h"
 
+namespace intaglio::nn {
+class Backend;
+}
+
 namespace intaglio::nn::tune {
 
 // Four fields: the CPU's vendor, family, model and stepping, with a hash of its features and cache
@@ -20,11 +24,15 @@ namespace intaglio::nn::tune {
 std::string MachineKey();
 
 // Six fields: operator, types and shapes, a digest of what else is known of the layer, routine,
-// kernel, threads. `info` is of the layer in a model that runs it by default; `choice` leaves open
-// what is as there. Operators do not show their parameters here: the digest has the work of a run
-// and the numerics, so layers that differ in parameters alone mostly, but not always, differ in it.
+// kernel, threads. On a device, its hardware is in place of the kernel. `info` is of the layer in a
+// model that runs it by default; `choice` leaves open what is as there. Operators do not show their
+// parameters here: the digest has the work of a run and the numerics, so layers that differ in
+// parameters alone mostly, but not always, differ in it.
 std::string LayerKey(const Graph& graph, size_t layer, const LayerInfo& info,
                      const LayerChoice& choice, const PrepareOptions& options);
+
+// The same for a copy of so many bytes to or from the memory of a device, which is waited for.
+std::string TransferKey(const Backend& device, size_t bytes, bool to_device);
 
 // What a line about a whole network says, in place of the operator.
 inline constexpr const char* kCompared = "NETWORK";     // how long it took beside the untuned one

@@ -12,6 +12,7 @@
 
 #include "intaglio/nn/tune/adapter_times.h"
 #include "intaglio/nn/tune/compare.h"
+#include "intaglio/nn/tune/device_ways.h"
 #include "intaglio/nn/tune/differences.h"
 #include "intaglio/nn/tune/hash.h"
 #include "intaglio/nn/tune/job.h"
@@ -52,6 +53,7 @@ class Tuner {
     const bool both_forms = !convertible->empty();
     Effort effort = measurer_.effort();
     effort.both_forms = both_forms;
+    effort.device = prepare_.device != nullptr;
     schedule_.Plan(effort);
     const std::string tuned = TunedKey(graph_, DigestOfTuning(), options_.budget, options_.prepare);
     if (measurer_.known().FindNetwork(tuned) != nullptr) measurer_.LeaveUnknown();
@@ -60,8 +62,10 @@ class Tuner {
       INTAGLIO_RETURN_IF_ERROR(MeasureOtherForm(*convertible));
       INTAGLIO_RETURN_IF_ERROR(differences_.MeasureLayers());
     }
+    INTAGLIO_RETURN_IF_ERROR(MeasureTransfers(both_forms));
     measurer_.KeepNoise();
-    INTAGLIO_RETURN_IF_ERROR(networks_.Add(both_forms, adapters_));
+    INTAGLIO_RETURN_IF_ERROR(
+        networks_.Add(both_forms, adapters_, transfers_.has_value() ? &*transfers_ : nullptr));
     const Result<size_t> picked = comparison_.Pick();
     if (!picked.ok()) return picked.status();
     const auto budget = static_cast<double>((schedule_.end() - schedule_.begin()).count());
@@ -80,10 +84,15 @@ class Tuner {
     hash.Add(uint64_t{options_.memory_bytes});
     hash.Add(std::bit_cast<uint64_t>(options_.max_difference));
     hash.Add(static_cast<uint64_t>(options_.budget.count()));
+    if (prepare_.device != nullptr) hash.Add(DeviceName(prepare_));
     return hash.value();
   }
 
   Status CheckOptions() const {
+    if (prepare_.backend != nullptr) {
+      return InvalidArgument(
+          "the tuner takes PrepareOptions::device for some layers, not a backend for all");
+    }
     for (size_t i = 0; i < options_.inputs.size(); ++i) {
       const size_t bytes = options_.inputs[i].size();
       if (i >= graph_.inputs.size())
@@ -143,6 +152,17 @@ class Tuner {
     return {};
   }
 
+  Status MeasureTransfers(bool both_forms) {
+    if (prepare_.device == nullptr) return {};
+    const nanoseconds left = schedule_.EndOfTurns() - schedule_.Now();
+    Result<TransferTimes> transfers =
+        TransferTimes::Measure(SizesOfCrossings(form_, both_forms), *prepare_.device,
+                               measurer_.known(), schedule_, left / 20);
+    if (!transfers.ok()) return transfers.status();
+    transfers_ = std::move(*transfers);
+    return {};
+  }
+
   Result<Tuning> Finish(const Candidate& picked) {
     Tuning tuning;
     Plan& plan = tuning.plan;
@@ -164,6 +184,7 @@ class Tuner {
       plan.layers.push_back(
           {i, report.label, report.operator_name, report.ways[report.chosen], report.ways[0],
            report.noise, report.ways[report.chosen].converted ? report.difference : Difference()});
+      if (RunsOnDevice(report.ways[report.chosen].routine)) plan.device = DeviceName(prepare_);
     }
     plan.difference = picked.difference;
     if (!picked.composed.converted_layers.empty()) plan.ranges = options_.ranges;
@@ -182,6 +203,7 @@ class Tuner {
   Schedule schedule_{options_.budget, options_.clock};
   Measurer measurer_{graph_, options_, prepare_, schedule_};
   AdapterTimes adapters_;
+  std::optional<TransferTimes> transfers_;  // only with a device
   const Job job_{form_, options_, prepare_, schedule_, measurer_};
   Differences differences_{job_};
   Networks networks_{job_, differences_};

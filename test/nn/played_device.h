@@ -21,8 +21,8 @@ class PlayedDevice final : public Backend {
  public:
   // Which layers it computes; empty: all that the host computes.
   std::function<bool(const Graph& graph, size_t layer)> accepts = {};
-  // Called with each layer that runs, and with the bytes of each copy. May be empty.
-  std::function<void(const std::string& routine)> on_layer = {};
+  // Called with the number of each layer that runs, and with the bytes of each copy. May be empty.
+  std::function<void(size_t layer)> on_layer = {};
   std::function<void(size_t bytes)> on_copy = {};
   // From so many pieces of work on, each fails. Negative: none.
   mutable int works_until_failure = -1;
@@ -51,8 +51,8 @@ class PlayedDevice final : public Backend {
     }
     prepared->name = candidates[0].name;
     prepared->kernel.clear();
-    prepared->routine = std::make_shared<const Later>(*this, prepared->name, prepared->routine,
-                                                      std::move(is_constant));
+    prepared->routine =
+        std::make_shared<const Later>(*this, layer, prepared->routine, std::move(is_constant));
     return prepared;
   }
 
@@ -102,10 +102,10 @@ class PlayedDevice final : public Backend {
   // Does what a routine does, when the device comes to it.
   class Later final : public Routine {
    public:
-    Later(const PlayedDevice& device, std::string name, std::shared_ptr<const Routine> routine,
+    Later(const PlayedDevice& device, size_t layer, std::shared_ptr<const Routine> routine,
           std::vector<bool> is_constant)
         : device_(device),
-          name_(std::move(name)),
+          layer_(layer),
           routine_(std::move(routine)),
           is_constant_(std::move(is_constant)) {}
 
@@ -124,7 +124,7 @@ class PlayedDevice final : public Backend {
                               variables = Writes(a.variables.begin(), a.variables.end()),
                               stride = a.output_stride, ready = a.scratch_is_ready] {
         ++device_.layers;
-        if (device_.on_layer) device_.on_layer(name_);
+        if (device_.on_layer) device_.on_layer(layer_);
         int64_t rounds = 1000;
         return routine_->Run({context, inputs, outputs, scratch, variables, stride, rounds, ready});
       });
@@ -132,7 +132,7 @@ class PlayedDevice final : public Backend {
 
    private:
     const PlayedDevice& device_;
-    std::string name_;
+    size_t layer_;
     std::shared_ptr<const Routine> routine_;
     std::vector<bool> is_constant_;
   };

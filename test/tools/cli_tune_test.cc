@@ -160,5 +160,25 @@ TEST_F(CliTune, AWrongPlanIsAnError) {
   ExpectError("tune network.tflite no/such/folder.json --budget 0", 1, "no/such");
 }
 
+TEST_F(CliTune, APlanForADeviceThatIsNotHereIsAWarning) {
+  Plan("cuda:qint8/gemm", "");
+  plan_["device"] = "cuda: NVIDIA H200";
+  const std::string text = plan_.dump();
+  Write("plan.json", {text.begin(), text.end()});
+  const std::string warning =
+      "the plan was made for the device 'cuda: NVIDIA H200'; there is none here, so 1 layer runs "
+      "as without a plan";
+  const Outcome loose = Run("run network.tflite --input x.npy --threads 1 --plan plan.json");
+  EXPECT_EQ(loose.status, 0) << loose.err;
+  EXPECT_NE(loose.err.find(warning), std::string::npos) << loose.err;
+  ExpectError("run network.tflite --input x.npy --threads 1 --plan plan.json --strict", 1, warning);
+  EXPECT_NE(Run("run network.tflite --input x.npy --device cuda").status, 0);  // it needs a plan
+  const Outcome cuda = Run("tune network.tflite other.json --device cuda --budget 0");
+  if (cuda.status == 0) GTEST_SKIP() << "there is a GPU";
+  ExpectError("tune network.tflite other.json --device cuda", 1, "intaglio: cuda: ");
+  ExpectError("bench network.tflite --plan plan.json --device cuda", 1, "intaglio: cuda: ");
+  EXPECT_EQ(Run("inspect network.tflite --plan plan.json --device cuda").status, 1);
+}
+
 }  // namespace
 }  // namespace intaglio::tools
