@@ -48,7 +48,8 @@ inline constexpr uint64_t kCandidateLayout =
             INTAGLIO_AT(Candidate, types), INTAGLIO_AT(Candidate, why_not),
             INTAGLIO_AT(Candidate, bounded), INTAGLIO_AT(Candidate, kind),
             INTAGLIO_AT(Candidate, typed_input), INTAGLIO_AT(Candidate, backend),
-            INTAGLIO_AT(Candidate, parameters), INTAGLIO_AT(Candidate, extra_bytes)});
+            INTAGLIO_AT(Candidate, parameters), INTAGLIO_AT(Candidate, extra_bytes),
+            INTAGLIO_AT(Candidate, childnet)});
 inline constexpr uint64_t kPackingLayout = Digest(
     {sizeof(Packing), INTAGLIO_AT(Packing, matrices), INTAGLIO_AT(Packing, packs_activations),
      INTAGLIO_AT(Packing, to_float32), INTAGLIO_AT(Packing, copies)});

@@ -19,7 +19,7 @@ namespace {
   [[maybe_unused]] const auto& [a1, a2, a3, a4] = custom;
   [[maybe_unused]] const auto& [b1, b2, b3, b4, b5, b6, b7, b8, b9, b10, b11, b12, b13, b14, b15] =
       row;
-  [[maybe_unused]] const auto& [c1, c2, c3, c4, c5, c6, c7, c8, c9, c10] = candidate;
+  [[maybe_unused]] const auto& [c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11] = candidate;
   [[maybe_unused]] const auto& [d1, d2, d3, d4] = packing;
   [[maybe_unused]] const auto& [e1, e2, e3] = counts;
   [[maybe_unused]] const auto& [f1, f2, f3, f4, f5, f6] = numerics;
