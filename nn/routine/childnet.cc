@@ -51,8 +51,10 @@ class Places {
 
   // What is reshaped last lies where the output lies.
   void PlaceOutput() {
-    if (InLines(graph().outputs[0]) || At(graph().outputs[0]) != kInside) return;
-    At(graph().outputs[0]) = kOutput;
+    const TensorId output = graph().outputs[0];
+    if (InLines(output) || At(output) != kInside) return;
+    if (graph().tensors[static_cast<size_t>(output)].constant) return;
+    At(output) = kOutput;
     for (size_t i = graph().layers.size(); i-- > 0;) {
       if (!IsAlias(i)) continue;
       const Layer& of_graph = graph().layers[i];
@@ -110,8 +112,11 @@ class ChildnetRoutine final : public Routine {
           program_.RunLayer(i, arguments.context, addresses, arguments.rounds_left));
     }
     if (copied_bytes_ > 0) {
-      std::memcpy(arguments.outputs[0], program_.Read(arena, program_.graph().outputs[0]),
-                  copied_bytes_);
+      const TensorId output = program_.graph().outputs[0];
+      const int place = places_[static_cast<size_t>(output)];
+      const void* const from =
+          place >= 0 ? arguments.inputs[static_cast<size_t>(place)] : program_.Read(arena, output);
+      std::memcpy(arguments.outputs[0], from, copied_bytes_);
     }
     return {};
   }

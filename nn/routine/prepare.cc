@@ -73,7 +73,10 @@ Result<PreparedLayer> PrepareCharged(const Candidate& candidate, const LayerView
   if (candidate.childnet != nullptr) {
     const auto bound = AddSaturated(static_cast<int64_t>(BoundChildnet(layer)), extra);
     const Status status = options.ledger->Charge(static_cast<size_t>(bound));
-    return status.ok() ? PrepareCandidate(candidate, layer, options) : layer.Wrap(status);
+    if (!status.ok()) return layer.Wrap(status);
+    Result<PreparedLayer> prepared = PrepareCandidate(candidate, layer, options);
+    if (!prepared.ok()) options.ledger->Return(static_cast<size_t>(bound));
+    return prepared;
   }
   const auto bound =
       static_cast<size_t>(AddSaturated(static_cast<int64_t>(BoundPreparation(layer)), extra));

@@ -97,6 +97,7 @@ Status CheckDigest(const Plan& plan, const Graph& graph) {
 }
 
 Status CheckLayers(const Plan& plan, const Graph& graph) {
+  std::vector<bool> is_named(graph.layers.size());
   for (const LayerPlan& layer : plan.layers) {
     if (layer.layer >= graph.layers.size()) {
       return InvalidArgument("the plan has a layer " + std::to_string(layer.layer) +
@@ -107,6 +108,11 @@ Status CheckLayers(const Plan& plan, const Graph& graph) {
                              Printable(layer.operator_name) + ", but the network has a " +
                              NameOf(graph.layers[layer.layer].op) + " there");
     }
+    // To check a childnet takes time, so entries must not be more than layers.
+    if (is_named[layer.layer]) {
+      return InvalidArgument("the plan has layer " + std::to_string(layer.layer) + " twice");
+    }
+    is_named[layer.layer] = true;
   }
   return {};
 }

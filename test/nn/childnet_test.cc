@@ -216,6 +216,42 @@ TEST(Childnets, OwnConstantsAreNotMixedUp) {
   EXPECT_EQ(run("cpu:float32/winograd-layers"), run("cpu:float32/winograd"));
 }
 
+TEST(Childnets, WinogradTakesFloatsAlone) {
+  const Graph graph = MakeConvolution(1, 8, 8, 4, 6, true, Activation::kNone);
+  for (const Type type : {Type::kUInt8, Type::kInt16, Type::kUInt16, Type::kInt32, Type::kInt64}) {
+    for (const size_t input : {1, 2}) {
+      Graph other = graph;
+      Layer& layer = other.layers[0];
+      const std::vector<uint8_t> bytes(6 * 4 * 9 * 8);
+      Tensor tensor;
+      tensor.name = "other";
+      tensor.type = type;
+      tensor.shape = input == 1 ? Shape{6, 3, 3, 4} : Shape{6};
+      tensor.constant = true;
+      tensor.data = bytes.data();
+      tensor.data_bytes = *CountBytes(tensor.shape, type);
+      layer.inputs.resize(3, kNoTensor);
+      layer.inputs[input] = static_cast<TensorId>(other.tensors.size());
+      other.tensors.push_back(tensor);
+      EXPECT_FALSE(ChildnetNamed(LayerView(other, 0), "cpu:float32/winograd-layers").ok());
+      const PrepareOptions options{.routines = {{"0", "cpu:float32/winograd-layers"}}};
+      EXPECT_FALSE(Model::Prepare(other, options).ok());
+    }
+  }
+}
+
+TEST(Childnets, ConstantsMayLieAnywhere) {
+  const Graph graph = MakeConvolution(1, 8, 8, 4, 6, true, Activation::kNone);
+  Graph other = graph;
+  Tensor& weights = other.tensors[static_cast<size_t>(other.layers[0].inputs[1])];
+  std::vector<uint8_t> bytes(weights.data_bytes + 1);
+  std::memcpy(bytes.data() + 1, weights.data, weights.data_bytes);
+  weights.data = bytes.data() + 1;
+  EXPECT_TRUE(ChildnetNamed(LayerView(other, 0), "cpu:float32/winograd-layers").ok());
+  EXPECT_EQ(RunBy(other, "cpu:float32/winograd-layers"),
+            RunBy(graph, "cpu:float32/winograd-layers"));
+}
+
 TEST(Childnets, ARoundingThatAConvolutionCannotHaveIsRefused) {
   // Float64 multipliers above 1 have no integers here.
   Graph graph = MakeDense({});

@@ -1,6 +1,8 @@
 #include "intaglio/nn/ops/linear/winograd_layers.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <cstring>
 #include <limits>
 #include <memory>
 #include <string>
@@ -11,6 +13,7 @@
 #include "intaglio/nn/ops/linear/conv.h"
 #include "intaglio/nn/ops/linear/float_panels.h"
 #include "intaglio/nn/ops/linear/winograd_float.h"
+#include "intaglio/nn/ops/support/checks.h"
 #include "intaglio/nn/ops/support/parallel.h"
 #include "intaglio/nn/ops/support/rows.h"
 #include "intaglio/nn/ops/support/window.h"
@@ -27,8 +30,8 @@ constexpr int kPixels = kSide * kSide;
 // The tiles of images, line by line.
 struct Tiles {
   Tiles(int images, int out_height, int out_width)
-      : down((out_height + kSide - 1) / kSide),
-        right((out_width + kSide - 1) / kSide),
+      : down(out_height / kSide + (out_height % kSide != 0)),
+        right(out_width / kSide + (out_width % kSide != 0)),
         count(int64_t{images} * down * right) {}
   int ImageOf(ptrdiff_t tile) const { return static_cast<int>(tile / (ptrdiff_t{down} * right)); }
   int TopOf(ptrdiff_t tile) const { return static_cast<int>(tile / right % down) * kSide; }
@@ -82,6 +85,7 @@ ptrdiff_t LeastTiles(ptrdiff_t channels) {
 }
 
 Result<PreparedLayer> PrepareTransform(const LayerView& layer, const LayerOptions& options) {
+  INTAGLIO_RETURN_IF_ERROR(CheckOneType(layer));
   const Result<Window> placed = WindowOf(layer);
   if (!placed.ok()) return placed.status();
   const Shape& x = layer.input(0).shape;
@@ -114,6 +118,7 @@ Result<PreparedLayer> PrepareTransform(const LayerView& layer, const LayerOption
 
 Result<PreparedLayer> PrepareFinish(const LayerView& layer, const LayerOptions& options) {
   const WinogradFinish& op = layer.op<WinogradFinish>();
+  INTAGLIO_RETURN_IF_ERROR(CheckOneType(layer));
   Result<FloatFinish> made = MakeFloatFinish(layer, op.activation, op.shape[3]);
   if (!made.ok()) return made.status();
   PreparedLayer prepared;
@@ -160,6 +165,15 @@ Tensor FloatTensor(const std::string& name) {
   return tensor;
 }
 
+// Constants lie where the file has them until the graph is prepared.
+std::vector<float> CopyUnlessAligned(const Tensor& constant) {
+  std::vector<float> copy;
+  if (reinterpret_cast<uintptr_t>(constant.data) % alignof(float) == 0) return copy;
+  copy.resize(constant.data_bytes / sizeof(float));
+  std::memcpy(copy.data(), constant.data, copy.size() * sizeof(float));
+  return copy;
+}
+
 }  // namespace
 
 constinit const OperatorRow WinogradTransform::kRow = {.name = "WINOGRAD_TRANSFORM",
@@ -181,14 +195,18 @@ Result<Graph> WinogradLayers(const LayerView& layer) {
   const Tensor& weights = layer.input(1);
   const int channels = weights.shape[3];
   const int outputs = weights.shape[0];
+  const Result<FloatFinish> checked = CheckFloatLayer(layer, op.activation, outputs);
+  if (!checked.ok()) return checked.status();
   const Shape& y_shape = layer.output().shape;
   const Tiles tiles(y_shape[0], y_shape[1], y_shape[2]);
   const Result<Shape> v_shape = FrequenciesOf(layer, tiles.count, channels);
   const Result<Shape> m_shape = FrequenciesOf(layer, tiles.count, outputs);
   if (!v_shape.ok()) return v_shape.status();
   if (!m_shape.ok()) return m_shape.status();
-  const auto u = std::make_shared<const std::vector<float>>(
-      WinogradWeightsOf(static_cast<const float*>(weights.data), outputs, channels));
+  const std::vector<float> copy = CopyUnlessAligned(weights);
+  const float* const w = copy.empty() ? static_cast<const float*>(weights.data) : copy.data();
+  const auto u =
+      std::make_shared<const std::vector<float>>(WinogradWeightsOf(w, outputs, channels));
   Tensor filters = FloatTensor("transformed " + weights.name);
   filters.constant = true;
   filters.data = u->data();
@@ -197,7 +215,7 @@ Result<Graph> WinogradLayers(const LayerView& layer) {
   Graph graph;
   const TensorId x = Add(graph, layer.input(0), layer.input(0).shape);
   const TensorId v = Add(graph, FloatTensor("frequencies"), *v_shape);
-  const TensorId w = Add(graph, std::move(filters), {(*m_shape)[3], 1, 1, channels});
+  const TensorId f = Add(graph, std::move(filters), {(*m_shape)[3], 1, 1, channels});
   const TensorId m = Add(graph, FloatTensor("products"), *m_shape);
   const TensorId y = Add(graph, layer.output(), y_shape);
   Layer finish{WinogradFinish{y_shape, op.activation}, {m}, {y}, ""};
@@ -207,7 +225,7 @@ Result<Graph> WinogradLayers(const LayerView& layer) {
   graph.inputs = {x};
   graph.outputs = {y};
   graph.layers.push_back({WinogradTransform{op.padding}, {x}, {v}, ""});
-  graph.layers.push_back({Conv2D{}, {v, w}, {m}, ""});
+  graph.layers.push_back({Conv2D{}, {v, f}, {m}, ""});
   graph.layers.push_back(std::move(finish));
   return graph;
 }

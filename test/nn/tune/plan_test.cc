@@ -220,6 +220,10 @@ TEST(Plan, OfAnotherNetworkIsRefused) {
   beyond.layers[0].layer = 4;
   EXPECT_EQ(ReplayOf(beyond, graph, {}).status().message(),
             "the plan has a layer 4, but the network has 4");
+  Plan twice = plan;
+  twice.layers.push_back(twice.layers[0]);
+  EXPECT_EQ(ReplayOf(twice, graph, {}).status().message(),
+            "the plan has layer " + std::to_string(plan.layers[0].layer) + " twice");
   Plan other = plan;
   other.layers[0].layer = 3;
   EXPECT_EQ(ReplayOf(other, graph, {}).status().message(),
@@ -231,18 +235,25 @@ TEST(Plan, WarnsOfWhatDoesNotFitHere) {
   Plan plan = MakePlan(graph);
   plan.machine.cpu = "Another";
   plan.threads = 3;
-  plan.layers.push_back(plan.layers[0]);
-  plan.layers.push_back(plan.layers[0]);
-  plan.layers[1].chosen.kernel = "mmx";
-  plan.layers[2].chosen.routine = "cpu:qint8/magic";
-  const Result<Replay> replay = ReplayOf(plan, graph, {});
-  ASSERT_TRUE(replay.ok()) << replay.status().message();
-  EXPECT_EQ(replay->choices.size(), 1u);
-  ASSERT_EQ(replay->warnings.size(), 4u);
-  EXPECT_EQ(replay->warnings[0].find("the plan was made on another machine (Another, "), 0u);
-  EXPECT_EQ(replay->warnings[1], "the plan was made for 3 threads, not for 1");
-  EXPECT_NE(replay->warnings[2].find("the kernel 'mmx' is not usable here"), std::string::npos);
-  EXPECT_NE(replay->warnings[3].find("there is no routine 'cpu:qint8/magic'"), std::string::npos);
+  const auto replay_with = [&](const std::string& routine, const std::string& kernel) {
+    TimedWay& way = plan.layers[0].chosen;
+    if (!routine.empty()) way.routine = routine;
+    if (!kernel.empty()) way.kernel = kernel;
+    return ReplayOf(plan, graph, {});
+  };
+  const Result<Replay> fits = replay_with("", "");
+  ASSERT_TRUE(fits.ok()) << fits.status().message();
+  EXPECT_EQ(fits->choices.size(), 1u);
+  ASSERT_EQ(fits->warnings.size(), 2u);
+  EXPECT_EQ(fits->warnings[0].find("the plan was made on another machine (Another, "), 0u);
+  EXPECT_EQ(fits->warnings[1], "the plan was made for 3 threads, not for 1");
+  const Result<Replay> kernel = replay_with("", "mmx");
+  ASSERT_TRUE(kernel.ok() && kernel->warnings.size() == 3) << kernel.status().message();
+  EXPECT_TRUE(kernel->choices.empty());
+  EXPECT_NE(kernel->warnings[2].find("the kernel 'mmx' is not usable here"), std::string::npos);
+  const Result<Replay> routine = replay_with("cpu:qint8/magic", "scalar");
+  ASSERT_TRUE(routine.ok() && routine->warnings.size() == 3) << routine.status().message();
+  EXPECT_NE(routine->warnings[2].find("there is no routine 'cpu:qint8/magic'"), std::string::npos);
 }
 
 TEST(Digest, ChangesWithTheNetwork) {
