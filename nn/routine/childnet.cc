@@ -215,6 +215,19 @@ bool IsPacked(const Program& program, const Tensor& constant) {
   return packed;
 }
 
+// The bytes of constants that the graph has beside those of the layer.
+size_t OwnConstantBytes(const LayerView& layer, const Graph& graph) {
+  size_t bytes = 0;
+  for (const Tensor& tensor : graph.tensors) {
+    bool is_own = tensor.constant;
+    for (size_t i = 0; i < layer.input_count(); ++i) {
+      is_own = is_own && !(layer.has_input(i) && layer.input(i).data == tensor.data);
+    }
+    if (is_own) bytes += tensor.data_bytes;
+  }
+  return bytes;
+}
+
 }  // namespace
 
 Result<PreparedLayer> PrepareChildnet(const LayerView& layer, const LayerOptions& options,
@@ -236,7 +249,7 @@ Result<PreparedLayer> PrepareChildnet(const LayerView& layer, const LayerOptions
   prepared.macs = made.macs();
   prepared.work = made.work();
   prepared.round_work = made.round_work();
-  prepared.constant_bytes = made.constant_bytes();
+  prepared.constant_bytes = made.constant_bytes() + OwnConstantBytes(layer, made.graph());
   prepared.scratch_bytes = routine->scratch_bytes();
   for (const PreparedLayer& child : made.layers()) {
     if (!child.kernel.empty()) prepared.kernel = options.kernel;

@@ -240,6 +240,18 @@ TEST(Childnets, WinogradTakesFloatsAlone) {
   }
 }
 
+// Besides what its layers pack, the childnet keeps 36 numbers for each 9 weights.
+TEST(Childnets, ConstantsOfTheirOwnCount) {
+  const Graph graph = MakeConvolution(1, 8, 8, 64, 64, true, Activation::kNone);
+  const auto bytes_of = [&](const std::string& routine) {
+    const Result<Model> model = Model::Prepare(graph, {.routines = {{"0", routine}}});
+    EXPECT_TRUE(model.ok()) << model.status().message();
+    return model.ok() ? model->layers()[0].constant_bytes : 0;
+  };
+  const size_t own = size_t{36} * 64 * 64 * sizeof(float);
+  EXPECT_GE(bytes_of("cpu:float32/winograd-layers"), bytes_of("cpu:float32/winograd") + own);
+}
+
 TEST(Childnets, ConstantsMayLieAnywhere) {
   const Graph graph = MakeConvolution(1, 8, 8, 4, 6, true, Activation::kNone);
   Graph other = graph;
