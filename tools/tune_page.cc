@@ -224,7 +224,7 @@ std::string Describe(const nn::tune::Difference& difference) {
   return std::string(steps) + text;
 }
 
-// Of a childnet, also those of its layers that are not computed as by default.
+// The way itself and, if it is a childnet, those of its layers that are not as by default.
 template <class Way>
 std::string DescribeWay(const Way& way) {
   const std::string& name = way.routine;

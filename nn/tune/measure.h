@@ -33,8 +33,8 @@ class Measurer {
         prepare_(prepare),
         schedule_(schedule),
         known_(options.timings, prepare) {}
-  // Of a childnet inside another network. Constants that models
-  // of that network have packed are not packed again.
+  // Measures a childnet inside another network. Constants that models of that network have packed
+  // are not packed again.
   Measurer(const Graph& graph, const Measurer& outer)
       : graph_(graph),
         options_(outer.options_),
