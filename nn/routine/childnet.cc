@@ -137,7 +137,7 @@ class ChildnetRoutine final : public Routine {
 
   Program program_;
   std::vector<int> places_;
-  size_t copied_bytes_ = 0;  // of the output, if it lies in the arena
+  size_t copied_bytes_ = 0;  // of the output, if no layer writes it where it belongs
 };
 
 // One for each layer of the graph.
@@ -160,16 +160,17 @@ Result<std::vector<LayerChoice>> ChoicesFor(const LayerView& layer, const Graph&
   return choices;
 }
 
-// Whether a layer of a childnet reads constants that the layer that it stands for does not have.
+// Whether a tensor of a childnet is a constant that the layer which it stands for does not have.
+bool IsOwnConstant(const Tensor& tensor, const LayerView& of) {
+  for (size_t i = 0; i < of.input_count(); ++i) {
+    if (of.has_input(i) && of.input(i).data == tensor.data) return false;
+  }
+  return tensor.constant;
+}
+
 bool HasOwnConstants(const LayerView& child, const LayerView& of) {
-  const auto is_of = [&](const void* data) {
-    for (size_t i = 0; i < of.input_count(); ++i) {
-      if (of.has_input(i) && of.input(i).data == data) return true;
-    }
-    return false;
-  };
   for (size_t i = 0; i < child.input_count(); ++i) {
-    if (child.has_input(i) && child.input(i).constant && !is_of(child.input(i).data)) return true;
+    if (child.has_input(i) && IsOwnConstant(child.input(i), of)) return true;
   }
   return false;
 }
@@ -215,15 +216,10 @@ bool IsPacked(const Program& program, const Tensor& constant) {
   return packed;
 }
 
-// The bytes of constants that the graph has beside those of the layer.
 size_t OwnConstantBytes(const LayerView& layer, const Graph& graph) {
   size_t bytes = 0;
   for (const Tensor& tensor : graph.tensors) {
-    bool is_own = tensor.constant;
-    for (size_t i = 0; i < layer.input_count(); ++i) {
-      is_own = is_own && !(layer.has_input(i) && layer.input(i).data == tensor.data);
-    }
-    if (is_own) bytes += tensor.data_bytes;
+    if (IsOwnConstant(tensor, layer)) bytes += tensor.data_bytes;
   }
   return bytes;
 }
