@@ -169,7 +169,7 @@ constexpr Demand kDemands[] = {
     Moving(&SpaceToBatch::kRow),
     Moving(&BatchToSpace::kRow),
     Moving(&Reverse::kRow),
-    Moving(&ResizeBilinear::kRow, kBytes),  // fractions of pixels have 10 bits only
+    Moving(&ResizeBilinear::kRow),
     Moving(&ResizeNearestNeighbor::kRow),
 };
 

@@ -26,6 +26,7 @@ int32_t LowestOf(const Levels& levels) {
 int32_t HighestOf(const Levels& levels) {
   if (levels.symmetric) return (1 << (levels.bits - 1)) - 1;
   if (levels.type == Type::kInt16) return INT16_MAX;
+  if (levels.type == Type::kUInt16) return UINT16_MAX;
   return levels.type == Type::kUInt8 ? UINT8_MAX : INT8_MAX;
 }
 

@@ -86,6 +86,8 @@ std::vector<std::byte> ElementsOf(const Tensor& tensor, std::span<const float> r
       return Quantize<uint8_t>(p, {Type::kUInt8, 8, false}, reals);
     case Type::kInt16:
       return Quantize<int16_t>(p, {Type::kInt16, 16, false}, reals);
+    case Type::kUInt16:
+      return Quantize<uint16_t>(p, {Type::kUInt16, 16, false}, reals);
     case Type::kFloat32: {
       const auto bytes = std::as_bytes(reals);
       return {bytes.begin(), bytes.end()};

@@ -34,6 +34,18 @@ TEST(Similarity, ConvertsElements) {
   EXPECT_EQ(RealsIn(tensor, bytes.data(), 3), (Reals{-1, 0.5f, 62}));
 }
 
+TEST(Similarity, ConvertsElementsOf16Bits) {
+  const Reals reals = {-1e6f, -1, 0.25f, 1e6f};
+  Tensor tensor;
+  tensor.type = Type::kUInt16;
+  tensor.quantization = PerTensor(0.5f, 3);
+  EXPECT_EQ(FromBytes<uint16_t>(ElementsOf(tensor, reals)),
+            (std::vector<uint16_t>{0, 1, 4, 65535}));
+  tensor.type = Type::kInt16;
+  EXPECT_EQ(FromBytes<int16_t>(ElementsOf(tensor, reals)),
+            (std::vector<int16_t>{-32768, 1, 4, 32767}));
+}
+
 // x, and x times a constant.
 Graph Scaled(float by, Type type = Type::kFloat32, int width = 2) {
   Builder b;
