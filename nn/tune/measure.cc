@@ -22,6 +22,8 @@ size_t CountAlternatives(const std::vector<Ways>& alternatives) {
   return most;
 }
 
+// By so many runs, steps are given their time. What disturbs them will disturb later ones, too.
+constexpr int kRunsToPlan = 2;
 // Preparing the variants of a group takes at most this share of its time. Those that come too late
 // are left out.
 constexpr int kPercentForPreparing = 60;
@@ -45,11 +47,10 @@ Status Measurer::Begin() {
   using Bytes = std::vector<std::vector<uint8_t>>;
   buffers_ = std::make_unique<RunBuffers>(*untuned_, depth_ == 0 ? options_.inputs : Bytes());
   INTAGLIO_RETURN_IF_ERROR(buffers_->Run(*untuned_));
-  for (int i = 0; i < 2; ++i) {
+  for (int i = 0; i < kRunsToPlan; ++i) {
     const nanoseconds start = schedule_.Now();
     INTAGLIO_RETURN_IF_ERROR(buffers_->Run(*untuned_));
-    const nanoseconds run = schedule_.Now() - start;
-    effort_.run = i == 0 ? run : std::min(effort_.run, run);
+    effort_.run += (schedule_.Now() - start) / kRunsToPlan;
   }
   for (const LayerInfo& info : untuned_->layers()) {
     LayerReport& report = reports_.emplace_back();

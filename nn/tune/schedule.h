@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <utility>
+
+#include "intaglio/nn/tune/turns.h"
 
 namespace intaglio::nn::tune {
 
@@ -38,7 +41,7 @@ class Schedule {
 
   void Plan(const Effort& effort) {
     effort_ = effort;
-    if (budget_ < nanoseconds(0)) budget_ = Worth(effort);
+    if (budget_ < nanoseconds(0)) budget_ = Worth();
     budget_ = std::clamp(budget_, kLeast, kMost);
   }
 
@@ -55,20 +58,32 @@ class Schedule {
   nanoseconds EndOfTurns() const { return end(); }
 
  private:
-  // Runs of whole networks in turns: of those to choose from, and a control. Networks that are
-  // slower drop out, so twice the untuned one's share suffices for the converted one.
-  static constexpr int kTurns = 31;
+  // What is compared at least: the untuned network twice, and one other.
+  static constexpr int kFewestNetworks = 3;
 
-  static nanoseconds Worth(const Effort& effort) {
+  nanoseconds Worth() const {
     constexpr nanoseconds kMost = std::chrono::seconds(18);
     const nanoseconds worth =
-        std::chrono::milliseconds(1800) + 90 * effort.run + 10 * effort.prepare;
-    return std::min(kMost, effort.both_forms ? worth * 13 / 10 : worth);
+        std::chrono::milliseconds(1800) + 90 * effort_.run + 10 * effort_.prepare;
+    const nanoseconds in_forms = effort_.both_forms ? worth * 13 / 10 : worth;
+    return std::min(kMost, std::max(in_forms, TurnsOf(kFewestNetworks) * 100 / 60));
   }
+  // Comparing so many networks. Runs in turns take a little longer than runs of one network, as
+  // other ways to compute layers may to be prepared.
+  nanoseconds TurnsOf(int networks) const {
+    const nanoseconds runs = static_cast<int64_t>(kFewestTurns) * networks * effort_.run;
+    return runs * 9 / 8 + (networks - 2) * (2 * effort_.prepare + 2 * effort_.run);
+  }
+  // The networks to choose from and a control get all the time that they need, if that is not too
+  // much. Those that are slower drop out, so twice the untuned one's share suffices for the
+  // converted one. At least one network gets enough turns to convince, unless that is most of the
+  // time: then only great gains will do, for which fewer turns suffice.
   nanoseconds Turns() const {
-    const int networks = (effort_.both_forms ? 5 : 3) + (effort_.device ? 2 : 0);
-    const nanoseconds preparing = effort_.both_forms ? 5 * effort_.prepare : effort_.prepare;
-    return std::min(budget_ * 45 / 100, kTurns * networks * effort_.run + preparing);
+    const int networks = kFewestNetworks + (effort_.both_forms ? 2 : 0) + (effort_.device ? 2 : 0);
+    const nanoseconds part = budget_ * 45 / 100;
+    const nanoseconds least = TurnsOf(kFewestNetworks);
+    if (least > budget_ * 65 / 100) return part;
+    return std::max(least, std::min(part, TurnsOf(networks)));
   }
 
   std::function<nanoseconds()> clock_;

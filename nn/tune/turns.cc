@@ -17,6 +17,11 @@ struct Cut {
 constexpr Cut kCuts[] = {{5, 1.5}, {9, 1.05}, {13, 1.0}};
 // So many turns tell how long a network takes that is compared with none.
 constexpr size_t kTurnsAlone = 5;
+// So many turns tell which networks may drop out because there is no time for all.
+constexpr size_t kTurnsToCompare = 5;
+// A bounded network must be faster than every exact one beyond doubt, so an exact one drops out
+// before a bounded one only if it is slower by this factor.
+constexpr double kBoundedIsFaster = 1.1;
 
 double LeastGain(bool bounded, double floor) {
   return bounded ? std::max(floor, kLeastBoundedGain) : floor;
@@ -30,7 +35,10 @@ class TurnTaker {
   Result<Turns> Run() {
     do {
       INTAGLIO_RETURN_IF_ERROR(TakeTurn());
-      if (options_.contenders[0].fits) DropSlower();
+      if (options_.contenders[0].fits) {
+        DropSlower();
+        LeaveOutSlowest();
+      }
       if (options_.progress) options_.progress(turns_.count());
     } while (!IsClear() && options_.now() < options_.end);
     return std::move(turns_);
@@ -57,6 +65,47 @@ class TurnTaker {
         if (turns_.Estimate(i) >= cut.factor * turns_.Estimate(0)) turns_.Drop(i);
       }
     }
+  }
+
+  bool IsInTurns(size_t network) const { return !turns_.IsOut(network); }
+
+  // What a turn of all networks takes that have not dropped out.
+  double TurnWithout(const std::vector<size_t>& left_out) const {
+    double ns = 0;
+    for (size_t i = 0; i <= control_; ++i) {
+      const bool runs = IsInTurns(i) && std::count(left_out.begin(), left_out.end(), i) == 0;
+      if (runs) ns += turns_.Median(i);
+    }
+    return ns;
+  }
+
+  // The networks but 0 that have not dropped out, the slowest first.
+  std::vector<size_t> SlowestFirst() const {
+    std::vector<size_t> networks;
+    for (size_t i = 1; i < control_; ++i) {
+      if (IsInTurns(i)) networks.push_back(i);
+    }
+    const auto time = [this](size_t i) {
+      return turns_.Estimate(i) * (options_.contenders[i].bounded ? kBoundedIsFaster : 1);
+    };
+    std::stable_sort(networks.begin(), networks.end(),
+                     [&](size_t a, size_t b) { return time(a) > time(b); });
+    return networks;
+  }
+
+  // Leaves out as many networks as it takes to have time for enough turns of the others, but none
+  // if that is not enough either.
+  void LeaveOutSlowest() {
+    if (turns_.count() < kTurnsToCompare || turns_.count() >= kFewestTurns) return;
+    const std::vector<size_t> slowest = SlowestFirst();
+    const auto turns = static_cast<double>(kFewestTurns - turns_.count());
+    const auto left = static_cast<double>((options_.end - options_.now()).count());
+    std::vector<size_t> left_out;
+    while (turns * TurnWithout(left_out) > left) {
+      if (left_out.size() + 1 >= slowest.size()) return;
+      left_out.push_back(slowest[left_out.size()]);
+    }
+    for (const size_t network : left_out) turns_.LeaveOut(network);
   }
 
   // Whether no further turn could change what is picked: one network gains enough, or none does,
@@ -98,6 +147,10 @@ double Turns::Estimate(size_t network) const {
   return times[times.size() / 5];
 }
 
+double Turns::Median(size_t network) const {
+  return times_[network].empty() ? 0 : MedianOf(times_[network]).median;
+}
+
 MedianRatio Turns::Ratio(size_t a, size_t b) const {
   std::vector<double> ratios;
   for (size_t i = 0; i < std::min(times_[a].size(), times_[b].size()); ++i) {
@@ -108,9 +161,7 @@ MedianRatio Turns::Ratio(size_t a, size_t b) const {
 
 bool Turns::IsFaster(size_t a, size_t b, double least) const {
   const size_t count = std::min(times_[a].size(), times_[b].size());
-  if (count < kTurnsOfGreatGain) return false;
-  const double most = count >= kFewestTurns ? 1 : kGreatGain;
-  return Ratio(a, b).high < std::min(most, 1 - least);
+  return Ratio(a, b).high < std::min(ConvincingRatio(count), 1 - least);
 }
 
 Result<Turns> TakeTurns(const TurnOptions& options) { return TurnTaker(options).Run(); }
@@ -143,7 +194,7 @@ std::vector<Verdict> VerdictsOf(const Turns& turns, const std::vector<Contender>
     const bool is_enough = is_faster || turns.count(i) >= kFewestTurns;
     const double ns = is_faster ? std::min(turns.Estimate(i), untuned * ratio.median)
                                 : std::max(turns.Estimate(i), untuned);
-    verdicts.push_back({ns, is_enough || turns.IsOut(i) ? turns.count(i) : 0});
+    verdicts.push_back({ns, is_enough || turns.IsSlower(i) ? turns.count(i) : 0});
   }
   return verdicts;
 }

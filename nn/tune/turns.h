@@ -12,29 +12,42 @@
 
 namespace intaglio::nn::tune {
 
-// With fewer turns, no network counts as faster beyond doubt.
+// After so many turns, a network is faster beyond doubt if the interval of the ratio lies below 1.
 inline constexpr size_t kFewestTurns = 31;
-// Except where the interval of the ratio lies below this share: then so many turns suffice, because
-// it is far less likely that the network is not faster. Slow networks have no time for more.
+// Slow networks have no time for so many. With fewer turns, the interval must lie below a share
+// that grows from this one to 1, because it is far less likely then that the network is not faster.
 inline constexpr size_t kTurnsOfGreatGain = 9;
 inline constexpr double kGreatGain = 0.75;
+// What the interval must lie below after some turns; 0: nothing convinces yet.
+constexpr double ConvincingRatio(size_t turns) {
+  if (turns < kTurnsOfGreatGain) return 0;
+  if (turns >= kFewestTurns) return 1;
+  constexpr size_t kSteps = kFewestTurns - kTurnsOfGreatGain;
+  const size_t steps = turns - kTurnsOfGreatGain;
+  return kGreatGain + (1 - kGreatGain) * static_cast<double>(steps) / static_cast<double>(kSteps);
+}
 // More are never taken.
 inline constexpr size_t kMostTurns = 201;
 
 // The times of networks, in nanoseconds; turn i of each lies next to turn i of the others.
 class Turns {
  public:
-  explicit Turns(size_t networks) : times_(networks), is_out_(networks, false) {}
+  explicit Turns(size_t networks)
+      : times_(networks), is_out_(networks, false), is_slower_(networks, false) {}
 
   void Add(size_t network, double ns) { times_[network].push_back(ns); }
-  // Lets a network drop out, because it is slower than network 0.
-  void Drop(size_t network) { is_out_[network] = true; }
+  // Lets a network drop out, because it is slower than network 0, or because there is no time for
+  // it.
+  void Drop(size_t network) { is_out_[network] = is_slower_[network] = true; }
+  void LeaveOut(size_t network) { is_out_[network] = true; }
   bool IsOut(size_t network) const { return is_out_[network]; }
+  bool IsSlower(size_t network) const { return is_slower_[network]; }
   // The turns of network 0, which the others may have dropped out of.
   size_t count() const;
   size_t count(size_t network) const { return times_[network].size(); }
   // The value below which a fifth of the times lie.
   double Estimate(size_t network) const;
+  double Median(size_t network) const;
   // The median of network a's time over b's.
   MedianRatio Ratio(size_t a, size_t b) const;
   // Whether network a is faster than b beyond doubt, by more than the share `least`.
@@ -43,6 +56,7 @@ class Turns {
  private:
   std::vector<std::vector<double>> times_;
   std::vector<bool> is_out_;
+  std::vector<bool> is_slower_;
 };
 
 struct Contender {
@@ -64,7 +78,8 @@ struct TurnOptions {
 };
 
 // Runs all networks in turns, until it is clear which to take, or until the end. Who is slower than
-// network 0 drops out soon, unless that does not fit. At least one turn is taken.
+// network 0 drops out soon, unless that does not fit. So do the slowest of the others where fewer
+// networks have time for enough turns, but all do not. At least one turn is taken.
 Result<Turns> TakeTurns(const TurnOptions& options);
 
 // By what share the control, the network behind the others, differed from network 0.

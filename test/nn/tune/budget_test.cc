@@ -34,10 +34,11 @@ class SlowClock {
   nanoseconds now_{0};
 };
 
-// Networks that take known times, of which two in five are disturbed.
+// Networks that take known times, of which two in five are disturbed by default.
 struct Script {
   std::vector<double> milliseconds_of;
   std::mt19937 random;
+  double disturbed = 0.4;
   nanoseconds now{0};
   std::vector<size_t> runs = std::vector<size_t>(milliseconds_of.size() + 1);
 
@@ -49,8 +50,8 @@ struct Script {
                           [this](size_t i) {
                             ++runs[i];
                             std::uniform_real_distribution<double> share(0, 1);
-                            const double slower =
-                                share(random) < 0.4 ? 3 * share(random) : 0.01 * share(random);
+                            const double slower = share(random) < disturbed ? 3 * share(random)
+                                                                            : 0.01 * share(random);
                             const double ms = milliseconds_of[i < milliseconds_of.size() ? i : 0];
                             now += nanoseconds(static_cast<int64_t>(ms * 1e6 * (1 + slower)));
                             return Status();
@@ -299,6 +300,65 @@ TEST(Budget, TurnsStopAtTheEndAndFewConvinceNobody) {
   Script limited = {{20, 60}, std::mt19937(6)};
   ASSERT_TRUE(limited.Take({{.fits = false}, {}}, std::chrono::seconds(60)).ok());
   EXPECT_EQ(limited.runs[0], limited.runs[1]);
+}
+
+// A small gain takes many turns. There is time for them unless they are most of
+// the budget.
+TEST(Budget, HasTimeToDecide) {
+  const std::vector<Contender> two = {{}, {.bounded = true}};
+  const auto picks = [&](int budget_ms, int run_ms, double tuned_ms) {
+    int picked = 0;
+    for (unsigned seed = 0; seed < 20; ++seed) {
+      nanoseconds now{0};
+      Schedule schedule(milliseconds(budget_ms), [&] { return now; });
+      schedule.Plan({milliseconds(run_ms), milliseconds(run_ms)});
+      EXPECT_GE(schedule.EndOfOwnForm(), milliseconds(budget_ms) * 35 / 100);
+      now = schedule.EndOfDifferences() + milliseconds(2 * run_ms);  // preparing what was selected
+      Script script = {{static_cast<double>(run_ms), tuned_ms}, std::mt19937(seed), 0.01, now};
+      const Result<Turns> turns = script.Take(two, schedule.EndOfTurns());
+      EXPECT_TRUE(turns.ok());
+      picked += turns.ok() && PickNetwork(*turns, two, FloorOf(*turns, 2)) == 1 ? 1 : 0;
+    }
+    return picked;
+  };
+  EXPECT_EQ(picks(15000, 76, 72.5), 20);  // as slow as ResNet-50 in float32
+  EXPECT_EQ(picks(13000, 76, 72.5), 20);
+  EXPECT_EQ(picks(-1, 76, 72.5), 20);
+  EXPECT_EQ(picks(5000, 76, 72.5), 0);
+  EXPECT_EQ(picks(5000, 76, 45), 20);
+}
+
+// Where there is no time for enough turns of all, the slowest drop out early.
+TEST(Budget, TheFastestGetTheTurns) {
+  const std::vector<Contender> exact = {{}, {}, {}, {}};
+  const std::vector<double> ms = {20, 19.5, 16, 19};
+  int picked = 0;
+  for (unsigned seed = 0; seed < 100; ++seed) {
+    Script script = {ms, std::mt19937(seed), 0.01};
+    const Result<Turns> turns = script.Take(exact, milliseconds(2100));
+    ASSERT_TRUE(turns.ok());
+    EXPECT_GE(turns->count(), kFewestTurns) << seed;
+    EXPECT_LT(turns->count(1), kFewestTurns) << seed;
+    EXPECT_EQ(VerdictsOf(*turns, exact, 0)[1].turns, 0u) << seed;  // more time may show a gain
+    picked += PickNetwork(*turns, exact, FloorOf(*turns, 4)) == 2 ? 1 : 0;
+    // With more time, none drops out.
+    Script long_one = {ms, std::mt19937(seed), 0.01};
+    const Result<Turns> all = long_one.Take(exact, milliseconds(4000));
+    ASSERT_TRUE(all.ok());
+    EXPECT_GE(all->count(1), kFewestTurns) << seed;
+    // With far less, none does either, because nothing could be decided by it.
+    Script brief = {ms, std::mt19937(seed), 0.01};
+    const Result<Turns> few = brief.Take(exact, milliseconds(1100));
+    ASSERT_TRUE(few.ok());
+    EXPECT_EQ(few->count(1), few->count(0)) << seed;
+    // A bounded network that is hardly faster than an exact one must not take its turns.
+    Script bounded = {{20, 15, 15.5}, std::mt19937(seed), 0.01};
+    const std::vector<Contender> mixed = {{}, {.bounded = true}, {}};
+    const Result<Turns> of_mixed = bounded.Take(mixed, milliseconds(1900));
+    ASSERT_TRUE(of_mixed.ok());
+    EXPECT_EQ(PickNetwork(*of_mixed, mixed, FloorOf(*of_mixed, 3)), 2u) << seed;
+  }
+  EXPECT_GE(picked, 99);
 }
 
 }  // namespace
