@@ -9,7 +9,7 @@
 #include "intaglio/nn/formats/load.h"
 #include "intaglio/nn/formats/save.h"
 #include "intaglio/nn/graph/printable.h"
-#include "intaglio/nn/ops/operators.h"
+#include "intaglio/nn/passes/forget_infinities.h"
 #include "intaglio/tools/commands.h"
 #include "intaglio/tools/input_maker.h"
 #include "intaglio/tools/inputs.h"
@@ -103,26 +103,6 @@ Status Verify(const ConvertOptions& options, nn::Graph graph, nn::Graph read_bac
   return {};
 }
 
-template <class Op>
-void KeepNone(nn::Operator& op) {
-  if (!op.Is<Op>()) return;
-  Op changed = *op.As<Op>();
-  changed.keeps_infinities = false;
-  op = changed;
-}
-
-// The same results, as long as none is infinite.
-void ForgetInfinities(nn::Graph& graph) {
-  for (nn::Layer& layer : graph.layers) {
-    KeepNone<nn::Add>(layer.op);
-    KeepNone<nn::Sub>(layer.op);
-    KeepNone<nn::Mul>(layer.op);
-    KeepNone<nn::Div>(layer.op);
-    KeepNone<nn::ReduceMax>(layer.op);
-    KeepNone<nn::ReduceMin>(layer.op);
-  }
-}
-
 }  // namespace
 
 Status Convert(const ConvertOptions& options) {
@@ -136,7 +116,9 @@ Status Convert(const ConvertOptions& options) {
   Result<nn::Graph> graph = nn::LoadGraph(options.model.path, *load);
   if (!graph.ok()) return graph.status();
   nn::Graph written = *graph;
-  if (options.finite) ForgetInfinities(written);
+  if (options.finite) {
+    for (nn::Layer& layer : written.layers) nn::ForgetInfinities(layer.op);
+  }
   const Result<NewModel> file = NewModel::Make(written, options.output, *format, save);
   if (!file.ok()) return file.status();
   Result<nn::Graph> read_back =

@@ -8,6 +8,7 @@
 
 #include "intaglio/nn/graph/folded_shapes.h"
 #include "intaglio/nn/ops/operators.h"
+#include "intaglio/nn/passes/forget_infinities.h"
 #include "intaglio/nn/passes/quantized_groups.h"
 #include "intaglio/nn/quantize/constants.h"
 #include "intaglio/nn/quantize/observer.h"
@@ -197,7 +198,7 @@ class Emitter {
       INTAGLIO_RETURN_IF_ERROR(EmitParameters(view, plan, copy, outcome));
       EmitOutputs(view, plan, copy);
     } else {
-      if (rules_.form != Form::kPairs) ResizeByTfliteRules(copy);
+      if (rules_.form != Form::kPairs) FollowTflite(copy);
       for (TensorId& id : copy.outputs) id = Real(id);
       emitted_.places.push_back(out().layers.size());
       out().layers.push_back(std::move(copy));
@@ -207,8 +208,9 @@ class Emitter {
   }
 
   // Files of .tflite have no other rules for layers that stay float32, and what is simulated is
-  // what they compute.
-  static void ResizeByTfliteRules(Layer& layer) {
+  // what they compute. No number of a network that was calibrated is infinite.
+  static void FollowTflite(Layer& layer) {
+    ForgetInfinities(layer.op);
     const auto* const resize = layer.op.As<ResizeBilinear>();
     if (resize == nullptr) return;
     ResizeBilinear op = *resize;

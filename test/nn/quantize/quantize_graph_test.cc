@@ -221,6 +221,21 @@ TEST(QuantizeGraph, KeptResizesAreThoseOfTflite) {
   EXPECT_EQ(scale_of(Form::kPairs), 2);
 }
 
+// What stays float32 in a .tflite file has the format's rules.
+TEST(QuantizeGraph, KeptQuotientsAreThoseOfTflite) {
+  Builder b;
+  const Value x = b.Input("x", Type::kFloat32, {1, 4});
+  const Value y = b.Input("y", Type::kFloat32, {1, 4});
+  const Div op{.keeps_infinities = true};
+  const Graph graph = Finish(b, {b.Layer(op, {x.id, y.id}, Type::kFloat32, {})});
+  const auto keeps_infinities = [&](Form form) {
+    const Quantized q = Quantize(graph, {{-1, 1}, {1, 2}, {-1, 1}}, {.form = form, .layers = {{}}});
+    return q.graph.layers[0].op.As<Div>()->keeps_infinities;
+  };
+  EXPECT_FALSE(keeps_infinities(Form::kIntegers));
+  EXPECT_TRUE(keeps_infinities(Form::kPairs));
+}
+
 TEST(QuantizeGraph, MixesTypes) {
   Builder b;
   const Value x = b.Input("x", Type::kFloat32, {1, 4});
