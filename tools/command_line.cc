@@ -220,8 +220,9 @@ void AddConvert(CLI::App& convert, Work& work) {
                   "The file to write, whose name ends in .tflite or .onnx")
       ->required();
   AddInputs(convert, options->inputs, kSomeInputs);
-  convert.add_flag("--finite", options->finite,
-                   "No layer computes infinities, which .tflite files cannot say that sums keep");
+  convert.add_flag(
+      "--finite", options->finite,
+      "No layer computes infinities or NaN, which .tflite files cannot say that layers keep");
   convert.add_flag("!--no-verify", options->verify,
                    "Write without comparing the file with the model first");
   AddConstantsApart(convert, options->constants_apart);

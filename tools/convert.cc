@@ -9,7 +9,7 @@
 #include "intaglio/nn/formats/load.h"
 #include "intaglio/nn/formats/save.h"
 #include "intaglio/nn/graph/printable.h"
-#include "intaglio/nn/passes/forget_infinities.h"
+#include "intaglio/nn/passes/expect_finite.h"
 #include "intaglio/tools/commands.h"
 #include "intaglio/tools/input_maker.h"
 #include "intaglio/tools/inputs.h"
@@ -117,7 +117,7 @@ Status Convert(const ConvertOptions& options) {
   if (!graph.ok()) return graph.status();
   nn::Graph written = *graph;
   if (options.finite) {
-    for (nn::Layer& layer : written.layers) nn::ForgetInfinities(layer.op);
+    for (nn::Layer& layer : written.layers) nn::ExpectFinite(layer.op);
   }
   const Result<NewModel> file = NewModel::Make(written, options.output, *format, save);
   if (!file.ok()) return file.status();

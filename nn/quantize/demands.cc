@@ -4,6 +4,7 @@
 #include <variant>
 
 #include "intaglio/nn/ops/operators.h"
+#include "intaglio/nn/passes/expect_finite.h"
 
 namespace intaglio::nn::quantize {
 namespace {
@@ -49,11 +50,10 @@ Operator QuantizedPad(const LayerView& layer, const Parameters& output, const Le
   return op;
 }
 
-// Integers have no infinities, which files could not say that they keep.
-template <class Op>
+// Integers have no infinities and no NaN, which files could not say that they keep.
 Operator Finite(const LayerView& layer, const Parameters&, const Levels&) {
-  Op op = layer.op<Op>();
-  op.keeps_infinities = false;
+  Operator op = layer.layer().op;
+  ExpectFinite(op);
   return op;
 }
 
@@ -98,7 +98,7 @@ constexpr Demand kDemands[] = {
 
     {.row = &Add::kRow, .types = kAll3, .data = kBoth, .rewrite = FiniteSum<Add>},
     {.row = &Sub::kRow, .types = kAll3, .data = kBoth, .rewrite = FiniteSum<Sub>},
-    {.row = &Mul::kRow, .types = kAll3, .data = kBoth, .rewrite = Finite<Mul>},
+    {.row = &Mul::kRow, .types = kAll3, .data = kBoth, .rewrite = Finite},
     Own(&SquaredDifference::kRow, SetOf(Type::kInt8), kBoth),
     Own(&Prelu::kRow, kBytes, kBoth),
     Own(&Relu::kRow, kAll3),
@@ -124,22 +124,24 @@ constexpr Demand kDemands[] = {
      .data = kAllInputs,
      .why_not = HasActivation},
     Joining(&Pack::kRow, kAllInputs),
-    Joining(&Maximum::kRow),
-    Joining(&Minimum::kRow),
+    {.row = &Maximum::kRow,
+     .sharing = Sharing::kAll,
+     .types = kAll3,
+     .data = kBoth,
+     .rewrite = Finite},
+    {.row = &Minimum::kRow,
+     .sharing = Sharing::kAll,
+     .types = kAll3,
+     .data = kBoth,
+     .rewrite = Finite},
     Joining(&Select::kRow, kSecondAndThird),
     Joining(&SelectV2::kRow, kSecondAndThird),
     Joining(&DynamicUpdateSlice::kRow),
 
     Moving(&AveragePool2D::kRow),
     Moving(&MaxPool2D::kRow),
-    {.row = &ReduceMax::kRow,
-     .sharing = Sharing::kInput,
-     .types = kAll3,
-     .rewrite = Finite<ReduceMax>},
-    {.row = &ReduceMin::kRow,
-     .sharing = Sharing::kInput,
-     .types = kAll3,
-     .rewrite = Finite<ReduceMin>},
+    {.row = &ReduceMax::kRow, .sharing = Sharing::kInput, .types = kAll3, .rewrite = Finite},
+    {.row = &ReduceMin::kRow, .sharing = Sharing::kInput, .types = kAll3, .rewrite = Finite},
     Moving(&ArgMax::kRow, kBytes),
     Moving(&ArgMin::kRow, kBytes),
     Moving(&TopK::kRow),

@@ -8,7 +8,7 @@
 
 #include "intaglio/nn/graph/folded_shapes.h"
 #include "intaglio/nn/ops/operators.h"
-#include "intaglio/nn/passes/forget_infinities.h"
+#include "intaglio/nn/passes/expect_finite.h"
 #include "intaglio/nn/passes/quantized_groups.h"
 #include "intaglio/nn/quantize/constants.h"
 #include "intaglio/nn/quantize/observer.h"
@@ -208,9 +208,9 @@ class Emitter {
   }
 
   // Files of .tflite have no other rules for layers that stay float32, and what is simulated is
-  // what they compute. No number of a network that was calibrated is infinite.
+  // what they compute. All numbers of a network that was calibrated are finite.
   static void FollowTflite(Layer& layer) {
-    ForgetInfinities(layer.op);
+    ExpectFinite(layer.op);
     const auto* const resize = layer.op.As<ResizeBilinear>();
     if (resize == nullptr) return;
     ResizeBilinear op = *resize;

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "intaglio/nn/ops/builder.h"
 #include "intaglio/test/nn/quantize/network.h"
 
@@ -234,6 +236,23 @@ TEST(QuantizeGraph, KeptQuotientsAreThoseOfTflite) {
   };
   EXPECT_FALSE(keeps_infinities(Form::kIntegers));
   EXPECT_TRUE(keeps_infinities(Form::kPairs));
+}
+
+// So have integers.
+TEST(QuantizeGraph, GreatestNumbersKeepNoNan) {
+  Builder b;
+  const Value x = b.Input("x", Type::kFloat32, {1, 4});
+  const Value y = b.Input("y", Type::kFloat32, {1, 4});
+  const Maximum op{.keeps_nan = true};
+  const Graph graph = Finish(b, {b.Layer(op, {x.id, y.id}, Type::kFloat32, {})});
+  for (const bool keep_float : {false, true}) {
+    const Rules rules = {.interface = Type::kInt8, .layers = {{.keep_float = keep_float}}};
+    const Quantized q = Quantize(graph, {{-1, 1}, {-1, 1}, {-1, 1}}, rules);
+    const auto maximum = std::find_if(q.graph.layers.begin(), q.graph.layers.end(),
+                                      [](const Layer& layer) { return layer.op.Is<Maximum>(); });
+    ASSERT_NE(maximum, q.graph.layers.end());
+    EXPECT_FALSE(maximum->op.As<Maximum>()->keeps_nan);
+  }
 }
 
 TEST(QuantizeGraph, MixesTypes) {
