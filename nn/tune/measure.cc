@@ -118,7 +118,7 @@ void Measurer::TakeKnown(const Form& form, Variants& variants) {
         reports_[origin].ways.push_back({way.routine.empty() ? info.routine : way.routine,
                                          way.kernel.empty() ? info.kernel : way.kernel, way.threads,
                                          timing->ns, timing->bytes, converted,
-                                         ChildrenOf(way.routine)});
+                                         ChildrenOf(form, i, way.routine)});
       }
     }
     variants.alternatives[i] = std::move(unknown);
@@ -366,7 +366,8 @@ void Measurer::Take(const Form& form, const Variants& variants, Span group,
       const LayerChoice& way = variants.alternatives[i][group.begin + w - 1];
       const double ns = std::max(1.0, std::round(profile.ways[w].ns * pace));
       reports_[origin].ways.push_back({info.routine, info.kernel, way.threads, ns,
-                                       info.constant_bytes, converted, ChildrenOf(info.routine)});
+                                       info.constant_bytes, converted,
+                                       ChildrenOf(form, i, info.routine)});
       known_.Add(form.by_default, i, way, {ns, info.constant_bytes, profile.ways[w].runs});
     }
   }

@@ -106,8 +106,11 @@ class Measurer {
                                                     std::chrono::nanoseconds end) const;
   Result<ChildProfile> ProfileChildnet(Graph graph, const std::string& routine,
                                        std::chrono::nanoseconds end) const;
-  // What is known of the layers inside a routine.
-  std::vector<ChildWay> ChildrenOf(const std::string& routine) const;
+  // Stands for a childnet of a layer, and of those that are equal.
+  std::string ChildnetKey(const Form& form, size_t layer, const std::string& routine) const;
+  // What is known of the layers inside a routine of a layer.
+  std::vector<ChildWay> ChildrenOf(const Form& form, size_t layer,
+                                   const std::string& routine) const;
   // Takes the ways whose times are known out of the alternatives, and adds them to the reports.
   void TakeKnown(const Form& form, Variants& variants);
   // Layers that are equal share what is known of them: the least of their times. So a tuning that
@@ -158,7 +161,7 @@ class Measurer {
   bool measured_ = false;
   bool leaves_unknown_ = false;
   int depth_ = 0;
-  std::map<std::string, std::vector<ChildWay>> childnets_;  // by the names of tuned ones
+  std::map<std::string, std::vector<ChildWay>> childnets_;  // by the keys of tuned ones
 };
 
 }  // namespace intaglio::nn::tune

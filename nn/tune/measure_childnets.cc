@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "intaglio/nn/routine/childnet.h"
+#include "intaglio/nn/routine/routine_name.h"
 #include "intaglio/nn/tune/measure.h"
 #include "intaglio/nn/tune/timing_key.h"
 
@@ -31,8 +32,17 @@ nanoseconds Measurer::EstimateRun(const Form& form, size_t layer) const {
   return nanoseconds(std::llround(static_cast<double>(effort_.run.count()) * part));
 }
 
-std::vector<ChildWay> Measurer::ChildrenOf(const std::string& routine) const {
-  const auto found = childnets_.find(routine);
+// Childnets of different layers may have the same name, and other times.
+std::string Measurer::ChildnetKey(const Form& form, size_t layer,
+                                  const std::string& routine) const {
+  const LayerInfo& info = form.by_default.layers()[layer];
+  return LayerKey(form.graph, layer, info, {.routine = routine}, prepare_);
+}
+
+std::vector<ChildWay> Measurer::ChildrenOf(const Form& form, size_t layer,
+                                           const std::string& routine) const {
+  if (LayersIn(routine).empty()) return {};
+  const auto found = childnets_.find(ChildnetKey(form, layer, routine));
   return found == childnets_.end() ? std::vector<ChildWay>() : found->second;
 }
 
@@ -47,8 +57,7 @@ Status Measurer::AddChildnets(const Form& form, Variants& variants, nanoseconds 
   for (size_t i = 0; i < form.graph.layers.size(); ++i) {
     if (variants.alternatives[i].empty()) continue;
     for (const std::string& name : NamesOfChildnets(LayerView(form.graph, i), allow_bounded)) {
-      const LayerInfo& info = form.by_default.layers()[i];
-      Task& task = tasks[LayerKey(form.graph, i, info, {.routine = name}, prepare_)];
+      Task& task = tasks[ChildnetKey(form, i, name)];
       task.routine = name;
       task.layers.push_back(i);
     }
@@ -65,7 +74,7 @@ Status Measurer::AddChildnets(const Form& form, Variants& variants, nanoseconds 
         TuneChildnet(layer, task.routine, end_of_task);
     if (!tuned.ok()) return tuned.status();
     if (!tuned->has_value()) continue;
-    childnets_[(*tuned)->routine] = (*tuned)->layers;
+    childnets_[ChildnetKey(form, task.layers[0], (*tuned)->routine)] = (*tuned)->layers;
     for (const size_t i : task.layers) {
       variants.alternatives[i].push_back({.routine = (*tuned)->routine});
     }

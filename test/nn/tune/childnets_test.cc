@@ -122,9 +122,15 @@ TEST(ChildnetTuning, ChildnetsInChildnetsAreSelectedInnermostFirst) {
   }
 }
 
+// The time of the ways whose operator and routine begin so, of layers with these shapes.
+struct WayTime {
+  std::string way;
+  double ns;
+  std::string shapes = "";
+};
+
 // A file of timings without what is known of whole networks, and with other times.
-std::string WithTimes(const std::string& text,
-                      const std::vector<std::pair<std::string, double>>& times) {
+std::string WithTimes(const std::string& text, const std::vector<WayTime>& times) {
   std::istringstream lines(text);
   std::string result;
   for (std::string line; std::getline(lines, line);) {
@@ -138,8 +144,9 @@ std::string WithTimes(const std::string& text,
         continue;
       }
       fields[11] = "1000";
-      for (const auto& [way, ns] : times) {
-        if ((operator_name + " " + fields[8]).rfind(way, 0) == 0) {
+      for (const auto& [way, ns, shapes] : times) {
+        const bool is_shape = fields[6].rfind(shapes, 0) == 0;
+        if (is_shape && (operator_name + " " + fields[8]).rfind(way, 0) == 0) {
           fields[11] = std::to_string(static_cast<int64_t>(ns));
         }
       }
@@ -166,8 +173,8 @@ TEST(ChildnetTuning, AChildnetIsTakenWhereItIsFaster) {
   const auto is_inside = [&](const TimedWay& way) {
     return way.routine.rfind(inside_name, 0) == 0;
   };
-  const std::vector<std::pair<std::string, double>> inside = {
-      {"CONV_2D ", 50000}, {"CONV_2D cpu:qint8/gemm?rows_part_of_l2=16", 30000}};
+  const std::vector<WayTime> inside = {{"CONV_2D ", 50000},
+                                       {"CONV_2D cpu:qint8/gemm?rows_part_of_l2=16", 30000}};
   // The way with the faster convolution is new: it is measured.
   Timings with_way;
   ASSERT_TRUE(with_way.Read(WithTimes(measured.ToText(), inside)).ok());
@@ -176,9 +183,9 @@ TEST(ChildnetTuning, AChildnetIsTakenWhereItIsFaster) {
   for (const TimedWay& way : tried.layers[3].ways) is_tried = is_tried || is_inside(way);
   EXPECT_TRUE(is_tried);
   for (const bool is_faster : {true, false}) {
-    std::vector<std::pair<std::string, double>> times = inside;
-    times.emplace_back("FULLY_CONNECTED ", 40000);
-    times.emplace_back("FULLY_CONNECTED " + inside_name, is_faster ? 31000 : 45000);
+    std::vector<WayTime> times = inside;
+    times.push_back({"FULLY_CONNECTED ", 40000});
+    times.push_back({"FULLY_CONNECTED " + inside_name, is_faster ? 31000. : 45000.});
     Timings timings;
     ASSERT_TRUE(timings.Read(WithTimes(with_way.ToText(), times)).ok());
     const Tuning tuning = tune(timings);
@@ -191,6 +198,46 @@ TEST(ChildnetTuning, AChildnetIsTakenWhereItIsFaster) {
     EXPECT_EQ(fastest.layers[0].operator_name, "CONV_2D");
     EXPECT_EQ(fastest.layers[0].ns, 30000);
     EXPECT_EQ(tuning.plan.networks.size(), 2u);  // it is compared with the untuned one
+  }
+}
+
+// Two layers whose childnets have the same name have their own times inside.
+TEST(ChildnetTuning, EachLayerHasTheTimesOfItsOwnChildnet) {
+  Random random(3);
+  Builder b("dense");
+  const Value x = b.Input("x", Type::kInt8, {1, 96}, PerTensor(0.02f, 3));
+  const Value middle =
+      b.FullyConnected(x, Int8Weights(b, random, {64, 96}, 0, 64), kNoBias, {}, PerTensor(0.3f, 2));
+  b.Output(b.FullyConnected(middle, Int8Weights(b, random, {32, 64}, 0, 32), kNoBias, {},
+                            PerTensor(0.5f, 1)),
+           "y");
+  const Result<Graph> graph = b.Finish();
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  const auto tune = [&](Timings& timings) {
+    Result<Tuning> tuning = Tune(*graph, {.budget = kPlenty, .timings = &timings});
+    EXPECT_TRUE(tuning.ok()) << tuning.status().message();
+    return std::move(*tuning);
+  };
+  const std::string part = "cpu:qint8/gemm?rows_part_of_l2=16";
+  const std::vector<WayTime> times = {{"CONV_2D ", 50000},
+                                      {"CONV_2D " + part, 30000, "int8[1,1,1,96]"},
+                                      {"CONV_2D " + part, 20000, "int8[1,1,1,64]"}};
+  Timings measured;
+  (void)tune(measured);
+  for (int i = 0; i < 2; ++i) {  // they are measured once, and then known
+    Timings timings;
+    ASSERT_TRUE(timings.Read(WithTimes(measured.ToText(), times)).ok());
+    const Tuning tuning = tune(timings);
+    std::vector<double> inside;
+    for (const LayerReport& report : tuning.layers) {
+      for (const TimedWay& way : report.ways) {
+        if (way.routine.rfind("cpu:qint8/conv[1=" + part + "@", 0) != 0) continue;
+        ASSERT_EQ(way.layers.size(), 1u);
+        inside.push_back(way.layers[0].ns);
+      }
+    }
+    EXPECT_EQ(inside, (std::vector<double>{30000, 20000}));
+    measured = std::move(timings);
   }
 }
 
