@@ -70,6 +70,17 @@ size_t FindOutside(std::string_view text, std::string_view characters) {
   return text.size();
 }
 
+// How deep brackets are nested.
+int DepthOf(std::string_view text) {
+  int depth = 0;
+  int deepest = 0;
+  for (const char c : text) {
+    if (c == '[') deepest = std::max(deepest, ++depth);
+    if (c == ']' && depth > 0) --depth;
+  }
+  return deepest;
+}
+
 // Takes what stands behind the first `mark` outside of brackets off the text.
 std::string_view TakeBehind(std::string_view& text, char mark) {
   const size_t at = FindOutside(text, {&mark, 1});
@@ -150,6 +161,10 @@ Result<std::vector<ChildChoice>> ChildChoicesIn(std::string_view name) {
   if (rest.empty()) return choices;
   if (rest.size() < 2 || rest.back() != ']') {
     return InvalidArgument("the layers '" + text + "' do not end with ']'");
+  }
+  if (DepthOf(rest) > kDeepestChildnet) {
+    return InvalidArgument("the layers '" + text + "' are nested more than " +
+                           std::to_string(kDeepestChildnet) + " deep");
   }
   rest = rest.substr(1, rest.size() - 2);
   for (bool more = true; more;) {

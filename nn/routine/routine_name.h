@@ -43,6 +43,9 @@ std::string WhyNotParameters(std::string_view name, const Candidate& candidate);
 // What may stand behind the candidate's name: every combination of its parameters' values.
 std::vector<std::string> ListParameters(const Candidate& candidate);
 
+// Childnets may be nested so deep in a name: 1 is a childnet that has none.
+inline constexpr int kDeepestChildnet = 4;
+
 // How a layer of a childnet is computed.
 struct ChildChoice {
   size_t layer = 0;  // its number in the childnet's graph

@@ -18,8 +18,6 @@ constexpr int kPercentForChildnets = 10;
 // A childnet is measured if there is time for so many runs of it: of some eight ways, six times
 // each.
 constexpr int kLeastRuns = 48;
-// Childnets in childnets are looked into so far.
-constexpr int kDeepest = 4;
 
 }  // namespace
 
@@ -97,7 +95,7 @@ Result<std::optional<TunedChildnet>> Measurer::TuneChildnet(const LayerView& lay
 }
 
 // Without reports if there is no time, or if the childnet cannot be prepared. Childnets inside get
-// a share of the time that is left.
+// a share of the time that is left, as deep as a name may have them.
 Result<ChildProfile> Measurer::ProfileChildnet(Graph graph, const std::string& routine,
                                                nanoseconds end) const {
   ChildProfile profile{routine, std::move(graph), {}, {}};
@@ -106,7 +104,7 @@ Result<ChildProfile> Measurer::ProfileChildnet(Graph graph, const std::string& r
   if (!measurer.Begin().ok()) return profile;
   if (leaves_unknown_ && !measurer.KnowsUntuned()) return profile;
   std::vector<std::pair<size_t, std::string>> inner;
-  for (size_t i = 0; i < profile.graph.layers.size() && depth_ < kDeepest; ++i) {
+  for (size_t i = 0; i < profile.graph.layers.size() && measurer.depth_ < kDeepestChildnet; ++i) {
     for (std::string& name :
          NamesOfChildnets(LayerView(profile.graph, i), options_.allow_float32)) {
       inner.emplace_back(i, std::move(name));

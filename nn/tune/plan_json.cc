@@ -25,6 +25,8 @@ constexpr const char* kInt8Format = "intaglio-plan-3";
 constexpr const char* kOldFormat = "intaglio-plan-1";
 constexpr const char* kFloat = "cpu:float32";
 constexpr int kMaxThreads = 1 << 16;
+// A way of a layer has values at depth 4, and a childnet has those of its layers two levels deeper.
+constexpr int kDeepest = 4 + 2 * kDeepestChildnet;
 
 // The names of childnets have the choices for their layers, which are entries of their own here.
 std::string NameOf(const std::string& routine, const std::vector<ChildWay>& layers) {
@@ -341,11 +343,14 @@ Result<Plan> ParsePlan(std::string_view text) {
   int deepest = 0;
   const auto shallow = [&deepest](int depth, Json::parse_event_t, Json&) {
     deepest = std::max(deepest, depth);
-    return depth <= 8;
+    return depth <= kDeepest;
   };
   const Json json = Json::parse(text.begin(), text.end(), shallow, /*allow_exceptions=*/false);
   if (json.is_discarded()) return InvalidArgument("the plan is no JSON");
-  if (deepest > 8) return InvalidArgument("the plan is nested more than 8 levels deep");
+  if (deepest > kDeepest) {
+    return InvalidArgument("the plan is nested more than " + std::to_string(kDeepest) +
+                           " levels deep");
+  }
   Reader reader(json, "text");
   const std::string format = reader.Text("format");
   if (reader.status().ok() && format != kFormat && format != kInt8Format && format != kOldFormat) {

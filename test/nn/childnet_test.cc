@@ -300,6 +300,8 @@ TEST(Childnets, AnErrorSaysWhatIsWrongWithAName) {
   expect("cpu:qint8/conv?tiles=3", "it has no parameter 'tiles'");
   expect("cpu:qint8/conv?layers=3", "it has no parameter 'layers'");
   expect("cpu:qint8/conv[1=cpu:qint8/gemm[0=]]", "it has no layers to choose routines for");
+  expect("cpu:qint8/conv[1=a[1=b[1=c[1=d[1=e]]]]]", "are nested more than 4 deep");
+  expect("cpu:qint8/conv[1=a[1=b[1=c[1=d]]]]", "routine 'a[1=b[1=c[1=d]]]' does not run it");
 }
 
 TEST(Childnets, NamesAreReadAsTheyAreWritten) {

@@ -6,6 +6,7 @@
 #include <random>
 #include <string>
 
+#include "intaglio/nn/routine/routine_name.h"
 #include "intaglio/test/nn/tune/network.h"
 
 namespace intaglio::nn::tune {
@@ -194,6 +195,51 @@ TEST(Plan, SaysWhatIsWrongWithAChildnet) {
                 "layer 1 of the childnet 'cpu:qint8/conv': the kernel 'mmx' is not usable here"),
             std::string::npos)
       << replay->warnings[0];
+}
+
+// A childnet that has so many levels, each of which is the way of layer 1 of the level before.
+std::vector<ChildWay> MakeLevels(int levels) {
+  if (levels == 0) return {};
+  std::vector<ChildWay> inside = MakeLevels(levels - 1);
+  std::string name = "cpu:qint8/level" + std::to_string(levels);
+  if (!inside.empty()) {
+    name = WithChildChoices(name, {{1, {inside[0].routine, inside[0].kernel, inside[0].threads}}});
+  }
+  return {{1, "CONV_2D", name, levels == 1 ? "scalar" : "", levels, 10.0 * levels, inside}};
+}
+
+Plan MakePlanOfLevels(int levels) {
+  Plan plan = MakePlanOfAChildnet(MakeNetwork());
+  TimedWay& way = plan.layers[1].chosen;
+  way.layers = MakeLevels(levels);
+  const ChildWay& first = way.layers[0];
+  way.routine =
+      WithChildChoices("cpu:qint8/conv", {{1, {first.routine, first.kernel, first.threads}}});
+  return plan;
+}
+
+TEST(Plan, ChildnetsAreReadAsDeepAsTheyMayBe) {
+  for (int levels = 1; levels <= kDeepestChildnet; ++levels) {
+    const Plan plan = MakePlanOfLevels(levels);
+    const std::string text = ToJson(plan);
+    const Result<Plan> read = ParsePlan(text);
+    ASSERT_TRUE(read.ok()) << levels << " " << read.status().message();
+    EXPECT_EQ(read->layers[1].chosen.routine, plan.layers[1].chosen.routine);
+    EXPECT_EQ(ToJson(*read), text);
+    const std::vector<ChildWay>* inside = &read->layers[1].chosen.layers;
+    for (int level = levels; level > 0; --level) {
+      ASSERT_EQ(inside->size(), 1u);
+      EXPECT_EQ(inside->front().ns, 10.0 * level);
+      inside = &inside->front().layers;
+    }
+    EXPECT_TRUE(inside->empty());
+    EXPECT_TRUE(ChildChoicesIn(plan.layers[1].chosen.routine).ok());
+  }
+  const Plan deeper = MakePlanOfLevels(kDeepestChildnet + 1);
+  EXPECT_EQ(MessageOf(ToJson(deeper)), "the plan is nested more than 12 levels deep");
+  const Status status = ChildChoicesIn(deeper.layers[1].chosen.routine).status();
+  EXPECT_NE(status.message().find("nested more than 4 deep"), std::string::npos)
+      << status.message();
 }
 
 TEST(Plan, IsReplayed) {
