@@ -117,4 +117,15 @@ void ForgetPages(const std::shared_ptr<const void>& owner, const void* data, siz
   if (first < last) (void)madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
 }
 
+std::shared_ptr<void> AllocatePages(size_t bytes) {
+  struct Free {
+    size_t bytes;
+    void operator()(void* start) const { munmap(start, bytes); }
+  };
+  constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS;
+  void* const address = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, kFlags, -1, 0);
+  if (address == MAP_FAILED) throw std::bad_alloc();
+  return {address, Free{bytes}};  // if this throws, it has freed
+}
+
 }  // namespace intaglio::nn

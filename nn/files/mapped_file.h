@@ -32,6 +32,10 @@ Result<MappedFile> OpenBeneath(const std::string& folder, const std::string& pat
 // file's: whoever reads there again reads the file again. Leaves other memory alone.
 void ForgetPages(const std::shared_ptr<const void>& owner, const void* data, size_t bytes);
 
+// Zeros in pages of their own, which go back to the system at once when the last copy goes: freed
+// blocks of this size would stay in the heap, between those that live. Throws std::bad_alloc.
+std::shared_ptr<void> AllocatePages(size_t bytes);
+
 }  // namespace intaglio::nn
 
 #endif  // INTAGLIO_NN_FILES_MAPPED_FILE_H_

@@ -7,6 +7,7 @@
 #include <utility>
 #include <variant>
 
+#include "intaglio/nn/files/mapped_file.h"
 #include "intaglio/nn/graph/align_constants.h"
 #include "intaglio/nn/graph/alone.h"
 #include "intaglio/nn/graph/cost.h"
@@ -292,6 +293,7 @@ void ConstantFolder::Empty(TensorId id) {
     kept_.tensors.emplace_back(id, constant);
     if (FollowsShapes(id)) SetElements(kept_.tensors.back().second, nullptr, nullptr);
   }
+  ForgetPages(constant.owner, constant.data, constant.data_bytes);
   constant.shape = {0};
   constant.quantization = {};
   SetElements(constant, nullptr, nullptr);

@@ -64,7 +64,7 @@ root() {  # FOLDER ALLOWED...
 
 families=(control detection elementwise linear movement recurrent reduce window)
 wing files files
-wing graph graph
+wing graph files graph
 wing routine files graph routine
 wing ops/support graph routine ops/support
 for family in "${families[@]}"; do
@@ -75,7 +75,7 @@ for family in "${families[@]}"; do
   wing "ops/$family" graph routine ops/support "ops/$family" ${more[@]+"${more[@]}"}
 done
 root ops graph ops/builder.h ops/operators.h $(printf 'ops/%s/operators.h ' "${families[@]}")
-wing passes graph routine ops passes
+wing passes files graph routine ops passes
 wing runtime files graph routine ops passes runtime
 wing tune files graph routine ops passes runtime quantize tune
 wing quantize graph routine ops passes runtime quantize

@@ -3,8 +3,16 @@
 #include <google/protobuf/io/coded_stream.h>
 
 #include <limits>
+#include <optional>
+
+#include "intaglio/nn/formats/onnx/large_constants.h"
 
 namespace intaglio::nn::onnx {
+namespace {
+
+Status Damaged() { return InvalidArgument("not an .onnx file, or damaged or cut short"); }
+
+}  // namespace
 
 Status Parse(std::span<const uint8_t> bytes, ModelProto& model) {
   if (bytes.empty()) return InvalidArgument("the file is empty");
@@ -16,10 +24,25 @@ Status Parse(std::span<const uint8_t> bytes, ModelProto& model) {
   google::protobuf::io::CodedInputStream stream(bytes.data(), static_cast<int>(bytes.size()));
   constexpr int kMaxNesting = 100;  // of messages; Protobuf's own default
   stream.SetRecursionLimit(kMaxNesting);
-  if (!model.ParseFromCodedStream(&stream) || !stream.ConsumedEntireMessage()) {
-    return InvalidArgument("not an .onnx file, or damaged or cut short");
-  }
+  if (!model.ParseFromCodedStream(&stream) || !stream.ConsumedEntireMessage()) return Damaged();
   if (!model.has_graph()) return InvalidArgument("not an .onnx file: it has no graph");
+  return {};
+}
+
+Status ParseFile(const MappedFile& file, ModelProto& model, ExternalData& kept) {
+  const auto lean = file.bytes.size() <= std::numeric_limits<int>::max()
+                        ? WithoutLargeConstants(file.bytes)
+                        : std::nullopt;
+  if (!lean) return Parse(file.bytes, model);
+  const std::span message(reinterpret_cast<const uint8_t*>(lean->message.data()),
+                          lean->message.size());
+  INTAGLIO_RETURN_IF_ERROR(Parse(message, model));
+  const auto& initializers = model.graph().initializer();
+  for (const LargeConstant& constant : lean->constants) {
+    const auto place = static_cast<int>(constant.initializer);
+    if (place >= initializers.size()) return Damaged();
+    kept.Keep(initializers[place], {constant.elements, file.owner});
+  }
   return {};
 }
 

@@ -6,12 +6,18 @@
 #include <span>
 
 #include "intaglio/fixedpoint/status.h"
+#include "intaglio/nn/files/mapped_file.h"
+#include "intaglio/nn/formats/onnx/external_data.h"
 #include "intaglio/nn/formats/onnx/onnx.pb.h"
 
 namespace intaglio::nn::onnx {
 
 // An error unless the bytes are one message with a graph. Nothing else is known of it.
 Status Parse(std::span<const uint8_t> bytes, ModelProto& model);
+
+// The same, but large constants are not copied: their elements stay in the file, and `kept` knows
+// where. The model's initializers must stay where they are.
+Status ParseFile(const MappedFile& file, ModelProto& model, ExternalData& kept);
 
 }  // namespace intaglio::nn::onnx
 

@@ -16,17 +16,17 @@
 namespace intaglio::nn {
 namespace {
 
-// `parse` fills the model and returns the size of its file, whose bytes are not needed afterwards.
+// `parse` fills the model, says what stays in its file, and returns the size of that file.
 template <class Parse>
 Result<Graph> Import(const Parse& parse, const OnnxOptions& options) {
   INTAGLIO_RETURN_IF_ERROR(CheckPassNames(options.without_passes));
   INTAGLIO_RETURN_IF_ERROR(CheckConstants(options.constants));
   const DefaultFloatEnvironment environment;
   onnx::ModelProto model;
-  const Result<size_t> size = parse(model);
+  onnx::ExternalData external(options.external_data_folder, options.copy_file);
+  const Result<size_t> size = parse(model, external);
   if (!size.ok()) return size.status();
   if (options.float64_as_float32) onnx::NarrowFloat64(model);
-  onnx::ExternalData external(options.external_data_folder, options.copy_file);
   for (const FileInMemory& file : options.external_files) {
     external.Give(file.name, {file.bytes, file.owner});
   }
@@ -59,7 +59,7 @@ Result<Graph> ImportNamed(const std::string& name, const Parse& parse,
 
 Result<Graph> ImportOnnx(std::span<const uint8_t> bytes, const std::string& name,
                          const OnnxOptions& options) {
-  const auto parse = [&](onnx::ModelProto& model) -> Result<size_t> {
+  const auto parse = [&](onnx::ModelProto& model, onnx::ExternalData&) -> Result<size_t> {
     INTAGLIO_RETURN_IF_ERROR(onnx::Parse(bytes, model));
     return bytes.size();
   };
@@ -101,11 +101,11 @@ Result<Graph> LoadOnnxSignature(const std::string& path, const OnnxOptions& opti
 Result<Graph> LoadOnnx(const std::string& path, const OnnxOptions& options) {
   OnnxOptions with_folder = options;
   if (with_folder.external_data_folder.empty()) with_folder.external_data_folder = FolderOf(path);
-  // The file is let go before the graph is made of what was read.
-  const auto parse = [&](onnx::ModelProto& model) -> Result<size_t> {
+  // The file is let go before the graph is made, unless large constants stay in it.
+  const auto parse = [&](onnx::ModelProto& model, onnx::ExternalData& kept) -> Result<size_t> {
     const Result<MappedFile> file = options.copy_file ? ReadWholeFile(path) : MapFile(path);
     if (!file.ok()) return file.status();
-    INTAGLIO_RETURN_IF_ERROR(onnx::Parse(file->bytes, model));
+    INTAGLIO_RETURN_IF_ERROR(onnx::ParseFile(*file, model, kept));
     return file->bytes.size();
   };
   return ImportNamed(path, parse, with_folder);

@@ -54,8 +54,8 @@ struct OnnxOptions {
   std::vector<FileInMemory> external_files = {};
 };
 
-// Reads a file. Constants that lie in other files are mapped, as LoadTflite maps: nobody may write
-// or truncate those files while the graph's tensors live, unless OnnxOptions::copy_file is set.
+// Reads a file. It and other files with constants are mapped, as LoadTflite maps: nobody may write
+// or truncate them while the graph's tensors live, unless OnnxOptions::copy_file is set.
 Result<Graph> LoadOnnx(const std::string& path, const OnnxOptions& options = {});
 
 // Returns the inputs of the file's model, with their shapes in the file, as a graph without layers.

@@ -96,7 +96,7 @@ void Own(std::vector<T> values, Tensor& to) {
 class ConstantMaker {
  public:
   ConstantMaker(TensorProto& from, ExternalData& external, Ledger& ledger)
-      : from_(from), external_(external), ledger_(ledger) {}
+      : from_(from), external_(external), ledger_(ledger), kept_(external.KeptOf(from)) {}
 
   Result<Tensor> Make() {
     const Result<Type> type = TypeFrom(from_.data_type());
@@ -121,10 +121,12 @@ class ConstantMaker {
   // CountElements has checked that 8 bytes for each element fit.
   size_t StoredBytes() const { return (count_ * static_cast<size_t>(bits_) + 7) / 8; }
 
+  bool HasRawData() const { return from_.has_raw_data() || kept_ != nullptr; }
+
   bool IsExternal() const { return from_.data_location() == TensorProto::EXTERNAL; }
 
   Status CheckOneField() const {
-    const int fields = int{from_.has_raw_data()} + int{from_.float_data_size() > 0} +
+    const int fields = int{HasRawData()} + int{from_.float_data_size() > 0} +
                        int{from_.int32_data_size() > 0} + int{from_.int64_data_size() > 0} +
                        int{from_.string_data_size() > 0} + int{from_.double_data_size() > 0} +
                        int{from_.uint64_data_size() > 0} + int{IsExternal()};
@@ -134,7 +136,7 @@ class ConstantMaker {
 
   Status Fill() {
     if (IsExternal()) return FillExternal();
-    if (from_.has_raw_data()) return FillRaw();
+    if (HasRawData()) return FillRaw();
     switch (to_.type) {
       case Type::kFloat32:
         return FillTyped<float>(from_.float_data());
@@ -168,11 +170,12 @@ class ConstantMaker {
   }
 
   Status FillRaw() {
-    if (from_.raw_data().size() != StoredBytes()) {
-      return InvalidArgument("has " + std::to_string(from_.raw_data().size()) +
-                             " bytes; its type and shape " + ToString(to_.shape) + " need " +
-                             std::to_string(StoredBytes()));
+    const size_t size = kept_ != nullptr ? kept_->bytes.size() : from_.raw_data().size();
+    if (size != StoredBytes()) {
+      return InvalidArgument("has " + std::to_string(size) + " bytes; its type and shape " +
+                             ToString(to_.shape) + " need " + std::to_string(StoredBytes()));
     }
+    if (kept_ != nullptr) return FillBytes(kept_->bytes, kept_->owner);
     const auto owner = std::make_shared<std::string>(std::move(*from_.mutable_raw_data()));
     return FillBytes({reinterpret_cast<const uint8_t*>(owner->data()), owner->size()}, owner);
   }
@@ -247,6 +250,7 @@ class ConstantMaker {
   TensorProto& from_;
   ExternalData& external_;
   Ledger& ledger_;
+  const MappedFile* const kept_;  // what raw_data would be
   Tensor to_;
   size_t count_ = 0;
   int bits_ = 8;

@@ -1,0 +1,36 @@
+// Inside the .onnx reader: constants whose elements stay in the mapped file.
+#ifndef INTAGLIO_NN_FORMATS_ONNX_LARGE_CONSTANTS_H_
+#define INTAGLIO_NN_FORMATS_ONNX_LARGE_CONSTANTS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace intaglio::nn::onnx {
+
+struct LargeConstant {
+  size_t initializer;  // its place among those of the model's graph
+  std::span<const uint8_t> elements;
+};
+
+// A ModelProto whose large constants have no elements, and these elements.
+struct LeanModel {
+  std::string message;
+  std::vector<LargeConstant> constants;
+};
+
+inline constexpr size_t kLargeConstant = 64 << 10;
+
+// Takes the raw_data of `large` bytes and more out of the initializers of the model's graph,
+// because Protobuf would copy them. Those stay that routines could not read where they lie: their
+// address is no multiple of their elements' size. Nullopt if nothing is to be taken out, or if the
+// message looks damaged, which Parse has to tell.
+std::optional<LeanModel> WithoutLargeConstants(std::span<const uint8_t> model,
+                                               size_t large = kLargeConstant);
+
+}  // namespace intaglio::nn::onnx
+
+#endif  // INTAGLIO_NN_FORMATS_ONNX_LARGE_CONSTANTS_H_
