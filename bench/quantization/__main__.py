@@ -171,7 +171,7 @@ def main():
     parser.add_argument("--fake", action="store_true")
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
-    images, labels = fashion.load("t10k", options.data)
+    images, labels = fashion.load("test", options.data)
     data = {
         "train": fashion.load("train", options.data),
         "test": (images[: options.test], labels[: options.test]),

@@ -21,7 +21,7 @@ import statistics
 import time
 from pathlib import Path
 
-import fashion
+import datasets
 import intaglio
 import intaglio.torch
 import numpy
@@ -146,7 +146,7 @@ def evaluate(name, seed, data, options):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--data", type=Path, default=fashion.FOLDER)
+    datasets.add_options(parser)
     parser.add_argument("--networks", default="resnet8")
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--first", type=int, default=0, help="the first seed")
@@ -161,10 +161,10 @@ def main():
     parser.add_argument("--out", type=Path, default=Path("distill.json"))
     options = parser.parse_args()
     torch.set_num_threads(1)
-    data = {"train": fashion.load("train", options.data)}
-    data["test"] = [part[: options.test] for part in fashion.load("t10k", options.data)]
     rows = []
     for name in options.networks.split(","):
+        data = {"train": datasets.load(name, "train", options)}
+        data["test"] = [part[: options.test] for part in datasets.load(name, "test", options)]
         for seed in range(options.first, options.first + options.seeds):
             start = time.process_time()
             rows.append(evaluate(name, seed, data, options))

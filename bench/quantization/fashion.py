@@ -20,7 +20,8 @@ def _read(name, offset, folder):
 
 
 def load(part, folder=FOLDER):
-    """Images of (N, 1, 28, 28), about -1 to 2, and labels. part: "train" or "t10k"."""
+    """Images of (N, 1, 28, 28), about -1 to 2, and labels. part: "train" or "test"."""
+    part = {"test": "t10k"}.get(part, part)
     pixels = _read(f"{part}-images-idx3", 16, folder).reshape(-1, 1, 28, 28)
     images = torch.from_numpy(pixels.astype(numpy.float32) / 255 - 0.286) / 0.353
     return images, torch.from_numpy(_read(f"{part}-labels-idx1", 8, folder).astype(numpy.int64))

@@ -21,6 +21,7 @@ import intaglio.torch
 import numpy
 import torch
 from networks import load_folded
+from networks_data import part_of
 
 BITS = range(4, 9)
 
@@ -66,11 +67,12 @@ def main():
     parser.add_argument("--out", type=Path, default=Path("grid.json"))
     options = parser.parse_args()
     torch.set_num_threads(1)
-    data = {name: numpy.load(options.folder / f"{name}.npy") for name in ("samples", "images", "labels")}
-    for name in ("images", "labels"):
-        data[name] = data[name][: options.test]
     rows = []
     for name in options.networks.split(","):
+        parts = ("samples", "images", "labels")
+        data = {part: numpy.load(part_of(options.folder, name, part)) for part in parts}
+        for part in ("images", "labels"):
+            data[part] = data[part][: options.test]
         for seed in range(options.seeds):
             path = options.folder / f"{name}.{seed}.onnx"
             network = load_folded(name, path.with_suffix(".npz"))

@@ -106,6 +106,51 @@ class Lstm(nn.Module):
         return self.last(states[:, -1])
 
 
+class _Attention(nn.Module):
+    def __init__(self, width, heads):
+        super().__init__()
+        self.heads, self.width = heads, width
+        self.query, self.key, self.value, self.last = (nn.Linear(width, width) for _ in range(4))
+
+    def forward(self, x):
+        places = x.shape[1]
+
+        def split(y):
+            return y.reshape(-1, places, self.heads, self.width // self.heads).permute(0, 2, 1, 3)
+
+        query = split(self.query(x)) * (self.width // self.heads) ** -0.5
+        shares = torch.matmul(query, split(self.key(x)).transpose(2, 3)).softmax(3)
+        joined = torch.matmul(shares, split(self.value(x))).permute(0, 2, 1, 3)
+        return self.last(joined.reshape(-1, places, self.width))
+
+
+class _Encoder(nn.Module):
+    def __init__(self, width, heads):
+        super().__init__()
+        self.first, self.second = nn.LayerNorm(width), nn.LayerNorm(width)
+        self.attention = _Attention(width, heads)
+        self.layers = nn.Sequential(nn.Linear(width, 2 * width), nn.ReLU(), nn.Linear(2 * width, width))
+
+    def forward(self, x):
+        x = x + self.attention(self.first(x))
+        return x + self.layers(self.second(x))
+
+
+class Transformer(nn.Module):
+    """Two encoders over the letters of a word, and a layer behind the mean of its places (Vaswani et al., 2017)."""
+
+    def __init__(self, places=16, letters=26, width=64, heads=4):
+        super().__init__()
+        self.letters = nn.Linear(letters, width)
+        self.places = nn.Parameter(0.1 * torch.randn(places, width))
+        self.encoders = nn.Sequential(*(_Encoder(width, heads) for _ in range(2)))
+        self.end = nn.LayerNorm(width)
+        self.last = nn.Linear(width, 10)
+
+    def forward(self, x):
+        return self.last(self.end(self.encoders(self.letters(x) + self.places)).mean(1))
+
+
 NETWORKS = {
     "resnet8": ResNet,
     "resnet14": lambda: ResNet(2),
@@ -113,6 +158,7 @@ NETWORKS = {
     "mobilenet": MobileNet,
     "dscnn": DsCnn,
     "lstm": Lstm,
+    "transformer": Transformer,
 }
 
 

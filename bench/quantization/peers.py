@@ -20,6 +20,7 @@ from pathlib import Path
 
 import intaglio
 import numpy
+from networks_data import part_of
 
 # The options of intaglio.quantize.
 OURS = {
@@ -54,10 +55,9 @@ OURS = {
 
 
 class Data:
-    def __init__(self, folder):
-        self.samples = numpy.load(folder / "samples.npy")
-        self.images = numpy.load(folder / "images.npy")
-        self.labels = numpy.load(folder / "labels.npy")
+    def __init__(self, folder, network):
+        parts = ("samples", "images", "labels")
+        self.samples, self.images, self.labels = (numpy.load(part_of(folder, network, p)) for p in parts)
 
     def score(self, answer):
         """Percent of the images that a function of batches of 100 answers rightly."""
@@ -209,9 +209,9 @@ def main():
     parser.add_argument("--only", default=".")
     parser.add_argument("--out", type=Path, default=Path("peers.json"))
     options = parser.parse_args()
-    data = Data(options.folder)
     results = {}
     for name in options.networks.split(","):
+        data = Data(options.folder, name)
         for seed in range(options.seeds):
             path = options.folder / f"{name}.{seed}.onnx"
             for form, make in forms(path, data):

@@ -1,28 +1,45 @@
-"""Trains the networks of the evaluation on Fashion-MNIST, and writes them as files for peers.py.
+"""Trains the networks of the evaluation, and writes them as files for peers.py.
 
-    python3 bench/quantization/train_float.py FOLDER [--networks resnet8,mobilenet] [--seeds 5] [--epochs 2]
-        [--train 60000] [--test 10000]
+    python3 bench/quantization/train_float.py FOLDER [--networks resnet8,mobilenet] [--seeds 5] [--first 0]
+        [--epochs 2] [--train 60000] [--test 10000]
 
-FOLDER gets NETWORK.SEED.onnx of float32, whose input is (1, 1, 28, 28), and what all quantizers are given:
-samples.npy (1,024 images of the training set), images.npy and labels.npy (the test set). NETWORK.SEED.npz, for
-distill.py and grid.py, has the weights with batch normalization folded.
+FOLDER gets NETWORK.SEED.onnx of float32, whose input is one sample, and what all quantizers are given:
+DATA.samples.npy (1,024 inputs of the training set), DATA.images.npy and DATA.labels.npy (the test set), where DATA is
+fashion, digits or words (datasets.py). NETWORK.SEED.npz, for distill.py and grid.py, has the weights with batch
+normalization folded. Sets smaller than Fashion-MNIST's have more epochs.
 """
 
 import argparse
+import os
 from pathlib import Path
 
-import fashion
+import datasets
 import numpy
 import torch
 import torch.nn.functional as F
 from networks import NETWORKS, save_folded
+from networks_data import part_of
+
+MORE_EPOCHS = {"dscnn": 20, "transformer": 3}  # as many times as those of --epochs
+BY_ADAM = ("transformer",)
 
 
-def train(module, data, epochs, seed):
+def save(path, array):
+    """At once, because other processes may read the file."""
+    part = path.with_suffix(f".{os.getpid()}.part")
+    with part.open("wb") as file:
+        numpy.save(file, array)
+    part.rename(path)
+
+
+def train(module, data, epochs, seed, adam):
     images, labels = data
     generator = torch.Generator().manual_seed(seed)
     steps = epochs * (len(images) // 128)
-    optimizer = torch.optim.SGD(module.parameters(), 0.1, 0.9, weight_decay=1e-4, nesterov=True)
+    if adam:
+        optimizer = torch.optim.AdamW(module.parameters(), 2e-3)
+    else:
+        optimizer = torch.optim.SGD(module.parameters(), 0.1, 0.9, weight_decay=1e-4, nesterov=True)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, steps)
     module.train()
     for _ in range(epochs):
@@ -39,9 +56,10 @@ def train(module, data, epochs, seed):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--data", type=Path, default=fashion.FOLDER)
+    datasets.add_options(parser)
     parser.add_argument("--networks", default="resnet8,mobilenet")
     parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--epochs", type=int, default=2)
     parser.add_argument("--train", type=int, default=60000, help="images to train with")
     parser.add_argument("--test", type=int, default=10000)
@@ -49,19 +67,20 @@ def main():
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
     options.folder.mkdir(parents=True, exist_ok=True)
-    data = [part[: options.train] for part in fashion.load("train", options.data)]
-    images, labels = (part[: options.test] for part in fashion.load("t10k", options.data))
-    numpy.save(options.folder / "samples.npy", data[0][:1024].numpy())
-    numpy.save(options.folder / "images.npy", images.numpy())
-    numpy.save(options.folder / "labels.npy", labels.numpy().astype(numpy.int32))
-    for seed in range(options.seeds):
-        for name in options.networks.split(","):
+    for name in options.networks.split(","):
+        data = [part[: options.train] for part in datasets.load(name, "train", options)]
+        images, labels = (part[: options.test] for part in datasets.load(name, "test", options))
+        parts = {"samples": data[0][:1024], "images": images, "labels": labels.to(torch.int32)}
+        for part, numbers in parts.items():
+            save(part_of(options.folder, name, part), numbers.numpy())
+        for seed in range(options.first, options.first + options.seeds):
             torch.manual_seed(seed)
-            module = train(NETWORKS[name](), data, options.epochs, seed)
+            epochs = options.epochs * MORE_EPOCHS.get(name, 1)
+            module = train(NETWORKS[name](), data, epochs, seed, name in BY_ADAM)
             path = options.folder / f"{name}.{seed}.onnx"
             names = {"input_names": ["image"], "output_names": ["logits"]}
             torch.onnx.export(module, images[:1], path, opset_version=13, **names)
-            if name != "lstm":
+            if name not in ("lstm", "transformer"):
                 save_folded(module, path.with_suffix(".npz"))
             print(path, flush=True)
 
