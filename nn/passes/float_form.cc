@@ -126,7 +126,10 @@ std::string WhyNotTensors(const LayerView& layer) {
   const bool keeps = KeepsQuantization(layer.layer());
   const auto check = [&](const Tensor& tensor) -> std::string {
     if (tensor.variable) return "it reads a variable";
-    if (!IsByte(tensor.type)) return tensor.type == Type::kInt16 ? "it has a tensor of int16" : "";
+    if (tensor.type == Type::kInt16 || tensor.type == Type::kUInt16) {
+      return std::string("it has a tensor of ") + NameOf(tensor.type);
+    }
+    if (!IsByte(tensor.type)) return {};
     if (!HasFloatForm(tensor) && !IsByteConstant(tensor)) {
       return "it has a tensor of 8 bits without one scale";
     }

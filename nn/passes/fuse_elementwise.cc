@@ -36,7 +36,8 @@ bool IsOneElement(const Tensor& tensor) {
 bool IsWideCast(GraphEditor& editor, const Layer& layer) {
   const auto is_wide = [&](TensorId id) {
     const Type type = editor.At(id).type;
-    return type == Type::kFloat32 || type == Type::kInt32 || type == Type::kInt16;
+    return type == Type::kFloat32 || type == Type::kInt32 || type == Type::kInt16 ||
+           type == Type::kUInt16;
   };
   return layer.op.Is<Cast>() && is_wide(layer.inputs[0]) && is_wide(layer.outputs[0]);
 }

@@ -296,6 +296,8 @@ Result<PreparedLayer> PrepareSquaredDifference(const LayerView& layer, const Lay
       });
 }
 
+// FLOOR_DIV and FLOOR_MOD compute with the numbers of int8 and int16 as they are, whatever the
+// scales, as TFLite does. It has no unsigned types, so nothing depends on theirs.
 Result<PreparedLayer> PrepareFloorDiv(const LayerView& layer, const LayerOptions&) {
   return CheckDivisors<int8_t, int16_t, int32_t>(
       layer, 0, PrepareUnbounded<int8_t, int16_t, int32_t, float>(layer, [](auto x, auto y) {
@@ -304,6 +306,8 @@ Result<PreparedLayer> PrepareFloorDiv(const LayerView& layer, const LayerOptions
 }
 
 Result<PreparedLayer> PrepareFloorMod(const LayerView& layer, const LayerOptions&) {
+  const Type type = layer.output().type;
+  if (type == Type::kUInt8 || type == Type::kUInt16) INTAGLIO_RETURN_IF_ERROR(CheckPlain(layer));
   return CheckDivisors<int8_t, uint8_t, int16_t, uint16_t, int32_t, int64_t>(
       layer, 0,
       PrepareUnbounded<int8_t, uint8_t, int16_t, uint16_t, int32_t, int64_t, float>(
@@ -375,10 +379,12 @@ constinit const OperatorRow SquaredDifference::kRow =
               Candidate{"elementwise", PrepareSquaredDifference});
 
 constinit const OperatorRow FloorDiv::kRow =
-    BinaryRow("FLOOR_DIV", kSigned, Candidate{"elementwise", PrepareFloorDiv}, "not quantized");
+    BinaryRow("FLOOR_DIV", kSigned, Candidate{"elementwise", PrepareFloorDiv},
+              "numbers as they are, whatever their scales");
 
-constinit const OperatorRow FloorMod::kRow = BinaryRow(
-    "FLOOR_MOD", kNumbers | kUInt16, Candidate{"elementwise", PrepareFloorMod}, "not quantized");
+constinit const OperatorRow FloorMod::kRow =
+    BinaryRow("FLOOR_MOD", kNumbers | kUInt16, Candidate{"elementwise", PrepareFloorMod},
+              "signed numbers as they are, whatever their scales; uint8 and uint16 not quantized");
 
 constinit const OperatorRow Fmod::kRow =
     BinaryRow("FMOD", kNumbers | kUInt16, Candidate{"elementwise", PrepareFmod}, "not quantized");

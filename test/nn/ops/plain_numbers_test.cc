@@ -97,6 +97,21 @@ TYPED_TEST(PlainIntegers, Divide) {
   }
 }
 
+// TFLite's FLOOR_MOD looks at no scale. It has no unsigned types.
+TYPED_TEST(PlainIntegers, FloorModuloOfQuantizedNumbers) {
+  if (sizeof(TypeParam) > 2) return;
+  const bool is_signed = std::is_signed_v<TypeParam>;
+  const Quantization quantization{.scales = {0.5f},
+                                  .zero_points = {sizeof(TypeParam) == 1 ? 3 : 0}};
+  Given x = MakeGiven<TypeParam>({3}, {TypeParam(20), TypeParam(7), TypeParam(-7)});
+  Given y = MakeGiven<TypeParam>({3}, {6, 4, 4});
+  x.quantization = y.quantization = quantization;
+  const Got got = RunLayer(FloorMod{}, {x, y}, {x.type});
+  EXPECT_EQ(got.error.empty(), is_signed) << got.error;
+  if (!is_signed) return;
+  EXPECT_EQ(got.template As<TypeParam>(), (std::vector<TypeParam>{2, 3, 1}));
+}
+
 TYPED_TEST(PlainIntegers, Compare) {
   const auto all = this->Extremes();
   const Type out = Type::kBool;

@@ -253,6 +253,11 @@ TEST(ComputeInFloat, RefusesLayersWithoutAFloatForm) {
   EXPECT_NE(error.find("cannot be computed in float32"), std::string::npos) << error;
   const std::vector<size_t> none = {7};
   EXPECT_NE(ComputeInFloat(graph, none).status().message().find("no layer 7"), std::string::npos);
+  for (const Type type : {Type::kInt16, Type::kUInt16}) {
+    graph.tensors[static_cast<size_t>(graph.layers[2].outputs[0])].type = type;
+    EXPECT_EQ(WhyNotFloat(graph, 2), std::string("it has a tensor of ") + NameOf(type));
+  }
+  graph.tensors[static_cast<size_t>(graph.layers[2].outputs[0])].type = Type::kInt8;
   // A pool whose quantizations differ takes integers as they are.
   graph.tensors[static_cast<size_t>(graph.layers[2].outputs[0])].quantization = PerTensor(0.5f, 1);
   EXPECT_NE(WhyNotFloat(graph, 2), "");

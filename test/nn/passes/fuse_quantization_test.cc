@@ -520,6 +520,17 @@ TEST(FuseQuantization, RepeatedQuantizationsVanish) {
   EXPECT_TRUE(graph.layers[0].op.Is<MapBytes>());
 }
 
+TEST(FuseQuantization, TablesGoThroughWideCasts) {
+  for (const Type wide : {Type::kInt16, Type::kUInt16, Type::kInt32}) {
+    Network n(7);
+    const TensorId x = n.Input(AllNumbers(Type::kInt8, 0.75f, -20));
+    const TensorId whole = n.b.Layer(Cast{}, {n.Then(Relu{}, {x})}, wide, {}).id;
+    const TensorId real = n.b.Layer(Cast{}, {whole}, Type::kFloat32, {}).id;
+    Graph graph = n.Finish({n.Quantized(real)});
+    EXPECT_EQ(ExpectSameBits(graph, n.inputs).tables, 1u) << NameOf(wide);
+  }
+}
+
 // What dynamic quantization writes: a product of integers, cast, scaled, and with a bias.
 TEST(FuseQuantization, DynamicProductsKeepTheBits) {
   for (unsigned seed = 0; seed < 12; ++seed) {
