@@ -375,6 +375,13 @@ IT_CHECKED it_status* it_model_options_set_constant(it_model_options* options, c
 IT_CHECKED it_status* it_model_options_set_plan(it_model_options* options, const char* text,
                                                 size_t bytes, int32_t strict);
 
+/* Where layers may run besides the CPU: "cuda", the NVIDIA GPU that is current now and wherever a
+ * model is loaded or runs. Null or "", the default: nowhere. it_model_tune finds the layers that
+ * gain by it, copies included, and a plan of it_model_options_set_plan has them; all others run on
+ * the CPU. IT_UNSUPPORTED where this library or this machine has no such device. Since
+ * IT_ABI_VERSION 2. */
+IT_CHECKED it_status* it_model_options_set_device(it_model_options* options, const char* device);
+
 /* Immutable. Any threads may make sessions of it at once. */
 typedef struct it_model it_model;
 /* The content says whether it is a .tflite or an .onnx file. No byte is trusted. The file is

@@ -1,4 +1,5 @@
 #include <limits>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -7,6 +8,7 @@
 #include "intaglio/bindings/c/forms.h"
 #include "intaglio/bindings/c/guard.h"
 #include "intaglio/bindings/c/model.h"
+#include "intaglio/nn/cuda/device_named.h"
 #include "intaglio/nn/formats/take_constants.h"
 
 namespace intaglio::c {
@@ -132,6 +134,20 @@ it_status* it_model_options_set_kernel(it_model_options* options, const char* ke
   return Guard([&]() -> Status {
     INTAGLIO_RETURN_IF_ERROR(NotNull(options, "options"));
     options->prepare.kernel = kernel == nullptr ? "" : kernel;
+    return {};
+  });
+}
+
+it_status* it_model_options_set_device(it_model_options* options, const char* device) {
+  return Guard([&]() -> Status {
+    INTAGLIO_RETURN_IF_ERROR(NotNull(options, "options"));
+    const std::string name = device == nullptr ? "" : device;
+    options->prepare.device = nullptr;
+    if (name.empty()) return {};
+    intaglio::Result<std::shared_ptr<const intaglio::nn::Backend>> found =
+        intaglio::nn::DeviceNamed(name);
+    if (!found.ok()) return found.status();
+    options->prepare.device = std::move(*found);
     return {};
   });
 }

@@ -40,6 +40,7 @@ def load(
     unfused_sums: bool = False,
     routines: Mapping[str, str] | None = None,
     plan: Plan | str | os.PathLike[str] | bytes | None = None,
+    device: str = "",
     copy_file: bool = False,
     external_data: str | os.PathLike[str] = "",
     without_passes: Iterable[str] = (),
@@ -66,6 +67,9 @@ def load(
     plan: what tune() made, or the path of a file of ``python -m intaglio tune``, or its bytes: how
         each layer is computed, in the place of routines. What of it does not fit here stands in
         Model.plan_warnings.
+    device: where layers may run besides the CPU: "cuda", the current NVIDIA GPU. tune() finds those
+        that gain by it, copies included, and a plan has them; all others run on the CPU. Empty:
+        nowhere.
     copy_file: read the file into memory instead of mapping it. Nobody may write a mapped file
         while the model lives; to replace it, rename another one over it.
     name: stands in messages instead of the path.
@@ -94,6 +98,7 @@ def load(
         "unfused_sums": bool(unfused_sums),
         "routines": {str(layer): routine for layer, routine in (routines or {}).items()},
         "plan": plan_text(plan),
+        "device": device,
         "copy_file": bool(copy_file),
         "external_data": os.fsdecode(external_data),
         "without_passes": _names("without_passes", without_passes),

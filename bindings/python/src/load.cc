@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <iterator>
+#include <memory>
 #include <utility>
 
 #include "intaglio/bindings/python/src/errors.h"
 #include "intaglio/bindings/python/src/gil.h"
 #include "intaglio/bindings/python/src/model.h"
+#include "intaglio/nn/cuda/device_named.h"
 #include "intaglio/nn/files/mapped_file.h"
 #include "intaglio/nn/tune/plan.h"
 
@@ -88,8 +90,17 @@ nn::LoadOptions LoadOptionsOf(const nb::dict& options) {
   return load;
 }
 
+std::shared_ptr<const nn::Backend> DeviceOf(const nb::dict& options) {
+  const auto name = Get<std::string>(options, "device");
+  if (name.empty()) return nullptr;
+  Result<std::shared_ptr<const nn::Backend>> device = nn::DeviceNamed(name);
+  RaiseIfError(device.status(), "LoadError");
+  return std::move(*device);
+}
+
 nn::PrepareOptions PrepareOptionsOf(const nb::dict& options) {
   nn::PrepareOptions prepare;
+  prepare.device = DeviceOf(options);
   prepare.limits = LimitsOf(options);
   prepare.threads = Get<int>(options, "threads");
   prepare.kernel = Get<std::string>(options, "kernel");

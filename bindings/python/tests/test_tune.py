@@ -139,3 +139,11 @@ def test_layers_of_float32_may_compute_with_int8(tmp_path):
         assert model.plan_warnings == []
         assert [layer.routine for layer in model.layers].count("cpu:qint8/gemm") == 2
         assert abs(model.run([x])[0] - expected).max() < 0.5
+
+
+def test_a_device_that_is_not_here_is_an_error():
+    with pytest.raises(intaglio.LoadError, match="there is no device 'vga'"):
+        intaglio.load(FILE, device="vga")
+    with pytest.raises(intaglio.UnsupportedError, match="cuda"):  # neither built nor present in tests
+        intaglio.load(FILE, device="cuda")
+    assert intaglio.load(FILE, device="").layers

@@ -244,6 +244,20 @@ TEST(CModel, APlanIsMadeAndTaken) {
   }
 }
 
+TEST(CModel, ADeviceThatIsNotHereIsAnError) {
+  Options options;
+  EXPECT_TRUE(IsOk(it_model_options_create(&options)));
+  EXPECT_TRUE(IsInvalid(it_model_options_set_device(options, "vga"), "there is no device 'vga'"));
+  EXPECT_TRUE(IsOk(it_model_options_set_device(options, nullptr)));
+  EXPECT_TRUE(IsOk(it_model_options_set_device(options, "")));
+#ifndef INTAGLIO_HAS_CUDA
+  EXPECT_TRUE(Fails(it_model_options_set_device(options, "cuda"), IT_UNSUPPORTED,
+                    "cuda: this build does not have it"));
+#endif
+  Model model;
+  EXPECT_TRUE(IsOk(it_model_load_file((kDigits + "digits.tflite").c_str(), options, &model)));
+}
+
 TEST(CModel, LimitsOfATuning) {
   Model model;
   EXPECT_TRUE(IsOk(it_model_load_file((kDigits + "digits.tflite").c_str(), nullptr, &model)));

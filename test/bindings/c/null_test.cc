@@ -65,6 +65,7 @@ TEST(CNull, HandlesOfTheRuntimeAreInvalid) {
   EXPECT_NULL_IS_INVALID(it_model_options_set_threads(nullptr, 1));
   EXPECT_NULL_IS_INVALID(it_model_options_set_pool(nullptr, 1, NoPool, nullptr));
   EXPECT_NULL_IS_INVALID(it_model_options_set_kernel(nullptr, nullptr));
+  EXPECT_NULL_IS_INVALID(it_model_options_set_device(nullptr, "cuda"));
   EXPECT_NULL_IS_INVALID(it_model_options_set_max_bytes(nullptr, 1));
   EXPECT_NULL_IS_INVALID(it_model_options_set_max_work(nullptr, 1));
   EXPECT_NULL_IS_INVALID(it_model_options_set_max_rounds(nullptr, 1));
