@@ -16,10 +16,11 @@
 namespace intaglio::nn {
 namespace {
 
-constexpr int kSide = 4;   // of a tile of outputs
-constexpr int kUnder = 6;  // the side of the pixels under it
-constexpr int kFrequencies = kUnder * kUnder;
-constexpr int kPixels = kSide * kSide;
+using winograd::kFrequencies;
+using winograd::kPixels;
+using winograd::kSide;
+using winograd::kUnder;
+
 constexpr int kRows = 12;            // of whole tiles of products
 constexpr int kTilesOfATask = 4;     // that one thread transforms at once
 constexpr int64_t kLine = 16;        // float32 of a line of L1

@@ -10,6 +10,14 @@
 
 namespace intaglio::nn {
 
+// The tiles of F(4x4, 3x3).
+namespace winograd {
+inline constexpr int kSide = 4;   // of a tile of outputs
+inline constexpr int kUnder = 6;  // the side of the pixels under it
+inline constexpr int kFrequencies = kUnder * kUnder;
+inline constexpr int kPixels = kSide * kSide;
+}  // namespace winograd
+
 // Why it does not compute a layer of float32 with constant weights; null if it does.
 const char* WhyNotWinogradFloat(const LayerView& layer, const LayerOptions& options);
 

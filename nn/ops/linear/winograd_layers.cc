@@ -22,10 +22,10 @@
 namespace intaglio::nn {
 namespace {
 
-constexpr int kSide = 4;   // of a tile of outputs
-constexpr int kUnder = 6;  // the side of the pixels under it
-constexpr int kFrequencies = kUnder * kUnder;
-constexpr int kPixels = kSide * kSide;
+using winograd::kFrequencies;
+using winograd::kPixels;
+using winograd::kSide;
+using winograd::kUnder;
 
 // The tiles of images, line by line.
 struct Tiles {
