@@ -36,6 +36,12 @@ STEPS = {
     "dscnn": {"w8a8": 30, "w4a4": 200},
 }
 FEWER_STEPS = 100
+# What peers.py compares without --full, where that is not all.
+FORMS = {
+    "lstm": r"float32|\.onnx|ONNX",
+    "resnet14": "float32|w8a8$|w4a8 learn rounding|w4a4|minmax$|edge",
+    "resnet20": "float32|w8a8$|w4a8 learn rounding|w4a4|minmax$|edge",
+}
 
 
 @dataclasses.dataclass
@@ -136,17 +142,17 @@ def list_parts(networks, seeds, options):
             continue
         for bits, steps in steps_of.items():
             steps = 3 if options.trial else steps if options.full else min(steps, FEWER_STEPS)
-            arguments = ["--networks", network, "--bits", bits, "--seeds", seeds, "--steps", steps, "--control"]
-            arguments += list_folders(options)
+            arguments = ["--networks", network, "--bits", bits, "--seeds", seeds, "--steps", steps]
+            arguments += ["--control", *list_folders(options)] if bits == "w4a4" else list_folders(options)
             add(f"distill.{network}.{bits}.{seeds}x{steps}", "distill.py", network, seeds, arguments + few)
     for network in networks:
-        formats = r"float32|\.onnx|ONNX" if network == "lstm" else "."
+        formats = "." if options.full else FORMS.get(network, ".")
         only = "float32|w8a8$|minmax$|edge" if options.trial else formats
         arguments = ["--networks", network, "--seeds", seeds, "--only", only]
         add(f"peers.{network}.{seeds}", "peers.py", network, seeds, arguments)
     add("grid", "grid.py", "resnet8", 1, [*few, *(["--cells", "w8a8,w4a4"] if options.trial else [])])
     cells = ["--cells", "w6a6" if options.trial else "w8a8,w6a6,w4a8", *few]
-    for network in ("resnet8", "mobilenet"):
+    for network in ("resnet8", "mobilenet") if seeds > 1 else ("mobilenet",):  # the grid has the first seed of one
         arguments = ["--networks", network, "--seeds", seeds, *cells]
         add(f"cells.{network}.{seeds}", "grid.py", network, seeds, arguments)
     return parts

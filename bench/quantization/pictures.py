@@ -43,7 +43,8 @@ def cells_of(rows, network, way):
 
 def draw_grid(rows, network, path):
     ways = {"extremes": "ranges by extremes", "learned": "by error, learned rounding, corrected biases"}
-    chart = Chart(f"{network}: points of accuracy beside float32, after training", 2 * 5 * CELL + 110, 5 * CELL + 20, "bits of weights")
+    title = f"{network}: points of accuracy beside float32, after training"
+    chart = Chart(title, 2 * 5 * CELL + 110, 5 * CELL + 20, "bits of weights")
     for place, (way, name) in enumerate(ways.items()):
         left = place * (5 * CELL + 70)
         chart.text(left + 2.5 * CELL, 8, name, size=12, anchor="middle")
@@ -95,19 +96,30 @@ def draw_peers(forms, network, path):
     chart.write(path)
 
 
+def print_peers(peers):
+    """The mean change of each form from float32, by networks; of float32 the mean itself."""
+    print("\n| form | " + " | ".join(peers) + " |")
+    print("|---|" + "---|" * len(peers))
+    for form in dict.fromkeys(form for forms in peers.values() for form in forms):
+        cells = []
+        for forms in peers.values():
+            mean, exact = statistics.mean(forms.get(form, [0])), statistics.mean(forms["float32"])
+            cells.append("" if form not in forms else f"{mean:.2f}" if form == "float32" else signed(mean - exact))
+        print(f"| {form} | " + " | ".join(cells) + " |")
+
+
 def print_distilled(rows):
-    print("\n| network | form | seeds | float32 | trained as long | deployed | change | deviation |")
-    print("|---|---|---|---|---|---|---|---|")
+    heads = ("network", "form", "seeds", "float32", "trained as long", "simulated", "deployed", "logits apart")
+    print("\n| " + " | ".join((*heads, "change", "deviation")) + " |\n" + "|---" * (len(heads) + 2) + "|")
     for network, bits in dict.fromkeys((row["network"], row["bits"]) for row in rows):
         mine = [row for row in rows if (row["network"], row["bits"]) == (network, bits)]
         changes = [row["deployed"] - row["float32"] for row in mine]
-        control = f"{statistics.mean(row['control'] for row in mine):.2f}" if all("control" in row for row in mine) else ""
+        control = f"{statistics.mean(r['control'] for r in mine):.2f}" if all("control" in r for r in mine) else ""
         deviation = statistics.stdev(changes) if len(changes) > 1 else 0
-        means = [statistics.mean(row[key] for row in mine) for key in ("float32", "deployed")]
-        print(
-            f"| {network} | {bits} | {len(mine)} | {means[0]:.2f} | {control} | {means[1]:.2f} | "
-            f"{signed(statistics.mean(changes))} | {deviation:.2f} |"
-        )
+        exact, *means = (f"{statistics.mean(r[key] for r in mine):.2f}" for key in ("float32", "simulated", "deployed"))
+        apart = sum(row["logits that differ"] for row in mine)
+        cells = (network, bits, len(mine), exact, control, *means, apart, signed(statistics.mean(changes)))
+        print("| " + " | ".join(map(str, cells)) + f" | {deviation:.2f} |")
 
 
 def main():
@@ -125,11 +137,15 @@ def main():
         print_grid(grid, network)
     keys = ("network", "weights", "activations", "seed")
     cells = {tuple(row[key] for key in keys): row for file in read_all("cells*.json") for row in file}
+    wanted = {key[1:3] for key in cells}
+    cells |= {tuple(row[key] for key in keys): row for row in grid if (row["weights"], row["activations"]) in wanted}
     if cells:
         print_cells(list(cells.values()))
     peers = {network: forms for file in read_all("peers*.json") for network, forms in file.items()}
     for network, forms in peers.items():
         draw_peers(forms, network, folder / f"peers.{network}.svg")
+    if peers:
+        print_peers(peers)
     rows = {(row["network"], row["bits"], row["seed"]): row for file in read_all("distill*.json") for row in file}
     if rows:
         print_distilled(list(rows.values()))
