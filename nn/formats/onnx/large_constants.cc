@@ -1,5 +1,8 @@
 #include "intaglio/nn/formats/onnx/large_constants.h"
 
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
+
 #include <utility>
 
 #include "intaglio/nn/formats/onnx/tensors.h"
@@ -7,13 +10,15 @@
 namespace intaglio::nn::onnx {
 namespace {
 
+using google::protobuf::io::CodedInputStream;
+using google::protobuf::io::CodedOutputStream;
 using Bytes = std::span<const uint8_t>;
 
 enum WireType : uint32_t { kVarint = 0, kFixed64 = 1, kDelimited = 2, kFixed32 = 5 };
 
 struct Field {
-  uint64_t number = 0;
-  uint64_t wire_type = 0;
+  uint32_t number = 0;
+  uint32_t wire_type = kVarint;
   uint64_t value = 0;  // of kVarint
   Bytes payload;       // of kDelimited
   Bytes all;           // with its tag
@@ -22,54 +27,46 @@ struct Field {
 // The fields of a message, one after the other.
 class Fields {
  public:
-  explicit Fields(Bytes message) : rest_(message) {}
+  explicit Fields(Bytes message)
+      : message_(message), stream_(message.data(), static_cast<int>(message.size())) {}
 
   // False at the end and where the message is damaged.
   bool Next(Field& field) {
-    if (rest_.empty() || damaged_) return false;
-    const Bytes start = rest_;
-    uint64_t tag = 0;
-    damaged_ = !ReadVarint(32, tag) || !ReadValue(tag, field);
+    const size_t start = position();
+    const uint32_t tag = damaged_ ? 0 : stream_.ReadTag();
+    if (tag == 0) {
+      damaged_ |= !stream_.ConsumedEntireMessage();
+      return false;
+    }
+    damaged_ = !ReadValue(tag, field);
     if (damaged_) return false;
-    field.all = start.first(start.size() - rest_.size());
+    field.all = message_.subspan(start, position() - start);
     return true;
   }
 
   bool damaged() const { return damaged_; }
 
  private:
-  bool ReadVarint(int bits, uint64_t& value) {
-    value = 0;
-    for (int shift = 0; shift < bits && !rest_.empty(); shift += 7) {
-      const uint64_t byte = rest_.front();
-      rest_ = rest_.subspan(1);
-      value |= (byte & 0x7f) << shift;
-      if (byte < 0x80) return bits == 64 || value >> bits == 0;
-    }
-    return false;
-  }
-
-  bool Skip(uint64_t bytes) {
-    if (bytes > rest_.size()) return false;
-    rest_ = rest_.subspan(static_cast<size_t>(bytes));
-    return true;
-  }
+  size_t position() const { return static_cast<size_t>(stream_.CurrentPosition()); }
 
   // Groups count as damage: no message of the format has one.
-  bool ReadValue(uint64_t tag, Field& field) {
+  bool ReadValue(uint32_t tag, Field& field) {
     field = Field();
     field.number = tag >> 3;
     field.wire_type = tag & 7;
-    if (field.wire_type == kVarint) return ReadVarint(64, field.value);
-    if (field.wire_type == kFixed64) return Skip(8);
-    if (field.wire_type == kFixed32) return Skip(4);
-    uint64_t size = 0;
-    if (field.wire_type != kDelimited || !ReadVarint(32, size) || size > rest_.size()) return false;
-    field.payload = rest_.first(static_cast<size_t>(size));
-    return Skip(size);
+    if (field.wire_type == kVarint) return stream_.ReadVarint64(&field.value);
+    if (field.wire_type == kFixed64) return stream_.Skip(8);
+    if (field.wire_type == kFixed32) return stream_.Skip(4);
+    int size = 0;
+    if (field.wire_type != kDelimited || !stream_.ReadVarintSizeAsInt(&size)) return false;
+    const size_t start = position();
+    if (!stream_.Skip(size)) return false;
+    field.payload = message_.subspan(start, static_cast<size_t>(size));
+    return true;
   }
 
-  Bytes rest_;
+  Bytes message_;
+  CodedInputStream stream_;
   bool damaged_ = false;
 };
 
@@ -77,14 +74,12 @@ void Append(Bytes bytes, std::string& to) {
   to.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
 }
 
-void AppendMessage(uint64_t number, const std::string& message, std::string& to) {
-  const auto append_varint = [&](uint64_t value) {
-    for (; value >= 0x80; value >>= 7) to.push_back(static_cast<char>(value | 0x80));
-    to.push_back(static_cast<char>(value));
-  };
-  append_varint(number << 3 | kDelimited);
-  append_varint(message.size());
-  to.append(message);
+void AppendMessage(uint32_t number, const std::string& message, std::string& to) {
+  google::protobuf::io::StringOutputStream string(&to);
+  CodedOutputStream stream(&string);
+  stream.WriteTag(number << 3 | kDelimited);
+  stream.WriteVarint32(static_cast<uint32_t>(message.size()));
+  stream.WriteString(message);
 }
 
 class LeanMaker {
