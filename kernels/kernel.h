@@ -84,6 +84,10 @@ struct KernelFacts {
   // in products of such a size.
   bool (*serves_constant)(const ConstMatrix& channels, bool multiplies_once) = nullptr;
   bool (*serves_product)(Type rows, const ProductSize& size) = nullptr;
+  // Says of a row that it packs panels for products whose results are int32 as they are. They serve
+  // all other products too, more slowly. Whether that pays for products of this size. It stands in
+  // the table as the rows above.
+  bool (*serves_words)(const ProductSize& size) = nullptr;
   PanelRoutines pack = {};
   // As PackRows and SumRows of pack/rows.h.
   void (*pack_rows)(const RowSource& source, RowFormat format, int first, int count,
@@ -114,7 +118,8 @@ struct Kernel : KernelFacts {
 };
 
 inline bool ServesAll(const KernelFacts& kernel) {
-  return kernel.serves_constant == nullptr && kernel.serves_product == nullptr;
+  return kernel.serves_constant == nullptr && kernel.serves_product == nullptr &&
+         kernel.serves_words == nullptr;
 }
 
 // Calls of a kernel's `tile` with as many groups, with registers set up where the kernel asks for

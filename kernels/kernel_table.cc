@@ -5,6 +5,7 @@
 // The kernels, fastest first: the name of each is the one that its file defines.
 #if defined(__x86_64__)
 #define INTAGLIO_ARCH_KERNELS(ROW) \
+  ROW(kKernelAmxWords)             \
   ROW(kKernelAmxLittle)            \
   ROW(kKernelAmxInt8Rows)          \
   ROW(kKernelAmx)                  \

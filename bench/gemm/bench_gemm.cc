@@ -18,6 +18,7 @@
 #include "intaglio/bench/harness/report.h"
 #include "intaglio/bench/peak/peak.h"
 #include "intaglio/bench/peers/peers.h"
+#include "intaglio/gemm/word_panels.h"
 
 namespace intaglio::bench {
 namespace {
@@ -133,8 +134,10 @@ std::vector<OurWay> WaysOf(const Settings& s, OutputKind output) {
   for (const std::string& name : s.kernels) {
     const std::string kernel = name == "best" ? "" : name;
     if (output != OutputKind::kByte) {
-      ways.push_back(
-          {kernel, output == OutputKind::kInt32 ? Arithmetic::kInteger : Arithmetic::kReal, false});
+      OurWay way{kernel, output == OutputKind::kInt32 ? Arithmetic::kInteger : Arithmetic::kReal};
+      ways.push_back(way);
+      way.words = WhyNoWordPanels(kernel) == nullptr;
+      if (way.words) ways.push_back(way);
       continue;
     }
     if (Contains(s.pipelines, "standard")) {

@@ -9,6 +9,7 @@
 #include "intaglio/gemm/gemm.h"
 #include "intaglio/gemm/gemm_plan.h"
 #include "intaglio/gemm/plan/dispatch.h"
+#include "intaglio/gemm/word_panels.h"
 
 namespace intaglio::bench {
 namespace {
@@ -69,7 +70,9 @@ class Ours : public Engine {
 
   Status Prepare(const Problem& p, const OurWay& way) {
     if (!p.shape.both_change) {
-      auto packed = Prepack(Side::kRhs, rhs_, PackOptions{{}, way.kernel});
+      const PackOptions pack{{}, way.kernel};
+      auto packed =
+          way.words ? PrepackForWords(Side::kRhs, rhs_, pack) : Prepack(Side::kRhs, rhs_, pack);
       if (!packed.ok()) return packed.status();
       packed_ = *packed;
       BindOptions options{way.fit};
@@ -150,6 +153,10 @@ MadeEngine MakeOurs(const Problem& problem, const OurWay& way, Context& context)
     return {nullptr, "the custom pipeline is half-even"};
   }
   if (way.fit && problem.shape.both_change) return {nullptr, "nothing to fit to"};
+  if (way.words) {
+    if (problem.shape.both_change) return {nullptr, "nothing is packed before"};
+    if (const char* why_not = WhyNoWordPanels(way.kernel)) return {nullptr, why_not};
+  }
   const auto kernel = KernelNamed(way.kernel);
   if (!kernel.ok()) return {nullptr, kernel.status().message()};
   auto ours = std::make_unique<Ours>(problem, way, context);

@@ -17,6 +17,7 @@ struct OurWay {
   Arithmetic arithmetic;
   bool custom_pipeline = false;  // custom_pipeline.h; half-even bytes only
   bool fit = false;              // of kDouble: arithmetic fitted and proven when it is bound
+  bool words = false;            // panels for int32 results, of kernels that have such
 };
 
 // `problem` and `context` must outlive the engine.

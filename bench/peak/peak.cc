@@ -18,6 +18,7 @@ constexpr struct {
   const char* loop;
 } kLoopOfKernel[] = {
     {"amx-int8", "tdpbusd"},
+    {"amx-int8-words", "tdpbusd"},
     {"avx512-vnni", "vpdpbusd-zmm"},
     {"avx-vnni", "vpdpbusd-ymm"},
     {"avx512bw", "vpmaddwd+vpaddd-zmm"},

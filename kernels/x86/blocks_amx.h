@@ -97,6 +97,7 @@ __attribute__((noinline)) void FinishTile(const Epilogue& epilogue, int panel, c
 // Blocks of kRowTiles tiles of rows by all kVectors of a panel, in passes of kPassVectors, whose
 // products are all that the registers accumulate. With finish = epilogue(panel), finish(sums, row,
 // dst) is the epilogue of two rows, whose accumulators hold offsets and products.
+// Epilogue::Params are the panels' parameters.
 template <int kRowTiles, int kPassVectors, int kVectors, class Epilogue>
 class Blocks {
  public:
@@ -274,7 +275,7 @@ class Blocks {
   static INTAGLIO_INLINE Sources SourcesOf(const BlockArgs& args, const RowTiles& tiles,
                                            const Block& block) {
     return {RowsOf(args, tiles, block.tile), args.panel + block.panel * args.groups * kGroupBytes,
-            static_cast<const PanelParams*>(args.params)[block.panel].offset};
+            static_cast<const typename Epilogue::Params*>(args.params)[block.panel].offset};
   }
 
   // Where accumulators are stored, and how far from one tile of rows to the next.

@@ -2,7 +2,10 @@
 // TDPBSSD those of int8 rows.
 //
 // The panels are those of AVX512-VNNI: 16 groups of one vector are what TDPBUSD multiplies by.
+// Those of one vector hold channels in their own order, so that tiles of int32 results can be
+// stored where they belong: a row of its own (kKernelAmxWords) makes no others.
 #include <algorithm>
+#include <cstring>
 #include <type_traits>
 #include <utility>
 
@@ -10,6 +13,7 @@
 #include "intaglio/kernels/x86/blocks_amx.h"
 #include "intaglio/kernels/x86/im2col_amx.h"
 #include "intaglio/kernels/x86/panel_avx512.h"
+#include "intaglio/kernels/x86/word_blocks_amx.h"
 
 namespace intaglio {
 
@@ -36,14 +40,17 @@ struct TilesAmx {
 struct LanesAmx : BytesAvx512 {
   static constexpr bool kTiles = true;
 };
+struct WordsAmx : TilesAmx {
+  static constexpr int kMaxVectors = 1;
+};
 
 // This many rows, or fewer, are multiplied faster by AVX512-VNNI.
 constexpr int kFewRows = 2;
 
 // Loads, scales and stores two rows of accumulators, which hold offsets and products.
 template <int kVectors, class Store>
-INTAGLIO_INLINE void FinishPair(const TileArgs& args, const PanelParams& params,
-                                const int32_t* block, int row, const Store& store) {
+INTAGLIO_INLINE void FinishPair(const TileArgs& args, const auto& params, const int32_t* block,
+                                int row, const Store& store) {
   __m512i acc[2][kVectors];
   INTAGLIO_UNROLL
   for (int r = 0; r < 2; ++r) {
@@ -59,6 +66,7 @@ INTAGLIO_INLINE void FinishPair(const TileArgs& args, const PanelParams& params,
 // The epilogue for bytes by one of the bounded scalings, whose parameters stay at hand.
 template <int kVectors, class Form>
 struct ByteEpilogue {
+  using Params = PanelParams;
   using Scaled = decltype(Form()(PanelParams(), 0));
   struct Finish {
     const TileArgs& args;
@@ -97,16 +105,17 @@ INTAGLIO_INLINE void FetchBeforeWriting(const char* row, ptrdiff_t stride) {
 }
 
 // The epilogue for anything else. Words of four bytes that are stored as they are, or as float32,
-// have code of their own.
-template <int kVectors, bool kPlainWords = false>
+// have code of their own. V is what the panels are of.
+template <int kVectors, bool kPlainWords = false, class V = PanelAvx512>
 struct AnyEpilogue {
+  using Params = ParamsOf<V>;
   static constexpr int kRowsAhead = 4;
 
   const TileArgs& args;
 
   INTAGLIO_INLINE auto operator()(int panel) const {
-    return [ this, &params = ParamsIn<PanelAvx512>(args)[panel] ](
-        const int32_t* block, int row, char* dst) __attribute__((always_inline)) {
+    return [ this, &params = ParamsIn<V>(args)[panel] ](const int32_t* block, int row, char* dst)
+        __attribute__((always_inline)) {
       FinishPair<kVectors>(args, params, block, row, [&](auto& acc) {
         if constexpr (kPlainWords) {
           if (params.form == ScalingForm::kToFloat) {
@@ -139,8 +148,13 @@ void RunBlocks(const BlockArgs& args, int rows, const Epilogue& epilogue) {
   rest.fetch_ahead &= whole == 0;  // else the panels are there
   // What is left over of narrower panels is not worth instances for each scaling.
   const auto last = [&] {
-    if constexpr (kVectors == PanelAvx512::kMaxVectors) return epilogue;
-    if constexpr (kVectors < PanelAvx512::kMaxVectors) return AnyEpilogue<kVectors>{args};
+    constexpr bool kIsNarrower = kVectors < PanelAvx512::kMaxVectors &&
+                                 std::is_same_v<typename Epilogue::Params, PanelParams>;
+    if constexpr (kIsNarrower) {
+      return AnyEpilogue<kVectors>{args};
+    } else {
+      return epilogue;
+    }
   }();
   Blocks<1, kVectors, kVectors, std::decay_t<decltype(last)>>::Run(rest, tiles, whole,
                                                                    tiles.count(), last);
@@ -172,13 +186,13 @@ bool MultiplyToBytes(const BlockArgs& args, int rows) {
   });
 }
 
-// The same of plain words.
+// The same of plain words, by whole panels of V.
+template <class V = PanelAvx512>
 bool MultiplyToWords(const BlockArgs& args, int rows) {
   const ScalingForm form = args.params->form;
   const bool plain = form == ScalingForm::kNone || form == ScalingForm::kToFloat;
   if (!plain || !StoresPlainWords(args.epilogue)) return false;
-  constexpr int kVectors = PanelAvx512::kMaxVectors;
-  RunBlocks<kVectors>(args, rows, AnyEpilogue<kVectors, true>{args});
+  RunBlocks<V::kMaxVectors>(args, rows, AnyEpilogue<V::kMaxVectors, true, V>{args});
   return true;
 }
 
@@ -282,6 +296,89 @@ void TileAmx(const TileArgs& args) {
   for (int i = 0; i < args.panel_count; ++i, SkipPanels(panel, 1)) kKernelAvx512Vnni.tile(panel);
 }
 
+// Of WordsAmx.
+void SkipWordPanels(TileArgs& args, int count) {
+  intaglio::SkipPanels<ParamsOf<WordsAmx>>(args, count, kLanes, kDepthStep);
+}
+
+// The tiles of rows [first, end) by all panels of a call, whose accumulators are the results.
+template <int kRowTiles, int kPanels>
+void StoreTiles(BlockArgs args, const RowTiles& tiles, int first, int end) {
+  if (first == end) return;
+  const int rest = args.panel_count % kPanels;
+  args.panel_count -= rest;
+  if (args.panel_count > 0) {
+    WordBlocks<kRowTiles, kPanels, WordsAmx>::Run(args, tiles, first, end);
+  }
+  if constexpr (kPanels > 1) {
+    if (rest == 0) return;
+    SkipWordPanels(args, args.panel_count);
+    args.panel_count = rest;
+    StoreTiles<kRowTiles, kPanels / 2>(args, tiles, first, end);
+  }
+}
+
+// How many of a call's panels, from the first on, have nothing to add to what tiles accumulate.
+int PanelsAsTheyAre(const TileArgs& args) {
+  if (args.epilogue.output != Type::kInt32 || !StoresPlainWords(args.epilogue)) return 0;
+  if (args.row_sums != nullptr || args.row_terms != nullptr) return 0;
+  int count = 0;
+  while (count < args.panel_count && ParamsIn<WordsAmx>(args)[count].form == ScalingForm::kNone) {
+    ++count;
+  }
+  return count;
+}
+
+// Any results of any panels by AVX512-VNNI, which reads parameters of the widest.
+void MultiplyWordPanelsByLanes(TileArgs args) {
+  const int panels = std::exchange(args.panel_count, 1);
+  for (int i = 0; i < panels; ++i, SkipWordPanels(args, 1)) {
+    const ParamsOf<WordsAmx>& params = *ParamsIn<WordsAmx>(args);
+    PanelParams wide;
+    static_cast<PanelForm&>(wide) = params;
+    ForEachArray(wide, params,
+                 [](auto& to, const auto& from) { std::memcpy(to, from, sizeof from); });
+    TileArgs panel = args;
+    panel.params = &wide;
+    kKernelAvx512Vnni.tile(panel);
+  }
+}
+
+void TileWords(const TileArgs& args) {
+  if (!UsesTiles<false>(args.row_count, args.groups)) return MultiplyWordPanelsByLanes(args);
+  BlockArgs left{args, false};
+  while (left.panel_count > 0) {
+    const int panels = left.panel_count;
+    int done = PanelsAsTheyAre(left);
+    if (done > 0) {
+      const RowTiles tiles(args.row_count);
+      const int pairs = tiles.count() / 2 * 2;
+      left.panel_count = done;
+      StoreTiles<2, 2>(left, tiles, 0, pairs);
+      StoreTiles<1, kAccumulators>(left, tiles, pairs, tiles.count());
+    } else {
+      left.panel_count = done = 1;
+      if (!MultiplyToWords<WordsAmx>(left, args.row_count)) {
+        RunBlocks<1>(left, args.row_count, AnyEpilogue<1, false, WordsAmx>{left});
+      }
+    }
+    SkipWordPanels(left, done);
+    left.panel_count = panels - done;
+  }
+}
+
+// Whether they are worth panels of their own: where products take no longer than results took
+// beside them by way of memory (IsLittle), in clock cycles of a tile of 16 rows and channels. No
+// machine with AMX has measured it yet; docs/performance.md counts what is left out. Where all
+// channels are one panel in the order for bytes, that was faster than oneDNN, which stores tiles
+// where they belong.
+bool WordsPay(const ProductSize& size) {
+  constexpr int kResultsByMemory = 64;
+  const int steps = (size.groups + kStepGroups - 1) / kStepGroups;
+  return size.rows >= 4 * kTileLines && size.channels > kWholePanel * kLanes && steps > 0 &&
+         steps * kTileLines <= kResultsByMemory;
+}
+
 // Whether AVX512-VNNI is faster. Clock cycles, in tenths, as bench_gemm showed them on Sapphire and
 // Granite Rapids: results take longer by way of memory, alone in their row more, a vector of fewer
 // channels most of all; rows that were just packed wait to be in memory; and setting up the
@@ -319,7 +416,7 @@ void SumRowsVnni(RowFormat format, const void* rows, ptrdiff_t stride_bytes, int
   kKernelAvx512Vnni.sum_rows(format, rows, stride_bytes, count, depth, sums);
 }
 
-// What the three rows share.
+// What the rows share.
 constexpr KernelFacts Facts(RowFormat row_format, void (*tile)(const TileArgs&)) {
   return {.name = "amx-int8",
           .needs = kAvx512Bw | kAvx512Vnni | kAmxInt8,
@@ -340,7 +437,7 @@ constexpr Kernel MakeLittle() {
   return MakeKernelOfTile<LanesAmx>(facts);
 }
 
-template <bool kSignedRows>
+template <bool kSignedRows, class V = TilesAmx>
 constexpr Kernel MakeTiles(KernelFacts facts) {
   facts.takes_panels = true;
   facts.costs = {.rows_at_once = kTileLines,
@@ -351,7 +448,7 @@ constexpr Kernel MakeTiles(KernelFacts facts) {
                  .fetches_cold_panels = true};
   facts.begin = BeginAmx<kSignedRows>;
   facts.end = EndAmx;
-  return MakeKernelOfTile<TilesAmx>(facts);
+  return MakeKernelOfTile<V>(facts);
 }
 
 constexpr Kernel MakeForInt8Rows() {
@@ -360,8 +457,8 @@ constexpr Kernel MakeForInt8Rows() {
   return MakeTiles<true>(facts);
 }
 
-constexpr Kernel MakeAmx() {
-  KernelFacts facts = Facts(RowFormat::kUnsigned8, TileAmx<false>);
+// What packs panels, and sums rows, as for AVX512-VNNI.
+constexpr void PackAsVnni(KernelFacts& facts) {
   facts.sum_rows = SumRowsVnni;
   facts.pack = {
       .fill = [](const PanelSource& s, int8_t* panel) { kKernelAvx512Vnni.pack.fill(s, panel); },
@@ -371,6 +468,19 @@ constexpr Kernel MakeAmx() {
           [](const PanelSource& s, const int8_t* panel, const int32_t* zero_points) {
             return kKernelAvx512Vnni.pack.measure(s, panel, zero_points);
           }};
+}
+
+constexpr Kernel MakeWords() {
+  KernelFacts facts = Facts(RowFormat::kUnsigned8, TileWords);
+  facts.name = "amx-int8-words";
+  facts.serves_words = WordsPay;
+  PackAsVnni(facts);
+  return MakeTiles<false, WordsAmx>(facts);
+}
+
+constexpr Kernel MakeAmx() {
+  KernelFacts facts = Facts(RowFormat::kUnsigned8, TileAmx<false>);
+  PackAsVnni(facts);
   Kernel kernel = MakeTiles<false>(facts);
   kernel.tap_step = 4;
   kernel.depthwise = [](const DepthwiseArgs& args) { kKernelAvx512Vnni.depthwise(args); };
@@ -380,6 +490,7 @@ constexpr Kernel MakeAmx() {
 
 }  // namespace
 
+extern constinit const Kernel kKernelAmxWords = MakeWords();
 extern constinit const Kernel kKernelAmxLittle = MakeLittle();
 extern constinit const Kernel kKernelAmxInt8Rows = MakeForInt8Rows();
 extern constinit const Kernel kKernelAmx = MakeAmx();

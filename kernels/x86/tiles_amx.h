@@ -29,6 +29,11 @@ INTAGLIO_INLINE void LoadTile(const void* p, ptrdiff_t stride) {
   }
 }
 
+template <int kTile>
+INTAGLIO_INLINE void StoreTile(void* p, ptrdiff_t stride) {
+  asm volatile("tilestored %%tmm%c0, (%1,%2,1)" : : "i"(kTile), "r"(p), "r"(stride) : "memory");
+}
+
 // The same of a stride that is known. g++ would keep it in a vector or mask register, and the way
 // back from there waits for vector instructions.
 #define INTAGLIO_TILE_BY_STRIDE(instruction)      \

@@ -4,4 +4,5 @@
 #define kKernelAmx kEmulatedAmx
 #define kKernelAmxInt8Rows kEmulatedAmxInt8Rows
 #define kKernelAmxLittle kEmulatedAmxLittle
+#define kKernelAmxWords kEmulatedAmxWords
 #include "intaglio/kernels/x86/int8_amx.cc"

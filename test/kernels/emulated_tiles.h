@@ -72,12 +72,16 @@ template <int kTile>
 void LoadTileOfOneLine(const void* p) {
   LoadLines(kTile, p, 0);
 }
-template <int kTile, int kStride>
-void StoreTileBy(void* p) {
+template <int kTile>
+void StoreTile(void* p, ptrdiff_t stride) {
   for (int i = 0; i < LinesOf(kTile); ++i) {
-    std::memcpy(static_cast<char*>(p) + ptrdiff_t{i} * kStride, tile_registers.bytes[kTile][i],
+    std::memcpy(static_cast<char*>(p) + i * stride, tile_registers.bytes[kTile][i],
                 LineBytesOf(kTile));
   }
+}
+template <int kTile, int kStride>
+void StoreTileBy(void* p) {
+  StoreTile<kTile>(p, kStride);
 }
 
 // Adds the products of one line by VPDPBUSD, which takes signed rows moved by 128.

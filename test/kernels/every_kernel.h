@@ -16,6 +16,7 @@ namespace intaglio {
 extern const Kernel kEmulatedAmx;  // emulated_amx.cc
 extern const Kernel kEmulatedAmxInt8Rows;
 extern const Kernel kEmulatedAmxLittle;
+extern const Kernel kEmulatedAmxWords;
 
 namespace test {
 
@@ -30,8 +31,8 @@ inline std::vector<const Kernel*> EveryRowAndEmulated() {
     kernel.lookups_need = kAvx512Vbmi;  // as every CPU with AMX has
     return kernel;
   };
-  static const Kernel emulated[] = {emulate(kEmulatedAmxLittle), emulate(kEmulatedAmxInt8Rows),
-                                    emulate(kEmulatedAmx)};
+  static const Kernel emulated[] = {emulate(kEmulatedAmxWords), emulate(kEmulatedAmxLittle),
+                                    emulate(kEmulatedAmxInt8Rows), emulate(kEmulatedAmx)};
   for (const Kernel& kernel : emulated) kernels.push_back(&kernel);
 #endif
   return kernels;

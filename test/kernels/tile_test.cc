@@ -401,11 +401,27 @@ TEST(RowsOfAmx, ServeWhatTheyAreFasterFor) {
                                    [](const Kernel* row) { return ServesAll(*row); });
   ASSERT_STREQ((*kernel)->name, "amx-int8");
   const KernelList rows = CandidatesOf(**kernel);
-  ASSERT_EQ(rows.size(), 3u);
+  ASSERT_EQ(rows.size(), 4u);
   for (const Type type : {Type::kInt8, Type::kUInt8}) {
-    EXPECT_EQ(ForProduct(type, {16, 16, 4}, rows), rows[0]);
-    EXPECT_EQ(ForProduct(type, {INT64_MAX, 256, 256}, rows), rows[type == Type::kInt8 ? 1 : 2]);
+    EXPECT_EQ(ForProduct(type, {16, 16, 4}, rows), rows[1]);
+    EXPECT_EQ(ForProduct(type, {INT64_MAX, 256, 256}, rows), rows[type == Type::kInt8 ? 2 : 3]);
   }
+}
+
+// Panels for int32 results: where products take less than results took without them.
+TEST(RowsOfAmx, WordsPayWhereResultsTakeMostOfTheTime) {
+  const Kernel* words = nullptr;
+  for (const Kernel* row : KernelTable()) {
+    if (row->serves_words != nullptr) words = row;
+  }
+  ASSERT_NE(words, nullptr);
+  EXPECT_STREQ(words->name, "amx-int8-words");
+  EXPECT_TRUE(words->serves_words({784, 256, 32}));
+  EXPECT_TRUE(words->serves_words({64, 65, 64}));
+  EXPECT_FALSE(words->serves_words({784, 256, 65}));
+  EXPECT_FALSE(words->serves_words({784, 64, 32}));
+  EXPECT_FALSE(words->serves_words({63, 256, 32}));
+  EXPECT_FALSE(words->serves_words({784, 256, 0}));
 }
 #endif
 

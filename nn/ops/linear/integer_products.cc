@@ -1,5 +1,6 @@
 #include "intaglio/nn/ops/linear/integer_products.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <string>
@@ -7,6 +8,7 @@
 #include <vector>
 
 #include "intaglio/gemm/gemm.h"
+#include "intaglio/gemm/word_panels.h"
 #include "intaglio/nn/graph/cost.h"
 #include "intaglio/nn/ops/linear/batch_matmul.h"
 #include "intaglio/nn/ops/linear/conv.h"
@@ -164,8 +166,8 @@ Status CheckChanging(const LayerView& layer, const LinearLayer& linear) {
   return {};
 }
 
-Status PackMatrices(const LayerView& layer, const LayerOptions& options, MatMulRoutine& routine,
-                    PreparedLayer& prepared) {
+Status PackMatrices(const LayerView& layer, const LayerOptions& options, PanelsFor results,
+                    MatMulRoutine& routine, PreparedLayer& prepared) {
   const Tensor& weights = layer.input(kWeightsInput);
   const LinearLayer& linear = routine.operands.linear;
   const MatMulSizes& sizes = routine.sizes;
@@ -181,7 +183,7 @@ Status PackMatrices(const LayerView& layer, const LayerOptions& options, MatMulR
                              Order::kRowMajor,
                              linear.weight_zero_points[0]};
     Result<PackedOf<PackedMatrix>> packed =
-        PackMatrix(layer, options, matrix, pack.channel_zero_points);
+        PackMatrix(layer, options, matrix, pack.channel_zero_points, results);
     if (!packed.ok()) return packed.status();
     prepared.constant_bytes += packed->new_bytes;
     routine.packed.push_back(std::move(packed->form));
@@ -191,6 +193,7 @@ Status PackMatrices(const LayerView& layer, const LayerOptions& options, MatMulR
   return {};
 }
 
+template <PanelsFor kResults>
 Result<PreparedLayer> PrepareMatMul(const LayerView& layer, const LayerOptions& options) {
   const Result<MatMulSizes> sizes = MatMulSizesOf(layer, {});
   if (!sizes.ok()) return sizes.status();
@@ -203,12 +206,38 @@ Result<PreparedLayer> PrepareMatMul(const LayerView& layer, const LayerOptions& 
   routine->loops = MatMulLoops(layer, *sizes);
   PreparedLayer prepared;
   prepared.macs = CountMacs(layer.output().shape, sizes->depth);
-  const Status status = CanPack(layer) ? PackMatrices(layer, options, *routine, prepared)
+  const Status status = CanPack(layer) ? PackMatrices(layer, options, kResults, *routine, prepared)
                                        : CheckChanging(layer, routine->operands.linear);
   if (!status.ok()) return status;
   prepared.routine = std::move(routine);
   return prepared;
 }
+
+// Whether the weights have other zero points, as they are stored in panels, than 0. Those ask for
+// terms of rows.
+bool HaveZeroPoints(const Tensor& weights) {
+  const int32_t zero = weights.type == Type::kUInt8 ? 128 : 0;
+  const std::vector<int32_t>& all = weights.quantization.zero_points;
+  if (all.empty()) return zero != 0;
+  return std::any_of(all.begin(), all.end(), [&](int32_t z) { return z != zero; });
+}
+
+const char* WhyNotForWords(const LayerView& layer, const LayerOptions& options) {
+  if (!CanPack(layer)) return "the weights change";
+  if (layer.has_input(kScale)) return "the results are float32";
+  if (HaveZeroPoints(layer.input(kWeightsInput))) return "the weights have zero points";
+  const Result<MatMulSizes> sizes = MatMulSizesOf(layer, {});
+  if (!sizes.ok()) return "the layer has an error";
+  const bool is_named = !options.routine.empty();
+  return is_named ? WhyNoWordPanels(options.kernel)
+                  : WhyNotWordPanels(options.kernel, sizes->rows, sizes->cols, sizes->depth);
+}
+
+constexpr Candidate kMatMulCandidates[] = {
+    {.algorithm = "gemm-words",
+     .prepare = PrepareMatMul<PanelsFor::kWords>,
+     .why_not = WhyNotForWords},
+    {.algorithm = "gemm", .prepare = PrepareMatMul<PanelsFor::kAny>}};
 
 class ConvRoutine final : public Routine {
  public:
@@ -309,7 +338,7 @@ constinit const OperatorRow IntegerMatMul::kRow = {
     .max_inputs = 6,
     .types = kEightBit,
     .infer = InferMatMul,
-    .candidates = Candidate{"gemm", PrepareMatMul},
+    .candidates = kMatMulCandidates,
     .parameters = kWeights,
     .packing = {.matrices = MatricesOfMatMul, .packs_activations = true}};
 

@@ -4,6 +4,7 @@
 #define INTAGLIO_NN_OPS_LINEAR_PACK_MATRIX_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <vector>
 
@@ -13,10 +14,13 @@
 
 namespace intaglio::nn {
 
+enum class PanelsFor : uint8_t { kAny, kWords };  // gemm/word_panels.h
+
 // Errors name the layer.
 Result<PackedOf<PackedMatrix>> PackMatrix(const LayerView& layer, const LayerOptions& options,
                                           const ConstMatrix& matrix,
-                                          const std::vector<int32_t>& zero_points = {});
+                                          const std::vector<int32_t>& zero_points = {},
+                                          PanelsFor results = PanelsFor::kAny);
 
 // Packs a matrix that has no data yet. copy() makes its data if no earlier layer has done so.
 // `from` identifies what the data are made from.

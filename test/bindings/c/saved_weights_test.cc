@@ -6,7 +6,9 @@
 #include <cstring>
 #include <optional>
 
+#include "intaglio/gemm/plan/dispatch.h"
 #include "intaglio/gemm/prepack.h"
+#include "intaglio/kernels/kernel_table.h"
 #include "intaglio/test/gemm/problem.h"
 #include "intaglio/test/nn/count_allocations.h"
 
@@ -53,6 +55,25 @@ PackedMatrix Packed(const TestMatrix& matrix, const std::string& kernel = "",
   options.kernel = kernel;
   options.channel_zero_points = std::move(zero_points);
   return *Prepack(Side::kRhs, matrix.view(), options);
+}
+
+// Panels of every row of the table, in its order of channels: they are taken as what they are, or
+// not at all.
+TEST(SavedWeights, KeepTheFormatOfTheirPanels) {
+  Random random(4);
+  const TestMatrix w(random, Type::kInt8, 45, 70, Order::kRowMajor, 0, 0);
+  for (const Kernel* row : KernelTable()) {
+    SCOPED_TRACE(row->name);
+    const PackedMatrix packed = *PackedMatrix::Pack(Side::kRhs, w.view(), row->panel, {}, {});
+    const auto loaded = LoadWeights(Saved(packed).span(), nullptr);
+    if (!KernelFor(row->panel).ok()) {
+      EXPECT_FALSE(loaded.ok());
+      continue;
+    }
+    ASSERT_TRUE(loaded.ok()) << loaded.status().message();
+    EXPECT_TRUE(loaded->panels().format == row->panel);
+    EXPECT_EQ(loaded->panels().ranges.size(), packed.panels().ranges.size());
+  }
 }
 
 TEST(SavedWeights, MultiplyAsThoseThatWereSaved) {
