@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 #include <memory>
+#include <span>
 #include <utility>
 
 #include "intaglio/nn/graph/alone.h"
@@ -184,6 +185,18 @@ std::string WhyNotRoutine(const LayerView& layer, Operator op) {
   return candidate.ok() ? "" : "no routine takes it in float32";
 }
 
+// Elements that share a scale, in a loop that compilers turn into vectors. Differences of integers
+// of 32 bits are exact in float64.
+template <class T>
+void DequantizeRun(const uint8_t* from, double scale, int32_t zero_point, std::span<float> to) {
+  for (size_t i = 0; i < to.size(); ++i) {
+    T stored;
+    std::memcpy(&stored, from + i * sizeof(T), sizeof(T));
+    to[i] =
+        static_cast<float>(scale * (static_cast<double>(stored) - static_cast<double>(zero_point)));
+  }
+}
+
 }  // namespace
 
 bool HasFloatForm(const Tensor& tensor) {
@@ -228,30 +241,35 @@ Tensor DequantizeConstant(const Tensor& constant, const std::vector<double>& sca
   real.type = Type::kFloat32;
   real.quantization = {};
   const auto count = static_cast<size_t>(*CountElements(constant.shape));
-  auto elements = std::make_shared<std::vector<float>>(count);
+  // Large constants would be written twice if they were zeros first.
+  auto elements = std::make_shared_for_overwrite<float[]>(count);
   const Quantization& q = constant.quantization;
-  size_t inner = 1;
-  for (size_t d = static_cast<size_t>(q.axis) + 1; d < constant.shape.size(); ++d) {
+  const size_t channels = std::max(scales.size(), q.zero_points.size());
+  size_t inner = channels > 1 ? 1 : count;
+  for (size_t d = static_cast<size_t>(q.axis) + 1; channels > 1 && d < constant.shape.size(); ++d) {
     inner *= static_cast<size_t>(constant.shape[d]);
   }
-  const size_t channels = std::max(scales.size(), q.zero_points.size());
-  for (size_t i = 0; i < count; ++i) {
-    const size_t channel = channels > 1 ? i / inner % channels : 0;
+  const auto* const bytes = static_cast<const uint8_t*>(constant.data);
+  const size_t element_bytes = SizeOf(constant.type);
+  for (size_t i = 0, channel = 0; i < count; i += inner) {
     const double scale = scales[scales.size() > 1 ? channel : 0];
     const int32_t zero_point =
         q.zero_points.empty() ? 0 : q.zero_points[q.zero_points.size() > 1 ? channel : 0];
-    const auto* const bytes = static_cast<const uint8_t*>(constant.data);
-    int64_t stored = 0;
-    if (constant.type == Type::kInt8) stored = static_cast<int8_t>(bytes[i]);
-    if (constant.type == Type::kUInt8) stored = bytes[i];
-    if (constant.type == Type::kInt32) {
-      int32_t wide;
-      std::memcpy(&wide, bytes + i * sizeof(wide), sizeof(wide));
-      stored = wide;
+    const std::span<float> run(&elements[i], inner);
+    const uint8_t* const from = bytes + i * element_bytes;
+    if (constant.type == Type::kInt8) {
+      DequantizeRun<int8_t>(from, scale, zero_point, run);
+    } else if (constant.type == Type::kUInt8) {
+      DequantizeRun<uint8_t>(from, scale, zero_point, run);
+    } else if (constant.type == Type::kInt32) {
+      DequantizeRun<int32_t>(from, scale, zero_point, run);
+    } else {
+      std::fill(run.begin(), run.end(),
+                static_cast<float>(scale * -static_cast<double>(zero_point)));
     }
-    (*elements)[i] = static_cast<float>(scale * static_cast<double>(stored - zero_point));
+    channel = channel + 1 >= channels ? 0 : channel + 1;
   }
-  real.data = elements->data();
+  real.data = elements.get();
   real.data_bytes = count * sizeof(float);
   real.owner = std::move(elements);
   return real;
