@@ -99,7 +99,8 @@ Result<Quantized> QuantizeGraph(const Graph& graph, const Ranges& ranges, const 
   while (true) {
     Result<Quantized> emitted = EmitOnce(graph, ranges, rules, refused);
     if (!emitted.ok()) return emitted.status();
-    if (rules.form != Form::kPairs && FindRefused(*emitted, refused)) continue;
+    const bool asks = rules.form != Form::kPairs && !rules.accepted;
+    if (asks && FindRefused(*emitted, refused)) continue;
     INTAGLIO_RETURN_IF_ERROR(Validate(emitted->graph));
     return emitted;
   }

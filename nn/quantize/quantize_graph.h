@@ -60,6 +60,8 @@ struct Rules {
   std::optional<Type> interface = {};
   // One for each layer of the graph; empty: the default for all.
   std::vector<LayerRule> layers = {};
+  // The runtime is known to take the layers of integers, so it is not asked: that prepares them.
+  bool accepted = false;
 };
 
 // What became of a layer.

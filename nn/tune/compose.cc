@@ -26,13 +26,13 @@ std::vector<RoutineChoice> ChoicesFor(const OtherForm& form, const FloatRewrite&
 
 }  // namespace
 
-Result<Composed> Compose(const OtherForm& form, std::vector<LayerWay> ways) {
+Result<Composed> Compose(const OtherForm& form, std::vector<LayerWay> ways, bool accepted) {
   Composed composed;
   std::vector<size_t> layers;
   for (size_t i = 0; i < ways.size(); ++i) {
     if (ways[i].converted) layers.push_back(i);
   }
-  Result<Conversion> conversion = form.Convert(layers);
+  Result<Conversion> conversion = form.Convert(layers, accepted);
   if (!conversion.ok()) return conversion.status();
   composed.network = std::move(conversion->network);
   composed.converted_layers = std::move(conversion->layers);

@@ -30,8 +30,9 @@ struct Composed {
   size_t adapters = 0;  // that were put in
 };
 
-// `ways` has one for each layer of the form's network. Errors are those of OtherForm::Convert.
-Result<Composed> Compose(const OtherForm& form, std::vector<LayerWay> ways);
+// `ways` has one for each layer of the form's network. `accepted` and errors are those of
+// OtherForm::Convert.
+Result<Composed> Compose(const OtherForm& form, std::vector<LayerWay> ways, bool accepted = false);
 
 }  // namespace intaglio::nn::tune
 

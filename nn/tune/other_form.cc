@@ -72,8 +72,9 @@ uint64_t OtherForm::digest() const {
   return hash.value();
 }
 
-Result<Conversion> OtherForm::Convert(std::span<const size_t> layers) const {
-  return is_int8() && !layers.empty() ? ConvertToInt8(layers) : ConvertToFloat(graph(), layers);
+Result<Conversion> OtherForm::Convert(std::span<const size_t> layers, bool accepted) const {
+  return is_int8() && !layers.empty() ? ConvertToInt8(layers, accepted)
+                                      : ConvertToFloat(graph(), layers);
 }
 
 Result<std::vector<size_t>> OtherForm::List() const {
@@ -114,9 +115,10 @@ Result<OtherForm> OtherForm::Int8(const Graph& graph, const std::vector<NamedRan
   return form;
 }
 
-Result<Conversion> OtherForm::ConvertToInt8(std::span<const size_t> layers) const {
+Result<Conversion> OtherForm::ConvertToInt8(std::span<const size_t> layers, bool accepted) const {
   Conversion conversion;
   quantize::Rules rules;
+  rules.accepted = accepted;
   rules.layers.assign(graph().layers.size(), {.keep_float = true});
   std::vector<size_t> asked;
   for (const size_t layer : layers) {
@@ -160,7 +162,7 @@ Result<OtherForm> OtherForm::Int8(const Graph&, const std::vector<NamedRange>&) 
   return Unsupported("this build has no quantizer, so layers of float32 have no integers");
 }
 
-Result<Conversion> OtherForm::ConvertToInt8(std::span<const size_t>) const {
+Result<Conversion> OtherForm::ConvertToInt8(std::span<const size_t>, bool) const {
   return Unsupported("this build has no quantizer");
 }
 

@@ -63,14 +63,15 @@ class OtherForm {
   uint64_t digest() const;
 
   // Converts some layers. For float32, a layer that has no such form is an error; for int8 it is
-  // refused, because that may depend on the layers beside it.
-  Result<Conversion> Convert(std::span<const size_t> layers) const;
+  // refused, because that may depend on the layers beside it. `accepted`: the same layers were
+  // converted before, and routines took all of them, so that they need not be asked again.
+  Result<Conversion> Convert(std::span<const size_t> layers, bool accepted = false) const;
 
  private:
   struct Int8State;
   OtherForm() = default;
   bool HasRanges(const Layer& layer) const;
-  Result<Conversion> ConvertToInt8(std::span<const size_t> layers) const;
+  Result<Conversion> ConvertToInt8(std::span<const size_t> layers, bool accepted) const;
 
   const Graph* given_ = nullptr;
   std::shared_ptr<const Int8State> int8_;

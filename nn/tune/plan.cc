@@ -1,6 +1,8 @@
 #include "intaglio/nn/tune/plan.h"
 
 #include <algorithm>
+#include <bit>
+#include <map>
 #include <utility>
 
 #include "intaglio/nn/graph/printable.h"
@@ -11,6 +13,7 @@
 #include "intaglio/nn/runtime/backend.h"
 #include "intaglio/nn/tune/compose.h"
 #include "intaglio/nn/tune/device_ways.h"
+#include "intaglio/nn/tune/hash.h"
 
 namespace intaglio::nn::tune {
 namespace {
@@ -171,16 +174,18 @@ Status TakeLayers(const Plan& plan, const OtherForm& form, const Machine& here,
                   const PrepareOptions& options, Replay& replay) {
   const Graph& graph = form.graph();
   std::vector<LayerWay> ways(graph.layers.size());
+  bool accepted = plan.machine == here && plan.accepted == AcceptedKey(plan);
   for (const LayerPlan& layer : plan.layers) {
     const std::string why_not = WhyNot(layer, form, here, options);
     if (!why_not.empty()) {
+      accepted = accepted && !layer.chosen.converted;
       Warn(graph, layer.layer, why_not, replay);
       continue;
     }
     const TimedWay& way = layer.chosen;
     ways[layer.layer] = {{way.routine, way.kernel, way.threads}, way.converted};
   }
-  Result<Composed> composed = Compose(form, ways);
+  Result<Composed> composed = Compose(form, ways, accepted);
   if (!composed.ok()) return composed.status();
   // A layer may be refused because another one was. Each round takes one converted layer back at
   // least.
@@ -202,6 +207,25 @@ Status TakeLayers(const Plan& plan, const OtherForm& form, const Machine& here,
 }
 
 }  // namespace
+
+uint64_t AcceptedKey(const Plan& plan) {
+  Hash hash;
+  hash.Add(plan.digest);
+  hash.Add(plan.machine.cpu);
+  hash.Add(plan.machine.library);
+  for (const std::string& kernel : plan.machine.kernels) hash.Add(kernel);
+  std::map<std::string, NamedRange> ranges;  // in the same order, however they are given
+  for (const NamedRange& range : plan.ranges) ranges[range.tensor] = range;
+  for (const auto& [tensor, range] : ranges) {
+    hash.Add(tensor);
+    hash.Add(uint64_t{std::bit_cast<uint32_t>(range.min)});
+    hash.Add(uint64_t{std::bit_cast<uint32_t>(range.max)});
+  }
+  for (const LayerPlan& layer : plan.layers) {
+    if (layer.chosen.converted) hash.Add(uint64_t{layer.layer});
+  }
+  return hash.value();
+}
 
 std::string SchemaOf(const std::string& routine) { return routine.substr(0, routine.find('/')); }
 

@@ -79,6 +79,9 @@ struct NetworkTime {
 struct Plan {
   std::string model;  // a name for the reader
   uint64_t digest = 0;
+  // AcceptedKey of the plan if its layers of int8 were prepared like this. Then a replay does not
+  // try them first. 0: not known.
+  uint64_t accepted = 0;
   Machine machine;
   std::string device = {};  // that some layers run on, "cuda: NVIDIA H200"; empty: none does
   int threads = 1;
@@ -93,6 +96,10 @@ struct Plan {
   std::vector<NamedRange> ranges;
   std::vector<LayerPlan> layers;  // those that are not computed as without a plan
 };
+
+// Stands for what decides whether the layers that compute in another form can be prepared: the
+// network, the machine with its library, the ranges, and which layers they are.
+uint64_t AcceptedKey(const Plan& plan);
 
 std::string ToJson(const Plan& plan);
 

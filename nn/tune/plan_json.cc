@@ -257,12 +257,12 @@ Machine ReadMachine(Reader& outer) {
   return machine;
 }
 
-uint64_t ReadDigest(Reader& reader) {
-  const std::string text = reader.Text("digest");
+uint64_t ReadDigest(Reader& reader, const char* name) {
+  const std::string text = reader.Text(name);
   uint64_t digest = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), digest, 16);
   if (reader.status().ok() && (error != std::errc() || end != text.data() + text.size())) {
-    reader.Fail("'digest' is no hexadecimal number");
+    reader.Fail(Quoted(name).append(" is no hexadecimal number"));
   }
   return digest;
 }
@@ -326,6 +326,7 @@ std::string ToJson(const Plan& plan) {
                       {"networks", OrderedJson::array()},
                       {"layers", OrderedJson::array()}};
   if (!plan.device.empty()) json["device"] = plan.device;
+  if (plan.accepted != 0) json["accepted"] = ToHex(plan.accepted);
   if (plan.difference.measured) json["difference"] = ToJson(plan.difference);
   for (const NamedRange& range : ByName(plan.ranges)) {
     json["ranges"][range.tensor] = {double{range.min}, double{range.max}};
@@ -359,7 +360,8 @@ Result<Plan> ParsePlan(std::string_view text) {
   }
   Plan plan;
   plan.model = reader.Text("model");
-  plan.digest = ReadDigest(reader);
+  plan.digest = ReadDigest(reader, "digest");
+  if (json.is_object() && json.contains("accepted")) plan.accepted = ReadDigest(reader, "accepted");
   plan.machine = ReadMachine(reader);
   plan.threads = static_cast<int>(reader.Whole("threads", kMaxThreads));
   plan.untuned_ns = reader.Real("untuned_ns");

@@ -243,6 +243,7 @@ TEST(Int8, TuningKeepsItsWord) {
     EXPECT_TRUE(replay->warnings.empty());
     EXPECT_EQ(plan.difference.measured, !replay->converted_layers.empty());
     EXPECT_EQ(plan.ranges.empty(), replay->converted_layers.empty());
+    EXPECT_EQ(plan.accepted, plan.ranges.empty() ? 0u : AcceptedKey(plan));
     PrepareOptions prepare = options.prepare;
     prepare.routines = replay->choices;
     const Result<Model> model = Model::Prepare(replay->graph, prepare);
@@ -253,6 +254,62 @@ TEST(Int8, TuningKeepsItsWord) {
     ASSERT_TRUE(same.ok());
     EXPECT_EQ(OutputsOf(replay->graph, Sample(30)), OutputsOf(same->network.graph, Sample(30)));
   }
+}
+
+// The layers of a plan that were prepared before are not tried first. That changes nothing, and
+// holds for the same layers, ranges and machine only.
+TEST(Int8, WhatWasAcceptedIsTheSameUntried) {
+  const Graph graph = MakeFloat(false);
+  const quantize::Network network = QuantizedOf(graph);
+  Plan plan;
+  plan.digest = DigestOf(graph);
+  plan.machine = ThisMachine();
+  plan.ranges = RangesFrom(network);
+  const Result<OtherForm> form = OtherForm::Int8(graph, plan.ranges);
+  ASSERT_TRUE(form.ok());
+  const Result<std::vector<size_t>> layers = form->List();
+  ASSERT_TRUE(layers.ok());
+  const Result<Conversion> made = form->Convert(*layers);
+  ASSERT_TRUE(made.ok());
+  for (const size_t layer : *layers) {
+    LayerPlan& of_layer = plan.layers.emplace_back();
+    of_layer.layer = layer;
+    of_layer.operator_name = NameOf(form->graph().layers[layer].op);
+    const size_t place =
+        static_cast<size_t>(std::find_if(made->network.origins.begin(), made->network.origins.end(),
+                                         [&](const LayerOrigin& o) { return o.layer == layer; }) -
+                            made->network.origins.begin());
+    const Result<Model> model = Model::Prepare(made->network.graph, {});
+    ASSERT_TRUE(model.ok());
+    of_layer.chosen.routine = model->layers()[place].routine;
+    of_layer.chosen.converted = true;
+  }
+  std::vector<size_t> converted;
+  for (const bool accepted : {false, true}) {
+    plan.accepted = accepted ? AcceptedKey(plan) : 0;
+    const Result<Plan> read = ParsePlan(ToJson(plan));
+    ASSERT_TRUE(read.ok()) << read.status().message();
+    EXPECT_EQ(read->accepted, plan.accepted);
+    EXPECT_EQ(AcceptedKey(*read), AcceptedKey(plan));
+    const Result<Replay> replay = ReplayOf(*read, graph, {});
+    ASSERT_TRUE(replay.ok()) << replay.status().message();
+    EXPECT_TRUE(replay->warnings.empty());
+    EXPECT_EQ(replay->converted_layers, *layers);
+    EXPECT_EQ(OutputsOf(replay->graph, Sample(30)), OutputsOf(made->network.graph, Sample(30)));
+  }
+  const uint64_t key = AcceptedKey(plan);
+  const auto is_other = [&](const auto& change) {
+    Plan other = plan;
+    change(other);
+    return AcceptedKey(other) != key;
+  };
+  EXPECT_TRUE(is_other([](Plan& p) { p.layers.pop_back(); }));
+  EXPECT_TRUE(is_other([](Plan& p) { p.layers[0].chosen.converted = false; }));
+  EXPECT_TRUE(is_other([](Plan& p) { p.ranges[0].max += 1; }));
+  EXPECT_TRUE(is_other([](Plan& p) { p.machine.library = "0"; }));
+  EXPECT_TRUE(is_other([](Plan& p) { p.machine.kernels.pop_back(); }));
+  EXPECT_TRUE(is_other([](Plan& p) { p.digest ^= 1; }));
+  EXPECT_FALSE(is_other([](Plan& p) { std::reverse(p.ranges.begin(), p.ranges.end()); }));
 }
 
 // A network whose inputs may have any size.
