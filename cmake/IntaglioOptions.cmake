@@ -162,12 +162,15 @@ function(intaglio_build_from_source package source option)
     message(FATAL_ERROR "There is no source tree of ${package} in ${source}: scripts/setup_arm brings "
                         "it there; or configure with -D${option}=OFF")
   endif()
-  # Quick to build; the loop that times a benchmark is in a header. Neither their tests nor their install rules.
+  # Quick to build; the loop that times a benchmark is in a header. Libraries alone: neither their tests, nor
+  # their programs, nor their install rules.
   set(CMAKE_CXX_FLAGS_RELEASE "-O1 -DNDEBUG")
   set(CMAKE_POLICY_DEFAULT_CMP0077 NEW)
   set(CMAKE_MESSAGE_LOG_LEVEL ERROR)
   foreach(unwanted BUILD_GMOCK INSTALL_GTEST BENCHMARK_ENABLE_TESTING BENCHMARK_ENABLE_GTEST_TESTS
-                   BENCHMARK_ENABLE_INSTALL BENCHMARK_ENABLE_WERROR)
+                   BENCHMARK_ENABLE_INSTALL BENCHMARK_ENABLE_WERROR
+                   protobuf_BUILD_TESTS protobuf_BUILD_PROTOC_BINARIES protobuf_BUILD_LIBPROTOC
+                   protobuf_BUILD_SHARED_LIBS protobuf_INSTALL protobuf_WITH_ZLIB)
     set(${unwanted} OFF)
   endforeach()
   add_subdirectory(${source} ${PROJECT_BINARY_DIR}/dependencies/${package} EXCLUDE_FROM_ALL SYSTEM)

@@ -1,9 +1,37 @@
-# Protocol Buffers: its compiler runs at build time, and its small library, protobuf-lite, is linked.
+# Protocol Buffers: its compiler runs at build time, and its small library, protobuf-lite, is linked. Where
+# INTAGLIO_Protobuf_SOURCE names a source tree, the library is built from it and installed beside ours. The
+# compiler is always one of the build machine.
 
-find_package(Protobuf QUIET)
-if(NOT TARGET protobuf::libprotobuf-lite OR NOT TARGET protobuf::protoc)
-  message(FATAL_ERROR "Protocol Buffers were not found: install protobuf-compiler and libprotobuf-dev "
-                      "(scripts/setup does), or configure with -DINTAGLIO_NN_ONNX=OFF")
+intaglio_find(Protobuf "protobuf-compiler and libprotobuf-dev" INTAGLIO_NN_ONNX)
+set(INTAGLIO_OWN_PROTOBUF OFF)
+if(INTAGLIO_Protobuf_SOURCE)
+  set(INTAGLIO_OWN_PROTOBUF ON)
+  find_program(INTAGLIO_PROTOC protoc)
+  mark_as_advanced(INTAGLIO_PROTOC)
+  if(NOT INTAGLIO_PROTOC)
+    message(FATAL_ERROR "The compiler of Protocol Buffers was not found: install protobuf-compiler "
+                        "(scripts/setup does), or configure with -DINTAGLIO_NN_ONNX=OFF")
+  endif()
+  # What another version of the compiler makes does not build with this library.
+  execute_process(COMMAND ${INTAGLIO_PROTOC} --version OUTPUT_VARIABLE compiler OUTPUT_STRIP_TRAILING_WHITESPACE)
+  get_directory_property(version DIRECTORY ${INTAGLIO_Protobuf_SOURCE} DEFINITION protobuf_VERSION)
+  string(REGEX REPLACE "^[^0-9]+" "" compiler "${compiler}")
+  string(REGEX REPLACE "^([0-9]+\\.[0-9]+\\.[0-9]+).*" "\\1" version "${version}")
+  if(NOT compiler VERSION_EQUAL version)
+    message(FATAL_ERROR "${INTAGLIO_PROTOC} has version '${compiler}' and ${INTAGLIO_Protobuf_SOURCE} '${version}': "
+                        "both must be the same; or configure with -DINTAGLIO_NN_ONNX=OFF")
+  endif()
+  add_executable(protobuf::protoc IMPORTED)
+  set_target_properties(protobuf::protoc PROPERTIES IMPORTED_LOCATION ${INTAGLIO_PROTOC})
+  target_compile_options(libprotobuf-lite PRIVATE -O2 -w)
+  set_target_properties(libprotobuf-lite PROPERTIES
+    EXPORT_NAME protobuf
+    OUTPUT_NAME intaglio_protobuf
+    POSITION_INDEPENDENT_CODE ON
+    INTERFACE_INCLUDE_DIRECTORIES $<BUILD_INTERFACE:${INTAGLIO_Protobuf_SOURCE}/src>)
+elseif(NOT TARGET protobuf::libprotobuf-lite OR NOT TARGET protobuf::protoc)
+  message(FATAL_ERROR "Protocol Buffers lack protobuf-lite or the compiler: install protobuf-compiler and "
+                      "libprotobuf-dev (scripts/setup does), or configure with -DINTAGLIO_NN_ONNX=OFF")
 endif()
 
 # intaglio_protobuf(TARGET SCHEMA): <room>/x.proto of the calling room gives

@@ -102,7 +102,8 @@ Result<MappedFile> ExternalData::Find(const TensorProto& tensor, size_t bytes) {
                            std::to_string(size) + ", before the tensor's " + std::to_string(bytes) +
                            " bytes from " + std::to_string(place->offset) + " on");
   }
-  return MappedFile{(*file)->bytes.subspan(place->offset, bytes), (*file)->owner};
+  const auto offset = static_cast<size_t>(place->offset);
+  return MappedFile{(*file)->bytes.subspan(offset, bytes), (*file)->owner};
 }
 
 }  // namespace intaglio::nn::onnx

@@ -103,7 +103,9 @@ namespace {
 
 Result<Tensor> TensorFrom(const ValueInfoProto& from) {
   const auto wrong = [&](const Status& status) {
-    return Status(status.code(), "'" + ShortName(from.name()) + "' " + status.message());
+    std::string what = "'";
+    what.append(ShortName(from.name())).append("' ").append(status.message());
+    return Status(status.code(), std::move(what));
   };
   if (!from.has_type() || !from.type().has_tensor_type()) {
     return wrong(Unsupported("is no tensor"));

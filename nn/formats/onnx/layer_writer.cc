@@ -158,7 +158,9 @@ LayerWriter::LayerWriter(const LayerView& layer, NodeWriter& nodes, TensorValues
   const auto check = [&](const Tensor& tensor) {
     const Quantization& q = tensor.quantization;
     if (q.per_axis() && (q.axis < 0 || std::cmp_greater_equal(q.axis, tensor.shape.size()))) {
-      Refuse("'" + ShortName(tensor.name) + "' has scales along an axis that does not exist");
+      std::string what = "'";
+      what.append(ShortName(tensor.name)).append("' has scales along an axis that does not exist");
+      Refuse(what);
     }
     if (IsQuantized(tensor) && !ZeroPointsFit(tensor.quantization, tensor.type)) {
       Refuse("a zero point of '" + ShortName(tensor.name) + "' is no " + NameOf(tensor.type));

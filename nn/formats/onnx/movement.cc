@@ -73,7 +73,8 @@ void ReadShape(Translation& t) {
   };
   const int64_t begin = clamped(t.Int("start", 0));
   const int64_t end = std::max(begin, clamped(t.Int("end", rank)));
-  const std::vector<int64_t> dims(shape.begin() + begin, shape.begin() + end);
+  const auto at = [&](int64_t place) { return shape.begin() + static_cast<ptrdiff_t>(place); };
+  const std::vector<int64_t> dims(at(begin), at(end));
   const Shape shape_of_dims = {static_cast<int>(dims.size())};
   t.Set(0, t.make.Constant<int64_t>(dims, shape_of_dims));
 }
