@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 #include <memory>
+#include <new>
 #include <span>
 #include <utility>
 
@@ -12,6 +13,7 @@
 #include "intaglio/nn/ops/support/quantization.h"
 #include "intaglio/nn/passes/quantized_groups.h"
 #include "intaglio/nn/routine/prepare.h"
+#include "intaglio/pack/aligned_buffer.h"
 
 namespace intaglio::nn {
 namespace {
@@ -241,8 +243,12 @@ Tensor DequantizeConstant(const Tensor& constant, const std::vector<double>& sca
   real.type = Type::kFloat32;
   real.quantization = {};
   const auto count = static_cast<size_t>(*CountElements(constant.shape));
-  // Large constants would be written twice if they were zeros first.
-  auto elements = std::make_shared_for_overwrite<float[]>(count);
+  // In large pages, and not zeroed first: constants of hundreds of megabytes are mostly page
+  // faults.
+  auto buffer =
+      std::make_shared<const AlignedBuffer>(AlignedBuffer::Allocate(count * sizeof(float)));
+  if (count > 0 && buffer->data() == nullptr) throw std::bad_alloc();
+  auto* const elements = static_cast<float*>(buffer->data());
   const Quantization& q = constant.quantization;
   const size_t channels = std::max(scales.size(), q.zero_points.size());
   size_t inner = channels > 1 ? 1 : count;
@@ -269,9 +275,9 @@ Tensor DequantizeConstant(const Tensor& constant, const std::vector<double>& sca
     }
     channel = channel + 1 >= channels ? 0 : channel + 1;
   }
-  real.data = elements.get();
+  real.data = elements;
   real.data_bytes = count * sizeof(float);
-  real.owner = std::move(elements);
+  real.owner = std::move(buffer);
   return real;
 }
 
