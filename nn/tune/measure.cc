@@ -33,7 +33,6 @@ constexpr int kRunsForEach = 6;
 
 }  // namespace
 
-// The first run starts threads and fills caches, so the next ones tell how long a run takes.
 Status Measurer::Begin() {
   const nanoseconds begin = schedule_.Now();
   Result<Model> model = Model::Prepare(graph_, prepare_, kept_);
@@ -44,14 +43,8 @@ Status Measurer::Begin() {
   if (!control.ok()) return control.status();
   kept_.push_back(untuned_.get());
   control_ = std::make_unique<Model>(std::move(*control));
-  using Bytes = std::vector<std::vector<uint8_t>>;
-  buffers_ = std::make_unique<RunBuffers>(*untuned_, depth_ == 0 ? options_.inputs : Bytes());
-  INTAGLIO_RETURN_IF_ERROR(buffers_->Run(*untuned_));
-  for (int i = 0; i < kRunsToPlan; ++i) {
-    const nanoseconds start = schedule_.Now();
-    INTAGLIO_RETURN_IF_ERROR(buffers_->Run(*untuned_));
-    effort_.run += (schedule_.Now() - start) / kRunsToPlan;
-  }
+  // Childnets of which only known times are taken need not run.
+  if (depth_ == 0 || !leaves_unknown_) INTAGLIO_RETURN_IF_ERROR(RunToPlan());
   for (const LayerInfo& info : untuned_->layers()) {
     LayerReport& report = reports_.emplace_back();
     report.label = info.label;
@@ -65,6 +58,19 @@ Status Measurer::Begin() {
   ReadNoise();
   if (!KnowsUntuned()) return {};
   for (const LayerReport& report : reports_) untuned_ns_ += report.ways[0].ns;
+  return {};
+}
+
+// How long a run takes. The first one starts threads and fills caches.
+Status Measurer::RunToPlan() {
+  using Bytes = std::vector<std::vector<uint8_t>>;
+  buffers_ = std::make_unique<RunBuffers>(*untuned_, depth_ == 0 ? options_.inputs : Bytes());
+  INTAGLIO_RETURN_IF_ERROR(buffers_->Run(*untuned_));
+  for (int i = 0; i < kRunsToPlan; ++i) {
+    const nanoseconds start = schedule_.Now();
+    INTAGLIO_RETURN_IF_ERROR(buffers_->Run(*untuned_));
+    effort_.run += (schedule_.Now() - start) / kRunsToPlan;
+  }
   return {};
 }
 

@@ -96,6 +96,7 @@ class Measurer {
   size_t OriginOf(const Form& form, size_t layer) const {
     return form.origins == nullptr ? layer : (*form.origins)[layer].layer;
   }
+  Status RunToPlan();
   // Adds a way for each layer with a childnet that is computed faster than by default: with the
   // selected ways of the childnet's layers (childnets.h).
   Status AddChildnets(const Form& form, Variants& variants, std::chrono::nanoseconds end);
