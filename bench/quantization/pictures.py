@@ -85,14 +85,14 @@ def print_cells(rows):
 
 def draw_peers(forms, network, path):
     """Bars of the change from float32. One of more than `most` points ends at the edge."""
-    most = 3.0
+    most, longest = 3.0, 300
     exact = statistics.mean(forms["float32"])
     changes = {form: statistics.mean(p) - exact for form, p in forms.items() if form != "float32"}
     chart = Chart(f"{network}: points below float32 ({exact:.2f} %)", 420, 20 * len(changes), "")
     for i, (form, change) in enumerate(changes.items()):
         ours = form.startswith("intaglio")
-        chart.bar(0, 20 * i + 3, chart.width * min(max(-change, 0.0), most) / most, 14, COLORS[0 if ours else 1])
-        chart.text(chart.width + 12, 20 * i + 14, f"{signed(change)}  {form}")
+        chart.bar(0, 20 * i + 3, longest * min(max(-change, 0.0), most) / most, 14, COLORS[0 if ours else 1])
+        chart.text(longest + 12, 20 * i + 14, f"{signed(change)}  {form}")
     chart.write(path)
 
 
