@@ -8,6 +8,7 @@
 #include <cstring>
 #include <memory>
 #include <optional>
+#include <type_traits>
 #include <utility>
 
 #include "intaglio/bindings/python/src/array.h"
@@ -37,6 +38,9 @@ std::vector<int> ShapeOf(const ArrayView& view) {
 
 // A prepared network whose constants and quantizations change, and all of whose tensors can be
 // read. Tensors are the numbers of its graph.
+//
+// Any thread may call it at any time. Arrays are opened without the lock, because that may run code
+// of Python. What they were held against is a copy, and is compared again under the lock.
 class Runner {
  public:
   explicit Runner(nn::Model model) : model_(std::move(model)) {}
@@ -50,7 +54,7 @@ class Runner {
     Few<ArrayView> views(count);
     Few<nn::InputBuffer> inputs(count);
     for (size_t i = 0; i < count; ++i) {
-      const nn::Tensor& tensor = model_.input(i);
+      const nn::Tensor tensor = Locked([&] { return model_.input(i); });
       const ArrayName name{"input", &tensor.name};
       views[i].Open(arrays[i], Access::kRead, name);
       views[i].Require(tensor.type, tensor.shape, name);
@@ -60,25 +64,22 @@ class Runner {
     {
       const CallerGuard guard(lock_);
       const GilRelease release;
-      for (size_t i = 0; i < count; ++i) {
-        if (inputs[i].bytes > 0) {
-          std::memcpy(model_.InputData(i), inputs[i].data, inputs[i].bytes);
-        }
-      }
-      status = model_.RunBound();
+      status = CopyAndRun(inputs);
     }
     RaiseIfError(status, "RunError");
   }
 
   // A copy of a tensor after a run.
   nb::object Read(int id) {
-    const nn::Tensor& tensor = TensorAt(id);
-    const void* const data = model_.TensorData(id);
-    if (data == nullptr) Raise("ArgumentError", "tensor '" + tensor.name + "' was not kept");
+    const nn::Tensor tensor = TensorAt(id);
     nb::object array = ArrayMaker(tensor.type, tensor.shape).Make();
     ArrayView view;
     view.Open(array, Access::kWrite, {"tensor", &tensor.name});
     const size_t bytes = *nn::CountBytes(tensor.shape, tensor.type);
+    const CallerGuard guard(lock_);
+    if (model_.graph().tensors[static_cast<size_t>(id)].shape != tensor.shape) RaiseResized();
+    const void* const data = model_.TensorData(id);
+    if (data == nullptr) Raise("ArgumentError", "tensor '" + tensor.name + "' was not kept");
     if (bytes > 0) std::memcpy(view.data(), data, bytes);
     return array;
   }
@@ -91,7 +92,7 @@ class Runner {
     for (size_t i = 0; i < count; ++i) {
       const auto tuple = nb::cast<nb::tuple>(tuples[i]);
       updates[i].tensor = nb::cast<int>(tuple[0]);
-      const nn::Tensor& tensor = TensorAt(updates[i].tensor);
+      const nn::Tensor tensor = TensorAt(updates[i].tensor);
       if (!tuple[1].is_none()) {
         const ArrayName name{"constant", &tensor.name};
         views[i].Open(tuple[1], Access::kRead, name);
@@ -124,8 +125,9 @@ class Runner {
 
   // Tuples of name, shape, scales and zero points of all tensors.
   nb::list Tensors() const {
+    const std::vector<nn::Tensor> tensors = Locked([&] { return model_.graph().tensors; });
     nb::list list;
-    for (const nn::Tensor& tensor : model_.graph().tensors) {
+    for (const nn::Tensor& tensor : tensors) {
       list.append(nb::make_tuple(tensor.name, tensor.shape, tensor.quantization.scales,
                                  tensor.quantization.zero_points, tensor.constant));
     }
@@ -134,18 +136,59 @@ class Runner {
 
   // Tuples of the label and the outputs of all layers, in the order in which they run.
   nb::list Layers() const {
+    struct Layer {
+      std::string label;
+      std::vector<int> outputs;
+      std::string routine;
+    };
+    const std::vector<Layer> layers = Locked([&] {
+      std::vector<Layer> copies;
+      const nn::Graph& graph = model_.graph();
+      for (size_t i = 0; i < graph.layers.size(); ++i) {
+        copies.push_back(
+            {nn::LabelOf(graph, i), graph.layers[i].outputs, model_.layers()[i].routine});
+      }
+      return copies;
+    });
     nb::list list;
-    for (size_t i = 0; i < model_.graph().layers.size(); ++i) {
-      list.append(nb::make_tuple(nn::LabelOf(model_.graph(), i), model_.graph().layers[i].outputs,
-                                 model_.layers()[i].routine));
+    for (const Layer& layer : layers) {
+      list.append(nb::make_tuple(layer.label, layer.outputs, layer.routine));
     }
     return list;
   }
 
-  std::vector<int> inputs() const { return model_.graph().inputs; }
+  std::vector<int> inputs() const {
+    return Locked([&] { return model_.graph().inputs; });
+  }
 
  private:
-  const nn::Tensor& TensorAt(int id) const {
+  [[noreturn]] static void RaiseResized() {
+    Raise("RunError", "another thread has resized the network");
+  }
+
+  // What get() copies of the model, while no other thread changes it.
+  template <class Get>
+  std::invoke_result_t<const Get&> Locked(const Get& get) const {
+    const CallerGuard guard(lock_);
+    return get();
+  }
+
+  // Under the lock, without the GIL.
+  Status CopyAndRun(Few<nn::InputBuffer>& inputs) {
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      const nn::Tensor& tensor = model_.input(i);
+      if (inputs[i].bytes != *nn::CountBytes(tensor.shape, tensor.type)) {
+        return InvalidArgument("another thread has resized the network");
+      }
+      if (inputs[i].bytes > 0) {
+        std::memcpy(model_.InputData(i), inputs[i].data, inputs[i].bytes);
+      }
+    }
+    return model_.RunBound();
+  }
+
+  nn::Tensor TensorAt(int id) const {
+    const CallerGuard guard(lock_);
     const std::vector<nn::Tensor>& tensors = model_.graph().tensors;
     if (id < 0 || static_cast<size_t>(id) >= tensors.size()) {
       Raise("ArgumentError", "there is no tensor " + std::to_string(id));
@@ -154,7 +197,7 @@ class Runner {
   }
 
   nn::Model model_;
-  CallerLock lock_;
+  mutable CallerLock lock_;
 };
 
 std::unique_ptr<Runner> MakeRunner(Result<nn::Graph> graph, int threads, std::string kernel) {
@@ -181,6 +224,7 @@ class Network {
     tensor.name = std::move(name);
     tensor.type = type == "float32" ? Type::kFloat32 : Type::kInt8;
     tensor.shape = std::move(shape);
+    RaiseIfError(nn::CountBytes(tensor.shape, tensor.type).status(), "ArgumentError");
     tensor.quantization = QuantizationOf(std::move(scales), std::move(zero_points), axis);
     return Add(std::move(tensor));
   }
@@ -212,6 +256,9 @@ class Network {
                std::vector<int32_t> zero_points, std::string label, bool to_float) {
     Result<nn::Operator> op = OperatorFrom(operator_name, parameters);
     RaiseIfError(op.status(), "ArgumentError");
+    for (const int input : inputs) {
+      if (input != nn::kNoTensor) CheckTensor(input);
+    }
     const int id = AddTensor(std::move(output), to_float ? "float32" : "int8", {},
                              std::move(scales), std::move(zero_points), 0);
     graph_.layers.push_back({std::move(*op), std::move(inputs), {id}, std::move(label)});
@@ -219,7 +266,11 @@ class Network {
       graph_.layers.back().numerics = nn::Numerics{.scaling = Scaling::kToFloat};
     }
     Result<std::vector<nn::Shape>> shapes = nn::InferShapes(graph_, graph_.layers.size() - 1);
-    RaiseIfError(shapes.status(), "ArgumentError");
+    if (!shapes.ok()) {
+      graph_.layers.pop_back();
+      graph_.tensors.pop_back();
+      RaiseIfError(shapes.status(), "ArgumentError");
+    }
     graph_.tensors[static_cast<size_t>(id)].shape = std::move((*shapes)[0]);
     return id;
   }
@@ -242,6 +293,12 @@ class Network {
   }
 
  private:
+  void CheckTensor(int id) const {
+    if (id < 0 || static_cast<size_t>(id) >= graph_.tensors.size()) {
+      Raise("ArgumentError", "there is no tensor " + std::to_string(id));
+    }
+  }
+
   int Add(nn::Tensor tensor) {
     graph_.tensors.push_back(std::move(tensor));
     return static_cast<int>(graph_.tensors.size()) - 1;
