@@ -367,11 +367,11 @@ void TileWords(const TileArgs& args) {
   }
 }
 
-// Whether they are worth panels of their own: where products take no longer than results took
-// beside them by way of memory (IsLittle), in clock cycles of a tile of 16 rows and channels. No
-// machine with AMX has measured it yet; docs/performance.md counts what is left out. Where all
-// channels are one panel in the order for bytes, that was faster than oneDNN, which stores tiles
-// where they belong.
+// Whether they are worth panels of their own: where products take no longer than results took by
+// way of memory, together with those of the first step (IsLittle), in clock cycles of a tile of 16
+// rows and channels. No machine with AMX has measured it yet; docs/performance.md counts what is
+// left out. Where all channels are one panel in the order for bytes, that was faster than oneDNN,
+// which stores tiles where they belong.
 bool WordsPay(const ProductSize& size) {
   constexpr int kResultsByMemory = 64;
   const int steps = (size.groups + kStepGroups - 1) / kStepGroups;
