@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstring>
 #include <memory>
-#include <new>
 #include <span>
 #include <utility>
 
@@ -13,7 +12,6 @@
 #include "intaglio/nn/ops/support/quantization.h"
 #include "intaglio/nn/passes/quantized_groups.h"
 #include "intaglio/nn/routine/prepare.h"
-#include "intaglio/pack/aligned_buffer.h"
 
 namespace intaglio::nn {
 namespace {
@@ -243,12 +241,8 @@ Tensor DequantizeConstant(const Tensor& constant, const std::vector<double>& sca
   real.type = Type::kFloat32;
   real.quantization = {};
   const auto count = static_cast<size_t>(*CountElements(constant.shape));
-  // In large pages, and not zeroed first: constants of hundreds of megabytes are mostly page
-  // faults.
-  auto buffer =
-      std::make_shared<const AlignedBuffer>(AlignedBuffer::Allocate(count * sizeof(float)));
-  if (count > 0 && buffer->data() == nullptr) throw std::bad_alloc();
-  auto* const elements = static_cast<float*>(buffer->data());
+  // Large constants would be written twice if they were zeros first.
+  auto elements = std::make_shared_for_overwrite<float[]>(count);
   const Quantization& q = constant.quantization;
   const size_t channels = std::max(scales.size(), q.zero_points.size());
   size_t inner = channels > 1 ? 1 : count;
@@ -275,9 +269,9 @@ Tensor DequantizeConstant(const Tensor& constant, const std::vector<double>& sca
     }
     channel = channel + 1 >= channels ? 0 : channel + 1;
   }
-  real.data = elements;
+  real.data = elements.get();
   real.data_bytes = count * sizeof(float);
-  real.owner = std::move(buffer);
+  real.owner = std::move(elements);
   return real;
 }
 
