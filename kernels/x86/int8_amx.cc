@@ -367,16 +367,15 @@ void TileWords(const TileArgs& args) {
   }
 }
 
-// Whether they are worth panels of their own: where products take no longer than results took by
-// way of memory, together with those of the first step (IsLittle), in clock cycles of a tile of 16
-// rows and channels. No machine with AMX has measured it yet; docs/performance.md counts what is
-// left out. Where all channels are one panel in the order for bytes, that was faster than oneDNN,
-// which stores tiles where they belong.
+// Whether they are worth panels of their own: where products take no longer than the stores of
+// results by way of memory, in clock cycles of a tile of 16 rows and channels. It is a count
+// (docs/performance.md), which no machine with AMX has measured yet. Where all channels are one
+// panel in the order for bytes, that was faster than oneDNN, which stores tiles where they belong.
 bool WordsPay(const ProductSize& size) {
-  constexpr int kResultsByMemory = 64;
+  constexpr int kStoresByMemory = 2 * kTileLines;
   const int steps = (size.groups + kStepGroups - 1) / kStepGroups;
   return size.rows >= 4 * kTileLines && size.channels > kWholePanel * kLanes && steps > 0 &&
-         steps * kTileLines <= kResultsByMemory;
+         steps * kTileLines <= kStoresByMemory;
 }
 
 // Whether AVX512-VNNI is faster. Clock cycles, in tenths, as bench_gemm showed them on Sapphire and
