@@ -255,7 +255,7 @@ Tensor DequantizeConstant(const Tensor& constant, const std::vector<double>& sca
     const double scale = scales[scales.size() > 1 ? channel : 0];
     const int32_t zero_point =
         q.zero_points.empty() ? 0 : q.zero_points[q.zero_points.size() > 1 ? channel : 0];
-    const std::span<float> run(&elements[i], inner);
+    const std::span<float> run(elements.get() + i, inner);
     const uint8_t* const from = bytes + i * element_bytes;
     if (constant.type == Type::kInt8) {
       DequantizeRun<int8_t>(from, scale, zero_point, run);
