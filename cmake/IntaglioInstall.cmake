@@ -63,6 +63,9 @@ install(TARGETS ${libraries} intaglio_headers EXPORT intaglio
   RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 if(INTAGLIO_BUILD_C)
   # In a set of its own: a program in C finds it without the packages that the static libraries need.
+  if(BUILD_SHARED_LIBS)
+    set_target_properties(intaglio_c PROPERTIES INSTALL_RPATH "$ORIGIN")
+  endif()
   install(TARGETS intaglio_c EXPORT intaglio_c LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endif()
 if(TARGET intaglio)
