@@ -228,9 +228,10 @@ const char* WhyNotForWords(const LayerView& layer, const LayerOptions& options) 
   if (HaveZeroPoints(layer.input(kWeightsInput))) return "the weights have zero points";
   const Result<MatMulSizes> sizes = MatMulSizesOf(layer, {});
   if (!sizes.ok()) return "the layer has an error";
-  const bool is_named = !options.routine.empty();
-  return is_named ? WhyNoWordPanels(options.kernel)
-                  : WhyNotWordPanels(options.kernel, sizes->rows, sizes->cols, sizes->depth);
+  if (!options.routine.empty()) return WhyNoWordPanels(options.kernel);
+  // Other panels have a kernel that reads such rows where they lie.
+  if (layer.input(0).type == Type::kInt8) return "rows of int8 would be packed by each run";
+  return WhyNotWordPanels(options.kernel, sizes->rows, sizes->cols, sizes->depth);
 }
 
 constexpr Candidate kMatMulCandidates[] = {
