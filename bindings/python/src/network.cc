@@ -47,7 +47,7 @@ class Runner {
 
   // Arrays in the order of the network's inputs. Tensors are read afterwards.
   void Run(const nb::list& arrays) {
-    const size_t count = model_.input_count();
+    const size_t count = Locked([&] { return model_.input_count(); });
     if (nb::len(arrays) != count) {
       Raise("ArgumentError", "the network has " + std::to_string(count) + " inputs");
     }

@@ -144,6 +144,8 @@ def test_layers_of_float32_may_compute_with_int8(tmp_path):
 def test_a_device_that_is_not_here_is_an_error():
     with pytest.raises(intaglio.LoadError, match="there is no device 'vga'"):
         intaglio.load(FILE, device="vga")
-    with pytest.raises(intaglio.UnsupportedError, match="cuda"):  # neither built nor present in tests
-        intaglio.load(FILE, device="cuda")
+    try:
+        intaglio.load(FILE, device="cuda")  # where the build and the machine have one
+    except intaglio.UnsupportedError as error:
+        assert "cuda" in str(error)
     assert intaglio.load(FILE, device="").layers
