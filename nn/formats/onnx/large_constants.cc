@@ -1,8 +1,8 @@
 #include "intaglio/nn/formats/onnx/large_constants.h"
 
 #include <google/protobuf/io/coded_stream.h>
-#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 
+#include <array>
 #include <utility>
 
 #include "intaglio/nn/formats/onnx/tensors.h"
@@ -74,12 +74,12 @@ void Append(Bytes bytes, std::string& to) {
   to.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
 }
 
-void AppendMessage(uint32_t number, const std::string& message, std::string& to) {
-  google::protobuf::io::StringOutputStream string(&to);
-  CodedOutputStream stream(&string);
-  stream.WriteTag(number << 3 | kDelimited);
-  stream.WriteVarint32(static_cast<uint32_t>(message.size()));
-  stream.WriteString(message);
+// Makes what stands behind `start` a field: its tag and its length come in front of it.
+void MakeField(uint32_t number, size_t start, std::string& message) {
+  std::array<uint8_t, 10> header;  // two varints of 32 bits
+  uint8_t* end = CodedOutputStream::WriteTagToArray(number << 3 | kDelimited, header.data());
+  end = CodedOutputStream::WriteVarint32ToArray(static_cast<uint32_t>(message.size() - start), end);
+  message.insert(message.begin() + static_cast<std::ptrdiff_t>(start), header.data(), end);
 }
 
 class LeanMaker {
@@ -87,43 +87,65 @@ class LeanMaker {
   explicit LeanMaker(size_t large) : large_(large) {}
 
   std::optional<LeanModel> Make(Bytes model) {
-    const bool is_sound = Copy(model, lean_.message, [this](const Field& field, std::string& to) {
-      return field.number == ModelProto::kGraphFieldNumber && MakeGraph(field, to);
+    const size_t large = CountLarge(model);
+    if (large == 0) return std::nullopt;
+    message().reserve(model.size() - large);
+    const bool is_sound = Copy(model, [this](const Field& field) {
+      return field.number == ModelProto::kGraphFieldNumber && MakeGraph(field);
     });
     if (!is_sound || lean_.constants.empty()) return std::nullopt;
     return std::move(lean_);
   }
 
  private:
-  // Copies those fields of a message that `replace` does not replace. False if it is damaged.
-  template <class Replace>
-  bool Copy(Bytes message, std::string& to, const Replace& replace) {
+  std::string& message() { return lean_.message; }
+
+  // The bytes that are to be taken out of a message without damage.
+  size_t CountLarge(Bytes model) const {
+    size_t bytes = 0;
+    ForEach(model, ModelProto::kGraphFieldNumber, [&](Bytes graph) {
+      ForEach(graph, GraphProto::kInitializerFieldNumber,
+              [&](Bytes tensor) { bytes += ElementsOf(tensor).size(); });
+    });
+    return bytes;
+  }
+
+  template <class Function>
+  static void ForEach(Bytes message, uint32_t number, const Function& function) {
     Fields fields(message);
     for (Field field; fields.Next(field);) {
-      if (field.wire_type != kDelimited || !replace(field, to)) Append(field.all, to);
+      if (field.wire_type == kDelimited && field.number == number) function(field.payload);
+    }
+  }
+
+  // Copies those fields of a message that `replace` does not replace. False if it is damaged.
+  template <class Replace>
+  bool Copy(Bytes from, const Replace& replace) {
+    Fields fields(from);
+    for (Field field; fields.Next(field);) {
+      if (field.wire_type != kDelimited || !replace(field)) Append(field.all, message());
     }
     return !fields.damaged() && !damaged_;
   }
 
-  bool MakeGraph(const Field& graph, std::string& to) {
-    std::string lean;
-    const bool is_sound = Copy(graph.payload, lean, [this](const Field& field, std::string& into) {
-      return field.number == GraphProto::kInitializerFieldNumber && MakeInitializer(field, into);
+  bool MakeGraph(const Field& graph) {
+    const size_t start = message().size();
+    const bool is_sound = Copy(graph.payload, [this](const Field& field) {
+      return field.number == GraphProto::kInitializerFieldNumber && MakeInitializer(field);
     });
     damaged_ = !is_sound;
-    AppendMessage(graph.number, lean, to);
+    MakeField(graph.number, start, message());
     return true;
   }
 
-  bool MakeInitializer(const Field& initializer, std::string& to) {
+  bool MakeInitializer(const Field& initializer) {
     const size_t place = initializers_++;
     const Bytes elements = ElementsOf(initializer.payload);
     if (elements.empty()) return false;
-    std::string lean;
-    (void)Copy(initializer.payload, lean, [](const Field& field, std::string&) {
-      return field.number == TensorProto::kRawDataFieldNumber;
-    });
-    AppendMessage(initializer.number, lean, to);
+    const size_t start = message().size();
+    (void)Copy(initializer.payload,
+               [](const Field& field) { return field.number == TensorProto::kRawDataFieldNumber; });
+    MakeField(initializer.number, start, message());
     lean_.constants.push_back({place, elements});
     return true;
   }

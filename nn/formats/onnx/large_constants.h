@@ -25,9 +25,9 @@ struct LeanModel {
 inline constexpr size_t kLargeConstant = 64 << 10;
 
 // Takes the raw_data of `large` bytes and more out of the initializers of the model's graph,
-// because Protobuf would copy them. Those stay that routines could not read where they lie: their
-// address is no multiple of their elements' size. Nullopt if nothing is to be taken out, or if the
-// message looks damaged, which Parse has to tell.
+// because Protobuf would copy them. They may lie at any address: where routines could not read
+// them, the reader copies them in the end (AlignConstants). Nullopt, and nothing is copied, if
+// nothing is to be taken out. Nullopt also if the message looks damaged, which Parse has to tell.
 std::optional<LeanModel> WithoutLargeConstants(std::span<const uint8_t> model,
                                                size_t large = kLargeConstant);
 

@@ -4,6 +4,7 @@
 
 #include <limits>
 #include <optional>
+#include <string>
 
 #include "intaglio/nn/formats/onnx/large_constants.h"
 
@@ -30,13 +31,14 @@ Status Parse(std::span<const uint8_t> bytes, ModelProto& model) {
 }
 
 Status ParseFile(const MappedFile& file, ModelProto& model, ExternalData& kept) {
-  const auto lean = file.bytes.size() <= std::numeric_limits<int>::max()
-                        ? WithoutLargeConstants(file.bytes)
-                        : std::nullopt;
+  auto lean = file.bytes.size() <= std::numeric_limits<int>::max()
+                  ? WithoutLargeConstants(file.bytes)
+                  : std::nullopt;
   if (!lean) return Parse(file.bytes, model);
   const std::span message(reinterpret_cast<const uint8_t*>(lean->message.data()),
                           lean->message.size());
   INTAGLIO_RETURN_IF_ERROR(Parse(message, model));
+  lean->message = std::string();  // frees it
   const auto& initializers = model.graph().initializer();
   for (const LargeConstant& constant : lean->constants) {
     const auto place = static_cast<int>(constant.initializer);

@@ -14,11 +14,16 @@
 
 #include "intaglio/nn/formats/onnx/large_constants.h"
 #include "intaglio/nn/formats/onnx/parse.h"
+#include "intaglio/nn/routine/packed_once.h"
+#include "intaglio/nn/routine/prepare.h"
+#include "intaglio/nn/routine/program.h"
+#include "intaglio/test/nn/count_allocations.h"
 #include "intaglio/test/nn/formats/onnx/small_models.h"
 
 namespace intaglio::nn::test {
 namespace {
 
+using onnx::GraphProto;
 using onnx::LeanModel;
 using onnx::WithoutLargeConstants;
 
@@ -144,6 +149,24 @@ TEST(OnnxLargeConstants, OfDamagedMessages) {
   EXPECT_GT(taken, 1000);
 }
 
+// One constant that stays makes the message large.
+TEST(OnnxLargeConstants, CopyNothingTwice) {
+  ModelProto model = Model1();
+  TensorProto* const typed = model.mutable_graph()->add_initializer();
+  typed->set_data_type(TensorProto::FLOAT);
+  for (int i = 0; i < 1 << 18; ++i) typed->add_float_data(1);
+  const auto peak_of = [](const std::string& bytes) {
+    const int64_t before = LiveBytes();
+    ResetPeak();
+    (void)WithoutLargeConstants(BytesOf(bytes), kLarge);
+    return PeakBytes() - before;
+  };
+  EXPECT_EQ(peak_of(model.SerializeAsString()), 0);
+  AddInitializer(model, "large", TensorProto::INT8, std::string(kLarge, 'l'));
+  const std::string bytes = model.SerializeAsString();
+  EXPECT_LT(peak_of(bytes), static_cast<int64_t>(bytes.size() + bytes.size() / 100));
+}
+
 // A file with x [4] and two constants of 64 KiB and more: y = x + Gather(c, k).
 class LargeConstantsFileTest : public testing::Test {
  protected:
@@ -173,6 +196,21 @@ class LargeConstantsFileTest : public testing::Test {
     AddNode(nodes, "Add", {"row", "other"}, "rows");
     AddNode(nodes, "Add", {"x", "rows"}, "y");
     return model;
+  }
+
+  // Lets the elements of both constants begin at multiples of their size in the file.
+  static void Align(ModelProto& model) {
+    GraphProto& graph = *model.mutable_graph();
+    const std::string raw = graph.initializer(0).raw_data();
+    const auto first = [&] { return model.SerializeAsString().find(raw); };
+    const auto last = [&] { return model.SerializeAsString().rfind(raw); };
+    for (std::string name = "d"; (last() - first()) % sizeof(float) != 0; name += 'd') {
+      graph.mutable_initializer(1)->set_name(name);
+      graph.mutable_node(1)->set_input(0, name);
+    }
+    for (std::string name = "p"; first() % sizeof(float) != 0; name += 'p') {
+      model.set_producer_name(name);
+    }
   }
 
   Result<Graph> Load(const ModelProto& model, const OnnxOptions& options = {}) const {
@@ -209,7 +247,8 @@ class LargeConstantsFileTest : public testing::Test {
 };
 
 TEST_F(LargeConstantsFileTest, StayInTheFile) {
-  const ModelProto model = Gathers();
+  ModelProto model = Gathers();
+  Align(model);
   const Result<Graph> loaded = Load(model);
   ASSERT_TRUE(loaded.ok()) << loaded.status().message();
   const std::vector<const Tensor*> large = Large(*loaded);
@@ -253,6 +292,54 @@ TEST_F(LargeConstantsFileTest, AreCheckedLikeOthers) {
         d.set_dims(1, 16);
       },
       "constant 'd' has a bool of 128");
+}
+
+// Constants at odd addresses are copied once, when the file is read. So all models of the graph
+// read the same elements, and what one has packed is found by the next.
+TEST_F(LargeConstantsFileTest, AtAnyAddressArePackedOnce) {
+  constexpr int64_t kSize = 160;
+  ModelProto model = Model1();
+  GraphProto& graph = *model.mutable_graph();
+  graph.clear_input();
+  graph.clear_output();
+  SetFloats(graph.add_input(), "x", {1, kSize});
+  SetFloats(graph.add_output(), "y", {1, kSize});
+  const std::string raw(size_t{4} * kSize * kSize, 'f');
+  TensorProto* const weights = AddInitializer(model, "w", TensorProto::FLOAT, raw);
+  weights->set_dims(0, kSize);
+  weights->add_dims(kSize);
+  NodeProto* const gemm = AddNode(graph.mutable_node(), "Gemm", {"x", "w"}, "y");
+  AttributeProto* const transposed = gemm->add_attribute();
+  transposed->set_name("transB");
+  transposed->set_type(AttributeProto::INT);
+  transposed->set_i(1);
+  if (model.SerializeAsString().find(raw) % 2 == 0) model.set_producer_name("p");  // 3 bytes
+  ASSERT_EQ(model.SerializeAsString().find(raw) % 2, 1u);
+  OnnxOptions limited;
+  limited.limits.max_bytes = raw.size() - 1;
+  EXPECT_EQ(Load(model, limited).status().code(), StatusCode::kOutOfMemory);
+  limited.limits.max_bytes = raw.size() + 1000;  // its bias is charged, too
+  const Result<Graph> loaded = Load(model, limited);
+  ASSERT_TRUE(loaded.ok()) << loaded.status().message();
+  ASSERT_EQ(Large(*loaded).size(), 1u);
+
+  const Result<Model> first = Model::Prepare(*loaded);
+  ASSERT_TRUE(first.ok()) << first.status().message();
+  const Model* const earlier[] = {&*first};
+  const Result<Model> second = Model::Prepare(*loaded, {}, earlier);
+  ASSERT_TRUE(second.ok()) << second.status().message();
+  const auto id = static_cast<TensorId>(Large(*loaded)[0] - loaded->tensors.data());
+  EXPECT_EQ(first->TensorData(id), Large(*loaded)[0]->data);
+  EXPECT_EQ(second->TensorData(id), Large(*loaded)[0]->data);
+
+  LayerOptions options{.kernel = BestKernel()};
+  options.packed = std::make_shared<PackedOnce>();
+  const auto prepare = [&](const Graph& g, size_t i) { return Prepare(LayerView(g, i), options); };
+  const Result<Program> one = Program::Make(*loaded, prepare, false, nullptr);
+  EXPECT_EQ(options.packed->count(), 1u);
+  const Result<Program> two = Program::Make(*loaded, prepare, false, nullptr);
+  EXPECT_EQ(options.packed->count(), 1u);
+  EXPECT_TRUE(one.ok() && two.ok());
 }
 
 }  // namespace
