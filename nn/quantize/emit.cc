@@ -21,8 +21,8 @@ constexpr const char* kRealSuffix = "_dequantized";
 
 class Emitter {
  public:
-  Emitter(const Graph& graph, const Plan& plan, const Rules& rules)
-      : graph_(graph), plan_(plan), rules_(rules) {
+  Emitter(const Graph& graph, const Ranges& ranges, const Plan& plan, const Rules& rules)
+      : graph_(graph), ranges_(ranges), plan_(plan), rules_(rules) {
     reals_.assign(graph.tensors.size(), kNoTensor);
     homes_.assign(graph.tensors.size(), kNoTensor);
     named_.assign(graph.tensors.size(), false);
@@ -198,7 +198,7 @@ class Emitter {
       INTAGLIO_RETURN_IF_ERROR(EmitParameters(view, plan, copy, outcome));
       EmitOutputs(view, plan, copy);
     } else {
-      if (rules_.form != Form::kPairs) FollowTflite(copy);
+      if (rules_.form != Form::kPairs && !rules_.keeps_float_rules) FollowTflite(layer, copy);
       for (TensorId& id : copy.outputs) id = Real(id);
       emitted_.places.push_back(out().layers.size());
       out().layers.push_back(std::move(copy));
@@ -208,14 +208,26 @@ class Emitter {
   }
 
   // Files of .tflite have no other rules for layers that stay float32, and what is simulated is
-  // what they compute. All numbers of a network that was calibrated are finite.
-  static void FollowTflite(Layer& layer) {
-    ExpectFinite(layer.op);
-    const auto* const resize = layer.op.As<ResizeBilinear>();
+  // what they compute.
+  void FollowTflite(const Layer& layer, Layer& copy) const {
+    if (IsFinite(layer)) ExpectFinite(copy.op);
+    const auto* const resize = copy.op.As<ResizeBilinear>();
     if (resize == nullptr) return;
     ResizeBilinear op = *resize;
     op.height_scale = op.width_scale = 0;
-    layer.op = op;
+    copy.op = op;
+  }
+
+  // Whether the samples showed finite numbers only: calibration knows no range of a tensor that
+  // was infinite or NaN.
+  bool IsFinite(const Layer& layer) const {
+    const auto is_finite = [this](TensorId id) {
+      if (id == kNoTensor || At(id).constant || At(id).type != Type::kFloat32) return true;
+      const TensorRange known = Index(id) < ranges_.size() ? ranges_[Index(id)] : TensorRange();
+      return known.range.has_value() && known.problem.empty();
+    };
+    return std::all_of(layer.inputs.begin(), layer.inputs.end(), is_finite) &&
+           std::all_of(layer.outputs.begin(), layer.outputs.end(), is_finite);
   }
 
   // Weights and bias.
@@ -300,6 +312,7 @@ class Emitter {
   }
 
   const Graph& graph_;
+  const Ranges& ranges_;
   const Plan& plan_;
   const Rules& rules_;
   Quantized emitted_;
@@ -340,8 +353,9 @@ std::string WhyNotHybrid(const LayerView& view, const LayerRule& rule) {
 
 }  // namespace
 
-Result<Quantized> Emit(const Graph& graph, const Plan& plan, const Rules& rules) {
-  return Emitter(graph, plan, rules).Run();
+Result<Quantized> Emit(const Graph& graph, const Ranges& ranges, const Plan& plan,
+                       const Rules& rules) {
+  return Emitter(graph, ranges, plan, rules).Run();
 }
 
 Result<Quantized> EmitDynamic(const Graph& graph, const Rules& rules,

@@ -10,7 +10,8 @@
 
 namespace intaglio::nn::quantize {
 
-Result<Quantized> Emit(const Graph& graph, const Plan& plan, const Rules& rules);
+Result<Quantized> Emit(const Graph& graph, const Ranges& ranges, const Plan& plan,
+                       const Rules& rules);
 
 // Form::kDynamic, which needs no plan.
 Result<Quantized> EmitDynamic(const Graph& graph, const Rules& rules,

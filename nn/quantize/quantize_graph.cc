@@ -62,7 +62,7 @@ Result<Quantized> EmitOnce(const Graph& graph, const Ranges& ranges, const Rules
   if (rules.form == Form::kDynamic) return EmitDynamic(graph, rules, refused);
   const Result<Plan> plan = MakePlan(graph, ranges, rules, refused);
   if (!plan.ok()) return plan.status();
-  return Emit(graph, *plan, rules);
+  return Emit(graph, ranges, *plan, rules);
 }
 
 // Asks the runtime for each quantized layer. Returns whether it refused one.

@@ -46,8 +46,9 @@ struct LayerRule {
 
 // What the quantized graph is made of.
 enum class Form : uint8_t {
-  kIntegers,  // layers of integers by TFLite's rules: for .tflite files, and to run at once. A
-              // RESIZE_BILINEAR that stays float32 follows them, too, and forgets its scales.
+  kIntegers,  // layers of integers by TFLite's rules: for .tflite files, and to run at once. Layers
+              // that stay float32 follow them, too: a RESIZE_BILINEAR forgets its scales, and a
+              // layer whose tensors of float32 all have ranges forgets infinities and NaN.
   kPairs,     // layers of float32 between DEQUANTIZE and QUANTIZE by ONNX's rules: for .onnx files.
               // Readers make layers of integers of them (nn/passes/fuse_quantization.h).
   kDynamic,   // weights of int8 and activations of float32, which each run quantizes (hybrid)
@@ -62,6 +63,8 @@ struct Rules {
   std::vector<LayerRule> layers = {};
   // The runtime is known to take the layers of integers, so it is not asked: that prepares them.
   bool accepted = false;
+  // No .tflite file is made: layers that stay float32 compute the same bits as before.
+  bool keeps_float_rules = false;
 };
 
 // What became of a layer.

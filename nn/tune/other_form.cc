@@ -119,6 +119,7 @@ Result<Conversion> OtherForm::ConvertToInt8(std::span<const size_t> layers, bool
   Conversion conversion;
   quantize::Rules rules;
   rules.accepted = accepted;
+  rules.keeps_float_rules = true;
   rules.layers.assign(graph().layers.size(), {.keep_float = true});
   std::vector<size_t> asked;
   for (const size_t layer : layers) {

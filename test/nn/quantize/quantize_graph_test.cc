@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "intaglio/nn/ops/builder.h"
 #include "intaglio/test/nn/quantize/network.h"
@@ -236,6 +237,36 @@ TEST(QuantizeGraph, KeptQuotientsAreThoseOfTflite) {
   };
   EXPECT_FALSE(keeps_infinities(Form::kIntegers));
   EXPECT_TRUE(keeps_infinities(Form::kPairs));
+}
+
+// The samples showed an infinity, or no file is made.
+TEST(QuantizeGraph, KeptQuotientsKeepInfinitiesThatAreSeen) {
+  Builder b;
+  const Value x = b.Input("x", Type::kFloat32, {1, 2});
+  const Value y = b.Input("y", Type::kFloat32, {1, 2});
+  const Div op{.keeps_infinities = true};
+  const Graph graph = Finish(b, {b.Layer(op, {x.id, y.id}, Type::kFloat32, {})});
+  const auto keeps_infinities = [&](const Ranges& ranges, const Rules& rules) {
+    const Result<Quantized> q = QuantizeGraph(graph, ranges, rules);
+    EXPECT_TRUE(q.ok()) << q.status().message();
+    return q.ok() && q->graph.layers[0].op.As<Div>()->keeps_infinities;
+  };
+  for (const float divisor : {0.0f, 2.0f}) {
+    bool more = true;
+    const NextSample next = [&](InputBytes& inputs) -> Result<bool> {
+      inputs = {ToBytes(Reals{1, 2}), ToBytes(Reals{1, divisor})};
+      return std::exchange(more, false);
+    };
+    const Result<Calibration> seen = Calibrate(graph, next);
+    ASSERT_TRUE(seen.ok()) << seen.status().message();
+    EXPECT_EQ(keeps_infinities(seen->ranges, {}), divisor == 0);
+    EXPECT_TRUE(keeps_infinities(seen->ranges, {.keeps_float_rules = true}));
+  }
+  // An input whose range is not known.
+  Ranges ranges = RangesIn(graph, {{-1, 1}, {1, 2}, {-1, 1}});
+  EXPECT_FALSE(keeps_infinities(ranges, {}));
+  ranges[static_cast<size_t>(graph.inputs[1])] = {};
+  EXPECT_TRUE(keeps_infinities(ranges, {}));
 }
 
 // So have integers.
