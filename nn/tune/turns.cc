@@ -136,6 +136,22 @@ class TurnTaker {
   Turns turns_;
 };
 
+// The networks that count. One that was left out had few turns, which a faster one could beat by a
+// great gain only. It was among the slowest, so it counts only if none that stayed gains anything.
+std::vector<bool> ThatCount(const Turns& turns, const std::vector<Contender>& contenders,
+                            double floor) {
+  bool gains = false;
+  for (size_t i = 1; i < contenders.size(); ++i) {
+    const bool stayed = contenders[i].fits && !turns.IsOut(i);
+    gains = gains || (stayed && turns.IsFaster(i, 0, LeastGain(contenders[i].bounded, floor)));
+  }
+  std::vector<bool> count(contenders.size());
+  for (size_t i = 0; i < count.size(); ++i) {
+    count[i] = !gains || !turns.IsOut(i) || turns.IsSlower(i);
+  }
+  return count;
+}
+
 }  // namespace
 
 size_t Turns::count() const { return times_.empty() ? 0 : times_[0].size(); }
@@ -171,11 +187,12 @@ double FloorOf(const Turns& turns, size_t control) {
 }
 
 size_t PickNetwork(const Turns& turns, const std::vector<Contender>& contenders, double floor) {
+  const std::vector<bool> counts = ThatCount(turns, contenders, floor);
   size_t best = contenders.size();
   for (const bool bounded : {false, true}) {
     const double least = LeastGain(bounded, floor);
     for (size_t i = 0; i < contenders.size(); ++i) {
-      if (contenders[i].bounded != bounded || !contenders[i].fits) continue;
+      if (contenders[i].bounded != bounded || !contenders[i].fits || !counts[i]) continue;
       const bool convinces = best < contenders.size() && turns.IsFaster(i, best, least);
       if (best == contenders.size() || convinces) best = i;
     }
@@ -185,12 +202,13 @@ size_t PickNetwork(const Turns& turns, const std::vector<Contender>& contenders,
 
 std::vector<Verdict> VerdictsOf(const Turns& turns, const std::vector<Contender>& contenders,
                                 double floor) {
+  const std::vector<bool> counts = ThatCount(turns, contenders, floor);
   const double untuned = turns.Estimate(0);
   std::vector<Verdict> verdicts = {{untuned, turns.count(0)}};
   for (size_t i = 1; i < contenders.size(); ++i) {
     const MedianRatio ratio = turns.Ratio(i, 0);
     const double least = LeastGain(contenders[i].bounded, floor);
-    const bool is_faster = turns.IsFaster(i, 0, least);
+    const bool is_faster = counts[i] && turns.IsFaster(i, 0, least);
     const bool is_enough = is_faster || turns.count(i) >= kFewestTurns;
     const double ns = is_faster ? std::min(turns.Estimate(i), untuned * ratio.median)
                                 : std::max(turns.Estimate(i), untuned);

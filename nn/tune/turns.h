@@ -87,7 +87,8 @@ double FloorOf(const Turns& turns, size_t control);
 
 // The network to take: the first that fits, unless a later one that fits is faster than it beyond
 // doubt, and by more than `floor`, the share by which equal networks differ. All exact ones are
-// tried before those that are bounded. The number of networks if none fits.
+// tried before those that are bounded. Those that were left out count only if no other gains
+// anything. The number of networks if none fits.
 size_t PickNetwork(const Turns& turns, const std::vector<Contender>& contenders, double floor);
 
 // What turns say of a network, to be kept. Its time is less than that of network 0 only if it is

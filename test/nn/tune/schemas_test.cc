@@ -4,6 +4,7 @@
 #include <cstring>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "intaglio/nn/passes/float_form.h"
@@ -133,6 +134,30 @@ TEST(Schemas, FewTurnsConvinceOfGreatGains) {
   EXPECT_EQ(pick(20, 0.88, 0), 0u);
   EXPECT_EQ(pick(25, 0.95, 0), 0u);
   EXPECT_EQ(pick(31, 0.95, 0), 1u);
+}
+
+// A network that was left out for lack of time is not in the way of a faster one, which had all
+// turns.
+TEST(Schemas, WhatWasLeftOutStandsBack) {
+  const std::vector<Contender> exact = {{}, {}, {}};
+  const auto turns_of = [](double share) {
+    Turns turns(4);
+    for (size_t i = 0; i < kFewestTurns; ++i) {
+      turns.Add(0, 100);
+      if (i < 10) turns.Add(1, 70);
+      turns.Add(2, 100 * share);
+      turns.Add(3, 100);
+    }
+    turns.LeaveOut(1);
+    return turns;
+  };
+  for (const auto& [share, best] : {std::pair(0.62, size_t{2}), std::pair(1.0, size_t{1})}) {
+    const Turns turns = turns_of(share);
+    EXPECT_EQ(PickNetwork(turns, exact, 0), best);
+    const std::vector<Verdict> verdicts = VerdictsOf(turns, exact, 0);
+    EXPECT_EQ(verdicts[1].turns, best == 1 ? 10u : 0u);
+    EXPECT_EQ(PickKnown({verdicts[0].ns, verdicts[1].ns, verdicts[2].ns}, exact), best);
+  }
 }
 
 // Equal networks hardly ever seem to differ, however few turns they had.
