@@ -241,8 +241,9 @@ Tensor DequantizeConstant(const Tensor& constant, const std::vector<double>& sca
   real.type = Type::kFloat32;
   real.quantization = {};
   const auto count = static_cast<size_t>(*CountElements(constant.shape));
-  // Large constants would be written twice if they were zeros first.
-  auto elements = std::make_shared_for_overwrite<float[]>(count);
+  // Large constants would be written twice if they were zeros first. Not every libc++ for C++20 has
+  // make_shared_for_overwrite.
+  std::shared_ptr<float[]> elements(new float[count]);
   const Quantization& q = constant.quantization;
   const size_t channels = std::max(scales.size(), q.zero_points.size());
   size_t inner = channels > 1 ? 1 : count;
@@ -265,7 +266,7 @@ Tensor DequantizeConstant(const Tensor& constant, const std::vector<double>& sca
       DequantizeRun<int32_t>(from, scale, zero_point, run);
     } else {
       std::fill(run.begin(), run.end(),
-                static_cast<float>(scale * -static_cast<double>(zero_point)));
+                static_cast<float>(scale * static_cast<double>(0 - int64_t{zero_point})));
     }
     channel = channel + 1 >= channels ? 0 : channel + 1;
   }

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -234,6 +235,20 @@ TEST(ComputeInFloat, KeepsBoundsThatAreActivations) {
     EXPECT_EQ(rewrite.graph.layers[1].op.As<Conv2D>()->activation, c.activation);
     EXPECT_EQ(rewrite.graph.layers[2].numerics->scaling, Scaling::kFloatHalfEven);
     EXPECT_LE(DistanceOf(graph, rewrite.graph), 1) << c.zero_point;
+  }
+}
+
+TEST(ComputeInFloat, ConstantsWithoutZeroPointHaveNoMinusZero) {
+  for (const Type type : {Type::kInt8, Type::kInt16}) {
+    const int16_t zero = 0;
+    Tensor constant;
+    constant.type = type;
+    constant.shape = {1};
+    constant.constant = true;
+    constant.data = &zero;
+    constant.data_bytes = SizeOf(type);
+    const Tensor real = DequantizeConstant(constant, {0.5});
+    EXPECT_FALSE(std::signbit(*static_cast<const float*>(real.data)));
   }
 }
 
