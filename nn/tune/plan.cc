@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <map>
+#include <span>
 #include <utility>
 
 #include "intaglio/nn/graph/printable.h"
@@ -14,6 +15,7 @@
 #include "intaglio/nn/tune/compose.h"
 #include "intaglio/nn/tune/device_ways.h"
 #include "intaglio/nn/tune/hash.h"
+#include "intaglio/nn/tune/parameters_digest.h"
 
 namespace intaglio::nn::tune {
 namespace {
@@ -174,7 +176,7 @@ Status TakeLayers(const Plan& plan, const OtherForm& form, const Machine& here,
                   const PrepareOptions& options, Replay& replay) {
   const Graph& graph = form.graph();
   std::vector<LayerWay> ways(graph.layers.size());
-  bool accepted = plan.machine == here && plan.accepted == AcceptedKey(plan);
+  bool accepted = plan.machine == here && plan.accepted == AcceptedKey(plan, graph);
   for (const LayerPlan& layer : plan.layers) {
     const std::string why_not = WhyNot(layer, form, here, options);
     if (!why_not.empty()) {
@@ -208,7 +210,7 @@ Status TakeLayers(const Plan& plan, const OtherForm& form, const Machine& here,
 
 }  // namespace
 
-uint64_t AcceptedKey(const Plan& plan) {
+uint64_t AcceptedKey(const Plan& plan, const Graph& graph) {
   Hash hash;
   hash.Add(plan.digest);
   hash.Add(plan.machine.cpu);
@@ -223,6 +225,11 @@ uint64_t AcceptedKey(const Plan& plan) {
   }
   for (const LayerPlan& layer : plan.layers) {
     if (layer.chosen.converted) hash.Add(uint64_t{layer.layer});
+  }
+  // The digest says nothing of these.
+  for (const Layer& layer : graph.layers) AddParameters(layer.op, hash);
+  for (const Tensor& tensor : graph.tensors) {
+    hash.Add(std::span<const int32_t>(tensor.quantization.zero_points));
   }
   return hash.value();
 }

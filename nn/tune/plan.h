@@ -98,8 +98,10 @@ struct Plan {
 };
 
 // Stands for what decides whether the layers that compute in another form can be prepared: the
-// network, the machine with its library, the ranges, and which layers they are.
-uint64_t AcceptedKey(const Plan& plan);
+// network by its digest, the parameters of its operators that AddParameters knows, zero points, the
+// machine with its library, the ranges, and which layers they are. `graph` is the one that numbers
+// of layers are of. Where a network differs elsewhere, Prepare finds what it cannot take.
+uint64_t AcceptedKey(const Plan& plan, const Graph& graph);
 
 std::string ToJson(const Plan& plan);
 

@@ -188,7 +188,7 @@ class Tuner {
     }
     plan.difference = picked.difference;
     if (!picked.composed.converted_layers.empty()) plan.ranges = options_.ranges;
-    if (!plan.ranges.empty()) plan.accepted = AcceptedKey(plan);
+    if (!plan.ranges.empty()) plan.accepted = AcceptedKey(plan, graph_);
     tuning.accuracy = std::move(networks_.accuracy());
     tuning.layers = std::move(reports());
     tuning.tradeoffs = std::move(networks_.tradeoffs());

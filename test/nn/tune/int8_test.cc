@@ -243,13 +243,14 @@ TEST(Int8, TuningKeepsItsWord) {
     EXPECT_TRUE(replay->warnings.empty());
     EXPECT_EQ(plan.difference.measured, !replay->converted_layers.empty());
     EXPECT_EQ(plan.ranges.empty(), replay->converted_layers.empty());
-    EXPECT_EQ(plan.accepted, plan.ranges.empty() ? 0u : AcceptedKey(plan));
+    const Result<OtherForm> form = OtherForm::Int8(graph, options.ranges);
+    ASSERT_TRUE(form.ok());
+    EXPECT_EQ(plan.accepted, plan.ranges.empty() ? 0u : AcceptedKey(plan, form->graph()));
     PrepareOptions prepare = options.prepare;
     prepare.routines = replay->choices;
     const Result<Model> model = Model::Prepare(replay->graph, prepare);
     ASSERT_TRUE(model.ok()) << model.status().message();
     // No choice of a routine or kernel changes a bit of the network of these layers.
-    const Result<OtherForm> form = OtherForm::Int8(graph, options.ranges);
     const Result<Conversion> same = form->Convert(replay->converted_layers);
     ASSERT_TRUE(same.ok());
     EXPECT_EQ(OutputsOf(replay->graph, Sample(30)), OutputsOf(same->network.graph, Sample(30)));
@@ -286,22 +287,22 @@ TEST(Int8, WhatWasAcceptedIsTheSameUntried) {
   }
   std::vector<size_t> converted;
   for (const bool accepted : {false, true}) {
-    plan.accepted = accepted ? AcceptedKey(plan) : 0;
+    plan.accepted = accepted ? AcceptedKey(plan, form->graph()) : 0;
     const Result<Plan> read = ParsePlan(ToJson(plan));
     ASSERT_TRUE(read.ok()) << read.status().message();
     EXPECT_EQ(read->accepted, plan.accepted);
-    EXPECT_EQ(AcceptedKey(*read), AcceptedKey(plan));
+    EXPECT_EQ(AcceptedKey(*read, form->graph()), AcceptedKey(plan, form->graph()));
     const Result<Replay> replay = ReplayOf(*read, graph, {});
     ASSERT_TRUE(replay.ok()) << replay.status().message();
     EXPECT_TRUE(replay->warnings.empty());
     EXPECT_EQ(replay->converted_layers, *layers);
     EXPECT_EQ(OutputsOf(replay->graph, Sample(30)), OutputsOf(made->network.graph, Sample(30)));
   }
-  const uint64_t key = AcceptedKey(plan);
+  const uint64_t key = AcceptedKey(plan, form->graph());
   const auto is_other = [&](const auto& change) {
     Plan other = plan;
     change(other);
-    return AcceptedKey(other) != key;
+    return AcceptedKey(other, form->graph()) != key;
   };
   EXPECT_TRUE(is_other([](Plan& p) { p.layers.pop_back(); }));
   EXPECT_TRUE(is_other([](Plan& p) { p.layers[0].chosen.converted = false; }));
@@ -310,6 +311,16 @@ TEST(Int8, WhatWasAcceptedIsTheSameUntried) {
   EXPECT_TRUE(is_other([](Plan& p) { p.machine.kernels.pop_back(); }));
   EXPECT_TRUE(is_other([](Plan& p) { p.digest ^= 1; }));
   EXPECT_FALSE(is_other([](Plan& p) { std::reverse(p.ranges.begin(), p.ranges.end()); }));
+  // The same digest has a network with another stride or zero point.
+  Graph strided = form->graph();
+  Conv2D conv = *strided.layers[0].op.As<Conv2D>();
+  conv.stride = {2, 2};
+  strided.layers[0].op = conv;
+  EXPECT_EQ(DigestOf(strided), DigestOf(form->graph()));
+  EXPECT_NE(AcceptedKey(plan, strided), key);
+  Graph shifted = form->graph();
+  shifted.tensors[0].quantization.zero_points = {1};
+  EXPECT_NE(AcceptedKey(plan, shifted), key);
 }
 
 // A network whose inputs may have any size.
