@@ -94,7 +94,7 @@ TEST(ComputeInFloat, OneLayerBetweenTwoAdapters) {
   Builder b("one");
   b.Output(Pointwise(b, random, ByteInput(b), PerTensor(0.1f, 2)), "y");
   const Graph graph = Finish(b);
-  const FloatRewrite one = Rewrite(graph, {{0}});
+  const FloatRewrite one = Rewrite(graph, {0});
   EXPECT_EQ(OperatorsOf(one.graph), "DEQUANTIZE CONV_2D QUANTIZE");
   EXPECT_EQ(one.origins[0].layer, LayerOrigin::kAdapter);
   EXPECT_TRUE(one.origins[0].to_float);
@@ -117,7 +117,7 @@ TEST(ComputeInFloat, ReadersShareAnAdapter) {
   EXPECT_EQ(OperatorsOf(Rewrite(graph, {{1, 2}}).graph),
             "CONV_2D DEQUANTIZE CONV_2D CONV_2D QUANTIZE QUANTIZE ADD");
   // The writer in float32: one QUANTIZE of x.
-  EXPECT_EQ(OperatorsOf(Rewrite(graph, {{0}}).graph),
+  EXPECT_EQ(OperatorsOf(Rewrite(graph, {0}).graph),
             "DEQUANTIZE CONV_2D QUANTIZE CONV_2D CONV_2D ADD");
   // The writer and one reader.
   EXPECT_EQ(OperatorsOf(Rewrite(graph, {{0, 2}}).graph),
@@ -160,10 +160,10 @@ Graph MakeWrapped(bool output_of_integers) {
 }
 
 TEST(ComputeInFloat, AdaptersOfTheGraphVanish) {
-  EXPECT_EQ(OperatorsOf(Rewrite(MakeWrapped(false), {{1}}).graph), "CONV_2D");
-  EXPECT_EQ(OperatorsOf(Rewrite(MakeWrapped(true), {{1}}).graph), "CONV_2D QUANTIZE");
+  EXPECT_EQ(OperatorsOf(Rewrite(MakeWrapped(false), {1}).graph), "CONV_2D");
+  EXPECT_EQ(OperatorsOf(Rewrite(MakeWrapped(true), {1}).graph), "CONV_2D QUANTIZE");
   const Graph graph = MakeWrapped(true);
-  const FloatRewrite rewrite = Rewrite(graph, {{1}});
+  const FloatRewrite rewrite = Rewrite(graph, {1});
   EXPECT_EQ(rewrite.graph.outputs, graph.outputs);
   // Its input comes as it is: the last output differs from the old one by what was rounded there.
   const RawTensors inputs = {std::vector<uint8_t>(4 * 4 * kChannels * sizeof(float), 0)};
@@ -181,7 +181,7 @@ TEST(ComputeInFloat, AnAdapterOfTheGraphServesOthers) {
   b.Output(y, "y");
   const Graph graph = Finish(b);
   EXPECT_EQ(OperatorsOf(graph), "CONV_2D DEQUANTIZE");
-  const FloatRewrite rewrite = Rewrite(graph, {{0}});
+  const FloatRewrite rewrite = Rewrite(graph, {0});
   EXPECT_EQ(OperatorsOf(rewrite.graph), "DEQUANTIZE CONV_2D QUANTIZE");
   EXPECT_EQ(rewrite.origins[0].layer, 1u);
   EXPECT_EQ(rewrite.graph.outputs, graph.outputs);
@@ -199,7 +199,7 @@ TEST(ComputeInFloat, RequantizingIsNothingInFloat) {
   EXPECT_EQ(OperatorsOf(all.graph), "DEQUANTIZE CONV_2D QUANTIZE");
   EXPECT_LE(DistanceOf(graph, all.graph), 1);
   // Integers behind a move that vanished.
-  const FloatRewrite first = Rewrite(graph, {{0}});
+  const FloatRewrite first = Rewrite(graph, {0});
   EXPECT_EQ(OperatorsOf(first.graph), "DEQUANTIZE QUANTIZE CONV_2D QUANTIZE");
   EXPECT_EQ(DistanceOf(graph, first.graph), 0);
 }
@@ -231,7 +231,7 @@ TEST(ComputeInFloat, KeepsBoundsThatAreActivations) {
         .scaling = Scaling::kFloatHalfEven, .clamp_min = c.clamp_min, .clamp_max = c.clamp_max};
     EXPECT_EQ(WhyNotFloat(graph, 0), c.why);
     if (*c.why != '\0') continue;
-    const FloatRewrite rewrite = Rewrite(graph, {{0}});
+    const FloatRewrite rewrite = Rewrite(graph, {0});
     EXPECT_EQ(rewrite.graph.layers[1].op.As<Conv2D>()->activation, c.activation);
     EXPECT_EQ(rewrite.graph.layers[2].numerics->scaling, Scaling::kFloatHalfEven);
     EXPECT_LE(DistanceOf(graph, rewrite.graph), 1) << c.zero_point;

@@ -500,7 +500,7 @@ TEST(Schemas, DifferencesAreOfTheInputsThatAreGiven) {
   options.inputs = {std::vector<uint8_t>(12 * 12 * 16, 3)};  // the zero point: all is 0
   const Result<Tuning> tuning = Tune(graph, options);
   ASSERT_TRUE(tuning.ok()) << tuning.status().message();
-  int measured = 0;
+  size_t measured = 0;
   for (const LayerReport& layer : tuning->layers) {
     measured += layer.difference.measured ? 1 : 0;
     EXPECT_EQ(layer.difference.relative, 0) << layer.label;
