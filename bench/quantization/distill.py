@@ -1,7 +1,7 @@
 """Trains quantized networks by the answers of the networks of float32 that they come from.
 
     PYTHONPATH=build/release/python python3 bench/quantization/distill.py FOLDER [--networks resnet8] [--seeds 5]
-        [--first 0] [--bits w4a4] [--wide REGEX] [--steps 300] [--rate .004] [--clip 2] [--control] [--freeze .02]
+        [--first 0] [--bits w4a4,w6a6] [--wide REGEX] [--steps 300] [--rate .004] [--clip 2] [--control] [--freeze .02]
         [--out distill.json]
 
 FOLDER is what train_float.py wrote. The loss is half of the cross-entropy with the labels, and 9 times the
@@ -119,21 +119,21 @@ def percent(logits, labels):
     return 100 * float((logits.argmax(1) == labels).float().mean())
 
 
-def evaluate(name, seed, data, options):
+def evaluate(name, seed, bits, data, options):
     network = load_folded(name, options.folder / f"{name}.{seed}.npz")
     images, labels = data["test"]
     exact = percent(answers(network, images), labels)
-    row = {"network": name, "seed": seed, "bits": options.bits, "steps": options.steps, "float32": exact}
+    row = {"network": name, "seed": seed, "bits": bits, "steps": options.steps, "float32": exact}
     if options.control:
         trained = train(copy.deepcopy(network), data["train"], network, options, seed)
         row["control"] = percent(answers(trained, images), labels)
     more = {"recipe": [{"layers": options.wide, "weights": 8, "activations": 8}]} if options.wide else {}
     if options.freeze:
         more["freeze_above"] = options.freeze
-    qm = intaglio.torch.prepare(network, data["train"][0][:1024], bits=options.bits, learned_steps=True, **more)
+    qm = intaglio.torch.prepare(network, data["train"][0][:1024], bits=bits, learned_steps=True, **more)
     start_steps(qm, data["train"][0][:512])
     train(qm, data["train"], network, options, seed)
-    path = options.out.with_suffix(f".{name}.{seed}.{options.bits}.tflite")
+    path = options.out.with_suffix(f".{name}.{seed}.{bits}.tflite")
     intaglio.torch.export(qm, path)
     simulated, answered = answers(qm, images), deployed(path, images)
     row["simulated"], row["deployed"] = percent(simulated, labels), percent(answered, labels)
@@ -150,7 +150,7 @@ def main():
     parser.add_argument("--networks", default="resnet8")
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--first", type=int, default=0, help="the first seed")
-    parser.add_argument("--bits", default="w4a4")
+    parser.add_argument("--bits", default="w4a4", help="or several, w4a4,w6a6, one after the other")
     parser.add_argument("--wide", default="", help="layers that have 8 bits, a regular expression")
     parser.add_argument("--freeze", type=float, default=0.0, help="oscillating weights, as freeze_above of prepare()")
     parser.add_argument("--steps", type=int, default=300)
@@ -165,14 +165,17 @@ def main():
     for name in options.networks.split(","):
         data = {"train": datasets.load(name, "train", options)}
         data["test"] = [part[: options.test] for part in datasets.load(name, "test", options)]
-        for seed in range(options.first, options.first + options.seeds):
-            start = time.process_time()
-            rows.append(evaluate(name, seed, data, options))
-            print(rows[-1], f"{time.process_time() - start:.0f} CPU s", flush=True)
-            options.out.write_text(json.dumps(rows, indent=1) + "\n")
-        drops = [row["float32"] - row["deployed"] for row in rows if row["network"] == name]
-        spread = statistics.stdev(drops) if len(drops) > 1 else 0
-        print(f"{name} {options.bits}: {statistics.mean(drops):.2f} points below float32, deviation {spread:.2f}")
+        for bits in options.bits.split(","):
+            drops = []
+            for seed in range(options.first, options.first + options.seeds):
+                start = time.process_time()
+                row = evaluate(name, seed, bits, data, options)
+                print(row, f"{time.process_time() - start:.0f} CPU s", flush=True)
+                rows.append(row)
+                options.out.write_text(json.dumps(rows, indent=1) + "\n")
+                drops.append(row["float32"] - row["deployed"])
+            spread = statistics.stdev(drops) if len(drops) > 1 else 0
+            print(f"{name} {bits}: {statistics.mean(drops):.2f} points below float32, deviation {spread:.2f}")
 
 
 main()

@@ -29,16 +29,20 @@ HERE = Path(__file__).resolve().parent
 
 # Steps of training that hold accuracy (docs/training.md), by networks and bits. Those of 4 bits are with --full.
 STEPS = {
-    "resnet8": {"w8a8": 30, "w6a6": 60, "w5a5": 60, "w4a4": 300},
+    "resnet8": {"w8a8": 30, "w7a7": 60, "w6a6": 60, "w5a5": 60, "w4a4": 300},
+    "resnet8_relu6": {"w8a8": 30, "w7a7": 60},
     "mobilenet": {"w8a8": 30, "w6a6": 30, "w5a5": 60, "w4a4": 200},
     "resnet14": {"w8a8": 30, "w4a4": 300},
     "resnet20": {"w8a8": 30, "w4a4": 300},
     "dscnn": {"w8a8": 30, "w4a4": 200},
 }
 FEWER_STEPS = 100
+GRID_STEPS = 60
+GRID = ",".join(f"w{weights}a{activations}" for weights in range(8, 3, -1) for activations in range(8, 3, -1))
 # What peers.py compares without --full, where that is not all.
 FORMS = {
     "lstm": r"float32|\.onnx|ONNX",
+    "resnet8_relu6": "float32|w8a8$|minmax$|edge",
     "resnet14": "float32|w8a8$|w4a8 learn rounding|w4a4|minmax$|edge",
     "resnet20": "float32|w8a8$|w4a8 learn rounding|w4a4|minmax$|edge",
 }
@@ -106,7 +110,7 @@ class Runner:
 
 
 def list_networks(options):
-    networks = ["resnet20", "resnet14", "resnet8", "mobilenet", "lstm"]
+    networks = ["resnet20", "resnet14", "resnet8", "resnet8_relu6", "mobilenet", "lstm"]
     for network, given, name in (("dscnn", options.digits, "--digits"), ("transformer", options.words, "--words")):
         if given:
             networks.append(network)
@@ -145,6 +149,10 @@ def list_parts(networks, seeds, options):
             arguments = ["--networks", network, "--bits", bits, "--seeds", seeds, "--steps", steps]
             arguments += ["--control", *list_folders(options)] if bits == "w4a4" else list_folders(options)
             add(f"distill.{network}.{bits}.{seeds}x{steps}", "distill.py", network, seeds, arguments + few)
+    for network in ("resnet8", "mobilenet"):
+        cells, steps = ("w8a8,w4a4", 3) if options.trial else (GRID, GRID_STEPS)
+        arguments = ["--networks", network, "--seeds", seeds, "--bits", cells, "--steps", steps]
+        add(f"trained.{network}.{seeds}", "distill.py", network, seeds, arguments + few)
     for network in networks:
         formats = "." if options.full else FORMS.get(network, ".")
         only = "float32|w8a8$|minmax$|edge" if options.trial else formats
@@ -176,6 +184,9 @@ def main():
     runner = Runner(options.folder, options.peers_python)
     networks = list_networks(options)
     runner.run_all(list_trainings(networks, seeds, options), list_parts(networks, seeds, options), options.jobs)
+    seconds = 0.1 if options.trial else 2
+    if not runner.run(Part("speed", "speed.py", ["--networks", ",".join(networks), "--seconds", seconds])):
+        raise SystemExit("failed: speed")
     subprocess.run([sys.executable, HERE / "pictures.py", options.folder], check=True)
     total = sum(seconds["CPU"] for seconds in runner.times.values())
     print(f"\n{total / 60:.1f} CPU minutes; half of that is the least on two cores")

@@ -14,13 +14,13 @@ def _conv(inputs, outputs, kernel, stride=1, groups=1, activation=nn.ReLU):
 
 
 class _Residual(nn.Module):
-    def __init__(self, inputs, outputs, stride):
+    def __init__(self, inputs, outputs, stride, activation):
         super().__init__()
-        self.first = _conv(inputs, outputs, 3, stride)
+        self.first = _conv(inputs, outputs, 3, stride, activation=activation)
         self.second = _conv(outputs, outputs, 3, activation=None)
         same = stride == 1 and inputs == outputs
         self.side = nn.Identity() if same else _conv(inputs, outputs, 1, stride, activation=None)
-        self.end = nn.ReLU()
+        self.end = activation()
 
     def forward(self, x):
         return self.end(self.second(self.first(x)) + self.side(x))
@@ -29,16 +29,16 @@ class _Residual(nn.Module):
 class ResNet(nn.Sequential):
     """It has 6 n + 2 layers, as for CIFAR-10 (He et al., 2016)."""
 
-    def __init__(self, n=1, width=16):
+    def __init__(self, n=1, width=16, activation=nn.ReLU):
         widths = [width, 2 * width, 4 * width]
         blocks = []
         before = width
         for stage, channels in enumerate(widths):
             for i in range(n):
-                blocks.append(_Residual(before, channels, 2 if stage > 0 and i == 0 else 1))
+                blocks.append(_Residual(before, channels, 2 if stage > 0 and i == 0 else 1, activation))
                 before = channels
         super().__init__(
-            _conv(1, width, 3),
+            _conv(1, width, 3, activation=activation),
             *blocks,
             nn.AdaptiveAvgPool2d(1),
             nn.Flatten(),
@@ -153,6 +153,7 @@ class Transformer(nn.Module):
 
 NETWORKS = {
     "resnet8": ResNet,
+    "resnet8_relu6": lambda: ResNet(activation=nn.ReLU6),
     "resnet14": lambda: ResNet(2),
     "resnet20": lambda: ResNet(3),
     "mobilenet": MobileNet,

@@ -2,8 +2,9 @@
 
     python3 bench/quantization/pictures.py FOLDER
 
-Reads FOLDER/grid.json, cells*.json of grid.py, peers*.json and distill*.json, as far as they are there, and writes
-grid.NETWORK.svg and peers.NETWORK.svg beside them. If two files have results for the same network, form and seed,
+Reads FOLDER/grid.json, cells*.json of grid.py, peers*.json, distill*.json, trained*.json (grids of distill.py) and
+speed.json, as far as they are there, and writes grid.NETWORK.svg, grid.trained.svg and peers.NETWORK.svg beside them. If
+two files have results for the same network, form and seed,
 the one that is last by its name counts. Numbers are points of a hundred of right answers: the change from float32, in
 the mean of the seeds.
 """
@@ -41,14 +42,19 @@ def cells_of(rows, network, way):
     return {key: statistics.mean(changes) for key, changes in cells.items()}
 
 
-def draw_grid(rows, network, path):
-    ways = {"extremes": "ranges by extremes", "learned": "by error, learned rounding, corrected biases"}
-    title = f"{network}: points of accuracy beside float32, after training"
-    chart = Chart(title, 2 * 5 * CELL + 110, 5 * CELL + 20, "bits of weights")
-    for place, (way, name) in enumerate(ways.items()):
+def place_in_grid(row):
+    """A row of distill.py as one of grid.py."""
+    weights, activations = map(int, row["bits"][1:].split("a"))
+    return row | {"weights": weights, "activations": activations}
+
+
+def draw_grids(grids, title, path):
+    """Grids side by side, by their names."""
+    chart = Chart(title, len(grids) * (5 * CELL + 70) - 30, 5 * CELL + 20, "bits of weights")
+    for place, (name, cells) in enumerate(grids.items()):
         left = place * (5 * CELL + 70)
         chart.text(left + 2.5 * CELL, 8, name, size=12, anchor="middle")
-        for (weights, activations), change in cells_of(rows, network, way).items():
+        for (weights, activations), change in cells.items():
             x, y = left + (activations - BITS[0]) * CELL, 20 + (BITS[-1] - weights) * CELL
             chart.bar(x + 1, y + 1, CELL - 2, CELL - 2, shade(change))
             chart.text(x + CELL / 2, y + CELL / 2 + 4, signed(change), size=13, anchor="middle")
@@ -59,15 +65,28 @@ def draw_grid(rows, network, path):
     chart.write(path)
 
 
-def print_grid(rows, network):
-    for way in ("extremes", "learned"):
-        cells = cells_of(rows, network, way)
-        print(f"\n{network}, {way}: weights down, activations across\n")
+def draw_grid(rows, network, path):
+    ways = {"extremes": "ranges by extremes", "learned": "by error, learned rounding, corrected biases"}
+    grids = {name: cells_of(rows, network, way) for way, name in ways.items()}
+    draw_grids(grids, f"{network}: points of accuracy beside float32, after training", path)
+
+
+def print_grids(grids):
+    for name, cells in grids.items():
+        print(f"\n{name}: weights down, activations across\n")
         print("| | " + " | ".join(str(bits) for bits in BITS) + " |")
         print("|---|" + "---|" * len(BITS))
         for weights in reversed(BITS):
             changes = (cells.get((weights, activations)) for activations in BITS)
             print(f"| {weights} | " + " | ".join("" if c is None else signed(c) for c in changes) + " |")
+
+
+def print_speed(rows):
+    columns = list(rows[0])[1:]
+    print("\n| network | " + " | ".join(f"{column}, ms" for column in columns) + " |")
+    print("|---|" + "---|" * len(columns))
+    for row in rows:
+        print(f"| {row['network']} | " + " | ".join(f"{row[column]:.3f}" for column in columns) + " |")
 
 
 def print_cells(rows):
@@ -134,7 +153,14 @@ def main():
     grid = json.loads(path.read_text()) if path.exists() else []
     for network in dict.fromkeys(row["network"] for row in grid):
         draw_grid(grid, network, folder / f"grid.{network}.svg")
-        print_grid(grid, network)
+        print_grids({f"{network}, {way}": cells_of(grid, network, way) for way in ("extremes", "learned")})
+    trained = [place_in_grid(row) for file in read_all("trained*.json") for row in file]
+    if trained:
+        networks = dict.fromkeys(row["network"] for row in trained)
+        grids = {network: cells_of(trained, network, "deployed") for network in networks}
+        steps = ", ".join(str(n) for n in sorted({row["steps"] for row in trained}))
+        draw_grids(grids, f"points of accuracy beside float32, trained for {steps} steps", folder / "grid.trained.svg")
+        print_grids({f"{network}, trained": cells for network, cells in grids.items()})
     keys = ("network", "weights", "activations", "seed")
     cells = {tuple(row[key] for key in keys): row for file in read_all("cells*.json") for row in file}
     wanted = {key[1:3] for key in cells}
@@ -149,6 +175,8 @@ def main():
     rows = {(row["network"], row["bits"], row["seed"]): row for file in read_all("distill*.json") for row in file}
     if rows:
         print_distilled(list(rows.values()))
+    for rows in read_all("speed.json"):
+        print_speed(rows)
 
 
 main()
