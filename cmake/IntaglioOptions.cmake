@@ -133,6 +133,7 @@ function(intaglio_library target export_name)
   intaglio_compile_options(${target})
   intaglio_hide_internals(${target})
   intaglio_public_headers(${target} PUBLIC)
+  # No DEFINE_SYMBOL: nothing reads it, and shared and static libraries have the same compiled files.
   set_target_properties(${target} PROPERTIES
     EXPORT_NAME ${export_name}
     LINKER_LANGUAGE CXX
