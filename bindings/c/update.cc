@@ -10,19 +10,22 @@
 namespace intaglio::c {
 namespace {
 
-// What the next update gives a tensor.
-Result<nn::TensorUpdate*> UpdateOf(it_session& session, size_t tensor) {
+Status CheckTensor(const it_session& session, size_t tensor) {
   const size_t count = session.model.graph().tensors.size();
-  if (tensor >= count) {
-    return InvalidArgument("there is no tensor " + std::to_string(tensor) + "; the model has " +
-                           std::to_string(count));
-  }
+  if (tensor < count) return {};
+  return InvalidArgument("there is no tensor " + std::to_string(tensor) + "; the model has " +
+                         std::to_string(count));
+}
+
+// What the next update gives a tensor. An empty one would not be nothing: it would prepare the
+// tensor's layers again. So callers ask for it when nothing can fail any more.
+nn::TensorUpdate& UpdateOf(it_session& session, size_t tensor) {
   const auto id = static_cast<nn::TensorId>(tensor);
   for (nn::TensorUpdate& update : session.updates) {
-    if (update.tensor == id) return &update;
+    if (update.tensor == id) return update;
   }
   session.updates.push_back({.tensor = id});
-  return &session.updates.back();
+  return session.updates.back();
 }
 
 Status SetConstant(it_session& session, size_t tensor, const void* data, size_t bytes,
@@ -30,15 +33,15 @@ Status SetConstant(it_session& session, size_t tensor, const void* data, size_t 
   INTAGLIO_RETURN_IF_ERROR(NotNull(data, "data"));
   const auto checked = TypeFrom(type);
   if (!checked.ok()) return checked.status();
-  const Result<nn::TensorUpdate*> update = UpdateOf(session, tensor);
-  if (!update.ok()) return update.status();
+  INTAGLIO_RETURN_IF_ERROR(CheckTensor(session, tensor));
   const Type own = session.model.graph().tensors[tensor].type;
   if (*checked != own) {
     return InvalidArgument("tensor " + std::to_string(tensor) + " is " + NameOf(own) +
                            ", but elements of " + NameOf(*checked) + " were given");
   }
-  (*update)->data = data;
-  (*update)->bytes = bytes;
+  nn::TensorUpdate& update = UpdateOf(session, tensor);
+  update.data = data;
+  update.bytes = bytes;
   return {};
 }
 
@@ -46,11 +49,10 @@ Status SetQuantization(it_session& session, size_t tensor, const float* scales,
                        const int32_t* zero_points, size_t count, int32_t axis) {
   INTAGLIO_RETURN_IF_ERROR(NotNull(scales, "scales"));
   INTAGLIO_RETURN_IF_ERROR(NotNull(zero_points, "zero_points"));
-  const Result<nn::TensorUpdate*> update = UpdateOf(session, tensor);
-  if (!update.ok()) return update.status();
-  (*update)->quantization =
-      nn::Quantization{std::vector<float>(scales, scales + count),
-                       std::vector<int32_t>(zero_points, zero_points + count), axis};
+  INTAGLIO_RETURN_IF_ERROR(CheckTensor(session, tensor));
+  nn::Quantization quantization{std::vector<float>(scales, scales + count),
+                                std::vector<int32_t>(zero_points, zero_points + count), axis};
+  UpdateOf(session, tensor).quantization = std::move(quantization);
   return {};
 }
 

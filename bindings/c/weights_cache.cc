@@ -4,6 +4,7 @@
 
 #include "intaglio/bindings/c/checksum.h"
 #include "intaglio/bindings/c/guard.h"
+#include "intaglio/bindings/c/stored_lines.h"
 #include "intaglio/bindings/c/weights.h"
 #include "intaglio/gemm/describe.h"
 #include "intaglio/pack/validate.h"
@@ -33,13 +34,7 @@ uint64_t Digest(const it_matrix& matrix, const void* data, it_side side, uint64_
                            view.cols, static_cast<int32_t>(view.order), view.zero_point};
   uint64_t sum = Add(seed, facts, std::size(facts));
   sum = Add(sum, matrix.channel_zero_points.data(), matrix.channel_zero_points.size());
-  const auto length = static_cast<size_t>(LineLength(view)) * SizeOf(view.type);
-  const int lines = view.order == Order::kRowMajor ? view.rows : view.cols;
-  if (length == 0) return sum;  // however many lines there are
-  const auto* at = static_cast<const uint8_t*>(data);
-  for (int i = 0; i < lines; ++i) {
-    sum = Checksum({at + i * view.stride * static_cast<ptrdiff_t>(SizeOf(view.type)), length}, sum);
-  }
+  ForEachLine(view, data, [&](std::span<const uint8_t> line) { sum = Checksum(line, sum); });
   return sum;
 }
 
