@@ -2,10 +2,8 @@
 
 #include <cstdint>
 #include <cstring>
-#include <map>
 #include <memory>
 #include <new>
-#include <utility>
 
 #include "intaglio/nn/files/mapped_file.h"
 #include "intaglio/nn/graph/ledger.h"
@@ -21,22 +19,31 @@ std::shared_ptr<void> Allocate(size_t bytes) {
 
 }  // namespace
 
-Status AlignConstants(Graph& graph, Ledger* ledger) {
-  std::map<std::pair<const void*, size_t>, std::shared_ptr<void>> copies;
+Status AlignedCopies::Align(Tensor& tensor, Ledger* ledger) {
+  Copy& copy = copies_[{tensor.data, tensor.data_bytes}];
+  if (copy.to == nullptr) {
+    if (ledger != nullptr) INTAGLIO_RETURN_IF_ERROR(ledger->Charge(tensor.data_bytes));
+    copy = {tensor.owner, Allocate(tensor.data_bytes)};
+    std::memcpy(copy.to.get(), tensor.data, tensor.data_bytes);
+    ForgetPages(tensor.owner, tensor.data, tensor.data_bytes);
+  }
+  tensor.data = copy.to.get();
+  tensor.owner = copy.to;
+  return {};
+}
+
+Status AlignConstants(Graph& graph, Ledger* ledger, AlignedCopies& copies) {
   for (Tensor& tensor : graph.tensors) {
     const auto address = reinterpret_cast<uintptr_t>(tensor.data);
     if (!tensor.constant || address % SizeOf(tensor.type) == 0) continue;
-    auto& copy = copies[{tensor.data, tensor.data_bytes}];
-    if (copy == nullptr) {
-      if (ledger != nullptr) INTAGLIO_RETURN_IF_ERROR(ledger->Charge(tensor.data_bytes));
-      copy = Allocate(tensor.data_bytes);
-      std::memcpy(copy.get(), tensor.data, tensor.data_bytes);
-      ForgetPages(tensor.owner, tensor.data, tensor.data_bytes);
-    }
-    tensor.data = copy.get();
-    tensor.owner = copy;
+    INTAGLIO_RETURN_IF_ERROR(copies.Align(tensor, ledger));
   }
   return {};
+}
+
+Status AlignConstants(Graph& graph, Ledger* ledger) {
+  AlignedCopies copies;
+  return AlignConstants(graph, ledger, copies);
 }
 
 }  // namespace intaglio::nn

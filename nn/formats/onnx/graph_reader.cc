@@ -10,7 +10,6 @@
 #include "intaglio/nn/formats/onnx/rows.h"
 #include "intaglio/nn/formats/onnx/tensors.h"
 #include "intaglio/nn/formats/take_constants.h"
-#include "intaglio/nn/graph/align_constants.h"
 #include "intaglio/nn/graph/folded_shapes.h"
 #include "intaglio/nn/graph/input_advice.h"
 #include "intaglio/nn/graph/printable.h"
@@ -446,7 +445,7 @@ Status GraphReader::Finish() {
       RunPasses(graph_, {file_.folding, file_.options.ort_fused}, file_.options.without_passes);
   INTAGLIO_RETURN_IF_ERROR(Validate(graph_));
   // Here, because each model would copy them again, and find nothing that another has packed.
-  return AlignConstants(graph_, &file_.ledger);
+  return AlignConstants(graph_, &file_.ledger, file_.aligned);
 }
 
 namespace {

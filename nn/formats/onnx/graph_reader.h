@@ -13,6 +13,7 @@
 #include "intaglio/nn/formats/onnx/onnx.pb.h"
 #include "intaglio/nn/formats/onnx/reader.h"
 #include "intaglio/nn/formats/onnx/translation.h"
+#include "intaglio/nn/graph/align_constants.h"
 #include "intaglio/nn/graph/graph.h"
 #include "intaglio/nn/graph/ledger.h"
 
@@ -25,6 +26,7 @@ struct File {
   Ledger& ledger;
   FoldBudget& folding;
   const OnnxOptions& options;
+  AlignedCopies aligned = {};            // of constants that several graphs may have
   std::vector<PassReport> reports = {};  // of the last graph whose reading ended: the model's
   int depth = 0;                         // of graphs and functions inside each other
   int64_t nodes = 0;                     // translated so far, those of functions once for each call

@@ -6,8 +6,6 @@
 #include <optional>
 #include <string>
 
-#include "intaglio/nn/formats/onnx/large_constants.h"
-
 namespace intaglio::nn::onnx {
 namespace {
 
@@ -30,9 +28,9 @@ Status Parse(std::span<const uint8_t> bytes, ModelProto& model) {
   return {};
 }
 
-Status ParseFile(const MappedFile& file, ModelProto& model, ExternalData& kept) {
+Status ParseFile(const MappedFile& file, ModelProto& model, ExternalData& kept, size_t large) {
   auto lean = file.bytes.size() <= std::numeric_limits<int>::max()
-                  ? WithoutLargeConstants(file.bytes)
+                  ? WithoutLargeConstants(file.bytes, large)
                   : std::nullopt;
   if (!lean) return Parse(file.bytes, model);
   const std::span message(reinterpret_cast<const uint8_t*>(lean->message.data()),

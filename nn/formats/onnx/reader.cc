@@ -7,6 +7,7 @@
 #include "intaglio/nn/files/mapped_file.h"
 #include "intaglio/nn/formats/onnx/external_data.h"
 #include "intaglio/nn/formats/onnx/graph_reader.h"
+#include "intaglio/nn/formats/onnx/import_mapped.h"
 #include "intaglio/nn/formats/onnx/narrow_float64.h"
 #include "intaglio/nn/formats/onnx/parse.h"
 #include "intaglio/nn/formats/take_constants.h"
@@ -62,6 +63,15 @@ Result<Graph> ImportOnnx(std::span<const uint8_t> bytes, const std::string& name
   const auto parse = [&](onnx::ModelProto& model, onnx::ExternalData&) -> Result<size_t> {
     INTAGLIO_RETURN_IF_ERROR(onnx::Parse(bytes, model));
     return bytes.size();
+  };
+  return ImportNamed(name, parse, options);
+}
+
+Result<Graph> onnx::ImportMapped(const MappedFile& file, const std::string& name,
+                                 const OnnxOptions& options, size_t large) {
+  const auto parse = [&](ModelProto& model, ExternalData& kept) -> Result<size_t> {
+    INTAGLIO_RETURN_IF_ERROR(ParseFile(file, model, kept, large));
+    return file.bytes.size();
   };
   return ImportNamed(name, parse, options);
 }

@@ -14,6 +14,7 @@
 
 #include "intaglio/nn/formats/onnx/large_constants.h"
 #include "intaglio/nn/formats/onnx/parse.h"
+#include "intaglio/nn/ops/control/operators.h"
 #include "intaglio/nn/routine/packed_once.h"
 #include "intaglio/nn/routine/prepare.h"
 #include "intaglio/nn/routine/program.h"
@@ -213,6 +214,14 @@ class LargeConstantsFileTest : public testing::Test {
     }
   }
 
+  // Lets the elements of the first constant begin at an odd place in the file.
+  static void Misalign(ModelProto& model) {
+    const std::string& raw = model.graph().initializer(0).raw_data();
+    const auto place = [&] { return model.SerializeAsString().find(raw); };
+    if (place() % 2 == 0) model.set_producer_name("p");  // 3 bytes
+    ASSERT_EQ(place() % 2, 1u);
+  }
+
   Result<Graph> Load(const ModelProto& model, const OnnxOptions& options = {}) const {
     std::ofstream(path_, std::ios::binary) << model.SerializeAsString();
     return LoadOnnx(path_, options);
@@ -313,8 +322,7 @@ TEST_F(LargeConstantsFileTest, AtAnyAddressArePackedOnce) {
   transposed->set_name("transB");
   transposed->set_type(AttributeProto::INT);
   transposed->set_i(1);
-  if (model.SerializeAsString().find(raw) % 2 == 0) model.set_producer_name("p");  // 3 bytes
-  ASSERT_EQ(model.SerializeAsString().find(raw) % 2, 1u);
+  Misalign(model);
   OnnxOptions limited;
   limited.limits.max_bytes = raw.size() - 1;
   EXPECT_EQ(Load(model, limited).status().code(), StatusCode::kOutOfMemory);
@@ -340,6 +348,55 @@ TEST_F(LargeConstantsFileTest, AtAnyAddressArePackedOnce) {
   const Result<Program> two = Program::Make(*loaded, prepare, false, nullptr);
   EXPECT_EQ(options.packed->count(), 1u);
   EXPECT_TRUE(one.ok() && two.ok());
+}
+
+// y = c ? x + w : x - w, and z = x * w: three graphs have the constant.
+ModelProto ThreeGraphs(int64_t size, const std::string& raw) {
+  ModelProto model = Model1();
+  GraphProto& graph = *model.mutable_graph();
+  graph.clear_input();
+  graph.clear_output();
+  SetFloats(graph.add_input(), "x", {1, size});
+  SetFloats(graph.add_input(), "c", {});
+  graph.mutable_input(1)->mutable_type()->mutable_tensor_type()->set_elem_type(TensorProto::BOOL);
+  for (const char* const name : {"y", "z"}) SetFloats(graph.add_output(), name, {size, size});
+  TensorProto* const weights = AddInitializer(model, "w", TensorProto::FLOAT, raw);
+  weights->set_dims(0, size);
+  weights->add_dims(size);
+  AddNode(graph.mutable_node(), "Mul", {"x", "w"}, "z");
+  NodeProto* const choice = AddNode(graph.mutable_node(), "If", {"c"}, "y");
+  for (const char* const name : {"then_branch", "else_branch"}) {
+    AttributeProto* const branch = choice->add_attribute();
+    branch->set_name(name);
+    branch->set_type(AttributeProto::GRAPH);
+    const bool is_then = branch->name() == "then_branch";
+    AddNode(branch->mutable_g()->mutable_node(), is_then ? "Add" : "Sub", {"x", "w"}, "b");
+    SetFloats(branch->mutable_g()->add_output(), "b", {size, size});
+  }
+  return model;
+}
+
+TEST_F(LargeConstantsFileTest, OfSeveralGraphsAreCopiedOnce) {
+  constexpr int64_t kSize = 160;
+  const std::string raw(size_t{4} * kSize * kSize, 'f');
+  ModelProto model = ThreeGraphs(kSize, raw);
+  Misalign(model);
+  OnnxOptions limited;
+  limited.limits.max_bytes = raw.size() - 1;
+  EXPECT_EQ(Load(model, limited).status().code(), StatusCode::kOutOfMemory);
+  limited.limits.max_bytes = 2 * raw.size() - 1;
+  const Result<Graph> loaded = Load(model, limited);
+  ASSERT_TRUE(loaded.ok()) << loaded.status().message();
+  const auto choice = std::find_if(loaded->layers.begin(), loaded->layers.end(),
+                                   [](const Layer& layer) { return layer.op.Is<If>(); });
+  ASSERT_NE(choice, loaded->layers.end());
+  const If& branches = *choice->op.As<If>();
+  std::vector<const Tensor*> all = Large(*loaded);
+  for (const auto& branch : {branches.then_branch, branches.else_branch}) {
+    for (const Tensor* const tensor : Large(*branch)) all.push_back(tensor);
+  }
+  ASSERT_EQ(all.size(), 3u);
+  for (const Tensor* const tensor : all) EXPECT_EQ(tensor->data, all[0]->data);
 }
 
 }  // namespace
