@@ -340,7 +340,7 @@ void AddQuantize(CLI::App& quantize, Work& work) {
   quantize.add_flag("--learn-rounding", options->learn_rounding,
                     "Round weights so that layers' results stay, not to the nearest integers");
   quantize.add_flag("--correct-bias", options->correct_bias,
-                    "Take the mean errors that rounded weights cause out of biases");
+                    "Take the mean errors that rounding causes out of biases, layer by layer");
   AddThreads(quantize, options->threads);
   AddConstantsApart(quantize, options->constants_apart);
   quantize.callback([options, &work] { work = [options] { return Quantize(*options); }; });

@@ -27,12 +27,12 @@ Status CheckInterfaces(const Model& exact, const Model& actual) {
 
 }  // namespace
 
-InputBytes InputsFor(const Model& from, const InputBytes& inputs, const Model& to) {
+InputBytes InputsFor(const Graph& from, const InputBytes& inputs, const Graph& to) {
   InputBytes converted;
   for (size_t i = 0; i < inputs.size(); ++i) {
-    const bool same = from.input(i).type == to.input(i).type;
-    converted.push_back(same ? inputs[i]
-                             : ElementsOf(to.input(i), Reals(from.input(i), inputs[i])));
+    const Tensor& x = from.tensors[static_cast<size_t>(from.inputs[i])];
+    const Tensor& y = to.tensors[static_cast<size_t>(to.inputs[i])];
+    converted.push_back(x.type == y.type ? inputs[i] : ElementsOf(y, Reals(x, inputs[i])));
   }
   return converted;
 }
@@ -54,7 +54,7 @@ Result<Agreement> Compare(Model& exact, Model& actual, const NextSample& next, s
     if (!more.ok()) return more.status();
     if (!*more) break;
     INTAGLIO_RETURN_IF_ERROR(RunOn(exact, *inputs, x));
-    INTAGLIO_RETURN_IF_ERROR(RunOn(actual, InputsFor(exact, *inputs, actual), y));
+    INTAGLIO_RETURN_IF_ERROR(RunOn(actual, InputsFor(exact.graph(), *inputs, actual.graph()), y));
     for (size_t k = 0; k < compared.size(); ++k) {
       const std::vector<float> a = Reals(exact.output(compared[k]), x[compared[k]]);
       const std::vector<float> b = Reals(actual.output(compared[k]), y[compared[k]]);

@@ -30,8 +30,8 @@ struct Agreement {
 // and the same shapes.
 Result<Agreement> Compare(Model& exact, Model& actual, const NextSample& next, size_t most);
 
-// Inputs of `from` in the types of those of `to`, which has as many of the same shapes.
-InputBytes InputsFor(const Model& from, const InputBytes& inputs, const Model& to);
+// Inputs of the graph `from` in the types of those of `to`, which has as many of the same shapes.
+InputBytes InputsFor(const Graph& from, const InputBytes& inputs, const Graph& to);
 
 }  // namespace intaglio::nn::quantize
 

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <functional>
 #include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -11,9 +13,11 @@
 #include "intaglio/nn/graph/folded_shapes.h"
 #include "intaglio/nn/graph/layer_view.h"
 #include "intaglio/nn/ops/operators.h"
+#include "intaglio/nn/quantize/agreement.h"
 #include "intaglio/nn/quantize/constants.h"
 #include "intaglio/nn/quantize/linear_layers.h"
 #include "intaglio/nn/quantize/parameters.h"
+#include "intaglio/nn/quantize/similarity.h"
 #include "intaglio/nn/runtime/model.h"
 
 namespace intaglio::nn::quantize {
@@ -61,15 +65,6 @@ std::vector<double> RealsOfIntegers(const Tensor& constant) {
   }
 }
 
-// The exact constant less the one of integers.
-Tensor ErrorOf(const Tensor& exact, const std::vector<double>& integers) {
-  std::vector<float> error = RealsOf(exact);
-  for (size_t i = 0; i < error.size(); ++i) {
-    error[i] = static_cast<float>(double{error[i]} - integers[i]);
-  }
-  return WithValues(exact, std::move(error));
-}
-
 template <class Op>
 void RemoveActivation(Operator& op) {
   if (!op.Is<Op>()) return;
@@ -109,86 +104,200 @@ bool AddTo(Tensor& bias, const std::vector<double>& means) {
   return changed;
 }
 
-// One layer while samples pass.
-struct Subject {
-  TensorId input = kNoTensor;  // of the graph of float32
-  TensorId bias = kNoTensor;   // of the graph of integers
-  std::string label;
-  std::unique_ptr<Model> error;  // computes (W - W') x + (b - b')
-  std::vector<double> sums;      // of each channel
-  double count = 0;              // of the numbers in each sum
+NextSample FirstOf(NextSample next, size_t most) {
+  return [next = std::move(next), most, count = size_t{0}](InputBytes& inputs) mutable {
+    return count++ < most ? next(inputs) : Result<bool>(false);
+  };
+}
 
-  Status Watch(const Model& exact) {
-    const auto* const data = static_cast<const std::byte*>(exact.TensorData(input));
-    const Result<size_t> bytes = CountBytes(At(exact.graph(), input).shape, Type::kFloat32);
-    if (!bytes.ok()) return bytes.status();
+// The means of a layer's products, one for each channel, while samples pass.
+class ProductMeans {
+ public:
+  // With these constants of float32.
+  static Result<ProductMeans> Of(const Graph& graph, const Layer& layer, Tensor weights,
+                                 Tensor bias, const CorrectionOptions& options) {
+    const auto channels = bias.data_bytes / sizeof(float);
+    Result<Model> model =
+        Model::Prepare(NetworkOf(graph, layer, std::move(weights), std::move(bias)),
+                       {.threads = options.threads, .limits = options.limits});
+    if (!model.ok()) return model.status();
+    return ProductMeans(std::move(*model), channels);
+  }
+
+  // Elements of float32.
+  Status Add(std::span<const std::byte> input) {
     InputBytes outputs;
-    INTAGLIO_RETURN_IF_ERROR(RunOn(*error, {{data, data + *bytes}}, outputs));
+    INTAGLIO_RETURN_IF_ERROR(RunOn(*model_, {{input.begin(), input.end()}}, outputs));
     std::vector<float> values(outputs[0].size() / sizeof(float));
     if (!values.empty()) std::memcpy(values.data(), outputs[0].data(), outputs[0].size());
-    for (size_t i = 0; i < values.size(); ++i) sums[i % sums.size()] += double{values[i]};
-    count += static_cast<double>(values.size() / sums.size());
+    for (size_t i = 0; i < values.size(); ++i) sums_[i % sums_.size()] += double{values[i]};
+    count_ += static_cast<double>(values.size() / sums_.size());
     return {};
   }
 
-  Result<bool> Correct(Graph& integers) const {
-    if (count == 0) return false;
-    std::vector<double> means = sums;
+  // Zeros if there was no product.
+  Result<std::vector<double>> Get(const std::string& label) const {
+    std::vector<double> means = sums_;
     for (double& mean : means) {
-      mean /= count;
-      if (!std::isfinite(mean)) return InvalidArgument(label + ": its mean error is not finite");
+      if (count_ > 0) mean /= count_;
+      if (!std::isfinite(mean)) return InvalidArgument(label + ": its mean is not finite");
     }
-    Tensor& tensor = integers.tensors[static_cast<size_t>(bias)];
-    return tensor.type == Type::kInt64 ? AddTo<int64_t>(tensor, means)
-                                       : AddTo<int32_t>(tensor, means);
-  }
-};
-
-class Subjects {
- public:
-  Subjects(const Graph& graph, const Quantized& quantized, const CorrectionOptions& options)
-      : graph_(graph), quantized_(quantized), options_(options) {}
-
-  Result<std::vector<Subject>> Find() {
-    std::vector<Subject> subjects;
-    for (const LinearLayer& layer : FindLinearLayers(graph_, quantized_)) {
-      INTAGLIO_RETURN_IF_ERROR(Add(layer, subjects));
-    }
-    return subjects;
+    return means;
   }
 
  private:
-  Status Add(const LinearLayer& layer, std::vector<Subject>& subjects) const {
-    const Layer& exact = graph_.layers[layer.layer];
-    if (!HasInput(exact, kBias) || layer.bias == kNoTensor) return {};
+  ProductMeans(Model model, size_t channels)
+      : model_(std::make_unique<Model>(std::move(model))), sums_(channels) {}
+
+  std::unique_ptr<Model> model_;
+  std::vector<double> sums_;
+  double count_ = 0;  // of the numbers in each sum
+};
+
+std::span<const std::byte> FloatsOf(const Model& model, TensorId id) {
+  const auto* const data = static_cast<const std::byte*>(model.TensorData(id));
+  const Result<size_t> bytes = CountBytes(At(model.graph(), id).shape, Type::kFloat32);
+  return {data, bytes.ok() ? *bytes : 0};
+}
+
+class Corrector {
+ public:
+  Corrector(const Graph& graph, Quantized& quantized, const OpenSamples& open,
+            const CorrectionOptions& options)
+      : graph_(graph), quantized_(quantized), open_(open), options_(options) {}
+
+  Result<Corrected> Run() {
+    for (const LinearLayer& layer : FindLinearLayers(graph_, quantized_)) {
+      if (HasForm(layer)) layers_.push_back(layer);
+    }
+    INTAGLIO_RETURN_IF_ERROR(WatchExact());
+    corrected_.layers = layers_.size();
+    for (size_t i = 0; i < layers_.size(); ++i) INTAGLIO_RETURN_IF_ERROR(Correct(i));
+    return corrected_;
+  }
+
+ private:
+  const Layer& ExactOf(const LinearLayer& layer) const { return graph_.layers[layer.layer]; }
+  const Tensor& IntegersOf(TensorId id) const { return At(quantized_.graph, id); }
+
+  // Whether all constants of the layer are there and known in both graphs.
+  bool HasForm(const LinearLayer& layer) const {
+    const Layer& exact = ExactOf(layer);
+    if (!HasInput(exact, kBias) || layer.bias == kNoTensor) return false;
     for (size_t i = 1; i < exact.inputs.size(); ++i) {
-      if (HasInput(exact, i) && !At(graph_, exact.inputs[i]).constant) return {};
+      if (HasInput(exact, i) && !At(graph_, exact.inputs[i]).constant) return false;
     }
-    Subject subject;
-    subject.input = exact.inputs[0];
-    subject.label = layer.label;
-    subject.bias = layer.bias;
-    const Tensor& weights = At(graph_, exact.inputs[kWeights]);
-    const Tensor& bias = At(graph_, exact.inputs[kBias]);
-    const std::vector<double> w = RealsOfIntegers(At(quantized_.graph, layer.weights));
-    const std::vector<double> b = RealsOfIntegers(At(quantized_.graph, subject.bias));
-    if (b.empty() || w.size() * sizeof(float) != weights.data_bytes ||
-        b.size() * sizeof(float) != bias.data_bytes) {
-      return {};
+    const auto fits = [&](TensorId integers, size_t input) {
+      const size_t count = RealsOfIntegers(IntegersOf(integers)).size();
+      return count > 0 && count * sizeof(float) == At(graph_, exact.inputs[input]).data_bytes;
+    };
+    return fits(layer.weights, kWeights) && fits(layer.bias, kBias);
+  }
+
+  Result<NextSample> OpenFirst() const {
+    Result<NextSample> samples = open_();
+    if (!samples.ok()) return samples.status();
+    return FirstOf(std::move(*samples), options_.most_samples);
+  }
+
+  // The means of all layers in the network of float32, in one pass.
+  Status WatchExact() {
+    std::vector<ProductMeans> means;
+    for (const LinearLayer& layer : layers_) {
+      const Layer& exact = ExactOf(layer);
+      Result<ProductMeans> made =
+          ProductMeans::Of(graph_, exact, At(graph_, exact.inputs[kWeights]),
+                           At(graph_, exact.inputs[kBias]), options_);
+      if (!made.ok()) return made.status();
+      means.push_back(std::move(*made));
     }
-    subject.sums.resize(b.size());
-    Result<Model> model =
-        Model::Prepare(NetworkOf(graph_, exact, ErrorOf(weights, w), ErrorOf(bias, b)),
-                       {.threads = options_.threads, .limits = options_.limits});
-    if (!model.ok()) return model.status();
-    subject.error = std::make_unique<Model>(std::move(*model));
-    subjects.push_back(std::move(subject));
+    const Result<NextSample> samples = OpenFirst();
+    if (!samples.ok()) return samples.status();
+    const Result<size_t> count = RunOnSamples(
+        graph_, *samples, {options_.threads, options_.limits, options_.progress},
+        [&](const Model& exact, size_t) {
+          for (size_t i = 0; i < layers_.size(); ++i) {
+            INTAGLIO_RETURN_IF_ERROR(means[i].Add(FloatsOf(exact, ExactOf(layers_[i]).inputs[0])));
+          }
+          return Status();
+        });
+    if (!count.ok()) return count.status();
+    if (*count == 0) return InvalidArgument("there is no sample to correct biases with");
+    corrected_.samples = *count;
+    for (size_t i = 0; i < layers_.size(); ++i) {
+      Result<std::vector<double>> exact = means[i].Get(layers_[i].label);
+      if (!exact.ok()) return exact.status();
+      exact_.push_back(std::move(*exact));
+    }
     return {};
   }
 
+  Status Correct(size_t i) {
+    const LinearLayer& layer = layers_[i];
+    Result<std::vector<double>> errors = MeansInIntegers(layer);
+    if (!errors.ok()) return errors.status();
+    for (size_t c = 0; c < errors->size(); ++c) (*errors)[c] = exact_[i][c] - (*errors)[c];
+    Tensor& bias = quantized_.graph.tensors[static_cast<size_t>(layer.bias)];
+    const bool changed =
+        bias.type == Type::kInt64 ? AddTo<int64_t>(bias, *errors) : AddTo<int32_t>(bias, *errors);
+    corrected_.changed += changed ? 1 : 0;
+    return {};
+  }
+
+  // The means of a layer in the network of integers, as far as it is corrected.
+  Result<std::vector<double>> MeansInIntegers(const LinearLayer& layer) const {
+    const Layer& exact = ExactOf(layer);
+    const auto dequantized = [&](TensorId integers, size_t input) {
+      const std::vector<double> reals = RealsOfIntegers(IntegersOf(integers));
+      return WithValues(At(graph_, exact.inputs[input]),
+                        std::vector<float>(reals.begin(), reals.end()));
+    };
+    Result<ProductMeans> means =
+        ProductMeans::Of(graph_, exact, dequantized(layer.weights, kWeights),
+                         dequantized(layer.bias, kBias), options_);
+    if (!means.ok()) return means.status();
+    const size_t place = quantized_.places[layer.layer];
+    const TensorId input = quantized_.graph.layers[place].inputs[0];
+    INTAGLIO_RETURN_IF_ERROR(RunUpTo(place, [&](const Model& model) {
+      const Tensor& tensor = At(model.graph(), input);
+      const Result<int64_t> count = CountElements(tensor.shape);
+      if (!count.ok()) return count.status();
+      return means->Add(std::as_bytes(std::span<const float>(
+          RealsIn(tensor, model.TensorData(input), static_cast<size_t>(*count)))));
+    }));
+    return means->Get(layer.label);
+  }
+
+  // Runs the network of integers up to a layer on each sample.
+  Status RunUpTo(size_t place, const std::function<Status(const Model&)>& watch) const {
+    Graph part = quantized_.graph;
+    part.layers.resize(place + 1);
+    part.outputs = part.layers.back().outputs;
+    const PrepareOptions prepare = {
+        .threads = options_.threads, .keep_all_tensors = true, .limits = options_.limits};
+    Result<Model> model = Model::Prepare(part, prepare);
+    if (!model.ok()) return model.status();
+    const Result<NextSample> next = OpenFirst();
+    if (!next.ok()) return next.status();
+    Result<InputBytes> inputs = BuffersFor(graph_, graph_.inputs);
+    if (!inputs.ok()) return inputs.status();
+    InputBytes outputs;
+    for (size_t sample = 1; true; ++sample) {
+      const Result<bool> more = (*next)(*inputs);
+      if (!more.ok() || !*more) return more.ok() ? Status() : more.status();
+      INTAGLIO_RETURN_IF_ERROR(RunOn(*model, InputsFor(graph_, *inputs, model->graph()), outputs));
+      INTAGLIO_RETURN_IF_ERROR(watch(*model));
+      if (options_.progress) options_.progress(sample);
+    }
+  }
+
   const Graph& graph_;
-  const Quantized& quantized_;
+  Quantized& quantized_;
+  const OpenSamples& open_;
   const CorrectionOptions& options_;
+  std::vector<LinearLayer> layers_;
+  std::vector<std::vector<double>> exact_;  // means, of each of the layers
+  Corrected corrected_;
 };
 
 }  // namespace
@@ -213,32 +322,13 @@ size_t AddBiases(Graph& graph) {
   return added;
 }
 
-Result<Corrected> CorrectBiases(const Graph& graph, Quantized& quantized, const NextSample& next,
+Result<Corrected> CorrectBiases(const Graph& graph, Quantized& quantized, const OpenSamples& open,
                                 const CorrectionOptions& options) {
   if (quantized.layers.size() != graph.layers.size()) {
     return InvalidArgument("the network of integers was made of another one");
   }
-  Result<std::vector<Subject>> subjects = Subjects(graph, quantized, options).Find();
-  if (!subjects.ok()) return subjects.status();
-  const Result<size_t> samples =
-      RunOnSamples(graph, next, {options.threads, options.limits, options.progress},
-                   [&](const Model& exact, size_t) {
-                     for (Subject& subject : *subjects) {
-                       INTAGLIO_RETURN_IF_ERROR(subject.Watch(exact));
-                     }
-                     return Status();
-                   });
-  if (!samples.ok()) return samples.status();
-  if (*samples == 0) return InvalidArgument("there is no sample to correct biases with");
-  Corrected corrected;
-  corrected.layers = subjects->size();
-  corrected.samples = *samples;
-  for (const Subject& subject : *subjects) {
-    const Result<bool> changed = subject.Correct(quantized.graph);
-    if (!changed.ok()) return changed.status();
-    corrected.changed += *changed ? 1 : 0;
-  }
-  return corrected;
+  if (options.most_samples == 0) return InvalidArgument("most_samples is 0");
+  return Corrector(graph, quantized, open, options).Run();
 }
 
 }  // namespace intaglio::nn::quantize

@@ -1,5 +1,5 @@
-// Takes the mean error that rounded weights cause out of biases (Nagel et al., 2019, "Data-free
-// quantization through weight equalization and bias correction", section 4.2).
+// Takes the mean error of rounding out of biases: empirical bias correction (Nagel et al., 2019,
+// "Data-free quantization through weight equalization and bias correction", appendix D).
 #ifndef INTAGLIO_NN_QUANTIZE_CORRECT_BIAS_H_
 #define INTAGLIO_NN_QUANTIZE_CORRECT_BIAS_H_
 
@@ -21,8 +21,9 @@ size_t AddBiases(Graph& graph);
 
 struct CorrectionOptions {
   int threads = 1;
-  Limits limits = {};  // of each model that runs
-  // Is called after each sample with the number of samples so far; may be null.
+  Limits limits = {};         // of each model that runs
+  size_t most_samples = 256;  // the first ones
+  // Is called after each sample with the number of samples so far in this pass; may be null.
   std::function<void(size_t samples)> progress = {};
 };
 
@@ -33,18 +34,20 @@ struct Corrected {
 };
 
 // `quantized` was made of `graph`, with Form::kIntegers or Form::kPairs. For each quantized linear
-// layer with a bias, the integers of the bias change by
+// layer with a bias, in the order of the layers, the integers of the bias change by
 //
-//   mean((W x + b) - (W' x + b')) / scale of the bias, rounded half away from zero
+//   mean((W x + b) - (W' x' + b')) / scale of the bias, rounded half away from zero
 //
-// W and b are the weights and the bias of float32, W' and b' the dequantized ones, and x is the
-// layer's exact input. The mean is over all samples and all places of a channel, before the
-// activation. Each layer is looked at alone, and the rounding of x and of the result is left out:
-// it has no mean to speak of. Biases stay within GreatestBias.
+// W and b are the weights and the bias of float32, W' and b' the dequantized ones. x is the layer's
+// exact input. x' is what the network of integers has there, with the layers before corrected; so
+// mean errors of activations, which TFLite's double rounding makes, go away, too. The mean is over
+// all samples and all places of a channel, before the activation. Biases stay within GreatestBias.
 //
-// The sums are float64 in the order of the samples, so the same samples give the same integers,
-// whatever the number of threads. It is an error if there is no sample, or if a mean is not finite.
-Result<Corrected> CorrectBiases(const Graph& graph, Quantized& quantized, const NextSample& next,
+// There is one pass over the samples with the network of float32, and one for each layer with the
+// network of integers up to it. The sums are float64 in the order of the samples, so the same
+// samples give the same integers, whatever the number of threads. It is an error if there is no
+// sample, or if a mean is not finite.
+Result<Corrected> CorrectBiases(const Graph& graph, Quantized& quantized, const OpenSamples& open,
                                 const CorrectionOptions& options = {});
 
 }  // namespace intaglio::nn::quantize

@@ -120,7 +120,8 @@ class Judge {
       const Result<bool> more = (*samples)(*inputs);
       if (!more.ok()) return more.status();
       if (!*more) break;
-      INTAGLIO_RETURN_IF_ERROR(RunOn(model, InputsFor(*exact_, *inputs, model), outputs));
+      INTAGLIO_RETURN_IF_ERROR(
+          RunOn(model, InputsFor(exact_->graph(), *inputs, model.graph()), outputs));
       const Tensor& output = model.output(0);
       const std::vector<float> reals =
           RealsIn(output, outputs[0].data(), outputs[0].size() / SizeOf(output.type));

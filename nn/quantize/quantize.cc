@@ -79,14 +79,12 @@ Status Round(const Network& network, const Rules& rules, const OpenSamples& open
 
 Status Correct(const Network& network, const OpenSamples& open, const Options& options,
                Integers& integers) {
-  const Result<NextSample> samples = open();
-  if (!samples.ok()) return samples.status();
   CorrectionOptions correction;
   correction.threads = options.threads;
   correction.limits = options.limits;
   correction.progress = ProgressOf(options, "corrected");
   const Result<Corrected> corrected =
-      CorrectBiases(network.real, integers.quantized, *samples, correction);
+      CorrectBiases(network.real, integers.quantized, open, correction);
   if (!corrected.ok()) return corrected.status();
   integers.corrected = *corrected;
   return {};

@@ -276,7 +276,8 @@ Result<Report> MakeReport(const Graph& graph, const Quantized& quantized, const 
     if (!more.ok()) return more.status();
     if (!*more) break;
     INTAGLIO_RETURN_IF_ERROR(RunOn(*exact, *inputs, outputs));
-    INTAGLIO_RETURN_IF_ERROR(RunOn(*actual, InputsFor(*exact, *inputs, *actual), outputs));
+    INTAGLIO_RETURN_IF_ERROR(
+        RunOn(*actual, InputsFor(exact->graph(), *inputs, actual->graph()), outputs));
     for (Subject& subject : *subjects) {
       INTAGLIO_RETURN_IF_ERROR(subject.Watch(*exact, *actual));
     }

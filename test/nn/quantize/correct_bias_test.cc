@@ -1,4 +1,4 @@
-// Corrected biases take away the mean error of rounded weights.
+// Corrected biases take away the mean errors of rounded weights and activations.
 #include "intaglio/nn/quantize/correct_bias.h"
 
 #include <gtest/gtest.h>
@@ -89,7 +89,7 @@ void ExpectCorrects(const Graph& graph, Form form, Type activations) {
   const std::vector<InputBytes> samples = Samples(24);
   Quantized q = QuantizedOf(graph, samples, form, activations);
   const Graph before = q.graph;
-  const Result<Corrected> corrected = CorrectBiases(graph, q, From(samples));
+  const Result<Corrected> corrected = CorrectBiases(graph, q, Open(samples));
   ASSERT_TRUE(corrected.ok()) << corrected.status().message();
   EXPECT_EQ(corrected->samples, 24u);
   EXPECT_EQ(corrected->layers, 3u);
@@ -111,7 +111,7 @@ TEST(CorrectBiases, AddsBiases) {
   Graph graph = Network(false);
   const std::vector<InputBytes> samples = Samples(4);
   Quantized q = QuantizedOf(graph, samples, Form::kIntegers);
-  EXPECT_EQ(CorrectBiases(graph, q, From(samples))->layers, 0u);
+  EXPECT_EQ(CorrectBiases(graph, q, Open(samples))->layers, 0u);
   EXPECT_EQ(AddBiases(graph), 3u);
   EXPECT_EQ(AddBiases(graph), 0u);
   ASSERT_TRUE(Validate(graph).ok());
@@ -144,10 +144,65 @@ TEST(CorrectBiases, ComputesTheMeanByHand) {
   const TensorId bias = q->graph.layers[0].inputs[2];
   EXPECT_EQ(ValuesOf<int32_t>(TensorAt(q->graph, bias)), (std::vector<int32_t>{0, -640}));
   const std::vector<InputBytes> samples = {{ToBytes(Reals{1, 3})}, {ToBytes(Reals{3, 5})}};
-  ASSERT_TRUE(CorrectBiases(graph, *q, From(samples)).ok());
+  ASSERT_TRUE(CorrectBiases(graph, *q, Open(samples)).ok());
   EXPECT_EQ(ValuesOf<int32_t>(TensorAt(q->graph, bias)), (std::vector<int32_t>{-32, -608}));
   // Nothing is left.
-  EXPECT_EQ(CorrectBiases(graph, *q, From(samples))->changed, 0u);
+  EXPECT_EQ(CorrectBiases(graph, *q, Open(samples))->changed, 0u);
+}
+
+// Two layers that multiply by 1, of which the second reads what the first one rounds. 64.25 becomes
+// 64 at the input, whose step is 1, so the first bias grows by 0.25, which is 32 of its steps. Of
+// the first result, whose step is 2, 64 is left again, so the second bias grows by 0.25, too.
+class RoundedTwice : public testing::Test {
+ protected:
+  void SetUp() override {
+    Builder b;
+    const Value x = b.Input("x", Type::kFloat32, {1, 1});
+    const auto product = [&](const Value& value, const char* w, const char* c) {
+      return b.FullyConnected(value, b.Const<float>(w, {1}, {1, 1}), b.Const<float>(c, {0}, {1}),
+                              {}, {});
+    };
+    const Value first = product(x, "w0", "b0");
+    b.Output(first, "y0");
+    b.Output(product(first, "w1", "b1"), "y1");
+    graph_ = *b.Finish();
+    Ranges ranges(graph_.tensors.size());
+    ranges[static_cast<size_t>(graph_.inputs[0])] = RealRange{0, 255};
+    for (const TensorId id : graph_.outputs) ranges[static_cast<size_t>(id)] = RealRange{0, 510};
+    Result<Quantized> q = QuantizeGraph(graph_, ranges, {});
+    ASSERT_TRUE(q.ok()) << q.status().message();
+    quantized_ = std::move(*q);
+  }
+
+  std::vector<int32_t> Biases() const {
+    std::vector<int32_t> biases;
+    for (const size_t place : quantized_.places) {
+      const TensorId bias = quantized_.graph.layers[place].inputs[2];
+      biases.push_back(ValuesOf<int32_t>(TensorAt(quantized_.graph, bias))[0]);
+    }
+    return biases;
+  }
+
+  Graph graph_;
+  Quantized quantized_;
+};
+
+TEST_F(RoundedTwice, TakesErrorsOfActivationsAway) {
+  const std::vector<InputBytes> samples = {{ToBytes(Reals{64.25f})}};
+  ASSERT_TRUE(CorrectBiases(graph_, quantized_, Open(samples)).ok());
+  EXPECT_EQ(Biases(), (std::vector<int32_t>{32, 16}));
+}
+
+TEST_F(RoundedTwice, ReadsTheFirstSamplesOnly) {
+  const std::vector<InputBytes> samples = {{ToBytes(Reals{64.25f})}, {ToBytes(Reals{7.5f})}};
+  const Result<Corrected> corrected =
+      CorrectBiases(graph_, quantized_, Open(samples), {.most_samples = 1});
+  ASSERT_TRUE(corrected.ok()) << corrected.status().message();
+  EXPECT_EQ(corrected->samples, 1u);
+  EXPECT_EQ(Biases(), (std::vector<int32_t>{32, 16}));
+  EXPECT_EQ(
+      CorrectBiases(graph_, quantized_, Open(samples), {.most_samples = 0}).status().message(),
+      "most_samples is 0");
 }
 
 TEST(CorrectBiases, RepeatsItself) {
@@ -155,8 +210,8 @@ TEST(CorrectBiases, RepeatsItself) {
   const std::vector<InputBytes> samples = Samples(8);
   Quantized a = QuantizedOf(graph, samples, Form::kIntegers);
   Quantized b = QuantizedOf(graph, samples, Form::kIntegers);
-  ASSERT_TRUE(CorrectBiases(graph, a, From(samples)).ok());
-  ASSERT_TRUE(CorrectBiases(graph, b, From(samples), {.threads = 3}).ok());
+  ASSERT_TRUE(CorrectBiases(graph, a, Open(samples)).ok());
+  ASSERT_TRUE(CorrectBiases(graph, b, Open(samples), {.threads = 3}).ok());
   for (size_t i = 0; i < a.graph.tensors.size(); ++i) {
     const Tensor& x = a.graph.tensors[i];
     const Tensor& y = b.graph.tensors[i];
@@ -170,13 +225,13 @@ TEST(CorrectBiases, NamesWhatIsWrong) {
   const std::vector<InputBytes> samples = Samples(2);
   Quantized q = QuantizedOf(graph, samples, Form::kIntegers);
   const std::vector<InputBytes> none;
-  EXPECT_EQ(CorrectBiases(graph, q, From(none)).status().message(),
+  EXPECT_EQ(CorrectBiases(graph, q, Open(none)).status().message(),
             "there is no sample to correct biases with");
   const std::vector<InputBytes> ill = {{ToBytes(Reals(48, NAN))}};
-  const std::string message = CorrectBiases(graph, q, From(ill)).status().message();
-  EXPECT_NE(message.find("mean error is not finite"), std::string::npos) << message;
+  const std::string message = CorrectBiases(graph, q, Open(ill)).status().message();
+  EXPECT_NE(message.find("its mean is not finite"), std::string::npos) << message;
   Quantized other;
-  EXPECT_EQ(CorrectBiases(graph, other, From(samples)).status().message(),
+  EXPECT_EQ(CorrectBiases(graph, other, Open(samples)).status().message(),
             "the network of integers was made of another one");
 }
 

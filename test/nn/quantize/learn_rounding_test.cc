@@ -20,10 +20,6 @@ Reals Random(size_t count, float least, float most, unsigned seed) {
   return values;
 }
 
-OpenSamples Open(const std::vector<InputBytes>& samples) {
-  return [&samples]() -> Result<NextSample> { return From(samples); };
-}
-
 // Inputs far from 0, so that their errors add up.
 std::vector<InputBytes> Samples(size_t count, size_t elements, float least = 0, float most = 2) {
   std::vector<InputBytes> samples;

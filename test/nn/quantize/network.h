@@ -62,6 +62,10 @@ inline NextSample From(const std::vector<InputBytes>& samples) {
   };
 }
 
+inline OpenSamples Open(const std::vector<InputBytes>& samples) {
+  return [&samples]() -> Result<NextSample> { return From(samples); };
+}
+
 // The outputs of a graph on one sample.
 inline std::vector<std::vector<double>> OutputsOf(const Graph& graph, const InputBytes& inputs) {
   Result<Model> model = Model::Prepare(graph);

@@ -120,7 +120,7 @@ TEST(Quantize, EqualizesAndCorrects) {
   data.opened = 0;
   const Result<Network> network = Quantize(MakeGraph(), data.Open(), options);
   ASSERT_TRUE(network.ok()) << network.status().message();
-  EXPECT_EQ(data.opened, 2);
+  EXPECT_EQ(data.opened, 4);  // to observe, and to correct: once, and for each of two layers
   EXPECT_EQ(network->equalized->changed, 1u);
   EXPECT_EQ(network->corrected->layers, 2u);  // the second layer got a bias
   const auto sqnr = [&](const Network& n) {
