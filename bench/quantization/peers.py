@@ -5,11 +5,13 @@
 
 FOLDER is what train_float.py wrote. Every quantizer gets the same weights and the same 1,024 images, and each
 file answers 10,000 images in its maker's runtime: .onnx in ONNX Runtime, .tflite in LiteRT, ours in Intaglio.
-Prints the mean over the seeds. Needs onnxruntime; ai-edge-quantizer and ai-edge-litert where they are there.
+Prints how many answers are right, how many are those of float32, and how near the logits are to float32's. Needs onnxruntime; ai-edge-quantizer and ai-edge-litert where they are there.
 """
 
 import argparse
 import json
+import math
+import os
 import re
 import statistics
 import subprocess
@@ -51,6 +53,11 @@ OURS = {
         "correct_bias": True,
     },
     "intaglio .onnx w8a8": {"format": "onnx"},
+    "intaglio .onnx w8a8 learn rounding, correct bias": {
+        "format": "onnx",
+        "learn_rounding": True,
+        "correct_bias": True,
+    },
 }
 
 
@@ -59,13 +66,20 @@ class Data:
         parts = ("samples", "images", "labels")
         self.samples, self.images, self.labels = (numpy.load(part_of(folder, network, p)) for p in parts)
 
-    def score(self, answer):
-        """Percent of the images that a function of batches of 100 answers rightly."""
-        right = 0
-        for start in range(0, len(self.images), 100):
-            end = start + 100
-            right += int((answer(self.images[start:end]).argmax(1) == self.labels[start:end]).sum())
-        return 100 * right / len(self.images)
+    def answers(self, answer):
+        """The logits of all images, by a function of batches of 100."""
+        batches = (self.images[start : start + 100] for start in range(0, len(self.images), 100))
+        return numpy.concatenate([answer(images) for images in batches]).astype(numpy.float64)
+
+    def score(self, logits, exact):
+        """Percent of the images whose answer is right, of those whose answer is that of float32, and decibels of the
+        logits over their distance from float32's."""
+        chosen, noise = logits.argmax(1), ((logits - exact) ** 2).sum()
+        return {
+            "right": 100 * float((chosen == self.labels).mean()),
+            "same": 100 * float((chosen == exact.argmax(1)).mean()),
+            "sqnr": 10 * math.log10((exact**2).sum() / noise) if noise else math.inf,
+        }
 
 
 def in_intaglio(file):
@@ -100,13 +114,17 @@ def in_litert(file):
         limits = numpy.iinfo(details["dtype"])
         return numpy.clip(numpy.round(image / scale) + zero, limits.min, limits.max).astype(details["dtype"])
 
+    def numbers(codes):
+        scale, zero = output["quantization"]
+        return codes if codes.dtype == numpy.float32 else scale * (codes.astype(numpy.float32) - zero)
+
     def answer(images):
         answers = []
         for image in images:
             interpreter.set_tensor(details["index"], codes(image))
             interpreter.invoke()
             answers.append(interpreter.get_tensor(output["index"])[0])
-        return numpy.stack(answers)
+        return numbers(numpy.stack(answers))
 
     return answer
 
@@ -148,6 +166,7 @@ def by_onnxruntime(method, per_channel):
 
 
 def by_ai_edge_quantizer(path, data):
+    os.environ["TQDM_DISABLE"] = "1"  # thousands of lines of progress
     from ai_edge_quantizer import quantizer, recipe
 
     with tempfile.TemporaryDirectory() as folder:
@@ -188,6 +207,10 @@ def add_signature(path):
     return tuple(graph.tensors[graph.inputs[0]].shape)
 
 
+def described(scores):
+    return f"{scores['right']:.2f} % right  {scores['same']:.2f} % as float32  {scores['sqnr']:.1f} dB"
+
+
 def forms(path, data):
     """Names, and functions that return one that answers."""
     yield "float32", lambda: in_intaglio(str(path))
@@ -214,24 +237,28 @@ def main():
         data = Data(options.folder, name)
         for seed in range(options.seeds):
             path = options.folder / f"{name}.{seed}.onnx"
+            exact = data.answers(in_intaglio(str(path)))
             for form, make in forms(path, data):
                 if not re.search(options.only, form):
                     continue
                 start = time.process_time()
                 try:
-                    percent = data.score(make())
-                except ImportError as error:
+                    scores = data.score(data.answers(make()), exact)
+                except (ImportError, intaglio.errors.UnsupportedError) as error:
                     print(f"{form}: left out, {error}")
                     continue
-                results.setdefault(name, {}).setdefault(form, []).append(percent)
+                rows = results.setdefault(name, {}).setdefault(form, {})
+                for score, number in scores.items():
+                    rows.setdefault(score, []).append(number)
                 seconds = time.process_time() - start
-                print(f"{name}.{seed} {form:55} {percent:.2f}  {seconds:.0f} CPU s", flush=True)
+                print(f"{name}.{seed} {form:55} {described(scores)}  {seconds:.0f} CPU s", flush=True)
                 options.out.write_text(json.dumps(results, indent=1) + "\n")
     for name, rows in results.items():
-        print(f"\n{name}: the mean and the deviation over {options.seeds} seeds")
-        for form, percents in rows.items():
-            deviation = statistics.stdev(percents) if len(percents) > 1 else 0
-            print(f"  {form:55} {statistics.mean(percents):.2f} {deviation:.2f}")
+        print(f"\n{name}: means over {options.seeds} seeds, and the deviation of the right ones")
+        for form, scores in rows.items():
+            deviation = statistics.stdev(scores["right"]) if len(scores["right"]) > 1 else 0
+            means = {score: statistics.mean(numbers) for score, numbers in scores.items()}
+            print(f"  {form:55} {described(means)}  {deviation:.2f}")
 
 
 main()

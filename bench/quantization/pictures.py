@@ -105,8 +105,8 @@ def print_cells(rows):
 def draw_peers(forms, network, path):
     """Bars of the change from float32. One of more than `most` points ends at the edge."""
     most, longest = 3.0, 300
-    exact = statistics.mean(forms["float32"])
-    changes = {form: statistics.mean(p) - exact for form, p in forms.items() if form != "float32"}
+    exact = statistics.mean(forms["float32"]["right"])
+    changes = {form: statistics.mean(p["right"]) - exact for form, p in forms.items() if form != "float32"}
     chart = Chart(f"{network}: points below float32 ({exact:.2f} %)", 420, 20 * len(changes), "")
     for i, (form, change) in enumerate(changes.items()):
         ours = form.startswith("intaglio")
@@ -115,16 +115,28 @@ def draw_peers(forms, network, path):
     chart.write(path)
 
 
-def print_peers(peers):
-    """The mean change of each form from float32, by networks; of float32 the mean itself."""
+def print_table(peers, cell):
+    """Forms down, networks across."""
     print("\n| form | " + " | ".join(peers) + " |")
     print("|---|" + "---|" * len(peers))
     for form in dict.fromkeys(form for forms in peers.values() for form in forms):
-        cells = []
-        for forms in peers.values():
-            mean, exact = statistics.mean(forms.get(form, [0])), statistics.mean(forms["float32"])
-            cells.append("" if form not in forms else f"{mean:.2f}" if form == "float32" else signed(mean - exact))
+        cells = [cell(form, forms) if form in forms else "" for forms in peers.values()]
         print(f"| {form} | " + " | ".join(cells) + " |")
+
+
+def print_peers(peers):
+    """The mean change of each form from float32, of float32 the mean itself; then how near each form is to float32."""
+
+    def change(form, forms):
+        mean, exact = (statistics.mean(forms[name]["right"]) for name in (form, "float32"))
+        return f"{mean:.2f}" if form == "float32" else signed(mean - exact)
+
+    def nearness(form, forms):
+        return f"{statistics.mean(forms[form]['sqnr']):.1f} dB, {100 - statistics.mean(forms[form]['same']):.2f}"
+
+    print_table(peers, change)
+    print("\nDecibels of the logits over their distance from float32's, and percent of answers that differ")
+    print_table(peers, nearness)
 
 
 def print_distilled(rows):
