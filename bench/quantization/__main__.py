@@ -2,7 +2,7 @@
 
     PYTHONPATH=build/release/python python3 bench/quantization --out quantization.json \\
         [--networks resnet8,mobilenet] [--bits w8a8,w6a6,w5a5,w4a4] [--seeds 1] [--epochs 4] [--steps 230] \\
-        [--test 10000] [--threads 2] [--fake]
+        [--rate 0.01] [--learned_below 6] [--test 10000] [--threads 2] [--data DIR] [--fake]
 
 For each network and seed: float32; after training (PTQ) with one scale for each tensor or for each output
 channel of weights, by the extremes of 1,024 images; and trained with simulated quantization (QAT). "simulated"
@@ -24,6 +24,7 @@ import numpy
 import torch
 import torch.nn.functional as F
 from networks import NETWORKS
+from networks_data import split_names
 
 
 def batches(count, size, generator):
@@ -171,13 +172,14 @@ def main():
     parser.add_argument("--fake", action="store_true")
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
+    names = split_names(options.networks, NETWORKS)
     images, labels = fashion.load("test", options.data)
     data = {
         "train": fashion.load("train", options.data),
         "test": (images[: options.test], labels[: options.test]),
     }
     results = {}
-    for name in options.networks.split(","):
+    for name in names:
         results[name] = [evaluate(name, seed, data, options) for seed in range(options.seeds)]
         options.out.write_text(json.dumps(results, indent=1) + "\n")
 

@@ -1,7 +1,7 @@
 """Weights of 4 to 8 bits by activations of 4 to 8 bits, quantized after training.
 
     PYTHONPATH=build/release/python python3 bench/quantization/grid.py FOLDER [--networks resnet8] [--seeds 1]
-        [--cells w6a6,w8a8] [--out grid.json]
+        [--cells w6a6,w8a8] [--checked 512] [--test 10000] [--out grid.json]
 
 FOLDER is what train_float.py wrote. Each cell is made twice: by intaglio.torch, with ranges by extremes, whose
 module and file must give the same activations; and by intaglio.quantize, with ranges by error, learned rounding and
@@ -21,7 +21,7 @@ import intaglio.torch
 import numpy
 import torch
 from networks import load_folded
-from networks_data import part_of
+from networks_data import existing, model_of, read_part, split_names
 
 BITS = range(4, 9)
 
@@ -67,19 +67,21 @@ def main():
     parser.add_argument("--out", type=Path, default=Path("grid.json"))
     options = parser.parse_args()
     torch.set_num_threads(1)
+    known = [f"w{weights}a{activations}" for weights, activations in itertools.product(BITS, BITS)]
+    cells = split_names(options.cells, known) if options.cells else known
     rows = []
     for name in options.networks.split(","):
         parts = ("samples", "images", "labels")
-        data = {part: numpy.load(part_of(options.folder, name, part)) for part in parts}
+        data = {part: read_part(options.folder, name, part) for part in parts}
         for part in ("images", "labels"):
             data[part] = data[part][: options.test]
         for seed in range(options.seeds):
-            path = options.folder / f"{name}.{seed}.onnx"
-            network = load_folded(name, path.with_suffix(".npz"))
+            path = model_of(options.folder, name, seed)
+            network = load_folded(name, existing(path.with_suffix(".npz"), name))
             exact = percent(answers(path, data["images"]), data["labels"])
             for weights, activations in itertools.product(BITS, BITS):
                 bits = f"w{weights}a{activations}"
-                if not options.cells or bits in options.cells.split(","):
+                if bits in cells:
                     start = time.process_time()
                     row = {"network": name, "seed": seed, "weights": weights, "activations": activations}
                     row["float32"] = exact

@@ -20,10 +20,12 @@ NETWORKS = {"pretrainedResnet.tflite": 255, "vww_96_float.tflite": 1}
 
 def read_bmp(path):
     data = Path(path).read_bytes()
+    if data[:2] != b"BM" or len(data) < 30:
+        raise SystemExit(f"{path}: no BMP file")
     start, width, height, bits = (
         struct.unpack_from(kind, data, at)[0] for kind, at in (("<I", 10), ("<i", 18), ("<i", 22), ("<H", 28))
     )
-    if data[:2] != b"BM" or bits != 24:
+    if bits != 24:
         raise SystemExit(f"{path}: no BMP of 24 bits")
     stride = (3 * width + 3) // 4 * 4
     rows = numpy.frombuffer(data, numpy.uint8, stride * abs(height), start).reshape(abs(height), stride)
@@ -50,6 +52,9 @@ def main():
     parser.add_argument("photos", nargs="+", type=Path)
     parser.add_argument("--samples", type=int, default=128)
     options = parser.parse_args()
+    for path in (*options.photos, *(options.models / name for name in NETWORKS)):
+        if not path.exists():
+            raise SystemExit(f"there is no {path}")
     photos = [read_bmp(path) for path in options.photos]
     print("| network | `--bits` | scales of weights | plain | `--equalize` | `--correct-bias` | both |")
     print("|---|---|---|---|---|---|---|")

@@ -1,7 +1,7 @@
 """Accuracy of networks that were quantized after training: by Intaglio, ONNX Runtime and ai-edge-quantizer.
 
     PYTHONPATH=build/release/python python bench/quantization/peers.py FOLDER [--networks resnet8] [--seeds 5]
-        [--out peers.json] [--only REGEX]
+        [--only REGEX] [--out peers.json]
 
 FOLDER is what train_float.py wrote. Every quantizer gets the same weights and the same 1,024 images, and each
 file answers 10,000 images in its maker's runtime: .onnx in ONNX Runtime, .tflite in LiteRT, ours in Intaglio.
@@ -22,7 +22,7 @@ from pathlib import Path
 
 import intaglio
 import numpy
-from networks_data import part_of
+from networks_data import model_of, read_part
 
 # The options of intaglio.quantize.
 OURS = {
@@ -64,7 +64,7 @@ OURS = {
 class Data:
     def __init__(self, folder, network):
         parts = ("samples", "images", "labels")
-        self.samples, self.images, self.labels = (numpy.load(part_of(folder, network, p)) for p in parts)
+        self.samples, self.images, self.labels = (read_part(folder, network, p) for p in parts)
 
     def answers(self, answer):
         """The logits of all images, by a function of batches of 100."""
@@ -229,14 +229,14 @@ def main():
     parser.add_argument("folder", type=Path)
     parser.add_argument("--networks", default="resnet8,mobilenet")
     parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--only", default=".")
+    parser.add_argument("--only", default=".", help="the forms to measure, a regular expression")
     parser.add_argument("--out", type=Path, default=Path("peers.json"))
     options = parser.parse_args()
     results = {}
     for name in options.networks.split(","):
         data = Data(options.folder, name)
         for seed in range(options.seeds):
-            path = options.folder / f"{name}.{seed}.onnx"
+            path = model_of(options.folder, name, seed)
             exact = data.answers(in_intaglio(str(path)))
             for form, make in forms(path, data):
                 if not re.search(options.only, form):

@@ -4,11 +4,11 @@
 
 Reads FOLDER/grid.json, cells*.json of grid.py, peers*.json, distill*.json, trained*.json (grids of distill.py) and
 speed.json, as far as they are there, and writes grid.NETWORK.svg, grid.trained.svg and peers.NETWORK.svg beside them. If
-two files have results for the same network, form and seed,
-the one that is last by its name counts. Numbers are points of a hundred of right answers: the change from float32, in
+two files have results for the same network, form and seed, the one that is last by its name counts. Numbers are points of a hundred of right answers: the change from float32, in
 the mean of the seeds.
 """
 
+import argparse
 import json
 import statistics
 import sys
@@ -154,9 +154,11 @@ def print_distilled(rows):
 
 
 def main():
-    if len(sys.argv) != 2:
-        raise SystemExit(__doc__)
-    folder = Path(sys.argv[1])
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    folder = parser.parse_args().folder
+    if not any(folder.glob("*.json")):
+        raise SystemExit(f"there are no results (*.json) in {folder}")
 
     def read_all(names):
         return [json.loads(path.read_text()) for path in sorted(folder.glob(names))]

@@ -14,14 +14,13 @@ import time
 from pathlib import Path
 
 import intaglio
-import numpy
-from networks_data import part_of
+from networks_data import model_of, read_part
 
 
 def load_all(network, options):
     """The models by their columns, and the input."""
-    path = options.folder / f"{network}.0.onnx"
-    samples = numpy.load(part_of(options.folder, network, "samples"))
+    path = model_of(options.folder, network, 0)
+    samples = read_part(options.folder, network, "samples")
     # Its recurrent layer stays float32, and .tflite files have no such operator.
     form = "onnx" if network == "lstm" else "tflite"
     file = intaglio.quantize(path, samples, format=form, report_samples=0).data

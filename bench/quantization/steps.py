@@ -1,18 +1,19 @@
 """What a step of training costs: PyTorch's float32, intaglio.torch by kernels, and its emulation.
 
-    PYTHONPATH=build/release/python python3 bench/quantization/steps.py [networks, as resnet8,mobilenet]
+    PYTHONPATH=build/release/python python3 bench/quantization/steps.py [NETWORKS, such as resnet8,mobilenet]
 
 Milliseconds of CPU time for batches of 128 on one thread, the least of some: forward and backward, and forward in
 eval().
 """
 
-import sys
+import argparse
 import time
 
 import intaglio.torch
 import torch
 import torch.nn.functional as F
 from networks import NETWORKS
+from networks_data import split_names
 
 
 def least(runs, work):
@@ -25,10 +26,13 @@ def least(runs, work):
 
 
 def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("networks", nargs="?", default="resnet8,mobilenet")
+    networks = split_names(parser.parse_args().networks, NETWORKS)
     torch.set_num_threads(1)
     torch.manual_seed(0)
     x, y = torch.randn(128, 1, 28, 28), torch.randint(0, 10, (128,))
-    for name in (sys.argv[1] if len(sys.argv) > 1 else "resnet8,mobilenet").split(","):
+    for name in networks:
         network = NETWORKS[name]().train()
         forms = {
             "float32": network,

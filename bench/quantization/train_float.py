@@ -1,7 +1,7 @@
 """Trains the networks of the evaluation, and writes them as files for peers.py.
 
     python3 bench/quantization/train_float.py FOLDER [--networks resnet8,mobilenet] [--seeds 5] [--first 0]
-        [--epochs 2] [--train 60000] [--test 10000]
+        [--epochs 2] [--train 60000] [--test 10000] [--threads 1] [--fashion DIR] [--digits DIR] [--words DIR]
 
 FOLDER gets NETWORK.SEED.onnx of float32, whose input is one sample, and what all quantizers are given:
 DATA.samples.npy (1,024 inputs of the training set), DATA.images.npy and DATA.labels.npy (the test set), where DATA is
@@ -18,7 +18,7 @@ import numpy
 import torch
 import torch.nn.functional as F
 from networks import NETWORKS, save_folded
-from networks_data import part_of
+from networks_data import part_of, split_names
 
 MORE_EPOCHS = {"dscnn": 20, "transformer": 3}  # as many times as those of --epochs
 BY_ADAM = ("transformer",)
@@ -66,8 +66,9 @@ def main():
     parser.add_argument("--threads", type=int, default=1)
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
+    names = split_names(options.networks, NETWORKS)
     options.folder.mkdir(parents=True, exist_ok=True)
-    for name in options.networks.split(","):
+    for name in names:
         data = [part[: options.train] for part in datasets.load(name, "train", options)]
         images, labels = (part[: options.test] for part in datasets.load(name, "test", options))
         parts = {"samples": data[0][:1024], "images": images, "labels": labels.to(torch.int32)}
@@ -78,8 +79,8 @@ def main():
             epochs = options.epochs * MORE_EPOCHS.get(name, 1)
             module = train(NETWORKS[name](), data, epochs, seed, name in BY_ADAM)
             path = options.folder / f"{name}.{seed}.onnx"
-            names = {"input_names": ["image"], "output_names": ["logits"]}
-            torch.onnx.export(module, images[:1], path, opset_version=13, **names)
+            ends = {"input_names": ["image"], "output_names": ["logits"]}
+            torch.onnx.export(module, images[:1], path, opset_version=13, **ends)
             if name not in ("lstm", "transformer"):
                 save_folded(module, path.with_suffix(".npz"))
             print(path, flush=True)

@@ -20,11 +20,11 @@ def _plain(word):
 
 def _words(language, folder):
     """In the order of their frequency."""
-    import msgpack
-
     path = Path(folder) / f"small_{language}.msgpack.gz"
     if not path.exists():
         raise SystemExit(f"there is no {path}: --words names the folder data of the package wordfreq")
+    import msgpack
+
     with gzip.open(path) as file:
         bins = msgpack.load(file, raw=False)[1:]
     words = (_plain(word) for bin in bins for word in bin)
