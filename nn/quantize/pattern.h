@@ -1,5 +1,5 @@
-// Patterns of labels: POSIX extended regular expressions without counts in braces and without back
-// references, which some patterns make take memory or time without bounds.
+// Patterns of labels: POSIX extended regular expressions without counts in braces, without back
+// references, and without "+" of "+" many times over. These can take memory or time without bounds.
 #ifndef INTAGLIO_NN_QUANTIZE_PATTERN_H_
 #define INTAGLIO_NN_QUANTIZE_PATTERN_H_
 

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+
 #include "intaglio/nn/ops/builder.h"
 
 namespace intaglio::nn::quantize {
@@ -84,6 +86,33 @@ TEST(Recipe, NamesWhatIsWrong) {
             std::string::npos);
   EXPECT_NE(ErrorOf(R"([{"layers": ".", "float": 1}])").find("neither true nor false"),
             std::string::npos);
+}
+
+// Each "+" of a "+" makes the compiled expression twice as large.
+TEST(Recipe, PatternsTakeLittleMemory) {
+  const auto error_of = [](const std::string& pattern) {
+    return ErrorOf((R"([{"layers": ")" + pattern + R"("}])").c_str());
+  };
+  const auto nested = [](int depth, const std::string& core, const std::string& end) {
+    std::string pattern(static_cast<size_t>(depth), '(');
+    pattern += core;
+    for (int i = 0; i < depth; ++i) pattern += end;
+    return pattern;
+  };
+  const std::string why_not = "repeats what is repeated too often";
+  for (const std::string& pattern :
+       {nested(40, "R", "+)"), nested(40, "[+]", "+)"), nested(40, "[]+]", ")+"),
+        nested(40, "[[:upper:]]", "b*|R+)+"), "R" + std::string(40, '+'),
+        "(R|" + nested(40, R"(\\()", "+)") + ")"}) {
+    EXPECT_NE(error_of(pattern).find(why_not), std::string::npos) << pattern;
+  }
+  for (const std::string& pattern :
+       {std::string("((R+E+)+LU)+"), nested(100, "R", ")"), nested(100, "R", "*)"),
+        nested(8, "R", "+)"), std::string("[+++++++++++++++++R]"),
+        std::string("[^]+++++++++++++++]"), std::string("[[:upper:]++++++++++++++++++]"),
+        "RE" + std::string(300, '?')}) {
+    EXPECT_EQ(error_of(pattern), "ok");
+  }
 }
 
 }  // namespace
