@@ -250,7 +250,8 @@ class Network {
     return Add(std::move(tensor));
   }
 
-  // Returns the output. Its shape follows, and its type is int8, or float32 where `to_float`.
+  // Returns the output. Its shape follows, and its type is int8, or float32 where `to_float`: what
+  // DEQUANTIZE and layers of float32 give, and the sums of products of integers.
   int AddLayer(const std::string& operator_name, const nb::dict& parameters,
                std::vector<int> inputs, std::string output, std::vector<float> scales,
                std::vector<int32_t> zero_points, std::string label, bool to_float) {
@@ -259,10 +260,11 @@ class Network {
     for (const int input : inputs) {
       if (input != nn::kNoTensor) CheckTensor(input);
     }
+    const bool sums = to_float && operator_name != "DEQUANTIZE" && !ReadsFloats(inputs);
     const int id = AddTensor(std::move(output), to_float ? "float32" : "int8", {},
                              std::move(scales), std::move(zero_points), 0);
     graph_.layers.push_back({std::move(*op), std::move(inputs), {id}, std::move(label)});
-    if (to_float && operator_name != "DEQUANTIZE") {
+    if (sums) {
       graph_.layers.back().numerics = nn::Numerics{.scaling = Scaling::kToFloat};
     }
     Result<std::vector<nn::Shape>> shapes = nn::InferShapes(graph_, graph_.layers.size() - 1);
@@ -297,6 +299,12 @@ class Network {
     if (id < 0 || static_cast<size_t>(id) >= graph_.tensors.size()) {
       Raise("ArgumentError", "there is no tensor " + std::to_string(id));
     }
+  }
+
+  // Whether the first input is of float32.
+  bool ReadsFloats(const std::vector<int>& inputs) const {
+    return !inputs.empty() && inputs[0] != nn::kNoTensor &&
+           graph_.tensors[static_cast<size_t>(inputs[0])].type == Type::kFloat32;
   }
 
   int Add(nn::Tensor tensor) {

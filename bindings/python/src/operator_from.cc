@@ -68,6 +68,15 @@ nn::Operator PairOf(const nb::dict& p) {
   return Op{.activation = ActivationOf(p)};
 }
 
+nn::Operator BatchMatMulOf(const nb::dict& p) {
+  return nn::BatchMatMul{.adjoint_a = Get<bool>(p, "adjoint_a", false),
+                         .adjoint_b = Get<bool>(p, "adjoint_b", false)};
+}
+
+nn::Operator SoftmaxOf(const nb::dict& p) {
+  return nn::Softmax{.beta = Get<float>(p, "beta", 1.0f)};
+}
+
 nn::Operator ConcatenationOf(const nb::dict& p) {
   return nn::Concatenation{.axis = Get<int>(p, "axis", 0)};
 }
@@ -107,6 +116,7 @@ struct Row {
 constexpr Row kRows[] = {
     {"ADD", PairOf<nn::Add>},
     {"AVERAGE_POOL_2D", PoolOf<nn::AveragePool2D>},
+    {"BATCH_MATMUL", BatchMatMulOf},
     {"CONCATENATION", ConcatenationOf},
     {"CONV_2D", ConvolutionOf<nn::Conv2D>},
     {"DEPTHWISE_CONV_2D", ConvolutionOf<nn::DepthwiseConv2D>},
@@ -122,6 +132,8 @@ constexpr Row kRows[] = {
     {"RELU6", Plain<nn::Relu6>},
     {"RESHAPE", ReshapeOf},
     {"RESIZE_NEAREST_NEIGHBOR", ResizeNearestOf},
+    {"RSQRT", Plain<nn::Rsqrt>},
+    {"SOFTMAX", SoftmaxOf},
     {"SUB", PairOf<nn::Sub>},
     {"TRANSPOSE", TransposeOf},
 };

@@ -70,3 +70,60 @@ def trained(network, inputs, steps=4):
         sum((result**2).mean() for result in results).backward()
         optimizer.step()
     return network
+
+
+class Attention(nn.Module):
+    """Of several heads."""
+
+    def __init__(self, width, heads, scales_scores):
+        super().__init__()
+        self.heads, self.depth, self.scales_scores = heads, width // heads, scales_scores
+        self.query, self.key, self.value, self.last = (nn.Linear(width, width) for _ in range(4))
+
+    def split(self, y, places):
+        return y.reshape(-1, places, self.heads, self.depth).permute(0, 2, 1, 3)
+
+    def forward(self, x):
+        places = x.shape[1]
+        query, key, value = (
+            self.split(part(x), places) for part in (self.query, self.key, self.value)
+        )
+        if self.scales_scores:
+            scores = (query @ key.transpose(2, 3)) / self.depth**0.5
+        else:
+            scores = torch.matmul(query * self.depth**-0.5, key.permute(0, 1, 3, 2))
+        joined = torch.matmul(F.softmax(scores, -1), value).transpose(1, 2)
+        return self.last(joined.flatten(2))
+
+
+class Encoder(nn.Module):
+    def __init__(self, width, heads, scales_scores):
+        super().__init__()
+        self.first = nn.LayerNorm(width)
+        self.second = nn.LayerNorm(width, elementwise_affine=False)
+        self.attention = Attention(width, heads, scales_scores)
+        self.layers = nn.Sequential(nn.Linear(width, 24), nn.ReLU(), nn.Linear(24, width))
+
+    def forward(self, x):
+        x = x + self.attention(self.first(x))
+        return x + self.layers(self.second(x))
+
+
+class Transformer(nn.Module):
+    """Every kind of layer of a transformer that prepare() knows."""
+
+    def __init__(self, places=6, inputs=5, width=48):
+        super().__init__()
+        self.letters = nn.Linear(inputs, width)
+        self.places = nn.Parameter(0.3 * torch.randn(places, width))
+        self.register_buffer("gate", 1 + torch.rand(width))
+        self.encoders = nn.Sequential(Encoder(width, 4, False), Encoder(width, 2, True))
+        self.end = nn.LayerNorm(width)
+        self.soft = nn.Softmax(dim=2)
+        self.last = nn.Linear(width, 3)
+
+    def forward(self, x):
+        y = self.encoders((self.letters(x) + self.places) * self.gate)
+        shares = self.soft(-0.7 * F.relu(y))
+        together = torch.bmm(shares.transpose(1, 2), self.end(y))
+        return self.last(together.mean(dim=1, keepdim=False)), y.mean(2)

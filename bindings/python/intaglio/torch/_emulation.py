@@ -2,6 +2,8 @@
 
 The oracle of the kernels in tests, and the way to train on GPUs. Sums of products are those of a
 float convolution on integers, exact while all partial sums are below 2^24, or 2^53 in float64.
+Numbers of float32 are rounded after each operation, as IEEE 754 says, and added in the order of the
+kernels, so they have the same bits, too.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
+from ._emulated_softmax import softmax
 from ._plan import Plan, PlanLayer, PlanTensor
 
 
@@ -99,6 +102,16 @@ def _exact_type(weights: torch.Tensor, most: int) -> torch.dtype:
     return torch.float32 if int(sums.max()) * most < 1 << 24 else torch.float64
 
 
+def _batch_matmul(layer, known, values, out):
+    a, b = (_centered(x, tensor) for x, tensor in zip(values, known))
+    a = a.transpose(-1, -2) if layer.parameters["adjoint_a"] else a
+    b = b.transpose(-1, -2) if layer.parameters["adjoint_b"] else b
+    kind = torch.float32 if a.shape[-1] * 255 * 255 < 1 << 24 else torch.float64
+    sums = torch.matmul(a.to(kind), b.to(kind)).round().to(torch.int64)
+    scales = np.float32(known[0].scales[0]) * np.float32(known[1].scales[0])
+    return _codes(_times(sums, [float(scales) / out.scales[0]]), out)
+
+
 def _convolution(layer, known, values, out):
     p = layer.parameters
     depthwise = layer.operator == "DEPTHWISE_CONV_2D"
@@ -147,6 +160,8 @@ def _finish(layer: PlanLayer, known, values, out, sums):
 
 
 def _sum(layer, known, values, out):
+    if known[0].dtype == "float32":
+        return values[0] - values[1] if layer.operator == "SUB" else values[0] + values[1]
     twice = float(np.float32(2) * np.float32(max(known[0].scales[0], known[1].scales[0])))
     first, second = (
         _times(_centered(x, tensor) << 20, [tensor.scales[0] / twice])
@@ -158,18 +173,42 @@ def _sum(layer, known, values, out):
 
 
 def _mul(layer, known, values, out):
+    if known[0].dtype == "float32":
+        return values[0] * values[1]
     scales = [np.float32(tensor.scales[0]) for tensor in (*known, out)]
     product = _centered(values[0], known[0]) * _centered(values[1], known[1])
     real = float(scales[0] * scales[1] / scales[2])
     return _codes(_times(product, [real]), out, layer.parameters["activation"])
 
 
+def _sum_of_floats(x: torch.Tensor) -> torch.Tensor:
+    """Over the last dimension, in the order of the kernels: one after the other if they are few,
+    else as 16 sums side by side, whose halves are added up at last."""
+    lanes = 16 if x.shape[-1] >= 32 else 1
+    sums = torch.zeros_like(x[..., :lanes])
+    for begin in range(0, x.shape[-1], lanes):
+        part = x[..., begin : begin + lanes]
+        sums[..., : part.shape[-1]] += part
+    while lanes > 1:
+        lanes //= 2
+        sums = sums[..., :lanes] + sums[..., lanes:]
+    return sums
+
+
+def _divided(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    """The float32 nearest to the quotient, which PyTorch's own division need not give."""
+    return (a.to(torch.float64) / b.to(torch.float64)).to(torch.float32)
+
+
 def _mean(layer, known, values, out):
     x = values[0]
-    count = x.shape[1] * x.shape[2]
+    axes = layer.parameters["axes"]
+    if known[0].dtype == "float32":  # of LayerNorm's rows
+        return _divided(_sum_of_floats(x), torch.tensor(x.shape[-1]))
+    count = math.prod(x.shape[axis] for axis in axes)
     mantissa, exponent = _multiplier(known[0].scales[0] / out.scales[0])
     shift = max(0, min(count.bit_length() - 1, 32, 31 + exponent))
-    sums = _centered(x, known[0]).sum((1, 2), keepdim=layer.parameters["keep_dims"])
+    sums = _centered(x, known[0]).sum(axes, keepdim=layer.parameters["keep_dims"])
     pair = torch.tensor([(mantissa << shift) // count, exponent - shift], device=x.device)
     return _codes(_scaled(sums, pair[0], pair[1]), out)
 
@@ -217,6 +256,7 @@ def _pad(layer, known, values, out):
 _OPERATORS = {
     "ADD": _sum,
     "AVERAGE_POOL_2D": _pool,
+    "BATCH_MATMUL": _batch_matmul,
     "CONCATENATION": lambda layer, known, values, out: torch.cat(values, layer.parameters["axis"]),
     "CONV_2D": _convolution,
     "DEPTHWISE_CONV_2D": _convolution,
@@ -237,6 +277,12 @@ _OPERATORS = {
     ),
     "RESIZE_NEAREST_NEIGHBOR": lambda layer, known, values, out: _nearest(
         values[0], *layer.parameters["size"]
+    ),
+    "RSQRT": lambda layer, known, values, out: _divided(
+        torch.ones_like(values[0]), torch.sqrt(values[0].to(torch.float64)).to(torch.float32)
+    ),
+    "SOFTMAX": lambda layer, known, values, out: softmax(
+        values[0], layer.parameters["beta"], known[0].scales[0]
     ),
     "SUB": _sum,
     "TRANSPOSE": lambda layer, known, values, out: (

@@ -13,12 +13,14 @@ import torch
 
 from .. import _core
 from ..errors import ArgumentError
-from . import _steps
+from . import _attention, _steps
 from ._errors import MismatchError
 from ._plan import Plan, Settings
 from ._quantizers import ActivationQuantizer, WeightQuantizer
 from ._trace import Steps, trace
 
+_MOVES = (_steps.Concatenate, _steps.Permute, _steps.Pool, _steps.Upsample, _steps.Reshape)
+_WEIGHTED = (_steps.Product, _attention.Constant)
 _RULE_KEYS = {"layers", "weights", "activations", "per_channel", "learned", "freeze_above"}
 
 
@@ -146,16 +148,17 @@ class QuantizedModule(torch.nn.Module):
         self._by_name = steps.steps
         for step in self.steps:
             step.executor.settings = settings
-            if isinstance(step, _steps.Product):
+            if isinstance(step, _WEIGHTED):
+                product = isinstance(step, _steps.Product)
                 rule = rules.of(step.label)
                 step.weights = WeightQuantizer(
-                    step.module.weight,
+                    step.module.weight if product else step.numbers,
                     rule["weights"],
-                    rule["per_channel"],
+                    rule["per_channel"] and product,
                     rule["learned"],
                     rule["freeze_above"],
                 )
-                if step.norm is not None:
+                if product and step.norm is not None:
                     own = step.norm.momentum if step.norm.momentum is not None else 0.1
                     step.norm_momentum = own if norm_momentum is None else norm_momentum
         self._share_quantizers(steps, rules, decay)
@@ -173,27 +176,28 @@ class QuantizedModule(torch.nn.Module):
             root[find(a)] = find(b)
         groups: dict[str, list[_steps.Step]] = {}
         for step in self.steps:
-            groups.setdefault(find(step.name), []).append(step)
+            if not isinstance(step, _attention.Constant):
+                groups.setdefault(find(step.name), []).append(step)
         for group in groups.values():
             self._make_quantizer(group, rules, decay)
 
     def _make_quantizer(self, group: list[_steps.Step], rules: _Rules, decay: float) -> None:
-        moves = (_steps.Concatenate, _steps.Pool, _steps.Upsample, _steps.Reshape)
-        rounding = [step for step in group if not isinstance(step, moves)]
+        rounding = [step for step in group if not isinstance(step, _MOVES)]
         at_ends = any(isinstance(s, _steps.InputStep) or s.name in self.outputs for s in group)
         wanted = [rules.of(step.label) for step in group]
         writers = [rules.of(step.label) for step in rounding]
         bits = 8 if at_ends else max(rule["activations"] for rule in writers or wanted)
         learned = not at_ends and all(rule["learned"] for rule in writers)
-        clamps = [s for s in rounding if isinstance(s, _steps.Clamp)]
+        fixing = [step for step in rounding if step.fixed_range is not None]
         alone = len(rounding) == 1
         fixed = None
-        if clamps and alone:
-            fixed = (clamps[0].low, clamps[0].high)
+        if fixing and alone:
+            fixed = fixing[0].fixed_range
+            bits = fixing[0].fixed_bits or bits
         elif alone and rounding[0].activation == "relu6" and bits < 8 and not learned:
             fixed = (0.0, 6.0)  # which RELU6 of the file computes without a layer more
-        elif clamps:
-            raise ArgumentError(f"{clamps[0].label}: a clamp whose result is concatenated")
+        elif fixing:
+            raise ArgumentError(f"{fixing[0].label}: a result of fixed range that is concatenated")
         quantizer = ActivationQuantizer(group[0].label, bits, decay, learned and fixed is None)
         quantizer.fixed = fixed
         for step in group:
@@ -250,7 +254,7 @@ class QuantizedModule(torch.nn.Module):
             quantizer.extremes = True
         with torch.no_grad():
             for step in self.steps:
-                if isinstance(step, _steps.Product):
+                if isinstance(step, _WEIGHTED):
                     step.start_learning()  # before the ranges, which the rounded weights make
             for batch in batches:
                 batch = (batch,) if isinstance(batch, torch.Tensor) else tuple(batch)
@@ -261,7 +265,10 @@ class QuantizedModule(torch.nn.Module):
         self.train(mode)
 
     def quantizers(self) -> list[ActivationQuantizer]:
-        return list(dict.fromkeys(step.quantizer for step in self.steps))
+        """Those of activations."""
+        constants = _attention.Constant
+        steps = (step for step in self.steps if not isinstance(step, constants))
+        return list(dict.fromkeys(step.quantizer for step in steps))
 
     def freeze_norm(self) -> None:
         """Keeps the statistics of batch normalization from now on."""
@@ -283,7 +290,7 @@ class QuantizedModule(torch.nn.Module):
         shapes = iter(self.example_shapes)
         for step in self.steps:
             quantizers = [self._by_name[name].quantizer for name in step.sources]
-            if not isinstance(step, _steps.InputStep):
+            if not isinstance(step, _steps.InputStep):  # a constant has no sources
                 ids[step.name] = step.write(plan, [ids[name] for name in step.sources], quantizers)
                 continue
             shape = next(shapes)
@@ -307,7 +314,7 @@ class QuantizedModule(torch.nn.Module):
         """Compares every activation of the file with the simulation. Inputs are as for forward().
 
         Returns the number of activations that were compared. Raises MismatchError for the first
-        layer that differs by 1 or more.
+        layer that differs at all.
         """
         inputs = (inputs,) if isinstance(inputs, torch.Tensor) else tuple(inputs)
         simulated = self.activations(*inputs)
@@ -321,7 +328,8 @@ class QuantizedModule(torch.nn.Module):
             )
         for i, step, x in zip(runner.inputs(), input_steps, inputs):
             is_real = not tensors[i][2]
-            array = _steps.to_file(x.detach().cpu().float()) if is_real else simulated[step.name]
+            real = _steps.to_file(x.detach().cpu().float(), step.image)
+            array = real if is_real else simulated[step.name]
             given.append(np.ascontiguousarray(array))
         runner.resize([list(array.shape) for array in given])
         runner.run(given)
@@ -329,7 +337,8 @@ class QuantizedModule(torch.nn.Module):
 
     @torch.no_grad()
     def activations(self, *inputs: torch.Tensor) -> dict[str, np.ndarray]:
-        """The codes of every tensor of integers, by its name in the file, in the file's layout."""
+        """The codes of every tensor of integers, and the numbers of float32 between them, by their
+        names in the file, in the file's layout."""
         mode = self.training
         self.eval()
         self.settings.captured = {}
@@ -353,12 +362,13 @@ def _compare(runner, simulated: dict[str, np.ndarray], path: str) -> int:
             raise MismatchError(
                 f"{path}: tensor '{name}' is {found.shape}, simulated {codes.shape}"
             )
-        difference = np.abs(found.astype(np.int32) - codes.astype(np.int32))
-        if difference.any():
+        kind = np.float64 if codes.dtype == np.float32 else np.int32
+        difference = np.abs(found.astype(kind) - codes.astype(kind))
+        if not np.array_equal(found, codes):
             layer = labels.get(by_name[name], "an input")
             raise MismatchError(
                 f"{path}: layer {layer}, tensor '{name}': {int((difference > 0).sum())} of "
-                f"{difference.size} numbers differ from the simulation, by {int(difference.max())} "
+                f"{difference.size} numbers differ from the simulation, by {difference.max()} "
                 "at most"
             )
         count += codes.size

@@ -173,7 +173,7 @@ class WeightQuantizer(torch.nn.Module):
             self.first.copy_(2 * mean / math.sqrt(self.most))
 
     def scales(
-        self, weight: torch.Tensor, least: torch.Tensor, factor: torch.Tensor | None
+        self, weight: torch.Tensor, least: torch.Tensor, factor: torch.Tensor | float | None
     ) -> torch.Tensor:
         """One float32 for each channel, none below `least`."""
         if self.step is not None:
@@ -188,12 +188,12 @@ class WeightQuantizer(torch.nn.Module):
         return scale if self.per_channel else scale.amax().expand(len(weight)).contiguous()
 
     def forward(
-        self, weight: torch.Tensor, least: torch.Tensor, factor: torch.Tensor | None = None
+        self, weight: torch.Tensor, least: torch.Tensor, factor: torch.Tensor | float | None = None
     ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """Returns what the codes stand for, codes as float32, and scales.
 
-        factor: what batch normalization has multiplied each channel by. Learned scales belong to
-        the weights before that, so that they need not follow it.
+        factor: what batch normalization has multiplied each channel by, or a number that was folded
+        into all. Learned scales belong to the weights before that, so that they need not follow it.
         """
         if not bool(torch.isfinite(weight).all()):
             raise ArgumentError("the weights have NaN or infinity among them")

@@ -23,19 +23,26 @@ class Value:
     codes: torch.Tensor | None
 
 
-def to_file(tensor: torch.Tensor) -> torch.Tensor:
-    """From (N, C, H, W) to (N, H, W, C)."""
-    return tensor.permute(0, 2, 3, 1) if tensor.dim() == 4 else tensor
+_IMAGE = (0, 2, 3, 1)  # PyTorch's dimensions of an image in the order of the file
 
 
-def from_file(tensor: torch.Tensor) -> torch.Tensor:
-    return tensor.permute(0, 3, 1, 2) if tensor.dim() == 4 else tensor
+def to_file(tensor: torch.Tensor, image: bool) -> torch.Tensor:
+    """Images from (N, C, H, W) to (N, H, W, C)."""
+    return tensor.permute(_IMAGE) if image else tensor
+
+
+def from_file(tensor: torch.Tensor, image: bool) -> torch.Tensor:
+    return tensor.permute(0, 3, 1, 2) if image else tensor
 
 
 class Step(torch.nn.Module):
     """One layer with one output. `sources` names the steps that it reads."""
 
     activation: str | None = None  # "relu" or "relu6", computed with the layer
+    image = False  # whether the result is (N, H, W, C) in the file, and (N, C, H, W) here
+    # Of the result, whatever its numbers are; None: as they are and as the rules say.
+    fixed_range: tuple[float, float] | None = None
+    fixed_bits: int | None = None
 
     def __init__(self, name: str, label: str, sources: list[str]) -> None:
         super().__init__()
@@ -86,8 +93,8 @@ class Step(torch.nn.Module):
 
     def _value(self, exact: torch.Tensor | None, codes: torch.Tensor) -> Value:
         if exact is None:
-            return Value(from_file(self.quantizer.real(codes)), codes)
-        return Value(self.quantizer.through(exact, from_file(codes)), codes)
+            return Value(from_file(self.quantizer.real(codes), self.image), codes)
+        return Value(self.quantizer.through(exact, from_file(codes, self.image)), codes)
 
     def _run(self, inputs: list[Value], quantizers: list[ActivationQuantizer]) -> torch.Tensor:
         plan = Plan()
@@ -132,7 +139,7 @@ class InputStep(Step):
 
     def _run(self, inputs, quantizers):
         plan = Plan()
-        real = to_file(inputs[0].real.detach().to(torch.float32))
+        real = to_file(inputs[0].real.detach().to(torch.float32), self.image)
         output = self.write(plan, [plan.input("real", real.shape)], [])
         return self.executor.run(plan, [real], [output])[0]
 
@@ -161,6 +168,7 @@ class Product(Step):
         super().__init__(name, label, sources)
         self.module = module
         self.norm: torch.nn.Module | None = None
+        self.factor = 1.0  # of weights and bias, before batch normalization
         self.activation = activation
         self.weights: WeightQuantizer = None  # type: ignore[assignment]
         self.norm_momentum = 0.0  # of the statistics; 0: they stay as they are
@@ -171,6 +179,8 @@ class Product(Step):
         weight, bias = self.module.weight, self.module.bias
         if bias is None:
             bias = torch.zeros(len(weight), device=weight.device)
+        if self.factor != 1:
+            weight, bias = weight * self.factor, bias * self.factor
         if self.norm is None:
             return weight, bias
         factor = self._norm_factor()
@@ -182,11 +192,13 @@ class Product(Step):
         factor = torch.rsqrt(self.norm.running_var + self.norm.eps)
         return factor if self.norm.weight is None else factor * self.norm.weight
 
-    def learned_factor(self) -> torch.Tensor | None:
+    def learned_factor(self) -> torch.Tensor | float | None:
         """The factor of learned scales (WeightQuantizer.forward)."""
-        if self.norm is None or not self.weights.per_channel:
+        if not self.weights.per_channel:
             return None
-        return self._norm_factor().detach().abs()
+        if self.norm is None:
+            return None if self.factor == 1 else abs(self.factor)
+        return self._norm_factor().detach().abs() * abs(self.factor)
 
     def start_learning(self) -> None:
         own = self.weights.per_channel
@@ -195,7 +207,7 @@ class Product(Step):
     def _update_norm(self, sums: torch.Tensor, bias: torch.Tensor) -> None:
         """The averages take up the moments of this batch, which follow from the folded sums."""
         with torch.no_grad():
-            rows = to_file(sums).reshape(-1, sums.shape[1])
+            rows = to_file(sums, self.image).reshape(-1, sums.shape[1])
             factor = self._norm_factor()
             live = factor.abs() > 1e-6
             safe = torch.where(live, factor, torch.ones_like(factor))
@@ -269,7 +281,7 @@ class Product(Step):
         results = self.executor.run(plan, [x.codes], wanted)
         if not with_sums:
             return self._value(None, results[0])
-        sums = _RealProduct.apply(x.real, real_weight, bias, [from_file(results[1])], self)
+        sums = _RealProduct.apply(x.real, real_weight, bias, [from_file(results[1], self.image)], self)
         if self.norm_momentum and observes:
             self._update_norm(sums, bias)
         exact = self.activate(sums)
@@ -392,8 +404,8 @@ class Concatenate(Step):
     def write(self, plan, inputs, quantizers):
         rank = len(self.source_shape)
         axis = self.axis % rank
-        if rank == 4:
-            axis = (0, 3, 1, 2)[axis]
+        if self.image:
+            axis = _IMAGE.index(axis)
         return plan.layer(
             "CONCATENATION", {"axis": axis}, inputs, self.name, self.quantizer, self.label
         )
@@ -454,17 +466,18 @@ class Upsample(Step):
 
 
 class Mean(Step):
-    """Over height and width, as AdaptiveAvgPool2d(1)."""
+    """Over some dimensions, as AdaptiveAvgPool2d(1) over height and width."""
 
-    def __init__(self, name, label, sources, keeps) -> None:
+    def __init__(self, name, label, sources, dims, keeps, from_image) -> None:
         super().__init__(name, label, sources)
-        self.keeps = keeps
+        self.dims, self.keeps, self.from_image = list(dims), keeps, from_image
 
     def compute(self, inputs):
-        return self.activate(inputs[0].mean((2, 3), keepdim=self.keeps))
+        return self.activate(inputs[0].mean(self.dims, keepdim=self.keeps))
 
     def write(self, plan, inputs, quantizers):
-        parameters = {"axes": [1, 2], "keep_dims": self.keeps}
+        axes = [_IMAGE.index(d) for d in self.dims] if self.from_image else self.dims
+        parameters = {"axes": sorted(axes), "keep_dims": self.keeps}
         return self.finish(
             plan,
             lambda name: plan.layer("MEAN", parameters, inputs, name, self.quantizer, self.label),
@@ -489,10 +502,10 @@ class Clamp(Step):
 
     def __init__(self, name, label, sources, low, high) -> None:
         super().__init__(name, label, sources)
-        self.low, self.high = float(low), float(high)
+        self.fixed_range = (float(low), float(high))
 
     def compute(self, inputs):
-        return inputs[0].clamp(self.low, self.high)
+        return inputs[0].clamp(*self.fixed_range)
 
     def write(self, plan, inputs, quantizers):
         return self.finish(
@@ -500,19 +513,48 @@ class Clamp(Step):
         )
 
 
-class Reshape(Step):
-    """To (N, *shape), in the order of PyTorch's elements."""
+class Permute(Step):
+    """PyTorch's dimensions in another order, and the file's from one layout to another."""
 
-    def __init__(self, name, label, sources, shape) -> None:
+    def __init__(self, name, label, sources, permutation, from_image) -> None:
+        super().__init__(name, label, sources)
+        self.permutation = tuple(permutation)
+        self.from_image = from_image
+
+    def compute(self, inputs):
+        return inputs[0].permute(self.permutation)
+
+    def _of_file(self) -> list[int]:
+        plain = tuple(range(len(self.permutation)))
+        before, after = (_IMAGE if image else plain for image in (self.from_image, self.image))
+        return [before.index(self.permutation[d]) for d in after]
+
+    def _run(self, inputs, quantizers):
+        moved = self._of_file()
+        return inputs[0].codes if moved == sorted(moved) else super()._run(inputs, quantizers)
+
+    def write(self, plan, inputs, quantizers):
+        moved = self._of_file()
+        if moved == sorted(moved):
+            return inputs[0]
+        parameters = {"permutation": moved}
+        return plan.layer("TRANSPOSE", parameters, inputs, self.name, self.quantizer, self.label)
+
+
+class Reshape(Step):
+    """To (N, *shape), in the order of PyTorch's elements. Images made so have one pixel."""
+
+    def __init__(self, name, label, sources, shape, from_image) -> None:
         super().__init__(name, label, sources)
         self.shape = tuple(shape)
+        self.from_image = from_image
 
     def compute(self, inputs):
         return inputs[0].reshape(len(inputs[0]), *self.shape)
 
     def write(self, plan, inputs, quantizers):
         source = inputs[0]
-        if len(self.source_shape) == 4 and self.source_shape[2:] != (1, 1):
+        if self.from_image and self.source_shape[2:] != (1, 1):
             parameters = {"permutation": [0, 3, 1, 2]}
             source = plan.layer(
                 "TRANSPOSE",
@@ -522,5 +564,6 @@ class Reshape(Step):
                 self.quantizer,
                 self.label + "/move",
             )
-        parameters = {"shape": [-1, *self.shape]}  # no image: the tracer refuses that
+        shape = (1, 1, self.shape[0]) if self.image else self.shape
+        parameters = {"shape": [-1, *shape]}
         return plan.layer("RESHAPE", parameters, [source], self.name, self.quantizer, self.label)

@@ -14,6 +14,7 @@ from torch.fx.passes.shape_prop import ShapeProp
 
 from . import _steps
 from ._errors import UnsupportedLayerError
+from ._trace_attention import Attention
 
 
 class _Leaves(torch.fx.Tracer):
@@ -46,7 +47,19 @@ def _pair(value: Any) -> tuple[int, int]:
     return (value, value) if isinstance(value, int) else tuple(value)
 
 
-class Steps:
+def _count_readers(node: torch.fx.Node) -> int:
+    """Without those that ask for the shape only."""
+    return sum(n.target not in ("size", "dim", getattr) for n in node.users)
+
+
+def _attribute(module: nn.Module, target: str) -> torch.Tensor:
+    *path, last = target.split(".")
+    for name in path:
+        module = getattr(module, name)
+    return getattr(module, last)
+
+
+class Steps(Attention):
     """Turns the nodes of a traced module into steps, in order."""
 
     def __init__(self, traced: torch.fx.GraphModule) -> None:
@@ -56,6 +69,7 @@ class Steps:
         self.outputs: list[str] = []
         self.readers: dict[str, int] = {}  # how many nodes read a step's result
         self.names: dict[torch.fx.Node, str] = {}  # the step whose result a node is
+        self.constants: dict[torch.fx.Node, torch.Tensor] = {}  # parameters and buffers
         self.shared: list[tuple[str, str]] = []  # steps with one quantizer
         for node in traced.graph.nodes:
             self._take(node)
@@ -77,25 +91,50 @@ class Steps:
         return UnsupportedLayerError(f"{self._label(node)} ({kind}): {why}")
 
     def _source(self, node: torch.fx.Node, argument: Any) -> str:
+        if isinstance(argument, torch.fx.Node) and argument in self.constants:
+            raise self._refusal(
+                node, f"the parameter {argument.target} can be added or multiplied, no more"
+            )
         if not isinstance(argument, torch.fx.Node) or argument not in self.names:
             raise self._refusal(node, f"an operand is {argument!r}, which is no result of a layer")
         return self.names[argument]
 
-    def _put(self, node: torch.fx.Node, step: _steps.Step) -> None:
+    def _laid(self, node: torch.fx.Node, argument: Any, image: bool) -> str:
+        """The source, moved if it has four dimensions that lie in the other way in the file."""
+        source = self._source(node, argument)
+        shape = self._shape(argument)
+        if len(shape) != 4 or self.steps[source].image == image:
+            return source
+        name = f"{source}/{'image' if image else 'plain'}"
+        if name not in self.steps:
+            step = _steps.Permute(name, name, [source], range(4), not image)
+            step.image, step.source_shape = image, shape
+            self.steps[name], self.readers[name] = step, 0
+            self.shared.append((name, source))
+        self.readers[name] += _count_readers(node)
+        return name
+
+    def _put(self, node: torch.fx.Node, step: _steps.Step, image: bool | None = None) -> None:
+        """image: whether the result is one. None: if the first source is."""
         self.steps[step.name] = step
         self.names[node] = step.name
-        self.readers[step.name] = len(node.users)
+        self.readers[step.name] = _count_readers(node)
         first = [n for n in node.all_input_nodes if n in self.names]
         step.source_shape = self._shape(first[0]) if first else self._shape(node)
+        if image is None:
+            image = bool(step.sources) and self.steps[step.sources[0]].image
+        step.image = image and len(self._shape(node)) == 4
 
     def _become(self, node: torch.fx.Node, name: str) -> None:
         """The node's result is that of a step before it."""
         self.names[node] = name
-        self.readers[name] = len(node.users)
+        self.readers[name] = _count_readers(node)
 
     def _take(self, node: torch.fx.Node) -> None:
         if node.op == "placeholder":
-            self._put(node, _steps.InputStep(node.name))
+            self._put(node, _steps.InputStep(node.name), True)
+        elif node.op == "get_attr":
+            self.constants[node] = _attribute(self.traced, node.target)
         elif node.op == "output":
             results = node.args[0] if isinstance(node.args[0], (tuple, list)) else [node.args[0]]
             self.outputs = [self._source(node, result) for result in results]
@@ -104,20 +143,21 @@ class Steps:
         elif node.op in ("call_function", "call_method"):
             self._take_function(node)
         else:
-            raise self._refusal(node, "a constant or a parameter that no layer of torch.nn holds")
+            raise self._refusal(node, f"a node of the kind {node.op}")
 
     def _take_module(self, node: torch.fx.Node, module: nn.Module) -> None:
         x = node.args[0]
         for kinds, take in self._MODULES:
             if isinstance(module, kinds):
                 return take(self, node, x, module)
-        raise self._refusal(node, f"is not supported; there are: {_KNOWN}")
+        hints = [hint for kinds, hint in _INSTEAD if isinstance(module, kinds)]
+        raise self._refusal(node, f"is not supported; {(*hints, 'there are: ' + _KNOWN)[0]}")
 
     def _take_function(self, node: torch.fx.Node) -> None:
         for targets, take in self._FUNCTIONS:
             if node.target in targets:
                 return take(self, node, *node.args, **node.kwargs)
-        if node.target in ("size", getattr, operator.getitem) or node.target is operator.getitem:
+        if node.target in ("size", "dim", getattr, operator.getitem) or node.target is operator.getitem:
             return None  # shapes for view, which are known
         raise self._refusal(node, f"is not supported; there are: {_KNOWN}")
 
@@ -131,8 +171,10 @@ class Steps:
                 d * (k - 1) % 2 for d, k in zip(module.dilation, module.kernel_size)
             ):
                 raise self._refusal(node, "padding 'same' with an even kernel")
-        source = self._source(node, x)
-        self._put(node, _steps.Product(node.name, self._label(node), [source], module, None))
+        image = isinstance(module, nn.Conv2d)
+        source = self._laid(node, x, image)
+        step = _steps.Product(node.name, self._label(node), [source], module, None)
+        self._put(node, step, image)
 
     def _norm(self, node, x, module) -> None:
         name = self._source(node, x)
@@ -189,12 +231,22 @@ class Steps:
     # ---- sums and moves
 
     def _binary(self, node, operator, a, b) -> None:
-        sources = [self._source(node, a), self._source(node, b)]
-        shapes = [self._shape(n) for n in (a, b)]
-        fits = len(shapes[0]) == len(shapes[1]) and shapes[0][0] == shapes[1][0]
-        if not fits:
+        operands = [a, b]
+        shapes = [self._shape(n) for n in operands if n in self.names]
+        if not shapes:
+            self._source(node, a)  # which has no source, either
+        first = self.names[a if a in self.names else b]
+        image = self.steps[first].image
+        sources = []
+        for operand in operands:
+            if operand in self.constants:
+                sources.append(self._constant(node, operand, len(shapes[0]), image))
+            else:
+                sources.append(self._laid(node, operand, image))
+        if len(shapes) == 2 and (len(shapes[0]), shapes[0][0]) != (len(shapes[1]), shapes[1][0]):
             raise self._refusal(node, f"operands of the shapes {shapes[0]} and {shapes[1]}")
-        self._put(node, _steps.Pair(node.name, self._label(node), sources, operator))
+        step = _steps.Pair(node.name, self._label(node), sources, operator)
+        self._put(node, step, image)
 
     def _add(self, node, a, b, alpha=1) -> None:
         if alpha != 1:
@@ -207,24 +259,40 @@ class Steps:
         self._binary(node, "SUB", a, b)
 
     def _mul(self, node, a, b) -> None:
+        if isinstance(b, (int, float)):
+            return self._scale(node, a, b)
+        if isinstance(a, (int, float)):
+            return self._scale(node, b, a)
         self._binary(node, "MUL", a, b)
 
+    def _div(self, node, a, b, rounding_mode=None) -> None:
+        if rounding_mode is not None or not isinstance(b, (int, float)) or b == 0:
+            raise self._refusal(node, "only division by a number is supported")
+        self._scale(node, a, 1 / b)
+
     def _cat(self, node, tensors, dim=0, **kwargs) -> None:
-        sources = [self._rescalable(node, tensor) for tensor in tensors]
+        image = self.steps[self._source(node, tensors[0])].image
+        sources = [self._rescalable(node, tensor, image) for tensor in tensors]
         step = _steps.Concatenate(node.name, self._label(node), sources, kwargs.get("axis", dim))
         self._put(node, step)
         self.shared += [(step.name, source) for source in sources]
 
-    def _rescalable(self, node, tensor) -> str:
-        """The source. A clamp's range is its own, so that its result is rounded once more."""
-        source = self._source(node, tensor)
-        if not isinstance(self.steps[source], _steps.Clamp):
+    def _rescalable(self, node, tensor, image) -> str:
+        """The source. A fixed range is the source's own, so that its result is rounded once more."""
+        source = self._laid(node, tensor, image)
+        if not self._is_fixed(source):
             return source
         name = f"{source}/for_{node.name}"
         step = _steps.Activate(name, name, [source])
-        step.source_shape = self._shape(tensor)
+        step.source_shape, step.image = self._shape(tensor), image
         self.steps[name] = step
         return name
+
+    def _is_fixed(self, name) -> bool:
+        step = self.steps[name]
+        if isinstance(step, (_steps.Permute, _steps.Reshape, _steps.Pool, _steps.Upsample)):
+            return self._is_fixed(step.sources[0])
+        return step.fixed_range is not None
 
     def _pool(self, node, x, largest, kernel, stride, padding, **others) -> None:
         if _pair(others.pop("dilation", 1)) != (1, 1):
@@ -239,7 +307,7 @@ class Steps:
             raise self._refusal(
                 node, f"count_include_pad is False, and the padding {padding} is not that of SAME"
             )
-        source = self._source(node, x)
+        source = self._laid(node, x, True)
         step = _steps.Pool(
             node.name, self._label(node), [source], kernel, stride, padding, largest, counts
         )
@@ -322,7 +390,7 @@ class Steps:
         if not whole or any(b % a for a, b in zip(before[2:], after[2:])):
             raise self._refusal(node, f"makes {after} of {before}; whole factors are supported")
         factors = tuple(b // a for a, b in zip(before[2:], after[2:]))
-        source = self._source(node, x)
+        source = self._laid(node, x, True)
         step = _steps.Upsample(node.name, self._label(node), [source], factors)
         self._put(node, step)
         self.shared.append((step.name, source))
@@ -330,37 +398,38 @@ class Steps:
     def _global(self, node, x, output_size) -> None:
         if _pair(output_size) != (1, 1):
             raise self._refusal(node, f"an output of {output_size}; 1 is supported")
-        source = self._source(node, x)
-        self._put(node, _steps.Mean(node.name, self._label(node), [source], True))
+        source = self._laid(node, x, True)
+        self._put(
+            node, _steps.Mean(node.name, self._label(node), [source], (2, 3), True, True), True
+        )
 
     def _mean(self, node, x, dim=None, keepdim=False, **kwargs) -> None:
-        source = self._source(node, x)
         rank = len(self._shape(x))
-        dims = [dim] if isinstance(dim, int) else list(dim or [])
-        if rank != 4 or sorted(d % rank for d in dims) != [2, 3]:
-            raise self._refusal(
-                node, f"a mean over {dim} of {rank} dimensions; height and width are supported"
-            )
-        self._put(node, _steps.Mean(node.name, self._label(node), [source], keepdim))
+        dims = sorted({d % rank for d in ([dim] if isinstance(dim, int) else list(dim or []))})
+        if not dims or dims[0] == 0:
+            raise self._refusal(node, f"a mean over {dim}; the first dimension must be kept")
+        image = self.steps[self._source(node, x)].image and (keepdim or dims == [2, 3])
+        source = self._laid(node, x, image)
+        step = _steps.Mean(node.name, self._label(node), [source], dims, keepdim, image)
+        self._put(node, step, image)
 
     def _reshape(self, node, x, *_, **__) -> None:
         source = self._source(node, x)
         before, after = self._shape(x), self._shape(node)
         if before == after:
-            return self._become(node, source)
+            return self._identity(node, x)
         if before[0] != after[0]:
             raise self._refusal(node, f"changes the first dimension: {before} to {after}")
-        if len(after) == 4 and after[2:] != (1, 1):
-            raise self._refusal(node, f"makes an image of {before}")
-        step = _steps.Reshape(node.name, self._label(node), [source], after[1:])
-        self._put(node, step)
+        from_image = self.steps[source].image
+        step = _steps.Reshape(node.name, self._label(node), [source], after[1:], from_image)
+        self._put(node, step, after[2:] == (1, 1))
         self.shared.append((step.name, source))
 
     def _identity(self, node, x, *_, **__) -> None:
         name = self._source(node, x)
         # The readers of the node read the step, too.
         self.names[node] = name
-        self.readers[name] += len(node.users) - 1
+        self.readers[name] += _count_readers(node) - 1
 
     _MODULES: list[tuple[tuple[type, ...], Callable]] = [
         ((nn.Conv2d, nn.Linear), _product),
@@ -375,13 +444,20 @@ class Steps:
             lambda self, node, x, m: self._upsample(node, x, m.size, m.scale_factor, m.mode),
         ),
         ((nn.AdaptiveAvgPool2d,), lambda self, node, x, m: self._global(node, x, m.output_size)),
-        ((nn.Flatten,), _reshape),
+        ((nn.Flatten, nn.Unflatten), _reshape),
+        ((nn.Softmax,), lambda self, node, x, m: self._softmax(node, x, m.dim)),
+        ((nn.LayerNorm,), Attention._layer_norm),
         ((nn.Identity, nn.Dropout, nn.Dropout2d), _identity),
     ]
     _FUNCTIONS: list[tuple[tuple, Callable]] = [
         ((operator.add, operator.iadd, torch.add, "add", "add_"), _add),
         ((operator.sub, operator.isub, torch.sub, "sub", "sub_"), _sub),
         ((operator.mul, operator.imul, torch.mul, "mul", "mul_"), _mul),
+        ((operator.truediv, torch.div, "div", "div_"), _div),
+        ((operator.matmul, torch.matmul, torch.bmm, "matmul", "bmm"), Attention._matmul),
+        ((F.softmax, torch.softmax, "softmax"), Attention._softmax),
+        ((torch.permute, "permute"), Attention._permute),
+        ((torch.transpose, "transpose"), Attention._transpose),
         ((torch.cat,), _cat),
         ((F.interpolate,), _upsample),
         ((F.relu, torch.relu, "relu", "relu_"), _relu),
@@ -393,15 +469,35 @@ class Steps:
         ((F.adaptive_avg_pool2d,), lambda self, node, x, size: self._global(node, x, size)),
         ((torch.mean, "mean"), _mean),
         (
-            (torch.flatten, "flatten", "view", "reshape", torch.reshape, "squeeze", torch.squeeze),
+            (
+                torch.flatten,
+                torch.reshape,
+                torch.squeeze,
+                torch.unsqueeze,
+                "flatten",
+                "reshape",
+                "squeeze",
+                "unflatten",
+                "unsqueeze",
+                "view",
+            ),
             _reshape,
         ),
         ((F.dropout, "contiguous"), _identity),
     ]
+    if hasattr(F, "scaled_dot_product_attention"):  # from PyTorch 2.0 on
+        _FUNCTIONS.append(((F.scaled_dot_product_attention,), Attention._dot_product_attention))
 
 
 _KNOWN = (
-    "Conv2d, Linear, BatchNorm, ReLU, ReLU6, Hardtanh, clamp, addition, subtraction, "
-    "multiplication, cat, MaxPool2d, AvgPool2d, Upsample, AdaptiveAvgPool2d(1), mean over height "
-    "and width, flatten, view, reshape, Identity, Dropout"
+    "Conv2d, Linear, BatchNorm, LayerNorm, ReLU, ReLU6, Hardtanh, clamp, Softmax, addition, "
+    "subtraction, multiplication, matmul, cat, MaxPool2d, AvgPool2d, Upsample, "
+    "AdaptiveAvgPool2d(1), mean, flatten, view, reshape, permute, transpose, Identity, Dropout"
 )
+_PARTS = "write it as Linear, reshape, permute, matmul and softmax: as docs/training.md says"
+_INSTEAD: list[tuple[tuple[type, ...], str]] = [
+    ((nn.MultiheadAttention, nn.TransformerEncoderLayer, nn.TransformerDecoderLayer), _PARTS),
+    ((nn.TransformerEncoder, nn.TransformerDecoder, nn.Transformer), _PARTS),
+    ((nn.Embedding,), "write a Linear of numbers that are 1 at the index and 0 elsewhere"),
+    ((nn.GELU, nn.SiLU), "write ReLU"),
+]
