@@ -24,7 +24,8 @@ import intaglio
 import numpy
 from networks_data import model_of, read_part
 
-# The options of intaglio.quantize.
+# The options of intaglio.quantize. What is recommended:
+BEST = {"method": "mse", "learn_rounding": True, "correct_bias": True}
 OURS = {
     "intaglio w8a8": {},
     "intaglio w8a8 per tensor": {"per_channel": False},
@@ -37,6 +38,7 @@ OURS = {
     "intaglio w8a8 mse": {"method": "mse"},
     "intaglio w8a8 smooth": {"smooth": True},
     "intaglio w8a8 learn rounding, correct bias": {"learn_rounding": True, "correct_bias": True},
+    "intaglio w8a8 mse, learn rounding, correct bias": BEST,
     "intaglio w4a8": {"bits": "w4a8"},
     "intaglio w4a8 correct bias": {"bits": "w4a8", "correct_bias": True},
     "intaglio w4a8 learn rounding": {"bits": "w4a8", "learn_rounding": True},
@@ -45,19 +47,11 @@ OURS = {
         "learn_rounding": True,
         "correct_bias": True,
     },
+    "intaglio w6a6 mse, learn rounding, correct bias": BEST | {"bits": "w6a6"},
     "intaglio w4a4 mse": {"bits": "w4a4", "method": "mse"},
-    "intaglio w4a4 mse, learn rounding, correct bias": {
-        "bits": "w4a4",
-        "method": "mse",
-        "learn_rounding": True,
-        "correct_bias": True,
-    },
+    "intaglio w4a4 mse, learn rounding, correct bias": BEST | {"bits": "w4a4"},
     "intaglio .onnx w8a8": {"format": "onnx"},
-    "intaglio .onnx w8a8 learn rounding, correct bias": {
-        "format": "onnx",
-        "learn_rounding": True,
-        "correct_bias": True,
-    },
+    "intaglio .onnx w8a8 mse, learn rounding, correct bias": BEST | {"format": "onnx"},
 }
 
 

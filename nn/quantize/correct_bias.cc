@@ -104,9 +104,15 @@ bool AddTo(Tensor& bias, const std::vector<double>& means) {
   return changed;
 }
 
-NextSample FirstOf(NextSample next, size_t most) {
-  return [next = std::move(next), most, count = size_t{0}](InputBytes& inputs) mutable {
-    return count++ < most ? next(inputs) : Result<bool>(false);
+// The first sample, and each `every`th after it.
+NextSample EveryOf(NextSample next, size_t every) {
+  return [next = std::move(next), every, skip = size_t{0}](InputBytes& inputs) mutable {
+    for (; skip > 0; --skip) {
+      Result<bool> more = next(inputs);
+      if (!more.ok() || !*more) return more;
+    }
+    skip = every - 1;
+    return next(inputs);
   };
 }
 
@@ -194,10 +200,10 @@ class Corrector {
     return fits(layer.weights, kWeights) && fits(layer.bias, kBias);
   }
 
-  Result<NextSample> OpenFirst() const {
+  Result<NextSample> OpenSome() const {
     Result<NextSample> samples = open_();
     if (!samples.ok()) return samples.status();
-    return FirstOf(std::move(*samples), options_.most_samples);
+    return EveryOf(std::move(*samples), options_.every);
   }
 
   // The means of all layers in the network of float32, in one pass.
@@ -211,7 +217,7 @@ class Corrector {
       if (!made.ok()) return made.status();
       means.push_back(std::move(*made));
     }
-    const Result<NextSample> samples = OpenFirst();
+    const Result<NextSample> samples = OpenSome();
     if (!samples.ok()) return samples.status();
     const Result<size_t> count = RunOnSamples(
         graph_, *samples, {options_.threads, options_.limits, options_.progress},
@@ -277,7 +283,7 @@ class Corrector {
         .threads = options_.threads, .keep_all_tensors = true, .limits = options_.limits};
     Result<Model> model = Model::Prepare(part, prepare);
     if (!model.ok()) return model.status();
-    const Result<NextSample> next = OpenFirst();
+    const Result<NextSample> next = OpenSome();
     if (!next.ok()) return next.status();
     Result<InputBytes> inputs = BuffersFor(graph_, graph_.inputs);
     if (!inputs.ok()) return inputs.status();
@@ -327,7 +333,7 @@ Result<Corrected> CorrectBiases(const Graph& graph, Quantized& quantized, const 
   if (quantized.layers.size() != graph.layers.size()) {
     return InvalidArgument("the network of integers was made of another one");
   }
-  if (options.most_samples == 0) return InvalidArgument("most_samples is 0");
+  if (options.every == 0) return InvalidArgument("every 0th sample");
   return Corrector(graph, quantized, open, options).Run();
 }
 

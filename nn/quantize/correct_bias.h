@@ -21,8 +21,8 @@ size_t AddBiases(Graph& graph);
 
 struct CorrectionOptions {
   int threads = 1;
-  Limits limits = {};         // of each model that runs
-  size_t most_samples = 256;  // the first ones
+  Limits limits = {};  // of each model that runs
+  size_t every = 1;    // which samples are looked at: the first, and each `every`th after it
   // Is called after each sample with the number of samples so far in this pass; may be null.
   std::function<void(size_t samples)> progress = {};
 };
@@ -41,7 +41,8 @@ struct Corrected {
 // W and b are the weights and the bias of float32, W' and b' the dequantized ones. x is the layer's
 // exact input. x' is what the network of integers has there, with the layers before corrected; so
 // mean errors of activations, which TFLite's double rounding makes, go away, too. The mean is over
-// all samples and all places of a channel, before the activation. Biases stay within GreatestBias.
+// all samples that are looked at and all places of a channel, before the activation. Biases stay
+// within GreatestBias.
 //
 // There is one pass over the samples with the network of float32, and one for each layer with the
 // network of integers up to it. The sums are float64 in the order of the samples, so the same

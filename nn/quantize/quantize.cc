@@ -79,9 +79,11 @@ Status Round(const Network& network, const Rules& rules, const OpenSamples& open
 
 Status Correct(const Network& network, const OpenSamples& open, const Options& options,
                Integers& integers) {
+  constexpr size_t kMostSamples = 256;  // means of more are hardly better
   CorrectionOptions correction;
   correction.threads = options.threads;
   correction.limits = options.limits;
+  correction.every = (network.samples + kMostSamples - 1) / kMostSamples;
   correction.progress = ProgressOf(options, "corrected");
   const Result<Corrected> corrected =
       CorrectBiases(network.real, integers.quantized, open, correction);

@@ -47,7 +47,7 @@ struct Options {
   bool equalize = false;          // EqualizeChannels before anything is observed
   bool smooth = false;            // SmoothChannels: a pass over the samples before
   bool learn_rounding = false;    // LearnRounding: more passes over the samples
-  bool correct_bias = false;      // AddBiases and CorrectBiases: more passes over the first samples
+  bool correct_bias = false;      // AddBiases and CorrectBiases: more passes over some samples
   std::optional<Goal> goal = {};  // changes rules of layers until it is reached
   int threads = 1;
   Limits limits = {};  // of each model that runs

@@ -193,7 +193,7 @@ def quantize(
         over the samples before all others.
     learn_rounding: round weights so that layers' results stay, not to the nearest integers, by one or
         more passes over the samples.
-    correct_bias: take mean errors out of biases, by a pass over the first 256 samples for each layer.
+    correct_bias: take mean errors out of biases, by a pass over up to 256 samples for each layer.
     max_drop: make the worst layers wider, or keep them float32, until the accuracy of the first
         output falls by no more points of a hundred; Quantized.changes says which. Reads the samples
         again and again.

@@ -193,16 +193,19 @@ TEST_F(RoundedTwice, TakesErrorsOfActivationsAway) {
   EXPECT_EQ(Biases(), (std::vector<int32_t>{32, 16}));
 }
 
-TEST_F(RoundedTwice, ReadsTheFirstSamplesOnly) {
-  const std::vector<InputBytes> samples = {{ToBytes(Reals{64.25f})}, {ToBytes(Reals{7.5f})}};
+TEST_F(RoundedTwice, LooksAtSomeSamples) {
+  const std::vector<InputBytes> samples = {{ToBytes(Reals{64.25f})},
+                                           {ToBytes(Reals{7.5f})},
+                                           {ToBytes(Reals{NAN})},
+                                           {ToBytes(Reals{64.25f})},
+                                           {ToBytes(Reals{9})}};
   const Result<Corrected> corrected =
-      CorrectBiases(graph_, quantized_, Open(samples), {.most_samples = 1});
+      CorrectBiases(graph_, quantized_, Open(samples), {.every = 3});
   ASSERT_TRUE(corrected.ok()) << corrected.status().message();
-  EXPECT_EQ(corrected->samples, 1u);
+  EXPECT_EQ(corrected->samples, 2u);
   EXPECT_EQ(Biases(), (std::vector<int32_t>{32, 16}));
-  EXPECT_EQ(
-      CorrectBiases(graph_, quantized_, Open(samples), {.most_samples = 0}).status().message(),
-      "most_samples is 0");
+  EXPECT_EQ(CorrectBiases(graph_, quantized_, Open(samples), {.every = 0}).status().message(),
+            "every 0th sample");
 }
 
 TEST(CorrectBiases, RepeatsItself) {
