@@ -43,8 +43,8 @@ GRID = ",".join(f"w{weights}a{activations}" for weights in range(8, 3, -1) for a
 FORMS = {
     "lstm": r"float32|\.onnx|ONNX",
     "resnet8_relu6": "float32|w8a8$|minmax$|edge",
-    "resnet14": "float32|w8a8$|w4a8 learn rounding|w4a4|minmax$|edge",
-    "resnet20": "float32|w8a8$|w4a8 learn rounding|w4a4|minmax$|edge",
+    "resnet14": "float32|w8a8$|w4a8 learn rounding|mse, learn|minmax$|edge",
+    "resnet20": "float32|w8a8$|w4a8 learn rounding|mse, learn|minmax$|edge",
 }
 
 
