@@ -1,16 +1,17 @@
 """Trains quantized networks by the answers of the networks of float32 that they come from.
 
     PYTHONPATH=build/release/python python3 bench/quantization/distill.py FOLDER [--networks resnet8] [--seeds 5]
-        [--first 0] [--bits w4a4,w6a6] [--wide REGEX] [--steps 300] [--rate .004] [--clip 2] [--control] [--freeze .02]
-        [--out distill.json]
+        [--first 0] [--bits w4a4,w6a6] [--wide REGEX] [--steps 300] [--rate .004] [--adam-rate .002] [--clip 2]
+        [--control] [--freeze .02] [--out distill.json]
 
-FOLDER is what train_float.py wrote. The loss is half of the cross-entropy with the labels, and 9 times the
-divergence from the answers of the network of float32, both with a temperature of 3 (Hinton et al., 2015,
-"Distilling the knowledge in a neural network"). Weights are trained by SGD, and learned steps, which start where the
-squared error of rounding is least, by Adam (Jain et al., 2020, "Trained quantization thresholds"). Every rate
-falls as a cosine. "simulated" is the module's answer, "deployed" that of the exported file, and the activations of
-512 images must be equal in both. With --control the network of float32 is trained in the same way and for as long,
-so that what more training gains is told from what rounding loses. Layers whose names match --wide have 8 bits.
+FOLDER is what train_float.py wrote. The loss is half of the cross-entropy with the labels, and 9 times the divergence
+from the answers of the network of float32, both with a temperature of 3 (Hinton et al., 2015, "Distilling the
+knowledge in a neural network"). Weights are trained by SGD, those of the transformer by Adam, and learned steps,
+which start where the squared error of rounding is least, by Adam (Jain et al., 2020, "Trained quantization
+thresholds"). Every rate falls as a cosine. "simulated" is the module's answer, "deployed" that of the exported file,
+and the activations of 512 images must be equal in both. With --control the network of float32 is trained in the same
+way and for as long, so that what more training gains is told from what rounding loses. Layers whose names match
+--wide have 8 bits.
 """
 
 import argparse
@@ -27,7 +28,7 @@ import intaglio.torch
 import numpy
 import torch
 import torch.nn.functional as F
-from networks import load_folded
+from networks import BY_ADAM, load_folded
 
 TEMPERATURE = 3.0
 LABELS = 0.5  # the share of the labels' loss
@@ -47,13 +48,16 @@ def loss_of(logits, labels, teacher):
     return LABELS * F.cross_entropy(logits, labels) + TEMPERATURE**2 * divergence
 
 
-def train(module, data, teacher, options, seed):
+def train(module, data, teacher, options, seed, adam):
     images, labels = data
     order = batches(len(images), torch.Generator().manual_seed(seed + 100))
     order = [next(order) for _ in range(options.steps)]
     steps = {id(p): p for n, p in module.named_parameters() if n.endswith(".step")}
     weights = [p for p in module.parameters() if id(p) not in steps]
-    optimizers = [torch.optim.SGD(weights, options.rate, 0.9, weight_decay=1e-4, nesterov=True)]
+    if adam:
+        optimizers = [torch.optim.AdamW(weights, options.adam_rate)]
+    else:
+        optimizers = [torch.optim.SGD(weights, options.rate, 0.9, weight_decay=1e-4, nesterov=True)]
     if steps:
         optimizers.append(torch.optim.Adam(steps.values(), STEP_RATE))
 
@@ -109,7 +113,7 @@ def deployed(path, images):
     model = intaglio.load(path)
     outputs = []
     for x in images.split(500):
-        image = numpy.ascontiguousarray(x.permute(0, 2, 3, 1).numpy())
+        image = numpy.ascontiguousarray((x.permute(0, 2, 3, 1) if x.dim() == 4 else x).numpy())
         model.resize([image.shape])
         outputs.append(torch.from_numpy(model.run([image])[0].copy()))
     return torch.cat(outputs)
@@ -124,15 +128,16 @@ def evaluate(name, seed, bits, data, options):
     images, labels = data["test"]
     exact = percent(answers(network, images), labels)
     row = {"network": name, "seed": seed, "bits": bits, "steps": options.steps, "float32": exact}
+    adam = name in BY_ADAM
     if options.control:
-        trained = train(copy.deepcopy(network), data["train"], network, options, seed)
+        trained = train(copy.deepcopy(network), data["train"], network, options, seed, adam)
         row["control"] = percent(answers(trained, images), labels)
     more = {"recipe": [{"layers": options.wide, "weights": 8, "activations": 8}]} if options.wide else {}
     if options.freeze:
         more["freeze_above"] = options.freeze
     qm = intaglio.torch.prepare(network, data["train"][0][:1024], bits=bits, learned_steps=True, **more)
     start_steps(qm, data["train"][0][:512])
-    train(qm, data["train"], network, options, seed)
+    train(qm, data["train"], network, options, seed, adam)
     path = options.out.with_suffix(f".{name}.{seed}.{bits}.tflite")
     intaglio.torch.export(qm, path)
     simulated, answered = answers(qm, images), deployed(path, images)
@@ -154,7 +159,8 @@ def main():
     parser.add_argument("--wide", default="", help="layers that have 8 bits, a regular expression")
     parser.add_argument("--freeze", type=float, default=0.0, help="oscillating weights, as freeze_above of prepare()")
     parser.add_argument("--steps", type=int, default=300)
-    parser.add_argument("--rate", type=float, default=0.004)
+    parser.add_argument("--rate", type=float, default=0.004, help="of SGD")
+    parser.add_argument("--adam-rate", type=float, default=0.002, help="of weights that are trained by Adam")
     parser.add_argument("--test", type=int, default=10000)
     parser.add_argument("--clip", type=float, default=2.0, help="of the norm of gradients; 0: none")
     parser.add_argument("--control", action="store_true")

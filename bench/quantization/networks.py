@@ -161,6 +161,7 @@ NETWORKS = {
     "lstm": Lstm,
     "transformer": Transformer,
 }
+BY_ADAM = ("transformer",)  # the others are trained by SGD
 
 
 def products(module):
@@ -169,8 +170,12 @@ def products(module):
 
 
 def save_folded(module, path):
-    """Weights and biases one after the other, with batch normalization in them."""
+    """Weights and biases one after the other, with batch normalization in them. Those of a network without batch
+    normalization have their names."""
     norms = [m for m in module.modules() if isinstance(m, nn.BatchNorm2d)]
+    if not norms:
+        numpy.savez(path, **{name: array.numpy() for name, array in module.state_dict().items()})
+        return
     arrays = []
     for layer in products(module):
         weight, bias = layer.weight, layer.bias
@@ -186,11 +191,14 @@ def save_folded(module, path):
 def load_folded(name, path):
     """The network with the weights that save_folded() wrote, without batch normalization."""
     module = NETWORKS[name]()
+    file = numpy.load(path)
+    if "arr_0" not in file:
+        module.load_state_dict({key: torch.from_numpy(file[key]) for key in file.files})
+        return module.eval()
     for parent in list(module.modules()):
         for child_name, child in list(parent.named_children()):
             if isinstance(child, nn.BatchNorm2d):
                 setattr(parent, child_name, nn.Identity())
-    file = numpy.load(path)
     arrays = [torch.from_numpy(file[f"arr_{i}"]) for i in range(len(file.files))]
     for layer, weight, bias in zip(products(module), arrays[::2], arrays[1::2], strict=True):
         assert layer.weight.shape == weight.shape, path

@@ -17,11 +17,10 @@ import datasets
 import numpy
 import torch
 import torch.nn.functional as F
-from networks import NETWORKS, save_folded
+from networks import BY_ADAM, NETWORKS, save_folded
 from networks_data import part_of, split_names
 
 MORE_EPOCHS = {"dscnn": 20, "transformer": 3}  # as many times as those of --epochs
-BY_ADAM = ("transformer",)
 
 
 def save(path, array):
@@ -81,7 +80,7 @@ def main():
             path = options.folder / f"{name}.{seed}.onnx"
             ends = {"input_names": ["image"], "output_names": ["logits"]}
             torch.onnx.export(module, images[:1], path, opset_version=13, **ends)
-            if name not in ("lstm", "transformer"):
+            if name != "lstm":
                 save_folded(module, path.with_suffix(".npz"))
             print(path, flush=True)
 

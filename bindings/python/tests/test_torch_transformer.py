@@ -180,6 +180,10 @@ def _turned(x):
     return x.transpose(1, 2).reshape(-1, 6, 4)
 
 
+def _twice(a, b):
+    return torch.cat([a @ b, b], 1)
+
+
 # Functions, and the layers of the file between its ends.
 CALLS = [
     (lambda a, b: a @ b.transpose(1, 2), 2 * ["FULLY_CONNECTED"] + ["BATCH_MATMUL"]),
@@ -201,6 +205,10 @@ CALLS = [
         lambda a, b: _image(a).mean((2, 3)).reshape(-1, 4, 1, 1) * F.max_pool2d(_image(b), 1),
         ["MUL"],
     ),
+    (lambda a, b: F.max_pool2d(_image(a), 1).mean((1, 3), keepdim=True) * _image(b), ["MEAN"]),
+    (lambda a, b: torch.cat([F.max_pool2d(_image(a), 1), _image(b)], 3), ["CONCATENATION"]),
+    (lambda a, b: _twice(a, b.transpose(1, 2)), ["TRANSPOSE", "BATCH_MATMUL"]),
+    (lambda a, b: F.max_pool2d(_image(a), 1).mean(2), ["MEAN", "TRANSPOSE"]),
     (lambda a, b, c: c - a * b, ["SUB", "MUL"]),
     (lambda a, b, d: F.max_pool2d(_image(a), 1) * d + d, ["ADD", "MUL"]),
     (lambda a, b, c: (c * a).mean(1, keepdim=True) + c, ["ADD", "MUL"]),
@@ -265,6 +273,19 @@ def test_scaled_dot_product_attention(tmp_path):
             intaglio.torch.prepare(module, x)
 
 
+@pytest.mark.parametrize("options", [{}, {"learned_steps": True}, {"per_channel": False}], ids=str)
+def test_factors_do_not_change_codes(options):
+    found = []
+    for factor in (1, 50):
+        torch.manual_seed(2)
+        network = _Call(lambda a, b, factor=factor: a * factor)
+        qm = intaglio.torch.prepare(network, words(), bits="w4a8", **options)
+        step = qm.steps[1]
+        weight, bias = step.folded()
+        found.append(step.weights(weight, torch.zeros(len(bias)), step.learned_factor())[1])
+    assert torch.equal(found[0], found[1]) and found[0].abs().max() > 3
+
+
 def test_scales_of_constants_are_learned(tmp_path):
     qm = prepared(_Call(lambda a, b, c: a + b + c), bits="w4a4", learned_steps=True)
     constant = next(step for step in qm.steps if type(step).__name__ == "Constant")
@@ -304,6 +325,17 @@ def test_a_changed_file_is_found(tmp_path):
         qm.steps[1].module.weight.mul_(1.0001)
     with pytest.raises(intaglio.torch.MismatchError, match=r"layer MUL.*with_weight.*differ"):
         qm.verify(tmp_path / "m.tflite", words(3))
+
+
+def test_layer_normalization_of_every_width():
+    """Few numbers are added one after the other, many in 16 sums."""
+    for width in (1, 5, 20, 31, 32, 40, 100):
+        x = torch.randn(40, 2, width) + 1
+        qm = intaglio.torch.prepare(nn.Sequential(nn.LayerNorm(width)), x).eval()
+        kernels = qm.activations(x)
+        emulated = qm.emulate().activations(x)
+        for name, codes in kernels.items():
+            assert numpy.array_equal(codes, emulated[name]), (name, width)
 
 
 def test_softmax_of_every_scale():
