@@ -30,6 +30,17 @@ CLI::Validator Between(double low, double high) {
       "FLOAT in " + range);
 }
 
+// CLI::PositiveNumber would name the largest double.
+CLI::Validator Positive() {
+  return CLI::Validator(
+      [](std::string& text) {
+        double value = 0;
+        const bool good = CLI::detail::lexical_cast(text, value) && value > 0;
+        return good ? std::string() : "Value " + text + " is not above 0";
+      },
+      "POSITIVE");
+}
+
 // An option with one value each time it is given, as often as needed. Without this, CLI11 would
 // give it all words up to the next option, such as the name of the model.
 CLI::Option* AddList(CLI::App& command, const char* name, std::vector<std::string>& values,
@@ -52,7 +63,7 @@ void AddModel(CLI::App& command, ModelSource& model) {
   command
       .add_option("--max-work", model.limits.max_work,
                   "Steps that one run may take: multiply-accumulates and the like")
-      ->check(CLI::PositiveNumber);
+      ->check(Positive());
   AddList(command, "--operators", model.operators,
           "A shared library of custom operators that the model may have");
   AddList(command, "--shape", model.shapes,
@@ -297,7 +308,7 @@ void AddQuantize(CLI::App& quantize, Work& work) {
                 "What is subtracted from samples of uint8 for float32 inputs");
   AddImageScale(quantize, "--std", options->std, Between(1e-6, 1e6), "What they are divided by");
   quantize.add_option("--samples", options->samples, "Use the first so many samples")
-      ->check(CLI::PositiveNumber);
+      ->check(Positive());
   quantize.add_option("--recipe", options->recipe, "Rules for layers (docs/quantizing.md)");
   quantize
       .add_option("--method", options->method,

@@ -63,38 +63,67 @@ std::optional<Type> InterfaceOf(const std::string& name) {
   return {};
 }
 
-// Elements of an integer type as labels.
+// Elements of an integer type as labels. Those that are no int32 become -1, which no label is.
 template <class T>
 std::vector<int32_t> ToLabels(const std::vector<uint8_t>& data) {
   std::vector<int32_t> labels;
   for (size_t i = 0; i + sizeof(T) <= data.size(); i += sizeof(T)) {
     T value;
     std::memcpy(&value, data.data() + i, sizeof(T));
-    labels.push_back(static_cast<int32_t>(value));
+    labels.push_back(std::in_range<int32_t>(value) ? static_cast<int32_t>(value) : -1);
   }
   return labels;
 }
 
-Result<std::vector<int32_t>> ReadLabels(const std::string& path) {
-  if (path.empty()) return std::vector<int32_t>();
+// The labels may be a list, a column, or a list of the rows of each sample. Nothing else: one-hot
+// rows are no labels, and an empty list would stand for the answers of the network of float32.
+Status CheckLabels(const NpyArray& array, const std::string& path, const nn::Graph& graph) {
+  const auto product = [](auto first, auto last) {
+    uint64_t all = 1;
+    for (; first != last; ++first) all *= static_cast<uint64_t>(*first);
+    return all;
+  };
+  uint64_t rows = 1;  // of answers, in a sample
+  if (!graph.outputs.empty()) {
+    const nn::Shape& shape = graph.tensors[static_cast<size_t>(graph.outputs[0])].shape;
+    if (!shape.empty()) rows = product(shape.begin(), shape.end() - 1);
+  }
+  const std::vector<int64_t>& shape = array.shape;
+  const uint64_t each = shape.empty() ? 0 : product(shape.begin() + 1, shape.end());
+  if (!array.data.empty() && (each == 1 || each == rows)) return {};
+  return InvalidArgument(path + ": has " + Describe(array) +
+                         "; labels are one number for each of " + "the answers, " +
+                         std::to_string(rows) + " in a sample");
+}
+
+Result<std::vector<int32_t>> LabelsIn(const NpyArray& array, const std::string& path) {
+  switch (array.type) {
+    case Type::kInt8:
+      return ToLabels<int8_t>(array.data);
+    case Type::kUInt8:
+      return ToLabels<uint8_t>(array.data);
+    case Type::kInt16:
+      return ToLabels<int16_t>(array.data);
+    case Type::kUInt16:
+      return ToLabels<uint16_t>(array.data);
+    case Type::kInt32:
+      return ToLabels<int32_t>(array.data);
+    case Type::kInt64:
+      return ToLabels<int64_t>(array.data);
+    default:
+      return InvalidArgument(path + ": labels of " + NameOf(array.type) + ", not of integers");
+  }
+}
+
+// The labels of a goal. The goal has none if no file of them is named.
+Status TakeLabels(const std::string& path, const nn::Graph& graph, Job& job) {
+  if (path.empty() || !job.quantize.goal.has_value()) return {};
   const Result<NpyArray> array = ReadNpy(path);
   if (!array.ok()) return array.status();
-  switch (array->type) {
-    case Type::kInt8:
-      return ToLabels<int8_t>(array->data);
-    case Type::kUInt8:
-      return ToLabels<uint8_t>(array->data);
-    case Type::kInt16:
-      return ToLabels<int16_t>(array->data);
-    case Type::kUInt16:
-      return ToLabels<uint16_t>(array->data);
-    case Type::kInt32:
-      return ToLabels<int32_t>(array->data);
-    case Type::kInt64:
-      return ToLabels<int64_t>(array->data);
-    default:
-      return InvalidArgument(path + ": labels of " + NameOf(array->type) + ", not of integers");
-  }
+  Result<std::vector<int32_t>> labels = LabelsIn(*array, path);
+  if (!labels.ok()) return labels.status();
+  job.quantize.goal->labels = std::move(*labels);
+  return CheckLabels(*array, path, graph);
 }
 
 Status Decide(const QuantizeOptions& options, Progress& progress, Job& job) {
@@ -115,11 +144,7 @@ Status Decide(const QuantizeOptions& options, Progress& progress, Job& job) {
   what.correct_bias = options.correct_bias;
   what.threads = options.threads;
   what.limits = options.model.limits;
-  if (options.max_drop.has_value()) {
-    Result<std::vector<int32_t>> labels = ReadLabels(options.labels);
-    if (!labels.ok()) return labels.status();
-    what.goal = quantize::Goal{.most_drop = options.max_drop, .labels = std::move(*labels)};
-  }
+  if (options.max_drop.has_value()) what.goal = quantize::Goal{.most_drop = options.max_drop};
   if (options.min_sqnr.has_value()) what.goal = quantize::Goal{.least_sqnr = options.min_sqnr};
   what.progress = [&progress](const char* done, size_t samples) {
     progress.Show(std::string(done) + " " + std::to_string(samples) + " samples");
@@ -269,6 +294,7 @@ Status Quantize(const QuantizeOptions& options) {
   job->load.signatures = &job->save.signatures;
   Result<nn::Graph> graph = nn::LoadGraph(options.model.path, job->load);
   if (!graph.ok()) return graph.status();
+  INTAGLIO_RETURN_IF_ERROR(TakeLabels(options.labels, *graph, *job));
   Result<std::optional<Samples>> samples = OpenSamples(options, *graph, *job);
   if (!samples.ok()) return samples.status();
   const quantize::OpenSamples open = OpenerOf(*samples, options.samples);

@@ -24,6 +24,7 @@ bool IsSample(const std::string& path) {
 Result<std::vector<std::string>> FilesOf(const std::string& path) {
   namespace fs = std::filesystem;
   std::error_code error;
+  if (!fs::exists(path, error)) return IoError(path + ": there is no such file or folder");
   if (!fs::is_directory(path, error)) return std::vector<std::string>{path};
   std::vector<std::string> files;
   fs::directory_iterator entry(path, error);
@@ -37,6 +38,9 @@ Result<std::vector<std::string>> FilesOf(const std::string& path) {
 }
 
 Result<NpyArray> ReadImageFor(const nn::Tensor& tensor, const std::string& path) {
+  if (!IsSample(path)) {
+    return InvalidArgument(path + ": its name ends in none of .npy, .bmp, .pgm and .ppm");
+  }
   const bool fits = tensor.shape.size() == 4 && tensor.shape[0] == 1 &&
                     (tensor.shape[3] == 1 || tensor.shape[3] == 3);
   if (!fits) {
@@ -115,6 +119,9 @@ Status Samples::Load(Source& source) {
   source.taken = 0;
   const size_t channels =
       source.tensor.shape.empty() ? 1 : static_cast<size_t>(source.tensor.shape.back());
+  if (!array->shape.empty() && array->shape[0] == 0 && source.parts == 0) {
+    return InvalidArgument(path + ": " + Describe(*array) + " has no sample in it");
+  }
   if (source.parts == 0 || (array->type != type && !scaled)) {
     return InvalidArgument(path + ": has " + Describe(*array) + ", but input '" +
                            nn::ShortName(source.tensor.name) + "' takes samples of " +
@@ -144,7 +151,8 @@ Status Samples::Take(Source& source, std::vector<std::byte>& bytes) const {
     if (part > 0) std::memcpy(bytes.data(), from, part);
     return {};
   }
-  const auto channels = static_cast<size_t>(source.tensor.shape.back());
+  const nn::Shape& shape = source.tensor.shape;
+  const size_t channels = shape.empty() ? 1 : static_cast<size_t>(shape.back());
   for (size_t i = 0; i < part; ++i) {
     const double mean = scale_.mean[scale_.mean.size() > 1 ? i % channels : 0];
     const double std = scale_.std[scale_.std.size() > 1 ? i % channels : 0];

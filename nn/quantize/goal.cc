@@ -65,9 +65,10 @@ class Judge {
         Model::Prepare(graph, {.threads = options.threads, .limits = options.limits});
     if (!exact.ok()) return exact.status();
     judge.exact_ = std::make_unique<Model>(std::move(*exact));
+    if (judge.exact_->output_count() == 0)
+      return Unsupported("a goal for a network without outputs");
     const Tensor& output = judge.exact_->output(0);
-    if (judge.exact_->output_count() == 0 || output.type != Type::kFloat32 ||
-        output.shape.empty() || output.shape.back() < 1) {
+    if (output.type != Type::kFloat32 || output.shape.empty() || output.shape.back() < 1) {
       return Unsupported("a goal for a network whose first output is no list of float32");
     }
     if (goal.least_sqnr.has_value()) return judge;
@@ -78,6 +79,7 @@ class Judge {
       return InvalidArgument("there are " + std::to_string(judge.right_.size()) + " labels for " +
                              std::to_string(answers->size()) + " answers");
     }
+    INTAGLIO_RETURN_IF_ERROR(judge.CheckLabels(answers->size(), output.shape.back()));
     judge.exact_score_ = judge.AccuracyOf(*answers);
     return judge;
   }
@@ -107,6 +109,16 @@ class Judge {
  private:
   Judge(const Goal& goal, const OpenSamples& open, const GoalOptions& options)
       : goal_(&goal), open_(&open), options_(&options) {}
+
+  // A label that no answer can be would make every network as bad as the one of float32.
+  Status CheckLabels(size_t count, int classes) const {
+    for (size_t i = 0; i < count; ++i) {
+      if (right_[i] >= 0 && right_[i] < classes) continue;
+      return InvalidArgument("label " + std::to_string(i) + " is " + std::to_string(right_[i]) +
+                             "; an answer is 0 to " + std::to_string(classes - 1));
+    }
+    return {};
+  }
 
   Result<std::vector<int32_t>> AnswersOf(Model& model) const {
     const Result<NextSample> samples = (*open_)();

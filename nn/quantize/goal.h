@@ -24,7 +24,7 @@ struct Goal {
   // Accuracy may fall by so many points of a hundred. Without labels, the answers of the network of
   // float32 are taken for the right ones, so that its accuracy is 100.
   std::optional<double> most_drop = {};
-  // The right answer of each row, sample after sample.
+  // The right answer of each row, sample after sample: a place in the row.
   std::vector<int32_t> labels = {};
   // The least SQNR in decibels. One of both goals must be set, and not both.
   std::optional<double> least_sqnr = {};

@@ -340,13 +340,25 @@ TEST_F(CliQuantize, KeepsAccuracy) {
   EXPECT_NE(kept.out.find("100.00% now"), std::string::npos) << kept.out;
   EXPECT_NE(kept.out.find("alone it lost"), std::string::npos) << kept.out;
   EXPECT_NE(kept.out.find("in 16 of 16 samples"), std::string::npos) << kept.out;
-  Npy("wrong.npy", Type::kInt64, {16}, std::vector<int64_t>(16, 99));
+  // No sample has the answer 3.
+  Npy("wrong.npy", Type::kInt64, {16, 1}, std::vector<int64_t>(16, 3));
   const Outcome wrong = Run(start + "--max-drop 0 --labels wrong.npy c.tflite");
   EXPECT_NE(wrong.out.find("accuracy 0.00% of the network"), std::string::npos) << wrong.out;
   EXPECT_TRUE(Same("a.tflite", "c.tflite"));
   Npy("few.npy", Type::kUInt8, {3}, std::vector<uint8_t>(3));
   ExpectError(start + "--max-drop 0 --labels few.npy d.tflite", 1, "3 labels for 16 answers");
-  ExpectError(start + "--max-drop 0 --labels x.npy d.tflite", 1, "labels of float32");
+  Npy("real.npy", Type::kFloat32, {16}, std::vector<float>(16));
+  ExpectError(start + "--max-drop 0 --labels real.npy d.tflite", 1, "labels of float32");
+  Npy("high.npy", Type::kInt64, {16}, std::vector<int64_t>(16, 5));
+  ExpectError(start + "--max-drop 0 --labels high.npy d.tflite", 1,
+              "label 0 is 5; an answer is 0 to 4");
+  Npy("far.npy", Type::kInt64, {16}, std::vector<int64_t>(16, int64_t{1} << 32));
+  ExpectError(start + "--max-drop 0 --labels far.npy d.tflite", 1, "label 0 is -1");
+  Npy("rows.npy", Type::kInt32, {16, 5}, std::vector<int32_t>(16 * 5));
+  ExpectError(start + "--max-drop 0 --labels rows.npy d.tflite", 1,
+              "rows.npy: has int32 [16, 5]; labels are one number");
+  Npy("none.npy", Type::kInt32, {0}, std::vector<int32_t>());
+  ExpectError(start + "--max-drop 0 --labels none.npy d.tflite", 1, "has int32 [0]; labels");
   ExpectError(start + "--labels few.npy d.tflite", 2, "--max-drop");
   const Outcome clear = Run(start + "--min-sqnr 20 e.tflite");
   ASSERT_EQ(clear.status, 0) << clear.err;
@@ -366,7 +378,12 @@ TEST_F(CliQuantize, NamesWhatIsWrong) {
   ExpectError(start + "--data x.npy --bits w9a8", 1, "bits 'w9a8': neither");
   ExpectError("quantize float.tflite q.bin --data x.npy", 1, "q.bin");
   ExpectError(start, 1, "--data: input 'x' float32 [1, 4, 4, 3] has no samples");
-  ExpectError(start + "--data none.npy", 1, "none.npy: cannot open");
+  ExpectError(start + "--data none.npy", 1, "none.npy: there is no such file");
+  ExpectError(start + "--data x.npy --samples 0", 2, "--samples: Value 0 is not above 0");
+  ExpectError(start + "--data float.tflite", 1, "ends in none of .npy, .bmp, .pgm and .ppm");
+  Npy("no_sample.npy", Type::kFloat32, {0, 4, 4, 3}, std::vector<float>());
+  ExpectError(start + "--data no_sample.npy", 1,
+              "no_sample.npy: float32 [0, 4, 4, 3] has no sample");
   ExpectError(start + "--data y=x.npy", 1, "the model has no input 'y'");
   fs::create_directory(In("empty"));
   ExpectError(start + "--data empty", 1, "empty: no .npy");

@@ -378,7 +378,12 @@ TEST(Goal, CountsRightAnswers) {
   EXPECT_EQ(agreement->outputs[0].same_place,
             static_cast<size_t>(std::lround(network->search->last * 0.6)));
   // Where all labels are wrong, nothing can fall.
-  options.goal->labels.assign(60, 9);
+  options.goal->labels.clear();
+  for (const InputBytes& sample : data.samples) {
+    const std::vector<double> row = OutputsOf(LinearAndPositive(), sample)[0];
+    const auto answer = std::max_element(row.begin(), row.end()) - row.begin();
+    options.goal->labels.push_back(static_cast<int32_t>(answer == 0 ? 1 : answer - 1));
+  }
   const Result<Network> wrong = Quantize(LinearAndPositive(), data.Open(), options);
   ASSERT_TRUE(wrong.ok()) << wrong.status().message();
   EXPECT_EQ(wrong->search->exact, 0);
@@ -386,6 +391,12 @@ TEST(Goal, CountsRightAnswers) {
   options.goal->labels.resize(59);
   EXPECT_EQ(Quantize(LinearAndPositive(), data.Open(), options).status().message(),
             "there are 59 labels for 60 answers");
+  for (const int32_t label : {-1, 6}) {
+    options.goal->labels.assign(60, 5);
+    options.goal->labels[58] = label;
+    EXPECT_EQ(Quantize(LinearAndPositive(), data.Open(), options).status().message(),
+              "label 58 is " + std::to_string(label) + "; an answer is 0 to 5");
+  }
   options.goal = Goal{};
   EXPECT_FALSE(Quantize(LinearAndPositive(), data.Open(), options).ok());
   options.goal = Goal{.most_drop = -1};
