@@ -9,6 +9,8 @@
 #include <string_view>
 #include <utility>
 
+#include "intaglio/nn/graph/printable.h"
+
 namespace intaglio::tools {
 namespace {
 
@@ -189,7 +191,8 @@ Result<NpyHead> ParseHead(std::span<const uint8_t> start, size_t size, const std
     if (known.descr == *header->descr) type = known.type;
   }
   if (!type) {
-    return InvalidArgument(name + ": element type '" + *header->descr + "' is not supported");
+    return InvalidArgument(name + ": element type '" + nn::ShortName(*header->descr) +
+                           "' is not supported");
   }
   const std::optional<size_t> needed = ByteSize(*type, *header->shape);
   if (!needed || *needed != size - layout->data_begin) {

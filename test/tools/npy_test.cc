@@ -50,6 +50,10 @@ TEST(Npy, RefusesWhatItCannotRead) {
             "a.npy: Fortran order is not supported; save the array in C order");
   EXPECT_EQ(Error(File("{'descr':'>f4','fortran_order':False,'shape':(1,)}", "abcd")),
             "a.npy: element type '>f4' is not supported");
+  // Messages are short, whatever stands in the file.
+  const std::string descr(9999, 'x');
+  EXPECT_EQ(Error(File("{'descr':'" + descr + "','fortran_order':False,'shape':(1,)}", "abcd")),
+            "a.npy: element type '" + descr.substr(0, 100) + "...' is not supported");
   EXPECT_EQ(Error(File("{'descr':'<f4','fortran_order':False,'shape':(2,)}", "abcd")),
             "a.npy: holds 4 bytes of data, its shape and type need 8");
   EXPECT_EQ(
