@@ -5,7 +5,8 @@
 
 FOLDER is what train_float.py wrote. Every quantizer gets the same weights and the same 1,024 images, and each
 file answers 10,000 images in its maker's runtime: .onnx in ONNX Runtime, .tflite in LiteRT, ours in Intaglio.
-Prints how many answers are right, how many are those of float32, and how near the logits are to float32's. Needs onnxruntime; ai-edge-quantizer and ai-edge-litert where they are there.
+Prints how many answers are right, how many are those of float32, and how near the logits are to float32's. Needs
+onnxruntime; ai-edge-quantizer and ai-edge-litert where they are there.
 """
 
 import argparse
@@ -238,7 +239,7 @@ def main():
                 start = time.process_time()
                 try:
                     scores = data.score(data.answers(make()), exact)
-                except (ImportError, intaglio.errors.UnsupportedError) as error:
+                except (ImportError, intaglio.errors.UnsupportedError, subprocess.CalledProcessError) as error:
                     print(f"{form}: left out, {error}")
                     continue
                 rows = results.setdefault(name, {}).setdefault(form, {})
