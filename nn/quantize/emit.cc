@@ -28,6 +28,11 @@ class Emitter {
     named_.assign(graph.tensors.size(), false);
     for (const TensorId id : graph.inputs) named_[Index(id)] = true;
     for (const TensorId id : graph.outputs) named_[Index(id)] = true;
+    converted_.assign(graph.tensors.size(), false);
+    for (size_t i = 0; i < graph.outputs.size(); ++i) {
+      const TensorId id = graph.outputs[i];
+      converted_[Index(id)] = plan.outputs[i] != kNoNode && plan.outputs[i] != HomeOf(id);
+    }
   }
 
   Result<Quantized> Run() {
@@ -39,9 +44,8 @@ class Emitter {
       out.inputs.push_back(integer ? AddHome(id) : Real(id));
     }
     for (size_t i = 0; i < graph_.layers.size(); ++i) INTAGLIO_RETURN_IF_ERROR(EmitLayer(i));
-    for (const TensorId id : graph_.outputs) {
-      const bool integer = rules_.interface.has_value() && homes_[Index(id)] != kNoTensor;
-      out.outputs.push_back(integer ? homes_[Index(id)] : Real(id));
+    for (size_t i = 0; i < graph_.outputs.size(); ++i) {
+      out.outputs.push_back(Output(graph_.outputs[i], plan_.outputs[i]));
     }
     emitted_.integers = homes_;
     emitted_.lowest.assign(homes_.size(), 0);
@@ -73,6 +77,14 @@ class Emitter {
     return Add(std::move(tensor));
   }
 
+  TensorId Output(TensorId id, NodeId node) {
+    if (node == kNoNode) return Real(id);
+    if (node == HomeOf(id)) return homes_[Index(id)];
+    const TensorId output = Integer(node);
+    out().tensors[static_cast<size_t>(output)].name = At(id).name;
+    return output;
+  }
+
   // Whether inputs and outputs of the graph stay float32, so that these keep the tensor's name.
   bool KeepsRealName(TensorId id) const {
     return named_[Index(id)] && !rules_.interface.has_value();
@@ -80,7 +92,8 @@ class Emitter {
 
   TensorId AddHome(TensorId id) {
     const Node& node = NodeAt(HomeOf(id));
-    const char* const suffix = KeepsRealName(id) ? kQuantizedSuffix : "";
+    const bool is_named = !KeepsRealName(id) && !converted_[Index(id)];
+    const char* const suffix = is_named ? "" : kQuantizedSuffix;
     homes_[Index(id)] = AddConverted(id, suffix, node.levels.type, QuantizationOf(node.parameters));
     forms_[FormOf(id, node)] = homes_[Index(id)];
     return homes_[Index(id)];
@@ -99,7 +112,11 @@ class Emitter {
     if (id == kNoTensor) return id;
     TensorId& real = reals_[Index(id)];
     if (real != kNoTensor) return real;
-    if (HomeOf(id) == kNoNode) return real = Add(At(id));
+    if (HomeOf(id) == kNoNode) {
+      real = Add(At(id));
+      if (converted_[Index(id)]) out().tensors[static_cast<size_t>(real)].name += "_real";
+      return real;
+    }
     real = AddConverted(id, KeepsRealName(id) ? "" : kRealSuffix, Type::kFloat32, {});
     AddConversion(Dequantize{}, homes_[Index(id)], real);
     return real;
@@ -317,6 +334,7 @@ class Emitter {
   const Rules& rules_;
   Quantized emitted_;
   std::vector<bool> named_;      // inputs and outputs of the graph
+  std::vector<bool> converted_;  // outputs that their makers write in another form
   std::vector<TensorId> reals_;  // per tensor of the graph: as it is, or dequantized
   std::vector<TensorId> homes_;  // per tensor of the graph: as integers, as it is made
   std::map<FormKey, TensorId> forms_;

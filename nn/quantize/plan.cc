@@ -37,7 +37,9 @@ class Planner {
       if (layer.reason.empty()) PlanLayer(i, layer);
       for (const TensorId id : graph_.layers[i].outputs) made_by_layer_[Index(id)] = true;
     }
+    for (const TensorId id : graph_.outputs) plan_.outputs.push_back(NodeOfOutput(id));
     INTAGLIO_RETURN_IF_ERROR(SetParameters());
+    MatchOutputs();
     return std::move(plan_);
   }
 
@@ -139,6 +141,30 @@ class Planner {
     const auto [place, is_new] = converted_.try_emplace({id, levels.type}, kNoNode);
     if (is_new) place->second = NewNode(id, levels);
     return place->second;
+  }
+
+  // Its own, where its maker writes another type: readers inside have other forms.
+  NodeId NodeOfOutput(TensorId id) {
+    if (!rules_.interface.has_value() || !IsReal(id) || At(id).constant) return kNoNode;
+    const bool fits = Home(id) != kNoNode && LevelsAt(Home(id)).type == *rules_.interface;
+    return fits ? Home(id) : NewNode(id, LevelsOf(*rules_.interface));
+  }
+
+  // Between types of 8 bits no number changes: the scale is the same.
+  void MatchOutputs() {
+    for (size_t i = 0; i < plan_.outputs.size(); ++i) {
+      const NodeId home = Home(graph_.outputs[i]);
+      if (plan_.outputs[i] == kNoNode || home == kNoNode || home == plan_.outputs[i]) continue;
+      const Node& from = plan_.nodes[static_cast<size_t>(home)];
+      Node& to = plan_.nodes[static_cast<size_t>(plan_.outputs[i])];
+      if (SizeOf(from.levels.type) != 1 || SizeOf(to.levels.type) != 1) continue;
+      to.parameters = from.parameters;
+      to.parameters.zero_point += HighestOf(to.levels) - HighestOf(from.levels);
+    }
+  }
+
+  const Levels& LevelsAt(NodeId node) const {
+    return plan_.nodes[static_cast<size_t>(node)].levels;
   }
 
   Group& GroupOf(NodeId node) { return groups_[static_cast<size_t>(node)]; }

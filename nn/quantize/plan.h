@@ -38,6 +38,8 @@ struct Plan {
   std::vector<LayerPlan> layers;
   // For each tensor, the node in which its maker writes it; kNoNode: it is no integer there.
   std::vector<NodeId> homes;
+  // For each output of the graph, the node of Rules::interface; kNoNode: it is no integer.
+  std::vector<NodeId> outputs;
 };
 
 Levels LevelsOf(Type activations, int bits = 8);

@@ -211,11 +211,30 @@ Result<Report> ReportOn(const Network& network, const OpenSamples& open, const O
                     {most_samples, options.threads, options.limits});
 }
 
+namespace {
+
+// Files of .onnx do not say which numbers the integers of an input or an output stand for.
+void TakeQuantization(const Graph& from, const std::vector<TensorId>& from_ids, Graph& to,
+                      const std::vector<TensorId>& to_ids) {
+  for (size_t i = 0; i < std::min(from_ids.size(), to_ids.size()); ++i) {
+    const Tensor& made = from.tensors[static_cast<size_t>(from_ids[i])];
+    Tensor& read = to.tensors[static_cast<size_t>(to_ids[i])];
+    if (read.type == made.type && read.quantization.scales.empty()) {
+      read.quantization = made.quantization;
+    }
+  }
+}
+
+}  // namespace
+
 Result<Agreement> AgreementOf(const Network& network, Graph read_back, const OpenSamples& open,
                               const Options& options, size_t most_samples) {
   const PrepareOptions prepare = {.threads = options.threads, .limits = options.limits};
   Result<Model> exact = Model::Prepare(network.real, prepare);
   if (!exact.ok()) return exact.status();
+  const Graph& made = network.quantized.graph;
+  TakeQuantization(made, made.inputs, read_back, read_back.inputs);
+  TakeQuantization(made, made.outputs, read_back, read_back.outputs);
   Result<Model> actual = Model::Prepare(std::move(read_back), prepare);
   if (!actual.ok()) return actual.status();
   const Result<NextSample> samples = open();

@@ -52,6 +52,12 @@ nn::Graph Network() {
   return graph;
 }
 
+double SqnrIn(const std::string& text) {
+  const size_t place = text.find("SQNR ");
+  EXPECT_NE(place, std::string::npos) << text;
+  return place == std::string::npos ? 0 : std::stod(text.substr(place + 5));
+}
+
 class CliQuantize : public Cli {
  protected:
   void SetUp() override {
@@ -110,6 +116,17 @@ TEST_F(CliQuantize, MakesFilesOfBothFormats) {
   EXPECT_EQ(TypeOfEnd(model, "inputs"), "int8");
   EXPECT_EQ(TypeOfEnd(model, "outputs"), "int8");
   EXPECT_EQ(Run("verify q.tflite").status, 0);
+  for (const char* const type : {"int8", "uint8", "int16"}) {
+    for (const char* const file : {"io.tflite", "io.onnx"}) {
+      const std::string to = std::string(file) + " --io " + type;
+      const Outcome made = Run("quantize float.tflite --data x.npy " + to);
+      ASSERT_EQ(made.status, 0) << made.err;
+      EXPECT_NE(made.out.find("in 16 of 16 samples"), std::string::npos) << to << made.out;
+      EXPECT_GT(SqnrIn(made.out.substr(made.out.find("output "))), 20) << to;
+      EXPECT_EQ(TypeOfEnd(Inspect(file), "inputs"), type) << to;
+      EXPECT_EQ(TypeOfEnd(Inspect(file), "outputs"), type) << to;
+    }
+  }
   Quantize("float.tflite --data x.npy q.onnx");
   const json pairs = Inspect("q.onnx");
   EXPECT_EQ(TypeOfEnd(pairs, "inputs"), "float32");
@@ -194,12 +211,6 @@ nn::Graph UnevenNetwork() {
   Result<nn::Graph> graph = b.Finish();
   EXPECT_TRUE(graph.ok()) << graph.status().message();
   return graph.ok() ? std::move(*graph) : nn::Graph();
-}
-
-double SqnrIn(const std::string& text) {
-  const size_t place = text.find("SQNR ");
-  EXPECT_NE(place, std::string::npos) << text;
-  return place == std::string::npos ? 0 : std::stod(text.substr(place + 5));
 }
 
 TEST_F(CliQuantize, EqualizesChannels) {

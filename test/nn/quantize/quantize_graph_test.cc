@@ -119,6 +119,30 @@ TEST(QuantizeGraph, KeepsFloatEndsAndTheirNames) {
   EXPECT_EQ(TensorAt(q.graph, q.graph.outputs[0]).type, Type::kFloat32);
 }
 
+// Layers write int8. Between types of 8 bits an output loses nothing.
+TEST(QuantizeGraph, OutputsHaveTheTypeOfTheInterface) {
+  const std::pair<Type, Parameters> kOutputs[] = {
+      {Type::kInt8, {1, -128}}, {Type::kUInt8, {1, 0}}, {Type::kInt16, {255.0f / 32767, 0}}};
+  for (const auto& [type, parameters] : kOutputs) {
+    for (const bool keep_float : {false, true}) {
+      for (const Form form : {Form::kIntegers, Form::kPairs}) {
+        const Rules rules = {
+            .form = form, .interface = type, .layers = {{.keep_float = keep_float}}};
+        const Quantized q = Quantize(Dense(), kDenseRanges, rules);
+        ASSERT_EQ(q.graph.outputs.size(), 1u);
+        const Tensor& y = TensorAt(q.graph, q.graph.outputs[0]);
+        EXPECT_EQ(TensorAt(q.graph, q.graph.inputs[0]).type, type);
+        EXPECT_EQ(y.type, type);
+        EXPECT_EQ(y.name, "y0");
+        EXPECT_EQ(ParametersOf(q.graph, q.graph.outputs[0]), parameters);
+        for (const Tensor& other : q.graph.tensors) {
+          EXPECT_TRUE(&other == &y || other.name != "y0");
+        }
+      }
+    }
+  }
+}
+
 // x - RELU - MAX_POOL -+
 // x - RESHAPE ----------- all of one scale, which covers all ranges.
 TEST(QuantizeGraph, SharesParametersAlongMovesAndJoins) {
