@@ -25,7 +25,8 @@ class PartCounter {
   }
 
  private:
-  static constexpr size_t kMostParts = 10'000;
+  // As many as an expression without "+" can have: compiling takes their square, or worse.
+  static constexpr size_t kMostParts = kMostCharacters;
 
   // Takes what begins at `i`, and returns its last character.
   size_t Take(size_t i) {
