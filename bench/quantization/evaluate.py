@@ -35,7 +35,7 @@ STEPS = {
     "resnet14": {"w8a8": 30, "w4a4": 300},
     "resnet20": {"w8a8": 30, "w4a4": 300},
     "dscnn": {"w8a8": 30, "w4a4": 200},
-    "transformer": {"w8a8": 60, "w6a6": 60, "w5a5": 60, "w4a4": 200},
+    "transformer": {"w8a8": 60, "w6a6": 60, "w5a5": 100, "w4a4": 200},
 }
 FEWER_STEPS = 100
 GRID_STEPS = 60

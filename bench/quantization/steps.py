@@ -2,8 +2,8 @@
 
     PYTHONPATH=build/release/python python3 bench/quantization/steps.py [NETWORKS, such as resnet8,mobilenet]
 
-Milliseconds of CPU time for batches of 128 on one thread, the least of some: forward and backward, and forward in
-eval().
+Milliseconds of CPU time for batches of 128 images or words on one thread, the least of some: forward and backward, and
+forward in eval().
 """
 
 import argparse
@@ -31,9 +31,11 @@ def main():
     networks = split_names(parser.parse_args().networks, NETWORKS)
     torch.set_num_threads(1)
     torch.manual_seed(0)
-    x, y = torch.randn(128, 1, 28, 28), torch.randint(0, 10, (128,))
+    y = torch.randint(0, 10, (128,))
+    letters = F.one_hot(torch.randint(0, 26, (128, 16)), 26).float()
     for name in networks:
         network = NETWORKS[name]().train()
+        x = letters if name == "transformer" else torch.randn(128, 1, 28, 28)
         forms = {
             "float32": network,
             "w8a8": intaglio.torch.prepare(network, x),
