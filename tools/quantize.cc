@@ -65,12 +65,15 @@ std::optional<Type> InterfaceOf(const std::string& name) {
 
 // Elements of an integer type as labels. Those that are no int32 become -1, which no label is.
 template <class T>
-std::vector<int32_t> ToLabels(const std::vector<uint8_t>& data) {
+Result<std::vector<int32_t>> ToLabels(const std::vector<uint8_t>& data, const std::string& path) {
   std::vector<int32_t> labels;
   for (size_t i = 0; i + sizeof(T) <= data.size(); i += sizeof(T)) {
     T value;
     std::memcpy(&value, data.data() + i, sizeof(T));
-    labels.push_back(std::in_range<int32_t>(value) ? static_cast<int32_t>(value) : -1);
+    if (!std::in_range<int32_t>(value)) {
+      return InvalidArgument(path + ": the label " + std::to_string(value) + " is no answer");
+    }
+    labels.push_back(static_cast<int32_t>(value));
   }
   return labels;
 }
@@ -99,17 +102,17 @@ Status CheckLabels(const NpyArray& array, const std::string& path, const nn::Gra
 Result<std::vector<int32_t>> LabelsIn(const NpyArray& array, const std::string& path) {
   switch (array.type) {
     case Type::kInt8:
-      return ToLabels<int8_t>(array.data);
+      return ToLabels<int8_t>(array.data, path);
     case Type::kUInt8:
-      return ToLabels<uint8_t>(array.data);
+      return ToLabels<uint8_t>(array.data, path);
     case Type::kInt16:
-      return ToLabels<int16_t>(array.data);
+      return ToLabels<int16_t>(array.data, path);
     case Type::kUInt16:
-      return ToLabels<uint16_t>(array.data);
+      return ToLabels<uint16_t>(array.data, path);
     case Type::kInt32:
-      return ToLabels<int32_t>(array.data);
+      return ToLabels<int32_t>(array.data, path);
     case Type::kInt64:
-      return ToLabels<int64_t>(array.data);
+      return ToLabels<int64_t>(array.data, path);
     default:
       return InvalidArgument(path + ": labels of " + NameOf(array.type) + ", not of integers");
   }

@@ -4,8 +4,8 @@
 
 Reads FOLDER/grid.json, cells*.json of grid.py, peers*.json, distill*.json, trained*.json (grids of distill.py) and
 speed.json, as far as they are there, and writes grid.NETWORK.svg, grid.trained.svg and peers.NETWORK.svg beside them. If
-two files have results for the same network, form and seed, the one that is last by its name counts. Numbers are points of a hundred of right answers: the change from float32, in
-the mean of the seeds.
+two files have results for the same network, form and seed, the one that is last by its name counts. Numbers are points
+of a hundred of right answers: the change from float32, in the mean of the seeds.
 """
 
 import argparse

@@ -104,14 +104,15 @@ bool AddTo(Tensor& bias, const std::vector<double>& means) {
   return changed;
 }
 
-// The first sample, and each `every`th after it.
-NextSample EveryOf(NextSample next, size_t every) {
-  return [next = std::move(next), every, skip = size_t{0}](InputBytes& inputs) mutable {
-    for (; skip > 0; --skip) {
+// The first sample, and each `every`th after it, at most `most`.
+NextSample SomeOf(NextSample next, size_t every, size_t most) {
+  return [next = std::move(next), every, most, count = size_t{0}](InputBytes& inputs) mutable {
+    if (count == most) return Result<bool>(false);
+    for (size_t skip = count == 0 ? 0 : every - 1; skip > 0; --skip) {
       Result<bool> more = next(inputs);
       if (!more.ok() || !*more) return more;
     }
-    skip = every - 1;
+    ++count;
     return next(inputs);
   };
 }
@@ -203,7 +204,7 @@ class Corrector {
   Result<NextSample> OpenSome() const {
     Result<NextSample> samples = open_();
     if (!samples.ok()) return samples.status();
-    return EveryOf(std::move(*samples), options_.every);
+    return SomeOf(std::move(*samples), options_.every, options_.most_samples);
   }
 
   // The means of all layers in the network of float32, in one pass.
@@ -279,22 +280,18 @@ class Corrector {
     Graph part = quantized_.graph;
     part.layers.resize(place + 1);
     part.outputs = part.layers.back().outputs;
-    const PrepareOptions prepare = {
-        .threads = options_.threads, .keep_all_tensors = true, .limits = options_.limits};
-    Result<Model> model = Model::Prepare(part, prepare);
-    if (!model.ok()) return model.status();
     const Result<NextSample> next = OpenSome();
     if (!next.ok()) return next.status();
-    Result<InputBytes> inputs = BuffersFor(graph_, graph_.inputs);
-    if (!inputs.ok()) return inputs.status();
-    InputBytes outputs;
-    for (size_t sample = 1; true; ++sample) {
-      const Result<bool> more = (*next)(*inputs);
-      if (!more.ok() || !*more) return more.ok() ? Status() : more.status();
-      INTAGLIO_RETURN_IF_ERROR(RunOn(*model, InputsFor(graph_, *inputs, model->graph()), outputs));
-      INTAGLIO_RETURN_IF_ERROR(watch(*model));
-      if (options_.progress) options_.progress(sample);
-    }
+    Result<InputBytes> exact = BuffersFor(graph_, graph_.inputs);
+    if (!exact.ok()) return exact.status();
+    const NextSample converted = [&](InputBytes& inputs) {
+      Result<bool> more = (*next)(*exact);
+      if (more.ok() && *more) inputs = InputsFor(graph_, *exact, part);
+      return more;
+    };
+    return RunOnSamples(part, converted, {options_.threads, options_.limits, options_.progress},
+                        [&](const Model& model, size_t) { return watch(model); })
+        .status();
   }
 
   const Graph& graph_;

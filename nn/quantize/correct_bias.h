@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <limits>
 
 #include "intaglio/fixedpoint/status.h"
 #include "intaglio/nn/graph/graph.h"
@@ -22,7 +23,10 @@ size_t AddBiases(Graph& graph);
 struct CorrectionOptions {
   int threads = 1;
   Limits limits = {};  // of each model that runs
-  size_t every = 1;    // which samples are looked at: the first, and each `every`th after it
+  // Which samples are looked at: the first, and each `every`th after it. All until the last of them
+  // are read in each pass.
+  size_t every = 1;
+  size_t most_samples = std::numeric_limits<size_t>::max();
   // Is called after each sample with the number of samples so far in this pass; may be null.
   std::function<void(size_t samples)> progress = {};
 };

@@ -80,10 +80,12 @@ Status Round(const Network& network, const Rules& rules, const OpenSamples& open
 Status Correct(const Network& network, const OpenSamples& open, const Options& options,
                Integers& integers) {
   constexpr size_t kMostSamples = 256;  // means of more are hardly better
+  constexpr size_t kMostRead = 16 * kMostSamples;
   CorrectionOptions correction;
   correction.threads = options.threads;
   correction.limits = options.limits;
-  correction.every = (network.samples + kMostSamples - 1) / kMostSamples;
+  correction.every = (std::min(network.samples, kMostRead) + kMostSamples - 1) / kMostSamples;
+  correction.most_samples = kMostSamples;
   correction.progress = ProgressOf(options, "corrected");
   const Result<Corrected> corrected =
       CorrectBiases(network.real, integers.quantized, open, correction);

@@ -266,9 +266,15 @@ def _recipe(recipe: Any) -> str:
 
 def _labels(labels: Iterable[Any]) -> list[int]:
     try:
-        return [operator.index(label) for label in labels]
+        numbers = [operator.index(label) for label in labels]
     except TypeError as error:
         raise ArgumentError(f"labels: not of integers: {error}") from error
+    if not numbers:  # which would stand for the answers of the network of float32
+        raise ArgumentError("labels: the list is empty")
+    for number in numbers:
+        if not 0 <= number < 1 << 31:
+            raise ArgumentError(f"labels: {number} is no answer")
+    return numbers
 
 
 def _loss(layer: dict[str, Any]) -> LayerLoss:

@@ -155,17 +155,20 @@ def test_accuracy_may_be_kept(network):
     assert plain.outputs[0].same_place < 38 and plain.changes == []
     kept = intaglio.quantize(network, iter(X), bits="w2a2", max_drop=5)
     assert kept.outputs[0].same_place >= 38 and kept.changes
-    assert intaglio.quantize(network, X, bits="w2a2", max_drop=0, labels=[9] * 40).changes == []
+    exact = intaglio.load(network)
+    wrong = [run(exact, x).argmin() for x in X]  # nothing is lost
+    assert intaglio.quantize(network, X, bits="w2a2", max_drop=0, labels=wrong).changes == []
     for options in (
         {"max_drop": -1},
         {"max_drop": 1, "labels": [1, 2]},
         {"max_drop": 1, "labels": [1.0] * 40},
         {"min_sqnr": 20, "labels": [9] * 40},
         {"labels": [9] * 40},
+        {"max_drop": 1, "labels": []},
+        {"max_drop": 1, "labels": [1 << 32] * 40},
     ):
-        with pytest.raises(
-            errors.ArgumentError, match="points|2 labels for 40|labels: (not of int|are for max_drop)"
-        ):
+        refusals = "not of int|are for max_drop|the list is empty|4294967296 is no answer"
+        with pytest.raises(errors.ArgumentError, match=f"points|2 labels for 40|labels: ({refusals})"):
             intaglio.quantize(network, X, **options)
 
 

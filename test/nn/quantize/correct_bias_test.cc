@@ -204,6 +204,7 @@ TEST_F(RoundedTwice, LooksAtSomeSamples) {
   ASSERT_TRUE(corrected.ok()) << corrected.status().message();
   EXPECT_EQ(corrected->samples, 2u);
   EXPECT_EQ(Biases(), (std::vector<int32_t>{32, 16}));
+  EXPECT_EQ(CorrectBiases(graph_, quantized_, Open(samples), {.most_samples = 1})->samples, 1u);
   EXPECT_EQ(CorrectBiases(graph_, quantized_, Open(samples), {.every = 0}).status().message(),
             "every 0th sample");
 }
