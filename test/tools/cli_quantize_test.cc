@@ -70,7 +70,7 @@ class CliQuantize : public Cli {
   void Npy(const std::string& name, Type type, const std::vector<int64_t>& shape,
            const std::vector<T>& values) const {
     std::vector<uint8_t> bytes(values.size() * sizeof(T));
-    std::memcpy(bytes.data(), values.data(), bytes.size());
+    if (!values.empty()) std::memcpy(bytes.data(), values.data(), bytes.size());
     ASSERT_TRUE(WriteNpy(In(name), type, shape, bytes).ok());
   }
 
