@@ -185,6 +185,10 @@ def _twice(a, b):
 
 
 # Functions, and the layers of the file between its ends.
+def _squared(x):
+    return x @ x
+
+
 CALLS = [
     (lambda a, b: a @ b.transpose(1, 2), 2 * ["FULLY_CONNECTED"] + ["BATCH_MATMUL"]),
     (lambda a, b: a.permute(0, 2, 1) @ b, 2 * ["FULLY_CONNECTED"] + ["BATCH_MATMUL"]),
@@ -192,6 +196,8 @@ CALLS = [
     (lambda a, b: (F.relu(a) / 3) @ b.transpose(-2, -1), ["MUL"]),
     (lambda a, b: 0.3 * torch.transpose(a.unsqueeze(1), 1, 2) + b.unsqueeze(2), ["ADD"]),
     (lambda a, b: F.relu(2 * a), ["FULLY_CONNECTED"]),
+    (lambda a, b: _squared(a.reshape(-1, 6, 2, 2)) * 3, ["MUL", "BATCH_MATMUL"]),
+    (lambda a, b: _squared(a.reshape(-1, 6, 2, 2).transpose(2, 3)), ["BATCH_MATMUL"]),
     (
         lambda a, b: torch.cat([F.softmax(a, 2), _turned(b.softmax(-1))], 1),
         ["CONCATENATION", "TRANSPOSE", "QUANTIZE"],
@@ -295,7 +301,11 @@ def test_scales_of_constants_are_learned(tmp_path):
 
 
 REFUSED = [
-    (_Call(lambda a, b: a @ b[0].reshape(4, 6)), r"which is no result of a layer"),
+    (_Call(lambda a, b: a @ b[0].reshape(4, 6)), r"getitem.* is not supported"),
+    (_Call(lambda a, b: a @ b.mT), r"getattr.* is not supported"),
+    (_Call(lambda a, b: a.permute(dims=(0, 2, 1))), r"permute.* its arguments|operand"),
+    (_Call(lambda a, b: torch.mul(a, other=b)), r"mul.* its arguments"),
+    (_Call(lambda a, b: (a.mul_(2), a)[1]), r"mul_.* changes what output reads afterwards"),
     (_Call(lambda a, b, c: torch.matmul(a.transpose(1, 2), c)), r"numbers is an operand; .*Linear"),
     (_Call(lambda a, b: a.unsqueeze(1) @ b.transpose(1, 2)), r"operands of the shapes"),
     (_Call(lambda a, b: a.softmax(1)), r"softmax \(softmax\): dim is 1; the last of 3"),

@@ -364,7 +364,7 @@ def _compare(runner, simulated: dict[str, np.ndarray], path: str) -> int:
             )
         kind = np.float64 if codes.dtype == np.float32 else np.int32
         difference = np.abs(found.astype(kind) - codes.astype(kind))
-        if not np.array_equal(found, codes):
+        if not np.array_equal(found, codes, equal_nan=codes.dtype == np.float32):
             layer = labels.get(by_name[name], "an input")
             raise MismatchError(
                 f"{path}: layer {layer}, tensor '{name}': {int((difference > 0).sum())} of "

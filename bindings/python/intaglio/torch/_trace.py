@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -10,6 +11,7 @@ import torch
 import torch.fx
 import torch.nn.functional as F
 from torch import nn
+from torch.fx.node import map_arg
 from torch.fx.passes.shape_prop import ShapeProp
 
 from . import _steps
@@ -48,8 +50,16 @@ def _pair(value: Any) -> tuple[int, int]:
 
 
 def _count_readers(node: torch.fx.Node) -> int:
-    """Without those that ask for the shape only."""
-    return sum(n.target not in ("size", "dim", getattr) for n in node.users)
+    """How often others read the node, without those that ask for the shape only."""
+    found = []
+    for reader in node.users:
+        if reader.target not in ("size", "dim", getattr):
+            map_arg((reader.args, reader.kwargs), lambda n: found.append(n is node))
+    return sum(found)
+
+
+_IN_PLACE = (operator.iadd, operator.isub, operator.imul)
+_OF_SHAPES = ("shape", "ndim", "dtype", "device")
 
 
 def _attribute(module: nn.Module, target: str) -> torch.Tensor:
@@ -71,6 +81,7 @@ class Steps(Attention):
         self.names: dict[torch.fx.Node, str] = {}  # the step whose result a node is
         self.constants: dict[torch.fx.Node, torch.Tensor] = {}  # parameters and buffers
         self.shared: list[tuple[str, str]] = []  # steps with one quantizer
+        self.places = {node: place for place, node in enumerate(traced.graph.nodes)}
         for node in traced.graph.nodes:
             self._take(node)
 
@@ -111,7 +122,7 @@ class Steps(Attention):
             step.image, step.source_shape = image, shape
             self.steps[name], self.readers[name] = step, 0
             self.shared.append((name, source))
-        self.readers[name] += _count_readers(node)
+        self.readers[name] += 1
         return name
 
     def _put(self, node: torch.fx.Node, step: _steps.Step, image: bool | None = None) -> None:
@@ -154,12 +165,33 @@ class Steps(Attention):
         raise self._refusal(node, f"is not supported; {(*hints, 'there are: ' + _KNOWN)[0]}")
 
     def _take_function(self, node: torch.fx.Node) -> None:
+        self._check_in_place(node)
         for targets, take in self._FUNCTIONS:
             if node.target in targets:
+                try:
+                    inspect.signature(take).bind(self, node, *node.args, **node.kwargs)
+                except TypeError as error:
+                    raise self._refusal(node, f"its arguments: {error}") from error
                 return take(self, node, *node.args, **node.kwargs)
-        if node.target in ("size", "dim", getattr, operator.getitem) or node.target is operator.getitem:
-            return None  # shapes for view, which are known
+        if self._asks_for_shape(node):
+            return None  # for view, whose result has a known shape
         raise self._refusal(node, f"is not supported; there are: {_KNOWN}")
+
+    def _check_in_place(self, node: torch.fx.Node) -> None:
+        """Steps make new tensors, so nobody may read afterwards what the node changes."""
+        named = isinstance(node.target, str) and node.target.endswith("_")
+        if not named and node.target not in _IN_PLACE:
+            return
+        for reader in node.args[0].users:
+            if self.places[reader] > self.places[node]:
+                raise self._refusal(node, f"changes what {reader.name} reads afterwards")
+
+    def _asks_for_shape(self, node: torch.fx.Node) -> bool:
+        if node.target is getattr:
+            return node.args[1] in _OF_SHAPES
+        if node.target is operator.getitem:
+            return node.args[0] not in self.names and node.args[0] not in self.constants
+        return node.target in ("size", "dim")
 
     # ---- products
 
@@ -418,12 +450,20 @@ class Steps(Attention):
         before, after = self._shape(x), self._shape(node)
         if before == after:
             return self._identity(node, x)
-        if before[0] != after[0]:
+        if before[0] != after[0] or self._unsqueezes_first(node, len(before)):
             raise self._refusal(node, f"changes the first dimension: {before} to {after}")
         from_image = self.steps[source].image
         step = _steps.Reshape(node.name, self._label(node), [source], after[1:], from_image)
         self._put(node, step, after[2:] == (1, 1))
         self.shared.append((step.name, source))
+
+    @staticmethod
+    def _unsqueezes_first(node, rank) -> bool:
+        """Of one sample, that leaves no other trace."""
+        if node.target not in (torch.unsqueeze, "unsqueeze"):
+            return False
+        dim = node.kwargs["dim"] if "dim" in node.kwargs else node.args[1]
+        return dim % (rank + 1) == 0
 
     def _identity(self, node, x, *_, **__) -> None:
         name = self._source(node, x)

@@ -16,15 +16,19 @@ class Attention:
     def _scale(self, node, x, factor) -> None:
         """Weights before take up the factor, if nothing else reads their layer and what follows."""
         source = self._source(node, x)
-        factor = float(np.float32(factor))
-        if not math.isfinite(factor) or factor == 0:
-            raise self._refusal(node, f"the factor {factor}")
+        factor = self._checked(node, factor)
         product = self._scalable(source)
         if product is None:
             step = _attention.Scale(node.name, self._label(node), [source], factor)
             return self._put(node, step)
         product.factor *= factor
         self._become(node, source)
+
+    def _checked(self, node, factor) -> float:
+        factor = float(np.float32(factor))
+        if not math.isfinite(factor) or factor == 0:
+            raise self._refusal(node, f"the factor {factor}")
+        return factor
 
     def _scalable(self, name) -> _steps.Product | None:
         step = self.steps[name]
@@ -90,7 +94,7 @@ class Attention:
         if {len(s) for s in shapes} & {1, 2} or len({s[:-2] for s in shapes}) != 1:
             raise self._refusal(node, f"operands of the shapes {shapes}")
         scale = more.pop("scale", None)
-        factor = shapes[0][-1] ** -0.5 if scale is None else scale
+        factor = self._checked(node, shapes[0][-1] ** -0.5 if scale is None else scale)
         sources = [self._laid(node, x, False) for x in (query, key, value)]
         product = self._scalable(sources[0])
 
@@ -101,9 +105,9 @@ class Attention:
             return step.name
 
         if product is not None:
-            product.factor *= float(np.float32(factor))
+            product.factor *= factor
         else:
-            sources[0] = inner(_attention.Scale, "scaled", sources[:1], float(np.float32(factor)))
+            sources[0] = inner(_attention.Scale, "scaled", sources[:1], factor)
         scores = inner(_attention.MatMul, "scores", sources[:2], (False, True))
         shares = inner(_attention.Softmax, "shares", [scores])
         parts = [shares, sources[2]]
@@ -144,7 +148,9 @@ class Attention:
         """Each reader has its own, because ranks and layouts may differ."""
         numbers = self.constants[argument]
         shape = (*[1] * (rank - numbers.dim()), *numbers.shape)
-        if len(shape) > rank or shape[0] != 1 or not numbers.is_floating_point():
+        if not numbers.is_floating_point():
+            raise self._refusal(node, f"{argument.target} has {numbers.dtype}, not floats")
+        if len(shape) > rank or shape[0] != 1:
             raise self._refusal(
                 node, f"{argument.target}, {tuple(numbers.shape)}, does not broadcast to a batch"
             )
